@@ -4,8 +4,8 @@
 
 usage: cuda_tables.py OUT SOURCES INCLUDE...
 
-OUT is the folder for the tables, SOURCES holds the sources of the stand-in runtime,
-each INCLUDE is a folder of CUDA or CUPTI headers. Files whose content stays are not
+OUT is the folder for the tables, SOURCES holds the sources of the stand-in runtime and
+its forwards.txt, each INCLUDE is a folder of CUDA or CUPTI headers. Files whose content stays are not
 written again. Exits with 1 and one line when a header is missing or has no functions
 in the form that is expected here.
 
@@ -17,8 +17,8 @@ in the form that is expected here.
                               cudaError_t, with the newest callback number of its name,
                               except those that nvcc's start-up and launch code calls
   vs_sim_runtime_table.h      VS_RT_FN(field, name, version, flags, type): the driver
-                              functions that the runtime's sources name, as vs_rt.<field>,
-                              with the arguments of cuGetProcAddress
+                              functions that the runtime's sources and forwards.txt name, as
+                              vs_rt.<field>, with the arguments of cuGetProcAddress
   vs_sim_params_table.h       VS_DRIVER_PARAMS(cbid, members), VS_RUNTIME_PARAMS(cbid,
                               members): VS_PARAM(structure, member) for each member of the
                               parameter structures of CUPTI's callbacks
@@ -26,7 +26,10 @@ in the form that is expected here.
                               what each of these does where no file defines it:
                               VS_PER_THREAD(symbol, base, parameters, arguments) for the
                               per-thread form of a function of streams, with VS_STREAM(name)
-                              for each; VS_NOT_SUPPORTED(symbol) for the others
+                              for each; VS_FORWARD(symbol, enter, field, parameters,
+                              arguments) and VS_WAY(symbol, function, parameters, arguments) for the rows of forwards.txt, and VS_SAME_SIZE(type, type)
+                              for what they pass on by address; VS_NOT_SUPPORTED(symbol) for
+                              the others
   vs_sim_cupti_table.h        VS_CUPTI_API(symbol): every function of CUPTI
   cudart_NN.map, cupti_NN.map version scripts of the libraries of CUDA 11, 12 and 13: an older
                               one exports only what NVIDIA's last library of that major has
@@ -42,6 +45,8 @@ NEWEST = 13000  # the release that the sources are written for
 LAUNCHES = ["__cudaLaunchKernel", "__cudaLaunchKernel_ptsz"]
 LEGACY, PER_THREAD = 1, 2  # CU_GET_PROC_ADDRESS_*_STREAM
 PER_THREAD_SINCE = 7000
+# Structures of the runtime that are arguments themselves.
+BY_VALUE = {"cudaIpcEventHandle_t", "cudaIpcMemHandle_t", "struct cudaMemLocation"}
 # Older than their callback numbers say.
 UNNUMBERED = {"cudaGetExportTable"}
 # By the dynamic symbols of NVIDIA's libraries: what nvcc's start-up code calls since
@@ -124,8 +129,25 @@ def runtime_functions(headers):
     return {n for n in names | set(LAUNCHES) if "WGL" not in n}  # not of another system
 
 
-def runtime_table(entries, sources):
-    text = ""
+def runtime_forwards(sources):
+    """symbol -> (what it enters, driver field, arguments that are added), of forwards.txt."""
+    forwards, enter = {}, ""
+    with open(os.path.join(sources, "forwards.txt"), encoding="utf-8") as file:
+        for words in (line.split("#")[0].split() for line in file):
+            if words and words[0].endswith(":"):
+                enter = words[0][:-1]
+            elif words and enter == "ways":
+                forwards.update((words[0] + form, (enter, words[1], []))
+                                for form in ("", "_ptds", "Async"))
+            elif words:
+                field = words[1] if len(words) > 1 else words[0][len("cuda"):]
+                forwards[words[0]] = (enter, field, words[2:])
+    return forwards
+
+
+def runtime_pointers(entries, sources, forwards):
+    """(field, name, version, flags, type) of each driver function that the runtime calls."""
+    text = " ".join(field for _, field, _ in forwards.values())
     for name in sorted(os.listdir(sources)):
         if re.fullmatch(r"rt_\w+\.c", name):
             with open(os.path.join(sources, name), encoding="utf-8") as file:
@@ -140,12 +162,10 @@ def runtime_table(entries, sources):
         field = name[2:]
         suffix = thread[-5:]  # _ptds, _ptsz or nothing
         if field in words:
-            yield 'VS_RT_FN(%s, "%s", %d, %d, PFN_%s_v%d)' % (field, name, version,
-                                                             LEGACY if thread else 0, name, version)
+            yield field, name, version, LEGACY if thread else 0, "PFN_%s_v%d" % (name, version)
         if suffix and field + suffix in words:
-            yield 'VS_RT_FN(%s, "%s", %d, %d, PFN_%s_v%d%s)' % (
-                field + suffix, name, max(version, PER_THREAD_SINCE), PER_THREAD, name, since,
-                suffix if since != version else "")
+            yield (field + suffix, name, max(version, PER_THREAD_SINCE), PER_THREAD,
+                   "PFN_%s_v%d%s" % (name, since, suffix if since != version else ""))
 
 
 def parameters_of(headers, domain, header):
@@ -165,9 +185,9 @@ def params_table(domain, parameters):
                 "VS_PARAM(%s_params, %s)" % (cbid, name) for _, name in members))
 
 
-def fallback_table(symbols, parameters, stream_type):
+def fallback_table(symbols, parameters, stream_type, defined=()):
     """What a function does that no file defines: its per-thread form calls it."""
-    for symbol in symbols:
+    for symbol in (s for s in symbols if s not in defined):
         base, members = symbol[:-5], parameters.get(symbol, [])
         streams = [name for kind, name in members if kind == stream_type]
         if re.search("_ptsz$", symbol) and streams and base in symbols:
@@ -176,6 +196,42 @@ def fallback_table(symbols, parameters, stream_type):
                 ", ".join("VS_STREAM(%s)" % n if n in streams else n for _, n in members))
         else:
             yield "VS_NOT_SUPPORTED(%s)" % symbol
+
+
+def forward_table(headers, forwards, pointers, parameters):
+    """The functions that are one call of the driver, each argument cast to the driver's type."""
+    types = dict(headers.find(r"\*(PFN_cu\w+)\)\(([^)]*)\);", "cudaTypedefs.h",
+                              "cudaProfilerTypedefs.h"))
+    fields = {field: types[kind] for field, _, _, _, kind in pointers}
+    same = set()
+    for symbol, (enter, field, more) in forwards.items():
+        members = parameters.get(symbol, [])
+        declared = ", ".join(ours + " " + name for ours, name in members) or "void"
+        if enter == "ways":
+            way = ("{stream, false, true}" if symbol.endswith("Async") else
+                   "{NULL, %s, false}" % str(symbol.endswith("_ptds")).lower())
+            if symbol in parameters:
+                yield "VS_WAY(%s, vs_rt_%s, (%s), (%s, (struct vs_rt_way)%s))" % (
+                    symbol, field, declared,
+                    ", ".join(name for kind, name in members if kind != "cudaStream_t"), way)
+            continue
+        kinds = [re.sub(r"\s*\w+$", "", p.strip()) for p in fields.get(field, "").split(",")
+                 if p.strip() != "void"]
+        if field not in fields or len(members) + len(more) != len(kinds):
+            sys.exit("cuda_tables.py: forwards.txt: %s is not one call of cu%s" % (symbol, field))
+        casts = []
+        for (ours, name), theirs in zip(members, kinds):
+            if ours in BY_VALUE:
+                same.add("VS_SAME_SIZE(%s, %s)" % (ours, theirs))
+                casts.append("((union { %s ours; %s theirs; }){%s}).theirs" % (ours, theirs, name))
+                continue
+            if ours != theirs and ours[-1] == theirs[-1] == "*" and "void *" not in (ours, theirs):
+                same.add("VS_SAME_SIZE(%s, %s)" % (ours[:-1].strip(), theirs[:-1].strip()))
+            casts.append("(%s)%s" % (theirs, name))
+        yield "VS_FORWARD(%s, %s, %s, (%s), (%s))" % (
+            symbol, enter, field, declared,
+            ", ".join(casts + more))
+    yield from sorted(same)
 
 
 def cupti_functions(headers):
@@ -233,15 +289,18 @@ def main():
     runtime = {name: callbacks[name][-1][1] for name in sorted(names) if name in callbacks}
     of_driver = parameters_of(headers, "DRIVER", "generated_cuda_meta.h")
     of_runtime = parameters_of(headers, "RUNTIME", "generated_cuda_runtime_api_meta.h")
+    runtime_members = {name: of_runtime.get(cbid, []) for name, cbid in runtime.items()}
+    forwards = runtime_forwards(sources)
+    pointers = list(runtime_pointers(entries, sources, forwards))
     driver = [symbol for entry in entries for symbol in entry[2:4] if symbol]
     for name, lines in (
             ("vs_sim_entry_table.h", entry_table(entries)),
             ("vs_sim_entry_fallback_table.h", fallback_table(driver, of_driver, "CUstream")),
             ("vs_sim_runtime_api_table.h", ["VS_RT_API(%s, %s)" % row for row in runtime.items()]),
-            ("vs_sim_runtime_fallback_table.h", fallback_table(
-                runtime, {name: of_runtime.get(cbid, []) for name, cbid in runtime.items()},
-                "cudaStream_t")),
-            ("vs_sim_runtime_table.h", runtime_table(entries, sources)),
+            ("vs_sim_runtime_fallback_table.h",
+             list(fallback_table(runtime, runtime_members, "cudaStream_t", forwards)) +
+             list(forward_table(headers, forwards, pointers, runtime_members))),
+            ("vs_sim_runtime_table.h", ['VS_RT_FN(%s, "%s", %d, %d, %s)' % p for p in pointers]),
             ("vs_sim_params_table.h", list(params_table("DRIVER", of_driver)) +
              list(params_table("RUNTIME", of_runtime))),
             ("vs_sim_cupti_table.h", ["VS_CUPTI_API(%s)" % function for function in cupti])):

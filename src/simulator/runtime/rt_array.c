@@ -184,39 +184,11 @@ cudaError_t vs_rt_array_shape(cudaArray_const_t array, struct vs_rt_array_shape 
     return cudaSuccess;
 }
 
-cudaError_t cudaArrayGetPlane(cudaArray_t *pPlaneArray, cudaArray_t hArray, unsigned int planeIdx)
-{
-    cudaError_t e = vs_rt_enter_context();
-    if (!e)
-        e = vs_rt_error(vs_rt.ArrayGetPlane((CUarray *)pPlaneArray, (CUarray)hArray, planeIdx));
-    return vs_rt_result(e);
-}
-
 /* The runtime's structures of these two have the layout of the driver's. */
 _Static_assert(sizeof(struct cudaArraySparseProperties) == sizeof(CUDA_ARRAY_SPARSE_PROPERTIES),
                "");
 _Static_assert(sizeof(struct cudaArrayMemoryRequirements) == sizeof(CUDA_ARRAY_MEMORY_REQUIREMENTS),
                "");
-
-cudaError_t cudaArrayGetSparseProperties(struct cudaArraySparseProperties *sparseProperties,
-                                         cudaArray_t array)
-{
-    cudaError_t e = vs_rt_enter_context();
-    if (!e)
-        e = vs_rt_error(vs_rt.ArrayGetSparseProperties(
-            (CUDA_ARRAY_SPARSE_PROPERTIES *)sparseProperties, (CUarray)array));
-    return vs_rt_result(e);
-}
-
-cudaError_t cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *memoryRequirements,
-                                           cudaArray_t array, int device)
-{
-    cudaError_t e = vs_rt_enter_context();
-    if (!e)
-        e = vs_rt_error(vs_rt.ArrayGetMemoryRequirements(
-            (CUDA_ARRAY_MEMORY_REQUIREMENTS *)memoryRequirements, (CUarray)array, device));
-    return vs_rt_result(e);
-}
 
 /* ---- mipmapped arrays ---- */
 
@@ -240,37 +212,5 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmappedArray)
     cudaError_t e = vs_rt_enter_context();
     if (!e && mipmappedArray)
         e = vs_rt_error(vs_rt.MipmappedArrayDestroy((CUmipmappedArray)mipmappedArray));
-    return vs_rt_result(e);
-}
-
-cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *levelArray,
-                                       cudaMipmappedArray_const_t mipmappedArray,
-                                       unsigned int level)
-{
-    cudaError_t e = vs_rt_enter_context();
-    if (!e)
-        e = vs_rt_error(vs_rt.MipmappedArrayGetLevel((CUarray *)levelArray,
-                                                     (CUmipmappedArray)mipmappedArray, level));
-    return vs_rt_result(e);
-}
-
-cudaError_t cudaMipmappedArrayGetSparseProperties(
-    struct cudaArraySparseProperties *sparseProperties, cudaMipmappedArray_t mipmap)
-{
-    cudaError_t e = vs_rt_enter_context();
-    if (!e)
-        e = vs_rt_error(vs_rt.MipmappedArrayGetSparseProperties(
-            (CUDA_ARRAY_SPARSE_PROPERTIES *)sparseProperties, (CUmipmappedArray)mipmap));
-    return vs_rt_result(e);
-}
-
-cudaError_t cudaMipmappedArrayGetMemoryRequirements(
-    struct cudaArrayMemoryRequirements *memoryRequirements, cudaMipmappedArray_t mipmap, int device)
-{
-    cudaError_t e = vs_rt_enter_context();
-    if (!e)
-        e = vs_rt_error(vs_rt.MipmappedArrayGetMemoryRequirements(
-            (CUDA_ARRAY_MEMORY_REQUIREMENTS *)memoryRequirements, (CUmipmappedArray)mipmap,
-            device));
     return vs_rt_result(e);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies and memsets of the runtime, converted to the driver's by direction. */
+ * Copies of the runtime, converted to the driver's by direction. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 #include <string.h>
@@ -35,30 +35,14 @@ static CUresult copy_async(void *to, const void *from, size_t bytes, enum cudaMe
     }
 }
 
-cudaError_t vs_rt_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                       cudaStream_t stream, bool per_thread, bool async)
+cudaError_t vs_rt_memcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                         struct vs_rt_way way)
 {
     cudaError_t e = vs_rt_kind_ok(kind) ? vs_rt_enter_context() : cudaErrorInvalidMemcpyDirection;
     if (e)
         return e;
-    return vs_rt_error(async ? copy_async(to, from, bytes, kind, stream)
-                             : copy_sync(to, from, bytes, kind, per_thread));
-}
-
-cudaError_t cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
-{
-    return vs_rt_result(vs_rt_copy(dst, src, count, kind, NULL, false, false));
-}
-
-cudaError_t cudaMemcpy_ptds(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
-{
-    return vs_rt_result(vs_rt_copy(dst, src, count, kind, NULL, true, false));
-}
-
-cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
-                            cudaStream_t stream)
-{
-    return vs_rt_result(vs_rt_copy(dst, src, count, kind, stream, false, true));
+    return vs_rt_error(way.async ? copy_async(to, from, bytes, kind, way.stream)
+                                 : copy_sync(to, from, bytes, kind, way.per_thread));
 }
 
 static cudaError_t peer_contexts(int to_device, int from_device, CUcontext *to, CUcontext *from)
@@ -87,13 +71,11 @@ cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int s
 
 /* ---- device variables ---- */
 
-static cudaError_t copy_symbol(const void *symbol, void *other, size_t bytes, size_t offset,
-                               enum cudaMemcpyKind kind, bool to_symbol, cudaStream_t stream,
-                               bool per_thread, bool async)
+cudaError_t vs_rt_symbol_part(const void *symbol, size_t offset, size_t bytes,
+                              enum cudaMemcpyKind kind, enum cudaMemcpyKind host, char **at)
 {
     CUdeviceptr address;
     size_t size;
-    enum cudaMemcpyKind host = to_symbol ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
     if (kind != host && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
     cudaError_t e = vs_rt_symbol(symbol, &address, &size);
@@ -101,31 +83,25 @@ static cudaError_t copy_symbol(const void *symbol, void *other, size_t bytes, si
         return e;
     if (offset > size || bytes > size - offset)
         return cudaErrorInvalidValue;
-    char *at = (char *)address + offset;
-    return to_symbol ? vs_rt_copy(at, other, bytes, kind, stream, per_thread, async)
-                     : vs_rt_copy(other, at, bytes, kind, stream, per_thread, async);
+    *at = (char *)address + offset;
+    return cudaSuccess;
 }
 
-#define SYMBOL_FORMS(name, to_symbol, first, second)                                              \
-    cudaError_t name(first, second, size_t count, size_t offset, enum cudaMemcpyKind kind)        \
-    {                                                                                             \
-        return vs_rt_result(copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol,    \
-                                        NULL, false, false));                                     \
-    }                                                                                             \
-    cudaError_t name##_ptds(first, second, size_t count, size_t offset, enum cudaMemcpyKind kind) \
-    {                                                                                             \
-        return vs_rt_result(copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol,    \
-                                        NULL, true, false));                                      \
-    }                                                                                             \
-    cudaError_t name##Async(first, second, size_t count, size_t offset, enum cudaMemcpyKind kind, \
-                            cudaStream_t stream)                                                  \
-    {                                                                                             \
-        return vs_rt_result(copy_symbol(symbol, (void *)other, count, offset, kind, to_symbol,    \
-                                        stream, false, true));                                    \
-    }
+cudaError_t vs_rt_to_symbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                            enum cudaMemcpyKind kind, struct vs_rt_way way)
+{
+    char *at;
+    cudaError_t e = vs_rt_symbol_part(symbol, offset, bytes, kind, cudaMemcpyHostToDevice, &at);
+    return e ? e : vs_rt_memcpy(at, from, bytes, kind, way);
+}
 
-SYMBOL_FORMS(cudaMemcpyToSymbol, true, const void *symbol, const void *other)
-SYMBOL_FORMS(cudaMemcpyFromSymbol, false, void *other, const void *symbol)
+cudaError_t vs_rt_from_symbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                              enum cudaMemcpyKind kind, struct vs_rt_way way)
+{
+    char *at;
+    cudaError_t e = vs_rt_symbol_part(symbol, offset, bytes, kind, cudaMemcpyDeviceToHost, &at);
+    return e ? e : vs_rt_memcpy(to, at, bytes, kind, way);
+}
 
 /* ---- two dimensions ---- */
 
@@ -142,17 +118,16 @@ void vs_rt_types_of(enum cudaMemcpyKind kind, CUmemorytype *to, CUmemorytype *fr
         *from = CU_MEMORYTYPE_DEVICE;
 }
 
-cudaError_t vs_rt_copy_box_2d(const CUDA_MEMCPY2D *c, cudaStream_t stream, bool per_thread,
-                              bool async)
+cudaError_t vs_rt_copy_box_2d(const CUDA_MEMCPY2D *c, struct vs_rt_way way)
 {
-    if (async)
-        return vs_rt_error(vs_rt.Memcpy2DAsync(c, stream));
-    return vs_rt_error((per_thread ? vs_rt.Memcpy2DUnaligned_ptds : vs_rt.Memcpy2DUnaligned)(c));
+    if (way.async)
+        return vs_rt_error(vs_rt.Memcpy2DAsync(c, way.stream));
+    return vs_rt_error((way.per_thread ? vs_rt.Memcpy2DUnaligned_ptds : vs_rt.Memcpy2DUnaligned)(c));
 }
 
-static cudaError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                           size_t width, size_t height, enum cudaMemcpyKind kind,
-                           cudaStream_t stream, bool per_thread, bool async)
+cudaError_t vs_rt_memcpy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                            size_t width, size_t height, enum cudaMemcpyKind kind,
+                            struct vs_rt_way way)
 {
     CUDA_MEMCPY2D c = {.srcHost = from,
                        .srcDevice = (D)from,
@@ -168,27 +143,7 @@ static cudaError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t f
     if (width > to_pitch || width > from_pitch)
         return cudaErrorInvalidPitchValue;
     vs_rt_types_of(kind, &c.dstMemoryType, &c.srcMemoryType);
-    return vs_rt_copy_box_2d(&c, stream, per_thread, async);
-}
-
-cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
-                         size_t height, enum cudaMemcpyKind kind)
-{
-    return vs_rt_result(copy_2d(dst, dpitch, src, spitch, width, height, kind, NULL, false, false));
-}
-
-cudaError_t cudaMemcpy2D_ptds(void *dst, size_t dpitch, const void *src, size_t spitch,
-                              size_t width, size_t height, enum cudaMemcpyKind kind)
-{
-    return vs_rt_result(copy_2d(dst, dpitch, src, spitch, width, height, kind, NULL, true, false));
-}
-
-cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch,
-                              size_t width, size_t height, enum cudaMemcpyKind kind,
-                              cudaStream_t stream)
-{
-    return vs_rt_result(
-        copy_2d(dst, dpitch, src, spitch, width, height, kind, stream, false, true));
+    return vs_rt_copy_box_2d(&c, way);
 }
 
 /* ---- three dimensions ---- */
@@ -296,8 +251,7 @@ cudaError_t vs_rt_params_3d(const CUDA_MEMCPY3D *c, struct cudaMemcpy3DParms *p)
     return cudaSuccess;
 }
 
-static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t stream, bool per_thread,
-                           bool async)
+cudaError_t vs_rt_memcpy_3d(const struct cudaMemcpy3DParms *p, struct vs_rt_way way)
 {
     CUDA_MEMCPY3D c;
     cudaError_t e = vs_rt_enter_context();
@@ -305,28 +259,12 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t strea
         e = vs_rt_describe_3d(p, &c);
     if (e)
         return e;
-    if (async)
-        return vs_rt_error(vs_rt.Memcpy3DAsync(&c, stream));
-    return vs_rt_error((per_thread ? vs_rt.Memcpy3D_ptds : vs_rt.Memcpy3D)(&c));
+    if (way.async)
+        return vs_rt_error(vs_rt.Memcpy3DAsync(&c, way.stream));
+    return vs_rt_error((way.per_thread ? vs_rt.Memcpy3D_ptds : vs_rt.Memcpy3D)(&c));
 }
 
-cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
-{
-    return vs_rt_result(copy_3d(p, NULL, false, false));
-}
-
-cudaError_t cudaMemcpy3D_ptds(const struct cudaMemcpy3DParms *p)
-{
-    return vs_rt_result(copy_3d(p, NULL, true, false));
-}
-
-cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
-{
-    return vs_rt_result(copy_3d(p, stream, false, true));
-}
-
-static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream,
-                                bool per_thread, bool async)
+cudaError_t vs_rt_memcpy_3d_peer(const struct cudaMemcpy3DPeerParms *p, struct vs_rt_way way)
 {
     CUcontext to, from;
     size_t element;
@@ -360,22 +298,7 @@ static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStrea
                             .WidthInBytes = p->extent.width * element,
                             .Height = p->extent.height,
                             .Depth = p->extent.depth};
-    if (async)
-        return vs_rt_error(vs_rt.Memcpy3DPeerAsync(&c, stream));
-    return vs_rt_error((per_thread ? vs_rt.Memcpy3DPeer_ptds : vs_rt.Memcpy3DPeer)(&c));
-}
-
-cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
-{
-    return vs_rt_result(copy_3d_peer(p, NULL, false, false));
-}
-
-cudaError_t cudaMemcpy3DPeer_ptds(const struct cudaMemcpy3DPeerParms *p)
-{
-    return vs_rt_result(copy_3d_peer(p, NULL, true, false));
-}
-
-cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
-{
-    return vs_rt_result(copy_3d_peer(p, stream, false, true));
+    if (way.async)
+        return vs_rt_error(vs_rt.Memcpy3DPeerAsync(&c, way.stream));
+    return vs_rt_error((way.per_thread ? vs_rt.Memcpy3DPeer_ptds : vs_rt.Memcpy3DPeer)(&c));
 }

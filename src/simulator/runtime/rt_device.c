@@ -31,13 +31,6 @@ cudaError_t cudaGetDeviceCount(int *count)
     return vs_rt_result(e ? e : vs_rt_error(vs_rt.DeviceGetCount(count)));
 }
 
-cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
-{
-    cudaError_t e = vs_rt_enter();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.DeviceGetAttribute(value, (CUdevice_attribute)attr, device)));
-}
-
 /* Attributes that are copied to a field of cudaDeviceProp. */
 static const struct {
     size_t offset;
@@ -190,60 +183,7 @@ cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
     return vs_rt_result(e);
 }
 
-cudaError_t cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)
-{
-    cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.DeviceGetPCIBusId(pciBusId, len, device)));
-}
-
-cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *pciBusId)
-{
-    cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.DeviceGetByPCIBusId(device, pciBusId)));
-}
-
-cudaError_t cudaDeviceGetLimit(size_t *pValue, enum cudaLimit limit)
-{
-    VS_RT_CALL(vs_rt.CtxGetLimit(pValue, (CUlimit)limit));
-}
-
-cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
-{
-    VS_RT_CALL(vs_rt.CtxSetLimit((CUlimit)limit, value));
-}
-
-cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *pCacheConfig)
-{
-    VS_RT_CALL(vs_rt.CtxGetCacheConfig((CUfunc_cache *)pCacheConfig));
-}
-
-cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache cacheConfig)
-{
-    VS_RT_CALL(vs_rt.CtxSetCacheConfig((CUfunc_cache)cacheConfig));
-}
-
-cudaError_t cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
-{
-    VS_RT_CALL(vs_rt.CtxGetStreamPriorityRange(leastPriority, greatestPriority));
-}
-
 /* ---- peers ---- */
-
-cudaError_t cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice)
-{
-    cudaError_t e = vs_rt_enter();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.DeviceCanAccessPeer(canAccessPeer, device, peerDevice)));
-}
-
-cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int srcDevice,
-                                      int dstDevice)
-{
-    cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.DeviceGetP2PAttribute(
-                                value, (CUdevice_P2PAttribute)attr, srcDevice, dstDevice)));
-}
 
 cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
 {
@@ -264,16 +204,6 @@ cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
 }
 
 /* ---- profiler, driver entry points ---- */
-
-cudaError_t cudaProfilerStart(void)
-{
-    VS_RT_CALL(vs_rt.ProfilerStart());
-}
-
-cudaError_t cudaProfilerStop(void)
-{
-    VS_RT_CALL(vs_rt.ProfilerStop());
-}
 
 static cudaError_t entry_point(const char *symbol, void **function, unsigned version,
                                unsigned long long flags,

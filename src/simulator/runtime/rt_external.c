@@ -36,10 +36,3 @@ cudaError_t cudaExternalMemoryGetMappedBuffer(void **devPtr, cudaExternalMemory_
     return vs_rt_result(vs_rt_error(vs_rt.ExternalMemoryGetMappedBuffer(
         (CUdeviceptr *)devPtr, (CUexternalMemory)extMem, &desc)));
 }
-
-cudaError_t cudaDestroyExternalMemory(cudaExternalMemory_t extMem)
-{
-    cudaError_t e = vs_rt_enter();
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.DestroyExternalMemory((CUexternalMemory)extMem)));
-}

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The exported runtime functions that no other file defines. The form for per-thread default
- * streams calls the ordinary form with a per-thread stream instead of stream 0. All others
- * return cudaErrorNotSupported and make it the last error, so that programs which only name
- * them load. The fallbacks are weak: a definition of vs_rt_impl_<symbol> or
- * vs_rt_old_<symbol> replaces them (rt_api.c makes the symbols). */
-#include <cuda_runtime_api.h>
+ * The exported runtime functions that no other file defines. Rows of forwards.txt are one call of
+ * the driver. The form for per-thread default streams calls the ordinary form with a per-thread
+ * stream instead of stream 0. All others return cudaErrorNotSupported and make it the last error,
+ * so that programs which only name them load. The fallbacks are weak: a definition of
+ * vs_rt_impl_<symbol> or vs_rt_old_<symbol> replaces them (rt_api.c makes the symbols). */
+#include "simulator/runtime/vs_sim_runtime.h"
 
-#include "simulator/runtime/vs_sim_runtime_major.h"
-
-cudaError_t vs_rt_result(cudaError_t error);
 cudaError_t vs_rt_not_supported(void);
 cudaError_t vs_rt_not_supported(void) { return vs_rt_result(cudaErrorNotSupported); }
 
@@ -23,7 +20,22 @@ cudaError_t vs_rt_not_supported(void) { return vs_rt_result(cudaErrorNotSupporte
     cudaError_t ordinary_##base parameters __asm__("vs_rt_impl_" #base);                         \
     __attribute__((weak)) cudaError_t fallback_##symbol parameters __asm__("vs_rt_impl_" #symbol); \
     cudaError_t fallback_##symbol parameters { return ordinary_##base arguments; }
+#define enter_driver vs_rt_enter
+#define enter_context vs_rt_enter_context
+#define VS_FORWARD(symbol, what, field, parameters, arguments)                 \
+    cudaError_t forward_##symbol parameters __asm__("vs_rt_impl_" #symbol);    \
+    cudaError_t forward_##symbol parameters                                    \
+    {                                                                          \
+        cudaError_t e = enter_##what();                                        \
+        return vs_rt_result(e ? e : vs_rt_error(vs_rt.field arguments));       \
+    }
+#define VS_WAY(symbol, function, parameters, arguments)                       \
+    cudaError_t forward_##symbol parameters __asm__("vs_rt_impl_" #symbol);    \
+    cudaError_t forward_##symbol parameters { return vs_rt_result(function arguments); }
+#define VS_SAME_SIZE(ours, theirs) _Static_assert(sizeof(ours) == sizeof(theirs), "passed through");
+#pragma GCC visibility push(hidden)
 #include "generated/vs_sim_runtime_fallback_table.h"
+#pragma GCC visibility pop
 
 #define VS_RT_OLD(symbol, cbid) NOT_SUPPORTED("vs_rt_old_" #symbol)
 #include "simulator/runtime/vs_sim_runtime_old_table.h"

@@ -52,21 +52,20 @@ static cudaError_t copy_1d(P *all, void *to, const void *from, size_t bytes,
     return copy(all, &p);
 }
 
-static cudaError_t copy_symbol(P *all, const void *symbol, void *other, size_t bytes,
-                               size_t offset, enum cudaMemcpyKind kind, bool to_symbol)
+static cudaError_t copy_to_symbol(P *all, const void *symbol, const void *from, size_t bytes,
+                                  size_t offset, enum cudaMemcpyKind kind)
 {
-    CUdeviceptr address;
-    size_t size;
-    enum cudaMemcpyKind host = to_symbol ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
-    if (kind != host && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-        return cudaErrorInvalidMemcpyDirection;
-    cudaError_t e = vs_rt_symbol(symbol, &address, &size);
-    if (e)
-        return e;
-    if (offset > size || bytes > size - offset)
-        return cudaErrorInvalidValue;
-    char *at = (char *)address + offset;
-    return to_symbol ? copy_1d(all, at, other, bytes, kind) : copy_1d(all, other, at, bytes, kind);
+    char *at;
+    cudaError_t e = vs_rt_symbol_part(symbol, offset, bytes, kind, cudaMemcpyHostToDevice, &at);
+    return e ? e : copy_1d(all, at, from, bytes, kind);
+}
+
+static cudaError_t copy_from_symbol(P *all, void *to, const void *symbol, size_t bytes,
+                                    size_t offset, enum cudaMemcpyKind kind)
+{
+    char *at;
+    cudaError_t e = vs_rt_symbol_part(symbol, offset, bytes, kind, cudaMemcpyDeviceToHost, &at);
+    return e ? e : copy_1d(all, to, at, bytes, kind);
 }
 
 static cudaError_t set(P *all, const struct cudaMemsetParams *p)
@@ -174,13 +173,13 @@ NODE_FORMS(cudaGraphAddMemcpyNode1D, cudaGraphMemcpyNodeSetParams1D,
            cudaGraphExecMemcpyNodeSetParams1D, copy_1d, (&all, dst, src, count, kind),
            void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
 NODE_FORMS(cudaGraphAddMemcpyNodeToSymbol, cudaGraphMemcpyNodeSetParamsToSymbol,
-           cudaGraphExecMemcpyNodeSetParamsToSymbol, copy_symbol,
-           (&all, symbol, (void *)src, count, offset, kind, true),
+           cudaGraphExecMemcpyNodeSetParamsToSymbol, copy_to_symbol,
+           (&all, symbol, src, count, offset, kind),
            const void *symbol, const void *src, size_t count, size_t offset,
            enum cudaMemcpyKind kind)
 NODE_FORMS(cudaGraphAddMemcpyNodeFromSymbol, cudaGraphMemcpyNodeSetParamsFromSymbol,
-           cudaGraphExecMemcpyNodeSetParamsFromSymbol, copy_symbol,
-           (&all, symbol, dst, count, offset, kind, false),
+           cudaGraphExecMemcpyNodeSetParamsFromSymbol, copy_from_symbol,
+           (&all, dst, symbol, count, offset, kind),
            void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind)
 NODE_FORMS(cudaGraphAddMemsetNode, cudaGraphMemsetNodeSetParams, cudaGraphExecMemsetNodeSetParams,
            set, (&all, p), const struct cudaMemsetParams *p)
@@ -337,35 +336,4 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
                                                  .width = p.width,
                                                  .height = p.height};
     return vs_rt_result(e);
-}
-
-cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *pNodeParams)
-{
-    VS_RT_CALL(vs_rt.GraphHostNodeGetParams(node, (CUDA_HOST_NODE_PARAMS *)pNodeParams));
-}
-
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *pGraph)
-{
-    VS_RT_CALL(vs_rt.GraphChildGraphNodeGetGraph(node, pGraph));
-}
-
-cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out)
-{
-    VS_RT_CALL(vs_rt.GraphEventRecordNodeGetEvent(node, event_out));
-}
-
-cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out)
-{
-    VS_RT_CALL(vs_rt.GraphEventWaitNodeGetEvent(node, event_out));
-}
-
-cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
-                                           struct cudaMemAllocNodeParams *params_out)
-{
-    VS_RT_CALL(vs_rt.GraphMemAllocNodeGetParams(node, (CUDA_MEM_ALLOC_NODE_PARAMS *)params_out));
-}
-
-cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *dptr_out)
-{
-    VS_RT_CALL(vs_rt.GraphMemFreeNodeGetParams(node, (CUdeviceptr *)dptr_out));
 }

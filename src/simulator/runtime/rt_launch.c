@@ -17,8 +17,7 @@ VS_SIM_RT_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid
                                                   void **args, size_t sharedMem,
                                                   cudaStream_t stream);
 
-#define CONFIGS_MAX \
-    16 /* nested launches whose arguments launch again; real code nests once at most */
+#define CONFIGS_MAX 16 /* launches whose arguments launch again; real code nests once at most */
 
 struct config {
     dim3 grid, block;
@@ -62,88 +61,65 @@ static bool shape_ok(dim3 grid, dim3 block)
            block.z <= 64 && (size_t)block.x * block.y * block.z <= 1024;
 }
 
-static cudaError_t launch(CUkernel kernel, dim3 grid, dim3 block, void **args, size_t shared,
-                          cudaStream_t stream, bool per_thread)
+static cudaError_t check(CUkernel kernel, dim3 grid, dim3 block, size_t shared)
 {
-    cudaError_t e = vs_rt_enter_context();
-    if (e)
-        return e;
     if (!kernel)
         return cudaErrorInvalidDeviceFunction;
     if (!shape_ok(grid, block))
         return cudaErrorInvalidConfiguration;
-    if (shared > UINT32_MAX)
-        return cudaErrorInvalidValue;
-    return vs_rt_error((per_thread ? vs_rt.LaunchKernel_ptsz : vs_rt.LaunchKernel)(
-        (CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared,
-        stream, args, NULL));
+    return shared > UINT32_MAX ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
                                size_t sharedMem, cudaStream_t stream)
 {
-    return vs_rt_result(
-        launch((CUkernel)kernel, gridDim, blockDim, args, sharedMem, stream, false));
+    cudaError_t e = vs_rt_enter_context();
+    if (!e)
+        e = check((CUkernel)kernel, gridDim, blockDim, sharedMem);
+    if (!e)
+        e = vs_rt_error(vs_rt.LaunchKernel((CUfunction)kernel, gridDim.x, gridDim.y, gridDim.z,
+                                           blockDim.x, blockDim.y, blockDim.z, (unsigned)sharedMem,
+                                           stream, args, NULL));
+    return vs_rt_result(e);
 }
 
 cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
                                     size_t sharedMem, cudaStream_t stream)
 {
-    return vs_rt_result(launch((CUkernel)kernel, gridDim, blockDim, args, sharedMem, stream, true));
+    return __cudaLaunchKernel(kernel, gridDim, blockDim, args, sharedMem,
+                              stream ? stream : cudaStreamPerThread);
 }
 
 /* By the address of the host stub, or by a handle from cudaGetKernel. */
-static cudaError_t launch_function(const void *func, dim3 grid, dim3 block, void **args,
-                                   size_t shared, cudaStream_t stream, bool per_thread)
-{
-    CUkernel kernel;
-    cudaError_t e = vs_rt_kernel_of(func, &kernel);
-    return e ? e : launch(kernel, grid, block, args, shared, stream, per_thread);
-}
-
 cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
                              size_t sharedMem, cudaStream_t stream)
 {
-    return vs_rt_result(launch_function(func, gridDim, blockDim, args, sharedMem, stream, false));
-}
-
-cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args,
-                                  size_t sharedMem, cudaStream_t stream)
-{
-    return vs_rt_result(launch_function(func, gridDim, blockDim, args, sharedMem, stream, true));
-}
-
-static cudaError_t launch_cooperative(const void *func, dim3 grid, dim3 block, void **args,
-                                      size_t shared, cudaStream_t stream, bool per_thread)
-{
     CUkernel kernel;
-    cudaError_t e = vs_rt_enter_context();
-    if (!e)
-        e = vs_rt_kernel_of(func, &kernel);
-    if (e)
-        return e;
-    if (!shape_ok(grid, block))
-        return cudaErrorInvalidConfiguration;
-    if (shared > UINT32_MAX)
-        return cudaErrorInvalidValue;
-    return vs_rt_error(
-        (per_thread ? vs_rt.LaunchCooperativeKernel_ptsz : vs_rt.LaunchCooperativeKernel)(
-            (CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-            (unsigned)shared, stream, args));
+    cudaError_t e = vs_rt_kernel_of(func, &kernel);
+    return e ? vs_rt_result(e)
+             : __cudaLaunchKernel((cudaKernel_t)kernel, gridDim, blockDim, args, sharedMem, stream);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
                                         size_t sharedMem, cudaStream_t stream)
 {
-    return vs_rt_result(
-        launch_cooperative(func, gridDim, blockDim, args, sharedMem, stream, false));
+    CUkernel kernel;
+    cudaError_t e = vs_rt_enter_context();
+    if (!e)
+        e = vs_rt_kernel_of(func, &kernel);
+    if (!e)
+        e = check(kernel, gridDim, blockDim, sharedMem);
+    if (!e)
+        e = vs_rt_error(vs_rt.LaunchCooperativeKernel(
+            (CUfunction)kernel, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y,
+            blockDim.z, (unsigned)sharedMem, stream, args));
+    return vs_rt_result(e);
 }
 
-cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim,
-                                             void **args, size_t sharedMem, cudaStream_t stream)
-{
-    return vs_rt_result(launch_cooperative(func, gridDim, blockDim, args, sharedMem, stream, true));
-}
+/* Attributes are passed through. */
+_Static_assert((int)cudaLaunchAttributeNvlinkUtilCentricScheduling ==
+                   (int)CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING,
+               "names and values are the driver's");
 
 static CUlaunchConfig driver_config(const cudaLaunchConfig_t *config)
 {
@@ -168,12 +144,10 @@ static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *func,
     cudaError_t e = vs_rt_enter_context();
     if (!e)
         e = vs_rt_kernel_of(func, &kernel);
+    if (!e)
+        e = check(kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes);
     if (e)
         return e;
-    if (!shape_ok(config->gridDim, config->blockDim))
-        return cudaErrorInvalidConfiguration;
-    if (config->dynamicSmemBytes > UINT32_MAX)
-        return cudaErrorInvalidValue;
     CUlaunchConfig c = driver_config(config);
     return vs_rt_error((per_thread ? vs_rt.LaunchKernelEx_ptsz
                                    : vs_rt.LaunchKernelEx)(&c, (CUfunction)kernel, args, NULL));
@@ -311,58 +285,35 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, c
     return vs_rt_result(e);
 }
 
+static cudaError_t enter_occupancy(const void *func, const cudaLaunchConfig_t *launch,
+                                   CUfunction *function, CUlaunchConfig *config)
+{
+    cudaError_t e = launch ? enter_function(func, function) : cudaErrorInvalidValue;
+    if (e || launch->dynamicSmemBytes > UINT32_MAX)
+        return e ? e : cudaErrorInvalidValue;
+    *config = driver_config(launch);
+    return cudaSuccess;
+}
+
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func,
                                                  const cudaLaunchConfig_t *launchConfig)
 {
-    CUfunction function;
-    cudaError_t e = launchConfig ? enter_function(func, &function) : cudaErrorInvalidValue;
-    if (e || launchConfig->dynamicSmemBytes > UINT32_MAX)
-        return vs_rt_result(e ? e : cudaErrorInvalidValue);
-    CUlaunchConfig config = driver_config(launchConfig);
-    return vs_rt_result(
-        vs_rt_error(vs_rt.OccupancyMaxPotentialClusterSize(clusterSize, function, &config)));
+    CUfunction f;
+    CUlaunchConfig c;
+    cudaError_t e = enter_occupancy(func, launchConfig, &f, &c);
+    return vs_rt_result(e ? e : vs_rt_error(vs_rt.OccupancyMaxPotentialClusterSize(clusterSize, f, &c)));
 }
 
 cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, const void *func,
                                            const cudaLaunchConfig_t *launchConfig)
 {
-    CUfunction function;
-    cudaError_t e = launchConfig ? enter_function(func, &function) : cudaErrorInvalidValue;
-    if (e || launchConfig->dynamicSmemBytes > UINT32_MAX)
-        return vs_rt_result(e ? e : cudaErrorInvalidValue);
-    CUlaunchConfig config = driver_config(launchConfig);
-    return vs_rt_result(vs_rt_error(vs_rt.OccupancyMaxActiveClusters(numClusters, function, &config)));
+    CUfunction f;
+    CUlaunchConfig c;
+    cudaError_t e = enter_occupancy(func, launchConfig, &f, &c);
+    return vs_rt_result(e ? e : vs_rt_error(vs_rt.OccupancyMaxActiveClusters(numClusters, f, &c)));
 }
 
 /* ---- libraries ---- */
-
-cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
-                                enum cudaJitOption *jitOptions, void **jitOptionsValues,
-                                unsigned int numJitOptions, enum cudaLibraryOption *libraryOptions,
-                                void **libraryOptionValues, unsigned int numLibraryOptions)
-{
-    VS_RT_CALL(vs_rt.LibraryLoadData((CUlibrary *)library, code, (CUjit_option *)jitOptions,
-                                     jitOptionsValues, numJitOptions,
-                                     (CUlibraryOption *)libraryOptions, libraryOptionValues,
-                                     numLibraryOptions));
-}
-
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName,
-                                    enum cudaJitOption *jitOptions, void **jitOptionsValues,
-                                    unsigned int numJitOptions,
-                                    enum cudaLibraryOption *libraryOptions,
-                                    void **libraryOptionValues, unsigned int numLibraryOptions)
-{
-    VS_RT_CALL(vs_rt.LibraryLoadFromFile((CUlibrary *)library, fileName, (CUjit_option *)jitOptions,
-                                         jitOptionsValues, numJitOptions,
-                                         (CUlibraryOption *)libraryOptions, libraryOptionValues,
-                                         numLibraryOptions));
-}
-
-cudaError_t cudaLibraryUnload(cudaLibrary_t library)
-{
-    VS_RT_CALL(vs_rt.LibraryUnload((CUlibrary)library));
-}
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, const char *name)
 {
@@ -370,16 +321,4 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, c
     if (!e)
         e = vs_rt_error(vs_rt.LibraryGetKernel((CUkernel *)pKernel, (CUlibrary)library, name));
     return vs_rt_result(e ? e : vs_rt_kernel_remember((CUkernel)*pKernel));
-}
-
-cudaError_t cudaLibraryGetGlobal(void **dptr, size_t *bytes, cudaLibrary_t library,
-                                 const char *name)
-{
-    VS_RT_CALL(vs_rt.LibraryGetGlobal((CUdeviceptr *)dptr, bytes, (CUlibrary)library, name));
-}
-
-cudaError_t cudaLibraryGetManaged(void **dptr, size_t *bytes, cudaLibrary_t library,
-                                  const char *name)
-{
-    VS_RT_CALL(vs_rt.LibraryGetManaged((CUdeviceptr *)dptr, bytes, (CUlibrary)library, name));
 }

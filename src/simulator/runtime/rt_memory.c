@@ -65,24 +65,6 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent
     return vs_rt_result(e);
 }
 
-cudaError_t cudaMallocManaged(void **devPtr, size_t size, unsigned int flags)
-{
-    CUdeviceptr address = 0;
-    cudaError_t e = vs_rt_enter_context();
-    if (!e && !devPtr)
-        e = cudaErrorInvalidValue;
-    if (!e)
-        e = vs_rt_error(vs_rt.MemAllocManaged(&address, size, flags));
-    if (!e)
-        *devPtr = (void *)address;
-    return vs_rt_result(e);
-}
-
-cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
-{
-    VS_RT_CALL(vs_rt.MemGetInfo(free, total));
-}
-
 /* ---- host memory; flags have the driver's values ---- */
 
 cudaError_t cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
@@ -105,34 +87,6 @@ cudaError_t cudaFreeHost(void *ptr)
 {
     cudaError_t e = vs_rt_enter_context();
     return vs_rt_result(e || !ptr ? e : vs_rt_error(vs_rt.MemFreeHost(ptr)));
-}
-
-cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned int flags)
-{
-    VS_RT_CALL(vs_rt.MemHostRegister(ptr, size, flags));
-}
-
-cudaError_t cudaHostUnregister(void *ptr)
-{
-    VS_RT_CALL(vs_rt.MemHostUnregister(ptr));
-}
-
-cudaError_t cudaHostGetDevicePointer(void **pDevice, void *pHost, unsigned int flags)
-{
-    CUdeviceptr address = 0;
-    cudaError_t e = vs_rt_enter_context();
-    if (!e && !pDevice)
-        e = cudaErrorInvalidValue;
-    if (!e)
-        e = vs_rt_error(vs_rt.MemHostGetDevicePointer(&address, pHost, flags));
-    if (!e)
-        *pDevice = (void *)address;
-    return vs_rt_result(e);
-}
-
-cudaError_t cudaHostGetFlags(unsigned int *pFlags, void *pHost)
-{
-    VS_RT_CALL(vs_rt.MemHostGetFlags(pFlags, pHost));
 }
 
 /* ---- attributes ---- */
@@ -172,81 +126,6 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
         attributes->hostPointer = (void *)ptr; /* plain host memory */
     }
     return cudaSuccess;
-}
-
-/* ---- managed memory ---- */
-
-static CUmemLocation location_of(struct cudaMemLocation location)
-{
-    CUmemLocation out = {.type = (CUmemLocationType)location.type, .id = location.id};
-    return out;
-}
-
-static cudaError_t prefetch(const void *ptr, size_t count, struct cudaMemLocation location,
-                            unsigned flags, cudaStream_t stream)
-{
-    cudaError_t e = vs_rt_enter_context();
-    return e ? e
-             : vs_rt_error(vs_rt.MemPrefetchAsync((CUdeviceptr)ptr, count, location_of(location),
-                                                  flags, stream));
-}
-
-cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, struct cudaMemLocation location,
-                                 unsigned int flags, cudaStream_t stream)
-{
-    return vs_rt_result(prefetch(devPtr, count, location, flags, stream));
-}
-
-/* The runtime's locations have the layout and values of the driver's. */
-_Static_assert(sizeof(struct cudaMemLocation) == sizeof(CUmemLocation), "");
-
-cudaError_t cudaMemPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count,
-                                      struct cudaMemLocation *prefetchLocs, size_t *prefetchLocIdxs,
-                                      size_t numPrefetchLocs, unsigned long long flags,
-                                      cudaStream_t stream)
-{
-    VS_RT_CALL(vs_rt.MemPrefetchBatchAsync((CUdeviceptr *)dptrs, sizes, count,
-                                           (CUmemLocation *)prefetchLocs, prefetchLocIdxs,
-                                           numPrefetchLocs, flags, stream));
-}
-
-cudaError_t cudaMemDiscardBatchAsync(void **dptrs, size_t *sizes, size_t count,
-                                     unsigned long long flags, cudaStream_t stream)
-{
-    VS_RT_CALL(vs_rt.MemDiscardBatchAsync((CUdeviceptr *)dptrs, sizes, count, flags, stream));
-}
-
-cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void **dptrs, size_t *sizes, size_t count,
-                                                struct cudaMemLocation *prefetchLocs,
-                                                size_t *prefetchLocIdxs, size_t numPrefetchLocs,
-                                                unsigned long long flags, cudaStream_t stream)
-{
-    VS_RT_CALL(vs_rt.MemDiscardAndPrefetchBatchAsync((CUdeviceptr *)dptrs, sizes, count,
-                                                     (CUmemLocation *)prefetchLocs, prefetchLocIdxs,
-                                                     numPrefetchLocs, flags, stream));
-}
-
-cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
-                          struct cudaMemLocation location)
-{
-    VS_RT_CALL(vs_rt.MemAdvise((CUdeviceptr)devPtr, count, (CUmem_advise)advice,
-                               location_of(location)));
-}
-
-cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize,
-                                     enum cudaMemRangeAttribute attribute, const void *devPtr,
-                                     size_t count)
-{
-    VS_RT_CALL(vs_rt.MemRangeGetAttribute(data, dataSize, (CUmem_range_attribute)attribute,
-                                          (CUdeviceptr)devPtr, count));
-}
-
-cudaError_t cudaMemRangeGetAttributes(void **data, size_t *dataSizes,
-                                      enum cudaMemRangeAttribute *attributes, size_t numAttributes,
-                                      const void *devPtr, size_t count)
-{
-    VS_RT_CALL(vs_rt.MemRangeGetAttributes( data, dataSizes, (CUmem_range_attribute *)attributes,
-                                           numAttributes, (CUdeviceptr)devPtr, count));
 }
 
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,

@@ -243,11 +243,6 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
         e ? e : vs_rt_error(vs_rt.DevicePrimaryCtxGetState(thread_device, flags, &active)));
 }
 
-cudaError_t cudaDeviceSynchronize(void)
-{
-    VS_RT_CALL(vs_rt.CtxSynchronize());
-}
-
 cudaError_t cudaDeviceReset(void)
 {
     int device;

@@ -178,12 +178,6 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
     return vs_rt_result(e);
 }
 
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texObject)
-{
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.TexObjectDestroy(texObject)));
-}
-
 cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *pResDesc,
                                              cudaTextureObject_t texObject)
 {
@@ -236,12 +230,6 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject,
     if (!e)
         *pSurfObject = object;
     return vs_rt_result(e);
-}
-
-cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject)
-{
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.SurfObjectDestroy(surfObject)));
 }
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *pResDesc,

@@ -81,13 +81,6 @@ cudaError_t vs_rt_context_of(int device, CUcontext *ctx);
  * unless it is cudaSuccess. */
 cudaError_t vs_rt_result(cudaError_t error);
 
-/* VS_RT_CALL: the body of an exported function that is one call to the driver. */
-#define VS_RT_CALL(call)                                \
-    do {                                                \
-        cudaError_t e = vs_rt_enter_context();          \
-        return vs_rt_result(e ? e : vs_rt_error(call)); \
-    } while (0)
-
 static inline cudaError_t vs_rt_error(CUresult result) { return (cudaError_t)result; }
 
 /* ---- registrations (rt_register.c) ---- */
@@ -107,16 +100,57 @@ void *vs_rt_stub_of(CUfunction handle);
  * (either out-pointer may be NULL). cudaErrorInvalidSymbol. */
 cudaError_t vs_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes);
 
-/* ---- copies (rt_copy.c) ---- */
+/* ---- copies (rt_copy.c, rt_copy_array.c, rt_set.c) ---- */
+
+/* How an operation is run: with the legacy default stream, with that of the thread, or in *stream*
+ * without waiting for it. */
+struct vs_rt_way {
+    cudaStream_t stream;
+    bool per_thread, async;
+};
+
+/* The functions of the section "ways" of forwards.txt, as the entry points of their names. */
+cudaError_t vs_rt_memcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                         struct vs_rt_way way);
+cudaError_t vs_rt_to_symbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                            enum cudaMemcpyKind kind, struct vs_rt_way way);
+cudaError_t vs_rt_from_symbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                              enum cudaMemcpyKind kind, struct vs_rt_way way);
+cudaError_t vs_rt_memcpy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                            size_t width, size_t height, enum cudaMemcpyKind kind,
+                            struct vs_rt_way way);
+cudaError_t vs_rt_memcpy_3d(const struct cudaMemcpy3DParms *p, struct vs_rt_way way);
+cudaError_t vs_rt_memcpy_3d_peer(const struct cudaMemcpy3DPeerParms *p, struct vs_rt_way way);
+cudaError_t vs_rt_memcpy_2d_to_array(cudaArray_t to, size_t x, size_t y, const void *from,
+                                     size_t pitch, size_t width, size_t height,
+                                     enum cudaMemcpyKind kind, struct vs_rt_way way);
+cudaError_t vs_rt_memcpy_2d_from_array(void *to, size_t pitch, cudaArray_const_t from, size_t x,
+                                       size_t y, size_t width, size_t height,
+                                       enum cudaMemcpyKind kind, struct vs_rt_way way);
+cudaError_t vs_rt_memcpy_2d_array_to_array(cudaArray_t to, size_t to_x, size_t to_y,
+                                           cudaArray_const_t from, size_t from_x, size_t from_y,
+                                           size_t width, size_t height, enum cudaMemcpyKind kind,
+                                           struct vs_rt_way way);
+cudaError_t vs_rt_memcpy_to_array(cudaArray_t to, size_t x, size_t y, const void *from,
+                                  size_t count, enum cudaMemcpyKind kind, struct vs_rt_way way);
+cudaError_t vs_rt_memcpy_from_array(void *to, cudaArray_const_t from, size_t x, size_t y,
+                                    size_t count, enum cudaMemcpyKind kind, struct vs_rt_way way);
+cudaError_t vs_rt_memcpy_array_to_array(cudaArray_t to, size_t to_x, size_t to_y,
+                                        cudaArray_const_t from, size_t from_x, size_t from_y,
+                                        size_t count, enum cudaMemcpyKind kind,
+                                        struct vs_rt_way way);
+cudaError_t vs_rt_memset_3d(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
+                            struct vs_rt_way way);
 
 /* vs_rt_describe_3d: converts *params* to the driver's description; vs_rt_params_3d: back.
  * cudaErrorInvalidValue, cudaErrorInvalidMemcpyDirection. */
 cudaError_t vs_rt_describe_3d(const struct cudaMemcpy3DParms *params, CUDA_MEMCPY3D *copy);
 cudaError_t vs_rt_params_3d(const CUDA_MEMCPY3D *copy, struct cudaMemcpy3DParms *params);
-
-/* vs_rt_copy: one-dimensional copy of *kind*; *async*: in *stream*. */
-cudaError_t vs_rt_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                       cudaStream_t stream, bool per_thread, bool async);
+/* vs_rt_symbol_part: the address of *bytes* from *offset* on in a device variable. The copy's *kind*
+ * must be *host*, by address or between devices: cudaErrorInvalidMemcpyDirection,
+ * cudaErrorInvalidValue, cudaErrorInvalidSymbol. */
+cudaError_t vs_rt_symbol_part(const void *symbol, size_t offset, size_t bytes,
+                              enum cudaMemcpyKind kind, enum cudaMemcpyKind host, char **at);
 /* vs_rt_kind_ok: is it one of the five kinds? */
 static inline bool vs_rt_kind_ok(enum cudaMemcpyKind kind)
 {
@@ -124,9 +158,8 @@ static inline bool vs_rt_kind_ok(enum cudaMemcpyKind kind)
 }
 /* vs_rt_types_of: the driver's types of the ends of a copy of *kind*. */
 void vs_rt_types_of(enum cudaMemcpyKind kind, CUmemorytype *to, CUmemorytype *from);
-/* vs_rt_copy_box_2d: the two-dimensional copy *c*; *async*: in *stream*. */
-cudaError_t vs_rt_copy_box_2d(const CUDA_MEMCPY2D *c, cudaStream_t stream, bool per_thread,
-                              bool async);
+/* vs_rt_copy_box_2d: the two-dimensional copy *c*. */
+cudaError_t vs_rt_copy_box_2d(const CUDA_MEMCPY2D *c, struct vs_rt_way way);
 
 /* ---- arrays (rt_array.c) ---- */
 
