@@ -5,13 +5,13 @@
  * compat.py can run each of them alone, observed and with the caching allocator, and compare. One
  * source file is one program:
  *
- *   VICTIM("group")
- *   CASE(function, "description for the table", flags)
- *   ENV(function, "NAME=VALUE")                more about that case, any number
- *   END_VICTIM
+ *   VICTIM("group", SETTING...)                          the settings apply to all cases
+ *   CASE(name, "description for the table", flags, SETTING...) { ... }
+ *   CASE_STATUS(name, ...) { ... return status; }          another exit status than 0
+ *   AGAIN(name, other, ...)                                the case *other* with other settings
  *
- * The function's result is the exit status. `PROGRAM --list` prints the rows, `PROGRAM CASE` runs
- * one. The tally is in a mapped file, so that it is current however the program ends. */
+ * `PROGRAM --list` prints the rows in the order of the file, `PROGRAM CASE` runs one. The tally is
+ * in a mapped file, so that it is current however the program ends. */
 #ifndef VS_VICTIM_H
 #define VS_VICTIM_H
 
@@ -47,12 +47,14 @@ enum {
     VF_DIES = 512,
     /* opened memory of other processes may be part of a larger opened range */
     VF_LARGER = 1024,
+    /* a sanitizer's runtime must come first, and supports neither RTLD_DEEPBIND nor auditors nor
+     * interposed dlsym */
+    VF_NOT_SANITIZED = 2048,
 };
 
-struct victim_row {
-    const char *kind, *name, *text;
-    int (*run)(void);
-    unsigned flags;
+/* How a case is run, or what is expected of it: see the macros below. */
+struct victim_setting {
+    const char *kind, *text;
 };
 
 /* One per process image; compat.py unpacks it: keep both in step. */
@@ -166,59 +168,115 @@ static void victim_tally_open(void)
     victim_tally->fds = victim_tally->threads = -1;
 }
 
-static int victim_main(int argc, char **argv, const char *group, const struct victim_row *rows,
-                       size_t count)
-{
-    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
-        for (size_t i = 0; i < count; i++)
-            printf("%s\t%s\t%s\t%u\t%s\n", rows[i].kind, rows[i].name, rows[i].text, rows[i].flags,
-                   group);
-        return 0;
-    }
-    for (size_t i = 0; argc >= 2 && i < count; i++) {
-        if (!rows[i].run || strcmp(rows[i].name, argv[1]) != 0)
-            continue;
-        victim_tally_open();
-        int status = rows[i].run();
-        if (victim_tally->fds < 0)
-            tally_end();
-        return status;
-    }
-    fprintf(stderr, "no such case; --list shows them\n");
-    return 97;
-}
-
-/* A sanitizer's runtime must come first, and supports neither RTLD_DEEPBIND nor auditors nor
- * interposed dlsym: rows of such cases are between #if !VICTIM_SANITIZED and #endif. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define VICTIM_SANITIZED 1
 #else
 #define VICTIM_SANITIZED 0
 #endif
 
-#define VICTIM(group)                               \
-    static const char *const victim_group = group;  \
-    static const struct victim_row victim_rows[] = {
-#define CASE(function, title, flags) {"case", #function, title, function, flags},
-/* a value that begins with @/ names a file beside the program */
-#define ENV(function, setting) {"env", #function, setting, NULL, 0},
-#define SIMULATE(function, device) {"simulate", #function, device, NULL, 0},
-/* a library that is preloaded as well, in all runs: by its name beside the program */
-#define PRELOAD_BEFORE(function, library) {"before", #function, library, NULL, 0},
-#define PRELOAD_AFTER(function, library) {"after", #function, library, NULL, 0},
-/* our message, which must be printed once; any other message of ours is a failure */
-#define STDERR_HAS(function, text) {"stderr", #function, text, NULL, 0},
-/* also run with the library loaded by the driver (CUDA_INJECTION64_PATH) instead of preloaded */
-#define INJECTED(function) {"injected", #function, "", NULL, 0},
-/* an intended difference: OBSERVE, CACHING or INJECTION, and the table's text */
-#define REFUSED(function, front, text) {"refused-" #front, #function, text, NULL, 0},
-#define END_VICTIM                                                                        \
-    };                                                                                    \
-    int main(int argc, char **argv)                                                       \
-    {                                                                                     \
-        return victim_main(argc, argv, victim_group, victim_rows,                         \
-                           sizeof victim_rows / sizeof *victim_rows);                     \
+static struct victim_case {
+    const char *name, *title;
+    void (*run)(void);
+    int (*run_status)(void); /* one of the two */
+    unsigned flags;
+    int line;
+    const struct victim_setting *settings;
+    size_t setting_count;
+} victim_cases[64];
+static size_t victim_case_count;
+static const char *victim_name; /* of the case that is run */
+
+/* By line: compilers do not keep the order of constructors. */
+__attribute__((unused)) static void victim_add(struct victim_case added)
+{
+    size_t i = victim_case_count;
+    if (VICTIM_SANITIZED && (added.flags & VF_NOT_SANITIZED))
+        return;
+    if (i == sizeof victim_cases / sizeof *victim_cases)
+        abort();
+    for (; i && victim_cases[i - 1].line > added.line; i--)
+        victim_cases[i] = victim_cases[i - 1];
+    victim_cases[i] = added;
+    victim_case_count++;
+}
+
+static void victim_list(const struct victim_case *c, const char *group,
+                        const struct victim_setting *settings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        printf("%s\t%s\t%s\t0\t%s\n", settings[i].kind, c->name, settings[i].text, group);
+}
+
+/* The first entry of each array of settings is empty: no array is. */
+static int victim_main(int argc, char **argv, const char *group,
+                       const struct victim_setting *settings, size_t count)
+{
+    for (size_t i = 0; argc == 2 && i < victim_case_count; i++) {
+        const struct victim_case *c = &victim_cases[i];
+        if (strcmp(argv[1], "--list") == 0) {
+            printf("case\t%s\t%s\t%u\t%s\n", c->name, c->title, c->flags, group);
+            victim_list(c, group, c->settings + 1, c->setting_count - 1);
+            victim_list(c, group, settings + 1, count - 1);
+            continue;
+        }
+        if (strcmp(c->name, argv[1]) != 0)
+            continue;
+        victim_name = c->name;
+        victim_tally_open();
+        int status = 0;
+        if (c->run)
+            c->run();
+        else
+            status = c->run_status();
+        if (victim_tally->fds < 0)
+            tally_end();
+        return status;
     }
+    if (argc == 2 && strcmp(argv[1], "--list") == 0)
+        return 0;
+    fprintf(stderr, "no such case; --list shows them\n");
+    return 97;
+}
+
+#define VICTIM(group, ...)                                                                       \
+    static const struct victim_setting victim_settings[] = {{NULL, NULL}, ##__VA_ARGS__};        \
+    int main(int argc, char **argv)                                                              \
+    {                                                                                            \
+        return victim_main(argc, argv, group, victim_settings,                                   \
+                           sizeof victim_settings / sizeof *victim_settings);                    \
+    }
+
+#define VICTIM_ADD(name, title, run, run_status, flags, ...)                                     \
+    __attribute__((constructor)) static void victim_add_##name(void)                             \
+    {                                                                                            \
+        static const struct victim_setting settings[] = {{NULL, NULL}, ##__VA_ARGS__};           \
+        struct victim_case c = {#name, title, run, run_status, flags, __LINE__,                  \
+                                settings, sizeof settings / sizeof *settings};                   \
+        victim_add(c);                                                                           \
+    }
+#define CASE(name, title, flags, ...)                                                            \
+    static void name(void);                                                                      \
+    VICTIM_ADD(name, title, name, NULL, flags, ##__VA_ARGS__)                                    \
+    static void name(void)
+#define CASE_STATUS(name, title, flags, ...)                                                     \
+    static int name(void);                                                                       \
+    VICTIM_ADD(name, title, NULL, name, flags, ##__VA_ARGS__)                                    \
+    static int name(void)
+#define AGAIN(name, other, title, flags, ...)                                                    \
+    VICTIM_ADD(name, title, other, NULL, flags, ##__VA_ARGS__)
+
+/* a value that begins with @/ names a file beside the program */
+#define ENV(setting) {"env", setting}
+#define SIMULATE(device) {"simulate", device}
+/* a library that is preloaded as well, in all runs: by its name beside the program */
+#define PRELOAD_BEFORE(library) {"before", library}
+#define PRELOAD_AFTER(library) {"after", library}
+/* our message, which must be printed once; any other message of ours is a failure */
+#define STDERR_HAS(message) {"stderr", message}
+/* also run with the library loaded by the driver (CUDA_INJECTION64_PATH) instead of preloaded */
+#define INJECTED {"injected", ""}
+/* an intended difference: OBSERVE, CACHING or INJECTION, and the table's text */
+#define REFUSED(front, why) {"refused-" #front, why}
 
 /* CHECK: ends the program with 99, which is a failure in any run. */
 #define CHECK(condition)                                                     \

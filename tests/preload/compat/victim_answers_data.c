@@ -9,6 +9,8 @@
 
 #include "victim.h"
 
+VICTIM("answers")
+
 #define MIB ((size_t)1 << 20)
 enum { LIVE = 48, STEPS = 500 };
 
@@ -161,16 +163,39 @@ static void schedule(uint64_t seed, int exchanging, int devices)
     puts("all as it was written");
 }
 
-static int mixed(void) { schedule(1, 0, 1); return 0; }
-static int mixed_compact(void) { schedule(2, 0, 1); return 0; }
-static int exchanged(void) { schedule(3, 1, 1); return 0; }
-static int exchange_compact(void) { schedule(4, 1, 1); return 0; }
-static int two_devices(void) { schedule(5, 1, 2); return 0; }
-static int two_devices_compact(void) { schedule(6, 1, 2); return 0; }
+CASE(mixed, "no data is overwritten: all kinds of memory, freed by either family's function", 0)
+{
+    schedule(1, 0, 1); return;
+}
+CASE(mixed_compact, "no data is overwritten: all kinds of memory, policy compact", VF_CACHING_ONLY,
+     ENV("VRAMSCOPE_POLICY=compact"))
+{
+    schedule(2, 0, 1); return;
+}
+CASE(exchanged, "no data is overwritten: registered and exported blocks", 0)
+{
+    schedule(3, 1, 1); return;
+}
+CASE(exchange_compact, "no data is overwritten: registered and exported blocks, policy compact",
+     VF_CACHING_ONLY, ENV("VRAMSCOPE_POLICY=compact"), STDERR_HAS("--ipc=always"))
+{
+    schedule(4, 1, 1); return;
+}
+CASE(two_devices, "no data is overwritten: two devices with peer access", 0,
+     SIMULATE("t4-16g,devices=2"))
+{
+    schedule(5, 1, 2); return;
+}
+CASE(two_devices_compact, "no data is overwritten: two devices with peer access, policy compact",
+     VF_CACHING_ONLY, SIMULATE("t4-16g,devices=2"), ENV("VRAMSCOPE_POLICY=compact"),
+     STDERR_HAS("--ipc=always"))
+{
+    schedule(6, 1, 2); return;
+}
 
 /* --- frees of the other family, one by one --- */
 
-static int crossed_frees(void)
+CASE(crossed_frees, "memory of cudaMalloc freed in stream order, pool memory freed by cudaFree", 0)
 {
     cudaStream_t stream;
     void *p, *q;
@@ -200,11 +225,10 @@ static int crossed_frees(void)
     printf("again %d\n", (int)cudaFreeAsync(p, stream));
     printf("nothing %d\n", (int)cudaFreeAsync(NULL, stream));
     OK(cudaStreamDestroy(stream));
-    return 0;
 }
 
 /* Memory that does not belong to a node is not freed in a capture, and is unchanged. */
-static int freed_in_a_capture(void)
+CASE(freed_in_a_capture, "cudaFreeAsync of memory of cudaMalloc during a capture", 0)
 {
     cudaStream_t stream;
     cudaGraph_t graph = NULL;
@@ -228,7 +252,6 @@ static int freed_in_a_capture(void)
     OK(cudaFree(p));
     tally_free(VT_DEVICE);
     OK(cudaStreamDestroy(stream));
-    return 0;
 }
 
 /* --- memory that only fits if the cache releases some --- */
@@ -246,7 +269,8 @@ static void fill_the_cache(void)
     }
 }
 
-static int room_for_others(void)
+CASE(room_for_others, "pools and contexts need memory that is cached", 0,
+     SIMULATE("t4-16g,capacity=1100MiB,context=400MiB"))
 {
     void *p;
     CUcontext context, first;
@@ -273,11 +297,11 @@ static int room_for_others(void)
     OK(cuMemFree(q));
     tally_free(VT_DEVICE);
     OK(cuCtxDestroy(context));
-    return 0;
 }
 
 /* It would share the device with cached memory, and migrate back and forth. */
-static int room_for_managed(void)
+CASE(room_for_managed, "managed memory needs memory that is cached", 0,
+     SIMULATE("t4-16g,capacity=1100MiB,context=400MiB"))
 {
     size_t before, after, total;
     void *p;
@@ -293,35 +317,8 @@ static int room_for_managed(void)
     printf("resident %zu MiB\n", (before - after) / MIB);
     OK(cudaFree(p));
     tally_free(VT_MANAGED);
-    return 0;
 }
 
-static int room_for_others_compact(void) { return room_for_others(); }
-
-VICTIM("answers")
-CASE(mixed, "no data is overwritten: all kinds of memory, freed by either family's function", 0)
-CASE(mixed_compact, "no data is overwritten: all kinds of memory, policy compact", VF_CACHING_ONLY)
-ENV(mixed_compact, "VRAMSCOPE_POLICY=compact")
-CASE(exchanged, "no data is overwritten: registered and exported blocks", 0)
-CASE(exchange_compact,
-     "no data is overwritten: registered and exported blocks, policy compact", VF_CACHING_ONLY)
-ENV(exchange_compact, "VRAMSCOPE_POLICY=compact")
-STDERR_HAS(exchange_compact, "--ipc=always")
-CASE(two_devices, "no data is overwritten: two devices with peer access", 0)
-SIMULATE(two_devices, "t4-16g,devices=2")
-CASE(two_devices_compact,
-     "no data is overwritten: two devices with peer access, policy compact", VF_CACHING_ONLY)
-SIMULATE(two_devices_compact, "t4-16g,devices=2")
-ENV(two_devices_compact, "VRAMSCOPE_POLICY=compact")
-STDERR_HAS(two_devices_compact, "--ipc=always")
-CASE(crossed_frees, "memory of cudaMalloc freed in stream order, pool memory freed by cudaFree", 0)
-CASE(freed_in_a_capture, "cudaFreeAsync of memory of cudaMalloc during a capture", 0)
-CASE(room_for_others, "pools and contexts need memory that is cached", 0)
-SIMULATE(room_for_others, "t4-16g,capacity=1100MiB,context=400MiB")
-CASE(room_for_managed, "managed memory needs memory that is cached", 0)
-SIMULATE(room_for_managed, "t4-16g,capacity=1100MiB,context=400MiB")
-CASE(room_for_others_compact,
-     "managed memory needs memory that is cached, policy compact", VF_CACHING_ONLY)
-SIMULATE(room_for_others_compact, "t4-16g,capacity=1100MiB,context=400MiB")
-ENV(room_for_others_compact, "VRAMSCOPE_POLICY=compact")
-END_VICTIM
+AGAIN(room_for_others_compact, room_for_others,
+      "managed memory needs memory that is cached, policy compact", VF_CACHING_ONLY,
+      SIMULATE("t4-16g,capacity=1100MiB,context=400MiB"), ENV("VRAMSCOPE_POLICY=compact"))

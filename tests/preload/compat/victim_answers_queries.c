@@ -8,6 +8,10 @@
 
 #include "victim.h"
 
+VICTIM("answers")
+
+#define COMPACT ENV("VRAMSCOPE_POLICY=compact")
+
 #define MIB ((size_t)1 << 20)
 
 static CUcontext context;
@@ -52,7 +56,7 @@ static void print_range(CUdeviceptr start_of, CUdeviceptr p)
     CHECK(only == base && alone == bytes);
 }
 
-static int ranges(void)
+CASE(ranges, "cuMemGetAddressRange: start, interior, past the end, freed memory", 0)
 {
     CUdeviceptr p[SIZES];
     start();
@@ -74,8 +78,10 @@ static int ranges(void)
     print_range(p[5], p[5] + 4096);
     print_range(0, 0x1000);
     puts("");
-    return 0;
 }
+AGAIN(ranges_compact, ranges,
+      "cuMemGetAddressRange: start, interior, past the end, freed memory, policy compact",
+      VF_CACHING_ONLY, COMPACT)
 
 /* --- attributes --- */
 
@@ -137,7 +143,7 @@ static void print_at_once(const char *what, CUdeviceptr p)
            attributes.device, attributes.devicePointer == (void *)(uintptr_t)p);
 }
 
-static int attributes(void)
+CASE(attributes, "all pointer attributes: start, interior, past the end, freed, unknown", 0)
 {
     start();
     CUdeviceptr p = get(5000), q = get(7000), large = get(25 * MIB);
@@ -154,10 +160,12 @@ static int attributes(void)
     print_at_once("freed", q);
     print_at_once("freed large", large + MIB);
     put(p);
-    return 0;
 }
+AGAIN(attributes_compact, attributes,
+      "all pointer attributes: start, interior, past the end, freed, unknown, policy compact",
+      VF_CACHING_ONLY, COMPACT)
 
-static int sync_memops(void)
+CASE(sync_memops, "SYNC_MEMOPS set, queried, cleared and ended per block", 0)
 {
     unsigned on = 1, off = 0, is[3];
     start();
@@ -182,8 +190,10 @@ static int sync_memops(void)
         put(p);
     }
     puts(" new 0");
-    return 0;
 }
+AGAIN(sync_memops_compact, sync_memops,
+      "SYNC_MEMOPS set, queried, cleared and ended per block, policy compact", VF_CACHING_ONLY,
+      COMPACT)
 
 /* --- numbers --- */
 
@@ -203,7 +213,7 @@ static void number_of(CUdeviceptr p, size_t inside)
     numbers[number_count++] = id;
 }
 
-static int no_number_comes_twice(void)
+CASE(no_number_comes_twice, "BUFFER_ID is unique over all kinds of memory and never reused", 0)
 {
     CUdeviceptr p;
     void *host;
@@ -231,8 +241,10 @@ static int no_number_comes_twice(void)
         tally_free(VT_ASYNC);
     }
     printf("%d numbers\n", number_count);
-    return 0;
 }
+AGAIN(no_number_comes_twice_compact, no_number_comes_twice,
+      "BUFFER_ID is unique over all kinds of memory and never reused, policy compact",
+      VF_CACHING_ONLY, COMPACT)
 
 /* --- free memory --- */
 
@@ -246,7 +258,7 @@ static size_t free_now(void)
     return free_bytes;
 }
 
-static int free_memory(void)
+CASE(free_memory, "cuMemGetInfo in one and in two contexts, either result omitted", 0)
 {
     CUcontext other;
     start();
@@ -267,8 +279,10 @@ static int free_memory(void)
     printf("all given back: %zu MiB\n", (with_context + 64 * MIB - free_now()) / MIB);
     OK(cuCtxDestroy(other));
     printf("and the context: %zu MiB\n", (before - free_now()) / MIB);
-    return 0;
 }
+AGAIN(free_memory_compact, free_memory,
+      "cuMemGetInfo in one and in two contexts, either result omitted, policy compact",
+      VF_CACHING_ONLY, COMPACT)
 
 /* --- calls that are not for such memory --- */
 
@@ -295,7 +309,8 @@ static void print_mapping(CUdeviceptr at)
     tally_free(VT_VMM);
 }
 
-static int errors_of_others_calls(void)
+CASE(errors_of_others_calls,
+     "functions for managed, host, pool or mapped memory fail for plain memory", 0)
 {
     CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     CUmemGenericAllocationHandle handle = 0;
@@ -330,10 +345,12 @@ static int errors_of_others_calls(void)
     OK(cudaMemcpy(&byte, (void *)(uintptr_t)(p + MIB), 1, cudaMemcpyDeviceToHost));
     printf("still %x\n", byte);
     put(p);
-    return 0;
 }
+AGAIN(errors_of_others_calls_compact, errors_of_others_calls,
+      "functions for managed, host, pool or mapped memory fail for plain memory, policy compact",
+      VF_CACHING_ONLY, COMPACT)
 
-static int bad_frees(void)
+CASE(bad_frees, "double frees, frees of unknown and interior pointers", 0)
 {
     start();
     CUdeviceptr p = get(5000), q = get(5000), large = get(4 * MIB);
@@ -349,31 +366,7 @@ static int bad_frees(void)
     printf(" nothing %d\n", (int)cudaFree(NULL));
     (void)cudaGetLastError();
     put(p);
-    return 0;
 }
-
-#define COMPACT(name) \
-    static int name##_compact(void) { return name(); }
-COMPACT(ranges)
-COMPACT(attributes)
-COMPACT(sync_memops)
-COMPACT(no_number_comes_twice)
-COMPACT(free_memory)
-COMPACT(errors_of_others_calls)
-COMPACT(bad_frees)
-
-#define BOTH(name, title)                                                  \
-    CASE(name, title, 0)                                                   \
-    CASE(name##_compact, title ", policy compact", VF_CACHING_ONLY)        \
-    ENV(name##_compact, "VRAMSCOPE_POLICY=compact")
-
-VICTIM("answers")
-BOTH(ranges, "cuMemGetAddressRange: start, interior, past the end, freed memory")
-BOTH(attributes, "all pointer attributes: start, interior, past the end, freed, unknown")
-BOTH(sync_memops, "SYNC_MEMOPS set, queried, cleared and ended per block")
-BOTH(no_number_comes_twice, "BUFFER_ID is unique over all kinds of memory and never reused")
-BOTH(free_memory, "cuMemGetInfo in one and in two contexts, either result omitted")
-BOTH(errors_of_others_calls,
-     "functions for managed, host, pool or mapped memory fail for plain memory")
-BOTH(bad_frees, "double frees, frees of unknown and interior pointers")
-END_VICTIM
+AGAIN(bad_frees_compact, bad_frees,
+      "double frees, frees of unknown and interior pointers, policy compact", VF_CACHING_ONLY,
+      COMPACT)

@@ -6,16 +6,18 @@
 
 #include "victim.h"
 
+VICTIM("basics", INJECTED)
+
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
-static int no_cuda(void)
+CASE_STATUS(no_cuda, "links CUDA, but never calls it", VF_NO_TRACE)
 {
     puts("nothing to see");
     return 3;
 }
 
-static int device_memory(void)
+CASE(device_memory, "cudaMalloc and cudaFree", 0)
 {
     void *blocks[100];
     for (int round = 0; round < 3; round++) {
@@ -29,10 +31,9 @@ static int device_memory(void)
         }
     }
     OK(cudaFree(NULL));
-    return 0;
 }
 
-static int out_of_memory(void)
+CASE(out_of_memory, "an allocation fails, and the program continues", 0)
 {
     void *p = NULL;
     size_t free_bytes, total_bytes;
@@ -43,10 +44,10 @@ static int out_of_memory(void)
     printf("%s\n", cudaGetErrorName(cudaGetLastError()));
     OK(cudaMalloc(&p, MIB));
     tally_alloc(VT_DEVICE, (int64_t)MIB);
-    return 0; /* left live on purpose */
+    return; /* left live on purpose */
 }
 
-static int other_families(void)
+CASE(other_families, "managed, pinned, stream-ordered and registered memory", 0)
 {
     void *p;
     OK(cudaMallocManaged(&p, 3 * MIB, cudaMemAttachGlobal));
@@ -69,16 +70,4 @@ static int other_families(void)
     OK(cudaHostUnregister(p));
     tally_free(VT_REGISTERED);
     free(p);
-    return 0;
 }
-
-VICTIM("basics")
-CASE(no_cuda, "links CUDA, but never calls it", VF_NO_TRACE)
-CASE(device_memory, "cudaMalloc and cudaFree", 0)
-CASE(out_of_memory, "an allocation fails, and the program continues", 0)
-CASE(other_families, "managed, pinned, stream-ordered and registered memory", 0)
-INJECTED(no_cuda)
-INJECTED(device_memory)
-INJECTED(out_of_memory)
-INJECTED(other_families)
-END_VICTIM

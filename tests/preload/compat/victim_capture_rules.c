@@ -10,6 +10,8 @@
 
 #include "victim.h"
 
+VICTIM("capture", INJECTED)
+
 #define MIB ((size_t)1 << 20)
 
 static const enum cudaStreamCaptureMode modes[] = {
@@ -82,7 +84,7 @@ static void end(cudaStream_t s)
     printf("afterwards: %d\n", try_malloc(2 * MIB));
 }
 
-static int malloc_in_each_mode(void)
+CASE(malloc_in_each_mode, "cudaMalloc in captures of each mode", 0)
 {
     cudaStream_t s = new_stream();
     fill_cache();
@@ -93,10 +95,9 @@ static int malloc_in_each_mode(void)
         end(s);
     }
     OK(cudaStreamDestroy(s));
-    return 0;
 }
 
-static int free_in_each_mode(void)
+CASE(free_in_each_mode, "cudaFree in captures of each mode", 0)
 {
     cudaStream_t s = new_stream();
     fill_cache();
@@ -112,7 +113,6 @@ static int free_in_each_mode(void)
             release(p);
     }
     OK(cudaStreamDestroy(s));
-    return 0;
 }
 
 struct other {
@@ -132,7 +132,7 @@ static void *other_thread(void *arg)
     return NULL;
 }
 
-static int other_threads(void)
+CASE(other_threads, "cudaMalloc and cudaFree of other threads during captures of each mode", 0)
 {
     cudaStream_t s = new_stream();
     fill_cache();
@@ -151,11 +151,11 @@ static int other_threads(void)
         }
     }
     OK(cudaStreamDestroy(s));
-    return 0;
 }
 
 /* The capturing thread permits itself what its capture forbids. */
-static int relaxed_by_exchange(void)
+CASE(relaxed_by_exchange, "cudaThreadExchangeStreamCaptureMode lets the capturing thread allocate",
+     0)
 {
     cudaStream_t s = new_stream();
     enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
@@ -168,10 +168,9 @@ static int relaxed_by_exchange(void)
     printf("mode was %d\n", mode);
     end(s);
     OK(cudaStreamDestroy(s));
-    return 0;
 }
 
-static int questions(void)
+CASE(questions, "memory information and pointer attributes in a capture", 0)
 {
     cudaStream_t s = new_stream();
     struct cudaPointerAttributes attributes;
@@ -188,11 +187,10 @@ static int questions(void)
     end(s);
     release(p);
     OK(cudaStreamDestroy(s));
-    return 0;
 }
 
 /* Pinned memory is forbidden too, managed memory is not. */
-static int other_families(void)
+CASE(other_families, "pinned memory in captures of each mode", 0)
 {
     cudaStream_t s = new_stream();
     fill_cache();
@@ -219,10 +217,9 @@ static int other_families(void)
         }
     }
     OK(cudaStreamDestroy(s));
-    return 0;
 }
 
-static int wrong_ends(void)
+CASE(wrong_ends, "captures started twice, and ended without a start", 0)
 {
     cudaStream_t a = new_stream(), b = new_stream();
     cudaGraph_t graph;
@@ -235,10 +232,9 @@ static int wrong_ends(void)
     end(a);
     OK(cudaStreamDestroy(a));
     OK(cudaStreamDestroy(b));
-    return 0;
 }
 
-static int forks_to_other_streams(void)
+CASE(forks_to_other_streams, "captures that fork to other streams, joined or not", 0)
 {
     cudaStream_t a = new_stream(), b = new_stream();
     cudaEvent_t forked, joined;
@@ -262,11 +258,10 @@ static int forks_to_other_streams(void)
     OK(cudaEventDestroy(joined));
     OK(cudaStreamDestroy(a));
     OK(cudaStreamDestroy(b));
-    return 0;
 }
 
 /* A stream destroyed during a capture destroys the capture. */
-static int abandoned(void)
+CASE(abandoned, "streams destroyed during a capture", 0)
 {
     fill_cache();
     for (int i = 0; i < 100; i++) {
@@ -278,11 +273,10 @@ static int abandoned(void)
         CHECK(try_malloc(MIB) == 0);
     }
     puts("allocates again");
-    return 0;
 }
 
 /* The first form, of CUDA 10.0, by name; dependencies moved by hand. */
-static int older_forms(void)
+CASE(older_forms, "cuStreamBeginCapture of CUDA 10.0, moved dependencies", 0)
 {
     CUresult (*begin)(CUstream);
     CUstream s = (CUstream)new_stream();
@@ -301,10 +295,9 @@ static int older_forms(void)
     end((cudaStream_t)s);
     OK(cuStreamDestroy(s));
     dlclose(driver);
-    return 0;
 }
 
-static int to_a_graph(void)
+CASE(to_a_graph, "cudaStreamBeginCaptureToGraph", 0)
 {
     cudaStream_t s = new_stream();
     cudaGraph_t graph, out;
@@ -318,7 +311,6 @@ static int to_a_graph(void)
     OK(cudaGraphDestroy(graph));
     release(p);
     OK(cudaStreamDestroy(s));
-    return 0;
 }
 
 /* Captures in a thread's own default stream, in two threads at the same time. */
@@ -334,7 +326,7 @@ static void *own_stream(void *arg)
     return NULL;
 }
 
-static int own_default_streams(void)
+CASE(own_default_streams, "captures in per-thread default streams", VF_ANY_ORDER)
 {
     pthread_t threads[2];
     fill_cache();
@@ -345,11 +337,10 @@ static int own_default_streams(void)
             pthread_join(threads[i], NULL);
     }
     printf("afterwards %d\n", try_malloc(MIB));
-    return 0;
 }
 
 /* The context of a capture is destroyed; another one continues. */
-static int context_ends(void)
+CASE(context_ends, "the context of a capture is destroyed", 0)
 {
     CUcontext context;
     CUstream s;
@@ -364,11 +355,11 @@ static int context_ends(void)
     tally_free(VT_DEVICE);
     OK(cudaSetDevice(0));
     printf("malloc %d\n", try_malloc(MIB));
-    return 0;
 }
 
 /* In a relaxed capture memory can be allocated, even if a cache holds it. */
-static int relaxed_when_memory_is_short(void)
+CASE(relaxed_when_memory_is_short,
+     "cudaMalloc in a relaxed capture that succeeds only with cached memory", 0)
 {
     cudaStream_t s = new_stream();
     release(allocate(400 * MIB));
@@ -377,38 +368,4 @@ static int relaxed_when_memory_is_short(void)
     printf("malloc %d\n", try_malloc(450 * MIB));
     end(s);
     OK(cudaStreamDestroy(s));
-    return 0;
 }
-
-VICTIM("capture")
-CASE(malloc_in_each_mode, "cudaMalloc in captures of each mode", 0)
-CASE(free_in_each_mode, "cudaFree in captures of each mode", 0)
-CASE(other_threads, "cudaMalloc and cudaFree of other threads during captures of each mode", 0)
-CASE(relaxed_by_exchange,
-     "cudaThreadExchangeStreamCaptureMode lets the capturing thread allocate", 0)
-CASE(questions, "memory information and pointer attributes in a capture", 0)
-CASE(other_families, "pinned memory in captures of each mode", 0)
-CASE(wrong_ends, "captures started twice, and ended without a start", 0)
-CASE(forks_to_other_streams, "captures that fork to other streams, joined or not", 0)
-CASE(abandoned, "streams destroyed during a capture", 0)
-CASE(older_forms, "cuStreamBeginCapture of CUDA 10.0, moved dependencies", 0)
-CASE(to_a_graph, "cudaStreamBeginCaptureToGraph", 0)
-CASE(own_default_streams, "captures in per-thread default streams", VF_ANY_ORDER)
-CASE(context_ends, "the context of a capture is destroyed", 0)
-CASE(relaxed_when_memory_is_short,
-     "cudaMalloc in a relaxed capture that succeeds only with cached memory", 0)
-INJECTED(malloc_in_each_mode)
-INJECTED(free_in_each_mode)
-INJECTED(other_threads)
-INJECTED(relaxed_by_exchange)
-INJECTED(questions)
-INJECTED(other_families)
-INJECTED(wrong_ends)
-INJECTED(forks_to_other_streams)
-INJECTED(abandoned)
-INJECTED(older_forms)
-INJECTED(to_a_graph)
-INJECTED(own_default_streams)
-INJECTED(context_ends)
-INJECTED(relaxed_when_memory_is_short)
-END_VICTIM

@@ -8,6 +8,8 @@
 
 #include "victim.h"
 
+VICTIM("contexts", INJECTED)
+
 #define MIB ((size_t)1 << 20)
 
 static CUdeviceptr allocate(size_t bytes)
@@ -70,7 +72,7 @@ static void busy_streams(void)
     tally_free(VT_DEVICE);
 }
 
-static int reset_in_mid_run(void)
+CASE(reset_in_mid_run, "cudaDeviceReset with live memory, and the program continues", 0)
 {
     for (int i = 0; i < 5; i++) {
         void *kept, *freed;
@@ -86,10 +88,9 @@ static int reset_in_mid_run(void)
         printf("freed after the reset: %d\n", cudaFree(kept));
         cudaGetLastError();
     }
-    return 0;
 }
 
-static int let_go_and_retained(void)
+CASE(let_go_and_retained, "the primary context released with live memory, and retained again", 0)
 {
     CUcontext context;
     OK(cuInit(0));
@@ -106,11 +107,10 @@ static int let_go_and_retained(void)
         printf("more free: %zd\n", (ssize_t)(free_now() - before));
         OK(cuDevicePrimaryCtxRelease(0));
     }
-    return 0;
 }
 
 /* Retained twice: the first release frees nothing. */
-static int retained_twice(void)
+CASE(retained_twice, "the primary context retained twice and released once", 0)
 {
     CUcontext context;
     OK(cuInit(0));
@@ -122,10 +122,9 @@ static int retained_twice(void)
     OK(cuMemsetD8(p, 1, 2 * MIB));
     release(p);
     OK(cuDevicePrimaryCtxRelease(0));
-    return 0;
 }
 
-static int destroyed_with_every_family(void)
+CASE(destroyed_with_every_family, "contexts destroyed with live memory of every family", 0)
 {
     OK(cuInit(0));
     for (int i = 0; i < 4; i++) {
@@ -151,11 +150,10 @@ static int destroyed_with_every_family(void)
         tally_free(VT_MANAGED);
         tally_free(VT_PINNED);
     }
-    return 0;
 }
 
 /* Memory of a pool belongs to the pool, not to the context. */
-static int pool_memory_outlives(void)
+CASE(pool_memory_outlives, "stream-ordered memory freed after its context was destroyed", 0)
 {
     OK(cuInit(0));
     CUcontext first = new_context(0);
@@ -171,10 +169,10 @@ static int pool_memory_outlives(void)
         tally_free(VT_ASYNC);
     OK(cuCtxSynchronize());
     OK(cuCtxDestroy(second));
-    return 0;
 }
 
-static int thousand_contexts(void)
+CASE(thousand_contexts, "1000 contexts created and destroyed", 0,
+     SIMULATE("t4-16g,capacity=1GiB,context=1MiB"), ENV("MALLOC_ARENA_MAX=1"))
 {
     long at_200 = 0;
     OK(cuInit(0));
@@ -193,10 +191,9 @@ static int thousand_contexts(void)
     printf("grown little: %d\n", more < 8 * 1024); /* the simulated device keeps its contexts */
     if (getenv("VICTIM_VERBOSE"))
         fprintf(stderr, "%ld KiB\n", more);
-    return 0;
 }
 
-static int thousand_streams(void)
+CASE(thousand_streams, "4000 streams created and destroyed", 0, ENV("MALLOC_ARENA_MAX=1"))
 {
     long at_1000 = 0;
     busy_streams();
@@ -220,10 +217,10 @@ static int thousand_streams(void)
     printf("grown little: %d\n", more < (VICTIM_SANITIZED ? 8 : 4) * 1024);
     if (getenv("VICTIM_VERBOSE"))
         fprintf(stderr, "%ld KiB\n", more);
-    return 0;
 }
 
-static int several_on_one_device(void)
+CASE(several_on_one_device, "three contexts on a device, memory freed in a different context", 0,
+     SIMULATE("t4-16g,capacity=4GiB,context=400MiB"))
 {
     CUcontext contexts[3], popped;
     CUdeviceptr blocks[3][8];
@@ -255,10 +252,10 @@ static int several_on_one_device(void)
     }
     for (int c = 0; c < 3; c++)
         OK(cuCtxDestroy(contexts[c]));
-    return 0;
 }
 
-static int freed_without_a_context(void)
+CASE(freed_without_a_context, "memory freed without a current context", 0,
+     REFUSED(CACHING, "freed without an error"))
 {
     OK(cuInit(0));
     CUcontext context = new_context(0), popped;
@@ -272,10 +269,11 @@ static int freed_without_a_context(void)
         release(p);
     OK(cuCtxDestroy(context));
     printf("%d\n", r);
-    return 0;
 }
 
-static int several_devices(void)
+CASE(several_devices,
+     "four devices, copies between them, all memory freed with the last one current", 0,
+     SIMULATE("t4-16g,capacity=1GiB,context=400MiB,devices=4"))
 {
     void *blocks[4][10];
     for (int round = 0; round < 3; round++) {
@@ -296,10 +294,10 @@ static int several_devices(void)
             }
         }
     }
-    return 0;
 }
 
-static int peer_access(void)
+CASE(peer_access, "peer access, memory freed while a peer copy is pending", 0,
+     SIMULATE("a100-40g,capacity=1GiB,context=400MiB,devices=2"))
 {
     CUcontext a, b, popped;
     OK(cuInit(0));
@@ -324,11 +322,11 @@ static int peer_access(void)
     release(there);
     OK(cuCtxDestroy(a));
     OK(cuCtxDestroy(b));
-    return 0;
 }
 
 /* A block of one context freed in it while a copy in another context still reads it. */
-static int copy_pending_elsewhere(void)
+CASE(copy_pending_elsewhere, "memory of one context copied by another, then freed", 0,
+     SIMULATE("t4-16g,capacity=2GiB,context=400MiB"))
 {
     CUcontext a, b;
     CUstream in_b;
@@ -358,10 +356,10 @@ static int copy_pending_elsewhere(void)
     release(to);
     OK(cuCtxDestroy(b));
     OK(cuCtxDestroy(a));
-    return 0;
 }
 
-static int attached_and_detached(void)
+CASE(attached_and_detached, "a context destroyed by cuCtxDetach", 0,
+     SIMULATE("t4-16g,capacity=2GiB,context=400MiB"))
 {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -376,11 +374,11 @@ static int attached_and_detached(void)
     tally_free(VT_DEVICE);
     new_context(0);
     release(allocate(MIB));
-    return 0;
+    return;
 #pragma GCC diagnostic pop
 }
 
-static int handles_come_again(void)
+CASE(handles_come_again, "streams and events destroyed with pending work, handles reused", 0)
 {
     busy_streams();
     for (int i = 0; i < 300; i++) {
@@ -400,10 +398,9 @@ static int handles_come_again(void)
         if (i % 4 == 3)
             OK(cudaDeviceSynchronize());
     }
-    return 0;
 }
 
-static int green_contexts(void)
+CASE(green_contexts, "green contexts, if the device supports them", 0)
 {
     CUdevResource resource;
     OK(cuInit(0));
@@ -427,48 +424,4 @@ static int green_contexts(void)
         OK(cuGreenCtxDestroy(green));
     }
     release(allocate(MIB));
-    return 0;
 }
-
-VICTIM("contexts")
-CASE(reset_in_mid_run, "cudaDeviceReset with live memory, and the program continues", 0)
-CASE(let_go_and_retained, "the primary context released with live memory, and retained again", 0)
-CASE(retained_twice, "the primary context retained twice and released once", 0)
-CASE(destroyed_with_every_family, "contexts destroyed with live memory of every family", 0)
-CASE(pool_memory_outlives, "stream-ordered memory freed after its context was destroyed", 0)
-CASE(thousand_contexts, "1000 contexts created and destroyed", 0)
-SIMULATE(thousand_contexts, "t4-16g,capacity=1GiB,context=1MiB")
-ENV(thousand_contexts, "MALLOC_ARENA_MAX=1")
-CASE(thousand_streams, "4000 streams created and destroyed", 0)
-ENV(thousand_streams, "MALLOC_ARENA_MAX=1")
-CASE(several_on_one_device, "three contexts on a device, memory freed in a different context", 0)
-CASE(freed_without_a_context, "memory freed without a current context", 0)
-REFUSED(freed_without_a_context, CACHING, "freed without an error")
-SIMULATE(several_on_one_device, "t4-16g,capacity=4GiB,context=400MiB")
-CASE(several_devices,
-     "four devices, copies between them, all memory freed with the last one current", 0)
-SIMULATE(several_devices, "t4-16g,capacity=1GiB,context=400MiB,devices=4")
-CASE(peer_access, "peer access, memory freed while a peer copy is pending", 0)
-SIMULATE(peer_access, "a100-40g,capacity=1GiB,context=400MiB,devices=2")
-CASE(copy_pending_elsewhere, "memory of one context copied by another, then freed", 0)
-SIMULATE(copy_pending_elsewhere, "t4-16g,capacity=2GiB,context=400MiB")
-CASE(attached_and_detached, "a context destroyed by cuCtxDetach", 0)
-SIMULATE(attached_and_detached, "t4-16g,capacity=2GiB,context=400MiB")
-CASE(handles_come_again, "streams and events destroyed with pending work, handles reused", 0)
-CASE(green_contexts, "green contexts, if the device supports them", 0)
-INJECTED(reset_in_mid_run)
-INJECTED(let_go_and_retained)
-INJECTED(retained_twice)
-INJECTED(destroyed_with_every_family)
-INJECTED(pool_memory_outlives)
-INJECTED(thousand_contexts)
-INJECTED(thousand_streams)
-INJECTED(several_on_one_device)
-INJECTED(freed_without_a_context)
-INJECTED(several_devices)
-INJECTED(peer_access)
-INJECTED(copy_pending_elsewhere)
-INJECTED(attached_and_detached)
-INJECTED(handles_come_again)
-INJECTED(green_contexts)
-END_VICTIM

@@ -8,6 +8,8 @@
 
 #include "victim.h"
 
+VICTIM("injection", INJECTED)
+
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
@@ -20,7 +22,7 @@ static void alloc_free(size_t bytes)
     tally_free(VT_DEVICE);
 }
 
-static int only_asks(void)
+CASE_STATUS(only_asks, "only queries the number of devices", VF_NO_TRACE)
 {
     int count = 0;
     OK(cudaGetDeviceCount(&count));
@@ -28,7 +30,7 @@ static int only_asks(void)
     return 4;
 }
 
-static int device_memory(void)
+CASE(device_memory, "cudaMalloc and cudaFree, some memory not freed", 0)
 {
     for (size_t i = 1; i <= 200; i++)
         alloc_free(i * KIB);
@@ -36,10 +38,9 @@ static int device_memory(void)
     OK(cudaMalloc(&left, MIB));
     tally_alloc(VT_DEVICE, (int64_t)MIB);
     OK(cudaFree(NULL));
-    return 0;
 }
 
-static int families(void)
+CASE(families, "pitched, managed, pinned and registered memory", 0)
 {
     void *p;
     size_t pitch;
@@ -61,10 +62,9 @@ static int families(void)
     OK(cudaHostUnregister(own));
     tally_free(VT_REGISTERED);
     free(own);
-    return 0;
 }
 
-static int streams(void)
+CASE(streams, "stream-ordered memory in two streams", 0)
 {
     cudaStream_t stream;
     void *p[20];
@@ -79,10 +79,9 @@ static int streams(void)
     }
     OK(cudaStreamSynchronize(stream));
     OK(cudaStreamDestroy(stream));
-    return 0;
 }
 
-static int refusals(void)
+CASE(refusals, "allocations and frees that fail", 0)
 {
     void *p = NULL;
     size_t free_bytes, total;
@@ -100,10 +99,9 @@ static int refusals(void)
     printf("%d\n", (int)cuMemFreeHost(p));
     OK(cudaFree(p));
     tally_free(VT_DEVICE);
-    return 0;
 }
 
-static int driver_api(void)
+CASE(driver_api, "driver API, a context is destroyed with live memory", 0)
 {
     CUcontext context;
     CUdeviceptr p, q;
@@ -121,10 +119,9 @@ static int driver_api(void)
     tally_free(VT_DEVICE);
     OK(cuCtxDestroy(context)); /* and q with it */
     tally_free(VT_DEVICE);
-    return 0;
 }
 
-static int reset(void)
+CASE(reset, "three device resets with live memory", 0)
 {
     void *p;
     for (int i = 0; i < 3; i++) {
@@ -133,7 +130,6 @@ static int reset(void)
         OK(cudaDeviceReset());
         tally_free(VT_DEVICE);
     }
-    return 0;
 }
 
 static void *churn(void *arg)
@@ -146,7 +142,7 @@ static void *churn(void *arg)
 
 /* Addresses are reused between threads: each free must be reported before the next owner's
  * allocation. */
-static int threads(void)
+CASE(threads, "eight threads reuse each other's addresses", 0)
 {
     pthread_t thread[8];
     OK(cudaSetDevice(0));
@@ -155,24 +151,4 @@ static int threads(void)
         CHECK(pthread_create(&thread[i], NULL, churn, (void *)(uintptr_t)(i + 1)) == 0);
     for (size_t i = 0; i < 8; i++)
         pthread_join(thread[i], NULL);
-    return 0;
 }
-
-VICTIM("injection")
-CASE(only_asks, "only queries the number of devices", VF_NO_TRACE)
-INJECTED(only_asks)
-CASE(device_memory, "cudaMalloc and cudaFree, some memory not freed", 0)
-INJECTED(device_memory)
-CASE(families, "pitched, managed, pinned and registered memory", 0)
-INJECTED(families)
-CASE(streams, "stream-ordered memory in two streams", 0)
-INJECTED(streams)
-CASE(refusals, "allocations and frees that fail", 0)
-INJECTED(refusals)
-CASE(driver_api, "driver API, a context is destroyed with live memory", 0)
-INJECTED(driver_api)
-CASE(reset, "three device resets with live memory", 0)
-INJECTED(reset)
-CASE(threads, "eight threads reuse each other's addresses", 0)
-INJECTED(threads)
-END_VICTIM

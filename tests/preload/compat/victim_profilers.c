@@ -8,6 +8,8 @@
 
 #include "profiler_stand_in.h"
 
+VICTIM("profilers")
+
 #define MIB ((size_t)1 << 20)
 #define ASIDE "another tool in this process uses CUPTI"
 
@@ -42,7 +44,7 @@ static void work(int n)
     tally_free(VT_DEVICE);
 }
 
-static int comes_first(void)
+CASE(comes_first, PROFILER_HOW "subscribes before the first allocation", 0, STDERR_HAS(ASIDE))
 {
     profiler_find();
     OK(cuInit(0));
@@ -53,10 +55,9 @@ static int comes_first(void)
     profiler_stop();
     profiler_print();
     memory_end();
-    return 0;
 }
 
-static int comes_later(void)
+CASE(comes_later, PROFILER_HOW "subscribes later", 0, STDERR_HAS(ASIDE))
 {
     profiler_find();
     memory_begin();
@@ -68,10 +69,10 @@ static int comes_later(void)
     profiler_print();
     work(10);
     memory_end();
-    return 0;
 }
 
-static int comes_and_goes(void)
+CASE(comes_and_goes, PROFILER_HOW "starts and stops five times, with different records", 0,
+     STDERR_HAS(ASIDE))
 {
     profiler_find();
     memory_begin();
@@ -84,10 +85,10 @@ static int comes_and_goes(void)
         profiler_print();
     }
     memory_end();
-    return 0;
 }
 
-static int records_without_subscription(void)
+CASE(records_without_subscription, PROFILER_HOW "collects records without a subscription", 0,
+     STDERR_HAS(ASIDE))
 {
     profiler_find();
     memory_begin();
@@ -97,12 +98,12 @@ static int records_without_subscription(void)
     profiler_stop();
     profiler_print();
     memory_end();
-    return 0;
 }
 
 /* The same two if the driver loads the library (CUDA_INJECTION64_PATH): it then cannot detect
  * another profiler, so it must not use any records. */
-static int records_from_the_start(void)
+CASE(records_from_the_start, PROFILER_HOW "collects records from before the first allocation", 0,
+     ENV("VRAMSCOPE_LOG=error"), INJECTED)
 {
     profiler_find();
     OK(cuInit(0));
@@ -112,15 +113,13 @@ static int records_from_the_start(void)
     profiler_stop();
     profiler_print();
     memory_end();
-    return 0;
 }
 
-static int records_after_first_work(void)
-{
-    return records_without_subscription();
-}
+AGAIN(records_after_first_work, records_without_subscription,
+      PROFILER_HOW "collects records of its later work", 0, ENV("VRAMSCOPE_LOG=error"), INJECTED)
 
-static int enables_before_it_registers(void)
+CASE(enables_before_it_registers, PROFILER_HOW "enables records before it registers buffers", 0,
+     STDERR_HAS(ASIDE))
 {
     profiler_find();
     memory_begin();
@@ -133,10 +132,9 @@ static int enables_before_it_registers(void)
     profiler_stop();
     profiler_print();
     memory_end();
-    return 0;
 }
 
-static int callbacks_alone(void)
+CASE(callbacks_alone, PROFILER_HOW "uses callbacks, but no records", 0, STDERR_HAS(ASIDE))
 {
     profiler_find();
     memory_begin();
@@ -146,10 +144,9 @@ static int callbacks_alone(void)
     profiler_stop();
     profiler_print();
     memory_end();
-    return 0;
 }
 
-static int finalizes(void)
+CASE(finalizes, PROFILER_HOW "ends with cuptiFinalize", 0, STDERR_HAS(ASIDE))
 {
     profiler_find();
     memory_begin();
@@ -162,7 +159,6 @@ static int finalizes(void)
     profiler_print();
     work(5);
     memory_end();
-    return 0;
 }
 
 static _Atomic bool over;
@@ -182,7 +178,7 @@ static void *churn(void *arg)
 }
 
 /* It starts while other threads allocate. */
-static int among_threads(void)
+CASE(among_threads, PROFILER_HOW "starts while four threads allocate", 0, STDERR_HAS(ASIDE))
 {
     pthread_t thread[4];
     long counts[4] = {0};
@@ -202,11 +198,10 @@ static int among_threads(void)
         pthread_join(thread[i], NULL);
     printf("copies %ld strays %ld\n", profiler.copies, profiler.strays);
     memory_end();
-    return 0;
 }
 
 /* A second profiler is refused by the first, not by us. */
-static int two_of_them(void)
+CASE(two_of_them, PROFILER_HOW "finds a second one", 0, STDERR_HAS(ASIDE))
 {
     CUpti_SubscriberHandle second;
     profiler_find();
@@ -217,11 +212,10 @@ static int two_of_them(void)
     printf("%d\n", (int)use.cuptiSubscribe(&second, profiler_called, NULL));
     OK(use.cuptiUnsubscribe(second));
     memory_end();
-    return 0;
 }
 
 /* Querying the time or the name of an error is not profiling: our collector stays. */
-static int only_asks(void)
+CASE(only_asks, PROFILER_HOW "only queries CUPTI's time", 0)
 {
     uint64_t now;
     profiler_find();
@@ -230,7 +224,6 @@ static int only_asks(void)
     CHECK(now > wall_ns() - 1000000000u && now <= wall_ns());
     work(3);
     memory_end();
-    return 0;
 }
 
 static long cupti_mapped(void)
@@ -247,7 +240,7 @@ static long cupti_mapped(void)
 
 /* With the option kernels=off we do not use CUPTI: the library is not opened, and a profiler is
  * unaffected. */
-static int has_cupti_for_itself(void)
+CASE(has_cupti_for_itself, PROFILER_HOW "runs with kernels=off", 0, ENV("VRAMSCOPE_KERNELS=off"))
 {
     memory_begin();
     printf("mapped %d\n", cupti_mapped() != 0);
@@ -258,11 +251,12 @@ static int has_cupti_for_itself(void)
     profiler_stop();
     profiler_print();
     memory_end();
-    return 0;
 }
 
 /* Two devices copy to each other, with and without peer access. */
-static int peer_copies(void)
+CASE(peer_copies, "copies between two devices, no other profiler", 0,
+     SIMULATE("t4-16g,capacity=1GiB,context=400MiB,devices=2"), ENV("VRAMSCOPE_KERNELS=on"),
+     INJECTED)
 {
     void *there;
     memory_begin();
@@ -276,39 +270,4 @@ static int peer_copies(void)
     tally_free(VT_DEVICE);
     OK(cudaSetDevice(0));
     memory_end();
-    return 0;
 }
-
-VICTIM("profilers")
-CASE(has_cupti_for_itself, PROFILER_HOW "runs with kernels=off", 0)
-ENV(has_cupti_for_itself, "VRAMSCOPE_KERNELS=off")
-CASE(peer_copies, "copies between two devices, no other profiler", 0)
-SIMULATE(peer_copies, "t4-16g,capacity=1GiB,context=400MiB,devices=2")
-ENV(peer_copies, "VRAMSCOPE_KERNELS=on")
-INJECTED(peer_copies)
-CASE(comes_first, PROFILER_HOW "subscribes before the first allocation", 0)
-STDERR_HAS(comes_first, ASIDE)
-CASE(comes_later, PROFILER_HOW "subscribes later", 0)
-STDERR_HAS(comes_later, ASIDE)
-CASE(comes_and_goes, PROFILER_HOW "starts and stops five times, with different records", 0)
-STDERR_HAS(comes_and_goes, ASIDE)
-CASE(records_without_subscription, PROFILER_HOW "collects records without a subscription", 0)
-STDERR_HAS(records_without_subscription, ASIDE)
-CASE(records_from_the_start, PROFILER_HOW "collects records from before the first allocation", 0)
-ENV(records_from_the_start, "VRAMSCOPE_LOG=error")
-INJECTED(records_from_the_start)
-CASE(records_after_first_work, PROFILER_HOW "collects records of its later work", 0)
-ENV(records_after_first_work, "VRAMSCOPE_LOG=error")
-INJECTED(records_after_first_work)
-CASE(enables_before_it_registers, PROFILER_HOW "enables records before it registers buffers", 0)
-STDERR_HAS(enables_before_it_registers, ASIDE)
-CASE(callbacks_alone, PROFILER_HOW "uses callbacks, but no records", 0)
-STDERR_HAS(callbacks_alone, ASIDE)
-CASE(finalizes, PROFILER_HOW "ends with cuptiFinalize", 0)
-STDERR_HAS(finalizes, ASIDE)
-CASE(among_threads, PROFILER_HOW "starts while four threads allocate", 0)
-STDERR_HAS(among_threads, ASIDE)
-CASE(two_of_them, PROFILER_HOW "finds a second one", 0)
-STDERR_HAS(two_of_them, ASIDE)
-CASE(only_asks, PROFILER_HOW "only queries CUPTI's time", 0)
-END_VICTIM

@@ -11,6 +11,8 @@
 #include "victim.h"
 #include "victim_memory.h"
 
+VICTIM("reconciliation")
+
 #define MIB ((size_t)1 << 20)
 #define KIB ((size_t)1 << 10)
 
@@ -22,7 +24,8 @@ static void ask(void)
     CHECK(unused < total);
 }
 
-static int sizes(void)
+CASE(sizes, "allocations of many sizes, small ones sharing pages", 0,
+     SIMULATE("t4-16g,others=2GiB"))
 {
     void *p[40];
     for (int i = 0; i < 40; i++)
@@ -34,10 +37,10 @@ static int sizes(void)
     for (int i = 1; i < 40; i += 2)
         give(p[i]);
     ask();
-    return 0;
 }
 
-static int pools(void)
+CASE(pools, "stream-ordered pools that keep freed memory", 0,
+     SIMULATE("t4-16g,others=1GiB,nvml=pids"))
 {
     cudaStream_t stream;
     cudaMemPool_t pool;
@@ -70,10 +73,9 @@ static int pools(void)
     give(d);
     give(e);
     OK(cudaStreamDestroy(stream));
-    return 0;
 }
 
-static int arrays(void)
+CASE(arrays, "an array beside device memory", 0)
 {
     cudaArray_t large;
     struct cudaChannelFormatDesc floats = {32, 0, 0, 0, cudaChannelFormatKindFloat};
@@ -84,7 +86,6 @@ static int arrays(void)
     OK(cudaFreeArray(large));
     tally_free(VT_ARRAY);
     give(p);
-    return 0;
 }
 
 struct library {
@@ -103,7 +104,8 @@ static struct library open_library(const char *path, const char *take_name, cons
     return library;
 }
 
-static int libraries(void)
+CASE(libraries, "libraries that allocate, with their own or the shared runtime", 0,
+     SIMULATE("t4-16g,nvml=nofigures,others=1GiB"))
 {
     struct library nccl = open_library(VICTIM_NCCL, "nccl_take", "nccl_give");
     struct library cublas = open_library(VICTIM_CUBLAS, "cublas_take", "cublas_give");
@@ -117,10 +119,10 @@ static int libraries(void)
     tally_free(VT_DEVICE);
     tally_free(VT_DEVICE);
     give(own);
-    return 0;
 }
 
-static int contexts(void)
+CASE(contexts, "a second context, then the first again", VF_OBSERVE_ONLY,
+     SIMULATE("t4-16g,nvml=none"))
 {
     CUcontext own;
     void *first = take(4 * MIB);
@@ -137,10 +139,9 @@ static int contexts(void)
     ask();
     give(first);
     give(third);
-    return 0;
 }
 
-static int managed(void)
+CASE(managed, "managed memory, part of it on the device", 0)
 {
     void *p;
     struct cudaMemLocation here = {.type = cudaMemLocationTypeDevice, .id = 0};
@@ -153,10 +154,9 @@ static int managed(void)
     OK(cudaFree(p));
     tally_free(VT_MANAGED);
     give(q);
-    return 0;
 }
 
-static int forked(void)
+CASE_STATUS(forked, "a child without CUDA while the device is read", 0)
 {
     void *p = take(40 * MIB);
     ask();
@@ -170,7 +170,7 @@ static int forked(void)
     return WEXITSTATUS(status);
 }
 
-static int captured(void)
+CASE(captured, "free memory queried during a capture", 0)
 {
     cudaStream_t stream;
     cudaGraph_t graph;
@@ -184,7 +184,6 @@ static int captured(void)
     OK(cudaGraphDestroy(graph));
     OK(cudaStreamDestroy(stream));
     give(p);
-    return 0;
 }
 
 static char variable[20 * MIB]; /* __device__ char variable[20 << 20]; */
@@ -195,7 +194,7 @@ void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external,
                        size_t bytes, int constant, int global);
 
-static int variables(void)
+CASE(variables, "a variable that is allocated at its first use", 0)
 {
     static struct {
         int magic, version;
@@ -212,21 +211,4 @@ static int variables(void)
     for (int i = 0; i < 1000; i++)
         OK(cudaGetSymbolAddress(&address, variable));
     give(p);
-    return 0;
 }
-
-VICTIM("reconciliation")
-CASE(sizes, "allocations of many sizes, small ones sharing pages", 0)
-CASE(pools, "stream-ordered pools that keep freed memory", 0)
-CASE(arrays, "an array beside device memory", 0)
-CASE(libraries, "libraries that allocate, with their own or the shared runtime", 0)
-CASE(contexts, "a second context, then the first again", VF_OBSERVE_ONLY)
-CASE(managed, "managed memory, part of it on the device", 0)
-CASE(forked, "a child without CUDA while the device is read", 0)
-CASE(captured, "free memory queried during a capture", 0)
-CASE(variables, "a variable that is allocated at its first use", 0)
-SIMULATE(sizes, "t4-16g,others=2GiB")
-SIMULATE(pools, "t4-16g,others=1GiB,nvml=pids")
-SIMULATE(libraries, "t4-16g,nvml=nofigures,others=1GiB")
-SIMULATE(contexts, "t4-16g,nvml=none")
-END_VICTIM

@@ -8,6 +8,8 @@
 
 #include "victim.h"
 
+VICTIM("arrays", INJECTED)
+
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
@@ -47,7 +49,7 @@ static CUarray make(size_t width, size_t height, size_t depth, CUarray_format fo
     return array;
 }
 
-static int plain(void)
+CASE(plain, "arrays of one and two dimensions", 0)
 {
     CUarray array;
     CUDA_ARRAY_DESCRIPTOR row = {1000, 0, CU_AD_FORMAT_FLOAT, 1};
@@ -60,10 +62,9 @@ static int plain(void)
     tally_alloc(VT_ARRAY, 640 * 480 * 4);
     destroy(array);
     printf("destroyed: %d\n", cuArrayDestroy(array));
-    return 0;
 }
 
-static int shapes(void)
+CASE(shapes, "layered, cubemap and 3D arrays, surfaces", 0)
 {
     start();
     CUarray a[] = {make(64, 0, 0, CU_AD_FORMAT_HALF, 2, 0, 64 * 4),
@@ -76,10 +77,9 @@ static int shapes(void)
                         CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST, 16 * 16 * 4)};
     for (size_t i = 0; i < sizeof a / sizeof *a; i++)
         destroy(a[i]);
-    return 0;
 }
 
-static int mipmaps(void)
+CASE(mipmaps, "mipmapped arrays count as one allocation each", 0)
 {
     CUmipmappedArray mip;
     CUarray level;
@@ -103,10 +103,9 @@ static int mipmaps(void)
     tally_alloc(VT_ARRAY, bytes);
     OK(cuMipmappedArrayDestroy(mip));
     tally_free(VT_ARRAY);
-    return 0;
 }
 
-static int by_the_runtime(void)
+CASE(by_the_runtime, "arrays by the runtime API, one allocation fails", 0)
 {
     cudaArray_t a, b;
     cudaMipmappedArray_t mip;
@@ -127,11 +126,10 @@ static int by_the_runtime(void)
     OK(cudaFreeArray(NULL));
     printf("%s\n", cudaGetErrorName(cudaMallocArray(&a, &one, (size_t)1 << 40, 1, 0)));
     tally_failed(VT_ARRAY);
-    return 0;
 }
 
 /* As programs from before CUDA 3.2 find them. */
-static int first_forms(void)
+CASE(first_forms, "cuArrayCreate and cuArray3DCreate of CUDA 2, through dlsym", 0)
 {
     struct {
         unsigned width, height;
@@ -158,10 +156,9 @@ static int first_forms(void)
     tally_alloc(VT_ARRAY, 10 * 20 * 30);
     destroy(array);
     dlclose(driver);
-    return 0;
 }
 
-static int die_with_their_context(void)
+CASE(die_with_their_context, "a context with arrays is destroyed", 0)
 {
     CUcontext ctx;
     OK(cuInit(0));
@@ -175,10 +172,9 @@ static int die_with_their_context(void)
     OK(cuCtxDestroy(ctx));
     tally_free(VT_ARRAY);
     tally_free(VT_ARRAY);
-    return 0;
 }
 
-static int after_a_full_cache(void)
+CASE(after_a_full_cache, "an array while the cache holds most of the device", 0)
 {
     void *blocks[8];
     cudaArray_t array;
@@ -195,22 +191,4 @@ static int after_a_full_cache(void)
     tally_alloc(VT_ARRAY, (int64_t)(512 * MIB));
     OK(cudaFreeArray(array));
     tally_free(VT_ARRAY);
-    return 0;
 }
-
-VICTIM("arrays")
-CASE(plain, "arrays of one and two dimensions", 0)
-CASE(shapes, "layered, cubemap and 3D arrays, surfaces", 0)
-CASE(mipmaps, "mipmapped arrays count as one allocation each", 0)
-CASE(by_the_runtime, "arrays by the runtime API, one allocation fails", 0)
-CASE(first_forms, "cuArrayCreate and cuArray3DCreate of CUDA 2, through dlsym", 0)
-CASE(die_with_their_context, "a context with arrays is destroyed", 0)
-CASE(after_a_full_cache, "an array while the cache holds most of the device", 0)
-INJECTED(plain)
-INJECTED(shapes)
-INJECTED(mipmaps)
-INJECTED(by_the_runtime)
-INJECTED(first_forms)
-INJECTED(die_with_their_context)
-INJECTED(after_a_full_cache)
-END_VICTIM

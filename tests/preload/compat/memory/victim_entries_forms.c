@@ -10,6 +10,8 @@
 
 #include "victim.h"
 
+VICTIM("entry points", INJECTED)
+
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
@@ -21,7 +23,7 @@ static void start(void)
     OK(cuCtxSetCurrent(ctx));
 }
 
-static int pitched(void)
+CASE(pitched, "pitched and three-dimensional device memory", 0)
 {
     struct cudaExtent extent = {1000, 30, 4};
     struct cudaPitchedPtr box;
@@ -41,10 +43,9 @@ static int pitched(void)
     tally_alloc(VT_DEVICE, 500 * 20);
     OK(cuMemFree(d));
     tally_free(VT_DEVICE);
-    return 0;
 }
 
-static int host_memory(void)
+CASE(host_memory, "page-locked and registered host memory by driver and runtime API", 0)
 {
     void *p, *q;
     start();
@@ -71,10 +72,9 @@ static int host_memory(void)
     tally_free(VT_REGISTERED);
     printf("once more: %d\n", cuMemHostUnregister(p));
     free(p);
-    return 0;
 }
 
-static int managed(void)
+CASE(managed, "managed memory by driver and runtime API", 0)
 {
     CUdeviceptr d;
     void *p;
@@ -87,11 +87,10 @@ static int managed(void)
     tally_free(VT_MANAGED);
     OK(cuMemFree(d));
     tally_free(VT_MANAGED);
-    return 0;
 }
 
 /* The symbols of CUDA before 3.2 and 6.5, as old programs find them. */
-static int first_forms(void)
+CASE(first_forms, "32-bit functions from before CUDA 3.2, through dlsym", 0)
 {
     CUresult (*alloc)(unsigned *, unsigned), (*release)(unsigned);
     CUresult (*alloc_host)(void **, unsigned), (*enroll)(void *, size_t, unsigned);
@@ -136,7 +135,6 @@ static int first_forms(void)
     printf("%u of %u, %u\n", free_bytes, total_bytes, device_bytes);
     OK(destroy(ctx));
     dlclose(driver);
-    return 0;
 }
 
 typedef CUresult (*find_v1)(const char *, void **, int, cuuint64_t);
@@ -180,15 +178,22 @@ static int by_address(int version, unsigned flags, bool v2)
     return 0;
 }
 
-static int address_11030(void) { return by_address(11030, CU_GET_PROC_ADDRESS_DEFAULT, false); }
-static int address_12000(void) { return by_address(12000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, true); }
-static int address_13000(void)
+CASE_STATUS(address_11030, "functions through cuGetProcAddress of CUDA 11.3", 0)
+{
+    return by_address(11030, CU_GET_PROC_ADDRESS_DEFAULT, false);
+}
+CASE_STATUS(address_12000, "functions through cuGetProcAddress_v2 of CUDA 12.0, legacy streams", 0)
+{
+    return by_address(12000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, true);
+}
+CASE_STATUS(address_13000, "functions through cuGetProcAddress_v2 of CUDA 13.0, per-thread streams",
+            0)
 {
     return by_address(13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, true);
 }
 
 /* The runtime returns the driver's functions. */
-static int entry_point(void)
+CASE(entry_point, "driver functions through the runtime", 0)
 {
     CUresult (*alloc)(CUdeviceptr *, size_t) = NULL, (*release)(CUdeviceptr) = NULL;
     CUresult (*create)(CUmemGenericAllocationHandle *, size_t, const CUmemAllocationProp *,
@@ -220,11 +225,11 @@ static int entry_point(void)
     tally_alloc(VT_VMM, (int64_t)(2 * MIB));
     OK(drop(handle));
     tally_free(VT_VMM);
-    return 0;
 }
 
 /* A function that this driver lacks must not seem to exist because we have it. */
-static int of_another_driver(void)
+CASE(of_another_driver, "a driver of CUDA 11.8 has no newer functions", VF_NO_TRACE,
+     SIMULATE("t4-16g,capacity=1GiB,context=400MiB,driver=11080"))
 {
     static const char *const names[] = {"cuMemCreate", "cuMulticastCreate", "cuCtxCreate_v4",
                                         "cuMemPoolImportPointer", "cuMemAlloc_v2"};
@@ -238,11 +243,10 @@ static int of_another_driver(void)
         printf("%s: %d %d\n", names[i], r, fn != NULL);
     }
     dlclose(driver);
-    return 0;
 }
 
 /* The context and its memory are destroyed when the last user detaches. */
-static int detached(void)
+CASE(detached, "a context is destroyed when its last user detaches", 0)
 {
     CUresult (*attach)(CUcontext *, unsigned), (*detach)(CUcontext);
     CUcontext ctx, same;
@@ -269,7 +273,6 @@ static int detached(void)
     tally_free(VT_DEVICE);
     printf("%d\n", cuCtxSynchronize());
     dlclose(driver);
-    return 0;
 }
 
 /* With a variable that takes half of the device. */
@@ -279,7 +282,8 @@ static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
 
 static char large[128 << 20];
 
-static int code_under_pressure(void)
+CASE(code_under_pressure, "a module is loaded while the cache holds most of the device", 0,
+     SIMULATE("t4-16g,capacity=256MiB,context=32MiB"))
 {
     /* the simulated driver reads no code: the variable has to be declared to it */
     int (*report)(const char *, void *, size_t, int);
@@ -312,32 +316,4 @@ static int code_under_pressure(void)
     OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
     OK(cuCtxSynchronize());
     OK(cuModuleUnload(module));
-    return 0;
 }
-
-VICTIM("entry points")
-CASE(pitched, "pitched and three-dimensional device memory", 0)
-CASE(host_memory, "page-locked and registered host memory by driver and runtime API", 0)
-CASE(managed, "managed memory by driver and runtime API", 0)
-CASE(first_forms, "32-bit functions from before CUDA 3.2, through dlsym", 0)
-CASE(address_11030, "functions through cuGetProcAddress of CUDA 11.3", 0)
-CASE(address_12000, "functions through cuGetProcAddress_v2 of CUDA 12.0, legacy streams", 0)
-CASE(address_13000, "functions through cuGetProcAddress_v2 of CUDA 13.0, per-thread streams", 0)
-CASE(entry_point, "driver functions through the runtime", 0)
-CASE(of_another_driver, "a driver of CUDA 11.8 has no newer functions", VF_NO_TRACE)
-SIMULATE(of_another_driver, "t4-16g,capacity=1GiB,context=400MiB,driver=11080")
-CASE(detached, "a context is destroyed when its last user detaches", 0)
-CASE(code_under_pressure, "a module is loaded while the cache holds most of the device", 0)
-SIMULATE(code_under_pressure, "t4-16g,capacity=256MiB,context=32MiB")
-INJECTED(pitched)
-INJECTED(host_memory)
-INJECTED(managed)
-INJECTED(first_forms)
-INJECTED(address_11030)
-INJECTED(address_12000)
-INJECTED(address_13000)
-INJECTED(entry_point)
-INJECTED(of_another_driver)
-INJECTED(detached)
-INJECTED(code_under_pressure)
-END_VICTIM

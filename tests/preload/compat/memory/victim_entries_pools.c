@@ -7,6 +7,8 @@
 
 #include "victim.h"
 
+VICTIM("entry points", INJECTED)
+
 #define MIB ((size_t)1 << 20)
 
 /* The names that a compilation with --default-stream per-thread binds to. */
@@ -40,7 +42,7 @@ static void print_pool(const char *when, CUmemoryPool pool)
     puts("");
 }
 
-static int own_pool(void)
+CASE(own_pool, "a pool of its own: filled, queried, trimmed, destroyed", 0)
 {
     CUmemoryPool pool;
     CUdeviceptr p[4];
@@ -65,7 +67,6 @@ static int own_pool(void)
     OK(cuMemPoolDestroy(pool));
     printf("destroyed: %d\n", (int)cuMemAllocFromPoolAsync(&p[0], MIB, NULL, NULL));
     tally_failed(VT_ASYNC);
-    return 0;
 }
 
 static void take_and_give(CUmemoryPool expected)
@@ -81,7 +82,7 @@ static void take_and_give(CUmemoryPool expected)
     OK(cudaDeviceSynchronize());
 }
 
-static int device_pool(void)
+CASE(device_pool, "the device's pool replaced and restored, by old and new functions", 0)
 {
     CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     CUmemoryPool standard, pool, now;
@@ -104,10 +105,10 @@ static int device_pool(void)
     OK(cuDeviceGetMemPool(&now, 0));
     printf("after its end the standard one: %d\n", now == standard);
     take_and_give(now);
-    return 0;
 }
 
-static int pool_for_two(void)
+CASE(pool_for_two, "a pool that another device may use", 0,
+     SIMULATE("a100-40g,capacity=1GiB,context=400MiB,devices=2"))
 {
     CUmemLocation there = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1};
     CUmemAccessDesc both = {.location = there, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
@@ -134,10 +135,9 @@ static int pool_for_two(void)
     tally_free(VT_ASYNC);
     OK(cuStreamSynchronize(NULL));
     OK(cuMemPoolDestroy(pool));
-    return 0;
 }
 
-static int per_thread_names(void)
+CASE(per_thread_names, "stream-ordered memory through the per-thread stream names", 0)
 {
     cudaMemPool_t standard;
     CUdeviceptr d;
@@ -165,12 +165,11 @@ static int per_thread_names(void)
     OK(cudaDeviceSynchronize());
     printf("no pool: %d\n", (int)cudaMallocFromPoolAsync_ptsz(&p, 1, NULL, NULL));
     tally_failed(VT_ASYNC);
-    return 0;
 }
 
 /* --- queries about future memory, and tables without names --- */
 
-static int questions(void)
+CASE(questions, "granularity, properties, reserved addresses, unnamed export tables", 0)
 {
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}},
@@ -197,13 +196,12 @@ static int questions(void)
     const void *table = NULL;
     CUuuid nobodys = {{1}};
     printf("a table: %d %d\n", (int)cuGetExportTable(&table, &nobodys), table != NULL);
-    return 0;
 }
 
 static const char code[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                            ".visible .entry nothing()\n{\n ret;\n}\n";
 
-static int code_as_library(void)
+CASE(code_as_library, "a CUDA library loaded, run and unloaded", 0)
 {
     CUlibrary library;
     CUkernel kernel;
@@ -224,17 +222,6 @@ static int code_as_library(void)
         tally_free(VT_DEVICE);
         OK(cuLibraryUnload(library));
     }
-    return 0;
 }
 
 #define ALSO(name, title) CASE(name, title, 0) INJECTED(name)
-
-VICTIM("entry points")
-ALSO(own_pool, "a pool of its own: filled, queried, trimmed, destroyed")
-ALSO(device_pool, "the device's pool replaced and restored, by old and new functions")
-ALSO(pool_for_two, "a pool that another device may use")
-SIMULATE(pool_for_two, "a100-40g,capacity=1GiB,context=400MiB,devices=2")
-ALSO(per_thread_names, "stream-ordered memory through the per-thread stream names")
-ALSO(questions, "granularity, properties, reserved addresses, unnamed export tables")
-ALSO(code_as_library, "a CUDA library loaded, run and unloaded")
-END_VICTIM

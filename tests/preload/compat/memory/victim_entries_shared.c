@@ -10,6 +10,8 @@
 
 #include "../../../simulator/conformance/conf_peer.h"
 
+VICTIM("memory of others", INJECTED)
+
 #define MIB ((size_t)1 << 20)
 
 struct pair {
@@ -52,7 +54,7 @@ static void opener(int socket)
     CHECK(peer_send(socket, &byte, 1, -1) == 0);
 }
 
-static int ipc(void)
+CASE(ipc, "IPC: opened twice in another process, one mapping there", VF_CHILDREN)
 {
     cudaIpcMemHandle_t handle;
     unsigned char byte;
@@ -76,7 +78,6 @@ static int ipc(void)
     tally_free(VT_DEVICE);
     OK(cudaFree(other));
     tally_free(VT_DEVICE);
-    return 0;
 }
 
 static void pool_importer(int socket)
@@ -103,7 +104,7 @@ static void pool_importer(int socket)
     CHECK(peer_send(socket, &byte, 1, -1) == 0);
 }
 
-static int pool_pointer(void)
+CASE(pool_pointer, "a pool's pointer imported by another process", VF_CHILDREN)
 {
     CUmemPoolProps props;
     CUmemPoolPtrExportData data;
@@ -139,10 +140,9 @@ static int pool_pointer(void)
     tally_free(VT_ASYNC);
     OK(cuStreamSynchronize(NULL));
     OK(cuMemPoolDestroy(pool));
-    return 0;
 }
 
-static int external(void)
+CASE(external, "external memory mapped twice, one mapping outlives the import", 0)
 {
     struct cudaExternalMemoryHandleDesc desc;
     struct cudaExternalMemoryBufferDesc low, high;
@@ -170,26 +170,13 @@ static int external(void)
     OK(cudaDestroyExternalMemory(memory));
     OK(cudaFree(q)); /* it outlives the object */
     tally_free(VT_IPC);
-    return 0;
 }
 
-static int graphics_is_refused(void)
+CASE(graphics_is_refused, "invalid graphics resources", 0)
 {
     size_t bytes;
     void *p = NULL;
     OK(cudaFree(NULL));
     printf("%d %d\n", cudaGraphicsMapResources(0, NULL, 0) != 0,
            cudaGraphicsResourceGetMappedPointer(&p, &bytes, NULL) != 0);
-    return 0;
 }
-
-VICTIM("memory of others")
-CASE(ipc, "IPC: opened twice in another process, one mapping there", VF_CHILDREN)
-CASE(pool_pointer, "a pool's pointer imported by another process", VF_CHILDREN)
-CASE(external, "external memory mapped twice, one mapping outlives the import", 0)
-CASE(graphics_is_refused, "invalid graphics resources", 0)
-INJECTED(ipc)
-INJECTED(pool_pointer)
-INJECTED(external)
-INJECTED(graphics_is_refused)
-END_VICTIM

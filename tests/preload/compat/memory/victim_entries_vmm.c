@@ -8,6 +8,8 @@
 #include "../../../simulator/conformance/conf_peer.h"
 #include "victim.h"
 
+VICTIM("virtual memory", INJECTED)
+
 #define PAGE ((size_t)2 << 20)
 
 static CUmemAllocationProp on_device(int device)
@@ -62,7 +64,7 @@ static size_t used(void)
     return total_bytes - free_bytes;
 }
 
-static int map_unmap_release(void)
+CASE(map_unmap_release, "physical memory mapped, unmapped and released", 0)
 {
     CUmemAllocationProp prop = on_device(0);
     start();
@@ -77,10 +79,9 @@ static int map_unmap_release(void)
     tally_free(VT_VMM);
     printf("%zu held\n", used() - before);
     OK(cuMemAddressFree(at, 4 * PAGE));
-    return 0;
 }
 
-static int release_before_unmap(void)
+CASE(release_before_unmap, "the handle is released first; the mapping keeps the memory", 0)
 {
     CUmemAllocationProp prop = on_device(0);
     start();
@@ -95,10 +96,9 @@ static int release_before_unmap(void)
     tally_free(VT_VMM);
     printf("%zu held\n", used() - before);
     OK(cuMemAddressFree(at, PAGE));
-    return 0;
 }
 
-static int mapped_twice(void)
+CASE(mapped_twice, "memory mapped at two addresses, and two mappings unmapped at once", 0)
 {
     CUmemAllocationProp prop = on_device(0);
     start();
@@ -115,10 +115,9 @@ static int mapped_twice(void)
     tally_free(VT_VMM);
     tally_free(VT_VMM);
     OK(cuMemAddressFree(at, 8 * PAGE));
-    return 0;
 }
 
-static int retained(void)
+CASE(retained, "a handle retained through an address inside a mapping", 0)
 {
     CUmemAllocationProp prop = on_device(0);
     CUmemGenericAllocationHandle again;
@@ -135,10 +134,9 @@ static int retained(void)
     tally_free(VT_VMM);
     printf("once more: %d\n", cuMemRelease(again));
     OK(cuMemAddressFree(at, PAGE));
-    return 0;
 }
 
-static int imported_here(void)
+CASE(imported_here, "exported and imported in one process: one allocation with two handles", 0)
 {
     CUmemAllocationProp prop = on_device(0);
     CUmemGenericAllocationHandle same;
@@ -159,7 +157,6 @@ static int imported_here(void)
     OK(cuMemRelease(same)); /* the last of both names */
     tally_free(VT_VMM);
     OK(cuMemAddressFree(at, 2 * PAGE));
-    return 0;
 }
 
 /* The other process: forked before either has used CUDA. */
@@ -185,7 +182,8 @@ static int importer(int socket)
     return 0;
 }
 
-static int imported_elsewhere(void)
+CASE(imported_elsewhere, "another process imports: listed there, counted in the exporter",
+     VF_CHILDREN)
 {
     CUmemAllocationProp prop = on_device(0);
     int sockets[2], fd, status;
@@ -211,10 +209,9 @@ static int imported_elsewhere(void)
     OK(cuMemUnmap(at, PAGE));
     OK(cuMemRelease(handle));
     tally_free(VT_VMM);
-    return 0;
 }
 
-static int on_the_host(void)
+CASE(on_the_host, "physical memory on the host does not count for the device", 0)
 {
     CUmemAllocationProp prop = on_device(0);
     prop.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
@@ -224,20 +221,19 @@ static int on_the_host(void)
     printf("%zu held\n", used() - before);
     OK(cuMemRelease(handle));
     tally_free(VT_PINNED);
-    return 0;
 }
 
-static int another_device(void)
+CASE(another_device, "physical memory of a device other than the current one", 0,
+     SIMULATE("t4-16g,capacity=1GiB,context=400MiB,devices=2"))
 {
     CUmemAllocationProp prop = on_device(1);
     start(); /* on device 0 */
     CUmemGenericAllocationHandle handle = make(PAGE, &prop);
     OK(cuMemRelease(handle));
     tally_free(VT_VMM);
-    return 0;
 }
 
-static int refused(void)
+CASE(refused, "physical memory allocation fails; invalid handles and ranges", 0)
 {
     CUmemAllocationProp prop = on_device(0);
     CUmemGenericAllocationHandle handle;
@@ -248,11 +244,10 @@ static int refused(void)
     tally_failed(VT_VMM);
     printf("nobody's: %d %d\n", cuMemRelease(0x1234567890), cuMemUnmap(1 << 21, PAGE));
     printf("nothing at all: %d\n", cuMemRelease(0));
-    return 0;
 }
 
 /* Grows and shrinks one range page by page, as PyTorch's expandable segments do. */
-static int expandable(void)
+CASE(expandable, "one range that grows and shrinks page by page", 0)
 {
     enum { PAGES = 64 };
     CUmemAllocationProp prop = on_device(0);
@@ -272,11 +267,10 @@ static int expandable(void)
         }
     }
     OK(cuMemAddressFree(at, PAGES * PAGE));
-    return 0;
 }
 
 /* Free memory in the cache must not make the program's own allocation fail. */
-static int after_a_full_cache(void)
+CASE(after_a_full_cache, "physical memory while the cache holds most of the device", 0)
 {
     CUmemAllocationProp prop = on_device(0);
     CUdeviceptr blocks[8];
@@ -292,10 +286,9 @@ static int after_a_full_cache(void)
     CUmemGenericAllocationHandle handle = make((size_t)600 << 20, &prop);
     OK(cuMemRelease(handle));
     tally_free(VT_VMM);
-    return 0;
 }
 
-static int outlives_its_context(void)
+CASE(outlives_its_context, "physical memory outlives a context", 0)
 {
     CUmemAllocationProp prop = on_device(0);
     CUmemGenericAllocationHandle handle;
@@ -308,34 +301,4 @@ static int outlives_its_context(void)
     start();
     OK(cuMemRelease(handle));
     tally_free(VT_VMM);
-    return 0;
 }
-
-VICTIM("virtual memory")
-CASE(map_unmap_release, "physical memory mapped, unmapped and released", 0)
-CASE(release_before_unmap, "the handle is released first; the mapping keeps the memory", 0)
-CASE(mapped_twice, "memory mapped at two addresses, and two mappings unmapped at once", 0)
-CASE(retained, "a handle retained through an address inside a mapping", 0)
-CASE(imported_here, "exported and imported in one process: one allocation with two handles", 0)
-CASE(imported_elsewhere,
-     "another process imports: listed there, counted in the exporter", VF_CHILDREN)
-CASE(on_the_host, "physical memory on the host does not count for the device", 0)
-CASE(another_device, "physical memory of a device other than the current one", 0)
-SIMULATE(another_device, "t4-16g,capacity=1GiB,context=400MiB,devices=2")
-CASE(refused, "physical memory allocation fails; invalid handles and ranges", 0)
-CASE(expandable, "one range that grows and shrinks page by page", 0)
-CASE(after_a_full_cache, "physical memory while the cache holds most of the device", 0)
-CASE(outlives_its_context, "physical memory outlives a context", 0)
-INJECTED(map_unmap_release)
-INJECTED(release_before_unmap)
-INJECTED(mapped_twice)
-INJECTED(retained)
-INJECTED(imported_here)
-INJECTED(imported_elsewhere)
-INJECTED(on_the_host)
-INJECTED(another_device)
-INJECTED(refused)
-INJECTED(expandable)
-INJECTED(after_a_full_cache)
-INJECTED(outlives_its_context)
-END_VICTIM

@@ -8,6 +8,8 @@
 
 #include "victim.h"
 
+VICTIM("graphs", INJECTED)
+
 #define MIB ((size_t)1 << 20)
 
 static CUdevice device;
@@ -71,7 +73,7 @@ static void finish(CUgraphExec exec, CUgraph graph)
     print_held();
 }
 
-static int freed_inside(void)
+CASE(freed_inside, "allocation nodes freed by their own graph, launched repeatedly", 0)
 {
     CUgraph graph;
     CUgraphExec exec;
@@ -95,7 +97,6 @@ static int freed_inside(void)
     print_held();
     finish(exec, graph);
     OK(cuStreamDestroy(stream));
-    return 0;
 }
 
 /* Frees of a launch's memory outside its graph. */
@@ -122,17 +123,17 @@ static int freed_outside(int by_host)
     return 0;
 }
 
-static int freed_in_stream(void)
+CASE_STATUS(freed_in_stream, "memory of a launch freed by cuMemFreeAsync", 0)
 {
     return freed_outside(0);
 }
 
-static int freed_by_host(void)
+CASE_STATUS(freed_by_host, "memory of a launch freed by cuMemFree", 0)
 {
     return freed_outside(1);
 }
 
-static int freed_by_next_launch(void)
+CASE(freed_by_next_launch, "memory freed by the next launch (AUTO_FREE_ON_LAUNCH)", 0)
 {
     CUgraph graph;
     CUgraphExec exec;
@@ -150,10 +151,9 @@ static int freed_by_next_launch(void)
     OK(cuMemFreeAsync(ptr, NULL));
     tally_free(VT_GRAPH);
     finish(exec, graph);
-    return 0;
 }
 
-static int freed_by_other_graph(void)
+CASE(freed_by_other_graph, "memory of one graph freed by another graph", 0)
 {
     CUgraph allocating, freeing;
     CUgraphExec first, second;
@@ -175,11 +175,10 @@ static int freed_by_other_graph(void)
     OK(cuGraphExecDestroy(first));
     OK(cuGraphDestroy(allocating));
     finish(second, freeing);
-    return 0;
 }
 
 /* Destroying a graph does not free its allocations. */
-static int outlives_its_graph(void)
+CASE(outlives_its_graph, "memory freed after its graph was destroyed", 0)
 {
     CUgraph graph;
     CUgraphExec exec;
@@ -196,10 +195,9 @@ static int outlives_its_graph(void)
     tally_free(VT_GRAPH);
     OK(cuDeviceGraphMemTrim(device));
     print_held();
-    return 0;
 }
 
-static int by_general_node(void)
+CASE(by_general_node, "cuGraphAddNode, cuGraphInstantiateWithParams, cuGraphUpload", 0)
 {
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC};
     CUgraphNode node, last;
@@ -220,10 +218,9 @@ static int by_general_node(void)
     tally_alloc(VT_GRAPH, 9 * MIB);
     tally_free(VT_GRAPH);
     finish(exec, graph);
-    return 0;
 }
 
-static int captured(void)
+CASE(captured, "cudaMallocAsync and cudaFreeAsync in a capture", 0)
 {
     cudaStream_t stream;
     cudaGraph_t graph;
@@ -251,11 +248,10 @@ static int captured(void)
     OK(cudaDeviceGraphMemTrim(0));
     print_held();
     OK(cudaStreamDestroy(stream));
-    return 0;
 }
 
 /* A captured allocation that is never launched has no memory. */
-static int never_launched(void)
+CASE(never_launched, "captured allocations that are never launched", 0)
 {
     cudaStream_t stream;
     cudaGraph_t graph;
@@ -270,10 +266,9 @@ static int never_launched(void)
     OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphDestroy(graph));
     OK(cudaStreamDestroy(stream));
-    return 0;
 }
 
-static int no_room(void)
+CASE(no_room, "a launch fails for lack of memory, then succeeds", 0)
 {
     CUgraph graph;
     CUgraphExec exec;
@@ -303,10 +298,9 @@ static int no_room(void)
     OK(cuMemFree(big));
     tally_free(VT_DEVICE);
     finish(exec, graph);
-    return 0;
 }
 
-static int updated(void)
+CASE(updated, "an executable graph is updated", 0)
 {
     CUgraph graph;
     CUgraphExec exec;
@@ -323,11 +317,10 @@ static int updated(void)
         tally_free(VT_GRAPH);
     }
     finish(exec, graph);
-    return 0;
 }
 
 /* Handles are reused: an executable graph without memory after one with it. */
-static int made_and_destroyed_often(void)
+CASE(made_and_destroyed_often, "executable graphs created and destroyed 200 times", 0)
 {
     CUgraph graph, plain;
     CUgraphNode node;
@@ -351,10 +344,9 @@ static int made_and_destroyed_often(void)
     OK(cuGraphDestroy(graph));
     OK(cuDeviceGraphMemTrim(device));
     print_held();
-    return 0;
 }
 
-static int context_ends_first(void)
+CASE(context_ends_first, "the context is destroyed with live memory of a graph", 0)
 {
     CUcontext context;
     CUgraph graph;
@@ -372,10 +364,9 @@ static int context_ends_first(void)
     tally_free(VT_GRAPH);
     OK(cuDeviceGraphMemTrim(0));
     print_held();
-    return 0;
 }
 
-static int marks_are_reset(void)
+CASE(marks_are_reset, "the program resets the peaks of graph memory", 0)
 {
     uint64_t zero = 0, high;
     CUgraph graph;
@@ -392,36 +383,4 @@ static int marks_are_reset(void)
     OK(cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &high));
     printf("high %llu\n", (unsigned long long)high);
     finish(exec, graph);
-    return 0;
 }
-
-VICTIM("graphs")
-CASE(freed_inside, "allocation nodes freed by their own graph, launched repeatedly", 0)
-CASE(freed_in_stream, "memory of a launch freed by cuMemFreeAsync", 0)
-CASE(freed_by_host, "memory of a launch freed by cuMemFree", 0)
-CASE(freed_by_next_launch, "memory freed by the next launch (AUTO_FREE_ON_LAUNCH)", 0)
-CASE(freed_by_other_graph, "memory of one graph freed by another graph", 0)
-CASE(outlives_its_graph, "memory freed after its graph was destroyed", 0)
-CASE(by_general_node, "cuGraphAddNode, cuGraphInstantiateWithParams, cuGraphUpload", 0)
-CASE(captured, "cudaMallocAsync and cudaFreeAsync in a capture", 0)
-CASE(never_launched, "captured allocations that are never launched", 0)
-CASE(no_room, "a launch fails for lack of memory, then succeeds", 0)
-CASE(updated, "an executable graph is updated", 0)
-CASE(made_and_destroyed_often, "executable graphs created and destroyed 200 times", 0)
-CASE(context_ends_first, "the context is destroyed with live memory of a graph", 0)
-CASE(marks_are_reset, "the program resets the peaks of graph memory", 0)
-INJECTED(freed_inside)
-INJECTED(freed_in_stream)
-INJECTED(freed_by_host)
-INJECTED(freed_by_next_launch)
-INJECTED(freed_by_other_graph)
-INJECTED(outlives_its_graph)
-INJECTED(by_general_node)
-INJECTED(captured)
-INJECTED(never_launched)
-INJECTED(no_room)
-INJECTED(updated)
-INJECTED(made_and_destroyed_often)
-INJECTED(context_ends_first)
-INJECTED(marks_are_reset)
-END_VICTIM

@@ -11,6 +11,8 @@
 #include "victim.h"
 #include "victim_memory.h"
 
+VICTIM("limit")
+
 #define MIB ((size_t)1 << 20)
 
 /* Is the limit in force? */
@@ -35,7 +37,7 @@ static void refused(size_t bytes)
     tally_failed(VT_DEVICE);
 }
 
-static int sizes_reported(void)
+CASE(sizes_reported, "the device's size, by every query", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     struct cudaDeviceProp properties;
     size_t total, by_driver, free_bytes;
@@ -52,10 +54,10 @@ static int sizes_reported(void)
     OK(cuMemGetInfo(&free_bytes, NULL));
     CHECK(total == by_driver && free_bytes <= total);
     puts("all agree");
-    return 0;
 }
 
-static int free_and_used(void)
+CASE(free_and_used, "free and used memory always add up to the limit", 0,
+     ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     size_t begin = free_now();
     void *blocks[20];
@@ -72,10 +74,10 @@ static int free_and_used(void)
     refused(begin + 2 * MIB);
     CHECK(free_now() == begin);
     puts("what is free and what is used are the whole at every moment");
-    return 0;
 }
 
-static int each_family(void)
+CASE(each_family, "plain, pitched and stream-ordered memory run out at the limit", 0,
+     ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     void *most, *p;
     size_t pitch, some = 24 * MIB, left = free_now();
@@ -97,11 +99,11 @@ static int each_family(void)
     OK(cudaDeviceSynchronize());
     give(most);
     puts("each ran out where it should");
-    return 0;
 }
 
 /* Memory in the cache must not count against other families. */
-static int cache_gives_way(void)
+CASE(cache_gives_way, "cached memory is given back before the limit refuses", 0,
+     ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     void *blocks[50];
     size_t left = free_now(), pitch;
@@ -121,7 +123,6 @@ static int cache_gives_way(void)
     OK(cudaDeviceSynchronize());
     give(take(left - 8 * MIB));
     puts("all of it could be had");
-    return 0;
 }
 
 #define RACERS 12
@@ -141,7 +142,7 @@ static void *racer(void *arg)
     return NULL;
 }
 
-static int race(void)
+CASE(race, "12 threads compete for the last bytes", 0, ENV("VRAMSCOPE_LIMIT=255MiB"))
 {
     pthread_t threads[RACERS];
     size_t left = free_now(), sum = 0;
@@ -158,10 +159,10 @@ static int race(void)
     tally_failed(VT_DEVICE);
     CHECK(sum == left / (2 * MIB));
     puts("not one too many");
-    return 0;
 }
 
-static int two_devices(void)
+CASE(two_devices, "a limit for each of two devices", 0, ENV("VRAMSCOPE_LIMIT=0:128MiB,1:256MiB"),
+     SIMULATE("t4-16g,capacity=1GiB,context=400MiB,devices=2"))
 {
     size_t left[2];
     for (int device = 0; device < 2; device++) {
@@ -175,10 +176,9 @@ static int two_devices(void)
     CHECK(free_now() == 4 * MIB);
     refused(6 * MIB);
     puts("each has its own");
-    return 0;
 }
 
-static int two_contexts(void)
+CASE(two_contexts, "two contexts share the limit of the device", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     CUcontext first, second;
     CUdeviceptr p, q;
@@ -200,10 +200,9 @@ static int two_contexts(void)
     OK(cuMemFree(q));
     tally_free(VT_DEVICE);
     puts("one device, whatever the context");
-    return 0;
 }
 
-static int reset(void)
+CASE(reset, "a device reset resets the count", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     size_t left = free_now();
     take(left - 4 * MIB);
@@ -214,31 +213,28 @@ static int reset(void)
     CHECK(free_now() == left);
     give(take(left - 4 * MIB));
     puts("all free again");
-    return 0;
 }
 
-static int share(void)
+CASE(share, "a limit in percent of the device", 0, ENV("VRAMSCOPE_LIMIT=50%"))
 {
     size_t total, free_bytes;
     OK(cudaMemGetInfo(&free_bytes, &total));
     CHECK(!limited() || total == 512 * MIB);
     refused(total + 1);
     puts("half of it");
-    return 0;
 }
 
-static int beyond(void)
+CASE(beyond, "a limit larger than the device", 0, ENV("VRAMSCOPE_LIMIT=64GiB"))
 {
     size_t total, free_bytes;
     OK(cudaMemGetInfo(&free_bytes, &total));
     printf("%zu MiB\n", total / MIB);
     refused(total);
     give(take(2 * MIB));
-    return 0;
 }
 
 /* A graph takes its memory at launch, and the device keeps it until trimmed. */
-static int graph_memory(void)
+CASE(graph_memory, "a graph launch beyond the limit fails", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     cudaGraph_t graph;
     cudaGraphExec_t exec;
@@ -270,10 +266,9 @@ static int graph_memory(void)
     CHECK(free_now() == left);
     give(take(left - 32 * MIB));
     puts("what graphs hold counts");
-    return 0;
 }
 
-static int arrays(void)
+CASE(arrays, "arrays count until destroyed and fail at the limit", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     size_t left = free_now();
     CUarray array;
@@ -295,10 +290,10 @@ static int arrays(void)
     }
     give(take(left - 4 * MIB));
     puts("arrays count while they are there");
-    return 0;
 }
 
-static int physical(void)
+CASE(physical, "physical memory counts until its last handle and mapping is released", 0,
+     ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     CUmemGenericAllocationHandle handle, other;
     CUdeviceptr at;
@@ -321,10 +316,10 @@ static int physical(void)
     OK(cuMemAddressFree(at, half));
     give(take(left - 4 * MIB));
     puts("until nothing refers to it");
-    return 0;
 }
 
-static int smallest(void)
+CASE(smallest, "a limit smaller than a context; host and managed memory are not counted",
+     VF_NO_TALLY, ENV("VRAMSCOPE_LIMIT=4096"))
 {
     size_t total, free_bytes;
     void *p;
@@ -339,10 +334,10 @@ static int smallest(void)
     }
     give(take(4096));
     puts("went on");
-    return 0;
 }
 
-static int own_process(void)
+CASE(own_process, "two child processes have a limit each", VF_CHILDREN,
+     ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     size_t some = 192 * MIB;
     pid_t children[2];
@@ -362,60 +357,19 @@ static int own_process(void)
         CHECK(waitpid(children[i], &status, 0) == children[i] && status == 0);
     }
     puts("each process had it");
-    return 0;
 }
 
-static int not_understood(void)
+CASE(not_understood, "an invalid limit is reported once and ignored", 0,
+     ENV("VRAMSCOPE_LIMIT=much"), STDERR_HAS("0:8GiB,1:16GiB; no limit"))
 {
     size_t total, free_bytes;
     OK(cudaMemGetInfo(&free_bytes, &total));
     give(take(MIB));
     printf("%zu MiB\n", total / MIB);
-    return 0;
 }
 
-static int absent_device(void)
+CASE(absent_device, "a limit for a device that does not exist is reported once", 0,
+     ENV("VRAMSCOPE_LIMIT=1:1GiB"), STDERR_HAS("limit: no device 1; this machine has 1"))
 {
     return not_understood(); /* this one sets no limit either */
 }
-
-VICTIM("limit")
-CASE(sizes_reported, "the device's size, by every query", 0)
-ENV(sizes_reported, "VRAMSCOPE_LIMIT=256MiB")
-CASE(free_and_used, "free and used memory always add up to the limit", 0)
-ENV(free_and_used, "VRAMSCOPE_LIMIT=256MiB")
-CASE(each_family, "plain, pitched and stream-ordered memory run out at the limit", 0)
-ENV(each_family, "VRAMSCOPE_LIMIT=256MiB")
-CASE(cache_gives_way, "cached memory is given back before the limit refuses", 0)
-ENV(cache_gives_way, "VRAMSCOPE_LIMIT=256MiB")
-CASE(race, "12 threads compete for the last bytes", 0)
-ENV(race, "VRAMSCOPE_LIMIT=255MiB")
-CASE(two_devices, "a limit for each of two devices", 0)
-ENV(two_devices, "VRAMSCOPE_LIMIT=0:128MiB,1:256MiB")
-SIMULATE(two_devices, "t4-16g,capacity=1GiB,context=400MiB,devices=2")
-CASE(two_contexts, "two contexts share the limit of the device", 0)
-ENV(two_contexts, "VRAMSCOPE_LIMIT=256MiB")
-CASE(reset, "a device reset resets the count", 0)
-ENV(reset, "VRAMSCOPE_LIMIT=256MiB")
-CASE(share, "a limit in percent of the device", 0)
-ENV(share, "VRAMSCOPE_LIMIT=50%")
-CASE(beyond, "a limit larger than the device", 0)
-ENV(beyond, "VRAMSCOPE_LIMIT=64GiB")
-CASE(graph_memory, "a graph launch beyond the limit fails", 0)
-ENV(graph_memory, "VRAMSCOPE_LIMIT=256MiB")
-CASE(arrays, "arrays count until destroyed and fail at the limit", 0)
-ENV(arrays, "VRAMSCOPE_LIMIT=256MiB")
-CASE(physical, "physical memory counts until its last handle and mapping is released", 0)
-ENV(physical, "VRAMSCOPE_LIMIT=256MiB")
-CASE(smallest, "a limit smaller than a context; host and managed memory are not counted",
-     VF_NO_TALLY)
-ENV(smallest, "VRAMSCOPE_LIMIT=4096")
-CASE(own_process, "two child processes have a limit each", VF_CHILDREN)
-ENV(own_process, "VRAMSCOPE_LIMIT=256MiB")
-CASE(not_understood, "an invalid limit is reported once and ignored", 0)
-ENV(not_understood, "VRAMSCOPE_LIMIT=much")
-STDERR_HAS(not_understood, "0:8GiB,1:16GiB; no limit")
-CASE(absent_device, "a limit for a device that does not exist is reported once", 0)
-ENV(absent_device, "VRAMSCOPE_LIMIT=1:1GiB")
-STDERR_HAS(absent_device, "limit: no device 1; this machine has 1")
-END_VICTIM

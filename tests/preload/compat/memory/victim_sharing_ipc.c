@@ -12,6 +12,8 @@
 
 #include "victim.h"
 
+VICTIM("sharing")
+
 #define MIB ((size_t)1 << 20)
 #define PEER "SHARING_VICTIM_PEER"
 enum { BLOCKS = 12, KEPT_MAX = 64 };
@@ -105,7 +107,7 @@ static void open_one(const struct request *q, struct reply *r)
     OK(close_one(p));
 }
 
-static int import(int socket)
+static void import(int socket)
 {
     struct request q;
     const char *device = getenv("SHARING_VICTIM_DEVICE");
@@ -123,17 +125,22 @@ static int import(int socket)
             r.error = close_one(kept[0].opened);
         CHECK(send(socket, &r, sizeof r, MSG_NOSIGNAL) == (ssize_t)sizeof r);
     }
-    return 0;
 }
 
 /* --- both --- */
 
 static int peer_socket, peer_pid;
 
-static void start(const char *name, const char *setting, int foreign)
+/* *work* beside another process of the same case, which imports: with *setting* in its environment,
+ * and without vramscope if *foreign*. */
+static void exchange(const char *setting, int foreign, void (*work)(void))
 {
-    int ends[2];
+    int ends[2], status = 0;
     char number[16];
+    if (getenv(PEER)) {
+        import(atoi(getenv(PEER)));
+        return;
+    }
     CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
     fflush(stdout);
     peer_pid = fork();
@@ -147,7 +154,7 @@ static void start(const char *name, const char *setting, int foreign)
             unsetenv("LD_PRELOAD");
             unsetenv("VICTIM_TALLY");
         }
-        execl("/proc/self/exe", "peer", name, (char *)NULL);
+        execl("/proc/self/exe", "peer", victim_name, (char *)NULL);
         _exit(97);
     }
     CHECK(peer_pid > 0);
@@ -155,14 +162,9 @@ static void start(const char *name, const char *setting, int foreign)
     peer_socket = ends[0];
     OK(cudaSetDevice(0));
     OK(cudaFree(NULL));
-}
-
-static int end(void)
-{
-    int status = 0;
+    work();
     close(peer_socket);
     CHECK(waitpid(peer_pid, &status, 0) == peer_pid && status == 0);
-    return 0;
 }
 
 static struct reply ask(const struct request *q)
@@ -264,94 +266,66 @@ static void rounds(void)
         give(i);
 }
 
-#define IN_PEER                \
-    if (getenv(PEER))          \
-        return import(atoi(getenv(PEER)))
+/* The first block of a segment is opened by the driver's handle, with the whole segment. */
+#define SHARED (VF_CHILDREN | VF_LARGER)
+#define ALWAYS ENV("VRAMSCOPE_IPC=always")
+#define COMPACT ENV("VRAMSCOPE_POLICY=compact")
 
-static int every_block(void)
+CASE(every_block, "IPC: blocks of all sizes, by range and offset, new and reused", SHARED)
 {
-    IN_PEER;
-    start("every_block", NULL, 0);
-    rounds();
-    return end();
+    exchange(NULL, 0, rounds);
 }
 
-static int importer_observes(void)
+CASE(importer_observes, "IPC: the importer is observed", SHARED)
 {
-    IN_PEER;
-    start("importer_observes", "VRAMSCOPE_ALLOCATOR=observe", 0);
-    rounds();
-    return end();
+    exchange("VRAMSCOPE_ALLOCATOR=observe", 0, rounds);
 }
 
-static int importer_caches(void)
+CASE(importer_caches, "IPC: the importer uses the caching allocator", SHARED)
 {
-    IN_PEER;
-    start("importer_caches", "VRAMSCOPE_ALLOCATOR=caching", 0);
-    rounds();
-    return end();
+    exchange("VRAMSCOPE_ALLOCATOR=caching", 0, rounds);
 }
 
-static int another_device(void)
+CASE(another_device, "IPC: the importer works on another device", SHARED,
+     SIMULATE("t4-16g,devices=2"))
 {
-    IN_PEER;
-    start("another_device", "SHARING_VICTIM_DEVICE=1", 0);
-    rounds();
-    return end();
+    exchange("SHARING_VICTIM_DEVICE=1", 0, rounds);
 }
 
-static int importer_alone(void)
+CASE(importer_alone, "IPC: the importer runs without vramscope", SHARED,
+     REFUSED(CACHING, "opens blocks that start a segment and, after the first export, all; "
+                      "the driver refuses other handles"))
 {
-    IN_PEER;
-    start("importer_alone", NULL, 1);
-    rounds();
-    return end();
+    exchange(NULL, 1, rounds);
 }
 
-static int importer_alone_always(void)
-{
-    IN_PEER;
-    start("importer_alone_always", NULL, 1);
-    rounds();
-    return end();
-}
-
-static int importer_alone_compact(void)
-{
-    IN_PEER;
-    start("importer_alone_compact", NULL, 1);
-    rounds();
-    return end();
-}
+AGAIN(importer_alone_always, importer_alone,
+      "IPC: the importer runs without vramscope, --ipc=always", SHARED, ALWAYS)
+AGAIN(importer_alone_compact, importer_alone,
+      "IPC: the importer runs without vramscope, policy compact, --ipc=always",
+      SHARED | VF_CACHING_ONLY, ALWAYS, COMPACT)
 
 /* libucp exports the memory that the program allocates. */
-static int library_loaded(void)
+static void rounds_beside_ucp(void)
 {
     char path[4096] = "";
-    IN_PEER;
     CHECK(readlink("/proc/self/exe", path, sizeof path - 20) > 0);
     strcpy(strrchr(path, '/'), "/libucp.so");
     CHECK(dlopen(path, RTLD_NOW) != NULL);
-    start("library_loaded", NULL, 1);
     rounds();
-    return end();
 }
 
-static int compact(void)
+CASE(library_loaded, "IPC: the importer runs without vramscope, policy compact, libucp is loaded",
+     SHARED | VF_CACHING_ONLY, COMPACT)
 {
-    IN_PEER;
-    start("compact", NULL, 0);
-    rounds();
-    return end();
+    exchange(NULL, 1, rounds_beside_ucp);
 }
 
-static int compact_always(void)
-{
-    IN_PEER;
-    start("compact_always", NULL, 0);
-    rounds();
-    return end();
-}
+AGAIN(compact, every_block, "IPC: policy compact", SHARED | VF_CACHING_ONLY, COMPACT,
+      STDERR_HAS("--ipc=always"),
+      REFUSED(CACHING, "mapped memory is refused until the first export; use --ipc=always"))
+AGAIN(compact_always, every_block, "IPC: policy compact, --ipc=always", SHARED | VF_CACHING_ONLY,
+      ALWAYS, COMPACT)
 
 static void free_while_open(void)
 {
@@ -386,29 +360,21 @@ static void free_while_open(void)
     printf("closed: %d\n", r.error);
 }
 
-static int freed_while_open(void)
+CASE(freed_while_open,
+     "IPC: freed by the exporter while open; the importer never sees another block",
+     SHARED | VF_CACHING_ONLY)
 {
-    IN_PEER;
-    start("freed_while_open", NULL, 0);
-    free_while_open();
-    return end();
+    exchange(NULL, 0, free_while_open);
 }
 
-static int freed_while_open_always(void)
-{
-    IN_PEER;
-    start("freed_while_open_always", NULL, 0);
-    free_while_open();
-    return end();
-}
+AGAIN(freed_while_open_always, freed_while_open,
+      "IPC: freed by the exporter while open, --ipc=always", SHARED | VF_CACHING_ONLY, ALWAYS)
 
-static int opened_twice(void)
+static void open_twice(void)
 {
-    IN_PEER;
     struct reply first, again;
     struct request once = {.what = '1'};
     CUipcMemHandle one, two;
-    start("opened_twice", NULL, 0);
     for (int i = 0; i < BLOCKS; i++)
         take(i, (unsigned char)(i + 1));
     OK(cuIpcGetMemHandle(&one, blocks[5]));
@@ -435,71 +401,39 @@ static int opened_twice(void)
     for (int i = 0; i < BLOCKS; i++)
         if (i != 5)
             give(i);
-    return end();
 }
 
-/* Not changed by us: an event of this process, waited for in the other. */
-static int events(void)
+CASE(opened_twice, "IPC: a handle opened twice and closed too often; invalid handles", SHARED)
 {
-    if (getenv(PEER)) {
-        int socket = atoi(getenv(PEER));
-        CUipcEventHandle handle;
-        CUevent event;
-        OK(cudaFree(NULL));
-        CHECK(recv(socket, &handle, sizeof handle, 0) == (ssize_t)sizeof handle);
-        OK(cuIpcOpenEventHandle(&event, handle));
-        OK(cuEventSynchronize(event));
-        CHECK(send(socket, "", 1, MSG_NOSIGNAL) == 1);
-        return 0;
-    }
+    exchange(NULL, 0, open_twice);
+}
+
+static void send_event(void)
+{
     CUipcEventHandle handle;
     CUevent event;
     char word;
-    start("events", NULL, 0);
     OK(cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
     OK(cuIpcGetEventHandle(&handle, event));
     OK(cuEventRecord(event, NULL));
     CHECK(send(peer_socket, &handle, sizeof handle, MSG_NOSIGNAL) == (ssize_t)sizeof handle);
     CHECK(recv(peer_socket, &word, 1, 0) == 1);
     puts("waited for");
-    return end();
 }
 
-/* The first block of a segment is opened by the driver's handle, with the whole segment. */
-#define SHARED (VF_CHILDREN | VF_LARGER)
-
-VICTIM("sharing")
-CASE(every_block, "IPC: blocks of all sizes, by range and offset, new and reused", SHARED)
-CASE(importer_observes, "IPC: the importer is observed", SHARED)
-CASE(importer_caches, "IPC: the importer uses the caching allocator", SHARED)
-CASE(another_device, "IPC: the importer works on another device", SHARED)
-SIMULATE(another_device, "t4-16g,devices=2")
-CASE(importer_alone, "IPC: the importer runs without vramscope", SHARED)
-REFUSED(importer_alone, CACHING, "opens blocks that start a segment and, after the first export, all; "
-                                 "the driver refuses other handles")
-CASE(importer_alone_always, "IPC: the importer runs without vramscope, --ipc=always", SHARED)
-ENV(importer_alone_always, "VRAMSCOPE_IPC=always")
-CASE(importer_alone_compact,
-     "IPC: the importer runs without vramscope, policy compact, --ipc=always",
-     SHARED | VF_CACHING_ONLY)
-ENV(importer_alone_compact, "VRAMSCOPE_IPC=always")
-ENV(importer_alone_compact, "VRAMSCOPE_POLICY=compact")
-CASE(library_loaded, "IPC: the importer runs without vramscope, policy compact, libucp is loaded",
-     SHARED | VF_CACHING_ONLY)
-ENV(library_loaded, "VRAMSCOPE_POLICY=compact")
-CASE(compact, "IPC: policy compact", SHARED | VF_CACHING_ONLY)
-ENV(compact, "VRAMSCOPE_POLICY=compact")
-STDERR_HAS(compact, "--ipc=always")
-REFUSED(compact, CACHING, "mapped memory is refused until the first export; use --ipc=always")
-CASE(compact_always, "IPC: policy compact, --ipc=always", SHARED | VF_CACHING_ONLY)
-ENV(compact_always, "VRAMSCOPE_IPC=always")
-ENV(compact_always, "VRAMSCOPE_POLICY=compact")
-CASE(freed_while_open,
-     "IPC: freed by the exporter while open; the importer never sees another block",
-     SHARED | VF_CACHING_ONLY)
-CASE(freed_while_open_always,
-     "IPC: freed by the exporter while open, --ipc=always", SHARED | VF_CACHING_ONLY)
-ENV(freed_while_open_always, "VRAMSCOPE_IPC=always")
-CASE(opened_twice, "IPC: a handle opened twice and closed too often; invalid handles", SHARED)
+/* Not changed by us: an event of this process, waited for in the other. */
 CASE(events, "IPC: events", SHARED)
-END_VICTIM
+{
+    if (!getenv(PEER)) {
+        exchange(NULL, 0, send_event);
+        return;
+    }
+    int socket = atoi(getenv(PEER));
+    CUipcEventHandle handle;
+    CUevent event;
+    OK(cudaFree(NULL));
+    CHECK(recv(socket, &handle, sizeof handle, 0) == (ssize_t)sizeof handle);
+    OK(cuIpcOpenEventHandle(&event, handle));
+    OK(cuEventSynchronize(event));
+    CHECK(send(socket, "", 1, MSG_NOSIGNAL) == 1);
+}

@@ -9,6 +9,8 @@
 
 #include "victim.h"
 
+VICTIM("sharing")
+
 #define BYTES ((size_t)6 << 20)
 enum { ROUNDS = 8 };
 
@@ -48,7 +50,7 @@ static void work_begins_late(void *unused)
 
 /* Each round's memory is freed while a copy on the other device has yet to read it, and reused
  * after a wait for the owner, which does not cover work of the other device. */
-static int read_after_free(int (*let_in)(CUcontext))
+static void read_after_free(int (*let_in)(CUcontext))
 {
     CUcontext owner, reader;
     CUdeviceptr to, from, next;
@@ -92,13 +94,29 @@ static int read_after_free(int (*let_in)(CUcontext))
     printf("copies of what came later: %d\n", wrong);
     OK(cuMemFree(to));
     tally_free(VT_DEVICE);
-    return 0;
 }
 
-static int peer_by_dlsym(void) { return read_after_free(let_in_by_library); }
-static int peer_by_dlsym_compact(void) { return read_after_free(let_in_by_library); }
-static int peer_by_entry_point(void) { return read_after_free(let_in_by_entry_point); }
-static int peer_by_runtime(void) { return read_after_free(let_in_by_runtime); }
+#define TWO SIMULATE("a100-40g,capacity=1GiB,context=400MiB,devices=2")
+
+CASE(peer_by_dlsym,
+     "peers: cuCtxEnablePeerAccess through dlsym in a library, memory freed while read", 0, TWO)
+{
+    read_after_free(let_in_by_library);
+}
+
+AGAIN(peer_by_dlsym_compact, peer_by_dlsym,
+      "peers: cuCtxEnablePeerAccess through dlsym, policy compact", VF_CACHING_ONLY, TWO,
+      ENV("VRAMSCOPE_POLICY=compact"))
+
+CASE(peer_by_entry_point, "peers: access enabled through cudaGetDriverEntryPointByVersion", 0, TWO)
+{
+    read_after_free(let_in_by_entry_point);
+}
+
+CASE(peer_by_runtime, "peers: access enabled by cudaDeviceEnablePeerAccess", 0, TWO)
+{
+    read_after_free(let_in_by_runtime);
+}
 
 /* --- devices of others: a descriptor of memory (dma-buf) --- */
 
@@ -135,7 +153,7 @@ static CUdeviceptr piece(unsigned char value)
 }
 
 /* A descriptor covers its block only, and no other block once that is freed. */
-static int descriptors(void)
+CASE(descriptors, "dma-buf: descriptors of memory, which is not reused after a free", 0)
 {
     CUdeviceptr p[PIECES], later[LATER];
     int fd[PIECES], error, given = 0;
@@ -174,28 +192,10 @@ static int descriptors(void)
     }
     printf("of freed memory %d", descriptor_of(later[0], &error) >= 0);
     printf(" %d\n", error);
-    return 0;
 }
 
-static int descriptors_compact(void) { return descriptors(); }
+AGAIN(descriptors_compact, descriptors, "dma-buf: descriptors of memory, policy compact",
+      VF_CACHING_ONLY, ENV("VRAMSCOPE_POLICY=compact"),
+      STDERR_HAS("cuMemGetHandleForAddressRange failed"),
+      REFUSED(CACHING, "mapped memory is refused where the driver refuses it; use --ipc=always"))
 
-#define TWO "a100-40g,capacity=1GiB,context=400MiB,devices=2"
-
-VICTIM("sharing")
-CASE(peer_by_dlsym,
-     "peers: cuCtxEnablePeerAccess through dlsym in a library, memory freed while read", 0)
-SIMULATE(peer_by_dlsym, TWO)
-CASE(peer_by_dlsym_compact,
-     "peers: cuCtxEnablePeerAccess through dlsym, policy compact", VF_CACHING_ONLY)
-SIMULATE(peer_by_dlsym_compact, TWO)
-ENV(peer_by_dlsym_compact, "VRAMSCOPE_POLICY=compact")
-CASE(peer_by_entry_point, "peers: access enabled through cudaGetDriverEntryPointByVersion", 0)
-SIMULATE(peer_by_entry_point, TWO)
-CASE(peer_by_runtime, "peers: access enabled by cudaDeviceEnablePeerAccess", 0)
-SIMULATE(peer_by_runtime, TWO)
-CASE(descriptors, "dma-buf: descriptors of memory, which is not reused after a free", 0)
-CASE(descriptors_compact, "dma-buf: descriptors of memory, policy compact", VF_CACHING_ONLY)
-ENV(descriptors_compact, "VRAMSCOPE_POLICY=compact")
-STDERR_HAS(descriptors_compact, "cuMemGetHandleForAddressRange failed")
-REFUSED(descriptors_compact, CACHING, "mapped memory is refused where the driver refuses it; use --ipc=always")
-END_VICTIM

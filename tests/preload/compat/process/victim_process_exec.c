@@ -14,13 +14,15 @@
 #include "victim.h"
 #include "victim_memory.h"
 
+VICTIM("fork and exec")
+
 #define KIB ((size_t)1 << 10)
 
 extern char **environ;
 
 static char *argv_plain[] = {(char *)"victim", (char *)"plain", NULL};
 
-static int plain(void)
+CASE_STATUS(plain, "the program started by the exec cases", 0)
 {
     void *p = take(10 * KIB);
     take(20 * KIB);
@@ -47,77 +49,77 @@ static const char *own_path(void)
     return path;
 }
 
-static int by_execv(void)
+CASE_STATUS(by_execv, "exec by execv", VF_CHILDREN)
 {
     before();
     execv(own_path(), argv_plain);
     return 1;
 }
 
-static int by_execve(void)
+CASE_STATUS(by_execve, "exec by execve", VF_CHILDREN)
 {
     before();
     execve("/proc/self/exe", argv_plain, environ);
     return 1;
 }
 
-static int by_execvp(void)
+CASE_STATUS(by_execvp, "exec by execvp", VF_CHILDREN)
 {
     before();
     execvp(own_path(), argv_plain);
     return 1;
 }
 
-static int by_execvpe(void)
+CASE_STATUS(by_execvpe, "exec by execvpe", VF_CHILDREN)
 {
     before();
     execvpe(own_path(), argv_plain, environ);
     return 1;
 }
 
-static int by_execl(void)
+CASE_STATUS(by_execl, "exec by execl", VF_CHILDREN)
 {
     before();
     execl(own_path(), "victim", "plain", (char *)NULL);
     return 1;
 }
 
-static int by_execlp(void)
+CASE_STATUS(by_execlp, "exec by execlp", VF_CHILDREN)
 {
     before();
     execlp(own_path(), "victim", "plain", (char *)NULL);
     return 1;
 }
 
-static int by_execle(void)
+CASE_STATUS(by_execle, "exec by execle", VF_CHILDREN)
 {
     before();
     execle(own_path(), "victim", "plain", (char *)NULL, environ);
     return 1;
 }
 
-static int by_fexecve(void)
+CASE_STATUS(by_fexecve, "exec by fexecve", VF_CHILDREN)
 {
     before();
     fexecve(open(own_path(), O_RDONLY | O_CLOEXEC), argv_plain, environ);
     return 1;
 }
 
-static int by_execveat(void)
+CASE_STATUS(by_execveat, "exec by execveat", VF_CHILDREN)
 {
     before();
     execveat(AT_FDCWD, own_path(), argv_plain, environ, 0);
     return 1;
 }
 
-static int by_system_call(void)
+CASE_STATUS(by_system_call, "exec by the system call", VF_CHILDREN | VF_TORN)
 {
     before();
     syscall(SYS_execve, own_path(), argv_plain, environ);
     return 1;
 }
 
-static int by_path_search(void)
+CASE_STATUS(by_path_search, "exec of a shell by execlp", 0)
 {
     before();
     execlp("sh", "sh", "-c", "echo shell; exit 6", (char *)NULL);
@@ -131,7 +133,7 @@ static void *exec_here(void *arg)
     return NULL;
 }
 
-static int from_a_thread(void)
+CASE_STATUS(from_a_thread, "exec from another thread", VF_CHILDREN)
 {
     pthread_t t;
     before();
@@ -153,7 +155,8 @@ static void *churn(void *arg)
     return NULL;
 }
 
-static int while_others_allocate(void)
+CASE_STATUS(while_others_allocate, "exec while other threads allocate (counts not compared)",
+            VF_CHILDREN | VF_NO_TALLY)
 {
     pthread_t t[3];
     for (int i = 0; i < 3; i++)
@@ -165,7 +168,8 @@ static int while_others_allocate(void)
 
 /* Each child's thread makes its first CUDA call while the child calls exec, or ends: a little later
  * from child to child. */
-static int while_another_begins(void)
+CASE(while_another_begins, "exec while a thread makes the first CUDA call (counts not compared)",
+     VF_CHILDREN | VF_NO_TALLY)
 {
     for (int i = 0; i < 40; i++) {
         int status;
@@ -181,7 +185,6 @@ static int while_another_begins(void)
         CHECK(waitpid(child, &status, 0) == child);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == (i % 2 ? 5 : 6));
     }
-    return 0;
 }
 
 static void exec_in_handler(int number)
@@ -191,7 +194,7 @@ static void exec_in_handler(int number)
     _exit(1);
 }
 
-static int in_a_signal_handler(void)
+CASE_STATUS(in_a_signal_handler, "exec in a signal handler", VF_CHILDREN)
 {
     before();
     signal(SIGUSR1, exec_in_handler);
@@ -199,7 +202,7 @@ static int in_a_signal_handler(void)
     return 1;
 }
 
-static int in_an_exit_handler(void)
+CASE_STATUS(in_an_exit_handler, "exec in an exit handler", VF_CHILDREN)
 {
     before();
     signal(SIGUSR1, exec_in_handler);
@@ -209,7 +212,7 @@ static int in_an_exit_handler(void)
 
 /* --- failures --- */
 
-static int failed_exec_goes_on(void)
+CASE_STATUS(failed_exec_goes_on, "exec fails", 0)
 {
     char *argv[] = {(char *)"x", NULL};
     before();
@@ -226,7 +229,7 @@ static int failed_exec_goes_on(void)
 }
 
 /* one that looks as if it would succeed */
-static int failed_exec_of_an_executable_file(void)
+CASE_STATUS(failed_exec_of_an_executable_file, "exec fails although the file is executable", 0)
 {
     char *argv[] = {(char *)"x", NULL};
     char path[] = "not-a-program-XXXXXX";
@@ -246,7 +249,8 @@ static int failed_exec_of_an_executable_file(void)
     return 8;
 }
 
-static int failed_execs_while_others_allocate(void)
+CASE_STATUS(failed_execs_while_others_allocate,
+            "exec fails while other threads allocate (counts not compared)", VF_NO_TALLY)
 {
     char *argv[] = {(char *)"x", NULL};
     char path[] = "not-a-program-XXXXXX", name[64];
@@ -270,7 +274,7 @@ static int failed_execs_while_others_allocate(void)
     return 9;
 }
 
-static int failed_exec_then_exec(void)
+CASE_STATUS(failed_exec_then_exec, "exec fails, then succeeds", VF_CHILDREN)
 {
     before();
     execl("/etc/passwd", "x", (char *)NULL);
@@ -281,7 +285,8 @@ static int failed_exec_then_exec(void)
 
 /* --- environments --- */
 
-static int into_an_empty_environment(void)
+CASE_STATUS(into_an_empty_environment, "exec with an environment without LD_PRELOAD", 0,
+            STDERR_HAS("without LD_PRELOAD in its environment: recording ends here"))
 {
     char *none[] = {NULL};
     before();
@@ -289,7 +294,7 @@ static int into_an_empty_environment(void)
     return 1;
 }
 
-static int preload_removed_by_the_program(void)
+CASE_STATUS(preload_removed_by_the_program, "unsets LD_PRELOAD, then exec", 0)
 {
     unsetenv("LD_PRELOAD");
     before();
@@ -297,53 +302,19 @@ static int preload_removed_by_the_program(void)
     return 1;
 }
 
-static int environment_cleared_before_cuda(void)
+CASE(environment_cleared_before_cuda, "clears its environment before CUDA: default options",
+     VF_OBSERVE_ONLY)
 {
     char tally[4096];
     snprintf(tally, sizeof tally, "%s", getenv("VICTIM_TALLY"));
     clearenv();
     give(take(KIB));
     printf("environment %d\n", environ ? environ[0] != NULL : 0);
-    return 0;
 }
 
-static int options_of_the_program_itself(void)
+CASE(options_of_the_program_itself, "sets an option of vramscope before CUDA", 0)
 {
     static char setting[] = "VRAMSCOPE_OUTPUT=chosen-by-the-program.vst";
     putenv(setting); /* read at the first CUDA call */
     give(take(KIB));
-    return 0;
 }
-
-VICTIM("fork and exec")
-CASE(plain, "the program started by the exec cases", 0)
-CASE(by_execv, "exec by execv", VF_CHILDREN)
-CASE(by_execve, "exec by execve", VF_CHILDREN)
-CASE(by_execvp, "exec by execvp", VF_CHILDREN)
-CASE(by_execvpe, "exec by execvpe", VF_CHILDREN)
-CASE(by_execl, "exec by execl", VF_CHILDREN)
-CASE(by_execlp, "exec by execlp", VF_CHILDREN)
-CASE(by_execle, "exec by execle", VF_CHILDREN)
-CASE(by_fexecve, "exec by fexecve", VF_CHILDREN)
-CASE(by_execveat, "exec by execveat", VF_CHILDREN)
-CASE(by_system_call, "exec by the system call", VF_CHILDREN | VF_TORN)
-CASE(by_path_search, "exec of a shell by execlp", 0)
-CASE(from_a_thread, "exec from another thread", VF_CHILDREN)
-CASE(while_others_allocate,
-     "exec while other threads allocate (counts not compared)", VF_CHILDREN | VF_NO_TALLY)
-CASE(while_another_begins, "exec while a thread makes the first CUDA call (counts not compared)",
-     VF_CHILDREN | VF_NO_TALLY)
-CASE(in_a_signal_handler, "exec in a signal handler", VF_CHILDREN)
-CASE(in_an_exit_handler, "exec in an exit handler", VF_CHILDREN)
-CASE(failed_exec_goes_on, "exec fails", 0)
-CASE(failed_exec_of_an_executable_file, "exec fails although the file is executable", 0)
-CASE(failed_execs_while_others_allocate,
-     "exec fails while other threads allocate (counts not compared)", VF_NO_TALLY)
-CASE(failed_exec_then_exec, "exec fails, then succeeds", VF_CHILDREN)
-CASE(into_an_empty_environment, "exec with an environment without LD_PRELOAD", 0)
-STDERR_HAS(into_an_empty_environment, "without LD_PRELOAD in its environment: recording ends here")
-CASE(preload_removed_by_the_program, "unsets LD_PRELOAD, then exec", 0)
-CASE(environment_cleared_before_cuda,
-     "clears its environment before CUDA: default options", VF_OBSERVE_ONLY)
-CASE(options_of_the_program_itself, "sets an option of vramscope before CUDA", 0)
-END_VICTIM

@@ -12,6 +12,8 @@
 
 #include "victim.h"
 
+VICTIM("exit")
+
 #define MIB ((size_t)1 << 20)
 
 static void *blocks[8];
@@ -42,38 +44,37 @@ static void take_some(void)
 
 /* --- by calls --- */
 
-static int end_by_return(void)
+CASE_STATUS(end_by_return, "main returns a status", 0)
 {
     take_some();
     return 21;
 }
 
-static int end_by_exit(void)
+CASE(end_by_exit, "exit", 0)
 {
     take_some();
     exit(22);
 }
 
-static int end_by_underscore_exit(void)
+CASE(end_by_underscore_exit, "_exit", 0)
 {
     take_some();
     tally_end();
     _exit(23);
 }
 
-static int end_by_capital_exit(void)
+CASE(end_by_capital_exit, "_Exit", 0)
 {
     take_some();
     tally_end();
     _Exit(24);
 }
 
-static int end_by_system_call(void)
+CASE(end_by_system_call, "the exit_group system call", VF_TORN)
 {
     take_some();
     tally_end();
     syscall(SYS_exit_group, 25);
-    return 0;
 }
 
 static void give_1(void)
@@ -86,7 +87,7 @@ static void give_2(void)
     give(2);
 }
 
-static int end_by_quick_exit(void)
+CASE(end_by_quick_exit, "quick_exit, with handlers that free", 0)
 {
     at_quick_exit(give_2); /* registered before CUDA: called after ours */
     take_some();
@@ -95,7 +96,7 @@ static int end_by_quick_exit(void)
     quick_exit(26);
 }
 
-static int end_by_abort(void)
+CASE(end_by_abort, "abort", VF_TORN | VF_DIES)
 {
     take_some();
     tally_end();
@@ -104,7 +105,8 @@ static int end_by_abort(void)
 
 /* --- handlers and destructors --- */
 
-static int handlers_before_and_after(void)
+CASE_STATUS(handlers_before_and_after,
+            "exit handlers registered before and after the first CUDA call free memory", 0)
 {
     atexit(give_2);
     take_some();
@@ -118,14 +120,15 @@ static void exit_with_30(void)
     exit(30);
 }
 
-static int exit_in_an_early_handler(void)
+CASE_STATUS(exit_in_an_early_handler, "exit in a handler registered before CUDA changes the status",
+            0)
 {
     atexit(exit_with_30); /* registered before CUDA: runs after ours */
     take_some();
     return 28;
 }
 
-static int exit_in_a_late_handler(void)
+CASE_STATUS(exit_in_a_late_handler, "exit in a handler registered after CUDA changes the status", 0)
 {
     take_some();
     atexit(exit_with_30);
@@ -139,7 +142,7 @@ static void underscore_exit_with_31(void)
     _exit(31);
 }
 
-static int underscore_exit_in_an_early_handler(void)
+CASE_STATUS(underscore_exit_in_an_early_handler, "_exit in an exit handler", 0)
 {
     atexit(underscore_exit_with_31);
     take_some();
@@ -160,7 +163,7 @@ __attribute__((destructor)) static void program_destructor(void)
         _exit(destructor_status);
 }
 
-static int free_in_a_destructor(void)
+CASE_STATUS(free_in_a_destructor, "a destructor of the program frees memory", 0)
 {
     take_some();
     destructor_block = 1;
@@ -168,13 +171,13 @@ static int free_in_a_destructor(void)
 }
 
 /* as when main returns during another thread's first call: our handler is registered after exit began */
-static int first_call_in_a_destructor(void)
+CASE_STATUS(first_call_in_a_destructor, "the first CUDA call is in a destructor", VF_NO_TALLY)
 {
     destructor_begins = 1;
     return 37;
 }
 
-static int status_of_a_destructor(void)
+CASE_STATUS(status_of_a_destructor, "a destructor frees memory and changes the status", 0)
 {
     take_some();
     destructor_block = 1;
@@ -189,12 +192,11 @@ static void kill_self(void)
     raise(SIGKILL);
 }
 
-static int killed_in_a_handler(void)
+CASE(killed_in_a_handler, "killed while exit handlers run", VF_TORN | VF_DIES)
 {
     take_some();
     atexit(kill_self);
     tally_end();
-    return 0;
 }
 
 /* --- from threads --- */
@@ -205,7 +207,7 @@ static void *exit_here(void *status)
     exit((int)(size_t)status);
 }
 
-static int exit_from_a_thread(void)
+CASE_STATUS(exit_from_a_thread, "exit from another thread", 0)
 {
     pthread_t t;
     take_some();
@@ -225,7 +227,7 @@ static void *after_main(void *arg)
     return NULL;
 }
 
-static int main_ends_as_a_thread(void)
+CASE(main_ends_as_a_thread, "main ends with pthread_exit, other threads continue", 0, INJECTED)
 {
     pthread_t t;
     take_some();
@@ -248,7 +250,8 @@ static void *allocate_and_free(void *arg)
 }
 
 /* operations during the end of the process are not tallied */
-static int return_while_threads_run(void)
+CASE_STATUS(return_while_threads_run, "main returns while threads allocate (counts not compared)",
+            VF_NO_TALLY)
 {
     pthread_t t[3];
     for (int i = 0; i < 3; i++)
@@ -266,7 +269,7 @@ static void exit_in_handler(int number)
     exit(number == SIGUSR1 ? 36 : 1);
 }
 
-static int exit_in_a_quiet_signal_handler(void)
+CASE_STATUS(exit_in_a_quiet_signal_handler, "exit in a signal handler", 0)
 {
     take_some();
     signal(SIGUSR1, exit_in_handler);
@@ -289,7 +292,7 @@ static volatile int *forbidden(void)
     return page;
 }
 
-static int jump_out_of_a_handler(void)
+CASE_STATUS(jump_out_of_a_handler, "siglongjmp out of a SIGSEGV handler, repeatedly", 0)
 {
     volatile int *nowhere = forbidden();
     struct sigaction action = {.sa_handler = jump};
@@ -305,16 +308,21 @@ static int jump_out_of_a_handler(void)
     return 37;
 }
 
-#define SIGNAL_CASE(name, number)                                              \
-    static int name(void)                                                      \
-    {                                                                          \
-        struct rlimit none = {0, 0};                                           \
-        setrlimit(RLIMIT_CORE, &none);                                         \
-        signal(number, SIG_DFL);                                               \
-        take_some();                                                           \
-        tally_end();                                                           \
-        raise(number);                                                         \
-        return 1;                                                              \
+static int die_by(int number)
+{
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    signal(number, SIG_DFL);
+    take_some();
+    tally_end();
+    raise(number);
+    return 1;
+}
+
+#define SIGNAL_CASE(name, number)                                                          \
+    CASE_STATUS(name, "killed by " #number, VF_TORN | VF_DIES)                             \
+    {                                                                                      \
+        return die_by(number);                                                             \
     }
 SIGNAL_CASE(sigterm, SIGTERM)
 SIGNAL_CASE(sigint, SIGINT)
@@ -327,7 +335,7 @@ SIGNAL_CASE(sigbus, SIGBUS)
 SIGNAL_CASE(sigalrm, SIGALRM)
 SIGNAL_CASE(sigquit, SIGQUIT)
 
-static int fault(void)
+CASE_STATUS(fault, "killed by a segmentation fault", VF_TORN | VF_DIES)
 {
     volatile int *nowhere = forbidden();
     take_some();
@@ -336,7 +344,7 @@ static int fault(void)
     return 1;
 }
 
-static int cpu_time_is_up(void)
+CASE(cpu_time_is_up, "killed by its CPU time limit", VF_TORN | VF_DIES)
 {
     struct rlimit one = {1, 2};
     take_some();
@@ -345,41 +353,3 @@ static int cpu_time_is_up(void)
     for (;;)
         ;
 }
-
-VICTIM("exit")
-CASE(end_by_return, "main returns a status", 0)
-CASE(end_by_exit, "exit", 0)
-CASE(end_by_underscore_exit, "_exit", 0)
-CASE(end_by_capital_exit, "_Exit", 0)
-CASE(end_by_system_call, "the exit_group system call", VF_TORN)
-CASE(end_by_quick_exit, "quick_exit, with handlers that free", 0)
-CASE(end_by_abort, "abort", VF_TORN | VF_DIES)
-CASE(handlers_before_and_after,
-     "exit handlers registered before and after the first CUDA call free memory", 0)
-CASE(exit_in_an_early_handler, "exit in a handler registered before CUDA changes the status", 0)
-CASE(exit_in_a_late_handler, "exit in a handler registered after CUDA changes the status", 0)
-CASE(underscore_exit_in_an_early_handler, "_exit in an exit handler", 0)
-CASE(free_in_a_destructor, "a destructor of the program frees memory", 0)
-CASE(status_of_a_destructor, "a destructor frees memory and changes the status", 0)
-CASE(killed_in_a_handler, "killed while exit handlers run", VF_TORN | VF_DIES)
-CASE(exit_from_a_thread, "exit from another thread", 0)
-CASE(main_ends_as_a_thread, "main ends with pthread_exit, other threads continue", 0)
-CASE(return_while_threads_run,
-     "main returns while threads allocate (counts not compared)", VF_NO_TALLY)
-CASE(first_call_in_a_destructor, "the first CUDA call is in a destructor", VF_NO_TALLY)
-CASE(exit_in_a_quiet_signal_handler, "exit in a signal handler", 0)
-CASE(jump_out_of_a_handler, "siglongjmp out of a SIGSEGV handler, repeatedly", 0)
-CASE(sigterm, "killed by SIGTERM", VF_TORN | VF_DIES)
-CASE(sigint, "killed by SIGINT", VF_TORN | VF_DIES)
-CASE(sighup, "killed by SIGHUP", VF_TORN | VF_DIES)
-CASE(sigkill, "killed by SIGKILL", VF_TORN | VF_DIES)
-CASE(sigpipe, "killed by SIGPIPE", VF_TORN | VF_DIES)
-CASE(sigxcpu, "killed by SIGXCPU", VF_TORN | VF_DIES)
-CASE(sigsys, "killed by SIGSYS", VF_TORN | VF_DIES)
-CASE(sigbus, "killed by SIGBUS", VF_TORN | VF_DIES)
-CASE(sigalrm, "killed by SIGALRM", VF_TORN | VF_DIES)
-CASE(sigquit, "killed by SIGQUIT", VF_TORN | VF_DIES)
-CASE(fault, "killed by a segmentation fault", VF_TORN | VF_DIES)
-CASE(cpu_time_is_up, "killed by its CPU time limit", VF_TORN | VF_DIES)
-INJECTED(main_ends_as_a_thread)
-END_VICTIM

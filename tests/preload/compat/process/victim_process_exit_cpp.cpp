@@ -10,6 +10,8 @@
 
 #include "victim.h"
 
+VICTIM("exit")
+
 namespace {
 
 struct Block {
@@ -38,14 +40,14 @@ Block &local_static()
 
 thread_local Block of_thread;
 
-int static_objects()
+CASE_STATUS(static_objects, "destructors of static objects free memory", 0)
 {
     global.take(1000);
     local_static().take(2000);
     return 41;
 }
 
-int thread_local_objects()
+CASE_STATUS(thread_local_objects, "destructors of thread-local objects free memory", 0)
 {
     for (int i = 0; i < 8; i++) {
         std::thread([] { of_thread.take(5000); }).join();
@@ -54,14 +56,14 @@ int thread_local_objects()
     return 42;
 }
 
-int main_throws()
+CASE(main_throws, "an exception leaves main", VF_TORN | VF_DIES)
 {
     global.take(1000);
     tally_end();
     throw std::runtime_error("out of main");
 }
 
-int thread_throws()
+CASE_STATUS(thread_throws, "an exception leaves a thread", VF_TORN | VF_DIES)
 {
     global.take(1000);
     tally_end();
@@ -69,7 +71,7 @@ int thread_throws()
     return 1;
 }
 
-int terminate_handler_exits()
+CASE(terminate_handler_exits, "the terminate handler calls exit", 0)
 {
     global.take(1000);
     std::set_terminate([] { exit(43); });
@@ -78,11 +80,3 @@ int terminate_handler_exits()
 }
 
 } // namespace
-
-VICTIM("exit")
-CASE(static_objects, "destructors of static objects free memory", 0)
-CASE(thread_local_objects, "destructors of thread-local objects free memory", 0)
-CASE(main_throws, "an exception leaves main", VF_TORN | VF_DIES)
-CASE(thread_throws, "an exception leaves a thread", VF_TORN | VF_DIES)
-CASE(terminate_handler_exits, "the terminate handler calls exit", 0)
-END_VICTIM

@@ -16,6 +16,8 @@
 #include "victim.h"
 #include "victim_memory.h"
 
+VICTIM("files")
+
 #define KIB ((size_t)1 << 10)
 
 static void some_work(void)
@@ -32,7 +34,8 @@ static void much_work(void)
 
 /* --- descriptors --- */
 
-static int standard_streams_closed_before_cuda(void)
+CASE(standard_streams_closed_before_cuda,
+     "descriptors 0, 1 and 2 are closed before CUDA and stay closed", 0)
 {
     int out = dup(1);
     for (int fd = 0; fd < 3; fd++)
@@ -44,10 +47,9 @@ static int standard_streams_closed_before_cuda(void)
     int next = open("/dev/null", O_RDWR);
     dprintf(out, "open %d next %d\n", open_ones, next);
     close(next);
-    return 0;
 }
 
-static int all_descriptors_closed(void)
+CASE(all_descriptors_closed, "closes all descriptors", 0)
 {
     some_work();
     int out = fcntl(1, F_DUPFD, 500);
@@ -55,10 +57,9 @@ static int all_descriptors_closed(void)
         close(fd);
     much_work();
     dprintf(out, "closed\n");
-    return 0;
 }
 
-static int own_files_in_our_places(void)
+CASE(own_files_in_our_places, "replaces all descriptors by its own files", 0)
 {
     char path[] = "data-XXXXXX", text[64] = "";
     some_work();
@@ -74,7 +75,6 @@ static int own_files_in_our_places(void)
     unlink(path);
     for (int fd = 90; fd < 500; fd++)
         close(fd);
-    return 0;
 }
 
 /* closes all descriptors that we could have open, and opens files of the program in their place */
@@ -86,7 +86,7 @@ static void new_place(int depth)
         some_work();
 }
 
-static int own_files_in_low_places(void)
+CASE(own_files_in_low_places, "closes all descriptors and opens its own files", 0)
 {
     char path[] = "data-XXXXXX", text[64] = "";
     some_work();
@@ -109,11 +109,11 @@ static int own_files_in_low_places(void)
     unlink(path);
     for (int fd = data; fd < 20; fd++)
         close(fd);
-    return 0;
 }
 
 /* a data file as descriptor 2, and then an event that we would log */
-static int data_file_as_stderr(void)
+CASE(data_file_as_stderr,
+     "a data file as descriptor 2: no message is written to it (the trace is deleted)", VF_NO_TRACE)
 {
     char path[] = "data-XXXXXX";
     char folder[4096];
@@ -136,21 +136,21 @@ static int data_file_as_stderr(void)
     waitpid(pid, NULL, 0);
     CHECK(!fstat(data, &st));
     printf("%ld\n", (long)st.st_size);
-    return 0;
 }
 
 /* --- folders --- */
 
-static int folder_left(void)
+CASE(folder_left, "changes its working directory", 0)
 {
     some_work();
     CHECK(!chdir("/"));
     much_work();
-    return 0;
 }
 
 /* truncates it, as a user short of disk space might: its mapping is no longer valid */
-static int live_file_shortened(void)
+CASE(live_file_shortened,
+     "FILE.live is shortened: recording stops with one message (counts not compared)",
+     VF_NO_TALLY | VF_TORN | VF_NOT_SANITIZED, STDERR_HAS("the file was truncated"))
 {
     some_work();
     DIR *d = opendir(".");
@@ -162,10 +162,10 @@ static int live_file_shortened(void)
     closedir(d);
     some_work();
     much_work();
-    return 0;
 }
 
-static int folder_deleted(void)
+CASE(folder_deleted, "the trace's folder is deleted: one message", VF_NO_TRACE,
+     STDERR_HAS("was deleted while it was being recorded"))
 {
     char command[] = "rm -rf gone";
     CHECK(!mkdir("gone", 0700) && !chdir("gone"));
@@ -177,35 +177,32 @@ static int folder_deleted(void)
     much_work();
     free(cwd);
     unsetenv("VRAMSCOPE_OUTPUT");
-    return 0;
 }
 
-static int folder_read_only(void)
+CASE(folder_read_only, "a folder without write permission: one message", VF_NO_TRACE,
+     STDERR_HAS("the program continues without recording"))
 {
     setenv("VRAMSCOPE_OUTPUT", "/proc/nothing-can-be-written-here.vst", 1);
     some_work();
-    return 0;
 }
 
-static int root_changed(void)
+CASE(root_changed, "changes its root directory", 0)
 {
     some_work();
     if (chroot("/usr") || chdir("/"))
         errno = 0; /* needs privilege; otherwise the folder is the same */
     much_work();
-    return 0;
 }
 
-static int nothing_by_the_umask(void)
+CASE(nothing_by_the_umask, "a umask of 0777", 0)
 {
     umask(0777);
     some_work();
     umask(022);
-    return 0;
 }
 
 /* with a strict umask, the trace's owner can read it */
-static int mode_of_the_trace(void)
+CASE(mode_of_the_trace, "a umask of 0777: the owner can read the trace", 0)
 {
     umask(0777);
     some_work();
@@ -220,20 +217,18 @@ static int mode_of_the_trace(void)
     }
     closedir(d);
     printf("odd %d\n", odd);
-    return 0;
 }
 
-static int without_proc(void)
+CASE(without_proc, "no /proc", 0)
 {
     if (!unshare(CLONE_NEWNS)) {
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
         mount("none", "/proc", "tmpfs", 0, NULL);
     }
     some_work();
-    return 0;
 }
 
-static int other_user(void)
+CASE_STATUS(other_user, "changes its effective user and group", 0)
 {
     some_work();
     if (!geteuid() && (setegid(65534) || seteuid(65534)))
@@ -244,7 +239,7 @@ static int other_user(void)
     return 0;
 }
 
-static int other_user_for_good(void)
+CASE_STATUS(other_user_for_good, "changes its user and group permanently", 0)
 {
     some_work();
     if (!geteuid() && (setgid(65534) || setuid(65534)))
@@ -255,38 +250,9 @@ static int other_user_for_good(void)
 
 /* --- disks --- */
 
-static int full_disk(void)
+CASE(full_disk, "a full disk: one message", VF_NO_TRACE,
+     STDERR_HAS("the program continues without recording"))
 {
     setenv("VRAMSCOPE_OUTPUT", "/dev/full", 1);
     some_work();
-    return 0;
 }
-
-VICTIM("files")
-CASE(standard_streams_closed_before_cuda,
-     "descriptors 0, 1 and 2 are closed before CUDA and stay closed", 0)
-CASE(all_descriptors_closed, "closes all descriptors", 0)
-CASE(own_files_in_our_places, "replaces all descriptors by its own files", 0)
-CASE(own_files_in_low_places, "closes all descriptors and opens its own files", 0)
-CASE(data_file_as_stderr,
-     "a data file as descriptor 2: no message is written to it (the trace is deleted)", VF_NO_TRACE)
-CASE(folder_left, "changes its working directory", 0)
-#if !VICTIM_SANITIZED
-CASE(live_file_shortened,
-     "FILE.live is shortened: recording stops with one message (counts not compared)",
-     VF_NO_TALLY | VF_TORN)
-STDERR_HAS(live_file_shortened, "the file was truncated")
-#endif
-CASE(folder_deleted, "the trace's folder is deleted: one message", VF_NO_TRACE)
-STDERR_HAS(folder_deleted, "was deleted while it was being recorded")
-CASE(folder_read_only, "a folder without write permission: one message", VF_NO_TRACE)
-STDERR_HAS(folder_read_only, "the program continues without recording")
-CASE(root_changed, "changes its root directory", 0)
-CASE(nothing_by_the_umask, "a umask of 0777", 0)
-CASE(mode_of_the_trace, "a umask of 0777: the owner can read the trace", 0)
-CASE(without_proc, "no /proc", 0)
-CASE(other_user, "changes its effective user and group", 0)
-CASE(other_user_for_good, "changes its user and group permanently", 0)
-CASE(full_disk, "a full disk: one message", VF_NO_TRACE)
-STDERR_HAS(full_disk, "the program continues without recording")
-END_VICTIM

@@ -18,6 +18,8 @@
 #include "victim.h"
 #include "victim_memory.h"
 
+VICTIM("fork and exec")
+
 #define KIB ((size_t)1 << 10)
 
 extern char **environ;
@@ -38,7 +40,7 @@ static char **again(const char *name)
     return argv;
 }
 
-static int plain(void)
+CASE_STATUS(plain, "the program started by the fork and spawn cases", 0)
 {
     void *p = take(10 * KIB);
     take(20 * KIB);
@@ -49,7 +51,7 @@ static int plain(void)
 
 /* --- children that use no CUDA --- */
 
-static int child_of_fork(void)
+CASE(child_of_fork, "fork; the child exits, the parent continues", 0)
 {
     void *p = take(KIB);
     fflush(stdout);
@@ -59,10 +61,9 @@ static int child_of_fork(void)
     printf("child %d\n", status_of(pid));
     give(p);
     give(take(2 * KIB));
-    return 0;
 }
 
-static int nested_forks(void)
+CASE(nested_forks, "three generations of children", 0)
 {
     void *p = take(KIB);
     fflush(stdout);
@@ -79,7 +80,6 @@ static int nested_forks(void)
     }
     printf("child %d\n", status_of(pid));
     give(p);
-    return 0;
 }
 
 /* --- children in which the lock of the loader's list stays taken --- */
@@ -102,7 +102,7 @@ static void *walk_libraries(void *arg)
 }
 
 /* as at an exception in another thread; before the first CUDA call */
-static int forks_while_libraries_are_walked(void)
+CASE(forks_while_libraries_are_walked, "fork while another thread runs dl_iterate_phdr", 0)
 {
     pthread_t walker;
     CHECK(!sem_init(&walking, 0, 0) && !sem_init(&walked, 0, 0));
@@ -127,7 +127,6 @@ static int forks_while_libraries_are_walked(void)
     sem_post(&walked);
     pthread_join(walker, NULL);
     give(take(KIB));
-    return 0;
 }
 
 static _Atomic int going = 1;
@@ -161,7 +160,7 @@ static void *fork_often(void *arg)
     return NULL;
 }
 
-static int fork_from_a_thread_while_others_allocate(void)
+CASE_STATUS(fork_from_a_thread_while_others_allocate, "fork from a thread while others allocate", 0)
 {
     pthread_t churning[3], forking;
     int failed = -1;
@@ -186,7 +185,7 @@ static void *first_use(void *arg)
     return NULL;
 }
 
-static int fork_during_the_first_call(void)
+CASE_STATUS(fork_during_the_first_call, "fork while the first CUDA call runs", 0)
 {
     pthread_t t;
     int failed = 0;
@@ -210,7 +209,7 @@ static long raw_clone(unsigned long flags)
     return syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
 }
 
-static int raw_clone_child_exits(void)
+CASE(raw_clone_child_exits, "the clone system call; the child exits", 0)
 {
     void *p = take(KIB);
     fflush(stdout);
@@ -220,7 +219,6 @@ static int raw_clone_child_exits(void)
     printf("child %d\n", status_of((pid_t)pid));
     give(p);
     give(take(KIB));
-    return 0;
 }
 
 /* --- children that call CUDA although the parent has used it: an error of CUDA's --- */
@@ -236,7 +234,7 @@ static int calls_in_child(void)
     return a && b && c ? 13 : 0;
 }
 
-static int cuda_in_a_forked_child(void)
+CASE(cuda_in_a_forked_child, "CUDA in a child after fork fails", 0)
 {
     void *p = take(KIB);
     fflush(stdout);
@@ -246,10 +244,9 @@ static int cuda_in_a_forked_child(void)
     printf("child %d\n", status_of(pid));
     give(p);
     give(take(KIB));
-    return 0;
 }
 
-static int cuda_in_a_raw_clone_child(void)
+CASE(cuda_in_a_raw_clone_child, "CUDA in a child of the clone system call", 0)
 {
     void *p = take(KIB);
     fflush(stdout);
@@ -269,10 +266,9 @@ static int cuda_in_a_raw_clone_child(void)
     CHECK(ended == pid);
     printf("child %d\n", WEXITSTATUS(status));
     give(p);
-    return 0;
 }
 
-static int cuda_in_a_clone3_child(void)
+CASE(cuda_in_a_clone3_child, "CUDA in a child of the clone3 system call", 0)
 {
     struct clone_args args = {.exit_signal = SIGCHLD};
     void *p = take(KIB);
@@ -283,12 +279,12 @@ static int cuda_in_a_clone3_child(void)
     printf("child %d\n", status_of((pid_t)pid));
     give(p);
     give(take(KIB));
-    return 0;
 }
 
 /* --- children that use CUDA for themselves --- */
 
-static int child_first(void)
+CASE(child_first, "a child forked before the first CUDA call uses CUDA, then the parent",
+     VF_CHILDREN)
 {
     fflush(stdout);
     pid_t pid = fork();
@@ -301,10 +297,10 @@ static int child_first(void)
     }
     printf("child %d\n", status_of(pid));
     give(take(KIB));
-    return 0;
 }
 
-static int raw_clone_child_first(void)
+CASE(raw_clone_child_first,
+     "a child of clone before the first CUDA call uses CUDA, then the parent", VF_CHILDREN)
 {
     fflush(stdout);
     long pid = raw_clone(0);
@@ -316,10 +312,9 @@ static int raw_clone_child_first(void)
     }
     printf("child %d\n", status_of((pid_t)pid));
     give(take(KIB));
-    return 0;
 }
 
-static int children_at_once(void)
+CASE(children_at_once, "five children use CUDA at once", VF_CHILDREN)
 {
     pid_t pids[5];
     fflush(stdout);
@@ -335,10 +330,9 @@ static int children_at_once(void)
     }
     for (int i = 0; i < 5; i++)
         printf("child %d\n", status_of(pids[i]));
-    return 0;
 }
 
-static int double_fork_daemon(void)
+CASE(double_fork_daemon, "a daemon uses CUDA", 0)
 {
     int done[2];
     char byte;
@@ -356,11 +350,10 @@ static int double_fork_daemon(void)
     close(done[1]);
     printf("first child %d\n", status_of(pid));
     printf("daemon ended %zd\n", read(done[0], &byte, 1));
-    return 0;
 }
 
 /* a daemon that has used CUDA closes its terminal output: a reader of it sees its end */
-static int daemon_lets_go_of_its_output(void)
+CASE(daemon_lets_go_of_its_output, "a program closes its output and continues", 0)
 {
     int out[2], seen[2];
     char text[256] = "", byte;
@@ -393,12 +386,11 @@ static int daemon_lets_go_of_its_output(void)
     close(seen[1]);
     printf("read %zd, still there %d\n", n, info.si_pid == 0);
     printf("child %d\n", status_of(pid));
-    return 0;
 }
 
 /* --- children of vfork, which run in the parent's memory --- */
 
-static int vfork_and_exec(void)
+CASE(vfork_and_exec, "vfork and exec, twenty times", 0)
 {
     void *p = take(KIB);
     fflush(stdout);
@@ -413,10 +405,9 @@ static int vfork_and_exec(void)
         p = take((size_t)(i + 1) * KIB);
     }
     puts("20 children");
-    return 0;
 }
 
-static int vfork_and_exit(void)
+CASE(vfork_and_exit, "vfork and _exit", 0)
 {
     void *p = take(KIB);
     fflush(stdout);
@@ -426,10 +417,9 @@ static int vfork_and_exit(void)
     printf("child %d\n", status_of(pid));
     give(p);
     give(take(KIB));
-    return 0;
 }
 
-static int vfork_and_failed_exec(void)
+CASE(vfork_and_failed_exec, "vfork, exec fails, _exit", 0)
 {
     void *p = take(KIB);
     char *argv[] = {(char *)"nothing", NULL};
@@ -444,10 +434,9 @@ static int vfork_and_failed_exec(void)
     printf("child %d\n", status_of(pid));
     give(p);
     give(take(KIB));
-    return 0;
 }
 
-static int spawned_children_use_cuda(void)
+CASE(spawned_children_use_cuda, "posix_spawn of CUDA programs", VF_CHILDREN)
 {
     pid_t pid;
     take(KIB);
@@ -457,10 +446,9 @@ static int spawned_children_use_cuda(void)
         printf("child %d\n", status_of(pid));
         fflush(stdout);
     }
-    return 0;
 }
 
-static int system_and_popen(void)
+CASE(system_and_popen, "system and popen of CUDA programs", VF_CHILDREN)
 {
     char command[8192], line[64] = "", exe[4096];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
@@ -476,10 +464,9 @@ static int system_and_popen(void)
     CHECK(f && fgets(line, sizeof line, f));
     printf("popen %s", line);
     printf("status %d\n", WEXITSTATUS(pclose(f)));
-    return 0;
 }
 
-static int fork_and_exec_again(void)
+CASE(fork_and_exec_again, "fork and exec of CUDA programs", VF_CHILDREN)
 {
     take(KIB);
     fflush(stdout);
@@ -492,11 +479,10 @@ static int fork_and_exec_again(void)
         printf("child %d\n", status_of(pid));
         fflush(stdout);
     }
-    return 0;
 }
 
 /* an exec'd child finds only the descriptors that the program left open */
-static int nothing_is_inherited(void)
+CASE(nothing_is_inherited, "a started program inherits no descriptor of vramscope", 0)
 {
     take(KIB);
     fflush(stdout);
@@ -506,32 +492,4 @@ static int nothing_is_inherited(void)
         _exit(99);
     }
     printf("child %d\n", status_of(pid));
-    return 0;
 }
-
-VICTIM("fork and exec")
-CASE(plain, "the program started by the fork and spawn cases", 0)
-CASE(child_of_fork, "fork; the child exits, the parent continues", 0)
-CASE(nested_forks, "three generations of children", 0)
-CASE(fork_from_a_thread_while_others_allocate, "fork from a thread while others allocate", 0)
-CASE(fork_during_the_first_call, "fork while the first CUDA call runs", 0)
-CASE(forks_while_libraries_are_walked, "fork while another thread runs dl_iterate_phdr", 0)
-CASE(raw_clone_child_exits, "the clone system call; the child exits", 0)
-CASE(cuda_in_a_forked_child, "CUDA in a child after fork fails", 0)
-CASE(cuda_in_a_raw_clone_child, "CUDA in a child of the clone system call", 0)
-CASE(cuda_in_a_clone3_child, "CUDA in a child of the clone3 system call", 0)
-CASE(child_first,
-     "a child forked before the first CUDA call uses CUDA, then the parent", VF_CHILDREN)
-CASE(raw_clone_child_first,
-     "a child of clone before the first CUDA call uses CUDA, then the parent", VF_CHILDREN)
-CASE(children_at_once, "five children use CUDA at once", VF_CHILDREN)
-CASE(double_fork_daemon, "a daemon uses CUDA", 0)
-CASE(daemon_lets_go_of_its_output, "a program closes its output and continues", 0)
-CASE(vfork_and_exec, "vfork and exec, twenty times", 0)
-CASE(vfork_and_exit, "vfork and _exit", 0)
-CASE(vfork_and_failed_exec, "vfork, exec fails, _exit", 0)
-CASE(spawned_children_use_cuda, "posix_spawn of CUDA programs", VF_CHILDREN)
-CASE(system_and_popen, "system and popen of CUDA programs", VF_CHILDREN)
-CASE(fork_and_exec_again, "fork and exec of CUDA programs", VF_CHILDREN)
-CASE(nothing_is_inherited, "a started program inherits no descriptor of vramscope", 0)
-END_VICTIM

@@ -18,6 +18,8 @@
 #include "victim.h"
 #include "victim_memory.h"
 
+VICTIM("inside of calls")
+
 #define KIB ((size_t)1 << 10)
 
 extern char **environ;
@@ -61,21 +63,19 @@ static int forks(int count)
     return wrong;
 }
 
-static int fork_handlers_before_cuda(void)
+CASE(fork_handlers_before_cuda, "fork handlers registered before CUDA free and allocate", 0)
 {
     CHECK(!pthread_atfork(give_before_fork, take_after_fork, NULL));
     printf("wrong %d\n", forks(10));
     give_before_fork();
-    return 0;
 }
 
-static int fork_handlers_after_cuda(void)
+CASE(fork_handlers_after_cuda, "fork handlers registered after CUDA free and allocate", 0)
 {
     across = take(KIB);
     CHECK(!pthread_atfork(give_before_fork, take_after_fork, NULL));
     printf("wrong %d\n", forks(10));
     give_before_fork();
-    return 0;
 }
 
 /* like multiprocessing's children: the driver refuses CUDA calls, whatever the program does */
@@ -88,12 +88,11 @@ static void give_at_exit(void)
     fflush(stdout);
 }
 
-static int child_frees_in_exit_handlers(void)
+CASE(child_frees_in_exit_handlers, "exit handlers free memory, also in children", 0)
 {
     across = take(KIB);
     atexit(give_at_exit);
     printf("wrong %d\n", forks(3));
-    return 0;
 }
 
 /* --- children of signal handlers --- */
@@ -156,12 +155,12 @@ static int children_of(void (*handler)(int))
     return 0;
 }
 
-static int forks_in_signal_handlers(void)
+CASE_STATUS(forks_in_signal_handlers, "signal handlers create children with _Fork", 0)
 {
     return children_of(fork_here);
 }
 
-static int vforks_in_signal_handlers(void)
+CASE_STATUS(vforks_in_signal_handlers, "signal handlers start programs with vfork", 0)
 {
     return children_of(become_another_here);
 }
@@ -182,7 +181,7 @@ static int become_true(void *arg)
 
 static char child_stack[64 << 10] __attribute__((aligned(16)));
 
-static int children_in_the_same_memory(void)
+CASE(children_in_the_same_memory, "children of clone with shared memory exit and exec", 0)
 {
     int status = 31;
     static const int flags[] = {CLONE_VM | CLONE_VFORK | SIGCHLD, CLONE_VM | SIGCHLD};
@@ -197,7 +196,6 @@ static int children_in_the_same_memory(void)
         give(take(3 * KIB));
     }
     give(p);
-    return 0;
 }
 
 /* --- callbacks of the loader --- */
@@ -210,12 +208,12 @@ static int use_cuda_there(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-static int calls_while_libraries_are_listed(void)
+CASE(calls_while_libraries_are_listed,
+     "CUDA calls, including the first, in a callback of dl_iterate_phdr", 0)
 {
     int seen = 0;
     dl_iterate_phdr(use_cuda_there, &seen);
     printf("some %d\n", seen > 3);
-    return 0;
 }
 
 /* --- callbacks of the driver --- */
@@ -242,12 +240,12 @@ static int end_in_a_stream(cudaHostFn_t end)
         pause();
 }
 
-static int exit_in_a_host_function(void)
+CASE_STATUS(exit_in_a_host_function, "exit in a host function of a stream", 0)
 {
     return end_in_a_stream(exit_there);
 }
 
-static int underscore_exit_in_a_host_function(void)
+CASE_STATUS(underscore_exit_in_a_host_function, "_exit in a host function of a stream", 0)
 {
     return end_in_a_stream(underscore_exit_there);
 }
@@ -260,7 +258,7 @@ static void end_calmly(int number)
     _exit(23);
 }
 
-static int exit_where_abort_is_handled(void)
+CASE(exit_where_abort_is_handled, "_exit in a SIGABRT handler", 0)
 {
     take(KIB);
     signal(SIGABRT, end_calmly);
@@ -275,7 +273,7 @@ static void jump_out(int number)
     siglongjmp(out, 1);
 }
 
-static int leave_abort(void)
+CASE(leave_abort, "siglongjmp out of a SIGABRT handler", 0)
 {
     void *p = take(KIB);
     signal(SIGABRT, jump_out);
@@ -283,14 +281,12 @@ static int leave_abort(void)
         abort();
     give(p);
     puts("left");
-    return 0;
 }
 
-static int abort_with_open_cuda(void)
+CASE(abort_with_open_cuda, "abort in an exit handler", VF_TORN | VF_DIES)
 {
     take(KIB);
     atexit(abort);
-    return 0;
 }
 
 static _Atomic int going = 1;
@@ -312,7 +308,7 @@ static void stop_churning(void)
     give(take(2 * KIB));
 }
 
-static int exit_handler_awaits_a_thread(void)
+CASE_STATUS(exit_handler_awaits_a_thread, "an exit handler waits for a thread that allocates", 0)
 {
     take(KIB);
     atexit(stop_churning);
@@ -334,7 +330,7 @@ static void fork_at_exit(void)
     printf("child %d\n", status_of(pid));
 }
 
-static int exit_handler_forks(void)
+CASE_STATUS(exit_handler_forks, "an exit handler creates children", 0)
 {
     atexit(fork_at_exit);
     take(KIB);
@@ -347,7 +343,7 @@ static void *end_at_once(void *arg)
     exit(24);
 }
 
-static int threads_exit_at_once(void)
+CASE(threads_exit_at_once, "eight threads call exit at once", VF_TORN)
 {
     pthread_barrier_t start;
     pthread_t t;
@@ -368,7 +364,8 @@ static void *quick_end(void *arg)
     quick_exit(25);
 }
 
-static int quick_exit_while_threads_allocate(void)
+CASE(quick_exit_while_threads_allocate, "quick_exit while threads allocate (counts not compared)",
+     VF_NO_TALLY)
 {
     pthread_t t;
     take(KIB);
@@ -377,26 +374,4 @@ static int quick_exit_while_threads_allocate(void)
         CHECK(!pthread_create(&churning, NULL, churn, NULL));
     CHECK(!pthread_create(&t, NULL, quick_end, NULL));
     pthread_join(t, NULL);
-    return 0;
 }
-
-VICTIM("inside of calls")
-CASE(fork_handlers_before_cuda, "fork handlers registered before CUDA free and allocate", 0)
-CASE(fork_handlers_after_cuda, "fork handlers registered after CUDA free and allocate", 0)
-CASE(child_frees_in_exit_handlers, "exit handlers free memory, also in children", 0)
-CASE(forks_in_signal_handlers, "signal handlers create children with _Fork", 0)
-CASE(vforks_in_signal_handlers, "signal handlers start programs with vfork", 0)
-CASE(children_in_the_same_memory, "children of clone with shared memory exit and exec", 0)
-CASE(calls_while_libraries_are_listed,
-     "CUDA calls, including the first, in a callback of dl_iterate_phdr", 0)
-CASE(exit_in_a_host_function, "exit in a host function of a stream", 0)
-CASE(underscore_exit_in_a_host_function, "_exit in a host function of a stream", 0)
-CASE(exit_where_abort_is_handled, "_exit in a SIGABRT handler", 0)
-CASE(leave_abort, "siglongjmp out of a SIGABRT handler", 0)
-CASE(abort_with_open_cuda, "abort in an exit handler", VF_TORN | VF_DIES)
-CASE(exit_handler_awaits_a_thread, "an exit handler waits for a thread that allocates", 0)
-CASE(exit_handler_forks, "an exit handler creates children", 0)
-CASE(threads_exit_at_once, "eight threads call exit at once", VF_TORN)
-CASE(quick_exit_while_threads_allocate,
-     "quick_exit while threads allocate (counts not compared)", VF_NO_TALLY)
-END_VICTIM

@@ -8,6 +8,8 @@
 
 #include "victim.h"
 
+VICTIM("exit")
+
 void late_keep(void *block, int (*give)(void *));
 
 static int give(void *p)
@@ -26,14 +28,14 @@ static void *take(size_t bytes)
     return p;
 }
 
-static int linked_library_frees(void)
+CASE_STATUS(linked_library_frees, "the destructor of a library frees memory", 0)
 {
     for (size_t i = 0; i < 40; i++)
         late_keep(take((i + 1) * 1000), give);
     return 51;
 }
 
-static int opened_library_frees(void)
+CASE_STATUS(opened_library_frees, "the destructor of a dlopened library frees memory at exit", 0)
 {
     void (*keep)(void *, int (*)(void *));
     void *library = dlopen(VICTIM_OPENED_LIBRARY, RTLD_NOW);
@@ -45,7 +47,7 @@ static int opened_library_frees(void)
     return 52;
 }
 
-static int closed_library_frees(void)
+CASE_STATUS(closed_library_frees, "the destructor of a closed library frees memory", 0)
 {
     void (*keep)(void *, int (*)(void *));
     void *library = dlopen(VICTIM_OPENED_LIBRARY, RTLD_NOW);
@@ -65,7 +67,8 @@ static int free_and_end(void *p)
     _exit(failed ? 98 : 54);
 }
 
-static int library_frees_and_ends(void)
+CASE_STATUS(library_frees_and_ends, "the destructor of a library frees memory and ends the process",
+            0)
 {
     late_keep(take(1000), give);
     late_keep(take(2000), give);
@@ -73,10 +76,3 @@ static int library_frees_and_ends(void)
     tally_end();
     return 1;
 }
-
-VICTIM("exit")
-CASE(linked_library_frees, "the destructor of a library frees memory", 0)
-CASE(opened_library_frees, "the destructor of a dlopened library frees memory at exit", 0)
-CASE(closed_library_frees, "the destructor of a closed library frees memory", 0)
-CASE(library_frees_and_ends, "the destructor of a library frees memory and ends the process", 0)
-END_VICTIM

@@ -19,6 +19,8 @@
 #include "victim.h"
 #include "victim_memory.h"
 
+VICTIM("limits")
+
 #define KIB ((size_t)1 << 10)
 
 static void quiet_work(void)
@@ -61,25 +63,24 @@ static size_t address_space(void)
     return pages * 4096;
 }
 
-static int little_address_space(void)
+CASE(little_address_space, "RLIMIT_AS leaves 4 MiB", 0)
 {
     give(take(KIB));
     limit(RLIMIT_AS, address_space() + (4 << 20));
     some_work();
-    return 0;
 }
 
 /* too little address space to start recording: the attempt must leave nothing behind */
-static int no_address_space_for_us(void)
+CASE(no_address_space_for_us, "RLIMIT_AS leaves 256 KiB at the start: no recording, one message",
+     VF_NO_TRACE, STDERR_HAS("the program continues without recording"))
 {
     bring_up_cuda();
     limit(RLIMIT_AS, address_space() + (256 << 10));
     void *p = NULL;
     printf("%d\n", cudaMalloc(&p, KIB) != cudaSuccess);
-    return 0;
 }
 
-static int no_descriptors_left(void)
+CASE(no_descriptors_left, "no free descriptor after the first call", 0)
 {
     bring_up_cuda();
     give(take(KIB));
@@ -91,19 +92,18 @@ static int no_descriptors_left(void)
         ;
     printf("%s\n", strerror(errno));
     some_work();
-    return 0;
 }
 
-static int few_descriptors(void)
+CASE(few_descriptors, "RLIMIT_NOFILE of 40", 0)
 {
     struct rlimit r = {40, 40};
     CHECK(!setrlimit(RLIMIT_NOFILE, &r));
     some_work();
-    return 0;
 }
 
 /* SIGXFSZ would kill */
-static int small_files(void)
+CASE(small_files, "RLIMIT_FSIZE of 200 KiB: recording stops with one message (counts not compared)",
+     VF_NO_TALLY | VF_TORN, STDERR_HAS("recording has stopped, the program continues"))
 {
     signal(SIGXFSZ, SIG_DFL);
     limit(RLIMIT_FSIZE, 200 << 10);
@@ -111,11 +111,10 @@ static int small_files(void)
     for (int i = 0; i < 200000; i++)
         give(take(((size_t)i % 1000 + 1) * 16));
     puts("still here");
-    return 0;
 }
 
 /* not for the program's own output either: its exit status shows that it survived */
-static int no_files(void)
+CASE_STATUS(no_files, "RLIMIT_FSIZE of 0, also for messages: no recording", VF_NO_TRACE)
 {
     signal(SIGXFSZ, SIG_DFL);
     limit(RLIMIT_FSIZE, 0);
@@ -123,11 +122,10 @@ static int no_files(void)
     return 41;
 }
 
-static int locked_memory(void)
+CASE(locked_memory, "RLIMIT_MEMLOCK of 0", 0)
 {
     limit(RLIMIT_MEMLOCK, 0);
     some_work();
-    return 0;
 }
 
 /* --- small stacks --- */
@@ -154,10 +152,9 @@ static void threads_with_stacks_of(size_t bytes)
     puts("small stacks");
 }
 
-static int small_stacks(void)
+CASE(small_stacks, "threads with stacks of 32 KiB", 0)
 {
     threads_with_stacks_of(32768);
-    return 0;
 }
 
 /* measures the stack of a call that does all work: new stack, new stream, new thread */
@@ -177,7 +174,7 @@ static void *measure(void *arg)
     return NULL;
 }
 
-static int stack_of_a_call(void)
+CASE(stack_of_a_call, "a call needs less than 16 KiB of stack in the worst case", 0)
 {
     pthread_attr_t attr;
     pthread_t t;
@@ -188,7 +185,6 @@ static int stack_of_a_call(void)
     pthread_join(t, NULL);
     fprintf(stderr, "stack used: %zu bytes\n", deepest);
     printf("within bounds %d\n", deepest < 16 * KIB);
-    return 0;
 }
 
 /* --- sandboxes --- */
@@ -226,34 +222,33 @@ static void forbid(const struct rule *rules, size_t count)
     } while (0)
 
 /* files that were not open before cannot be opened */
-static int no_new_files(void)
+CASE(no_new_files, "a sandbox without open: no recording, one message", VF_NO_TRACE,
+     STDERR_HAS("the program continues without recording"))
 {
     bring_up_cuda();
     FORBID({SYS_openat, DENY}, {SYS_open, DENY}, {SYS_creat, DENY});
     some_work();
-    return 0;
 }
 
-static int no_new_threads(void)
+CASE(no_new_threads, "a sandbox without new threads", 0,
+     STDERR_HAS("the program's own threads write it"))
 {
     bring_up_cuda();
     FORBID({SYS_clone3, DENY}, {SYS_clone, DENY});
     some_work();
-    return 0;
 }
 
 /* system calls that we can do without */
-static int no_conveniences(void)
+CASE(no_conveniences, "a sandbox without fallocate, madvise, getrandom, fchmod, unlink, prctl", 0)
 {
     FORBID({SYS_fallocate, DENY}, {SYS_madvise, DENY}, {SYS_getrandom, DENY}, {SYS_fchmod, DENY},
            {SYS_sysinfo, DENY}, NOT_IN_SANITIZERS {SYS_uname, DENY}, {SYS_getcwd, DENY},
            {SYS_readlink, DENY}, {SYS_unlink, DENY}, {SYS_prctl, DENY}, {SYS_dup, DENY});
     some_work();
-    return 0;
 }
 
 /* after the first call: only memory, waiting and the program's own calls */
-static int a_sandbox_once_cuda_runs(void)
+CASE(a_sandbox_once_cuda_runs, "a sandbox entered after the first call", 0)
 {
     give(take(KIB));
     some_work();
@@ -262,7 +257,6 @@ static int a_sandbox_once_cuda_runs(void)
            {SYS_fork, SECCOMP_RET_KILL_PROCESS}, {SYS_ftruncate, DENY});
     some_work();
     tally_end();
-    return 0;
 }
 
 /* a system call that the program's own handler serves, as browsers do */
@@ -275,7 +269,7 @@ static void serve(int number, siginfo_t *info, void *context)
     ((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = -EPERM;
 }
 
-static int a_sandbox_with_a_broker(void)
+CASE(a_sandbox_with_a_broker, "a sandbox whose SIGSYS handler serves system calls", 0)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
     action.sa_sigaction = serve;
@@ -283,28 +277,4 @@ static int a_sandbox_with_a_broker(void)
     bring_up_cuda();
     FORBID({SYS_fallocate, SECCOMP_RET_TRAP}, {SYS_prctl, SECCOMP_RET_TRAP}, {SYS_getrandom, SECCOMP_RET_TRAP});
     some_work();
-    return 0;
 }
-
-VICTIM("limits")
-CASE(little_address_space, "RLIMIT_AS leaves 4 MiB", 0)
-CASE(no_address_space_for_us,
-     "RLIMIT_AS leaves 256 KiB at the start: no recording, one message", VF_NO_TRACE)
-STDERR_HAS(no_address_space_for_us, "the program continues without recording")
-CASE(no_descriptors_left, "no free descriptor after the first call", 0)
-CASE(few_descriptors, "RLIMIT_NOFILE of 40", 0)
-CASE(small_files,
-     "RLIMIT_FSIZE of 200 KiB: recording stops with one message (counts not compared)", VF_NO_TALLY | VF_TORN)
-STDERR_HAS(small_files, "recording has stopped, the program continues")
-CASE(no_files, "RLIMIT_FSIZE of 0, also for messages: no recording", VF_NO_TRACE)
-CASE(locked_memory, "RLIMIT_MEMLOCK of 0", 0)
-CASE(small_stacks, "threads with stacks of 32 KiB", 0)
-CASE(stack_of_a_call, "a call needs less than 16 KiB of stack in the worst case", 0)
-CASE(no_new_files, "a sandbox without open: no recording, one message", VF_NO_TRACE)
-STDERR_HAS(no_new_files, "the program continues without recording")
-CASE(no_new_threads, "a sandbox without new threads", 0)
-STDERR_HAS(no_new_threads, "the program's own threads write it")
-CASE(no_conveniences, "a sandbox without fallocate, madvise, getrandom, fchmod, unlink, prctl", 0)
-CASE(a_sandbox_once_cuda_runs, "a sandbox entered after the first call", 0)
-CASE(a_sandbox_with_a_broker, "a sandbox whose SIGSYS handler serves system calls", 0)
-END_VICTIM

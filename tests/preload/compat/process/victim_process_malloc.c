@@ -10,6 +10,8 @@
 
 #include "victim.h"
 
+VICTIM("hazards")
+
 #define ARENA ((size_t)256 << 20)
 #define LARGE ((size_t)8 << 10)
 
@@ -114,13 +116,14 @@ static void work(void)
     }
 }
 
-static int allocator_of_its_own(void)
+CASE(allocator_of_its_own, "defines its own malloc", 0)
 {
     work();
-    return 0;
 }
 
-static int allocator_over_cuda(void)
+/* our own requests to malloc are not recorded, and are in the program's tally */
+CASE(allocator_over_cuda,
+     "its malloc uses managed memory, also for vramscope (counts not compared)", VF_NO_TALLY)
 {
     managed = 1; /* before the first call of its own: the start of recording allocates from CUDA */
     void *p = malloc(10 * LARGE);
@@ -132,12 +135,4 @@ static int allocator_over_cuda(void)
     work();
     free(p);
     managed = 0;
-    return 0;
 }
-
-VICTIM("hazards")
-CASE(allocator_of_its_own, "defines its own malloc", 0)
-/* our own requests to malloc are not recorded, and are in the program's tally */
-CASE(allocator_over_cuda,
-     "its malloc uses managed memory, also for vramscope (counts not compared)", VF_NO_TALLY)
-END_VICTIM

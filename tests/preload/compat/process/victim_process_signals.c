@@ -16,6 +16,8 @@
 #include "victim.h"
 #include "victim_memory.h"
 
+VICTIM("signals")
+
 #define KIB ((size_t)1 << 10)
 
 /* --- storms --- */
@@ -42,28 +44,26 @@ static void stop_storm(int which)
     setitimer(which, &none, NULL);
 }
 
-static int storm_of_profiling(void)
+CASE(storm_of_profiling, "a SIGPROF every millisecond", 0)
 {
     start_storm(ITIMER_PROF, SIGPROF, 1000); /* before the first call */
     for (int i = 0; i < 40000; i++)
         give(take((size_t)(i % 100 + 1) * KIB));
     stop_storm(ITIMER_PROF);
     printf("storm %d\n", storm > 0);
-    return 0;
 }
 
-static int storm_of_alarms(void)
+CASE(storm_of_alarms, "a SIGALRM every 300 microseconds, also during the first call", 0)
 {
     start_storm(ITIMER_REAL, SIGALRM, 300);
     for (int i = 0; i < 30000; i++)
         give(take((size_t)(i % 100 + 1) * KIB));
     stop_storm(ITIMER_REAL);
     printf("storm %d\n", storm > 0);
-    return 0;
 }
 
 /* the handlers' own small stack must be sufficient */
-static int storm_on_a_small_alternate_stack(void)
+CASE(storm_on_a_small_alternate_stack, "handlers on an alternate stack of 8 KiB", 0)
 {
     static char stack[8192];
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
@@ -76,7 +76,6 @@ static int storm_on_a_small_alternate_stack(void)
         give(take((size_t)(i % 100 + 1) * KIB));
     stop_storm(ITIMER_REAL);
     printf("storm %d\n", storm > 0);
-    return 0;
 }
 
 /* --- CUDA in handlers, while the program waits outside of CUDA --- */
@@ -92,7 +91,7 @@ static void allocate_in_handler(int number)
     storm++;
 }
 
-static int handlers_allocate(void)
+CASE(handlers_allocate, "signal handlers allocate and free", 0)
 {
     sigset_t all, before;
     give(take(KIB));
@@ -107,7 +106,6 @@ static int handlers_allocate(void)
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     printf("handled %d\n", (int)storm);
-    return 0;
 }
 
 /* --- faults that the program handles itself --- */
@@ -122,7 +120,7 @@ static void open_page(int number, siginfo_t *info, void *context)
     storm++;
 }
 
-static int faults_of_its_own(void)
+CASE(faults_of_its_own, "has its own handlers for SIGSEGV and SIGBUS", 0)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO};
     action.sa_sigaction = open_page;
@@ -136,12 +134,11 @@ static int faults_of_its_own(void)
         give(p);
     }
     printf("faults %d\n", (int)storm);
-    return 0;
 }
 
 /* --- masks and names --- */
 
-static int masks_are_the_programs(void)
+CASE(masks_are_the_programs, "the signal mask is unchanged", 0)
 {
     sigset_t own, now;
     sigemptyset(&own);
@@ -154,7 +151,6 @@ static int masks_are_the_programs(void)
     for (int n = 1; n < 64; n++)
         different += sigismember(&now, n) == 1 ? sigismember(&own, n) != 1 : sigismember(&own, n) == 1;
     printf("different %d\n", different);
-    return 0;
 }
 
 /* a signal to the process must be delivered to the program's thread and not to ours */
@@ -168,7 +164,8 @@ static void where(int number)
     elsewhere += !pthread_equal(pthread_self(), main_thread);
 }
 
-static int signals_find_the_programs_thread(void)
+CASE(signals_find_the_programs_thread,
+     "signals to the process are delivered to the program's thread", 0)
 {
     main_thread = pthread_self();
     signal(SIGUSR1, where);
@@ -178,17 +175,15 @@ static int signals_find_the_programs_thread(void)
         give(take(KIB));
     }
     printf("handled %d elsewhere %d\n", storm > 0, (int)elsewhere);
-    return 0;
 }
 
-static int names_are_the_programs(void)
+CASE(names_are_the_programs, "the thread's name is unchanged", 0)
 {
     char name[16] = "";
     prctl(PR_SET_NAME, "my own name");
     give(take(KIB));
     prctl(PR_GET_NAME, name);
     puts(name);
-    return 0;
 }
 
 /* --- cancellation --- */
@@ -214,7 +209,7 @@ static void *cancelled(void *arg)
     return NULL;
 }
 
-static int cancelled_threads(void)
+CASE(cancelled_threads, "threads cancelled between CUDA calls free memory in cleanup handlers", 0)
 {
     for (size_t round = 0; round < 20; round++) {
         pthread_t t[3];
@@ -234,7 +229,6 @@ static int cancelled_threads(void)
     }
     give(take(KIB));
     puts("60 cancelled");
-    return 0;
 }
 
 /* cancelled before the first call: the start of recording is full of cancellation points */
@@ -253,7 +247,7 @@ static void *cancelled_at_the_first_call(void *arg)
     return NULL;
 }
 
-static int cancelled_first_call(void)
+CASE(cancelled_first_call, "a cancelled thread makes the first CUDA call", 0)
 {
     pthread_t t;
     void *result;
@@ -261,7 +255,6 @@ static int cancelled_first_call(void)
     pthread_join(t, &result);
     printf("cancelled %d\n", result == PTHREAD_CANCELED);
     give(take(KIB));
-    return 0;
 }
 
 /* asynchronous cancellation, where the program may enable it: outside of CUDA */
@@ -279,7 +272,7 @@ static void *cancelled_asynchronously(void *arg)
     return NULL;
 }
 
-static int asynchronous_cancellation(void)
+CASE(asynchronous_cancellation, "threads cancelled asynchronously, outside of CUDA", 0)
 {
     pthread_t t;
     void *result;
@@ -293,7 +286,6 @@ static int asynchronous_cancellation(void)
         CHECK(result == PTHREAD_CANCELED);
     }
     puts("10 cancelled");
-    return 0;
 }
 
 /* --- thread-local data --- */
@@ -315,7 +307,7 @@ static void *with_thread_data(void *arg)
     return NULL;
 }
 
-static int thread_data_is_freed_late(void)
+CASE(thread_data_is_freed_late, "destructors of thread data free and allocate", 0)
 {
     pthread_t t;
     give(take(KIB));
@@ -325,10 +317,9 @@ static int thread_data_is_freed_late(void)
         pthread_join(t, NULL);
     }
     puts("30 threads");
-    return 0;
 }
 
-static int thread_data_from_before_us(void)
+CASE(thread_data_from_before_us, "destructors of thread data created before CUDA free memory", 0)
 {
     pthread_t t;
     CHECK(!pthread_key_create(&key, late_free)); /* its destructor runs before ours */
@@ -337,22 +328,4 @@ static int thread_data_from_before_us(void)
         pthread_join(t, NULL);
     }
     puts("30 threads");
-    return 0;
 }
-
-VICTIM("signals")
-CASE(storm_of_profiling, "a SIGPROF every millisecond", 0)
-CASE(storm_of_alarms, "a SIGALRM every 300 microseconds, also during the first call", 0)
-CASE(storm_on_a_small_alternate_stack, "handlers on an alternate stack of 8 KiB", 0)
-CASE(handlers_allocate, "signal handlers allocate and free", 0)
-CASE(faults_of_its_own, "has its own handlers for SIGSEGV and SIGBUS", 0)
-CASE(masks_are_the_programs, "the signal mask is unchanged", 0)
-CASE(signals_find_the_programs_thread,
-     "signals to the process are delivered to the program's thread", 0)
-CASE(names_are_the_programs, "the thread's name is unchanged", 0)
-CASE(cancelled_threads, "threads cancelled between CUDA calls free memory in cleanup handlers", 0)
-CASE(cancelled_first_call, "a cancelled thread makes the first CUDA call", 0)
-CASE(asynchronous_cancellation, "threads cancelled asynchronously, outside of CUDA", 0)
-CASE(thread_data_is_freed_late, "destructors of thread data free and allocate", 0)
-CASE(thread_data_from_before_us, "destructors of thread data created before CUDA free memory", 0)
-END_VICTIM

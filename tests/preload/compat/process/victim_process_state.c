@@ -25,6 +25,8 @@
 #include "victim.h"
 #include "victim_memory.h"
 
+VICTIM("odd states")
+
 #define KIB ((size_t)1 << 10)
 
 static int status_of(pid_t pid)
@@ -66,7 +68,7 @@ static void on_a_fiber(void)
     }
 }
 
-static int fibers(void)
+CASE(fibers, "coroutines on stacks of 64 KiB between unmapped pages", 0)
 {
     size_t bytes = 64 * KIB;
     getcontext(&fiber);
@@ -78,7 +80,6 @@ static int fibers(void)
         swapcontext(&main_context, &fiber);
         give(take(2 * KIB));
     }
-    return 0;
 }
 
 #if defined(__x86_64__)
@@ -89,7 +90,7 @@ static void call_work(void)
     give(take(5 * KIB));
 }
 
-static int code_without_tables(void)
+CASE(code_without_tables, "code generated at run time, with an invalid frame pointer", 0)
 {
     static const unsigned char code[] = {0x55, 0x48, 0xbd, 0xef, 0xbe, 0xad, 0xde, 0, 0, 0, 0,
                                          0x48, 0x89, 0xf8, 0xff, 0xd0, 0x5d, 0xc3};
@@ -101,23 +102,21 @@ static int code_without_tables(void)
     memcpy(&run, &map, sizeof run);
     for (int i = 0; i < 20; i++)
         run(call_work);
-    return 0;
 }
 #endif
 
 /* --- the state of the thread --- */
 
-static int strict_arithmetic(void)
+CASE(strict_arithmetic, "floating point exceptions trap, rounding is upward", 0)
 {
     int traps = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW;
     feenableexcept(traps);
     fesetround(FE_UPWARD);
     some_work();
     printf("still %d %d\n", fegetexcept() == traps, fegetround() == FE_UPWARD);
-    return 0;
 }
 
-static int errno_stays(void)
+CASE(errno_stays, "errno after calls that succeed", 0)
 {
     int changed = 0;
     for (size_t i = 0; i < 20000; i++) {
@@ -129,7 +128,6 @@ static int errno_stays(void)
         changed += errno != 78;
     }
     printf("changed %d\n", changed);
-    return 0;
 }
 
 /* --- many --- */
@@ -149,7 +147,7 @@ static size_t resident_kib(void)
     return pages * 4;
 }
 
-static int threads_one_after_another(void)
+CASE(threads_one_after_another, "3000 threads, one after another: memory does not grow", 0)
 {
     pthread_t t;
     size_t early = 0;
@@ -162,7 +160,6 @@ static int threads_one_after_another(void)
     size_t late = resident_kib();
     fprintf(stderr, "resident: %zu, then %zu KiB\n", early, late);
     printf("grows %d\n", late > early + 6 * KIB);
-    return 0;
 }
 
 static pthread_barrier_t all_there;
@@ -175,7 +172,7 @@ static void *long_life(void *arg)
     return arg;
 }
 
-static int many_threads_at_once(void)
+CASE(many_threads_at_once, "1000 threads at once", 0)
 {
     enum { THREADS = 1000 };
     static pthread_t threads[THREADS];
@@ -187,12 +184,11 @@ static int many_threads_at_once(void)
         CHECK(!pthread_create(&threads[i], &attr, long_life, NULL));
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    return 0;
 }
 
 /* --- descriptors --- */
 
-static int own_table_of_descriptors(void)
+CASE(own_table_of_descriptors, "a thread with its own descriptor table, all closed", 0)
 {
     some_work();
     CHECK(!syscall(SYS_close_range, 3, ~0u, 2 /* CLOSE_RANGE_UNSHARE */));
@@ -205,10 +201,9 @@ static int own_table_of_descriptors(void)
     CHECK(!fstat(3, &st));
     printf("%d\n", (int)st.st_size);
     fclose(f);
-    return 0;
 }
 
-static int no_descriptors_at_all(void)
+CASE(no_descriptors_at_all, "RLIMIT_NOFILE of 0", 0)
 {
     struct rlimit none = {0, 0};
     int count;
@@ -217,7 +212,6 @@ static int no_descriptors_at_all(void)
     CHECK(!setrlimit(RLIMIT_NOFILE, &none));
     some_work();
     puts("worked");
-    return 0;
 }
 
 /* --- rights --- */
@@ -230,7 +224,7 @@ static void become_nobody(void)
 }
 
 /* from then on no memory can be mapped */
-static int new_memory_is_locked(void)
+CASE(new_memory_is_locked, "mlockall for new memory, with a small limit", 0)
 {
     struct rlimit little = {16 * KIB, 16 * KIB};
     some_work();
@@ -240,10 +234,9 @@ static int new_memory_is_locked(void)
     void *map = mmap(NULL, 64 * KIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     printf("mapped %d\n", map != MAP_FAILED);
     some_work();
-    return 0;
 }
 
-static int not_dumpable(void)
+CASE(not_dumpable, "a program that is not dumpable", 0)
 {
     some_work();
     become_nobody();
@@ -251,16 +244,16 @@ static int not_dumpable(void)
     some_work();
     usleep(700000); /* longer than the interval of our thread */
     some_work();
-    return 0;
 }
 
-static int other_namespaces(void)
+CASE(other_namespaces, "a child in its own namespaces, as PID 1", VF_CHILDREN,
+     STDERR_HAS("the program's own threads write it"))
 {
     int all = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS;
     if (unshare(all) && unshare(CLONE_NEWUSER | all)) { /* without privileges, in a namespace of the user */
         puts("cannot");
         give(take(KIB));
-        return 0;
+        return;
     }
     fflush(stdout);
     pid_t pid = fork();
@@ -273,12 +266,11 @@ static int other_namespaces(void)
     }
     printf("child %d\n", status_of(pid));
     some_work();
-    return 0;
 }
 
 /* --- signals and debuggers --- */
 
-static int children_are_ignored(void)
+CASE(children_are_ignored, "SIGCHLD is ignored", 0)
 {
     int status = 0;
     signal(SIGCHLD, SIG_IGN);
@@ -286,7 +278,6 @@ static int children_are_ignored(void)
     printf("system %d\n", system("exit 3"));
     pid_t pid = waitpid(-1, &status, __WALL);
     printf("%d %s\n", (int)pid, strerror(errno));
-    return 0;
 }
 
 static char state_of(pid_t pid)
@@ -300,7 +291,7 @@ static char state_of(pid_t pid)
     return name && name[1] ? name[2] : '?';
 }
 
-static int stopped_and_continued(void)
+CASE(stopped_and_continued, "stopped and continued", 0)
 {
     give(take(KIB));
     fflush(stdout);
@@ -315,10 +306,9 @@ static int stopped_and_continued(void)
     raise(SIGSTOP);
     some_work();
     printf("child %d\n", status_of(pid));
-    return 0;
 }
 
-static int all_signals_by_a_descriptor(void)
+CASE(all_signals_by_a_descriptor, "receives all signals from a signalfd", 0)
 {
     sigset_t all;
     struct signalfd_siginfo info;
@@ -334,11 +324,10 @@ static int all_signals_by_a_descriptor(void)
         some_work();
     }
     close(fd);
-    return 0;
 }
 
 /* a tracer sees the signals of its child, and none of ours */
-static int traced_by_its_parent(void)
+CASE(traced_by_its_parent, "a child traced by its parent (ptrace)", VF_CHILDREN)
 {
     int status, signals = 0;
     fflush(stdout);
@@ -357,26 +346,4 @@ static int traced_by_its_parent(void)
         CHECK(!ptrace(PTRACE_CONT, pid, NULL, NULL));
     }
     printf("%d signals, status %d\n", signals, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-    return 0;
 }
-
-VICTIM("odd states")
-CASE(fibers, "coroutines on stacks of 64 KiB between unmapped pages", 0)
-#if defined(__x86_64__)
-CASE(code_without_tables, "code generated at run time, with an invalid frame pointer", 0)
-#endif
-CASE(strict_arithmetic, "floating point exceptions trap, rounding is upward", 0)
-CASE(errno_stays, "errno after calls that succeed", 0)
-CASE(threads_one_after_another, "3000 threads, one after another: memory does not grow", 0)
-CASE(many_threads_at_once, "1000 threads at once", 0)
-CASE(own_table_of_descriptors, "a thread with its own descriptor table, all closed", 0)
-CASE(no_descriptors_at_all, "RLIMIT_NOFILE of 0", 0)
-CASE(new_memory_is_locked, "mlockall for new memory, with a small limit", 0)
-CASE(not_dumpable, "a program that is not dumpable", 0)
-CASE(other_namespaces, "a child in its own namespaces, as PID 1", VF_CHILDREN)
-STDERR_HAS(other_namespaces, "the program's own threads write it")
-CASE(children_are_ignored, "SIGCHLD is ignored", 0)
-CASE(stopped_and_continued, "stopped and continued", 0)
-CASE(all_signals_by_a_descriptor, "receives all signals from a signalfd", 0)
-CASE(traced_by_its_parent, "a child traced by its parent (ptrace)", VF_CHILDREN)
-END_VICTIM

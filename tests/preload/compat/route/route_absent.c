@@ -7,6 +7,8 @@
 
 #include "victim.h"
 
+VICTIM("routing")
+
 static void ask(const char *way, void *handle, const char *name)
 {
     dlerror();
@@ -29,11 +31,10 @@ static void ask_all(void)
     }
 }
 
-static int absent(void)
+CASE(absent, "a program without CUDA looks it up in every way: not found", VF_NO_TRACE)
 {
     ask_all();
     printf("driver: %s\n", dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) ? "loaded" : "not loaded");
-    return 0;
 }
 
 static void *driver_at(const char *name, int flags)
@@ -70,24 +71,22 @@ static void work(void *driver)
     }
 }
 
-static int local_driver(void)
+CASE(local_driver, "the driver opened by its path, RTLD_LOCAL", 0)
 {
     work(driver_at("libcuda.so.1", RTLD_NOW | RTLD_LOCAL));
     ask_all();
-    return 0;
 }
 
-static int reopened_driver(void)
+CASE(reopened_driver, "the driver closed and opened again", 0)
 {
     for (int i = 0; i < 3; i++) {
         void *driver = driver_at("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
         work(driver);
         dlclose(driver);
     }
-    return 0;
 }
 
-static int local_runtime(void)
+CASE(local_runtime, "a CUDA 12 runtime opened by its path, RTLD_LOCAL", 0)
 {
     void *runtime = driver_at("libcudart.so.12", RTLD_LAZY | RTLD_LOCAL);
     int (*alloc)(void **, size_t), (*release)(void *);
@@ -98,11 +97,10 @@ static int local_runtime(void)
     tally_alloc(VT_DEVICE, 3 << 20);
     OK(release(p));
     tally_free(VT_DEVICE);
-    return 0;
 }
 
 /* By the name that a development package links to it. */
-static int unnumbered_runtime(void)
+CASE(unnumbered_runtime, "a runtime opened as libcudart.so", 0)
 {
     void *runtime = driver_at("libcudart.so", RTLD_NOW | RTLD_GLOBAL);
     int (*alloc)(void **, size_t);
@@ -111,17 +109,15 @@ static int unnumbered_runtime(void)
     printf("the same by default: %d\n", dlsym(RTLD_DEFAULT, "cudaMalloc") == (void *)alloc);
     OK(alloc(&p, 3 << 20));
     tally_alloc(VT_DEVICE, 3 << 20);
-    return 0;
 }
 
-static int many_lookups(void)
+CASE(many_lookups, "40,000 lookups of other functions", VF_NO_TRACE)
 {
     unsigned long found = 0;
     void *handle = dlopen("libc.so.6", RTLD_NOW);
     for (int i = 0; i < 20000; i++)
         found += dlsym(RTLD_DEFAULT, "malloc") != NULL && dlsym(handle, "printf") != NULL;
     printf("%lu\n", found);
-    return 0;
 }
 
 /* A library with all its own dependencies, opened with RTLD_DEEPBIND. */
@@ -142,33 +138,34 @@ static void deep(const char *name, int work_count)
     OK(work_count ? work(work_count, 1 << 20) : 0);
 }
 
-static int deep_runtime(void)
+CASE(deep_runtime, "a plugin opened with RTLD_DEEPBIND: not recorded, with a message",
+     VF_NO_TRACE | VF_NOT_SANITIZED, STDERR_HAS("opened with RTLD_DEEPBIND"))
 {
     deep("libroute_plugin_shared.so", 3);
-    return 0;
 }
 
-static int deep_static(void)
+CASE(deep_static, "a plugin with a static runtime opened with RTLD_DEEPBIND",
+     VF_NO_TRACE | VF_NOT_SANITIZED,
+     STDERR_HAS("libroute_plugin_static.so: opened with RTLD_DEEPBIND"))
 {
     deep("libroute_plugin_static.so", 3);
-    return 0;
 }
 
-static int deep_beside(void)
+CASE(deep_beside, "a plugin opened with RTLD_DEEPBIND, beside recorded calls", VF_NOT_SANITIZED,
+     STDERR_HAS("libroute_plugin_static.so: opened with RTLD_DEEPBIND"))
 {
     work(driver_at("libcuda.so.1", RTLD_NOW | RTLD_LOCAL));
     deep("libroute_plugin_static.so", 3);
-    return 0;
 }
 
-static int deep_unused(void)
+CASE(deep_unused, "a plugin opened with RTLD_DEEPBIND that makes no CUDA call", VF_NOT_SANITIZED)
 {
     work(driver_at("libcuda.so.1", RTLD_NOW | RTLD_LOCAL));
     deep("libroute_plugin_static.so", 0);
-    return 0;
 }
 
-static int namespace_apart(void)
+CASE(namespace_apart, "CUDA in a namespace of its own (dlmopen): not recorded, with a message",
+     VF_NO_TRACE | VF_NOT_SANITIZED, STDERR_HAS("separate namespace"))
 {
     char path[4200];
     ssize_t n = readlink("/proc/self/exe", path, 4096);
@@ -181,26 +178,4 @@ static int namespace_apart(void)
     *(void **)&work_there = dlsym(plugin, "plugin_work");
     CHECK(work_there);
     OK(work_there(3, 1 << 20));
-    return 0;
 }
-
-VICTIM("routing")
-CASE(absent, "a program without CUDA looks it up in every way: not found", VF_NO_TRACE)
-CASE(local_driver, "the driver opened by its path, RTLD_LOCAL", 0)
-CASE(reopened_driver, "the driver closed and opened again", 0)
-CASE(local_runtime, "a CUDA 12 runtime opened by its path, RTLD_LOCAL", 0)
-CASE(unnumbered_runtime, "a runtime opened as libcudart.so", 0)
-CASE(many_lookups, "40,000 lookups of other functions", VF_NO_TRACE)
-#if !VICTIM_SANITIZED
-CASE(deep_runtime, "a plugin opened with RTLD_DEEPBIND: not recorded, with a message", VF_NO_TRACE)
-STDERR_HAS(deep_runtime, "opened with RTLD_DEEPBIND")
-CASE(deep_static, "a plugin with a static runtime opened with RTLD_DEEPBIND", VF_NO_TRACE)
-STDERR_HAS(deep_static, "libroute_plugin_static.so: opened with RTLD_DEEPBIND")
-CASE(deep_beside, "a plugin opened with RTLD_DEEPBIND, beside recorded calls", 0)
-STDERR_HAS(deep_beside, "libroute_plugin_static.so: opened with RTLD_DEEPBIND")
-CASE(deep_unused, "a plugin opened with RTLD_DEEPBIND that makes no CUDA call", 0)
-CASE(namespace_apart,
-     "CUDA in a namespace of its own (dlmopen): not recorded, with a message", VF_NO_TRACE)
-STDERR_HAS(namespace_apart, "separate namespace")
-#endif
-END_VICTIM

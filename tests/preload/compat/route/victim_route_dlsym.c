@@ -10,6 +10,8 @@
 
 #include "victim.h"
 
+VICTIM("routing")
+
 typedef CUresult (*alloc_fn)(CUdeviceptr *, size_t);
 typedef CUresult (*free_fn)(CUdeviceptr);
 typedef CUresult (*get_fn)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
@@ -37,7 +39,8 @@ static void use_names(void *handle)
     use(dlsym(handle, "cuMemAlloc_v2"), dlsym(handle, "cuMemFree_v2"));
 }
 
-static int handles(void)
+CASE(handles, "dlsym with RTLD_DEFAULT, NULL, RTLD_NEXT, the handles of the program and the driver",
+     0)
 {
     context();
     use_names(RTLD_DEFAULT);
@@ -46,11 +49,10 @@ static int handles(void)
     use_names(dlopen(NULL, RTLD_NOW));
     use_names(dlopen("libcuda.so.1", RTLD_LAZY));
     use_names(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD));
-    return 0;
 }
 
 /* A handle of a library also finds the symbols of its dependencies. */
-static int dependency(void)
+CASE(dependency, "dlsym with the handle of a library that links the driver", 0)
 {
     char path[4200];
     ssize_t n = readlink("/proc/self/exe", path, 4096);
@@ -61,10 +63,9 @@ static int dependency(void)
     CHECK(plugin);
     context();
     use_names(plugin);
-    return 0;
 }
 
-static int versioned(void)
+CASE(versioned, "dlvsym, and glibc's older dlsym", VF_SHARED_ONLY)
 {
     context();
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -82,10 +83,9 @@ static int versioned(void)
     printf("of the wrong version: %d\n", dlvsym(runtime, "cudaMalloc", "libcudart.so.12") == NULL);
     use(dlvsym(runtime, "cudaMalloc", "libcudart.so.13"),
         dlvsym(runtime, "cudaFree", "libcudart.so.13"));
-    return 0;
 }
 
-static int equal(void)
+CASE(equal, "pointers from dlsym, cuGetProcAddress and the linker compared", 0)
 {
     context();
     void *driver = dlopen("libcuda.so.1", RTLD_NOW), *fn = NULL, *own = NULL;
@@ -107,10 +107,9 @@ static int equal(void)
     OK(get("cuCtxGetId", &fn, 12000, 0, &status));
     printf("another: %d\n", fn == dlsym(driver, "cuCtxGetId"));
     use_names(driver);
-    return 0;
 }
 
-static int equal_runtime(void)
+CASE(equal_runtime, "pointers to runtime functions compared in the same way", VF_SHARED_ONLY)
 {
     void *runtime = dlopen("libcudart.so.13", RTLD_NOW);
     CHECK(runtime);
@@ -121,7 +120,6 @@ static int equal_runtime(void)
     void *p;
     OK(cudaMalloc(&p, 4096));
     tally_alloc(VT_DEVICE, 4096);
-    return 0;
 }
 
 static void ask(const char *way, void *handle, const char *name)
@@ -134,7 +132,7 @@ static void ask(const char *way, void *handle, const char *name)
     printf("reported again: %s\n", dlerror() ? "yes" : "no");
 }
 
-static int misses(void)
+CASE(misses, "unknown names: NULL, and the text of dlerror", VF_NO_TRACE)
 {
     static const char *const names[] = {"cuNoSuchThing", "cudaNoSuchThing", "curl_easy_init", "cu",
                                         "c", "", "cublasCreate_v2", "malloc", "vramscopeSimNone"};
@@ -145,15 +143,4 @@ static int misses(void)
         ask("driver", driver, names[i]);
         ask("program", program, names[i]);
     }
-    return 0;
 }
-
-VICTIM("routing")
-CASE(handles,
-     "dlsym with RTLD_DEFAULT, NULL, RTLD_NEXT, the handles of the program and the driver", 0)
-CASE(dependency, "dlsym with the handle of a library that links the driver", 0)
-CASE(versioned, "dlvsym, and glibc's older dlsym", VF_SHARED_ONLY)
-CASE(equal, "pointers from dlsym, cuGetProcAddress and the linker compared", 0)
-CASE(equal_runtime, "pointers to runtime functions compared in the same way", VF_SHARED_ONLY)
-CASE(misses, "unknown names: NULL, and the text of dlerror", VF_NO_TRACE)
-END_VICTIM

@@ -10,6 +10,8 @@
 
 #include "victim.h"
 
+VICTIM("routing")
+
 #define COUNT 7
 
 static void by_runtime(void)
@@ -62,99 +64,60 @@ static void by_handle(void)
     tally_free(VT_DEVICE);
 }
 
-static int everything(void)
+static void everything(void)
 {
     by_runtime();
     by_driver();
     by_handle();
-    return 5;
 }
 
-static int direct(void)
-{
-    by_driver();
-    return 6;
-}
-
-static int looked_up(void)
+static void looked_up(void)
 {
     by_runtime();
     by_handle();
-    return 4;
 }
 
 /* After us, an interposer of exported functions also sees the runtime's calls, and one of dlsym
  * those that the program links: the function after ours is the same for all callers. The cases
  * after us only make calls that the interposer handles. */
-#define SAME(name, work) \
-    static int name(void) { return work(); }
-SAME(next_before, everything)
-SAME(next_after, everything)
-SAME(both_sides, looked_up)
-SAME(dlsym_before, everything)
-SAME(dlsym_after, looked_up)
-SAME(plain_dlsym_before, everything)
-SAME(plain_dlsym_after, looked_up)
-SAME(driver_next_before, direct)
-SAME(driver_next_after, direct)
-SAME(driver_handle_before, direct)
-SAME(driver_handle_after, direct)
-SAME(driver_table_before, direct)
-SAME(driver_table_after, direct)
-SAME(all_before, direct)
-SAME(all_after, direct)
+#define BEHIND_CACHE \
+    REFUSED(CACHING, "same memory; an interposer after the cache sees its segments")
 
-#define BEHIND_CACHE(name) \
-    REFUSED(name, CACHING, "same memory; an interposer after the cache sees its segments")
-
-VICTIM("routing")
-CASE(next_before, "an interposer of cudaMalloc with RTLD_NEXT, before vramscope", 0)
-PRELOAD_BEFORE(next_before, "libroute_next.so")
-CASE(next_after, "an interposer of cudaMalloc with RTLD_NEXT, after vramscope", 0)
-PRELOAD_AFTER(next_after, "libroute_next.so")
-#if !VICTIM_SANITIZED
-CASE(both_sides, "interposers of cudaMalloc before and of dlsym after vramscope", 0)
-PRELOAD_BEFORE(both_sides, "libroute_next.so")
-PRELOAD_AFTER(both_sides, "libroute_dlsym.so")
-BEHIND_CACHE(both_sides)
-CASE(dlsym_before, "an interposer of both versions of dlsym, before vramscope", 0)
-PRELOAD_BEFORE(dlsym_before, "libroute_dlsym.so")
-CASE(dlsym_after, "an interposer of both versions of dlsym, after vramscope", 0)
-PRELOAD_AFTER(dlsym_after, "libroute_dlsym.so")
-BEHIND_CACHE(dlsym_after)
-CASE(plain_dlsym_before, "an interposer of unversioned dlsym, before vramscope", 0)
-PRELOAD_BEFORE(plain_dlsym_before, "libroute_dlsym_plain.so")
-CASE(plain_dlsym_after, "an interposer of unversioned dlsym, after vramscope", 0)
-PRELOAD_AFTER(plain_dlsym_after, "libroute_dlsym_plain.so")
-BEHIND_CACHE(plain_dlsym_after)
-#endif
-CASE(driver_next_before,
-     "an interposer of cuMemAlloc and cuGetProcAddress with RTLD_NEXT, before vramscope", 0)
-PRELOAD_BEFORE(driver_next_before, "libroute_driver_1.so")
-CASE(driver_next_after,
-     "an interposer of cuMemAlloc and cuGetProcAddress with RTLD_NEXT, after vramscope", 0)
-PRELOAD_AFTER(driver_next_after, "libroute_driver_1.so")
-BEHIND_CACHE(driver_next_after)
-CASE(driver_handle_before,
-     "an interposer that uses dlsym on the driver's handle, before vramscope", 0)
-PRELOAD_BEFORE(driver_handle_before, "libroute_driver_2.so")
-CASE(driver_handle_after,
-     "an interposer that uses dlsym on the driver's handle, after vramscope", 0)
-PRELOAD_AFTER(driver_handle_after, "libroute_driver_2.so")
-BEHIND_CACHE(driver_handle_after)
-CASE(driver_table_before,
-     "an interposer with a table filled in its constructor, before vramscope", 0)
-PRELOAD_BEFORE(driver_table_before, "libroute_driver_3.so")
-CASE(driver_table_after, "an interposer with a table filled in its constructor, after vramscope", 0)
-PRELOAD_AFTER(driver_table_after, "libroute_driver_3.so")
-BEHIND_CACHE(driver_table_after)
-#if !VICTIM_SANITIZED
-CASE(all_before, "interposers of dlsym and cuMemAlloc, before vramscope", 0)
-PRELOAD_BEFORE(all_before, "libroute_dlsym.so")
-PRELOAD_BEFORE(all_before, "libroute_driver_2.so")
-CASE(all_after, "interposers of dlsym and cuMemAlloc, after vramscope", 0)
-PRELOAD_AFTER(all_after, "libroute_dlsym.so")
-PRELOAD_AFTER(all_after, "libroute_driver_2.so")
-BEHIND_CACHE(all_after)
-#endif
-END_VICTIM
+AGAIN(next_before, everything, "an interposer of cudaMalloc with RTLD_NEXT, before vramscope", 0,
+      PRELOAD_BEFORE("libroute_next.so"))
+AGAIN(next_after, everything, "an interposer of cudaMalloc with RTLD_NEXT, after vramscope", 0,
+      PRELOAD_AFTER("libroute_next.so"))
+AGAIN(both_sides, looked_up, "interposers of cudaMalloc before and of dlsym after vramscope",
+      VF_NOT_SANITIZED, PRELOAD_BEFORE("libroute_next.so"), PRELOAD_AFTER("libroute_dlsym.so"),
+      BEHIND_CACHE)
+AGAIN(dlsym_before, everything, "an interposer of both versions of dlsym, before vramscope",
+      VF_NOT_SANITIZED, PRELOAD_BEFORE("libroute_dlsym.so"))
+AGAIN(dlsym_after, looked_up, "an interposer of both versions of dlsym, after vramscope",
+      VF_NOT_SANITIZED, PRELOAD_AFTER("libroute_dlsym.so"), BEHIND_CACHE)
+AGAIN(plain_dlsym_before, everything, "an interposer of unversioned dlsym, before vramscope",
+      VF_NOT_SANITIZED, PRELOAD_BEFORE("libroute_dlsym_plain.so"))
+AGAIN(plain_dlsym_after, looked_up, "an interposer of unversioned dlsym, after vramscope",
+      VF_NOT_SANITIZED, PRELOAD_AFTER("libroute_dlsym_plain.so"), BEHIND_CACHE)
+AGAIN(driver_next_before, by_driver,
+      "an interposer of cuMemAlloc and cuGetProcAddress with RTLD_NEXT, before vramscope", 0,
+      PRELOAD_BEFORE("libroute_driver_1.so"))
+AGAIN(driver_next_after, by_driver,
+      "an interposer of cuMemAlloc and cuGetProcAddress with RTLD_NEXT, after vramscope", 0,
+      PRELOAD_AFTER("libroute_driver_1.so"), BEHIND_CACHE)
+AGAIN(driver_handle_before, by_driver,
+      "an interposer that uses dlsym on the driver's handle, before vramscope", 0,
+      PRELOAD_BEFORE("libroute_driver_2.so"))
+AGAIN(driver_handle_after, by_driver,
+      "an interposer that uses dlsym on the driver's handle, after vramscope", 0,
+      PRELOAD_AFTER("libroute_driver_2.so"), BEHIND_CACHE)
+AGAIN(driver_table_before, by_driver,
+      "an interposer with a table filled in its constructor, before vramscope", 0,
+      PRELOAD_BEFORE("libroute_driver_3.so"))
+AGAIN(driver_table_after, by_driver,
+      "an interposer with a table filled in its constructor, after vramscope", 0,
+      PRELOAD_AFTER("libroute_driver_3.so"), BEHIND_CACHE)
+AGAIN(all_before, by_driver, "interposers of dlsym and cuMemAlloc, before vramscope",
+      VF_NOT_SANITIZED, PRELOAD_BEFORE("libroute_dlsym.so"), PRELOAD_BEFORE("libroute_driver_2.so"))
+AGAIN(all_after, by_driver, "interposers of dlsym and cuMemAlloc, after vramscope",
+      VF_NOT_SANITIZED, PRELOAD_AFTER("libroute_dlsym.so"), PRELOAD_AFTER("libroute_driver_2.so"),
+      BEHIND_CACHE)

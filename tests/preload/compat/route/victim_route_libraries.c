@@ -10,6 +10,8 @@
 
 #include "victim.h"
 
+VICTIM("routing")
+
 typedef int (*work_fn)(int, size_t);
 typedef int (*version_fn)(void);
 
@@ -77,7 +79,7 @@ static int errors_of(void *plugin)
     return e;
 }
 
-static int plugin_with_its_own(void)
+CASE(plugin_with_its_own, "a plugin with a static runtime, opened and closed three times", 0)
 {
     own_work(2, 1 << 20);
     for (int i = 0; i < 3; i++) {
@@ -86,22 +88,21 @@ static int plugin_with_its_own(void)
         dlclose(plugin);
         own_work(2, 1 << 20);
     }
-    return 0;
 }
 
-static int plugin_first(void)
+CASE(plugin_first, "a plugin's runtime used before the program's", 0)
 {
     void *plugin = open_beside("libroute_plugin_static.so", RTLD_LAZY | RTLD_GLOBAL);
     work_of(plugin, 5, 3 << 20);
     own_work(2, 1 << 20);
     dlclose(plugin);
     own_work(2, 1 << 20);
-    return 0;
 }
 
 /* The runtime of each keeps its own error: a call that reached another runtime would set it
  * there. */
-static int three_majors(void)
+CASE(three_majors, "runtimes of CUDA 11, 12 and 13 in one process, each with its own callers",
+     VF_SHARED_ONLY)
 {
     static const char *const names[] = {"libroute_plugin_11.so", "libroute_plugin_12.so",
                                         "libroute_plugin_shared.so"};
@@ -117,11 +118,10 @@ static int three_majors(void)
         }
         own_work(3, 1 << 20);
     }
-    return 0;
 }
 
 /* By the handles of the runtimes themselves, as language bindings do. */
-static int majors_by_handle(void)
+CASE(majors_by_handle, "runtimes of CUDA 11, 12 and 13 through their handles", VF_SHARED_ONLY)
 {
     static const char *const names[] = {"libcudart.so.12", "libcudart.so.11.0"};
     own_work(1, 1 << 20);
@@ -144,10 +144,9 @@ static int majors_by_handle(void)
         printf("found again: %d\n", dlvsym(runtime, "cudaMalloc", names[i]) == (void *)alloc);
         dlclose(runtime);
     }
-    return 0;
 }
 
-static int in_constructor(void)
+CASE(in_constructor, "CUDA used in a plugin's constructor", 0)
 {
     void *plugin = open_beside("libroute_plugin_early.so", RTLD_NOW);
     tally_alloc_many(VT_DEVICE, 2, 2 * 4096);
@@ -155,10 +154,9 @@ static int in_constructor(void)
     tally_free(VT_DEVICE);
     work_of(plugin, 1, 1 << 20);
     dlclose(plugin);
-    return 0;
 }
 
-static int opened_in_constructor(void)
+CASE(opened_in_constructor, "a constructor opens and closes a CUDA library", 0)
 {
     for (int i = 0; i < 2; i++) {
         void *plugin = open_beside("libroute_plugin_opens.so", RTLD_NOW);
@@ -168,20 +166,19 @@ static int opened_in_constructor(void)
         work_of(plugin, 1, 1 << 20);
         dlclose(plugin);
     }
-    return 0;
 }
 
 /* Before main, and before the constructors of all libraries except its dependencies. */
-static int before_main(void)
+CASE(before_main, "CUDA used in the constructor of a preloaded library", 0,
+     PRELOAD_AFTER("libroute_plugin_early.so"))
 {
     tally_alloc_many(VT_DEVICE, 2, 2 * 4096); /* by the preloaded library */
     tally_free(VT_DEVICE);
     tally_free(VT_DEVICE);
     own_work(2, 1 << 20);
-    return 0;
 }
 
-static int runtime_reloaded(void)
+CASE(runtime_reloaded, "a runtime opened, used and closed repeatedly", VF_STATIC_ONLY)
 {
     for (int i = 0; i < 4; i++) {
         void *runtime = open_beside("closable/libcudart.so.13", RTLD_NOW | RTLD_LOCAL);
@@ -198,10 +195,9 @@ static int runtime_reloaded(void)
         void *other = open_beside(i & 1 ? "libroute_next.so" : "libroute_driver_1.so", RTLD_NOW);
         dlclose(other);
     }
-    return 0;
 }
 
-static int symbol_bound(void)
+CASE(symbol_bound, "plugins linked with -Bsymbolic and with -z now", 0)
 {
     void *plugin = open_beside("libroute_plugin_symbolic.so", RTLD_NOW);
     work_of(plugin, 4, 2 << 20);
@@ -209,39 +205,16 @@ static int symbol_bound(void)
     plugin = open_beside("libroute_plugin_now.so", RTLD_LAZY);
     work_of(plugin, 4, 2 << 20);
     dlclose(plugin);
-    return 0;
 }
 
-static int bound_now(void)
+CASE(bound_now, "LD_BIND_NOW", 0, ENV("LD_BIND_NOW=1"))
 {
     own_work(2, 1 << 20);
-    return 0;
 }
 
-static int audited(void)
+CASE(audited, "under an LD_AUDIT library", VF_NOT_SANITIZED, ENV("LD_AUDIT=@/libroute_audit.so"))
 {
     own_work(2, 1 << 20);
     void *plugin = open_beside("libroute_plugin_static.so", RTLD_LAZY);
     work_of(plugin, 2, 2 << 20);
-    return 0;
 }
-
-VICTIM("routing")
-CASE(plugin_with_its_own, "a plugin with a static runtime, opened and closed three times", 0)
-CASE(plugin_first, "a plugin's runtime used before the program's", 0)
-CASE(three_majors,
-     "runtimes of CUDA 11, 12 and 13 in one process, each with its own callers", VF_SHARED_ONLY)
-CASE(majors_by_handle, "runtimes of CUDA 11, 12 and 13 through their handles", VF_SHARED_ONLY)
-CASE(in_constructor, "CUDA used in a plugin's constructor", 0)
-CASE(opened_in_constructor, "a constructor opens and closes a CUDA library", 0)
-CASE(before_main, "CUDA used in the constructor of a preloaded library", 0)
-PRELOAD_AFTER(before_main, "libroute_plugin_early.so")
-CASE(runtime_reloaded, "a runtime opened, used and closed repeatedly", VF_STATIC_ONLY)
-CASE(symbol_bound, "plugins linked with -Bsymbolic and with -z now", 0)
-CASE(bound_now, "LD_BIND_NOW", 0)
-ENV(bound_now, "LD_BIND_NOW=1")
-#if !VICTIM_SANITIZED
-CASE(audited, "under an LD_AUDIT library", 0)
-ENV(audited, "LD_AUDIT=@/libroute_audit.so")
-#endif
-END_VICTIM

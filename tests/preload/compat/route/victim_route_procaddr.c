@@ -9,6 +9,8 @@
 
 #include "victim.h"
 
+VICTIM("routing")
+
 #undef cuGetProcAddress
 
 typedef CUresult (*alloc_fn)(CUdeviceptr *, size_t);
@@ -47,7 +49,7 @@ static void use_async(void *alloc, void *release)
     OK(cuCtxSynchronize());
 }
 
-static int answers(void)
+CASE(answers, "cuGetProcAddress with right and wrong names, versions and flags", VF_NO_TRACE)
 {
     static const struct {
         const char *name;
@@ -72,11 +74,10 @@ static int answers(void)
     printf("no status: %d\n", cuGetProcAddress_v2("cuInit", &fn, 12000, 0, NULL));
     printf("no place: %d\n", cuGetProcAddress_v2("cuInit", NULL, 12000, 0, NULL));
     printf("no name: %d\n", cuGetProcAddress_v2(NULL, &fn, 12000, 0, NULL));
-    return 0;
 }
 
 /* Each form returns the other, and both work. */
-static int itself(void)
+CASE(itself, "cuGetProcAddress looked up through itself, both versions", 0)
 {
     CUdriverProcAddressQueryResult status;
     void *found = NULL, *old = NULL, *alloc = NULL, *release = NULL;
@@ -93,10 +94,9 @@ static int itself(void)
         OK(old_get("cuGetProcAddress", &found, 12000, 0));
         get = (get_fn)found;
     }
-    return 0;
 }
 
-static int streams(void)
+CASE(streams, "cuGetProcAddress with flags for legacy and per-thread streams", 0)
 {
     context();
     for (cuuint64_t flags = 0; flags <= 2; flags++) {
@@ -108,10 +108,9 @@ static int streams(void)
         printf("%d: per thread %d\n", (int)flags,
                alloc == dlsym(RTLD_DEFAULT, "cuMemAllocAsync_ptsz"));
     }
-    return 0;
 }
 
-static int by_runtime(void)
+CASE(by_runtime, "cudaGetDriverEntryPointByVersion", 0)
 {
     enum cudaDriverEntryPointQueryResult status;
     void *alloc = NULL, *release = NULL, *none = NULL;
@@ -130,11 +129,10 @@ static int by_runtime(void)
     e = cudaGetDriverEntryPointByVersion("cuNoSuchThing", &none, 12000, cudaEnableDefault, &status);
     printf("no such: %d %d %d\n", e, (int)status, none != NULL);
     cudaGetLastError();
-    return 0;
 }
 
 /* A table filled before any other use of CUDA, and used much later. */
-static int table_first(void)
+CASE(table_first, "a table of pointers filled before the first CUDA call", 0)
 {
     static const char *const names[] = {"cuInit", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
                                         "cuMemAlloc", "cuMemFree", "cuMemGetInfo", "cuMemAllocHost",
@@ -164,13 +162,4 @@ static int table_first(void)
     tally_alloc(VT_DEVICE, 1 << 20);
     OK(((free_fn)table[4])((CUdeviceptr)(uintptr_t)p));
     tally_free(VT_DEVICE);
-    return 0;
 }
-
-VICTIM("routing")
-CASE(answers, "cuGetProcAddress with right and wrong names, versions and flags", VF_NO_TRACE)
-CASE(itself, "cuGetProcAddress looked up through itself, both versions", 0)
-CASE(streams, "cuGetProcAddress with flags for legacy and per-thread streams", 0)
-CASE(by_runtime, "cudaGetDriverEntryPointByVersion", 0)
-CASE(table_first, "a table of pointers filled before the first CUDA call", 0)
-END_VICTIM

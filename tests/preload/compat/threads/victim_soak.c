@@ -14,6 +14,8 @@
 
 #include "victim.h"
 
+VICTIM("soak")
+
 #define THREADS 24
 #define DEVICES 4
 #define OWN 24        /* blocks that a thread keeps */
@@ -261,7 +263,8 @@ static void begin_devices(void)
     }
 }
 
-static int soak(void)
+CASE(soak, "24 threads on 4 devices, all families, frees by other threads", VF_SHARED_ONLY,
+     SIMULATE("h100-80g,devices=4,capacity=2GiB,context=400MiB,time=off"))
 {
     const char *text = getenv("VICTIM_SOAK_SECONDS");
     double seconds = text ? atof(text) : 1;
@@ -292,27 +295,12 @@ static int soak(void)
     if (text)
         fprintf(stderr, "%llu rounds\n", (unsigned long long)rounds);
     puts("every block was its owner's alone");
-    return 0;
 }
 
 /* The device differs: see below. */
-static int soak_checked(void)
-{
-    return soak();
-}
+AGAIN(soak_checked, soak, "24 threads on 4 devices under the simulator's checker", 0,
+      SIMULATE("h100-80g,devices=4,capacity=2GiB,context=400MiB,time=off,check=fail"))
 
-static int soak_limited(void)
-{
-    return soak();
-}
-
-VICTIM("soak")
-CASE(soak, "24 threads on 4 devices, all families, frees by other threads",
-     VF_SHARED_ONLY)
-SIMULATE(soak, "h100-80g,devices=4,capacity=2GiB,context=400MiB,time=off")
-CASE(soak_checked, "24 threads on 4 devices under the simulator's checker", 0)
-SIMULATE(soak_checked, "h100-80g,devices=4,capacity=2GiB,context=400MiB,time=off,check=fail")
-CASE(soak_limited, "24 threads on 4 devices with little memory (--limit)", VF_SHARED_ONLY)
-SIMULATE(soak_limited, "h100-80g,devices=4,capacity=2GiB,context=400MiB,time=off,check=fail")
-ENV(soak_limited, "VRAMSCOPE_LIMIT=48MiB")
-END_VICTIM
+AGAIN(soak_limited, soak, "24 threads on 4 devices with little memory (--limit)", VF_SHARED_ONLY,
+      SIMULATE("h100-80g,devices=4,capacity=2GiB,context=400MiB,time=off,check=fail"),
+      ENV("VRAMSCOPE_LIMIT=48MiB"))

@@ -10,6 +10,8 @@
 
 #include "victim.h"
 
+VICTIM("threads")
+
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 #define THREADS 32
@@ -50,14 +52,14 @@ static void *first_use(void *arg)
     return NULL;
 }
 
-static int race_at_first_use(void)
+CASE(race_at_first_use, "32 threads make the first CUDA call at once", 0)
 {
     spawn(THREADS, first_use, NULL);
-    return 0;
 }
 
 /* Every round is a process of its own: the first call of each races. */
-static int race_many_times(void)
+CASE(race_many_times, "40 processes in which 32 threads make the first CUDA call at once",
+     VF_CHILDREN)
 {
     for (int i = 0; i < 40; i++) {
         int status;
@@ -70,7 +72,6 @@ static int race_many_times(void)
         CHECK(waitpid(pid, &status, 0) == pid);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
-    return 0;
 }
 
 /* Each by another function. */
@@ -108,13 +109,12 @@ static void *first_call(void *arg)
     return NULL;
 }
 
-static int race_by_other_calls(void)
+CASE(race_by_other_calls, "30 threads with different first CUDA calls at once", 0)
 {
     void *p;
     spawn(30, first_call, NULL);
     p = allocate(MIB);
     release(p);
-    return 0;
 }
 
 static void *leave_memory(void *arg)
@@ -124,7 +124,7 @@ static void *leave_memory(void *arg)
     return allocate(MIB);
 }
 
-static int ends_with_memory_live(void)
+CASE(ends_with_memory_live, "threads end with live memory, which other threads free", 0)
 {
     void *kept[8];
     for (int round = 0; round < 20; round++) {
@@ -134,7 +134,6 @@ static int ends_with_memory_live(void)
             release(kept[i]);
         }
     }
-    return 0;
 }
 
 static pthread_key_t key;
@@ -152,12 +151,11 @@ static void *with_destructor(void *arg)
     return NULL;
 }
 
-static int frees_at_thread_exit(void)
+CASE(frees_at_thread_exit, "memory freed by destructors of thread-specific data", 0)
 {
     CHECK(pthread_key_create(&key, free_at_thread_exit) == 0);
     for (int round = 0; round < 10; round++)
         spawn(8, with_destructor, NULL);
-    return 0;
 }
 
 static void *until_cancelled(void *arg)
@@ -184,7 +182,7 @@ static void *with_one_pending(void *arg)
     return NULL;
 }
 
-static int cancelled(void)
+CASE(cancelled, "threads cancelled while they allocate", 0)
 {
     pthread_t threads[4];
     void *result;
@@ -202,7 +200,6 @@ static int cancelled(void)
         }
     }
     release(allocate(MIB));
-    return 0;
 }
 
 static void *slots[THREADS];
@@ -220,10 +217,9 @@ static void *exchange(void *arg)
     return NULL;
 }
 
-static int neighbours_free(void)
+CASE(neighbours_free, "each thread frees what another allocated", 0)
 {
     spawn(4, exchange, NULL);
-    return 0;
 }
 
 static void *own_stream(void *arg)
@@ -247,10 +243,9 @@ static void *own_stream(void *arg)
     return NULL;
 }
 
-static int own_default_streams(void)
+CASE(own_default_streams, "per-thread default streams", 0)
 {
     spawn(4, own_stream, NULL);
-    return 0;
 }
 
 /* One thread frees a block with pending work on another thread's stream: the next owner must not
@@ -275,21 +270,7 @@ static void *overwrite(void *arg)
     return NULL;
 }
 
-static int freed_with_work_pending(void)
+CASE(freed_with_work_pending, "threads free memory with pending work", 0)
 {
     spawn(4, overwrite, NULL);
-    return 0;
 }
-
-VICTIM("threads")
-CASE(race_at_first_use, "32 threads make the first CUDA call at once", 0)
-CASE(race_many_times,
-     "40 processes in which 32 threads make the first CUDA call at once", VF_CHILDREN)
-CASE(race_by_other_calls, "30 threads with different first CUDA calls at once", 0)
-CASE(ends_with_memory_live, "threads end with live memory, which other threads free", 0)
-CASE(frees_at_thread_exit, "memory freed by destructors of thread-specific data", 0)
-CASE(cancelled, "threads cancelled while they allocate", 0)
-CASE(neighbours_free, "each thread frees what another allocated", 0)
-CASE(own_default_streams, "per-thread default streams", 0)
-CASE(freed_with_work_pending, "threads free memory with pending work", 0)
-END_VICTIM

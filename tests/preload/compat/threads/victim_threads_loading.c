@@ -16,6 +16,8 @@
 
 #include "victim.h"
 
+VICTIM("threads")
+
 #define MIB ((size_t)1 << 20)
 #define DEADLOCK_SECONDS 200
 
@@ -92,7 +94,7 @@ static void launch_while_loading(void)
     launch(&graphs[0]);
 }
 
-static int graphs_beside_loading(void)
+CASE_STATUS(graphs_beside_loading, "graphs with memory in a constructor and in another thread", 0)
 {
     pthread_t thread;
     start();
@@ -118,7 +120,7 @@ static void wait_for_the_other(void)
     puts(sem_timedwait(&is_done, &until) ? "the other thread waits" : "the other thread goes on");
 }
 
-static int graphs_go_on_while_loading(void)
+CASE_STATUS(graphs_go_on_while_loading, "graphs with memory while a library is being loaded", 0)
 {
     pthread_t thread;
     start();
@@ -131,8 +133,3 @@ static int graphs_go_on_while_loading(void)
     finish(&graphs[0]);
     return 62;
 }
-
-VICTIM("threads")
-CASE(graphs_beside_loading, "graphs with memory in a constructor and in another thread", 0)
-CASE(graphs_go_on_while_loading, "graphs with memory while a library is being loaded", 0)
-END_VICTIM

@@ -20,6 +20,8 @@
 
 #include "victim.h"
 
+VICTIM("threads")
+
 #define MIB ((size_t)1 << 20)
 #define HANG_SECONDS 200
 
@@ -266,7 +268,7 @@ static void open_and_close(void)
     open_and_close_a(VICTIM_LOADING_LIBRARY);
 }
 
-static int constructor_awaits_first_calls(void)
+CASE_STATUS(constructor_awaits_first_calls, "a constructor waits for a thread that calls CUDA", 0)
 {
     warm_up();
     at("VICTIM_MOMENT", start_and_await_worker);
@@ -274,7 +276,8 @@ static int constructor_awaits_first_calls(void)
     return 71;
 }
 
-static int destructor_awaits_first_calls(void)
+CASE_STATUS(destructor_awaits_first_calls,
+            "a destructor of a closed library waits for a thread that calls CUDA", 0)
 {
     warm_up();
     at("VICTIM_LAST_MOMENT", start_and_await_worker);
@@ -282,7 +285,8 @@ static int destructor_awaits_first_calls(void)
     return 72;
 }
 
-static int constructor_awaits_calls_after_another(void)
+CASE_STATUS(constructor_awaits_calls_after_another,
+            "a constructor waits for an older thread that calls CUDA", 0)
 {
     void *p;
     warm_up();
@@ -304,7 +308,9 @@ static void make_context(void)
 }
 
 /* Only the driver, initialised by cuInit alone. */
-static int constructor_awaits_first_context(void)
+CASE_STATUS(constructor_awaits_first_context,
+            "a constructor waits for a thread that creates the context", 0,
+            STDERR_HAS("no kernels, no native call stacks"))
 {
     int count;
     alarm(HANG_SECONDS);
@@ -317,7 +323,8 @@ static int constructor_awaits_first_context(void)
 }
 
 /* The recording has begun, by a call without effect; the first context is the worker's. */
-static int constructor_awaits_context_after_a_call(void)
+CASE_STATUS(constructor_awaits_context_after_a_call,
+            "a constructor waits for a thread that creates the context, after another CUDA call", 0)
 {
     int count;
     alarm(HANG_SECONDS);
@@ -350,22 +357,23 @@ static int calls_first(const char *variable, const char *library)
     return 76;
 }
 
-static int constructor_calls_first(void)
+CASE_STATUS(constructor_calls_first,
+            "a constructor and another thread make the first CUDA call at once", 0)
 {
     return calls_first("VICTIM_MOMENT", VICTIM_LOADING_LIBRARY);
 }
 
-static int destructor_calls_first(void)
+CASE_STATUS(destructor_calls_first, "a destructor of a closed library makes the first CUDA call", 0)
 {
     return calls_first("VICTIM_LAST_MOMENT", VICTIM_LOADING_LIBRARY);
 }
 
-static int init_calls_first(void)
+CASE_STATUS(init_calls_first, "a library's DT_INIT function makes the first CUDA call", 0)
 {
     return calls_first("VICTIM_MOMENT", VICTIM_INIT_LIBRARY);
 }
 
-static int resolver_calls_first(void)
+CASE_STATUS(resolver_calls_first, "an IFUNC resolver called by dlsym makes the first CUDA call", 0)
 {
     return calls_first("VICTIM_CHOICE", VICTIM_INIT_LIBRARY);
 }
@@ -383,30 +391,11 @@ static void start_and_await_child(void)
     await_worker();
 }
 
-static int constructor_awaits_first_exec(void)
+CASE_STATUS(constructor_awaits_first_exec, "a constructor waits for a thread that starts a program",
+            VF_NO_TRACE)
 {
     alarm(HANG_SECONDS);
     at("VICTIM_MOMENT", start_and_await_child);
     open_and_close();
     return 75;
 }
-
-VICTIM("threads")
-CASE(constructor_awaits_first_calls, "a constructor waits for a thread that calls CUDA", 0)
-CASE(destructor_awaits_first_calls,
-     "a destructor of a closed library waits for a thread that calls CUDA", 0)
-CASE(constructor_awaits_calls_after_another,
-     "a constructor waits for an older thread that calls CUDA", 0)
-CASE(constructor_awaits_first_context,
-     "a constructor waits for a thread that creates the context", 0)
-STDERR_HAS(constructor_awaits_first_context, "no kernels, no native call stacks")
-CASE(constructor_awaits_context_after_a_call,
-     "a constructor waits for a thread that creates the context, after another CUDA call", 0)
-CASE(constructor_calls_first,
-     "a constructor and another thread make the first CUDA call at once", 0)
-CASE(destructor_calls_first, "a destructor of a closed library makes the first CUDA call", 0)
-CASE(init_calls_first, "a library's DT_INIT function makes the first CUDA call", 0)
-CASE(resolver_calls_first, "an IFUNC resolver called by dlsym makes the first CUDA call", 0)
-CASE(constructor_awaits_first_exec,
-     "a constructor waits for a thread that starts a program", VF_NO_TRACE)
-END_VICTIM
