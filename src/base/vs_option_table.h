@@ -15,8 +15,6 @@ VS_OPTION(allocator, CHOICE, "auto", 0, 0, "auto|caching|observe",
           "and on a simulated GPU with check= or fail=")
 VS_OPTION(policy, CHOICE, "pytorch", 0, 0, policy_choices,
           "how the cache places blocks: by PyTorch's rules, or more densely")
-VS_OPTION(plan, STRING, "", 0, 0, "file",
-          "place blocks by this plan (vramscope plan), or by a trace; needs policy compact")
 VS_OPTION(alloc_conf, STRING, "", 0, 0, "options",
           "options of the cache in PyTorch's syntax, such as expandable_segments:True")
 VS_OPTION(ipc, CHOICE, "auto", 0, 0, "auto|always",

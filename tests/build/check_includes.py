@@ -23,11 +23,10 @@ import tempfile
 ROOMS = {
     "base": ("", "*"),
     "ledger": ("base", "*"),
-    "allocator/core": ("base allocator/compact allocator/plan",
+    "allocator/core": ("base allocator/compact",
                        "alloc_conf.h allocator.h allocator_internal.h block_ops.h block_store.h free_index.h "
                        "placement.h placement_policy.h"),
     "allocator/compact": ("base allocator/core", "page_index.h views.h"),
-    "allocator/plan": ("base allocator/core", "plan.h plan_format.h plan_place.h"),
     "allocator/pytorch": ("base allocator/core allocator/compact", ""),
     "trace/format": ("base ledger", "columns.h event.h event_table.h format.h frame_seal.h live_look.h"),
     "trace/stacks": ("base", "loaded_object.h object_symbols.h python.h unwind.h walk.h"),
@@ -46,9 +45,9 @@ ROOMS = {
                         "intercept/cache intercept/torch intercept/cupti",
                         "array_bytes.h context.h graph_memory.h holding.h ipc_import.h known_block.h limit.h nvml.h "
                         "peak_window.h physical.h sharing.h track_change.h tracker.h usage.h"),
-    "intercept/cache": ("base allocator/core allocator/plan trace/record intercept/route intercept/process "
+    "intercept/cache": ("base allocator/core trace/record intercept/route intercept/process "
                         "intercept/track intercept/cupti",
-                        "caching.h capture.h device_ops.h end_wait.h event_ops.h planned.h policy.h room.h shareable.h "
+                        "caching.h capture.h device_ops.h end_wait.h event_ops.h policy.h room.h shareable.h "
                         "vmm_ops.h"),
     "intercept/cupti": ("base trace/record intercept/route intercept/process intercept/track",
                         "automatic_steps.h collector.h cupti_guard.h inject_replay.h nvtx.h nvtx_pending.h"),
@@ -87,7 +86,6 @@ ROOMS = {
                        "analysis/growth analysis/report",
                        "forecast.h memory_history.h watch.h"),
     "analysis/whatif": ("base ledger allocator/core trace/format trace/read analysis/state analysis/growth", "whatif.h"),
-    "analysis/plan": ("base allocator/plan trace/read analysis/state analysis/whatif", "plan_trace.h planner.h"),
     "analysis/oom": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/report "
                      "analysis/whatif analysis/growth analysis/kinds",
                      "oom.h"),
@@ -148,9 +146,9 @@ ROOMS = {
     "simulator/audit": ("", ""),
     "simulator/runtime": ("base simulator/driver", ""),
     "simulator/cupti": ("base simulator/driver", ""),
-    "tools/common": ("base allocator/core allocator/plan trace/read trace/symbols analysis/state analysis/checkpoint "
-                     "analysis/report analysis/plan analysis/oom analysis/naming viewer/common viewer/report",
-                     "command.h name_match.h oom_processes.h oom_tool.h own_state.h paths.h plan_tool.h process_tree_tool.h report_names.h "
+    "tools/common": ("base allocator/core trace/read trace/symbols analysis/state analysis/checkpoint "
+                     "analysis/report analysis/oom analysis/naming viewer/common viewer/report",
+                     "command.h name_match.h oom_processes.h oom_tool.h own_state.h paths.h process_tree_tool.h report_names.h "
                      "simulated.h symbol_tool.h trace_part.h "
                      "verb_table.h whole_file.h window_file.h"),
     "tools/check": ("base trace/read analysis/budget analysis/report viewer/check viewer/common viewer/report "
@@ -159,7 +157,7 @@ ROOMS = {
                    "viewer/flame viewer/report tools/common", ""),
     "tools/view": ("base trace/read analysis/checkpoint analysis/report analysis/oom viewer/common viewer/html "
                    "viewer/report tools/common", "view_write.h"),
-    "tools/run": ("base allocator/core allocator/plan trace/read trace/symbols analysis/naming analysis/state "
+    "tools/run": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state "
                   "analysis/report analysis/oom viewer/common viewer/report tools/common tools/check tools/view", "reach.h"),
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", ""),
     "tools/estimate": ("base trace/read analysis/report analysis/estimate viewer/common viewer/report "
@@ -360,7 +358,7 @@ BAD = {
     "src/allocator/core/up.c": ('#include "trace/record/recorder.h"\n', 1, "allocator/core may not include"),
     "src/allocator/core/cuda.c": ("#include <cuda_runtime_api.h>\n", 1, "CUDA header"),
     "src/allocator/core/api.c": ('#include "vramscope.h"\n', 1, "allocator/core may not include"),
-    "src/allocator/plan/door.c": ('#include "allocator/core/pool.h"\n', 1, "private to allocator/core"),
+    "src/allocator/pytorch/door.c": ('#include "allocator/core/pool.h"\n', 1, "private to allocator/core"),
     "src/trace/format/side.c": ('#include <analysis/report/report.h>\n', 1, "trace/format may not include"),
     "src/trace/record/read.c": ('#include "trace/read/reader.h"\n', 1, "trace/record may not include"),
     "src/intercept/hooks/read.c": ('/* a\n * b */\n#include "trace/read/reader.h"\n', 3, "hooks may not include"),

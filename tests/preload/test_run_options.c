@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The options of `vramscope run`: limits, injection, policies and plans, and messages about
+ * The options of `vramscope run`: limits, injection, policies, and messages about
  * mistakes before the program starts. Paths come from CMake. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -154,7 +154,6 @@ TEST(mistakes_in_options_get_one_line_and_125)
         {"run --allocator=fast -- true", "expected one of auto|caching|observe"},
         {"run -o", "needs a file name"},
         {"run -o -- true", "needs a file name"},
-        {"run --plan -- true", "option --plan needs a value"},
         {"run --policy --quiet true", "option --policy needs a value"},
         {"run --stack-depth -- true", "option --stack-depth needs a value"},
         {"run -o x%z.vst -- true", "may follow a percent sign"},
@@ -224,32 +223,6 @@ TEST(doctor_and_options_answer)
     assert_non_null(strstr(out, "VRAMSCOPE_STACK_DEPTH"));
 }
 
-TEST(a_trace_is_planned_and_the_next_run_follows_it)
-{
-    assert_int_equal(vramscope(SIMULATED "-q --policy=compact -o plan.vst -- " VS_VICTIM " atexit"),
-                     5);
-    assert_int_equal(vramscope("plan -o p.vsplan plan.vst"), 0);
-    assert_non_null(strstr(out, "live at the peak"));
-    static const char *const plans[] = {"p.vsplan", "plan.vst"};
-    for (int i = 0; i < 2; i++) {
-        char line[1024];
-        snprintf(line, sizeof line, SIMULATED "-q --policy=compact --plan=%s --log=info -o again.vst "
-                 "-- " VS_VICTIM " atexit", plans[i]);
-        assert_int_equal(vramscope(line), 5);
-        assert_non_null(strstr(err, " followed it, 0 deviated"));
-        assert_null(strstr(err, "plan: 0 requests"));
-    }
-}
-
-/* The program may be started under another user, as by sudo -u. */
-TEST(a_plan_made_for_a_run_can_be_read_by_other_users)
-{
-    assert_int_equal(vramscope(SIMULATED "-q --policy=compact -o r.vst -- " VS_VICTIM " atexit"), 5);
-    assert_int_equal(vramscope("run -q --policy=compact --plan=r.vst -- "
-                               "sh -c 'stat -c %a \"$VRAMSCOPE_PLAN\"'"), 0);
-    assert_string_equal(out, "644\n");
-}
-
 TEST(what_has_no_effect_together_is_said_once)
 {
     assert_int_equal(vramscope("run -q --allocator=observe --policy=compact "
@@ -274,27 +247,6 @@ TEST(the_summary_names_the_policy)
     assert_non_null(strstr(err, "allocator caching (compact)\n"));
     assert_int_equal(vramscope(SIMULATED "--allocator=caching -o n.vst -- " VS_VICTIM " atexit"), 5);
     assert_non_null(strstr(err, "allocator caching\n"));
-}
-
-TEST(a_plan_that_cannot_be_used_is_said_before_the_program_starts)
-{
-    assert_int_equal(vramscope("run --plan=p.vsplan -- echo started"), 125);
-    assert_string_equal(err, "vramscope run: --plan needs --policy=compact\n");
-    assert_int_equal(vramscope("run --policy=compact --plan=missing -- echo started"), 125);
-    assert_non_null(strstr(err, "missing: No such file"));
-    assert_int_equal(vramscope("run --policy=compact --plan=out.txt -- echo started"), 125);
-    assert_non_null(strstr(err, "not a plan; give a plan (`vramscope plan`) or a trace"));
-    assert_int_equal(vramscope(SIMULATED "-q -o cut.vst -- " VS_VICTIM " atexit"), 5);
-    char path[PATH_MAX + 16];
-    struct stat st;
-    snprintf(path, sizeof path, "%s/cut.vst", folder);
-    assert_int_equal(stat(path, &st), 0);
-    assert_int_equal(truncate(path, st.st_size - 30), 0);
-    assert_int_equal(vramscope("run --policy=compact --plan=cut.vst -- echo started"), 125);
-    assert_non_null(strstr(err, "`vramscope plan --partial "));
-    assert_non_null(strstr(err, "/cut.vst -o FILE`"));
-    assert_null(strstr(err, "add --partial"));
-    assert_string_equal(out, "");
 }
 
 int main(void)

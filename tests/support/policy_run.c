@@ -45,17 +45,7 @@ static enum vs_err one(struct run *run, const struct request *r)
 }
 
 enum vs_err policy_run(const struct request_log *log, const struct vs_allocator_config *config,
-                       uint64_t capacity, enum vs_err (*prepare)(struct vs_allocator *, void *),
-                       void *arg, struct policy_result *out)
-{
-    return policy_run_until(log, config, capacity, prepare, NULL, arg, out);
-}
-
-enum vs_err policy_run_until(const struct request_log *log,
-                             const struct vs_allocator_config *config, uint64_t capacity,
-                             enum vs_err (*prepare)(struct vs_allocator *, void *),
-                             void (*finish)(struct vs_allocator *, void *), void *arg,
-                             struct policy_result *out)
+                       uint64_t capacity, struct policy_result *out)
 {
     struct run *run = calloc(1, sizeof *run);
     enum vs_err err = VS_ERR_NOMEM;
@@ -64,8 +54,6 @@ enum vs_err policy_run_until(const struct request_log *log,
         goto out;
     fake_device_init(&run->device, capacity);
     err = vs_allocator_create(config, &fake_device_ops, &run->device, NULL, NULL, &run->allocator);
-    if (!err && prepare)
-        err = prepare(run->allocator, arg);
     size_t i = 0;
     for (; i < log->count && !err; i++) {
         if (i % LAG == 0)
@@ -79,8 +67,6 @@ enum vs_err policy_run_until(const struct request_log *log,
         err = VS_OK;
     if (run->allocator)
         vs_allocator_stats(run->allocator, &out->stats);
-    if (run->allocator && finish)
-        finish(run->allocator, arg);
     vs_allocator_destroy(run->allocator);
     fake_device_free(&run->device);
 out:

@@ -15,17 +15,9 @@ struct policy_result {
     struct vs_allocator_stats stats;
 };
 
-/* policy_run: *capacity* bytes of device memory. *prepare* (may be NULL) is called with the new
- * allocator and *arg* before the first request. *Returns* an error other than out of memory on the
+/* policy_run: *capacity* bytes of device memory. *Returns* an error other than out of memory on the
  * device, which ends the run and sets failed_at. */
 enum vs_err policy_run(const struct request_log *log, const struct vs_allocator_config *config,
-                       uint64_t capacity, enum vs_err (*prepare)(struct vs_allocator *, void *),
-                       void *arg, struct policy_result *out) VS_MUST_CHECK;
-/* The same; *finish* (may be NULL) is called before the allocator is destroyed. */
-enum vs_err policy_run_until(const struct request_log *log,
-                             const struct vs_allocator_config *config, uint64_t capacity,
-                             enum vs_err (*prepare)(struct vs_allocator *, void *),
-                             void (*finish)(struct vs_allocator *, void *), void *arg,
-                             struct policy_result *out) VS_MUST_CHECK;
+                       uint64_t capacity, struct policy_result *out) VS_MUST_CHECK;
 
 #endif

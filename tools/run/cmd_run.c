@@ -53,9 +53,7 @@ static const char usage[] =
     "                      with PyTorch's rules, or only record (auto: caching, but\n"
     "                      observe under PyTorch, with --limit, and with check= or\n"
     "                      fail= of --simulate)\n"
-    "  --policy=compact    reserve less device memory for the same requests; with\n"
-    "                      --plan FILE (from `vramscope plan`, or a trace), place\n"
-    "                      blocks as planned\n"
+    "  --policy=compact    reserve less device memory for the same requests\n"
     "  --limit AMOUNT      limit the memory of each device:\n"
     "                      8GiB, 50%, or 0:8GiB,1:16GiB\n"
     "  --via=injection     let the CUDA driver load the library where preloading is\n"
@@ -210,7 +208,7 @@ static int execute(struct vs_run *run, int *status)
     if (ready)
         vs_run_signals_end();
     if (!result)
-        vs_run_signals_summary(exit_code(*status), run->manifest, run->plan);
+        vs_run_signals_summary(exit_code(*status), run->manifest);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     return result;
 }
@@ -335,8 +333,6 @@ static int run_main(int argc, char **argv)
         result = vs_run_prepare_manifest(run);
     }
     if (!result)
-        result = vs_run_prepare_plan(run);
-    if (!result)
         result = vs_run_prepare_environment(run);
     if (!result)
         result = execute(run, &status);
@@ -347,8 +343,6 @@ static int run_main(int argc, char **argv)
     }
     if (*run->manifest)
         vs_run_manifest_remove(run->manifest);
-    if (*run->plan)
-        unlink(run->plan);
     vs_check_command_free(&run->check);
     free(run);
     return result;

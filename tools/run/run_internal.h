@@ -29,7 +29,6 @@ struct vs_run {
     char manifest[PATH_MAX];
     struct timespec began; /* CLOCK_REALTIME, before the program */
     pid_t pid; /* of the program */
-    char plan[PATH_MAX]; /* made for this run; empty: none */
     enum vs_reach reach; /* whether the library reaches the program */
     char **program; /* argv of the program, NULL-terminated */
 };
@@ -56,10 +55,6 @@ int vs_run_prepare_output(struct vs_run *run);
 
 /* vs_run_prepare_manifest: creates the file in which processes list their traces. */
 int vs_run_prepare_manifest(struct vs_run *run);
-
-/* vs_run_prepare_plan: checks the plan; from a trace, first makes a plan in a temporary file. The
- * path becomes absolute, because the program may change its directory. */
-int vs_run_prepare_plan(struct vs_run *run);
 
 /* vs_run_prepare_environment: sets this process's environment; only the child inherits it. */
 int vs_run_prepare_environment(struct vs_run *run);

@@ -211,11 +211,11 @@ void vs_run_warn_without_effect(const struct vs_run *run)
     const struct vs_options *o = &run->options;
     const char *conf = o->text[VS_OPT_alloc_conf];
     const struct vs_policy *policy = vs_policy_named(o->text[VS_OPT_policy]);
-    bool chosen = policy != vs_policies[0], plan = *o->text[VS_OPT_plan];
-    if (vs_option_is(o, VS_OPT_allocator, "observe") && (chosen || plan || *conf))
-        fprintf(stderr, "vramscope run: --allocator=observe only records cudaMalloc, so%s%s%s %s no "
-                        "effect\n", chosen ? " --policy" : "", plan ? " --plan" : "",
-                *conf ? " --alloc-conf" : "", chosen + plan + (*conf != 0) > 1 ? "have" : "has");
+    bool chosen = policy != vs_policies[0];
+    if (vs_option_is(o, VS_OPT_allocator, "observe") && (chosen || *conf))
+        fprintf(stderr, "vramscope run: --allocator=observe only records cudaMalloc, so%s%s %s no "
+                        "effect\n", chosen ? " --policy" : "",
+                *conf ? " --alloc-conf" : "", chosen && *conf ? "have" : "has");
     else if (!policy->tunable && tunes_pytorch(conf))
         fprintf(stderr, "vramscope run: --alloc-conf=%.200s: keys that tune PyTorch's segments have "
                         "no effect with --policy=%s\n", conf, policy->name);
@@ -229,7 +229,6 @@ void vs_run_warn_observed(const struct vs_run *run)
         return;
     const char *asked = vs_option_is(o, VS_OPT_allocator, "caching")        ? "--allocator=caching"
                         : !vs_option_is(o, VS_OPT_policy, vs_policies[0]->name) ? "--policy"
-                        : *o->text[VS_OPT_plan]                             ? "--plan"
                         : *o->text[VS_OPT_limit]                            ? "--limit"
                         : *o->text[VS_OPT_alloc_conf]                       ? "--alloc-conf"
                                                                             : NULL;

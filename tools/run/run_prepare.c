@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Preparations of `vramscope run` before the program starts: the trace's path, the manifest, a
- * plan, and the environment that the program inherits (run_simulated.c: for the simulated GPU). Problems are reported
+ * Preparations of `vramscope run` before the program starts: the trace's path, the manifest, and
+ * the environment that the program inherits (run_simulated.c: for the simulated GPU). Problems are reported
  * here, with the remedy, and the program is not started. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,10 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "allocator/plan/plan.h"
 #include "base/vs_link.h"
 #include "tools/common/paths.h"
-#include "tools/common/plan_tool.h"
 #include "tools/run/run_internal.h"
 #include "tools/run/run_manifest.h"
 #include "tools/run/run_output.h"
@@ -134,21 +132,6 @@ static int fail_temporary(const char *path)
                        strerror(errno));
 }
 
-/* Readable by all: the program may run as another user. */
-static int new_file(char path[PATH_MAX], const char *kind)
-{
-    const char *temporary = vs_environment("TMPDIR");
-    snprintf(path, PATH_MAX, "%s/vramscope-%s-XXXXXX",
-             temporary && *temporary ? temporary : "/tmp", kind);
-    int fd = mkstemp(path);
-    if (fd < 0)
-        return fail_temporary(path);
-    int shared = fchmod(fd, 0644);
-    (void)shared; /* some file systems have no permissions */
-    close(fd);
-    return 0;
-}
-
 bool vs_run_is_trace(const char *path)
 {
     char magic[8] = "";
@@ -157,49 +140,6 @@ bool vs_run_is_trace(const char *path)
     if (file)
         fclose(file);
     return vs_reader_is_trace(magic, n);
-}
-
-static int plan_trace(struct vs_run *run, const char *trace)
-{
-    struct vs_plan_request request = {
-        .trace = trace, .device = VS_PLAN_DEVICE_ANY, .for_run = true};
-    struct vs_plan_result plan;
-    if (new_file(run->plan, "plan"))
-        return EXIT_OWN_FAILURE;
-    if (!vs_tool_plan("vramscope run", &request, &plan))
-        return EXIT_OWN_FAILURE;
-    bool written = vs_tool_plan_write("vramscope run", run->plan, &plan);
-    free(plan.bytes);
-    return written ? 0 : EXIT_OWN_FAILURE;
-}
-
-int vs_run_prepare_plan(struct vs_run *run)
-{
-    char given[VS_OPTION_TEXT_MAX], absolute[PATH_MAX], why[VS_OPTION_TEXT_MAX];
-    struct vs_plan plan;
-    snprintf(given, sizeof given, "%s", run->options.text[VS_OPT_plan]);
-    if (!*given)
-        return 0;
-    if (!vs_policy_named(run->options.text[VS_OPT_policy])->plannable)
-        return vs_run_fail("--plan needs --policy=%s", vs_policies[vs_policy_plannable()]->name);
-    if (!realpath(given, absolute)) {
-        fprintf(stderr, "vramscope run: cannot open the plan %s: %s\n", given, strerror(errno));
-        return EXIT_OWN_FAILURE;
-    }
-    if (vs_run_is_trace(absolute)) {
-        int status = plan_trace(run, absolute);
-        if (status)
-            return status;
-        snprintf(absolute, sizeof absolute, "%s", run->plan);
-    }
-    if (vs_plan_open(absolute, &plan, why)) {
-        fprintf(stderr, "vramscope run: --plan %s: %s; give a plan (`vramscope plan`) or a trace\n", given, why);
-        return EXIT_OWN_FAILURE;
-    }
-    vs_plan_close(&plan);
-    if (vs_options_set(&run->options, VS_OPT_plan, absolute, VS_FROM_COMMAND, why))
-        return vs_run_fail("%s", why);
-    return 0;
 }
 
 /* Without this an outer run would report that its program did not use CUDA. */
@@ -220,7 +160,7 @@ static bool create_manifest(struct vs_run *run)
     sigprocmask(SIG_SETMASK, &all, &mask);
     bool created = vs_run_manifest_create(run->manifest);
     if (created)
-        vs_run_signals_prepare(run->manifest, run->plan);
+        vs_run_signals_prepare(run->manifest);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     return created;
 }

@@ -18,14 +18,7 @@
 
 static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
 #define INTERRUPTS (sizeof interrupts / sizeof *interrupts)
-static const char *volatile manifest_path, *volatile plan_path;
-
-static void remove_files(void)
-{
-    vs_run_manifest_remove(manifest_path);
-    if (*plan_path)
-        unlink(plan_path);
-}
+static const char *volatile manifest_path;
 
 static void handle_interrupts(void (*handler)(int), int flags)
 {
@@ -40,14 +33,13 @@ static void handle_interrupts(void (*handler)(int), int flags)
 
 static void give_up(int number)
 {
-    remove_files();
+    vs_run_manifest_remove(manifest_path);
     raise(number); /* by now the default: it ends this process when this handler returns */
 }
 
-void vs_run_signals_prepare(const char *manifest, const char *plan)
+void vs_run_signals_prepare(const char *manifest)
 {
     manifest_path = manifest;
-    plan_path = plan;
     handle_interrupts(give_up, (int)SA_RESETHAND);
 }
 
@@ -115,14 +107,13 @@ static void leave(int number)
 {
     (void)number;
     vs_replacement_discard();
-    remove_files();
+    vs_run_manifest_remove(manifest_path);
     _exit(exit_code);
 }
 
-void vs_run_signals_summary(int code, const char *manifest, const char *plan)
+void vs_run_signals_summary(int code, const char *manifest)
 {
     exit_code = code;
     manifest_path = manifest;
-    plan_path = plan;
     handle_interrupts(leave, 0);
 }

@@ -7,11 +7,11 @@
 
 #include <sys/types.h>
 
-/* vs_run_signals_prepare: from here on an interrupt removes *manifest*, and *plan* unless it is empty,
- * before it ends the command. Both must stay valid. */
-void vs_run_signals_prepare(const char *manifest, const char *plan);
+/* vs_run_signals_prepare: from here on an interrupt removes *manifest* before it ends
+ * the command. It must stay valid. */
+void vs_run_signals_prepare(const char *manifest);
 
-/* vs_run_signals_child: in a child, before signals are unblocked: it must not remove these files. */
+/* vs_run_signals_child: in a child, before signals are unblocked: it must not remove this file. */
 void vs_run_signals_child(void);
 
 /* vs_run_signals_to: from here on signals are forwarded to *pid*. Ignored signals stay ignored. */
@@ -22,8 +22,8 @@ void vs_run_signals_to(pid_t pid);
 void vs_run_signals_end(void);
 
 /* vs_run_signals_summary: from here on an interrupt ends the command at once with *code*, the
- * program's: a trace that is being rewritten stays unchanged, *manifest* is removed, and *plan*,
- * unless it is empty. Both must stay valid. */
-void vs_run_signals_summary(int code, const char *manifest, const char *plan);
+ * program's: a trace that is being rewritten stays unchanged, and *manifest* is
+ * removed. It must stay valid. */
+void vs_run_signals_summary(int code, const char *manifest);
 
 #endif

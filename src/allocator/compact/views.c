@@ -11,9 +11,10 @@
 
 /* --- pieces: free memory in its home range --- */
 
-struct vs_block *vs_block_carve_locked(struct vs_allocator *a, struct vs_block *block,
-                                       uint64_t addr, uint64_t bytes)
+struct vs_block *vs_piece_carve_locked(struct vs_allocator *a, const struct vs_piece *piece)
 {
+    struct vs_block *block = vs_segment_block_at_locked(piece->range, piece->addr);
+    uint64_t addr = piece->addr, bytes = piece->bytes;
     struct vs_block *before = NULL, *after = NULL;
     bool head = addr > block->addr;
     bool tail = addr + bytes < block->addr + block->size;
@@ -54,12 +55,6 @@ struct vs_block *vs_block_carve_locked(struct vs_allocator *a, struct vs_block *
     }
     vs_block_set(block, bytes, VS_BLOCK_TAKEN);
     return block;
-}
-
-struct vs_block *vs_piece_carve_locked(struct vs_allocator *a, const struct vs_piece *piece)
-{
-    struct vs_block *block = vs_segment_block_at_locked(piece->range, piece->addr);
-    return vs_block_carve_locked(a, block, piece->addr, piece->bytes);
 }
 
 /* Frees LENT blocks. */

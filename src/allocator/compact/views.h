@@ -87,10 +87,6 @@ bool vs_views_unsettled_locked(const struct vs_allocator *allocator, const struc
 /* At the end of the allocator: unmaps a view, used or not; the tables stay. */
 void vs_view_destroy(struct vs_allocator *allocator, const struct vs_segment *segment);
 
-/* vs_block_carve_locked: splits *bytes* from *addr* on out of a FREE block of a range, as a TAKEN
- * block of exactly that size. NULL when host memory is out, and nothing changed. */
-struct vs_block *vs_block_carve_locked(struct vs_allocator *allocator, struct vs_block *block,
-                                       uint64_t addr, uint64_t bytes);
 /* vs_piece_carve_locked: splits a piece out of the free block around it, as a TAKEN block of
  * exactly that size. NULL when host memory is out, and nothing changed. */
 struct vs_block *vs_piece_carve_locked(struct vs_allocator *allocator,

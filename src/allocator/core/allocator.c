@@ -10,7 +10,6 @@
 
 #include "allocator/core/allocator_internal.h"
 #include "allocator/core/block_ops.h"
-#include "allocator/plan/plan_place.h"
 
 #define CACHE_LINE ((size_t)64)
 #define SLAB_BYTES ((size_t)8192)
@@ -261,11 +260,7 @@ enum vs_err vs_block_hand_out_locked(struct vs_allocator *a, const struct vs_req
 static enum vs_err find_block(struct vs_allocator *a, struct vs_request *request,
                               uint64_t generation, struct vs_block **out)
 {
-    *out = NULL;
-    if (a->plan && request->policy->mapped && !request->pool->owner->home)
-        *out = vs_planned_take_locked(a, request);
-    if (!*out)
-        *out = vs_block_search_locked(a, request);
+    *out = vs_block_search_locked(a, request);
     if (!*out && a->callback_count) {
         bool freed = vs_free_callbacks_run_locked(a);
         if (a->generation != generation)

@@ -406,26 +406,6 @@ enum vs_settled vs_allocator_settled(struct vs_allocator *allocator);
 enum vs_err vs_allocator_set_memory_fraction(struct vs_allocator *allocator, double fraction)
     VS_MUST_CHECK;
 
-struct vs_plan;
-
-/* vs_allocator_use_plan: places requests by a plan (plan.h), which must outlive the allocator; for
- * VS_POLICY_COMPACT, best before the first request. A request that is not in the plan, or whose
- * planned place is not free, is placed as without a plan. *Returns* VS_ERR_UNSUPPORTED for another
- * policy, VS_ERR_STATE when there is a plan already, VS_ERR_NOMEM. */
-enum vs_err vs_allocator_use_plan(struct vs_allocator *allocator, const struct vs_plan *plan)
-    VS_MUST_CHECK;
-
-struct vs_plan_stats {
-    uint64_t followed;       /* requests that matched the plan */
-    uint64_t deviated;       /* requests that were not in the plan, or not at this position */
-    uint64_t resynchronised; /* times the position in the plan was found again */
-    uint64_t placed;         /* requests at their planned place */
-    uint64_t occupied;       /* planned places that were not free */
-    uint64_t refused;        /* planned places for which the device was out of memory */
-};
-/* Zeroes without a plan. */
-void vs_allocator_plan_stats(struct vs_allocator *allocator, struct vs_plan_stats *out);
-
 enum { VS_STAT_ALL, VS_STAT_SMALL, VS_STAT_LARGE, VS_STAT_POOLS };
 
 /* One statistic. current and peak are levels; allocated and freed are the sums of all increases and

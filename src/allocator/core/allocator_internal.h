@@ -26,7 +26,6 @@
 
 struct vs_segment;
 struct vs_event_queue;
-struct vs_plan_use;
 
 /* Another stream's use of a block: in vs_allocator.uses while the block is live; after the free in
  * the stream's queue with its event, or on the deferred list without one. */
@@ -208,8 +207,7 @@ struct vs_allocator {
     uint64_t pending_notes;      /* queued, deferred or held */
     uint64_t record_turns;       /* number of passes over the deferred list */
 
-    struct vs_plan_use *plan;    /* NULL: none; survives abandon and fork */
-    bool sharded;                /* atomic; fast paths are allowed, as there is no plan */
+    bool sharded; /* fast paths are allowed; not in tests that compare with the full lock alone */
 
     /* survive abandon and fork */
     struct { vs_free_callback *call; void *ctx; } callbacks[VS_FREE_CALLBACKS_MAX];
@@ -237,12 +235,6 @@ static inline void vs_full_lock_acquire(struct vs_allocator *allocator)
         vs_shards_gather_locked(shards, &allocator->counters);
 }
 
-/* Readable without a lock. */
-static inline bool vs_sharded(const struct vs_allocator *allocator)
-{
-    return __atomic_load_n(&allocator->sharded, __ATOMIC_RELAXED);
-}
-
 /* The same for code that neither reads nor changes the counters: they do not include the shards'
  * counts. */
 static inline void vs_full_lock_enter(struct vs_allocator *allocator)
@@ -262,7 +254,7 @@ static inline void vs_full_lock_leave(struct vs_allocator *allocator)
 /* Whether any request can be served without the full lock. */
 static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
 {
-    return vs_sharded(allocator) && !allocator->pending_notes && !allocator->scopes &&
+    return allocator->sharded && !allocator->pending_notes && !allocator->scopes &&
            !(allocator->limited && allocator->config.garbage_collection_threshold > 0);
 }
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "allocator/core/allocator_internal.h"
-#include "allocator/plan/plan_place.h"
 
 static bool config_valid(const struct vs_allocator_config *config)
 {
@@ -183,7 +182,6 @@ void vs_allocator_destroy(struct vs_allocator *a)
                                      s->size, s->pool->owner->stream);
     }
     unmap_tables(a);
-    vs_plan_use_free(a->plan);
     vs_pages_unmap(a, sizeof *a);
 }
 

@@ -42,14 +42,6 @@ const struct vs_policy *vs_policy_of_trace(const char *text)
                : NULL;
 }
 
-enum vs_policy_id vs_policy_plannable(void)
-{
-    int id = 0;
-    while (!vs_policies[id]->plannable)
-        id++;
-    return (enum vs_policy_id)id;
-}
-
 uint64_t vs_policy_device_bytes(const struct vs_policy *policy, uint64_t bytes)
 {
     if (bytes > UINT64_MAX / 2)

@@ -25,9 +25,8 @@ enum vs_policy_id {
 
 struct vs_policy {
     const char *name;
-    bool mapped;    /* memory is mapped on demand: needs virtual memory, has no legacy IPC */
-    bool tunable;   /* reads the options that tune PyTorch's rules */
-    bool plannable; /* places requests by a plan (vs_allocator_use_plan) */
+    bool mapped;  /* memory is mapped on demand: needs virtual memory, has no legacy IPC */
+    bool tunable; /* reads the options that tune PyTorch's rules */
     unsigned ignored_pool_flags; /* enum vs_pool_flag */
     uint64_t small_max; /* larger requests have the large pool; 0: all requests share one pool */
 
@@ -55,8 +54,6 @@ const struct vs_policy *vs_policy_named(const char *name);
 /* The policy of the cache according to a trace: "caching" (the first of the table) or
  * "caching (NAME)"; NULL without a cache. */
 const struct vs_policy *vs_policy_of_trace(const char *text);
-/* The first policy that places blocks by a plan. */
-enum vs_policy_id vs_policy_plannable(void);
 /* Bytes needed from the device for a request that no cached block can serve: a segment, or whole
  * pages where memory is mapped and without a cache (NULL). Requests above the maximum are returned
  * unchanged. */

@@ -42,27 +42,6 @@ const uint64_t *vs_whatif_stacks(const struct vs_whatif_log *log, size_t *count)
     return log->stacks;
 }
 
-enum vs_err vs_whatif_visit(const struct vs_whatif_log *log,
-                            const struct vs_whatif_visitor *visitor, void *ctx)
-{
-    struct vs_request_cursor cursor = {0};
-    struct vs_request_entry entry;
-    enum vs_err err;
-    vs_request_rewind(&cursor, &log->store);
-    while (!(err = vs_request_next(&cursor, &entry)) && entry.kind != VS_REQUEST_END) {
-        uint64_t block = entry.slot + UINT64_C(1);
-        if (entry.kind == VS_REQUEST_ALLOC)
-            err = visitor->alloc(ctx, block, entry.bytes,
-                                 log->streams[entry.lane & ~VS_LANE_ORDERED]);
-        else if (entry.kind == VS_REQUEST_FREE)
-            err = visitor->free(ctx, block);
-        if (err)
-            break;
-    }
-    vs_request_cursor_free(&cursor);
-    return err;
-}
-
 void vs_whatif_close(struct vs_whatif_log *log)
 {
     if (!log)

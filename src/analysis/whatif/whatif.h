@@ -81,15 +81,6 @@ const struct vs_whatif_recorded *vs_whatif_recorded(const struct vs_whatif_log *
 const uint64_t *vs_whatif_stacks(const struct vs_whatif_log *log, size_t *count);
 void vs_whatif_close(struct vs_whatif_log *log); /* NULL does nothing */
 
-/* vs_whatif_visit: the requests and frees in their order, until a function returns an error, which is
- * returned. *block*: above 0, unique while it is in use. VS_ERR_NOMEM, VS_ERR_IO. */
-struct vs_whatif_visitor {
-    enum vs_err (*alloc)(void *ctx, uint64_t block, uint64_t bytes, uint64_t stream);
-    enum vs_err (*free)(void *ctx, uint64_t block);
-};
-enum vs_err vs_whatif_visit(const struct vs_whatif_log *log,
-                            const struct vs_whatif_visitor *visitor, void *ctx) VS_MUST_CHECK;
-
 /* What serves the requests. */
 enum vs_whatif_server {
     VS_WHATIF_AS_RECORDED, /* the cache, PyTorch's allocator, or the driver, as in the trace */
@@ -118,7 +109,6 @@ struct vs_whatif_setting {
     uint64_t pool_keep;   /* stream-ordered pools keep at most this beyond live blocks: the release
                            * threshold, or cuMemPoolTrimTo; VS_WHATIF_NONE: as recorded */
     bool empty_cache_at_step_end;
-    bool never_empty_cache; /* leave out the recorded calls of empty_cache */
     const struct vs_whatif_site *sites;
     size_t site_count;
 };

@@ -294,11 +294,8 @@ static enum vs_err take_entry(struct setting_run *r, const struct vs_request_ent
         return VS_OK;
     case VS_REQUEST_FAILED: return take_failed(r, e);
     case VS_REQUEST_OTHER_FAILED: take_other_failed(r, e); return VS_OK;
-    case VS_REQUEST_EMPTY:
-        if (!r->setting->never_empty_cache)
-            empty_caches(r);
-        return VS_OK;
     case VS_REQUEST_STEP: take_step(r, e); return VS_OK;
+    case VS_REQUEST_EMPTY:
     case VS_REQUEST_CONTEXT: /* all blocks were freed before */
         empty_caches(r);
         return VS_OK;

@@ -145,14 +145,12 @@ static void drop(void *arg, const struct vs_segment_info *segment,
 }
 
 /* An allocator without memory is kept for a while: a thread that was in a call when its context
- * ended may still be using it. One with a plan is kept for the report. */
+ * ended may still be using it. */
 #define RETIRED_MAX 64
 static void retire(struct vs_allocator *allocator)
 {
     static _Atomic(struct vs_allocator *) retired[RETIRED_MAX]; /* atomic */
     static _Atomic unsigned next;                               /* atomic */
-    if (*vs_process_options()->text[VS_OPT_plan])
-        return;
     unsigned place = atomic_fetch_add(&next, 1) % RETIRED_MAX;
     vs_allocator_destroy(atomic_exchange(&retired[place], allocator));
 }

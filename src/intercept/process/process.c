@@ -156,8 +156,7 @@ void vs_process_inject(void)
 /* Was a setting of the cache given? */
 static bool wants_cache(void)
 {
-    return *options.text[VS_OPT_plan] || *options.text[VS_OPT_alloc_conf] ||
-           !vs_option_is(&options, VS_OPT_policy, "pytorch");
+    return *options.text[VS_OPT_alloc_conf] || !vs_option_is(&options, VS_OPT_policy, "pytorch");
 }
 
 /* Is the run to find failures? The cache would hide some: it makes other requests of the device. */

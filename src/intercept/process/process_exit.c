@@ -22,7 +22,6 @@
 #include "base/vs_cancel.h"
 #include "base/vs_lock.h"
 #include "intercept/cache/end_wait.h"
-#include "intercept/cache/planned.h"
 #include "intercept/cupti/collector.h"
 #include "intercept/process/lineage.h"
 #include "intercept/process/process_internal.h"
@@ -94,7 +93,6 @@ static void begin_end(void)
         vs_cancel_hold(); /* for good: a cancellation meanwhile would end this thread in the middle of exit */
         vs_end_wait();
         vs_collector_flush(true);
-        vs_planned_report();
         vs_bypass_report();
         vs_thread.inside--;
     }

@@ -15,7 +15,6 @@
 #include "intercept/cache/caching.h"
 #include "intercept/cache/capture.h"
 #include "intercept/cache/event_ops.h"
-#include "intercept/cache/planned.h"
 #include "intercept/cache/vmm_ops.h"
 #include "intercept/cupti/collector.h"
 #include "intercept/cupti/inject_replay.h"
@@ -307,7 +306,6 @@ struct vs_allocator *vs_context_allocator(struct vs_context *context, enum vs_re
         vs_allocator_destroy(allocator);
         return expected;
     }
-    vs_planned_begin(context, allocator); /* cannot fail from here on */
     return allocator;
 }
 

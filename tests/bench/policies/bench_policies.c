@@ -13,20 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/plan_log.h"
 #include "support/policy_run.h"
 #include "support/replay_log.h"
 #include "support/workloads.h"
 
 #define CAPACITY (UINT64_C(1) << 42) /* more than any program needs */
-
-/* Each policy, and the planning one with a plan made from the same requests. */
-#define CONTENDERS (VS_POLICY_COUNT + 1)
-
-static const char *name_of(int p)
-{
-    return p < VS_POLICY_COUNT ? vs_policies[p]->name : "+ plan";
-}
 
 /* The recorded allocator's peak of reserved memory. */
 static uint64_t recorded_peak(const char *path)
@@ -52,35 +43,21 @@ static void heading(bool edge)
 {
     printf("%-30s %9s %9s %9s", edge ? "gets to its end within" : "peak reserved / peak live",
            "requests", "live MiB", edge ? "capacity" : "recorded");
-    for (int p = 0; p < CONTENDERS; p++)
-        printf(" %10s", name_of(p));
+    for (int p = 0; p < VS_POLICY_COUNT; p++)
+        printf(" %10s", vs_policies[p]->name);
     printf("\n");
 }
 
-static enum vs_err use_plan(struct vs_allocator *allocator, void *plan)
-{
-    return vs_allocator_use_plan(allocator, &((struct plan_log *)plan)->plan);
-}
-
-static enum vs_err run_one(const struct request_log *log, int p, uint64_t capacity,
-                           struct plan_log *plan, struct policy_result *result)
-{
-    bool planned = p == VS_POLICY_COUNT;
-    const struct vs_allocator_config config = {
-        .policy = planned ? vs_policy_plannable() : (enum vs_policy_id)p};
-    return policy_run(log, &config, capacity, planned ? use_plan : NULL, plan, result);
-}
-
 /* Whether each policy completes with this much device memory. */
-static void edge_row(const char *name, const struct request_log *log, struct plan_log *plan,
-                     double share)
+static void edge_row(const char *name, const struct request_log *log, double share)
 {
     uint64_t capacity = (uint64_t)(share * (double)request_log_peak(log));
     printf("%-30.30s %9zu %9.1f %9.1f", name, log->count,
            (double)request_log_peak(log) / (1 << 20), (double)capacity / (1 << 20));
-    for (int p = 0; p < CONTENDERS; p++) {
+    for (int p = 0; p < VS_POLICY_COUNT; p++) {
         struct policy_result result;
-        enum vs_err err = run_one(log, p, capacity, plan, &result);
+        const struct vs_allocator_config config = {.policy = (enum vs_policy_id)p};
+        enum vs_err err = policy_run(log, &config, capacity, &result);
         if (err)
             printf(" %10s", vs_err_name(err));
         else if (result.failed_at < log->count)
@@ -93,8 +70,7 @@ static void edge_row(const char *name, const struct request_log *log, struct pla
 }
 
 /* One row; *recorded*: 0 if there is no such figure. */
-static void row(const char *name, const struct request_log *log, struct plan_log *plan,
-                uint64_t recorded)
+static void row(const char *name, const struct request_log *log, uint64_t recorded)
 {
     double peak = (double)request_log_peak(log);
     printf("%-30.30s %9zu %9.1f", name, log->count, peak / (1 << 20));
@@ -102,9 +78,10 @@ static void row(const char *name, const struct request_log *log, struct plan_log
         printf(" %9.4f", (double)recorded / peak);
     else
         printf(" %9s", "");
-    for (int p = 0; p < CONTENDERS; p++) {
+    for (int p = 0; p < VS_POLICY_COUNT; p++) {
         struct policy_result result;
-        enum vs_err err = run_one(log, p, CAPACITY, plan, &result);
+        const struct vs_allocator_config config = {.policy = (enum vs_policy_id)p};
+        enum vs_err err = policy_run(log, &config, CAPACITY, &result);
         if (err == VS_ERR_ARG && !result.failed_at) /* not a configuration of this build */
             printf(" %10s", "-");
         else if (err)
@@ -122,16 +99,10 @@ static void row(const char *name, const struct request_log *log, struct plan_log
 static void program(const char *name, const struct request_log *log, uint64_t recorded,
                     double edge)
 {
-    struct plan_log plan;
-    if (plan_log_make(log, false, &plan)) {
-        fprintf(stderr, "bench_policies: %s cannot be planned\n", name);
-        exit(1);
-    }
     if (edge > 0)
-        edge_row(name, log, &plan, edge);
+        edge_row(name, log, edge);
     else
-        row(name, log, &plan, recorded);
-    plan_log_free(&plan);
+        row(name, log, recorded);
 }
 
 static void trace(const char *path, double edge)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events per second and peak memory of `vramscope replay` and `vramscope plan` on large traces:
- *   bench_replay [EVENTS [MODE]]
+ * Events per second and peak memory of `vramscope replay` on large traces:
+ *   bench_replay [EVENTS]
  * 10 million events unless given. The traces: "training" repeats the same requests in every step,
- * "serving" has random sizes and lives and never repeats. MODE: run only "replay" or "plan". */
+ * "serving" has random sizes and lives and never repeats. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,35 +93,29 @@ static void fill(struct vs_builder *b, const char *shape, uint64_t events)
         n += repeats ? one_step(b, addrs, number++) : replace_one(b, addrs);
 }
 
-/* Runs `vramscope VERB …` on the trace; prints one line. */
-static int measure(const char *shape, const char *verb, const char *option, const char *path,
-                   uint64_t events)
+/* Runs `vramscope replay` on the trace; prints one line. */
+static int measure(const char *shape, const char *option, const char *path, uint64_t events)
 {
     struct rusage usage;
     int status;
-    char plan[160];
-    snprintf(plan, sizeof plan, "%s.vsplan", path);
     uint64_t begin = vs_clock_ns();
     pid_t child = fork();
     if (child == 0) {
         if (!freopen("/dev/null", "w", stdout))
             _exit(127);
-        if (strcmp(verb, "plan") == 0)
-            execl(VS_COMMAND, "vramscope", verb, "-o", plan, path, (char *)NULL);
-        else if (option)
-            execl(VS_COMMAND, "vramscope", verb, option, path, (char *)NULL);
+        if (option)
+            execl(VS_COMMAND, "vramscope", "replay", option, path, (char *)NULL);
         else
-            execl(VS_COMMAND, "vramscope", verb, path, (char *)NULL);
+            execl(VS_COMMAND, "vramscope", "replay", path, (char *)NULL);
         _exit(127);
     }
     if (child < 0 || wait4(child, &status, 0, &usage) != child)
         return 1;
     double seconds = (double)(vs_clock_ns() - begin) / 1e9;
-    printf("%-10s %-8s %-22s %8.2f s %8.2f M events/s %8.0f MiB\n", shape, verb,
+    printf("%-10s %-22s %8.2f s %8.2f M events/s %8.0f MiB\n", shape,
            option ? option : "", seconds, (double)events / seconds / 1e6,
            (double)usage.ru_maxrss / 1024);
     fflush(stdout);
-    unlink(plan);
     return status != 0;
 }
 
@@ -129,7 +123,6 @@ int main(int argc, char **argv)
 {
     static const char *const shapes[] = {"training", "serving"};
     uint64_t events = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
-    const char *mode = argc > 2 ? argv[2] : "";
     int failed = 0;
     printf("%" PRIu64 " events, %ld processors\n", events, sysconf(_SC_NPROCESSORS_ONLN));
     fflush(stdout);
@@ -139,12 +132,8 @@ int main(int argc, char **argv)
         vs_builder_device(&b, 0, "GPU", GIB80);
         fill(&b, shapes[i], events);
         vs_builder_close(&b, VS_END_EXIT, 0);
-        if (strcmp(mode, "plan") != 0) {
-            failed |= measure(shapes[i], "replay", "--policy=pytorch", b.path, events);
-            failed |= measure(shapes[i], "replay", NULL, b.path, events);
-        }
-        if (strcmp(mode, "replay") != 0)
-            failed |= measure(shapes[i], "plan", NULL, b.path, events);
+        failed |= measure(shapes[i], "--policy=pytorch", b.path, events);
+        failed |= measure(shapes[i], NULL, b.path, events);
         vs_builder_remove(&b);
     }
     return failed;

@@ -240,8 +240,8 @@ static void unusable_input_gets_one_clear_line_and_exit_2(void **state)
     write_file(&b, "cut.vst", whole, n / 2);
     static const char *const names[] = {"empty.vst", "text.vst", "cut.vst", ".", "missing.vst"};
     static const char *const verbs[] = {"report", "oom", "check --max-peak 1GiB",
-                                        "export -f chrome -o t.json", "plan -o t.vsplan"};
-    for (size_t v = 0; v < 5; v++) {
+                                        "export -f chrome -o t.json"};
+    for (size_t v = 0; v < 4; v++) {
         for (size_t i = 0; i < 5; i++) {
             char start[64];
             if (v == 2 && i == 3)
@@ -862,13 +862,12 @@ static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
 {
     (void)state;
     struct outcome o;
-    static const char *const verbs[] = {"report", "oom", "check", "export", "recover", "plan", "replay",
-                                        "options"};
+    static const char *const verbs[] = {"report", "oom", "check", "export", "recover", "replay", "options"};
     run(&o, scratch, "--help");
     assert_int_equal(o.code, 0);
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < 7; i++)
         assert_contains(o.out, verbs[i]);
-    for (size_t i = 0; i < 7; i++) {
+    for (size_t i = 0; i < 6; i++) {
         char start[64];
         snprintf(start, sizeof start, "usage: vramscope %s", verbs[i]);
         run(&o, scratch, "%s --help", verbs[i]);
@@ -894,7 +893,7 @@ static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
 static void man_pages_know_every_option_of_the_help(void **state)
 {
     (void)state;
-    static const char *const verbs[] = {"run", "fit", "report", "oom", "check", "diff", "export", "plan",
+    static const char *const verbs[] = {"run", "fit", "report", "oom", "check", "diff", "export",
                                         "replay", "estimate", "recover", "doctor", "options"};
     static char page[32768];
     struct outcome o;
@@ -920,50 +919,6 @@ static void man_pages_know_every_option_of_the_help(void **state)
             p += length;
         }
     }
-}
-
-static void plan_writes_a_plan_of_what_repeats(void **state)
-{
-    (void)state;
-    struct vs_builder b;
-    struct outcome o;
-    vs_builder_open(&b, "caching");
-    vs_builder_device(&b, 0, "Test GPU", GIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
-    for (unsigned step = 0; step < 50; step++) {
-        for (unsigned i = 1; i < 25; i++)
-            vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(10 * i), i * MIB, i * MIB);
-        for (unsigned i = 24; i > 0; i--)
-            vs_builder_free(&b, 0, A(10 * i));
-    }
-    vs_builder_alloc(&b, 0, VS_FAMILY_PINNED, A(900), GIB, GIB); /* not device memory */
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    run(&o, b.dir, "plan trace.vst");
-    assert_int_equal(o.code, 0);
-    assert_string_equal(o.err, "");
-    static const char *const parts[] = {"1,201 requests",
-                                        "the first 1, then a period of 24 repeated 50 times",
-                                        "308.0 MiB", "0.00 % above the minimum", "plan: trace.vsplan",
-                                        "\npytorch  ", "\nexpandable  ", "\ncompact  "};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        assert_contains(o.out, parts[i]);
-    run(&o, b.dir, "plan --json --whole trace.vst"); /* replaces the plan */
-    assert_int_equal(o.code, 0);
-    struct json_object *json = json_tokener_parse(o.out);
-    assert_non_null(json);
-    json_object_put(json);
-    assert_contains(o.out, "\"prologue\":1201,\"period\":0");
-    run(&o, b.dir, "plan -o trace.vst trace.vst");
-    assert_int_equal(o.code, 2);
-    assert_contains(o.err, "is not a plan: not overwritten");
-    run(&o, b.dir, "plan --device 1 trace.vst");
-    assert_int_equal(o.code, 2);
-    assert_contains(o.err, "on that device");
-    run(&o, b.dir, "plan -o missing/plan trace.vst");
-    assert_int_equal(o.code, 2);
-    assert_int_equal(lines_in(o.err), 1);
-    remove_file(&b, "trace.vsplan");
-    vs_builder_remove(&b);
 }
 
 /* Blocks of 5 MiB, of which every second is freed, and then larger ones; the last does not fit. */
@@ -1266,34 +1221,6 @@ static void estimate_describes_a_model(void **state)
     }
 }
 
-static void plan_prints_what_the_policies_need(void **state)
-{
-    (void)state;
-    struct vs_builder b;
-    struct outcome o;
-    vs_builder_open(&b, "caching");
-    vs_builder_device(&b, 0, "Test GPU", GIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1), 3 * MIB, 3 * MIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(2), 600 * 1024, 600 * 1024);
-    vs_builder_free(&b, 0, A(1));
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(3), 12 * MIB, 12 * MIB);
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    run(&o, b.dir, "plan --json trace.vst");
-    assert_int_equal(o.code, 0);
-    struct json_object *json = json_tokener_parse(o.out);
-    assert_non_null(json);
-    json_object_put(json);
-    /* a segment of 20 MiB, split twice, and one of 2; the same in handles; 7 pages */
-    assert_contains(o.out, "{\"policy\":\"pytorch\",\"reserved_bytes\":23068672,\"ratio\":1.747983}");
-    assert_contains(o.out, "{\"policy\":\"expandable\",\"reserved_bytes\":23068672,");
-    assert_contains(o.out, "{\"policy\":\"compact\",\"reserved_bytes\":14680064,");
-    run(&o, b.dir, "plan trace.vst");
-    assert_contains(o.out, "compact                  14.0 MiB   11.24 % above the minimum");
-    assert_contains(o.out, "no better than compact without a plan: the policy places them");
-    remove_file(&b, "trace.vsplan");
-    vs_builder_remove(&b);
-}
-
 static void options_print_value_source_and_variable(void **state)
 {
     (void)state;
@@ -1429,7 +1356,7 @@ static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
         "report f", "report --full f", "report f ", "report f/*.vst", "report --at 100% f/*.vst",
         "check --max-peak 1MiB f/*.vst", "check --max-peak 1MiB --format junit f/*.vst",
         "oom f/*.vst", "index --every 1 f/*.vst", "index f/*.vst", "symbolize f/*.vst",
-        "recover f/*.vst", "plan -o f/p.plan f/*.vst", "report f/missing*.vst"};
+        "recover f/*.vst", "report f/missing*.vst"};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         snprintf(line, sizeof line, "%s'%s'", verbs[i], i == 2 ? other.path : "");
         run(&o, b.dir, "%s", line);
@@ -1617,8 +1544,6 @@ int main(void)
         cmocka_unit_test(the_parts_of_a_capacity_add_up),
         cmocka_unit_test(rows_of_a_sweep_are_all_different),
         cmocka_unit_test(a_replay_of_nothing_is_an_error),
-        cmocka_unit_test(plan_writes_a_plan_of_what_repeats),
-        cmocka_unit_test(plan_prints_what_the_policies_need),
         cmocka_unit_test(estimate_finds_the_largest_batch_from_runs),
         cmocka_unit_test(estimate_describes_a_model),
         cmocka_unit_test(options_print_value_source_and_variable),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files written by `export -o` and `plan -o` are complete or do not exist. */
+ * Files written by `export -o` are complete or do not exist. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -155,18 +155,6 @@ static void an_interrupt_leaves_what_was_there(void **state)
         assert_int_equal(strncmp(line, "t.json\nold\n", strlen("t.json\nold\n")), 0);
 }
 
-static void a_plan_is_replaced_whole(void **state)
-{
-    (void)state;
-    assert_int_equal(bash("mkdir g; cd g; umask 022; $V plan -o t.vsplan \"$T\" >/dev/null; "
-                          "stat -c %a t.vsplan; chmod 600 t.vsplan; cp t.vsplan old\n"
-                          "$V plan -o t.vsplan \"$T\" >/dev/null; stat -c %a t.vsplan\n"
-                          "(trap '' XFSZ; ulimit -f 1; $V plan -o t.vsplan \"$T\"); echo $?; "
-                          "cmp t.vsplan old; ls -A"), 0);
-    assert_string_equal(out, "644\n600\n2\nold\nt.vsplan\n");
-    assert_prints(err, "cannot write t.vsplan: File too large");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,7 +166,6 @@ int main(void)
         cmocka_unit_test(pipes_devices_and_open_files_are_written_to),
         cmocka_unit_test(what_may_not_be_written_is_refused),
         cmocka_unit_test(an_interrupt_leaves_what_was_there),
-        cmocka_unit_test(a_plan_is_replaced_whole),
     };
     return cmocka_run_group_tests_name("whole_file", tests, make_trace, remove_trace);
 }
