@@ -109,6 +109,14 @@ vs_mimalloc() {
     fi
 }
 
+# vs_linker: installs mold (2 MB), which links the tests in a fraction of the time; optional.
+vs_linker() {
+    command -v mold >/dev/null && return 0
+    if [ "$VS_INSTALL" = yes ] && command -v apt-get >/dev/null; then
+        (vs_apt_install mold) || vs_say "continuing without mold"
+    fi
+}
+
 # vs_browser: installs what the tests of the HTML page need: Chromium, and Playwright in
 # build/browser. They are skipped without it.
 vs_browser() {
@@ -171,6 +179,15 @@ vs_package_tools() {
         vs_say "pandas could not be installed; the test of tables of allocations is skipped"
     python3 "$VS_ROOT/tests/package/type_checker.py" fetch ||
         vs_say "mypy could not be installed; the test of the package's types is skipped"
+}
+
+# vs_test_programs: installs what some tests need and are skipped without.
+vs_test_programs() {
+    vs_browser
+    vs_parsers
+    vs_pytest
+    vs_package_tools
+    vs_pprof
 }
 
 # --- CUDA headers ------------------------------------------------------------
