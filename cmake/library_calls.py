@@ -17,10 +17,11 @@ NAME.calls has settings, one line each, that hold for the rows that follow:
 
   include FILE           a header that NAME_rows.c  includes
   handle DECLARATION     the first parameter of each function, which the runner gets first; handle none
-  kernel PREFIX          what stands for the library's prefix in .name, the name of the work
+  kernel PREFIX NAMES    what stands for NAMES, the start of the functions' names, in .name, the name of the work
+                         (_v2, _64 and _bufferSize at its end go); kernel none: no .name
   runner NAME TYPE       what the functions call: int NAME(HANDLE, const TYPE *call)
   pack WORDS             parameters that go to the member of *TYPE* of that name, or with a=b to member b
-  default .MEMBER = EXPRESSION      where neither a parameter nor the row sets it
+  default .MEMBER = EXPRESSION      what it is where neither a parameter nor the row sets it
 
 A row is a function's name and parameters, and on the lines below, with a space in front, the members
 that it sets. {SDCZ} or {Sc:C,Dz:Z} in a name stands for one function for each type of elements (the letter
@@ -104,11 +105,12 @@ class Function:
         for name, kind in zip(self.names, self.types):
             if name in packs:
                 found.setdefault(packs[name], ("(void *)" if kind.endswith("*") else "") + name)
-        for key, expression in self.settings["default"]:
+        for key, expression in self.settings["default"].items():
             found.setdefault(key, words(expression, self.values))
-        kernel, prefix = self.settings["kernel"]
-        found.setdefault("name", '"%s"' % re.sub("^" + prefix, kernel, re.sub(
-            r"(_v2)?(_64)?(_bufferSize)?$", "", self.name)))
+        if self.settings["kernel"] != ["none"]:
+            kernel, prefix = self.settings["kernel"]
+            found.setdefault("name", '"%s"' % re.sub("^" + prefix, kernel, re.sub(
+                r"(_v2)?(_64)?(_bufferSize)?$", "", self.name)))
         return found
 
     def text(self):
@@ -124,7 +126,7 @@ class Function:
 
 def calls(path):
     """(headers, functions) of a NAME.calls."""
-    settings = {"handle": "none", "kernel": ("", ""), "runner": None, "pack": [], "default": []}
+    settings = {"handle": "none", "kernel": ["none"], "runner": None, "pack": [], "default": {}}
     headers, functions = [], []
     row = None
 
@@ -150,14 +152,14 @@ def calls(path):
         elif word == "handle":
             settings["handle"] = rest
         elif word == "kernel":
-            settings["kernel"] = tuple(rest.split())
+            settings["kernel"] = rest.split()
         elif word == "runner":
-            settings.update(runner=tuple(rest.split(" ", 1)), pack=[], default=[])
+            settings.update(runner=tuple(rest.split(" ", 1)), pack=[], default={})
         elif word == "pack":
             settings["pack"] = settings["pack"] + rest.split()
         elif word == "default":
-            settings["default"] = settings["default"] + [
-                re.match(r"\.([\w.]+) = (.*)$", m).groups() for m in split(rest)]
+            settings["default"] = {**settings["default"], **dict(
+                re.match(r"\.([\w.]+) = (.*)$", m).groups() for m in split(rest))}
         else:
             row = [line.strip(), ""]
     finish()

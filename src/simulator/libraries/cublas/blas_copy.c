@@ -4,15 +4,7 @@
  * row. Copies without a stream are done when the function returns. */
 #include "simulator/libraries/cublas/vs_blas.h"
 
-struct blas_copy {
-    int64_t rows, columns, element, from_ld, to_ld; /* elements, element in bytes */
-    const void *from;
-    void *to;
-    bool to_device, async;
-    CUstream stream;
-};
-
-static int copy(const struct blas_copy *c)
+int vs_blas_copy(const struct vs_blas_copy *c)
 {
     const struct vs_library_driver *d = vs_library_driver();
     if (c->rows < 0 || c->columns < 0 || c->element <= 0 || c->from_ld <= 0 || c->to_ld <= 0 ||
@@ -38,34 +30,3 @@ static int copy(const struct blas_copy *c)
         e = d->cuStreamSynchronize(c->stream);
     return e ? CUBLAS_STATUS_MAPPING_ERROR : CUBLAS_STATUS_SUCCESS;
 }
-
-#define COPIES(direction, to_device_, I, W)                                                        \
-    int cublas##direction##Matrix##W(I rows, I columns, I element, const void *a, I lda, void *b,  \
-                                     I ldb)                                                        \
-    {                                                                                              \
-        return copy(&(struct blas_copy){rows, columns, element, lda, ldb, a, b, to_device_, false, \
-                                        NULL});                                                    \
-    }                                                                                              \
-    int cublas##direction##MatrixAsync##W(I rows, I columns, I element, const void *a, I lda,      \
-                                          void *b, I ldb, CUstream stream)                         \
-    {                                                                                              \
-        return copy(&(struct blas_copy){rows, columns, element, lda, ldb, a, b, to_device_, true,  \
-                                        stream});                                                  \
-    }                                                                                              \
-    int cublas##direction##Vector##W(I n, I element, const void *x, I incx, void *y, I incy)       \
-    {                                                                                              \
-        return n < 0 ? CUBLAS_STATUS_INVALID_VALUE                                                 \
-                     : copy(&(struct blas_copy){1, n, element, incx, incy, x, y, to_device_,       \
-                                                false, NULL});                                     \
-    }                                                                                              \
-    int cublas##direction##VectorAsync##W(I n, I element, const void *x, I incx, void *y, I incy,  \
-                                          CUstream stream)                                         \
-    {                                                                                              \
-        return n < 0 ? CUBLAS_STATUS_INVALID_VALUE                                                 \
-                     : copy(&(struct blas_copy){1, n, element, incx, incy, x, y, to_device_, true, \
-                                                stream});                                          \
-    }
-COPIES(Set, true, int, )
-COPIES(Set, true, int64_t, _64)
-COPIES(Get, false, int, )
-COPIES(Get, false, int64_t, _64)

@@ -1,95 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gemm, gemv and ger of cuBLAS in every form: single, batched by pointers, batched by a step,
- * and with types given at run time. */
+ * gemm of cuBLAS in every form: single, batched by pointers, batched by a step, and with types given at run
+ * time. */
 #include "simulator/libraries/cublas/vs_blas.h"
-
-static bool gemm_bad(int opa, int opb, int64_t m, int64_t n, int64_t k, const void *alpha,
-                     int64_t lda, int64_t ldb, const void *beta, int64_t ldc, int64_t batches)
-{
-    return !vs_blas_is_op(opa) || !vs_blas_is_op(opb) || m < 0 || n < 0 || k < 0 || batches < 0 ||
-           !vs_blas_is_ld(lda, opa == CUBLAS_OP_N ? m : k) ||
-           !vs_blas_is_ld(ldb, opb == CUBLAS_OP_N ? k : n) || !vs_blas_is_ld(ldc, m) || !alpha ||
-           !beta;
-}
-
-/* The last arguments of a function say how its matrices lie in memory. */
-#define SINGLE .batches = 1
-#define POINTERS .batches = batches, .a.pointers = true, .b.pointers = true, .c.pointers = true
-#define STEPS .batches = batches, .a.batch_step = step_a, .b.batch_step = step_b, .c.batch_step = step_c
-static int gemm(struct cublasContext *h, const char *name, int opa, int opb, int64_t lda, int64_t ldb,
-                int64_t ldc, struct vs_blas_product p)
-{
-    VS_BLAS_CHECK(h, gemm_bad(opa, opb, p.m, p.n, p.k, p.alpha, lda, ldb, p.beta, ldc, p.batches));
-    struct vs_blas_operand a = vs_blas_matrix(p.a.base, p.a.type, opa, lda);
-    struct vs_blas_operand b = vs_blas_matrix(p.b.base, p.b.type, opb, ldb);
-    struct vs_blas_operand c = vs_blas_matrix(p.c.base, p.c.type, CUBLAS_OP_N, ldc);
-    a.pointers = p.a.pointers, b.pointers = p.b.pointers, c.pointers = p.c.pointers;
-    a.batch_step = p.a.batch_step, b.batch_step = p.b.batch_step, c.batch_step = p.c.batch_step;
-    p.a = a, p.b = b, p.c = c;
-    return vs_blas_product(h, name, &p);
-}
-#define GEMM(name, ta, tb, tc, ts, number_, ...)                                                   \
-    VS_BLAS_CHECK(h, false);                                                                       \
-    return gemm(h, name, opa, opb, lda, ldb, ldc, (struct vs_blas_product){                        \
-        .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .a.base = (void *)a, .a.type = ta,   \
-        .b.base = (void *)b, .b.type = tb, .c.base = (void *)c, .c.type = tc, .scalar_type = ts,   \
-        .number = number_, __VA_ARGS__})
-#define GEMM_SAME(name, t, ...)                                                                    \
-    GEMM(name, t, t, t, t, vs_blas_number(t, h->math_mode), __VA_ARGS__)
-#define GEMM_OF(T, t, name, suffix, I, W)                                                          \
-    int cublas##name##suffix##W(struct cublasContext *h, int opa, int opb, I m, I n, I k,          \
-                                const T *alpha, const T *a, I lda, const T *b, I ldb,              \
-                                const T *beta, T *c, I ldc)                                        \
-    {                                                                                              \
-        GEMM_SAME("cublas_" #name, t, SINGLE);                                                      \
-    }                                                                                              \
-    int cublas##name##Batched##W(struct cublasContext *h, int opa, int opb, I m, I n, I k,         \
-                                 const T *alpha, const T **a, I lda, const T **b, I ldb,           \
-                                 const T *beta, T **c, I ldc, I batches)                           \
-    {                                                                                              \
-        GEMM_SAME("cublas_" #name "_batched", t, POINTERS);                                         \
-    }                                                                                              \
-    int cublas##name##StridedBatched##W(struct cublasContext *h, int opa, int opb, I m, I n, I k,  \
-                                        const T *alpha, const T *a, I lda, long long step_a,       \
-                                        const T *b, I ldb, long long step_b, const T *beta, T *c,  \
-                                        I ldc, long long step_c, I batches)                        \
-    {                                                                                              \
-        GEMM_SAME("cublas_" #name "_strided_batched", t, STEPS);                                    \
-    }
-#define GEMMS(P, T, t, I, W) GEMM_OF(T, t, P##gemm, _v2, I, W)
-VS_BLAS_ALL(GEMMS)
-GEMM_OF(struct float2, CUDA_C_32F, Cgemm3m, , int, )
-GEMM_OF(struct float2, CUDA_C_32F, Cgemm3m, , int64_t, _64)
-#define GEMM_3M(I, W)                                                                              \
-    int cublasZgemm3m##W(struct cublasContext *h, int opa, int opb, I m, I n, I k,                 \
-                         const struct double2 *alpha, const struct double2 *a, I lda,              \
-                         const struct double2 *b, I ldb, const struct double2 *beta,               \
-                         struct double2 *c, I ldc)                                                 \
-    {                                                                                              \
-        GEMM_SAME("cublas_Zgemm3m", CUDA_C_64F, SINGLE);                                            \
-    }
-GEMM_3M(int, )
-GEMM_3M(int64_t, _64)
-
-/* Functions on half precision: NVIDIA's headers declare them for C++ only. The 16 bits of an
- * element are not used here. */
-#define DECLARE_HALF(I, W)                                                                         \
-    VS_LIBRARY_EXPORT int cublasHgemm##W(struct cublasContext *, int, int, I, I, I,                \
-                                         const uint16_t *, const uint16_t *, I, const uint16_t *,  \
-                                         I, const uint16_t *, uint16_t *, I);                      \
-    VS_LIBRARY_EXPORT int cublasHgemmBatched##W(                                                   \
-        struct cublasContext *, int, int, I, I, I, const uint16_t *, const uint16_t **, I,         \
-        const uint16_t **, I, const uint16_t *, uint16_t **, I, I);                                \
-    VS_LIBRARY_EXPORT int cublasHgemmStridedBatched##W(                                            \
-        struct cublasContext *, int, int, I, I, I, const uint16_t *, const uint16_t *, I,          \
-        long long, const uint16_t *, I, long long, const uint16_t *, uint16_t *, I, long long, I);
-DECLARE_HALF(int, )
-DECLARE_HALF(int64_t, _64)
-GEMM_OF(uint16_t, CUDA_R_16F, Hgemm, , int, )
-GEMM_OF(uint16_t, CUDA_R_16F, Hgemm, , int64_t, _64)
-
-/* ---- types given at run time ---- */
 
 /* The arithmetic of a cublasComputeType_t on elements of *type*. */
 static enum vs_sim_number number_of(const struct cublasContext *h, int compute, int type)
@@ -145,50 +58,34 @@ static bool types_fit(int compute, int a, int b, int c)
     }
 }
 
-#define GEMM_EX(name, ...)                                                                         \
-    VS_BLAS_CHECK(h, scalar_of(compute, c_type) < 0);                                              \
-    if (!types_fit(compute, a_type, b_type, c_type))                                               \
-        return vs_library_unsupported(name, "with these types");                                   \
-    (void)algorithm;                                                                               \
-    GEMM(name, a_type, b_type, c_type, scalar_of(compute, c_type), number_of(h, compute, a_type),  \
-         __VA_ARGS__)
-#define GEMM_EX_OF(I, W)                                                                           \
-    int cublasGemmEx##W(struct cublasContext *h, int opa, int opb, I m, I n, I k,                  \
-                        const void *alpha, const void *a, int a_type, I lda, const void *b,        \
-                        int b_type, I ldb, const void *beta, void *c, int c_type, I ldc,           \
-                        int compute, int algorithm)                                                \
-    {                                                                                              \
-        GEMM_EX("cublasGemmEx", SINGLE);                                                           \
-    }                                                                                              \
-    int cublasGemmBatchedEx##W(struct cublasContext *h, int opa, int opb, I m, I n, I k,           \
-                               const void *alpha, const void **a, int a_type, I lda,               \
-                               const void **b, int b_type, I ldb, const void *beta, void **c,      \
-                               int c_type, I ldc, I batches, int compute, int algorithm)           \
-    {                                                                                              \
-        GEMM_EX("cublasGemmBatchedEx", POINTERS);                                                  \
-    }                                                                                              \
-    int cublasGemmStridedBatchedEx##W(                                                             \
-        struct cublasContext *h, int opa, int opb, I m, I n, I k, const void *alpha,               \
-        const void *a, int a_type, I lda, long long step_a, const void *b, int b_type, I ldb,      \
-        long long step_b, const void *beta, void *c, int c_type, I ldc, long long step_c,          \
-        I batches, int compute, int algorithm)                                                     \
-    {                                                                                              \
-        GEMM_EX("cublasGemmStridedBatchedEx", STEPS);                                              \
-    }
-GEMM_EX_OF(int, )
-GEMM_EX_OF(int64_t, _64)
+static bool is_wrong(const struct vs_blas_gemm *g)
+{
+    return !vs_blas_is_op(g->opa) || !vs_blas_is_op(g->opb) || g->m < 0 || g->n < 0 || g->k < 0 ||
+           g->batches < 0 || !vs_blas_is_ld(g->lda, vs_blas_rows(g->opa, g->m, g->k)) ||
+           !vs_blas_is_ld(g->ldb, vs_blas_rows(g->opb, g->k, g->n)) || !vs_blas_is_ld(g->ldc, g->m) ||
+           !g->alpha || !g->beta;
+}
 
-/* The same with the compute type in the name. */
-#define GEMM_NAMED(name, T, compute_, I, W)                                                        \
-    int cublas##name##W(struct cublasContext *h, int opa, int opb, I m, I n, I k, const T *alpha,  \
-                        const void *a, int a_type, I lda, const void *b, int b_type, I ldb,        \
-                        const T *beta, void *c, int c_type, I ldc)                                 \
-    {                                                                                              \
-        const int compute = compute_, algorithm = CUBLAS_GEMM_DEFAULT;                             \
-        GEMM_EX("cublas" #name, SINGLE);                                                           \
-    }
-#define GEMMS_NAMED(name, T)                                                                       \
-    GEMM_NAMED(name, T, CUBLAS_COMPUTE_32F, int, ) GEMM_NAMED(name, T, CUBLAS_COMPUTE_32F, int64_t, _64)
-GEMMS_NAMED(SgemmEx, float)
-GEMMS_NAMED(CgemmEx, struct float2)
-GEMMS_NAMED(Cgemm3mEx, struct float2)
+int vs_blas_gemm(struct cublasContext *h, const struct vs_blas_gemm *g)
+{
+    VS_BLAS_CHECK(h, !g->by_type && scalar_of(g->compute, g->c_type) < 0);
+    if (!g->by_type && !types_fit(g->compute, g->a_type, g->b_type, g->c_type))
+        return vs_library_unsupported(g->name, "with these types");
+    VS_BLAS_CHECK(h, is_wrong(g));
+    struct vs_blas_product p = {
+        .m = g->m,
+        .n = g->n,
+        .k = g->k,
+        .batches = g->batches,
+        .a = vs_blas_matrix(g->a, g->a_type, g->opa, g->lda),
+        .b = vs_blas_matrix(g->b, g->b_type, g->opb, g->ldb),
+        .c = vs_blas_matrix(g->c, g->c_type, CUBLAS_OP_N, g->ldc),
+        .number = g->by_type ? vs_blas_number(g->a_type, h->math_mode)
+                             : number_of(h, g->compute, g->a_type),
+        .scalar_type = g->by_type ? g->a_type : scalar_of(g->compute, g->c_type),
+        .alpha = g->alpha,
+        .beta = g->beta};
+    p.a.pointers = p.b.pointers = p.c.pointers = g->pointers;
+    p.a.batch_step = g->step_a, p.b.batch_step = g->step_b, p.c.batch_step = g->step_c;
+    return vs_blas_product(h, g->name, &p);
+}

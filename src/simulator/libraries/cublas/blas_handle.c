@@ -53,40 +53,46 @@ int cublasSetWorkspace_v2(struct cublasContext *h, void *workspace, size_t bytes
     return CUBLAS_STATUS_SUCCESS;
 }
 
-#define GET(name, T, field)                                                                        \
-    int cublasGet##name(struct cublasContext *h, T *value)                                         \
-    {                                                                                              \
-        VS_BLAS_CHECK(h, !value);                                                                  \
-        *value = h->field;                                                                         \
-        return CUBLAS_STATUS_SUCCESS;                                                              \
-    }
-#define GET_AND_SET(name, suffix, T, field, good)                                                  \
-    GET(name##suffix, T, field)                                                                    \
-    int cublasSet##name##suffix(struct cublasContext *h, T value)                                  \
-    {                                                                                              \
-        VS_BLAS_CHECK(h, !(good));                                                                 \
-        h->field = value;                                                                          \
-        return CUBLAS_STATUS_SUCCESS;                                                              \
-    }
-static bool is_math_mode(int mode)
+int cublasGetStream_v2(struct cublasContext *h, CUstream *stream)
+{
+    VS_BLAS_CHECK(h, !stream);
+    *stream = h->stream;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+/* ---- settings ---- */
+
+bool vs_blas_is_math_mode(int mode)
 {
     int known = CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION | 15, low = mode & 15;
     return !(mode & ~known) && low <= CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH &&
            (low <= CUBLAS_FP32_EMULATED_BF16X9_MATH || low == CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH);
 }
 
-GET(Stream_v2, CUstream, stream)
-GET_AND_SET(PointerMode, _v2, int, pointer_mode,
-            value == CUBLAS_POINTER_MODE_HOST || value == CUBLAS_POINTER_MODE_DEVICE)
-GET_AND_SET(AtomicsMode, , int, atomics_mode,
-            value == CUBLAS_ATOMICS_ALLOWED || value == CUBLAS_ATOMICS_NOT_ALLOWED)
-GET_AND_SET(MathMode, , int, math_mode, is_math_mode(value))
-GET_AND_SET(SmCountTarget, , int, sm_count_target,
-            value >= 0 && value <= vs_library_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT))
-GET_AND_SET(EmulationStrategy, , int, emulation_strategy,
-            value >= CUBLAS_EMULATION_STRATEGY_DEFAULT && value <= CUBLAS_EMULATION_STRATEGY_EAGER)
-GET_AND_SET(EmulationSpecialValuesSupport, , int, special_values, value >= 0 && value <= 0xFFFF)
-GET_AND_SET(FixedPointEmulationMantissaControl, , int, mantissa_control, value == 0 || value == 1)
-GET_AND_SET(FixedPointEmulationMaxMantissaBitCount, , int, mantissa_bits_max, value >= 0)
-GET_AND_SET(FixedPointEmulationMantissaBitOffset, , int, mantissa_offset, true)
-GET_AND_SET(FixedPointEmulationMantissaBitCountPointer, , int *, mantissa_bits, true)
+int vs_blas_get(struct cublasContext *h, const struct vs_blas_setting *s)
+{
+    VS_BLAS_CHECK(h, !s->to);
+    *s->to = *(int *)((char *)h + s->at);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+int vs_blas_set(struct cublasContext *h, const struct vs_blas_setting *s)
+{
+    VS_BLAS_CHECK(h, s->bad);
+    *(int *)((char *)h + s->at) = s->value;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+int cublasGetFixedPointEmulationMantissaBitCountPointer(struct cublasContext *h, int **bits)
+{
+    VS_BLAS_CHECK(h, !bits);
+    *bits = h->mantissa_bits;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+int cublasSetFixedPointEmulationMantissaBitCountPointer(struct cublasContext *h, int *bits)
+{
+    VS_BLAS_CHECK(h, false);
+    h->mantissa_bits = bits;
+    return CUBLAS_STATUS_SUCCESS;
+}

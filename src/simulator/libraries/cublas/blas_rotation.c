@@ -7,13 +7,7 @@
 
 #include "simulator/libraries/cublas/vs_blas.h"
 
-struct blas_rotation {
-    bool modified; /* rotmg: number a, b, c and s are d1, d2, x1 and y1 */
-    int type, real_type;
-    void *a, *b, *c, *s, *parameters;
-};
-
-static void rotg_complex(const struct blas_rotation *r, double complex a, double complex b)
+static void rotg_complex(const struct vs_blas_rotation *r, double complex a, double complex b)
 {
     double size = cabs(a), norm = hypot(size, cabs(b));
     double complex direction = size != 0 ? a / size : 1;
@@ -22,7 +16,7 @@ static void rotg_complex(const struct blas_rotation *r, double complex a, double
     vs_blas_store(r->a, r->type, 0, size != 0 ? direction * norm : b);
 }
 
-static void rotg(const struct blas_rotation *r)
+static void rotg(const struct vs_blas_rotation *r)
 {
     double complex za = vs_blas_load(r->a, r->type, 0), zb = vs_blas_load(r->b, r->type, 0);
     if (vs_blas_is_complex(r->type)) {
@@ -96,7 +90,7 @@ static struct modified modified(double d1, double d2, double x1, double y1)
     return m;
 }
 
-static void rotmg(const struct blas_rotation *r)
+static void rotmg(const struct vs_blas_rotation *r)
 {
     struct modified m = modified(
         creal(vs_blas_load(r->a, r->type, 0)), creal(vs_blas_load(r->b, r->type, 0)),
@@ -113,7 +107,7 @@ static void rotmg(const struct blas_rotation *r)
 
 static void run(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
 {
-    const struct blas_rotation *r = launch->args[0];
+    const struct vs_blas_rotation *r = launch->args[0];
     (void)first, (void)last;
     if (r->modified)
         rotmg(r);
@@ -121,9 +115,9 @@ static void run(const struct vramscope_sim_launch *launch, unsigned long first, 
         rotg(r);
 }
 
-static int rotation(struct cublasContext *h, const struct blas_rotation *r)
+int vs_blas_rotation(struct cublasContext *h, const struct vs_blas_rotation *r)
 {
-    VS_BLAS_CHECK(h, !r->a || !r->b || !r->c || !r->s || (r->modified && !r->parameters));
+    VS_BLAS_CHECK(h, r->bad || !r->a || !r->b || !r->c || !r->s || (r->modified && !r->parameters));
     if (!vs_blas_is_computed(r->type) || !vs_blas_is_computed(r->real_type))
         return vs_library_unsupported(r->modified ? "cublasRotmgEx" : "cublasRotgEx", "with these types");
     struct vs_sim_work work = {.name = "cublas_rotation", .operations = 64, .bytes = 64};
@@ -138,38 +132,4 @@ static int rotation(struct cublasContext *h, const struct blas_rotation *r)
     else
         rotg(r);
     return CUBLAS_STATUS_SUCCESS;
-}
-
-#define ROTG(P, T, t, R, real)                                                                     \
-    int cublas##P##rotg_v2(struct cublasContext *h, T *a, T *b, R *c, T *s)                        \
-    {                                                                                              \
-        return rotation(h, &(struct blas_rotation){false, t, real, a, b, c, s, NULL});             \
-    }
-#define ROTMG(P, T, t)                                                                             \
-    int cublas##P##rotmg_v2(struct cublasContext *h, T *d1, T *d2, T *x1, const T *y1, T *p)       \
-    {                                                                                              \
-        return rotation(h, &(struct blas_rotation){true, t, t, d1, d2, x1, (void *)y1, p});        \
-    }
-ROTG(S, float, CUDA_R_32F, float, CUDA_R_32F)
-ROTG(D, double, CUDA_R_64F, double, CUDA_R_64F)
-ROTG(C, struct float2, CUDA_C_32F, float, CUDA_R_32F)
-ROTG(Z, struct double2, CUDA_C_64F, double, CUDA_R_64F)
-ROTMG(S, float, CUDA_R_32F)
-ROTMG(D, double, CUDA_R_64F)
-
-int cublasRotgEx(struct cublasContext *h, void *a, void *b, int type, void *c, void *s, int scalar_type,
-                 int execution_type)
-{
-    (void)execution_type;
-    VS_BLAS_CHECK(h, !vs_blas_is_complex(type) && type != scalar_type);
-    return rotation(h, &(struct blas_rotation){false, type, scalar_type, a, b, c, s, NULL});
-}
-
-int cublasRotmgEx(struct cublasContext *h, void *d1, int d1_type, void *d2, int d2_type, void *x1,
-                  int x1_type, const void *y1, int y1_type, void *parameters, int parameter_type,
-                  int execution_type)
-{
-    (void)execution_type;
-    VS_BLAS_CHECK(h, d1_type != d2_type || d1_type != x1_type || d1_type != parameter_type);
-    return rotation(h, &(struct blas_rotation){true, d1_type, y1_type, d1, d2, x1, (void *)y1, parameters});
 }

@@ -132,14 +132,15 @@ static bool types_computed(const struct vs_blas_vector *v)
            (v->kind <= VS_BLAS_AMIN || !v->result || vs_blas_is_computed(v->result_type));
 }
 
-int vs_blas_vector(struct cublasContext *h, const char *name, const struct vs_blas_vector *given)
+int vs_blas_vector(struct cublasContext *h, const struct vs_blas_vector *given)
 {
     struct vs_blas_vector v = *given;
+    VS_BLAS_CHECK(h, (v.kind >= VS_BLAS_AXPY && !v.scalar) || (v.kind == VS_BLAS_ROT && !v.scalar2));
     bool empty = is_empty(&v), small = v.n <= VS_BLAS_VECTOR_MAX;
     if ((reduces(&v) && !v.result) || (!empty && !v.x))
         return CUBLAS_STATUS_INVALID_VALUE;
     if (!types_computed(&v))
-        return vs_library_unsupported(name, "with these types");
+        return vs_library_unsupported(v.name, "with these types");
     if (empty && !reduces(&v))
         return CUBLAS_STATUS_SUCCESS;
     v.scalars_on_host = h->pointer_mode == CUBLAS_POINTER_MODE_HOST;
@@ -155,7 +156,7 @@ int vs_blas_vector(struct cublasContext *h, const char *name, const struct vs_bl
                                    .bytes = touched * n * vs_library_bits(v.x_type) / 8};
         return vs_blas_status(vs_library_compute(h->stream, &work, run, &v, sizeof v));
     }
-    int e = vs_blas_work(h, name, v.x_type, 2 * n, touched * n);
+    int e = vs_blas_work(h, v.name, v.x_type, 2 * n, touched * n);
     if (!e && at_once)
         e = vs_blas_wait(h);
     if (!e && at_once)

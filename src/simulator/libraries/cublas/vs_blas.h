@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The stand-in for cuBLAS, between its files: the handle, types of elements, work on the handle's
- * stream, and the operations that are computed. A function of cuBLAS checks its arguments in the
- * order that NVIDIA documents, then hands its operations and elements to vs_blas_work, or its
- * operands to vs_blas_vector or vs_blas_product, which compute small problems as well. All functions
- * return a status of cuBLAS. A handle belongs to one thread at a time, as NVIDIA's. */
+ * stream, and the operations that are computed. Most functions of cuBLAS are rows of cublas.calls,
+ * which pack their arguments and call one of the runners here. A runner checks the arguments, then hands
+ * operations and elements to vs_blas_work, or operands to vs_blas_product, which computes small
+ * problems as well. All functions return a status of cuBLAS. A handle belongs to one thread at a
+ * time, as NVIDIA's. */
 #ifndef VS_BLAS_H
 #define VS_BLAS_H
 
@@ -14,7 +15,6 @@
 #include "simulator/libraries/cublas/vs_cublas_api.h"
 
 VS_CUBLAS_FUNCTIONS(VS_LIBRARY_DECLARE)
-#undef I /* of complex.h: a type of integers in the macros of this folder */
 
 struct cublasContext {
     CUstream stream;
@@ -34,14 +34,6 @@ enum { VS_BLAS_HANDLE = 1 };
         if (bad)                                                                                   \
             return CUBLAS_STATUS_INVALID_VALUE;                                                    \
     } while (0)
-
-/* The four types of the classic functions, and both widths of their integers: for each function
- * F(letter, element, type of element, integer, suffix of the name). */
-#define VS_BLAS_WIDTHS(F, P, T, t) F(P, T, t, int, ) F(P, T, t, int64_t, _64)
-#define VS_BLAS_REAL(F) VS_BLAS_WIDTHS(F, S, float, CUDA_R_32F) VS_BLAS_WIDTHS(F, D, double, CUDA_R_64F)
-#define VS_BLAS_COMPLEX(F)                                                                         \
-    VS_BLAS_WIDTHS(F, C, struct float2, CUDA_C_32F) VS_BLAS_WIDTHS(F, Z, struct double2, CUDA_C_64F)
-#define VS_BLAS_ALL(F) VS_BLAS_REAL(F) VS_BLAS_COMPLEX(F)
 
 /* ---- arguments ---- */
 
@@ -66,6 +58,22 @@ static inline bool vs_blas_is_ld(int64_t ld, int64_t rows)
 {
     return ld >= (rows > 1 ? rows : 1);
 }
+/* vs_blas_rows: rows in memory of a matrix of which op(matrix) is *m* by *n*. */
+static inline int64_t vs_blas_rows(int op, int64_t m, int64_t n)
+{
+    return op == CUBLAS_OP_N ? m : n;
+}
+/* vs_blas_inner: rows of a square matrix at one side of a matrix of *m* by *n*. */
+static inline int64_t vs_blas_inner(int side, int64_t m, int64_t n)
+{
+    return side == CUBLAS_SIDE_LEFT ? m : n;
+}
+static inline double vs_blas_square(int64_t n)
+{
+    return (double)n * (double)n;
+}
+/* vs_blas_is_math_mode: is *mode* a cublasMath_t, flags included? */
+bool vs_blas_is_math_mode(int mode);
 
 /* ---- types (blas_type.c) ---- */
 
@@ -88,6 +96,31 @@ int vs_blas_work(struct cublasContext *handle, const char *name, int type, doubl
 /* vs_blas_wait: waits for the work on the stream of the handle. */
 int vs_blas_wait(struct cublasContext *handle);
 
+/* ---- timed functions (blas_timed.c) ---- */
+
+/* A function whose arguments are checked and which takes its time. */
+struct vs_blas_call {
+    const char *name;
+    int type;                                     /* of the elements */
+    int op, opb, uplo, side, diag;                /* arguments by cuBLAS's names; where a function has none, */
+    int64_t m, n, k, rhs, kl, ku, batches;        /* one that is valid */
+    int64_t incx, incy, lda, ldb, ldc;
+    const void *alpha, *beta;
+    int *info, *infos, *pivots;                   /* in host memory; in device memory */
+    int64_t rows_a, rows_b, rows_c;               /* that the leading dimensions must have room for */
+    bool bad;                                     /* another rule on the arguments is broken */
+    const char *unsupported;                      /* the function, where it is not supported so */
+    unsigned char position[7];                    /* of op, m, n, rhs, lda, ldb or ldc, batches: 1 is the first */
+    double operations, elements;                  /* of real numbers; elements of *type*, read or written */
+};
+/* vs_blas_timed: checks *call* and submits its work. */
+int vs_blas_timed(struct cublasContext *handle, const struct vs_blas_call *call);
+/* vs_blas_factor: the same for each of call->batches matrices, with *infos* set to 0, and *pivots* to
+ * ones that exchange nothing. */
+int vs_blas_factor(struct cublasContext *handle, const struct vs_blas_call *call);
+/* vs_blas_solve: the same, with **info* 0, or minus the position of a wrong argument. */
+int vs_blas_solve(struct cublasContext *handle, const struct vs_blas_call *call);
+
 /* ---- vectors (blas_vector.c) ---- */
 
 enum vs_blas_vector_kind {
@@ -105,6 +138,7 @@ enum vs_blas_vector_kind {
     VS_BLAS_ROTM  /* scalar: the five parameters */
 };
 struct vs_blas_vector {
+    const char *name; /* of the kernel: the function's where its types may not be supported */
     enum vs_blas_vector_kind kind;
     bool wide; /* the result of AMAX and AMIN has 64 bits */
     bool scalars_on_host;
@@ -114,11 +148,10 @@ struct vs_blas_vector {
     const void *scalar, *scalar2;
     double complex values[5]; /* of the scalars, once read */
 };
-/* vs_blas_vector: checks pointers and types, submits the work of *v* as kernel *name* (the function's
- * name where the types may not be supported), and computes
- * it: results of host pointer mode before it returns, whatever the size; other operations in the
- * order of the stream up to a size (VS_BLAS_VECTOR_MAX). */
-int vs_blas_vector(struct cublasContext *handle, const char *name, const struct vs_blas_vector *v);
+/* vs_blas_vector: checks pointers and types, submits the work of *v*, and computes it: results of host
+ * pointer mode before it returns, whatever the size; other operations in the order of the stream up to a
+ * size (VS_BLAS_VECTOR_MAX). */
+int vs_blas_vector(struct cublasContext *handle, const struct vs_blas_vector *v);
 #define VS_BLAS_VECTOR_MAX ((int64_t)1 << 20) /* elements */
 
 /* ---- products (blas_product.c) ---- */
@@ -148,5 +181,68 @@ int vs_blas_product(struct cublasContext *handle, const char *name,
 #define VS_BLAS_PRODUCT_MAX 2e6
 /* vs_blas_matrix: op(matrix) at *base* with leading dimension *ld*. */
 struct vs_blas_operand vs_blas_matrix(const void *base, int type, int op, int64_t ld);
+
+/* ---- matrix products (blas_gemm.c, blas_gemv.c, blas_grouped.c) ---- */
+
+struct vs_blas_gemm {
+    const char *name; /* of the kernel: the function's where its types may not be supported */
+    int opa, opb, a_type, b_type, c_type;
+    bool by_type; /* computes as its types do, or else as *compute*, a cublasComputeType_t */
+    int compute;
+    int64_t m, n, k, batches, lda, ldb, ldc, step_a, step_b, step_c;
+    bool pointers; /* a, b and c are arrays of pointers to matrices */
+    const void *alpha, *a, *b, *beta, *c;
+};
+int vs_blas_gemm(struct cublasContext *handle, const struct vs_blas_gemm *g);
+
+struct vs_blas_groups {
+    const char *name;
+    bool wide; /* arrays of 64-bit integers */
+    bool bad;
+    int type; /* of the elements of A and B */
+    int64_t count;
+    const int *opa, *opb;
+    const void *m, *n, *k, *lda, *ldb, *ldc, *sizes;
+    const void *alpha, *beta;
+};
+int vs_blas_grouped(struct cublasContext *handle, const struct vs_blas_groups *g);
+
+struct vs_blas_gemv { /* y = alpha op(a) x + beta y, or for vs_blas_ger a += alpha x y' */
+    const char *name;
+    int op, matrix_type, result_type, scalar_type;
+    bool pointers, conjugated;
+    int64_t m, n, lda, incx, incy, batches, step_a, step_x, step_y;
+    const void *alpha, *a, *x, *beta, *y;
+};
+int vs_blas_gemv(struct cublasContext *handle, const struct vs_blas_gemv *g);
+int vs_blas_ger(struct cublasContext *handle, const struct vs_blas_gemv *g);
+
+/* ---- rotations, settings, copies (blas_rotation.c, blas_handle.c, blas_copy.c) ---- */
+
+struct vs_blas_rotation {
+    bool modified; /* rotmg: number a, b, c and s are d1, d2, x1 and y1 */
+    bool bad;
+    int type, real_type;
+    void *a, *b, *c, *s, *parameters;
+};
+int vs_blas_rotation(struct cublasContext *handle, const struct vs_blas_rotation *r);
+
+struct vs_blas_setting {
+    size_t at; /* of an int in struct cublasContext */
+    int value;
+    bool bad;
+    int *to;
+};
+int vs_blas_get(struct cublasContext *handle, const struct vs_blas_setting *s);
+int vs_blas_set(struct cublasContext *handle, const struct vs_blas_setting *s);
+
+struct vs_blas_copy {
+    int64_t rows, columns, element, from_ld, to_ld; /* elements, element in bytes */
+    const void *from;
+    void *to;
+    bool to_device, async;
+    CUstream stream;
+};
+int vs_blas_copy(const struct vs_blas_copy *c);
 
 #endif
