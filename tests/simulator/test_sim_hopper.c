@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What devices from compute capability 9.0 on have: thread block clusters and tensor map objects,
- * with the rules of cuda.h; and that older devices refuse both. The argument is the device. */
+ * What devices from compute capability 9.0 on have: thread block clusters, with the rules of
+ * cuda.h; and that older devices refuse them. The argument is the device. */
 #include <cuda_runtime_api.h>
 
 #include "sim_stub.h"
@@ -167,145 +167,19 @@ static void the_runtime_launches_clusters(void **state)
     OK(cudaDeviceSynchronize());
 }
 
-/* ---- tensor maps ---- */
-
-static CUtensorMap map;
-static cuuint64_t dims[5], strides[4];
-static cuuint32_t box[5], steps[5];
-
-/* A matrix of 1024 x 512 numbers of 2 bytes in boxes of 64 x 64. */
-static void matrix(void)
-{
-    dims[0] = 512;
-    dims[1] = 1024;
-    strides[0] = 1024;
-    box[0] = box[1] = 64;
-    for (int i = 0; i < 5; i++)
-        steps[i] = 1;
-}
-
-static CUresult tiled(unsigned type, unsigned rank, uintptr_t address, unsigned interleave,
-                      unsigned swizzle, unsigned fill)
-{
-    return cuTensorMapEncodeTiled(&map, (CUtensorMapDataType)type, rank, (void *)address, dims,
-                                  strides, box, steps, (CUtensorMapInterleave)interleave,
-                                  (CUtensorMapSwizzle)swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-                                  (CUtensorMapFloatOOBfill)fill);
-}
-
-#define BF16 CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-#define SWIZZLE CU_TENSOR_MAP_SWIZZLE_128B
-
-static void a_tiled_map_is_described_and_its_address_replaced(void **state)
-{
-    (void)state;
-    CUtensorMap first;
-    matrix();
-    memset(&map, 0xee, sizeof map);
-    OK(tiled(BF16, 2, 4096, 0, SWIZZLE, 0));
-    first = map;
-    OK(tiled(BF16, 2, 4096, 0, SWIZZLE, 0));
-    assert_memory_equal(&first, &map, sizeof map); /* all 128 bytes are set, and the same */
-    OK(tiled(BF16, 2, 8192, 0, SWIZZLE, 0));
-    assert_memory_not_equal(&first, &map, sizeof map);
-    OK(cuTensorMapReplaceAddress(&map, (void *)4096));
-    assert_memory_equal(&first, &map, sizeof map);
-    FAILS(cuTensorMapReplaceAddress(&map, (void *)4104), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuTensorMapReplaceAddress(NULL, (void *)4096), CUDA_ERROR_INVALID_VALUE);
-    memset(&map, 0, sizeof map);
-    FAILS(cuTensorMapReplaceAddress(&map, (void *)4096), CUDA_ERROR_INVALID_VALUE);
-}
-
-static void each_argument_of_a_tiled_map_is_checked(void **state)
-{
-    (void)state;
-    matrix();
-    FAILS(tiled(16, 2, 4096, 0, SWIZZLE, 0), CUDA_ERROR_INVALID_VALUE);
-    FAILS(tiled(BF16, 0, 4096, 0, SWIZZLE, 0), CUDA_ERROR_INVALID_VALUE);
-    FAILS(tiled(BF16, 6, 4096, 0, SWIZZLE, 0), CUDA_ERROR_INVALID_VALUE);
-    FAILS(tiled(BF16, 2, 4100, 0, SWIZZLE, 0), CUDA_ERROR_INVALID_VALUE);
-    FAILS(tiled(BF16, 2, 4096, 1, SWIZZLE, 0), CUDA_ERROR_INVALID_VALUE); /* rank of 3 needed */
-    FAILS(tiled(BF16, 2, 4096, 0, 7, 0), CUDA_ERROR_INVALID_VALUE);
-    FAILS(tiled(BF16, 2, 4096, 0, SWIZZLE, 2), CUDA_ERROR_INVALID_VALUE);
-    FAILS(tiled(CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, 4096, 0, SWIZZLE, 1), CUDA_ERROR_INVALID_VALUE);
-    OK(tiled(BF16, 2, 4096, 0, SWIZZLE, 1));
-    OK(tiled(BF16, 2, 0, 0, SWIZZLE, 0)); /* grouped products of CUTLASS set the address later */
-    FAILS(tiled(BF16, 2, 4096, 0, CU_TENSOR_MAP_SWIZZLE_64B, 0), CUDA_ERROR_INVALID_VALUE);
-    dims[1] = 0;
-    FAILS(tiled(BF16, 2, 4096, 0, SWIZZLE, 0), CUDA_ERROR_INVALID_VALUE);
-    dims[1] = 1ull << 32;
-    OK(tiled(BF16, 2, 4096, 0, SWIZZLE, 0));
-    dims[1]++;
-    FAILS(tiled(BF16, 2, 4096, 0, SWIZZLE, 0), CUDA_ERROR_INVALID_VALUE);
-    matrix();
-    strides[0] = 1032;
-    FAILS(tiled(BF16, 2, 4096, 0, SWIZZLE, 0), CUDA_ERROR_INVALID_VALUE);
-    strides[0] = 1ull << 40;
-    FAILS(tiled(BF16, 2, 4096, 0, SWIZZLE, 0), CUDA_ERROR_INVALID_VALUE);
-    matrix();
-    box[1] = 257;
-    FAILS(tiled(BF16, 2, 4096, 0, SWIZZLE, 0), CUDA_ERROR_INVALID_VALUE);
-    box[1] = 256;
-    OK(tiled(BF16, 2, 4096, 0, SWIZZLE, 0));
-    box[0] = 12; /* 24 bytes */
-    FAILS(tiled(BF16, 2, 4096, 0, SWIZZLE, 0), CUDA_ERROR_INVALID_VALUE);
-    matrix();
-    steps[1] = 9;
-    FAILS(tiled(BF16, 2, 4096, 0, SWIZZLE, 0), CUDA_ERROR_INVALID_VALUE);
-    steps[1] = 8;
-    steps[0] = 0; /* ignored */
-    OK(tiled(BF16, 2, 4096, 0, SWIZZLE, 0));
-    matrix();
-    FAILS(cuTensorMapEncodeTiled((CUtensorMap *)((char *)&map + 8), BF16, 2, (void *)4096, dims,
-                                 strides, box, steps, 0, SWIZZLE, 0, 0),
-          CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuTensorMapEncodeTiled(&map, BF16, 2, (void *)4096, dims, NULL, box, steps, 0, SWIZZLE, 0,
-                                 0),
-          CUDA_ERROR_INVALID_VALUE);
-    OK(cuTensorMapEncodeTiled(&map, BF16, 1, (void *)4096, dims, NULL, box, steps, 0, SWIZZLE, 0, 0));
-}
-
-static void maps_for_convolutions_have_their_own_limits(void **state)
-{
-    (void)state;
-    int lower[3] = {-1, -1, -1}, upper[3] = {1, 1, 1};
-    matrix();
-    dims[0] = 64, dims[1] = 56, dims[2] = 56, dims[3] = 8;
-    strides[0] = 128, strides[1] = 128 * 56, strides[2] = 128 * 56 * 56;
-#define IM2COL(rank, channels, pixels)                                                        \
-    cuTensorMapEncodeIm2col(&map, BF16, rank, (void *)4096, dims, strides, lower, upper,      \
-                            channels, pixels, steps, 0, SWIZZLE, 0, 0)
-    OK(IM2COL(4, 64, 128));
-    FAILS(IM2COL(2, 64, 128), CUDA_ERROR_INVALID_VALUE);
-    FAILS(IM2COL(4, 257, 128), CUDA_ERROR_INVALID_VALUE);
-    FAILS(IM2COL(4, 65, 128), CUDA_ERROR_INVALID_VALUE); /* wider than the swizzle */
-    FAILS(IM2COL(4, 64, 1025), CUDA_ERROR_INVALID_VALUE);
-    lower[1] = -129;
-    FAILS(IM2COL(4, 64, 128), CUDA_ERROR_INVALID_VALUE);
-    OK(IM2COL(3, 64, 128)); /* one offset */
-    lower[0] = -32769;
-    FAILS(IM2COL(3, 64, 128), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuTensorMapEncodeIm2colWide(&map, BF16, 4, (void *)4096, dims, strides, -1, 1, 64, 128,
-                                      steps, 0, 0, SWIZZLE, 0, 0),
-          CUDA_ERROR_NOT_SUPPORTED); /* from 10.0 on */
-}
-
 static void the_device_says_what_it_has(void **state)
 {
     int has = *state != NULL;
     assert_int_equal(attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH), has);
-    assert_int_equal(attribute(CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED), has);
+    assert_int_equal(attribute(CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED), 0);
 }
 
-static void an_older_device_has_neither(void **state)
+static void an_older_device_has_no_clusters(void **state)
 {
     (void)state;
     CUlaunchConfig config = {.blockDimX = 32, .blockDimY = 1, .blockDimZ = 1};
     int n;
-    matrix();
     FAILS(launch(16, 2, 1, 1), CUDA_ERROR_NOT_SUPPORTED);
-    FAILS(tiled(BF16, 2, 4096, 0, SWIZZLE, 0), CUDA_ERROR_NOT_SUPPORTED);
-    FAILS(cuTensorMapReplaceAddress(&map, (void *)4096), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuOccupancyMaxPotentialClusterSize(&n, f, &config), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
           CUDA_ERROR_NOT_SUPPORTED);
@@ -329,14 +203,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(clusters_that_run_at_the_same_time_share_groups_of_sms),
         cmocka_unit_test(graphs_keep_clusters_and_check_them),
         cmocka_unit_test(the_runtime_launches_clusters),
-        cmocka_unit_test(a_tiled_map_is_described_and_its_address_replaced),
-        cmocka_unit_test(each_argument_of_a_tiled_map_is_checked),
-        cmocka_unit_test(maps_for_convolutions_have_their_own_limits),
         cmocka_unit_test(the_device_says_what_it_has),
     };
     const struct CMUnitTest older[] = {
         cmocka_unit_test(the_device_says_what_it_has),
-        cmocka_unit_test(an_older_device_has_neither),
+        cmocka_unit_test(an_older_device_has_no_clusters),
     };
     const char *device = argc > 1 ? argv[1] : "h100-80g";
     setenv("VRAMSCOPE_SIMULATE", device, 1);

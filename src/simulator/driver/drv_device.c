@@ -83,15 +83,6 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
     return e;
 }
 
-CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice dev)
-{
-    size_t all;
-    CUresult e = cuDeviceTotalMem_v2(bytes ? &all : NULL, dev);
-    if (e == CUDA_SUCCESS)
-        *bytes = all > UINT32_MAX ? UINT32_MAX : (unsigned)all;
-    return e;
-}
-
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 {
     struct vs_sim_device *d;
@@ -158,8 +149,7 @@ static int attribute_of_preset(CUdevice_attribute attribute, const struct vs_sim
         return 1;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = p->shared_optin; return 1;
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: *value = p->blocks_per_sm; return 1;
-    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
-    case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED: *value = p->major >= 9; return 1;
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: *value = p->major >= 9; return 1;
     case CU_DEVICE_ATTRIBUTE_ECC_ENABLED: *value = p->bus_bits > 1000; return 1;
     default: return 0;
     }

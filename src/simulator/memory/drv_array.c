@@ -270,21 +270,6 @@ CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAlloca
              : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray)
-{
-    const CUDA_ARRAY3D_DESCRIPTOR_v1 *a = pAllocateArray;
-    return a ? create(&(CUDA_ARRAY3D_DESCRIPTOR){a->Width, a->Height, a->Depth, a->Format, a->NumChannels, a->Flags},
-                      pHandle)
-             : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAllocateArray)
-{
-    const CUDA_ARRAY_DESCRIPTOR_v1 *a = pAllocateArray;
-    return a ? create(&(CUDA_ARRAY3D_DESCRIPTOR){a->Width, a->Height, 0, a->Format, a->NumChannels, 0}, pHandle)
-             : CUDA_ERROR_INVALID_VALUE;
-}
-
 CUresult cuArrayDestroy(CUarray hArray) { return destroy((uintptr_t)hArray, false); }
 
 /* Common start of the functions that query an array. */
@@ -317,32 +302,6 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarra
                                                     .Height = a.desc.Height,
                                                     .Format = a.desc.Format,
                                                     .NumChannels = a.desc.NumChannels};
-    return e;
-}
-
-CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR_v1 *pArrayDescriptor, CUarray hArray)
-{
-    struct vs_sim_array a;
-    CUresult e = describe(pArrayDescriptor, hArray, &a);
-    if (e == CUDA_SUCCESS)
-        *pArrayDescriptor = (CUDA_ARRAY3D_DESCRIPTOR_v1){.Width = (unsigned)a.desc.Width,
-                                                         .Height = (unsigned)a.desc.Height,
-                                                         .Depth = (unsigned)a.desc.Depth,
-                                                         .Format = a.desc.Format,
-                                                         .NumChannels = a.desc.NumChannels,
-                                                         .Flags = a.desc.Flags};
-    return e;
-}
-
-CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CUarray hArray)
-{
-    struct vs_sim_array a;
-    CUresult e = describe(pArrayDescriptor, hArray, &a);
-    if (e == CUDA_SUCCESS)
-        *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR_v1){.Width = (unsigned)a.desc.Width,
-                                                       .Height = (unsigned)a.desc.Height,
-                                                       .Format = a.desc.Format,
-                                                       .NumChannels = a.desc.NumChannels};
     return e;
 }
 

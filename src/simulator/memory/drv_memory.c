@@ -151,19 +151,6 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
-{
-    size_t f, t;
-    CUresult e = cuMemGetInfo_v2(&f, &t);
-    if (e)
-        return e;
-    if (free)
-        *free = f > UINT32_MAX ? UINT32_MAX : (unsigned)f;
-    if (total)
-        *total = t > UINT32_MAX ? UINT32_MAX : (unsigned)t;
-    return CUDA_SUCCESS;
-}
-
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
     struct vs_sim_context *ctx;
@@ -217,11 +204,6 @@ CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
 {
     return cuMemHostAlloc(pp, bytesize, CU_MEMHOSTALLOC_DEVICEMAP);
-}
-
-CUresult cuMemAllocHost(void **pp, unsigned int bytesize)
-{
-    return cuMemAllocHost_v2(pp, bytesize);
 }
 
 /* Takes the memory of *kind* that starts at *p*, else *missing*. Work may still use it, so the call waits for

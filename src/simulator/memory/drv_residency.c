@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Residency of managed memory. Host and device share the bytes; the simulation tracks which 2 MiB
- * pages are resident on a device, and counts those against its memory. Each device has its pages in
- * order of use; if a page does not fit, the least recently used ones are evicted to the host. So
- * resident bytes never exceed the device's memory, and allocations may be larger.
+ * pages are resident on a device, and counts those against its memory. If a page does not fit,
+ * others are evicted to the host, in no order that a program may rely on. So resident bytes never
+ * exceed the device's memory, and allocations may be larger.
  *
  * Advice is stored for intervals of 4 KiB pages, the granularity of programs.
  *
@@ -17,92 +17,65 @@
 #include <string.h>
 #include <sys/mman.h>
 
-struct page {
-    struct page *newer, *older; /* in the list of the device where it resides */
-    int resident; /* ordinal, or -1 */
-};
-
 struct vs_sim_managed {
+    struct vs_sim_managed *next; /* of all, guarded by managed_mu */
     struct vs_sim_advice *advice; /* ascending; the last interval ends at the allocation's end */
     size_t advice_count, advice_max;
     size_t page_count;
-    struct page pages[];
+    int8_t resident[]; /* of each page: ordinal, or -1 */
 };
 
-static struct { /* guarded by managed_mu */
-    struct page *newest, *oldest;
-    uint64_t count;
-} held[VS_SIM_DEVICES_MAX];
-
 static pthread_mutex_t managed_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct vs_sim_managed *newest;               /* guarded by managed_mu */
+static uint64_t held_pages[VS_SIM_DEVICES_MAX];    /* guarded by managed_mu */
 static atomic_uint live; /* allocations; launches skip everything else if 0 */
 
 /* ---- pages of devices ---- */
 
-static void leave_locked(struct page *p)
+static void go_home_locked(int8_t *page)
 {
-    int d = p->resident;
-    if (p->newer)
-        p->newer->older = p->older;
-    else
-        held[d].newest = p->older;
-    if (p->older)
-        p->older->newer = p->newer;
-    else
-        held[d].oldest = p->newer;
-    held[d].count--;
-    p->resident = -1;
+    vs_sim_space_uncharge(*page, VS_SIM_PAGE_BYTES);
+    held_pages[*page]--;
+    *page = -1;
 }
 
-static void enter_locked(struct page *p, int device)
+/* Evicts pages of *device* until *bytes* are free, or none is left. */
+static void evict_locked(int device, uint64_t bytes)
 {
-    p->resident = device;
-    p->newer = NULL;
-    p->older = held[device].newest;
-    if (p->older)
-        p->older->newer = p;
-    else
-        held[device].oldest = p;
-    held[device].newest = p;
-    held[device].count++;
+    for (struct vs_sim_managed *m = newest; m; m = m->next)
+        for (size_t i = 0; i < m->page_count && held_pages[device]; i++) {
+            if (vs_sim_space_free_bytes(device) >= bytes)
+                return;
+            if (m->resident[i] == device)
+                go_home_locked(&m->resident[i]);
+        }
 }
 
-static void go_home_locked(struct page *p)
+/* Returns whether the page moved. *wanted_bytes*: of this page and those that follow it. */
+static bool bring_locked(int8_t *page, int device, uint64_t wanted_bytes)
 {
-    int device = p->resident;
-    leave_locked(p);
-    vs_sim_space_uncharge(device, VS_SIM_PAGE_BYTES);
-}
-
-static bool bring_locked(struct page *p, int device)
-{
-    if (p->resident == device) {
-        leave_locked(p);
-        enter_locked(p, device);
+    if (*page == device)
         return false;
-    }
-    if (p->resident >= 0)
-        go_home_locked(p);
-    while (!vs_sim_space_try_charge(device, VS_SIM_PAGE_BYTES)) {
-        if (!held[device].oldest)
+    if (*page >= 0)
+        go_home_locked(page);
+    if (!vs_sim_space_try_charge(device, VS_SIM_PAGE_BYTES)) {
+        evict_locked(device, wanted_bytes);
+        if (!vs_sim_space_try_charge(device, VS_SIM_PAGE_BYTES))
             return false; /* the rest of the device is permanently in use: the page stays here */
-        go_home_locked(held[device].oldest);
     }
-    enter_locked(p, device);
+    *page = (int8_t)device;
+    held_pages[device]++;
     return true;
 }
 
 bool vs_sim_managed_make_room(int device, uint64_t bytes)
 {
-    bool any = false;
     bytes = (bytes + VS_SIM_PAGE_BYTES - 1) & ~(VS_SIM_PAGE_BYTES - 1);
     pthread_mutex_lock(&managed_mu);
-    uint64_t free_bytes = vs_sim_space_free_bytes(device);
-    if (free_bytes + held[device].count * VS_SIM_PAGE_BYTES >= bytes)
-        while (held[device].oldest && vs_sim_space_free_bytes(device) < bytes) {
-            go_home_locked(held[device].oldest);
-            any = true;
-        }
+    uint64_t before = held_pages[device];
+    if (vs_sim_space_free_bytes(device) + before * VS_SIM_PAGE_BYTES >= bytes)
+        evict_locked(device, bytes);
+    bool any = held_pages[device] < before;
     pthread_mutex_unlock(&managed_mu);
     return any;
 }
@@ -221,11 +194,13 @@ uint64_t vs_sim_managed_move(const struct vs_sim_managed_span *span)
         size_t first = span->offset / VS_SIM_PAGE_BYTES,
                last = (span->offset + span->bytes - 1) / VS_SIM_PAGE_BYTES;
         for (size_t i = first; i <= last; i++) {
-            struct page *p = &range.managed->pages[i];
+            int8_t *page = &range.managed->resident[i];
             if (span->place >= 0) {
-                moved += bring_locked(p, span->place) ? VS_SIM_PAGE_BYTES : 0;
-            } else if (p->resident >= 0) {
-                go_home_locked(p);
+                moved += bring_locked(page, span->place, (last - i + 1) * VS_SIM_PAGE_BYTES)
+                             ? VS_SIM_PAGE_BYTES
+                             : 0;
+            } else if (*page >= 0) {
+                go_home_locked(page);
                 moved += span->place == CU_DEVICE_INVALID ? 0 : VS_SIM_PAGE_BYTES;
             }
         }
@@ -247,7 +222,7 @@ void vs_sim_managed_touch(uintptr_t address, int device)
                 at++;
             int preferred = m->advice[at].preferred;
             if (preferred == CU_DEVICE_INVALID || preferred == device)
-                bring_locked(&m->pages[i], device);
+                bring_locked(&m->resident[i], device, (m->page_count - i) * VS_SIM_PAGE_BYTES);
         }
     }
     pthread_mutex_unlock(&managed_mu);
@@ -277,7 +252,7 @@ static void *map_aligned(size_t bytes)
 static struct vs_sim_managed *state_new(size_t bytes)
 {
     size_t count = (bytes + VS_SIM_PAGE_BYTES - 1) / VS_SIM_PAGE_BYTES;
-    struct vs_sim_managed *m = malloc(sizeof *m + count * sizeof *m->pages);
+    struct vs_sim_managed *m = malloc(sizeof *m + count);
     struct vs_sim_advice *advice = malloc(4 * sizeof *advice);
     if (!m || !advice) {
         free(m);
@@ -288,8 +263,7 @@ static struct vs_sim_managed *state_new(size_t bytes)
         .advice = advice, .advice_count = 1, .advice_max = 4, .page_count = count};
     advice[0] = (struct vs_sim_advice){
         .end = round_up(bytes), .preferred = CU_DEVICE_INVALID, .prefetched = CU_DEVICE_INVALID};
-    for (size_t i = 0; i < count; i++)
-        m->pages[i] = (struct page){.resident = -1};
+    memset(m->resident, -1, count);
     return m;
 }
 
@@ -301,6 +275,10 @@ CUresult vs_sim_managed_add(struct vs_sim_range *range)
     range->kind = VS_SIM_RANGE_MANAGED;
     CUresult e = range->managed ? vs_sim_range_add(range) : CUDA_ERROR_OUT_OF_MEMORY;
     if (e == CUDA_SUCCESS) {
+        pthread_mutex_lock(&managed_mu);
+        range->managed->next = newest;
+        newest = range->managed;
+        pthread_mutex_unlock(&managed_mu);
         atomic_fetch_add(&live, 1);
         return CUDA_SUCCESS;
     }
@@ -317,8 +295,12 @@ void vs_sim_managed_release(const struct vs_sim_range *range)
     struct vs_sim_managed *m = range->managed;
     pthread_mutex_lock(&managed_mu);
     for (size_t i = 0; i < m->page_count; i++)
-        if (m->pages[i].resident >= 0)
-            go_home_locked(&m->pages[i]);
+        if (m->resident[i] >= 0)
+            go_home_locked(&m->resident[i]);
+    struct vs_sim_managed **link = &newest;
+    while (*link != m)
+        link = &(*link)->next;
+    *link = m->next;
     pthread_mutex_unlock(&managed_mu);
     atomic_fetch_sub(&live, 1);
     free(m->advice);

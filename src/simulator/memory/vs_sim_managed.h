@@ -27,8 +27,8 @@ CUresult vs_sim_managed_add(struct vs_sim_range *range);
 void vs_sim_managed_release(const struct vs_sim_range *range);
 
 /* vs_sim_managed_move: moves the pages of *span* to its place; CU_DEVICE_INVALID discards them.
- * Other managed pages are evicted from a device, the least recently used first; pages that still do
- * not fit stay on the host. Returns the bytes moved. */
+ * Other managed pages are evicted from a device; pages that still do not fit stay on the host.
+ * Returns the bytes moved. */
 uint64_t vs_sim_managed_move(const struct vs_sim_managed_span *span);
 /* vs_sim_managed_touch: a kernel on *device* received *address*. If that is managed memory, its
  * pages move to the device, unless their preferred location is another. Cheap while there is no

@@ -184,12 +184,6 @@ cudaError_t vs_rt_array_shape(cudaArray_const_t array, struct vs_rt_array_shape 
     return cudaSuccess;
 }
 
-/* The runtime's structures of these two have the layout of the driver's. */
-_Static_assert(sizeof(struct cudaArraySparseProperties) == sizeof(CUDA_ARRAY_SPARSE_PROPERTIES),
-               "");
-_Static_assert(sizeof(struct cudaArrayMemoryRequirements) == sizeof(CUDA_ARRAY_MEMORY_REQUIREMENTS),
-               "");
-
 /* ---- mipmapped arrays ---- */
 
 cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
