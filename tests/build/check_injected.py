@@ -12,13 +12,13 @@ ANSWERS = "answers for the cache, which an injected process has not"
 ROOM = "records nothing: only lets the cache give way"
 EXEMPT = {
     "cuGetProcAddress": "how calls arrive at hooks", "cuGetProcAddress_v2": "how calls arrive at hooks",
-    "cuMemGetInfo": ANSWERS, "cuMemGetInfo_v2": ANSWERS, "cuDeviceTotalMem": ANSWERS,
-    "cuDeviceTotalMem_v2": ANSWERS, "cuMemGetAddressRange": ANSWERS, "cuMemGetAddressRange_v2": ANSWERS,
+    "cuMemGetInfo_v2": ANSWERS,
+    "cuDeviceTotalMem_v2": ANSWERS, "cuMemGetAddressRange_v2": ANSWERS,
     "cuPointerGetAttribute": ANSWERS, "cuPointerGetAttributes": ANSWERS, "cuPointerSetAttribute": ANSWERS,
     "cuMemGetAccess": ANSWERS, "cuIpcGetMemHandle": ANSWERS, "cuMemGetHandleForAddressRange": ANSWERS,
     "cuMemAddressFree": ANSWERS, "cuCtxSynchronize": ANSWERS, "cuCtxEnablePeerAccess": ANSWERS,
     "cuMemSetAccess": ROOM, "cuImportExternalMemory": ROOM, "cuGraphicsMapResources": ROOM,
-    "cuGraphicsMapResources_ptsz": ROOM, "cuModuleGetFunction": ROOM, "cuModuleGetGlobal": ROOM,
+    "cuGraphicsMapResources_ptsz": ROOM, "cuModuleGetFunction": ROOM,
     "cuModuleGetGlobal_v2": ROOM, "cuLibraryGetModule": ROOM, "cuLibraryGetGlobal": ROOM,
     "cuLibraryGetManaged": ROOM, "cuKernelGetFunction": ROOM, "cuFuncLoad": ROOM, "cuLaunchKernel": ROOM,
     "cuLaunchKernel_ptsz": ROOM, "cuLaunchKernelEx": ROOM, "cuLaunchKernelEx_ptsz": ROOM,

@@ -29,6 +29,7 @@ VS_INJECT(cuMemPoolDestroy, BEFORE, (p->pool))
 /* --- page-locked host memory --- */
 VS_INJECT(cuMemAllocHost_v2, AFTER, (p->pp, p->bytesize))
 VS_INJECT(cuMemHostAlloc, AFTER, (p->pp, p->bytesize, p->Flags))
+VS_INJECT(cuMemHostRegister, AFTER, (p->p, p->bytesize, p->Flags))
 VS_INJECT(cuMemHostRegister_v2, AFTER, (p->p, p->bytesize, p->Flags))
 VS_INJECT(cuMemFreeHost, FREES, (p->p))
 VS_INJECT(cuMemHostUnregister, FREES, (p->p))
@@ -119,7 +120,6 @@ VS_INJECT(cuIpcCloseMemHandle, FREES, (p->dptr))
 VS_INJECT(cuMemPoolImportPointer, AFTER, (p->ptr_out, p->pool, p->shareData))
 VS_INJECT(cuExternalMemoryGetMappedBuffer, AFTER, (p->devPtr, p->extMem, p->bufferDesc))
 VS_INJECT(cuExternalMemoryGetMappedMipmappedArray, AFTER, (p->mipmap, p->extMem, p->mipmapDesc))
-VS_INJECT(cuGraphicsResourceGetMappedPointer, AFTER, (p->pDevPtr, p->pSize, p->resource))
 VS_INJECT(cuGraphicsResourceGetMappedPointer_v2, AFTER, (p->pDevPtr, p->pSize, p->resource))
 VS_INJECT(cuGraphicsUnmapResources, BEFORE, (p->count, p->resources, p->hStream))
 VS_INJECT(cuGraphicsUnmapResources_ptsz, BEFORE, (p->count, p->resources, p->hStream))
@@ -131,16 +131,6 @@ VS_INJECT(cuMulticastBindMem, AFTER,
 VS_INJECT(cuMulticastBindAddr, AFTER, (p->mcHandle, p->mcOffset, p->memptr, p->size, p->flags))
 VS_INJECT(cuMulticastUnbind, AFTER, (p->mcHandle, p->dev, p->mcOffset, p->size))
 #endif
-
-/* --- the forms of CUDA before 3.2 --- */
-VS_INJECT(cuMemAlloc, AFTER, (p->dptr, p->bytesize))
-VS_INJECT(cuMemAllocPitch, AFTER,
-          (p->dptr, p->pPitch, p->WidthInBytes, p->Height, p->ElementSizeBytes))
-VS_INJECT(cuMemFree, FREES, (p->dptr))
-VS_INJECT(cuMemAllocHost, AFTER, (p->pp, p->bytesize))
-VS_INJECT(cuMemHostRegister, AFTER, (p->p, p->bytesize, p->Flags))
-VS_INJECT(cuArrayCreate, AFTER, (p->pHandle, (const void *)p->pAllocateArray))
-VS_INJECT(cuArray3DCreate, AFTER, (p->pHandle, (const void *)p->pAllocateArray))
 
 /* --- code, visible in the device's figures --- */
 VS_INJECT(cuModuleLoad, AFTER, (p->module, p->fname))

@@ -75,30 +75,6 @@ CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc)
     MAKE(desc, 1, "cuArray3DCreate", VS_REAL(cuArray3DCreate_v2, array, desc))
 }
 
-CUresult cuArrayCreate(CUarray *array, const struct vs_array_descriptor_v1 *desc)
-{
-    if (!vs_hook_active() || !array || !desc)
-        return VS_REAL(cuArrayCreate, array, desc);
-    CUDA_ARRAY3D_DESCRIPTOR full = {.Width = desc->width,
-                                    .Height = desc->height,
-                                    .Format = desc->format,
-                                    .NumChannels = desc->channels};
-    MAKE(&full, 1, "cuArrayCreate", VS_REAL(cuArrayCreate, array, desc))
-}
-
-CUresult cuArray3DCreate(CUarray *array, const struct vs_array3d_descriptor_v1 *desc)
-{
-    if (!vs_hook_active() || !array || !desc)
-        return VS_REAL(cuArray3DCreate, array, desc);
-    CUDA_ARRAY3D_DESCRIPTOR full = {.Width = desc->width,
-                                    .Height = desc->height,
-                                    .Depth = desc->depth,
-                                    .Format = desc->format,
-                                    .NumChannels = desc->channels,
-                                    .Flags = desc->flags};
-    MAKE(&full, 1, "cuArray3DCreate", VS_REAL(cuArray3DCreate, array, desc))
-}
-
 CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc,
                                 unsigned levels)
 {

@@ -37,13 +37,6 @@ CUresult cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *ptr, size_t *bytes,
     return mapped_at(r, resource, ptr && !r ? *ptr : 0, bytes && !r ? *bytes : 0);
 }
 
-CUresult cuGraphicsResourceGetMappedPointer(vs_deviceptr_v1 *ptr, unsigned *bytes,
-                                            CUgraphicsResource resource)
-{
-    CUresult r = VS_REAL(cuGraphicsResourceGetMappedPointer, ptr, bytes, resource);
-    return mapped_at(r, resource, ptr && !r ? *ptr : 0, bytes && !r ? *bytes : 0);
-}
-
 /* These addresses are no longer used, even if the driver refuses the call. */
 static void unmapping(unsigned count, const CUgraphicsResource *resources, const char *api)
 {

@@ -59,6 +59,18 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned flags)
     return r;
 }
 
+CUresult cuMemHostRegister(void *ptr, size_t bytes, unsigned flags)
+{
+    if (!vs_hook_active())
+        return VS_REAL(cuMemHostRegister, ptr, bytes, flags);
+    vs_thread.inside++;
+    CUresult r = VS_REAL(cuMemHostRegister, ptr, bytes, flags);
+    after_alloc(r, (uint64_t)(uintptr_t)ptr, bytes, VS_FAMILY_REGISTERED,
+                vs_api("cuMemHostRegister"));
+    vs_thread.inside--;
+    return r;
+}
+
 CUresult cuMemFreeHost(void *ptr)
 {
     if (!vs_hook_active())

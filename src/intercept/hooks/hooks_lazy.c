@@ -34,11 +34,6 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     MEASURED("cuModuleGetFunction", module, VS_REAL(cuModuleGetFunction, function, module, name))
 }
 
-CUresult cuModuleGetGlobal(vs_deviceptr_v1 *ptr, unsigned *bytes, CUmodule module, const char *name)
-{
-    MEASURED("cuModuleGetGlobal", module, VS_REAL(cuModuleGetGlobal, ptr, bytes, module, name))
-}
-
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name)
 {
     MEASURED("cuModuleGetGlobal", module, VS_REAL(cuModuleGetGlobal_v2, ptr, bytes, module, name))

@@ -33,44 +33,15 @@
 #undef cuMemFreeAsync
 #undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxReset
-#undef cuArray3DCreate
-#undef cuArrayCreate
-#undef cuCtxCreate
-#undef cuCtxDestroy
-#undef cuDeviceTotalMem
 #undef cuGraphicsMapResources
-#undef cuGraphicsResourceGetMappedPointer
 #undef cuGraphicsUnmapResources
-#undef cuIpcOpenMemHandle
-#undef cuMemAlloc
-#undef cuMemAllocHost
-#undef cuMemAllocPitch
-#undef cuMemFree
-#undef cuMemGetAddressRange
-#undef cuMemGetInfo
-#undef cuMemHostGetDevicePointer
 #undef cuMemHostRegister
 #undef cuLaunchCooperativeKernel
 #undef cuLaunchKernel
 #undef cuLaunchKernelEx
 #undef cuMemMapArrayAsync
-#undef cuModuleGetGlobal
 #undef cuMulticastBindAddr
 #undef cuMulticastBindMem
-
-/* The types of CUDA before 3.2, which cuda.h does not export: the unversioned entry points still
- * have them. */
-typedef unsigned vs_deviceptr_v1;
-struct vs_array_descriptor_v1 {
-    unsigned width, height;
-    CUarray_format format;
-    unsigned channels;
-};
-struct vs_array3d_descriptor_v1 {
-    unsigned width, height, depth;
-    CUarray_format format;
-    unsigned channels, flags;
-};
 
 /* types of later headers that hooks pass on by pointer, whatever they contain */
 #if CUDA_VERSION < 12000

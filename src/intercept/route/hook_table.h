@@ -45,15 +45,12 @@ VS_DRIVER_HOOK(cuMemFreeAsync_ptsz, (CUdeviceptr ptr, CUstream stream), (ptr, st
 VS_DRIVER_HOOK(cuMemAllocHost_v2, (void **ptr, size_t bytes), (ptr, bytes))
 VS_DRIVER_HOOK(cuMemHostAlloc, (void **ptr, size_t bytes, unsigned flags), (ptr, bytes, flags))
 VS_DRIVER_HOOK(cuMemFreeHost, (void *ptr), (ptr))
+VS_DRIVER_HOOK(cuMemHostRegister, (void *ptr, size_t bytes, unsigned flags), (ptr, bytes, flags))
 VS_DRIVER_HOOK(cuMemHostRegister_v2, (void *ptr, size_t bytes, unsigned flags), (ptr, bytes, flags))
 VS_DRIVER_HOOK(cuMemHostUnregister, (void *ptr), (ptr))
 
 /* --- arrays: hooks_array.c --- */
-VS_DRIVER_HOOK(cuArrayCreate, (CUarray *array, const struct vs_array_descriptor_v1 *desc),
-               (array, desc))
 VS_DRIVER_HOOK(cuArrayCreate_v2, (CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc), (array, desc))
-VS_DRIVER_HOOK(cuArray3DCreate, (CUarray *array, const struct vs_array3d_descriptor_v1 *desc),
-               (array, desc))
 VS_DRIVER_HOOK(cuArray3DCreate_v2, (CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc),
                (array, desc))
 VS_DRIVER_HOOK(cuArrayDestroy, (CUarray array), (array))
@@ -150,27 +147,9 @@ VS_DRIVER_HOOK(cuGraphicsUnmapResources_ptsz,
                (unsigned count, CUgraphicsResource *resources, CUstream stream),
                (count, resources, stream))
 VS_DRIVER_HOOK(cuGraphicsUnregisterResource, (CUgraphicsResource resource), (resource))
-VS_DRIVER_HOOK(cuGraphicsResourceGetMappedPointer,
-               (vs_deviceptr_v1 *ptr, unsigned *bytes, CUgraphicsResource resource),
-               (ptr, bytes, resource))
 VS_DRIVER_HOOK(cuGraphicsResourceGetMappedPointer_v2,
                (CUdeviceptr *ptr, size_t *bytes, CUgraphicsResource resource),
                (ptr, bytes, resource))
-
-/* --- 32-bit forms, from before CUDA 3.2 (4.0, 6.5): hooks_v1.c --- */
-VS_DRIVER_HOOK(cuMemAlloc, (vs_deviceptr_v1 *ptr, unsigned bytes), (ptr, bytes))
-VS_DRIVER_HOOK(cuMemAllocPitch,
-               (vs_deviceptr_v1 *ptr, unsigned *pitch, unsigned width, unsigned height,
-                unsigned element),
-               (ptr, pitch, width, height, element))
-VS_DRIVER_HOOK(cuMemFree, (vs_deviceptr_v1 ptr), (ptr))
-VS_DRIVER_HOOK(cuMemAllocHost, (void **ptr, unsigned bytes), (ptr, bytes))
-VS_DRIVER_HOOK(cuMemHostRegister, (void *ptr, size_t bytes, unsigned flags), (ptr, bytes, flags))
-VS_DRIVER_HOOK(cuMemGetInfo, (unsigned *free_bytes, unsigned *total_bytes),
-               (free_bytes, total_bytes))
-VS_DRIVER_HOOK(cuDeviceTotalMem, (unsigned *bytes, CUdevice device), (bytes, device))
-VS_DRIVER_HOOK(cuMemGetAddressRange,
-               (vs_deviceptr_v1 *base, unsigned *bytes, vs_deviceptr_v1 ptr), (base, bytes, ptr))
 
 /* --- code: hooks_module.c --- */
 VS_DRIVER_HOOK(cuModuleLoad, (CUmodule *module, const char *path), (module, path))
@@ -194,9 +173,6 @@ VS_DRIVER_HOOK(cuLibraryUnload, (CUlibrary library), (library))
 /* --- lazily loaded code: hooks_lazy.c --- */
 VS_DRIVER_HOOK(cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name),
                (function, module, name))
-VS_DRIVER_HOOK(cuModuleGetGlobal,
-               (vs_deviceptr_v1 *ptr, unsigned *bytes, CUmodule module, const char *name),
-               (ptr, bytes, module, name))
 VS_DRIVER_HOOK(cuModuleGetGlobal_v2,
                (CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name),
                (ptr, bytes, module, name))

@@ -4,7 +4,6 @@
  * from before CUDA 3.2. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 
 #include "victim.h"
 
@@ -126,36 +125,6 @@ CASE(by_the_runtime, "arrays by the runtime API, one allocation fails", 0)
     OK(cudaFreeArray(NULL));
     printf("%s\n", cudaGetErrorName(cudaMallocArray(&a, &one, (size_t)1 << 40, 1, 0)));
     tally_failed(VT_ARRAY);
-}
-
-/* As programs from before CUDA 3.2 find them. */
-CASE(first_forms, "cuArrayCreate and cuArray3DCreate of CUDA 2, through dlsym", 0)
-{
-    struct {
-        unsigned width, height;
-        CUarray_format format;
-        unsigned channels;
-    } plane = {100, 50, CU_AD_FORMAT_FLOAT, 2};
-    struct {
-        unsigned width, height, depth;
-        CUarray_format format;
-        unsigned channels, flags;
-    } cuboid = {10, 20, 30, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0};
-    CUresult (*create)(CUarray *, const void *), (*create3d)(CUarray *, const void *);
-    CUarray array;
-    start();
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    CHECK(driver);
-    *(void **)&create = dlsym(driver, "cuArrayCreate");
-    *(void **)&create3d = dlsym(driver, "cuArray3DCreate");
-    CHECK(create && create3d);
-    OK(create(&array, &plane));
-    tally_alloc(VT_ARRAY, 100 * 50 * 8);
-    destroy(array);
-    OK(create3d(&array, &cuboid));
-    tally_alloc(VT_ARRAY, 10 * 20 * 30);
-    destroy(array);
-    dlclose(driver);
 }
 
 CASE(die_with_their_context, "a context with arrays is destroyed", 0)

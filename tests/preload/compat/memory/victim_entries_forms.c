@@ -89,50 +89,26 @@ CASE(managed, "managed memory by driver and runtime API", 0)
     tally_free(VT_MANAGED);
 }
 
-/* The symbols of CUDA before 3.2 and 6.5, as old programs find them. */
-CASE(first_forms, "32-bit functions from before CUDA 3.2, through dlsym", 0)
+/* Symbols without a version, which programs that look functions up by hand still call. */
+CASE(first_forms, "the first cuCtxCreate, cuCtxDestroy and cuMemHostRegister, through dlsym", 0)
 {
-    CUresult (*alloc)(unsigned *, unsigned), (*release)(unsigned);
-    CUresult (*alloc_host)(void **, unsigned), (*enroll)(void *, size_t, unsigned);
-    CUresult (*get_info)(unsigned *, unsigned *), (*total)(unsigned *, CUdevice);
+    CUresult (*enroll)(void *, size_t, unsigned);
     CUresult (*create)(CUcontext *, unsigned, CUdevice), (*destroy)(CUcontext);
-    unsigned d = 0, free_bytes, total_bytes, device_bytes;
     CUcontext ctx;
     void *p, *driver = dlopen("libcuda.so.1", RTLD_NOW);
     CHECK(driver);
-    *(void **)&alloc = dlsym(driver, "cuMemAlloc");
-    *(void **)&release = dlsym(driver, "cuMemFree");
-    *(void **)&alloc_host = dlsym(driver, "cuMemAllocHost");
     *(void **)&enroll = dlsym(driver, "cuMemHostRegister");
-    *(void **)&get_info = dlsym(driver, "cuMemGetInfo");
-    *(void **)&total = dlsym(driver, "cuDeviceTotalMem");
     *(void **)&create = dlsym(driver, "cuCtxCreate");
     *(void **)&destroy = dlsym(driver, "cuCtxDestroy");
-    CHECK(alloc && release && alloc_host && enroll && get_info && total && create && destroy);
+    CHECK(enroll && create && destroy);
     OK(cuInit(0));
     OK(create(&ctx, 0, 0));
-    CUresult r = alloc(&d, 4096); /* the simulated driver has no memory below 4 GiB */
-    printf("32-bit addresses: %d\n", r);
-    if (r == CUDA_SUCCESS) {
-        tally_alloc(VT_DEVICE, 4096);
-        OK(release(d));
-        tally_free(VT_DEVICE);
-    } else {
-        tally_failed(VT_DEVICE);
-    }
-    OK(alloc_host(&p, 12345));
-    tally_alloc(VT_PINNED, 12345);
-    OK(cuMemFreeHost(p));
-    tally_free(VT_PINNED);
     p = aligned_alloc(4096, 64 * KIB);
     OK(enroll(p, 64 * KIB, 0));
     tally_alloc(VT_REGISTERED, (int64_t)(64 * KIB));
     OK(cuMemHostUnregister(p));
     tally_free(VT_REGISTERED);
     free(p);
-    OK(get_info(&free_bytes, &total_bytes));
-    OK(total(&device_bytes, 0));
-    printf("%u of %u, %u\n", free_bytes, total_bytes, device_bytes);
     OK(destroy(ctx));
     dlclose(driver);
 }
