@@ -233,26 +233,6 @@ static void compare_runs(struct check_work *work, struct vs_measured **runs, siz
         raise_code(work, VS_EXIT_NO);
 }
 
-/* With --take all traces of one program are its runs. */
-static void compare_all(struct check_work *work)
-{
-    bool together = work->command->budget.take != VS_TAKE_EACH;
-    size_t placed = 0;
-    for (size_t i = 0; i < work->count; i++) {
-        size_t from = placed;
-        bool seen = false;
-        for (size_t k = 0; k < placed; k++)
-            seen |= work->sorted[k] == &work->runs[i];
-        if (seen)
-            continue;
-        work->sorted[placed++] = &work->runs[i];
-        for (size_t k = i + 1; together && k < work->count; k++)
-            if (strcmp(work->runs[k].process, work->runs[i].process) == 0)
-                work->sorted[placed++] = &work->runs[k];
-        compare_runs(work, &work->sorted[from], placed - from);
-    }
-}
-
 int vs_check_baseline_readable(const struct vs_check_command *command, bool *copies)
 {
     char why[VS_BUDGET_WHY_MAX];
@@ -339,7 +319,22 @@ static void compare_and_update(struct check_work *work)
     struct vs_baseline *before = work->baseline;
     if (work->command->update_baseline)
         work->baseline = NULL;
-    compare_all(work);
+    /* With --take all traces of one program are its runs. */
+    bool together = work->command->budget.take != VS_TAKE_EACH;
+    size_t placed = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        size_t from = placed;
+        bool seen = false;
+        for (size_t k = 0; k < placed; k++)
+            seen |= work->sorted[k] == &work->runs[i];
+        if (seen)
+            continue;
+        work->sorted[placed++] = &work->runs[i];
+        for (size_t k = i + 1; together && k < work->count; k++)
+            if (strcmp(work->runs[k].process, work->runs[i].process) == 0)
+                work->sorted[placed++] = &work->runs[k];
+        compare_runs(work, &work->sorted[from], placed - from);
+    }
     work->baseline = before;
     if (work->count && !work->problem_count && vs_budget_unmatched(&work->command->budget, why))
         problem(work, work->runs[0].report->path, "%s", why);

@@ -49,24 +49,21 @@ size_t vs_simulated_split(char *names, const char **list)
     return count;
 }
 
-/* An unknown device, and not another error. */
-static void suggest(const char *spec, char *why)
-{
-    char names[VS_SIMULATED_WHY_MAX], word[64];
-    const char *list[VS_SIMULATED_MAX];
-    snprintf(word, sizeof word, "%.*s", (int)strcspn(spec, ","), spec);
-    vs_simulated_names(names);
-    size_t count = vs_simulated_split(names, list), near = vs_name_meant(word, list, count);
-    if (near < count)
-        snprintf(why, VS_SIMULATED_WHY_MAX, "no simulated device '%s'; did you mean '%s'? `vramscope doctor "
-                 "--gpus` lists all", word, list[near]);
-}
-
 enum vs_err vs_simulated_check(const char *spec, char *why)
 {
     enum vs_err err = check_spec(spec, why);
-    if (err == VS_ERR_ARG && strncmp(why, "no simulated device", 19) == 0)
-        suggest(spec, why);
+    if (err == VS_ERR_ARG && strncmp(why, "no simulated device", 19) == 0) {
+        /* An unknown device, and not another error. */
+        char names[VS_SIMULATED_WHY_MAX], word[64];
+        const char *list[VS_SIMULATED_MAX];
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(spec, ","), spec);
+        vs_simulated_names(names);
+        size_t count = vs_simulated_split(names, list), near = vs_name_meant(word, list, count);
+        if (near < count)
+            snprintf(why, VS_SIMULATED_WHY_MAX,
+                     "no simulated device '%s'; did you mean '%s'? `vramscope doctor "
+                     "--gpus` lists all", word, list[near]);
+    }
     return err;
 }
 

@@ -135,16 +135,6 @@ void vs_whole_file_like(struct vs_whole_file *file, const char *source)
     (void)private; /* some file systems have no permissions */
 }
 
-static void drop(const char *who, struct vs_whole_file *file)
-{
-    if (file->temporary) {
-        unlink(file->temporary);
-        vs_replacement_forget();
-    }
-    if (file->temporary && file->replaces)
-        vs_tool_fail(who, "%s is unchanged", file->name);
-}
-
 int vs_whole_file_end(const char *who, struct vs_whole_file *file, int code)
 {
     if (file->stream == stdout)
@@ -159,9 +149,14 @@ int vs_whole_file_end(const char *who, struct vs_whole_file *file, int code)
         written = false, saved_errno = errno;
     if (!written && !code)
         code = vs_tool_fail(who, "cannot write %s: %s", file->name, strerror(saved_errno));
-    if (code)
-        drop(who, file);
-    else
+    if (code) {
+        if (file->temporary) {
+            unlink(file->temporary);
+            vs_replacement_forget();
+        }
+        if (file->temporary && file->replaces)
+            vs_tool_fail(who, "%s is unchanged", file->name);
+    } else
         vs_replacement_forget();
     free(file->temporary);
     return code;

@@ -141,29 +141,25 @@ static int parse_word(struct vs_estimate_job *job, enum flag flag)
     return 0;
 }
 
-/* An option that is not part of the description. */
-static int parse_other(struct vs_estimate_job *job, enum flag flag, const char **at)
-{
-    switch (flag) {
-    case GPU: return add_gpu(job, optarg, false);
-    case CAPACITY: return add_gpu(job, optarg, true);
-    case FIND: job->answer.find = optarg; return 0;
-    case AT: *at = optarg; return 0;
-    case JSON: job->json = true; return 0;
-    case PARTIAL: job->partial = true; return 0;
-    default:
-        job->colour_given = strcmp(optarg, "auto") != 0;
-        return vs_tool_colour(optarg, &job->colour)
-                   ? 0 : vs_tool_usage(job->who, "--color takes auto, always or never");
-    }
-}
-
 static int parse_flag(struct vs_estimate_job *job, enum flag flag, const char **at)
 {
     struct vs_model *m = &job->answer.model;
     unsigned long long stage;
-    if (flag >= GPU)
-        return parse_other(job, flag, at);
+    if (flag >= GPU) {
+        /* An option that is not part of the description. */
+        switch (flag) {
+        case GPU: return add_gpu(job, optarg, false);
+        case CAPACITY: return add_gpu(job, optarg, true);
+        case FIND: job->answer.find = optarg; return 0;
+        case AT: *at = optarg; return 0;
+        case JSON: job->json = true; return 0;
+        case PARTIAL: job->partial = true; return 0;
+        default:
+            job->colour_given = strcmp(optarg, "auto") != 0;
+            return vs_tool_colour(optarg, &job->colour)
+                       ? 0 : vs_tool_usage(job->who, "--color takes auto, always or never");
+        }
+    }
     job->described = true;
     if (flag <= SEQ)
         return parse_number(job, flag);

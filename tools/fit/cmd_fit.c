@@ -49,20 +49,6 @@ static int exit_code(const struct vs_fit_set *set)
     }
 }
 
-static int print(const struct vs_fit_job *job, const struct vs_fit_set *set)
-{
-    struct vs_style style;
-    if (job->json) {
-        vs_fit_json(set, stdout);
-    } else {
-        vs_style_init(&style, stdout);
-        if (job->colour_given)
-            style.colour = job->colour;
-        vs_fit_text(set, &style);
-    }
-    return vs_tool_finish(job->who, stdout, exit_code(set));
-}
-
 static int answer(struct vs_fit_job *job)
 {
     struct vs_fit_set set = {.vary = job->vary, .program = job->program};
@@ -73,8 +59,18 @@ static int answer(struct vs_fit_job *job)
     vs_fit_signals_begin();
     status = vs_fit_search(job, &set);
     vs_fit_folder_remove(job);
-    if (!status && !vs_fit_interrupted())
-        status = print(job, &set);
+    if (!status && !vs_fit_interrupted()) {
+        struct vs_style style;
+        if (job->json) {
+            vs_fit_json(&set, stdout);
+        } else {
+            vs_style_init(&style, stdout);
+            if (job->colour_given)
+                style.colour = job->colour;
+            vs_fit_text(&set, &style);
+        }
+        status = vs_tool_finish(job->who, stdout, exit_code(&set));
+    }
     for (size_t i = 0; i < set.count; i++)
         vs_fit_run_clear(&set.runs[i]);
     free(set.runs);

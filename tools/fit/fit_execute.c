@@ -32,22 +32,6 @@ static void append_name(char *path, size_t max, const char *text)
     path[n] = 0;
 }
 
-/* Files of an earlier run in a folder that was kept. */
-static void remove_old(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    struct dirent *entry;
-    while (dir && (entry = readdir(dir))) {
-        const char *name = entry->d_name;
-        size_t n = strlen(name);
-        if ((n > 4 && strcmp(name + n - 4, ".vst") == 0) ||
-            (n > 9 && strcmp(name + n - 9, ".vst.live") == 0))
-            unlinkat(dirfd(dir), name, 0);
-    }
-    if (dir)
-        closedir(dir);
-}
-
 static int new_file(const struct vs_fit_job *job, const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
@@ -74,7 +58,18 @@ int vs_fit_make_place(const struct vs_fit_job *job, const struct vs_fit_place *p
 {
     if (mkdir(place->folder, 0777) && errno != EEXIST)
         return vs_tool_fail(job->who, "cannot create %s: %s", place->folder, strerror(errno));
-    remove_old(place->folder);
+    /* Files of an earlier run in a folder that was kept. */
+    DIR *dir = opendir(place->folder);
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir))) {
+        const char *name = entry->d_name;
+        size_t n = strlen(name);
+        if ((n > 4 && strcmp(name + n - 4, ".vst") == 0) ||
+            (n > 9 && strcmp(name + n - 9, ".vst.live") == 0))
+            unlinkat(dirfd(dir), name, 0);
+    }
+    if (dir)
+        closedir(dir);
     int notes = new_file(job, place->notes);
     if (notes < 0)
         return VS_EXIT_UNUSABLE;
@@ -141,19 +136,6 @@ static char **run_arguments(const struct vs_fit_job *job, const char *gpu,
     return arguments;
 }
 
-static void become_run(const struct vs_fit_job *job, const struct vs_fit_place *place,
-                       const struct vs_fit_run *run, int errors, int output)
-{
-    int nothing = open("/dev/null", O_RDONLY);
-    char **command = vs_fit_command(job, run->value);
-    char **arguments = command ? run_arguments(job, run->gpu, place, command) : NULL;
-    vs_own_state_end();
-    if (arguments && nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 && dup2(errors, 2) >= 0)
-        execv("/proc/self/exe", arguments);
-    dprintf(errors, "vramscope fit: cannot start `vramscope run`: %s\n", strerror(errno));
-    _exit(125);
-}
-
 int vs_fit_start(const struct vs_fit_job *job, size_t slot, struct vs_fit_process *process,
                  struct vs_fit_run *run)
 {
@@ -169,8 +151,17 @@ int vs_fit_start(const struct vs_fit_job *job, size_t slot, struct vs_fit_proces
     process->slot = slot;
     process->signals = 0;
     pid_t pid = fork();
-    if (pid == 0)
-        become_run(job, place, run, errors, output);
+    if (pid == 0) {
+        int nothing = open("/dev/null", O_RDONLY);
+        char **command = vs_fit_command(job, run->value);
+        char **arguments = command ? run_arguments(job, run->gpu, place, command) : NULL;
+        vs_own_state_end();
+        if (arguments && nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 &&
+            dup2(errors, 2) >= 0)
+            execv("/proc/self/exe", arguments);
+        dprintf(errors, "vramscope fit: cannot start `vramscope run`: %s\n", strerror(errno));
+        _exit(125);
+    }
     int code = errno;
     close(errors);
     close(output);

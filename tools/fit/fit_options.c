@@ -107,30 +107,6 @@ static int match(const struct fit_flag *flag, char **argv, int left, const char 
     return !argv[0][length] && flag->valued && *value ? 2 : 1;
 }
 
-static int own_flag(struct vs_fit_job *job, size_t index, const char *value)
-{
-    switch (index) {
-    case 0: return add_gpu(job, value);
-    case 1: return vs_fit_parse_vary(job, value);
-    case 2:
-        job->keep = value;
-        return *value ? 0 : vs_tool_usage(job->who, "--keep needs a folder");
-    case 3:
-        job->colour_given = strcmp(value, "auto") != 0;
-        return vs_tool_colour(value, &job->colour)
-                   ? 0 : vs_tool_usage(job->who, "--color takes auto, always or never");
-    case 4:
-        return vs_tool_count(value, 1, 1000000000, &job->steps)
-                   ? 0 : vs_tool_usage(job->who, "--steps takes a number, from 1");
-    case 5:
-        return vs_tool_count(value, 1, VS_FIT_GPUS_MAX, &job->jobs)
-                   ? 0 : vs_tool_usage(job->who, "--jobs takes a number from 1 to %d", VS_FIT_GPUS_MAX);
-    case 6: job->json = true; return 0;
-    case 7: job->all = true; return 0;
-    default: job->quiet = true; return 0;
-    }
-}
-
 /* One option; *used*: how many arguments it takes. */
 static int parse_one(struct vs_fit_job *job, char **argv, int left, int *used)
 {
@@ -152,29 +128,31 @@ static int parse_one(struct vs_fit_job *job, char **argv, int left, int *used)
             return vs_tool_usage(job->who, "%s needs a value", flags[i].name);
         if (!flags[i].valued && value)
             return vs_tool_usage(job->who, "%s takes no value", flags[i].name);
-        return own_flag(job, i, value);
+        switch (i) {
+        case 0: return add_gpu(job, value);
+        case 1: return vs_fit_parse_vary(job, value);
+        case 2:
+            job->keep = value;
+            return *value ? 0 : vs_tool_usage(job->who, "--keep needs a folder");
+        case 3:
+            job->colour_given = strcmp(value, "auto") != 0;
+            return vs_tool_colour(value, &job->colour)
+                       ? 0 : vs_tool_usage(job->who, "--color takes auto, always or never");
+        case 4:
+            return vs_tool_count(value, 1, 1000000000, &job->steps)
+                       ? 0 : vs_tool_usage(job->who, "--steps takes a number, from 1");
+        case 5:
+            return vs_tool_count(value, 1, VS_FIT_GPUS_MAX, &job->jobs)
+                       ? 0 : vs_tool_usage(job->who, "--jobs takes a number from 1 to %d",
+                                           VS_FIT_GPUS_MAX);
+        case 6: job->json = true; return 0;
+        case 7: job->all = true; return 0;
+        default: job->quiet = true; return 0;
+        }
     }
     if (strncmp(argv[0], "--", 2) != 0)
         return vs_tool_usage(job->who, "unknown option %s", argv[0]);
     return pass_on(job, argv, left, used);
-}
-
-static int check(const struct vs_fit_job *job)
-{
-    char why[VS_SIMULATED_WHY_MAX];
-    if (!job->program || !*job->program)
-        return vs_tool_usage(job->who, "no program given");
-    if (!job->gpu_count) {
-        vs_simulated_names(why);
-        return vs_tool_usage(job->who, "no GPU given; --gpu takes one of: %s", why);
-    }
-    if (!job->vary || *job->vary)
-        return 0;
-    for (char **word = job->program; *word; word++)
-        if (strstr(*word, "{}"))
-            return 0;
-    return vs_tool_usage(job->who, "the command has no {}, where the values of --vary go; write {} "
-                         "there, or give their name: --vary --batch=1,2,4");
 }
 
 int vs_fit_parse(struct vs_fit_job *job, const char *usage, int argc, char **argv)
@@ -197,7 +175,20 @@ int vs_fit_parse(struct vs_fit_job *job, const char *usage, int argc, char **arg
         i += used;
     }
     job->program = argv + i;
-    return check(job);
+    char why[VS_SIMULATED_WHY_MAX];
+    if (!job->program || !*job->program)
+        return vs_tool_usage(job->who, "no program given");
+    if (!job->gpu_count) {
+        vs_simulated_names(why);
+        return vs_tool_usage(job->who, "no GPU given; --gpu takes one of: %s", why);
+    }
+    if (!job->vary || *job->vary)
+        return 0;
+    for (char **word = job->program; *word; word++)
+        if (strstr(*word, "{}"))
+            return 0;
+    return vs_tool_usage(job->who, "the command has no {}, where the values of --vary go; write {} "
+                         "there, or give their name: --vary --batch=1,2,4");
 }
 
 void vs_fit_job_clear(struct vs_fit_job *job)

@@ -97,19 +97,6 @@ static bool is_not_started(const struct vs_fit_run *run)
            run->status <= 127;
 }
 
-/* What the answer of the latest run leaves to try. */
-static void narrow(struct fit_grid *grid, struct fit_lane *lane, const struct vs_fit_run *run)
-{
-    if (grid->halves && run->answer == VS_FIT_UNKNOWN)
-        lane->ended = true;
-    else if (!grid->halves || run->answer == VS_FIT_YES)
-        lane->low = lane->next + 1;
-    else
-        lane->high = lane->next;
-    lane->ended |= lane->low >= lane->high;
-    grid->stopped |= is_not_started(run);
-}
-
 static void end_lane(struct fit_grid *grid, struct fit_lane *lane)
 {
     struct fit_cell *cell = &lane->cells[lane->next];
@@ -127,7 +114,16 @@ static void end_lane(struct fit_grid *grid, struct fit_lane *lane)
     }
     cell->done = true;
     print_result(grid, &cell->run);
-    narrow(grid, lane, &cell->run);
+    /* What the answer of the latest run leaves to try. */
+    const struct vs_fit_run *run = &cell->run;
+    if (grid->halves && run->answer == VS_FIT_UNKNOWN)
+        lane->ended = true;
+    else if (!grid->halves || run->answer == VS_FIT_YES)
+        lane->low = lane->next + 1;
+    else
+        lane->high = lane->next;
+    lane->ended |= lane->low >= lane->high;
+    grid->stopped |= is_not_started(run);
 }
 
 /* Starts what may run and ends what has ended. Returns false when nothing is left to do. */

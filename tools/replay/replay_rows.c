@@ -89,13 +89,6 @@ static void add_policy(struct table *t, enum vs_policy_id policy)
         vs_whatif_setting_policy(setting, policy);
 }
 
-static void add_observe(struct table *t)
-{
-    struct vs_whatif_setting *setting = add(t, "observe");
-    if (setting)
-        setting->server = VS_WHATIF_DRIVER;
-}
-
 static void choose_settings(struct table *t)
 {
     const struct vs_replay_job *job = t->job;
@@ -105,8 +98,11 @@ static void choose_settings(struct table *t)
         add(t, recorded_name(t->recorded)); /* as recorded but for these changes */
     if (modified(job) && all)
         return;
-    if (job->observe || (all && t->recorded->requests == VS_WHATIF_PROGRAM))
-        add_observe(t);
+    if (job->observe || (all && t->recorded->requests == VS_WHATIF_PROGRAM)) {
+        struct vs_whatif_setting *setting = add(t, "observe");
+        if (setting)
+            setting->server = VS_WHATIF_DRIVER;
+    }
     for (int i = 0; i < VS_POLICY_COUNT; i++) {
         if (all || job->policies[i])
             add_policy(t, (enum vs_policy_id)i);
@@ -186,29 +182,6 @@ static struct vs_whatif_setting anywhere(const struct table *t, size_t i)
     return setting;
 }
 
-/* --find-capacity */
-static void find_least(const struct table *t, struct vs_replay_view *view)
-{
-    static struct vs_replay_gpu gpus[VS_REPLAY_GPUS_MAX]; /* names for the rows */
-    size_t gpu_count = vs_replay_gpus(gpus);
-    for (size_t i = 0; i < view->count; i++) {
-        struct vs_replay_row *row = &view->rows[i];
-        struct vs_whatif_setting setting = anywhere(t, i);
-        struct vs_whatif_outcome least, out;
-        row->least_capacity = vs_whatif_least_capacity(t->log, &setting, &least);
-        if (row->least_capacity)
-            row->outcome = least;
-        for (size_t g = 0; row->least_capacity && g < gpu_count && !*row->least_gpu; g++) {
-            if (gpus[g].total < row->least_capacity)
-                continue;
-            setting.capacity = gpus[g].total;
-            vs_whatif_run(t->log, &setting, &out);
-            if (!out.err && out.survives)
-                row->least_gpu = gpus[g].name;
-        }
-    }
-}
-
 int vs_replay_rows(const struct vs_replay_job *job, const struct vs_whatif_log *log,
                    struct vs_reader *reader, struct vs_arena *memory, struct vs_replay_view *view)
 {
@@ -223,7 +196,26 @@ int vs_replay_rows(const struct vs_replay_job *job, const struct vs_whatif_log *
         return vs_tool_fail(job->who, "out of memory");
     view->modified = modified(job);
     view->as_recorded = view->rows[0].outcome;
-    if (job->find)
-        find_least(&t, view);
+    if (job->find) {
+        /* --find-capacity */
+        static struct vs_replay_gpu gpus[VS_REPLAY_GPUS_MAX]; /* names for the rows */
+        size_t gpu_count = vs_replay_gpus(gpus);
+        for (size_t i = 0; i < view->count; i++) {
+            struct vs_replay_row *row = &view->rows[i];
+            struct vs_whatif_setting setting = anywhere(&t, i);
+            struct vs_whatif_outcome least, out;
+            row->least_capacity = vs_whatif_least_capacity(t.log, &setting, &least);
+            if (row->least_capacity)
+                row->outcome = least;
+            for (size_t g = 0; row->least_capacity && g < gpu_count && !*row->least_gpu; g++) {
+                if (gpus[g].total < row->least_capacity)
+                    continue;
+                setting.capacity = gpus[g].total;
+                vs_whatif_run(t.log, &setting, &out);
+                if (!out.err && out.survives)
+                    row->least_gpu = gpus[g].name;
+            }
+        }
+    }
     return 0;
 }

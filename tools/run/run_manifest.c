@@ -57,22 +57,17 @@ static void remove_if_abandoned(int temporary, const char *name)
     closedir(folder);
 }
 
-static void remove_abandoned(const char *temporary)
+bool vs_run_manifest_create(char *path)
 {
+    const char *temporary = vs_environment("TMPDIR");
+    char secret[2 * SECRET_BYTES + 1];
+    temporary = temporary && *temporary ? temporary : "/tmp";
     DIR *dir = opendir(temporary);
     for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
         if (vs_text_begins(entry->d_name, FOLDER_PREFIX))
             remove_if_abandoned(dirfd(dir), entry->d_name);
     if (dir)
         closedir(dir);
-}
-
-bool vs_run_manifest_create(char *path)
-{
-    const char *temporary = vs_environment("TMPDIR");
-    char secret[2 * SECRET_BYTES + 1];
-    temporary = temporary && *temporary ? temporary : "/tmp";
-    remove_abandoned(temporary);
     int n = snprintf(path, PATH_MAX, "%s/" FOLDER_PREFIX "XXXXXX", temporary);
     errno = ENAMETOOLONG;
     if (n + sizeof secret + 1 > PATH_MAX || !secret_name(secret) || !mkdtemp(path))

@@ -116,22 +116,6 @@ int vs_run_prepare_output(struct vs_run *run)
     return status ? status : check_folder(text);
 }
 
-/* The variable has room for one tool; another tool's value stays. */
-static int set_injection(const char *library)
-{
-    const char *other = vs_environment("CUDA_INJECTION64_PATH");
-    if (other && *other && strcmp(other, library) != 0)
-        return vs_run_fail("CUDA_INJECTION64_PATH names another tool (%s); unset it, or use "
-                           "--via=preload", other);
-    return setenv("CUDA_INJECTION64_PATH", library, 1) ? vs_run_fail("%s", "out of memory") : 0;
-}
-
-static int fail_temporary(const char *path)
-{
-    return vs_run_fail("cannot create %s: %s; set TMPDIR to a folder that can be written to", path,
-                       strerror(errno));
-}
-
 bool vs_run_is_trace(const char *path)
 {
     char magic[8] = "";
@@ -140,16 +124,6 @@ bool vs_run_is_trace(const char *path)
     if (file)
         fclose(file);
     return vs_reader_is_trace(magic, n);
-}
-
-/* Without this an outer run would report that its program did not use CUDA. */
-static void notify_outer_run(const char *manifest)
-{
-    int fd = *manifest ? open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
-    ssize_t n = fd >= 0 ? write(fd, "+\n", 2) : 0;
-    (void)n; /* without it the outer run's message is less precise */
-    if (fd >= 0)
-        close(fd);
 }
 
 /* No signal ends this command between the creation of the files and the handler that removes them. */
@@ -167,9 +141,16 @@ static bool create_manifest(struct vs_run *run)
 
 int vs_run_prepare_manifest(struct vs_run *run)
 {
-    notify_outer_run(run->options.text[VS_OPT_manifest]);
+    /* Without this an outer run would report that its program did not use CUDA. */
+    const char *manifest = run->options.text[VS_OPT_manifest];
+    int fd = *manifest ? open(manifest, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+    ssize_t n = fd >= 0 ? write(fd, "+\n", 2) : 0;
+    (void)n; /* without it the outer run's message is less precise */
+    if (fd >= 0)
+        close(fd);
     if (!create_manifest(run))
-        return fail_temporary(run->manifest);
+        return vs_run_fail("cannot create %s: %s; set TMPDIR to a folder that can be written to",
+                           run->manifest, strerror(errno));
     char why[VS_OPTION_TEXT_MAX];
     if (vs_options_set(&run->options, VS_OPT_manifest, run->manifest, VS_FROM_COMMAND, why))
         return vs_run_fail("%s", why);
@@ -200,8 +181,14 @@ int vs_run_prepare_environment(struct vs_run *run)
     /* without it NVTX in the program itself would not find us; another tool's value stays */
     if (!vs_environment("NVTX_INJECTION64_PATH") && setenv("NVTX_INJECTION64_PATH", library, 1))
         return vs_run_fail("%s", "out of memory");
-    if (vs_option_is(&run->options, VS_OPT_via, "injection"))
-        return set_injection(library);
+    if (vs_option_is(&run->options, VS_OPT_via, "injection")) {
+        /* The variable has room for one tool; another tool's value stays. */
+        const char *other = vs_environment("CUDA_INJECTION64_PATH");
+        if (other && *other && strcmp(other, library) != 0)
+            return vs_run_fail("CUDA_INJECTION64_PATH names another tool (%s); unset it, or use "
+                               "--via=preload", other);
+        return setenv("CUDA_INJECTION64_PATH", library, 1) ? vs_run_fail("%s", "out of memory") : 0;
+    }
     if (run->reach == VS_REACH_HARMFUL)
         return 0;
     return vs_run_prepend("LD_PRELOAD", library) ? vs_run_fail("%s", "out of memory") : 0;

@@ -44,18 +44,6 @@ struct failed_processes {
     char path[FAILED_SHOWN][PATH_MAX];
 };
 
-static void add_failed(struct failed_processes *failed, const struct vs_report *report,
-                       const struct vs_oom *oom)
-{
-    if (failed->count < FAILED_SHOWN) {
-        snprintf(failed->text[failed->count], FAILED_TEXT_MAX, "%.60s (%llu): %.*s",
-                 report->program, (unsigned long long)report->pid,
-                 (int)strcspn(oom->verdict->words, ":"), oom->verdict->words);
-        snprintf(failed->path[failed->count], PATH_MAX, "%s", report->path);
-    }
-    failed->count++;
-}
-
 /* The failure that ended the program, described first; 0 if there is none, if the program ended well
  * in spite of it, or if not every allocation before it was recorded. Otherwise the number of its event. */
 static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *report,
@@ -79,7 +67,13 @@ static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *repor
             oom->line = NULL;
         event = oom->failure.event;
         vs_oom_brief(oom, style);
-        add_failed(failed, report, oom);
+        if (failed->count < FAILED_SHOWN) {
+            snprintf(failed->text[failed->count], FAILED_TEXT_MAX, "%.60s (%llu): %.*s",
+                     report->program, (unsigned long long)report->pid,
+                     (int)strcspn(oom->verdict->words, ":"), oom->verdict->words);
+            snprintf(failed->path[failed->count], PATH_MAX, "%s", report->path);
+        }
+        failed->count++;
     }
     vs_symbol_tool_done();
     vs_oom_free(oom);
@@ -179,27 +173,6 @@ static bool show_trace(const char *path, bool print, struct failed_processes *fa
     return true;
 }
 
-static void show_failed(const struct vs_trace_list *list, const struct failed_processes *failed,
-                        const struct vs_style *style)
-{
-    size_t folder = strrchr(failed->path[0], '/') ? (size_t)(strrchr(failed->path[0], '/') -
-                                                             failed->path[0]) : 0;
-    bool together = folder > 0;
-    fprintf(stderr, "%sout of memory%s\n", vs_paint(style, VS_BAD), vs_unpaint(style));
-    for (unsigned i = 0; i < failed->count && i < FAILED_SHOWN; i++)
-        vs_text_wrapped(style, "  ", failed->text[i]);
-    if (failed->count > FAILED_SHOWN)
-        fprintf(stderr, "  and %u more\n", failed->count - FAILED_SHOWN);
-    for (size_t i = 0; i < list->count; i++)
-        together &= strncmp(list->paths[i], failed->path[0], folder) == 0 &&
-                    strrchr(list->paths[i], '/') == list->paths[i] + folder;
-    if (together)
-        fprintf(stderr, "next: vramscope oom %.*s  (all processes together)\n", (int)folder,
-                failed->path[0]);
-    else
-        fprintf(stderr, "next: vramscope oom %s, or of all traces together\n", failed->path[0]);
-}
-
 static void show_tree(struct vs_trace_list *list, unsigned traces,
                       const struct failed_processes *failed, const struct shown_ranks *ranks)
 {
@@ -212,8 +185,24 @@ static void show_tree(struct vs_trace_list *list, unsigned traces,
     vs_tool_tree("vramscope run", list, &style, false, true);
     if (traces > list->count)
         fprintf(stderr, "vramscope: %zu more traces are not listed\n", traces - list->count);
-    if (failed->count)
-        show_failed(list, failed, &style);
+    if (failed->count) {
+        size_t folder = strrchr(failed->path[0], '/') ? (size_t)(strrchr(failed->path[0], '/') -
+                                                                 failed->path[0]) : 0;
+        bool together = folder > 0;
+        fprintf(stderr, "%sout of memory%s\n", vs_paint(&style, VS_BAD), vs_unpaint(&style));
+        for (unsigned i = 0; i < failed->count && i < FAILED_SHOWN; i++)
+            vs_text_wrapped(&style, "  ", failed->text[i]);
+        if (failed->count > FAILED_SHOWN)
+            fprintf(stderr, "  and %u more\n", failed->count - FAILED_SHOWN);
+        for (size_t i = 0; i < list->count; i++)
+            together &= strncmp(list->paths[i], failed->path[0], folder) == 0 &&
+                        strrchr(list->paths[i], '/') == list->paths[i] + folder;
+        if (together)
+            fprintf(stderr, "next: vramscope oom %.*s  (all processes together)\n", (int)folder,
+                    failed->path[0]);
+        else
+            fprintf(stderr, "next: vramscope oom %s, or of all traces together\n", failed->path[0]);
+    }
 }
 
 /* Adds checkpoints to a long trace, so that any time in it opens quickly. They are optional: a
@@ -230,19 +219,6 @@ static void write_checkpoints(const char *path)
     if (err)
         vs_tool_fail("vramscope run", "no checkpoints were written into the trace: %s",
                      err == VS_ERR_STATE && !*why ? "interrupted" : why);
-}
-
-/* Adds function names to the trace; also optional. */
-static void write_names(const char *path)
-{
-    char why[VS_READER_WHY_MAX] = "";
-    struct vs_symbolize_result result;
-    enum vs_err err = vs_symbolize(path, NULL, &result, why);
-    vs_symbol_tool_done();
-    if (err)
-        vs_tool_fail("vramscope run", "no function names were written into the trace: %s",
-                     *why ? why : vs_err_text(err));
-    vs_symbolize_free(&result);
 }
 
 /* A path without memory for it is left out; the check then says that fewer traces exist. */
@@ -291,8 +267,18 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
             vs_run_names_take(names, line);
             vs_run_await_dying(line);
             write_checkpoints(line);
-            if (symbolize)
-                write_names(line);
+            if (symbolize) {
+                /* Adds function names to the trace; also optional. */
+                char why[VS_READER_WHY_MAX] = "";
+                struct vs_symbolize_result result;
+                enum vs_err err = vs_symbolize(line, NULL, &result, why);
+                vs_symbol_tool_done();
+                if (err)
+                    vs_tool_fail("vramscope run",
+                                 "no function names were written into the trace: %s",
+                                 *why ? why : vs_err_text(err));
+                vs_symbolize_free(&result);
+            }
             if (symbolize && !quiet)
                 vs_tool_over_limit("vramscope run", line);
             if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX, &failed, &ranks) &&

@@ -113,25 +113,20 @@ enum vs_err vs_top_find_all(struct vs_top_finds *out)
     return err;
 }
 
-/* The parent of *pid*; 0: none, or unknown. */
-static uint64_t parent_of(uint64_t pid)
-{
-    char name[64], text[512];
-    unsigned long long parent = 0;
-    snprintf(name, sizeof name, "/proc/%" PRIu64 "/stat", pid);
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = 0;
-    const char *end = strrchr(text, ')');
-    return end && sscanf(end, ") %*c %llu", &parent) == 1 ? parent : 0;
-}
-
 static bool descends_from(uint64_t pid, uint64_t ancestor)
 {
     for (unsigned depth = 0; pid && depth < DEPTH_MAX; depth++) {
-        pid = parent_of(pid);
+        /* The parent of *pid*; 0: none, or unknown. */
+        char name[64], text[512];
+        unsigned long long parent = 0;
+        snprintf(name, sizeof name, "/proc/%" PRIu64 "/stat", pid);
+        int fd = open(name, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+        if (fd >= 0)
+            close(fd);
+        text[n > 0 ? n : 0] = 0;
+        const char *end = strrchr(text, ')');
+        pid = end && sscanf(end, ") %*c %llu", &parent) == 1 ? parent : 0;
         if (pid == ancestor)
             return true;
     }

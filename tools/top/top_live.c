@@ -19,8 +19,18 @@ static const char nothing[] =
     "Start one with: vramscope run -- PROGRAM\n"
     "It appears here with its first CUDA call.";
 
-static void obey(struct vs_top_model *model, enum vs_top_key key)
+/* Waits until *due_ns*, a key or the names of call sites. Returns false to quit. */
+static bool wait_for(struct vs_top_sources *sources, uint64_t due_ns, bool *names)
 {
+    struct pollfd fds[FDS_MAX + 1];
+    size_t count = 0;
+    uint64_t now = vs_clock_ns();
+    int timeout = due_ns > now ? (int)((due_ns - now) / MS) + 1 : 0;
+    for (size_t i = 0; i < sources->count && count < FDS_MAX; i++)
+        if (sources->items[i].names.child)
+            fds[count++] = (struct pollfd){.fd = sources->items[i].names.fd, .events = POLLIN};
+    enum vs_top_key key = vs_terminal_wait(fds, count, timeout);
+    struct vs_top_model *model = &sources->model;
     switch (key) {
     case VS_KEY_UP:
         if (model->row_count)
@@ -40,20 +50,6 @@ static void obey(struct vs_top_model *model, enum vs_top_key key)
     case VS_KEY_OTHER: model->help = false; break;
     default: break;
     }
-}
-
-/* Waits until *due_ns*, a key or the names of call sites. Returns false to quit. */
-static bool wait_for(struct vs_top_sources *sources, uint64_t due_ns, bool *names)
-{
-    struct pollfd fds[FDS_MAX + 1];
-    size_t count = 0;
-    uint64_t now = vs_clock_ns();
-    int timeout = due_ns > now ? (int)((due_ns - now) / MS) + 1 : 0;
-    for (size_t i = 0; i < sources->count && count < FDS_MAX; i++)
-        if (sources->items[i].names.child)
-            fds[count++] = (struct pollfd){.fd = sources->items[i].names.fd, .events = POLLIN};
-    enum vs_top_key key = vs_terminal_wait(fds, count, timeout);
-    obey(&sources->model, key);
     *names = false;
     for (size_t i = 0; i < sources->count; i++)
         *names |= vs_top_names_read(&sources->items[i].names, &sources->model.processes[i].view);

@@ -101,21 +101,6 @@ static void look_up_all(struct vs_watch *watch, const struct vs_watch_site *site
     }
 }
 
-static void be_child(pid_t parent)
-{
-    sigset_t none;
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    sigemptyset(&none);
-    for (int number = 1; number < 32; number++)
-        signal(number, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (int fd = 0; null >= 0 && fd < 3; fd++) /* not a word on the terminal */
-        dup2(null, fd);
-    if (getppid() != parent)
-        _exit(1);
-}
-
 /* Starts a child that looks up *sites*. Without one, the substitutes stay. */
 static void start_child(struct vs_top_names *names, struct vs_watch *watch,
                         const struct vs_watch_site *sites, size_t count)
@@ -126,7 +111,17 @@ static void start_child(struct vs_top_names *names, struct vs_watch *watch,
         return;
     pid_t child = fork();
     if (!child) {
-        be_child(parent);
+        sigset_t none;
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        sigemptyset(&none);
+        for (int number = 1; number < 32; number++)
+            signal(number, SIG_DFL);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (int fd = 0; null >= 0 && fd < 3; fd++) /* not a word on the terminal */
+            dup2(null, fd);
+        if (getppid() != parent)
+            _exit(1);
         look_up_all(watch, sites, count, fds[1]);
         _exit(0);
     }

@@ -161,23 +161,6 @@ static void remove_source(struct vs_top_sources *sources, size_t i)
     }
 }
 
-/* Deleted before it was read: nothing is known of the process, which has probably ended. */
-static bool is_gone(const struct vs_top_sources *sources, const struct vs_top_source *source)
-{
-    return sources->search && !source->watch && !source->ended && access(source->path, F_OK);
-}
-
-static void remove_rows(struct vs_top_sources *sources)
-{
-    size_t ended = 0;
-    for (size_t i = sources->count; i--;) { /* the oldest come first in the list */
-        const struct vs_top_source *source = &sources->items[i];
-        ended += source->pid && source->ended;
-        if (is_gone(sources, source) || (source->pid && source->ended && ended > ENDED_MAX))
-            remove_source(sources, i);
-    }
-}
-
 enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool exact,
                                 bool wait, bool *behind)
 {
@@ -196,7 +179,14 @@ enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_n
     }
     if (err)
         return err;
-    remove_rows(sources);
+    size_t ended = 0;
+    for (size_t i = sources->count; i--;) { /* the oldest come first in the list */
+        const struct vs_top_source *source = &sources->items[i];
+        ended += source->pid && source->ended;
+        if ((sources->search && !source->watch && !source->ended && access(source->path, F_OK)) ||
+            (source->pid && source->ended && ended > ENDED_MAX))
+            remove_source(sources, i);
+    }
     for (size_t i = 0; i < sources->count; i++)
         sources->model.processes[i].error = *sources->items[i].why ? sources->items[i].why : NULL;
     vs_top_sort_rows(&sources->model);

@@ -75,25 +75,6 @@ static void handle(int number, void (*handler)(int), int flags)
     sigaction(number, &action, NULL);
 }
 
-static void take_signals(void)
-{
-    static const int seen[] = {SIGTSTP, SIGCONT, SIGWINCH};
-    stack_t stack = {.ss_sp = crash_stack, .ss_size = sizeof crash_stack};
-    sigemptyset(&handled);
-    for (size_t i = 0; i < COUNT(ending); i++)
-        sigaddset(&handled, ending[i]);
-    for (size_t i = 0; i < COUNT(seen); i++)
-        sigaddset(&handled, seen[i]);
-    sigprocmask(SIG_BLOCK, &handled, &before);
-    for (size_t i = 0; i < COUNT(ending); i++)
-        handle(ending[i], on_signal, 0);
-    for (size_t i = 0; i < COUNT(seen); i++)
-        handle(seen[i], on_signal, 0);
-    sigaltstack(&stack, NULL);
-    for (size_t i = 0; i < COUNT(crashes); i++)
-        handle(crashes[i], on_crash, SA_ONSTACK | (int)SA_RESETHAND);
-}
-
 static void drop_signals(void)
 {
     for (size_t i = 0; i < COUNT(crashes); i++)
@@ -104,23 +85,6 @@ static void drop_signals(void)
 int vs_terminal_interrupted(void)
 {
     return (int)interrupted;
-}
-
-/* The terminal is restored while the process is stopped. */
-static void suspend(void)
-{
-    struct sigaction handler, stop = {.sa_handler = SIG_DFL};
-    sigset_t one;
-    suspended = 0;
-    endwin();
-    sigaction(SIGTSTP, &stop, &handler);
-    sigemptyset(&one);
-    sigaddset(&one, SIGTSTP);
-    raise(SIGTSTP);
-    sigprocmask(SIG_UNBLOCK, &one, NULL); /* stops here */
-    sigprocmask(SIG_BLOCK, &one, NULL);
-    sigaction(SIGTSTP, &handler, NULL);
-    resized = 1;
 }
 
 /* --- the screen --- */
@@ -166,7 +130,21 @@ bool vs_terminal_open(char *why)
     keep_sequence("rmkx");
     keep_sequence("rmcup");
     keep_sequence("cnorm");
-    take_signals();
+    static const int seen[] = {SIGTSTP, SIGCONT, SIGWINCH};
+    stack_t stack = {.ss_sp = crash_stack, .ss_size = sizeof crash_stack};
+    sigemptyset(&handled);
+    for (size_t i = 0; i < COUNT(ending); i++)
+        sigaddset(&handled, ending[i]);
+    for (size_t i = 0; i < COUNT(seen); i++)
+        sigaddset(&handled, seen[i]);
+    sigprocmask(SIG_BLOCK, &handled, &before);
+    for (size_t i = 0; i < COUNT(ending); i++)
+        handle(ending[i], on_signal, 0);
+    for (size_t i = 0; i < COUNT(seen); i++)
+        handle(seen[i], on_signal, 0);
+    sigaltstack(&stack, NULL);
+    for (size_t i = 0; i < COUNT(crashes); i++)
+        handle(crashes[i], on_crash, SA_ONSTACK | (int)SA_RESETHAND);
     screen = newterm(NULL, stdout, stdin);
     if (!screen) {
         drop_signals();
@@ -247,8 +225,21 @@ enum vs_top_key vs_terminal_wait(struct pollfd *fds, size_t count, int timeout_m
         return key;
     fds[count] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
     int ready = ppoll(fds, count + 1, &timeout, &before);
-    if (suspended)
-        suspend();
+    if (suspended) {
+        /* The terminal is restored while the process is stopped. */
+        struct sigaction handler, stop = {.sa_handler = SIG_DFL};
+        sigset_t one;
+        suspended = 0;
+        endwin();
+        sigaction(SIGTSTP, &stop, &handler);
+        sigemptyset(&one);
+        sigaddset(&one, SIGTSTP);
+        raise(SIGTSTP);
+        sigprocmask(SIG_UNBLOCK, &one, NULL); /* stops here */
+        sigprocmask(SIG_BLOCK, &one, NULL);
+        sigaction(SIGTSTP, &handler, NULL);
+        resized = 1;
+    }
     if (ready <= 0)
         return VS_KEY_NONE;
     if (fds[count].revents & (POLLHUP | POLLERR | POLLNVAL))

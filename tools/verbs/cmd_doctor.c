@@ -245,46 +245,6 @@ static void look_at_nvml(struct findings *f)
         shut();
 }
 
-static void look_at_permissions(struct findings *f)
-{
-    FILE *file = fopen("/proc/driver/nvidia/params", "r");
-    char line[256];
-    while (file && fgets(line, sizeof line, file)) {
-        if (vs_text_begins(line, "RmProfilingAdminOnly: 1"))
-            add(f, WARNING, "permissions",
-                "the driver restricts hardware counters to root; kernels and copies are still "
-                "recorded where CUPTI allows it");
-    }
-    if (file)
-        fclose(file);
-    const char *other = vs_environment("NVTX_INJECTION64_PATH");
-    if (other && *other)
-        add(f, WARNING, "NVTX", "NVTX_INJECTION64_PATH names another tool (%s): that tool receives the "
-                                "ranges, vramscope does not", other);
-    look_at_other_tools(f);
-    if (access(".", W_OK) != 0)
-        add(f, WARNING, "this folder", "not writable: give the trace another folder with -o");
-}
-
-static void print_text(const struct findings *f)
-{
-    static const char *const words[] = {"ok", "note", "missing"};
-    struct vs_style style;
-    char lead[64];
-    vs_style_init(&style, stdout);
-    for (unsigned i = 0; i < f->count; i++) {
-        snprintf(lead, sizeof lead, "  %-8s %-16s ", words[f->list[i].verdict], f->list[i].name);
-        vs_text_wrapped(&style, lead, f->list[i].text);
-    }
-    if (f->preload && f->real)
-        puts("Programs can be recorded on the GPU: vramscope run -- PROGRAM");
-    else if (f->preload && f->simulated)
-        puts("No GPU. Programs can be recorded on the simulated GPU:\n  "
-             "vramscope run --simulate h100-80g -- PROGRAM");
-    else
-        puts("Nothing can be recorded here; traces recorded elsewhere can be read.");
-}
-
 static void print_json(const struct findings *f)
 {
     static const char *const words[] = {"ok", "note", "missing"};
@@ -316,21 +276,6 @@ static void print_gpu(const struct vs_simulated_gpu *g)
         snprintf(board, sizeof board, "%.2f GiB", GIB(g->board_bytes));
     printf("%-15s %6.2f GiB %10s  %3d.%d %5d %8u %7" PRIu64 " MiB  %s\n", g->name, GIB(g->total_bytes), board,
            g->sm / 10, g->sm % 10, g->sms, g->memory_gbps, g->context_bytes / VS_MIB, g->context_kind);
-}
-
-static void put_gpu(struct json_object *list, const struct vs_simulated_gpu *g)
-{
-    struct json_object *one = json_object_new_object();
-    json_object_object_add(one, "name", json_object_new_string(g->name));
-    json_object_object_add(one, "total_bytes", json_object_new_uint64(g->total_bytes));
-    json_object_object_add(one, "board_bytes", json_object_new_uint64(g->board_bytes));
-    json_object_object_add(one, "compute_capability", json_object_new_int(g->sm));
-    json_object_object_add(one, "sms", json_object_new_int(g->sms));
-    json_object_object_add(one, "memory_gbps", json_object_new_int((int)g->memory_gbps));
-    json_object_object_add(one, "context_bytes", json_object_new_uint64(g->context_bytes));
-    json_object_object_add(one, "context_kind", json_object_new_string(g->context_kind));
-    json_object_object_add(one, "context_source", json_object_new_string(g->context_source));
-    json_object_array_add(list, one);
 }
 
 static void print_sources(const struct vs_simulated_gpu *gpus, size_t count)
@@ -367,9 +312,21 @@ static int list_gpus(const char *who, bool json)
     if (!json)
         printf("%-15s %10s %10s  %5s %5s %8s %11s  source\n", "GPU", "total", "board", "cc", "SMs", "GB/s", "context");
     for (size_t i = 0; i < count; i++)
-        if (json)
-            put_gpu(array, &gpus[i]);
-        else
+        if (json) {
+            const struct vs_simulated_gpu *g = &gpus[i];
+            struct json_object *one = json_object_new_object();
+            json_object_object_add(one, "name", json_object_new_string(g->name));
+            json_object_object_add(one, "total_bytes", json_object_new_uint64(g->total_bytes));
+            json_object_object_add(one, "board_bytes", json_object_new_uint64(g->board_bytes));
+            json_object_object_add(one, "compute_capability", json_object_new_int(g->sm));
+            json_object_object_add(one, "sms", json_object_new_int(g->sms));
+            json_object_object_add(one, "memory_gbps", json_object_new_int((int)g->memory_gbps));
+            json_object_object_add(one, "context_bytes", json_object_new_uint64(g->context_bytes));
+            json_object_object_add(one, "context_kind", json_object_new_string(g->context_kind));
+            json_object_object_add(one, "context_source",
+                                   json_object_new_string(g->context_source));
+            json_object_array_add(array, one);
+        } else
             print_gpu(&gpus[i]);
     json_object_object_add(root, "gpus", array);
     if (json)
@@ -404,12 +361,45 @@ static int doctor_main(int argc, char **argv)
     } else {
         add(f, WARNING, "driver", "libcuda.so.1 not found: no NVIDIA driver here; use --simulate");
     }
-    look_at_permissions(f);
+    FILE *file = fopen("/proc/driver/nvidia/params", "r");
+    char line[256];
+    while (file && fgets(line, sizeof line, file)) {
+        if (vs_text_begins(line, "RmProfilingAdminOnly: 1"))
+            add(f, WARNING, "permissions",
+                "the driver restricts hardware counters to root; kernels and copies are still "
+                "recorded where CUPTI allows it");
+    }
+    if (file)
+        fclose(file);
+    const char *other = vs_environment("NVTX_INJECTION64_PATH");
+    if (other && *other)
+        add(f, WARNING, "NVTX",
+            "NVTX_INJECTION64_PATH names another tool (%s): that tool receives the "
+                                "ranges, vramscope does not", other);
+    look_at_other_tools(f);
+    if (access(".", W_OK) != 0)
+        add(f, WARNING, "this folder", "not writable: give the trace another folder with -o");
     look_at_limit(f);
     if (json)
         print_json(f);
-    else
-        print_text(f);
+    else {
+        static const char *const words[] = {"ok", "note", "missing"};
+        struct vs_style style;
+        char lead[64];
+        vs_style_init(&style, stdout);
+        for (unsigned i = 0; i < f->count; i++) {
+            snprintf(lead, sizeof lead, "  %-8s %-16s ", words[f->list[i].verdict],
+                     f->list[i].name);
+            vs_text_wrapped(&style, lead, f->list[i].text);
+        }
+        if (f->preload && f->real)
+            puts("Programs can be recorded on the GPU: vramscope run -- PROGRAM");
+        else if (f->preload && f->simulated)
+            puts("No GPU. Programs can be recorded on the simulated GPU:\n  "
+                 "vramscope run --simulate h100-80g -- PROGRAM");
+        else
+            puts("Nothing can be recorded here; traces recorded elsewhere can be read.");
+    }
     int status = f->preload && (f->real || f->simulated) ? 0 : 1;
     free(f);
     return vs_tool_finish(argv[0], stdout, status);

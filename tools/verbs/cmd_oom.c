@@ -13,7 +13,6 @@
 
 #define FIRSTS_NAMED 5 /* numbers in an error */
 
-
 static const char usage[] =
     "usage: vramscope oom [OPTIONS] TRACE|FOLDER...\n"
     "\n"
@@ -111,14 +110,6 @@ static void print(const struct vs_oom *oom, const struct vs_report *report,
         vs_oom_text_none(report, &style);
 }
 
-static int refuse(const char *who, const char *path, const struct vs_report *report)
-{
-    char text[160];
-    return vs_tool_fail(who, "%s: a diagnosis needs every allocation, but %s; `vramscope report %s` "
-                        "prints the failed requests, their call sites and the device's memory",
-                        path, vs_recording_partial_text(text, &report->recording), path);
-}
-
 /* --nth is not the number of a failure that can be explained. */
 static int bad_number(const char *who, const char *path, const struct vs_report *report)
 {
@@ -154,9 +145,13 @@ static int explain(const char *who, const char *path, const struct oom_arguments
         vs_oom_tool_build(reader, report, args->nth, args->replay, &memory, &oom);
     if (err == VS_ERR_NOT_FOUND && args->nth)
         code = bad_number(who, path, report);
-    else if (err == VS_ERR_STATE)
-        code = refuse(who, path, report);
-    else if (err)
+    else if (err == VS_ERR_STATE) {
+        char text[160];
+        code = vs_tool_fail(who,
+                            "%s: a diagnosis needs every allocation, but %s; `vramscope report %s` "
+                            "prints the failed requests, their call sites and the device's memory",
+                            path, vs_recording_partial_text(text, &report->recording), path);
+    } else if (err)
         code = vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
     else
         print(oom, report, args);

@@ -72,20 +72,6 @@ static void print_json(const struct vs_options *options)
     vs_json_end_object(&json);
 }
 
-/* What the option does, and in brackets its unit, range or words. */
-static void print_meaning(const struct vs_style *style, const struct vs_option_info *info)
-{
-    const char *unit = info->type == VS_OPTION_BOOL ? "on|off" : info->unit;
-    char range[64] = "";
-    if (info->type == VS_OPTION_COUNT)
-        snprintf(range, sizeof range, "%s%llu to %llu", *unit ? ", " : "",
-                 (unsigned long long)info->min, (unsigned long long)info->max);
-    if (*unit || *range)
-        vs_text_lines(style, INDENT, "%s [%s%s]", info->help, unit, range);
-    else
-        vs_text_lines(style, INDENT, "%s", info->help);
-}
-
 static void print_text(const struct vs_options *options)
 {
     struct vs_style style;
@@ -98,7 +84,16 @@ static void print_text(const struct vs_options *options)
                vs_unpaint(&style), vs_paint(&style, set ? VS_WARN : VS_PLAIN),
                *options->text[i] ? options->text[i] : "\"\"", vs_unpaint(&style),
                source_name(options->source[i]));
-        print_meaning(&style, info);
+        /* What the option does, and in brackets its unit, range or words. */
+        const char *unit = info->type == VS_OPTION_BOOL ? "on|off" : info->unit;
+        char range[64] = "";
+        if (info->type == VS_OPTION_COUNT)
+            snprintf(range, sizeof range, "%s%llu to %llu", *unit ? ", " : "",
+                     (unsigned long long)info->min, (unsigned long long)info->max);
+        if (*unit || *range)
+            vs_text_lines(&style, INDENT, "%s [%s%s]", info->help, unit, range);
+        else
+            vs_text_lines(&style, INDENT, "%s", info->help);
         printf("%s%s%s%s\n", INDENT, vs_paint(&style, VS_DIM),
                vs_option_env_name((enum vs_option_id)i, env), vs_unpaint(&style));
     }

@@ -47,17 +47,6 @@ static void print_help(FILE *out)
           "answer. `run` exits with the program's status.\n", out);
 }
 
-static int unknown_verb(const char *name)
-{
-    const char *names[COMMAND_COUNT];
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        names[i] = commands[i]->name;
-    size_t meant = vs_name_meant(name, names, COMMAND_COUNT);
-    if (meant < COMMAND_COUNT)
-        return vs_tool_fail("vramscope", "unknown verb '%s'; did you mean '%s'?", name, names[meant]);
-    return vs_tool_usage("vramscope", "unknown verb '%s'", name);
-}
-
 static bool is_help(const char *word)
 {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
@@ -81,8 +70,17 @@ int main(int argc, char **argv)
     }
     bool help = strcmp(word, "help") == 0;
     const struct vs_command *command = find(help ? argv[2] : word);
-    if (!command)
-        return unknown_verb(help ? argv[2] : word);
+    if (!command) {
+        const char *name = help ? argv[2] : word;
+        const char *names[COMMAND_COUNT];
+        for (size_t i = 0; i < COMMAND_COUNT; i++)
+            names[i] = commands[i]->name;
+        size_t meant = vs_name_meant(name, names, COMMAND_COUNT);
+        if (meant < COMMAND_COUNT)
+            return vs_tool_fail("vramscope", "unknown verb '%s'; did you mean '%s'?", name,
+                                names[meant]);
+        return vs_tool_usage("vramscope", "unknown verb '%s'", name);
+    }
     if (help || (argc > 2 && is_help(argv[2]))) {
         fputs(command->usage, stdout);
         return vs_tool_finish("vramscope", stdout, VS_EXIT_OK);

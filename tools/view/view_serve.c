@@ -141,35 +141,6 @@ static bool time_of(struct MHD_Connection *connection, const char *key, uint64_t
     return true;
 }
 
-static enum MHD_Result send_data(struct MHD_Connection *connection, struct page_server *server)
-{
-    const struct vs_span *span = &server->trace->span;
-    uint64_t from, to, length = span->extent.last_ns - span->start_ns;
-    if (!time_of(connection, "from", &from) || !time_of(connection, "to", &to) || from > to ||
-        from > length)
-        return refuse(connection, MHD_HTTP_BAD_REQUEST,
-                      "from and to are times of the trace in ns, from not after to");
-    if (to > length)
-        to = length;
-    const struct vs_time_window window = {{true, false, span->start_ns + from},
-                                          {true, false, span->start_ns + to}};
-    struct vs_page_data *data = vs_view_data(server->trace, server->options, &window);
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = data ? open_memstream(&text, &bytes) : NULL;
-    if (out)
-        vs_page_elements(out, data);
-    vs_page_data_free(data);
-    bool failed = !out || ferror(out);
-    if (out && fclose(out))
-        failed = true;
-    if (!failed)
-        return answer(connection, MHD_HTTP_OK, "text/html; charset=utf-8", text, bytes);
-    free(text);
-    return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                  "the blocks of this part could not be collected");
-}
-
 /* A browser leaves out the port of HTTP. */
 static bool is_host(const struct page_server *server, const char *given)
 {
@@ -209,8 +180,33 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
         remove_redirect(server);
         return MHD_queue_response(connection, MHD_HTTP_OK, server->page_response);
     }
-    if (strcmp(url, "/data") == 0)
-        return send_data(connection, server);
+    if (strcmp(url, "/data") == 0) {
+        const struct vs_span *span = &server->trace->span;
+        uint64_t from, to, length = span->extent.last_ns - span->start_ns;
+        if (!time_of(connection, "from", &from) || !time_of(connection, "to", &to) || from > to ||
+            from > length)
+            return refuse(connection, MHD_HTTP_BAD_REQUEST,
+                          "from and to are times of the trace in ns, from not after to");
+        if (to > length)
+            to = length;
+        const struct vs_time_window window = {{true, false, span->start_ns + from},
+                                              {true, false, span->start_ns + to}};
+        struct vs_page_data *data = vs_view_data(server->trace, server->options, &window);
+        char *text = NULL;
+        size_t bytes = 0;
+        FILE *out = data ? open_memstream(&text, &bytes) : NULL;
+        if (out)
+            vs_page_elements(out, data);
+        vs_page_data_free(data);
+        bool failed = !out || ferror(out);
+        if (out && fclose(out))
+            failed = true;
+        if (!failed)
+            return answer(connection, MHD_HTTP_OK, "text/html; charset=utf-8", text, bytes);
+        free(text);
+        return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+                      "the blocks of this part could not be collected");
+    }
     return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such page");
 }
 

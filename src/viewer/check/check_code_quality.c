@@ -35,24 +35,6 @@ static void put_issue(struct vs_json *json, const struct vs_check_result *result
     vs_json_end_object(json);
 }
 
-/* GitLab keeps one issue of each fingerprint, but a trace may have several problems. */
-static void put_problem(struct vs_json *json, const struct vs_check_result *result, size_t index)
-{
-    const struct vs_check_problem *problem = &result->problems[index];
-    char print[VS_CHECK_LINE_MAX], number[24] = "";
-    size_t before = vs_check_problems_before(result, index);
-    if (before)
-        snprintf(number, sizeof number, " #%zu", before + 1);
-    snprintf(print, sizeof print, "%.2000s%s", problem->trace, number);
-    vs_json_begin_object(json, NULL);
-    vs_json_string(json, "description", problem->text);
-    vs_json_string(json, "check_name", "gpu-memory/unusable-trace");
-    vs_json_string(json, "fingerprint", print);
-    vs_json_string(json, "severity", "critical");
-    put_location(json, problem->trace, 1);
-    vs_json_end_object(json);
-}
-
 void vs_check_code_quality(const struct vs_check_result *result, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
@@ -61,7 +43,21 @@ void vs_check_code_quality(const struct vs_check_result *result, FILE *out)
         for (size_t k = 0; k < result->items[i].count; k++)
             if (result->items[i].rows[k].exceeded && !result->items[i].rows[k].follows)
                 put_issue(&json, result, &result->items[i], &result->items[i].rows[k]);
-    for (size_t i = 0; i < result->problem_count; i++)
-        put_problem(&json, result, i);
+    for (size_t i = 0; i < result->problem_count; i++) {
+        /* GitLab keeps one issue of each fingerprint, but a trace may have several problems. */
+        const struct vs_check_problem *problem = &result->problems[i];
+        char print[VS_CHECK_LINE_MAX], number[24] = "";
+        size_t before = vs_check_problems_before(result, i);
+        if (before)
+            snprintf(number, sizeof number, " #%zu", before + 1);
+        snprintf(print, sizeof print, "%.2000s%s", problem->trace, number);
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "description", problem->text);
+        vs_json_string(&json, "check_name", "gpu-memory/unusable-trace");
+        vs_json_string(&json, "fingerprint", print);
+        vs_json_string(&json, "severity", "critical");
+        put_location(&json, problem->trace, 1);
+        vs_json_end_object(&json);
+    }
     vs_json_end_array(&json);
 }

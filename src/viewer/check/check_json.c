@@ -7,62 +7,10 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/report/report_json.h"
 
-static void put_culprits(struct vs_json *json, const struct vs_check_result *result,
-                         const struct vs_budget_row *row)
-{
-    char text[VS_CHECK_LINE_MAX];
-    vs_json_begin_array(json, "culprits");
-    for (size_t i = 0; i < row->culprit_count; i++) {
-        const struct vs_culprit *culprit = &row->culprits[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "change", vs_change_name(culprit->change));
-        vs_json_bool(json, "cached", culprit->cached);
-        vs_json_int(json, "delta", culprit->delta);
-        vs_json_uint(json, "bytes", culprit->bytes);
-        vs_json_uint(json, "count", culprit->count);
-        vs_json_string(json, "function", culprit->function);
-        vs_json_string(json, "file", vs_check_path(result, culprit->file));
-        vs_json_uint(json, "line", culprit->line);
-        vs_json_known_uint(json, "or_line", culprit->or_line, culprit->or_line);
-        vs_json_string(json, "site", vs_site_stable_name(text, culprit->site));
-        vs_json_string(json, "text", vs_check_culprit(text, result, row, culprit));
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
-static void put_spread(struct vs_json *json, const struct vs_budget_row *row)
-{
-    vs_json_begin_object(json, "spread");
-    vs_json_uint(json, "runs", row->runs);
-    vs_json_uint(json, "min", row->lowest);
-    vs_json_uint(json, "max", row->highest);
-    vs_json_bool(json, "above_tolerance", row->wide);
-    vs_json_end_object(json);
-}
-
 static const char *metric_of(const struct vs_budget_row *row)
 {
     return row->kind == VS_ROW_OOM    ? "out of memory"
            : row->kind == VS_ROW_EXIT ? "exit status" : vs_metric_name(row->quantity.metric);
-}
-
-static void put_more(struct vs_json *json, const struct vs_budget_row *row)
-{
-    char options[VS_CHECK_LINE_MAX];
-    const char *verb;
-    vs_check_more(options, row, &verb);
-    vs_json_command(json, "more", verb, vs_check_trace(row), options);
-}
-
-static void put_quantity(struct vs_json *json, const struct vs_quantity *quantity)
-{
-    const char *test = vs_test_name(quantity->phase);
-    vs_json_string(json, "level", quantity->tensors ? "tensors" : "device");
-    vs_json_string(json, "phase", quantity->phase);
-    vs_json_string(json, "test", test);
-    vs_json_bool(json, "per_step", quantity->per_step);
-    vs_json_string(json, "direction", quantity->way ? vs_copy_way_name(quantity->way) : NULL);
 }
 
 /* An exit status is no amount, and out of memory has no limit. */
@@ -91,7 +39,12 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
     vs_json_uint(json, "device", quantity->device);
     vs_json_bool(json, "host", quantity->host);
     vs_json_string(json, "metric", metric_of(row));
-    put_quantity(json, quantity);
+    const char *test = vs_test_name(quantity->phase);
+    vs_json_string(json, "level", quantity->tensors ? "tensors" : "device");
+    vs_json_string(json, "phase", quantity->phase);
+    vs_json_string(json, "test", test);
+    vs_json_bool(json, "per_step", quantity->per_step);
+    vs_json_string(json, "direction", quantity->way ? vs_copy_way_name(quantity->way) : NULL);
     put_amounts(json, row);
     vs_json_string(json, "from", row->from);
     vs_json_bool(json, "of_baseline", row->of_baseline);
@@ -102,10 +55,35 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
     vs_json_string(json, "place", quantity->place);
     vs_json_string(json, "trace", vs_check_trace(row));
     vs_json_string(json, "sentence", vs_check_sentence(text, row));
-    put_spread(json, row);
+    vs_json_begin_object(json, "spread");
+    vs_json_uint(json, "runs", row->runs);
+    vs_json_uint(json, "min", row->lowest);
+    vs_json_uint(json, "max", row->highest);
+    vs_json_bool(json, "above_tolerance", row->wide);
+    vs_json_end_object(json);
     if (row->exceeded) {
-        put_more(json, row);
-        put_culprits(json, result, row);
+        char options[VS_CHECK_LINE_MAX];
+        const char *verb;
+        vs_check_more(options, row, &verb);
+        vs_json_command(json, "more", verb, vs_check_trace(row), options);
+        vs_json_begin_array(json, "culprits");
+        for (size_t i = 0; i < row->culprit_count; i++) {
+            const struct vs_culprit *culprit = &row->culprits[i];
+            vs_json_begin_object(json, NULL);
+            vs_json_string(json, "change", vs_change_name(culprit->change));
+            vs_json_bool(json, "cached", culprit->cached);
+            vs_json_int(json, "delta", culprit->delta);
+            vs_json_uint(json, "bytes", culprit->bytes);
+            vs_json_uint(json, "count", culprit->count);
+            vs_json_string(json, "function", culprit->function);
+            vs_json_string(json, "file", vs_check_path(result, culprit->file));
+            vs_json_uint(json, "line", culprit->line);
+            vs_json_known_uint(json, "or_line", culprit->or_line, culprit->or_line);
+            vs_json_string(json, "site", vs_site_stable_name(text, culprit->site));
+            vs_json_string(json, "text", vs_check_culprit(text, result, row, culprit));
+            vs_json_end_object(json);
+        }
+        vs_json_end_array(json);
     }
     if (row->exceeded && row->kind == VS_ROW_QUANTITY)
         vs_report_json_sites(json, "sites", &row->sites);

@@ -28,10 +28,12 @@ static void xml_text(FILE *out, const char *text)
     }
 }
 
-/* "device 0 peak allocated": reports of earlier versions have these names. */
-static void case_name(FILE *out, const struct vs_budget_row *row)
+static void one_case(const struct vs_check_result *result, const struct vs_budget_row *row, FILE *out)
 {
+    struct vs_check_line lines[VS_CHECK_LINES_MAX];
     char text[VS_CHECK_LINE_MAX];
+    fprintf(out, "    <testcase classname=\"vramscope.check%s\" name=\"", row->of_baseline ? ".baseline" : "");
+    /* "device 0 peak allocated": reports of earlier versions have these names. */
     vs_check_subject(text, row);
     char *colon = row->quantity.phase ? NULL : strstr(text, ": ");
     if (colon)
@@ -39,14 +41,6 @@ static void case_name(FILE *out, const struct vs_budget_row *row)
     xml_text(out, text);
     if (row->alike) /* readers of JUnit take cases of one name for one */
         fprintf(out, " #%zu", row->alike + 1);
-}
-
-static void one_case(const struct vs_check_result *result, const struct vs_budget_row *row, FILE *out)
-{
-    struct vs_check_line lines[VS_CHECK_LINES_MAX];
-    char text[VS_CHECK_LINE_MAX];
-    fprintf(out, "    <testcase classname=\"vramscope.check%s\" name=\"", row->of_baseline ? ".baseline" : "");
-    case_name(out, row);
     fputs("\">", out);
     if (row->exceeded) {
         fprintf(out, "<failure type=\"%s\" message=\"", vs_check_rule(text, row));

@@ -35,32 +35,6 @@ static void number_label(FILE *out, const char *name, size_t number)
     label(out, name, text, ",");
 }
 
-static void labels(FILE *out, const struct vs_budget_verdict *verdict, const struct vs_budget_row *row)
-{
-    char device[24], rule[64];
-    size_t before = row->kind == VS_ROW_QUANTITY && !row->of_baseline ? row->again : 0;
-    const struct vs_quantity *quantity = &row->quantity;
-    const char *test = vs_test_name(quantity->phase);
-    snprintf(device, sizeof device, quantity->host ? "host" : "%" PRIu64, quantity->device);
-    vs_check_rule(rule, row);
-    label(out, "process", verdict->process, "{");
-    label(out, "device", device, ",");
-    label(out, "quantity", strchr(rule, '/') + 1, ",");
-    if (quantity->way)
-        label(out, "direction", vs_copy_way_name(quantity->way), ",");
-    if (quantity->per_step)
-        label(out, "per", "step", ",");
-    if (quantity->phase)
-        label(out, test ? "test" : "phase", test ? test : quantity->phase, ",");
-    label(out, "from", row->from, ",");
-    if (before)
-        number_label(out, "limit", before + 1);
-    for (size_t i = 0; row->kind != VS_ROW_QUANTITY && verdict->run_count > 1 && i < verdict->run_count; i++)
-        if (verdict->runs[i] == row->run) /* each run ends in its own way */
-            number_label(out, "run", i + 1);
-    fputc('}', out);
-}
-
 enum figure { MEASURED, ALLOWED, HELD };
 
 /* Bytes and copies are different metrics: a metric has one unit. */
@@ -85,7 +59,29 @@ static void family(const struct vs_check_result *result, FILE *out, const char *
             if (!belongs(row, figure, bytes))
                 continue;
             fputs(name, out);
-            labels(out, verdict, row);
+            char device[24], rule[64];
+            size_t before = row->kind == VS_ROW_QUANTITY && !row->of_baseline ? row->again : 0;
+            const struct vs_quantity *quantity = &row->quantity;
+            const char *test = vs_test_name(quantity->phase);
+            snprintf(device, sizeof device, quantity->host ? "host" : "%" PRIu64, quantity->device);
+            vs_check_rule(rule, row);
+            label(out, "process", verdict->process, "{");
+            label(out, "device", device, ",");
+            label(out, "quantity", strchr(rule, '/') + 1, ",");
+            if (quantity->way)
+                label(out, "direction", vs_copy_way_name(quantity->way), ",");
+            if (quantity->per_step)
+                label(out, "per", "step", ",");
+            if (quantity->phase)
+                label(out, test ? "test" : "phase", test ? test : quantity->phase, ",");
+            label(out, "from", row->from, ",");
+            if (before)
+                number_label(out, "limit", before + 1);
+            for (size_t n = 0; row->kind != VS_ROW_QUANTITY && verdict->run_count > 1 &&
+                 n < verdict->run_count; n++)
+                if (verdict->runs[n] == row->run) /* each run ends in its own way */
+                    number_label(out, "run", n + 1);
+            fputc('}', out);
             fprintf(out, " %" PRIu64 "\n", figure == MEASURED  ? row->quantity.value
                                            : figure == ALLOWED ? row->limit : !row->exceeded);
         }

@@ -68,25 +68,6 @@ static void put_physical(struct vs_json *json, const char *path, unsigned line)
     vs_json_end_object(json);
 }
 
-static void put_related(struct vs_json *json, const struct vs_check_result *result,
-                        const struct vs_budget_row *row)
-{
-    char text[VS_CHECK_LINE_MAX];
-    unsigned id = 0;
-    vs_json_begin_array(json, "relatedLocations");
-    for (size_t i = 0; i < row->culprit_count; i++) {
-        const struct vs_culprit *culprit = &row->culprits[i];
-        if (!culprit->file || !culprit->line)
-            continue;
-        vs_json_begin_object(json, NULL);
-        vs_json_uint(json, "id", ++id);
-        put_physical(json, vs_check_path(result, culprit->file), culprit->line);
-        put_message(json, "message", vs_check_culprit(text, result, row, culprit));
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
 static void put_result(struct vs_json *json, const struct vs_check_result *result,
                        const struct vs_budget_verdict *verdict, const struct vs_budget_row *row)
 {
@@ -105,46 +86,23 @@ static void put_result(struct vs_json *json, const struct vs_check_result *resul
                  place ? place->line : 0);
     vs_json_end_object(json);
     vs_json_end_array(json);
-    put_related(json, result, row);
+    unsigned id = 0;
+    vs_json_begin_array(json, "relatedLocations");
+    for (size_t i = 0; i < row->culprit_count; i++) {
+        const struct vs_culprit *culprit = &row->culprits[i];
+        if (!culprit->file || !culprit->line)
+            continue;
+        vs_json_begin_object(json, NULL);
+        vs_json_uint(json, "id", ++id);
+        put_physical(json, vs_check_path(result, culprit->file), culprit->line);
+        put_message(json, "message", vs_check_culprit(text, result, row, culprit));
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
     vs_json_begin_object(json, "partialFingerprints");
     vs_json_string(json, "vramscopeLimit/v1", vs_check_fingerprint(print, verdict, row));
     vs_json_end_object(json);
     vs_json_end_object(json);
-}
-
-static void put_tool(struct vs_json *json, const struct vs_check_result *result)
-{
-    vs_json_begin_object(json, "tool");
-    vs_json_begin_object(json, "driver");
-    vs_json_string(json, "name", "vramscope check");
-    vs_json_string(json, "version", result->version);
-    vs_json_begin_array(json, "rules");
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "id", rules[i].id);
-        put_message(json, "shortDescription", rules[i].text);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-    vs_json_end_object(json);
-    vs_json_end_object(json);
-}
-
-static void put_invocation(struct vs_json *json, const struct vs_check_result *result)
-{
-    vs_json_begin_array(json, "invocations");
-    vs_json_begin_object(json, NULL);
-    vs_json_bool(json, "executionSuccessful", result->problem_count == 0);
-    vs_json_begin_array(json, "toolExecutionNotifications");
-    for (size_t i = 0; i < result->problem_count; i++) {
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "level", "error");
-        put_message(json, "message", result->problems[i].text);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-    vs_json_end_object(json);
-    vs_json_end_array(json);
 }
 
 void vs_check_sarif(const struct vs_check_result *result, FILE *out)
@@ -155,8 +113,33 @@ void vs_check_sarif(const struct vs_check_result *result, FILE *out)
     vs_json_string(&json, "version", "2.1.0");
     vs_json_begin_array(&json, "runs");
     vs_json_begin_object(&json, NULL);
-    put_tool(&json, result);
-    put_invocation(&json, result);
+    vs_json_begin_object(&json, "tool");
+    vs_json_begin_object(&json, "driver");
+    vs_json_string(&json, "name", "vramscope check");
+    vs_json_string(&json, "version", result->version);
+    vs_json_begin_array(&json, "rules");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "id", rules[i].id);
+        put_message(&json, "shortDescription", rules[i].text);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+    vs_json_end_object(&json);
+    vs_json_end_object(&json);
+    vs_json_begin_array(&json, "invocations");
+    vs_json_begin_object(&json, NULL);
+    vs_json_bool(&json, "executionSuccessful", result->problem_count == 0);
+    vs_json_begin_array(&json, "toolExecutionNotifications");
+    for (size_t i = 0; i < result->problem_count; i++) {
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "level", "error");
+        put_message(&json, "message", result->problems[i].text);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+    vs_json_end_object(&json);
+    vs_json_end_array(&json);
     vs_json_begin_array(&json, "results");
     for (size_t i = 0; i < result->count; i++)
         for (size_t k = 0; k < result->items[i].count; k++)

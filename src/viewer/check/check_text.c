@@ -97,14 +97,6 @@ static void culprit_line(const struct vs_check_result *result, const struct vs_s
         fprintf(style->out, "%s%s\n", lead, cut);
 }
 
-/* "72.0 MiB  cached but unused". */
-static void sum_line(const struct vs_style *style, const struct vs_budget_row *row, const struct vs_check_line *line)
-{
-    char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], words[VS_CHECK_WORDS_MAX];
-    snprintf(amount, sizeof amount, "%s%s", row->compared ? "+" : "", vs_size_format(size, (uint64_t)line->bytes));
-    fprintf(style->out, "  %16s  %s\n", amount, vs_check_sum_words(words, line));
-}
-
 static void failed(const struct vs_check_result *result, const struct vs_style *style,
                    const struct vs_budget_row *row)
 {
@@ -124,8 +116,14 @@ static void failed(const struct vs_check_result *result, const struct vs_style *
     for (size_t i = 0; i < count; i++) {
         if (lines[i].culprit)
             culprit_line(result, style, row, lines, count, i);
-        else
-            sum_line(style, row, &lines[i]);
+        else {
+            /* "72.0 MiB  cached but unused". */
+            const struct vs_check_line *line = &lines[i];
+            char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], words[VS_CHECK_WORDS_MAX];
+            snprintf(amount, sizeof amount, "%s%s", row->compared ? "+" : "",
+                     vs_size_format(size, (uint64_t)line->bytes));
+            fprintf(style->out, "  %16s  %s\n", amount, vs_check_sum_words(words, line));
+        }
     }
     if (!row->culprit_count && (row->quantity.metric == VS_METRIC_COPIES ||
                                 row->quantity.metric == VS_METRIC_TRANSFERRED) &&
@@ -134,13 +132,6 @@ static void failed(const struct vs_check_result *result, const struct vs_style *
                         "vramscope run --copy-stacks");
     options = vs_check_more(text, row, &verb);
     vs_text_command(style, "      more: ", verb, vs_check_trace(row), options);
-}
-
-static void spread(const struct vs_style *style, const struct vs_budget_row *row)
-{
-    char text[VS_CHECK_LINE_MAX];
-    if (*vs_check_spread(text, row))
-        vs_text_wrapped(style, "      ", text);
 }
 
 static void one_program(const struct vs_check_result *result, const struct vs_style *style,
@@ -156,7 +147,8 @@ static void one_program(const struct vs_check_result *result, const struct vs_st
         if (quiet || row->follows || (failures_only && !row->exceeded))
             continue;
         verdict_line(style, row->exceeded, vs_check_trace(row), vs_check_sentence(text, row));
-        spread(style, row);
+        if (*vs_check_spread(text, row))
+            vs_text_wrapped(style, "      ", text);
         if (row->exceeded)
             failed(result, style, row);
     }

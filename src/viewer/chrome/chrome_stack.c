@@ -53,23 +53,6 @@ static uint64_t frame_of(struct vs_chrome_stacks *stacks, uint64_t caller, const
     return stacks->frame_count;
 }
 
-/* The innermost frames as text, from the most informative frame on. */
-static const char *text_of(struct vs_chrome_stacks *stacks, const struct vs_chain_frame *chain,
-                           size_t count)
-{
-    char text[TEXT_MAX_BYTES], name[NAME_MAX_BYTES];
-    size_t lead = vs_naming_lead(chain, count), length = 0, i;
-    for (i = lead; i < count && i < lead + TEXT_FRAMES && length < sizeof text; i++) {
-        vs_naming_text(&chain[i], name, sizeof name);
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
-                                   i > lead ? " < " : "", name);
-    }
-    if (length >= sizeof text) /* truncated: not a complete name */
-        memcpy(text + sizeof text - 4, "...", 4);
-    const char *kept = keep(stacks, text);
-    return kept ? kept : "";
-}
-
 static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64_t stack)
 {
     struct vs_chain_frame chain[VS_CHAIN_MAX];
@@ -85,8 +68,20 @@ static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64
     }
     if (count && !vs_naming_fold(chain, count) && *vs_naming_torch(chain, count, torch))
         out.text = keep(stacks, torch);
-    else if (count)
-        out.text = text_of(stacks, chain, count);
+    else if (count) {
+        /* The innermost frames as text, from the most informative frame on. */
+        char text[TEXT_MAX_BYTES];
+        size_t lead = vs_naming_lead(chain, count), length = 0, i;
+        for (i = lead; i < count && i < lead + TEXT_FRAMES && length < sizeof text; i++) {
+            vs_naming_text(&chain[i], name, sizeof name);
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
+                                       i > lead ? " < " : "", name);
+        }
+        if (length >= sizeof text) /* truncated: not a complete name */
+            memcpy(text + sizeof text - 4, "...", 4);
+        const char *kept = keep(stacks, text);
+        out.text = kept ? kept : "";
+    }
     out.text = out.text ? out.text : "";
     return out;
 }

@@ -73,21 +73,6 @@ void vs_text_put(FILE *out, const char *text)
     vs_text_put_part(out, text, strlen(text));
 }
 
-static void full_chain(const struct vs_style *style, const struct vs_report_site *site)
-{
-    for (size_t i = 0; i < site->frame_count; i++) {
-        struct vs_report_site one = *site;
-        struct vs_report_frame frame = site->frames[i];
-        char text[VS_CHAIN_TEXT_MAX];
-        frame.library = NULL; /* not folded */
-        one.frames = &frame;
-        one.folds = false;
-        one.frame_count = 1;
-        one.wrappers = 0;
-        fprintf(style->out, "%*s%s\n", i ? VS_ROW_COLUMNS + 2 : 0, "", vs_text_site(text, &one, 1));
-    }
-}
-
 void vs_text_row(const struct vs_style *style, uint64_t bytes, uint64_t whole, uint64_t count)
 {
     char size[VS_SIZE_TEXT_MAX], share[16], number[VS_SIZE_TEXT_MAX] = "";
@@ -268,9 +253,20 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
         if (sites->weight > 1)
             indent += (size_t)fprintf(style->out, "±%3.0f %%  ", site->bytes ? 100.0 *
                           (double)vs_report_site_error(sites, site) / (double)site->bytes : 0.0) - 1;
-        if (style->full && site->frame_count)
-            full_chain(style, site);
-        else
+        if (style->full && site->frame_count) {
+            for (size_t k = 0; k < site->frame_count; k++) {
+                struct vs_report_site one = *site;
+                struct vs_report_frame frame = site->frames[k];
+                char text[VS_CHAIN_TEXT_MAX];
+                frame.library = NULL; /* not folded */
+                one.frames = &frame;
+                one.folds = false;
+                one.frame_count = 1;
+                one.wrappers = 0;
+                fprintf(style->out, "%*s%s\n", k ? VS_ROW_COLUMNS + 2 : 0, "",
+                        vs_text_site(text, &one, 1));
+            }
+        } else
             vs_text_chain(style, indent, site);
         if (!style->full)
             part_lines(style, sites->total_bytes, site);

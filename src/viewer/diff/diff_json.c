@@ -34,21 +34,6 @@ static void put_quantity(struct vs_json *json, const struct vs_compared_amount *
     vs_json_known_uint(json, "b", amount->b != NULL, vs_compared_value(amount->b));
 }
 
-static void put_amounts(struct vs_json *json, const struct vs_comparison *comparison)
-{
-    vs_json_begin_array(json, "quantities");
-    for (size_t i = 0; i < comparison->amount_count; i++) {
-        const struct vs_compared_amount *amount = &comparison->amounts[i];
-        vs_json_begin_object(json, NULL);
-        put_quantity(json, amount);
-        vs_json_bool(json, "reading", amount->reading);
-        vs_json_string(json, "place_a", amount->a ? amount->a->place : NULL);
-        vs_json_string(json, "place_b", amount->b ? amount->b->place : NULL);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
 static void put_site(struct vs_json *json, const char *key, const struct vs_named_site *site)
 {
     char text[VS_CHAIN_TEXT_MAX];
@@ -98,35 +83,6 @@ static void put_sites(struct vs_json *json, const struct vs_comparison *comparis
     vs_json_end_array(json);
 }
 
-static void put_counts(struct vs_json *json, const struct vs_comparison *comparison)
-{
-    vs_json_begin_array(json, "counts");
-    for (size_t i = 0; i < comparison->count_count; i++) {
-        const struct vs_compared_count *count = &comparison->counts[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "kind", vs_count_kind_name(count->kind));
-        vs_json_known_uint(json, "device", count->device != VS_NO_DEVICE, count->device);
-        vs_json_string(json, "name", count->name);
-        vs_json_uint(json, "a", count->a);
-        vs_json_uint(json, "b", count->b);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
-static void put_notes(struct vs_json *json, const struct vs_comparison *comparison)
-{
-    char text[VS_DIFF_LINE_MAX];
-    vs_json_begin_array(json, "cautions");
-    for (size_t i = 0; i < comparison->note_count; i++) {
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "kind", vs_compare_doubt_name(comparison->notes[i].doubt));
-        vs_json_string(json, "text", vs_diff_note(text, comparison, &comparison->notes[i]));
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
 static void put_guilty(struct vs_json *json, const struct vs_regression *item)
 {
     char text[VS_CHAIN_TEXT_MAX];
@@ -145,14 +101,6 @@ static void put_guilty(struct vs_json *json, const struct vs_regression *item)
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
-}
-
-/* The command that shows more. */
-static void put_more(struct vs_json *json, const struct vs_report *report, const struct vs_quantity *quantity)
-{
-    char options[VS_DIFF_LINE_MAX];
-    vs_diff_more(options, report, quantity);
-    vs_json_command(json, "more", "vramscope report", report->path, options);
 }
 
 /* The request that failed, if B ran out of memory. */
@@ -191,7 +139,11 @@ static void put_regressions(struct vs_json *json, const struct vs_diff_result *r
         vs_json_uint(json, "allowed", item->allowed);
         vs_json_string(json, "sentence", vs_diff_regression(text, item));
         vs_json_uint(json, "event", item->amount->b->event);
-        put_more(json, result->comparison->b->report, item->amount->b);
+        /* The command that shows more. */
+        const struct vs_report *report = result->comparison->b->report;
+        char options[VS_DIFF_LINE_MAX];
+        vs_diff_more(options, report, item->amount->b);
+        vs_json_command(json, "more", "vramscope report", report->path, options);
         put_guilty(json, item);
         vs_json_end_object(json);
     }
@@ -209,10 +161,38 @@ void vs_diff_json(const struct vs_diff_result *result, FILE *out)
     put_run(&json, "b", comparison->b);
     vs_json_bool(&json, "different", comparison->different);
     vs_json_string(&json, "headline", vs_diff_headline(text, comparison));
-    put_notes(&json, comparison);
-    put_amounts(&json, comparison);
+    vs_json_begin_array(&json, "cautions");
+    for (size_t i = 0; i < comparison->note_count; i++) {
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "kind", vs_compare_doubt_name(comparison->notes[i].doubt));
+        vs_json_string(&json, "text", vs_diff_note(text, comparison, &comparison->notes[i]));
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+    vs_json_begin_array(&json, "quantities");
+    for (size_t i = 0; i < comparison->amount_count; i++) {
+        const struct vs_compared_amount *amount = &comparison->amounts[i];
+        vs_json_begin_object(&json, NULL);
+        put_quantity(&json, amount);
+        vs_json_bool(&json, "reading", amount->reading);
+        vs_json_string(&json, "place_a", amount->a ? amount->a->place : NULL);
+        vs_json_string(&json, "place_b", amount->b ? amount->b->place : NULL);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
     put_sites(&json, comparison);
-    put_counts(&json, comparison);
+    vs_json_begin_array(&json, "counts");
+    for (size_t i = 0; i < comparison->count_count; i++) {
+        const struct vs_compared_count *count = &comparison->counts[i];
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "kind", vs_count_kind_name(count->kind));
+        vs_json_known_uint(&json, "device", count->device != VS_NO_DEVICE, count->device);
+        vs_json_string(&json, "name", count->name);
+        vs_json_uint(&json, "a", count->a);
+        vs_json_uint(&json, "b", count->b);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
     vs_json_bool(&json, "judged", result->regressions != NULL);
     vs_json_string(&json, "tolerance", result->tolerance);
     vs_json_string(&json, "failed", result->regressions && result->regressions->ended

@@ -179,19 +179,6 @@ static void counts(const struct vs_diff_result *result, const struct vs_style *s
         fprintf(style->out, "  %zu more changed as the number of steps did\n", in_step);
 }
 
-/* The command that shows more about a regression. */
-static void more_command(const struct vs_diff_result *result, const struct vs_style *style,
-                         const struct vs_regression *item)
-{
-    char options[VS_DIFF_LINE_MAX];
-    const struct vs_comparison *comparison = result->comparison;
-    const struct vs_report *b = comparison->b->report;
-    if (!comparison->sites_comparable || !comparison->names_comparable)
-        vs_text_wrapped(style, "      ", "the call sites are not compared: see above for the cause");
-    vs_diff_more(options, b, item->amount->b);
-    vs_text_command(style, "      more: ", "vramscope report", b->path, options);
-}
-
 /* How B ended, which failed. */
 static void ended(const struct vs_diff_result *result, const struct vs_style *style)
 {
@@ -221,7 +208,15 @@ static void regressions(const struct vs_diff_result *result, const struct vs_sty
         vs_text_wrapped(style, "FAIL  ", vs_diff_regression(text, item));
         fputs(vs_unpaint(style), style->out);
         vs_diff_guilty_rows(style, item);
-        more_command(result, style, item);
+        /* The command that shows more about a regression. */
+        char options[VS_DIFF_LINE_MAX];
+        const struct vs_comparison *comparison = result->comparison;
+        const struct vs_report *b = comparison->b->report;
+        if (!comparison->sites_comparable || !comparison->names_comparable)
+            vs_text_wrapped(style, "      ",
+                            "the call sites are not compared: see above for the cause");
+        vs_diff_more(options, b, item->amount->b);
+        vs_text_command(style, "      more: ", "vramscope report", b->path, options);
     }
     if (count > VS_DIFF_ROWS_MAX && !result->all)
         vs_diff_fold(style, 0, count - VS_DIFF_ROWS_MAX);
@@ -230,19 +225,6 @@ static void regressions(const struct vs_diff_result *result, const struct vs_sty
     if (!count && !result->regressions->ended && result->comparison->different)
         vs_text_lines(style, "ok    ", "no peak, growth or leak is larger%s%s",
                       result->tolerance ? " by more than " : "", result->tolerance ? result->tolerance : "");
-}
-
-static void heads(const struct vs_diff_result *result, const struct vs_style *style)
-{
-    const struct vs_measured *runs[] = {result->comparison->a, result->comparison->b};
-    for (size_t i = 0; i < 2; i++) {
-        char steps[VS_SIZE_TEXT_MAX], text[VS_DIFF_LINE_MAX];
-        const struct vs_report *report = runs[i]->report;
-        snprintf(text, sizeof text, " (%.300s%s%s%s)", runs[i]->process, runs[i]->steps ? ", " : "",
-                 runs[i]->steps ? vs_count_format(steps, runs[i]->steps) : "",
-                 !runs[i]->steps ? "" : runs[i]->steps == 1 ? " step" : " steps");
-        vs_text_path(style, i ? "  B  " : "  A  ", report->path, text);
-    }
 }
 
 static void notes(const struct vs_diff_result *result, const struct vs_style *style)
@@ -273,8 +255,18 @@ void vs_diff_text(const struct vs_diff_result *result, const struct vs_style *st
     bool moved = false;
     for (size_t i = 0; i < comparison->site_count; i++)
         moved |= comparison->sites[i].changes.of[VS_SITE_MOVED] != comparison->sites[i].changes.lines;
-    if (comparison->different || comparison->note_count || moved || result->all)
-        heads(result, style);
+    if (comparison->different || comparison->note_count || moved || result->all) {
+        const struct vs_measured *runs[] = {result->comparison->a, result->comparison->b};
+        for (size_t i = 0; i < 2; i++) {
+            char steps[VS_SIZE_TEXT_MAX];
+            const struct vs_report *report = runs[i]->report;
+            snprintf(text, sizeof text, " (%.300s%s%s%s)", runs[i]->process,
+                     runs[i]->steps ? ", " : "",
+                     runs[i]->steps ? vs_count_format(steps, runs[i]->steps) : "",
+                     !runs[i]->steps ? "" : runs[i]->steps == 1 ? " step" : " steps");
+            vs_text_path(style, i ? "  B  " : "  A  ", report->path, text);
+        }
+    }
     notes(result, style);
     for (size_t i = 0; i < a->device_count && (comparison->different || result->all); i++) {
         if (!common(comparison, a->devices[i].device))

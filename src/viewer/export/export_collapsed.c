@@ -10,12 +10,6 @@
 #include "base/reading/vs_vec.h"
 #include "viewer/flame/stack_source.h"
 
-static void put_frame(FILE *out, const char *name)
-{
-    for (; *name; name++)
-        fputc(*name == ';' ? ':' : *name, out);
-}
-
 /* Writes a line for each node at which stacks end. *path*: the frames above, by depth. */
 static enum vs_err write_lines(const struct vs_stack_source *source,
                                const struct vs_call_tree *tree, bool by_count, FILE *out,
@@ -35,7 +29,9 @@ static enum vs_err write_lines(const struct vs_stack_source *source,
             continue;
         for (size_t i = 1; i <= depth; i++) {
             fputs(i > 1 ? ";" : "", out);
-            put_frame(out, vs_stack_names_frame(source->names, path[i])->name);
+            const char *name = vs_stack_names_frame(source->names, path[i])->name;
+            for (; *name; name++)
+                fputc(*name == ';' ? ':' : *name, out);
         }
         fprintf(out, " %" PRIu64 "\n", value);
         ++*written;

@@ -11,24 +11,6 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/flame/stack_source.h"
 
-static void write_frames(struct vs_json *json, const struct vs_stack_source *source)
-{
-    vs_json_begin_object(json, "shared");
-    vs_json_begin_array(json, "frames");
-    for (size_t i = 0; i < vs_stack_names_count(source->names); i++) {
-        const struct vs_named_frame *frame = vs_stack_names_frame(source->names, (uint32_t)i);
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "name", frame->name);
-        if (frame->file)
-            vs_json_string(json, "file", frame->file);
-        if (frame->file && frame->line)
-            vs_json_uint(json, "line", frame->line);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-    vs_json_end_object(json);
-}
-
 static enum vs_err write_samples(struct vs_json *json, struct vs_stack_source *source,
                                  const struct vs_stack_device *device, bool inverted)
 {
@@ -57,16 +39,6 @@ static enum vs_err write_samples(struct vs_json *json, struct vs_stack_source *s
     return err;
 }
 
-static void write_weights(struct vs_json *json, const struct vs_stack_device *device, bool by_count)
-{
-    vs_json_begin_array(json, "weights");
-    for (size_t i = 0; i < device->count; i++)
-        vs_json_uint(json, NULL, by_count ? device->rows[i].count : device->rows[i].bytes);
-    if (device->unrecorded_bytes)
-        vs_json_uint(json, NULL, by_count ? device->unrecorded_blocks : device->unrecorded_bytes);
-    vs_json_end_array(json);
-}
-
 static enum vs_err write_profile(struct vs_json *json, struct vs_stack_source *source,
                                  const struct vs_stack_device *device, const char *title,
                                  bool inverted, bool by_count)
@@ -83,7 +55,12 @@ static enum vs_err write_profile(struct vs_json *json, struct vs_stack_source *s
     vs_json_uint(json, "startValue", 0);
     vs_json_uint(json, "endValue", end);
     enum vs_err err = write_samples(json, source, device, inverted);
-    write_weights(json, device, by_count);
+    vs_json_begin_array(json, "weights");
+    for (size_t i = 0; i < device->count; i++)
+        vs_json_uint(json, NULL, by_count ? device->rows[i].count : device->rows[i].bytes);
+    if (device->unrecorded_bytes)
+        vs_json_uint(json, NULL, by_count ? device->unrecorded_blocks : device->unrecorded_bytes);
+    vs_json_end_array(json);
     vs_json_end_object(json);
     return err;
 }
@@ -111,7 +88,20 @@ enum vs_err vs_export_speedscope(struct vs_reader *reader, FILE *out,
         result->written++;
     }
     vs_json_end_array(&json);
-    write_frames(&json, &source);
+    vs_json_begin_object(&json, "shared");
+    vs_json_begin_array(&json, "frames");
+    for (size_t i = 0; i < vs_stack_names_count(source.names); i++) {
+        const struct vs_named_frame *frame = vs_stack_names_frame(source.names, (uint32_t)i);
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "name", frame->name);
+        if (frame->file)
+            vs_json_string(&json, "file", frame->file);
+        if (frame->file && frame->line)
+            vs_json_uint(&json, "line", frame->line);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
+    vs_json_end_object(&json);
     vs_json_end_object(&json);
     return vs_stack_source_end(&source, out, err);
 }

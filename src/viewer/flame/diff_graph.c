@@ -27,17 +27,6 @@ struct diff_graph {
     const char *program;
 };
 
-static const char *shade_of(uint64_t a, uint64_t b)
-{
-    uint64_t most = a > b ? a : b, apart = a > b ? a - b : b - a;
-    if (!apart)
-        return shades[0];
-    double part = (double)SHADES * (double)apart / (double)most;
-    size_t step = (size_t)part + ((double)(size_t)part < part);
-    step = step > SHADES ? SHADES : step < 1 ? 1 : step;
-    return shades[a > b ? SHADES + step : step];
-}
-
 static uint64_t value_of(const void *of, uint32_t node)
 {
     return ((const struct diff_graph *)of)->stacks->tree.nodes[node].bytes;
@@ -52,7 +41,15 @@ static const char *name_of(const void *of, uint32_t node)
 static const char *color_of(const void *of, uint32_t node)
 {
     const struct vs_merged_stacks *stacks = ((const struct diff_graph *)of)->stacks;
-    return shade_of(stacks->bytes[0][node], stacks->bytes[1][node]);
+    uint64_t a = stacks->bytes[0][node];
+    uint64_t b = stacks->bytes[1][node];
+    uint64_t most = a > b ? a : b, apart = a > b ? a - b : b - a;
+    if (!apart)
+        return shades[0];
+    double part = (double)SHADES * (double)apart / (double)most;
+    size_t step = (size_t)part + ((double)(size_t)part < part);
+    step = step > SHADES ? SHADES : step < 1 ? 1 : step;
+    return shades[a > b ? SHADES + step : step];
 }
 
 static void put_values(const void *of, uint32_t node, FILE *out)

@@ -164,19 +164,6 @@ static enum vs_err match_renamed(struct vs_merged_stacks *out, struct vs_stack_s
     return err;
 }
 
-/* A node's number is above its parent's. */
-static void sum_up(struct vs_merged_stacks *out)
-{
-    struct vs_call_node *nodes = out->tree.nodes;
-    for (size_t n = 0; n < out->tree.count; n++)
-        nodes[n].bytes = out->bytes[0][n] > out->bytes[1][n] ? out->bytes[0][n] : out->bytes[1][n];
-    for (size_t n = out->tree.count; n-- > 1;) {
-        nodes[nodes[n].parent].bytes += nodes[n].bytes;
-        out->bytes[0][nodes[n].parent] += out->bytes[0][n];
-        out->bytes[1][nodes[n].parent] += out->bytes[1][n];
-    }
-}
-
 enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_source *a,
                                   struct vs_stack_source *b, const struct vs_renamed_frame *renamed,
                                   size_t count)
@@ -197,7 +184,15 @@ enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_
         err = vs_vec_grow(&out->bytes[side], &out->capacity[side], out->tree.count, sizeof *out->bytes[side]);
     if (err)
         return err;
-    sum_up(out);
+    /* A node's number is above its parent's. */
+    struct vs_call_node *nodes = out->tree.nodes;
+    for (size_t n = 0; n < out->tree.count; n++)
+        nodes[n].bytes = out->bytes[0][n] > out->bytes[1][n] ? out->bytes[0][n] : out->bytes[1][n];
+    for (size_t n = out->tree.count; n-- > 1;) {
+        nodes[nodes[n].parent].bytes += nodes[n].bytes;
+        out->bytes[0][nodes[n].parent] += out->bytes[0][n];
+        out->bytes[1][nodes[n].parent] += out->bytes[1][n];
+    }
     return vs_call_tree_sort(&out->tree, false);
 }
 

@@ -80,8 +80,12 @@ static enum vs_err put_frames(const struct vs_svg_content *content, const struct
     return VS_OK;
 }
 
-static void put_head(const struct vs_svg_content *content, FILE *out, size_t rows)
+enum vs_err vs_svg_graph_write(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out)
 {
+    size_t rows = 1;
+    enum vs_err err = put_frames(content, tree, out, false, &rows);
+    if (err)
+        return err;
     double height = TOP + (double)rows * ROW + 34;
     fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
@@ -96,15 +100,6 @@ static void put_head(const struct vs_svg_content *content, FILE *out, size_t row
     fputs("</text>\n<g id=\"legend\" class=\"legend\">", out);
     content->put_legend(content->of, out);
     fputs("</g>\n<g id=\"frames\">\n", out);
-}
-
-enum vs_err vs_svg_graph_write(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out)
-{
-    size_t rows = 1;
-    enum vs_err err = put_frames(content, tree, out, false, &rows);
-    if (err)
-        return err;
-    put_head(content, out, rows);
     err = put_frames(content, tree, out, true, &rows);
     fprintf(out, "</g>\n<text id=\"foot\" class=\"note\" x=\"%.0f\" y=\"%zu\"></text>\n"
             "<script type=\"application/json\" id=\"data\">", EDGE, TOP + rows * ROW + 20);

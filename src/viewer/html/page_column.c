@@ -102,14 +102,6 @@ static void put_base64(char *out, const unsigned char *bytes, size_t count)
     }
 }
 
-static void free_pieces(struct vs_column_piece *piece)
-{
-    for (struct vs_column_piece *next; piece; piece = next) {
-        next = piece->next;
-        free(piece);
-    }
-}
-
 static bool add_text(struct vs_section *section)
 {
     if (vs_vec_grow(&section->texts, &section->text_capacity, section->text_count + 1,
@@ -214,22 +206,6 @@ static void *pack_some(void *context)
     return NULL;
 }
 
-/* Also on further threads, where there are processors and enough to do. */
-static void pack_all(struct pack_jobs *jobs)
-{
-    pthread_t threads[PACKERS_MAX - 1];
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t wanted = processors > 1 ? (size_t)processors : 1, started = 0;
-    if (wanted > jobs->count)
-        wanted = jobs->count;
-    while (started + 1 < wanted && started < PACKERS_MAX - 1 &&
-           !pthread_create(&threads[started], NULL, pack_some, jobs))
-        started++;
-    pack_some(jobs);
-    while (started)
-        pthread_join(threads[--started], NULL);
-}
-
 enum vs_err vs_sections_pack(struct vs_section *sections, size_t count)
 {
     struct pack_jobs jobs = {0};
@@ -237,10 +213,27 @@ enum vs_err vs_sections_pack(struct vs_section *sections, size_t count)
     for (size_t i = 0; good && i < count; i++)
         for (size_t c = 0; good && c < sections[i].column_count; c++)
             good = split_column(&jobs, &sections[i], &sections[i].columns[c]);
-    if (good)
-        pack_all(&jobs);
-    for (size_t i = 0; i < jobs.count; i++)
-        free_pieces(jobs.items[i].first);
+    if (good) {
+        /* Also on further threads, where there are processors and enough to do. */
+        pthread_t threads[PACKERS_MAX - 1];
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        size_t wanted = processors > 1 ? (size_t)processors : 1, started = 0;
+        if (wanted > jobs.count)
+            wanted = jobs.count;
+        while (started + 1 < wanted && started < PACKERS_MAX - 1 &&
+               !pthread_create(&threads[started], NULL, pack_some, &jobs))
+            started++;
+        pack_some(&jobs);
+        while (started)
+            pthread_join(threads[--started], NULL);
+    }
+    for (size_t i = 0; i < jobs.count; i++) {
+        struct vs_column_piece *piece = jobs.items[i].first;
+        for (struct vs_column_piece *next; piece; piece = next) {
+            next = piece->next;
+            free(piece);
+        }
+    }
     free(jobs.items);
     return good && !atomic_load(&jobs.failed) ? VS_OK : VS_ERR_NOMEM;
 }

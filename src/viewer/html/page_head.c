@@ -89,39 +89,6 @@ static void write_messages(struct vs_json *json, const struct vs_page_data *data
     vs_json_end_array(json);
 }
 
-static void write_process(struct vs_json *json, const struct vs_page_source *source)
-{
-    const struct vs_report *report = source->report;
-    char title[256], rank[VS_JOB_RANK_TEXT_MAX];
-    snprintf(title, sizeof title, "%.200s%s", report->program, vs_job_rank_text(rank, &report->job));
-    vs_json_string(json, "title", title);
-    vs_json_string(json, "program", report->program);
-    vs_json_string(json, "command", report->cmdline);
-    vs_json_string(json, "version", report->version);
-    vs_json_uint(json, "pid", report->pid);
-    vs_json_uint(json, "started_ms", report->start_realtime_ns / 1000000);
-    vs_json_uint(json, "duration", source->span->extent.last_ns > source->span->start_ns
-                                       ? source->span->extent.last_ns - source->span->start_ns : 0);
-    vs_json_bool(json, "complete", report->condition == VS_TRACE_COMPLETE && report->has_end);
-    vs_json_bool(json, "serve", source->served);
-}
-
-static void write_levels(struct vs_json *json, const struct vs_page_data *data,
-                         const struct vs_page_source *source)
-{
-    bool framework = false;
-    uint64_t segments = 0;
-    for (size_t i = 0; i < source->report->device_count; i++) {
-        framework |= source->report->devices[i].has_framework;
-        segments += source->report->devices[i].segment_allocs;
-    }
-    vs_json_begin_object(json, "levels");
-    vs_json_string(json, "framework", framework ? "PyTorch" : NULL);
-    vs_json_string(json, "segments", segments ? "caching" : framework ? "framework" : "none");
-    vs_json_uint(json, "imported", data->rows.imported);
-    vs_json_end_object(json);
-}
-
 /* The end of the axis of the report's device *number*. */
 static uint64_t axis_end(const struct vs_page_data *data, const struct vs_page_scan *scan,
                          size_t number)
@@ -130,26 +97,6 @@ static uint64_t axis_end(const struct vs_page_data *data, const struct vs_page_s
         if (data->numbers[a] == number)
             return data->rows.axes[a].end;
     return 0;
-}
-
-static void write_devices(struct vs_json *json, const struct vs_page_data *data,
-                          const struct vs_page_source *source)
-{
-    vs_json_begin_array(json, "devices");
-    for (size_t i = 0; i < source->report->device_count; i++) {
-        const struct vs_report_device *device = &source->report->devices[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_uint(json, "device", device->device);
-        vs_json_string(json, "name", device->name);
-        vs_json_uint(json, "total", device->total_bytes);
-        if (device->limit_bytes)
-            vs_json_uint(json, "limit", device->limit_bytes);
-        vs_json_bool(json, "simulated", device->simulated);
-        vs_json_bool(json, "framework", device->has_framework);
-        vs_json_uint(json, "axis", axis_end(data, source->scan, i));
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
 }
 
 static uint64_t allocations(const struct vs_report *report)
@@ -239,8 +186,18 @@ static void write_names(struct vs_json *json, const struct vs_page_names *names)
     write_texts(json, "libraries", &names->libraries);
 }
 
-static void write_streams(struct vs_json *json, const struct vs_page_data *data)
+static void write_tables(struct vs_json *json, const struct vs_page_data *data,
+                         const struct vs_replay *replay)
 {
+    vs_json_begin_array(json, "kinds");
+    for (int k = 0; k < VS_KIND_COUNT; k++)
+        vs_json_string(json, NULL, vs_kind_name((enum vs_kind)k));
+    vs_json_string(json, NULL, "no tensors");
+    vs_json_end_array(json);
+    vs_json_begin_array(json, "families");
+    for (int f = 0; f < VS_FAMILY_COUNT; f++)
+        vs_json_string(json, NULL, vs_family_name((uint64_t)f));
+    vs_json_end_array(json);
     vs_json_begin_array(json, "streams");
     for (size_t i = 0; i < data->streams.count; i++) {
         const struct vs_page_stream *stream = &data->streams.items[i];
@@ -260,21 +217,6 @@ static void write_streams(struct vs_json *json, const struct vs_page_data *data)
     vs_json_string(json, NULL, "small");
     vs_json_string(json, NULL, "large");
     vs_json_end_array(json);
-}
-
-static void write_tables(struct vs_json *json, const struct vs_page_data *data,
-                         const struct vs_replay *replay)
-{
-    vs_json_begin_array(json, "kinds");
-    for (int k = 0; k < VS_KIND_COUNT; k++)
-        vs_json_string(json, NULL, vs_kind_name((enum vs_kind)k));
-    vs_json_string(json, NULL, "no tensors");
-    vs_json_end_array(json);
-    vs_json_begin_array(json, "families");
-    for (int f = 0; f < VS_FAMILY_COUNT; f++)
-        vs_json_string(json, NULL, vs_family_name((uint64_t)f));
-    vs_json_end_array(json);
-    write_streams(json, data);
     vs_json_begin_array(json, "phases");
     for (size_t i = 1; i < replay->phases.count; i++) {
         const struct vs_phase *phase = &replay->phases.items[i];
@@ -358,10 +300,47 @@ enum vs_err vs_page_head_write(struct vs_page_data *data, const struct vs_page_s
         return VS_ERR_NOMEM;
     vs_json_begin_object(&json, NULL);
     vs_json_uint(&json, "format", FORMAT);
-    write_process(&json, source);
+    const struct vs_report *report = source->report;
+    char title[256], rank[VS_JOB_RANK_TEXT_MAX];
+    snprintf(title, sizeof title, "%.200s%s", report->program,
+             vs_job_rank_text(rank, &report->job));
+    vs_json_string(&json, "title", title);
+    vs_json_string(&json, "program", report->program);
+    vs_json_string(&json, "command", report->cmdline);
+    vs_json_string(&json, "version", report->version);
+    vs_json_uint(&json, "pid", report->pid);
+    vs_json_uint(&json, "started_ms", report->start_realtime_ns / 1000000);
+    vs_json_uint(&json, "duration", source->span->extent.last_ns > source->span->start_ns
+                                       ? source->span->extent.last_ns - source->span->start_ns : 0);
+    vs_json_bool(&json, "complete", report->condition == VS_TRACE_COMPLETE && report->has_end);
+    vs_json_bool(&json, "serve", source->served);
     write_messages(&json, data, source);
-    write_levels(&json, data, source);
-    write_devices(&json, data, source);
+    bool framework = false;
+    uint64_t segments = 0;
+    for (size_t i = 0; i < source->report->device_count; i++) {
+        framework |= source->report->devices[i].has_framework;
+        segments += source->report->devices[i].segment_allocs;
+    }
+    vs_json_begin_object(&json, "levels");
+    vs_json_string(&json, "framework", framework ? "PyTorch" : NULL);
+    vs_json_string(&json, "segments", segments ? "caching" : framework ? "framework" : "none");
+    vs_json_uint(&json, "imported", data->rows.imported);
+    vs_json_end_object(&json);
+    vs_json_begin_array(&json, "devices");
+    for (size_t i = 0; i < source->report->device_count; i++) {
+        const struct vs_report_device *device = &source->report->devices[i];
+        vs_json_begin_object(&json, NULL);
+        vs_json_uint(&json, "device", device->device);
+        vs_json_string(&json, "name", device->name);
+        vs_json_uint(&json, "total", device->total_bytes);
+        if (device->limit_bytes)
+            vs_json_uint(&json, "limit", device->limit_bytes);
+        vs_json_bool(&json, "simulated", device->simulated);
+        vs_json_bool(&json, "framework", device->has_framework);
+        vs_json_uint(&json, "axis", axis_end(data, source->scan, i));
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
     write_window(&json, data, source);
     vs_json_uint(&json, "steps_found", source->report->steps.row_steps);
     write_report(&json, data, source);

@@ -98,22 +98,6 @@ static int by_start(const void *a, const void *b)
     return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-static void name_columns(struct vs_page_ranges *ranges)
-{
-    static const char *const range_names[] = {"start", "duration", "phase", "depth", "thread",
-                                              "step"};
-    static const char *const step_names[] = {"number", "start", "duration"};
-    for (int i = 0; i < VS_RANGE_COLUMNS; i++)
-        ranges->range_columns[i] = (struct vs_column){
-            .name = range_names[i], .type = i == VS_RANGE_START   ? VS_COLUMN_DELTA
-                                            : i == VS_RANGE_DEPTH ? VS_COLUMN_U8
-                                                                  : VS_COLUMN_VARINT};
-    for (int i = 0; i < VS_STEP_COLUMNS; i++)
-        ranges->step_columns[i] = (struct vs_column){
-            .name = step_names[i],
-            .type = i == VS_STEP_DURATION ? VS_COLUMN_VARINT : VS_COLUMN_DELTA};
-}
-
 enum vs_err vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *replay,
                                uint64_t end_ns)
 {
@@ -154,7 +138,18 @@ enum vs_err vs_page_ranges_found(struct vs_page_ranges *ranges, const struct vs_
 
 void vs_page_ranges_encode(struct vs_page_ranges *ranges)
 {
-    name_columns(ranges);
+    static const char *const range_names[] = {"start", "duration", "phase", "depth", "thread",
+                                              "step"};
+    static const char *const step_names[] = {"number", "start", "duration"};
+    for (int i = 0; i < VS_RANGE_COLUMNS; i++)
+        ranges->range_columns[i] = (struct vs_column){
+            .name = range_names[i], .type = i == VS_RANGE_START   ? VS_COLUMN_DELTA
+                                            : i == VS_RANGE_DEPTH ? VS_COLUMN_U8
+                                                                  : VS_COLUMN_VARINT};
+    for (int i = 0; i < VS_STEP_COLUMNS; i++)
+        ranges->step_columns[i] = (struct vs_column){
+            .name = step_names[i],
+            .type = i == VS_STEP_DURATION ? VS_COLUMN_VARINT : VS_COLUMN_DELTA};
     if (ranges->range_count)
         qsort(ranges->ranges, ranges->range_count, sizeof *ranges->ranges, by_start);
     for (size_t i = 0; i < ranges->range_count; i++) {

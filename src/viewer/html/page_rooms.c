@@ -70,15 +70,6 @@ static struct vs_page_room *new_room(struct vs_page_rows *rows)
     return room;
 }
 
-static void drop_room(struct vs_page_rows *rows, struct vs_page_room *room)
-{
-    room_remove(&rows->rooms, room, room->addr);
-    if (room->taken)
-        fail(rows, vs_axis_give(&rows->axes[room->device], room->place, room->taken));
-    room->left = rows->unused_rooms;
-    rows->unused_rooms = room;
-}
-
 struct vs_page_room *vs_page_room_add(struct vs_page_rows *rows, unsigned device, uint64_t addr,
                                       uint64_t size)
 {
@@ -149,7 +140,11 @@ void vs_page_room_cut(struct vs_page_rows *rows, uint64_t addr, uint64_t size)
         if (!room || room->addr >= end || rows->err)
             return;
         struct vs_page_room old = *room;
-        drop_room(rows, room);
+        room_remove(&rows->rooms, room, room->addr);
+        if (room->taken)
+            fail(rows, vs_axis_give(&rows->axes[room->device], room->place, room->taken));
+        room->left = rows->unused_rooms;
+        rows->unused_rooms = room;
         if (old.segment)
             rows->segments[old.segment - 1].died_ns = rows->now_ns;
         if (old.addr < addr)

@@ -72,17 +72,6 @@ static void update_host(struct vs_page_scan *scan, const struct vs_account *host
     widen(&scan->host->levels[scan->bucket], now, host->peak_allocated.bytes, &scan->host->peak);
 }
 
-static void update(struct vs_page_scan *scan, const struct vs_replay *replay, unsigned account)
-{
-    const struct vs_account *a = replay->accounts[account];
-    struct vs_scan_device *device = scan->devices[account];
-    struct vs_user_sums user = vs_user_sums(replay, account);
-    set_level(scan, device, VS_SCAN_ALLOCATED, a->sums.now.allocated, a->peak_allocated.bytes);
-    set_level(scan, device, VS_SCAN_RESERVED, a->sums.now.reserved, a->peak_reserved.bytes);
-    set_level(scan, device, VS_SCAN_LIVE, user.allocated, user.peak->bytes);
-    set_level(scan, device, VS_SCAN_TENSORS, user.tensors, 0);
-}
-
 static void add_devices(struct vs_page_scan *scan, const struct vs_replay *replay)
 {
     while (!scan->err && scan->device_count < replay->account_count) {
@@ -179,9 +168,15 @@ void vs_page_scan_event(void *context, const struct vs_replay *replay, const str
                  event->segment_map.addr, event->segment_map.size);
     else if (event->kind == VS_EVENT_device_sample)
         read_sample(scan, replay, event);
-    if (account < scan->device_count)
-        update(scan, replay, account);
-    else if (account == VS_HOST_INDEX)
+    if (account < scan->device_count) {
+        const struct vs_account *a = replay->accounts[account];
+        struct vs_scan_device *device = scan->devices[account];
+        struct vs_user_sums user = vs_user_sums(replay, account);
+        set_level(scan, device, VS_SCAN_ALLOCATED, a->sums.now.allocated, a->peak_allocated.bytes);
+        set_level(scan, device, VS_SCAN_RESERVED, a->sums.now.reserved, a->peak_reserved.bytes);
+        set_level(scan, device, VS_SCAN_LIVE, user.allocated, user.peak->bytes);
+        set_level(scan, device, VS_SCAN_TENSORS, user.tensors, 0);
+    } else if (account == VS_HOST_INDEX)
         update_host(scan, replay->accounts[VS_HOST_INDEX]);
 }
 

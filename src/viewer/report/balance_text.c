@@ -61,31 +61,6 @@ static void put(struct balance_text_table *table, size_t column, const char *lab
     table->rows[i].bytes[column] = bytes;
 }
 
-/* The labels describe *most*. */
-static void fill(struct balance_text_table *table, size_t column, const struct vs_balance *b,
-                 const struct vs_balance *most)
-{
-    char label[96];
-    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
-        if (f == VS_FAMILY_MANAGED || !vs_family_on_device((uint64_t)f))
-            continue;
-        put(table, column, live_labels[f], (int64_t)b->live[f]);
-    }
-    put(table, column, "cached but unused", (int64_t)b->cached);
-    put(table, column, "cached by stream-ordered pools", (int64_t)b->pools);
-    put(table, column, "reserved for CUDA graphs", (int64_t)b->graphs);
-    put(table, column, "rounding to the driver's 2 MiB pages", (int64_t)b->rounding);
-    snprintf(label, sizeof label, "CUDA context%s (%" PRIu64 "%s)", most->context_count == 1 ? "" : "s",
-             most->context_count, context_source(most));
-    put(table, column, label, (int64_t)b->contexts);
-    put(table, column, "modules", b->modules);
-    put(table, column, "stack, printf and heap limits", b->limits);
-    put(table, column, "managed, at most (residency unknown)", (int64_t)b->managed);
-    snprintf(label, sizeof label, "other processes (%" PRIu64 ")", most->others_count);
-    put(table, column, label, (int64_t)b->others);
-    put(table, column, "unexplained", b->unexplained);
-}
-
 static const char *signed_size(char out[VS_SIZE_TEXT_MAX + 1], int64_t bytes)
 {
     char *at = out;
@@ -119,8 +94,29 @@ static void print_table(const struct vs_style *style, const struct vs_balance *c
     if (columns > 1 && at[1]->context_count + at[1]->others_count >
                            at[0]->context_count + at[0]->others_count)
         most = at[1];
-    for (size_t i = 0; i < columns; i++)
-        fill(&table, i, at[i], most);
+    for (size_t i = 0; i < columns; i++) {
+        /* The labels describe *most*. */
+        const struct vs_balance *b = at[i];
+        char label[96];
+        for (int f = 0; f < VS_FAMILY_COUNT; f++) {
+            if (f == VS_FAMILY_MANAGED || !vs_family_on_device((uint64_t)f))
+                continue;
+            put(&table, i, live_labels[f], (int64_t)b->live[f]);
+        }
+        put(&table, i, "cached but unused", (int64_t)b->cached);
+        put(&table, i, "cached by stream-ordered pools", (int64_t)b->pools);
+        put(&table, i, "reserved for CUDA graphs", (int64_t)b->graphs);
+        put(&table, i, "rounding to the driver's 2 MiB pages", (int64_t)b->rounding);
+        snprintf(label, sizeof label, "CUDA context%s (%" PRIu64 "%s)",
+                 most->context_count == 1 ? "" : "s", most->context_count, context_source(most));
+        put(&table, i, label, (int64_t)b->contexts);
+        put(&table, i, "modules", b->modules);
+        put(&table, i, "stack, printf and heap limits", b->limits);
+        put(&table, i, "managed, at most (residency unknown)", (int64_t)b->managed);
+        snprintf(label, sizeof label, "other processes (%" PRIu64 ")", most->others_count);
+        put(&table, i, label, (int64_t)b->others);
+        put(&table, i, "unexplained", b->unexplained);
+    }
     for (size_t i = 0; i < table.count; i++) {
         const struct balance_text_row *row = &table.rows[i];
         bool rest = strcmp(row->label, "unexplained") == 0;
@@ -137,34 +133,6 @@ static void print_table(const struct vs_style *style, const struct vs_balance *c
     print_row(style, "= used", used, columns, VS_BOLD);
     print_row(style, "free", unused, columns, VS_PLAIN);
     print_row(style, "total", total, columns, VS_PLAIN);
-}
-
-static void print_libraries(const struct vs_style *style, const struct vs_balance *b)
-{
-    char size[VS_SIZE_TEXT_MAX], cached[VS_SIZE_TEXT_MAX], share[16];
-    uint64_t all = 0;
-    for (size_t i = 0; i < b->library_count; i++)
-        all += b->libraries[i].bytes;
-    if (b->library_count == 0 ||
-        (b->library_count == 1 && (b->libraries[0].framework ||
-                                   strcmp(b->libraries[0].name, "the program") == 0)))
-        return;
-    fprintf(style->out, "  memory by library at the highest use of the device\n");
-    for (size_t i = 0; i < b->library_count && i < LIBRARIES_SHOWN; i++) {
-        const struct vs_balance_library *library = &b->libraries[i];
-        fprintf(style->out, "    %12s  %7s  %6" PRIu64 "×  ",
-                vs_size_format(size, library->bytes),
-                vs_text_percent(share, library->bytes, all), library->count);
-        vs_text_put(style->out, library->name);
-        if (library->framework && b->framework_allocated &&
-            b->framework_allocated <= library->bytes)
-            fprintf(style->out, ", %s of it in tensors",
-                    vs_size_format(cached, b->framework_allocated));
-        fprintf(style->out, "\n");
-    }
-    if (b->outside_framework)
-        fprintf(style->out, "    %12s  of it outside PyTorch's allocator\n",
-                vs_size_format(size, b->outside_framework));
 }
 
 /* --- possible causes of the rest --- */
@@ -236,15 +204,6 @@ static void print_processes(const struct vs_style *style, const struct vs_balanc
                 b->others_count == 1 ? "process uses" : "processes use");
 }
 
-static void heading(const struct vs_style *style, const char *const *names, size_t columns)
-{
-    fprintf(style->out, "  %sdevice memory in use%*s", vs_paint(style, VS_DIM),
-            LABEL_COLUMNS + 2 - 20, "");
-    for (size_t i = 0; i < columns; i++)
-        fprintf(style->out, "  %13s", names[i]);
-    fprintf(style->out, "%s\n", vs_unpaint(style));
-}
-
 void vs_balance_rows(const struct vs_style *style, const struct vs_balance *balance)
 {
     print_table(style, &balance, 1);
@@ -260,7 +219,11 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
     if (!peak->known)
         return;
     size_t columns = last->known && last->event != peak->event ? 2 : 1;
-    heading(style, names, columns);
+    fprintf(style->out, "  %sdevice memory in use%*s", vs_paint(style, VS_DIM),
+            LABEL_COLUMNS + 2 - 20, "");
+    for (size_t i = 0; i < columns; i++)
+        fprintf(style->out, "  %13s", names[i]);
+    fprintf(style->out, "%s\n", vs_unpaint(style));
     vs_time_format(a, peak->time_ns);
     vs_time_format(b, last->time_ns);
     if (end_ns > last->time_ns)
@@ -276,7 +239,30 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
     print_table(style, at, columns);
     print_processes(style, peak);
     print_reasons(style, peak);
-    print_libraries(style, peak);
+    char size[VS_SIZE_TEXT_MAX], cached[VS_SIZE_TEXT_MAX], share[16];
+    uint64_t all = 0;
+    for (size_t i = 0; i < peak->library_count; i++)
+        all += peak->libraries[i].bytes;
+    if (peak->library_count == 0 ||
+        (peak->library_count == 1 && (peak->libraries[0].framework ||
+                                      strcmp(peak->libraries[0].name, "the program") == 0)))
+        return;
+    fprintf(style->out, "  memory by library at the highest use of the device\n");
+    for (size_t i = 0; i < peak->library_count && i < LIBRARIES_SHOWN; i++) {
+        const struct vs_balance_library *library = &peak->libraries[i];
+        fprintf(style->out, "    %12s  %7s  %6" PRIu64 "×  ",
+                vs_size_format(size, library->bytes),
+                vs_text_percent(share, library->bytes, all), library->count);
+        vs_text_put(style->out, library->name);
+        if (library->framework && peak->framework_allocated &&
+            peak->framework_allocated <= library->bytes)
+            fprintf(style->out, ", %s of it in tensors",
+                    vs_size_format(cached, peak->framework_allocated));
+        fprintf(style->out, "\n");
+    }
+    if (peak->outside_framework)
+        fprintf(style->out, "    %12s  of it outside PyTorch's allocator\n",
+                vs_size_format(size, peak->outside_framework));
 }
 
 /* --- JSON --- */
@@ -309,26 +295,6 @@ static void parts_json(struct vs_json *json, const struct vs_balance *b)
                                           : "at_most");
 }
 
-static void others_json(struct vs_json *json, const struct vs_balance *b)
-{
-    static const char *const how[] = {"by_pid", "by_elimination", "not_told_apart", "no_figures"};
-    vs_json_begin_object(json, "processes");
-    vs_json_bool(json, "others_known", b->others_known);
-    vs_json_string(json, "how", b->others_how < 4 ? how[b->others_how] : "not_told_apart");
-    vs_json_uint(json, "others", b->others_count);
-    if (b->own_known)
-        vs_json_uint(json, "this_process_bytes", b->own);
-    vs_json_begin_array(json, "largest");
-    for (size_t i = 0; i < b->process_count; i++) {
-        vs_json_begin_object(json, NULL);
-        vs_json_uint(json, "pid", b->process[i].pid);
-        vs_json_uint(json, "bytes", b->process[i].bytes);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-    vs_json_end_object(json);
-}
-
 void vs_balance_json(struct vs_json *json, const char *key, const struct vs_balance *b)
 {
     if (!b->known) {
@@ -346,7 +312,22 @@ void vs_balance_json(struct vs_json *json, const char *key, const struct vs_bala
     vs_json_uint(json, "managed_live_bytes", b->managed_live);
     vs_json_uint(json, "imported_bytes", b->imported);
     vs_json_uint(json, "small_arrays", b->small_arrays);
-    others_json(json, b);
+    static const char *const how[] = {"by_pid", "by_elimination", "not_told_apart", "no_figures"};
+    vs_json_begin_object(json, "processes");
+    vs_json_bool(json, "others_known", b->others_known);
+    vs_json_string(json, "how", b->others_how < 4 ? how[b->others_how] : "not_told_apart");
+    vs_json_uint(json, "others", b->others_count);
+    if (b->own_known)
+        vs_json_uint(json, "this_process_bytes", b->own);
+    vs_json_begin_array(json, "largest");
+    for (size_t i = 0; i < b->process_count; i++) {
+        vs_json_begin_object(json, NULL);
+        vs_json_uint(json, "pid", b->process[i].pid);
+        vs_json_uint(json, "bytes", b->process[i].bytes);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_end_object(json);
     vs_json_uint(json, "allocated_bytes", vs_balance_allocated(b));
     vs_json_uint(json, "framework_allocated_bytes", b->framework_allocated);
     vs_json_uint(json, "outside_framework_bytes", b->outside_framework);

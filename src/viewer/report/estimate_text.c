@@ -26,11 +26,6 @@ uint64_t vs_estimate_need(const struct vs_estimate_answer *a)
     return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-static size_t name_index(const struct vs_estimate_answer *a)
-{
-    return a->scaling.names > 1 && strcmp(a->find, a->names[1]) == 0;
-}
-
 uint64_t vs_estimate_largest(const struct vs_estimate_answer *a, const struct vs_estimate_gpu *gpu,
                              bool allocated)
 {
@@ -38,7 +33,8 @@ uint64_t vs_estimate_largest(const struct vs_estimate_answer *a, const struct vs
     if (!a->run_count)
         return vs_model_largest(&a->model, strcmp(a->find, "seq") == 0, usable);
     return vs_scaling_largest(allocated ? &a->scaling.allocated : &a->scaling.reserved, a->at,
-                              name_index(a), (double)usable);
+                              (a->scaling.names > 1 &&
+                               strcmp(a->find, a->names[1]) == 0), (double)usable);
 }
 
 static void count_text(char out[32], uint64_t count)
@@ -65,27 +61,6 @@ static const char *optimizer_text(const struct vs_model *m)
                                         [VS_OPTIMIZER_MOMENTUM] = "SGD with momentum",
                                         [VS_OPTIMIZER_SGD] = "SGD"};
     return names[m->optimizer];
-}
-
-static void print_headline(const struct vs_estimate_answer *a, const struct vs_style *style)
-{
-    const struct vs_model *m = &a->model;
-    char text[512], count[32], trainable[48] = "", shape[96] = "", shared[64] = "";
-    count_text(count, a->estimate.parameters);
-    if (!m->inference && a->estimate.trainable != a->estimate.parameters) {
-        char some[32];
-        count_text(some, a->estimate.trainable);
-        snprintf(trainable, sizeof trainable, " (%s trained)", some);
-    }
-    if (a->estimate.has_activations)
-        snprintf(shape, sizeof shape, ", batch %llu x %llu tokens", (unsigned long long)m->batch,
-                 (unsigned long long)m->sequence);
-    if (m->gpus > 1)
-        snprintf(shared, sizeof shared, ", one of %llu GPUs, ZeRO stage %u", (unsigned long long)m->gpus,
-                 m->zero);
-    snprintf(text, sizeof text, "%s parameters%s in %s, %s%s%s", count, trainable, dtype_text(m),
-             m->inference ? "inference" : optimizer_text(m), shape, shared);
-    vs_text_wrapped(style, "", text);
 }
 
 static void print_cell(FILE *out, uint64_t bytes)
@@ -141,20 +116,6 @@ static int gpu_width(const struct vs_estimate_answer *a)
     return (int)width;
 }
 
-static void print_largest(const struct vs_estimate_answer *a, const struct vs_estimate_gpu *gpu, FILE *out)
-{
-    unsigned long long safe = vs_estimate_largest(a, gpu, false);
-    unsigned long long most = a->run_count ? vs_estimate_largest(a, gpu, true) : safe;
-    if (most == VS_SCALING_ANY)
-        fprintf(out, "  does not depend on %s", a->find);
-    else if (!safe && !most)
-        fprintf(out, "  no %s fits", a->find);
-    else if (most > safe)
-        fprintf(out, "  largest %s: %llu (%llu without cached memory)", a->find, safe, most);
-    else
-        fprintf(out, "  largest %s: %llu", a->find, safe);
-}
-
 static bool depends(const struct vs_estimate_answer *a)
 {
     bool any = false;
@@ -186,8 +147,20 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
         if (need)
             fprintf(out, "  %s %s", vs_size_format(three, fits ? usable - need : need - usable),
                     fits ? "left" : "short");
-        if (a->find)
-            print_largest(a, &a->gpus[i], out);
+        if (a->find) {
+            const struct vs_estimate_gpu *gpu = &a->gpus[i];
+            unsigned long long safe = vs_estimate_largest(a, gpu, false);
+            unsigned long long most = a->run_count ? vs_estimate_largest(a, gpu, true) : safe;
+            if (most == VS_SCALING_ANY)
+                fprintf(out, "  does not depend on %s", a->find);
+            else if (!safe && !most)
+                fprintf(out, "  no %s fits", a->find);
+            else if (most > safe)
+                fprintf(out, "  largest %s: %llu (%llu without cached memory)", a->find, safe,
+                        most);
+            else
+                fprintf(out, "  largest %s: %llu", a->find, safe);
+        }
         fputc('\n', out);
     }
     if (a->find && !depends(a))
@@ -241,44 +214,6 @@ static void print_assumptions(const struct vs_estimate_answer *a, const struct v
     vs_text_wrapped(style, "", "`vramscope fit` runs the program itself and gives exact figures.");
 }
 
-static void print_curve(const struct vs_estimate_answer *a, const struct vs_style *style)
-{
-    const struct vs_scaling_curve *curve = &a->scaling.allocated;
-    char text[512];
-    int n = snprintf(text, sizeof text, "peak allocated = ");
-    for (size_t i = 0; i < curve->terms && n < (int)sizeof text; i++) {
-        char size[VS_SIZE_TEXT_MAX];
-        double c = curve->coefficients[i];
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s%s", c < 0 ? i ? " - " : "-" : i ? " + " : "",
-                      vs_size_format(size, (uint64_t)(c < 0 ? -c : c)));
-        for (size_t k = 0; k < a->scaling.names && n < (int)sizeof text; k++)
-            if (curve->powers[i][k])
-                n += snprintf(text + n, sizeof text - (size_t)n, " x %s%s", a->names[k],
-                              curve->powers[i][k] > 1 ? "^2" : "");
-    }
-    if (n < (int)sizeof text && curve->error >= EXACT)
-        snprintf(text + n, sizeof text - (size_t)n, " (within %.2f %% of the runs)", 100 * curve->error);
-    vs_text_wrapped(style, "", text);
-}
-
-static void print_runs(const struct vs_estimate_answer *a, const struct vs_style *style)
-{
-    char one[VS_SIZE_TEXT_MAX], two[VS_SIZE_TEXT_MAX];
-    for (size_t k = 0; k < a->scaling.names; k++)
-        fprintf(style->out, "%8s", a->names[k]);
-    fprintf(style->out, "  %14s  %11s  peak in\n", "peak allocated", "reserved");
-    for (size_t i = 0; i < a->run_count; i++) {
-        for (size_t k = 0; k < a->scaling.names; k++)
-            fprintf(style->out, "%8.0f", a->runs[i].x[k]);
-        fprintf(style->out, "  %14s  %11s  ", vs_size_format(one, (uint64_t)a->runs[i].allocated),
-                vs_size_format(two, (uint64_t)a->runs[i].reserved));
-        vs_text_put(style->out, *a->runs[i].place ? a->runs[i].place : "(no phases)");
-        fputs(a->runs[i].used ? "\n" : "  (not used)\n", style->out);
-    }
-    fputc('\n', style->out);
-    print_curve(a, style);
-}
-
 static void print_cautions(const struct vs_estimate_answer *a, const struct vs_style *style)
 {
     fputc('\n', style->out);
@@ -303,53 +238,62 @@ static void print_cautions(const struct vs_estimate_answer *a, const struct vs_s
 void vs_estimate_text(const struct vs_estimate_answer *a, const struct vs_style *style)
 {
     if (a->run_count) {
-        print_runs(a, style);
+        char one[VS_SIZE_TEXT_MAX], two[VS_SIZE_TEXT_MAX];
+        for (size_t k = 0; k < a->scaling.names; k++)
+            fprintf(style->out, "%8s", a->names[k]);
+        fprintf(style->out, "  %14s  %11s  peak in\n", "peak allocated", "reserved");
+        for (size_t i = 0; i < a->run_count; i++) {
+            for (size_t k = 0; k < a->scaling.names; k++)
+                fprintf(style->out, "%8.0f", a->runs[i].x[k]);
+            fprintf(style->out, "  %14s  %11s  ",
+                    vs_size_format(one, (uint64_t)a->runs[i].allocated),
+                    vs_size_format(two, (uint64_t)a->runs[i].reserved));
+            vs_text_put(style->out, *a->runs[i].place ? a->runs[i].place : "(no phases)");
+            fputs(a->runs[i].used ? "\n" : "  (not used)\n", style->out);
+        }
+        fputc('\n', style->out);
+        const struct vs_scaling_curve *curve = &a->scaling.allocated;
+        char text[512];
+        int n = snprintf(text, sizeof text, "peak allocated = ");
+        for (size_t i = 0; i < curve->terms && n < (int)sizeof text; i++) {
+            char size[VS_SIZE_TEXT_MAX];
+            double c = curve->coefficients[i];
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s%s",
+                          c < 0 ? i ? " - " : "-" : i ? " + " : "",
+                          vs_size_format(size, (uint64_t)(c < 0 ? -c : c)));
+            for (size_t k = 0; k < a->scaling.names && n < (int)sizeof text; k++)
+                if (curve->powers[i][k])
+                    n += snprintf(text + n, sizeof text - (size_t)n, " x %s%s", a->names[k],
+                                  curve->powers[i][k] > 1 ? "^2" : "");
+        }
+        if (n < (int)sizeof text && curve->error >= EXACT)
+            snprintf(text + n, sizeof text - (size_t)n, " (within %.2f %% of the runs)",
+                     100 * curve->error);
+        vs_text_wrapped(style, "", text);
         print_gpus(a, style);
         print_cautions(a, style);
         return;
     }
-    print_headline(a, style);
+    const struct vs_model *m = &a->model;
+    char text[512], count[32], trainable[48] = "", shape[96] = "", shared[64] = "";
+    count_text(count, a->estimate.parameters);
+    if (!m->inference && a->estimate.trainable != a->estimate.parameters) {
+        char some[32];
+        count_text(some, a->estimate.trainable);
+        snprintf(trainable, sizeof trainable, " (%s trained)", some);
+    }
+    if (a->estimate.has_activations)
+        snprintf(shape, sizeof shape, ", batch %llu x %llu tokens", (unsigned long long)m->batch,
+                 (unsigned long long)m->sequence);
+    if (m->gpus > 1)
+        snprintf(shared, sizeof shared, ", one of %llu GPUs, ZeRO stage %u",
+                 (unsigned long long)m->gpus, m->zero);
+    snprintf(text, sizeof text, "%s parameters%s in %s, %s%s%s", count, trainable, dtype_text(m),
+             m->inference ? "inference" : optimizer_text(m), shape, shared);
+    vs_text_wrapped(style, "", text);
     print_parts(a, style);
     print_gpus(a, style);
     print_assumptions(a, style);
-}
-
-static void put_model(struct vs_json *json, const struct vs_estimate_answer *a)
-{
-    const struct vs_estimate *e = &a->estimate;
-    vs_json_uint(json, "parameters", e->parameters);
-    vs_json_uint(json, "trainable", e->trainable);
-    vs_json_uint(json, "parameters_by_shape", e->shape_parameters);
-    vs_json_bool(json, "has_activations", e->has_activations);
-    vs_json_string(json, "peak", phase_names[e->peak]);
-    vs_json_begin_array(json, "phases");
-    for (int m = 0; m < (a->model.inference ? 1 : VS_MOMENT_COUNT); m++) {
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "name", phase_names[m]);
-        for (int p = 0; p < VS_PART_COUNT; p++)
-            vs_json_uint(json, part_keys[p], e->bytes[m][p]);
-        vs_json_uint(json, "total_bytes", e->total[m]);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
-static void put_curve(struct vs_json *json, const char *key, const struct vs_scaling_curve *curve)
-{
-    vs_json_begin_object(json, key);
-    vs_json_ratio(json, "error", curve->error);
-    vs_json_begin_array(json, "terms");
-    for (size_t i = 0; i < curve->terms; i++) {
-        vs_json_begin_object(json, NULL);
-        vs_json_ratio(json, "bytes", curve->coefficients[i]);
-        vs_json_begin_array(json, "powers");
-        for (size_t k = 0; k < VS_SCALING_NAMES_MAX; k++)
-            vs_json_uint(json, NULL, curve->powers[i][k]);
-        vs_json_end_array(json);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-    vs_json_end_object(json);
 }
 
 static void put_runs(struct vs_json *json, const struct vs_estimate_answer *a)
@@ -373,7 +317,21 @@ static void put_runs(struct vs_json *json, const struct vs_estimate_answer *a)
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
-    put_curve(json, "allocated", &a->scaling.allocated);
+    const struct vs_scaling_curve *curve = &a->scaling.allocated;
+    vs_json_begin_object(json, "allocated");
+    vs_json_ratio(json, "error", curve->error);
+    vs_json_begin_array(json, "terms");
+    for (size_t i = 0; i < curve->terms; i++) {
+        vs_json_begin_object(json, NULL);
+        vs_json_ratio(json, "bytes", curve->coefficients[i]);
+        vs_json_begin_array(json, "powers");
+        for (size_t k = 0; k < VS_SCALING_NAMES_MAX; k++)
+            vs_json_uint(json, NULL, curve->powers[i][k]);
+        vs_json_end_array(json);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_end_object(json);
     vs_json_ratio(json, "reserved_ratio", a->scaling.reserved_ratio);
 }
 
@@ -390,8 +348,24 @@ void vs_estimate_json(const struct vs_estimate_answer *a, FILE *out)
     vs_json_string(&json, "schema", "vramscope.estimate/2");
     if (a->run_count)
         put_runs(&json, a);
-    else
-        put_model(&json, a);
+    else {
+        const struct vs_estimate *e = &a->estimate;
+        vs_json_uint(&json, "parameters", e->parameters);
+        vs_json_uint(&json, "trainable", e->trainable);
+        vs_json_uint(&json, "parameters_by_shape", e->shape_parameters);
+        vs_json_bool(&json, "has_activations", e->has_activations);
+        vs_json_string(&json, "peak", phase_names[e->peak]);
+        vs_json_begin_array(&json, "phases");
+        for (int m = 0; m < (a->model.inference ? 1 : VS_MOMENT_COUNT); m++) {
+            vs_json_begin_object(&json, NULL);
+            vs_json_string(&json, "name", phase_names[m]);
+            for (int p = 0; p < VS_PART_COUNT; p++)
+                vs_json_uint(&json, part_keys[p], e->bytes[m][p]);
+            vs_json_uint(&json, "total_bytes", e->total[m]);
+            vs_json_end_object(&json);
+        }
+        vs_json_end_array(&json);
+    }
     vs_json_uint(&json, "needed_bytes", need);
     vs_json_string(&json, "find", a->find);
     vs_json_begin_array(&json, "gpus");

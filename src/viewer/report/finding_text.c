@@ -175,40 +175,38 @@ static void stack_json(struct vs_json *json, const char *key, const struct vs_re
     vs_json_end_object(json);
 }
 
-static void finding_json(struct vs_json *json, const struct vs_report_finding *finding)
-{
-    const struct vs_finding_group *group = &finding->group;
-    char name[VS_CUDA_ERROR_TEXT_MAX];
-    bool freed = is_free(finding), failed = list_of(finding) != CHECKER;
-    vs_json_begin_object(json, NULL);
-    vs_json_string(json, "what", kinds[group->first.what].key);
-    vs_json_uint(json, "count", group->count);
-    vs_json_uint(json, "event", group->event);
-    vs_json_uint(json, "first_ns", group->first_ns);
-    vs_json_uint(json, "last_ns", group->last_ns);
-    vs_json_uint(json, "tid", group->tid);
-    vs_json_uint(json, "address", group->first.addr & ~VS_ADDR_MEMORY);
-    vs_json_bool(json, "several_addresses", group->addrs > 1);
-    vs_json_uint(json, "bytes", group->first.bytes);
-    vs_json_string(json, "api", finding->api);
-    vs_json_known_uint(json, "error", failed, group->first.error);
-    vs_json_string(json, "error_name", failed ? vs_cuda_error_name(name, group->first.error) : NULL);
-    vs_json_string(json, "detail", finding->text);
-    vs_json_string(json, "address_is", freed ? freed_keys[group->freed] : NULL);
-    vs_json_known_uint(json, "allocated_ns", group->freed, group->alloc_ns);
-    vs_json_known_uint(json, "allocated_bytes", group->freed, group->alloc.requested);
-    vs_json_known_uint(json, "freed_ns", group->freed == VS_FREED_TWICE, group->freed_ns);
-    stack_json(json, "site", &finding->site);
-    stack_json(json, "allocated_at", &finding->alloc);
-    stack_json(json, "earlier_at", &finding->earlier);
-    vs_json_end_object(json);
-}
-
 void vs_findings_json(struct vs_json *json, const struct vs_report *report)
 {
     vs_json_begin_array(json, "findings");
-    for (size_t i = 0; i < report->finding_count; i++)
-        finding_json(json, &report->findings[i]);
+    for (size_t i = 0; i < report->finding_count; i++) {
+        const struct vs_report_finding *finding = &report->findings[i];
+        const struct vs_finding_group *group = &finding->group;
+        char name[VS_CUDA_ERROR_TEXT_MAX];
+        bool freed = is_free(finding), failed = list_of(finding) != CHECKER;
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "what", kinds[group->first.what].key);
+        vs_json_uint(json, "count", group->count);
+        vs_json_uint(json, "event", group->event);
+        vs_json_uint(json, "first_ns", group->first_ns);
+        vs_json_uint(json, "last_ns", group->last_ns);
+        vs_json_uint(json, "tid", group->tid);
+        vs_json_uint(json, "address", group->first.addr & ~VS_ADDR_MEMORY);
+        vs_json_bool(json, "several_addresses", group->addrs > 1);
+        vs_json_uint(json, "bytes", group->first.bytes);
+        vs_json_string(json, "api", finding->api);
+        vs_json_known_uint(json, "error", failed, group->first.error);
+        vs_json_string(json, "error_name", failed ? vs_cuda_error_name(name,
+                                                                       group->first.error) : NULL);
+        vs_json_string(json, "detail", finding->text);
+        vs_json_string(json, "address_is", freed ? freed_keys[group->freed] : NULL);
+        vs_json_known_uint(json, "allocated_ns", group->freed, group->alloc_ns);
+        vs_json_known_uint(json, "allocated_bytes", group->freed, group->alloc.requested);
+        vs_json_known_uint(json, "freed_ns", group->freed == VS_FREED_TWICE, group->freed_ns);
+        stack_json(json, "site", &finding->site);
+        stack_json(json, "allocated_at", &finding->alloc);
+        stack_json(json, "earlier_at", &finding->earlier);
+        vs_json_end_object(json);
+    }
     vs_json_end_array(json);
     vs_json_uint(json, "findings_in_no_group", report->findings_ungrouped);
 }

@@ -177,26 +177,6 @@ static void put_run(struct vs_json *json, const struct vs_fit_run *run)
     vs_json_end_object(json);
 }
 
-/* The largest value that fits, for each GPU. */
-static void put_largest_values(struct vs_json *json, const struct vs_fit_set *set)
-{
-    vs_json_begin_array(json, "largest");
-    for (size_t i = 0; set->vary && i < set->count; i++) {
-        const char *gpu = set->runs[i].gpu;
-        bool seen = false;
-        for (size_t k = 0; k < i; k++)
-            seen |= strcmp(set->runs[k].gpu, gpu) == 0;
-        if (seen)
-            continue;
-        const struct vs_fit_run *largest = vs_fit_set_largest(set, gpu);
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "gpu", gpu);
-        vs_json_string(json, "value", largest ? largest->value : NULL);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
 void vs_fit_json(const struct vs_fit_set *set, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
@@ -207,7 +187,22 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
         vs_json_string(&json, NULL, *word);
     vs_json_end_array(&json);
     vs_json_string(&json, "vary", set->vary);
-    put_largest_values(&json, set);
+    /* The largest value that fits, for each GPU. */
+    vs_json_begin_array(&json, "largest");
+    for (size_t i = 0; set->vary && i < set->count; i++) {
+        const char *gpu = set->runs[i].gpu;
+        bool seen = false;
+        for (size_t k = 0; k < i; k++)
+            seen |= strcmp(set->runs[k].gpu, gpu) == 0;
+        if (seen)
+            continue;
+        const struct vs_fit_run *largest = vs_fit_set_largest(set, gpu);
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "gpu", gpu);
+        vs_json_string(&json, "value", largest ? largest->value : NULL);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
     vs_json_string(&json, "fits", answer_name(vs_fit_set_answer(set, NULL)));
     vs_json_begin_array(&json, "runs");
     for (size_t i = 0; i < set->count; i++)

@@ -27,33 +27,6 @@
 
 enum fit_column { GPU, VALUE, FITS, ALLOCATED, RESERVED, HEADROOM, REMARK };
 
-static void failure_text(char out[CELL_MAX], const struct vs_fit_run *run)
-{
-    const struct vs_fit_failure *failure = &run->worst_device->failure;
-    char size[VS_SIZE_TEXT_MAX];
-    const char *and = *failure->place && *failure->where ? ", " : "";
-    const char *comma = *failure->place || *failure->where ? ", " : "";
-    if (failure->missing)
-        snprintf(out, CELL_MAX, "%s%s%s%sshort by %s", failure->place, and, failure->where, comma,
-                 vs_size_format(size, failure->missing));
-    else
-        snprintf(out, CELL_MAX, "%s%s%s%s%s refused", failure->place, and, failure->where, comma,
-                 vs_size_format(size, failure->requested));
-}
-
-/* Which process the row shows; without a launcher all have the same rank. */
-static void process_text(char out[128], const struct vs_fit_run *run, const char *after)
-{
-    const char *shown = run->answer == VS_FIT_NO ? "" : "shown: "; /* not a failure */
-    bool ranked = false;
-    for (size_t i = 1; i < run->trace_count; i++)
-        ranked |= strcmp(run->traces[i]->rank, run->traces[0]->rank) != 0;
-    if (ranked)
-        snprintf(out, 128, "%srank %s of %zu processes%s", shown, run->worst->rank, run->trace_count, after);
-    else
-        snprintf(out, 128, "%sone of %zu processes%s", shown, run->trace_count, after);
-}
-
 static void remark(char out[CELL_MAX], const struct vs_fit_run *run)
 {
     char what[CELL_MAX] = "", who[128] = "";
@@ -61,13 +34,33 @@ static void remark(char out[CELL_MAX], const struct vs_fit_run *run)
         snprintf(what, sizeof what, "no answer: %s", run->why);
     else if (run->answer == VS_FIT_NO && *run->why)
         snprintf(what, sizeof what, "%s", run->why);
-    else if (run->answer == VS_FIT_NO)
-        failure_text(what, run);
-    else if (run->recovered)
+    else if (run->answer == VS_FIT_NO) {
+        const struct vs_fit_failure *failure = &run->worst_device->failure;
+        char size[VS_SIZE_TEXT_MAX];
+        const char *and = *failure->place && *failure->where ? ", " : "";
+        const char *comma = *failure->place || *failure->where ? ", " : "";
+        if (failure->missing)
+            snprintf(what, CELL_MAX, "%s%s%s%sshort by %s", failure->place, and, failure->where,
+                     comma, vs_size_format(size, failure->missing));
+        else
+            snprintf(what, CELL_MAX, "%s%s%s%s%s refused", failure->place, and, failure->where,
+                     comma, vs_size_format(size, failure->requested));
+    } else if (run->recovered)
         snprintf(what, sizeof what, "recovered from %llu failure%s",
                  (unsigned long long)run->recovered, run->recovered == 1 ? "" : "s");
-    if (run->trace_count > 1 && run->worst && !(run->answer == VS_FIT_NO && *run->why))
-        process_text(who, run, *what ? ": " : "");
+    if (run->trace_count > 1 && run->worst && !(run->answer == VS_FIT_NO && *run->why)) {
+        /* Which process the row shows; without a launcher all have the same rank. */
+        const char *after = *what ? ": " : "";
+        const char *shown = run->answer == VS_FIT_NO ? "" : "shown: "; /* not a failure */
+        bool ranked = false;
+        for (size_t i = 1; i < run->trace_count; i++)
+            ranked |= strcmp(run->traces[i]->rank, run->traces[0]->rank) != 0;
+        if (ranked)
+            snprintf(who, 128, "%srank %s of %zu processes%s", shown, run->worst->rank,
+                     run->trace_count, after);
+        else
+            snprintf(who, 128, "%sone of %zu processes%s", shown, run->trace_count, after);
+    }
     snprintf(out, CELL_MAX, "%.120s%.380s", who, what);
 }
 
@@ -76,36 +69,6 @@ struct fit_row {
     enum vs_fit_answer answer; /* for its colour */
     bool failed; /* the remark is about the first failure */
 };
-
-static void fill_row(struct fit_row *row, const struct vs_fit_run *run, const struct vs_fit_set *set)
-{
-    bool named = set->vary && *set->vary;
-    row->answer = run->if_assumed ? VS_FIT_UNKNOWN : run->answer;
-    snprintf(row->cells[GPU], CELL_MAX, "%s", run->gpu);
-    snprintf(row->cells[VALUE], CELL_MAX, "%s%s%s", named ? set->vary : "", named ? " " : "",
-             run->value ? run->value : "");
-    snprintf(row->cells[FITS], CELL_MAX, "%s%s", run->answer == VS_FIT_YES  ? "yes"
-                                                 : run->answer == VS_FIT_NO ? "no"
-                                                                            : "?",
-             run->if_assumed ? ", if" : "");
-    for (int c = ALLOCATED; c <= HEADROOM; c++)
-        snprintf(row->cells[c], CELL_MAX, "–");
-    if (run->answer == VS_FIT_YES) {
-        vs_size_format(row->cells[ALLOCATED], run->worst_device->peak_allocated);
-        vs_size_format(row->cells[RESERVED], run->worst_device->peak_reserved);
-        vs_size_format(row->cells[HEADROOM], vs_fit_headroom(run));
-    }
-    remark(row->cells[REMARK], run);
-    row->failed = run->answer == VS_FIT_NO && !*run->why;
-}
-
-/* The last column of a table that would be too wide, below its row. */
-static void print_remark(const struct fit_row *row, const struct vs_style *style)
-{
-    struct vs_style narrow = *style;
-    narrow.width = LINE_COLUMNS;
-    vs_text_lines(&narrow, "    ", "%s%s", row->failed ? "first failure: " : "", row->cells[REMARK]);
-}
 
 static void print_row(const struct fit_row *row, const size_t widths[COLUMNS],
                       const struct vs_style *style, bool header)
@@ -141,7 +104,26 @@ static void print_table(const struct vs_fit_set *set, const struct vs_style *sty
         return;
     rows[0] = header;
     for (size_t i = 0; i < set->count; i++) {
-        fill_row(&rows[i + 1], &set->runs[i], set);
+        struct fit_row *row = &rows[i + 1];
+        const struct vs_fit_run *run = &set->runs[i];
+        bool named = set->vary && *set->vary;
+        row->answer = run->if_assumed ? VS_FIT_UNKNOWN : run->answer;
+        snprintf(row->cells[GPU], CELL_MAX, "%s", run->gpu);
+        snprintf(row->cells[VALUE], CELL_MAX, "%s%s%s", named ? set->vary : "", named ? " " : "",
+                 run->value ? run->value : "");
+        snprintf(row->cells[FITS], CELL_MAX, "%s%s", run->answer == VS_FIT_YES  ? "yes"
+                                                     : run->answer == VS_FIT_NO ? "no"
+                                                                                : "?",
+                 run->if_assumed ? ", if" : "");
+        for (int c = ALLOCATED; c <= HEADROOM; c++)
+            snprintf(row->cells[c], CELL_MAX, "–");
+        if (run->answer == VS_FIT_YES) {
+            vs_size_format(row->cells[ALLOCATED], run->worst_device->peak_allocated);
+            vs_size_format(row->cells[RESERVED], run->worst_device->peak_reserved);
+            vs_size_format(row->cells[HEADROOM], vs_fit_headroom(run));
+        }
+        remark(row->cells[REMARK], run);
+        row->failed = run->answer == VS_FIT_NO && !*run->why;
         remarks |= rows[i + 1].cells[REMARK][0] != 0;
     }
     if (!remarks)
@@ -157,8 +139,14 @@ static void print_table(const struct vs_fit_set *set, const struct vs_style *sty
     widths[REMARK] = below ? 0 : widths[REMARK];
     for (size_t i = 0; i <= set->count; i++) {
         print_row(&rows[i], widths, style, i == 0);
-        if (below && i && *rows[i].cells[REMARK])
-            print_remark(&rows[i], style);
+        if (below && i && *rows[i].cells[REMARK]) {
+            /* The last column of a table that would be too wide, below its row. */
+            const struct fit_row *row = &rows[i];
+            struct vs_style narrow = *style;
+            narrow.width = LINE_COLUMNS;
+            vs_text_lines(&narrow, "    ", "%s%s", row->failed ? "first failure: " : "",
+                          row->cells[REMARK]);
+        }
     }
     free(rows);
 }
@@ -174,21 +162,6 @@ struct fit_lines {
 static bool same_line(const struct fit_lines *lines, size_t a, size_t b)
 {
     return lines->texts[a] && lines->texts[b] && strcmp(lines->texts[a], lines->texts[b]) == 0;
-}
-
-static void print_names(const struct fit_lines *lines, size_t first, FILE *out)
-{
-    const char *before = "";
-    for (size_t i = first; i < lines->set->count; i++) {
-        const struct vs_fit_run *run = &lines->set->runs[i];
-        bool seen = false;
-        for (size_t k = first; k < i; k++)
-            seen |= same_line(lines, first, k) && strcmp(lines->set->runs[k].gpu, run->gpu) == 0;
-        if (!same_line(lines, first, i) || seen)
-            continue;
-        fprintf(out, "%s%s", before, run->gpu);
-        before = ", ";
-    }
 }
 
 static bool gpu_has_line(const struct fit_lines *lines, const char *gpu, size_t line)
@@ -222,7 +195,17 @@ static void print_line(const struct fit_lines *lines, size_t line, const char *t
     fputs(title + INDENT, out);
     if (!is_for_all(lines, line)) {
         fputs(" on ", out);
-        print_names(lines, line, out);
+        const char *before = "";
+        for (size_t i = line; i < lines->set->count; i++) {
+            const struct vs_fit_run *run = &lines->set->runs[i];
+            bool seen = false;
+            for (size_t k = line; k < i; k++)
+                seen |= same_line(lines, line, k) && strcmp(lines->set->runs[k].gpu, run->gpu) == 0;
+            if (!same_line(lines, line, i) || seen)
+                continue;
+            fprintf(out, "%s%s", before, run->gpu);
+            before = ", ";
+        }
     }
     fputs(lines->texts[line], out);
     if (fclose(out) == 0) {
@@ -429,25 +412,11 @@ static void largest_line(const struct vs_fit_set *set, const struct vs_fit_run *
         fputs(answer == VS_FIT_NO ? "none of these values" : "no answer", out);
 }
 
-static void put_more(const struct vs_fit_note_list *list, FILE *out)
-{
-    if (list->count > LISTED_MAX)
-        fprintf(out, ", %zu more", list->count - LISTED_MAX);
-}
-
 static int by_bytes(const void *a, const void *b)
 {
     const struct vs_fit_note *x = *(const struct vs_fit_note *const *)a;
     const struct vs_fit_note *y = *(const struct vs_fit_note *const *)b;
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : (x > y) - (x < y);
-}
-
-static void put_assumed(const struct vs_fit_note *note, FILE *out)
-{
-    char size[VS_SIZE_TEXT_MAX];
-    fprintf(out, "%s of %s %s", note->name, note->library, vs_size_format(size, note->bytes));
-    if (note->count > 1)
-        fprintf(out, " (%llu times)", (unsigned long long)note->count);
 }
 
 /* The simulated driver's note on the size of a context; NULL: that size was measured or given. */
@@ -477,7 +446,11 @@ static void put_largest(const struct vs_fit_note_list *list, const struct vs_fit
         fprintf(out, "%zu sizes, the largest ", count);
     for (size_t i = 0; i < shown; i++) {
         fputs(i ? ", " : "", out);
-        put_assumed(sorted[i], out);
+        const struct vs_fit_note *note = sorted[i];
+        char size[VS_SIZE_TEXT_MAX];
+        fprintf(out, "%s of %s %s", note->name, note->library, vs_size_format(size, note->bytes));
+        if (note->count > 1)
+            fprintf(out, " (%llu times)", (unsigned long long)note->count);
     }
     free(sorted);
 }
@@ -501,7 +474,8 @@ static void unsupported_line(const struct vs_fit_set *set, const struct vs_fit_r
     (void)set;
     for (size_t i = 0; i < list->count && i < LISTED_MAX; i++)
         fprintf(out, "%s%s of %s", i ? ", " : ": ", list->items[i].name, list->items[i].library);
-    put_more(list, out);
+    if (list->count > LISTED_MAX)
+        fprintf(out, ", %zu more", list->count - LISTED_MAX);
 }
 
 /* A row for each place of the program: "train.py:31: `if loss > 3`: read as False, 6 times". */
@@ -555,25 +529,6 @@ static void retries_line(const struct vs_fit_set *set, const struct vs_fit_run *
                 run->retries == 1 ? "" : "s");
 }
 
-/* The end of the program's own messages, where these are the only explanation. */
-static void print_errors(const struct vs_fit_set *set, const struct vs_style *style)
-{
-    for (size_t i = 0; i < set->count; i++) {
-        const struct vs_fit_run *run = &set->runs[i];
-        if (run->answer != VS_FIT_UNKNOWN || !run->errors || !*run->errors)
-            continue;
-        fprintf(style->out, "\nthe end of the standard error on %s%s%s:\n", run->gpu,
-                run->value ? ", " : "", run->value ? run->value : "");
-        for (const char *line = run->errors; *line;) {
-            size_t length = strcspn(line, "\n");
-            fputs("    ", style->out);
-            vs_text_put_part(style->out, line, length);
-            fputc('\n', style->out);
-            line += length + (line[length] == '\n');
-        }
-    }
-}
-
 void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
 {
     print_table(set, style);
@@ -591,5 +546,19 @@ void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
     each_run(set, "read, but not computed", style, read_line);
     if (set->kept)
         fprintf(style->out, "traces: %s (vramscope oom TRACE explains a failure)\n", set->kept);
-    print_errors(set, style);
+    /* The end of the program's own messages, where these are the only explanation. */
+    for (size_t i = 0; i < set->count; i++) {
+        const struct vs_fit_run *run = &set->runs[i];
+        if (run->answer != VS_FIT_UNKNOWN || !run->errors || !*run->errors)
+            continue;
+        fprintf(style->out, "\nthe end of the standard error on %s%s%s:\n", run->gpu,
+                run->value ? ", " : "", run->value ? run->value : "");
+        for (const char *line = run->errors; *line;) {
+            size_t length = strcspn(line, "\n");
+            fputs("    ", style->out);
+            vs_text_put_part(style->out, line, length);
+            fputc('\n', style->out);
+            line += length + (line[length] == '\n');
+        }
+    }
 }

@@ -45,18 +45,6 @@ char *vs_growth_words(char *out, const struct vs_report_site *site, bool steps_f
     return out;
 }
 
-static void constant_line(const struct vs_report_site *site, const struct vs_style *style)
-{
-    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
-    fprintf(style->out, "  grew   to %s by ", vs_size_format(size, site->growth_bytes));
-    if (site->growth_in_steps)
-        fprintf(style->out, "step %llu", (unsigned long long)site->growth_until);
-    else
-        fprintf(style->out, "%s", vs_time_format(time, site->growth_until_ns));
-    fprintf(style->out, ", constant %s\n         ", site->growth_freed ? "until it was freed at the end" : "since");
-    vs_text_chain(style, 9, site);
-}
-
 /* What grew until the last step has had no time to be constant. */
 static bool was_constant(const struct vs_report *report, const struct vs_report_site *site)
 {
@@ -77,8 +65,18 @@ void vs_growth_lines(const struct vs_report *report, const struct vs_report_site
         vs_text_chain(style, 9, site);
     }
     for (size_t i = 0; i < filled->count && i < CONSTANT_SHOWN; i++)
-        if (was_constant(report, &filled->items[i]))
-            constant_line(&filled->items[i], style);
+        if (was_constant(report, &filled->items[i])) {
+            const struct vs_report_site *site = &filled->items[i];
+            char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
+            fprintf(style->out, "  grew   to %s by ", vs_size_format(size, site->growth_bytes));
+            if (site->growth_in_steps)
+                fprintf(style->out, "step %llu", (unsigned long long)site->growth_until);
+            else
+                fprintf(style->out, "%s", vs_time_format(time, site->growth_until_ns));
+            fprintf(style->out, ", constant %s\n         ",
+                    site->growth_freed ? "until it was freed at the end" : "since");
+            vs_text_chain(style, 9, site);
+        }
 }
 
 static bool reads_the_same(uint64_t low, uint64_t high)

@@ -24,26 +24,6 @@ static void table(struct vs_json *json, const struct vs_held *held, enum vs_by b
     vs_json_end_array(json);
 }
 
-static void segments(struct vs_json *json, const struct vs_held *held)
-{
-    vs_json_begin_array(json, "segments");
-    for (size_t i = 0; i < held->segment_count; i++) {
-        const struct vs_picture_segment *s = &held->segments[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_uint(json, "address", s->addr);
-        vs_json_uint(json, "bytes", s->size);
-        vs_json_uint(json, "used_bytes", s->used);
-        vs_json_bool(json, "in_segment", !s->alone);
-        vs_json_uint(json, "stream", s->stream);
-        vs_json_uint(json, "pool", s->pool);
-        vs_json_uint(json, "blocks", s->blocks);
-        vs_json_uint(json, "holes", s->holes);
-        vs_json_uint(json, "largest_hole_bytes", s->largest_hole);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
 void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *held)
 {
     if (!held->known) {
@@ -76,8 +56,24 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
     } else {
         vs_json_string(json, "unused", NULL);
     }
-    if (held->picture_known)
-        segments(json, held);
+    if (held->picture_known) {
+        vs_json_begin_array(json, "segments");
+        for (size_t i = 0; i < held->segment_count; i++) {
+            const struct vs_picture_segment *s = &held->segments[i];
+            vs_json_begin_object(json, NULL);
+            vs_json_uint(json, "address", s->addr);
+            vs_json_uint(json, "bytes", s->size);
+            vs_json_uint(json, "used_bytes", s->used);
+            vs_json_bool(json, "in_segment", !s->alone);
+            vs_json_uint(json, "stream", s->stream);
+            vs_json_uint(json, "pool", s->pool);
+            vs_json_uint(json, "blocks", s->blocks);
+            vs_json_uint(json, "holes", s->holes);
+            vs_json_uint(json, "largest_hole_bytes", s->largest_hole);
+            vs_json_end_object(json);
+        }
+        vs_json_end_array(json);
+    }
     vs_json_end_object(json);
 }
 

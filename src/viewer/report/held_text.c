@@ -28,25 +28,6 @@ char *vs_held_moment(char *out, const struct vs_report *report)
     return out;
 }
 
-static void put_filter(const struct vs_report *report, const struct vs_style *style)
-{
-    const struct vs_held_filter *filter = &report->wish.filter;
-    char size[VS_SIZE_TEXT_MAX], steps[64] = "", blocks[64] = "";
-    const char *phase = filter->phase, *site = filter->site_text;
-    if (filter->steps && filter->step_from == filter->step_to)
-        snprintf(steps, sizeof steps, "%sin step %llu", phase ? ", " : "allocated ",
-                 (unsigned long long)filter->step_from);
-    else if (filter->steps)
-        snprintf(steps, sizeof steps, "%sin steps %llu to %llu", phase ? ", " : "allocated ",
-                 (unsigned long long)filter->step_from, (unsigned long long)filter->step_to);
-    if (filter->min_bytes)
-        snprintf(blocks, sizeof blocks, "%sblocks of at least %s",
-                 phase || *steps || site ? ", " : "", vs_size_format(size, filter->min_bytes));
-    vs_text_lines(style, "  only     ", "%s%s%s%s%s%s%s", phase ? "allocated in " : "",
-                  phase ? phase : "", steps, site && (phase || *steps) ? ", " : "",
-                  site ? "at a call site that matches " : "", site ? site : "", blocks);
-}
-
 /* "live at the peak: 8.3 MiB of 10.0 MiB in 116 of 145 blocks"; with PyTorch "tensors live at …",
  * which may have another peak than the device. */
 static void heading(const struct vs_report *report, const struct vs_report_device *device,
@@ -149,19 +130,6 @@ static void rounding_line(const struct vs_held *held, const struct vs_style *sty
     vs_text_chain(style, 6, &held->rounding->items[0]);
 }
 
-static void unused_line(const struct vs_held *held, const struct vs_style *style)
-{
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
-    if (!held->unused_bytes || held->unused_bytes < held->bytes / 100)
-        return;
-    bool most = held->unused->count > 1;
-    fprintf(style->out, "  unused: %s in %s block%s; the device ran no kernel or copy afterwards\n",
-            vs_size_format(size, held->unused_bytes), vs_count_format(count, held->unused_blocks),
-            held->unused_blocks == 1 ? "" : "s");
-    fputs(most ? "      most at " : "      at ", style->out);
-    vs_text_chain(style, most ? 14 : 9, &held->unused->items[0]);
-}
-
 void vs_held_text_cached(const struct vs_report_device *device, const struct vs_style *style)
 {
     const struct vs_report_sites *cached = &device->cached;
@@ -199,7 +167,15 @@ void vs_held_text(const struct vs_report *report, const struct vs_report_device 
     if (tells(held, VS_BY_LIBRARY))
         table(held, VS_BY_LIBRARY, style);
     rounding_line(held, style);
-    unused_line(held, style);
+    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    if (!held->unused_bytes || held->unused_bytes < held->bytes / 100)
+        return;
+    bool most = held->unused->count > 1;
+    fprintf(style->out, "  unused: %s in %s block%s; the device ran no kernel or copy afterwards\n",
+            vs_size_format(size, held->unused_bytes), vs_count_format(count, held->unused_blocks),
+            held->unused_blocks == 1 ? "" : "s");
+    fputs(most ? "      most at " : "      at ", style->out);
+    vs_text_chain(style, most ? 14 : 9, &held->unused->items[0]);
 }
 
 void vs_held_text_wished(const struct vs_report *report, const struct vs_report_device *device,
@@ -215,8 +191,23 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
     if (!by && !report->wish.map) /* a filter alone: the usual lists of what passes it */
         by = 1u << VS_BY_SITE | (held->by[VS_BY_KIND].count ? 1u << VS_BY_KIND : 0) |
              (tells(held, VS_BY_PHASE) ? 1u << VS_BY_PHASE : 0);
-    if (vs_held_filter_given(&report->wish.filter))
-        put_filter(report, style);
+    if (vs_held_filter_given(&report->wish.filter)) {
+        const struct vs_held_filter *filter = &report->wish.filter;
+        char size[VS_SIZE_TEXT_MAX], steps[64] = "", blocks[64] = "";
+        const char *phase = filter->phase, *site = filter->site_text;
+        if (filter->steps && filter->step_from == filter->step_to)
+            snprintf(steps, sizeof steps, "%sin step %llu", phase ? ", " : "allocated ",
+                     (unsigned long long)filter->step_from);
+        else if (filter->steps)
+            snprintf(steps, sizeof steps, "%sin steps %llu to %llu", phase ? ", " : "allocated ",
+                     (unsigned long long)filter->step_from, (unsigned long long)filter->step_to);
+        if (filter->min_bytes)
+            snprintf(blocks, sizeof blocks, "%sblocks of at least %s",
+                     phase || *steps || site ? ", " : "", vs_size_format(size, filter->min_bytes));
+        vs_text_lines(style, "  only     ", "%s%s%s%s%s%s%s", phase ? "allocated in " : "",
+                      phase ? phase : "", steps, site && (phase || *steps) ? ", " : "",
+                      site ? "at a call site that matches " : "", site ? site : "", blocks);
+    }
     if (by)
         heading(report, device, style);
     if (!held->bytes && by & 1u << VS_BY_SITE)

@@ -77,22 +77,6 @@ static size_t fold(struct map_row *rows, size_t count)
     return folded;
 }
 
-/* A line before the first segment of a stream and pool, if there are several. */
-static void owner_line(const struct vs_picture_segment *segment, bool streams, bool pools,
-                       const struct vs_style *style)
-{
-    fprintf(style->out, "  %s", vs_paint(style, VS_DIM));
-    if (segment->alone)
-        fprintf(style->out, "allocations outside of segments");
-    else if (pools)
-        fprintf(style->out, "%s pool%s", segment->pool ? "large" : "small", streams ? ", " : "");
-    if (!segment->alone && streams && segment->stream)
-        fprintf(style->out, "stream %llu", (unsigned long long)segment->stream);
-    else if (!segment->alone && streams)
-        fprintf(style->out, "default stream");
-    fprintf(style->out, "%s\n", vs_unpaint(style));
-}
-
 static void print_row(const struct map_row *row, const struct vs_style *style)
 {
     const struct vs_picture_segment *segment = row->first;
@@ -120,11 +104,11 @@ static void folded_row(const struct vs_held *held, const struct map_row *rows, s
         bytes -= rows[i].count * rows[i].first->size;
         used -= rows[i].count * rows[i].first->used;
     }
+    vs_count_format(number, count);
     if (count)
         fprintf(style->out, "  %14s  %10s  %s%s more, none with more free memory%*s%s  %7s\n", "",
-                vs_size_format(size, bytes), vs_paint(style, VS_DIM),
-                vs_count_format(number, count), (int)(7 - strlen(number)), "", vs_unpaint(style),
-                vs_text_percent(share, used, bytes));
+                vs_size_format(size, bytes), vs_paint(style, VS_DIM), number,
+                (int)(7 - strlen(number)), "", vs_unpaint(style), vs_text_percent(share, used, bytes));
 }
 
 static void legend(const struct vs_held *held, const char *moment, const struct vs_style *style)
@@ -173,8 +157,21 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
         qsort(rows, shown, sizeof *rows, by_owner);
     }
     for (size_t i = 0; i < shown; i++) {
-        if (owners && (i == 0 || !same_owner(rows[i].first, rows[i - 1].first)))
-            owner_line(rows[i].first, streams, pools, style);
+        if (owners && (i == 0 || !same_owner(rows[i].first, rows[i - 1].first))) {
+            /* A line before the first segment of a stream and pool, if there are several. */
+            const struct vs_picture_segment *segment = rows[i].first;
+            fprintf(style->out, "  %s", vs_paint(style, VS_DIM));
+            if (segment->alone)
+                fprintf(style->out, "allocations outside of segments");
+            else if (pools)
+                fprintf(style->out, "%s pool%s", segment->pool ? "large" : "small",
+                        streams ? ", " : "");
+            if (!segment->alone && streams && segment->stream)
+                fprintf(style->out, "stream %llu", (unsigned long long)segment->stream);
+            else if (!segment->alone && streams)
+                fprintf(style->out, "default stream");
+            fprintf(style->out, "%s\n", vs_unpaint(style));
+        }
         print_row(&rows[i], style);
     }
     folded_row(held, rows, shown, style);

@@ -11,26 +11,6 @@
 #define LEAD 10 /* columns before the text of a line */
 #define SAME_FRAMES 8 /* call sites that are equal so far are shown once */
 
-static void first_line(const struct vs_oom *oom, const struct vs_style *style)
-{
-    const struct vs_report_failure *failure = &oom->failure;
-    char one[VS_FAILURE_WHAT_MAX], time[VS_SIZE_TEXT_MAX], error[VS_CUDA_ERROR_TEXT_MAX];
-    bool of_memory = vs_oom_is_out_of_memory(failure);
-    fprintf(style->out, "%s%s%s  %s%s", vs_paint(style, VS_BAD),
-            of_memory ? "out of memory" : "allocation failed", vs_unpaint(style),
-            vs_failure_what(one, failure), failure->framework || *failure->api ? " by " : "");
-    vs_text_put(style->out, failure->framework ? "PyTorch" : failure->api);
-    if (failure->host)
-        fprintf(style->out, ", host memory");
-    else
-        fprintf(style->out, " on device %llu", (unsigned long long)failure->device);
-    if (!of_memory)
-        fprintf(style->out, ": %s", vs_cuda_error_name(error, failure->error));
-    fprintf(style->out, ", %s", *failure->place ? "" : vs_time_format(time, failure->time_ns));
-    vs_text_put(style->out, failure->place);
-    fputc('\n', style->out);
-}
-
 /* A cause with its share, if there are several. */
 static void cause_line(const struct vs_oom *oom, const char *lead, const struct vs_verdict *verdict,
                        const struct vs_oom_cause *cause, const struct vs_style *style)
@@ -60,9 +40,26 @@ static void look_at(const struct vs_oom *oom, const struct vs_report_site *site,
     vs_text_chain(style, LEAD, site);
 }
 
-/* The causes, each with its first evidence and its call site. */
-static void causes(const struct vs_oom *oom, const struct vs_style *style)
+void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
 {
+    char failed[VS_CHAIN_TEXT_MAX];
+    const struct vs_report_failure *failure = &oom->failure;
+    char one[VS_FAILURE_WHAT_MAX], time[VS_SIZE_TEXT_MAX], error[VS_CUDA_ERROR_TEXT_MAX];
+    bool of_memory = vs_oom_is_out_of_memory(failure);
+    fprintf(style->out, "%s%s%s  %s%s", vs_paint(style, VS_BAD),
+            of_memory ? "out of memory" : "allocation failed", vs_unpaint(style),
+            vs_failure_what(one, failure), failure->framework || *failure->api ? " by " : "");
+    vs_text_put(style->out, failure->framework ? "PyTorch" : failure->api);
+    if (failure->host)
+        fprintf(style->out, ", host memory");
+    else
+        fprintf(style->out, " on device %llu", (unsigned long long)failure->device);
+    if (!of_memory)
+        fprintf(style->out, ": %s", vs_cuda_error_name(error, failure->error));
+    fprintf(style->out, ", %s", *failure->place ? "" : vs_time_format(time, failure->time_ns));
+    vs_text_put(style->out, failure->place);
+    fputc('\n', style->out);
+    /* The causes, each with its first evidence and its call site. */
     const struct vs_oom_cause *second = NULL, *first = NULL;
     for (size_t i = 0; i < oom->cause_count; i++) {
         if (oom->causes[i].verdict == oom->verdict)
@@ -84,13 +81,6 @@ static void causes(const struct vs_oom *oom, const struct vs_style *style)
         cause_line(oom, "  also    ", oom->also[i]->verdict, oom->also[i], style);
         look_at(oom, oom->also[i]->guilty, style);
     }
-}
-
-void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
-{
-    char failed[VS_CHAIN_TEXT_MAX];
-    first_line(oom, style);
-    causes(oom, style);
     vs_text_site(failed, &oom->failure.site, SAME_FRAMES);
     fprintf(style->out, "  where   ");
     vs_text_chain(style, LEAD, &oom->failure.site);

@@ -48,12 +48,6 @@ static const char *name_of(char out[NAME_MAX_BYTES], const struct vs_tree_member
     return out;
 }
 
-/* "fragmentation", of "fragmentation: free memory is in pieces too small". */
-static int cause_length(const struct vs_verdict *verdict)
-{
-    return (int)strcspn(verdict->words, ":");
-}
-
 static void put_processes(const struct vs_oom_family *family, const struct vs_style *style)
 {
     const struct vs_tree *tree = family->tree;
@@ -71,7 +65,8 @@ static void put_processes(const struct vs_oom_family *family, const struct vs_st
                     p->failures == 1 ? "" : "s");
         else
             fprintf(style->out, "  %s at %s: %.*s\n", vs_failure_what(what, &p->failure),
-                    vs_time_format(time, p->time_ns), cause_length(p->verdict), p->verdict->words);
+                    vs_time_format(time, p->time_ns), (int)strcspn(p->verdict->words,
+                                                                   ":"), p->verdict->words);
     }
 }
 
@@ -85,29 +80,6 @@ static void put_row(const struct vs_style *style, uint64_t bytes, uint64_t total
     if (contexts)
         fprintf(style->out, ", %s of it CUDA contexts", vs_size_format(part, contexts));
     fputc('\n', style->out);
-}
-
-static void put_held(const struct vs_oom_family *family, const struct vs_tree_gpu *gpu,
-                     const struct vs_style *style)
-{
-    const struct vs_tree *tree = family->tree;
-    char name[NAME_MAX_BYTES], size[VS_SIZE_TEXT_MAX];
-    unsigned shown = 0;
-    fprintf(style->out, "\n%s", vs_paint(style, VS_BOLD));
-    vs_text_put(style->out, *gpu->name ? gpu->name : "the device");
-    fprintf(style->out, ", %s, at that time%s\n", vs_size_format(size, gpu->total_bytes),
-            vs_unpaint(style));
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const struct vs_tree_held *held = &gpu->held[i];
-        if (!held->reserved && !held->contexts)
-            continue;
-        put_row(style, held->reserved + held->contexts, gpu->total_bytes,
-                name_of(name, &tree->members[i]), held->contexts);
-        shown++;
-    }
-    if (shown > 1 && !gpu->simulated)
-        put_row(style, vs_tree_total(tree, gpu, VS_TREE_NONE), gpu->total_bytes,
-                "all these processes", 0);
 }
 
 /* Whether the request would have fitted without the other processes. */
@@ -158,8 +130,26 @@ void vs_oom_family_text(const struct vs_oom_family *family, const struct vs_styl
         vs_text_put(style->out, name_of(name, &family->tree->members[member]));
     fputc('\n', style->out);
     put_processes(family, style);
-    if (gpu)
-        put_held(family, gpu, style);
+    if (gpu) {
+        const struct vs_tree *tree = family->tree;
+        char size[VS_SIZE_TEXT_MAX];
+        unsigned shown = 0;
+        fprintf(style->out, "\n%s", vs_paint(style, VS_BOLD));
+        vs_text_put(style->out, *gpu->name ? gpu->name : "the device");
+        fprintf(style->out, ", %s, at that time%s\n", vs_size_format(size, gpu->total_bytes),
+                vs_unpaint(style));
+        for (uint32_t i = 0; i < tree->count; i++) {
+            const struct vs_tree_held *held = &gpu->held[i];
+            if (!held->reserved && !held->contexts)
+                continue;
+            put_row(style, held->reserved + held->contexts, gpu->total_bytes,
+                    name_of(name, &tree->members[i]), held->contexts);
+            shown++;
+        }
+        if (shown > 1 && !gpu->simulated)
+            put_row(style, vs_tree_total(tree, gpu, VS_TREE_NONE), gpu->total_bytes,
+                    "all these processes", 0);
+    }
     fputc('\n', style->out);
     put_cause(family, gpu, style);
 }

@@ -17,36 +17,6 @@
 
 #define ULL(x) ((unsigned long long)(x))
 
-/* One piece of evidence; what speaks against the verdict begins with "but". */
-static void evidence_line(const struct vs_evidence *evidence, const struct vs_style *style)
-{
-    char text[VS_CHAIN_TEXT_MAX];
-    snprintf(text, sizeof text, "%s%s", evidence->against ? "but " : "", evidence->text);
-    vs_text_wrapped(style, "  - ", text);
-}
-
-static void other_failures(const struct vs_oom *oom, const struct vs_style *style)
-{
-    uint64_t others = oom->total_failures - 1 - oom->repeated;
-    uint64_t itself = oom->ended ? 0 : 1 + oom->repeated;
-    uint64_t recovered = oom->failures_recovered > itself ? oom->failures_recovered - itself : 0;
-    if (oom->total_failures <= 1)
-        return;
-    char text[200], count[VS_SIZE_TEXT_MAX], back[VS_SIZE_TEXT_MAX];
-    int used = 0;
-    if (oom->repeated)
-        used = snprintf(text, sizeof text, "%s more like this one follow%s%s",
-                        vs_count_format(count, oom->repeated), oom->repeated == 1 ? "s" : "",
-                        others ? "; " : "");
-    if (others)
-        used += snprintf(text + used, sizeof text - (size_t)used,
-                         "%s other%s, the program recovered from %s", vs_count_format(count, others),
-                         others == 1 ? "" : "s",
-                         vs_count_format(back, recovered < others ? recovered : others));
-    snprintf(text + used, sizeof text - (size_t)used, " (this is --nth %llu)", ULL(oom->number));
-    vs_text_wrapped(style, "  failures ", text);
-}
-
 static void what_failed(const struct vs_oom *oom, const struct vs_report *report,
                         const struct vs_style *style)
 {
@@ -83,7 +53,25 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
             oom->ended ? "" : "; it recovered from this failure");
     if (report->condition != VS_TRACE_COMPLETE)
         vs_text_wrapped(style, "  trace    ", report->condition_text);
-    other_failures(oom, style);
+    uint64_t others = oom->total_failures - 1 - oom->repeated;
+    uint64_t itself = oom->ended ? 0 : 1 + oom->repeated;
+    uint64_t recovered = oom->failures_recovered > itself ? oom->failures_recovered - itself : 0;
+    if (oom->total_failures <= 1)
+        return;
+    char text[200], count[VS_SIZE_TEXT_MAX], back[VS_SIZE_TEXT_MAX];
+    int used = 0;
+    if (oom->repeated)
+        used = snprintf(text, sizeof text, "%s more like this one follow%s%s",
+                        vs_count_format(count, oom->repeated), oom->repeated == 1 ? "s" : "",
+                        others ? "; " : "");
+    if (others)
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "%s other%s, the program recovered from %s", vs_count_format(count,
+                                                                                      others),
+                         others == 1 ? "" : "s",
+                         vs_count_format(back, recovered < others ? recovered : others));
+    snprintf(text + used, sizeof text - (size_t)used, " (this is --nth %llu)", ULL(oom->number));
+    vs_text_wrapped(style, "  failures ", text);
 }
 
 static void bytes_row(const struct vs_style *style, const char *label, uint64_t bytes,
@@ -209,8 +197,13 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
     answer(oom, style);
     what_failed(oom, report, style);
     fprintf(style->out, "\n%swhy%s\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
-    for (size_t i = 0; i < oom->evidence_count; i++)
-        evidence_line(&oom->evidence[i], style);
+    for (size_t i = 0; i < oom->evidence_count; i++) {
+        /* One piece of evidence; what speaks against the verdict begins with "but". */
+        const struct vs_evidence *evidence = &oom->evidence[i];
+        char text[VS_CHAIN_TEXT_MAX];
+        snprintf(text, sizeof text, "%s%s", evidence->against ? "but " : "", evidence->text);
+        vs_text_wrapped(style, "  - ", text);
+    }
     vs_uncomputed_warning(report, style);
     bool of_memory = vs_oom_is_out_of_memory(&oom->failure);
     if (of_memory)

@@ -38,14 +38,6 @@ struct rows {
     uint32_t roots;
 };
 
-static void ending_of(const struct vs_tree_member *m, char *out)
-{
-    struct vs_report report = {
-        .has_end = m->has_end, .end_reason = m->end_reason, .end_status = m->end_status,
-        .condition = m->condition};
-    vs_report_ending(out, &report);
-}
-
 /* "│  ├─ fork worker (831)": a bar for each ancestor with further siblings. */
 static void label(const struct rows *rows, uint32_t member, char *out)
 {
@@ -68,33 +60,6 @@ static void label(const struct rows *rows, uint32_t member, char *out)
              vs_text_clip(program, m->program, PROGRAM_SHOWN), vs_job_rank_text(rank, &m->job), m->pid);
 }
 
-static void add_row(struct rows *rows, uint32_t member)
-{
-    struct process_tree_text_row *row = &rows->items[rows->count++];
-    row->member = member;
-    label(rows, member, row->label);
-    ending_of(&rows->tree->members[member], row->ending);
-}
-
-/* Depth first: to the first child, else to the next sibling, else up to an ancestor that has
- * one. */
-static void walk(struct rows *rows)
-{
-    const struct vs_tree_member *members = rows->tree->members;
-    uint32_t at = rows->roots;
-    while (at != VS_TREE_NONE) {
-        add_row(rows, at);
-        if (rows->first[at] != VS_TREE_NONE) {
-            at = rows->first[at];
-            continue;
-        }
-        while (at != VS_TREE_NONE && rows->next[at] == VS_TREE_NONE)
-            at = members[at].parent;
-        if (at != VS_TREE_NONE)
-            at = rows->next[at];
-    }
-}
-
 static bool fill(struct rows *rows, const struct vs_tree *tree)
 {
     size_t n = tree->count;
@@ -114,15 +79,29 @@ static bool fill(struct rows *rows, const struct vs_tree *tree)
         rows->next[i] = *place;
         *place = (uint32_t)i;
     }
-    walk(rows);
+    /* Depth first: to the first child, else to the next sibling, else up to an ancestor that has
+     * one. */
+    const struct vs_tree_member *members = rows->tree->members;
+    uint32_t at = rows->roots;
+    while (at != VS_TREE_NONE) {
+        struct process_tree_text_row *row = &rows->items[rows->count++];
+        row->member = at;
+        label(rows, at, row->label);
+        const struct vs_tree_member *m = &rows->tree->members[at];
+        struct vs_report report = {
+            .has_end = m->has_end, .end_reason = m->end_reason, .end_status = m->end_status,
+            .condition = m->condition};
+        vs_report_ending(row->ending, &report);
+        if (rows->first[at] != VS_TREE_NONE) {
+            at = rows->first[at];
+            continue;
+        }
+        while (at != VS_TREE_NONE && rows->next[at] == VS_TREE_NONE)
+            at = members[at].parent;
+        if (at != VS_TREE_NONE)
+            at = rows->next[at];
+    }
     return true;
-}
-
-static void release(struct rows *rows)
-{
-    free(rows->items);
-    free(rows->next);
-    free(rows->first);
 }
 
 static int wider(size_t a, const char *text)
@@ -159,36 +138,6 @@ static void put_trace(const struct vs_style *style, const char *name, int width,
         fprintf(style->out, "\n  %*s", width > 4 ? 4 : width, "");
     vs_text_put(style->out, name);
     fputc('\n', style->out);
-}
-
-static void put_rows(const struct rows *rows, const struct vs_style *style)
-{
-    FILE *out = style->out;
-    int width = 7, end = 3;
-    size_t folder = common_folder(rows->tree);
-    for (size_t i = 0; i < rows->count; i++) {
-        width = wider((size_t)width, rows->items[i].label);
-        end = wider((size_t)end, rows->items[i].ending);
-    }
-    if (folder) {
-        fprintf(out, "  traces in ");
-        vs_text_put_part(out, rows->tree->members[0].path, folder);
-        fputs("\n\n", out);
-    }
-    fprintf(out, "%s", vs_paint(style, VS_DIM));
-    fprintf(out, "  %-*s  %10s  %10s  %-*s  trace", width, "process", "allocated", "reserved", end, "end");
-    fprintf(out, "%s\n", vs_unpaint(style));
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct process_tree_text_row *row = &rows->items[i];
-        const struct vs_tree_member *m = &rows->tree->members[row->member];
-        char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX];
-        fprintf(out, "  ");
-        put_padded(out, row->label, width);
-        fprintf(out, "  %10s  %10s  ", vs_size_format(allocated, m->peak_allocated),
-                vs_size_format(reserved, m->peak_reserved));
-        put_padded(out, row->ending, end);
-        put_trace(style, m->path + folder, width, 2 + width + 2 * 12 + 2 + end);
-    }
 }
 
 /* Ranks of a job: what they need of their devices, a line each. */
@@ -252,31 +201,6 @@ static int by_bytes(const void *a, const void *b)
     return x->member < y->member ? -1 : x->member > y->member;
 }
 
-static void put_shares(const struct vs_tree *tree, const struct vs_tree_gpu *gpu,
-                       struct process_tree_text_share *shares, const struct vs_style *style)
-{
-    char text[1024] = "";
-    size_t n = 0;
-    size_t count = 0;
-    for (uint32_t i = 0; i < tree->count; i++) {
-        if (gpu->shares[i])
-            shares[count++] = (struct process_tree_text_share){gpu->shares[i], i};
-    }
-    qsort(shares, count, sizeof *shares, by_bytes);
-    for (size_t i = 0; i < count && i < SHARES_SHOWN; i++) {
-        char size[VS_SIZE_TEXT_MAX], program[4 * 60 + 4], rank[VS_JOB_RANK_TEXT_MAX];
-        const struct vs_tree_member *m = &tree->members[shares[i].member];
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s%s (%" PRIu64 ")", i ? ", " : "",
-                              vs_size_format(size, shares[i].bytes),
-                              vs_text_clip(program, m->program, PROGRAM_SHOWN),
-                              vs_job_rank_text(rank, &m->job), m->pid);
-    }
-    if (count > SHARES_SHOWN)
-        snprintf(text + n, sizeof text - n, ", and %zu more", count - SHARES_SHOWN);
-    if (count)
-        vs_text_wrapped(style, "    ", text);
-}
-
 /* Peaks of several processes together, if some are known only as sums. */
 static void put_partial(const struct vs_tree *tree, const struct vs_style *style)
 {
@@ -310,7 +234,26 @@ static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
         vs_text_lines(style, "    ", "peak %s allocated, %s after the start",
                       vs_size_format(allocated, gpu->peak_allocated),
                       vs_time_format(time, gpu->peak_allocated_ns));
-        put_shares(tree, gpu, shares, style);
+        char text[1024] = "";
+        size_t n = 0;
+        size_t count = 0;
+        for (uint32_t j = 0; j < tree->count; j++) {
+            if (gpu->shares[j])
+                shares[count++] = (struct process_tree_text_share){gpu->shares[j], j};
+        }
+        qsort(shares, count, sizeof *shares, by_bytes);
+        for (size_t j = 0; j < count && j < SHARES_SHOWN; j++) {
+            char size[VS_SIZE_TEXT_MAX], program[4 * 60 + 4], rank[VS_JOB_RANK_TEXT_MAX];
+            const struct vs_tree_member *m = &tree->members[shares[j].member];
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s%s (%" PRIu64 ")",
+                                  j ? ", " : "", vs_size_format(size, shares[j].bytes),
+                                  vs_text_clip(program, m->program, PROGRAM_SHOWN),
+                                  vs_job_rank_text(rank, &m->job), m->pid);
+        }
+        if (count > SHARES_SHOWN)
+            snprintf(text + n, sizeof text - n, ", and %zu more", count - SHARES_SHOWN);
+        if (count)
+            vs_text_wrapped(style, "    ", text);
         vs_text_lines(style, "    ", "peak %s reserved, %s after the start",
                       vs_size_format(reserved, gpu->peak_reserved),
                       vs_time_format(time, gpu->peak_reserved_ns));
@@ -332,40 +275,42 @@ enum vs_err vs_tree_text(const struct vs_tree *tree, const struct vs_style *styl
     if (done) {
         if (of_a_job(tree))
             put_ranks(&rows, style);
-        else
-            put_rows(&rows, style);
+        else {
+            FILE *out = style->out;
+            int width = 7, end = 3;
+            size_t folder = common_folder(rows.tree);
+            for (size_t i = 0; i < rows.count; i++) {
+                width = wider((size_t)width, rows.items[i].label);
+                end = wider((size_t)end, rows.items[i].ending);
+            }
+            if (folder) {
+                fprintf(out, "  traces in ");
+                vs_text_put_part(out, rows.tree->members[0].path, folder);
+                fputs("\n\n", out);
+            }
+            fprintf(out, "%s", vs_paint(style, VS_DIM));
+            fprintf(out, "  %-*s  %10s  %10s  %-*s  trace", width, "process", "allocated",
+                    "reserved", end, "end");
+            fprintf(out, "%s\n", vs_unpaint(style));
+            for (size_t i = 0; i < rows.count; i++) {
+                const struct process_tree_text_row *row = &rows.items[i];
+                const struct vs_tree_member *m = &rows.tree->members[row->member];
+                char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX];
+                fprintf(out, "  ");
+                put_padded(out, row->label, width);
+                fprintf(out, "  %10s  %10s  ", vs_size_format(allocated, m->peak_allocated),
+                        vs_size_format(reserved, m->peak_reserved));
+                put_padded(out, row->ending, end);
+                put_trace(style, m->path + folder, width, 2 + width + 2 * 12 + 2 + end);
+            }
+        }
         put_partial(tree, style);
         done = put_gpus(tree, style);
     }
-    release(&rows);
+    free(rows.items);
+    free(rows.next);
+    free(rows.first);
     return done ? VS_OK : VS_ERR_NOMEM;
-}
-
-static void put_member(struct vs_json *json, const struct vs_tree *tree, uint32_t i)
-{
-    const struct vs_tree_member *m = &tree->members[i];
-    vs_json_begin_object(json, NULL);
-    vs_json_string(json, "trace", m->path);
-    vs_json_string(json, "program", m->program);
-    if (m->job.has_rank)
-        vs_json_uint(json, "rank", m->job.rank);
-    vs_json_uint(json, "run", m->run);
-    vs_json_uint(json, "pid", m->pid);
-    vs_json_uint(json, "parent_pid", m->ppid);
-    vs_json_uint(json, "born_ns", m->born_ns);
-    vs_json_string(json, "link", link_names[m->link]);
-    vs_json_known_uint(json, "parent", m->parent != VS_TREE_NONE, m->parent);
-    vs_json_uint(json, "peak_allocated_bytes", m->peak_allocated);
-    vs_json_uint(json, "peak_reserved_bytes", m->peak_reserved);
-    vs_json_known_uint(json, "peak_tensors_bytes", m->has_tensors, m->tensors);
-    vs_json_known_uint(json, "device_used_bytes", m->device_used, m->device_used);
-    vs_json_bool(json, "partial", m->partial);
-    vs_json_bool(json, "has_end", m->has_end);
-    if (m->has_end) {
-        vs_json_uint(json, "end_reason", m->end_reason);
-        vs_json_uint(json, "end_status", m->end_status);
-    }
-    vs_json_end_object(json);
 }
 
 void vs_tree_json(const struct vs_tree *tree, FILE *out)
@@ -374,8 +319,31 @@ void vs_tree_json(const struct vs_tree *tree, FILE *out)
     vs_json_begin_object(&json, NULL);
     vs_json_string(&json, "schema", "vramscope.family/1");
     vs_json_begin_array(&json, "processes");
-    for (uint32_t i = 0; i < tree->count; i++)
-        put_member(&json, tree, i);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct vs_tree_member *m = &tree->members[i];
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "trace", m->path);
+        vs_json_string(&json, "program", m->program);
+        if (m->job.has_rank)
+            vs_json_uint(&json, "rank", m->job.rank);
+        vs_json_uint(&json, "run", m->run);
+        vs_json_uint(&json, "pid", m->pid);
+        vs_json_uint(&json, "parent_pid", m->ppid);
+        vs_json_uint(&json, "born_ns", m->born_ns);
+        vs_json_string(&json, "link", link_names[m->link]);
+        vs_json_known_uint(&json, "parent", m->parent != VS_TREE_NONE, m->parent);
+        vs_json_uint(&json, "peak_allocated_bytes", m->peak_allocated);
+        vs_json_uint(&json, "peak_reserved_bytes", m->peak_reserved);
+        vs_json_known_uint(&json, "peak_tensors_bytes", m->has_tensors, m->tensors);
+        vs_json_known_uint(&json, "device_used_bytes", m->device_used, m->device_used);
+        vs_json_bool(&json, "partial", m->partial);
+        vs_json_bool(&json, "has_end", m->has_end);
+        if (m->has_end) {
+            vs_json_uint(&json, "end_reason", m->end_reason);
+            vs_json_uint(&json, "end_status", m->end_status);
+        }
+        vs_json_end_object(&json);
+    }
     vs_json_end_array(&json);
     vs_json_begin_array(&json, "devices");
     for (size_t g = 0; g < tree->gpu_count; g++) {

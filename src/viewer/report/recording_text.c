@@ -188,28 +188,6 @@ char *vs_recording_sites_note(char *out, const struct vs_report *report,
     return out;
 }
 
-static void unrecorded_json(struct vs_json *json, const struct vs_report_device *device)
-{
-    static const char *const levels[] = {"driver", "blocks", "framework", "segments"};
-    static const char *const whys[] = {"small", "not_sampled", "after_limit"};
-    for (int level = 0; level < VS_LEVEL_COUNT; level++) {
-        for (int why = 0; why < VS_WHY_COUNT; why++) {
-            const struct vs_unrecorded *u = &device->unrecorded[level][why];
-            if (!u->allocs && !u->frees)
-                continue;
-            vs_json_begin_object(json, NULL);
-            vs_json_uint(json, "device", device->device);
-            vs_json_string(json, "level", levels[level]);
-            vs_json_string(json, "why", whys[why]);
-            vs_json_uint(json, "allocations", u->allocs);
-            vs_json_uint(json, "bytes", u->size);
-            vs_json_uint(json, "frees", u->frees);
-            vs_json_uint(json, "freed_bytes", u->freed_size);
-            vs_json_end_object(json);
-        }
-    }
-}
-
 void vs_recording_json(struct vs_json *json, const struct vs_report *report)
 {
     static const char *const stages[] = {"begun_ns", "activity_ended_ns", "stacks_ended_ns",
@@ -233,8 +211,27 @@ void vs_recording_json(struct vs_json *json, const struct vs_report *report)
     if (state->paused_ns)
         vs_json_uint(json, "stopped_since_ns", state->paused_ns);
     vs_json_begin_array(json, "unrecorded");
-    for (size_t i = 0; i < report->device_count; i++)
-        unrecorded_json(json, &report->devices[i]);
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct vs_report_device *device = &report->devices[i];
+        static const char *const levels[] = {"driver", "blocks", "framework", "segments"};
+        static const char *const whys[] = {"small", "not_sampled", "after_limit"};
+        for (int level = 0; level < VS_LEVEL_COUNT; level++) {
+            for (int why = 0; why < VS_WHY_COUNT; why++) {
+                const struct vs_unrecorded *u = &device->unrecorded[level][why];
+                if (!u->allocs && !u->frees)
+                    continue;
+                vs_json_begin_object(json, NULL);
+                vs_json_uint(json, "device", device->device);
+                vs_json_string(json, "level", levels[level]);
+                vs_json_string(json, "why", whys[why]);
+                vs_json_uint(json, "allocations", u->allocs);
+                vs_json_uint(json, "bytes", u->size);
+                vs_json_uint(json, "frees", u->frees);
+                vs_json_uint(json, "freed_bytes", u->freed_size);
+                vs_json_end_object(json);
+            }
+        }
+    }
     vs_json_end_array(json);
     vs_json_end_object(json);
 }

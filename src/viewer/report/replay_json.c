@@ -5,28 +5,6 @@
 
 #include "viewer/common/json_writer.h"
 
-static void put_recorded(struct vs_json *json, const struct vs_replay_view *view)
-{
-    const struct vs_whatif_recorded *r = view->recorded;
-    vs_json_begin_object(json, "recorded");
-    vs_json_string(json, "setting", view->rows[0].setting);
-    vs_json_string(json, "requests",
-                   r->requests == VS_WHATIF_FRAMEWORK ? "framework" : "program");
-    vs_json_uint(json, "request_count", r->request_count);
-    vs_json_uint(json, "steps", r->steps);
-    vs_json_uint(json, "failures", r->failures);
-    vs_json_uint(json, "last_failure_event", r->last_failure);
-    vs_json_uint(json, "reserved_peak_bytes", r->reserved_peak);
-    vs_json_uint(json, "held_peak_bytes", r->held_peak);
-    vs_json_uint(json, "least_bytes", r->live_peak);
-    vs_json_uint(json, "least_held_bytes", r->least_peak);
-    vs_json_uint(json, "other_peak_bytes", r->other_peak);
-    vs_json_uint(json, "outside_peak_bytes", r->outside_peak);
-    vs_json_uint(json, "unmatched_frees", r->unmatched);
-    vs_json_ratio(json, "replayed_difference", vs_replay_agreement(view));
-    vs_json_end_object(json);
-}
-
 static void put_failure(struct vs_json *json, const struct vs_replay_row *row)
 {
     const struct vs_whatif_outcome *o = &row->outcome;
@@ -89,7 +67,24 @@ void vs_replay_json(const struct vs_replay_view *view, FILE *out)
     vs_json_uint(&json, "device", view->recorded->device);
     vs_json_string(&json, "device_name", view->device_name);
     vs_json_uint(&json, "total_bytes", view->recorded->total_bytes);
-    put_recorded(&json, view);
+    const struct vs_whatif_recorded *r = view->recorded;
+    vs_json_begin_object(&json, "recorded");
+    vs_json_string(&json, "setting", view->rows[0].setting);
+    vs_json_string(&json, "requests",
+                   r->requests == VS_WHATIF_FRAMEWORK ? "framework" : "program");
+    vs_json_uint(&json, "request_count", r->request_count);
+    vs_json_uint(&json, "steps", r->steps);
+    vs_json_uint(&json, "failures", r->failures);
+    vs_json_uint(&json, "last_failure_event", r->last_failure);
+    vs_json_uint(&json, "reserved_peak_bytes", r->reserved_peak);
+    vs_json_uint(&json, "held_peak_bytes", r->held_peak);
+    vs_json_uint(&json, "least_bytes", r->live_peak);
+    vs_json_uint(&json, "least_held_bytes", r->least_peak);
+    vs_json_uint(&json, "other_peak_bytes", r->other_peak);
+    vs_json_uint(&json, "outside_peak_bytes", r->outside_peak);
+    vs_json_uint(&json, "unmatched_frees", r->unmatched);
+    vs_json_ratio(&json, "replayed_difference", vs_replay_agreement(view));
+    vs_json_end_object(&json);
     vs_json_begin_array(&json, "rows");
     for (size_t i = 0; i < view->count; i++)
         put_row(&json, view, &view->rows[i]);

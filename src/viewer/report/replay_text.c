@@ -126,24 +126,6 @@ static void add_part(char *text, size_t max, uint64_t bytes, const char *what)
                  vs_size_format(size, bytes), what);
 }
 
-/* What the smallest device holds: the sum is its capacity. */
-static void print_capacity(const struct vs_replay_row *row, const struct vs_style *style)
-{
-    const struct vs_whatif_fullest *f = &row->outcome.fullest;
-    uint64_t used = row->outcome.used_peak;
-    char text[256] = "";
-    add_part(text, sizeof text, f->reserved, "reserved");
-    add_part(text, sizeof text, f->other, "other memory");
-    add_part(text, sizeof text, f->kept, "cached by pools");
-    add_part(text, sizeof text, f->contexts, "contexts");
-    add_part(text, sizeof text, f->others, "other processes");
-    add_part(text, sizeof text, f->rounding, "rounding");
-    add_part(text, sizeof text, row->least_capacity > used ? row->least_capacity - used : 0, "free");
-    fputs(vs_paint(style, VS_DIM), style->out);
-    vs_text_wrapped(style, "    = ", text);
-    fputs(vs_unpaint(style), style->out);
-}
-
 /* A setting on lines of its own, broken after commas. */
 static void print_long(const char *name, FILE *out)
 {
@@ -184,7 +166,21 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
     if (view->find && row->least_capacity) {
         fprintf(out, " %11s  %s\n", vs_size_format(size, row->least_capacity),
                 *row->least_gpu ? row->least_gpu : "none");
-        print_capacity(row, style);
+        /* What the smallest device holds: the sum is its capacity. */
+        const struct vs_whatif_fullest *f = &row->outcome.fullest;
+        uint64_t used = row->outcome.used_peak;
+        char text[256] = "";
+        add_part(text, sizeof text, f->reserved, "reserved");
+        add_part(text, sizeof text, f->other, "other memory");
+        add_part(text, sizeof text, f->kept, "cached by pools");
+        add_part(text, sizeof text, f->contexts, "contexts");
+        add_part(text, sizeof text, f->others, "other processes");
+        add_part(text, sizeof text, f->rounding, "rounding");
+        add_part(text, sizeof text, row->least_capacity > used ? row->least_capacity - used : 0,
+                 "free");
+        fputs(vs_paint(style, VS_DIM), style->out);
+        vs_text_wrapped(style, "    = ", text);
+        fputs(vs_unpaint(style), style->out);
         return;
     }
     if (!view->find)
@@ -243,15 +239,6 @@ static void print_best(const struct vs_replay_view *view, const struct vs_replay
                   from ? two.a : vs_size_format(size, to), text);
 }
 
-static void print_device(const struct vs_replay_row *row, FILE *out)
-{
-    char size[VS_SIZE_TEXT_MAX];
-    if (*row->gpu)
-        fprintf(out, "\non %s (%s)\n", row->gpu, vs_size_format(size, row->capacity));
-    else if (row->capacity)
-        fprintf(out, "\non a device of %s\n", vs_size_format(size, row->capacity));
-}
-
 static void print_rows(const struct vs_replay_view *view, const struct vs_style *style)
 {
     FILE *out = style->out;
@@ -264,7 +251,11 @@ static void print_rows(const struct vs_replay_view *view, const struct vs_style 
     for (size_t i = 0; i < view->count; i++) {
         const struct vs_replay_row *row = &view->rows[i];
         if (i && !same_device(row, row - 1)) {
-            print_device(row, out);
+            char size[VS_SIZE_TEXT_MAX];
+            if (*row->gpu)
+                fprintf(out, "\non %s (%s)\n", row->gpu, vs_size_format(size, row->capacity));
+            else if (row->capacity)
+                fprintf(out, "\non a device of %s\n", vs_size_format(size, row->capacity));
             print_best(view, row, style);
         }
         bool changed = view->modified && i && strcmp(row->setting, view->rows[0].setting) == 0;

@@ -15,7 +15,6 @@
 #include "viewer/report/uncomputed_text.h"
 #include "viewer/report/window_json.h"
 
-
 static const char *condition_name(enum vs_condition condition)
 {
     switch (condition) {
@@ -125,17 +124,6 @@ void vs_report_json_site(struct vs_json *json, const struct vs_report_site *site
     vs_report_json_frames(json, site);
 }
 
-static void site_json(struct vs_json *json, const struct vs_report_sites *sites,
-                      const struct vs_report_site *site)
-{
-    vs_json_begin_object(json, NULL);
-    vs_json_uint(json, "bytes", site->bytes);
-    if (sites->weight > 1)
-        vs_json_uint(json, "standard_error_bytes", vs_report_site_error(sites, site));
-    vs_report_json_site(json, site);
-    vs_json_end_object(json);
-}
-
 void vs_report_json_sites(struct vs_json *json, const char *key,
                           const struct vs_report_sites *sites)
 {
@@ -154,8 +142,15 @@ void vs_report_json_sites(struct vs_json *json, const char *key,
     if (sites->whole_bytes)
         vs_json_int(json, "not_recorded_bytes", vs_report_sites_unlisted(sites));
     vs_json_begin_array(json, "sites");
-    for (size_t i = 0; i < sites->count; i++)
-        site_json(json, sites, &sites->items[i]);
+    for (size_t i = 0; i < sites->count; i++) {
+        const struct vs_report_site *site = &sites->items[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_uint(json, "bytes", site->bytes);
+        if (sites->weight > 1)
+            vs_json_uint(json, "standard_error_bytes", vs_report_site_error(sites, site));
+        vs_report_json_site(json, site);
+        vs_json_end_object(json);
+    }
     vs_json_end_array(json);
     vs_json_end_object(json);
 }
@@ -350,23 +345,6 @@ void vs_report_json_failure(struct vs_json *json, const char *key,
     vs_json_end_object(json);
 }
 
-static void errors_json(struct vs_json *json, const struct vs_refusals *refusals)
-{
-    char name[VS_CUDA_ERROR_TEXT_MAX];
-    vs_json_begin_array(json, "failures_by_error");
-    for (size_t i = 0; i < refusals->count; i++) {
-        const struct vs_refusal *r = &refusals->items[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_known_uint(json, "device", !r->host, r->device);
-        vs_json_string(json, "family", vs_family_name(r->family));
-        vs_json_uint(json, "error", r->error);
-        vs_json_string(json, "error_name", vs_cuda_error_name(name, r->error));
-        vs_json_uint(json, "count", r->count);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
 static void groups_json(struct vs_json *json, const struct vs_report *report)
 {
     vs_json_begin_array(json, "failure_groups");
@@ -394,17 +372,6 @@ static bool set_again(const struct vs_report *report, size_t option)
     return false;
 }
 
-/* Members only of a process that a launcher started. */
-static void job_json(struct vs_json *json, const struct vs_job_rank *job)
-{
-    if (job->has_rank)
-        vs_json_uint(json, "rank", job->rank);
-    if (job->has_local_rank)
-        vs_json_uint(json, "local_rank", job->local_rank);
-    if (job->has_world_size)
-        vs_json_uint(json, "world_size", job->world_size);
-}
-
 static void process_json(struct vs_json *json, const struct vs_report *report)
 {
     vs_json_begin_object(json, "process");
@@ -414,7 +381,14 @@ static void process_json(struct vs_json *json, const struct vs_report *report)
     vs_json_string(json, "host", report->host);
     vs_json_uint(json, "pid", report->pid);
     vs_json_uint(json, "ppid", report->ppid);
-    job_json(json, &report->job);
+    /* Members only of a process that a launcher started. */
+    const struct vs_job_rank *job = &report->job;
+    if (job->has_rank)
+        vs_json_uint(json, "rank", job->rank);
+    if (job->has_local_rank)
+        vs_json_uint(json, "local_rank", job->local_rank);
+    if (job->has_world_size)
+        vs_json_uint(json, "world_size", job->world_size);
     vs_json_string(json, "policy", report->policy);
     vs_json_string(json, "recorder_version", report->version);
     vs_json_uint(json, "start_realtime_ns", report->start_realtime_ns);
@@ -499,18 +473,6 @@ static void phases_json(struct vs_json *json, const struct vs_report *report)
     vs_json_end_object(json);
 }
 
-static void host_json(struct vs_json *json, const struct vs_report_host *host)
-{
-    vs_json_begin_object(json, "host_memory");
-    vs_json_uint(json, "peak_bytes", host->peak_bytes);
-    vs_json_uint(json, "peak_time_ns", host->peak_time_ns);
-    vs_json_string(json, "peak_phase", host->peak_place);
-    vs_json_uint(json, "live_at_end_bytes", host->live_bytes);
-    families_json(json, host->family);
-    vs_report_json_sites(json, "sites_live_at_end", &host->at_end);
-    vs_json_end_object(json);
-}
-
 static void whole_report(struct vs_json *json, const struct vs_report *report)
 {
     vs_json_begin_object(json, NULL);
@@ -522,10 +484,30 @@ static void whole_report(struct vs_json *json, const struct vs_report *report)
         if (!report->wish.one_device || report->devices[i].device == report->wish.device)
             device_json(json, &report->devices[i]);
     vs_json_end_array(json);
-    host_json(json, &report->host_memory);
+    const struct vs_report_host *host = &report->host_memory;
+    vs_json_begin_object(json, "host_memory");
+    vs_json_uint(json, "peak_bytes", host->peak_bytes);
+    vs_json_uint(json, "peak_time_ns", host->peak_time_ns);
+    vs_json_string(json, "peak_phase", host->peak_place);
+    vs_json_uint(json, "live_at_end_bytes", host->live_bytes);
+    families_json(json, host->family);
+    vs_report_json_sites(json, "sites_live_at_end", &host->at_end);
+    vs_json_end_object(json);
     phases_json(json, report);
     vs_json_uint(json, "failure_count", report->failure_total);
-    errors_json(json, &report->refusals);
+    char name[VS_CUDA_ERROR_TEXT_MAX];
+    vs_json_begin_array(json, "failures_by_error");
+    for (size_t i = 0; i < report->refusals.count; i++) {
+        const struct vs_refusal *r = &report->refusals.items[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_known_uint(json, "device", !r->host, r->device);
+        vs_json_string(json, "family", vs_family_name(r->family));
+        vs_json_uint(json, "error", r->error);
+        vs_json_string(json, "error_name", vs_cuda_error_name(name, r->error));
+        vs_json_uint(json, "count", r->count);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
     vs_json_begin_array(json, "failures");
     for (size_t i = 0; i < report->failure_count; i++)
         vs_report_json_failure(json, NULL, &report->failures[i]);

@@ -41,27 +41,24 @@ static void stopped_text(char *out, uint64_t error)
              why ? ")" : "");
 }
 
-/* A trace without an end. */
-static char *outcome_text(char *out, const struct vs_report *report)
-{
-    unsigned long long status = report->outcome.status;
-    switch (report->outcome.kind) {
-    case VS_OUTCOME_KILLED: killed_text(out, status); break;
-    case VS_OUTCOME_EXITED: snprintf(out, ENDING_MAX, "exit %llu, trace not ended", status); break;
-    case VS_OUTCOME_RECORDING: snprintf(out, ENDING_MAX, "still running"); break;
-    default:
-        if (report->condition == VS_TRACE_LIVE || report->condition == VS_TRACE_COMPLETE)
-            snprintf(out, ENDING_MAX, "no end recorded (killed)");
-        else
-            snprintf(out, ENDING_MAX, "end missing from the trace");
-    }
-    return out;
-}
-
 char *vs_report_ending(char *out, const struct vs_report *report)
 {
-    if (!report->has_end)
-        return outcome_text(out, report);
+    if (!report->has_end) {
+        /* A trace without an end. */
+        unsigned long long status = report->outcome.status;
+        switch (report->outcome.kind) {
+        case VS_OUTCOME_KILLED: killed_text(out, status); break;
+        case VS_OUTCOME_EXITED: snprintf(out, ENDING_MAX, "exit %llu, trace not ended",
+                                         status); break;
+        case VS_OUTCOME_RECORDING: snprintf(out, ENDING_MAX, "still running"); break;
+        default:
+            if (report->condition == VS_TRACE_LIVE || report->condition == VS_TRACE_COMPLETE)
+                snprintf(out, ENDING_MAX, "no end recorded (killed)");
+            else
+                snprintf(out, ENDING_MAX, "end missing from the trace");
+        }
+        return out;
+    }
     unsigned long long status = report->end_status;
     switch (report->end_reason) {
     case VS_END_EXIT: snprintf(out, ENDING_MAX, "exit %llu", status); break;
@@ -80,25 +77,6 @@ static bool ended_well(const struct vs_report *report)
     return report->has_end && (report->end_reason != VS_END_EXIT || report->end_status == 0) &&
            report->end_reason != VS_END_SIGNAL && report->end_reason != VS_END_KILLED &&
            report->end_reason != VS_END_STOPPED;
-}
-
-/* How the program ended, or which part of the trace this is. */
-static void scope(const struct vs_report *report, const struct vs_style *style)
-{
-    char ending[96], from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], length[VS_SIZE_TEXT_MAX];
-    const struct vs_report_part *part = &report->part;
-    vs_time_format(to, part->to_ns);
-    if (part->moment)
-        fprintf(style->out, "%sstate at %s%s", vs_paint(style, VS_BOLD), to, vs_unpaint(style));
-    else if (part->window)
-        fprintf(style->out, "%sfrom %s to %s%s (%s)", vs_paint(style, VS_BOLD),
-                vs_time_format(from, part->from_ns), to, vs_unpaint(style),
-                vs_time_format(length, part->to_ns > part->from_ns
-                                           ? part->to_ns - part->from_ns : 0));
-    else
-        fprintf(style->out, "%s  %s%s%s", vs_time_format(to, report->duration_ns),
-                vs_paint(style, ended_well(report) ? VS_GOOD : VS_BAD),
-                vs_report_ending(ending, report), vs_unpaint(style));
 }
 
 static void trace_line(const struct vs_report *report, const struct vs_style *style)
@@ -124,37 +102,6 @@ static void trace_line(const struct vs_report *report, const struct vs_style *st
         fprintf(style->out, "  figures  peaks and counts from the start up to that time\n");
     else if (part->window)
         fprintf(style->out, "  figures  of this span only; earlier memory is live at its start\n");
-}
-
-/* Events dropped for the size limit that do not affect the figures, and those that do. */
-static void dropped_lines(const struct vs_report *report, const struct vs_style *style)
-{
-    bool begun = false;
-    for (size_t i = 0; i < report->dropped_count; i++) {
-        const struct vs_report_pair *d = &report->dropped[i];
-        if (vs_recording_left_out(&report->recording, d->name)) {
-            fprintf(style->out, begun ? ", %s %s" : "  left out %s %s", d->value,
-                    vs_recording_what(d->name));
-            begun = true;
-        }
-    }
-    if (begun)
-        fputc('\n', style->out);
-    for (size_t i = 0; i < report->dropped_count; i++) {
-        const struct vs_report_pair *d = &report->dropped[i];
-        if (vs_recording_left_out(&report->recording, d->name))
-            continue;
-        char lead[64];
-        vs_text_lines(style, vs_text_lead(lead, style, "warning"),
-                      "not recorded: %s %s; the figures below are too low by these", d->value,
-                      vs_recording_what(d->name));
-    }
-}
-
-static void warning(const struct vs_style *style, const char *text)
-{
-    char lead[64];
-    vs_text_wrapped(style, vs_text_lead(lead, style, "warning"), text);
 }
 
 /* The program and its arguments. If the line is too long, folders are left out, the program's first:
@@ -195,7 +142,21 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     fputs("  ", out);
     if (report->pid) /* unknown in an imported trace */
         fprintf(out, "pid %llu  ", (unsigned long long)report->pid);
-    scope(report, style);
+    /* How the program ended, or which part of the trace this is. */
+    char ending[96], from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], length[VS_SIZE_TEXT_MAX];
+    const struct vs_report_part *part = &report->part;
+    vs_time_format(to, part->to_ns);
+    if (part->moment)
+        fprintf(style->out, "%sstate at %s%s", vs_paint(style, VS_BOLD), to, vs_unpaint(style));
+    else if (part->window)
+        fprintf(style->out, "%sfrom %s to %s%s (%s)", vs_paint(style, VS_BOLD),
+                vs_time_format(from, part->from_ns), to, vs_unpaint(style),
+                vs_time_format(length, part->to_ns > part->from_ns
+                                           ? part->to_ns - part->from_ns : 0));
+    else
+        fprintf(style->out, "%s  %s%s%s", vs_time_format(to, report->duration_ns),
+                vs_paint(style, ended_well(report) ? VS_GOOD : VS_BAD),
+                vs_report_ending(ending, report), vs_unpaint(style));
     if (*report->policy)
         fprintf(out, "  allocator ");
     vs_text_put(out, report->policy);
@@ -204,11 +165,33 @@ static void heading(const struct vs_report *report, const struct vs_style *style
         command_line(report, style);
     trace_line(report, style);
     vs_recording_text(report, style);
-    if (report->condition != VS_TRACE_COMPLETE)
-        warning(style, report->condition_text);
+    if (report->condition != VS_TRACE_COMPLETE) {
+        char lead[64];
+        vs_text_wrapped(style, vs_text_lead(lead, style, "warning"), report->condition_text);
+    }
     vs_recording_cut_line(report, style);
     vs_recording_kernels_line(report, style);
-    dropped_lines(report, style);
+    /* Events dropped for the size limit that do not affect the figures, and those that do. */
+    bool begun = false;
+    for (size_t i = 0; i < report->dropped_count; i++) {
+        const struct vs_report_pair *d = &report->dropped[i];
+        if (vs_recording_left_out(&report->recording, d->name)) {
+            fprintf(style->out, begun ? ", %s %s" : "  left out %s %s", d->value,
+                    vs_recording_what(d->name));
+            begun = true;
+        }
+    }
+    if (begun)
+        fputc('\n', style->out);
+    for (size_t i = 0; i < report->dropped_count; i++) {
+        const struct vs_report_pair *d = &report->dropped[i];
+        if (vs_recording_left_out(&report->recording, d->name))
+            continue;
+        char lead[64];
+        vs_text_lines(style, vs_text_lead(lead, style, "warning"),
+                      "not recorded: %s %s; the figures below are too low by these", d->value,
+                      vs_recording_what(d->name));
+    }
     for (size_t i = 0; i < report->note_count; i++) {
         vs_text_wrapped(style, "  note     ", report->notes[i].text);
     }
@@ -328,25 +311,6 @@ static bool shown_before(const struct vs_report_sites *all, const struct vs_repo
             return false;
     }
     return true;
-}
-
-static void leak_lines(const struct vs_report *report, const struct vs_report_device *device,
-                       const char *when, const struct vs_style *style)
-{
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
-    if (device->at_end.total_bytes && !report->part.moment) {
-        bool same = shown_before(&device->at_peak, &device->at_end, style);
-        bool lost = device->lost_bytes && device->level == VS_LEVEL_DEVICE;
-        char lead[64];
-        snprintf(lead, sizeof lead, "  %slive %s%s: ", vs_paint(style, VS_BOLD), when,
-                 vs_unpaint(style));
-        vs_text_lines(style, lead, "%s%s%s%s%s", vs_size_format(a, device->at_end.total_bytes),
-                      same ? ", at call sites listed above" : "", lost ? ", " : "",
-                      lost ? vs_size_format(b, device->lost_bytes) : "",
-                      lost ? " of it freed only when its context was destroyed" : "");
-        if (!same)
-            vs_text_sites(style, &device->at_end);
-    }
 }
 
 /* Blocks of one size allocated and freed again and again, where each is a call of the driver: the
@@ -488,23 +452,6 @@ static const char *peak_label(const struct vs_report_device *device)
     return device->level == VS_LEVEL_FRAMEWORK ? "device peak" : "peak allocated";
 }
 
-static void peak_lines(const struct vs_report_device *device, const struct vs_style *style)
-{
-    const struct vs_report_peak *allocated = &device->peak_allocated;
-    const struct vs_report_peak *requested = &device->peak_requested;
-    bool limited = device->limit_bytes && device->limit_bytes < device->total_bytes;
-    uint64_t whole = limited ? device->limit_bytes : device->total_bytes;
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
-    peak_line(style, peak_label(device), allocated->bytes, whole, allocated->time_ns,
-              allocated->place, true);
-    if (strcmp(vs_size_format(a, requested->bytes), vs_size_format(b, allocated->bytes)) != 0)
-        peak_line(style, "peak requested", requested->bytes, 0, requested->time_ns,
-                  requested->place, false);
-    if (device->segment_allocs || device->peak_reserved.bytes != allocated->bytes)
-        peak_line(style, "peak reserved", device->peak_reserved.bytes, whole,
-                  device->peak_reserved_first_ns, device->peak_reserved_first_place, true);
-}
-
 static void device_section(const struct vs_report *report, const struct vs_report_device *device,
                            const struct vs_style *style)
 {
@@ -514,7 +461,19 @@ static void device_section(const struct vs_report *report, const struct vs_repor
     if (report->part.moment)
         now_lines(device, style);
     if (device->peak_allocated.event) {
-        peak_lines(device, style);
+        const struct vs_report_peak *allocated = &device->peak_allocated;
+        const struct vs_report_peak *requested = &device->peak_requested;
+        bool limited = device->limit_bytes && device->limit_bytes < device->total_bytes;
+        uint64_t whole = limited ? device->limit_bytes : device->total_bytes;
+        char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
+        peak_line(style, peak_label(device), allocated->bytes, whole, allocated->time_ns,
+                  allocated->place, true);
+        if (strcmp(vs_size_format(a, requested->bytes), vs_size_format(b, allocated->bytes)) != 0)
+            peak_line(style, "peak requested", requested->bytes, 0, requested->time_ns,
+                      requested->place, false);
+        if (device->segment_allocs || device->peak_reserved.bytes != allocated->bytes)
+            peak_line(style, "peak reserved", device->peak_reserved.bytes, whole,
+                      device->peak_reserved_first_ns, device->peak_reserved_first_place, true);
         fragmentation_lines(device, style);
     }
     graph_line(device, style);
@@ -525,7 +484,21 @@ static void device_section(const struct vs_report *report, const struct vs_repor
                     part->moment ? "that time" : part->window ? "the end of the span" : "the end");
     vs_held_text(report, device, style);
     vs_held_text_cached(device, style);
-    leak_lines(report, device, end_word(report), style);
+    const char *when = end_word(report);
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
+    if (device->at_end.total_bytes && !report->part.moment) {
+        bool same = shown_before(&device->at_peak, &device->at_end, style);
+        bool lost = device->lost_bytes && device->level == VS_LEVEL_DEVICE;
+        char lead[64];
+        snprintf(lead, sizeof lead, "  %slive %s%s: ", vs_paint(style, VS_BOLD), when,
+                 vs_unpaint(style));
+        vs_text_lines(style, lead, "%s%s%s%s%s", vs_size_format(a, device->at_end.total_bytes),
+                      same ? ", at call sites listed above" : "", lost ? ", " : "",
+                      lost ? vs_size_format(b, device->lost_bytes) : "",
+                      lost ? " of it freed only when its context was destroyed" : "");
+        if (!same)
+            vs_text_sites(style, &device->at_end);
+    }
     vs_growth_lines(report, &device->growing, &device->filled, style);
     churn_lines(report, device, style);
     kernel_lines(device, style);
@@ -614,8 +587,51 @@ static void error_lines(const struct vs_report *report, const struct vs_style *s
                 vs_cuda_error_name(name, refusals->items[i].error));
 }
 
-static void footing(const struct vs_report *report, const struct vs_style *style)
+void vs_report_text(const struct vs_report *report, const struct vs_style *style)
 {
+    vs_report_text_after(report, 0, style);
+}
+
+void vs_report_text_after(const struct vs_report *report, uint64_t explained,
+                          const struct vs_style *style)
+{
+    bool whole = !report->part.moment && !report->part.window;
+    heading(report, style);
+    if (report->device_count == 0)
+        fprintf(style->out, "\nno device memory was used%s\n",
+                whole ? "" : " in this part of the trace");
+    if (report->wish.by || report->wish.map || vs_held_filter_given(&report->wish.filter)) {
+        /* Only the lists that were asked for. */
+        for (size_t i = 0; i < report->device_count; i++) {
+            const struct vs_report_device *device = &report->devices[i];
+            if (report->wish.one_device && device->device != report->wish.device)
+                continue;
+            device_heading(device, style);
+            if (vs_report_of_phase(report) && device->peak_chosen.event)
+                peak_line(style, "peak of the phase", device->peak_chosen.bytes,
+                          device->total_bytes,
+                          device->peak_chosen.time_ns, device->peak_chosen.place, true);
+            else if (device->peak_allocated.event && !report->part.moment &&
+                     !vs_report_of_phase(report))
+                peak_line(style, peak_label(device), device->peak_allocated.bytes,
+                          device->total_bytes,
+                          device->peak_allocated.time_ns, device->peak_allocated.place, true);
+            else if (report->part.moment && report->wish.by & 1u << VS_BY_SITE)
+                now_lines(device, style);
+            vs_held_text_wished(report, device, style);
+        }
+        return;
+    }
+    vs_failure_text(report, explained, style);
+    vs_uncomputed_lines(report, style);
+    vs_findings_text(report, true, style);
+    for (size_t i = 0; i < report->device_count; i++)
+        if (!report->wish.one_device || report->devices[i].device == report->wish.device)
+            device_section(report, &report->devices[i], style);
+    host_section(report, style);
+    phase_section(report, style);
+    vs_growth_steps_lines(report, style);
+    error_lines(report, style);
     FILE *out = style->out;
     if (report->symbols_note && *report->symbols_note) {
         fputc('\n', out);
@@ -632,54 +648,4 @@ static void footing(const struct vs_report *report, const struct vs_style *style
                     oom ? "" : "--open");
     if (!oom)
         fputs("      (memory over time, in the browser)\n", out);
-}
-
-/* Only the lists that were asked for. */
-static void wished(const struct vs_report *report, const struct vs_style *style)
-{
-    for (size_t i = 0; i < report->device_count; i++) {
-        const struct vs_report_device *device = &report->devices[i];
-        if (report->wish.one_device && device->device != report->wish.device)
-            continue;
-        device_heading(device, style);
-        if (vs_report_of_phase(report) && device->peak_chosen.event)
-            peak_line(style, "peak of the phase", device->peak_chosen.bytes, device->total_bytes,
-                      device->peak_chosen.time_ns, device->peak_chosen.place, true);
-        else if (device->peak_allocated.event && !report->part.moment && !vs_report_of_phase(report))
-            peak_line(style, peak_label(device), device->peak_allocated.bytes, device->total_bytes,
-                      device->peak_allocated.time_ns, device->peak_allocated.place, true);
-        else if (report->part.moment && report->wish.by & 1u << VS_BY_SITE)
-            now_lines(device, style);
-        vs_held_text_wished(report, device, style);
-    }
-}
-
-void vs_report_text(const struct vs_report *report, const struct vs_style *style)
-{
-    vs_report_text_after(report, 0, style);
-}
-
-void vs_report_text_after(const struct vs_report *report, uint64_t explained,
-                          const struct vs_style *style)
-{
-    bool whole = !report->part.moment && !report->part.window;
-    heading(report, style);
-    if (report->device_count == 0)
-        fprintf(style->out, "\nno device memory was used%s\n",
-                whole ? "" : " in this part of the trace");
-    if (report->wish.by || report->wish.map || vs_held_filter_given(&report->wish.filter)) {
-        wished(report, style);
-        return;
-    }
-    vs_failure_text(report, explained, style);
-    vs_uncomputed_lines(report, style);
-    vs_findings_text(report, true, style);
-    for (size_t i = 0; i < report->device_count; i++)
-        if (!report->wish.one_device || report->devices[i].device == report->wish.device)
-            device_section(report, &report->devices[i], style);
-    host_section(report, style);
-    phase_section(report, style);
-    vs_growth_steps_lines(report, style);
-    error_lines(report, style);
-    footing(report, style);
 }

@@ -69,31 +69,6 @@ static void meta_end(struct vs_database_insert *meta, const char *which,
     meta_uint(meta, key, end->by_event ? end->value : since_start(replay, end->value));
 }
 
-static void write_meta(struct vs_database *db, const struct vs_replay *replay, bool complete,
-                       const struct vs_time_window *window)
-{
-    struct vs_database_insert *meta = vs_database_prepare(db, "meta", 2);
-    const struct vs_event_process *process = &replay->process.process;
-    meta_uint(meta, "schema", VS_SQLITE_VERSION);
-    if (replay->has_process) {
-        meta_text(meta, "exe", vs_reader_string(replay->reader, process->exe));
-        meta_text(meta, "command", vs_reader_string(replay->reader, process->cmdline));
-        meta_text(meta, "host", vs_reader_string(replay->reader, process->host));
-        meta_text(meta, "version", vs_reader_string(replay->reader, process->version));
-        meta_uint(meta, "pid", process->pid);
-        meta_uint(meta, "start_realtime_ns", process->start_realtime_ns);
-    }
-    meta_uint(meta, "duration_ns", since_start(replay, replay->now_ns));
-    meta_uint(meta, "events", replay->events);
-    meta_uint(meta, "complete", complete);
-    meta_uint(meta, "sample", replay->recording.sample > 1 ? replay->recording.sample : 1);
-    meta_uint(meta, "min_size", replay->recording.min_size);
-    if (window) {
-        meta_end(meta, "from", &window->from, replay);
-        meta_end(meta, "to", &window->to, replay);
-    }
-}
-
 void vs_sqlite_devices(struct vs_database *db, const struct vs_replay *replay,
                        const struct vs_allocation_filter *wanted)
 {
@@ -114,18 +89,6 @@ void vs_sqlite_devices(struct vs_database *db, const struct vs_replay *replay,
         vs_database_known(row, sums.peak->event, since_start(replay, sums.peak->time_ns));
         vs_database_uint(row, account->peak_reserved.bytes);
         vs_database_uint(row, sums.allocated);
-        vs_database_row(row);
-    }
-}
-
-static void write_phases(struct vs_database *db, const struct vs_replay *replay)
-{
-    struct vs_database_insert *row = vs_database_prepare(db, "phases", 2);
-    char path[VS_PLACE_TEXT_MAX];
-    for (size_t i = 1; i < replay->phases.count; i++) {
-        vs_database_uint(row, i);
-        vs_database_text(row, vs_phases_text(&replay->phases, (struct vs_place){.phase = (uint32_t)i},
-                                             path));
         vs_database_row(row);
     }
 }
@@ -230,8 +193,34 @@ enum vs_err vs_sqlite_tables(struct vs_database *db, const struct vs_replay *rep
                              const struct vs_allocation_filter *wanted)
 {
     struct vs_site_labels labels;
-    write_meta(db, replay, complete, wanted->window);
-    write_phases(db, replay);
+    struct vs_database_insert *meta = vs_database_prepare(db, "meta", 2);
+    const struct vs_event_process *process = &replay->process.process;
+    meta_uint(meta, "schema", VS_SQLITE_VERSION);
+    if (replay->has_process) {
+        meta_text(meta, "exe", vs_reader_string(replay->reader, process->exe));
+        meta_text(meta, "command", vs_reader_string(replay->reader, process->cmdline));
+        meta_text(meta, "host", vs_reader_string(replay->reader, process->host));
+        meta_text(meta, "version", vs_reader_string(replay->reader, process->version));
+        meta_uint(meta, "pid", process->pid);
+        meta_uint(meta, "start_realtime_ns", process->start_realtime_ns);
+    }
+    meta_uint(meta, "duration_ns", since_start(replay, replay->now_ns));
+    meta_uint(meta, "events", replay->events);
+    meta_uint(meta, "complete", complete);
+    meta_uint(meta, "sample", replay->recording.sample > 1 ? replay->recording.sample : 1);
+    meta_uint(meta, "min_size", replay->recording.min_size);
+    if (wanted->window) {
+        meta_end(meta, "from", &wanted->window->from, replay);
+        meta_end(meta, "to", &wanted->window->to, replay);
+    }
+    struct vs_database_insert *row = vs_database_prepare(db, "phases", 2);
+    char path[VS_PLACE_TEXT_MAX];
+    for (size_t i = 1; i < replay->phases.count; i++) {
+        vs_database_uint(row, i);
+        vs_database_text(row, vs_phases_text(&replay->phases,
+                                             (struct vs_place){.phase = (uint32_t)i}, path));
+        vs_database_row(row);
+    }
     enum vs_err err = vs_site_labels_open(&labels, vs_stack_names_symbols(names), replay);
     if (!err)
         err = write_sites(db, replay, names, &labels, used, used_count);

@@ -6,17 +6,6 @@
 
 #define NS 1e9
 
-static void put_steps(struct vs_json *json, const struct vs_watch_view *view)
-{
-    static const char *const sources[] = {"none", "found", "marked"};
-    vs_json_begin_object(json, "steps");
-    vs_json_string(json, "source", sources[view->steps_source]);
-    vs_json_uint(json, "begun", view->steps_begun);
-    vs_json_uint(json, "number", view->step);
-    vs_json_ratio(json, "seconds", (double)view->step_ns / NS);
-    vs_json_end_object(json);
-}
-
 static void put_growth(struct vs_json *json, const struct vs_watch_device *device)
 {
     const struct vs_growth_row *growth = &device->growth;
@@ -52,35 +41,6 @@ static void put_forecast(struct vs_json *json, const struct vs_forecast *forecas
     vs_json_end_object(json);
 }
 
-static void put_sites(struct vs_json *json, const struct vs_watch_device *device)
-{
-    vs_json_begin_array(json, "sites");
-    for (size_t i = 0; i < device->site_count; i++) {
-        const struct vs_watch_site *site = &device->sites[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "name", site->name);
-        vs_json_string(json, "chain", site->chain);
-        vs_json_uint(json, "bytes", site->bytes);
-        vs_json_uint(json, "count", site->count);
-        vs_json_bool(json, "growing", site->growing);
-        vs_json_uint(json, "growth_per_step", site->growth_per_step);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-    vs_json_uint(json, "sites_omitted", device->sites_omitted);
-}
-
-static void put_history(struct vs_json *json, const struct vs_memory_history *history)
-{
-    vs_json_begin_object(json, "history");
-    vs_json_ratio(json, "period_seconds", (double)history->period_ns / NS);
-    vs_json_begin_array(json, "highest_bytes");
-    for (size_t i = 0; i < history->count; i++)
-        vs_json_uint(json, NULL, history->highest[i]);
-    vs_json_end_array(json);
-    vs_json_end_object(json);
-}
-
 static void put_device(struct vs_json *json, const struct vs_watch_device *device)
 {
     vs_json_begin_object(json, NULL);
@@ -106,8 +66,27 @@ static void put_device(struct vs_json *json, const struct vs_watch_device *devic
     vs_json_end_object(json);
     put_growth(json, device);
     put_forecast(json, &device->forecast);
-    put_history(json, device->history);
-    put_sites(json, device);
+    vs_json_begin_object(json, "history");
+    vs_json_ratio(json, "period_seconds", (double)device->history->period_ns / NS);
+    vs_json_begin_array(json, "highest_bytes");
+    for (size_t i = 0; i < device->history->count; i++)
+        vs_json_uint(json, NULL, device->history->highest[i]);
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+    vs_json_begin_array(json, "sites");
+    for (size_t i = 0; i < device->site_count; i++) {
+        const struct vs_watch_site *site = &device->sites[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_string(json, "name", site->name);
+        vs_json_string(json, "chain", site->chain);
+        vs_json_uint(json, "bytes", site->bytes);
+        vs_json_uint(json, "count", site->count);
+        vs_json_bool(json, "growing", site->growing);
+        vs_json_uint(json, "growth_per_step", site->growth_per_step);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_uint(json, "sites_omitted", device->sites_omitted);
     vs_json_end_object(json);
 }
 
@@ -130,7 +109,13 @@ static void put_process(struct vs_json *json, const struct vs_top_process *proce
     vs_json_uint(json, "failed_allocations", view->failures);
     vs_json_bool(json, "sampled", view->sampled);
     vs_json_uint(json, "host_bytes", view->host_bytes);
-    put_steps(json, view);
+    static const char *const sources[] = {"none", "found", "marked"};
+    vs_json_begin_object(json, "steps");
+    vs_json_string(json, "source", sources[view->steps_source]);
+    vs_json_uint(json, "begun", view->steps_begun);
+    vs_json_uint(json, "number", view->step);
+    vs_json_ratio(json, "seconds", (double)view->step_ns / NS);
+    vs_json_end_object(json);
     vs_json_begin_array(json, "devices");
     for (size_t i = 0; i < view->device_count; i++)
         put_device(json, &view->devices[i]);

@@ -151,25 +151,6 @@ static const char *share(char out[VS_SIZE_TEXT_MAX], uint64_t part, uint64_t who
     return out;
 }
 
-/* At most 8 columns: "85 st.", "3.6k st.". */
-static const char *steps_text(char out[VS_FORECAST_TEXT_MAX], uint64_t steps)
-{
-    static const char units[] = "kMGTPE";
-    char about[VS_FORECAST_TEXT_MAX];
-    double value = (double)steps / 1000;
-    size_t unit = 0;
-    if (steps < 995) {
-        snprintf(out, VS_FORECAST_TEXT_MAX, "%.20s st.", vs_about_count(about, steps));
-        return out;
-    }
-    while (value >= 995) {
-        value /= 1000;
-        unit++;
-    }
-    snprintf(out, VS_FORECAST_TEXT_MAX, "%.*f%c st.", value < 9.95 ? 1 : 0, value, units[unit]);
-    return out;
-}
-
 static const char *left_text(char out[VS_FORECAST_TEXT_MAX], const struct vs_top_process *process,
                              const struct vs_forecast *forecast)
 {
@@ -187,7 +168,21 @@ static const char *left_text(char out[VS_FORECAST_TEXT_MAX], const struct vs_top
         return vs_about_time(out, forecast->seconds);
     if (forecast->time_known)
         return ">2 weeks";
-    return steps_text(out, forecast->steps);
+    /* At most 8 columns: "85 st.", "3.6k st.". */
+    static const char units[] = "kMGTPE";
+    char about[VS_FORECAST_TEXT_MAX];
+    double value = (double)forecast->steps / 1000;
+    size_t unit = 0;
+    if (forecast->steps < 995) {
+        snprintf(out, VS_FORECAST_TEXT_MAX, "%.20s st.", vs_about_count(about, forecast->steps));
+        return out;
+    }
+    while (value >= 995) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(out, VS_FORECAST_TEXT_MAX, "%.*f%c st.", value < 9.95 ? 1 : 0, value, units[unit]);
+    return out;
 }
 
 /* The text of a column; *buffer* may hold it. */
