@@ -119,13 +119,14 @@ ROOMS = {
     "viewer/html": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                     "analysis/kinds analysis/report analysis/oom viewer/common viewer/report", "page.h"),
     "viewer/top": ("base analysis/growth analysis/state analysis/watch viewer/common", "grid.h top_frame.h"),
-    "simulator/checker": ("base simulator/driver simulator/memory", "vs_sim_check.h"),
-    "simulator/driver": ("base public simulator/checker simulator/memory",
-                         "vs_sim_activity.h vs_sim_clock.h vs_sim_driver.h vs_sim_nvml.h "
+    "simulator/driver": ("base public",
+                         "vs_sim_activity.h vs_sim_check.h vs_sim_clock.h vs_sim_driver.h vs_sim_nvml.h "
                          "vs_sim_spec.h vs_sim_thunk.h vs_sim_work.h"),
-    "simulator/graph": ("base simulator/driver simulator/memory", "vs_sim_graph.h"),
-    "simulator/memory": ("base simulator/driver simulator/graph simulator/checker",
+    "simulator/memory": ("base simulator/driver",
                          "vs_sim_array.h vs_sim_ipc.h vs_sim_managed.h vs_sim_memory.h vs_sim_pool.h"),
+    "simulator/context": ("base simulator/driver simulator/memory", ""),
+    "simulator/graph": ("base simulator/driver simulator/memory", ""),
+    "simulator/checker": ("base simulator/driver simulator/memory", ""),
     "simulator/libraries/common": ("base public simulator/driver", "vs_library_base.h vs_library_fallback.h"),
     "simulator/libraries/sizes": ("base simulator/driver simulator/libraries/common", "vs_library_sizes.h"),
     "simulator/libraries/cublaslt": ("base simulator/libraries/common", "vs_blas_handle.h"),

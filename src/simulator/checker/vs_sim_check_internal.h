@@ -5,7 +5,7 @@
 #ifndef VS_SIM_CHECK_INTERNAL_H
 #define VS_SIM_CHECK_INTERNAL_H
 
-#include "simulator/checker/vs_sim_check.h"
+#include "simulator/driver/vs_sim_check.h"
 #include "simulator/driver/vs_sim_driver.h"
 #include "simulator/checker/vs_sim_shadow.h"
 #include "simulator/memory/vs_sim_memory.h"

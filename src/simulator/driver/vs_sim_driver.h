@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Internal header of the stand-in driver: devices, contexts, streams and events, and the functions
- * its files call in each other; vs_sim_memory.h has those of memory. Every exported CUDA function of the
- * drv_*.c files begins with vs_sim_enter or vs_sim_enter_context.
+ * its rooms (driver, memory, context, graph, checker) call in each other, whichever is the lower one;
+ * vs_sim_memory.h has those of memory. Every exported CUDA function of the drv_*.c files begins with
+ * vs_sim_enter or vs_sim_enter_context.
  *
  * Streams, events and contexts are never returned to malloc: a destroyed one is kept for reuse, and
  * its sequence numbers continue. So a (stream, number) pair can be waited for at any later time,
@@ -26,7 +27,7 @@
 #include <stdint.h>
 
 #include "simulator/driver/vs_sim_activity.h"
-#include "simulator/checker/vs_sim_check.h"
+#include "simulator/driver/vs_sim_check.h"
 #include "simulator/driver/vs_sim_spec.h"
 #include "vramscope_simulator.h"
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "simulator/checker/vs_sim_check.h"
+#include "simulator/driver/vs_sim_check.h"
 #include "simulator/memory/vs_sim_memory.h"
 
 #define STORE_BYTES (UINT64_C(1) << 60) /* of address space in a file: practically unlimited */
