@@ -12,8 +12,8 @@
 #ifndef VS_ALLOCATOR_INTERNAL_H
 #define VS_ALLOCATOR_INTERNAL_H
 
-#include "allocator/compact/page_index.h"
-#include "allocator/compact/views.h"
+#include "allocator/core/page_index.h"
+#include "allocator/core/views.h"
 #include "allocator/core/allocator.h"
 #include "allocator/core/block_store.h"
 #include "allocator/core/free_index.h"

@@ -2,7 +2,7 @@
  *
  * Lookups, and the host memory of the tables; see the header. The tables of ranges cover the whole
  * reserved range, but only the used parts are ever touched. */
-#include "allocator/compact/page_index.h"
+#include "allocator/core/page_index.h"
 
 #include <string.h>
 

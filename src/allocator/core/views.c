@@ -3,7 +3,7 @@
  * Life of a view: made over pieces of free memory, used by one block at a time, dormant between
  * uses, dropped when there are too many or memory is short; see the header. The policy decides
  * which pieces, and when. */
-#include "allocator/compact/views.h"
+#include "allocator/core/views.h"
 
 #include "allocator/core/allocator_internal.h"
 

@@ -2,7 +2,7 @@
  *
  * Invariants of views, for vs_allocator_check: a view owns exactly the memory lent to it, at the
  * places where its pages are mapped from. */
-#include "allocator/compact/views.h"
+#include "allocator/core/views.h"
 
 #include "allocator/core/allocator_internal.h"
 
