@@ -10,7 +10,8 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import Dict, List, Optional, Sequence
+import tempfile
+from typing import Dict, Iterator, List, Optional, Sequence
 
 from vramscope import library
 
@@ -92,11 +93,30 @@ def environment() -> Dict[str, str]:
             if key not in hidden and not key.startswith("VRAMSCOPE_")}
 
 
+def _failed(verb: str, status: int, errors: bytes) -> library.Error:
+    text = errors.decode(errors="replace").strip()
+    return library.Error(text or f"vramscope {verb} ended with status {status}")
+
+
 def output_of(words: Sequence[str], accepted: Sequence[int] = (0,)) -> str:
     """The standard output of a verb. Error with its message if its status is not *accepted*."""
     done = subprocess.run([command(), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=environment(), check=False)
     if done.returncode not in accepted:
-        text = done.stderr.decode(errors="replace").strip()
-        raise library.Error(text or f"vramscope {words[0]} ended with status {done.returncode}")
+        raise _failed(words[0], done.returncode, done.stderr)
     return done.stdout.decode(errors="replace")
+
+
+def lines_of(words: Sequence[str]) -> Iterator[bytes]:
+    """The lines that a verb prints, as it prints them. Error with its message if it fails."""
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(
+            [command(), *words], stdout=subprocess.PIPE, stderr=errors, env=environment()) as verb:
+        assert verb.stdout is not None
+        try:
+            yield from verb.stdout
+        except GeneratorExit:  # the caller needs no more
+            verb.kill()
+            raise
+        if verb.wait():
+            errors.seek(0)
+            raise _failed(words[0], verb.returncode, errors.read())

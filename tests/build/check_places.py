@@ -16,7 +16,7 @@ import tempfile
 SECTION = re.compile(r"^## Where to add what\n(.*?)^## ", re.M | re.S)
 ROW = re.compile(r"^\| ([^|]*\((\d+)\)) \| (.*) \|$", re.M)
 NEEDED = ("ARCHITECTURE.md", "CMakeLists.txt")
-FOLDERS = ("src", "tools", "docs", "python", "cmake", "tests/build", "tests/unit", "tests/exports",
+FOLDERS = ("src", "tools", "docs", "cmake", "tests/build", "tests/decoder", "tests/unit", "tests/exports",
            "tests/preload/compat", "tests/simulator/conformance", "tests/simulator/libraries", "scripts")
 
 

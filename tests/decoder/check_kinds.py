@@ -8,6 +8,8 @@ import os
 import re
 import sys
 
+import vst
+
 
 def in_source(root):
     text = open(os.path.join(root, "src/trace/format/event_table.h"), encoding="utf-8").read()
@@ -77,8 +79,6 @@ def wrong_properties(text, kinds, properties):
 
 def main():
     root = sys.argv[1]
-    sys.path.insert(0, os.path.join(root, "python"))
-    from vramscope import vst
     (source, properties), (document, text) = in_source(root), in_document(root)
     letters, wrong = ["U", "S", "A", "T", "STR", "STK"], []
     wrong += wrong_properties(text, source, properties)

@@ -3,8 +3,8 @@
 
 import struct
 
-from vramscope import vst
-from vramscope.xxh64 import xxh64
+import vst
+from xxh64 import xxh64
 
 
 def frames(data):
@@ -28,10 +28,10 @@ def signed_again(data):
     return bytes(data)
 
 
-def changed(data, rng, header, types=None):
-    """Changes one to three bytes, mostly in payloads; *types*: only of frames of these types."""
+def changed(data, rng, header):
+    """Changes one to three bytes, mostly in payloads."""
     data = bytearray(data)
-    places = [p for p in frames(data) if types is None or data[p[0] + 4] in types]
+    places = list(frames(data))
     for _ in range(rng.randint(1, 3) if places else 0):
         at, header_bytes, stored = rng.choice(places)
         where = rng.randrange(at + 4, at + header_bytes + stored) if header or not stored else \

@@ -42,8 +42,9 @@ def check_trace(problems, what, decoder, path, text):
 
 
 def check(recorded, problems, root):
-    sys.path.insert(0, os.path.join(root, "python"))
-    from vramscope import records, vst
+    sys.path.insert(0, os.path.join(root, "tests/decoder"))
+    import records
+    import vst
     for name, path in recorded.traces.items():
         check_trace(problems, name, (records, vst), path, recorded.export(name, "json"))
     for path in sorted(glob.glob(os.path.join(root, "tests/golden/*.vst"))):

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/checkpoint/checkpoint_build.h"
-#include "decoder/checkpoint_print.h"
+#include "golden/checkpoint_print.h"
 #include "golden/golden_trace.h"
 #include "trace/read/trace_dump.h"
 

@@ -5,7 +5,7 @@
 #include "unit/trace/trace_test.h"
 
 #include "analysis/checkpoint/trace_state.h"
-#include "decoder/checkpoint_print.h"
+#include "golden/checkpoint_print.h"
 #include "trace/read/rewrite.h"
 #include "trace/read/seek.h"
 

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "python"), os.path.join(ROOT, "tests/support")]
-import vramscope.vst as vst  # noqa: E402
+sys.path[:0] = [os.path.join(ROOT, "tests/decoder"), os.path.join(ROOT, "tests/support")]
+import vst  # noqa: E402
 
 
 class Imported:

@@ -10,8 +10,8 @@ import sysconfig
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "python"))
-from vramscope import vst  # noqa: E402
+sys.path.insert(0, os.path.join(HERE, "..", "decoder"))
+import vst  # noqa: E402
 
 SKIPPED = 77
 

@@ -13,8 +13,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "python"))
-from vramscope import vst  # noqa: E402
+sys.path.insert(0, os.path.join(HERE, "..", "decoder"))
+import vst  # noqa: E402
 
 DEPTH = 128
 TEXT_MAX = 1024  # VS_PYTHON_TEXT_MAX

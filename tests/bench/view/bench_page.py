@@ -34,7 +34,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT / "tests/page"), str(ROOT / "python")]
+sys.path[:0] = [str(ROOT / "tests/page"), str(ROOT / "tests/decoder")]
 import browser  # noqa: E402
 
 LIMIT = 120
@@ -71,7 +71,7 @@ def record(maker, folder, events):
 
 def snapshot_of(path):
     """The trace as a snapshot of PyTorch's memory history."""
-    import vramscope.vst as vst
+    import vst
     history, frames_of, live = [], {}, {}
 
     def frames(stack):

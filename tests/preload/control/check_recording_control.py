@@ -14,8 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "python"))
-from vramscope import vst  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "decoder"))
+import vst  # noqa: E402
 
 MIB = 1 << 20
 PEAKS = ("peak_allocated", "peak_requested", "peak_reserved")

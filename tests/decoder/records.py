@@ -185,11 +185,6 @@ class Definitions:
         self._strings, self._nodes = [""], [None]
         self._modules, self._kinds = [], {}
 
-    def adopt(self, other):
-        """Copy the definitions of *other*."""
-        self._strings, self._nodes = other._strings, other._nodes
-        self._modules, self._kinds = other._modules, other._kinds
-
     def counts(self):
         """The numbers of texts and of stack nodes."""
         return len(self._strings) - 1, len(self._nodes) - 1

@@ -2,7 +2,7 @@
  *
  * See the header. Written from the document and the structs, independently of trace_state_fields.c,
  * so that exchanged fields are detected. */
-#include "decoder/checkpoint_print.h"
+#include "golden/checkpoint_print.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,36 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads vramscope traces (.vst): pure Python, written from docs/trace-format.md alone.
+"""Reads vramscope traces (.vst): written from docs/trace-format.md alone, so that the tests can compare
+it with the C reader.
 
-    import vramscope.vst as vst
+    import vst
     with vst.open("vramscope.train.812.vst") as trace:
         for event in trace:
             if event.kind == "alloc":
                 print(event.time_ns, event["size"], event["api"], event["stack"])
         print(trace.condition, trace.text)
 
-    python3 -m vramscope.vst TRACE                  every event as a line of JSON
-    python3 -m vramscope.vst --checkpoints TRACE    the checkpoints of the trace with their states
-
-It is independent of the C reader, so that the tests can compare the two. TRACE.live of a killed
-process is read as well. Any input is safe: the events end at the first damage, and `condition` and
-`text` give the reason. Memory: one frame and the definitions.
+TRACE.live of a killed process is read as well. Any input is safe: the events end at the first damage,
+and `condition` and `text` give the reason. Checkpoints (§2.8) are not read: the tests of their states are
+tests/golden/test_golden_checkpoints.c and tests/unit/analysis/test_trace_state.c.
 """
-import argparse
 import builtins
-import json
 import os
 import signal
 import struct
-import sys
 from collections import namedtuple
 
-from vramscope import checkpoint
-from vramscope.columns import join
-from vramscope.live_counts import Counts
-from vramscope.records import (A, Damage, Definitions, Event, KINDS,  # noqa: F401
+from columns import join
+from live_counts import Counts
+from records import (A, Damage, Definitions, Event, KINDS,  # noqa: F401
                                S, STK, STR, STRING_MAX, decode_text, unzigzag, varint)
-from vramscope.unzstd import unzstd
-from vramscope.xxh64 import xxh64
+from unzstd import unzstd
+from xxh64 import xxh64
 
 MAGIC, LIVE_MAGIC, END_MAGIC = b"\x89VST\r\n\x1a\n", b"\x89VSL\r\n\x1a\n", b"VSTEND\r\n"
 SYNC, BYTE_ORDER, MAJOR = b"\xf5VSF", 0x01020304, 2
@@ -328,27 +322,6 @@ class Trace(Definitions):
             return None
         return [entry for _, entry in numbered]
 
-    def frames(self):
-        """Every event frame as an IndexEntry; from the frames' headers if there is no index."""
-        entries = self.index()
-        if entries is not None:
-            return entries
-        found, offset = [], self.header.header_bytes
-        while True:
-            data = self._read(offset, FRAME_HEADER.size)
-            head = FrameHeader(*FRAME_HEADER.unpack(data)) if len(data) == FRAME_HEADER.size else None
-            if not head or not head.fits() or \
-                    head.header_bytes + head.stored_bytes > self.size - offset:
-                break
-            if head.type == EVENTS:
-                this = head.sequence, IndexEntry(offset, head.first_event, head.base_ns,
-                                                 head.last_ns, head.events, head.definitions)
-                if not _follows(found[-1] if found else None, this):
-                    break
-                found.append(this)
-            offset += head.header_bytes + head.stored_bytes
-        return [entry for _, entry in found]
-
     def directory(self):
         """The frames that were added after recording (§2.5), as DirectoryEntry."""
         trailer = self._trailer(self.size - TRAILER.size)
@@ -384,10 +357,6 @@ class Trace(Definitions):
                 continue
         return found
 
-    def checkpoints(self):
-        """The usable checkpoints of the trace (§2.8); see checkpoint.py."""
-        return checkpoint.read(self)
-
     # --- events ---
 
     def _reset(self):
@@ -404,15 +373,6 @@ class Trace(Definitions):
 
     def _finish(self, condition, text):
         self.condition, self.text = condition, text
-
-    def since(self, from_checkpoint):
-        """Like iterating, but starting at one of `checkpoints()`, with its event frame.
-        Raises Damage if the definitions before it are damaged."""
-        self._reset()
-        self.adopt(from_checkpoint.definitions())
-        self.events = from_checkpoint.events
-        entry = self.frames()[from_checkpoint.sequence - 1]
-        yield from self._events_from(from_checkpoint.sequence, from_checkpoint.time_ns, entry.offset)
 
     def __iter__(self):
         self._reset()
@@ -563,77 +523,3 @@ def canonical_symbols(trace):
     for (module, offset), (level, names) in sorted(trace.symbols().items()):
         yield " ".join([f"symbol {module}+0x{offset:x} {level}"] + [
             f"{_quoted(s.function)} {_quoted(s.file)} {s.line}" for s in names])
-
-
-def _json_value(value):
-    if not isinstance(value, tuple):
-        return value
-    frames = []
-    for f in value:
-        frame = {"pc": f.pc}
-        if f.module:
-            frame["module"], frame["offset"] = f.module.path, f.offset
-            if f.module.function:
-                frame["function"] = f.module.function
-        frames.append(frame)
-    return frames
-
-
-def as_dict(event):
-    """The event in a form for JSON."""
-    out = {"time_ns": event.time_ns, "thread": event.tid, "kind": event.kind}
-    for name, value in event.items():
-        out[name] = _json_value(value)
-    return out
-
-
-def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="vramscope.vst", description="Print a trace as lines of JSON.",
-                                     epilog="Exit status: 0; 2 if the file is not a trace, or is "
-                                     "truncated or damaged (see the last line).")
-    parser.add_argument("trace")
-    parser.add_argument("--canonical", action="store_true", help="print the text that the tests compare")
-    parser.add_argument("--index", action="store_true", help="print the frames instead of the events")
-    parser.add_argument("--checkpoints", action="store_true",
-                        help="print the checkpoints with their states instead of the events")
-    options = parser.parse_args(arguments)
-    try:
-        with open(options.trace) as trace:
-            if options.index:
-                for entry in (trace.index() or []) + trace.directory():
-                    print(json.dumps(entry._asdict()))
-                sys.stdout.flush()
-                return 0
-            if options.checkpoints:
-                for row in checkpoint.as_dicts(trace):
-                    print(json.dumps(row))
-                sys.stdout.flush()
-                return 0
-            for event in trace:
-                line = canonical(event) if options.canonical else json.dumps(as_dict(event))
-                if line is not None:
-                    print(line)
-            if options.canonical:
-                for line in canonical_symbols(trace):
-                    print(line)
-                print(canonical_end(trace))
-            else:
-                print(json.dumps({"condition": trace.condition, "text": trace.text}))
-            sys.stdout.flush()
-            if trace.condition in ("truncated", "damaged"):
-                print(f"vramscope.vst: {trace.text}", file=sys.stderr)
-                return 2
-    except BrokenPipeError:
-        raise
-    except (Error, OSError) as error:
-        print(f"vramscope.vst: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.exit(1)
