@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One call of cuSOLVER: checks, work on the handle's stream, outputs that decide. */
+ * The functions of cusolver.calls: checks, work on the handle's stream, outputs that decide, sizes of
+ * workspaces. */
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 
 #include "simulator/libraries/cusolver/vs_solver.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
@@ -13,34 +16,58 @@ static int status_of(CUresult e)
                                              : CUSOLVER_STATUS_EXECUTION_FAILED;
 }
 
+/* What a cudaDataType is computed with; false for one that cuSOLVER does not compute with. */
+struct solver_type {
+    enum vs_sim_number number;
+    unsigned bytes;
+    double factor; /* a multiply-add of complex numbers is four */
+    const char *name;
+};
+static bool type_of(int type, struct solver_type *to)
+{
+    switch (type) {
+    case CUDA_R_32F: *to = (struct solver_type){VS_SIM_FP32, 4, 1, "FP32"}; return true;
+    case CUDA_R_64F: *to = (struct solver_type){VS_SIM_FP64, 8, 1, "FP64"}; return true;
+    case CUDA_C_32F: *to = (struct solver_type){VS_SIM_FP32, 8, 4, "complex FP32"}; return true;
+    case CUDA_C_64F: *to = (struct solver_type){VS_SIM_FP64, 16, 4, "complex FP64"}; return true;
+    default: return false;
+    }
+}
+
+/* Sets pivots to 1, a valid row, in stream order. */
+static CUresult set_pivots(CUstream stream, void *pivots, int64_t count, unsigned bytes)
+{
+    const struct vs_library_driver *d = vs_library_driver();
+    if (!d || !pivots || count <= 0)
+        return CUDA_SUCCESS;
+    CUdeviceptr at = (CUdeviceptr)(uintptr_t)pivots;
+    if (bytes == sizeof(int))
+        return d->cuMemsetD32Async(at, 1, (size_t)count, stream);
+    /* 64-bit pivots: zeros, then the low half of each */
+    CUresult e = d->cuMemsetD8Async(at, 0, (size_t)count * bytes, stream);
+    return e ? e : d->cuMemsetD2D32Async(at, bytes, 1, 1, (size_t)count, stream);
+}
+
 int vs_solver_run(struct cusolverDnContext *handle, const struct vs_solver_call *call)
 {
+    struct solver_type type;
+    if (call->bad || !type_of(call->type, &type))
+        return CUSOLVER_STATUS_INVALID_VALUE;
+    for (int64_t i = 0; call->residuals && i < call->info_count; i++)
+        call->residuals[i] = 0;
     if (!vs_library_object(handle, VS_SOLVER_HANDLE))
         return CUSOLVER_STATUS_NOT_INITIALIZED;
     if (call->smallest < 0)
         return CUSOLVER_STATUS_INVALID_VALUE;
     struct vs_sim_work work = {.name = call->name,
-                               .number = call->number,
-                               .operations = call->operations,
-                               .bytes = call->elements * call->element_bytes};
+                               .number = type.number,
+                               .operations = type.factor * call->operations,
+                               .bytes = call->elements * type.bytes};
     CUresult e = vs_library_submit(handle->stream, &work);
     if (!e && call->info && call->info_count > 0)
         e = vs_library_zero(handle->stream, call->info, (size_t)call->info_count * sizeof(int));
-    return status_of(e);
-}
-
-int vs_solver_pivots(struct cusolverDnContext *handle, void *pivots, int64_t count, unsigned bytes)
-{
-    const struct vs_library_driver *d = vs_library_driver();
-    if (!d || !pivots || count <= 0)
-        return CUSOLVER_STATUS_SUCCESS;
-    CUdeviceptr at = (CUdeviceptr)(uintptr_t)pivots;
-    if (bytes == sizeof(int))
-        return status_of(d->cuMemsetD32Async(at, 1, (size_t)count, handle->stream));
-    /* 64-bit pivots: zeros, then the low half of each */
-    CUresult e = d->cuMemsetD8Async(at, 0, (size_t)count * bytes, handle->stream);
     if (!e)
-        e = d->cuMemsetD2D32Async(at, bytes, 1, 1, (size_t)count, handle->stream);
+        e = set_pivots(handle->stream, call->pivots, call->smallest, call->pivot_bytes);
     return status_of(e);
 }
 
@@ -50,37 +77,70 @@ double vs_solver_lu(int64_t m, int64_t n)
     return 2 * rows * columns * k - (rows + columns) * k * k + 2 * k * k * k / 3;
 }
 
-uint64_t vs_solver_workspace_bytes(const char *name, const char *key, int64_t elements,
-                                   unsigned element_bytes)
+/* ---- workspaces ---- */
+
+const char *vs_solver_key(char to[VS_SOLVER_KEY_MAX], const char *format, ...)
 {
-    uint64_t assumed = (uint64_t)(elements < 1 ? 1 : elements) * element_bytes;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(to, VS_SOLVER_KEY_MAX, format, args);
+    va_end(args);
+    return to;
+}
+
+static uint64_t workspace_bytes(const char *name, const char *key, int64_t elements, unsigned bytes)
+{
+    uint64_t assumed = (uint64_t)(elements < 1 ? 1 : elements) * bytes;
     return vs_library_size(name, key, assumed, "cuSOLVER's workspace can be measured on a real GPU only");
 }
 
-int64_t vs_solver_workspace(const char *name, const char *key, int64_t elements,
-                            unsigned element_bytes)
+int vs_solver_size(struct cusolverDnContext *handle, const struct vs_solver_size *size)
 {
-    uint64_t bytes = vs_solver_workspace_bytes(name, key, elements, element_bytes);
-    uint64_t count = (bytes + element_bytes - 1) / element_bytes;
-    return count <= INT_MAX ? (int64_t)count : -1;
+    struct solver_type type;
+    if (size->bad)
+        return CUSOLVER_STATUS_INVALID_VALUE;
+    if (!vs_library_object(handle, VS_SOLVER_HANDLE))
+        return CUSOLVER_STATUS_NOT_INITIALIZED;
+    if (size->smallest < 0 || !size->lwork || !type_of(size->type, &type))
+        return CUSOLVER_STATUS_INVALID_VALUE;
+    uint64_t bytes = workspace_bytes(size->name, size->key, size->elements, type.bytes);
+    uint64_t count = (bytes + type.bytes - 1) / type.bytes;
+    if (count > INT_MAX)
+        return CUSOLVER_STATUS_INVALID_VALUE;
+    *size->lwork = (int)count;
+    return CUSOLVER_STATUS_SUCCESS;
 }
 
-const char *vs_solver_type_name(int type)
+int vs_solver_sizes(struct cusolverDnContext *handle, const struct vs_solver_sizes *sizes)
 {
-    return type == CUDA_R_32F   ? "FP32"
-           : type == CUDA_R_64F ? "FP64"
-           : type == CUDA_C_32F ? "complex FP32"
-                                : "complex FP64";
+    char key[VS_SOLVER_KEY_MAX];
+    struct solver_type type;
+    if (!vs_library_object(handle, VS_SOLVER_HANDLE))
+        return CUSOLVER_STATUS_NOT_INITIALIZED;
+    if (sizes->smallest < 0 || !sizes->device || !sizes->host || !type_of(sizes->type, &type))
+        return CUSOLVER_STATUS_INVALID_VALUE;
+    vs_solver_key(key, "%s %" PRId64 "x%" PRId64 "x%" PRId64, type.name, sizes->m, sizes->n, sizes->more);
+    *sizes->device = workspace_bytes(sizes->name, key, sizes->elements, type.bytes);
+    *sizes->host = 0;
+    return CUSOLVER_STATUS_SUCCESS;
 }
 
-bool vs_solver_number(int type, enum vs_sim_number *number, unsigned *bytes, double *factor)
+/* ---- settings of Jacobi's methods ---- */
+
+int vs_solver_set(const struct vs_solver_setting *s)
 {
-    *factor = type == CUDA_C_32F || type == CUDA_C_64F ? 4 : 1;
-    switch (type) {
-    case CUDA_R_32F: *number = VS_SIM_FP32, *bytes = 4; return true;
-    case CUDA_R_64F: *number = VS_SIM_FP64, *bytes = 8; return true;
-    case CUDA_C_32F: *number = VS_SIM_FP32, *bytes = 8; return true;
-    case CUDA_C_64F: *number = VS_SIM_FP64, *bytes = 16; return true;
-    default: return false;
-    }
+    return vs_library_object(s->info, s->kind) ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_NOT_INITIALIZED;
+}
+
+int vs_solver_result(struct cusolverDnContext *handle, const struct vs_solver_setting *s)
+{
+    if (!vs_library_object(handle, VS_SOLVER_HANDLE) || !vs_library_object(s->info, s->kind))
+        return CUSOLVER_STATUS_NOT_INITIALIZED;
+    if (!s->residual && !s->sweeps)
+        return CUSOLVER_STATUS_INVALID_VALUE;
+    if (s->residual)
+        *s->residual = 0;
+    else
+        *s->sweeps = 1;
+    return CUSOLVER_STATUS_SUCCESS;
 }

@@ -5,22 +5,9 @@
 
 #define NEWEST                                                                                     \
     (struct vs_library_version) { CUSOLVER_VER_MAJOR, CUSOLVER_VER_MINOR, CUSOLVER_VER_PATCH }
-#define SWEEPS 100 /* the documented default */
-
-VS_CUSOLVER_FUNCTIONS(VS_LIBRARY_DECLARE)
-
 struct cusolverDnParams {
     int algorithm[2]; /* by CUSOLVERDN_GETRF, CUSOLVERDN_POTRF */
 };
-struct syevjInfo {
-    double tolerance;
-    int sweeps, sort;
-};
-struct gesvdjInfo {
-    double tolerance;
-    int sweeps, sort;
-};
-
 static int made(void *object)
 {
     return object ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_ALLOC_FAILED;
@@ -120,47 +107,24 @@ int cusolverDnSetAdvOptions(struct cusolverDnParams *params, int function, int a
     return CUSOLVER_STATUS_SUCCESS;
 }
 
-/* ---- settings of Jacobi's methods ---- */
+/* ---- settings of Jacobi's methods: objects without content here ---- */
 
-#define JACOBI(Name, type, kind)                                                                   \
-    int cusolverDnCreate##Name##Info(struct type **info)                                           \
-    {                                                                                              \
-        if (!info)                                                                                 \
-            return CUSOLVER_STATUS_INVALID_VALUE;                                                  \
-        *info = vs_library_new(kind, sizeof **info);                                               \
-        if (*info)                                                                                 \
-            **info = (struct type){.sweeps = SWEEPS, .sort = 1};                                   \
-        return made(*info);                                                                        \
-    }                                                                                              \
-    int cusolverDnDestroy##Name##Info(struct type *info) { return gone(info, kind); }
-#define JACOBI_SET(function, type, kind, field, value_type)                                        \
-    int function(struct type *info, value_type value)                                              \
-    {                                                                                              \
-        if (!vs_library_object(info, kind))                                                        \
-            return CUSOLVER_STATUS_NOT_INITIALIZED;                                                \
-        info->field = value;                                                                       \
-        return CUSOLVER_STATUS_SUCCESS;                                                            \
-    }
-/* How it went: one sweep, nothing left over. */
-#define JACOBI_GET(function, type, kind, value_type, answer)                                       \
-    int function(struct cusolverDnContext *handle, struct type *info, value_type *value)           \
-    {                                                                                              \
-        if (!vs_library_object(handle, VS_SOLVER_HANDLE) || !vs_library_object(info, kind))        \
-            return CUSOLVER_STATUS_NOT_INITIALIZED;                                                \
-        if (!value)                                                                                \
-            return CUSOLVER_STATUS_INVALID_VALUE;                                                  \
-        *value = answer;                                                                           \
-        return CUSOLVER_STATUS_SUCCESS;                                                            \
-    }
-JACOBI(Syevj, syevjInfo, VS_SOLVER_SYEVJ)
-JACOBI(Gesvdj, gesvdjInfo, VS_SOLVER_GESVDJ)
-JACOBI_SET(cusolverDnXsyevjSetTolerance, syevjInfo, VS_SOLVER_SYEVJ, tolerance, double)
-JACOBI_SET(cusolverDnXsyevjSetMaxSweeps, syevjInfo, VS_SOLVER_SYEVJ, sweeps, int)
-JACOBI_SET(cusolverDnXsyevjSetSortEig, syevjInfo, VS_SOLVER_SYEVJ, sort, int)
-JACOBI_SET(cusolverDnXgesvdjSetTolerance, gesvdjInfo, VS_SOLVER_GESVDJ, tolerance, double)
-JACOBI_SET(cusolverDnXgesvdjSetMaxSweeps, gesvdjInfo, VS_SOLVER_GESVDJ, sweeps, int)
-JACOBI_SET(cusolverDnXgesvdjSetSortEig, gesvdjInfo, VS_SOLVER_GESVDJ, sort, int)
-JACOBI_GET(cusolverDnXsyevjGetResidual, syevjInfo, VS_SOLVER_SYEVJ, double, 0)
-JACOBI_GET(cusolverDnXsyevjGetSweeps, syevjInfo, VS_SOLVER_SYEVJ, int, 1)
-JACOBI_GET(cusolverDnXgesvdjGetResidual, gesvdjInfo, VS_SOLVER_GESVDJ, double, 0)
-JACOBI_GET(cusolverDnXgesvdjGetSweeps, gesvdjInfo, VS_SOLVER_GESVDJ, int, 1)
+int cusolverDnCreateSyevjInfo(struct syevjInfo **info)
+{
+    if (!info)
+        return CUSOLVER_STATUS_INVALID_VALUE;
+    *info = vs_library_new(VS_SOLVER_SYEVJ, 1);
+    return made(*info);
+}
+
+int cusolverDnDestroySyevjInfo(struct syevjInfo *info) { return gone(info, VS_SOLVER_SYEVJ); }
+
+int cusolverDnCreateGesvdjInfo(struct gesvdjInfo **info)
+{
+    if (!info)
+        return CUSOLVER_STATUS_INVALID_VALUE;
+    *info = vs_library_new(VS_SOLVER_GESVDJ, 1);
+    return made(*info);
+}
+
+int cusolverDnDestroyGesvdjInfo(struct gesvdjInfo *info) { return gone(info, VS_SOLVER_GESVDJ); }
