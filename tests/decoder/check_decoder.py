@@ -319,7 +319,7 @@ def with_checkpoints(comparison, command, path, entry):
         before, symbols = sum(1 for _ in trace), trace.symbols()
         if before > JUDGED_MAX or trace.condition != "complete":
             return
-    subprocess.run([command, "index", "--again", "--every=20", "--share=100000", path], check=True, timeout=600,
+    subprocess.run([command, "index", "--again", "--every=20", "--share=100", path], check=True, timeout=600,
                    stdout=subprocess.DEVNULL)
     comparison.check([path], [f"{entry} {os.path.basename(path)} with checkpoints"])
     with vst.open(path) as trace:
