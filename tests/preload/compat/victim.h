@@ -27,6 +27,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
 /* Families, with the values of enum vs_family. */
 enum {
     VT_DEVICE, VT_ASYNC, VT_MANAGED, VT_PINNED, VT_ARRAY, VT_VMM, VT_IPC, VT_GRAPH, VT_REGISTERED,
@@ -297,6 +300,18 @@ static int victim_main(int argc, char **argv, const char *group,
             fflush(stdout);                                                             \
             _exit(99);                                                                  \
         }                                                                               \
+    } while (0)
+
+/* A CUDA call that must succeed and allocates *bytes* of *family*, or frees memory of it. */
+#define ALLOCATES(family, bytes, call)           \
+    do {                                         \
+        OK(call);                                \
+        tally_alloc(family, (int64_t)(bytes));   \
+    } while (0)
+#define FREES(family, call)                      \
+    do {                                         \
+        OK(call);                                \
+        tally_free(family);                      \
     } while (0)
 
 #endif

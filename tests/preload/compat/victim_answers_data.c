@@ -11,7 +11,6 @@
 
 VICTIM("answers")
 
-#define MIB ((size_t)1 << 20)
 enum { LIVE = 48, STEPS = 500 };
 
 static struct {
@@ -202,25 +201,19 @@ CASE(crossed_frees, "memory of cudaMalloc freed in stream order, pool memory fre
     unsigned char bytes[4096];
     OK(cudaStreamCreate(&stream));
     for (int i = 0; i < 30; i++) {
-        OK(cudaMalloc(&p, 3 * MIB));
-        tally_alloc(VT_DEVICE, 3 * MIB);
+        ALLOCATES(VT_DEVICE, 3 * MIB, cudaMalloc(&p, 3 * MIB));
         OK(cudaMemsetAsync(p, 7, 3 * MIB, stream));
         OK(cudaMemcpyAsync(bytes, p, sizeof bytes, cudaMemcpyDeviceToHost, stream));
-        OK(cudaFreeAsync(p, stream)); /* in stream order, after the copy */
-        tally_free(VT_DEVICE);
-        OK(cudaMalloc(&q, 3 * MIB));
-        tally_alloc(VT_DEVICE, 3 * MIB);
+        FREES(VT_DEVICE, cudaFreeAsync(p, stream)); /* in stream order, after the copy */
+        ALLOCATES(VT_DEVICE, 3 * MIB, cudaMalloc(&q, 3 * MIB));
         OK(cudaMemset(q, 9, 3 * MIB));
         OK(cudaStreamSynchronize(stream));
         for (size_t k = 0; k < sizeof bytes; k++)
             CHECK(bytes[k] == 7);
-        OK(cudaFree(q));
-        tally_free(VT_DEVICE);
-        OK(cudaMallocAsync(&p, MIB, stream));
-        tally_alloc(VT_ASYNC, MIB);
+        FREES(VT_DEVICE, cudaFree(q));
+        ALLOCATES(VT_ASYNC, MIB, cudaMallocAsync(&p, MIB, stream));
         OK(cudaStreamSynchronize(stream));
-        OK(cudaFree(p));
-        tally_free(VT_ASYNC);
+        FREES(VT_ASYNC, cudaFree(p));
     }
     printf("again %d\n", (int)cudaFreeAsync(p, stream));
     printf("nothing %d\n", (int)cudaFreeAsync(NULL, stream));
@@ -236,8 +229,7 @@ CASE(freed_in_a_capture, "cudaFreeAsync of memory of cudaMalloc during a capture
     void *p;
     unsigned char byte = 0;
     OK(cudaStreamCreate(&stream));
-    OK(cudaMalloc(&p, 5000));
-    tally_alloc(VT_DEVICE, 5000);
+    ALLOCATES(VT_DEVICE, 5000, cudaMalloc(&p, 5000));
     OK(cudaMemset(p, 3, 5000));
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
     printf("freed there %d", (int)cudaFreeAsync(p, stream));
@@ -249,8 +241,7 @@ CASE(freed_in_a_capture, "cudaFreeAsync of memory of cudaMalloc during a capture
         OK(cudaGraphDestroy(graph));
     OK(cudaMemcpy(&byte, p, 1, cudaMemcpyDeviceToHost));
     printf("still %d\n", byte);
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaFree(p));
     OK(cudaStreamDestroy(stream));
 }
 
@@ -259,14 +250,10 @@ CASE(freed_in_a_capture, "cudaFreeAsync of memory of cudaMalloc during a capture
 static void fill_the_cache(void)
 {
     void *p[6];
-    for (int i = 0; i < 6; i++) {
-        OK(cudaMalloc(&p[i], 100 * MIB));
-        tally_alloc(VT_DEVICE, (int64_t)(100 * MIB));
-    }
-    for (int i = 0; i < 6; i++) {
-        OK(cudaFree(p[i]));
-        tally_free(VT_DEVICE);
-    }
+    for (int i = 0; i < 6; i++)
+        ALLOCATES(VT_DEVICE, 100 * MIB, cudaMalloc(&p[i], 100 * MIB));
+    for (int i = 0; i < 6; i++)
+        FREES(VT_DEVICE, cudaFree(p[i]));
 }
 
 CASE(room_for_others, "pools and contexts need memory that is cached", 0,
@@ -277,10 +264,8 @@ CASE(room_for_others, "pools and contexts need memory that is cached", 0,
     OK(cudaFree(NULL));
     OK(cuCtxGetCurrent(&first));
     fill_the_cache();
-    OK(cudaMallocAsync(&p, 600 * MIB, NULL));
-    tally_alloc(VT_ASYNC, (int64_t)(600 * MIB));
-    OK(cudaFreeAsync(p, NULL));
-    tally_free(VT_ASYNC);
+    ALLOCATES(VT_ASYNC, 600 * MIB, cudaMallocAsync(&p, 600 * MIB, NULL));
+    FREES(VT_ASYNC, cudaFreeAsync(p, NULL));
     OK(cudaDeviceSynchronize());
     fill_the_cache();
     OK(cuCtxCreate(&context, NULL, 0, 0)); /* takes 400 MiB of the device */
@@ -288,14 +273,12 @@ CASE(room_for_others, "pools and contexts need memory that is cached", 0,
     CUdeviceptr q;
     printf("large there %d\n", (int)cuMemAlloc(&q, 150 * MIB));
     tally_alloc(VT_DEVICE, (int64_t)(150 * MIB));
-    OK(cuMemFree(q));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cuMemFree(q));
     OK(cuCtxSetCurrent(first));
     /* the cache of the other context releases memory */
     printf("large here %d\n", (int)cuMemAlloc(&q, 150 * MIB));
     tally_alloc(VT_DEVICE, (int64_t)(150 * MIB));
-    OK(cuMemFree(q));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cuMemFree(q));
     OK(cuCtxDestroy(context));
 }
 
@@ -308,15 +291,13 @@ CASE(room_for_managed, "managed memory needs memory that is cached", 0,
     OK(cudaFree(NULL));
     OK(cudaMemGetInfo(&before, &total));
     fill_the_cache();
-    OK(cudaMallocManaged(&p, 600 * MIB, cudaMemAttachGlobal));
-    tally_alloc(VT_MANAGED, (int64_t)(600 * MIB));
+    ALLOCATES(VT_MANAGED, 600 * MIB, cudaMallocManaged(&p, 600 * MIB, cudaMemAttachGlobal));
     OK(cuMemPrefetchAsync((CUdeviceptr)(uintptr_t)p, 600 * MIB,
                           (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0}, 0, NULL));
     OK(cudaDeviceSynchronize());
     OK(cudaMemGetInfo(&after, &total));
     printf("resident %zu MiB\n", (before - after) / MIB);
-    OK(cudaFree(p));
-    tally_free(VT_MANAGED);
+    FREES(VT_MANAGED, cudaFree(p));
 }
 
 AGAIN(room_for_others_compact, room_for_others,

@@ -12,8 +12,6 @@ VICTIM("answers")
 
 #define COMPACT ENV("VRAMSCOPE_POLICY=compact")
 
-#define MIB ((size_t)1 << 20)
-
 static CUcontext context;
 
 static void start(void)
@@ -26,15 +24,13 @@ static void start(void)
 static CUdeviceptr get(size_t bytes)
 {
     CUdeviceptr p;
-    OK(cuMemAlloc(&p, bytes));
-    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    ALLOCATES(VT_DEVICE, bytes, cuMemAlloc(&p, bytes));
     return p;
 }
 
 static void put(CUdeviceptr p)
 {
-    OK(cuMemFree(p));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cuMemFree(p));
 }
 
 /* --- ranges --- */
@@ -224,21 +220,15 @@ CASE(no_number_comes_twice, "BUFFER_ID is unique over all kinds of memory and ne
         number_of(b, MIB);
         put(a);
         put(b);
-        OK(cuMemAllocManaged(&p, 1000, CU_MEM_ATTACH_GLOBAL));
-        tally_alloc(VT_MANAGED, 1000);
+        ALLOCATES(VT_MANAGED, 1000, cuMemAllocManaged(&p, 1000, CU_MEM_ATTACH_GLOBAL));
         number_of(p, 10);
-        OK(cuMemFree(p));
-        tally_free(VT_MANAGED);
-        OK(cuMemAllocHost(&host, 4096));
-        tally_alloc(VT_PINNED, 4096);
+        FREES(VT_MANAGED, cuMemFree(p));
+        ALLOCATES(VT_PINNED, 4096, cuMemAllocHost(&host, 4096));
         number_of((CUdeviceptr)(uintptr_t)host, 0);
-        OK(cuMemFreeHost(host));
-        tally_free(VT_PINNED);
-        OK(cuMemAllocAsync(&p, 70000, NULL));
-        tally_alloc(VT_ASYNC, 70000);
+        FREES(VT_PINNED, cuMemFreeHost(host));
+        ALLOCATES(VT_ASYNC, 70000, cuMemAllocAsync(&p, 70000, NULL));
         number_of(p, 5);
-        OK(cuMemFreeAsync(p, NULL));
-        tally_free(VT_ASYNC);
+        FREES(VT_ASYNC, cuMemFreeAsync(p, NULL));
     }
     printf("%d numbers\n", number_count);
 }
@@ -295,8 +285,7 @@ static void print_mapping(CUdeviceptr at)
     CUmemAccessDesc none = {.location = here, .flags = CU_MEM_ACCESS_FLAGS_PROT_NONE};
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = here};
     CUmemGenericAllocationHandle handle;
-    OK(cuMemCreate(&handle, 2 * MIB, &prop, 0));
-    tally_alloc(VT_VMM, (int64_t)(2 * MIB));
+    ALLOCATES(VT_VMM, 2 * MIB, cuMemCreate(&handle, 2 * MIB, &prop, 0));
     for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
         CUdeviceptr from = i % 2 ? at - at % (2 * MIB) : at;
         printf(" %d", (int)cuMemSetAccess(from, lengths[i / 2], &none, 1));
@@ -305,8 +294,7 @@ static void print_mapping(CUdeviceptr at)
         printf(" %d", (int)cuMemMap(from, 2 * MIB, 0, handle, 0));
     }
     puts("");
-    OK(cuMemRelease(handle));
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemRelease(handle));
 }
 
 CASE(errors_of_others_calls,

@@ -8,9 +8,6 @@
 
 VICTIM("basics", INJECTED)
 
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
-
 CASE_STATUS(no_cuda, "links CUDA, but never calls it", VF_NO_TRACE)
 {
     puts("nothing to see");
@@ -21,14 +18,10 @@ CASE(device_memory, "cudaMalloc and cudaFree", 0)
 {
     void *blocks[100];
     for (int round = 0; round < 3; round++) {
-        for (size_t i = 0; i < 100; i++) {
-            OK(cudaMalloc(&blocks[i], (i + 1) * KIB));
-            tally_alloc(VT_DEVICE, (int64_t)((i + 1) * KIB));
-        }
-        for (size_t i = 0; i < 100; i++) {
-            OK(cudaFree(blocks[i]));
-            tally_free(VT_DEVICE);
-        }
+        for (size_t i = 0; i < 100; i++)
+            ALLOCATES(VT_DEVICE, ((i + 1) * KIB), cudaMalloc(&blocks[i], (i + 1) * KIB));
+        for (size_t i = 0; i < 100; i++)
+            FREES(VT_DEVICE, cudaFree(blocks[i]));
     }
     OK(cudaFree(NULL));
 }
@@ -42,32 +35,23 @@ CASE(out_of_memory, "an allocation fails, and the program continues", 0)
     tally_failed(VT_DEVICE);
     printf("%s\n", cudaGetErrorName(e));
     printf("%s\n", cudaGetErrorName(cudaGetLastError()));
-    OK(cudaMalloc(&p, MIB));
-    tally_alloc(VT_DEVICE, (int64_t)MIB);
+    ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&p, MIB));
     return; /* left live on purpose */
 }
 
 CASE(other_families, "managed, pinned, stream-ordered and registered memory", 0)
 {
     void *p;
-    OK(cudaMallocManaged(&p, 3 * MIB, cudaMemAttachGlobal));
-    tally_alloc(VT_MANAGED, (int64_t)(3 * MIB));
-    OK(cudaFree(p));
-    tally_free(VT_MANAGED);
-    OK(cudaMallocHost(&p, 5 * MIB));
-    tally_alloc(VT_PINNED, (int64_t)(5 * MIB));
-    OK(cudaFreeHost(p));
-    tally_free(VT_PINNED);
-    OK(cudaMallocAsync(&p, 7 * MIB, 0));
-    tally_alloc(VT_ASYNC, (int64_t)(7 * MIB));
-    OK(cudaFreeAsync(p, 0));
-    tally_free(VT_ASYNC);
+    ALLOCATES(VT_MANAGED, 3 * MIB, cudaMallocManaged(&p, 3 * MIB, cudaMemAttachGlobal));
+    FREES(VT_MANAGED, cudaFree(p));
+    ALLOCATES(VT_PINNED, 5 * MIB, cudaMallocHost(&p, 5 * MIB));
+    FREES(VT_PINNED, cudaFreeHost(p));
+    ALLOCATES(VT_ASYNC, 7 * MIB, cudaMallocAsync(&p, 7 * MIB, 0));
+    FREES(VT_ASYNC, cudaFreeAsync(p, 0));
     OK(cudaDeviceSynchronize());
     p = aligned_alloc(4096, 64 * KIB);
     CHECK(p);
-    OK(cudaHostRegister(p, 64 * KIB, cudaHostRegisterDefault));
-    tally_alloc(VT_REGISTERED, (int64_t)(64 * KIB));
-    OK(cudaHostUnregister(p));
-    tally_free(VT_REGISTERED);
+    ALLOCATES(VT_REGISTERED, 64 * KIB, cudaHostRegister(p, 64 * KIB, cudaHostRegisterDefault));
+    FREES(VT_REGISTERED, cudaHostUnregister(p));
     free(p);
 }

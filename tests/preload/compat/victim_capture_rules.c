@@ -12,23 +12,19 @@
 
 VICTIM("capture", INJECTED)
 
-#define MIB ((size_t)1 << 20)
-
 static const enum cudaStreamCaptureMode modes[] = {
     cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed};
 
 static void *allocate(size_t bytes)
 {
     void *p;
-    OK(cudaMalloc(&p, bytes));
-    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    ALLOCATES(VT_DEVICE, bytes, cudaMalloc(&p, bytes));
     return p;
 }
 
 static void release(void *p)
 {
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaFree(p));
 }
 
 /* Memory that a cache keeps for the next request of that size. */
@@ -196,25 +192,21 @@ CASE(other_families, "pinned memory in captures of each mode", 0)
     fill_cache();
     for (int i = 0; i < 3; i++) {
         void *p = NULL, *kept;
-        OK(cudaMallocHost(&kept, MIB));
-        tally_alloc(VT_PINNED, (int64_t)MIB);
+        ALLOCATES(VT_PINNED, MIB, cudaMallocHost(&kept, MIB));
         OK(cudaStreamBeginCapture(s, modes[i]));
         cudaError_t e = cudaMallocHost(&p, MIB), freed = cudaFreeHost(kept);
         if (e) {
             tally_failed(VT_PINNED);
         } else {
             tally_alloc(VT_PINNED, (int64_t)MIB);
-            OK(cudaFreeHost(p));
-            tally_free(VT_PINNED);
+            FREES(VT_PINNED, cudaFreeHost(p));
         }
         if (!freed)
             tally_free(VT_PINNED);
         printf("pinned %d, free %d\n", e, freed);
         end(s);
-        if (freed) {
-            OK(cudaFreeHost(kept));
-            tally_free(VT_PINNED);
-        }
+        if (freed)
+            FREES(VT_PINNED, cudaFreeHost(kept));
     }
     OK(cudaStreamDestroy(s));
 }
@@ -348,11 +340,9 @@ CASE(context_ends, "the context of a capture is destroyed", 0)
     fill_cache();
     OK(cuCtxCreate(&context, NULL, 0, 0));
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    OK(cuMemAlloc(&p, MIB));
-    tally_alloc(VT_DEVICE, (int64_t)MIB);
+    ALLOCATES(VT_DEVICE, MIB, cuMemAlloc(&p, MIB));
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    OK(cuCtxDestroy(context));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cuCtxDestroy(context));
     OK(cudaSetDevice(0));
     printf("malloc %d\n", try_malloc(MIB));
 }

@@ -10,20 +10,16 @@
 
 VICTIM("contexts", INJECTED)
 
-#define MIB ((size_t)1 << 20)
-
 static CUdeviceptr allocate(size_t bytes)
 {
     CUdeviceptr p;
-    OK(cuMemAlloc(&p, bytes));
-    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    ALLOCATES(VT_DEVICE, bytes, cuMemAlloc(&p, bytes));
     return p;
 }
 
 static void release(CUdeviceptr p)
 {
-    OK(cuMemFree(p));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cuMemFree(p));
 }
 
 static CUcontext new_context(int device)
@@ -59,8 +55,7 @@ static void busy_streams(void)
     enum { STREAMS = 8 };
     cudaStream_t streams[STREAMS];
     void *p;
-    OK(cudaMalloc(&p, 64 * MIB));
-    tally_alloc(VT_DEVICE, (int64_t)(64 * MIB));
+    ALLOCATES(VT_DEVICE, 64 * MIB, cudaMalloc(&p, 64 * MIB));
     for (int i = 0; i < STREAMS; i++)
         OK(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
     for (size_t i = 0; i < STREAMS; i++) /* each uses its own: these are threads of the simulator */
@@ -68,23 +63,18 @@ static void busy_streams(void)
     OK(cudaDeviceSynchronize());
     for (int i = 0; i < STREAMS; i++)
         OK(cudaStreamDestroy(streams[i]));
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaFree(p));
 }
 
 CASE(reset_in_mid_run, "cudaDeviceReset with live memory, and the program continues", 0)
 {
     for (int i = 0; i < 5; i++) {
         void *kept, *freed;
-        OK(cudaMalloc(&kept, 3 * MIB));
-        tally_alloc(VT_DEVICE, (int64_t)(3 * MIB));
-        OK(cudaMalloc(&freed, 5 * MIB));
-        tally_alloc(VT_DEVICE, (int64_t)(5 * MIB));
-        OK(cudaFree(freed));
-        tally_free(VT_DEVICE);
+        ALLOCATES(VT_DEVICE, 3 * MIB, cudaMalloc(&kept, 3 * MIB));
+        ALLOCATES(VT_DEVICE, 5 * MIB, cudaMalloc(&freed, 5 * MIB));
+        FREES(VT_DEVICE, cudaFree(freed));
         OK(cudaMemset(kept, 1, 3 * MIB));
-        OK(cudaDeviceReset());
-        tally_free(VT_DEVICE);
+        FREES(VT_DEVICE, cudaDeviceReset());
         printf("freed after the reset: %d\n", cudaFree(kept));
         cudaGetLastError();
     }
@@ -101,8 +91,7 @@ CASE(let_go_and_retained, "the primary context released with live memory, and re
         CUdeviceptr kept = allocate(2 * MIB);
         OK(cuMemsetD8(kept, 1, 2 * MIB));
         size_t before = free_now();
-        OK(cuDevicePrimaryCtxRelease(0));
-        tally_free(VT_DEVICE);
+        FREES(VT_DEVICE, cuDevicePrimaryCtxRelease(0));
         OK(cuDevicePrimaryCtxRetain(&context, 0));
         printf("more free: %zd\n", (ssize_t)(free_now() - before));
         OK(cuDevicePrimaryCtxRelease(0));
@@ -133,19 +122,13 @@ CASE(destroyed_with_every_family, "contexts destroyed with live memory of every 
         size_t pitch;
         void *pinned;
         allocate(3 * MIB);
-        OK(cuMemAllocManaged(&managed, MIB, CU_MEM_ATTACH_GLOBAL));
-        tally_alloc(VT_MANAGED, (int64_t)MIB);
-        OK(cuMemAllocPitch(&pitched, &pitch, 1000, 100, 4));
-        tally_alloc(VT_DEVICE, 100000);
-        OK(cuMemAllocHost(&pinned, MIB));
-        tally_alloc(VT_PINNED, (int64_t)MIB);
-        OK(cuMemAllocAsync(&pooled, MIB, NULL));
-        tally_alloc(VT_ASYNC, (int64_t)MIB);
-        OK(cuMemFreeAsync(pooled, NULL));
-        tally_free(VT_ASYNC);
+        ALLOCATES(VT_MANAGED, MIB, cuMemAllocManaged(&managed, MIB, CU_MEM_ATTACH_GLOBAL));
+        ALLOCATES(VT_DEVICE, 100000, cuMemAllocPitch(&pitched, &pitch, 1000, 100, 4));
+        ALLOCATES(VT_PINNED, MIB, cuMemAllocHost(&pinned, MIB));
+        ALLOCATES(VT_ASYNC, MIB, cuMemAllocAsync(&pooled, MIB, NULL));
+        FREES(VT_ASYNC, cuMemFreeAsync(pooled, NULL));
         OK(cuCtxSynchronize());
-        OK(cuCtxDestroy(context));
-        tally_free(VT_DEVICE);
+        FREES(VT_DEVICE, cuCtxDestroy(context));
         tally_free(VT_DEVICE);
         tally_free(VT_MANAGED);
         tally_free(VT_PINNED);
@@ -158,8 +141,7 @@ CASE(pool_memory_outlives, "stream-ordered memory freed after its context was de
     OK(cuInit(0));
     CUcontext first = new_context(0);
     CUdeviceptr p;
-    OK(cuMemAllocAsync(&p, 4 * MIB, NULL));
-    tally_alloc(VT_ASYNC, (int64_t)(4 * MIB));
+    ALLOCATES(VT_ASYNC, 4 * MIB, cuMemAllocAsync(&p, 4 * MIB, NULL));
     OK(cuCtxSynchronize());
     OK(cuCtxDestroy(first));
     CUcontext second = new_context(0);
@@ -182,8 +164,7 @@ CASE(thousand_contexts, "1000 contexts created and destroyed", 0,
         OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
         allocate(MIB);
         release(allocate(3 * MIB));
-        OK(cuCtxDestroy(context));
-        tally_free(VT_DEVICE);
+        FREES(VT_DEVICE, cuCtxDestroy(context));
         if (i == 200)
             at_200 = resident_kib();
     }
@@ -201,10 +182,8 @@ CASE(thousand_streams, "4000 streams created and destroyed", 0, ENV("MALLOC_AREN
         cudaStream_t s;
         void *p;
         OK(cudaStreamCreate(&s));
-        OK(cudaMallocAsync(&p, MIB, s));
-        tally_alloc(VT_ASYNC, (int64_t)MIB);
-        OK(cudaFreeAsync(p, s));
-        tally_free(VT_ASYNC);
+        ALLOCATES(VT_ASYNC, MIB, cudaMallocAsync(&p, MIB, s));
+        FREES(VT_ASYNC, cudaFreeAsync(p, s));
         /* otherwise the simulated device has threads for many at once */
         OK(cudaStreamSynchronize(s));
         OK(cudaStreamDestroy(s));
@@ -288,10 +267,8 @@ CASE(several_devices,
             for (int i = 0; i < 10; i++)
                 OK(cudaMemcpyPeer(blocks[d + 1][i], d + 1, blocks[d][i], d, 100000));
         for (int i = 0; i < 10; i++) { /* all from the last device */
-            for (int d = 0; d < 4; d++) {
-                OK(cudaFree(blocks[d][i]));
-                tally_free(VT_DEVICE);
-            }
+            for (int d = 0; d < 4; d++)
+                FREES(VT_DEVICE, cudaFree(blocks[d][i]));
         }
     }
 }
@@ -370,8 +347,7 @@ CASE(attached_and_detached, "a context destroyed by cuCtxDetach", 0,
     allocate(MIB);
     OK(cuCtxDetach(context));
     release(allocate(MIB));
-    OK(cuCtxDetach(context));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cuCtxDetach(context));
     new_context(0);
     release(allocate(MIB));
     return;
@@ -387,14 +363,12 @@ CASE(handles_come_again, "streams and events destroyed with pending work, handle
         void *p;
         OK(cudaStreamCreateWithFlags(&s, i % 2 ? cudaStreamNonBlocking : 0));
         OK(cudaEventCreate(&e));
-        OK(cudaMalloc(&p, MIB));
-        tally_alloc(VT_DEVICE, (int64_t)MIB);
+        ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&p, MIB));
         OK(cudaMemsetAsync(p, i, MIB, s));
         OK(cudaEventRecord(e, s));
         OK(cudaStreamDestroy(s));
         OK(cudaEventDestroy(e));
-        OK(cudaFree(p));
-        tally_free(VT_DEVICE);
+        FREES(VT_DEVICE, cudaFree(p));
         if (i % 4 == 3)
             OK(cudaDeviceSynchronize());
     }

@@ -10,16 +10,11 @@
 
 VICTIM("injection", INJECTED)
 
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
-
 static void alloc_free(size_t bytes)
 {
     void *p;
-    OK(cudaMalloc(&p, bytes));
-    tally_alloc(VT_DEVICE, (int64_t)bytes);
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
+    ALLOCATES(VT_DEVICE, bytes, cudaMalloc(&p, bytes));
+    FREES(VT_DEVICE, cudaFree(p));
 }
 
 CASE_STATUS(only_asks, "only queries the number of devices", VF_NO_TRACE)
@@ -35,8 +30,7 @@ CASE(device_memory, "cudaMalloc and cudaFree, some memory not freed", 0)
     for (size_t i = 1; i <= 200; i++)
         alloc_free(i * KIB);
     void *left;
-    OK(cudaMalloc(&left, MIB));
-    tally_alloc(VT_DEVICE, (int64_t)MIB);
+    ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&left, MIB));
     OK(cudaFree(NULL));
 }
 
@@ -45,22 +39,14 @@ CASE(families, "pitched, managed, pinned and registered memory", 0)
     void *p;
     size_t pitch;
     char *own = aligned_alloc(4096, 64 * KIB);
-    OK(cudaMallocPitch(&p, &pitch, 100, 100));
-    tally_alloc(VT_DEVICE, 100 * 100);
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
-    OK(cudaMallocManaged(&p, MIB, cudaMemAttachGlobal));
-    tally_alloc(VT_MANAGED, (int64_t)MIB);
-    OK(cudaFree(p));
-    tally_free(VT_MANAGED);
-    OK(cudaMallocHost(&p, 2 * MIB));
-    tally_alloc(VT_PINNED, (int64_t)(2 * MIB));
-    OK(cudaFreeHost(p));
-    tally_free(VT_PINNED);
-    OK(cudaHostRegister(own, 64 * KIB, cudaHostRegisterDefault));
-    tally_alloc(VT_REGISTERED, (int64_t)(64 * KIB));
-    OK(cudaHostUnregister(own));
-    tally_free(VT_REGISTERED);
+    ALLOCATES(VT_DEVICE, 100 * 100, cudaMallocPitch(&p, &pitch, 100, 100));
+    FREES(VT_DEVICE, cudaFree(p));
+    ALLOCATES(VT_MANAGED, MIB, cudaMallocManaged(&p, MIB, cudaMemAttachGlobal));
+    FREES(VT_MANAGED, cudaFree(p));
+    ALLOCATES(VT_PINNED, 2 * MIB, cudaMallocHost(&p, 2 * MIB));
+    FREES(VT_PINNED, cudaFreeHost(p));
+    ALLOCATES(VT_REGISTERED, 64 * KIB, cudaHostRegister(own, 64 * KIB, cudaHostRegisterDefault));
+    FREES(VT_REGISTERED, cudaHostUnregister(own));
     free(own);
 }
 
@@ -73,10 +59,8 @@ CASE(streams, "stream-ordered memory in two streams", 0)
         OK(cudaMallocAsync(&p[i], (i + 1) * KIB, i % 2 ? stream : 0));
         tally_alloc(VT_ASYNC, (int64_t)((i + 1) * KIB));
     }
-    for (size_t i = 0; i < 20; i++) {
-        OK(cudaFreeAsync(p[i], stream));
-        tally_free(VT_ASYNC);
-    }
+    for (size_t i = 0; i < 20; i++)
+        FREES(VT_ASYNC, cudaFreeAsync(p[i], stream));
     OK(cudaStreamSynchronize(stream));
     OK(cudaStreamDestroy(stream));
 }
@@ -92,13 +76,11 @@ CASE(refusals, "allocations and frees that fail", 0)
     printf("%s\n", cudaGetErrorName(cudaMallocHost(&p, (size_t)1 << 60)));
     tally_failed(VT_PINNED);
     printf("%s\n", cudaGetErrorName(cudaFree(&local)));
-    OK(cudaMalloc(&p, MIB));
-    tally_alloc(VT_DEVICE, (int64_t)MIB);
+    ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&p, MIB));
     /* the driver refuses this free: the memory stays */
     printf("%d\n", (int)cuMemFree((CUdeviceptr)(uintptr_t)p + 512));
     printf("%d\n", (int)cuMemFreeHost(p));
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaFree(p));
 }
 
 CASE(driver_api, "driver API, a context is destroyed with live memory", 0)
@@ -111,24 +93,18 @@ CASE(driver_api, "driver API, a context is destroyed with live memory", 0)
 #else
     OK(cuCtxCreate(&context, 0, 0));
 #endif
-    OK(cuMemAlloc(&p, 3 * MIB));
-    tally_alloc(VT_DEVICE, (int64_t)(3 * MIB));
-    OK(cuMemAlloc(&q, 5 * MIB));
-    tally_alloc(VT_DEVICE, (int64_t)(5 * MIB));
-    OK(cuMemFree(p));
-    tally_free(VT_DEVICE);
-    OK(cuCtxDestroy(context)); /* and q with it */
-    tally_free(VT_DEVICE);
+    ALLOCATES(VT_DEVICE, 3 * MIB, cuMemAlloc(&p, 3 * MIB));
+    ALLOCATES(VT_DEVICE, 5 * MIB, cuMemAlloc(&q, 5 * MIB));
+    FREES(VT_DEVICE, cuMemFree(p));
+    FREES(VT_DEVICE, cuCtxDestroy(context)); /* and q with it */
 }
 
 CASE(reset, "three device resets with live memory", 0)
 {
     void *p;
     for (int i = 0; i < 3; i++) {
-        OK(cudaMalloc(&p, MIB));
-        tally_alloc(VT_DEVICE, (int64_t)MIB);
-        OK(cudaDeviceReset());
-        tally_free(VT_DEVICE);
+        ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&p, MIB));
+        FREES(VT_DEVICE, cudaDeviceReset());
     }
 }
 

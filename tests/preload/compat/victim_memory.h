@@ -11,15 +11,13 @@
 static inline void *take(size_t bytes)
 {
     void *p;
-    OK(cudaMalloc(&p, bytes));
-    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    ALLOCATES(VT_DEVICE, bytes, cudaMalloc(&p, bytes));
     return p;
 }
 
 static inline void give(void *p)
 {
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaFree(p));
 }
 
 #endif

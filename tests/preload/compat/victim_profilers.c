@@ -10,21 +10,18 @@
 
 VICTIM("profilers")
 
-#define MIB ((size_t)1 << 20)
 #define ASIDE "another tool in this process uses CUPTI"
 
 static void *memory;
 
 static void memory_begin(void)
 {
-    OK(cudaMalloc(&memory, MIB));
-    tally_alloc(VT_DEVICE, (int64_t)MIB);
+    ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&memory, MIB));
 }
 
 static void memory_end(void)
 {
-    OK(cudaFree(memory));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaFree(memory));
 }
 
 /* *n* copies, 2 *n* memsets and one allocation, all complete when it returns. */
@@ -32,16 +29,14 @@ static void work(int n)
 {
     static char host[4096];
     void *p;
-    OK(cudaMalloc(&p, (size_t)n * 4096));
-    tally_alloc(VT_DEVICE, n * 4096);
+    ALLOCATES(VT_DEVICE, n * 4096, cudaMalloc(&p, (size_t)n * 4096));
     for (int i = 0; i < n; i++) {
         OK(cudaMemset(memory, i, MIB));
         OK(cudaMemcpy(host, memory, sizeof host, cudaMemcpyDeviceToHost));
         OK(cudaMemset(p, i, 4096));
     }
     OK(cudaDeviceSynchronize());
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaFree(p));
 }
 
 CASE(comes_first, PROFILER_HOW "subscribes before the first allocation", 0, STDERR_HAS(ASIDE))
@@ -168,10 +163,8 @@ static void *churn(void *arg)
     long *count = arg;
     while (!over && *count < 2000) {
         void *p;
-        OK(cudaMalloc(&p, 4096));
-        tally_alloc(VT_DEVICE, 4096);
-        OK(cudaFree(p));
-        tally_free(VT_DEVICE);
+        ALLOCATES(VT_DEVICE, 4096, cudaMalloc(&p, 4096));
+        FREES(VT_DEVICE, cudaFree(p));
         ++*count;
     }
     return NULL;
@@ -261,13 +254,11 @@ CASE(peer_copies, "copies between two devices, no other profiler", 0,
     void *there;
     memory_begin();
     OK(cudaSetDevice(1));
-    OK(cudaMalloc(&there, MIB));
-    tally_alloc(VT_DEVICE, (int64_t)MIB);
+    ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&there, MIB));
     for (int i = 0; i < 5; i++)
         OK(cudaMemcpyPeer(there, 1, memory, 0, MIB));
     OK(cudaDeviceSynchronize());
-    OK(cudaFree(there));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaFree(there));
     OK(cudaSetDevice(0));
     memory_end();
 }

@@ -8,13 +8,9 @@
 #include <dlfcn.h>
 #include <sys/wait.h>
 
-#include "victim.h"
 #include "victim_memory.h"
 
 VICTIM("reconciliation")
-
-#define MIB ((size_t)1 << 20)
-#define KIB ((size_t)1 << 10)
 
 /* Both results are the device's; free memory differs with a cache. */
 static void ask(void)
@@ -53,20 +49,17 @@ CASE(pools, "stream-ordered pools that keep freed memory", 0,
     OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
     OK(cudaMallocAsync(&a, 5 * MIB, stream));
     OK(cudaMallocFromPoolAsync(&b, 70 * MIB, pool, stream));
-    OK(cudaMallocFromPoolAsync(&c, 7 * MIB, pool, stream));
-    tally_alloc(VT_ASYNC, 5 * MIB);
+    ALLOCATES(VT_ASYNC, 5 * MIB, cudaMallocFromPoolAsync(&c, 7 * MIB, pool, stream));
     tally_alloc(VT_ASYNC, 70 * MIB);
     tally_alloc(VT_ASYNC, 7 * MIB);
     void *d = take(9 * MIB);
     ask();
-    OK(cudaFreeAsync(b, stream));
-    tally_free(VT_ASYNC);
+    FREES(VT_ASYNC, cudaFreeAsync(b, stream));
     OK(cudaStreamSynchronize(stream));
     void *e = take(64 * MIB);
     ask(); /* the pool keeps its free memory */
     OK(cudaFreeAsync(a, stream));
-    OK(cudaFreeAsync(c, stream));
-    tally_free(VT_ASYNC);
+    FREES(VT_ASYNC, cudaFreeAsync(c, stream));
     tally_free(VT_ASYNC);
     OK(cudaStreamSynchronize(stream));
     OK(cudaMemPoolDestroy(pool));
@@ -83,8 +76,7 @@ CASE(arrays, "an array beside device memory", 0)
     tally_alloc(VT_ARRAY, 1024 * 1000 * 4);
     void *p = take(20 * MIB);
     ask();
-    OK(cudaFreeArray(large));
-    tally_free(VT_ARRAY);
+    FREES(VT_ARRAY, cudaFreeArray(large));
     give(p);
 }
 
@@ -115,8 +107,7 @@ CASE(libraries, "libraries that allocate, with their own or the shared runtime",
     tally_alloc(VT_DEVICE, 32 * MIB);
     ask();
     OK(nccl.give(rings));
-    OK(cublas.give(workspace));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cublas.give(workspace));
     tally_free(VT_DEVICE);
     give(own);
 }
@@ -128,11 +119,9 @@ CASE(contexts, "a second context, then the first again", VF_OBSERVE_ONLY,
     void *first = take(4 * MIB);
     CUdeviceptr second;
     OK(cuCtxCreate(&own, NULL, 0, 0));
-    OK(cuMemAlloc(&second, 6 * MIB));
-    tally_alloc(VT_DEVICE, 6 * MIB);
+    ALLOCATES(VT_DEVICE, 6 * MIB, cuMemAlloc(&second, 6 * MIB));
     ask();
-    OK(cuMemFree(second));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cuMemFree(second));
     OK(cuCtxDestroy(own));
     OK(cudaSetDevice(0));
     void *third = take(64 * MIB);
@@ -145,14 +134,12 @@ CASE(managed, "managed memory, part of it on the device", 0)
 {
     void *p;
     struct cudaMemLocation here = {.type = cudaMemLocationTypeDevice, .id = 0};
-    OK(cudaMallocManaged(&p, 64 * MIB, cudaMemAttachGlobal));
-    tally_alloc(VT_MANAGED, 64 * MIB);
+    ALLOCATES(VT_MANAGED, 64 * MIB, cudaMallocManaged(&p, 64 * MIB, cudaMemAttachGlobal));
     OK(cudaMemPrefetchAsync(p, 24 * MIB, here, 0, NULL));
     OK(cudaDeviceSynchronize());
     void *q = take(8 * MIB);
     ask();
-    OK(cudaFree(p));
-    tally_free(VT_MANAGED);
+    FREES(VT_MANAGED, cudaFree(p));
     give(q);
 }
 

@@ -9,9 +9,6 @@
 
 VICTIM("arrays", INJECTED)
 
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
-
 static void start(void)
 {
     CUcontext ctx;
@@ -34,8 +31,7 @@ static struct cudaChannelFormatDesc floats(void)
 
 static void destroy(CUarray array)
 {
-    OK(cuArrayDestroy(array));
-    tally_free(VT_ARRAY);
+    FREES(VT_ARRAY, cuArrayDestroy(array));
 }
 
 static CUarray make(size_t width, size_t height, size_t depth, CUarray_format format,
@@ -43,8 +39,7 @@ static CUarray make(size_t width, size_t height, size_t depth, CUarray_format fo
 {
     CUarray array;
     CUDA_ARRAY3D_DESCRIPTOR desc = {width, height, depth, format, channels, flags};
-    OK(cuArray3DCreate(&array, &desc));
-    tally_alloc(VT_ARRAY, bytes);
+    ALLOCATES(VT_ARRAY, bytes, cuArray3DCreate(&array, &desc));
     return array;
 }
 
@@ -54,11 +49,9 @@ CASE(plain, "arrays of one and two dimensions", 0)
     CUDA_ARRAY_DESCRIPTOR row = {1000, 0, CU_AD_FORMAT_FLOAT, 1};
     CUDA_ARRAY_DESCRIPTOR plane = {640, 480, CU_AD_FORMAT_UNSIGNED_INT8, 4};
     start();
-    OK(cuArrayCreate(&array, &row));
-    tally_alloc(VT_ARRAY, 4000);
+    ALLOCATES(VT_ARRAY, 4000, cuArrayCreate(&array, &row));
     destroy(array);
-    OK(cuArrayCreate(&array, &plane));
-    tally_alloc(VT_ARRAY, 640 * 480 * 4);
+    ALLOCATES(VT_ARRAY, 640 * 480 * 4, cuArrayCreate(&array, &plane));
     destroy(array);
     printf("destroyed: %d\n", cuArrayDestroy(array));
 }
@@ -89,19 +82,15 @@ CASE(mipmaps, "mipmapped arrays count as one allocation each", 0)
     OK(cuMipmappedArrayCreate(&mip, &plane, 3));
     tally_alloc(VT_ARRAY, (256 * 64 + 128 * 32 + 64 * 16) * 4);
     OK(cuMipmappedArrayGetLevel(&level, mip, 1)); /* a part of it, not an allocation */
-    OK(cuMipmappedArrayDestroy(mip));
-    tally_free(VT_ARRAY);
-    OK(cuMipmappedArrayCreate(&mip, &layers, 2));
-    tally_alloc(VT_ARRAY, (64 * 64 + 32 * 32) * 3);
-    OK(cuMipmappedArrayDestroy(mip));
-    tally_free(VT_ARRAY);
+    FREES(VT_ARRAY, cuMipmappedArrayDestroy(mip));
+    ALLOCATES(VT_ARRAY, (64 * 64 + 32 * 32) * 3, cuMipmappedArrayCreate(&mip, &layers, 2));
+    FREES(VT_ARRAY, cuMipmappedArrayDestroy(mip));
     OK(cuMipmappedArrayCreate(&mip, &plane, 9)); /* down to a single texel */
     int64_t bytes = 0;
     for (int i = 0; i < 9; i++)
         bytes += (256 >> i) * (64 >> i ? 64 >> i : 1) * 4;
     tally_alloc(VT_ARRAY, bytes);
-    OK(cuMipmappedArrayDestroy(mip));
-    tally_free(VT_ARRAY);
+    FREES(VT_ARRAY, cuMipmappedArrayDestroy(mip));
 }
 
 CASE(by_the_runtime, "arrays by the runtime API, one allocation fails", 0)
@@ -110,18 +99,13 @@ CASE(by_the_runtime, "arrays by the runtime API, one allocation fails", 0)
     cudaMipmappedArray_t mip;
     struct cudaChannelFormatDesc one = floats(),
                                  four = {8, 8, 8, 8, cudaChannelFormatKindUnsigned};
-    OK(cudaMallocArray(&a, &four, 300, 200, 0));
-    tally_alloc(VT_ARRAY, 300 * 200 * 4);
-    OK(cudaMalloc3DArray(&b, &one, box(20, 30, 40), 0));
-    tally_alloc(VT_ARRAY, 20 * 30 * 40 * 4);
+    ALLOCATES(VT_ARRAY, 300 * 200 * 4, cudaMallocArray(&a, &four, 300, 200, 0));
+    ALLOCATES(VT_ARRAY, 20 * 30 * 40 * 4, cudaMalloc3DArray(&b, &one, box(20, 30, 40), 0));
     OK(cudaMallocMipmappedArray(&mip, &one, box(32, 32, 0), 2, 0));
     tally_alloc(VT_ARRAY, (32 * 32 + 16 * 16) * 4);
-    OK(cudaFreeMipmappedArray(mip));
-    tally_free(VT_ARRAY);
-    OK(cudaFreeArray(b));
-    tally_free(VT_ARRAY);
-    OK(cudaFreeArray(a));
-    tally_free(VT_ARRAY);
+    FREES(VT_ARRAY, cudaFreeMipmappedArray(mip));
+    FREES(VT_ARRAY, cudaFreeArray(b));
+    FREES(VT_ARRAY, cudaFreeArray(a));
     OK(cudaFreeArray(NULL));
     printf("%s\n", cudaGetErrorName(cudaMallocArray(&a, &one, (size_t)1 << 40, 1, 0)));
     tally_failed(VT_ARRAY);
@@ -138,8 +122,7 @@ CASE(die_with_their_context, "a context with arrays is destroyed", 0)
 #endif
     make(64, 64, 0, CU_AD_FORMAT_FLOAT, 1, 0, 64 * 64 * 4);
     make(64, 64, 0, CU_AD_FORMAT_FLOAT, 1, 0, 64 * 64 * 4);
-    OK(cuCtxDestroy(ctx));
-    tally_free(VT_ARRAY);
+    FREES(VT_ARRAY, cuCtxDestroy(ctx));
     tally_free(VT_ARRAY);
 }
 
@@ -148,16 +131,11 @@ CASE(after_a_full_cache, "an array while the cache holds most of the device", 0)
     void *blocks[8];
     cudaArray_t array;
     struct cudaChannelFormatDesc one = floats();
-    for (int i = 0; i < 8; i++) {
-        OK(cudaMalloc(&blocks[i], 64 * MIB));
-        tally_alloc(VT_DEVICE, (int64_t)(64 * MIB));
-    }
-    for (int i = 0; i < 8; i++) {
-        OK(cudaFree(blocks[i]));
-        tally_free(VT_DEVICE);
-    }
+    for (int i = 0; i < 8; i++)
+        ALLOCATES(VT_DEVICE, 64 * MIB, cudaMalloc(&blocks[i], 64 * MIB));
+    for (int i = 0; i < 8; i++)
+        FREES(VT_DEVICE, cudaFree(blocks[i]));
     OK(cudaMalloc3DArray(&array, &one, box(16384, 8192, 0), 0)); /* 512 MiB */
     tally_alloc(VT_ARRAY, (int64_t)(512 * MIB));
-    OK(cudaFreeArray(array));
-    tally_free(VT_ARRAY);
+    FREES(VT_ARRAY, cudaFreeArray(array));
 }

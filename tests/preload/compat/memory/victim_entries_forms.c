@@ -12,9 +12,6 @@
 
 VICTIM("entry points", INJECTED)
 
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
-
 static void start(void)
 {
     CUcontext ctx;
@@ -30,46 +27,34 @@ CASE(pitched, "pitched and three-dimensional device memory", 0)
     CUdeviceptr d;
     size_t pitch;
     void *p;
-    OK(cudaMallocPitch(&p, &pitch, 1000, 50));
-    tally_alloc(VT_DEVICE, 1000 * 50);
+    ALLOCATES(VT_DEVICE, 1000 * 50, cudaMallocPitch(&p, &pitch, 1000, 50));
     CHECK(pitch >= 1000);
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
-    OK(cudaMalloc3D(&box, extent));
-    tally_alloc(VT_DEVICE, 1000 * 30 * 4);
-    OK(cudaFree(box.ptr));
-    tally_free(VT_DEVICE);
-    OK(cuMemAllocPitch(&d, &pitch, 500, 20, 16));
-    tally_alloc(VT_DEVICE, 500 * 20);
-    OK(cuMemFree(d));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaFree(p));
+    ALLOCATES(VT_DEVICE, 1000 * 30 * 4, cudaMalloc3D(&box, extent));
+    FREES(VT_DEVICE, cudaFree(box.ptr));
+    ALLOCATES(VT_DEVICE, 500 * 20, cuMemAllocPitch(&d, &pitch, 500, 20, 16));
+    FREES(VT_DEVICE, cuMemFree(d));
 }
 
 CASE(host_memory, "page-locked and registered host memory by driver and runtime API", 0)
 {
     void *p, *q;
     start();
-    OK(cuMemAllocHost(&p, 3 * MIB));
-    tally_alloc(VT_PINNED, (int64_t)(3 * MIB));
+    ALLOCATES(VT_PINNED, 3 * MIB, cuMemAllocHost(&p, 3 * MIB));
     OK(cuMemHostAlloc(&q, MIB, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_WRITECOMBINED));
     tally_alloc(VT_PINNED, (int64_t)MIB);
-    OK(cuMemFreeHost(q));
-    tally_free(VT_PINNED);
-    OK(cuMemFreeHost(p));
-    tally_free(VT_PINNED);
-    OK(cudaHostAlloc(&p, 2 * MIB, cudaHostAllocMapped));
-    tally_alloc(VT_PINNED, (int64_t)(2 * MIB));
+    FREES(VT_PINNED, cuMemFreeHost(q));
+    FREES(VT_PINNED, cuMemFreeHost(p));
+    ALLOCATES(VT_PINNED, 2 * MIB, cudaHostAlloc(&p, 2 * MIB, cudaHostAllocMapped));
     OK(cudaHostGetDevicePointer(&q, p, 0));
-    OK(cudaFreeHost(p));
-    tally_free(VT_PINNED);
+    FREES(VT_PINNED, cudaFreeHost(p));
     p = aligned_alloc(4096, 128 * KIB);
     CHECK(p);
     OK(cuMemHostRegister(p, 128 * KIB, CU_MEMHOSTREGISTER_PORTABLE));
     tally_alloc(VT_REGISTERED, (int64_t)(128 * KIB));
     printf("again: %d\n", cuMemHostRegister(p, 4096, 0));
     tally_failed(VT_REGISTERED);
-    OK(cuMemHostUnregister(p));
-    tally_free(VT_REGISTERED);
+    FREES(VT_REGISTERED, cuMemHostUnregister(p));
     printf("once more: %d\n", cuMemHostUnregister(p));
     free(p);
 }
@@ -79,14 +64,10 @@ CASE(managed, "managed memory by driver and runtime API", 0)
     CUdeviceptr d;
     void *p;
     start();
-    OK(cuMemAllocManaged(&d, MIB, CU_MEM_ATTACH_GLOBAL));
-    tally_alloc(VT_MANAGED, (int64_t)MIB);
-    OK(cudaMallocManaged(&p, 2 * MIB, cudaMemAttachHost));
-    tally_alloc(VT_MANAGED, (int64_t)(2 * MIB));
-    OK(cudaFree(p));
-    tally_free(VT_MANAGED);
-    OK(cuMemFree(d));
-    tally_free(VT_MANAGED);
+    ALLOCATES(VT_MANAGED, MIB, cuMemAllocManaged(&d, MIB, CU_MEM_ATTACH_GLOBAL));
+    ALLOCATES(VT_MANAGED, 2 * MIB, cudaMallocManaged(&p, 2 * MIB, cudaMemAttachHost));
+    FREES(VT_MANAGED, cudaFree(p));
+    FREES(VT_MANAGED, cuMemFree(d));
 }
 
 /* Symbols without a version, which programs that look functions up by hand still call. */
@@ -104,10 +85,8 @@ CASE(first_forms, "the first cuCtxCreate, cuCtxDestroy and cuMemHostRegister, th
     OK(cuInit(0));
     OK(create(&ctx, 0, 0));
     p = aligned_alloc(4096, 64 * KIB);
-    OK(enroll(p, 64 * KIB, 0));
-    tally_alloc(VT_REGISTERED, (int64_t)(64 * KIB));
-    OK(cuMemHostUnregister(p));
-    tally_free(VT_REGISTERED);
+    ALLOCATES(VT_REGISTERED, 64 * KIB, enroll(p, 64 * KIB, 0));
+    FREES(VT_REGISTERED, cuMemHostUnregister(p));
     free(p);
     OK(destroy(ctx));
     dlclose(driver);
@@ -141,14 +120,10 @@ static int by_address(int version, unsigned flags, bool v2)
         else
             OK(((find_v1)find)(wanted[i].name, (void **)wanted[i].fn, version, flags));
     }
-    OK(alloc(&d, 3 * MIB));
-    tally_alloc(VT_DEVICE, (int64_t)(3 * MIB));
-    OK(release(d));
-    tally_free(VT_DEVICE);
-    OK(alloc_async(&d, MIB, NULL));
-    tally_alloc(VT_ASYNC, (int64_t)MIB);
-    OK(free_async(d, NULL));
-    tally_free(VT_ASYNC);
+    ALLOCATES(VT_DEVICE, 3 * MIB, alloc(&d, 3 * MIB));
+    FREES(VT_DEVICE, release(d));
+    ALLOCATES(VT_ASYNC, MIB, alloc_async(&d, MIB, NULL));
+    FREES(VT_ASYNC, free_async(d, NULL));
     OK(wait(NULL));
     dlclose(driver);
     return 0;
@@ -190,17 +165,13 @@ CASE(entry_point, "driver functions through the runtime", 0)
     POINT("cuMemCreate", &create);
     POINT("cuMemRelease", &drop);
     CHECK(alloc && release && create && drop);
-    OK(alloc(&d, 5 * MIB));
-    tally_alloc(VT_DEVICE, (int64_t)(5 * MIB));
-    OK(release(d));
-    tally_free(VT_DEVICE);
+    ALLOCATES(VT_DEVICE, 5 * MIB, alloc(&d, 5 * MIB));
+    FREES(VT_DEVICE, release(d));
     memset(&prop, 0, sizeof prop);
     prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    OK(create(&handle, 2 * MIB, &prop, 0));
-    tally_alloc(VT_VMM, (int64_t)(2 * MIB));
-    OK(drop(handle));
-    tally_free(VT_VMM);
+    ALLOCATES(VT_VMM, 2 * MIB, create(&handle, 2 * MIB, &prop, 0));
+    FREES(VT_VMM, drop(handle));
 }
 
 /* A function that this driver lacks must not seem to exist because we have it. */
@@ -238,15 +209,13 @@ CASE(detached, "a context is destroyed when its last user detaches", 0)
 #else
     OK(cuCtxCreate(&ctx, 0, 0));
 #endif
-    OK(cuMemAlloc(&d, MIB));
-    tally_alloc(VT_DEVICE, (int64_t)MIB);
+    ALLOCATES(VT_DEVICE, MIB, cuMemAlloc(&d, MIB));
     OK(attach(&same, 0));
     CHECK(same == ctx);
     OK(detach(ctx));
     OK(cuMemsetD8(d, 1, MIB));
     OK(cuCtxSynchronize());
-    OK(detach(ctx));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, detach(ctx));
     printf("%d\n", cuCtxSynchronize());
     dlclose(driver);
 }
@@ -281,10 +250,8 @@ CASE(code_under_pressure, "a module is loaded while the cache holds most of the 
     }
     if (count < 12)
         tally_failed(VT_DEVICE);
-    for (int i = 0; i < count; i++) {
-        OK(cuMemFree(blocks[i]));
-        tally_free(VT_DEVICE);
-    }
+    for (int i = 0; i < count; i++)
+        FREES(VT_DEVICE, cuMemFree(blocks[i]));
     OK(cuModuleLoadData(&module, ptx));
     OK(cuModuleGetGlobal(&d, &bytes, module, "large"));
     CHECK(bytes == 128 * MIB);

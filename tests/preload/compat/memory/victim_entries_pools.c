@@ -9,8 +9,6 @@
 
 VICTIM("entry points", INJECTED)
 
-#define MIB ((size_t)1 << 20)
-
 /* The names that a compilation with --default-stream per-thread binds to. */
 cudaError_t cudaMallocAsync_ptsz(void **, size_t, cudaStream_t);
 cudaError_t cudaMallocFromPoolAsync_ptsz(void **, size_t, cudaMemPool_t, cudaStream_t);
@@ -55,10 +53,8 @@ CASE(own_pool, "a pool of its own: filled, queried, trimmed, destroyed", 0)
         tally_alloc(VT_ASYNC, (int64_t)((i + 1) * MIB));
     }
     print_pool("four", pool);
-    for (int i = 0; i < 4; i++) {
-        OK(cuMemFreeAsync(p[i], NULL));
-        tally_free(VT_ASYNC);
-    }
+    for (int i = 0; i < 4; i++)
+        FREES(VT_ASYNC, cuMemFreeAsync(p[i], NULL));
     OK(cuStreamSynchronize(NULL));
     print_pool("none", pool);
     OK(cuMemPoolTrimTo(pool, 0));
@@ -73,12 +69,10 @@ static void take_and_give(CUmemoryPool expected)
 {
     cuuint64_t used = 0;
     void *p;
-    OK(cudaMallocAsync(&p, 3 * MIB, NULL));
-    tally_alloc(VT_ASYNC, (int64_t)(3 * MIB));
+    ALLOCATES(VT_ASYNC, 3 * MIB, cudaMallocAsync(&p, 3 * MIB, NULL));
     OK(cuMemPoolGetAttribute(expected, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
     printf("used there: %llu\n", (unsigned long long)used);
-    OK(cudaFreeAsync(p, NULL));
-    tally_free(VT_ASYNC);
+    FREES(VT_ASYNC, cudaFreeAsync(p, NULL));
     OK(cudaDeviceSynchronize());
 }
 
@@ -118,8 +112,7 @@ CASE(pool_for_two, "a pool that another device may use", 0,
     unsigned char byte = 0;
     start();
     OK(cuMemPoolCreate(&pool, &on_device));
-    OK(cuMemAllocFromPoolAsync(&p, MIB, pool, NULL));
-    tally_alloc(VT_ASYNC, (int64_t)MIB);
+    ALLOCATES(VT_ASYNC, MIB, cuMemAllocFromPoolAsync(&p, MIB, pool, NULL));
     OK(cuMemsetD8Async(p, 0x61, MIB, NULL));
     OK(cuStreamSynchronize(NULL));
     OK(cuMemPoolGetAccess(&flags, pool, &there));
@@ -131,8 +124,7 @@ CASE(pool_for_two, "a pool that another device may use", 0,
     OK(cudaMemcpy(&byte, (void *)(uintptr_t)p, 1, cudaMemcpyDeviceToHost));
     CHECK(byte == 0x61);
     OK(cudaSetDevice(0));
-    OK(cuMemFreeAsync(p, NULL));
-    tally_free(VT_ASYNC);
+    FREES(VT_ASYNC, cuMemFreeAsync(p, NULL));
     OK(cuStreamSynchronize(NULL));
     OK(cuMemPoolDestroy(pool));
 }
@@ -145,22 +137,15 @@ CASE(per_thread_names, "stream-ordered memory through the per-thread stream name
     start();
     OK(cudaDeviceGetDefaultMemPool(&standard, 0));
     for (int i = 0; i < 5; i++) {
-        OK(cudaMallocAsync_ptsz(&p, 5000, NULL));
-        tally_alloc(VT_ASYNC, 5000);
-        OK(cudaFreeAsync_ptsz(p, NULL));
-        tally_free(VT_ASYNC);
-        OK(cudaMallocFromPoolAsync_ptsz(&p, 6000, standard, NULL));
-        tally_alloc(VT_ASYNC, 6000);
-        OK(cudaFreeAsync_ptsz(p, NULL));
-        tally_free(VT_ASYNC);
-        OK(cuMemAllocAsync_ptsz(&d, 7000, NULL));
-        tally_alloc(VT_ASYNC, 7000);
-        OK(cuMemFreeAsync_ptsz(d, NULL));
-        tally_free(VT_ASYNC);
+        ALLOCATES(VT_ASYNC, 5000, cudaMallocAsync_ptsz(&p, 5000, NULL));
+        FREES(VT_ASYNC, cudaFreeAsync_ptsz(p, NULL));
+        ALLOCATES(VT_ASYNC, 6000, cudaMallocFromPoolAsync_ptsz(&p, 6000, standard, NULL));
+        FREES(VT_ASYNC, cudaFreeAsync_ptsz(p, NULL));
+        ALLOCATES(VT_ASYNC, 7000, cuMemAllocAsync_ptsz(&d, 7000, NULL));
+        FREES(VT_ASYNC, cuMemFreeAsync_ptsz(d, NULL));
         OK(cuMemAllocFromPoolAsync_ptsz(&d, 8000, (CUmemoryPool)standard, NULL));
         tally_alloc(VT_ASYNC, 8000);
-        OK(cuMemFreeAsync_ptsz(d, NULL));
-        tally_free(VT_ASYNC);
+        FREES(VT_ASYNC, cuMemFreeAsync_ptsz(d, NULL));
     }
     OK(cudaDeviceSynchronize());
     printf("no pool: %d\n", (int)cudaMallocFromPoolAsync_ptsz(&p, 1, NULL, NULL));
@@ -182,8 +167,7 @@ CASE(questions, "granularity, properties, reserved addresses, unnamed export tab
         CUresult r = cuMemGetAllocationGranularity(&step, &prop, (CUmemAllocationGranularity_flags)i);
         printf("steps %d %zu\n", (int)r, step);
     }
-    OK(cuMemCreate(&handle, 2 * MIB, &prop, 0));
-    tally_alloc(VT_VMM, (int64_t)(2 * MIB));
+    ALLOCATES(VT_VMM, 2 * MIB, cuMemCreate(&handle, 2 * MIB, &prop, 0));
     memset(&same, 0, sizeof same);
     OK(cuMemGetAllocationPropertiesFromHandle(&same, handle));
     printf("on %d %d\n", (int)same.location.type, same.location.id);
@@ -191,8 +175,7 @@ CASE(questions, "granularity, properties, reserved addresses, unnamed export tab
     printf("half of a range: %d\n", (int)cuMemAddressFree(range, 8 * MIB));
     OK(cuMemAddressFree(range, 16 * MIB));
     printf("again: %d\n", (int)cuMemAddressFree(range, 16 * MIB));
-    OK(cuMemRelease(handle));
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemRelease(handle));
     const void *table = NULL;
     CUuuid nobodys = {{1}};
     printf("a table: %d %d\n", (int)cuGetExportTable(&table, &nobodys), table != NULL);
@@ -210,16 +193,14 @@ CASE(code_as_library, "a CUDA library loaded, run and unloaded", 0)
     void *p;
     start();
     for (int i = 0; i < 3; i++) {
-        OK(cudaMalloc(&p, MIB));
-        tally_alloc(VT_DEVICE, (int64_t)MIB);
+        ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&p, MIB));
         OK(cuLibraryLoadData(&library, code, NULL, NULL, 0, NULL, NULL, 0));
         OK(cuLibraryGetKernel(&kernel, library, "nothing"));
         OK(cuKernelGetFunction(&function, kernel));
         OK(cuLibraryGetModule(&module, library));
         OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
         OK(cuCtxSynchronize());
-        OK(cudaFree(p));
-        tally_free(VT_DEVICE);
+        FREES(VT_DEVICE, cudaFree(p));
         OK(cuLibraryUnload(library));
     }
 }

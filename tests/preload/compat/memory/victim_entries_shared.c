@@ -12,8 +12,6 @@
 
 VICTIM("memory of others", INJECTED)
 
-#define MIB ((size_t)1 << 20)
-
 struct pair {
     int parent, child;
     pid_t pid;
@@ -41,16 +39,14 @@ static void opener(int socket)
     unsigned char byte = 0;
     void *p, *q;
     CHECK(peer_receive(socket, &handle, sizeof handle, NULL) == 0);
-    OK(cudaIpcOpenMemHandle(&p, handle, cudaIpcMemLazyEnablePeerAccess));
-    tally_alloc(VT_IPC, (int64_t)(3 * MIB));
+    ALLOCATES(VT_IPC, 3 * MIB, cudaIpcOpenMemHandle(&p, handle, cudaIpcMemLazyEnablePeerAccess));
     OK(cudaIpcOpenMemHandle(&q, handle, cudaIpcMemLazyEnablePeerAccess));
     CHECK(p == q);
     OK(cudaMemcpy(&byte, (char *)p + 12345, 1, cudaMemcpyDeviceToHost));
     CHECK(byte == 0x42);
     OK(cudaIpcCloseMemHandle(p));
     OK(cudaMemcpy(&byte, (char *)q + MIB, 1, cudaMemcpyDeviceToHost));
-    OK(cudaIpcCloseMemHandle(q));
-    tally_free(VT_IPC);
+    FREES(VT_IPC, cudaIpcCloseMemHandle(q));
     CHECK(peer_send(socket, &byte, 1, -1) == 0);
 }
 
@@ -64,20 +60,16 @@ CASE(ipc, "IPC: opened twice in another process, one mapping there", VF_CHILDREN
         opener(pair.child);
         exit(0);
     }
-    OK(cudaMalloc(&other, 2 * MIB));
-    tally_alloc(VT_DEVICE, (int64_t)(2 * MIB));
-    OK(cudaMalloc(&p, 3 * MIB));
-    tally_alloc(VT_DEVICE, (int64_t)(3 * MIB));
+    ALLOCATES(VT_DEVICE, 2 * MIB, cudaMalloc(&other, 2 * MIB));
+    ALLOCATES(VT_DEVICE, 3 * MIB, cudaMalloc(&p, 3 * MIB));
     OK(cudaMemset(p, 0x42, 3 * MIB));
     OK(cudaDeviceSynchronize());
     OK(cudaIpcGetMemHandle(&handle, p));
     CHECK(peer_send(pair.parent, &handle, sizeof handle, -1) == 0);
     CHECK(peer_receive(pair.parent, &byte, 1, NULL) == 0);
     child_is_content(&pair);
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
-    OK(cudaFree(other));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaFree(p));
+    FREES(VT_DEVICE, cudaFree(other));
 }
 
 static void pool_importer(int socket)
@@ -94,12 +86,10 @@ static void pool_importer(int socket)
     CHECK(peer_receive(socket, &data, sizeof data, &fd) == 0);
     OK(cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)fd,
                                           CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    OK(cuMemPoolImportPointer(&p, pool, &data));
-    tally_alloc(VT_IPC, (int64_t)(2 * MIB));
+    ALLOCATES(VT_IPC, 2 * MIB, cuMemPoolImportPointer(&p, pool, &data));
     OK(cuMemcpyDtoH(&byte, p + 77, 1));
     CHECK(byte == 0x33);
-    OK(cuMemFreeAsync(p, NULL));
-    tally_free(VT_IPC);
+    FREES(VT_IPC, cuMemFreeAsync(p, NULL));
     OK(cuStreamSynchronize(NULL));
     CHECK(peer_send(socket, &byte, 1, -1) == 0);
 }
@@ -126,8 +116,7 @@ CASE(pool_pointer, "a pool's pointer imported by another process", VF_CHILDREN)
     OK(cuDevicePrimaryCtxRetain(&ctx, 0));
     OK(cuCtxSetCurrent(ctx));
     OK(cuMemPoolCreate(&pool, &props));
-    OK(cuMemAllocFromPoolAsync(&p, 2 * MIB, pool, NULL));
-    tally_alloc(VT_ASYNC, (int64_t)(2 * MIB));
+    ALLOCATES(VT_ASYNC, 2 * MIB, cuMemAllocFromPoolAsync(&p, 2 * MIB, pool, NULL));
     OK(cuMemsetD8Async(p, 0x33, 2 * MIB, NULL));
     OK(cuStreamSynchronize(NULL));
     OK(cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
@@ -136,8 +125,7 @@ CASE(pool_pointer, "a pool's pointer imported by another process", VF_CHILDREN)
     close(fd);
     CHECK(peer_receive(pair.parent, &byte, 1, NULL) == 0);
     child_is_content(&pair);
-    OK(cuMemFreeAsync(p, NULL));
-    tally_free(VT_ASYNC);
+    FREES(VT_ASYNC, cuMemFreeAsync(p, NULL));
     OK(cuStreamSynchronize(NULL));
     OK(cuMemPoolDestroy(pool));
 }
@@ -160,16 +148,12 @@ CASE(external, "external memory mapped twice, one mapping outlives the import", 
     low.size = 3 * MIB;
     high.offset = 2 * MIB;
     high.size = 2 * MIB;
-    OK(cudaExternalMemoryGetMappedBuffer(&p, memory, &low));
-    tally_alloc(VT_IPC, (int64_t)(3 * MIB));
-    OK(cudaExternalMemoryGetMappedBuffer(&q, memory, &high));
-    tally_alloc(VT_IPC, (int64_t)(2 * MIB));
+    ALLOCATES(VT_IPC, 3 * MIB, cudaExternalMemoryGetMappedBuffer(&p, memory, &low));
+    ALLOCATES(VT_IPC, 2 * MIB, cudaExternalMemoryGetMappedBuffer(&q, memory, &high));
     OK(cudaMemset(p, 7, 3 * MIB));
-    OK(cudaFree(p));
-    tally_free(VT_IPC);
+    FREES(VT_IPC, cudaFree(p));
     OK(cudaDestroyExternalMemory(memory));
-    OK(cudaFree(q)); /* it outlives the object */
-    tally_free(VT_IPC);
+    FREES(VT_IPC, cudaFree(q)); /* it outlives the object */
 }
 
 CASE(graphics_is_refused, "invalid graphics resources", 0)

@@ -75,8 +75,7 @@ CASE(map_unmap_release, "physical memory mapped, unmapped and released", 0)
     open_for_use(at, 3 * PAGE);
     OK(cuMemUnmap(at, 3 * PAGE));
     printf("%zu held\n", used() - before);
-    OK(cuMemRelease(handle));
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemRelease(handle));
     printf("%zu held\n", used() - before);
     OK(cuMemAddressFree(at, 4 * PAGE));
 }
@@ -92,8 +91,7 @@ CASE(release_before_unmap, "the handle is released first; the mapping keeps the 
     OK(cuMemRelease(handle));
     open_for_use(at, PAGE);
     printf("%zu held by its mapping\n", used() - before);
-    OK(cuMemUnmap(at, PAGE));
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemUnmap(at, PAGE));
     printf("%zu held\n", used() - before);
     OK(cuMemAddressFree(at, PAGE));
 }
@@ -111,8 +109,7 @@ CASE(mapped_twice, "memory mapped at two addresses, and two mappings unmapped at
     OK(cuMemRelease(b));
     OK(cuMemUnmap(at + 4 * PAGE, PAGE));
     printf("half of a mapping: %d\n", cuMemUnmap(at + PAGE, PAGE)); /* refused */
-    OK(cuMemUnmap(at, 3 * PAGE)); /* both, at once */
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemUnmap(at, 3 * PAGE)); /* both, at once */
     tally_free(VT_VMM);
     OK(cuMemAddressFree(at, 8 * PAGE));
 }
@@ -130,8 +127,7 @@ CASE(retained, "a handle retained through an address inside a mapping", 0)
     OK(cuMemUnmap(at, PAGE));
     OK(cuMemMap(at, PAGE, 0, again, 0)); /* its new handle kept it alive */
     OK(cuMemUnmap(at, PAGE));
-    OK(cuMemRelease(again));
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemRelease(again));
     printf("once more: %d\n", cuMemRelease(again));
     OK(cuMemAddressFree(at, PAGE));
 }
@@ -154,8 +150,7 @@ CASE(imported_here, "exported and imported in one process: one allocation with t
     OK(cuMemUnmap(at, PAGE));
     OK(cuMemRelease(handle));
     OK(cuMemUnmap(at + PAGE, PAGE));
-    OK(cuMemRelease(same)); /* the last of both names */
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemRelease(same)); /* the last of both names */
     OK(cuMemAddressFree(at, 2 * PAGE));
 }
 
@@ -175,8 +170,7 @@ static int importer(int socket)
     tally_alloc(VT_IPC, (int64_t)PAGE); /* memory of another process, mapped here */
     OK(cuMemRelease(theirs));
     open_for_use(at, PAGE);
-    OK(cuMemUnmap(at, PAGE));
-    tally_free(VT_IPC);
+    FREES(VT_IPC, cuMemUnmap(at, PAGE));
     OK(cuMemAddressFree(at, PAGE));
     CHECK(peer_send(socket, &byte, 1, -1) == 0);
     return 0;
@@ -207,8 +201,7 @@ CASE(imported_elsewhere, "another process imports: listed there, counted in the 
     OK(cuMemcpyDtoH(&byte, at + 17, 1));
     printf("the other wrote, we wrote: %x\n", byte);
     OK(cuMemUnmap(at, PAGE));
-    OK(cuMemRelease(handle));
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemRelease(handle));
 }
 
 CASE(on_the_host, "physical memory on the host does not count for the device", 0)
@@ -219,8 +212,7 @@ CASE(on_the_host, "physical memory on the host does not count for the device", 0
     size_t before = used();
     CUmemGenericAllocationHandle handle = make(4 * PAGE, &prop);
     printf("%zu held\n", used() - before);
-    OK(cuMemRelease(handle));
-    tally_free(VT_PINNED);
+    FREES(VT_PINNED, cuMemRelease(handle));
 }
 
 CASE(another_device, "physical memory of a device other than the current one", 0,
@@ -229,8 +221,7 @@ CASE(another_device, "physical memory of a device other than the current one", 0
     CUmemAllocationProp prop = on_device(1);
     start(); /* on device 0 */
     CUmemGenericAllocationHandle handle = make(PAGE, &prop);
-    OK(cuMemRelease(handle));
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemRelease(handle));
 }
 
 CASE(refused, "physical memory allocation fails; invalid handles and ranges", 0)
@@ -261,10 +252,8 @@ CASE(expandable, "one range that grows and shrinks page by page", 0)
             OK(cuMemRelease(handle)); /* the mapping holds it */
         }
         open_for_use(at, (size_t)pages * PAGE);
-        for (int i = 0; i < pages; i++) {
-            OK(cuMemUnmap(at + (size_t)i * PAGE, PAGE));
-            tally_free(VT_VMM);
-        }
+        for (int i = 0; i < pages; i++)
+            FREES(VT_VMM, cuMemUnmap(at + (size_t)i * PAGE, PAGE));
     }
     OK(cuMemAddressFree(at, PAGES * PAGE));
 }
@@ -275,17 +264,12 @@ CASE(after_a_full_cache, "physical memory while the cache holds most of the devi
     CUmemAllocationProp prop = on_device(0);
     CUdeviceptr blocks[8];
     start();
-    for (int i = 0; i < 8; i++) {
-        OK(cuMemAlloc(&blocks[i], 64 << 20));
-        tally_alloc(VT_DEVICE, 64 << 20);
-    }
-    for (int i = 0; i < 8; i++) {
-        OK(cuMemFree(blocks[i]));
-        tally_free(VT_DEVICE);
-    }
+    for (int i = 0; i < 8; i++)
+        ALLOCATES(VT_DEVICE, 64 << 20, cuMemAlloc(&blocks[i], 64 << 20));
+    for (int i = 0; i < 8; i++)
+        FREES(VT_DEVICE, cuMemFree(blocks[i]));
     CUmemGenericAllocationHandle handle = make((size_t)600 << 20, &prop);
-    OK(cuMemRelease(handle));
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemRelease(handle));
 }
 
 CASE(outlives_its_context, "physical memory outlives a context", 0)
@@ -299,6 +283,5 @@ CASE(outlives_its_context, "physical memory outlives a context", 0)
     handle = make(PAGE, &prop);
     OK(cuDevicePrimaryCtxReset(0));
     start();
-    OK(cuMemRelease(handle));
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemRelease(handle));
 }

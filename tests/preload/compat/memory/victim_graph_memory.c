@@ -10,8 +10,6 @@
 
 VICTIM("graphs", INJECTED)
 
-#define MIB ((size_t)1 << 20)
-
 static CUdevice device;
 
 static void start(void)
@@ -87,8 +85,7 @@ CASE(freed_inside, "allocation nodes freed by their own graph, launched repeated
     add_free(graph, add_free(graph, second, a), b);
     OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
     for (int i = 0; i < 5; i++) {
-        OK(cuGraphLaunch(exec, stream));
-        tally_alloc(VT_GRAPH, 3 * MIB);
+        ALLOCATES(VT_GRAPH, 3 * MIB, cuGraphLaunch(exec, stream));
         tally_alloc(VT_GRAPH, 5 * MIB);
         tally_free(VT_GRAPH);
         tally_free(VT_GRAPH);
@@ -110,14 +107,12 @@ static int freed_outside(int by_host)
     add_alloc(graph, NULL, 7 * MIB, &ptr);
     OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
     for (int i = 0; i < 3; i++) {
-        OK(cuGraphLaunch(exec, NULL));
-        tally_alloc(VT_GRAPH, 7 * MIB);
+        ALLOCATES(VT_GRAPH, 7 * MIB, cuGraphLaunch(exec, NULL));
         OK(cuMemsetD8Async(ptr, 7, 7 * MIB, NULL));
         printf("again without a free: %d\n", cuGraphLaunch(exec, NULL) != CUDA_SUCCESS);
         tally_failed(VT_GRAPH);
         OK(cuCtxSynchronize());
-        OK(by_host ? cuMemFree(ptr) : cuMemFreeAsync(ptr, NULL));
-        tally_free(VT_GRAPH);
+        FREES(VT_GRAPH, by_host ? cuMemFree(ptr) : cuMemFreeAsync(ptr, NULL));
     }
     finish(exec, graph);
     return 0;
@@ -148,8 +143,7 @@ CASE(freed_by_next_launch, "memory freed by the next launch (AUTO_FREE_ON_LAUNCH
             tally_free(VT_GRAPH);
         tally_alloc(VT_GRAPH, 4 * MIB);
     }
-    OK(cuMemFreeAsync(ptr, NULL));
-    tally_free(VT_GRAPH);
+    FREES(VT_GRAPH, cuMemFreeAsync(ptr, NULL));
     finish(exec, graph);
 }
 
@@ -166,10 +160,8 @@ CASE(freed_by_other_graph, "memory of one graph freed by another graph", 0)
     OK(cuGraphInstantiateWithFlags(&first, allocating, 0));
     OK(cuGraphInstantiateWithFlags(&second, freeing, 0));
     for (int i = 0; i < 3; i++) {
-        OK(cuGraphLaunch(first, NULL));
-        tally_alloc(VT_GRAPH, 6 * MIB);
-        OK(cuGraphLaunch(second, NULL));
-        tally_free(VT_GRAPH);
+        ALLOCATES(VT_GRAPH, 6 * MIB, cuGraphLaunch(first, NULL));
+        FREES(VT_GRAPH, cuGraphLaunch(second, NULL));
     }
     OK(cuCtxSynchronize());
     OK(cuGraphExecDestroy(first));
@@ -187,12 +179,10 @@ CASE(outlives_its_graph, "memory freed after its graph was destroyed", 0)
     OK(cuGraphCreate(&graph, 0));
     add_alloc(graph, NULL, 2 * MIB, &ptr);
     OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    OK(cuGraphLaunch(exec, NULL));
-    tally_alloc(VT_GRAPH, 2 * MIB);
+    ALLOCATES(VT_GRAPH, 2 * MIB, cuGraphLaunch(exec, NULL));
     finish(exec, graph);
     OK(cuMemsetD8(ptr, 1, 2 * MIB));
-    OK(cuMemFree(ptr));
-    tally_free(VT_GRAPH);
+    FREES(VT_GRAPH, cuMemFree(ptr));
     OK(cuDeviceGraphMemTrim(device));
     print_held();
 }
@@ -214,8 +204,7 @@ CASE(by_general_node, "cuGraphAddNode, cuGraphInstantiateWithParams, cuGraphUplo
     OK(cuGraphAddNode(&last, graph, &node, NULL, 1, &free_params));
     OK(cuGraphInstantiateWithParams(&exec, graph, &how));
     OK(cuGraphUpload(exec, NULL));
-    OK(cuGraphLaunch(exec, NULL));
-    tally_alloc(VT_GRAPH, 9 * MIB);
+    ALLOCATES(VT_GRAPH, 9 * MIB, cuGraphLaunch(exec, NULL));
     tally_free(VT_GRAPH);
     finish(exec, graph);
 }
@@ -235,12 +224,10 @@ CASE(captured, "cudaMallocAsync and cudaFreeAsync in a capture", 0)
     OK(cudaStreamEndCapture(stream, &graph));
     OK(cudaGraphInstantiate(&exec, graph, 0));
     for (int i = 0; i < 3; i++) {
-        OK(cudaGraphLaunch(exec, stream));
-        tally_alloc(VT_GRAPH, 3 * MIB);
+        ALLOCATES(VT_GRAPH, 3 * MIB, cudaGraphLaunch(exec, stream));
         tally_alloc(VT_GRAPH, 2 * MIB);
         tally_free(VT_GRAPH);
-        OK(cudaFreeAsync(kept, stream));
-        tally_free(VT_GRAPH);
+        FREES(VT_GRAPH, cudaFreeAsync(kept, stream));
     }
     OK(cudaStreamSynchronize(stream));
     OK(cudaGraphExecDestroy(exec));
@@ -277,26 +264,20 @@ CASE(no_room, "a launch fails for lack of memory, then succeeds", 0)
     OK(cuGraphCreate(&graph, 0));
     add_alloc(graph, NULL, 400 * MIB, &ptr);
     OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    OK(cuMemAlloc(&big, 400 * MIB));
-    tally_alloc(VT_DEVICE, 400 * MIB);
+    ALLOCATES(VT_DEVICE, 400 * MIB, cuMemAlloc(&big, 400 * MIB));
     CUresult r = cuGraphLaunch(exec, NULL);
     printf("launch: %d\n", r);
     tally_failed(VT_GRAPH);
-    OK(cuMemFree(big)); /* a cache keeps it, but releases it when needed */
-    tally_free(VT_DEVICE);
-    OK(cuGraphLaunch(exec, NULL));
-    tally_alloc(VT_GRAPH, 400 * MIB);
-    OK(cuMemFree(ptr));
-    tally_free(VT_GRAPH);
+    FREES(VT_DEVICE, cuMemFree(big)); /* a cache keeps it, but releases it when needed */
+    ALLOCATES(VT_GRAPH, 400 * MIB, cuGraphLaunch(exec, NULL));
+    FREES(VT_GRAPH, cuMemFree(ptr));
     r = cuMemAlloc(&big, 400 * MIB);
     printf("while the driver keeps it: %d\n", r);
     if (r)
         tally_failed(VT_DEVICE);
     OK(cuDeviceGraphMemTrim(device));
-    OK(cuMemAlloc(&big, 400 * MIB));
-    tally_alloc(VT_DEVICE, 400 * MIB);
-    OK(cuMemFree(big));
-    tally_free(VT_DEVICE);
+    ALLOCATES(VT_DEVICE, 400 * MIB, cuMemAlloc(&big, 400 * MIB));
+    FREES(VT_DEVICE, cuMemFree(big));
     finish(exec, graph);
 }
 
@@ -312,8 +293,7 @@ CASE(updated, "an executable graph is updated", 0)
     for (int i = 0; i < 3; i++) {
         CUresult r = cuGraphExecUpdate(exec, graph, &info);
         printf("update: %d\n", r);
-        OK(cuGraphLaunch(exec, NULL));
-        tally_alloc(VT_GRAPH, MIB);
+        ALLOCATES(VT_GRAPH, MIB, cuGraphLaunch(exec, NULL));
         tally_free(VT_GRAPH);
     }
     finish(exec, graph);
@@ -357,11 +337,9 @@ CASE(context_ends_first, "the context is destroyed with live memory of a graph",
     OK(cuGraphCreate(&graph, 0));
     add_alloc(graph, NULL, 2 * MIB, &ptr);
     OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    OK(cuGraphLaunch(exec, NULL));
-    tally_alloc(VT_GRAPH, 2 * MIB);
+    ALLOCATES(VT_GRAPH, 2 * MIB, cuGraphLaunch(exec, NULL));
     OK(cuCtxSynchronize());
-    OK(cuCtxDestroy(context));
-    tally_free(VT_GRAPH);
+    FREES(VT_GRAPH, cuCtxDestroy(context));
     OK(cuDeviceGraphMemTrim(0));
     print_held();
 }
@@ -375,8 +353,7 @@ CASE(marks_are_reset, "the program resets the peaks of graph memory", 0)
     OK(cuGraphCreate(&graph, 0));
     add_pair(graph, 20 * MIB);
     OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    OK(cuGraphLaunch(exec, NULL));
-    tally_alloc(VT_GRAPH, 20 * MIB);
+    ALLOCATES(VT_GRAPH, 20 * MIB, cuGraphLaunch(exec, NULL));
     tally_free(VT_GRAPH);
     OK(cuCtxSynchronize());
     OK(cuDeviceSetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero));

@@ -8,12 +8,9 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-#include "victim.h"
 #include "victim_memory.h"
 
 VICTIM("limit")
-
-#define MIB ((size_t)1 << 20)
 
 /* Is the limit in force? */
 static int limited(void)
@@ -87,15 +84,12 @@ CASE(each_family, "plain, pitched and stream-ordered memory run out at the limit
     tally_failed(VT_DEVICE);
     CHECK(cudaMallocAsync(&p, some + 2 * MIB, 0) == cudaErrorMemoryAllocation);
     tally_failed(VT_ASYNC);
-    OK(cudaMallocPitch(&p, &pitch, MIB, 20));
-    tally_alloc(VT_DEVICE, (int64_t)(20 * MIB));
+    ALLOCATES(VT_DEVICE, 20 * MIB, cudaMallocPitch(&p, &pitch, MIB, 20));
     refused(some);
     give(p);
-    OK(cudaMallocAsync(&p, 20 * MIB, 0));
-    tally_alloc(VT_ASYNC, (int64_t)(20 * MIB));
+    ALLOCATES(VT_ASYNC, 20 * MIB, cudaMallocAsync(&p, 20 * MIB, 0));
     refused(some);
-    OK(cudaFreeAsync(p, 0));
-    tally_free(VT_ASYNC);
+    FREES(VT_ASYNC, cudaFreeAsync(p, 0));
     OK(cudaDeviceSynchronize());
     give(most);
     puts("each ran out where it should");
@@ -116,10 +110,8 @@ CASE(cache_gives_way, "cached memory is given back before the limit refuses", 0,
     OK(cudaMallocPitch(&p, &pitch, MIB, left / MIB - 8));
     tally_alloc(VT_DEVICE, (int64_t)((left / MIB - 8) * MIB));
     give(p);
-    OK(cudaMallocAsync(&p, left - 8 * MIB, 0));
-    tally_alloc(VT_ASYNC, (int64_t)(left - 8 * MIB));
-    OK(cudaFreeAsync(p, 0));
-    tally_free(VT_ASYNC);
+    ALLOCATES(VT_ASYNC, left - 8 * MIB, cudaMallocAsync(&p, left - 8 * MIB, 0));
+    FREES(VT_ASYNC, cudaFreeAsync(p, 0));
     OK(cudaDeviceSynchronize());
     give(take(left - 8 * MIB));
     puts("all of it could be had");
@@ -188,17 +180,13 @@ CASE(two_contexts, "two contexts share the limit of the device", 0, ENV("VRAMSCO
     OK(cuCtxCreate(&second, NULL, 0, 0));
     OK(cuMemGetInfo(&free_bytes, &total));
     size_t half = free_bytes / 2 / (2 * MIB) * (2 * MIB);
-    OK(cuMemAlloc(&p, half));
-    tally_alloc(VT_DEVICE, (int64_t)half);
+    ALLOCATES(VT_DEVICE, half, cuMemAlloc(&p, half));
     OK(cuCtxSetCurrent(first));
     CHECK(cuMemAlloc(&q, half + 4 * MIB) == CUDA_ERROR_OUT_OF_MEMORY);
     tally_failed(VT_DEVICE);
-    OK(cuCtxDestroy(second)); /* and its memory with it */
-    tally_free(VT_DEVICE);
-    OK(cuMemAlloc(&q, half + 4 * MIB));
-    tally_alloc(VT_DEVICE, (int64_t)(half + 4 * MIB));
-    OK(cuMemFree(q));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cuCtxDestroy(second)); /* and its memory with it */
+    ALLOCATES(VT_DEVICE, half + 4 * MIB, cuMemAlloc(&q, half + 4 * MIB));
+    FREES(VT_DEVICE, cuMemFree(q));
     puts("one device, whatever the context");
 }
 
@@ -207,8 +195,7 @@ CASE(reset, "a device reset resets the count", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
     size_t left = free_now();
     take(left - 4 * MIB);
     take(2 * MIB);
-    OK(cudaDeviceReset());
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaDeviceReset());
     tally_free(VT_DEVICE);
     CHECK(free_now() == left);
     give(take(left - 4 * MIB));
@@ -255,8 +242,7 @@ CASE(graph_memory, "a graph launch beyond the limit fails", 0, ENV("VRAMSCOPE_LI
     CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
     give(most);
     for (int i = 0; i < 3; i++) {
-        OK(cudaGraphLaunch(exec, stream));
-        tally_alloc(VT_GRAPH, (int64_t)(64 * MIB));
+        ALLOCATES(VT_GRAPH, 64 * MIB, cudaGraphLaunch(exec, stream));
         tally_free(VT_GRAPH);
     }
     OK(cudaStreamSynchronize(stream));
@@ -281,11 +267,9 @@ CASE(arrays, "arrays count until destroyed and fail at the limit", 0, ENV("VRAMS
     tally_failed(VT_ARRAY);
     give(most);
     for (int i = 0; i < 8; i++) { /* half a GiB, one after the other */
-        OK(cuArrayCreate(&array, &flat));
-        tally_alloc(VT_ARRAY, (int64_t)(64 * MIB));
+        ALLOCATES(VT_ARRAY, 64 * MIB, cuArrayCreate(&array, &flat));
         CHECK(free_now() <= left - 64 * MIB);
-        OK(cuArrayDestroy(array));
-        tally_free(VT_ARRAY);
+        FREES(VT_ARRAY, cuArrayDestroy(array));
         CHECK(free_now() == left);
     }
     give(take(left - 4 * MIB));
@@ -300,8 +284,7 @@ CASE(physical, "physical memory counts until its last handle and mapping is rele
     size_t left = free_now(), half = left / 2 / (2 * MIB) * (2 * MIB);
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    OK(cuMemCreate(&handle, half, &prop, 0));
-    tally_alloc(VT_VMM, (int64_t)half);
+    ALLOCATES(VT_VMM, half, cuMemCreate(&handle, half, &prop, 0));
     CHECK(free_now() == left - half);
     CHECK(cuMemCreate(&other, half + 4 * MIB, &prop, 0) == CUDA_ERROR_OUT_OF_MEMORY);
     tally_failed(VT_VMM);
@@ -310,8 +293,7 @@ CASE(physical, "physical memory counts until its last handle and mapping is rele
     OK(cuMemMap(at, half, 0, handle, 0));
     OK(cuMemRelease(handle)); /* the mapping keeps it */
     CHECK(free_now() == left - half);
-    OK(cuMemUnmap(at, half));
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemUnmap(at, half));
     CHECK(free_now() == left);
     OK(cuMemAddressFree(at, half));
     give(take(left - 4 * MIB));

@@ -14,7 +14,6 @@
 
 VICTIM("sharing")
 
-#define MIB ((size_t)1 << 20)
 #define PEER "SHARING_VICTIM_PEER"
 enum { BLOCKS = 12, KEPT_MAX = 64 };
 
@@ -184,8 +183,7 @@ static unsigned char values[BLOCKS];
 
 static void take(int i, unsigned char value)
 {
-    OK(cuMemAlloc(&blocks[i], sizes[i]));
-    tally_alloc(VT_DEVICE, (int64_t)sizes[i]);
+    ALLOCATES(VT_DEVICE, sizes[i], cuMemAlloc(&blocks[i], sizes[i]));
     values[i] = value;
     OK(cuMemsetD8(blocks[i], value, sizes[i]));
     OK(cuCtxSynchronize());
@@ -193,8 +191,7 @@ static void take(int i, unsigned char value)
 
 static void give(int i)
 {
-    OK(cuMemFree(blocks[i]));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cuMemFree(blocks[i]));
 }
 
 static void check_all(void)
@@ -341,8 +338,7 @@ static void free_while_open(void)
     for (int i = 0; i < BLOCKS; i++)
         give(i);
     for (int i = 0; i < LATER; i++) {
-        OK(cuMemAlloc(&later[i], sizes[i % BLOCKS]));
-        tally_alloc(VT_DEVICE, (int64_t)sizes[i % BLOCKS]);
+        ALLOCATES(VT_DEVICE, sizes[i % BLOCKS], cuMemAlloc(&later[i], sizes[i % BLOCKS]));
         OK(cuMemsetD8(later[i], 200, sizes[i % BLOCKS]));
     }
     OK(cuCtxSynchronize());
@@ -352,10 +348,8 @@ static void free_while_open(void)
      * cached memory is not reused */
     const char *preload = getenv("LD_PRELOAD");
     CHECK(r.others == 0 || !preload || !strstr(preload, "libvramscope"));
-    for (int i = 0; i < LATER; i++) {
-        OK(cuMemFree(later[i]));
-        tally_free(VT_DEVICE);
-    }
+    for (int i = 0; i < LATER; i++)
+        FREES(VT_DEVICE, cuMemFree(later[i]));
     r = ask(&close_all);
     printf("closed: %d\n", r.error);
 }

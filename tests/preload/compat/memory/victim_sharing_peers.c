@@ -63,37 +63,31 @@ static void read_after_free(int (*let_in)(CUcontext))
     OK(cuCtxGetCurrent(&reader));
     printf("let in: %d\n", let_in(owner));
     OK(cuStreamCreate(&copies, CU_STREAM_NON_BLOCKING));
-    OK(cuMemAlloc(&to, BYTES));
-    tally_alloc(VT_DEVICE, (int64_t)BYTES);
+    ALLOCATES(VT_DEVICE, BYTES, cuMemAlloc(&to, BYTES));
     int wrong = 0;
     for (int i = 0; i < ROUNDS; i++) {
         unsigned char byte = 0;
         OK(cuCtxSetCurrent(owner));
-        OK(cuMemAlloc(&from, BYTES));
-        tally_alloc(VT_DEVICE, (int64_t)BYTES);
+        ALLOCATES(VT_DEVICE, BYTES, cuMemAlloc(&from, BYTES));
         OK(cuMemsetD8(from, (unsigned char)(i + 1), BYTES));
         OK(cuCtxSynchronize());
         OK(cuCtxSetCurrent(reader));
         OK(cuLaunchHostFunc(copies, work_begins_late, NULL));
         OK(cuMemcpyDtoDAsync(to, from, BYTES, copies));
         OK(cuCtxSetCurrent(owner));
-        OK(cuMemFree(from));
-        tally_free(VT_DEVICE);
+        FREES(VT_DEVICE, cuMemFree(from));
         OK(cuCtxSynchronize());
-        OK(cuMemAlloc(&next, BYTES));
-        tally_alloc(VT_DEVICE, (int64_t)BYTES);
+        ALLOCATES(VT_DEVICE, BYTES, cuMemAlloc(&next, BYTES));
         OK(cuMemsetD8(next, 200, BYTES));
         OK(cuCtxSynchronize());
         OK(cuCtxSetCurrent(reader));
         OK(cuStreamSynchronize(copies));
         OK(cuMemcpyDtoH(&byte, to + BYTES - 1, 1));
         wrong += byte != i + 1;
-        OK(cuMemFree(next));
-        tally_free(VT_DEVICE);
+        FREES(VT_DEVICE, cuMemFree(next));
     }
     printf("copies of what came later: %d\n", wrong);
-    OK(cuMemFree(to));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cuMemFree(to));
 }
 
 #define TWO SIMULATE("a100-40g,capacity=1GiB,context=400MiB,devices=2")
@@ -146,8 +140,7 @@ static long bytes_behind(int fd, unsigned char value)
 static CUdeviceptr piece(unsigned char value)
 {
     CUdeviceptr p;
-    OK(cuMemAlloc(&p, PIECE));
-    tally_alloc(VT_DEVICE, (int64_t)PIECE);
+    ALLOCATES(VT_DEVICE, PIECE, cuMemAlloc(&p, PIECE));
     OK(cuMemsetD8(p, value, PIECE));
     return p;
 }
@@ -172,10 +165,8 @@ CASE(descriptors, "dma-buf: descriptors of memory, which is not reused after a f
             printf("not given: %d\n", error);
     }
     printf("given %d\n", given);
-    for (int i = 0; i < PIECES; i++) {
-        OK(cuMemFree(p[i]));
-        tally_free(VT_DEVICE);
-    }
+    for (int i = 0; i < PIECES; i++)
+        FREES(VT_DEVICE, cuMemFree(p[i]));
     for (int i = 0; i < LATER; i++)
         later[i] = piece(200);
     OK(cuCtxSynchronize());
@@ -186,10 +177,8 @@ CASE(descriptors, "dma-buf: descriptors of memory, which is not reused after a f
     /* the simulated driver reuses freed memory; cached memory is not reused */
     const char *preload = getenv("LD_PRELOAD"), *mode = getenv("VRAMSCOPE_ALLOCATOR");
     CHECK(!others || !preload || !strstr(preload, "libvramscope") || strcmp(mode, "caching") != 0);
-    for (int i = 0; i < LATER; i++) {
-        OK(cuMemFree(later[i]));
-        tally_free(VT_DEVICE);
-    }
+    for (int i = 0; i < LATER; i++)
+        FREES(VT_DEVICE, cuMemFree(later[i]));
     printf("of freed memory %d", descriptor_of(later[0], &error) >= 0);
     printf(" %d\n", error);
 }

@@ -11,12 +11,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "victim.h"
 #include "victim_memory.h"
 
 VICTIM("fork and exec")
-
-#define KIB ((size_t)1 << 10)
 
 extern char **environ;
 

@@ -14,14 +14,11 @@
 
 VICTIM("exit")
 
-#define MIB ((size_t)1 << 20)
-
 static void *blocks[8];
 
 static void take(int i)
 {
-    OK(cudaMalloc(&blocks[i], (size_t)(i + 1) * MIB));
-    tally_alloc(VT_DEVICE, (int64_t)((size_t)(i + 1) * MIB));
+    ALLOCATES(VT_DEVICE, ((size_t)(i + 1) * MIB), cudaMalloc(&blocks[i], (size_t)(i + 1) * MIB));
 }
 
 static void give(int i)

@@ -18,15 +18,13 @@ struct Block {
     void *ptr = nullptr;
     void take(size_t bytes)
     {
-        OK(cudaMalloc(&ptr, bytes));
-        tally_alloc(VT_DEVICE, (int64_t)bytes);
+        ALLOCATES(VT_DEVICE, bytes, cudaMalloc(&ptr, bytes));
     }
     ~Block()
     {
         if (!ptr)
             return;
-        OK(cudaFree(ptr));
-        tally_free(VT_DEVICE);
+        FREES(VT_DEVICE, cudaFree(ptr));
     }
 };
 

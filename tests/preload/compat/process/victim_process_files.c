@@ -4,7 +4,6 @@
  * disks. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
@@ -13,12 +12,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "victim.h"
 #include "victim_memory.h"
 
 VICTIM("files")
-
-#define KIB ((size_t)1 << 10)
 
 static void some_work(void)
 {

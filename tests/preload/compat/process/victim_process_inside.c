@@ -15,12 +15,9 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "victim.h"
 #include "victim_memory.h"
 
 VICTIM("inside of calls")
-
-#define KIB ((size_t)1 << 10)
 
 extern char **environ;
 

@@ -23,8 +23,7 @@ static int give(void *p)
 static void *take(size_t bytes)
 {
     void *p;
-    OK(cudaMalloc(&p, bytes));
-    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    ALLOCATES(VT_DEVICE, bytes, cudaMalloc(&p, bytes));
     return p;
 }
 

@@ -16,12 +16,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "victim.h"
 #include "victim_memory.h"
 
 VICTIM("limits")
-
-#define KIB ((size_t)1 << 10)
 
 static void quiet_work(void)
 {

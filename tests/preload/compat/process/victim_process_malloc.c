@@ -109,10 +109,8 @@ static void work(void)
 {
     for (size_t i = 0; i < 30000; i++) {
         void *p;
-        OK(cudaMalloc(&p, (i % 100 + 1) * 1000));
-        tally_alloc(VT_DEVICE, (int64_t)((i % 100 + 1) * 1000));
-        OK(cudaFree(p));
-        tally_free(VT_DEVICE);
+        ALLOCATES(VT_DEVICE, ((i % 100 + 1) * 1000), cudaMalloc(&p, (i % 100 + 1) * 1000));
+        FREES(VT_DEVICE, cudaFree(p));
     }
 }
 

@@ -8,17 +8,13 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "victim.h"
 #include "victim_memory.h"
 
 VICTIM("signals")
-
-#define KIB ((size_t)1 << 10)
 
 /* --- storms --- */
 

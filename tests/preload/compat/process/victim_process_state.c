@@ -7,7 +7,6 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fenv.h>
 #include <grp.h>
 #include <pthread.h>
@@ -22,12 +21,9 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 
-#include "victim.h"
 #include "victim_memory.h"
 
 VICTIM("odd states")
-
-#define KIB ((size_t)1 << 10)
 
 static int status_of(pid_t pid)
 {

@@ -64,10 +64,8 @@ static void work(void *driver)
     OK(retain(&context, 0));
     OK(set(context));
     for (int i = 0; i < 3; i++) {
-        OK(alloc(&p, 3 << 20));
-        tally_alloc(VT_DEVICE, 3 << 20);
-        OK(release(p));
-        tally_free(VT_DEVICE);
+        ALLOCATES(VT_DEVICE, 3 << 20, alloc(&p, 3 << 20));
+        FREES(VT_DEVICE, release(p));
     }
 }
 
@@ -93,10 +91,8 @@ CASE(local_runtime, "a CUDA 12 runtime opened by its path, RTLD_LOCAL", 0)
     void *p;
     *(void **)&alloc = dlsym(runtime, "cudaMalloc");
     *(void **)&release = dlsym(runtime, "cudaFree");
-    OK(alloc(&p, 3 << 20));
-    tally_alloc(VT_DEVICE, 3 << 20);
-    OK(release(p));
-    tally_free(VT_DEVICE);
+    ALLOCATES(VT_DEVICE, 3 << 20, alloc(&p, 3 << 20));
+    FREES(VT_DEVICE, release(p));
 }
 
 /* By the name that a development package links to it. */
@@ -107,8 +103,7 @@ CASE(unnumbered_runtime, "a runtime opened as libcudart.so", 0)
     void *p;
     *(void **)&alloc = dlsym(runtime, "cudaMalloc");
     printf("the same by default: %d\n", dlsym(RTLD_DEFAULT, "cudaMalloc") == (void *)alloc);
-    OK(alloc(&p, 3 << 20));
-    tally_alloc(VT_DEVICE, 3 << 20);
+    ALLOCATES(VT_DEVICE, 3 << 20, alloc(&p, 3 << 20));
 }
 
 CASE(many_lookups, "40,000 lookups of other functions", VF_NO_TRACE)

@@ -28,10 +28,8 @@ static void use(void *alloc, void *release)
 {
     CUdeviceptr p;
     CHECK(alloc && release);
-    OK(((alloc_fn)alloc)(&p, 1 << 20));
-    tally_alloc(VT_DEVICE, 1 << 20);
-    OK(((free_fn)release)(p));
-    tally_free(VT_DEVICE);
+    ALLOCATES(VT_DEVICE, 1 << 20, ((alloc_fn)alloc)(&p, 1 << 20));
+    FREES(VT_DEVICE, ((free_fn)release)(p));
 }
 
 static void use_names(void *handle)
@@ -118,8 +116,7 @@ CASE(equal_runtime, "pointers to runtime functions compared in the same way", VF
     printf("program: %d\n", dlsym(runtime, "cudaMalloc") == dlsym(dlopen(NULL, RTLD_NOW), "cudaMalloc"));
     printf("next: %d\n", dlsym(runtime, "cudaFree") == dlsym(RTLD_NEXT, "cudaFree"));
     void *p;
-    OK(cudaMalloc(&p, 4096));
-    tally_alloc(VT_DEVICE, 4096);
+    ALLOCATES(VT_DEVICE, 4096, cudaMalloc(&p, 4096));
 }
 
 static void ask(const char *way, void *handle, const char *name)

@@ -17,14 +17,10 @@ VICTIM("routing")
 static void by_runtime(void)
 {
     void *p[COUNT];
-    for (int i = 0; i < COUNT; i++) {
-        OK(cudaMalloc(&p[i], 1000 + (size_t)i));
-        tally_alloc(VT_DEVICE, 1000 + i);
-    }
-    for (int i = 0; i < COUNT; i++) {
-        OK(cudaFree(p[i]));
-        tally_free(VT_DEVICE);
-    }
+    for (int i = 0; i < COUNT; i++)
+        ALLOCATES(VT_DEVICE, 1000 + i, cudaMalloc(&p[i], 1000 + (size_t)i));
+    for (int i = 0; i < COUNT; i++)
+        FREES(VT_DEVICE, cudaFree(p[i]));
 }
 
 static void by_driver(void)
@@ -37,10 +33,8 @@ static void by_driver(void)
     OK(cuDevicePrimaryCtxRetain(&context, device));
     OK(cuCtxSetCurrent(context));
     for (int i = 0; i < COUNT; i++) {
-        OK(cuMemAlloc(&p, 3 << 20));
-        tally_alloc(VT_DEVICE, 3 << 20);
-        OK(cuMemFree(p));
-        tally_free(VT_DEVICE);
+        ALLOCATES(VT_DEVICE, 3 << 20, cuMemAlloc(&p, 3 << 20));
+        FREES(VT_DEVICE, cuMemFree(p));
     }
 }
 
@@ -58,10 +52,8 @@ static void by_handle(void)
     *(void **)&alloc = dlsym(driver, "cuMemAlloc_v2");
     *(void **)&release = dlsym(driver, "cuMemFree_v2");
     CHECK(alloc && release);
-    OK(alloc(&p, 5 << 20));
-    tally_alloc(VT_DEVICE, 5 << 20);
-    OK(release(p));
-    tally_free(VT_DEVICE);
+    ALLOCATES(VT_DEVICE, 5 << 20, alloc(&p, 5 << 20));
+    FREES(VT_DEVICE, release(p));
 }
 
 static void everything(void)

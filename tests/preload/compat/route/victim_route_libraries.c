@@ -56,10 +56,8 @@ static void own_work(int count, int64_t bytes)
 {
     for (int i = 0; i < count; i++) {
         void *p;
-        OK(cudaMalloc(&p, (size_t)bytes));
-        tally_alloc(VT_DEVICE, bytes);
-        OK(cudaFree(p));
-        tally_free(VT_DEVICE);
+        ALLOCATES(VT_DEVICE, bytes, cudaMalloc(&p, (size_t)bytes));
+        FREES(VT_DEVICE, cudaFree(p));
     }
 }
 
@@ -133,10 +131,8 @@ CASE(majors_by_handle, "runtimes of CUDA 11, 12 and 13 through their handles", V
         *(void **)&alloc = find(runtime, "cudaMalloc");
         *(void **)&release = find(runtime, "cudaFree");
         *(void **)&last = find(runtime, "cudaGetLastError");
-        OK(alloc(&p, 1 << 20));
-        tally_alloc(VT_DEVICE, 1 << 20);
-        OK(release(p));
-        tally_free(VT_DEVICE);
+        ALLOCATES(VT_DEVICE, 1 << 20, alloc(&p, 1 << 20));
+        FREES(VT_DEVICE, release(p));
         int e = alloc(&p, (size_t)1 << 50);
         tally_failed(VT_DEVICE);
         printf("%s: %d and %d\n", names[i], e, last());
@@ -186,10 +182,8 @@ CASE(runtime_reloaded, "a runtime opened, used and closed repeatedly", VF_STATIC
         int (*alloc)(void **, size_t), (*release)(void *);
         *(void **)&alloc = find(runtime, "cudaMalloc");
         *(void **)&release = find(runtime, "cudaFree");
-        OK(alloc(&p, 1 << 20));
-        tally_alloc(VT_DEVICE, 1 << 20);
-        OK(release(p));
-        tally_free(VT_DEVICE);
+        ALLOCATES(VT_DEVICE, 1 << 20, alloc(&p, 1 << 20));
+        FREES(VT_DEVICE, release(p));
         dlclose(runtime);
         /* the next library is loaded at its address */
         void *other = open_beside(i & 1 ? "libroute_next.so" : "libroute_driver_1.so", RTLD_NOW);

@@ -32,20 +32,16 @@ static void use(void *alloc, void *release)
 {
     CUdeviceptr p;
     CHECK(alloc && release);
-    OK(((alloc_fn)alloc)(&p, 1 << 20));
-    tally_alloc(VT_DEVICE, 1 << 20);
-    OK(((free_fn)release)(p));
-    tally_free(VT_DEVICE);
+    ALLOCATES(VT_DEVICE, 1 << 20, ((alloc_fn)alloc)(&p, 1 << 20));
+    FREES(VT_DEVICE, ((free_fn)release)(p));
 }
 
 static void use_async(void *alloc, void *release)
 {
     CUdeviceptr p;
     CHECK(alloc && release);
-    OK(((alloc_async_fn)alloc)(&p, 2 << 20, NULL));
-    tally_alloc(VT_ASYNC, 2 << 20);
-    OK(((free_async_fn)release)(p, NULL));
-    tally_free(VT_ASYNC);
+    ALLOCATES(VT_ASYNC, 2 << 20, ((alloc_async_fn)alloc)(&p, 2 << 20, NULL));
+    FREES(VT_ASYNC, ((free_async_fn)release)(p, NULL));
     OK(cuCtxSynchronize());
 }
 
@@ -153,13 +149,9 @@ CASE(table_first, "a table of pointers filled before the first CUDA call", 0)
     OK(((CUresult(*)(CUcontext *, int))table[1])(&c, 0));
     OK(((CUresult(*)(CUcontext))table[2])(c));
     use(table[3], table[4]);
-    OK(((CUresult(*)(void **, size_t))table[6])(&host, 4096));
-    tally_alloc(VT_PINNED, 4096);
-    OK(((CUresult(*)(void *))table[7])(host));
-    tally_free(VT_PINNED);
+    ALLOCATES(VT_PINNED, 4096, ((CUresult(*)(void **, size_t))table[6])(&host, 4096));
+    FREES(VT_PINNED, ((CUresult(*)(void *))table[7])(host));
     void *p;
-    OK(cudaMalloc(&p, 1 << 20));
-    tally_alloc(VT_DEVICE, 1 << 20);
-    OK(((free_fn)table[4])((CUdeviceptr)(uintptr_t)p));
-    tally_free(VT_DEVICE);
+    ALLOCATES(VT_DEVICE, 1 << 20, cudaMalloc(&p, 1 << 20));
+    FREES(VT_DEVICE, ((free_fn)table[4])((CUdeviceptr)(uintptr_t)p));
 }

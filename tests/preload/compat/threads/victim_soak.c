@@ -22,8 +22,6 @@ VICTIM("soak")
 #define SHARED 128    /* blocks left for any other thread */
 #define MARK_BYTES 64
 #define MARKED_MAX (4 * KIB) /* marked bytes of a block: more would take too long */
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
 
 enum kind { PLAIN, PITCHED, ORDERED, MANAGED, PINNED, ARRAY, KINDS };
 static const int family[KINDS] = {VT_DEVICE, VT_DEVICE, VT_ASYNC, VT_MANAGED, VT_PINNED,
@@ -175,8 +173,7 @@ static void map_once(struct worker *w, int device)
         tally_failed(VT_VMM);
         return;
     }
-    OK(r);
-    tally_alloc(VT_VMM, (int64_t)bytes);
+    ALLOCATES(VT_VMM, bytes, r);
     OK(cuMemAddressReserve(&at, bytes, 0, 0, 0));
     OK(cuMemMap(at, bytes, 0, handle, 0));
     OK(cuMemSetAccess(at, bytes, &access, 1));

@@ -6,14 +6,11 @@
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "victim.h"
 
 VICTIM("threads")
 
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
 #define THREADS 32
 
 static pthread_barrier_t barrier;
@@ -32,15 +29,13 @@ static void spawn(int count, void *(*run)(void *), void **results)
 static void *allocate(size_t bytes)
 {
     void *p;
-    OK(cudaMalloc(&p, bytes));
-    tally_alloc(VT_DEVICE, (int64_t)bytes);
+    ALLOCATES(VT_DEVICE, bytes, cudaMalloc(&p, bytes));
     return p;
 }
 
 static void release(void *p)
 {
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaFree(p));
 }
 
 static void *first_use(void *arg)
@@ -101,10 +96,8 @@ static void *first_call(void *arg)
         OK(cudaFree(NULL));
         break;
     default:
-        OK(cudaMallocHost(&p, KIB));
-        tally_alloc(VT_PINNED, (int64_t)KIB);
-        OK(cudaFreeHost(p));
-        tally_free(VT_PINNED);
+        ALLOCATES(VT_PINNED, KIB, cudaMallocHost(&p, KIB));
+        FREES(VT_PINNED, cudaFreeHost(p));
     }
     return NULL;
 }
@@ -228,13 +221,11 @@ static void *own_stream(void *arg)
     (void)arg;
     for (int i = 0; i < 50; i++) {
         void *p;
-        OK(cudaMallocAsync(&p, 64 * KIB, cudaStreamPerThread));
-        tally_alloc(VT_ASYNC, (int64_t)(64 * KIB));
+        ALLOCATES(VT_ASYNC, 64 * KIB, cudaMallocAsync(&p, 64 * KIB, cudaStreamPerThread));
         OK(cudaMemsetAsync(p, i, 64 * KIB, cudaStreamPerThread));
         void *q = allocate(64 * KIB);
         OK(cudaMemcpyAsync(q, p, 64 * KIB, cudaMemcpyDeviceToDevice, cudaStreamPerThread));
-        OK(cudaFreeAsync(p, cudaStreamPerThread));
-        tally_free(VT_ASYNC);
+        FREES(VT_ASYNC, cudaFreeAsync(p, cudaStreamPerThread));
         OK(cudaMemcpyAsync(&byte, q, 1, cudaMemcpyDeviceToHost, cudaStreamPerThread));
         OK(cudaStreamSynchronize(cudaStreamPerThread));
         CHECK(byte == i);

@@ -8,17 +8,12 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "victim.h"
 
 VICTIM("threads")
 
-#define MIB ((size_t)1 << 20)
 #define DEADLOCK_SECONDS 200
 
 static sem_t is_loading, is_done;
@@ -46,8 +41,7 @@ static void make(struct graph *g, size_t bytes)
 
 static void launch(const struct graph *g)
 {
-    OK(cuGraphLaunch(g->exec, NULL));
-    tally_alloc(VT_GRAPH, (int64_t)g->bytes);
+    ALLOCATES(VT_GRAPH, g->bytes, cuGraphLaunch(g->exec, NULL));
     tally_free(VT_GRAPH);
 }
 

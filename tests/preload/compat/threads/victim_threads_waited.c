@@ -11,18 +11,13 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "victim.h"
 
 VICTIM("threads")
 
-#define MIB ((size_t)1 << 20)
 #define HANG_SECONDS 200
 
 static void *lookup_of(const char *name)
@@ -59,30 +54,19 @@ static void runtime_calls(void)
     void *p;
     cudaArray_t array;
     struct cudaChannelFormatDesc format = {32, 0, 0, 0, cudaChannelFormatKindFloat};
-    OK(cudaMalloc(&p, 3 * MIB));
-    tally_alloc(VT_DEVICE, 3 * MIB);
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
-    OK(cudaMallocManaged(&p, 2 * MIB, cudaMemAttachGlobal));
-    tally_alloc(VT_MANAGED, 2 * MIB);
-    OK(cudaFree(p));
-    tally_free(VT_MANAGED);
-    OK(cudaMallocHost(&p, MIB));
-    tally_alloc(VT_PINNED, MIB);
-    OK(cudaFreeHost(p));
-    tally_free(VT_PINNED);
+    ALLOCATES(VT_DEVICE, 3 * MIB, cudaMalloc(&p, 3 * MIB));
+    FREES(VT_DEVICE, cudaFree(p));
+    ALLOCATES(VT_MANAGED, 2 * MIB, cudaMallocManaged(&p, 2 * MIB, cudaMemAttachGlobal));
+    FREES(VT_MANAGED, cudaFree(p));
+    ALLOCATES(VT_PINNED, MIB, cudaMallocHost(&p, MIB));
+    FREES(VT_PINNED, cudaFreeHost(p));
     OK(cudaHostRegister(own, sizeof own, cudaHostRegisterDefault));
     tally_alloc(VT_REGISTERED, sizeof own);
-    OK(cudaHostUnregister(own));
-    tally_free(VT_REGISTERED);
-    OK(cudaMallocAsync(&p, MIB, NULL));
-    tally_alloc(VT_ASYNC, MIB);
-    OK(cudaFreeAsync(p, NULL));
-    tally_free(VT_ASYNC);
-    OK(cudaMallocArray(&array, &format, 128, 16, 0));
-    tally_alloc(VT_ARRAY, 128 * 16 * 4);
-    OK(cudaFreeArray(array));
-    tally_free(VT_ARRAY);
+    FREES(VT_REGISTERED, cudaHostUnregister(own));
+    ALLOCATES(VT_ASYNC, MIB, cudaMallocAsync(&p, MIB, NULL));
+    FREES(VT_ASYNC, cudaFreeAsync(p, NULL));
+    ALLOCATES(VT_ARRAY, 128 * 16 * 4, cudaMallocArray(&array, &format, 128, 16, 0));
+    FREES(VT_ARRAY, cudaFreeArray(array));
 }
 
 static void mapped_memory(void)
@@ -91,14 +75,12 @@ static void mapped_memory(void)
                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
     CUmemGenericAllocationHandle handle;
     CUdeviceptr at;
-    OK(cuMemCreate(&handle, 2 * MIB, &prop, 0));
-    tally_alloc(VT_VMM, 2 * MIB);
+    ALLOCATES(VT_VMM, 2 * MIB, cuMemCreate(&handle, 2 * MIB, &prop, 0));
     OK(cuMemAddressReserve(&at, 2 * MIB, 0, 0, 0));
     OK(cuMemMap(at, 2 * MIB, 0, handle, 0));
     OK(cuMemUnmap(at, 2 * MIB));
     OK(cuMemAddressFree(at, 2 * MIB));
-    OK(cuMemRelease(handle));
-    tally_free(VT_VMM);
+    FREES(VT_VMM, cuMemRelease(handle));
 }
 
 static void graph(void)
@@ -114,8 +96,7 @@ static void graph(void)
     OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
     OK(cuGraphAddMemFreeNode(&last, graph, &node, 1, params.dptr));
     OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    OK(cuGraphLaunch(exec, NULL));
-    tally_alloc(VT_GRAPH, MIB);
+    ALLOCATES(VT_GRAPH, MIB, cuGraphLaunch(exec, NULL));
     tally_free(VT_GRAPH);
     OK(cuCtxSynchronize());
     OK(cuGraphExecDestroy(exec));
@@ -130,13 +111,11 @@ static void driver_calls(void)
     CUgraph captured;
     CUdeviceptr base;
     size_t bytes, total;
-    OK(cuMemAlloc(&p, MIB));
-    tally_alloc(VT_DEVICE, MIB);
+    ALLOCATES(VT_DEVICE, MIB, cuMemAlloc(&p, MIB));
     OK(cuMemGetAddressRange(&base, &bytes, p));
     OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
     OK(cuMemGetInfo(&bytes, &total));
-    OK(cuMemFree(p));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cuMemFree(p));
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     OK(cuStreamEndCapture(stream, &captured));
@@ -153,10 +132,8 @@ static void looked_up_calls(void)
     CUdeviceptr p;
     size_t pitch;
     alloc = (__typeof__(alloc))lookup_of("cuMemAllocPitch");
-    OK(alloc(&p, &pitch, 1024, 512, 4));
-    tally_alloc(VT_DEVICE, (int64_t)(pitch * 512));
-    OK(cuMemFree(p));
-    tally_free(VT_DEVICE);
+    ALLOCATES(VT_DEVICE, pitch * 512, alloc(&p, &pitch, 1024, 512, 4));
+    FREES(VT_DEVICE, cuMemFree(p));
 }
 
 /* Ends that we intercept, too. */
@@ -290,13 +267,11 @@ CASE_STATUS(constructor_awaits_calls_after_another,
 {
     void *p;
     warm_up();
-    OK(cudaMalloc(&p, MIB));
-    tally_alloc(VT_DEVICE, MIB);
+    ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&p, MIB));
     hire(use_device);
     at("VICTIM_MOMENT", await_worker);
     open_and_close();
-    OK(cudaFree(p));
-    tally_free(VT_DEVICE);
+    FREES(VT_DEVICE, cudaFree(p));
     return 73;
 }
 
