@@ -255,19 +255,6 @@ TEST(a_graph_is_no_child_of_its_own)
     OK(cuGraphDestroy(graph));
 }
 
-TEST(circles_are_found_when_instantiating)
-{
-    CUgraph graph = graph_new();
-    CUgraphNode a = add_note(graph, NULL, 0, 1), b = add_note(graph, &a, 1, 2);
-    CUDA_GRAPH_INSTANTIATE_PARAMS params = {0};
-    CUgraphExec exec;
-    OK(cuGraphAddDependencies(graph, &b, &a, NULL, 1));
-    FAILS(cuGraphInstantiateWithParams(&exec, graph, &params), CUDA_ERROR_INVALID_VALUE);
-    assert_int_equal(params.result_out, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE);
-    assert_true(params.hErrNode_out == a || params.hErrNode_out == b);
-    OK(cuGraphDestroy(graph));
-}
-
 TEST(stale_handles_are_errors)
 {
     CUgraph graph = graph_new();

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stand-in runtime: contexts created at first use, last errors, registered kernels and
- * variables, and that each call reaches the driver. */
+ * The stand-in runtime, beyond the facts of conformance/conf_runtime.c and conf_error.c: registered
+ * kernels and variables, and that each call reaches the driver. */
 #include "sim_test.h"
 
 #include "sim_stub.h"
-
-#include <pthread.h>
 
 static int device_variable; /* the host shadows of variables in device code */
 static int *managed_variable;
@@ -57,36 +55,6 @@ TEST(versions_and_devices)
     FAILS(cudaGetDeviceProperties(&p, 2), cudaErrorInvalidDevice);
     FAILS(cudaSetDevice(2), cudaErrorInvalidDevice);
     cudaGetLastError();
-}
-
-TEST(the_last_error_stays_until_it_is_asked_for)
-{
-    void *p;
-    OK(cudaGetLastError());
-    FAILS(cudaMalloc(&p, 1024 * MIB), cudaErrorMemoryAllocation);
-    assert_null(p);
-    FAILS(cudaPeekAtLastError(), cudaErrorMemoryAllocation);
-    OK(cudaDeviceSynchronize()); /* success does not clear it */
-    FAILS(cudaPeekAtLastError(), cudaErrorMemoryAllocation);
-    FAILS(cudaGetLastError(), cudaErrorMemoryAllocation);
-    OK(cudaGetLastError());
-}
-
-static void *error_in_a_thread(void *out)
-{
-    cudaFree((void *)16);
-    *(cudaError_t *)out = cudaPeekAtLastError();
-    return NULL;
-}
-
-TEST(the_last_error_is_the_threads_own)
-{
-    pthread_t thread;
-    cudaError_t theirs = cudaSuccess;
-    pthread_create(&thread, NULL, error_in_a_thread, &theirs);
-    pthread_join(thread, NULL);
-    assert_int_equal(theirs, cudaErrorInvalidValue);
-    OK(cudaPeekAtLastError());
 }
 
 TEST(nothing_is_a_valid_size_and_a_valid_free)
@@ -231,53 +199,14 @@ TEST(graphs_name_kernels_by_stub_and_variables_by_shadow)
     OK(cudaGraphDestroy(graph));
 }
 
-TEST(memory_of_every_kind_is_distinguished)
+TEST(copies_and_memsets_stay_within_their_memory)
 {
-    struct cudaPointerAttributes a;
-    void *device, *host, *managed;
-    int local;
-    OK(cudaMalloc(&device, 100));
-    OK(cudaMallocHost(&host, 100));
-    OK(cudaMallocManaged(&managed, 100, cudaMemAttachGlobal));
-    OK(cudaPointerGetAttributes(&a, device));
-    assert_int_equal(a.type, cudaMemoryTypeDevice);
-    assert_int_equal(a.device, 0);
-    assert_ptr_equal(a.devicePointer, device);
-    assert_null(a.hostPointer);
-    OK(cudaPointerGetAttributes(&a, host));
-    assert_int_equal(a.type, cudaMemoryTypeHost);
-    assert_ptr_equal(a.hostPointer, host);
-    OK(cudaPointerGetAttributes(&a, managed));
-    assert_int_equal(a.type, cudaMemoryTypeManaged);
-    OK(cudaPointerGetAttributes(&a, &local));
-    assert_int_equal(a.type, cudaMemoryTypeUnregistered);
-    FAILS(cudaFree(host), cudaErrorInvalidValue);
-    FAILS(cudaFree(&local), cudaErrorInvalidValue);
-    cudaGetLastError();
-    OK(cudaFree(device));
-    OK(cudaFreeHost(host));
-    OK(cudaFree(managed));
-}
-
-TEST(copies_go_where_their_kind_says)
-{
-    unsigned char host[64], back[64];
+    unsigned char back[64];
     void *p;
     struct cudaPitchedPtr box;
-    for (int i = 0; i < 64; i++)
-        host[i] = (unsigned char)i;
     OK(cudaMalloc(&p, 64));
-    OK(cudaMemcpy(p, host, 64, cudaMemcpyHostToDevice));
-    OK(cudaMemcpy(back, p, 64, cudaMemcpyDefault));
-    assert_memory_equal(host, back, 64);
-    OK(cudaMemset(back, 0, 0));
-    OK(cudaMemset2D(p, 16, 0xff, 4, 4));
-    OK(cudaMemcpy2D(back, 8, p, 16, 8, 4, cudaMemcpyDeviceToHost));
-    assert_int_equal(back[8 + 3], 0xff);
-    assert_int_equal(back[8 + 4], 20);
-    FAILS(cudaMemcpy2D(back, 4, p, 16, 8, 4, cudaMemcpyDeviceToHost), cudaErrorInvalidPitchValue);
-    FAILS(cudaMemcpy(back, p, 64, (enum cudaMemcpyKind)9), cudaErrorInvalidMemcpyDirection);
     FAILS(cudaMemcpy(back, p, 65, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    OK(cudaMemset(back, 0, 0));
     OK(cudaFree(p));
     OK(cudaMalloc3D(&box, (struct cudaExtent){10, 3, 2}));
     OK(cudaMemset3D(box, 7, (struct cudaExtent){10, 3, 2}));
@@ -292,27 +221,19 @@ TEST(copies_go_where_their_kind_says)
     cudaGetLastError();
 }
 
-TEST(events_and_streams_are_asynchronous)
+/* As frameworks expect. */
+TEST(not_ready_is_recorded_as_an_error)
 {
     atomic_int open = 0, *address = &open;
     void *args[] = {&address};
     cudaStream_t s;
-    cudaEvent_t ev;
-    float ms;
     OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-    OK(cudaEventCreate(&ev));
     OK(cudaLaunchKernel((void *)gate_stub, one, one, args, 0, s));
-    OK(cudaEventRecord(ev, s));
-    FAILS(cudaEventQuery(ev), cudaErrorNotReady);
-    FAILS(cudaGetLastError(), cudaErrorNotReady); /* recorded, as frameworks expect */
     FAILS(cudaStreamQuery(s), cudaErrorNotReady);
-    FAILS(cudaEventElapsedTime(&ms, ev, ev), cudaErrorNotReady);
+    FAILS(cudaGetLastError(), cudaErrorNotReady);
     atomic_store(&open, 1);
     OK(cudaStreamSynchronize(s));
-    OK(cudaEventElapsedTime(&ms, ev, ev));
-    OK(cudaEventDestroy(ev));
     OK(cudaStreamDestroy(s));
-    cudaGetLastError();
 }
 
 TEST(pools_and_async_allocation)
@@ -333,33 +254,6 @@ TEST(pools_and_async_allocation)
     OK(cudaStreamDestroy(s));
 }
 
-TEST(each_device_has_its_own_memory)
-{
-    size_t free_zero, free_one, total;
-    void *p, *q;
-    int back = 0, value = 77, device;
-    OK(cudaMemGetInfo(&free_zero, &total));
-    OK(cudaMalloc(&p, 4));
-    OK(cudaMemcpy(p, &value, 4, cudaMemcpyHostToDevice));
-    OK(cudaSetDevice(1));
-    OK(cudaGetDevice(&device));
-    assert_int_equal(device, 1);
-    OK(cudaMemGetInfo(&free_one, &total));
-    OK(cudaMalloc(&q, 4 * MIB));
-    struct cudaPointerAttributes a;
-    OK(cudaPointerGetAttributes(&a, q));
-    assert_int_equal(a.device, 1);
-    OK(cudaMemcpyPeer(q, 1, p, 0, 4));
-    OK(cudaMemcpy(&back, q, 4, cudaMemcpyDeviceToHost));
-    assert_int_equal(back, 77);
-    size_t now;
-    OK(cudaMemGetInfo(&now, &total));
-    assert_int_equal(free_one - now, 4 * MIB);
-    OK(cudaFree(q));
-    OK(cudaSetDevice(0));
-    OK(cudaFree(p));
-}
-
 TEST(resetting_a_device_starts_it_anew)
 {
     size_t before, after, total;
@@ -377,20 +271,6 @@ TEST(resetting_a_device_starts_it_anew)
     OK(cudaMemcpyFromSymbol(&out, &device_variable, 4, 0, cudaMemcpyDeviceToHost));
     assert_int_equal(out, 3);
     OK(cudaSetDevice(0));
-}
-
-TEST(driver_entry_points_are_handed_out)
-{
-    enum cudaDriverEntryPointQueryResult status;
-    void *found;
-    OK(cudaGetDriverEntryPointByVersion("cuMemAlloc", &found, 3020, cudaEnableDefault, &status));
-    assert_int_equal(status, cudaDriverEntryPointSuccess);
-    CUdeviceptr p;
-    OK(((CUresult(*)(CUdeviceptr *, size_t))found)(&p, 100));
-    OK(cudaFree((void *)p)); /* both layers use the same memory */
-    OK(cudaGetDriverEntryPointByVersion("cuNothing", &found, 13000, cudaEnableDefault, &status));
-    assert_int_equal(status, cudaDriverEntryPointSymbolNotFound);
-    assert_null(found);
 }
 
 TEST(counted_array_copies_go_on_in_the_next_row)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Asynchrony of the stand-in driver: which work runs concurrently, which waits, and when completion
- * is visible. */
+ * Asynchrony of the stand-in driver, beyond the facts of conformance/conf_stream.c and conf_event.c:
+ * kernels in several streams, full queues, memory that is freed meanwhile, simulated time. */
 #include "sim_test.h"
 
 #include <pthread.h>
@@ -22,24 +22,6 @@ static int noted(CUstream stream, int what)
     return what;
 }
 
-TEST(a_launch_returns_before_the_kernel_has_run)
-{
-    atomic_int open = 0;
-    CUevent ev;
-    OK(cuEventCreate(&ev, 0));
-    OK(cuEventQuery(ev)); /* never recorded: nothing to wait for */
-    sim_launch_gate(NULL, &open);
-    OK(cuEventRecord(ev, NULL));
-    FAILS(cuEventQuery(ev), CUDA_ERROR_NOT_READY);
-    FAILS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
-    atomic_store(&open, 1);
-    OK(cuEventSynchronize(ev));
-    OK(cuEventQuery(ev));
-    OK(cuStreamQuery(NULL));
-    OK(cuEventDestroy(ev));
-    FAILS(cuEventDestroy(ev), CUDA_ERROR_INVALID_HANDLE);
-}
-
 TEST(streams_run_beside_each_other)
 {
     atomic_int open = 0;
@@ -56,43 +38,6 @@ TEST(streams_run_beside_each_other)
     OK(cuStreamDestroy(b));
 }
 
-TEST(work_in_one_stream_runs_in_order)
-{
-    CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
-    note_at = 0;
-    for (int i = 0; i < 1000; i++)
-        noted(s, i);
-    OK(cuStreamSynchronize(s));
-    for (int i = 0; i < 1000; i++)
-        assert_int_equal(note_log[i], i);
-    OK(cuStreamDestroy(s));
-}
-
-TEST(the_legacy_stream_waits_for_blocking_streams_and_they_for_it)
-{
-    atomic_int open = 0;
-    CUstream blocking = new_stream(0), later = new_stream(0),
-             free_one = new_stream(CU_STREAM_NON_BLOCKING);
-    note_at = 0;
-    sim_launch_gate(blocking, &open);
-    noted(NULL, 1);  /* waits for the gate */
-    noted(later, 2); /* waits for the legacy stream */
-    noted(free_one, 3);
-    OK(cuStreamSynchronize(free_one));
-    usleep(20000);
-    assert_int_equal(note_at, 1);
-    assert_int_equal(note_log[0], 3);
-    FAILS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
-    FAILS(cuStreamQuery(later), CUDA_ERROR_NOT_READY);
-    atomic_store(&open, 1);
-    OK(cuCtxSynchronize());
-    assert_int_equal(note_log[1], 1);
-    assert_int_equal(note_log[2], 2);
-    OK(cuStreamDestroy(blocking));
-    OK(cuStreamDestroy(later));
-    OK(cuStreamDestroy(free_one));
-}
-
 TEST(synchronising_the_legacy_stream_waits_for_blocking_streams)
 {
     CUstream s = new_stream(0);
@@ -102,31 +47,6 @@ TEST(synchronising_the_legacy_stream_waits_for_blocking_streams)
     OK(cuStreamSynchronize(CU_STREAM_LEGACY));
     assert_int_equal(note_at, 200);
     OK(cuStreamDestroy(s));
-}
-
-TEST(a_stream_waits_for_an_event_of_another)
-{
-    atomic_int open = 0;
-    CUstream a = new_stream(CU_STREAM_NON_BLOCKING), b = new_stream(CU_STREAM_NON_BLOCKING);
-    CUevent ev;
-    note_at = 0;
-    OK(cuEventCreate(&ev, CU_EVENT_DISABLE_TIMING));
-    OK(cuStreamWaitEvent(b, ev, 0)); /* never recorded: no wait */
-    sim_launch_gate(a, &open);
-    noted(a, 1);
-    OK(cuEventRecord(ev, a));
-    OK(cuStreamWaitEvent(b, ev, 0));
-    noted(b, 2);
-    OK(cuEventRecord(ev, b)); /* recording again does not move the wait */
-    usleep(10000);
-    assert_int_equal(note_at, 0);
-    atomic_store(&open, 1);
-    OK(cuStreamSynchronize(b));
-    assert_int_equal(note_log[0], 1);
-    assert_int_equal(note_log[1], 2);
-    OK(cuEventDestroy(ev));
-    OK(cuStreamDestroy(a));
-    OK(cuStreamDestroy(b));
 }
 
 TEST(free_waits_for_work_that_may_use_the_memory)
@@ -146,26 +66,6 @@ TEST(free_waits_for_work_that_may_use_the_memory)
     OK(cuMemFree(p));
     assert_int_equal(note_at, 1); /* everything before it had run */
     OK(cuStreamDestroy(s));
-}
-
-TEST(arguments_are_those_of_the_time_of_the_launch)
-{
-    atomic_int open = 0;
-    CUdeviceptr p;
-    int count = 1, what = 5, result, zero = 0;
-    void *args[] = {&p, &count, &what};
-    OK(cuMemAlloc(&p, 4));
-    OK(cuMemcpyHtoD(p, &zero, 4));
-    sim_launch_gate(NULL, &open);
-    CUdeviceptr real = p;
-    OK(cuLaunchKernel(sim_function("add"), 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL));
-    what = 1000;
-    count = 0;
-    p = 0;
-    atomic_store(&open, 1);
-    OK(cuMemcpyDtoH(&result, real, 4));
-    assert_int_equal(result, 5);
-    OK(cuMemFree(real));
 }
 
 TEST(a_grid_is_run_completely_whatever_its_size)
@@ -269,29 +169,6 @@ TEST(a_pageable_source_may_be_changed_after_an_async_copy)
     OK(cuStreamDestroy(s));
 }
 
-TEST(copies_with_pinned_memory_are_asynchronous)
-{
-    atomic_int open = 0;
-    CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
-    CUdeviceptr p;
-    int *pinned;
-    OK(cuMemAlloc(&p, 4));
-    OK(cuMemAllocHost((void **)&pinned, 8));
-    pinned[0] = 11;
-    pinned[1] = 0;
-    sim_launch_gate(s, &open);
-    OK(cuMemcpyHtoDAsync(p, &pinned[0], 4, s));
-    OK(cuMemcpyDtoHAsync(&pinned[1], p, 4, s));
-    assert_int_equal(pinned[1], 0);
-    FAILS(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
-    atomic_store(&open, 1);
-    OK(cuStreamSynchronize(s));
-    assert_int_equal(pinned[1], 11);
-    OK(cuMemFreeHost(pinned));
-    OK(cuMemFree(p));
-    OK(cuStreamDestroy(s));
-}
-
 TEST(a_copy_from_memory_freed_meanwhile_fails_its_context_for_good)
 {
     atomic_int open = 0;
@@ -315,23 +192,6 @@ TEST(a_copy_from_memory_freed_meanwhile_fails_its_context_for_good)
     OK(cuCtxSynchronize()); /* the primary context is unharmed */
 }
 
-/* ---- creation and reuse of streams ---- */
-
-TEST(a_destroyed_stream_finishes_its_work)
-{
-    atomic_int open = 0;
-    CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
-    note_at = 0;
-    sim_launch_gate(s, &open);
-    noted(s, 1);
-    OK(cuStreamDestroy(s));
-    FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_HANDLE);
-    FAILS(cuStreamDestroy(s), CUDA_ERROR_INVALID_HANDLE);
-    atomic_store(&open, 1);
-    OK(cuCtxSynchronize());
-    assert_int_equal(note_at, 1);
-}
-
 TEST(a_full_queue_makes_the_caller_wait)
 {
     CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
@@ -341,36 +201,31 @@ TEST(a_full_queue_makes_the_caller_wait)
     assert_true(note_at >= 8000 - 1024);
     OK(cuStreamSynchronize(s));
     assert_int_equal(note_at, 8000);
+    for (int i = 0; i < 8000; i++)
+        assert_int_equal(note_log[i], i);
     OK(cuStreamDestroy(s));
 }
 
-TEST(handles_and_properties_of_streams)
+TEST(handles_of_streams_and_events_are_checked)
 {
     CUstream s;
-    int priority, least, greatest;
-    unsigned flags;
-    unsigned long long id, other_id;
-    CUcontext ctx, mine;
+    CUevent ev;
+    int least, greatest;
     CUstreamCaptureStatus capturing;
     OK(cuCtxGetStreamPriorityRange(&least, &greatest));
     assert_true(greatest < least);
-    OK(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, greatest - 10));
-    OK(cuStreamGetPriority(s, &priority));
-    assert_int_equal(priority, greatest);
-    OK(cuStreamGetFlags(s, &flags));
-    assert_int_equal(flags, CU_STREAM_NON_BLOCKING);
-    OK(cuStreamGetId(s, &id));
-    OK(cuStreamGetId(NULL, &other_id));
-    assert_true(id != other_id);
-    OK(cuStreamGetCtx(s, &ctx));
-    OK(cuCtxGetCurrent(&mine));
-    assert_ptr_equal(ctx, mine);
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     OK(cuStreamIsCapturing(s, &capturing));
     assert_int_equal(capturing, CU_STREAM_CAPTURE_STATUS_NONE);
+    OK(cuStreamDestroy(s));
+    FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuStreamDestroy(s), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuStreamCreate(&s, 0xff), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuStreamDestroy(NULL), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuStreamDestroy(CU_STREAM_LEGACY), CUDA_ERROR_INVALID_HANDLE);
-    OK(cuStreamDestroy(s));
+    OK(cuEventCreate(&ev, 0));
+    OK(cuEventDestroy(ev));
+    FAILS(cuEventDestroy(ev), CUDA_ERROR_INVALID_HANDLE);
 }
 
 /* ---- threads: results are gathered there and asserted here ---- */
@@ -434,47 +289,6 @@ TEST(threads_may_share_a_stream)
     assert_int_equal(total, 4 * 300);
     OK(cuMemFree(counter));
     OK(cuStreamDestroy(shared));
-}
-
-struct own_stream {
-    CUcontext ctx;
-    unsigned long long id;
-    int failed;
-};
-
-static void *own_stream_main(void *arg)
-{
-    struct own_stream *o = arg;
-    o->failed = cuCtxSetCurrent(o->ctx) || cuStreamGetId(CU_STREAM_PER_THREAD, &o->id);
-    return NULL;
-}
-
-TEST(each_thread_has_its_own_default_stream)
-{
-    struct own_stream o = {0};
-    unsigned long long mine, again, legacy;
-    pthread_t thread;
-    OK(cuCtxGetCurrent(&o.ctx));
-    OK(cuStreamGetId(CU_STREAM_PER_THREAD, &mine));
-    OK(cuStreamGetId(CU_STREAM_PER_THREAD, &again));
-    OK(cuStreamGetId(CU_STREAM_LEGACY, &legacy));
-    pthread_create(&thread, NULL, own_stream_main, &o);
-    pthread_join(thread, NULL);
-    assert_int_equal(o.failed, 0);
-    assert_true(mine == again && mine != legacy && o.id != mine && o.id != legacy);
-}
-
-TEST(the_per_thread_stream_keeps_order_with_the_legacy_stream)
-{
-    atomic_int open = 0;
-    note_at = 0;
-    sim_launch_gate(CU_STREAM_PER_THREAD, &open);
-    noted(CU_STREAM_LEGACY, 1);
-    usleep(10000);
-    assert_int_equal(note_at, 0);
-    atomic_store(&open, 1);
-    OK(cuStreamSynchronize(CU_STREAM_LEGACY));
-    assert_int_equal(note_at, 1);
 }
 
 /* cuCtxWaitEvent: all future work, also of streams created later. */

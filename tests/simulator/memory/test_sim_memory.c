@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of the stand-in driver: accounting, capacity, addresses, attributes,
- * pools, managed and pinned memory, and the bytes themselves. */
+ * Memory of the stand-in driver, beyond the facts of conformance/conf_memory.c, conf_pointer.c,
+ * conf_copy.c and conf_pool.c: accounting, capacity, addresses, and pools. */
 #include "sim_test.h"
 
 #define CAPACITY (1024 * MIB)
@@ -98,25 +98,15 @@ TEST(an_allocation_beyond_what_is_free_fails_and_changes_nothing)
 TEST(a_freed_address_does_not_come_back_at_once)
 {
     CUdeviceptr p, q;
+    OK(cuMemFree(0));
     for (size_t bytes = 4096; bytes <= 64 * MIB; bytes *= 4) {
         OK(cuMemAlloc(&p, bytes));
+        FAILS(cuMemFree(p + 512), CUDA_ERROR_INVALID_VALUE);
         OK(cuMemFree(p));
         OK(cuMemAlloc(&q, bytes));
         assert_int_not_equal(p, q);
         OK(cuMemFree(q));
     }
-}
-
-TEST(only_what_was_allocated_can_be_freed_and_only_once)
-{
-    CUdeviceptr p;
-    int local;
-    OK(cuMemFree(0));
-    OK(cuMemAlloc(&p, 4 * MIB));
-    FAILS(cuMemFree(p + 512), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuMemFree((CUdeviceptr)&local), CUDA_ERROR_INVALID_VALUE);
-    OK(cuMemFree(p));
-    FAILS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(an_address_range_is_found_from_any_address_in_it)
@@ -168,52 +158,6 @@ TEST(pitched_memory_has_aligned_rows)
     FAILS(cuMemAllocPitch(&p, &pitch, SIZE_MAX / 2, 1000, 4), CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-static unsigned memory_type(CUdeviceptr p)
-{
-    unsigned type = 99;
-    OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
-    return type;
-}
-
-TEST(pointer_attributes_distinguish_kinds_of_memory)
-{
-    CUdeviceptr device, managed, start;
-    void *pinned, *host_pointer, *mine = malloc(8192);
-    unsigned is_managed;
-    int ordinal;
-    size_t bytes;
-    OK(cuMemAlloc(&device, 1000));
-    OK(cuMemAllocManaged(&managed, 1000, CU_MEM_ATTACH_GLOBAL));
-    OK(cuMemAllocHost(&pinned, 1000));
-    OK(cuMemHostRegister(mine, 8192, 0));
-    assert_int_equal(memory_type(device + 10), CU_MEMORYTYPE_DEVICE);
-    assert_int_equal(memory_type(managed), CU_MEMORYTYPE_DEVICE);
-    assert_int_equal(memory_type((CUdeviceptr)pinned), CU_MEMORYTYPE_HOST);
-    assert_int_equal(memory_type((CUdeviceptr)mine + 8191), CU_MEMORYTYPE_HOST);
-    OK(cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, managed));
-    assert_int_equal(is_managed, 1);
-    OK(cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, device));
-    assert_int_equal(is_managed, 0);
-    OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, device));
-    assert_int_equal(ordinal, 0);
-    OK(cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, device + 999));
-    assert_int_equal(start, device);
-    OK(cuPointerGetAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, device + 999));
-    assert_int_equal(bytes, 1000);
-    FAILS(cuPointerGetAttribute(&host_pointer, CU_POINTER_ATTRIBUTE_HOST_POINTER, device),
-          CUDA_ERROR_INVALID_VALUE);
-    OK(cuPointerGetAttribute(&host_pointer, CU_POINTER_ATTRIBUTE_HOST_POINTER,
-                             (CUdeviceptr)pinned + 5));
-    assert_ptr_equal(host_pointer, (char *)pinned + 5);
-    FAILS(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)&ordinal),
-          CUDA_ERROR_INVALID_VALUE);
-    OK(cuMemHostUnregister(mine));
-    OK(cuMemFreeHost(pinned));
-    OK(cuMemFree(managed));
-    OK(cuMemFree(device));
-    free(mine);
-}
-
 TEST(the_plural_form_answers_for_memory_cuda_does_not_know)
 {
     int ordinal = 5, local;
@@ -228,144 +172,37 @@ TEST(the_plural_form_answers_for_memory_cuda_does_not_know)
     assert_null(ctx);
 }
 
-TEST(buffer_ids_are_never_used_again)
-{
-    unsigned long long last = 0, id;
-    for (int i = 0; i < 1000; i++) {
-        CUdeviceptr p;
-        OK(cuMemAlloc(&p, 512));
-        OK(cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, p));
-        assert_true(id > last);
-        last = id;
-        OK(cuMemFree(p));
-    }
-}
-
-TEST(pinned_and_registered_memory_do_not_count_against_the_device)
+TEST(pinned_memory_does_not_count_against_the_device)
 {
     void *pinned, *mine = malloc(4096);
-    unsigned flags;
-    CUdeviceptr alias;
     OK(cuMemHostAlloc(&pinned, 64 * MIB, CU_MEMHOSTALLOC_PORTABLE));
     assert_int_equal(sim_free_bytes(), FREE_AT_START);
-    OK(cuMemHostGetFlags(&flags, pinned));
-    assert_int_equal(flags & CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_PORTABLE);
-    OK(cuMemHostGetDevicePointer(&alias, pinned, 0));
-    OK(cuMemsetD8(alias, 9, 64));
-    assert_int_equal(((char *)pinned)[63], 9);
     FAILS(cuMemFree((CUdeviceptr)pinned), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemFreeHost(pinned));
-    FAILS(cuMemFreeHost(pinned), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemHostRegister(mine, 4096, CU_MEMHOSTREGISTER_PORTABLE));
     FAILS(cuMemHostRegister((char *)mine + 100, 100, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     OK(cuMemHostUnregister(mine));
-    FAILS(cuMemHostUnregister(mine), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
     free(mine);
 }
 
-TEST(bytes_come_back_as_they_went)
+TEST(copies_and_memsets_beyond_an_allocation_are_refused)
 {
-    enum { N = 100000 };
-    int *a = malloc(N * sizeof *a), *b = calloc(N, sizeof *b);
-    CUdeviceptr p, q;
-    for (int i = 0; i < N; i++)
-        a[i] = i * 7919;
-    OK(cuMemAlloc(&p, N * sizeof *a));
-    OK(cuMemAlloc(&q, N * sizeof *a));
-    OK(cuMemcpyHtoD(p, a, N * sizeof *a));
-    OK(cuMemcpyDtoD(q, p, N * sizeof *a));
-    OK(cuMemcpyDtoH(b, q, N * sizeof *a));
-    assert_memory_equal(a, b, N * sizeof *a);
-    memset(b, 0, N * sizeof *b);
-    OK(cuMemcpy((CUdeviceptr)b, p, N * sizeof *a)); /* by address */
-    assert_memory_equal(a, b, N * sizeof *a);
-    FAILS(cuMemcpyDtoH(b, p, N * sizeof *a + 1), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuMemcpyHtoD(p + N * sizeof *a, a, 1), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuMemcpyHtoD((CUdeviceptr)b, a, 1), CUDA_ERROR_INVALID_VALUE); /* not device memory */
-    OK(cuMemFree(p));
-    FAILS(cuMemcpyDtoH(b, p, 4), CUDA_ERROR_INVALID_VALUE);
-    OK(cuMemFree(q));
-    free(a);
-    free(b);
-}
-
-TEST(boxes_are_copied_row_by_row)
-{
-    unsigned char host[6][10], back[6][10];
+    int host[100];
     CUdeviceptr p;
-    size_t pitch;
-    for (int y = 0; y < 6; y++)
-        for (int x = 0; x < 10; x++)
-            host[y][x] = (unsigned char)(y * 16 + x);
-    memset(back, 0xee, sizeof back);
-    OK(cuMemAllocPitch(&p, &pitch, 10, 6, 4));
-    CUDA_MEMCPY2D in = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                        .srcHost = host,
-                        .srcPitch = 10,
-                        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                        .dstDevice = p,
-                        .dstPitch = pitch,
-                        .WidthInBytes = 10,
-                        .Height = 6};
-    OK(cuMemcpy2D(&in));
-    CUDA_MEMCPY2D out = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                         .srcDevice = p,
-                         .srcPitch = pitch,
-                         .srcXInBytes = 2,
-                         .srcY = 1,
-                         .dstMemoryType = CU_MEMORYTYPE_HOST,
-                         .dstHost = back,
-                         .dstPitch = 10,
-                         .dstXInBytes = 3,
-                         .dstY = 2,
-                         .WidthInBytes = 5,
-                         .Height = 3};
-    OK(cuMemcpy2D(&out));
-    for (int y = 0; y < 6; y++)
-        for (int x = 0; x < 10; x++) {
-            bool inside = y >= 2 && y < 5 && x >= 3 && x < 8;
-            assert_int_equal(back[y][x], inside ? host[y - 1][x - 1] : 0xee);
-        }
-    out.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-    FAILS(cuMemcpy2D(&out), CUDA_ERROR_INVALID_VALUE); /* srcArray names none */
-    CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                         .srcDevice = p,
-                         .srcPitch = pitch,
-                         .srcHeight = 3,
-                         .dstMemoryType = CU_MEMORYTYPE_HOST,
-                         .dstHost = back,
-                         .dstPitch = 10,
-                         .dstHeight = 3,
-                         .WidthInBytes = 10,
-                         .Height = 2,
-                         .Depth = 2};
-    memset(back, 0xee, sizeof back);
-    OK(cuMemcpy3D(&box));
-    assert_memory_equal(back[0], host[0], 20);
-    assert_int_equal(back[2][0], 0xee);
-    assert_memory_equal(back[3], host[3], 20);
-    OK(cuMemFree(p));
-}
-
-TEST(memsets_write_their_element_size)
-{
-    CUdeviceptr p;
-    uint32_t host[8];
     OK(cuMemAlloc(&p, sizeof host));
-    OK(cuMemsetD32(p, 0x01020304, 8));
-    OK(cuMemsetD16(p + 4, 0xabcd, 2));
-    OK(cuMemsetD8(p + 8, 0x7f, 3));
-    OK(cuMemsetD2D8(p + 16, 8, 0x11, 4, 2));
-    OK(cuMemcpyDtoH(host, p, sizeof host));
-    assert_int_equal(host[0], 0x01020304);
-    assert_int_equal(host[1], 0xabcdabcd);
-    assert_int_equal(host[2], 0x017f7f7f);
-    assert_int_equal(host[4], 0x11111111);
-    assert_int_equal(host[5], 0x01020304);
-    assert_int_equal(host[6], 0x11111111);
+    FAILS(cuMemcpyDtoH(host, p, sizeof host + 1), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyHtoD(p + sizeof host, host, 1), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyHtoD((CUdeviceptr)host, host, 1), CUDA_ERROR_INVALID_VALUE); /* not device memory */
     FAILS(cuMemsetD32(p + 2, 0, 1), CUDA_ERROR_INVALID_VALUE); /* not aligned to its element */
     FAILS(cuMemsetD8(p, 0, sizeof host + 1), CUDA_ERROR_INVALID_VALUE);
+    CUDA_MEMCPY2D nowhere = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                             .dstMemoryType = CU_MEMORYTYPE_HOST,
+                             .dstHost = host,
+                             .WidthInBytes = 5,
+                             .Height = 3};
+    FAILS(cuMemcpy2D(&nowhere), CUDA_ERROR_INVALID_VALUE); /* srcArray names none */
     OK(cuMemFree(p));
+    FAILS(cuMemcpyDtoH(host, p, 4), CUDA_ERROR_INVALID_VALUE);
 }
 
 /* ---- pools ---- */
