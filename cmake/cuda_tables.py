@@ -31,6 +31,7 @@ in the form that is expected here.
                               for what they pass on by address; VS_NOT_SUPPORTED(symbol) for
                               the others
   vs_sim_cupti_table.h        VS_CUPTI_API(symbol): every function of CUPTI
+  vs_sim_error_table.h        VS_RT_ERROR(name), VS_CUPTI_RESULT(name): every code of an error
   cudart_NN.map, cupti_NN.map version scripts of the libraries of CUDA 11, 12 and 13: an older
                               one exports only what NVIDIA's last library of that major has
 """
@@ -244,6 +245,13 @@ def cupti_functions(headers):
     return sorted(functions)
 
 
+def members_of(headers, enumeration, header):
+    """The names in an enumeration."""
+    body = headers.find(r"enum\s+(?:\w+\s+)?%s\s*\{(.*?)\}" % enumeration, header)[0]
+    return [name for name in re.findall(r"(\w+)\s*=", body)
+            if not name.endswith(("FORCE_INT", "ApiFailureBase"))]  # which are no codes
+
+
 def younger(callbacks, sources, major):
     """The functions of CUDA 13's runtime that the last runtime of *major* has not."""
     next_version = (major + 1) * 1000
@@ -303,6 +311,9 @@ def main():
             ("vs_sim_runtime_table.h", ['VS_RT_FN(%s, "%s", %d, %d, %s)' % p for p in pointers]),
             ("vs_sim_params_table.h", list(params_table("DRIVER", of_driver)) +
              list(params_table("RUNTIME", of_runtime))),
+            ("vs_sim_error_table.h",
+             ["VS_RT_ERROR(%s)" % n for n in members_of(headers, "cudaError", "driver_types.h")] +
+             ["VS_CUPTI_RESULT(%s)" % n for n in members_of(headers, "", "cupti_result.h")]),
             ("vs_sim_cupti_table.h", ["VS_CUPTI_API(%s)" % function for function in cupti])):
         write(os.path.join(out, name), ["/* by cmake/cuda_tables.py */"] + list(lines))
     newest = headers.find(r"#define CUDA_VERSION (\d+)\d{3}\b", "cuda.h")[0]

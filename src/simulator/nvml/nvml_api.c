@@ -170,15 +170,6 @@ nvmlReturn_t vs_sim_nvml_enter_device(nvmlDevice_t device, const void *out, unsi
     return r;
 }
 
-nvmlReturn_t vs_sim_nvml_number(nvmlDevice_t device, unsigned *out, unsigned value)
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, out, &physical);
-    if (!r)
-        *out = value;
-    return r;
-}
-
 nvmlReturn_t vs_sim_nvml_text(const char *value, char *out, unsigned length)
 {
     if (strlen(value) >= length)
@@ -198,14 +189,7 @@ NVML(nvmlDeviceGetUUID, (nvmlDevice_t device, char *uuid, unsigned length))
     return vs_sim_nvml_text(text, uuid, length);
 }
 
-NVML(nvmlDeviceGetIndex, (nvmlDevice_t device, unsigned *index))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, index, &physical);
-    if (!r)
-        *index = physical;
-    return r;
-}
+NVML_NUMBER(nvmlDeviceGetIndex, physical)
 
 uint64_t vs_sim_nvml_held(unsigned physical, unsigned *contexts)
 {

@@ -72,49 +72,13 @@ NVML(nvmlDeviceGetPciInfoExt, (nvmlDevice_t device, nvmlPciInfoExt_v1_t *pci))
     return NVML_SUCCESS;
 }
 
-NVML(nvmlDeviceGetCurrPcieLinkGeneration, (nvmlDevice_t device, unsigned *generation))
-{
-    return vs_sim_nvml_number(device, generation, preset() ? preset()->pcie_generation : 0);
-}
-
-NVML(nvmlDeviceGetMaxPcieLinkGeneration, (nvmlDevice_t device, unsigned *generation))
-{
-    return nvmlDeviceGetCurrPcieLinkGeneration(device, generation);
-}
-
-NVML(nvmlDeviceGetCurrPcieLinkWidth, (nvmlDevice_t device, unsigned *width))
-{
-    return vs_sim_nvml_number(device, width, 16);
-}
-
-NVML(nvmlDeviceGetMaxPcieLinkWidth, (nvmlDevice_t device, unsigned *width))
-{
-    return vs_sim_nvml_number(device, width, 16);
-}
-
-/* The number in /dev/nvidiaN. */
-NVML(nvmlDeviceGetMinorNumber, (nvmlDevice_t device, unsigned *minor))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, minor, &physical);
-    if (!r)
-        *minor = physical;
-    return r;
-}
-
-NVML(nvmlDeviceGetMultiGpuBoard, (nvmlDevice_t device, unsigned *several))
-{
-    return vs_sim_nvml_number(device, several, 0);
-}
-
-NVML(nvmlDeviceGetBoardId, (nvmlDevice_t device, unsigned *id))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, id, &physical);
-    if (!r)
-        *id = (physical + 1) << 8; /* one board for each bus number */
-    return r;
-}
+NVML_NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, preset()->pcie_generation)
+NVML_NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, preset()->pcie_generation)
+NVML_NUMBER(nvmlDeviceGetCurrPcieLinkWidth, 16)
+NVML_NUMBER(nvmlDeviceGetMaxPcieLinkWidth, 16)
+NVML_NUMBER(nvmlDeviceGetMinorNumber, physical) /* in /dev/nvidiaN */
+NVML_NUMBER(nvmlDeviceGetMultiGpuBoard, 0)
+NVML_NUMBER(nvmlDeviceGetBoardId, (physical + 1) << 8) /* one board for each bus number */
 
 /* ---- the architecture ---- */
 
@@ -138,74 +102,33 @@ static unsigned architecture(const struct vs_sim_preset *p)
     return p->major == 9 ? NVML_DEVICE_ARCH_HOPPER : NVML_DEVICE_ARCH_BLACKWELL;
 }
 
-NVML(nvmlDeviceGetArchitecture, (nvmlDevice_t device, unsigned *value))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, value, &physical);
-    if (!r)
-        *value = architecture(preset());
-    return r;
-}
+NVML_NUMBER(nvmlDeviceGetArchitecture, architecture(preset()))
 
 /* Modules for servers report "NVIDIA" since Ampere, "Tesla" before. */
-NVML(nvmlDeviceGetBrand, (nvmlDevice_t device, unsigned *brand))
+static unsigned brand(const struct vs_sim_preset *p)
 {
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, brand, &physical);
-    if (r)
-        return r;
-    bool server = preset()->bus_bits > 1000 || preset()->major == 7;
-    *brand = !server                 ? NVML_BRAND_GEFORCE
-             : preset()->major == 7 ? NVML_BRAND_TESLA
-                                    : NVML_BRAND_NVIDIA;
-    return NVML_SUCCESS;
+    if (p->bus_bits <= 1000 && p->major != 7)
+        return NVML_BRAND_GEFORCE;
+    return p->major == 7 ? NVML_BRAND_TESLA : NVML_BRAND_NVIDIA;
 }
+
+NVML_NUMBER(nvmlDeviceGetBrand, brand(preset()))
 
 /* FP32 cores for each SM: CUDA programming guide, "Compute Capabilities". */
-NVML(nvmlDeviceGetNumGpuCores, (nvmlDevice_t device, unsigned *cores))
+static int cores_of_sm(const struct vs_sim_preset *p)
 {
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, cores, &physical);
-    if (r)
-        return r;
-    bool narrow = preset()->major == 7 || (preset()->major == 8 && preset()->minor == 0);
-    *cores = (unsigned)preset()->sm_count * (narrow ? 64 : 128);
-    return NVML_SUCCESS;
+    return p->major == 7 || (p->major == 8 && p->minor == 0) ? 64 : 128;
 }
 
-NVML(nvmlDeviceGetMemoryBusWidth, (nvmlDevice_t device, unsigned *bits))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, bits, &physical);
-    if (!r)
-        *bits = (unsigned)preset()->bus_bits;
-    return r;
-}
-
-NVML(nvmlDeviceGetComputeMode, (nvmlDevice_t device, unsigned *mode))
-{
-    return vs_sim_nvml_number(device, mode, NVML_COMPUTEMODE_DEFAULT);
-}
-
-NVML(nvmlDeviceGetPersistenceMode, (nvmlDevice_t device, unsigned *mode))
-{
-    return vs_sim_nvml_number(device, mode, 1);
-}
-
-NVML(nvmlDeviceGetDisplayMode, (nvmlDevice_t device, unsigned *display))
-{
-    return vs_sim_nvml_number(device, display, 0);
-}
-
-NVML(nvmlDeviceGetDisplayActive, (nvmlDevice_t device, unsigned *active))
-{
-    return vs_sim_nvml_number(device, active, 0);
-}
-
-NVML(nvmlDeviceGetVirtualizationMode, (nvmlDevice_t device, unsigned *mode))
-{
-    return vs_sim_nvml_number(device, mode, 0);
-}
+NVML_NUMBER(nvmlDeviceGetNumGpuCores, preset()->sm_count * cores_of_sm(preset()))
+NVML_NUMBER(nvmlDeviceGetMemoryBusWidth, preset()->bus_bits)
+NVML_NUMBER(nvmlDeviceGetComputeMode, NVML_COMPUTEMODE_DEFAULT)
+NVML_NUMBER(nvmlDeviceGetPersistenceMode, 1)
+NVML_NUMBER(nvmlDeviceGetDisplayMode, 0)
+NVML_NUMBER(nvmlDeviceGetDisplayActive, 0)
+NVML_NUMBER(nvmlDeviceGetVirtualizationMode, 0)
+NVML_NUMBER(nvmlDeviceIsMigDeviceHandle, 0)
+NVML_NUMBER(nvmlDeviceGetMaxMigDeviceCount, 0)
 
 /* MIG exists on the server modules since Ampere; it is off. */
 NVML(nvmlDeviceGetMigMode, (nvmlDevice_t device, unsigned *now, unsigned *pending))
@@ -217,16 +140,6 @@ NVML(nvmlDeviceGetMigMode, (nvmlDevice_t device, unsigned *now, unsigned *pendin
     if (!r)
         *now = *pending = 0;
     return r;
-}
-
-NVML(nvmlDeviceIsMigDeviceHandle, (nvmlDevice_t device, unsigned *is_mig))
-{
-    return vs_sim_nvml_number(device, is_mig, 0);
-}
-
-NVML(nvmlDeviceGetMaxMigDeviceCount, (nvmlDevice_t device, unsigned *count))
-{
-    return vs_sim_nvml_number(device, count, 0);
 }
 
 NVML(nvmlDeviceGetEccMode, (nvmlDevice_t device, unsigned *now, unsigned *pending))

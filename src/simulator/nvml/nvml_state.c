@@ -88,35 +88,16 @@ NVML(nvmlDeviceGetDecoderUtilization, (nvmlDevice_t device, unsigned *percent, u
 
 static unsigned limit_mw(void) { return preset()->board_watts * 1000; }
 
-NVML(nvmlDeviceGetPowerUsage, (nvmlDevice_t device, unsigned *milliwatts))
+static unsigned power_mw(unsigned physical)
 {
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, milliwatts, &physical);
-    if (r)
-        return r;
     unsigned percent = IDLE_PER_CENT + utilisation(physical).gpu * (100 - IDLE_PER_CENT) / 100;
-    *milliwatts = limit_mw() / 100 * percent;
-    return NVML_SUCCESS;
+    return limit_mw() / 100 * percent;
 }
 
-NVML(nvmlDeviceGetEnforcedPowerLimit, (nvmlDevice_t device, unsigned *milliwatts))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, milliwatts, &physical);
-    if (!r)
-        *milliwatts = limit_mw();
-    return r;
-}
-
-NVML(nvmlDeviceGetPowerManagementLimit, (nvmlDevice_t device, unsigned *milliwatts))
-{
-    return nvmlDeviceGetEnforcedPowerLimit(device, milliwatts);
-}
-
-NVML(nvmlDeviceGetPowerManagementDefaultLimit, (nvmlDevice_t device, unsigned *milliwatts))
-{
-    return nvmlDeviceGetEnforcedPowerLimit(device, milliwatts);
-}
+NVML_NUMBER(nvmlDeviceGetPowerUsage, power_mw(physical))
+NVML_NUMBER(nvmlDeviceGetEnforcedPowerLimit, limit_mw())
+NVML_NUMBER(nvmlDeviceGetPowerManagementLimit, limit_mw())
+NVML_NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, limit_mw())
 
 /* The limit cannot be changed. */
 NVML(nvmlDeviceGetPowerManagementLimitConstraints,
@@ -204,10 +185,7 @@ NVML(nvmlDeviceGetClock, (nvmlDevice_t device, unsigned type, unsigned which, un
     return which < NVML_CLOCK_ID_COUNT ? clock_mhz(device, type, mhz) : NVML_ERROR_INVALID_ARGUMENT;
 }
 
-NVML(nvmlDeviceGetPerformanceState, (nvmlDevice_t device, unsigned *state))
-{
-    return vs_sim_nvml_number(device, state, NVML_PSTATE_0);
-}
+NVML_NUMBER(nvmlDeviceGetPerformanceState, NVML_PSTATE_0)
 
 /* Reasons for slower clocks: none. */
 NVML(nvmlDeviceGetCurrentClocksEventReasons, (nvmlDevice_t device, unsigned long long *reasons))

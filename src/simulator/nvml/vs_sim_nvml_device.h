@@ -13,6 +13,17 @@
     VS_SIM_NVML_EXPORT nvmlReturn_t name params; \
     nvmlReturn_t name params
 
+/* A function whose answer is one number; *physical* is the device's. */
+#define NVML_NUMBER(name, value)                                             \
+    NVML(name, (nvmlDevice_t device, unsigned *out))                         \
+    {                                                                        \
+        unsigned physical;                                                   \
+        nvmlReturn_t r = vs_sim_nvml_enter_device(device, out, &physical);   \
+        if (!r)                                                              \
+            *out = (unsigned)(value);                                        \
+        return r;                                                            \
+    }
+
 extern struct vs_sim_spec vs_sim_nvml_spec; /* written by the first nvmlInit */
 
 /* vs_sim_nvml_enter: NVML_ERROR_UNINITIALIZED before nvmlInit. */
@@ -21,9 +32,6 @@ nvmlReturn_t vs_sim_nvml_enter(void);
  * answer goes. NVML_ERROR_UNINITIALIZED; NVML_ERROR_INVALID_ARGUMENT for an invalid handle or an
  * *out* of NULL. */
 nvmlReturn_t vs_sim_nvml_enter_device(nvmlDevice_t device, const void *out, unsigned *physical);
-/* vs_sim_nvml_number: answers a question about *device* with *value*, with the errors of
- * vs_sim_nvml_enter_device. */
-nvmlReturn_t vs_sim_nvml_number(nvmlDevice_t device, unsigned *out, unsigned value);
 /* vs_sim_nvml_text: copies *value* to *out*. NVML_ERROR_INSUFFICIENT_SIZE if *length* bytes are too
  * few for it. */
 nvmlReturn_t vs_sim_nvml_text(const char *value, char *out, unsigned length);
