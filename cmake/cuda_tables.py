@@ -31,6 +31,10 @@ in the form that is expected here.
                               for what they pass on by address; VS_NOT_SUPPORTED(symbol) for
                               the others
   vs_sim_cupti_table.h        VS_CUPTI_API(symbol): every function of CUPTI
+  vs_sim_node_table.h         VS_DRIVER_NODE(symbol, parameters, what, of, form, given),
+                              VS_RT_NODE likewise: the functions that add a graph node (what:
+                              add) or change one (change, change_exec) *of* these arguments;
+                              node_<form> converts the others, those *given*
   vs_sim_error_table.h        VS_RT_ERROR(name), VS_CUPTI_RESULT(name): every code of an error
   cudart_NN.map, cupti_NN.map version scripts of the libraries of CUDA 11, 12 and 13: an older
                               one exports only what NVIDIA's last library of that major has
@@ -235,6 +239,28 @@ def forward_table(headers, forwards, pointers, parameters):
     yield from sorted(same)
 
 
+def node_table(domain, parameters):
+    """The functions that convert one form of a node's parameters."""
+    pattern = re.compile(r"cu(?:da)?Graph(Add|Exec|)((?:Kernel|Memcpy|Memset|Host|EventRecord|EventWait|"
+                         r"BatchMemOp)Node)(?:SetParams|SetEvent|)(1D|ToSymbol|FromSymbol|)(_v2|)")
+    rows, most = [], {}
+    for symbol, members in parameters.items():
+        found = pattern.fullmatch(symbol)
+        if not found or not members:
+            continue
+        what, form = found[1], found[2] + found[3] + found[4]
+        first = {"Add": 4, "Exec": 2}.get(what, 1)
+        rows.append((symbol, members, what, form, first))
+        most[form] = max(most.get(form, 0), len(members) - first)
+    for symbol, members, what, form, first in rows:
+        names = [name for _, name in members]
+        given = names[first:] + ["NULL"] * (most[form] - len(names[first:]))
+        yield "VS_%s_NODE(%s, (%s), %s, (%s, &all), %s, (&all, %s))" % (
+            domain, symbol, ", ".join(kind + " " + name for kind, name in members),
+            {"Add": "add", "Exec": "change_exec"}.get(what, "change"), ", ".join(names[:first]), form,
+            ", ".join(given))
+
+
 def cupti_functions(headers):
     names = {n for folder in headers.folders if os.path.isdir(folder) for n in os.listdir(folder)
              if re.fullmatch(r"cupti\w*\.h", n) and n != "cupti_checkpoint.h"}  # of a library of its own
@@ -311,6 +337,8 @@ def main():
             ("vs_sim_runtime_table.h", ['VS_RT_FN(%s, "%s", %d, %d, %s)' % p for p in pointers]),
             ("vs_sim_params_table.h", list(params_table("DRIVER", of_driver)) +
              list(params_table("RUNTIME", of_runtime))),
+            ("vs_sim_node_table.h", list(node_table("DRIVER", of_driver)) +
+             list(node_table("RT", runtime_members))),
             ("vs_sim_error_table.h",
              ["VS_RT_ERROR(%s)" % n for n in members_of(headers, "cudaError", "driver_types.h")] +
              ["VS_CUPTI_RESULT(%s)" % n for n in members_of(headers, "", "cupti_result.h")]),

@@ -284,7 +284,7 @@ static CUresult node_enter(CUgraphExec exec, CUgraphNode handle, struct vs_sim_g
 /* The branches were planned for the previous contexts of the nodes. */
 static void replan(struct vs_sim_graph_exec *x) { x->branch_ctx = NULL; }
 
-static CUresult set(CUgraphExec exec, CUgraphNode handle, const CUgraphNodeParams *p)
+CUresult vs_sim_exec_change(CUgraphExec exec, CUgraphNode handle, const CUgraphNodeParams *p)
 {
     struct vs_sim_graph_exec *x;
     struct vs_sim_node *n;
@@ -313,87 +313,8 @@ static CUresult set(CUgraphExec exec, CUgraphNode handle, const CUgraphNodeParam
 CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
                                   CUgraphNodeParams *nodeParams)
 {
-    if (!nodeParams || nodeParams->reserved0[0] || nodeParams->reserved0[1] ||
-        nodeParams->reserved0[2] || nodeParams->reserved2)
-        return CUDA_ERROR_INVALID_VALUE;
-    return set(hGraphExec, hNode, nodeParams);
-}
-
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                        const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
-    if (!nodeParams)
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(&all.kernel, nodeParams, sizeof *nodeParams); /* later versions begin with this one */
-    return set(hGraphExec, hNode, &all);
-}
-
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                           const CUDA_KERNEL_NODE_PARAMS *nodeParams)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
-    if (!nodeParams)
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(&all.kernel, nodeParams, sizeof *nodeParams);
-    return set(hGraphExec, hNode, &all);
-}
-
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                        const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_MEMCPY};
-    if (!copyParams)
-        return CUDA_ERROR_INVALID_VALUE;
-    all.memcpy.copyCtx = ctx;
-    all.memcpy.copyParams = *copyParams;
-    return set(hGraphExec, hNode, &all);
-}
-
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                        const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_MEMSET};
-    if (!memsetParams)
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(&all.memset, memsetParams, sizeof *memsetParams);
-    all.memset.ctx = ctx;
-    return set(hGraphExec, hNode, &all);
-}
-
-CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                      const CUDA_HOST_NODE_PARAMS *nodeParams)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_HOST};
-    if (!nodeParams)
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(&all.host, nodeParams, sizeof *nodeParams);
-    return set(hGraphExec, hNode, &all);
-}
-
-CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP};
-    if (!nodeParams)
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(&all.memOp, nodeParams, sizeof *nodeParams);
-    return set(hGraphExec, hNode, &all);
-}
-
-CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                            CUevent event)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD};
-    all.eventRecord.event = event;
-    return set(hGraphExec, hNode, &all);
-}
-
-CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT};
-    all.eventWait.event = event;
-    return set(hGraphExec, hNode, &all);
+    return vs_sim_node_params_ok(nodeParams) ? vs_sim_exec_change(hGraphExec, hNode, nodeParams)
+                                             : CUDA_ERROR_INVALID_VALUE;
 }
 
 static bool can_disable(const struct vs_sim_node *n)

@@ -370,8 +370,8 @@ CUresult vs_sim_node_take(struct vs_sim_graph *g, const struct vs_sim_nodes *bef
 
 /* ---- the entry points that add ---- */
 
-static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
-                    const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *p)
+static CUresult add_with(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
+                         const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *p)
 {
     struct vs_sim_node *node;
     CUresult e = vs_sim_graph_enter();
@@ -388,14 +388,19 @@ static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
     return vs_sim_graph_leave(e);
 }
 
+static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t count,
+                    CUgraphNodeParams *p)
+{
+    return add_with(out, graph, before, NULL, count, p);
+}
+
 CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
                            const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
                            size_t numDependencies, CUgraphNodeParams *nodeParams)
 {
-    if (!nodeParams || nodeParams->reserved0[0] || nodeParams->reserved0[1] ||
-        nodeParams->reserved0[2] || nodeParams->reserved2)
+    if (!vs_sim_node_params_ok(nodeParams))
         return CUDA_ERROR_INVALID_VALUE;
-    return add(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams);
+    return add_with(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams);
 }
 
 CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
@@ -404,134 +409,21 @@ CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphN
     return cuGraphAddNode_v2(phGraphNode, hGraph, dependencies, NULL, numDependencies, nodeParams);
 }
 
-static CUgraphNodeParams kernel_params(const CUDA_KERNEL_NODE_PARAMS_v1 *p)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
-    memcpy(&all.kernel, p, sizeof *p); /* the later versions begin with the first */
-    return all;
-}
-
-static CUgraphNodeParams kernel_params_v2(const CUDA_KERNEL_NODE_PARAMS *p)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
-    memcpy(&all.kernel, p, sizeof *p);
-    return all;
-}
-
-static CUgraphNodeParams copy_params(const CUDA_MEMCPY3D *p, CUcontext ctx)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_MEMCPY};
-    all.memcpy.copyCtx = ctx;
-    all.memcpy.copyParams = *p;
-    return all;
-}
-
-static CUgraphNodeParams set_params(const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_MEMSET};
-    memcpy(&all.memset, p, sizeof *p);
-    all.memset.ctx = ctx;
-    return all;
-}
-
-static CUgraphNodeParams host_params(const CUDA_HOST_NODE_PARAMS *p)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_HOST};
-    all.host.fn = p->fn;
-    all.host.userData = p->userData;
-    return all;
-}
-
-static CUgraphNodeParams event_params(CUgraphNodeType type, CUevent event)
-{
-    CUgraphNodeParams all = {.type = type};
-    all.eventWait.event = event; /* also the first member of eventRecord */
-    return all;
-}
-
-static CUgraphNodeParams batch_params(const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
-{
-    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP};
-    memcpy(&all.memOp, p, sizeof *p); /* both versions are equal */
-    return all;
-}
-
-#define ADD(pre, params)                                                                        \
-    if (!(pre))                                                                                 \
-        return CUDA_ERROR_INVALID_VALUE;                                                        \
-    CUgraphNodeParams all = params;                                                             \
-    return add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &all)
-
-CUresult cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-                              const CUgraphNode *dependencies, size_t numDependencies,
-                              const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
-{
-    ADD(nodeParams, kernel_params(nodeParams));
-}
-
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
-                                 const CUgraphNode *dependencies, size_t numDependencies,
-                                 const CUDA_KERNEL_NODE_PARAMS *nodeParams)
-{
-    ADD(nodeParams, kernel_params_v2(nodeParams));
-}
-
-CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-                              const CUgraphNode *dependencies, size_t numDependencies,
-                              const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
-{
-    ADD(copyParams, copy_params(copyParams, ctx));
-}
-
-CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-                              const CUgraphNode *dependencies, size_t numDependencies,
-                              const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
-{
-    ADD(memsetParams, set_params(memsetParams, ctx));
-}
-
-CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-                            const CUgraphNode *dependencies, size_t numDependencies,
-                            const CUDA_HOST_NODE_PARAMS *nodeParams)
-{
-    ADD(nodeParams, host_params(nodeParams));
-}
-
 CUresult cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                                   const CUgraphNode *dependencies, size_t numDependencies,
                                   CUgraph childGraph)
 {
-    CUgraphNodeParams child = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
-    child.graph.graph = childGraph;
-    ADD(childGraph, child);
+    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
+    all.graph.graph = childGraph;
+    return childGraph ? add(phGraphNode, hGraph, dependencies, numDependencies, &all)
+                      : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                              const CUgraphNode *dependencies, size_t numDependencies)
 {
-    CUgraphNodeParams empty = {.type = CU_GRAPH_NODE_TYPE_EMPTY};
-    ADD(true, empty);
-}
-
-CUresult cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-                                   const CUgraphNode *dependencies, size_t numDependencies,
-                                   CUevent event)
-{
-    ADD(event, event_params(CU_GRAPH_NODE_TYPE_EVENT_RECORD, event));
-}
-
-CUresult cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-                                 const CUgraphNode *dependencies, size_t numDependencies,
-                                 CUevent event)
-{
-    ADD(event, event_params(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event));
-}
-
-CUresult cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph,
-                                  const CUgraphNode *dependencies, size_t numDependencies,
-                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
-{
-    ADD(nodeParams, batch_params(nodeParams));
+    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_EMPTY};
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &all);
 }
 
 CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
@@ -542,7 +434,7 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
     if (!nodeParams)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(&all.alloc, nodeParams, sizeof *nodeParams);
-    CUresult e = add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &all);
+    CUresult e = add(phGraphNode, hGraph, dependencies, numDependencies, &all);
     if (!e)
         nodeParams->dptr = all.alloc.dptr;
     return e;
@@ -554,7 +446,7 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 {
     CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
     all.free.dptr = dptr;
-    return add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &all);
+    return add(phGraphNode, hGraph, dependencies, numDependencies, &all);
 }
 
 /* ---- queries and changes ---- */
@@ -571,7 +463,7 @@ static CUresult node_enter(CUgraphNode handle, CUgraphNodeType type, const void 
                                                  : vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
 }
 
-static CUresult set_params_of(CUgraphNode handle, const CUgraphNodeParams *p)
+static CUresult change(CUgraphNode handle, const CUgraphNodeParams *p)
 {
     struct vs_sim_node *n;
     CUresult e = node_enter(handle, p->type, p, &n);
@@ -580,10 +472,7 @@ static CUresult set_params_of(CUgraphNode handle, const CUgraphNodeParams *p)
 
 CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 {
-    if (!nodeParams || nodeParams->reserved0[0] || nodeParams->reserved0[1] ||
-        nodeParams->reserved0[2] || nodeParams->reserved2)
-        return CUDA_ERROR_INVALID_VALUE;
-    return set_params_of(hNode, nodeParams);
+    return vs_sim_node_params_ok(nodeParams) ? change(hNode, nodeParams) : CUDA_ERROR_INVALID_VALUE;
 }
 
 static bool params_make(struct vs_sim_node *n)
@@ -597,10 +486,10 @@ static bool params_make(struct vs_sim_node *n)
     return n->u.params != NULL;
 }
 
-static CUresult get_kernel(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS *p)
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *p)
 {
     struct vs_sim_node *n;
-    CUresult e = node_enter(handle, CU_GRAPH_NODE_TYPE_KERNEL, p, &n);
+    CUresult e = node_enter(hNode, CU_GRAPH_NODE_TYPE_KERNEL, p, &n);
     if (e)
         return e;
     if (!params_make(n))
@@ -620,57 +509,15 @@ static CUresult get_kernel(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS *p)
     return vs_sim_graph_leave(CUDA_SUCCESS);
 }
 
-CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
-{
-    return get_kernel(hNode, nodeParams);
-}
-
 CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS p;
     if (!nodeParams)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = get_kernel(hNode, &p);
+    CUresult e = cuGraphKernelNodeGetParams_v2(hNode, &p);
     if (!e)
         memcpy(nodeParams, &p, sizeof *nodeParams);
     return e;
-}
-
-#define SET(params)                                            \
-    if (!nodeParams)                                           \
-        return CUDA_ERROR_INVALID_VALUE;                       \
-    CUgraphNodeParams all = params;                            \
-    return set_params_of(hNode, &all)
-
-CUresult cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
-{
-    SET(kernel_params(nodeParams));
-}
-
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
-{
-    SET(kernel_params_v2(nodeParams));
-}
-
-CUresult cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams)
-{
-    SET(copy_params(nodeParams, NULL));
-}
-
-CUresult cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams)
-{
-    SET(set_params(nodeParams, NULL));
-}
-
-CUresult cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
-{
-    SET(host_params(nodeParams));
-}
-
-CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode,
-                                        const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
-{
-    SET(batch_params(nodeParams));
 }
 
 CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode,
@@ -689,18 +536,6 @@ CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode,
     *nodeParams_out = (CUDA_BATCH_MEM_OP_NODE_PARAMS){
         .ctx = (CUcontext)n->ctx, .count = v->count, .paramArray = n->u.batch};
     return vs_sim_graph_leave(n->u.batch || !v->count ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
-}
-
-CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event)
-{
-    CUgraphNodeParams all = event_params(CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
-    return set_params_of(hNode, &all);
-}
-
-CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event)
-{
-    CUgraphNodeParams all = event_params(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
-    return set_params_of(hNode, &all);
 }
 
 #define GET(name, node_type, type, value)                                                     \
@@ -724,3 +559,74 @@ GET(cuGraphEventWaitNodeGetEvent, CU_GRAPH_NODE_TYPE_WAIT_EVENT, CUevent, n->u.e
 GET(cuGraphMemAllocNodeGetParams, CU_GRAPH_NODE_TYPE_MEM_ALLOC, CUDA_MEM_ALLOC_NODE_PARAMS,
     n->u.alloc.params)
 GET(cuGraphMemFreeNodeGetParams, CU_GRAPH_NODE_TYPE_MEM_FREE, CUdeviceptr, n->u.freed)
+
+/* ---- one type: what is given, as CUgraphNodeParams ---- */
+
+/* Later versions of a structure begin with the earlier ones. *to*: a member of *all*. */
+static CUresult given(CUgraphNodeParams *all, CUgraphNodeType type, void *to, const void *from,
+                      size_t bytes)
+{
+    *all = (CUgraphNodeParams){.type = type};
+    if (!from)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(to, from, bytes);
+    return CUDA_SUCCESS;
+}
+
+static CUresult node_KernelNode(CUgraphNodeParams *all, const CUDA_KERNEL_NODE_PARAMS_v1 *p)
+{
+    return given(all, CU_GRAPH_NODE_TYPE_KERNEL, &all->kernel, p, sizeof *p);
+}
+
+static CUresult node_KernelNode_v2(CUgraphNodeParams *all, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+    return given(all, CU_GRAPH_NODE_TYPE_KERNEL, &all->kernel, p, sizeof *p);
+}
+
+static CUresult node_MemcpyNode(CUgraphNodeParams *all, const CUDA_MEMCPY3D *p, CUcontext ctx)
+{
+    CUresult e = given(all, CU_GRAPH_NODE_TYPE_MEMCPY, &all->memcpy.copyParams, p, sizeof *p);
+    all->memcpy.copyCtx = ctx;
+    return e;
+}
+
+static CUresult node_MemsetNode(CUgraphNodeParams *all, const CUDA_MEMSET_NODE_PARAMS *p,
+                                CUcontext ctx)
+{
+    CUresult e = given(all, CU_GRAPH_NODE_TYPE_MEMSET, &all->memset, p, sizeof *p);
+    all->memset.ctx = ctx;
+    return e;
+}
+
+static CUresult node_HostNode(CUgraphNodeParams *all, const CUDA_HOST_NODE_PARAMS *p)
+{
+    return given(all, CU_GRAPH_NODE_TYPE_HOST, &all->host, p, sizeof *p);
+}
+
+static CUresult node_EventRecordNode(CUgraphNodeParams *all, CUevent event)
+{
+    return given(all, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &all->eventRecord.event,
+                 event ? &event : NULL, sizeof event);
+}
+
+static CUresult node_EventWaitNode(CUgraphNodeParams *all, CUevent event)
+{
+    return given(all, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &all->eventWait.event, event ? &event : NULL,
+                 sizeof event);
+}
+
+static CUresult node_BatchMemOpNode(CUgraphNodeParams *all, const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
+{
+    return given(all, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, &all->memOp, p, sizeof *p);
+}
+
+#define change_exec vs_sim_exec_change
+#define VS_RT_NODE(...)
+#define VS_DRIVER_NODE(symbol, parameters, what, of, form, given)                              \
+    CUresult symbol parameters                                                                 \
+    {                                                                                          \
+        CUgraphNodeParams all;                                                                 \
+        CUresult e = node_##form given;                                                        \
+        return e ? e : what of;                                                                \
+    }
+#include "generated/vs_sim_node_table.h"

@@ -127,11 +127,19 @@ CUresult vs_sim_node_take(struct vs_sim_graph *graph, const struct vs_sim_nodes 
                           struct vs_sim_node **node);
 /* vs_sim_node_set: sets parameters of its type in *node*, of a graph or of an executable one. */
 CUresult vs_sim_node_set(struct vs_sim_node *node, const CUgraphNodeParams *params);
+/* vs_sim_node_params_ok: are they given, and their reserved fields 0? */
+static inline bool vs_sim_node_params_ok(const CUgraphNodeParams *p)
+{
+    return p && !p->reserved0[0] && !p->reserved0[1] && !p->reserved0[2] && !p->reserved2;
+}
 /* vs_sim_node_add: adds a node of any type, as cuGraphAddNode. */
 CUresult vs_sim_node_add(struct vs_sim_graph *graph, struct vs_sim_node *const *before,
                          size_t count, CUgraphNodeParams *params, struct vs_sim_node **node);
 
 /* ---- executable graphs (drv_graph_exec.c, drv_graph_launch.c) ---- */
+
+/* vs_sim_exec_change: cuGraphExecNodeSetParams of any type. */
+CUresult vs_sim_exec_change(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams *params);
 
 #define VS_SIM_BRANCHES_MAX 32 /* streams that one launch uses at most */
 

@@ -14,7 +14,7 @@ typedef CUgraphNodeParams P;
 
 /* ---- to the driver's parameters ---- */
 
-static cudaError_t kernel(P *all, const struct cudaKernelNodeParams *p)
+static cudaError_t node_KernelNode(P *all, const struct cudaKernelNodeParams *p)
 {
     CUkernel found;
     if (!p)
@@ -36,39 +36,39 @@ static cudaError_t kernel(P *all, const struct cudaKernelNodeParams *p)
     return cudaSuccess;
 }
 
-static cudaError_t copy(P *all, const struct cudaMemcpy3DParms *p)
+static cudaError_t node_MemcpyNode(P *all, const struct cudaMemcpy3DParms *p)
 {
     *all = (P){.type = CU_GRAPH_NODE_TYPE_MEMCPY};
     return vs_rt_describe_3d(p, &all->memcpy.copyParams);
 }
 
-static cudaError_t copy_1d(P *all, void *to, const void *from, size_t bytes,
+static cudaError_t node_MemcpyNode1D(P *all, void *to, const void *from, size_t bytes,
                            enum cudaMemcpyKind kind)
 {
     struct cudaMemcpy3DParms p = {.srcPtr = {(void *)from, bytes, bytes, 1},
                                   .dstPtr = {to, bytes, bytes, 1},
                                   .extent = {bytes, 1, 1},
                                   .kind = kind};
-    return copy(all, &p);
+    return node_MemcpyNode(all, &p);
 }
 
-static cudaError_t copy_to_symbol(P *all, const void *symbol, const void *from, size_t bytes,
+static cudaError_t node_MemcpyNodeToSymbol(P *all, const void *symbol, const void *from, size_t bytes,
                                   size_t offset, enum cudaMemcpyKind kind)
 {
     char *at;
     cudaError_t e = vs_rt_symbol_part(symbol, offset, bytes, kind, cudaMemcpyHostToDevice, &at);
-    return e ? e : copy_1d(all, at, from, bytes, kind);
+    return e ? e : node_MemcpyNode1D(all, at, from, bytes, kind);
 }
 
-static cudaError_t copy_from_symbol(P *all, void *to, const void *symbol, size_t bytes,
+static cudaError_t node_MemcpyNodeFromSymbol(P *all, void *to, const void *symbol, size_t bytes,
                                     size_t offset, enum cudaMemcpyKind kind)
 {
     char *at;
     cudaError_t e = vs_rt_symbol_part(symbol, offset, bytes, kind, cudaMemcpyDeviceToHost, &at);
-    return e ? e : copy_1d(all, to, at, bytes, kind);
+    return e ? e : node_MemcpyNode1D(all, to, at, bytes, kind);
 }
 
-static cudaError_t set(P *all, const struct cudaMemsetParams *p)
+static cudaError_t node_MemsetNode(P *all, const struct cudaMemsetParams *p)
 {
     if (!p)
         return cudaErrorInvalidValue;
@@ -82,7 +82,7 @@ static cudaError_t set(P *all, const struct cudaMemsetParams *p)
     return cudaSuccess;
 }
 
-static cudaError_t host(P *all, const struct cudaHostNodeParams *p)
+static cudaError_t node_HostNode(P *all, const struct cudaHostNodeParams *p)
 {
     if (!p)
         return cudaErrorInvalidValue;
@@ -92,21 +92,14 @@ static cudaError_t host(P *all, const struct cudaHostNodeParams *p)
     return cudaSuccess;
 }
 
-static cudaError_t child(P *all, cudaGraph_t graph)
-{
-    *all = (P){.type = CU_GRAPH_NODE_TYPE_GRAPH};
-    all->graph.graph = graph;
-    return cudaSuccess;
-}
-
-static cudaError_t event_wait(P *all, cudaEvent_t event)
+static cudaError_t node_EventWaitNode(P *all, cudaEvent_t event)
 {
     *all = (P){.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT};
     all->eventWait.event = event;
     return cudaSuccess;
 }
 
-static cudaError_t event_record(P *all, cudaEvent_t event)
+static cudaError_t node_EventRecordNode(P *all, cudaEvent_t event)
 {
     *all = (P){.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD};
     all->eventRecord.event = event;
@@ -115,96 +108,58 @@ static cudaError_t event_record(P *all, cudaEvent_t event)
 
 /* ---- and to the driver ---- */
 
-/* *e*: of the conversion into *all*, which is used only if it succeeded. */
+static cudaError_t add_with(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                            const cudaGraphEdgeData *edges, size_t count, P *all)
+{
+    cudaError_t e = vs_rt_enter_context();
+    return e ? e
+             : vs_rt_error(vs_rt.GraphAddNode(node, graph, before, (const CUgraphEdgeData *)edges,
+                                              count, all));
+}
+
 static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
-                       const cudaGraphEdgeData *edges, size_t count, P *all, cudaError_t e)
+                       size_t count, P *all)
 {
-    if (!e)
-        e = vs_rt_enter_context();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.GraphAddNode(
-                                node, graph, before, (const CUgraphEdgeData *)edges, count, all)));
+    return add_with(node, graph, before, NULL, count, all);
 }
 
-static cudaError_t change(cudaGraphNode_t node, P *all, cudaError_t e)
+static cudaError_t change(cudaGraphNode_t node, P *all)
 {
-    if (!e)
-        e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.GraphNodeSetParams(node, all)));
+    return vs_rt_error(vs_rt.GraphNodeSetParams(node, all));
 }
 
-static cudaError_t change_exec(cudaGraphExec_t exec, cudaGraphNode_t node, P *all, cudaError_t e)
+static cudaError_t change_exec(cudaGraphExec_t exec, cudaGraphNode_t node, P *all)
 {
-    if (!e)
-        e = vs_rt_enter_context();
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.GraphExecNodeSetParams(exec, node, all)));
+    return vs_rt_error(vs_rt.GraphExecNodeSetParams(exec, node, all));
 }
 
-/* The three functions of one form of parameters: for a new node, a node, and a node of an
- * executable graph. The conversion needs a context. */
-#define NODE_FORMS(Add, Set, ExecSet, convert, given, ...)                                      \
-    cudaError_t Add(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,                             \
-                    const cudaGraphNode_t *pDependencies, size_t numDependencies, __VA_ARGS__)  \
-    {                                                                                           \
-        P all = {0};                                                                            \
-        cudaError_t e = vs_rt_enter_context();                                                  \
-        return add(pGraphNode, graph, pDependencies, NULL, numDependencies, &all,               \
-                   e ? e : convert given);                                                      \
-    }                                                                                           \
-    cudaError_t Set(cudaGraphNode_t node, __VA_ARGS__)                                          \
-    {                                                                                           \
-        P all = {0};                                                                            \
-        cudaError_t e = vs_rt_enter_context();                                                  \
-        return change(node, &all, e ? e : convert given);                                       \
-    }                                                                                           \
-    cudaError_t ExecSet(cudaGraphExec_t exec, cudaGraphNode_t node, __VA_ARGS__)                \
-    {                                                                                           \
-        P all = {0};                                                                            \
-        cudaError_t e = vs_rt_enter_context();                                                  \
-        return change_exec(exec, node, &all, e ? e : convert given);                            \
+/* One form of parameters, whose conversion needs a context. */
+#define VS_DRIVER_NODE(...)
+#define VS_RT_NODE(symbol, parameters, what, of, form, given)                                  \
+    cudaError_t symbol parameters                                                              \
+    {                                                                                          \
+        P all = {0};                                                                           \
+        cudaError_t e = vs_rt_enter_context();                                                 \
+        if (!e)                                                                                \
+            e = node_##form given;                                                             \
+        return vs_rt_result(e ? e : what of);                                                  \
     }
-
-/* clang-format off */
-NODE_FORMS(cudaGraphAddKernelNode, cudaGraphKernelNodeSetParams, cudaGraphExecKernelNodeSetParams,
-           kernel, (&all, p), const struct cudaKernelNodeParams *p)
-NODE_FORMS(cudaGraphAddMemcpyNode, cudaGraphMemcpyNodeSetParams, cudaGraphExecMemcpyNodeSetParams,
-           copy, (&all, p), const struct cudaMemcpy3DParms *p)
-NODE_FORMS(cudaGraphAddMemcpyNode1D, cudaGraphMemcpyNodeSetParams1D,
-           cudaGraphExecMemcpyNodeSetParams1D, copy_1d, (&all, dst, src, count, kind),
-           void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
-NODE_FORMS(cudaGraphAddMemcpyNodeToSymbol, cudaGraphMemcpyNodeSetParamsToSymbol,
-           cudaGraphExecMemcpyNodeSetParamsToSymbol, copy_to_symbol,
-           (&all, symbol, src, count, offset, kind),
-           const void *symbol, const void *src, size_t count, size_t offset,
-           enum cudaMemcpyKind kind)
-NODE_FORMS(cudaGraphAddMemcpyNodeFromSymbol, cudaGraphMemcpyNodeSetParamsFromSymbol,
-           cudaGraphExecMemcpyNodeSetParamsFromSymbol, copy_from_symbol,
-           (&all, dst, symbol, count, offset, kind),
-           void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind)
-NODE_FORMS(cudaGraphAddMemsetNode, cudaGraphMemsetNodeSetParams, cudaGraphExecMemsetNodeSetParams,
-           set, (&all, p), const struct cudaMemsetParams *p)
-NODE_FORMS(cudaGraphAddHostNode, cudaGraphHostNodeSetParams, cudaGraphExecHostNodeSetParams,
-           host, (&all, p), const struct cudaHostNodeParams *p)
-NODE_FORMS(cudaGraphAddEventRecordNode, cudaGraphEventRecordNodeSetEvent,
-           cudaGraphExecEventRecordNodeSetEvent, event_record, (&all, event), cudaEvent_t event)
-NODE_FORMS(cudaGraphAddEventWaitNode, cudaGraphEventWaitNodeSetEvent,
-           cudaGraphExecEventWaitNodeSetEvent, event_wait, (&all, event), cudaEvent_t event)
-/* clang-format on */
+#include "generated/vs_sim_node_table.h"
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
                                   const cudaGraphNode_t *pDependencies, size_t numDependencies)
 {
     P all = {.type = CU_GRAPH_NODE_TYPE_EMPTY};
-    return add(pGraphNode, graph, pDependencies, NULL, numDependencies, &all, cudaSuccess);
+    return vs_rt_result(add(pGraphNode, graph, pDependencies, numDependencies, &all));
 }
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
                                        const cudaGraphNode_t *pDependencies,
                                        size_t numDependencies, cudaGraph_t childGraph)
 {
-    P all;
-    cudaError_t e = child(&all, childGraph);
-    return add(pGraphNode, graph, pDependencies, NULL, numDependencies, &all, e);
+    P all = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
+    all.graph.graph = childGraph;
+    return vs_rt_result(add(pGraphNode, graph, pDependencies, numDependencies, &all));
 }
 
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
@@ -215,11 +170,10 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t gr
     if (!nodeParams)
         return vs_rt_result(cudaErrorInvalidValue);
     memcpy(&all.alloc, nodeParams, sizeof *nodeParams);
-    cudaError_t e =
-        add(pGraphNode, graph, pDependencies, NULL, numDependencies, &all, cudaSuccess);
+    cudaError_t e = add(pGraphNode, graph, pDependencies, numDependencies, &all);
     if (!e)
         nodeParams->dptr = (void *)all.alloc.dptr;
-    return e;
+    return vs_rt_result(e);
 }
 
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
@@ -228,7 +182,7 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t gra
 {
     P all = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
     all.free.dptr = (CUdeviceptr)dptr;
-    return add(pGraphNode, graph, pDependencies, NULL, numDependencies, &all, cudaSuccess);
+    return vs_rt_result(add(pGraphNode, graph, pDependencies, numDependencies, &all));
 }
 
 /* ---- any type ---- */
@@ -245,16 +199,16 @@ static cudaError_t convert(P *all, const struct cudaGraphNodeParams *p)
         return cudaErrorInvalidValue;
     *all = (P){.type = (CUgraphNodeType)p->type};
     switch (p->type) { /* the newer structures begin with the older ones */
-    case cudaGraphNodeTypeKernel: memcpy(&k, &p->kernel, sizeof k); return kernel(all, &k);
-    case cudaGraphNodeTypeMemcpy: return copy(all, &p->memcpy.copyParams);
-    case cudaGraphNodeTypeMemset: memcpy(&s, &p->memset, sizeof s); return set(all, &s);
-    case cudaGraphNodeTypeHost: memcpy(&h, &p->host, sizeof h); return host(all, &h);
+    case cudaGraphNodeTypeKernel: memcpy(&k, &p->kernel, sizeof k); return node_KernelNode(all, &k);
+    case cudaGraphNodeTypeMemcpy: return node_MemcpyNode(all, &p->memcpy.copyParams);
+    case cudaGraphNodeTypeMemset: memcpy(&s, &p->memset, sizeof s); return node_MemsetNode(all, &s);
+    case cudaGraphNodeTypeHost: memcpy(&h, &p->host, sizeof h); return node_HostNode(all, &h);
     case cudaGraphNodeTypeGraph:
-        child(all, p->graph.graph);
+        all->graph.graph = p->graph.graph;
         all->graph.ownership = (CUgraphChildGraphNodeOwnership)p->graph.ownership;
         return cudaSuccess;
-    case cudaGraphNodeTypeWaitEvent: return event_wait(all, p->eventWait.event);
-    case cudaGraphNodeTypeEventRecord: return event_record(all, p->eventRecord.event);
+    case cudaGraphNodeTypeWaitEvent: return node_EventWaitNode(all, p->eventWait.event);
+    case cudaGraphNodeTypeEventRecord: return node_EventRecordNode(all, p->eventRecord.event);
     case cudaGraphNodeTypeMemAlloc: memcpy(&all->alloc, &p->alloc, sizeof p->alloc); break;
     case cudaGraphNodeTypeMemFree: all->free.dptr = (CUdeviceptr)p->free.dptr; break;
     default: break; /* the driver checks the others */
@@ -269,17 +223,18 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
 {
     P all;
     cudaError_t e = convert(&all, nodeParams);
-    e = add(pGraphNode, graph, pDependencies, dependencyData, numDependencies, &all, e);
+    if (!e)
+        e = add_with(pGraphNode, graph, pDependencies, dependencyData, numDependencies, &all);
     if (!e && nodeParams->type == cudaGraphNodeTypeMemAlloc)
         nodeParams->alloc.dptr = (void *)all.alloc.dptr;
-    return e;
+    return vs_rt_result(e);
 }
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *nodeParams)
 {
     P all;
     cudaError_t e = convert(&all, nodeParams);
-    return change(node, &all, e);
+    return vs_rt_result(e ? e : change(node, &all));
 }
 
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node,
@@ -287,7 +242,7 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_
 {
     P all;
     cudaError_t e = convert(&all, nodeParams);
-    return change_exec(graphExec, node, &all, e);
+    return vs_rt_result(e ? e : change_exec(graphExec, node, &all));
 }
 
 /* ---- queries ---- */
