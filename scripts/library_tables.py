@@ -25,6 +25,7 @@ import textwrap
 from clang import cindex
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cmake"))
+import cudnn_attributes  # noqa: E402
 import library_calls  # noqa: E402
 
 K = cindex.CursorKind
@@ -205,6 +206,18 @@ class Table:
             if name in self.functions:
                 self.differs("function", name, plain(f.types_only()), plain(self.functions[name][2]))
 
+    def without_attributes(self):
+        """The values that are not in a table of their own: cuDNN's attributes.txt."""
+        path = pathlib.Path(ROOT, self.name, "attributes.txt")
+        known = cudnn_attributes.values(path) if path.exists() else {}
+        new = [n for n in self.values if n not in known and re.match(
+            r"CUDNN_(ATTR_|TYPE_|BACKEND_\w+_DESCRIPTOR$)", n) and not n.endswith("_COUNT")]
+        for name in new:
+            print("%s: %s is not in attributes.txt" % (self.name, name), file=sys.stderr)
+        for name, value in known.items():
+            self.differs("value", name, value, self.values.get(name, value))
+        return {n: v for n, v in self.values.items() if n not in known}
+
     def defined(self):
         return words_used(os.path.join(ROOT, self.name))[0] - self.calls().keys()
 
@@ -231,7 +244,7 @@ class Table:
                "#include <stdint.h>", "#include <stdio.h>", "#include <sys/types.h>", "",
                "#include <cuda_runtime_api.h>", "#include <library_types.h>", ""]
         used = words_used(os.path.join(ROOT, ".."), os.path.join(ROOT, "..", "..", "..", "tests", "simulator"))
-        self.values = {n: v for n, v in self.values.items() if is_used(n, *used)}
+        self.values = {n: v for n, v in self.without_attributes().items() if is_used(n, *used)}
         big = {n: v for n, v in self.values.items() if not -2**31 <= v < 2**31}
         out.append("enum {")
         out += ["    %s = %d," % (n, v) for n, v in self.values.items() if n not in big]

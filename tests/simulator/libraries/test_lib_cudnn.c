@@ -3,6 +3,7 @@
  * The stand-in for cuDNN: descriptors, convolutions, recurrent layers and the graph interface. */
 #include "sim_library.h"
 
+#include "generated/vs_cudnn_attributes.h"
 #include "simulator/libraries/cudnn/vs_cudnn_api.h"
 
 #define VS_LIBRARY_DECLARE(result, name, parameters) result name parameters;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Descriptors of the graph interface: created, filled attribute by attribute, finalized, read,
- * destroyed. Each call is checked against the table of attributes (dnn_graph_attribute.c). */
+ * destroyed. Each call is checked against the table of attributes (attributes.txt). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,24 +12,20 @@ struct descriptor {
     struct dnn_graph_node *node;
 };
 
-/* In the order of their numbers. */
-static const char *const type_names[] = {
-    "POINTWISE", "CONVOLUTION", "ENGINE", "ENGINECFG", "ENGINEHEUR", "EXECUTION_PLAN",
-    "INTERMEDIATE_INFO", "KNOB_CHOICE", "KNOB_INFO", "LAYOUT_INFO", "OPERATION_CONVOLUTION_FORWARD",
-    "OPERATION_CONVOLUTION_BACKWARD_FILTER", "OPERATION_CONVOLUTION_BACKWARD_DATA",
-    "OPERATION_POINTWISE", "OPERATION_GEN_STATS", "OPERATIONGRAPH", "VARIANT_PACK", "TENSOR", "MATMUL",
-    "OPERATION_MATMUL", "OPERATION_BN_FINALIZE_STATISTICS", "REDUCTION", "OPERATION_REDUCTION",
-    "OPERATION_BN_BWD_WEIGHTS", "RESAMPLE", "OPERATION_RESAMPLE_FWD", "OPERATION_RESAMPLE_BWD",
-    "OPERATION_CONCAT", "OPERATION_SIGNAL", "OPERATION_NORM_FORWARD", "OPERATION_NORM_BACKWARD",
-    "OPERATION_RESHAPE", "RNG", "OPERATION_RNG", "KERNEL_CACHE", "OPERATION_PAGED_CACHE_LOAD",
-    "OPERATION_BLOCK_SCALE_QUANTIZE", "OPERATION_BLOCK_SCALE_DEQUANTIZE", "DEVICEPROP",
-    "OPERATION_EXPAND_BAND_MATRIX", "OPERATION_CONTRACT_BAND_MATRIX", "OPERATION_SDPA_FWD",
-    "OPERATION_MOE_GROUPED_MATMUL", "OPERATION_SDPA_BWD", "OPERATION_DIAGONAL_BAND_MASK",
-    "OPERATION_SOFTMAX", "OPERATION_TRANSPOSE", "OPERATION_SLICE", "OPERATION_MOE_GROUPED_MATMUL_BWD",
-    "OPERATION_ROPE_FWD", "OPERATION_ROPE_BWD",
+/* Names that stand for no type of descriptor, or several, in the table. */
+enum {
+    CUDNN_BACKEND_NONE_DESCRIPTOR = DNN_GRAPH_NONE,
+    CUDNN_BACKEND_ANY_DESCRIPTOR = DNN_GRAPH_ANY_OPERATION,
 };
+#define ATTRIBUTE(name, descriptor, elements, min, max, need, child)                               \
+    {"CUDNN_ATTR_" #name, CUDNN_ATTR_##name, CUDNN_BACKEND_##descriptor##_DESCRIPTOR, elements,    \
+     min, max, DNN_GRAPH_##need, CUDNN_BACKEND_##child##_DESCRIPTOR},
+const struct dnn_graph_attribute dnn_graph_attributes[] = {VS_CUDNN_ATTRIBUTES(ATTRIBUTE)};
+const size_t dnn_graph_attribute_count = sizeof dnn_graph_attributes / sizeof dnn_graph_attributes[0];
+
+#define NAME(name) #name,
+static const char *const type_names[] = {VS_CUDNN_DESCRIPTORS(NAME)}; /* by their numbers */
 #define TYPE_COUNT ((int)(sizeof type_names / sizeof type_names[0]))
-_Static_assert(TYPE_COUNT == CUDNN_BACKEND_OPERATION_ROPE_BWD_DESCRIPTOR + 1, "a name for each type");
 
 const char *dnn_graph_type_name(int type)
 {

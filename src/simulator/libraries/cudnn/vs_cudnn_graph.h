@@ -6,6 +6,7 @@
 #ifndef VS_CUDNN_GRAPH_H
 #define VS_CUDNN_GRAPH_H
 
+#include "generated/vs_cudnn_attributes.h"
 #include "simulator/libraries/cudnn/vs_cudnn_internal.h"
 
 enum {
