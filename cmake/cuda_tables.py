@@ -30,6 +30,8 @@ in the form that is expected here.
                               arguments) and VS_WAY(symbol, function, parameters, arguments) for the rows of forwards.txt, and VS_SAME_SIZE(type, type)
                               for what they pass on by address; VS_NOT_SUPPORTED(symbol) for
                               the others
+  vs_sim_runtime_older_table.h
+                              VS_OLDER(symbol, newer, parameters, arguments), likewise
   vs_sim_cupti_table.h        VS_CUPTI_API(symbol): every function of CUPTI
   vs_sim_node_table.h         VS_DRIVER_NODE(symbol, parameters, what, of, form, given),
                               VS_RT_NODE likewise: the functions that add a graph node (what:
@@ -141,6 +143,8 @@ def runtime_forwards(sources):
         for words in (line.split("#")[0].split() for line in file):
             if words and words[0].endswith(":"):
                 enter = words[0][:-1]
+            elif words and enter == "older":  # beside the newer form of the same name
+                forwards["@" + words[0]] = (enter, words[1], words[2:])
             elif words and enter == "ways":
                 forwards.update((words[0] + form, (enter, words[1], []))
                                 for form in ("", "_ptds", "Async"))
@@ -211,6 +215,8 @@ def forward_table(headers, forwards, pointers, parameters):
     same = set()
     for symbol, (enter, field, more) in forwards.items():
         members = parameters.get(symbol, [])
+        if enter == "older":
+            continue
         declared = ", ".join(ours + " " + name for ours, name in members) or "void"
         if enter == "ways":
             way = ("{stream, false, true}" if symbol.endswith("Async") else
@@ -269,6 +275,19 @@ def cupti_functions(headers):
     functions |= set(headers.find(r"(?:CUptiResult|int)" + pattern, "Openacc/cupti_openacc.h",
                                   "Openmp/cupti_openmp.h", optional=True))
     return sorted(functions)
+
+
+def older_table(forwards, parameters):
+    """The functions that are a newer form with constants for what it has more."""
+    for symbol, (enter, newer, arguments) in forwards.items():
+        if enter != "older":
+            continue
+        given = {name: kind for kind, name in parameters.get(newer, [])}
+        if len(arguments) != len(given):
+            sys.exit("cuda_tables.py: forwards.txt: %s is not %s with less" % (symbol[1:], newer))
+        yield "VS_OLDER(%s, %s, (%s), (%s))" % (
+            symbol[1:], newer, ", ".join(given[a] + " " + a for a in arguments if a in given) or "void",
+            ", ".join(arguments))
 
 
 def members_of(headers, enumeration, header):
@@ -334,6 +353,7 @@ def main():
             ("vs_sim_runtime_fallback_table.h",
              list(fallback_table(runtime, runtime_members, "cudaStream_t", forwards)) +
              list(forward_table(headers, forwards, pointers, runtime_members))),
+            ("vs_sim_runtime_older_table.h", older_table(forwards, runtime_members)),
             ("vs_sim_runtime_table.h", ['VS_RT_FN(%s, "%s", %d, %d, %s)' % p for p in pointers]),
             ("vs_sim_params_table.h", list(params_table("DRIVER", of_driver)) +
              list(params_table("RUNTIME", of_runtime))),

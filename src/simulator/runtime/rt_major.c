@@ -19,6 +19,13 @@
     cudaError_t old_##name(__VA_ARGS__) __asm__("vs_rt_old_" #name); \
     cudaError_t old_##name(__VA_ARGS__)
 
+/* ---- functions that only lack arguments: forwards.txt ---- */
+
+#define VS_OLDER(symbol, newer, parameters, arguments)                \
+    cudaError_t old_##symbol parameters __asm__("vs_rt_old_" #symbol); \
+    cudaError_t old_##symbol parameters { return newer arguments; }
+#include "generated/vs_sim_runtime_older_table.h"
+
 /* ---- cudaDeviceProp ---- */
 
 #define PROP_11_BYTES 728  /* ends after reservedSharedMemPerBlock */
@@ -237,81 +244,9 @@ OLD(cudaMemAdvise, const void *ptr, size_t count, enum cudaMemoryAdvise advice, 
     return cudaMemAdvise(ptr, count, advice, location_of(device));
 }
 
-/* ---- capture and graphs without edge data ---- */
-
-OLD(cudaStreamGetCaptureInfo, cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-    unsigned long long *id)
-{
-    return cudaStreamGetCaptureInfo(stream, status, id, NULL, NULL, NULL, NULL);
-}
-
-OLD(cudaStreamGetCaptureInfo_ptsz, cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-    unsigned long long *id)
-{
-    return cudaStreamGetCaptureInfo_ptsz(stream, status, id, NULL, NULL, NULL, NULL);
-}
-
-OLD(cudaStreamGetCaptureInfo_v2, cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-    unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes, size_t *count)
-{
-    return cudaStreamGetCaptureInfo(stream, status, id, graph, nodes, NULL, count);
-}
-
-OLD(cudaStreamGetCaptureInfo_v2_ptsz, cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-    unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes, size_t *count)
-{
-    return cudaStreamGetCaptureInfo_ptsz(stream, status, id, graph, nodes, NULL, count);
-}
-
-OLD(cudaStreamUpdateCaptureDependencies, cudaStream_t stream, cudaGraphNode_t *nodes, size_t count,
-    unsigned flags)
-{
-    return cudaStreamUpdateCaptureDependencies(stream, nodes, NULL, count, flags);
-}
-
-OLD(cudaStreamUpdateCaptureDependencies_ptsz, cudaStream_t stream, cudaGraphNode_t *nodes,
-    size_t count, unsigned flags)
-{
-    return cudaStreamUpdateCaptureDependencies_ptsz(stream, nodes, NULL, count, flags);
-}
-
-OLD(cudaGraphAddDependencies, cudaGraph_t graph, const cudaGraphNode_t *from,
-    const cudaGraphNode_t *to, size_t count)
-{
-    return cudaGraphAddDependencies(graph, from, to, NULL, count);
-}
-
-OLD(cudaGraphRemoveDependencies, cudaGraph_t graph, const cudaGraphNode_t *from,
-    const cudaGraphNode_t *to, size_t count)
-{
-    return cudaGraphRemoveDependencies(graph, from, to, NULL, count);
-}
-
-OLD(cudaGraphGetEdges, cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
-    size_t *count)
-{
-    return cudaGraphGetEdges(graph, from, to, NULL, count);
-}
-
-OLD(cudaGraphNodeGetDependencies, cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count)
-{
-    return cudaGraphNodeGetDependencies(node, nodes, NULL, count);
-}
-
-OLD(cudaGraphNodeGetDependentNodes, cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count)
-{
-    return cudaGraphNodeGetDependentNodes(node, nodes, NULL, count);
-}
-
 /* ---- batched copies that report the failed one ---- */
 
 #if VS_SIM_RT_MAJOR == 12
-OLD(cudaGraphAddNode, cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-    size_t count, struct cudaGraphNodeParams *params)
-{
-    return cudaGraphAddNode(node, graph, after, NULL, count, params);
-}
-
 /* SIZE_MAX: the error does not belong to one copy. */
 static cudaError_t not_this_copy(cudaError_t e, size_t *failed)
 {
@@ -338,33 +273,7 @@ static cudaError_t not_this_copy(cudaError_t e, size_t *failed)
     }
 BATCH()
 BATCH(_ptsz)
-
-OLD(cudaEventElapsedTime_v2, float *ms, cudaEvent_t start, cudaEvent_t end)
-{
-    return cudaEventElapsedTime(ms, start, end);
-}
 #endif
-
-/* ---- names from before CUDA 4 ---- */
-
-OLD(cudaThreadExit, void) { return cudaDeviceReset(); }
-OLD(cudaThreadSynchronize, void) { return cudaDeviceSynchronize(); }
-OLD(cudaThreadGetLimit, size_t *value, enum cudaLimit limit)
-{
-    return cudaDeviceGetLimit(value, limit);
-}
-OLD(cudaThreadSetLimit, enum cudaLimit limit, size_t value)
-{
-    return cudaDeviceSetLimit(limit, value);
-}
-OLD(cudaThreadGetCacheConfig, enum cudaFuncCache *config)
-{
-    return cudaDeviceGetCacheConfig(config);
-}
-OLD(cudaThreadSetCacheConfig, enum cudaFuncCache config)
-{
-    return cudaDeviceSetCacheConfig(config);
-}
 
 /* Conversions for devices without doubles, which are not simulated. */
 OLD(cudaSetDoubleForDevice, double *d)
@@ -386,17 +295,6 @@ OLD(cudaFuncGetAttributes, void *attributes, const void *function)
     struct cudaFuncAttributes ours;
     return narrow(cudaFuncGetAttributes(attributes ? &ours : NULL, function), attributes, &ours,
                   FUNC_ATTRIBUTES_BYTES);
-}
-
-OLD(cudaGetDriverEntryPoint, const char *symbol, void **function, unsigned long long flags)
-{
-    return cudaGetDriverEntryPointByVersion(symbol, function, VS_SIM_RT_VERSION, flags, NULL);
-}
-
-OLD(cudaGetDriverEntryPoint_ptsz, const char *symbol, void **function, unsigned long long flags)
-{
-    return cudaGetDriverEntryPointByVersion_ptsz(symbol, function, VS_SIM_RT_VERSION, flags,
-                                                 NULL);
 }
 
 OLD(cudaGraphInstantiate, cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *error_node,
