@@ -20,7 +20,6 @@ import os
 import pathlib
 import re
 import sys
-import textwrap
 
 from clang import cindex
 
@@ -68,6 +67,16 @@ def words_used(*tops):
 def is_used(name, words, joins):
     return name in words or any(name.startswith(start) and name.endswith(end) and
                                 name[len(start):len(name) - len(end)] in words for start, end in joins)
+
+
+def filled(texts):
+    """Lines of *texts*, which are not broken."""
+    lines = [""]
+    for text in texts:
+        if lines[-1] and len(lines[-1]) + len(text) > 94:
+            lines.append("")
+        lines[-1] += " " * bool(lines[-1]) + text
+    return ["    " + line for line in lines]
 
 
 def folded(names):
@@ -221,6 +230,16 @@ class Table:
     def defined(self):
         return words_used(os.path.join(ROOT, self.name))[0] - self.calls().keys()
 
+    def structs_used(self, words):
+        """The structures that *words* name, and those in them; and *words* with the names in these."""
+        used, before = {}, -1
+        words = words | {tag for name, tag in self.aliases.items() if name in words}
+        while len(used) != before:
+            before = len(used)
+            used = {n: s for n, s in self.structs.items() if n in words}
+            words = words | set(re.findall(r"\w+", " ".join(body for _, body, _ in used.values())))
+        return used, words
+
     def names(self):
         """unsupported.txt"""
         kinds = {}
@@ -230,8 +249,7 @@ class Table:
         out = ["# Functions of %s that are not supported, by what they return; written by" % self.name,
                "# scripts/library_tables.py. {SDCZ} stands for four functions (cmake/library_calls.py)."]
         for kind, names in sorted(kinds.items()):
-            out += [kind + ":"] + textwrap.wrap(" ".join(folded(names)), 100, initial_indent="    ",
-                                                subsequent_indent="    ", break_on_hyphens=False)
+            out += [kind + ":"] + filled(folded(names))
         return "\n".join(out) + "\n" if kinds else ""
 
     def text(self):
@@ -247,25 +265,26 @@ class Table:
         self.values = {n: v for n, v in self.without_attributes().items() if is_used(n, *used)}
         big = {n: v for n, v in self.values.items() if not -2**31 <= v < 2**31}
         out.append("enum {")
-        out += ["    %s = %d," % (n, v) for n, v in self.values.items() if n not in big]
+        out += filled(["%s = %d," % (n, v) for n, v in self.values.items() if n not in big])
         out += ["};", ""]
         out += ["#define %s %d" % i for i in big.items()]
         out += ["#define %s %s" % i for i in sorted(self.macros.items())]
         out.append("")
+        rows = ["    F(%s, %s, %s)" % (f[1], n, f[2]) for n, f in sorted(self.functions.items())
+                if n in self.defined()]
+        structs, words = self.structs_used(set(re.findall(r"\w+", " ".join(rows))) | used[0])
         for tag in sorted(self.opaque):
-            if tag.startswith(("struct ", "union ")):
+            if tag.startswith(("struct ", "union ")) and tag.split()[1] in words:
                 out.append("%s;" % tag)
-        for name, (tag, body, size) in self.structs.items():
+        for name, (tag, body, size) in structs.items():
             out += ["", "struct %s {" % tag if tag else "typedef struct {"]
             out += ["    " + f.rstrip(";") + ";" for f in body.split("; ")]
             out.append("};" if tag else "} %s;" % name)
             out.append("_Static_assert(sizeof(%s) == %d, \"layout of %s\");" %
                        ("struct " + tag if tag else name, size, name))
         out.append("")
-        out += ["typedef struct %s %s;" % (tag, name) for name, tag in self.aliases.items()]
+        out += ["typedef struct %s %s;" % (tag, name) for name, tag in self.aliases.items() if name in words]
         out += ["", "#define VS_%s_FUNCTIONS(F) \\" % up]
-        rows = ["    F(%s, %s, %s)" % (f[1], n, f[2]) for n, f in sorted(self.functions.items())
-                if n in self.defined()]
         out.append(" \\\n".join(rows))
         out += ["", "#endif", ""]
         return "\n".join(out)

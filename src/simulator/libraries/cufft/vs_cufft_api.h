@@ -15,22 +15,10 @@
 #include <library_types.h>
 
 enum {
-    CUFFT_SUCCESS = 0,
-    CUFFT_INVALID_PLAN = 1,
-    CUFFT_ALLOC_FAILED = 2,
-    CUFFT_INVALID_TYPE = 3,
-    CUFFT_INVALID_VALUE = 4,
-    CUFFT_EXEC_FAILED = 6,
-    CUFFT_SETUP_FAILED = 7,
-    CUFFT_INVALID_SIZE = 8,
-    CUFFT_NO_WORKSPACE = 13,
-    CUFFT_NOT_SUPPORTED = 16,
-    CUFFT_R2C = 42,
-    CUFFT_C2R = 44,
-    CUFFT_C2C = 41,
-    CUFFT_D2Z = 106,
-    CUFFT_Z2D = 108,
-    CUFFT_Z2Z = 105,
+    CUFFT_SUCCESS = 0, CUFFT_INVALID_PLAN = 1, CUFFT_ALLOC_FAILED = 2, CUFFT_INVALID_TYPE = 3,
+    CUFFT_INVALID_VALUE = 4, CUFFT_EXEC_FAILED = 6, CUFFT_SETUP_FAILED = 7, CUFFT_INVALID_SIZE = 8,
+    CUFFT_NO_WORKSPACE = 13, CUFFT_NOT_SUPPORTED = 16, CUFFT_R2C = 42, CUFFT_C2R = 44,
+    CUFFT_C2C = 41, CUFFT_D2Z = 106, CUFFT_Z2D = 108, CUFFT_Z2Z = 105,
 };
 
 #define CUFFT_VER_MAJOR 12
@@ -38,50 +26,8 @@ enum {
 #define CUFFT_VER_PATCH 0
 
 struct CUstream_st;
-struct cudaLibXtDesc_t;
 struct double2;
 struct float2;
-
-struct cudaXtDesc_t {
-    int version;
-    int nGPUs;
-    int GPUs[64];
-    void *data[64];
-    unsigned long size[64];
-    void *cudaXtState;
-};
-_Static_assert(sizeof(struct cudaXtDesc_t) == 1296, "layout of cudaXtDesc_t");
-
-struct cudaLibXtDesc_t {
-    int version;
-    struct cudaXtDesc_t *descriptor;
-    int library;
-    int subFormat;
-    void *libDescriptor;
-};
-_Static_assert(sizeof(struct cudaLibXtDesc_t) == 32, "layout of cudaLibXtDesc_t");
-
-struct cufftXt1dFactors_t {
-    long long size;
-    long long stringCount;
-    long long stringLength;
-    long long substringLength;
-    long long factor1;
-    long long factor2;
-    long long stringMask;
-    long long substringMask;
-    long long factor1Mask;
-    long long factor2Mask;
-    int stringShift;
-    int substringShift;
-    int factor1Shift;
-    int factor2Shift;
-};
-_Static_assert(sizeof(struct cufftXt1dFactors_t) == 96, "layout of cufftXt1dFactors_t");
-
-typedef struct cudaXtDesc_t cudaXtDesc;
-typedef struct cudaLibXtDesc_t cudaLibXtDesc;
-typedef struct cufftXt1dFactors_t cufftXt1dFactors;
 
 #define VS_CUFFT_FUNCTIONS(F) \
     F(int, cufftCreate, (int *)) \

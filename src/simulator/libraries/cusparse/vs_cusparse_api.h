@@ -15,34 +15,18 @@
 #include <library_types.h>
 
 enum {
-    CUSPARSE_STATUS_SUCCESS = 0,
-    CUSPARSE_STATUS_NOT_INITIALIZED = 1,
-    CUSPARSE_STATUS_ALLOC_FAILED = 2,
-    CUSPARSE_STATUS_INVALID_VALUE = 3,
-    CUSPARSE_STATUS_ARCH_MISMATCH = 4,
-    CUSPARSE_STATUS_MAPPING_ERROR = 5,
-    CUSPARSE_STATUS_EXECUTION_FAILED = 6,
-    CUSPARSE_STATUS_INTERNAL_ERROR = 7,
-    CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED = 8,
-    CUSPARSE_STATUS_ZERO_PIVOT = 9,
-    CUSPARSE_STATUS_NOT_SUPPORTED = 10,
-    CUSPARSE_STATUS_INSUFFICIENT_RESOURCES = 11,
-    CUSPARSE_POINTER_MODE_DEVICE = 1,
-    CUSPARSE_MATRIX_TYPE_TRIANGULAR = 3,
-    CUSPARSE_FILL_MODE_UPPER = 1,
-    CUSPARSE_DIAG_TYPE_UNIT = 1,
-    CUSPARSE_INDEX_BASE_ONE = 1,
-    CUSPARSE_FORMAT_CSR = 1,
-    CUSPARSE_FORMAT_CSC = 2,
-    CUSPARSE_FORMAT_COO = 3,
-    CUSPARSE_FORMAT_BSR = 6,
-    CUSPARSE_ORDER_COL = 1,
-    CUSPARSE_ORDER_ROW = 2,
-    CUSPARSE_INDEX_16U = 1,
-    CUSPARSE_INDEX_32I = 2,
-    CUSPARSE_INDEX_64I = 3,
-    CUSPARSE_SPMAT_FILL_MODE = 0,
-    CUSPARSE_SPMAT_DIAG_TYPE = 1,
+    CUSPARSE_STATUS_SUCCESS = 0, CUSPARSE_STATUS_NOT_INITIALIZED = 1,
+    CUSPARSE_STATUS_ALLOC_FAILED = 2, CUSPARSE_STATUS_INVALID_VALUE = 3,
+    CUSPARSE_STATUS_ARCH_MISMATCH = 4, CUSPARSE_STATUS_MAPPING_ERROR = 5,
+    CUSPARSE_STATUS_EXECUTION_FAILED = 6, CUSPARSE_STATUS_INTERNAL_ERROR = 7,
+    CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED = 8, CUSPARSE_STATUS_ZERO_PIVOT = 9,
+    CUSPARSE_STATUS_NOT_SUPPORTED = 10, CUSPARSE_STATUS_INSUFFICIENT_RESOURCES = 11,
+    CUSPARSE_POINTER_MODE_DEVICE = 1, CUSPARSE_MATRIX_TYPE_TRIANGULAR = 3,
+    CUSPARSE_FILL_MODE_UPPER = 1, CUSPARSE_DIAG_TYPE_UNIT = 1, CUSPARSE_INDEX_BASE_ONE = 1,
+    CUSPARSE_FORMAT_CSR = 1, CUSPARSE_FORMAT_CSC = 2, CUSPARSE_FORMAT_COO = 3,
+    CUSPARSE_FORMAT_BSR = 6, CUSPARSE_ORDER_COL = 1, CUSPARSE_ORDER_ROW = 2,
+    CUSPARSE_INDEX_16U = 1, CUSPARSE_INDEX_32I = 2, CUSPARSE_INDEX_64I = 3,
+    CUSPARSE_SPMAT_FILL_MODE = 0, CUSPARSE_SPMAT_DIAG_TYPE = 1,
 };
 
 #define CUSPARSE_VER_MAJOR 12
@@ -50,29 +34,18 @@ enum {
 #define CUSPARSE_VER_PATCH 4
 
 struct CUstream_st;
-struct _IO_FILE;
-struct bsric02Info;
-struct bsrilu02Info;
 struct bsrsm2Info;
 struct bsrsv2Info;
-struct csric02Info;
-struct csrilu02Info;
-struct csru2csrInfo;
-struct cusparseColorInfo;
 struct cusparseContext;
 struct cusparseDnMatDescr;
 struct cusparseDnVecDescr;
 struct cusparseMatDescr;
-struct cusparseSpGEAMDescr;
 struct cusparseSpGEMMDescr;
-struct cusparseSpMMOpPlan;
 struct cusparseSpMatDescr;
 struct cusparseSpSMDescr;
 struct cusparseSpSVDescr;
-struct cusparseSpVecDescr;
 struct double2;
 struct float2;
-struct pruneInfo;
 
 #define VS_CUSPARSE_FUNCTIONS(F) \
     F(int, cusparseCbsrmm, (struct cusparseContext *, int, int, int, int, int, int, int, const struct float2 *, struct cusparseMatDescr *const, const struct float2 *, const int *, const int *, const int, const struct float2 *, const int, const struct float2 *, struct float2 *, int)) \

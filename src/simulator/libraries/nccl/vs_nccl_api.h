@@ -15,41 +15,14 @@
 #include <library_types.h>
 
 enum {
-    ncclSuccess = 0,
-    ncclUnhandledCudaError = 1,
-    ncclSystemError = 2,
-    ncclInternalError = 3,
-    ncclInvalidArgument = 4,
-    ncclInvalidUsage = 5,
-    ncclRemoteError = 6,
-    ncclInProgress = 7,
-    ncclNumResults = 9,
-    ncclSum = 0,
-    ncclProd = 1,
-    ncclMax = 2,
-    ncclMin = 3,
-    ncclAvg = 4,
-    ncclNumOps = 5,
-    ncclInt8 = 0,
-    ncclUint8 = 1,
-    ncclInt32 = 2,
-    ncclUint32 = 3,
-    ncclInt64 = 4,
-    ncclUint64 = 5,
-    ncclFloat16 = 6,
-    ncclFloat32 = 7,
-    ncclFloat64 = 8,
-    ncclNumTypes = 12,
-    ncclScalarDevice = 0,
-    ncclScalarHostImmediate = 1,
-    ncclTimeout = 8,
-    ncclStatGpuMemSuspend = 0,
-    ncclStatGpuMemSuspended = 1,
-    ncclStatGpuMemPersist = 2,
-    ncclStatGpuMemTotal = 3,
-    ncclBfloat16 = 9,
-    ncclFloat8e4m3 = 10,
-    ncclFloat8e5m2 = 11,
+    ncclSuccess = 0, ncclUnhandledCudaError = 1, ncclSystemError = 2, ncclInternalError = 3,
+    ncclInvalidArgument = 4, ncclInvalidUsage = 5, ncclRemoteError = 6, ncclInProgress = 7,
+    ncclNumResults = 9, ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3, ncclAvg = 4,
+    ncclNumOps = 5, ncclInt8 = 0, ncclUint8 = 1, ncclInt32 = 2, ncclUint32 = 3, ncclInt64 = 4,
+    ncclUint64 = 5, ncclFloat16 = 6, ncclFloat32 = 7, ncclFloat64 = 8, ncclNumTypes = 12,
+    ncclScalarDevice = 0, ncclScalarHostImmediate = 1, ncclTimeout = 8, ncclStatGpuMemSuspend = 0,
+    ncclStatGpuMemSuspended = 1, ncclStatGpuMemPersist = 2, ncclStatGpuMemTotal = 3,
+    ncclBfloat16 = 9, ncclFloat8e4m3 = 10, ncclFloat8e5m2 = 11,
 };
 
 #define NCCL_API_MAGIC 0xcafebeef
@@ -63,12 +36,8 @@ enum {
 #define NCCL_VERSION_CODE 23203
 
 struct CUstream_st;
-struct ncclCollConfig_v23200;
 struct ncclComm;
-struct ncclConfig_v21700;
 struct ncclConfig_v23100;
-struct ncclEncryptionConfig_v23200;
-struct ncclParamHandle;
 struct ncclSimInfo_v22200;
 struct ncclWindow_vidmem;
 
@@ -76,19 +45,6 @@ typedef struct {
     char internal[128];
 } ncclUniqueId;
 _Static_assert(sizeof(ncclUniqueId) == 128, "layout of ncclUniqueId");
-
-struct ncclConfig_v21700 {
-    size_t size;
-    unsigned int magic;
-    unsigned int version;
-    int blocking;
-    int cgaClusterSize;
-    int minCTAs;
-    int maxCTAs;
-    const char *netName;
-    int splitShare;
-};
-_Static_assert(sizeof(struct ncclConfig_v21700) == 48, "layout of ncclConfig_v21700");
 
 struct ncclConfig_v23100 {
     size_t size;
@@ -120,23 +76,6 @@ struct ncclConfig_v23100 {
 };
 _Static_assert(sizeof(struct ncclConfig_v23100) == 120, "layout of ncclConfig_v23100");
 
-struct ncclCollConfig_v23200 {
-    size_t size;
-    unsigned int magic;
-    unsigned int version;
-    struct ncclConfigExt *ext;
-    int minCTAs;
-    int maxCTAs;
-    int nvlsCTAs;
-    int cgaClusterSize;
-    const char *algSelection;
-    int forceAlgSelection;
-    int CTAPolicy;
-    uint64_t userProfilerTag;
-    struct CUevent_st *launchCompletionEvent;
-};
-_Static_assert(sizeof(struct ncclCollConfig_v23200) == 72, "layout of ncclCollConfig_v23200");
-
 struct ncclSimInfo_v22200 {
     size_t size;
     unsigned int magic;
@@ -145,28 +84,8 @@ struct ncclSimInfo_v22200 {
 };
 _Static_assert(sizeof(struct ncclSimInfo_v22200) == 24, "layout of ncclSimInfo_v22200");
 
-typedef struct {
-    int opCnt;
-    int peer;
-    int sigIdx;
-    int ctx;
-} ncclWaitSignalDesc_t;
-_Static_assert(sizeof(ncclWaitSignalDesc_t) == 16, "layout of ncclWaitSignalDesc_t");
-
-struct ncclEncryptionConfig_v23200 {
-    size_t size;
-    unsigned int magic;
-    unsigned int version;
-    int mode;
-    const char *psk;
-};
-_Static_assert(sizeof(struct ncclEncryptionConfig_v23200) == 32, "layout of ncclEncryptionConfig_v23200");
-
 typedef struct ncclConfig_v23100 ncclConfig_t;
-typedef struct ncclConfigExt ncclConfigExt_t;
-typedef struct ncclCollConfig_v23200 ncclCollConfig_t;
 typedef struct ncclSimInfo_v22200 ncclSimInfo_t;
-typedef struct ncclEncryptionConfig_v23200 ncclEncryptionConfig_t;
 
 #define VS_NCCL_FUNCTIONS(F) \
     F(int, ncclAllGather, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *)) \

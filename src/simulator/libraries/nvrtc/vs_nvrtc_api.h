@@ -15,31 +15,15 @@
 #include <library_types.h>
 
 enum {
-    NVRTC_SUCCESS = 0,
-    NVRTC_ERROR_OUT_OF_MEMORY = 1,
-    NVRTC_ERROR_PROGRAM_CREATION_FAILURE = 2,
-    NVRTC_ERROR_INVALID_INPUT = 3,
-    NVRTC_ERROR_INVALID_PROGRAM = 4,
-    NVRTC_ERROR_INVALID_OPTION = 5,
-    NVRTC_ERROR_COMPILATION = 6,
-    NVRTC_ERROR_BUILTIN_OPERATION_FAILURE = 7,
+    NVRTC_SUCCESS = 0, NVRTC_ERROR_OUT_OF_MEMORY = 1, NVRTC_ERROR_PROGRAM_CREATION_FAILURE = 2,
+    NVRTC_ERROR_INVALID_INPUT = 3, NVRTC_ERROR_INVALID_PROGRAM = 4, NVRTC_ERROR_INVALID_OPTION = 5,
+    NVRTC_ERROR_COMPILATION = 6, NVRTC_ERROR_BUILTIN_OPERATION_FAILURE = 7,
     NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION = 8,
     NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION = 9,
-    NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID = 10,
-    NVRTC_ERROR_INTERNAL_ERROR = 11,
+    NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID = 10, NVRTC_ERROR_INTERNAL_ERROR = 11,
 };
 
 struct _nvrtcProgram;
-
-typedef struct {
-    int available;
-    size_t compressedSize;
-    size_t uncompressedSize;
-    int cudaVersionMajor;
-    int cudaVersionMinor;
-    unsigned int numFiles;
-} nvrtcBundledHeadersInfo;
-_Static_assert(sizeof(nvrtcBundledHeadersInfo) == 40, "layout of nvrtcBundledHeadersInfo");
 
 #define VS_NVRTC_FUNCTIONS(F) \
     F(int, nvrtcAddNameExpression, (struct _nvrtcProgram *, const char *const)) \
