@@ -73,7 +73,7 @@ class Site:
 @dataclass(frozen=True)
 class Event:
     """One event: its number from 1, time since the start of the program, thread, kind, and its fields by name,
-    event["size"]: those of docs/trace-format.md, a stack as a tuple of Frame, the innermost first."""
+    event["size"]: those of docs/internals/trace-format.md, a stack as a tuple of Frame, the innermost first."""
 
     number: int
     time_ns: int

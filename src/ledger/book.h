@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The accounts of a process: each device, the host, and each device as a framework sees it; and the
- * account of a change. Of each device also the user's level (docs/trace-format.md): the blocks of a
+ * account of a change. Of each device also the user's level (docs/internals/trace-format.md): the blocks of a
  * framework, and memory of the device that does not hold them. */
 #ifndef VS_BOOK_H
 #define VS_BOOK_H

@@ -2,7 +2,7 @@
  *
  * A change of the memory of a device or of the host: the families of memory, the levels that
  * allocate it, the rules about them, and one change. The values of the enumerations are in the
- * trace file (docs/trace-format.md). */
+ * trace file (docs/internals/trace-format.md). */
 #ifndef VS_CHANGE_H
 #define VS_CHANGE_H
 

@@ -94,7 +94,7 @@ def check(root):
 
 
 PLANTED = (  # file, the text to remove (None: the file), the text that the violation must contain
-    ("docs/trace-format.md", None, "docs/trace-format.md"),
+    ("docs/internals/trace-format.md", None, "docs/internals/trace-format.md"),
     ("ARCHITECTURE.md", "`src/trace/format/event_table.h`; ", "event (4)"),
     ("docs/man/vramscope-export.1", ".B chrome\n", "export format chrome"),
     ("docs/man/vramscope-doctor.1", None, "verb doctor"),

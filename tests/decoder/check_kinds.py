@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compares the kinds of events in the three places that list them: src/trace/format/event_table.h,
-the table in docs/trace-format.md, and the decoder's; and the document's sentences about the
+the table in docs/internals/trace-format.md, and the decoder's; and the document's sentences about the
 kinds' properties. Usage: check_kinds.py ROOT"""
 
 import os
@@ -22,7 +22,7 @@ def in_source(root):
 
 def in_document(root):
     """Names only: codecs are described in prose (*Codecs*), which fields() reads."""
-    text = open(os.path.join(root, "docs/trace-format.md"), encoding="utf-8").read()
+    text = open(os.path.join(root, "docs/internals/trace-format.md"), encoding="utf-8").read()
     kinds, section = {}, text[text.index("### 3.4"):text.index("### 3.5")]
     for code, name, cell in re.findall(r"^\| (\d+) \| (\w+) \| (.*) \|$", section, flags=re.M):
         while re.search(r"\([^()]*\)", cell):

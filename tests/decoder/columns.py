@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Codec 2 of a trace's frames: join() converts columns back to rows.
 
-Written from §2.6 of docs/trace-format.md.
+Written from §2.6 of docs/internals/trace-format.md.
 """
 DISTANCE_END, FIELDS_MAX, VARINT_MAX = 65536, 64, 10
 FIXED = ("heads", "threads", "times", "second", "rest", "ups", "modules", "offsets", "lengths",

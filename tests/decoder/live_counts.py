@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The counts in FILE.live that are not in events yet (docs/trace-format.md §4, *Counts*)."""
+"""The counts in FILE.live that are not in events yet (docs/internals/trace-format.md §4, *Counts*)."""
 import struct
 from collections import namedtuple
 

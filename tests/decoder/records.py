@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The records of a trace (docs/trace-format.md §3): definitions and events.
+"""The records of a trace (docs/internals/trace-format.md §3): definitions and events.
 
 `Definitions` contains the definitions so far (texts, stacks, modules, kinds) and decodes frames of
 records, which add to it. `Trace` in vst.py has one, and each checkpoint has another.

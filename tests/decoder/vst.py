@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads vramscope traces (.vst): written from docs/trace-format.md alone, so that the tests can compare
+"""Reads vramscope traces (.vst): written from docs/internals/trace-format.md alone, so that the tests can compare
 it with the C reader.
 
     import vst

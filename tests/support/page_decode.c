@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header: an independent reading of docs/view-format.md. */
+ * See the header: an independent reading of docs/internals/view-format.md. */
 #include "support/page_decode.h"
 
 #include <setjmp.h>

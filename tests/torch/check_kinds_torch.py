@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kinds of tensors that vramscope tells apart, compared with what the programs sum up themselves.
 
-    check_kinds_torch.py --build DIR [--only NAME] [--write docs/kinds.md] [--keep FOLDER]
+    check_kinds_torch.py --build DIR [--only NAME] [--write docs/internals/kinds.md] [--keep FOLDER]
 
 Each program of tests/torch/programs runs unchanged on the simulated GPU under kinds_probe.py, which
 sums up its parameters, gradients, optimizer state, tensors saved for backward and inputs at the end of forward, of

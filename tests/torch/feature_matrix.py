@@ -3,8 +3,8 @@
 """Runs the features of tests/torch/features on the simulated GPU, one process each.
 
     feature_matrix.py run --build DIR --release R --output FILE.json [--jobs N] [--only TEXT]
-    feature_matrix.py write FILE.json… --table docs/fit-matrix.md    several files of one release are joined
-    feature_matrix.py check FILE.json --table docs/fit-matrix.md
+    feature_matrix.py write FILE.json… --table docs/internals/fit-matrix.md    several files of one release are joined
+    feature_matrix.py check FILE.json --table docs/internals/fit-matrix.md
     feature_matrix.py self-test
 
 `run` exits with 77 where there is no PyTorch of that release. `check` fails for each feature that

@@ -4,7 +4,7 @@
  * is answered before the next one is read.
  *
  *   GET /?token=T               the page
- *   GET /data?token=T&from=NS&to=NS   the data elements of that part (docs/view-format.md)
+ *   GET /data?token=T&from=NS&to=NS   the data elements of that part (docs/internals/view-format.md)
  *
  * A request is answered only if it has the token and names this server in its Host header: another
  * page in the browser knows no token, and a name that resolves to 127.0.0.1 is not this server's. */

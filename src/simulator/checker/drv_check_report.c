@@ -276,7 +276,7 @@ static void compose(struct check_report_text *t, const struct report *r)
 
 /* ---- recording ---- */
 
-/* Receives each report: *what* as in the event `finding` (docs/trace-format.md), and three stacks: of the
+/* Receives each report: *what* as in the event `finding` (docs/internals/trace-format.md), and three stacks: of the
  * call, of the memory's allocation, and of the earlier call that it conflicts with; without frames where
  * not known. Called on any thread, without a lock of the driver's. */
 typedef void finding_sink(unsigned what, uint64_t addr, uint64_t bytes, const char *text,

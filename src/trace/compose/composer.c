@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Definitions and events become rows (docs/trace-format.md §3), by the table of events. Texts and
+ * Definitions and events become rows (docs/internals/trace-format.md §3), by the table of events. Texts and
  * stack nodes are written once; they are found again by 64-bit hashes alone, as in the recorder. */
 #include "trace/compose/composer.h"
 

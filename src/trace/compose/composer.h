@@ -33,7 +33,7 @@ enum vs_err vs_composer_open(FILE *out, const struct vs_composer_start *start,
 uint64_t vs_composer_string(struct vs_composer *composer, const char *text, size_t length);
 
 /* vs_composer_module: defines the next module and returns its index. *function* (string id) not 0:
- * a Python function of the file *path* (docs/trace-format.md, "Python functions"). */
+ * a Python function of the file *path* (docs/internals/trace-format.md, "Python functions"). */
 uint32_t vs_composer_module(struct vs_composer *composer, uint64_t path, uint64_t function);
 
 /* vs_composer_node: the id of the stack that calls *offset* in *module* from the stack *parent* (0:

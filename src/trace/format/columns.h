@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The records of a frame rearranged into columns (codec 2, docs/trace-format.md §2.6): all first
+ * The records of a frame rearranged into columns (codec 2, docs/internals/trace-format.md §2.6): all first
  * bytes lie together, all time differences, all sizes of `alloc` and so on, and an address that
  * occurred before in the frame is stored as a distance back to it. The result compresses to about
  * half the size of rows. The recording threads do no extra work: the background thread rearranges

@@ -13,7 +13,7 @@
  * Every event also has its own time and thread (event.h). Codes 0 and 56-59 are not available for
  * this table: a record never begins with 0, and 56-59 are the definition records (format.h). Fields
  * may only be appended to a kind. No include guard: each user defines VS_EVENT and includes it.
- * docs/trace-format.md gives the meaning of each field. */
+ * docs/internals/trace-format.md gives the meaning of each field. */
 
 /* --- processes, threads, devices: written before anything refers to them --- */
 VS_EVENT(1, process, P(HEAD) P(STATE),

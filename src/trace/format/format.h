@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The bytes of a trace, as docs/trace-format.md describes them: fixed headers, definition records,
+ * The bytes of a trace, as docs/internals/trace-format.md describes them: fixed headers, definition records,
  * and the varint functions used by the recorder and the reader. Private to src/trace. All integers
  * are little-endian; the structs below match the file's bytes on the little-endian machines that
  * vramscope runs on. */

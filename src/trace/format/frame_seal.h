@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Completes the parts of a file that have a checksum (docs/trace-format.md §2): header, frames and
+ * Completes the parts of a file that have a checksum (docs/internals/trace-format.md §2): header, frames and
  * trailer. All writers of traces use it. No state; callable where malloc is not. */
 #ifndef VS_FRAME_SEAL_H
 #define VS_FRAME_SEAL_H

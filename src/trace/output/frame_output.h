@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trace file that is written from front to back (docs/trace-format.md §2), when no program is being
+ * A trace file that is written from front to back (docs/internals/trace-format.md §2), when no program is being
  * recorded: header, event frames with an index after every 1024, added frames with their directory,
  * final index, trailer. The composer and the rewriter write through it. The first failure is kept, with
  * its errno, and nothing is written after it, so that a caller may go on and check once. Not

@@ -2,7 +2,7 @@
  *
  * Checkpoints: places in a trace where reading can begin, because the definitions before them and
  * the program's state are stored. They are frames of type 3, in the trace itself or in a cache file
- * (checkpoint_cache.h); docs/trace-format.md §2.8. The contents of the state belong to
+ * (checkpoint_cache.h); docs/internals/trace-format.md §2.8. The contents of the state belong to
  * src/analysis: here it is bytes. Private to src/trace and the code that makes and uses
  * checkpoints. Not thread-safe. */
 #ifndef VS_CHECKPOINT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The place of a process in a job of several, as a launcher such as torchrun, mpirun or srun gives
- * it to each: recorded as options of the trace (docs/trace-format.md, `option`). */
+ * it to each: recorded as options of the trace (docs/internals/trace-format.md, `option`). */
 #ifndef VS_JOB_RANK_H
 #define VS_JOB_RANK_H
 
