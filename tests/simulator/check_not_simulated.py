@@ -60,7 +60,7 @@ def main():
     refused, works = implementations(nm, sys.argv[3], "vs_sim_")
     refused |= implementations(nm, sys.argv[4], "vs_rt_")[0]
     text = (source / "docs" / "simulator.md").read_text()
-    text = re.search(r"## What is not simulated\n(.*?)\n## ", text, re.S).group(1)
+    text = re.search(r"## What is not simulated\n(.*?)(?:\n## |\Z)", text, re.S).group(1)
     plain = re.sub(r"\s+", " ", text)
     newer = {re.sub(r"_v\d$", "", name) for name in works}
     problems, used = [], set()
