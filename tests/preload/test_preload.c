@@ -40,22 +40,6 @@ TEST(device_counts_equal_the_programs_own_in_both_builds_and_both_ways)
     assert_non_null(strstr(c[1][0].apis, "[cuMemAlloc]"));
 }
 
-TEST(every_family_is_recorded_once_under_its_name)
-{
-    struct count c[2][2];
-    everywhere("families", c);
-    for (int b = 0; b < 2; b++) {
-        for (int f = 0; f < 2; f++) {
-            assert_int_equal(c[b][f].allocs[VS_FAMILY_DEVICE], 3);
-            assert_int_equal(c[b][f].allocs[VS_FAMILY_MANAGED], 1);
-            assert_int_equal(c[b][f].allocs[VS_FAMILY_PINNED], 2);
-            assert_int_equal(c[b][f].allocs[VS_FAMILY_ASYNC], 1);
-            assert_int_equal(c[b][f].frees, 7);
-            assert_int_equal(c[b][f].live, 0);
-        }
-    }
-}
-
 TEST(out_of_memory_looks_the_same_and_cached_memory_makes_room)
 {
     struct count c[2][2];
@@ -63,32 +47,6 @@ TEST(out_of_memory_looks_the_same_and_cached_memory_makes_room)
     assert_int_equal(c[0][0].failed, 1);
     assert_int_equal(c[0][1].failed, 1);
     assert_true(c[0][1].segment_frees > 0);
-}
-
-TEST(questions_about_pointers_get_the_same_answers)
-{
-    everywhere("query", NULL);
-}
-
-TEST(a_device_reset_ends_what_was_live)
-{
-    struct count c[2][2];
-    everywhere("reset", c);
-    for (int b = 0; b < 2; b++) {
-        for (int f = 0; f < 2; f++) {
-            assert_int_equal(c[b][f].allocs[VS_FAMILY_DEVICE], 3);
-            assert_int_equal(c[b][f].frees, 3);
-        }
-    }
-}
-
-TEST(threads_are_counted_without_loss)
-{
-    struct count c[2][2];
-    everywhere("threads", c);
-    assert_int_equal(c[0][0].live, 0);
-    assert_int_equal(c[0][1].live, 0);
-    assert_int_equal(c[0][0].allocs[VS_FAMILY_DEVICE], c[1][1].allocs[VS_FAMILY_DEVICE]);
 }
 
 TEST(nvtx_ranges_arrive_also_those_opened_before_cuda)
@@ -134,14 +92,6 @@ TEST(copies_between_devices_are_collected)
     free(o);
 }
 
-TEST(dlsym_answers_as_it_would_without_us)
-{
-    struct count c[2][2];
-    everywhere("dlsym", c);
-    assert_int_equal(c[0][0].allocs[VS_FAMILY_DEVICE], 1);
-    assert_non_null(strstr(c[0][0].apis, "[cuMemAlloc]"));
-}
-
 TEST(copies_and_memsets_are_collected_with_their_bytes)
 {
     struct count c[2][2];
@@ -150,21 +100,6 @@ TEST(copies_and_memsets_are_collected_with_their_bytes)
         assert_int_equal(c[b][0].copies, 40);
         assert_int_equal(c[b][0].copy_bytes, (uint64_t)40 << 20);
         assert_int_equal(c[b][1].sets, 20);
-    }
-}
-
-TEST(a_driver_program_is_seen_through_its_own_contexts)
-{
-    struct outcome alone, with;
-    run(&alone, ALONE, VS_DRIVER_VICTIM, "");
-    assert_int_equal(alone.status, 0);
-    for (int f = OBSERVE; f <= CACHING; f++) {
-        struct count c;
-        run(&with, (enum front)f, VS_DRIVER_VICTIM, "");
-        assert_same(&with, &alone);
-        count_trace(&c, with.trace);
-        assert_int_equal(c.allocs[VS_FAMILY_DEVICE], 4);
-        assert_int_equal(c.frees, 4); /* one of them by the context's end */
     }
 }
 
@@ -220,11 +155,6 @@ TEST(a_reset_ends_very_many_allocations)
     count_unpaired = false;
     assert_int_equal(c.allocs[VS_FAMILY_PINNED], 100000);
     assert_int_equal(c.frees, 100000);
-}
-
-TEST(cuda_is_not_found_where_it_is_not)
-{
-    everywhere("presence", NULL);
 }
 
 int main(void)

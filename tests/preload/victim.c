@@ -331,19 +331,6 @@ static int mode_fork(void)
     return 0;
 }
 
-static int mode_fork_first(void)
-{
-    pid_t pid = fork();
-    int status = 0;
-    if (pid)
-        waitpid(pid, &status, 0);
-    device_alloc(MIB);
-    if (pid)
-        printf("child status %d\n", WEXITSTATUS(status));
-    print_tally();
-    return 0;
-}
-
 static int mode_exec(char **argv)
 {
     device_alloc(MIB);
@@ -419,39 +406,6 @@ static int mode_nvtx_threads(void)
     nvtxRangeEnd(open);
     device_free(p);
     print_tally();
-    return 0;
-}
-
-static int mode_closed_stdio(void)
-{
-    device_alloc(MIB);
-    print_tally();
-    close(0);
-    close(1);
-    close(2);
-    void *p = device_alloc(MIB);
-    device_free(p);
-    return 0;
-}
-
-/* dlsym must behave as without us */
-static int mode_dlsym(void)
-{
-    void *libc = dlopen("libc.so.6", RTLD_LAZY);
-    printf("getpid %d\n", dlsym(libc, "getpid") == (void *)dlsym(RTLD_DEFAULT, "getpid"));
-    printf("next %d\n", dlsym(RTLD_NEXT, "cudaMallocNothing") == NULL);
-    dlerror();
-    printf("missing %d", dlsym(libc, "no_such_symbol_here") == NULL);
-    printf(" error %d\n", dlerror() != NULL);
-    printf("null %d\n", dlsym(NULL, "cuNoSuchThing") == NULL);
-    void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
-    int (*alloc)(unsigned long long *, size_t), (*release)(unsigned long long);
-    check(cudaFree(NULL), "cudaFree");
-    *(void **)&alloc = dlsym(driver, "cuMemAlloc_v2");
-    *(void **)&release = dlsym(driver, "cuMemFree_v2");
-    unsigned long long p = 0;
-    int a = alloc(&p, MIB), f = release(p);
-    printf("driver %d %d\n", a, f);
     return 0;
 }
 
@@ -559,20 +513,6 @@ static int mode_silent_fork(void)
     return 0;
 }
 
-static void exit_now(void)
-{
-    fflush(stdout);
-    _exit(8);
-}
-
-static int mode_exit_handler_ends(void)
-{
-    atexit(exit_now);
-    device_alloc(MIB);
-    puts("ends in an exit handler");
-    return 0;
-}
-
 /* many processes of one name start at the same time */
 static int mode_fork_race(void)
 {
@@ -595,22 +535,6 @@ static int mode_fork_race(void)
     while (wait(&status) > 0)
         failed += status != 0;
     printf("failed %d\n", failed);
-    return 0;
-}
-
-/* is CUDA installed? our presence must not make it appear so */
-static int mode_presence(void)
-{
-    void *program = dlopen(NULL, RTLD_LAZY);
-    static const char *const names[] = {"cudaMalloc", "cuMemAlloc_v2", "cudaDeviceReset"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *const handles[] = {program, RTLD_DEFAULT, RTLD_NEXT};
-        for (size_t h = 0; h < 3; h++) {
-            bool found = dlsym(handles[h], names[i]) != NULL;
-            printf("%s %d error %d\n", names[i], found, dlerror() != NULL);
-        }
-    }
-    device_alloc(MIB);
     return 0;
 }
 
@@ -676,23 +600,15 @@ int main(int argc, char **argv)
         const char *name;
         int (*run)(void);
     } modes[] = {
-        {"device", mode_device},     {"families", mode_families},
-        {"free-async", mode_free_async},
-        {"oom", mode_oom},           {"query", mode_query},
-        {"reset", mode_reset},       {"resets", mode_resets},
-        {"threads", mode_threads},
-        {"atexit", mode_atexit},     {"destructor", mode_destructor},
-        {"_exit", mode_underscore_exit}, {"fork", mode_fork},
-        {"fork-first", mode_fork_first}, {"nvtx", mode_nvtx},
-        {"nvtx-threads", mode_nvtx_threads},
-        {"closed-stdio", mode_closed_stdio}, {"dlsym", mode_dlsym},
-        {"copies", mode_copies},     {"nearly-full", mode_nearly_full},
-        {"reset-of-many", mode_reset_of_many}, {"silent-fork", mode_silent_fork},
-        {"handler-_exit", mode_handler_underscore_exit}, {"handler-exit", mode_handler_exit},
-        {"exit-handler-ends", mode_exit_handler_ends}, {"fork-race", mode_fork_race},
-        {"presence", mode_presence}, {"wait", mode_wait},
-        {"large", mode_large},
-        {"queries", mode_queries},   {"errors", mode_errors},
+        {"device", mode_device}, {"families", mode_families}, {"free-async", mode_free_async},
+        {"oom", mode_oom}, {"query", mode_query}, {"reset", mode_reset}, {"resets", mode_resets},
+        {"threads", mode_threads}, {"atexit", mode_atexit}, {"destructor", mode_destructor},
+        {"_exit", mode_underscore_exit}, {"fork", mode_fork}, {"nvtx", mode_nvtx},
+        {"nvtx-threads", mode_nvtx_threads}, {"copies", mode_copies},
+        {"nearly-full", mode_nearly_full}, {"reset-of-many", mode_reset_of_many},
+        {"silent-fork", mode_silent_fork}, {"handler-_exit", mode_handler_underscore_exit},
+        {"handler-exit", mode_handler_exit}, {"fork-race", mode_fork_race}, {"wait", mode_wait},
+        {"large", mode_large}, {"queries", mode_queries}, {"errors", mode_errors},
         {"bad-frees", mode_bad_frees},
     };
     const char *mode = argc > 1 ? argv[1] : "";
