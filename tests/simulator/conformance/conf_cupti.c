@@ -5,55 +5,12 @@
  * arrival. */
 #include "conf.h"
 
-#include <cupti.h>
-#include <pthread.h>
-#include <unistd.h>
+#include "../cupti/sim_records.h"
 
-#define BUFFER_BYTES ((size_t)1 << 20)
-enum { RECORDS_MAX = 4096 };
+#include <unistd.h>
 
 #define RUNTIME CUPTI_ACTIVITY_KIND_RUNTIME
 #define ID(name) CUPTI_RUNTIME_TRACE_CBID_##name
-
-static union record {
-    CUpti_Activity head;
-    CUpti_ActivityAPI api;
-    CUpti_ActivityMemcpy6 copy;
-    CUpti_ActivityMemset4 set;
-    CUpti_ActivitySynchronization2 sync;
-    CUpti_ActivityExternalCorrelation external;
-    CUpti_ActivityMemory4 memory;
-} records[RECORDS_MAX]; /* guarded by mu until a flush has returned */
-static int record_count;
-static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-static int buffers_given, buffers_taken, sizes_wrong;
-
-static void CUPTIAPI give(uint8_t **buffer, size_t *size, size_t *max)
-{
-    *size = BUFFER_BYTES;
-    *buffer = aligned_alloc(8, BUFFER_BYTES);
-    *max = 0;
-    pthread_mutex_lock(&mu);
-    buffers_given++;
-    pthread_mutex_unlock(&mu);
-}
-
-static void CUPTIAPI take(CUcontext ctx, uint32_t stream, uint8_t *buffer, size_t size,
-                          size_t valid)
-{
-    CUpti_Activity *next = NULL;
-    (void)ctx, (void)stream;
-    pthread_mutex_lock(&mu);
-    buffers_taken++;
-    sizes_wrong += size != BUFFER_BYTES || valid > size;
-    while (valid && cuptiActivityGetNextRecord(buffer, valid, &next) == CUPTI_SUCCESS &&
-           record_count < RECORDS_MAX) {
-        size_t left = (size_t)(buffer + valid - (uint8_t *)next);
-        memcpy(&records[record_count++], next, left < sizeof *records ? left : sizeof *records);
-    }
-    pthread_mutex_unlock(&mu);
-    free(buffer);
-}
 
 static void flush(void) { DO(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)); }
 
@@ -63,22 +20,6 @@ static void forget(void)
     DO(cudaDeviceSynchronize());
     flush();
     record_count = 0;
-}
-
-static int count_of(CUpti_ActivityKind kind)
-{
-    int n = 0;
-    for (int i = 0; i < record_count; i++)
-        n += records[i].head.kind == kind;
-    return n;
-}
-
-static const union record *find(CUpti_ActivityKind kind, int nth)
-{
-    for (int i = 0; i < record_count; i++)
-        if (records[i].head.kind == kind && !nth--)
-            return &records[i];
-    return NULL;
 }
 
 /* The earliest call of *cbid* that started after *before* (NULL: the first of all):
@@ -114,9 +55,9 @@ TEST(bad_arguments_are_refused)
             "cupti_version.h, cuptiGetVersion");
     FACT_EQ(cuptiGetTimestamp(NULL), CUPTI_ERROR_INVALID_PARAMETER,
             "cupti_activity.h, cuptiGetTimestamp");
-    FACT_EQ(cuptiActivityRegisterCallbacks(NULL, take), CUPTI_ERROR_INVALID_PARAMETER,
+    FACT_EQ(cuptiActivityRegisterCallbacks(NULL, records_take), CUPTI_ERROR_INVALID_PARAMETER,
             "cupti_activity.h, cuptiActivityRegisterCallbacks");
-    FACT_EQ(cuptiActivityRegisterCallbacks(give, NULL), CUPTI_ERROR_INVALID_PARAMETER,
+    FACT_EQ(cuptiActivityRegisterCallbacks(records_give, NULL), CUPTI_ERROR_INVALID_PARAMETER,
             "cupti_activity.h, cuptiActivityRegisterCallbacks");
     FACT_EQ(cuptiActivityGetNextRecord(NULL, 8, &record), CUPTI_ERROR_INVALID_PARAMETER,
             "cupti_activity.h, cuptiActivityGetNextRecord");
@@ -334,14 +275,14 @@ TEST(copies_belong_to_their_calls)
     disable(CUPTI_ACTIVITY_KIND_MEMCPY);
     disable(CUPTI_ACTIVITY_KIND_MEMSET);
     disable(RUNTIME);
-    FACT_EQ(count_of(CUPTI_ACTIVITY_KIND_MEMCPY), 2, "one record for each copy");
-    FACT_EQ(count_of(CUPTI_ACTIVITY_KIND_MEMSET), 1, "one record for each memset");
+    FACT_EQ(records_of(CUPTI_ACTIVITY_KIND_MEMCPY), 2, "one record for each copy");
+    FACT_EQ(records_of(CUPTI_ACTIVITY_KIND_MEMSET), 1, "one record for each memset");
     const CUpti_ActivityAPI *first = call_of(ID(cudaMemcpyAsync_v3020)),
                             *second = call_after(ID(cudaMemcpyAsync_v3020), first);
     FACT(first && second, "cupti_activity.h, CUPTI_ACTIVITY_KIND_RUNTIME");
     const CUpti_ActivityMemcpy6 *to = NULL, *from = NULL;
     for (int i = 0; i < 2; i++) {
-        const CUpti_ActivityMemcpy6 *c = &find(CUPTI_ACTIVITY_KIND_MEMCPY, i)->copy;
+        const CUpti_ActivityMemcpy6 *c = &records_find(CUPTI_ACTIVITY_KIND_MEMCPY, i)->copy;
         *(c->copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD ? &to : &from) = c;
     }
     FACT(to && from, "cupti_activity.h, CUpti_ActivityMemcpyKind");
@@ -362,7 +303,7 @@ TEST(copies_belong_to_their_calls)
     FACT_EQ(to->streamId, stream, "cupti_activity.h, CUpti_ActivityMemcpy6.streamId");
     FACT_EQ(to->contextId, context, "cupti_activity.h, CUpti_ActivityMemcpy6.contextId");
     FACT_EQ(to->deviceId, 0, "cupti_activity.h, CUpti_ActivityMemcpy6.deviceId");
-    const CUpti_ActivityMemset4 *set = &find(CUPTI_ACTIVITY_KIND_MEMSET, 0)->set;
+    const CUpti_ActivityMemset4 *set = &records_find(CUPTI_ACTIVITY_KIND_MEMSET, 0)->set;
     FACT_EQ(set->bytes, 4096, "cupti_activity.h, CUpti_ActivityMemset4.bytes");
     FACT_EQ(set->streamId, stream, "cupti_activity.h, CUpti_ActivityMemset4.streamId");
     FACT_EQ(set->correlationId, call_of(ID(cudaMemsetAsync_v3020))->correlationId,
@@ -385,7 +326,7 @@ TEST(disabled_kinds_give_nothing)
     DO(cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice));
     DO(cudaDeviceSynchronize());
     flush();
-    FACT_EQ(count_of(CUPTI_ACTIVITY_KIND_MEMCPY), 0, "cupti_activity.h, cuptiActivityDisable");
+    FACT_EQ(records_of(CUPTI_ACTIVITY_KIND_MEMCPY), 0, "cupti_activity.h, cuptiActivityDisable");
     DO(cudaFree(device));
 }
 
@@ -611,10 +552,10 @@ TEST(callbacks_come_around_calls)
 TEST(every_buffer_comes_back)
 {
     flush();
-    pthread_mutex_lock(&mu);
-    int given = buffers_given, taken = buffers_taken;
-    pthread_mutex_unlock(&mu);
-    FACT(taken <= given, "cupti_activity.h, CUpti_BuffersCallbackCompleteFunc");
+    pthread_mutex_lock(&records_mu);
+    int out = buffers_out, taken = buffers_delivered;
+    pthread_mutex_unlock(&records_mu);
+    FACT(out >= 0, "cupti_activity.h, CUpti_BuffersCallbackCompleteFunc");
     FACT(taken > 0, "cupti_activity.h, cuptiActivityFlushAll");
 }
 
@@ -623,7 +564,7 @@ static int setup(void **state)
     (void)state;
     DO(cudaSetDevice(0));
     DO(cudaFree(NULL));
-    DO(cuptiActivityRegisterCallbacks(give, take));
+    DO(cuptiActivityRegisterCallbacks(records_give, records_take));
     return 0;
 }
 

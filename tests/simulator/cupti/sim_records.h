@@ -30,7 +30,7 @@ union record {
 
 static pthread_mutex_t records_mu = PTHREAD_MUTEX_INITIALIZER;
 static union record records[RECORDS_MAX]; /* guarded by records_mu, as is the rest */
-static int record_count, buffers_delivered, buffers_out;
+static int record_count, buffers_delivered, buffers_out, sizes_wrong;
 static size_t records_buffer_bytes = 1 << 16; /* of the next buffers; 0: none is given */
 static size_t records_per_buffer;             /* 0: as many as fit */
 
@@ -48,7 +48,7 @@ static inline void CUPTIAPI records_take(CUcontext context, uint32_t stream, uin
                                          size_t bytes, size_t valid)
 {
     CUpti_Activity *next = NULL;
-    (void)context, (void)stream, (void)bytes;
+    (void)context, (void)stream;
     pthread_mutex_lock(&records_mu);
     while (valid && cuptiActivityGetNextRecord(buffer, valid, &next) == CUPTI_SUCCESS &&
            record_count < RECORDS_MAX) {
@@ -57,6 +57,7 @@ static inline void CUPTIAPI records_take(CUcontext context, uint32_t stream, uin
     }
     buffers_delivered++;
     buffers_out--;
+    sizes_wrong += valid > bytes;
     pthread_mutex_unlock(&records_mu);
     free(buffer);
 }
