@@ -39,6 +39,7 @@ NAMED = {
     r"GetLuid": "`cuDeviceGetLuid`",
     r"MultiDevice": "cooperative launches on several devices",
     r"BatchDecompress": "decompression",
+    r"TensorMap": "tensor maps",
 }
 OLD = "from before CUDA 3.2"
 OLD_MEMOPS = "stream memory operations of before CUDA 11.7"
