@@ -26,7 +26,8 @@ in the form that is expected here.
                               what each of these does where no file defines it:
                               VS_PER_THREAD(symbol, base, parameters, arguments) for the
                               per-thread form of a function of streams, with VS_STREAM(name)
-                              for each; VS_FORWARD(symbol, enter, field, parameters,
+                              for each; VS_DEFAULT_STREAM, likewise, for that of a driver
+                              function which takes none; VS_FORWARD(symbol, enter, field, parameters,
                               arguments) and VS_WAY(symbol, function, parameters, arguments) for the rows of forwards.txt, and VS_SAME_SIZE(type, type)
                               for what they pass on by address; VS_NOT_SUPPORTED(symbol) for
                               the others
@@ -203,6 +204,10 @@ def fallback_table(symbols, parameters, stream_type, defined=()):
             yield "VS_PER_THREAD(%s, %s, (%s), (%s))" % (
                 symbol, base, ", ".join(kind + " " + name for kind, name in members),
                 ", ".join("VS_STREAM(%s)" % n if n in streams else n for _, n in members))
+        elif stream_type == "CUstream" and re.search("_pt[ds][sz]$", symbol) and members:
+            yield "VS_DEFAULT_STREAM(%s, %s, (%s), (%s))" % (
+                symbol, base, ", ".join(kind + " " + name for kind, name in members),
+                ", ".join(name for _, name in members))
         else:
             yield "VS_NOT_SUPPORTED(%s)" % symbol
 

@@ -385,13 +385,10 @@ static CUresult wait_shared(struct vs_sim_stream *s, struct vs_sim_event *ev, ui
 
 CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_event *ev;
     struct vs_sim_stream *s, *on;
     uint64_t seq;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, hStream, &s);
+    CUresult e = vs_sim_enter_stream(hStream, &s);
     if (!e)
         e = vs_sim_event_of(hEvent, &ev);
     if (e)

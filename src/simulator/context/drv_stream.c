@@ -61,9 +61,19 @@ static struct vs_sim_stream *own_stream(struct vs_sim_context *ctx)
     return o->stream;
 }
 
+static _Thread_local CUstream default_stream; /* what stream 0 is */
+
+CUstream vs_sim_default_stream(CUstream stream)
+{
+    CUstream before = default_stream;
+    default_stream = stream;
+    return before;
+}
+
 CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle,
                           struct vs_sim_stream **stream)
 {
+    handle = handle ? handle : default_stream;
     if (!handle || handle == CU_STREAM_LEGACY) {
         *stream = ctx->legacy;
         return CUDA_SUCCESS;
@@ -81,7 +91,7 @@ CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle,
     return CUDA_SUCCESS;
 }
 
-static CUresult enter_stream(CUstream handle, struct vs_sim_stream **s)
+CUresult vs_sim_enter_stream(CUstream handle, struct vs_sim_stream **s)
 {
     struct vs_sim_context *ctx;
     CUresult e = vs_sim_enter_context(&ctx);
@@ -137,7 +147,7 @@ CUresult cuStreamDestroy(CUstream hStream) { return cuStreamDestroy_v2(hStream);
 CUresult cuStreamQuery(CUstream hStream)
 {
     struct vs_sim_stream *s;
-    CUresult e = enter_stream(hStream, &s);
+    CUresult e = vs_sim_enter_stream(hStream, &s);
     if (!e)
         e = vs_sim_not_capturing(s);
     if (e)
@@ -153,7 +163,7 @@ CUresult cuStreamSynchronize(CUstream hStream)
 {
     struct vs_sim_stream *s;
     uint64_t begin = vs_clock_ns();
-    CUresult e = enter_stream(hStream, &s);
+    CUresult e = vs_sim_enter_stream(hStream, &s);
     if (!e)
         e = vs_sim_not_capturing(s);
     if (e)
@@ -168,7 +178,7 @@ CUresult cuStreamSynchronize(CUstream hStream)
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 {
     struct vs_sim_stream *s;
-    CUresult e = enter_stream(hStream, &s);
+    CUresult e = vs_sim_enter_stream(hStream, &s);
     if (e)
         return e;
     if (!fn)
@@ -181,26 +191,21 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
     return vs_sim_submit(s, op, NULL);
 }
 
-static CUresult add_callback(CUstream handle, CUstreamCallback fn, void *data, unsigned flags)
+CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
+                             unsigned int flags)
 {
     struct vs_sim_stream *s;
-    CUresult e = enter_stream(handle, &s);
+    CUresult e = vs_sim_enter_stream(hStream, &s);
     if (e)
         return e;
-    if (!fn || flags)
+    if (!callback || flags)
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_CALLBACK);
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    op->u.callback.fn = fn;
-    op->u.callback.data = data;
+    op->u.callback.fn = callback;
+    op->u.callback.data = userData;
     return vs_sim_submit(s, op, NULL);
-}
-
-CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
-                             unsigned int flags)
-{
-    return add_callback(hStream, callback, userData, flags);
 }
 
 /* ---- properties ---- */
@@ -209,7 +214,7 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *
     CUresult name(CUstream hStream, type *out)        \
     {                                                 \
         struct vs_sim_stream *s;                      \
-        CUresult e = enter_stream(hStream, &s);        \
+        CUresult e = vs_sim_enter_stream(hStream, &s); \
         if (e)                                        \
             return e;                                 \
         if (!(out))                                   \
@@ -227,7 +232,7 @@ STREAM_GETTER(cuStreamGetDevice, CUdevice, device, s->ctx->device->ordinal)
 CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
 {
     struct vs_sim_stream *s;
-    CUresult e = enter_stream(hStream, &s);
+    CUresult e = vs_sim_enter_stream(hStream, &s);
     if (e)
         return e;
     if (!pCtx || !pGreenCtx)

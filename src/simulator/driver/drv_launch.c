@@ -149,8 +149,8 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
     return launch(f, &s, hStream, kernelParams, extra);
 }
 
-static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **params, void **extra,
-                          bool per_thread)
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+                          void **extra)
 {
     if (!config || (config->numAttrs && !config->attrs))
         return CUDA_ERROR_INVALID_VALUE;
@@ -159,20 +159,7 @@ static CUresult launch_ex(const CUlaunchConfig *config, CUfunction f, void **par
                       .shared = config->sharedMemBytes,
                       .attributes = config->attrs,
                       .attribute_count = config->numAttrs};
-    return launch(f, &s, per_thread && !config->hStream ? CU_STREAM_PER_THREAD : config->hStream,
-                  params, extra);
-}
-
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
-                          void **extra)
-{
-    return launch_ex(config, f, kernelParams, extra, false);
-}
-
-CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
-                               void **extra)
-{
-    return launch_ex(config, f, kernelParams, extra, true);
+    return launch(f, &s, config->hStream, kernelParams, extra);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,

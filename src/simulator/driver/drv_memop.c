@@ -163,12 +163,9 @@ CUresult vs_sim_values_describe(const CUstreamBatchMemOpParams *params, unsigned
 static CUresult batch(CUstream handle, unsigned count, const CUstreamBatchMemOpParams *list,
                       unsigned flags)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     struct vs_sim_values values;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, handle, &stream);
+    CUresult e = vs_sim_enter_stream(handle, &stream);
     if (!e)
         e = vs_sim_values_describe(list, count, flags, &values);
     if (e || !count)

@@ -479,10 +479,15 @@ struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned fla
 /* vs_sim_stream_close: no more work will be submitted; the stream becomes unused when its work is
  * done. */
 void vs_sim_stream_close(struct vs_sim_stream *stream);
-/* vs_sim_stream_of: the stream of *handle* in *ctx*; 0 is the legacy default
- * stream. CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED. */
+/* vs_sim_stream_of: the stream of *handle* in *ctx*; 0 is the legacy default stream, or what
+ * vs_sim_default_stream set. CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED. */
 CUresult vs_sim_stream_of(struct vs_sim_context *ctx, CUstream handle,
                           struct vs_sim_stream **stream);
+/* vs_sim_default_stream: stream 0 of the calling thread is *stream* until the next call; returns
+ * what it was. */
+CUstream vs_sim_default_stream(CUstream stream);
+/* vs_sim_enter_stream: vs_sim_enter_context, then vs_sim_stream_of. */
+CUresult vs_sim_enter_stream(CUstream handle, struct vs_sim_stream **stream);
 
 /* vs_sim_follow: work submitted to *stream* from now on comes after number *seq* of *on*, and after
  * *more* (may be NULL), the waits of *on* itself. */

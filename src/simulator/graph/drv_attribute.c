@@ -204,10 +204,7 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
 
 static CUresult stream_enter(CUstream handle, struct vs_sim_stream **s)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, handle, s);
+    CUresult e = vs_sim_enter_stream(handle, s);
     if (!e)
         pthread_mutex_lock(&(*s)->ctx->submit_mu);
     return e;

@@ -367,10 +367,7 @@ void vs_sim_capture_leave(struct vs_sim_stream *s)
 
 static CUresult enter(CUstream handle, struct vs_sim_stream **s)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, handle, s);
+    CUresult e = vs_sim_enter_stream(handle, s);
     if (!e)
         vs_sim_graph_lock();
     return e;

@@ -152,37 +152,25 @@ CUresult cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNod
     return cuGraphInstantiate_v2(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
 }
 
-static CUresult with_params(CUgraphExec *out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *p,
-                            bool per_thread)
+CUresult cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS *p)
 {
     CUgraphNode bad = NULL;
     if (!p)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = instantiate(out, graph, p->flags, true, &bad);
+    CUresult e = instantiate(phGraphExec, hGraph, p->flags, true, &bad);
     p->hErrNode_out = bad;
     p->result_out = !e    ? CUDA_GRAPH_INSTANTIATE_SUCCESS
                     : bad ? CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE
                           : CUDA_GRAPH_INSTANTIATE_ERROR;
     if (e || !(p->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD))
         return e;
-    e = (per_thread ? cuGraphUpload_ptsz : cuGraphUpload)(*out, p->hUploadStream);
+    e = cuGraphUpload(*phGraphExec, p->hUploadStream);
     if (e) {
         p->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
-        cuGraphExecDestroy(*out);
+        cuGraphExecDestroy(*phGraphExec);
     }
     return e;
-}
-
-CUresult cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
-                                      CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
-{
-    return with_params(phGraphExec, hGraph, instantiateParams, false);
-}
-
-CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *phGraphExec, CUgraph hGraph,
-                                           CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
-{
-    return with_params(phGraphExec, hGraph, instantiateParams, true);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)

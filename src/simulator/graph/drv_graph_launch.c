@@ -358,10 +358,7 @@ CUresult vs_sim_exec_launch(struct vs_sim_graph_exec *x, struct vs_sim_stream *s
 static CUresult enter(CUgraphExec handle, CUstream stream_handle, struct vs_sim_graph_exec **x,
                       struct vs_sim_stream **stream)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, stream_handle, stream);
+    CUresult e = vs_sim_enter_stream(stream_handle, stream);
     if (e)
         return e;
     vs_sim_graph_lock();
@@ -369,11 +366,11 @@ static CUresult enter(CUgraphExec handle, CUstream stream_handle, struct vs_sim_
     return *x ? CUDA_SUCCESS : vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
 }
 
-static CUresult launch(CUgraphExec handle, CUstream stream_handle)
+CUresult cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
 {
     struct vs_sim_graph_exec *x;
     struct vs_sim_stream *stream;
-    CUresult e = enter(handle, stream_handle, &x, &stream);
+    CUresult e = enter(hGraph, hStream, &x, &stream);
     if (e)
         return e;
     if (vs_sim_capturing()) {
@@ -385,17 +382,12 @@ static CUresult launch(CUgraphExec handle, CUstream stream_handle)
     return vs_sim_graph_leave(vs_sim_exec_launch(x, stream));
 }
 
-CUresult cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
-{
-    return launch(hGraph, hStream);
-}
-
 /* There is nothing to upload: it is a position in the stream's order after the newest launch. */
-static CUresult upload(CUgraphExec handle, CUstream stream_handle)
+CUresult cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
 {
     struct vs_sim_graph_exec *x;
     struct vs_sim_stream *stream;
-    CUresult e = enter(handle, stream_handle, &x, &stream);
+    CUresult e = enter(hGraph, hStream, &x, &stream);
     if (e)
         return e;
     e = vs_sim_not_capturing(stream);
@@ -403,9 +395,4 @@ static CUresult upload(CUgraphExec handle, CUstream stream_handle)
         return vs_sim_graph_leave(e);
     struct launch l = {.exec = x};
     return vs_sim_graph_leave(launch_begin(&l, stream));
-}
-
-CUresult cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
-{
-    return upload(hGraph, hStream);
 }

@@ -6,53 +6,74 @@
 
 #include <string.h>
 
-enum copy_api_side { DEVICE, HOST, ANY };
+enum side { DEVICE, ANY, ARRAY };
 
-static CUresult end_of(enum copy_api_side side, uintptr_t address, size_t bytes, struct vs_sim_end *end)
-{
-    return side == DEVICE ? vs_sim_end_device(address, bytes, end)
-                          : vs_sim_end_any(address, bytes, end);
-}
-
-static CUresult copy_1d(uintptr_t to, enum copy_api_side to_side, uintptr_t from,
-                        enum copy_api_side from_side, size_t bytes, CUstream handle, bool async)
-{
-    struct vs_sim_context *ctx;
-    struct vs_sim_stream *stream;
-    struct vs_sim_copy copy = {.width = bytes, .height = 1, .depth = 1};
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, handle, &stream);
-    if (e || !bytes)
-        return e;
-    if ((e = end_of(to_side, to, bytes, &copy.to)) ||
-        (e = end_of(from_side, from, bytes, &copy.from)))
-        return e;
-    return vs_sim_copy_submit(stream->ctx, stream, &copy, async);
-}
+struct place {
+    enum side side;
+    uintptr_t at; /* address or array handle */
+    size_t offset; /* in the first row of the array */
+};
 
 #define P(x) ((uintptr_t)(x))
 
-/* Each direction: synchronous, with the legacy and with the per-thread default stream, and
- * asynchronous. */
-#define COPY_FORMS(name, async_name, to_type, to_side, from_type, from_side)                   \
-    CUresult name(to_type dst, from_type src, size_t ByteCount)                                \
-    {                                                                                          \
-        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, NULL, false);     \
-    }                                                                                          \
-    CUresult name##_ptds(to_type dst, from_type src, size_t ByteCount)                         \
-    {                                                                                          \
-        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, CU_STREAM_PER_THREAD, false);      \
-    }                                                                                          \
-    CUresult async_name(to_type dst, from_type src, size_t ByteCount, CUstream hStream)        \
-    {                                                                                          \
-        return copy_1d(P(dst), to_side, P(src), from_side, ByteCount, hStream, true);   \
-    }
+static struct place device(CUdeviceptr p) { return (struct place){DEVICE, P(p), 0}; }
+static struct place any(uintptr_t p) { return (struct place){ANY, p, 0}; }
+static struct place array(CUarray a, size_t offset) { return (struct place){ARRAY, P(a), offset}; }
 
-COPY_FORMS(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, CUdeviceptr, DEVICE, const void *, ANY)
-COPY_FORMS(cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, void *, ANY, CUdeviceptr, DEVICE)
-COPY_FORMS(cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2, CUdeviceptr, DEVICE, CUdeviceptr, DEVICE)
-COPY_FORMS(cuMemcpy, cuMemcpyAsync, CUdeviceptr, ANY, CUdeviceptr, ANY)
+static CUresult end_of(const struct place *place, size_t bytes, struct vs_sim_end *end,
+                       size_t *element)
+{
+    const size_t at[3] = {place->offset, 0, 0}, box[3] = {bytes, 1, 1};
+    switch (place->side) {
+    case ARRAY: return vs_sim_end_array((CUarray)place->at, at, box, end, element);
+    case DEVICE: return vs_sim_end_device(place->at, bytes, end);
+    default: return vs_sim_end_any(place->at, bytes, end);
+    }
+}
+
+static CUresult copy_1d(struct place to, struct place from, size_t bytes, CUstream handle,
+                        bool async)
+{
+    struct vs_sim_stream *stream;
+    struct vs_sim_copy copy = {.width = bytes, .height = 1, .depth = 1};
+    size_t to_element = 0, from_element = 0;
+    CUresult e = vs_sim_enter_stream(handle, &stream);
+    if (e || !bytes)
+        return e;
+    if ((e = end_of(&to, bytes, &copy.to, &to_element)) ||
+        (e = end_of(&from, bytes, &copy.from, &from_element)))
+        return e;
+    if (to_element && from_element && to_element != from_element)
+        return CUDA_ERROR_INVALID_VALUE;
+    return vs_sim_copy_submit(stream->ctx, stream, &copy, async);
+}
+
+/* Each direction, synchronous and asynchronous; drv_fallback.c has the per-thread forms. */
+#define SYNC_FORM(name, to, from, ...) \
+    CUresult name(__VA_ARGS__) { return copy_1d(to, from, ByteCount, NULL, false); }
+#define ASYNC_FORM(name, to, from, ...) \
+    CUresult name(__VA_ARGS__, CUstream hStream) { return copy_1d(to, from, ByteCount, hStream, true); }
+#define BOTH_FORMS(name, async_name, ...) SYNC_FORM(name, __VA_ARGS__) ASYNC_FORM(async_name, __VA_ARGS__)
+
+BOTH_FORMS(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, device(dst), any(P(src)), CUdeviceptr dst,
+           const void *src, size_t ByteCount)
+BOTH_FORMS(cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, any(P(dst)), device(src), void *dst,
+           CUdeviceptr src, size_t ByteCount)
+BOTH_FORMS(cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2, device(dst), device(src), CUdeviceptr dst,
+           CUdeviceptr src, size_t ByteCount)
+BOTH_FORMS(cuMemcpy, cuMemcpyAsync, any(dst), any(src), CUdeviceptr dst, CUdeviceptr src,
+           size_t ByteCount)
+/* These access the first row of an array, since cuda.h defines them for 1D arrays only. */
+BOTH_FORMS(cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2, array(dst, dstOffset), any(P(src)), CUarray dst,
+           size_t dstOffset, const void *src, size_t ByteCount)
+BOTH_FORMS(cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2, any(P(dst)), array(src, srcOffset), void *dst,
+           CUarray src, size_t srcOffset, size_t ByteCount)
+SYNC_FORM(cuMemcpyDtoA_v2, array(dst, dstOffset), device(src), CUarray dst, size_t dstOffset,
+          CUdeviceptr src, size_t ByteCount)
+SYNC_FORM(cuMemcpyAtoD_v2, device(dst), array(src, srcOffset), CUdeviceptr dst, CUarray src,
+          size_t srcOffset, size_t ByteCount)
+SYNC_FORM(cuMemcpyAtoA_v2, array(dst, dstOffset), array(src, srcOffset), CUarray dst,
+          size_t dstOffset, CUarray src, size_t srcOffset, size_t ByteCount)
 
 /* ---- peers ---- */
 
@@ -64,19 +85,13 @@ static CUresult copy_peer(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CU
         return e;
     if (!vs_sim_context_of(to_ctx) || !vs_sim_context_of(from_ctx))
         return CUDA_ERROR_INVALID_CONTEXT;
-    return copy_1d(to, DEVICE, from, DEVICE, bytes, handle, async);
+    return copy_1d(device(to), device(from), bytes, handle, async);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUcontext srcContext,
                       size_t ByteCount)
 {
     return copy_peer(dst, dstContext, src, srcContext, ByteCount, NULL, false);
-}
-
-CUresult cuMemcpyPeer_ptds(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src,
-                           CUcontext srcContext, size_t ByteCount)
-{
-    return copy_peer(dst, dstContext, src, srcContext, ByteCount, CU_STREAM_PER_THREAD, false);
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src,
@@ -117,7 +132,8 @@ static CUresult box_end(const struct box_end *in, size_t width, size_t height, s
     size_t span = ((depth - 1) * rows + height - 1) * pitch + width;
     end->pitch = pitch;
     end->slice = pitch * rows;
-    return end_of(in->type == CU_MEMORYTYPE_DEVICE ? DEVICE : ANY, base, span, end);
+    return in->type == CU_MEMORYTYPE_DEVICE ? vs_sim_end_device(base, span, end)
+                                            : vs_sim_end_any(base, span, end);
 }
 
 static CUresult box_ends(const struct box_end *to, const struct box_end *from,
@@ -135,12 +151,9 @@ static CUresult box_ends(const struct box_end *to, const struct box_end *from,
 static CUresult copy_box(const struct box_end *to, const struct box_end *from, size_t width,
                          size_t height, size_t depth, CUstream handle, bool async)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     struct vs_sim_copy copy = {.width = width, .height = height, .depth = depth};
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, handle, &stream);
+    CUresult e = vs_sim_enter_stream(handle, &stream);
     if (e || !width || !height || !depth)
         return e;
     e = box_ends(to, from, &copy);
@@ -178,17 +191,9 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream handle, bool async)
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy) { return copy_2d(pCopy, NULL, false); }
-CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy)
-{
-    return copy_2d(pCopy, CU_STREAM_PER_THREAD, false);
-}
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
 {
     return copy_2d(pCopy, NULL, false);
-}
-CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy)
-{
-    return copy_2d(pCopy, CU_STREAM_PER_THREAD, false);
 }
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 {
@@ -204,10 +209,6 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream handle, bool async)
 }
 
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy) { return copy_3d(pCopy, NULL, false); }
-CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy)
-{
-    return copy_3d(pCopy, CU_STREAM_PER_THREAD, false);
-}
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 {
     return copy_3d(pCopy, hStream, true);
@@ -224,10 +225,6 @@ static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, CUstream handle, bool 
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy)
 {
     return copy_3d_peer(pCopy, NULL, false);
-}
-CUresult cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER *pCopy)
-{
-    return copy_3d_peer(pCopy, CU_STREAM_PER_THREAD, false);
 }
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
 {

@@ -8,10 +8,7 @@
 
 static CUresult enter(CUstream handle, struct vs_sim_stream **stream)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, handle, stream);
+    CUresult e = vs_sim_enter_stream(handle, stream);
     if (!e)
         e = vs_sim_not_capturing(*stream);
     if (!e && (*stream)->legacy) /* cuda.h: "Must not be legacy NULL stream" */

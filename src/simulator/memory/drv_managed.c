@@ -100,12 +100,9 @@ static CUresult move(struct vs_sim_stream *stream, CUdeviceptr address, size_t b
 static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
                          CUstream handle)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     int place;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, handle, &stream);
+    CUresult e = vs_sim_enter_stream(handle, &stream);
     if (!e)
         e = vs_sim_not_capturing(stream);
     if (!e)
@@ -168,12 +165,9 @@ static CUresult batch_check(const struct batch *b)
 
 static CUresult batch(const struct batch *b, unsigned long long flags, CUstream handle)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     int place = CU_DEVICE_INVALID;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, handle, &stream);
+    CUresult e = vs_sim_enter_stream(handle, &stream);
     if (!e)
         e = vs_sim_not_capturing(stream);
     if (e)
@@ -373,12 +367,9 @@ CUresult cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribu
 CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
                                 unsigned int flags)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, hStream, &stream);
+    CUresult e = vs_sim_enter_stream(hStream, &stream);
     if (!e)
         e = vs_sim_not_capturing(stream);
     if (e)

@@ -61,12 +61,9 @@ static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *strea
 static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle,
                             CUstream stream_handle, bool given)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     struct vs_sim_pool *pool;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, stream_handle, &stream);
+    CUresult e = vs_sim_enter_stream(stream_handle, &stream);
     if (!e && (!dptr || !bytes))
         e = CUDA_ERROR_INVALID_VALUE;
     if (!e && given)
@@ -107,13 +104,10 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPoo
 
 CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     struct vs_sim_range range;
     uint64_t seq;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, hStream, &stream);
+    CUresult e = vs_sim_enter_stream(hStream, &stream);
     if (e)
         return e;
     if (vs_sim_capturing()) {

@@ -27,13 +27,10 @@ CUresult vs_sim_set_describe(const CUDA_MEMSET_NODE_PARAMS *p, struct vs_sim_set
 static CUresult set(CUdeviceptr to, size_t pitch, uint32_t value, uint8_t element, size_t width,
                     size_t height, CUstream handle, bool async)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_stream *stream;
     CUDA_MEMSET_NODE_PARAMS params = {to, pitch, value, element, width, height};
     struct vs_sim_set described;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_stream_of(ctx, handle, &stream);
+    CUresult e = vs_sim_enter_stream(handle, &stream);
     if (e || !width || !height)
         return e;
     e = vs_sim_set_describe(&params, &described);
@@ -57,10 +54,6 @@ static CUresult set(CUdeviceptr to, size_t pitch, uint32_t value, uint8_t elemen
     {                                                                                             \
         return set(dst, 0, value, bits / 8, N, 1, NULL, false);                            \
     }                                                                                             \
-    CUresult cuMemsetD##bits##_v2_ptds(CUdeviceptr dst, type value, size_t N)                     \
-    {                                                                                             \
-        return set(dst, 0, value, bits / 8, N, 1, CU_STREAM_PER_THREAD, false);                             \
-    }                                                                                             \
     CUresult cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t N, CUstream hStream)      \
     {                                                                                             \
         return set(dst, 0, value, bits / 8, N, 1, hStream, true);                          \
@@ -69,11 +62,6 @@ static CUresult set(CUdeviceptr to, size_t pitch, uint32_t value, uint8_t elemen
                                     size_t height)                                                \
     {                                                                                             \
         return set(dst, pitch, value, bits / 8, width, height, NULL, false);               \
-    }                                                                                             \
-    CUresult cuMemsetD2D##bits##_v2_ptds(CUdeviceptr dst, size_t pitch, type value, size_t width, \
-                                         size_t height)                                           \
-    {                                                                                             \
-        return set(dst, pitch, value, bits / 8, width, height, CU_STREAM_PER_THREAD, false);                \
     }                                                                                             \
     CUresult cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value, size_t width,    \
                                       size_t height, CUstream hStream)                            \
