@@ -16,13 +16,18 @@
 
 #define CONF_MIB ((size_t)1 << 20)
 
-/* FACT: *condition* holds, by *rule* ("cuda.h, cuMemAlloc: ..."). Ends the case if it does not.
- * Main thread only. */
+/* FACT: *condition* holds, by *rule*: "cuMemAlloc: ..." is what cuda.h says of that function,
+ * "cudaMalloc: ..." what cuda_runtime_api.h says. Ends the case if it does not hold. Main thread
+ * only. */
 #define FACT(condition, rule) conf_fact((condition) ? 1 : 0, #condition, rule, __FILE__, __LINE__)
 /* FACT_EQ: two integers are equal; both are printed if they are not. */
 #define FACT_EQ(actual, expected, rule) \
     conf_fact_equal((long long)(actual), (long long)(expected), #actual, rule, __FILE__, __LINE__)
-/* DO: a call that prepares a fact; it must succeed. */
+/* RETURNS: a call has an error that the header lists for its function. */
+#define RETURNS(call, error)                                                                   \
+    conf_fact_equal((long long)(call), (long long)(error), #call,                              \
+                    "the header lists this error for the function", __FILE__, __LINE__)
+/* DO: a call that must succeed, most often to prepare a fact. */
 #define DO(call) conf_fact_equal((long long)(call), 0, #call, NULL, __FILE__, __LINE__)
 /* NEED: skips the case, with the reason, on devices that lack something optional. A condition
  * queries the device (an attribute, a count), never whether a call worked. */

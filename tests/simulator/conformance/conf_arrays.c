@@ -38,15 +38,14 @@ TEST(a_descriptor_comes_back_as_given)
     CUDA_ARRAY3D_DESCRIPTOR d3;
     CUarray array = array_2d(64, 48, CU_AD_FORMAT_HALF, 4);
     DO(cuArrayGetDescriptor(&d, array));
-    FACT_EQ(d.Width, 64, "cuda.h, cuArrayGetDescriptor: dimensions of the array");
-    FACT_EQ(d.Height, 48, "cuda.h, cuArrayGetDescriptor: dimensions of the array");
-    FACT_EQ(d.Format, CU_AD_FORMAT_HALF, "cuda.h, cuArrayGetDescriptor: format of the array");
-    FACT_EQ(d.NumChannels, 4, "cuda.h, cuArrayGetDescriptor: format of the array");
+    FACT_EQ(d.Width, 64, "cuArrayGetDescriptor: dimensions of the array");
+    FACT_EQ(d.Height, 48, "cuArrayGetDescriptor: dimensions of the array");
+    FACT_EQ(d.Format, CU_AD_FORMAT_HALF, "cuArrayGetDescriptor: format of the array");
+    FACT_EQ(d.NumChannels, 4, "cuArrayGetDescriptor: format of the array");
     DO(cuArray3DGetDescriptor(&d3, array));
-    FACT_EQ(d3.Width, 64, "cuda.h, cuArray3DGetDescriptor: may be called on 2D arrays");
-    FACT_EQ(d3.Depth, 0, "cuda.h, cuArray3DGetDescriptor: members that do not apply are 0");
-    FACT_EQ(cuArrayGetDescriptor(NULL, array), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuArrayGetDescriptor: returns");
+    FACT_EQ(d3.Width, 64, "cuArray3DGetDescriptor: may be called on 2D arrays");
+    FACT_EQ(d3.Depth, 0, "cuArray3DGetDescriptor: members that do not apply are 0");
+    RETURNS(cuArrayGetDescriptor(NULL, array), CUDA_ERROR_INVALID_VALUE);
     DO(cuArrayDestroy(array));
 }
 
@@ -55,8 +54,8 @@ TEST(a_row_has_height_0)
     CUDA_ARRAY3D_DESCRIPTOR d;
     CUarray array = array_2d(2048, 0, CU_AD_FORMAT_FLOAT, 1);
     DO(cuArray3DGetDescriptor(&d, array));
-    FACT_EQ(d.Height, 0, "cuda.h, cuArrayCreate: one-dimensional if height is 0");
-    FACT_EQ(d.Depth, 0, "cuda.h, cuArray3DGetDescriptor: members that do not apply are 0");
+    FACT_EQ(d.Height, 0, "cuArrayCreate: one-dimensional if height is 0");
+    FACT_EQ(d.Depth, 0, "cuArray3DGetDescriptor: members that do not apply are 0");
     DO(cuArrayDestroy(array));
 }
 
@@ -69,7 +68,7 @@ TEST(channels_are_1_2_or_4)
         CUresult e = cuArrayCreate(&array, &d);
         bool good = channels == 1 || channels == 2 || channels == 4;
         FACT_EQ(e, good ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE,
-                "cuda.h, cuArrayCreate: NumChannels may be 1, 2, or 4");
+                "cuArrayCreate: NumChannels may be 1, 2, or 4");
         if (good)
             DO(cuArrayDestroy(array));
     }
@@ -79,29 +78,28 @@ TEST(extents_decide_what_is_created)
 {
     CUarray a = NULL;
     FACT_EQ(create_3d(0, 0, 0, 0, &a), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuArray3DCreate: width is at least 1");
+            "cuArray3DCreate: width is at least 1");
     FACT_EQ(create_3d(8, 4, 2, 0, &a), CUDA_SUCCESS,
-            "cuda.h, cuArray3DCreate: 3D if all three extents are non-zero");
+            "cuArray3DCreate: 3D if all three extents are non-zero");
     DO(cuArrayDestroy(a));
     FACT_EQ(create_3d(8, 0, 5, CUDA_ARRAY3D_LAYERED, &a), CUDA_SUCCESS,
-            "cuda.h, cuArray3DCreate: 1D layered if only height is zero");
+            "cuArray3DCreate: 1D layered if only height is zero");
     DO(cuArrayDestroy(a));
     FACT_EQ(create_3d(8, 8, 5, CUDA_ARRAY3D_LAYERED, &a), CUDA_SUCCESS,
-            "cuda.h, cuArray3DCreate: 2D layered");
+            "cuArray3DCreate: 2D layered");
     DO(cuArrayDestroy(a));
-    FACT_EQ(create_3d(8, 8, 6, CUDA_ARRAY3D_CUBEMAP, &a), CUDA_SUCCESS,
-            "cuda.h, cuArray3DCreate: cubemap");
+    FACT_EQ(create_3d(8, 8, 6, CUDA_ARRAY3D_CUBEMAP, &a), CUDA_SUCCESS, "cuArray3DCreate: cubemap");
     DO(cuArrayDestroy(a));
     FACT_EQ(create_3d(8, 8, 12, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, &a), CUDA_SUCCESS,
-            "cuda.h, cuArray3DCreate: cubemap layered");
+            "cuArray3DCreate: cubemap layered");
     DO(cuArrayDestroy(a));
     FACT_EQ(create_3d(8, 4, 6, CUDA_ARRAY3D_CUBEMAP, &a), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuArray3DCreate: width of a cubemap must be equal to height");
+            "cuArray3DCreate: width of a cubemap must be equal to height");
     FACT_EQ(create_3d(8, 8, 5, CUDA_ARRAY3D_CUBEMAP, &a), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuArray3DCreate: depth of a cubemap must be six");
+            "cuArray3DCreate: depth of a cubemap must be six");
     FACT_EQ(create_3d(8, 8, 10, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, &a),
             CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuArray3DCreate: depth of a layered cubemap is a multiple of six");
+            "cuArray3DCreate: depth of a layered cubemap is a multiple of six");
 }
 
 TEST(extents_have_limits)
@@ -111,17 +109,17 @@ TEST(extents_have_limits)
     size_t highest = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT);
     CUarray a = NULL;
     FACT_EQ(create_3d(widest_1d, 0, 0, 0, &a), CUDA_SUCCESS,
-            "cuda.h, cuArray3DCreate: 1D width up to TEXTURE1D_WIDTH");
+            "cuArray3DCreate: 1D width up to TEXTURE1D_WIDTH");
     DO(cuArrayDestroy(a));
     FACT_EQ(create_3d(widest_1d + 1, 0, 0, 0, &a), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuArray3DCreate: 1D width up to TEXTURE1D_WIDTH");
+            "cuArray3DCreate: 1D width up to TEXTURE1D_WIDTH");
     FACT_EQ(create_3d(8, highest + 1, 0, 0, &a), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuArray3DCreate: 2D height up to TEXTURE2D_HEIGHT");
+            "cuArray3DCreate: 2D height up to TEXTURE2D_HEIGHT");
     FACT_EQ(create_3d(8, 0, layers, CUDA_ARRAY3D_LAYERED, &a), CUDA_SUCCESS,
-            "cuda.h, cuArray3DCreate: 1D layered up to TEXTURE1D_LAYERED_LAYERS");
+            "cuArray3DCreate: 1D layered up to TEXTURE1D_LAYERED_LAYERS");
     DO(cuArrayDestroy(a));
     FACT_EQ(create_3d(8, 0, layers + 1, CUDA_ARRAY3D_LAYERED, &a), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuArray3DCreate: 1D layered up to TEXTURE1D_LAYERED_LAYERS");
+            "cuArray3DCreate: 1D layered up to TEXTURE1D_LAYERED_LAYERS");
 }
 
 static void *make_large(void) { return array_2d(4096, 4096, CU_AD_FORMAT_FLOAT, 4); }
@@ -131,7 +129,7 @@ static void drop(void *array) { DO(cuArrayDestroy(array)); }
 TEST(storage_comes_from_the_device)
 {
     FACT(conf_takes_memory(256 * CONF_MIB, make_large, drop),
-         "cuda.h, cuArrayCreate: an array is device memory (CUDA_ERROR_OUT_OF_MEMORY)");
+         "cuArrayCreate: an array is device memory (CUDA_ERROR_OUT_OF_MEMORY)");
 }
 
 TEST(what_other_arrays_have_is_refused)
@@ -140,11 +138,11 @@ TEST(what_other_arrays_have_is_refused)
     CUDA_ARRAY_MEMORY_REQUIREMENTS need;
     CUarray plane, array = array_2d(64, 64, CU_AD_FORMAT_UNSIGNED_INT8, 1);
     FACT_EQ(cuArrayGetSparseProperties(&sparse, array), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuArrayGetSparseProperties: not allocated with CUDA_ARRAY3D_SPARSE");
+            "cuArrayGetSparseProperties: not allocated with CUDA_ARRAY3D_SPARSE");
     FACT_EQ(cuArrayGetMemoryRequirements(&need, array, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuArrayGetMemoryRequirements: not CUDA_ARRAY3D_DEFERRED_MAPPING");
+            "cuArrayGetMemoryRequirements: not CUDA_ARRAY3D_DEFERRED_MAPPING");
     FACT_EQ(cuArrayGetPlane(&plane, array, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuArrayGetPlane: does not have a multi-planar format");
+            "cuArrayGetPlane: does not have a multi-planar format");
     DO(cuArrayDestroy(array));
 }
 
@@ -159,17 +157,17 @@ TEST(a_row_is_copied_at_its_offset)
         in[i] = (unsigned char)(i * 7);
     DO(cuMemcpyHtoA(array, 0, in, 256));
     DO(cuMemcpyAtoH(out, array, 16, 100));
-    FACT(!memcmp(out, in + 16, 100), "cuda.h, cuMemcpyAtoH: srcOffset is in bytes");
+    FACT(!memcmp(out, in + 16, 100), "cuMemcpyAtoH: srcOffset is in bytes");
     DO(cuMemAlloc(&device, 256));
     DO(cuMemcpyAtoD(device, array, 32, 64));
     DO(cuMemcpyDtoH(out, device, 64));
-    FACT(!memcmp(out, in + 32, 64), "cuda.h, cuMemcpyAtoD: srcOffset is in bytes");
+    FACT(!memcmp(out, in + 32, 64), "cuMemcpyAtoD: srcOffset is in bytes");
     DO(cuMemcpyDtoA(array, 128, device, 64));
     DO(cuMemcpyAtoH(out, array, 128, 64));
-    FACT(!memcmp(out, in + 32, 64), "cuda.h, cuMemcpyDtoA: dstOffset is in bytes");
+    FACT(!memcmp(out, in + 32, 64), "cuMemcpyDtoA: dstOffset is in bytes");
     DO(cuMemcpyAtoA(array, 0, array, 128, 64));
     DO(cuMemcpyAtoH(out, array, 0, 64));
-    FACT(!memcmp(out, in + 32, 64), "cuda.h, cuMemcpyAtoA: copies from array to array");
+    FACT(!memcmp(out, in + 32, 64), "cuMemcpyAtoA: copies from array to array");
     DO(cuMemFree(device));
     DO(cuArrayDestroy(array));
 }
@@ -188,10 +186,10 @@ TEST(a_row_is_copied_in_stream_order)
     DO(cuLaunchHostFunc(stream, conf_gate, &gate));
     DO(cuMemcpyHtoAAsync(array, 0, in, 4096, stream));
     DO(cuMemcpyAtoHAsync(out, array, 0, 4096, stream));
-    FACT_EQ(out[0], 9, "cuda.h, cuMemcpyAtoHAsync: waits for earlier work in its stream");
+    FACT_EQ(out[0], 9, "cuMemcpyAtoHAsync: waits for earlier work in its stream");
     conf_open(&gate);
     DO(cuStreamSynchronize(stream));
-    FACT_EQ(out[4095], 1, "cuda.h, cuMemcpyHtoAAsync: done with the stream's work");
+    FACT_EQ(out[4095], 1, "cuMemcpyHtoAAsync: done with the stream's work");
     DO(cuStreamDestroy(stream));
     DO(cuMemFreeHost(in));
     DO(cuMemFreeHost(out));
@@ -236,10 +234,10 @@ TEST(a_box_is_copied_to_its_place)
                           .Height = H};
     memset(out, 1, sizeof out);
     DO(cuMemcpy2D(&from));
-    FACT(out[3][5] == in[1][2], "cuda.h, cuMemcpy2D: dstXInBytes and dstY are the corner");
-    FACT(out[8][8] == in[6][5], "cuda.h, cuMemcpy2D: WidthInBytes and Height");
-    FACT(out[3][4] == 0 && out[3][9] == 0, "cuda.h, cuMemcpy2D: nothing beside the box");
-    FACT(out[2][5] == 0 && out[9][5] == 0, "cuda.h, cuMemcpy2D: nothing above or below the box");
+    FACT(out[3][5] == in[1][2], "cuMemcpy2D: dstXInBytes and dstY are the corner");
+    FACT(out[8][8] == in[6][5], "cuMemcpy2D: WidthInBytes and Height");
+    FACT(out[3][4] == 0 && out[3][9] == 0, "cuMemcpy2D: nothing beside the box");
+    FACT(out[2][5] == 0 && out[9][5] == 0, "cuMemcpy2D: nothing above or below the box");
     DO(cuArrayDestroy(array));
 }
 
@@ -280,8 +278,8 @@ TEST(planes_are_copied_to_their_place)
                           .Height = 2,
                           .Depth = 2};
     DO(cuMemcpy3D(&from));
-    FACT_EQ(out[0][0][0], in[3][1][2], "cuda.h, cuMemcpy3D: srcXInBytes, srcY and srcZ");
-    FACT_EQ(out[1][1][2], in[4][2][4], "cuda.h, cuMemcpy3D: dstHeight separates planes");
+    FACT_EQ(out[0][0][0], in[3][1][2], "cuMemcpy3D: srcXInBytes, srcY and srcZ");
+    FACT_EQ(out[1][1][2], in[4][2][4], "cuMemcpy3D: dstHeight separates planes");
     DO(cuArrayDestroy(array));
 }
 
@@ -300,14 +298,13 @@ TEST(batches_are_in_stream_order)
     size_t sizes[2] = {256, 256}, first[1] = {0};
     CUmemcpyAttributes attrs[1] = {{.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}};
     DO(cuLaunchHostFunc(stream, conf_gate, &gate));
-    FACT_EQ(cuMemcpyBatchAsync(to, from, sizes, 2, attrs, first, 1, stream), CUDA_SUCCESS,
-            "cuda.h, cuMemcpyBatchAsync: returns");
+    DO(cuMemcpyBatchAsync(to, from, sizes, 2, attrs, first, 1, stream));
     memset(pinned, 2, 512);
     conf_open(&gate);
     DO(cuStreamSynchronize(stream));
     DO(cuMemcpyDtoH(out, device + 256, 256));
     FACT(out[0] == 2 && out[255] == 2,
-         "cuda.h, cuMemcpyBatchAsync: SRC_ACCESS_ORDER_STREAM reads in stream order");
+         "cuMemcpyBatchAsync: SRC_ACCESS_ORDER_STREAM reads in stream order");
     attrs[0].srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
     unsigned char local[256];
     memset(local, 3, sizeof local);
@@ -317,11 +314,11 @@ TEST(batches_are_in_stream_order)
     DO(cuStreamSynchronize(stream));
     DO(cuMemcpyDtoH(out, device, 256));
     FACT(out[0] == 3 && out[255] == 3,
-         "cuda.h, cuMemcpyBatchAsync: DURING_API_CALL has read when the call returns");
+         "cuMemcpyBatchAsync: DURING_API_CALL has read when the call returns");
     attrs[0].srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_INVALID;
     FACT_EQ(cuMemcpyBatchAsync(to, from, sizes, 1, attrs, first, 1, stream),
             CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemcpyBatchAsync: each copy needs a valid srcAccessOrder");
+            "cuMemcpyBatchAsync: each copy needs a valid srcAccessOrder");
     DO(cuMemFree(device));
     DO(cuMemFreeHost(pinned));
     DO(cuStreamDestroy(stream));
@@ -345,7 +342,7 @@ TEST(batches_reach_arrays)
     op.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
     DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     FACT_EQ(cuMemcpy3DBatchAsync(1, &op, 0, stream), CUDA_SUCCESS,
-            "cuda.h, cuMemcpy3DBatchAsync: pointer to CUDA array");
+            "cuMemcpy3DBatchAsync: pointer to CUDA array");
     DO(cuStreamSynchronize(stream));
     CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
                           .srcArray = array,
@@ -358,12 +355,12 @@ TEST(batches_reach_arrays)
                           .Height = 6};
     DO(cuMemcpy2D(&back));
     FACT(!memcmp(in, out, sizeof in),
-         "cuda.h, cuMemcpy3DBatchAsync: offset and extent are in elements of the array");
+         "cuMemcpy3DBatchAsync: offset and extent are in elements of the array");
     FACT_EQ(cuMemcpy3DBatchAsync(1, &op, 1, stream), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemcpy3DBatchAsync: flags must be zero");
+            "cuMemcpy3DBatchAsync: flags must be zero");
     op.extent.depth = 0;
     FACT_EQ(cuMemcpy3DBatchAsync(1, &op, 0, stream), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemcpy3DBatchAsync: the extent must not be zero");
+            "cuMemcpy3DBatchAsync: the extent must not be zero");
     DO(cuStreamDestroy(stream));
     DO(cuArrayDestroy(array));
 }
@@ -380,13 +377,13 @@ TEST(levels_halve)
     DO(cuMipmappedArrayCreate(&mip, &d, 5));
     DO(cuMipmappedArrayGetLevel(&level, mip, 0));
     DO(cuArray3DGetDescriptor(&got, level));
-    FACT_EQ(got.Width, 64, "cuda.h, cuMipmappedArrayGetLevel: level 0 is the whole size");
+    FACT_EQ(got.Width, 64, "cuMipmappedArrayGetLevel: level 0 is the whole size");
     DO(cuMipmappedArrayGetLevel(&level, mip, 4));
     DO(cuArray3DGetDescriptor(&got, level));
     FACT_EQ(got.Width, 4, "CUDA programming guide, mipmapped: each level is half the size");
     FACT_EQ(got.Height, 1, "CUDA programming guide, mipmapped: each level is half the size");
     FACT_EQ(cuMipmappedArrayGetLevel(&level, mip, 5), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMipmappedArrayGetLevel: level above the number of levels");
+            "cuMipmappedArrayGetLevel: level above the number of levels");
     DO(cuMipmappedArrayDestroy(mip));
 }
 
@@ -398,9 +395,9 @@ TEST(the_number_of_levels_is_clamped)
     CUarray level;
     DO(cuMipmappedArrayCreate(&mip, &d, 100));
     FACT_EQ(cuMipmappedArrayGetLevel(&level, mip, 4), CUDA_SUCCESS,
-            "cuda.h, cuMipmappedArrayCreate: clamped to 1 + floor(log2(max(width, height)))");
+            "cuMipmappedArrayCreate: clamped to 1 + floor(log2(max(width, height)))");
     FACT_EQ(cuMipmappedArrayGetLevel(&level, mip, 5), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMipmappedArrayCreate: clamped to 1 + floor(log2(max(width, height)))");
+            "cuMipmappedArrayCreate: clamped to 1 + floor(log2(max(width, height)))");
     DO(cuMipmappedArrayDestroy(mip));
 }
 
@@ -419,9 +416,9 @@ TEST(levels_hold_their_own_bytes)
     DO(cuMemcpyHtoA(level[0], 0, ones, 32));
     DO(cuMemcpyHtoA(level[1], 0, twos, 16));
     DO(cuMemcpyAtoH(out, level[0], 0, 32));
-    FACT(!memcmp(out, ones, 32), "cuda.h, cuMipmappedArrayGetLevel: a level is an array");
+    FACT(!memcmp(out, ones, 32), "cuMipmappedArrayGetLevel: a level is an array");
     DO(cuMemcpyAtoH(out, level[1], 0, 16));
-    FACT(!memcmp(out, twos, 16), "cuda.h, cuMipmappedArrayGetLevel: a level is an array");
+    FACT(!memcmp(out, twos, 16), "cuMipmappedArrayGetLevel: a level is an array");
     DO(cuMipmappedArrayDestroy(mip));
 }
 
@@ -436,22 +433,21 @@ TEST(the_runtime_describes_its_arrays)
     DO(cudaMallocArray(&array, &in, 40, 30, cudaArraySurfaceLoadStore));
     DO(cudaArrayGetInfo(&out, &extent, &flags, array));
     FACT(out.x == 16 && out.y == 16 && !out.z && !out.w,
-         "cuda_runtime_api.h, cudaArrayGetInfo: desc is the array's type");
-    FACT_EQ(out.f, cudaChannelFormatKindUnsigned, "cuda_runtime_api.h, cudaArrayGetInfo: desc");
-    FACT_EQ(extent.width, 40, "cuda_runtime_api.h, cudaArrayGetInfo: extent is the shape");
-    FACT_EQ(extent.height, 30, "cuda_runtime_api.h, cudaArrayGetInfo: extent is the shape");
-    FACT_EQ(extent.depth, 0, "cuda_runtime_api.h, cudaArrayGetInfo: 2D arrays have depth zero");
-    FACT_EQ(flags, cudaArraySurfaceLoadStore, "cuda_runtime_api.h, cudaArrayGetInfo: flags");
+         "cudaArrayGetInfo: desc is the array's type");
+    FACT_EQ(out.f, cudaChannelFormatKindUnsigned, "cudaArrayGetInfo: desc");
+    FACT_EQ(extent.width, 40, "cudaArrayGetInfo: extent is the shape");
+    FACT_EQ(extent.height, 30, "cudaArrayGetInfo: extent is the shape");
+    FACT_EQ(extent.depth, 0, "cudaArrayGetInfo: 2D arrays have depth zero");
+    FACT_EQ(flags, cudaArraySurfaceLoadStore, "cudaArrayGetInfo: flags");
     FACT_EQ(cudaArrayGetInfo(NULL, NULL, NULL, array), cudaSuccess,
-            "cuda_runtime_api.h, cudaArrayGetInfo: any may be NULL");
+            "cudaArrayGetInfo: any may be NULL");
     DO(cudaGetChannelDesc(&again, array));
     FACT(again.x == 16 && again.f == cudaChannelFormatKindUnsigned,
-         "cuda_runtime_api.h, cudaGetChannelDesc: channel descriptor of the array");
+         "cudaGetChannelDesc: channel descriptor of the array");
     DO(cudaFreeArray(array));
-    FACT_EQ(cudaFreeArray(NULL), cudaSuccess,
-            "cuda_runtime_api.h, cudaFreeArray: 0 performs no operation");
+    FACT_EQ(cudaFreeArray(NULL), cudaSuccess, "cudaFreeArray: 0 performs no operation");
     FACT_EQ(cudaFreeMipmappedArray(NULL), cudaSuccess,
-            "cuda_runtime_api.h, cudaFreeMipmappedArray: 0 performs no operation");
+            "cudaFreeMipmappedArray: 0 performs no operation");
 }
 
 TEST(rows_go_to_an_array_and_back)
@@ -468,14 +464,14 @@ TEST(rows_go_to_an_array_and_back)
     DO(cudaMemcpy2DFromArray(part, sizeof part[0], array, 4 * sizeof(float), 2, sizeof part[0], 2,
                              cudaMemcpyDeviceToHost));
     FACT(part[0][0] == in[2][4] && part[1][2] == in[3][6],
-         "cuda_runtime_api.h, cudaMemcpy2DFromArray: wOffset in bytes, hOffset in rows");
+         "cudaMemcpy2DFromArray: wOffset in bytes, hOffset in rows");
     FACT(cudaMemcpy2DToArray(array, 0, 0, in, 8, 16, 1, cudaMemcpyHostToDevice) != cudaSuccess,
-         "cuda_runtime_api.h, cudaMemcpy2DToArray: width must not exceed spitch");
+         "cudaMemcpy2DToArray: width must not exceed spitch");
     DO(cudaMemcpy2DArrayToArray(other, 0, 0, array, 0, 0, sizeof in[0], 6,
                                 cudaMemcpyDeviceToDevice));
     DO(cudaMemcpy2DFromArray(out, sizeof out[0], other, 0, 0, sizeof out[0], 6,
                              cudaMemcpyDeviceToHost));
-    FACT(!memcmp(in, out, sizeof in), "cuda_runtime_api.h, cudaMemcpy2DArrayToArray: copies");
+    FACT(!memcmp(in, out, sizeof in), "cudaMemcpy2DArrayToArray: copies");
     DO(cudaFreeArray(array));
     DO(cudaFreeArray(other));
 }
@@ -494,24 +490,22 @@ TEST(extents_of_3d_copies_are_elements)
     to.dstArray = array;
     to.extent = size;
     to.kind = cudaMemcpyHostToDevice;
-    FACT_EQ(cudaMemcpy3D(&to), cudaSuccess,
-            "cuda_runtime_api.h, cudaMemcpy3D: the extent is in elements of the array");
+    FACT_EQ(cudaMemcpy3D(&to), cudaSuccess, "cudaMemcpy3D: the extent is in elements of the array");
     from.srcArray = array;
     from.dstPtr = (struct cudaPitchedPtr){out, sizeof out[0][0], 8, 4};
     from.extent = size;
     from.kind = cudaMemcpyDeviceToHost;
     DO(cudaMemcpy3D(&from));
-    FACT(!memcmp(in, out, sizeof in), "cuda_runtime_api.h, cudaMemcpy3D: copies 3D objects");
+    FACT(!memcmp(in, out, sizeof in), "cudaMemcpy3D: copies 3D objects");
     from.srcPos = (struct cudaPos){3, 2, 1};
     from.dstPtr = (struct cudaPitchedPtr){two, sizeof two, 1, 1};
     from.extent = (struct cudaExtent){1, 1, 1};
     DO(cudaMemcpy3D(&from));
     FACT(two[0] == in[1][2][3][0] && two[1] == in[1][2][3][1],
-         "cuda_runtime_api.h, cudaMemcpy3D: srcPos is in elements of the array");
+         "cudaMemcpy3D: srcPos is in elements of the array");
     both = to;
     both.dstPtr = (struct cudaPitchedPtr){out, sizeof out[0][0], 8, 4};
-    FACT(cudaMemcpy3D(&both) != cudaSuccess,
-         "cuda_runtime_api.h, cudaMemcpy3D: one of dstArray or dstPtr");
+    FACT(cudaMemcpy3D(&both) != cudaSuccess, "cudaMemcpy3D: one of dstArray or dstPtr");
     DO(cudaFreeArray(array));
 }
 

@@ -56,15 +56,14 @@ TEST(kernel_nodes_keep_attributes)
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), "no cooperative launches");
     DO(cuGraphCreate(&graph, 0));
     node = add_fill(graph, 1, 64);
-    FACT_EQ(cooperative(node), 0, "cuda.h, CUlaunchAttributeValue: not cooperative unless asked");
+    FACT_EQ(cooperative(node), 0, "CUlaunchAttributeValue: not cooperative unless asked");
     memset(&value, 0, sizeof value);
     value.cooperative = 1;
-    FACT_EQ(cuGraphKernelNodeSetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value),
-            CUDA_SUCCESS, "cuda.h, cuGraphKernelNodeSetAttribute: returns");
-    FACT_EQ(cooperative(node), 1, "cuda.h, cuGraphKernelNodeGetAttribute: queries the attribute");
+    DO(cuGraphKernelNodeSetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value));
+    FACT_EQ(cooperative(node), 1, "cuGraphKernelNodeGetAttribute: queries the attribute");
     DO(cuGraphClone(&clone, graph));
     DO(cuGraphNodeFindInClone(&copy, node, clone));
-    FACT_EQ(cooperative(copy), 1, "cuda.h, cuGraphClone: a copy of the graph");
+    FACT_EQ(cooperative(copy), 1, "cuGraphClone: a copy of the graph");
     DO(cuGraphDestroy(clone));
     DO(cuGraphDestroy(graph));
 }
@@ -81,10 +80,8 @@ TEST(attributes_are_copied_between_nodes)
     memset(&value, 0, sizeof value);
     value.cooperative = 1;
     DO(cuGraphKernelNodeSetAttribute(from, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value));
-    FACT_EQ(cuGraphKernelNodeCopyAttributes(to, from), CUDA_SUCCESS,
-            "cuda.h, cuGraphKernelNodeCopyAttributes: returns");
-    FACT_EQ(cooperative(to), 1,
-            "cuda.h, cuGraphKernelNodeCopyAttributes: from source to destination");
+    DO(cuGraphKernelNodeCopyAttributes(to, from));
+    FACT_EQ(cooperative(to), 1, "cuGraphKernelNodeCopyAttributes: from source to destination");
     DO(cuGraphDestroy(graph));
 }
 
@@ -102,13 +99,13 @@ TEST(a_cooperative_launch_is_captured_as_such)
     DO(cuLaunchCooperativeKernel(f, 1, 1, 1, 64, 1, 1, 0, stream, args));
     DO(cuStreamEndCapture(stream, &graph));
     DO(cuGraphGetNodes(graph, &node, &nodes));
-    FACT_EQ(nodes, 1, "cuda.h, cuStreamBeginCapture: one node for the launch");
-    FACT_EQ(cooperative(node), 1, "cuda.h, CU_LAUNCH_ATTRIBUTE_COOPERATIVE: of graph nodes");
+    FACT_EQ(nodes, 1, "cuStreamBeginCapture: one node for the launch");
+    FACT_EQ(cooperative(node), 1, "CU_LAUNCH_ATTRIBUTE_COOPERATIVE: of graph nodes");
     DO(cuGraphInstantiate(&exec, graph, 0));
     DO(cuGraphLaunch(exec, stream));
     DO(cuStreamSynchronize(stream));
     DO(cuMemcpyDtoH(&out, words, sizeof out));
-    FACT_EQ(out, 7, "cuda.h, cuGraphLaunch: executes the graph");
+    FACT_EQ(out, 7, "cuGraphLaunch: executes the graph");
     DO(cuGraphExecDestroy(exec));
     DO(cuGraphDestroy(graph));
 }
@@ -119,19 +116,15 @@ TEST(streams_keep_attributes)
     CUstream other;
     memset(&value, 0, sizeof value);
     value.syncPolicy = CU_SYNC_POLICY_YIELD;
-    FACT_EQ(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),
-            CUDA_SUCCESS, "cuda.h, cuStreamSetAttribute: returns");
+    DO(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
     memset(&value, 0, sizeof value);
-    FACT_EQ(cuStreamGetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),
-            CUDA_SUCCESS, "cuda.h, cuStreamGetAttribute: returns");
-    FACT_EQ(value.syncPolicy, CU_SYNC_POLICY_YIELD,
-            "cuda.h, cuStreamGetAttribute: queries the attribute");
+    DO(cuStreamGetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
+    FACT_EQ(value.syncPolicy, CU_SYNC_POLICY_YIELD, "cuStreamGetAttribute: queries the attribute");
     DO(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    FACT_EQ(cuStreamCopyAttributes(other, stream), CUDA_SUCCESS,
-            "cuda.h, cuStreamCopyAttributes: returns");
+    DO(cuStreamCopyAttributes(other, stream));
     DO(cuStreamGetAttribute(other, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
     FACT_EQ(value.syncPolicy, CU_SYNC_POLICY_YIELD,
-            "cuda.h, cuStreamCopyAttributes: from source to destination");
+            "cuStreamCopyAttributes: from source to destination");
     DO(cuStreamDestroy(other));
 }
 
@@ -140,12 +133,10 @@ TEST(the_runtime_has_them_too)
     cudaLaunchAttributeValue value;
     memset(&value, 0, sizeof value);
     value.syncPolicy = cudaSyncPolicySpin;
-    FACT_EQ(cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value),
-            cudaSuccess, "cuda_runtime_api.h, cudaStreamSetAttribute: returns");
+    DO(cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value));
     memset(&value, 0, sizeof value);
     DO(cudaStreamGetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value));
-    FACT_EQ(value.syncPolicy, cudaSyncPolicySpin,
-            "cuda_runtime_api.h, cudaStreamGetAttribute: queries the attribute");
+    FACT_EQ(value.syncPolicy, cudaSyncPolicySpin, "cudaStreamGetAttribute: queries the attribute");
 }
 
 int conf_attributes(void)

@@ -133,10 +133,10 @@ static void ends_invalid(CUstream stream)
     FACT_EQ(status_of(stream), CU_STREAM_CAPTURE_STATUS_INVALIDATED,
             GUIDE "an invalid operation invalidates any associated capture");
     FACT_EQ(cuMemsetD8Async(p.device, 9, BYTES, stream), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
-            "cuda.h, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
+            "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
     FACT_EQ(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
-            "cuda.h, cuStreamEndCapture; CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
-    FACT(graph == NULL, "cuda.h, cuStreamEndCapture: a NULL graph if it was invalidated");
+            "cuStreamEndCapture; CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
+    FACT(graph == NULL, "cuStreamEndCapture: a NULL graph if it was invalidated");
     FACT_EQ(status_of(stream), CU_STREAM_CAPTURE_STATUS_NONE,
             GUIDE "cudaStreamEndCapture takes the streams out of capture mode");
 }
@@ -144,16 +144,16 @@ static void ends_invalid(CUstream stream)
 TEST(captured_work_is_not_done)
 {
     DO(cuMemsetD8(p.device, 1, BYTES));
-    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamIsCapturing");
+    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamIsCapturing");
     begin(p.a);
-    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_ACTIVE, "cuda.h, cuStreamIsCapturing");
-    FACT_EQ(status_of(p.b), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamIsCapturing");
+    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_ACTIVE, "cuStreamIsCapturing");
+    FACT_EQ(status_of(p.b), CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamIsCapturing");
     fill(p.a, 2);
     CUgraph graph = end(p.a);
-    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamEndCapture");
-    FACT_EQ(byte(), 1, "cuda.h, cuStreamBeginCapture: operations will not be executed");
+    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamEndCapture");
+    FACT_EQ(byte(), 1, "cuStreamBeginCapture: operations will not be executed");
     launch(graph, p.b);
-    FACT_EQ(byte(), 2, "cuda.h, cuStreamBeginCapture: but captured into a graph");
+    FACT_EQ(byte(), 2, "cuStreamBeginCapture: but captured into a graph");
     DO(cuGraphDestroy(graph));
 }
 
@@ -189,7 +189,7 @@ TEST(a_captured_source_is_read_at_the_launch)
     CUgraph graph = end(p.a);
     memset(source, 77, BYTES);
     launch(graph, p.a);
-    FACT_EQ(byte(), 77, "cuda.h, cuStreamBeginCapture: operations will not be executed");
+    FACT_EQ(byte(), 77, "cuStreamBeginCapture: operations will not be executed");
     DO(cuGraphDestroy(graph));
 }
 
@@ -203,32 +203,32 @@ TEST(info_returns_id_graph_and_dependencies)
     size_t count = 99, one = 1;
     begin(p.a);
     DO(cuStreamGetCaptureInfo(p.a, &status, &first, &graph, &deps, NULL, &count));
-    FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_ACTIVE, "cuda.h, cuStreamGetCaptureInfo");
-    FACT_EQ(count, 0, "cuda.h, cuStreamGetCaptureInfo: nothing has been captured");
-    FACT(graph != NULL, "cuda.h, cuStreamGetCaptureInfo: the graph being captured into");
+    FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_ACTIVE, "cuStreamGetCaptureInfo");
+    FACT_EQ(count, 0, "cuStreamGetCaptureInfo: nothing has been captured");
+    FACT(graph != NULL, "cuStreamGetCaptureInfo: the graph being captured into");
     fill(p.a, 1);
     DO(cuStreamGetCaptureInfo(p.a, &status, &id, &graph, &deps, NULL, &count));
-    FACT_EQ(id, first, "cuda.h, cuStreamGetCaptureInfo: an id for the capture sequence");
-    FACT_EQ(count, 1, "cuda.h, cuStreamGetCaptureInfo: the next node depends on this set");
+    FACT_EQ(id, first, "cuStreamGetCaptureInfo: an id for the capture sequence");
+    FACT_EQ(count, 1, "cuStreamGetCaptureInfo: the next node depends on this set");
     DO(cuGraphGetNodes(graph, &node, &one));
-    FACT(deps[0] == node, "cuda.h, cuStreamGetCaptureInfo: the next node depends on this set");
+    FACT(deps[0] == node, "cuStreamGetCaptureInfo: the next node depends on this set");
     ended = end(p.a);
-    FACT(ended == graph, "cuda.h, cuStreamGetCaptureInfo: ownership is transferred at the end");
+    FACT(ended == graph, "cuStreamGetCaptureInfo: ownership is transferred at the end");
     DO(cuGraphDestroy(ended));
     begin(p.a);
     DO(cuStreamGetCaptureInfo(p.a, &status, &id, NULL, NULL, NULL, NULL));
-    FACT(id != first, "cuda.h, cuStreamGetCaptureInfo: unique over the process");
+    FACT(id != first, "cuStreamGetCaptureInfo: unique over the process");
     DO(cuGraphDestroy(end(p.a)));
     DO(cuStreamGetCaptureInfo(p.a, &status, NULL, NULL, NULL, NULL, NULL));
-    FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamGetCaptureInfo");
+    FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamGetCaptureInfo");
 }
 
 TEST(an_empty_capture_is_an_empty_graph)
 {
     begin(p.a);
     CUgraph graph = end(p.a);
-    FACT(graph != NULL, "cuda.h, cuStreamEndCapture");
-    FACT_EQ(node_count(graph), 0, "cuda.h, cuStreamEndCapture");
+    FACT(graph != NULL, "cuStreamEndCapture");
+    FACT_EQ(node_count(graph), 0, "cuStreamEndCapture");
     launch(graph, p.a);
     DO(cuGraphDestroy(graph));
 }
@@ -236,18 +236,17 @@ TEST(an_empty_capture_is_an_empty_graph)
 TEST(captures_begin_where_they_may)
 {
     FACT(cuStreamBeginCapture(CU_STREAM_LEGACY, CU_STREAM_CAPTURE_MODE_RELAXED) != CUDA_SUCCESS,
-         "cuda.h, cuStreamBeginCapture: not if stream is CU_STREAM_LEGACY");
-    FACT_EQ(cuStreamBeginCapture(p.a, (CUstreamCaptureMode)3), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuStreamBeginCapture: returns");
-    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamBeginCapture");
+         "cuStreamBeginCapture: not if stream is CU_STREAM_LEGACY");
+    RETURNS(cuStreamBeginCapture(p.a, (CUstreamCaptureMode)3), CUDA_ERROR_INVALID_VALUE);
+    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamBeginCapture");
     begin(p.a);
     FACT(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_RELAXED) != CUDA_SUCCESS,
-         "cuda.h, cuStreamBeginCapture: only if the stream is not already in capture mode");
+         "cuStreamBeginCapture: only if the stream is not already in capture mode");
     CUgraph graph = NULL;
     if (cuStreamEndCapture(p.a, &graph) == CUDA_SUCCESS)
         DO(cuGraphDestroy(graph));
     FACT(cuStreamEndCapture(p.a, &graph) != CUDA_SUCCESS,
-         "cuda.h, cuStreamEndCapture: capture must have been initiated");
+         "cuStreamEndCapture: capture must have been initiated");
 }
 
 TEST(the_per_thread_stream_can_capture)
@@ -255,7 +254,7 @@ TEST(the_per_thread_stream_can_capture)
     begin(CU_STREAM_PER_THREAD);
     fill(CU_STREAM_PER_THREAD, 44);
     CUgraph graph = end(CU_STREAM_PER_THREAD);
-    FACT_EQ(node_count(graph), 1, "cuda.h, cuStreamBeginCapture: only CU_STREAM_LEGACY may not");
+    FACT_EQ(node_count(graph), 1, "cuStreamBeginCapture: only CU_STREAM_LEGACY may not");
     DO(cuGraphDestroy(graph));
 }
 
@@ -287,11 +286,10 @@ TEST(asking_about_a_captured_event_is_invalid)
     begin(p.a);
     fill(p.a, 1);
     DO(cuEventRecord(p.event, p.a));
-    FACT_EQ(cuEventSynchronize(p.event), CUDA_ERROR_CAPTURED_EVENT,
-            "cuda.h, CUDA_ERROR_CAPTURED_EVENT");
+    FACT_EQ(cuEventSynchronize(p.event), CUDA_ERROR_CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT");
     (void)cuStreamEndCapture(p.a, &graph);
     DO(cuEventRecord(p.event, p.a)); /* an ordinary record makes it an ordinary event */
-    FACT_EQ(cuEventSynchronize(p.event), CUDA_SUCCESS, "cuda.h, CUDA_ERROR_CAPTURED_EVENT: last");
+    FACT_EQ(cuEventSynchronize(p.event), CUDA_SUCCESS, "CUDA_ERROR_CAPTURED_EVENT: last");
 }
 
 TEST(unsafe_calls_depend_on_the_mode)
@@ -382,11 +380,11 @@ TEST(captures_end_in_the_thread_that_began_them)
     DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_RELAXED, true).ended,
             CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
-            "cuda.h, cuStreamEndCapture: from the same thread unless relaxed");
+            "cuStreamEndCapture: from the same thread unless relaxed");
     end_all(NULL);
     begin(p.a);
     FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_RELAXED, true).ended, CUDA_SUCCESS,
-            "cuda.h, cuStreamEndCapture: from the same thread unless relaxed");
+            "cuStreamEndCapture: from the same thread unless relaxed");
 }
 
 TEST(the_legacy_stream_is_unusable_beside_a_blocking_capture)
@@ -394,17 +392,17 @@ TEST(the_legacy_stream_is_unusable_beside_a_blocking_capture)
     CUstreamCaptureStatus status;
     begin(p.blocking);
     FACT_EQ(cuStreamIsCapturing(CU_STREAM_LEGACY, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-            "cuda.h, cuStreamIsCapturing: on CU_STREAM_LEGACY while a blocking stream captures");
-    FACT_EQ(cuStreamGetCaptureInfo(CU_STREAM_LEGACY, &status, NULL, NULL, NULL, NULL, NULL),
-            CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "cuda.h, cuStreamGetCaptureInfo");
+            "cuStreamIsCapturing: on CU_STREAM_LEGACY while a blocking stream captures");
+    RETURNS(cuStreamGetCaptureInfo(CU_STREAM_LEGACY, &status, NULL, NULL, NULL, NULL, NULL),
+            CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
     FACT_EQ(status_of(p.blocking), CU_STREAM_CAPTURE_STATUS_ACTIVE,
-            "cuda.h, cuStreamIsCapturing: the capture is not invalidated");
+            "cuStreamIsCapturing: the capture is not invalidated");
     FACT_EQ(cuMemsetD8Async(p.device, 1, BYTES, CU_STREAM_LEGACY),
-            CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "cuda.h, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
+            CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
     ends_invalid(p.blocking);
     begin(p.a); /* not blocking */
     DO(cuStreamIsCapturing(CU_STREAM_LEGACY, &status));
-    FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamIsCapturing");
+    FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamIsCapturing");
     FACT_EQ(cuMemsetD8Async(p.device, 5, BYTES, CU_STREAM_LEGACY), CUDA_SUCCESS,
             GUIDE "only streams that are not cudaStreamNonBlocking make the legacy stream invalid");
     DO(cuGraphDestroy(end(p.a)));
@@ -457,9 +455,9 @@ TEST(forks_must_be_joined)
     CUgraph graph = (CUgraph)1;
     fork_off();
     FACT_EQ(cuStreamEndCapture(p.a, &graph), CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
-            "cuda.h, CUDA_ERROR_STREAM_CAPTURE_UNJOINED");
-    FACT(graph == NULL, "cuda.h, cuStreamEndCapture: a NULL graph");
-    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuda.h, cuStreamEndCapture");
+            "CUDA_ERROR_STREAM_CAPTURE_UNJOINED");
+    FACT(graph == NULL, "cuStreamEndCapture: a NULL graph");
+    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamEndCapture");
 }
 
 TEST(captures_end_in_the_stream_that_began_them)
@@ -467,7 +465,7 @@ TEST(captures_end_in_the_stream_that_began_them)
     CUgraph graph;
     fork_off();
     FACT_EQ(cuStreamEndCapture(p.b, &graph), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
-            "cuda.h, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED");
+            "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED");
     end_all(NULL);
 }
 
@@ -494,20 +492,19 @@ TEST(captures_do_not_merge)
 TEST(external_events_become_nodes)
 {
     FACT(cuEventRecordWithFlags(p.event, p.a, CU_EVENT_RECORD_EXTERNAL) != CUDA_SUCCESS,
-         "cuda.h, CU_EVENT_RECORD_EXTERNAL: invalid outside of capture");
+         "CU_EVENT_RECORD_EXTERNAL: invalid outside of capture");
     FACT(cuStreamWaitEvent(p.a, p.event, CU_EVENT_WAIT_EXTERNAL) != CUDA_SUCCESS,
-         "cuda.h, CU_EVENT_WAIT_EXTERNAL: invalid outside of capture");
+         "CU_EVENT_WAIT_EXTERNAL: invalid outside of capture");
     DO(cuEventRecord(p.event, p.b));
     begin(p.a);
     DO(cuStreamWaitEvent(p.a, p.event, CU_EVENT_WAIT_EXTERNAL));
     DO(cuEventRecordWithFlags(p.other, p.a, CU_EVENT_RECORD_EXTERNAL));
     CUgraph graph = end(p.a);
-    FACT_EQ(node_count(graph), 2, "cuda.h, CU_EVENT_WAIT_EXTERNAL: creates a node");
-    FACT_EQ(nodes_of(graph, CU_GRAPH_NODE_TYPE_WAIT_EVENT), 1, "cuda.h, CU_EVENT_WAIT_EXTERNAL");
-    FACT_EQ(nodes_of(graph, CU_GRAPH_NODE_TYPE_EVENT_RECORD), 1,
-            "cuda.h, CU_EVENT_RECORD_EXTERNAL");
+    FACT_EQ(node_count(graph), 2, "CU_EVENT_WAIT_EXTERNAL: creates a node");
+    FACT_EQ(nodes_of(graph, CU_GRAPH_NODE_TYPE_WAIT_EVENT), 1, "CU_EVENT_WAIT_EXTERNAL");
+    FACT_EQ(nodes_of(graph, CU_GRAPH_NODE_TYPE_EVENT_RECORD), 1, "CU_EVENT_RECORD_EXTERNAL");
     launch(graph, p.a);
-    FACT_EQ(cuEventQuery(p.other), CUDA_SUCCESS, "cuda.h, CU_EVENT_RECORD_EXTERNAL: an event node");
+    FACT_EQ(cuEventQuery(p.other), CUDA_SUCCESS, "CU_EVENT_RECORD_EXTERNAL: an event node");
     DO(cuGraphDestroy(graph));
 }
 
@@ -518,7 +515,7 @@ TEST(dependencies_can_be_changed)
     CUstreamCaptureStatus status;
     CUgraph graph;
     FACT_EQ(cuStreamUpdateCaptureDependencies(p.a, NULL, NULL, 0, 0), CUDA_ERROR_ILLEGAL_STATE,
-            "cuda.h, cuStreamUpdateCaptureDependencies: if the stream is not capturing");
+            "cuStreamUpdateCaptureDependencies: if the stream is not capturing");
     begin(p.a);
     fill(p.a, 1);
     first = last_captured(p.a);
@@ -526,11 +523,11 @@ TEST(dependencies_can_be_changed)
     fill(p.a, 2);
     DO(cuStreamGetCaptureInfo(p.a, &status, NULL, &graph, NULL, NULL, NULL));
     DO(cuGraphGetRootNodes(graph, NULL, &roots));
-    FACT_EQ(roots, 2, "cuda.h, cuStreamUpdateCaptureDependencies: SET replaces the set");
+    FACT_EQ(roots, 2, "cuStreamUpdateCaptureDependencies: SET replaces the set");
     DO(cuStreamUpdateCaptureDependencies(p.a, &first, NULL, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
     fill(p.a, 3);
     DO(cuGraphNodeGetDependencies(last_captured(p.a), NULL, NULL, &count));
-    FACT_EQ(count, 2, "cuda.h, cuStreamUpdateCaptureDependencies: ADD adds to the set");
+    FACT_EQ(count, 2, "cuStreamUpdateCaptureDependencies: ADD adds to the set");
     DO(cuGraphDestroy(end(p.a)));
 }
 
@@ -545,14 +542,14 @@ TEST(a_capture_can_go_on_with_a_graph)
     fill(p.a, 6);
     filled = last_captured(p.a);
     DO(cuStreamEndCapture(p.a, &ended));
-    FACT(ended == graph, "cuda.h, cuStreamBeginCaptureToGraph: captured into hGraph");
+    FACT(ended == graph, "cuStreamBeginCaptureToGraph: captured into hGraph");
     FACT_EQ(node_count(graph), 2,
-            "cuda.h, cuStreamBeginCaptureToGraph: placing nodes into an existing graph");
+            "cuStreamBeginCaptureToGraph: placing nodes into an existing graph");
     DO(cuGraphNodeGetDependencies(filled, &before, NULL, &count));
     FACT(count == 1 && before == first,
-         "cuda.h, cuStreamBeginCaptureToGraph: dependencies of the first node captured");
+         "cuStreamBeginCaptureToGraph: dependencies of the first node captured");
     launch(graph, p.a);
-    FACT_EQ(byte(), 6, "cuda.h, cuStreamBeginCaptureToGraph");
+    FACT_EQ(byte(), 6, "cuStreamBeginCaptureToGraph");
     DO(cuGraphDestroy(graph));
 }
 
@@ -564,16 +561,15 @@ TEST(the_runtime_captures_likewise)
     DO(cudaStreamBeginCapture((cudaStream_t)p.a, cudaStreamCaptureModeThreadLocal));
     DO(cudaMemsetAsync((void *)p.device, 0x21, BYTES, (cudaStream_t)p.a));
     DO(cudaStreamIsCapturing((cudaStream_t)p.a, &status));
-    FACT_EQ(status, cudaStreamCaptureStatusActive, "cuda_runtime_api.h, cudaStreamIsCapturing");
+    FACT_EQ(status, cudaStreamCaptureStatusActive, "cudaStreamIsCapturing");
     DO(cudaStreamEndCapture((cudaStream_t)p.a, &graph));
     DO(cudaGraphInstantiate(&exec, graph, 0));
     DO(cudaGraphLaunch(exec, (cudaStream_t)p.a));
-    FACT_EQ(byte(), 0x21, "cuda_runtime_api.h, cudaStreamBeginCapture");
+    FACT_EQ(byte(), 0x21, "cudaStreamBeginCapture");
     DO(cudaStreamBeginCapture((cudaStream_t)p.a, cudaStreamCaptureModeGlobal));
     FACT_EQ(cudaStreamSynchronize((cudaStream_t)p.a), cudaErrorStreamCaptureUnsupported,
-            "cuda_runtime_api.h, cudaErrorStreamCaptureUnsupported");
-    FACT_EQ(cudaGetLastError(), cudaErrorStreamCaptureUnsupported,
-            "cuda_runtime_api.h, cudaGetLastError");
+            "cudaErrorStreamCaptureUnsupported");
+    RETURNS(cudaGetLastError(), cudaErrorStreamCaptureUnsupported);
     FACT_EQ(cudaStreamEndCapture((cudaStream_t)p.a, &graph), cudaErrorStreamCaptureInvalidated,
             "driver_types.h, cudaErrorStreamCaptureInvalidated");
     (void)cudaGetLastError();

@@ -37,36 +37,35 @@ TEST(a_fresh_thread_has_no_context)
     CUdevice device;
     CUdeviceptr memory;
     CUcontext ctx = (CUcontext)state;
-    FACT_EQ(cuCtxGetCurrent(&ctx), CUDA_SUCCESS, "cuda.h, cuCtxGetCurrent: returns");
-    FACT(!ctx, "cuda.h, cuCtxGetCurrent: NULL when no context is bound to the thread");
-    FACT_EQ(cuCtxGetDevice(&device), CUDA_ERROR_INVALID_CONTEXT, "cuda.h, cuCtxGetDevice: returns");
-    FACT_EQ(cuMemAlloc(&memory, 4096), CUDA_ERROR_INVALID_CONTEXT, "cuda.h, cuMemAlloc: returns");
-    FACT_EQ(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT, "cuda.h, cuCtxSynchronize: returns");
-    FACT_EQ(cuCtxPopCurrent(&ctx), CUDA_ERROR_INVALID_CONTEXT, "cuda.h, cuCtxPopCurrent: returns");
+    DO(cuCtxGetCurrent(&ctx));
+    FACT(!ctx, "cuCtxGetCurrent: NULL when no context is bound to the thread");
+    RETURNS(cuCtxGetDevice(&device), CUDA_ERROR_INVALID_CONTEXT);
+    RETURNS(cuMemAlloc(&memory, 4096), CUDA_ERROR_INVALID_CONTEXT);
+    RETURNS(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
+    RETURNS(cuCtxPopCurrent(&ctx), CUDA_ERROR_INVALID_CONTEXT);
     FACT_EQ(cuCtxSetCurrent(NULL), CUDA_SUCCESS,
-            "cuda.h, cuCtxSetCurrent: a no-op for NULL when the stack is empty");
+            "cuCtxSetCurrent: a no-op for NULL when the stack is empty");
 }
 
 TEST(the_primary_context_is_counted)
 {
     CUcontext first = NULL, second = NULL;
-    FACT_EQ(primary_active(), 0, "cuda.h, cuDevicePrimaryCtxGetState: 0 is inactive");
+    FACT_EQ(primary_active(), 0, "cuDevicePrimaryCtxGetState: 0 is inactive");
     FACT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_ERROR_INVALID_CONTEXT,
-            "cuda.h, cuDevicePrimaryCtxRelease: of a context that was not retained");
-    FACT_EQ(cuDevicePrimaryCtxRetain(&first, 0), CUDA_SUCCESS,
-            "cuda.h, cuDevicePrimaryCtxRetain: returns");
-    FACT(first, "cuda.h, cuDevicePrimaryCtxRetain: the context's handle");
-    FACT_EQ(primary_active(), 1, "cuda.h, cuDevicePrimaryCtxGetState: 1 is active");
-    FACT(!current(), "cuda.h, cuDevicePrimaryCtxRetain: does not push the context");
+            "cuDevicePrimaryCtxRelease: of a context that was not retained");
+    DO(cuDevicePrimaryCtxRetain(&first, 0));
+    FACT(first, "cuDevicePrimaryCtxRetain: the context's handle");
+    FACT_EQ(primary_active(), 1, "cuDevicePrimaryCtxGetState: 1 is active");
+    FACT(!current(), "cuDevicePrimaryCtxRetain: does not push the context");
     DO(cuDevicePrimaryCtxRetain(&second, 0));
-    FACT(first == second, "cuda.h, cuDevicePrimaryCtxRetain: one primary context per device");
-    FACT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS, "cuda.h, cuDevicePrimaryCtxRelease");
-    FACT_EQ(primary_active(), 1, "cuda.h, cuDevicePrimaryCtxRelease: one reference is left");
-    FACT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS, "cuda.h, cuDevicePrimaryCtxRelease");
+    FACT(first == second, "cuDevicePrimaryCtxRetain: one primary context per device");
+    DO(cuDevicePrimaryCtxRelease(0));
+    FACT_EQ(primary_active(), 1, "cuDevicePrimaryCtxRelease: one reference is left");
+    DO(cuDevicePrimaryCtxRelease(0));
     FACT_EQ(primary_active(), 0,
-            "cuda.h, cuDevicePrimaryCtxRelease: reset once the last reference is released");
+            "cuDevicePrimaryCtxRelease: reset once the last reference is released");
     FACT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_ERROR_INVALID_CONTEXT,
-            "cuda.h, cuDevicePrimaryCtxRelease: of a context that was not retained");
+            "cuDevicePrimaryCtxRelease: of a context that was not retained");
 }
 
 TEST(releasing_the_primary_context_leaves_the_stack)
@@ -77,7 +76,7 @@ TEST(releasing_the_primary_context_leaves_the_stack)
     DO(cuCtxPushCurrent(primary));
     DO(cuDevicePrimaryCtxRelease(0));
     FACT(current() == primary,
-         "cuda.h, cuDevicePrimaryCtxRelease: does not pop the context in any circumstances");
+         "cuDevicePrimaryCtxRelease: does not pop the context in any circumstances");
     DO(cuCtxPopCurrent(&primary));
     DO(cuDevicePrimaryCtxRelease(0));
 }
@@ -88,27 +87,22 @@ TEST(flags_of_the_primary_context)
     int active = -1, count = 0;
     CUcontext primary = NULL;
     DO(cuDeviceGetCount(&count));
-    FACT_EQ(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_BLOCKING_SYNC), CUDA_SUCCESS,
-            "cuda.h, cuDevicePrimaryCtxSetFlags: returns");
+    DO(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_BLOCKING_SYNC));
     DO(cuDevicePrimaryCtxGetState(0, &flags, &active));
     FACT_EQ(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_BLOCKING_SYNC,
-            "cuda.h, cuDevicePrimaryCtxSetFlags: seen by cuDevicePrimaryCtxGetState");
+            "cuDevicePrimaryCtxSetFlags: seen by cuDevicePrimaryCtxGetState");
     DO(cuDevicePrimaryCtxRetain(&primary, 0));
     DO(cuCtxPushCurrent(primary));
     DO(cuCtxGetFlags(&flags));
     FACT_EQ(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_BLOCKING_SYNC,
-            "cuda.h, cuDevicePrimaryCtxSetFlags: used by the context");
+            "cuDevicePrimaryCtxSetFlags: used by the context");
     DO(cuCtxPopCurrent(NULL));
     DO(cuDevicePrimaryCtxRelease(0));
     DO(cuDevicePrimaryCtxSetFlags(0, CU_CTX_SCHED_AUTO));
-    FACT_EQ(cuDevicePrimaryCtxSetFlags(0, 0x80000000u), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuDevicePrimaryCtxSetFlags: returns");
-    FACT_EQ(cuDevicePrimaryCtxRetain(&primary, count), CUDA_ERROR_INVALID_DEVICE,
-            "cuda.h, cuDevicePrimaryCtxRetain: returns");
-    FACT_EQ(cuDevicePrimaryCtxRelease(count), CUDA_ERROR_INVALID_DEVICE,
-            "cuda.h, cuDevicePrimaryCtxRelease: returns");
-    FACT_EQ(cuDevicePrimaryCtxGetState(count, &flags, &active), CUDA_ERROR_INVALID_DEVICE,
-            "cuda.h, cuDevicePrimaryCtxGetState: returns");
+    RETURNS(cuDevicePrimaryCtxSetFlags(0, 0x80000000u), CUDA_ERROR_INVALID_VALUE);
+    RETURNS(cuDevicePrimaryCtxRetain(&primary, count), CUDA_ERROR_INVALID_DEVICE);
+    RETURNS(cuDevicePrimaryCtxRelease(count), CUDA_ERROR_INVALID_DEVICE);
+    RETURNS(cuDevicePrimaryCtxGetState(count, &flags, &active), CUDA_ERROR_INVALID_DEVICE);
 }
 
 TEST(resetting_destroys_what_the_primary_context_held)
@@ -120,13 +114,13 @@ TEST(resetting_destroys_what_the_primary_context_held)
     DO(cuCtxPushCurrent(primary));
     DO(cuMemAlloc(&memory, 1 << 20));
     DO(cuCtxPopCurrent(NULL));
-    FACT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS, "cuda.h, cuDevicePrimaryCtxReset: returns");
+    DO(cuDevicePrimaryCtxReset(0));
     FACT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS,
-            "cuda.h, cuDevicePrimaryCtxReset: does not release, and releasing later is safe");
+            "cuDevicePrimaryCtxReset: does not release, and releasing later is safe");
     DO(cuDevicePrimaryCtxRetain(&primary, 0));
     DO(cuCtxPushCurrent(primary));
     FACT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory),
-            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuDevicePrimaryCtxReset: destroys all allocations");
+            CUDA_ERROR_INVALID_VALUE, "cuDevicePrimaryCtxReset: destroys all allocations");
     DO(cuCtxPopCurrent(NULL));
     DO(cuDevicePrimaryCtxRelease(0));
 }
@@ -138,50 +132,48 @@ TEST(a_created_context_is_current)
     int count = 0;
     CUcontext ctx = new_context(0);
     FACT(current() == ctx, CREATE_RULE);
-    FACT_EQ(cuCtxGetDevice(&device), CUDA_SUCCESS, "cuda.h, cuCtxGetDevice: returns");
-    FACT_EQ(device, 0, "cuda.h, cuCtxGetDevice: the device of the current context");
-    FACT_EQ(cuCtxGetApiVersion(ctx, &version), CUDA_SUCCESS, "cuda.h, cuCtxGetApiVersion: returns");
-    FACT(version >= 3010, "cuda.h, cuCtxGetApiVersion: at least 3010");
-    FACT_EQ(primary_active(), 0, "cuda.h, cuCtxCreate: is not the primary context");
-    FACT_EQ(cuCtxSynchronize(), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: nothing to wait for");
-    FACT_EQ(cuCtxDestroy(ctx), CUDA_SUCCESS, "cuda.h, cuCtxDestroy: returns");
-    FACT(!current(), "cuda.h, cuCtxDestroy: pops the context if it is current");
+    DO(cuCtxGetDevice(&device));
+    FACT_EQ(device, 0, "cuCtxGetDevice: the device of the current context");
+    DO(cuCtxGetApiVersion(ctx, &version));
+    FACT(version >= 3010, "cuCtxGetApiVersion: at least 3010");
+    FACT_EQ(primary_active(), 0, "cuCtxCreate: is not the primary context");
+    FACT_EQ(cuCtxSynchronize(), CUDA_SUCCESS, "cuCtxSynchronize: nothing to wait for");
+    DO(cuCtxDestroy(ctx));
+    FACT(!current(), "cuCtxDestroy: pops the context if it is current");
     DO(cuDeviceGetCount(&count));
-    FACT_EQ(cuCtxCreate(&ctx, NULL, 0, count), CUDA_ERROR_INVALID_DEVICE,
-            "cuda.h, cuCtxCreate: returns");
-    FACT_EQ(cuCtxCreate(&ctx, NULL, 0x80000000u, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuCtxCreate: returns");
-    FACT(!current(), "cuda.h, cuCtxCreate: pushes nothing when it fails");
+    RETURNS(cuCtxCreate(&ctx, NULL, 0, count), CUDA_ERROR_INVALID_DEVICE);
+    RETURNS(cuCtxCreate(&ctx, NULL, 0x80000000u, 0), CUDA_ERROR_INVALID_VALUE);
+    FACT(!current(), "cuCtxCreate: pushes nothing when it fails");
 }
 
 TEST(contexts_form_a_stack)
 {
     CUcontext out = NULL;
     CUcontext a = new_context(0), b = new_context(0);
-    FACT(a != b, "cuda.h, cuCtxCreate: a new context");
+    FACT(a != b, "cuCtxCreate: a new context");
     FACT(current() == b, CREATE_RULE);
-    FACT_EQ(cuCtxPopCurrent(&out), CUDA_SUCCESS, "cuda.h, cuCtxPopCurrent: returns");
-    FACT(out == b, "cuda.h, cuCtxPopCurrent: passes back the popped context");
-    FACT(current() == a, "cuda.h, cuCtxPopCurrent: the one below is current again");
+    DO(cuCtxPopCurrent(&out));
+    FACT(out == b, "cuCtxPopCurrent: passes back the popped context");
+    FACT(current() == a, "cuCtxPopCurrent: the one below is current again");
     DO(cuCtxPushCurrent(a));
     DO(cuCtxPushCurrent(b));
-    FACT(current() == b, "cuda.h, cuCtxPushCurrent: becomes current");
+    FACT(current() == b, "cuCtxPushCurrent: becomes current");
     DO(cuCtxSetCurrent(a));
-    FACT(current() == a, "cuda.h, cuCtxSetCurrent: replaces the top of the stack");
+    FACT(current() == a, "cuCtxSetCurrent: replaces the top of the stack");
     DO(cuCtxPopCurrent(&out));
     FACT(out == a, STACK_RULE);
     DO(cuCtxPopCurrent(&out));
-    FACT(out == a, "cuda.h, cuCtxPushCurrent: one context may be there more than once");
+    FACT(out == a, "cuCtxPushCurrent: one context may be there more than once");
     FACT(current() == a, STACK_RULE);
     DO(cuCtxSetCurrent(NULL));
-    FACT(!current(), "cuda.h, cuCtxSetCurrent: NULL pops the top");
-    FACT_EQ(cuCtxPopCurrent(&out), CUDA_ERROR_INVALID_CONTEXT, "cuda.h, cuCtxPopCurrent: returns");
+    FACT(!current(), "cuCtxSetCurrent: NULL pops the top");
+    RETURNS(cuCtxPopCurrent(&out), CUDA_ERROR_INVALID_CONTEXT);
     DO(cuCtxPushCurrent(a));
     DO(cuCtxDestroy(b));
-    FACT(current() == a, "cuda.h, cuCtxDestroy: one that is not current is not popped");
+    FACT(current() == a, "cuCtxDestroy: one that is not current is not popped");
     DO(cuCtxPushCurrent(a));
     DO(cuCtxPopCurrent(NULL));
-    FACT(current() == a, "cuda.h, cuCtxPopCurrent: the one below is current again");
+    FACT(current() == a, "cuCtxPopCurrent: the one below is current again");
     DO(cuCtxDestroy(a));
 }
 
@@ -189,13 +181,13 @@ TEST(ids_are_not_used_twice)
 {
     unsigned long long a = 0, b = 0, now = 0;
     CUcontext ctx = new_context(0);
-    FACT_EQ(cuCtxGetId(ctx, &a), CUDA_SUCCESS, "cuda.h, cuCtxGetId: returns");
+    DO(cuCtxGetId(ctx, &a));
     DO(cuCtxGetId(NULL, &now));
-    FACT_EQ(now, a, "cuda.h, cuCtxGetId: NULL means the current context");
+    FACT_EQ(now, a, "cuCtxGetId: NULL means the current context");
     DO(cuCtxDestroy(ctx));
     ctx = new_context(0);
     DO(cuCtxGetId(ctx, &b));
-    FACT(a != b, "cuda.h, cuCtxGetId: unique for the life of the program");
+    FACT(a != b, "cuCtxGetId: unique for the life of the program");
     DO(cuCtxDestroy(ctx));
 }
 
@@ -204,12 +196,12 @@ TEST(flags_of_a_context)
     unsigned flags = 0;
     CUcontext ctx = new_context(CU_CTX_SCHED_SPIN);
     DO(cuCtxGetFlags(&flags));
-    FACT_EQ(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_SPIN, "cuda.h, cuCtxGetFlags");
-    FACT_EQ(cuCtxSetFlags(CU_CTX_SCHED_YIELD), CUDA_SUCCESS, "cuda.h, cuCtxSetFlags: returns");
+    FACT_EQ(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_SPIN, "cuCtxGetFlags");
+    DO(cuCtxSetFlags(CU_CTX_SCHED_YIELD));
     DO(cuCtxGetFlags(&flags));
     FACT_EQ(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_YIELD,
-            "cuda.h, cuCtxSetFlags: replaces the flags of the current context");
-    FACT_EQ(cuCtxGetFlags(NULL), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuCtxGetFlags: returns");
+            "cuCtxSetFlags: replaces the flags of the current context");
+    RETURNS(cuCtxGetFlags(NULL), CUDA_ERROR_INVALID_VALUE);
     DO(cuCtxDestroy(ctx));
 }
 
@@ -217,21 +209,20 @@ TEST(limits_can_be_raised)
 {
     size_t value = 0;
     CUcontext ctx = new_context(0);
-    FACT_EQ(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE), CUDA_SUCCESS, "cuda.h, cuCtxGetLimit");
-    FACT(value > 0, "cuda.h, CU_LIMIT_STACK_SIZE: bytes of each GPU thread's stack");
-    FACT_EQ(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 8192), CUDA_SUCCESS, "cuda.h, cuCtxSetLimit");
     DO(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
-    FACT(value >= 8192, "cuda.h, cuCtxSetLimit: rounded up at most, within the hardware's bounds");
+    FACT(value > 0, "CU_LIMIT_STACK_SIZE: bytes of each GPU thread's stack");
+    DO(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 8192));
+    DO(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
+    FACT(value >= 8192, "cuCtxSetLimit: rounded up at most, within the hardware's bounds");
     DO(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 16 * CONF_MIB));
     DO(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE));
-    FACT(value >= 16 * CONF_MIB, "cuda.h, CU_LIMIT_MALLOC_HEAP_SIZE");
+    FACT(value >= 16 * CONF_MIB, "CU_LIMIT_MALLOC_HEAP_SIZE");
     DO(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 2 * CONF_MIB));
     DO(cuCtxGetLimit(&value, CU_LIMIT_PRINTF_FIFO_SIZE));
-    FACT(value >= 2 * CONF_MIB, "cuda.h, CU_LIMIT_PRINTF_FIFO_SIZE");
+    FACT(value >= 2 * CONF_MIB, "CU_LIMIT_PRINTF_FIFO_SIZE");
     FACT(cuCtxGetLimit(&value, (CUlimit)1000) != CUDA_SUCCESS,
-         "cuda.h, cuCtxGetLimit: CUDA_ERROR_UNSUPPORTED_LIMIT or INVALID_VALUE");
-    FACT_EQ(cuCtxGetLimit(NULL, CU_LIMIT_STACK_SIZE), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuCtxGetLimit: returns");
+         "cuCtxGetLimit: CUDA_ERROR_UNSUPPORTED_LIMIT or INVALID_VALUE");
+    RETURNS(cuCtxGetLimit(NULL, CU_LIMIT_STACK_SIZE), CUDA_ERROR_INVALID_VALUE);
     DO(cuCtxDestroy(ctx));
 }
 
@@ -240,14 +231,13 @@ TEST(priorities_have_a_range)
     int least = 99, greatest = 99;
     CUfunc_cache config;
     CUcontext ctx = new_context(0);
-    FACT_EQ(cuCtxGetStreamPriorityRange(&least, &greatest), CUDA_SUCCESS,
-            "cuda.h, cuCtxGetStreamPriorityRange: returns");
-    FACT(greatest <= least, "cuda.h, cuCtxGetStreamPriorityRange: lower numbers are greater");
+    DO(cuCtxGetStreamPriorityRange(&least, &greatest));
+    FACT(greatest <= least, "cuCtxGetStreamPriorityRange: lower numbers are greater");
     FACT_EQ(cuCtxGetStreamPriorityRange(NULL, NULL), CUDA_SUCCESS,
-            "cuda.h, cuCtxGetStreamPriorityRange: NULL for what is not wanted");
-    FACT_EQ(cuCtxGetCacheConfig(&config), CUDA_SUCCESS, "cuda.h, cuCtxGetCacheConfig: returns");
+            "cuCtxGetStreamPriorityRange: NULL for what is not wanted");
+    DO(cuCtxGetCacheConfig(&config));
     FACT_EQ(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1), CUDA_SUCCESS,
-            "cuda.h, cuCtxSetCacheConfig: a preference only");
+            "cuCtxSetCacheConfig: a preference only");
     DO(cuCtxDestroy(ctx));
 }
 
@@ -282,13 +272,13 @@ TEST(each_thread_has_its_own_stack)
     CUresult e = cuCtxGetCurrent(&here), destroyed = cuCtxDestroy(v.ctx);
     pthread_barrier_wait(&barrier);
     pthread_join(thread, NULL);
-    FACT_EQ(v.start, CUDA_SUCCESS, "cuda.h, cuCtxGetCurrent: returns");
-    FACT(!v.at_start, "cuda.h, cuCtxGetCurrent: a thread starts without a context");
-    FACT(e == CUDA_SUCCESS && here == v.ctx, "cuda.h, cuCtxSetCurrent: binds to many threads");
+    FACT_EQ(v.start, CUDA_SUCCESS, "cuCtxGetCurrent: returns");
+    FACT(!v.at_start, "cuCtxGetCurrent: a thread starts without a context");
+    FACT(e == CUDA_SUCCESS && here == v.ctx, "cuCtxSetCurrent: binds to many threads");
     FACT_EQ(destroyed, CUDA_SUCCESS,
-            "cuda.h, cuCtxDestroy: regardless of how many threads it is current to");
+            "cuCtxDestroy: regardless of how many threads it is current to");
     FACT_EQ(v.alloc_dead, CUDA_ERROR_CONTEXT_IS_DESTROYED,
-            "cuda.h, cuCtxDestroy: remains current to other threads, whose calls then fail so");
+            "cuCtxDestroy: remains current to other threads, whose calls then fail so");
     pthread_barrier_destroy(&barrier);
 }
 
@@ -300,7 +290,7 @@ TEST(memory_goes_with_its_context)
     CUcontext a = new_context(0), b = new_context(0);
     DO(cuMemAlloc(&memory, 4096));
     DO(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, memory));
-    FACT(owner == b, "cuda.h, CU_POINTER_ATTRIBUTE_CONTEXT: where the memory was allocated");
+    FACT(owner == b, "CU_POINTER_ATTRIBUTE_CONTEXT: where the memory was allocated");
     int pools = conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
     if (pools) {
         DO(cuMemAllocAsync(&pooled, 4096, NULL));
@@ -308,12 +298,12 @@ TEST(memory_goes_with_its_context)
     }
     DO(cuCtxDestroy(b));
     FACT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory),
-            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuCtxDestroy: the context's memory is cleaned up");
+            CUDA_ERROR_INVALID_VALUE, "cuCtxDestroy: the context's memory is cleaned up");
     if (pools) {
         FACT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pooled), CUDA_SUCCESS,
-                "cuda.h, cuCtxDestroy: does not destroy what cuMemAllocAsync allocated");
+                "cuCtxDestroy: does not destroy what cuMemAllocAsync allocated");
         FACT_EQ(cuMemFreeAsync(pooled, NULL), CUDA_SUCCESS,
-                "cuda.h, cuCtxDestroy: stream-ordered memory is freed explicitly");
+                "cuCtxDestroy: stream-ordered memory is freed explicitly");
     }
     DO(cuCtxDestroy(a));
 }

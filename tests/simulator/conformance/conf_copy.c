@@ -53,26 +53,26 @@ static bool arrived(const unsigned char *at) { return !memcmp(p.in, at, BYTES); 
 TEST(named_directions)
 {
     forget();
-    FACT_EQ(cuMemcpyHtoD(p.a, p.in, BYTES), CUDA_SUCCESS, "cuda.h, cuMemcpyHtoD: returns");
-    FACT_EQ(cuMemcpyDtoD(p.b, p.a, BYTES), CUDA_SUCCESS, "cuda.h, cuMemcpyDtoD: returns");
-    FACT_EQ(cuMemcpyDtoH(p.out, p.b, BYTES), CUDA_SUCCESS, "cuda.h, cuMemcpyDtoH: returns");
-    FACT(arrived(p.out), "cuda.h, cuMemcpyDtoH: all bytes, as they were");
-    FACT_EQ(cuMemcpyDtoH(p.pinned, p.a, BYTES), CUDA_SUCCESS, "cuda.h, cuMemcpyDtoH: returns");
-    FACT(arrived(p.pinned), "cuda.h, cuMemcpyDtoH: to pinned memory as well");
+    DO(cuMemcpyHtoD(p.a, p.in, BYTES));
+    DO(cuMemcpyDtoD(p.b, p.a, BYTES));
+    DO(cuMemcpyDtoH(p.out, p.b, BYTES));
+    FACT(arrived(p.out), "cuMemcpyDtoH: all bytes, as they were");
+    DO(cuMemcpyDtoH(p.pinned, p.a, BYTES));
+    FACT(arrived(p.pinned), "cuMemcpyDtoH: to pinned memory as well");
 }
 
 TEST(directions_found_by_address)
 {
     forget();
     FACT_EQ(cuMemcpy(p.a, (uintptr_t)p.in, BYTES), CUDA_SUCCESS,
-            "cuda.h, cuMemcpy: infers the direction from the pointers");
-    FACT_EQ(cuMemcpy(p.b, p.a, BYTES), CUDA_SUCCESS, "cuda.h, cuMemcpy: infers the direction");
+            "cuMemcpy: infers the direction from the pointers");
+    FACT_EQ(cuMemcpy(p.b, p.a, BYTES), CUDA_SUCCESS, "cuMemcpy: infers the direction");
     FACT_EQ(cuMemcpy((uintptr_t)p.pinned, p.b, BYTES), CUDA_SUCCESS,
-            "cuda.h, cuMemcpy: infers the direction");
-    FACT(arrived(p.pinned), "cuda.h, cuMemcpy: copies ByteCount bytes");
+            "cuMemcpy: infers the direction");
+    FACT(arrived(p.pinned), "cuMemcpy: copies ByteCount bytes");
     FACT_EQ(cuMemcpy((uintptr_t)p.out, (uintptr_t)p.pinned, BYTES), CUDA_SUCCESS,
-            "cuda.h, cuMemcpy: infers the direction, within the host as well");
-    FACT(arrived(p.out), "cuda.h, cuMemcpy: copies ByteCount bytes");
+            "cuMemcpy: infers the direction, within the host as well");
+    FACT(arrived(p.out), "cuMemcpy: copies ByteCount bytes");
 }
 
 TEST(kinds_of_the_runtime)
@@ -84,20 +84,18 @@ TEST(kinds_of_the_runtime)
     void *a = (void *)(uintptr_t)p.a, *b = (void *)(uintptr_t)p.b;
     for (int i = 0; i < 2; i++) {
         forget();
-        FACT_EQ(cudaMemcpy(a, p.in, BYTES, kinds[i][0]), cudaSuccess,
-                "cuda_runtime_api.h, cudaMemcpy: host to device");
-        FACT_EQ(cudaMemcpy(b, a, BYTES, kinds[i][1]), cudaSuccess,
-                "cuda_runtime_api.h, cudaMemcpy: device to device");
+        FACT_EQ(cudaMemcpy(a, p.in, BYTES, kinds[i][0]), cudaSuccess, "cudaMemcpy: host to device");
+        FACT_EQ(cudaMemcpy(b, a, BYTES, kinds[i][1]), cudaSuccess, "cudaMemcpy: device to device");
         FACT_EQ(cudaMemcpy(p.pinned, b, BYTES, kinds[i][2]), cudaSuccess,
-                "cuda_runtime_api.h, cudaMemcpy: device to host");
+                "cudaMemcpy: device to host");
         FACT_EQ(cudaMemcpy(p.out, p.pinned, BYTES, kinds[i][3]), cudaSuccess,
-                "cuda_runtime_api.h, cudaMemcpy: host to host");
-        FACT(arrived(p.out), "cuda_runtime_api.h, cudaMemcpy: copies count bytes");
+                "cudaMemcpy: host to host");
+        FACT(arrived(p.out), "cudaMemcpy: copies count bytes");
     }
     FACT_EQ(cudaMemcpy(a, p.in, BYTES, (enum cudaMemcpyKind)99), cudaErrorInvalidMemcpyDirection,
-            "cuda_runtime_api.h, cudaMemcpy: kind must be one of the five");
+            "cudaMemcpy: kind must be one of the five");
     FACT_EQ(cudaGetLastError(), cudaErrorInvalidMemcpyDirection,
-            "cuda_runtime_api.h, cudaGetLastError: the last error of a runtime call");
+            "cudaGetLastError: the last error of a runtime call");
 }
 
 TEST(parts_can_be_copied)
@@ -106,12 +104,12 @@ TEST(parts_can_be_copied)
     DO(cuMemcpyHtoD(p.a + 1001, p.in + 5, 333));
     DO(cuMemcpyDtoD(p.b + 17, p.a + 1001, 333));
     DO(cuMemcpyDtoH(p.out, p.b, BYTES));
-    FACT(!memcmp(p.out + 17, p.in + 5, 333), "cuda.h, cuMemcpyDtoD: base addresses of any value");
-    FACT_EQ(p.out[16], 0, "cuda.h, cuMemcpyDtoD: nothing before it");
-    FACT_EQ(p.out[17 + 333], 0, "cuda.h, cuMemcpyDtoD: nothing after it");
-    FACT_EQ(cuMemcpyHtoD(p.a, p.in, 0), CUDA_SUCCESS, "cuda.h, cuMemcpyHtoD: ByteCount of 0");
+    FACT(!memcmp(p.out + 17, p.in + 5, 333), "cuMemcpyDtoD: base addresses of any value");
+    FACT_EQ(p.out[16], 0, "cuMemcpyDtoD: nothing before it");
+    FACT_EQ(p.out[17 + 333], 0, "cuMemcpyDtoD: nothing after it");
+    FACT_EQ(cuMemcpyHtoD(p.a, p.in, 0), CUDA_SUCCESS, "cuMemcpyHtoD: ByteCount of 0");
     FACT_EQ(cudaMemcpy(p.out, (void *)(uintptr_t)p.a, 0, cudaMemcpyDeviceToHost), cudaSuccess,
-            "cuda_runtime_api.h, cudaMemcpy: count of 0");
+            "cudaMemcpy: count of 0");
 }
 
 /* ---- synchronisation with the host ---- */
@@ -136,10 +134,9 @@ TEST(pinned_copies_wait_for_their_turn)
     DO(cuLaunchHostFunc(p.stream, conf_gate, &p.gate));
     DO(cuMemsetD8Async(p.a, 0x21, BYTES, p.stream));
     DO(cuMemcpyDtoDAsync(p.b, p.a, BYTES, p.stream));
-    FACT_EQ(cuMemcpyDtoHAsync(p.pinned, p.b, BYTES, p.stream), CUDA_SUCCESS,
-            "cuda.h, cuMemcpyDtoHAsync: returns");
+    DO(cuMemcpyDtoHAsync(p.pinned, p.b, BYTES, p.stream));
     FACT_EQ(p.pinned[0], 0, SYNC "an asynchronous copy to pinned memory returns before it is done");
-    FACT_EQ(cuStreamQuery(p.stream), CUDA_ERROR_NOT_READY, "cuda.h, cuStreamQuery");
+    RETURNS(cuStreamQuery(p.stream), CUDA_ERROR_NOT_READY);
     conf_open(&p.gate);
     DO(cuStreamSynchronize(p.stream));
     FACT_EQ(p.pinned[0], 0x21, "CUDA programming guide, streams: a stream's work is in order");
@@ -151,45 +148,43 @@ TEST(pinned_copies_wait_for_their_turn)
 TEST(memsets_of_all_widths)
 {
     forget();
-    FACT_EQ(cuMemsetD8(p.a + 1, 0x12, 7), CUDA_SUCCESS, "cuda.h, cuMemsetD8: returns");
-    FACT_EQ(cuMemsetD16(p.a + 16, 0x1234, 5), CUDA_SUCCESS, "cuda.h, cuMemsetD16: returns");
-    FACT_EQ(cuMemsetD32(p.a + 64, 0x12345678, 3), CUDA_SUCCESS, "cuda.h, cuMemsetD32: returns");
+    DO(cuMemsetD8(p.a + 1, 0x12, 7));
+    DO(cuMemsetD16(p.a + 16, 0x1234, 5));
+    DO(cuMemsetD32(p.a + 64, 0x12345678, 3));
     DO(cuMemcpyDtoH(p.out, p.a, 128));
     const uint16_t *halves = (const uint16_t *)(p.out + 16);
     const uint32_t *words = (const uint32_t *)(p.out + 64);
     FACT(p.out[0] == 0 && p.out[1] == 0x12 && p.out[7] == 0x12 && p.out[8] == 0,
-         "cuda.h, cuMemsetD8: N bytes from dstDevice on");
+         "cuMemsetD8: N bytes from dstDevice on");
     FACT(halves[0] == 0x1234 && halves[4] == 0x1234 && halves[5] == 0,
-         "cuda.h, cuMemsetD16: N 16-bit values");
+         "cuMemsetD16: N 16-bit values");
     FACT(words[0] == 0x12345678 && words[2] == 0x12345678 && words[3] == 0,
-         "cuda.h, cuMemsetD32: N 32-bit values");
-    FACT_EQ(cudaMemset((void *)(uintptr_t)p.a, 0x1ff, 4), cudaSuccess,
-            "cuda_runtime_api.h, cudaMemset: returns");
+         "cuMemsetD32: N 32-bit values");
+    DO(cudaMemset((void *)(uintptr_t)p.a, 0x1ff, 4));
     DO(cuMemcpyDtoH(p.out, p.a, 8));
     FACT(p.out[0] == 0xff && p.out[3] == 0xff && p.out[4] == 0x12,
-         "cuda_runtime_api.h, cudaMemset: fills with the constant byte value");
+         "cudaMemset: fills with the constant byte value");
 }
 
 TEST(memsets_of_rows)
 {
     forget();
-    FACT_EQ(cuMemsetD2D8(p.a + 3, 64, 9, 5, 4), CUDA_SUCCESS, "cuda.h, cuMemsetD2D8: returns");
-    FACT_EQ(cuMemsetD2D32(p.a + 1024, 256, 77, 6, 3), CUDA_SUCCESS, "cuda.h, cuMemsetD2D32");
+    DO(cuMemsetD2D8(p.a + 3, 64, 9, 5, 4));
+    DO(cuMemsetD2D32(p.a + 1024, 256, 77, 6, 3));
     DO(cuMemcpyDtoH(p.out, p.a, 4096));
     for (int row = 0; row < 4; row++)
         FACT(p.out[row * 64 + 2] == 0 && p.out[row * 64 + 3] == 9 && p.out[row * 64 + 7] == 9 &&
                  p.out[row * 64 + 8] == 0,
-             "cuda.h, cuMemsetD2D8: Width values in each of Height rows, dstPitch bytes apart");
-    FACT_EQ(p.out[4 * 64 + 3], 0, "cuda.h, cuMemsetD2D8: Height rows");
+             "cuMemsetD2D8: Width values in each of Height rows, dstPitch bytes apart");
+    FACT_EQ(p.out[4 * 64 + 3], 0, "cuMemsetD2D8: Height rows");
     const uint32_t *words = (const uint32_t *)(p.out + 1024);
     FACT(words[0] == 77 && words[5] == 77 && words[6] == 0 && words[64] == 77 && words[133] == 77 &&
              words[192] == 0,
-         "cuda.h, cuMemsetD2D32: Width values in each of Height rows");
-    FACT_EQ(cudaMemset2D((void *)(uintptr_t)p.a, 64, 1, 10, 2), cudaSuccess,
-            "cuda_runtime_api.h, cudaMemset2D: returns");
+         "cuMemsetD2D32: Width values in each of Height rows");
+    DO(cudaMemset2D((void *)(uintptr_t)p.a, 64, 1, 10, 2));
     DO(cuMemcpyDtoH(p.out, p.a, 128));
     FACT(p.out[9] == 1 && p.out[10] == 0 && p.out[73] == 1 && p.out[74] == 0,
-         "cuda_runtime_api.h, cudaMemset2D: width bytes in each of height rows");
+         "cudaMemset2D: width bytes in each of height rows");
 }
 
 /* ---- boxes ---- */
@@ -209,43 +204,40 @@ TEST(rows_with_pitches_and_offsets)
                         .dstY = 3,
                         .WidthInBytes = 50,
                         .Height = 8};
-    FACT_EQ(cuMemcpy2D(&in), CUDA_SUCCESS, "cuda.h, cuMemcpy2D: returns");
+    DO(cuMemcpy2D(&in));
     DO(cuMemcpyDtoH(p.out, p.a, 16384));
     for (size_t row = 0; row < 8; row++)
         FACT(!memcmp(p.out + (row + 3) * 512 + 11, p.in + (row + 2) * 100 + 7, 50),
-             "cuda.h, cuMemcpy2D: base + y * pitch + x on both sides");
-    FACT(!p.out[3 * 512 + 10] && !p.out[3 * 512 + 61], "cuda.h, cuMemcpy2D: WidthInBytes a row");
-    FACT(!p.out[2 * 512 + 20] && !p.out[11 * 512 + 20], "cuda.h, cuMemcpy2D: Height rows");
+             "cuMemcpy2D: base + y * pitch + x on both sides");
+    FACT(!p.out[3 * 512 + 10] && !p.out[3 * 512 + 61], "cuMemcpy2D: WidthInBytes a row");
+    FACT(!p.out[2 * 512 + 20] && !p.out[11 * 512 + 20], "cuMemcpy2D: Height rows");
     in.srcPitch = 40;
     FACT_EQ(cuMemcpy2D(&in), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemcpy2D: srcPitch must be at least WidthInBytes + srcXInBytes");
+            "cuMemcpy2D: srcPitch must be at least WidthInBytes + srcXInBytes");
     in.srcPitch = 100;
     in.srcMemoryType = (CUmemorytype)77;
-    FACT_EQ(cuMemcpy2D(&in), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemcpy2D: returns");
+    RETURNS(cuMemcpy2D(&in), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(rows_through_the_runtime)
 {
     void *a = (void *)(uintptr_t)p.a;
     forget();
-    FACT_EQ(cudaMemcpy2D(a, 256, p.in, 100, 60, 20, cudaMemcpyHostToDevice), cudaSuccess,
-            "cuda_runtime_api.h, cudaMemcpy2D: returns");
-    FACT_EQ(cudaMemcpy2D(p.out, 64, a, 256, 60, 20, cudaMemcpyDefault), cudaSuccess,
-            "cuda_runtime_api.h, cudaMemcpy2D: returns");
-    FACT(!memcmp(p.out + 19 * 64, p.in + 19 * 100, 60),
-         "cuda_runtime_api.h, cudaMemcpy2D: height rows of width bytes");
-    FACT_EQ(p.out[60], 0, "cuda_runtime_api.h, cudaMemcpy2D: the padding is left alone");
+    DO(cudaMemcpy2D(a, 256, p.in, 100, 60, 20, cudaMemcpyHostToDevice));
+    DO(cudaMemcpy2D(p.out, 64, a, 256, 60, 20, cudaMemcpyDefault));
+    FACT(!memcmp(p.out + 19 * 64, p.in + 19 * 100, 60), "cudaMemcpy2D: height rows of width bytes");
+    FACT_EQ(p.out[60], 0, "cudaMemcpy2D: the padding is left alone");
     FACT_EQ(cudaMemcpy2D(a, 50, p.in, 100, 60, 20, cudaMemcpyHostToDevice),
             cudaErrorInvalidPitchValue,
-            "cuda_runtime_api.h, cudaMemcpy2D: width must not exceed dpitch");
+            "cudaMemcpy2D: width must not exceed dpitch");
     FACT_EQ(cudaMemcpy2D(a, 256, p.in, 50, 60, 20, cudaMemcpyHostToDevice),
             cudaErrorInvalidPitchValue,
-            "cuda_runtime_api.h, cudaMemcpy2D: width must not exceed spitch");
+            "cudaMemcpy2D: width must not exceed spitch");
     (void)cudaGetLastError();
     DO(cudaMemcpy2DAsync(p.pinned, 64, a, 256, 60, 20, cudaMemcpyDeviceToHost, p.stream));
     DO(cudaStreamSynchronize(p.stream));
     FACT(!memcmp(p.pinned + 19 * 64, p.in + 19 * 100, 60),
-         "cuda_runtime_api.h, cudaMemcpy2DAsync: done with the stream's work");
+         "cudaMemcpy2DAsync: done with the stream's work");
 }
 
 TEST(planes_of_rows)
@@ -268,14 +260,14 @@ TEST(planes_of_rows)
                          .WidthInBytes = 30,
                          .Height = 5,
                          .Depth = 3};
-    FACT_EQ(cuMemcpy3D(&box), CUDA_SUCCESS, "cuda.h, cuMemcpy3D: returns");
+    DO(cuMemcpy3D(&box));
     DO(cuMemcpyDtoH(p.out, p.a, 8192));
     for (size_t z = 0; z < 3; z++)
         for (size_t y = 0; y < 5; y += 4)
             FACT(!memcmp(p.out + ((z + 1) * 8 + y + 2) * 64 + 4,
                          p.in + ((z + 1) * 10 + y + 1) * 40 + 2, 30),
-                 "cuda.h, cuMemcpy3D: base + (z * height + y) * pitch + x on both sides");
-    FACT(!p.out[(8 + 7) * 64 + 4], "cuda.h, cuMemcpy3D: Height rows of each plane");
+                 "cuMemcpy3D: base + (z * height + y) * pitch + x on both sides");
+    FACT(!p.out[(8 + 7) * 64 + 4], "cuMemcpy3D: Height rows of each plane");
 }
 
 TEST(planes_through_the_runtime)
@@ -288,12 +280,12 @@ TEST(planes_through_the_runtime)
     box.dstPos = (struct cudaPos){0, 2, 1};
     box.extent = (struct cudaExtent){20, 3, 2};
     box.kind = cudaMemcpyHostToDevice;
-    FACT_EQ(cudaMemcpy3D(&box), cudaSuccess, "cuda_runtime_api.h, cudaMemcpy3D: returns");
+    DO(cudaMemcpy3D(&box));
     DO(cuMemcpyDtoH(p.out, p.a, 4096));
     for (size_t z = 0; z < 2; z++)
         for (size_t y = 0; y < 3; y++)
             FACT(!memcmp(p.out + ((z + 1) * 6 + y + 2) * 64, p.in + (z * 6 + y + 1) * 32 + 1, 20),
-                 "cuda_runtime_api.h, cudaMemcpy3D: positions in units of unsigned char");
+                 "cudaMemcpy3D: positions in units of unsigned char");
 }
 
 int conf_copy(void)

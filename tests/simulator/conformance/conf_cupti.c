@@ -51,24 +51,16 @@ TEST(bad_arguments_are_refused)
     static uint8_t buffer[64] __attribute__((aligned(8)));
     CUpti_Activity *record = NULL;
     CUpti_SubscriberHandle sub;
-    FACT_EQ(cuptiGetVersion(NULL), CUPTI_ERROR_INVALID_PARAMETER,
-            "cupti_version.h, cuptiGetVersion");
-    FACT_EQ(cuptiGetTimestamp(NULL), CUPTI_ERROR_INVALID_PARAMETER,
-            "cupti_activity.h, cuptiGetTimestamp");
-    FACT_EQ(cuptiActivityRegisterCallbacks(NULL, records_take), CUPTI_ERROR_INVALID_PARAMETER,
-            "cupti_activity.h, cuptiActivityRegisterCallbacks");
-    FACT_EQ(cuptiActivityRegisterCallbacks(records_give, NULL), CUPTI_ERROR_INVALID_PARAMETER,
-            "cupti_activity.h, cuptiActivityRegisterCallbacks");
-    FACT_EQ(cuptiActivityGetNextRecord(NULL, 8, &record), CUPTI_ERROR_INVALID_PARAMETER,
-            "cupti_activity.h, cuptiActivityGetNextRecord");
+    RETURNS(cuptiGetVersion(NULL), CUPTI_ERROR_INVALID_PARAMETER);
+    RETURNS(cuptiGetTimestamp(NULL), CUPTI_ERROR_INVALID_PARAMETER);
+    RETURNS(cuptiActivityRegisterCallbacks(NULL, records_take), CUPTI_ERROR_INVALID_PARAMETER);
+    RETURNS(cuptiActivityRegisterCallbacks(records_give, NULL), CUPTI_ERROR_INVALID_PARAMETER);
+    RETURNS(cuptiActivityGetNextRecord(NULL, 8, &record), CUPTI_ERROR_INVALID_PARAMETER);
     FACT_EQ(cuptiActivityGetNextRecord(buffer, 0, &record), CUPTI_ERROR_MAX_LIMIT_REACHED,
             "cupti_activity.h, cuptiActivityGetNextRecord: no more records in the buffer");
-    FACT_EQ(cuptiActivityGetNumDroppedRecords(NULL, 0, NULL), CUPTI_ERROR_INVALID_PARAMETER,
-            "cupti_activity.h, cuptiActivityGetNumDroppedRecords");
-    FACT_EQ(cuptiSubscribe(NULL, on_call, NULL), CUPTI_ERROR_INVALID_PARAMETER,
-            "cupti_callbacks.h, cuptiSubscribe");
-    FACT_EQ(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_INVALID), CUPTI_ERROR_INVALID_KIND,
-            "cupti_activity.h, cuptiActivityEnable");
+    RETURNS(cuptiActivityGetNumDroppedRecords(NULL, 0, NULL), CUPTI_ERROR_INVALID_PARAMETER);
+    RETURNS(cuptiSubscribe(NULL, on_call, NULL), CUPTI_ERROR_INVALID_PARAMETER);
+    RETURNS(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_INVALID), CUPTI_ERROR_INVALID_KIND);
     DO(cuptiSubscribe(&sub, on_call, NULL));
     DO(cuptiUnsubscribe(sub));
 }
@@ -80,8 +72,7 @@ TEST(results_have_their_names)
     FACT(strstr(text, "SUCCESS") != NULL, "cupti_result.h, cuptiGetResultString");
     DO(cuptiGetResultString(CUPTI_ERROR_INVALID_KIND, &text));
     FACT(!strcmp(text, "CUPTI_ERROR_INVALID_KIND"), "cupti_result.h, cuptiGetResultString");
-    FACT_EQ(cuptiGetResultString(CUPTI_SUCCESS, NULL), CUPTI_ERROR_INVALID_PARAMETER,
-            "cupti_result.h, cuptiGetResultString");
+    RETURNS(cuptiGetResultString(CUPTI_SUCCESS, NULL), CUPTI_ERROR_INVALID_PARAMETER);
 }
 
 TEST(time_goes_forward)
@@ -107,11 +98,10 @@ TEST(there_is_one_subscriber)
 TEST(external_ids_are_a_stack_per_kind)
 {
     uint64_t id = 0;
-    FACT_EQ(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id),
-            CUPTI_ERROR_QUEUE_EMPTY, "cupti_activity.h, cuptiActivityPopExternalCorrelationId");
-    FACT_EQ(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_INVALID, 1),
-            CUPTI_ERROR_INVALID_PARAMETER,
-            "cupti_activity.h, cuptiActivityPushExternalCorrelationId");
+    RETURNS(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id),
+            CUPTI_ERROR_QUEUE_EMPTY);
+    RETURNS(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_INVALID, 1),
+            CUPTI_ERROR_INVALID_PARAMETER);
     DO(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 1));
     DO(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 2));
     DO(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 3));
@@ -130,11 +120,10 @@ TEST(contexts_and_streams_have_ids)
     DO(cuCtxGetCurrent(&ctx));
     DO(cudaStreamCreate(&a));
     DO(cudaStreamCreate(&b));
-    FACT_EQ(cuptiGetContextId(ctx, NULL), CUPTI_ERROR_INVALID_PARAMETER,
-            "cupti_activity.h, cuptiGetContextId");
+    RETURNS(cuptiGetContextId(ctx, NULL), CUPTI_ERROR_INVALID_PARAMETER);
     FACT_EQ(cuptiGetContextId(NULL, &context), CUPTI_ERROR_INVALID_CONTEXT,
             "cupti_activity.h, cuptiGetContextId: the context is NULL");
-    FACT_EQ(cuptiGetContextId(ctx, &context), CUPTI_SUCCESS, "cupti_activity.h, cuptiGetContextId");
+    DO(cuptiGetContextId(ctx, &context));
     DO(cuptiGetDeviceId(ctx, &device));
     FACT_EQ(device, 0, "cupti_activity.h, cuptiGetDeviceId: the device that contains the context");
     DO(cuptiGetDeviceId(NULL, &device));
@@ -144,8 +133,7 @@ TEST(contexts_and_streams_have_ids)
     FACT(first != second, "cupti_activity.h, cuptiGetStreamIdEx: unique within a context");
     DO(cuptiGetStreamIdEx(NULL, (CUstream)a, 0, &second));
     FACT_EQ(second, first, "cupti_activity.h, cuptiGetStreamIdEx: the context may be NULL");
-    FACT_EQ(cuptiGetStreamIdEx(ctx, (CUstream)a, 0, NULL), CUPTI_ERROR_INVALID_PARAMETER,
-            "cupti_activity.h, cuptiGetStreamIdEx");
+    RETURNS(cuptiGetStreamIdEx(ctx, (CUstream)a, 0, NULL), CUPTI_ERROR_INVALID_PARAMETER);
     DO(cudaStreamDestroy(a));
     DO(cudaStreamDestroy(b));
 }
@@ -157,13 +145,12 @@ TEST(attributes_are_sized)
     FACT(value > 0, "cupti_activity.h, CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE");
     FACT_EQ(size, sizeof value, "cupti_activity.h, cuptiActivityGetAttribute");
     size = 1;
-    FACT_EQ(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, &value),
-            CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT,
-            "cupti_activity.h, cuptiActivityGetAttribute");
-    FACT_EQ(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, NULL, &value),
-            CUPTI_ERROR_INVALID_PARAMETER, "cupti_activity.h, cuptiActivityGetAttribute");
-    FACT_EQ(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, NULL),
-            CUPTI_ERROR_INVALID_PARAMETER, "cupti_activity.h, cuptiActivityGetAttribute");
+    RETURNS(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, &value),
+            CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT);
+    RETURNS(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, NULL, &value),
+            CUPTI_ERROR_INVALID_PARAMETER);
+    RETURNS(cuptiActivityGetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, NULL),
+            CUPTI_ERROR_INVALID_PARAMETER);
 }
 
 /* ---- API records ---- */
@@ -526,8 +513,7 @@ TEST(callbacks_come_around_calls)
     DO(cuptiSubscribe(&sub, on_call, &seen));
     DO(cuptiGetCallbackState(&on, sub, CUPTI_CB_DOMAIN_RUNTIME_API, ID(cudaMalloc_v3020)));
     FACT_EQ(on, 0, "cupti_callbacks.h, cuptiSubscribe: all callbacks are disabled at first");
-    FACT_EQ(cuptiEnableCallback(1, sub, CUPTI_CB_DOMAIN_INVALID, 1), CUPTI_ERROR_INVALID_PARAMETER,
-            "cupti_callbacks.h, cuptiEnableCallback");
+    RETURNS(cuptiEnableCallback(1, sub, CUPTI_CB_DOMAIN_INVALID, 1), CUPTI_ERROR_INVALID_PARAMETER);
     DO(cuptiEnableCallback(1, sub, CUPTI_CB_DOMAIN_RUNTIME_API, ID(cudaMalloc_v3020)));
     DO(cuptiGetCallbackState(&on, sub, CUPTI_CB_DOMAIN_RUNTIME_API, ID(cudaMalloc_v3020)));
     FACT(on != 0, "cupti_callbacks.h, cuptiGetCallbackState");

@@ -13,28 +13,28 @@ TEST(ordinals_are_below_the_count)
     int count = 0;
     CUdevice device;
     DO(cuDeviceGetCount(&count));
-    FACT(count >= 1, "cuda.h, cuDeviceGetCount: number of devices available for execution");
+    FACT(count >= 1, "cuDeviceGetCount: number of devices available for execution");
     FACT_EQ(cuDeviceGet(&device, count), CUDA_ERROR_INVALID_DEVICE,
-            "cuda.h, cuDeviceGet: ordinal in [0, cuDeviceGetCount()-1]");
+            "cuDeviceGet: ordinal in [0, cuDeviceGetCount()-1]");
     FACT_EQ(cuDeviceGet(&device, -1), CUDA_ERROR_INVALID_DEVICE,
-            "cuda.h, cuDeviceGet: ordinal in [0, cuDeviceGetCount()-1]");
-    FACT_EQ(cuDeviceGet(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuDeviceGet: returns");
-    FACT_EQ(cuDeviceGetCount(NULL), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuDeviceGetCount: returns");
+            "cuDeviceGet: ordinal in [0, cuDeviceGetCount()-1]");
+    RETURNS(cuDeviceGet(NULL, 0), CUDA_ERROR_INVALID_VALUE);
+    RETURNS(cuDeviceGetCount(NULL), CUDA_ERROR_INVALID_VALUE);
     for (int i = 0; i < count; i++)
         FACT_EQ(cuDeviceGet(&device, i), CUDA_SUCCESS,
-                "cuda.h, cuDeviceGet: a handle for each ordinal below the count");
+                "cuDeviceGet: a handle for each ordinal below the count");
 }
 
 TEST(runtime_and_driver_count_alike)
 {
     int driver = 0, runtime = 0;
     DO(cuDeviceGetCount(&driver));
-    FACT_EQ(cudaGetDeviceCount(&runtime), cudaSuccess, "cuda_runtime_api.h, cudaGetDeviceCount");
-    FACT_EQ(runtime, driver, "cuda_runtime_api.h, cudaGetDeviceCount: see also cuDeviceGetCount");
+    DO(cudaGetDeviceCount(&runtime));
+    FACT_EQ(runtime, driver, "cudaGetDeviceCount: see also cuDeviceGetCount");
     FACT_EQ(cudaSetDevice(runtime), cudaErrorInvalidDevice,
-            "cuda_runtime_api.h, cudaSetDevice: valid ids are 0 to cudaGetDeviceCount() - 1");
+            "cudaSetDevice: valid ids are 0 to cudaGetDeviceCount() - 1");
     FACT_EQ(cudaSetDevice(-1), cudaErrorInvalidDevice,
-            "cuda_runtime_api.h, cudaSetDevice: valid ids are 0 to cudaGetDeviceCount() - 1");
+            "cudaSetDevice: valid ids are 0 to cudaGetDeviceCount() - 1");
     (void)cudaGetLastError();
 }
 
@@ -45,21 +45,15 @@ TEST(a_device_that_is_not_there_has_no_properties)
     char text[64];
     CUuuid uuid;
     DO(cuDeviceGetCount(&count));
-    FACT_EQ(cuDeviceTotalMem(&bytes, count), CUDA_ERROR_INVALID_DEVICE,
-            "cuda.h, cuDeviceTotalMem: returns");
-    FACT_EQ(cuDeviceGetName(text, sizeof text, count), CUDA_ERROR_INVALID_DEVICE,
-            "cuda.h, cuDeviceGetName: returns");
-    FACT_EQ(cuDeviceGetUuid(&uuid, count), CUDA_ERROR_INVALID_DEVICE,
-            "cuda.h, cuDeviceGetUuid: returns");
-    FACT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, count),
-            CUDA_ERROR_INVALID_DEVICE, "cuda.h, cuDeviceGetAttribute: returns");
-    FACT_EQ(cuDeviceGetPCIBusId(text, sizeof text, count), CUDA_ERROR_INVALID_DEVICE,
-            "cuda.h, cuDeviceGetPCIBusId: returns");
-    FACT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, count), cudaErrorInvalidDevice,
-            "cuda_runtime_api.h, cudaDeviceGetAttribute: returns");
+    RETURNS(cuDeviceTotalMem(&bytes, count), CUDA_ERROR_INVALID_DEVICE);
+    RETURNS(cuDeviceGetName(text, sizeof text, count), CUDA_ERROR_INVALID_DEVICE);
+    RETURNS(cuDeviceGetUuid(&uuid, count), CUDA_ERROR_INVALID_DEVICE);
+    RETURNS(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, count),
+            CUDA_ERROR_INVALID_DEVICE);
+    RETURNS(cuDeviceGetPCIBusId(text, sizeof text, count), CUDA_ERROR_INVALID_DEVICE);
+    RETURNS(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, count), cudaErrorInvalidDevice);
     struct cudaDeviceProp prop;
-    FACT_EQ(cudaGetDeviceProperties(&prop, count), cudaErrorInvalidDevice,
-            "cuda_runtime_api.h, cudaGetDeviceProperties: returns");
+    RETURNS(cudaGetDeviceProperties(&prop, count), cudaErrorInvalidDevice);
     (void)cudaGetLastError();
 }
 
@@ -89,34 +83,34 @@ TEST(limits_of_a_device_fit_together)
 {
     int optin = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     FACT(optin >= conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
-         "cuda.h, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: what may be opted in to");
+         "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: what may be opted in to");
     FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) >= optin,
-         "cuda.h, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR");
+         "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR");
     FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) > 0,
-         "cuda.h, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT");
+         "CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT");
     FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) > 0,
-         "cuda.h, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE");
-    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_PITCH) > 0, "cuda.h, CU_DEVICE_ATTRIBUTE_MAX_PITCH");
+         "CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE");
+    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_PITCH) > 0, "CU_DEVICE_ATTRIBUTE_MAX_PITCH");
     int alignment = conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
     FACT(alignment > 0 && !(alignment & (alignment - 1)),
-         "cuda.h, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT: an alignment requirement");
+         "CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT: an alignment requirement");
     alignment = conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
     FACT(alignment > 0 && !(alignment & (alignment - 1)),
-         "cuda.h, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT: an alignment requirement");
+         "CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT: an alignment requirement");
 }
 
 TEST(features_of_all_such_devices_are_there)
 {
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING), 1,
-            "cuda.h, unified addressing: always enabled in 64-bit Linux processes");
+            "unified addressing: always enabled in 64-bit Linux processes");
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY), 1,
-            "cuda.h, CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY: implied by unified addressing");
+            "CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY: implied by unified addressing");
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS), 1,
             "CUDA programming guide, concurrent kernel execution: compute capability 2.x and up");
     FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT) >= 1,
          "CUDA programming guide, overlap of data transfer and kernel execution");
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED), 1,
-            "cuda.h, CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED");
+            "CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED");
     FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 7,
          "what this suite and the CUDA 13 driver support");
 }
@@ -124,10 +118,8 @@ TEST(features_of_all_such_devices_are_there)
 TEST(an_attribute_that_does_not_exist_is_refused)
 {
     int value;
-    FACT_EQ(cuDeviceGetAttribute(NULL, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuDeviceGetAttribute: returns");
-    FACT_EQ(cuDeviceGetAttribute(&value, (CUdevice_attribute)100000, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuDeviceGetAttribute: returns");
+    RETURNS(cuDeviceGetAttribute(NULL, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0), CUDA_ERROR_INVALID_VALUE);
+    RETURNS(cuDeviceGetAttribute(&value, (CUdevice_attribute)100000, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(properties_repeat_the_attributes)
@@ -138,30 +130,30 @@ TEST(properties_repeat_the_attributes)
     DO(cudaGetDeviceProperties(&prop, 0));
     DO(cuDeviceGetName(name, sizeof name, 0));
     DO(cuDeviceTotalMem(&total, 0));
-    FACT(*name, "cuda.h, cuDeviceGetName: an ASCII string identifying the device");
-    FACT(!strcmp(prop.name, name), "cuda_runtime_api.h, cudaGetDeviceProperties: name");
-    FACT(total >= (size_t)1 << 30, "cuda.h, cuDeviceTotalMem: bytes of memory on the device");
-    FACT_EQ(prop.totalGlobalMem, total, "cuda_runtime_api.h, cudaDeviceProp: totalGlobalMem");
+    FACT(*name, "cuDeviceGetName: an ASCII string identifying the device");
+    FACT(!strcmp(prop.name, name), "cudaGetDeviceProperties: name");
+    FACT(total >= (size_t)1 << 30, "cuDeviceTotalMem: bytes of memory on the device");
+    FACT_EQ(prop.totalGlobalMem, total, "cudaDeviceProp: totalGlobalMem");
     FACT_EQ(prop.multiProcessorCount, conf_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-            "cuda_runtime_api.h, cudaDeviceProp: multiProcessorCount");
+            "cudaDeviceProp: multiProcessorCount");
     FACT_EQ(prop.major, conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-            "cuda_runtime_api.h, cudaDeviceProp: major");
+            "cudaDeviceProp: major");
     FACT_EQ(prop.minor, conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-            "cuda_runtime_api.h, cudaDeviceProp: minor");
+            "cudaDeviceProp: minor");
     FACT_EQ(prop.warpSize, 32, SPECIFICATIONS);
     FACT_EQ(prop.maxThreadsPerBlock, 1024, SPECIFICATIONS);
     FACT_EQ(prop.maxGridSize[0], 2147483647, SPECIFICATIONS);
     FACT_EQ(prop.maxThreadsDim[2], 64, SPECIFICATIONS);
     FACT_EQ(prop.sharedMemPerBlock, 49152, SPECIFICATIONS);
     FACT_EQ(prop.l2CacheSize, conf_attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
-            "cuda_runtime_api.h, cudaDeviceProp: l2CacheSize");
-    FACT_EQ(prop.unifiedAddressing, 1, "cuda_runtime_api.h, cudaDeviceProp: unifiedAddressing");
+            "cudaDeviceProp: l2CacheSize");
+    FACT_EQ(prop.unifiedAddressing, 1, "cudaDeviceProp: unifiedAddressing");
     FACT_EQ(prop.pciBusID, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
-            "cuda_runtime_api.h, cudaDeviceProp: pciBusID");
+            "cudaDeviceProp: pciBusID");
     FACT_EQ(prop.asyncEngineCount, conf_attribute(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT),
-            "cuda_runtime_api.h, cudaDeviceProp: asyncEngineCount");
+            "cudaDeviceProp: asyncEngineCount");
     FACT_EQ(prop.memoryBusWidth, conf_attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH),
-            "cuda_runtime_api.h, cudaDeviceProp: memoryBusWidth");
+            "cudaDeviceProp: memoryBusWidth");
 }
 
 TEST(runtime_attributes_are_the_drivers)
@@ -184,7 +176,7 @@ TEST(runtime_attributes_are_the_drivers)
         int value = -1;
         DO(cudaDeviceGetAttribute(&value, pairs[i].runtime, 0));
         FACT_EQ(value, conf_attribute(pairs[i].driver),
-                "cuda_runtime_api.h, cudaDeviceGetAttribute: the same attribute of the same device");
+                "cudaDeviceGetAttribute: the same attribute of the same device");
     }
 }
 
@@ -196,23 +188,19 @@ TEST(bus_ids_name_the_device)
     int ordinal = -1;
     DO(cuDeviceGetPCIBusId(id, sizeof id, 0));
     FACT_EQ(sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function), 4,
-            "cuda.h, cuDeviceGetPCIBusId: [domain]:[bus]:[device].[function], all hexadecimal");
-    FACT_EQ(bus, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), "cuda.h, cuDeviceGetPCIBusId");
-    FACT_EQ(slot, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID), "cuda.h, cuDeviceGetPCIBusId");
-    FACT_EQ(domain, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
-            "cuda.h, cuDeviceGetPCIBusId");
-    FACT_EQ(cuDeviceGetByPCIBusId(&device, id), CUDA_SUCCESS, "cuda.h, cuDeviceGetByPCIBusId");
-    FACT_EQ(device, 0, "cuda.h, cuDeviceGetByPCIBusId: the device of this bus id");
+            "cuDeviceGetPCIBusId: [domain]:[bus]:[device].[function], all hexadecimal");
+    FACT_EQ(bus, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), "cuDeviceGetPCIBusId");
+    FACT_EQ(slot, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID), "cuDeviceGetPCIBusId");
+    FACT_EQ(domain, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID), "cuDeviceGetPCIBusId");
+    DO(cuDeviceGetByPCIBusId(&device, id));
+    FACT_EQ(device, 0, "cuDeviceGetByPCIBusId: the device of this bus id");
     DO(cudaDeviceGetPCIBusId(again, sizeof again, 0));
-    FACT(!strcmp(id, again), "cuda_runtime_api.h, cudaDeviceGetPCIBusId");
+    FACT(!strcmp(id, again), "cudaDeviceGetPCIBusId");
     DO(cudaDeviceGetByPCIBusId(&ordinal, id));
-    FACT_EQ(ordinal, 0, "cuda_runtime_api.h, cudaDeviceGetByPCIBusId");
-    FACT_EQ(cuDeviceGetByPCIBusId(NULL, id), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuDeviceGetByPCIBusId: returns");
-    FACT_EQ(cuDeviceGetByPCIBusId(&device, NULL), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuDeviceGetByPCIBusId: returns");
-    FACT_EQ(cuDeviceGetPCIBusId(NULL, 32, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuDeviceGetPCIBusId: returns");
+    FACT_EQ(ordinal, 0, "cudaDeviceGetByPCIBusId");
+    RETURNS(cuDeviceGetByPCIBusId(NULL, id), CUDA_ERROR_INVALID_VALUE);
+    RETURNS(cuDeviceGetByPCIBusId(&device, NULL), CUDA_ERROR_INVALID_VALUE);
+    RETURNS(cuDeviceGetPCIBusId(NULL, 32, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(uuids_differ_between_devices)
@@ -223,29 +211,29 @@ TEST(uuids_differ_between_devices)
     DO(cuDeviceGetUuid(&first, 0));
     for (int i = 1; i < count; i++) {
         DO(cuDeviceGetUuid(&other, i));
-        FACT(memcmp(&first, &other, sizeof first), "cuda.h, cuDeviceGetUuid: 16-octet identifier");
+        FACT(memcmp(&first, &other, sizeof first), "cuDeviceGetUuid: 16-octet identifier");
     }
     DO(cuDeviceGetUuid(&other, 0));
-    FACT(!memcmp(&first, &other, sizeof first), "cuda.h, cuDeviceGetUuid: identifies the device");
-    FACT_EQ(cuDeviceGetUuid(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuDeviceGetUuid: returns");
+    FACT(!memcmp(&first, &other, sizeof first), "cuDeviceGetUuid: identifies the device");
+    RETURNS(cuDeviceGetUuid(NULL, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(versions_are_those_of_cuda_13)
 {
     int driver = 0, runtime = 0, seen = 0;
     DO(cuDriverGetVersion(&driver));
-    FACT(driver >= 13000, "cuda.h, cuDriverGetVersion: 1000 * major + 10 * minor");
+    FACT(driver >= 13000, "cuDriverGetVersion: 1000 * major + 10 * minor");
     DO(cudaRuntimeGetVersion(&runtime));
     FACT_EQ(runtime / 1000, CUDART_VERSION / 1000,
-            "cuda_runtime_api.h, cudaRuntimeGetVersion: 1000 * major + 10 * minor");
+            "cudaRuntimeGetVersion: 1000 * major + 10 * minor");
     DO(cudaDriverGetVersion(&seen));
-    FACT_EQ(seen, driver, "cuda_runtime_api.h, cudaDriverGetVersion: latest the driver supports");
+    FACT_EQ(seen, driver, "cudaDriverGetVersion: latest the driver supports");
     FACT_EQ(cuDriverGetVersion(NULL), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuDriverGetVersion: INVALID_VALUE if driverVersion is NULL");
+            "cuDriverGetVersion: INVALID_VALUE if driverVersion is NULL");
     FACT_EQ(cudaRuntimeGetVersion(NULL), cudaErrorInvalidValue,
-            "cuda_runtime_api.h, cudaRuntimeGetVersion: invalid value if the argument is NULL");
+            "cudaRuntimeGetVersion: invalid value if the argument is NULL");
     FACT_EQ(cudaDriverGetVersion(NULL), cudaErrorInvalidValue,
-            "cuda_runtime_api.h, cudaDriverGetVersion: invalid value if the argument is NULL");
+            "cudaDriverGetVersion: invalid value if the argument is NULL");
     (void)cudaGetLastError();
 }
 

@@ -8,18 +8,18 @@
 TEST(the_last_error_stays_until_it_is_taken)
 {
     (void)cudaGetLastError();
-    FACT_EQ(cudaPeekAtLastError(), cudaSuccess, "cuda_runtime_api.h, cudaGetLastError: resets it");
-    FACT_EQ(cudaSetDevice(-1), cudaErrorInvalidDevice, "cuda_runtime_api.h, cudaSetDevice");
+    FACT_EQ(cudaPeekAtLastError(), cudaSuccess, "cudaGetLastError: resets it");
+    RETURNS(cudaSetDevice(-1), cudaErrorInvalidDevice);
     FACT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice,
-            "cuda_runtime_api.h, cudaPeekAtLastError: the last error produced");
+            "cudaPeekAtLastError: the last error produced");
     FACT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice,
-            "cuda_runtime_api.h, cudaPeekAtLastError: does not reset it");
+            "cudaPeekAtLastError: does not reset it");
     DO(cudaDeviceSynchronize());
     FACT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice,
-            "cuda_runtime_api.h, cudaPeekAtLastError: a call that succeeds changes nothing");
+            "cudaPeekAtLastError: a call that succeeds changes nothing");
     FACT_EQ(cudaGetLastError(), cudaErrorInvalidDevice,
-            "cuda_runtime_api.h, cudaGetLastError: the last error produced");
-    FACT_EQ(cudaGetLastError(), cudaSuccess, "cuda_runtime_api.h, cudaGetLastError: resets it");
+            "cudaGetLastError: the last error produced");
+    FACT_EQ(cudaGetLastError(), cudaSuccess, "cudaGetLastError: resets it");
 }
 
 TEST(a_newer_error_replaces_an_older_one)
@@ -27,8 +27,7 @@ TEST(a_newer_error_replaces_an_older_one)
     int local;
     (void)cudaSetDevice(-1);
     (void)cudaFree(&local);
-    FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue,
-            "cuda_runtime_api.h, cudaGetLastError: the last error produced");
+    FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue, "cudaGetLastError: the last error produced");
 }
 
 static void *other_thread(void *error)
@@ -47,9 +46,8 @@ TEST(each_thread_has_a_last_error)
     (void)cudaFree(&local);
     DO(pthread_create(&thread, NULL, other_thread, &there));
     pthread_join(thread, NULL);
-    FACT_EQ(there, cudaSuccess, "cuda_runtime_api.h, cudaPeekAtLastError: of the host thread");
-    FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue,
-            "cuda_runtime_api.h, cudaGetLastError: of the host thread");
+    FACT_EQ(there, cudaSuccess, "cudaPeekAtLastError: of the host thread");
+    FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue, "cudaGetLastError: of the host thread");
 }
 
 TEST(driver_errors_are_not_the_runtimes)
@@ -57,8 +55,7 @@ TEST(driver_errors_are_not_the_runtimes)
     CUdeviceptr memory;
     (void)cudaGetLastError();
     DO(cuMemAlloc(&memory, 0) == CUDA_ERROR_INVALID_VALUE ? 0 : 1);
-    FACT_EQ(cudaGetLastError(), cudaSuccess,
-            "cuda_runtime_api.h, cudaGetLastError: errors of runtime calls");
+    FACT_EQ(cudaGetLastError(), cudaSuccess, "cudaGetLastError: errors of runtime calls");
 }
 
 TEST(most_errors_leave_everything_usable)
@@ -116,13 +113,13 @@ TEST(names_are_those_of_the_enumerations)
                   NAMED(CUDA_ERROR_EXTERNAL_DEVICE)};
     for (size_t i = 0; i < sizeof runtime / sizeof runtime[0]; i++)
         FACT(!strcmp(cudaGetErrorName(runtime[i].error), runtime[i].name),
-             "cuda_runtime_api.h, cudaGetErrorName: the enumerator's name");
+             "cudaGetErrorName: the enumerator's name");
     for (size_t i = 0; i < sizeof driver / sizeof driver[0]; i++) {
         const char *name = NULL, *text = NULL;
         DO(cuGetErrorName(driver[i].error, &name));
-        FACT(!strcmp(name, driver[i].name), "cuda.h, cuGetErrorName: the enumerator's name");
-        FACT_EQ(cuGetErrorString(driver[i].error, &text), CUDA_SUCCESS, "cuda.h, cuGetErrorString");
-        FACT(text && *text, "cuda.h, cuGetErrorString: a description");
+        FACT(!strcmp(name, driver[i].name), "cuGetErrorName: the enumerator's name");
+        DO(cuGetErrorString(driver[i].error, &text));
+        FACT(text && *text, "cuGetErrorString: a description");
     }
 }
 
@@ -130,16 +127,16 @@ TEST(unknown_errors_have_no_name)
 {
     const char *name = "x";
     FACT_EQ(cuGetErrorName((CUresult)123456, &name), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuGetErrorName: an invalid value if the error is not recognised");
-    FACT(!name, "cuda.h, cuGetErrorName: NULL if the error is not recognised");
+            "cuGetErrorName: an invalid value if the error is not recognised");
+    FACT(!name, "cuGetErrorName: NULL if the error is not recognised");
     name = "x";
     FACT_EQ(cuGetErrorString((CUresult)123456, &name), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuGetErrorString: an invalid value if the error is not recognised");
-    FACT(!name, "cuda.h, cuGetErrorString: NULL if the error is not recognised");
+            "cuGetErrorString: an invalid value if the error is not recognised");
+    FACT(!name, "cuGetErrorString: NULL if the error is not recognised");
     FACT(!strcmp(cudaGetErrorName((cudaError_t)123456), "unrecognized error code"),
-         "cuda_runtime_api.h, cudaGetErrorName: this text if the error is not recognised");
+         "cudaGetErrorName: this text if the error is not recognised");
     FACT(!strcmp(cudaGetErrorString((cudaError_t)123456), "unrecognized error code"),
-         "cuda_runtime_api.h, cudaGetErrorString: this text if the error is not recognised");
+         "cudaGetErrorString: this text if the error is not recognised");
 }
 
 int conf_error(void)

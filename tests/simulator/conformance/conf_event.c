@@ -48,21 +48,21 @@ TEST(an_event_never_recorded_is_complete)
 {
     CUevent event = new_event(CU_EVENT_DEFAULT);
     FACT_EQ(cuEventQuery(event), CUDA_SUCCESS,
-            "cuda.h, cuEventQuery: success if the event was never recorded");
+            "cuEventQuery: success if the event was never recorded");
     FACT_EQ(cuEventSynchronize(event), CUDA_SUCCESS,
-            "cuda.h, cuEventSynchronize: success if the event was never recorded");
-    FACT_EQ(cuEventDestroy(event), CUDA_SUCCESS, "cuda.h, cuEventDestroy: returns");
+            "cuEventSynchronize: success if the event was never recorded");
+    DO(cuEventDestroy(event));
 }
 
 TEST(an_event_completes_with_the_work_before_it)
 {
     CUevent event = new_event(CU_EVENT_DEFAULT);
     close_gate();
-    FACT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS, "cuda.h, cuEventRecord: returns");
-    FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY, "cuda.h, cuEventQuery: work is incomplete");
+    DO(cuEventRecord(event, stream));
+    FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY, "cuEventQuery: work is incomplete");
     open_gate();
-    FACT_EQ(cuEventQuery(event), CUDA_SUCCESS, "cuda.h, cuEventQuery: all captured work is done");
-    FACT_EQ(cuEventSynchronize(event), CUDA_SUCCESS, "cuda.h, cuEventSynchronize: returns");
+    FACT_EQ(cuEventQuery(event), CUDA_SUCCESS, "cuEventQuery: all captured work is done");
+    DO(cuEventSynchronize(event));
     DO(cuEventDestroy(event));
 }
 
@@ -86,13 +86,13 @@ TEST(the_newest_record_counts)
     CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
     close_gate();
     DO(cuEventRecord(event, stream));
-    FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY, "cuda.h, cuEventQuery: work is incomplete");
+    FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY, "cuEventQuery: work is incomplete");
     DO(cuEventRecord(event, other));
     FACT_EQ(cuEventSynchronize(event), CUDA_SUCCESS,
-            "cuda.h, cuEventRecord: overwrites the previously captured state");
+            "cuEventRecord: overwrites the previously captured state");
     DO(cuEventRecord(event, stream));
     FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY,
-            "cuda.h, cuEventRecord: overwrites the previously captured state");
+            "cuEventRecord: overwrites the previously captured state");
     open_gate();
     DO(cuEventDestroy(event));
     DO(cuStreamDestroy(other));
@@ -104,9 +104,9 @@ TEST(a_pending_event_may_be_destroyed)
     close_gate();
     DO(cuEventRecord(event, stream));
     FACT_EQ(cuEventDestroy(event), CUDA_SUCCESS,
-            "cuda.h, cuEventDestroy: may be called before the event is complete, does not block");
+            "cuEventDestroy: may be called before the event is complete, does not block");
     FACT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY,
-            "cuda.h, cuEventDestroy: does not block on completion");
+            "cuEventDestroy: does not block on completion");
     open_gate();
 }
 
@@ -114,16 +114,15 @@ TEST(flags_of_events)
 {
     CUevent event = NULL;
     FACT_EQ(cuEventCreate(&event, CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS,
-            "cuda.h, cuEventCreate: flags");
+            "cuEventCreate: flags");
     DO(cuEventRecord(event, stream));
     FACT_EQ(cuEventSynchronize(event), CUDA_SUCCESS,
-            "cuda.h, CU_EVENT_BLOCKING_SYNC: cuEventSynchronize blocks until the event completes");
+            "CU_EVENT_BLOCKING_SYNC: cuEventSynchronize blocks until the event completes");
     DO(cuEventDestroy(event));
     FACT_EQ(cuEventCreate(&event, CU_EVENT_INTERPROCESS), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuEventCreate: INTERPROCESS must come with DISABLE_TIMING");
-    FACT_EQ(cuEventCreate(&event, 0x80000000u), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuEventCreate: returns");
-    FACT_EQ(cuEventCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuEventCreate: returns");
+            "cuEventCreate: INTERPROCESS must come with DISABLE_TIMING");
+    RETURNS(cuEventCreate(&event, 0x80000000u), CUDA_ERROR_INVALID_VALUE);
+    RETURNS(cuEventCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(elapsed_time_lies_between_two_records)
@@ -134,10 +133,10 @@ TEST(elapsed_time_lies_between_two_records)
     DO(cuMemsetD8Async(memory, 2, 4096, stream));
     DO(cuEventRecord(end, stream));
     DO(cuEventSynchronize(end));
-    FACT_EQ(cuEventElapsedTime(&ms, begin, end), CUDA_SUCCESS, "cuda.h, cuEventElapsedTime");
-    FACT(ms >= 0, "cuda.h, cuEventElapsedTime: milliseconds between start and end");
-    FACT_EQ(cuEventElapsedTime(&ms, begin, begin), CUDA_SUCCESS, "cuda.h, cuEventElapsedTime");
-    FACT(ms == 0, "cuda.h, cuEventElapsedTime: between two events, here one and the same");
+    DO(cuEventElapsedTime(&ms, begin, end));
+    FACT(ms >= 0, "cuEventElapsedTime: milliseconds between start and end");
+    DO(cuEventElapsedTime(&ms, begin, begin));
+    FACT(ms == 0, "cuEventElapsedTime: between two events, here one and the same");
     DO(cuEventDestroy(begin));
     DO(cuEventDestroy(end));
 }
@@ -148,22 +147,22 @@ TEST(what_cannot_be_measured)
     CUevent begin = new_event(CU_EVENT_DEFAULT), end = new_event(CU_EVENT_DEFAULT);
     CUevent untimed = new_event(CU_EVENT_DISABLE_TIMING);
     FACT_EQ(cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_INVALID_HANDLE,
-            "cuda.h, cuEventElapsedTime: neither event has been recorded");
+            "cuEventElapsedTime: neither event has been recorded");
     DO(cuEventRecord(begin, stream));
     DO(cuEventRecord(untimed, stream));
     DO(cuStreamSynchronize(stream));
     FACT_EQ(cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_INVALID_HANDLE,
-            "cuda.h, cuEventElapsedTime: one event has not been recorded");
+            "cuEventElapsedTime: one event has not been recorded");
     FACT_EQ(cuEventElapsedTime(&ms, begin, untimed), CUDA_ERROR_INVALID_HANDLE,
-            "cuda.h, cuEventElapsedTime: an event with CU_EVENT_DISABLE_TIMING");
+            "cuEventElapsedTime: an event with CU_EVENT_DISABLE_TIMING");
     FACT_EQ(cuEventElapsedTime(&ms, untimed, begin), CUDA_ERROR_INVALID_HANDLE,
-            "cuda.h, cuEventElapsedTime: an event with CU_EVENT_DISABLE_TIMING");
+            "cuEventElapsedTime: an event with CU_EVENT_DISABLE_TIMING");
     close_gate();
     DO(cuEventRecord(end, stream));
     FACT_EQ(cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_NOT_READY,
-            "cuda.h, cuEventElapsedTime: one event is not complete");
+            "cuEventElapsedTime: one event is not complete");
     open_gate();
-    FACT_EQ(cuEventElapsedTime(&ms, begin, end), CUDA_SUCCESS, "cuda.h, cuEventElapsedTime");
+    DO(cuEventElapsedTime(&ms, begin, end));
     DO(cuEventDestroy(begin));
     DO(cuEventDestroy(end));
     DO(cuEventDestroy(untimed));
@@ -175,27 +174,25 @@ TEST(the_runtime_has_the_same_events)
     float ms = -1;
     DO(cudaEventCreate(&begin));
     DO(cudaEventCreateWithFlags(&end, cudaEventBlockingSync));
-    FACT_EQ(cudaEventQuery(begin), cudaSuccess,
-            "cuda_runtime_api.h, cudaEventQuery: success if never recorded");
+    FACT_EQ(cudaEventQuery(begin), cudaSuccess, "cudaEventQuery: success if never recorded");
     FACT_EQ(cudaEventElapsedTime(&ms, begin, end), cudaErrorInvalidResourceHandle,
-            "cuda_runtime_api.h, cudaEventElapsedTime: not recorded");
+            "cudaEventElapsedTime: not recorded");
     (void)cudaGetLastError();
     DO(cudaEventRecord(begin, stream));
     close_gate();
     DO(cudaEventRecord(end, stream));
-    FACT_EQ(cudaEventQuery(end), cudaErrorNotReady, "cuda_runtime_api.h, cudaEventQuery");
+    RETURNS(cudaEventQuery(end), cudaErrorNotReady);
     FACT_EQ(cuEventQuery(end), CUDA_ERROR_NOT_READY,
             "CUDA programming guide, interoperability: cudaEvent_t and CUevent are the same");
     FACT_EQ(cudaEventElapsedTime(&ms, begin, end), cudaErrorNotReady,
-            "cuda_runtime_api.h, cudaEventElapsedTime: not complete");
+            "cudaEventElapsedTime: not complete");
     (void)cudaGetLastError();
     open_gate();
-    FACT_EQ(cudaEventSynchronize(end), cudaSuccess, "cuda_runtime_api.h, cudaEventSynchronize");
-    FACT_EQ(cudaEventElapsedTime(&ms, begin, end), cudaSuccess,
-            "cuda_runtime_api.h, cudaEventElapsedTime");
-    FACT(ms >= 0, "cuda_runtime_api.h, cudaEventElapsedTime");
-    FACT_EQ(cudaEventDestroy(begin), cudaSuccess, "cuda_runtime_api.h, cudaEventDestroy");
-    FACT_EQ(cudaEventDestroy(end), cudaSuccess, "cuda_runtime_api.h, cudaEventDestroy");
+    DO(cudaEventSynchronize(end));
+    DO(cudaEventElapsedTime(&ms, begin, end));
+    FACT(ms >= 0, "cudaEventElapsedTime");
+    DO(cudaEventDestroy(begin));
+    DO(cudaEventDestroy(end));
 }
 
 #define DEVICES "CUDA programming guide, multi-device system, stream and event behavior: "

@@ -24,11 +24,9 @@ TEST(importing_refuses_what_the_header_excludes)
                                              .size = CONF_MIB};
     CUexternalMemory memory;
     FACT(cuImportExternalMemory(&memory, &desc) != CUDA_SUCCESS,
-         "cuda.h, cuImportExternalMemory: fd must be a valid file descriptor");
-    FACT(cuImportExternalMemory(NULL, &desc) != CUDA_SUCCESS,
-         "cuda.h, cuImportExternalMemory: returns");
-    FACT(cuImportExternalMemory(&memory, NULL) != CUDA_SUCCESS,
-         "cuda.h, cuImportExternalMemory: returns");
+         "cuImportExternalMemory: fd must be a valid file descriptor");
+    FACT(cuImportExternalMemory(NULL, &desc) != CUDA_SUCCESS, "cuImportExternalMemory: returns");
+    FACT(cuImportExternalMemory(&memory, NULL) != CUDA_SUCCESS, "cuImportExternalMemory: returns");
 }
 
 int conf_external(void)

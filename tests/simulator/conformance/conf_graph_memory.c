@@ -103,11 +103,11 @@ TEST(memory_lives_between_its_nodes)
     CUgraphNode alloc = add_alloc(graph, &d);
     FACT(d != 0, ALLOC "returns the address of the allocation");
     DO(cuGraphMemAllocNodeGetParams(alloc, &params));
-    FACT(params.dptr == d && params.bytesize >= BYTES, "cuda.h, cuGraphMemAllocNodeGetParams");
+    FACT(params.dptr == d && params.bytesize >= BYTES, "cuGraphMemAllocNodeGetParams");
     CUgraphNode read_back = add_read(graph, add_fill(graph, alloc, d, 5), d);
     DO(cuGraphAddMemFreeNode(&release, graph, &read_back, 1, d));
     DO(cuGraphMemFreeNodeGetParams(release, &freed));
-    FACT(freed == d, "cuda.h, cuGraphMemFreeNodeGetParams");
+    FACT(freed == d, "cuGraphMemFreeNodeGetParams");
     CUgraphExec exec = make(graph, 0);
     for (int i = 0; i < 3; i++) {
         p.byte = 0;
@@ -133,12 +133,12 @@ TEST(memory_that_is_not_freed_outlives_the_launch)
     DO(cuStreamSynchronize(p.a));
     FACT_EQ(byte, 6, ALLOC "accessed by stream operations ordered after the graph's execution");
     FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuGraphLaunch: allocations remain unfreed from a previous launch");
+            "cuGraphLaunch: allocations remain unfreed from a previous launch");
     FACT_EQ(cuMemFreeAsync(d, p.a), CUDA_SUCCESS, ALLOC "freed by cuMemFreeAsync");
-    FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, "cuda.h, cuGraphLaunch: freed meanwhile");
+    FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, "cuGraphLaunch: freed meanwhile");
     DO(cuStreamSynchronize(p.a));
     FACT_EQ(cuMemFree(d), CUDA_SUCCESS, ALLOC "freed by cuMemFree");
-    FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, "cuda.h, cuGraphLaunch: freed meanwhile");
+    FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, "cuGraphLaunch: freed meanwhile");
     DO(cuStreamSynchronize(p.a));
     DO(cuMemcpyDtoH(&byte, d, 1));
     FACT_EQ(byte, 6, ALLOC "the address remains fixed across launches");
@@ -182,10 +182,10 @@ TEST(launches_can_free_what_the_last_one_left)
     CUgraphExec exec = make(graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
     for (int i = 0; i < 3; i++)
         FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS,
-                "cuda.h, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH");
+                "CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH");
     DO(cuMemcpyDtoHAsync(&byte, d, 1, p.a));
     DO(cuStreamSynchronize(p.a));
-    FACT_EQ(byte, 8, "cuda.h, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH");
+    FACT_EQ(byte, 8, "CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH");
     FACT_EQ(cuMemFree(d), CUDA_SUCCESS, "the last launch's allocation is still the program's");
     DO(cuGraphExecDestroy(exec));
     DO(cuGraphDestroy(graph));
@@ -248,24 +248,24 @@ TEST(captured_allocations_become_nodes)
     need_pools();
     DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
     DO(cuMemAllocAsync(&d, BYTES, p.a));
-    FACT(d != 0, "cuda.h, cuMemAllocAsync: during capture an allocation node");
+    FACT(d != 0, "cuMemAllocAsync: during capture an allocation node");
     DO(cuMemsetD8Async(d, 9, BYTES, p.a));
     DO(cuMemcpyDtoHAsync(&p.byte, d + BYTES / 2, 1, p.a));
     DO(cuMemFreeAsync(d, p.a));
     DO(cuStreamEndCapture(p.a, &graph));
     DO(cuGraphGetNodes(graph, nodes, &count));
-    FACT_EQ(count, 4, "cuda.h, cuMemAllocAsync, cuMemFreeAsync: nodes during capture");
+    FACT_EQ(count, 4, "cuMemAllocAsync, cuMemFreeAsync: nodes during capture");
     for (size_t i = 0; i < 4; i++) {
         DO(cuGraphNodeGetType(nodes[i], &type[i]));
         allocs += type[i] == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
         frees += type[i] == CU_GRAPH_NODE_TYPE_MEM_FREE;
     }
-    FACT_EQ(allocs, 1, "cuda.h, cuMemAllocAsync: during capture an allocation node");
-    FACT_EQ(frees, 1, "cuda.h, cuMemFreeAsync: during capture a free node");
+    FACT_EQ(allocs, 1, "cuMemAllocAsync: during capture an allocation node");
+    FACT_EQ(frees, 1, "cuMemFreeAsync: during capture a free node");
     CUgraphExec exec = make(graph, 0);
     DO(cuGraphLaunch(exec, p.b));
     DO(cuStreamSynchronize(p.b));
-    FACT_EQ(p.byte, 9, "cuda.h, cuMemAllocAsync: during capture an allocation node");
+    FACT_EQ(p.byte, 9, "cuMemAllocAsync: during capture an allocation node");
     DO(cuGraphExecDestroy(exec));
     DO(cuGraphDestroy(graph));
 }
@@ -282,14 +282,14 @@ TEST(the_device_counts_memory_of_graphs)
     DO(cuGraphLaunch(exec, p.a));
     DO(cuStreamSynchronize(p.a));
     FACT(attribute(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) >= BYTES,
-         "cuda.h, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: associated with graphs");
+         "CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: associated with graphs");
     FACT(attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) >= BYTES,
-         "cuda.h, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: allocated for use by graphs");
+         "CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: allocated for use by graphs");
     FACT(attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) >=
              attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT),
-         "cuda.h, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: high watermark");
+         "CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: high watermark");
     FACT(attribute(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) >= BYTES,
-         "cuda.h, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: high watermark");
+         "CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: high watermark");
     DO(cuDeviceGraphMemTrim(0));
     held = attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT);
     FACT(held >= BYTES,
@@ -299,10 +299,10 @@ TEST(the_device_counts_memory_of_graphs)
     DO(cuGraphDestroy(graph));
     DO(cuDeviceGraphMemTrim(0));
     FACT(attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) < held,
-         "cuda.h, cuDeviceGraphMemTrim: unused memory is freed");
+         "cuDeviceGraphMemTrim: unused memory is freed");
     FACT_EQ(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero), CUDA_SUCCESS,
-            "cuda.h, cuDeviceSetGraphMemAttribute: can be reset to zero");
-    FACT_EQ(cuDeviceGraphMemTrim(1000), CUDA_ERROR_INVALID_DEVICE, "cuda.h, cuDeviceGraphMemTrim");
+            "cuDeviceSetGraphMemAttribute: can be reset to zero");
+    RETURNS(cuDeviceGraphMemTrim(1000), CUDA_ERROR_INVALID_DEVICE);
 }
 
 TEST(the_runtime_does_likewise)
@@ -318,16 +318,15 @@ TEST(the_runtime_does_likewise)
     params.poolProps.location.type = cudaMemLocationTypeDevice;
     DO(cudaGraphCreate(&graph, 0));
     DO(cudaGraphAddMemAllocNode(&alloc, graph, NULL, 0, &params));
-    FACT(params.dptr != NULL, "cuda_runtime_api.h, cudaGraphAddMemAllocNode");
+    FACT(params.dptr != NULL, "cudaGraphAddMemAllocNode");
     set.dst = params.dptr;
     DO(cudaGraphAddMemsetNode(&fill, graph, &alloc, 1, &set));
     DO(cudaGraphAddMemFreeNode(&release, graph, &fill, 1, params.dptr));
     DO(cudaGraphInstantiate(&exec, graph, 0));
-    FACT_EQ(cudaGraphLaunch(exec, (cudaStream_t)p.a), cudaSuccess,
-            "cuda_runtime_api.h, cudaGraphAddMemFreeNode");
+    FACT_EQ(cudaGraphLaunch(exec, (cudaStream_t)p.a), cudaSuccess, "cudaGraphAddMemFreeNode");
     DO(cudaStreamSynchronize((cudaStream_t)p.a));
     DO(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &used));
-    FACT(used >= BYTES, "cuda_runtime_api.h, cudaDeviceGetGraphMemAttribute");
+    FACT(used >= BYTES, "cudaDeviceGetGraphMemAttribute");
     DO(cudaGraphExecDestroy(exec));
     DO(cudaGraphDestroy(graph));
     DO(cudaDeviceGraphMemTrim(0));

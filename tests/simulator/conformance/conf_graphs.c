@@ -152,7 +152,7 @@ TEST(nodes_have_their_type)
     do {                                                        \
         node = (made);                                          \
         DO(cuGraphNodeGetType(node, &type));                    \
-        FACT_EQ(type, expected, "cuda.h, cuGraphNodeGetType");  \
+        FACT_EQ(type, expected, "cuGraphNodeGetType");  \
     } while (0)
     TYPE(add_empty(NULL, 0), CU_GRAPH_NODE_TYPE_EMPTY);
     TYPE(add_fill(p.graph, NULL, 0, p.device, 1), CU_GRAPH_NODE_TYPE_MEMSET);
@@ -166,32 +166,32 @@ TEST(nodes_have_their_type)
     DO(cuGraphAddChildGraphNode(&node, p.graph, NULL, 0, child));
     TYPE(node, CU_GRAPH_NODE_TYPE_GRAPH);
     DO(cuGraphDestroy(child));
-    FACT_EQ(count_of(cuGraphGetNodes), 7, "cuda.h, cuGraphGetNodes");
+    FACT_EQ(count_of(cuGraphGetNodes), 7, "cuGraphGetNodes");
 }
 
 TEST(lists_are_given_in_two_steps)
 {
     CUgraphNode nodes[4], first = add_empty(NULL, 0), second = add_empty(&first, 1);
     size_t count = 4;
-    FACT_EQ(count_of(cuGraphGetNodes), 2, "cuda.h, cuGraphGetNodes: NULL returns the number");
+    FACT_EQ(count_of(cuGraphGetNodes), 2, "cuGraphGetNodes: NULL returns the number");
     memset(nodes, 1, sizeof nodes);
     DO(cuGraphGetNodes(p.graph, nodes, &count));
-    FACT_EQ(count, 2, "cuda.h, cuGraphGetNodes: the number of nodes actually obtained");
+    FACT_EQ(count, 2, "cuGraphGetNodes: the number of nodes actually obtained");
     FACT((nodes[0] == first && nodes[1] == second) || (nodes[0] == second && nodes[1] == first),
-         "cuda.h, cuGraphGetNodes: a list of nodes");
-    FACT(!nodes[2] && !nodes[3], "cuda.h, cuGraphGetNodes: the remaining entries are set to NULL");
-    FACT_EQ(count_of(cuGraphGetRootNodes), 1, "cuda.h, cuGraphGetRootNodes");
+         "cuGraphGetNodes: a list of nodes");
+    FACT(!nodes[2] && !nodes[3], "cuGraphGetNodes: the remaining entries are set to NULL");
+    FACT_EQ(count_of(cuGraphGetRootNodes), 1, "cuGraphGetRootNodes");
     count = 1;
     DO(cuGraphGetRootNodes(p.graph, nodes, &count));
-    FACT(nodes[0] == first, "cuda.h, cuGraphGetRootNodes");
+    FACT(nodes[0] == first, "cuGraphGetRootNodes");
     count = 1;
     DO(cuGraphNodeGetDependencies(second, nodes, NULL, &count));
-    FACT(count == 1 && nodes[0] == first, "cuda.h, cuGraphNodeGetDependencies");
+    FACT(count == 1 && nodes[0] == first, "cuGraphNodeGetDependencies");
     DO(cuGraphNodeGetDependencies(first, NULL, NULL, &count));
-    FACT_EQ(count, 0, "cuda.h, cuGraphNodeGetDependencies");
+    FACT_EQ(count, 0, "cuGraphNodeGetDependencies");
     count = 1;
     DO(cuGraphNodeGetDependentNodes(first, nodes, NULL, &count));
-    FACT(count == 1 && nodes[0] == second, "cuda.h, cuGraphNodeGetDependentNodes");
+    FACT(count == 1 && nodes[0] == second, "cuGraphNodeGetDependentNodes");
 }
 
 TEST(edges_can_be_added_and_removed)
@@ -200,17 +200,17 @@ TEST(edges_can_be_added_and_removed)
     size_t count = 1;
     DO(cuGraphAddDependencies(p.graph, &a, &b, NULL, 1));
     DO(cuGraphGetEdges(p.graph, &from, &to, NULL, &count));
-    FACT_EQ(count, 1, "cuda.h, cuGraphGetEdges");
-    FACT(from == a && to == b, "cuda.h, cuGraphGetEdges: to[i] has a dependency on from[i]");
+    FACT_EQ(count, 1, "cuGraphGetEdges");
+    FACT(from == a && to == b, "cuGraphGetEdges: to[i] has a dependency on from[i]");
     FACT(cuGraphAddDependencies(p.graph, &a, &b, NULL, 1) != CUDA_SUCCESS,
          EDGES "an existing dependency returns an error");
     FACT_EQ(cuGraphAddDependencies(p.graph, NULL, NULL, NULL, 0), CUDA_SUCCESS,
             EDGES "0: from and to are ignored");
     DO(cuGraphRemoveDependencies(p.graph, &a, &b, NULL, 1));
     DO(cuGraphGetEdges(p.graph, NULL, NULL, NULL, &count));
-    FACT_EQ(count, 0, "cuda.h, cuGraphRemoveDependencies");
+    FACT_EQ(count, 0, "cuGraphRemoveDependencies");
     FACT(cuGraphRemoveDependencies(p.graph, &a, &b, NULL, 1) != CUDA_SUCCESS,
-         "cuda.h, cuGraphRemoveDependencies: an edge that does not exist is an error");
+         "cuGraphRemoveDependencies: an edge that does not exist is an error");
 }
 
 TEST(circles_are_refused)
@@ -219,7 +219,7 @@ TEST(circles_are_refused)
     CUgraphExec exec;
     FACT(cuGraphAddDependencies(p.graph, &c, &a, NULL, 1) != CUDA_SUCCESS ||
              cuGraphInstantiate(&exec, p.graph, 0) != CUDA_SUCCESS,
-         "cuda.h, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE: such as cycles");
+         "CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE: such as cycles");
 }
 
 TEST(a_destroyed_node_takes_its_edges_with_it)
@@ -227,11 +227,11 @@ TEST(a_destroyed_node_takes_its_edges_with_it)
     CUgraphNode a = add_empty(NULL, 0), b = add_empty(&a, 1), c = add_empty(&b, 1);
     size_t count;
     DO(cuGraphDestroyNode(b));
-    FACT_EQ(count_of(cuGraphGetNodes), 2, "cuda.h, cuGraphDestroyNode");
+    FACT_EQ(count_of(cuGraphGetNodes), 2, "cuGraphDestroyNode");
     DO(cuGraphNodeGetDependencies(c, NULL, NULL, &count));
-    FACT_EQ(count, 0, "cuda.h, cuGraphDestroyNode: severs any dependencies");
+    FACT_EQ(count, 0, "cuGraphDestroyNode: severs any dependencies");
     DO(cuGraphNodeGetDependentNodes(a, NULL, NULL, &count));
-    FACT_EQ(count, 0, "cuda.h, cuGraphDestroyNode: and vice versa");
+    FACT_EQ(count, 0, "cuGraphDestroyNode: and vice versa");
 }
 
 TEST(parameters_are_copied_and_can_be_read)
@@ -246,32 +246,30 @@ TEST(parameters_are_copied_and_can_be_read)
     DO(cuGraphMemsetNodeGetParams(fill, &set_out));
     FACT(set_out.dst == p.device && set_out.value == 3 && set_out.width == BYTES &&
              set_out.height == 1 && set_out.elementSize == 1,
-         "cuda.h, cuGraphMemsetNodeGetParams");
+         "cuGraphMemsetNodeGetParams");
     set.value = 4;
     DO(cuGraphMemsetNodeSetParams(fill, &set));
     DO(cuGraphMemsetNodeGetParams(fill, &set_out));
-    FACT_EQ(set_out.value, 4, "cuda.h, cuGraphMemsetNodeSetParams");
+    FACT_EQ(set_out.value, 4, "cuGraphMemsetNodeSetParams");
     DO(cuGraphMemcpyNodeGetParams(add_read(p.graph, NULL, 0, p.device), &copy_out));
     FACT(copy_out.srcDevice == p.device && copy_out.dstHost == p.host &&
              copy_out.WidthInBytes == BYTES,
-         "cuda.h, cuGraphMemcpyNodeGetParams");
+         "cuGraphMemcpyNodeGetParams");
     DO(cuGraphHostNodeGetParams(add_gate(NULL, 0), &host_out));
-    FACT(host_out.fn == conf_gate && host_out.userData == &p.gate,
-         "cuda.h, cuGraphHostNodeGetParams");
+    FACT(host_out.fn == conf_gate && host_out.userData == &p.gate, "cuGraphHostNodeGetParams");
     DO(cuGraphAddEventRecordNode(&record, p.graph, NULL, 0, p.event));
     DO(cuGraphEventRecordNodeGetEvent(record, &event_out));
-    FACT(event_out == p.event, "cuda.h, cuGraphEventRecordNodeGetEvent");
+    FACT(event_out == p.event, "cuGraphEventRecordNodeGetEvent");
     set.elementSize = 3;
     FACT(cuGraphAddMemsetNode(&fill, p.graph, NULL, 0, &set, p.ctx) != CUDA_SUCCESS,
-         "cuda.h, CUDA_MEMSET_NODE_PARAMS: elementSize must be 1, 2 or 4");
+         "CUDA_MEMSET_NODE_PARAMS: elementSize must be 1, 2 or 4");
 }
 
 TEST(bad_graphs_are_refused)
 {
     CUgraph graph;
-    FACT_EQ(cuGraphCreate(&graph, 1), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuGraphCreate: flags must be 0");
-    FACT_EQ(cuGraphCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuGraphCreate: returns");
+    FACT_EQ(cuGraphCreate(&graph, 1), CUDA_ERROR_INVALID_VALUE, "cuGraphCreate: flags must be 0");
+    RETURNS(cuGraphCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(a_launch_does_the_nodes_in_order_of_their_edges)
@@ -280,7 +278,7 @@ TEST(a_launch_does_the_nodes_in_order_of_their_edges)
     CUgraphNode b = add_fill(p.graph, &a, 1, p.device, 2);
     add_read(p.graph, &b, 1, p.device);
     CUgraphExec exec = make(p.graph);
-    FACT_EQ(byte(p.device), 0, "cuda.h, cuGraphInstantiate: nothing runs yet");
+    FACT_EQ(byte(p.device), 0, "cuGraphInstantiate: nothing runs yet");
     run(exec);
     FACT_EQ(p.host[BYTES - 1], 2, "CUDA programming guide, graphs: an edge is a dependency");
     clear();
@@ -309,9 +307,9 @@ TEST(an_executable_graph_is_a_snapshot)
 TEST(an_empty_graph_can_be_launched)
 {
     CUgraphExec exec = make(p.graph);
-    FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, "cuda.h, cuGraphLaunch");
-    FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS, "cuda.h, cuGraphLaunch");
-    FACT_EQ(cuGraphUpload(exec, p.a), CUDA_SUCCESS, "cuda.h, cuGraphUpload");
+    DO(cuGraphLaunch(exec, p.a));
+    FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS, "cuGraphLaunch");
+    DO(cuGraphUpload(exec, p.a));
     DO(cuGraphExecDestroy(exec));
 }
 
@@ -321,13 +319,13 @@ TEST(launches_return_before_the_work_is_done)
     add_fill(p.graph, &gate, 1, p.device, 7);
     CUgraphExec exec = make(p.graph);
     DO(cuGraphLaunch(exec, p.a));
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuda.h, cuGraphLaunch: in hStream");
-    FACT_EQ(cuStreamQuery(p.b), CUDA_SUCCESS, "cuda.h, cuGraphLaunch: in hStream");
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuGraphLaunch: in hStream");
+    FACT_EQ(cuStreamQuery(p.b), CUDA_SUCCESS, "cuGraphLaunch: in hStream");
     DO(cuMemsetD8Async(p.second, 8, BYTES, p.a));
     conf_open(&p.gate);
     DO(cuStreamSynchronize(p.a));
-    FACT_EQ(byte(p.device), 7, "cuda.h, cuGraphLaunch");
-    FACT_EQ(byte(p.second), 8, "cuda.h, cuGraphLaunch: later work of the stream follows");
+    FACT_EQ(byte(p.device), 7, "cuGraphLaunch");
+    FACT_EQ(byte(p.second), 8, "cuGraphLaunch: later work of the stream follows");
     DO(cuGraphExecDestroy(exec));
 }
 
@@ -339,10 +337,10 @@ TEST(a_launch_waits_for_earlier_work_of_its_stream)
     DO(cuLaunchHostFunc(p.a, conf_gate, &p.gate));
     DO(cuMemsetD8Async(p.device, 1, BYTES, p.a));
     DO(cuGraphLaunch(exec, p.a));
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuda.h, cuGraphLaunch");
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuGraphLaunch");
     conf_open(&p.gate);
     DO(cuStreamSynchronize(p.a));
-    FACT_EQ(byte(p.device), 2, "cuda.h, cuGraphLaunch: ordered behind previous work in hStream");
+    FACT_EQ(byte(p.device), 2, "cuGraphLaunch: ordered behind previous work in hStream");
     DO(cuGraphExecDestroy(exec));
 }
 
@@ -354,11 +352,11 @@ TEST(launches_of_one_executable_graph_do_not_overlap)
     DO(cuGraphLaunch(exec, p.a));
     DO(cuGraphLaunch(exec, p.b));
     FACT_EQ(cuStreamQuery(p.b), CUDA_ERROR_NOT_READY,
-            "cuda.h, cuGraphLaunch: ordered behind any previous launches of hGraphExec");
+            "cuGraphLaunch: ordered behind any previous launches of hGraphExec");
     conf_open(&p.gate);
     DO(cuStreamSynchronize(p.b));
     FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS,
-            "cuda.h, cuGraphLaunch: ordered behind any previous launches of hGraphExec");
+            "cuGraphLaunch: ordered behind any previous launches of hGraphExec");
     DO(cuGraphExecDestroy(exec));
 }
 
@@ -368,10 +366,10 @@ TEST(a_destroyed_executable_graph_finishes)
     add_fill(p.graph, &gate, 1, p.device, 6);
     CUgraphExec exec = make(p.graph);
     DO(cuGraphLaunch(exec, p.a));
-    FACT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS, "cuda.h, cuGraphExecDestroy");
+    DO(cuGraphExecDestroy(exec));
     conf_open(&p.gate);
     DO(cuStreamSynchronize(p.a));
-    FACT_EQ(byte(p.device), 6, "cuda.h, cuGraphExecDestroy: in flight, it is not terminated");
+    FACT_EQ(byte(p.device), 6, "cuGraphExecDestroy: in flight, it is not terminated");
 }
 
 TEST(event_nodes_connect_with_other_work)
@@ -387,11 +385,11 @@ TEST(event_nodes_connect_with_other_work)
     DO(cuLaunchHostFunc(p.b, conf_gate, &p.gate));
     DO(cuEventRecord(p.event, p.b));
     DO(cuGraphLaunch(exec, p.a));
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuda.h, cuGraphAddEventWaitNode");
-    FACT_EQ(cuEventQuery(done), CUDA_ERROR_NOT_READY, "cuda.h, cuGraphAddEventRecordNode");
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuGraphAddEventWaitNode");
+    FACT_EQ(cuEventQuery(done), CUDA_ERROR_NOT_READY, "cuGraphAddEventRecordNode");
     conf_open(&p.gate);
     DO(cuEventSynchronize(done));
-    FACT_EQ(byte(p.device), 9, "cuda.h, cuGraphAddEventRecordNode: after what it depends on");
+    FACT_EQ(byte(p.device), 9, "cuGraphAddEventRecordNode: after what it depends on");
     DO(cuStreamSynchronize(p.a));
     DO(cuGraphExecDestroy(exec));
     DO(cuEventDestroy(done));
@@ -405,19 +403,19 @@ TEST(a_clone_is_independent)
     size_t count = 0;
     DO(cuGraphClone(&clone, p.graph));
     DO(cuGraphNodeFindInClone(&found, node, clone));
-    FACT(found && found != node, "cuda.h, cuGraphNodeFindInClone");
+    FACT(found && found != node, "cuGraphNodeFindInClone");
     FACT(cuGraphNodeFindInClone(&found, node, p.graph) != CUDA_SUCCESS,
-         "cuda.h, cuGraphNodeFindInClone: hClonedGraph must have been cloned");
+         "cuGraphNodeFindInClone: hClonedGraph must have been cloned");
     DO(cuGraphNodeFindInClone(&found, node, clone));
     DO(cuGraphMemsetNodeSetParams(node, &params));
     add_empty(NULL, 0);
     DO(cuGraphMemsetNodeGetParams(found, &params));
-    FACT_EQ(params.value, 1, "cuda.h, cuGraphClone: all parameters are copied");
+    FACT_EQ(params.value, 1, "cuGraphClone: all parameters are copied");
     DO(cuGraphGetNodes(clone, NULL, &count));
-    FACT_EQ(count, 1, "cuda.h, cuGraphClone: the original may be modified");
+    FACT_EQ(count, 1, "cuGraphClone: the original may be modified");
     CUgraphExec exec = make(clone);
     run(exec);
-    FACT_EQ(byte(p.device), 1, "cuda.h, cuGraphClone");
+    FACT_EQ(byte(p.device), 1, "cuGraphClone");
     DO(cuGraphExecDestroy(exec));
     DO(cuGraphDestroy(clone));
 }
@@ -433,14 +431,14 @@ TEST(a_child_graph_runs_in_its_place)
     add_fill(child, NULL, 0, p.second, 2); /* too late for the node */
     add_read(p.graph, &node, 1, p.device);
     DO(cuGraphChildGraphNodeGetGraph(node, &held));
-    FACT(held && held != child, "cuda.h, cuGraphAddChildGraphNode: the child graph is cloned");
+    FACT(held && held != child, "cuGraphAddChildGraphNode: the child graph is cloned");
     DO(cuGraphGetNodes(held, NULL, &count));
-    FACT_EQ(count, 1, "cuda.h, cuGraphAddChildGraphNode: the child graph is cloned");
+    FACT_EQ(count, 1, "cuGraphAddChildGraphNode: the child graph is cloned");
     DO(cuGraphDestroy(child));
     CUgraphExec exec = make(p.graph);
     run(exec);
     FACT_EQ(p.host[0], 2, "CUDA programming guide, graphs: a child graph node's dependents follow");
-    FACT_EQ(byte(p.second), 0, "cuda.h, cuGraphAddChildGraphNode: the child graph is cloned");
+    FACT_EQ(byte(p.second), 0, "cuGraphAddChildGraphNode: the child graph is cloned");
     DO(cuGraphExecDestroy(exec));
 }
 
@@ -454,22 +452,22 @@ TEST(nodes_of_executable_graphs_can_be_changed)
     DO(cuGraphExecHostNodeSetParams(exec, host, &other));
     DO(cuGraphExecMemsetNodeSetParams(exec, node, &params, p.ctx));
     run(exec); /* with the old host node it would not end */
-    FACT_EQ(byte(p.device), 2, "cuda.h, cuGraphExecMemsetNodeSetParams: future launches");
+    FACT_EQ(byte(p.device), 2, "cuGraphExecMemsetNodeSetParams: future launches");
     DO(cuGraphMemsetNodeGetParams(node, &params));
-    FACT_EQ(params.value, 1, "cuda.h, cuGraphExecMemsetNodeSetParams: hNode is not modified");
+    FACT_EQ(params.value, 1, "cuGraphExecMemsetNodeSetParams: hNode is not modified");
     DO(cuGraphNodeGetEnabled(exec, node, &enabled));
-    FACT_EQ(enabled, 1, "cuda.h, cuGraphNodeGetEnabled");
+    FACT_EQ(enabled, 1, "cuGraphNodeGetEnabled");
     DO(cuGraphNodeSetEnabled(exec, node, 0));
     DO(cuGraphNodeGetEnabled(exec, node, &enabled));
-    FACT_EQ(enabled, 0, "cuda.h, cuGraphNodeGetEnabled");
+    FACT_EQ(enabled, 0, "cuGraphNodeGetEnabled");
     clear();
     run(exec);
-    FACT_EQ(byte(p.device), 0, "cuda.h, cuGraphNodeSetEnabled: disabled like an empty node");
+    FACT_EQ(byte(p.device), 0, "cuGraphNodeSetEnabled: disabled like an empty node");
     DO(cuGraphNodeSetEnabled(exec, node, 1));
     run(exec);
-    FACT_EQ(byte(p.device), 2, "cuda.h, cuGraphNodeSetEnabled: parameters are not affected");
+    FACT_EQ(byte(p.device), 2, "cuGraphNodeSetEnabled: parameters are not affected");
     FACT(cuGraphNodeSetEnabled(exec, host, 0) != CUDA_SUCCESS,
-         "cuda.h, cuGraphNodeSetEnabled: only kernel, memset and memcpy nodes");
+         "cuGraphNodeSetEnabled: only kernel, memset and memcpy nodes");
     DO(cuGraphExecDestroy(exec));
 }
 
@@ -482,24 +480,22 @@ TEST(an_executable_graph_takes_over_parameters_of_an_equal_graph)
     CUgraphExec exec = make(p.graph);
     DO(cuGraphCreate(&other, 0));
     a = add_fill(other, NULL, 0, p.device, 3);
-    FACT_EQ(cuGraphExecUpdate(exec, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
-            "cuda.h, cuGraphExecUpdate: returns");
+    RETURNS(cuGraphExecUpdate(exec, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
     FACT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
-            "cuda.h, cuGraphExecUpdate: the count of nodes differs");
-    FACT(!info.errorNode, "cuda.h, cuGraphExecUpdate: in which case errorNode is NULL");
+            "cuGraphExecUpdate: the count of nodes differs");
+    FACT(!info.errorNode, "cuGraphExecUpdate: in which case errorNode is NULL");
     CUgraphNode b = add_fill(other, &a, 1, p.second, 4);
-    FACT_EQ(cuGraphExecUpdate(exec, other, &info), CUDA_SUCCESS, "cuda.h, cuGraphExecUpdate");
-    FACT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_SUCCESS, "cuda.h, cuGraphExecUpdate");
+    DO(cuGraphExecUpdate(exec, other, &info));
+    FACT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_SUCCESS, "cuGraphExecUpdate");
     run(exec);
-    FACT_EQ(byte(p.device), 3, "cuda.h, cuGraphExecUpdate: updates the node parameters");
-    FACT_EQ(byte(p.second), 4, "cuda.h, cuGraphExecUpdate: updates the node parameters");
+    FACT_EQ(byte(p.device), 3, "cuGraphExecUpdate: updates the node parameters");
+    FACT_EQ(byte(p.second), 4, "cuGraphExecUpdate: updates the node parameters");
     DO(cuGraphDestroyNode(b));
     b = add_read(other, &a, 1, p.device);
-    FACT_EQ(cuGraphExecUpdate(exec, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
-            "cuda.h, cuGraphExecUpdate");
+    RETURNS(cuGraphExecUpdate(exec, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
     FACT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
-            "cuda.h, cuGraphExecUpdate: the type of a node changed");
-    FACT(info.errorNode == b, "cuda.h, cuGraphExecUpdate: errorNode is the node from hGraph");
+            "cuGraphExecUpdate: the type of a node changed");
+    FACT(info.errorNode == b, "cuGraphExecUpdate: errorNode is the node from hGraph");
     DO(cuGraphExecDestroy(exec));
     DO(cuGraphDestroy(other));
 }
@@ -514,12 +510,11 @@ TEST(instantiation_reports_its_result)
     cuuint64_t flags = 99;
     add_fill(p.graph, NULL, 0, p.device, 1);
     DO(cuGraphInstantiateWithParams(&exec, p.graph, &params));
-    FACT_EQ(params.result_out, CUDA_GRAPH_INSTANTIATE_SUCCESS,
-            "cuda.h, cuGraphInstantiateWithParams");
-    FACT(!params.hErrNode_out, "cuda.h, cuGraphInstantiateWithParams: set to NULL");
+    FACT_EQ(params.result_out, CUDA_GRAPH_INSTANTIATE_SUCCESS, "cuGraphInstantiateWithParams");
+    FACT(!params.hErrNode_out, "cuGraphInstantiateWithParams: set to NULL");
     DO(cuGraphExecGetFlags(exec, &flags));
     FACT_EQ(flags, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
-            "cuda.h, cuGraphExecGetFlags: UPLOAD is not returned");
+            "cuGraphExecGetFlags: UPLOAD is not returned");
     DO(cuGraphExecDestroy(exec));
 }
 
@@ -536,17 +531,17 @@ TEST(any_node_can_be_added_by_one_function)
     DO(cuGraphAddNode(&node, p.graph, NULL, NULL, 0, &params));
     CUgraphExec exec = make(p.graph);
     run(exec);
-    FACT_EQ(byte(p.device), 12, "cuda.h, cuGraphAddNode");
+    FACT_EQ(byte(p.device), 12, "cuGraphAddNode");
     params.memset.value = 13;
     DO(cuGraphNodeSetParams(node, &params));
     run(exec);
-    FACT_EQ(byte(p.device), 12, "cuda.h, cuGraphNodeSetParams: not the executable graph");
+    FACT_EQ(byte(p.device), 12, "cuGraphNodeSetParams: not the executable graph");
     DO(cuGraphExecNodeSetParams(exec, node, &params));
     run(exec);
-    FACT_EQ(byte(p.device), 13, "cuda.h, cuGraphExecNodeSetParams");
+    FACT_EQ(byte(p.device), 13, "cuGraphExecNodeSetParams");
     params.type = CU_GRAPH_NODE_TYPE_MEMCPY;
     FACT(cuGraphNodeSetParams(node, &params) != CUDA_SUCCESS,
-         "cuda.h, cuGraphNodeSetParams: the type must match the type of hNode");
+         "cuGraphNodeSetParams: the type must match the type of hNode");
     DO(cuGraphExecDestroy(exec));
 }
 
@@ -571,9 +566,9 @@ TEST(copies_of_boxes_are_done)
     CUgraphExec exec = make(p.graph);
     run(exec);
     DO(cuMemcpyDtoH(p.host, p.device, BYTES));
-    FACT(p.host[ROW + 8] == 0x11 && p.host[2 * ROW + 23] == 0x11, "cuda.h, cuGraphAddMemcpyNode");
+    FACT(p.host[ROW + 8] == 0x11 && p.host[2 * ROW + 23] == 0x11, "cuGraphAddMemcpyNode");
     FACT(!p.host[ROW + 7] && !p.host[ROW + 24] && !p.host[8] && !p.host[3 * ROW + 8],
-         "cuda.h, cuGraphAddMemcpyNode: and nothing else");
+         "cuGraphAddMemcpyNode: and nothing else");
     DO(cuGraphExecDestroy(exec));
 }
 
@@ -592,7 +587,7 @@ TEST(graphs_keep_user_objects)
     CUgraph graph;
     destroyed = 0;
     FACT_EQ(cuUserObjectCreate(&object, &destroyed, count_up, 1, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuUserObjectCreate: required to pass CU_USER_OBJECT_NO_DESTRUCTOR_SYNC");
+            "cuUserObjectCreate: required to pass CU_USER_OBJECT_NO_DESTRUCTOR_SYNC");
     DO(cuUserObjectCreate(&object, &destroyed, count_up, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     DO(cuGraphCreate(&graph, 0));
     DO(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
@@ -605,7 +600,7 @@ TEST(graphs_keep_user_objects)
     DO(cuGraphExecDestroy(exec));
     wait_for(&destroyed);
     FACT_EQ(__atomic_load_n(&destroyed, __ATOMIC_ACQUIRE), 1,
-            "cuda.h, cuUserObjectCreate: destroyed when it is no longer in use");
+            "cuUserObjectCreate: destroyed when it is no longer in use");
 }
 
 TEST(the_last_reference_destroys_a_user_object)
@@ -616,13 +611,13 @@ TEST(the_last_reference_destroys_a_user_object)
     DO(cuUserObjectCreate(&object, &destroyed, count_up, 2, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     DO(cuUserObjectRetain(object, 1));
     FACT_EQ(cuUserObjectRetain(object, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuUserObjectRetain: must be nonzero");
+            "cuUserObjectRetain: must be nonzero");
     DO(cuUserObjectRelease(object, 2));
-    FACT_EQ(__atomic_load_n(&destroyed, __ATOMIC_ACQUIRE), 0, "cuda.h, cuUserObjectRelease");
+    FACT_EQ(__atomic_load_n(&destroyed, __ATOMIC_ACQUIRE), 0, "cuUserObjectRelease");
     DO(cuUserObjectRelease(object, 1));
     wait_for(&destroyed);
     FACT_EQ(__atomic_load_n(&destroyed, __ATOMIC_ACQUIRE), 1,
-            "cuda.h, cuUserObjectRelease: invoked if the reference count reaches zero");
+            "cuUserObjectRelease: invoked if the reference count reaches zero");
 }
 
 TEST(a_graph_can_be_drawn)
@@ -631,9 +626,9 @@ TEST(a_graph_can_be_drawn)
     CUgraphNode a = add_empty(NULL, 0);
     int fd = mkstemp(path);
     add_fill(p.graph, &a, 1, p.device, 1);
-    FACT_EQ(cuGraphDebugDotPrint(p.graph, path, 0), CUDA_SUCCESS, "cuda.h, cuGraphDebugDotPrint");
+    DO(cuGraphDebugDotPrint(p.graph, path, 0));
     FACT(read(fd, text, sizeof text - 1) > 0 && !strncmp(text, "digraph", 7),
-         "cuda.h, cuGraphDebugDotPrint: a DOT formatted description");
+         "cuGraphDebugDotPrint: a DOT formatted description");
     close(fd);
     unlink(path);
 }
@@ -652,24 +647,23 @@ TEST(the_runtime_builds_the_same_graphs)
     DO(cudaGraphAddMemcpyNode1D(&read_back, graph, &fill, 1, p.host, (void *)p.device, BYTES,
                                 cudaMemcpyDeviceToHost));
     DO(cudaGraphNodeGetType(read_back, &type));
-    FACT_EQ(type, cudaGraphNodeTypeMemcpy, "cuda_runtime_api.h, cudaGraphAddMemcpyNode1D");
+    FACT_EQ(type, cudaGraphNodeTypeMemcpy, "cudaGraphAddMemcpyNode1D");
     DO(cudaGraphMemsetNodeGetParams(fill, &out));
     FACT(out.dst == set.dst && out.value == 21 && out.width == BYTES,
-         "cuda_runtime_api.h, cudaGraphMemsetNodeGetParams");
+         "cudaGraphMemsetNodeGetParams");
     DO(cudaGraphInstantiate(&exec, graph, 0));
     memset(p.host, 0, BYTES);
     DO(cudaGraphLaunch(exec, (cudaStream_t)p.a));
     DO(cudaStreamSynchronize((cudaStream_t)p.a));
-    FACT_EQ(p.host[BYTES / 2], 21, "cuda_runtime_api.h, cudaGraphLaunch");
+    FACT_EQ(p.host[BYTES / 2], 21, "cudaGraphLaunch");
     set.value = 22;
     DO(cudaGraphExecMemsetNodeSetParams(exec, fill, &set));
     DO(cudaGraphLaunch(exec, (cudaStream_t)p.a));
     DO(cudaStreamSynchronize((cudaStream_t)p.a));
-    FACT_EQ(p.host[BYTES / 2], 22, "cuda_runtime_api.h, cudaGraphExecMemsetNodeSetParams");
+    FACT_EQ(p.host[BYTES / 2], 22, "cudaGraphExecMemsetNodeSetParams");
     DO(cudaGraphExecDestroy(exec));
     DO(cudaGraphDestroy(graph));
-    FACT_EQ(cudaGraphCreate(&graph, 3), cudaErrorInvalidValue,
-            "cuda_runtime_api.h, cudaGraphCreate: flags must be 0");
+    FACT_EQ(cudaGraphCreate(&graph, 3), cudaErrorInvalidValue, "cudaGraphCreate: flags must be 0");
     (void)cudaGetLastError();
 }
 

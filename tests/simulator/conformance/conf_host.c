@@ -10,20 +10,20 @@ TEST(pinned_memory_is_host_memory)
 {
     unsigned char *p = NULL, back[16] = {0};
     CUdeviceptr device = 0, seen = 0;
-    FACT_EQ(cuMemHostAlloc((void **)&p, BYTES, 0), CUDA_SUCCESS, "cuda.h, cuMemHostAlloc: returns");
+    DO(cuMemHostAlloc((void **)&p, BYTES, 0));
     memset(p, 0x11, BYTES);
-    FACT_EQ(p[BYTES - 1], 0x11, "cuda.h, cuMemHostAlloc: accessible to the host");
+    FACT_EQ(p[BYTES - 1], 0x11, "cuMemHostAlloc: accessible to the host");
     DO(cuMemAlloc(&device, BYTES));
     DO(cuMemcpyHtoD(device, p, BYTES));
     DO(cuMemcpyDtoH(back, device + BYTES - sizeof back, sizeof back));
-    FACT_EQ(back[15], 0x11, "cuda.h, cuMemcpyHtoD");
+    FACT_EQ(back[15], 0x11, "cuMemcpyHtoD");
     FACT_EQ(cuMemHostGetDevicePointer(&seen, p, 0), CUDA_SUCCESS,
             UNIFIED "mapped, as if with CU_MEMHOSTALLOC_DEVICEMAP");
     FACT_EQ(seen, (uintptr_t)p, UNIFIED "the device pointer is the host pointer");
     FACT_EQ(cuMemHostGetDevicePointer(&seen, p, 1), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemHostGetDevicePointer: Flags must be 0");
+            "cuMemHostGetDevicePointer: Flags must be 0");
     DO(cuMemFree(device));
-    FACT_EQ(cuMemFreeHost(p), CUDA_SUCCESS, "cuda.h, cuMemFreeHost: returns");
+    DO(cuMemFreeHost(p));
 }
 
 TEST(flags_are_passed_back)
@@ -35,16 +35,14 @@ TEST(flags_are_passed_back)
     int local;
     for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
         DO(cuMemHostAlloc(&p, BYTES, tried[i]));
-        FACT_EQ(cuMemHostGetFlags(&flags, p), CUDA_SUCCESS, "cuda.h, cuMemHostGetFlags: returns");
-        FACT_EQ(flags & tried[i], tried[i], "cuda.h, cuMemHostGetFlags: as allocated with");
+        DO(cuMemHostGetFlags(&flags, p));
+        FACT_EQ(flags & tried[i], tried[i], "cuMemHostGetFlags: as allocated with");
         DO(cuMemFreeHost(p));
     }
     FACT(cuMemHostGetFlags(&flags, &local) != CUDA_SUCCESS,
-         "cuda.h, cuMemHostGetFlags: fails for memory it did not allocate");
-    FACT_EQ(cuMemHostAlloc(&p, BYTES, 0x80000000u), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemHostAlloc: returns");
-    FACT_EQ(cuMemHostAlloc(NULL, BYTES, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemHostAlloc: returns");
+         "cuMemHostGetFlags: fails for memory it did not allocate");
+    RETURNS(cuMemHostAlloc(&p, BYTES, 0x80000000u), CUDA_ERROR_INVALID_VALUE);
+    RETURNS(cuMemHostAlloc(NULL, BYTES, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(what_was_not_allocated_cannot_be_freed)
@@ -52,12 +50,12 @@ TEST(what_was_not_allocated_cannot_be_freed)
     unsigned char *p = NULL;
     int local;
     DO(cuMemAllocHost((void **)&p, BYTES));
-    FACT_EQ(cuMemFreeHost(p), CUDA_SUCCESS, "cuda.h, cuMemFreeHost: returns");
+    DO(cuMemFreeHost(p));
     FACT_EQ(cuMemFreeHost(p), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemFreeHost: must be what an allocating call returned");
+            "cuMemFreeHost: must be what an allocating call returned");
     FACT_EQ(cuMemFreeHost(&local), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemFreeHost: must be what an allocating call returned");
-    FACT_EQ(cudaFreeHost(&local), cudaErrorInvalidValue, "cuda_runtime_api.h, cudaFreeHost");
+            "cuMemFreeHost: must be what an allocating call returned");
+    RETURNS(cudaFreeHost(&local), cudaErrorInvalidValue);
     (void)cudaGetLastError();
 }
 
@@ -78,26 +76,23 @@ TEST(registered_memory_is_pinned_until_unregistered)
     CUmemorytype type = 0;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED), "no host registration");
     FACT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)p),
-            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuPointerGetAttribute: memory CUDA does not know");
-    FACT_EQ(cuMemHostRegister(p, BYTES, CU_MEMHOSTREGISTER_DEVICEMAP), CUDA_SUCCESS,
-            "cuda.h, cuMemHostRegister: returns");
+            CUDA_ERROR_INVALID_VALUE, "cuPointerGetAttribute: memory CUDA does not know");
+    DO(cuMemHostRegister(p, BYTES, CU_MEMHOSTREGISTER_DEVICEMAP));
     DO(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)p));
-    FACT_EQ(type, CU_MEMORYTYPE_HOST, "cuda.h, cuMemHostRegister: page-locked and known to CUDA");
-    FACT_EQ(cuMemHostRegister(p, BYTES, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
-            "cuda.h, cuMemHostRegister: returns");
+    FACT_EQ(type, CU_MEMORYTYPE_HOST, "cuMemHostRegister: page-locked and known to CUDA");
+    RETURNS(cuMemHostRegister(p, BYTES, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     FACT_EQ(cuMemHostGetDevicePointer(&device, p, 0), CUDA_SUCCESS,
-            "cuda.h, cuMemHostRegister: CU_MEMHOSTREGISTER_DEVICEMAP maps it");
+            "cuMemHostRegister: CU_MEMHOSTREGISTER_DEVICEMAP maps it");
     if (all_use_host_pointers())
         FACT_EQ(device, (uintptr_t)p,
-                "cuda.h, cuMemHostGetDevicePointer: matches the original pointer if all devices "
+                "cuMemHostGetDevicePointer: matches the original pointer if all devices "
                 "have CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM");
-    FACT_EQ(cuMemHostUnregister(p), CUDA_SUCCESS, "cuda.h, cuMemHostUnregister: returns");
-    FACT_EQ(cuMemHostUnregister(p), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
-            "cuda.h, cuMemHostUnregister: returns");
+    DO(cuMemHostUnregister(p));
+    RETURNS(cuMemHostUnregister(p), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
     FACT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)p),
-            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemHostUnregister: unmaps it; pageable again");
+            CUDA_ERROR_INVALID_VALUE, "cuMemHostUnregister: unmaps it; pageable again");
     FACT_EQ(cuMemHostRegister(p, BYTES, CU_MEMHOSTREGISTER_PORTABLE), CUDA_SUCCESS,
-            "cuda.h, cuMemHostRegister: again after unregistering");
+            "cuMemHostRegister: again after unregistering");
     DO(cuMemHostUnregister(p));
     free(p);
 }
@@ -106,14 +101,12 @@ TEST(registering_through_the_runtime)
 {
     void *p = aligned_alloc(4096, BYTES);
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED), "no host registration");
-    FACT_EQ(cudaHostRegister(p, BYTES, cudaHostRegisterDefault), cudaSuccess,
-            "cuda_runtime_api.h, cudaHostRegister: returns");
-    FACT_EQ(cudaHostRegister(p, BYTES, cudaHostRegisterDefault),
-            cudaErrorHostMemoryAlreadyRegistered, "cuda_runtime_api.h, cudaHostRegister: returns");
+    DO(cudaHostRegister(p, BYTES, cudaHostRegisterDefault));
+    RETURNS(cudaHostRegister(p, BYTES, cudaHostRegisterDefault),
+            cudaErrorHostMemoryAlreadyRegistered);
     (void)cudaGetLastError();
-    FACT_EQ(cudaHostUnregister(p), cudaSuccess, "cuda_runtime_api.h, cudaHostUnregister: returns");
-    FACT_EQ(cudaHostUnregister(p), cudaErrorHostMemoryNotRegistered,
-            "cuda_runtime_api.h, cudaHostUnregister: returns");
+    DO(cudaHostUnregister(p));
+    RETURNS(cudaHostUnregister(p), cudaErrorHostMemoryNotRegistered);
     (void)cudaGetLastError();
     free(p);
 }
@@ -122,11 +115,10 @@ TEST(the_runtime_has_the_same_pinned_memory)
 {
     void *p = NULL, *device = NULL;
     unsigned flags = 0;
-    FACT_EQ(cudaHostAlloc(&p, BYTES, cudaHostAllocPortable | cudaHostAllocMapped), cudaSuccess,
-            "cuda_runtime_api.h, cudaHostAlloc: returns");
+    DO(cudaHostAlloc(&p, BYTES, cudaHostAllocPortable | cudaHostAllocMapped));
     DO(cudaHostGetFlags(&flags, p));
     FACT_EQ(flags & cudaHostAllocPortable, cudaHostAllocPortable,
-            "cuda_runtime_api.h, cudaHostGetFlags: as allocated with");
+            "cudaHostGetFlags: as allocated with");
     DO(cudaHostGetDevicePointer(&device, p, 0));
     FACT(device == p, UNIFIED "the device pointer is the host pointer");
     FACT_EQ(cuMemFreeHost(p), CUDA_SUCCESS,
@@ -134,10 +126,10 @@ TEST(the_runtime_has_the_same_pinned_memory)
     DO(cuMemAllocHost(&p, BYTES));
     FACT_EQ(cudaFreeHost(p), cudaSuccess,
             "CUDA programming guide, interoperability between runtime and driver");
-    FACT_EQ(cudaMallocHost(&p, BYTES), cudaSuccess, "cuda_runtime_api.h, cudaMallocHost: returns");
-    FACT_EQ(cudaFreeHost(p), cudaSuccess, "cuda_runtime_api.h, cudaFreeHost: returns");
+    DO(cudaMallocHost(&p, BYTES));
+    DO(cudaFreeHost(p));
     FACT_EQ(cudaHostGetFlags(&flags, &flags), cudaErrorInvalidValue,
-            "cuda_runtime_api.h, cudaHostGetFlags: fails outside what cudaHostAlloc allocated");
+            "cudaHostGetFlags: fails outside what cudaHostAlloc allocated");
     (void)cudaGetLastError();
 }
 

@@ -122,8 +122,8 @@ TEST(an_event_orders_kernels_of_two_streams)
     DO(cuLaunchKernel(p.copy, COUNT / 128, 1, 1, 128, 1, 1, 0, p.other, args, NULL));
     conf_open(&p.gate);
     read_back(p.b);
-    FACT_EQ(p.host[0], 21, "cuda.h, cuStreamWaitEvent: later work waits for the event");
-    FACT_EQ(p.host[COUNT - 1], 21, "cuda.h, cuStreamWaitEvent: later work waits for the event");
+    FACT_EQ(p.host[0], 21, "cuStreamWaitEvent: later work waits for the event");
+    FACT_EQ(p.host[COUNT - 1], 21, "cuStreamWaitEvent: later work waits for the event");
     DO(cuEventDestroy(event));
 }
 
@@ -162,13 +162,13 @@ TEST(more_shared_memory_can_be_opted_in_to)
     int optin = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     NEED(optin > 49152, "no more than 48 KB of shared memory here");
     FACT_EQ(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, optin),
-            CUDA_SUCCESS, "cuda.h, cuFuncSetAttribute: up to what the device allows");
+            CUDA_SUCCESS, "cuFuncSetAttribute: up to what the device allows");
     FACT_EQ(shaped(1, 1, 1, 32, 1, 1, (unsigned)optin), CUDA_SUCCESS,
-            "cuda.h, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES");
+            "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES");
     DO(cuStreamSynchronize(p.stream));
     FACT(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, optin + 1024) !=
              CUDA_SUCCESS,
-         "cuda.h, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: within the device's limit");
+         "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: within the device's limit");
     DO(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 49152));
 }
 
@@ -178,17 +178,17 @@ TEST(functions_report_their_attributes)
     const char *name = NULL;
     CUmodule module = NULL;
     DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, p.fill));
-    FACT(value >= 32 && value <= 1024, "cuda.h, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK");
+    FACT(value >= 32 && value <= 1024, "CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK");
     DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, p.fill));
-    FACT(value > 0 && value <= 255, "cuda.h, CU_FUNC_ATTRIBUTE_NUM_REGS: at most 255 a thread");
+    FACT(value > 0 && value <= 255, "CU_FUNC_ATTRIBUTE_NUM_REGS: at most 255 a thread");
     DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, p.fill));
-    FACT_EQ(value, 0, "cuda.h, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: statically allocated, none here");
-    FACT_EQ(cuFuncGetAttribute(&value, (CUfunction_attribute)1000, p.fill),
-            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuFuncGetAttribute: returns");
-    FACT_EQ(cuFuncGetName(&name, p.fill), CUDA_SUCCESS, "cuda.h, cuFuncGetName: returns");
-    FACT(!strcmp(name, "conf_fill"), "cuda.h, cuFuncGetName: the function's name");
+    FACT_EQ(value, 0, "CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: statically allocated, none here");
+    RETURNS(cuFuncGetAttribute(&value, (CUfunction_attribute)1000, p.fill),
+            CUDA_ERROR_INVALID_VALUE);
+    DO(cuFuncGetName(&name, p.fill));
+    FACT(!strcmp(name, "conf_fill"), "cuFuncGetName: the function's name");
     DO(cuFuncGetModule(&module, p.fill));
-    FACT(module == p.module, "cuda.h, cuFuncGetModule: the module it was found in");
+    FACT(module == p.module, "cuFuncGetModule: the module it was found in");
 }
 
 TEST(occupancy_stays_within_the_device)
@@ -197,22 +197,21 @@ TEST(occupancy_stays_within_the_device)
     int threads = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
     for (int block = 32; block <= 1024; block *= 2) {
         DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, p.fill, block, 0));
-        FACT(blocks >= 1, "cuda.h, cuOccupancyMaxActiveBlocksPerMultiprocessor: one block fits");
+        FACT(blocks >= 1, "cuOccupancyMaxActiveBlocksPerMultiprocessor: one block fits");
         FACT(blocks * block <= threads,
-             "cuda.h, cuOccupancyMaxActiveBlocksPerMultiprocessor: threads a multiprocessor holds");
+             "cuOccupancyMaxActiveBlocksPerMultiprocessor: threads a multiprocessor holds");
         FACT(blocks <= conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
-             "cuda.h, cuOccupancyMaxActiveBlocksPerMultiprocessor: blocks it holds");
+             "cuOccupancyMaxActiveBlocksPerMultiprocessor: blocks it holds");
     }
     DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, p.fill, 128, 0));
     DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fewer, p.fill, 128, 32768));
-    FACT(fewer <= blocks, "cuda.h, cuOccupancyMaxActiveBlocksPerMultiprocessor: shared memory used");
-    FACT_EQ(cuOccupancyMaxPotentialBlockSize(&grid, &size, p.fill, NULL, 0, 0), CUDA_SUCCESS,
-            "cuda.h, cuOccupancyMaxPotentialBlockSize: returns");
-    FACT(size >= 32 && size <= 1024, "cuda.h, cuOccupancyMaxPotentialBlockSize: a block size");
+    FACT(fewer <= blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor: shared memory used");
+    DO(cuOccupancyMaxPotentialBlockSize(&grid, &size, p.fill, NULL, 0, 0));
+    FACT(size >= 32 && size <= 1024, "cuOccupancyMaxPotentialBlockSize: a block size");
     FACT(grid >= conf_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-         "cuda.h, cuOccupancyMaxPotentialBlockSize: enough blocks for the whole device");
+         "cuOccupancyMaxPotentialBlockSize: enough blocks for the whole device");
     DO(cuOccupancyMaxPotentialBlockSize(&grid, &size, p.fill, NULL, 0, 64));
-    FACT(size <= 64, "cuda.h, cuOccupancyMaxPotentialBlockSize: blockSizeLimit");
+    FACT(size <= 64, "cuOccupancyMaxPotentialBlockSize: blockSizeLimit");
 }
 
 TEST(a_library_is_of_no_context)
@@ -221,20 +220,18 @@ TEST(a_library_is_of_no_context)
     CUkernel kernel = NULL;
     CUfunction function = NULL;
     const char *name = NULL;
-    FACT_EQ(cuLibraryLoadData(&library, conf_ptx, NULL, NULL, 0, NULL, NULL, 0), CUDA_SUCCESS,
-            "cuda.h, cuLibraryLoadData: returns");
-    FACT_EQ(cuLibraryGetKernel(&kernel, library, "conf_fill"), CUDA_SUCCESS,
-            "cuda.h, cuLibraryGetKernel: returns");
+    DO(cuLibraryLoadData(&library, conf_ptx, NULL, NULL, 0, NULL, NULL, 0));
+    DO(cuLibraryGetKernel(&kernel, library, "conf_fill"));
     DO(cuKernelGetName(&name, kernel));
-    FACT(!strcmp(name, "conf_fill"), "cuda.h, cuKernelGetName: the kernel's name");
-    FACT_EQ(cuKernelGetFunction(&function, kernel), CUDA_SUCCESS, "cuda.h, cuKernelGetFunction");
+    FACT(!strcmp(name, "conf_fill"), "cuKernelGetName: the kernel's name");
+    DO(cuKernelGetFunction(&function, kernel));
     DO(run(function, p.a, 31, COUNT, p.stream));
     DO(run((CUfunction)kernel, p.b, 32, COUNT, p.stream));
     read_back(p.a);
-    FACT_EQ(p.host[9], 31, "cuda.h, cuKernelGetFunction: a function of the current context");
+    FACT_EQ(p.host[9], 31, "cuKernelGetFunction: a function of the current context");
     read_back(p.b);
     FACT_EQ(p.host[9], 32, LAUNCH "a CUkernel cast to CUfunction runs in the current context");
-    FACT_EQ(cuLibraryUnload(library), CUDA_SUCCESS, "cuda.h, cuLibraryUnload: returns");
+    DO(cuLibraryUnload(library));
 }
 
 TEST(names_that_are_not_there_are_not_found)
@@ -246,19 +243,18 @@ TEST(names_that_are_not_there_are_not_found)
     CUkernel kernel = NULL;
     CUmodule module = NULL;
     FACT_EQ(cuModuleGetFunction(&function, p.module, "conf_fil"), CUDA_ERROR_NOT_FOUND,
-            "cuda.h, cuModuleGetFunction: not found if no function of that name exists");
+            "cuModuleGetFunction: not found if no function of that name exists");
     FACT_EQ(cuModuleGetFunction(&function, p.module, "DONE"), CUDA_ERROR_NOT_FOUND,
-            "cuda.h, cuModuleGetFunction: not found if no function of that name exists");
+            "cuModuleGetFunction: not found if no function of that name exists");
     FACT_EQ(cuModuleGetGlobal(&address, &bytes, p.module, "conf_nothing"), CUDA_ERROR_NOT_FOUND,
-            "cuda.h, cuModuleGetGlobal: not found if no variable of that name exists");
+            "cuModuleGetGlobal: not found if no variable of that name exists");
     DO(cuLibraryLoadData(&library, conf_ptx, NULL, NULL, 0, NULL, NULL, 0));
     FACT_EQ(cuLibraryGetKernel(&kernel, library, "conf_filled"), CUDA_ERROR_NOT_FOUND,
-            "cuda.h, cuLibraryGetKernel: not found if no kernel of that name exists");
+            "cuLibraryGetKernel: not found if no kernel of that name exists");
     FACT_EQ(cuLibraryGetGlobal(&address, &bytes, library, "conf_nothing"), CUDA_ERROR_NOT_FOUND,
-            "cuda.h, cuLibraryGetGlobal: not found if no variable of that name exists");
+            "cuLibraryGetGlobal: not found if no variable of that name exists");
     DO(cuLibraryUnload(library));
-    FACT_EQ(cuModuleLoad(&module, "no such file.ptx"), CUDA_ERROR_FILE_NOT_FOUND,
-            "cuda.h, cuModuleLoad: returns");
+    RETURNS(cuModuleLoad(&module, "no such file.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
 }
 
 TEST(the_runtime_launches_kernels_of_modules)
@@ -268,18 +264,17 @@ TEST(the_runtime_launches_kernels_of_modules)
     cudaLibrary_t library;
     cudaKernel_t kernel;
     DO(cudaLibraryLoadData(&library, conf_ptx, NULL, NULL, 0, NULL, NULL, 0));
-    FACT_EQ(cudaLibraryGetKernel(&kernel, library, "conf_fill"), cudaSuccess,
-            "cuda_runtime_api.h, cudaLibraryGetKernel: returns");
+    DO(cudaLibraryGetKernel(&kernel, library, "conf_fill"));
     FACT_EQ(cudaLaunchKernel((const void *)kernel, (dim3){COUNT / 128, 1, 1}, (dim3){128, 1, 1},
                              args, 0, p.stream),
-            cudaSuccess, "cuda_runtime_api.h, cudaLaunchKernel: takes a cudaKernel_t");
+            cudaSuccess, "cudaLaunchKernel: takes a cudaKernel_t");
     FACT_EQ(cudaLaunchKernel((const void *)kernel, (dim3){1, 1, 1}, (dim3){2048, 1, 1}, args, 0,
                              p.stream),
-            cudaErrorInvalidConfiguration, "cuda_runtime_api.h, cudaLaunchKernel: returns");
+            cudaErrorInvalidConfiguration, "cudaLaunchKernel: returns");
     FACT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration,
-            "cuda_runtime_api.h, cudaGetLastError: launches fail through it");
+            "cudaGetLastError: launches fail through it");
     read_back(p.a);
-    FACT_EQ(p.host[0], 41, "cuda_runtime_api.h, cudaLaunchKernel");
+    FACT_EQ(p.host[0], 41, "cudaLaunchKernel");
     DO(cudaLibraryUnload(library));
 }
 

@@ -130,7 +130,7 @@ TEST(streams_can_be_chosen)
     DO(launch(NULL, conf_gate, &gate));
     FACT_EQ(query(NULL), CUDA_ERROR_NOT_READY, RULE "0 means the thread's own stream");
     FACT_EQ(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_ERROR_NOT_READY,
-            "cuda.h, CU_STREAM_PER_THREAD: what 0 means with per-thread default streams");
+            "CU_STREAM_PER_THREAD: what 0 means with per-thread default streams");
     conf_open(&gate);
     DO(cuCtxSynchronize());
     FACT_EQ(query(NULL), CUDA_SUCCESS, RULE "0 means the thread's own stream");

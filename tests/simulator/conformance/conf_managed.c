@@ -32,13 +32,13 @@ TEST(both_sides_use_one_pointer)
     unsigned char *bytes = (unsigned char *)(uintptr_t)memory;
     memset(bytes, 0x31, BYTES);
     DO(cuMemcpyDtoH(&byte, memory + BYTES - 1, 1));
-    FACT_EQ(byte, 0x31, "cuda.h, cuMemAllocManaged: valid on the CPU and on all GPUs");
+    FACT_EQ(byte, 0x31, "cuMemAllocManaged: valid on the CPU and on all GPUs");
     DO(cuMemsetD8(memory, 0x32, BYTES));
     DO(cuCtxSynchronize());
-    FACT_EQ(bytes[0], 0x32, "cuda.h, cuMemAllocManaged: valid on the CPU and on all GPUs");
-    FACT_EQ(bytes[BYTES - 1], 0x32, "cuda.h, cuMemAllocManaged: valid on the CPU and on all GPUs");
-    FACT_EQ(cuMemFree(memory), CUDA_SUCCESS, "cuda.h, cuMemAllocManaged: released with cuMemFree");
-    FACT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemFree: returns");
+    FACT_EQ(bytes[0], 0x32, "cuMemAllocManaged: valid on the CPU and on all GPUs");
+    FACT_EQ(bytes[BYTES - 1], 0x32, "cuMemAllocManaged: valid on the CPU and on all GPUs");
+    FACT_EQ(cuMemFree(memory), CUDA_SUCCESS, "cuMemAllocManaged: released with cuMemFree");
+    RETURNS(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(requests_that_make_no_sense_are_refused)
@@ -47,13 +47,13 @@ TEST(requests_that_make_no_sense_are_refused)
     void *pointer = NULL;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
     FACT_EQ(cuMemAllocManaged(&memory, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemAllocManaged: a bytesize of 0 is an invalid value");
+            "cuMemAllocManaged: a bytesize of 0 is an invalid value");
     FACT_EQ(cuMemAllocManaged(&memory, BYTES, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemAllocManaged: flags must be GLOBAL or HOST");
+            "cuMemAllocManaged: flags must be GLOBAL or HOST");
     FACT_EQ(cuMemAllocManaged(&memory, BYTES, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemAllocManaged: flags must be GLOBAL or HOST");
+            "cuMemAllocManaged: flags must be GLOBAL or HOST");
     FACT_EQ(cudaMallocManaged(&pointer, 0, cudaMemAttachGlobal), cudaErrorInvalidValue,
-            "cuda_runtime_api.h, cudaMallocManaged: a size of 0 is an invalid value");
+            "cudaMallocManaged: a size of 0 is an invalid value");
     (void)cudaGetLastError();
 }
 
@@ -61,11 +61,10 @@ TEST(the_runtime_has_the_same_managed_memory)
 {
     unsigned char *p = NULL;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
-    FACT_EQ(cudaMallocManaged((void **)&p, BYTES, cudaMemAttachHost), cudaSuccess,
-            "cuda_runtime_api.h, cudaMallocManaged: returns");
+    DO(cudaMallocManaged((void **)&p, BYTES, cudaMemAttachHost));
     memset(p, 1, BYTES);
-    FACT_EQ(p[BYTES - 1], 1, "cuda_runtime_api.h, cudaMallocManaged: valid on the CPU");
-    FACT_EQ(cudaFree(p), cudaSuccess, "cuda_runtime_api.h, cudaMallocManaged: freed by cudaFree");
+    FACT_EQ(p[BYTES - 1], 1, "cudaMallocManaged: valid on the CPU");
+    FACT_EQ(cudaFree(p), cudaSuccess, "cudaMallocManaged: freed by cudaFree");
 }
 
 TEST(memory_is_attached_to_streams)
@@ -75,11 +74,11 @@ TEST(memory_is_attached_to_streams)
     CUdeviceptr memory = managed();
     DO(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
     FACT_EQ(cuStreamAttachMemAsync(stream, memory, 0, CU_MEM_ATTACH_SINGLE), CUDA_SUCCESS,
-            "cuda.h, cuStreamAttachMemAsync: a length of 0 is the whole allocation");
+            "cuStreamAttachMemAsync: a length of 0 is the whole allocation");
     FACT_EQ(cuStreamAttachMemAsync(stream, memory, BYTES, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS,
-            "cuda.h, cuStreamAttachMemAsync: length may be the allocation's size");
+            "cuStreamAttachMemAsync: length may be the allocation's size");
     FACT(cuStreamAttachMemAsync(NULL, memory, 0, CU_MEM_ATTACH_SINGLE) != CUDA_SUCCESS,
-         "cuda.h, cuStreamAttachMemAsync: attaching singly to the NULL stream is an error");
+         "cuStreamAttachMemAsync: attaching singly to the NULL stream is an error");
     DO(cuStreamSynchronize(stream));
     DO(cuStreamDestroy(stream));
     DO(cuMemFree(memory));
@@ -90,8 +89,7 @@ TEST(advice_is_remembered)
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
     CUdeviceptr memory = managed();
     FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory), 0, RANGE "READ_MOSTLY, not advised");
-    FACT_EQ(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_SET_READ_MOSTLY, here), CUDA_SUCCESS,
-            "cuda.h, cuMemAdvise: returns");
+    DO(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_SET_READ_MOSTLY, here));
     FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory), 1, RANGE "READ_MOSTLY, advised");
     DO(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_UNSET_READ_MOSTLY, here));
     FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory), 0, RANGE "READ_MOSTLY, undone");
@@ -117,19 +115,18 @@ TEST(prefetching_moves_without_changing)
     FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, memory), CU_DEVICE_INVALID,
             RANGE "LAST_PREFETCH_LOCATION, CU_DEVICE_INVALID if never prefetched");
     memset(bytes, 0x44, BYTES);
-    FACT_EQ(cuMemPrefetchAsync(memory, BYTES, here, 0, NULL), CUDA_SUCCESS,
-            "cuda.h, cuMemPrefetchAsync: returns");
+    DO(cuMemPrefetchAsync(memory, BYTES, here, 0, NULL));
     DO(cuCtxSynchronize());
     FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, memory), 0,
             RANGE "LAST_PREFETCH_LOCATION, a device");
-    FACT_EQ(bytes[BYTES - 1], 0x44, "cuda.h, cuMemPrefetchAsync: moves the data");
+    FACT_EQ(bytes[BYTES - 1], 0x44, "cuMemPrefetchAsync: moves the data");
     DO(cuMemPrefetchAsync(memory, BYTES, host, 0, NULL));
     DO(cuCtxSynchronize());
     FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, memory), CU_DEVICE_CPU,
             RANGE "LAST_PREFETCH_LOCATION, CU_DEVICE_CPU");
-    FACT_EQ(bytes[0], 0x44, "cuda.h, cuMemPrefetchAsync: moves the data");
+    FACT_EQ(bytes[0], 0x44, "cuMemPrefetchAsync: moves the data");
     FACT_EQ(cuMemPrefetchAsync(memory, BYTES, here, 7, NULL), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemPrefetchAsync: flags must be zero");
+            "cuMemPrefetchAsync: flags must be zero");
     DO(cuMemFree(memory));
 }
 
@@ -141,9 +138,9 @@ TEST(ranges_must_be_managed)
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
     DO(cuMemAlloc(&device, BYTES));
     FACT_EQ(cuMemAdvise(device, BYTES, CU_MEM_ADVISE_SET_READ_MOSTLY, here),
-            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemAdvise: the range must be managed");
+            CUDA_ERROR_INVALID_VALUE, "cuMemAdvise: the range must be managed");
     FACT_EQ(cuMemPrefetchAsync(device, BYTES, here, 0, NULL), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemPrefetchAsync: the range must be managed");
+            "cuMemPrefetchAsync: the range must be managed");
     FACT_EQ(cuMemRangeGetAttribute(&value, sizeof value, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, device,
                                    BYTES),
             CUDA_ERROR_INVALID_VALUE, RANGE "the range must be managed");

@@ -41,18 +41,16 @@ TEST(values_are_written)
     uint32_t out[4] = {0};
     need_operations();
     word[0] = 0;
-    FACT_EQ(cuStreamWriteValue32(stream, at, 42, 0), CUDA_SUCCESS,
-            "cuda.h, cuStreamWriteValue32: returns");
+    DO(cuStreamWriteValue32(stream, at, 42, 0));
     DO(cuStreamSynchronize(stream));
-    FACT_EQ(word[0], 42, "cuda.h, cuStreamWriteValue32: write a value to memory");
+    FACT_EQ(word[0], 42, "cuStreamWriteValue32: write a value to memory");
     DO(cuMemAlloc(&p, 16));
     DO(cuMemsetD32(p, 7, 4));
     DO(cuCtxSynchronize());
     DO(cuStreamWriteValue32(stream, p + 4, 99, 0));
     DO(cuStreamSynchronize(stream));
     DO(cuMemcpyDtoH(out, p, 16));
-    FACT(out[0] == 7 && out[1] == 99 && out[2] == 7,
-         "cuda.h, cuStreamWriteValue32: 32 bits are written");
+    FACT(out[0] == 7 && out[1] == 99 && out[2] == 7, "cuStreamWriteValue32: 32 bits are written");
     DO(cuMemFree(p));
 }
 
@@ -63,10 +61,10 @@ TEST(writes_wait_for_earlier_work)
     word[0] = 0;
     DO(cuLaunchHostFunc(stream, conf_gate, &gate));
     DO(cuStreamWriteValue32(stream, at, 1, 0));
-    FACT_EQ(word[0], 0, "cuda.h, cuStreamWriteValue32: in the stream's order");
+    FACT_EQ(word[0], 0, "cuStreamWriteValue32: in the stream's order");
     conf_open(&gate);
     DO(cuStreamSynchronize(stream));
-    FACT_EQ(word[0], 1, "cuda.h, cuStreamWriteValue32: in the stream's order");
+    FACT_EQ(word[0], 1, "cuStreamWriteValue32: in the stream's order");
 }
 
 /* Does a wait for *value* with *flags* block the stream while the word is *before*, and pass when
@@ -85,15 +83,15 @@ TEST(waits_end_when_their_condition_holds)
 {
     need_operations();
     FACT(waits(4, 5, 5, CU_STREAM_WAIT_VALUE_GEQ),
-         "cuda.h, CU_STREAM_WAIT_VALUE_GEQ: (int32_t)(*addr - value) >= 0");
+         "CU_STREAM_WAIT_VALUE_GEQ: (int32_t)(*addr - value) >= 0");
     FACT(waits(0xfffffff0u, 3, 2, CU_STREAM_WAIT_VALUE_GEQ),
-         "cuda.h, CU_STREAM_WAIT_VALUE_GEQ: cyclic, 0xfffffff0 is below 2");
-    FACT(waits(6, 5, 5, CU_STREAM_WAIT_VALUE_EQ), "cuda.h, CU_STREAM_WAIT_VALUE_EQ");
+         "CU_STREAM_WAIT_VALUE_GEQ: cyclic, 0xfffffff0 is below 2");
+    FACT(waits(6, 5, 5, CU_STREAM_WAIT_VALUE_EQ), "CU_STREAM_WAIT_VALUE_EQ");
     FACT(waits(1, 6, 4, CU_STREAM_WAIT_VALUE_AND),
-         "cuda.h, CU_STREAM_WAIT_VALUE_AND: (*addr & value) != 0");
+         "CU_STREAM_WAIT_VALUE_AND: (*addr & value) != 0");
     if (conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR))
         FACT(waits(0xffff0000u, 0x00ff0000u, 0x0000ffffu, CU_STREAM_WAIT_VALUE_NOR),
-             "cuda.h, CU_STREAM_WAIT_VALUE_NOR: ~(*addr | value) != 0");
+             "CU_STREAM_WAIT_VALUE_NOR: ~(*addr | value) != 0");
 }
 
 TEST(waits_that_hold_already_pass)
@@ -103,7 +101,7 @@ TEST(waits_that_hold_already_pass)
     DO(cuStreamWaitValue32(stream, at, 0xfffffff0u, CU_STREAM_WAIT_VALUE_GEQ));
     DO(cuStreamWaitValue32(stream, at, 2, CU_STREAM_WAIT_VALUE_EQ));
     FACT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS,
-            "cuda.h, cuStreamWaitValue32: the comparison is cyclic");
+            "cuStreamWaitValue32: the comparison is cyclic");
 }
 
 TEST(sixty_four_bits_are_compared_as_such)
@@ -113,11 +111,11 @@ TEST(sixty_four_bits_are_compared_as_such)
     wide[0] = 1;
     DO(cuStreamWaitValue64(stream, at, UINT64_C(1) << 40, CU_STREAM_WAIT_VALUE_GEQ));
     DO(cuStreamWriteValue64(stream, at + 8, UINT64_C(5) << 32, 0));
-    FACT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY, "cuda.h, cuStreamWaitValue64: 64 bits");
+    FACT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY, "cuStreamWaitValue64: 64 bits");
     wide[1] = 0;
     __atomic_store_n(&wide[0], (UINT64_C(1) << 40) + 1, __ATOMIC_SEQ_CST);
     DO(cuStreamSynchronize(stream));
-    FACT(wide[1] == UINT64_C(5) << 32, "cuda.h, cuStreamWriteValue64: 64 bits");
+    FACT(wide[1] == UINT64_C(5) << 32, "cuStreamWriteValue64: 64 bits");
 }
 
 TEST(batches_run_in_order)
@@ -136,19 +134,18 @@ TEST(batches_run_in_order)
     list[2].operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
     list[2].writeValue.address = at + 8;
     list[2].writeValue.value = 22;
-    FACT_EQ(cuStreamBatchMemOp(stream, 3, list, 0), CUDA_SUCCESS,
-            "cuda.h, cuStreamBatchMemOp: returns");
+    DO(cuStreamBatchMemOp(stream, 3, list, 0));
     DO(cuStreamWaitValue32(other, at + 4, 11, CU_STREAM_WAIT_VALUE_EQ));
     DO(cuStreamSynchronize(other));
-    FACT_EQ(word[1], 11, "cuda.h, cuStreamBatchMemOp: in the order of the array");
-    FACT_EQ(word[2], 0, "cuda.h, cuStreamBatchMemOp: in the order of the array");
+    FACT_EQ(word[1], 11, "cuStreamBatchMemOp: in the order of the array");
+    FACT_EQ(word[2], 0, "cuStreamBatchMemOp: in the order of the array");
     DO(cuStreamWriteValue32(other, at, 1, 0));
     DO(cuStreamSynchronize(stream));
-    FACT_EQ(word[2], 22, "cuda.h, cuStreamBatchMemOp: in the order of the array");
+    FACT_EQ(word[2], 22, "cuStreamBatchMemOp: in the order of the array");
     FACT_EQ(cuStreamBatchMemOp(stream, 256, list, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuStreamBatchMemOp: count must be less than 256");
+            "cuStreamBatchMemOp: count must be less than 256");
     FACT_EQ(cuStreamBatchMemOp(stream, 3, list, 1), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuStreamBatchMemOp: flags must be 0");
+            "cuStreamBatchMemOp: flags must be 0");
 }
 
 TEST(a_node_holds_a_batch)
@@ -166,38 +163,37 @@ TEST(a_node_holds_a_batch)
     ops[0].writeValue.value = ops[1].waitValue.value = 5;
     ops[1].waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
     DO(cuGraphCreate(&graph, 0));
-    FACT_EQ(cuGraphAddBatchMemOpNode(&node, graph, NULL, 0, &params), CUDA_SUCCESS,
-            "cuda.h, cuGraphAddBatchMemOpNode: returns");
+    DO(cuGraphAddBatchMemOpNode(&node, graph, NULL, 0, &params));
     ops[0].writeValue.value = 77; /* copied: this changes nothing */
     DO(cuGraphNodeGetType(node, &type));
-    FACT_EQ(type, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, "cuda.h, CUgraphNodeType");
+    FACT_EQ(type, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, "CUgraphNodeType");
     DO(cuGraphInstantiate(&exec, graph, 0));
-    FACT_EQ(word[0], 0, "cuda.h, cuGraphInstantiate: nothing runs before a launch");
+    FACT_EQ(word[0], 0, "cuGraphInstantiate: nothing runs before a launch");
     DO(cuGraphLaunch(exec, stream));
     DO(cuStreamSynchronize(stream));
-    FACT_EQ(word[0], 5, "cuda.h, cuGraphAddBatchMemOpNode: the paramArray is copied");
+    FACT_EQ(word[0], 5, "cuGraphAddBatchMemOpNode: the paramArray is copied");
     DO(cuGraphBatchMemOpNodeGetParams(node, &got));
-    FACT_EQ(got.count, 2, "cuda.h, cuGraphBatchMemOpNodeGetParams: the parameters");
+    FACT_EQ(got.count, 2, "cuGraphBatchMemOpNodeGetParams: the parameters");
     FACT(got.paramArray != ops && got.paramArray[0].writeValue.value == 5 &&
              got.paramArray[1].operation == CU_STREAM_MEM_OP_WAIT_VALUE_32,
-         "cuda.h, cuGraphBatchMemOpNodeGetParams: the paramArray is the node's");
+         "cuGraphBatchMemOpNodeGetParams: the paramArray is the node's");
     ops[0].writeValue.value = ops[1].waitValue.value = 6;
     FACT_EQ(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params), CUDA_SUCCESS,
-            "cuda.h, cuGraphExecBatchMemOpNodeSetParams: values may be modified");
+            "cuGraphExecBatchMemOpNodeSetParams: values may be modified");
     DO(cuGraphLaunch(exec, stream));
     DO(cuStreamSynchronize(stream));
-    FACT_EQ(word[0], 6, "cuda.h, cuGraphExecBatchMemOpNodeSetParams: affects future launches");
+    FACT_EQ(word[0], 6, "cuGraphExecBatchMemOpNodeSetParams: affects future launches");
     DO(cuGraphBatchMemOpNodeGetParams(node, &got));
     FACT_EQ(got.paramArray[0].writeValue.value, 5,
-            "cuda.h, cuGraphExecBatchMemOpNodeSetParams: the node is not modified");
+            "cuGraphExecBatchMemOpNodeSetParams: the node is not modified");
     params.count = 1;
     FACT(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params) != CUDA_SUCCESS,
-         "cuda.h, cuGraphExecBatchMemOpNodeSetParams: the count may not be modified");
+         "cuGraphExecBatchMemOpNodeSetParams: the count may not be modified");
     FACT_EQ(cuGraphBatchMemOpNodeSetParams(node, &params), CUDA_SUCCESS,
-            "cuda.h, cuGraphBatchMemOpNodeSetParams: sets the parameters");
+            "cuGraphBatchMemOpNodeSetParams: sets the parameters");
     DO(cuGraphBatchMemOpNodeGetParams(node, &got));
     FACT(got.count == 1 && got.paramArray[0].writeValue.value == 6,
-         "cuda.h, cuGraphBatchMemOpNodeSetParams: sets the parameters");
+         "cuGraphBatchMemOpNodeSetParams: sets the parameters");
     DO(cuGraphExecDestroy(exec));
     DO(cuGraphDestroy(graph));
 }

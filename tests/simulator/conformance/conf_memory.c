@@ -13,7 +13,7 @@ TEST(addresses_are_aligned_and_apart)
     CUdeviceptr at[COUNT];
     for (int i = 0; i < COUNT; i++) {
         DO(cuMemAlloc(&at[i], bytes[i]));
-        FACT(at[i], "cuda.h, cuMemAlloc: a pointer to the allocated memory");
+        FACT(at[i], "cuMemAlloc: a pointer to the allocated memory");
         FACT_EQ(at[i] % 256, 0,
                 "CUDA programming guide, device memory accesses: aligned to at least 256 bytes");
     }
@@ -21,9 +21,9 @@ TEST(addresses_are_aligned_and_apart)
         for (int j = 0; j < COUNT; j++)
             if (i != j)
                 FACT(at[i] + bytes[i] <= at[j] || at[j] + bytes[j] <= at[i],
-                     "cuda.h, cuMemAlloc: allocations do not overlap");
+                     "cuMemAlloc: allocations do not overlap");
     for (int i = 0; i < COUNT; i++)
-        FACT_EQ(cuMemFree(at[i]), CUDA_SUCCESS, "cuda.h, cuMemFree: returns");
+        DO(cuMemFree(at[i]));
 }
 
 TEST(all_bytes_asked_for_can_be_used)
@@ -31,9 +31,9 @@ TEST(all_bytes_asked_for_can_be_used)
     CUdeviceptr memory = 0;
     unsigned char last = 0;
     DO(cuMemAlloc(&memory, 1000001));
-    FACT_EQ(cuMemsetD8(memory, 0xa5, 1000001), CUDA_SUCCESS, "cuda.h, cuMemsetD8: returns");
+    DO(cuMemsetD8(memory, 0xa5, 1000001));
     DO(cuMemcpyDtoH(&last, memory + 1000000, 1));
-    FACT_EQ(last, 0xa5, "cuda.h, cuMemAlloc: bytesize bytes of linear memory");
+    FACT_EQ(last, 0xa5, "cuMemAlloc: bytesize bytes of linear memory");
     DO(cuMemFree(memory));
 }
 
@@ -41,9 +41,9 @@ TEST(requests_that_make_no_sense_are_refused)
 {
     CUdeviceptr memory = 0;
     FACT_EQ(cuMemAlloc(&memory, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemAlloc: a bytesize of 0 is an invalid value");
-    FACT_EQ(cuMemAlloc(NULL, 4096), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemAlloc: returns");
-    FACT_EQ(cudaMalloc(NULL, 4096), cudaErrorInvalidValue, "cuda_runtime_api.h, cudaMalloc: returns");
+            "cuMemAlloc: a bytesize of 0 is an invalid value");
+    RETURNS(cuMemAlloc(NULL, 4096), CUDA_ERROR_INVALID_VALUE);
+    RETURNS(cudaMalloc(NULL, 4096), cudaErrorInvalidValue);
     (void)cudaGetLastError();
 }
 
@@ -53,15 +53,14 @@ TEST(more_than_the_device_has_is_out_of_memory)
     void *pointer = NULL;
     size_t total = 0;
     DO(cuDeviceTotalMem(&total, 0));
-    FACT_EQ(cuMemAlloc(&memory, total + CONF_MIB), CUDA_ERROR_OUT_OF_MEMORY,
-            "cuda.h, cuMemAlloc: returns");
-    FACT(cuMemAlloc(&memory, (size_t)1 << 60) != CUDA_SUCCESS, "cuda.h, cuMemAlloc: returns");
+    RETURNS(cuMemAlloc(&memory, total + CONF_MIB), CUDA_ERROR_OUT_OF_MEMORY);
+    FACT(cuMemAlloc(&memory, (size_t)1 << 60) != CUDA_SUCCESS, "cuMemAlloc: returns");
     FACT_EQ(cudaMalloc(&pointer, total + CONF_MIB), cudaErrorMemoryAllocation,
-            "cuda_runtime_api.h, cudaMalloc: cudaErrorMemoryAllocation in case of failure");
+            "cudaMalloc: cudaErrorMemoryAllocation in case of failure");
     FACT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation,
-            "cuda_runtime_api.h, cudaGetLastError: the last error of a runtime call");
+            "cudaGetLastError: the last error of a runtime call");
     FACT_EQ(cuMemAlloc(&memory, CONF_MIB), CUDA_SUCCESS,
-            "cuda.h, CUDA_ERROR_OUT_OF_MEMORY: says nothing of the context, which goes on");
+            "CUDA_ERROR_OUT_OF_MEMORY: says nothing of the context, which goes on");
     DO(cuMemFree(memory));
 }
 
@@ -72,25 +71,24 @@ TEST(what_was_not_allocated_cannot_be_freed)
     DO(cuMemAlloc(&memory, CONF_MIB));
     DO(cuMemAlloc(&other, CONF_MIB));
     FACT_EQ(cuMemFree((CUdeviceptr)(uintptr_t)&local), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemFree: dptr must be what an allocating call returned");
-    FACT_EQ(cuMemFree(memory), CUDA_SUCCESS, "cuda.h, cuMemFree: returns");
+            "cuMemFree: dptr must be what an allocating call returned");
+    DO(cuMemFree(memory));
     FACT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemFree: dptr must be what an allocating call returned");
+            "cuMemFree: dptr must be what an allocating call returned");
     FACT_EQ(cuMemsetD8(other, 1, CONF_MIB), CUDA_SUCCESS,
-            "cuda.h, cuMemFree: a refused free changes nothing");
+            "cuMemFree: a refused free changes nothing");
     DO(cuMemFree(other));
 }
 
 TEST(freeing_through_the_runtime)
 {
     void *memory = NULL;
-    FACT_EQ(cudaFree(NULL), cudaSuccess,
-            "cuda_runtime_api.h, cudaFree: no operation is performed for 0");
+    FACT_EQ(cudaFree(NULL), cudaSuccess, "cudaFree: no operation is performed for 0");
     DO(cudaMalloc(&memory, CONF_MIB));
-    FACT_EQ(cudaFree(memory), cudaSuccess, "cuda_runtime_api.h, cudaFree: returns");
+    DO(cudaFree(memory));
     FACT_EQ(cudaFree(memory), cudaErrorInvalidValue,
-            "cuda_runtime_api.h, cudaFree: an error when it was called before");
-    FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue, "cuda_runtime_api.h, cudaGetLastError");
+            "cudaFree: an error when it was called before");
+    RETURNS(cudaGetLastError(), cudaErrorInvalidValue);
 }
 
 TEST(both_interfaces_share_their_memory)
@@ -126,11 +124,11 @@ TEST(free_memory_shrinks_by_what_is_allocated)
     size_t free = 0, total = 0, again = 0, again_total = 0;
     DO(cuMemGetInfo(&free, &total));
     DO(cudaMemGetInfo(&again, &again_total));
-    FACT(free > 0, "cuda.h, cuMemGetInfo: free memory in bytes");
-    FACT(free <= total, "cuda.h, cuMemGetInfo: free is part of the total");
-    FACT_EQ(again_total, total, "cuda_runtime_api.h, cudaMemGetInfo: total memory of the device");
+    FACT(free > 0, "cuMemGetInfo: free memory in bytes");
+    FACT(free <= total, "cuMemGetInfo: free is part of the total");
+    FACT_EQ(again_total, total, "cudaMemGetInfo: total memory of the device");
     FACT(conf_takes_memory(256 * CONF_MIB, allocate, release),
-         "cuda.h, cuMemGetInfo: what is allocated is not free, what was freed is");
+         "cuMemGetInfo: what is allocated is not free, what was freed is");
 }
 
 TEST(an_address_range_is_known_from_inside)
@@ -140,21 +138,21 @@ TEST(an_address_range_is_known_from_inside)
     int local;
     DO(cuMemAlloc(&memory, 5 * CONF_MIB));
     FACT_EQ(cuMemGetAddressRange(&base, &bytes, memory + 4 * CONF_MIB + 17), CUDA_SUCCESS,
-            "cuda.h, cuMemGetAddressRange: of the allocation that contains dptr");
-    FACT_EQ(base, memory, "cuda.h, cuMemGetAddressRange: base address");
-    FACT(bytes >= 5 * CONF_MIB, "cuda.h, cuMemGetAddressRange: size");
+            "cuMemGetAddressRange: of the allocation that contains dptr");
+    FACT_EQ(base, memory, "cuMemGetAddressRange: base address");
+    FACT(bytes >= 5 * CONF_MIB, "cuMemGetAddressRange: size");
     base = 0;
     FACT_EQ(cuMemGetAddressRange(&base, NULL, memory), CUDA_SUCCESS,
-            "cuda.h, cuMemGetAddressRange: both outputs are optional");
-    FACT_EQ(base, memory, "cuda.h, cuMemGetAddressRange: base address");
+            "cuMemGetAddressRange: both outputs are optional");
+    FACT_EQ(base, memory, "cuMemGetAddressRange: base address");
     FACT_EQ(cuMemGetAddressRange(NULL, &bytes, memory), CUDA_SUCCESS,
-            "cuda.h, cuMemGetAddressRange: both outputs are optional");
+            "cuMemGetAddressRange: both outputs are optional");
     DO(cuMemFree(memory));
     FACT(cuMemGetAddressRange(&base, &bytes, memory) != CUDA_SUCCESS,
-         "cuda.h, cuMemGetAddressRange: CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
+         "cuMemGetAddressRange: CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
     if (!conf_attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS))
         FACT(cuMemGetAddressRange(&base, &bytes, (CUdeviceptr)(uintptr_t)&local) != CUDA_SUCCESS,
-             "cuda.h, cuMemGetAddressRange: CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
+             "cuMemGetAddressRange: CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
 }
 
 TEST(pitched_memory_has_aligned_rows)
@@ -164,12 +162,11 @@ TEST(pitched_memory_has_aligned_rows)
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         CUdeviceptr memory = 0;
         size_t pitch = 0;
-        FACT_EQ(cuMemAllocPitch(&memory, &pitch, widths[i], 33, 4), CUDA_SUCCESS,
-                "cuda.h, cuMemAllocPitch: returns");
-        FACT(pitch >= widths[i], "cuda.h, cuMemAllocPitch: pitch is the width plus padding");
-        FACT_EQ(pitch % (size_t)alignment, 0, "cuda.h, cuMemAllocPitch: fits 2-D texture rows");
+        DO(cuMemAllocPitch(&memory, &pitch, widths[i], 33, 4));
+        FACT(pitch >= widths[i], "cuMemAllocPitch: pitch is the width plus padding");
+        FACT_EQ(pitch % (size_t)alignment, 0, "cuMemAllocPitch: fits 2-D texture rows");
         FACT_EQ(cuMemsetD2D8(memory, pitch, 3, widths[i], 33), CUDA_SUCCESS,
-                "cuda.h, cuMemAllocPitch: Height rows of WidthInBytes");
+                "cuMemAllocPitch: Height rows of WidthInBytes");
         DO(cuMemFree(memory));
     }
 }
@@ -179,17 +176,15 @@ TEST(pitched_memory_of_the_runtime)
     struct cudaPitchedPtr box = {0};
     void *memory = NULL;
     size_t pitch = 0;
-    FACT_EQ(cudaMallocPitch(&memory, &pitch, 100, 10), cudaSuccess,
-            "cuda_runtime_api.h, cudaMallocPitch: returns");
-    FACT(pitch >= 100, "cuda_runtime_api.h, cudaMallocPitch: at least the width");
+    DO(cudaMallocPitch(&memory, &pitch, 100, 10));
+    FACT(pitch >= 100, "cudaMallocPitch: at least the width");
     DO(cudaFree(memory));
-    FACT_EQ(cudaMalloc3D(&box, (struct cudaExtent){100, 10, 5}), cudaSuccess,
-            "cuda_runtime_api.h, cudaMalloc3D: returns");
-    FACT(box.pitch >= 100, "cuda_runtime_api.h, cudaMalloc3D: at least the width");
-    FACT_EQ(box.xsize, 100, "cuda_runtime_api.h, cudaMalloc3D: xsize, the width asked for");
-    FACT_EQ(box.ysize, 10, "cuda_runtime_api.h, cudaMalloc3D: ysize, the height asked for");
+    DO(cudaMalloc3D(&box, (struct cudaExtent){100, 10, 5}));
+    FACT(box.pitch >= 100, "cudaMalloc3D: at least the width");
+    FACT_EQ(box.xsize, 100, "cudaMalloc3D: xsize, the width asked for");
+    FACT_EQ(box.ysize, 10, "cudaMalloc3D: ysize, the height asked for");
     FACT_EQ(cudaMemset3D(box, 1, (struct cudaExtent){100, 10, 5}), cudaSuccess,
-            "cuda_runtime_api.h, cudaMalloc3D: width * height * depth bytes at least");
+            "cudaMalloc3D: width * height * depth bytes at least");
     DO(cudaFree(box.ptr));
 }
 

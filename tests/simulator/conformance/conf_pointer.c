@@ -21,19 +21,15 @@ static CUresult get(void *value, CUpointer_attribute attribute, CUdeviceptr poin
 static void check_runtime(const struct family *f, CUdeviceptr inside)
 {
     struct cudaPointerAttributes attributes = {0};
-    FACT_EQ(cudaPointerGetAttributes(&attributes, (void *)(uintptr_t)inside), cudaSuccess,
-            "cuda_runtime_api.h, cudaPointerGetAttributes: returns");
-    FACT_EQ(attributes.type, f->runtime, "cuda_runtime_api.h, cudaPointerAttributes: type");
+    DO(cudaPointerGetAttributes(&attributes, (void *)(uintptr_t)inside));
+    FACT_EQ(attributes.type, f->runtime, "cudaPointerAttributes: type");
     if (!f->managed)
-        FACT_EQ(attributes.device, 0, "cuda_runtime_api.h, cudaPointerAttributes: device");
-    FACT_EQ((uintptr_t)attributes.devicePointer, inside,
-            "cuda_runtime_api.h, cudaPointerAttributes: devicePointer");
+        FACT_EQ(attributes.device, 0, "cudaPointerAttributes: device");
+    FACT_EQ((uintptr_t)attributes.devicePointer, inside, "cudaPointerAttributes: devicePointer");
     if (f->host)
-        FACT_EQ((uintptr_t)attributes.hostPointer, inside,
-                "cuda_runtime_api.h, cudaPointerAttributes: hostPointer");
+        FACT_EQ((uintptr_t)attributes.hostPointer, inside, "cudaPointerAttributes: hostPointer");
     else if (!conf_attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES))
-        FACT(!attributes.hostPointer,
-             "cuda_runtime_api.h, cudaPointerAttributes: hostPointer, NULL without one");
+        FACT(!attributes.hostPointer, "cudaPointerAttributes: hostPointer, NULL without one");
 }
 
 static void check_family(const struct family *f)
@@ -146,9 +142,9 @@ TEST(memory_cuda_does_not_know)
     FACT_EQ(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)&local),
             CUDA_ERROR_INVALID_VALUE, ATTRIBUTE "an invalid value for memory CUDA does not know");
     FACT_EQ(cudaPointerGetAttributes(&a, &local), cudaSuccess,
-            "cuda_runtime_api.h, cudaPointerGetAttributes: success for host memory");
+            "cudaPointerGetAttributes: success for host memory");
     FACT_EQ(a.type, cudaMemoryTypeUnregistered,
-            "cuda_runtime_api.h, cudaPointerGetAttributes: cudaMemoryTypeUnregistered");
+            "cudaPointerGetAttributes: cudaMemoryTypeUnregistered");
     DO(cuMemAlloc(&freed, 64 * BYTES));
     DO(cuMemFree(freed));
     FACT_EQ(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, freed), CUDA_ERROR_INVALID_VALUE,
@@ -166,15 +162,14 @@ TEST(several_attributes_at_once)
                                     CU_POINTER_ATTRIBUTE_IS_MANAGED};
     void *into[] = {&type, &base, &managed};
     DO(cuMemAlloc(&p, BYTES));
-    FACT_EQ(cuPointerGetAttributes(3, wanted, into, p + 5), CUDA_SUCCESS,
-            "cuda.h, cuPointerGetAttributes: returns");
-    FACT_EQ(type, CU_MEMORYTYPE_DEVICE, "cuda.h, cuPointerGetAttributes: MEMORY_TYPE");
-    FACT_EQ(base, p, "cuda.h, cuPointerGetAttributes: RANGE_START_ADDR");
-    FACT_EQ(managed, 0, "cuda.h, cuPointerGetAttributes: IS_MANAGED");
+    DO(cuPointerGetAttributes(3, wanted, into, p + 5));
+    FACT_EQ(type, CU_MEMORYTYPE_DEVICE, "cuPointerGetAttributes: MEMORY_TYPE");
+    FACT_EQ(base, p, "cuPointerGetAttributes: RANGE_START_ADDR");
+    FACT_EQ(managed, 0, "cuPointerGetAttributes: IS_MANAGED");
     FACT_EQ(cuPointerGetAttributes(2, wanted, into, (uintptr_t)&local), CUDA_SUCCESS,
-            "cuda.h, cuPointerGetAttributes: no error for memory CUDA does not know");
-    FACT_EQ(type, 0, "cuda.h, cuPointerGetAttributes: null values for memory CUDA does not know");
-    FACT_EQ(base, 0, "cuda.h, cuPointerGetAttributes: null values for memory CUDA does not know");
+            "cuPointerGetAttributes: no error for memory CUDA does not know");
+    FACT_EQ(type, 0, "cuPointerGetAttributes: null values for memory CUDA does not know");
+    FACT_EQ(base, 0, "cuPointerGetAttributes: null values for memory CUDA does not know");
     DO(cuMemFree(p));
 }
 
@@ -203,11 +198,11 @@ TEST(synchronous_memory_operations_can_be_asked_for)
     unsigned on = 1, seen = 99;
     DO(cuMemAlloc(&p, BYTES));
     FACT_EQ(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p), CUDA_SUCCESS,
-            "cuda.h, cuPointerSetAttribute: SYNC_MEMOPS");
+            "cuPointerSetAttribute: SYNC_MEMOPS");
     DO(get(&seen, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
-    FACT_EQ(!!seen, 1, "cuda.h, cuPointerSetAttribute: seen by cuPointerGetAttribute");
+    FACT_EQ(!!seen, 1, "cuPointerSetAttribute: seen by cuPointerGetAttribute");
     FACT(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p) != CUDA_SUCCESS,
-         "cuda.h, cuPointerSetAttribute: SYNC_MEMOPS alone can be set");
+         "cuPointerSetAttribute: SYNC_MEMOPS alone can be set");
     DO(cuMemFree(p));
 }
 

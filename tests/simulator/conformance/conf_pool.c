@@ -53,17 +53,16 @@ TEST(memory_is_ready_in_its_stream)
     CUdeviceptr memory = 0;
     unsigned char byte = 0;
     need_pools();
-    FACT_EQ(cuMemAllocAsync(&memory, BYTES, stream), CUDA_SUCCESS, "cuda.h, cuMemAllocAsync");
-    FACT(memory, "cuda.h, cuMemAllocAsync: the pointer is returned immediately");
+    DO(cuMemAllocAsync(&memory, BYTES, stream));
+    FACT(memory, "cuMemAllocAsync: the pointer is returned immediately");
     FACT_EQ(memory % 256, 0, "CUDA programming guide, device memory accesses: aligned to 256 bytes");
     DO(cuMemsetD8Async(memory, 0x6b, BYTES, stream));
     DO(cuStreamSynchronize(stream));
     DO(cuMemcpyDtoH(&byte, memory + BYTES - 1, 1));
-    FACT_EQ(byte, 0x6b, "cuda.h, cuMemAllocAsync: future work of the stream can use it");
-    FACT_EQ(cuMemFreeAsync(memory, stream), CUDA_SUCCESS, "cuda.h, cuMemFreeAsync: returns");
+    FACT_EQ(byte, 0x6b, "cuMemAllocAsync: future work of the stream can use it");
+    DO(cuMemFreeAsync(memory, stream));
     DO(cuStreamSynchronize(stream));
-    FACT_EQ(cuMemAllocAsync(NULL, BYTES, stream), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemAllocAsync: returns");
+    RETURNS(cuMemAllocAsync(NULL, BYTES, stream), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(it_frees_memory_of_cudamalloc_too)
@@ -82,24 +81,23 @@ TEST(the_default_pool_is_current_at_first)
     CUmemoryPool first = NULL, current = NULL, mine;
     cudaMemPool_t runtime = NULL;
     need_pools();
-    FACT_EQ(cuDeviceGetDefaultMemPool(&first, 0), CUDA_SUCCESS, "cuda.h, cuDeviceGetDefaultMemPool");
+    DO(cuDeviceGetDefaultMemPool(&first, 0));
     DO(cuDeviceGetMemPool(&current, 0));
-    FACT(current == first,
-         "cuda.h, cuDeviceGetMemPool: the default pool unless another has been set");
+    FACT(current == first, "cuDeviceGetMemPool: the default pool unless another has been set");
     DO(cudaDeviceGetDefaultMemPool(&runtime, 0));
-    FACT(runtime == first, "cuda_runtime_api.h, cudaDeviceGetDefaultMemPool: the same pool");
+    FACT(runtime == first, "cudaDeviceGetDefaultMemPool: the same pool");
     mine = new_pool();
-    FACT_EQ(cuDeviceSetMemPool(0, mine), CUDA_SUCCESS, "cuda.h, cuDeviceSetMemPool: returns");
+    DO(cuDeviceSetMemPool(0, mine));
     DO(cuDeviceGetMemPool(&current, 0));
-    FACT(current == mine, "cuda.h, cuDeviceSetMemPool: becomes the current pool");
+    FACT(current == mine, "cuDeviceSetMemPool: becomes the current pool");
     DO(cuDeviceGetDefaultMemPool(&current, 0));
-    FACT(current == first, "cuda.h, cuDeviceGetDefaultMemPool: does not change");
-    FACT_EQ(cuMemPoolDestroy(mine), CUDA_SUCCESS, "cuda.h, cuMemPoolDestroy: returns");
+    FACT(current == first, "cuDeviceGetDefaultMemPool: does not change");
+    DO(cuMemPoolDestroy(mine));
     DO(cuDeviceGetMemPool(&current, 0));
     FACT(current == first,
-         "cuda.h, cuMemPoolDestroy: the default pool is current when the current one goes");
+         "cuMemPoolDestroy: the default pool is current when the current one goes");
     FACT(cuMemPoolDestroy(first) != CUDA_SUCCESS,
-         "cuda.h, cuMemPoolDestroy: a device's default pool cannot be destroyed");
+         "cuMemPoolDestroy: a device's default pool cannot be destroyed");
 }
 
 TEST(the_current_pool_serves)
@@ -112,10 +110,10 @@ TEST(the_current_pool_serves)
     DO(cuDeviceSetMemPool(0, mine));
     DO(cuMemAllocAsync(&memory, BYTES, stream));
     DO(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, memory));
-    FACT(owner == mine, "cuda.h, cuMemAllocAsync: from the pool current to the stream's device");
+    FACT(owner == mine, "cuMemAllocAsync: from the pool current to the stream's device");
     DO(cuMemAllocFromPoolAsync(&other, BYTES, first, stream));
     DO(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, other));
-    FACT(owner == first, "cuda.h, cuMemAllocFromPoolAsync: from the specified pool");
+    FACT(owner == first, "cuMemAllocFromPoolAsync: from the specified pool");
     DO(cuMemFreeAsync(memory, stream));
     DO(cuMemFreeAsync(other, stream));
     DO(cuStreamSynchronize(stream));
@@ -128,25 +126,25 @@ TEST(attributes_have_their_defaults)
     need_pools();
     CUmemoryPool pool = new_pool();
     FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), 0,
-            "cuda.h, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: default 0");
+            "CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: default 0");
     FACT_EQ(flag(pool, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES), 1,
-            "cuda.h, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: default enabled");
+            "CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: default enabled");
     FACT_EQ(flag(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC), 1,
-            "cuda.h, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: default enabled");
+            "CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: default enabled");
     FACT_EQ(flag(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES), 1,
-            "cuda.h, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: default enabled");
+            "CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: default enabled");
     FACT_EQ(number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0,
-            "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_CURRENT: nothing is used");
+            "CU_MEMPOOL_ATTR_USED_MEM_CURRENT: nothing is used");
     int off = 0;
     cuuint64_t threshold = 123 * CONF_MIB;
     DO(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, &off));
     FACT_EQ(flag(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC), 0,
-            "cuda.h, cuMemPoolSetAttribute: seen by cuMemPoolGetAttribute");
+            "cuMemPoolSetAttribute: seen by cuMemPoolGetAttribute");
     DO(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
     FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), threshold,
-            "cuda.h, cuMemPoolSetAttribute: seen by cuMemPoolGetAttribute");
-    FACT_EQ(cuMemPoolGetAttribute(pool, (CUmemPool_attribute)1000, &threshold),
-            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemPoolGetAttribute: returns");
+            "cuMemPoolSetAttribute: seen by cuMemPoolGetAttribute");
+    RETURNS(cuMemPoolGetAttribute(pool, (CUmemPool_attribute)1000, &threshold),
+            CUDA_ERROR_INVALID_VALUE);
     DO(cuMemPoolDestroy(pool));
 }
 
@@ -162,30 +160,30 @@ TEST(use_is_counted)
     DO(cuStreamSynchronize(stream));
     cuuint64_t used = number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
     cuuint64_t reserved = number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-    FACT(used >= 2 * BYTES, "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_CURRENT: in use by the application");
-    FACT(reserved >= used, "cuda.h, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: backs what is used");
+    FACT(used >= 2 * BYTES, "CU_MEMPOOL_ATTR_USED_MEM_CURRENT: in use by the application");
+    FACT(reserved >= used, "CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: backs what is used");
     FACT(number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH) >= used,
-         "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_HIGH: high watermark");
+         "CU_MEMPOOL_ATTR_USED_MEM_HIGH: high watermark");
     FACT(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH) >= reserved,
-         "cuda.h, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: high watermark");
+         "CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: high watermark");
     DO(cuMemFreeAsync(a, stream));
     DO(cuMemFreeAsync(b, stream));
     DO(cuStreamSynchronize(stream));
     FACT_EQ(number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0,
-            "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_CURRENT: what was freed is not used");
+            "CU_MEMPOOL_ATTR_USED_MEM_CURRENT: what was freed is not used");
     FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), reserved,
-            "cuda.h, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: reserved memory to hold onto");
+            "CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: reserved memory to hold onto");
     FACT(number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH) >= used,
-         "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_HIGH: high watermark");
+         "CU_MEMPOOL_ATTR_USED_MEM_HIGH: high watermark");
     FACT_EQ(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero), CUDA_SUCCESS,
-            "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_HIGH: can be reset");
+            "CU_MEMPOOL_ATTR_USED_MEM_HIGH: can be reset");
     FACT_EQ(number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), 0,
-            "cuda.h, CU_MEMPOOL_ATTR_USED_MEM_HIGH: since it was reset");
+            "CU_MEMPOOL_ATTR_USED_MEM_HIGH: since it was reset");
     FACT(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &one) != CUDA_SUCCESS,
-         "cuda.h, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: may not be set to a non-zero value");
-    FACT_EQ(cuMemPoolTrimTo(pool, 0), CUDA_SUCCESS, "cuda.h, cuMemPoolTrimTo: returns");
+         "CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: may not be set to a non-zero value");
+    DO(cuMemPoolTrimTo(pool, 0));
     FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0,
-            "cuda.h, cuMemPoolTrimTo: releases what backs no outstanding allocation");
+            "cuMemPoolTrimTo: releases what backs no outstanding allocation");
     DO(cuMemPoolDestroy(pool));
 }
 
@@ -200,9 +198,9 @@ TEST(what_is_in_use_is_not_trimmed)
     DO(cuStreamSynchronize(stream));
     DO(cuMemPoolTrimTo(pool, 0));
     FACT(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) >= BYTES,
-         "cuda.h, cuMemPoolTrimTo: cannot release what backs outstanding allocations");
+         "cuMemPoolTrimTo: cannot release what backs outstanding allocations");
     DO(cuMemcpyDtoH(&byte, memory, 1));
-    FACT_EQ(byte, 0x15, "cuda.h, cuMemPoolTrimTo: cannot release what backs allocations");
+    FACT_EQ(byte, 0x15, "cuMemPoolTrimTo: cannot release what backs allocations");
     DO(cuMemFreeAsync(memory, stream));
     DO(cuStreamSynchronize(stream));
     DO(cuMemPoolDestroy(pool));
@@ -234,9 +232,9 @@ TEST(pools_are_reached_from_their_device)
     need_pools();
     DO(cuDeviceGetCount(&count));
     CUmemoryPool pool = new_pool();
-    FACT_EQ(cuMemPoolGetAccess(&access, pool, &here), CUDA_SUCCESS, "cuda.h, cuMemPoolGetAccess");
+    DO(cuMemPoolGetAccess(&access, pool, &here));
     FACT_EQ(access, CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-            "cuda.h, cuMemPoolCreate: accessible from the device it is allocated on");
+            "cuMemPoolCreate: accessible from the device it is allocated on");
     if (count > 1) {
         here.id = 1;
         DO(cuMemPoolGetAccess(&access, pool, &here));
@@ -254,12 +252,12 @@ TEST(a_destroyed_pool_waits_for_its_memory)
     CUmemoryPool pool = new_pool();
     DO(cuMemAllocFromPoolAsync(&memory, BYTES, pool, stream));
     FACT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS,
-            "cuda.h, cuMemPoolDestroy: returns immediately with allocations outstanding");
+            "cuMemPoolDestroy: returns immediately with allocations outstanding");
     DO(cuMemsetD8Async(memory, 0x16, BYTES, stream));
     DO(cuStreamSynchronize(stream));
     DO(cuMemcpyDtoH(&byte, memory + BYTES - 1, 1));
-    FACT_EQ(byte, 0x16, "cuda.h, cuMemPoolDestroy: released once there are no more allocations");
-    FACT_EQ(cuMemFreeAsync(memory, stream), CUDA_SUCCESS, "cuda.h, cuMemPoolDestroy: freed as ever");
+    FACT_EQ(byte, 0x16, "cuMemPoolDestroy: released once there are no more allocations");
+    FACT_EQ(cuMemFreeAsync(memory, stream), CUDA_SUCCESS, "cuMemPoolDestroy: freed as ever");
     DO(cuStreamSynchronize(stream));
 }
 
@@ -267,12 +265,11 @@ TEST(a_plain_free_is_allowed)
 {
     void *memory = NULL;
     need_pools();
-    FACT_EQ(cudaMallocAsync(&memory, BYTES, stream), cudaSuccess,
-            "cuda_runtime_api.h, cudaMallocAsync: returns");
-    DO(cudaStreamSynchronize(stream));
-    FACT_EQ(cudaFree(memory), cudaSuccess, "cuda_runtime_api.h, cudaFree: of cudaMallocAsync memory");
     DO(cudaMallocAsync(&memory, BYTES, stream));
-    FACT_EQ(cudaFreeAsync(memory, stream), cudaSuccess, "cuda_runtime_api.h, cudaFreeAsync: returns");
+    DO(cudaStreamSynchronize(stream));
+    FACT_EQ(cudaFree(memory), cudaSuccess, "cudaFree: of cudaMallocAsync memory");
+    DO(cudaMallocAsync(&memory, BYTES, stream));
+    DO(cudaFreeAsync(memory, stream));
     DO(cudaStreamSynchronize(stream));
 }
 
@@ -285,13 +282,11 @@ TEST(requests_that_make_no_sense_are_refused)
     need_pools();
     DO(cuDeviceGetCount(&count));
     DO(cuDeviceTotalMem(&total, 0));
-    FACT_EQ(cuDeviceGetDefaultMemPool(&pool, count), CUDA_ERROR_INVALID_DEVICE,
-            "cuda.h, cuDeviceGetDefaultMemPool: returns");
-    FACT_EQ(cuMemPoolCreate(&pool, NULL), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemPoolCreate");
-    FACT_EQ(cuMemAllocAsync(&memory, total + CONF_MIB, stream), CUDA_ERROR_OUT_OF_MEMORY,
-            "cuda.h, cuMemAllocAsync: returns");
+    RETURNS(cuDeviceGetDefaultMemPool(&pool, count), CUDA_ERROR_INVALID_DEVICE);
+    RETURNS(cuMemPoolCreate(&pool, NULL), CUDA_ERROR_INVALID_VALUE);
+    RETURNS(cuMemAllocAsync(&memory, total + CONF_MIB, stream), CUDA_ERROR_OUT_OF_MEMORY);
     FACT_EQ(cuMemAllocAsync(&memory, CONF_MIB, stream), CUDA_SUCCESS,
-            "cuda.h, CUDA_ERROR_OUT_OF_MEMORY: says nothing of the context, which goes on");
+            "CUDA_ERROR_OUT_OF_MEMORY: says nothing of the context, which goes on");
     DO(cuMemFreeAsync(memory, stream));
     DO(cuStreamSynchronize(stream));
 }

@@ -101,22 +101,22 @@ TEST(pointers_of_an_imported_pool_are_the_same_memory)
     }
     DO(cuStreamSynchronize(stream));
     FACT_EQ(cuMemPoolExportToShareableHandle(&fd, pool, POSIX_FD, 0), CUDA_SUCCESS,
-            "cuda.h, cuMemPoolExportToShareableHandle: an OS handle to share the pool");
+            "cuMemPoolExportToShareableHandle: an OS handle to share the pool");
     for (int i = 0; i < COUNT; i++)
         FACT_EQ(cuMemPoolExportPointer(&data[i], at[i]), CUDA_SUCCESS,
-                "cuda.h, cuMemPoolExportPointer: a specific allocation");
+                "cuMemPoolExportPointer: a specific allocation");
     FACT(!peer_send(peer.socket, data, sizeof data, fd), "the second process listens");
     close(fd);
     FACT(!peer_receive(peer.socket, &done, 1, NULL),
-         "cuda.h, cuMemPoolImportFromShareableHandle: imported pools do not support new "
+         "cuMemPoolImportFromShareableHandle: imported pools do not support new "
          "allocations; cuMemPoolImportPointer: freed with cuMemFree or cuMemFreeAsync");
     FACT_EQ(peer_end(&peer), 0, "the second process is satisfied");
     for (int i = 0; i < COUNT; i++) {
         unsigned char byte = 0;
         DO(cuMemcpyDtoH(&byte, at[i] + size_of(i) - 1, 1));
-        FACT_EQ(byte, 0x60 + i, "cuda.h, cuMemPoolImportPointer: pointer to imported memory");
+        FACT_EQ(byte, 0x60 + i, "cuMemPoolImportPointer: pointer to imported memory");
         FACT_EQ(cuMemFreeAsync(at[i], stream), CUDA_SUCCESS,
-                "cuda.h, cuMemPoolImportPointer: freed in the importing process first");
+                "cuMemPoolImportPointer: freed in the importing process first");
     }
     DO(cuStreamSynchronize(stream));
     DO(cuStreamDestroy(stream));
@@ -131,17 +131,17 @@ TEST(only_pools_made_for_it_are_exported)
     need_shared_pools();
     CUmemoryPool plain = create(0), shared = create(POSIX_FD), standard;
     FACT(cuMemPoolExportToShareableHandle(&fd, plain, POSIX_FD, 0) != CUDA_SUCCESS,
-         "cuda.h, cuMemPoolCreate: CU_MEM_HANDLE_TYPE_NONE will not support IPC");
+         "cuMemPoolCreate: CU_MEM_HANDLE_TYPE_NONE will not support IPC");
     DO(cuDeviceGetDefaultMemPool(&standard, 0));
     FACT(cuMemPoolExportToShareableHandle(&fd, standard, POSIX_FD, 0) != CUDA_SUCCESS,
          "programming guide, Stream Ordered Memory Allocator: default pools are not shareable");
     FACT(cuMemPoolExportToShareableHandle(NULL, shared, POSIX_FD, 0) != CUDA_SUCCESS,
-         "cuda.h, cuMemPoolExportToShareableHandle: returns");
+         "cuMemPoolExportToShareableHandle: returns");
     FACT(cuMemPoolExportToShareableHandle(&fd, shared, POSIX_FD, 1) != CUDA_SUCCESS,
-         "cuda.h, cuMemPoolExportToShareableHandle: flags must be 0");
+         "cuMemPoolExportToShareableHandle: flags must be 0");
     DO(cuMemAlloc(&at, 1000));
     FACT(cuMemPoolExportPointer(&data, at) != CUDA_SUCCESS,
-         "cuda.h, cuMemPoolExportPointer: from an already shared memory pool");
+         "cuMemPoolExportPointer: from an already shared memory pool");
     DO(cuMemFree(at));
     DO(cuMemPoolDestroy(plain));
     DO(cuMemPoolDestroy(shared));

@@ -93,7 +93,7 @@ TEST(preferred_locations_are_by_range)
             RULE("PREFERRED_LOCATION: CU_DEVICE_CPU"));
     DO(cuMemAdvise(p, 16 * CONF_MIB, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, host));
     FACT_EQ(ask(PREFERRED, 0, 4 * CONF_MIB), CU_DEVICE_INVALID,
-            "cuda.h, cuMemAdvise: UNSET_PREFERRED_LOCATION changes it to none");
+            "cuMemAdvise: UNSET_PREFERRED_LOCATION changes it to none");
     DO(cuMemFree(p));
 }
 
@@ -107,7 +107,7 @@ TEST(read_mostly_is_for_all_pages_or_not)
             RULE("READ_MOSTLY: all pages"));
     DO(cuMemAdvise(p, 16 * CONF_MIB, CU_MEM_ADVISE_UNSET_READ_MOSTLY, host));
     FACT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 4 * CONF_MIB, 4 * CONF_MIB), 0,
-            "cuda.h, cuMemAdvise: UNSET_READ_MOSTLY undoes it");
+            "cuMemAdvise: UNSET_READ_MOSTLY undoes it");
     DO(cuMemFree(p));
 }
 
@@ -127,7 +127,7 @@ TEST(accessed_by_is_a_list)
     DO(cuMemAdvise(p, 8 * CONF_MIB, CU_MEM_ADVISE_UNSET_ACCESSED_BY, device));
     DO(cuMemRangeGetAttribute(list, sizeof list, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p,
                               8 * CONF_MIB));
-    FACT_EQ(list[0], CU_DEVICE_INVALID, "cuda.h, cuMemAdvise: UNSET_ACCESSED_BY undoes it");
+    FACT_EQ(list[0], CU_DEVICE_INVALID, "cuMemAdvise: UNSET_ACCESSED_BY undoes it");
     DO(cuMemFree(p));
 }
 
@@ -142,7 +142,7 @@ TEST(several_are_asked_at_once)
     DO(cuMemAdvise(p, 16 * CONF_MIB, CU_MEM_ADVISE_SET_READ_MOSTLY, host));
     DO(cuMemRangeGetAttributes(data, sizes, attributes, 3, p, 16 * CONF_MIB));
     FACT(last == CU_DEVICE_INVALID && mostly == 1 && by[0] == CU_DEVICE_INVALID,
-         "cuda.h, cuMemRangeGetAttributes: descriptions as for cuMemRangeGetAttribute");
+         "cuMemRangeGetAttributes: descriptions as for cuMemRangeGetAttribute");
     DO(cuMemFree(p));
 }
 
@@ -154,16 +154,16 @@ TEST(ranges_must_be_managed)
     DO(cuMemAlloc(&plain, CONF_MIB));
     FACT_EQ(cuMemRangeGetAttribute(&value, sizeof value, LAST, plain, CONF_MIB),
             CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemRangeGetAttribute: the range must refer to managed memory");
+            "cuMemRangeGetAttribute: the range must refer to managed memory");
     FACT_EQ(cuMemPrefetchAsync(plain, CONF_MIB, device, 0, NULL), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemPrefetchAsync: the range must refer to managed memory");
+            "cuMemPrefetchAsync: the range must refer to managed memory");
     FACT_EQ(cuMemAdvise(plain, CONF_MIB, CU_MEM_ADVISE_SET_READ_MOSTLY, device),
             CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemAdvise: the range must refer to managed memory");
+            "cuMemAdvise: the range must refer to managed memory");
     FACT_EQ(cuMemPrefetchAsync(p, CONF_MIB, device, 1, NULL), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemPrefetchAsync: flags must be zero");
+            "cuMemPrefetchAsync: flags must be zero");
     FACT_EQ(cuMemRangeGetAttribute(&value, 3, LAST, p, CONF_MIB), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemRangeGetAttribute: dataSize must be 4");
+            "cuMemRangeGetAttribute: dataSize must be 4");
     DO(cuMemFree(plain));
     DO(cuMemFree(p));
 }

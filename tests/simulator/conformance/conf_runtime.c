@@ -17,11 +17,11 @@ TEST(the_primary_context_is_shared)
     int active = 0;
     DO(cudaSetDevice(0));
     DO(cuCtxGetCurrent(&current));
-    FACT(current, "cuda_runtime_api.h, cudaSetDevice: the context is current immediately");
+    FACT(current, "cudaSetDevice: the context is current immediately");
     DO(cuDevicePrimaryCtxGetState(0, &flags, &active));
-    FACT_EQ(active, 1, "cuda_runtime_api.h, cudaSetDevice: initialises the primary context");
+    FACT_EQ(active, 1, "cudaSetDevice: initialises the primary context");
     DO(cuDevicePrimaryCtxRetain(&primary, 0));
-    FACT(current == primary, "cuda_runtime_api.h, cudaSetDevice: binds the primary context");
+    FACT(current == primary, "cudaSetDevice: binds the primary context");
     DO(cuDevicePrimaryCtxRelease(0));
     DO(cudaStreamCreate(&stream));
     DO(cuStreamGetCtx(stream, &owner));
@@ -59,16 +59,16 @@ TEST(each_thread_has_a_current_device)
     struct visit v = {.device = -1, .after = count - 1};
     DO(cudaSetDevice(count - 1));
     DO(cudaGetDevice(&device));
-    FACT_EQ(device, count - 1, "cuda_runtime_api.h, cudaGetDevice: what cudaSetDevice set");
+    FACT_EQ(device, count - 1, "cudaGetDevice: what cudaSetDevice set");
     DO(pthread_create(&thread, NULL, visit_thread, &v));
     pthread_join(thread, NULL);
     FACT_EQ(v.device, 0, "CUDA programming guide, device selection: device 0 unless set");
     FACT_EQ(v.work, cudaSuccess, "CUDA programming guide, initialization: at the first call");
-    FACT_EQ(v.set, cudaSuccess, "cuda_runtime_api.h, cudaSetDevice: from any host thread");
+    FACT_EQ(v.set, cudaSuccess, "cudaSetDevice: from any host thread");
     DO(cudaSetDevice(0));
     DO(cudaGetDevice(&device));
-    FACT_EQ(device, 0, "cuda_runtime_api.h, cudaSetDevice: for the calling host thread");
-    FACT_EQ(cudaGetDevice(NULL), cudaErrorInvalidValue, "cuda_runtime_api.h, cudaGetDevice");
+    FACT_EQ(device, 0, "cudaSetDevice: for the calling host thread");
+    RETURNS(cudaGetDevice(NULL), cudaErrorInvalidValue);
     (void)cudaGetLastError();
 }
 
@@ -84,22 +84,20 @@ TEST(allocations_belong_to_the_current_device)
         DO(cudaSetDevice(0));
         DO(cudaPointerGetAttributes(&attributes, memory));
         FACT_EQ(attributes.device, i,
-                "cuda_runtime_api.h, cudaSetDevice: memory allocated later resides on the device");
-        FACT_EQ(cudaFree(memory), cudaSuccess, "cuda_runtime_api.h, cudaFree: from any device");
+                "cudaSetDevice: memory allocated later resides on the device");
+        FACT_EQ(cudaFree(memory), cudaSuccess, "cudaFree: from any device");
     }
 }
 
 TEST(flags_of_the_device)
 {
     unsigned flags = 0;
-    FACT_EQ(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), cudaSuccess,
-            "cuda_runtime_api.h, cudaSetDeviceFlags: returns");
+    DO(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
     DO(cudaGetDeviceFlags(&flags));
     FACT_EQ(flags & cudaDeviceScheduleMask, cudaDeviceScheduleBlockingSync,
-            "cuda_runtime_api.h, cudaGetDeviceFlags: the flags for the current device");
+            "cudaGetDeviceFlags: the flags for the current device");
     DO(cudaSetDeviceFlags(cudaDeviceScheduleAuto));
-    FACT_EQ(cudaSetDeviceFlags(0x80000000u), cudaErrorInvalidValue,
-            "cuda_runtime_api.h, cudaSetDeviceFlags: returns");
+    RETURNS(cudaSetDeviceFlags(0x80000000u), cudaErrorInvalidValue);
     (void)cudaGetLastError();
 }
 
@@ -110,18 +108,17 @@ TEST(streams_of_the_runtime)
     int least = 0, greatest = 0, priority = 99;
     DO(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     DO(cudaStreamGetFlags(stream, &flags));
-    FACT_EQ(flags, cudaStreamNonBlocking, "cuda_runtime_api.h, cudaStreamGetFlags");
-    FACT_EQ(cudaStreamQuery(stream), cudaSuccess, "cuda_runtime_api.h, cudaStreamQuery: no work");
+    FACT_EQ(flags, cudaStreamNonBlocking, "cudaStreamGetFlags");
+    FACT_EQ(cudaStreamQuery(stream), cudaSuccess, "cudaStreamQuery: no work");
     DO(cudaStreamDestroy(stream));
     DO(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    FACT(greatest <= least, "cuda_runtime_api.h, cudaDeviceGetStreamPriorityRange");
+    FACT(greatest <= least, "cudaDeviceGetStreamPriorityRange");
     DO(cudaStreamCreateWithPriority(&stream, cudaStreamDefault, greatest));
     DO(cudaStreamGetPriority(stream, &priority));
-    FACT_EQ(priority, greatest, "cuda_runtime_api.h, cudaStreamGetPriority");
+    FACT_EQ(priority, greatest, "cudaStreamGetPriority");
     DO(cudaStreamDestroy(stream));
-    FACT_EQ(cudaStreamCreate(NULL), cudaErrorInvalidValue, "cuda_runtime_api.h, cudaStreamCreate");
-    FACT_EQ(cudaStreamCreateWithFlags(&stream, 0x80000000u), cudaErrorInvalidValue,
-            "cuda_runtime_api.h, cudaStreamCreateWithFlags: returns");
+    RETURNS(cudaStreamCreate(NULL), cudaErrorInvalidValue);
+    RETURNS(cudaStreamCreateWithFlags(&stream, 0x80000000u), cudaErrorInvalidValue);
     (void)cudaGetLastError();
 }
 
@@ -130,16 +127,15 @@ TEST(host_functions_of_the_runtime)
     cudaStream_t stream = NULL;
     int gate = 0;
     DO(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    FACT_EQ(cudaLaunchHostFunc(stream, conf_gate, &gate), cudaSuccess,
-            "cuda_runtime_api.h, cudaLaunchHostFunc: returns");
+    DO(cudaLaunchHostFunc(stream, conf_gate, &gate));
     FACT_EQ(cudaStreamQuery(stream), cudaErrorNotReady,
-            "cuda_runtime_api.h, cudaStreamQuery: a host function is the stream's work");
+            "cudaStreamQuery: a host function is the stream's work");
     (void)cudaGetLastError();
     conf_open(&gate);
     FACT_EQ(cudaDeviceSynchronize(), cudaSuccess,
-            "cuda_runtime_api.h, cudaDeviceSynchronize: blocks until all tasks are done");
+            "cudaDeviceSynchronize: blocks until all tasks are done");
     FACT_EQ(cudaStreamQuery(stream), cudaSuccess,
-            "cuda_runtime_api.h, cudaDeviceSynchronize: blocks until all tasks are done");
+            "cudaDeviceSynchronize: blocks until all tasks are done");
     DO(cudaStreamDestroy(stream));
 }
 
@@ -151,29 +147,27 @@ TEST(symbols_that_are_not_on_the_device)
     size_t bytes = 77;
     int value = 0;
     FACT_EQ(cudaGetSymbolAddress(&address, &not_on_the_device), cudaErrorInvalidSymbol,
-            "cuda_runtime_api.h, cudaGetSymbolAddress: a symbol that cannot be found");
-    FACT(address == &address, "cuda_runtime_api.h, cudaGetSymbolAddress: *devPtr is unchanged");
+            "cudaGetSymbolAddress: a symbol that cannot be found");
+    FACT(address == &address, "cudaGetSymbolAddress: *devPtr is unchanged");
     FACT_EQ(cudaGetSymbolSize(&bytes, &not_on_the_device), cudaErrorInvalidSymbol,
-            "cuda_runtime_api.h, cudaGetSymbolSize: a symbol that cannot be found");
-    FACT_EQ(bytes, 77, "cuda_runtime_api.h, cudaGetSymbolSize: *size is unchanged");
-    FACT_EQ(cudaMemcpyToSymbol(&not_on_the_device, &value, sizeof value, 0, cudaMemcpyHostToDevice),
-            cudaErrorInvalidSymbol, "cuda_runtime_api.h, cudaMemcpyToSymbol: returns");
+            "cudaGetSymbolSize: a symbol that cannot be found");
+    FACT_EQ(bytes, 77, "cudaGetSymbolSize: *size is unchanged");
+    RETURNS(cudaMemcpyToSymbol(&not_on_the_device, &value, sizeof value, 0, cudaMemcpyHostToDevice),
+            cudaErrorInvalidSymbol);
     FACT_EQ(cudaMemcpyFromSymbol(&value, &not_on_the_device, sizeof value, 0,
                                  cudaMemcpyDeviceToHost),
-            cudaErrorInvalidSymbol, "cuda_runtime_api.h, cudaMemcpyFromSymbol: returns");
+            cudaErrorInvalidSymbol, "cudaMemcpyFromSymbol: returns");
     (void)cudaGetLastError();
 }
 
 TEST(limits_of_the_device)
 {
     size_t value = 0;
-    FACT_EQ(cudaDeviceGetLimit(&value, cudaLimitStackSize), cudaSuccess,
-            "cuda_runtime_api.h, cudaDeviceGetLimit: returns");
-    FACT(value > 0, "cuda_runtime_api.h, cudaLimitStackSize: bytes of each thread's stack");
-    FACT_EQ(cudaDeviceSetLimit(cudaLimitStackSize, 4096), cudaSuccess,
-            "cuda_runtime_api.h, cudaDeviceSetLimit: returns");
     DO(cudaDeviceGetLimit(&value, cudaLimitStackSize));
-    FACT(value >= 4096, "cuda_runtime_api.h, cudaDeviceSetLimit: rounded up at most");
+    FACT(value > 0, "cudaLimitStackSize: bytes of each thread's stack");
+    DO(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
+    DO(cudaDeviceGetLimit(&value, cudaLimitStackSize));
+    FACT(value >= 4096, "cudaDeviceSetLimit: rounded up at most");
 }
 
 TEST(resetting_the_device)
@@ -181,15 +175,15 @@ TEST(resetting_the_device)
     struct cudaPointerAttributes attributes = {0};
     void *memory = NULL;
     DO(cudaMalloc(&memory, 256 * CONF_MIB));
-    FACT_EQ(cudaDeviceReset(), cudaSuccess, "cuda_runtime_api.h, cudaDeviceReset: returns");
+    DO(cudaDeviceReset());
     DO(cudaSetDevice(0));
     DO(cudaPointerGetAttributes(&attributes, (char *)memory + 255 * CONF_MIB));
     FACT_EQ(attributes.type, cudaMemoryTypeUnregistered,
-            "cuda_runtime_api.h, cudaDeviceReset: destroys the device's allocations");
+            "cudaDeviceReset: destroys the device's allocations");
     FACT_EQ(cudaMalloc(&memory, CONF_MIB), cudaSuccess,
-            "cuda_runtime_api.h, cudaDeviceReset: a later call initialises the device again");
-    FACT_EQ(cudaMemset(memory, 1, CONF_MIB), cudaSuccess, "cuda_runtime_api.h, cudaDeviceReset");
-    FACT_EQ(cudaFree(memory), cudaSuccess, "cuda_runtime_api.h, cudaDeviceReset");
+            "cudaDeviceReset: a later call initialises the device again");
+    FACT_EQ(cudaMemset(memory, 1, CONF_MIB), cudaSuccess, "cudaDeviceReset");
+    FACT_EQ(cudaFree(memory), cudaSuccess, "cudaDeviceReset");
 }
 
 int conf_runtime(void)

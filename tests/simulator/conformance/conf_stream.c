@@ -57,20 +57,20 @@ static void open_gate(void)
 
 TEST(work_is_done_in_order_and_not_at_once)
 {
-    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuda.h, cuStreamQuery: success if all work is done");
+    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuStreamQuery: success if all work is done");
     close_gate(p.a);
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuda.h, cuStreamQuery: work is not done");
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuStreamQuery: work is not done");
     FACT_EQ(cuMemsetD8Async(p.device, 0x5a, BYTES, p.a), CUDA_SUCCESS,
-            "cuda.h, cuMemsetD8Async: queued behind what is not done");
+            "cuMemsetD8Async: queued behind what is not done");
     DO(cuMemcpyDtoHAsync(p.host, p.device, BYTES, p.a));
     p.host[0] = 1;
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuda.h, cuStreamQuery: work is not done");
+    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuStreamQuery: work is not done");
     FACT_EQ(p.host[0], 1, "CUDA programming guide, streams: a stream's work happens in order");
     conf_open(&p.gate);
-    FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS, "cuda.h, cuStreamSynchronize: returns");
-    FACT_EQ(p.host[0], 0x5a, "cuda.h, cuStreamSynchronize: waits until all work is done");
-    FACT_EQ(p.host[BYTES - 1], 0x5a, "cuda.h, cuStreamSynchronize: waits until all work is done");
-    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuda.h, cuStreamQuery: success if all work is done");
+    DO(cuStreamSynchronize(p.a));
+    FACT_EQ(p.host[0], 0x5a, "cuStreamSynchronize: waits until all work is done");
+    FACT_EQ(p.host[BYTES - 1], 0x5a, "cuStreamSynchronize: waits until all work is done");
+    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuStreamQuery: success if all work is done");
 }
 
 TEST(created_streams_do_not_wait_for_each_other)
@@ -91,13 +91,13 @@ TEST(legacy_work_waits_for_blocking_streams)
     FACT_EQ(cuStreamQuery(CU_STREAM_LEGACY), CUDA_ERROR_NOT_READY,
             LEGACY "its work waits for all blocking streams");
     FACT_EQ(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY,
-            "cuda.h, CU_STREAM_LEGACY: what 0 means without per-thread default streams");
+            "CU_STREAM_LEGACY: what 0 means without per-thread default streams");
     DO(cuMemsetD8Async(p.device, 3, BYTES, p.b));
     FACT_EQ(cuStreamQuery(p.b), CUDA_ERROR_NOT_READY,
             LEGACY "work issued later in blocking streams waits for it");
     open_gate();
-    FACT_EQ(cuStreamQuery(CU_STREAM_LEGACY), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: all is done");
-    FACT_EQ(cuStreamQuery(p.b), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: all is done");
+    FACT_EQ(cuStreamQuery(CU_STREAM_LEGACY), CUDA_SUCCESS, "cuCtxSynchronize: all is done");
+    FACT_EQ(cuStreamQuery(p.b), CUDA_SUCCESS, "cuCtxSynchronize: all is done");
 }
 
 TEST(blocking_streams_wait_for_legacy_work)
@@ -107,7 +107,7 @@ TEST(blocking_streams_wait_for_legacy_work)
     FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, LEGACY "blocking streams wait for its work");
     DO(cuMemsetD8Async(p.device, 5, BYTES, p.free));
     FACT_EQ(cuStreamSynchronize(p.free), CUDA_SUCCESS,
-            "cuda.h, CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
+            "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
     FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, LEGACY "blocking streams wait for its work");
     open_gate();
 }
@@ -117,9 +117,9 @@ TEST(non_blocking_streams_are_not_waited_for)
     close_gate(p.free);
     DO(cuMemsetD8Async(p.device, 6, BYTES, CU_STREAM_LEGACY));
     FACT_EQ(cuStreamSynchronize(CU_STREAM_LEGACY), CUDA_SUCCESS,
-            "cuda.h, CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
+            "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
     FACT_EQ(cuStreamQuery(p.free), CUDA_ERROR_NOT_READY,
-            "cuda.h, CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
+            "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
     open_gate();
 }
 
@@ -129,11 +129,11 @@ TEST(the_context_waits_for_all_streams)
         CUstream s = i == 0 ? p.a : i == 1 ? p.free : CU_STREAM_PER_THREAD;
         DO(cuMemsetD8Async(p.device + i * (BYTES / 4), (unsigned char)i, BYTES / 4, s));
     }
-    FACT_EQ(cuCtxSynchronize(), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: returns");
-    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: all preceding tasks");
-    FACT_EQ(cuStreamQuery(p.free), CUDA_SUCCESS, "cuda.h, cuCtxSynchronize: all preceding tasks");
+    DO(cuCtxSynchronize());
+    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuCtxSynchronize: all preceding tasks");
+    FACT_EQ(cuStreamQuery(p.free), CUDA_SUCCESS, "cuCtxSynchronize: all preceding tasks");
     FACT_EQ(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_SUCCESS,
-            "cuda.h, cuCtxSynchronize: all preceding tasks");
+            "cuCtxSynchronize: all preceding tasks");
 }
 
 TEST(the_per_thread_stream_is_a_blocking_one)
@@ -181,14 +181,14 @@ TEST(each_thread_has_a_default_stream_of_its_own)
     pthread_barrier_wait(&v->barrier);
     pthread_join(thread, NULL);
     pthread_barrier_destroy(&v->barrier);
-    FACT_EQ(v->set, CUDA_SUCCESS, "cuda.h, cuCtxSetCurrent: returns");
-    FACT_EQ(v->first, CUDA_SUCCESS, "cuda.h, cuStreamSynchronize: returns");
+    FACT_EQ(v->set, CUDA_SUCCESS, "cuCtxSetCurrent: returns");
+    FACT_EQ(v->first, CUDA_SUCCESS, "cuStreamSynchronize: returns");
     FACT_EQ(v->work, CUDA_SUCCESS, PER_THREAD "local to the thread");
     FACT_EQ(v->done, CUDA_SUCCESS, PER_THREAD "local to the thread, so another's is not waited for");
     FACT_EQ(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_ERROR_NOT_READY, PER_THREAD "local");
     open_gate();
     DO(cuStreamGetId(CU_STREAM_PER_THREAD, &mine));
-    FACT(mine != v->id, "cuda.h, cuStreamGetId: unique for the life of the program");
+    FACT(mine != v->id, "cuStreamGetId: unique for the life of the program");
 }
 
 /* ---- events between streams ---- */
@@ -199,17 +199,15 @@ TEST(a_stream_waits_for_an_event)
     DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     close_gate(p.free);
     DO(cuEventRecord(event, p.free));
-    FACT_EQ(cuStreamWaitEvent(p.a, event, 0), CUDA_SUCCESS, "cuda.h, cuStreamWaitEvent: returns");
+    DO(cuStreamWaitEvent(p.a, event, 0));
     DO(cuMemsetD8Async(p.device, 10, BYTES, p.a));
     FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY,
-            "cuda.h, cuStreamWaitEvent: all future work of the stream waits");
+            "cuStreamWaitEvent: all future work of the stream waits");
     DO(cuMemsetD8Async(p.device, 11, BYTES, p.b));
-    FACT_EQ(cuStreamSynchronize(p.b), CUDA_SUCCESS,
-            "cuda.h, cuStreamWaitEvent: no other stream waits");
+    FACT_EQ(cuStreamSynchronize(p.b), CUDA_SUCCESS, "cuStreamWaitEvent: no other stream waits");
     open_gate();
-    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuda.h, cuStreamWaitEvent: until the event completes");
-    FACT_EQ(cuStreamWaitEvent(p.a, event, 0x100), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuStreamWaitEvent: returns");
+    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuStreamWaitEvent: until the event completes");
+    RETURNS(cuStreamWaitEvent(p.a, event, 0x100), CUDA_ERROR_INVALID_VALUE);
     DO(cuEventDestroy(event));
 }
 
@@ -217,18 +215,18 @@ TEST(a_wait_means_the_record_before_it)
 {
     CUevent event = NULL;
     DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    FACT_EQ(cuStreamWaitEvent(p.b, event, 0), CUDA_SUCCESS, "cuda.h, cuStreamWaitEvent: returns");
+    DO(cuStreamWaitEvent(p.b, event, 0));
     DO(cuMemsetD8Async(p.device, 1, BYTES, p.b));
     FACT_EQ(cuStreamSynchronize(p.b), CUDA_SUCCESS,
-            "cuda.h, cuStreamWaitEvent: an event that was never recorded is not waited for");
+            "cuStreamWaitEvent: an event that was never recorded is not waited for");
     DO(cuEventRecord(event, p.b));
     DO(cuStreamWaitEvent(p.a, event, 0));
     close_gate(p.free);
     DO(cuEventRecord(event, p.free));
     DO(cuMemsetD8Async(p.device, 12, BYTES, p.a));
     FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS,
-            "cuda.h, cuStreamWaitEvent: later records of the event do not matter");
-    FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY, "cuda.h, cuEventRecord: re-records");
+            "cuStreamWaitEvent: later records of the event do not matter");
+    FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY, "cuEventRecord: re-records");
     open_gate();
     DO(cuEventDestroy(event));
 }
@@ -241,10 +239,10 @@ TEST(a_wait_outlives_its_event)
     DO(cuEventRecord(event, p.free));
     DO(cuStreamWaitEvent(p.a, event, 0));
     FACT_EQ(cuEventDestroy(event), CUDA_SUCCESS,
-            "cuda.h, cuEventDestroy: an event may be destroyed before it is complete");
+            "cuEventDestroy: an event may be destroyed before it is complete");
     DO(cuMemsetD8Async(p.device, 13, BYTES, p.a));
     FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY,
-            "cuda.h, cuEventDestroy: does not complete the event early");
+            "cuEventDestroy: does not complete the event early");
     open_gate();
 }
 
@@ -271,28 +269,27 @@ TEST(host_functions_run_in_order)
 {
     memset(&seen, 0, sizeof seen);
     for (intptr_t i = 0; i < FUNCTIONS; i++)
-        FACT_EQ(cuLaunchHostFunc(p.a, note, (void *)i), CUDA_SUCCESS, "cuda.h, cuLaunchHostFunc");
+        DO(cuLaunchHostFunc(p.a, note, (void *)i));
     DO(cuStreamSynchronize(p.a));
-    FACT_EQ(seen.count, FUNCTIONS, "cuda.h, cuLaunchHostFunc: called once per launch");
+    FACT_EQ(seen.count, FUNCTIONS, "cuLaunchHostFunc: called once per launch");
     for (int i = 0; i < FUNCTIONS; i++)
-        FACT_EQ(seen.order[i], i, "cuda.h, cuLaunchHostFunc: after work before it in the stream");
+        FACT_EQ(seen.order[i], i, "cuLaunchHostFunc: after work before it in the stream");
 }
 
 TEST(callbacks_receive_their_stream)
 {
     memset(&seen, 0, sizeof seen);
     DO(cuMemsetD8Async(p.device, 14, BYTES, p.a));
-    FACT_EQ(cuStreamAddCallback(p.a, note_callback, (void *)7, 0), CUDA_SUCCESS,
-            "cuda.h, cuStreamAddCallback: returns");
+    DO(cuStreamAddCallback(p.a, note_callback, (void *)7, 0));
     DO(cuLaunchHostFunc(p.a, note, (void *)8));
     DO(cuStreamSynchronize(p.a));
-    FACT_EQ(seen.count, 2, "cuda.h, cuStreamAddCallback: once for each call");
-    FACT_EQ(seen.order[0], 7, "cuda.h, cuStreamAddCallback: blocks later work until it is done");
-    FACT_EQ(seen.order[1], 8, "cuda.h, cuStreamAddCallback: blocks later work until it is done");
-    FACT(seen.stream == p.a, "cuda.h, CUstreamCallback: the stream it was added to");
-    FACT_EQ(seen.status, CUDA_SUCCESS, "cuda.h, cuStreamAddCallback: CUDA_SUCCESS without an error");
+    FACT_EQ(seen.count, 2, "cuStreamAddCallback: once for each call");
+    FACT_EQ(seen.order[0], 7, "cuStreamAddCallback: blocks later work until it is done");
+    FACT_EQ(seen.order[1], 8, "cuStreamAddCallback: blocks later work until it is done");
+    FACT(seen.stream == p.a, "CUstreamCallback: the stream it was added to");
+    FACT_EQ(seen.status, CUDA_SUCCESS, "cuStreamAddCallback: CUDA_SUCCESS without an error");
     FACT_EQ(cuStreamAddCallback(p.a, note_callback, NULL, 1), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuStreamAddCallback: flags must be 0");
+            "cuStreamAddCallback: flags must be 0");
 }
 
 static void note_byte(void *byte) { note((void *)(intptr_t)*(unsigned char *)byte); }
@@ -307,8 +304,8 @@ TEST(a_host_function_sees_what_was_copied_before)
         DO(cuLaunchHostFunc(p.free, note_byte, p.host + 7));
     }
     open_gate();
-    FACT_EQ(seen.order[0], 1, "cuda.h, cuLaunchHostFunc: after all work issued before it");
-    FACT_EQ(seen.order[1], 2, "cuda.h, cuLaunchHostFunc: and before any issued after it");
+    FACT_EQ(seen.order[0], 1, "cuLaunchHostFunc: after all work issued before it");
+    FACT_EQ(seen.order[1], 2, "cuLaunchHostFunc: and before any issued after it");
 }
 
 /* ---- stream handles ---- */
@@ -321,32 +318,31 @@ TEST(streams_know_how_they_were_made)
     CUdevice device = -1;
     CUstream s = NULL;
     DO(cuStreamGetFlags(p.a, &flags));
-    FACT_EQ(flags, CU_STREAM_DEFAULT, "cuda.h, cuStreamGetFlags");
+    FACT_EQ(flags, CU_STREAM_DEFAULT, "cuStreamGetFlags");
     DO(cuStreamGetFlags(p.free, &flags));
-    FACT_EQ(flags, CU_STREAM_NON_BLOCKING, "cuda.h, cuStreamGetFlags");
+    FACT_EQ(flags, CU_STREAM_NON_BLOCKING, "cuStreamGetFlags");
     DO(cuStreamGetPriority(p.a, &priority));
-    FACT_EQ(priority, 0, "cuda.h, cuStreamCreateWithPriority: 0 is the default");
+    FACT_EQ(priority, 0, "cuStreamCreateWithPriority: 0 is the default");
     DO(cuStreamGetCtx(p.a, &ctx));
     DO(cuCtxGetCurrent(&mine));
-    FACT(ctx == mine, "cuda.h, cuStreamGetCtx: the context current when it was made");
+    FACT(ctx == mine, "cuStreamGetCtx: the context current when it was made");
     DO(cuStreamGetDevice(p.a, &device));
-    FACT_EQ(device, 0, "cuda.h, cuStreamGetDevice");
+    FACT_EQ(device, 0, "cuStreamGetDevice");
     DO(cuCtxGetStreamPriorityRange(&least, &greatest));
     DO(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, greatest));
     DO(cuStreamGetPriority(s, &priority));
-    FACT_EQ(priority, greatest, "cuda.h, cuStreamGetPriority");
+    FACT_EQ(priority, greatest, "cuStreamGetPriority");
     DO(cuStreamDestroy(s));
     DO(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, greatest - 1000));
     DO(cuStreamGetPriority(s, &priority));
-    FACT_EQ(priority, greatest, "cuda.h, cuStreamCreateWithPriority: clamped to the range");
+    FACT_EQ(priority, greatest, "cuStreamCreateWithPriority: clamped to the range");
     DO(cuStreamDestroy(s));
     DO(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, least + 1000));
     DO(cuStreamGetPriority(s, &priority));
-    FACT_EQ(priority, least, "cuda.h, cuStreamCreateWithPriority: clamped to the range");
+    FACT_EQ(priority, least, "cuStreamCreateWithPriority: clamped to the range");
     DO(cuStreamDestroy(s));
-    FACT_EQ(cuStreamCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE, "cuda.h, cuStreamCreate: returns");
-    FACT_EQ(cuStreamCreate(&s, 0x80000000u), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuStreamCreate: returns");
+    RETURNS(cuStreamCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE);
+    RETURNS(cuStreamCreate(&s, 0x80000000u), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(ids_of_streams_differ)
@@ -357,15 +353,15 @@ TEST(ids_of_streams_differ)
     DO(cuStreamGetId(p.b, &b));
     DO(cuStreamGetId(NULL, &null));
     DO(cuStreamGetId(CU_STREAM_LEGACY, &legacy));
-    FACT(a != b, "cuda.h, cuStreamGetId: unique");
-    FACT(a != legacy && b != legacy, "cuda.h, cuStreamGetId: unique");
-    FACT(a != null && b != null, "cuda.h, cuStreamGetId: unique");
+    FACT(a != b, "cuStreamGetId: unique");
+    FACT(a != legacy && b != legacy, "cuStreamGetId: unique");
+    FACT(a != null && b != null, "cuStreamGetId: unique");
     DO(cuStreamCreate(&s, 0));
     DO(cuStreamGetId(s, &gone));
     DO(cuStreamDestroy(s));
     DO(cuStreamCreate(&s, 0));
     DO(cuStreamGetId(s, &fresh));
-    FACT(gone != fresh, "cuda.h, cuStreamGetId: unique for the life of the program");
+    FACT(gone != fresh, "cuStreamGetId: unique for the life of the program");
     DO(cuStreamDestroy(s));
 }
 
@@ -378,9 +374,9 @@ TEST(a_destroyed_stream_finishes_its_work)
     DO(cuMemsetD8Async(p.device, 0x33, BYTES, s));
     DO(cuMemcpyDtoHAsync(p.host, p.device, BYTES, s));
     FACT_EQ(cuStreamDestroy(s), CUDA_SUCCESS,
-            "cuda.h, cuStreamDestroy: returns at once although the device has work to do");
+            "cuStreamDestroy: returns at once although the device has work to do");
     open_gate();
-    FACT_EQ(p.host[0], 0x33, "cuda.h, cuStreamDestroy: released once all work has been done");
+    FACT_EQ(p.host[0], 0x33, "cuStreamDestroy: released once all work has been done");
 }
 
 int conf_stream(void)

@@ -43,13 +43,13 @@ TEST(an_object_describes_its_array)
     DO(cuTexObjectCreate(&b, &r, &t, NULL));
     FACT(a && b && a != b, TEX ": each call makes an object");
     DO(cuTexObjectGetResourceDesc(&r2, a));
-    FACT_EQ(r2.resType, CU_RESOURCE_TYPE_ARRAY, "cuda.h, cuTexObjectGetResourceDesc");
-    FACT(r2.res.array.hArray == array, "cuda.h, cuTexObjectGetResourceDesc");
+    FACT_EQ(r2.resType, CU_RESOURCE_TYPE_ARRAY, "cuTexObjectGetResourceDesc");
+    FACT(r2.res.array.hArray == array, "cuTexObjectGetResourceDesc");
     DO(cuTexObjectGetTextureDesc(&t2, a));
-    FACT_EQ(t2.addressMode[0], CU_TR_ADDRESS_MODE_MIRROR, "cuda.h, cuTexObjectGetTextureDesc");
-    FACT_EQ(t2.filterMode, CU_TR_FILTER_MODE_LINEAR, "cuda.h, cuTexObjectGetTextureDesc");
-    FACT_EQ(t2.flags, CU_TRSF_NORMALIZED_COORDINATES, "cuda.h, cuTexObjectGetTextureDesc");
-    FACT(t2.borderColor[0] == 0.5f, "cuda.h, cuTexObjectGetTextureDesc");
+    FACT_EQ(t2.addressMode[0], CU_TR_ADDRESS_MODE_MIRROR, "cuTexObjectGetTextureDesc");
+    FACT_EQ(t2.filterMode, CU_TR_FILTER_MODE_LINEAR, "cuTexObjectGetTextureDesc");
+    FACT_EQ(t2.flags, CU_TRSF_NORMALIZED_COORDINATES, "cuTexObjectGetTextureDesc");
+    FACT(t2.borderColor[0] == 0.5f, "cuTexObjectGetTextureDesc");
     DO(cuTexObjectDestroy(a));
     DO(cuTexObjectGetTextureDesc(&t2, b));
     DO(cuTexObjectDestroy(b));
@@ -81,7 +81,7 @@ TEST(linear_memory_is_aligned)
     size_t alignment = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
            pitch = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
     CUtexObject object = 0;
-    FACT(alignment && pitch, "cuda.h, cuDeviceGetAttribute");
+    FACT(alignment && pitch, "cuDeviceGetAttribute");
     DO(cuMemAlloc(&memory, 1 << 20));
     CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_LINEAR,
                             .res.linear = {.devPtr = memory,
@@ -116,11 +116,11 @@ TEST(a_surface_needs_an_array_for_it)
     CUsurfObject surface = 0;
     DO(cuSurfObjectCreate(&surface, &r));
     DO(cuSurfObjectGetResourceDesc(&r2, surface));
-    FACT(r2.res.array.hArray == writable, "cuda.h, cuSurfObjectGetResourceDesc");
+    FACT(r2.res.array.hArray == writable, "cuSurfObjectGetResourceDesc");
     DO(cuSurfObjectDestroy(surface));
     r.res.array.hArray = plain;
     FACT_EQ(cuSurfObjectCreate(&surface, &r), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, CUDA_ARRAY3D_SURFACE_LDST: must be set in order to bind surfaces");
+            "CUDA_ARRAY3D_SURFACE_LDST: must be set in order to bind surfaces");
     r.resType = CU_RESOURCE_TYPE_LINEAR;
     FACT_EQ(cuSurfObjectCreate(&surface, &r), CUDA_ERROR_INVALID_VALUE,
             SURF ": resType must be CU_RESOURCE_TYPE_ARRAY");
@@ -151,11 +151,11 @@ TEST(the_runtime_describes_its_objects)
     FACT(r2.resType == cudaResourceTypePitch2D && r2.res.pitch2D.devPtr == memory &&
              r2.res.pitch2D.pitchInBytes == pitch && r2.res.pitch2D.desc.w == 8 &&
              r2.res.pitch2D.desc.f == cudaChannelFormatKindUnsigned,
-         "cuda_runtime_api.h, cudaGetTextureObjectResourceDesc");
+         "cudaGetTextureObjectResourceDesc");
     DO(cudaGetTextureObjectTextureDesc(&t2, object));
     FACT(t2.addressMode[1] == cudaAddressModeWrap && t2.filterMode == cudaFilterModeLinear &&
              t2.readMode == cudaReadModeNormalizedFloat && t2.normalizedCoords == 1,
-         "cuda_runtime_api.h, cudaGetTextureObjectTextureDesc");
+         "cudaGetTextureObjectTextureDesc");
     DO(cudaDestroyTextureObject(object));
     t.readMode = cudaReadModeElementType;
     FACT(cudaCreateTextureObject(&object, &r, &t, NULL) != cudaSuccess,

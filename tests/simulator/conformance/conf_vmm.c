@@ -101,17 +101,17 @@ TEST(reservations_are_aligned_and_freed_as_they_were_made)
     CUdeviceptr at, other;
     need_vmm();
     DO(cuMemAddressReserve(&at, 4 * granule, granule, 0, 0));
-    FACT_EQ(at % granule, 0, "cuda.h, cuMemAddressReserve: alignment of the range requested");
+    FACT_EQ(at % granule, 0, "cuMemAddressReserve: alignment of the range requested");
     other = reserve(4 * granule);
     FACT(other >= at + 4 * granule || other + 4 * granule <= at,
-         "cuda.h, cuMemAddressReserve: reserves a virtual address range");
+         "cuMemAddressReserve: reserves a virtual address range");
     FACT(cuMemAddressFree(at, 2 * granule) != CUDA_SUCCESS,
-         "cuda.h, cuMemAddressFree: size must match what was given to memAddressReserve");
+         "cuMemAddressFree: size must match what was given to memAddressReserve");
     FACT(cuMemAddressFree(at + granule, 3 * granule) != CUDA_SUCCESS,
-         "cuda.h, cuMemAddressFree: ptr must match what was returned from memAddressReserve");
-    FACT_EQ(cuMemAddressFree(at, 4 * granule), CUDA_SUCCESS, "cuda.h, cuMemAddressFree");
+         "cuMemAddressFree: ptr must match what was returned from memAddressReserve");
+    DO(cuMemAddressFree(at, 4 * granule));
     FACT(cuMemAddressFree(at, 4 * granule) != CUDA_SUCCESS,
-         "cuda.h, cuMemAddressFree: frees a range reserved by cuMemAddressReserve");
+         "cuMemAddressFree: frees a range reserved by cuMemAddressReserve");
     DO(cuMemAddressFree(other, 4 * granule));
 }
 
@@ -119,16 +119,14 @@ TEST(reservations_refuse_what_the_header_excludes)
 {
     CUdeviceptr at;
     need_vmm();
-    FACT_EQ(cuMemAddressReserve(NULL, granule, 0, 0, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemAddressReserve: returns");
-    FACT_EQ(cuMemAddressReserve(&at, 0, 0, 0, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemAddressReserve: returns");
+    RETURNS(cuMemAddressReserve(NULL, granule, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    RETURNS(cuMemAddressReserve(&at, 0, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
     FACT_EQ(cuMemAddressReserve(&at, granule, 3 * granule, 0, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemAddressReserve: alignment must be a power of two or zero");
+            "cuMemAddressReserve: alignment must be a power of two or zero");
     FACT_EQ(cuMemAddressReserve(&at, granule, 0, 0, 1), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemAddressReserve: flags must be zero");
+            "cuMemAddressReserve: flags must be zero");
     FACT_EQ(cuMemAddressReserve(&at, granule + 1, 0, 0, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemAddressReserve: size must be a multiple of the host page size");
+            "cuMemAddressReserve: size must be a multiple of the host page size");
 }
 
 TEST(more_can_be_reserved_than_the_device_has)
@@ -151,13 +149,13 @@ TEST(granularity_is_a_power_of_two)
     need_vmm();
     DO(cuMemGetAllocationGranularity(&least, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     DO(cuMemGetAllocationGranularity(&recommended, &prop, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
-    FACT(least && !(least & (least - 1)), "cuda.h, cuMemGetAllocationGranularity: can be used as "
+    FACT(least && !(least & (least - 1)), "cuMemGetAllocationGranularity: can be used as "
                                           "a multiple for alignment, size, or address mapping");
-    FACT_EQ(recommended % least, 0, "cuda.h, cuMemGetAllocationGranularity: recommended");
-    FACT_EQ(cuMemGetAllocationGranularity(NULL, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
-            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemGetAllocationGranularity: returns");
-    FACT_EQ(cuMemGetAllocationGranularity(&least, NULL, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
-            CUDA_ERROR_INVALID_VALUE, "cuda.h, cuMemGetAllocationGranularity: returns");
+    FACT_EQ(recommended % least, 0, "cuMemGetAllocationGranularity: recommended");
+    RETURNS(cuMemGetAllocationGranularity(NULL, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+            CUDA_ERROR_INVALID_VALUE);
+    RETURNS(cuMemGetAllocationGranularity(&least, NULL, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+            CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(creating_refuses_what_the_header_excludes)
@@ -166,24 +164,22 @@ TEST(creating_refuses_what_the_header_excludes)
     CUmemAllocationProp prop = on_device(0);
     need_vmm();
     FACT_EQ(cuMemCreate(&handle, granule + 1, &prop, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemCreate: size must be a multiple of the granularity");
-    FACT_EQ(cuMemCreate(&handle, 0, &prop, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemCreate: returns");
+            "cuMemCreate: size must be a multiple of the granularity");
+    RETURNS(cuMemCreate(&handle, 0, &prop, 0), CUDA_ERROR_INVALID_VALUE);
     FACT_EQ(cuMemCreate(&handle, granule, &prop, 1), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemCreate: flags must be zero now");
-    FACT_EQ(cuMemCreate(&handle, granule, NULL, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemCreate: returns");
+            "cuMemCreate: flags must be zero now");
+    RETURNS(cuMemCreate(&handle, granule, NULL, 0), CUDA_ERROR_INVALID_VALUE);
     prop.type = CU_MEM_ALLOCATION_TYPE_INVALID;
     FACT_EQ(cuMemCreate(&handle, granule, &prop, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemCreate: properties of the allocation");
+            "cuMemCreate: properties of the allocation");
     prop = on_device(0);
     prop.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
     FACT_EQ(cuMemCreate(&handle, granule, &prop, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemCreate: HOST_NUMA_CURRENT will result in CUDA_ERROR_INVALID_VALUE");
+            "cuMemCreate: HOST_NUMA_CURRENT will result in CUDA_ERROR_INVALID_VALUE");
     prop = on_device(0);
     prop.location.id = 1000;
     FACT(cuMemCreate(&handle, granule, &prop, 0) != CUDA_SUCCESS,
-         "cuda.h, cuMemCreate: creates on the target device specified");
+         "cuMemCreate: creates on the target device specified");
 }
 
 TEST(properties_are_those_of_the_creation)
@@ -209,20 +205,20 @@ TEST(mapping_refuses_what_the_header_excludes)
     CUmemGenericAllocationHandle handle = create(2 * granule, 0);
     CUdeviceptr at = reserve(4 * granule);
     FACT_EQ(cuMemMap(at, 4 * granule, 0, handle, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemMap: offset + size within the size of the memory allocation");
+            "cuMemMap: offset + size within the size of the memory allocation");
     FACT_EQ(cuMemMap(at, 2 * granule, 0, handle, 1), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemMap: flags must be zero now");
+            "cuMemMap: flags must be zero now");
     FACT_EQ(cuMemMap(at, granule / 2, 0, handle, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemMap: size must be a multiple of the granularity");
+            "cuMemMap: size must be a multiple of the granularity");
     FACT_EQ(cuMemMap(at + granule / 2, granule, 0, handle, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemMap: ptr must be a multiple of the granularity");
+            "cuMemMap: ptr must be a multiple of the granularity");
     FACT(cuMemMap(at + 3 * granule, 2 * granule, 0, handle, 0) != CUDA_SUCCESS,
-         "cuda.h, cuMemMap: this range must be an address reservation");
-    FACT_EQ(cuMemMap(at, 2 * granule, 0, handle, 0), CUDA_SUCCESS, "cuda.h, cuMemMap");
+         "cuMemMap: this range must be an address reservation");
+    DO(cuMemMap(at, 2 * granule, 0, handle, 0));
     FACT(cuMemMap(at, 2 * granule, 0, handle, 0) != CUDA_SUCCESS,
-         "cuda.h, cuMemMap: only on ranges that are not currently mapped");
+         "cuMemMap: only on ranges that are not currently mapped");
     FACT(cuMemMap(at + granule, 2 * granule, 0, handle, 0) != CUDA_SUCCESS,
-         "cuda.h, cuMemMap: only on ranges that are not currently mapped");
+         "cuMemMap: only on ranges that are not currently mapped");
     DO(cuMemUnmap(at, 2 * granule));
     DO(cuMemAddressFree(at, 4 * granule));
     DO(cuMemRelease(handle));
@@ -234,16 +230,16 @@ TEST(unmapping_takes_whole_mappings)
     CUmemGenericAllocationHandle handle = create(2 * granule, 0);
     CUdeviceptr at = mapped(handle, 2 * granule);
     FACT_EQ(cuMemUnmap(at, granule), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemUnmap: cannot unmap a sub-range of an address range mapped");
+            "cuMemUnmap: cannot unmap a sub-range of an address range mapped");
     FACT_EQ(cuMemUnmap(at + granule, granule), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemUnmap: cannot unmap a sub-range of an address range mapped");
-    FACT_EQ(cuMemUnmap(at, 2 * granule), CUDA_SUCCESS, "cuda.h, cuMemUnmap");
+            "cuMemUnmap: cannot unmap a sub-range of an address range mapped");
+    DO(cuMemUnmap(at, 2 * granule));
     FACT_EQ(cuMemMap(at, 2 * granule, 0, handle, 0), CUDA_SUCCESS,
-            "cuda.h, cuMemUnmap: the range can be used for future calls to cuMemMap");
+            "cuMemUnmap: the range can be used for future calls to cuMemMap");
     unsigned long long flags = 99;
     DO(cuMemGetAccess(&flags, &both.location, at));
     FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE,
-            "cuda.h, cuMemUnmap: all mappings start with no accessibility setup");
+            "cuMemUnmap: all mappings start with no accessibility setup");
     unmapped(at, 2 * granule);
     DO(cuMemRelease(handle));
 }
@@ -258,8 +254,8 @@ TEST(mappings_of_one_handle_are_the_same_memory)
     FACT(all_are(b, granule, 0x5a),
          "programming guide, Virtual Memory Management: a handle may be mapped several times");
     unmapped(a, granule);
-    FACT(all_are(b, granule, 0x5a), "cuda.h, cuMemUnmap: memory is freed if there are no existing "
-                                    "mappings and no unreleased handles");
+    FACT(all_are(b, granule, 0x5a),
+         "cuMemUnmap: memory is freed if there are no existing mappings and no unreleased handles");
     unmapped(b, granule);
     DO(cuMemRelease(handle));
 }
@@ -271,20 +267,20 @@ TEST(a_mapping_keeps_released_memory)
     CUmemGenericAllocationHandle handle = create(2 * granule, 0);
     CUdeviceptr at = mapped(handle, 2 * granule);
     DO(cuMemsetD8(at, 7, 2 * granule));
-    FACT_EQ(cuMemRelease(handle), CUDA_SUCCESS, "cuda.h, cuMemRelease: can be freed when there "
-                                                "are still outstanding mappings");
+    FACT_EQ(cuMemRelease(handle), CUDA_SUCCESS,
+            "cuMemRelease: can be freed when there are still outstanding mappings");
     FACT(all_are(at, 2 * granule, 7),
-         "cuda.h, cuMemRelease: freed when all outstanding mappings are unmapped");
+         "cuMemRelease: freed when all outstanding mappings are unmapped");
     DO(cuMemRetainAllocationHandle(&same, (void *)(at + granule + 5)));
-    FACT_EQ(same, handle, "cuda.h, cuMemRetainAllocationHandle: the same handle value used to map, "
+    FACT_EQ(same, handle, "cuMemRetainAllocationHandle: the same handle value used to map, "
                           "from any address in the range");
     DO(cuMemUnmap(at, 2 * granule));
     FACT(cuMemRetainAllocationHandle(&same, (void *)at) != CUDA_SUCCESS,
-         "cuda.h, cuMemRetainAllocationHandle: if the address is not mapped, fails");
+         "cuMemRetainAllocationHandle: if the address is not mapped, fails");
     DO(cuMemMap(at, 2 * granule, 0, handle, 0));
     DO(cuMemSetAccess(at, 2 * granule, &both, 1));
     FACT(all_are(at, 2 * granule, 7),
-         "cuda.h, cuMemRelease: freed when all references to the handle are released");
+         "cuMemRelease: freed when all references to the handle are released");
     DO(cuMemRelease(handle));
     unmapped(at, 2 * granule);
 }
@@ -346,19 +342,18 @@ TEST(access_is_what_was_set)
     CUmemGenericAllocationHandle handle = create(granule, 0);
     CUdeviceptr at = reserve(2 * granule);
     FACT(cuMemSetAccess(at, granule, &both, 1) != CUDA_SUCCESS,
-         "cuda.h, cuMemSetAccess: the range must be a fully mapped address range");
+         "cuMemSetAccess: the range must be a fully mapped address range");
     DO(cuMemMap(at, granule, 0, handle, 0));
     DO(cuMemGetAccess(&flags, &both.location, at));
-    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE,
-            "cuda.h, cuMemMap: does not make the address accessible");
+    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE, "cuMemMap: does not make the address accessible");
     FACT(cuMemSetAccess(at, 2 * granule, &both, 1) != CUDA_SUCCESS,
-         "cuda.h, cuMemSetAccess: the range must be a fully mapped address range");
+         "cuMemSetAccess: the range must be a fully mapped address range");
     DO(cuMemSetAccess(at, granule, &both, 1));
     DO(cuMemGetAccess(&flags, &both.location, at));
-    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "cuda.h, cuMemGetAccess");
+    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "cuMemGetAccess");
     DO(cuMemSetAccess(at, granule, &none, 1));
     DO(cuMemGetAccess(&flags, &both.location, at));
-    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE, "cuda.h, cuMemGetAccess");
+    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE, "cuMemGetAccess");
     DO(cuMemUnmap(at, granule));
     DO(cuMemAddressFree(at, 2 * granule));
     DO(cuMemRelease(handle));
@@ -377,17 +372,17 @@ TEST(attributes_distinguish_mapping_and_reservation)
     DO(cuMemSetAccess(at + granule, granule, &both, 1));
     CUdeviceptr inside = at + granule + 12345;
     DO(cuMemGetAddressRange(&base, &bytes, inside));
-    FACT_EQ(base, at + granule, "cuda.h, CU_POINTER_ATTRIBUTE_RANGE_SIZE: the mapped region is "
+    FACT_EQ(base, at + granule, "CU_POINTER_ATTRIBUTE_RANGE_SIZE: the mapped region is "
                                 "what cuMemGetAddressRange returns");
-    FACT_EQ(bytes, granule, "cuda.h, cuMemGetAddressRange");
+    FACT_EQ(bytes, granule, "cuMemGetAddressRange");
     DO(cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, inside));
-    FACT_EQ(start, at, "cuda.h, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: of the reservation");
+    FACT_EQ(start, at, "CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: of the reservation");
     DO(cuPointerGetAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, inside));
-    FACT_EQ(bytes, 3 * granule, "cuda.h, CU_POINTER_ATTRIBUTE_RANGE_SIZE: of the reservation");
+    FACT_EQ(bytes, 3 * granule, "CU_POINTER_ATTRIBUTE_RANGE_SIZE: of the reservation");
     DO(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, inside));
-    FACT_EQ(type, CU_MEMORYTYPE_DEVICE, "cuda.h, CU_POINTER_ATTRIBUTE_MEMORY_TYPE");
+    FACT_EQ(type, CU_MEMORYTYPE_DEVICE, "CU_POINTER_ATTRIBUTE_MEMORY_TYPE");
     DO(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside));
-    FACT_EQ(device, 0, "cuda.h, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL");
+    FACT_EQ(device, 0, "CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL");
     DO(cuMemUnmap(at + granule, granule));
     DO(cuMemAddressFree(at, 3 * granule));
     DO(cuMemRelease(handle));
@@ -417,7 +412,7 @@ TEST(host_memory_is_seen_by_host_and_device)
     DO(cuMemsetD8(at, 0x21, host_granule));
     DO(cuCtxSynchronize());
     FACT_EQ(((unsigned char *)at)[host_granule - 1], 0x21,
-            "cuda.h, cuMemSetAccess: access flags for a HOST_NUMA location");
+            "cuMemSetAccess: access flags for a HOST_NUMA location");
     DO(cuMemUnmap(at, host_granule));
     DO(cuMemAddressFree(at, host_granule));
     DO(cuMemRelease(handle));
@@ -438,22 +433,22 @@ TEST(a_descriptor_carries_the_memory)
     DO(cuMemsetD8(at, 0x44, granule));
     DO(cuCtxSynchronize());
     DO(cuMemExportToShareableHandle(&fd, handle, POSIX_FD, 0));
-    FACT(fd >= 0, "cuda.h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: a file descriptor (int)");
+    FACT(fd >= 0, "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: a file descriptor (int)");
     DO(cuMemImportFromShareableHandle(&imported, (void *)(intptr_t)fd, POSIX_FD));
     FACT_EQ(close(fd), 0, "the descriptor is the program's to close");
     DO(cuMemGetAllocationPropertiesFromHandle(&prop, imported));
     FACT_EQ(prop.location.type, CU_MEM_LOCATION_TYPE_DEVICE,
-            "cuda.h, cuMemGetAllocationPropertiesFromHandle");
+            "cuMemGetAllocationPropertiesFromHandle");
     CUdeviceptr again = mapped(imported, granule);
-    FACT(all_are(again, granule, 0x44), "cuda.h, cuMemImportFromShareableHandle: the memory "
-                                        "allocation represented by the handle");
+    FACT(all_are(again, granule, 0x44),
+         "cuMemImportFromShareableHandle: the memory allocation represented by the handle");
     unmapped(at, granule);
     DO(cuMemRelease(handle));
-    FACT(all_are(again, granule, 0x44), "cuda.h, cuMemRelease: freed when all outstanding "
+    FACT(all_are(again, granule, 0x44), "cuMemRelease: freed when all outstanding "
                                         "references, shareable counterparts too, are released");
     unmapped(again, granule);
     FACT_EQ(cuMemRelease(imported), CUDA_SUCCESS,
-            "cuda.h, cuMemRelease: each import is paired with a release");
+            "cuMemRelease: each import is paired with a release");
 }
 
 TEST(only_memory_made_for_it_is_exported)
@@ -462,13 +457,12 @@ TEST(only_memory_made_for_it_is_exported)
     need_descriptors();
     CUmemGenericAllocationHandle handle = create(granule, 0);
     FACT(cuMemExportToShareableHandle(&fd, handle, POSIX_FD, 0) != CUDA_SUCCESS,
-         "cuda.h, CUmemAllocationProp: requestedHandleTypes");
+         "CUmemAllocationProp: requestedHandleTypes");
     DO(cuMemRelease(handle));
     handle = create(granule, POSIX_FD);
-    FACT_EQ(cuMemExportToShareableHandle(NULL, handle, POSIX_FD, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemExportToShareableHandle: returns");
+    RETURNS(cuMemExportToShareableHandle(NULL, handle, POSIX_FD, 0), CUDA_ERROR_INVALID_VALUE);
     FACT_EQ(cuMemExportToShareableHandle(&fd, handle, POSIX_FD, 1), CUDA_ERROR_INVALID_VALUE,
-            "cuda.h, cuMemExportToShareableHandle: flags must be zero");
+            "cuMemExportToShareableHandle: flags must be zero");
     DO(cuMemRelease(handle));
 }
 
