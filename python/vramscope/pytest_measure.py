@@ -4,7 +4,7 @@
 What is measured is the call of the test function, without its fixtures: above the memory that was in use
 when it began, so that the figures do not depend on the tests before it. They are exact at once; the
 trace is read only for tests that fail. Reference cycles of Python are collected before and after, as they
-would otherwise be freed at a moment that depends on the other tests. For the same reason caches are
+would otherwise be freed at a time that depends on the other tests. For the same reason caches are
 released before each test: a request may be served by a larger cached block, which then counts as a whole.
 """
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Measured:
         self.trace: Optional[str] = None
         self.exceeded = False
         self.uncomputed = 0  # reads of values that no kernel computed
-        self._shown: Optional[str] = None  # the moment of the call sites shown last, for --at of the report
+        self._shown: Optional[str] = None  # the time of the call sites shown last, for --at of the report
         self._listed = 0                   # how many call sites there are there
         self._named: Dict[Any, int] = {}   # bytes of those that were listed, not summed up
         self._tracker: Optional[GPUMemoryTracker] = None
@@ -131,7 +131,7 @@ class Measured:
     # --- call sites ---
 
     def _moment(self, device: int, before_ns: int, after_ns: int, moment: str) -> Moment:
-        """What call sites hold at a moment of a span: pytest_moments."""
+        """What call sites hold at a point in time of a span: pytest_moments."""
         if self.trace is None:
             return Moment([], None)
         library.flush()
@@ -245,7 +245,7 @@ class Measured:
         return lines + self._more()
 
     def _more(self) -> List[str]:
-        """The command that shows the same moment in full."""
+        """The command that shows the same time in full."""
         if self.trace is None:
             return []
         options = [["--phase", self.name]]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the call sites of a test hold at a moment, read from the trace: at the end of a span of time, at the
+"""What the call sites of a test hold at a point in time, read from the trace: at the end of a span of time, at the
 peak of memory in use, or at that of reserved memory.
 
 Memory that was allocated while the program had stopped the recording counts, but its call sites are not in
-the trace: a moment says why they may be missing. How much memory lacks a call site is the difference to the
+the trace: a point in time says why they may be missing. How much memory lacks a call site is the difference to the
 exact figures of the test; the trace has only sums over parts of that time.
 """
 from __future__ import annotations
@@ -46,7 +46,7 @@ def peak_of(window: Sequence[WindowPeak], device: int) -> WindowPeak:
 
 
 def between(path: str, device: int, before_ns: int, after_ns: int, moment: str) -> Moment:
-    """The moment "end", "peak" or "reserved" of a span, on a device."""
+    """The time "end", "peak" or "reserved" of a span, on a device."""
     if moment == "peak":
         window, = Trace(path).windows([(before_ns, after_ns)], LIST)
         peak = peak_of(window, device)

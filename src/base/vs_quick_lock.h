@@ -7,7 +7,7 @@
  * few system calls.
  *
  * A release checks for sleepers after its store without a barrier between, so it may miss one that
- * falls asleep at that moment. Sleeps are therefore bounded, by half a millisecond and as much
+ * falls asleep at that time. Sleeps are therefore bounded, by half a millisecond and as much
  * again for each eight sleepers: progress never depends on a wake-up. Ranks as in vs_lock.h. */
 #ifndef VS_QUICK_LOCK_H
 #define VS_QUICK_LOCK_H

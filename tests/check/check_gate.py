@@ -174,7 +174,7 @@ def check_reserved(gate):
 
 
 def check_moment(gate):
-    """The moment is the one that report names."""
+    """The time is the one that report names."""
     row = gate.json_of(gate.record("peak"), "--max-peak", "94MiB")["traces"][0]["limits"][0]
     report = gate.run([gate.tool, "report", "--json", gate.record("peak")])
     peak = json.loads(report.stdout)["devices"][0]["peak_allocated"]

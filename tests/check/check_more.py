@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The command below an exceeded limit ("more: …") works when pasted into a shell and shows the guilty line,
+"""The command below an exceeded limit ("more: …") works when pasted into a shell and shows the responsible line,
 for every kind of limit; and `report` and `check` take the names of phases that `report` prints.
 
     check_more.py BIN_DIR PROGRAM ROOT
@@ -71,7 +71,7 @@ def check_reserved(gate):
 
 
 def check_cached(gate, trace, event, size):
-    """At the moment of a reserved peak the live blocks and the cache add up to it, each with its lines."""
+    """At the time of a reserved peak the live blocks and the cache add up to it, each with its lines."""
     moment = ["--by", "site", "--at", "@%d" % event, trace]
     shown = gate.run([gate.tool, "report", *moment])
     device = json.loads(gate.run([gate.tool, "report", "--json", *moment]).stdout)["devices"][0]

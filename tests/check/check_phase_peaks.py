@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`report --phase NAME` shows the peak of that phase: the bytes, the moment and the place are those of
+"""`report --phase NAME` shows the peak of that phase: the bytes, the time and the place are those of
 `check --phase`, for every phase of the trace, also of those that do not have the peak of the whole trace.
 
     check_phase_peaks.py BIN_DIR PROGRAM ROOT

@@ -134,7 +134,7 @@ def check_alone(gate):
 
 
 def check_diff(gate):
-    """`diff` names the line that calls the constructor in a header at each moment, as at the peak."""
+    """`diff` names the line that calls the constructor in a header at each of these times, as at the peak."""
     line = gate.planted("lost")
     done = gate.run([gate.tool, "diff", "--fail-on-regression", gate.record(""), gate.record("lost")])
     rows = re.findall(r"^ +(?:new|[+][0-9.]+ [KM]iB  new) .*", done.stdout, re.MULTILINE)

@@ -125,7 +125,7 @@ static void train_step(int step)
     begin(name);
     load_batch();
     forward();
-    cudaMemGetInfo(&free_bytes, &total_bytes); /* a reading at the same moment of every run */
+    cudaMemGetInfo(&free_bytes, &total_bytes); /* a reading at the same time of every run */
     backward();
     cudaMemcpy(host, gradients, 16, cudaMemcpyDeviceToHost);
     cudaFree(batch);

@@ -176,7 +176,7 @@ class Check:
                 self.problems.append(f"{a}, {b}: check fails for {key}, diff does not")
 
     def as_check_out_of_memory(self):
-        """diff says what check says of a run that ran out of memory: moment, request, line, command."""
+        """diff says what check says of a run that ran out of memory: time, request, line, command."""
         check = self.run("check", "out.vst", "--max-peak=1GiB", "--format=json")
         diff = self.run("diff", "--json", "--fail-on-regression", "clean.vst", "out.vst")
         row, = [row for row in json.loads(check[1])["traces"][0]["limits"] if row["metric"] == "out of memory"]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kinds of tensors of any trace. Input: see trace_input.h. Every byte that is live at a moment
+ * The kinds of tensors of any trace. Input: see trace_input.h. Every byte that is live at one point in time
  * has one kind, in the sums as in the list of blocks, and each block is found by its address. */
 #include <stdint.h>
 #include <stdlib.h>

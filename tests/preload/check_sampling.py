@@ -112,7 +112,7 @@ def adds_up(device):
 
 def unlisted(device):
     """Memory without a site at the peak, or without a library at the highest use of the device:
-    these are two moments, and one of them may be before the limit and the other one after it."""
+    these are two times, and one of them may be before the limit and the other one after it."""
     peak = device["sites_at_peak_allocated"].get("not_recorded_bytes", 0) > 0
     libraries = (device["device_memory"]["highest_use"] or {"libraries": []})["libraries"]
     return peak or "(not recorded individually)" in [row["name"] for row in libraries]

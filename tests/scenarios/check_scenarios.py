@@ -7,7 +7,7 @@
 
 Runs the scenarios of scenarios.py on the simulated GPU and compares the verdict and the call site
 with the planted ones; and growing call sites with what `vramscope report` says. Exit 1: less than PERCENT (95) are right, or a program without a failure to
-blame was accused. --batch: every Nth of one round; --rounds: seeds from --seed (0) on; --matrix
+blame was suspected. --batch: every Nth of one round; --rounds: seeds from --seed (0) on; --matrix
 prints a row for each planted cause and a column for each verdict.
 """
 import argparse
@@ -141,7 +141,7 @@ def main():
     if args.matrix:
         print_matrix(matrix)
     share = 100 * right / max(total, 1)
-    print("%d of %d right (%.1f %%), %d accused without reason" % (right, total, share, accused))
+    print("%d of %d right (%.1f %%), %d suspected without reason" % (right, total, share, accused))
     sys.exit(not total or share < args.required or accused > 0)
 
 

@@ -14,7 +14,7 @@
 
 /* What the call site under test does. */
 enum growth_habit {
-    /* growing: to be accused */
+    /* growing: to be found */
     HABIT_LEAK,          /* a block every step */
     HABIT_LEAK_THIRD,    /* every few steps */
     HABIT_LEAK_LATE,     /* from some step on */
@@ -65,7 +65,7 @@ struct growth_case {
 
 /* What is true of it. */
 struct growth_truth {
-    bool grows;           /* the site under test has to be accused */
+    bool grows;           /* the site under test has to be found */
     uint64_t per_step;    /* bytes, on average */
     unsigned every;       /* steps; 0: not regular */
     unsigned since;       /* step, from 1 */

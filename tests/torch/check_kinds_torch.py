@@ -6,7 +6,7 @@
 
 Each program of tests/torch/programs runs unchanged on the simulated GPU under kinds_probe.py, which
 sums up its parameters, gradients, optimizer state, tensors saved for backward and inputs at the end of forward, of
-backward and of each step. The kinds of the trace at these moments must have the same sums within 1 %
+backward and of each step. The kinds of the trace at these times must have the same sums within 1 %
 each (differences up to 4 KiB are allowed), with and without the names of native functions. Exit 77: no
 environment with torch.
 """
@@ -63,7 +63,7 @@ def record(build, python, name, folder):
 
 
 def kinds_of(build, trace, options=()):
-    """{moment: table} of print_kinds."""
+    """{time: table} of print_kinds."""
     out = subprocess.run([os.path.join(build, "bin/print_kinds"), trace, *options], stdout=subprocess.PIPE, check=True,
                          text=True).stdout
     return {table["moment"]: table for table in map(json.loads, out.splitlines())}
@@ -79,7 +79,7 @@ def wanted(moment, kind, kept):
 
 
 def compare(sums, tables, program, how=""):
-    """[(moment, kind, program's bytes, trace's bytes)]; fails where one is off."""
+    """[(time, kind, program's bytes, trace's bytes)]; fails where one is off."""
     rows, wrong, name = [], [], program + how
     for moment in sums:
         table = tables[f"kinds {moment['moment']}"]
@@ -109,7 +109,7 @@ def mib(n):
 
 
 def table_of(title, rows):
-    """Markdown: each kind at the last moment of its most."""
+    """Markdown: each kind at the last time of its most."""
     lines = []
     for kind in KINDS:
         of_kind = [r for r in rows if r[1] == kind]

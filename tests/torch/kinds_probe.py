@@ -3,7 +3,7 @@
 
     kinds_probe.py OUTPUT INPUTS PROGRAM [ARGUMENTS]
 
-At the end of forward, of backward and of each optimizer's step it marks the moment in the trace
+At the end of forward, of backward and of each optimizer's step it marks the time in the trace
 ("kinds N") and appends a line of JSON to OUTPUT: the bytes of parameters and buffers, gradients,
 optimizer state, tensors saved for backward, and of the program's variables INPUTS (comma-separated
 names, of the function that calls backward). A storage counts once, with the size of its block in

@@ -73,7 +73,7 @@ static bool steps_known(const char *who, const char *path, const struct vs_repor
     return false;
 }
 
-/* The largest call sites instead, at the peak or at the chosen moment. */
+/* The largest call sites instead, at the peak or at the chosen time. */
 static bool site_known(const char *who, const char *path, const struct vs_report *report)
 {
     const char *names[SITES_LISTED];

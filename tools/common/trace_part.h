@@ -12,7 +12,7 @@
 #include "analysis/checkpoint/trace_span.h"
 #include "base/vs_time_spec.h"
 
-/* Moments that have a name: values of --at. */
+/* Times that have a name: values of --at. */
 enum vs_part_named { VS_PART_NOT_NAMED, VS_PART_PEAK, VS_PART_OOM, VS_PART_END };
 
 struct vs_part_args {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * vramscope diff: what changed between two runs. Both traces stay open until the output is written,
- * because call sites at further moments are read from them. */
+ * because call sites at other times are read from them. */
 #include <getopt.h>
 #include <string.h>
 

@@ -516,7 +516,7 @@ static inline struct vs_shard *vs_block_shard(const struct vs_block *block)
 struct vs_block *vs_live_get_locked(struct vs_allocator *allocator, uint64_t addr);
 enum vs_err vs_live_put_locked(struct vs_block *block);
 
-/* A number for an allocation of *shard*; its lock suffices. */
+/* A number for an allocation of *shard*; its lock is enough. */
 static inline uint64_t vs_serial_next(struct vs_allocator *allocator, struct vs_shard *shard)
 {
     enum { BATCH = 4096 };
@@ -656,7 +656,7 @@ void vs_events_drop_locked(struct vs_allocator *allocator);
 
 /* --- kept.c: blocks that others use; the caller holds the full lock --- */
 
-/* The marks of a LIVE block; 0 for any other. The lock of its shard suffices. */
+/* The marks of a LIVE block; 0 for any other. The lock of its shard is enough. */
 unsigned vs_kept_marks(const struct vs_allocator *allocator, const struct vs_block *block);
 /* The block of *note*, just freed, waits for its segment. */
 void vs_kept_retire_locked(struct vs_allocator *allocator, struct vs_note *note);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Shards: how several threads use one allocator at once. Each stream belongs permanently to one
- * shard, and so do its pools, segments and blocks. A shard's lock suffices to serve a request from
+ * shard, and so do its pools, segments and blocks. A shard's lock is enough to serve a request from
  * the cache and for a plain free (fast_path.c); everything else holds the full lock: the locks of
  * all shards. Data changed only under the full lock may be read under any one shard's lock.
  *

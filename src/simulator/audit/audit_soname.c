@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads a soname from an ELF file that is mapped for that moment. The file may be anything, also
+ * Reads a soname from an ELF file that is mapped meanwhile. The file may be anything, also
  * one that is cut off: every offset is checked against the file's size before it is followed. */
 #include "simulator/audit/audit_soname.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads a trace while it is being recorded: events arrive in order, each once, within moments of
+ * Reads a trace while it is being recorded: events arrive in order, each once, shortly after
  * being recorded. Only reads: FILE and FILE.live with pread, and whether the recorder's lock is
  * held; the program is not stopped, signalled or slowed.
  *

@@ -183,7 +183,7 @@ class Ranges:
 
 
 class Views(Ranges):
-    """One range; when no hole suffices, separate pages are mapped side by side. *edges*: the first
+    """One range; when no hole is large enough, separate pages are mapped side by side. *edges*: the first
     and the last page may be used in part. *align*: large blocks start at a page.
     *dormant_first*: a view before a hole."""
 

@@ -137,7 +137,7 @@ static int64_t victim_threads(void)
 }
 
 /* tally_end: counts descriptors and threads now; for an end that skips main's. A detached thread may
- * end a little later, and threads that still run may have a file open for a moment. */
+ * end a little later, and threads that still run may have a file open briefly. */
 __attribute__((unused)) static void tally_end(void)
 {
     int64_t threads = victim_threads(), fds = victim_entries("/proc/self/fd");

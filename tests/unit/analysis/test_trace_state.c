@@ -482,7 +482,7 @@ static void a_recorded_trace_gets_checkpoints_only_within_its_limit(void **state
             assert_int_equal(bytes_of(path), before);
         }
     }
-    /* exact to the byte: the size they need suffices, one byte less does not */
+    /* exact to the byte: the size they need is enough, one byte less is not */
     off_t with = bytes_of(path);
     struct vs_checkpoint_options tight = close;
     tight.bytes_max = (uint64_t)with - 1;

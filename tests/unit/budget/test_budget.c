@@ -145,7 +145,7 @@ static void phases_and_tests_have_their_own_peaks_and_net_changes(void **state)
     assert_int_equal(t.verdict.count, 2);
     assert_int_equal(t.verdict.rows[0].quantity.value, 11 * MIB);
     assert_true(t.verdict.rows[0].exceeded);
-    assert_int_equal(t.verdict.rows[0].sites.total_bytes, 11 * MIB); /* at that moment */
+    assert_int_equal(t.verdict.rows[0].sites.total_bytes, 11 * MIB); /* at that time */
     assert_string_equal(t.verdict.rows[0].quantity.place, "test:tests/test_a.py::test_one[x-1]");
     assert_int_equal(t.verdict.rows[1].quantity.value, 2 * MIB);
     assert_true(t.verdict.rows[1].exceeded);
@@ -184,7 +184,7 @@ static void long_names_of_tests_are_not_one_test(void **state)
     end(&t);
 }
 
-/* The first test has its peak last: the order of the rows is not that of their moments. */
+/* The first test has its peak last: the order of the rows is not that of their times. */
 static void every_exceeded_phase_has_the_call_sites_of_its_moment(void **state)
 {
     (void)state;

@@ -338,7 +338,7 @@ static void record_passes(struct sites_run *t, uint64_t planted, uint64_t own)
     judge(t, NULL, NULL, NULL);
 }
 
-/* Other blocks are live at the peak's new moment: they are not new. */
+/* Other blocks are live at the peak's new time: they are not new. */
 static void a_phase_whose_peak_moved_has_the_line_of_the_program(void **state)
 {
     (void)state;
@@ -456,7 +456,7 @@ static void record_two_moments(struct sites_run *t, uint64_t leaked, uint64_t se
     judge(t, NULL, NULL, NULL);
 }
 
-/* Blocks that are live at the new moment, and were not at that of the baseline's peak, were called new. */
+/* Blocks that are live at the new time, and were not at that of the baseline's peak, were called new. */
 static void a_reserved_peak_that_moved_has_the_line_that_grew(void **state)
 {
     (void)state;
@@ -493,7 +493,7 @@ static void record_two_lines(struct sites_run *t, uint64_t cache, uint64_t model
     judge(t, NULL, NULL, NULL);
 }
 
-/* The heading said that the peak was at another moment than that of the baseline, as one line holds less. */
+/* The heading said that the peak was at another time than that of the baseline, as one line holds less. */
 static void a_line_that_shrank_does_not_mean_another_moment(void **state)
 {
     struct sites_run before, after;

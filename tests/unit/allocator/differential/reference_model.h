@@ -33,8 +33,8 @@ struct model;
     X(fraction_refused) /* failed before the device call */                        \
     X(callback_freed)   /* a callback freed something, and the cache was searched again */ \
     X(callback_served)  /* with success */                                               \
-    X(oversize_one)     /* one released oversize block sufficed */                     \
-    X(oversize_several) /* the largest ones released until they sufficed */                 \
+    X(oversize_one)     /* one released oversize block was enough */                     \
+    X(oversize_several) /* the largest ones released until they were enough */                 \
     X(oversize_short)   /* released, but not enough */                                 \
     X(retry)            /* device call repeated after the cache was released */                 \
     X(retry_served)     /* and that succeeded */                                            \
