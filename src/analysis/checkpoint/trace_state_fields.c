@@ -15,11 +15,11 @@
  * is not stored: it is needed of whole traces only, which are read from the begin. */
 _Static_assert(sizeof(struct vs_account) == 2856, "fields of an account, those of between_readings.h not");
 _Static_assert(sizeof(struct vs_site) == 192, "fields of a call site");
-_Static_assert(sizeof(struct vs_live) == 88, "fields of a live allocation");
+_Static_assert(sizeof(struct vs_live) == 96, "fields of a live allocation; its event is of the reading");
 _Static_assert(sizeof(struct vs_failure) == 184, "fields of a failure");
 _Static_assert(sizeof(struct vs_phase) == 104, "fields of a phase");
 _Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
-_Static_assert(sizeof(struct vs_replay) == 1720, "fields of a replay, of its window and end none");
+_Static_assert(sizeof(struct vs_replay) == 1728, "fields of a replay, of its window, end and peaks none");
 
 static void place_io(struct vs_state_record *r, struct vs_place *place, const struct vs_phases *in)
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/state/peak_states.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
 
@@ -47,21 +48,23 @@ static void follow_framework(struct vs_chosen_peaks *peaks, const struct vs_repl
     }
 }
 
-static void raise_peaks(struct vs_chosen_peaks *peaks, const struct vs_replay *replay,
+static void raise_peaks(struct vs_chosen_peaks *peaks, struct vs_replay *replay,
                         struct vs_place place)
 {
     for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
         const struct vs_ledger *sums = &replay->accounts[a]->sums;
         uint64_t bytes = vs_user_sums(replay, a).allocated;
-        if (bytes > peaks->devices[a].bytes)
-            peaks->devices[a] = (struct vs_peak){
-                .bytes = bytes, .event = replay->events, .place = place,
-                .time_ns = replay->now_ns, .allocated = sums->now.allocated,
-                .requested = sums->now.requested, .reserved = sums->now.reserved};
+        if (bytes <= peaks->devices[a].bytes)
+            continue;
+        peaks->devices[a] = (struct vs_peak){
+            .bytes = bytes, .event = replay->events, .place = place,
+            .time_ns = replay->now_ns, .allocated = sums->now.allocated,
+            .requested = sums->now.requested, .reserved = sums->now.reserved};
+        vs_peak_states_raised(replay);
     }
 }
 
-enum vs_err vs_chosen_peaks_begin(struct vs_chosen_peaks *peaks, const struct vs_replay *replay)
+enum vs_err vs_chosen_peaks_begin(struct vs_chosen_peaks *peaks, struct vs_replay *replay)
 {
     enum vs_err err = VS_OK;
     follow_framework(peaks, replay);
@@ -75,7 +78,7 @@ enum vs_err vs_chosen_peaks_begin(struct vs_chosen_peaks *peaks, const struct vs
     return err;
 }
 
-enum vs_err vs_chosen_peaks_event(struct vs_chosen_peaks *peaks, const struct vs_replay *replay,
+enum vs_err vs_chosen_peaks_event(struct vs_chosen_peaks *peaks, struct vs_replay *replay,
                                   const struct vs_event *event)
 {
     bool chosen;

@@ -20,10 +20,10 @@
 #include "analysis/report/imposed.h"
 #include "analysis/report/report_fill.h"
 #include "analysis/report/reserved_now.h"
+#include "analysis/state/peak_states.h"
 #include "base/reading/vs_vec.h"
 #include "trace/read/seek.h"
 
-#define NEAR_EVENTS ((uint64_t)1 << 20) /* farther: start from a checkpoint */
 #define LINES_MAX 100 /* limit each of notes, options, dropped kinds */
 
 struct lines {
@@ -217,6 +217,8 @@ static enum vs_err first_pass(struct pass *pass)
         err = vs_growth_open(replay, &pass->tracker);
     if (!err && of_phase)
         err = vs_chosen_peaks_begin(&pass->chosen, replay);
+    if (!all)
+        vs_peak_states_begin(replay, of_phase ? pass->chosen.devices : NULL);
     while (!err && !all && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
         if (pass->window && !vs_span_holds(pass->window, &event, replay->events + 1)) {
             vs_reader_unread(pass->reader, &event);
@@ -296,25 +298,6 @@ static void free_lines(struct lines *lines)
     free(lines->severities);
 }
 
-/* Continues to event *number*; from a checkpoint of the trace when that is far and *far* allows it. */
-static enum vs_err go_on(struct vs_reader *reader, struct vs_trace_state **moment, uint64_t number,
-                         bool far)
-{
-    if (!*moment || (far && vs_reader_checkpoints(reader) &&
-                     number - (*moment)->replay->events > NEAR_EVENTS)) {
-        vs_trace_state_close(*moment);
-        *moment = NULL;
-        enum vs_err err = far && number > NEAR_EVENTS ? vs_reader_attach(reader) : VS_OK;
-        return err == VS_ERR_NOMEM ? err : vs_trace_state_at_event(reader, number, moment);
-    }
-    struct vs_event event;
-    enum vs_err err = VS_OK;
-    while (!err && (*moment)->replay->events < number &&
-           (err = vs_reader_next(reader, &event)) == VS_OK)
-        err = vs_trace_state_event(*moment, &event);
-    return err == VS_ERR_END ? VS_OK : err;
-}
-
 /* The kinds of PyTorch's tensors at the moments that the report lists; a reading of its own, because
  * many kinds follow from later events. *out*: a table for each device, the caller's; NULL without
  * PyTorch. */
@@ -354,32 +337,37 @@ static void free_kinds(const struct vs_report *report, struct vs_kinds_table *ta
     free(tables);
 }
 
-static enum vs_err second_pass(struct pass *pass, struct vs_symbols *symbols,
-                               const struct vs_wrappers *wrappers, size_t sites_max)
+/* The lists at the peaks. For a moment, which is read from a checkpoint, the peaks before it are sought. */
+static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
+                              const struct vs_wrappers *wrappers, size_t sites_max)
 {
     struct vs_report *report = pass->report;
-    struct vs_trace_state *moment = NULL;
     struct vs_kinds_table *kinds;
     enum vs_err err = read_kinds(pass, symbols, &kinds);
-    if (!err && report->part.window) /* the figures at a peak are counted from the window's start */
-        err = vs_span_open(pass->reader, pass->window, &moment);
     struct vs_held_request request = {.filter = &report->wish.filter,
                                       .others = report->wish.filter.phase != NULL,
                                       .steps = pass->tracker ? &pass->growth.steps : NULL,
                                       .uses = &pass->uses, .picture = report->wish.map ||
                                                                       report->wish.everything};
-    uint64_t event = 0;
-    while (!err && (event = vs_report_next_peak(report, event)) != 0) {
-        err = go_on(pass->reader, &moment, event, !report->part.window);
-        if (err)
-            break;
-        moment->replay->phases.after_last = pass->moment->replay->phases.after_last;
-        struct vs_summary summary = {.memory = &report->memory, .replay = moment->replay,
-                                     .symbols = symbols, .sites_max = sites_max,
-                                     .wrappers = wrappers};
-        err = vs_report_fill_peaks(report, &summary, &request, kinds, event);
+    if (!err && report->part.moment)
+        err = vs_reader_attach(pass->reader) == VS_ERR_NOMEM ? VS_ERR_NOMEM : VS_OK;
+    for (uint64_t event = 0; !err && (event = vs_report_next_peak(report, event)) != 0;) {
+        struct vs_trace_state *sought = NULL;
+        struct vs_replay *state = NULL;
+        if (report->part.moment)
+            err = vs_trace_state_at_event(pass->reader, event, &sought);
+        else
+            state = vs_peak_states_at(pass->moment->replay, event);
+        struct vs_replay *replay = sought ? sought->replay : state;
+        if (replay) {
+            replay->phases.after_last = pass->moment->replay->phases.after_last;
+            struct vs_summary summary = {.memory = &report->memory, .replay = replay, .symbols = symbols,
+                                         .sites_max = sites_max, .wrappers = wrappers};
+            err = vs_report_fill_peaks(report, &summary, &request, kinds, event);
+        }
+        vs_trace_state_close(sought);
+        vs_peak_state_close(state);
     }
-    vs_trace_state_close(moment);
     free_kinds(report, kinds);
     return err;
 }
@@ -459,7 +447,7 @@ static enum vs_err build(struct pass *pass, const char *path,
     if (!err)
         err = vs_report_fill_findings(report, &summary, &pass->findings);
     if (!err)
-        err = second_pass(pass, symbols, &wrappers, options->sites_max);
+        err = fill_peaks(pass, symbols, &wrappers, options->sites_max);
     if (!err && report->wish.filter.site && nothing_passed(report))
         report->site_unknown = !vs_held_site_seen(&summary, report->wish.filter.site);
     if (!err) {

@@ -18,6 +18,7 @@ struct vs_live {
     uint64_t addr, requested, size;
     uint64_t time_ns, context;
     uint64_t epoch;  /* vs_replay_epoch at its allocation */
+    uint64_t event;  /* 1-based index of its allocation; 0: before the state that a checkpoint had */
     uint32_t site;   /* index in vs_replay.sites */
     uint8_t family, device;
     uint8_t level;   /* VS_LEVEL_FRAMEWORK: a tensor; VS_LEVEL_DEVICE: all else, blocks included */

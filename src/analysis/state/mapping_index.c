@@ -46,6 +46,12 @@ bool vs_mappings_remove(struct vs_mappings *set, uint64_t addr)
     return true;
 }
 
+const struct vs_mapping *vs_mappings_at(const struct vs_mappings *set, uint64_t addr)
+{
+    size_t at = upper_bound(set, addr);
+    return at > 0 && set->items[at - 1].addr == addr ? &set->items[at - 1] : NULL;
+}
+
 const struct vs_mapping *vs_mappings_find(const struct vs_mappings *set, uint64_t addr)
 {
     size_t at = upper_bound(set, addr);

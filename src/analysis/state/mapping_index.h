@@ -16,6 +16,7 @@ struct vs_mapping {
     uint64_t addr, size;
     uint64_t memory; /* address of its `alloc` event; 0: of another process */
     unsigned device; /* index in the replay */
+    uint64_t event;  /* 1-based index; 0: before the state that a checkpoint had */
 };
 
 /* Zero-initialise. */
@@ -30,6 +31,9 @@ enum vs_err vs_mappings_add(struct vs_mappings *set, const struct vs_mapping *ma
 
 /* vs_mappings_remove: remove the one that starts at *addr*; false when there is none. */
 bool vs_mappings_remove(struct vs_mappings *set, uint64_t addr);
+
+/* vs_mappings_at: the one that starts at *addr*, or NULL. Valid likewise. */
+const struct vs_mapping *vs_mappings_at(const struct vs_mappings *set, uint64_t addr);
 
 /* vs_mappings_find: the one that contains *addr*, or NULL. Valid until the next add or remove. */
 const struct vs_mapping *vs_mappings_find(const struct vs_mappings *set, uint64_t addr);

@@ -31,6 +31,7 @@ void vs_replay_close(struct vs_replay *replay)
             vs_device_usage_free(&replay->accounts[i]->usage);
         free(replay->accounts[i]);
     }
+    vs_peak_states_free(replay);
     free(replay->failures);
     vs_live_table_free(&replay->device_live);
     vs_live_table_free(&replay->framework_live);
@@ -93,6 +94,8 @@ void vs_replay_note_peaks(struct vs_replay *replay, struct vs_account *account,
                           struct vs_place place, const struct vs_levels *now, uint64_t time_ns,
                           unsigned rose)
 {
+    if (rose)
+        vs_peak_states_raised(replay);
     if (rose & VS_ROSE_ALLOCATED)
         account->peak_allocated = peak_of(replay, now, now->allocated, time_ns, place);
     if (rose & VS_ROSE_REQUESTED)
@@ -103,6 +106,7 @@ void vs_replay_note_peaks(struct vs_replay *replay, struct vs_account *account,
         account->peak_reserved_first_place = place;
         *reserved = peak_of(replay, now, now->reserved, time_ns, place);
     } else if (now->reserved == reserved->bytes && now->allocated > reserved->allocated) {
+        vs_peak_states_raised(replay);
         *reserved = peak_of(replay, now, now->reserved, time_ns, place);
     }
     if (now->allocated > account->step_peak)
@@ -211,6 +215,7 @@ void vs_replay_reading(struct vs_replay *replay, struct vs_account *account, uin
     account->last_used = (struct vs_sample_mark){
         total - free_bytes, free_bytes, total, replay->events, replay->now_ns,
         vs_phases_place(&replay->phases, tid)};
+    vs_peak_states_raised(replay);
     raise_use(&account->peak_used, &account->last_used);
     raise_use(&account->use_known, &account->last_used);
     raise_use(&account->use_possible, &account->last_used);
@@ -254,10 +259,17 @@ static enum vs_err apply_graph_memory(struct vs_replay *replay, const struct vs_
     return VS_OK;
 }
 
+static void keep_touched(struct vs_replay *replay)
+{
+    for (size_t i = 0; replay->peak_states && i < replay->sites.touched_count; i++)
+        vs_peak_states_keep_site(replay, replay->sites.touched[i]);
+}
+
 static void end_step(struct vs_replay *replay)
 {
     const struct vs_steps *steps = &replay->phases.steps;
     replay->step_ended = true;
+    keep_touched(replay);
     vs_sites_step_end(&replay->sites, steps->done, steps->number);
     for (unsigned i = 0; i < replay->account_count; i++) {
         struct vs_account *account = replay->accounts[i];
@@ -308,8 +320,10 @@ static enum vs_err apply_range(struct vs_replay *replay, const struct vs_event *
     } else {
         vs_phases_end(phases, event->range_end.range, event->time_ns, &ended);
     }
-    if (before_steps && phases->steps.begun) /* the baseline of growth */
+    if (before_steps && phases->steps.begun) { /* the baseline of growth */
+        keep_touched(replay);
         vs_sites_step_end(&replay->sites, 0, 0);
+    }
     if (!err && ended)
         end_step(replay);
     return err;
@@ -331,6 +345,8 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
 {
     if (replay->unsettled && event->kind != VS_EVENT_unrecorded)
         vs_replay_settle(replay);
+    if (replay->peak_raised)
+        vs_peak_states_settle(replay);
     if (replay->events++ == 0)
         replay->first_ns = event->time_ns;
     if (event->time_ns > replay->now_ns)
@@ -399,5 +415,6 @@ bool vs_replay_step_prepared(const struct vs_replay *replay)
 void vs_replay_finish(struct vs_replay *replay)
 {
     vs_replay_settle(replay);
+    vs_peak_states_settle(replay);
     vs_phases_finish(&replay->phases, replay->now_ns, vs_replay_step_prepared(replay));
 }

@@ -171,6 +171,8 @@ struct vs_replay {
     uint64_t window_ns;       /* begin of the window (vs_replay_window); 0: none */
     uint64_t totals_ns, totals_before_ns; /* the latest `unrecorded`, and the group before it */
     bool unsettled;           /* sums changed, and the level is not yet counted as a peak */
+    bool peak_raised;         /* by the latest event */
+    struct vs_peak_states *peak_states; /* NULL: states at peaks are not kept (peak_states.h) */
     uint64_t ignored;         /* events of devices beyond VS_DEVICES_MAX */
     /* the latest event's effect, for charts */
     unsigned changed;         /* account whose bytes changed, or VS_ACCOUNT_NONE */

@@ -29,6 +29,10 @@ static enum vs_err site_of(struct vs_replay *replay, uint64_t stack, unsigned in
 static enum vs_err drop_block(struct vs_replay *replay, struct vs_live *live)
 {
     struct vs_site *site = &replay->sites.items[live->site];
+    if (replay->peak_states) {
+        vs_peak_states_keep_live(replay, live);
+        vs_peak_states_keep_site(replay, live->site);
+    }
     if (replay->ends)
         replay->ends(replay->ends_context, live, true);
     site->live_bytes -= live->size;
@@ -54,13 +58,15 @@ static enum vs_err add_block(struct vs_replay *replay, const struct vs_event *ev
         return err;
     struct vs_live *live = *out;
     *live = (struct vs_live){.addr = event->framework_alloc.addr, .requested = size, .size = size,
-                             .time_ns = event->time_ns, .epoch = vs_replay_epoch(replay),
+                             .time_ns = event->time_ns, .epoch = vs_replay_epoch(replay), .event = replay->events,
                              .place = vs_phases_place(&replay->phases, event->tid),
                              .site = site_index, .family = VS_FAMILY_DEVICE,
                              .device = (uint8_t)index, .level = VS_LEVEL_FRAMEWORK, .used = true,
                              .counted = true, .mark = (uint32_t)replay->mark.name,
                              .tid = event->tid};
     struct vs_site *site = &replay->sites.items[site_index];
+    if (replay->peak_states)
+        vs_peak_states_keep_site(replay, site_index);
     site->family = VS_FAMILY_DEVICE;
     site->allocs++;
     site->bytes += size;
@@ -131,6 +137,8 @@ static enum vs_err apply_free(struct vs_replay *replay, const struct vs_event *e
     if (err || !live)
         return err;
     if (thread->last_framework_alloc == live->addr) {
+        if (replay->peak_states)
+            vs_peak_states_keep_site(replay, live->site);
         replay->sites.items[live->site].temporaries++;
         thread->last_framework_alloc = 0;
     }

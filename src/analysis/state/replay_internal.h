@@ -6,6 +6,7 @@
 #ifndef VS_REPLAY_INTERNAL_H
 #define VS_REPLAY_INTERNAL_H
 
+#include "analysis/state/peak_states.h"
 #include "analysis/state/replay.h"
 
 /* vs_replay_account_for: the index of *device*, added when new; VS_ACCOUNT_NONE beyond the

@@ -11,6 +11,10 @@
 
 enum vs_err vs_replay_mapped(struct vs_replay *replay, const struct vs_event *event)
 {
+    uint64_t addr = event->kind == VS_EVENT_vmm_unmap ? event->vmm_unmap.addr : event->vmm_map.addr;
+    const struct vs_mapping *old = replay->peak_states ? vs_mappings_at(&replay->mappings, addr) : NULL;
+    if (old)
+        vs_peak_states_keep_mapping(replay, old);
     if (event->kind == VS_EVENT_vmm_unmap) {
         vs_mappings_remove(&replay->mappings, event->vmm_unmap.addr);
         return VS_OK;
@@ -19,7 +23,7 @@ enum vs_err vs_replay_mapped(struct vs_replay *replay, const struct vs_event *ev
     if (index == VS_ACCOUNT_NONE || !event->vmm_map.addr || !event->vmm_map.size)
         return VS_OK; /* of memory that is not in the trace */
     struct vs_mapping mapping = {
-        .addr = event->vmm_map.addr, .size = event->vmm_map.size, .device = index,
+        .addr = event->vmm_map.addr, .size = event->vmm_map.size, .device = index, .event = replay->events,
         .memory = event->vmm_map.imported ? 0 : VS_ADDR_MEMORY | event->vmm_map.memory};
     return vs_mappings_add(&replay->mappings, &mapping);
 }

@@ -47,6 +47,8 @@ static enum vs_err unmap(struct vs_replay *replay, uint64_t addr, uint64_t size,
 
 enum vs_err vs_replay_unmap(struct vs_replay *replay, const struct vs_event *event)
 {
+    if (replay->peak_states)
+        vs_peak_states_keep_segments(replay);
     unsigned whose = VS_ACCOUNT_NONE;
     enum vs_err err =
         unmap(replay, event->segment_unmap.addr, event->segment_unmap.size, &whose);
@@ -59,6 +61,8 @@ enum vs_err vs_replay_unmap(struct vs_replay *replay, const struct vs_event *eve
 
 enum vs_err vs_replay_segment(struct vs_replay *replay, const struct vs_event *event)
 {
+    if (replay->peak_states)
+        vs_peak_states_keep_segments(replay);
     struct vs_replay_segment old;
     if (event->kind == VS_EVENT_segment_free) {
         if (!vs_segments_remove(&replay->segments, event->segment_free.addr, &old)) {
@@ -101,6 +105,8 @@ enum vs_err vs_replay_segment(struct vs_replay *replay, const struct vs_event *e
 
 enum vs_err vs_replay_map(struct vs_replay *replay, const struct vs_event *event)
 {
+    if (replay->peak_states)
+        vs_peak_states_keep_segments(replay);
     unsigned index, joined;
     enum vs_err err = vs_replay_account_for(replay, event->segment_map.device, &index);
     if (err || index == VS_ACCOUNT_NONE || !event->segment_map.size)
@@ -126,6 +132,8 @@ enum vs_err vs_replay_map(struct vs_replay *replay, const struct vs_event *event
 
 void vs_replay_lose_segments(struct vs_replay *replay, uint64_t context, unsigned device)
 {
+    if (replay->peak_states)
+        vs_peak_states_keep_segments(replay);
     for (size_t i = replay->segments.count; i-- > 0;) {
         struct vs_replay_segment segment = replay->segments.items[i];
         if (segment.context != context || segment.device != device)

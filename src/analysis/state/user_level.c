@@ -32,6 +32,7 @@ enum vs_err vs_user_split(struct vs_replay *replay, unsigned index)
     user->largest = a->largest;
     user->freed_bytes = a->freed_bytes;
     user->growth = a->growth;
+    vs_peak_states_split(replay, index);
     return vs_phases_user_split(&replay->phases, index, backing);
 }
 
@@ -46,6 +47,8 @@ enum vs_err vs_user_judge_site(struct vs_replay *replay, struct vs_site *site)
 enum vs_err vs_user_holds_tensors(struct vs_replay *replay, struct vs_site *site)
 {
     struct vs_user_account *user = &replay->accounts[site->device]->user;
+    if (replay->peak_states)
+        vs_peak_states_keep_site(replay, (uint32_t)(site - replay->sites.items));
     site->backing = true;
     for (size_t i = 0; i < replay->device_live.slots; i++) {
         const struct vs_live *live = &replay->device_live.items[i];
@@ -76,12 +79,14 @@ enum vs_err vs_user_rose(struct vs_replay *replay, unsigned index, struct vs_pla
 {
     struct vs_account *account = replay->accounts[index];
     struct vs_user_account *user = &account->user;
-    if (bytes > user->peak.bytes)
+    if (bytes > user->peak.bytes) {
+        vs_peak_states_raised(replay);
         user->peak = (struct vs_peak){.bytes = bytes, .event = replay->events,
                                       .time_ns = replay->now_ns, .place = place,
                                       .allocated = account->sums.now.allocated,
                                       .requested = account->sums.now.requested,
                                       .reserved = account->sums.now.reserved};
+    }
     if (bytes > user->step_peak)
         user->step_peak = bytes;
     if (size > user->step_largest)
