@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A copy is of the peak's event if it has that event's number; otherwise it is of an earlier peak and void.
- * A change in the same event as a new peak is part of the state at it, so only later changes keep
- * anything. */
+ * A change in the same event as a new peak is part of the state at it: the event's number becomes known to
+ * the functions below when the event is over, and what they kept before that is void. */
 #include "analysis/state/peak_states.h"
 
 #include <stdlib.h>
@@ -38,17 +38,9 @@ struct peak_state {
     size_t mapping_count, mapping_capacity;
 };
 
-/* The figures of sites before their first change after the peak. */
-struct site_rows {
-    struct vs_site *items;
-    uint64_t *of;
-    size_t capacity, of_capacity;
-};
-
-struct vs_peak_states {
-    const struct vs_peak *chosen;
-    struct peak_state *accounts[VS_DEVICES_MAX]; /* VS_PEAK_KINDS each */
-    struct site_rows sites[VS_PEAK_ALLOCATED + 1];
+struct vs_account_states {
+    uint64_t events[VS_PEAK_KINDS]; /* of the peaks, before the present event; 0: there is none */
+    struct peak_state kinds[VS_PEAK_KINDS];
 };
 
 /* The event of the peak; 0: there is none. */
@@ -66,17 +58,11 @@ static uint64_t peak_event(const struct vs_replay *replay, unsigned account, enu
     }
 }
 
-/* Whether a change by the present event comes after the peak. */
-static bool is_past(const struct vs_replay *replay, uint64_t event)
-{
-    return event && event < replay->events;
-}
-
-static struct peak_state *states_of(const struct vs_replay *replay, unsigned account)
+static struct vs_account_states *states_of(const struct vs_replay *replay, unsigned account)
 {
     struct vs_peak_states *states = replay->peak_states;
     if (!states->accounts[account])
-        states->accounts[account] = vs_xcalloc(VS_PEAK_KINDS, sizeof(struct peak_state));
+        states->accounts[account] = vs_xcalloc(1, sizeof **states->accounts);
     return states->accounts[account];
 }
 
@@ -100,19 +86,20 @@ void vs_peak_states_free(struct vs_replay *replay)
     if (!states)
         return;
     for (unsigned i = 0; i < VS_DEVICES_MAX; i++) {
-        struct peak_state *of = states->accounts[i];
-        for (int kind = 0; of && kind < VS_PEAK_KINDS; kind++) {
-            vs_device_usage_free(&of[kind].account.usage);
-            drop_segments(&of[kind]);
-            free(of[kind].blocks);
-            free(of[kind].mappings);
+        for (int kind = 0; states->accounts[i] && kind < VS_PEAK_KINDS; kind++) {
+            struct peak_state *of = &states->accounts[i]->kinds[kind];
+            vs_device_usage_free(&of->account.usage);
+            drop_segments(of);
+            free(of->blocks);
+            free(of->mappings);
         }
-        free(of);
+        free(states->accounts[i]);
     }
     for (int kind = 0; kind <= VS_PEAK_ALLOCATED; kind++) {
         free(states->sites[kind].items);
         free(states->sites[kind].of);
     }
+    free(states->site_versions);
     free(states);
     replay->peak_states = NULL;
 }
@@ -144,23 +131,33 @@ void vs_peak_states_settle(struct vs_replay *replay)
     replay->peak_raised = false;
     if (!replay->peak_states)
         return;
-    for (unsigned i = 0; i < replay->account_count; i++)
+    for (unsigned i = 0; i < replay->account_count; i++) {
+        struct vs_account_states *of = states_of(replay, i);
+        struct vs_peak_marks *marks = &replay->peak_states->marks[i];
         for (int kind = 0; kind < VS_PEAK_KINDS; kind++) {
             uint64_t event = peak_event(replay, i, (enum vs_peak_kind)kind);
-            if (event && event == replay->events)
-                keep_sums(replay, i, &states_of(replay, i)[kind]);
+            if (event == of->events[kind])
+                continue;
+            of->events[kind] = event;
+            marks->version += kind <= VS_PEAK_ALLOCATED;
+            if (event > marks->latest)
+                marks->latest = event;
+            if (event == replay->events)
+                keep_sums(replay, i, &of->kinds[kind]);
         }
+    }
 }
 
-void vs_peak_states_keep_site(struct vs_replay *replay, uint32_t site)
+void vs_peak_states_copy_site(struct vs_replay *replay, uint32_t site)
 {
+    struct vs_peak_states *states = replay->peak_states;
     unsigned account = replay->sites.items[site].device;
-    if (account == VS_HOST_INDEX)
-        return;
+    vs_vec_room(&states->site_versions, &states->site_capacity, site + 1, sizeof *states->site_versions);
+    states->site_versions[site] = states->marks[account].version;
     for (int kind = 0; kind <= VS_PEAK_ALLOCATED; kind++) {
-        struct site_rows *rows = &replay->peak_states->sites[kind];
-        uint64_t event = peak_event(replay, account, (enum vs_peak_kind)kind);
-        if (!is_past(replay, event) || (site < rows->of_capacity && rows->of[site] == event))
+        struct vs_site_states *rows = &states->sites[kind];
+        uint64_t event = states_of(replay, account)->events[kind];
+        if (!event || (site < rows->of_capacity && rows->of[site] == event))
             continue;
         vs_vec_room(&rows->items, &rows->capacity, site + 1, sizeof *rows->items);
         vs_vec_room(&rows->of, &rows->of_capacity, site + 1, sizeof *rows->of);
@@ -175,9 +172,9 @@ void vs_peak_states_keep_segments(struct vs_replay *replay)
     size_t count = replay->segments.count;
     for (unsigned i = 0; i < replay->account_count; i++)
         for (int kind = 0; kind < VS_PEAK_KINDS; kind++) {
-            uint64_t event = peak_event(replay, i, (enum vs_peak_kind)kind);
-            struct peak_state *state = &states_of(replay, i)[kind];
-            if (!is_past(replay, event) || state->segments_of == event)
+            uint64_t event = states_of(replay, i)->events[kind];
+            struct peak_state *state = &states_of(replay, i)->kinds[kind];
+            if (!event || state->segments_of == event)
                 continue;
             if (!rows) {
                 rows = vs_xcalloc(1, sizeof *rows + count * sizeof *rows->items);
@@ -192,18 +189,17 @@ void vs_peak_states_keep_segments(struct vs_replay *replay)
         }
 }
 
-void vs_peak_states_keep_live(struct vs_replay *replay, const struct vs_live *live)
+void vs_peak_states_copy_live(struct vs_replay *replay, const struct vs_live *live)
 {
     bool tensor = live->level == VS_LEVEL_FRAMEWORK;
-    if (live->device == VS_HOST_INDEX)
-        return;
+    struct vs_account_states *of = states_of(replay, live->device);
     for (int kind = 0; kind < VS_PEAK_KINDS; kind++) {
         if (tensor ? kind == VS_PEAK_ALLOCATED : kind == VS_PEAK_REQUESTED && !live->in_segment)
             break; /* nor the kinds after it */
-        uint64_t event = peak_event(replay, live->device, (enum vs_peak_kind)kind);
-        if (!is_past(replay, event) || live->event > event)
+        uint64_t event = of->events[kind];
+        if (!event || live->event > event)
             continue;
-        struct peak_state *state = &states_of(replay, live->device)[kind];
+        struct peak_state *state = &of->kinds[kind];
         if (state->blocks_of != event)
             state->block_count = 0;
         state->blocks_of = event;
@@ -216,10 +212,10 @@ void vs_peak_states_keep_live(struct vs_replay *replay, const struct vs_live *li
 void vs_peak_states_keep_mapping(struct vs_replay *replay, const struct vs_mapping *mapping)
 {
     for (int kind = 0; kind <= VS_PEAK_USER; kind++) {
-        uint64_t event = peak_event(replay, mapping->device, (enum vs_peak_kind)kind);
-        if (!is_past(replay, event) || mapping->event > event)
+        uint64_t event = states_of(replay, mapping->device)->events[kind];
+        if (!event || mapping->event > event)
             continue;
-        struct peak_state *state = &states_of(replay, mapping->device)[kind];
+        struct peak_state *state = &states_of(replay, mapping->device)->kinds[kind];
         if (state->mappings_of != event)
             state->mapping_count = 0;
         state->mappings_of = event;
@@ -233,10 +229,12 @@ void vs_peak_states_split(struct vs_replay *replay, unsigned account)
 {
     if (!replay->peak_states)
         return;
-    const struct peak_state *from = &states_of(replay, account)[VS_PEAK_ALLOCATED];
-    struct peak_state *to = &states_of(replay, account)[VS_PEAK_USER];
-    const struct site_rows *sites = &replay->peak_states->sites[VS_PEAK_ALLOCATED];
-    struct site_rows *user = &replay->peak_states->sites[VS_PEAK_USER];
+    struct vs_account_states *of = states_of(replay, account);
+    const struct peak_state *from = &of->kinds[VS_PEAK_ALLOCATED];
+    struct peak_state *to = &of->kinds[VS_PEAK_USER];
+    const struct vs_site_states *sites = &replay->peak_states->sites[VS_PEAK_ALLOCATED];
+    struct vs_site_states *user = &replay->peak_states->sites[VS_PEAK_USER];
+    of->events[VS_PEAK_USER] = of->events[VS_PEAK_ALLOCATED];
     *to = *from; /* it was empty */
     copy_usage(&to->account.usage, &from->account.usage);
     if (to->segments)
@@ -309,7 +307,7 @@ static void sites_then(const struct vs_replay *replay, const enum vs_peak_kind *
     for (size_t i = 0; i < count; i++) {
         const struct vs_site *site = &replay->sites.items[i];
         enum vs_peak_kind kind = site->device == VS_HOST_INDEX ? VS_PEAK_KINDS : kinds[site->device];
-        const struct site_rows *rows = kind <= VS_PEAK_ALLOCATED ? &replay->peak_states->sites[kind] : NULL;
+        const struct vs_site_states *rows = kind <= VS_PEAK_ALLOCATED ? &replay->peak_states->sites[kind] : NULL;
         out->items[i] = rows && i < rows->of_capacity && rows->of[i] == event ? rows->items[i] : *site;
     }
 }
@@ -323,10 +321,10 @@ struct vs_replay *vs_peak_states_at(const struct vs_replay *replay, uint64_t eve
         kinds[i] = VS_PEAK_CHOSEN; /* the kinds that keep most come first */
         while (kinds[i] < VS_PEAK_KINDS && peak_event(replay, i, kinds[i]) != event)
             kinds[i]++;
-        const struct peak_state *of = replay->peak_states->accounts[i];
-        chosen[i] = kinds[i] < VS_PEAK_KINDS && of && of[kinds[i]].settled == event;
+        const struct vs_account_states *of = replay->peak_states->accounts[i];
+        chosen[i] = kinds[i] < VS_PEAK_KINDS && of && of->kinds[kinds[i]].settled == event;
         if (chosen[i] && !any)
-            any = &of[kinds[i]];
+            any = &of->kinds[kinds[i]];
     }
     if (!any || !event)
         return NULL;
@@ -346,7 +344,7 @@ struct vs_replay *vs_peak_states_at(const struct vs_replay *replay, uint64_t eve
     for (unsigned i = 0; i <= VS_HOST_INDEX; i++) {
         if (!replay->accounts[i])
             continue;
-        const struct peak_state *of = i < VS_HOST_INDEX && chosen[i] ? &replay->peak_states->accounts[i][kinds[i]]
+        const struct peak_state *of = i < VS_HOST_INDEX && chosen[i] ? &replay->peak_states->accounts[i]->kinds[kinds[i]]
                                                                       : NULL;
         state->accounts[i] = vs_xcalloc(1, sizeof *state->accounts[i]);
         *state->accounts[i] = of ? of->account : *replay->accounts[i];

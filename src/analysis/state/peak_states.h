@@ -23,6 +23,25 @@ enum vs_peak_kind {
     VS_PEAK_KINDS
 };
 
+/* What decides quickly that a change concerns no peak. */
+struct vs_peak_marks {
+    uint64_t latest;  /* of the account's peaks, before the present event */
+    uint64_t version; /* rises with the peaks that keep figures of call sites; 0: there are none */
+};
+
+struct vs_peak_states {
+    struct vs_peak_marks marks[VS_DEVICES_MAX];
+    uint64_t *site_versions; /* of the account when the figures of a site were kept */
+    size_t site_capacity;
+    const struct vs_peak *chosen;
+    struct vs_account_states *accounts[VS_DEVICES_MAX];
+    struct vs_site_states {
+        struct vs_site *items; /* before their first change after the peak */
+        uint64_t *of;          /* the event of that peak */
+        size_t capacity, of_capacity;
+    } sites[VS_PEAK_ALLOCATED + 1];
+};
+
 /* vs_peak_states_begin: from the next event on, the states at peaks are kept. *chosen*: NULL, or for each
  * account of the replay the caller's peak; it sets vs_peak_states_raised when it changes one, after the
  * event. The array must outlive the replay. */
@@ -43,11 +62,29 @@ void vs_peak_state_close(struct vs_replay *state); /* NULL does nothing */
 void vs_peak_states_free(struct vs_replay *replay);
 
 /* For the files of the replay, before a change: of the figures of a site, … */
-void vs_peak_states_keep_site(struct vs_replay *replay, uint32_t site);
+void vs_peak_states_copy_site(struct vs_replay *replay, uint32_t site);
+static inline void vs_peak_states_keep_site(struct vs_replay *replay, uint32_t site)
+{
+    const struct vs_peak_states *states = replay->peak_states;
+    unsigned account = replay->sites.items[site].device;
+    if (!states || account == VS_HOST_INDEX)
+        return;
+    uint64_t version = states->marks[account].version;
+    if (version && (site >= states->site_capacity || states->site_versions[site] != version))
+        vs_peak_states_copy_site(replay, site);
+}
+
 /* … of the segments, … */
 void vs_peak_states_keep_segments(struct vs_replay *replay);
+
 /* … the end of a block or of a mapping. */
-void vs_peak_states_keep_live(struct vs_replay *replay, const struct vs_live *live);
+void vs_peak_states_copy_live(struct vs_replay *replay, const struct vs_live *live);
+static inline void vs_peak_states_keep_live(struct vs_replay *replay, const struct vs_live *live)
+{
+    const struct vs_peak_states *states = replay->peak_states;
+    if (states && live->device != VS_HOST_INDEX && live->event <= states->marks[live->device].latest)
+        vs_peak_states_copy_live(replay, live);
+}
 void vs_peak_states_keep_mapping(struct vs_replay *replay, const struct vs_mapping *mapping);
 /* The account begins to keep the user's level: its peak is that of the device until then. */
 void vs_peak_states_split(struct vs_replay *replay, unsigned account);

@@ -261,7 +261,7 @@ static enum vs_err apply_graph_memory(struct vs_replay *replay, const struct vs_
 
 static void keep_touched(struct vs_replay *replay)
 {
-    for (size_t i = 0; replay->peak_states && i < replay->sites.touched_count; i++)
+    for (size_t i = 0; i < replay->sites.touched_count; i++)
         vs_peak_states_keep_site(replay, replay->sites.touched[i]);
 }
 

@@ -29,10 +29,8 @@ static enum vs_err site_of(struct vs_replay *replay, uint64_t stack, unsigned in
 static enum vs_err drop_block(struct vs_replay *replay, struct vs_live *live)
 {
     struct vs_site *site = &replay->sites.items[live->site];
-    if (replay->peak_states) {
-        vs_peak_states_keep_live(replay, live);
-        vs_peak_states_keep_site(replay, live->site);
-    }
+    vs_peak_states_keep_live(replay, live);
+    vs_peak_states_keep_site(replay, live->site);
     if (replay->ends)
         replay->ends(replay->ends_context, live, true);
     site->live_bytes -= live->size;
@@ -65,8 +63,7 @@ static enum vs_err add_block(struct vs_replay *replay, const struct vs_event *ev
                              .counted = true, .mark = (uint32_t)replay->mark.name,
                              .tid = event->tid};
     struct vs_site *site = &replay->sites.items[site_index];
-    if (replay->peak_states)
-        vs_peak_states_keep_site(replay, site_index);
+    vs_peak_states_keep_site(replay, site_index);
     site->family = VS_FAMILY_DEVICE;
     site->allocs++;
     site->bytes += size;
@@ -137,8 +134,7 @@ static enum vs_err apply_free(struct vs_replay *replay, const struct vs_event *e
     if (err || !live)
         return err;
     if (thread->last_framework_alloc == live->addr) {
-        if (replay->peak_states)
-            vs_peak_states_keep_site(replay, live->site);
+        vs_peak_states_keep_site(replay, live->site);
         replay->sites.items[live->site].temporaries++;
         thread->last_framework_alloc = 0;
     }

@@ -14,10 +14,8 @@ static enum vs_err drop_live(struct vs_replay *replay, struct vs_live *live, boo
 {
     struct vs_account *account = replay->accounts[live->device];
     struct vs_site *site = &replay->sites.items[live->site];
-    if (replay->peak_states) {
-        vs_peak_states_keep_live(replay, live);
-        vs_peak_states_keep_site(replay, live->site);
-    }
+    vs_peak_states_keep_live(replay, live);
+    vs_peak_states_keep_site(replay, live->site);
     if (replay->ends)
         replay->ends(replay->ends_context, live, freed);
     replay->changed_site = live->site;
@@ -78,8 +76,7 @@ static enum vs_err add_live(struct vs_replay *replay, struct vs_live *live,
         return err;
     struct vs_site *site = &replay->sites.items[live->site];
     replay->changed_site = live->site;
-    if (replay->peak_states)
-        vs_peak_states_keep_site(replay, live->site);
+    vs_peak_states_keep_site(replay, live->site);
     if (!site->allocs) { /* new, or not used in this window */
         err = vs_user_judge_site(replay, site);
         if (err)
@@ -172,8 +169,7 @@ enum vs_err vs_replay_free(struct vs_replay *replay, const struct vs_event *even
     if (err)
         return err;
     if (thread->last_alloc == event->free.addr) {
-        if (replay->peak_states)
-            vs_peak_states_keep_site(replay, live->site);
+        vs_peak_states_keep_site(replay, live->site);
         replay->sites.items[live->site].temporaries++;
         thread->last_alloc = 0;
     }

@@ -47,8 +47,7 @@ enum vs_err vs_user_judge_site(struct vs_replay *replay, struct vs_site *site)
 enum vs_err vs_user_holds_tensors(struct vs_replay *replay, struct vs_site *site)
 {
     struct vs_user_account *user = &replay->accounts[site->device]->user;
-    if (replay->peak_states)
-        vs_peak_states_keep_site(replay, (uint32_t)(site - replay->sites.items));
+    vs_peak_states_keep_site(replay, (uint32_t)(site - replay->sites.items));
     site->backing = true;
     for (size_t i = 0; i < replay->device_live.slots; i++) {
         const struct vs_live *live = &replay->device_live.items[i];
