@@ -3,15 +3,12 @@
  * See the header: an independent reading of docs/internals/view-format.md. */
 #include "support/page_decode.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
 
 char *vs_page_element(const char *html, const char *id)
 {

@@ -6,18 +6,11 @@
 #define _GNU_SOURCE
 #include "support/trace_builder.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "base/vs_clock.h"
 #include "support/scratch_folder.h"
 

@@ -14,6 +14,7 @@
 #include "trace/record/recorder.h"
 
 #define VS_BUILDER_PID 4242
+#define VS_BUILDER_FUNCTIONS_MAX 16
 
 struct vs_builder {
     struct vs_recorder *recorder;
@@ -24,6 +25,10 @@ struct vs_builder {
     uint64_t tick_ns;
     uint32_t tid;       /* thread of the next event; the main thread at first */
     uint64_t stack;     /* stack id of the next memory events */
+    /* of trace_text.c */
+    uint64_t total_bytes; /* of the device */
+    char functions[VS_BUILDER_FUNCTIONS_MAX][64]; /* call sites named so far */
+    unsigned function_count;
 };
 
 /* vs_builder_open: a trace in a new directory, with a `process` event of the given

@@ -5,14 +5,9 @@
 #ifndef ALLOCATOR_TEST_H
 #define ALLOCATOR_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "allocator/core/allocator.h"
 #include "support/fake_device.h"
 

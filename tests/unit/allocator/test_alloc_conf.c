@@ -2,14 +2,9 @@
  *
  * The text of PYTORCH_ALLOC_CONF: the effect of every key, rejected values with their messages, and
  * warnings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "allocator/core/alloc_conf.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -69,17 +64,15 @@ static struct parsed accept_warning(const char *text, const char *warning)
     return p;
 }
 
-static void an_empty_text_changes_nothing(void **state)
+TEST(an_empty_text_changes_nothing)
 {
-    (void)state;
     struct parsed p = accept("");
     assert_int_equal(p.conf.config.max_split_size, 0);
     accept(" \t\n,, ");
 }
 
-static void every_key_of_pytorch_is_understood(void **state)
+TEST(every_key_of_pytorch_is_understood)
 {
-    (void)state;
     struct parsed p = accept(
         "max_split_size_mb:128, max_non_split_rounding_mb:32 ,garbage_collection_threshold:0.8,"
         "roundup_power2_divisions:4,expandable_segments:True,backend:native,"
@@ -110,9 +103,8 @@ static void every_key_of_pytorch_is_understood(void **state)
     assert_int_equal(accept("backend:cudaMallocAsync").conf.backend, VS_BACKEND_MALLOC_ASYNC);
 }
 
-static void ties_have_a_key_of_our_own(void **state)
+TEST(ties_have_a_key_of_our_own)
 {
-    (void)state;
     assert_int_equal(accept("").conf.config.tie, VS_TIE_LOWEST_ADDRESS);
     assert_int_equal(accept("vramscope_tie:oldest_segment").conf.config.tie,
                      VS_TIE_OLDEST_SEGMENT);
@@ -130,9 +122,8 @@ static void assert_slots(const char *text, const uint32_t slots[VS_ROUNDUP_SLOTS
         assert_int_equal(p.conf.config.roundup_power2_divisions[i], slots[i]);
 }
 
-static void the_list_of_divisions_fills_the_slots_as_pytorch_does(void **state)
+TEST(the_list_of_divisions_fills_the_slots_as_pytorch_does)
 {
-    (void)state;
     assert_slots("roundup_power2_divisions:[256:1,512:2,1024:4,>:8]",
                  (uint32_t[16]){1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 8, 8, 8, 8, 8});
     /* slots between two bounds are not set */
@@ -146,16 +137,14 @@ static void the_list_of_divisions_fills_the_slots_as_pytorch_does(void **state)
     assert_slots("roundup_power2_divisions:[]", (uint32_t[16]){0});
 }
 
-static void a_repeated_key_counts_the_last_time(void **state)
+TEST(a_repeated_key_counts_the_last_time)
 {
-    (void)state;
     assert_false(accept("expandable_segments:True,expandable_segments:False")
                      .conf.config.expandable_segments);
 }
 
-static void unknown_keys_are_named_and_skipped(void **state)
+TEST(unknown_keys_are_named_and_skipped)
 {
-    (void)state;
     struct parsed p = accept_warning("quick:[a:1,b:[2],max_split_size_mb:64",
                                      "unknown key: 'quick' is ignored");
     assert_int_equal(p.conf.config.max_split_size, 64 * MIB);
@@ -165,9 +154,8 @@ static void unknown_keys_are_named_and_skipped(void **state)
                    "unknown key: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' is ignored");
 }
 
-static void wrong_values_are_refused_by_key_value_and_what_is_allowed(void **state)
+TEST(wrong_values_are_refused_by_key_value_and_what_is_allowed)
 {
-    (void)state;
     refuse("max_split_size_mb:19",
            "max_split_size_mb: '19' is not allowed; allowed: a whole number of MiB, at least 20");
     refuse("max_split_size_mb:30,large_segment_size_mb:40",
@@ -211,9 +199,8 @@ static void wrong_values_are_refused_by_key_value_and_what_is_allowed(void **sta
            "at least 1");
 }
 
-static void broken_text_is_refused(void **state)
+TEST(broken_text_is_refused)
 {
-    (void)state;
     refuse("max_split_size_mb",
            "max_split_size_mb: a value is missing; allowed: ':' and a value");
     refuse("max_split_size_mb:",
@@ -236,9 +223,8 @@ static void broken_text_is_refused(void **state)
     accept(text);
 }
 
-static void numbers_are_read_as_pytorch_reads_them(void **state)
+TEST(numbers_are_read_as_pytorch_reads_them)
 {
-    (void)state;
     struct parsed p = accept_warning("max_split_size_mb:128MB",
                                      "max_split_size_mb: '128MB' is read up to the end of the number");
     assert_int_equal(p.conf.config.max_split_size, 128 * MIB);
@@ -259,9 +245,8 @@ static void numbers_are_read_as_pytorch_reads_them(void **state)
     assert_true(p.conf.config.memory_fraction > 0 && p.conf.config.memory_fraction < 1e-20);
 }
 
-static void the_reserve_of_a_range_is_a_share_or_gibibytes(void **state)
+TEST(the_reserve_of_a_range_is_a_share_or_gibibytes)
 {
-    (void)state;
     struct parsed p = accept("expandable_segments_reserve:40G");
     assert_int_equal(p.conf.config.expandable_reserve_bytes, 40 * 1024 * MIB);
     p = accept("expandable_segments_reserve:40G,expandable_segments_reserve:0.25");
@@ -276,16 +261,14 @@ static void the_reserve_of_a_range_is_a_share_or_gibibytes(void **state)
                    "here");
 }
 
-static void the_other_backend_ignores_what_belongs_to_the_native_one(void **state)
+TEST(the_other_backend_ignores_what_belongs_to_the_native_one)
 {
-    (void)state;
     accept_warning("backend:cudaMallocAsync,max_split_size_mb:100",
                    "backend: 'cudaMallocAsync' ignores the options of the native one");
 }
 
-static void warnings_need_no_listener(void **state)
+TEST(warnings_need_no_listener)
 {
-    (void)state;
     struct vs_alloc_conf conf = {0};
     struct vs_alloc_conf_messages messages = {0};
     assert_int_equal(vs_alloc_conf_parse("other:1", 7, &conf, &messages), VS_OK);
@@ -294,19 +277,5 @@ static void warnings_need_no_listener(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_text_changes_nothing),
-        cmocka_unit_test(every_key_of_pytorch_is_understood),
-        cmocka_unit_test(ties_have_a_key_of_our_own),
-        cmocka_unit_test(the_list_of_divisions_fills_the_slots_as_pytorch_does),
-        cmocka_unit_test(a_repeated_key_counts_the_last_time),
-        cmocka_unit_test(unknown_keys_are_named_and_skipped),
-        cmocka_unit_test(wrong_values_are_refused_by_key_value_and_what_is_allowed),
-        cmocka_unit_test(broken_text_is_refused),
-        cmocka_unit_test(numbers_are_read_as_pytorch_reads_them),
-        cmocka_unit_test(the_reserve_of_a_range_is_a_share_or_gibibytes),
-        cmocka_unit_test(the_other_backend_ignores_what_belongs_to_the_native_one),
-        cmocka_unit_test(warnings_need_no_listener),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

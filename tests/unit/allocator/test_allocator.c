@@ -9,9 +9,8 @@
 
 #include "allocator/core/allocator_internal.h"
 
-static void a_request_takes_the_start_of_a_new_segment(void **state)
+TEST(a_request_takes_the_start_of_a_new_segment)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     struct vs_allocation a = take_on(&f, 1000, 5);
@@ -24,9 +23,8 @@ static void a_request_takes_the_start_of_a_new_segment(void **state)
     fixture_stop(&f);
 }
 
-static void a_tail_of_1_mib_stays_inside_a_large_block(void **state)
+TEST(a_tail_of_1_mib_stays_inside_a_large_block)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     struct vs_allocation a = take_on(&f, 11 * MIB, 0); /* segment 12 MiB: 1 MiB over */
@@ -36,9 +34,8 @@ static void a_tail_of_1_mib_stays_inside_a_large_block(void **state)
     fixture_stop(&f);
 }
 
-static void small_and_large_requests_never_share_a_segment(void **state)
+TEST(small_and_large_requests_never_share_a_segment)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t large = take(&f, 2 * MIB);
@@ -49,9 +46,8 @@ static void small_and_large_requests_never_share_a_segment(void **state)
     fixture_stop(&f);
 }
 
-static void the_smallest_block_that_fits_is_chosen_and_the_lowest_of_equals(void **state)
+TEST(the_smallest_block_that_fits_is_chosen_and_the_lowest_of_equals)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 4096), gap1 = take(&f, 512), b = take(&f, 2048), gap2 = take(&f, 512);
@@ -68,9 +64,8 @@ static void the_smallest_block_that_fits_is_chosen_and_the_lowest_of_equals(void
     fixture_stop(&f);
 }
 
-static void freed_neighbours_become_one_block(void **state)
+TEST(freed_neighbours_become_one_block)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512), c = take(&f, 512), d = take(&f, 512);
@@ -90,9 +85,8 @@ static void freed_neighbours_become_one_block(void **state)
     fixture_stop(&f);
 }
 
-static void streams_do_not_share_cached_blocks(void **state)
+TEST(streams_do_not_share_cached_blocks)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take_on(&f, 512, 1).addr;
@@ -102,9 +96,8 @@ static void streams_do_not_share_cached_blocks(void **state)
     fixture_stop(&f);
 }
 
-static void zero_bytes_give_address_0_which_can_be_freed(void **state)
+TEST(zero_bytes_give_address_0_which_can_be_freed)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     struct vs_allocation a = take_on(&f, 0, 0);
@@ -116,9 +109,8 @@ static void zero_bytes_give_address_0_which_can_be_freed(void **state)
     fixture_stop(&f);
 }
 
-static void a_foreign_pointer_is_reported_as_foreign(void **state)
+TEST(a_foreign_pointer_is_reported_as_foreign)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     struct vs_allocation found;
@@ -132,9 +124,8 @@ static void a_foreign_pointer_is_reported_as_foreign(void **state)
     fixture_stop(&f);
 }
 
-static void a_double_free_is_a_state_error_and_changes_nothing(void **state)
+TEST(a_double_free_is_a_state_error_and_changes_nothing)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512);
@@ -148,9 +139,8 @@ static void a_double_free_is_a_state_error_and_changes_nothing(void **state)
     fixture_stop(&f);
 }
 
-static void a_pointer_inside_a_live_block_cannot_be_freed_but_is_found(void **state)
+TEST(a_pointer_inside_a_live_block_cannot_be_freed_but_is_found)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t sizes[] = {700, 200 * KIB, 512, 5 * MIB, 12 * MIB};
@@ -172,9 +162,8 @@ static void a_pointer_inside_a_live_block_cannot_be_freed_but_is_found(void **st
     fixture_stop(&f);
 }
 
-static void out_of_memory_gives_the_cache_back_and_retries_once(void **state)
+TEST(out_of_memory_gives_the_cache_back_and_retries_once)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, 40 * MIB);
     uint64_t a = take(&f, 20 * MIB), b = take(&f, 512);
@@ -198,9 +187,8 @@ static void out_of_memory_gives_the_cache_back_and_retries_once(void **state)
     fixture_stop(&f);
 }
 
-static void a_request_the_device_cannot_hold_fails_with_device_oom(void **state)
+TEST(a_request_the_device_cannot_hold_fails_with_device_oom)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, 40 * MIB);
     take(&f, 20 * MIB);
@@ -220,9 +208,8 @@ static void a_request_the_device_cannot_hold_fails_with_device_oom(void **state)
     fixture_stop(&f);
 }
 
-static void other_device_errors_are_passed_on_without_giving_back(void **state)
+TEST(other_device_errors_are_passed_on_without_giving_back)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     give(&f, take(&f, 512));
@@ -237,9 +224,8 @@ static void other_device_errors_are_passed_on_without_giving_back(void **state)
     fixture_stop(&f);
 }
 
-static void a_segment_the_device_will_not_take_back_stays_cached(void **state)
+TEST(a_segment_the_device_will_not_take_back_stays_cached)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), released = 1;
@@ -252,9 +238,8 @@ static void a_segment_the_device_will_not_take_back_stays_cached(void **state)
     fixture_stop(&f);
 }
 
-static void empty_cache_gives_wholly_free_segments_back_and_no_other(void **state)
+TEST(empty_cache_gives_wholly_free_segments_back_and_no_other)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t kept = take(&f, 512), large = take(&f, 30 * MIB), other = take_on(&f, 512, 9).addr;
@@ -272,9 +257,8 @@ static void empty_cache_gives_wholly_free_segments_back_and_no_other(void **stat
     fixture_stop(&f);
 }
 
-static void statistics_of_a_split_and_a_merge_are_pytorchs(void **state)
+TEST(statistics_of_a_split_and_a_merge_are_pytorchs)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 1000); /* 1024 of 2 MiB */
@@ -311,9 +295,8 @@ static void statistics_of_a_split_and_a_merge_are_pytorchs(void **state)
     fixture_stop(&f);
 }
 
-static void resets_touch_peaks_or_sums_and_not_levels(void **state)
+TEST(resets_touch_peaks_or_sums_and_not_levels)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, 20 * MIB);
     uint64_t a = take(&f, 512);
@@ -334,9 +317,8 @@ static void resets_touch_peaks_or_sums_and_not_levels(void **state)
     fixture_stop(&f);
 }
 
-static void events_report_every_step_in_order(void **state)
+TEST(events_report_every_step_in_order)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take_on(&f, 3000, 4).addr;
@@ -356,9 +338,8 @@ static void events_report_every_step_in_order(void **state)
     fixture_stop(&f);
 }
 
-static void kinds_that_a_sink_ignores_are_not_delivered(void **state)
+TEST(kinds_that_a_sink_ignores_are_not_delivered)
 {
-    (void)state;
     struct fixture f = {0};
     const struct vs_event_sink sink = {.event = fixture_log,
                                        .ignored = 1u << VS_ALLOCATOR_FREE_COMPLETED};
@@ -376,9 +357,8 @@ static void kinds_that_a_sink_ignores_are_not_delivered(void **state)
     fixture_stop(&f);
 }
 
-static void abandon_forgets_everything_without_touching_the_device(void **state)
+TEST(abandon_forgets_everything_without_touching_the_device)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 30 * MIB);
@@ -399,9 +379,8 @@ static void abandon_forgets_everything_without_touching_the_device(void **state)
     fixture_stop(&f);
 }
 
-static void the_child_of_a_fork_starts_empty_even_with_the_lock_held(void **state)
+TEST(the_child_of_a_fork_starts_empty_even_with_the_lock_held)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
@@ -434,9 +413,8 @@ static void count_visit(void *ctx, const struct vs_segment_info *segment,
         sums[1 + block->state] += block->size;
 }
 
-static void the_snapshot_shows_every_byte_once(void **state)
+TEST(the_snapshot_shows_every_byte_once)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 1024), sums[5] = {0};
@@ -452,9 +430,8 @@ static void the_snapshot_shows_every_byte_once(void **state)
     fixture_stop(&f);
 }
 
-static void an_adopted_segment_behaves_like_an_allocated_one(void **state)
+TEST(an_adopted_segment_behaves_like_an_allocated_one)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     static const struct vs_block_layout layout[] = {
@@ -481,9 +458,8 @@ static void an_adopted_segment_behaves_like_an_allocated_one(void **state)
     fixture_stop(&f);
 }
 
-static void pools_of_idle_streams_are_recycled(void **state)
+TEST(pools_of_idle_streams_are_recycled)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     for (uint64_t stream = 1; stream < 2000; stream++) {
@@ -496,9 +472,8 @@ static void pools_of_idle_streams_are_recycled(void **state)
     fixture_stop(&f);
 }
 
-static void an_address_the_device_already_gave_is_refused(void **state)
+TEST(an_address_the_device_already_gave_is_refused)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     take(&f, 20 * MIB);
@@ -509,9 +484,8 @@ static void an_address_the_device_already_gave_is_refused(void **state)
     fixture_stop(&f);
 }
 
-static void every_event_brings_what_its_call_was_given(void **state)
+TEST(every_event_brings_what_its_call_was_given)
 {
-    (void)state;
     struct fixture f;
     struct vs_allocation got;
     int calls[3];
@@ -539,33 +513,5 @@ static void every_event_brings_what_its_call_was_given(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_event_brings_what_its_call_was_given),
-        cmocka_unit_test(a_request_takes_the_start_of_a_new_segment),
-        cmocka_unit_test(a_tail_of_1_mib_stays_inside_a_large_block),
-        cmocka_unit_test(small_and_large_requests_never_share_a_segment),
-        cmocka_unit_test(the_smallest_block_that_fits_is_chosen_and_the_lowest_of_equals),
-        cmocka_unit_test(freed_neighbours_become_one_block),
-        cmocka_unit_test(streams_do_not_share_cached_blocks),
-        cmocka_unit_test(zero_bytes_give_address_0_which_can_be_freed),
-        cmocka_unit_test(a_foreign_pointer_is_reported_as_foreign),
-        cmocka_unit_test(a_double_free_is_a_state_error_and_changes_nothing),
-        cmocka_unit_test(a_pointer_inside_a_live_block_cannot_be_freed_but_is_found),
-        cmocka_unit_test(out_of_memory_gives_the_cache_back_and_retries_once),
-        cmocka_unit_test(a_request_the_device_cannot_hold_fails_with_device_oom),
-        cmocka_unit_test(other_device_errors_are_passed_on_without_giving_back),
-        cmocka_unit_test(a_segment_the_device_will_not_take_back_stays_cached),
-        cmocka_unit_test(empty_cache_gives_wholly_free_segments_back_and_no_other),
-        cmocka_unit_test(statistics_of_a_split_and_a_merge_are_pytorchs),
-        cmocka_unit_test(resets_touch_peaks_or_sums_and_not_levels),
-        cmocka_unit_test(events_report_every_step_in_order),
-        cmocka_unit_test(kinds_that_a_sink_ignores_are_not_delivered),
-        cmocka_unit_test(abandon_forgets_everything_without_touching_the_device),
-        cmocka_unit_test(the_child_of_a_fork_starts_empty_even_with_the_lock_held),
-        cmocka_unit_test(the_snapshot_shows_every_byte_once),
-        cmocka_unit_test(an_adopted_segment_behaves_like_an_allocated_one),
-        cmocka_unit_test(pools_of_idle_streams_are_recycled),
-        cmocka_unit_test(an_address_the_device_already_gave_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -11,9 +11,8 @@ static bool only_stream(void *ctx, uint64_t stream)
     return stream == *(const uint64_t *)ctx;
 }
 
-static void events_are_left_alone_during_a_capture(void **state)
+TEST(events_are_left_alone_during_a_capture)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
@@ -36,9 +35,8 @@ static void events_are_left_alone_during_a_capture(void **state)
     fixture_stop(&f);
 }
 
-static void a_use_recorded_during_the_capture_needs_no_event_after_it(void **state)
+TEST(a_use_recorded_during_the_capture_needs_no_event_after_it)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
@@ -62,9 +60,8 @@ static void a_use_recorded_during_the_capture_needs_no_event_after_it(void **sta
 /* Regression: a use recorded during one capture and again after it was taken for part of the graph
  * when the block was freed during another capture, and its memory was reused while work on the
  * stream could still use it. */
-static void a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed(void **state)
+TEST(a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t addr = take(&f, 4 * MIB);
@@ -81,9 +78,8 @@ static void a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed(vo
 }
 
 /* Regression: events of one stream that were rejected permanently delayed all later frees. */
-static void a_stream_without_events_holds_up_no_other(void **state)
+TEST(a_stream_without_events_holds_up_no_other)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB), c = take(&f, 2 * MIB);
@@ -107,9 +103,8 @@ static void a_stream_without_events_holds_up_no_other(void **state)
     fixture_stop(&f);
 }
 
-static void no_cached_memory_is_released_during_a_capture(void **state)
+TEST(no_cached_memory_is_released_during_a_capture)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, 100 * MIB);
     give(&f, take(&f, 60 * MIB));
@@ -127,9 +122,8 @@ static void no_cached_memory_is_released_during_a_capture(void **state)
 
 static const struct vs_allocator_config reported_config = {.captures_reported = true};
 
-static void an_open_pool_is_not_a_capture_where_captures_are_reported(void **state)
+TEST(an_open_pool_is_not_a_capture_where_captures_are_reported)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &reported_config, 100 * MIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
@@ -149,9 +143,8 @@ static void an_open_pool_is_not_a_capture_where_captures_are_reported(void **sta
     fixture_stop(&f);
 }
 
-static void a_capture_that_is_reported_holds_back_without_any_pool(void **state)
+TEST(a_capture_that_is_reported_holds_back_without_any_pool)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &reported_config, 100 * MIB);
     fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
@@ -177,9 +170,8 @@ static void a_capture_that_is_reported_holds_back_without_any_pool(void **state)
 }
 
 /* A client that reports captures without config.captures_reported gets both. */
-static void a_pool_and_a_capture_hold_back_each_on_its_own_otherwise(void **state)
+TEST(a_pool_and_a_capture_hold_back_each_on_its_own_otherwise)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, 100 * MIB);
     give(&f, take(&f, 60 * MIB));
@@ -199,9 +191,8 @@ static void a_pool_and_a_capture_hold_back_each_on_its_own_otherwise(void **stat
     fixture_stop(&f);
 }
 
-static void a_freeable_pool_may_be_released_during_a_capture(void **state)
+TEST(a_freeable_pool_may_be_released_during_a_capture)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
@@ -217,16 +208,5 @@ static void a_freeable_pool_may_be_released_during_a_capture(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_left_alone_during_a_capture),
-        cmocka_unit_test(a_use_recorded_during_the_capture_needs_no_event_after_it),
-        cmocka_unit_test(a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed),
-        cmocka_unit_test(a_stream_without_events_holds_up_no_other),
-        cmocka_unit_test(no_cached_memory_is_released_during_a_capture),
-        cmocka_unit_test(an_open_pool_is_not_a_capture_where_captures_are_reported),
-        cmocka_unit_test(a_capture_that_is_reported_holds_back_without_any_pool),
-        cmocka_unit_test(a_pool_and_a_capture_hold_back_each_on_its_own_otherwise),
-        cmocka_unit_test(a_freeable_pool_may_be_released_during_a_capture),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -198,9 +198,8 @@ static void config_of(uint64_t n, struct vs_allocator_config *config)
     };
 }
 
-static void operations_of_the_device_may_fail_at_any_time(void **state)
+TEST(operations_of_the_device_may_fail_at_any_time)
 {
-    (void)state;
     static const enum vs_err failures[] = {VS_ERR_DEVICE_OOM, VS_ERR_DEVICE, VS_ERR_STATE};
     static struct run r;
     for (uint64_t n = 0; n < 24; n++) {
@@ -269,9 +268,8 @@ static int without_host_memory(uint64_t n)
     return r.broken ? 1 : refused ? 0 : 2;
 }
 
-static void host_memory_may_be_refused_at_any_time(void **state)
+TEST(host_memory_may_be_refused_at_any_time)
 {
-    (void)state;
 #ifdef SANITIZED
     skip(); /* the sanitizer's mappings need the address space */
 #endif
@@ -292,9 +290,5 @@ static void host_memory_may_be_refused_at_any_time(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_of_the_device_may_fail_at_any_time),
-        cmocka_unit_test(host_memory_may_be_refused_at_any_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

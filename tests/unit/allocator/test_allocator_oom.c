@@ -22,9 +22,8 @@ static bool give_up(void *ctx)
     return true;
 }
 
-static void callbacks_free_memory_before_the_device_is_asked(void **state)
+TEST(callbacks_free_memory_before_the_device_is_asked)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     struct hoard idle = {.f = &f}, hoard = {.f = &f, .kept = take(&f, 30 * MIB)};
@@ -52,9 +51,8 @@ static bool abandon(void *ctx)
     return true;
 }
 
-static void an_allocator_abandoned_in_a_callback_fails_the_request(void **state)
+TEST(an_allocator_abandoned_in_a_callback_fails_the_request)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_add_free_callback(f.allocator, abandon, f.allocator));
@@ -62,9 +60,8 @@ static void an_allocator_abandoned_in_a_callback_fails_the_request(void **state)
     fixture_stop(&f);
 }
 
-static void a_failed_request_is_described(void **state)
+TEST(a_failed_request_is_described)
 {
-    (void)state;
     struct vs_allocator_config c = {.memory_fraction = 0.75};
     struct fixture f;
     fixture_start(&f, &c, 400 * MIB);
@@ -96,9 +93,8 @@ static void a_failed_request_is_described(void **state)
     fixture_stop(&f);
 }
 
-static void the_size_of_large_segments_can_be_chosen(void **state)
+TEST(the_size_of_large_segments_can_be_chosen)
 {
-    (void)state;
     struct vs_allocator_config c = {.large_segment_size = 12 * MIB};
     struct fixture f;
     fixture_start(&f, &c, GIB);
@@ -123,11 +119,5 @@ static void the_size_of_large_segments_can_be_chosen(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(callbacks_free_memory_before_the_device_is_asked),
-        cmocka_unit_test(an_allocator_abandoned_in_a_callback_fails_the_request),
-        cmocka_unit_test(a_failed_request_is_described),
-        cmocka_unit_test(the_size_of_large_segments_can_be_chosen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

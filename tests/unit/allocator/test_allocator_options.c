@@ -4,9 +4,8 @@
  * collection; and rejected configurations. */
 #include "allocator_test.h"
 
-static void oversize_blocks_serve_only_near_fits(void **state)
+TEST(oversize_blocks_serve_only_near_fits)
 {
-    (void)state;
     struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = 4 * MIB};
     struct fixture f;
     fixture_start(&f, &c, GIB);
@@ -26,9 +25,8 @@ static void oversize_blocks_serve_only_near_fits(void **state)
     fixture_stop(&f);
 }
 
-static void under_pressure_one_oversize_block_that_suffices_goes_first(void **state)
+TEST(under_pressure_one_oversize_block_that_suffices_goes_first)
 {
-    (void)state;
     struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = MIB};
     struct fixture f;
     fixture_start(&f, &c, 200 * MIB);
@@ -45,9 +43,8 @@ static void under_pressure_one_oversize_block_that_suffices_goes_first(void **st
     fixture_stop(&f);
 }
 
-static void under_pressure_the_largest_oversize_blocks_go_until_they_suffice(void **state)
+TEST(under_pressure_the_largest_oversize_blocks_go_until_they_suffice)
 {
-    (void)state;
     struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = MIB};
     struct fixture f;
     fixture_start(&f, &c, 200 * MIB);
@@ -65,9 +62,8 @@ static void under_pressure_the_largest_oversize_blocks_go_until_they_suffice(voi
     fixture_stop(&f);
 }
 
-static void the_memory_fraction_limits_what_is_reserved(void **state)
+TEST(the_memory_fraction_limits_what_is_reserved)
 {
-    (void)state;
     struct vs_allocator_config c = {.memory_fraction = 0.5};
     struct fixture f;
     fixture_start(&f, &c, 100 * MIB);
@@ -85,9 +81,8 @@ static void the_memory_fraction_limits_what_is_reserved(void **state)
     fixture_stop(&f);
 }
 
-static void garbage_collection_takes_the_segments_idle_longest(void **state)
+TEST(garbage_collection_takes_the_segments_idle_longest)
 {
-    (void)state;
     struct vs_allocator_config c = {.memory_fraction = 0.99, .garbage_collection_threshold = 0.5};
     struct fixture f;
     fixture_start(&f, &c, 400 * MIB); /* collects above 198 MiB */
@@ -107,9 +102,8 @@ static void garbage_collection_takes_the_segments_idle_longest(void **state)
     fixture_stop(&f);
 }
 
-static void garbage_collection_is_off_without_a_memory_fraction(void **state)
+TEST(garbage_collection_is_off_without_a_memory_fraction)
 {
-    (void)state;
     struct vs_allocator_config c = {.garbage_collection_threshold = 0.1};
     struct fixture f;
     fixture_start(&f, &c, GIB);
@@ -119,9 +113,8 @@ static void garbage_collection_is_off_without_a_memory_fraction(void **state)
     fixture_stop(&f);
 }
 
-static void rounding_options_reach_requests(void **state)
+TEST(rounding_options_reach_requests)
 {
-    (void)state;
     struct vs_allocator_config c = {.roundup_power2_divisions = {[0] = 4, [1] = 2}};
     struct fixture f;
     fixture_start(&f, &c, GIB);
@@ -148,9 +141,8 @@ static void assert_tie(enum vs_tie tie, bool older_expected)
     fixture_stop(&f);
 }
 
-static void of_equal_blocks_the_lowest_or_that_of_the_oldest_segment_is_taken(void **state)
+TEST(of_equal_blocks_the_lowest_or_that_of_the_oldest_segment_is_taken)
 {
-    (void)state;
     assert_tie(VS_TIE_LOWEST_ADDRESS, false);
     assert_tie(VS_TIE_OLDEST_SEGMENT, true);
 }
@@ -173,17 +165,15 @@ static void assert_range_tie(enum vs_tie tie, bool older_expected)
     fixture_stop(&f);
 }
 
-static void an_expandable_segment_is_as_old_as_its_addresses(void **state)
+TEST(an_expandable_segment_is_as_old_as_its_addresses)
 {
-    (void)state;
     assert_range_tie(VS_TIE_LOWEST_ADDRESS, false);
     assert_range_tie(VS_TIE_OLDEST_SEGMENT, true);
 }
 
 /* No block can be that large; the free index has no bin for such a size. */
-static void a_max_split_size_beyond_all_blocks_is_no_limit(void **state)
+TEST(a_max_split_size_beyond_all_blocks_is_no_limit)
 {
-    (void)state;
     struct vs_allocator_config c = {.max_split_size = UINT64_C(1) << 63};
     struct fixture f;
     fixture_start(&f, &c, 40 * MIB);
@@ -193,9 +183,8 @@ static void a_max_split_size_beyond_all_blocks_is_no_limit(void **state)
     fixture_stop(&f);
 }
 
-static void configurations_out_of_range_are_refused(void **state)
+TEST(configurations_out_of_range_are_refused)
 {
-    (void)state;
     static struct fake_device device;
     fake_device_init(&device, GIB);
     struct vs_allocator *a = NULL;
@@ -225,9 +214,8 @@ static void configurations_out_of_range_are_refused(void **state)
     vs_allocator_destroy(NULL);
 }
 
-static void exportable_blocks_share_their_allocation_with_none(void **state)
+TEST(exportable_blocks_share_their_allocation_with_none)
 {
-    (void)state;
     static const size_t sizes[] = {1, 512, 1000, 700 * 1024, 3 * MIB, 3 * MIB, 30 * MIB};
     enum { COUNT = sizeof sizes / sizeof *sizes };
     for (int policy = 0; policy < VS_POLICY_COUNT; policy++) {
@@ -268,19 +256,5 @@ static void exportable_blocks_share_their_allocation_with_none(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(oversize_blocks_serve_only_near_fits),
-        cmocka_unit_test(under_pressure_one_oversize_block_that_suffices_goes_first),
-        cmocka_unit_test(under_pressure_the_largest_oversize_blocks_go_until_they_suffice),
-        cmocka_unit_test(the_memory_fraction_limits_what_is_reserved),
-        cmocka_unit_test(garbage_collection_takes_the_segments_idle_longest),
-        cmocka_unit_test(garbage_collection_is_off_without_a_memory_fraction),
-        cmocka_unit_test(rounding_options_reach_requests),
-        cmocka_unit_test(of_equal_blocks_the_lowest_or_that_of_the_oldest_segment_is_taken),
-        cmocka_unit_test(an_expandable_segment_is_as_old_as_its_addresses),
-        cmocka_unit_test(a_max_split_size_beyond_all_blocks_is_no_limit),
-        cmocka_unit_test(exportable_blocks_share_their_allocation_with_none),
-        cmocka_unit_test(configurations_out_of_range_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -14,9 +14,8 @@ static void record(struct fixture *f, uint64_t addr, uint64_t stream)
 
 /* --- stream ordered --- */
 
-static void a_block_used_elsewhere_waits_for_the_event_there(void **state)
+TEST(a_block_used_elsewhere_waits_for_the_event_there)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
@@ -41,9 +40,8 @@ static void a_block_used_elsewhere_waits_for_the_event_there(void **state)
     fixture_stop(&f);
 }
 
-static void the_blocks_own_stream_needs_no_event(void **state)
+TEST(the_blocks_own_stream_needs_no_event)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take_on(&f, 512, 2).addr;
@@ -54,9 +52,8 @@ static void the_blocks_own_stream_needs_no_event(void **state)
     fixture_stop(&f);
 }
 
-static void a_free_that_names_another_stream_waits_for_it(void **state)
+TEST(a_free_that_names_another_stream_waits_for_it)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     for (uint64_t user = 2; user <= 3; user++) {
@@ -75,9 +72,8 @@ static void a_free_that_names_another_stream_waits_for_it(void **state)
     fixture_stop(&f);
 }
 
-static void a_use_that_cannot_be_noted_keeps_the_block(void **state)
+TEST(a_use_that_cannot_be_noted_keeps_the_block)
 {
-    (void)state;
     static struct fake_device device;
     fake_device_init(&device, GIB);
     struct vs_device_ops ops = fake_device_ops;
@@ -94,9 +90,8 @@ static void a_use_that_cannot_be_noted_keeps_the_block(void **state)
     vs_allocator_destroy(a);
 }
 
-static void a_block_used_on_two_streams_waits_for_both(void **state)
+TEST(a_block_used_on_two_streams_waits_for_both)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
@@ -110,9 +105,8 @@ static void a_block_used_on_two_streams_waits_for_both(void **state)
     fixture_stop(&f);
 }
 
-static void a_pending_block_is_not_merged_with_its_neighbour(void **state)
+TEST(a_pending_block_is_not_merged_with_its_neighbour)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512), c = take(&f, 512);
@@ -132,9 +126,8 @@ static void a_pending_block_is_not_merged_with_its_neighbour(void **state)
     fixture_stop(&f);
 }
 
-static void events_of_one_stream_complete_in_order(void **state)
+TEST(events_of_one_stream_complete_in_order)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a[3];
@@ -151,9 +144,8 @@ static void events_of_one_stream_complete_in_order(void **state)
     fixture_stop(&f);
 }
 
-static void empty_cache_waits_for_pending_events(void **state)
+TEST(empty_cache_waits_for_pending_events)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
@@ -167,9 +159,8 @@ static void empty_cache_waits_for_pending_events(void **state)
     fixture_stop(&f);
 }
 
-static void out_of_memory_waits_for_pending_events_before_it_gives_up(void **state)
+TEST(out_of_memory_waits_for_pending_events_before_it_gives_up)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, 20 * MIB);
     uint64_t a = take(&f, 20 * MIB);
@@ -180,9 +171,8 @@ static void out_of_memory_waits_for_pending_events_before_it_gives_up(void **sta
     fixture_stop(&f);
 }
 
-static void where_no_event_can_be_recorded_the_block_stays_pending(void **state)
+TEST(where_no_event_can_be_recorded_the_block_stays_pending)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512);
@@ -201,9 +191,8 @@ static void where_no_event_can_be_recorded_the_block_stays_pending(void **state)
     fixture_stop(&f);
 }
 
-static void a_failing_event_query_leaves_the_block_pending(void **state)
+TEST(a_failing_event_query_leaves_the_block_pending)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
@@ -217,9 +206,8 @@ static void a_failing_event_query_leaves_the_block_pending(void **state)
     fixture_stop(&f);
 }
 
-static void without_event_operations_record_stream_is_unsupported(void **state)
+TEST(without_event_operations_record_stream_is_unsupported)
 {
-    (void)state;
     static struct fake_device device;
     fake_device_init(&device, GIB);
     struct vs_device_ops ops = fake_device_ops;
@@ -239,9 +227,8 @@ static void without_event_operations_record_stream_is_unsupported(void **state)
 
 /* --- after a synchronisation --- */
 
-static void memory_fresh_from_the_device_needs_no_synchronisation(void **state)
+TEST(memory_fresh_from_the_device_needs_no_synchronisation)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     for (int i = 0; i < 20; i++)
@@ -250,9 +237,8 @@ static void memory_fresh_from_the_device_needs_no_synchronisation(void **state)
     fixture_stop(&f);
 }
 
-static void a_freed_block_is_handed_out_only_after_a_synchronisation(void **state)
+TEST(a_freed_block_is_handed_out_only_after_a_synchronisation)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512);
@@ -269,9 +255,8 @@ static void a_freed_block_is_handed_out_only_after_a_synchronisation(void **stat
     fixture_stop(&f);
 }
 
-static void a_synchronisation_of_the_program_after_the_free_is_enough(void **state)
+TEST(a_synchronisation_of_the_program_after_the_free_is_enough)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512);
@@ -283,9 +268,8 @@ static void a_synchronisation_of_the_program_after_the_free_is_enough(void **sta
     fixture_stop(&f);
 }
 
-static void a_synchronisation_begun_before_the_free_does_not_cover_it(void **state)
+TEST(a_synchronisation_begun_before_the_free_does_not_cover_it)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512);
@@ -297,9 +281,8 @@ static void a_synchronisation_begun_before_the_free_does_not_cover_it(void **sta
     fixture_stop(&f);
 }
 
-static void memory_is_settled_unless_a_free_has_no_synchronisation(void **state)
+TEST(memory_is_settled_unless_a_free_has_no_synchronisation)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512);
@@ -316,9 +299,8 @@ static void memory_is_settled_unless_a_free_has_no_synchronisation(void **state)
     fixture_stop(&f);
 }
 
-static void a_synchronisation_that_never_ended_covers_nothing(void **state)
+TEST(a_synchronisation_that_never_ended_covers_nothing)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512);
@@ -333,9 +315,8 @@ static void a_synchronisation_that_never_ended_covers_nothing(void **state)
     fixture_stop(&f);
 }
 
-static void tickets_may_end_out_of_order(void **state)
+TEST(tickets_may_end_out_of_order)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512);
@@ -353,9 +334,8 @@ static void tickets_may_end_out_of_order(void **state)
     fixture_stop(&f);
 }
 
-static void a_merged_block_is_as_unsafe_as_its_newest_part(void **state)
+TEST(a_merged_block_is_as_unsafe_as_its_newest_part)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512), c = take(&f, 512);
@@ -368,9 +348,8 @@ static void a_merged_block_is_as_unsafe_as_its_newest_part(void **state)
     fixture_stop(&f);
 }
 
-static void a_refused_synchronisation_fails_the_request_and_keeps_the_block(void **state)
+TEST(a_refused_synchronisation_fails_the_request_and_keeps_the_block)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512);
@@ -385,9 +364,8 @@ static void a_refused_synchronisation_fails_the_request_and_keeps_the_block(void
     fixture_stop(&f);
 }
 
-static void streams_are_ignored_when_reuse_waits_for_synchronisation(void **state)
+TEST(streams_are_ignored_when_reuse_waits_for_synchronisation)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take_on(&f, 512, 3).addr;
@@ -422,9 +400,8 @@ static void intrude(void *arg)
     assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
 }
 
-static void other_threads_go_on_while_a_request_synchronises(void **state)
+TEST(other_threads_go_on_while_a_request_synchronises)
 {
-    (void)state;
     for (int variant = 0; variant < 4; variant++) {
         bool refused = variant % 2;
         uint64_t bytes = variant / 2 ? 512 : 1024; /* a part of the block, or all of it */
@@ -462,9 +439,8 @@ static void free_the_neighbour(void *arg)
 }
 
 /* Also under the lock of one shard, the rest of the block is merged. */
-static void a_rest_joins_the_neighbour_freed_during_a_synchronisation(void **state)
+TEST(a_rest_joins_the_neighbour_freed_during_a_synchronisation)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 1024), b = take(&f, 512), c = take(&f, 4096);
@@ -484,9 +460,8 @@ static uint64_t counted_in_the_first_shard(const struct fixture *f)
     return f->allocator->shards.shard[0].tally.up[VS_POOL_SMALL][VS_TALLY_BLOCKS];
 }
 
-static void a_synchronisation_before_reuse_does_not_lock_all_shards(void **state)
+TEST(a_synchronisation_before_reuse_does_not_lock_all_shards)
 {
-    (void)state;
     struct fixture f;
     struct vs_allocation got;
     fixture_start(&f, &after_sync_config, GIB);
@@ -511,9 +486,8 @@ static void reset_the_peaks(void *arg)
     vs_allocator_reset_peaks(f->allocator);
 }
 
-static void a_peak_reset_during_a_synchronisation_is_raised_again(void **state)
+TEST(a_peak_reset_during_a_synchronisation_is_raised_again)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 1024);
@@ -529,9 +503,8 @@ static void a_peak_reset_during_a_synchronisation_is_raised_again(void **state)
     fixture_stop(&f);
 }
 
-static void abandoning_during_a_synchronisation_fails_the_request(void **state)
+TEST(abandoning_during_a_synchronisation_fails_the_request)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 1024);
@@ -546,34 +519,5 @@ static void abandoning_during_a_synchronisation_fails_the_request(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_block_used_elsewhere_waits_for_the_event_there),
-        cmocka_unit_test(a_rest_joins_the_neighbour_freed_during_a_synchronisation),
-        cmocka_unit_test(the_blocks_own_stream_needs_no_event),
-        cmocka_unit_test(a_free_that_names_another_stream_waits_for_it),
-        cmocka_unit_test(a_use_that_cannot_be_noted_keeps_the_block),
-        cmocka_unit_test(a_block_used_on_two_streams_waits_for_both),
-        cmocka_unit_test(a_pending_block_is_not_merged_with_its_neighbour),
-        cmocka_unit_test(events_of_one_stream_complete_in_order),
-        cmocka_unit_test(empty_cache_waits_for_pending_events),
-        cmocka_unit_test(out_of_memory_waits_for_pending_events_before_it_gives_up),
-        cmocka_unit_test(where_no_event_can_be_recorded_the_block_stays_pending),
-        cmocka_unit_test(a_failing_event_query_leaves_the_block_pending),
-        cmocka_unit_test(without_event_operations_record_stream_is_unsupported),
-        cmocka_unit_test(memory_fresh_from_the_device_needs_no_synchronisation),
-        cmocka_unit_test(a_freed_block_is_handed_out_only_after_a_synchronisation),
-        cmocka_unit_test(a_synchronisation_of_the_program_after_the_free_is_enough),
-        cmocka_unit_test(a_synchronisation_begun_before_the_free_does_not_cover_it),
-        cmocka_unit_test(memory_is_settled_unless_a_free_has_no_synchronisation),
-        cmocka_unit_test(a_synchronisation_that_never_ended_covers_nothing),
-        cmocka_unit_test(tickets_may_end_out_of_order),
-        cmocka_unit_test(a_merged_block_is_as_unsafe_as_its_newest_part),
-        cmocka_unit_test(a_refused_synchronisation_fails_the_request_and_keeps_the_block),
-        cmocka_unit_test(streams_are_ignored_when_reuse_waits_for_synchronisation),
-        cmocka_unit_test(other_threads_go_on_while_a_request_synchronises),
-        cmocka_unit_test(a_synchronisation_before_reuse_does_not_lock_all_shards),
-        cmocka_unit_test(a_peak_reset_during_a_synchronisation_is_raised_again),
-        cmocka_unit_test(abandoning_during_a_synchronisation_fails_the_request),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

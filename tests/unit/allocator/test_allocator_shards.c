@@ -21,9 +21,8 @@ static uint64_t in_shards(const struct vs_allocator *a)
     return requests;
 }
 
-static void a_request_the_cache_serves_takes_one_shard(void **state)
+TEST(a_request_the_cache_serves_takes_one_shard)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t held[8]; /* gives both shards some room below the peaks */
@@ -42,9 +41,8 @@ static void a_request_the_cache_serves_takes_one_shard(void **state)
     fixture_stop(&f);
 }
 
-static void a_request_that_would_raise_a_peak_locks_all_shards(void **state)
+TEST(a_request_that_would_raise_a_peak_locks_all_shards)
 {
-    (void)state;
     struct fixture f;
     struct vs_allocation got;
     fixture_start(&f, &pytorch_config, GIB);
@@ -58,9 +56,8 @@ static void a_request_that_would_raise_a_peak_locks_all_shards(void **state)
     fixture_stop(&f);
 }
 
-static void streams_share_shards_when_there_are_many(void **state)
+TEST(streams_share_shards_when_there_are_many)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     for (uint64_t stream = 0; stream < 100; stream++)
@@ -72,9 +69,8 @@ static void streams_share_shards_when_there_are_many(void **state)
 
 /* Regression: the nodes of two streams' first blocks were adjacent, 56 bytes each, and two threads
  * with a stream each were slower together than one after the other. */
-static void blocks_of_two_shards_share_no_cache_line(void **state)
+TEST(blocks_of_two_shards_share_no_cache_line)
 {
-    (void)state;
     struct fixture f;
     struct vs_block *block[16];
     fixture_start(&f, &pytorch_config, GIB);
@@ -94,9 +90,8 @@ static void blocks_of_two_shards_share_no_cache_line(void **state)
 }
 
 /* Regression: all nodes of segments and ranges went to the first shard. */
-static void nodes_go_back_where_they_came_from(void **state)
+TEST(nodes_go_back_where_they_came_from)
 {
-    (void)state;
     for (int policy = 0; policy < VS_POLICY_COUNT; policy++) {
         struct vs_allocator_config config = pytorch_config;
         config.policy = (enum vs_policy_id)policy;
@@ -119,9 +114,8 @@ static void nodes_go_back_where_they_came_from(void **state)
     }
 }
 
-static void a_block_is_freed_although_its_page_points_elsewhere(void **state)
+TEST(a_block_is_freed_although_its_page_points_elsewhere)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t addr = take_on(&f, 512, 1).addr;
@@ -139,9 +133,8 @@ static void a_block_is_freed_although_its_page_points_elsewhere(void **state)
     fixture_stop(&f);
 }
 
-static void serials_of_one_stream_rise_by_one(void **state)
+TEST(serials_of_one_stream_rise_by_one)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     for (uint64_t i = 1; i <= 10000; i++) {
@@ -169,9 +162,8 @@ static uint64_t metadata_bytes(const struct vs_allocator *a)
 
 #define MANY 1310721
 
-static void a_live_block_costs_at_most_64_bytes_of_host_memory(void **state)
+TEST(a_live_block_costs_at_most_64_bytes_of_host_memory)
 {
-    (void)state;
     static uint64_t addr[MANY];
     struct fixture f;
     fixture_start(&f, &pytorch_config, 64 * GIB);
@@ -312,16 +304,14 @@ static void shards_count_as_one(const struct vs_allocator_config *config, uint64
     fake_device_free(&p.plain.device);
 }
 
-static void peaks_and_all_else_are_as_without_shards(void **state)
+TEST(peaks_and_all_else_are_as_without_shards)
 {
-    (void)state;
     shards_count_as_one(&pytorch_config, 1);
     shards_count_as_one(&pytorch_config, 2);
 }
 
-static void the_same_with_options(void **state)
+TEST(the_same_with_options)
 {
-    (void)state;
     struct vs_allocator_config config = {.max_split_size = 20 * MIB, .memory_fraction = 0.5,
                                          .total_memory = GIB};
     shards_count_as_one(&config, 3);
@@ -329,27 +319,13 @@ static void the_same_with_options(void **state)
     shards_count_as_one(&config, 4);
 }
 
-static void the_same_with_expandable_segments(void **state)
+TEST(the_same_with_expandable_segments)
 {
-    (void)state;
     struct vs_allocator_config config = {.expandable_segments = true, .total_memory = GIB};
     shards_count_as_one(&config, 5);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_request_the_cache_serves_takes_one_shard),
-        cmocka_unit_test(a_request_that_would_raise_a_peak_locks_all_shards),
-        cmocka_unit_test(streams_share_shards_when_there_are_many),
-        cmocka_unit_test(blocks_of_two_shards_share_no_cache_line),
-        cmocka_unit_test(nodes_go_back_where_they_came_from),
-        cmocka_unit_test(a_block_is_freed_although_its_page_points_elsewhere),
-        cmocka_unit_test(serials_of_one_stream_rise_by_one),
-        cmocka_unit_test(a_live_block_costs_at_most_64_bytes_of_host_memory),
-        cmocka_unit_test(peaks_and_all_else_are_as_without_shards),
-        cmocka_unit_test(the_same_with_options),
-        cmocka_unit_test(the_same_with_expandable_segments),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

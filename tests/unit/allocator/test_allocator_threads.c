@@ -164,15 +164,13 @@ static void four_threads_never_share_a_byte(enum vs_reuse mode)
     vs_allocator_destroy(allocator);
 }
 
-static void threads_with_streams_never_share_a_byte(void **state)
+TEST(threads_with_streams_never_share_a_byte)
 {
-    (void)state;
     four_threads_never_share_a_byte(VS_REUSE_STREAM_ORDERED);
 }
 
-static void threads_with_synchronisation_never_share_a_byte(void **state)
+TEST(threads_with_synchronisation_never_share_a_byte)
 {
-    (void)state;
     four_threads_never_share_a_byte(VS_REUSE_AFTER_SYNC);
 }
 
@@ -195,9 +193,8 @@ static void *work_on_one_stream(void *arg)
     return NULL;
 }
 
-static void threads_on_one_stream_count_every_block(void **state)
+TEST(threads_on_one_stream_count_every_block)
 {
-    (void)state;
     static struct worker workers[THREADS];
     struct vs_allocator_stats s;
     start(VS_REUSE_STREAM_ORDERED, 160 * MIB);
@@ -234,9 +231,8 @@ static void *work_on_own_stream(void *arg)
     return NULL;
 }
 
-static void the_peak_of_several_streams_is_exact(void **state)
+TEST(the_peak_of_several_streams_is_exact)
 {
-    (void)state;
     static struct worker workers[THREADS];
     struct vs_allocator_stats s;
     start(VS_REUSE_STREAM_ORDERED, 160 * MIB);
@@ -277,9 +273,8 @@ static void *work_while_abandoned(void *arg)
     return NULL;
 }
 
-static void abandoning_at_any_moment_leaves_an_empty_allocator(void **state)
+TEST(abandoning_at_any_moment_leaves_an_empty_allocator)
 {
-    (void)state;
     static struct worker workers[THREADS];
     struct vs_allocator_stats s;
     start(VS_REUSE_STREAM_ORDERED, 64 * GIB);
@@ -294,12 +289,5 @@ static void abandoning_at_any_moment_leaves_an_empty_allocator(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_with_streams_never_share_a_byte),
-        cmocka_unit_test(threads_with_synchronisation_never_share_a_byte),
-        cmocka_unit_test(threads_on_one_stream_count_every_block),
-        cmocka_unit_test(the_peak_of_several_streams_is_exact),
-        cmocka_unit_test(abandoning_at_any_moment_leaves_an_empty_allocator),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -37,9 +37,8 @@ static uint64_t handle_of(struct fixture *f, uint64_t addr)
     return handle;
 }
 
-static void without_virtual_memory_the_policy_is_refused(void **state)
+TEST(without_virtual_memory_the_policy_is_refused)
 {
-    (void)state;
     struct vs_device_ops ops = fake_device_ops;
     struct vs_allocator *allocator;
     struct fake_device device;
@@ -59,9 +58,8 @@ static void without_virtual_memory_the_policy_is_refused(void **state)
     fake_device_free(&device);
 }
 
-static void memory_grows_by_the_page_and_is_packed_to_512_bytes(void **state)
+TEST(memory_grows_by_the_page_and_is_packed_to_512_bytes)
 {
-    (void)state;
     struct fixture f;
     start(&f);
     uint64_t a = take(&f, 5 * MIB / 2 + 1), b = take(&f, MIB);
@@ -74,9 +72,8 @@ static void memory_grows_by_the_page_and_is_packed_to_512_bytes(void **state)
     stop(&f);
 }
 
-static void free_pages_that_lie_apart_serve_one_request(void **state)
+TEST(free_pages_that_lie_apart_serve_one_request)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[4];
     start(&f);
@@ -95,9 +92,8 @@ static void free_pages_that_lie_apart_serve_one_request(void **state)
     stop(&f);
 }
 
-static void a_freed_view_gives_its_pages_back_at_once(void **state)
+TEST(a_freed_view_gives_its_pages_back_at_once)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[4];
     start(&f);
@@ -112,9 +108,8 @@ static void a_freed_view_gives_its_pages_back_at_once(void **state)
     stop(&f);
 }
 
-static void a_view_serves_again_without_a_driver_call(void **state)
+TEST(a_view_serves_again_without_a_driver_call)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[4];
     start(&f);
@@ -129,9 +124,8 @@ static void a_view_serves_again_without_a_driver_call(void **state)
     stop(&f);
 }
 
-static void a_view_that_a_request_would_leave_a_page_of_does_not_serve(void **state)
+TEST(a_view_that_a_request_would_leave_a_page_of_does_not_serve)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[6];
     start(&f);
@@ -144,9 +138,8 @@ static void a_view_that_a_request_would_leave_a_page_of_does_not_serve(void **st
     stop(&f);
 }
 
-static void a_view_whose_memory_is_taken_does_not_serve(void **state)
+TEST(a_view_whose_memory_is_taken_does_not_serve)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[4];
     start(&f);
@@ -158,9 +151,8 @@ static void a_view_whose_memory_is_taken_does_not_serve(void **state)
     stop(&f);
 }
 
-static void only_missing_pages_are_created(void **state)
+TEST(only_missing_pages_are_created)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[3];
     start(&f);
@@ -172,9 +164,8 @@ static void only_missing_pages_are_created(void **state)
     stop(&f);
 }
 
-static void the_rest_of_a_page_stays_free_at_home(void **state)
+TEST(the_rest_of_a_page_stays_free_at_home)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[4];
     start(&f);
@@ -225,16 +216,14 @@ static int settles_after(uint64_t seed)
     return last;
 }
 
-static void a_repeating_sequence_soon_calls_the_driver_no_more(void **state)
+TEST(a_repeating_sequence_soon_calls_the_driver_no_more)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 32; seed++)
         assert_true(settles_after(seed) <= 3);
 }
 
-static void emptying_the_cache_keeps_only_pages_in_use(void **state)
+TEST(emptying_the_cache_keeps_only_pages_in_use)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[6], released;
     start(&f);
@@ -257,9 +246,8 @@ static void emptying_the_cache_keeps_only_pages_in_use(void **state)
     stop(&f);
 }
 
-static void memory_short_makes_other_streams_give_back(void **state)
+TEST(memory_short_makes_other_streams_give_back)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &compact_config, 32 * MIB);
     uint64_t a = take_on(&f, 20 * MIB, 1).addr;
@@ -274,9 +262,8 @@ static void memory_short_makes_other_streams_give_back(void **state)
     stop(&f);
 }
 
-static void streams_share_no_pages(void **state)
+TEST(streams_share_no_pages)
 {
-    (void)state;
     struct fixture f;
     start(&f);
     uint64_t a = take_on(&f, 20 * MIB, 1).addr;
@@ -336,9 +323,8 @@ static size_t still_mapped(const struct fixture *f, const uint64_t views[PAIRS])
     return count;
 }
 
-static void dormant_views_are_bounded(void **state)
+TEST(dormant_views_are_bounded)
 {
-    (void)state;
     struct fixture f;
     uint64_t views[PAIRS];
     start(&f);
@@ -351,9 +337,8 @@ static void dormant_views_are_bounded(void **state)
 
 /* A graph uses the addresses of its capture at every launch: views made for a captured stream would
  * have to stay as long as the pool does. */
-static void a_private_pool_grows_instead_of_making_views(void **state)
+TEST(a_private_pool_grows_instead_of_making_views)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[4];
     start(&f);
@@ -367,9 +352,8 @@ static void a_private_pool_grows_instead_of_making_views(void **state)
     stop(&f);
 }
 
-static void views_are_not_unmapped_during_a_capture(void **state)
+TEST(views_are_not_unmapped_during_a_capture)
 {
-    (void)state;
     struct fixture f;
     uint64_t views[PAIRS];
     start(&f);
@@ -380,9 +364,8 @@ static void views_are_not_unmapped_during_a_capture(void **state)
     stop(&f);
 }
 
-static void an_exportable_block_is_in_an_allocation_of_the_device(void **state)
+TEST(an_exportable_block_is_in_an_allocation_of_the_device)
 {
-    (void)state;
     struct fixture f;
     struct vs_allocation got;
     start(&f);
@@ -411,9 +394,8 @@ static void an_exportable_block_is_in_an_allocation_of_the_device(void **state)
     stop(&f);
 }
 
-static void a_view_waits_for_the_latest_free_among_its_pages(void **state)
+TEST(a_view_waits_for_the_latest_free_among_its_pages)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[4];
     fixture_start(&f, &compact_sync_config, GIB);
@@ -429,9 +411,8 @@ static void a_view_waits_for_the_latest_free_among_its_pages(void **state)
     stop(&f);
 }
 
-static void a_view_of_safe_pages_does_not_wait(void **state)
+TEST(a_view_of_safe_pages_does_not_wait)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[4];
     fixture_start(&f, &compact_sync_config, GIB);
@@ -445,9 +426,8 @@ static void a_view_of_safe_pages_does_not_wait(void **state)
     stop(&f);
 }
 
-static void pages_return_when_the_device_does_not_synchronise(void **state)
+TEST(pages_return_when_the_device_does_not_synchronise)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[4];
     fixture_start(&f, &compact_sync_config, GIB);
@@ -472,9 +452,8 @@ static void free_it(void *arg)
     freeing->addr = 0;
 }
 
-static void a_view_freed_while_the_cache_is_given_back_keeps_only_its_pages(void **state)
+TEST(a_view_freed_while_the_cache_is_given_back_keeps_only_its_pages)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[8];
     fixture_start(&f, &compact_sync_config, 32 * MIB);
@@ -489,9 +468,8 @@ static void a_view_freed_while_the_cache_is_given_back_keeps_only_its_pages(void
     stop(&f);
 }
 
-static void a_device_that_does_not_map_changes_nothing(void **state)
+TEST(a_device_that_does_not_map_changes_nothing)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[4];
     start(&f);
@@ -506,9 +484,8 @@ static void a_device_that_does_not_map_changes_nothing(void **state)
     stop(&f);
 }
 
-static void another_streams_use_of_a_view_keeps_its_pages(void **state)
+TEST(another_streams_use_of_a_view_keeps_its_pages)
 {
-    (void)state;
     struct fixture f;
     uint64_t a[4];
     start(&f);
@@ -543,9 +520,8 @@ static void look(void *ctx, const struct vs_segment_info *segment,
     }
 }
 
-static void a_snapshot_counts_each_page_once(void **state)
+TEST(a_snapshot_counts_each_page_once)
 {
-    (void)state;
     struct fixture f;
     struct seen seen = {0};
     uint64_t a[6];
@@ -562,9 +538,8 @@ static void a_snapshot_counts_each_page_once(void **state)
     stop(&f);
 }
 
-static void a_view_is_found_by_any_of_its_addresses(void **state)
+TEST(a_view_is_found_by_any_of_its_addresses)
 {
-    (void)state;
     struct fixture f;
     struct vs_allocation found;
     uint64_t a[4];
@@ -583,32 +558,5 @@ static void a_view_is_found_by_any_of_its_addresses(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_virtual_memory_the_policy_is_refused),
-        cmocka_unit_test(memory_grows_by_the_page_and_is_packed_to_512_bytes),
-        cmocka_unit_test(free_pages_that_lie_apart_serve_one_request),
-        cmocka_unit_test(a_freed_view_gives_its_pages_back_at_once),
-        cmocka_unit_test(a_view_serves_again_without_a_driver_call),
-        cmocka_unit_test(a_view_that_a_request_would_leave_a_page_of_does_not_serve),
-        cmocka_unit_test(a_view_whose_memory_is_taken_does_not_serve),
-        cmocka_unit_test(only_missing_pages_are_created),
-        cmocka_unit_test(the_rest_of_a_page_stays_free_at_home),
-        cmocka_unit_test(a_repeating_sequence_soon_calls_the_driver_no_more),
-        cmocka_unit_test(emptying_the_cache_keeps_only_pages_in_use),
-        cmocka_unit_test(memory_short_makes_other_streams_give_back),
-        cmocka_unit_test(streams_share_no_pages),
-        cmocka_unit_test(a_private_pool_grows_instead_of_making_views),
-        cmocka_unit_test(views_are_not_unmapped_during_a_capture),
-        cmocka_unit_test(an_exportable_block_is_in_an_allocation_of_the_device),
-        cmocka_unit_test(a_view_waits_for_the_latest_free_among_its_pages),
-        cmocka_unit_test(a_view_of_safe_pages_does_not_wait),
-        cmocka_unit_test(pages_return_when_the_device_does_not_synchronise),
-        cmocka_unit_test(a_view_freed_while_the_cache_is_given_back_keeps_only_its_pages),
-        cmocka_unit_test(a_device_that_does_not_map_changes_nothing),
-        cmocka_unit_test(another_streams_use_of_a_view_keeps_its_pages),
-        cmocka_unit_test(dormant_views_are_bounded),
-        cmocka_unit_test(a_snapshot_counts_each_page_once),
-        cmocka_unit_test(a_view_is_found_by_any_of_its_addresses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -150,45 +150,38 @@ static void run(enum vs_reuse reuse, uint64_t streams, uint64_t capacity, uint64
     free(s);
 }
 
-static void no_byte_has_two_owners_on_one_stream(void **state)
+TEST(no_byte_has_two_owners_on_one_stream)
 {
-    (void)state;
     run(VS_REUSE_STREAM_ORDERED, 1, 8 * GIB, 24 * MIB, false);
 }
 
-static void no_byte_has_two_owners_on_several_streams(void **state)
+TEST(no_byte_has_two_owners_on_several_streams)
 {
-    (void)state;
     run(VS_REUSE_STREAM_ORDERED, 4, 8 * GIB, 16 * MIB, false);
 }
 
-static void no_byte_has_two_owners_when_the_device_is_small(void **state)
+TEST(no_byte_has_two_owners_when_the_device_is_small)
 {
-    (void)state;
     run(VS_REUSE_STREAM_ORDERED, 3, 192 * MIB, 32 * MIB, false);
 }
 
-static void memory_is_reused_after_a_synchronisation_only(void **state)
+TEST(memory_is_reused_after_a_synchronisation_only)
 {
-    (void)state;
     run(VS_REUSE_AFTER_SYNC, 1, 8 * GIB, 24 * MIB, false);
 }
 
-static void memory_is_reused_after_a_synchronisation_on_a_small_device(void **state)
+TEST(memory_is_reused_after_a_synchronisation_on_a_small_device)
 {
-    (void)state;
     run(VS_REUSE_AFTER_SYNC, 1, 192 * MIB, 32 * MIB, false);
 }
 
-static void nothing_is_lost_when_the_device_fails(void **state)
+TEST(nothing_is_lost_when_the_device_fails)
 {
-    (void)state;
     run(VS_REUSE_STREAM_ORDERED, 3, 256 * MIB, 24 * MIB, true);
 }
 
-static void nothing_is_lost_when_the_device_fails_to_synchronise(void **state)
+TEST(nothing_is_lost_when_the_device_fails_to_synchronise)
 {
-    (void)state;
     run(VS_REUSE_AFTER_SYNC, 1, 256 * MIB, 24 * MIB, true);
 }
 
@@ -198,14 +191,5 @@ int main(int argc, char **argv)
         steps = strtoull(argv[1], NULL, 10);
     if (argc > 2)
         seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_byte_has_two_owners_on_one_stream),
-        cmocka_unit_test(no_byte_has_two_owners_on_several_streams),
-        cmocka_unit_test(no_byte_has_two_owners_when_the_device_is_small),
-        cmocka_unit_test(memory_is_reused_after_a_synchronisation_only),
-        cmocka_unit_test(memory_is_reused_after_a_synchronisation_on_a_small_device),
-        cmocka_unit_test(nothing_is_lost_when_the_device_fails),
-        cmocka_unit_test(nothing_is_lost_when_the_device_fails_to_synchronise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -130,30 +130,22 @@ static void run(enum vs_reuse reuse, uint64_t capacity)
     fake_device_free(&device);
 }
 
-static void threads_never_share_memory(void **state)
+TEST(threads_never_share_memory)
 {
-    (void)state;
     run(VS_REUSE_STREAM_ORDERED, 4 * GIB);
 }
 
-static void threads_on_a_small_device_never_share_memory(void **state)
+TEST(threads_on_a_small_device_never_share_memory)
 {
-    (void)state;
     run(VS_REUSE_STREAM_ORDERED, 384 * MIB);
 }
 
-static void threads_waiting_for_reuse_never_share_memory(void **state)
+TEST(threads_waiting_for_reuse_never_share_memory)
 {
-    (void)state;
     run(VS_REUSE_AFTER_SYNC, 512 * MIB);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_never_share_memory),
-        cmocka_unit_test(threads_on_a_small_device_never_share_memory),
-        cmocka_unit_test(threads_waiting_for_reuse_never_share_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -17,9 +17,8 @@ static void assert_event(const struct fixture *f, size_t i, enum vs_allocator_ev
     assert_int_equal(f->events[i].size, size);
 }
 
-static void requests_tile_one_range_whatever_their_size(void **state)
+TEST(requests_tile_one_range_whatever_their_size)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 30 * MIB), b = take(&f, 5 * MIB), c = take(&f, 25 * MIB);
@@ -38,9 +37,8 @@ static void requests_tile_one_range_whatever_their_size(void **state)
     fixture_stop(&f);
 }
 
-static void splits_leave_every_rest_of_512_bytes(void **state)
+TEST(splits_leave_every_rest_of_512_bytes)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 20 * MIB - 512);
@@ -50,9 +48,8 @@ static void splits_leave_every_rest_of_512_bytes(void **state)
     fixture_stop(&f);
 }
 
-static void a_range_counts_no_segments_and_no_inactive_splits(void **state)
+TEST(a_range_counts_no_segments_and_no_inactive_splits)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 2 * MIB), b = take(&f, 3 * MIB);
@@ -71,9 +68,8 @@ static void a_range_counts_no_segments_and_no_inactive_splits(void **state)
     fixture_stop(&f);
 }
 
-static void only_whole_handles_inside_free_blocks_are_unmapped(void **state)
+TEST(only_whole_handles_inside_free_blocks_are_unmapped)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 30 * MIB), b = take(&f, 65 * MIB), c = take(&f, 5 * MIB);
@@ -94,9 +90,8 @@ static void only_whole_handles_inside_free_blocks_are_unmapped(void **state)
     fixture_stop(&f);
 }
 
-static void the_range_itself_goes_with_its_last_handle(void **state)
+TEST(the_range_itself_goes_with_its_last_handle)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 30 * MIB), b = take(&f, 100);
@@ -110,9 +105,8 @@ static void the_range_itself_goes_with_its_last_handle(void **state)
     fixture_stop(&f);
 }
 
-static void a_gap_is_filled_before_the_end_grows(void **state)
+TEST(a_gap_is_filled_before_the_end_grows)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 40 * MIB), b = take(&f, 20 * MIB), c = take(&f, 40 * MIB);
@@ -130,9 +124,8 @@ static void a_gap_is_filled_before_the_end_grows(void **state)
     fixture_stop(&f);
 }
 
-static void a_request_may_span_several_gaps_and_free_blocks(void **state)
+TEST(a_request_may_span_several_gaps_and_free_blocks)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 40 * MIB), b = take(&f, 30 * MIB), c = take(&f, 30 * MIB);
@@ -149,9 +142,8 @@ static void a_request_may_span_several_gaps_and_free_blocks(void **state)
     fixture_stop(&f);
 }
 
-static void the_best_fit_counts_what_a_block_can_grow_to(void **state)
+TEST(the_best_fit_counts_what_a_block_can_grow_to)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 12 * MIB), b = take(&f, 2 * MIB), c = take(&f, 20 * MIB);
@@ -163,9 +155,8 @@ static void the_best_fit_counts_what_a_block_can_grow_to(void **state)
     fixture_stop(&f);
 }
 
-static void streams_and_pools_have_ranges_of_their_own(void **state)
+TEST(streams_and_pools_have_ranges_of_their_own)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 2).addr;
@@ -179,9 +170,8 @@ static void streams_and_pools_have_ranges_of_their_own(void **state)
     fixture_stop(&f);
 }
 
-static void out_of_memory_unmaps_and_tries_again(void **state)
+TEST(out_of_memory_unmaps_and_tries_again)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, 100 * MIB);
     uint64_t a = take_on(&f, 60 * MIB, 1).addr;
@@ -195,9 +185,8 @@ static void out_of_memory_unmaps_and_tries_again(void **state)
     fixture_stop(&f);
 }
 
-static void what_was_mapped_before_a_failure_stays_cached(void **state)
+TEST(what_was_mapped_before_a_failure_stays_cached)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, 200 * MIB);
     uint64_t a = take(&f, 20 * MIB), b = take(&f, 20 * MIB), c = take(&f, 20 * MIB);
@@ -216,9 +205,8 @@ static void what_was_mapped_before_a_failure_stays_cached(void **state)
     fixture_stop(&f);
 }
 
-static void failures_of_the_device_change_nothing(void **state)
+TEST(failures_of_the_device_change_nothing)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 30 * MIB);
@@ -241,9 +229,8 @@ static void failures_of_the_device_change_nothing(void **state)
     fixture_stop(&f);
 }
 
-static void a_pending_block_keeps_its_memory(void **state)
+TEST(a_pending_block_keeps_its_memory)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take_on(&f, 40 * MIB, 1).addr;
@@ -256,9 +243,8 @@ static void a_pending_block_keeps_its_memory(void **state)
     fixture_stop(&f);
 }
 
-static void the_memory_fraction_limits_what_is_mapped(void **state)
+TEST(the_memory_fraction_limits_what_is_mapped)
 {
-    (void)state;
     struct vs_allocator_config c = expandable;
     c.memory_fraction = 0.5;
     struct fixture f;
@@ -292,9 +278,8 @@ static void collect(void *ctx, const struct vs_segment_info *segment,
     r->blocks++;
 }
 
-static void a_snapshot_shows_each_mapped_run(void **state)
+TEST(a_snapshot_shows_each_mapped_run)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 30 * MIB), b = take(&f, 70 * MIB), c = take(&f, 20 * MIB);
@@ -312,9 +297,8 @@ static void a_snapshot_shows_each_mapped_run(void **state)
     fixture_stop(&f);
 }
 
-static void addresses_without_memory_are_not_found(void **state)
+TEST(addresses_without_memory_are_not_found)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 30 * MIB);
@@ -330,9 +314,8 @@ static void addresses_without_memory_are_not_found(void **state)
     fixture_stop(&f);
 }
 
-static void unmapping_waits_for_a_synchronisation_that_began_after_the_free(void **state)
+TEST(unmapping_waits_for_a_synchronisation_that_began_after_the_free)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable_after_sync, GIB);
     uint64_t a = take(&f, 40 * MIB);
@@ -363,9 +346,8 @@ static void free_again(void *arg)
     assert_int_equal(vs_allocator_free(f->allocator, f->events[1].addr), VS_OK);
 }
 
-static void a_block_freed_during_the_synchronisation_stays_mapped(void **state)
+TEST(a_block_freed_during_the_synchronisation_stays_mapped)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable_after_sync, GIB);
     uint64_t late = take(&f, 40 * MIB), wall = take(&f, 20 * MIB), early = take(&f, 40 * MIB);
@@ -385,9 +367,8 @@ static void abandon_in_sync(void *arg)
     vs_allocator_abandon(f->allocator);
 }
 
-static void an_allocator_abandoned_during_the_synchronisation_releases_nothing(void **state)
+TEST(an_allocator_abandoned_during_the_synchronisation_releases_nothing)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &expandable_after_sync, GIB);
     give(&f, take(&f, 40 * MIB));
@@ -401,9 +382,8 @@ static void an_allocator_abandoned_during_the_synchronisation_releases_nothing(v
     fake_device_free(&f.device);
 }
 
-static void the_address_space_of_a_range_can_be_limited(void **state)
+TEST(the_address_space_of_a_range_can_be_limited)
 {
-    (void)state;
     struct vs_allocator_config c = expandable;
     c.expandable_reserve_fraction = 0.05;
     struct fixture f;
@@ -424,9 +404,8 @@ static void the_address_space_of_a_range_can_be_limited(void **state)
                      VS_ERR_ARG);
 }
 
-static void what_expandable_segments_need_is_checked(void **state)
+TEST(what_expandable_segments_need_is_checked)
 {
-    (void)state;
     struct vs_allocator *a;
     struct vs_device_ops ops = fake_device_ops;
     ops.stream_synchronize = NULL;
@@ -441,9 +420,8 @@ static void what_expandable_segments_need_is_checked(void **state)
 }
 
 /* Random requests and frees on a small device, checked after every step. */
-static void random_use_keeps_every_invariant(void **state)
+TEST(random_use_keeps_every_invariant)
 {
-    (void)state;
     const struct vs_allocator_config *configs[] = {&expandable, &expandable_after_sync};
     for (size_t c = 0; c < 2; c++) {
         struct fixture f;
@@ -479,29 +457,5 @@ static void random_use_keeps_every_invariant(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_tile_one_range_whatever_their_size),
-        cmocka_unit_test(splits_leave_every_rest_of_512_bytes),
-        cmocka_unit_test(a_range_counts_no_segments_and_no_inactive_splits),
-        cmocka_unit_test(only_whole_handles_inside_free_blocks_are_unmapped),
-        cmocka_unit_test(the_range_itself_goes_with_its_last_handle),
-        cmocka_unit_test(a_gap_is_filled_before_the_end_grows),
-        cmocka_unit_test(a_request_may_span_several_gaps_and_free_blocks),
-        cmocka_unit_test(the_best_fit_counts_what_a_block_can_grow_to),
-        cmocka_unit_test(streams_and_pools_have_ranges_of_their_own),
-        cmocka_unit_test(out_of_memory_unmaps_and_tries_again),
-        cmocka_unit_test(what_was_mapped_before_a_failure_stays_cached),
-        cmocka_unit_test(failures_of_the_device_change_nothing),
-        cmocka_unit_test(a_pending_block_keeps_its_memory),
-        cmocka_unit_test(the_memory_fraction_limits_what_is_mapped),
-        cmocka_unit_test(a_snapshot_shows_each_mapped_run),
-        cmocka_unit_test(addresses_without_memory_are_not_found),
-        cmocka_unit_test(unmapping_waits_for_a_synchronisation_that_began_after_the_free),
-        cmocka_unit_test(a_block_freed_during_the_synchronisation_stays_mapped),
-        cmocka_unit_test(an_allocator_abandoned_during_the_synchronisation_releases_nothing),
-        cmocka_unit_test(the_address_space_of_a_range_can_be_limited),
-        cmocka_unit_test(what_expandable_segments_need_is_checked),
-        cmocka_unit_test(random_use_keeps_every_invariant),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

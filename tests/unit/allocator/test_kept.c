@@ -19,9 +19,8 @@ static struct vs_allocation found(struct fixture *f, uint64_t addr, bool live)
     return out;
 }
 
-static void one_that_has_its_segment_alone_goes_back_when_it_is_freed(void **state)
+TEST(one_that_has_its_segment_alone_goes_back_when_it_is_freed)
 {
-    (void)state;
     struct fixture f;
     struct vs_allocation got;
     fixture_start(&f, &after_sync_config, GIB);
@@ -36,9 +35,8 @@ static void one_that_has_its_segment_alone_goes_back_when_it_is_freed(void **sta
     fixture_stop(&f);
 }
 
-static void one_among_others_is_not_reused_and_goes_with_the_last_of_them(void **state)
+TEST(one_among_others_is_not_reused_and_goes_with_the_last_of_them)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB), c = take(&f, 2 * MIB);
@@ -60,9 +58,8 @@ static void one_among_others_is_not_reused_and_goes_with_the_last_of_them(void *
     fixture_stop(&f);
 }
 
-static void its_bytes_do_not_count_as_cached(void **state)
+TEST(its_bytes_do_not_count_as_cached)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB);
@@ -75,9 +72,8 @@ static void its_bytes_do_not_count_as_cached(void **state)
     fixture_stop(&f);
 }
 
-static void marks_are_set_and_cleared_and_die_with_the_block(void **state)
+TEST(marks_are_set_and_cleared_and_die_with_the_block)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB);
@@ -94,9 +90,8 @@ static void marks_are_set_and_cleared_and_die_with_the_block(void **state)
     fixture_stop(&f);
 }
 
-static void uses_of_other_streams_are_waited_for_as_well(void **state)
+TEST(uses_of_other_streams_are_waited_for_as_well)
 {
-    (void)state;
     struct fixture f;
     struct vs_allocation got;
     fixture_start(&f, &pytorch_config, GIB);
@@ -114,9 +109,8 @@ static void uses_of_other_streams_are_waited_for_as_well(void **state)
     fixture_stop(&f);
 }
 
-static void what_the_device_refuses_stays_away_and_goes_later(void **state)
+TEST(what_the_device_refuses_stays_away_and_goes_later)
 {
-    (void)state;
     struct fixture f;
     struct vs_allocation got;
     fixture_start(&f, &after_sync_config, GIB);
@@ -133,9 +127,8 @@ static void what_the_device_refuses_stays_away_and_goes_later(void **state)
     fixture_stop(&f);
 }
 
-static void memory_short_of_everything_else_brings_it_back(void **state)
+TEST(memory_short_of_everything_else_brings_it_back)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, 64 * MIB);
     uint64_t a = take(&f, 20 * MIB), b = take(&f, 20 * MIB);
@@ -148,9 +141,8 @@ static void memory_short_of_everything_else_brings_it_back(void **state)
     fixture_stop(&f);
 }
 
-static void mapped_memory_stays_away_for_good(void **state)
+TEST(mapped_memory_stays_away_for_good)
 {
-    (void)state;
     static const struct vs_allocator_config compact = {.policy = VS_POLICY_COMPACT,
                                                        .reuse = VS_REUSE_AFTER_SYNC};
     struct fixture f;
@@ -173,9 +165,8 @@ static void mapped_memory_stays_away_for_good(void **state)
     fixture_stop(&f);
 }
 
-static void an_abandoned_allocator_forgets_them(void **state)
+TEST(an_abandoned_allocator_forgets_them)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB);
@@ -191,16 +182,5 @@ static void an_abandoned_allocator_forgets_them(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_that_has_its_segment_alone_goes_back_when_it_is_freed),
-        cmocka_unit_test(one_among_others_is_not_reused_and_goes_with_the_last_of_them),
-        cmocka_unit_test(its_bytes_do_not_count_as_cached),
-        cmocka_unit_test(marks_are_set_and_cleared_and_die_with_the_block),
-        cmocka_unit_test(uses_of_other_streams_are_waited_for_as_well),
-        cmocka_unit_test(what_the_device_refuses_stays_away_and_goes_later),
-        cmocka_unit_test(memory_short_of_everything_else_brings_it_back),
-        cmocka_unit_test(mapped_memory_stays_away_for_good),
-        cmocka_unit_test(an_abandoned_allocator_forgets_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

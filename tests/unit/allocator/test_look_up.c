@@ -69,34 +69,29 @@ static void look_up_among_many(const struct vs_allocator_config *config, size_t 
     fixture_stop(&f);
 }
 
-static void among_many_blocks_of_a_small_range(void **state)
+TEST(among_many_blocks_of_a_small_range)
 {
-    (void)state;
     look_up_among_many(&expandable_config, MANY, 4 * KIB, STEPS_SMALL);
 }
 
-static void among_many_blocks_of_a_large_range(void **state)
+TEST(among_many_blocks_of_a_large_range)
 {
-    (void)state;
     look_up_among_many(&expandable_config, MANY / 5, 1100 * KIB, STEPS_LARGE);
 }
 
-static void among_many_blocks_of_a_compact_range(void **state)
+TEST(among_many_blocks_of_a_compact_range)
 {
-    (void)state;
     look_up_among_many(&compact_config, MANY, 3 * KIB, STEPS_SMALL);
 }
 
-static void among_many_pending_blocks_of_small_segments(void **state)
+TEST(among_many_pending_blocks_of_small_segments)
 {
-    (void)state;
     look_up_among_many(&pytorch_config, MANY, 512, STEPS_SMALL);
 }
 
 /* A segment of a hundred gigabytes that is split into many blocks. */
-static void among_many_blocks_of_a_large_segment(void **state)
+TEST(among_many_blocks_of_a_large_segment)
 {
-    (void)state;
     enum { COUNT = 50000 };
     static struct vs_block_layout layout[COUNT];
     const uint64_t base = FAKE_BASE, bytes = 2 * MIB - 512;
@@ -119,9 +114,8 @@ static void among_many_blocks_of_a_large_segment(void **state)
 }
 
 /* Thousands of pages without a start: the bitmap's summary skips them. */
-static void inside_a_block_of_many_gigabytes(void **state)
+TEST(inside_a_block_of_many_gigabytes)
 {
-    (void)state;
     static const struct vs_allocator_config *configs[] = {&pytorch_config, &expandable_config,
                                                           &compact_config};
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
@@ -206,9 +200,8 @@ static void use_at_random(const struct vs_allocator_config *config, uint64_t see
     fixture_stop(&f);
 }
 
-static void interior_pointers_are_found_after_any_splits_and_merges(void **state)
+TEST(interior_pointers_are_found_after_any_splits_and_merges)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         use_at_random(&pytorch_config, seed);
         use_at_random(&expandable_config, seed);
@@ -218,14 +211,5 @@ static void interior_pointers_are_found_after_any_splits_and_merges(void **state
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(among_many_blocks_of_a_small_range),
-        cmocka_unit_test(among_many_blocks_of_a_large_range),
-        cmocka_unit_test(among_many_blocks_of_a_compact_range),
-        cmocka_unit_test(among_many_pending_blocks_of_small_segments),
-        cmocka_unit_test(among_many_blocks_of_a_large_segment),
-        cmocka_unit_test(inside_a_block_of_many_gigabytes),
-        cmocka_unit_test(interior_pointers_are_found_after_any_splits_and_merges),
-    };
-    return cmocka_run_group_tests_name("look_up", tests, NULL, NULL);
+    return vs_run_tests_around("look_up", NULL, NULL, NULL, NULL);
 }

@@ -9,9 +9,8 @@
 #include "allocator/core/allocator_internal.h"
 #include "allocator_test.h"
 
-static void requests_round_up_to_512_byte_multiples(void **state)
+TEST(requests_round_up_to_512_byte_multiples)
 {
-    (void)state;
     static const uint64_t table[][2] = {
         {1, 512},       {511, 512},     {512, 512},           {513, 1024},
         {1024, 1024},   {1025, 1536},   {MIB - 1, MIB},       {MIB, MIB},
@@ -21,9 +20,8 @@ static void requests_round_up_to_512_byte_multiples(void **state)
         assert_int_equal(vs_round_request(&pytorch_config, table[i][0]), table[i][1]);
 }
 
-static void power_of_two_divisions_round_to_their_steps(void **state)
+TEST(power_of_two_divisions_round_to_their_steps)
 {
-    (void)state;
     struct vs_allocator_config c = pytorch_config;
     for (int i = 0; i < VS_ROUNDUP_SLOTS; i++)
         c.roundup_power2_divisions[i] = 4;
@@ -39,9 +37,8 @@ static void power_of_two_divisions_round_to_their_steps(void **state)
     assert_int_equal(vs_round_to_division(3, 16), 4); /* a step of 0: the next power of two */
 }
 
-static void divisions_apply_by_the_slot_of_the_size(void **state)
+TEST(divisions_apply_by_the_slot_of_the_size)
 {
-    (void)state;
     struct vs_allocator_config c = pytorch_config;
     c.roundup_power2_divisions[0] = 2;  /* below 2 MiB */
     c.roundup_power2_divisions[3] = 8;  /* 8..16 MiB */
@@ -53,17 +50,15 @@ static void divisions_apply_by_the_slot_of_the_size(void **state)
     assert_int_equal(vs_round_request(&c, 65 * GIB + 1), 65 * GIB + 512);
 }
 
-static void the_pool_follows_the_rounded_size(void **state)
+TEST(the_pool_follows_the_rounded_size)
 {
-    (void)state;
     assert_int_equal(vs_request_kind(&vs_policy_pytorch, 512), VS_POOL_SMALL);
     assert_int_equal(vs_request_kind(&vs_policy_pytorch, MIB), VS_POOL_SMALL);
     assert_int_equal(vs_request_kind(&vs_policy_pytorch, MIB + 512), VS_POOL_LARGE);
 }
 
-static void segments_are_2_mib_20_mib_or_a_multiple_of_2_mib(void **state)
+TEST(segments_are_2_mib_20_mib_or_a_multiple_of_2_mib)
 {
-    (void)state;
     static const uint64_t table[][2] = {
         {512, 2 * MIB},        {MIB, 2 * MIB},         {MIB + 512, 20 * MIB},
         {10 * MIB - 512, 20 * MIB}, {10 * MIB, 10 * MIB}, {10 * MIB + 512, 12 * MIB},
@@ -73,26 +68,23 @@ static void segments_are_2_mib_20_mib_or_a_multiple_of_2_mib(void **state)
         assert_int_equal(vs_segment_size(table[i][0]), table[i][1]);
 }
 
-static void small_blocks_split_from_512_bytes_large_ones_above_1_mib(void **state)
+TEST(small_blocks_split_from_512_bytes_large_ones_above_1_mib)
 {
-    (void)state;
     assert_true(vs_should_split(VS_POOL_SMALL, 1024, 512, UINT64_MAX));
     assert_false(vs_should_split(VS_POOL_SMALL, 512, 512, UINT64_MAX));
     assert_false(vs_should_split(VS_POOL_LARGE, 3 * MIB, 2 * MIB, UINT64_MAX));
     assert_true(vs_should_split(VS_POOL_LARGE, 3 * MIB + 512, 2 * MIB, UINT64_MAX));
 }
 
-static void requests_of_max_split_size_are_not_split(void **state)
+TEST(requests_of_max_split_size_are_not_split)
 {
-    (void)state;
     uint64_t max = 32 * MIB;
     assert_true(vs_should_split(VS_POOL_LARGE, 40 * MIB, max - 512, max));
     assert_false(vs_should_split(VS_POOL_LARGE, 40 * MIB, max, max));
 }
 
-static void beyond_max_split_size_only_near_fits_are_taken(void **state)
+TEST(beyond_max_split_size_only_near_fits_are_taken)
 {
-    (void)state;
     uint64_t max = 32 * MIB, slack = 20 * MIB;
     assert_true(vs_may_take(max - 512, 2 * MIB, max, slack));
     assert_false(vs_may_take(max, 2 * MIB, max, slack));
@@ -191,31 +183,17 @@ static void compare_an_index_with_scans(bool oldest_first)
     vs_slabs_give(&slabs);
 }
 
-static void the_free_index_gives_what_a_linear_scan_gives(void **state)
+TEST(the_free_index_gives_what_a_linear_scan_gives)
 {
-    (void)state;
     compare_an_index_with_scans(false);
 }
 
-static void the_free_index_gives_the_oldest_segment_when_it_shall(void **state)
+TEST(the_free_index_gives_the_oldest_segment_when_it_shall)
 {
-    (void)state;
     compare_an_index_with_scans(true);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_round_up_to_512_byte_multiples),
-        cmocka_unit_test(power_of_two_divisions_round_to_their_steps),
-        cmocka_unit_test(divisions_apply_by_the_slot_of_the_size),
-        cmocka_unit_test(the_pool_follows_the_rounded_size),
-        cmocka_unit_test(segments_are_2_mib_20_mib_or_a_multiple_of_2_mib),
-        cmocka_unit_test(small_blocks_split_from_512_bytes_large_ones_above_1_mib),
-        cmocka_unit_test(requests_of_max_split_size_are_not_split),
-        cmocka_unit_test(beyond_max_split_size_only_near_fits_are_taken),
-        cmocka_unit_test(the_free_index_gives_what_a_linear_scan_gives),
-        cmocka_unit_test(the_free_index_gives_the_oldest_segment_when_it_shall),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -11,9 +11,8 @@ static bool only_stream(void *ctx, uint64_t stream)
     return stream == *(const uint64_t *)ctx;
 }
 
-static void a_pool_and_the_others_share_no_segment(void **state)
+TEST(a_pool_and_the_others_share_no_segment)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t outside = take(&f, 2 * MIB);
@@ -30,9 +29,8 @@ static void a_pool_and_the_others_share_no_segment(void **state)
     fixture_stop(&f);
 }
 
-static void the_pool_begun_last_whose_filter_accepts_the_stream_is_used(void **state)
+TEST(the_pool_begun_last_whose_filter_accepts_the_stream_is_used)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t three = 3;
@@ -49,9 +47,8 @@ static void the_pool_begun_last_whose_filter_accepts_the_stream_is_used(void **s
     fixture_stop(&f);
 }
 
-static void users_are_counted(void **state)
+TEST(users_are_counted)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t users;
@@ -77,9 +74,8 @@ static void users_are_counted(void **state)
     fixture_stop(&f);
 }
 
-static void memory_of_a_pool_goes_only_when_nobody_uses_the_pool(void **state)
+TEST(memory_of_a_pool_goes_only_when_nobody_uses_the_pool)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
@@ -103,9 +99,8 @@ static void memory_of_a_pool_goes_only_when_nobody_uses_the_pool(void **state)
     fixture_stop(&f);
 }
 
-static void a_retry_takes_what_freeable_pools_hold(void **state)
+TEST(a_retry_takes_what_freeable_pools_hold)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, 100 * MIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
@@ -117,9 +112,8 @@ static void a_retry_takes_what_freeable_pools_hold(void **state)
     fixture_stop(&f);
 }
 
-static void emptying_one_pool_waits_for_its_events_only(void **state)
+TEST(emptying_one_pool_waits_for_its_events_only)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t outside = take_on(&f, 30 * MIB, 1).addr;
@@ -140,9 +134,8 @@ static void emptying_one_pool_waits_for_its_events_only(void **state)
     fixture_stop(&f);
 }
 
-static void a_pool_can_serve_others_when_the_device_is_full(void **state)
+TEST(a_pool_can_serve_others_when_the_device_is_full)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, 100 * MIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
@@ -163,9 +156,8 @@ static void a_pool_can_serve_others_when_the_device_is_full(void **state)
     fixture_stop(&f);
 }
 
-static void blocks_of_a_no_split_pool_are_handed_out_whole(void **state)
+TEST(blocks_of_a_no_split_pool_are_handed_out_whole)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
@@ -201,9 +193,8 @@ static enum vs_err source_free(void *ctx, uint64_t addr, uint64_t bytes)
     return VS_OK;
 }
 
-static void a_pool_may_have_a_source_of_its_own(void **state)
+TEST(a_pool_may_have_a_source_of_its_own)
 {
-    (void)state;
     const struct vs_allocator_config expandable = {.expandable_segments = true};
     const struct vs_allocator_config *configs[] = {&pytorch_config, &expandable};
     for (size_t i = 0; i < 2; i++) {
@@ -239,9 +230,8 @@ static void a_pool_may_have_a_source_of_its_own(void **state)
     fixture_stop(&f);
 }
 
-static void a_pool_has_expandable_segments_of_its_own(void **state)
+TEST(a_pool_has_expandable_segments_of_its_own)
 {
-    (void)state;
     const struct vs_allocator_config expandable = {.expandable_segments = true};
     struct fixture f;
     fixture_start(&f, &expandable, 200 * MIB);
@@ -273,9 +263,8 @@ static void collect_ids(void *ctx, const struct vs_segment_info *segment,
         *(*next)++ = segment->pool_id;
 }
 
-static void a_snapshot_names_the_pool_of_each_segment(void **state)
+TEST(a_snapshot_names_the_pool_of_each_segment)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     take(&f, 2 * MIB);
@@ -291,9 +280,8 @@ static void a_snapshot_names_the_pool_of_each_segment(void **state)
     fixture_stop(&f);
 }
 
-static void reserved_bytes_are_counted_for_each_pool(void **state)
+TEST(reserved_bytes_are_counted_for_each_pool)
 {
-    (void)state;
     const struct vs_allocator_config expandable = {.expandable_segments = true};
     const struct vs_allocator_config *configs[] = {&pytorch_config, &expandable};
     for (size_t i = 0; i < 2; i++) {
@@ -322,9 +310,8 @@ static void reserved_bytes_are_counted_for_each_pool(void **state)
     }
 }
 
-static void an_abandoned_allocator_has_no_pools(void **state)
+TEST(an_abandoned_allocator_has_no_pools)
 {
-    (void)state;
     struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
@@ -367,9 +354,8 @@ static void random_pool_step(struct fixture *f, uint64_t r)
     assert_true(err == VS_OK || err == VS_ERR_STATE || err == VS_ERR_NOT_FOUND);
 }
 
-static void random_use_keeps_every_invariant(void **state)
+TEST(random_use_keeps_every_invariant)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 4; seed++) {
         struct vs_allocator_config c = {
             .expandable_segments = seed % 2,
@@ -452,9 +438,8 @@ static bool nothing_to_free(void *ctx)
     return false;
 }
 
-static void pools_begin_and_end_while_others_allocate(void **state)
+TEST(pools_begin_and_end_while_others_allocate)
 {
-    (void)state;
     for (int expandable = 0; expandable < 2; expandable++) {
         struct vs_allocator_config c = {.expandable_segments = expandable};
         struct fixture f;
@@ -493,22 +478,5 @@ static void pools_begin_and_end_while_others_allocate(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pool_and_the_others_share_no_segment),
-        cmocka_unit_test(the_pool_begun_last_whose_filter_accepts_the_stream_is_used),
-        cmocka_unit_test(users_are_counted),
-        cmocka_unit_test(memory_of_a_pool_goes_only_when_nobody_uses_the_pool),
-        cmocka_unit_test(a_retry_takes_what_freeable_pools_hold),
-        cmocka_unit_test(emptying_one_pool_waits_for_its_events_only),
-        cmocka_unit_test(a_pool_can_serve_others_when_the_device_is_full),
-        cmocka_unit_test(blocks_of_a_no_split_pool_are_handed_out_whole),
-        cmocka_unit_test(a_pool_may_have_a_source_of_its_own),
-        cmocka_unit_test(a_pool_has_expandable_segments_of_its_own),
-        cmocka_unit_test(a_snapshot_names_the_pool_of_each_segment),
-        cmocka_unit_test(reserved_bytes_are_counted_for_each_pool),
-        cmocka_unit_test(an_abandoned_allocator_has_no_pools),
-        cmocka_unit_test(random_use_keeps_every_invariant),
-        cmocka_unit_test(pools_begin_and_end_while_others_allocate),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

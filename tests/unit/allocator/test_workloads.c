@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The generated programs: the same on every machine, and valid. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "support/workloads.h"
 
-static void a_name_and_a_seed_give_the_same_requests_everywhere(void **state)
+TEST(a_name_and_a_seed_give_the_same_requests_everywhere)
 {
     static const struct {
         const char *name;
@@ -29,7 +23,6 @@ static void a_name_and_a_seed_give_the_same_requests_everywhere(void **state)
         {"serving", 2, UINT64_C(0xce15b77203d5ace8)},
     };
     struct request_log log;
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         assert_true(workload_make(known[i].name, known[i].seed, &log));
         assert_int_equal(request_log_hash(&log), known[i].hash);
@@ -64,10 +57,9 @@ static void check_program(const struct request_log *log)
     free(alive);
 }
 
-static void every_program_frees_only_what_is_alive_and_is_as_large_as_said(void **state)
+TEST(every_program_frees_only_what_is_alive_and_is_as_large_as_said)
 {
     struct request_log log;
-    (void)state;
     for (size_t i = 0; workload_names[i]; i++) {
         for (uint64_t seed = 1; seed <= 3; seed++) {
             assert_true(workload_make(workload_names[i], seed, &log));
@@ -79,11 +71,10 @@ static void every_program_frees_only_what_is_alive_and_is_as_large_as_said(void 
     }
 }
 
-static void a_program_survives_its_text(void **state)
+TEST(a_program_survives_its_text)
 {
     struct request_log log, again;
     char path[] = "test_workloads.XXXXXX";
-    (void)state;
     assert_true(workload_make("streams", 5, &log)); /* the program that uses other streams */
     int fd = mkstemp(path);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
@@ -99,10 +90,5 @@ static void a_program_survives_its_text(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_and_a_seed_give_the_same_requests_everywhere),
-        cmocka_unit_test(every_program_frees_only_what_is_alive_and_is_as_large_as_said),
-        cmocka_unit_test(a_program_survives_its_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

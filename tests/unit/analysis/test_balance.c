@@ -2,15 +2,9 @@
  *
  * The balance of a device's memory: the parts of traces with known contents, and the result when
  * something is missing, late or counted twice. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/state/balance.h"
 #include "analysis/naming/library.h"
 #include "analysis/report/report.h"
@@ -91,9 +85,8 @@ static void done(struct vs_builder *b)
     vs_builder_remove(b);
 }
 
-static void every_kind_of_memory_is_a_part_of_its_own(void **state)
+TEST(every_kind_of_memory_is_a_part_of_its_own)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT, VS_OVERHEAD_REPORTED);
@@ -132,9 +125,8 @@ static void every_kind_of_memory_is_a_part_of_its_own(void **state)
     done(&b);
 }
 
-static void small_blocks_share_the_pages_their_addresses_lie_in(void **state)
+TEST(small_blocks_share_the_pages_their_addresses_lie_in)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
@@ -150,9 +142,8 @@ static void small_blocks_share_the_pages_their_addresses_lie_in(void **state)
 }
 
 /* Blocks that can be shared have segments of their size. */
-static void small_segments_share_pages_as_well(void **state)
+TEST(small_segments_share_pages_as_well)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
@@ -169,9 +160,8 @@ static void small_segments_share_pages_as_well(void **state)
     done(&b);
 }
 
-static void small_arrays_take_the_room_beside_small_blocks(void **state)
+TEST(small_arrays_take_the_room_beside_small_blocks)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
@@ -194,9 +184,8 @@ static void small_arrays_take_the_room_beside_small_blocks(void **state)
     done(&b);
 }
 
-static void managed_memory_explains_no_more_than_what_is_left(void **state)
+TEST(managed_memory_explains_no_more_than_what_is_left)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
@@ -217,9 +206,8 @@ static void managed_memory_explains_no_more_than_what_is_left(void **state)
     done(&b);
 }
 
-static void what_is_counted_twice_leaves_less_than_nothing(void **state)
+TEST(what_is_counted_twice_leaves_less_than_nothing)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
@@ -232,9 +220,8 @@ static void what_is_counted_twice_leaves_less_than_nothing(void **state)
     done(&b);
 }
 
-static void a_context_takes_what_came_with_it_along(void **state)
+TEST(a_context_takes_what_came_with_it_along)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT, VS_OVERHEAD_REPORTED);
@@ -260,9 +247,8 @@ static void a_context_takes_what_came_with_it_along(void **state)
     done(&b);
 }
 
-static void others_that_cannot_be_measured_are_not_a_part(void **state)
+TEST(others_that_cannot_be_measured_are_not_a_part)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT + GIB, VS_OVERHEAD_AT_MOST);
@@ -276,9 +262,8 @@ static void others_that_cannot_be_measured_are_not_a_part(void **state)
     done(&b);
 }
 
-static void the_latest_row_counts_and_brings_its_own_processes(void **state)
+TEST(the_latest_row_counts_and_brings_its_own_processes)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT, VS_OVERHEAD_REPORTED);
@@ -295,9 +280,8 @@ static void the_latest_row_counts_and_brings_its_own_processes(void **state)
     done(&b);
 }
 
-static void a_trace_without_rows_leaves_the_context_unexplained(void **state)
+TEST(a_trace_without_rows_leaves_the_context_unexplained)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     vs_builder_context(&b, 1, 0, true);
@@ -309,9 +293,8 @@ static void a_trace_without_rows_leaves_the_context_unexplained(void **state)
     done(&b);
 }
 
-static void without_a_reading_nothing_is_said(void **state)
+TEST(without_a_reading_nothing_is_said)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
@@ -324,9 +307,8 @@ static void without_a_reading_nothing_is_said(void **state)
     done(&b);
 }
 
-static void the_highest_use_is_distinguished_from_the_last_reading(void **state)
+TEST(the_highest_use_is_distinguished_from_the_last_reading)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
@@ -347,9 +329,8 @@ static void the_highest_use_is_distinguished_from_the_last_reading(void **state)
     done(&b);
 }
 
-static void the_reading_at_a_failure_counts(void **state)
+TEST(the_reading_at_a_failure_counts)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
@@ -366,9 +347,8 @@ static void the_reading_at_a_failure_counts(void **state)
     done(&b);
 }
 
-static void graphs_count_once_whatever_their_launches_share(void **state)
+TEST(graphs_count_once_whatever_their_launches_share)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
@@ -399,9 +379,8 @@ static void graphs_count_once_whatever_their_launches_share(void **state)
     done(&b);
 }
 
-static void libraries_go_by_the_names_people_know(void **state)
+TEST(libraries_go_by_the_names_people_know)
 {
-    (void)state;
     static const struct {
         const char *path, *name; /* NULL: part of the path to the driver */
         bool framework;
@@ -441,9 +420,8 @@ __attribute__((noinline)) static uint64_t own_stack(struct vs_builder *b)
     return stack;
 }
 
-static void a_stack_gives_the_object_that_called_and_none_is_unknown(void **state)
+TEST(a_stack_gives_the_object_that_called_and_none_is_unknown)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     b.stack = own_stack(&b);
@@ -468,23 +446,5 @@ static void a_stack_gives_the_object_that_called_and_none_is_unknown(void **stat
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_memory_is_a_part_of_its_own),
-        cmocka_unit_test(small_blocks_share_the_pages_their_addresses_lie_in),
-        cmocka_unit_test(small_segments_share_pages_as_well),
-        cmocka_unit_test(small_arrays_take_the_room_beside_small_blocks),
-        cmocka_unit_test(managed_memory_explains_no_more_than_what_is_left),
-        cmocka_unit_test(what_is_counted_twice_leaves_less_than_nothing),
-        cmocka_unit_test(a_context_takes_what_came_with_it_along),
-        cmocka_unit_test(others_that_cannot_be_measured_are_not_a_part),
-        cmocka_unit_test(the_latest_row_counts_and_brings_its_own_processes),
-        cmocka_unit_test(a_trace_without_rows_leaves_the_context_unexplained),
-        cmocka_unit_test(without_a_reading_nothing_is_said),
-        cmocka_unit_test(the_highest_use_is_distinguished_from_the_last_reading),
-        cmocka_unit_test(the_reading_at_a_failure_counts),
-        cmocka_unit_test(graphs_count_once_whatever_their_launches_share),
-        cmocka_unit_test(libraries_go_by_the_names_people_know),
-        cmocka_unit_test(a_stack_gives_the_object_that_called_and_none_is_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,16 +2,10 @@
  *
  * The balance as printed: every row, the order, the signs, the text about the rest. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "viewer/report/balance_text.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -50,9 +44,8 @@ static void expect(const struct vs_balance *peak, const struct vs_balance *last,
     free(got);
 }
 
-static void every_part_has_its_row_and_they_add_up(void **state)
+TEST(every_part_has_its_row_and_they_add_up)
 {
-    (void)state;
     struct vs_balance peak = full();
     expect(&peak, &peak,
            "  device memory in use                            highest use\n"
@@ -79,9 +72,8 @@ static void every_part_has_its_row_and_they_add_up(void **state)
            "        1.03 GiB  of it outside PyTorch's allocator\n");
 }
 
-static void two_moments_stand_side_by_side(void **state)
+TEST(two_moments_stand_side_by_side)
 {
-    (void)state;
     struct vs_balance peak = full(), last = {.known = true, .event = 20, .time_ns = 1900000000,
                                              .place = "", .total = 16 * GIB, .context_count = 1,
                                              .contexts = 400 * MIB, .others_known = true,
@@ -113,9 +105,8 @@ static void two_moments_stand_side_by_side(void **state)
            "        1.03 GiB  of it outside PyTorch's allocator\n");
 }
 
-static void what_is_not_known_is_said(void **state)
+TEST(what_is_not_known_is_said)
 {
-    (void)state;
     struct vs_balance b = {.known = true, .event = 3, .place = "", .total = GIB,
                            .context_count = 2, .contexts = 100 * MIB, .contexts_unmeasured = 1,
                            .live = {[VS_FAMILY_ASYNC] = MIB}, .managed_live = 64 * MIB,
@@ -144,9 +135,8 @@ static void what_is_not_known_is_said(void **state)
 }
 
 /* A sampled trace: the error is the pages of allocations without events, not double counting. */
-static void rounding_of_recorded_allocations_alone_is_said(void **state)
+TEST(rounding_of_recorded_allocations_alone_is_said)
 {
-    (void)state;
     struct vs_balance b = {.known = true, .event = 3, .place = "", .total = GIB, .others_known = true,
                            .live = {[VS_FAMILY_DEVICE] = 90 * MIB}, .rounding = 30 * MIB,
                            .rounding_partial = true, .unexplained = -20 * (int64_t)MIB,
@@ -166,21 +156,13 @@ static void rounding_of_recorded_allocations_alone_is_said(void **state)
            "others\n");
 }
 
-static void nothing_is_printed_where_the_device_was_not_read(void **state)
+TEST(nothing_is_printed_where_the_device_was_not_read)
 {
-    (void)state;
     struct vs_balance none = {.place = ""};
     expect(&none, &none, "");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_part_has_its_row_and_they_add_up),
-        cmocka_unit_test(two_moments_stand_side_by_side),
-        cmocka_unit_test(what_is_not_known_is_said),
-        cmocka_unit_test(rounding_of_recorded_allocations_alone_is_said),
-        cmocka_unit_test(nothing_is_printed_where_the_device_was_not_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -3,15 +3,11 @@
  * The Chrome timeline, read back with a JSON parser: slices nest, time never decreases on a track,
  * counters reach exactly the reported peaks. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
+
 #include <json-c/json.h>
 
 #include "analysis/report/report.h"
@@ -181,9 +177,8 @@ static void busy_trace(struct vs_builder *b)
     }
 }
 
-static void counters_reach_exactly_the_reported_peaks(void **state)
+TEST(counters_reach_exactly_the_reported_peaks)
 {
-    (void)state;
     const uint64_t windows[] = {0, 10000, 1000000000};
     for (int w = 0; w < 3; w++) { /* every point, some merged, all merged */
         struct vs_builder b;
@@ -201,9 +196,8 @@ static void counters_reach_exactly_the_reported_peaks(void **state)
     }
 }
 
-static void merging_points_makes_fewer_of_them(void **state)
+TEST(merging_points_makes_fewer_of_them)
 {
-    (void)state;
     struct vs_builder b, c;
     busy_trace(&b);
     struct timeline all = export(&b, 0);
@@ -215,9 +209,8 @@ static void merging_points_makes_fewer_of_them(void **state)
     finish(&c, &few);
 }
 
-static void kernels_out_of_order_come_out_in_order(void **state)
+TEST(kernels_out_of_order_come_out_in_order)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "GPU", GIB);
@@ -234,9 +227,8 @@ static void kernels_out_of_order_come_out_in_order(void **state)
     finish(&b, &t);
 }
 
-static void overlapping_slices_of_one_stream_are_cut_and_counted(void **state)
+TEST(overlapping_slices_of_one_stream_are_cut_and_counted)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "GPU", GIB);
@@ -250,9 +242,8 @@ static void overlapping_slices_of_one_stream_are_cut_and_counted(void **state)
     finish(&b, &t);
 }
 
-static void ranges_left_open_and_stray_pops_still_nest(void **state)
+TEST(ranges_left_open_and_stray_pops_still_nest)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_pop(&b);
@@ -270,9 +261,8 @@ static void ranges_left_open_and_stray_pops_still_nest(void **state)
     finish(&b, &t);
 }
 
-static void crossing_domains_are_closed_and_opened_again(void **state)
+TEST(crossing_domains_are_closed_and_opened_again)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     uint64_t d1 = vs_builder_string(&b, "library"), d2 = vs_builder_string(&b, "program");
@@ -291,9 +281,8 @@ static void crossing_domains_are_closed_and_opened_again(void **state)
     finish(&b, &t);
 }
 
-static void start_end_ranges_are_paired_by_id(void **state)
+TEST(start_end_ranges_are_paired_by_id)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     uint64_t name = vs_builder_string(&b, "async work");
@@ -308,9 +297,8 @@ static void start_end_ranges_are_paired_by_id(void **state)
     finish(&b, &t);
 }
 
-static void names_with_quotes_and_foreign_bytes_survive(void **state)
+TEST(names_with_quotes_and_foreign_bytes_survive)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "GPU \"x\" \\ \t", GIB);
@@ -324,9 +312,8 @@ static void names_with_quotes_and_foreign_bytes_survive(void **state)
     finish(&b, &t);
 }
 
-static void the_json_writer_repairs_text_by_itself(void **state)
+TEST(the_json_writer_repairs_text_by_itself)
 {
-    (void)state;
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
@@ -337,9 +324,8 @@ static void the_json_writer_repairs_text_by_itself(void **state)
     free(text);
 }
 
-static void large_allocations_failures_and_marks_are_instants(void **state)
+TEST(large_allocations_failures_and_marks_are_instants)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "GPU", GIB); /* 1 % is 10.24 MiB */
@@ -364,9 +350,8 @@ static void large_allocations_failures_and_marks_are_instants(void **state)
     finish(&b, &t);
 }
 
-static void tracks_have_names_and_the_file_its_properties(void **state)
+TEST(tracks_have_names_and_the_file_its_properties)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "GPU", GIB);
@@ -394,9 +379,8 @@ static void tracks_have_names_and_the_file_its_properties(void **state)
     finish(&b, &t);
 }
 
-static void a_full_heap_hands_out_the_earliest_slice(void **state)
+TEST(a_full_heap_hands_out_the_earliest_slice)
 {
-    (void)state;
     struct vs_slices slices = {0};
     struct vs_slice out, in = {0};
     bool ready;
@@ -421,9 +405,8 @@ static void a_full_heap_hands_out_the_earliest_slice(void **state)
     vs_slices_free(&slices);
 }
 
-static void an_option_that_a_format_does_not_use_is_named(void **state)
+TEST(an_option_that_a_format_does_not_use_is_named)
 {
-    (void)state;
     struct vs_export_format spans = {.name = "spans", .options = VS_EXPORT_SPAN};
     assert_null(vs_export_unused(&spans, 0));
     assert_null(vs_export_unused(&spans, VS_EXPORT_SPAN));
@@ -433,9 +416,8 @@ static void an_option_that_a_format_does_not_use_is_named(void **state)
     assert_string_equal(vs_export_unused(&spans, VS_EXPORT_SPAN), "--from and --to");
 }
 
-static void formats_are_found_by_their_names(void **state)
+TEST(formats_are_found_by_their_names)
 {
-    (void)state;
     const struct vs_export_format *chrome = vs_export_find("chrome");
     assert_non_null(chrome);
     assert_string_equal(chrome->extension, "json");
@@ -446,21 +428,5 @@ static void formats_are_found_by_their_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counters_reach_exactly_the_reported_peaks),
-        cmocka_unit_test(merging_points_makes_fewer_of_them),
-        cmocka_unit_test(kernels_out_of_order_come_out_in_order),
-        cmocka_unit_test(overlapping_slices_of_one_stream_are_cut_and_counted),
-        cmocka_unit_test(ranges_left_open_and_stray_pops_still_nest),
-        cmocka_unit_test(crossing_domains_are_closed_and_opened_again),
-        cmocka_unit_test(start_end_ranges_are_paired_by_id),
-        cmocka_unit_test(names_with_quotes_and_foreign_bytes_survive),
-        cmocka_unit_test(the_json_writer_repairs_text_by_itself),
-        cmocka_unit_test(large_allocations_failures_and_marks_are_instants),
-        cmocka_unit_test(tracks_have_names_and_the_file_its_properties),
-        cmocka_unit_test(a_full_heap_hands_out_the_earliest_slice),
-        cmocka_unit_test(an_option_that_a_format_does_not_use_is_named),
-        cmocka_unit_test(formats_are_found_by_their_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -3,15 +3,11 @@
  * Parts of the Chrome timeline: a window has the activity that ran in it, as counted by the report
  * of that window, and the call stacks of allocations are complete, each frame written once. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
+
 #include <json-c/json.h>
 
 #include "analysis/report/report.h"
@@ -97,9 +93,8 @@ static void compare(struct vs_reader *reader, const struct vs_time_window *windo
     vs_report_free(report);
 }
 
-static void a_window_has_what_ran_in_it_whenever_it_was_recorded(void **state)
+TEST(a_window_has_what_ran_in_it_whenever_it_was_recorded)
 {
-    (void)state;
     struct vs_builder b;
     late_trace(&b);
     struct vs_reader *reader = open_trace(&b);
@@ -124,9 +119,8 @@ static void a_window_has_what_ran_in_it_whenever_it_was_recorded(void **state)
     vs_builder_remove(&b);
 }
 
-static void only_the_end_of_the_trace_is_its_end(void **state)
+TEST(only_the_end_of_the_trace_is_its_end)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_export_result stats;
     late_trace(&b);
@@ -171,9 +165,8 @@ static const char *innermost(struct json_object *root, struct json_object *event
     return json_object_get_string(get(first, "name"));
 }
 
-static void allocations_and_failures_have_their_stacks(void **state)
+TEST(allocations_and_failures_have_their_stacks)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "GPU", 1024 * MIB);
@@ -217,10 +210,5 @@ static void allocations_and_failures_have_their_stacks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_window_has_what_ran_in_it_whenever_it_was_recorded),
-        cmocka_unit_test(only_the_end_of_the_trace_is_its_end),
-        cmocka_unit_test(allocations_and_failures_have_their_stacks),
-    };
-    return cmocka_run_group_tests_name("chrome_parts", tests, NULL, NULL);
+    return vs_run_tests_around("chrome_parts", NULL, NULL, NULL, NULL);
 }

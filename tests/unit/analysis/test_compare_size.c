@@ -2,16 +2,10 @@
  *
  * The work of matching the call sites of two runs: names are compared in proportion to their length, and
  * two sites once, however many rounds the match takes. Work is counted, not timed, as in test_oom_size.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/budget/name_pairs.h"
 #include "analysis/compare/site_changes.h"
 
@@ -116,9 +110,8 @@ static uint64_t work_of_names(size_t length)
     return work;
 }
 
-static void names_cost_their_length(void **state)
+TEST(names_cost_their_length)
 {
-    (void)state;
     uint64_t few = work_of_names(30), many = work_of_names(120);
     print_message("%llu branches, %llu for names four times as long\n", (unsigned long long)few,
                   (unsigned long long)many);
@@ -142,9 +135,8 @@ static unsigned similarity_by_definition(const char *a, size_t n, const char *b,
     return n < 2 || m < 2 ? 0 : (unsigned)(2 * common * 1000 / (n + m - 2));
 }
 
-static void the_similarity_of_names_is_that_of_its_definition(void **state)
+TEST(the_similarity_of_names_is_that_of_its_definition)
 {
-    (void)state;
     uint64_t random = 1;
     for (int round = 0; round < 20000; round++) {
         char text[2][TEXT];
@@ -205,9 +197,8 @@ static uint64_t work_of_rounds(unsigned rounds)
     return work;
 }
 
-static void two_sites_are_compared_once(void **state)
+TEST(two_sites_are_compared_once)
 {
-    (void)state;
     uint64_t few = work_of_rounds(2), many = work_of_rounds(8);
     print_message("%llu branches in two rounds, %llu in eight\n", (unsigned long long)few,
                   (unsigned long long)many);
@@ -217,10 +208,5 @@ static void two_sites_are_compared_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_cost_their_length),
-        cmocka_unit_test(the_similarity_of_names_is_that_of_its_definition),
-        cmocka_unit_test(two_sites_are_compared_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -4,15 +4,11 @@
  * inert, several devices are told apart, lives are complete. Sums of recorded programs, and what
  * independent readers make of the files, are tested by tests/exports. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/cmocka_test.h"
+
 #include <json-c/json.h>
 
 #include "analysis/history/allocation_log.h"
@@ -112,9 +108,8 @@ static void assert_plain(const char *text)
         assert_true((unsigned char)*text >= 0x20 || *text == '\n' || *text == '\r');
 }
 
-static void names_in_a_flame_graph_are_inert(void **state)
+TEST(names_in_a_flame_graph_are_inert)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_export_options options = {0};
     size_t length;
@@ -135,9 +130,8 @@ static void names_in_a_flame_graph_are_inert(void **state)
     vs_builder_remove(&b);
 }
 
-static void names_in_the_flame_graph_of_two_runs_are_inert(void **state)
+TEST(names_in_the_flame_graph_of_two_runs_are_inert)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_reader *readers[2];
     char why[VS_READER_WHY_MAX], *text = NULL;
@@ -175,9 +169,8 @@ static void names_in_the_flame_graph_of_two_runs_are_inert(void **state)
     vs_builder_remove(&b);
 }
 
-static void the_data_of_a_flame_graph_is_json(void **state)
+TEST(the_data_of_a_flame_graph_is_json)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_export_options options = {0};
     size_t length;
@@ -200,9 +193,8 @@ static void the_data_of_a_flame_graph_is_json(void **state)
     vs_builder_remove(&b);
 }
 
-static void cells_are_no_formulas(void **state)
+TEST(cells_are_no_formulas)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_export_options options = {0};
     size_t length, lines;
@@ -220,9 +212,8 @@ static void cells_are_no_formulas(void **state)
     vs_builder_remove(&b);
 }
 
-static void a_line_of_collapsed_stacks_is_one_stack(void **state)
+TEST(a_line_of_collapsed_stacks_is_one_stack)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_export_options options = {0};
     size_t length;
@@ -243,9 +234,8 @@ static void a_line_of_collapsed_stacks_is_one_stack(void **state)
     vs_builder_remove(&b);
 }
 
-static void speedscope_has_profiles_for_each_device(void **state)
+TEST(speedscope_has_profiles_for_each_device)
 {
-    (void)state;
     static const uint64_t wanted[] = {1024 * HOSTILE * (HOSTILE + 1) / 2, HOSTILE, 3 * MIB, 2};
     struct vs_builder b;
     struct vs_export_options options = {0};
@@ -263,9 +253,8 @@ static void speedscope_has_profiles_for_each_device(void **state)
     vs_builder_remove(&b);
 }
 
-static void a_device_that_was_not_used_is_not_found(void **state)
+TEST(a_device_that_was_not_used_is_not_found)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_export_options options = {.one_device = true, .device = 5};
     struct vs_export_result result;
@@ -283,9 +272,8 @@ static void a_device_that_was_not_used_is_not_found(void **state)
     vs_builder_remove(&b);
 }
 
-static void a_full_disk_is_reported(void **state)
+TEST(a_full_disk_is_reported)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_export_options options = {0};
     struct vs_export_result result;
@@ -351,9 +339,8 @@ static void framework_event(struct vs_builder *b, bool alloc, uint64_t addr, uin
     vs_builder_event(b, e);
 }
 
-static void every_end_of_a_life_is_seen(void **state)
+TEST(every_end_of_a_life_is_seen)
 {
-    (void)state;
     struct vs_builder b;
     struct lives lives = {0};
     open_trace(&b);
@@ -390,9 +377,8 @@ static void every_end_of_a_life_is_seen(void **state)
     vs_builder_remove(&b);
 }
 
-static void memory_that_holds_tensors_has_no_row(void **state)
+TEST(memory_that_holds_tensors_has_no_row)
 {
-    (void)state;
     struct vs_builder b;
     struct lives lives = {0};
     open_trace(&b);
@@ -413,9 +399,8 @@ static void memory_that_holds_tensors_has_no_row(void **state)
     vs_builder_remove(&b);
 }
 
-static void tensors_have_their_kinds_freed_or_live(void **state)
+TEST(tensors_have_their_kinds_freed_or_live)
 {
-    (void)state;
     static const char torch[] = "/env/lib/python3.11/site-packages/torch/nn/modules/module.py";
     struct vs_builder b;
     struct lives lives = {0};
@@ -441,9 +426,8 @@ static void tensors_have_their_kinds_freed_or_live(void **state)
 
 /* --- the tree --- */
 
-static void equal_callers_are_one_node(void **state)
+TEST(equal_callers_are_one_node)
 {
-    (void)state;
     struct vs_call_tree tree = {0};
     static const uint32_t a[] = {1, 2, 3}, b[] = {1, 2, 4}, c[] = {1, 2};
     assert_int_equal(vs_call_tree_open(&tree), VS_OK);
@@ -472,19 +456,5 @@ static void equal_callers_are_one_node(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_in_a_flame_graph_are_inert),
-        cmocka_unit_test(names_in_the_flame_graph_of_two_runs_are_inert),
-        cmocka_unit_test(the_data_of_a_flame_graph_is_json),
-        cmocka_unit_test(cells_are_no_formulas),
-        cmocka_unit_test(a_line_of_collapsed_stacks_is_one_stack),
-        cmocka_unit_test(speedscope_has_profiles_for_each_device),
-        cmocka_unit_test(a_device_that_was_not_used_is_not_found),
-        cmocka_unit_test(a_full_disk_is_reported),
-        cmocka_unit_test(every_end_of_a_life_is_seen),
-        cmocka_unit_test(memory_that_holds_tensors_has_no_row),
-        cmocka_unit_test(tensors_have_their_kinds_freed_or_live),
-        cmocka_unit_test(equal_callers_are_one_node),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,16 +2,10 @@
  *
  * The kinds of tensors as `vramscope fit` prints them. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "viewer/report/fit_text.h"
 
 #define GIB (UINT64_C(1) << 30)
@@ -47,9 +41,8 @@ static void set(struct vs_kinds_table *table, enum vs_kind kind, uint64_t bytes)
     table->total.bytes += bytes;
 }
 
-static void kinds_are_printed_the_largest_first_without_small_ones(void **state)
+TEST(kinds_are_printed_the_largest_first_without_small_ones)
 {
-    (void)state;
     struct vs_kinds_table table = {0};
     set(&table, VS_KIND_PARAMETERS, 15 * GIB);
     set(&table, VS_KIND_GRADIENTS, 14 * GIB);
@@ -66,9 +59,8 @@ static void kinds_are_printed_the_largest_first_without_small_ones(void **state)
     free(text);
 }
 
-static void nothing_is_printed_where_all_is_unknown(void **state)
+TEST(nothing_is_printed_where_all_is_unknown)
 {
-    (void)state;
     struct vs_kinds_table table = {0};
     set(&table, VS_KIND_UNKNOWN, 15 * GIB);
     char *text = printed(&table, false);
@@ -81,9 +73,5 @@ static void nothing_is_printed_where_all_is_unknown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_are_printed_the_largest_first_without_small_ones),
-        cmocka_unit_test(nothing_is_printed_where_all_is_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,17 +2,11 @@
  *
  * What `vramscope fit` reads from traces of known content: peaks, who held them, failures and
  * recoveries, and the answer of several processes together. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/fit/fit_answer.h"
 #include "analysis/naming/python_file.h"
 #include "base/vs_size.h"
@@ -81,9 +75,8 @@ static void finish(struct vs_fit_trace *trace)
     vs_builder_remove(&b);
 }
 
-static void attempts_for_one_tensor_are_one_failure(void **state)
+TEST(attempts_for_one_tensor_are_one_failure)
 {
-    (void)state;
     begin();
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), GIB, GIB);
     tensor(A(0), GIB, GIB, GIB);
@@ -113,9 +106,8 @@ static void attempts_for_one_tensor_are_one_failure(void **state)
     finish(trace);
 }
 
-static void emptying_the_cache_is_a_retry(void **state)
+TEST(emptying_the_cache_is_a_retry)
 {
-    (void)state;
     begin();
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), GIB, GIB);
     tensor(A(0), GIB, GIB, GIB);
@@ -130,9 +122,8 @@ static void emptying_the_cache_is_a_retry(void **state)
 }
 
 /* As in the post-mortem. */
-static void a_later_step_or_as_much_memory_is_a_recovery(void **state)
+TEST(a_later_step_or_as_much_memory_is_a_recovery)
 {
-    (void)state;
     begin();
     vs_builder_step(&b, 1);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 4 * GIB, GIB, 8 * GIB);
@@ -150,9 +141,8 @@ static void a_later_step_or_as_much_memory_is_a_recovery(void **state)
     finish(trace);
 }
 
-static void a_program_that_goes_on_and_ends_well_has_recovered(void **state)
+TEST(a_program_that_goes_on_and_ends_well_has_recovered)
 {
-    (void)state;
     begin();
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 3 * GIB, GIB, 8 * GIB);
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1), 32 * MIB, 32 * MIB);
@@ -163,9 +153,8 @@ static void a_program_that_goes_on_and_ends_well_has_recovered(void **state)
 }
 
 /* More failures than a replay keeps, of which the first two kinds matter. */
-static void the_first_failure_of_a_mixed_storm_is_named(void **state)
+TEST(the_first_failure_of_a_mixed_storm_is_named)
 {
-    (void)state;
     begin();
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), GIB, GIB);
     for (unsigned i = 0; i < 700; i++) { /* each step goes on without it */
@@ -184,9 +173,8 @@ static void the_first_failure_of_a_mixed_storm_is_named(void **state)
     finish(trace);
 }
 
-static void tensors_belong_to_the_line_marked_in_the_open_range(void **state)
+TEST(tensors_belong_to_the_line_marked_in_the_open_range)
 {
-    (void)state;
     begin();
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4 * GIB, 4 * GIB);
     vs_builder_step(&b, 0);
@@ -216,9 +204,8 @@ static void tensors_belong_to_the_line_marked_in_the_open_range(void **state)
     finish(trace);
 }
 
-static void a_marked_line_without_a_range_ends_with_its_mark(void **state)
+TEST(a_marked_line_without_a_range_ends_with_its_mark)
 {
-    (void)state;
     begin();
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4 * GIB, 4 * GIB);
     mark("at /x/train.py:30");
@@ -240,9 +227,8 @@ static void a_marked_line_without_a_range_ends_with_its_mark(void **state)
     finish(trace);
 }
 
-static void the_highest_use_includes_what_no_allocation_holds(void **state)
+TEST(the_highest_use_includes_what_no_allocation_holds)
 {
-    (void)state;
     begin();
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), GIB, GIB);
     reading(8 * GIB - GIB - 400 * MIB); /* a context */
@@ -256,9 +242,8 @@ static void the_highest_use_includes_what_no_allocation_holds(void **state)
     finish(trace);
 }
 
-static void host_memory_is_not_the_gpus(void **state)
+TEST(host_memory_is_not_the_gpus)
 {
-    (void)state;
     begin();
     vs_builder_failed(&b, 0, VS_FAMILY_PINNED, GIB, 0, 0);
     struct vs_fit_trace *trace = end(0);
@@ -266,9 +251,8 @@ static void host_memory_is_not_the_gpus(void **state)
     finish(trace);
 }
 
-static void installed_packages_are_not_the_users(void **state)
+TEST(installed_packages_are_not_the_users)
 {
-    (void)state;
     static const char *const theirs[] = {
         "/v/lib/python3.11/site-packages/torch/nn/modules/linear.py", "/usr/lib/python3.11/runpy.py",
         "/usr/lib/python3/dist-packages/x.py", "<frozen runpy>",
@@ -280,9 +264,8 @@ static void installed_packages_are_not_the_users(void **state)
         assert_false(vs_python_is_library(users[i]));
 }
 
-static void equal_notes_are_counted_and_other_lines_ignored(void **state)
+TEST(equal_notes_are_counted_and_other_lines_ignored)
 {
-    (void)state;
     char path[] = "/tmp/vs_notes_XXXXXX";
     int fd = mkstemp(path);
     struct vs_fit_notes notes = {0};
@@ -328,9 +311,8 @@ static enum vs_fit_answer decide(struct vs_fit_trace *trace, int status)
     return run.answer;
 }
 
-static void the_exit_status_alone_decides_nothing_about_memory(void **state)
+TEST(the_exit_status_alone_decides_nothing_about_memory)
 {
-    (void)state;
     begin();
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), GIB, GIB);
     struct vs_fit_trace *good = end(0);
@@ -348,9 +330,8 @@ static void the_exit_status_alone_decides_nothing_about_memory(void **state)
     finish(bad);
 }
 
-static void one_gpu_without_an_answer_is_no_answer(void **state)
+TEST(one_gpu_without_an_answer_is_no_answer)
 {
-    (void)state;
     struct vs_fit_run runs[] = {{.gpu = "a", .value = "1", .answer = VS_FIT_YES},
                                 {.gpu = "a", .value = "2", .answer = VS_FIT_NO},
                                 {.gpu = "b", .value = "1", .answer = VS_FIT_NO}};
@@ -366,9 +347,8 @@ static void one_gpu_without_an_answer_is_no_answer(void **state)
 
 #define NOTE(lib, what, size) {.library = lib, .name = what, .text = "", .bytes = size, .count = 1}
 
-static void of_assumed_sizes_those_that_last_count_once_and_the_largest_workspace(void **state)
+TEST(of_assumed_sizes_those_that_last_count_once_and_the_largest_workspace)
 {
-    (void)state;
     struct vs_fit_note items[] = {
         NOTE("NCCL", "communicator", 256 * VS_MIB),           NOTE("NCCL", "connections of 4 ranks", 432 * VS_MIB),
         NOTE("NCCL", "connections of 4 ranks", 576 * VS_MIB), NOTE("cuDNN", "handle", 0),
@@ -387,21 +367,5 @@ static void of_assumed_sizes_those_that_last_count_once_and_the_largest_workspac
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_assumed_sizes_those_that_last_count_once_and_the_largest_workspace),
-        cmocka_unit_test(attempts_for_one_tensor_are_one_failure),
-        cmocka_unit_test(emptying_the_cache_is_a_retry),
-        cmocka_unit_test(a_later_step_or_as_much_memory_is_a_recovery),
-        cmocka_unit_test(a_program_that_goes_on_and_ends_well_has_recovered),
-        cmocka_unit_test(the_first_failure_of_a_mixed_storm_is_named),
-        cmocka_unit_test(tensors_belong_to_the_line_marked_in_the_open_range),
-        cmocka_unit_test(a_marked_line_without_a_range_ends_with_its_mark),
-        cmocka_unit_test(the_highest_use_includes_what_no_allocation_holds),
-        cmocka_unit_test(host_memory_is_not_the_gpus),
-        cmocka_unit_test(installed_packages_are_not_the_users),
-        cmocka_unit_test(equal_notes_are_counted_and_other_lines_ignored),
-        cmocka_unit_test(the_exit_status_alone_decides_nothing_about_memory),
-        cmocka_unit_test(one_gpu_without_an_answer_is_no_answer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

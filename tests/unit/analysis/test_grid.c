@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The screen of the live view in memory: what is cut, what a terminal must not see. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "viewer/top/grid.h"
 #include "viewer/top/top_frame.h"
 
@@ -23,9 +17,8 @@ static const char *line(const struct vs_grid *grid, unsigned row)
     return text;
 }
 
-static void text_is_cut_at_its_end(void **state)
+TEST(text_is_cut_at_its_end)
 {
-    (void)state;
     struct vs_grid grid = {0};
     assert_int_equal(vs_grid_begin(&grid, 2, 10), VS_OK);
     assert_int_equal(vs_grid_put(&grid, 0, 1, 8, VS_PLAIN, "%s", "abcdefgh"), 8);
@@ -39,9 +32,8 @@ static void text_is_cut_at_its_end(void **state)
     vs_grid_free(&grid);
 }
 
-static void characters_that_a_terminal_would_interpret_are_replaced(void **state)
+TEST(characters_that_a_terminal_would_interpret_are_replaced)
 {
-    (void)state;
     struct vs_grid grid = {0};
     assert_int_equal(vs_grid_begin(&grid, 1, 12), VS_OK);
     vs_grid_put(&grid, 0, 0, 12, VS_PLAIN, "%s", "a\x1b[2J\x07\x7f\xc2\x9b\xff" "é");
@@ -55,9 +47,8 @@ static void characters_that_a_terminal_would_interpret_are_replaced(void **state
 }
 
 /* Any size, also ones in which nothing fits. */
-static void every_size_can_be_drawn(void **state)
+TEST(every_size_can_be_drawn)
 {
-    (void)state;
     struct vs_top_process process = {.pid = 4242,
                                      .view = {.exe = "/usr/bin/python3.11", .running = true,
                                               .cmdline = "python3 -u /home/me/train.py --x 1.py",
@@ -125,9 +116,8 @@ static void every_size_can_be_drawn(void **state)
 static struct vs_top_process processes[3];
 static struct vs_watch_device devices[3];
 
-static void the_selected_row_stays_selected_when_the_order_changes(void **state)
+TEST(the_selected_row_stays_selected_when_the_order_changes)
 {
-    (void)state;
     struct vs_top_model *model = calloc(1, sizeof *model);
     for (unsigned i = 0; i < 3; i++) {
         devices[i].allocated = (i + 1) % 3;
@@ -148,11 +138,5 @@ static void the_selected_row_stays_selected_when_the_order_changes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_cut_at_its_end),
-        cmocka_unit_test(characters_that_a_terminal_would_interpret_are_replaced),
-        cmocka_unit_test(every_size_can_be_drawn),
-        cmocka_unit_test(the_selected_row_stays_selected_when_the_order_changes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

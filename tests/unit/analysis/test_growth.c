@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Steps and growth without marks: programs of known behaviour are judged, and counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/growth/growth_internal.h"
 #include "support/growth_cases.h"
 #include "support/trace_builder.h"
@@ -172,7 +166,7 @@ static bool figures_right(const struct growth_case *one, const struct growth_tru
            row->since_step + early >= truth->since && row->since_step <= truth->since + early;
 }
 
-static void growth_is_told_from_benign_use_of_memory(void **state)
+TEST(growth_is_told_from_benign_use_of_memory)
 {
     struct fed *fed = *state;
     unsigned right = 0, all = 0, false_accusations = 0, steps = 0, figures = 0;
@@ -224,7 +218,7 @@ static struct judged judge(struct fed *fed, enum growth_program program, enum gr
     return run_case(fed, &one, &truth);
 }
 
-static void marks_win_over_the_repeating_requests(void **state)
+TEST(marks_win_over_the_repeating_requests)
 {
     struct fed *fed = *state;
     struct judged judged = judge(fed, PROGRAM_TRAIN, HABIT_LEAK, 50, true);
@@ -236,7 +230,7 @@ static void marks_win_over_the_repeating_requests(void **state)
     assert_int_equal(judged.row->bytes, judged.row->per_step * 50);
 }
 
-static void few_steps_are_weak_evidence(void **state)
+TEST(few_steps_are_weak_evidence)
 {
     struct fed *fed = *state;
     struct judged judged = judge(fed, PROGRAM_TRAIN, HABIT_LEAK, 2, false);
@@ -249,7 +243,7 @@ static void few_steps_are_weak_evidence(void **state)
     assert_true(judged.row->confidence > 0.9);
 }
 
-static void a_step_has_its_peak_its_growth_and_its_churn(void **state)
+TEST(a_step_has_its_peak_its_growth_and_its_churn)
 {
     struct fed *fed = *state;
     struct judged judged = judge(fed, PROGRAM_SIMPLE, HABIT_LEAK, 60, false);
@@ -266,7 +260,7 @@ static void a_step_has_its_peak_its_growth_and_its_churn(void **state)
     }
 }
 
-static void a_full_cache_grew_until_a_step(void **state)
+TEST(a_full_cache_grew_until_a_step)
 {
     struct fed *fed = *state;
     struct judged judged = judge(fed, PROGRAM_TRAIN, HABIT_CACHE, 100, false);
@@ -278,7 +272,7 @@ static void a_full_cache_grew_until_a_step(void **state)
 }
 
 /* A period of the history has several of these steps. */
-static void growth_freed_at_the_end_begins_with_its_first_step(void **state)
+TEST(growth_freed_at_the_end_begins_with_its_first_step)
 {
     struct fed *fed = *state;
     struct judged judged = judge(fed, PROGRAM_TRAIN, HABIT_FREED_AT_END, 104, true);
@@ -287,7 +281,7 @@ static void growth_freed_at_the_end_begins_with_its_first_step(void **state)
     assert_in_range(judged.row->since_step, 0, 1);
 }
 
-static void all_sites_of_an_account_are_summed(void **state)
+TEST(all_sites_of_an_account_are_summed)
 {
     struct fed *fed = *state;
     struct vs_growth_row sum;
@@ -319,7 +313,7 @@ static bool feed_and_ask(void *arg, const struct vs_event *event)
            (++asked->events % 97 || vs_growth_finish(asked->fed->tracker, &result) == VS_OK);
 }
 
-static void a_result_on_the_way_does_not_change_the_last(void **state)
+TEST(a_result_on_the_way_does_not_change_the_last)
 {
     struct fed *fed = *state;
     for (unsigned habit = 0; habit < HABIT_COUNT; habit++) {
@@ -356,7 +350,7 @@ static uint64_t below(uint64_t bound)
 }
 
 /* Events in any order, with frees of unknown addresses, lost contexts and unbalanced ranges. */
-static void any_events_are_followed(void **state)
+TEST(any_events_are_followed)
 {
     struct fed *fed = *state;
     feed_restart(fed);
@@ -390,9 +384,8 @@ static void any_events_are_followed(void **state)
 #define HISTORY 5000
 
 /* Compares the floors with the lowest of every value that a row had, window by window. */
-static void floors_are_the_lowest_of_each_window(void **state)
+TEST(floors_are_the_lowest_of_each_window)
 {
-    (void)state;
     struct vs_floors floors = {0};
     static uint64_t values[HISTORY * 2], at[HISTORY * 2]; /* after each change; its request */
     uint64_t live = 0, out[VS_FLOOR_WINDOWS];
@@ -431,7 +424,7 @@ static void floors_are_the_lowest_of_each_window(void **state)
 }
 
 /* Each step allocates and frees two blocks and keeps a small one for ten steps. */
-static void memory_does_not_grow_with_the_trace(void **state)
+TEST(memory_does_not_grow_with_the_trace)
 {
     struct fed *fed = *state;
     const uint64_t steps = 150000;
@@ -485,18 +478,5 @@ int main(int argc, char **argv)
         first_seed = strtoull(argv[1], NULL, 10);
         seeds = strtoull(argv[2], NULL, 10);
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(growth_is_told_from_benign_use_of_memory),
-        cmocka_unit_test(marks_win_over_the_repeating_requests),
-        cmocka_unit_test(few_steps_are_weak_evidence),
-        cmocka_unit_test(a_step_has_its_peak_its_growth_and_its_churn),
-        cmocka_unit_test(a_full_cache_grew_until_a_step),
-        cmocka_unit_test(growth_freed_at_the_end_begins_with_its_first_step),
-        cmocka_unit_test(all_sites_of_an_account_are_summed),
-        cmocka_unit_test(a_result_on_the_way_does_not_change_the_last),
-        cmocka_unit_test(any_events_are_followed),
-        cmocka_unit_test(floors_are_the_lowest_of_each_window),
-        cmocka_unit_test(memory_does_not_grow_with_the_trace),
-    };
-    return cmocka_run_group_tests(tests, open_feed, close_feed);
+    return vs_run_tests(open_feed, close_feed);
 }

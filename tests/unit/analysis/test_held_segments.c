@@ -2,14 +2,9 @@
  *
  * The segments that an allocator holds, after any events, are those of a plain table with an entry for
  * each page. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/report/held_segments.h"
 
 #define DEVICES 2
@@ -72,9 +67,8 @@ static void expect_the_table(void)
     assert_memory_equal(seen, owner, sizeof seen);
 }
 
-static void any_events_leave_what_a_table_of_pages_has(void **state)
+TEST(any_events_leave_what_a_table_of_pages_has)
 {
-    (void)state;
     uint64_t random = 1;
     for (uint64_t i = 1; i <= EVENTS; i++) {
         random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -91,9 +85,8 @@ static void any_events_leave_what_a_table_of_pages_has(void **state)
 }
 
 /* Memory that is mapped a second time is reserved already: it has no bytes of its own. */
-static void another_mapping_of_reserved_memory_holds_nothing(void **state)
+TEST(another_mapping_of_reserved_memory_holds_nothing)
 {
-    (void)state;
     struct vs_event event = {.kind = VS_EVENT_segment_map};
     event.segment_map.addr = BASE;
     event.segment_map.size = PAGE;
@@ -103,9 +96,8 @@ static void another_mapping_of_reserved_memory_holds_nothing(void **state)
 }
 
 /* In a damaged trace an extent may end beyond the last address. */
-static void an_extent_beyond_the_last_address_is_cut(void **state)
+TEST(an_extent_beyond_the_last_address_is_cut)
 {
-    (void)state;
     struct vs_event event = {.kind = VS_EVENT_segment_alloc};
     event.segment_alloc.addr = UINT64_MAX - 10;
     event.segment_alloc.size = UINT64_MAX;
@@ -123,10 +115,5 @@ static void an_extent_beyond_the_last_address_is_cut(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_events_leave_what_a_table_of_pages_has),
-        cmocka_unit_test(another_mapping_of_reserved_memory_holds_nothing),
-        cmocka_unit_test(an_extent_beyond_the_last_address_is_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

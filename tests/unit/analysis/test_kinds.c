@@ -2,16 +2,10 @@
  *
  * The kinds of tensors, with traces of known stacks: Python frames "FUNCTION PATH" and named native
  * frames "@NAME", the innermost first. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/kinds/kinds.h"
 #include "analysis/kinds/maker.h"
 #include "support/trace_builder.h"
@@ -223,9 +217,8 @@ static uint64_t bytes_at(struct trace *t, const char *name, enum vs_kind kind)
     return table.kinds[kind].bytes;
 }
 
-static void memory_of_modules_is_parameters(void **state)
+TEST(memory_of_modules_is_parameters)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, MAIN, MIB, MAKE_PARAMETER);
     ALLOC(t, MAIN, MIB, "Linear.__init__ " TORCH "nn/modules/linear.py", "Net.__init__ /home/u/net.py");
@@ -236,9 +229,8 @@ static void memory_of_modules_is_parameters(void **state)
     end(t);
 }
 
-static void a_forward_block_that_backward_needs_is_an_activation(void **state)
+TEST(a_forward_block_that_backward_needs_is_an_activation)
 {
-    (void)state;
     struct trace *t = begin();
     uint64_t saved = ALLOC(t, MAIN, 2 * MIB, FORWARD), passing = ALLOC(t, MAIN, MIB, FORWARD);
     moment(t, "forward");
@@ -254,9 +246,8 @@ static void a_forward_block_that_backward_needs_is_an_activation(void **state)
     end(t);
 }
 
-static void the_engines_first_free_begins_backward(void **state)
+TEST(the_engines_first_free_begins_backward)
 {
-    (void)state;
     struct trace *t = begin();
     drop(t, ENGINE, ALLOC(t, ENGINE, MIB, BACKWARD));
     uint64_t first = ALLOC(t, MAIN, MIB, FORWARD), second = ALLOC(t, MAIN, MIB, FORWARD);
@@ -268,9 +259,8 @@ static void the_engines_first_free_begins_backward(void **state)
     end(t);
 }
 
-static void what_outlives_backward_is_a_gradient(void **state)
+TEST(what_outlives_backward_is_a_gradient)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, MAIN, MIB, FORWARD);
     uint64_t gradient = ALLOC(t, ENGINE, 2 * MIB, BACKWARD);
@@ -287,9 +277,8 @@ static void what_outlives_backward_is_a_gradient(void **state)
     end(t);
 }
 
-static void a_gradient_that_the_main_thread_frees_first_is_one(void **state)
+TEST(a_gradient_that_the_main_thread_frees_first_is_one)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, MAIN, MIB, FORWARD);
     uint64_t gradient = ALLOC(t, ENGINE, 2 * MIB, BACKWARD);
@@ -300,9 +289,8 @@ static void a_gradient_that_the_main_thread_frees_first_is_one(void **state)
     end(t);
 }
 
-static void what_outlives_the_optimizers_step_is_its_state(void **state)
+TEST(what_outlives_the_optimizers_step_is_its_state)
 {
-    (void)state;
     struct trace *t = begin();
     uint64_t momentum = ALLOC(t, MAIN, 2 * MIB, STEP), passing = ALLOC(t, MAIN, MIB, STEP);
     uint64_t made = ALLOC(t, MAIN, MIB, INIT_GROUP);
@@ -317,9 +305,8 @@ static void what_outlives_the_optimizers_step_is_its_state(void **state)
     end(t);
 }
 
-static void a_marked_phase_ends_the_optimizers_step(void **state)
+TEST(a_marked_phase_ends_the_optimizers_step)
 {
-    (void)state;
     struct trace *t = begin();
     uint64_t momentum = ALLOC(t, MAIN, MIB, STEP);
     moment(t, "step");
@@ -330,9 +317,8 @@ static void a_marked_phase_ends_the_optimizers_step(void **state)
     end(t);
 }
 
-static void forward_code_inside_a_step_is_forward_code(void **state)
+TEST(forward_code_inside_a_step_is_forward_code)
 {
-    (void)state;
     struct trace *t = begin();
     uint64_t saved = ALLOC(t, MAIN, MIB, "Net.forward /home/u/net.py", "closure /home/u/train.py",
                            "LBFGS.step " TORCH "optim/lbfgs.py", "main /home/u/train.py");
@@ -344,9 +330,8 @@ static void forward_code_inside_a_step_is_forward_code(void **state)
     end(t);
 }
 
-static void the_operation_tells_inputs_from_the_users_computations(void **state)
+TEST(the_operation_tells_inputs_from_the_users_computations)
 {
-    (void)state;
     struct trace *t = begin();
     uint64_t average;
     ALLOC(t, MAIN, MIB, MAKE_INPUT);
@@ -370,9 +355,8 @@ static void the_operation_tells_inputs_from_the_users_computations(void **state)
     end(t);
 }
 
-static void without_names_data_is_what_comes_before_forward(void **state)
+TEST(without_names_data_is_what_comes_before_forward)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, MAIN, MIB, MAKE_INPUT);
     ALLOC(t, MAIN, MIB, FORWARD);
@@ -388,9 +372,8 @@ static void without_names_data_is_what_comes_before_forward(void **state)
     end(t);
 }
 
-static void scratch_memory_of_libraries_is_workspaces(void **state)
+TEST(scratch_memory_of_libraries_is_workspaces)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, MAIN, 2 * MIB, "@at::cuda::getCUDABlasLtWorkspace()", FORWARD);
     ALLOC(t, ENGINE, MIB, "@at::cuda::allocateCUDABlasWorkspace(unsigned long)", BACKWARD);
@@ -400,9 +383,8 @@ static void scratch_memory_of_libraries_is_workspaces(void **state)
     end(t);
 }
 
-static void repeated_forward_code_makes_activations(void **state)
+TEST(repeated_forward_code_makes_activations)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, ENGINE, MIB, BACKWARD);
     uint64_t saved = ALLOC(t, ENGINE, 2 * MIB, "Net.forward /home/u/net.py",
@@ -418,9 +400,8 @@ static void repeated_forward_code_makes_activations(void **state)
     end(t);
 }
 
-static void a_class_with_forward_makes_parameters(void **state)
+TEST(a_class_with_forward_makes_parameters)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, MAIN, MIB, "Scale.__init__ /home/u/net.py", "main /home/u/train.py");
     ALLOC(t, MAIN, 2 * MIB, "Data.__init__ /home/u/data.py", "main /home/u/train.py");
@@ -432,9 +413,8 @@ static void a_class_with_forward_makes_parameters(void **state)
     end(t);
 }
 
-static void wrappers_for_several_devices_have_buckets_and_gathered_parameters(void **state)
+TEST(wrappers_for_several_devices_have_buckets_and_gathered_parameters)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, MAIN, MIB, "DistributedDataParallel._ddp_init_helper " TORCH "nn/parallel/distributed.py",
           "DistributedDataParallel.__init__ " TORCH "nn/parallel/distributed.py", "main /home/u/train.py");
@@ -453,9 +433,8 @@ static void wrappers_for_several_devices_have_buckets_and_gathered_parameters(vo
     end(t);
 }
 
-static void hooks_on_the_engines_thread_do_not_hide_it(void **state)
+TEST(hooks_on_the_engines_thread_do_not_hide_it)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, MAIN, MIB, FORWARD);
     drop(t, ENGINE, ALLOC(t, ENGINE, MIB, "foreach_all_gather " TORCH "distributed/fsdp/_fsdp_collectives.py"));
@@ -468,9 +447,8 @@ static void hooks_on_the_engines_thread_do_not_hide_it(void **state)
     end(t);
 }
 
-static void stacks_without_python_are_unknown(void **state)
+TEST(stacks_without_python_are_unknown)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, MAIN, MIB, "@at::_ops::empty::call(int)");
     alloc_at(t, MAIN, MIB, 0);
@@ -482,9 +460,8 @@ static void stacks_without_python_are_unknown(void **state)
     end(t);
 }
 
-static void a_thread_without_python_code_is_the_engine_where_others_have_some(void **state)
+TEST(a_thread_without_python_code_is_the_engine_where_others_have_some)
 {
-    (void)state;
     struct trace *t = begin();
     uint64_t saved = ALLOC(t, MAIN, MIB, FORWARD);
     moment(t, "forward");
@@ -501,9 +478,8 @@ static void a_thread_without_python_code_is_the_engine_where_others_have_some(vo
     end(t);
 }
 
-static void after_a_failure_forward_blocks_are_activations_unless_their_stack_says_otherwise(void **state)
+TEST(after_a_failure_forward_blocks_are_activations_unless_their_stack_says_otherwise)
 {
-    (void)state;
     struct trace *t = begin();
     uint64_t passing = ALLOC(t, MAIN, MIB, "gelu " TORCH "nn/functional.py", FORWARD);
     drop(t, MAIN, passing); /* the stack's blocks are temporaries */
@@ -523,9 +499,8 @@ static void after_a_failure_forward_blocks_are_activations_unless_their_stack_sa
     end(t);
 }
 
-static void after_a_failure_in_backward_sizes_of_parameters_are_gradients(void **state)
+TEST(after_a_failure_in_backward_sizes_of_parameters_are_gradients)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, MAIN, 3 * MIB, MAKE_PARAMETER);
     ALLOC(t, ENGINE, 3 * MIB, BACKWARD);
@@ -539,9 +514,8 @@ static void after_a_failure_in_backward_sizes_of_parameters_are_gradients(void *
     end(t);
 }
 
-static void gradients_of_earlier_passes_stay_gradients_at_a_failure(void **state)
+TEST(gradients_of_earlier_passes_stay_gradients_at_a_failure)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, ENGINE, 3 * MIB, BACKWARD);
     ALLOC(t, MAIN, MIB, FORWARD);
@@ -553,9 +527,8 @@ static void gradients_of_earlier_passes_stay_gradients_at_a_failure(void **state
     end(t);
 }
 
-static void inference_keeps_results_and_caches_as_activations(void **state)
+TEST(inference_keeps_results_and_caches_as_activations)
 {
-    (void)state;
     struct trace *t = begin();
     uint64_t cache = ALLOC(t, MAIN, 2 * MIB, FORWARD), passing = ALLOC(t, MAIN, MIB, FORWARD);
     moment(t, "call");
@@ -584,9 +557,8 @@ static struct trace *imported_step(void)
     return t;
 }
 
-static void memory_that_an_imported_step_keeps_is_not_temporary(void **state)
+TEST(memory_that_an_imported_step_keeps_is_not_temporary)
 {
-    (void)state;
     struct trace *t = imported_step();
     finish_as(t, true, VS_END_IMPORTED);
     assert_int_equal(bytes_at(t, NULL, VS_KIND_ACTIVATIONS), MIB);
@@ -596,9 +568,8 @@ static void memory_that_an_imported_step_keeps_is_not_temporary(void **state)
     end(t);
 }
 
-static void an_imported_step_that_failed_is_not_taken_for_a_whole_one(void **state)
+TEST(an_imported_step_that_failed_is_not_taken_for_a_whole_one)
 {
-    (void)state;
     struct trace *t = imported_step();
     fail_alloc(t);
     finish_as(t, true, VS_END_IMPORTED);
@@ -609,9 +580,8 @@ static void an_imported_step_that_failed_is_not_taken_for_a_whole_one(void **sta
 }
 
 /* Without a backward pass or a later step nothing decides about it. */
-static void memory_that_an_imported_record_keeps_for_an_unknown_purpose_is_other(void **state)
+TEST(memory_that_an_imported_record_keeps_for_an_unknown_purpose_is_other)
 {
-    (void)state;
     struct trace *t = begin();
     vs_builder_event(&t->b, (struct vs_event){.kind = VS_EVENT_process});
     drop(t, 1, ALLOC(t, 1, 8 * MIB, "average /home/u/train.py"));
@@ -624,9 +594,8 @@ static void memory_that_an_imported_record_keeps_for_an_unknown_purpose_is_other
     end(t);
 }
 
-static void a_table_lists_its_blocks_by_address(void **state)
+TEST(a_table_lists_its_blocks_by_address)
 {
-    (void)state;
     struct trace *t = begin();
     uint64_t first = ALLOC(t, MAIN, MIB, MAKE_PARAMETER), saved = ALLOC(t, MAIN, 2 * MIB, FORWARD);
     uint64_t made = ALLOC(t, ENGINE, 4 * MIB, BACKWARD);
@@ -649,9 +618,8 @@ static void a_table_lists_its_blocks_by_address(void **state)
     end(t);
 }
 
-static void moments_are_answered_in_the_order_of_the_queries(void **state)
+TEST(moments_are_answered_in_the_order_of_the_queries)
 {
-    (void)state;
     struct trace *t = begin();
     ALLOC(t, MAIN, MIB, MAKE_PARAMETER);
     moment(t, "one");
@@ -671,9 +639,8 @@ static void moments_are_answered_in_the_order_of_the_queries(void **state)
     end(t);
 }
 
-static void tensors_without_events_are_unknown(void **state)
+TEST(tensors_without_events_are_unknown)
 {
-    (void)state;
     struct trace *t = begin();
     struct vs_event e = {.kind = VS_EVENT_unrecorded};
     e.unrecorded.level = VS_LEVEL_FRAMEWORK;
@@ -691,9 +658,8 @@ static void tensors_without_events_are_unknown(void **state)
 }
 
 /* Every rule is reached by each of its words: no earlier rule hides it. */
-static void every_rule_names_its_maker(void **state)
+TEST(every_rule_names_its_maker)
 {
-    (void)state;
     static const struct {
         const char *path, *words;
         enum vs_maker maker;
@@ -732,36 +698,5 @@ static void every_rule_names_its_maker(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_of_modules_is_parameters),
-        cmocka_unit_test(a_forward_block_that_backward_needs_is_an_activation),
-        cmocka_unit_test(the_engines_first_free_begins_backward),
-        cmocka_unit_test(what_outlives_backward_is_a_gradient),
-        cmocka_unit_test(a_gradient_that_the_main_thread_frees_first_is_one),
-        cmocka_unit_test(what_outlives_the_optimizers_step_is_its_state),
-        cmocka_unit_test(a_marked_phase_ends_the_optimizers_step),
-        cmocka_unit_test(forward_code_inside_a_step_is_forward_code),
-        cmocka_unit_test(the_operation_tells_inputs_from_the_users_computations),
-        cmocka_unit_test(without_names_data_is_what_comes_before_forward),
-        cmocka_unit_test(scratch_memory_of_libraries_is_workspaces),
-        cmocka_unit_test(repeated_forward_code_makes_activations),
-        cmocka_unit_test(a_class_with_forward_makes_parameters),
-        cmocka_unit_test(wrappers_for_several_devices_have_buckets_and_gathered_parameters),
-        cmocka_unit_test(hooks_on_the_engines_thread_do_not_hide_it),
-        cmocka_unit_test(stacks_without_python_are_unknown),
-        cmocka_unit_test(a_thread_without_python_code_is_the_engine_where_others_have_some),
-        cmocka_unit_test(
-            after_a_failure_forward_blocks_are_activations_unless_their_stack_says_otherwise),
-        cmocka_unit_test(after_a_failure_in_backward_sizes_of_parameters_are_gradients),
-        cmocka_unit_test(gradients_of_earlier_passes_stay_gradients_at_a_failure),
-        cmocka_unit_test(inference_keeps_results_and_caches_as_activations),
-        cmocka_unit_test(memory_that_an_imported_step_keeps_is_not_temporary),
-        cmocka_unit_test(an_imported_step_that_failed_is_not_taken_for_a_whole_one),
-        cmocka_unit_test(memory_that_an_imported_record_keeps_for_an_unknown_purpose_is_other),
-        cmocka_unit_test(a_table_lists_its_blocks_by_address),
-        cmocka_unit_test(moments_are_answered_in_the_order_of_the_queries),
-        cmocka_unit_test(tensors_without_events_are_unknown),
-        cmocka_unit_test(every_rule_names_its_maker),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,13 +2,7 @@
  *
  * Memory of a model from its description, against peaks of PyTorch 2.15 that
  * tests/torch/programs/transformer.py printed (docs/estimate.md), and growth from runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/estimate/model_memory.h"
 #include "analysis/estimate/peak_scaling.h"
 
@@ -28,18 +22,16 @@ static void expect(const struct vs_model *model, double forward, double backward
         assert_float_equal((double)e.total[m] / peaks[m], 1.0, percent / 100);
 }
 
-static void single_precision(void **state)
+TEST(single_precision)
 {
-    (void)state;
     struct vs_model m = base;
     expect(&m, 8461583872, 9510094336, 3326845952, 0.2);
     m.layers = 4;
     expect(&m, 5707298304, 6755808768, 2319885312, 0.2);
 }
 
-static void sixteen_bits(void **state)
+TEST(sixteen_bits)
 {
-    (void)state;
     struct vs_model m = base;
     m.half = true;
     expect(&m, 5805331968, 6329554432, 1662407680, 0.2);
@@ -49,17 +41,15 @@ static void sixteen_bits(void **state)
     expect(&m, 11312444928, 11836667392, 1662407680, 0.2);
 }
 
-static void autocast_copies_the_input_of_each_matrix(void **state)
+TEST(autocast_copies_the_input_of_each_matrix)
 {
-    (void)state;
     struct vs_model m = base;
     m.autocast = true;
     expect(&m, 7625344512, 8149566976, 3326845952, 0.2);
 }
 
-static void gated_mlps_and_grouped_heads(void **state)
+TEST(gated_mlps_and_grouped_heads)
 {
-    (void)state;
     struct vs_model m = base;
     m.half = m.gated = true;
     m.ffn = 2816;
@@ -67,18 +57,16 @@ static void gated_mlps_and_grouped_heads(void **state)
     expect(&m, 5959859712, 6484082176, 1589881856, 2.5);
 }
 
-static void checkpointed_layers_keep_their_inputs(void **state)
+TEST(checkpointed_layers_keep_their_inputs)
 {
-    (void)state;
     struct vs_model m = base;
     m.half = true;
     m.checkpointing = VS_CHECKPOINT_FULL;
     expect(&m, 3787339264, 4311561728, 1663456256, 0.2);
 }
 
-static void large_models_peak_at_the_end_of_a_step(void **state)
+TEST(large_models_peak_at_the_end_of_a_step)
 {
-    (void)state;
     struct vs_model m = base;
     struct vs_estimate e;
     m.layers = 24;
@@ -98,9 +86,8 @@ static void large_models_peak_at_the_end_of_a_step(void **state)
     expect(&m, 12464948736, 16074987008, 16070792192, 0.5);
 }
 
-static void zero_divides_by_stage(void **state)
+TEST(zero_divides_by_stage)
 {
-    (void)state;
     struct vs_model m = {.parameters = 8000000000, .half = true, .gpus = 8, .fused = true};
     struct vs_estimate e;
     const double expected[] = {8.0, 8.0, 8.0 / 8, 8.0 / 8}; /* gradients by stage, in GB of 2 bytes */
@@ -114,9 +101,8 @@ static void zero_divides_by_stage(void **state)
     }
 }
 
-static void the_shape_gives_the_parameters(void **state)
+TEST(the_shape_gives_the_parameters)
 {
-    (void)state;
     struct vs_model llama = {.layers = 32, .width = 4096, .heads = 32, .kv_heads = 8, .ffn = 14336,
                              .vocab = 128256, .gated = true};
     assert_int_equal(vs_model_shape_parameters(&llama), 8030261248); /* Llama 3 8B */
@@ -124,9 +110,8 @@ static void the_shape_gives_the_parameters(void **state)
     assert_int_equal(vs_model_shape_parameters(&llama), 8030261248 - 128256ull * 4096);
 }
 
-static void lora_trains_a_part(void **state)
+TEST(lora_trains_a_part)
 {
-    (void)state;
     struct vs_model m = {.parameters = 1000000, .trainable = 1000, .fused = true};
     struct vs_estimate e;
     vs_model_memory(&m, &e);
@@ -134,9 +119,8 @@ static void lora_trains_a_part(void **state)
     assert_false(e.has_activations);
 }
 
-static void absurd_sizes_saturate(void **state)
+TEST(absurd_sizes_saturate)
 {
-    (void)state;
     struct vs_model m = {.parameters = UINT64_MAX, .layers = UINT64_MAX, .width = UINT64_MAX,
                          .vocab = UINT64_MAX, .batch = UINT64_MAX, .sequence = UINT64_MAX};
     struct vs_estimate e;
@@ -145,9 +129,8 @@ static void absurd_sizes_saturate(void **state)
     assert_int_equal(vs_model_largest(&m, false, UINT64_MAX - 1), 0);
 }
 
-static void the_largest_batch_just_fits(void **state)
+TEST(the_largest_batch_just_fits)
 {
-    (void)state;
     struct vs_model m = base;
     struct vs_estimate e;
     uint64_t capacity = (uint64_t)(24 * GIB);
@@ -167,9 +150,8 @@ static struct vs_scaling_run batch_run(double batch, double allocated, double re
     return (struct vs_scaling_run){.x = {batch, 1}, .allocated = allocated, .reserved = reserved, .place = place};
 }
 
-static void runs_of_another_phase_are_left_out(void **state)
+TEST(runs_of_another_phase_are_left_out)
 {
-    (void)state;
     struct vs_scaling s;
     struct vs_scaling_run runs[] = {
         batch_run(1, 5 * GIB, 5.2 * GIB, "optimizer"), batch_run(2, 5 * GIB, 5.2 * GIB, "optimizer"),
@@ -183,9 +165,8 @@ static void runs_of_another_phase_are_left_out(void **state)
     assert_int_equal(vs_scaling_largest(&s.reserved, (double[]){8, 1}, 0, 22 * GIB), 18);
 }
 
-static void a_square_is_found_when_a_line_misses(void **state)
+TEST(a_square_is_found_when_a_line_misses)
 {
-    (void)state;
     struct vs_scaling s;
     struct vs_scaling_run runs[4];
     for (int i = 0; i < 4; i++) {
@@ -198,9 +179,8 @@ static void a_square_is_found_when_a_line_misses(void **state)
     assert_float_equal(s.allocated.error, 0, 1e-6);
 }
 
-static void two_arguments_multiply(void **state)
+TEST(two_arguments_multiply)
 {
-    (void)state;
     struct vs_scaling s;
     struct vs_scaling_run runs[3] = {{.place = ""}, {.place = ""}, {.place = ""}};
     const double x[3][2] = {{1, 512}, {2, 512}, {2, 1024}};
@@ -215,9 +195,8 @@ static void two_arguments_multiply(void **state)
 }
 
 /* Every value fits, also where rounding leaves a slope of nearly nothing. */
-static void a_flat_line_has_no_largest_value(void **state)
+TEST(a_flat_line_has_no_largest_value)
 {
-    (void)state;
     struct vs_scaling s;
     struct vs_scaling_run runs[] = {batch_run(1, GIB, GIB, ""), batch_run(2, GIB, GIB, ""),
                                     batch_run(4, GIB + 1e-3, GIB, "")};
@@ -226,9 +205,8 @@ static void a_flat_line_has_no_largest_value(void **state)
     assert_int_equal(vs_scaling_largest(&s.allocated, (double[]){4, 1}, 0, GIB / 2), 0);
 }
 
-static void one_point_is_not_a_line(void **state)
+TEST(one_point_is_not_a_line)
 {
-    (void)state;
     struct vs_scaling s;
     struct vs_scaling_run runs[] = {batch_run(4, GIB, GIB, ""), batch_run(4, GIB, GIB, "")};
     assert_int_not_equal(vs_scaling_fit(runs, 2, 1, &s), 0);
@@ -237,23 +215,5 @@ static void one_point_is_not_a_line(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_precision),
-        cmocka_unit_test(sixteen_bits),
-        cmocka_unit_test(autocast_copies_the_input_of_each_matrix),
-        cmocka_unit_test(gated_mlps_and_grouped_heads),
-        cmocka_unit_test(checkpointed_layers_keep_their_inputs),
-        cmocka_unit_test(large_models_peak_at_the_end_of_a_step),
-        cmocka_unit_test(zero_divides_by_stage),
-        cmocka_unit_test(the_shape_gives_the_parameters),
-        cmocka_unit_test(lora_trains_a_part),
-        cmocka_unit_test(absurd_sizes_saturate),
-        cmocka_unit_test(the_largest_batch_just_fits),
-        cmocka_unit_test(runs_of_another_phase_are_left_out),
-        cmocka_unit_test(a_square_is_found_when_a_line_misses),
-        cmocka_unit_test(two_arguments_multiply),
-        cmocka_unit_test(a_flat_line_has_no_largest_value),
-        cmocka_unit_test(one_point_is_not_a_line),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A stack of the maximum recorded depth still reports that there were more frames. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "support/cmocka_test.h"
 #include "analysis/naming/naming.h"
 #include "trace/record/recorder.h"
 
@@ -25,9 +19,8 @@ __attribute__((noinline)) static uint64_t descend(struct vs_recorder *recorder, 
     return stack;
 }
 
-static void a_full_stack_keeps_its_mark(void **state)
+TEST(a_full_stack_keeps_its_mark)
 {
-    (void)state;
     char path[] = "/tmp/vs_depth_XXXXXX", why[VS_READER_WHY_MAX];
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -59,6 +52,5 @@ static void a_full_stack_keeps_its_mark(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_full_stack_keeps_its_mark)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -4,14 +4,9 @@
  * traces with many call sites, failures, blocks and segments grows with their number, not with its square.
  * Work is counted, not timed: the rooms of the analysis are compiled again with a call at each branch (-fsanitize-coverage=trace-pc),
  * so that the figures do not depend on the machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/kinds/kinds.h"
 #include "analysis/oom/oom.h"
 #include "analysis/report/held_segments.h"
@@ -258,9 +253,8 @@ static void expect_no_square(const char *what, void (*program)(unsigned), void (
 }
 
 #define GROWS_EVENLY(program, analysis)                \
-    static void program##_are_no_square(void **s)      \
+    TEST(program##_are_no_square)                      \
     {                                                  \
-        (void)s;                                       \
         expect_no_square(#program, program, analysis); \
     }
 GROWS_EVENLY(many_sites, explain)
@@ -274,15 +268,5 @@ GROWS_EVENLY(many_parts, follow_segments)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_sites_are_no_square),
-        cmocka_unit_test(many_failures_are_no_square),
-        cmocka_unit_test(many_growing_sites_are_no_square),
-        cmocka_unit_test(many_repetitions_are_no_square),
-        cmocka_unit_test(many_steps_are_no_square),
-        cmocka_unit_test(many_holes_are_no_square),
-        cmocka_unit_test(many_gradients_are_no_square),
-        cmocka_unit_test(many_parts_are_no_square),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,12 +2,8 @@
  *
  * The driver refuses memory that is no allocation: a context, a module, a launch. Such a failure once
  * left no event, and the post-mortem said that nothing had failed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "support/cmocka_test.h"
 #include "analysis/oom/oom.h"
 #include "analysis/report/report.h"
 #include "base/vs_size.h"
@@ -73,9 +69,8 @@ static bool has_evidence(const struct vs_oom *oom, const char *text)
     return false;
 }
 
-static void a_context_too_many_is_a_failure_of_contexts(void **state)
+TEST(a_context_too_many_is_a_failure_of_contexts)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     contexts(&b, 5, 400 * (int64_t)VS_MIB);
@@ -91,9 +86,8 @@ static void a_context_too_many_is_a_failure_of_contexts(void **state)
     done(&b, &view);
 }
 
-static void a_first_context_beside_other_processes_is_one_too(void **state)
+TEST(a_first_context_beside_other_processes_is_one_too)
 {
-    (void)state;
     struct vs_builder b;
     start(&b);
     vs_builder_event(&b, (struct vs_event){
@@ -111,9 +105,8 @@ static void a_first_context_beside_other_processes_is_one_too(void **state)
 }
 
 /* It has size 0, which any allocation once counted as large enough for. */
-static void only_a_context_makes_up_for_one(void **state)
+TEST(only_a_context_makes_up_for_one)
 {
-    (void)state;
     for (int made = 0; made < 2; made++) {
         struct vs_builder b;
         start(&b);
@@ -130,9 +123,8 @@ static void only_a_context_makes_up_for_one(void **state)
 }
 
 /* The program's own memory fills the device: that a launch was first to notice does not matter. */
-static void a_launch_without_memory_has_the_usual_causes(void **state)
+TEST(a_launch_without_memory_has_the_usual_causes)
 {
-    (void)state;
     for (int grows = 0; grows < 2; grows++) {
         struct vs_builder b;
         start(&b);
@@ -159,11 +151,5 @@ static void a_launch_without_memory_has_the_usual_causes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_context_too_many_is_a_failure_of_contexts),
-        cmocka_unit_test(a_first_context_beside_other_processes_is_one_too),
-        cmocka_unit_test(only_a_context_makes_up_for_one),
-        cmocka_unit_test(a_launch_without_memory_has_the_usual_causes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Step names, range stacks, phases. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/state/phases.h"
 #include "analysis/state/sites.h"
 
-static void step_names_of_the_usual_frameworks_are_steps(void **state)
+TEST(step_names_of_the_usual_frameworks_are_steps)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool numbered;
@@ -34,9 +28,8 @@ static void step_names_of_the_usual_frameworks_are_steps(void **state)
     }
 }
 
-static void names_that_only_begin_like_a_step_are_not(void **state)
+TEST(names_that_only_begin_like_a_step_are_not)
 {
-    (void)state;
     static const char *const bad[] = {"stepping", "step 3 forward", "forward", "Optimizer.step",
                                       "", "iterator", "batchnorm", "epoch 3", "step x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -60,9 +53,8 @@ static bool pop(struct vs_phases *phases, uint32_t tid, uint64_t domain, uint64_
     return ended;
 }
 
-static void a_place_reads_as_step_and_phase(void **state)
+TEST(a_place_reads_as_step_and_phase)
 {
-    (void)state;
     struct vs_phases phases = {0};
     char text[VS_PLACE_TEXT_MAX];
     assert_int_equal(vs_phases_init(&phases), VS_OK);
@@ -79,9 +71,8 @@ static void a_place_reads_as_step_and_phase(void **state)
     vs_phases_free(&phases);
 }
 
-static void steps_share_one_phase_and_unnumbered_ones_are_counted(void **state)
+TEST(steps_share_one_phase_and_unnumbered_ones_are_counted)
 {
-    (void)state;
     struct vs_phases phases = {0};
     assert_int_equal(vs_phases_init(&phases), VS_OK);
     uint32_t first = push(&phases, 1, "train_step", 0, 0).phase;
@@ -100,9 +91,8 @@ static void steps_share_one_phase_and_unnumbered_ones_are_counted(void **state)
 
 /* PyTorch's steps begin where the one before ends: after five steps of a training, the report once
  * listed six, and two more forward phases than backward phases. */
-static void a_step_that_was_only_prepared_is_not_counted(void **state)
+TEST(a_step_that_was_only_prepared_is_not_counted)
 {
-    (void)state;
     for (int well = 0; well < 2; well++) {
         struct vs_phases phases = {0};
         assert_int_equal(vs_phases_init(&phases), VS_OK);
@@ -128,9 +118,8 @@ static void a_step_that_was_only_prepared_is_not_counted(void **state)
 
 /* A program with an optimizer and steps of its own had one step more than it made: the automatic one
  * that its first range ended. */
-static void an_automatic_step_that_gives_way_is_not_counted(void **state)
+TEST(an_automatic_step_that_gives_way_is_not_counted)
 {
-    (void)state;
     struct vs_phases phases = {0};
     assert_int_equal(vs_phases_init(&phases), VS_OK);
     push(&phases, 1, "step 1", 7, 0);
@@ -161,9 +150,8 @@ static void an_automatic_step_that_gives_way_is_not_counted(void **state)
 }
 
 /* A name as long as the text was left out: its row in the report had no name at all. */
-static void a_long_name_is_cut_and_not_left_out(void **state)
+TEST(a_long_name_is_cut_and_not_left_out)
 {
-    (void)state;
     static char name[65537];
     struct vs_phases phases = {0};
     char text[VS_PLACE_TEXT_MAX];
@@ -189,9 +177,8 @@ static void a_long_name_is_cut_and_not_left_out(void **state)
     vs_phases_free(&phases);
 }
 
-static void a_thread_without_ranges_is_where_the_main_thread_is(void **state)
+TEST(a_thread_without_ranges_is_where_the_main_thread_is)
 {
-    (void)state;
     struct vs_phases phases = {0};
     char text[VS_PLACE_TEXT_MAX];
     assert_int_equal(vs_phases_init(&phases), VS_OK);
@@ -204,9 +191,8 @@ static void a_thread_without_ranges_is_where_the_main_thread_is(void **state)
     vs_phases_free(&phases);
 }
 
-static void pops_match_their_domain_and_unmatched_ones_are_ignored(void **state)
+TEST(pops_match_their_domain_and_unmatched_ones_are_ignored)
 {
-    (void)state;
     struct vs_phases phases = {0};
     char text[VS_PLACE_TEXT_MAX];
     assert_int_equal(vs_phases_init(&phases), VS_OK);
@@ -224,9 +210,8 @@ static void pops_match_their_domain_and_unmatched_ones_are_ignored(void **state)
     vs_phases_free(&phases);
 }
 
-static void ranges_deeper_than_kept_still_match_their_pops(void **state)
+TEST(ranges_deeper_than_kept_still_match_their_pops)
 {
-    (void)state;
     struct vs_phases phases = {0};
     assert_int_equal(vs_phases_init(&phases), VS_OK);
     for (int i = 0; i < VS_RANGE_DEPTH_MAX + 40; i++)
@@ -238,9 +223,8 @@ static void ranges_deeper_than_kept_still_match_their_pops(void **state)
     vs_phases_free(&phases);
 }
 
-static void only_the_first_stepping_thread_delimits_steps(void **state)
+TEST(only_the_first_stepping_thread_delimits_steps)
 {
-    (void)state;
     struct vs_phases phases = {0};
     assert_int_equal(vs_phases_init(&phases), VS_OK);
     push(&phases, 1, "step 0", 0, 0);
@@ -257,9 +241,8 @@ static void growth(struct vs_growth *g, const uint64_t *levels, size_t count)
         vs_growth_update(g, levels[i], i, i, i == 0);
 }
 
-static void growth_needs_three_rises_and_hardly_any_fall(void **state)
+TEST(growth_needs_three_rises_and_hardly_any_fall)
 {
-    (void)state;
     const uint64_t leak[] = {0, 10, 20, 30}, twice[] = {0, 10, 20, 20}, saw[] = {0, 9, 0, 9, 0, 9},
                    warm[] = {0, 500, 500, 500, 500}, other[] = {5, 15, 15, 25, 25, 35, 35};
     struct vs_growth g[5] = {{0}};
@@ -277,9 +260,8 @@ static void growth_needs_three_rises_and_hardly_any_fall(void **state)
     assert_false(vs_growth_steady(&g[4], 60)); /* but not when it stopped long ago */
 }
 
-static void threads_take_what_their_ranges_need_and_have_a_bound(void **state)
+TEST(threads_take_what_their_ranges_need_and_have_a_bound)
 {
-    (void)state;
     struct vs_phases phases = {0};
     assert_int_equal(vs_phases_init(&phases), VS_OK);
     for (uint32_t tid = 1; tid <= VS_THREADS_MAX + 1000; tid++)
@@ -309,20 +291,5 @@ static void threads_take_what_their_ranges_need_and_have_a_bound(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(step_names_of_the_usual_frameworks_are_steps),
-        cmocka_unit_test(names_that_only_begin_like_a_step_are_not),
-        cmocka_unit_test(a_place_reads_as_step_and_phase),
-        cmocka_unit_test(an_automatic_step_that_gives_way_is_not_counted),
-        cmocka_unit_test(steps_share_one_phase_and_unnumbered_ones_are_counted),
-        cmocka_unit_test(a_step_that_was_only_prepared_is_not_counted),
-        cmocka_unit_test(a_long_name_is_cut_and_not_left_out),
-        cmocka_unit_test(a_thread_without_ranges_is_where_the_main_thread_is),
-        cmocka_unit_test(pops_match_their_domain_and_unmatched_ones_are_ignored),
-        cmocka_unit_test(ranges_deeper_than_kept_still_match_their_pops),
-        cmocka_unit_test(only_the_first_stepping_thread_delimits_steps),
-        cmocka_unit_test(growth_needs_three_rises_and_hardly_any_fall),
-        cmocka_unit_test(threads_take_what_their_ranges_need_and_have_a_bound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

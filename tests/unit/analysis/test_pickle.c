@@ -4,16 +4,10 @@
  * off anywhere, lengths beyond the file, operands that are missing, memos that multiply, depths
  * without end, and opcodes that would call something. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/import/pickle.h"
 
 static struct vs_pickle pickle;
@@ -31,7 +25,7 @@ static enum vs_err read_bytes(const void *bytes, size_t size)
 
 #define READ(text) read_bytes(text, sizeof(text) - 1)
 
-static void integers_of_every_length(void **state)
+TEST(integers_of_every_length)
 {
     static const struct {
         const char *bytes;
@@ -47,7 +41,6 @@ static void integers_of_every_length(void **state)
         CASE("\x8b\x02\x00\x00\x00\x00\x01", 256),
 #undef CASE
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(read_bytes(cases[i].bytes, cases[i].size), VS_OK);
         assert_int_equal(pickle.root.type, VS_PICKLE_INT);
@@ -57,9 +50,8 @@ static void integers_of_every_length(void **state)
     assert_int_equal(pickle.root.type, VS_PICKLE_BIG);
 }
 
-static void other_scalars(void **state)
+TEST(other_scalars)
 {
-    (void)state;
     assert_int_equal(READ("\x80\x02N."), VS_OK);
     assert_int_equal(pickle.root.type, VS_PICKLE_NONE);
     assert_int_equal(READ("\x80\x03\x88."), VS_OK);
@@ -76,9 +68,8 @@ static void other_scalars(void **state)
 }
 
 /* {"a": [1, 2, (3,)], "b": the same list} */
-static void containers_and_the_memo(void **state)
+TEST(containers_and_the_memo)
 {
-    (void)state;
     assert_int_equal(READ("\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00}(\x8c\x01" "a]\x94(K\x01K\x02K\x03"
                           "\x85" "e\x8c\x01" "bh\x00u."), VS_OK);
     const struct vs_pickle_value *a = vs_pickle_get(&pickle.root, "a");
@@ -99,16 +90,14 @@ static void containers_and_the_memo(void **state)
     assert_int_equal(vs_pickle_get(&pickle.root, "x")->integer, 3);
 }
 
-static void a_list_may_contain_itself(void **state)
+TEST(a_list_may_contain_itself)
 {
-    (void)state;
     assert_int_equal(READ("\x80\x02]q\x00h\x00" "a."), VS_OK);
     assert_ptr_equal(pickle.root.list->items[0].list, pickle.root.list);
 }
 
-static void calls_are_refused(void **state)
+TEST(calls_are_refused)
 {
-    (void)state;
     assert_int_equal(READ("\x80\x02" "cos\nsystem\n(S'true'\ntR."), VS_ERR_FORMAT);
     assert_non_null(strstr(why, "GLOBAL"));
     assert_non_null(strstr(why, "byte 2"));
@@ -126,9 +115,8 @@ static void calls_are_refused(void **state)
     }
 }
 
-static void other_protocols_and_files(void **state)
+TEST(other_protocols_and_files)
 {
-    (void)state;
     assert_int_equal(READ("\x80\x06N."), VS_ERR_VERSION);
     assert_non_null(strstr(why, "protocol 6"));
     assert_int_equal(READ("\x80\x01N."), VS_ERR_VERSION);
@@ -137,9 +125,8 @@ static void other_protocols_and_files(void **state)
     assert_int_equal(READ("\0"), VS_ERR_FORMAT);
 }
 
-static void operands_must_be_there(void **state)
+TEST(operands_must_be_there)
 {
-    (void)state;
     static const char *const bodies[] = {"a", "s", "e", "u", "t", "l", "d", "\x85", "\x86", "\x87",
                                          "\x94", "h\x01", "j\x01\x01\x01\x01", "NNa", "N(Ne", "](NNu",
                                          "}(Nu", "(Nd", "(a", "](a", "]N(a", "]((NNe", "", "NN", "(N",
@@ -155,9 +142,8 @@ static void operands_must_be_there(void **state)
     }
 }
 
-static void lengths_are_not_trusted(void **state)
+TEST(lengths_are_not_trusted)
 {
-    (void)state;
     assert_int_equal(READ("\x80\x02X\xff\xff\xff\xff" "abc"), VS_ERR_CORRUPT);
     assert_int_equal(READ("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff" "abc"), VS_ERR_CORRUPT);
     assert_int_equal(READ("\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x7f" "abc"), VS_ERR_CORRUPT);
@@ -167,10 +153,9 @@ static void lengths_are_not_trusted(void **state)
 }
 
 /* A million levels: nothing may recurse. */
-static void depth_is_no_matter(void **state)
+TEST(depth_is_no_matter)
 {
     enum { DEPTH = 1000000 };
-    (void)state;
     char *bytes = malloc(2 * DEPTH + 8);
     assert_non_null(bytes);
     size_t n = 0;
@@ -188,11 +173,10 @@ static void depth_is_no_matter(void **state)
 }
 
 /* Each list has the one before it twice: 2^999 leaves, but 1000 lists. */
-static void a_memo_does_not_multiply(void **state)
+TEST(a_memo_does_not_multiply)
 {
     unsigned char bytes[1000 * 14 + 8];
     size_t n = 0;
-    (void)state;
     bytes[n++] = 0x80;
     bytes[n++] = 4;
     bytes[n++] = '('; /* all of them become one tuple at the end */
@@ -217,11 +201,10 @@ static void a_memo_does_not_multiply(void **state)
 }
 
 /* The worst that a byte can cost. */
-static void memory_is_bounded_by_the_file(void **state)
+TEST(memory_is_bounded_by_the_file)
 {
     static const char patterns[][3] = {"}", "]", ")", "N", "(", "]\x94", "}\x94", "N\x85", "\x8c"};
     enum { SIZE = 1 << 20 };
-    (void)state;
     char *bytes = malloc(SIZE + 2);
     assert_non_null(bytes);
     memcpy(bytes, "\x80\x04", 2);
@@ -244,13 +227,5 @@ static int release(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_of_every_length), cmocka_unit_test(other_scalars),
-        cmocka_unit_test(containers_and_the_memo),  cmocka_unit_test(a_list_may_contain_itself),
-        cmocka_unit_test(calls_are_refused),        cmocka_unit_test(other_protocols_and_files),
-        cmocka_unit_test(operands_must_be_there),   cmocka_unit_test(lengths_are_not_trusted),
-        cmocka_unit_test(depth_is_no_matter),       cmocka_unit_test(a_memo_does_not_multiply),
-        cmocka_unit_test(memory_is_bounded_by_the_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, release);
+    return vs_run_tests(NULL, release);
 }

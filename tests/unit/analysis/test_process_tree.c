@@ -3,16 +3,11 @@
  * Parents and children, with reused pids and ended parents, and sums over processes against an
  * independently computed sum. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "support/cmocka_test.h"
 #include "analysis/processes/process_tree.h"
 #include "support/trace_builder.h"
 
@@ -32,9 +27,8 @@ static void expect(const struct vs_tree_member *m, uint32_t parent, enum vs_tree
     assert_int_equal(m->link, link);
 }
 
-static void a_number_used_again_links_to_the_process_that_was_alive(void **state)
+TEST(a_number_used_again_links_to_the_process_that_was_alive)
 {
-    (void)state;
     struct vs_tree_member m[] = {
         member(50, 1, 2, "9:0"), /* the first process with that pid, ended long ago */
         member(50, 100, 101, "9:0"),
@@ -54,9 +48,8 @@ static void a_number_used_again_links_to_the_process_that_was_alive(void **state
     expect(&sorted[5], 3, VS_TREE_CHILD);
 }
 
-static void programs_of_one_process_follow_each_other(void **state)
+TEST(programs_of_one_process_follow_each_other)
 {
-    (void)state;
     struct vs_tree_member m[] = {member(7, 5, 6, ""), member(7, 5, 8, ""), member(7, 5, 10, ""),
                                  member(9, 7, 9, "7:5000000000")};
     vs_tree_link_up(m, 4);
@@ -66,9 +59,8 @@ static void programs_of_one_process_follow_each_other(void **state)
     expect(&m[3], 1, VS_TREE_CHILD); /* the program that it ran then */
 }
 
-static void another_boot_or_an_unknown_birth_links_nothing(void **state)
+TEST(another_boot_or_an_unknown_birth_links_nothing)
 {
-    (void)state;
     struct vs_tree_member m[] = {member(7, 5, 6, ""), member(8, 9, 10, "7:5000000000"),
                                  member(9, 9, 11, "7:6000000000"), member(10, 9, 12, "7;5 nonsense")};
     m[1].boot = "another";
@@ -77,9 +69,8 @@ static void another_boot_or_an_unknown_birth_links_nothing(void **state)
         expect(&m[i], VS_TREE_NONE, VS_TREE_ROOT);
 }
 
-static void processes_in_between_that_left_no_trace_are_reported(void **state)
+TEST(processes_in_between_that_left_no_trace_are_reported)
 {
-    (void)state;
     struct vs_tree_member m[] = {member(7, 5, 6, ""), member(9, 9, 11, "8:8000000000 7:5000000000"),
                                  member(12, 20, 21, "11@20000000000 10@19000000000 7@18000000000 1:0")};
     vs_tree_link_up(m, 3);
@@ -87,9 +78,8 @@ static void processes_in_between_that_left_no_trace_are_reported(void **state)
     expect(&m[2], 0, VS_TREE_BELOW);
 }
 
-static void older_traces_are_linked_by_number_and_that_is_reported(void **state)
+TEST(older_traces_are_linked_by_number_and_that_is_reported)
 {
-    (void)state;
     struct vs_tree_member m[] = {member(7, 0, 6, ""), member(8, 0, 9, ""), member(9, 0, 5, "")};
     m[1].ppid = 7;
     m[2].ppid = 7; /* started before it: not its child */
@@ -100,9 +90,8 @@ static void older_traces_are_linked_by_number_and_that_is_reported(void **state)
 
 /* The kernel reports start times in ticks: nested forks within one tick, and recording began with
  * the youngest. */
-static void births_in_one_tick_link_in_any_order_of_recording(void **state)
+TEST(births_in_one_tick_link_in_any_order_of_recording)
 {
-    (void)state;
     struct vs_tree_member m[] = {
         member(13, 5, 6, "12@5003000000 11@5002000000 10@5001000000 1:0"),
         member(12, 5, 7, "11@5002000000 10@5001000000 1:0"),
@@ -118,9 +107,8 @@ static void births_in_one_tick_link_in_any_order_of_recording(void **state)
     expect(&m[4], VS_TREE_NONE, VS_TREE_ROOT);
 }
 
-static void links_never_go_round_whatever_members_say(void **state)
+TEST(links_never_go_round_whatever_members_say)
 {
-    (void)state;
     static const char *const words[] = {"", "1:0", "2:0 1:0", "3@1 2:0", "1@99999999999999 3:0", "2:1 3:1", "@"};
     uint64_t random = 1;
     for (int round = 0; round < 2000; round++) {
@@ -144,9 +132,8 @@ static void links_never_go_round_whatever_members_say(void **state)
 #define CHANGES 400
 
 /* Traces with known allocations, side by side in one order of time. */
-static void sums_are_those_of_all_events_in_the_order_of_time(void **state)
+TEST(sums_are_those_of_all_events_in_the_order_of_time)
 {
-    (void)state;
     struct vs_builder builders[TRACES];
     const char *paths[TRACES];
     uint64_t held[TRACES] = {0}, own[TRACES] = {0}, shares[TRACES] = {0}, sizes[TRACES][CHANGES];
@@ -218,9 +205,8 @@ static void total(struct vs_builder *b, struct vs_event_unrecorded u)
     vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_unrecorded, .unrecorded = u});
 }
 
-static void a_height_between_two_sums_counts_with_what_others_hold(void **state)
+TEST(a_height_between_two_sums_counts_with_what_others_hold)
 {
-    (void)state;
     struct vs_builder b[2];
     for (int i = 0; i < 2; i++) {
         vs_builder_open(&b[i], "observe");
@@ -269,9 +255,8 @@ static void a_height_between_two_sums_counts_with_what_others_hold(void **state)
 }
 
 /* The request that failed first is explained by what all processes held at that time. */
-static void what_each_held_at_a_time_is_known(void **state)
+TEST(what_each_held_at_a_time_is_known)
 {
-    (void)state;
     struct vs_builder b[2];
     for (int i = 0; i < 2; i++) {
         vs_builder_open(&b[i], "observe");
@@ -321,17 +306,5 @@ static void what_each_held_at_a_time_is_known(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_number_used_again_links_to_the_process_that_was_alive),
-        cmocka_unit_test(programs_of_one_process_follow_each_other),
-        cmocka_unit_test(another_boot_or_an_unknown_birth_links_nothing),
-        cmocka_unit_test(processes_in_between_that_left_no_trace_are_reported),
-        cmocka_unit_test(older_traces_are_linked_by_number_and_that_is_reported),
-        cmocka_unit_test(births_in_one_tick_link_in_any_order_of_recording),
-        cmocka_unit_test(links_never_go_round_whatever_members_say),
-        cmocka_unit_test(sums_are_those_of_all_events_in_the_order_of_time),
-        cmocka_unit_test(what_each_held_at_a_time_is_known),
-        cmocka_unit_test(a_height_between_two_sums_counts_with_what_others_hold),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Failed allocations by error: of a whole trace, at a point in time, and for arbitrary counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/checkpoint/trace_span.h"
 #include "analysis/report/report.h"
 #include "support/trace_builder.h"
@@ -28,9 +22,8 @@ static void assert_two_out_of_memory(struct vs_reader *reader, const char *path,
     vs_report_free(report);
 }
 
-static void a_trace_and_its_last_moment_count_the_same(void **state)
+TEST(a_trace_and_its_last_moment_count_the_same)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_reader *reader;
     char why[VS_READER_WHY_MAX];
@@ -47,9 +40,8 @@ static void a_trace_and_its_last_moment_count_the_same(void **state)
     vs_builder_remove(&b);
 }
 
-static void any_numbers_are_counted_in_bounds(void **state)
+TEST(any_numbers_are_counted_in_bounds)
 {
-    (void)state;
     struct vs_refusals refusals = {.count = 0};
     char name[VS_CUDA_ERROR_TEXT_MAX];
     vs_refusal_add(&refusals, 3, VS_FAMILY_PINNED, 1);
@@ -68,9 +60,5 @@ static void any_numbers_are_counted_in_bounds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_and_its_last_moment_count_the_same),
-        cmocka_unit_test(any_numbers_are_counted_in_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The replay of events in any order, valid or not: its sums always equal the live memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/state/replay.h"
 #include "support/trace_builder.h"
 
@@ -73,9 +66,8 @@ static struct vs_event random_event(void)
     }
 }
 
-static void sums_agree_with_what_is_live_whatever_comes(void **state)
+TEST(sums_agree_with_what_is_live_whatever_comes)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_reader *reader;
     char why[VS_READER_WHY_MAX];
@@ -113,9 +105,8 @@ static void sums_agree_with_what_is_live_whatever_comes(void **state)
     vs_builder_remove(&b);
 }
 
-static void the_walker_sees_a_sum_that_is_off(void **state)
+TEST(the_walker_sees_a_sum_that_is_off)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_reader *reader;
     struct vs_replay *replay;
@@ -141,9 +132,8 @@ static struct vs_event map(uint64_t addr, uint64_t size, uint64_t reserved)
         .segment_map = {.addr = addr, .size = size, .reserved = reserved, .context = 1}};
 }
 
-static void mapped_memory_is_reserved_once_and_given_back_in_any_parts(void **state)
+TEST(mapped_memory_is_reserved_once_and_given_back_in_any_parts)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_reader *reader;
     struct vs_replay *replay;
@@ -201,9 +191,8 @@ static void mapped_memory_is_reserved_once_and_given_back_in_any_parts(void **st
 }
 
 /* Allocations of graphs lie in the driver's memory for graphs. */
-static void memory_of_graphs_is_reserved_once(void **state)
+TEST(memory_of_graphs_is_reserved_once)
 {
-    (void)state;
     static const struct {
         uint64_t held, alloc, freed, reserved, allocated;
     } steps[] = {
@@ -238,9 +227,8 @@ static void memory_of_graphs_is_reserved_once(void **state)
     vs_builder_remove(&b);
 }
 
-static void memory_of_pools_outlives_its_context(void **state)
+TEST(memory_of_pools_outlives_its_context)
 {
-    (void)state;
     struct vs_replay *replay;
     struct vs_builder b;
     struct vs_reader *reader;
@@ -270,12 +258,5 @@ static void memory_of_pools_outlives_its_context(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_of_graphs_is_reserved_once),
-        cmocka_unit_test(memory_of_pools_outlives_its_context),
-        cmocka_unit_test(sums_agree_with_what_is_live_whatever_comes),
-        cmocka_unit_test(mapped_memory_is_reserved_once_and_given_back_in_any_parts),
-        cmocka_unit_test(the_walker_sees_a_sum_that_is_off),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

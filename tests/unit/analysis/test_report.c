@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reports of traces whose figures are all known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/naming/naming.h"
 #include "analysis/report/report.h"
 #include "support/trace_builder.h"
@@ -39,9 +33,8 @@ static void done(struct vs_builder *b, struct vs_report *report)
     vs_builder_remove(b);
 }
 
-static void observed_peaks_are_exact_and_say_when_and_where(void **state)
+TEST(observed_peaks_are_exact_and_say_when_and_where)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -80,9 +73,8 @@ static void observed_peaks_are_exact_and_say_when_and_where(void **state)
     done(&b, r);
 }
 
-static void cached_blocks_count_once_inside_their_segment(void **state)
+TEST(cached_blocks_count_once_inside_their_segment)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "caching");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -108,9 +100,8 @@ static void cached_blocks_count_once_inside_their_segment(void **state)
     done(&b, r);
 }
 
-static void utilisation_is_taken_at_the_fullest_moment_of_the_reserved_peak(void **state)
+TEST(utilisation_is_taken_at_the_fullest_moment_of_the_reserved_peak)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "caching");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -126,9 +117,8 @@ static void utilisation_is_taken_at_the_fullest_moment_of_the_reserved_peak(void
     done(&b, r);
 }
 
-static void devices_and_the_host_are_kept_apart(void **state)
+TEST(devices_and_the_host_are_kept_apart)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 1, "Second", 2 * GIB);
@@ -177,9 +167,8 @@ static const struct vs_report_site *site_called(const struct vs_report_sites *si
     return NULL;
 }
 
-static void sites_at_the_peak_are_named_and_weighed(void **state)
+TEST(sites_at_the_peak_are_named_and_weighed)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -228,9 +217,8 @@ USER(use_gradients, 2)
 USER(use_moments, 3)
 USER(use_logits, 4)
 
-static void a_function_all_allocations_go_through_names_no_site(void **state)
+TEST(a_function_all_allocations_go_through_names_no_site)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -250,9 +238,8 @@ static void a_function_all_allocations_go_through_names_no_site(void **state)
     done(&b, r);
 }
 
-static void a_function_with_few_callers_is_a_site_not_a_wrapper(void **state)
+TEST(a_function_with_few_callers_is_a_site_not_a_wrapper)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -264,9 +251,8 @@ static void a_function_with_few_callers_is_a_site_not_a_wrapper(void **state)
     done(&b, r);
 }
 
-static void growth_is_found_by_site_and_warm_up_is_not_growth(void **state)
+TEST(growth_is_found_by_site_and_warm_up_is_not_growth)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -297,9 +283,8 @@ static void growth_is_found_by_site_and_warm_up_is_not_growth(void **state)
 
 /* 64 blocks that are replaced at random, as of a cache that is full: of one size, of two, or of
  * one and freed at the end. */
-static void a_full_cache_is_constant_only_if_its_level_is(void **state)
+TEST(a_full_cache_is_constant_only_if_its_level_is)
 {
-    (void)state;
     for (unsigned kind = 0; kind < 3; kind++) {
         bool varied = kind == 1, freed = kind == 2;
         struct vs_builder b;
@@ -329,9 +314,8 @@ static void a_full_cache_is_constant_only_if_its_level_is(void **state)
     }
 }
 
-static void temporaries_are_those_freed_before_the_next_allocation(void **state)
+TEST(temporaries_are_those_freed_before_the_next_allocation)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -350,9 +334,8 @@ static void temporaries_are_those_freed_before_the_next_allocation(void **state)
     done(&b, r);
 }
 
-static void memory_of_a_destroyed_context_is_lost_not_live(void **state)
+TEST(memory_of_a_destroyed_context_is_lost_not_live)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "caching");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -370,9 +353,8 @@ static void memory_of_a_destroyed_context_is_lost_not_live(void **state)
     done(&b, r);
 }
 
-static void phases_have_times_and_peaks_of_their_own(void **state)
+TEST(phases_have_times_and_peaks_of_their_own)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -407,9 +389,8 @@ static void phases_have_times_and_peaks_of_their_own(void **state)
 }
 
 /* The post-mortem called such a failure recovered; the report listed it among the others. */
-static void a_program_that_ended_well_did_without_the_memory(void **state)
+TEST(a_program_that_ended_well_did_without_the_memory)
 {
-    (void)state;
     for (int followed = 0; followed < 2; followed++) {
         struct vs_builder b;
         vs_builder_open(&b, "observe");
@@ -426,9 +407,8 @@ static void a_program_that_ended_well_did_without_the_memory(void **state)
     }
 }
 
-static void failures_say_whether_the_program_got_over_them(void **state)
+TEST(failures_say_whether_the_program_got_over_them)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -453,9 +433,8 @@ static void failures_say_whether_the_program_got_over_them(void **state)
     done(&b, r);
 }
 
-static void the_framework_level_is_counted_beside_not_added(void **state)
+TEST(the_framework_level_is_counted_beside_not_added)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -477,9 +456,8 @@ static void the_framework_level_is_counted_beside_not_added(void **state)
     done(&b, r);
 }
 
-static void kernels_and_copies_are_summed_by_name_and_kind(void **state)
+TEST(kernels_and_copies_are_summed_by_name_and_kind)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -505,9 +483,8 @@ static void kernels_and_copies_are_summed_by_name_and_kind(void **state)
     done(&b, r);
 }
 
-static void kernels_of_cpp_programs_are_named_as_people_write_them(void **state)
+TEST(kernels_of_cpp_programs_are_named_as_people_write_them)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -519,9 +496,8 @@ static void kernels_of_cpp_programs_are_named_as_people_write_them(void **state)
     done(&b, r);
 }
 
-static void nonsense_in_a_trace_is_counted_not_fatal(void **state)
+TEST(nonsense_in_a_trace_is_counted_not_fatal)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -541,9 +517,8 @@ static void nonsense_in_a_trace_is_counted_not_fatal(void **state)
     done(&b, r);
 }
 
-static void plumbing_is_distinguished_from_user_code(void **state)
+TEST(plumbing_is_distinguished_from_user_code)
 {
-    (void)state;
     assert_true(vs_naming_is_plumbing("anything", "libcudart.so.13", NULL));
     assert_true(vs_naming_is_plumbing("cudaMalloc", "train_lm", NULL));
     assert_true(vs_naming_is_plumbing("cuMemAlloc_v2", "train_lm", NULL));
@@ -562,9 +537,8 @@ static void plumbing_is_distinguished_from_user_code(void **state)
     assert_false(vs_naming_is_startup("main", "train_lm"));
 }
 
-static void a_million_events_take_about_a_second_a_pass(void **state)
+TEST(a_million_events_take_about_a_second_a_pass)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "caching");
     vs_builder_device(&b, 0, "Test GPU", 80 * GIB);
@@ -594,27 +568,5 @@ static void a_million_events_take_about_a_second_a_pass(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(observed_peaks_are_exact_and_say_when_and_where),
-        cmocka_unit_test(cached_blocks_count_once_inside_their_segment),
-        cmocka_unit_test(utilisation_is_taken_at_the_fullest_moment_of_the_reserved_peak),
-        cmocka_unit_test(devices_and_the_host_are_kept_apart),
-        cmocka_unit_test(sites_at_the_peak_are_named_and_weighed),
-        cmocka_unit_test(a_function_all_allocations_go_through_names_no_site),
-        cmocka_unit_test(a_function_with_few_callers_is_a_site_not_a_wrapper),
-        cmocka_unit_test(growth_is_found_by_site_and_warm_up_is_not_growth),
-        cmocka_unit_test(a_full_cache_is_constant_only_if_its_level_is),
-        cmocka_unit_test(temporaries_are_those_freed_before_the_next_allocation),
-        cmocka_unit_test(memory_of_a_destroyed_context_is_lost_not_live),
-        cmocka_unit_test(phases_have_times_and_peaks_of_their_own),
-        cmocka_unit_test(a_program_that_ended_well_did_without_the_memory),
-        cmocka_unit_test(failures_say_whether_the_program_got_over_them),
-        cmocka_unit_test(the_framework_level_is_counted_beside_not_added),
-        cmocka_unit_test(kernels_and_copies_are_summed_by_name_and_kind),
-        cmocka_unit_test(kernels_of_cpp_programs_are_named_as_people_write_them),
-        cmocka_unit_test(nonsense_in_a_trace_is_counted_not_fatal),
-        cmocka_unit_test(plumbing_is_distinguished_from_user_code),
-        cmocka_unit_test(a_million_events_take_about_a_second_a_pass),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

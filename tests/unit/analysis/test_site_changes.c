@@ -2,14 +2,9 @@
  *
  * Matching the call sites of two runs: what is new, gone, grown, shrunk or moved, whatever the order of
  * the lists and the addresses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/compare/change_labels.h"
 #include "analysis/compare/site_moves.h"
 #include "analysis/compare/site_similar.h"
@@ -56,9 +51,8 @@ static void match(struct vs_arena *memory, const struct list *a, const struct li
 }
 
 /* With another caller a function may become one that reports leave out of the names of call sites. */
-static void a_further_caller_of_a_wrapper_renames_nothing(void **state)
+TEST(a_further_caller_of_a_wrapper_renames_nothing)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -80,9 +74,8 @@ static void a_further_caller_of_a_wrapper_renames_nothing(void **state)
     vs_arena_free_all(&memory);
 }
 
-static void the_order_and_other_lines_do_not_matter(void **state)
+TEST(the_order_and_other_lines_do_not_matter)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -100,9 +93,8 @@ static void the_order_and_other_lines_do_not_matter(void **state)
     vs_arena_free_all(&memory);
 }
 
-static void new_gone_grown_and_shrunk_are_told_apart(void **state)
+TEST(new_gone_grown_and_shrunk_are_told_apart)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -125,9 +117,8 @@ static void new_gone_grown_and_shrunk_are_told_apart(void **state)
     vs_arena_free_all(&memory);
 }
 
-static void a_renamed_or_moved_function_is_moved(void **state)
+TEST(a_renamed_or_moved_function_is_moved)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -148,9 +139,8 @@ static void a_renamed_or_moved_function_is_moved(void **state)
 }
 
 /* A function that calls it was added: an extracted helper. */
-static void a_call_through_another_function_is_moved(void **state)
+TEST(a_call_through_another_function_is_moved)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -179,9 +169,8 @@ static void buffer_of(struct list *l, uint64_t bytes, const char *part, const ch
 }
 
 /* The file and the function were renamed, and a part of the function was extracted: the part was new. */
-static void an_extracted_function_of_a_renamed_one_is_moved(void **state)
+TEST(an_extracted_function_of_a_renamed_one_is_moved)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes, reserved;
     struct list a = {0}, b = {0}, more = {0}, less = {0};
@@ -210,9 +199,8 @@ static void an_extracted_function_of_a_renamed_one_is_moved(void **state)
     vs_arena_free_all(&memory);
 }
 
-static void a_renamed_function_that_grew_is_grown(void **state)
+TEST(a_renamed_function_that_grew_is_grown)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -226,9 +214,8 @@ static void a_renamed_function_that_grew_is_grown(void **state)
 }
 
 /* A site of one size shows that a function has another name, so that the others of it are not new. */
-static void a_rename_of_one_site_holds_for_the_others(void **state)
+TEST(a_rename_of_one_site_holds_for_the_others)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -244,9 +231,8 @@ static void a_rename_of_one_site_holds_for_the_others(void **state)
 }
 
 /* Sites of different functions with nearly the same callers are not one that grew. */
-static void equal_callers_alone_are_not_a_match(void **state)
+TEST(equal_callers_alone_are_not_a_match)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -264,9 +250,8 @@ static void equal_callers_alone_are_not_a_match(void **state)
 }
 
 /* Unrelated code of the same size is not the same call site. */
-static void equal_sizes_alone_are_not_a_match(void **state)
+TEST(equal_sizes_alone_are_not_a_match)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -281,9 +266,8 @@ static void equal_sizes_alone_are_not_a_match(void **state)
 }
 
 /* The line that was added to a function is new; those below it are not. */
-static void an_inserted_allocation_is_the_new_one(void **state)
+TEST(an_inserted_allocation_is_the_new_one)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -301,9 +285,8 @@ static void an_inserted_allocation_is_the_new_one(void **state)
 }
 
 /* A run that ended early, or with other sizes, of the same source: the lines say which is which. */
-static void equal_lines_are_the_same_sites(void **state)
+TEST(equal_lines_are_the_same_sites)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -323,9 +306,8 @@ static void equal_lines_are_the_same_sites(void **state)
 /* A thread without Python frames: the line of the user's that it works for names the site. */
 /* Of deep stacks the innermost frames are compared: two sites may have the same lines in these. Each found the
  * first one of the other run, so that this was paired twice and the second one was gone. */
-static void sites_with_the_same_lines_have_a_partner_each(void **state)
+TEST(sites_with_the_same_lines_have_a_partner_each)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -346,9 +328,8 @@ static void sites_with_the_same_lines_have_a_partner_each(void **state)
     vs_arena_free_all(&memory);
 }
 
-static void an_edited_line_is_the_same_site(void **state)
+TEST(an_edited_line_is_the_same_site)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -385,9 +366,8 @@ static void no_two_labels_are_the_same(const struct vs_named_sites *sites)
 }
 
 /* All call sites have the same innermost frame. */
-static void a_rename_behind_an_allocation_function_is_shown(void **state)
+TEST(a_rename_behind_an_allocation_function_is_shown)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct vs_frame_range x, y;
@@ -415,9 +395,8 @@ static void a_rename_behind_an_allocation_function_is_shown(void **state)
 }
 
 /* A part of a function became one of its own: the line of the former is where it is called now. */
-static void an_extracted_function_is_shown_with_its_caller(void **state)
+TEST(an_extracted_function_is_shown_with_its_caller)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct vs_frame_range x, y;
@@ -439,9 +418,8 @@ static void an_extracted_function_is_shown_with_its_caller(void **state)
 }
 
 /* The depths of a recursion differ in how often the function called itself, below the first frames. */
-static void the_depths_of_a_recursion_have_different_labels(void **state)
+TEST(the_depths_of_a_recursion_have_different_labels)
 {
-    (void)state;
     char text[VS_CHAIN_TEXT_MAX];
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
@@ -467,9 +445,8 @@ static void the_depths_of_a_recursion_have_different_labels(void **state)
 }
 
 /* Names that are cut off in reports: only a number is left to tell such sites apart. */
-static void sites_that_read_the_same_are_numbered(void **state)
+TEST(sites_that_read_the_same_are_numbered)
 {
-    (void)state;
     struct vs_arena memory = {0};
     struct vs_site_changes changes;
     struct list a = {0}, b = {0};
@@ -485,25 +462,5 @@ static void sites_that_read_the_same_are_numbered(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_further_caller_of_a_wrapper_renames_nothing),
-        cmocka_unit_test(the_order_and_other_lines_do_not_matter),
-        cmocka_unit_test(new_gone_grown_and_shrunk_are_told_apart),
-        cmocka_unit_test(a_renamed_or_moved_function_is_moved),
-        cmocka_unit_test(a_call_through_another_function_is_moved),
-        cmocka_unit_test(an_extracted_function_of_a_renamed_one_is_moved),
-        cmocka_unit_test(a_renamed_function_that_grew_is_grown),
-        cmocka_unit_test(a_rename_of_one_site_holds_for_the_others),
-        cmocka_unit_test(equal_callers_alone_are_not_a_match),
-        cmocka_unit_test(equal_sizes_alone_are_not_a_match),
-        cmocka_unit_test(an_inserted_allocation_is_the_new_one),
-        cmocka_unit_test(equal_lines_are_the_same_sites),
-        cmocka_unit_test(sites_with_the_same_lines_have_a_partner_each),
-        cmocka_unit_test(an_edited_line_is_the_same_site),
-        cmocka_unit_test(a_rename_behind_an_allocation_function_is_shown),
-        cmocka_unit_test(an_extracted_function_is_shown_with_its_caller),
-        cmocka_unit_test(the_depths_of_a_recursion_have_different_labels),
-        cmocka_unit_test(sites_that_read_the_same_are_numbered),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

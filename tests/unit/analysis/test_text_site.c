@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The text of a call site's function: without its parameters, and never cut within a name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "viewer/common/text_style.h"
 
-static void parameters_are_left_out_and_names_are_whole(void **state)
+TEST(parameters_are_left_out_and_names_are_whole)
 {
-    (void)state;
     static const struct {
         const char *function, *shown;
     } cases[] = {
@@ -71,9 +64,8 @@ static char *listed(bool small_sites, size_t rows)
     return text;
 }
 
-static void sites_of_less_than_a_hundredth_are_summed_up(void **state)
+TEST(sites_of_less_than_a_hundredth_are_summed_up)
 {
-    (void)state;
     char *text = listed(false, 5);
     assert_non_null(strstr(text, "second"));
     assert_null(strstr(text, "third"));
@@ -91,9 +83,5 @@ static void sites_of_less_than_a_hundredth_are_summed_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_are_left_out_and_names_are_whole),
-        cmocka_unit_test(sites_of_less_than_a_hundredth_are_summed_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -3,14 +3,13 @@
  * Operations of PyTorch by the names that a user calls. */
 #include <stdio.h>
 
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include "analysis/naming/naming.h"
 #include "analysis/naming/torch_operation.h"
 
-static void operations_have_their_public_names(void **state)
+TEST(operations_have_their_public_names)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"at::_ops::empty_memory_format::call(c10::ArrayRef<c10::SymInt>)", "torch.empty"},
         {"at::_ops::randn::redispatch(c10::DispatchKeySet)", "torch.randn"},
@@ -37,9 +36,8 @@ static void operations_have_their_public_names(void **state)
     }
 }
 
-static void other_functions_are_not_operations(void **state)
+TEST(other_functions_are_not_operations)
 {
-    (void)state;
     char name[16] = "unchanged";
     assert_false(vs_torch_operation("at::native::empty_cuda(long)", name, sizeof name));
     assert_false(vs_torch_operation("at::_ops::", name, sizeof name));
@@ -59,9 +57,8 @@ static const char *named(const char *const *functions, const char *library, char
 }
 #define NAMED(library, ...) named((const char *const[]){__VA_ARGS__, NULL}, library, out)
 
-static void a_stack_of_the_backward_pass_is_named_by_its_function(void **state)
+TEST(a_stack_of_the_backward_pass_is_named_by_its_function)
 {
-    (void)state;
     char out[VS_THROUGH_MAX];
     const char *engine = "torch::autograd::Engine::thread_init(int, bool)";
     assert_string_equal(NAMED("PyTorch", "c10::malloc(unsigned long)",
@@ -84,10 +81,5 @@ static void a_stack_of_the_backward_pass_is_named_by_its_function(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_have_their_public_names),
-        cmocka_unit_test(other_functions_are_not_operations),
-        cmocka_unit_test(a_stack_of_the_backward_pass_is_named_by_its_function),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

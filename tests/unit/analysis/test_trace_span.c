@@ -3,16 +3,10 @@
  * Reports of a part of a trace: they equal those computed by reading everything, with or without
  * checkpoints; and times are accepted in the forms that users write. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/checkpoint/checkpoint_build.h"
 #include "analysis/checkpoint/trace_span.h"
 #include "base/vs_time_spec.h"
@@ -81,9 +75,8 @@ static struct vs_time_window some_window(const struct vs_span *span, int turn)
     return window;
 }
 
-static void reports_by_checkpoints_are_those_of_a_full_read(void **state)
+TEST(reports_by_checkpoints_are_those_of_a_full_read)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_span span;
     char why[VS_READER_WHY_MAX];
@@ -107,9 +100,8 @@ static void reports_by_checkpoints_are_those_of_a_full_read(void **state)
     remove_all(&b);
 }
 
-static void the_state_at_the_end_is_the_report(void **state)
+TEST(the_state_at_the_end_is_the_report)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_span span;
     vs_busy_trace(&b, 22, EVENTS / 4);
@@ -144,9 +136,8 @@ struct tally {
     uint64_t live, peak, allocs, frees, at_start;
 };
 
-static void windows_are_what_counting_by_hand_says(void **state)
+TEST(windows_are_what_counting_by_hand_says)
 {
-    (void)state;
     enum { COUNT = 3000 };
     struct vs_builder b;
     static uint64_t size[COUNT], freed[COUNT]; /* index of the free's event, from 1 */
@@ -245,9 +236,8 @@ static void window_kernels(struct vs_reader *reader, struct vs_time_window windo
     vs_report_free(report);
 }
 
-static void kernels_of_a_part_are_those_that_ran_in_it(void **state)
+TEST(kernels_of_a_part_are_those_that_ran_in_it)
 {
-    (void)state;
     struct vs_builder b;
     char why[VS_READER_WHY_MAX];
     late_kernels(&b, LATE_KERNELS);
@@ -285,9 +275,8 @@ static void says_kernels_until(struct vs_report *report, const char *words)
 }
 
 /* A copy over the whole range of times, with the maximum size, overlapping the part. */
-static void sizes_and_times_may_be_anything(void **state)
+TEST(sizes_and_times_may_be_anything)
 {
-    (void)state;
     struct vs_activity activity = {0};
     struct vs_event event = {.kind = VS_EVENT_memcpy,
                              .memcpy = {.start_ns = 1, .end_ns = UINT64_MAX, .bytes = UINT64_MAX}};
@@ -296,9 +285,8 @@ static void sizes_and_times_may_be_anything(void **state)
     vs_activity_free(&activity);
 }
 
-static void a_killed_program_s_last_kernels_are_said_to_lack(void **state)
+TEST(a_killed_program_s_last_kernels_are_said_to_lack)
 {
-    (void)state;
     struct vs_builder b;
     late_kernels(&b, 1500);
     vs_builder_close(&b, VS_END_KILLED, 0);
@@ -322,9 +310,8 @@ static void a_killed_program_s_last_kernels_are_said_to_lack(void **state)
     remove_all(&b);
 }
 
-static void moments_are_understood(void **state)
+TEST(moments_are_understood)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum vs_time_spec_kind kind;
@@ -355,9 +342,8 @@ static void moments_are_understood(void **state)
             fail_msg("'%s' is taken for a moment: %d %" PRIu64, bad[i], (int)spec.kind, spec.value);
 }
 
-static void what_lies_outside_is_said(void **state)
+TEST(what_lies_outside_is_said)
 {
-    (void)state;
     const struct vs_span span = {1000, {1000, UINT64_C(5000001000), 700}};
     static const struct {
         const char *text, *words; /* NULL: inside */
@@ -384,15 +370,5 @@ static void what_lies_outside_is_said(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reports_by_checkpoints_are_those_of_a_full_read),
-        cmocka_unit_test(the_state_at_the_end_is_the_report),
-        cmocka_unit_test(windows_are_what_counting_by_hand_says),
-        cmocka_unit_test(kernels_of_a_part_are_those_that_ran_in_it),
-        cmocka_unit_test(a_killed_program_s_last_kernels_are_said_to_lack),
-        cmocka_unit_test(sizes_and_times_may_be_anything),
-        cmocka_unit_test(moments_are_understood),
-        cmocka_unit_test(what_lies_outside_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -4,18 +4,12 @@
  * events, exactly the same state, with checkpoints in the trace, in the cache, or without any; and
  * invalid checkpoints cost only time. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/checkpoint/checkpoint_build.h"
 #include "analysis/checkpoint/trace_state.h"
 #include "analysis/state/size_limit.h"
@@ -142,9 +136,8 @@ static void make_trace(struct vs_builder *b, uint64_t seed)
     private_cache(b);
 }
 
-static void a_state_from_a_checkpoint_is_that_of_a_full_read(void **state)
+TEST(a_state_from_a_checkpoint_is_that_of_a_full_read)
 {
-    (void)state;
     struct vs_builder b;
     make_trace(&b, 42);
     char why[VS_READER_WHY_MAX];
@@ -161,9 +154,8 @@ static void a_state_from_a_checkpoint_is_that_of_a_full_read(void **state)
     remove_all(&b);
 }
 
-static void checkpoints_are_kept_in_the_cache_and_used_again(void **state)
+TEST(checkpoints_are_kept_in_the_cache_and_used_again)
 {
-    (void)state;
     struct vs_builder b;
     make_trace(&b, 7);
     for (int turn = 0; turn < 2; turn++) {
@@ -185,9 +177,8 @@ static bool stop_at_once(void *context, uint64_t bytes, uint64_t total)
     return false;
 }
 
-static void an_interrupted_index_leaves_the_trace_as_it_was(void **state)
+TEST(an_interrupted_index_leaves_the_trace_as_it_was)
 {
-    (void)state;
     struct vs_builder b;
     struct stat before, after;
     char why[VS_READER_WHY_MAX];
@@ -217,9 +208,8 @@ static void cache_file(const struct vs_builder *b, char *name, size_t room)
     pclose(list);
 }
 
-static void a_cache_that_was_tampered_with_changes_nothing(void **state)
+TEST(a_cache_that_was_tampered_with_changes_nothing)
 {
-    (void)state;
     struct vs_builder b;
     char name[512];
     make_trace(&b, 11);
@@ -255,9 +245,8 @@ static void a_cache_that_was_tampered_with_changes_nothing(void **state)
     remove_all(&b);
 }
 
-static void a_cache_of_another_trace_is_not_used(void **state)
+TEST(a_cache_of_another_trace_is_not_used)
 {
-    (void)state;
     struct vs_builder b, other;
     char name[512], wanted[512], command[1200];
     make_trace(&other, 3);
@@ -322,9 +311,8 @@ static void assert_slices(struct vs_reader *reader, struct vs_reader *plain, uin
     }
 }
 
-static void slices_are_those_of_a_full_read(void **state)
+TEST(slices_are_those_of_a_full_read)
 {
-    (void)state;
     struct vs_builder b;
     char why[VS_READER_WHY_MAX];
     make_trace(&b, 5);
@@ -355,9 +343,8 @@ static void copy_killed(const struct vs_builder *b, const char *killed)
     vs_recorder_release(b->recorder);
 }
 
-static void slices_of_what_a_killed_process_left(void **state)
+TEST(slices_of_what_a_killed_process_left)
 {
-    (void)state;
     struct vs_builder b;
     char killed[160], live[176];
     vs_busy_trace(&b, 6, EVENTS);
@@ -384,9 +371,8 @@ static void slices_of_what_a_killed_process_left(void **state)
     remove_all(&b);
 }
 
-static void a_killed_trace_takes_checkpoints(void **state)
+TEST(a_killed_trace_takes_checkpoints)
 {
-    (void)state;
     struct vs_builder b;
     char killed[160], why[VS_READER_WHY_MAX];
     vs_busy_trace(&b, 8, EVENTS);
@@ -457,9 +443,8 @@ static uint64_t limit_of(const char *path)
     return limit;
 }
 
-static void a_recorded_trace_gets_checkpoints_only_within_its_limit(void **state)
+TEST(a_recorded_trace_gets_checkpoints_only_within_its_limit)
 {
-    (void)state;
     static const struct {
         uint64_t limit, events_min;
         bool some;
@@ -497,16 +482,5 @@ static void a_recorded_trace_gets_checkpoints_only_within_its_limit(void **state
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_state_from_a_checkpoint_is_that_of_a_full_read),
-        cmocka_unit_test(checkpoints_are_kept_in_the_cache_and_used_again),
-        cmocka_unit_test(an_interrupted_index_leaves_the_trace_as_it_was),
-        cmocka_unit_test(a_cache_that_was_tampered_with_changes_nothing),
-        cmocka_unit_test(a_cache_of_another_trace_is_not_used),
-        cmocka_unit_test(slices_are_those_of_a_full_read),
-        cmocka_unit_test(slices_of_what_a_killed_process_left),
-        cmocka_unit_test(a_killed_trace_takes_checkpoints),
-        cmocka_unit_test(a_recorded_trace_gets_checkpoints_only_within_its_limit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -4,20 +4,15 @@
  * them: one random program is recorded with every combination of options, and the replays are
  * compared. Estimates by site are unbiased over the seeds. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/cmocka_test.h"
 #include "analysis/state/replay.h"
 #include "support/scratch_folder.h"
 #include "trace/read/reader.h"
@@ -263,12 +258,11 @@ static struct vs_replay *recorded(const char *name, struct vs_recorder_config co
     return replay_of(path, reader);
 }
 
-static void totals_and_peaks_are_those_of_the_whole_trace(void **state)
+TEST(totals_and_peaks_are_those_of_the_whole_trace)
 {
     static const struct vs_recorder_config configs[] = {
         {.sample = 2}, {.sample = 16}, {.sample = 1000}, {.min_size = 700},
         {.min_size = 100000}, {.min_size = 2000, .sample = 5}, {.sample = 16, .sample_seed = 9}};
-    (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct vs_reader *whole_reader, *reader;
         struct vs_replay *whole = recorded("whole", (struct vs_recorder_config){0}, seed, 6000,
@@ -306,12 +300,11 @@ static void rhythm(struct vs_recorder *r, unsigned count, const uint64_t *apis, 
     }
 }
 
-static void estimates_of_sites_are_unbiased(void **state)
+TEST(estimates_of_sites_are_unbiased)
 {
     enum { SEEDS = 200, COUNT = 1600, EVERY = 16 };
     double sum[2] = {0}, squares[2] = {0};
     uint64_t truth[2];
-    (void)state;
     for (unsigned seed = 0; seed < SEEDS; seed++) {
         char path[128];
         name_of(path, sizeof path, "estimate");
@@ -384,11 +377,10 @@ static struct vs_replay *replay_of_graphs(struct vs_recorder_config config, uint
     return replay_of(path, reader);
 }
 
-static void memory_of_graphs_is_exact_when_sampled(void **state)
+TEST(memory_of_graphs_is_exact_when_sampled)
 {
     static const struct vs_recorder_config parts[] = {
         {.sample = 4}, {.min_size = 2000}, {.min_size = UINT64_C(1) << 40}};
-    (void)state;
     for (uint64_t seed = 1; seed < 20; seed++) {
         struct vs_reader *whole_reader, *reader;
         struct vs_replay *whole =
@@ -468,9 +460,8 @@ static void threads_end_with_nothing_live_recorded(struct vs_recorder_config con
     vs_reader_close(reader);
 }
 
-static void threads_end_with_nothing_live(void **state)
+TEST(threads_end_with_nothing_live)
 {
-    (void)state;
     threads_end_with_nothing_live_recorded(
         (struct vs_recorder_config){.sample = 7, .min_size = 600});
     threads_end_with_nothing_live_recorded(
@@ -479,9 +470,8 @@ static void threads_end_with_nothing_live(void **state)
 
 /* --- the size of the trace --- */
 
-static void a_limited_trace_keeps_its_size_and_its_sums(void **state)
+TEST(a_limited_trace_keeps_its_size_and_its_sums)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct vs_reader *whole_reader, *reader;
         struct stat st;
@@ -534,9 +524,8 @@ static void apply_total(struct vs_replay *replay, struct vs_event_unrecorded u, 
     assert_int_equal(vs_replay_event(replay, &event), VS_OK);
 }
 
-static void a_peak_before_the_window_is_not_the_windows(void **state)
+TEST(a_peak_before_the_window_is_not_the_windows)
 {
-    (void)state;
     struct vs_replay *replay;
     assert_int_equal(vs_replay_open(NULL, &replay), VS_OK);
     apply_total(replay, (struct vs_event_unrecorded){.allocs = 1, .size = 100, .reserved = 100,
@@ -567,13 +556,5 @@ static void a_peak_before_the_window_is_not_the_windows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(totals_and_peaks_are_those_of_the_whole_trace),
-        cmocka_unit_test(memory_of_graphs_is_exact_when_sampled),
-        cmocka_unit_test(estimates_of_sites_are_unbiased),
-        cmocka_unit_test(threads_end_with_nothing_live),
-        cmocka_unit_test(a_limited_trace_keeps_its_size_and_its_sums),
-        cmocka_unit_test(a_peak_before_the_window_is_not_the_windows),
-    };
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+    return vs_run_tests(make_dir, remove_dir);
 }

@@ -2,16 +2,10 @@
  *
  * The level that the user thinks in, with traces of known stacks: Python frames "FUNCTION PATH",
  * native ones "@OBJECT", the innermost first. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/naming/function_text.h"
 #include "analysis/naming/library.h"
 #include "analysis/naming/naming.h"
@@ -144,9 +138,8 @@ static void finish(void)
     vs_builder_remove(&b);
 }
 
-static void tensors_are_the_users_level_and_their_segments_are_not(void **state)
+TEST(tensors_are_the_users_level_and_their_segments_are_not)
 {
-    (void)state;
     begin();
     uint64_t c10 = STACK(1, C10), user = STACK(7, "f /home/u/train.py");
     vs_builder_step(&b, 0);
@@ -183,9 +176,8 @@ static void tensors_are_the_users_level_and_their_segments_are_not(void **state)
     finish();
 }
 
-static void a_program_without_a_framework_has_the_devices_level(void **state)
+TEST(a_program_without_a_framework_has_the_devices_level)
 {
-    (void)state;
     begin();
     device(SEGMENT, 20 * MIB, STACK(1, "@/home/u/program"));
     end();
@@ -197,9 +189,8 @@ static void a_program_without_a_framework_has_the_devices_level(void **state)
 }
 
 /* The library that holds PyTorch's allocator need not be on the stack, or be known by its name. */
-static void memory_at_whose_address_a_tensor_begins_holds_tensors(void **state)
+TEST(memory_at_whose_address_a_tensor_begins_holds_tensors)
 {
-    (void)state;
     begin();
     device(SEGMENT, 20 * MIB, STACK(1, "@/home/u/libown_allocator.so"));
     tensor(SEGMENT, 3 * MIB, 0);
@@ -210,9 +201,8 @@ static void memory_at_whose_address_a_tensor_begins_holds_tensors(void **state)
     finish();
 }
 
-static void a_failure_at_both_levels_is_one(void **state)
+TEST(a_failure_at_both_levels_is_one)
 {
-    (void)state;
     begin();
     uint64_t c10 = STACK(1, C10), user = STACK(9, "grow /home/u/train.py");
     device(SEGMENT, 20 * MIB, c10);
@@ -236,9 +226,8 @@ static void a_failure_at_both_levels_is_one(void **state)
     finish();
 }
 
-static void a_request_that_pytorch_repeats_with_success_is_no_failure(void **state)
+TEST(a_request_that_pytorch_repeats_with_success_is_no_failure)
 {
-    (void)state;
     begin();
     uint64_t c10 = STACK(1, C10);
     device(SEGMENT, 20 * MIB, c10);
@@ -278,9 +267,8 @@ static void release_handles(unsigned from, unsigned count)
         vs_builder_free(&b, 0, handle(from + i));
 }
 
-static void refused_handles_and_the_frameworks_failure_are_one(void **state)
+TEST(refused_handles_and_the_frameworks_failure_are_one)
 {
-    (void)state;
     begin();
     uint64_t c10 = STACK(1, C10), user = STACK(9, "grow /home/u/train.py");
     create_handles(c10, 1, 1);
@@ -305,9 +293,8 @@ static void refused_handles_and_the_frameworks_failure_are_one(void **state)
     finish();
 }
 
-static void refused_handles_of_a_block_that_fits_at_last_are_no_failure(void **state)
+TEST(refused_handles_of_a_block_that_fits_at_last_are_no_failure)
 {
-    (void)state;
     begin();
     uint64_t c10 = STACK(1, C10);
     create_handles(c10, 1, 1);
@@ -328,9 +315,8 @@ static void map_handle(uint64_t addr, unsigned number)
 }
 
 /* Without stacks, too: a tensor lies in what is mapped. */
-static void mapped_memory_with_tensors_is_a_segment_without_gaps(void **state)
+TEST(mapped_memory_with_tensors_is_a_segment_without_gaps)
 {
-    (void)state;
     begin();
     create_handles(STACK(1, "@/home/u/program"), 1, 4);
     map_handle(SEGMENT, 1);
@@ -355,9 +341,8 @@ static void mapped_memory_with_tensors_is_a_segment_without_gaps(void **state)
     finish();
 }
 
-static void a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from(void **state)
+TEST(a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from)
 {
-    (void)state;
     begin();
     uint64_t own = STACK(1, "@/home/u/program");
     refused(32 * MIB, own);
@@ -368,9 +353,8 @@ static void a_request_that_the_program_repeats_is_a_failure_that_it_recovered_fr
     finish();
 }
 
-static void a_failure_that_was_answered_is_not_part_of_the_next(void **state)
+TEST(a_failure_that_was_answered_is_not_part_of_the_next)
 {
-    (void)state;
     begin();
     uint64_t own = STACK(1, "@/home/u/program");
     refused(32 * MIB, own);
@@ -391,9 +375,8 @@ static struct vs_report *report_of_trace(void)
     return report;
 }
 
-static void a_site_is_named_by_the_users_functions(void **state)
+TEST(a_site_is_named_by_the_users_functions)
 {
-    (void)state;
     begin();
     uint64_t c10 = STACK(1, C10);
     uint64_t linear = STACK(31, C10, "forward " TORCH "nn/modules/linear.py",
@@ -416,9 +399,8 @@ static void a_site_is_named_by_the_users_functions(void **state)
     finish();
 }
 
-static void stacks_below_one_line_are_one_row(void **state)
+TEST(stacks_below_one_line_are_one_row)
 {
-    (void)state;
     begin();
     uint64_t stacks[3] = {STACK(5, "a " TORCH "a.py", "f /home/u/train.py"),
                           STACK(5, "b " TORCH "a.py", "f /home/u/train.py"),
@@ -438,9 +420,8 @@ static void stacks_below_one_line_are_one_row(void **state)
     finish();
 }
 
-static void a_backward_pass_is_named_by_the_line_that_called_it(void **state)
+TEST(a_backward_pass_is_named_by_the_line_that_called_it)
 {
-    (void)state;
     begin();
     uint64_t engine = STACK(1, "@/env/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so");
     vs_builder_push(&b, "backward");
@@ -471,9 +452,8 @@ static void a_backward_pass_is_named_by_the_line_that_called_it(void **state)
     finish();
 }
 
-static void a_package_that_the_program_is_started_from_is_the_users(void **state)
+TEST(a_package_that_the_program_is_started_from_is_the_users)
 {
-    (void)state;
     begin();
     tensor(SEGMENT, MIB,
            STACK(3, "linear " TORCH "nn/functional.py", "fit /env/lib/python3.11/site-packages/axe/fit.py",
@@ -488,9 +468,8 @@ static void a_package_that_the_program_is_started_from_is_the_users(void **state
     finish();
 }
 
-static void a_python_file_is_a_librarys_by_where_it_is_installed(void **state)
+TEST(a_python_file_is_a_librarys_by_where_it_is_installed)
 {
-    (void)state;
     static const struct {
         const char *path, *library;
     } files[] = {
@@ -527,9 +506,8 @@ static void a_python_file_is_a_librarys_by_where_it_is_installed(void **state)
     finish();
 }
 
-static void an_object_is_a_librarys_by_name_or_folder(void **state)
+TEST(an_object_is_a_librarys_by_name_or_folder)
 {
-    (void)state;
     static const struct {
         const char *path;
         bool installed;
@@ -555,9 +533,8 @@ static void an_object_is_a_librarys_by_name_or_folder(void **state)
     }
 }
 
-static void templates_of_system_headers_are_not_the_users_code(void **state)
+TEST(templates_of_system_headers_are_not_the_users_code)
 {
-    (void)state;
     static const struct { const char *function, *file, *library; } code[] = {
         {"make", "/usr/include/c++/12/bits/shared_ptr.h", "C++ library"},
         {"make", "/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/std_thread.h", "C++ library"},
@@ -593,9 +570,8 @@ static void templates_of_system_headers_are_not_the_users_code(void **state)
     assert_string_equal(frames[1].library, "");
 }
 
-static void names_of_functions_are_short(void **state)
+TEST(names_of_functions_are_short)
 {
-    (void)state;
     static const char *const names[][2] = {
         {"void thrust::THRUST_300001_SM_900_NS::sort<thrust::THRUST_300001_SM_900_NS::detail::pointer<int> >(int*)",
          "thrust::sort<…>"},
@@ -620,9 +596,8 @@ static void names_of_functions_are_short(void **state)
     assert_string_equal(cut, "a_long_");
 }
 
-static void a_dispatcher_of_pytorch_names_no_call(void **state)
+TEST(a_dispatcher_of_pytorch_names_no_call)
 {
-    (void)state;
     struct vs_chain_frame frames[] = {
         {.function = "at::_ops::mm::redispatch(c10::DispatchKeySet)", .module = "libtorch.so", .library = "PyTorch"},
         {.function = "at::_ops::mm::call(at::Tensor const&)", .module = "libtorch.so", .library = "PyTorch"},
@@ -636,9 +611,8 @@ static void a_dispatcher_of_pytorch_names_no_call(void **state)
     assert_string_equal(vs_naming_through(frames, 5, out), "torch: Linear.forward");
 }
 
-static void the_user_can_name_libraries(void **state)
+TEST(the_user_can_name_libraries)
 {
-    (void)state;
     char name[VS_PACKAGE_MAX];
     assert_false(vs_library_named("/home/u/app/third_party/pool/pool.cpp", "pool::grow()", name));
     assert_true(vs_library_add("third_party/pool,acme::,/srv/shared/,libowned"));
@@ -654,9 +628,8 @@ static void the_user_can_name_libraries(void **state)
 }
 
 /* Called by ctypes, or an extension compiled with debug information. */
-static void native_code_of_the_user_below_python_names_the_call_site(void **state)
+TEST(native_code_of_the_user_below_python_names_the_call_site)
 {
-    (void)state;
     struct vs_chain_frame frames[] = {
         {.function = "at::empty", .module = "libtorch.so", .library = "PyTorch"},
         {.function = "inlined", .file = "/env/site-packages/torch/include/ATen/empty.h", .line = 3, .module = "libown.so",
@@ -685,9 +658,8 @@ static uint64_t key_of(struct vs_map *owners, uint64_t stack)
     return key;
 }
 
-static void native_code_of_the_user_tells_stacks_of_one_python_line_apart(void **state)
+TEST(native_code_of_the_user_tells_stacks_of_one_python_line_apart)
 {
-    (void)state;
     struct vs_map owners = {0};
     begin();
     uint64_t own = STACK(7, "@/home/u/libown.so", "f /home/u/t.py");
@@ -704,9 +676,8 @@ static void native_code_of_the_user_tells_stacks_of_one_python_line_apart(void *
     finish();
 }
 
-static void a_long_first_function_leaves_room_for_its_line(void **state)
+TEST(a_long_first_function_leaves_room_for_its_line)
 {
-    (void)state;
     struct vs_report_frame frame = {
         .function = "a_library_of_long_names::outer::middle::Template<std::vector<float, std::allocator<float>>, "
                     "std::vector<double>>::inner::grow_the_buffer",
@@ -719,9 +690,8 @@ static void a_long_first_function_leaves_room_for_its_line(void **state)
 
 /* The stack of a refused request differs from those of the requests before it only inside PyTorch's
  * allocator. */
-static void requests_of_one_call_have_the_same_caller(void **state)
+TEST(requests_of_one_call_have_the_same_caller)
 {
-    (void)state;
     begin();
     const char *torch = "@/env/lib/python3.11/site-packages/torch/lib/libtorch_cuda.so";
     uint64_t served = STACK(7, C10, C10, torch, "decode /home/u/serve.py");
@@ -741,31 +711,5 @@ static void requests_of_one_call_have_the_same_caller(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tensors_are_the_users_level_and_their_segments_are_not),
-        cmocka_unit_test(a_program_without_a_framework_has_the_devices_level),
-        cmocka_unit_test(memory_at_whose_address_a_tensor_begins_holds_tensors),
-        cmocka_unit_test(a_failure_at_both_levels_is_one),
-        cmocka_unit_test(a_request_that_pytorch_repeats_with_success_is_no_failure),
-        cmocka_unit_test(refused_handles_and_the_frameworks_failure_are_one),
-        cmocka_unit_test(refused_handles_of_a_block_that_fits_at_last_are_no_failure),
-        cmocka_unit_test(mapped_memory_with_tensors_is_a_segment_without_gaps),
-        cmocka_unit_test(a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from),
-        cmocka_unit_test(a_failure_that_was_answered_is_not_part_of_the_next),
-        cmocka_unit_test(a_site_is_named_by_the_users_functions),
-        cmocka_unit_test(stacks_below_one_line_are_one_row),
-        cmocka_unit_test(a_backward_pass_is_named_by_the_line_that_called_it),
-        cmocka_unit_test(a_package_that_the_program_is_started_from_is_the_users),
-        cmocka_unit_test(a_python_file_is_a_librarys_by_where_it_is_installed),
-        cmocka_unit_test(an_object_is_a_librarys_by_name_or_folder),
-        cmocka_unit_test(templates_of_system_headers_are_not_the_users_code),
-        cmocka_unit_test(names_of_functions_are_short),
-        cmocka_unit_test(the_user_can_name_libraries),
-        cmocka_unit_test(a_dispatcher_of_pytorch_names_no_call),
-        cmocka_unit_test(native_code_of_the_user_below_python_names_the_call_site),
-        cmocka_unit_test(native_code_of_the_user_tells_stacks_of_one_python_line_apart),
-        cmocka_unit_test(a_long_first_function_leaves_room_for_its_line),
-        cmocka_unit_test(requests_of_one_call_have_the_same_caller),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,14 +2,9 @@
  *
  * The live view's figures: how long memory lasts, the history of a device, and the state of a trace
  * while it is recorded and after. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/watch/forecast.h"
 #include "analysis/watch/memory_history.h"
 #include "analysis/watch/watch.h"
@@ -25,9 +20,8 @@ static const char *text_of(const struct vs_forecast_facts *facts)
     return vs_forecast_text(text, &forecast);
 }
 
-static void the_time_left_is_the_free_memory_by_the_growth(void **state)
+TEST(the_time_left_is_the_free_memory_by_the_growth)
 {
-    (void)state;
     struct vs_forecast_facts facts = {.capacity = 1000 * MIB, .highest = 200 * MIB,
                                       .per_step = 16 * MIB, .step_ns = 5 * SECOND};
     struct vs_forecast forecast = vs_forecast_make(&facts);
@@ -44,9 +38,8 @@ static void the_time_left_is_the_free_memory_by_the_growth(void **state)
     assert_string_equal(text_of(&facts), "more than two weeks left");
 }
 
-static void without_recent_steps_only_their_number_is_forecast(void **state)
+TEST(without_recent_steps_only_their_number_is_forecast)
 {
-    (void)state;
     struct vs_forecast_facts facts = {.capacity = 1000 * MIB, .highest = 200 * MIB,
                                       .per_step = MIB, .step_ns = SECOND};
     facts.since_step_ns = 10 * SECOND;
@@ -61,9 +54,8 @@ static void without_recent_steps_only_their_number_is_forecast(void **state)
     assert_string_equal(text_of(&facts), "the next step may run out of memory");
 }
 
-static void growth_without_steps_is_forecast_while_it_goes_on(void **state)
+TEST(growth_without_steps_is_forecast_while_it_goes_on)
 {
-    (void)state;
     struct vs_forecast_facts facts = {.capacity = 1000 * MIB, .highest = 400 * MIB,
                                       .grown = 100 * MIB, .from_ns = SECOND,
                                       .until_ns = 101 * SECOND, .now_ns = 110 * SECOND};
@@ -75,18 +67,16 @@ static void growth_without_steps_is_forecast_while_it_goes_on(void **state)
     assert_string_equal(text_of(&facts), "");
 }
 
-static void nothing_is_forecast_without_growth_or_size(void **state)
+TEST(nothing_is_forecast_without_growth_or_size)
 {
-    (void)state;
     struct vs_forecast_facts facts = {.capacity = 1000 * MIB, .highest = 400 * MIB};
     assert_string_equal(text_of(&facts), "");
     facts = (struct vs_forecast_facts){.highest = 400 * MIB, .per_step = MIB, .step_ns = SECOND};
     assert_string_equal(text_of(&facts), "");
 }
 
-static void durations_are_rounded(void **state)
+TEST(durations_are_rounded)
 {
-    (void)state;
     static const struct { uint64_t seconds; const char *text; } cases[] = {
         {14, "10 s"}, {54, "50 s"}, {55, "1 min"}, {89, "1 min"}, {91, "2 min"}, {599, "10 min"},
         {700, "10 min"}, {3400, "55 min"}, {3481, "1 h"}, {86400, "24 h"}, {172800, "2 days"},
@@ -100,9 +90,8 @@ static void durations_are_rounded(void **state)
 
 /* --- history --- */
 
-static void the_history_keeps_the_highest_value_of_each_period(void **state)
+TEST(the_history_keeps_the_highest_value_of_each_period)
 {
-    (void)state;
     struct vs_memory_history h = {0};
     for (uint64_t second = 0; second < 1000; second++) {
         vs_history_level(&h, SECOND * (second + 5), second == 700 ? 500 : second % 10);
@@ -120,9 +109,8 @@ static void the_history_keeps_the_highest_value_of_each_period(void **state)
     assert_true(h.count > VS_HISTORY_PERIODS / 2);
 }
 
-static void a_level_that_does_not_change_fills_the_history(void **state)
+TEST(a_level_that_does_not_change_fills_the_history)
 {
-    (void)state;
     struct vs_memory_history h = {0};
     vs_history_level(&h, SECOND, 7);
     vs_history_level(&h, 500 * SECOND, 7);
@@ -131,9 +119,8 @@ static void a_level_that_does_not_change_fills_the_history(void **state)
     assert_true(h.count * h.period_ns >= 499 * SECOND);
 }
 
-static void the_rate_is_that_of_the_last_seconds(void **state)
+TEST(the_rate_is_that_of_the_last_seconds)
 {
-    (void)state;
     struct vs_memory_history h = {0};
     uint64_t bytes, allocs;
     vs_history_level(&h, SECOND, 0);
@@ -149,9 +136,8 @@ static void the_rate_is_that_of_the_last_seconds(void **state)
 
 /* --- a trace --- */
 
-static void a_finished_trace_has_the_figures_of_its_end(void **state)
+TEST(a_finished_trace_has_the_figures_of_its_end)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_watch *watch;
     struct vs_watch_view view = {0};
@@ -189,9 +175,8 @@ static void a_finished_trace_has_the_figures_of_its_end(void **state)
 }
 
 /* A trace of another program may claim more free memory than the device has. */
-static void a_reading_that_cannot_be_true_uses_no_memory(void **state)
+TEST(a_reading_that_cannot_be_true_uses_no_memory)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_watch *watch;
     struct vs_watch_view view = {0};
@@ -219,17 +204,5 @@ static void a_reading_that_cannot_be_true_uses_no_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_time_left_is_the_free_memory_by_the_growth),
-        cmocka_unit_test(without_recent_steps_only_their_number_is_forecast),
-        cmocka_unit_test(growth_without_steps_is_forecast_while_it_goes_on),
-        cmocka_unit_test(nothing_is_forecast_without_growth_or_size),
-        cmocka_unit_test(durations_are_rounded),
-        cmocka_unit_test(the_history_keeps_the_highest_value_of_each_period),
-        cmocka_unit_test(a_level_that_does_not_change_fills_the_history),
-        cmocka_unit_test(the_rate_is_that_of_the_last_seconds),
-        cmocka_unit_test(a_finished_trace_has_the_figures_of_its_end),
-        cmocka_unit_test(a_reading_that_cannot_be_true_uses_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -4,17 +4,11 @@
  * run. Each trace is a few events whose outcome is known by the rules of the allocator. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/whatif/request_store.h"
 #include "analysis/whatif/whatif.h"
 #include "support/policy_run.h"
@@ -100,10 +94,9 @@ static void refused(struct vs_builder *b, uint64_t bytes)
 
 /* --- what is read --- */
 
-static void driver_requests_share_pages_and_have_no_cache(void **state)
+TEST(driver_requests_share_pages_and_have_no_cache)
 {
     struct vs_builder b;
-    (void)state;
     start(&b, "observe");
     for (int i = 0; i < 4; i++)
         vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0) + (uint64_t)i * 4096, 4000, 4000);
@@ -122,10 +115,9 @@ static void driver_requests_share_pages_and_have_no_cache(void **state)
     done(&b);
 }
 
-static void tensors_are_the_requests_and_their_segments_are_not_other_memory(void **state)
+TEST(tensors_are_the_requests_and_their_segments_are_not_other_memory)
 {
     struct vs_builder b;
-    (void)state;
     start(&b, "observe");
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 20 * MIB, 20 * MIB); /* a segment */
     tensor(&b, A(0), 4 * MIB, 20 * MIB);
@@ -145,10 +137,9 @@ static void tensors_are_the_requests_and_their_segments_are_not_other_memory(voi
     done(&b);
 }
 
-static void a_mapped_segment_means_expandable_segments(void **state)
+TEST(a_mapped_segment_means_expandable_segments)
 {
     struct vs_builder b;
-    (void)state;
     start(&b, "observe");
     vs_builder_alloc(&b, 0, VS_FAMILY_VMM, VS_ADDR_MEMORY + 1, 20 * MIB, 20 * MIB);
     event(&b, (struct vs_event){.kind = VS_EVENT_vmm_map,
@@ -163,10 +154,9 @@ static void a_mapped_segment_means_expandable_segments(void **state)
     done(&b);
 }
 
-static void memory_outside_the_program_comes_from_readings(void **state)
+TEST(memory_outside_the_program_comes_from_readings)
 {
     struct vs_builder b;
-    (void)state;
     start(&b, "observe");
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 100 * MIB, 100 * MIB);
     event(&b, (struct vs_event){.kind = VS_EVENT_device_usage,
@@ -212,22 +202,20 @@ static void release_and_grow(struct vs_builder *b, bool refusal)
     tensor(b, A(100), 60 * MIB, 60 * MIB);
 }
 
-static void a_release_without_a_refusal_is_empty_cache(void **state)
+TEST(a_release_without_a_refusal_is_empty_cache)
 {
     struct vs_builder b;
-    (void)state;
     release_and_grow(&b, false);
     read_log(&b, 0, 0);
     assert_int_equal(as_recorded().reserved_peak, 60 * MIB);
     done(&b);
 }
 
-static void a_release_after_a_refusal_belongs_to_the_retry(void **state)
+TEST(a_release_after_a_refusal_belongs_to_the_retry)
 {
     struct vs_builder b;
     struct vs_whatif_setting setting;
     struct vs_whatif_outcome out;
-    (void)state;
     release_and_grow(&b, true);
     read_log(&b, 0, 0);
     vs_whatif_setting_init(&setting);
@@ -241,10 +229,9 @@ static void a_release_after_a_refusal_belongs_to_the_retry(void **state)
     done(&b);
 }
 
-static void a_context_takes_the_tensors_of_its_segments_along(void **state)
+TEST(a_context_takes_the_tensors_of_its_segments_along)
 {
     struct vs_builder b;
-    (void)state;
     start(&b, "observe");
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 20 * MIB, 20 * MIB); /* of context 0 */
     tensor(&b, A(0), 4 * MIB, 20 * MIB);
@@ -265,12 +252,11 @@ static void a_context_takes_the_tensors_of_its_segments_along(void **state)
     done(&b);
 }
 
-static void a_program_that_fits_into_a_page_gets_a_page(void **state)
+TEST(a_program_that_fits_into_a_page_gets_a_page)
 {
     struct vs_builder b;
     struct vs_whatif_setting setting;
     struct vs_whatif_outcome out;
-    (void)state;
     start(&b, "observe");
     b.stack = UINT64_MAX; /* not known */
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4096, 4096);
@@ -282,10 +268,9 @@ static void a_program_that_fits_into_a_page_gets_a_page(void **state)
 
 /* --- failures --- */
 
-static void the_last_failure_decides_and_earlier_ones_are_probes(void **state)
+TEST(the_last_failure_decides_and_earlier_ones_are_probes)
 {
     struct vs_builder b;
-    (void)state;
     start(&b, "observe");
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2000 * MIB, CAPACITY, CAPACITY);
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 600 * MIB, 600 * MIB);
@@ -309,10 +294,9 @@ static void the_last_failure_decides_and_earlier_ones_are_probes(void **state)
     done(&b);
 }
 
-static void a_program_that_ends_well_recovered_from_its_failures(void **state)
+TEST(a_program_that_ends_well_recovered_from_its_failures)
 {
     struct vs_builder b;
-    (void)state;
     start(&b, "observe");
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 600 * MIB, 600 * MIB);
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 500 * MIB, 400 * MIB, CAPACITY);
@@ -322,10 +306,9 @@ static void a_program_that_ends_well_recovered_from_its_failures(void **state)
     done(&b);
 }
 
-static void a_frameworks_failure_is_one_with_the_drivers(void **state)
+TEST(a_frameworks_failure_is_one_with_the_drivers)
 {
     struct vs_builder b;
-    (void)state;
     start(&b, "observe");
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 600 * MIB, 600 * MIB);
     tensor(&b, A(0), 600 * MIB, 600 * MIB);
@@ -343,9 +326,8 @@ static void a_frameworks_failure_is_one_with_the_drivers(void **state)
 }
 
 /* A free half of another stream's segment does not serve the request. */
-static void tensors_of_two_streams_share_no_segment(void **state)
+TEST(tensors_of_two_streams_share_no_segment)
 {
-    (void)state;
     for (unsigned other = 0; other < 2; other++) {
         struct vs_builder b;
         start(&b, "observe");
@@ -367,10 +349,9 @@ static void tensors_of_two_streams_share_no_segment(void **state)
     }
 }
 
-static void the_option_limit_counts_other_memory_too(void **state)
+TEST(the_option_limit_counts_other_memory_too)
 {
     struct vs_builder b;
-    (void)state;
     vs_builder_open(&b, "observe");
     event(&b, (struct vs_event){.kind = VS_EVENT_option,
                                 .option = {.name = vs_builder_string(&b, "limit"),
@@ -407,13 +388,12 @@ static void steps_with_a_leak(struct vs_builder *b)
     }
 }
 
-static void blocks_of_a_site_can_end_with_their_step(void **state)
+TEST(blocks_of_a_site_can_end_with_their_step)
 {
     struct vs_builder b;
     struct vs_whatif_setting setting;
     struct vs_whatif_outcome out;
     size_t count;
-    (void)state;
     steps_with_a_leak(&b);
     read_log(&b, 0, 0);
     const uint64_t *stacks = vs_whatif_stacks(whatif_log, &count);
@@ -433,12 +413,11 @@ static void blocks_of_a_site_can_end_with_their_step(void **state)
 
 /* --- runs --- */
 
-static void parallel_runs_equal_single_ones(void **state)
+TEST(parallel_runs_equal_single_ones)
 {
     struct vs_builder b;
     struct vs_whatif_setting settings[12];
     struct vs_whatif_outcome all[12], one;
-    (void)state;
     start(&b, "observe");
     for (uint64_t i = 0; i < 400; i++) {
         if (i >= 40)
@@ -460,11 +439,10 @@ static void parallel_runs_equal_single_ones(void **state)
     done(&b);
 }
 
-static void a_wrong_text_is_refused_with_the_reason(void **state)
+TEST(a_wrong_text_is_refused_with_the_reason)
 {
     struct vs_whatif_setting setting;
     char why[VS_WHATIF_WHY_MAX];
-    (void)state;
     vs_whatif_setting_init(&setting);
     assert_int_equal(vs_whatif_setting_conf(&setting, "max_split_size_mb:5", why), VS_ERR_ARG);
     assert_non_null(strstr(why, "max_split_size_mb"));
@@ -473,12 +451,11 @@ static void a_wrong_text_is_refused_with_the_reason(void **state)
     assert_int_equal(setting.server, VS_WHATIF_AS_RECORDED);
 }
 
-static void a_trace_without_requests_has_nothing_to_replay(void **state)
+TEST(a_trace_without_requests_has_nothing_to_replay)
 {
     struct vs_builder b;
     struct vs_whatif_query query = {.device = VS_WHATIF_DEVICE_ANY};
     char why[VS_READER_WHY_MAX];
-    (void)state;
     start(&b, "observe");
     vs_builder_alloc(&b, 0, VS_FAMILY_PINNED, A(0), MIB, MIB);
     vs_builder_close(&b, VS_END_EXIT, 0);
@@ -501,10 +478,9 @@ static void requests_to_trace(const struct request_log *log, struct vs_builder *
 }
 
 /* A replay reserves what the allocator reserves on a device that counts its pages. */
-static void policies_reserve_what_they_take_from_a_device(void **state)
+TEST(policies_reserve_what_they_take_from_a_device)
 {
     static const char *const names[] = {"varlen", "serving"};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct request_log log;
         struct vs_builder b;
@@ -525,12 +501,11 @@ static void policies_reserve_what_they_take_from_a_device(void **state)
     }
 }
 
-static void what_no_device_could_hold_is_not_run(void **state)
+TEST(what_no_device_could_hold_is_not_run)
 {
     struct vs_builder b;
     struct vs_whatif_setting setting;
     struct vs_whatif_outcome out;
-    (void)state;
     start(&b, "observe");
     for (uint64_t i = 0; i < 17; i++)
         vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, (i + 1) << 44, UINT64_C(1) << 40,
@@ -568,13 +543,12 @@ ssize_t pread(int fd, void *to, size_t bytes, off_t at)
 }
 
 /* Beyond the chunks in memory the log goes on in a file; two cursors read it independently. */
-static void entries_come_back_from_memory_and_from_the_file(void **state)
+TEST(entries_come_back_from_memory_and_from_the_file)
 {
     struct vs_request_store store;
     struct vs_request_cursor first = {0}, second = {0};
     struct vs_request_entry entry, read;
     uint64_t count = (VS_REQUEST_CHUNKS_HELD + 2) * VS_REQUEST_CHUNK / 16;
-    (void)state;
     vs_request_store_init(&store);
     for (uint64_t i = 0; i < count; i++) {
         entry = (struct vs_request_entry){.kind = VS_REQUEST_ALLOC, .event = 20 * i,
@@ -605,7 +579,7 @@ static void entries_come_back_from_memory_and_from_the_file(void **state)
 }
 
 /* A signal, as of a profiler's timer, may end any call early. */
-static void the_file_of_the_store_survives_interrupted_calls(void **state)
+TEST(the_file_of_the_store_survives_interrupted_calls)
 {
     interrupt = true;
     calls = interrupted = 0;
@@ -616,28 +590,5 @@ static void the_file_of_the_store_survives_interrupted_calls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(driver_requests_share_pages_and_have_no_cache),
-        cmocka_unit_test(tensors_are_the_requests_and_their_segments_are_not_other_memory),
-        cmocka_unit_test(a_mapped_segment_means_expandable_segments),
-        cmocka_unit_test(memory_outside_the_program_comes_from_readings),
-        cmocka_unit_test(a_release_without_a_refusal_is_empty_cache),
-        cmocka_unit_test(a_release_after_a_refusal_belongs_to_the_retry),
-        cmocka_unit_test(a_context_takes_the_tensors_of_its_segments_along),
-        cmocka_unit_test(a_program_that_fits_into_a_page_gets_a_page),
-        cmocka_unit_test(the_last_failure_decides_and_earlier_ones_are_probes),
-        cmocka_unit_test(a_program_that_ends_well_recovered_from_its_failures),
-        cmocka_unit_test(a_frameworks_failure_is_one_with_the_drivers),
-        cmocka_unit_test(tensors_of_two_streams_share_no_segment),
-        cmocka_unit_test(the_option_limit_counts_other_memory_too),
-        cmocka_unit_test(blocks_of_a_site_can_end_with_their_step),
-        cmocka_unit_test(parallel_runs_equal_single_ones),
-        cmocka_unit_test(a_wrong_text_is_refused_with_the_reason),
-        cmocka_unit_test(a_trace_without_requests_has_nothing_to_replay),
-        cmocka_unit_test(policies_reserve_what_they_take_from_a_device),
-        cmocka_unit_test(what_no_device_could_hold_is_not_run),
-        cmocka_unit_test(entries_come_back_from_memory_and_from_the_file),
-        cmocka_unit_test(the_file_of_the_store_survives_interrupted_calls),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Peaks of many windows of time, and the call sites that changed until then. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/report/window_peaks.h"
 #include "support/trace_builder.h"
 
@@ -85,9 +79,8 @@ static void assert_sites(const struct vs_report_sites *sites, const char *functi
     assert_int_equal(sites->total_bytes, mib * MIB);
 }
 
-static void each_window_has_its_own_peak_and_what_changed_until_then(void **state)
+TEST(each_window_has_its_own_peak_and_what_changed_until_then)
 {
-    (void)state;
     struct vs_report_window windows[2] = {{0}};
     begin();
     uint64_t model = model_stack(), loss = loss_stack();
@@ -119,9 +112,8 @@ static void each_window_has_its_own_peak_and_what_changed_until_then(void **stat
     end();
 }
 
-static void windows_may_overlap_and_lie_after_the_end(void **state)
+TEST(windows_may_overlap_and_lie_after_the_end)
 {
-    (void)state;
     struct vs_report_window windows[3] = {{.to_ns = UINT64_MAX}, {.to_ns = UINT64_MAX},
                                           {.from_ns = UINT64_MAX - 1, .to_ns = UINT64_MAX}};
     begin();
@@ -143,9 +135,8 @@ static void windows_may_overlap_and_lie_after_the_end(void **state)
     end();
 }
 
-static void a_device_that_appears_in_a_window_begins_with_nothing(void **state)
+TEST(a_device_that_appears_in_a_window_begins_with_nothing)
 {
-    (void)state;
     struct vs_report_window window = {.to_ns = UINT64_MAX};
     begin();
     window.from_ns = at();
@@ -171,9 +162,8 @@ static void tensor(uint64_t stack, uint64_t addr, uint64_t mib)
 }
 
 /* The segment that PyTorch requests before its first tensor is no memory of the user's. */
-static void a_framework_that_appears_in_a_window_counts_its_tensors_alone(void **state)
+TEST(a_framework_that_appears_in_a_window_counts_its_tensors_alone)
 {
-    (void)state;
     struct vs_report_window window = {.to_ns = UINT64_MAX};
     begin();
     uint64_t model = model_stack(), loss = loss_stack();
@@ -190,9 +180,8 @@ static void a_framework_that_appears_in_a_window_counts_its_tensors_alone(void *
 
 /* The segments that the framework had at its first tensor were taken off the bytes at the begin and at the peak,
  * although they were requested later. */
-static void segments_requested_after_a_moment_are_not_taken_off_its_bytes(void **state)
+TEST(segments_requested_after_a_moment_are_not_taken_off_its_bytes)
 {
-    (void)state;
     struct vs_report_window window = {.to_ns = UINT64_MAX};
     begin();
     uint64_t model = model_stack(), loss = loss_stack();
@@ -225,9 +214,8 @@ static void segments_requested_after_a_moment_are_not_taken_off_its_bytes(void *
 }
 
 /* The segment was there at the begin, when no framework was known: it is no memory of the user's then, too. */
-static void a_segment_of_the_begin_is_not_listed_as_less(void **state)
+TEST(a_segment_of_the_begin_is_not_listed_as_less)
 {
-    (void)state;
     struct vs_report_window window = {.to_ns = UINT64_MAX};
     begin();
     uint64_t model = model_stack(), loss = loss_stack();
@@ -245,13 +233,5 @@ static void a_segment_of_the_begin_is_not_listed_as_less(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_window_has_its_own_peak_and_what_changed_until_then),
-        cmocka_unit_test(windows_may_overlap_and_lie_after_the_end),
-        cmocka_unit_test(a_device_that_appears_in_a_window_begins_with_nothing),
-        cmocka_unit_test(a_framework_that_appears_in_a_window_counts_its_tensors_alone),
-        cmocka_unit_test(segments_requested_after_a_moment_are_not_taken_off_its_bytes),
-        cmocka_unit_test(a_segment_of_the_begin_is_not_listed_as_less),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

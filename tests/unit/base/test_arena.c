@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The arena: zeroed, aligned, never overlapping, rejecting impossible sizes. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
+#include "unit/base/cm_random.h"
 
 #include <string.h>
 
 #include "base/vs_arena.h"
 
-static void memory_is_zeroed_aligned_and_apart(void **state)
+TEST(memory_is_zeroed_aligned_and_apart)
 {
-    (void)state;
     enum { COUNT = 4000 };
     static struct {
         unsigned char *p;
@@ -34,9 +34,8 @@ static void memory_is_zeroed_aligned_and_apart(void **state)
     vs_arena_free_all(&arena);
 }
 
-static void what_is_mapped_is_counted_and_stays_near_what_was_asked(void **state)
+TEST(what_is_mapped_is_counted_and_stays_near_what_was_asked)
 {
-    (void)state;
     struct vs_arena arena = {0};
     for (int i = 0; i < 10000; i++)
         assert_non_null(vs_arena_alloc(&arena, 100)); /* 112 with alignment */
@@ -47,9 +46,8 @@ static void what_is_mapped_is_counted_and_stays_near_what_was_asked(void **state
     assert_null(arena.chunks);
 }
 
-static void a_large_piece_does_not_waste_the_chunk_in_use(void **state)
+TEST(a_large_piece_does_not_waste_the_chunk_in_use)
 {
-    (void)state;
     struct vs_arena arena = {0};
     char *first = vs_arena_alloc(&arena, 64);
     assert_non_null(vs_arena_alloc(&arena, 1 << 20));
@@ -58,9 +56,8 @@ static void a_large_piece_does_not_waste_the_chunk_in_use(void **state)
     vs_arena_free_all(&arena);
 }
 
-static void an_impossible_size_is_refused_and_the_arena_goes_on(void **state)
+TEST(an_impossible_size_is_refused_and_the_arena_goes_on)
 {
-    (void)state;
     struct vs_arena arena = {0};
     assert_null(vs_arena_alloc(&arena, SIZE_MAX));
     assert_null(vs_arena_alloc(&arena, SIZE_MAX / 2));
@@ -69,9 +66,8 @@ static void an_impossible_size_is_refused_and_the_arena_goes_on(void **state)
     vs_arena_free_all(&arena);
 }
 
-static void an_arena_can_be_used_again_after_everything_was_freed(void **state)
+TEST(an_arena_can_be_used_again_after_everything_was_freed)
 {
-    (void)state;
     struct vs_arena arena = {0};
     vs_arena_free_all(&arena);
     for (int i = 0; i < 3; i++) {
@@ -83,9 +79,8 @@ static void an_arena_can_be_used_again_after_everything_was_freed(void **state)
     }
 }
 
-static void pages_are_zeroed_and_a_null_mapping_can_be_given_back(void **state)
+TEST(pages_are_zeroed_and_a_null_mapping_can_be_given_back)
 {
-    (void)state;
     unsigned char *p = vs_pages_map(100000);
     assert_non_null(p);
     for (size_t i = 0; i < 100000; i++)
@@ -97,13 +92,5 @@ static void pages_are_zeroed_and_a_null_mapping_can_be_given_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_zeroed_aligned_and_apart),
-        cmocka_unit_test(what_is_mapped_is_counted_and_stays_near_what_was_asked),
-        cmocka_unit_test(a_large_piece_does_not_waste_the_chunk_in_use),
-        cmocka_unit_test(an_impossible_size_is_refused_and_the_arena_goes_on),
-        cmocka_unit_test(an_arena_can_be_used_again_after_everything_was_freed),
-        cmocka_unit_test(pages_are_zeroed_and_a_null_mapping_can_be_given_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

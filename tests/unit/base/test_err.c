@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Error codes are in traces and in --json output: their numbers and names must not change. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include <string.h>
 
 #include "base/vs_err.h"
 
-static void numbers_and_names_are_pinned(void **state)
+TEST(numbers_and_names_are_pinned)
 {
-    (void)state;
     static const char *const names[] = {
         "ok",    "arg",       "nomem",   "io",    "format",     "corrupt", "version",     "end",
         "not_found", "foreign", "state", "device_oom", "device", "unsupported", "limit",
@@ -19,9 +18,8 @@ static void numbers_and_names_are_pinned(void **state)
     assert_int_equal(VS_ERR_LIMIT, sizeof names / sizeof *names - 1);
 }
 
-static void every_code_has_a_sentence_of_its_own(void **state)
+TEST(every_code_has_a_sentence_of_its_own)
 {
-    (void)state;
     for (int i = 0; i <= VS_ERR_LIMIT; i++) {
         assert_true(strlen(vs_err_text((enum vs_err)i)) > 3);
         for (int j = 0; j < i; j++)
@@ -29,9 +27,8 @@ static void every_code_has_a_sentence_of_its_own(void **state)
     }
 }
 
-static void a_number_outside_the_table_is_unknown(void **state)
+TEST(a_number_outside_the_table_is_unknown)
 {
-    (void)state;
     assert_string_equal(vs_err_name((enum vs_err)(VS_ERR_LIMIT + 1)), "unknown");
     assert_string_equal(vs_err_name((enum vs_err)-1), "unknown");
     assert_string_equal(vs_err_text((enum vs_err)9999), "unknown error");
@@ -39,10 +36,5 @@ static void a_number_outside_the_table_is_unknown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_and_names_are_pinned),
-        cmocka_unit_test(every_code_has_a_sentence_of_its_own),
-        cmocka_unit_test(a_number_outside_the_table_is_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

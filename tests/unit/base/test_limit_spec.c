@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Values of the option `limit`, and their meaning for each device. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include <string.h>
 
@@ -18,24 +18,21 @@ static uint64_t limit_of(const char *text, uint32_t device, uint64_t total)
     return vs_limit_bytes(&spec, device, total);
 }
 
-static void nothing_limits_nothing(void **state)
+TEST(nothing_limits_nothing)
 {
-    (void)state;
     assert_true(limit_of("", 0, TOTAL) == VS_LIMIT_NONE);
 }
 
-static void one_amount_holds_for_every_device(void **state)
+TEST(one_amount_holds_for_every_device)
 {
-    (void)state;
     assert_true(limit_of("8GiB", 0, TOTAL) == 8 * VS_GIB);
     assert_true(limit_of("8GiB", 63, TOTAL) == 8 * VS_GIB);
     assert_true(limit_of("8GiB", 0, 0) == 8 * VS_GIB);
     assert_true(limit_of("1000", 3, TOTAL) == 1000);
 }
 
-static void a_device_has_its_own_before_what_holds_for_all(void **state)
+TEST(a_device_has_its_own_before_what_holds_for_all)
 {
-    (void)state;
     assert_true(limit_of("0:8GiB,1:16GiB", 0, TOTAL) == 8 * VS_GIB);
     assert_true(limit_of("0:8GiB,1:16GiB", 1, TOTAL) == 16 * VS_GIB);
     assert_true(limit_of("0:8GiB,1:16GiB", 2, TOTAL) == VS_LIMIT_NONE);
@@ -44,9 +41,8 @@ static void a_device_has_its_own_before_what_holds_for_all(void **state)
     assert_true(limit_of("63:50%", 63, TOTAL) == 8 * VS_GIB);
 }
 
-static void a_share_is_of_the_device_and_nothing_while_that_is_unknown(void **state)
+TEST(a_share_is_of_the_device_and_nothing_while_that_is_unknown)
 {
-    (void)state;
     assert_true(limit_of("50%", 0, TOTAL) == 8 * VS_GIB);
     assert_true(limit_of("12.5%", 0, TOTAL) == 2 * VS_GIB);
     assert_true(limit_of("100%", 0, TOTAL) == TOTAL);
@@ -54,9 +50,8 @@ static void a_share_is_of_the_device_and_nothing_while_that_is_unknown(void **st
     assert_true(limit_of("50%", 0, 0) == VS_LIMIT_NONE);
 }
 
-static void anything_else_is_refused_and_leaves_the_result(void **state)
+TEST(anything_else_is_refused_and_leaves_the_result)
 {
-    (void)state;
     static const char *const bad[] = {
         "0", "0%", "101%", "%", "-1", "8GiB,", ",8GiB", "8GiB,4GiB", "0:1GiB,0:2GiB", "64:1GiB",
         "100:1GiB", ":1GiB", "a:1GiB", "0:", "0:1:1GiB", "1e3%", "0x10%", "nan%", "8 lightyears",
@@ -75,9 +70,8 @@ static void anything_else_is_refused_and_leaves_the_result(void **state)
     assert_int_equal(vs_limit_parse(longest, &spec), VS_ERR_ARG);
 }
 
-static void what_is_wrong_is_said(void **state)
+TEST(what_is_wrong_is_said)
 {
-    (void)state;
     static const char *const bad[][2] = {
         {"150%", "more than 100 %"},
         {"1:101%", "more than 100 %"},
@@ -102,9 +96,8 @@ static void what_is_wrong_is_said(void **state)
     assert_null(vs_limit_complaint("much"));
 }
 
-static void the_option_says_what_it_takes(void **state)
+TEST(the_option_says_what_it_takes)
 {
-    (void)state;
     static struct vs_options options;
     char why[VS_OPTION_TEXT_MAX] = "";
     vs_options_init(&options);
@@ -126,14 +119,5 @@ static void the_option_says_what_it_takes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_limits_nothing),
-        cmocka_unit_test(one_amount_holds_for_every_device),
-        cmocka_unit_test(a_device_has_its_own_before_what_holds_for_all),
-        cmocka_unit_test(a_share_is_of_the_device_and_nothing_while_that_is_unknown),
-        cmocka_unit_test(anything_else_is_refused_and_leaves_the_result),
-        cmocka_unit_test(what_is_wrong_is_said),
-        cmocka_unit_test(the_option_says_what_it_takes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * Ranked locks. Cases that must abort run in a forked child, whose standard error is read back.
  * Release builds compile the check away, and those tests with it. */
 #define _GNU_SOURCE
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -56,9 +56,8 @@ static void take_in_order(void)
     vs_lock_release(&low);
 }
 
-static void rising_ranks_are_allowed(void **state)
+TEST(rising_ranks_are_allowed)
 {
-    (void)state;
     char text[1024];
     int status = in_child(take_in_order, text, sizeof text);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -111,33 +110,28 @@ static void aborts(void (*body)(void), const char *one, const char *other)
         fail_msg("the message names not both: %s", text);
 }
 
-static void a_lower_rank_under_a_higher_one_aborts_naming_both(void **state)
+TEST(a_lower_rank_under_a_higher_one_aborts_naming_both)
 {
-    (void)state;
     aborts(take_against_order, "'tracker' (rank 20)", "'recorder' (rank 50)");
 }
 
-static void taking_a_held_lock_aborts_instead_of_hanging(void **state)
+TEST(taking_a_held_lock_aborts_instead_of_hanging)
 {
-    (void)state;
     aborts(take_twice, "'tracker' (rank 20)", "while holding 'tracker'");
 }
 
-static void two_locks_of_one_rank_abort(void **state)
+TEST(two_locks_of_one_rank_abort)
 {
-    (void)state;
     aborts(take_equal_ranks, "'another tracker'", "'tracker'");
 }
 
-static void releasing_a_lock_not_held_aborts(void **state)
+TEST(releasing_a_lock_not_held_aborts)
 {
-    (void)state;
     aborts(release_what_is_not_held, "'tracker'", "does not hold");
 }
 
-static void ranks_are_right_after_a_release_out_of_order(void **state)
+TEST(ranks_are_right_after_a_release_out_of_order)
 {
-    (void)state;
     aborts(release_out_of_order_then_violate, "'tracker' (rank 20)", "'recorder' (rank 50)");
 }
 #endif
@@ -149,9 +143,8 @@ static void reset_in_child(void)
     take_in_order(); /* would otherwise hang or abort */
 }
 
-static void a_lock_held_across_fork_is_free_in_the_child_after_reset(void **state)
+TEST(a_lock_held_across_fork_is_free_in_the_child_after_reset)
 {
-    (void)state;
     char text[1024];
     vs_lock_acquire(&low);
     vs_lock_acquire(&high);
@@ -174,9 +167,8 @@ static void *count_up(void *arg)
     return arg;
 }
 
-static void the_lock_excludes_other_threads(void **state)
+TEST(the_lock_excludes_other_threads)
 {
-    (void)state;
     pthread_t threads[4];
     counter = 0;
     for (int i = 0; i < 4; i++)
@@ -186,9 +178,8 @@ static void the_lock_excludes_other_threads(void **state)
     assert_int_equal(counter, 80000);
 }
 
-static void a_lock_made_at_run_time_behaves_like_a_static_one(void **state)
+TEST(a_lock_made_at_run_time_behaves_like_a_static_one)
 {
-    (void)state;
     struct vs_lock lock;
     vs_lock_init(&lock, VS_RANK_ALLOCATOR, "allocator");
     assert_int_equal(lock.rank, VS_RANK_ALLOCATOR);
@@ -220,9 +211,8 @@ static void *take_turns(void *arg)
     return NULL;
 }
 
-static void a_signal_wakes_the_thread_that_waits(void **state)
+TEST(a_signal_wakes_the_thread_that_waits)
 {
-    (void)state;
     pthread_t threads[2];
     static const unsigned names[2] = {0, 1};
     rounds = turn_of = 0;
@@ -245,9 +235,8 @@ static void *wait_for_all(void *arg)
     return NULL;
 }
 
-static void a_broadcast_wakes_everybody(void **state)
+TEST(a_broadcast_wakes_everybody)
 {
-    (void)state;
     pthread_t threads[3];
     bool go = false;
     rounds = 0;
@@ -266,9 +255,8 @@ static void a_broadcast_wakes_everybody(void **state)
     assert_int_equal(rounds, 0);
 }
 
-static void a_wait_ends_at_its_time_with_the_lock_held(void **state)
+TEST(a_wait_ends_at_its_time_with_the_lock_held)
 {
-    (void)state;
     struct vs_cond nobody = {0};
     uint64_t start = vs_clock_ns();
     vs_lock_acquire(&low);
@@ -282,21 +270,5 @@ static void a_wait_ends_at_its_time_with_the_lock_held(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rising_ranks_are_allowed),
-#ifndef NDEBUG
-        cmocka_unit_test(a_lower_rank_under_a_higher_one_aborts_naming_both),
-        cmocka_unit_test(taking_a_held_lock_aborts_instead_of_hanging),
-        cmocka_unit_test(two_locks_of_one_rank_abort),
-        cmocka_unit_test(releasing_a_lock_not_held_aborts),
-        cmocka_unit_test(ranks_are_right_after_a_release_out_of_order),
-#endif
-        cmocka_unit_test(a_lock_held_across_fork_is_free_in_the_child_after_reset),
-        cmocka_unit_test(the_lock_excludes_other_threads),
-        cmocka_unit_test(a_lock_made_at_run_time_behaves_like_a_static_one),
-        cmocka_unit_test(a_signal_wakes_the_thread_that_waits),
-        cmocka_unit_test(a_broadcast_wakes_everybody),
-        cmocka_unit_test(a_wait_ends_at_its_time_with_the_lock_held),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * Log lines. The first one fixes their destination for the life of the process, so each test forks
  * a child whose standard error is a pipe, and reads its output. */
 #define _GNU_SOURCE
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,9 +45,8 @@ static void printed_by(void (*body)(void))
 
 static void say_one(void) { vs_log(VS_LOG_WARN, "disk full, %d events lost", 3); }
 
-static void a_line_has_prefix_pid_and_newline(void **state)
+TEST(a_line_has_prefix_pid_and_newline)
 {
-    (void)state;
     printed_by(say_one);
     char expected[256];
     snprintf(expected, sizeof expected, "%sdisk full, 3 events lost\n", prefix);
@@ -58,9 +57,8 @@ static char long_text[5000];
 
 static void say_long(void) { vs_log(VS_LOG_ERROR, "%s", long_text); }
 
-static void a_line_over_1023_bytes_is_cut_with_dots(void **state)
+TEST(a_line_over_1023_bytes_is_cut_with_dots)
 {
-    (void)state;
     for (size_t length = 980; length < 1040; length++) {
         memset(long_text, 'x', length);
         long_text[length] = 0;
@@ -89,9 +87,8 @@ static void say_at_each_level(void)
     vs_log(VS_LOG_WARN, "dropped");
 }
 
-static void levels_above_the_chosen_one_are_dropped(void **state)
+TEST(levels_above_the_chosen_one_are_dropped)
 {
-    (void)state;
     printed_by(say_at_each_level);
     assert_null(strstr(text, "dropped"));
     assert_non_null(strstr(text, ": kept\n"));
@@ -106,9 +103,8 @@ static void say_once(void)
         vs_log_once(VS_LOG_WARN, "second %d", i);
 }
 
-static void once_means_once_for_each_place(void **state)
+TEST(once_means_once_for_each_place)
 {
-    (void)state;
     printed_by(say_once);
     char expected[256];
     snprintf(expected, sizeof expected, "%sfirst 0\n%ssecond 0\n", prefix, prefix);
@@ -123,9 +119,8 @@ static void check_errno(void)
         _exit(1);
 }
 
-static void errno_is_kept(void **state)
+TEST(errno_is_kept)
 {
-    (void)state;
     printed_by(check_errno);
     assert_non_null(strstr(text, ": said\n"));
 }
@@ -140,9 +135,8 @@ static void close_stderr_and_say(void)
     vs_log(VS_LOG_WARN, "back");
 }
 
-static void what_takes_the_place_of_stderr_gets_no_lines(void **state)
+TEST(what_takes_the_place_of_stderr_gets_no_lines)
 {
-    (void)state;
     printed_by(close_stderr_and_say);
     char expected[256];
     snprintf(expected, sizeof expected, "%sbefore\n%sback\n", prefix, prefix);
@@ -158,9 +152,8 @@ static void start_without_stderr_and_say(void)
     vs_log(VS_LOG_WARN, "lost");
 }
 
-static void a_program_that_begins_without_stderr_gets_no_messages(void **state)
+TEST(a_program_that_begins_without_stderr_gets_no_messages)
 {
-    (void)state;
     printed_by(start_without_stderr_and_say);
     assert_string_equal(text, "");
 }
@@ -177,9 +170,8 @@ static void look_at_descriptors(void)
     }
 }
 
-static void no_descriptor_is_kept(void **state)
+TEST(no_descriptor_is_kept)
 {
-    (void)state;
     printed_by(look_at_descriptors);
 }
 
@@ -196,25 +188,13 @@ static void say_into_a_broken_pipe(void)
         _exit(2);
 }
 
-static void a_pipe_that_nobody_reads_raises_no_signal(void **state)
+TEST(a_pipe_that_nobody_reads_raises_no_signal)
 {
-    (void)state;
     printed_by(say_into_a_broken_pipe);
     assert_string_equal(text, "");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_has_prefix_pid_and_newline),
-        cmocka_unit_test(a_line_over_1023_bytes_is_cut_with_dots),
-        cmocka_unit_test(levels_above_the_chosen_one_are_dropped),
-        cmocka_unit_test(once_means_once_for_each_place),
-        cmocka_unit_test(errno_is_kept),
-        cmocka_unit_test(what_takes_the_place_of_stderr_gets_no_lines),
-        cmocka_unit_test(a_program_that_begins_without_stderr_gets_no_messages),
-        cmocka_unit_test(no_descriptor_is_kept),
-        cmocka_unit_test(a_pipe_that_nobody_reads_raises_no_signal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,9 +2,9 @@
  *
  * The hash map against a simple equivalent: an array indexed by key number. Keys look like device
  * addresses, which collide most. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
+#include "unit/base/cm_random.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/vs_map.h"
@@ -65,9 +65,8 @@ static void step(struct vs_map *map, struct model *model, int shape, uint64_t *s
     model->present[i] = false;
 }
 
-static void random_puts_and_removals_agree_with_an_array(void **state)
+TEST(random_puts_and_removals_agree_with_an_array)
 {
-    (void)state;
     for (int shape = 0; shape < 4; shape++) {
         struct vs_map map = {0};
         struct model *model = calloc(1, sizeof *model);
@@ -83,9 +82,8 @@ static void random_puts_and_removals_agree_with_an_array(void **state)
     }
 }
 
-static void a_drained_map_is_empty_and_usable(void **state)
+TEST(a_drained_map_is_empty_and_usable)
 {
-    (void)state;
     struct vs_map map = {0};
     for (int pass = 0; pass < 3; pass++) {
         for (uint32_t i = 0; i < KEYS; i++)
@@ -101,9 +99,8 @@ static void a_drained_map_is_empty_and_usable(void **state)
     assert_null(map.slots);
 }
 
-static void a_second_put_replaces(void **state)
+TEST(a_second_put_replaces)
 {
-    (void)state;
     struct vs_map map = {0};
     assert_int_equal(vs_map_put(&map, 7, 1), VS_OK);
     assert_int_equal(vs_map_put(&map, 7, 2), VS_OK);
@@ -112,9 +109,8 @@ static void a_second_put_replaces(void **state)
     vs_map_free(&map);
 }
 
-static void key_zero_is_refused_and_never_found(void **state)
+TEST(key_zero_is_refused_and_never_found)
 {
-    (void)state;
     struct vs_map map = {0};
     assert_int_equal(vs_map_put(&map, 0, 1), VS_ERR_ARG);
     assert_int_equal(vs_map_put(&map, 1, 1), VS_OK);
@@ -124,9 +120,8 @@ static void key_zero_is_refused_and_never_found(void **state)
     vs_map_free(&map);
 }
 
-static void an_empty_map_answers(void **state)
+TEST(an_empty_map_answers)
 {
-    (void)state;
     struct vs_map map = {0};
     size_t cursor = 0;
     assert_null(vs_map_get(&map, 5));
@@ -137,12 +132,5 @@ static void an_empty_map_answers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_puts_and_removals_agree_with_an_array),
-        cmocka_unit_test(a_drained_map_is_empty_and_usable),
-        cmocka_unit_test(a_second_put_replaces),
-        cmocka_unit_test(key_zero_is_refused_and_never_found),
-        cmocka_unit_test(an_empty_map_answers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,11 +2,10 @@
  *
  * The option table, its parsers, and the precedence of its three sources. The
  * environment is replaced whole for each test. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/vs_option.h"
@@ -39,9 +38,8 @@ static int fresh(void **state)
     return 0;
 }
 
-static void every_default_parses(void **state)
+TEST(every_default_parses)
 {
-    (void)state;
     for (int i = 0; i < VS_OPT_COUNT; i++) {
         const struct vs_option_info *info = vs_option_describe((enum vs_option_id)i);
         char why[VS_OPTION_TEXT_MAX] = "";
@@ -53,9 +51,8 @@ static void every_default_parses(void **state)
     }
 }
 
-static void every_option_is_named_documented_and_bounded(void **state)
+TEST(every_option_is_named_documented_and_bounded)
 {
-    (void)state;
     for (int i = 0; i < VS_OPT_COUNT; i++) {
         const struct vs_option_info *info = vs_option_describe((enum vs_option_id)i);
         for (const char *p = info->name; *p; p++)
@@ -70,9 +67,8 @@ static void every_option_is_named_documented_and_bounded(void **state)
     }
 }
 
-static void the_largest_trace_has_a_least_size(void **state)
+TEST(the_largest_trace_has_a_least_size)
 {
-    (void)state;
     static const char *const good[] = {"0", "1MiB", "2GiB"}, *const bad[] = {"1", "10k", "1023KiB"};
     char why[VS_OPTION_TEXT_MAX];
     vs_options_init(&options);
@@ -85,9 +81,8 @@ static void the_largest_trace_has_a_least_size(void **state)
     }
 }
 
-static void off_is_a_size_where_0_is_one(void **state)
+TEST(off_is_a_size_where_0_is_one)
 {
-    (void)state;
     char why[VS_OPTION_TEXT_MAX];
     vs_options_init(&options);
     assert_int_equal(options.number[VS_OPT_values], 1 << 20);
@@ -98,9 +93,8 @@ static void off_is_a_size_where_0_is_one(void **state)
     assert_string_equal(why, "'none' is not a value for --values: expected a size such as 8GiB, or off");
 }
 
-static void environment_names_are_upper_case_with_the_prefix(void **state)
+TEST(environment_names_are_upper_case_with_the_prefix)
 {
-    (void)state;
     char out[VS_OPTION_ENV_MAX];
     assert_string_equal(vs_option_env_name(VS_OPT_stack_depth, out), "VRAMSCOPE_STACK_DEPTH");
     assert_string_equal(vs_option_env_name(VS_OPT_output, out), "VRAMSCOPE_OUTPUT");
@@ -109,9 +103,8 @@ static void environment_names_are_upper_case_with_the_prefix(void **state)
                          strlen("VRAMSCOPE_") + strlen(vs_option_describe((enum vs_option_id)i)->name));
 }
 
-static void options_are_found_by_flag_or_variable_spelling(void **state)
+TEST(options_are_found_by_flag_or_variable_spelling)
 {
-    (void)state;
     enum vs_option_id id = VS_OPT_COUNT;
     assert_int_equal(vs_option_find("stack-depth", 11, &id), VS_OK);
     assert_int_equal(id, VS_OPT_stack_depth);
@@ -125,9 +118,8 @@ static void options_are_found_by_flag_or_variable_spelling(void **state)
     assert_int_equal(id, VS_OPT_COUNT);
 }
 
-static void environment_beats_default_and_command_beats_environment(void **state)
+TEST(environment_beats_default_and_command_beats_environment)
 {
-    (void)state;
     setenv("VRAMSCOPE_STACK_DEPTH", "32", 1);
     load();
     assert_int_equal(sentence_count, 0);
@@ -139,9 +131,8 @@ static void environment_beats_default_and_command_beats_environment(void **state
     assert_int_equal(options.source[VS_OPT_flush_ms], VS_FROM_DEFAULT);
 }
 
-static void an_unknown_variable_is_warned_about_once(void **state)
+TEST(an_unknown_variable_is_warned_about_once)
 {
-    (void)state;
     setenv("VRAMSCOPE_STACKDEPTH", "32", 1);
     setenv("VRAMSCOP_STACK_DEPTH", "32", 1); /* not our prefix: no warning */
     struct vs_options before = options;
@@ -151,9 +142,8 @@ static void an_unknown_variable_is_warned_about_once(void **state)
     assert_memory_equal(&before, &options, sizeof options);
 }
 
-static void a_bad_variable_is_explained_and_the_default_stays(void **state)
+TEST(a_bad_variable_is_explained_and_the_default_stays)
 {
-    (void)state;
     setenv("VRAMSCOPE_ALLOCATOR", "cached", 1);
     load();
     assert_int_equal(sentence_count, 1);
@@ -164,9 +154,8 @@ static void a_bad_variable_is_explained_and_the_default_stays(void **state)
     assert_int_equal(options.source[VS_OPT_allocator], VS_FROM_DEFAULT);
 }
 
-static void warnings_may_be_left_out(void **state)
+TEST(warnings_may_be_left_out)
 {
-    (void)state;
     setenv("VRAMSCOPE_NOSUCH", "1", 1);
     setenv("VRAMSCOPE_LOG", "loud", 1);
     setenv("VRAMSCOPE_FLUSH_MS", "50", 1);
@@ -175,9 +164,8 @@ static void warnings_may_be_left_out(void **state)
     assert_true(vs_option_is(&options, VS_OPT_log, "warn"));
 }
 
-static void huge_names_and_values_in_the_environment_do_no_harm(void **state)
+TEST(huge_names_and_values_in_the_environment_do_no_harm)
 {
-    (void)state;
     static char name[4000], value[8000];
     memset(name, 'A', sizeof name - 1);
     memcpy(name, "VRAMSCOPE_", 10);
@@ -192,9 +180,8 @@ static void huge_names_and_values_in_the_environment_do_no_harm(void **state)
     assert_string_equal(options.text[VS_OPT_output], "vramscope.%n.%p.vst");
 }
 
-static void refused_values_change_nothing_and_say_what_is_accepted(void **state)
+TEST(refused_values_change_nothing_and_say_what_is_accepted)
 {
-    (void)state;
     static char text[VS_OPTION_TEXT_MAX + 1];
     memset(text, 'x', VS_OPTION_TEXT_MAX);
     static const struct {
@@ -220,9 +207,8 @@ static void refused_values_change_nothing_and_say_what_is_accepted(void **state)
     }
 }
 
-static void switches_take_the_usual_words(void **state)
+TEST(switches_take_the_usual_words)
 {
-    (void)state;
     static const char *const yes[] = {"on", "ON", "1", "yes", "true"};
     static const char *const no[] = {"off", "Off", "0", "no", "FALSE"};
     for (int i = 0; i < 5; i++) {
@@ -233,9 +219,8 @@ static void switches_take_the_usual_words(void **state)
     }
 }
 
-static void choices_hold_the_index_of_their_word(void **state)
+TEST(choices_hold_the_index_of_their_word)
 {
-    (void)state;
     static const char *const words[] = {"auto", "caching", "observe"};
     for (uint64_t i = 0; i < 3; i++) {
         assert_int_equal(vs_options_set(&options, VS_OPT_allocator, words[i], VS_FROM_COMMAND, NULL), VS_OK);
@@ -245,9 +230,8 @@ static void choices_hold_the_index_of_their_word(void **state)
     assert_false(vs_option_is(&options, VS_OPT_allocator, "obs"));
 }
 
-static void an_unset_foreign_variable_is_null(void **state)
+TEST(an_unset_foreign_variable_is_null)
 {
-    (void)state;
     assert_null(vs_environment("LD_LIBRARY_PATH"));
     setenv("LD_LIBRARY_PATH", "/a:/b", 1);
     assert_string_equal(vs_environment("LD_LIBRARY_PATH"), "/a:/b");
@@ -255,22 +239,5 @@ static void an_unset_foreign_variable_is_null(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_largest_trace_has_a_least_size),
-        cmocka_unit_test(off_is_a_size_where_0_is_one),
-        cmocka_unit_test_setup(every_default_parses, fresh),
-        cmocka_unit_test_setup(every_option_is_named_documented_and_bounded, fresh),
-        cmocka_unit_test_setup(environment_names_are_upper_case_with_the_prefix, fresh),
-        cmocka_unit_test_setup(options_are_found_by_flag_or_variable_spelling, fresh),
-        cmocka_unit_test_setup(environment_beats_default_and_command_beats_environment, fresh),
-        cmocka_unit_test_setup(an_unknown_variable_is_warned_about_once, fresh),
-        cmocka_unit_test_setup(a_bad_variable_is_explained_and_the_default_stays, fresh),
-        cmocka_unit_test_setup(warnings_may_be_left_out, fresh),
-        cmocka_unit_test_setup(huge_names_and_values_in_the_environment_do_no_harm, fresh),
-        cmocka_unit_test_setup(refused_values_change_nothing_and_say_what_is_accepted, fresh),
-        cmocka_unit_test_setup(switches_take_the_usual_words, fresh),
-        cmocka_unit_test_setup(choices_hold_the_index_of_their_word, fresh),
-        cmocka_unit_test_setup(an_unset_foreign_variable_is_null, fresh),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, fresh, NULL);
 }

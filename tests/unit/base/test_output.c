@@ -2,9 +2,8 @@
  *
  * Output patterns: %n program, %p pid, %h host, %r rank. */
 #define _GNU_SOURCE
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,9 +28,8 @@ static void expands(const char *pattern, const char *expected)
     assert_string_equal(out, expected);
 }
 
-static void program_pid_and_percent_are_replaced(void **state)
+TEST(program_pid_and_percent_are_replaced)
 {
-    (void)state;
     expands("vramscope.%n.%p.vst", "vramscope.train.4711.vst");
     expands("plain", "plain");
     expands("", "");
@@ -39,23 +37,20 @@ static void program_pid_and_percent_are_replaced(void **state)
     expands("%n%n", "traintrain");
 }
 
-static void host_is_this_machine_s(void **state)
+TEST(host_is_this_machine_s)
 {
-    (void)state;
     char host[256] = "";
     assert_int_equal(gethostname(host, sizeof host - 1), 0);
     expands("%h", host);
 }
 
-static void rank_is_zero_without_a_launcher(void **state)
+TEST(rank_is_zero_without_a_launcher)
 {
-    (void)state;
     expands("r%r", "r0");
 }
 
-static void rank_comes_from_the_launcher_s_variable(void **state)
+TEST(rank_comes_from_the_launcher_s_variable)
 {
-    (void)state;
     setenv("PMI_RANK", "3", 1);
     expands("r%r", "r3");
     expands("vramscope.%n.%p.vst", "vramscope.train.rank3.4711.vst");
@@ -69,9 +64,8 @@ static void rank_comes_from_the_launcher_s_variable(void **state)
     expands("r%r", "r1");
 }
 
-static void a_rank_that_is_no_number_cannot_lead_elsewhere(void **state)
+TEST(a_rank_that_is_no_number_cannot_lead_elsewhere)
 {
-    (void)state;
     setenv("RANK", "../../etc/passwd", 1);
     expands("r%r", "r0");
     setenv("SLURM_PROCID", "5", 1);
@@ -81,9 +75,8 @@ static void a_rank_that_is_no_number_cannot_lead_elsewhere(void **state)
 }
 
 /* Of one launcher: a job of torchrun inside one of Slurm has its own ranks. */
-static void the_numbers_of_a_job_are_those_of_one_launcher(void **state)
+TEST(the_numbers_of_a_job_are_those_of_one_launcher)
 {
-    (void)state;
     struct vs_rank_environment job = vs_rank_environment();
     assert_true(!job.rank && !job.local_rank && !job.world_size);
     setenv("SLURM_PROCID", "5", 1);
@@ -100,9 +93,8 @@ static void the_numbers_of_a_job_are_those_of_one_launcher(void **state)
     assert_true(!job.local_rank && !job.world_size);
 }
 
-static void other_sequences_are_refused_and_write_nothing(void **state)
+TEST(other_sequences_are_refused_and_write_nothing)
 {
-    (void)state;
     static const char *const bad[] = {"%x", "a%", "%", "%N", "% n", "%5p"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(vs_output_expand(bad[i], "train", 1, out, sizeof out), VS_ERR_ARG);
@@ -110,9 +102,8 @@ static void other_sequences_are_refused_and_write_nothing(void **state)
     }
 }
 
-static void a_result_that_does_not_fit_is_refused_and_writes_nothing(void **state)
+TEST(a_result_that_does_not_fit_is_refused_and_writes_nothing)
 {
-    (void)state;
     char small[6] = "keep";
     assert_int_equal(vs_output_expand("%n", "train", 1, small, 5), VS_ERR_LIMIT);
     assert_string_equal(small, "keep");
@@ -128,15 +119,5 @@ static void a_result_that_does_not_fit_is_refused_and_writes_nothing(void **stat
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(program_pid_and_percent_are_replaced, without_ranks),
-        cmocka_unit_test_setup(host_is_this_machine_s, without_ranks),
-        cmocka_unit_test_setup(rank_is_zero_without_a_launcher, without_ranks),
-        cmocka_unit_test_setup(rank_comes_from_the_launcher_s_variable, without_ranks),
-        cmocka_unit_test_setup(a_rank_that_is_no_number_cannot_lead_elsewhere, without_ranks),
-        cmocka_unit_test_setup(the_numbers_of_a_job_are_those_of_one_launcher, without_ranks),
-        cmocka_unit_test_setup(other_sequences_are_refused_and_write_nothing, without_ranks),
-        cmocka_unit_test_setup(a_result_that_does_not_fit_is_refused_and_writes_nothing, without_ranks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, without_ranks, NULL);
 }

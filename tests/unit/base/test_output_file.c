@@ -3,13 +3,12 @@
  * Folders of files that are kept as a cache. Replacements are tested with traces
  * (test_trace_rewrite) and with the tools' outputs (test_whole_file). */
 #define _GNU_SOURCE
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -61,9 +60,8 @@ static enum vs_folder_entry classify(const char *name)
     return *name == '.' ? VS_FOLDER_UNFINISHED : *name == 'k' ? VS_FOLDER_KEPT : VS_FOLDER_FOREIGN;
 }
 
-static void a_folder_is_made_with_those_above_it(void **state)
+TEST(a_folder_is_made_with_those_above_it)
 {
-    (void)state;
     char file[PATH_MAX + 16];
     struct stat st;
     assert_true(vs_folder_make(folder) && vs_folder_make(folder));
@@ -73,9 +71,8 @@ static void a_folder_is_made_with_those_above_it(void **state)
     assert_false(vs_folder_make(file));
 }
 
-static void what_was_unused_longest_goes_first(void **state)
+TEST(what_was_unused_longest_goes_first)
 {
-    (void)state;
     assert_true(vs_folder_make(folder));
     put("k-new", 10);
     put("k-old", 1000);
@@ -91,9 +88,8 @@ static void what_was_unused_longest_goes_first(void **state)
     assert_true(there("k-new"));
 }
 
-static void unfinished_files_go_when_nobody_writes_them(void **state)
+TEST(unfinished_files_go_when_nobody_writes_them)
 {
-    (void)state;
     assert_true(vs_folder_make(folder));
     put(".k-running", 10);
     put(".k-dead", 100);
@@ -104,11 +100,5 @@ static void unfinished_files_go_when_nobody_writes_them(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_folder_is_made_with_those_above_it, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(what_was_unused_longest_goes_first, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(unfinished_files_go_when_nobody_writes_them, make_folder,
-                                        remove_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, make_folder, remove_folder);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Names of error and signal numbers, and of numbers that are neither. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,17 +11,15 @@
 static const uint64_t foreign[] = {4095, 100000, UINT64_C(1) << 31, (UINT64_C(1) << 32) + ENOSPC,
                                    UINT64_MAX};
 
-static void known_numbers_have_names(void **state)
+TEST(known_numbers_have_names)
 {
-    (void)state;
     assert_string_equal(vs_errno_text(ENOSPC), "No space left on device");
     assert_string_equal(vs_signal_name(SIGSEGV), "SEGV");
     assert_string_equal(vs_signal_name(SIGKILL), "KILL");
 }
 
-static void other_numbers_have_none(void **state)
+TEST(other_numbers_have_none)
 {
-    (void)state;
     assert_null(vs_errno_text(0));
     assert_null(vs_signal_name(0));
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
@@ -32,9 +30,5 @@ static void other_numbers_have_none(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_numbers_have_names),
-        cmocka_unit_test(other_numbers_have_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

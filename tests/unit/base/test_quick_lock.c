@@ -3,12 +3,11 @@
  * The lock for short sections: exclusion, also when sections are so long that waiters sleep; ranks;
  * the child of a fork. */
 #define _GNU_SOURCE
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -42,9 +41,8 @@ static void *count_up(void *arg)
     return NULL;
 }
 
-static void one_thread_at_a_time_is_inside(void **state)
+TEST(one_thread_at_a_time_is_inside)
 {
-    (void)state;
     pthread_t threads[THREADS];
     uint64_t errors[THREADS];
     vs_quick_init(&lock, VS_RANK_ALLOCATOR, "test");
@@ -68,9 +66,8 @@ static void *enter_and_leave(void *arg)
     return NULL;
 }
 
-static void a_sleeper_is_woken(void **state)
+TEST(a_sleeper_is_woken)
 {
-    (void)state;
     pthread_t thread;
     uint64_t entered = 0;
     vs_quick_init(&lock, VS_RANK_ALLOCATOR, "test");
@@ -87,9 +84,8 @@ static void a_sleeper_is_woken(void **state)
     assert_true(entered >= released);
 }
 
-static void siblings_are_taken_by_rising_address(void **state)
+TEST(siblings_are_taken_by_rising_address)
 {
-    (void)state;
     for (int i = 0; i < 2; i++)
         vs_quick_init(&sibling[i], VS_RANK_ALLOCATOR, "test");
     vs_quick_acquire(&sibling[0]);
@@ -99,9 +95,8 @@ static void siblings_are_taken_by_rising_address(void **state)
     assert_false(vs_lock_held());
 }
 
-static void the_child_of_a_fork_finds_it_free_after_a_reset(void **state)
+TEST(the_child_of_a_fork_finds_it_free_after_a_reset)
 {
-    (void)state;
     int status;
     vs_quick_init(&lock, VS_RANK_ALLOCATOR, "test");
     vs_quick_acquire(&lock);
@@ -157,9 +152,8 @@ static void aborts(void (*body)(void))
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
-static void orders_that_could_deadlock_abort(void **state)
+TEST(orders_that_could_deadlock_abort)
 {
-    (void)state;
     aborts(siblings_against_order);
     aborts(equal_ranks_that_are_no_siblings);
     aborts(release_of_what_is_free);
@@ -182,9 +176,8 @@ static long switches(void)
 }
 
 /* Sleeps are bounded; many sleepers must not use the processor for polling. */
-static void a_crowd_of_sleepers_is_quiet(void **state)
+TEST(a_crowd_of_sleepers_is_quiet)
 {
-    (void)state;
     enum { CROWD = 200 };
     pthread_t threads[CROWD];
     const struct timespec held = {0, 300000000};
@@ -207,15 +200,5 @@ static void a_crowd_of_sleepers_is_quiet(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_thread_at_a_time_is_inside),
-        cmocka_unit_test(a_sleeper_is_woken),
-        cmocka_unit_test(a_crowd_of_sleepers_is_quiet),
-        cmocka_unit_test(siblings_are_taken_by_rising_address),
-        cmocka_unit_test(the_child_of_a_fork_finds_it_free_after_a_reset),
-#ifndef NDEBUG
-        cmocka_unit_test(orders_that_could_deadlock_abort),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

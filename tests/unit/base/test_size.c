@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Sizes, times and counts: parsing, rejected values, printing. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
+#include "unit/base/cm_random.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,9 +18,8 @@ static uint64_t parsed(const char *text)
     return bytes;
 }
 
-static void binary_units_are_powers_of_1024(void **state)
+TEST(binary_units_are_powers_of_1024)
 {
-    (void)state;
     assert_int_equal(parsed("1KiB"), 1024);
     assert_int_equal(parsed("1k"), 1024);
     assert_int_equal(parsed("1Ki"), 1024);
@@ -30,9 +30,8 @@ static void binary_units_are_powers_of_1024(void **state)
     assert_int_equal(parsed("3PiB"), 3 * 1024 * 1024 * VS_GIB);
 }
 
-static void si_units_are_powers_of_1000(void **state)
+TEST(si_units_are_powers_of_1000)
 {
-    (void)state;
     assert_int_equal(parsed("1kB"), 1000);
     assert_int_equal(parsed("80gb"), UINT64_C(80000000000));
     assert_int_equal(parsed("80GB"), UINT64_C(80000000000));
@@ -40,9 +39,8 @@ static void si_units_are_powers_of_1000(void **state)
     assert_int_equal(parsed("1TB"), UINT64_C(1000000000000));
 }
 
-static void plain_numbers_are_bytes(void **state)
+TEST(plain_numbers_are_bytes)
 {
-    (void)state;
     assert_int_equal(parsed("0"), 0);
     assert_int_equal(parsed("4096"), 4096);
     assert_int_equal(parsed("4096B"), 4096);
@@ -50,18 +48,16 @@ static void plain_numbers_are_bytes(void **state)
     assert_int_equal(parsed("18446744073709551615"), UINT64_MAX);
 }
 
-static void fractions_and_spaces_are_read(void **state)
+TEST(fractions_and_spaces_are_read)
 {
-    (void)state;
     assert_int_equal(parsed("1.5GiB"), VS_GIB + VS_GIB / 2);
     assert_int_equal(parsed(" 1.5 GiB "), VS_GIB + VS_GIB / 2);
     assert_int_equal(parsed(".5k"), 512);
     assert_int_equal(parsed("0.25 MiB"), 256 * VS_KIB);
 }
 
-static void anything_else_is_refused_and_leaves_the_result_alone(void **state)
+TEST(anything_else_is_refused_and_leaves_the_result_alone)
 {
-    (void)state;
     static const char *const refused[] = {
         "", " ", "-1", "-1GiB", "+1", "GiB", "1.2.3", ".", "1 Gi B", "1GiBs", "1X", "1e9", "0x10",
         "inf", "nan", "1G 1G", "12kk", "1bytess", "8GiB/s", "\t", "1,5G",
@@ -78,16 +74,14 @@ static void anything_else_is_refused_and_leaves_the_result_alone(void **state)
     assert_int_equal(vs_size_parse(NULL, &bytes), VS_ERR_ARG);
 }
 
-static void the_largest_sizes_below_the_limit_are_read(void **state)
+TEST(the_largest_sizes_below_the_limit_are_read)
 {
-    (void)state;
     assert_int_equal(parsed("16383PiB"), UINT64_C(16383) << 50);
     assert_int_equal(parsed("16777215TiB"), UINT64_C(16777215) << 40);
 }
 
-static void sizes_have_one_decimal_below_1_gib_and_two_from_there_on(void **state)
+TEST(sizes_have_one_decimal_below_1_gib_and_two_from_there_on)
 {
-    (void)state;
     static const struct {
         uint64_t bytes;
         const char *text;
@@ -109,9 +103,8 @@ static void sizes_have_one_decimal_below_1_gib_and_two_from_there_on(void **stat
         assert_string_equal(vs_size_format(out, cases[i].bytes), cases[i].text);
 }
 
-static void a_printed_size_reads_back_within_its_rounding(void **state)
+TEST(a_printed_size_reads_back_within_its_rounding)
 {
-    (void)state;
     uint64_t seed = 42;
     char out[VS_SIZE_TEXT_MAX];
     for (int i = 0; i < 20000; i++) {
@@ -128,9 +121,8 @@ static void a_printed_size_reads_back_within_its_rounding(void **state)
     }
 }
 
-static void times_print_in_their_unit(void **state)
+TEST(times_print_in_their_unit)
 {
-    (void)state;
     char out[VS_SIZE_TEXT_MAX];
     assert_string_equal(vs_time_format(out, 0), "0 ns");
     assert_string_equal(vs_time_format(out, 850), "850 ns");
@@ -141,9 +133,8 @@ static void times_print_in_their_unit(void **state)
     assert_true(strlen(vs_time_format(out, UINT64_MAX)) < VS_SIZE_TEXT_MAX);
 }
 
-static void counts_print_with_commas_between_thousands(void **state)
+TEST(counts_print_with_commas_between_thousands)
 {
-    (void)state;
     char out[VS_SIZE_TEXT_MAX];
     assert_string_equal(vs_count_format(out, 0), "0");
     assert_string_equal(vs_count_format(out, 999), "999");
@@ -152,9 +143,8 @@ static void counts_print_with_commas_between_thousands(void **state)
     assert_string_equal(vs_count_format(out, UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
-static void two_sizes_that_differ_differ_in_print(void **state)
+TEST(two_sizes_that_differ_differ_in_print)
 {
-    (void)state;
     static const struct {
         uint64_t a, b;
         const char *first, *second;
@@ -176,18 +166,5 @@ static void two_sizes_that_differ_differ_in_print(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(binary_units_are_powers_of_1024),
-        cmocka_unit_test(si_units_are_powers_of_1000),
-        cmocka_unit_test(plain_numbers_are_bytes),
-        cmocka_unit_test(fractions_and_spaces_are_read),
-        cmocka_unit_test(anything_else_is_refused_and_leaves_the_result_alone),
-        cmocka_unit_test(the_largest_sizes_below_the_limit_are_read),
-        cmocka_unit_test(sizes_have_one_decimal_below_1_gib_and_two_from_there_on),
-        cmocka_unit_test(a_printed_size_reads_back_within_its_rounding),
-        cmocka_unit_test(times_print_in_their_unit),
-        cmocka_unit_test(counts_print_with_commas_between_thousands),
-        cmocka_unit_test(two_sizes_that_differ_differ_in_print),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,7 +2,7 @@
  *
  * The counter's clock against clock_gettime: between two readings of the latter, within the error
  * of a calibration that is interrupted. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include <stdio.h>
 
@@ -35,9 +35,8 @@ static void follow(struct vs_ticks *clock, uint64_t for_ns, uint64_t *worst, uin
     assert_true(*late * 20 <= looks);
 }
 
-static void the_clock_stays_with_clock_monotonic(void **state)
+TEST(the_clock_stays_with_clock_monotonic)
 {
-    (void)state;
     struct vs_ticks clock;
     uint64_t worst, late;
     vs_ticks_init(&clock);
@@ -45,9 +44,8 @@ static void the_clock_stays_with_clock_monotonic(void **state)
     assert_true(worst <= TOLERANCE_NS * 50);
 }
 
-static void without_a_usable_counter_every_reading_is_clock_gettime(void **state)
+TEST(without_a_usable_counter_every_reading_is_clock_gettime)
 {
-    (void)state;
     struct vs_ticks clock = {.usable = false};
     uint64_t worst, late;
     follow(&clock, 10000000, &worst, &late);
@@ -57,9 +55,8 @@ static void without_a_usable_counter_every_reading_is_clock_gettime(void **state
 
 /* A calibration that no longer fits: the counter stood still or went back, as after a suspend or a
  * migration to another machine. */
-static void after_a_jump_of_the_counter_the_clock_ties_again(void **state)
+TEST(after_a_jump_of_the_counter_the_clock_ties_again)
 {
-    (void)state;
     struct vs_ticks clock;
     uint64_t worst, late;
     vs_ticks_init(&clock);
@@ -80,10 +77,5 @@ static void after_a_jump_of_the_counter_the_clock_ties_again(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_clock_stays_with_clock_monotonic),
-        cmocka_unit_test(without_a_usable_counter_every_reading_is_clock_gettime),
-        cmocka_unit_test(after_a_jump_of_the_counter_the_clock_ties_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

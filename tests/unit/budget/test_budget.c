@@ -2,18 +2,12 @@
  *
  * Budgets and baselines on known traces: which limits hold, which call sites are named, what a
  * baseline keeps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/budget/budget_verdict.h"
 #include "analysis/budget/phase_moments.h"
 #include "analysis/budget/quantity_sites.h"
@@ -77,9 +71,8 @@ static void end(struct bench *t)
     vs_builder_remove(&t->b);
 }
 
-static void limits_hold_at_the_limit_and_not_above(void **state)
+TEST(limits_hold_at_the_limit_and_not_above)
 {
-    (void)state;
     struct bench t;
     begin(&t);
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 10 * MIB - 1, 10 * MIB);
@@ -97,9 +90,8 @@ static void limits_hold_at_the_limit_and_not_above(void **state)
 }
 
 /* The segment of 20 MiB is reserved, 3 MiB of tensors in it are allocated. */
-static void limits_of_pytorch_are_those_of_its_tensors(void **state)
+TEST(limits_of_pytorch_are_those_of_its_tensors)
 {
-    (void)state;
     struct bench t;
     begin(&t);
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 20 * MIB, 20 * MIB);
@@ -125,9 +117,8 @@ static void limits_of_pytorch_are_those_of_its_tensors(void **state)
     end(&t);
 }
 
-static void phases_and_tests_have_their_own_peaks_and_net_changes(void **state)
+TEST(phases_and_tests_have_their_own_peaks_and_net_changes)
 {
-    (void)state;
     struct bench t;
     begin(&t);
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
@@ -155,9 +146,8 @@ static void phases_and_tests_have_their_own_peaks_and_net_changes(void **state)
     end(&t);
 }
 
-static void long_names_of_tests_are_not_one_test(void **state)
+TEST(long_names_of_tests_are_not_one_test)
 {
-    (void)state;
     struct bench t;
     char names[2][200];
     begin(&t);
@@ -185,9 +175,8 @@ static void long_names_of_tests_are_not_one_test(void **state)
 }
 
 /* The first test has its peak last: the order of the rows is not that of their times. */
-static void every_exceeded_phase_has_the_call_sites_of_its_moment(void **state)
+TEST(every_exceeded_phase_has_the_call_sites_of_its_moment)
 {
-    (void)state;
     enum { TESTS = 200 };
     struct bench t;
     char name[32];
@@ -218,9 +207,8 @@ static void every_exceeded_phase_has_the_call_sites_of_its_moment(void **state)
 }
 
 /* The name of a parametrised test may look like a path. */
-static void a_test_may_have_a_slash_in_its_name(void **state)
+TEST(a_test_may_have_a_slash_in_its_name)
 {
-    (void)state;
     struct bench t;
     begin(&t);
     vs_builder_push(&t.b, "test:div[a / b]");
@@ -240,9 +228,8 @@ static void a_test_may_have_a_slash_in_its_name(void **state)
 }
 
 /* Ranges of two domains overlap: each keeps what was allocated while it was open. */
-static void ranges_of_other_domains_have_their_own_net_change(void **state)
+TEST(ranges_of_other_domains_have_their_own_net_change)
 {
-    (void)state;
     struct bench t;
     begin(&t);
     for (uint64_t domain = 1; domain <= 2; domain++) {
@@ -265,9 +252,8 @@ static void ranges_of_other_domains_have_their_own_net_change(void **state)
 }
 
 /* As threads do that end inside their ranges. */
-static void ranges_that_are_never_closed_take_bounded_memory(void **state)
+TEST(ranges_that_are_never_closed_take_bounded_memory)
 {
-    (void)state;
     struct bench t;
     begin(&t);
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
@@ -281,9 +267,8 @@ static void ranges_that_are_never_closed_take_bounded_memory(void **state)
     end(&t);
 }
 
-static void a_failed_program_does_not_pass(void **state)
+TEST(a_failed_program_does_not_pass)
 {
-    (void)state;
     struct bench t;
     begin(&t);
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
@@ -299,9 +284,8 @@ static void a_failed_program_does_not_pass(void **state)
     end(&t);
 }
 
-static void baselines_are_read_as_they_were_written(void **state)
+TEST(baselines_are_read_as_they_were_written)
 {
-    (void)state;
     struct bench t;
     char path[300], why[VS_BUDGET_WHY_MAX], text[4096] = "", again[4096] = "";
     begin(&t);
@@ -342,9 +326,8 @@ static void baselines_are_read_as_they_were_written(void **state)
     end(&t);
 }
 
-static void unusable_baselines_are_named(void **state)
+TEST(unusable_baselines_are_named)
 {
-    (void)state;
     static const struct {
         const char *text, *why;
     } cases[] = {{"", "ends too early"},
@@ -392,9 +375,8 @@ static struct vs_named_sites named(struct vs_arena *memory, const unsigned (*row
     return out;
 }
 
-static void an_inserted_line_is_new_and_its_neighbours_are_not(void **state)
+TEST(an_inserted_line_is_new_and_its_neighbours_are_not)
 {
-    (void)state;
     static const unsigned before[][2] = {{10, 100}, {20, 200}, {30, 300}};
     static const unsigned now[][2] = {{11, 100}, {15, 150}, {22, 200}, {32, 310}};
     struct vs_arena memory = {0};
@@ -411,9 +393,8 @@ static void an_inserted_line_is_new_and_its_neighbours_are_not(void **state)
 }
 
 /* The bytes of a site that is gone, and a function or file of its name: it was renamed. */
-static void a_renamed_site_is_not_new(void **state)
+TEST(a_renamed_site_is_not_new)
 {
-    (void)state;
     static const struct vs_report_site site = {.api = "cudaMalloc"};
     struct vs_named_site before[] = {
         {.name = "decode (video.c) < main (main.c)", .bytes = 700, .count = 1, .site = &site},
@@ -434,9 +415,8 @@ static void a_renamed_site_is_not_new(void **state)
 
 /* Under the same callers a similar name in another file is the same function, as in a comparison of two
  * traces. Another name, other callers, or another number in the name is another function. */
-static void a_site_renamed_and_moved_at_once_is_not_new(void **state)
+TEST(a_site_renamed_and_moved_at_once_is_not_new)
 {
-    (void)state;
     static const char *const same[][2] = {
         {"forward (net.c) < main (app.c)", "forward_pass (layers.c) < main (app.c)"},
         {"scale_rows (net.c) < block < main (app.c)", "scale_rows_by (ops.c) < block (net.c) < main (app.c)"}};
@@ -461,9 +441,8 @@ static void a_site_renamed_and_moved_at_once_is_not_new(void **state)
 }
 
 /* Only the number of a line is left out of a name. */
-static void names_of_call_sites_keep_all_but_the_line(void **state)
+TEST(names_of_call_sites_keep_all_but_the_line)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"loss.backward() (train.py:40)", "loss.backward() (train.py)"},
         {"d[1:2].cuda() (train.py:40)", "d[1:2].cuda() (train.py)"},
@@ -477,9 +456,8 @@ static void names_of_call_sites_keep_all_but_the_line(void **state)
     }
 }
 
-static void keys_reject_other_values(void **state)
+TEST(keys_reject_other_values)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"max-peak", "lots"}, {"max-peak", ""}, {"max-peak", "-1"}, {"no-leaks", "yes"},
         {"max-transfers", "12 copy/day"}, {"max-transfers", "up:1MiB"}, {"tolerance", "2"
@@ -498,14 +476,13 @@ static void keys_reject_other_values(void **state)
 }
 
 /* A prepared step had begun where the last one ended: its peak was "in step 4" of a program of three. */
-static void memory_after_the_last_step_is_in_no_step(void **state)
+TEST(memory_after_the_last_step_is_in_no_step)
 {
     static const struct { int status; bool fails; const char *place, *by_step, *by_phase; } ends[] = {
         {0, false, "after the last step", "after the last step", "after the last step"},
         {1, false, "step 4 / forward", "step 4", "step / forward"}, /* it was in the step */
         {0, true, "step 4 / forward", "step 4", "step / forward"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct bench t;
         begin(&t);
@@ -536,24 +513,5 @@ static void memory_after_the_last_step_is_in_no_step(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_hold_at_the_limit_and_not_above),
-        cmocka_unit_test(limits_of_pytorch_are_those_of_its_tensors),
-        cmocka_unit_test(phases_and_tests_have_their_own_peaks_and_net_changes),
-        cmocka_unit_test(memory_after_the_last_step_is_in_no_step),
-        cmocka_unit_test(long_names_of_tests_are_not_one_test),
-        cmocka_unit_test(every_exceeded_phase_has_the_call_sites_of_its_moment),
-        cmocka_unit_test(a_test_may_have_a_slash_in_its_name),
-        cmocka_unit_test(ranges_of_other_domains_have_their_own_net_change),
-        cmocka_unit_test(ranges_that_are_never_closed_take_bounded_memory),
-        cmocka_unit_test(a_failed_program_does_not_pass),
-        cmocka_unit_test(baselines_are_read_as_they_were_written),
-        cmocka_unit_test(unusable_baselines_are_named),
-        cmocka_unit_test(an_inserted_line_is_new_and_its_neighbours_are_not),
-        cmocka_unit_test(a_renamed_site_is_not_new),
-        cmocka_unit_test(a_site_renamed_and_moved_at_once_is_not_new),
-        cmocka_unit_test(names_of_call_sites_keep_all_but_the_line),
-        cmocka_unit_test(keys_reject_other_values),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

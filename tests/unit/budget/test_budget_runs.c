@@ -2,16 +2,10 @@
  *
  * Several runs of one program against a budget and a baseline: which value is taken of each quantity,
  * and that none is left out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/budget/budget_verdict.h"
 #include "analysis/budget/phase_moments.h"
 #include "analysis/budget/quantity_sites.h"
@@ -78,9 +72,8 @@ static void judge(struct vs_budget_verdict *verdict, struct vs_measured **runs, 
     assert_int_equal(vs_budget_verdict_build(verdict, runs, count, "prog", budget, baseline), VS_OK);
 }
 
-static void the_last_of_many_runs_counts(void **state)
+TEST(the_last_of_many_runs_counts)
 {
-    (void)state;
     struct recorded_run small, large;
     struct vs_measured *runs[100];
     struct vs_budget budget = {0};
@@ -113,9 +106,8 @@ static uint64_t stored(const struct vs_baseline *baseline, const struct vs_measu
 }
 
 /* In every order of the runs; the run with the median of one quantity has not that of another. */
-static void a_baseline_stores_what_is_taken_of_each_quantity(void **state)
+TEST(a_baseline_stores_what_is_taken_of_each_quantity)
 {
-    (void)state;
     static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     struct recorded_run all[3];
     record(&all[0], 9, 12);
@@ -156,9 +148,8 @@ static void record_steps(struct recorded_run *run, unsigned steps)
     measure(run);
 }
 
-static void growth_must_be_known_in_every_run(void **state)
+TEST(growth_must_be_known_in_every_run)
 {
-    (void)state;
     struct recorded_run few, many;
     struct vs_measured *runs[2] = {&many.measured, &few.measured};
     struct vs_budget budget = {0};
@@ -178,9 +169,8 @@ static void growth_must_be_known_in_every_run(void **state)
     end(&many);
 }
 
-static void runs_that_differ_are_noted_without_a_tolerance_too(void **state)
+TEST(runs_that_differ_are_noted_without_a_tolerance_too)
 {
-    (void)state;
     struct recorded_run all[2];
     struct vs_measured *runs[2] = {&all[0].measured, &all[1].measured};
     struct vs_budget budget = {.baseline = "base.json"};
@@ -204,9 +194,8 @@ static void runs_that_differ_are_noted_without_a_tolerance_too(void **state)
 }
 
 /* The second run has a phase, a device and steps that the first has not. */
-static void quantities_of_later_runs_are_checked(void **state)
+TEST(quantities_of_later_runs_are_checked)
 {
-    (void)state;
     struct recorded_run one, two;
     struct vs_measured *runs[2] = {&one.measured, &two.measured};
     struct vs_budget budget = {0};
@@ -238,9 +227,8 @@ static void quantities_of_later_runs_are_checked(void **state)
     end(&two);
 }
 
-static void an_update_removes_phases_that_are_gone(void **state)
+TEST(an_update_removes_phases_that_are_gone)
 {
-    (void)state;
     struct recorded_run with, without;
     struct vs_budget budget = {.baseline = "base.json"};
     struct vs_budget_verdict verdict;
@@ -286,9 +274,8 @@ static void map(struct vs_builder *b, uint64_t from, uint64_t to)
 }
 
 /* The middle of mapped memory is released, then its end; the peak of reserved comes after. */
-static void call_sites_of_segments_released_in_parts_add_up(void **state)
+TEST(call_sites_of_segments_released_in_parts_add_up)
 {
-    (void)state;
     struct recorded_run run;
     struct vs_measured *runs[] = {&run.measured};
     struct vs_budget budget = {0};
@@ -312,9 +299,8 @@ static void call_sites_of_segments_released_in_parts_add_up(void **state)
 }
 
 /* Each call site copies twice, in two rounds; the calls come before their copies. */
-static void copies_are_matched_with_many_call_sites(void **state)
+TEST(copies_are_matched_with_many_call_sites)
 {
-    (void)state;
     enum { SITES = 3000 };
     struct recorded_run run;
     char name[32];
@@ -413,11 +399,10 @@ static void judge_copies(unsigned steps, unsigned extra, bool with_baseline, str
 }
 
 /* The copies before the steps were compared as copies of each step: half as many steps, and they had doubled. */
-static void copies_before_the_steps_do_not_grow_with_fewer_steps(void **state)
+TEST(copies_before_the_steps_do_not_grow_with_fewer_steps)
 {
     struct vs_budget_row row;
     char apis[200] = "";
-    (void)state;
     judge_copies(5, 0, true, &row, apis); /* 3 per step; no line copies more than before */
     assert_false(row.compared);
     *apis = 0;
@@ -431,11 +416,10 @@ static void copies_before_the_steps_do_not_grow_with_fewer_steps(void **state)
 }
 
 /* Shares of a step are rounded up as a sum, so that of "tune" was 0. */
-static void lines_without_a_copy_per_step_are_not_listed(void **state)
+TEST(lines_without_a_copy_per_step_are_not_listed)
 {
     struct vs_budget_row row;
     char apis[200] = "";
-    (void)state;
     judge_copies(20, 2, false, &row, apis);
     assert_true(strstr(apis, "extra ") != NULL);
     assert_true(row.culprit_count < 4);
@@ -443,17 +427,5 @@ static void lines_without_a_copy_per_step_are_not_listed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_of_many_runs_counts),
-        cmocka_unit_test(a_baseline_stores_what_is_taken_of_each_quantity),
-        cmocka_unit_test(quantities_of_later_runs_are_checked),
-        cmocka_unit_test(growth_must_be_known_in_every_run),
-        cmocka_unit_test(runs_that_differ_are_noted_without_a_tolerance_too),
-        cmocka_unit_test(an_update_removes_phases_that_are_gone),
-        cmocka_unit_test(call_sites_of_segments_released_in_parts_add_up),
-        cmocka_unit_test(copies_are_matched_with_many_call_sites),
-        cmocka_unit_test(copies_before_the_steps_do_not_grow_with_fewer_steps),
-        cmocka_unit_test(lines_without_a_copy_per_step_are_not_listed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

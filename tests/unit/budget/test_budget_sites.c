@@ -2,16 +2,10 @@
  *
  * The call sites of memory held from the device, live and cached, and those that a baseline keeps for
  * phases and tests. Without stacks, call sites are told apart by the API's name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/budget/budget_verdict.h"
 #include "analysis/budget/phase_moments.h"
 #include "analysis/report/report.h"
@@ -96,9 +90,8 @@ static void end(struct sites_run *t)
     vs_builder_remove(&t->b);
 }
 
-static void a_block_may_span_memory_that_was_mapped_in_pieces(void **state)
+TEST(a_block_may_span_memory_that_was_mapped_in_pieces)
 {
-    (void)state;
     struct sites_run t;
     begin(&t);
     map(&t, 0, 20);
@@ -118,9 +111,8 @@ static void a_block_may_span_memory_that_was_mapped_in_pieces(void **state)
 }
 
 /* The framework's segments are blocks of the device there. */
-static void cached_memory_of_a_framework_is_not_live(void **state)
+TEST(cached_memory_of_a_framework_is_not_live)
 {
-    (void)state;
     struct sites_run t;
     begin(&t);
     block(&t, "cudaMalloc", 0, 20);
@@ -175,9 +167,8 @@ static struct vs_baseline *baseline_of(struct sites_run *t)
     return baseline;
 }
 
-static void a_test_names_what_is_new_against_its_baseline(void **state)
+TEST(a_test_names_what_is_new_against_its_baseline)
 {
-    (void)state;
     struct sites_run before, after;
     record_tests(&before, 0);
     record_tests(&after, 30);
@@ -220,9 +211,8 @@ static size_t times(const char *text, const char *word)
 }
 
 /* The large test has the program's peak, so its sites are those of the program. */
-static void a_baseline_keeps_few_sites_of_a_phase_and_none_twice(void **state)
+TEST(a_baseline_keeps_few_sites_of_a_phase_and_none_twice)
 {
-    (void)state;
     struct sites_run t;
     record_tests(&t, 0);
     struct vs_baseline *baseline = baseline_of(&t);
@@ -256,9 +246,8 @@ static void record_threads(struct sites_run *t, const char *line, const char *th
 }
 
 /* Which thread is first differs from run to run. */
-static void an_update_by_an_unchanged_program_changes_nothing(void **state)
+TEST(an_update_by_an_unchanged_program_changes_nothing)
 {
-    (void)state;
     struct sites_run runs[3];
     char before[8192], after[8192];
     record_threads(&runs[0], "main", "one thread");
@@ -280,9 +269,8 @@ static void an_update_by_an_unchanged_program_changes_nothing(void **state)
 }
 
 /* Files of earlier versions have no call sites of phases. None is then new. */
-static void without_sites_of_a_phase_nothing_is_new(void **state)
+TEST(without_sites_of_a_phase_nothing_is_new)
 {
-    (void)state;
     struct sites_run before, after;
     char why[VS_BUDGET_WHY_MAX], path[200];
     record_tests(&before, 0);
@@ -339,9 +327,8 @@ static void record_passes(struct sites_run *t, uint64_t planted, uint64_t own)
 }
 
 /* Other blocks are live at the peak's new time: they are not new. */
-static void a_phase_whose_peak_moved_has_the_line_of_the_program(void **state)
+TEST(a_phase_whose_peak_moved_has_the_line_of_the_program)
 {
-    (void)state;
     struct sites_run before, after;
     record_passes(&before, 0, 0);
     record_passes(&after, 20, 0);
@@ -362,9 +349,8 @@ static void a_phase_whose_peak_moved_has_the_line_of_the_program(void **state)
     end(&after);
 }
 
-static void a_phase_with_a_line_of_its_own_is_shown(void **state)
+TEST(a_phase_with_a_line_of_its_own_is_shown)
 {
-    (void)state;
     struct sites_run before, after;
     record_passes(&before, 0, 0);
     record_passes(&after, 3, 2);
@@ -402,7 +388,7 @@ static void record_two(struct sites_run *t, const char *kind, uint64_t first, ui
 }
 
 /* The second one exceeds by less than the program, and followed from the line of the first. */
-static void two_tests_that_exceed_for_two_reasons_are_both_shown(void **state)
+TEST(two_tests_that_exceed_for_two_reasons_are_both_shown)
 {
     static const struct reason_case {
         const char *kind, *first, *second;
@@ -410,7 +396,6 @@ static void two_tests_that_exceed_for_two_reasons_are_both_shown(void **state)
         bool follows;
     } cases[] = {{"test:", "test:first", "test:second", 2, false}, {"test:", "test:first", "test:second", 1, false},
                  {"", "first", "second", 2, false}, {"", "first", "second", 1, true}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sites_run before, after;
         record_two(&before, cases[i].kind, 0, 0);
@@ -457,9 +442,8 @@ static void record_two_moments(struct sites_run *t, uint64_t leaked, uint64_t se
 }
 
 /* Blocks that are live at the new time, and were not at that of the baseline's peak, were called new. */
-static void a_reserved_peak_that_moved_has_the_line_that_grew(void **state)
+TEST(a_reserved_peak_that_moved_has_the_line_that_grew)
 {
-    (void)state;
     for (uint64_t leaked = 0; leaked <= 8; leaked += 8) {
         struct sites_run before, after;
         record_two_moments(&before, 0, 0);
@@ -494,10 +478,9 @@ static void record_two_lines(struct sites_run *t, uint64_t cache, uint64_t model
 }
 
 /* The heading said that the peak was at another time than that of the baseline, as one line holds less. */
-static void a_line_that_shrank_does_not_mean_another_moment(void **state)
+TEST(a_line_that_shrank_does_not_mean_another_moment)
 {
     struct sites_run before, after;
-    (void)state;
     record_two_lines(&before, 40, 40);
     record_two_lines(&after, 32, 52);
     struct vs_baseline *baseline = baseline_of(&before);
@@ -527,7 +510,7 @@ static void record_library(struct sites_run *t, const char *library, uint64_t of
 /* The run was judged by all functions of a stack and the baseline by the four of a name, so that a program that
  * calls a stripped library had names and its own baseline had none; and a list of which half the bytes are the
  * library's changed sides when the library allocated more. */
-static void call_sites_of_a_stripped_library_are_compared(void **state)
+TEST(call_sites_of_a_stripped_library_are_compared)
 {
     static const char stripped[] = "libw.so+0x10 (libw.so) < libw.so+0x20 < libw.so+0x30 < libw.so+0x40";
     static const char named[] = "work (w.c) < train < step < run", program[] = "named (m.c) < main";
@@ -545,7 +528,6 @@ static void call_sites_of_a_stripped_library_are_compared(void **state)
                   "the baseline was written from a trace without function names"},
                  {named, stripped, program, program, 24, 28, 0, NULL, "the trace has no function names"},
                  {stripped, stripped, program, bare, 24, 28, 0, NULL, "the trace has no function names"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct library_case *c = &cases[i];
         struct sites_run before, after;
@@ -588,9 +570,8 @@ static void record_segment(struct sites_run *t, uint64_t mib)
     judge(t, NULL, NULL, NULL);
 }
 
-static void the_rest_of_a_segment_follows_from_the_line_that_needed_it(void **state)
+TEST(the_rest_of_a_segment_follows_from_the_line_that_needed_it)
 {
-    (void)state;
     for (uint64_t mib = 2; mib <= 4; mib += 2) {
         struct sites_run before, after;
         record_segment(&before, 0);
@@ -636,9 +617,8 @@ static size_t changes_of(const struct lines *before, const struct lines *after, 
     return count;
 }
 
-static void of_two_alike_lines_both_are_named(void **state)
+TEST(of_two_alike_lines_both_are_named)
 {
-    (void)state;
     struct lines before = {0}, after = {0};
     struct vs_culprit found[4];
     line(&before, "upload", 15, 40, 10);
@@ -651,9 +631,8 @@ static void of_two_alike_lines_both_are_named(void **state)
 }
 
 /* Both ways to pair the old line differ by as many bytes. */
-static void the_line_that_resembles_the_old_one_is_the_old_one(void **state)
+TEST(the_line_that_resembles_the_old_one_is_the_old_one)
 {
-    (void)state;
     struct lines before = {0}, after = {0};
     struct vs_culprit found[4];
     line(&before, "forward", 14, 90, 10);
@@ -684,9 +663,8 @@ static void called(struct lines *l, const char *function, const char *caller, un
 }
 
 /* A line of a model that training and evaluation run was named by the lines that call the model. */
-static void a_line_that_two_call_is_named_and_an_allocation_function_is_not(void **state)
+TEST(a_line_that_two_call_is_named_and_an_allocation_function_is_not)
 {
-    (void)state;
     struct lines before = {0}, after = {0};
     struct vs_culprit out[4];
     called(&before, "make_buffer", "load", 30, 64);
@@ -711,9 +689,8 @@ static void a_line_that_two_call_is_named_and_an_allocation_function_is_not(void
         assert_string_equal(out[i].function, callers[i]);
 }
 
-static void a_template_with_another_argument_has_grown(void **state)
+TEST(a_template_with_another_argument_has_grown)
 {
-    (void)state;
     struct lines before = {0}, after = {0};
     struct vs_culprit found[4];
     line(&before, "std::unique_ptr<char, D<char> > make<char, 1048576ul>()", 13, 4, 4);
@@ -729,9 +706,8 @@ static void a_template_with_another_argument_has_grown(void **state)
 }
 
 /* Python's "<lambda>" and C++'s operators are no templates. */
-static void names_in_angle_brackets_are_no_arguments(void **state)
+TEST(names_in_angle_brackets_are_no_arguments)
 {
-    (void)state;
     static const char *const pairs[][2] = {{"<lambda>", "<listcomp>"}, {"operator<<(A&)", "operator<<(B&)"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         struct lines before = {0}, after = {0};
@@ -744,9 +720,8 @@ static void names_in_angle_brackets_are_no_arguments(void **state)
 }
 
 /* Layers of a network are of one size. */
-static void many_sites_of_one_size_are_all_found_again(void **state)
+TEST(many_sites_of_one_size_are_all_found_again)
 {
-    (void)state;
     static struct lines before, after;
     static char old[MANY][40], new[MANY][40];
     struct vs_culprit found[4];
@@ -770,26 +745,5 @@ static void many_sites_of_one_size_are_all_found_again(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_block_may_span_memory_that_was_mapped_in_pieces),
-        cmocka_unit_test(cached_memory_of_a_framework_is_not_live),
-        cmocka_unit_test(a_test_names_what_is_new_against_its_baseline),
-        cmocka_unit_test(a_baseline_keeps_few_sites_of_a_phase_and_none_twice),
-        cmocka_unit_test(an_update_by_an_unchanged_program_changes_nothing),
-        cmocka_unit_test(without_sites_of_a_phase_nothing_is_new),
-        cmocka_unit_test(a_phase_whose_peak_moved_has_the_line_of_the_program),
-        cmocka_unit_test(a_phase_with_a_line_of_its_own_is_shown),
-        cmocka_unit_test(two_tests_that_exceed_for_two_reasons_are_both_shown),
-        cmocka_unit_test(a_reserved_peak_that_moved_has_the_line_that_grew),
-        cmocka_unit_test(a_line_that_shrank_does_not_mean_another_moment),
-        cmocka_unit_test(call_sites_of_a_stripped_library_are_compared),
-        cmocka_unit_test(the_rest_of_a_segment_follows_from_the_line_that_needed_it),
-        cmocka_unit_test(of_two_alike_lines_both_are_named),
-        cmocka_unit_test(the_line_that_resembles_the_old_one_is_the_old_one),
-        cmocka_unit_test(a_line_that_two_call_is_named_and_an_allocation_function_is_not),
-        cmocka_unit_test(a_template_with_another_argument_has_grown),
-        cmocka_unit_test(names_in_angle_brackets_are_no_arguments),
-        cmocka_unit_test(many_sites_of_one_size_are_all_found_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

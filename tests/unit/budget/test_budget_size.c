@@ -3,16 +3,10 @@
  * The work of a check of many tests grows with their number, not with its square: measuring, comparing
  * with a baseline, deciding which rows follow from others, writing JUnit and OpenMetrics. Work is counted,
  * not timed: the code is compiled again with a call at each branch (-fsanitize-coverage=trace-pc). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/budget/budget_verdict.h"
 #include "analysis/budget/phase_moments.h"
 #include "analysis/report/report.h"
@@ -100,24 +94,21 @@ static uint64_t cost(unsigned count, uint64_t after, const char *version)
     return counted;
 }
 
-static void tests_that_hold(void **state)
+TEST(tests_that_hold)
 {
-    (void)state;
     uint64_t few = cost(FEW, 1, "");
     assert_true(few > FEW);
     assert_in_range(cost(FACTOR * FEW, 1, ""), 0, MOST * few);
 }
 
-static void tests_that_all_exceed(void **state)
+TEST(tests_that_all_exceed)
 {
-    (void)state;
     uint64_t few = cost(FEW, 2, "");
     assert_in_range(cost(FACTOR * FEW, 2, ""), 0, MOST * few);
 }
 
-static void tests_that_were_all_renamed(void **state)
+TEST(tests_that_were_all_renamed)
 {
-    (void)state;
     uint64_t few = cost(FEW, 1, "new");
     assert_in_range(cost(FACTOR * FEW, 1, "new"), 0, MOST * few);
 }
@@ -148,9 +139,8 @@ static uint64_t cost_of_limits(unsigned count)
     return counted;
 }
 
-static void tests_with_two_limits(void **state)
+TEST(tests_with_two_limits)
 {
-    (void)state;
     uint64_t few = cost_of_limits(FEW);
     assert_in_range(cost_of_limits(FACTOR * FEW), 0, MOST * few);
 }
@@ -177,9 +167,8 @@ static uint64_t cost_of_sites(size_t count, bool templates)
     return branches;
 }
 
-static void sites_that_were_all_renamed(void **state)
+TEST(sites_that_were_all_renamed)
 {
-    (void)state;
     for (int templates = 0; templates < 2; templates++) {
         uint64_t few = cost_of_sites(FEW, templates);
         assert_true(few > FEW);
@@ -189,12 +178,5 @@ static void sites_that_were_all_renamed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tests_that_hold),
-        cmocka_unit_test(tests_that_all_exceed),
-        cmocka_unit_test(tests_that_were_all_renamed),
-        cmocka_unit_test(tests_with_two_limits),
-        cmocka_unit_test(sites_that_were_all_renamed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,15 +2,10 @@
  *
  * Quantities that a trace does not have are unknown: a limit of them cannot hold, and a baseline does
  * not store them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/budget/budget_verdict.h"
 #include "analysis/budget/phase_moments.h"
 #include "analysis/report/report.h"
@@ -89,9 +84,8 @@ static void leave_out(struct vs_builder *b, enum lack lack)
     vs_builder_event(b, event);
 }
 
-static void copies_that_were_not_recorded_hold_no_limit(void **state)
+TEST(copies_that_were_not_recorded_hold_no_limit)
 {
-    (void)state;
     static const struct {
         enum lack lack;
         const char *says;
@@ -114,9 +108,8 @@ static void copies_that_were_not_recorded_hold_no_limit(void **state)
     }
 }
 
-static void recorded_copies_are_compared(void **state)
+TEST(recorded_copies_are_compared)
 {
-    (void)state;
     struct unknown_bench t;
     begin(&t);
     vs_builder_memcpy(&t.b, 0, 0, VS_COPY_HTOD, 100, 10, 10);
@@ -125,9 +118,8 @@ static void recorded_copies_are_compared(void **state)
     end(&t);
 }
 
-static void other_limits_need_no_copies(void **state)
+TEST(other_limits_need_no_copies)
 {
-    (void)state;
     struct unknown_bench t;
     begin(&t);
     leave_out(&t.b, LACK_OFF);
@@ -136,9 +128,8 @@ static void other_limits_need_no_copies(void **state)
     end(&t);
 }
 
-static void growth_is_unknown_where_allocations_are_missing(void **state)
+TEST(growth_is_unknown_where_allocations_are_missing)
 {
-    (void)state;
     for (int stopped = 0; stopped < 2; stopped++) {
         struct unknown_bench t;
         begin(&t);
@@ -158,11 +149,5 @@ static void growth_is_unknown_where_allocations_are_missing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_that_were_not_recorded_hold_no_limit),
-        cmocka_unit_test(recorded_copies_are_compared),
-        cmocka_unit_test(other_limits_need_no_copies),
-        cmocka_unit_test(growth_is_unknown_where_allocations_are_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Call sites of one name: which of a run is which of the baseline, and which frame names one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "analysis/budget/distinct_frames.h"
 #include "analysis/budget/site_align.h"
 #include "analysis/report/report.h"
@@ -16,9 +10,8 @@
 
 /* A buffer that has two blocks at the peak of the baseline and one at that of the run, which has another new line
  * between: nearer to the old sum, but not of the same blocks. */
-static void blocks_of_one_size_are_one_line(void **state)
+TEST(blocks_of_one_size_are_one_line)
 {
-    (void)state;
     const struct vs_named_site now[] = {{.name = "f", .bytes = 2048 * KIB, .count = 1},
                                         {.name = "f", .bytes = 2400 * KIB, .count = 1},
                                         {.name = "f", .bytes = 1024 * KIB, .count = 1}};
@@ -36,9 +29,8 @@ static struct vs_report_frame frame(const char *function, const char *file, unsi
 }
 
 /* Two instances of a template have all lines in common, another caller of the allocation function has not. */
-static void instances_of_a_template_are_named_by_their_own_line(void **state)
+TEST(instances_of_a_template_are_named_by_their_own_line)
 {
-    (void)state;
     struct vs_report_frame frames[3][4];
     const char *const functions[] = {"Dense<1>::forward", "Dense<2>::forward"};
     for (int i = 0; i < 2; i++) {
@@ -64,9 +56,5 @@ static void instances_of_a_template_are_named_by_their_own_line(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_of_one_size_are_one_line),
-        cmocka_unit_test(instances_of_a_template_are_named_by_their_own_line),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,7 +2,7 @@
  *
  * The size of arrays (intercept/track/array_bytes.c), also for formats and shapes that the
  * simulated driver rejects. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include "intercept/track/array_bytes.h"
 
@@ -18,9 +18,8 @@ static uint64_t bytes(unsigned format, unsigned channels, size_t width, size_t h
     return vs_array_bytes(&desc, levels);
 }
 
-static void elements_are_as_wide_as_their_format(void **state)
+TEST(elements_are_as_wide_as_their_format)
 {
-    (void)state;
     assert_int_equal(bytes(0x01, 1, 10, 0, 0, 0, 1), 10);     /* UNSIGNED_INT8 */
     assert_int_equal(bytes(0x20, 4, 10, 3, 0, 0, 1), 480);    /* FLOAT */
     assert_int_equal(bytes(0x10, 2, 10, 3, 2, 0, 1), 240);    /* HALF */
@@ -31,17 +30,15 @@ static void elements_are_as_wide_as_their_format(void **state)
     assert_int_equal(bytes(0x7fff, 1, 64, 32, 0, 0, 1), 0);   /* a future format */
 }
 
-static void compressed_blocks_are_whole(void **state)
+TEST(compressed_blocks_are_whole)
 {
-    (void)state;
     assert_int_equal(bytes(0x91, 4, 16, 16, 0, 0, 1), 128);      /* BC1: 8 bytes for 4 x 4 */
     assert_int_equal(bytes(0x9d, 4, 17, 15, 0, 0, 1), 5 * 4 * 16); /* BC7: 16, rounded up */
     assert_int_equal(bytes(0x91, 4, 8, 8, 0, 0, 4), 4 * 8 + 8 + 8 + 8);
 }
 
-static void layers_stay_while_levels_shrink(void **state)
+TEST(layers_stay_while_levels_shrink)
 {
-    (void)state;
     assert_int_equal(bytes(0x01, 1, 8, 8, 3, CUDA_ARRAY3D_LAYERED, 2), 64 * 3 + 16 * 3);
     assert_int_equal(bytes(0x01, 1, 8, 8, 6, CUDA_ARRAY3D_CUBEMAP, 2), 64 * 6 + 16 * 6);
     assert_int_equal(bytes(0x01, 1, 8, 8, 8, 0, 2), 512 + 64);
@@ -49,20 +46,13 @@ static void layers_stay_while_levels_shrink(void **state)
     assert_int_equal(bytes(0x01, 1, 4, 0, 9, CUDA_ARRAY3D_LAYERED, 0), 36);
 }
 
-static void memory_that_is_mapped_later_is_not_here_yet(void **state)
+TEST(memory_that_is_mapped_later_is_not_here_yet)
 {
-    (void)state;
     assert_int_equal(bytes(0x20, 1, 512, 512, 0, 0x40, 1), 0); /* sparse */
     assert_int_equal(bytes(0x20, 1, 512, 512, 0, 0x80, 1), 0); /* deferred */
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elements_are_as_wide_as_their_format),
-        cmocka_unit_test(compressed_blocks_are_whole),
-        cmocka_unit_test(layers_stay_while_levels_shrink),
-        cmocka_unit_test(memory_that_is_mapped_later_is_not_here_yet),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -2,15 +2,9 @@
  *
  * An IPC handle with an added offset: any driver handle is either restored exactly or not accepted,
  * and no other bytes are mistaken for one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "intercept/track/ipc_token.h"
 
 /* From the driver of an RTX GPU, in a user's report. */
@@ -35,26 +29,23 @@ static bool there_and_back(const unsigned char *handle, uint64_t offset, uint64_
     return true;
 }
 
-static void a_real_handle_comes_back(void **state)
+TEST(a_real_handle_comes_back)
 {
-    (void)state;
     assert_true(there_and_back(real, 512, 1));
     assert_true(there_and_back(real, 0, 0));
     assert_true(there_and_back(real, (UINT64_C(1) << 41) - 512, (UINT64_C(1) << 40) - 1));
 }
 
-static void what_does_not_fit_is_not_made(void **state)
+TEST(what_does_not_fit_is_not_made)
 {
-    (void)state;
     assert_false(there_and_back(real, 100, 1));
     assert_false(there_and_back(real, UINT64_C(1) << 41, 1));
     assert_false(there_and_back(real, 512, UINT64_C(1) << 40));
 }
 
-static void as_many_bytes_as_there_is_room_for(void **state)
+TEST(as_many_bytes_as_there_is_room_for)
 {
     unsigned char handle[64];
-    (void)state;
     srand(1);
     for (int n = 0; n <= 64; n++) {
         for (int turn = 0; turn < 200; turn++) {
@@ -71,12 +62,11 @@ static void as_many_bytes_as_there_is_room_for(void **state)
     }
 }
 
-static void handles_of_the_driver_and_damaged_ones_are_none(void **state)
+TEST(handles_of_the_driver_and_damaged_ones_are_none)
 {
     struct vs_ipc_token token = {.offset = 1 << 20, .bytes = 5000}, got;
     CUipcMemHandle sent;
     unsigned char damaged[64];
-    (void)state;
     memcpy(&token.handle, real, sizeof real);
     assert_false(vs_ipc_token_read(&token.handle, &got));
     assert_true(vs_ipc_token_make(&token, &sent));
@@ -91,11 +81,5 @@ static void handles_of_the_driver_and_damaged_ones_are_none(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_real_handle_comes_back),
-        cmocka_unit_test(what_does_not_fit_is_not_made),
-        cmocka_unit_test(as_many_bytes_as_there_is_room_for),
-        cmocka_unit_test(handles_of_the_driver_and_damaged_ones_are_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

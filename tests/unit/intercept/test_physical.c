@@ -3,7 +3,7 @@
  * References to physical memory (intercept/track/physical.c) where the simulated driver cannot be
  * used: tiles of arrays, multicast objects, failures halfway, reused handles. The tracker is a list
  * of live allocations. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include "intercept/track/limit.h"
 #include "intercept/track/physical.h"
@@ -80,9 +80,8 @@ static bool unmap(uint64_t addr, uint64_t bytes, bool done)
     return list != NULL;
 }
 
-static void tiles_of_an_array_keep_their_memory(void **state)
+TEST(tiles_of_an_array_keep_their_memory)
 {
-    (void)state;
     uint64_t array = VS_ADDR_ARRAY | 0x77;
     make(1, VS_PHYSICAL_OWN, 100);
     make(2, VS_PHYSICAL_OWN, 200);
@@ -104,9 +103,8 @@ static void tiles_of_an_array_keep_their_memory(void **state)
     assert_int_equal(given, 300);
 }
 
-static void a_tile_mapped_anew_lets_the_old_memory_go(void **state)
+TEST(a_tile_mapped_anew_lets_the_old_memory_go)
 {
-    (void)state;
     uint64_t array = VS_ADDR_ARRAY | 0x78;
     make(1, VS_PHYSICAL_OWN, 100);
     make(2, VS_PHYSICAL_OWN, 200);
@@ -121,9 +119,8 @@ static void a_tile_mapped_anew_lets_the_old_memory_go(void **state)
     assert_int_equal(live_count, 0);
 }
 
-static void a_multicast_object_is_no_memory_but_holds_some(void **state)
+TEST(a_multicast_object_is_no_memory_but_holds_some)
 {
-    (void)state;
     make(50, VS_PHYSICAL_MULTICAST, 1000);
     assert_int_equal(live_count, 0);
     make(1, VS_PHYSICAL_OWN, 100);
@@ -142,9 +139,8 @@ static void a_multicast_object_is_no_memory_but_holds_some(void **state)
     assert_int_equal(vs_physical_key(50), 0);
 }
 
-static void an_imported_multicast_object_lets_go_at_its_end(void **state)
+TEST(an_imported_multicast_object_lets_go_at_its_end)
 {
-    (void)state;
     make(51, VS_PHYSICAL_IMPORTED, 0);
     make(1, VS_PHYSICAL_OWN, 100);
     vs_physical_attach(vs_physical_key(51), 1, 1, 0, "bind");
@@ -155,9 +151,8 @@ static void an_imported_multicast_object_lets_go_at_its_end(void **state)
     assert_int_equal(given, 100);
 }
 
-static void memory_bound_by_its_address_is_found(void **state)
+TEST(memory_bound_by_its_address_is_found)
 {
-    (void)state;
     make(50, VS_PHYSICAL_MULTICAST, 1000);
     make(1, VS_PHYSICAL_OWN, 4096);
     vs_physical_mapped(0x400000, 4096, 0, 1, "map");
@@ -170,9 +165,8 @@ static void memory_bound_by_its_address_is_found(void **state)
     release(50, true);
 }
 
-static void what_the_driver_refuses_stays(void **state)
+TEST(what_the_driver_refuses_stays)
 {
-    (void)state;
     make(1, VS_PHYSICAL_OWN, 100);
     release(1, false);
     assert_int_equal(live_count, 1);
@@ -188,9 +182,8 @@ static void what_the_driver_refuses_stays(void **state)
     assert_int_equal(given, 100);
 }
 
-static void a_handle_that_comes_again_ends_what_it_was(void **state)
+TEST(a_handle_that_comes_again_ends_what_it_was)
 {
-    (void)state;
     make(1, VS_PHYSICAL_OWN, 100);
     make(1, VS_PHYSICAL_OWN, 200); /* its release was not observed */
     assert_int_equal(live_count, 1);
@@ -200,9 +193,8 @@ static void a_handle_that_comes_again_ends_what_it_was(void **state)
     assert_int_equal(given, 300);
 }
 
-static void a_released_handle_may_be_anothers_while_a_mapping_lives(void **state)
+TEST(a_released_handle_may_be_anothers_while_a_mapping_lives)
 {
-    (void)state;
     make(1, VS_PHYSICAL_OWN, 100);
     vs_physical_mapped(0x200000, 100, 0, 1, "map");
     release(1, true);
@@ -215,9 +207,8 @@ static void a_released_handle_may_be_anothers_while_a_mapping_lives(void **state
     assert_int_equal(live_count, 0);
 }
 
-static void imports_are_listed_by_address_and_never_counted(void **state)
+TEST(imports_are_listed_by_address_and_never_counted)
 {
-    (void)state;
     make(9, VS_PHYSICAL_IMPORTED, 0);
     assert_int_equal(live_count, 0);
     vs_physical_mapped(0x200000, 100, 0, 9, "map");
@@ -231,9 +222,8 @@ static void imports_are_listed_by_address_and_never_counted(void **state)
     assert_int_equal(given, 0);
 }
 
-static void an_import_of_ones_own_is_another_name(void **state)
+TEST(an_import_of_ones_own_is_another_name)
 {
-    (void)state;
     make(1, VS_PHYSICAL_OWN, 100);
     vs_physical_exported(1, 4711);
     assert_false(vs_physical_imported(2, 4712));
@@ -257,17 +247,5 @@ static void an_import_of_ones_own_is_another_name(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(tiles_of_an_array_keep_their_memory, fresh),
-        cmocka_unit_test_setup(a_tile_mapped_anew_lets_the_old_memory_go, fresh),
-        cmocka_unit_test_setup(a_multicast_object_is_no_memory_but_holds_some, fresh),
-        cmocka_unit_test_setup(an_imported_multicast_object_lets_go_at_its_end, fresh),
-        cmocka_unit_test_setup(memory_bound_by_its_address_is_found, fresh),
-        cmocka_unit_test_setup(what_the_driver_refuses_stays, fresh),
-        cmocka_unit_test_setup(a_handle_that_comes_again_ends_what_it_was, fresh),
-        cmocka_unit_test_setup(a_released_handle_may_be_anothers_while_a_mapping_lives, fresh),
-        cmocka_unit_test_setup(imports_are_listed_by_address_and_never_counted, fresh),
-        cmocka_unit_test_setup(an_import_of_ones_own_is_another_name, fresh),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, fresh, NULL);
 }

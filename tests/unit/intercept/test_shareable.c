@@ -3,7 +3,7 @@
  * No handle makes one memory be taken for another: neither a reused descriptor number, nor the
  * device node that all of a driver's descriptors have in common. */
 #define _GNU_SOURCE
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -14,9 +14,8 @@
 #define DESCRIPTOR CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 #define FABRIC 8u
 
-static void a_file_of_its_own_is_known_by_every_descriptor(void **state)
+TEST(a_file_of_its_own_is_known_by_every_descriptor)
 {
-    (void)state;
     int a = memfd_create("a", MFD_CLOEXEC), b = memfd_create("b", MFD_CLOEXEC), again = dup(a);
     uint64_t id = vs_shareable_identity(NULL, a, DESCRIPTOR);
     assert_true(a >= 0 && b >= 0 && again >= 0 && id);
@@ -27,9 +26,8 @@ static void a_file_of_its_own_is_known_by_every_descriptor(void **state)
     close(again);
 }
 
-static void a_device_node_says_nothing(void **state)
+TEST(a_device_node_says_nothing)
 {
-    (void)state;
     int exported = open("/dev/null", O_RDWR | O_CLOEXEC), number = exported;
     assert_true(exported >= 0);
     assert_true(vs_shareable_identity(NULL, exported, DESCRIPTOR) == 0);
@@ -40,9 +38,8 @@ static void a_device_node_says_nothing(void **state)
     close(exported);
 }
 
-static void a_fabric_handle_is_its_bytes(void **state)
+TEST(a_fabric_handle_is_its_bytes)
 {
-    (void)state;
     char a[64] = "one", b[64] = "one", c[64] = "two";
     assert_true(vs_shareable_identity(a, -1, FABRIC) != 0);
     assert_true(vs_shareable_identity(a, -1, FABRIC) == vs_shareable_identity(b, -1, FABRIC));
@@ -53,10 +50,5 @@ static void a_fabric_handle_is_its_bytes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_of_its_own_is_known_by_every_descriptor),
-        cmocka_unit_test(a_device_node_says_nothing),
-        cmocka_unit_test(a_fabric_handle_is_its_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * Allocations freed with their context (intercept/track/tracker.c): found in passes over the table
  * of live allocations, which are counted slot by slot. And which of them hold a framework's blocks
  * (holding.c). The recorder accepts no events here. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
 #include <string.h>
 
@@ -114,13 +114,13 @@ static int fresh(void **state)
 {
     (void)state;
     slots_visited = frees = 0;
+    memset(&vs_process_book, 0, sizeof vs_process_book);
     return 0;
 }
 
 /* Regression: every one was searched for from the start: hundreds of millions of slots. */
-static void many_that_die_with_a_context_are_found_in_few_walks(void **state)
+TEST(many_that_die_with_a_context_are_found_in_few_walks)
 {
-    (void)state;
     for (uint64_t i = 1; i <= MANY; i++)
         allocate(i * 4096, 1 + (i & 1), VS_FAMILY_PINNED);
     vs_track_context_gone(1, "reset");
@@ -132,9 +132,8 @@ static void many_that_die_with_a_context_are_found_in_few_walks(void **state)
     assert_null(vs_live_find(4096));
 }
 
-static void what_is_not_of_the_context_stays(void **state)
+TEST(what_is_not_of_the_context_stays)
 {
-    (void)state;
     struct vs_tracked was;
     allocate(0x1000, 1, VS_FAMILY_ASYNC); /* the pool's */
     allocate(0x2000, 1, VS_FAMILY_REGISTERED); /* the program's */
@@ -148,9 +147,8 @@ static void what_is_not_of_the_context_stays(void **state)
 }
 
 /* Memory whose free went past us is not live any more once its address is given out again. */
-static void an_address_that_comes_again_counts_once(void **state)
+TEST(an_address_that_comes_again_counts_once)
 {
-    (void)state;
     struct vs_device_counters before, after;
     assert_int_equal(vs_track_device(0, &before), VS_OK);
     allocate(0x9000, 3, VS_FAMILY_DEVICE);
@@ -180,15 +178,8 @@ static void block(uint64_t addr, uint64_t bytes)
     vs_book_apply(&vs_process_book, &change);
 }
 
-static int no_memory(void **state)
+TEST(memory_of_libc10_holds_blocks)
 {
-    memset(&vs_process_book, 0, sizeof vs_process_book);
-    return fresh(state);
-}
-
-static void memory_of_libc10_holds_blocks(void **state)
-{
-    (void)state;
     struct vs_peak_report report;
     int64_t window = vs_peak_window_begin();
     called_by(framework + 8, 1);
@@ -210,9 +201,8 @@ static void memory_of_libc10_holds_blocks(void **state)
     assert_int_equal(report.user_frees, 1);
 }
 
-static void until_a_block_is_reported_it_counts_as_the_programs(void **state)
+TEST(until_a_block_is_reported_it_counts_as_the_programs)
 {
-    (void)state;
     struct vs_peak_report report;
     int64_t window = vs_peak_window_begin();
     called_by(framework + 8, 1);
@@ -225,9 +215,8 @@ static void until_a_block_is_reported_it_counts_as_the_programs(void **state)
 }
 
 /* Of any allocator: recognized by the address, later by the call stack. */
-static void memory_at_which_a_block_is_reported_holds_blocks(void **state)
+TEST(memory_at_which_a_block_is_reported_holds_blocks)
 {
-    (void)state;
     called_by("a pool", 77);
     allocate(0x10000, 1, VS_FAMILY_DEVICE);
     block(0x10000, 100);
@@ -244,9 +233,8 @@ static void memory_at_which_a_block_is_reported_holds_blocks(void **state)
     assert_int_equal(vs_process_book.user[0].holding, 0);
 }
 
-static void each_caller_is_looked_up_once(void **state)
+TEST(each_caller_is_looked_up_once)
 {
-    (void)state;
     searches = 0;
     for (int i = 0; i < 100; i++) {
         called_by(framework + i % 2, 5);
@@ -255,9 +243,8 @@ static void each_caller_is_looked_up_once(void **state)
     assert_int_equal(searches, 2);
 }
 
-static void blocks_of_the_cache_are_listed_by_address(void **state)
+TEST(blocks_of_the_cache_are_listed_by_address)
 {
-    (void)state;
     assert_false(vs_holding_block_remove(0x1000));
     assert_true(vs_holding_block_add(0x1000));
     assert_false(vs_holding_block_remove(0x2000));
@@ -267,15 +254,5 @@ static void blocks_of_the_cache_are_listed_by_address(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(many_that_die_with_a_context_are_found_in_few_walks, fresh),
-        cmocka_unit_test_setup(what_is_not_of_the_context_stays, fresh),
-        cmocka_unit_test_setup(an_address_that_comes_again_counts_once, fresh),
-        cmocka_unit_test_setup(memory_of_libc10_holds_blocks, no_memory),
-        cmocka_unit_test_setup(until_a_block_is_reported_it_counts_as_the_programs, no_memory),
-        cmocka_unit_test_setup(memory_at_which_a_block_is_reported_holds_blocks, no_memory),
-        cmocka_unit_test_setup(each_caller_is_looked_up_once, no_memory),
-        cmocka_unit_test_setup(blocks_of_the_cache_are_listed_by_address, no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, fresh, NULL);
 }

@@ -2,9 +2,8 @@
  *
  * The user's level of a device: blocks of a framework, and memory that does not hold them; its peak
  * is that of the sum. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "ledger/book.h"
@@ -29,9 +28,8 @@ static int empty(void **state)
     return 0;
 }
 
-static void without_a_framework_it_is_the_level_of_the_device(void **state)
+TEST(without_a_framework_it_is_the_level_of_the_device)
 {
-    (void)state;
     change(VS_LEVEL_DEVICE, false, 7 * MIB, false);
     change(VS_LEVEL_BLOCK, false, 5 * MIB, false);
     change(VS_LEVEL_DEVICE, true, 7 * MIB, false);
@@ -41,9 +39,8 @@ static void without_a_framework_it_is_the_level_of_the_device(void **state)
     assert_int_equal(vs_book_user_peak(&book, DEVICE), 12 * MIB);
 }
 
-static void tensors_count_and_the_memory_that_holds_them_does_not(void **state)
+TEST(tensors_count_and_the_memory_that_holds_them_does_not)
 {
-    (void)state;
     change(VS_LEVEL_DEVICE, false, 500 * MIB, false);
     change(VS_LEVEL_DEVICE, false, 20 * MIB, true);
     change(VS_LEVEL_FRAMEWORK, false, 10 * MIB, false);
@@ -56,9 +53,8 @@ static void tensors_count_and_the_memory_that_holds_them_does_not(void **state)
     assert_int_equal(book.user[DEVICE].allocs - book.user[DEVICE].frees, 0);
 }
 
-static void the_peak_is_that_of_the_sum(void **state)
+TEST(the_peak_is_that_of_the_sum)
 {
-    (void)state;
     change(VS_LEVEL_DEVICE, false, 100 * MIB, true);
     change(VS_LEVEL_FRAMEWORK, false, 80 * MIB, false);
     change(VS_LEVEL_FRAMEWORK, true, 80 * MIB, false);
@@ -69,9 +65,8 @@ static void the_peak_is_that_of_the_sum(void **state)
     assert_int_equal(vs_book_user_peak(&book, DEVICE), 0);
 }
 
-static void a_peak_before_the_framework_is_kept(void **state)
+TEST(a_peak_before_the_framework_is_kept)
 {
-    (void)state;
     change(VS_LEVEL_DEVICE, false, 90 * MIB, false);
     change(VS_LEVEL_DEVICE, true, 90 * MIB, false);
     change(VS_LEVEL_DEVICE, false, 20 * MIB, true);
@@ -79,9 +74,8 @@ static void a_peak_before_the_framework_is_kept(void **state)
     assert_int_equal(vs_book_user_peak(&book, DEVICE), 90 * MIB);
 }
 
-static void memory_found_to_hold_tensors_later_is_taken_out(void **state)
+TEST(memory_found_to_hold_tensors_later_is_taken_out)
 {
-    (void)state;
     change(VS_LEVEL_DEVICE, false, 5 * MIB, false);
     change(VS_LEVEL_BLOCK, false, 20 * MIB, false);
     vs_book_holds(&book, DEVICE, 20 * MIB);
@@ -93,9 +87,8 @@ static void memory_found_to_hold_tensors_later_is_taken_out(void **state)
     assert_int_equal(vs_book_user_now(&book, DEVICE), 13 * MIB);
 }
 
-static void host_memory_and_imports_are_not_in_it(void **state)
+TEST(host_memory_and_imports_are_not_in_it)
 {
-    (void)state;
     change(VS_LEVEL_FRAMEWORK, false, 1 * MIB, false);
     for (int f = 0; f < 2; f++) {
         struct vs_change one = vs_change_alloc(
@@ -106,12 +99,11 @@ static void host_memory_and_imports_are_not_in_it(void **state)
 }
 
 /* Any changes: the sum and its peak are those of a plain list. */
-static void random_changes_have_the_peak_of_a_list(void **state)
+TEST(random_changes_have_the_peak_of_a_list)
 {
     enum { KINDS = 3, SLOTS = 30, STEPS = 20000 };
     static const enum vs_level levels[KINDS] = {VS_LEVEL_DEVICE, VS_LEVEL_DEVICE, VS_LEVEL_FRAMEWORK};
     uint64_t live[KINDS][SLOTS] = {{0}}, sum = 0, peak = 0;
-    (void)state;
     srand(5);
     for (int i = 0; i < STEPS; i++) {
         int kind = rand() % KINDS;
@@ -134,14 +126,5 @@ static void random_changes_have_the_peak_of_a_list(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(without_a_framework_it_is_the_level_of_the_device, empty),
-        cmocka_unit_test_setup(tensors_count_and_the_memory_that_holds_them_does_not, empty),
-        cmocka_unit_test_setup(the_peak_is_that_of_the_sum, empty),
-        cmocka_unit_test_setup(a_peak_before_the_framework_is_kept, empty),
-        cmocka_unit_test_setup(memory_found_to_hold_tensors_later_is_taken_out, empty),
-        cmocka_unit_test_setup(host_memory_and_imports_are_not_in_it, empty),
-        cmocka_unit_test_setup(random_changes_have_the_peak_of_a_list, empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, empty, NULL);
 }

@@ -2,9 +2,8 @@
  *
  * The sums of one account: each rule by an example, and random changes against sums over a list of
  * live allocations. */
-#include "unit/base/cm.h"
+#include "support/cmocka_test.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "ledger/ledger.h"
@@ -37,9 +36,8 @@ static unsigned graphs(struct vs_ledger *ledger, uint64_t bytes)
     return vs_ledger_apply(ledger, &change);
 }
 
-static void an_allocation_counts_as_allocated_requested_and_reserved(void **state)
+TEST(an_allocation_counts_as_allocated_requested_and_reserved)
 {
-    (void)state;
     struct vs_ledger l = {0};
     assert_int_equal(alloc(&l, VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 500, 512),
                      VS_ROSE_ALLOCATED | VS_ROSE_REQUESTED | VS_ROSE_RESERVED);
@@ -54,9 +52,8 @@ static void an_allocation_counts_as_allocated_requested_and_reserved(void **stat
     assert_true(vs_ledger_check(&l, false));
 }
 
-static void a_block_lies_in_its_segment(void **state)
+TEST(a_block_lies_in_its_segment)
 {
-    (void)state;
     struct vs_ledger l = {0};
     assert_int_equal(segment(&l, true, 2 * MIB), VS_ROSE_RESERVED);
     assert_int_equal(alloc(&l, VS_LEVEL_BLOCK, VS_FAMILY_DEVICE, 100, 512),
@@ -73,9 +70,8 @@ static void a_block_lies_in_its_segment(void **state)
     assert_int_equal(l.now.reserved, 4096);
 }
 
-static void memory_of_other_processes_is_listed_and_not_counted(void **state)
+TEST(memory_of_other_processes_is_listed_and_not_counted)
 {
-    (void)state;
     struct vs_ledger l = {0};
     assert_int_equal(alloc(&l, VS_LEVEL_DEVICE, VS_FAMILY_IPC, MIB, MIB), 0);
     assert_int_equal(l.now.family[VS_FAMILY_IPC], MIB);
@@ -84,9 +80,8 @@ static void memory_of_other_processes_is_listed_and_not_counted(void **state)
     assert_true(vs_ledger_check(&l, false));
 }
 
-static void of_graphs_the_larger_of_live_and_held_is_reserved(void **state)
+TEST(of_graphs_the_larger_of_live_and_held_is_reserved)
 {
-    (void)state;
     struct vs_ledger l = {0};
     graphs(&l, 10 * MIB);
     assert_int_equal(l.now.reserved, 10 * MIB);
@@ -103,9 +98,8 @@ static void of_graphs_the_larger_of_live_and_held_is_reserved(void **state)
     assert_true(vs_ledger_check(&l, false));
 }
 
-static void memory_lost_with_a_context_is_not_freed(void **state)
+TEST(memory_lost_with_a_context_is_not_freed)
 {
-    (void)state;
     struct vs_ledger l = {0};
     alloc(&l, VS_LEVEL_DEVICE, VS_FAMILY_ARRAY, 512, 512);
     struct vs_change lost = vs_change_free(VS_LEVEL_DEVICE, VS_FAMILY_ARRAY, 0, 512, 512);
@@ -118,9 +112,8 @@ static void memory_lost_with_a_context_is_not_freed(void **state)
     assert_true(vs_family_ends_with_context(VS_FAMILY_ARRAY));
 }
 
-static void a_framework_may_free_what_it_never_reported(void **state)
+TEST(a_framework_may_free_what_it_never_reported)
 {
-    (void)state;
     struct vs_ledger l = {0};
     alloc(&l, VS_LEVEL_FRAMEWORK, VS_FAMILY_DEVICE, 512, 512);
     release(&l, VS_LEVEL_FRAMEWORK, VS_FAMILY_DEVICE, 1024, 1024);
@@ -130,9 +123,8 @@ static void a_framework_may_free_what_it_never_reported(void **state)
     assert_true(vs_ledger_check(&l, true));
 }
 
-static void a_sum_of_many_changes_raises_no_peak_but_by_its_height(void **state)
+TEST(a_sum_of_many_changes_raises_no_peak_but_by_its_height)
 {
-    (void)state;
     struct vs_ledger l = {0};
     struct vs_change sum = {.level = VS_LEVEL_DEVICE, .family = VS_FAMILY_DEVICE, .summed = true,
                             .allocs = 5, .requested = 50, .size = 60, .frees = 3,
@@ -149,9 +141,8 @@ static void a_sum_of_many_changes_raises_no_peak_but_by_its_height(void **state)
     assert_int_equal(vs_ledger_rise(&l, &height), 0);
 }
 
-static void a_restart_keeps_what_is_live(void **state)
+TEST(a_restart_keeps_what_is_live)
 {
-    (void)state;
     struct vs_ledger l = {0};
     segment(&l, true, 2 * MIB);
     alloc(&l, VS_LEVEL_BLOCK, VS_FAMILY_DEVICE, 512, 512);
@@ -228,9 +219,8 @@ static void change_one(struct model *m, struct vs_ledger *l)
     }
 }
 
-static void random_changes_add_up_to_what_is_live(void **state)
+TEST(random_changes_add_up_to_what_is_live)
 {
-    (void)state;
     struct model m = {.held = 0};
     struct vs_ledger l = {0};
     srand(7);
@@ -250,9 +240,8 @@ static void random_changes_add_up_to_what_is_live(void **state)
 
 /* As a recorder that omits events: an account that receives some changes one by one and the others
  * as sums, with the peak in between, has the true peaks. */
-static void sums_and_heights_give_the_same_peaks(void **state)
+TEST(sums_and_heights_give_the_same_peaks)
 {
-    (void)state;
     struct model m = {.held = 0};
     struct vs_ledger l = {0}, seen = {0};
     struct vs_levels high = {.allocated = 0};
@@ -282,17 +271,5 @@ static void sums_and_heights_give_the_same_peaks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_allocation_counts_as_allocated_requested_and_reserved),
-        cmocka_unit_test(a_block_lies_in_its_segment),
-        cmocka_unit_test(memory_of_other_processes_is_listed_and_not_counted),
-        cmocka_unit_test(of_graphs_the_larger_of_live_and_held_is_reserved),
-        cmocka_unit_test(memory_lost_with_a_context_is_not_freed),
-        cmocka_unit_test(a_framework_may_free_what_it_never_reported),
-        cmocka_unit_test(a_sum_of_many_changes_raises_no_peak_but_by_its_height),
-        cmocka_unit_test(a_restart_keeps_what_is_live),
-        cmocka_unit_test(random_changes_add_up_to_what_is_live),
-        cmocka_unit_test(sums_and_heights_give_the_same_peaks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -66,9 +66,8 @@ static unsigned files_in_scratch(void)
     return count;
 }
 
-static void an_older_trace_is_lost_only_to_a_new_one(void **state)
+TEST(an_older_trace_is_lost_only_to_a_new_one)
 {
-    (void)state;
     struct vs_run_output output = {0};
     const char *path = scratch("t.vst");
     assert_true(vs_run_output_set_aside(&output, path)); /* nothing there */
@@ -85,9 +84,8 @@ static void an_older_trace_is_lost_only_to_a_new_one(void **state)
 }
 
 /* Recording began after the first check. */
-static void one_that_is_being_recorded_stays(void **state)
+TEST(one_that_is_being_recorded_stays)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     struct vs_run_output output = {0};
     int ready[2];
@@ -120,9 +118,8 @@ static void one_that_is_being_recorded_stays(void **state)
 }
 
 /* The live window beside it belongs to another trace, which was moved away without it. */
-static void anothers_live_window_is_not_lost(void **state)
+TEST(anothers_live_window_is_not_lost)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     struct vs_run_output output = {0};
     const char *path = scratch("mine.vst"), *killed = scratch("killed.vst"),
@@ -152,9 +149,8 @@ static unsigned copies_of(const char *live)
 }
 
 /* The last part of the new trace, the older trace and the unrelated window: none may be lost. */
-static void a_killed_trace_moves_whole_where_a_stray_live_window_lies(void **state)
+TEST(a_killed_trace_moves_whole_where_a_stray_live_window_lies)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     struct vs_run_output older = {0};
     char from[512], to[512], live[520];
@@ -174,9 +170,8 @@ static void a_killed_trace_moves_whole_where_a_stray_live_window_lies(void **sta
     assert_non_null(strstr(said, "kept as "));
 }
 
-static void a_move_that_cannot_be_whole_is_none(void **state)
+TEST(a_move_that_cannot_be_whole_is_none)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     struct vs_run_output older = {0};
     char from[512], to[512], live[520], live_from[520];
@@ -199,9 +194,8 @@ static void a_move_that_cannot_be_whole_is_none(void **state)
     assert_int_equal(access(scratch("taken.vst.live"), F_OK), -1);
 }
 
-static void a_killed_older_trace_comes_back_whole_beside_a_stray_live_window(void **state)
+TEST(a_killed_older_trace_comes_back_whole_beside_a_stray_live_window)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     struct vs_run_output older = {0};
     char path[512], live[520];
@@ -217,9 +211,8 @@ static void a_killed_older_trace_comes_back_whole_beside_a_stray_live_window(voi
 }
 
 /* Another user's file in a sticky folder. */
-static void a_trace_that_has_its_new_name_has_moved(void **state)
+TEST(a_trace_that_has_its_new_name_has_moved)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     char from[512], to[512], live[520], live_from[520];
     snprintf(from, sizeof from, "%s/3.77.vst", scratch_dir);
@@ -235,9 +228,8 @@ static void a_trace_that_has_its_new_name_has_moved(void **state)
 }
 
 /* Every container numbers its processes from 1. */
-static void what_a_killed_run_of_the_same_number_left_comes_back(void **state)
+TEST(what_a_killed_run_of_the_same_number_left_comes_back)
 {
-    (void)state;
     struct vs_run_output output = {0};
     char name[64];
     const char *path = scratch("again.vst");
@@ -251,15 +243,5 @@ static void what_a_killed_run_of_the_same_number_left_comes_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_older_trace_is_lost_only_to_a_new_one),
-        cmocka_unit_test(one_that_is_being_recorded_stays),
-        cmocka_unit_test(anothers_live_window_is_not_lost),
-        cmocka_unit_test(a_killed_trace_moves_whole_where_a_stray_live_window_lies),
-        cmocka_unit_test(a_move_that_cannot_be_whole_is_none),
-        cmocka_unit_test(a_killed_older_trace_comes_back_whole_beside_a_stray_live_window),
-        cmocka_unit_test(a_trace_that_has_its_new_name_has_moved),
-        cmocka_unit_test(what_a_killed_run_of_the_same_number_left_comes_back),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

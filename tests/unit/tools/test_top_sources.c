@@ -5,18 +5,13 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "support/scratch_folder.h"
 #include "support/trace_builder.h"
 #include "tools/top/top_command.h"
@@ -86,9 +81,8 @@ static void update(struct vs_top_sources *sources)
     assert_false(behind);
 }
 
-static void a_trace_that_cannot_be_read_any_more_leaves_no_figures(void **state)
+TEST(a_trace_that_cannot_be_read_any_more_leaves_no_figures)
 {
-    (void)state;
     struct vs_top_sources sources = {0};
     char path[sizeof ((struct vs_builder *)0)->path], moved[sizeof path + 8], byte = 'f';
     int order[2], answer[2], status;
@@ -167,9 +161,8 @@ static void assert_last_figures(const struct vs_top_process *process)
     assert_true(device->site_count == 1 && device->sites[0].name);
 }
 
-static void the_trace_of_an_ended_process_is_closed_and_its_figures_stay(void **state)
+TEST(the_trace_of_an_ended_process_is_closed_and_its_figures_stay)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_top_sources sources = {0};
     finished_trace(&b);
@@ -208,9 +201,8 @@ static void remove_links(const struct vs_builder *b, uint64_t first, uint64_t en
 }
 
 /* Each watched process once had two descriptors for good: after some 500, none could be opened. */
-static void more_processes_end_than_descriptors_are_available(void **state)
+TEST(more_processes_end_than_descriptors_are_available)
 {
-    (void)state;
     struct vs_builder b;
     struct rlimit before, few;
     struct vs_top_sources sources = {.search = true};
@@ -236,9 +228,8 @@ static void more_processes_end_than_descriptors_are_available(void **state)
     vs_builder_remove(&b);
 }
 
-static void a_selected_row_stays_selected_when_others_go(void **state)
+TEST(a_selected_row_stays_selected_when_others_go)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_top_sources sources = {.search = true};
     finished_trace(&b);
@@ -254,9 +245,8 @@ static void a_selected_row_stays_selected_when_others_go(void **state)
     vs_builder_remove(&b);
 }
 
-static void a_trace_that_was_deleted_before_it_was_read_is_left_out(void **state)
+TEST(a_trace_that_was_deleted_before_it_was_read_is_left_out)
 {
-    (void)state;
     struct vs_builder b;
     struct vs_top_sources found = {.search = true}, named = {0};
     finished_trace(&b);
@@ -273,9 +263,8 @@ static void a_trace_that_was_deleted_before_it_was_read_is_left_out(void **state
     vs_top_sources_free(&named);
 }
 
-static void a_process_that_records_to_its_path_again_is_read_again(void **state)
+TEST(a_process_that_records_to_its_path_again_is_read_again)
 {
-    (void)state;
     struct vs_builder b, other;
     struct vs_top_sources sources = {.search = true};
     finished_trace(&b);
@@ -297,9 +286,8 @@ static void a_process_that_records_to_its_path_again_is_read_again(void **state)
 
 /* The names of call sites of a running process are looked up by another process; while the view is
  * paused its rows showed names that had been freed. */
-static void names_replace_their_substitutes_in_the_view(void **state)
+TEST(names_replace_their_substitutes_in_the_view)
 {
-    (void)state;
     struct vs_top_sources sources = {0};
     struct vs_builder b;
     bool behind;
@@ -328,14 +316,5 @@ static void names_replace_their_substitutes_in_the_view(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_that_cannot_be_read_any_more_leaves_no_figures),
-        cmocka_unit_test(the_trace_of_an_ended_process_is_closed_and_its_figures_stay),
-        cmocka_unit_test(more_processes_end_than_descriptors_are_available),
-        cmocka_unit_test(a_selected_row_stays_selected_when_others_go),
-        cmocka_unit_test(a_trace_that_was_deleted_before_it_was_read_is_left_out),
-        cmocka_unit_test(a_process_that_records_to_its_path_again_is_read_again),
-        cmocka_unit_test(names_replace_their_substitutes_in_the_view),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -4,21 +4,16 @@
  * separate process. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <json-c/json.h>
 
+#include "support/cmocka_test.h"
 #include "support/scratch_folder.h"
 #include "support/trace_builder.h"
 
@@ -131,9 +126,8 @@ static void remove_file(const struct vs_builder *b, const char *name)
     assert_int_equal(unlink(path), 0);
 }
 
-static void report_prints_what_was_recorded(void **state)
+TEST(report_prints_what_was_recorded)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     small_trace(&b);
@@ -153,9 +147,8 @@ static void report_prints_what_was_recorded(void **state)
     vs_builder_remove(&b);
 }
 
-static void report_json_has_the_schema_and_exact_numbers(void **state)
+TEST(report_json_has_the_schema_and_exact_numbers)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     small_trace(&b);
@@ -184,9 +177,8 @@ static void report_json_has_the_schema_and_exact_numbers(void **state)
     vs_builder_remove(&b);
 }
 
-static void windows_of_a_file_have_peaks_and_a_wrong_line_is_named(void **state)
+TEST(windows_of_a_file_have_peaks_and_a_wrong_line_is_named)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     small_trace(&b);
@@ -222,9 +214,8 @@ static void windows_of_a_file_have_peaks_and_a_wrong_line_is_named(void **state)
     vs_builder_remove(&b);
 }
 
-static void unusable_input_gets_one_clear_line_and_exit_2(void **state)
+TEST(unusable_input_gets_one_clear_line_and_exit_2)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     small_trace(&b);
@@ -265,9 +256,8 @@ static void unusable_input_gets_one_clear_line_and_exit_2(void **state)
 }
 
 /* A trace with enough frames that half of it still has events. */
-static void partial_shows_what_is_readable(void **state)
+TEST(partial_shows_what_is_readable)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     small_trace(&b);
@@ -291,9 +281,8 @@ static void partial_shows_what_is_readable(void **state)
     vs_builder_remove(&b);
 }
 
-static void check_exits_0_1_2_and_names_the_sites(void **state)
+TEST(check_exits_0_1_2_and_names_the_sites)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     small_trace(&b);
@@ -354,9 +343,8 @@ static void write_run(struct vs_builder *b, unsigned extra, bool renamed, uint64
     vs_builder_close(b, VS_END_EXIT, 0);
 }
 
-static void diff_says_what_changed(void **state)
+TEST(diff_says_what_changed)
 {
-    (void)state;
     struct vs_builder a, same, larger, renamed, other;
     struct outcome o;
     write_run(&a, 0, false, GIB);
@@ -385,9 +373,8 @@ static void diff_says_what_changed(void **state)
     vs_builder_remove(&other);
 }
 
-static void diff_fails_on_regressions_and_names_their_lines(void **state)
+TEST(diff_fails_on_regressions_and_names_their_lines)
 {
-    (void)state;
     struct vs_builder a, b;
     struct outcome o;
     write_run(&a, 0, false, GIB);
@@ -415,9 +402,8 @@ static void diff_fails_on_regressions_and_names_their_lines(void **state)
     vs_builder_remove(&b);
 }
 
-static void check_writes_what_ci_systems_read(void **state)
+TEST(check_writes_what_ci_systems_read)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     small_trace(&b);
@@ -448,9 +434,8 @@ static void check_writes_what_ci_systems_read(void **state)
     vs_builder_remove(&b);
 }
 
-static void a_recording_that_stopped_early_does_not_pass_a_check(void **state)
+TEST(a_recording_that_stopped_early_does_not_pass_a_check)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     small_trace(&b);
@@ -469,9 +454,8 @@ static void a_recording_that_stopped_early_does_not_pass_a_check(void **state)
     vs_builder_remove(&b);
 }
 
-static void the_first_moment_knows_the_process(void **state)
+TEST(the_first_moment_knows_the_process)
 {
-    (void)state;
     static const char *const spans[] = {"--at 0", "--at 0s", "--at 0%", "--at 1us",
                                         "--from 0 --to 0"};
     struct vs_builder b;
@@ -492,9 +476,8 @@ static void the_first_moment_knows_the_process(void **state)
     vs_builder_remove(&b);
 }
 
-static void a_killed_program_is_reported_but_does_not_pass_a_check(void **state)
+TEST(a_killed_program_is_reported_but_does_not_pass_a_check)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     pid_t child = fork();
@@ -528,9 +511,8 @@ static void a_killed_program_is_reported_but_does_not_pass_a_check(void **state)
     vs_builder_remove(&b);
 }
 
-static void oom_prints_the_verdict_or_what_was_left(void **state)
+TEST(oom_prints_the_verdict_or_what_was_left)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     small_trace(&b);
@@ -586,9 +568,8 @@ static void process_of_two(struct vs_builder *b, uint64_t held, uint64_t request
     vs_builder_close(b, VS_END_EXIT, request ? 1 : 0);
 }
 
-static void oom_of_several_processes_names_the_first_and_what_all_held(void **state)
+TEST(oom_of_several_processes_names_the_first_and_what_all_held)
 {
-    (void)state;
     for (int small = 0; small < 2; small++) {
         struct vs_builder failing, other;
         struct outcome o;
@@ -614,9 +595,8 @@ static void oom_of_several_processes_names_the_first_and_what_all_held(void **st
     }
 }
 
-static void oom_names_another_error_and_the_numbers_of_nth(void **state)
+TEST(oom_names_another_error_and_the_numbers_of_nth)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     for (unsigned failures = 1; failures <= 300; failures += failures == 1 ? 1 : 298) {
@@ -643,9 +623,8 @@ static void oom_names_another_error_and_the_numbers_of_nth(void **state)
     }
 }
 
-static void export_writes_a_file_or_standard_output(void **state)
+TEST(export_writes_a_file_or_standard_output)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     small_trace(&b);
@@ -691,9 +670,8 @@ static void export_writes_a_file_or_standard_output(void **state)
     vs_builder_remove(&b);
 }
 
-static void view_writes_a_page_with_the_figures_of_the_report(void **state)
+TEST(view_writes_a_page_with_the_figures_of_the_report)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     char path[160], page[4096];
@@ -728,9 +706,8 @@ static void view_writes_a_page_with_the_figures_of_the_report(void **state)
     vs_builder_remove(&b);
 }
 
-static void view_writes_no_page_over_a_trace(void **state)
+TEST(view_writes_no_page_over_a_trace)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     small_trace(&b);
@@ -765,9 +742,8 @@ static void view_writes_no_page_over_a_trace(void **state)
     vs_builder_remove(&b);
 }
 
-static void a_full_disk_is_said_not_ignored(void **state)
+TEST(a_full_disk_is_said_not_ignored)
 {
-    (void)state;
     struct vs_builder b;
     small_trace(&b);
     vs_builder_close(&b, VS_END_EXIT, 0);
@@ -788,9 +764,8 @@ static void a_full_disk_is_said_not_ignored(void **state)
 }
 
 /* Regression: a long option without its value was named by a letter. */
-static void an_option_without_its_value_is_named_as_written(void **state)
+TEST(an_option_without_its_value_is_named_as_written)
 {
-    (void)state;
     struct outcome o;
     struct vs_builder b;
     small_trace(&b);
@@ -804,9 +779,8 @@ static void an_option_without_its_value_is_named_as_written(void **state)
 }
 
 /* What a filter names is in the trace, but none of it is live at the peak. */
-static void a_filter_that_nothing_passes_says_so(void **state)
+TEST(a_filter_that_nothing_passes_says_so)
 {
-    (void)state;
     struct outcome o;
     struct vs_builder b;
     small_trace(&b);
@@ -820,9 +794,8 @@ static void a_filter_that_nothing_passes_says_so(void **state)
     vs_builder_remove(&b);
 }
 
-static void errors_end_with_what_to_do(void **state)
+TEST(errors_end_with_what_to_do)
 {
-    (void)state;
     static const struct {
         const char *args, *words;
     } cases[] = {
@@ -858,9 +831,8 @@ static void errors_end_with_what_to_do(void **state)
     vs_builder_remove(&b);
 }
 
-static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
+TEST(every_verb_has_help_and_unknown_ones_get_a_hint)
 {
-    (void)state;
     struct outcome o;
     static const char *const verbs[] = {"report", "oom", "check", "export", "recover", "replay", "options"};
     run(&o, scratch, "--help");
@@ -890,9 +862,8 @@ static void every_verb_has_help_and_unknown_ones_get_a_hint(void **state)
 }
 
 /* Every --option of the help is in the verb's man page. */
-static void man_pages_know_every_option_of_the_help(void **state)
+TEST(man_pages_know_every_option_of_the_help)
 {
-    (void)state;
     static const char *const verbs[] = {"run", "fit", "report", "oom", "check", "diff", "export",
                                         "replay", "estimate", "recover", "doctor", "options"};
     static char page[32768];
@@ -939,9 +910,8 @@ static void fragmented_trace(struct vs_builder *b)
     vs_builder_close(b, VS_END_EXIT, 1);
 }
 
-static void replay_compares_settings_and_devices(void **state)
+TEST(replay_compares_settings_and_devices)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     fragmented_trace(&b);
@@ -1005,9 +975,8 @@ static int64_t least_capacity(const char *folder, const char *options, size_t ro
 }
 
 /* The first row is the recorded run: what is tried in the others once changed its capacity, too. */
-static void the_capacity_of_the_recorded_run_is_not_that_of_a_remedy(void **state)
+TEST(the_capacity_of_the_recorded_run_is_not_that_of_a_remedy)
 {
-    (void)state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Test GPU", GIB);
@@ -1026,9 +995,8 @@ static void the_capacity_of_the_recorded_run_is_not_that_of_a_remedy(void **stat
 }
 
 /* Each would print a row, or "fits", for something that was not tried. */
-static void a_request_that_no_device_holds_has_no_capacity(void **state)
+TEST(a_request_that_no_device_holds_has_no_capacity)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     vs_builder_open(&b, "caching");
@@ -1061,9 +1029,8 @@ static uint64_t sum_of(struct json_object *parts)
 
 /* Blocks of 5 MiB, of which each takes three pages of the driver, beside contexts of 200 MiB and
  * another process with 300 MiB. */
-static void the_parts_of_a_capacity_add_up(void **state)
+TEST(the_parts_of_a_capacity_add_up)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     vs_builder_open(&b, "observe");
@@ -1097,9 +1064,8 @@ static void the_parts_of_a_capacity_add_up(void **state)
 }
 
 /* No row twice, and each failing row says which request failed. */
-static void rows_of_a_sweep_are_all_different(void **state)
+TEST(rows_of_a_sweep_are_all_different)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     vs_builder_open(&b, "caching");
@@ -1120,9 +1086,8 @@ static void rows_of_a_sweep_are_all_different(void **state)
     vs_builder_remove(&b);
 }
 
-static void a_replay_of_nothing_is_an_error(void **state)
+TEST(a_replay_of_nothing_is_an_error)
 {
-    (void)state;
     static const struct {
         const char *args, *words;
     } cases[] = {
@@ -1157,9 +1122,8 @@ static void batch_trace(struct vs_builder *b, unsigned batch, bool refused)
     vs_builder_close(b, VS_END_EXIT, 0);
 }
 
-static void estimate_finds_the_largest_batch_from_runs(void **state)
+TEST(estimate_finds_the_largest_batch_from_runs)
 {
-    (void)state;
     struct vs_builder two, four, refused;
     struct outcome o;
     batch_trace(&two, 2, false);
@@ -1194,9 +1158,8 @@ static void estimate_finds_the_largest_batch_from_runs(void **state)
     vs_builder_remove(&refused);
 }
 
-static void estimate_describes_a_model(void **state)
+TEST(estimate_describes_a_model)
 {
-    (void)state;
     struct outcome o;
     static const char llama[] = "--params 8.03B --dtype bf16 --layers 32 --width 4096 --heads 32 --kv-heads 8 "
                                 "--ffn 14336 --mlp swiglu --vocab 128256 --batch 1 --seq 2048 --checkpointing full";
@@ -1221,9 +1184,8 @@ static void estimate_describes_a_model(void **state)
     }
 }
 
-static void options_print_value_source_and_variable(void **state)
+TEST(options_print_value_source_and_variable)
 {
-    (void)state;
     struct outcome o;
     setenv("VRAMSCOPE_STACK_DEPTH", "17", 1);
     run(&o, scratch, "options");
@@ -1251,9 +1213,8 @@ static void options_print_value_source_and_variable(void **state)
     unsetenv("VRAMSCOPE_STACK_DEPTH");
 }
 
-static void one_trace_counts_once_and_a_damaged_one_is_not_passed_over(void **state)
+TEST(one_trace_counts_once_and_a_damaged_one_is_not_passed_over)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     small_trace(&b);
@@ -1290,9 +1251,8 @@ static void one_trace_counts_once_and_a_damaged_one_is_not_passed_over(void **st
     vs_builder_remove(&b);
 }
 
-static void what_a_limit_leaves_out_does_not_fail_a_check(void **state)
+TEST(what_a_limit_leaves_out_does_not_fail_a_check)
 {
-    (void)state;
     for (int limited = 0; limited < 3; limited++) {
         struct vs_builder b;
         struct outcome o;
@@ -1325,9 +1285,8 @@ static void assert_harmless(const char *line, const char *text)
     }
 }
 
-static void nothing_in_a_trace_or_its_name_steers_the_terminal(void **state)
+TEST(nothing_in_a_trace_or_its_name_steers_the_terminal)
 {
-    (void)state;
     struct vs_builder b;
     struct outcome o;
     char line[512];
@@ -1403,7 +1362,7 @@ static void remove_files(const char *names)
 
 /* Over midnight; a free without its allocation, a thread that does not fit, and a line that is cut
  * off. */
-static void import_makes_a_trace_of_a_log(void **state)
+TEST(import_makes_a_trace_of_a_log)
 {
     static const char log[] = "Thread,Time,Action,Pointer,Size,Stream\n"
                               "7,23:59:59.500000,allocate,0x7f0000000000,1048576,0x0\n"
@@ -1414,7 +1373,6 @@ static void import_makes_a_trace_of_a_log(void **state)
                               "18446744073709551615,00:00:00.800000,allocate,0x7f0000400000,512,0x0\n"
                               "7,00:00:01.000";
     struct outcome o;
-    (void)state;
     write_input(scratch, "log.csv", log, sizeof log - 1);
     run(&o, scratch, "import log.csv");
     assert_int_equal(o.code, 0);
@@ -1433,12 +1391,11 @@ static void import_makes_a_trace_of_a_log(void **state)
     remove_files("log.csv log.vst again.vst");
 }
 
-static void import_refuses_what_it_cannot_read(void **state)
+TEST(import_refuses_what_it_cannot_read)
 {
     static const char calls[] = "\x80\x02" "cos\nsystem\n(U\x04true\x85R.";
     static const char list[] = "\x80\x02}q\x01.";
     struct outcome o;
-    (void)state;
     write_input(scratch, "bad.pickle", calls, sizeof calls - 1);
     write_input(scratch, "other.pickle", list, sizeof list - 1);
     write_input(scratch, "cut.pickle", "\x80\x02}X", 4);
@@ -1475,9 +1432,8 @@ static void import_refuses_what_it_cannot_read(void **state)
 }
 
 /* The size limit applies to the recording: requested additions may exceed it. */
-static void what_carries_a_trace_over_its_limit_says_so(void **state)
+TEST(what_carries_a_trace_over_its_limit_says_so)
 {
-    (void)state;
     static const char told[] = "more than the --max-trace-size of 2.0 KiB that it was recorded with";
     struct vs_builder b;
     struct outcome o;
@@ -1507,47 +1463,6 @@ static void what_carries_a_trace_over_its_limit_says_so(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(report_prints_what_was_recorded),
-        cmocka_unit_test(report_json_has_the_schema_and_exact_numbers),
-        cmocka_unit_test(windows_of_a_file_have_peaks_and_a_wrong_line_is_named),
-        cmocka_unit_test(unusable_input_gets_one_clear_line_and_exit_2),
-        cmocka_unit_test(partial_shows_what_is_readable),
-        cmocka_unit_test(one_trace_counts_once_and_a_damaged_one_is_not_passed_over),
-        cmocka_unit_test(what_a_limit_leaves_out_does_not_fail_a_check),
-        cmocka_unit_test(nothing_in_a_trace_or_its_name_steers_the_terminal),
-        cmocka_unit_test(what_carries_a_trace_over_its_limit_says_so),
-        cmocka_unit_test(check_exits_0_1_2_and_names_the_sites),
-        cmocka_unit_test(diff_says_what_changed),
-        cmocka_unit_test(diff_fails_on_regressions_and_names_their_lines),
-        cmocka_unit_test(check_writes_what_ci_systems_read),
-        cmocka_unit_test(a_recording_that_stopped_early_does_not_pass_a_check),
-        cmocka_unit_test(the_first_moment_knows_the_process),
-        cmocka_unit_test(a_killed_program_is_reported_but_does_not_pass_a_check),
-        cmocka_unit_test(oom_prints_the_verdict_or_what_was_left),
-        cmocka_unit_test(oom_of_several_processes_names_the_first_and_what_all_held),
-        cmocka_unit_test(oom_names_another_error_and_the_numbers_of_nth),
-        cmocka_unit_test(export_writes_a_file_or_standard_output),
-        cmocka_unit_test(view_writes_a_page_with_the_figures_of_the_report),
-        cmocka_unit_test(view_writes_no_page_over_a_trace),
-        cmocka_unit_test(a_full_disk_is_said_not_ignored),
-        cmocka_unit_test(a_filter_that_nothing_passes_says_so),
-        cmocka_unit_test(errors_end_with_what_to_do),
-        cmocka_unit_test(an_option_without_its_value_is_named_as_written),
-        cmocka_unit_test(every_verb_has_help_and_unknown_ones_get_a_hint),
-        cmocka_unit_test(man_pages_know_every_option_of_the_help),
-        cmocka_unit_test(import_makes_a_trace_of_a_log),
-        cmocka_unit_test(import_refuses_what_it_cannot_read),
-        cmocka_unit_test(replay_compares_settings_and_devices),
-        cmocka_unit_test(the_capacity_of_the_recorded_run_is_not_that_of_a_remedy),
-        cmocka_unit_test(a_request_that_no_device_holds_has_no_capacity),
-        cmocka_unit_test(the_parts_of_a_capacity_add_up),
-        cmocka_unit_test(rows_of_a_sweep_are_all_different),
-        cmocka_unit_test(a_replay_of_nothing_is_an_error),
-        cmocka_unit_test(estimate_finds_the_largest_batch_from_runs),
-        cmocka_unit_test(estimate_describes_a_model),
-        cmocka_unit_test(options_print_value_source_and_variable),
-    };
     scratch = scratch_folder();
-    return scratch ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+    return scratch ? vs_run_tests(NULL, NULL) : 1;
 }

@@ -49,9 +49,8 @@ static void assert_prints(const char *text, const char *part)
         fail_msg("'%s' is not in:\n%s", part, text);
 }
 
-static void a_full_disk_leaves_what_was_there(void **state)
+TEST(a_full_disk_leaves_what_was_there)
 {
-    (void)state;
     assert_int_equal(bash("mkdir a; cd a; echo old >t.json; full chrome t.json; echo $?; cat t.json; "
                           "ls -A"), 0);
     assert_string_equal(out, "2\nold\nt.json\n");
@@ -62,18 +61,16 @@ static void a_full_disk_leaves_what_was_there(void **state)
     assert_null(strstr(err, "as it was"));
 }
 
-static void a_trace_that_is_refused_leaves_what_was_there(void **state)
+TEST(a_trace_that_is_refused_leaves_what_was_there)
 {
-    (void)state;
     assert_int_equal(bash("mkdir b; cd b; echo old >t.json; head -c -100 \"$T\" >cut.vst; T=cut.vst\n"
                           "chrome t.json; echo $?; cat t.json; ls -A"), 0);
     assert_string_equal(out, "2\nold\ncut.vst\nt.json\n");
     assert_prints(err, "add --partial");
 }
 
-static void links_and_permissions_stay(void **state)
+TEST(links_and_permissions_stay)
 {
-    (void)state;
     assert_int_equal(bash("mkdir -p c/disk; cd c; umask 027; echo old >disk/x.json; "
                           "chmod 604 disk/x.json; ln -s disk/x.json t.json; chmod 644 \"$T\"\n"
                           "chrome t.json && test -L t.json && whole disk/x.json && "
@@ -85,9 +82,8 @@ static void links_and_permissions_stay(void **state)
 }
 
 /* A trace is private to its user; what was made from it was readable by everyone. */
-static void a_new_file_has_the_permissions_of_its_trace(void **state)
+TEST(a_new_file_has_the_permissions_of_its_trace)
 {
-    (void)state;
     assert_int_equal(bash("mkdir h; cd h; umask 022; chmod 600 \"$T\"; cp \"$T\" u.vst; chmod 644 u.vst\n"
                           "for t in \"$T\" u.vst; do for f in chrome csv sqlite; do $V export -f $f -o x \"$t\" && "
                           "stat -c %a x; rm -f x; done; $V view -o x.html \"$t\" >/dev/null && "
@@ -98,9 +94,8 @@ static void a_new_file_has_the_permissions_of_its_trace(void **state)
                                     : "600\n600\n600\n644\n644\n644\n600\n");
 }
 
-static void an_imported_trace_has_the_permissions_of_its_file(void **state)
+TEST(an_imported_trace_has_the_permissions_of_its_file)
 {
-    (void)state;
     assert_int_equal(bash("mkdir i; cd i; umask 022\n"
                           "echo 7,00:00:01.0,allocate,0x7f0000000000,512,0x0 >a.csv; cp a.csv b.csv\n"
                           "V=\"$V import -q --format rmm-csv\"\n"
@@ -109,9 +104,8 @@ static void an_imported_trace_has_the_permissions_of_its_file(void **state)
     assert_string_equal(out, "600\n644\n600\n");
 }
 
-static void pipes_devices_and_open_files_are_written_to(void **state)
+TEST(pipes_devices_and_open_files_are_written_to)
 {
-    (void)state;
     assert_int_equal(bash("mkdir d; cd d; mkfifo p; cat p >copy & chrome p && wait && whole copy && "
                           "chrome /dev/null && chrome - >stdout && whole stdout && "
                           "ls -l /dev/null | cut -c1; ls -A"), 0);
@@ -122,9 +116,8 @@ static void pipes_devices_and_open_files_are_written_to(void **state)
     assert_true(atoi(out + 5) > 200);
 }
 
-static void what_may_not_be_written_is_refused(void **state)
+TEST(what_may_not_be_written_is_refused)
 {
-    (void)state;
     assert_int_equal(bash("mkdir e; cd e; chrome nowhere/t.json; echo $?; chrome .; echo $?; "
                           "ln -s loop loop; chrome loop; echo $?; ls -A"), 0);
     assert_string_equal(out, "2\n2\n2\nloop\n");
@@ -141,9 +134,8 @@ static void what_may_not_be_written_is_refused(void **state)
     assert_string_equal(out, "0\n"); /* no file can be created beside it */
 }
 
-static void an_interrupt_leaves_what_was_there(void **state)
+TEST(an_interrupt_leaves_what_was_there)
 {
-    (void)state;
     /* at any time: sometimes too late, or when only the process's exit is left */
     assert_int_equal(bash("mkdir f; cd f; echo old >t.json; for i in {1..8}; do\n"
                           "(exec $V export -f chrome --all-points --instant-min 1MiB -o t.json \"$T\") &\n"
@@ -157,15 +149,5 @@ static void an_interrupt_leaves_what_was_there(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_disk_leaves_what_was_there),
-        cmocka_unit_test(a_trace_that_is_refused_leaves_what_was_there),
-        cmocka_unit_test(links_and_permissions_stay),
-        cmocka_unit_test(a_new_file_has_the_permissions_of_its_trace),
-        cmocka_unit_test(an_imported_trace_has_the_permissions_of_its_file),
-        cmocka_unit_test(pipes_devices_and_open_files_are_written_to),
-        cmocka_unit_test(what_may_not_be_written_is_refused),
-        cmocka_unit_test(an_interrupt_leaves_what_was_there),
-    };
-    return cmocka_run_group_tests_name("whole_file", tests, make_trace, remove_trace);
+    return vs_run_tests_around("whole_file", make_trace, remove_trace, NULL, NULL);
 }

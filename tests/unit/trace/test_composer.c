@@ -4,17 +4,11 @@
  * complete and seekable; a failure of the file is kept. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "support/scratch_folder.h"
 #include "trace/compose/composer.h"
 #include "trace/read/reader.h"
@@ -66,10 +60,9 @@ static struct vs_event alloc(uint64_t i)
                                                  .framework_stream = i & 7}};
 }
 
-static void the_reader_returns_every_event(void **state)
+TEST(the_reader_returns_every_event)
 {
     enum { COUNT = 300000 };
-    (void)state;
     struct vs_composer *c = begin();
     for (uint64_t i = 0; i < COUNT; i++) {
         struct vs_event event = alloc(i);
@@ -93,9 +86,8 @@ static void the_reader_returns_every_event(void **state)
     close_complete(reader);
 }
 
-static void time_never_goes_back(void **state)
+TEST(time_never_goes_back)
 {
-    (void)state;
     struct vs_composer *c = begin();
     struct vs_event late = alloc(10), early = alloc(1);
     vs_composer_event(c, &late);
@@ -112,10 +104,9 @@ static void time_never_goes_back(void **state)
 }
 
 /* main calls native code, which has a name in the trace's own symbols. */
-static void stacks_and_names_are_found(void **state)
+TEST(stacks_and_names_are_found)
 {
     static const char named[] = "at::empty(int)";
-    (void)state;
     struct vs_composer *c = begin();
     uint32_t python = vs_composer_module(c, vs_composer_string(c, "/home/me/train.py", 17),
                                          vs_composer_string(c, "main", 4));
@@ -162,9 +153,8 @@ static void stacks_and_names_are_found(void **state)
     close_complete(reader);
 }
 
-static void long_texts_are_cut(void **state)
+TEST(long_texts_are_cut)
 {
-    (void)state;
     size_t length = 3 * VS_STRING_MAX;
     char *text = malloc(length);
     assert_non_null(text);
@@ -182,9 +172,8 @@ static void long_texts_are_cut(void **state)
     close_complete(reader);
 }
 
-static void a_full_disk_is_reported(void **state)
+TEST(a_full_disk_is_reported)
 {
-    (void)state;
     struct vs_composer_start start = {.time_ns = START};
     struct vs_composer *c;
     FILE *full = fopen("/dev/full", "wb");
@@ -205,12 +194,5 @@ static void a_full_disk_is_reported(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_reader_returns_every_event),
-        cmocka_unit_test(time_never_goes_back),
-        cmocka_unit_test(stacks_and_names_are_found),
-        cmocka_unit_test(long_texts_are_cut),
-        cmocka_unit_test(a_full_disk_is_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

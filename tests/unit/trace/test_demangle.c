@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * C++ and Rust names in readable form, and names that only look mangled. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "support/cmocka_test.h"
 #include "trace/symbols/demangle.h"
 
 static void assert_plain(const char *mangled, const char *plain)
@@ -23,18 +17,16 @@ static void assert_plain(const char *mangled, const char *plain)
     free(got);
 }
 
-static void cxx(void **state)
+TEST(cxx)
 {
-    (void)state;
     assert_plain("_ZN4demo3BoxIiE4fillEPFvPvES2_", "demo::Box<int>::fill(void (*)(void*), void*)");
     assert_plain("main", NULL);
     assert_plain("_Znonsense", NULL);
     assert_plain("", NULL);
 }
 
-static void rust_v0(void **state)
+TEST(rust_v0)
 {
-    (void)state;
     assert_plain("_RINvCs6GmmlP4bgsG_1r4showReEB2_", "r::show::<&str>");
     assert_plain("_RINvNtCs6GmmlP4bgsG_1r5inner3arrKj7_EB4_", "r::inner::arr::<7>");
     assert_plain("_RINvNtCs6GmmlP4bgsG_1r5inner5applyNCNvB4_4mains_0EB4_",
@@ -51,9 +43,8 @@ static void rust_v0(void **state)
     assert_plain("_R", NULL);
 }
 
-static void rust_legacy(void **state)
+TEST(rust_legacy)
 {
-    (void)state;
     assert_plain("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad");
     assert_plain("_ZN55_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..Drop$GT$4drop17h"
                  "0123456789abcdefE",
@@ -76,9 +67,8 @@ static void append_again(char *name, size_t position)
 }
 
 /* A pair, a pair of those, a pair of those, ...: 2^31 times i8 in about 200 characters. */
-static void a_short_name_of_a_long_text_is_cut(void **state)
+TEST(a_short_name_of_a_long_text_is_cut)
 {
-    (void)state;
     char name[1000] = "_RINvC1a1fTaaE";
     size_t last = strlen("INvC1a1f");
     for (int i = 0; i < 30; i++) {
@@ -98,9 +88,8 @@ static void a_short_name_of_a_long_text_is_cut(void **state)
 }
 
 /* Names that repeat themselves endlessly, are deeply nested, or invalid. */
-static void wrong_names_end(void **state)
+TEST(wrong_names_end)
 {
-    (void)state;
     char name[3000];
     assert_plain("_RB_", NULL);
     assert_plain("_RNvB0_1a", NULL);
@@ -126,12 +115,5 @@ static void wrong_names_end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cxx),
-        cmocka_unit_test(rust_v0),
-        cmocka_unit_test(rust_legacy),
-        cmocka_unit_test(a_short_name_of_a_long_text_is_cut),
-        cmocka_unit_test(wrong_names_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

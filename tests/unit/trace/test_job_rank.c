@@ -16,9 +16,8 @@ static struct vs_job_rank job_of(const char *rank, const char *world)
     return job;
 }
 
-static void only_one_of_several_processes_has_a_text(void **state)
+TEST(only_one_of_several_processes_has_a_text)
 {
-    (void)state;
     static const struct {
         const char *rank, *world, *expected;
     } cases[] = {{NULL, NULL, ""},    {"0", NULL, ""},     {"2", NULL, " rank 2"}, {"0", "1", ""},
@@ -31,9 +30,8 @@ static void only_one_of_several_processes_has_a_text(void **state)
     }
 }
 
-static void ranks_have_an_order_where_both_are_known(void **state)
+TEST(ranks_have_an_order_where_both_are_known)
 {
-    (void)state;
     struct vs_job_rank none = job_of(NULL, NULL), second = job_of("2", "16"), tenth = job_of("10", "16");
     assert_true(vs_job_rank_before(&second, &tenth) < 0);
     assert_true(vs_job_rank_before(&tenth, &second) > 0);
@@ -44,9 +42,5 @@ static void ranks_have_an_order_where_both_are_known(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_one_of_several_processes_has_a_text),
-        cmocka_unit_test(ranks_have_an_order_where_both_are_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -5,9 +5,8 @@
 
 #include "trace/symbols/symbol_set.h"
 
-static void a_set_comes_back_from_its_bytes(void **state)
+TEST(a_set_comes_back_from_its_bytes)
 {
-    (void)state;
     struct vs_symbol_set set = {.budget = 64 << 20}, back = {.budget = 64 << 20};
     uint64_t seed = 3;
     unsigned char *payload = malloc(VS_FRAME_RAW_MAX);
@@ -55,9 +54,8 @@ static void a_set_comes_back_from_its_bytes(void **state)
     free(payload);
 }
 
-static void a_set_stops_at_its_budget(void **state)
+TEST(a_set_stops_at_its_budget)
 {
-    (void)state;
     struct vs_symbol_set set = {.budget = 64 << 10};
     struct vs_symbol symbol = {.function = "f", .known = 1};
     enum vs_err err = VS_OK;
@@ -72,9 +70,5 @@ static void a_set_stops_at_its_budget(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_set_comes_back_from_its_bytes),
-        cmocka_unit_test(a_set_stops_at_its_budget),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -10,34 +10,30 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-static void a_library_with_everything_in_it(void **state)
+TEST(a_library_with_everything_in_it)
 {
-    (void)state;
     make_files("whole");
     record("whole.vst", "whole/victim.so");
     assert_all_names("whole.vst", NULL);
 }
 
-static void compressed_debug_sections(void **state)
+TEST(compressed_debug_sections)
 {
-    (void)state;
     make_files("zlib");
     shell("cd zlib && objcopy --compress-debug-sections=zlib victim.so small.so");
     record("zlib.vst", "zlib/small.so");
     assert_all_names("zlib.vst", NULL);
 }
 
-static void a_stripped_library_has_its_exported_names(void **state)
+TEST(a_stripped_library_has_its_exported_names)
 {
-    (void)state;
     make_files("stripped");
     record("stripped.vst", "stripped/stripped.so");
     assert_only_exported("stripped.vst", NULL);
 }
 
-static void a_debug_link_is_followed_beside_the_library(void **state)
+TEST(a_debug_link_is_followed_beside_the_library)
 {
-    (void)state;
     make_files("link");
     shell("cd link && objcopy --add-gnu-debuglink=victim.debug stripped.so && mkdir .debug && "
           "mv victim.debug .debug/ && rm victim.so");
@@ -45,9 +41,8 @@ static void a_debug_link_is_followed_beside_the_library(void **state)
     assert_all_names("link.vst", NULL);
 }
 
-static void without_build_ids_the_links_checksum_decides(void **state)
+TEST(without_build_ids_the_links_checksum_decides)
 {
-    (void)state;
     make_files("crc");
     shell("cd crc && objcopy -R .note.gnu.build-id victim.so && objcopy --only-keep-debug victim.so "
           "victim.debug && objcopy --strip-all victim.so stripped.so && objcopy "
@@ -58,9 +53,8 @@ static void without_build_ids_the_links_checksum_decides(void **state)
     assert_only_exported("crc.vst", NULL);
 }
 
-static void a_debug_file_by_build_id_in_a_given_folder(void **state)
+TEST(a_debug_file_by_build_id_in_a_given_folder)
 {
-    (void)state;
     char id[VS_BUILD_ID_HEX_MAX], dirs[1200];
     make_files("dirs");
     record("dirs.vst", "dirs/stripped.so");
@@ -79,9 +73,8 @@ static void a_debug_file_by_build_id_in_a_given_folder(void **state)
     assert_only_exported("dirs.vst", &options);
 }
 
-static void what_a_debuginfod_client_has_cached(void **state)
+TEST(what_a_debuginfod_client_has_cached)
 {
-    (void)state;
     char id[VS_BUILD_ID_HEX_MAX];
     make_files("client");
     record("client.vst", "client/stripped.so");
@@ -100,9 +93,8 @@ static void what_a_debuginfod_client_has_cached(void **state)
     unsetenv("XDG_CACHE_HOME");
 }
 
-static void a_debug_file_alone_names_a_library_that_is_gone(void **state)
+TEST(a_debug_file_alone_names_a_library_that_is_gone)
 {
-    (void)state;
     char id[VS_BUILD_ID_HEX_MAX];
     make_files("alone");
     record("alone.vst", "alone/stripped.so");
@@ -113,9 +105,8 @@ static void a_debug_file_alone_names_a_library_that_is_gone(void **state)
     assert_all_names("alone.vst", &options);
 }
 
-static void below_another_root(void **state)
+TEST(below_another_root)
 {
-    (void)state;
     make_files("inside");
     record("inside.vst", "inside/victim.so");
     shell("mkdir -p 'root%s' && mv inside 'root%s/'", scratch_dir, scratch_dir);
@@ -124,9 +115,8 @@ static void below_another_root(void **state)
     assert_all_names("inside.vst", &options);
 }
 
-static void split_debugging_information(void **state)
+TEST(split_debugging_information)
 {
-    (void)state;
     if (access(built("libvs_victim_split.so"), R_OK))
         skip();
     shell("mkdir -p split && cp '%s' split/", built("libvs_victim_split.so"));
@@ -134,9 +124,8 @@ static void split_debugging_information(void **state)
     assert_all_names("split.vst", NULL);
 }
 
-static void mini_debug_information_names_hidden_functions(void **state)
+TEST(mini_debug_information_names_hidden_functions)
 {
-    (void)state;
     struct names names;
     if (!has_tool("xz"))
         skip();
@@ -152,9 +141,8 @@ static void mini_debug_information_names_hidden_functions(void **state)
     let_go(&names);
 }
 
-static void another_build_gives_no_names_and_is_reported(void **state)
+TEST(another_build_gives_no_names_and_is_reported)
 {
-    (void)state;
     make_files("other");
     record("other.vst", "other/victim.so");
     shell("cp '%s' other/victim.so", built("libvs_victim_plugin.so"));
@@ -162,9 +150,8 @@ static void another_build_gives_no_names_and_is_reported(void **state)
                     "function names may be missing");
 }
 
-static void broken_libraries_do_no_harm(void **state)
+TEST(broken_libraries_do_no_harm)
 {
-    (void)state;
     size_t bytes;
     uint64_t seed = 7;
     make_files("broken");
@@ -187,9 +174,8 @@ static void broken_libraries_do_no_harm(void **state)
     free(copy);
 }
 
-static void plt_stubs_are_called_by_what_they_lead_to(void **state)
+TEST(plt_stubs_are_called_by_what_they_lead_to)
 {
-    (void)state;
     struct vs_symbol out[VS_SYMBOL_INLINES_MAX];
     struct vs_elf_facts facts;
     struct vs_symbols_options options = {.debug_dirs = NULL};
@@ -237,9 +223,8 @@ static void name_at(const char *file, const char *name, int after, char *out, si
     vs_elf_object_close(object);
 }
 
-static void the_frame_of_a_signal_is_named_with_and_without_symbols(void **state)
+TEST(the_frame_of_a_signal_is_named_with_and_without_symbols)
 {
-    (void)state;
     char name[512];
 #ifndef __x86_64__
     skip();
@@ -258,9 +243,8 @@ static void the_frame_of_a_signal_is_named_with_and_without_symbols(void **state
     assert_string_equal(name, "after");
 }
 
-static void a_lambda_is_named_by_the_function_it_is_in(void **state)
+TEST(a_lambda_is_named_by_the_function_it_is_in)
 {
-    (void)state;
     char name[512];
     if (!has_tool("c++"))
         skip();
@@ -276,9 +260,8 @@ static void a_lambda_is_named_by_the_function_it_is_in(void **state)
     assert_non_null(strstr(name, "::operator()"));
 }
 
-static void a_server_that_does_not_answer_costs_the_time_given_and_no_more(void **state)
+TEST(a_server_that_does_not_answer_costs_the_time_given_and_no_more)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     if (!dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL)) /* never closed, for LeakSanitizer */
         skip();
@@ -310,29 +293,10 @@ static void a_server_that_does_not_answer_costs_the_time_given_and_no_more(void 
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_library_with_everything_in_it),
-        cmocka_unit_test(compressed_debug_sections),
-        cmocka_unit_test(a_stripped_library_has_its_exported_names),
-        cmocka_unit_test(a_debug_link_is_followed_beside_the_library),
-        cmocka_unit_test(without_build_ids_the_links_checksum_decides),
-        cmocka_unit_test(a_debug_file_by_build_id_in_a_given_folder),
-        cmocka_unit_test(what_a_debuginfod_client_has_cached),
-        cmocka_unit_test(a_debug_file_alone_names_a_library_that_is_gone),
-        cmocka_unit_test(below_another_root),
-        cmocka_unit_test(split_debugging_information),
-        cmocka_unit_test(mini_debug_information_names_hidden_functions),
-        cmocka_unit_test(another_build_gives_no_names_and_is_reported),
-        cmocka_unit_test(broken_libraries_do_no_harm),
-        cmocka_unit_test(plt_stubs_are_called_by_what_they_lead_to),
-        cmocka_unit_test(the_frame_of_a_signal_is_named_with_and_without_symbols),
-        cmocka_unit_test(a_lambda_is_named_by_the_function_it_is_in),
-        cmocka_unit_test(a_server_that_does_not_answer_costs_the_time_given_and_no_more),
-    };
     /* ignore the machine's own settings and caches */
     unsetenv("DEBUGINFOD_URLS");
     unsetenv("DEBUGINFOD_CACHE_PATH");
     unsetenv("XDG_CACHE_HOME");
     setenv("HOME", "/nonexistent", 1);
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -11,9 +11,8 @@
 
 /* --- the cache on disk --- */
 
-static void names_are_kept_on_disk(void **state)
+TEST(names_are_kept_on_disk)
 {
-    (void)state;
     make_files("kept");
     record("kept.vst", "kept/victim.so");
     struct vs_symbols_options options = {.cache_dir = scratch("cache/deep/symbols")};
@@ -26,9 +25,8 @@ static void names_are_kept_on_disk(void **state)
     assert_no_names("kept.vst", NULL, "not on this machine");
 }
 
-static void a_debug_file_installed_later_replaces_poorer_names(void **state)
+TEST(a_debug_file_installed_later_replaces_poorer_names)
 {
-    (void)state;
     char dir[512];
     make_files("later");
     shell("cd later && objcopy --add-gnu-debuglink=victim.debug stripped.so && rm victim.so && "
@@ -46,9 +44,8 @@ static void a_debug_file_installed_later_replaces_poorer_names(void **state)
     assert_all_names("later.vst", &options);
 }
 
-static void a_stripped_copy_of_the_same_build_takes_no_names_away(void **state)
+TEST(a_stripped_copy_of_the_same_build_takes_no_names_away)
 {
-    (void)state;
     char dir[512];
     make_files("copy");
     record("copy.vst", "copy/victim.so");
@@ -60,9 +57,8 @@ static void a_stripped_copy_of_the_same_build_takes_no_names_away(void **state)
         assert_all_names("copy.vst", &options);
 }
 
-static void a_damaged_cache_is_passed_over_and_written_anew(void **state)
+TEST(a_damaged_cache_is_passed_over_and_written_anew)
 {
-    (void)state;
     char dir[512], id[VS_BUILD_ID_HEX_MAX], file[700];
     size_t bytes;
     make_files("damage");
@@ -95,9 +91,8 @@ static void a_damaged_cache_is_passed_over_and_written_anew(void **state)
     assert_all_names("damage.vst", &options);
 }
 
-static void the_cache_stays_below_its_size(void **state)
+TEST(the_cache_stays_below_its_size)
 {
-    (void)state;
     shell("mkdir full && cd full && for i in 1 2 3 4; do head -c 1000 /dev/zero > aaaa$i$i; "
           "touch -d \"-$i hours\" aaaa$i$i; done && echo > unrelated && echo > .aaaa11.x1Y2z3 && "
           "echo > .profile && touch -d '-1 day' .aaaa11.x1Y2z3 .profile");
@@ -106,9 +101,8 @@ static void the_cache_stays_below_its_size(void **state)
           "-a ! -e .aaaa11.x1Y2z3 -a -e .profile");
 }
 
-static void several_processes_share_the_cache(void **state)
+TEST(several_processes_share_the_cache)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     char dir[512];
     make_files("shared");
@@ -154,9 +148,8 @@ static void symbolize(const char *trace, const char *to, const char *debug_dirs,
     assert_true(result->places > 3 && result->named <= result->places);
 }
 
-static void a_symbolized_trace_needs_no_files(void **state)
+TEST(a_symbolized_trace_needs_no_files)
 {
-    (void)state;
     struct vs_symbolize_result result, again;
     size_t first_bytes, second_bytes;
     make_files("travel");
@@ -176,9 +169,8 @@ static void a_symbolized_trace_needs_no_files(void **state)
     vs_symbolize_free(&again);
 }
 
-static void names_in_the_trace_get_better_and_never_worse(void **state)
+TEST(names_in_the_trace_get_better_and_never_worse)
 {
-    (void)state;
     char id[VS_BUILD_ID_HEX_MAX], dir[512];
     struct vs_symbolize_result result;
     make_files("better");
@@ -199,9 +191,8 @@ static void names_in_the_trace_get_better_and_never_worse(void **state)
     assert_all_names("better.vst", NULL);
 }
 
-static void a_trace_that_is_cut_off_is_not_replaced(void **state)
+TEST(a_trace_that_is_cut_off_is_not_replaced)
 {
-    (void)state;
     struct vs_symbolize_result result;
     char why[VS_READER_WHY_MAX] = "", to[512];
     size_t bytes, again;
@@ -223,9 +214,8 @@ static void a_trace_that_is_cut_off_is_not_replaced(void **state)
     free(whole);
 }
 
-static void what_has_no_name_is_listed(void **state)
+TEST(what_has_no_name_is_listed)
 {
-    (void)state;
     struct vs_symbolize_result result;
     make_files("list");
     record("list.vst", "list/victim.so");
@@ -242,22 +232,10 @@ static void what_has_no_name_is_listed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_kept_on_disk),
-        cmocka_unit_test(a_debug_file_installed_later_replaces_poorer_names),
-        cmocka_unit_test(a_stripped_copy_of_the_same_build_takes_no_names_away),
-        cmocka_unit_test(a_damaged_cache_is_passed_over_and_written_anew),
-        cmocka_unit_test(the_cache_stays_below_its_size),
-        cmocka_unit_test(several_processes_share_the_cache),
-        cmocka_unit_test(a_symbolized_trace_needs_no_files),
-        cmocka_unit_test(names_in_the_trace_get_better_and_never_worse),
-        cmocka_unit_test(a_trace_that_is_cut_off_is_not_replaced),
-        cmocka_unit_test(what_has_no_name_is_listed),
-    };
     /* ignore the machine's own settings and caches */
     unsetenv("DEBUGINFOD_URLS");
     unsetenv("DEBUGINFOD_CACHE_PATH");
     unsetenv("XDG_CACHE_HOME");
     setenv("HOME", "/nonexistent", 1);
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -134,9 +134,8 @@ static uint64_t check_some(const char *path)
 }
 
 /* Must run first: the libraries are searched once per process. */
-static void without_zstd_and_libunwind_it_stores_plainly_and_says_so_once(void **state)
+TEST(without_zstd_and_libunwind_it_stores_plainly_and_says_so_once)
 {
-    (void)state;
     const char *path = scratch("bare.vst");
     refuse_libraries = true;
     record_some(path, 16);
@@ -150,9 +149,8 @@ static void without_zstd_and_libunwind_it_stores_plainly_and_says_so_once(void *
     assert_true(st.st_size > EVENTS * 3); /* no compression */
 }
 
-static void without_a_thread_the_recording_threads_write(void **state)
+TEST(without_a_thread_the_recording_threads_write)
 {
-    (void)state;
     const char *path = scratch("alone.vst");
     refuse_thread = true;
     record_some(path, 0);
@@ -161,9 +159,8 @@ static void without_a_thread_the_recording_threads_write(void **state)
     assert_int_equal(times_printed("cannot start the thread that writes the trace"), 1);
 }
 
-static void without_room_for_the_live_window_it_records_all_the_same(void **state)
+TEST(without_room_for_the_live_window_it_records_all_the_same)
 {
-    (void)state;
     const char *path = scratch("roomless.vst");
     refuse_room = true;
     capture_log();
@@ -177,9 +174,8 @@ static void without_room_for_the_live_window_it_records_all_the_same(void **stat
     assert_int_equal(times_printed("No space left on device"), 2); /* once per trace */
 }
 
-static void short_and_interrupted_writes_are_continued(void **state)
+TEST(short_and_interrupted_writes_are_continued)
 {
-    (void)state;
     const char *path = scratch("little.vst");
     write_little = true;
     record_some(path, 0);
@@ -189,11 +185,5 @@ static void short_and_interrupted_writes_are_continued(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_zstd_and_libunwind_it_stores_plainly_and_says_so_once),
-        cmocka_unit_test(without_a_thread_the_recording_threads_write),
-        cmocka_unit_test(without_room_for_the_live_window_it_records_all_the_same),
-        cmocka_unit_test(short_and_interrupted_writes_are_continued),
-    };
-    return cmocka_run_group_tests(tests, setup, remove_scratch);
+    return vs_run_tests(setup, remove_scratch);
 }

@@ -135,9 +135,8 @@ static void check_varint(uint64_t value)
     assert_true(back == value && p == got + 1 + n);
 }
 
-static void varints_of_all_lengths_are_the_shortest(void **state)
+TEST(varints_of_all_lengths_are_the_shortest)
 {
-    (void)state;
     uint64_t seed = 11;
     for (uint64_t value = 0; value < 70000; value++)
         check_varint(value);
@@ -150,9 +149,8 @@ static void varints_of_all_lengths_are_the_shortest(void **state)
     }
 }
 
-static void joining_gives_the_rows_that_were_split(void **state)
+TEST(joining_gives_the_rows_that_were_split)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 120; seed++) {
         const unsigned char *columns;
         size_t bytes = make_rows(seed % 3 ? seed * 97 : ROWS_MAX * 3 / 4, seed);
@@ -166,9 +164,8 @@ static void joining_gives_the_rows_that_were_split(void **state)
     }
 }
 
-static void rows_that_cannot_be_followed_are_left_alone(void **state)
+TEST(rows_that_cannot_be_followed_are_left_alone)
 {
-    (void)state;
     const unsigned char *columns;
     size_t bytes = make_rows(2000, 7);
     rows[bytes] = VS_EVENT_alloc; /* truncated after its first byte */
@@ -193,9 +190,8 @@ static void join_copy(const unsigned char *columns, size_t bytes, size_t row_byt
     free(out);
 }
 
-static void damaged_columns_are_refused(void **state)
+TEST(damaged_columns_are_refused)
 {
-    (void)state;
     const unsigned char *columns;
     size_t bytes = make_rows(1500, 11), total = split(bytes, &columns);
     unsigned char *work = malloc(total);
@@ -246,9 +242,8 @@ static void record_some(const char *path, unsigned compression)
     vs_recorder_close(r, VS_END_EXIT, 0);
 }
 
-static void frames_of_columns_read_as_stored_ones(void **state)
+TEST(frames_of_columns_read_as_stored_ones)
 {
-    (void)state;
     char packed[512], stored[512];
     snprintf(packed, sizeof packed, "%s", scratch("packed.vst"));
     snprintf(stored, sizeof stored, "%s", scratch("stored.vst"));
@@ -275,12 +270,5 @@ static void frames_of_columns_read_as_stored_ones(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(varints_of_all_lengths_are_the_shortest),
-        cmocka_unit_test(joining_gives_the_rows_that_were_split),
-        cmocka_unit_test(rows_that_cannot_be_followed_are_left_alone),
-        cmocka_unit_test(damaged_columns_are_refused),
-        cmocka_unit_test(frames_of_columns_read_as_stored_ones),
-    };
-    return cmocka_run_group_tests(tests, open_both, close_both);
+    return vs_run_tests(open_both, close_both);
 }

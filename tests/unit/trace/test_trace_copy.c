@@ -183,24 +183,21 @@ static void kill_at_each_call(bool existing)
         assert_in_range(left, 0, existing); /* between linkat and rename */
 }
 
-static void a_kill_during_a_copy_leaves_no_end_in_the_trace(void **state)
+TEST(a_kill_during_a_copy_leaves_no_end_in_the_trace)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     kill_at_each_call(false);
 }
 
-static void a_kill_during_a_copy_over_a_file_leaves_that_one_or_the_copy(void **state)
+TEST(a_kill_during_a_copy_over_a_file_leaves_that_one_or_the_copy)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     kill_at_each_call(true);
 }
 
 /* An index frame follows each 1024 frames, possibly together with the end of a copy. */
-static void copies_are_whole_also_where_an_index_falls(void **state)
+TEST(copies_are_whole_also_where_an_index_falls)
 {
-    (void)state;
     const char *path = scratch("index.vst"), *copy = scratch("index-copy.vst");
     struct vs_recorder *r = open_recorder(path, 1, 0);
     struct stat st;
@@ -226,10 +223,5 @@ static void copies_are_whole_also_where_an_index_falls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_kill_during_a_copy_leaves_no_end_in_the_trace),
-        cmocka_unit_test(a_kill_during_a_copy_over_a_file_leaves_that_one_or_the_copy),
-        cmocka_unit_test(copies_are_whole_also_where_an_index_falls),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -134,9 +134,8 @@ static int record_in_silence(const char *path, bool too_many)
     return status;
 }
 
-static void an_event_and_a_known_stack_make_no_system_call_and_no_allocation(void **state)
+TEST(an_event_and_a_known_stack_make_no_system_call_and_no_allocation)
 {
-    (void)state;
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
     skip(); /* sanitizers make system calls and allocations of their own */
 #endif
@@ -157,9 +156,8 @@ static void wait_until_lowered(pid_t tid)
     assert_int_equal(sched_getscheduler(tid), SCHED_BATCH);
 }
 
-static void the_background_thread_gives_way(void **state)
+TEST(the_background_thread_gives_way)
 {
-    (void)state;
     if (sched_getscheduler(0) != SCHED_OTHER)
         skip();
     int niceness = getpriority(PRIO_PROCESS, 0);
@@ -190,9 +188,8 @@ static void *spin(void *arg)
 
 /* One processor, two threads of the program that never pause, and one that fills window after
  * window: it waits for the background thread, which has a lower priority than all the others. */
-static void a_thread_that_waits_for_it_on_a_busy_machine_goes_on(void **state)
+TEST(a_thread_that_waits_for_it_on_a_busy_machine_goes_on)
 {
-    (void)state;
     cpu_set_t before, one;
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
     CPU_ZERO(&one);
@@ -224,9 +221,8 @@ static void a_thread_that_waits_for_it_on_a_busy_machine_goes_on(void **state)
 
 /* A program may rely on the number of its next file after closing one: a recorder's threads with
  * nothing to write open none. */
-static void no_descriptor_is_taken_meanwhile(void **state)
+TEST(no_descriptor_is_taken_meanwhile)
 {
-    (void)state;
     char byte = 1, copy = 0;
     struct iovec to = {&copy, 1}, from = {&byte, 1};
     if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != 1) {
@@ -256,11 +252,5 @@ static void no_descriptor_is_taken_meanwhile(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_event_and_a_known_stack_make_no_system_call_and_no_allocation),
-        cmocka_unit_test(the_background_thread_gives_way),
-        cmocka_unit_test(a_thread_that_waits_for_it_on_a_busy_machine_goes_on),
-        cmocka_unit_test(no_descriptor_is_taken_meanwhile),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -273,24 +273,21 @@ static void sums_after_kills(struct vs_recorder_config config, unsigned kills, u
     munmap(shared, sizeof *shared);
 }
 
-static void sums_and_peaks_of_small_allocations_outlive_a_kill(void **state)
+TEST(sums_and_peaks_of_small_allocations_outlive_a_kill)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     sums_after_kills((struct vs_recorder_config){.min_size = 60000}, 40, 2000);
     sums_after_kills((struct vs_recorder_config){.min_size = MIB}, 30, 2000);
 }
 
-static void sums_and_peaks_of_what_was_no_sample_outlive_a_kill(void **state)
+TEST(sums_and_peaks_of_what_was_no_sample_outlive_a_kill)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     sums_after_kills((struct vs_recorder_config){.sample = 16}, 50, 2000);
 }
 
-static void sums_and_peaks_outlive_a_kill_in_the_last_stage(void **state)
+TEST(sums_and_peaks_outlive_a_kill_in_the_last_stage)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     sums_after_kills((struct vs_recorder_config){.limit_bytes = MIB, .compression = 1}, 6, 300000);
 }
@@ -307,9 +304,8 @@ static void assert_truth_of_thread(const struct totals_read *t, const struct sha
 }
 
 /* Windows are small, so that often one thread waits for room while the other counts and records. */
-static void sums_and_peaks_of_two_threads_outlive_a_kill(void **state)
+TEST(sums_and_peaks_of_two_threads_outlive_a_kill)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     size_t bytes = THREADS * sizeof(struct shared);
     struct vs_recorder_config config = {.path = scratch("threads.vst"), .min_size = 20000,
@@ -357,9 +353,8 @@ static void after_every_step(struct vs_recorder_config config, uint64_t seed)
     vs_recorder_close(p.recorder, VS_END_EXIT, 0);
 }
 
-static void sums_and_peaks_are_those_of_every_step(void **state)
+TEST(sums_and_peaks_are_those_of_every_step)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         after_every_step((struct vs_recorder_config){.min_size = 30000}, seed);
         after_every_step((struct vs_recorder_config){.sample = 3}, seed);
@@ -368,12 +363,5 @@ static void sums_and_peaks_are_those_of_every_step(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_and_peaks_are_those_of_every_step),
-        cmocka_unit_test(sums_and_peaks_of_small_allocations_outlive_a_kill),
-        cmocka_unit_test(sums_and_peaks_of_what_was_no_sample_outlive_a_kill),
-        cmocka_unit_test(sums_and_peaks_outlive_a_kill_in_the_last_stage),
-        cmocka_unit_test(sums_and_peaks_of_two_threads_outlive_a_kill),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -159,9 +159,8 @@ static uint64_t version(const struct vs_live_cell *cell, unsigned k)
 /* --- cases --- */
 
 /* Pages of a mapping reach the disk independently. */
-static void cells_that_were_lost_are_not_nothing(void **state)
+TEST(cells_that_were_lost_are_not_nothing)
 {
-    (void)state;
     struct recording t = begin_locked(0);
     struct vs_live_cell none = {0}, cell;
     for (unsigned i = 1; i <= 5; i++)
@@ -193,9 +192,8 @@ static void cells_that_were_lost_are_not_nothing(void **state)
 }
 
 /* Of two cells the first is recorded; the second one's values are those before the recording. */
-static void cells_hold_as_of_the_event_before_they_are_recorded(void **state)
+TEST(cells_hold_as_of_the_event_before_they_are_recorded)
 {
-    (void)state;
     struct recording t = begin_locked(0);
     mark_locked(&t);
     mark_locked(&t);
@@ -222,9 +220,8 @@ static void cells_hold_as_of_the_event_before_they_are_recorded(void **state)
 }
 
 /* The end was taken back, or the recorder of an exec'ed program continues. */
-static void counts_behind_an_end_and_another_event_are_brought(void **state)
+TEST(counts_behind_an_end_and_another_event_are_brought)
 {
-    (void)state;
     struct recording t = begin_locked(0);
     struct vs_event end = {.kind = VS_EVENT_end};
     change_locked(&t, 0, 1, 1000, NULL);
@@ -251,9 +248,8 @@ static void assert_room(const struct vs_recorder *r)
 }
 
 /* Otherwise other events come in between, and it is another event than the copies refer to. */
-static void an_event_has_its_room_before_counts_wait_for_it(void **state)
+TEST(an_event_has_its_room_before_counts_wait_for_it)
 {
-    (void)state;
     struct recording t = begin_locked(VS_WINDOW_BYTES_LEAST);
     uint64_t windows = t.recorder->sequence;
     looks = 0;
@@ -271,11 +267,5 @@ static void an_event_has_its_room_before_counts_wait_for_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_that_were_lost_are_not_nothing),
-        cmocka_unit_test(cells_hold_as_of_the_event_before_they_are_recorded),
-        cmocka_unit_test(counts_behind_an_end_and_another_event_are_brought),
-        cmocka_unit_test(an_event_has_its_room_before_counts_wait_for_it),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -132,18 +132,16 @@ static uint64_t events_in(size_t bytes)
     return n;
 }
 
-static void nothing_is_lost_where_nothing_was_cut(void **state)
+TEST(nothing_is_lost_where_nothing_was_cut)
 {
-    (void)state;
     enum vs_condition condition;
     assert_int_equal(read_image(trace.file, trace.file_bytes, trace.live, trace.live_bytes,
                                 &condition), EVENTS);
     assert_int_equal(condition, VS_TRACE_LIVE);
 }
 
-static void the_live_file_cut_at_every_byte(void **state)
+TEST(the_live_file_cut_at_every_byte)
 {
-    (void)state;
     uint64_t least = UINT64_MAX, most = 0;
     enum vs_condition condition;
     for (size_t n = 0, step = 0; n <= trace.live_used; n = next_used(n), step++) {
@@ -161,9 +159,8 @@ static void the_live_file_cut_at_every_byte(void **state)
     assert_int_equal(most, EVENTS);
 }
 
-static void both_cut_at_once(void **state)
+TEST(both_cut_at_once)
 {
-    (void)state;
     for (size_t n = sizeof(struct vs_file_header); n < trace.file_bytes; n += 97) {
         for (size_t m = 0, step = 0; m <= trace.live_used; m = next_used(m), step++) {
             if (step % 499 != n % 7)
@@ -175,9 +172,8 @@ static void both_cut_at_once(void **state)
 }
 
 /* The size reached the disk, but the last pages did not. */
-static void the_end_of_the_file_zeroed_from_every_byte(void **state)
+TEST(the_end_of_the_file_zeroed_from_every_byte)
 {
-    (void)state;
     unsigned char *zeroed = malloc(trace.file_bytes);
     enum vs_condition condition;
     memcpy(zeroed, trace.file, trace.file_bytes);
@@ -198,9 +194,8 @@ static void the_end_of_the_file_zeroed_from_every_byte(void **state)
     free(zeroed);
 }
 
-static void zero_pages_in_the_live_file(void **state)
+TEST(zero_pages_in_the_live_file)
 {
-    (void)state;
     unsigned char *zeroed = malloc(trace.live_bytes);
     size_t pages = (trace.live_used + PAGE - 1) / PAGE;
     for (size_t first = 0; first < pages; first++) {
@@ -237,9 +232,8 @@ static void assert_nothing_was_recovered(void)
     vs_reader_close(reader);
 }
 
-static void a_live_file_of_an_earlier_moment(void **state)
+TEST(a_live_file_of_an_earlier_moment)
 {
-    (void)state;
     enum vs_condition condition;
     assert_nothing_was_recovered();
     for (size_t n = trace.file_bytes; n >= sizeof(struct vs_file_header); n -= 7) {
@@ -270,9 +264,8 @@ static void assert_ends_with_two_frames(const unsigned char *live)
     vs_reader_close(reader);
 }
 
-static void a_live_file_without_the_window_that_is_next(void **state)
+TEST(a_live_file_without_the_window_that_is_next)
 {
-    (void)state;
     unsigned char *live = malloc(trace.live_bytes);
     struct vs_live_header header;
     memcpy(&header, trace.live, sizeof header);
@@ -292,9 +285,8 @@ static void a_live_file_without_the_window_that_is_next(void **state)
 
 /* The remaining part of a window may end where a record does, and a later window may be
  * complete. */
-static void a_window_of_which_the_end_is_missing_is_the_last(void **state)
+TEST(a_window_of_which_the_end_is_missing_is_the_last)
 {
-    (void)state;
     struct vs_live_header header;
     unsigned missing_reported = 0;
     memcpy(&header, trace.live, sizeof header);
@@ -310,9 +302,8 @@ static void a_window_of_which_the_end_is_missing_is_the_last(void **state)
 }
 
 /* Frames have checksums, windows have none: the contents of FILE are read unchanged. */
-static void every_byte_flipped(void **state)
+TEST(every_byte_flipped)
 {
-    (void)state;
     enum vs_condition condition;
     for (size_t i = sizeof(struct vs_file_header); i < trace.file_bytes; i++) {
         trace.file[i] ^= (unsigned char)(1 + i % 255);
@@ -340,16 +331,5 @@ static void every_byte_flipped(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_lost_where_nothing_was_cut),
-        cmocka_unit_test(the_live_file_cut_at_every_byte),
-        cmocka_unit_test(both_cut_at_once),
-        cmocka_unit_test(the_end_of_the_file_zeroed_from_every_byte),
-        cmocka_unit_test(zero_pages_in_the_live_file),
-        cmocka_unit_test(a_live_file_of_an_earlier_moment),
-        cmocka_unit_test(a_live_file_without_the_window_that_is_next),
-        cmocka_unit_test(a_window_of_which_the_end_is_missing_is_the_last),
-        cmocka_unit_test(every_byte_flipped),
-    };
-    return cmocka_run_group_tests(tests, make_images, drop_images);
+    return vs_run_tests(make_images, drop_images);
 }

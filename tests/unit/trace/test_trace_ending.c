@@ -55,9 +55,8 @@ static struct vs_recorder *begin(const char *path)
     return open_recorder(path, 1, 0);
 }
 
-static void the_trace_is_whole_while_exec_runs_and_goes_on_when_it_fails(void **state)
+TEST(the_trace_is_whole_while_exec_runs_and_goes_on_when_it_fails)
 {
-    (void)state;
     const char *path = scratch("exec.vst");
     struct vs_recorder *r = begin(path);
     for (unsigned i = 0; i < 50; i++) {
@@ -74,9 +73,8 @@ static void the_trace_is_whole_while_exec_runs_and_goes_on_when_it_fails(void **
 }
 
 /* an index frame follows each 1024 frames, possibly together with the end that is taken back */
-static void ends_are_taken_back_also_where_an_index_falls(void **state)
+TEST(ends_are_taken_back_also_where_an_index_falls)
 {
-    (void)state;
     const char *path = scratch("index.vst");
     struct vs_recorder *r = begin(path);
     for (unsigned i = 0; i < 2100; i++) {
@@ -92,9 +90,8 @@ static void ends_are_taken_back_also_where_an_index_falls(void **state)
     check(path, VS_END_EXIT, 0);
 }
 
-static void events_after_the_end_are_followed_by_it_again(void **state)
+TEST(events_after_the_end_are_followed_by_it_again)
 {
-    (void)state;
     const char *path = scratch("late.vst");
     struct vs_recorder *r = begin(path);
     record(r, 5000);
@@ -124,9 +121,8 @@ static void *record_elsewhere(void *recorder)
     return NULL;
 }
 
-static void other_threads_record_no_more_after_the_end(void **state)
+TEST(other_threads_record_no_more_after_the_end)
 {
-    (void)state;
     const char *path = scratch("others.vst");
     struct vs_recorder *r = begin(path);
     pthread_t t;
@@ -140,9 +136,8 @@ static void other_threads_record_no_more_after_the_end(void **state)
     vs_recorder_close(r, VS_END_EXIT, 0);
 }
 
-static void without_its_thread_a_recorder_goes_on(void **state)
+TEST(without_its_thread_a_recorder_goes_on)
 {
-    (void)state;
     const char *path = scratch("alone.vst");
     struct vs_recorder *r = begin(path);
     record(r, 1000);
@@ -158,9 +153,8 @@ static void without_its_thread_a_recorder_goes_on(void **state)
     vs_recorder_close(r, VS_END_EXIT, 1);
 }
 
-static void what_cannot_be_taken_back_is_not_ended_for_exec(void **state)
+TEST(what_cannot_be_taken_back_is_not_ended_for_exec)
 {
-    (void)state;
     struct vs_recorder *r = begin("/dev/null");
     record(r, 10);
     assert_false(vs_recorder_exec_begin(r));
@@ -172,13 +166,5 @@ static void what_cannot_be_taken_back_is_not_ended_for_exec(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_trace_is_whole_while_exec_runs_and_goes_on_when_it_fails),
-        cmocka_unit_test(ends_are_taken_back_also_where_an_index_falls),
-        cmocka_unit_test(events_after_the_end_are_followed_by_it_again),
-        cmocka_unit_test(other_threads_record_no_more_after_the_end),
-        cmocka_unit_test(without_its_thread_a_recorder_goes_on),
-        cmocka_unit_test(what_cannot_be_taken_back_is_not_ended_for_exec),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -172,9 +172,8 @@ static void finish(const char *path, struct seen *seen, struct vs_follower *f,
 
 /* --- tests --- */
 
-static void every_event_arrives_after_the_step_that_recorded_it(void **state)
+TEST(every_event_arrives_after_the_step_that_recorded_it)
 {
-    (void)state;
     static const unsigned bursts[] = {1, 7, 300, 4000};
     for (size_t i = 0; i < sizeof bursts / sizeof *bursts; i++) {
         char path[512];
@@ -203,9 +202,8 @@ static void every_event_arrives_after_the_step_that_recorded_it(void **state)
     }
 }
 
-static void the_events_of_a_killed_process_arrive_as_the_reader_recovers_them(void **state)
+TEST(the_events_of_a_killed_process_arrive_as_the_reader_recovers_them)
 {
-    (void)state;
     for (unsigned polls = 0; polls < 3; polls++) {
         char path[512];
         snprintf(path, sizeof path, "%s", scratch("killed.vst"));
@@ -222,9 +220,8 @@ static void the_events_of_a_killed_process_arrive_as_the_reader_recovers_them(vo
     }
 }
 
-static void an_end_that_is_taken_back_does_not_arrive(void **state)
+TEST(an_end_that_is_taken_back_does_not_arrive)
 {
-    (void)state;
     char path[512];
     snprintf(path, sizeof path, "%s", scratch("exec.vst"));
     struct writer w = start(path, 100);
@@ -243,9 +240,8 @@ static void an_end_that_is_taken_back_does_not_arrive(void **state)
     finish(path, &seen, f, VS_TRACE_LIVE);
 }
 
-static void a_live_file_that_was_removed_and_created_again_is_found(void **state)
+TEST(a_live_file_that_was_removed_and_created_again_is_found)
 {
-    (void)state;
     char path[512];
     snprintf(path, sizeof path, "%s", scratch("again.vst"));
     struct writer w = start(path, 200);
@@ -270,9 +266,8 @@ static void a_live_file_that_was_removed_and_created_again_is_found(void **state
 }
 
 /* The writer reuses its windows while they are read. */
-static void nothing_is_lost_or_misread_beside_a_writer_that_runs_freely(void **state)
+TEST(nothing_is_lost_or_misread_beside_a_writer_that_runs_freely)
 {
-    (void)state;
     for (unsigned round = 0; round < 6; round++) {
         char path[512], byte;
         int ready[2];
@@ -373,9 +368,8 @@ static unsigned char *window_bytes(const struct staged *s)
            s->window * s->header->window_bytes;
 }
 
-static void a_record_that_is_not_whole_yet_is_read_again(void **state)
+TEST(a_record_that_is_not_whole_yet_is_read_again)
 {
-    (void)state;
     struct staged s;
     struct writer w;
     stage(&s, &w);
@@ -399,9 +393,8 @@ static void a_record_that_is_not_whole_yet_is_read_again(void **state)
     stop(&w, SIGKILL);
 }
 
-static void a_window_left_incomplete_by_a_dead_process_ends_the_trace(void **state)
+TEST(a_window_left_incomplete_by_a_dead_process_ends_the_trace)
 {
-    (void)state;
     struct staged s;
     struct writer w;
     stage(&s, &w);
@@ -435,9 +428,8 @@ static void replace_by_frame(struct staged *s, struct writer *w)
     memset(window_bytes(s), 0xee, s->header->window_bytes);
 }
 
-static void a_reused_window_continues_in_the_file(void **state)
+TEST(a_reused_window_continues_in_the_file)
 {
-    (void)state;
     struct staged s;
     struct writer w;
     stage(&s, &w);
@@ -457,9 +449,8 @@ static void a_reused_window_continues_in_the_file(void **state)
 
 /* The frame after the present one begins before it: it is refused, and the present one stays as it
  * was, whatever its window says from then on. */
-static void a_refused_next_frame_leaves_the_present_one_as_it_was(void **state)
+TEST(a_refused_next_frame_leaves_the_present_one_as_it_was)
 {
-    (void)state;
     struct staged s;
     struct writer w;
     stage(&s, &w);
@@ -489,9 +480,8 @@ static void a_refused_next_frame_leaves_the_present_one_as_it_was(void **state)
     stop(&w, SIGKILL);
 }
 
-static void bytes_that_the_file_has_differently_are_not_taken_for_the_trace(void **state)
+TEST(bytes_that_the_file_has_differently_are_not_taken_for_the_trace)
 {
-    (void)state;
     struct staged s;
     struct writer w;
     stage(&s, &w);
@@ -509,9 +499,8 @@ static void bytes_that_the_file_has_differently_are_not_taken_for_the_trace(void
     stop(&w, SIGKILL);
 }
 
-static void a_finished_trace_is_read_to_its_end(void **state)
+TEST(a_finished_trace_is_read_to_its_end)
 {
-    (void)state;
     char path[512];
     snprintf(path, sizeof path, "%s", scratch("finished.vst"));
     struct writer w = start(path, 100);
@@ -524,22 +513,9 @@ static void a_finished_trace_is_read_to_its_end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_event_arrives_after_the_step_that_recorded_it),
-        cmocka_unit_test(the_events_of_a_killed_process_arrive_as_the_reader_recovers_them),
-        cmocka_unit_test(an_end_that_is_taken_back_does_not_arrive),
-        cmocka_unit_test(a_live_file_that_was_removed_and_created_again_is_found),
-        cmocka_unit_test(nothing_is_lost_or_misread_beside_a_writer_that_runs_freely),
-        cmocka_unit_test(a_record_that_is_not_whole_yet_is_read_again),
-        cmocka_unit_test(a_window_left_incomplete_by_a_dead_process_ends_the_trace),
-        cmocka_unit_test(a_reused_window_continues_in_the_file),
-        cmocka_unit_test(a_refused_next_frame_leaves_the_present_one_as_it_was),
-        cmocka_unit_test(bytes_that_the_file_has_differently_are_not_taken_for_the_trace),
-        cmocka_unit_test(a_finished_trace_is_read_to_its_end),
-    };
     if (!THREADS_UNWIND) { /* ThreadSanitizer: the writers are children that start threads */
         puts("skipped: ThreadSanitizer does not support a child that starts threads");
         return 77;
     }
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

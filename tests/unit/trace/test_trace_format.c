@@ -19,9 +19,8 @@ static void read_at(const unsigned char *file, size_t bytes, uint64_t offset, vo
     memcpy(to, file + offset, n);
 }
 
-static void the_index_finds_every_frame_and_its_times(void **state)
+TEST(the_index_finds_every_frame_and_its_times)
 {
-    (void)state;
     enum { FLUSHES = 1100, PER_FLUSH = 3 }; /* two index frames */
     const char *path = scratch("index.vst");
     struct vs_recorder *r = open_recorder(path, 1, 0);
@@ -179,9 +178,8 @@ static void end(struct built *b, struct vs_reader *reader)
     free(b->records);
 }
 
-static void kinds_fields_frames_and_headers_of_later_versions_are_passed_over(void **state)
+TEST(kinds_fields_frames_and_headers_of_later_versions_are_passed_over)
 {
-    (void)state;
     struct built b;
     begin(&b);
     PUT(&b, "whatever a later version writes");
@@ -211,9 +209,8 @@ static void kinds_fields_frames_and_headers_of_later_versions_are_passed_over(vo
     end(&b, reader);
 }
 
-static void records_that_make_no_sense_end_the_trace_there(void **state)
+TEST(records_that_make_no_sense_end_the_trace_there)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t n;
@@ -266,9 +263,8 @@ static void records_that_make_no_sense_end_the_trace_there(void **state)
     }
 }
 
-static void frames_that_contradict_themselves_end_the_trace(void **state)
+TEST(frames_that_contradict_themselves_end_the_trace)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct built b;
         struct vs_event got;
@@ -287,9 +283,8 @@ static void frames_that_contradict_themselves_end_the_trace(void **state)
     }
 }
 
-static void tables_stay_within_what_the_file_can_hold(void **state)
+TEST(tables_stay_within_what_the_file_can_hold)
 {
-    (void)state;
     struct built b;
     begin(&b);
     for (int frame = 0; frame < 20; frame++) { /* 80 MiB of stack nodes in 10 KiB */
@@ -308,9 +303,8 @@ static void tables_stay_within_what_the_file_can_hold(void **state)
     end(&b, reader);
 }
 
-static void modules_are_taken_in_order_and_odd_indexes_change_nothing(void **state)
+TEST(modules_are_taken_in_order_and_odd_indexes_change_nothing)
 {
-    (void)state;
     struct vs_recorder *r = open_recorder(scratch("modules.vst"), 1, 0);
     static const uint64_t indexes[] = {5, 0, 1, UINT64_MAX, 0, 0};
     static const char *const paths[] = {"/odd", "/zero", "/one", "/max", "/again", ""};
@@ -368,9 +362,8 @@ static size_t compress_index(const unsigned char *file, size_t bytes, unsigned c
 
 /* A few compressed bytes could claim many entries: an index must be stored, otherwise the frames
  * are scanned. */
-static void a_compressed_index_is_not_believed(void **state)
+TEST(a_compressed_index_is_not_believed)
 {
-    (void)state;
     const char *path = scratch("index.vst");
     struct vs_recorder *recorder = open_recorder(path, 1, 0);
     for (unsigned i = 0; i < 10; i++) {
@@ -400,14 +393,5 @@ static void a_compressed_index_is_not_believed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_index_finds_every_frame_and_its_times),
-        cmocka_unit_test(kinds_fields_frames_and_headers_of_later_versions_are_passed_over),
-        cmocka_unit_test(records_that_make_no_sense_end_the_trace_there),
-        cmocka_unit_test(frames_that_contradict_themselves_end_the_trace),
-        cmocka_unit_test(tables_stay_within_what_the_file_can_hold),
-        cmocka_unit_test(modules_are_taken_in_order_and_odd_indexes_change_nothing),
-        cmocka_unit_test(a_compressed_index_is_not_believed),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -190,9 +190,8 @@ static int copy_without_room(const char *path)
     return copied && !stopped ? 0 : 1;
 }
 
-static void a_copy_needs_no_room_for_its_end_in_the_trace(void **state)
+TEST(a_copy_needs_no_room_for_its_end_in_the_trace)
 {
-    (void)state;
     char said[2048], path[520], copy[600];
     snprintf(path, sizeof path, "%s/uncopied.vst", scratch_dir);
     snprintf(copy, sizeof copy, "%s.copy", path);
@@ -223,9 +222,8 @@ static int copy_from_a_full_disk(const char *path)
     return stopped && access(copy, F_OK) && vs_recorder_copy(r, copy) == VS_ERR_STATE ? 0 : 1;
 }
 
-static void a_copy_from_a_full_disk_fails_with_the_cause(void **state)
+TEST(a_copy_from_a_full_disk_fails_with_the_cause)
 {
-    (void)state;
     char said[2048], path[520];
     snprintf(path, sizeof path, "%s/full-copy.vst", scratch_dir);
     assert_int_equal(in_child(copy_from_a_full_disk, path, said, sizeof said), 0);
@@ -235,9 +233,8 @@ static void a_copy_from_a_full_disk_fails_with_the_cause(void **state)
 
 static const int failures[] = {ENOSPC, EDQUOT, EIO, EROFS, EFBIG};
 
-static void a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost(void **state)
+TEST(a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
         char said[2048], path[520], live[530], text[VS_READER_WHY_MAX];
         int status;
@@ -256,9 +253,8 @@ static void a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost(v
     }
 }
 
-static void when_there_is_room_again_the_end_of_the_program_finishes_the_trace(void **state)
+TEST(when_there_is_room_again_the_end_of_the_program_finishes_the_trace)
 {
-    (void)state;
     char said[2048], path[520], live[530], text[VS_READER_WHY_MAX];
     int status;
     snprintf(path, sizeof path, "%s/again.vst", scratch_dir);
@@ -288,9 +284,8 @@ static int wait_for_a_disk(const char *path)
     return stopped ? 0 : 1;
 }
 
-static void a_disk_that_does_not_answer_stops_the_recording_not_the_program(void **state)
+TEST(a_disk_that_does_not_answer_stops_the_recording_not_the_program)
 {
-    (void)state;
     char said[2048], path[520], text[VS_READER_WHY_MAX];
     int status;
     snprintf(path, sizeof path, "%s/stuck.vst", scratch_dir);
@@ -374,9 +369,8 @@ static int exec_from_a_stuck_disk(const char *path)
 
 /* The wait of an end is the only one: pending counts cause no second wait, nor the long one that
  * stops the recording. */
-static void an_end_waits_once_for_a_disk_and_what_was_counted_stays(void **state)
+TEST(an_end_waits_once_for_a_disk_and_what_was_counted_stays)
 {
-    (void)state;
     char said[2048], path[520];
     struct vs_event e;
     uint64_t events = 0, counted = 0;
@@ -417,9 +411,8 @@ static int dismiss_from_a_stuck_disk(const char *path)
     return stopped && r->has_thread ? 0 : 1;
 }
 
-static void a_thread_that_cannot_be_dismissed_keeps_its_work(void **state)
+TEST(a_thread_that_cannot_be_dismissed_keeps_its_work)
 {
-    (void)state;
     char said[2048], path[520], text[VS_READER_WHY_MAX];
     int status;
     snprintf(path, sizeof path, "%s/dismissed.vst", scratch_dir);
@@ -459,9 +452,8 @@ static size_t window_bytes_with(uint64_t min_size)
 }
 
 /* A quarter of the space holds the windows and the page before them, but not also the counts. */
-static void all_of_the_live_file_counts_where_space_is_short(void **state)
+TEST(all_of_the_live_file_counts_where_space_is_short)
 {
-    (void)state;
     pages_free = 4 * (1 + VS_WINDOWS * VS_WINDOW_BYTES_DEFAULT / 4096);
     size_t plain = window_bytes_with(0), counting = window_bytes_with(1024);
     pages_free = 0;
@@ -494,9 +486,8 @@ static int fill_a_disk(const char *path)
     return system(command) ? 4 : stopped ? 0 : 1;
 }
 
-static void a_small_disk_is_filled_and_what_fits_is_kept(void **state)
+TEST(a_small_disk_is_filled_and_what_fits_is_kept)
 {
-    (void)state;
     static const unsigned sizes[] = {12, 20, 40, 80, 300, 1300, 5000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char said[2048], path[520], live[530], text[VS_READER_WHY_MAX];
@@ -541,9 +532,8 @@ static int lose_the_live_file(const char *path)
     return 1;
 }
 
-static void a_live_file_that_was_removed_is_made_again(void **state)
+TEST(a_live_file_that_was_removed_is_made_again)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     char said[2048], path[520], text[VS_READER_WHY_MAX];
     int status;
@@ -567,9 +557,8 @@ static int lose_the_file(const char *path)
     return 0;
 }
 
-static void a_file_in_the_traces_place_is_left_alone(void **state)
+TEST(a_file_in_the_traces_place_is_left_alone)
 {
-    (void)state;
     char said[2048], path[520], live[530];
     size_t bytes;
     snprintf(path, sizeof path, "%s/replaced.vst", scratch_dir);
@@ -592,18 +581,5 @@ static int make_shared(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost),
-        cmocka_unit_test(when_there_is_room_again_the_end_of_the_program_finishes_the_trace),
-        cmocka_unit_test(a_disk_that_does_not_answer_stops_the_recording_not_the_program),
-        cmocka_unit_test(an_end_waits_once_for_a_disk_and_what_was_counted_stays),
-        cmocka_unit_test(a_thread_that_cannot_be_dismissed_keeps_its_work),
-        cmocka_unit_test(all_of_the_live_file_counts_where_space_is_short),
-        cmocka_unit_test(a_small_disk_is_filled_and_what_fits_is_kept),
-        cmocka_unit_test(a_live_file_that_was_removed_is_made_again),
-        cmocka_unit_test(a_file_in_the_traces_place_is_left_alone),
-        cmocka_unit_test(a_copy_needs_no_room_for_its_end_in_the_trace),
-        cmocka_unit_test(a_copy_from_a_full_disk_fails_with_the_cause),
-    };
-    return cmocka_run_group_tests(tests, make_shared, remove_scratch);
+    return vs_run_tests(make_shared, remove_scratch);
 }

@@ -114,9 +114,8 @@ static uint64_t events_in(const char *path)
     return n;
 }
 
-static void a_live_file_that_is_shortened_stops_the_recording_only(void **state)
+TEST(a_live_file_that_is_shortened_stops_the_recording_only)
 {
-    (void)state;
     static int (*const bodies[])(const char *) = {shorten_while_recording,
                                                   shorten_before_it_is_written,
                                                   shorten_before_the_end};
@@ -160,9 +159,8 @@ static int sent_by_another(const char *path)
     return 0;
 }
 
-static void other_bus_errors_end_the_program_as_without_us(void **state)
+TEST(other_bus_errors_end_the_program_as_without_us)
 {
-    (void)state;
     char said[2048], path[520];
     snprintf(path, sizeof path, "%s/own.vst", scratch_dir);
     assert_int_equal(in_child(fault_of_its_own, path, said, sizeof said), 128 + SIGBUS);
@@ -195,9 +193,8 @@ static int ignored_by_the_program(const char *path)
     return sigaction(SIGBUS, NULL, &now) || now.sa_handler != SIG_IGN;
 }
 
-static void what_the_program_does_with_the_signal_is_left_alone(void **state)
+TEST(what_the_program_does_with_the_signal_is_left_alone)
 {
-    (void)state;
     char said[2048], path[520];
     snprintf(path, sizeof path, "%s/handled.vst", scratch_dir);
     assert_int_equal(in_child(handled_by_the_program, path, said, sizeof said), SIGBUS);
@@ -206,10 +203,5 @@ static void what_the_program_does_with_the_signal_is_left_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_live_file_that_is_shortened_stops_the_recording_only),
-        cmocka_unit_test(other_bus_errors_end_the_program_as_without_us),
-        cmocka_unit_test(what_the_program_does_with_the_signal_is_left_alone),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

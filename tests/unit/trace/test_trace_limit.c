@@ -122,7 +122,7 @@ static void assert_stages(const char *path)
     vs_reader_close(reader);
 }
 
-static void a_limit_is_used_well_and_stages_come_in_order(void **state)
+TEST(a_limit_is_used_well_and_stages_come_in_order)
 {
     static const struct {
         uint64_t limit;
@@ -130,7 +130,6 @@ static void a_limit_is_used_well_and_stages_come_in_order(void **state)
         bool easy;
     } cases[] = {{MIB, 1, true},      {MIB, 1, false},     {MIB, 0, false},
                  {2 * MIB, 1, true},  {2 * MIB, 1, false}, {5 * MIB, 1, false}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = scratch("limited.vst");
         struct vs_recorder_config config = {.limit_bytes = cases[i].limit,
@@ -170,9 +169,8 @@ static uint64_t count_events(const char *path, uint64_t *allocs, uint64_t *frees
 /* Sums are written before an event that requires them; the window for them may be the one that
  * starts the last stage. Regression: the event, selected before, was then dropped and not
  * counted. */
-static void nothing_is_lost_where_sums_and_an_event_meet_the_last_stage(void **state)
+TEST(nothing_is_lost_where_sums_and_an_event_meet_the_last_stage)
 {
-    (void)state;
     char path[300];
     snprintf(path, sizeof path, "%s/sums.vst", scratch_dir);
     for (uint64_t seed = 1; seed <= 24; seed++) {
@@ -201,10 +199,9 @@ static void nothing_is_lost_where_sums_and_an_event_meet_the_last_stage(void **s
     }
 }
 
-static void a_text_longer_than_a_small_window_keeps_its_beginning(void **state)
+TEST(a_text_longer_than_a_small_window_keeps_its_beginning)
 {
     static char text[60000];
-    (void)state;
     const char *path = scratch("long.vst");
     struct vs_recorder_config config = {.path = path, .limit_bytes = MIB, .flush_ms = 1000};
     struct vs_recorder *r = NULL;
@@ -228,10 +225,5 @@ static void a_text_longer_than_a_small_window_keeps_its_beginning(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_limit_is_used_well_and_stages_come_in_order),
-        cmocka_unit_test(nothing_is_lost_where_sums_and_an_event_meet_the_last_stage),
-        cmocka_unit_test(a_text_longer_than_a_small_window_keeps_its_beginning),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -79,9 +79,8 @@ static size_t read_back(const char *path, struct seen *list, size_t max)
     return n;
 }
 
-static void a_file_replaced_while_mapped_keeps_the_build_id_of_what_runs(void **state)
+TEST(a_file_replaced_while_mapped_keeps_the_build_id_of_what_runs)
 {
-    (void)state;
     const char *trace = scratch("replaced.vst"), *copy = scratch("libchanging.so");
     struct call call = {open_recorder(trace, 1, 64), 0};
     struct seen seen[3];
@@ -110,9 +109,8 @@ static void a_file_replaced_while_mapped_keeps_the_build_id_of_what_runs(void **
     dlclose(first);
 }
 
-static void a_library_that_never_was_a_file_has_its_build_id(void **state)
+TEST(a_library_that_never_was_a_file_has_its_build_id)
 {
-    (void)state;
     const char *trace = scratch("memfd.vst");
     char path[64];
     size_t bytes;
@@ -136,9 +134,8 @@ static void a_library_that_never_was_a_file_has_its_build_id(void **state)
 }
 
 /* Unloaded without a report to the recorder; noticed at the next new stack. */
-static void another_library_at_the_same_addresses_is_itself(void **state)
+TEST(another_library_at_the_same_addresses_is_itself)
 {
-    (void)state;
     const char *trace = scratch("same.vst");
     char paths[2][512];
     struct call call = {open_recorder(trace, 1, 64), 0};
@@ -162,9 +159,8 @@ static void another_library_at_the_same_addresses_is_itself(void **state)
         print_message("the addresses differ: %p %p\n", at[0], at[1]);
 }
 
-static void callers_in_another_library_are_distinguished_without_stacks(void **state)
+TEST(callers_in_another_library_are_distinguished_without_stacks)
 {
-    (void)state;
     struct vs_recorder_config config = {.path = scratch("callers.vst"), .no_native = true};
     struct vs_recorder *recorder;
     assert_int_equal(vs_recorder_open(&config, &recorder), VS_OK);
@@ -195,9 +191,8 @@ static void callers_in_another_library_are_distinguished_without_stacks(void **s
 #define NAME_SPACES 1
 #endif
 
-static void another_name_space_is_listed_and_goes(void **state)
+TEST(another_name_space_is_listed_and_goes)
 {
-    (void)state;
     if (!NAME_SPACES)
         skip();
     const char *trace = scratch("spaces.vst");
@@ -241,9 +236,8 @@ static void another_name_space_is_listed_and_goes(void **state)
 }
 
 /* As many as in a process with many plugins: VS_TEST_MODULES of them. */
-static void thousands_of_modules_come_one_by_one_and_go_at_once(void **state)
+TEST(thousands_of_modules_come_one_by_one_and_go_at_once)
 {
-    (void)state;
     const char *trace = scratch("many.vst"), *wanted = getenv("VS_TEST_MODULES");
     size_t count = wanted ? strtoul(wanted, NULL, 10) : 200, bytes;
     struct call call = {open_recorder(trace, 1, 64), 0};
@@ -275,9 +269,8 @@ static void thousands_of_modules_come_one_by_one_and_go_at_once(void **state)
     free(libraries);
 }
 
-static void what_the_kernel_brought_is_a_module(void **state)
+TEST(what_the_kernel_brought_is_a_module)
 {
-    (void)state;
     const char *trace = scratch("vdso.vst");
     struct call call = {open_recorder(trace, 1, 64), 0};
     leaf(&call);
@@ -304,14 +297,5 @@ static void what_the_kernel_brought_is_a_module(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_replaced_while_mapped_keeps_the_build_id_of_what_runs),
-        cmocka_unit_test(a_library_that_never_was_a_file_has_its_build_id),
-        cmocka_unit_test(another_library_at_the_same_addresses_is_itself),
-        cmocka_unit_test(callers_in_another_library_are_distinguished_without_stacks),
-        cmocka_unit_test(another_name_space_is_listed_and_goes),
-        cmocka_unit_test(thousands_of_modules_come_one_by_one_and_go_at_once),
-        cmocka_unit_test(what_the_kernel_brought_is_a_module),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -29,9 +29,8 @@ static void assert_bytes_refused(const void *bytes, size_t n, enum vs_err expect
     assert_refused(path, expected, part);
 }
 
-static void files_that_are_not_there_or_not_files(void **state)
+TEST(files_that_are_not_there_or_not_files)
 {
-    (void)state;
     assert_refused(scratch("missing.vst"), VS_ERR_IO, "no such file");
     assert_refused(scratch_dir, VS_ERR_IO, "is a directory");
     assert_refused("/dev/null", VS_ERR_IO, "not a regular file");
@@ -40,9 +39,8 @@ static void files_that_are_not_there_or_not_files(void **state)
     assert_refused(path, VS_ERR_IO, "not a regular file");
 }
 
-static void a_file_without_permission(void **state)
+TEST(a_file_without_permission)
 {
-    (void)state;
     if (!geteuid())
         skip(); /* root may read every file */
     const char *path = scratch("secret.vst");
@@ -51,9 +49,8 @@ static void a_file_without_permission(void **state)
     assert_refused(path, VS_ERR_IO, "no permission");
 }
 
-static void files_of_other_kinds_are_named(void **state)
+TEST(files_of_other_kinds_are_named)
 {
-    (void)state;
     assert_bytes_refused("", 0, VS_ERR_FORMAT,
                          "is empty: its program was probably killed before the first write");
     assert_bytes_refused("hello world\n", 12, VS_ERR_FORMAT, "a text file");
@@ -68,9 +65,8 @@ static void files_of_other_kinds_are_named(void **state)
     assert_bytes_refused("\x00\x01\x02\x03", 4, VS_ERR_FORMAT, "is not a vramscope trace");
 }
 
-static void the_live_window_is_not_the_trace(void **state)
+TEST(the_live_window_is_not_the_trace)
 {
-    (void)state;
     struct vs_recorder *r = open_recorder(scratch("t.vst"), 1, 0);
     assert_refused(scratch("t.vst.live"), VS_ERR_FORMAT, "without .live");
     vs_recorder_close(r, VS_END_EXIT, 0);
@@ -91,9 +87,8 @@ static void assert_header(struct vs_file_header *h, enum vs_err expected, const 
     assert_bytes_refused(h, sizeof *h, expected, part);
 }
 
-static void headers_of_other_versions_and_machines(void **state)
+TEST(headers_of_other_versions_and_machines)
 {
-    (void)state;
     struct vs_file_header h = good_header();
     h.major = 7;
     assert_header(&h, VS_ERR_VERSION, "trace format 7.0");
@@ -112,9 +107,8 @@ static void headers_of_other_versions_and_machines(void **state)
     assert_bytes_refused(&h, 12, VS_ERR_CORRUPT, "cut off after 12 bytes");
 }
 
-static void a_header_alone_is_an_empty_trace_that_was_cut_off(void **state)
+TEST(a_header_alone_is_an_empty_trace_that_was_cut_off)
 {
-    (void)state;
     struct vs_file_header h = good_header();
     h.minor = 9; /* later minor versions only add fields */
     h.checksum = XXH64(&h, offsetof(struct vs_file_header, checksum), 0);
@@ -129,13 +123,5 @@ static void a_header_alone_is_an_empty_trace_that_was_cut_off(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_that_are_not_there_or_not_files),
-        cmocka_unit_test(a_file_without_permission),
-        cmocka_unit_test(files_of_other_kinds_are_named),
-        cmocka_unit_test(the_live_window_is_not_the_trace),
-        cmocka_unit_test(headers_of_other_versions_and_machines),
-        cmocka_unit_test(a_header_alone_is_an_empty_trace_that_was_cut_off),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -54,9 +54,8 @@ static void assert_whole(const char *path, unsigned events)
     vs_reader_close(reader);
 }
 
-static void a_trace_that_ends_meanwhile_is_whole(void **state)
+TEST(a_trace_that_ends_meanwhile_is_whole)
 {
-    (void)state;
     trace = scratch("ends.vst");
     record(trace, 1000);
     meanwhile = end;
@@ -64,9 +63,8 @@ static void a_trace_that_ends_meanwhile_is_whole(void **state)
 }
 
 /* As by `vramscope recover` of a trace with FILE.live. */
-static void a_trace_that_is_replaced_meanwhile_is_whole(void **state)
+TEST(a_trace_that_is_replaced_meanwhile_is_whole)
 {
-    (void)state;
     trace = scratch("replaced.vst");
     other = scratch("other.vst");
     record(other, 700);
@@ -92,9 +90,8 @@ static void replace_again(void)
 }
 
 /* A file that is replaced at every attempt is read as found. */
-static void a_trace_that_is_replaced_for_ever_is_read_all_the_same(void **state)
+TEST(a_trace_that_is_replaced_for_ever_is_read_all_the_same)
 {
-    (void)state;
     struct vs_reader *reader;
     struct vs_event e;
     trace = scratch("restless.vst");
@@ -114,10 +111,5 @@ static void a_trace_that_is_replaced_for_ever_is_read_all_the_same(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_that_ends_meanwhile_is_whole),
-        cmocka_unit_test(a_trace_that_is_replaced_meanwhile_is_whole),
-        cmocka_unit_test(a_trace_that_is_replaced_for_ever_is_read_all_the_same),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

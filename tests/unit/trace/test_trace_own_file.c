@@ -18,9 +18,8 @@ static void assert_holds(const char *path, const char *text)
     free(data);
 }
 
-static void what_is_behind_a_link_stays(void **state)
+TEST(what_is_behind_a_link_stays)
 {
-    (void)state;
     const char *file = scratch("file"), *link = scratch("link");
     spit(file, "thesis", 6);
     assert_int_equal(symlink(file, link), 0);
@@ -37,9 +36,8 @@ static void what_is_behind_a_link_stays(void **state)
     assert_holds(file, "thesis");
 }
 
-static void a_pipe_that_nobody_reads_is_refused(void **state)
+TEST(a_pipe_that_nobody_reads_is_refused)
 {
-    (void)state;
     const char *pipe_path = scratch("pipe"), *link = scratch("to-pipe");
     assert_int_equal(mkfifo(pipe_path, 0600), 0);
     assert_int_equal(symlink(pipe_path, link), 0);
@@ -52,9 +50,8 @@ static void a_pipe_that_nobody_reads_is_refused(void **state)
     close(fd);
 }
 
-static void only_that_file_is_removed(void **state)
+TEST(only_that_file_is_removed)
 {
-    (void)state;
     const char *path = scratch("ours");
     struct stat st;
     spit(path, "1", 1);
@@ -67,9 +64,8 @@ static void only_that_file_is_removed(void **state)
     assert_int_equal(access(scratch("moved"), F_OK), -1);
 }
 
-static void links_are_followed_to_what_is_not_there_yet(void **state)
+TEST(links_are_followed_to_what_is_not_there_yet)
 {
-    (void)state;
     char path[600], expected[600];
     assert_int_equal(symlink("b", scratch("a")), 0);
     assert_int_equal(symlink("new.vst", scratch("b")), 0);
@@ -93,9 +89,8 @@ static void links_are_followed_to_what_is_not_there_yet(void **state)
 
 /* --- copies that the program asks for --- */
 
-static void only_plain_files_are_replaced_by_a_copy(void **state)
+TEST(only_plain_files_are_replaced_by_a_copy)
 {
-    (void)state;
     struct vs_recorder *r = open_recorder(scratch("whole.vst"), 1, 0);
     const char *pipe_path = scratch("copy-pipe"), *link = scratch("to-copy"), *gone = scratch("to-none");
     struct stat st;
@@ -125,9 +120,8 @@ static void only_plain_files_are_replaced_by_a_copy(void **state)
 }
 
 /* The limit on the size of files: a write past it would raise SIGXFSZ, which ends the program. */
-static void a_copy_past_the_limit_of_file_sizes_fails_alone(void **state)
+TEST(a_copy_past_the_limit_of_file_sizes_fails_alone)
 {
-    (void)state;
     struct rlimit before, small;
     char copy_text[256];
     memset(copy_text, 'x', sizeof copy_text);
@@ -157,13 +151,5 @@ static void a_copy_past_the_limit_of_file_sizes_fails_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_behind_a_link_stays),
-        cmocka_unit_test(a_pipe_that_nobody_reads_is_refused),
-        cmocka_unit_test(only_that_file_is_removed),
-        cmocka_unit_test(links_are_followed_to_what_is_not_there_yet),
-        cmocka_unit_test(only_plain_files_are_replaced_by_a_copy),
-        cmocka_unit_test(a_copy_past_the_limit_of_file_sizes_fails_alone),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -78,9 +78,8 @@ static int is_refused(const char *path)
     return vs_rewrite_open(path, NULL, 0, &rewrite, why) == VS_ERR_STATE && strstr(why, said);
 }
 
-static void the_lock_is_on_a_byte_that_nobody_reads(void **state)
+TEST(the_lock_is_on_a_byte_that_nobody_reads)
 {
-    (void)state;
     char live[600];
     const char *path = scratch("locked.vst");
     struct vs_recorder *r = begin(path);
@@ -95,9 +94,8 @@ static void the_lock_is_on_a_byte_that_nobody_reads(void **state)
     assert_int_equal(in_a_child(is_recorded, path), 0);
 }
 
-static void without_the_lock_the_mapping_decides(void **state)
+TEST(without_the_lock_the_mapping_decides)
 {
-    (void)state;
     const char *path = scratch("unlocked.vst");
     struct vs_recorder *r = begin(path);
     close(open(path, O_RDONLY)); /* as any program may do: this releases the lock */
@@ -153,9 +151,8 @@ static ino_t inode_of(const char *path)
     return st.st_ino;
 }
 
-static void a_trace_written_anew_in_place_stays_its_owners(void **state)
+TEST(a_trace_written_anew_in_place_stays_its_owners)
 {
-    (void)state;
     skip_unless_root();
     const char *path = scratch("theirs.vst"), *to = scratch("copy.vst");
     make_owned(path, NOBODY, SOME_GROUP, 0640);
@@ -190,9 +187,8 @@ static int is_refused_to_nobody(const char *path)
            strstr(why, "belongs to another user") && strstr(why, "-o");
 }
 
-static void anothers_trace_is_not_taken_over(void **state)
+TEST(anothers_trace_is_not_taken_over)
 {
-    (void)state;
     skip_unless_root();
     const char *path = scratch("ours.vst");
     size_t bytes, after;
@@ -210,9 +206,8 @@ static void anothers_trace_is_not_taken_over(void **state)
 }
 
 /* One's own file, of a group one is not in: its rights must not go to another group. */
-static void a_group_that_cannot_be_kept_leaves_no_rights_to_another(void **state)
+TEST(a_group_that_cannot_be_kept_leaves_no_rights_to_another)
 {
-    (void)state;
     skip_unless_root();
     const char *path = scratch("group.vst");
     make_owned(path, NOBODY, SOME_GROUP, 0664);
@@ -223,12 +218,5 @@ static void a_group_that_cannot_be_kept_leaves_no_rights_to_another(void **state
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_lock_is_on_a_byte_that_nobody_reads),
-        cmocka_unit_test(without_the_lock_the_mapping_decides),
-        cmocka_unit_test(a_trace_written_anew_in_place_stays_its_owners),
-        cmocka_unit_test(anothers_trace_is_not_taken_over),
-        cmocka_unit_test(a_group_that_cannot_be_kept_leaves_no_rights_to_another),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -27,9 +27,8 @@ static void describe_3_13(void)
         runtime_words[offsets[i].at] = offsets[i].value;
 }
 
-static void versions_without_a_layout_are_left_alone(void **state)
+TEST(versions_without_a_layout_are_left_alone)
 {
-    (void)state;
     struct vs_python_layout layout;
     const char *why = NULL;
     static const unsigned refused[] = {0, 6, 8, 16, 99};
@@ -41,9 +40,8 @@ static void versions_without_a_layout_are_left_alone(void **state)
         assert_true(vs_python_layout(minor, runtime_words, &layout, &why));
 }
 
-static void offsets_published_by_the_interpreter_count(void **state)
+TEST(offsets_published_by_the_interpreter_count)
 {
-    (void)state;
     struct vs_python_layout layout;
     const char *why;
     describe_3_13();
@@ -60,9 +58,8 @@ static void offsets_published_by_the_interpreter_count(void **state)
     assert_false(vs_python_layout(13, runtime_words, &layout, &why));
 }
 
-static void builds_without_description_are_left_alone(void **state)
+TEST(builds_without_description_are_left_alone)
 {
-    (void)state;
     struct vs_python_layout layout;
     const char *why;
     describe_3_13();
@@ -72,9 +69,8 @@ static void builds_without_description_are_left_alone(void **state)
 }
 
 /* The layouts in the headers of 3.13 and 3.14 with Py_GIL_DISABLED. */
-static void builds_without_gil_have_more_before_each_object(void **state)
+TEST(builds_without_gil_have_more_before_each_object)
 {
-    (void)state;
     struct vs_python_layout layout;
     const char *why;
     describe_3_13();
@@ -159,9 +155,8 @@ static size_t steps_of(const struct fake *f, struct vs_python_step *steps)
     return vs_python_steps(&f->python, (const char *)f->thread, 128, steps);
 }
 
-static void a_frame_and_the_end_of_its_run_are_found(void **state)
+TEST(a_frame_and_the_end_of_its_run_are_found)
 {
-    (void)state;
     struct fake f;
     struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     struct vs_python_place place;
@@ -176,9 +171,8 @@ static void a_frame_and_the_end_of_its_run_are_found(void **state)
     assert_memory_equal(place.file, "abc", 3);
 }
 
-static void another_code_object_at_the_same_address_is_another_key(void **state)
+TEST(another_code_object_at_the_same_address_is_another_key)
 {
-    (void)state;
     struct fake f;
     struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     make(&f);
@@ -192,9 +186,8 @@ static void another_code_object_at_the_same_address_is_another_key(void **state)
 }
 
 /* Each interpreter numbers its code objects from the same number on, and gets the same memory. */
-static void code_of_another_interpreter_is_another_key(void **state)
+TEST(code_of_another_interpreter_is_another_key)
 {
-    (void)state;
     struct fake f;
     struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     uint64_t interpreter[2] = {0}, seen[4];
@@ -208,9 +201,8 @@ static void code_of_another_interpreter_is_another_key(void **state)
     }
 }
 
-static void what_is_no_code_object_ends_the_walk(void **state)
+TEST(what_is_no_code_object_ends_the_walk)
 {
-    (void)state;
     struct fake f;
     struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     static const uint64_t wrong[] = {0, 1, 7, 4088, UINT64_C(1) << 47, UINT64_MAX};
@@ -230,9 +222,8 @@ static void what_is_no_code_object_ends_the_walk(void **state)
     assert_int_equal(steps_of(&f, steps), 0);
 }
 
-static void frames_in_a_circle_end(void **state)
+TEST(frames_in_a_circle_end)
 {
-    (void)state;
     struct fake f;
     struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     make(&f);
@@ -243,9 +234,8 @@ static void frames_in_a_circle_end(void **state)
     assert_in_range(steps_of(&f, steps), 1, VS_PYTHON_STEPS_MAX);
 }
 
-static void names_that_went_away_are_no_fault(void **state)
+TEST(names_that_went_away_are_no_fault)
 {
-    (void)state;
     struct fake f;
     struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     struct vs_python_place place;
@@ -265,9 +255,8 @@ static void names_that_went_away_are_no_fault(void **state)
     assert_in_range(place.function_bytes, 0, VS_PYTHON_TEXT_MAX);
 }
 
-static void an_interpreter_that_is_not_running_has_no_thread(void **state)
+TEST(an_interpreter_that_is_not_running_has_no_thread)
 {
-    (void)state;
     struct fake f;
     make(&f);
     assert_null(vs_python_thread(&f.python));
@@ -303,9 +292,8 @@ static void begin(struct fake *f, unsigned minor)
 }
 
 /* A build with another layout has another value at the id's offset. */
-static void a_state_that_is_not_this_threads_is_not_believed(void **state)
+TEST(a_state_that_is_not_this_threads_is_not_believed)
 {
-    (void)state;
     struct fake f;
     static const uint64_t others[] = {0, 1, UINT64_MAX};
     for (unsigned minor = 9; minor <= 13; minor++) {
@@ -374,9 +362,8 @@ static const char *name_of(struct vs_reader *reader, uint64_t id)
 }
 
 /* Code that is compiled again each time: the same function at ever new places. */
-static void more_places_than_are_kept_change_nothing(void **state)
+TEST(more_places_than_are_kept_change_nothing)
 {
-    (void)state;
     struct fake f;
     const char *path = scratch("places.vst");
     struct vs_recorder *r = open_python(path, 0, 1);
@@ -406,9 +393,8 @@ static void number_name(char *name, unsigned number)
     snprintf(name, 4, "%03x", number);
 }
 
-static void functions_beyond_the_last_have_no_name_which_is_said_once(void **state)
+TEST(functions_beyond_the_last_have_no_name_which_is_said_once)
 {
-    (void)state;
     struct fake f;
     char name[4], said[600];
     size_t bytes;
@@ -485,9 +471,8 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void threads_that_drop_places_lose_no_name(void **state)
+TEST(threads_that_drop_places_lose_no_name)
 {
-    (void)state;
     char name[4];
     const char *path = scratch("threads.vst");
     struct worker *workers = calloc(WORKERS, sizeof *workers);
@@ -519,22 +504,5 @@ static void threads_that_drop_places_lose_no_name(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(versions_without_a_layout_are_left_alone),
-        cmocka_unit_test(offsets_published_by_the_interpreter_count),
-        cmocka_unit_test(builds_without_description_are_left_alone),
-        cmocka_unit_test(builds_without_gil_have_more_before_each_object),
-        cmocka_unit_test(a_frame_and_the_end_of_its_run_are_found),
-        cmocka_unit_test(another_code_object_at_the_same_address_is_another_key),
-        cmocka_unit_test(code_of_another_interpreter_is_another_key),
-        cmocka_unit_test(what_is_no_code_object_ends_the_walk),
-        cmocka_unit_test(frames_in_a_circle_end),
-        cmocka_unit_test(names_that_went_away_are_no_fault),
-        cmocka_unit_test(an_interpreter_that_is_not_running_has_no_thread),
-        cmocka_unit_test(a_state_that_is_not_this_threads_is_not_believed),
-        cmocka_unit_test(more_places_than_are_kept_change_nothing),
-        cmocka_unit_test(functions_beyond_the_last_have_no_name_which_is_said_once),
-        cmocka_unit_test(threads_that_drop_places_lose_no_name),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

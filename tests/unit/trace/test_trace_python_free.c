@@ -82,9 +82,8 @@ static size_t steps_of(const struct fake *f, struct vs_python_step *steps)
     return vs_python_steps(&f->python, (const char *)f->thread, 128, steps);
 }
 
-static void a_frame_has_its_names_and_line(void **state)
+TEST(a_frame_has_its_names_and_line)
 {
-    (void)state;
     struct fake f;
     struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     struct vs_python_place place;
@@ -97,9 +96,8 @@ static void a_frame_has_its_names_and_line(void **state)
     assert_memory_equal(place.file, "abc", 3);
 }
 
-static void a_place_is_the_same_in_every_threads_copy(void **state)
+TEST(a_place_is_the_same_in_every_threads_copy)
 {
-    (void)state;
     struct fake f;
     struct vs_python_step first[VS_PYTHON_STEPS_MAX], other[VS_PYTHON_STEPS_MAX];
     for (unsigned step = 0; step < 2 * UNITS; step += 2) {
@@ -115,9 +113,8 @@ static void a_place_is_the_same_in_every_threads_copy(void **state)
     }
 }
 
-static void a_copy_that_cannot_be_means_no_frames(void **state)
+TEST(a_copy_that_cannot_be_means_no_frames)
 {
-    (void)state;
     struct fake f;
     struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     static const uint32_t beyond[] = {2, 3, 1u << 20, UINT32_MAX};
@@ -143,10 +140,5 @@ static void a_copy_that_cannot_be_means_no_frames(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_frame_has_its_names_and_line),
-        cmocka_unit_test(a_place_is_the_same_in_every_threads_copy),
-        cmocka_unit_test(a_copy_that_cannot_be_means_no_frames),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -14,9 +14,8 @@
 #include "base/vs_size.h"
 #include "trace/record/recorder_internal.h"
 
-static void a_running_trace_can_be_read(void **state)
+TEST(a_running_trace_can_be_read)
 {
-    (void)state;
     const char *path = scratch("running.vst");
     struct vs_recorder *r = open_recorder(path, 1, 0);
     for (uint64_t i = 0; i < 100000; i++) {
@@ -38,9 +37,8 @@ static void a_running_trace_can_be_read(void **state)
     vs_recorder_close(r, VS_END_EXIT, 0);
 }
 
-static void the_live_window_of_another_trace_is_ignored(void **state)
+TEST(the_live_window_of_another_trace_is_ignored)
 {
-    (void)state;
     struct vs_recorder *a = open_recorder(scratch("a.vst"), 1, 0);
     struct vs_recorder *b = open_recorder(scratch("b.vst"), 1, 0);
     struct vs_event e = {.kind = VS_EVENT_mark}, got;
@@ -61,9 +59,8 @@ static void the_live_window_of_another_trace_is_ignored(void **state)
     vs_recorder_close(b, VS_END_EXIT, 0);
 }
 
-static void the_live_window_of_an_older_version_is_recovered_from(void **state)
+TEST(the_live_window_of_an_older_version_is_recovered_from)
 {
-    (void)state;
     struct vs_recorder *r = open_recorder(scratch("old.vst"), 1, 0);
     struct vs_event e = {.kind = VS_EVENT_mark}, got;
     vs_recorder_event(r, &e);
@@ -133,9 +130,8 @@ static uint64_t read_prefix(struct vs_reader *reader)
     return n;
 }
 
-static void cut_at_every_byte_the_events_before_are_read_and_the_cut_is_reported(void **state)
+TEST(cut_at_every_byte_the_events_before_are_read_and_the_cut_is_reported)
 {
-    (void)state;
     size_t bytes;
     unsigned char *trace = small_trace(&bytes, NULL, NULL);
     uint64_t last = 0, steps = 0;
@@ -166,9 +162,8 @@ static void cut_at_every_byte_the_events_before_are_read_and_the_cut_is_reported
     free(trace);
 }
 
-static void cut_at_every_byte_with_its_live_window_nothing_in_it_is_lost(void **state)
+TEST(cut_at_every_byte_with_its_live_window_nothing_in_it_is_lost)
 {
-    (void)state;
     size_t bytes, live_bytes;
     unsigned char *live, *trace = small_trace(&bytes, &live, &live_bytes);
     struct vs_live_header header;
@@ -190,9 +185,8 @@ static void cut_at_every_byte_with_its_live_window_nothing_in_it_is_lost(void **
     free(live);
 }
 
-static void a_flipped_bit_anywhere_is_noticed_and_ends_the_trace_at_a_good_event(void **state)
+TEST(a_flipped_bit_anywhere_is_noticed_and_ends_the_trace_at_a_good_event)
 {
-    (void)state;
     size_t bytes;
     unsigned char *trace = small_trace(&bytes, NULL, NULL);
     for (size_t i = 0; i < bytes * 8; i++) {
@@ -210,9 +204,8 @@ static void a_flipped_bit_anywhere_is_noticed_and_ends_the_trace_at_a_good_event
     free(trace);
 }
 
-static void a_flipped_bit_in_the_live_window_never_crashes(void **state)
+TEST(a_flipped_bit_in_the_live_window_never_crashes)
 {
-    (void)state;
     size_t bytes, live_bytes;
     unsigned char *live, *trace = small_trace(&bytes, &live, &live_bytes);
     struct vs_live_header header;
@@ -237,9 +230,8 @@ static void a_flipped_bit_in_the_live_window_never_crashes(void **state)
     free(live);
 }
 
-static void bytes_after_the_end_are_reported_and_harmless(void **state)
+TEST(bytes_after_the_end_are_reported_and_harmless)
 {
-    (void)state;
     size_t bytes;
     unsigned char *trace = small_trace(&bytes, NULL, NULL);
     trace = realloc(trace, bytes + 10);
@@ -330,9 +322,8 @@ static uint64_t count_ranges(struct vs_reader *reader)
     return n;
 }
 
-static void a_full_disk_stops_the_recording_once_and_keeps_every_event_before(void **state)
+TEST(a_full_disk_stops_the_recording_once_and_keeps_every_event_before)
 {
-    (void)state;
     const char *path = scratch("full.vst");
     char said[2048];
     struct outcome outcome = record_until_full(path, 1500 << 10, said, sizeof said);
@@ -350,9 +341,8 @@ static void a_full_disk_stops_the_recording_once_and_keeps_every_event_before(vo
     vs_reader_close(reader);
 }
 
-static void with_less_room_the_live_window_is_smaller_and_nothing_is_lost(void **state)
+TEST(with_less_room_the_live_window_is_smaller_and_nothing_is_lost)
 {
-    (void)state;
     for (rlim_t limit = 700 << 10; limit >= 70 << 10; limit /= 2) {
         const char *path = scratch("small.vst");
         char said[2048];
@@ -366,9 +356,8 @@ static void with_less_room_the_live_window_is_smaller_and_nothing_is_lost(void *
     }
 }
 
-static void without_room_for_the_live_window_what_fits_is_kept_and_ends_well(void **state)
+TEST(without_room_for_the_live_window_what_fits_is_kept_and_ends_well)
 {
-    (void)state;
     for (rlim_t limit = 65 << 10; limit >= 5000; limit -= 3777) {
         const char *path = scratch("tight.vst");
         char said[2048], kept[64], count[VS_SIZE_TEXT_MAX];
@@ -389,9 +378,8 @@ static void without_room_for_the_live_window_what_fits_is_kept_and_ends_well(voi
     }
 }
 
-static void a_device_that_is_full_is_an_io_error_and_stays(void **state)
+TEST(a_device_that_is_full_is_an_io_error_and_stays)
 {
-    (void)state;
     struct vs_recorder_config config = {.path = "/dev/full", .compression = 1, .flush_ms = 100};
     struct vs_recorder *r = NULL;
     assert_int_equal(vs_recorder_open(&config, &r), VS_ERR_IO);
@@ -405,9 +393,8 @@ static void a_device_that_is_full_is_an_io_error_and_stays(void **state)
 
 /* --- other things programs do --- */
 
-static void a_forked_child_leaves_the_parents_trace_alone(void **state)
+TEST(a_forked_child_leaves_the_parents_trace_alone)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     const char *path = scratch("parent.vst"), *child_path = scratch("child.vst");
     struct vs_recorder *r = open_recorder(path, 1, 16);
@@ -460,9 +447,8 @@ static void a_forked_child_leaves_the_parents_trace_alone(void **state)
     vs_reader_close(reader);
 }
 
-static void a_program_that_closes_every_descriptor_gets_no_byte_of_ours(void **state)
+TEST(a_program_that_closes_every_descriptor_gets_no_byte_of_ours)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     const char *path = scratch("closed.vst"), *other = scratch("other.txt");
     pid_t pid = fork();
@@ -499,9 +485,8 @@ static void a_program_that_closes_every_descriptor_gets_no_byte_of_ours(void **s
     vs_reader_close(reader);
 }
 
-static void exit_from_a_handler_inside_the_recorder_does_not_hang(void **state)
+TEST(exit_from_a_handler_inside_the_recorder_does_not_hang)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     const char *path = scratch("inside.vst");
     pid_t pid = fork();
@@ -545,9 +530,8 @@ static void *record_until_notified(void *arg)
     return NULL;
 }
 
-static void closing_under_running_threads_is_safe_and_end_is_the_last_event(void **state)
+TEST(closing_under_running_threads_is_safe_and_end_is_the_last_event)
 {
-    (void)state;
     const char *path = scratch("busy.vst");
     for (int round = 0; round < 20; round++) {
         struct vs_recorder *r = open_recorder(path, 1, 16);
@@ -572,23 +556,5 @@ static void closing_under_running_threads_is_safe_and_end_is_the_last_event(void
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_running_trace_can_be_read),
-        cmocka_unit_test(the_live_window_of_another_trace_is_ignored),
-        cmocka_unit_test(the_live_window_of_an_older_version_is_recovered_from),
-        cmocka_unit_test(cut_at_every_byte_the_events_before_are_read_and_the_cut_is_reported),
-        cmocka_unit_test(cut_at_every_byte_with_its_live_window_nothing_in_it_is_lost),
-        cmocka_unit_test(a_flipped_bit_anywhere_is_noticed_and_ends_the_trace_at_a_good_event),
-        cmocka_unit_test(a_flipped_bit_in_the_live_window_never_crashes),
-        cmocka_unit_test(bytes_after_the_end_are_reported_and_harmless),
-        cmocka_unit_test(a_full_disk_stops_the_recording_once_and_keeps_every_event_before),
-        cmocka_unit_test(with_less_room_the_live_window_is_smaller_and_nothing_is_lost),
-        cmocka_unit_test(without_room_for_the_live_window_what_fits_is_kept_and_ends_well),
-        cmocka_unit_test(a_device_that_is_full_is_an_io_error_and_stays),
-        cmocka_unit_test(a_forked_child_leaves_the_parents_trace_alone),
-        cmocka_unit_test(a_program_that_closes_every_descriptor_gets_no_byte_of_ours),
-        cmocka_unit_test(exit_from_a_handler_inside_the_recorder_does_not_hang),
-        cmocka_unit_test(closing_under_running_threads_is_safe_and_end_is_the_last_event),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

@@ -93,9 +93,8 @@ static size_t directory(const char *path, struct vs_directory_entry **entries)
     return n;
 }
 
-static void test_added_frames_are_found_and_events_stay(void **state)
+TEST(test_added_frames_are_found_and_events_stay)
 {
-    (void)state;
     const char *path = scratch("a.vst");
     uint64_t before, after, reason;
     struct vs_directory_entry *entries;
@@ -148,9 +147,8 @@ static void killed_trace(const char *path, unsigned events)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-static void test_killed_trace_becomes_whole(void **state)
+TEST(test_killed_trace_becomes_whole)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     static const unsigned lengths[] = {0, 1, 900, 60000, 200000};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -200,9 +198,8 @@ static uint64_t end_of_first_frame(const char *path)
     return end;
 }
 
-static void test_cut_and_damaged_traces(void **state)
+TEST(test_cut_and_damaged_traces)
 {
-    (void)state;
     size_t bytes;
     uint64_t before, after, reason;
     char why[VS_READER_WHY_MAX];
@@ -275,9 +272,8 @@ static void test_cut_and_damaged_traces(void **state)
     free(data);
 }
 
-static void test_a_link_leads_to_the_live_window_too(void **state)
+TEST(test_a_link_leads_to_the_live_window_too)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     uint64_t before, after, reason;
     assert_int_equal(mkdir(scratch("elsewhere"), 0700), 0);
@@ -293,9 +289,8 @@ static void test_a_link_leads_to_the_live_window_too(void **state)
     assert_int_equal(unlink(scratch("link.vst")), 0);
 }
 
-static void test_failure_leaves_everything(void **state)
+TEST(test_failure_leaves_everything)
 {
-    (void)state;
     char why[VS_READER_WHY_MAX];
     struct vs_rewrite *w;
     size_t bytes, again;
@@ -328,9 +323,8 @@ static void test_failure_leaves_everything(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void test_recorded_now_is_refused(void **state)
+TEST(test_recorded_now_is_refused)
 {
-    (void)state;
     char why[VS_READER_WHY_MAX];
     struct vs_rewrite *w;
     const char *path = scratch("now.vst");
@@ -341,9 +335,8 @@ static void test_recorded_now_is_refused(void **state)
 }
 
 /* A killed trace whose file lost its last frames: FILE.live holds later ones. */
-static void test_live_is_kept_where_it_is_not_all_taken(void **state)
+TEST(test_live_is_kept_where_it_is_not_all_taken)
 {
-    (void)state;
     SKIP_UNDER_TSAN();
     const char *path = scratch("gap.vst");
     struct vs_rewrite *w;
@@ -356,9 +349,8 @@ static void test_live_is_kept_where_it_is_not_all_taken(void **state)
     assert_int_equal(access(scratch("gap.vst.live"), F_OK), 0);
 }
 
-static void test_of_two_at_once_one_fails(void **state)
+TEST(test_of_two_at_once_one_fails)
 {
-    (void)state;
     const char *path = scratch("two.vst");
     struct vs_rewrite *a, *b;
     char why[VS_READER_WHY_MAX] = "";
@@ -388,9 +380,8 @@ static void test_of_two_at_once_one_fails(void **state)
     free(first);
 }
 
-static void test_what_the_dead_left_is_removed(void **state)
+TEST(test_what_the_dead_left_is_removed)
 {
-    (void)state;
     const char *path = scratch("dead.vst");
     struct vs_rewrite *w;
     char why[VS_READER_WHY_MAX] = "", name[64], mine[64];
@@ -417,9 +408,8 @@ static void test_what_the_dead_left_is_removed(void **state)
     assert_int_equal(unlink(scratch(".dead.vst.notes.new")), 0);
 }
 
-static void test_owner_stays(void **state)
+TEST(test_owner_stays)
 {
-    (void)state;
     const char *path = scratch("owner.vst");
     struct stat st;
     make_trace(path);
@@ -450,9 +440,8 @@ static uint64_t directory_at(const char *path, size_t *count)
     return extension.directory_offset;
 }
 
-static void test_a_damaged_directory_is_none(void **state)
+TEST(test_a_damaged_directory_is_none)
 {
-    (void)state;
     const char *path = scratch("directory.vst");
     uint64_t before, after, reason;
     struct vs_directory_entry *entries;
@@ -474,9 +463,8 @@ static void test_a_damaged_directory_is_none(void **state)
     }
 }
 
-static void test_entries_are_not_copied_twice_nor_for_events(void **state)
+TEST(test_entries_are_not_copied_twice_nor_for_events)
 {
-    (void)state;
     const char *path = scratch("entries.vst");
     uint64_t before, after, reason;
     struct vs_directory_entry *entries;
@@ -515,19 +503,5 @@ static void test_entries_are_not_copied_twice_nor_for_events(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_added_frames_are_found_and_events_stay),
-        cmocka_unit_test(test_killed_trace_becomes_whole),
-        cmocka_unit_test(test_cut_and_damaged_traces),
-        cmocka_unit_test(test_a_link_leads_to_the_live_window_too),
-        cmocka_unit_test(test_failure_leaves_everything),
-        cmocka_unit_test(test_recorded_now_is_refused),
-        cmocka_unit_test(test_live_is_kept_where_it_is_not_all_taken),
-        cmocka_unit_test(test_of_two_at_once_one_fails),
-        cmocka_unit_test(test_what_the_dead_left_is_removed),
-        cmocka_unit_test(test_owner_stays),
-        cmocka_unit_test(test_a_damaged_directory_is_none),
-        cmocka_unit_test(test_entries_are_not_copied_twice_nor_for_events),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

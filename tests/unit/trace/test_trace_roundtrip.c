@@ -25,9 +25,8 @@ static void fill(struct vs_event *e, uint32_t kind, uint64_t *seed, uint64_t str
     }
 }
 
-static void every_kind_comes_back_with_all_its_fields(void **state)
+TEST(every_kind_comes_back_with_all_its_fields)
 {
-    (void)state;
     for (unsigned level = 0; level <= 1; level++) {
         struct vs_recorder *r = open_recorder(scratch("kinds.vst"), level, 0);
         char name[32];
@@ -81,9 +80,8 @@ static void every_kind_comes_back_with_all_its_fields(void **state)
     }
 }
 
-static void given_times_are_kept_and_never_decrease(void **state)
+TEST(given_times_are_kept_and_never_decrease)
 {
-    (void)state;
     struct vs_recorder *r = open_recorder(scratch("time.vst"), 1, 0);
     uint64_t now = vs_clock_ns() + 1000000000;
     uint64_t given[] = {now, now, now + 5, now + 3, now + 7}, kept[] = {0, 0, 5, 5, 7};
@@ -102,9 +100,8 @@ static void given_times_are_kept_and_never_decrease(void **state)
     vs_reader_close(reader);
 }
 
-static void thread_and_time_are_filled_in(void **state)
+TEST(thread_and_time_are_filled_in)
 {
-    (void)state;
     struct vs_recorder *r = open_recorder(scratch("fill.vst"), 1, 0);
     uint64_t before = vs_clock_ns();
     struct vs_event e = {.kind = VS_EVENT_mark};
@@ -114,9 +111,8 @@ static void thread_and_time_are_filled_in(void **state)
     vs_recorder_close(r, VS_END_EXIT, 0);
 }
 
-static void strings_are_defined_once_and_made_valid_utf8(void **state)
+TEST(strings_are_defined_once_and_made_valid_utf8)
 {
-    (void)state;
     struct vs_recorder *r = open_recorder(scratch("strings.vst"), 1, 0);
     static const struct {
         const char *text;
@@ -178,9 +174,8 @@ static void big_event(struct vs_event *e, uint64_t i)
 
 #define BIG 1000000
 
-static void a_million_events_come_back_equal_stored_and_compressed(void **state)
+TEST(a_million_events_come_back_equal_stored_and_compressed)
 {
-    (void)state;
     uint64_t sizes[2];
     for (unsigned level = 0; level <= 1; level++) {
         struct vs_recorder *r = open_recorder(scratch("big.vst"), level, 0);
@@ -239,9 +234,8 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void threads_keep_their_order_and_time_never_goes_back(void **state)
+TEST(threads_keep_their_order_and_time_never_goes_back)
 {
-    (void)state;
     struct vs_recorder *r = open_recorder(scratch("threads.vst"), 1, 0);
     struct worker workers[THREADS];
     pthread_t threads[THREADS];
@@ -276,9 +270,8 @@ static void threads_keep_their_order_and_time_never_goes_back(void **state)
     vs_reader_close(reader);
 }
 
-static void flush_puts_everything_before_it_into_the_file(void **state)
+TEST(flush_puts_everything_before_it_into_the_file)
 {
-    (void)state;
     const char *path = scratch("flush.vst");
     struct vs_recorder *r = open_recorder(path, 1, 0);
     struct vs_event e = {.kind = VS_EVENT_mark}, got;
@@ -299,9 +292,8 @@ static void flush_puts_everything_before_it_into_the_file(void **state)
     vs_recorder_close(r, VS_END_EXIT, 0);
 }
 
-static void an_old_window_is_written_without_being_full(void **state)
+TEST(an_old_window_is_written_without_being_full)
 {
-    (void)state;
     const char *path = scratch("old.vst");
     struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 20};
     struct vs_recorder *r = NULL;
@@ -319,9 +311,8 @@ static void an_old_window_is_written_without_being_full(void **state)
     vs_recorder_close(r, VS_END_EXIT, 0);
 }
 
-static void late_calls_do_nothing(void **state)
+TEST(late_calls_do_nothing)
 {
-    (void)state;
     struct vs_recorder *r = open_recorder(scratch("late.vst"), 1, 16);
     vs_recorder_close(r, VS_END_EXIT, 0);
     struct stat before, after;
@@ -338,9 +329,8 @@ static void late_calls_do_nothing(void **state)
     assert_int_equal(before.st_size, after.st_size);
 }
 
-static void an_existing_file_is_replaced_and_private(void **state)
+TEST(an_existing_file_is_replaced_and_private)
 {
-    (void)state;
     const char *path = scratch("there.vst");
     spit(path, "something else", 14);
     chmod(path, 0644);
@@ -359,9 +349,8 @@ static void an_existing_file_is_replaced_and_private(void **state)
     vs_reader_close(reader);
 }
 
-static void a_path_that_cannot_be_created_is_an_io_error(void **state)
+TEST(a_path_that_cannot_be_created_is_an_io_error)
 {
-    (void)state;
     struct vs_recorder_config config = {.path = scratch("no/such/dir/x.vst")};
     struct vs_recorder *r = NULL;
     assert_int_equal(vs_recorder_open(&config, &r), VS_ERR_IO);
@@ -372,18 +361,5 @@ static void a_path_that_cannot_be_created_is_an_io_error(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_comes_back_with_all_its_fields),
-        cmocka_unit_test(given_times_are_kept_and_never_decrease),
-        cmocka_unit_test(thread_and_time_are_filled_in),
-        cmocka_unit_test(strings_are_defined_once_and_made_valid_utf8),
-        cmocka_unit_test(a_million_events_come_back_equal_stored_and_compressed),
-        cmocka_unit_test(threads_keep_their_order_and_time_never_goes_back),
-        cmocka_unit_test(flush_puts_everything_before_it_into_the_file),
-        cmocka_unit_test(an_old_window_is_written_without_being_full),
-        cmocka_unit_test(late_calls_do_nothing),
-        cmocka_unit_test(an_existing_file_is_replaced_and_private),
-        cmocka_unit_test(a_path_that_cannot_be_created_is_an_io_error),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

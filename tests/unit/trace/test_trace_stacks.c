@@ -106,9 +106,8 @@ static void assert_symbol(const struct vs_symbol *s, const char *function, unsig
     assert_string_equal(s->module, "test_trace_stacks");
 }
 
-static void a_known_chain_is_named_with_lines_and_inlines(void **state)
+TEST(a_known_chain_is_named_with_lines_and_inlines)
 {
-    (void)state;
     const char *path = scratch("chain.vst");
     struct call call = {open_recorder(path, 1, 64), 0, 0};
     outer(&call);
@@ -130,9 +129,8 @@ static void a_known_chain_is_named_with_lines_and_inlines(void **state)
     vs_reader_close(reader);
 }
 
-static void skip_leaves_out_the_innermost_frames(void **state)
+TEST(skip_leaves_out_the_innermost_frames)
 {
-    (void)state;
     const char *path = scratch("skip.vst");
     struct call call = {open_recorder(path, 1, 64), 0, 2};
     outer(&call);
@@ -144,9 +142,8 @@ static void skip_leaves_out_the_innermost_frames(void **state)
     vs_reader_close(reader);
 }
 
-static void the_same_stack_has_the_same_id_and_is_written_once(void **state)
+TEST(the_same_stack_has_the_same_id_and_is_written_once)
 {
-    (void)state;
     const char *path = scratch("same.vst");
     struct call call = {open_recorder(path, 1, 64), 0, 0};
     uint64_t ids[3] = {0};
@@ -167,9 +164,8 @@ static void the_same_stack_has_the_same_id_and_is_written_once(void **state)
     vs_reader_close(finish(call.recorder, path, call.stack));
 }
 
-static void depth_is_limited_to_the_innermost_frames(void **state)
+TEST(depth_is_limited_to_the_innermost_frames)
 {
-    (void)state;
     const char *path = scratch("deep.vst");
     struct call call = {open_recorder(path, 1, 100), 0, 0};
     deep(&call, 500);
@@ -196,9 +192,8 @@ static const char *plugin_path(void)
 
 typedef void plugin_function(void (*)(void *), void *);
 
-static void a_library_loaded_later_becomes_a_module(void **state)
+TEST(a_library_loaded_later_becomes_a_module)
 {
-    (void)state;
     const char *path = scratch("plugin.vst");
     struct call call = {open_recorder(path, 1, 64), 0, 0};
     outer(&call);
@@ -239,9 +234,8 @@ static void a_library_loaded_later_becomes_a_module(void **state)
     vs_reader_close(reader);
 }
 
-static void without_debug_information_the_symbol_table_names_and_cxx_is_demangled(void **state)
+TEST(without_debug_information_the_symbol_table_names_and_cxx_is_demangled)
 {
-    (void)state;
     const char *path = scratch("plain.vst");
     struct call call = {open_recorder(path, 1, 64), 0, 0};
     void *plain = dlopen(built("libvs_victim_plain.so"), RTLD_NOW);
@@ -282,9 +276,8 @@ __attribute__((noinline)) static uint64_t program(struct vs_recorder *r)
     return id;
 }
 
-static void frames_of_the_recording_library_are_left_out_wherever_they_are(void **state)
+TEST(frames_of_the_recording_library_are_left_out_wherever_they_are)
 {
-    (void)state;
     const char *path = scratch("own.vst");
     void *library = dlopen(built("libvs_victim_recorder.so"), RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
@@ -310,9 +303,8 @@ static void frames_of_the_recording_library_are_left_out_wherever_they_are(void 
     vs_reader_close(reader);
 }
 
-static void nothing_of_libunwind_enters_the_programs_scope(void **state)
+TEST(nothing_of_libunwind_enters_the_programs_scope)
 {
-    (void)state;
     struct call call = {open_recorder(scratch("scope.vst"), 1, 64), 0, 0};
     outer(&call);
     assert_true(call.stack != 0); /* it is loaded */
@@ -321,9 +313,8 @@ static void nothing_of_libunwind_enters_the_programs_scope(void **state)
     vs_recorder_close(call.recorder, VS_END_EXIT, 0);
 }
 
-static void a_module_that_is_gone_or_differs_is_an_offset_and_counted(void **state)
+TEST(a_module_that_is_gone_or_differs_is_an_offset_and_counted)
 {
-    (void)state;
     const char *path = scratch("gone.vst"), *copy = scratch("libgone.so");
     size_t bytes;
     unsigned char *data = slurp(plugin_path(), &bytes);
@@ -358,9 +349,8 @@ static void a_module_that_is_gone_or_differs_is_an_offset_and_counted(void **sta
     vs_reader_close(reader);
 }
 
-static void a_pc_in_no_module_is_an_address(void **state)
+TEST(a_pc_in_no_module_is_an_address)
 {
-    (void)state;
     const char *path = scratch("jit.vst");
     struct call call = {open_recorder(path, 1, 64), 0, 0};
     outer(&call);
@@ -381,9 +371,8 @@ static void a_pc_in_no_module_is_an_address(void **state)
     vs_reader_close(reader);
 }
 
-static void no_stacks_when_they_are_off(void **state)
+TEST(no_stacks_when_they_are_off)
 {
-    (void)state;
     struct vs_recorder *r = open_recorder(scratch("off.vst"), 1, 0);
     assert_int_equal(vs_recorder_stack(r, 0), 0);
     vs_recorder_close(r, VS_END_EXIT, 0);
@@ -410,9 +399,8 @@ static void *capture_many(void *arg)
     return NULL;
 }
 
-static void capture_while_libraries_come_and_go_neither_hangs_nor_damages(void **state)
+TEST(capture_while_libraries_come_and_go_neither_hangs_nor_damages)
 {
-    (void)state;
     const char *path = scratch("reload.vst");
     struct call call = {open_recorder(path, 1, 64), 0, 0};
     pthread_t loader, threads[3];
@@ -435,19 +423,5 @@ static void capture_while_libraries_come_and_go_neither_hangs_nor_damages(void *
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_known_chain_is_named_with_lines_and_inlines),
-        cmocka_unit_test(skip_leaves_out_the_innermost_frames),
-        cmocka_unit_test(the_same_stack_has_the_same_id_and_is_written_once),
-        cmocka_unit_test(depth_is_limited_to_the_innermost_frames),
-        cmocka_unit_test(a_library_loaded_later_becomes_a_module),
-        cmocka_unit_test(without_debug_information_the_symbol_table_names_and_cxx_is_demangled),
-        cmocka_unit_test(frames_of_the_recording_library_are_left_out_wherever_they_are),
-        cmocka_unit_test(nothing_of_libunwind_enters_the_programs_scope),
-        cmocka_unit_test(a_module_that_is_gone_or_differs_is_an_offset_and_counted),
-        cmocka_unit_test(a_pc_in_no_module_is_an_address),
-        cmocka_unit_test(no_stacks_when_they_are_off),
-        cmocka_unit_test(capture_while_libraries_come_and_go_neither_hangs_nor_damages),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

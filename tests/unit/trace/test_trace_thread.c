@@ -51,12 +51,11 @@ static void record(struct vs_recorder *r, unsigned count)
     }
 }
 
-static void much_thread_local_data_leaves_it_its_stack(void **state)
+TEST(much_thread_local_data_leaves_it_its_stack)
 {
     const char *path = scratch("large.vst");
     struct vs_event event;
     unsigned seen = 0;
-    (void)state;
     large[0] = 1;
     struct vs_recorder *r = open_recorder(path, 1, 0);
     assert_int_not_equal(await_writer_thread(), 0);
@@ -88,11 +87,10 @@ static void *record_in_real_time(void *arg)
     return NULL;
 }
 
-static void a_real_time_policy_stays_the_programs(void **state)
+TEST(a_real_time_policy_stays_the_programs)
 {
     struct real_time found = {.refused = -1};
     pthread_t thread;
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, record_in_real_time, &found), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     if (found.refused)
@@ -102,9 +100,5 @@ static void a_real_time_policy_stays_the_programs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(much_thread_local_data_leaves_it_its_stack),
-        cmocka_unit_test(a_real_time_policy_stays_the_programs),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

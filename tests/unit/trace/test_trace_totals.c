@@ -95,9 +95,8 @@ static void assert_written(struct vs_recorder *r)
     vs_recorder_release(r);
 }
 
-static void what_threads_count_while_others_wait_is_recorded_once(void **state)
+TEST(what_threads_count_while_others_wait_is_recorded_once)
 {
-    (void)state;
     const char *path = scratch("totals.vst");
     struct vs_recorder_config config = {.path = path, .compression = 19, .flush_ms = 1000,
                                         .window_bytes = 1, .min_size = UINT64_C(1) << 40};
@@ -134,8 +133,5 @@ static void what_threads_count_while_others_wait_is_recorded_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_threads_count_while_others_wait_is_recorded_once),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

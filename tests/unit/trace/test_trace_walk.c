@@ -110,9 +110,8 @@ static void *on_a_thread(void *arg)
     return arg;
 }
 
-static void every_kind_of_frame_is_walked_as_libunwind_does(void **state)
+TEST(every_kind_of_frame_is_walked_as_libunwind_does)
 {
-    (void)state;
     int numbers[] = {5, 3, 8, 1, 9, 2};
     pthread_t thread;
     assert_true(vs_unwind_load());
@@ -133,9 +132,8 @@ static void every_kind_of_frame_is_walked_as_libunwind_does(void **state)
 }
 
 /* The list of mappings is read in small pieces: a line may be longer than one. */
-static void a_stack_is_found_behind_a_mapping_with_a_long_name(void **state)
+TEST(a_stack_is_found_behind_a_mapping_with_a_long_name)
 {
-    (void)state;
     char path[3200];
     pthread_t thread;
     if (!THREADS_UNWIND)
@@ -182,9 +180,8 @@ static void raise_with(int flags)
     sigaction(SIGUSR1, &before, NULL);
 }
 
-static void a_signal_is_walked_on_one_stack_and_left_to_libunwind_on_two(void **state)
+TEST(a_signal_is_walked_on_one_stack_and_left_to_libunwind_on_two)
 {
-    (void)state;
     static char other[65536];
     stack_t alternate = {.ss_sp = other, .ss_size = sizeof other}, before;
     compared = walked = 0;
@@ -296,9 +293,8 @@ __attribute__((noinline)) static void from_one_of_four(unsigned which)
     }
 }
 
-static void one_stack_has_one_id_and_no_other_stack_has_it(void **state)
+TEST(one_stack_has_one_id_and_no_other_stack_has_it)
 {
-    (void)state;
     recorder = open_recorder(scratch("walk.vst"), 1, FRAMES);
     seen_count = leaves = 0;
     state_of_random = 7;
@@ -314,13 +310,7 @@ static void one_stack_has_one_id_and_no_other_stack_has_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_frame_is_walked_as_libunwind_does),
-        cmocka_unit_test(a_stack_is_found_behind_a_mapping_with_a_long_name),
-        cmocka_unit_test(a_signal_is_walked_on_one_stack_and_left_to_libunwind_on_two),
-        cmocka_unit_test(one_stack_has_one_id_and_no_other_stack_has_it),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }
 
 #else

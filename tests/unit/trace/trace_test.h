@@ -6,21 +6,16 @@
 #define VS_TRACE_TEST_H
 
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/cmocka_test.h"
 #include "base/vs_clock.h"
 #include "trace/read/reader.h"
 #include "trace/read/reader_internal.h"

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Places on a virtual axis, compared with a list of all that is placed. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "viewer/html/address_axis.h"
 
 #define PLACED_MAX 300
@@ -46,9 +41,8 @@ static uint64_t lowest(const struct placed *list, size_t count, uint64_t size)
     return best;
 }
 
-static void each_has_the_lowest_free_place(void **state)
+TEST(each_has_the_lowest_free_place)
 {
-    (void)state;
     struct vs_axis axis = {0};
     struct placed list[PLACED_MAX];
     size_t count = 0;
@@ -72,9 +66,8 @@ static void each_has_the_lowest_free_place(void **state)
     vs_axis_free(&axis);
 }
 
-static void all_of_it_is_free_again(void **state)
+TEST(all_of_it_is_free_again)
 {
-    (void)state;
     struct vs_axis axis = {0};
     uint64_t places[64], first;
     for (int i = 0; i < 64; i++)
@@ -98,9 +91,8 @@ static unsigned depth_of(const struct vs_axis *axis, uint32_t gap, unsigned abov
 
 /* Frees every second block in the order that would make the tree a list if the priorities were a
  * fixed hash of the gap's index: a trace may have been made for that. */
-static void no_order_of_frees_makes_the_tree_a_list(void **state)
+TEST(no_order_of_frees_makes_the_tree_a_list)
 {
-    (void)state;
     struct vs_axis axis = {0};
     uint64_t place;
     for (uint32_t i = 0; i < 2 * GAPS; i++)
@@ -115,9 +107,8 @@ static void no_order_of_frees_makes_the_tree_a_list(void **state)
     vs_axis_free(&axis);
 }
 
-static void sizes_that_no_device_has_are_refused_without_harm(void **state)
+TEST(sizes_that_no_device_has_are_refused_without_harm)
 {
-    (void)state;
     struct vs_axis axis = {0};
     uint64_t place = 5;
     assert_int_equal(vs_axis_take(&axis, UINT64_MAX, &place), VS_OK);
@@ -129,11 +120,5 @@ static void sizes_that_no_device_has_are_refused_without_harm(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_has_the_lowest_free_place),
-        cmocka_unit_test(all_of_it_is_free_again),
-        cmocka_unit_test(no_order_of_frees_makes_the_tree_a_list),
-        cmocka_unit_test(sizes_that_no_device_has_are_refused_without_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -3,17 +3,11 @@
  * The data of a page, decoded by another reading of the format, compared with the report of the same
  * trace: sums of live blocks, places, windows, and names that try to leave their element. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/cmocka_test.h"
 #include "support/page_decode.h"
 #include "support/trace_builder.h"
 #include "viewer/html/page.h"
@@ -162,9 +156,8 @@ static uint64_t next_random(uint64_t *random)
     return *random >> 33;
 }
 
-static void live_blocks_add_up_to_the_peak_and_never_overlap(void **state)
+TEST(live_blocks_add_up_to_the_peak_and_never_overlap)
 {
-    (void)state;
     struct vs_builder b;
     struct page page;
     uint64_t sizes[40] = {0}, random = 3;
@@ -195,9 +188,8 @@ static uint64_t axis_of(const struct page *page, size_t device)
 }
 
 /* The page lists devices by the driver's numbers, whichever is used first. */
-static void a_device_keeps_its_figures_if_another_is_used_first(void **state)
+TEST(a_device_keeps_its_figures_if_another_is_used_first)
 {
-    (void)state;
     struct vs_builder b;
     struct page page;
     size_t count;
@@ -233,9 +225,8 @@ static void a_device_keeps_its_figures_if_another_is_used_first(void **state)
     drop(&b, &page);
 }
 
-static void a_block_lies_in_its_segment(void **state)
+TEST(a_block_lies_in_its_segment)
 {
-    (void)state;
     struct vs_builder b;
     struct page page;
     size_t count, segments;
@@ -282,9 +273,8 @@ static void put_tensor(struct vs_builder *b, uint64_t addr, uint64_t size, bool 
     vs_builder_event(b, event);
 }
 
-static void memory_that_holds_tensors_is_a_segment(void **state)
+TEST(memory_that_holds_tensors_is_a_segment)
 {
-    (void)state;
     struct vs_builder b;
     struct page page;
     size_t segments;
@@ -324,9 +314,8 @@ static void put_mapping(struct vs_builder *b, uint64_t addr, uint64_t size, bool
     vs_builder_event(b, event);
 }
 
-static void a_block_over_two_mappings_is_one_rectangle(void **state)
+TEST(a_block_over_two_mappings_is_one_rectangle)
 {
-    (void)state;
     struct vs_builder b;
     struct page page;
     size_t segments;
@@ -357,9 +346,8 @@ static void a_block_over_two_mappings_is_one_rectangle(void **state)
     drop(&b, &page);
 }
 
-static void mappings_of_two_devices_side_by_side_have_places_on_two_axes(void **state)
+TEST(mappings_of_two_devices_side_by_side_have_places_on_two_axes)
 {
-    (void)state;
     struct vs_builder b;
     struct page page;
     size_t count;
@@ -389,9 +377,8 @@ static void mappings_of_two_devices_side_by_side_have_places_on_two_axes(void **
     drop(&b, &page);
 }
 
-static void a_window_has_what_was_live_at_its_start(void **state)
+TEST(a_window_has_what_was_live_at_its_start)
 {
-    (void)state;
     struct vs_builder b;
     struct page page;
     vs_builder_open(&b, "observe");
@@ -419,9 +406,8 @@ static void a_window_has_what_was_live_at_its_start(void **state)
 }
 
 /* The kinds of tensors that are freed before the window are decided before it has rows. */
-static void tensors_that_end_before_the_window_have_no_rows(void **state)
+TEST(tensors_that_end_before_the_window_have_no_rows)
 {
-    (void)state;
     struct vs_builder b;
     struct page page;
     vs_builder_open(&b, "observe");
@@ -445,9 +431,8 @@ static void tensors_that_end_before_the_window_have_no_rows(void **state)
 }
 
 /* Kinds are read on to the trace's end; the ranges are those of the window nevertheless. */
-static void a_window_has_the_ranges_that_are_open_at_its_end(void **state)
+TEST(a_window_has_the_ranges_that_are_open_at_its_end)
 {
-    (void)state;
     struct vs_builder b;
     struct page page;
     size_t count;
@@ -473,9 +458,8 @@ static void a_window_has_the_ranges_that_are_open_at_its_end(void **state)
 
 /* PyTorch's steps begin where the one before ends: a step and a forward phase were drawn from the end of
  * the last step to the exit. */
-static void a_step_that_was_only_prepared_is_not_drawn(void **state)
+TEST(a_step_that_was_only_prepared_is_not_drawn)
 {
-    (void)state;
     struct vs_builder b;
     struct page page;
     size_t steps, ranges;
@@ -500,9 +484,8 @@ static void a_step_that_was_only_prepared_is_not_drawn(void **state)
     drop(&b, &page);
 }
 
-static void a_trace_above_the_limit_is_shown_around_its_peak(void **state)
+TEST(a_trace_above_the_limit_is_shown_around_its_peak)
 {
-    (void)state;
     struct vs_builder b;
     struct page page;
     vs_builder_open(&b, "observe");
@@ -535,9 +518,8 @@ static size_t times(const char *text, const char *part)
 }
 
 /* Names that end the element, the script or the string they are in, and names of 64 KiB. */
-static void names_stay_data_whatever_they_contain(void **state)
+TEST(names_stay_data_whatever_they_contain)
 {
-    (void)state;
     static const char *const names[] = {
         "</script><script>alert(1)</script>", "<!--<script>", "\"'`\\", "\x01\x1f\x7f\x1b[31m",
         "\xff\xfe\xc0\x80", "]]>&lt;&amp;", "\xe2\x80\xa8line\xe2\x80\xa9", "${alert(1)}"};
@@ -582,9 +564,8 @@ static void names_stay_data_whatever_they_contain(void **state)
     drop(&b, &page);
 }
 
-static void long_sections_are_split_and_join_again(void **state)
+TEST(long_sections_are_split_and_join_again)
 {
-    (void)state;
     struct vs_column columns[2] = {{.name = "a", .type = VS_COLUMN_DELTA},
                                    {.name = "b", .type = VS_COLUMN_VARINT}};
     struct vs_section section = {.name = "blocks", .columns = columns, .column_count = 2};
@@ -626,9 +607,8 @@ static void long_sections_are_split_and_join_again(void **state)
     vs_section_free(&section);
 }
 
-static void an_empty_trace_has_a_page(void **state)
+TEST(an_empty_trace_has_a_page)
 {
-    (void)state;
     struct vs_builder b;
     struct page page;
     size_t count;
@@ -642,21 +622,5 @@ static void an_empty_trace_has_a_page(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(live_blocks_add_up_to_the_peak_and_never_overlap),
-        cmocka_unit_test(a_device_keeps_its_figures_if_another_is_used_first),
-        cmocka_unit_test(a_block_lies_in_its_segment),
-        cmocka_unit_test(memory_that_holds_tensors_is_a_segment),
-        cmocka_unit_test(a_block_over_two_mappings_is_one_rectangle),
-        cmocka_unit_test(mappings_of_two_devices_side_by_side_have_places_on_two_axes),
-        cmocka_unit_test(a_window_has_what_was_live_at_its_start),
-        cmocka_unit_test(tensors_that_end_before_the_window_have_no_rows),
-        cmocka_unit_test(a_window_has_the_ranges_that_are_open_at_its_end),
-        cmocka_unit_test(a_step_that_was_only_prepared_is_not_drawn),
-        cmocka_unit_test(a_trace_above_the_limit_is_shown_around_its_peak),
-        cmocka_unit_test(names_stay_data_whatever_they_contain),
-        cmocka_unit_test(long_sections_are_split_and_join_again),
-        cmocka_unit_test(an_empty_trace_has_a_page),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -16,9 +16,8 @@ const bool diff_subject_is_ours = true;
 
 #define REACH(...) {__VA_ARGS__, MODEL_MECHANISM_COUNT}
 
-static void the_default_configuration_agrees_with_the_model(void **state)
+TEST(the_default_configuration_agrees_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .capacity = 400 * DIFF_MIB, .largest = 27,
         .reach = REACH(MODEL_hit, MODEL_split, MODEL_tail, MODEL_merge, MODEL_segment,
@@ -28,9 +27,8 @@ static void the_default_configuration_agrees_with_the_model(void **state)
 }
 
 /* Most steps here take the paths that need only one stream's lock. */
-static void streams_that_share_nothing_agree_with_the_model(void **state)
+TEST(streams_that_share_nothing_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.max_split_size = 60 * DIFF_MIB}, .capacity = 900 * DIFF_MIB, .largest = 26,
         .alone = true,
@@ -39,9 +37,8 @@ static void streams_that_share_nothing_agree_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void expandable_streams_that_share_nothing_agree_with_the_model(void **state)
+TEST(expandable_streams_that_share_nothing_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.expandable_segments = true}, .capacity = 900 * DIFF_MIB, .largest = 26,
         .alone = true,
@@ -50,9 +47,8 @@ static void expandable_streams_that_share_nothing_agree_with_the_model(void **st
     diff_suite(__func__, &c);
 }
 
-static void max_split_size_agrees_with_the_model(void **state)
+TEST(max_split_size_agrees_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.max_split_size = 20 * DIFF_MIB, .max_non_split_rounding = 10 * DIFF_MIB},
         .capacity = 500 * DIFF_MIB, .largest = 27,
@@ -62,9 +58,8 @@ static void max_split_size_agrees_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void rounding_to_divisions_agrees_with_the_model(void **state)
+TEST(rounding_to_divisions_agrees_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.max_split_size = 33 * DIFF_MIB,
                       .roundup_power2_divisions = {4, 2, 8, 16, 1, 0, 2, 4, 4, 4, 4, 4, 4, 4, 4,
@@ -74,9 +69,8 @@ static void rounding_to_divisions_agrees_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void fraction_and_garbage_collection_agree_with_the_model(void **state)
+TEST(fraction_and_garbage_collection_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.memory_fraction = 0.8, .garbage_collection_threshold = 0.6},
         .capacity = 600 * DIFF_MIB, .largest = 27, .fractions = true,
@@ -85,9 +79,8 @@ static void fraction_and_garbage_collection_agree_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void all_options_together_agree_with_the_model(void **state)
+TEST(all_options_together_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.memory_fraction = 0.9, .garbage_collection_threshold = 0.5,
                       .max_split_size = 24 * DIFF_MIB,
@@ -99,9 +92,8 @@ static void all_options_together_agree_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void reuse_after_synchronisation_agrees_with_the_model(void **state)
+TEST(reuse_after_synchronisation_agrees_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.reuse = VS_REUSE_AFTER_SYNC}, .capacity = 400 * DIFF_MIB, .largest = 27,
         .failures = true,
@@ -110,9 +102,8 @@ static void reuse_after_synchronisation_agrees_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void a_failing_device_leaves_both_the_same(void **state)
+TEST(a_failing_device_leaves_both_the_same)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.max_split_size = 24 * DIFF_MIB},
         .capacity = 500 * DIFF_MIB, .largest = 27, .failures = true, .abandons = true,
@@ -121,9 +112,8 @@ static void a_failing_device_leaves_both_the_same(void **state)
     diff_suite(__func__, &c);
 }
 
-static void expandable_segments_agree_with_the_model(void **state)
+TEST(expandable_segments_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.expandable_segments = true}, .capacity = 400 * DIFF_MIB, .largest = 27,
         .reach = REACH(MODEL_range, MODEL_range_released, MODEL_map, MODEL_map_joined,
@@ -133,9 +123,8 @@ static void expandable_segments_agree_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void gaps_in_expandable_segments_are_filled_as_in_the_model(void **state)
+TEST(gaps_in_expandable_segments_are_filled_as_in_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.expandable_segments = true}, .capacity = 500 * DIFF_MIB, .largest = 28,
         .restless = true, .failures = true,
@@ -143,9 +132,8 @@ static void gaps_in_expandable_segments_are_filled_as_in_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void expandable_segments_and_options_agree_with_the_model(void **state)
+TEST(expandable_segments_and_options_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.expandable_segments = true, .memory_fraction = 0.9,
                       .garbage_collection_threshold = 0.5, .max_split_size = 40 * DIFF_MIB,
@@ -158,9 +146,8 @@ static void expandable_segments_and_options_agree_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void a_device_that_fails_to_map_leaves_both_the_same(void **state)
+TEST(a_device_that_fails_to_map_leaves_both_the_same)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.expandable_segments = true}, .capacity = 300 * DIFF_MIB, .largest = 26,
         .failures = true, .abandons = true,
@@ -169,9 +156,8 @@ static void a_device_that_fails_to_map_leaves_both_the_same(void **state)
     diff_suite(__func__, &c);
 }
 
-static void expandable_segments_and_reuse_after_synchronisation_agree_with_the_model(void **state)
+TEST(expandable_segments_and_reuse_after_synchronisation_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.expandable_segments = true, .reuse = VS_REUSE_AFTER_SYNC},
         .capacity = 300 * DIFF_MIB, .largest = 26, .failures = true,
@@ -179,9 +165,8 @@ static void expandable_segments_and_reuse_after_synchronisation_agree_with_the_m
     diff_suite(__func__, &c);
 }
 
-static void the_oldest_segment_of_ties_agrees_with_the_model(void **state)
+TEST(the_oldest_segment_of_ties_agrees_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.tie = VS_TIE_OLDEST_SEGMENT, .max_split_size = 40 * DIFF_MIB,
                       .memory_fraction = 0.9, .garbage_collection_threshold = 0.6},
@@ -192,9 +177,8 @@ static void the_oldest_segment_of_ties_agrees_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void the_oldest_range_of_ties_agrees_with_the_model(void **state)
+TEST(the_oldest_range_of_ties_agrees_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.tie = VS_TIE_OLDEST_SEGMENT, .expandable_segments = true,
                       .expandable_reserve_bytes = 44 * DIFF_MIB},
@@ -204,9 +188,8 @@ static void the_oldest_range_of_ties_agrees_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void the_lowest_range_of_ties_agrees_with_the_model(void **state)
+TEST(the_lowest_range_of_ties_agrees_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.expandable_segments = true, .expandable_reserve_bytes = 60 * DIFF_MIB},
         .capacity = 600 * DIFF_MIB, .largest = 25, .falling = true, .alone = true,
@@ -214,9 +197,8 @@ static void the_lowest_range_of_ties_agrees_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void private_pools_agree_with_the_model(void **state)
+TEST(private_pools_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .capacity = 500 * DIFF_MIB, .largest = 26, .pools = true,
         .reach = REACH(MODEL_pool_request, MODEL_pool_shared, MODEL_pool_segment,
@@ -227,9 +209,8 @@ static void private_pools_agree_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void private_pools_of_expandable_segments_agree_with_the_model(void **state)
+TEST(private_pools_of_expandable_segments_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.expandable_segments = true, .large_segment_size = 12 * DIFF_MIB},
         .capacity = 400 * DIFF_MIB, .largest = 26, .pools = true, .failures = true,
@@ -239,9 +220,8 @@ static void private_pools_of_expandable_segments_agree_with_the_model(void **sta
     diff_suite(__func__, &c);
 }
 
-static void pools_beside_captures_that_are_reported_agree_with_the_model(void **state)
+TEST(pools_beside_captures_that_are_reported_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.captures_reported = true, .tie = VS_TIE_OLDEST_SEGMENT},
         .capacity = 500 * DIFF_MIB,
@@ -252,9 +232,8 @@ static void pools_beside_captures_that_are_reported_agree_with_the_model(void **
     diff_suite(__func__, &c);
 }
 
-static void private_pools_and_options_agree_with_the_model(void **state)
+TEST(private_pools_and_options_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .allocator = {.max_split_size = 30 * DIFF_MIB, .memory_fraction = 0.9,
                       .garbage_collection_threshold = 0.4, .large_segment_size = 24 * DIFF_MIB},
@@ -265,18 +244,16 @@ static void private_pools_and_options_agree_with_the_model(void **state)
     diff_suite(__func__, &c);
 }
 
-static void callbacks_that_free_agree_with_the_model(void **state)
+TEST(callbacks_that_free_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {
         .capacity = 300 * DIFF_MIB, .largest = 26, .callbacks = true, .failures = true,
         .reach = REACH(MODEL_callback_freed, MODEL_callback_served, MODEL_retry, MODEL_oom)};
     diff_suite(__func__, &c);
 }
 
-static void drawn_options_agree_with_the_model(void **state)
+TEST(drawn_options_agree_with_the_model)
 {
-    (void)state;
     static const struct diff_config c = {.drawn = true, .reach = REACH(MODEL_hit, MODEL_oom)};
     diff_suite(__func__, &c);
 }
@@ -284,30 +261,5 @@ static void drawn_options_agree_with_the_model(void **state)
 int main(int argc, char **argv)
 {
     diff_suite_arguments(argc, argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_default_configuration_agrees_with_the_model),
-        cmocka_unit_test(streams_that_share_nothing_agree_with_the_model),
-        cmocka_unit_test(expandable_streams_that_share_nothing_agree_with_the_model),
-        cmocka_unit_test(max_split_size_agrees_with_the_model),
-        cmocka_unit_test(rounding_to_divisions_agrees_with_the_model),
-        cmocka_unit_test(fraction_and_garbage_collection_agree_with_the_model),
-        cmocka_unit_test(all_options_together_agree_with_the_model),
-        cmocka_unit_test(reuse_after_synchronisation_agrees_with_the_model),
-        cmocka_unit_test(a_failing_device_leaves_both_the_same),
-        cmocka_unit_test(expandable_segments_agree_with_the_model),
-        cmocka_unit_test(gaps_in_expandable_segments_are_filled_as_in_the_model),
-        cmocka_unit_test(expandable_segments_and_options_agree_with_the_model),
-        cmocka_unit_test(a_device_that_fails_to_map_leaves_both_the_same),
-        cmocka_unit_test(expandable_segments_and_reuse_after_synchronisation_agree_with_the_model),
-        cmocka_unit_test(the_oldest_segment_of_ties_agrees_with_the_model),
-        cmocka_unit_test(the_oldest_range_of_ties_agrees_with_the_model),
-        cmocka_unit_test(the_lowest_range_of_ties_agrees_with_the_model),
-        cmocka_unit_test(private_pools_agree_with_the_model),
-        cmocka_unit_test(private_pools_of_expandable_segments_agree_with_the_model),
-        cmocka_unit_test(pools_beside_captures_that_are_reported_agree_with_the_model),
-        cmocka_unit_test(private_pools_and_options_agree_with_the_model),
-        cmocka_unit_test(callbacks_that_free_agree_with_the_model),
-        cmocka_unit_test(drawn_options_agree_with_the_model),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Includes cmocka with the headers it requires, and a small random generator, so that a failing
- * sequence can be repeated from its seed. */
-#ifndef CM_H
-#define CM_H
+ * A small random generator, so that a failing sequence can be repeated from its seed. */
+#ifndef CM_RANDOM_H
+#define CM_RANDOM_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 /* cm_random: xorshift64*; *state* must not be 0. */
 static inline uint64_t cm_random(uint64_t *state)

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Traces as text; see the header. A statement is split into words, which the functions below take
+ * from the front. */
+#include "support/trace_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/cmocka_test.h"
+#include "base/vs_size.h"
+#include "trace/record/recorder_internal.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define TEXT_MAX 4096
+
+struct statement {
+    struct vs_builder *b;
+    char text[TEXT_MAX]; /* for messages */
+    char words[TEXT_MAX], *next;
+    unsigned i; /* of the repetition around it */
+};
+
+static void wrong(const struct statement *s, const char *why)
+{
+    fail_msg("trace: \"%s\": %s", s->text, why);
+}
+
+/* The next word; NULL at the end. */
+static const char *word(struct statement *s)
+{
+    s->next += strspn(s->next, " ");
+    if (!*s->next)
+        return NULL;
+    char *begin = s->next;
+    s->next += strcspn(s->next, " ");
+    if (*s->next)
+        *s->next++ = '\0';
+    return begin;
+}
+
+static const char *needed(struct statement *s)
+{
+    const char *text = word(s);
+    if (!text)
+        wrong(s, "a word is missing");
+    return text;
+}
+
+static bool next_is(struct statement *s, const char *expected)
+{
+    size_t n = strlen(expected);
+    s->next += strspn(s->next, " ");
+    if (strncmp(s->next, expected, n) != 0 || (s->next[n] && s->next[n] != ' '))
+        return false;
+    word(s);
+    return true;
+}
+
+static const char *rest(struct statement *s)
+{
+    const char *text = s->next + strspn(s->next, " ");
+    s->next += strlen(s->next);
+    return text;
+}
+
+/* A sum of numbers and multiples of i. */
+static uint64_t sum(struct statement *s, const char *text)
+{
+    uint64_t total = 0;
+    for (;;) {
+        char *end;
+        uint64_t number = *text == 'i' ? 1 : strtoull(text, &end, 10);
+        if (*text == 'i')
+            end = (char *)text;
+        else if (end == text)
+            wrong(s, "not a number");
+        if (*end == 'i') {
+            number *= s->i;
+            end++;
+        }
+        total += number;
+        if (!*end)
+            return total;
+        if (*end != '+')
+            wrong(s, "not a sum of numbers");
+        text = end + 1;
+    }
+}
+
+static uint64_t bytes(struct statement *s)
+{
+    char text[64];
+    uint64_t size;
+    snprintf(text, sizeof text, "%s", needed(s));
+    char *unit = strchr(text, '\0') - 1;
+    if (strchr(text, 'i') && *unit == 'M') { /* 2i+11M */
+        *unit = '\0';
+        return sum(s, text) * MIB;
+    }
+    if (vs_size_parse(text, &size))
+        wrong(s, "not a size");
+    return size;
+}
+
+static uint64_t address(struct statement *s)
+{
+    const char *text = needed(s);
+    if (strncmp(text, "memory:", 7) == 0)
+        return VS_ADDR_MEMORY + sum(s, text + 7);
+    return VS_TRACE_ADDRESS + sum(s, text) * MIB;
+}
+
+static enum vs_family family(struct statement *s)
+{
+    for (enum vs_family f = 0; f < VS_FAMILY_COUNT; f++)
+        if (next_is(s, vs_family_name(f)))
+            return f;
+    return VS_FAMILY_DEVICE;
+}
+
+static uint64_t stream(struct statement *s)
+{
+    return next_is(s, "stream") ? sum(s, needed(s)) : 0;
+}
+
+uint64_t vs_trace_site(struct vs_builder *b, const char *function, unsigned line)
+{
+    unsigned i = 0;
+    while (i < b->function_count && strcmp(b->functions[i], function) != 0)
+        i++;
+    if (i == b->function_count) {
+        assert_true(i < VS_BUILDER_FUNCTIONS_MAX && strlen(function) < sizeof b->functions[0]);
+        strcpy(b->functions[b->function_count++], function);
+        vs_recorder_event(b->recorder, &(struct vs_event){
+            .kind = VS_EVENT_module, .time_ns = b->now_ns, .tid = b->tid,
+            .module = {.module = i, .alive = 1, .function = vs_builder_string(b, function),
+                       .path = vs_builder_string(b, "/opt/demo/train.py")}});
+    }
+    struct vs_recorder *r = b->recorder;
+    vs_lock_acquire(&r->lock);
+    assert_true(vs_window_reserve_locked(r, VS_STACK_NODE_BYTES_MAX));
+    uint64_t id = vs_intern_node_locked(r, 0, i + 1, line);
+    vs_lock_release(&r->lock);
+    return id;
+}
+
+static void run_statement(struct vs_builder *b, const char *text, size_t size, unsigned i)
+{
+    struct statement s = {.b = b, .i = i};
+    snprintf(s.text, sizeof s.text, "%.*s", (int)size, text);
+    memcpy(s.words, s.text, sizeof s.words);
+    s.next = s.words;
+    const char *verb = word(&s);
+    if (!verb)
+        return;
+    if (!strcmp(verb, "device")) {
+        b->total_bytes = bytes(&s);
+        vs_builder_device(b, 0, rest(&s), b->total_bytes);
+    } else if (!strcmp(verb, "at")) {
+        const char *function = needed(&s);
+        const char *line = word(&s);
+        b->stack = vs_trace_site(b, function, line ? (unsigned)sum(&s, line) : 1);
+    } else if (!strcmp(verb, "thread")) {
+        b->tid = VS_BUILDER_PID + (uint32_t)sum(&s, needed(&s));
+    } else if (!strcmp(verb, "step")) {
+        vs_builder_step(b, (unsigned)sum(&s, needed(&s)));
+    } else if (!strcmp(verb, "push")) {
+        vs_builder_push(b, rest(&s));
+    } else if (!strcmp(verb, "pop")) {
+        vs_builder_pop(b);
+    } else if (!strcmp(verb, "mark")) {
+        vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_mark,
+                                              .mark = {.name = vs_builder_string(b, rest(&s))}});
+    } else if (!strcmp(verb, "option")) {
+        uint64_t name = vs_builder_string(b, needed(&s));
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_option, .option = {.name = name, .value = vs_builder_string(b, rest(&s))}});
+    } else if (!strcmp(verb, "alloc")) {
+        uint64_t addr = address(&s), size_bytes = bytes(&s);
+        enum vs_family f = family(&s);
+        vs_builder_alloc(b, 0, f, addr, size_bytes, next_is(&s, "as") ? bytes(&s) : size_bytes);
+    } else if (!strcmp(verb, "free")) {
+        vs_builder_free(b, 0, address(&s));
+    } else if (!strcmp(verb, "fail")) {
+        uint64_t requested = bytes(&s);
+        enum vs_family f = family(&s);
+        bool known = next_is(&s, "free");
+        vs_builder_failed(b, 0, f, requested, known ? bytes(&s) : 0, known ? b->total_bytes : 0);
+    } else if (!strcmp(verb, "segment")) {
+        uint64_t addr = address(&s), size_bytes = bytes(&s);
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_segment_alloc,
+            .segment_alloc = {.addr = addr, .size = size_bytes, .context = 1, .stack = b->stack,
+                              .stream = stream(&s)}});
+    } else if (!strcmp(verb, "unsegment")) {
+        uint64_t addr = address(&s);
+        vs_builder_segment_free(b, 0, addr, bytes(&s));
+    } else if (!strcmp(verb, "tensor")) {
+        uint64_t addr = address(&s), size_bytes = bytes(&s);
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_framework_alloc,
+            .framework_alloc = {.addr = addr, .size = size_bytes, .stack = b->stack,
+                                .framework_stream = stream(&s)}});
+    } else if (!strcmp(verb, "drop")) {
+        vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_framework_free,
+                                              .framework_free = {.addr = address(&s)}});
+    } else if (!strcmp(verb, "raise")) {
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_framework_oom,
+            .framework_oom = {.requested = bytes(&s), .stack = b->stack}});
+    } else if (!strcmp(verb, "map")) {
+        uint64_t addr = address(&s), size_bytes = bytes(&s);
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_vmm_map,
+            .vmm_map = {.addr = addr, .size = size_bytes, .memory = sum(&s, needed(&s))}});
+    } else if (!strcmp(verb, "unmap")) {
+        vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_vmm_unmap,
+                                              .vmm_unmap = {.addr = address(&s)}});
+    } else if (!strcmp(verb, "sample")) {
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_device_sample,
+            .device_sample = {.free_bytes = bytes(&s), .total_bytes = b->total_bytes}});
+    } else if (!strcmp(verb, "usage")) {
+        uint64_t what = next_is(&s, "pools") ? VS_USAGE_POOLS : next_is(&s, "others") ? VS_USAGE_OTHERS
+                        : next_is(&s, "own") ? VS_USAGE_OWN : VS_USAGE_WHAT_COUNT;
+        if (what == VS_USAGE_WHAT_COUNT)
+            wrong(&s, "usage of what?");
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_device_usage,
+            .device_usage = {.what = what, .bytes = bytes(&s), .count = 1}});
+    } else {
+        wrong(&s, "not a statement");
+    }
+    if (*rest(&s))
+        wrong(&s, "more words than it takes");
+}
+
+static void run(struct vs_builder *b, const char *text, const char *end, unsigned i)
+{
+    while (text < end) {
+        text += strspn(text, " ;\n");
+        size_t size = strcspn(text, ";\n{}");
+        unsigned times;
+        if (text + size >= end || text[size] != '{') {
+            size = text + size < end ? size : text < end ? (size_t)(end - text) : 0;
+            run_statement(b, text, size, i);
+            text += size + 1;
+            continue;
+        }
+        const char *close = strchr(text, '}');
+        if (sscanf(text, "repeat %u {", &times) != 1 || !close)
+            fail_msg("trace: \"%s\": not repeat N { ... }", text);
+        for (unsigned n = 0; n < times; n++)
+            run(b, text + size + 1, close, n);
+        text = close + 1;
+    }
+}
+
+void vs_trace(struct vs_builder *builder, const char *format, ...)
+{
+    char text[TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    assert_in_range(size, 0, sizeof text - 1);
+    run(builder, text, text + size, 0);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The events of a test's program as a few lines of text:
+ *
+ *     vs_trace(&b, "at site_leak; alloc 100 20M; step 1; fail 40M free 12M");
+ *
+ * Statements are separated by `;` or a new line. A word that is not known, or one too many, fails the
+ * test with the statement. The format is printf's, for figures that the test computes.
+ *
+ *     device SIZE NAME            the only device
+ *     at FUNCTION [LINE]          call site of the memory events that follow: FUNCTION, of the program
+ *     thread N                    of the events that follow: N after the main thread
+ *     step N | push NAME | pop    ranges
+ *     mark TEXT | option NAME VALUE
+ *     alloc AT SIZE [FAMILY] [as SIZE]   FAMILY: device (else said), async, managed, pinned, vmm, …;
+ *                                 `as`: what the allocation takes
+ *     free AT
+ *     fail SIZE [FAMILY] [free SIZE]     an allocation that the driver refuses; `free`: what the
+ *                                 device had free, of all its memory; unknown without it
+ *     segment AT SIZE [stream N] | unsegment AT SIZE     of our cache
+ *     tensor AT SIZE [stream N] | drop AT                blocks of PyTorch, at the current call site
+ *     raise SIZE                  PyTorch's OutOfMemoryError
+ *     map AT SIZE N | unmap AT    memory N (allocated at memory:N) is mapped
+ *     sample SIZE                 what the device has free
+ *     usage pools|others|own SIZE what the driver or NVML reports
+ *     repeat N { … }              the statements N times; `i` counts from 0
+ *
+ * SIZE: as vs_size_parse reads it (20M, 4G, 512), or MiB that depend on i (2i+11M). AT: an address: a sum of numbers and of multiples of i
+ * (5, 20i, 20i+5), each a MiB, from VS_TRACE_ADDRESS on; memory:N stands for physical memory. N may be
+ * such a sum too. */
+#ifndef VS_TRACE_TEXT_H
+#define VS_TRACE_TEXT_H
+
+#include "support/trace_builder.h"
+
+#define VS_TRACE_ADDRESS UINT64_C(0x7f0000000000)
+
+/* vs_trace: adds the events of *format*. */
+void vs_trace(struct vs_builder *builder, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* vs_trace_site: the stack of *function*, called at *line* of the program; for the events that no
+ * statement writes. */
+uint64_t vs_trace_site(struct vs_builder *builder, const char *function, unsigned line);
+
+#endif
