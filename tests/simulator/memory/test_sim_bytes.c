@@ -3,7 +3,7 @@
  * usage: test_sim_bytes [FIRST COUNT]
  *
  * A simulated device runs out of bytes, never of addresses: random programs (device memory, virtual
- * memory, pools, graphs) against a plain sum of bytes with the rounding of docs/simulator.md. After
+ * memory, pools, graphs) against a plain sum of bytes with the rounding of docs/internals/simulator.md. After
  * each step cuMemGetInfo must return the sum, and a request is refused exactly when its bytes are
  * more than the free ones. The seeds FIRST to FIRST + COUNT - 1 (0 to 299) choose the programs. A
  * third of the requests is for all free bytes, and some are for one page more. */

@@ -8,7 +8,7 @@ Runs the program that made the snapshot, with the torch of the recording, and co
 two snapshots contain: the allocator's events in order (action, size, stream), live bytes at the
 start and at the end, peak allocated, reserved, and for each allocation its segment and its offset
 in it. Two segments are the same one if the same allocations lie in them. Everything is equal to the byte with the recorded order of addresses
-(`addresses=lowest,hole=…`, docs/simulator.md); with the default order the events are equal, peak allocated
+(`addresses=lowest,hole=…`, docs/internals/simulator.md); with the default order the events are equal, peak allocated
 is within 0.01 % and reserved within 0.5 %. Exit 77: no recording, or no PyTorch 2.11.
 """
 import argparse
@@ -30,7 +30,7 @@ RELEASE = "2.11.0"
 # Whether autocast was on, which the recordings show by their events.
 AUTOCAST = {("512", "inference"), ("1024", "training")}
 DEVICE = "a100-80g"  # cuBLAS workspaces of an architecture before Hopper
-RECORDED_ORDER = "addresses=lowest,hole=188MiB@94"  # fitted to these recordings (docs/simulator.md)
+RECORDED_ORDER = "addresses=lowest,hole=188MiB@94"  # fitted to these recordings (docs/internals/simulator.md)
 PEAK_WITHIN, RESERVED_WITHIN = 1e-4, 5e-3
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cuBLAS handles and their settings. The first one on a device takes the memory of the library's kernels
- * there, by the table of sizes (docs/simulator.md). */
+ * there, by the table of sizes (docs/internals/simulator.md). */
 #include "simulator/libraries/cublas/vs_blas.h"
 #include "simulator/libraries/cublaslt/vs_blas_handle.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Sizes that can be measured on a real device only: workspaces, memory of handles, communicators and contexts.
- * They stand in sizes.tsv, one row each with its source (docs/simulator.md describes the columns); the
+ * They stand in sizes.tsv, one row each with its source (docs/internals/simulator.md describes the columns); the
  * file is linked into each stand-in library. Where no row was measured, a caller's rule or a row of
  * kind "assumed" applies, and the run's notes name it. */
 #ifndef VS_LIBRARY_SIZES_H
