@@ -18,7 +18,7 @@ NAME.calls has settings, one line each, that hold for the rows that follow:
   include FILE           a header that NAME_rows.c  includes
   handle DECLARATION     the first parameter of each function, which the runner gets first; handle none
   kernel PREFIX NAMES    what stands for NAMES, the start of the functions' names, in .name, the name of the work
-                         (_v2, _64 and _bufferSize at its end go); kernel none: no .name
+                         (_v2, _64, _bufferSize and _bufferSizeExt at its end go); kernel none: no .name
   runner NAME TYPE       what the functions call: int NAME(HANDLE, const TYPE *call)
   pack WORDS             parameters that go to the member of *TYPE* of that name, or with a=b to member b
   default .MEMBER = EXPRESSION      what it is where neither a parameter nor the row sets it
@@ -110,7 +110,7 @@ class Function:
         if self.settings["kernel"] != ["none"]:
             kernel, prefix = self.settings["kernel"]
             found.setdefault("name", '"%s"' % re.sub("^" + prefix, kernel, re.sub(
-                r"(_v2)?(_64)?(_bufferSize)?$", "", self.name)))
+                r"(_v2)?(_64)?(_bufferSize(Ext)?)?$", "", self.name)))
         return found
 
     def text(self):

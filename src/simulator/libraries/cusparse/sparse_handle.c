@@ -4,10 +4,9 @@
  * this folder use. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "simulator/libraries/cusparse/vs_sparse.h"
-
-VS_CUSPARSE_FUNCTIONS(VS_LIBRARY_DECLARE)
 
 #define NEWEST                                                                                     \
     (struct vs_library_version) { CUSPARSE_VER_MAJOR, CUSPARSE_VER_MINOR, CUSPARSE_VER_PATCH }
@@ -132,25 +131,41 @@ int cusparseDestroy(struct cusparseContext *handle)
                                                        : CUSPARSE_STATUS_NOT_INITIALIZED;
 }
 
-#define FIELD(Name, type, field)                                                                   \
-    int cusparseSet##Name(struct cusparseContext *handle, type value)                              \
-    {                                                                                              \
-        if (!handle_of(handle))                                                                    \
-            return CUSPARSE_STATUS_NOT_INITIALIZED;                                                \
-        handle->field = value;                                                                     \
-        return CUSPARSE_STATUS_SUCCESS;                                                            \
-    }                                                                                              \
-    int cusparseGet##Name(struct cusparseContext *handle, type *value)                             \
-    {                                                                                              \
-        if (!handle_of(handle))                                                                    \
-            return CUSPARSE_STATUS_NOT_INITIALIZED;                                                \
-        if (!value)                                                                                \
-            return CUSPARSE_STATUS_INVALID_VALUE;                                                  \
-        *value = handle->field;                                                                    \
-        return CUSPARSE_STATUS_SUCCESS;                                                            \
-    }
-FIELD(Stream, struct CUstream_st *, stream)
-FIELD(PointerMode, int, pointer_mode)
+int cusparseSetStream(struct cusparseContext *handle, struct CUstream_st *stream)
+{
+    if (!handle_of(handle))
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    handle->stream = stream;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+int cusparseGetStream(struct cusparseContext *handle, struct CUstream_st **stream)
+{
+    if (!handle_of(handle))
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    if (!stream)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    *stream = handle->stream;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+int cusparseSetPointerMode(struct cusparseContext *handle, int mode)
+{
+    if (!handle_of(handle))
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    handle->pointer_mode = mode;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+int cusparseGetPointerMode(struct cusparseContext *handle, int *mode)
+{
+    if (!handle_of(handle))
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    if (!mode)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    *mode = handle->pointer_mode;
+    return CUSPARSE_STATUS_SUCCESS;
+}
 
 int cusparseGetVersion(struct cusparseContext *handle, int *version)
 {
@@ -193,54 +208,31 @@ static const char *status_text(int status, int which)
 const char *cusparseGetErrorName(int status) { return status_text(status, 0); }
 const char *cusparseGetErrorString(int status) { return status_text(status, 1); }
 
-/* ---- descriptors of the older functions ---- */
+/* ---- objects without content here, and descriptors of the older functions ---- */
 
-int cusparseCreateMatDescr(struct cusparseMatDescr **descr)
+int vs_sparse_new(const struct vs_sparse_object *o)
 {
-    if (!descr)
+    if (!o->to)
         return CUSPARSE_STATUS_INVALID_VALUE;
-    *descr = vs_library_new(VS_SPARSE_LEGACY, sizeof **descr);
-    return *descr ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
+    void *object = vs_library_new(o->kind, o->bytes);
+    memcpy(o->to, &object, sizeof object);
+    return object ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
 }
 
-int cusparseDestroyMatDescr(struct cusparseMatDescr *descr)
+int vs_sparse_delete(const struct vs_sparse_object *o)
 {
-    return vs_library_delete(descr, VS_SPARSE_LEGACY) ? CUSPARSE_STATUS_SUCCESS
-                                                      : CUSPARSE_STATUS_INVALID_VALUE;
+    return vs_library_delete(o->object, o->kind) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
 }
 
-#define LEGACY_FIELD(Name, field, last)                                                            \
-    int cusparseSet##Name(struct cusparseMatDescr *descr, int value)                               \
-    {                                                                                              \
-        if (!vs_library_object(descr, VS_SPARSE_LEGACY) || value < 0 || value > (last))            \
-            return CUSPARSE_STATUS_INVALID_VALUE;                                                  \
-        descr->field = value;                                                                      \
-        return CUSPARSE_STATUS_SUCCESS;                                                            \
-    }                                                                                              \
-    int cusparseGet##Name(struct cusparseMatDescr *const descr)                                    \
-    {                                                                                              \
-        return vs_library_object(descr, VS_SPARSE_LEGACY) ? descr->field : 0;                      \
-    }
-LEGACY_FIELD(MatType, type, CUSPARSE_MATRIX_TYPE_TRIANGULAR)
-LEGACY_FIELD(MatFillMode, fill, CUSPARSE_FILL_MODE_UPPER)
-LEGACY_FIELD(MatDiagType, diagonal, CUSPARSE_DIAG_TYPE_UNIT)
-LEGACY_FIELD(MatIndexBase, base, CUSPARSE_INDEX_BASE_ONE)
+int vs_sparse_set(const struct vs_sparse_number *n)
+{
+    if (!vs_library_object(n->descr, VS_SPARSE_LEGACY) || n->value < 0 || n->value > n->last)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    *(int *)((char *)n->descr + n->at) = n->value;
+    return CUSPARSE_STATUS_SUCCESS;
+}
 
-/* Objects without content here. */
-#define EMPTY(create, destroy, type, kind)                                                         \
-    int create(struct type **object)                                                               \
-    {                                                                                              \
-        if (!object)                                                                               \
-            return CUSPARSE_STATUS_INVALID_VALUE;                                                  \
-        *object = vs_library_new(kind, 1);                                                         \
-        return *object ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;                   \
-    }                                                                                              \
-    int destroy(struct type *object)                                                               \
-    {                                                                                              \
-        return vs_library_delete(object, kind) ? CUSPARSE_STATUS_SUCCESS                           \
-                                               : CUSPARSE_STATUS_INVALID_VALUE;                    \
-    }
-EMPTY(cusparseSpSV_createDescr, cusparseSpSV_destroyDescr, cusparseSpSVDescr, VS_SPARSE_SPSV)
-EMPTY(cusparseSpSM_createDescr, cusparseSpSM_destroyDescr, cusparseSpSMDescr, VS_SPARSE_SPSM)
-EMPTY(cusparseCreateBsrsv2Info, cusparseDestroyBsrsv2Info, bsrsv2Info, VS_SPARSE_BSRSV)
-EMPTY(cusparseCreateBsrsm2Info, cusparseDestroyBsrsm2Info, bsrsm2Info, VS_SPARSE_BSRSM)
+int vs_sparse_get(const struct vs_sparse_number *n)
+{
+    return vs_library_object(n->descr, VS_SPARSE_LEGACY) ? *(int *)((char *)n->descr + n->at) : 0;
+}

@@ -8,8 +8,6 @@
 
 #include "simulator/libraries/cusparse/vs_sparse.h"
 
-VS_CUSPARSE_FUNCTIONS(VS_LIBRARY_DECLARE)
-
 #define HANDLE struct cusparseContext *handle
 #define WRONG CUSPARSE_STATUS_INVALID_VALUE
 

@@ -10,8 +10,6 @@
 
 #include "simulator/libraries/cusparse/vs_sparse.h"
 
-VS_CUSPARSE_FUNCTIONS(VS_LIBRARY_DECLARE)
-
 #define HANDLE struct cusparseContext *handle
 #define WRONG CUSPARSE_STATUS_INVALID_VALUE
 #define PRODUCTS_MAX 200e6 /* about a second */
@@ -327,51 +325,20 @@ int cusparseXcsrgeam2Nnz(HANDLE, int m, int n, struct cusparseMatDescr *const de
     return vs_sparse_run(handle, "cusparseXcsrgeam2Nnz", CUDA_R_32F, 0, 8.0 * (nnz_a + nnz_b));
 }
 
-static int geam2(HANDLE, const char *name, int type, const struct csr *a, const struct csr *b, int *indices_c)
+int vs_sparse_sum(struct cusparseContext *handle, const struct vs_sparse_sum *s)
 {
+    if (s->is_size)
+        return s->m < 0 ? WRONG : vs_sparse_buffer(handle, s->name, 4 * ((uint64_t)s->m + 1), s->bytes);
     int status = synchronise(handle);
     if (status)
         return status;
+    struct csr a = csr32(s->m, s->n, s->nnz_a, s->descr_a, s->offsets_a, s->indices_a);
+    struct csr b = csr32(s->m, s->n, s->nnz_b, s->descr_b, s->offsets_b, s->indices_b);
     struct pattern sum = {0};
-    if (build(a, b, true, &sum)) {
-        write_columns(&sum, indices_c, 4, a->base);
+    if (build(&a, &b, true, &sum)) {
+        write_columns(&sum, s->indices_c, 4, a.base);
         pattern_free(&sum);
     }
-    return vs_sparse_run(handle, name, type, (double)(a->nnz + b->nnz),
-                         2.0 * (double)(a->nnz + b->nnz) * (4 + vs_sparse_bytes(type)));
+    return vs_sparse_run(handle, s->name, s->type, (double)(a.nnz + b.nnz),
+                         2.0 * (double)(a.nnz + b.nnz) * (4 + vs_sparse_bytes(s->type)));
 }
-
-#define GEAM2(T, element, type)                                                                    \
-    int cusparse##T##csrgeam2_bufferSizeExt(                                                       \
-        HANDLE, int m, int n, const element *alpha, struct cusparseMatDescr *const descr_a,        \
-        int nnz_a, const element *values_a, const int *offsets_a, const int *indices_a,            \
-        const element *beta, struct cusparseMatDescr *const descr_b, int nnz_b,                    \
-        const element *values_b, const int *offsets_b, const int *indices_b,                       \
-        struct cusparseMatDescr *const descr_c, const element *values_c, const int *offsets_c,     \
-        const int *indices_c, unsigned long *bytes)                                                \
-    {                                                                                              \
-        (void)n, (void)alpha, (void)descr_a, (void)nnz_a, (void)values_a, (void)offsets_a;         \
-        (void)indices_a, (void)beta, (void)descr_b, (void)nnz_b, (void)values_b, (void)offsets_b;  \
-        (void)indices_b, (void)descr_c, (void)values_c, (void)offsets_c, (void)indices_c;          \
-        if (m < 0)                                                                                 \
-            return WRONG;                                                                          \
-        return vs_sparse_buffer(handle, "cusparse" #T "csrgeam2", 4 * ((uint64_t)m + 1), bytes);   \
-    }                                                                                              \
-    int cusparse##T##csrgeam2(                                                                     \
-        HANDLE, int m, int n, const element *alpha, struct cusparseMatDescr *const descr_a,        \
-        int nnz_a, const element *values_a, const int *offsets_a, const int *indices_a,            \
-        const element *beta, struct cusparseMatDescr *const descr_b, int nnz_b,                    \
-        const element *values_b, const int *offsets_b, const int *indices_b,                       \
-        struct cusparseMatDescr *const descr_c, element *values_c, int *offsets_c, int *indices_c, \
-        void *work)                                                                                \
-    {                                                                                              \
-        (void)alpha, (void)values_a, (void)beta, (void)values_b, (void)descr_c, (void)values_c;    \
-        (void)offsets_c, (void)work;                                                               \
-        struct csr a = csr32(m, n, nnz_a, descr_a, offsets_a, indices_a);                          \
-        struct csr b = csr32(m, n, nnz_b, descr_b, offsets_b, indices_b);                          \
-        return geam2(handle, "cusparse" #T "csrgeam2", type, &a, &b, indices_c);                   \
-    }
-GEAM2(S, float, CUDA_R_32F)
-GEAM2(D, double, CUDA_R_64F)
-GEAM2(C, struct float2, CUDA_C_32F)
-GEAM2(Z, struct double2, CUDA_C_64F)

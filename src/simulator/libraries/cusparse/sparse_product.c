@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Products and triangular solves with one sparse operand: SpMV, SpMM, SDDMM, SpSV, SpSM. Operands
- * are checked and the work takes its time; values are not computed. Buffer sizes are assumptions:
- * one index for each row of the sparse matrix. */
+ * Products and triangular solves with one sparse operand: SpMV, SpMM, SDDMM, SpSV, SpSM, and the older
+ * functions for matrices of square blocks (BSR). Operands are checked and the work takes its time; values
+ * are not computed. Buffer sizes are assumptions: one index for each row of the sparse matrix. */
 #include "simulator/libraries/cusparse/vs_sparse.h"
 
-VS_CUSPARSE_FUNCTIONS(VS_LIBRARY_DECLARE)
-
-#define HANDLE struct cusparseContext *handle
 #define WRONG CUSPARSE_STATUS_INVALID_VALUE
-typedef const struct cusparseSpMatDescr *sparse_ptr;
-typedef const struct cusparseDnMatDescr *dense_ptr;
-typedef const struct cusparseDnVecDescr *vector_ptr;
 
 /* Elements stored, and their bytes with indices. */
 static double stored(const struct cusparseSpMatDescr *m)
@@ -30,196 +24,96 @@ static double dense_bytes(const struct cusparseDnMatDescr *m)
     return (double)m->rows * (double)m->columns * m->batch * vs_sparse_bytes(m->type);
 }
 
-static uint64_t row_buffer(sparse_ptr m)
+/* Rows and columns of op(a). */
+static void dimensions(const struct cusparseSpMatDescr *a, int op, int64_t *rows, int64_t *columns)
 {
-    return (uint64_t)m->rows * vs_sparse_index_bytes(m->index_type);
-}
-
-/* ---- SpMV, SpSV ---- */
-
-static int check_vectors(sparse_ptr a, vector_ptr x, vector_ptr y, int op)
-{
-    struct cusparseSpMatDescr *m = vs_sparse_matrix(a);
-    struct cusparseDnVecDescr *in = vs_sparse_vector(x), *out = vs_sparse_vector(y);
-    if (!m || !in || !out)
-        return WRONG;
-    int64_t rows = op ? m->columns : m->rows, columns = op ? m->rows : m->columns;
-    if (m->format == CUSPARSE_FORMAT_BSR)
-        rows *= m->block_rows, columns *= m->block_columns;
-    return in->size == columns && out->size == rows ? CUSPARSE_STATUS_SUCCESS : WRONG;
-}
-
-int cusparseSpMV_bufferSize(HANDLE, int op, const void *alpha, sparse_ptr a, vector_ptr x,
-                            const void *beta, struct cusparseDnVecDescr *y, int type, int algorithm,
-                            unsigned long *bytes)
-{
-    (void)alpha, (void)beta, (void)type, (void)algorithm;
-    int status = check_vectors(a, x, y, op);
-    return status ? status : vs_sparse_buffer(handle, "cusparseSpMV", row_buffer(a), bytes);
-}
-
-int cusparseSpMV_preprocess(HANDLE, int op, const void *alpha, sparse_ptr a, vector_ptr x,
-                            const void *beta, struct cusparseDnVecDescr *y, int type, int algorithm,
-                            void *buffer)
-{
-    (void)alpha, (void)beta, (void)algorithm, (void)buffer;
-    int status = check_vectors(a, x, y, op);
-    return status ? status : vs_sparse_run(handle, "cusparseSpMV_preprocess", type, 0, stored_bytes(a));
-}
-
-int cusparseSpMV(HANDLE, int op, const void *alpha, sparse_ptr a, vector_ptr x, const void *beta,
-                 struct cusparseDnVecDescr *y, int type, int algorithm, void *buffer)
-{
-    (void)alpha, (void)beta, (void)algorithm, (void)buffer;
-    int status = check_vectors(a, x, y, op);
-    if (status)
-        return status;
-    double ends = (double)(x->size + y->size) * vs_sparse_bytes(type);
-    return vs_sparse_run(handle, "cusparseSpMV", type, stored(a), stored_bytes(a) + ends);
-}
-
-static int spsv(HANDLE, const char *name, int op, sparse_ptr a, vector_ptr x,
-                struct cusparseDnVecDescr *y, int type, struct cusparseSpSVDescr *descr, double times)
-{
-    int status = check_vectors(a, x, y, op);
-    if (status || !vs_library_object(descr, VS_SPARSE_SPSV) || a->rows != a->columns)
-        return WRONG;
-    return vs_sparse_run(handle, name, type, times * stored(a), stored_bytes(a));
-}
-
-int cusparseSpSV_bufferSize(HANDLE, int op, const void *alpha, sparse_ptr a, vector_ptr x,
-                            struct cusparseDnVecDescr *y, int type, int algorithm,
-                            struct cusparseSpSVDescr *descr, unsigned long *bytes)
-{
-    (void)alpha, (void)type, (void)algorithm;
-    if (check_vectors(a, x, y, op) || !vs_library_object(descr, VS_SPARSE_SPSV))
-        return WRONG;
-    return vs_sparse_buffer(handle, "cusparseSpSV", 4 * row_buffer(a), bytes);
-}
-
-int cusparseSpSV_analysis(HANDLE, int op, const void *alpha, sparse_ptr a, vector_ptr x,
-                          struct cusparseDnVecDescr *y, int type, int algorithm,
-                          struct cusparseSpSVDescr *descr, void *buffer)
-{
-    (void)alpha, (void)algorithm, (void)buffer;
-    return spsv(handle, "cusparseSpSV_analysis", op, a, x, y, type, descr, 0);
-}
-
-int cusparseSpSV_solve(HANDLE, int op, const void *alpha, sparse_ptr a, vector_ptr x,
-                       struct cusparseDnVecDescr *y, int type, int algorithm,
-                       struct cusparseSpSVDescr *descr)
-{
-    (void)alpha, (void)algorithm;
-    return spsv(handle, "cusparseSpSV_solve", op, a, x, y, type, descr, 1);
-}
-
-/* ---- SpMM, SpSM, SDDMM ---- */
-
-static int check_dense(sparse_ptr a, dense_ptr b, dense_ptr c)
-{
-    return vs_sparse_matrix(a) && vs_sparse_dense(b) && vs_sparse_dense(c) ? CUSPARSE_STATUS_SUCCESS
-                                                                           : WRONG;
-}
-
-static int check_spmm(sparse_ptr a, dense_ptr b, dense_ptr c, int op_a, int op_b)
-{
-    if (check_dense(a, b, c))
-        return WRONG;
-    int64_t rows = op_a ? a->columns : a->rows, inner = op_a ? a->rows : a->columns;
+    *rows = op ? a->columns : a->rows, *columns = op ? a->rows : a->columns;
     if (a->format == CUSPARSE_FORMAT_BSR)
-        rows *= a->block_rows, inner *= a->block_columns;
-    int64_t b_rows = op_b ? b->columns : b->rows, b_columns = op_b ? b->rows : b->columns;
-    return b_rows == inner && c->rows == rows && c->columns == b_columns ? CUSPARSE_STATUS_SUCCESS : WRONG;
+        *rows *= a->block_rows, *columns *= a->block_columns;
 }
 
-int cusparseSpMM_bufferSize(HANDLE, int op_a, int op_b, const void *alpha, sparse_ptr a, dense_ptr b,
-                            const void *beta, struct cusparseDnMatDescr *c, int type, int algorithm,
-                            unsigned long *bytes)
+static bool fits(const struct vs_sparse_product *p)
 {
-    (void)alpha, (void)beta, (void)type, (void)algorithm;
-    int status = check_spmm(a, b, c, op_a, op_b);
-    return status ? status : vs_sparse_buffer(handle, "cusparseSpMM", row_buffer(a), bytes);
+    const struct cusparseSpMatDescr *a = vs_sparse_matrix(p->sparse);
+    bool vectors = p->operation == VS_SPARSE_MV || p->operation == VS_SPARSE_SV;
+    int64_t rows, columns;
+    if (!a || (vectors ? !vs_sparse_vector(p->x) || !vs_sparse_vector(p->y)
+                       : !vs_sparse_dense(p->first) || !vs_sparse_dense(p->second)))
+        return false;
+    dimensions(a, p->op, &rows, &columns);
+    switch (p->operation) {
+    case VS_SPARSE_MV:
+        return p->x->size == columns && p->y->size == rows;
+    case VS_SPARSE_SV:
+        return p->x->size == columns && p->y->size == rows && vs_library_object(p->descr, VS_SPARSE_SPSV) &&
+               (p->step == VS_SPARSE_SIZE || a->rows == a->columns);
+    case VS_SPARSE_SM:
+        return vs_library_object(p->descr, VS_SPARSE_SPSM);
+    case VS_SPARSE_MM:
+        return (p->op_b ? p->first->columns : p->first->rows) == columns && p->second->rows == rows &&
+               p->second->columns == (p->op_b ? p->first->rows : p->first->columns);
+    default:
+        return true;
+    }
 }
 
-int cusparseSpMM_preprocess(HANDLE, int op_a, int op_b, const void *alpha, sparse_ptr a, dense_ptr b,
-                            const void *beta, struct cusparseDnMatDescr *c, int type, int algorithm,
-                            void *buffer)
+int vs_sparse_product(struct cusparseContext *handle, const struct vs_sparse_product *p)
 {
-    (void)alpha, (void)beta, (void)algorithm, (void)buffer;
-    int status = check_spmm(a, b, c, op_a, op_b);
-    return status ? status : vs_sparse_run(handle, "cusparseSpMM_preprocess", type, 0, stored_bytes(a));
+    const struct cusparseSpMatDescr *a = p->sparse;
+    if (!fits(p))
+        return WRONG;
+    bool solves = p->operation == VS_SPARSE_SV || p->operation == VS_SPARSE_SM;
+    if (p->step == VS_SPARSE_SIZE) {
+        uint64_t bytes = (solves ? 4 : 1) * (uint64_t)a->rows * vs_sparse_index_bytes(a->index_type);
+        if (p->operation == VS_SPARSE_SM)
+            bytes += (uint64_t)p->second->rows * (uint64_t)p->second->columns * vs_sparse_bytes(p->second->type);
+        return vs_sparse_buffer(handle, p->name, bytes, p->size);
+    }
+    double products = 1, bytes = stored_bytes(a);
+    if (p->operation == VS_SPARSE_MV)
+        bytes += (double)(p->x->size + p->y->size) * vs_sparse_bytes(p->type);
+    else if (p->operation != VS_SPARSE_SV) {
+        bytes += dense_bytes(p->first) + dense_bytes(p->second);
+        products = (double)(p->operation != VS_SPARSE_DDMM ? p->second->columns
+                            : p->op                         ? p->first->rows
+                                                            : p->first->columns);
+    }
+    if (p->step == VS_SPARSE_PREPARE)
+        return vs_sparse_run(handle, p->name, p->type, 0, stored_bytes(a));
+    return vs_sparse_run(handle, p->name, p->type, stored(a) * products, bytes);
 }
 
-int cusparseSpMM(HANDLE, int op_a, int op_b, const void *alpha, sparse_ptr a, dense_ptr b,
-                 const void *beta, struct cusparseDnMatDescr *c, int type, int algorithm, void *buffer)
+/* ---- matrices of blocks ---- */
+
+int vs_sparse_blocks(struct cusparseContext *handle, const struct vs_sparse_blocks *b)
 {
-    (void)alpha, (void)beta, (void)algorithm, (void)buffer;
-    int status = check_spmm(a, b, c, op_a, op_b);
-    if (status)
+    bool wrong = b->rows < 0 || b->blocks < 0 || b->dim < 1;
+    if (b->is_size) { /* an int size, as these functions give it */
+        size_t size;
+        if (wrong || !b->bytes)
+            return WRONG;
+        int status = vs_sparse_buffer(handle, b->name, 16 * ((uint64_t)b->rows + 1), &size);
+        if (!status)
+            *b->bytes = (int)size;
         return status;
-    return vs_sparse_run(handle, "cusparseSpMM", type, stored(a) * (double)c->columns,
-                         stored_bytes(a) + dense_bytes(b) + dense_bytes(c));
-}
-
-int cusparseSpSM_bufferSize(HANDLE, int op_a, int op_b, const void *alpha, sparse_ptr a, dense_ptr b,
-                            struct cusparseDnMatDescr *c, int type, int algorithm,
-                            struct cusparseSpSMDescr *descr, unsigned long *bytes)
-{
-    (void)op_a, (void)op_b, (void)alpha, (void)type, (void)algorithm;
-    if (check_dense(a, b, c) || !vs_library_object(descr, VS_SPARSE_SPSM))
+    }
+    if (wrong || b->columns < 0 || !vs_library_object(b->descr, VS_SPARSE_LEGACY) ||
+        (b->kind && !vs_library_object(b->info, b->kind)))
         return WRONG;
-    return vs_sparse_buffer(handle, "cusparseSpSM",
-                            4 * row_buffer(a) + (uint64_t)c->rows * (uint64_t)c->columns *
-                                                    vs_sparse_bytes(c->type), bytes);
+    double numbers = (double)b->blocks * b->dim * b->dim, side = (double)b->rows * b->dim * b->columns;
+    return vs_sparse_run(handle, b->name, b->type, numbers * b->columns,
+                         (numbers + 2 * side) * vs_sparse_bytes(b->type) + 4.0 * b->blocks);
 }
 
-int cusparseSpSM_analysis(HANDLE, int op_a, int op_b, const void *alpha, sparse_ptr a, dense_ptr b,
-                          struct cusparseDnMatDescr *c, int type, int algorithm,
-                          struct cusparseSpSMDescr *descr, void *buffer)
+/* -1: no zero pivot; with CUSPARSE_POINTER_MODE_DEVICE the result is on the device. */
+int vs_sparse_no_pivot(struct cusparseContext *handle, const struct vs_sparse_object *o)
 {
-    (void)op_a, (void)op_b, (void)alpha, (void)algorithm, (void)buffer;
-    if (check_dense(a, b, c) || !vs_library_object(descr, VS_SPARSE_SPSM))
+    CUstream stream;
+    if (!vs_sparse_handle(handle, &stream))
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    if (!vs_library_object(o->object, o->kind) || !o->position)
         return WRONG;
-    return vs_sparse_run(handle, "cusparseSpSM_analysis", type, 0, stored_bytes(a));
-}
-
-int cusparseSpSM_solve(HANDLE, int op_a, int op_b, const void *alpha, sparse_ptr a, dense_ptr b,
-                       struct cusparseDnMatDescr *c, int type, int algorithm,
-                       struct cusparseSpSMDescr *descr)
-{
-    (void)op_a, (void)op_b, (void)alpha, (void)algorithm;
-    if (check_dense(a, b, c) || !vs_library_object(descr, VS_SPARSE_SPSM))
-        return WRONG;
-    return vs_sparse_run(handle, "cusparseSpSM_solve", type, stored(a) * (double)c->columns,
-                         stored_bytes(a) + dense_bytes(b) + dense_bytes(c));
-}
-
-int cusparseSDDMM_bufferSize(HANDLE, int op_a, int op_b, const void *alpha, dense_ptr a, dense_ptr b,
-                             const void *beta, struct cusparseSpMatDescr *c, int type, int algorithm,
-                             unsigned long *bytes)
-{
-    (void)op_a, (void)op_b, (void)alpha, (void)beta, (void)type, (void)algorithm;
-    int status = check_dense(c, a, b);
-    return status ? status : vs_sparse_buffer(handle, "cusparseSDDMM", row_buffer(c), bytes);
-}
-
-int cusparseSDDMM_preprocess(HANDLE, int op_a, int op_b, const void *alpha, dense_ptr a, dense_ptr b,
-                             const void *beta, struct cusparseSpMatDescr *c, int type, int algorithm,
-                             void *buffer)
-{
-    (void)op_a, (void)op_b, (void)alpha, (void)beta, (void)algorithm, (void)buffer;
-    int status = check_dense(c, a, b);
-    return status ? status : vs_sparse_run(handle, "cusparseSDDMM_preprocess", type, 0, stored_bytes(c));
-}
-
-int cusparseSDDMM(HANDLE, int op_a, int op_b, const void *alpha, dense_ptr a, dense_ptr b,
-                  const void *beta, struct cusparseSpMatDescr *c, int type, int algorithm, void *buffer)
-{
-    (void)op_b, (void)alpha, (void)beta, (void)algorithm, (void)buffer;
-    int status = check_dense(c, a, b);
-    if (status)
-        return status;
-    double inner = (double)(op_a ? a->rows : a->columns);
-    return vs_sparse_run(handle, "cusparseSDDMM", type, stored(c) * inner,
-                         stored_bytes(c) + dense_bytes(a) + dense_bytes(b));
+    vs_library_driver()->cuStreamSynchronize(stream); /* as the manual says: it blocks */
+    *o->position = -1;
+    return CUSPARSE_STATUS_SUCCESS;
 }

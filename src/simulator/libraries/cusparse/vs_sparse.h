@@ -10,6 +10,8 @@
 #include "simulator/libraries/common/vs_library_base.h"
 #include "simulator/libraries/cusparse/vs_cusparse_api.h"
 
+VS_CUSPARSE_FUNCTIONS(VS_LIBRARY_DECLARE)
+
 enum {
     VS_SPARSE_HANDLE = 1,
     VS_SPARSE_MATRIX,  /* struct cusparseSpMatDescr */
@@ -84,5 +86,93 @@ int64_t vs_sparse_index(const void *array, int64_t i, unsigned bytes);
  * (of malloc), except where the stream is being captured: then it is called at each launch of the
  * graph, and kept. Returns a status; on failure *data* is freed. */
 int vs_sparse_in_order(const struct cusparseContext *handle, void (*run)(void *data), void *data);
+
+/* ---- rows of cusparse.calls: a function hands one of these structures to its runner ---- */
+
+enum vs_sparse_operation { VS_SPARSE_MV, VS_SPARSE_SV, VS_SPARSE_MM, VS_SPARSE_SM, VS_SPARSE_DDMM };
+enum vs_sparse_step { VS_SPARSE_SIZE, VS_SPARSE_PREPARE, VS_SPARSE_RUN };
+struct vs_sparse_product {
+    const char *name;
+    enum vs_sparse_operation operation;
+    enum vs_sparse_step step;
+    int op, op_b, type;
+    const struct cusparseSpMatDescr *sparse;
+    const struct cusparseDnVecDescr *x, *y;          /* of SpMV and SpSV */
+    const struct cusparseDnMatDescr *first, *second; /* of the others, in the order of arguments */
+    const void *descr;                               /* of SpSV and SpSM */
+    size_t *size;
+};
+int vs_sparse_product(struct cusparseContext *handle, const struct vs_sparse_product *product);
+
+struct vs_sparse_blocks { /* *blocks* blocks of *dim* x *dim* numbers, for *columns* right-hand sides */
+    const char *name;
+    int type, rows, blocks, dim, columns;
+    const struct cusparseMatDescr *descr;
+    const void *info; /* of *kind*; kind 0: none */
+    int kind;
+    bool is_size;
+    int *bytes;
+};
+int vs_sparse_blocks(struct cusparseContext *handle, const struct vs_sparse_blocks *blocks);
+
+struct vs_sparse_sum {
+    const char *name;
+    int type, m, n, nnz_a, nnz_b;
+    const struct cusparseMatDescr *descr_a, *descr_b;
+    const int *offsets_a, *offsets_b, *indices_a, *indices_b;
+    int *indices_c;
+    bool is_size;
+    size_t *bytes;
+};
+int vs_sparse_sum(struct cusparseContext *handle, const struct vs_sparse_sum *sum);
+
+struct vs_sparse_object {
+    int kind;
+    const void *object;
+    void *to; /* address of a pointer */
+    size_t bytes;
+    int *position;
+};
+int vs_sparse_new(const struct vs_sparse_object *object);
+int vs_sparse_delete(const struct vs_sparse_object *object);
+int vs_sparse_no_pivot(struct cusparseContext *handle, const struct vs_sparse_object *object);
+
+struct vs_sparse_number { /* an int of a descriptor of the older functions: 0 to *last* */
+    void *descr;
+    size_t at;
+    int value, last;
+};
+int vs_sparse_set(const struct vs_sparse_number *number);
+int vs_sparse_get(const struct vs_sparse_number *number);
+
+struct vs_sparse_matrix_new {
+    struct cusparseSpMatDescr **matrix, content;
+};
+int vs_sparse_matrix_new(const struct vs_sparse_matrix_new *given);
+struct vs_sparse_matrix_get {
+    const struct cusparseSpMatDescr *matrix;
+    int format; /* that it must have; -1: any */
+    bool incomplete;
+    long *rows, *columns, *nnz;
+    void **offsets, **indices, **values;
+    int *offset_type, *index_type, *base, *type, *format_to, *batch;
+};
+int vs_sparse_matrix_get(const struct vs_sparse_matrix_get *to);
+struct vs_sparse_matrix_set {
+    const struct cusparseSpMatDescr *matrix;
+    int format, batch;
+    bool sets_batch; /* or else its pointers */
+    void *offsets, *indices, *values;
+    int64_t offset_stride, value_stride;
+};
+int vs_sparse_matrix_set(const struct vs_sparse_matrix_set *from);
+struct vs_sparse_dense_new {
+    struct cusparseDnMatDescr **matrix, content;
+};
+int vs_sparse_dense_new(const struct vs_sparse_dense_new *given);
+struct vs_sparse_vector_new {
+    struct cusparseDnVecDescr **vector, content;
+};
+int vs_sparse_vector_new(const struct vs_sparse_vector_new *given);
 
 #endif
