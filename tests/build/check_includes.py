@@ -37,26 +37,25 @@ ROOMS = {
                    "reader_internal.h rewrite.h seek.h state_record.h"),
     "trace/symbols": ("base trace/format trace/read", "demangle.h symbol_set.h symbolize.h symbols.h"),
     "trace/compose": ("base trace/format trace/output", "composer.h"),
-    "intercept/route": ("base trace/record intercept/process intercept/track intercept/cupti",
-                        "bypass.h definitions.h hook.h hook_table.h loaded.h loader_wait.h opened.h route.h"),
-    "intercept/process": ("base public trace/record intercept/route intercept/track intercept/cache "
-                          "intercept/cupti", "first_use.h manifest.h process.h"),
-    "intercept/track": ("base ledger allocator/core trace/format trace/record intercept/route intercept/process "
-                        "intercept/cache intercept/torch intercept/cupti",
-                        "array_bytes.h context.h graph_memory.h holding.h ipc_import.h known_block.h limit.h nvml.h "
-                        "peak_window.h physical.h sharing.h track_change.h tracker.h usage.h"),
-    "intercept/cache": ("base allocator/core trace/record intercept/route intercept/process "
-                        "intercept/track intercept/cupti",
-                        "caching.h capture.h device_ops.h end_wait.h event_ops.h policy.h room.h shareable.h "
-                        "vmm_ops.h"),
+    "intercept/route": ("base trace/record",
+                        "definitions.h hook.h hook_table.h loaded.h loader_wait.h real_symbols.h replayed_call.h route.h "
+                        "upcalls.h"),
+    "intercept/process": ("base public trace/record intercept/route", "manifest.h process.h"),
+    "intercept/track": ("base ledger allocator/core trace/format trace/record intercept/route intercept/process",
+                        "array_bytes.h capture.h context.h first_use.h graph_memory.h holding.h ipc_import.h ipc_token.h "
+                        "limit.h nvml.h opened.h peak_window.h physical.h track_change.h tracker.h usage.h"),
     "intercept/cupti": ("base trace/record intercept/route intercept/process intercept/track",
-                        "automatic_steps.h collector.h cupti_guard.h inject_replay.h nvtx.h nvtx_pending.h"),
+                        "automatic_steps.h collector.h cupti_guard.h nvtx.h nvtx_pending.h"),
+    "intercept/cache": ("base allocator/core trace/record intercept/route intercept/process intercept/track "
+                        "intercept/cupti",
+                        "caching.h device_ops.h end_wait.h event_ops.h known_block.h policy.h room.h shareable.h sharing.h "
+                        "vmm_ops.h"),
     "intercept/api": ("base public allocator/core trace/record intercept/route intercept/process intercept/track "
                       "intercept/cache intercept/cupti", "api.h"),
     "intercept/torch": ("base public trace/record intercept/route intercept/process intercept/track "
-                        "intercept/cache intercept/api intercept/cupti", "torch_pool.h"),
+                        "intercept/cache intercept/api", "torch_pool.h"),
     "intercept/hooks": ("base intercept/route intercept/process intercept/track intercept/cache "
-                        "intercept/cupti", ""),
+                        "intercept/cupti intercept/torch", ""),
     "analysis/naming": ("base trace/format trace/read trace/symbols",
                         "function_text.h library.h name_text.h naming.h python_file.h user_line.h"),
     "analysis/state": ("base ledger allocator/core trace/format trace/read analysis/naming",

@@ -10,6 +10,7 @@
 #include "intercept/cache/caching.h"
 #include "intercept/cache/device_ops.h"
 #include "intercept/cache/policy.h"
+#include "intercept/cache/room.h"
 #include "intercept/cupti/automatic_steps.h"
 #include "intercept/cupti/nvtx.h"
 #include "intercept/process/process.h"
@@ -189,7 +190,7 @@ VS_EXPORT uint64_t vramscope_trim(int device)
         state == VS_PROCESS_EXITING || !vs_process_serving())
         return 0;
     vs_thread.inside++;
-    uint64_t released = vs_context_make_room((uint32_t)device);
+    uint64_t released = vs_room_make((uint32_t)device);
     vs_thread.inside--;
     return released;
 }

@@ -14,13 +14,14 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "intercept/cache/caching_internal.h"
-#include "intercept/cache/capture.h"
+#include "intercept/track/capture.h"
 #include "intercept/cache/device_ops.h"
 #include "intercept/cache/policy.h"
+#include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/limit.h"
-#include "intercept/track/sharing.h"
+#include "intercept/cache/sharing.h"
 
 struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse reuse)
 {
@@ -46,7 +47,7 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
         vs_process_state() != VS_PROCESS_ACTIVE)
         return false;
     struct vs_allocator *allocator = vs_context_allocator_at(context, 0);
-    if (!allocator && !(allocator = vs_context_allocator(context, VS_REUSE_AFTER_SYNC)))
+    if (!allocator && !(allocator = vs_caching_allocator(context, VS_REUSE_AFTER_SYNC)))
         return false;
     struct vs_caching_call call = vs_caching_request(api, bytes);
     struct vs_allocation allocation;
@@ -54,7 +55,7 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
     bool again = false;
     do {
         err = vs_allocator_malloc_for(allocator, bytes, 0, vs_sharing_on(), &call, &allocation);
-        again = !again && err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device);
+        again = !again && err == VS_ERR_DEVICE_OOM && vs_room_make(context->device);
     } while (again);
     if (err) /* let the driver return its error; it may have room where a segment had none */
         return false;
@@ -232,4 +233,38 @@ bool vs_caching_owns_ordered(CUdeviceptr ptr)
         found = find_in(c, 1, ptr, &block);
     vs_thread.inside--;
     return found;
+}
+
+struct vs_allocator *vs_caching_allocator(struct vs_context *context, enum vs_reuse reuse)
+{
+    _Atomic(struct vs_allocator *) *slot =
+        reuse == VS_REUSE_AFTER_SYNC ? &context->allocator : &context->ordered;
+    struct vs_allocator *allocator = atomic_load_explicit(slot, memory_order_acquire);
+    if (allocator)
+        return allocator;
+    allocator = vs_caching_create(context, reuse);
+    struct vs_allocator *expected = NULL;
+    if (!allocator)
+        return NULL;
+    if (!atomic_compare_exchange_strong(slot, &expected, allocator)) {
+        vs_allocator_destroy(allocator);
+        return expected;
+    }
+    return allocator;
+}
+
+/* An allocation is forbidden where a free is, and has no other lasting effect. */
+bool vs_caching_forbids_free(CUdeviceptr ptr, CUresult *result)
+{
+    struct vs_cached_block block;
+    CUdeviceptr probe;
+    if (!vs_capture_any() || !vs_caching_find(ptr, &block) || !block.live || block.ordered)
+        return false;
+    CUresult r = VS_REAL(cuMemAlloc_v2, &probe, 1);
+    if (r == CUDA_SUCCESS)
+        VS_REAL(cuMemFree_v2, probe);
+    *result = r;
+    return r == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED ||
+           r == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED || r == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
+           r == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
 }

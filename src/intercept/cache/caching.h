@@ -42,12 +42,21 @@ struct vs_context *vs_caching_likely_owner(uint64_t addr);
 /* vs_caching_find: also for pointers inside a block. */
 bool vs_caching_find(CUdeviceptr ptr, struct vs_cached_block *block);
 
+/* vs_caching_forbids_free: for a free that the cache would serve during a capture: does the driver
+ * forbid it to this thread? Then its error is in *result*, and the capture is invalidated, as
+ * without us. Called with vs_thread.inside > 0. */
+bool vs_caching_forbids_free(CUdeviceptr ptr, CUresult *result);
+
 /* vs_caching_context_gone: the context's memory no longer exists: records its blocks and segments
  * as freed by *api* and removes them, without any device call. */
 void vs_caching_context_gone(struct vs_context *context, const char *api);
 
 /* vs_caching_create: creates an allocator for *context*, by the options; NULL on failure. */
 struct vs_allocator *vs_caching_create(struct vs_context *context, enum vs_reuse reuse);
+
+/* vs_caching_allocator: the context's caching allocator for *reuse*, created on first use; NULL
+ * when that failed (the caller then forwards to the driver). */
+struct vs_allocator *vs_caching_allocator(struct vs_context *context, enum vs_reuse reuse);
 
 /* Attributes of the call that an allocator's events belong to. */
 struct vs_caching_call {

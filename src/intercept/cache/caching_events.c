@@ -7,9 +7,9 @@
 
 #include "intercept/cache/caching_internal.h"
 #include "intercept/cache/event_ops.h"
-#include "intercept/cupti/nvtx.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "intercept/route/upcalls.h"
 #include "intercept/track/holding.h"
 #include "intercept/track/track_change.h"
 
@@ -142,7 +142,7 @@ static APART void record_alloc(struct vs_recorder *recorder, const struct vs_con
                                           .api = vs_process_api(call->api),
                                           .stack = call->stack};
     count_alloc(recorder, context, e, &event);
-    vs_nvtx_allocated(VS_ANNOTATED_DEVICE);
+    vs_annotation_used(VS_ANNOTATED_DEVICE);
     call->time_ns = event.time_ns;
 }
 

@@ -7,54 +7,13 @@
 
 #include <stdatomic.h>
 
-#include "intercept/cache/capture.h"
+#include "intercept/track/capture.h"
 #include "intercept/cache/event_ops.h"
 #include "intercept/cache/room.h"
 #include "intercept/cache/vmm_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/limit.h"
-
-enum vs_err vs_err_of_driver(CUresult r)
-{
-    switch (r) {
-    case CUDA_SUCCESS:
-        return VS_OK;
-    case CUDA_ERROR_OUT_OF_MEMORY:
-        return VS_ERR_DEVICE_OOM;
-    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
-    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
-        return VS_ERR_STATE;
-    default:
-        return VS_ERR_DEVICE;
-    }
-}
-
-enum vs_err vs_context_enter(const struct vs_context *context, struct vs_entered *entered)
-{
-    static _Atomic(void *) fn;
-    CUresult (*push)(CUcontext);
-    entered->pushed = false;
-    if (vs_context_handle() == context->handle)
-        return VS_OK;
-    *(void **)&push = vs_driver_once(&fn, "cuCtxPushCurrent_v2");
-    if (!push || push(context->handle) != CUDA_SUCCESS)
-        return VS_ERR_DEVICE;
-    entered->pushed = true;
-    return VS_OK;
-}
-
-void vs_context_leave(const struct vs_entered *entered)
-{
-    static _Atomic(void *) fn;
-    CUresult (*pop)(CUcontext *);
-    CUcontext was;
-    if (!entered->pushed)
-        return;
-    *(void **)&pop = vs_driver_once(&fn, "cuCtxPopCurrent_v2");
-    if (pop)
-        pop(&was);
-}
 
 static enum vs_err segment_alloc(void *arg, size_t bytes, uint64_t *addr)
 {
@@ -115,24 +74,6 @@ static enum vs_err synchronize(void *arg)
             err = synchronize_context(c);
     }
     return err;
-}
-
-enum vs_err vs_device_memory_info(const struct vs_context *context, uint64_t *free_bytes,
-                                  uint64_t *total_bytes)
-{
-    struct vs_entered entered;
-    size_t f, t;
-    enum vs_err err = vs_context_enter(context, &entered);
-    if (err)
-        return err;
-    err = vs_err_of_driver(VS_REAL(cuMemGetInfo_v2, &f, &t));
-    vs_context_leave(&entered);
-    if (err)
-        return err;
-    *free_bytes = f;
-    *total_bytes = t;
-    vs_limit_view(context->device, 0, free_bytes, total_bytes);
-    return VS_OK;
 }
 
 static enum vs_err memory_info(void *arg, uint64_t *free_bytes, uint64_t *total_bytes)

@@ -18,22 +18,4 @@
 void vs_device_ops_fill(const struct vs_context *context, enum vs_reuse reuse,
                         struct vs_device_ops *out);
 
-/* vs_err_of_driver: converts a driver's code. */
-enum vs_err vs_err_of_driver(CUresult result);
-
-/* vs_context_enter, _leave: makes *context* current on this thread, which may have another one or
- * none, and restores it. Returns VS_ERR_DEVICE if the driver refuses; _leave must not be called
- * then. */
-struct vs_entered {
-    bool pushed;
-};
-enum vs_err vs_context_enter(const struct vs_context *context, struct vs_entered *entered)
-    VS_MUST_CHECK;
-void vs_context_leave(const struct vs_entered *entered);
-
-/* vs_device_memory_info: total and free memory of *context*'s device for the program (limit.h),
- * without counting cached memory as free. */
-enum vs_err vs_device_memory_info(const struct vs_context *context, uint64_t *free_bytes,
-                                  uint64_t *total_bytes) VS_MUST_CHECK;
-
 #endif

@@ -12,7 +12,7 @@
 #include "base/vs_cancel.h"
 #include "base/vs_clock.h"
 #include "base/vs_log.h"
-#include "intercept/cache/capture.h"
+#include "intercept/track/capture.h"
 #include "intercept/cache/device_ops.h"
 #include "intercept/cupti/collector.h"
 #include "intercept/process/process.h"

@@ -4,7 +4,7 @@
  * a context are destroyed with it. A thread's own default stream is accessible from that thread
  * only: other threads that need an event there wait for the whole context instead, which is rare
  * and correct. Called with the allocator's lock held. */
-#include "intercept/cache/capture.h"
+#include "intercept/track/capture.h"
 #include "intercept/cache/event_ops.h"
 
 #include <stdatomic.h>

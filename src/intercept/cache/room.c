@@ -7,10 +7,44 @@
 #include <stdio.h>
 
 #include "base/vs_size.h"
-#include "intercept/cache/device_ops.h"
+#include "intercept/cache/event_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "intercept/route/replayed_call.h"
+#include "intercept/track/capture.h"
 #include "intercept/track/tracker.h"
+
+/* Skips allocators that hold mapped or stream-ordered memory during a capture: giving that back
+ * would wait for the device, which a capture forbids. */
+static int allocators_to_empty(void)
+{
+    const struct vs_options *options = vs_process_options();
+    const struct vs_policy *policy = vs_policy_named(options->text[VS_OPT_policy]);
+    if (!vs_capture_any())
+        return VS_CONTEXT_ALLOCATORS;
+    return (policy && policy->mapped) || *options->text[VS_OPT_alloc_conf] ? 0 : 1;
+}
+
+uint64_t vs_room_make(uint32_t device)
+{
+    uint64_t total = 0;
+    int count = vs_replay_on ? 0 : allocators_to_empty(); /* no retry during a replay */
+    /* the driver has just failed for lack of memory, so it did not forbid calls: freeing is allowed
+     * too */
+    CUstreamCaptureMode mode = vs_capture_any() ? vs_capture_relax() : CU_STREAM_CAPTURE_MODE_RELAXED;
+    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        for (int i = 0; c->device == device && i < count; i++) {
+            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
+            uint64_t released = 0;
+            /* returned memory counts even if some segment could not be returned */
+            enum vs_err err = allocator ? vs_allocator_empty_cache(allocator, &released) : VS_OK;
+            (void)err;
+            total += released;
+        }
+    }
+    vs_capture_restore(mode);
+    return total;
+}
 
 static struct vs_context *context_on(uint32_t device)
 {
@@ -28,7 +62,7 @@ bool vs_room_made_on(uint32_t device, CUresult r)
         return false;
     vs_thread.inside++;
     vs_room_refused(context_on(device), 0);
-    bool made = vs_context_make_room(device) > 0;
+    bool made = vs_room_make(device) > 0;
     if (!made)
         vs_thread.refused = false;
     vs_thread.inside--;

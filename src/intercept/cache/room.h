@@ -16,6 +16,10 @@
 
 struct vs_context;
 
+/* vs_room_make: give cached, free segments of *device* back to the driver; returns the
+ * bytes returned. Call before the program gets an out-of-memory error. */
+uint64_t vs_room_make(uint32_t device);
+
 /* vs_room_made: is *r* out of memory, and did the cache of the current context's device release
  * some? Any thread, inside our own work or not. Cost otherwise: one comparison. */
 bool vs_room_made(CUresult r);

@@ -3,7 +3,7 @@
  * The second way to record: the driver loads the library that CUDA_INJECTION64_PATH names and calls
  * InitializeInjection from cuInit. Nothing is interposed in front of the driver then; we become
  * CUPTI's subscriber and are called on the program's own thread at entry and exit of each driver
- * function, with its arguments, which are replayed through the hooks (inject_replay.h). Only driver
+ * function, with its arguments, which are replayed through the hooks (replayed_call.h). Only driver
  * functions are enabled: the runtime calls them, so that each allocation is reported once. Without
  * CUPTI nothing can be recorded; this is reported, and no trace is written, since it would look
  * like a program without memory. */
@@ -17,19 +17,11 @@
 #include "base/vs_log.h"
 #include "intercept/cupti/collector.h"
 #include "intercept/cupti/cupti_library.h"
-#include "intercept/cupti/inject_replay.h"
+#include "intercept/route/replayed_call.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/route/route.h"
-
-_Thread_local struct vs_injected_call vs_replay __attribute__((tls_model("initial-exec"))) = {.hook = -1};
-bool vs_replay_on;
-
-CUresult vs_replay_result(void)
-{
-    vs_replay.hook = -1; /* other calls of the handler are real */
-    return vs_replay.result;
-}
+#include "intercept/track/tracker.h"
 
 /* --- the calls --- */
 
@@ -76,10 +68,10 @@ static void call_begins(const struct call *call, const CUpti_CallbackData *data)
         vs_thread.inside--;
         return;
     }
-    vs_replay.watched = true;
-    vs_replay.leaving = false;
+    vs_replayed_free.watched = true;
+    vs_replayed_free.leaving = false;
     replay(call, data->functionParams, CUDA_SUCCESS);
-    vs_replay.watched = false;
+    vs_replayed_free.watched = false;
 }
 
 static void call_ends(const struct call *call, const CUpti_CallbackData *data)
@@ -89,11 +81,12 @@ static void call_ends(const struct call *call, const CUpti_CallbackData *data)
         replay(call, data->functionParams, result);
         return;
     }
-    if (vs_replay.leaving) {
+    struct vs_replayed_free *given_up = &vs_replayed_free;
+    if (given_up->leaving) {
         vs_thread.inside++;
-        vs_track_left(&vs_replay.live, vs_replay.stream, vs_replay.api, result == CUDA_SUCCESS);
+        vs_track_left(&given_up->live, given_up->stream, given_up->api, result == CUDA_SUCCESS);
         vs_thread.inside--;
-        vs_replay.leaving = false;
+        given_up->leaving = false;
     }
     if (call->when == FREES && result != CUDA_SUCCESS)
         replay(call, data->functionParams, result);

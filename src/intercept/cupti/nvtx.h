@@ -28,20 +28,10 @@ void vs_nvtx_mark(const char *name);
 void vs_nvtx_step(uint64_t number);
 void vs_nvtx_step_end(void);
 
-/* Which allocation ends an annotation (vs_thread.annotated): one of the device, or a tensor where a
- * framework has an allocator of its own. */
-enum vs_annotated { VS_ANNOTATED_DEVICE = 1, VS_ANNOTATED_TENSOR = 2 };
-
 /* vs_nvtx_annotate: opens a range of that name around this thread's next allocation. NULL: none. */
 void vs_nvtx_annotate(const char *name);
 
-/* vs_nvtx_allocated: this thread allocated memory, and its event is recorded: ends the annotation.
- * Inside hooks. */
+/* vs_nvtx_end_annotation: ends it: the allocation is recorded. */
 void vs_nvtx_end_annotation(void);
-static inline void vs_nvtx_allocated(enum vs_annotated what)
-{
-    if (__builtin_expect(vs_thread.annotated == (int)what, 0))
-        vs_nvtx_end_annotation();
-}
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "intercept/cache/caching.h"
-#include "intercept/cache/capture.h"
+#include "intercept/track/capture.h"
 #include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"

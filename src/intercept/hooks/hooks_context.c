@@ -6,8 +6,9 @@
 #include <stdatomic.h>
 
 #include "intercept/cache/caching.h"
-#include "intercept/cache/capture.h"
+#include "intercept/track/capture.h"
 #include "intercept/cache/event_ops.h"
+#include "intercept/cache/room.h"
 #include "intercept/cache/vmm_ops.h"
 #include "intercept/cupti/collector.h"
 #include "intercept/process/process.h"
@@ -35,7 +36,7 @@ static bool room_made(CUresult r, CUdevice device)
     if (r != CUDA_ERROR_OUT_OF_MEMORY || device < 0 || !vs_hook_active())
         return false;
     vs_thread.inside++;
-    bool made = vs_context_make_room((uint32_t)device) > 0;
+    bool made = vs_room_make((uint32_t)device) > 0;
     vs_thread.inside--;
     return made;
 }

@@ -3,7 +3,7 @@
  * Device and managed memory: cuMemAlloc, cuMemAllocPitch, cuMemAllocManaged and their common free.
  * Plain cuMemAlloc may be served from the cache; the others always go to the driver. */
 #include "intercept/cache/caching.h"
-#include "intercept/cache/capture.h"
+#include "intercept/track/capture.h"
 #include "intercept/cache/device_ops.h"
 #include "intercept/cache/policy.h"
 #include "intercept/cache/room.h"
@@ -33,7 +33,7 @@ static bool room_made(const struct vs_context *context, uint64_t bytes, CUresult
     if (r != CUDA_ERROR_OUT_OF_MEMORY || !context)
         return false;
     vs_room_refused(context, bytes);
-    return vs_context_make_room(context->device) > 0;
+    return vs_room_make(context->device) > 0;
 }
 
 static CUresult allocate(const struct vs_context *context, CUdeviceptr *ptr, size_t bytes)
@@ -54,7 +54,7 @@ static void make_room_ahead(const struct vs_context *context, uint64_t bytes)
         !vs_caching_cached_bytes(context->device) ||
         vs_device_memory_info(context, &free_bytes, &total_bytes) || free_bytes >= bytes)
         return;
-    vs_context_make_room(context->device);
+    vs_room_make(context->device);
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
@@ -160,7 +160,7 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
     vs_thread.inside++;
     const char *api = vs_api("cuMemFree");
     CUresult r;
-    bool decided = (vs_capture_any() && vs_capture_forbids_free(ptr, &r)) ||
+    bool decided = (vs_capture_any() && vs_caching_forbids_free(ptr, &r)) ||
                    vs_caching_free(ptr, api, &r);
     vs_thread.inside--;
     if (!decided && !vs_caching_owns_ordered(ptr))

@@ -5,8 +5,9 @@
  * every other family. Programs without memory nodes pay one load at each of these calls. */
 #include <stdatomic.h>
 
-#include "intercept/cache/capture.h"
+#include "intercept/track/capture.h"
 #include "intercept/cache/event_ops.h"
+#include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/graph_memory.h"
@@ -24,7 +25,7 @@ static bool room_made(CUresult r)
         return false;
     vs_thread.inside++;
     const struct vs_context *context = vs_context_current();
-    bool made = context && vs_context_make_room(context->device) > 0;
+    bool made = context && vs_room_make(context->device) > 0;
     vs_thread.inside--;
     return made;
 }

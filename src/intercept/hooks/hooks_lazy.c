@@ -5,7 +5,7 @@
  * left, the cache releases some. A refused launch has not begun, so it can be repeated; one that
  * succeeds costs a comparison. */
 #include "intercept/cache/room.h"
-#include "intercept/process/first_use.h"
+#include "intercept/track/first_use.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/tracker.h"
 

@@ -3,7 +3,7 @@
  * Code that programs load. The driver allocates its memory: the amount is measured, and if there is
  * none left the cache releases some first. If that was not enough, the failure is recorded. */
 #include "intercept/cache/room.h"
-#include "intercept/process/first_use.h"
+#include "intercept/track/first_use.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/tracker.h"
 #include "intercept/track/usage.h"

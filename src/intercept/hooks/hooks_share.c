@@ -7,9 +7,9 @@
 
 #include "base/vs_log.h"
 #include "intercept/route/hook.h"
-#include "intercept/track/known_block.h"
+#include "intercept/cache/known_block.h"
 #include "intercept/track/physical.h"
-#include "intercept/track/sharing.h"
+#include "intercept/cache/sharing.h"
 
 /* vramscope_torch_base_alloc returns a segment, whose first block may be free. */
 static bool is_torch_base(const struct vs_cached_block *block, CUdeviceptr ptr)

@@ -24,9 +24,6 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_text.h"
-#include "intercept/cache/caching.h"
-#include "intercept/cupti/collector.h"
-#include "intercept/cupti/nvtx_pending.h"
 #include "intercept/process/lineage.h"
 #include "intercept/process/manifest.h"
 #include "intercept/process/process_internal.h"
@@ -34,13 +31,12 @@
 #include "intercept/route/hook.h"
 #include "intercept/route/loaded.h"
 #include "intercept/route/loader_wait.h"
-#include "intercept/track/context.h"
-#include "intercept/track/nvml.h"
-#include "intercept/track/sharing.h"
-#include "intercept/track/track_change.h"
+#include "intercept/route/upcalls.h"
+#include "trace/record/selection.h"
 #include "vramscope.h"
 
 static struct vs_lock process_lock = VS_LOCK_INIT(VS_RANK_PROCESS, "process");
+struct vs_book vs_process_book;
 /* Written under process_lock before state leaves IDLE, but read by the C API at any time. */
 static _Atomic(struct vs_recorder *) recorder;
 static _Atomic bool caching;
@@ -376,24 +372,22 @@ static void begin_locked(void)
     if (no_libraries)
         do_without_libraries();
     if (vs_option_is(&options, VS_OPT_ipc, "always"))
-        vs_sharing_begin();
+        vs_upcalls.share_all();
     if (options.number[VS_OPT_record] && !begin_trace() && !*options.text[VS_OPT_limit]) {
         vs_process_set_state(VS_PROCESS_SILENT);
         return;
     }
     vs_process_exit_prepare(!no_libraries);
-    if (recorder && options.number[VS_OPT_nvml])
-        vs_nvml_open();
     if (recorder)
-        vs_nvtx_pending_replay();
+        vs_upcalls.trace_opened();
     become_active();
     if (recorder && no_libraries)
         vs_process_note(VS_LOG_WARN, LOADER_WAITS);
     if (recorder && kernels_left)
         vs_process_note(VS_LOG_INFO, "kernels and copies are not recorded with injection, as the "
                                      "program may use CUPTI itself; --kernels=on records them");
-    if (recorder && options.number[VS_OPT_kernels])
-        vs_collector_start(injected);
+    if (recorder)
+        vs_upcalls.recording(injected);
 }
 
 void vs_process_refuse(const char *line)

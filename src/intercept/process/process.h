@@ -11,6 +11,10 @@
 #include "base/vs_option.h"
 #include "trace/record/recorder.h"
 
+/* The sums of this process: written with the order of the trace held (vs_recorder_acquire), so that
+ * a sum and its peak match the events at that point; read at any time. */
+extern struct vs_book vs_process_book;
+
 enum vs_process_state {
     VS_PROCESS_IDLE,     /* no CUDA call seen yet */
     VS_PROCESS_ACTIVE,   /* recording */

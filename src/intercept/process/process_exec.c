@@ -20,12 +20,11 @@
 
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
-#include "intercept/cache/end_wait.h"
-#include "intercept/cupti/collector.h"
 #include "intercept/process/manifest.h"
 #include "intercept/process/process_internal.h"
 #include "intercept/route/definitions.h"
 #include "intercept/route/hook.h"
+#include "intercept/route/upcalls.h"
 
 enum exec_function { EXECV, EXECVE, EXECVP, EXECVPE, FEXECVE, EXECVEAT, EXEC_FUNCTIONS };
 
@@ -132,10 +131,8 @@ static struct attempt before(const char *path, char *const *environment)
         vs_thread.inside++;
         if (leaves_us && preloads_us(environ))
             warn_user(path);
-        if (vs_process_state() == VS_PROCESS_ACTIVE) {
-            vs_end_wait();
-            vs_collector_flush(true);
-        }
+        if (vs_process_state() == VS_PROCESS_ACTIVE)
+            vs_upcalls.ending();
         vs_thread.inside--;
     }
     if (ours && likely)

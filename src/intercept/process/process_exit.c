@@ -21,13 +21,12 @@
 
 #include "base/vs_cancel.h"
 #include "base/vs_lock.h"
-#include "intercept/cache/end_wait.h"
-#include "intercept/cupti/collector.h"
+#include "intercept/process/bypass.h"
 #include "intercept/process/lineage.h"
 #include "intercept/process/process_internal.h"
-#include "intercept/route/bypass.h"
 #include "intercept/route/definitions.h"
 #include "intercept/route/hook.h"
+#include "intercept/route/upcalls.h"
 
 static _Atomic uint64_t exit_status; /* atomic; the latest one */
 
@@ -91,8 +90,7 @@ static void begin_end(void)
     if (vs_process_quiet_moment()) {
         vs_thread.inside++;
         vs_cancel_hold(); /* for good: a cancellation meanwhile would end this thread in the middle of exit */
-        vs_end_wait();
-        vs_collector_flush(true);
+        vs_upcalls.ending();
         vs_bypass_report();
         vs_thread.inside--;
     }

@@ -147,10 +147,14 @@ static inline void *vs_driver_once(_Atomic(void *) *slot, const char *name)
         vs_cancel_restore(vs_cancel_);                                      \
         vs_result_;                                                         \
     })
+/* Which allocation ends an annotation: one of the device, or a tensor where a framework has an
+ * allocator of its own. */
+enum vs_annotated { VS_ANNOTATED_DEVICE = 1, VS_ANNOTATED_TENSOR = 2 };
+
 struct vs_hook_thread {
     int inside;      /* > 0 while our own code runs on this thread: hooks forward silently */
     const char *api; /* outermost runtime entry point on this thread, static text; or NULL */
-    int annotated;   /* the next allocation has a name: its enum vs_annotated (nvtx.h); 0: none */
+    int annotated;   /* the next allocation has a name: its enum vs_annotated; 0: none */
     const void *caller; /* where the program, or a library, called CUDA last: a return address */
     const void *judged; /* the caller of which *by_framework* is known (track/holding.h) */
     bool by_framework;  /* it is in a framework's allocator */

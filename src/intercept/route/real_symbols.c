@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "intercept/cupti/inject_replay.h"
+#include "intercept/route/replayed_call.h"
 #include "intercept/route/definitions.h"
 #include "intercept/route/loaded.h"
 
@@ -264,6 +264,15 @@ static void *hook_resolve(struct hook *hook)
     if ((driver && fn == driver_own(driver, hook->name)) || keep(fn))
         atomic_store_explicit(&hook->real, fn, memory_order_release);
     return fn;
+}
+
+_Thread_local struct vs_injected_call vs_replay __attribute__((tls_model("initial-exec"))) = {.hook = -1};
+bool vs_replay_on;
+
+CUresult vs_replay_result(void)
+{
+    vs_replay.hook = -1; /* other calls of the handler are real */
+    return vs_replay.result;
 }
 
 void *vs_hook_real(enum vs_hook_id id)

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "base/vs_text.h"
-#include "intercept/cupti/cupti_guard.h"
 #include "intercept/route/hook.h"
 #include "intercept/route/loaded.h"
 #include "intercept/route/real_symbols.h"
+#include "intercept/route/upcalls.h"
 
 /* A version that no symbol has; dlerror removes it from the message. */
 #define NOBODYS_VERSION "VRAMSCOPE_NONE"
@@ -106,8 +106,8 @@ void *vs_route_symbol(void *handle, const char *name)
 static void *route_cupti(void *handle, const char *name, void **third, bool old)
 {
     if (handle != RTLD_NEXT && handle != RTLD_DEFAULT)
-        *third = vs_cupti_guard(name, vs_real_dlsym(old)(handle, name));
-    else if (vs_cupti_guard_absent(name))
+        *third = vs_upcalls.cupti_found(name, vs_real_dlsym(old)(handle, name));
+    else if (vs_upcalls.cupti_absent(name))
         return no_such_symbol(third, old);
     else
         return (void *)vs_real_dlsym(old);

@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "intercept/cupti/nvtx.h"
 #include "intercept/process/process.h"
 #include "intercept/route/definitions.h"
 #include "intercept/route/hook.h"
+#include "intercept/route/upcalls.h"
 #include "intercept/track/holding.h"
 #include "intercept/track/track_change.h"
 
@@ -103,7 +103,7 @@ static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t 
         vs_holding_reported(addr);
     vs_track_change(change, selected, &event);
     if (recorder && bytes >= 0)
-        vs_nvtx_allocated(VS_ANNOTATED_TENSOR);
+        vs_annotation_used(VS_ANNOTATED_TENSOR);
 }
 
 VS_EXPORT void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved,

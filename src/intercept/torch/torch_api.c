@@ -21,7 +21,7 @@
 #include "intercept/route/hook.h"
 #include "intercept/route/loaded.h"
 #include "intercept/torch/torch_pool.h"
-#include "intercept/track/sharing.h"
+#include "intercept/cache/sharing.h"
 #include "intercept/track/tracker.h"
 #include "vramscope.h"
 
@@ -45,7 +45,7 @@ static void *no_memory(void)
 static enum vs_err request(struct vs_context *context, size_t bytes, CUstream stream,
                            struct vs_allocation *out, uint64_t *time_ns)
 {
-    struct vs_allocator *allocator = vs_context_allocator(context, VS_REUSE_STREAM_ORDERED);
+    struct vs_allocator *allocator = vs_caching_allocator(context, VS_REUSE_STREAM_ORDERED);
     if (!allocator)
         return VS_ERR_DEVICE;
     if (vs_stream_capturing(stream) && !vs_torch_pool_accepts(context, stream)) {
@@ -59,7 +59,7 @@ static enum vs_err request(struct vs_context *context, size_t bytes, CUstream st
     bool again = false;
     do {
         err = vs_allocator_malloc_for(allocator, bytes, key, vs_sharing_on(), &call, out);
-        again = !again && err == VS_ERR_DEVICE_OOM && vs_context_make_room(context->device);
+        again = !again && err == VS_ERR_DEVICE_OOM && vs_room_make(context->device);
     } while (again);
     *time_ns = call.time_ns;
     vs_room_served(err ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS, "vramscope_torch_alloc");

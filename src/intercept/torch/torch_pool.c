@@ -12,7 +12,7 @@
 
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
-#include "intercept/cache/device_ops.h"
+#include "intercept/cache/caching.h"
 #include "intercept/cache/event_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -149,7 +149,7 @@ static enum vs_err act(enum action action, int device, struct vs_pool_id id,
 {
     struct vs_context *context = device < 0 ? NULL : vs_context_on((uint32_t)device);
     struct vs_allocator *allocator =
-        context ? vs_context_allocator(context, VS_REUSE_STREAM_ORDERED) : NULL;
+        context ? vs_caching_allocator(context, VS_REUSE_STREAM_ORDERED) : NULL;
     if (!allocator)
         return VS_ERR_DEVICE;
     vs_lock_acquire(&lock);

@@ -12,15 +12,11 @@
 #include "base/vs_arena.h"
 #include "base/vs_lock.h"
 #include "base/vs_map.h"
-#include "intercept/cache/caching.h"
-#include "intercept/cache/capture.h"
-#include "intercept/cache/event_ops.h"
-#include "intercept/cache/vmm_ops.h"
-#include "intercept/cupti/collector.h"
-#include "intercept/cupti/inject_replay.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
-#include "intercept/torch/torch_pool.h"
+#include "intercept/route/replayed_call.h"
+#include "intercept/route/upcalls.h"
+#include "intercept/track/limit.h"
 #include "intercept/track/tracker.h"
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "contexts");
@@ -228,10 +224,7 @@ void vs_context_gone(struct vs_context *context, const char *api)
 {
     if (!atomic_exchange(&context->alive, false))
         return;
-    vs_caching_context_gone(context, vs_api(api));
-    vs_torch_pool_context_gone(context);
-    vs_event_ops_context_gone(context);
-    vs_vmm_context_gone(context);
+    vs_upcalls.context_gone(context, vs_api(api));
     vs_track_context_gone(context->id, vs_api(api));
     record_context(context, false);
 }
@@ -291,54 +284,63 @@ struct vs_context *vs_context_on(uint32_t device)
     return context;
 }
 
-struct vs_allocator *vs_context_allocator(struct vs_context *context, enum vs_reuse reuse)
+enum vs_err vs_err_of_driver(CUresult r)
 {
-    _Atomic(struct vs_allocator *) *slot =
-        reuse == VS_REUSE_AFTER_SYNC ? &context->allocator : &context->ordered;
-    struct vs_allocator *allocator = atomic_load_explicit(slot, memory_order_acquire);
-    if (allocator)
-        return allocator;
-    allocator = vs_caching_create(context, reuse);
-    struct vs_allocator *expected = NULL;
-    if (!allocator)
-        return NULL;
-    if (!atomic_compare_exchange_strong(slot, &expected, allocator)) {
-        vs_allocator_destroy(allocator);
-        return expected;
+    switch (r) {
+    case CUDA_SUCCESS:
+        return VS_OK;
+    case CUDA_ERROR_OUT_OF_MEMORY:
+        return VS_ERR_DEVICE_OOM;
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+        return VS_ERR_STATE;
+    default:
+        return VS_ERR_DEVICE;
     }
-    return allocator;
 }
 
-/* Skips allocators that hold mapped or stream-ordered memory during a capture: giving that back
- * would wait for the device, which a capture forbids. */
-static int allocators_to_empty(void)
+enum vs_err vs_context_enter(const struct vs_context *context, struct vs_entered *entered)
 {
-    const struct vs_options *options = vs_process_options();
-    const struct vs_policy *policy = vs_policy_named(options->text[VS_OPT_policy]);
-    if (!vs_capture_any())
-        return VS_CONTEXT_ALLOCATORS;
-    return (policy && policy->mapped) || *options->text[VS_OPT_alloc_conf] ? 0 : 1;
+    static _Atomic(void *) fn;
+    CUresult (*push)(CUcontext);
+    entered->pushed = false;
+    if (vs_context_handle() == context->handle)
+        return VS_OK;
+    *(void **)&push = vs_driver_once(&fn, "cuCtxPushCurrent_v2");
+    if (!push || push(context->handle) != CUDA_SUCCESS)
+        return VS_ERR_DEVICE;
+    entered->pushed = true;
+    return VS_OK;
 }
 
-uint64_t vs_context_make_room(uint32_t device)
+void vs_context_leave(const struct vs_entered *entered)
 {
-    uint64_t total = 0;
-    int count = vs_replay_on ? 0 : allocators_to_empty(); /* no retry during a replay */
-    /* the driver has just failed for lack of memory, so it did not forbid calls: freeing is allowed
-     * too */
-    CUstreamCaptureMode mode = vs_capture_any() ? vs_capture_relax() : CU_STREAM_CAPTURE_MODE_RELAXED;
-    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        for (int i = 0; c->device == device && i < count; i++) {
-            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
-            uint64_t released = 0;
-            /* returned memory counts even if some segment could not be returned */
-            enum vs_err err = allocator ? vs_allocator_empty_cache(allocator, &released) : VS_OK;
-            (void)err;
-            total += released;
-        }
-    }
-    vs_capture_restore(mode);
-    return total;
+    static _Atomic(void *) fn;
+    CUresult (*pop)(CUcontext *);
+    CUcontext was;
+    if (!entered->pushed)
+        return;
+    *(void **)&pop = vs_driver_once(&fn, "cuCtxPopCurrent_v2");
+    if (pop)
+        pop(&was);
+}
+
+enum vs_err vs_device_memory_info(const struct vs_context *context, uint64_t *free_bytes,
+                                  uint64_t *total_bytes)
+{
+    struct vs_entered entered;
+    size_t f, t;
+    enum vs_err err = vs_context_enter(context, &entered);
+    if (err)
+        return err;
+    err = vs_err_of_driver(VS_REAL(cuMemGetInfo_v2, &f, &t));
+    vs_context_leave(&entered);
+    if (err)
+        return err;
+    *free_bytes = f;
+    *total_bytes = t;
+    vs_limit_view(context->device, 0, free_bytes, total_bytes);
+    return VS_OK;
 }
 
 static void record_stream(uint64_t id, uint32_t device, CUstream handle, const char *name)
@@ -373,7 +375,7 @@ uint64_t vs_stream_id(const struct vs_context *context, CUstream stream, bool pe
     vs_lock_release(&lock);
     if (known)
         return id;
-    if (vs_collector_stream_id(context->handle, stream, per_thread, &id32))
+    if (vs_upcalls.stream_number(context->handle, stream, per_thread, &id32))
         id = id32;
     else if (legacy)
         id = 0;

@@ -56,10 +56,6 @@ struct vs_context *vs_context_next(const struct vs_context *previous);
  * Drops cached segments without touching the device and records live blocks as freed by *api*. */
 void vs_context_gone(struct vs_context *context, const char *api);
 
-/* vs_context_allocator: the context's caching allocator for *reuse*, created on first use; NULL
- * when that failed (the caller then forwards to the driver). */
-struct vs_allocator *vs_context_allocator(struct vs_context *context, enum vs_reuse reuse);
-
 /* vs_context_on: a context of *device* to work in: the thread's current one if it belongs to that
  * device, else the device's primary one, which is then retained for good. NULL when neither is
  * available. Call with vs_thread.inside > 0. */
@@ -69,16 +65,30 @@ struct vs_context *vs_context_on(uint32_t device);
  * does not say. */
 bool vs_context_device(CUcontext handle, uint32_t *device);
 
+/* vs_err_of_driver: converts a driver's code. */
+enum vs_err vs_err_of_driver(CUresult result);
+
+/* vs_context_enter, _leave: makes *context* current on this thread, which may have another one or
+ * none, and restores it. Returns VS_ERR_DEVICE if the driver refuses; _leave must not be called
+ * then. */
+struct vs_entered {
+    bool pushed;
+};
+enum vs_err vs_context_enter(const struct vs_context *context, struct vs_entered *entered)
+    VS_MUST_CHECK;
+void vs_context_leave(const struct vs_entered *entered);
+
+/* vs_device_memory_info: total and free memory of *context*'s device for the program (limit.h),
+ * without counting cached memory as free. */
+enum vs_err vs_device_memory_info(const struct vs_context *context, uint64_t *free_bytes,
+                                  uint64_t *total_bytes) VS_MUST_CHECK;
+
 /* vs_device_note: *device* has memory in the trace: record its description, even if none of its
  * contexts was used. Call with vs_thread.inside > 0. */
 void vs_device_note(uint32_t device);
 
 /* vs_device_attribute: a driver attribute; 0 when the driver does not provide it. */
 int vs_device_attribute(uint32_t device, CUdevice_attribute which);
-
-/* vs_context_make_room: give cached, free segments of *device* back to the driver; returns the
- * bytes returned. Call before the program gets an out-of-memory error. */
-uint64_t vs_context_make_room(uint32_t device);
 
 /* vs_stream_id: the trace's number for a stream handle in *context*, registered in the trace if
  * new. *per_thread*: the _ptsz form, whose NULL is the calling thread's own default stream. */

@@ -7,7 +7,7 @@
 #include "base/vs_lock.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
-#include "intercept/track/known_block.h"
+#include "intercept/route/upcalls.h"
 #include "intercept/track/tracker.h"
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "findings");
@@ -88,16 +88,6 @@ static bool on_read(int what, int device, uint64_t bytes, const char *text)
     return true;
 }
 
-static bool block_of(uint64_t address, uint64_t *base, uint64_t *bytes)
-{
-    struct vs_cached_block block;
-    if (vs_thread.inside || !vs_process_serving() || !vs_known_cached(address, &block))
-        return false;
-    *base = block.addr;
-    *bytes = block.requested;
-    return true;
-}
-
 void vs_track_findings(void)
 {
     void (*send_to)(void (*)(unsigned, uint64_t, uint64_t, const char *, void *const *const[3],
@@ -112,5 +102,5 @@ void vs_track_uncomputed(void)
     void (*watch)(bool (*)(int, int, uint64_t, const char *), bool (*)(uint64_t, uint64_t *, uint64_t *));
     *(void **)&watch = vs_driver_symbol("vramscopeSimWatch");
     if (watch)
-        watch(on_read, block_of);
+        watch(on_read, vs_upcalls.cached_block);
 }

@@ -10,7 +10,6 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_map.h"
-#include "intercept/cache/event_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/limit.h"

@@ -13,7 +13,7 @@
 #include "base/vs_limit_spec.h"
 #include "base/vs_log.h"
 #include "base/vs_option.h"
-#include "intercept/cupti/inject_replay.h"
+#include "intercept/route/replayed_call.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/context.h"

@@ -9,10 +9,6 @@
 #include "intercept/track/usage.h"
 #include "trace/record/selection.h"
 
-/* The sums of this process: written with the order of the trace held (vs_recorder_acquire), so that
- * a sum and its peak match the events at that point; read at any time. */
-extern struct vs_book vs_process_book;
-
 /* vs_track_sums: of a device below VS_DEVICES_MAX; read by vs_sum_read. */
 static inline const struct vs_ledger *vs_track_sums(uint32_t device)
 {

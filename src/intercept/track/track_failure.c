@@ -4,7 +4,6 @@
  * device's free memory, and the last refused allocation of each device for queries. */
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
-#include "intercept/cache/device_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/nvml.h"

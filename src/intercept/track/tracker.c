@@ -9,10 +9,10 @@
 
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
-#include "intercept/cupti/inject_replay.h"
-#include "intercept/cupti/nvtx.h"
+#include "intercept/route/replayed_call.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "intercept/route/upcalls.h"
 #include "intercept/track/holding.h"
 #include "intercept/track/limit.h"
 #include "intercept/track/live_entries.h"
@@ -23,7 +23,7 @@
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "tracker");
 
-struct vs_book vs_process_book;
+_Thread_local struct vs_replayed_free vs_replayed_free __attribute__((tls_model("initial-exec")));
 
 /* *family*: that of the memory. Nearly all memory is of the family DEVICE: as a constant, it decides
  * most branches of the sums. */
@@ -138,7 +138,7 @@ uint64_t vs_track_alloc(const struct vs_tracked *live, uint64_t stream, const ch
         vs_track_change(alloc_of(live, holds, VS_FAMILY_DEVICE), selected, &event);
     else
         alloc_other(live, holds, selected, &event);
-    vs_nvtx_allocated(VS_ANNOTATED_DEVICE);
+    vs_annotation_used(VS_ANNOTATED_DEVICE);
     vs_lock_release(&lock);
     if (holding != VS_HOLDING_NEVER)
         vs_holding_latest = (struct vs_holding_latest){
@@ -198,8 +198,10 @@ bool vs_track_leave(uint64_t addr, const char *api, struct vs_tracked *live)
 
 void vs_track_left(const struct vs_tracked *live, uint64_t stream, const char *api, bool freed)
 {
-    if (vs_replay_defers(live, stream, api))
+    if (__builtin_expect(vs_replay_on, 0) && vs_replayed_free.watched) {
+        vs_replayed_free = (struct vs_replayed_free){true, true, *live, stream, api};
         return;
+    }
     vs_lock_acquire(&lock);
     struct vs_live_entry *entry = vs_live_find(live->addr);
     struct vs_tracked was;

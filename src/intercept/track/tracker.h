@@ -32,6 +32,17 @@ static inline struct vs_tracked vs_live_in(const struct vs_context *context, uin
                             .family = family};
 }
 
+/* When CUPTI reports the calls (route/replayed_call.h), a free that begins has not happened yet: vs_track_left
+ * stores it here, for a second call once the driver's result is known. */
+struct vs_replayed_free {
+    bool watched;    /* the call has only begun: the driver may still refuse it */
+    bool leaving;    /* it frees *live*, by *api* in *stream* */
+    struct vs_tracked live;
+    uint64_t stream;
+    const char *api;
+};
+extern _Thread_local struct vs_replayed_free vs_replayed_free __attribute__((tls_model("initial-exec")));
+
 /* vs_track_alloc: enter *live* and record the event. The driver has already returned the address.
  * Returns the event's time. Any thread; takes rank TRACKER. */
 uint64_t vs_track_alloc(const struct vs_tracked *live, uint64_t stream, const char *api);

@@ -9,9 +9,8 @@
 
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
-#include "intercept/cache/capture.h"
-#include "intercept/cache/device_ops.h"
-#include "intercept/cupti/inject_replay.h"
+#include "intercept/track/capture.h"
+#include "intercept/route/replayed_call.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/nvml.h"

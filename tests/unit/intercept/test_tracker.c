@@ -9,8 +9,8 @@
 
 #include "intercept/route/hook.h"
 #include "intercept/route/loaded.h"
-#include "intercept/cupti/inject_replay.h"
-#include "intercept/cupti/nvtx.h"
+#include "intercept/route/replayed_call.h"
+#include "intercept/route/upcalls.h"
 #include "intercept/track/holding.h"
 #include "intercept/track/limit.h"
 #include "intercept/track/live_entries.h"
@@ -41,8 +41,9 @@ const struct vs_live_entry *__wrap_vs_live_next(size_t *cursor, uint64_t *addr)
 _Thread_local struct vs_injected_call vs_replay;
 bool vs_replay_on;
 _Thread_local struct vs_hook_thread vs_thread;
+const struct vs_upcalls vs_upcalls; /* nothing is annotated */
+struct vs_book vs_process_book;
 
-void vs_nvtx_end_annotation(void) {}
 void *vs_hook_real(enum vs_hook_id id) { (void)id; return NULL; }
 void vs_limit_gone(const struct vs_tracked *live) { (void)live; }
 void vs_usage_failed(uint32_t device) { (void)device; }

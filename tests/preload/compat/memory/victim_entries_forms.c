@@ -71,19 +71,22 @@ CASE(managed, "managed memory by driver and runtime API", 0)
 }
 
 /* Symbols without a version, which programs that look functions up by hand still call. */
-CASE(first_forms, "the first cuCtxCreate, cuCtxDestroy and cuMemHostRegister, through dlsym", 0)
+CASE(first_forms, "the first cuCtxDestroy and cuMemHostRegister, through dlsym", 0)
 {
     CUresult (*enroll)(void *, size_t, unsigned);
-    CUresult (*create)(CUcontext *, unsigned, CUdevice), (*destroy)(CUcontext);
+    CUresult (*destroy)(CUcontext);
     CUcontext ctx;
     void *p, *driver = dlopen("libcuda.so.1", RTLD_NOW);
     CHECK(driver);
     *(void **)&enroll = dlsym(driver, "cuMemHostRegister");
-    *(void **)&create = dlsym(driver, "cuCtxCreate");
     *(void **)&destroy = dlsym(driver, "cuCtxDestroy");
-    CHECK(enroll && create && destroy);
+    CHECK(enroll && destroy);
     OK(cuInit(0));
-    OK(create(&ctx, 0, 0));
+#if CUDA_VERSION >= 13000
+    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+#else
+    OK(cuCtxCreate(&ctx, 0, 0));
+#endif
     p = aligned_alloc(4096, 64 * KIB);
     ALLOCATES(VT_REGISTERED, 64 * KIB, enroll(p, 64 * KIB, 0));
     FREES(VT_REGISTERED, cuMemHostUnregister(p));

@@ -3,7 +3,7 @@
  * See the header. Allocation numbers come from three disjoint ranges: the driver counts from 1, our
  * allocators' numbers have the top bit set (caching.c), and those of opened blocks the two top
  * bits. */
-#include "intercept/track/known_block.h"
+#include "intercept/cache/known_block.h"
 
 #include "base/vs_lock.h"
 #include "intercept/process/process.h"

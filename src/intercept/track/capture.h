@@ -38,9 +38,4 @@ void vs_capture_given_back(CUstream stream, CUcontext context);
 /* vs_capture_context_gone: its streams and their captures were destroyed. */
 void vs_capture_context_gone(CUcontext context);
 
-/* vs_capture_forbids_free: for a free that the cache would serve during a capture: does the driver
- * forbid it to this thread? Then its error is in *result*, and the capture is invalidated, as
- * without us. Called with vs_thread.inside > 0. */
-bool vs_capture_forbids_free(CUdeviceptr ptr, CUresult *result);
-
 #endif

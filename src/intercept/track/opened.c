@@ -2,7 +2,7 @@
  *
  * Counts of repeated openings, by address. Memory that ended in another way, with its context for
  * example, leaves a count behind, which the next opening of the address recognises as stale. */
-#include "intercept/route/opened.h"
+#include "intercept/track/opened.h"
 
 #include "base/vs_lock.h"
 #include "base/vs_map.h"

@@ -4,12 +4,12 @@
  * active at once, a capture is counted without an entry in the table; then the end of its stream or
  * context is not detected, only its own. No lock: a forked child and threads at exit call this too.
  */
-#include "intercept/cache/capture.h"
+#include "intercept/track/capture.h"
 
 #include <stdint.h>
 
-#include "intercept/cache/caching.h"
 #include "intercept/route/hook.h"
+#include "intercept/track/context.h"
 
 _Atomic int vs_capture_count;
 
@@ -135,20 +135,4 @@ void vs_capture_context_gone(CUcontext context)
             atomic_compare_exchange_strong(&origins[i].stream, &name, 0))
             atomic_fetch_sub(&vs_capture_count, 1);
     }
-}
-
-/* An allocation is forbidden where a free is, and has no other lasting effect. */
-bool vs_capture_forbids_free(CUdeviceptr ptr, CUresult *result)
-{
-    struct vs_cached_block block;
-    CUdeviceptr probe;
-    if (!vs_capture_any() || !vs_caching_find(ptr, &block) || !block.live || block.ordered)
-        return false;
-    CUresult r = VS_REAL(cuMemAlloc_v2, &probe, 1);
-    if (r == CUDA_SUCCESS)
-        VS_REAL(cuMemFree_v2, probe);
-    *result = r;
-    return r == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED ||
-           r == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED || r == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
-           r == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
 }

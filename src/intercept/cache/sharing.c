@@ -6,7 +6,7 @@
  * registered memory is never cached again (vs_allocator_keep), because the other side is not
  * notified of a free. */
 #define _GNU_SOURCE
-#include "intercept/track/sharing.h"
+#include "intercept/cache/sharing.h"
 
 #include <link.h>
 #include <stdatomic.h>

@@ -4,21 +4,15 @@
  * reports a call, and the hook's own handler is called with the call's arguments, while the "real"
  * function that it calls returns the result that the driver has already returned. So all families
  * are recorded by the same code in both cases. */
-#ifndef VS_INJECT_REPLAY_H
-#define VS_INJECT_REPLAY_H
+#ifndef VS_REPLAYED_CALL_H
+#define VS_REPLAYED_CALL_H
 
 #include "intercept/route/hook.h"
-#include "intercept/track/tracker.h"
 
 /* One per thread; calls of the driver that CUPTI reports do not nest. */
 struct vs_injected_call {
     int hook;        /* enum vs_hook_id whose next real call is replayed; -1: none */
     CUresult result; /* the result of that call */
-    bool watched;    /* the call has only begun: the driver may still refuse it */
-    bool leaving;    /* it frees *live*, by *api* in *stream* */
-    struct vs_tracked live;
-    uint64_t stream;
-    const char *api;
 };
 
 extern _Thread_local struct vs_injected_call vs_replay __attribute__((tls_model("initial-exec")));
@@ -47,20 +41,6 @@ static inline int vs_replay_suspend(void)
 static inline void vs_replay_resume(int hook)
 {
     vs_replay.hook = hook;
-}
-
-/* vs_replay_defers: *live* left the table by a call that has only begun: returns true and stores it
- * until the driver's result is known (vs_track_left is called then). Returns false if the result is
- * known already. */
-static inline bool vs_replay_defers(const struct vs_tracked *live, uint64_t stream, const char *api)
-{
-    if (!__builtin_expect(vs_replay_on, 0) || !vs_replay.watched)
-        return false;
-    vs_replay.leaving = true;
-    vs_replay.live = *live;
-    vs_replay.stream = stream;
-    vs_replay.api = api;
-    return true;
 }
 
 #endif

@@ -2,7 +2,7 @@
  *
  * The table of measured handles; see the header. A handle without room in it is measured by time
  * alone, so the table bounds the cost of any program. */
-#include "intercept/process/first_use.h"
+#include "intercept/track/first_use.h"
 
 #include <stdatomic.h>
 
