@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The allocator's statistics. Their meaning and update times are PyTorch's; docs/allocator.md lists
+ * The allocator's statistics. Their meaning and update times are PyTorch's; docs/internals/allocator.md lists
  * them. Kept small, because every request and free updates them: per figure and pool only the sums
  * of increases and decreases, which give the level; the figures of both pools together are added on
  * demand, and only their peaks are tracked. Guarded by the allocator's lock. */

@@ -4,7 +4,7 @@
  * of blocks by address, every search a scan, every statistic recounted after every step. The
  * differential test drives it beside the real one. Single-threaded; uses malloc. It shares only the
  * public structures with src/allocator, and follows PyTorch's CUDACachingAllocator where that
- * defines the behaviour, docs/allocator.md elsewhere. */
+ * defines the behaviour, docs/internals/allocator.md elsewhere. */
 #ifndef REFERENCE_MODEL_H
 #define REFERENCE_MODEL_H
 
