@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Totals of allocations without events. Each combination of level, reason, device and family has a
- * cell: the `unrecorded` event that it will become. A device's cells share an account, which holds,
- * by the reader's own rules (ledger), the sums that a reader of the trace so far computes, and
- * their real highest values since. The cells are written before every event that depends on memory
- * sums, and when half of flush_ms has passed. Before allocations and frees they wait while they
- * contain no new peak and the reader cannot derive a false one. When all cells are in use they are
- * written early. Until they are written, their contents are in FILE.live (live_counts.c), so that a
+ * cell, which becomes an `unrecorded` event. The cells of a device share an account, which holds
+ * the sums that a reader of the trace would have by now (by the same rules, those of src/ledger), and
+ * the highest values that they really reached since. The cells are written before every event that depends on memory
+ * sums, and when half of flush_ms has passed. Before an allocation or a free they
+ * are written only if they contain a new peak, or if the reader would compute a false one without them.
+ * When all cells are in use they are written early. Until they are written, their contents are in FILE.live (live_counts.c), so that a
  * kill loses none of them. */
 #include "trace/record/live_counts.h"
 
@@ -19,8 +19,7 @@ static bool is_cell(const struct vs_unrecorded_cell *cell, const struct vs_chang
            cell->sums.family == change->family && cell->sums.device == change->device;
 }
 
-/* The cells, *cell* or before it, that report the peaks of its account and of its family: the first
- * of them. */
+/* Sets which cells report the peak of *cell*'s account and that of its family: of each the first cell. */
 static void find_bearers(struct vs_selection *s, struct vs_unrecorded_cell *cell)
 {
     unsigned i = (unsigned)(cell - s->cells);
