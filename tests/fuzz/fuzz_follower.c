@@ -90,7 +90,7 @@ static void draw(struct vs_watch *watch, struct vs_top_process *process)
         }
     model = (struct vs_top_model){.processes = process, .count = 1, .interval_ms = 1000};
     vs_top_sort_rows(&model);
-    check(!vs_grid_begin(&grid, 24, 80));
+    vs_grid_begin(&grid, 24, 80);
     vs_top_draw(&model, &grid);
     FILE *nowhere = fopen("/dev/null", "w");
     check(nowhere != NULL);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "tools/check/budget_file.h"
 #include "tools/check/check_command.h"
 #include "tools/common/command.h"
@@ -124,9 +125,7 @@ static struct option *all_options(void)
         {"allow-partial", no_argument, NULL, 'p'}, /* former name of --partial */
         {"help", no_argument, NULL, 'h'}};
     size_t count = sizeof fixed / sizeof *fixed;
-    struct option *out = calloc(count + vs_budget_key_count + 1, sizeof *out);
-    if (!out)
-        return NULL;
+    struct option *out = vs_xcalloc(count + vs_budget_key_count + 1, sizeof *out);
     memcpy(out, fixed, sizeof fixed);
     for (size_t i = 0; i < vs_budget_key_count; i++)
         out[count + i] = (struct option){vs_budget_keys[i].name,
@@ -164,8 +163,8 @@ int vs_check_parse(struct vs_check_command *command, int argc, char **argv, cons
                    int *first)
 {
     struct option *options = all_options();
-    struct given given = {.keys = calloc((size_t)argc + 1, sizeof *given.keys),
-                          .files = calloc((size_t)argc + 1, sizeof *given.files)};
+    struct given given = {.keys = vs_xcalloc((size_t)argc + 1, sizeof *given.keys),
+                          .files = vs_xcalloc((size_t)argc + 1, sizeof *given.files)};
     int c, code = options && given.keys && given.files
                       ? 0 : vs_tool_fail(command->who, "%s", vs_err_text(VS_ERR_NOMEM));
     opterr = 0;

@@ -8,6 +8,7 @@
 
 #include "analysis/budget/phase_moments.h"
 #include "analysis/budget/quantity_sites.h"
+#include "base/reading/vs_xalloc.h"
 #include "tools/check/check_command.h"
 #include "tools/common/command.h"
 #include "tools/common/report_names.h"
@@ -40,7 +41,7 @@ static void raise_code(struct check_work *work, int code)
 static void keep_problem(struct check_work *work, const char *trace, const char *text)
 {
     size_t bytes = strlen(text) + 1;
-    char *copy = vs_arena_alloc(&work->memory, bytes);
+    char *copy = vs_xarena(&work->memory, bytes);
     raise_code(work, VS_EXIT_UNUSABLE);
     work->problems[work->problem_count++] = (struct vs_check_problem){
         .trace = trace, .text = copy ? memcpy(copy, text, bytes) : "cannot be checked: out of memory"};
@@ -202,7 +203,7 @@ static const char *numbered(struct check_work *work, const char *name)
     }
     if (same == 1)
         return name;
-    char *text = vs_arena_alloc(&work->memory, strlen(name) + 16);
+    char *text = vs_xarena(&work->memory, strlen(name) + 16);
     if (text)
         sprintf(text, "%s #%u", name, same);
     return text ? text : name;
@@ -345,13 +346,9 @@ static void compare_and_update(struct check_work *work)
 int vs_check_traces(struct vs_check_command *command, char *const *paths, size_t count)
 {
     struct check_work work = {
-        .command = command, .runs = calloc(count, sizeof *work.runs),
-        .sorted = calloc(count, sizeof *work.sorted), .verdicts = calloc(count, sizeof *work.verdicts),
-        .problems = calloc(4 * count + 4, sizeof *work.problems)};
-    if (!work.runs || !work.sorted || !work.verdicts || !work.problems) {
-        free_work(&work);
-        return vs_tool_fail(command->who, "%s", vs_err_text(VS_ERR_NOMEM));
-    }
+        .command = command, .runs = vs_xcalloc(count, sizeof *work.runs),
+        .sorted = vs_xcalloc(count, sizeof *work.sorted), .verdicts = vs_xcalloc(count, sizeof *work.verdicts),
+        .problems = vs_xcalloc(4 * count + 4, sizeof *work.problems)};
     if (open_baseline(&work)) {
         for (size_t i = 0; i < count; i++)
             read_trace(&work, paths[i]);

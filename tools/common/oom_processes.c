@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/oom/oom.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_arena.h"
 #include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"
@@ -20,7 +21,7 @@ static const char *uuid_of(const struct vs_report *report, const struct vs_repor
         if (report->devices[i].device != failure->device)
             continue;
         size_t bytes = strlen(report->devices[i].uuid) + 1;
-        char *copy = vs_arena_alloc(memory, bytes);
+        char *copy = vs_xarena(memory, bytes);
         return copy ? memcpy(copy, report->devices[i].uuid, bytes) : "";
     }
     return "";
@@ -96,9 +97,7 @@ int vs_oom_processes(const char *who, struct vs_trace_list *list, bool json, boo
     *first = NULL;
     if (!vs_trace_list_readable(who, list, partial))
         return VS_EXIT_UNUSABLE;
-    family.items = calloc(list->count + 1, sizeof *family.items);
-    if (!family.items)
-        return vs_tool_fail(who, "%s", vs_err_text(VS_ERR_NOMEM));
+    family.items = vs_xcalloc(list->count + 1, sizeof *family.items);
     int code = diagnose_all(who, list, partial, &family, &memory);
     if (code == VS_EXIT_OK)
         code = build_tree(who, list, &family, &tree);

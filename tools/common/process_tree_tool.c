@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "viewer/report/process_tree_text.h"
 
@@ -16,7 +17,7 @@ static bool add_file(struct vs_trace_list *list, char *path)
 {
     if (path && list->count == list->capacity) {
         size_t wanted = list->capacity ? list->capacity * 2 : 16;
-        char **larger = realloc(list->paths, wanted * sizeof *larger);
+        char **larger = vs_xrealloc(list->paths, wanted, sizeof *larger);
         if (larger) {
             list->paths = larger;
             list->capacity = wanted;
@@ -71,7 +72,7 @@ bool vs_trace_list_add(const char *who, struct vs_trace_list *list, const char *
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return add_folder(who, list, path);
-    return add_file(list, strdup(path));
+    return add_file(list, vs_xstrdup(path));
 }
 
 void vs_trace_list_free(struct vs_trace_list *list)
@@ -90,7 +91,7 @@ static off_t size_of(const char *path)
 
 void vs_trace_list_single(const char *who, struct vs_trace_list *list)
 {
-    struct known { bool has; uint8_t uuid[16]; } *known = calloc(list->count + 1, sizeof *known);
+    struct known { bool has; uint8_t uuid[16]; } *known = vs_xcalloc(list->count + 1, sizeof *known);
     size_t kept = 0;
     for (size_t i = 0; known && i < list->count; i++) {
         struct known one = {0};
@@ -155,10 +156,9 @@ bool vs_trace_list_runs(const char *who, const struct vs_trace_list *list,
                         bool (*show)(void *context, struct vs_trace_list *run), void *context)
 {
     char why[VS_READER_WHY_MAX] = "";
-    unsigned *numbers = calloc(list->count + 1, sizeof *numbers), runs = 0;
-    struct vs_trace_list one = {.paths = calloc(list->count + 1, sizeof *one.paths)};
-    enum vs_err err = numbers && one.paths ? vs_tree_runs((const char *const *)list->paths, list->count,
-                                                          numbers, &runs, why) : VS_ERR_NOMEM;
+    unsigned *numbers = vs_xcalloc(list->count + 1, sizeof *numbers), runs = 0;
+    struct vs_trace_list one = {.paths = vs_xcalloc(list->count + 1, sizeof *one.paths)};
+    enum vs_err err = vs_tree_runs((const char *const *)list->paths, list->count, numbers, &runs, why);
     bool good = !err;
     if (err)
         vs_tool_fail(who, "%s", *why ? why : vs_err_text(err));
@@ -192,7 +192,7 @@ static bool show_tree(const char *who, const struct vs_trace_list *list, const s
     if (good && json)
         vs_tree_json(tree, style->out);
     else if (good)
-        err = vs_tree_text(tree, style);
+        vs_tree_text(tree, style);
     vs_tree_free(tree);
     if (err)
         vs_tool_fail(who, "%s", vs_err_text(err));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/report/site_text.h"
+#include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/common/name_match.h"
 
@@ -43,7 +44,7 @@ static bool phase_known(const char *who, const char *path, const struct vs_repor
                      path, wanted);
         return false;
     }
-    const char **names = malloc(report->phase_count * sizeof *names);
+    const char **names = vs_xcalloc(report->phase_count, sizeof *names);
     for (size_t i = 0; names && i < report->phase_count; i++)
         names[i] = report->phases[i].name;
     size_t count = names ? report->phase_count : 0, meant = vs_name_meant(wanted, names, count);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/estimate/estimate_internal.h"
 
@@ -71,9 +72,7 @@ static int exit_code(const struct vs_estimate_answer *a)
 static int estimate_main(int argc, char **argv)
 {
     struct vs_style style;
-    struct vs_estimate_job *job = calloc(1, sizeof *job);
-    if (!job)
-        return vs_tool_fail(argv[0], "out of memory");
+    struct vs_estimate_job *job = vs_xcalloc(1, sizeof *job);
     int status = vs_estimate_parse(job, usage, argc, argv);
     if (!status) {
         if (!job->answer.run_count)

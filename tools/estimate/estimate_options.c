@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/simulated.h"
@@ -36,7 +37,7 @@ static bool parse_count(const char *text, uint64_t *out)
 
 const char *vs_estimate_keep(struct vs_estimate_job *job, const char *text, size_t length)
 {
-    char *copy = job->text_count < VS_ESTIMATE_TEXTS_MAX ? strndup(text, length) : NULL;
+    char *copy = job->text_count < VS_ESTIMATE_TEXTS_MAX ? vs_xstrndup(text, length) : NULL;
     if (copy)
         job->texts[job->text_count++] = copy;
     return copy;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/fit/fit_internal.h"
 #include "viewer/report/fit_text.h"
@@ -79,9 +80,7 @@ static int answer(struct vs_fit_job *job)
 
 static int fit_main(int argc, char **argv)
 {
-    struct vs_fit_job *job = calloc(1, sizeof *job);
-    if (!job)
-        return vs_tool_fail(argv[0], "out of memory");
+    struct vs_fit_job *job = vs_xcalloc(1, sizeof *job);
     int status = vs_fit_parse(job, usage, argc, argv);
     if (!status)
         status = answer(job);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/fit/fit_internal.h"
 
@@ -38,7 +39,7 @@ int vs_fit_parse_vary(struct vs_fit_job *job, const char *text)
     const char *list = equals ? equals + 1 : text;
     if (job->vary)
         return vs_tool_usage(job->who, "--vary is given twice; only one argument can vary");
-    job->vary = equals ? strndup(text, (size_t)(equals - text)) : strdup("");
+    job->vary = equals ? vs_xstrndup(text, (size_t)(equals - text)) : vs_xstrdup("");
     job->ascending = true;
     while (job->vary) {
         size_t length = strcspn(list, ",");
@@ -47,9 +48,7 @@ int vs_fit_parse_vary(struct vs_fit_job *job, const char *text)
                                  "--vary --batch=1,2,4", text);
         if (job->value_count == VS_FIT_VALUES_MAX)
             return vs_tool_usage(job->who, "--vary takes at most %d values", VS_FIT_VALUES_MAX);
-        char *value = strndup(list, length);
-        if (!value)
-            break;
+        char *value = vs_xstrndup(list, length);
         job->values[job->value_count++] = value;
         job->ascending = job->ascending && is_number(value);
         list += length;
@@ -111,7 +110,7 @@ static bool place_value(char **out, char *const *program, const char *name, cons
     for (int i = 0; program[i]; i++) {
         bool here = i == at && is_assigned(program[i], name);
         bool value_here = at >= 0 && i == at + 1 && !is_assigned(program[at], name);
-        out[n] = here ? assigned(name, value) : strdup(value_here ? value : program[i]);
+        out[n] = here ? assigned(name, value) : vs_xstrdup(value_here ? value : program[i]);
         complete &= out[n++] != NULL;
     }
     bool missing = at >= 0 && !program[at + 1] && !is_assigned(program[at], name);
@@ -121,11 +120,11 @@ static bool place_value(char **out, char *const *program, const char *name, cons
         return complete;
     }
     if (at < 0) {
-        out[n] = strdup(name);
+        out[n] = vs_xstrdup(name);
         complete &= out[n++] != NULL;
     }
     if (at < 0 || missing) {
-        out[n] = strdup(value);
+        out[n] = vs_xstrdup(value);
         complete &= out[n++] != NULL;
     }
     return complete;
@@ -137,14 +136,12 @@ char **vs_fit_command(const struct vs_fit_job *job, const char *value)
     bool complete = true;
     while (job->program[count])
         count++;
-    char **command = calloc(count + 3, sizeof *command);
-    if (!command)
-        return NULL;
+    char **command = vs_xcalloc(count + 3, sizeof *command);
     if (value && !has_hole(job->program)) {
         complete = place_value(command, job->program, job->vary, value);
     } else {
         for (size_t i = 0; i < count; i++) {
-            command[i] = value ? fill_holes(job->program[i], value) : strdup(job->program[i]);
+            command[i] = value ? fill_holes(job->program[i], value) : vs_xstrdup(job->program[i]);
             complete &= command[i] != NULL;
         }
     }

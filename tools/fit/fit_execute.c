@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_clock.h"
 #include "tools/common/command.h"
 #include "tools/common/own_state.h"
@@ -116,21 +117,21 @@ static char **run_arguments(const struct vs_fit_job *job, const char *gpu,
                             const struct vs_fit_place *place, char *const *command)
 {
     size_t flags = word_count(job->run_flags), words = word_count(command), n = 0;
-    char **arguments = calloc(FLAGS_MAX + flags + words + 1, sizeof *arguments), *notes = NULL;
+    char **arguments = vs_xcalloc(FLAGS_MAX + flags + words + 1, sizeof *arguments), *notes = NULL;
     char *pattern = trace_pattern(place->folder), *spec = device_spec(gpu);
-    if (!arguments || !pattern || !spec || asprintf(&notes, "--simulate-notes=%s", place->notes) < 0)
+    if (!pattern || !spec || asprintf(&notes, "--simulate-notes=%s", place->notes) < 0)
         return NULL;
     static const char *const fixed[] = {"vramscope", "run", "--quiet", "--allocator=observe",
                                         "--no-kernels", "--sample-ms=5"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        arguments[n++] = strdup(fixed[i]);
+        arguments[n++] = vs_xstrdup(fixed[i]);
     for (size_t i = 0; i < flags; i++)
         arguments[n++] = job->run_flags[i];
     arguments[n++] = spec;
     arguments[n++] = notes;
-    arguments[n++] = strdup("-o");
+    arguments[n++] = vs_xstrdup("-o");
     arguments[n++] = pattern;
-    arguments[n++] = strdup("--");
+    arguments[n++] = vs_xstrdup("--");
     for (size_t i = 0; i < words; i++)
         arguments[n++] = command[i];
     return arguments;

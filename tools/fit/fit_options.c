@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_option.h"
 #include "tools/common/command.h"
 #include "tools/common/simulated.h"
@@ -31,9 +32,7 @@ static int add_flag(struct vs_fit_job *job, const char *name, const char *value)
     size_t count = 0;
     while (job->run_flags && job->run_flags[count])
         count++;
-    char **grown = realloc(job->run_flags, (count + 2) * sizeof *grown);
-    if (!grown)
-        return vs_tool_fail(job->who, "out of memory");
+    char **grown = vs_xrealloc(job->run_flags, (count + 2), sizeof *grown);
     job->run_flags = grown;
     grown[count + 1] = NULL;
     int length = value ? asprintf(&grown[count], "%s=%s", name, value)
@@ -84,9 +83,7 @@ static int add_gpu(struct vs_fit_job *job, const char *spec)
         return vs_tool_usage(job->who, "--gpu needs a name, such as h100-80g");
     if (vs_simulated_check(spec, why))
         return vs_tool_fail(job->who, "--gpu %s: %s", spec, why);
-    job->gpus[job->gpu_count] = strdup(spec);
-    if (!job->gpus[job->gpu_count])
-        return vs_tool_fail(job->who, "out of memory");
+    job->gpus[job->gpu_count] = vs_xstrdup(spec);
     job->gpu_count++;
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/oom_tool.h"
@@ -24,7 +25,7 @@ static char *read_end(const char *path)
 {
     FILE *file = fopen(path, "r");
     struct stat st;
-    char *bytes = file ? malloc(ERRORS_MAX + 1) : NULL;
+    char *bytes = file ? vs_xcalloc(1, ERRORS_MAX + 1) : NULL;
     size_t n = 0, kept = 0;
     if (bytes && !fstat(fileno(file), &st) &&
         !fseek(file, st.st_size > ERRORS_MAX ? (long)st.st_size - ERRORS_MAX : 0, SEEK_SET))
@@ -150,11 +151,7 @@ static int add_trace(const struct vs_fit_job *job, const char *path, struct vs_f
         return 0;
     }
     struct vs_fit_trace **grown =
-        realloc(run->traces, (run->trace_count + 1) * sizeof(struct vs_fit_trace *));
-    if (!grown) {
-        vs_fit_trace_free(trace);
-        return vs_tool_fail(job->who, "out of memory");
-    }
+        vs_xrealloc(run->traces, (run->trace_count + 1) * sizeof(struct vs_fit_trace *), 1);
     run->traces = grown;
     run->traces[run->trace_count++] = trace;
     return 0;
@@ -209,7 +206,7 @@ static void find_remedy(const struct vs_fit_job *job, struct vs_fit_run *run)
     for (size_t i = 0; !err && oom && !run->remedy.text && i < oom->remedy_count; i++) {
         const struct vs_remedy *remedy = &oom->remedies[i];
         if (remedy->replayed && remedy->fits)
-            run->remedy = (struct vs_fit_remedy){strdup(remedy->text), remedy->kind, remedy->bytes};
+            run->remedy = (struct vs_fit_remedy){vs_xstrdup(remedy->text), remedy->kind, remedy->bytes};
     }
     vs_oom_free(oom);
     vs_arena_free_all(&memory);

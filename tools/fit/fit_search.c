@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/fit/fit_internal.h"
 
@@ -164,9 +165,9 @@ int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set)
                             .halves = job->vary && job->ascending && !job->all,
                             .jobs = job_count(job)};
     size_t cells = job->gpu_count * grid.values;
-    grid.cells = calloc(cells, sizeof *grid.cells);
-    grid.lanes = calloc(job->gpu_count, sizeof *grid.lanes);
-    set->runs = calloc(cells, sizeof *set->runs);
+    grid.cells = vs_xcalloc(cells, sizeof *grid.cells);
+    grid.lanes = vs_xcalloc(job->gpu_count, sizeof *grid.lanes);
+    set->runs = vs_xcalloc(cells, sizeof *set->runs);
     if (!grid.cells || !grid.lanes || !set->runs)
         grid.status = vs_tool_fail(job->who, "out of memory");
     else

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "analysis/report/summary.h"
+#include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/replay/replay_command.h"
 
@@ -136,19 +137,18 @@ static struct vs_whatif_setting placed(const struct table *t, const struct named
     return setting;
 }
 
-static enum vs_err run_rows(const struct table *t, struct vs_arena *memory,
-                            struct vs_replay_view *view)
+static void run_rows(const struct table *t, struct vs_arena *memory,
+                     struct vs_replay_view *view)
 {
     static const struct vs_replay_device recorded = {"", 0};
     const struct vs_replay_job *job = t->job;
     const struct vs_replay_device *devices = job->device_count ? job->devices : &recorded;
     size_t device_count = job->device_count ? job->device_count : 1;
     size_t count = device_count * t->count + (job->device_count > 0);
-    view->rows = vs_arena_alloc(memory, count * sizeof *view->rows);
-    struct vs_whatif_setting *settings = calloc(count, sizeof *settings);
-    struct vs_whatif_outcome *outcomes = calloc(count, sizeof *outcomes);
-    enum vs_err err = view->rows && settings && outcomes ? VS_OK : VS_ERR_NOMEM;
-    for (size_t i = 0; i < count && !err; i++) {
+    view->rows = vs_xarena(memory, count * sizeof *view->rows);
+    struct vs_whatif_setting *settings = vs_xcalloc(count, sizeof *settings);
+    struct vs_whatif_outcome *outcomes = vs_xcalloc(count, sizeof *outcomes);
+    for (size_t i = 0; i < count; i++) {
         size_t k = job->device_count ? i - 1 : i; /* the recorded device first, one row */
         const struct vs_replay_device *device = i || !job->device_count ? &devices[k / t->count]
                                                                         : &recorded;
@@ -158,15 +158,12 @@ static enum vs_err run_rows(const struct table *t, struct vs_arena *memory,
                                                .capacity = device->capacity, .place = "",
                                                .where = "", .least_gpu = ""};
     }
-    if (!err) {
-        vs_whatif_run_all(t->log, settings, count, outcomes);
-        view->count = count;
-    }
+    vs_whatif_run_all(t->log, settings, count, outcomes);
+    view->count = count;
     for (size_t i = 0; i < view->count; i++)
         view->rows[i].outcome = outcomes[i];
     free(settings);
     free(outcomes);
-    return err;
 }
 
 /* The setting of row *i* on the smallest device. The first row is as recorded, but for the device's
@@ -192,8 +189,7 @@ int vs_replay_rows(const struct vs_replay_job *job, const struct vs_whatif_log *
     choose_settings(&t);
     view->recorded = t.recorded;
     view->find = job->find;
-    if (run_rows(&t, memory, view))
-        return vs_tool_fail(job->who, "out of memory");
+    run_rows(&t, memory, view);
     view->modified = modified(job);
     view->as_recorded = view->rows[0].outcome;
     if (job->find) {

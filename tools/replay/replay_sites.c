@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/naming/naming.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "tools/replay/replay_command.h"
@@ -61,8 +62,8 @@ int vs_replay_sites(const struct vs_replay_job *job, const struct vs_whatif_log 
         return vs_tool_usage(job->who, "--free-site '%s': %s", job->free_site, why);
     }
     vs_whatif_stacks(log, &stack_count);
-    struct vs_whatif_site *found = vs_arena_alloc(memory, (stack_count + 1) * sizeof *found);
-    enum vs_err err = found ? match(&expression, log, reader, found, count) : VS_ERR_NOMEM;
+    struct vs_whatif_site *found = vs_xarena(memory, (stack_count + 1) * sizeof *found);
+    enum vs_err err = match(&expression, log, reader, found, count);
     regfree(&expression);
     *sites = found;
     if (err)

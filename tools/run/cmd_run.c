@@ -264,9 +264,7 @@ static int check_paths(struct vs_run *run, const struct vs_run_summary *seen)
 {
     char folder[PATH_MAX];
     size_t cwd = run->relative_output && getcwd(folder, sizeof folder) ? strlen(folder) : 0;
-    char **paths = calloc(seen->path_count, sizeof *paths);
-    if (!paths)
-        return vs_tool_fail("vramscope run", "%s", vs_err_text(VS_ERR_NOMEM));
+    char **paths = vs_xcalloc(seen->path_count, sizeof *paths);
     for (size_t i = 0; i < seen->path_count; i++) {
         bool below = cwd && strncmp(seen->paths[i], folder, cwd) == 0 && seen->paths[i][cwd] == '/';
         paths[i] = seen->paths[i] + (below ? cwd + 1 : 0);
@@ -319,9 +317,7 @@ static int summarise(struct vs_run *run, int status)
 
 static int run_main(int argc, char **argv)
 {
-    struct vs_run *run = calloc(1, sizeof *run);
-    if (!run)
-        return vs_run_fail("%s", "out of memory");
+    struct vs_run *run = vs_xcalloc(1, sizeof *run);
     int status = 0, result = vs_run_parse(run, argc, argv);
     if (!result)
         result = vs_run_prepare_output(run);

@@ -128,7 +128,7 @@ void vs_run_names_take(struct vs_run_names *names, char *trace)
     if (!vs_run_names_replaced(names->pattern) || !wanted_name(names, trace, wanted) ||
         !is_older(names, wanted) || vs_reader_recorded_by(trace) ||
         vs_vec_grow(&names->taken, &names->capacity, names->count + 1, sizeof *names->taken) ||
-        !(kept = strdup(wanted)))
+        !(kept = vs_xstrdup(wanted)))
         return;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask); /* no signal may end us while it is set aside */

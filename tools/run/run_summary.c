@@ -15,6 +15,7 @@
 #include "analysis/oom/oom.h"
 #include "analysis/report/report.h"
 #include "analysis/report/site_text.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/process_tree_tool.h"
@@ -226,13 +227,11 @@ static void keep_path(struct vs_run_summary *out, const char *path)
 {
     if (out->path_count == out->path_capacity) {
         size_t wanted = out->path_capacity ? 2 * out->path_capacity : 16;
-        char **grown = realloc(out->paths, wanted * sizeof *grown);
-        if (!grown)
-            return;
+        char **grown = vs_xrealloc(out->paths, wanted, sizeof *grown);
         out->paths = grown;
         out->path_capacity = wanted;
     }
-    out->paths[out->path_count] = strdup(path);
+    out->paths[out->path_count] = vs_xstrdup(path);
     out->path_count += out->paths[out->path_count] != NULL;
 }
 

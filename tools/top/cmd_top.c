@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_clock.h"
 #include "tools/common/command.h"
 #include "tools/common/process_tree_tool.h"
@@ -122,7 +123,7 @@ static bool take_words(const char *who, char **words, size_t count, struct vs_to
     struct vs_trace_list list = {0};
     bool good = true;
     sources->search = count == 0;
-    sources->pids = calloc(count + 1, sizeof *sources->pids);
+    sources->pids = vs_xcalloc(count + 1, sizeof *sources->pids);
     for (size_t i = 0; good && i < count; i++) {
         if (is_pid(words[i]))
             sources->pids[sources->pid_count++] = strtoull(words[i], NULL, 10);
@@ -132,11 +133,9 @@ static bool take_words(const char *who, char **words, size_t count, struct vs_to
     for (size_t i = 0; good && i < list.count; i++) {
         struct vs_reader *reader;
         good = vs_tool_open(who, list.paths[i], &reader);
-        if (good)
+        if (good) {
             vs_reader_close(reader);
-        if (good && vs_top_sources_add(sources, list.paths[i], 0)) {
-            vs_tool_fail(who, "%s", vs_err_text(VS_ERR_NOMEM));
-            good = false;
+            vs_top_sources_add(sources, list.paths[i], 0);
         }
     }
     vs_trace_list_free(&list);
@@ -147,7 +146,6 @@ static int print(const char *who, struct vs_top_sources *sources, const struct t
 {
     struct vs_style style;
     struct vs_top_model *model = &sources->model;
-    enum vs_err err = VS_OK;
     for (size_t i = 0; i < model->count && !sources->search; i++)
         if (model->processes[i].error)
             return vs_tool_fail(who, "%s", model->processes[i].error);
@@ -164,9 +162,7 @@ static int print(const char *who, struct vs_top_sources *sources, const struct t
     if (!model->count)
         vs_tool_print("no process is being recorded; start one with: vramscope run -- PROGRAM");
     else
-        err = vs_top_once(model, &style);
-    if (err)
-        return vs_tool_fail(who, "%s", vs_err_text(err));
+        vs_top_once(model, &style);
     return vs_tool_finish(who, stdout, model->count ? VS_EXIT_OK : VS_EXIT_NO);
 }
 
@@ -180,9 +176,7 @@ static int once(const char *who, struct vs_top_sources *sources, const struct to
 static int top_main(int argc, char **argv)
 {
     struct top_arguments args = {.interval = 1};
-    struct vs_top_sources *sources = calloc(1, sizeof *sources);
-    if (!sources)
-        return vs_tool_fail(argv[0], "%s", vs_err_text(VS_ERR_NOMEM));
+    struct vs_top_sources *sources = vs_xcalloc(1, sizeof *sources);
     int code = VS_EXIT_UNUSABLE, parsed = VS_EXIT_UNUSABLE;
     if (vs_symbol_tool_flags(&argc, argv))
         parsed = parse(argc, argv, &args);
@@ -193,10 +187,8 @@ static int top_main(int argc, char **argv)
     } else if (take_words(argv[0], argv + optind, (size_t)(argc - optind), sources)) {
         sources->model.sort = args.sort;
         sources->model.interval_ms = (unsigned)(args.interval * 1000);
-        enum vs_err err = vs_top_sources_search(sources);
-        if (err)
-            code = vs_tool_fail(argv[0], "%s", vs_err_text(err));
-        else if (*sources->why && (args.once || !sources->may_come))
+        vs_top_sources_search(sources);
+        if (*sources->why && (args.once || !sources->may_come))
             code = vs_tool_fail(argv[0], "%s", sources->why);
         else
             code = args.once ? once(argv[0], sources, &args) : vs_top_live(argv[0], sources);

@@ -30,7 +30,7 @@ struct vs_top_finds {
  * if it records none, its descendants. Reads links in /proc only. VS_ERR_NOMEM; of
  * vs_top_find_pid, with a sentence in *why* (VS_READER_WHY_MAX bytes): VS_ERR_NOT_FOUND: no such
  * process; VS_ERR_STATE: it records no trace; VS_ERR_IO: another user's. */
-enum vs_err vs_top_find_all(struct vs_top_finds *out) VS_MUST_CHECK;
+void vs_top_find_all(struct vs_top_finds *out);
 enum vs_err vs_top_find_pid(uint64_t pid, struct vs_top_finds *out, char *why) VS_MUST_CHECK;
 void vs_top_finds_free(struct vs_top_finds *finds);
 
@@ -87,11 +87,10 @@ struct vs_top_sources {
     struct vs_top_model model;
 };
 
-/* vs_top_sources_add: the trace at *path*, unless it is watched. VS_ERR_NOMEM. */
-enum vs_err vs_top_sources_add(struct vs_top_sources *sources, const char *path, uint64_t pid)
-    VS_MUST_CHECK;
-/* vs_top_sources_search: adds processes that started since. VS_ERR_NOMEM. */
-enum vs_err vs_top_sources_search(struct vs_top_sources *sources) VS_MUST_CHECK;
+/* vs_top_sources_add: the trace at *path*, unless it is watched. */
+void vs_top_sources_add(struct vs_top_sources *sources, const char *path, uint64_t pid);
+/* vs_top_sources_search: adds processes that started since. */
+void vs_top_sources_search(struct vs_top_sources *sources);
 /* vs_top_sources_read: reads all traces on, until *until_ns* at most (0: not at all), and makes the
  * model. Traces of ended processes are closed. *exact* and *wait* as of vs_watch_fill and
  * vs_top_names_fill. *behind*: there is more. VS_ERR_NOMEM. */
@@ -117,8 +116,8 @@ const char *vs_terminal_missing(void);
  * process from here on, but SIGKILL, restores it. Returns false with a sentence in *why*
  * (VS_READER_WHY_MAX bytes). */
 bool vs_terminal_open(char *why);
-/* vs_terminal_draw: draws a screen of the terminal's size with *model*. VS_ERR_NOMEM. */
-enum vs_err vs_terminal_draw(const struct vs_top_model *model) VS_MUST_CHECK;
+/* vs_terminal_draw: draws a screen of the terminal's size with *model*. */
+void vs_terminal_draw(const struct vs_top_model *model);
 /* vs_terminal_wait: until a key, a signal, something to read from one of *fds*, or *timeout_ms*. */
 enum vs_top_key vs_terminal_wait(struct pollfd *fds, size_t count, int timeout_ms);
 /* vs_terminal_interrupted: the signal that ends the command; 0: none so far. */

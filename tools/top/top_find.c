@@ -16,29 +16,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/reading/vs_vec.h"
 #include "tools/top/top_command.h"
 #include "trace/read/reader.h"
 
 #define DEPTH_MAX 64 /* of descendants */
 
-static enum vs_err add(struct vs_top_finds *finds, uint64_t pid, const char *path)
+static void add_found(struct vs_top_finds *finds, uint64_t pid, const char *path)
 {
     for (size_t i = 0; i < finds->count; i++)
         if (strcmp(finds->items[i].path, path) == 0)
-            return VS_OK;
-    if (finds->count == finds->capacity) {
-        size_t capacity = finds->capacity ? 2 * finds->capacity : 16;
-        void *larger = realloc(finds->items, capacity * sizeof *finds->items);
-        if (!larger)
-            return VS_ERR_NOMEM;
-        finds->items = larger;
-        finds->capacity = capacity;
-    }
-    char *copy = strdup(path);
-    if (!copy)
-        return VS_ERR_NOMEM;
-    finds->items[finds->count++] = (struct vs_top_found){pid, copy};
-    return VS_OK;
+            return;
+    vs_vec_room(&finds->items, &finds->capacity, finds->count + 1, sizeof *finds->items);
+    finds->items[finds->count++] = (struct vs_top_found){pid, vs_xstrdup(path)};
 }
 
 void vs_top_finds_free(struct vs_top_finds *finds)
@@ -77,7 +67,7 @@ static bool path_of(int folder, uint64_t pid, const char *name, char path[PATH_M
 }
 
 /* The trace that *pid* records. Returns false when its descriptors cannot be read. */
-static bool look_at(uint64_t pid, struct vs_top_finds *out, enum vs_err *err)
+static bool look_at(uint64_t pid, struct vs_top_finds *out)
 {
     char name[64], path[PATH_MAX];
     snprintf(name, sizeof name, "/proc/%" PRIu64 "/fd", pid);
@@ -85,32 +75,30 @@ static bool look_at(uint64_t pid, struct vs_top_finds *out, enum vs_err *err)
     struct dirent *entry;
     if (!folder)
         return false;
-    while (!*err && (entry = readdir(folder))) {
+    while ((entry = readdir(folder))) {
         if (!isdigit((unsigned char)*entry->d_name) ||
             !path_of(dirfd(folder), pid, entry->d_name, path))
             continue;
         uint64_t recorder = vs_reader_recorded_by(path);
         if (recorder && (recorder == pid || recorder == VS_RECORDED_ELSEWHERE))
-            *err = add(out, pid, path);
+            add_found(out, pid, path);
     }
     closedir(folder);
     return true;
 }
 
-enum vs_err vs_top_find_all(struct vs_top_finds *out)
+void vs_top_find_all(struct vs_top_finds *out)
 {
     DIR *proc = opendir("/proc");
     struct dirent *entry;
-    enum vs_err err = VS_OK;
     if (!proc)
-        return VS_OK;
-    while (!err && (entry = readdir(proc))) {
+        return;
+    while ((entry = readdir(proc))) {
         uint64_t pid = strtoull(entry->d_name, NULL, 10);
         if (pid && pid != (uint64_t)getpid())
-            look_at(pid, out, &err);
+            look_at(pid, out);
     }
     closedir(proc);
-    return err;
 }
 
 static bool descends_from(uint64_t pid, uint64_t ancestor)
@@ -133,37 +121,34 @@ static bool descends_from(uint64_t pid, uint64_t ancestor)
     return false;
 }
 
-static enum vs_err look_at_descendants(uint64_t pid, struct vs_top_finds *out)
+static void look_at_descendants(uint64_t pid, struct vs_top_finds *out)
 {
     DIR *proc = opendir("/proc");
     struct dirent *entry;
-    enum vs_err err = VS_OK;
-    while (proc && !err && (entry = readdir(proc))) {
+    while (proc && (entry = readdir(proc))) {
         uint64_t other = strtoull(entry->d_name, NULL, 10);
         if (other && other != pid && descends_from(other, pid))
-            look_at(other, out, &err);
+            look_at(other, out);
     }
     if (proc)
         closedir(proc);
-    return err;
 }
 
 enum vs_err vs_top_find_pid(uint64_t pid, struct vs_top_finds *out, char *why)
 {
     char name[64];
     size_t before = out->count;
-    enum vs_err err = VS_OK;
     snprintf(name, sizeof name, "/proc/%" PRIu64, pid);
     if (access(name, F_OK)) {
         snprintf(why, VS_READER_WHY_MAX, "there is no process %" PRIu64, pid);
         return VS_ERR_NOT_FOUND;
     }
-    bool readable = look_at(pid, out, &err);
+    bool readable = look_at(pid, out);
     int denied = readable ? 0 : errno;
-    if (!err && out->count == before)
-        err = look_at_descendants(pid, out);
-    if (err || out->count > before)
-        return err;
+    if (out->count == before)
+        look_at_descendants(pid, out);
+    if (out->count > before)
+        return VS_OK;
     if (denied == EACCES || denied == EPERM) {
         snprintf(why, VS_READER_WHY_MAX,
                  "process %" PRIu64 " belongs to another user; run top as that user or as root, or "

@@ -58,11 +58,9 @@ static bool wait_for(struct vs_top_sources *sources, uint64_t due_ns, bool *name
 
 static enum vs_err update(struct vs_top_sources *sources, bool *behind)
 {
-    enum vs_err err = vs_top_sources_search(sources);
+    vs_top_sources_search(sources);
     sources->model.note = *sources->why ? sources->why : nothing;
-    if (!err)
-        err = vs_top_sources_read(sources, vs_clock_ns() + READ_MS * MS, false, false, behind);
-    return err;
+    return vs_top_sources_read(sources, vs_clock_ns() + READ_MS * MS, false, false, behind);
 }
 
 static enum vs_err loop(struct vs_top_sources *sources)
@@ -80,7 +78,7 @@ static enum vs_err loop(struct vs_top_sources *sources)
             err = vs_top_sources_read(sources, 0, false, false, &behind);
         }
         if (!err)
-            err = vs_terminal_draw(model);
+            vs_terminal_draw(model);
         if (behind && !model->paused)
             due = 0;
         if (!err)

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/reading/vs_vec.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/top/top_command.h"
 
@@ -32,41 +33,26 @@ struct name_answer {
     uint32_t name_bytes, chain_bytes;
 };
 
-static enum vs_err add(struct vs_top_names *names, struct vs_watch *watch,
-                       const struct vs_watch_site *site, struct vs_top_name **out)
+static struct vs_top_name *add_name(struct vs_top_names *names, struct vs_watch *watch,
+                                    const struct vs_watch_site *site)
 {
     char line[VS_WATCH_NAME_MAX];
-    if (names->count == names->capacity) {
-        size_t capacity = names->capacity ? 2 * names->capacity : 64;
-        void *larger = realloc(names->items, capacity * sizeof *names->items);
-        if (!larger)
-            return VS_ERR_NOMEM;
-        names->items = larger;
-        names->capacity = capacity;
-    }
+    vs_vec_room(&names->items, &names->capacity, names->count + 1, sizeof *names->items);
     struct vs_top_name name = {.final = vs_watch_line(watch, site, line)};
-    name.name = strdup(line);
-    if (!name.name)
-        return VS_ERR_NOMEM;
-    enum vs_err err = vs_map_put(&names->by_key, site->key, names->count);
-    if (err) {
-        free(name.name);
-        return err;
-    }
+    name.name = vs_xstrdup(line);
+    vs_xmap_put(&names->by_key, site->key, names->count);
     names->items[names->count] = name;
-    *out = &names->items[names->count++];
-    return VS_OK;
+    return &names->items[names->count++];
 }
 
 static void set_name(struct vs_top_name *item, const char *name, const char *chain)
 {
-    char *copy = strdup(chain);
     free(item->chain);
-    item->chain = copy;
-    if (item->final || !*name || !(copy = strdup(name)))
+    item->chain = vs_xstrdup(chain);
+    if (item->final || !*name)
         return;
     free(item->name);
-    item->name = copy;
+    item->name = vs_xstrdup(name);
     item->final = true;
 }
 
@@ -185,11 +171,8 @@ bool vs_top_names_read(struct vs_top_names *names, struct vs_watch_view *view)
         return false;
     do {
         if (names->answer_capacity - names->answer_bytes < 4096) {
-            char *larger = realloc(names->answer, names->answer_capacity + 16384);
-            if (!larger)
-                break;
-            names->answer = larger;
             names->answer_capacity += 16384;
+            names->answer = vs_xrealloc(names->answer, names->answer_capacity, 1);
         }
         n = read(names->fd, names->answer + names->answer_bytes,
                  names->answer_capacity - names->answer_bytes);
@@ -227,10 +210,9 @@ static enum vs_err name_site(struct vs_top_names *names, struct vs_watch *watch,
                              const struct vs_watch_site *site, bool wait, struct wanted_sites *wanted)
 {
     const uint64_t *at = vs_map_get(&names->by_key, site->key);
-    struct vs_top_name *item = at ? &names->items[*at] : NULL;
-    enum vs_err err = item ? VS_OK : add(names, watch, site, &item);
-    if (err || item->asked)
-        return err;
+    struct vs_top_name *item = at ? &names->items[*at] : add_name(names, watch, site);
+    if (item->asked)
+        return VS_OK;
     if (wait)
         return look_up_here(watch, site, item);
     if (!names->child && wanted->count < WANTED_MAX) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_clock.h"
 #include "tools/top/top_command.h"
 #include "trace/read/reader.h"
@@ -32,24 +33,17 @@ static void close_source(struct vs_top_source *source, struct vs_top_process *pr
     process->view = unread(source->path);
 }
 
-static enum vs_err reserve(struct vs_top_sources *sources)
+static void reserve(struct vs_top_sources *sources)
 {
     if (sources->count < sources->capacity)
-        return VS_OK;
-    size_t capacity = sources->capacity ? 2 * sources->capacity : 16;
-    void *larger = realloc(sources->items, capacity * sizeof *sources->items);
-    if (!larger)
-        return VS_ERR_NOMEM;
-    sources->items = larger;
-    void *rows = realloc(sources->model.processes, capacity * sizeof *sources->model.processes);
-    if (!rows)
-        return VS_ERR_NOMEM;
-    sources->model.processes = rows;
-    sources->capacity = capacity;
-    return VS_OK;
+        return;
+    sources->capacity = sources->capacity ? 2 * sources->capacity : 16;
+    sources->items = vs_xrealloc(sources->items, sources->capacity, sizeof *sources->items);
+    sources->model.processes = vs_xrealloc(sources->model.processes, sources->capacity,
+                                           sizeof *sources->model.processes);
 }
 
-enum vs_err vs_top_sources_add(struct vs_top_sources *sources, const char *path, uint64_t pid)
+void vs_top_sources_add(struct vs_top_sources *sources, const char *path, uint64_t pid)
 {
     for (size_t i = 0; i < sources->count; i++) {
         struct vs_top_source *s = &sources->items[i];
@@ -57,46 +51,38 @@ enum vs_err vs_top_sources_add(struct vs_top_sources *sources, const char *path,
             continue;
         if (s->ended && pid) /* the process records again, to the same path */
             close_source(s, &sources->model.processes[i]);
-        return VS_OK;
+        return;
     }
-    enum vs_err err = reserve(sources);
-    if (err)
-        return err;
-    char *copy = strdup(path);
-    if (!copy)
-        return VS_ERR_NOMEM;
+    reserve(sources);
+    char *copy = vs_xstrdup(path);
     sources->items[sources->count] = (struct vs_top_source){.path = copy, .pid = pid};
     sources->model.processes[sources->count++] = (struct vs_top_process){
         .pid = pid, .view = unread(copy)};
     sources->model.count = sources->count;
-    return VS_OK;
 }
 
-enum vs_err vs_top_sources_search(struct vs_top_sources *sources)
+void vs_top_sources_search(struct vs_top_sources *sources)
 {
     struct vs_top_finds finds = {0};
-    enum vs_err err = VS_OK;
     uint64_t now = vs_clock_ns();
     if ((!sources->search && !sources->pid_count) ||
         (sources->searched_ns && now - sources->searched_ns < SEARCH_NS))
-        return VS_OK;
+        return;
     sources->searched_ns = now;
     *sources->why = 0;
     if (sources->search)
-        err = vs_top_find_all(&finds);
-    for (size_t i = 0; !err && i < sources->pid_count; i++) {
+        vs_top_find_all(&finds);
+    for (size_t i = 0; i < sources->pid_count; i++) {
         char one[VS_READER_WHY_MAX];
-        err = vs_top_find_pid(sources->pids[i], &finds, one);
-        if (err && err != VS_ERR_NOMEM && !*sources->why) {
+        enum vs_err err = vs_top_find_pid(sources->pids[i], &finds, one);
+        if (err && !*sources->why) {
             memcpy(sources->why, one, sizeof one);
             sources->may_come = err == VS_ERR_STATE;
         }
-        err = err == VS_ERR_NOMEM ? err : VS_OK;
     }
-    for (size_t i = 0; !err && i < finds.count; i++)
-        err = vs_top_sources_add(sources, finds.items[i].path, finds.items[i].pid);
+    for (size_t i = 0; i < finds.count; i++)
+        vs_top_sources_add(sources, finds.items[i].path, finds.items[i].pid);
     vs_top_finds_free(&finds);
-    return err;
 }
 
 /* --- reading --- */
@@ -114,9 +100,9 @@ static enum vs_err read_source(struct vs_top_source *source, struct vs_top_proce
     }
     if (!err)
         err = vs_watch_read(source->watch, until_ns);
-    if (err && err != VS_ERR_NOMEM && source->watch) /* it is opened again the next time */
+    if (err && source->watch) /* it is opened again the next time */
         close_source(source, process);
-    if (err && err != VS_ERR_NOMEM && !*source->why)
+    if (err && !*source->why)
         strcpy(source->why, vs_err_text(err));
     return err == VS_ERR_NOMEM ? err : VS_OK;
 }

@@ -176,7 +176,7 @@ static attr_t attribute(const struct vs_grid_cell *cell)
     }
 }
 
-enum vs_err vs_terminal_draw(const struct vs_top_model *model)
+void vs_terminal_draw(const struct vs_top_model *model)
 {
     struct winsize size;
     if (resized && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col) {
@@ -184,9 +184,7 @@ enum vs_err vs_terminal_draw(const struct vs_top_model *model)
         resizeterm(size.ws_row, size.ws_col);
         clearok(stdscr, TRUE);
     }
-    enum vs_err err = vs_grid_begin(&grid, (unsigned)LINES, (unsigned)COLS);
-    if (err)
-        return err;
+    vs_grid_begin(&grid, (unsigned)LINES, (unsigned)COLS);
     vs_top_draw(model, &grid);
     for (unsigned row = 0; row < grid.rows; row++) {
         move((int)row, 0);
@@ -197,7 +195,6 @@ enum vs_err vs_terminal_draw(const struct vs_top_model *model)
         }
     }
     refresh();
-    return VS_OK;
 }
 
 /* --- keys --- */

@@ -17,10 +17,9 @@ bool vs_terminal_open(char *why)
     return false;
 }
 
-enum vs_err vs_terminal_draw(const struct vs_top_model *model)
+void vs_terminal_draw(const struct vs_top_model *model)
 {
     (void)model;
-    return VS_OK;
 }
 
 enum vs_top_key vs_terminal_wait(struct pollfd *fds, size_t count, int timeout_ms)

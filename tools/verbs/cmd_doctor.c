@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_library.h"
 #include "base/vs_limit_spec.h"
 #include "base/vs_option.h"
@@ -349,9 +350,7 @@ static int doctor_main(int argc, char **argv)
     }
     if (gpus)
         return list_gpus(argv[0], json);
-    struct findings *f = calloc(1, sizeof *f);
-    if (!f)
-        return 2;
+    struct findings *f = vs_xcalloc(1, sizeof *f);
     struct doctor_driver driver = {0};
     look_at_installation(f);
     if (open_driver(&driver)) {

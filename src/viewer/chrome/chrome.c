@@ -98,12 +98,11 @@ static const char *kernel_name(struct chrome *c, uint64_t id)
     if (known)
         return (const char *)(uintptr_t)*known;
     char *readable = vs_demangle(name);
-    char *kept = readable ? vs_arena_alloc(&c->memory, strlen(readable) + 1) : NULL;
+    char *kept = readable ? vs_xarena(&c->memory, strlen(readable) + 1) : NULL;
     if (kept)
         name = strcpy(kept, readable);
     free(readable);
-    enum vs_err ignored = vs_map_put(&c->kernel_names, id, (uint64_t)(uintptr_t)name);
-    (void)ignored; /* a table that cannot grow only costs repeated work */
+    vs_xmap_put(&c->kernel_names, id, (uint64_t)(uintptr_t)name);
     return name;
 }
 
@@ -155,32 +154,27 @@ static void name_process(struct chrome *c)
     vs_emit_name(&c->emit, "thread_name", pid, pid, "main thread");
 }
 
-static enum vs_err track_of(struct chrome *c, uint64_t device, uint64_t stream, struct track **out)
+static void track_of(struct chrome *c, uint64_t device, uint64_t stream, struct track **out)
 {
     uint64_t key = ((device & 0xff) << 56 | (stream & ~(UINT64_C(0xff) << 56))) + 1;
     const uint64_t *found = vs_map_get(&c->track_by_key, key);
     if (found) {
         *out = &c->tracks[*found];
-        return VS_OK;
+        return;
     }
-    enum vs_err err =
-        vs_vec_grow(&c->tracks, &c->track_capacity, c->track_count + 1, sizeof *c->tracks);
-    if (!err)
-        err = vs_map_put(&c->track_by_key, key, c->track_count);
-    if (err)
-        return err;
+    vs_vec_room(&c->tracks, &c->track_capacity, c->track_count + 1, sizeof *c->tracks);
+    vs_xmap_put(&c->track_by_key, key, c->track_count);
     *out = &c->tracks[c->track_count++];
     **out = (struct track){.device = device, .stream = stream};
-    return VS_OK;
 }
 
-static enum vs_err name_stream(struct chrome *c, uint64_t device, uint64_t stream,
-                               const char *name)
+static void name_stream(struct chrome *c, uint64_t device, uint64_t stream,
+                        const char *name)
 {
     struct track *track;
-    enum vs_err err = track_of(c, device, stream, &track);
-    if (err || (track->named && !*name))
-        return err;
+    track_of(c, device, stream, &track);
+    if ((track->named && !*name))
+        return;
     char label[300];
     if (*name)
         snprintf(label, sizeof label, "stream %" PRIu64 " (%.250s)", stream, name);
@@ -188,7 +182,6 @@ static enum vs_err name_stream(struct chrome *c, uint64_t device, uint64_t strea
         snprintf(label, sizeof label, "stream %" PRIu64, stream);
     track->named = true;
     vs_emit_name(&c->emit, "thread_name", device_pid(c, device), stream, label);
-    return VS_OK;
 }
 
 /* --- slices on the device --- */
@@ -200,43 +193,35 @@ static void write_slice(struct chrome *c, const struct vs_slice *slice)
                   event->kind == VS_EVENT_kernel ? kernel_name(c, event->kernel.name) : NULL);
 }
 
-static enum vs_err add_slice(struct chrome *c, const struct vs_event *event)
+static void add_slice(struct chrome *c, const struct vs_event *event)
 {
     const struct vs_event_activity *activity = &event->activity;
     struct vs_slice slice = {.event = *event, .start_ns = activity->start_ns,
                              .end_ns = activity->end_ns};
     struct vs_slice ready;
     uint64_t device = activity->device, stream = activity->stream;
-    enum vs_err err = name_stream(c, device, stream, "");
+    name_stream(c, device, stream, "");
     struct track *track;
-    if (!err)
-        err = track_of(c, device, stream, &track);
+    track_of(c, device, stream, &track);
     bool any = false;
-    if (!err)
-        err = vs_slices_add(&track->slices, &slice, &ready, &any);
-    if (!err && any)
+    vs_slices_add(&track->slices, &slice, &ready, &any);
+    if (any)
         write_slice(c, &ready);
-    return err;
 }
 
 /* --- ranges of the host --- */
 
-static enum vs_err thread_of(struct chrome *c, uint32_t tid, struct host_thread **out)
+static void thread_of(struct chrome *c, uint32_t tid, struct host_thread **out)
 {
     const uint64_t *found = vs_map_get(&c->thread_by_tid, (uint64_t)tid + 1);
     if (found) {
         *out = &c->threads[*found];
-        return VS_OK;
+        return;
     }
-    enum vs_err err =
-        vs_vec_grow(&c->threads, &c->thread_capacity, c->thread_count + 1, sizeof *c->threads);
-    if (!err)
-        err = vs_map_put(&c->thread_by_tid, (uint64_t)tid + 1, c->thread_count);
-    if (err)
-        return err;
+    vs_vec_room(&c->threads, &c->thread_capacity, c->thread_count + 1, sizeof *c->threads);
+    vs_xmap_put(&c->thread_by_tid, (uint64_t)tid + 1, c->thread_count);
     *out = &c->threads[c->thread_count++];
     **out = (struct host_thread){.tid = tid};
-    return VS_OK;
 }
 
 static void write_edge(struct chrome *c, char phase, uint32_t tid, uint64_t name, uint64_t time_ns)
@@ -245,38 +230,31 @@ static void write_edge(struct chrome *c, char phase, uint32_t tid, uint64_t name
     fputs(",\"cat\":\"user_annotation\"}", c->emit.out);
 }
 
-static enum vs_err push(struct chrome *c, const struct vs_event *event)
+static void push(struct chrome *c, const struct vs_event *event)
 {
     struct host_thread *thread;
-    enum vs_err err = thread_of(c, event->tid, &thread);
-    if (err)
-        return err;
+    thread_of(c, event->tid, &thread);
     if (thread->depth++ >= OPEN_RANGES_MAX)
-        return VS_OK;
-    err = vs_vec_grow(&thread->ranges, &thread->capacity, thread->depth, sizeof *thread->ranges);
-    if (err)
-        return err;
+        return;
+    vs_vec_room(&thread->ranges, &thread->capacity, thread->depth, sizeof *thread->ranges);
     thread->ranges[thread->depth - 1] =
         (struct open_range){event->range_push.name, event->range_push.domain};
     write_edge(c, 'B', event->tid, event->range_push.name, event->time_ns);
-    return VS_OK;
 }
 
-static enum vs_err pop(struct chrome *c, const struct vs_event *event)
+static void pop(struct chrome *c, const struct vs_event *event)
 {
     struct host_thread *thread;
-    enum vs_err err = thread_of(c, event->tid, &thread);
-    if (err)
-        return err;
+    thread_of(c, event->tid, &thread);
     if (thread->depth > OPEN_RANGES_MAX) {
         thread->depth--;
-        return VS_OK;
+        return;
     }
     size_t at = thread->depth;
     while (at > 0 && thread->ranges[at - 1].domain != event->range_pop.domain)
         at--;
     if (at == 0)
-        return VS_OK; /* no range of this domain is open */
+        return; /* no range of this domain is open */
     for (size_t i = thread->depth; i >= at; i--)
         write_edge(c, 'E', event->tid, thread->ranges[i - 1].name, event->time_ns);
     for (size_t i = at; i < thread->depth; i++) {
@@ -284,7 +262,6 @@ static enum vs_err pop(struct chrome *c, const struct vs_event *event)
         write_edge(c, 'B', event->tid, thread->ranges[i].name, event->time_ns);
     }
     thread->depth--;
-    return VS_OK;
 }
 
 static void write_async(struct chrome *c, char phase, uint32_t tid, uint64_t range, uint64_t name,
@@ -302,7 +279,8 @@ static enum vs_err async(struct chrome *c, const struct vs_event *event)
         if (range == 0 || c->async.count >= OPEN_ASYNC_MAX || vs_map_get(&c->async, range))
             return VS_OK;
         write_async(c, 'b', event->tid, range, event->range_start.name, event->time_ns);
-        return vs_map_put(&c->async, range, event->range_start.name + 1);
+        vs_xmap_put(&c->async, range, event->range_start.name + 1);
+        return VS_OK;
     }
     uint64_t range = event->range_end.range;
     if (range != 0 && vs_map_remove(&c->async, range, &name))
@@ -406,8 +384,8 @@ static enum vs_err draw(struct chrome *c, const struct vs_event *event)
         return VS_OK;
     }
     case VS_EVENT_stream:
-        return name_stream(c, event->stream.device, event->stream.stream,
-                           text(c, event->stream.name));
+        name_stream(c, event->stream.device, event->stream.stream, text(c, event->stream.name));
+        return VS_OK;
     case VS_EVENT_thread:
         if (event->thread.name)
             vs_emit_name(&c->emit, "thread_name", host_pid(c), event->thread.tid,
@@ -420,9 +398,12 @@ static enum vs_err draw(struct chrome *c, const struct vs_event *event)
     case VS_EVENT_kernel:
     case VS_EVENT_memcpy:
     case VS_EVENT_memset:
-        return vs_activity_within(event, c->from_ns, c->to_ns) ? add_slice(c, event) : VS_OK;
-    case VS_EVENT_range_push: return push(c, event);
-    case VS_EVENT_range_pop: return pop(c, event);
+        if (vs_activity_within(event, c->from_ns, c->to_ns))
+            add_slice(c, event);
+        return VS_OK;
+    case VS_EVENT_range_push: push(c, event); return VS_OK;
+    case VS_EVENT_range_pop: pop(c, event);
+    return VS_OK;
     case VS_EVENT_range_start:
     case VS_EVENT_range_end: return async(c, event);
     case VS_EVENT_mark:
@@ -475,7 +456,7 @@ static enum vs_err read_late(struct chrome *c, struct vs_event *event)
         c->to_ns = c->replay->now_ns;
     for (uint64_t until_ns = vs_span_late_ns(c->to_ns); !err && event->time_ns <= until_ns;) {
         if (event->kind != VS_EVENT_sync && vs_activity_within(event, c->from_ns, c->to_ns))
-            err = add_slice(c, event);
+            add_slice(c, event);
         if (!err)
             err = vs_reader_next(c->reader, event);
         if (!err && ferror(c->emit.out))
@@ -579,9 +560,7 @@ enum vs_err vs_export_chrome(struct vs_reader *reader, FILE *out,
                              const struct vs_export_options *options,
                              struct vs_export_result *result)
 {
-    struct chrome *c = calloc(1, sizeof *c);
-    if (!c)
-        return VS_ERR_NOMEM;
+    struct chrome *c = vs_xcalloc(1, sizeof *c);
     c->reader = reader;
     c->stacks.reader = reader;
     c->options = *options;

@@ -22,7 +22,7 @@
 
 static const char *keep(struct vs_chrome_stacks *stacks, const char *text)
 {
-    char *kept = vs_arena_alloc(&stacks->memory, strlen(text) + 1);
+    char *kept = vs_xarena(&stacks->memory, strlen(text) + 1);
     return kept ? strcpy(kept, text) : NULL;
 }
 

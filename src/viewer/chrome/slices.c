@@ -52,23 +52,19 @@ bool vs_slices_take(struct vs_slices *slices, struct vs_slice *out)
     return true;
 }
 
-enum vs_err vs_slices_add(struct vs_slices *slices, const struct vs_slice *slice,
-                          struct vs_slice *out, bool *ready)
+void vs_slices_add(struct vs_slices *slices, const struct vs_slice *slice,
+                   struct vs_slice *out, bool *ready)
 {
     *ready = false;
     if (slices->count == VS_SLICES_HELD_MAX)
         *ready = vs_slices_take(slices, out);
-    enum vs_err err =
-        vs_vec_grow(&slices->heap, &slices->capacity, slices->count + 1, sizeof *slices->heap);
-    if (err)
-        return err;
+    vs_vec_room(&slices->heap, &slices->capacity, slices->count + 1, sizeof *slices->heap);
     size_t at = slices->count++;
     slices->heap[at] = *slice;
     while (at > 0 && earlier(&slices->heap[at], &slices->heap[(at - 1) / 2])) {
         swap(&slices->heap[at], &slices->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    return VS_OK;
 }
 
 void vs_slices_free(struct vs_slices *slices)

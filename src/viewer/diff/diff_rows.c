@@ -12,6 +12,7 @@
 #include "analysis/compare/change_labels.h"
 #include "analysis/compare/site_moves.h"
 #include "analysis/naming/name_text.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "base/vs_size.h"
 #include "base/vs_text.h"
@@ -75,12 +76,11 @@ static void count_rows(const struct vs_style *style, const struct vs_site_pair *
                        struct vs_map *same)
 {
     struct row_text text;
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         text_of(&text, rows[i], false);
         uint64_t hash = hash_of(&text, room_of(style, FIRST_COLUMN), rows[i]->verdict == VS_SITE_MOVED);
         const uint64_t *before = vs_map_get(same, hash);
-        err = vs_map_put(same, hash, before ? *before + 1 : 1);
+        vs_xmap_put(same, hash, before ? *before + 1 : 1);
     }
 }
 
@@ -237,9 +237,7 @@ void vs_diff_site_list(const struct vs_diff_result *result, const struct vs_styl
         fputs("  the same as at the peak\n", style->out);
         return;
     }
-    const struct vs_site_pair **rows = calloc(changes->count + 1, sizeof *rows);
-    if (!rows)
-        return;
+    const struct vs_site_pair **rows = vs_xcalloc(changes->count + 1, sizeof *rows);
     struct vs_map same = {0};
     size_t count = choose_rows(result, sites, rows, &small, &more, &lines);
     count_rows(style, rows, count, &same);

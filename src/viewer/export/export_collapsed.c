@@ -11,18 +11,15 @@
 #include "viewer/flame/stack_source.h"
 
 /* Writes a line for each node at which stacks end. *path*: the frames above, by depth. */
-static enum vs_err write_lines(const struct vs_stack_source *source,
-                               const struct vs_call_tree *tree, bool by_count, FILE *out,
-                               uint64_t *written)
+static void write_lines(const struct vs_stack_source *source,
+                        const struct vs_call_tree *tree, bool by_count, FILE *out,
+                        uint64_t *written)
 {
     uint32_t *path = NULL;
     size_t capacity = 0, depth = 0;
-    enum vs_err err = VS_OK;
-    for (uint32_t node = 0; !err && (node = vs_call_tree_next(tree, node, &depth)) != 0;) {
+    for (uint32_t node = 0; (node = vs_call_tree_next(tree, node, &depth)) != 0;) {
         const struct vs_call_node *n = &tree->nodes[node];
-        err = vs_vec_grow(&path, &capacity, depth + 1, sizeof *path);
-        if (err)
-            break;
+        vs_vec_room(&path, &capacity, depth + 1, sizeof *path);
         path[depth] = n->frame;
         uint64_t value = by_count ? n->own_count : n->own_bytes;
         if (!value)
@@ -37,7 +34,6 @@ static enum vs_err write_lines(const struct vs_stack_source *source,
         ++*written;
     }
     free(path);
-    return err;
 }
 
 enum vs_err vs_export_collapsed(struct vs_reader *reader, FILE *out,
@@ -51,7 +47,7 @@ enum vs_err vs_export_collapsed(struct vs_reader *reader, FILE *out,
         return err;
     err = vs_stack_source_tree(&source, options, &tree);
     if (!err) {
-        err = write_lines(&source, &tree, options->by_count, out, &result->written);
+        write_lines(&source, &tree, options->by_count, out, &result->written);
         vs_call_tree_free(&tree);
     }
     return vs_stack_source_end(&source, out, err);

@@ -111,14 +111,11 @@ static enum vs_err flush(struct csv *csv)
 
 /* --- texts: those of a call site or a phase are the same in every row --- */
 
-static enum vs_err keep_text(struct csv *csv, const char *text, size_t length,
-                             struct csv_text *out)
+static void keep_text(struct csv *csv, const char *text, size_t length,
+                      struct csv_text *out)
 {
-    *out = (struct csv_text){vs_arena_alloc(&csv->memory, length), length};
-    if (!out->text)
-        return VS_ERR_NOMEM;
+    *out = (struct csv_text){vs_xarena(&csv->memory, length), length};
     memcpy(out->text, text, length);
-    return VS_OK;
 }
 
 static enum vs_err site_of(struct csv *csv, const struct vs_replay *replay, uint32_t index,
@@ -126,32 +123,30 @@ static enum vs_err site_of(struct csv *csv, const struct vs_replay *replay, uint
 {
     char text[2 * (VS_CHAIN_TEXT_MAX + VS_LIBRARY_NAME_MAX) + 16], *end;
     struct vs_site_label label;
-    enum vs_err err = vs_vec_grow(&csv->sites, &csv->site_capacity, index + 1, sizeof *csv->sites);
+    vs_vec_room(&csv->sites, &csv->site_capacity, index + 1, sizeof *csv->sites);
+    enum vs_err err = VS_OK;
     if (!err && !csv->sites[index].text) {
         err = vs_site_labels_of(&csv->labels, replay, index, &label);
         if (err)
             return err;
         end = put_text(put_text(text, label.text), label.library);
-        err = keep_text(csv, text, (size_t)(end - text), &csv->sites[index]);
+        keep_text(csv, text, (size_t)(end - text), &csv->sites[index]);
     }
     if (!err)
         *out = csv->sites[index];
     return err;
 }
 
-static enum vs_err phase_of(struct csv *csv, const struct vs_replay *replay, uint32_t phase,
-                            struct csv_text *out)
+static void phase_of(struct csv *csv, const struct vs_replay *replay, uint32_t phase,
+                     struct csv_text *out)
 {
     char text[2 * VS_PLACE_TEXT_MAX + 16], path[VS_PLACE_TEXT_MAX];
-    enum vs_err err =
-        vs_vec_grow(&csv->phases, &csv->phase_capacity, phase + 1, sizeof *csv->phases);
-    if (!err && !csv->phases[phase].text) {
+    vs_vec_room(&csv->phases, &csv->phase_capacity, phase + 1, sizeof *csv->phases);
+    if (!csv->phases[phase].text) {
         vs_phases_text(&replay->phases, (struct vs_place){.phase = phase}, path);
-        err = keep_text(csv, text, (size_t)(put_text(text, path) - text), &csv->phases[phase]);
+        keep_text(csv, text, (size_t)(put_text(text, path) - text), &csv->phases[phase]);
     }
-    if (!err)
-        *out = csv->phases[phase];
-    return err;
+    *out = csv->phases[phase];
 }
 
 static enum vs_err write_row(void *context, const struct vs_replay *replay,
@@ -165,7 +160,7 @@ static enum vs_err write_row(void *context, const struct vs_replay *replay,
         return VS_OK;
     enum vs_err err = site_of(csv, replay, life->site_index, &site);
     if (!err)
-        err = phase_of(csv, replay, life->place.phase, &phase);
+        phase_of(csv, replay, life->place.phase, &phase);
     if (!err && sizeof csv->buffer - csv->used < ROW_NUMBERS + site.length + phase.length)
         err = flush(csv);
     if (err)
@@ -233,10 +228,8 @@ enum vs_err vs_export_csv(struct vs_reader *reader, FILE *out,
                           const struct vs_export_options *options, struct vs_export_result *result)
 {
     struct vs_symbols *symbols = NULL;
-    struct csv *csv = calloc(1, sizeof *csv);
+    struct csv *csv = vs_xcalloc(1, sizeof *csv);
     *result = (struct vs_export_result){0};
-    if (!csv)
-        return VS_ERR_NOMEM;
     csv->out = out;
     csv->wanted =
         (struct vs_allocation_filter){options->window, options->one_device, options->device};

@@ -12,6 +12,7 @@
 
 #include "analysis/checkpoint/trace_span.h"
 #include "analysis/history/stack_names.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "viewer/common/json_writer.h"
 
@@ -122,7 +123,8 @@ static enum vs_err put_stack(struct json_lines *lines, uint64_t stack)
     struct vs_named_stack named;
     if (!stack || vs_map_get(&lines->written, stack))
         return VS_OK;
-    enum vs_err err = vs_map_put(&lines->written, stack, 1);
+    vs_xmap_put(&lines->written, stack, 1);
+    enum vs_err err = VS_OK;
     if (!err)
         err = vs_stack_names_of(lines->names, &(struct vs_stack_of){.stack = stack}, &named);
     if (err)

@@ -32,18 +32,18 @@ static enum vs_err name(struct vs_site_labels *labels, const struct vs_replay *r
     enum vs_err err = vs_summary_frames(&summary, from->stack, from->mark, &site);
     if (err)
         return err;
-    out->through = vs_text_copy(&labels->memory, site.through);
-    out->text = vs_text_copy(&labels->memory, vs_text_label(text, &site));
-    out->library = vs_text_copy(&labels->memory, vs_library_of_stack(replay->reader, from->stack, exe,
+    out->through = vs_xarena_text(&labels->memory, site.through ? site.through : "");
+    out->text = vs_xarena_text(&labels->memory, vs_text_label(text, &site));
+    out->library = vs_xarena_text(&labels->memory, vs_library_of_stack(replay->reader, from->stack, exe,
                                                                      library, &framework));
-    return out->through && out->text && out->library ? VS_OK : VS_ERR_NOMEM;
+    return VS_OK;
 }
 
 enum vs_err vs_site_labels_of(struct vs_site_labels *labels, const struct vs_replay *replay,
                               uint32_t index, struct vs_site_label *out)
 {
-    enum vs_err err =
-        vs_vec_grow(&labels->items, &labels->capacity, index + 1, sizeof *labels->items);
+    vs_vec_room(&labels->items, &labels->capacity, index + 1, sizeof *labels->items);
+    enum vs_err err = VS_OK;
     if (!err && !labels->items[index].text)
         err = name(labels, replay, index, &labels->items[index]);
     if (!err)

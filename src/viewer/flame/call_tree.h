@@ -27,16 +27,16 @@ struct vs_call_tree {
     struct vs_map by_key; /* parent and frame -> node */
 };
 
-enum vs_err vs_call_tree_open(struct vs_call_tree *tree) VS_MUST_CHECK;
+void vs_call_tree_open(struct vs_call_tree *tree);
 
 /* vs_call_tree_add: a stack of *count* frames, in the order from the root, below *node*; its last
- * node is returned in *end* (may be NULL). VS_ERR_NOMEM. */
-enum vs_err vs_call_tree_add(struct vs_call_tree *tree, uint32_t node, const uint32_t *frames,
-                             size_t count, bool inverted, uint64_t bytes, uint64_t blocks,
-                             uint32_t *end) VS_MUST_CHECK;
+ * node is returned in *end* (may be NULL). */
+void vs_call_tree_add(struct vs_call_tree *tree, uint32_t node, const uint32_t *frames,
+                      size_t count, bool inverted, uint64_t bytes, uint64_t blocks,
+                      uint32_t *end);
 
-/* vs_call_tree_sort: orders all siblings, heaviest first, by bytes or by count. VS_ERR_NOMEM. */
-enum vs_err vs_call_tree_sort(struct vs_call_tree *tree, bool by_count) VS_MUST_CHECK;
+/* vs_call_tree_sort: orders all siblings, heaviest first, by bytes or by count. */
+void vs_call_tree_sort(struct vs_call_tree *tree, bool by_count);
 
 /* vs_call_tree_next: the node after *node* in the order of a walk from the root, callers first; 0 at
  * the end. *depth* (of *node*, the root has 0) is updated. */

@@ -84,26 +84,23 @@ static void put_legend(const void *of, FILE *out)
 }
 
 /* All frames for the script: see flame_graph.js for their meaning. */
-static enum vs_err put_data(const void *of, FILE *out)
+static void put_data(const void *of, FILE *out)
 {
     const struct vs_merged_stacks *stacks = ((const struct diff_graph *)of)->stacks;
-    enum vs_err err = VS_OK;
     size_t depth = 0;
     fprintf(out, "{\"by\":\"bytes\",\"inverted\":false,"
             "\"shades\":%d,\n\"colors\":[", SHADES);
     for (size_t i = 0; i < 1 + 2 * SHADES; i++)
         fprintf(out, "%s\"%s\"", i ? "," : "", shades[i]);
     fputs("],\n\"frames\":[", out);
-    for (size_t i = 0; !err && i < stacks->frame_count; i++) {
+    for (size_t i = 0; i < stacks->frame_count; i++) {
         const struct vs_merged_frame *frame = &stacks->frames[i];
         fputs(i ? ",\n[" : "\n[", out);
-        err = vs_svg_json(out, frame->name);
+        vs_svg_json(out, frame->name);
         fprintf(out, ",%d,", frame->owner);
-        if (!err)
-            err = vs_svg_json(out, frame->library);
+        vs_svg_json(out, frame->library);
         fputc(',', out);
-        if (!err)
-            err = vs_svg_json(out, frame->file);
+        vs_svg_json(out, frame->file);
         fputs(",0]", out);
     }
     fprintf(out, "],\n\"nodes\":[-1,0,%" PRIu64 ",0", stacks->tree.nodes[0].bytes);
@@ -114,7 +111,6 @@ static enum vs_err put_data(const void *of, FILE *out)
     for (uint32_t n = 0; (n = vs_call_tree_next(&stacks->tree, n, &depth)) != 0;)
         fprintf(out, ",\n%" PRIu64 ",%" PRIu64, stacks->bytes[0][n], stacks->bytes[1][n]);
     fputs("]}", out);
-    return err;
 }
 
 enum vs_err vs_diff_graph_write(struct vs_comparison *comparison, FILE *out)
@@ -137,7 +133,7 @@ enum vs_err vs_diff_graph_write(struct vs_comparison *comparison, FILE *out)
         struct vs_svg_content content = {&g, value_of, name_of, color_of, put_values, put_title, put_note,
                                          put_legend, put_data};
         if (!err)
-            err = vs_svg_graph_write(&content, &stacks.tree, out);
+            vs_svg_graph_write(&content, &stacks.tree, out);
         err = vs_stack_source_end(&of_b, out, err);
     }
     int saved_errno = errno;

@@ -122,12 +122,11 @@ static void put_legend(const void *of, FILE *out)
     fprintf(out, "<text x=\"%.0f\" y=\"76\">libraries</text>", VS_SVG_EDGE + 98 + 12.0 * LIBRARY_HUES);
 }
 
-static enum vs_err put_frame_table(const struct flame *f, FILE *out)
+static void put_frame_table(const struct flame *f, FILE *out)
 {
     const struct vs_stack_names *names = f->source->names;
-    enum vs_err err = VS_OK;
     fputs("\"frames\":[", out);
-    for (size_t i = 0; !err && i < vs_stack_names_count(names); i++) {
+    for (size_t i = 0; i < vs_stack_names_count(names); i++) {
         const struct vs_named_frame *frame = vs_stack_names_frame(names, (uint32_t)i);
         fputs(i ? ",\n" : "\n", out);
         if (frame->same != i) { /* no node refers to it */
@@ -135,21 +134,18 @@ static enum vs_err put_frame_table(const struct flame *f, FILE *out)
             continue;
         }
         fputc('[', out);
-        err = vs_svg_json(out, frame->name);
+        vs_svg_json(out, frame->name);
         fprintf(out, ",%d,", frame->owner);
-        if (!err)
-            err = vs_svg_json(out, frame->library);
+        vs_svg_json(out, frame->library);
         fputc(',', out);
-        if (!err)
-            err = vs_svg_json(out, frame->file ? frame->file : "");
+        vs_svg_json(out, frame->file ? frame->file : "");
         fprintf(out, ",%zu]", color_of(frame));
     }
     fputs("],\n", out);
-    return err;
 }
 
 /* All frames for the script: see flame_graph.js for their meaning. */
-static enum vs_err put_data(const void *of, FILE *out)
+static void put_data(const void *of, FILE *out)
 {
     const struct flame *f = of;
     const struct vs_call_tree *tree = f->tree;
@@ -159,14 +155,13 @@ static enum vs_err put_data(const void *of, FILE *out)
     for (size_t i = 0; i < COLORS; i++)
         fprintf(out, "%s\"%s\"", i ? "," : "", color_text(i));
     fputs("],\n", out);
-    enum vs_err err = put_frame_table(f, out);
+    put_frame_table(f, out);
     fprintf(out, "\"nodes\":[-1,0,%" PRIu64 ",%" PRIu64, tree->nodes[0].bytes,
             tree->nodes[0].count);
     for (uint32_t n = 0; (n = vs_call_tree_next(tree, n, &depth)) != 0;)
         fprintf(out, ",\n%" PRIu32 ",%zu,%" PRIu64 ",%" PRIu64, tree->nodes[n].frame, depth,
                 tree->nodes[n].bytes, tree->nodes[n].count);
     fputs("]}", out);
-    return err;
 }
 
 enum vs_err vs_export_flamegraph(struct vs_reader *reader, FILE *out,
@@ -183,7 +178,7 @@ enum vs_err vs_export_flamegraph(struct vs_reader *reader, FILE *out,
         struct flame f = {.source = &source, .tree = &tree, .options = options};
         struct vs_svg_content content = {&f, value_of, name_of, node_color, put_node, put_title, put_note,
                                          put_legend, put_data};
-        err = vs_svg_graph_write(&content, &tree, out);
+        vs_svg_graph_write(&content, &tree, out);
         result->written = tree.count - 1;
         vs_call_tree_free(&tree);
     }

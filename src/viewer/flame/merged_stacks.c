@@ -38,15 +38,15 @@ static void frame_name(char *out, const struct vs_named_frame *frame)
 }
 
 /* The number of the frame of run *side*, added when new. */
-static enum vs_err frame_of(struct vs_merged_stacks *out, int side, const struct vs_named_frame *frame,
-                            uint32_t *number)
+static void frame_of(struct vs_merged_stacks *out, int side, const struct vs_named_frame *frame,
+                     uint32_t *number)
 {
     char name[TEXT_MAX];
     frame_name(name, frame);
     const uint64_t *renamed = side ? vs_map_get(&out->renamed, key_of(name)) : NULL;
     if (renamed) {
         *number = (uint32_t)*renamed;
-        return VS_OK;
+        return;
     }
     uint64_t key = hash_frame(name, frame->library);
     const uint64_t *found;
@@ -58,43 +58,34 @@ static enum vs_err frame_of(struct vs_merged_stacks *out, int side, const struct
         const struct vs_merged_frame *known = &out->frames[*found];
         if (strcmp(known->name, name) == 0 && strcmp(known->library, frame->library) == 0) {
             *number = (uint32_t)*found;
-            return VS_OK;
+            return;
         }
     }
-    enum vs_err err = vs_vec_grow(&out->frames, &out->frame_capacity, out->frame_count + 1,
-                                  sizeof *out->frames);
-    if (!err)
-        err = vs_map_put(&out->by_text, key, out->frame_count);
-    if (err)
-        return err;
+    vs_vec_room(&out->frames, &out->frame_capacity, out->frame_count + 1, sizeof *out->frames);
+    vs_xmap_put(&out->by_text, key, out->frame_count);
     struct vs_merged_frame *new = &out->frames[out->frame_count];
-    *new = (struct vs_merged_frame){.owner = frame->owner, .name = vs_text_copy(&out->memory, name),
-                                    .library = vs_text_copy(&out->memory, frame->library),
-                                    .file = vs_text_copy(&out->memory, frame->file)};
-    if (!new->name || !new->library || !new->file)
-        return VS_ERR_NOMEM;
+    *new = (struct vs_merged_frame){.owner = frame->owner, .name = vs_xarena_text(&out->memory, name),
+                                    .library = vs_xarena_text(&out->memory, frame->library),
+                                    .file = vs_xarena_text(&out->memory, frame->file ? frame->file : "")};
     *number = (uint32_t)out->frame_count++;
-    return VS_OK;
 }
 
 /* *bytes* of a stack of run *side*; its own values are gathered at its last node. */
-static enum vs_err add_stack(struct vs_merged_stacks *out, int side, uint32_t root, const uint32_t *frames,
-                             size_t count, uint64_t bytes)
+static void add_stack(struct vs_merged_stacks *out, int side, uint32_t root, const uint32_t *frames,
+                      size_t count, uint64_t bytes)
 {
     uint32_t end = 0;
-    enum vs_err err = vs_call_tree_add(&out->tree, root, frames, count, false, 0, 0, &end);
-    for (int i = 0; !err && i < 2; i++)
-        err = vs_vec_grow(&out->bytes[i], &out->capacity[i], out->tree.count, sizeof *out->bytes[i]);
-    if (!err)
-        out->bytes[side][end] += bytes;
-    return err;
+    vs_call_tree_add(&out->tree, root, frames, count, false, 0, 0, &end);
+    for (int i = 0; i < 2; i++)
+        vs_vec_room(&out->bytes[i], &out->capacity[i], out->tree.count, sizeof *out->bytes[i]);
+    out->bytes[side][end] += bytes;
 }
 
-static enum vs_err label_of(struct vs_merged_stacks *out, int side, const char *text, uint32_t *frame)
+static void label_of(struct vs_merged_stacks *out, int side, const char *text, uint32_t *frame)
 {
     const struct vs_named_frame label = {.name = text, .function = "", .library = "",
                                          .owner = VS_OWNER_NONE};
-    return frame_of(out, side, &label, frame);
+    frame_of(out, side, &label, frame);
 }
 
 static enum vs_err add_device(struct vs_merged_stacks *out, int side, struct vs_stack_source *source,
@@ -105,21 +96,23 @@ static enum vs_err add_device(struct vs_merged_stacks *out, int side, struct vs_
     struct vs_named_stack stack;
     enum vs_err err = VS_OK;
     if (several) {
-        err = label_of(out, side, vs_stack_source_device(device, label), &frame);
+        label_of(out, side, vs_stack_source_device(device, label), &frame);
         if (!err)
-            err = vs_call_tree_add(&out->tree, 0, &frame, 1, false, 0, 0, &root);
+            vs_call_tree_add(&out->tree, 0, &frame, 1, false, 0, 0, &root);
     }
     for (size_t i = 0; !err && i < device->count; i++) {
         err = vs_stack_names_of(source->names, &device->rows[i].of, &stack);
         for (size_t k = 0; !err && k < stack.count; k++)
-            err = frame_of(out, side, vs_stack_names_frame(source->names, stack.frames[k]), &frames[k]);
+            frame_of(out, side, vs_stack_names_frame(source->names, stack.frames[k]), &frames[k]);
         if (!err)
-            err = add_stack(out, side, root, frames, stack.count, device->rows[i].bytes);
+            add_stack(out, side, root, frames, stack.count, device->rows[i].bytes);
     }
     if (err || !device->unrecorded_bytes)
         return err;
-    err = label_of(out, side, "allocations not recorded one by one", &frame);
-    return err ? err : add_stack(out, side, root, &frame, 1, device->unrecorded_bytes);
+    label_of(out, side, "allocations not recorded one by one", &frame);
+    if (!err)
+        add_stack(out, side, root, &frame, 1, device->unrecorded_bytes);
+    return err;
 }
 
 /* The names of all frames of *source*, in *names*. */
@@ -135,7 +128,7 @@ static enum vs_err gather_names(struct vs_stack_source *source, struct vs_map *n
     for (size_t i = 0; !err && i < vs_stack_names_count(source->names); i++) {
         char name[TEXT_MAX];
         frame_name(name, vs_stack_names_frame(source->names, (uint32_t)i));
-        err = vs_map_put(names, key_of(name), 1);
+        vs_xmap_put(names, key_of(name), 1);
     }
     return err;
 }
@@ -153,12 +146,11 @@ static enum vs_err match_renamed(struct vs_merged_stacks *out, struct vs_stack_s
         if (!frame || vs_map_get(&names, was) || vs_map_get(&out->by_text, is) || vs_map_get(&out->renamed, is))
             continue;
         struct vs_merged_frame *known = &out->frames[*frame];
-        err = vs_map_put(&out->renamed, is, *frame);
+        vs_xmap_put(&out->renamed, is, *frame);
         if (err || strstr(known->name, " -> "))
             continue;
         snprintf(text, sizeof text, "%s -> %s", renamed[i].was, renamed[i].is);
-        known->name = vs_text_copy(&out->memory, text);
-        err = known->name ? VS_OK : VS_ERR_NOMEM;
+        known->name = vs_xarena_text(&out->memory, text);
     }
     vs_map_free(&names);
     return err;
@@ -173,7 +165,8 @@ enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_
     bool several = a->sums.count > 1 || b->sums.count > 1 ||
                    (a->sums.count && b->sums.count &&
                     a->sums.devices[0].device != b->sums.devices[0].device);
-    enum vs_err err = vs_call_tree_open(&out->tree);
+    vs_call_tree_open(&out->tree);
+    enum vs_err err = VS_OK;
     for (int side = 0; !err && side < 2; side++) {
         if (side)
             err = match_renamed(out, b, renamed, count);
@@ -181,7 +174,7 @@ enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_
             err = add_device(out, side, sources[side], &sources[side]->sums.devices[i], several);
     }
     for (int side = 0; !err && side < 2; side++) /* also of a tree without stacks */
-        err = vs_vec_grow(&out->bytes[side], &out->capacity[side], out->tree.count, sizeof *out->bytes[side]);
+        vs_vec_room(&out->bytes[side], &out->capacity[side], out->tree.count, sizeof *out->bytes[side]);
     if (err)
         return err;
     /* A node's number is above its parent's. */
@@ -193,7 +186,8 @@ enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_
         out->bytes[0][nodes[n].parent] += out->bytes[0][n];
         out->bytes[1][nodes[n].parent] += out->bytes[1][n];
     }
-    return vs_call_tree_sort(&out->tree, false);
+    vs_call_tree_sort(&out->tree, false);
+    return VS_OK;
 }
 
 void vs_merged_stacks_close(struct vs_merged_stacks *stacks)

@@ -65,8 +65,9 @@ static enum vs_err add_stack(struct vs_stack_source *source, const struct vs_sta
     enum vs_err err = vs_stack_names_of(source->names, &row->of, &stack);
     for (size_t i = 0; !err && i < stack.count; i++)
         frames[i] = vs_stack_names_frame(source->names, stack.frames[i])->same;
-    return err ? err : vs_call_tree_add(tree, root, frames, stack.count, inverted, row->bytes,
-                                        row->count, NULL);
+    if (!err)
+        vs_call_tree_add(tree, root, frames, stack.count, inverted, row->bytes, row->count, NULL);
+    return err;
 }
 
 static enum vs_err add_device(struct vs_stack_source *source, const struct vs_stack_device *device,
@@ -78,27 +79,28 @@ static enum vs_err add_device(struct vs_stack_source *source, const struct vs_st
     if (source->sums.count > 1) {
         err = vs_stack_names_label(source->names, vs_stack_source_device(device, label), &frame);
         if (!err)
-            err = vs_call_tree_add(tree, 0, &frame, 1, false, 0, 0, &root);
+            vs_call_tree_add(tree, 0, &frame, 1, false, 0, 0, &root);
     }
     for (size_t i = 0; !err && i < device->count; i++)
         err = add_stack(source, &device->rows[i], root, inverted, tree);
     if (err || !device->unrecorded_bytes)
         return err;
     err = vs_stack_source_rest(source, &frame);
-    return err ? err
-               : vs_call_tree_add(tree, root, &frame, 1, false, device->unrecorded_bytes,
-                                  device->unrecorded_blocks, NULL);
+    if (!err)
+        vs_call_tree_add(tree, root, &frame, 1, false, device->unrecorded_bytes, device->unrecorded_blocks, NULL);
+    return err;
 }
 
 enum vs_err vs_stack_source_tree(struct vs_stack_source *source,
                                  const struct vs_export_options *options, struct vs_call_tree *tree)
 {
     *tree = (struct vs_call_tree){0};
-    enum vs_err err = vs_call_tree_open(tree);
+    vs_call_tree_open(tree);
+    enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < source->sums.count; i++)
         err = add_device(source, &source->sums.devices[i], options->inverted, tree);
     if (!err)
-        err = vs_call_tree_sort(tree, options->by_count);
+        vs_call_tree_sort(tree, options->by_count);
     if (err)
         vs_call_tree_free(tree);
     return err;

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "viewer/flame/svg_text.h"
 
 extern const char vs_flame_script[], vs_flame_style[]; /* by cmake/embed_text.cmake */
@@ -50,15 +51,13 @@ static void put_frame(const struct vs_svg_content *content, FILE *out, uint32_t 
 
 /* Draws the frames that are wide enough; *rows* receives the number of rows. With *drawn* false only counts. A
  * frame's place follows from its caller's, and from its elder siblings'. */
-static enum vs_err put_frames(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out,
-                              bool drawn, size_t *rows)
+static void put_frames(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out,
+                       bool drawn, size_t *rows)
 {
     struct frame_place {
         double width, next; /* next: where its next child begins */
-    } *at = calloc(tree->count, sizeof *at);
+    } *at = vs_xcalloc(tree->count, sizeof *at);
     size_t depth = 0;
-    if (!at)
-        return VS_ERR_NOMEM;
     uint64_t whole = content->value(content->of, 0);
     *rows = 1;
     at[0] = (struct frame_place){WIDTH - 2 * EDGE, EDGE};
@@ -77,15 +76,12 @@ static enum vs_err put_frames(const struct vs_svg_content *content, const struct
             put_frame(content, out, n, depth, x, width);
     }
     free(at);
-    return VS_OK;
 }
 
-enum vs_err vs_svg_graph_write(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out)
+void vs_svg_graph_write(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out)
 {
     size_t rows = 1;
-    enum vs_err err = put_frames(content, tree, out, false, &rows);
-    if (err)
-        return err;
+    put_frames(content, tree, out, false, &rows);
     double height = TOP + (double)rows * ROW + 34;
     fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
@@ -100,11 +96,9 @@ enum vs_err vs_svg_graph_write(const struct vs_svg_content *content, const struc
     fputs("</text>\n<g id=\"legend\" class=\"legend\">", out);
     content->put_legend(content->of, out);
     fputs("</g>\n<g id=\"frames\">\n", out);
-    err = put_frames(content, tree, out, true, &rows);
+    put_frames(content, tree, out, true, &rows);
     fprintf(out, "</g>\n<text id=\"foot\" class=\"note\" x=\"%.0f\" y=\"%zu\"></text>\n"
             "<script type=\"application/json\" id=\"data\">", EDGE, TOP + rows * ROW + 20);
-    if (!err)
-        err = content->put_data(content->of, out);
+    content->put_data(content->of, out);
     fprintf(out, "</script>\n<script><![CDATA[\n%s]]></script>\n</svg>\n", vs_flame_script);
-    return err;
 }

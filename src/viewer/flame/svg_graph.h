@@ -22,13 +22,11 @@ struct vs_svg_content {
     void (*put_title)(const void *of, FILE *out);
     void (*put_note)(const void *of, FILE *out);   /* the line below the title */
     void (*put_legend)(const void *of, FILE *out); /* vs_svg_legend */
-    enum vs_err (*put_data)(const void *of, FILE *out); /* the data of flame_graph.js, as JSON */
+    void (*put_data)(const void *of, FILE *out); /* the data of flame_graph.js, as JSON */
 };
 
-/* vs_svg_graph_write: the whole file; frames that are too narrow to be seen are only in the data.
- * VS_ERR_NOMEM, or the error of put_data. */
-enum vs_err vs_svg_graph_write(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out)
-    VS_MUST_CHECK;
+/* vs_svg_graph_write: the whole file; frames that are too narrow to be seen are only in the data. */
+void vs_svg_graph_write(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out);
 
 /* vs_svg_legend: a square of *color* at *x* pixels from the first one, with *text* (may be NULL). */
 void vs_svg_legend(FILE *out, double x, const char *color, const char *text);

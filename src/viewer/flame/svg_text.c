@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/naming/name_text.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_utf8.h"
 #include "viewer/common/json_writer.h"
 
@@ -29,7 +30,7 @@ void vs_svg_text(FILE *out, const char *text, size_t characters)
     fputs(cut ? "…" : "", out);
 }
 
-enum vs_err vs_svg_json(FILE *out, const char *text)
+void vs_svg_json(FILE *out, const char *text)
 {
     char *json = NULL, cut[VS_SVG_NAME_MAX + 8];
     size_t bytes = 0, length = strlen(text);
@@ -42,12 +43,10 @@ enum vs_err vs_svg_json(FILE *out, const char *text)
     }
     FILE *memory = open_memstream(&json, &bytes);
     if (!memory)
-        return VS_ERR_NOMEM;
+        vs_out_of_memory();
     vs_json_text(memory, text);
-    if (fclose(memory) != 0) {
-        free(json);
-        return VS_ERR_NOMEM;
-    }
+    if (fclose(memory) != 0)
+        vs_out_of_memory();
     for (size_t i = 0; i < bytes; i++) {
         bool wide = i + 2 < bytes && (unsigned char)json[i] == 0xef && (unsigned char)json[i + 1] == 0xbf &&
                     (unsigned char)json[i + 2] >= 0xbe; /* U+FFFE, U+FFFF */
@@ -60,5 +59,4 @@ enum vs_err vs_svg_json(FILE *out, const char *text)
         i += wide ? 2 : 0;
     }
     free(json);
-    return VS_OK;
 }

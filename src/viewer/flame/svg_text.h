@@ -15,7 +15,7 @@
 void vs_svg_text(FILE *out, const char *text, size_t characters);
 
 /* vs_svg_json: *text* as a JSON string without characters that have a meaning in XML, cut after
- * VS_SVG_NAME_MAX bytes. VS_ERR_NOMEM. */
-enum vs_err vs_svg_json(FILE *out, const char *text) VS_MUST_CHECK;
+ * VS_SVG_NAME_MAX bytes. */
+void vs_svg_json(FILE *out, const char *text);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/kinds/kinds.h"
+#include "base/reading/vs_xalloc.h"
 #include "trace/read/seek.h"
 #include "viewer/html/page_data.h"
 #include "viewer/html/page_shell.h"
@@ -115,21 +116,20 @@ static enum vs_err begin_window(struct page_reading *build, const struct vs_even
     data->activity.from_ns = build->window.from.given ? event->time_ns : 0;
     data->activity.to_ns = to_ns;
     data->ranges.begun = build->replay->phases.steps.begun;
-    enum vs_err err = vs_page_ranges_begin(&data->ranges, build->replay);
-    if (!err)
-        err = vs_page_rows_begin(&data->rows, build->replay);
+    vs_page_ranges_begin(&data->ranges, build->replay);
+    enum vs_err err = vs_page_rows_begin(&data->rows, build->replay);
     build->replay->watch = &build->watch;
     build->replay->ends = vs_page_rows_ended;
     build->replay->ends_context = &data->rows;
     return err;
 }
 
-static enum vs_err end_window(struct page_reading *build)
+static void end_window(struct page_reading *build)
 {
     struct vs_page_data *data = build->data;
     uint64_t start_ns = build->source->span->start_ns;
     if (build->ended)
-        return VS_OK;
+        return;
     build->ended = true;
     build->end_ns = build->replay->now_ns;
     data->window.last_event = build->replay->events;
@@ -137,7 +137,7 @@ static enum vs_err end_window(struct page_reading *build)
     data->rows.ended = true;
     if (data->activity.to_ns > build->end_ns && !data->window.whole)
         data->activity.to_ns = build->end_ns;
-    return vs_page_ranges_end(&data->ranges, build->replay, build->end_ns);
+    vs_page_ranges_end(&data->ranges, build->replay, build->end_ns);
 }
 
 static enum vs_err before_event(struct page_reading *build, const struct vs_event *event)
@@ -151,29 +151,31 @@ static enum vs_err before_event(struct page_reading *build, const struct vs_even
     if (data->rows.stream_known)
         data->rows.stream = event->kind == VS_EVENT_alloc ? event->alloc.stream
                                                           : event->framework_alloc.framework_stream;
-    return event->kind == VS_EVENT_range_pop
-               ? vs_page_ranges_before(&data->ranges, build->replay, event) : VS_OK;
+    if (event->kind == VS_EVENT_range_pop)
+        vs_page_ranges_before(&data->ranges, build->replay, event);
+    return VS_OK;
 }
 
 static enum vs_err after_event(struct page_reading *build, const struct vs_event *event)
 {
     struct vs_page_data *data = build->data;
-    enum vs_err err = VS_OK;
     if (!build->begun)
         return VS_OK;
-    if (vs_event_has(event, VS_PROPERTY_ACTIVITY))
-        return vs_page_activity_event(&data->activity, build->replay, event);
+    if (vs_event_has(event, VS_PROPERTY_ACTIVITY)) {
+        vs_page_activity_event(&data->activity, build->replay, event);
+        return VS_OK;
+    }
     if (build->ended)
         return VS_OK;
     if (vs_event_has(event, VS_PROPERTY_RANGE)) {
-        err = vs_page_ranges_after(&data->ranges, build->replay);
+        vs_page_ranges_after(&data->ranges, build->replay);
         const struct vs_page_ranges *ranges = &data->ranges;
         bool open = ranges->step_count && ranges->steps[ranges->step_count - 1].open;
         data->rows.step = open ? (uint32_t)ranges->step_count : 0;
     } else if (event->kind == VS_EVENT_vmm_map || event->kind == VS_EVENT_vmm_unmap) {
         vs_page_rows_mapped(&data->rows, event);
     }
-    return err ? err : data->rows.err;
+    return data->rows.err;
 }
 
 static void show_progress(const struct page_reading *build)
@@ -197,7 +199,7 @@ static enum vs_err read_events(struct page_reading *build)
         if (!build->begun && !is_before(&build->window, &event, number))
             err = begin_window(build, &event);
         if (!err && build->begun && !build->ended && is_after(build, &event, number))
-            err = end_window(build);
+            end_window(build);
         if (!err && build->ended && !build->kinds &&
             event.time_ns > vs_span_late_ns(build->data->activity.to_ns))
             break;
@@ -218,7 +220,8 @@ static enum vs_err read_events(struct page_reading *build)
     }
     if (build->kinds)
         vs_kinds_finish(build->kinds);
-    return end_window(build);
+    end_window(build);
+    return VS_OK;
 }
 
 /* --- the sections --- */
@@ -226,8 +229,8 @@ static enum vs_err read_events(struct page_reading *build)
 static enum vs_err name_sites(struct page_reading *build)
 {
     const struct vs_page_rows *rows = &build->data->rows;
-    bool *used = calloc(build->replay->sites.count + 1, sizeof *used);
-    enum vs_err err = used ? VS_OK : VS_ERR_NOMEM;
+    bool *used = vs_xcalloc(build->replay->sites.count + 1, sizeof *used);
+    enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < rows->count; i++)
         used[rows->site[i]] = true;
     for (size_t i = 0; !err && i < rows->segment_count; i++)
@@ -239,7 +242,7 @@ static enum vs_err name_sites(struct page_reading *build)
     return err;
 }
 
-static enum vs_err pack(struct page_reading *build)
+static void pack(struct page_reading *build)
 {
     struct vs_page_data *data = build->data;
     const struct vs_section sections[VS_SECTIONS] = {
@@ -260,7 +263,7 @@ static enum vs_err pack(struct page_reading *build)
     data->sections[VS_SECTION_CURVES].column_count =
         vs_page_scan_columns(build->source->scan, data->numbers, data->curves,
                              data->curve_names);
-    return vs_sections_pack(data->sections, VS_SECTIONS);
+    vs_sections_pack(data->sections, VS_SECTIONS);
 }
 
 static enum vs_err complete(struct page_reading *build)
@@ -273,14 +276,16 @@ static enum vs_err complete(struct page_reading *build)
     if (!err)
         err = name_sites(build);
     if (!err)
-        err = vs_page_ranges_found(&data->ranges, &source->report->steps);
+        vs_page_ranges_found(&data->ranges, &source->report->steps);
     if (!err)
         err = vs_page_rows_encode(&data->rows, data->names.site_numbers);
     vs_page_ranges_encode(&data->ranges);
     vs_page_activity_finish(&data->activity);
     if (!err)
-        err = pack(build);
-    return err ? err : vs_page_head_write(data, source, build->replay);
+        pack(build);
+    if (!err)
+        vs_page_head_write(data, source, build->replay);
+    return err;
 }
 
 /* The replay numbers devices in the order of their first events, the report by the driver's
@@ -305,10 +310,8 @@ static enum vs_err prepare(struct page_reading *build)
     struct vs_page_data *data = build->data;
     uint64_t start_ns = source->span->start_ns;
     bool framework = false;
-    data->curves = calloc(VS_SCAN_COLUMNS_MAX, sizeof *data->curves);
-    data->curve_names = calloc(VS_SCAN_COLUMNS_MAX, sizeof *data->curve_names);
-    if (!data->curves || !data->curve_names)
-        return VS_ERR_NOMEM;
+    data->curves = vs_xcalloc(VS_SCAN_COLUMNS_MAX, sizeof *data->curves);
+    data->curve_names = vs_xcalloc(VS_SCAN_COLUMNS_MAX, sizeof *data->curve_names);
     data->rows.found = source->report->steps.found ? &source->report->steps : NULL;
     data->rows.start_ns = data->ranges.start_ns = data->activity.start_ns = start_ns;
     data->rows.streams = data->activity.streams = &data->streams;
@@ -330,9 +333,7 @@ static enum vs_err prepare(struct page_reading *build)
 
 enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_page_data **out)
 {
-    struct page_reading build = {.source = source, .data = calloc(1, sizeof *build.data)};
-    if (!build.data)
-        return VS_ERR_NOMEM;
+    struct page_reading build = {.source = source, .data = vs_xcalloc(1, sizeof *build.data)};
     enum vs_err err = source->scan->err ? source->scan->err : prepare(&build);
     if (!err)
         err = read_events(&build);

@@ -55,24 +55,22 @@ static void write_rows(struct vs_page_activity *activity, size_t count)
     activity->waiting_count -= count;
 }
 
-static enum vs_err keep_name(struct vs_page_activity *activity, uint64_t key, const char *text,
-                             uint32_t *number)
+static void keep_name(struct vs_page_activity *activity, uint64_t key, const char *text,
+                      uint32_t *number)
 {
     size_t length = strlen(text);
-    enum vs_err err = vs_vec_grow(&activity->names, &activity->name_capacity,
-                                  activity->name_count + 1, sizeof *activity->names);
-    char *kept = err ? NULL : vs_arena_alloc(&activity->memory, length + 1);
-    if (!kept)
-        return VS_ERR_NOMEM;
+    vs_vec_room(&activity->names, &activity->name_capacity,
+                activity->name_count + 1, sizeof *activity->names);
+    char *kept = vs_xarena(&activity->memory, length + 1);
     memcpy(kept, text, length);
     *number = (uint32_t)activity->name_count;
     activity->names[activity->name_count++] = kept;
-    return vs_map_put(&activity->by_name, key, activity->name_count);
+    vs_xmap_put(&activity->by_name, key, activity->name_count);
 }
 
 /* A kernel's readable name, at most KERNEL_NAME_MAX bytes. */
-static enum vs_err keep_kernel(struct vs_page_activity *activity, const struct vs_replay *replay,
-                               uint64_t id, uint64_t key, uint32_t *number)
+static void keep_kernel(struct vs_page_activity *activity, const struct vs_replay *replay,
+                        uint64_t id, uint64_t key, uint32_t *number)
 {
     const char *name = vs_reader_string(replay->reader, id);
     char *readable = strncmp(name, "_Z", 2) == 0 ? vs_demangle(name) : NULL;
@@ -81,11 +79,11 @@ static enum vs_err keep_kernel(struct vs_page_activity *activity, const struct v
     if (length >= KERNEL_NAME_MAX)
         memcpy(text + KERNEL_NAME_MAX - 1, "...", 4);
     free(readable);
-    return keep_name(activity, key, text, number);
+    keep_name(activity, key, text, number);
 }
 
-static enum vs_err name_of(struct vs_page_activity *activity, const struct vs_replay *replay,
-                           const struct vs_event *event, uint32_t *number)
+static void name_of(struct vs_page_activity *activity, const struct vs_replay *replay,
+                    const struct vs_event *event, uint32_t *number)
 {
     char text[64] = "memset";
     uint64_t key = event->kind == VS_EVENT_kernel   ? event->kernel.name * 2 + 2
@@ -95,15 +93,17 @@ static enum vs_err name_of(struct vs_page_activity *activity, const struct vs_re
     const uint64_t *found = vs_map_get(&activity->by_name, key);
     if (found) {
         *number = (uint32_t)(*found - 1);
-        return VS_OK;
+        return;
     }
-    if (event->kind == VS_EVENT_kernel)
-        return keep_kernel(activity, replay, event->kernel.name, key, number);
+    if (event->kind == VS_EVENT_kernel) {
+        keep_kernel(activity, replay, event->kernel.name, key, number);
+        return;
+    }
     if (event->kind == VS_EVENT_memcpy)
         snprintf(text, sizeof text, "copy %s", vs_copy_kind_name(event->memcpy.copy_kind));
     else if (event->kind == VS_EVENT_sync)
         snprintf(text, sizeof text, "synchronisation");
-    return keep_name(activity, key, text, number);
+    keep_name(activity, key, text, number);
 }
 
 static void name_columns(struct vs_page_activity *activity)
@@ -117,16 +117,16 @@ static void name_columns(struct vs_page_activity *activity)
                                                               : VS_COLUMN_VARINT};
 }
 
-enum vs_err vs_page_activity_event(struct vs_page_activity *activity,
-                                   const struct vs_replay *replay, const struct vs_event *event)
+void vs_page_activity_event(struct vs_page_activity *activity,
+                            const struct vs_replay *replay, const struct vs_event *event)
 {
     if (!vs_event_has(event, VS_PROPERTY_ACTIVITY) ||
         !vs_activity_within(event, activity->from_ns, activity->to_ns))
-        return VS_OK;
+        return;
     unsigned device = vs_replay_account(replay, event->activity.device);
     uint64_t start = event->activity.start_ns, end = event->activity.end_ns;
     if (device >= VS_DEVICES_MAX || end < start)
-        return VS_OK;
+        return;
     struct vs_page_work row = {
         .start_ns = start > activity->start_ns ? start - activity->start_ns : 0,
         .duration_ns = end - start, .device = (uint8_t)device,
@@ -136,19 +136,16 @@ enum vs_err vs_page_activity_event(struct vs_page_activity *activity,
         .bytes = event->kind == VS_EVENT_memcpy   ? event->memcpy.bytes
                  : event->kind == VS_EVENT_memset ? event->memset.bytes
                                                   : 0};
-    enum vs_err err = name_of(activity, replay, event, &row.name);
-    if (!err && activity->waiting_count == WAITING_MAX) {
+    name_of(activity, replay, event, &row.name);
+    if (activity->waiting_count == WAITING_MAX) {
         order(activity);
         write_rows(activity, WAITING_MAX / 2);
     }
-    if (!err)
-        err = vs_vec_grow(&activity->waiting, &activity->waiting_capacity,
-                          activity->waiting_count + 1, sizeof *activity->waiting);
-    if (!err && !activity->columns[0].name)
+    vs_vec_room(&activity->waiting, &activity->waiting_capacity,
+                activity->waiting_count + 1, sizeof *activity->waiting);
+    if (!activity->columns[0].name)
         name_columns(activity);
-    if (!err)
-        activity->waiting[activity->waiting_count++] = row;
-    return err;
+    activity->waiting[activity->waiting_count++] = row;
 }
 
 void vs_page_activity_finish(struct vs_page_activity *activity)

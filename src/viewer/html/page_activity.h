@@ -44,10 +44,9 @@ struct vs_page_activity {
     struct vs_column columns[VS_ACTIVITY_COLUMNS];
 };
 
-/* vs_page_activity_event: adds *event* if it is activity of the span. VS_ERR_NOMEM. */
-enum vs_err vs_page_activity_event(struct vs_page_activity *activity,
-                                   const struct vs_replay *replay, const struct vs_event *event)
-    VS_MUST_CHECK;
+/* vs_page_activity_event: adds *event* if it is activity of the span. */
+void vs_page_activity_event(struct vs_page_activity *activity,
+                            const struct vs_replay *replay, const struct vs_event *event);
 
 /* vs_page_activity_finish: the rows that are still waiting. */
 void vs_page_activity_finish(struct vs_page_activity *activity);

@@ -35,13 +35,9 @@ static size_t used_of(const struct vs_column *column, const struct vs_column_pie
     return piece == column->newest ? (size_t)(column->next - piece->bytes) : piece->used;
 }
 
-bool vs_column_room(struct vs_column *column)
+void vs_column_room(struct vs_column *column)
 {
-    struct vs_column_piece *piece = column->failed ? NULL : malloc(sizeof *piece);
-    if (!piece) {
-        column->failed = true;
-        return false;
-    }
+    struct vs_column_piece *piece = vs_xrealloc(NULL, 1, sizeof *piece);
     piece->next = NULL;
     if (column->newest) {
         column->newest->used = used_of(column, column->newest);
@@ -53,7 +49,6 @@ bool vs_column_room(struct vs_column *column)
     column->newest = piece;
     column->next = piece->bytes;
     column->end = piece->bytes + PIECE_BYTES;
-    return true;
 }
 
 void vs_column_free(struct vs_column *column)
@@ -80,7 +75,6 @@ struct pack_jobs {
     struct pack_job *items;
     size_t count, capacity;
     atomic_size_t next;
-    atomic_bool failed; /* memory ran out */
 };
 
 static void put_base64(char *out, const unsigned char *bytes, size_t count)
@@ -102,16 +96,14 @@ static void put_base64(char *out, const unsigned char *bytes, size_t count)
     }
 }
 
-static bool add_text(struct vs_section *section)
+static void add_text(struct vs_section *section)
 {
-    if (vs_vec_grow(&section->texts, &section->text_capacity, section->text_count + 1,
-                    sizeof *section->texts) ||
-        vs_vec_grow(&section->lengths, &section->length_capacity, section->text_count + 1,
-                    sizeof *section->lengths))
-        return false;
+    vs_vec_room(&section->texts, &section->text_capacity, section->text_count + 1,
+                sizeof *section->texts);
+    vs_vec_room(&section->lengths, &section->length_capacity, section->text_count + 1,
+                sizeof *section->lengths);
     section->texts[section->text_count] = NULL;
     section->lengths[section->text_count++] = 0;
-    return true;
 }
 
 /* The job that a piece of *bytes* of *section* is added to: the last one, if it has room. */
@@ -120,16 +112,15 @@ static struct pack_job *job_for(struct pack_jobs *jobs, struct vs_section *secti
     struct pack_job *last = jobs->count ? &jobs->items[jobs->count - 1] : NULL;
     if (last && last->section == section && last->bytes + bytes <= TEXT_BYTES)
         return last;
-    if (!add_text(section) ||
-        vs_vec_grow(&jobs->items, &jobs->capacity, jobs->count + 1, sizeof *jobs->items))
-        return NULL;
+    add_text(section);
+    vs_vec_room(&jobs->items, &jobs->capacity, jobs->count + 1, sizeof *jobs->items);
     last = &jobs->items[jobs->count++];
     *last = (struct pack_job){.section = section, .text = section->text_count - 1};
     return last;
 }
 
 /* Moves the pieces of *column* to jobs. */
-static bool split_column(struct pack_jobs *jobs, struct vs_section *section,
+static void split_column(struct pack_jobs *jobs, struct vs_section *section,
                          struct vs_column *column)
 {
     struct vs_column_piece **end = NULL;
@@ -144,8 +135,6 @@ static bool split_column(struct pack_jobs *jobs, struct vs_section *section,
         struct vs_column_piece *piece = column->first;
         size_t before = jobs->count;
         job = job_for(jobs, section, piece->used);
-        if (!job)
-            return false;
         if (!end || jobs->count != before)
             for (end = &job->first; *end;)
                 end = &(*end)->next;
@@ -155,7 +144,6 @@ static bool split_column(struct pack_jobs *jobs, struct vs_section *section,
         end = &piece->next;
         job->bytes += piece->used;
     }
-    return !column->failed;
 }
 
 /* Compresses the pieces of *job* into *out*, which has room for them. */
@@ -181,61 +169,47 @@ static bool deflate_job(struct pack_job *job, unsigned char *out, size_t room, s
     return good;
 }
 
-static bool pack_one(struct pack_job *job)
+static void pack_one(struct pack_job *job)
 {
     size_t room = job->bytes + job->bytes / 64 + 1024, bytes = 0;
-    unsigned char *out = malloc(room);
-    bool good = out && deflate_job(job, out, room, &bytes);
+    unsigned char *out = vs_xrealloc(NULL, room, 1);
+    if (!deflate_job(job, out, room, &bytes))
+        vs_out_of_memory();
     size_t length = (bytes + 2) / 3 * 4;
-    char *text = good ? malloc(length) : NULL;
-    if (text) {
-        put_base64(text, out, bytes);
-        job->section->texts[job->text] = text;
-        job->section->lengths[job->text] = length;
-    }
+    char *text = vs_xcalloc(1, length);
+    put_base64(text, out, bytes);
+    job->section->texts[job->text] = text;
+    job->section->lengths[job->text] = length;
     free(out);
-    return text != NULL;
 }
 
 static void *pack_some(void *context)
 {
     struct pack_jobs *jobs = context;
     for (size_t i; (i = atomic_fetch_add(&jobs->next, 1)) < jobs->count;)
-        if (!pack_one(&jobs->items[i]))
-            atomic_store(&jobs->failed, true);
+        pack_one(&jobs->items[i]);
     return NULL;
 }
 
-enum vs_err vs_sections_pack(struct vs_section *sections, size_t count)
+void vs_sections_pack(struct vs_section *sections, size_t count)
 {
     struct pack_jobs jobs = {0};
-    bool good = true;
-    for (size_t i = 0; good && i < count; i++)
-        for (size_t c = 0; good && c < sections[i].column_count; c++)
-            good = split_column(&jobs, &sections[i], &sections[i].columns[c]);
-    if (good) {
-        /* Also on further threads, where there are processors and enough to do. */
-        pthread_t threads[PACKERS_MAX - 1];
-        long processors = sysconf(_SC_NPROCESSORS_ONLN);
-        size_t wanted = processors > 1 ? (size_t)processors : 1, started = 0;
-        if (wanted > jobs.count)
-            wanted = jobs.count;
-        while (started + 1 < wanted && started < PACKERS_MAX - 1 &&
-               !pthread_create(&threads[started], NULL, pack_some, &jobs))
-            started++;
-        pack_some(&jobs);
-        while (started)
-            pthread_join(threads[--started], NULL);
-    }
-    for (size_t i = 0; i < jobs.count; i++) {
-        struct vs_column_piece *piece = jobs.items[i].first;
-        for (struct vs_column_piece *next; piece; piece = next) {
-            next = piece->next;
-            free(piece);
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < sections[i].column_count; c++)
+            split_column(&jobs, &sections[i], &sections[i].columns[c]);
+    /* Also on further threads, where there are processors and enough to do. */
+    pthread_t threads[PACKERS_MAX - 1];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t wanted = processors > 1 ? (size_t)processors : 1, started = 0;
+    if (wanted > jobs.count)
+        wanted = jobs.count;
+    while (started + 1 < wanted && started < PACKERS_MAX - 1 &&
+           !pthread_create(&threads[started], NULL, pack_some, &jobs))
+        started++;
+    pack_some(&jobs);
+    while (started)
+        pthread_join(threads[--started], NULL);
     free(jobs.items);
-    return good && !atomic_load(&jobs.failed) ? VS_OK : VS_ERR_NOMEM;
 }
 
 void vs_section_free(struct vs_section *section)

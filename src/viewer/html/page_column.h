@@ -32,19 +32,18 @@ struct vs_column {
     uint64_t last;         /* the value before */
     unsigned char *next, *end; /* of the newest piece */
     struct vs_column_piece *first, *newest;
-    bool failed;           /* memory ran out */
 };
 
 #define VS_VARINT_MAX 10
 
-/* vs_column_room: a piece with room for one more value; false when memory ran out. */
-bool vs_column_room(struct vs_column *column);
+/* vs_column_room: a piece with room for one more value. */
+void vs_column_room(struct vs_column *column);
 
 /* vs_column_add: appends *value*; of a u8 column its lowest byte. */
 static inline void vs_column_add(struct vs_column *column, uint64_t value)
 {
-    if (column->end - column->next < VS_VARINT_MAX && !vs_column_room(column))
-        return;
+    if (column->end - column->next < VS_VARINT_MAX)
+        vs_column_room(column);
     uint64_t left = value;
     column->count++;
     if (column->type == VS_COLUMN_DELTA) {
@@ -76,7 +75,7 @@ struct vs_section {
 /* vs_sections_pack: compresses the columns, whose pieces are freed on the way; their counts stay. No
  * texts where there are no values. Uses the machine's processors. VS_ERR_NOMEM, also of an earlier
  * vs_column_add. */
-enum vs_err vs_sections_pack(struct vs_section *sections, size_t count) VS_MUST_CHECK;
+void vs_sections_pack(struct vs_section *sections, size_t count);
 
 /* vs_section_free: with its columns. */
 void vs_section_free(struct vs_section *section);

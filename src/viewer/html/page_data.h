@@ -35,9 +35,9 @@ struct vs_page_data {
 };
 
 /* vs_page_head_write: fills head; the other parts are complete, *replay* is the state at the end of
- * the reading. VS_ERR_NOMEM. */
-enum vs_err vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *source,
-                               const struct vs_replay *replay) VS_MUST_CHECK;
+ * the reading. */
+void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *source,
+                        const struct vs_replay *replay);
 
 /* vs_page_escape: JSON *text* as one line that is safe inside an HTML script element: < > & and the
  * line separators of Unicode become escapes. malloc'ed; NULL when memory ran out. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "viewer/common/json_writer.h"
+#include "base/reading/vs_xalloc.h"
 #include "viewer/html/page_data.h"
 #include "viewer/report/oom_text.h"
 #include "viewer/report/recording_text.h"
@@ -37,7 +38,7 @@ char *vs_page_escape(const char *text, size_t bytes, size_t *out_bytes)
     char *out = NULL;
     FILE *stream = open_memstream(&out, out_bytes);
     if (!stream)
-        return NULL;
+        vs_out_of_memory();
     for (size_t i = 0, used; i < bytes; i += used) {
         const char *escape = escape_of((const unsigned char *)text + i, bytes - i, &used);
         if (escape)
@@ -47,11 +48,8 @@ char *vs_page_escape(const char *text, size_t bytes, size_t *out_bytes)
         else /* a line's end and its indentation, between two values */
             used += strspn(text + i + 1, " ");
     }
-    bool failed = ferror(stream);
-    if (fclose(stream) || failed) {
-        free(out);
-        return NULL;
-    }
+    if (ferror(stream) | fclose(stream))
+        vs_out_of_memory();
     return out;
 }
 
@@ -290,14 +288,14 @@ static void write_sections(struct vs_json *json, const struct vs_page_data *data
     vs_json_end_object(json);
 }
 
-enum vs_err vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *source,
-                               const struct vs_replay *replay)
+void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *source,
+                        const struct vs_replay *replay)
 {
     char *text = NULL;
     size_t bytes = 0;
     struct vs_json json = {.out = open_memstream(&text, &bytes)};
     if (!json.out)
-        return VS_ERR_NOMEM;
+        vs_out_of_memory();
     vs_json_begin_object(&json, NULL);
     vs_json_uint(&json, "format", FORMAT);
     const struct vs_report *report = source->report;
@@ -349,10 +347,8 @@ enum vs_err vs_page_head_write(struct vs_page_data *data, const struct vs_page_s
     write_tables(&json, data, replay);
     write_names(&json, &data->names);
     vs_json_end_object(&json);
-    bool failed = ferror(json.out);
-    failed |= fclose(json.out) != 0;
-    if (!failed)
-        data->head = vs_page_escape(text, bytes, &data->head_bytes);
+    if (ferror(json.out) | (fclose(json.out) != 0))
+        vs_out_of_memory();
+    data->head = vs_page_escape(text, bytes, &data->head_bytes);
     free(text);
-    return data->head ? VS_OK : VS_ERR_NOMEM;
 }

@@ -24,17 +24,15 @@ static const char *keep(struct vs_page_names *names, const char *text)
     if (cut)
         for (length = NAME_BYTES_MAX; length && ((unsigned char)text[length] & 0xc0) == 0x80;)
             length--;
-    char *kept = vs_arena_alloc(&names->memory, length + (cut ? sizeof "…" : 1));
-    if (!kept)
-        return NULL;
+    char *kept = vs_xarena(&names->memory, length + (cut ? sizeof "…" : 1));
     memcpy(kept, text, length);
     strcpy(kept + length, cut ? "…" : "");
     return kept;
 }
 
 /* The index of *text*, added when new. */
-static enum vs_err number_of(struct vs_page_names *names, struct vs_page_texts *texts,
-                             const char *text, uint32_t *out)
+static void number_of(struct vs_page_names *names, struct vs_page_texts *texts,
+                      const char *text, uint32_t *out)
 {
     uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, text, strlen(text));
     const uint64_t *found;
@@ -42,68 +40,56 @@ static enum vs_err number_of(struct vs_page_names *names, struct vs_page_texts *
         if (strncmp(texts->items[*found], text, NAME_BYTES_MAX - 4) == 0 &&
             (strlen(text) > NAME_BYTES_MAX || strcmp(texts->items[*found], text) == 0)) {
             *out = (uint32_t)*found;
-            return VS_OK;
+            return;
         }
     }
-    enum vs_err err =
-        vs_vec_grow(&texts->items, &texts->capacity, texts->count + 1, sizeof *texts->items);
-    const char *kept = err ? NULL : keep(names, text);
-    if (!kept)
-        return VS_ERR_NOMEM;
+    vs_vec_room(&texts->items, &texts->capacity, texts->count + 1, sizeof *texts->items);
     *out = (uint32_t)texts->count;
-    texts->items[texts->count++] = kept;
-    return vs_map_put(&texts->by_hash, key, *out);
+    texts->items[texts->count++] = keep(names, text);
+    vs_xmap_put(&texts->by_hash, key, *out);
 }
 
 /* The row + 1 of *node*, added when new; *out* is 0 beyond the limit. */
-static enum vs_err add_node(struct vs_page_names *names, const struct vs_page_node *node,
-                            uint32_t *out)
+static void add_node(struct vs_page_names *names, const struct vs_page_node *node,
+                     uint32_t *out)
 {
     uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, node, sizeof *node);
     const uint64_t *found;
     for (key |= key == 0; (found = vs_map_get(&names->by_node, key)); key = key + 1 ? key + 1 : 1) {
         if (memcmp(&names->nodes[*found - 1], node, sizeof *node) == 0) {
             *out = (uint32_t)*found;
-            return VS_OK;
+            return;
         }
     }
     *out = 0;
     if (names->node_count >= NODES_MAX)
-        return VS_OK;
-    enum vs_err err =
-        vs_vec_grow(&names->nodes, &names->node_capacity, names->node_count + 1, sizeof *node);
-    if (!err)
-        err = vs_map_put(&names->by_node, key, names->node_count + 1);
-    if (err)
-        return err;
+        return;
+    vs_vec_room(&names->nodes, &names->node_capacity, names->node_count + 1, sizeof *node);
+    vs_xmap_put(&names->by_node, key, names->node_count + 1);
     names->nodes[names->node_count++] = *node;
     *out = (uint32_t)names->node_count;
-    return VS_OK;
 }
 
 /* The frames of *site* as nodes, from the outermost on; *out*: the innermost. */
-static enum vs_err add_stack(struct vs_page_names *names, const struct vs_report_site *site,
-                             uint32_t *out)
+static void add_stack(struct vs_page_names *names, const struct vs_report_site *site,
+                      uint32_t *out)
 {
     uint32_t at = 0;
-    enum vs_err err = VS_OK;
-    for (size_t i = site->frame_count; !err && i-- > 0;) {
+    for (size_t i = site->frame_count; i-- > 0;) {
         const struct vs_report_frame *frame = &site->frames[i];
         struct vs_page_node node = {.parent = at, .line = frame->line,
                                     .user = !frame->library && !site->line};
         const char *file = frame->file ? frame->file : frame->module;
-        err = number_of(names, &names->frames, frame->function, &node.frame);
-        if (!err && file && *file) {
-            err = number_of(names, &names->files, file, &node.file);
+        number_of(names, &names->frames, frame->function, &node.frame);
+        if (file && *file) {
+            number_of(names, &names->files, file, &node.file);
             node.file++;
         }
-        if (!err)
-            err = add_node(names, &node, &at);
+        add_node(names, &node, &at);
         if (!at)
             break; /* too many stacks: this one has only its label */
     }
     *out = at;
-    return err;
 }
 
 static enum vs_err add_site(struct vs_page_names *names, const struct vs_summary *summary,
@@ -115,10 +101,8 @@ static enum vs_err add_site(struct vs_page_names *names, const struct vs_summary
     struct vs_report_site site = {.level = from->level, .family = from->family, .stacks = 1,
                                   .api = vs_reader_string(replay->reader, from->api)};
     struct vs_page_site row = {0};
-    enum vs_err err = vs_vec_grow(&names->sites, &names->site_capacity, names->site_count + 1,
-                                  sizeof *names->sites);
-    if (!err)
-        err = vs_summary_frames(summary, from->stack, from->mark, &site);
+    vs_vec_room(&names->sites, &names->site_capacity, names->site_count + 1, sizeof *names->sites);
+    enum vs_err err = vs_summary_frames(summary, from->stack, from->mark, &site);
     if (err)
         return err;
     row.label = keep(names, vs_text_label(text, &site));
@@ -128,37 +112,29 @@ static enum vs_err add_site(struct vs_page_names *names, const struct vs_summary
                           ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
     if (!row.label || !row.through)
         return VS_ERR_NOMEM;
-    err = number_of(names, &names->libraries,
-                    vs_library_of_stack(replay->reader, from->stack, exe, library, &framework),
-                    &row.library);
+    number_of(names, &names->libraries,
+              vs_library_of_stack(replay->reader, from->stack, exe, library, &framework),
+              &row.library);
     if (!err)
-        err = add_stack(names, &site, &row.stack);
+        add_stack(names, &site, &row.stack);
     if (!err)
         names->sites[names->site_count++] = row;
     return err;
 }
 
 /* The row of all other sites. */
-static enum vs_err add_rest(struct vs_page_names *names, size_t count)
+static void add_rest(struct vs_page_names *names, size_t count)
 {
     char text[80];
     uint32_t library;
-    enum vs_err err = vs_vec_grow(&names->sites, &names->site_capacity, names->site_count + 1,
-                                  sizeof *names->sites);
-    if (!err)
-        err = number_of(names, &names->libraries, "unknown", &library);
-    if (err)
-        return err;
+    vs_vec_room(&names->sites, &names->site_capacity, names->site_count + 1, sizeof *names->sites);
+    number_of(names, &names->libraries, "unknown", &library);
     if (count)
         snprintf(text, sizeof text, "%zu other call sites", count);
     else
         snprintf(text, sizeof text, "no call site");
-    const char *label = keep(names, text);
-    if (!label)
-        return VS_ERR_NOMEM;
     names->unnamed = count;
-    names->sites[names->site_count++] = (struct vs_page_site){0, label, "", library, false};
-    return VS_OK;
+    names->sites[names->site_count++] = (struct vs_page_site){0, keep(names, text), "", library, false};
 }
 
 static int heavier(const void *a, const void *b)
@@ -176,10 +152,9 @@ enum vs_err vs_page_names_build(struct vs_page_names *names, const struct vs_rep
     struct vs_wrappers wrappers;
     struct vs_summary summary = {.memory = &names->memory, .replay = replay, .symbols = symbols,
                                  .wrappers = &wrappers};
-    struct vs_summary_row *list = calloc(total + 1, sizeof *list);
-    names->site_numbers = calloc(total + 1, sizeof *names->site_numbers);
-    enum vs_err err =
-        list && names->site_numbers ? vs_summary_wrappers(&summary, &wrappers) : VS_ERR_NOMEM;
+    struct vs_summary_row *list = vs_xcalloc(total + 1, sizeof *list);
+    names->site_numbers = vs_xcalloc(total + 1, sizeof *names->site_numbers);
+    enum vs_err err = vs_summary_wrappers(&summary, &wrappers);
     for (size_t i = 0; !err && i < total; i++)
         if (used[i])
             list[count++] = (struct vs_summary_row){.bytes = replay->sites.items[i].bytes,
@@ -193,7 +168,7 @@ enum vs_err vs_page_names_build(struct vs_page_names *names, const struct vs_rep
     for (size_t i = SITES_MAX; i < count; i++)
         names->site_numbers[list[i].site] = (uint32_t)names->site_count;
     if (!err && (count > SITES_MAX || !count))
-        err = add_rest(names, count > SITES_MAX ? count - SITES_MAX : 0);
+        add_rest(names, count > SITES_MAX ? count - SITES_MAX : 0);
     free(list);
     return err;
 }

@@ -13,20 +13,17 @@ static uint64_t since_start(const struct vs_page_ranges *ranges, uint64_t time_n
     return time_ns > ranges->start_ns ? time_ns - ranges->start_ns : 0;
 }
 
-static enum vs_err add_range(struct vs_page_ranges *ranges, const struct vs_thread *thread,
-                             size_t depth, uint64_t now_ns)
+static void add_range(struct vs_page_ranges *ranges, const struct vs_thread *thread,
+                      size_t depth, uint64_t now_ns)
 {
     const struct vs_range *range = &thread->ranges[depth];
-    enum vs_err err = vs_vec_grow(&ranges->ranges, &ranges->range_capacity, ranges->range_count + 1,
-                                  sizeof *ranges->ranges);
-    if (err)
-        return err;
+    vs_vec_room(&ranges->ranges, &ranges->range_capacity, ranges->range_count + 1,
+                sizeof *ranges->ranges);
     ranges->ranges[ranges->range_count++] = (struct vs_page_range){
         .start_ns = since_start(ranges, range->time_ns),
         .duration_ns = now_ns > range->time_ns ? now_ns - range->time_ns : 0,
         .step = range->place.step_known ? range->place.step + 1 : 0,
         .phase = range->place.phase, .thread = thread->tid, .depth = (uint8_t)depth};
-    return VS_OK;
 }
 
 static size_t kept_depth(const struct vs_thread *thread)
@@ -34,43 +31,43 @@ static size_t kept_depth(const struct vs_thread *thread)
     return thread->depth < thread->capacity ? thread->depth : thread->capacity;
 }
 
-enum vs_err vs_page_ranges_before(struct vs_page_ranges *ranges, const struct vs_replay *replay,
-                                  const struct vs_event *event)
+void vs_page_ranges_before(struct vs_page_ranges *ranges, const struct vs_replay *replay,
+                           const struct vs_event *event)
 {
     const struct vs_phases *phases = &replay->phases;
     if (event->kind != VS_EVENT_range_pop)
-        return VS_OK;
+        return;
     const uint64_t *index = vs_map_get(&phases->by_tid, (uint64_t)event->tid + 1);
     if (!index || *index >= phases->thread_count)
-        return VS_OK;
+        return;
     const struct vs_thread *thread = &phases->threads[*index];
     if (thread->tid != event->tid || thread->depth > VS_RANGE_DEPTH_MAX)
-        return VS_OK; /* a range that was too deep to keep */
+        return; /* a range that was too deep to keep */
     size_t depth = kept_depth(thread);
     while (depth > 0 && thread->ranges[depth - 1].domain != event->range_pop.domain)
         depth--;
-    return depth ? add_range(ranges, thread, depth - 1, event->time_ns) : VS_OK;
+    if (depth)
+        add_range(ranges, thread, depth - 1, event->time_ns);
 }
 
-static enum vs_err add_step(struct vs_page_ranges *ranges, const struct vs_steps *steps)
+static void add_step(struct vs_page_ranges *ranges, const struct vs_steps *steps)
 {
-    enum vs_err err = vs_vec_grow(&ranges->steps, &ranges->step_capacity, ranges->step_count + 1,
-                                  sizeof *ranges->steps);
-    if (!err)
-        ranges->steps[ranges->step_count++] = (struct vs_page_step){
-            .number = steps->number, .start_ns = since_start(ranges, steps->time_ns),
-            .open = true};
-    return err;
+    vs_vec_room(&ranges->steps, &ranges->step_capacity, ranges->step_count + 1,
+                sizeof *ranges->steps);
+    ranges->steps[ranges->step_count++] = (struct vs_page_step){
+        .number = steps->number, .start_ns = since_start(ranges, steps->time_ns),
+        .open = true};
 }
 
-enum vs_err vs_page_ranges_begin(struct vs_page_ranges *ranges, const struct vs_replay *replay)
+void vs_page_ranges_begin(struct vs_page_ranges *ranges, const struct vs_replay *replay)
 {
     const struct vs_steps *steps = &replay->phases.steps;
     ranges->begun = steps->begun;
-    return steps->open ? add_step(ranges, steps) : VS_OK;
+    if (steps->open)
+        add_step(ranges, steps);
 }
 
-enum vs_err vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_replay *replay)
+void vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_replay *replay)
 {
     const struct vs_steps *steps = &replay->phases.steps;
     struct vs_page_step *last =
@@ -85,9 +82,10 @@ enum vs_err vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_
         last->open = false;
     }
     if (steps->begun == ranges->begun)
-        return VS_OK;
+        return;
     ranges->begun = steps->begun;
-    return steps->open ? add_step(ranges, steps) : VS_OK;
+    if (steps->open)
+        add_step(ranges, steps);
 }
 
 static int by_start(const void *a, const void *b)
@@ -98,10 +96,9 @@ static int by_start(const void *a, const void *b)
     return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-enum vs_err vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *replay,
-                               uint64_t end_ns)
+void vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *replay,
+                        uint64_t end_ns)
 {
-    enum vs_err err = VS_OK;
     uint64_t end = since_start(ranges, end_ns);
     struct vs_page_step *last =
         ranges->step_count ? &ranges->steps[ranges->step_count - 1] : NULL;
@@ -110,30 +107,26 @@ enum vs_err vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_re
         ranges->step_count--;
     else if (last && last->open)
         last->duration_ns = end > last->start_ns ? end - last->start_ns : 0;
-    for (size_t t = 0; !err && t < replay->phases.thread_count; t++) {
+    for (size_t t = 0; t < replay->phases.thread_count; t++) {
         const struct vs_thread *thread = &replay->phases.threads[t];
-        for (size_t i = 0, depth = kept_depth(thread); !err && i < depth; i++) {
+        for (size_t i = 0, depth = kept_depth(thread); i < depth; i++) {
             if (drop && thread->ranges[i].is_step)
                 break;
-            err = add_range(ranges, thread, i, end_ns);
+            add_range(ranges, thread, i, end_ns);
         }
     }
-    return err;
 }
 
-enum vs_err vs_page_ranges_found(struct vs_page_ranges *ranges, const struct vs_report_steps *steps)
+void vs_page_ranges_found(struct vs_page_ranges *ranges, const struct vs_report_steps *steps)
 {
-    enum vs_err err = VS_OK;
     if (ranges->step_count || !steps->row_count)
-        return VS_OK;
-    err = vs_vec_grow(&ranges->steps, &ranges->step_capacity, steps->row_count,
-                      sizeof *ranges->steps);
-    for (size_t i = 0; !err && i < steps->row_count; i++) {
+        return;
+    vs_vec_room(&ranges->steps, &ranges->step_capacity, steps->row_count, sizeof *ranges->steps);
+    for (size_t i = 0; i < steps->row_count; i++) {
         const struct vs_report_step *row = &steps->rows[i];
         ranges->steps[ranges->step_count++] = (struct vs_page_step){
             .number = row->number, .start_ns = row->start_ns, .duration_ns = row->duration_ns};
     }
-    return err;
 }
 
 void vs_page_ranges_encode(struct vs_page_ranges *ranges)

@@ -42,25 +42,22 @@ struct vs_page_ranges {
     struct vs_column step_columns[VS_STEP_COLUMNS];
 };
 
-/* vs_page_ranges_begin: the window begins: the open step gets a row. VS_ERR_NOMEM. */
-enum vs_err vs_page_ranges_begin(struct vs_page_ranges *ranges, const struct vs_replay *replay)
-    VS_MUST_CHECK;
+/* vs_page_ranges_begin: the window begins: the open step gets a row. */
+void vs_page_ranges_begin(struct vs_page_ranges *ranges, const struct vs_replay *replay);
 
 /* vs_page_ranges_before: *event* closes a range, which gets a row. Called before the replay applies
- * it. VS_ERR_NOMEM. vs_page_ranges_after: likewise for steps, after the replay has applied it. */
-enum vs_err vs_page_ranges_before(struct vs_page_ranges *ranges, const struct vs_replay *replay,
-                                  const struct vs_event *event) VS_MUST_CHECK;
-enum vs_err vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_replay *replay)
-    VS_MUST_CHECK;
+ * it. vs_page_ranges_after: likewise for steps, after the replay has applied it. */
+void vs_page_ranges_before(struct vs_page_ranges *ranges, const struct vs_replay *replay,
+                           const struct vs_event *event);
+void vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_replay *replay);
 
 /* vs_page_ranges_end: the window ends, at *end_ns* of the trace's clock: what is open in *replay* gets
- * rows, but for a step that was only prepared. VS_ERR_NOMEM. */
-enum vs_err vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *replay,
-                               uint64_t end_ns) VS_MUST_CHECK;
+ * rows, but for a step that was only prepared. */
+void vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *replay,
+                        uint64_t end_ns);
 
-/* vs_page_ranges_found: rows of steps that the program did not mark, all of the trace. VS_ERR_NOMEM. */
-enum vs_err vs_page_ranges_found(struct vs_page_ranges *ranges, const struct vs_report_steps *steps)
-    VS_MUST_CHECK;
+/* vs_page_ranges_found: rows of steps that the program did not mark, all of the trace. */
+void vs_page_ranges_found(struct vs_page_ranges *ranges, const struct vs_report_steps *steps);
 
 /* vs_page_ranges_encode: fills the columns, after vs_page_ranges_end. */
 void vs_page_ranges_encode(struct vs_page_ranges *ranges);

@@ -77,23 +77,19 @@ static bool same_key(const struct pprof_key *a, const struct pprof_key *b)
            a->family == b->family;
 }
 
-static enum vs_err row_of(struct pprof *p, const struct pprof_key *key, struct pprof_row **out)
+static void row_of(struct pprof *p, const struct pprof_key *key, struct pprof_row **out)
 {
     uint64_t hash = hash_key(key);
     const uint64_t *found;
     for (; (found = vs_map_get(&p->by_key, hash)) != NULL; hash = hash + 1 ? hash + 1 : 1) {
         *out = &p->rows[*found];
         if (same_key(&(*out)->key, key))
-            return VS_OK;
+            return;
     }
-    enum vs_err err = vs_vec_grow(&p->rows, &p->capacity, p->count + 1, sizeof *p->rows);
-    if (!err)
-        err = vs_map_put(&p->by_key, hash, p->count);
-    if (err)
-        return err;
+    vs_vec_room(&p->rows, &p->capacity, p->count + 1, sizeof *p->rows);
+    vs_xmap_put(&p->by_key, hash, p->count);
     *out = &p->rows[p->count++];
     **out = (struct pprof_row){.key = *key};
-    return VS_OK;
 }
 
 /* The number of the moment of *device*; the count of moments if it has none. */
@@ -124,9 +120,7 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
                             life->tensor ? (uint8_t)life->kind : VS_KIND_COUNT,
                             (uint8_t)life->family};
     struct pprof_row *row;
-    enum vs_err err = row_of(p, &key, &row);
-    if (err)
-        return err;
+    row_of(p, &key, &row);
     uint64_t weight = p->about.weight;
     row->values[ALLOC_OBJECTS] += allocated ? weight : 0;
     row->values[ALLOC_SPACE] += allocated ? life->size * weight : 0;
@@ -162,9 +156,9 @@ static enum vs_err add_label(struct pprof *p, struct vs_proto *sample, const cha
 {
     struct vs_proto label = {0};
     uint64_t key_number, text_number;
-    enum vs_err err = vs_pprof_string(&p->tables, key, &key_number);
-    if (!err)
-        err = vs_pprof_string(&p->tables, text, &text_number);
+    vs_pprof_string(&p->tables, key, &key_number);
+    vs_pprof_string(&p->tables, text, &text_number);
+    enum vs_err err = VS_OK;
     if (err || !*text)
         return err;
     vs_proto_uint(&label, LABEL_KEY, key_number);
@@ -193,20 +187,15 @@ static enum vs_err add_labels(struct pprof *p, struct vs_proto *sample, const st
     return err ? err : add_label(p, sample, "device", number);
 }
 
-static enum vs_err write_sample(struct pprof *p, struct vs_proto *sample,
-                                const struct vs_named_stack *stack, const uint64_t values[VALUES])
+static void write_sample(struct pprof *p, struct vs_proto *sample,
+                         const struct vs_named_stack *stack, const uint64_t values[VALUES])
 {
-    uint64_t *ids = calloc(stack->count, sizeof *ids);
+    uint64_t *ids = vs_xcalloc(stack->count, sizeof *ids);
     size_t count;
-    if (!ids)
-        return VS_ERR_NOMEM;
-    enum vs_err err = vs_pprof_stack(&p->tables, stack, ids, &count);
-    if (!err) {
-        vs_proto_packed(sample, SAMPLE_LOCATION, ids, count);
-        vs_proto_packed(sample, SAMPLE_VALUE, values, VALUES);
-    }
+    vs_pprof_stack(&p->tables, stack, ids, &count);
+    vs_proto_packed(sample, SAMPLE_LOCATION, ids, count);
+    vs_proto_packed(sample, SAMPLE_VALUE, values, VALUES);
     free(ids);
-    return err;
 }
 
 static enum vs_err write_rows(struct pprof *p, struct vs_proto *sample)
@@ -216,7 +205,7 @@ static enum vs_err write_rows(struct pprof *p, struct vs_proto *sample)
     for (size_t i = 0; !err && i < p->count; i++) {
         err = vs_stack_names_of(p->names, &p->rows[i].key.of, &stack);
         if (!err)
-            err = write_sample(p, sample, &stack, p->rows[i].values);
+            write_sample(p, sample, &stack, p->rows[i].values);
         if (!err)
             err = add_labels(p, sample, &p->rows[i].key);
         if (!err)
@@ -236,79 +225,67 @@ static enum vs_err write_rest(struct pprof *p, struct vs_proto *sample)
             continue;
         err = vs_stack_names_label(p->names, "allocations not recorded one by one", &frame);
         if (!err)
-            err = write_sample(p, sample, &(struct vs_named_stack){&frame, 1}, values);
+            write_sample(p, sample, &(struct vs_named_stack){&frame, 1}, values);
         if (!err)
             vs_gzip_message(p->gzip, PROFILE_SAMPLE, sample);
     }
     return err;
 }
 
-static enum vs_err put_type(struct pprof *p, unsigned field, const char *type, const char *unit)
+static void put_type(struct pprof *p, unsigned field, const char *type, const char *unit)
 {
     struct vs_proto message = {0};
     uint64_t type_number, unit_number;
-    enum vs_err err = vs_pprof_string(&p->tables, type, &type_number);
-    if (!err)
-        err = vs_pprof_string(&p->tables, unit, &unit_number);
-    if (!err) {
-        vs_proto_uint(&message, TYPE_TYPE, type_number);
-        vs_proto_uint(&message, TYPE_UNIT, unit_number);
-        vs_gzip_message(p->gzip, field, &message);
-    }
+    vs_pprof_string(&p->tables, type, &type_number);
+    vs_pprof_string(&p->tables, unit, &unit_number);
+    vs_proto_uint(&message, TYPE_TYPE, type_number);
+    vs_proto_uint(&message, TYPE_UNIT, unit_number);
+    vs_gzip_message(p->gzip, field, &message);
     free(message.bytes);
-    return err;
 }
 
 /* The program's own mapping becomes the first. */
-static enum vs_err put_program(struct pprof *p, const char *exe)
+static void put_program(struct pprof *p, const char *exe)
 {
     const struct vs_module *module;
     uint64_t number;
     for (uint32_t i = 0; (module = vs_reader_module(p->tables.reader, i)) != NULL; i++)
-        if (!*module->function && strcmp(module->path, exe) == 0)
-            return vs_pprof_mapping(&p->tables, i, &number);
-    return VS_OK;
+        if (!*module->function && strcmp(module->path, exe) == 0) {
+            vs_pprof_mapping(&p->tables, i, &number);
+            return;
+        }
 }
 
-static enum vs_err write_head(struct pprof *p)
+static void write_head(struct pprof *p)
 {
     static const char *const types[VALUES] = {
         [ALLOC_OBJECTS] = "alloc_objects", [ALLOC_SPACE] = "alloc_space",
         [INUSE_OBJECTS] = "inuse_objects", [INUSE_SPACE] = "inuse_space"};
     const struct vs_replay *replay = p->replay;
     uint64_t number;
-    enum vs_err err = VS_OK;
-    for (int i = 0; !err && i < VALUES; i++)
-        err = put_type(p, PROFILE_SAMPLE_TYPE, types[i], i % 2 ? "bytes" : "count");
-    if (!err)
-        err = put_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
+    for (int i = 0; i < VALUES; i++)
+        put_type(p, PROFILE_SAMPLE_TYPE, types[i], i % 2 ? "bytes" : "count");
+    put_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
     vs_gzip_uint(p->gzip, PROFILE_PERIOD, 1);
-    if (!err && replay->has_process) {
+    if (replay->has_process) {
         const struct vs_event_process *process = &replay->process.process;
         vs_gzip_uint(p->gzip, PROFILE_TIME, process->start_realtime_ns);
-        err = vs_pprof_string(&p->tables, vs_reader_string(replay->reader, process->cmdline), &number);
-        if (!err && number)
+        vs_pprof_string(&p->tables, vs_reader_string(replay->reader, process->cmdline), &number);
+        if (number)
             vs_gzip_uint(p->gzip, PROFILE_COMMENT, number);
-        if (!err)
-            err = put_program(p, vs_reader_string(replay->reader, process->exe));
+        put_program(p, vs_reader_string(replay->reader, process->exe));
     }
     vs_gzip_uint(p->gzip, PROFILE_DURATION, replay->now_ns - vs_replay_start_ns(replay));
-    if (!err)
-        err = vs_pprof_string(&p->tables, types[INUSE_SPACE], &number);
-    if (!err)
-        vs_gzip_uint(p->gzip, PROFILE_DEFAULT, number);
-    return err;
+    vs_pprof_string(&p->tables, types[INUSE_SPACE], &number);
+    vs_gzip_uint(p->gzip, PROFILE_DEFAULT, number);
 }
 
 static enum vs_err write_profile(struct pprof *p, FILE *out)
 {
     struct vs_proto sample = {0};
-    enum vs_err err = vs_gzip_open(out, &p->gzip);
-    if (err)
-        return err;
-    err = write_head(p);
-    if (!err)
-        err = write_rows(p, &sample);
+    vs_gzip_open(out, &p->gzip);
+    write_head(p);
+    enum vs_err err = write_rows(p, &sample);
     if (!err)
         err = write_rest(p, &sample);
     if (!err)
@@ -336,10 +313,8 @@ enum vs_err vs_export_pprof(struct vs_reader *reader, FILE *out,
                             const struct vs_export_options *options,
                             struct vs_export_result *result)
 {
-    struct pprof *p = calloc(1, sizeof *p);
+    struct pprof *p = vs_xcalloc(1, sizeof *p);
     struct vs_allocation_log *log = NULL;
-    if (!p)
-        return VS_ERR_NOMEM;
     enum vs_err err = find_moments(reader, options, p, result);
     if (!err)
         err = vs_stack_names_open(reader, &p->names);

@@ -22,84 +22,71 @@ enum {
     MAPPING_HAS_INLINES = 10
 };
 
-enum vs_err vs_pprof_string(struct vs_pprof_tables *tables, const char *text, uint64_t *out)
+void vs_pprof_string(struct vs_pprof_tables *tables, const char *text, uint64_t *out)
 {
     uint64_t key = vs_text_hash(VS_TEXT_HASH_START, text);
     key += key == 0;
     const uint64_t *found;
     *out = 0;
     if (!*text)
-        return VS_OK;
+        return;
     for (; (found = vs_map_get(&tables->by_string, key)) != NULL; key = key + 1 ? key + 1 : 1) {
         if (strcmp(tables->strings[*found - 1], text) != 0)
             continue;
         *out = *found;
-        return VS_OK;
+        return;
     }
-    enum vs_err err = vs_vec_grow(&tables->strings, &tables->string_capacity,
-                                  tables->string_count + 1, sizeof *tables->strings);
-    const char *copy = err ? NULL : vs_text_copy(&tables->memory, text);
-    if (!copy || vs_map_put(&tables->by_string, key, tables->string_count + 1))
-        return VS_ERR_NOMEM;
-    tables->strings[tables->string_count++] = copy;
+    vs_vec_room(&tables->strings, &tables->string_capacity,
+                tables->string_count + 1, sizeof *tables->strings);
+    vs_xmap_put(&tables->by_string, key, tables->string_count + 1);
+    tables->strings[tables->string_count++] = vs_xarena_text(&tables->memory, text);
     *out = tables->string_count;
-    return VS_OK;
 }
 
-enum vs_err vs_pprof_mapping(struct vs_pprof_tables *tables, uint32_t object, uint64_t *out)
+void vs_pprof_mapping(struct vs_pprof_tables *tables, uint32_t object, uint64_t *out)
 {
     const uint64_t *found = vs_map_get(&tables->by_object, (uint64_t)object + 1);
     *out = 0;
     if (object == VS_NO_MODULE || !vs_reader_module(tables->reader, object))
-        return VS_OK;
+        return;
     if (found) {
         *out = *found;
-        return VS_OK;
+        return;
     }
-    enum vs_err err = vs_vec_grow(&tables->objects, &tables->object_capacity,
-                                  tables->object_count + 1, sizeof *tables->objects);
-    if (!err)
-        err = vs_map_put(&tables->by_object, (uint64_t)object + 1, tables->object_count + 1);
-    if (err)
-        return err;
+    vs_vec_room(&tables->objects, &tables->object_capacity,
+                tables->object_count + 1, sizeof *tables->objects);
+    vs_xmap_put(&tables->by_object, (uint64_t)object + 1, tables->object_count + 1);
     tables->objects[tables->object_count++] = object;
     *out = tables->object_count;
-    return VS_OK;
 }
 
 /* The location of the *count* frames at *frames*, of which all but the first are inlined. The last
  * one and the count identify it: a frame's number stands for its place in the program. */
-static enum vs_err location_of(struct vs_pprof_tables *tables, const uint32_t *frames,
-                               uint32_t count, uint64_t *out)
+static void location_of(struct vs_pprof_tables *tables, const uint32_t *frames,
+                        uint32_t count, uint64_t *out)
 {
     uint64_t key = ((uint64_t)frames[count - 1] << 16 | count) + 1;
     const uint64_t *found = vs_map_get(&tables->by_location, key);
     if (found) {
         *out = *found;
-        return VS_OK;
+        return;
     }
     const struct vs_named_frame *frame = vs_stack_names_frame(tables->names, frames[0]);
     struct vs_pprof_location location = {(uint32_t)tables->frame_count, count, 0, frame->pc};
-    enum vs_err err = vs_pprof_mapping(tables, frame->object, &location.mapping);
-    if (!err)
-        err = vs_vec_grow(&tables->frames, &tables->frame_capacity, tables->frame_count + count,
-                          sizeof *tables->frames);
-    if (!err)
-        err = vs_vec_grow(&tables->locations, &tables->location_capacity,
-                          tables->location_count + 1, sizeof *tables->locations);
-    if (!err)
-        err = vs_map_put(&tables->by_location, key, tables->location_count + 1);
-    if (err)
-        return err;
+    vs_pprof_mapping(tables, frame->object, &location.mapping);
+    vs_vec_room(&tables->frames, &tables->frame_capacity, tables->frame_count + count,
+                sizeof *tables->frames);
+    vs_vec_room(&tables->locations, &tables->location_capacity,
+                tables->location_count + 1, sizeof *tables->locations);
+    vs_xmap_put(&tables->by_location, key, tables->location_count + 1);
     memcpy(tables->frames + tables->frame_count, frames, count * sizeof *frames);
     tables->frame_count += count;
     tables->locations[tables->location_count++] = location;
     *out = tables->location_count;
-    return VS_OK;
 }
 
-enum vs_err vs_pprof_stack(struct vs_pprof_tables *tables, const struct vs_named_stack *stack,
-                           uint64_t *ids, size_t *count)
+void vs_pprof_stack(struct vs_pprof_tables *tables, const struct vs_named_stack *stack,
+                    uint64_t *ids, size_t *count)
 {
     size_t n = 0;
     for (size_t end = stack->count; end > 0;) {
@@ -108,28 +95,20 @@ enum vs_err vs_pprof_stack(struct vs_pprof_tables *tables, const struct vs_named
         while (first > 0 && vs_stack_names_frame(tables->names, stack->frames[first])->inlined &&
                vs_stack_names_frame(tables->names, stack->frames[first - 1])->pc == pc)
             first--;
-        enum vs_err err =
-            location_of(tables, stack->frames + first, (uint32_t)(end - first), &ids[n++]);
-        if (err)
-            return err;
+        location_of(tables, stack->frames + first, (uint32_t)(end - first), &ids[n++]);
         end = first;
     }
     *count = n;
-    return VS_OK;
 }
 
-static enum vs_err write_mappings(struct vs_pprof_tables *tables, struct vs_gzip *gzip,
-                                  struct vs_proto *message)
+static void write_mappings(struct vs_pprof_tables *tables, struct vs_gzip *gzip,
+                           struct vs_proto *message)
 {
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < tables->object_count; i++) {
+    for (size_t i = 0; i < tables->object_count; i++) {
         const struct vs_module *module = vs_reader_module(tables->reader, tables->objects[i]);
         uint64_t file, build_id;
-        err = vs_pprof_string(tables, module->path, &file);
-        if (!err)
-            err = vs_pprof_string(tables, module->build_id, &build_id);
-        if (err)
-            break;
+        vs_pprof_string(tables, module->path, &file);
+        vs_pprof_string(tables, module->build_id, &build_id);
         vs_proto_uint(message, MAPPING_ID, i + 1);
         vs_proto_uint(message, MAPPING_START, module->start);
         vs_proto_uint(message, MAPPING_LIMIT, module->end);
@@ -140,26 +119,22 @@ static enum vs_err write_mappings(struct vs_pprof_tables *tables, struct vs_gzip
             vs_proto_uint(message, field, 1); /* names are complete: pprof need not look for files */
         vs_gzip_message(gzip, PROFILE_MAPPING, message);
     }
-    return err;
 }
 
 /* The number of the function of *frame*, which is written when it is new. */
-static enum vs_err write_function(struct vs_pprof_tables *tables, struct vs_gzip *gzip,
-                                  struct vs_map *functions, const struct vs_named_frame *frame,
-                                  uint64_t *out)
+static void write_function(struct vs_pprof_tables *tables, struct vs_gzip *gzip,
+                           struct vs_map *functions, const struct vs_named_frame *frame,
+                           uint64_t *out)
 {
     struct vs_proto message = {0};
     uint64_t name, file;
-    enum vs_err err = vs_pprof_string(tables, frame->function, &name);
-    if (!err)
-        err = vs_pprof_string(tables, frame->file ? frame->file : "", &file);
-    if (err)
-        return err;
+    vs_pprof_string(tables, frame->function, &name);
+    vs_pprof_string(tables, frame->file ? frame->file : "", &file);
     uint64_t key = (name << 32 | file) + 1;
     const uint64_t *found = vs_map_get(functions, key);
     if (found) {
         *out = *found;
-        return VS_OK;
+        return;
     }
     *out = functions->count + 1;
     vs_proto_uint(&message, FUNCTION_ID, *out);
@@ -169,7 +144,7 @@ static enum vs_err write_function(struct vs_pprof_tables *tables, struct vs_gzip
     vs_proto_uint(&message, FUNCTION_FILE, file);
     vs_gzip_message(gzip, PROFILE_FUNCTION, &message);
     free(message.bytes);
-    return vs_map_put(functions, key, *out);
+    vs_xmap_put(functions, key, *out);
 }
 
 static enum vs_err write_locations(struct vs_pprof_tables *tables, struct vs_gzip *gzip,
@@ -186,7 +161,7 @@ static enum vs_err write_locations(struct vs_pprof_tables *tables, struct vs_gzi
             const struct vs_named_frame *frame =
                 vs_stack_names_frame(tables->names, tables->frames[location->first + k - 1]);
             uint64_t function;
-            err = write_function(tables, gzip, functions, frame, &function);
+            write_function(tables, gzip, functions, frame, &function);
             if (err)
                 break;
             vs_proto_uint(&line, LINE_FUNCTION, function);
@@ -205,9 +180,8 @@ enum vs_err vs_pprof_tables_write(struct vs_pprof_tables *tables, struct vs_gzip
 {
     struct vs_proto message = {0};
     struct vs_map functions = {0};
-    enum vs_err err = write_mappings(tables, gzip, &message);
-    if (!err)
-        err = write_locations(tables, gzip, &message, &functions);
+    write_mappings(tables, gzip, &message);
+    enum vs_err err = write_locations(tables, gzip, &message, &functions);
     vs_gzip_text(gzip, PROFILE_STRING, "");
     for (size_t i = 0; !err && i < tables->string_count; i++)
         vs_gzip_text(gzip, PROFILE_STRING, tables->strings[i]);

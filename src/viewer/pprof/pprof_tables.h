@@ -40,19 +40,17 @@ struct vs_pprof_tables {
     struct vs_map by_object;
 };
 
-/* vs_pprof_string: the number of *text*; 0 for "". VS_ERR_NOMEM. */
-enum vs_err vs_pprof_string(struct vs_pprof_tables *tables, const char *text, uint64_t *out)
-    VS_MUST_CHECK;
+/* vs_pprof_string: the number of *text*; 0 for "". */
+void vs_pprof_string(struct vs_pprof_tables *tables, const char *text, uint64_t *out);
 
 /* vs_pprof_mapping: the number of the mapping of module *object*; 0 for none. The first one that is
- * asked for should be the program: pprof names the profile after it. VS_ERR_NOMEM. */
-enum vs_err vs_pprof_mapping(struct vs_pprof_tables *tables, uint32_t object, uint64_t *out)
-    VS_MUST_CHECK;
+ * asked for should be the program: pprof names the profile after it. */
+void vs_pprof_mapping(struct vs_pprof_tables *tables, uint32_t object, uint64_t *out);
 
 /* vs_pprof_stack: the numbers of the locations of *stack*, the innermost first, in *ids* (as many as
- * it has frames); returns how many in *count*. VS_ERR_NOMEM. */
-enum vs_err vs_pprof_stack(struct vs_pprof_tables *tables, const struct vs_named_stack *stack,
-                           uint64_t *ids, size_t *count) VS_MUST_CHECK;
+ * it has frames); returns how many in *count*. */
+void vs_pprof_stack(struct vs_pprof_tables *tables, const struct vs_named_stack *stack,
+                    uint64_t *ids, size_t *count);
 
 /* vs_pprof_tables_write: writes all tables; the strings last, because the others add some.
  * VS_ERR_NOMEM. */

@@ -77,19 +77,14 @@ struct vs_gzip {
     unsigned char buffer[BUFFER_BYTES];
 };
 
-enum vs_err vs_gzip_open(FILE *out, struct vs_gzip **result)
+void vs_gzip_open(FILE *out, struct vs_gzip **result)
 {
-    struct vs_gzip *gzip = calloc(1, sizeof *gzip);
-    if (!gzip)
-        return VS_ERR_NOMEM;
+    struct vs_gzip *gzip = vs_xcalloc(1, sizeof *gzip);
     gzip->out = out;
     if (deflateInit2(&gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
-        free(gzip);
-        return VS_ERR_NOMEM;
-    }
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        vs_out_of_memory();
     *result = gzip;
-    return VS_OK;
 }
 
 static void compress_bytes(struct vs_gzip *gzip, const void *bytes, size_t count, int flush)

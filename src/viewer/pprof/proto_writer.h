@@ -27,8 +27,8 @@ void vs_proto_packed(struct vs_proto *message, unsigned field, const uint64_t *v
 
 struct vs_gzip;
 
-/* vs_gzip_open: what is written goes to *out*. VS_ERR_NOMEM. */
-enum vs_err vs_gzip_open(FILE *out, struct vs_gzip **gzip) VS_MUST_CHECK;
+/* vs_gzip_open: what is written goes to *out*. */
+void vs_gzip_open(FILE *out, struct vs_gzip **gzip);
 
 /* vs_gzip_message: writes *message* as field *field*, and empties it. */
 void vs_gzip_message(struct vs_gzip *gzip, unsigned field, struct vs_proto *message);

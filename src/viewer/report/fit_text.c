@@ -11,6 +11,7 @@
 
 #include "analysis/report/site_text.h"
 #include "analysis/state/phases.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 
 #define COLUMNS 7
@@ -98,10 +99,8 @@ static void print_table(const struct vs_fit_set *set, const struct vs_style *sty
     static const struct fit_row header = {
         .cells = {"", "", "fits", "peak allocated", "reserved", "headroom", "first failure"}};
     size_t widths[COLUMNS] = {0};
-    struct fit_row *rows = calloc(set->count + 1, sizeof *rows);
+    struct fit_row *rows = vs_xcalloc(set->count + 1, sizeof *rows);
     bool remarks = false;
-    if (!rows)
-        return;
     rows[0] = header;
     for (size_t i = 0; i < set->count; i++) {
         struct fit_row *row = &rows[i + 1];
@@ -238,7 +237,7 @@ static void print_lines(struct fit_lines *lines, const char *title, const struct
 static void each_run(const struct vs_fit_set *set, const char *title, const struct vs_style *style,
                      void (*make)(const struct vs_fit_set *, const struct vs_fit_run *, FILE *))
 {
-    struct fit_lines lines = {calloc(set->count + 1, sizeof(char *)), set};
+    struct fit_lines lines = {vs_xcalloc(set->count + 1, sizeof(char *)), set};
     for (size_t i = 0; lines.texts && i < set->count; i++) {
         size_t bytes = 0;
         FILE *text = open_memstream(&lines.texts[i], &bytes);
@@ -432,9 +431,7 @@ static const struct vs_fit_note *context_note(const struct vs_fit_note_list *lis
 static void put_largest(const struct vs_fit_note_list *list, const struct vs_fit_note *context, FILE *out)
 {
     size_t count = 0;
-    const struct vs_fit_note **sorted = calloc(list->count + 1, sizeof *sorted);
-    if (!sorted)
-        return;
+    const struct vs_fit_note **sorted = vs_xcalloc(list->count + 1, sizeof *sorted);
     for (size_t i = 0; i < list->count; i++)
         if (&list->items[i] != context)
             sorted[count++] = &list->items[i];

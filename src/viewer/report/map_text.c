@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "viewer/report/held_text.h"
 
@@ -137,9 +138,7 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
     const struct vs_held *held = &device->held;
     char moment[VS_HELD_MOMENT_MAX], size[VS_SIZE_TEXT_MAX];
     size_t count = held->segment_count, most = style->small_sites ? style->sites : ROWS_SHOWN;
-    struct map_row *rows = malloc((count + 1) * sizeof *rows);
-    if (!rows)
-        return;
+    struct map_row *rows = vs_xcalloc(count + 1, sizeof *rows);
     bool streams = false, pools = false, owners = false;
     for (size_t i = 0; i < count; i++) {
         const struct vs_picture_segment *one = &held->segments[i], *first = held->segments;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/report/report_text.h"
@@ -60,15 +61,13 @@ static void label(const struct rows *rows, uint32_t member, char *out)
              vs_text_clip(program, m->program, PROGRAM_SHOWN), vs_job_rank_text(rank, &m->job), m->pid);
 }
 
-static bool fill(struct rows *rows, const struct vs_tree *tree)
+static void fill_rows(struct rows *rows, const struct vs_tree *tree)
 {
     size_t n = tree->count;
     *rows = (struct rows){.tree = tree, .roots = VS_TREE_NONE};
-    rows->items = calloc(n + 1, sizeof *rows->items);
-    rows->next = malloc((n + 1) * sizeof *rows->next);
-    rows->first = malloc((n + 1) * sizeof *rows->first);
-    if (!rows->items || !rows->next || !rows->first)
-        return false;
+    rows->items = vs_xcalloc(n + 1, sizeof *rows->items);
+    rows->next = vs_xcalloc(n + 1, sizeof *rows->next);
+    rows->first = vs_xcalloc(n + 1, sizeof *rows->first);
     memset(rows->first, 0xff, (n + 1) * sizeof *rows->first);
     for (size_t i = n; i-- > 0;) { /* backwards, so that lists are in order */
         uint32_t parent = tree->members[i].parent;
@@ -101,7 +100,6 @@ static bool fill(struct rows *rows, const struct vs_tree *tree)
         if (at != VS_TREE_NONE)
             at = rows->next[at];
     }
-    return true;
 }
 
 static int wider(size_t a, const char *text)
@@ -214,12 +212,10 @@ static void put_partial(const struct vs_tree *tree, const struct vs_style *style
                       "combined ones approximate", partial, partial == 1 ? "is" : "are");
 }
 
-static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
+static void put_gpus(const struct vs_tree *tree, const struct vs_style *style)
 {
     FILE *out = style->out;
-    struct process_tree_text_share *shares = calloc(tree->count + 1, sizeof *shares);
-    if (!shares)
-        return false;
+    struct process_tree_text_share *shares = vs_xcalloc(tree->count + 1, sizeof *shares);
     for (size_t i = 0; i < tree->gpu_count; i++) {
         const struct vs_tree_gpu *gpu = &tree->gpus[i];
         char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
@@ -265,52 +261,48 @@ static bool put_gpus(const struct vs_tree *tree, const struct vs_style *style)
                                 "their clocks differ", vs_size_format(reserved, gpu->total_bytes));
     }
     free(shares);
-    return true;
 }
 
-enum vs_err vs_tree_text(const struct vs_tree *tree, const struct vs_style *style)
+void vs_tree_text(const struct vs_tree *tree, const struct vs_style *style)
 {
     struct rows rows;
-    bool done = fill(&rows, tree);
-    if (done) {
-        if (of_a_job(tree))
-            put_ranks(&rows, style);
-        else {
-            FILE *out = style->out;
-            int width = 7, end = 3;
-            size_t folder = common_folder(rows.tree);
-            for (size_t i = 0; i < rows.count; i++) {
-                width = wider((size_t)width, rows.items[i].label);
-                end = wider((size_t)end, rows.items[i].ending);
-            }
-            if (folder) {
-                fprintf(out, "  traces in ");
-                vs_text_put_part(out, rows.tree->members[0].path, folder);
-                fputs("\n\n", out);
-            }
-            fprintf(out, "%s", vs_paint(style, VS_DIM));
-            fprintf(out, "  %-*s  %10s  %10s  %-*s  trace", width, "process", "allocated",
-                    "reserved", end, "end");
-            fprintf(out, "%s\n", vs_unpaint(style));
-            for (size_t i = 0; i < rows.count; i++) {
-                const struct process_tree_text_row *row = &rows.items[i];
-                const struct vs_tree_member *m = &rows.tree->members[row->member];
-                char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX];
-                fprintf(out, "  ");
-                put_padded(out, row->label, width);
-                fprintf(out, "  %10s  %10s  ", vs_size_format(allocated, m->peak_allocated),
-                        vs_size_format(reserved, m->peak_reserved));
-                put_padded(out, row->ending, end);
-                put_trace(style, m->path + folder, width, 2 + width + 2 * 12 + 2 + end);
-            }
+    fill_rows(&rows, tree);
+    if (of_a_job(tree))
+        put_ranks(&rows, style);
+    else {
+        FILE *out = style->out;
+        int width = 7, end = 3;
+        size_t folder = common_folder(rows.tree);
+        for (size_t i = 0; i < rows.count; i++) {
+            width = wider((size_t)width, rows.items[i].label);
+            end = wider((size_t)end, rows.items[i].ending);
         }
-        put_partial(tree, style);
-        done = put_gpus(tree, style);
+        if (folder) {
+            fprintf(out, "  traces in ");
+            vs_text_put_part(out, rows.tree->members[0].path, folder);
+            fputs("\n\n", out);
+        }
+        fprintf(out, "%s", vs_paint(style, VS_DIM));
+        fprintf(out, "  %-*s  %10s  %10s  %-*s  trace", width, "process", "allocated",
+                "reserved", end, "end");
+        fprintf(out, "%s\n", vs_unpaint(style));
+        for (size_t i = 0; i < rows.count; i++) {
+            const struct process_tree_text_row *row = &rows.items[i];
+            const struct vs_tree_member *m = &rows.tree->members[row->member];
+            char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX];
+            fprintf(out, "  ");
+            put_padded(out, row->label, width);
+            fprintf(out, "  %10s  %10s  ", vs_size_format(allocated, m->peak_allocated),
+                    vs_size_format(reserved, m->peak_reserved));
+            put_padded(out, row->ending, end);
+            put_trace(style, m->path + folder, width, 2 + width + 2 * 12 + 2 + end);
+        }
     }
+    put_partial(tree, style);
+    put_gpus(tree, style);
     free(rows.items);
     free(rows.next);
     free(rows.first);
-    return done ? VS_OK : VS_ERR_NOMEM;
 }
 
 void vs_tree_json(const struct vs_tree *tree, FILE *out)

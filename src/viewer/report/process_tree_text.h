@@ -8,9 +8,8 @@
 #include "analysis/processes/process_tree.h"
 #include "viewer/common/text_style.h"
 
-/* vs_tree_text: prints the tree and the sums. Prints nothing on VS_ERR_NOMEM. */
-enum vs_err vs_tree_text(const struct vs_tree *tree, const struct vs_style *style)
-    VS_MUST_CHECK;
+/* vs_tree_text: prints the tree and the sums. Prints nothing on */
+void vs_tree_text(const struct vs_tree *tree, const struct vs_style *style);
 
 /* vs_tree_json: schema vramscope.family/1. */
 void vs_tree_json(const struct vs_tree *tree, FILE *out);

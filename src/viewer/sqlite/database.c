@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/reading/vs_xalloc.h"
 
 #define COPY_BYTES (1u << 20)
 
@@ -92,9 +93,7 @@ static enum vs_err open_file(struct vs_database *db, const char *schema)
 
 enum vs_err vs_database_open(FILE *out, const char *schema, struct vs_database **result)
 {
-    struct vs_database *db = calloc(1, sizeof *db);
-    if (!db)
-        return VS_ERR_NOMEM;
+    struct vs_database *db = vs_xcalloc(1, sizeof *db);
     db->out = out;
     db->temporary = -1;
     enum vs_err err = open_file(db, schema);
@@ -115,11 +114,7 @@ struct vs_database_insert *vs_database_prepare(struct vs_database *db, const cha
     char sql[512];
     if (db->err)
         return NULL;
-    struct vs_database_insert *insert = calloc(1, sizeof *insert);
-    if (!insert) {
-        db->err = VS_ERR_NOMEM;
-        return NULL;
-    }
+    struct vs_database_insert *insert = vs_xcalloc(1, sizeof *insert);
     size_t length = (size_t)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES(?", table);
     for (int i = 1; i < columns && length < sizeof sql - 4; i++)
         length += (size_t)snprintf(sql + length, sizeof sql - length, ",?");
@@ -169,12 +164,8 @@ enum vs_err vs_database_error(const struct vs_database *db)
 /* Copies the temporary file to the output. */
 static void copy_out(struct vs_database *db)
 {
-    char *buffer = malloc(COPY_BYTES);
+    char *buffer = vs_xcalloc(1, COPY_BYTES);
     ssize_t n = 0;
-    if (!buffer) {
-        db->err = VS_ERR_NOMEM;
-        return;
-    }
     lseek(db->temporary, 0, SEEK_SET);
     while ((n = read(db->temporary, buffer, COPY_BYTES)) > 0 &&
            fwrite(buffer, 1, (size_t)n, db->out) == (size_t)n)

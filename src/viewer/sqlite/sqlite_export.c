@@ -32,9 +32,7 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
     bool ended = life->end != VS_ALLOCATION_LIVE;
     if (!vs_allocation_wanted(&e->wanted, life, vs_replay_start_ns(replay)))
         return VS_OK;
-    enum vs_err err = vs_vec_grow(&e->used, &e->used_capacity, life->site_index + 1, 1);
-    if (err)
-        return err;
+    vs_vec_room(&e->used, &e->used_capacity, life->site_index + 1, 1);
     e->used[life->site_index] = 1;
     vs_database_known(row, !life->host, life->device);
     vs_database_uint(row, life->addr);

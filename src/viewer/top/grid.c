@@ -7,21 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_utf8.h"
 
 #define TEXT_MAX 1024
 
-enum vs_err vs_grid_begin(struct vs_grid *grid, unsigned rows, unsigned columns)
+void vs_grid_begin(struct vs_grid *grid, unsigned rows, unsigned columns)
 {
     size_t count = (size_t)rows * columns;
-    struct vs_grid_cell *cells = calloc(count ? count : 1, sizeof *cells);
-    if (!cells)
-        return VS_ERR_NOMEM;
+    struct vs_grid_cell *cells = vs_xcalloc(count ? count : 1, sizeof *cells);
     free(grid->cells);
     grid->cells = cells;
     grid->rows = rows;
     grid->columns = columns;
-    return VS_OK;
 }
 
 void vs_grid_free(struct vs_grid *grid)

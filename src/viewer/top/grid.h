@@ -27,8 +27,8 @@ struct vs_grid {
     struct vs_grid_cell *cells;
 };
 
-/* vs_grid_begin: an empty grid of that size. VS_ERR_NOMEM. */
-enum vs_err vs_grid_begin(struct vs_grid *grid, unsigned rows, unsigned columns) VS_MUST_CHECK;
+/* vs_grid_begin: an empty grid of that size. */
+void vs_grid_begin(struct vs_grid *grid, unsigned rows, unsigned columns);
 
 /* vs_grid_put: text from (*row*, *column*) on, up to before column *end*; what does not fit is cut,
  * with "…" as the last character. Returns the column after it. Cells outside are ignored. */

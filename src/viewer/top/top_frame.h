@@ -57,9 +57,8 @@ void vs_top_sort_rows(struct vs_top_model *model);
 /* vs_top_draw: the whole screen. */
 void vs_top_draw(const struct vs_top_model *model, struct vs_grid *grid);
 
-/* vs_top_once: prints each row with its details, for `--once`. VS_ERR_NOMEM. */
-enum vs_err vs_top_once(const struct vs_top_model *model, const struct vs_style *style)
-    VS_MUST_CHECK;
+/* vs_top_once: prints each row with its details, for `--once`. */
+void vs_top_once(const struct vs_top_model *model, const struct vs_style *style);
 
 /* vs_top_json: likewise as JSON, schema vramscope.top/1. */
 void vs_top_json(const struct vs_top_model *model, FILE *out);

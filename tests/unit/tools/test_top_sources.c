@@ -97,7 +97,7 @@ TEST(a_trace_that_cannot_be_read_any_more_leaves_no_figures)
     close(order[0]);
     close(answer[1]);
     assert_int_equal(read(answer[0], path, sizeof path), sizeof path);
-    assert_int_equal(vs_top_sources_add(&sources, path, 0), VS_OK);
+    vs_top_sources_add(&sources, path, 0);
     change_window(path); /* as it is read now; FILE gets it as it was */
     update(&sources);
     const struct vs_top_process *process = &sources.model.processes[0];
@@ -167,7 +167,7 @@ TEST(the_trace_of_an_ended_process_is_closed_and_its_figures_stay)
     struct vs_top_sources sources = {0};
     finished_trace(&b);
     unsigned before = open_files();
-    assert_int_equal(vs_top_sources_add(&sources, b.path, 0), VS_OK);
+    vs_top_sources_add(&sources, b.path, 0);
     for (unsigned round = 0; round < 3; round++) {
         update(&sources);
         assert_int_equal(open_files(), before);
@@ -187,7 +187,7 @@ static void add_links(struct vs_top_sources *sources, const struct vs_builder *b
     for (uint64_t pid = first; pid < end; pid++) {
         snprintf(path, sizeof path, "%s.%u", b->path, (unsigned)pid);
         assert_int_equal(link(b->path, path), 0);
-        assert_int_equal(vs_top_sources_add(sources, path, pid), VS_OK);
+        vs_top_sources_add(sources, path, pid);
     }
 }
 
@@ -250,8 +250,8 @@ TEST(a_trace_that_was_deleted_before_it_was_read_is_left_out)
     struct vs_builder b;
     struct vs_top_sources found = {.search = true}, named = {0};
     finished_trace(&b);
-    assert_int_equal(vs_top_sources_add(&found, b.path, VS_BUILDER_PID), VS_OK);
-    assert_int_equal(vs_top_sources_add(&named, b.path, 0), VS_OK);
+    vs_top_sources_add(&found, b.path, VS_BUILDER_PID);
+    vs_top_sources_add(&named, b.path, 0);
     vs_builder_remove(&b);
     update(&found);
     assert_int_equal(found.model.count, 0);
@@ -268,14 +268,14 @@ TEST(a_process_that_records_to_its_path_again_is_read_again)
     struct vs_builder b, other;
     struct vs_top_sources sources = {.search = true};
     finished_trace(&b);
-    assert_int_equal(vs_top_sources_add(&sources, b.path, VS_BUILDER_PID), VS_OK);
+    vs_top_sources_add(&sources, b.path, VS_BUILDER_PID);
     update(&sources);
     vs_builder_open(&other, "observe"); /* another program that the process executed */
     vs_builder_close(&other, VS_END_EXIT, 0);
     assert_int_equal(rename(other.path, b.path), 0);
     update(&sources);
     assert_last_figures(&sources.model.processes[0]);
-    assert_int_equal(vs_top_sources_add(&sources, b.path, VS_BUILDER_PID), VS_OK);
+    vs_top_sources_add(&sources, b.path, VS_BUILDER_PID);
     update(&sources);
     assert_int_equal(sources.model.count, 1);
     assert_int_equal(sources.model.processes[0].view.device_count, 0);
@@ -292,7 +292,7 @@ TEST(names_replace_their_substitutes_in_the_view)
     struct vs_builder b;
     bool behind;
     finished_trace(&b);
-    assert_int_equal(vs_top_sources_add(&sources, b.path, 0), VS_OK);
+    vs_top_sources_add(&sources, b.path, 0);
     assert_int_equal(vs_top_sources_read(&sources, UINT64_MAX, true, false, &behind), VS_OK);
     struct vs_top_names *names = &sources.items[0].names;
     struct vs_watch_view *view = &sources.model.processes[0].view;
