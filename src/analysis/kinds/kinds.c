@@ -11,6 +11,7 @@
 
 #include "analysis/kinds/maker.h"
 #include "analysis/kinds/program_clock.h"
+#include "analysis/state/replay.h"
 #include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
 
@@ -283,7 +284,7 @@ static void settle(struct vs_kinds *kinds, struct block *block, enum vs_kind kin
 {
     uint32_t next;
     if (kinds->decided)
-        kinds->decided(kinds->context, block->device, block->addr, kind);
+        kinds->decided(kinds->context, block->device, block->addr, kind, block->assumed);
     for (uint32_t at = block->pending; at; at = next) {
         struct pending *row = &kinds->pending[at - 1];
         struct vs_kinds_table *table = &kinds->moments[row->moment];
@@ -550,6 +551,30 @@ static int by_address(const void *a, const void *b)
     if (left->addr != right->addr)
         return left->addr < right->addr ? -1 : 1;
     return (left->device > right->device) - (left->device < right->device);
+}
+
+void vs_kinds_of_live(const struct vs_kinds *kinds, const struct vs_replay *state, unsigned account,
+                      struct vs_kinds_table *out)
+{
+    size_t capacity = 0;
+    *out = (struct vs_kinds_table){.device = state->accounts[account]->device, .event = state->events,
+                                   .time_ns = state->now_ns, .before = kinds->any_before,
+                                   .no_python = !vs_makers_python(kinds->makers)};
+    for (size_t i = 0; i < state->framework_live.slots; i++) {
+        const struct vs_live *live = &state->framework_live.items[i];
+        if (!live->used || live->device != account)
+            continue;
+        enum vs_kind kind = (enum vs_kind)live->kind;
+        out->total.bytes += live->size;
+        out->total.count++;
+        add(out, kind, live->size, live->kind_assumed);
+        vs_vec_room(&out->blocks, &capacity, out->block_count + 1, sizeof *out->blocks);
+        out->blocks[out->block_count++] = (struct vs_kind_block){
+            .addr = live->addr, .size = live->size, .stack = state->sites.items[live->site].stack,
+            .device = out->device, .kind = kind, .assumed = live->kind_assumed};
+    }
+    if (out->block_count)
+        qsort(out->blocks, out->block_count, sizeof *out->blocks, by_address);
 }
 
 void vs_kinds_take(struct vs_kinds *kinds, size_t number, struct vs_kinds_table *out)

@@ -94,8 +94,14 @@ enum vs_err vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks
 
 /* vs_kinds_watch: *decided* is called with the kind of every block: when the block is freed, or by
  * vs_kinds_finish. Until then the block is at *addr*. */
-typedef void vs_kinds_decided(void *context, uint64_t device, uint64_t addr, enum vs_kind kind);
+typedef void vs_kinds_decided(void *context, uint64_t device, uint64_t addr, enum vs_kind kind, bool assumed);
 void vs_kinds_watch(struct vs_kinds *kinds, vs_kinds_decided *decided, void *context);
+
+/* vs_kinds_of_live: the table of the tensors of *account* in *state*, whose rows have the kinds that
+ * *decided* gave them; after vs_kinds_finish. The caller frees it. */
+struct vs_replay;
+void vs_kinds_of_live(const struct vs_kinds *kinds, const struct vs_replay *state, unsigned account,
+                      struct vs_kinds_table *out);
 
 /* vs_kinds_finish: after the last event: decides what is still undecided. */
 void vs_kinds_finish(struct vs_kinds *kinds);

@@ -22,6 +22,7 @@
 #include "analysis/report/reserved_now.h"
 #include "analysis/state/peak_states.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "trace/read/seek.h"
 
 #define LINES_MAX 100 /* limit each of notes, options, dropped kinds */
@@ -73,6 +74,7 @@ struct pass {
     struct vs_device_uses uses;
     struct vs_copy_calls copies; /* of the whole trace */
     struct vs_chosen_peaks chosen;
+    struct vs_kinds *kinds; /* of the whole trace */
     vs_report_observe *observe; /* NULL: none */
     void *context;
 };
@@ -192,6 +194,18 @@ static void known_until(struct pass *pass)
         pass->report->kernels_until_ns = known_ns - start_ns;
 }
 
+/* A vs_kinds_decided: the row of a live tensor gets its kind, before it ends or at the end. */
+static void kind_decided(void *context, uint64_t device, uint64_t addr, enum vs_kind kind, bool assumed)
+{
+    const struct vs_replay *replay = context;
+    struct vs_live *live = vs_live_table_find(&replay->framework_live, addr);
+    (void)device;
+    if (live) {
+        live->kind = (uint8_t)kind;
+        live->kind_assumed = assumed;
+    }
+}
+
 /* Applies *event*, and counts the failure that the replay forgets for it: of many failures it keeps
  * the latest, and before that some of them become one. */
 static enum vs_err replay_event(struct pass *pass, const struct vs_event *event)
@@ -204,7 +218,7 @@ static enum vs_err replay_event(struct pass *pass, const struct vs_event *event)
     return err;
 }
 
-static enum vs_err first_pass(struct pass *pass)
+static enum vs_err first_pass(struct pass *pass, struct vs_symbols *symbols)
 {
     struct vs_event event;
     enum vs_err err = open_part(pass);
@@ -219,12 +233,19 @@ static enum vs_err first_pass(struct pass *pass)
         err = vs_chosen_peaks_begin(&pass->chosen, replay);
     if (!all)
         vs_peak_states_begin(replay, of_phase ? pass->chosen.devices : NULL);
+    if (!err && !pass->window)
+        err = vs_kinds_open(pass->reader, symbols, &pass->kinds);
+    if (!err && pass->kinds)
+        vs_kinds_watch(pass->kinds, kind_decided, replay);
     while (!err && !all && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
         if (pass->window && !vs_span_holds(pass->window, &event, replay->events + 1)) {
             vs_reader_unread(pass->reader, &event);
             break;
         }
-        err = replay_event(pass, &event);
+        if (pass->kinds)
+            err = vs_kinds_event(pass->kinds, &event);
+        if (!err)
+            err = replay_event(pass, &event);
         if (!err && of_phase)
             err = vs_chosen_peaks_event(&pass->chosen, replay, &event);
         if (!err && pass->observe)
@@ -240,6 +261,8 @@ static enum vs_err first_pass(struct pass *pass)
     if (err && err != VS_ERR_END)
         return err;
     vs_replay_finish(replay);
+    if (pass->kinds)
+        vs_kinds_finish(pass->kinds);
     err = pass->tracker ? vs_growth_finish(pass->tracker, &pass->growth) : VS_OK;
     if (err)
         return err;
@@ -298,43 +321,27 @@ static void free_lines(struct lines *lines)
     free(lines->severities);
 }
 
-/* The kinds of PyTorch's tensors at the moments that the report lists; a reading of its own, because
- * many kinds follow from later events. *out*: a table for each device, the caller's; NULL without
- * PyTorch. */
-static enum vs_err read_kinds(struct pass *pass, struct vs_symbols *symbols,
-                              struct vs_kinds_table **out)
+/* The kinds of the tensors of each device where the report lists them. Of a part of the trace: a reading of
+ * its own, because kinds follow from what came before it. */
+static enum vs_err read_kinds(struct pass *pass, struct vs_symbols *symbols, struct vs_kinds_table *tables)
 {
     const struct vs_report *report = pass->report;
-    size_t count = report->device_count;
-    bool any = false;
-    *out = NULL;
-    for (size_t i = 0; i < count; i++)
-        any |= report->devices[i].has_framework;
-    if (!any || vs_recording_partial(&report->recording))
-        return VS_OK;
-    struct vs_kinds_query *queries = calloc(count, sizeof *queries);
-    struct vs_kinds_table *tables = calloc(count, sizeof *tables);
-    enum vs_err err = queries && tables ? VS_OK : VS_ERR_NOMEM;
-    for (size_t i = 0; !err && i < count; i++)
-        queries[i] = (struct vs_kinds_query){.device = report->devices[i].device,
-                                             .event = vs_report_held_event(report,
-                                                                           &report->devices[i]),
-                                             .blocks = true};
-    if (!err)
-        err = vs_kinds_read(pass->reader, symbols, queries, count, tables);
+    struct vs_kinds_query *queries = vs_xcalloc(report->device_count, sizeof *queries);
+    for (size_t i = 0; i < report->device_count; i++)
+        queries[i] = (struct vs_kinds_query){
+            .device = report->devices[i].device, .blocks = true,
+            .event = vs_report_held_event(report, &report->devices[i])};
+    enum vs_err err = vs_kinds_read(pass->reader, symbols, queries, report->device_count, tables);
     free(queries);
-    if (err)
-        free(tables);
-    else
-        *out = tables;
     return err;
 }
 
-static void free_kinds(const struct vs_report *report, struct vs_kinds_table *tables)
+static bool has_kinds(const struct vs_report *report)
 {
-    for (size_t i = 0; tables && i < report->device_count; i++)
-        vs_kinds_table_free(&tables[i]);
-    free(tables);
+    bool any = false;
+    for (size_t i = 0; i < report->device_count; i++)
+        any |= report->devices[i].has_framework;
+    return any && !vs_recording_partial(&report->recording);
 }
 
 /* The lists at the peaks. For a moment, which is read from a checkpoint, the peaks before it are sought. */
@@ -342,8 +349,8 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
                               const struct vs_wrappers *wrappers, size_t sites_max)
 {
     struct vs_report *report = pass->report;
-    struct vs_kinds_table *kinds;
-    enum vs_err err = read_kinds(pass, symbols, &kinds);
+    struct vs_kinds_table *kinds = has_kinds(report) ? vs_xcalloc(report->device_count, sizeof *kinds) : NULL;
+    enum vs_err err = kinds && !pass->kinds ? read_kinds(pass, symbols, kinds) : VS_OK;
     struct vs_held_request request = {.filter = &report->wish.filter,
                                       .others = report->wish.filter.phase != NULL,
                                       .steps = pass->tracker ? &pass->growth.steps : NULL,
@@ -359,6 +366,10 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
         else
             state = vs_peak_states_at(pass->moment->replay, event);
         struct vs_replay *replay = sought ? sought->replay : state;
+        for (size_t i = 0; replay && kinds && pass->kinds && i < report->device_count; i++)
+            if (vs_report_held_event(report, &report->devices[i]) == event)
+                vs_kinds_of_live(pass->kinds, replay, vs_replay_account(replay, report->devices[i].device),
+                                 &kinds[i]);
         if (replay) {
             replay->phases.after_last = pass->moment->replay->phases.after_last;
             struct vs_summary summary = {.memory = &report->memory, .replay = replay, .symbols = symbols,
@@ -368,7 +379,9 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
         vs_trace_state_close(sought);
         vs_peak_state_close(state);
     }
-    free_kinds(report, kinds);
+    for (size_t i = 0; kinds && i < report->device_count; i++)
+        vs_kinds_table_free(&kinds[i]);
+    free(kinds);
     return err;
 }
 
@@ -396,9 +409,13 @@ static enum vs_err build(struct pass *pass, const char *path,
     struct vs_report *report = pass->report;
     char why[VS_READER_WHY_MAX] = "only the requested part was read";
     struct vs_symbols *symbols = NULL;
-    enum vs_err err = first_pass(pass);
-    if (err)
+    enum vs_err err = vs_symbols_open(pass->reader, &symbols);
+    if (!err)
+        err = first_pass(pass, symbols);
+    if (err) {
+        vs_symbols_close(symbols);
         return err;
+    }
     report->condition = VS_TRACE_COMPLETE;
     if (pass->ended)
         report->condition = vs_reader_condition(pass->reader, why);
@@ -406,11 +423,6 @@ static enum vs_err build(struct pass *pass, const char *path,
     report->condition_text = vs_summary_copy(&report->memory, why);
     report->path = vs_summary_copy(&report->memory, path);
     report->trace_bytes = vs_reader_bytes(pass->reader);
-    if (!report->condition_text || !report->path)
-        return VS_ERR_NOMEM;
-    err = vs_symbols_open(pass->reader, &symbols);
-    if (err)
-        return err;
     struct vs_wrappers wrappers;
     struct vs_summary summary = {.memory = &report->memory, .replay = pass->moment->replay,
                                  .symbols = symbols, .sites_max = options->sites_max,
@@ -481,6 +493,7 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
         pass.window = options->window;
     enum vs_err err = build(&pass, path, options);
     vs_growth_close(pass.tracker);
+    vs_kinds_close(pass.kinds);
     vs_trace_state_close(pass.moment);
     vs_copy_calls_free(&pass.copies);
     vs_chosen_peaks_free(&pass.chosen);

@@ -25,6 +25,8 @@ struct vs_live {
     bool used;       /* false: on the free list */
     bool in_segment; /* a block of a cached segment */
     bool counted;    /* included in its account's allocated */
+    uint8_t kind;    /* enum vs_kind, of a tensor, when a reader that finds kinds has decided it */
+    bool kind_assumed;
     struct vs_place place; /* of its thread at its allocation */
     uint32_t mark;   /* string id of the line that was marked ("at FILE:LINE"), see user_line.h; 0:
                       * none */

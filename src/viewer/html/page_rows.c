@@ -333,14 +333,14 @@ void vs_page_rows_mapped(struct vs_page_rows *rows, const struct vs_event *event
                    event->vmm_map.memory | VS_ADDR_MEMORY);
 }
 
-void vs_page_rows_kind(void *context, uint64_t device, uint64_t addr, enum vs_kind kind)
+void vs_page_rows_kind(void *context, uint64_t device, uint64_t addr, enum vs_kind kind, bool assumed)
 {
     struct vs_page_rows *rows = context;
     if (!rows->recording) /* kinds are read from the trace's start: before the window */
         return;
     const struct vs_live_table *table = &rows->replay->framework_live;
     const struct vs_live *live = vs_live_table_find(table, addr);
-    (void)device;
+    (void)device, (void)assumed;
     size_t slot = live ? (size_t)(live - table->items) : SIZE_MAX;
     if (slot < rows->live_capacity[1] && rows->live[1][slot].row)
         rows->kind[rows->live[1][slot].row - 1] = (uint8_t)kind;

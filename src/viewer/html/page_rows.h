@@ -129,7 +129,7 @@ void vs_page_rows_mapped(struct vs_page_rows *rows, const struct vs_event *event
 
 /* vs_page_rows_kind: a vs_kinds_decided with a struct vs_page_rows: called before the replay frees
  * the block. */
-void vs_page_rows_kind(void *context, uint64_t device, uint64_t addr, enum vs_kind kind);
+void vs_page_rows_kind(void *context, uint64_t device, uint64_t addr, enum vs_kind kind, bool assumed);
 
 /* vs_page_rows_encode: completes the columns: *site_numbers* has a number for each site of the
  * replay. VS_ERR_NOMEM. */
