@@ -51,6 +51,7 @@ static inline void fixture_stop(struct fixture *f)
     if (f->device.memory.next_range)
         assert_int_equal(f->device.used, 0); /* no handle was leaked */
     fake_device_free(&f->device);
+    f->allocator = NULL;
 }
 
 /* A request that must succeed. */
@@ -123,6 +124,17 @@ static inline uint64_t reserved(struct fixture *f)
         assert_int_equal(stat_.allocated, (allocated_));        \
         assert_int_equal(stat_.freed, (freed_));                \
     } while (0)
+
+/* The test's own; `stop_fixture` after each test stops it if it runs. */
+static struct fixture f;
+
+static inline int stop_fixture(void **state)
+{
+    (void)state;
+    if (f.allocator)
+        fixture_stop(&f);
+    return 0;
+}
 
 static const struct vs_allocator_config pytorch_config = {.reuse = VS_REUSE_STREAM_ORDERED};
 static const struct vs_allocator_config after_sync_config = {.reuse = VS_REUSE_AFTER_SYNC};

@@ -11,7 +11,6 @@
 
 TEST(a_request_takes_the_start_of_a_new_segment)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     struct vs_allocation a = take_on(&f, 1000, 5);
     assert_int_equal(a.addr, FAKE_BASE);
@@ -20,35 +19,29 @@ TEST(a_request_takes_the_start_of_a_new_segment)
     assert_int_equal(f.device.segments[0].size, 2 * MIB);
     assert_int_equal(take_on(&f, 1, 5).addr, FAKE_BASE + 1024);
     assert_int_equal(f.device.allocs, 1);
-    fixture_stop(&f);
 }
 
 TEST(a_tail_of_1_mib_stays_inside_a_large_block)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     struct vs_allocation a = take_on(&f, 11 * MIB, 0); /* segment 12 MiB: 1 MiB over */
     assert_int_equal(a.size, 12 * MIB);
     struct vs_allocation b = take_on(&f, 11 * MIB - 512, 0);
     assert_int_equal(b.size, 11 * MIB - 512); /* 1 MiB + 512 over: split */
-    fixture_stop(&f);
 }
 
 TEST(small_and_large_requests_never_share_a_segment)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t large = take(&f, 2 * MIB);
     give(&f, large);
     uint64_t small = take(&f, 512);
     assert_true(small < large || small >= large + 20 * MIB);
     assert_int_equal(f.device.allocs, 2);
-    fixture_stop(&f);
 }
 
 TEST(the_smallest_block_that_fits_is_chosen_and_the_lowest_of_equals)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 4096), gap1 = take(&f, 512), b = take(&f, 2048), gap2 = take(&f, 512);
     uint64_t c = take(&f, 2048), gap3 = take(&f, 512);
@@ -61,12 +54,10 @@ TEST(the_smallest_block_that_fits_is_chosen_and_the_lowest_of_equals)
     give(&f, gap1);
     give(&f, gap2);
     give(&f, gap3);
-    fixture_stop(&f);
 }
 
 TEST(freed_neighbours_become_one_block)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512), c = take(&f, 512), d = take(&f, 512);
     give(&f, a);
@@ -82,23 +73,19 @@ TEST(freed_neighbours_become_one_block)
     assert_int_equal(vs_allocator_find(f.allocator, d, &found, &live), VS_OK);
     assert_int_equal(found.size, 2 * MIB);
     assert_int_equal(vs_block_count_locked(f.allocator), 1);
-    fixture_stop(&f);
 }
 
 TEST(streams_do_not_share_cached_blocks)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take_on(&f, 512, 1).addr;
     give(&f, a);
     assert_int_not_equal(take_on(&f, 512, 2).addr, a);
     assert_int_equal(take_on(&f, 512, 1).addr, a);
-    fixture_stop(&f);
 }
 
 TEST(zero_bytes_give_address_0_which_can_be_freed)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     struct vs_allocation a = take_on(&f, 0, 0);
     assert_int_equal(a.addr, 0);
@@ -106,12 +93,10 @@ TEST(zero_bytes_give_address_0_which_can_be_freed)
     give(&f, a.addr);
     assert_int_equal(f.device.allocs, 0);
     assert_int_equal(f.event_count, 0);
-    fixture_stop(&f);
 }
 
 TEST(a_foreign_pointer_is_reported_as_foreign)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     struct vs_allocation found;
     bool live;
@@ -121,12 +106,10 @@ TEST(a_foreign_pointer_is_reported_as_foreign)
     assert_int_equal(vs_allocator_free(f.allocator, a - 1), VS_ERR_FOREIGN);
     assert_int_equal(vs_allocator_record_stream(f.allocator, 64, 1), VS_ERR_FOREIGN);
     assert_int_equal(vs_allocator_find(f.allocator, a - 1, &found, &live), VS_ERR_FOREIGN);
-    fixture_stop(&f);
 }
 
 TEST(a_double_free_is_a_state_error_and_changes_nothing)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512);
     give(&f, b);
@@ -136,12 +119,10 @@ TEST(a_double_free_is_a_state_error_and_changes_nothing)
     assert_int_equal(f.event_count, events_before);
     assert_int_equal(stats_of(&f).allocation[VS_STAT_ALL].current, 1);
     give(&f, a);
-    fixture_stop(&f);
 }
 
 TEST(a_pointer_inside_a_live_block_cannot_be_freed_but_is_found)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t sizes[] = {700, 200 * KIB, 512, 5 * MIB, 12 * MIB};
     uint64_t addr[5];
@@ -159,12 +140,10 @@ TEST(a_pointer_inside_a_live_block_cannot_be_freed_but_is_found)
         assert_int_equal(vs_allocator_free(f.allocator, inside), i == 2 ? VS_ERR_STATE : VS_ERR_ARG);
         assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
     }
-    fixture_stop(&f);
 }
 
 TEST(out_of_memory_gives_the_cache_back_and_retries_once)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, 40 * MIB);
     uint64_t a = take(&f, 20 * MIB), b = take(&f, 512);
     give(&f, a);
@@ -184,12 +163,10 @@ TEST(out_of_memory_gives_the_cache_back_and_retries_once)
     assert_int_equal(s.num_device_free, 1);
     give(&f, b);
     give(&f, c);
-    fixture_stop(&f);
 }
 
 TEST(a_request_the_device_cannot_hold_fails_with_device_oom)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, 40 * MIB);
     take(&f, 20 * MIB);
     f.event_count = 0;
@@ -205,12 +182,10 @@ TEST(a_request_the_device_cannot_hold_fails_with_device_oom)
     assert_int_equal(s.num_ooms, 3);
     assert_int_equal(s.num_alloc_retries, 2); /* the oversized request made no device call */
     take(&f, 20 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(other_device_errors_are_passed_on_without_giving_back)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     give(&f, take(&f, 512));
     f.device.fail_alloc = VS_ERR_DEVICE;
@@ -221,12 +196,10 @@ TEST(other_device_errors_are_passed_on_without_giving_back)
     assert_int_equal(stats_of(&f).num_ooms, 0);
     take(&f, 512); /* from the cache */
     f.device.fail_alloc = VS_OK;
-    fixture_stop(&f);
 }
 
 TEST(a_segment_the_device_will_not_take_back_stays_cached)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), released = 1;
     give(&f, a);
@@ -235,12 +208,10 @@ TEST(a_segment_the_device_will_not_take_back_stays_cached)
     assert_int_equal(released, 0);
     f.device.fail_free = VS_OK;
     assert_int_equal(take(&f, 512), a);
-    fixture_stop(&f);
 }
 
 TEST(empty_cache_gives_wholly_free_segments_back_and_no_other)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t kept = take(&f, 512), large = take(&f, 30 * MIB), other = take_on(&f, 512, 9).addr;
     give(&f, large);
@@ -254,12 +225,10 @@ TEST(empty_cache_gives_wholly_free_segments_back_and_no_other)
     give(&f, kept);
     assert_int_equal(vs_allocator_empty_cache(f.allocator, NULL), VS_OK);
     assert_int_equal(f.device.used, 0);
-    fixture_stop(&f);
 }
 
 TEST(statistics_of_a_split_and_a_merge_are_pytorchs)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 1000); /* 1024 of 2 MiB */
     struct vs_allocator_stats s = stats_of(&f);
@@ -292,12 +261,10 @@ TEST(statistics_of_a_split_and_a_merge_are_pytorchs)
     assert_int_equal(s.inactive_split_bytes[VS_STAT_ALL].current, 0);
     assert_stat(s.active[VS_STAT_SMALL], 0, 2, 2, 2);
     assert_stat(s.reserved_bytes[VS_STAT_ALL], 2 * MIB, 2 * MIB, 2 * MIB, 0);
-    fixture_stop(&f);
 }
 
 TEST(resets_touch_peaks_or_sums_and_not_levels)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, 20 * MIB);
     uint64_t a = take(&f, 512);
     give(&f, take(&f, 1024));
@@ -314,12 +281,10 @@ TEST(resets_touch_peaks_or_sums_and_not_levels)
     assert_int_equal(s.num_device_alloc, 0);
     assert_int_equal(s.max_split_size, -1);
     give(&f, a);
-    fixture_stop(&f);
 }
 
 TEST(events_report_every_step_in_order)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take_on(&f, 3000, 4).addr;
     give(&f, a);
@@ -335,12 +300,11 @@ TEST(events_report_every_step_in_order)
         assert_int_equal(f.events[i].stream, 4);
         assert_int_equal(f.events[i].pool, VS_POOL_SMALL);
     }
-    fixture_stop(&f);
 }
 
 TEST(kinds_that_a_sink_ignores_are_not_delivered)
 {
-    struct fixture f = {0};
+    f = (struct fixture){0};
     const struct vs_event_sink sink = {.event = fixture_log,
                                        .ignored = 1u << VS_ALLOCATOR_FREE_COMPLETED};
     fake_device_init(&f.device, GIB);
@@ -354,12 +318,10 @@ TEST(kinds_that_a_sink_ignores_are_not_delivered)
     assert_int_equal(f.event_count, 5);
     for (int i = 0; i < 5; i++)
         assert_int_equal(f.events[i].kind, kinds[i]);
-    fixture_stop(&f);
 }
 
 TEST(abandon_forgets_everything_without_touching_the_device)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 30 * MIB);
     give(&f, b);
@@ -376,12 +338,10 @@ TEST(abandon_forgets_everything_without_touching_the_device)
     f.device.segment_count = 0; /* the context was destroyed, and its memory */
     f.device.used = 0;
     assert_int_equal(take(&f, 512), FAKE_BASE);
-    fixture_stop(&f);
 }
 
 TEST(the_child_of_a_fork_starts_empty_even_with_the_lock_held)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
     vs_full_lock_acquire(f.allocator); /* as if another thread held it */
@@ -400,7 +360,6 @@ TEST(the_child_of_a_fork_starts_empty_even_with_the_lock_held)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     give(&f, a);
-    fixture_stop(&f);
 }
 
 static void count_visit(void *ctx, const struct vs_segment_info *segment,
@@ -415,7 +374,6 @@ static void count_visit(void *ctx, const struct vs_segment_info *segment,
 
 TEST(the_snapshot_shows_every_byte_once)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 1024), sums[5] = {0};
     take(&f, 20 * MIB);
@@ -427,12 +385,10 @@ TEST(the_snapshot_shows_every_byte_once)
     assert_int_equal(sums[1 + VS_BLOCK_LIVE], 20 * MIB);
     assert_int_equal(sums[1 + VS_BLOCK_PENDING], 1024);
     assert_int_equal(sums[1 + VS_BLOCK_FREE], 2 * MIB - 1024);
-    fixture_stop(&f);
 }
 
 TEST(an_adopted_segment_behaves_like_an_allocated_one)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     static const struct vs_block_layout layout[] = {
         {1024, 1000, true}, {512, 0, false}, {512, 512, true}, {2 * MIB - 2048, 0, false}};
@@ -455,12 +411,10 @@ TEST(an_adopted_segment_behaves_like_an_allocated_one)
     give(&f, addr + 1536);
     assert_int_equal(vs_allocator_empty_cache(f.allocator, NULL), VS_OK);
     assert_int_equal(f.device.used, 0);
-    fixture_stop(&f);
 }
 
 TEST(pools_of_idle_streams_are_recycled)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     for (uint64_t stream = 1; stream < 2000; stream++) {
         uint64_t a = take_on(&f, 512, stream * 0x1000).addr;
@@ -469,24 +423,20 @@ TEST(pools_of_idle_streams_are_recycled)
     }
     assert_null(f.allocator->streams);
     assert_true(f.allocator->arena.bytes_mapped < 2 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(an_address_the_device_already_gave_is_refused)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     take(&f, 20 * MIB);
     f.device.segment_count = 0; /* a faulty device returns the same range again */
     refuse(&f, 20 * MIB, VS_ERR_DEVICE);
     vs_allocator_abandon(f.allocator);
     f.device.segment_count = 0;
-    fixture_stop(&f);
 }
 
 TEST(every_event_brings_what_its_call_was_given)
 {
-    struct fixture f;
     struct vs_allocation got;
     int calls[3];
     fixture_start(&f, &pytorch_config, 64 * MIB);
@@ -508,10 +458,9 @@ TEST(every_event_brings_what_its_call_was_given)
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
     assert_true(f.event_count > first);
     assert_null(f.events[first].call);
-    fixture_stop(&f);
 }
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

@@ -13,7 +13,6 @@ static bool only_stream(void *ctx, uint64_t stream)
 
 TEST(events_are_left_alone_during_a_capture)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
     ok(vs_allocator_record_stream(f.allocator, a, 2));
@@ -32,12 +31,10 @@ TEST(events_are_left_alone_during_a_capture)
     assert_int_not_equal(take_on(&f, 2 * MIB, 1).addr, b);
     fake_device_complete(&f.device, 2, 2);
     assert_int_equal(take_on(&f, 2 * MIB, 1).addr, b);
-    fixture_stop(&f);
 }
 
 TEST(a_use_recorded_during_the_capture_needs_no_event_after_it)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
     uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
@@ -54,7 +51,6 @@ TEST(a_use_recorded_during_the_capture_needs_no_event_after_it)
     assert_int_equal(f.device.recorded[2], 1);
     assert_int_equal(stats_of(&f).active[VS_STAT_ALL].current, 3); /* b waits, a need not */
     fake_device_complete(&f.device, 2, 1);
-    fixture_stop(&f);
 }
 
 /* Regression: a use recorded during one capture and again after it was taken for part of the graph
@@ -62,7 +58,6 @@ TEST(a_use_recorded_during_the_capture_needs_no_event_after_it)
  * stream could still use it. */
 TEST(a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t addr = take(&f, 4 * MIB);
     ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &(uint64_t){9}));
@@ -74,13 +69,11 @@ TEST(a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed)
     ok(vs_allocator_pool_end(f.allocator, two));
     assert_true(take(&f, 4 * MIB) != addr);
     assert_int_equal(f.device.recorded[1], 1);
-    fixture_stop(&f);
 }
 
 /* Regression: events of one stream that were rejected permanently delayed all later frees. */
 TEST(a_stream_without_events_holds_up_no_other)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB), c = take(&f, 2 * MIB);
     ok(vs_allocator_record_stream(f.allocator, a, 3));
@@ -100,12 +93,10 @@ TEST(a_stream_without_events_holds_up_no_other)
     assert_int_equal(f.device.recorded[3], 2);
     fake_device_complete(&f.device, 3, 1);
     assert_int_equal(take(&f, 2 * MIB), a);
-    fixture_stop(&f);
 }
 
 TEST(no_cached_memory_is_released_during_a_capture)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, 100 * MIB);
     give(&f, take(&f, 60 * MIB));
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
@@ -117,14 +108,12 @@ TEST(no_cached_memory_is_released_during_a_capture)
     assert_int_equal(s.num_ooms, 1);
     ok(vs_allocator_pool_end(f.allocator, one));
     take(&f, 80 * MIB);
-    fixture_stop(&f);
 }
 
 static const struct vs_allocator_config reported_config = {.captures_reported = true};
 
 TEST(an_open_pool_is_not_a_capture_where_captures_are_reported)
 {
-    struct fixture f;
     fixture_start(&f, &reported_config, 100 * MIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
     uint64_t a = take_on(&f, 2 * MIB, 1).addr;
@@ -140,12 +129,10 @@ TEST(an_open_pool_is_not_a_capture_where_captures_are_reported)
     take(&f, 70 * MIB); /* the cache was released for it */
     assert_int_equal(stats_of(&f).num_alloc_retries, 1);
     ok(vs_allocator_pool_empty(f.allocator, one, NULL));
-    fixture_stop(&f);
 }
 
 TEST(a_capture_that_is_reported_holds_back_without_any_pool)
 {
-    struct fixture f;
     fixture_start(&f, &reported_config, 100 * MIB);
     fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
     uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 1).addr;
@@ -166,13 +153,11 @@ TEST(a_capture_that_is_reported_holds_back_without_any_pool)
     fake_device_complete(&f.device, 2, 1);
     assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a);
     fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
-    fixture_stop(&f);
 }
 
 /* A client that reports captures without config.captures_reported gets both. */
 TEST(a_pool_and_a_capture_hold_back_each_on_its_own_otherwise)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, 100 * MIB);
     give(&f, take(&f, 60 * MIB));
     vs_allocator_capture_begin(f.allocator);
@@ -188,12 +173,10 @@ TEST(a_pool_and_a_capture_hold_back_each_on_its_own_otherwise)
     fails(vs_allocator_capture_end(f.allocator), VS_ERR_STATE);
     give(&f, take(&f, 60 * MIB));
     assert_int_equal(empty(&f), 60 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(a_freeable_pool_may_be_released_during_a_capture)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
     give(&f, take(&f, 60 * MIB));
@@ -203,10 +186,9 @@ TEST(a_freeable_pool_may_be_released_during_a_capture)
     fails(vs_allocator_pool_empty(f.allocator, one, NULL), VS_ERR_STATE); /* it would wait */
     assert_int_equal(empty(&f), 60 * MIB);
     ok(vs_allocator_pool_end(f.allocator, two));
-    fixture_stop(&f);
 }
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

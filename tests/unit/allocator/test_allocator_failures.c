@@ -290,5 +290,5 @@ TEST(host_memory_may_be_refused_at_any_time)
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

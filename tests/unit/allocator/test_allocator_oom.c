@@ -24,7 +24,6 @@ static bool give_up(void *ctx)
 
 TEST(callbacks_free_memory_before_the_device_is_asked)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     struct hoard idle = {.f = &f}, hoard = {.f = &f, .kept = take(&f, 30 * MIB)};
     uint64_t kept = hoard.kept;
@@ -42,7 +41,6 @@ TEST(callbacks_free_memory_before_the_device_is_asked)
     for (int i = 2; i < VS_FREE_CALLBACKS_MAX; i++)
         ok(vs_allocator_add_free_callback(f.allocator, give_up, &idle));
     fails(vs_allocator_add_free_callback(f.allocator, give_up, &idle), VS_ERR_LIMIT);
-    fixture_stop(&f);
 }
 
 static bool abandon(void *ctx)
@@ -53,17 +51,14 @@ static bool abandon(void *ctx)
 
 TEST(an_allocator_abandoned_in_a_callback_fails_the_request)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_add_free_callback(f.allocator, abandon, f.allocator));
     refuse(&f, 512, VS_ERR_STATE);
-    fixture_stop(&f);
 }
 
 TEST(a_failed_request_is_described)
 {
     struct vs_allocator_config c = {.memory_fraction = 0.75};
-    struct fixture f;
     fixture_start(&f, &c, 400 * MIB);
     struct vs_oom_report r;
     fails(vs_allocator_last_oom(f.allocator, &r), VS_ERR_NOT_FOUND);
@@ -90,13 +85,11 @@ TEST(a_failed_request_is_described)
     ok(vs_allocator_last_oom(f.allocator, &r));
     assert_int_equal(r.count, 2);
     assert_int_equal(r.tried, VS_ALLOCATOR_REQUEST_MAX + 1);
-    fixture_stop(&f);
 }
 
 TEST(the_size_of_large_segments_can_be_chosen)
 {
     struct vs_allocator_config c = {.large_segment_size = 12 * MIB};
-    struct fixture f;
     fixture_start(&f, &c, GIB);
     take(&f, 2 * MIB);
     assert_int_equal(reserved(&f), 12 * MIB);
@@ -119,5 +112,5 @@ TEST(the_size_of_large_segments_can_be_chosen)
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

@@ -7,7 +7,6 @@
 TEST(oversize_blocks_serve_only_near_fits)
 {
     struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = 4 * MIB};
-    struct fixture f;
     fixture_start(&f, &c, GIB);
     uint64_t a = take(&f, 64 * MIB);
     struct vs_allocator_stats s = stats_of(&f);
@@ -22,13 +21,11 @@ TEST(oversize_blocks_serve_only_near_fits)
     assert_int_equal(near.size, 64 * MIB); /* whole */
     s = stats_of(&f);
     assert_stat(s.oversize_allocations, 2, 2, 3, 1);
-    fixture_stop(&f);
 }
 
 TEST(under_pressure_one_oversize_block_that_suffices_goes_first)
 {
     struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = MIB};
-    struct fixture f;
     fixture_start(&f, &c, 200 * MIB);
     uint64_t a = take(&f, 40 * MIB), b = take(&f, 60 * MIB), d = take(&f, 80 * MIB);
     give(&f, a);
@@ -40,13 +37,11 @@ TEST(under_pressure_one_oversize_block_that_suffices_goes_first)
     assert_int_equal(f.events[0].size, 60 * MIB);
     assert_int_equal(f.events[1].kind, VS_ALLOCATOR_SEGMENT_ALLOC);
     assert_int_equal(stats_of(&f).num_alloc_retries, 0);
-    fixture_stop(&f);
 }
 
 TEST(under_pressure_the_largest_oversize_blocks_go_until_they_suffice)
 {
     struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = MIB};
-    struct fixture f;
     fixture_start(&f, &c, 200 * MIB);
     uint64_t a = take(&f, 40 * MIB), b = take(&f, 60 * MIB), d = take(&f, 80 * MIB);
     give(&f, a);
@@ -59,13 +54,11 @@ TEST(under_pressure_the_largest_oversize_blocks_go_until_they_suffice)
     assert_int_equal(f.events[1].size, 60 * MIB);
     assert_int_equal(f.events[2].kind, VS_ALLOCATOR_SEGMENT_ALLOC);
     assert_int_equal(stats_of(&f).num_alloc_retries, 0);
-    fixture_stop(&f);
 }
 
 TEST(the_memory_fraction_limits_what_is_reserved)
 {
     struct vs_allocator_config c = {.memory_fraction = 0.5};
-    struct fixture f;
     fixture_start(&f, &c, 100 * MIB);
     uint64_t a = take(&f, 30 * MIB);
     uint64_t asked = f.device.allocs;
@@ -78,13 +71,11 @@ TEST(the_memory_fraction_limits_what_is_reserved)
     refuse(&f, 40 * MIB, VS_ERR_DEVICE_OOM);
     assert_int_equal(vs_allocator_set_memory_fraction(f.allocator, 1.0), VS_OK);
     take(&f, 40 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(garbage_collection_takes_the_segments_idle_longest)
 {
     struct vs_allocator_config c = {.memory_fraction = 0.99, .garbage_collection_threshold = 0.5};
-    struct fixture f;
     fixture_start(&f, &c, 400 * MIB); /* collects above 198 MiB */
     uint64_t old = take(&f, 30 * MIB), young = take(&f, 40 * MIB), used = take(&f, 90 * MIB);
     give(&f, old);
@@ -99,35 +90,29 @@ TEST(garbage_collection_takes_the_segments_idle_longest)
     assert_int_equal(stats_of(&f).num_alloc_retries, 0);
     assert_int_equal(stats_of(&f).num_sync_all_streams, 0);
     give(&f, used);
-    fixture_stop(&f);
 }
 
 TEST(garbage_collection_is_off_without_a_memory_fraction)
 {
     struct vs_allocator_config c = {.garbage_collection_threshold = 0.1};
-    struct fixture f;
     fixture_start(&f, &c, GIB);
     give(&f, take(&f, 300 * MIB));
     take(&f, 400 * MIB);
     assert_int_equal(f.device.frees, 0);
-    fixture_stop(&f);
 }
 
 TEST(rounding_options_reach_requests)
 {
     struct vs_allocator_config c = {.roundup_power2_divisions = {[0] = 4, [1] = 2}};
-    struct fixture f;
     fixture_start(&f, &c, GIB);
     assert_int_equal(take_on(&f, 5000, 0).size, 5120);
     assert_int_equal(take_on(&f, 2 * MIB + 1, 0).size, 3 * MIB);
-    fixture_stop(&f);
 }
 
 /* Of two equally large free blocks the newer one has the lower address. */
 static void assert_tie(enum vs_tie tie, bool older_expected)
 {
     struct vs_allocator_config c = {.tie = tie};
-    struct fixture f;
     fixture_start(&f, &c, GIB);
     uint64_t gone = take(&f, 20 * MIB), older = take(&f, 20 * MIB);
     give(&f, gone);
@@ -151,7 +136,6 @@ static void assert_range_tie(enum vs_tie tie, bool older_expected)
 {
     struct vs_allocator_config c = {.tie = tie, .expandable_segments = true,
                                     .expandable_reserve_bytes = 40 * MIB};
-    struct fixture f;
     fixture_start(&f, &c, GIB);
     f.device.memory.falling = true;
     uint64_t older = take(&f, 20 * MIB);
@@ -175,12 +159,10 @@ TEST(an_expandable_segment_is_as_old_as_its_addresses)
 TEST(a_max_split_size_beyond_all_blocks_is_no_limit)
 {
     struct vs_allocator_config c = {.max_split_size = UINT64_C(1) << 63};
-    struct fixture f;
     fixture_start(&f, &c, 40 * MIB);
     give(&f, take(&f, 30 * MIB));
     refuse(&f, 60 * MIB, VS_ERR_DEVICE_OOM);
     take(&f, 30 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(configurations_out_of_range_are_refused)
@@ -220,7 +202,6 @@ TEST(exportable_blocks_share_their_allocation_with_none)
     enum { COUNT = sizeof sizes / sizeof *sizes };
     for (int policy = 0; policy < VS_POLICY_COUNT; policy++) {
         const struct vs_allocator_config config = {.policy = (enum vs_policy_id)policy};
-        struct fixture f;
         struct vs_allocation got[COUNT], again;
         uint64_t released;
         fixture_start(&f, &config, GIB);
@@ -256,5 +237,5 @@ TEST(exportable_blocks_share_their_allocation_with_none)
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

@@ -6,17 +6,16 @@
 
 #include "allocator/core/allocator_internal.h"
 
-static void record(struct fixture *f, uint64_t addr, uint64_t stream)
+static void record(struct fixture *fixture, uint64_t addr, uint64_t stream)
 {
-    assert_int_equal(vs_allocator_record_stream(f->allocator, addr, stream), VS_OK);
-    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
+    assert_int_equal(vs_allocator_record_stream(fixture->allocator, addr, stream), VS_OK);
+    assert_int_equal(vs_allocator_check(fixture->allocator), VS_OK);
 }
 
 /* --- stream ordered --- */
 
 TEST(a_block_used_elsewhere_waits_for_the_event_there)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
     record(&f, a, 3);
@@ -37,24 +36,20 @@ TEST(a_block_used_elsewhere_waits_for_the_event_there)
     assert_int_equal(stats_of(&f).active_bytes[VS_STAT_ALL].current, 1024);
     give(&f, b);
     give(&f, c);
-    fixture_stop(&f);
 }
 
 TEST(the_blocks_own_stream_needs_no_event)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take_on(&f, 512, 2).addr;
     record(&f, a, 2);
     give(&f, a);
     assert_int_equal(f.device.recorded[2], 0);
     assert_int_equal(take_on(&f, 512, 2).addr, a);
-    fixture_stop(&f);
 }
 
 TEST(a_free_that_names_another_stream_waits_for_it)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     for (uint64_t user = 2; user <= 3; user++) {
         uint64_t a = take_on(&f, 512, 2).addr;
@@ -69,7 +64,6 @@ TEST(a_free_that_names_another_stream_waits_for_it)
         give(&f, b);
     }
     fake_device_complete(&f.device, 3, 1);
-    fixture_stop(&f);
 }
 
 TEST(a_use_that_cannot_be_noted_keeps_the_block)
@@ -92,7 +86,6 @@ TEST(a_use_that_cannot_be_noted_keeps_the_block)
 
 TEST(a_block_used_on_two_streams_waits_for_both)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
     record(&f, a, 3);
@@ -102,12 +95,10 @@ TEST(a_block_used_on_two_streams_waits_for_both)
     assert_int_not_equal(take(&f, 512), a);
     fake_device_complete(&f.device, 3, 1);
     assert_int_equal(take(&f, 512), a);
-    fixture_stop(&f);
 }
 
 TEST(a_pending_block_is_not_merged_with_its_neighbour)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512), c = take(&f, 512);
     record(&f, b, 1);
@@ -123,12 +114,10 @@ TEST(a_pending_block_is_not_merged_with_its_neighbour)
     fake_device_complete(&f.device, 1, 1);
     assert_int_equal(take(&f, 1024), a);
     give(&f, c);
-    fixture_stop(&f);
 }
 
 TEST(events_of_one_stream_complete_in_order)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a[3];
     for (int i = 0; i < 3; i++) {
@@ -141,12 +130,10 @@ TEST(events_of_one_stream_complete_in_order)
     fake_device_complete(&f.device, 1, 2);
     assert_int_equal(take(&f, 512), a[0]);
     assert_int_equal(f.device.events_held, 1);
-    fixture_stop(&f);
 }
 
 TEST(empty_cache_waits_for_pending_events)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
     record(&f, a, 1);
@@ -156,24 +143,20 @@ TEST(empty_cache_waits_for_pending_events)
     assert_int_equal(released, 2 * MIB);
     assert_int_equal(f.device.event_waits, 1);
     assert_int_equal(stats_of(&f).num_sync_all_streams, 1);
-    fixture_stop(&f);
 }
 
 TEST(out_of_memory_waits_for_pending_events_before_it_gives_up)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, 20 * MIB);
     uint64_t a = take(&f, 20 * MIB);
     record(&f, a, 1);
     give(&f, a);
     assert_int_equal(take(&f, 12 * MIB), a);
     assert_int_equal(stats_of(&f).num_alloc_retries, 1);
-    fixture_stop(&f);
 }
 
 TEST(where_no_event_can_be_recorded_the_block_stays_pending)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512);
     record(&f, a, 1);
@@ -188,12 +171,10 @@ TEST(where_no_event_can_be_recorded_the_block_stays_pending)
     assert_int_equal(take(&f, 512), a); /* recorded now, and found complete */
     fake_device_complete(&f.device, 2, 1);
     assert_int_equal(take(&f, 512), b);
-    fixture_stop(&f);
 }
 
 TEST(a_failing_event_query_leaves_the_block_pending)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 512);
     record(&f, a, 1);
@@ -203,7 +184,6 @@ TEST(a_failing_event_query_leaves_the_block_pending)
     assert_int_not_equal(take(&f, 512), a);
     f.device.fail_query = VS_OK;
     assert_int_equal(take(&f, 512), a);
-    fixture_stop(&f);
 }
 
 TEST(without_event_operations_record_stream_is_unsupported)
@@ -229,17 +209,14 @@ TEST(without_event_operations_record_stream_is_unsupported)
 
 TEST(memory_fresh_from_the_device_needs_no_synchronisation)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     for (int i = 0; i < 20; i++)
         take(&f, 100 * KIB);
     assert_int_equal(f.device.syncs, 0);
-    fixture_stop(&f);
 }
 
 TEST(a_freed_block_is_handed_out_only_after_a_synchronisation)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512);
     give(&f, a);
@@ -252,12 +229,10 @@ TEST(a_freed_block_is_handed_out_only_after_a_synchronisation)
     assert_int_equal(take(&f, 512), b); /* covered by the same synchronisation */
     assert_int_equal(f.device.syncs, 2);
     assert_int_equal(stats_of(&f).num_reuse_syncs, 2);
-    fixture_stop(&f);
 }
 
 TEST(a_synchronisation_of_the_program_after_the_free_is_enough)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512);
     give(&f, a);
@@ -265,12 +240,10 @@ TEST(a_synchronisation_of_the_program_after_the_free_is_enough)
     vs_allocator_sync_end(f.allocator, ticket);
     assert_int_equal(take(&f, 512), a);
     assert_int_equal(f.device.syncs, 0);
-    fixture_stop(&f);
 }
 
 TEST(a_synchronisation_begun_before_the_free_does_not_cover_it)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512);
     uint64_t ticket = vs_allocator_sync_begin(f.allocator);
@@ -278,12 +251,10 @@ TEST(a_synchronisation_begun_before_the_free_does_not_cover_it)
     vs_allocator_sync_end(f.allocator, ticket);
     assert_int_equal(take(&f, 512), a);
     assert_int_equal(f.device.syncs, 1);
-    fixture_stop(&f);
 }
 
 TEST(memory_is_settled_unless_a_free_has_no_synchronisation)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512);
     assert_int_equal(vs_allocator_settled(f.allocator), VS_SETTLED);
@@ -296,12 +267,10 @@ TEST(memory_is_settled_unless_a_free_has_no_synchronisation)
     vs_allocator_sync_end(f.allocator, ticket); /* it began before the free */
     assert_int_equal(vs_allocator_settled(f.allocator), VS_UNSETTLED);
     assert_int_equal(f.device.syncs, 0);
-    fixture_stop(&f);
 }
 
 TEST(a_synchronisation_that_never_ended_covers_nothing)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512);
     give(&f, a);
@@ -312,12 +281,10 @@ TEST(a_synchronisation_that_never_ended_covers_nothing)
     vs_allocator_sync_end(f.allocator, first); /* late, and older than the free */
     assert_int_equal(take(&f, 512), a);
     assert_int_equal(f.device.syncs, 2);
-    fixture_stop(&f);
 }
 
 TEST(tickets_may_end_out_of_order)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512);
     uint64_t older = vs_allocator_sync_begin(f.allocator);
@@ -331,12 +298,10 @@ TEST(tickets_may_end_out_of_order)
     give(&f, a);
     assert_int_equal(take(&f, 512), a);
     assert_int_equal(f.device.syncs, 1);
-    fixture_stop(&f);
 }
 
 TEST(a_merged_block_is_as_unsafe_as_its_newest_part)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512), b = take(&f, 512), c = take(&f, 512);
     give(&f, a);
@@ -345,12 +310,10 @@ TEST(a_merged_block_is_as_unsafe_as_its_newest_part)
     assert_int_equal(take(&f, 1024), a);
     assert_int_equal(f.device.syncs, 1);
     give(&f, c);
-    fixture_stop(&f);
 }
 
 TEST(a_refused_synchronisation_fails_the_request_and_keeps_the_block)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 512);
     give(&f, a);
@@ -361,19 +324,16 @@ TEST(a_refused_synchronisation_fails_the_request_and_keeps_the_block)
     assert_memory_equal(&before, &after, sizeof before);
     f.device.fail_sync = VS_OK;
     assert_int_equal(take(&f, 512), a);
-    fixture_stop(&f);
 }
 
 TEST(streams_are_ignored_when_reuse_waits_for_synchronisation)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take_on(&f, 512, 3).addr;
     record(&f, a, 4);
     give(&f, a);
     assert_int_equal(f.device.recorded[4], 0);
     assert_int_equal(take_on(&f, 512, UINT64_MAX).addr, a);
-    fixture_stop(&f);
 }
 
 /* Runs inside the synchronisation of a request, as another thread would. */
@@ -386,18 +346,18 @@ struct intruder {
 static void intrude(void *arg)
 {
     struct intruder *in = arg;
-    struct fixture *f = in->f;
-    f->device.on_sync = NULL;
+    struct fixture *fixture = in->f;
+    fixture->device.on_sync = NULL;
     if (in->abandon) {
-        vs_allocator_abandon(f->allocator);
-        f->device.segment_count = 0;
-        f->device.used = 0;
+        vs_allocator_abandon(fixture->allocator);
+        fixture->device.segment_count = 0;
+        fixture->device.used = 0;
         return;
     }
-    give(f, in->neighbour); /* must neither block nor merge with the TAKEN block */
-    in->other = take(f, 2048);
-    assert_int_equal(vs_allocator_empty_cache(f->allocator, NULL), VS_OK);
-    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
+    give(fixture, in->neighbour); /* must neither block nor merge with the TAKEN block */
+    in->other = take(fixture, 2048);
+    assert_int_equal(vs_allocator_empty_cache(fixture->allocator, NULL), VS_OK);
+    assert_int_equal(vs_allocator_check(fixture->allocator), VS_OK);
 }
 
 TEST(other_threads_go_on_while_a_request_synchronises)
@@ -405,7 +365,6 @@ TEST(other_threads_go_on_while_a_request_synchronises)
     for (int variant = 0; variant < 4; variant++) {
         bool refused = variant % 2;
         uint64_t bytes = variant / 2 ? 512 : 1024; /* a part of the block, or all of it */
-        struct fixture f;
         fixture_start(&f, &after_sync_config, GIB);
         uint64_t a = take(&f, 1024), b = take(&f, 512), c = take(&f, 4096);
         struct intruder in = {.f = &f, .neighbour = b};
@@ -441,7 +400,6 @@ static void free_the_neighbour(void *arg)
 /* Also under the lock of one shard, the rest of the block is merged. */
 TEST(a_rest_joins_the_neighbour_freed_during_a_synchronisation)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 1024), b = take(&f, 512), c = take(&f, 4096);
     struct intruder in = {.f = &f, .neighbour = b};
@@ -452,17 +410,15 @@ TEST(a_rest_joins_the_neighbour_freed_during_a_synchronisation)
     assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
     assert_int_equal(take(&f, 1024), a + 512);
     give(&f, c);
-    fixture_stop(&f);
 }
 
-static uint64_t counted_in_the_first_shard(const struct fixture *f)
+static uint64_t counted_in_the_first_shard(const struct fixture *fixture)
 {
-    return f->allocator->shards.shard[0].tally.up[VS_POOL_SMALL][VS_TALLY_BLOCKS];
+    return fixture->allocator->shards.shard[0].tally.up[VS_POOL_SMALL][VS_TALLY_BLOCKS];
 }
 
 TEST(a_synchronisation_before_reuse_does_not_lock_all_shards)
 {
-    struct fixture f;
     struct vs_allocation got;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 1024), b = take(&f, 1024);
@@ -476,19 +432,17 @@ TEST(a_synchronisation_before_reuse_does_not_lock_all_shards)
     assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
     give(&f, a);
     give(&f, b);
-    fixture_stop(&f);
 }
 
 static void reset_the_peaks(void *arg)
 {
-    struct fixture *f = arg;
-    f->device.on_sync = NULL;
-    vs_allocator_reset_peaks(f->allocator);
+    struct fixture *fixture = arg;
+    fixture->device.on_sync = NULL;
+    vs_allocator_reset_peaks(fixture->allocator);
 }
 
 TEST(a_peak_reset_during_a_synchronisation_is_raised_again)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 1024);
     give(&f, a);
@@ -500,12 +454,10 @@ TEST(a_peak_reset_during_a_synchronisation_is_raised_again)
     assert_int_equal(s.allocated_bytes[VS_STAT_ALL].peak, 1024);
     assert_int_equal(s.active[VS_STAT_SMALL].peak, 1);
     assert_int_equal(s.num_reuse_syncs, 1);
-    fixture_stop(&f);
 }
 
 TEST(abandoning_during_a_synchronisation_fails_the_request)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 1024);
     struct intruder in = {.f = &f, .abandon = true};
@@ -514,10 +466,9 @@ TEST(abandoning_during_a_synchronisation_fails_the_request)
     f.device.on_sync_arg = &in;
     refuse(&f, 1024, VS_ERR_STATE);
     assert_int_equal(take(&f, 1024), FAKE_BASE);
-    fixture_stop(&f);
 }
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

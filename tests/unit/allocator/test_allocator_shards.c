@@ -23,7 +23,6 @@ static uint64_t in_shards(const struct vs_allocator *a)
 
 TEST(a_request_the_cache_serves_takes_one_shard)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t held[8]; /* gives both shards some room below the peaks */
     for (int i = 0; i < 8; i++)
@@ -38,12 +37,10 @@ TEST(a_request_the_cache_serves_takes_one_shard)
         assert_int_equal(vs_allocator_free(f.allocator, got.addr), VS_OK);
         assert_int_equal(in_shards(f.allocator), before + 1);
     }
-    fixture_stop(&f);
 }
 
 TEST(a_request_that_would_raise_a_peak_locks_all_shards)
 {
-    struct fixture f;
     struct vs_allocation got;
     fixture_start(&f, &pytorch_config, GIB);
     give(&f, take(&f, 1000));
@@ -53,25 +50,21 @@ TEST(a_request_that_would_raise_a_peak_locks_all_shards)
     assert_int_equal(vs_allocator_malloc(f.allocator, 1000, 0, &got), VS_OK);
     assert_int_equal(in_shards(f.allocator), 0); /* folded */
     assert_int_equal(stats_of(&f).allocation[VS_STAT_ALL].peak, 2);
-    fixture_stop(&f);
 }
 
 TEST(streams_share_shards_when_there_are_many)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     for (uint64_t stream = 0; stream < 100; stream++)
         take_on(&f, 512, stream * 4096);
     assert_int_equal(f.allocator->shards.count, f.allocator->shards.limit);
     assert_true(f.allocator->shards.limit <= VS_SHARDS_MAX);
-    fixture_stop(&f);
 }
 
 /* Regression: the nodes of two streams' first blocks were adjacent, 56 bytes each, and two threads
  * with a stream each were slower together than one after the other. */
 TEST(blocks_of_two_shards_share_no_cache_line)
 {
-    struct fixture f;
     struct vs_block *block[16];
     fixture_start(&f, &pytorch_config, GIB);
     for (int i = 0; i < 16; i++) {
@@ -86,7 +79,6 @@ TEST(blocks_of_two_shards_share_no_cache_line)
             assert_true(((uintptr_t)(block[j] + 1) - 1) / 64 < first ||
                         (uintptr_t)block[j] / 64 > last);
     }
-    fixture_stop(&f);
 }
 
 /* Regression: all nodes of segments and ranges went to the first shard. */
@@ -95,7 +87,6 @@ TEST(nodes_go_back_where_they_came_from)
     for (int policy = 0; policy < VS_POLICY_COUNT; policy++) {
         struct vs_allocator_config config = pytorch_config;
         config.policy = (enum vs_policy_id)policy;
-        struct fixture f;
         uint64_t early = 0, hole;
         fixture_start(&f, &config, 4 * GIB);
         take_on(&f, 2 * MIB, 1);
@@ -116,7 +107,6 @@ TEST(nodes_go_back_where_they_came_from)
 
 TEST(a_block_is_freed_although_its_page_points_elsewhere)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t addr = take_on(&f, 512, 1).addr;
     take_on(&f, 512, 2);
@@ -130,12 +120,10 @@ TEST(a_block_is_freed_although_its_page_points_elsewhere)
     assert_true(live && found.addr == addr);
     give(&f, addr);
     assert_int_equal(vs_allocator_free(f.allocator, addr), VS_ERR_STATE);
-    fixture_stop(&f);
 }
 
 TEST(serials_of_one_stream_rise_by_one)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     for (uint64_t i = 1; i <= 10000; i++) {
         struct vs_allocation got;
@@ -143,7 +131,6 @@ TEST(serials_of_one_stream_rise_by_one)
         assert_int_equal(got.serial, i);
         assert_int_equal(vs_allocator_free(f.allocator, got.addr), VS_OK);
     }
-    fixture_stop(&f);
 }
 
 /* --- memory per live block --- */
@@ -165,7 +152,6 @@ static uint64_t metadata_bytes(const struct vs_allocator *a)
 TEST(a_live_block_costs_at_most_64_bytes_of_host_memory)
 {
     static uint64_t addr[MANY];
-    struct fixture f;
     fixture_start(&f, &pytorch_config, 64 * GIB);
     for (uint64_t i = 0; i < MANY; i++) {
         struct vs_allocation got;
@@ -177,7 +163,6 @@ TEST(a_live_block_costs_at_most_64_bytes_of_host_memory)
     }
     for (uint64_t i = 0; i < MANY; i++)
         assert_int_equal(vs_allocator_free(f.allocator, addr[i]), VS_OK);
-    fixture_stop(&f);
 }
 
 /* --- two allocators driven alike --- */
@@ -327,5 +312,5 @@ TEST(the_same_with_expandable_segments)
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

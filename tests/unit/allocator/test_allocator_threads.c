@@ -289,5 +289,5 @@ TEST(abandoning_at_any_moment_leaves_an_empty_allocator)
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

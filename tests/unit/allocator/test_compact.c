@@ -8,32 +8,24 @@ static const struct vs_allocator_config compact_config = {
 static const struct vs_allocator_config compact_sync_config = {
     .policy = VS_POLICY_COMPACT, .reuse = VS_REUSE_AFTER_SYNC};
 
-static void start(struct fixture *f)
+static void start(struct fixture *fixture)
 {
-    fixture_start(f, &compact_config, GIB);
-}
-
-static void stop(struct fixture *f)
-{
-    fixture_stop(f);
-    assert_int_equal(f->device.used, 0);
-    assert_int_equal(f->device.memory.mapping_count, 0);
-    fake_device_free(&f->device);
+    fixture_start(fixture, &compact_config, GIB);
 }
 
 /* *count* blocks of *bytes* each, every second one freed: separate holes. */
-static void punch(struct fixture *f, uint64_t bytes, size_t count, uint64_t *addrs)
+static void punch(struct fixture *fixture, uint64_t bytes, size_t count, uint64_t *addrs)
 {
     for (size_t i = 0; i < count; i++)
-        addrs[i] = take(f, bytes);
+        addrs[i] = take(fixture, bytes);
     for (size_t i = 0; i < count; i += 2)
-        give(f, addrs[i]);
+        give(fixture, addrs[i]);
 }
 
-static uint64_t handle_of(struct fixture *f, uint64_t addr)
+static uint64_t handle_of(struct fixture *fixture, uint64_t addr)
 {
     uint64_t handle, offset;
-    assert_true(fake_memory_at(&f->device.memory, addr, &handle, &offset));
+    assert_true(fake_memory_at(&fixture->device.memory, addr, &handle, &offset));
     return handle;
 }
 
@@ -60,7 +52,6 @@ TEST(without_virtual_memory_the_policy_is_refused)
 
 TEST(memory_grows_by_the_page_and_is_packed_to_512_bytes)
 {
-    struct fixture f;
     start(&f);
     uint64_t a = take(&f, 5 * MIB / 2 + 1), b = take(&f, MIB);
     assert_int_equal(b, a + 5 * MIB / 2 + 512);
@@ -69,12 +60,10 @@ TEST(memory_grows_by_the_page_and_is_packed_to_512_bytes)
     give(&f, a);
     give(&f, b);
     assert_int_equal(f.device.used, 4 * MIB); /* cached */
-    stop(&f);
 }
 
 TEST(free_pages_that_lie_apart_serve_one_request)
 {
-    struct fixture f;
     uint64_t a[4];
     start(&f);
     for (int i = 0; i < 4; i++)
@@ -89,12 +78,10 @@ TEST(free_pages_that_lie_apart_serve_one_request)
     assert_int_equal(stats_of(&f).reserved_bytes[VS_STAT_ALL].current, 16 * MIB);
     assert_int_equal(handle_of(&f, b), first);
     assert_int_equal(handle_of(&f, b + 4 * MIB), third);
-    stop(&f);
 }
 
 TEST(a_freed_view_gives_its_pages_back_at_once)
 {
-    struct fixture f;
     uint64_t a[4];
     start(&f);
     punch(&f, 4 * MIB, 4, a);
@@ -105,12 +92,10 @@ TEST(a_freed_view_gives_its_pages_back_at_once)
     assert_int_equal(take(&f, 4 * MIB), a[2]);
     assert_int_equal(f.device.maps, maps);
     assert_int_equal(f.device.stream_syncs, 0);
-    stop(&f);
 }
 
 TEST(a_view_serves_again_without_a_driver_call)
 {
-    struct fixture f;
     uint64_t a[4];
     start(&f);
     punch(&f, 4 * MIB, 4, a);
@@ -121,12 +106,10 @@ TEST(a_view_serves_again_without_a_driver_call)
     give(&f, view);
     assert_int_equal(take(&f, 7 * MIB), view); /* its last page is still used */
     assert_int_equal(f.device.maps, maps);
-    stop(&f);
 }
 
 TEST(a_view_that_a_request_would_leave_a_page_of_does_not_serve)
 {
-    struct fixture f;
     uint64_t a[6];
     start(&f);
     punch(&f, 4 * MIB, 6, a);
@@ -135,12 +118,10 @@ TEST(a_view_that_a_request_would_leave_a_page_of_does_not_serve)
     uint64_t got = take(&f, 8 * MIB);
     assert_int_not_equal(got, view);
     assert_int_equal(f.device.used, 24 * MIB);
-    stop(&f);
 }
 
 TEST(a_view_whose_memory_is_taken_does_not_serve)
 {
-    struct fixture f;
     uint64_t a[4];
     start(&f);
     punch(&f, 4 * MIB, 4, a);
@@ -148,12 +129,10 @@ TEST(a_view_whose_memory_is_taken_does_not_serve)
     give(&f, view);
     assert_int_equal(take(&f, 512), a[0]);
     assert_int_not_equal(take(&f, 8 * MIB), view);
-    stop(&f);
 }
 
 TEST(only_missing_pages_are_created)
 {
-    struct fixture f;
     uint64_t a[3];
     start(&f);
     for (int i = 0; i < 3; i++)
@@ -161,41 +140,37 @@ TEST(only_missing_pages_are_created)
     give(&f, a[0]);
     take(&f, 10 * MIB);
     assert_int_equal(f.device.used, 18 * MIB);
-    stop(&f);
 }
 
 TEST(the_rest_of_a_page_stays_free_at_home)
 {
-    struct fixture f;
     uint64_t a[4];
     start(&f);
     punch(&f, 4 * MIB, 4, a);
     take(&f, 7 * MIB);
     assert_int_equal(take(&f, MIB), a[2] + 3 * MIB);
     assert_int_equal(f.device.used, 16 * MIB);
-    stop(&f);
 }
 
 /* An iteration whose requests overlap differently each time. */
-static void iterate(struct fixture *f, const uint64_t *sizes, size_t count)
+static void iterate(struct fixture *fixture, const uint64_t *sizes, size_t count)
 {
     uint64_t addrs[64];
     for (size_t i = 0; i < count; i++)
-        addrs[i] = take(f, sizes[i]);
+        addrs[i] = take(fixture, sizes[i]);
     for (size_t i = 1; i < count; i += 2)
-        give(f, addrs[i]);
+        give(fixture, addrs[i]);
     for (size_t i = 1; i + 2 < count; i += 4)
-        addrs[i] = take(f, sizes[i] + sizes[i + 2]);
+        addrs[i] = take(fixture, sizes[i] + sizes[i + 2]);
     for (size_t i = 0; i < count; i += 2)
-        give(f, addrs[i]);
+        give(fixture, addrs[i]);
     for (size_t i = 1; i + 2 < count; i += 4)
-        give(f, addrs[i]);
+        give(fixture, addrs[i]);
 }
 
 /* The round after which iterations over sizes drawn with *seed* make no more driver calls. */
 static int settles_after(uint64_t seed)
 {
-    struct fixture f;
     uint64_t sizes[40], before = 0;
     int last = 0;
     start(&f);
@@ -212,7 +187,7 @@ static int settles_after(uint64_t seed)
         before = calls;
     }
     assert_int_equal(f.device.stream_syncs, 0);
-    stop(&f);
+    fixture_stop(&f);
     return last;
 }
 
@@ -224,7 +199,6 @@ TEST(a_repeating_sequence_soon_calls_the_driver_no_more)
 
 TEST(emptying_the_cache_keeps_only_pages_in_use)
 {
-    struct fixture f;
     uint64_t a[6], released;
     start(&f);
     punch(&f, 4 * MIB, 6, a);
@@ -243,12 +217,10 @@ TEST(emptying_the_cache_keeps_only_pages_in_use)
     assert_int_equal(f.device.used, 12 * MIB);
     /* the original places are free again */
     assert_int_equal(take(&f, 4 * MIB), a[0]);
-    stop(&f);
 }
 
 TEST(memory_short_makes_other_streams_give_back)
 {
-    struct fixture f;
     fixture_start(&f, &compact_config, 32 * MIB);
     uint64_t a = take_on(&f, 20 * MIB, 1).addr;
     give(&f, a);
@@ -259,12 +231,10 @@ TEST(memory_short_makes_other_streams_give_back)
     refuse(&f, 6 * MIB, VS_ERR_DEVICE_OOM);
     assert_int_equal(stats_of(&f).num_ooms, 1);
     take(&f, 4 * MIB);
-    stop(&f);
 }
 
 TEST(streams_share_no_pages)
 {
-    struct fixture f;
     start(&f);
     uint64_t a = take_on(&f, 20 * MIB, 1).addr;
     give(&f, a);
@@ -272,7 +242,6 @@ TEST(streams_share_no_pages)
     assert_int_not_equal(handle_of(&f, b), handle_of(&f, a));
     assert_int_equal(f.device.used, 40 * MIB);
     assert_int_equal(take_on(&f, 20 * MIB, 1).addr, a);
-    stop(&f);
 }
 
 static const struct vs_pool_id pool_of_a_graph = {0, 1};
@@ -284,62 +253,59 @@ static bool no_stream(void *ctx, uint64_t stream)
     return false;
 }
 
-static void capture_begins(struct fixture *f, vs_pool_filter *filter)
+static void capture_begins(struct fixture *fixture, vs_pool_filter *filter)
 {
-    assert_int_equal(vs_allocator_pool_begin(f->allocator, pool_of_a_graph, filter, NULL), VS_OK);
+    assert_int_equal(vs_allocator_pool_begin(fixture->allocator, pool_of_a_graph, filter, NULL), VS_OK);
 }
 
-static void capture_ends(struct fixture *f)
+static void capture_ends(struct fixture *fixture)
 {
-    assert_int_equal(vs_allocator_pool_end(f->allocator, pool_of_a_graph), VS_OK);
+    assert_int_equal(vs_allocator_pool_end(fixture->allocator, pool_of_a_graph), VS_OK);
 }
 
 /* A view of every pair of HOLES separate pages, one at a time, each freed again. */
 enum { HOLES = 24, PAIRS = HOLES * (HOLES - 1) / 2 };
-static void make_pairs(struct fixture *f, uint64_t views[PAIRS])
+static void make_pairs(struct fixture *fixture, uint64_t views[PAIRS])
 {
     uint64_t a[2 * HOLES];
     size_t made = 0;
     for (size_t i = 0; i < 2 * HOLES; i++)
-        a[i] = take(f, VS_PAGE_BYTES);
+        a[i] = take(fixture, VS_PAGE_BYTES);
     for (size_t i = 0; i < HOLES; i++) {
         for (size_t k = i + 1; k < HOLES; k++) {
-            give_unchecked(f, a[2 * i]);
-            give_unchecked(f, a[2 * k]);
-            views[made] = take(f, 2 * VS_PAGE_BYTES);
-            give_unchecked(f, views[made++]);
-            a[2 * i] = take_unchecked(f, VS_PAGE_BYTES, 0);
-            a[2 * k] = take_unchecked(f, VS_PAGE_BYTES, 0);
+            give_unchecked(fixture, a[2 * i]);
+            give_unchecked(fixture, a[2 * k]);
+            views[made] = take(fixture, 2 * VS_PAGE_BYTES);
+            give_unchecked(fixture, views[made++]);
+            a[2 * i] = take_unchecked(fixture, VS_PAGE_BYTES, 0);
+            a[2 * k] = take_unchecked(fixture, VS_PAGE_BYTES, 0);
         }
     }
 }
 
-static size_t still_mapped(const struct fixture *f, const uint64_t views[PAIRS])
+static size_t still_mapped(const struct fixture *fixture, const uint64_t views[PAIRS])
 {
     uint64_t handle, offset;
     size_t count = 0;
     for (size_t i = 0; i < PAIRS; i++)
-        count += fake_memory_at(&f->device.memory, views[i], &handle, &offset);
+        count += fake_memory_at(&fixture->device.memory, views[i], &handle, &offset);
     return count;
 }
 
 TEST(dormant_views_are_bounded)
 {
-    struct fixture f;
     uint64_t views[PAIRS];
     start(&f);
     make_pairs(&f, views);
     assert_in_range(still_mapped(&f, views), 128, 256);
     assert_int_equal(f.device.memory.range_count, 1 + still_mapped(&f, views));
     assert_int_equal(f.device.used, 2 * HOLES * VS_PAGE_BYTES);
-    stop(&f);
 }
 
 /* A graph uses the addresses of its capture at every launch: views made for a captured stream would
  * have to stay as long as the pool does. */
 TEST(a_private_pool_grows_instead_of_making_views)
 {
-    struct fixture f;
     uint64_t a[4];
     start(&f);
     capture_begins(&f, NULL);
@@ -349,24 +315,20 @@ TEST(a_private_pool_grows_instead_of_making_views)
     assert_int_equal(f.device.memory.range_count, 1);
     assert_int_equal(f.device.used, created + 8 * MIB);
     capture_ends(&f);
-    stop(&f);
 }
 
 TEST(views_are_not_unmapped_during_a_capture)
 {
-    struct fixture f;
     uint64_t views[PAIRS];
     start(&f);
     capture_begins(&f, no_stream);
     make_pairs(&f, views);
     assert_int_equal(f.device.stream_syncs, 0); /* dropping it would need a wait */
     capture_ends(&f);
-    stop(&f);
 }
 
 TEST(an_exportable_block_is_in_an_allocation_of_the_device)
 {
-    struct fixture f;
     struct vs_allocation got;
     start(&f);
     take(&f, 4 * MIB);
@@ -391,12 +353,10 @@ TEST(an_exportable_block_is_in_an_allocation_of_the_device)
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 3 * MIB, 0, &got), VS_OK);
     assert_int_equal(f.device.segment_count, 1);
     assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
-    stop(&f);
 }
 
 TEST(a_view_waits_for_the_latest_free_among_its_pages)
 {
-    struct fixture f;
     uint64_t a[4];
     fixture_start(&f, &compact_sync_config, GIB);
     for (int i = 0; i < 4; i++)
@@ -408,12 +368,10 @@ TEST(a_view_waits_for_the_latest_free_among_its_pages)
     uint64_t syncs = f.device.syncs;
     take(&f, 8 * MIB);
     assert_int_equal(f.device.syncs, syncs + 1);
-    stop(&f);
 }
 
 TEST(a_view_of_safe_pages_does_not_wait)
 {
-    struct fixture f;
     uint64_t a[4];
     fixture_start(&f, &compact_sync_config, GIB);
     punch(&f, 4 * MIB, 4, a);
@@ -423,12 +381,10 @@ TEST(a_view_of_safe_pages_does_not_wait)
     give(&f, view);
     assert_int_equal(take(&f, 8 * MIB), view); /* freed without a synchronisation: not safe */
     assert_int_equal(f.device.syncs, syncs + 1);
-    stop(&f);
 }
 
 TEST(pages_return_when_the_device_does_not_synchronise)
 {
-    struct fixture f;
     uint64_t a[4];
     fixture_start(&f, &compact_sync_config, GIB);
     punch(&f, 4 * MIB, 4, a);
@@ -436,7 +392,6 @@ TEST(pages_return_when_the_device_does_not_synchronise)
     refuse(&f, 8 * MIB, VS_ERR_DEVICE);
     f.device.fail_sync = VS_OK;
     assert_int_equal(take(&f, 4 * MIB), a[0]);
-    stop(&f);
 }
 
 struct freeing {
@@ -454,7 +409,6 @@ static void free_it(void *arg)
 
 TEST(a_view_freed_while_the_cache_is_given_back_keeps_only_its_pages)
 {
-    struct fixture f;
     uint64_t a[8];
     fixture_start(&f, &compact_sync_config, 32 * MIB);
     punch(&f, 4 * MIB, 8, a);
@@ -465,12 +419,10 @@ TEST(a_view_freed_while_the_cache_is_given_back_keeps_only_its_pages)
     take(&f, 16 * MIB); /* 12 MiB of pages were free, 8 in the view */
     assert_int_equal(freeing.addr, 0);
     assert_true(f.device.used <= 32 * MIB);
-    stop(&f);
 }
 
 TEST(a_device_that_does_not_map_changes_nothing)
 {
-    struct fixture f;
     uint64_t a[4];
     start(&f);
     punch(&f, 4 * MIB, 4, a);
@@ -481,12 +433,10 @@ TEST(a_device_that_does_not_map_changes_nothing)
     uint64_t view = take(&f, 8 * MIB);
     assert_int_equal(f.device.used, 16 * MIB);
     give(&f, view);
-    stop(&f);
 }
 
 TEST(another_streams_use_of_a_view_keeps_its_pages)
 {
-    struct fixture f;
     uint64_t a[4];
     start(&f);
     punch(&f, 4 * MIB, 4, a);
@@ -497,7 +447,6 @@ TEST(another_streams_use_of_a_view_keeps_its_pages)
     assert_int_equal(f.device.used, 20 * MIB); /* new memory */
     fake_device_complete(&f.device, 3, 1);
     assert_int_equal(take(&f, 8 * MIB), view);
-    stop(&f);
 }
 
 struct seen {
@@ -522,7 +471,6 @@ static void look(void *ctx, const struct vs_segment_info *segment,
 
 TEST(a_snapshot_counts_each_page_once)
 {
-    struct fixture f;
     struct seen seen = {0};
     uint64_t a[6];
     start(&f);
@@ -535,12 +483,10 @@ TEST(a_snapshot_counts_each_page_once)
     assert_int_equal(seen.views, 1);
     assert_int_equal(seen.lent, 7 * MIB);
     assert_int_equal(seen.live, 12 * MIB + 7 * MIB);
-    stop(&f);
 }
 
 TEST(a_view_is_found_by_any_of_its_addresses)
 {
-    struct fixture f;
     struct vs_allocation found;
     uint64_t a[4];
     bool live;
@@ -553,10 +499,9 @@ TEST(a_view_is_found_by_any_of_its_addresses)
     assert_int_equal(vs_allocator_free(f.allocator, a[0]), VS_ERR_STATE); /* lent */
     give(&f, view);
     assert_int_equal(vs_allocator_free(f.allocator, view), VS_ERR_STATE);
-    stop(&f);
 }
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

@@ -147,5 +147,5 @@ TEST(threads_waiting_for_reuse_never_share_memory)
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

@@ -8,18 +8,17 @@ static const struct vs_allocator_config expandable = {.expandable_segments = tru
 static const struct vs_allocator_config expandable_after_sync = {
     .expandable_segments = true, .reuse = VS_REUSE_AFTER_SYNC};
 
-static void assert_event(const struct fixture *f, size_t i, enum vs_allocator_event_kind kind,
+static void assert_event(const struct fixture *fixture, size_t i, enum vs_allocator_event_kind kind,
                          uint64_t addr, uint64_t size)
 {
-    assert_true(i < f->event_count);
-    assert_int_equal(f->events[i].kind, kind);
-    assert_int_equal(f->events[i].addr, addr);
-    assert_int_equal(f->events[i].size, size);
+    assert_true(i < fixture->event_count);
+    assert_int_equal(fixture->events[i].kind, kind);
+    assert_int_equal(fixture->events[i].addr, addr);
+    assert_int_equal(fixture->events[i].size, size);
 }
 
 TEST(requests_tile_one_range_whatever_their_size)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 30 * MIB), b = take(&f, 5 * MIB), c = take(&f, 25 * MIB);
     assert_int_equal(a, FAKE_RANGE_BASE);
@@ -34,23 +33,19 @@ TEST(requests_tile_one_range_whatever_their_size)
     uint64_t small = take(&f, 1000);
     assert_int_equal(f.device.memory.range_count, 2);
     assert_event(&f, 5, VS_ALLOCATOR_SEGMENT_MAP, small, 2 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(splits_leave_every_rest_of_512_bytes)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 20 * MIB - 512);
     struct vs_allocation b = take_on(&f, 2 * MIB, 0);
     assert_int_equal(b.addr, a + 20 * MIB - 512); /* the rest of the first handle is used */
     assert_int_equal(reserved(&f), 40 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(a_range_counts_no_segments_and_no_inactive_splits)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 2 * MIB), b = take(&f, 3 * MIB);
     give(&f, a);
@@ -65,12 +60,10 @@ TEST(a_range_counts_no_segments_and_no_inactive_splits)
     s = stats_of(&f);
     assert_stat(s.reserved_bytes[VS_STAT_LARGE], 0, 20 * MIB, 20 * MIB, 20 * MIB);
     assert_int_equal(s.num_device_free, 1);
-    fixture_stop(&f);
 }
 
 TEST(only_whole_handles_inside_free_blocks_are_unmapped)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 30 * MIB), b = take(&f, 65 * MIB), c = take(&f, 5 * MIB);
     give(&f, b); /* 30..95: handles 40..80 are whole */
@@ -87,12 +80,10 @@ TEST(only_whole_handles_inside_free_blocks_are_unmapped)
     assert_event(&f, 0, VS_ALLOCATOR_SEGMENT_MAP, a + 40 * MIB, 20 * MIB);
     give(&f, c);
     give(&f, a);
-    fixture_stop(&f);
 }
 
 TEST(the_range_itself_goes_with_its_last_handle)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 30 * MIB), b = take(&f, 100);
     give(&f, a);
@@ -102,12 +93,10 @@ TEST(the_range_itself_goes_with_its_last_handle)
     assert_int_equal(empty(&f), 2 * MIB);
     assert_int_equal(f.device.memory.range_count, 0);
     assert_int_not_equal(take(&f, 100), b);
-    fixture_stop(&f);
 }
 
 TEST(a_gap_is_filled_before_the_end_grows)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 40 * MIB), b = take(&f, 20 * MIB), c = take(&f, 40 * MIB);
     uint64_t d = take(&f, 20 * MIB);
@@ -121,12 +110,10 @@ TEST(a_gap_is_filled_before_the_end_grows)
     assert_event(&f, 2, VS_ALLOCATOR_SEGMENT_MAP, a, 40 * MIB);
     assert_event(&f, 4, VS_ALLOCATOR_SEGMENT_MAP, c, 40 * MIB);
     (void)b;
-    fixture_stop(&f);
 }
 
 TEST(a_request_may_span_several_gaps_and_free_blocks)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 40 * MIB), b = take(&f, 30 * MIB), c = take(&f, 30 * MIB);
     uint64_t d = take(&f, 20 * MIB);
@@ -139,12 +126,10 @@ TEST(a_request_may_span_several_gaps_and_free_blocks)
     assert_event(&f, 0, VS_ALLOCATOR_SEGMENT_MAP, a, 40 * MIB);
     assert_event(&f, 1, VS_ALLOCATOR_ALLOC, a, 90 * MIB);
     (void)d;
-    fixture_stop(&f);
 }
 
 TEST(the_best_fit_counts_what_a_block_can_grow_to)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 12 * MIB), b = take(&f, 2 * MIB), c = take(&f, 20 * MIB);
     give(&f, a); /* 12 MiB, enclosed */
@@ -152,12 +137,10 @@ TEST(the_best_fit_counts_what_a_block_can_grow_to)
     assert_int_equal(reserved(&f), 40 * MIB); /* 6 MiB free at the end, which can grow */
     assert_int_equal(take(&f, 5 * MIB), a);   /* not the smaller one at the end */
     (void)c;
-    fixture_stop(&f);
 }
 
 TEST(streams_and_pools_have_ranges_of_their_own)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 2).addr;
     uint64_t c = take_on(&f, 512, 1).addr;
@@ -167,12 +150,10 @@ TEST(streams_and_pools_have_ranges_of_their_own)
     assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a);
     (void)b;
     (void)c;
-    fixture_stop(&f);
 }
 
 TEST(out_of_memory_unmaps_and_tries_again)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, 100 * MIB);
     uint64_t a = take_on(&f, 60 * MIB, 1).addr;
     give(&f, a);
@@ -182,12 +163,10 @@ TEST(out_of_memory_unmaps_and_tries_again)
     assert_int_equal(stats_of(&f).num_ooms, 1);
     give(&f, b);
     take(&f, 95 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(what_was_mapped_before_a_failure_stays_cached)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, 200 * MIB);
     uint64_t a = take(&f, 20 * MIB), b = take(&f, 20 * MIB), c = take(&f, 20 * MIB);
     uint64_t other = take_on(&f, 100 * MIB, 1).addr;
@@ -202,12 +181,10 @@ TEST(what_was_mapped_before_a_failure_stays_cached)
     f.device.fail_unmap = VS_OK;
     assert_int_equal(take(&f, 60 * MIB), a); /* one block now */
     (void)other;
-    fixture_stop(&f);
 }
 
 TEST(failures_of_the_device_change_nothing)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 30 * MIB);
     uint64_t used = f.device.used;
@@ -226,12 +203,10 @@ TEST(failures_of_the_device_change_nothing)
     assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
     f.device.fail_unmap = VS_OK;
     assert_int_equal(take(&f, 35 * MIB), a);
-    fixture_stop(&f);
 }
 
 TEST(a_pending_block_keeps_its_memory)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take_on(&f, 40 * MIB, 1).addr;
     assert_int_equal(vs_allocator_record_stream(f.allocator, a, 2), VS_OK);
@@ -240,21 +215,18 @@ TEST(a_pending_block_keeps_its_memory)
     assert_int_equal(b, a + 40 * MIB);
     fake_device_complete(&f.device, 2, 1);
     assert_int_equal(empty(&f), 40 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(the_memory_fraction_limits_what_is_mapped)
 {
     struct vs_allocator_config c = expandable;
     c.memory_fraction = 0.5;
-    struct fixture f;
     fixture_start(&f, &c, 100 * MIB);
     take(&f, 20 * MIB);
     uint64_t asked = f.device.creates;
     refuse(&f, 40 * MIB, VS_ERR_DEVICE_OOM);
     assert_int_equal(f.device.creates, asked);
     take(&f, 20 * MIB);
-    fixture_stop(&f);
 }
 
 struct runs {
@@ -280,7 +252,6 @@ static void collect(void *ctx, const struct vs_segment_info *segment,
 
 TEST(a_snapshot_shows_each_mapped_run)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 30 * MIB), b = take(&f, 70 * MIB), c = take(&f, 20 * MIB);
     give(&f, b);
@@ -294,12 +265,10 @@ TEST(a_snapshot_shows_each_mapped_run)
     assert_int_equal(r.runs[1].addr, c);
     assert_int_equal(r.runs[1].size, 20 * MIB);
     assert_int_equal(r.blocks, 3);
-    fixture_stop(&f);
 }
 
 TEST(addresses_without_memory_are_not_found)
 {
-    struct fixture f;
     fixture_start(&f, &expandable, GIB);
     uint64_t a = take(&f, 30 * MIB);
     struct vs_allocation at;
@@ -311,12 +280,10 @@ TEST(addresses_without_memory_are_not_found)
     assert_false(live);
     assert_int_equal(vs_allocator_find(f.allocator, a + 41 * MIB, &at, &live), VS_ERR_FOREIGN);
     assert_int_equal(vs_allocator_free(f.allocator, a + 41 * MIB), VS_ERR_STATE);
-    fixture_stop(&f);
 }
 
 TEST(unmapping_waits_for_a_synchronisation_that_began_after_the_free)
 {
-    struct fixture f;
     fixture_start(&f, &expandable_after_sync, GIB);
     uint64_t a = take(&f, 40 * MIB);
     give(&f, a);
@@ -336,19 +303,17 @@ TEST(unmapping_waits_for_a_synchronisation_that_began_after_the_free)
     assert_int_equal(released, 0);
     assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
     f.device.fail_sync = VS_OK;
-    fixture_stop(&f);
 }
 
 static void free_again(void *arg)
 {
-    struct fixture *f = arg;
-    f->device.on_sync = NULL;
-    assert_int_equal(vs_allocator_free(f->allocator, f->events[1].addr), VS_OK);
+    struct fixture *fixture = arg;
+    fixture->device.on_sync = NULL;
+    assert_int_equal(vs_allocator_free(fixture->allocator, fixture->events[1].addr), VS_OK);
 }
 
 TEST(a_block_freed_during_the_synchronisation_stays_mapped)
 {
-    struct fixture f;
     fixture_start(&f, &expandable_after_sync, GIB);
     uint64_t late = take(&f, 40 * MIB), wall = take(&f, 20 * MIB), early = take(&f, 40 * MIB);
     assert_int_equal(f.events[1].addr, late);
@@ -358,18 +323,16 @@ TEST(a_block_freed_during_the_synchronisation_stays_mapped)
     assert_int_equal(empty(&f), 40 * MIB);
     assert_int_equal(reserved(&f), 60 * MIB); /* the separating block, and memory freed too late */
     give(&f, wall);
-    fixture_stop(&f);
 }
 
 static void abandon_in_sync(void *arg)
 {
-    struct fixture *f = arg;
-    vs_allocator_abandon(f->allocator);
+    struct fixture *fixture = arg;
+    vs_allocator_abandon(fixture->allocator);
 }
 
 TEST(an_allocator_abandoned_during_the_synchronisation_releases_nothing)
 {
-    struct fixture f;
     fixture_start(&f, &expandable_after_sync, GIB);
     give(&f, take(&f, 40 * MIB));
     f.device.on_sync = abandon_in_sync;
@@ -386,7 +349,6 @@ TEST(the_address_space_of_a_range_can_be_limited)
 {
     struct vs_allocator_config c = expandable;
     c.expandable_reserve_fraction = 0.05;
-    struct fixture f;
     fixture_start(&f, &c, GIB);
     uint64_t a = take(&f, 50 * MIB);
     assert_int_equal(f.device.memory.ranges[0].bytes, 60 * MIB);
@@ -424,7 +386,6 @@ TEST(random_use_keeps_every_invariant)
 {
     const struct vs_allocator_config *configs[] = {&expandable, &expandable_after_sync};
     for (size_t c = 0; c < 2; c++) {
-        struct fixture f;
         fixture_start(&f, configs[c], 300 * MIB);
         uint64_t live[40], count = 0, random = 12345 + c;
         for (int step = 0; step < 4000; step++) {
@@ -457,5 +418,5 @@ TEST(random_use_keeps_every_invariant)
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

@@ -4,24 +4,23 @@
  * their segment is in use, and then released at once. */
 #include "allocator_test.h"
 
-static void keep(struct fixture *f, uint64_t addr, unsigned marks)
+static void keep(struct fixture *fixture, uint64_t addr, unsigned marks)
 {
-    assert_int_equal(vs_allocator_keep(f->allocator, addr, marks, 0), VS_OK);
-    assert_int_equal(vs_allocator_check(f->allocator), VS_OK);
+    assert_int_equal(vs_allocator_keep(fixture->allocator, addr, marks, 0), VS_OK);
+    assert_int_equal(vs_allocator_check(fixture->allocator), VS_OK);
 }
 
-static struct vs_allocation found(struct fixture *f, uint64_t addr, bool live)
+static struct vs_allocation found(struct fixture *fixture, uint64_t addr, bool live)
 {
     struct vs_allocation out;
     bool is;
-    assert_int_equal(vs_allocator_find(f->allocator, addr, &out, &is), VS_OK);
+    assert_int_equal(vs_allocator_find(fixture->allocator, addr, &out, &is), VS_OK);
     assert_int_equal(is, live);
     return out;
 }
 
 TEST(one_that_has_its_segment_alone_goes_back_when_it_is_freed)
 {
-    struct fixture f;
     struct vs_allocation got;
     fixture_start(&f, &after_sync_config, GIB);
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 3 * MIB, 0, &got), VS_OK);
@@ -32,12 +31,10 @@ TEST(one_that_has_its_segment_alone_goes_back_when_it_is_freed)
     assert_int_equal(stats_of(&f).reserved_bytes[VS_STAT_ALL].current, 0);
     assert_int_equal(f.events[f.event_count - 1].kind, VS_ALLOCATOR_SEGMENT_FREE);
     assert_int_equal(vs_allocator_free(f.allocator, got.addr), VS_ERR_FOREIGN);
-    fixture_stop(&f);
 }
 
 TEST(one_among_others_is_not_reused_and_goes_with_the_last_of_them)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB), c = take(&f, 2 * MIB);
     keep(&f, b, VS_KEEP_REGISTERED);
@@ -55,12 +52,10 @@ TEST(one_among_others_is_not_reused_and_goes_with_the_last_of_them)
     empty(&f);
     assert_int_equal(f.device.segment_count, 1);
     assert_true(f.device.segments[0].addr != a);
-    fixture_stop(&f);
 }
 
 TEST(its_bytes_do_not_count_as_cached)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB);
     keep(&f, a, VS_KEEP_EXPORTED);
@@ -69,12 +64,10 @@ TEST(its_bytes_do_not_count_as_cached)
     assert_int_equal(vs_allocator_cached_bytes(f.allocator), before);
     give(&f, b);
     assert_int_equal(empty(&f), 20 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(marks_are_set_and_cleared_and_die_with_the_block)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB);
     keep(&f, a, VS_KEEP_REGISTERED | VS_KEEP_SYNC_MEMOPS);
@@ -87,12 +80,10 @@ TEST(marks_are_set_and_cleared_and_die_with_the_block)
     give(&f, a);
     assert_int_equal(found(&f, a, false).marks, 0);
     assert_int_equal(vs_allocator_keep(f.allocator, a, 1, 0), VS_ERR_STATE);
-    fixture_stop(&f);
 }
 
 TEST(uses_of_other_streams_are_waited_for_as_well)
 {
-    struct fixture f;
     struct vs_allocation got;
     fixture_start(&f, &pytorch_config, GIB);
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 2 * MIB, 0, &got), VS_OK);
@@ -106,12 +97,10 @@ TEST(uses_of_other_streams_are_waited_for_as_well)
     fake_device_complete(&f.device, 5, 1);
     fake_device_complete(&f.device, 6, 1);
     assert_int_equal(empty(&f), 2 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(what_the_device_refuses_stays_away_and_goes_later)
 {
-    struct fixture f;
     struct vs_allocation got;
     fixture_start(&f, &after_sync_config, GIB);
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 2 * MIB, 0, &got), VS_OK);
@@ -124,12 +113,10 @@ TEST(what_the_device_refuses_stays_away_and_goes_later)
     assert_true(other.addr != got.addr);
     f.device.fail_free = VS_OK;
     assert_int_equal(empty(&f), 2 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(memory_short_of_everything_else_brings_it_back)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, 64 * MIB);
     uint64_t a = take(&f, 20 * MIB), b = take(&f, 20 * MIB);
     keep(&f, a, VS_KEEP_EXPORTED);
@@ -138,14 +125,12 @@ TEST(memory_short_of_everything_else_brings_it_back)
     f.device.fail_free = VS_OK;
     take(&f, 40 * MIB);
     give(&f, b);
-    fixture_stop(&f);
 }
 
 TEST(mapped_memory_stays_away_for_good)
 {
     static const struct vs_allocator_config compact = {.policy = VS_POLICY_COMPACT,
                                                        .reuse = VS_REUSE_AFTER_SYNC};
-    struct fixture f;
     uint64_t a[6];
     fixture_start(&f, &compact, GIB);
     for (int i = 0; i < 6; i++)
@@ -162,12 +147,10 @@ TEST(mapped_memory_stays_away_for_good)
     uint64_t used = f.device.used;
     take(&f, 12 * MIB); /* only new memory */
     assert_int_equal(f.device.used, used + 12 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(an_abandoned_allocator_forgets_them)
 {
-    struct fixture f;
     fixture_start(&f, &after_sync_config, GIB);
     uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB);
     keep(&f, a, VS_KEEP_EXPORTED);
@@ -177,10 +160,9 @@ TEST(an_abandoned_allocator_forgets_them)
     assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
     assert_int_equal(empty(&f), 0);
     f.device.segment_count = 0; /* destroyed with its context */
-    fixture_stop(&f);
 }
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

@@ -20,23 +20,23 @@ static const struct vs_allocator_config compact_config = {.policy = VS_POLICY_CO
 
 static uint64_t addrs[MANY];
 
-static unsigned steps_at(struct fixture *f, uint64_t addr, const struct vs_block **block)
+static unsigned steps_at(struct fixture *fixture, uint64_t addr, const struct vs_block **block)
 {
     unsigned steps;
-    const struct vs_segment *segment = vs_segment_find_locked(f->allocator, addr);
+    const struct vs_segment *segment = vs_segment_find_locked(fixture->allocator, addr);
     assert_non_null(segment);
     *block = vs_segment_block_at_counted(segment, addr, &steps);
     return steps;
 }
 
 /* Every block of the list is found quickly, for any address inside it. */
-static void assert_near(struct fixture *f, size_t count, uint64_t bytes, unsigned most)
+static void assert_near(struct fixture *fixture, size_t count, uint64_t bytes, unsigned most)
 {
     const struct vs_block *block;
     for (size_t i = 0; i < count; i++) {
-        assert_in_range(steps_at(f, addrs[i], &block), 1, most);
+        assert_in_range(steps_at(fixture, addrs[i], &block), 1, most);
         assert_true(addrs[i] - block->addr < block->size);
-        assert_in_range(steps_at(f, addrs[i] + bytes - 1, &block), 1, most);
+        assert_in_range(steps_at(fixture, addrs[i] + bytes - 1, &block), 1, most);
         assert_true(addrs[i] + bytes - 1 - block->addr < block->size);
     }
 }
@@ -46,7 +46,6 @@ static void assert_near(struct fixture *f, size_t count, uint64_t bytes, unsigne
 static void look_up_among_many(const struct vs_allocator_config *config, size_t count,
                                uint64_t bytes, unsigned most)
 {
-    struct fixture f;
     struct vs_allocation got;
     fixture_start(&f, config, 512 * GIB);
     for (size_t i = 0; i < count; i++) {
@@ -95,7 +94,6 @@ TEST(among_many_blocks_of_a_large_segment)
     enum { COUNT = 50000 };
     static struct vs_block_layout layout[COUNT];
     const uint64_t base = FAKE_BASE, bytes = 2 * MIB - 512;
-    struct fixture f;
     fixture_start(&f, &pytorch_config, 512 * GIB);
     for (size_t i = 0; i < COUNT; i++) {
         layout[i] = (struct vs_block_layout){.size = bytes, .requested = bytes, .live = true};
@@ -110,7 +108,6 @@ TEST(among_many_blocks_of_a_large_segment)
     assert_near(&f, COUNT, bytes, STEPS_LARGE);
     assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
     vs_allocator_abandon(f.allocator); /* the device does not have this segment */
-    fixture_stop(&f);
 }
 
 /* Thousands of pages without a start: the bitmap's summary skips them. */
@@ -119,7 +116,6 @@ TEST(inside_a_block_of_many_gigabytes)
     static const struct vs_allocator_config *configs[] = {&pytorch_config, &expandable_config,
                                                           &compact_config};
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
-        struct fixture f;
         const struct vs_block *block;
         fixture_start(&f, configs[i], 512 * GIB);
         uint64_t before = take(&f, 3 * MIB), huge = take(&f, 200 * GIB), after = take(&f, 3 * MIB);
@@ -148,19 +144,19 @@ static uint64_t draw(uint64_t *random, uint64_t below)
     return (*random >> 33) % below;
 }
 
-static void assert_found(struct fixture *f, const struct vs_allocation *want)
+static void assert_found(struct fixture *fixture, const struct vs_allocation *want)
 {
     uint64_t offsets[] = {0, want->requested / 2, want->size - 1};
     for (size_t i = 0; i < 3; i++) {
         struct vs_allocation found;
         bool live;
-        assert_int_equal(vs_allocator_find(f->allocator, want->addr + offsets[i], &found, &live),
+        assert_int_equal(vs_allocator_find(fixture->allocator, want->addr + offsets[i], &found, &live),
                          VS_OK);
         assert_true(live);
         assert_int_equal(found.addr, want->addr);
         assert_int_equal(found.serial, want->serial);
         if (offsets[i])
-            assert_int_equal(vs_allocator_free(f->allocator, want->addr + offsets[i]),
+            assert_int_equal(vs_allocator_free(fixture->allocator, want->addr + offsets[i]),
                              VS_ERR_ARG);
     }
 }
@@ -168,7 +164,6 @@ static void assert_found(struct fixture *f, const struct vs_allocation *want)
 static void use_at_random(const struct vs_allocator_config *config, uint64_t seed)
 {
     static struct vs_allocation held[SLOTS];
-    struct fixture f;
     uint64_t events = 0;
     memset(held, 0, sizeof held);
     fixture_start(&f, config, 2 * GIB);
@@ -211,5 +206,5 @@ TEST(interior_pointers_are_found_after_any_splits_and_merges)
 
 int main(void)
 {
-    return vs_run_tests_around("look_up", NULL, NULL, NULL, NULL);
+    return vs_run_tests_around("look_up", NULL, NULL, NULL, stop_fixture);
 }

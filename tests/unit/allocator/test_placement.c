@@ -195,5 +195,5 @@ TEST(the_free_index_gives_the_oldest_segment_when_it_shall)
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }

@@ -13,7 +13,6 @@ static bool only_stream(void *ctx, uint64_t stream)
 
 TEST(a_pool_and_the_others_share_no_segment)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t outside = take(&f, 2 * MIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
@@ -26,12 +25,10 @@ TEST(a_pool_and_the_others_share_no_segment)
     assert_int_equal(take(&f, 2 * MIB), inside);
     ok(vs_allocator_pool_end(f.allocator, one));
     (void)small;
-    fixture_stop(&f);
 }
 
 TEST(the_pool_begun_last_whose_filter_accepts_the_stream_is_used)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t three = 3;
     ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
@@ -44,12 +41,10 @@ TEST(the_pool_begun_last_whose_filter_accepts_the_stream_is_used)
     take_on(&f, 2 * MIB, 3);
     assert_int_equal(reserved(&f), 60 * MIB);
     ok(vs_allocator_pool_end(f.allocator, one));
-    fixture_stop(&f);
 }
 
 TEST(users_are_counted)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t users;
     fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
@@ -71,12 +66,10 @@ TEST(users_are_counted)
     empty(&f); /* and it is removed */
     fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
     ok(vs_allocator_pool_retain(f.allocator, one, NULL));
-    fixture_stop(&f);
 }
 
 TEST(memory_of_a_pool_goes_only_when_nobody_uses_the_pool)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
     uint64_t a = take(&f, 30 * MIB), b = take(&f, 40 * MIB), c = take(&f, 512);
@@ -96,12 +89,10 @@ TEST(memory_of_a_pool_goes_only_when_nobody_uses_the_pool)
     ok(vs_allocator_pool_empty(f.allocator, one, &released));
     assert_int_equal(released, 40 * MIB);
     fails(vs_allocator_pool_empty(f.allocator, one, &released), VS_ERR_NOT_FOUND);
-    fixture_stop(&f);
 }
 
 TEST(a_retry_takes_what_freeable_pools_hold)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, 100 * MIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
     give(&f, take(&f, 60 * MIB));
@@ -109,12 +100,10 @@ TEST(a_retry_takes_what_freeable_pools_hold)
     refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
     ok(vs_allocator_pool_release(f.allocator, one));
     take(&f, 80 * MIB);
-    fixture_stop(&f);
 }
 
 TEST(emptying_one_pool_waits_for_its_events_only)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t outside = take_on(&f, 30 * MIB, 1).addr;
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
@@ -131,12 +120,10 @@ TEST(emptying_one_pool_waits_for_its_events_only)
     assert_int_equal(f.device.event_waits, 1);
     assert_int_equal(stats_of(&f).num_sync_all_streams, 1);
     assert_int_equal(stats_of(&f).active[VS_STAT_ALL].current, 1);
-    fixture_stop(&f);
 }
 
 TEST(a_pool_can_serve_others_when_the_device_is_full)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, 100 * MIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
     uint64_t a = take(&f, 60 * MIB);
@@ -153,12 +140,10 @@ TEST(a_pool_can_serve_others_when_the_device_is_full)
     refuse(&f, 70 * MIB, VS_ERR_DEVICE_OOM);
     fails(vs_allocator_pool_set(f.allocator, one, 8), VS_ERR_ARG);
     fails(vs_allocator_pool_set(f.allocator, two, 0), VS_ERR_NOT_FOUND);
-    fixture_stop(&f);
 }
 
 TEST(blocks_of_a_no_split_pool_are_handed_out_whole)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
     ok(vs_allocator_pool_set(f.allocator, one, VS_POOL_NO_SPLIT));
@@ -166,7 +151,6 @@ TEST(blocks_of_a_no_split_pool_are_handed_out_whole)
     assert_int_equal(take_on(&f, 2 * MIB, 0).size, 20 * MIB);
     assert_stat(stats_of(&f).inactive_split[VS_STAT_ALL], 0, 0, 0, 0);
     ok(vs_allocator_pool_end(f.allocator, one));
-    fixture_stop(&f);
 }
 
 struct source {
@@ -200,7 +184,6 @@ TEST(a_pool_may_have_a_source_of_its_own)
     for (size_t i = 0; i < 2; i++) {
         struct source source = {.next = UINT64_C(0x100000000000)};
         struct vs_pool_source ops = {source_alloc, source_free, &source};
-        struct fixture f;
         fixture_start(&f, configs[i], GIB);
         ok(vs_allocator_pool_retain(f.allocator, one, &ops));
         fails(vs_allocator_pool_retain(f.allocator, one, &ops), VS_ERR_ARG);
@@ -224,16 +207,13 @@ TEST(a_pool_may_have_a_source_of_its_own)
         fake_device_free(&f.device);
     }
     struct vs_pool_source incomplete = {.segment_alloc = source_alloc};
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     fails(vs_allocator_pool_retain(f.allocator, one, &incomplete), VS_ERR_ARG);
-    fixture_stop(&f);
 }
 
 TEST(a_pool_has_expandable_segments_of_its_own)
 {
     const struct vs_allocator_config expandable = {.expandable_segments = true};
-    struct fixture f;
     fixture_start(&f, &expandable, 200 * MIB);
     uint64_t outside = take(&f, 30 * MIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
@@ -252,7 +232,6 @@ TEST(a_pool_has_expandable_segments_of_its_own)
     uint64_t users;
     fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
     (void)outside;
-    fixture_stop(&f);
 }
 
 static void collect_ids(void *ctx, const struct vs_segment_info *segment,
@@ -265,7 +244,6 @@ static void collect_ids(void *ctx, const struct vs_segment_info *segment,
 
 TEST(a_snapshot_names_the_pool_of_each_segment)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     take(&f, 2 * MIB);
     ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
@@ -277,7 +255,6 @@ TEST(a_snapshot_names_the_pool_of_each_segment)
     assert_int_equal(ids[0].first, 0);
     assert_int_equal(ids[1].first, 7);
     assert_int_equal(ids[1].second, 0);
-    fixture_stop(&f);
 }
 
 TEST(reserved_bytes_are_counted_for_each_pool)
@@ -285,7 +262,6 @@ TEST(reserved_bytes_are_counted_for_each_pool)
     const struct vs_allocator_config expandable = {.expandable_segments = true};
     const struct vs_allocator_config *configs[] = {&pytorch_config, &expandable};
     for (size_t i = 0; i < 2; i++) {
-        struct fixture f;
         fixture_start(&f, configs[i], GIB);
         struct vs_stat s[VS_STAT_POOLS];
         fails(vs_allocator_pool_reserved(f.allocator, one, s), VS_ERR_NOT_FOUND);
@@ -312,7 +288,6 @@ TEST(reserved_bytes_are_counted_for_each_pool)
 
 TEST(an_abandoned_allocator_has_no_pools)
 {
-    struct fixture f;
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
     take(&f, 2 * MIB);
@@ -339,17 +314,17 @@ static uint64_t random_next(uint64_t *random)
     return *random >> 33;
 }
 
-static void random_pool_step(struct fixture *f, uint64_t r)
+static void random_pool_step(struct fixture *fixture, uint64_t r)
 {
     struct vs_pool_id id = {1, r % 3};
     enum vs_err err;
     switch (r / 3 % 6) {
-    case 0: err = vs_allocator_pool_retain(f->allocator, id, NULL); break;
-    case 1: err = vs_allocator_pool_begin(f->allocator, id, r / 64 % 2 ? odd : NULL, NULL); break;
-    case 2: err = vs_allocator_pool_end(f->allocator, id); break;
-    case 3: err = vs_allocator_pool_release(f->allocator, id); break;
-    case 4: err = vs_allocator_pool_empty(f->allocator, id, NULL); break;
-    default: err = vs_allocator_pool_set(f->allocator, id, (unsigned)(r / 64 % 4)); break;
+    case 0: err = vs_allocator_pool_retain(fixture->allocator, id, NULL); break;
+    case 1: err = vs_allocator_pool_begin(fixture->allocator, id, r / 64 % 2 ? odd : NULL, NULL); break;
+    case 2: err = vs_allocator_pool_end(fixture->allocator, id); break;
+    case 3: err = vs_allocator_pool_release(fixture->allocator, id); break;
+    case 4: err = vs_allocator_pool_empty(fixture->allocator, id, NULL); break;
+    default: err = vs_allocator_pool_set(fixture->allocator, id, (unsigned)(r / 64 % 4)); break;
     }
     assert_true(err == VS_OK || err == VS_ERR_STATE || err == VS_ERR_NOT_FOUND);
 }
@@ -361,7 +336,6 @@ TEST(random_use_keeps_every_invariant)
             .expandable_segments = seed % 2,
             .reuse = seed / 2 ? VS_REUSE_AFTER_SYNC : VS_REUSE_STREAM_ORDERED,
         };
-        struct fixture f;
         fixture_start(&f, &c, 300 * MIB);
         uint64_t live[40], count = 0, random = 99 + seed;
         for (int step = 0; step < 4000; step++) {
@@ -442,7 +416,6 @@ TEST(pools_begin_and_end_while_others_allocate)
 {
     for (int expandable = 0; expandable < 2; expandable++) {
         struct vs_allocator_config c = {.expandable_segments = expandable};
-        struct fixture f;
         fixture_start(&f, &c, GIB);
         ok(vs_allocator_add_free_callback(f.allocator, nothing_to_free, NULL));
         struct worker workers[WORKERS];
@@ -478,5 +451,5 @@ TEST(pools_begin_and_end_while_others_allocate)
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
 }
