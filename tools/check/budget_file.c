@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. toml_tree.h reads the syntax and keeps the line of every value; here the tree is
+ * Toml_tree.h reads the syntax and keeps the line of every value; here the tree is
  * walked once, and every key is either known or an error with its line. */
 #include "tools/check/budget_file.h"
 

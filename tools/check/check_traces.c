@@ -299,20 +299,6 @@ static void update_baseline(struct check_work *work)
     raise_code(work, code);
 }
 
-static void free_work(struct check_work *work)
-{
-    for (size_t i = 0; i < work->verdict_count; i++)
-        vs_budget_verdict_free(&work->verdicts[i]);
-    for (size_t i = 0; i < work->count; i++)
-        vs_measured_free(&work->runs[i]);
-    vs_baseline_free(work->baseline);
-    vs_arena_free_all(&work->memory);
-    free(work->runs);
-    free(work->sorted);
-    free(work->verdicts);
-    free(work->problems);
-}
-
 /* An accepted run is not compared with the one that it replaces; limits still hold. */
 static void compare_and_update(struct check_work *work)
 {
@@ -360,6 +346,15 @@ int vs_check_traces(struct vs_check_command *command, char *const *paths, size_t
         .problem_count = work.problem_count, .version = VS_VERSION,
         .baseline = command->budget.baseline, .tolerance = command->budget.tolerance};
     int code = vs_check_write(command, &result, work.code);
-    free_work(&work);
+    for (size_t i = 0; i < work.verdict_count; i++)
+        vs_budget_verdict_free(&work.verdicts[i]);
+    for (size_t i = 0; i < work.count; i++)
+        vs_measured_free(&work.runs[i]);
+    vs_baseline_free(work.baseline);
+    vs_arena_free_all(&work.memory);
+    free(work.runs);
+    free(work.sorted);
+    free(work.verdicts);
+    free(work.problems);
     return code;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Each trace is diagnosed alone, without trying remedies; then all are replayed side
+ * Each trace is diagnosed alone, without trying remedies; then all are replayed side
  * by side up to the first failure. */
 #include "tools/common/oom_processes.h"
 

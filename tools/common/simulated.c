@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The driver is loaded into this process, but not initialised. */
+ * The driver is loaded into this process, but not initialised. */
 #include "tools/common/simulated.h"
 
 #include <dlfcn.h>

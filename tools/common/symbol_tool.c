@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Progress is printed only on terminals, and only for work that takes more than a
+ * Progress is printed only on terminals, and only for work that takes more than a
  * second: one line on standard error, redrawn in place and cleared at the end. */
 #include "tools/common/symbol_tool.h"
 

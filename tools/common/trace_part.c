@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Signals are held back only while checkpoints are made: an unfinished file is then
+ * Signals are held back only while checkpoints are made: an unfinished file is then
  * removed before the signal ends the process. */
 #define _GNU_SOURCE
 #include "tools/common/trace_part.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The hidden file is that of base/vs_output_file.h, as for a rewritten trace: a
+ * The hidden file is that of base/vs_output_file.h, as for a rewritten trace: a
  * file that a killed process left is removed by the next one, an interrupt removes it. */
 #define _GNU_SOURCE
 #include "tools/common/whole_file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header: the names and sizes come from the simulated driver. */
+ * The names and sizes come from the simulated driver. */
 #include <stdlib.h>
 #include <string.h>
 

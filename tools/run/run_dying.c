@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The kernel marks a process as killed before kill() returns: a fatal signal is
+ * The kernel marks a process as killed before kill() returns: a fatal signal is
  * pending, then the process is exiting, and it frees its memory before its locks. A pidfd becomes
  * readable when it has ended, so no time has to be guessed. */
 #define _GNU_SOURCE

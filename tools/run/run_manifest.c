@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Every user who has its name may append to it; the name cannot be guessed, and
+ * Every user who has its name may append to it; the name cannot be guessed, and
  * nobody can list its folder: only processes that inherited the name have it. The folder is locked
  * while its command runs; that of a killed command is removed by the next one. */
 #define _GNU_SOURCE

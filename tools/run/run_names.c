@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A file is an older trace when it was last written before the run began and is not
+ * A file is an older trace when it was last written before the run began and is not
  * one of the run's own names (a file server's clock may differ from ours). */
 #define _GNU_SOURCE
 #include "tools/run/run_names.h"
@@ -30,24 +30,19 @@ bool vs_run_names_replaced(const char *pattern)
            (vs_run_output_has(pattern, 'r') || !vs_output_is_ranked());
 }
 
-static bool is_listed(const char *manifest, const char *trace)
+static bool is_of_this_run(const struct vs_run_names *names, const char *trace)
 {
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->taken[i], trace) == 0)
+            return true;
     char line[PATH_MAX + 2];
-    FILE *file = fopen(manifest, "r");
+    FILE *file = fopen(names->manifest, "r");
     bool found = false;
     while (file && !found && vs_run_manifest_line(file, line, sizeof line))
         found = strcmp(line, trace) == 0;
     if (file)
         fclose(file);
     return found;
-}
-
-static bool is_of_this_run(const struct vs_run_names *names, const char *trace)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (strcmp(names->taken[i], trace) == 0)
-            return true;
-    return is_listed(names->manifest, trace);
 }
 
 /* 0 when it cannot be read. */

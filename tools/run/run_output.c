@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. FILE.live, the live window of a killed program, moves along: it holds the last
+ * FILE.live, the live window of a killed program, moves along: it holds the last
  * part of its trace. */
 #include "tools/run/run_output.h"
 

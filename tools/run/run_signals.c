@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The terminal sends ^C, ^\\ and ^Z to the whole group, the program included; a
+ * The terminal sends ^C, ^\\ and ^Z to the whole group, the program included; a
  * signal from another process reaches this command alone and is forwarded. A stop signal is
  * forwarded and then applied to this command too, so that its parent sees it stopped. */
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A line of the manifest is the path of a trace, "!" for a process that could not
+ * A line of the manifest is the path of a trace, "!" for a process that could not
  * record, "-" for one that loaded the CUDA driver but allocated nothing, "?PID PROGRAM" for a
  * process that started a program without our LD_PRELOAD, or "+" from a nested `vramscope run`. */
 #include "tools/run/run_summary.h"

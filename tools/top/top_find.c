@@ -121,19 +121,6 @@ static bool descends_from(uint64_t pid, uint64_t ancestor)
     return false;
 }
 
-static void look_at_descendants(uint64_t pid, struct vs_top_finds *out)
-{
-    DIR *proc = opendir("/proc");
-    struct dirent *entry;
-    while (proc && (entry = readdir(proc))) {
-        uint64_t other = strtoull(entry->d_name, NULL, 10);
-        if (other && other != pid && descends_from(other, pid))
-            look_at(other, out);
-    }
-    if (proc)
-        closedir(proc);
-}
-
 enum vs_err vs_top_find_pid(uint64_t pid, struct vs_top_finds *out, char *why)
 {
     char name[64];
@@ -145,8 +132,17 @@ enum vs_err vs_top_find_pid(uint64_t pid, struct vs_top_finds *out, char *why)
     }
     bool readable = look_at(pid, out);
     int denied = readable ? 0 : errno;
-    if (out->count == before)
-        look_at_descendants(pid, out);
+    if (out->count == before) {
+        DIR *proc = opendir("/proc");
+        struct dirent *entry;
+        while (proc && (entry = readdir(proc))) {
+            uint64_t other = strtoull(entry->d_name, NULL, 10);
+            if (other && other != pid && descends_from(other, pid))
+                look_at(other, out);
+        }
+        if (proc)
+            closedir(proc);
+    }
     if (out->count > before)
         return VS_OK;
     if (denied == EACCES || denied == EPERM) {

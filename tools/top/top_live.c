@@ -56,13 +56,6 @@ static bool wait_for(struct vs_top_sources *sources, uint64_t due_ns, bool *name
     return key != VS_KEY_QUIT && !vs_terminal_interrupted();
 }
 
-static enum vs_err update(struct vs_top_sources *sources, bool *behind)
-{
-    vs_top_sources_search(sources);
-    sources->model.note = *sources->why ? sources->why : nothing;
-    return vs_top_sources_read(sources, vs_clock_ns() + READ_MS * MS, false, false, behind);
-}
-
 static enum vs_err loop(struct vs_top_sources *sources)
 {
     struct vs_top_model *model = &sources->model;
@@ -73,7 +66,9 @@ static enum vs_err loop(struct vs_top_sources *sources)
         bool now = vs_clock_ns() >= due && !model->paused;
         if (now) {
             due = vs_clock_ns() + interval;
-            err = update(sources, &behind);
+            vs_top_sources_search(sources);
+            sources->model.note = *sources->why ? sources->why : nothing;
+            err = vs_top_sources_read(sources, vs_clock_ns() + READ_MS * MS, false, false, &behind);
         } else if (names && !model->paused) { /* others may be looked up now */
             err = vs_top_sources_read(sources, 0, false, false, &behind);
         }

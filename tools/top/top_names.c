@@ -195,17 +195,6 @@ bool vs_top_names_read(struct vs_top_names *names, struct vs_watch_view *view)
 
 /* --- the view --- */
 
-static enum vs_err look_up_here(struct vs_watch *watch, const struct vs_watch_site *site,
-                                struct vs_top_name *item)
-{
-    char name[VS_WATCH_NAME_MAX], chain[VS_WATCH_CHAIN_MAX];
-    item->asked = true;
-    enum vs_err err = vs_watch_name(watch, site, name, chain);
-    if (!err)
-        set_name(item, name, chain);
-    return err;
-}
-
 static enum vs_err name_site(struct vs_top_names *names, struct vs_watch *watch,
                              const struct vs_watch_site *site, bool wait, struct wanted_sites *wanted)
 {
@@ -213,8 +202,14 @@ static enum vs_err name_site(struct vs_top_names *names, struct vs_watch *watch,
     struct vs_top_name *item = at ? &names->items[*at] : add_name(names, watch, site);
     if (item->asked)
         return VS_OK;
-    if (wait)
-        return look_up_here(watch, site, item);
+    if (wait) {
+        char name[VS_WATCH_NAME_MAX], chain[VS_WATCH_CHAIN_MAX];
+        item->asked = true;
+        enum vs_err err = vs_watch_name(watch, site, name, chain);
+        if (!err)
+            set_name(item, name, chain);
+        return err;
+    }
     if (!names->child && wanted->count < WANTED_MAX) {
         wanted->items[wanted->count++] = *site;
         item->asked = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. One thread: the daemon runs in the main loop, and a request for a part of the trace
+ * One thread: the daemon runs in the main loop, and a request for a part of the trace
  * is answered before the next one is read.
  *
  *   GET /?token=T               the page

@@ -28,38 +28,6 @@ static void xml_text(FILE *out, const char *text)
     }
 }
 
-static void one_case(const struct vs_check_result *result, const struct vs_budget_row *row, FILE *out)
-{
-    struct vs_check_line lines[VS_CHECK_LINES_MAX];
-    char text[VS_CHECK_LINE_MAX];
-    fprintf(out, "    <testcase classname=\"vramscope.check%s\" name=\"", row->of_baseline ? ".baseline" : "");
-    /* "device 0 peak allocated": reports of earlier versions have these names. */
-    vs_check_subject(text, row);
-    char *colon = row->quantity.phase ? NULL : strstr(text, ": ");
-    if (colon)
-        memmove(colon, colon + 1, strlen(colon));
-    xml_text(out, text);
-    if (row->alike) /* readers of JUnit take cases of one name for one */
-        fprintf(out, " #%zu", row->alike + 1);
-    fputs("\">", out);
-    if (row->exceeded) {
-        fprintf(out, "<failure type=\"%s\" message=\"", vs_check_rule(text, row));
-        xml_text(out, vs_check_sentence(text, row));
-        fputs("\">", out);
-        if (*vs_check_moment(text, row)) {
-            xml_text(out, text);
-            fputc('\n', out);
-        }
-        size_t count = vs_check_lines(row, lines);
-        for (size_t i = 0; i < count; i++) {
-            xml_text(out, vs_check_line(text, result, row, &lines[i]));
-            fputc('\n', out);
-        }
-        fputs("</failure>", out);
-    }
-    fputs("</testcase>\n", out);
-}
-
 void vs_check_junit(const struct vs_check_result *result, FILE *out)
 {
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"vramscope check\">\n", out);
@@ -68,8 +36,38 @@ void vs_check_junit(const struct vs_check_result *result, FILE *out)
         fputs("  <testsuite name=\"", out);
         xml_text(out, verdict->runs[0]->report->path);
         fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n", verdict->count, verdict->exceeded);
-        for (size_t k = 0; k < verdict->count; k++)
-            one_case(result, &verdict->rows[k], out);
+        for (size_t k = 0; k < verdict->count; k++) {
+            const struct vs_budget_row *row = &verdict->rows[k];
+            struct vs_check_line lines[VS_CHECK_LINES_MAX];
+            char text[VS_CHECK_LINE_MAX];
+            fprintf(out, "    <testcase classname=\"vramscope.check%s\" name=\"",
+                    row->of_baseline ? ".baseline" : "");
+            /* "device 0 peak allocated": reports of earlier versions have these names. */
+            vs_check_subject(text, row);
+            char *colon = row->quantity.phase ? NULL : strstr(text, ": ");
+            if (colon)
+                memmove(colon, colon + 1, strlen(colon));
+            xml_text(out, text);
+            if (row->alike) /* readers of JUnit take cases of one name for one */
+                fprintf(out, " #%zu", row->alike + 1);
+            fputs("\">", out);
+            if (row->exceeded) {
+                fprintf(out, "<failure type=\"%s\" message=\"", vs_check_rule(text, row));
+                xml_text(out, vs_check_sentence(text, row));
+                fputs("\">", out);
+                if (*vs_check_moment(text, row)) {
+                    xml_text(out, text);
+                    fputc('\n', out);
+                }
+                size_t count = vs_check_lines(row, lines);
+                for (size_t n = 0; n < count; n++) {
+                    xml_text(out, vs_check_line(text, result, row, &lines[n]));
+                    fputc('\n', out);
+                }
+                fputs("</failure>", out);
+            }
+            fputs("</testcase>\n", out);
+        }
         fputs("  </testsuite>\n", out);
     }
     for (size_t i = 0; i < result->problem_count; i++) {

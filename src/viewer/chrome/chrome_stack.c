@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Frames are interned from the outermost inwards by their caller and name, so that
+ * Frames are interned from the outermost inwards by their caller and name, so that
  * stacks with the same outer frames share them. */
 #include "viewer/chrome/chrome_stack.h"
 

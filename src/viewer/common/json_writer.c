@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Streaming JSON; see the header. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "viewer/common/json_writer.h"
 
 #include <inttypes.h>

@@ -128,28 +128,6 @@ static void put_failure(struct vs_json *json, const struct vs_diff_result *resul
     vs_json_end_object(json);
 }
 
-static void put_regressions(struct vs_json *json, const struct vs_diff_result *result)
-{
-    char text[VS_DIFF_LINE_MAX];
-    vs_json_begin_array(json, "regressions");
-    for (size_t i = 0; result->regressions && i < result->regressions->count; i++) {
-        const struct vs_regression *item = &result->regressions->items[i];
-        vs_json_begin_object(json, NULL);
-        put_quantity(json, item->amount);
-        vs_json_uint(json, "allowed", item->allowed);
-        vs_json_string(json, "sentence", vs_diff_regression(text, item));
-        vs_json_uint(json, "event", item->amount->b->event);
-        /* The command that shows more. */
-        const struct vs_report *report = result->comparison->b->report;
-        char options[VS_DIFF_LINE_MAX];
-        vs_diff_more(options, report, item->amount->b);
-        vs_json_command(json, "more", "vramscope report", report->path, options);
-        put_guilty(json, item);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
 void vs_diff_json(const struct vs_diff_result *result, FILE *out)
 {
     char text[VS_DIFF_LINE_MAX];
@@ -198,7 +176,23 @@ void vs_diff_json(const struct vs_diff_result *result, FILE *out)
     vs_json_string(&json, "failed", result->regressions && result->regressions->ended
                                         ? vs_diff_ended(text, comparison, result->regressions) : NULL);
     put_failure(&json, result);
-    put_regressions(&json, result);
+    vs_json_begin_array(&json, "regressions");
+    for (size_t i = 0; result->regressions && i < result->regressions->count; i++) {
+        const struct vs_regression *item = &result->regressions->items[i];
+        vs_json_begin_object(&json, NULL);
+        put_quantity(&json, item->amount);
+        vs_json_uint(&json, "allowed", item->allowed);
+        vs_json_string(&json, "sentence", vs_diff_regression(text, item));
+        vs_json_uint(&json, "event", item->amount->b->event);
+        /* The command that shows more. */
+        const struct vs_report *report = result->comparison->b->report;
+        char options[VS_DIFF_LINE_MAX];
+        vs_diff_more(options, report, item->amount->b);
+        vs_json_command(&json, "more", "vramscope report", report->path, options);
+        put_guilty(&json, item);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_array(&json);
     vs_json_uint(&json, "exit_code", (uint64_t)result->exit_code);
     vs_json_end_object(&json);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A row is cut off at the width of the terminal. Rows that would be the same then, such
+ * A row is cut off at the width of the terminal. Rows that would be the same then, such
  * as those of a template whose arguments are long, are printed in full on further lines. */
 #include "viewer/diff/diff_rows.h"
 

@@ -10,32 +10,6 @@
 #include "base/reading/vs_vec.h"
 #include "viewer/flame/stack_source.h"
 
-/* Writes a line for each node at which stacks end. *path*: the frames above, by depth. */
-static void write_lines(const struct vs_stack_source *source,
-                        const struct vs_call_tree *tree, bool by_count, FILE *out,
-                        uint64_t *written)
-{
-    uint32_t *path = NULL;
-    size_t capacity = 0, depth = 0;
-    for (uint32_t node = 0; (node = vs_call_tree_next(tree, node, &depth)) != 0;) {
-        const struct vs_call_node *n = &tree->nodes[node];
-        vs_vec_room(&path, &capacity, depth + 1, sizeof *path);
-        path[depth] = n->frame;
-        uint64_t value = by_count ? n->own_count : n->own_bytes;
-        if (!value)
-            continue;
-        for (size_t i = 1; i <= depth; i++) {
-            fputs(i > 1 ? ";" : "", out);
-            const char *name = vs_stack_names_frame(source->names, path[i])->name;
-            for (; *name; name++)
-                fputc(*name == ';' ? ':' : *name, out);
-        }
-        fprintf(out, " %" PRIu64 "\n", value);
-        ++*written;
-    }
-    free(path);
-}
-
 enum vs_err vs_export_collapsed(struct vs_reader *reader, FILE *out,
                                 const struct vs_export_options *options,
                                 struct vs_export_result *result)
@@ -47,7 +21,27 @@ enum vs_err vs_export_collapsed(struct vs_reader *reader, FILE *out,
         return err;
     err = vs_stack_source_tree(&source, options, &tree);
     if (!err) {
-        write_lines(&source, &tree, options->by_count, out, &result->written);
+        /* Writes a line for each node at which stacks end. *path*: the frames above, by depth. */
+        uint64_t *written = &result->written;
+        uint32_t *path = NULL;
+        size_t capacity = 0, depth = 0;
+        for (uint32_t node = 0; (node = vs_call_tree_next(&tree, node, &depth)) != 0;) {
+            const struct vs_call_node *n = &tree.nodes[node];
+            vs_vec_room(&path, &capacity, depth + 1, sizeof *path);
+            path[depth] = n->frame;
+            uint64_t value = options->by_count ? n->own_count : n->own_bytes;
+            if (!value)
+                continue;
+            for (size_t i = 1; i <= depth; i++) {
+                fputs(i > 1 ? ";" : "", out);
+                const char *name = vs_stack_names_frame(source.names, path[i])->name;
+                for (; *name; name++)
+                    fputc(*name == ';' ? ':' : *name, out);
+            }
+            fprintf(out, " %" PRIu64 "\n", value);
+            ++*written;
+        }
+        free(path);
         vs_call_tree_free(&tree);
     }
     return vs_stack_source_end(&source, out, err);

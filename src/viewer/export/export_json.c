@@ -165,15 +165,6 @@ static enum vs_err put_event(struct json_lines *lines, const struct vs_event *ev
     return ferror(lines->out) ? VS_ERR_IO : VS_OK;
 }
 
-static void put_head(struct json_lines *lines)
-{
-    struct vs_json json = {.out = lines->out};
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", SCHEMA);
-    vs_json_uint(&json, "start_ns", lines->start_ns); /* in the trace's clock: time_ns 0 */
-    vs_json_end_object(&json);
-}
-
 /* Moves to the first event of *window*, and finds its number. */
 static enum vs_err go_to(struct vs_reader *reader, const struct vs_time_window *window,
                          uint64_t *number, struct vs_recording_state *recording)
@@ -195,7 +186,11 @@ static enum vs_err put_all(struct json_lines *lines, const struct vs_time_window
     struct vs_event event;
     uint64_t number;
     enum vs_err err = go_to(lines->reader, window ? window : &whole, &number, recording);
-    put_head(lines);
+    struct vs_json json = {.out = lines->out};
+    vs_json_begin_object(&json, NULL);
+    vs_json_string(&json, "schema", SCHEMA);
+    vs_json_uint(&json, "start_ns", lines->start_ns); /* in the trace's clock: time_ns 0 */
+    vs_json_end_object(&json);
     while (!err && (err = vs_reader_next(lines->reader, &event)) == VS_OK) {
         if (window && !vs_span_holds(window, &event, number + 1))
             return VS_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The file is that of a flame graph (svg_graph.h, flame_graph.js), with the bytes of
+ * The file is that of a flame graph (svg_graph.h, flame_graph.js), with the bytes of
  * both runs for each frame. Red frames have grown, blue ones have shrunk, by their share of the frame's
  * memory; the width is the larger of both, so that what is gone is visible. */
 #include "viewer/flame/diff_graph.h"

@@ -122,8 +122,17 @@ static void put_legend(const void *of, FILE *out)
     fprintf(out, "<text x=\"%.0f\" y=\"76\">libraries</text>", VS_SVG_EDGE + 98 + 12.0 * LIBRARY_HUES);
 }
 
-static void put_frame_table(const struct flame *f, FILE *out)
+/* All frames for the script: see flame_graph.js for their meaning. */
+static void put_data(const void *of, FILE *out)
 {
+    const struct flame *f = of;
+    const struct vs_call_tree *tree = f->tree;
+    size_t depth = 0;
+    fprintf(out, "{\"by\":\"%s\",\"inverted\":%s,\n\"colors\":[", f->options->by_count ? "count" : "bytes",
+            f->options->inverted ? "true" : "false");
+    for (size_t i = 0; i < COLORS; i++)
+        fprintf(out, "%s\"%s\"", i ? "," : "", color_text(i));
+    fputs("],\n", out);
     const struct vs_stack_names *names = f->source->names;
     fputs("\"frames\":[", out);
     for (size_t i = 0; i < vs_stack_names_count(names); i++) {
@@ -142,20 +151,6 @@ static void put_frame_table(const struct flame *f, FILE *out)
         fprintf(out, ",%zu]", color_of(frame));
     }
     fputs("],\n", out);
-}
-
-/* All frames for the script: see flame_graph.js for their meaning. */
-static void put_data(const void *of, FILE *out)
-{
-    const struct flame *f = of;
-    const struct vs_call_tree *tree = f->tree;
-    size_t depth = 0;
-    fprintf(out, "{\"by\":\"%s\",\"inverted\":%s,\n\"colors\":[", f->options->by_count ? "count" : "bytes",
-            f->options->inverted ? "true" : "false");
-    for (size_t i = 0; i < COLORS; i++)
-        fprintf(out, "%s\"%s\"", i ? "," : "", color_text(i));
-    fputs("],\n", out);
-    put_frame_table(f, out);
     fprintf(out, "\"nodes\":[-1,0,%" PRIu64 ",%" PRIu64, tree->nodes[0].bytes,
             tree->nodes[0].count);
     for (uint32_t n = 0; (n = vs_call_tree_next(tree, n, &depth)) != 0;)

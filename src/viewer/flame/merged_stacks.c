@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The bytes of a node are those of the stacks through it; a stack counts with the larger
+ * The bytes of a node are those of the stacks through it; a stack counts with the larger
  * of its values in both runs, so that what is gone is as wide as it was. */
 #include "viewer/flame/merged_stacks.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The file refers to no other: frames that are wide enough are plain elements, which an
+ * The file refers to no other: frames that are wide enough are plain elements, which an
  * image viewer shows, and all frames are data, from which the script draws them anew. */
 #include "viewer/flame/svg_graph.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The treap's priorities are a hash of the index of the gap and of a random number,
+ * The treap's priorities are a hash of the index of the gap and of a random number,
  * which makes it about 2 log2(n) deep in any order of changes, also in one that a trace was made
  * for; functions recurse to that depth. The places do not depend on it. */
 #include "viewer/html/address_axis.h"

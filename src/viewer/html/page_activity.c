@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. When the buffer is full its rows are ordered and the earlier half is written; a
+ * When the buffer is full its rows are ordered and the earlier half is written; a
  * row that comes after a later one was written makes the section unordered. */
 #include "viewer/html/page_activity.h"
 

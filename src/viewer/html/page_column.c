@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A text has at most TEXT_BYTES of columns, so that a browser never has to hold a
+ * A text has at most TEXT_BYTES of columns, so that a browser never has to hold a
  * longer one and several threads can compress; the columns run on from one text to the next. */
 #define _GNU_SOURCE
 #include "viewer/html/page_column.h"

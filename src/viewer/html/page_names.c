@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * See the header. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "viewer/html/page_names.h"
 
 #include <stdio.h>
@@ -70,28 +68,6 @@ static void add_node(struct vs_page_names *names, const struct vs_page_node *nod
     *out = (uint32_t)names->node_count;
 }
 
-/* The frames of *site* as nodes, from the outermost on; *out*: the innermost. */
-static void add_stack(struct vs_page_names *names, const struct vs_report_site *site,
-                      uint32_t *out)
-{
-    uint32_t at = 0;
-    for (size_t i = site->frame_count; i-- > 0;) {
-        const struct vs_report_frame *frame = &site->frames[i];
-        struct vs_page_node node = {.parent = at, .line = frame->line,
-                                    .user = !frame->library && !site->line};
-        const char *file = frame->file ? frame->file : frame->module;
-        number_of(names, &names->frames, frame->function, &node.frame);
-        if (file && *file) {
-            number_of(names, &names->files, file, &node.file);
-            node.file++;
-        }
-        add_node(names, &node, &at);
-        if (!at)
-            break; /* too many stacks: this one has only its label */
-    }
-    *out = at;
-}
-
 static enum vs_err add_site(struct vs_page_names *names, const struct vs_summary *summary,
                             const struct vs_site *from)
 {
@@ -115,8 +91,26 @@ static enum vs_err add_site(struct vs_page_names *names, const struct vs_summary
     number_of(names, &names->libraries,
               vs_library_of_stack(replay->reader, from->stack, exe, library, &framework),
               &row.library);
-    if (!err)
-        add_stack(names, &site, &row.stack);
+    if (!err) {
+        /* The frames of *site* as nodes, from the outermost on; *out*: the innermost. */
+        uint32_t *out = &row.stack;
+        uint32_t at = 0;
+        for (size_t i = site.frame_count; i-- > 0;) {
+            const struct vs_report_frame *frame = &site.frames[i];
+            struct vs_page_node node = {.parent = at, .line = frame->line,
+                                        .user = !frame->library && !site.line};
+            const char *file = frame->file ? frame->file : frame->module;
+            number_of(names, &names->frames, frame->function, &node.frame);
+            if (file && *file) {
+                number_of(names, &names->files, file, &node.file);
+                node.file++;
+            }
+            add_node(names, &node, &at);
+            if (!at)
+                break; /* too many stacks: this one has only its label */
+        }
+        *out = at;
+    }
     if (!err)
         names->sites[names->site_count++] = row;
     return err;

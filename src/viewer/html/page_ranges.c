@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A range gets its row when it is closed; rows are ordered by their start at the
+ * A range gets its row when it is closed; rows are ordered by their start at the
  * end. */
 #include "viewer/html/page_ranges.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A level holds from its event to the next one: a bucket without events has the
+ * A level holds from its event to the next one: a bucket without events has the
  * level before it. */
 #include "viewer/html/page_scan.h"
 

@@ -129,22 +129,18 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
     return VS_OK;
 }
 
-/* After an event: keeps what is not recorded one by one at a moment. */
-static void note_rest(struct pprof *p)
-{
-    for (size_t i = 0; i < p->moments.count; i++)
-        if (p->moments.items[i].event == p->replay->events)
-            vs_stack_unrecorded(p->replay, vs_replay_account(p->replay, p->moments.items[i].device),
-                                &p->rest[i].bytes, &p->rest[i].blocks);
-}
-
 static enum vs_err gather(struct vs_reader *reader, struct vs_allocation_log *log, struct pprof *p)
 {
     struct vs_event event;
     enum vs_err err = vs_reader_rewind(reader);
     while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
         err = vs_allocation_log_event(log, &event);
-        note_rest(p);
+        /* After an event: keeps what is not recorded one by one at a moment. */
+        for (size_t i = 0; i < p->moments.count; i++)
+            if (p->moments.items[i].event == p->replay->events)
+                vs_stack_unrecorded(p->replay,
+                                    vs_replay_account(p->replay, p->moments.items[i].device),
+                                    &p->rest[i].bytes, &p->rest[i].blocks);
     }
     return err == VS_ERR_END ? vs_allocation_log_finish(log) : err;
 }
@@ -256,8 +252,10 @@ static void put_program(struct pprof *p, const char *exe)
         }
 }
 
-static void write_head(struct pprof *p)
+static enum vs_err write_profile(struct pprof *p, FILE *out)
 {
+    struct vs_proto sample = {0};
+    vs_gzip_open(out, &p->gzip);
     static const char *const types[VALUES] = {
         [ALLOC_OBJECTS] = "alloc_objects", [ALLOC_SPACE] = "alloc_space",
         [INUSE_OBJECTS] = "inuse_objects", [INUSE_SPACE] = "inuse_space"};
@@ -278,13 +276,6 @@ static void write_head(struct pprof *p)
     vs_gzip_uint(p->gzip, PROFILE_DURATION, replay->now_ns - vs_replay_start_ns(replay));
     vs_pprof_string(&p->tables, types[INUSE_SPACE], &number);
     vs_gzip_uint(p->gzip, PROFILE_DEFAULT, number);
-}
-
-static enum vs_err write_profile(struct pprof *p, FILE *out)
-{
-    struct vs_proto sample = {0};
-    vs_gzip_open(out, &p->gzip);
-    write_head(p);
     enum vs_err err = write_rows(p, &sample);
     if (!err)
         err = write_rest(p, &sample);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A location is one frame of the recorded stack with the functions that were inlined
+ * A location is one frame of the recorded stack with the functions that were inlined
  * there. Its functions are numbered by their first frame, so that each is written once. */
 #include "viewer/pprof/pprof_tables.h"
 
@@ -101,26 +101,6 @@ void vs_pprof_stack(struct vs_pprof_tables *tables, const struct vs_named_stack 
     *count = n;
 }
 
-static void write_mappings(struct vs_pprof_tables *tables, struct vs_gzip *gzip,
-                           struct vs_proto *message)
-{
-    for (size_t i = 0; i < tables->object_count; i++) {
-        const struct vs_module *module = vs_reader_module(tables->reader, tables->objects[i]);
-        uint64_t file, build_id;
-        vs_pprof_string(tables, module->path, &file);
-        vs_pprof_string(tables, module->build_id, &build_id);
-        vs_proto_uint(message, MAPPING_ID, i + 1);
-        vs_proto_uint(message, MAPPING_START, module->start);
-        vs_proto_uint(message, MAPPING_LIMIT, module->end);
-        vs_proto_uint(message, MAPPING_OFFSET, module->start - module->base);
-        vs_proto_uint(message, MAPPING_FILE, file);
-        vs_proto_uint(message, MAPPING_BUILD_ID, build_id);
-        for (unsigned field = MAPPING_HAS_FUNCTIONS; field <= MAPPING_HAS_INLINES; field++)
-            vs_proto_uint(message, field, 1); /* names are complete: pprof need not look for files */
-        vs_gzip_message(gzip, PROFILE_MAPPING, message);
-    }
-}
-
 /* The number of the function of *frame*, which is written when it is new. */
 static void write_function(struct vs_pprof_tables *tables, struct vs_gzip *gzip,
                            struct vs_map *functions, const struct vs_named_frame *frame,
@@ -180,7 +160,22 @@ enum vs_err vs_pprof_tables_write(struct vs_pprof_tables *tables, struct vs_gzip
 {
     struct vs_proto message = {0};
     struct vs_map functions = {0};
-    write_mappings(tables, gzip, &message);
+    for (size_t i = 0; i < tables->object_count; i++) {
+        const struct vs_module *module = vs_reader_module(tables->reader, tables->objects[i]);
+        uint64_t file, build_id;
+        vs_pprof_string(tables, module->path, &file);
+        vs_pprof_string(tables, module->build_id, &build_id);
+        vs_proto_uint(&message, MAPPING_ID, i + 1);
+        vs_proto_uint(&message, MAPPING_START, module->start);
+        vs_proto_uint(&message, MAPPING_LIMIT, module->end);
+        vs_proto_uint(&message, MAPPING_OFFSET, module->start - module->base);
+        vs_proto_uint(&message, MAPPING_FILE, file);
+        vs_proto_uint(&message, MAPPING_BUILD_ID, build_id);
+        for (unsigned field = MAPPING_HAS_FUNCTIONS; field <= MAPPING_HAS_INLINES; field++)
+            vs_proto_uint(&message, field,
+                          1); /* names are complete: pprof need not look for files */
+        vs_gzip_message(gzip, PROFILE_MAPPING, &message);
+    }
     enum vs_err err = write_locations(tables, gzip, &message, &functions);
     vs_gzip_text(gzip, PROFILE_STRING, "");
     for (size_t i = 0; !err && i < tables->string_count; i++)

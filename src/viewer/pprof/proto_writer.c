@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Encoding: https://protobuf.dev/programming-guides/encoding. A field is its number
+ * Encoding: https://protobuf.dev/programming-guides/encoding. A field is its number
  * and wire type (0: varint, 2: length and bytes), then the value. */
 #include "viewer/pprof/proto_writer.h"
 

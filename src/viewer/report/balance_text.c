@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A row is printed if any of its figures is not 0; used, free and total always are,
+ * A row is printed if any of its figures is not 0; used, free and total always are,
  * so that a reader can check the sum. */
 #include "viewer/report/balance_text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The answer stands first where a GPU was named: a table of parts of the peak, then
+ * The answer stands first where a GPU was named: a table of parts of the peak, then
  * a row for each GPU, then the assumptions. */
 #include "viewer/report/estimate_text.h"
 

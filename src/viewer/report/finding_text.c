@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * See the header. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "viewer/report/finding_text.h"
 
 #include <string.h>

@@ -143,40 +143,6 @@ static void put_notes(struct vs_json *json, const char *key, const struct vs_fit
     vs_json_end_array(json);
 }
 
-static void put_run(struct vs_json *json, const struct vs_fit_run *run)
-{
-    vs_json_begin_object(json, NULL);
-    vs_json_string(json, "gpu", run->gpu);
-    vs_json_string(json, "value", run->value);
-    vs_json_string(json, "fits", answer_name(run->answer));
-    vs_json_string(json, "verdict", verdict_name(run));
-    vs_json_string(json, "why", *run->why ? run->why : NULL);
-    vs_json_int(json, "exit_status", run->status);
-    vs_json_bool(json, "stopped_after_steps", run->stopped);
-    vs_json_uint(json, "wall_ns", run->wall_ns);
-    vs_json_uint(json, "processes", run->trace_count);
-    vs_json_uint(json, "recovered_failures", run->recovered);
-    vs_json_uint(json, "cache_retries", run->retries);
-    put_device(json, run);
-    put_remedy(json, &run->remedy);
-    put_assumed_sum(json, &run->assumed);
-    put_notes(json, "assumed", &run->notes.lists[VS_FIT_ASSUMED]);
-    put_notes(json, "measured", &run->notes.lists[VS_FIT_MEASURED]);
-    put_notes(json, "unsupported", &run->notes.lists[VS_FIT_UNSUPPORTED]);
-    put_notes(json, "decided_by_values_not_computed", &run->notes.lists[VS_FIT_DECIDED]);
-    put_notes(json, "read_but_not_computed", &run->notes.lists[VS_FIT_READ]);
-    put_notes(json, "replaced_kernels", &run->notes.lists[VS_FIT_REPLACED]);
-    vs_json_begin_object(json, "values");
-    vs_json_uint(json, "computed", run->notes.computed);
-    vs_json_uint(json, "skipped", run->notes.skipped);
-    vs_json_uint(json, "failed", run->notes.failed);
-    vs_json_uint(json, "read", run->notes.read);
-    vs_json_uint(json, "decided", run->notes.decided);
-    vs_json_end_object(json);
-    vs_json_string(json, "stderr", run->answer == VS_FIT_UNKNOWN ? run->errors : NULL);
-    vs_json_end_object(json);
-}
-
 void vs_fit_json(const struct vs_fit_set *set, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
@@ -205,8 +171,39 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
     vs_json_end_array(&json);
     vs_json_string(&json, "fits", answer_name(vs_fit_set_answer(set, NULL)));
     vs_json_begin_array(&json, "runs");
-    for (size_t i = 0; i < set->count; i++)
-        put_run(&json, &set->runs[i]);
+    for (size_t i = 0; i < set->count; i++) {
+        const struct vs_fit_run *run = &set->runs[i];
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "gpu", run->gpu);
+        vs_json_string(&json, "value", run->value);
+        vs_json_string(&json, "fits", answer_name(run->answer));
+        vs_json_string(&json, "verdict", verdict_name(run));
+        vs_json_string(&json, "why", *run->why ? run->why : NULL);
+        vs_json_int(&json, "exit_status", run->status);
+        vs_json_bool(&json, "stopped_after_steps", run->stopped);
+        vs_json_uint(&json, "wall_ns", run->wall_ns);
+        vs_json_uint(&json, "processes", run->trace_count);
+        vs_json_uint(&json, "recovered_failures", run->recovered);
+        vs_json_uint(&json, "cache_retries", run->retries);
+        put_device(&json, run);
+        put_remedy(&json, &run->remedy);
+        put_assumed_sum(&json, &run->assumed);
+        put_notes(&json, "assumed", &run->notes.lists[VS_FIT_ASSUMED]);
+        put_notes(&json, "measured", &run->notes.lists[VS_FIT_MEASURED]);
+        put_notes(&json, "unsupported", &run->notes.lists[VS_FIT_UNSUPPORTED]);
+        put_notes(&json, "decided_by_values_not_computed", &run->notes.lists[VS_FIT_DECIDED]);
+        put_notes(&json, "read_but_not_computed", &run->notes.lists[VS_FIT_READ]);
+        put_notes(&json, "replaced_kernels", &run->notes.lists[VS_FIT_REPLACED]);
+        vs_json_begin_object(&json, "values");
+        vs_json_uint(&json, "computed", run->notes.computed);
+        vs_json_uint(&json, "skipped", run->notes.skipped);
+        vs_json_uint(&json, "failed", run->notes.failed);
+        vs_json_uint(&json, "read", run->notes.read);
+        vs_json_uint(&json, "decided", run->notes.decided);
+        vs_json_end_object(&json);
+        vs_json_string(&json, "stderr", run->answer == VS_FIT_UNKNOWN ? run->errors : NULL);
+        vs_json_end_object(&json);
+    }
     vs_json_end_array(&json);
     vs_json_end_object(&json);
 }

@@ -427,9 +427,15 @@ static const struct vs_fit_note *context_note(const struct vs_fit_note_list *lis
     return NULL;
 }
 
-/* The largest but *context*; how many there are, if not all are shown. */
-static void put_largest(const struct vs_fit_note_list *list, const struct vs_fit_note *context, FILE *out)
+static void assumed_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
+    const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_ASSUMED];
+    const struct vs_fit_note *context = context_note(list);
+    char size[VS_SIZE_TEXT_MAX];
+    (void)set;
+    if (list->count)
+        fputs(": ", out);
+    /* The largest but *context*; how many there are, if not all are shown. */
     size_t count = 0;
     const struct vs_fit_note **sorted = vs_xcalloc(list->count + 1, sizeof *sorted);
     for (size_t i = 0; i < list->count; i++)
@@ -444,23 +450,12 @@ static void put_largest(const struct vs_fit_note_list *list, const struct vs_fit
     for (size_t i = 0; i < shown; i++) {
         fputs(i ? ", " : "", out);
         const struct vs_fit_note *note = sorted[i];
-        char size[VS_SIZE_TEXT_MAX];
+
         fprintf(out, "%s of %s %s", note->name, note->library, vs_size_format(size, note->bytes));
         if (note->count > 1)
             fprintf(out, " (%llu times)", (unsigned long long)note->count);
     }
     free(sorted);
-}
-
-static void assumed_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
-{
-    const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_ASSUMED];
-    const struct vs_fit_note *context = context_note(list);
-    char size[VS_SIZE_TEXT_MAX];
-    (void)set;
-    if (list->count)
-        fputs(": ", out);
-    put_largest(list, context, out);
     if (context)
         fprintf(out, "%scontext %s", list->count > 1 ? "; " : "", vs_size_format(size, context->bytes));
 }

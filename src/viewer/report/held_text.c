@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Rows of less than a hundredth are summed up in one. */
+ * Rows of less than a hundredth are summed up in one. */
 #include "viewer/report/held_text.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. On the simulated GPU each process has a device of its own, so that no process can
+ * On the simulated GPU each process has a device of its own, so that no process can
  * take memory from another there. */
 #include "viewer/report/oom_family_text.h"
 

@@ -157,9 +157,11 @@ static void look_at(const struct vs_oom *oom, const struct vs_report_site *site,
         vs_text_wrapped(style, "  look at  ", style->full ? vs_text_site(chain, site, 64) : vs_text_called(chain, site));
 }
 
-/* The answer: the causes, their call sites, and the first remedy. */
-static void answer(const struct vs_oom *oom, const struct vs_style *style)
+void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
+                 const struct vs_style *style)
 {
+    char lead[32];
+    /* The answer: the causes, their call sites, and the first remedy. */
     char text[VS_CHAIN_TEXT_MAX], size[VS_SIZE_TEXT_MAX], share[16];
     fputs(vs_paint(style, VS_BOLD), style->out);
     vs_text_wrapped(style, "verdict  ", oom->verdict->words);
@@ -188,19 +190,11 @@ static void answer(const struct vs_oom *oom, const struct vs_style *style)
                                                                     : oom->total),
                     oom->causes[i].verdict->noun);
     fputc('\n', style->out);
-}
-
-void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
-                 const struct vs_style *style)
-{
-    char lead[32];
-    answer(oom, style);
     what_failed(oom, report, style);
     fprintf(style->out, "\n%swhy%s\n", vs_paint(style, VS_BOLD), vs_unpaint(style));
     for (size_t i = 0; i < oom->evidence_count; i++) {
         /* One piece of evidence; what speaks against the verdict begins with "but". */
         const struct vs_evidence *evidence = &oom->evidence[i];
-        char text[VS_CHAIN_TEXT_MAX];
         snprintf(text, sizeof text, "%s%s", evidence->against ? "but " : "", evidence->text);
         vs_text_wrapped(style, "  - ", text);
     }
@@ -217,7 +211,6 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
         fprintf(style->out, "\n%swhat would have helped%s\n", vs_paint(style, VS_BOLD),
                 vs_unpaint(style));
     for (size_t i = 0; i < oom->remedy_count; i++) {
-        char text[VS_CHAIN_TEXT_MAX];
         snprintf(lead, sizeof lead, "  %zu. ", i + 1);
         vs_text_wrapped(style, lead, remedy_text(text, oom, i));
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The tree is walked without recursion, with memory for one link per member: a
+ * The tree is walked without recursion, with memory for one link per member: a
  * member's children are those with it as their parent, in the order of their ranks in a job, else of
  * their start. */
 #include "viewer/report/process_tree_text.h"

@@ -23,41 +23,6 @@ static void put_failure(struct vs_json *json, const struct vs_replay_row *row)
     vs_json_end_object(json);
 }
 
-static void put_row(struct vs_json *json, const struct vs_replay_view *view,
-                    const struct vs_replay_row *row)
-{
-    const struct vs_whatif_outcome *o = &row->outcome;
-    vs_json_begin_object(json, NULL);
-    vs_json_string(json, "setting", row->setting);
-    vs_json_string(json, "gpu", *row->gpu ? row->gpu : NULL);
-    vs_json_uint(json, "capacity_bytes", row->capacity ? row->capacity : view->recorded->total_bytes);
-    vs_json_string(json, "error", o->err ? vs_err_text(o->err) : NULL);
-    if (!o->err) {
-        vs_json_bool(json, "survives", o->survives);
-        vs_json_uint(json, "reserved_peak_bytes", o->reserved_peak);
-        vs_json_uint(json, "held_peak_bytes", o->held_peak);
-        vs_json_uint(json, "used_peak_bytes", o->used_peak);
-        vs_json_begin_object(json, "fullest");
-        vs_json_uint(json, "reserved_bytes", o->fullest.reserved);
-        vs_json_uint(json, "rounding_bytes", o->fullest.rounding);
-        vs_json_uint(json, "other_bytes", o->fullest.other);
-        vs_json_uint(json, "kept_by_pools_bytes", o->fullest.kept);
-        vs_json_uint(json, "contexts_bytes", o->fullest.contexts);
-        vs_json_uint(json, "other_processes_bytes", o->fullest.others);
-        vs_json_end_object(json);
-        vs_json_uint(json, "allocated_peak_bytes", o->allocated_peak);
-        vs_json_ratio(json, "fragmentation", vs_whatif_fragmentation(o));
-        vs_json_uint(json, "retries", o->retries);
-        vs_json_uint(json, "segments", o->segments);
-        put_failure(json, row);
-    }
-    if (view->find) {
-        vs_json_uint(json, "least_capacity_bytes", row->least_capacity);
-        vs_json_string(json, "least_gpu", *row->least_gpu ? row->least_gpu : NULL);
-    }
-    vs_json_end_object(json);
-}
-
 void vs_replay_json(const struct vs_replay_view *view, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
@@ -86,8 +51,40 @@ void vs_replay_json(const struct vs_replay_view *view, FILE *out)
     vs_json_ratio(&json, "replayed_difference", vs_replay_agreement(view));
     vs_json_end_object(&json);
     vs_json_begin_array(&json, "rows");
-    for (size_t i = 0; i < view->count; i++)
-        put_row(&json, view, &view->rows[i]);
+    for (size_t i = 0; i < view->count; i++) {
+        const struct vs_replay_row *row = &view->rows[i];
+        const struct vs_whatif_outcome *o = &row->outcome;
+        vs_json_begin_object(&json, NULL);
+        vs_json_string(&json, "setting", row->setting);
+        vs_json_string(&json, "gpu", *row->gpu ? row->gpu : NULL);
+        vs_json_uint(&json, "capacity_bytes",
+                     row->capacity ? row->capacity : view->recorded->total_bytes);
+        vs_json_string(&json, "error", o->err ? vs_err_text(o->err) : NULL);
+        if (!o->err) {
+            vs_json_bool(&json, "survives", o->survives);
+            vs_json_uint(&json, "reserved_peak_bytes", o->reserved_peak);
+            vs_json_uint(&json, "held_peak_bytes", o->held_peak);
+            vs_json_uint(&json, "used_peak_bytes", o->used_peak);
+            vs_json_begin_object(&json, "fullest");
+            vs_json_uint(&json, "reserved_bytes", o->fullest.reserved);
+            vs_json_uint(&json, "rounding_bytes", o->fullest.rounding);
+            vs_json_uint(&json, "other_bytes", o->fullest.other);
+            vs_json_uint(&json, "kept_by_pools_bytes", o->fullest.kept);
+            vs_json_uint(&json, "contexts_bytes", o->fullest.contexts);
+            vs_json_uint(&json, "other_processes_bytes", o->fullest.others);
+            vs_json_end_object(&json);
+            vs_json_uint(&json, "allocated_peak_bytes", o->allocated_peak);
+            vs_json_ratio(&json, "fragmentation", vs_whatif_fragmentation(o));
+            vs_json_uint(&json, "retries", o->retries);
+            vs_json_uint(&json, "segments", o->segments);
+            put_failure(&json, row);
+        }
+        if (view->find) {
+            vs_json_uint(&json, "least_capacity_bytes", row->least_capacity);
+            vs_json_string(&json, "least_gpu", *row->least_gpu ? row->least_gpu : NULL);
+        }
+        vs_json_end_object(&json);
+    }
     vs_json_end_array(&json);
     vs_json_end_object(&json);
     fputc('\n', out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The recorded run and the lower bound first, then a row for each setting, grouped
+ * The recorded run and the lower bound first, then a row for each setting, grouped
  * by device; then how far the replay of the recorded setting agrees with the recording, and what
  * the figures rest on. */
 #include "viewer/report/replay_text.h"

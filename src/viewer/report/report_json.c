@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The report as JSON; see the header. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "viewer/report/report_json.h"
 
 #include <stdlib.h>
@@ -345,24 +343,6 @@ void vs_report_json_failure(struct vs_json *json, const char *key,
     vs_json_end_object(json);
 }
 
-static void groups_json(struct vs_json *json, const struct vs_report *report)
-{
-    vs_json_begin_array(json, "failure_groups");
-    for (size_t i = 0; i < report->group_count; i++) {
-        const struct vs_report_failure_group *group = &report->groups[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_uint(json, "count", group->count);
-        vs_json_uint(json, "last_ns", group->last_ns);
-        vs_json_uint(json, "smallest_bytes", group->smallest);
-        vs_json_uint(json, "largest_bytes", group->largest);
-        vs_json_bool(json, "recovered", group->recovered);
-        vs_report_json_failure(json, "first", &group->first);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-    vs_json_uint(json, "failures_in_no_group", report->ungrouped);
-}
-
 /* Whether a later value of the same option applies. */
 static bool set_again(const struct vs_report *report, size_t option)
 {
@@ -512,7 +492,20 @@ static void whole_report(struct vs_json *json, const struct vs_report *report)
     for (size_t i = 0; i < report->failure_count; i++)
         vs_report_json_failure(json, NULL, &report->failures[i]);
     vs_json_end_array(json);
-    groups_json(json, report);
+    vs_json_begin_array(json, "failure_groups");
+    for (size_t i = 0; i < report->group_count; i++) {
+        const struct vs_report_failure_group *group = &report->groups[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_uint(json, "count", group->count);
+        vs_json_uint(json, "last_ns", group->last_ns);
+        vs_json_uint(json, "smallest_bytes", group->smallest);
+        vs_json_uint(json, "largest_bytes", group->largest);
+        vs_json_bool(json, "recovered", group->recovered);
+        vs_report_json_failure(json, "first", &group->first);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+    vs_json_uint(json, "failures_in_no_group", report->ungrouped);
     vs_uncomputed_json(json, report);
     vs_findings_json(json, report);
     vs_json_begin_array(json, "notes");

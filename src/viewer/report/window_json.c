@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. One object for each window, in the order of their begins, with one for each device. */
+ * One object for each window, in the order of their begins, with one for each device. */
 #include "viewer/report/window_json.h"
 
 #include "analysis/report/window_peaks.h"

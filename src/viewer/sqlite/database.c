@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. SQLite opens files by name: the name of *out*'s file is looked up in /proc, and is
+ * SQLite opens files by name: the name of *out*'s file is looked up in /proc, and is
  * used only if it still leads to that file. */
 #define _GNU_SOURCE
 #include "viewer/sqlite/database.h"
@@ -161,22 +161,6 @@ enum vs_err vs_database_error(const struct vs_database *db)
     return db->err;
 }
 
-/* Copies the temporary file to the output. */
-static void copy_out(struct vs_database *db)
-{
-    char *buffer = vs_xcalloc(1, COPY_BYTES);
-    ssize_t n = 0;
-    lseek(db->temporary, 0, SEEK_SET);
-    while ((n = read(db->temporary, buffer, COPY_BYTES)) > 0 &&
-           fwrite(buffer, 1, (size_t)n, db->out) == (size_t)n)
-        ;
-    if (n != 0) {
-        db->err = VS_ERR_IO;
-        db->saved_errno = errno;
-    }
-    free(buffer);
-}
-
 enum vs_err vs_database_close(struct vs_database *db, bool keep)
 {
     if (!db)
@@ -192,8 +176,20 @@ enum vs_err vs_database_close(struct vs_database *db, bool keep)
     db->sqlite = NULL;
     if (keep)
         fail(db, code);
-    if (keep && !db->err && db->temporary >= 0)
-        copy_out(db);
+    if (keep && !db->err && db->temporary >= 0) {
+        /* Copies the temporary file to the output. */
+        char *buffer = vs_xcalloc(1, COPY_BYTES);
+        ssize_t n = 0;
+        lseek(db->temporary, 0, SEEK_SET);
+        while ((n = read(db->temporary, buffer, COPY_BYTES)) > 0 &&
+               fwrite(buffer, 1, (size_t)n, db->out) == (size_t)n)
+            ;
+        if (n != 0) {
+            db->err = VS_ERR_IO;
+            db->saved_errno = errno;
+        }
+        free(buffer);
+    }
     if (db->temporary >= 0)
         close(db->temporary);
     enum vs_err err = db->err;

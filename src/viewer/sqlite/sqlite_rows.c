@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The schema is described in docs/sqlite.md, and is changed with it. */
+ * The schema is described in docs/sqlite.md, and is changed with it. */
 #include "viewer/sqlite/sqlite_rows.h"
 
 #include <stdio.h>

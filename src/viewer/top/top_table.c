@@ -151,40 +151,6 @@ static const char *share(char out[VS_SIZE_TEXT_MAX], uint64_t part, uint64_t who
     return out;
 }
 
-static const char *left_text(char out[VS_FORECAST_TEXT_MAX], const struct vs_top_process *process,
-                             const struct vs_forecast *forecast)
-{
-    if (process->error)
-        return "error";
-    if (!process->view.running)
-        return "ended";
-    if (!process->view.complete)
-        return "reading";
-    if (!forecast || !forecast->known)
-        return "-";
-    if (forecast->time_known && forecast->seconds < 10)
-        return "seconds";
-    if (forecast->time_known && forecast->seconds < UINT64_C(15) * 24 * 3600)
-        return vs_about_time(out, forecast->seconds);
-    if (forecast->time_known)
-        return ">2 weeks";
-    /* At most 8 columns: "85 st.", "3.6k st.". */
-    static const char units[] = "kMGTPE";
-    char about[VS_FORECAST_TEXT_MAX];
-    double value = (double)forecast->steps / 1000;
-    size_t unit = 0;
-    if (forecast->steps < 995) {
-        snprintf(out, VS_FORECAST_TEXT_MAX, "%.20s st.", vs_about_count(about, forecast->steps));
-        return out;
-    }
-    while (value >= 995) {
-        value /= 1000;
-        unit++;
-    }
-    snprintf(out, VS_FORECAST_TEXT_MAX, "%.*f%c st.", value < 9.95 ? 1 : 0, value, units[unit]);
-    return out;
-}
-
 /* The text of a column; *buffer* may hold it. */
 static const char *column_text(const struct vs_top_model *model, const struct vs_top_row *row,
                                enum top_column column, char buffer[VS_TOP_PROGRAM_MAX])
@@ -197,8 +163,40 @@ static const char *column_text(const struct vs_top_model *model, const struct vs
     }
     if (column == COLUMN_PROGRAM)
         return vs_top_program(buffer, &process->view);
-    if (column == COLUMN_LEFT)
-        return left_text(buffer, process, device ? &device->forecast : NULL);
+    if (column == COLUMN_LEFT) {
+        const struct vs_forecast *forecast = device ? &device->forecast : NULL;
+        if (process->error)
+            return "error";
+        if (!process->view.running)
+            return "ended";
+        if (!process->view.complete)
+            return "reading";
+        if (!forecast || !forecast->known)
+            return "-";
+        if (forecast->time_known && forecast->seconds < 10)
+            return "seconds";
+        if (forecast->time_known && forecast->seconds < UINT64_C(15) * 24 * 3600)
+            return vs_about_time(buffer, forecast->seconds);
+        if (forecast->time_known)
+            return ">2 weeks";
+        /* At most 8 columns: "85 st.", "3.6k st.". */
+        static const char units[] = "kMGTPE";
+        char about[VS_FORECAST_TEXT_MAX];
+        double value = (double)forecast->steps / 1000;
+        size_t unit = 0;
+        if (forecast->steps < 995) {
+            snprintf(buffer, VS_FORECAST_TEXT_MAX, "%.20s st.",
+                     vs_about_count(about, forecast->steps));
+            return buffer;
+        }
+        while (value >= 995) {
+            value /= 1000;
+            unit++;
+        }
+        snprintf(buffer, VS_FORECAST_TEXT_MAX, "%.*f%c st.", value < 9.95 ? 1 : 0, value,
+                 units[unit]);
+        return buffer;
+    }
     if (!device)
         return "-";
     switch (column) {
