@@ -443,19 +443,6 @@ void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
 
 uint64_t vs_sim_check_unseen_kernels(void) { return unseen; }
 
-static void end_kernel(struct vs_sim_op *op)
-{
-    struct vs_sim_check_op *check = op->check;
-    vs_sim_check_lock();
-    vs_sim_check_unwritten_end(check);
-    bool declares = atomic_load(&op->u.launch.host->declares);
-    unseen += !declares && check->use_count;
-    if (!declares)
-        for (unsigned i = 0; i < check->use_count; i++)
-            vs_sim_owned_written(check->uses[i].address, check->uses[i].id);
-    vs_sim_check_unlock();
-}
-
 static bool waits_for_a_value(const struct vs_sim_op *op)
 {
     for (unsigned i = 0; op->kind == VS_SIM_OP_VALUES && i < op->u.values.count; i++)
@@ -464,19 +451,19 @@ static bool waits_for_a_value(const struct vs_sim_op *op)
     return false;
 }
 
-/* The value may come from any stream or kernel, so join with all of them. */
-static void join_everything(struct vs_sim_lane *lane)
-{
-    for (const struct vs_sim_lane *other = lanes; other; other = other->all) {
-        need(vs_sim_clock_join(&lane->clock, other->clock));
-        need(vs_sim_clock_raise(&lane->clock, other->number, other->begun));
-    }
-}
-
 void vs_sim_check_end(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
-    if (op->kind == VS_SIM_OP_KERNEL && op->u.launch.host)
-        end_kernel(op);
+    if (op->kind == VS_SIM_OP_KERNEL && op->u.launch.host) {
+        struct vs_sim_check_op *check = op->check;
+        vs_sim_check_lock();
+        vs_sim_check_unwritten_end(check);
+        bool declares = atomic_load(&op->u.launch.host->declares);
+        unseen += !declares && check->use_count;
+        if (!declares)
+            for (unsigned i = 0; i < check->use_count; i++)
+                vs_sim_owned_written(check->uses[i].address, check->uses[i].id);
+        vs_sim_check_unlock();
+    }
     bool value = waits_for_a_value(op);
     if (op->kind != VS_SIM_OP_HOST && op->kind != VS_SIM_OP_CALLBACK &&
         op->kind != VS_SIM_OP_WAIT_SHARED && !value)
@@ -487,8 +474,11 @@ void vs_sim_check_end(struct vs_sim_stream *s, struct vs_sim_op *op)
         need(vs_sim_clock_join(&lane->clock, vs_sim_check_host_clock()));
         if (op->kind == VS_SIM_OP_WAIT_SHARED)
             need(vs_sim_clock_join(&lane->clock, shared_clock));
-        if (value)
-            join_everything(lane);
+        /* a value may come from any stream or kernel */
+        for (const struct vs_sim_lane *other = lanes; value && other; other = other->all) {
+            need(vs_sim_clock_join(&lane->clock, other->clock));
+            need(vs_sim_clock_raise(&lane->clock, other->number, other->begun));
+        }
         remember(lane, op->seq);
     }
     vs_sim_check_unlock();

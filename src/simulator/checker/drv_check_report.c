@@ -374,18 +374,6 @@ void vs_sim_check_start(void)
     vs_sim_checking = true;
 }
 
-/* Waits for a report that a stream's thread is printing; with a limit, since that thread may wait
- * for a lock held by the exiting one. */
-static void wait_for_printing(void)
-{
-    struct timespec until;
-    vs_sim_check_print();
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 2;
-    if (!pthread_mutex_timedlock(&print_mu, &until))
-        pthread_mutex_unlock(&print_mu);
-}
-
 /* Prints the number of unchecked kernels: silence must not suggest a clean program. */
 static void print_unseen(void)
 {
@@ -412,7 +400,14 @@ __attribute__((destructor)) static void at_exit(void)
     print_unseen();
     if (!atomic_load(&any))
         return;
-    wait_for_printing();
+    /* wait for a report that a stream's thread is printing, with a limit, since that thread may wait
+     * for a lock held by the exiting one */
+    struct timespec until;
+    vs_sim_check_print();
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 2;
+    if (!pthread_mutex_timedlock(&print_mu, &until))
+        pthread_mutex_unlock(&print_mu);
     char line[160];
     vs_sim_check_lock();
     int n = snprintf(line, sizeof line, "vramscope checker: %u report%s, found %llu more times\n",

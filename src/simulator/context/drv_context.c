@@ -104,16 +104,6 @@ static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-static void release_memory(struct vs_sim_context *ctx)
-{
-    struct vs_sim_range range;
-    while (vs_sim_range_of_context(ctx, &range)) {
-        if (!vs_sim_range_remove(range.base, range.id, &range))
-            continue;
-        vs_sim_memory_release(&range);
-    }
-}
-
 static void context_stop(struct vs_sim_context *ctx)
 {
     if (!atomic_exchange(&ctx->alive, false))
@@ -122,7 +112,12 @@ static void context_stop(struct vs_sim_context *ctx)
     vs_sim_context_sync(ctx);
     if (vs_sim_checking)
         vs_sim_check_leaks(ctx);
-    release_memory(ctx);
+    struct vs_sim_range range;
+    while (vs_sim_range_of_context(ctx, &range)) {
+        if (!vs_sim_range_remove(range.base, range.id, &range))
+            continue;
+        vs_sim_memory_release(&range);
+    }
     vs_sim_pools_release_idle();
     atomic_fetch_add(&ctx->epoch, 1);
     for (;;) { /* closed streams leave the list by themselves */

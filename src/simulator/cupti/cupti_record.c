@@ -70,37 +70,33 @@ static uint8_t copy_kind(const struct vs_sim_activity *a)
                                                         : CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
 }
 
-static void put_peer(const struct vs_sim_activity *a)
-{
-    CUpti_ActivityMemcpyPtoP4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
-                                   .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
-                                   .srcKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.from),
-                                   .dstKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.to),
-                                   .flags = a->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
-                                                            : CUPTI_ACTIVITY_FLAG_NONE,
-                                   .bytes = a->u.copy.bytes,
-                                   .start = vs_cupti_time(a->start_ns),
-                                   .end = vs_cupti_time(a->end_ns),
-                                   .deviceId = a->device,
-                                   .contextId = a->context,
-                                   .streamId = a->stream,
-                                   .srcDeviceId = a->u.copy.from_device,
-                                   .srcContextId = a->context,
-                                   .dstDeviceId = a->u.copy.to_device,
-                                   .dstContextId = a->context,
-                                   .correlationId = a->correlation,
-                                   .graphNodeId = a->graph_node,
-                                   .graphId = a->graph,
-                                   .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY};
-    vs_cupti_put(&r);
-}
-
 static void put_copy(const struct vs_sim_activity *a)
 {
     uint8_t kind = copy_kind(a);
     if (kind == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP) {
-        if (vs_cupti_enabled_in(CUPTI_ACTIVITY_KIND_MEMCPY2, a->context))
-            put_peer(a);
+        if (vs_cupti_enabled_in(CUPTI_ACTIVITY_KIND_MEMCPY2, a->context)) {
+            CUpti_ActivityMemcpyPtoP4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                           .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
+                                           .srcKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.from),
+                                           .dstKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.to),
+                                           .flags = a->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
+                                                                    : CUPTI_ACTIVITY_FLAG_NONE,
+                                           .bytes = a->u.copy.bytes,
+                                           .start = vs_cupti_time(a->start_ns),
+                                           .end = vs_cupti_time(a->end_ns),
+                                           .deviceId = a->device,
+                                           .contextId = a->context,
+                                           .streamId = a->stream,
+                                           .srcDeviceId = a->u.copy.from_device,
+                                           .srcContextId = a->context,
+                                           .dstDeviceId = a->u.copy.to_device,
+                                           .dstContextId = a->context,
+                                           .correlationId = a->correlation,
+                                           .graphNodeId = a->graph_node,
+                                           .graphId = a->graph,
+                                           .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY};
+            vs_cupti_put(&r);
+        }
         return;
     }
     if (!vs_cupti_enabled_in(CUPTI_ACTIVITY_KIND_MEMCPY, a->context))

@@ -15,14 +15,6 @@
 #define BATCH_MAX 255
 #define CONDITIONS 3 /* bits of the flags */
 
-static void put(const struct vs_sim_value *v)
-{
-    if (v->bytes == 4)
-        __atomic_store_n((uint32_t *)v->at.base, (uint32_t)v->value, __ATOMIC_SEQ_CST);
-    else
-        __atomic_store_n((uint64_t *)v->at.base, v->value, __ATOMIC_SEQ_CST);
-}
-
 static bool reached(const struct vs_sim_value *v)
 {
     uint64_t now = v->bytes == 4 ? __atomic_load_n((uint32_t *)v->at.base, __ATOMIC_SEQ_CST)
@@ -46,8 +38,12 @@ static int attempt(const struct vs_sim_value *v)
     if (!vs_sim_end_hold(&v->at, v->write, &hold))
         return -1;
     bool done = v->write || reached(v);
-    if (v->write)
-        put(v);
+    if (v->write) {
+        if (v->bytes == 4)
+            __atomic_store_n((uint32_t *)v->at.base, (uint32_t)v->value, __ATOMIC_SEQ_CST);
+        else
+            __atomic_store_n((uint64_t *)v->at.base, v->value, __ATOMIC_SEQ_CST);
+    }
     vs_sim_end_release(&hold);
     return done;
 }

@@ -118,18 +118,6 @@ static bool alike(const struct vs_sim_advice *a, const struct vs_sim_advice *b)
            a->accessed_by == b->accessed_by && a->read_mostly == b->read_mostly;
 }
 
-static void join(struct vs_sim_managed *m)
-{
-    size_t kept = 0;
-    for (size_t i = 1; i < m->advice_count; i++) {
-        if (alike(&m->advice[kept], &m->advice[i]))
-            m->advice[kept].end = m->advice[i].end;
-        else
-            m->advice[++kept] = m->advice[i];
-    }
-    m->advice_count = kept + 1;
-}
-
 static size_t round_up(size_t bytes)
 {
     return (bytes + VS_SIM_ADVICE_PAGE - 1) & ~(size_t)(VS_SIM_ADVICE_PAGE - 1);
@@ -162,7 +150,14 @@ CUresult vs_sim_managed_advise(uintptr_t address, size_t bytes,
     if (!e) {
         for (size_t i = advice_at(m, from); i < m->advice_count && m->advice[i].end <= to; i++)
             change(&m->advice[i], with);
-        join(m);
+        size_t kept = 0;
+        for (size_t i = 1; i < m->advice_count; i++) {
+            if (alike(&m->advice[kept], &m->advice[i]))
+                m->advice[kept].end = m->advice[i].end;
+            else
+                m->advice[++kept] = m->advice[i];
+        }
+        m->advice_count = kept + 1;
     }
     pthread_mutex_unlock(&managed_mu);
     return e;

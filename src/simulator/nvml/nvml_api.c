@@ -24,15 +24,6 @@ static vramscope_sim_held_fn *held;  /* written by the first nvmlInit; NULL with
 static vramscope_sim_worked_fn *worked; /* likewise */
 static char places[VS_SIM_DEVICES_MAX]; /* the handle of a device is the address of its element */
 
-static void find_driver(void)
-{
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *found = driver ? dlsym(driver, "vramscopeSimHeld") : NULL;
-    memcpy(&held, &found, sizeof held);
-    found = driver ? dlsym(driver, "vramscopeSimWorked") : NULL;
-    memcpy(&worked, &found, sizeof worked);
-}
-
 NVML(nvmlInitWithFlags, (unsigned flags))
 {
     (void)flags;
@@ -43,8 +34,13 @@ NVML(nvmlInitWithFlags, (unsigned flags))
         r = NVML_ERROR_UNKNOWN;
     else if (vs_sim_nvml_spec.nvml == VS_SIM_NVML_NONE)
         r = NVML_ERROR_DRIVER_NOT_LOADED;
-    if (!r && !held)
-        find_driver();
+    if (!r && !held) {
+        void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+        void *found = driver ? dlsym(driver, "vramscopeSimHeld") : NULL;
+        memcpy(&held, &found, sizeof held);
+        found = driver ? dlsym(driver, "vramscopeSimWorked") : NULL;
+        memcpy(&worked, &found, sizeof worked);
+    }
     users += !r;
     pthread_mutex_unlock(&mu);
     return r;
