@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the simulated GPU's tables of functions from NVIDIA's public headers.
 
-usage: cuda_tables.py OUT SOURCES INCLUDE...
+usage: cuda_tables.py OUT SIMULATOR INCLUDE...
 
-OUT is the folder for the tables, SOURCES holds the sources of the stand-in runtime and
-its forwards.txt, each INCLUDE is a folder of CUDA or CUPTI headers. Files whose content stays are not
+OUT is the folder for the tables, SIMULATOR that of the sources: runtime has the stand-in
+runtime and its forwards.txt, the rooms of DRIVER the driver; each INCLUDE is a folder of CUDA or CUPTI headers. Files whose content stays are not
 written again. Exits with 1 and one line when a header is missing or has no functions
 in the form that is expected here.
 
@@ -34,6 +34,10 @@ in the form that is expected here.
   vs_sim_runtime_older_table.h
                               VS_OLDER(symbol, newer, parameters, arguments), likewise
   vs_sim_cupti_table.h        VS_CUPTI_API(symbol): every function of CUPTI
+  vs_sim_enter_table.h        VS_ENTERED(symbol, parameters, arguments) for each driver
+                              function that is defined as <symbol>_entered, VS_LOCKED for
+                              <symbol>_locked, VS_IN_CONTEXT(symbol, parameters, arguments,
+                              their parameters, their arguments) for <symbol>_in
   vs_sim_node_table.h         VS_DRIVER_NODE(symbol, parameters, what, of, form, given),
                               VS_RT_NODE likewise: the functions that add a graph node (what:
                               add) or change one (change, change_exec) *of* these arguments;
@@ -48,6 +52,7 @@ import sys
 
 # The runtime's sources call these in their first form, without the context parameter.
 FIRST_FORM = {"cuCtxGetDevice", "cuCtxSynchronize"}
+DRIVER = ("driver", "memory", "context", "graph")  # rooms of the driver that define its functions
 NEWEST = 13000  # the release that the sources are written for
 # Not in cuda_runtime_api.h: nvcc's launch code calls them, and they can be watched.
 LAUNCHES = ["__cudaLaunchKernel", "__cudaLaunchKernel_ptsz"]
@@ -250,6 +255,26 @@ def forward_table(headers, forwards, pointers, parameters):
     yield from sorted(same)
 
 
+def enter_table(simulator, parameters):
+    """The driver functions whose definition leaves the entry to a generated function."""
+    for room in DRIVER:
+        folder = os.path.join(simulator, room)
+        for name in sorted(n for n in os.listdir(folder) if n.endswith(".c")):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                found = re.findall(r"^CUresult (cu\w+)_(entered|locked|in)\(", file.read(), re.M)
+            for symbol, kind in found:
+                members = parameters.get(symbol, [])
+                taken = ", ".join(ours + " " + name for ours, name in members)
+                given = ", ".join(name for _, name in members)
+                if kind == "in":
+                    yield "VS_IN_CONTEXT(%s, (%s), (%s), (%s), (%s))" % (
+                        symbol, taken or "void", given,
+                        ", ".join(filter(None, ["struct vs_sim_context *current", taken])),
+                        ", ".join(filter(None, ["current", given])))
+                else:
+                    yield "VS_%s(%s, (%s), (%s))" % (kind.upper(), symbol, taken or "void", given)
+
+
 def node_table(domain, parameters):
     """The functions that convert one form of a node's parameters."""
     pattern = re.compile(r"cu(?:da)?Graph(Add|Exec|)((?:Kernel|Memcpy|Memset|Host|EventRecord|EventWait|"
@@ -338,7 +363,8 @@ def write(path, lines):
 def main():
     if len(sys.argv) < 4:
         sys.exit(__doc__)
-    out, sources, headers = sys.argv[1], sys.argv[2], Headers(sys.argv[3:])
+    out, simulator, headers = sys.argv[1], sys.argv[2], Headers(sys.argv[3:])
+    sources = os.path.join(simulator, "runtime")
     os.makedirs(out, exist_ok=True)
     entries = list(driver_entries(headers))
     callbacks = runtime_callbacks(headers)
@@ -362,6 +388,7 @@ def main():
             ("vs_sim_runtime_table.h", ['VS_RT_FN(%s, "%s", %d, %d, %s)' % p for p in pointers]),
             ("vs_sim_params_table.h", list(params_table("DRIVER", of_driver)) +
              list(params_table("RUNTIME", of_runtime))),
+            ("vs_sim_enter_table.h", enter_table(simulator, of_driver)),
             ("vs_sim_node_table.h", list(node_table("DRIVER", of_driver)) +
              list(node_table("RT", runtime_members))),
             ("vs_sim_error_table.h",

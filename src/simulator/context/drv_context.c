@@ -256,11 +256,8 @@ static CUresult push(struct vs_sim_context *ctx)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxSetCurrent(CUcontext ctx)
+CUresult cuCtxSetCurrent_entered(CUcontext ctx)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (ctx && ctx == (CUcontext)vs_sim_context_current())
         return CUDA_SUCCESS;
     struct vs_sim_context *c = ctx ? vs_sim_context_of(ctx) : NULL;
@@ -271,31 +268,22 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
     return c ? push(c) : CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetCurrent(CUcontext *pctx)
+CUresult cuCtxGetCurrent_entered(CUcontext *pctx)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!pctx)
         return CUDA_ERROR_INVALID_VALUE;
     *pctx = (CUcontext)vs_sim_context_current();
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxPushCurrent_v2(CUcontext ctx)
+CUresult cuCtxPushCurrent_v2_entered(CUcontext ctx)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     struct vs_sim_context *c = vs_sim_context_of(ctx);
     return c ? push(c) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-CUresult cuCtxPopCurrent_v2(CUcontext *pctx)
+CUresult cuCtxPopCurrent_v2_entered(CUcontext *pctx)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!stack.depth)
         return CUDA_ERROR_INVALID_CONTEXT;
     struct vs_sim_context *c = stack.at[--stack.depth];
@@ -309,11 +297,8 @@ CUresult cuCtxPopCurrent(CUcontext *pctx) { return cuCtxPopCurrent_v2(pctx); }
 
 /* ---- explicit contexts ---- */
 
-CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+CUresult cuCtxCreate_v2_entered(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     struct vs_sim_device *d = vs_sim_device_find(dev);
     if (!pctx)
         return CUDA_ERROR_INVALID_VALUE;
@@ -324,7 +309,7 @@ CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
     struct vs_sim_context *ctx = vs_sim_context_new(d, false);
     if (!ctx)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    e = context_start(ctx, flags);
+    CUresult e = context_start(ctx, flags);
     if (!e && (e = push(ctx)))
         context_stop(ctx);
     if (e)
@@ -350,11 +335,8 @@ CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, uns
     return cuCtxCreate_v2(pctx, flags, dev);
 }
 
-CUresult cuCtxDestroy_v2(CUcontext handle)
+CUresult cuCtxDestroy_v2_entered(CUcontext handle)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     struct vs_sim_context *ctx = vs_sim_context_of(handle);
     if (!ctx || ctx->primary)
         return CUDA_ERROR_INVALID_CONTEXT;
@@ -368,12 +350,8 @@ CUresult cuCtxDestroy_v2(CUcontext handle)
 
 CUresult cuCtxDestroy(CUcontext ctx) { return cuCtxDestroy_v2(ctx); }
 
-CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags)
+CUresult cuCtxAttach_in(struct vs_sim_context *ctx, CUcontext *pctx, unsigned int flags)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (!pctx || flags)
         return CUDA_ERROR_INVALID_VALUE;
     atomic_fetch_add(&ctx->attached, 1);
@@ -381,12 +359,8 @@ CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxDetach(CUcontext handle)
+CUresult cuCtxDetach_in(struct vs_sim_context *ctx, CUcontext handle)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (handle != (CUcontext)ctx)
         return CUDA_ERROR_INVALID_CONTEXT;
     unsigned attached = atomic_load(&ctx->attached);

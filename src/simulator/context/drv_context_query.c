@@ -6,12 +6,8 @@
 
 #include "base/vs_clock.h"
 
-CUresult cuCtxGetDevice(CUdevice *device)
+CUresult cuCtxGetDevice_in(struct vs_sim_context *ctx, CUdevice *device)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (!device)
         return CUDA_ERROR_INVALID_VALUE;
     *device = ctx->device->ordinal;
@@ -70,24 +66,16 @@ CUresult cuCtxSynchronize_v2(CUcontext handle)
     return e ? e : synchronize(ctx);
 }
 
-CUresult cuCtxGetFlags(unsigned int *flags)
+CUresult cuCtxGetFlags_in(struct vs_sim_context *ctx, unsigned int *flags)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (!flags)
         return CUDA_ERROR_INVALID_VALUE;
     *flags = ctx->flags;
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxSetFlags(unsigned int flags)
+CUresult cuCtxSetFlags_in(struct vs_sim_context *ctx, unsigned int flags)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (flags & ~(unsigned)CU_CTX_FLAGS_MASK)
         return CUDA_ERROR_INVALID_VALUE;
     ctx->flags = flags;
@@ -118,12 +106,8 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *version)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
+CUresult cuCtxGetLimit_in(struct vs_sim_context *ctx, size_t *pvalue, CUlimit limit)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (!pvalue)
         return CUDA_ERROR_INVALID_VALUE;
     if ((unsigned)limit > CU_LIMIT_MAX_L2_FETCH_GRANULARITY)
@@ -134,12 +118,8 @@ CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+CUresult cuCtxSetLimit_in(struct vs_sim_context *ctx, CUlimit limit, size_t value)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if ((unsigned)limit > CU_LIMIT_MAX_L2_FETCH_GRANULARITY)
         return CUDA_ERROR_UNSUPPORTED_LIMIT;
     pthread_mutex_lock(&ctx->submit_mu);
@@ -148,12 +128,8 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig)
+CUresult cuCtxGetCacheConfig_in(struct vs_sim_context *ctx, CUfunc_cache *pconfig)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (!pconfig)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&ctx->submit_mu);
@@ -162,12 +138,8 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxSetCacheConfig(CUfunc_cache config)
+CUresult cuCtxSetCacheConfig_in(struct vs_sim_context *ctx, CUfunc_cache config)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&ctx->submit_mu);
@@ -176,12 +148,10 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+CUresult cuCtxGetStreamPriorityRange_in(struct vs_sim_context *ctx, int *leastPriority,
+                                        int *greatestPriority)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
+    (void)ctx;
     if (leastPriority)
         *leastPriority = 0;
     if (greatestPriority)

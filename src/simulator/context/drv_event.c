@@ -100,12 +100,8 @@ static CUresult event_new(struct vs_sim_context *ctx, unsigned flags,
     return CUDA_SUCCESS;
 }
 
-CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
+CUresult cuEventCreate_in(struct vs_sim_context *ctx, CUevent *phEvent, unsigned int Flags)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (!phEvent || (Flags & ~(unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
                                          CU_EVENT_INTERPROCESS)))
         return CUDA_ERROR_INVALID_VALUE;
@@ -114,7 +110,7 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
     struct vs_sim_event_share share = {0};
     if ((Flags & CU_EVENT_INTERPROCESS) && !vs_sim_ipc_slot_new(&share))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    e = event_new(ctx, Flags, &share, phEvent);
+    CUresult e = event_new(ctx, Flags, &share, phEvent);
     if (e)
         vs_sim_ipc_slot_free(&share);
     return e;

@@ -100,12 +100,9 @@ CUresult vs_sim_enter_stream(CUstream handle, struct vs_sim_stream **s)
 
 /* ---- creation and destruction ---- */
 
-CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+CUresult cuStreamCreateWithPriority_in(struct vs_sim_context *ctx, CUstream *phStream,
+                                       unsigned int flags, int priority)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (!phStream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING))
         return CUDA_ERROR_INVALID_VALUE;
     priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
@@ -122,12 +119,9 @@ CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
     return cuStreamCreateWithPriority(phStream, Flags, 0);
 }
 
-CUresult cuStreamDestroy_v2(CUstream hStream)
+CUresult cuStreamDestroy_v2_entered(CUstream hStream)
 {
     struct vs_sim_stream *s;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!hStream || hStream == CU_STREAM_LEGACY || hStream == CU_STREAM_PER_THREAD)
         return CUDA_ERROR_INVALID_HANDLE;
     s = (struct vs_sim_stream *)hStream;

@@ -39,6 +39,24 @@ _Static_assert(VS_SIM_WANT_DRIVER_CALLS == 0x40000, "as the assembly has it");
 
 VS_THUNK_COMMON
 
+/* ---- entries that are the same for many ---- */
+
+#define VS_LOCKED(symbol, parameters, arguments)
+#define VS_ENTERED(symbol, parameters, arguments)                                              \
+    CUresult symbol parameters                                                                 \
+    {                                                                                          \
+        CUresult entered = vs_sim_enter();                                                     \
+        return entered ? entered : symbol##_entered arguments;                                 \
+    }
+#define VS_IN_CONTEXT(symbol, parameters, arguments, ours, given)                              \
+    CUresult symbol parameters                                                                 \
+    {                                                                                          \
+        struct vs_sim_context *current;                                                        \
+        CUresult entered = vs_sim_enter_context(&current);                                     \
+        return entered ? entered : symbol##_in given;                                          \
+    }
+#include "generated/vs_sim_enter_table.h"
+
 /* ---- observed calls ---- */
 
 /* the outermost call, which also represents calls inside it */

@@ -25,11 +25,8 @@ CUresult vs_sim_enter_device(CUdevice dev, struct vs_sim_device **device)
     return *device ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-CUresult cuDeviceGetCount(int *count)
+CUresult cuDeviceGetCount_entered(int *count)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!count)
         return CUDA_ERROR_INVALID_VALUE;
     *count = (int)vs_sim_spec.devices;
@@ -107,12 +104,9 @@ CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
     return e;
 }
 
-CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
+CUresult cuDeviceGetByPCIBusId_entered(CUdevice *dev, const char *pciBusId)
 {
     unsigned domain, bus, slot, function = 0;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!dev || !pciBusId)
         return CUDA_ERROR_INVALID_VALUE;
     if (sscanf(pciBusId, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3) {

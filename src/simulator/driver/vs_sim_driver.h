@@ -3,7 +3,7 @@
  * Internal header of the stand-in driver: devices, contexts, streams and events, and the functions
  * its rooms (driver, memory, context, graph, checker) call in each other, whichever is the lower one;
  * vs_sim_memory.h has those of memory. Every exported CUDA function of the drv_*.c files begins with
- * vs_sim_enter or vs_sim_enter_context.
+ * vs_sim_enter or vs_sim_enter_context, or is entered by a generated function.
  *
  * Streams, events and contexts are never returned to malloc: a destroyed one is kept for reuse, and
  * its sequence numbers continue. So a (stream, number) pair can be waited for at any later time,
@@ -61,6 +61,18 @@ struct vs_sim_pool;
  * CUDA_ERROR_INVALID_CONTEXT without one, CUDA_ERROR_CONTEXT_IS_DESTROYED for a destroyed one, or
  * its sticky error. */
 CUresult vs_sim_enter_context(struct vs_sim_context **ctx);
+
+/* The exported functions that begin with one of these are defined as <symbol>_entered after
+ * vs_sim_enter, as <symbol>_in after vs_sim_enter_context, with the context before their parameters,
+ * and as <symbol>_locked between vs_sim_graph_enter and vs_sim_graph_leave. drv_api.c and
+ * drv_graph.c have the entry points. */
+#define VS_ENTERED(symbol, parameters, arguments) CUresult symbol##_entered parameters;
+#define VS_LOCKED(symbol, parameters, arguments) CUresult symbol##_locked parameters;
+#define VS_IN_CONTEXT(symbol, parameters, arguments, ours, given) CUresult symbol##_in ours;
+#include "generated/vs_sim_enter_table.h"
+#undef VS_ENTERED
+#undef VS_LOCKED
+#undef VS_IN_CONTEXT
 
 /* vs_sim_host_function_begin/end: called before and after a host function on this thread. */
 void vs_sim_host_function_begin(void);

@@ -431,17 +431,14 @@ CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
     return begin(hStream, NULL, &none, mode);
 }
 
-CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
-                                     const CUgraphNode *dependencies,
-                                     const CUgraphEdgeData *dependencyData, size_t numDependencies,
-                                     CUstreamCaptureMode mode)
+CUresult cuStreamBeginCaptureToGraph_locked(CUstream hStream, CUgraph hGraph,
+                                            const CUgraphNode *dependencies,
+                                            const CUgraphEdgeData *dependencyData,
+                                            size_t numDependencies, CUstreamCaptureMode mode)
 {
     struct vs_sim_nodes before = {0};
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
-    e = CUDA_ERROR_INVALID_VALUE;
+    CUresult e = CUDA_ERROR_INVALID_VALUE;
     if (g && (dependencies || !numDependencies))
         e = vs_sim_edges_plain(dependencyData, numDependencies);
     for (size_t i = 0; i < numDependencies && !e; i++) {
@@ -454,7 +451,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
     if (!e)
         e = begin(hStream, g, &before, mode);
     vs_sim_nodes_free(&before);
-    return vs_sim_graph_leave(e);
+    return e;
 }
 
 /* Do the tips of the origin depend on the tips of every other part? */
@@ -631,11 +628,8 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dep
     return update(hStream, dependencies, dependencyData, numDependencies, flags);
 }
 
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+CUresult cuThreadExchangeStreamCaptureMode_entered(CUstreamCaptureMode *mode)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return CUDA_ERROR_INVALID_VALUE;
     CUstreamCaptureMode old = thread_mode;

@@ -324,82 +324,64 @@ bool vs_sim_graph_sort(const struct vs_sim_graph *graph, struct vs_sim_nodes *li
     return ok && list->count == graph->nodes.count;
 }
 
-CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags)
+CUresult cuGraphCreate_locked(CUgraph *phGraph, unsigned int flags)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     if (!phGraph || flags)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_graph *g = vs_sim_graph_new();
     if (g)
         *phGraph = (CUgraph)g;
-    return vs_sim_graph_leave(g ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
+    return g ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuGraphDestroy(CUgraph hGraph)
+CUresult cuGraphDestroy_locked(CUgraph hGraph)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
     if (!g || g->parent || g->captures)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     vs_sim_graph_free(g);
-    return vs_sim_graph_leave(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
 }
 
-CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
+CUresult cuGraphClone_locked(CUgraph *phGraphClone, CUgraph originalGraph)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph *g = vs_sim_graph_of(originalGraph);
     if (!phGraphClone || !g || g->has_memory)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     g = vs_sim_graph_clone(g, false);
     if (g)
         *phGraphClone = (CUgraph)g;
-    return vs_sim_graph_leave(g ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
+    return g ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
-                                CUgraph hClonedGraph)
+CUresult cuGraphNodeFindInClone_locked(CUgraphNode *phNode, CUgraphNode hOriginalNode,
+                                       CUgraph hClonedGraph)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph *clone = vs_sim_graph_of(hClonedGraph);
     struct vs_sim_node *n = vs_sim_node_of(hOriginalNode), *found = NULL;
     if (phNode && clone && n && clone->origin)
         found = vs_sim_node_origin(clone, n->id);
     if (found)
         *phNode = (CUgraphNode)found;
-    return vs_sim_graph_leave(found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+    return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuGraphDestroyNode(CUgraphNode hNode)
+CUresult cuGraphDestroyNode_locked(CUgraphNode hNode)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_node *n = vs_sim_node_of(hNode);
     if (!n || n->graph->captures || n->graph->has_memory)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     vs_sim_node_free(n);
-    return vs_sim_graph_leave(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
 }
 
-CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
+CUresult cuGraphNodeGetType_locked(CUgraphNode hNode, CUgraphNodeType *type)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_node *n = vs_sim_node_of(hNode);
     if (!n || !type)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     *type = n->type;
-    return vs_sim_graph_leave(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
 }
 
 /* ---- edges ---- */
@@ -434,17 +416,15 @@ static CUresult edges_check(struct vs_sim_graph *g, const CUgraphNode *from, con
     return vs_sim_edges_plain(data, count);
 }
 
-CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
-                                   const CUgraphEdgeData *edgeData, size_t numDependencies)
+CUresult cuGraphAddDependencies_v2_locked(CUgraph hGraph, const CUgraphNode *from,
+                                          const CUgraphNode *to, const CUgraphEdgeData *edgeData,
+                                          size_t numDependencies)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
-    e = edges_check(vs_sim_graph_of(hGraph), from, to, edgeData, numDependencies, false);
+    CUresult e = edges_check(vs_sim_graph_of(hGraph), from, to, edgeData, numDependencies, false);
     for (size_t i = 0; i < numDependencies && !e; i++)
         if (!link_nodes((struct vs_sim_node *)from[i], (struct vs_sim_node *)to[i]))
             e = CUDA_ERROR_OUT_OF_MEMORY;
-    return vs_sim_graph_leave(e);
+    return e;
 }
 
 CUresult cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
@@ -453,20 +433,17 @@ CUresult cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const C
     return cuGraphAddDependencies_v2(hGraph, from, to, NULL, numDependencies);
 }
 
-CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from,
-                                      const CUgraphNode *to, const CUgraphEdgeData *edgeData,
-                                      size_t numDependencies)
+CUresult cuGraphRemoveDependencies_v2_locked(CUgraph hGraph, const CUgraphNode *from,
+                                             const CUgraphNode *to, const CUgraphEdgeData *edgeData,
+                                             size_t numDependencies)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
-    e = edges_check(g, from, to, edgeData, numDependencies, true);
+    CUresult e = edges_check(g, from, to, edgeData, numDependencies, true);
     if (!e && g->has_memory && numDependencies)
         e = CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < numDependencies && !e; i++)
         unlink_nodes((struct vs_sim_node *)from[i], (struct vs_sim_node *)to[i]);
-    return vs_sim_graph_leave(e);
+    return e;
 }
 
 CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
@@ -490,43 +467,34 @@ static CUresult give(const struct vs_sim_nodes *list, CUgraphNode *out, size_t *
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
+CUresult cuGraphGetNodes_locked(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
-    return vs_sim_graph_leave(g ? give(&g->nodes, nodes, numNodes) : CUDA_ERROR_INVALID_VALUE);
+    return g ? give(&g->nodes, nodes, numNodes) : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes)
+CUresult cuGraphGetRootNodes_locked(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes)
 {
     struct vs_sim_nodes roots = {0};
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
     bool ok = true;
     for (size_t i = 0; g && ok && i < g->nodes.count; i++)
         if (!g->nodes.at[i]->before.count)
             ok = vs_sim_nodes_add(&roots, g->nodes.at[i]);
-    e = !g ? CUDA_ERROR_INVALID_VALUE : ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult e = !g ? CUDA_ERROR_INVALID_VALUE : ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     if (!e)
         e = give(&roots, rootNodes, numRootNodes);
     vs_sim_nodes_free(&roots);
-    return vs_sim_graph_leave(e);
+    return e;
 }
 
-CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
-                            CUgraphEdgeData *edgeData, size_t *numEdges)
+CUresult cuGraphGetEdges_v2_locked(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
+                                   CUgraphEdgeData *edgeData, size_t *numEdges)
 {
     struct vs_sim_nodes ends[2] = {{0}, {0}};
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
     if (!g || !numEdges || !from != !to || (edgeData && !from))
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     bool ok = true;
     for (size_t i = 0; i < g->nodes.count; i++)
         for (size_t j = 0; j < g->nodes.at[i]->before.count; j++)
@@ -535,12 +503,12 @@ CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
     if (ok && edgeData)
         memset(edgeData, 0, *numEdges * sizeof *edgeData);
     size_t room = *numEdges;
-    e = ok ? give(&ends[0], from, &room) : CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult e = ok ? give(&ends[0], from, &room) : CUDA_ERROR_OUT_OF_MEMORY;
     if (!e)
         e = give(&ends[1], to, numEdges);
     vs_sim_nodes_free(&ends[0]);
     vs_sim_nodes_free(&ends[1]);
-    return vs_sim_graph_leave(e);
+    return e;
 }
 
 CUresult cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges)
@@ -585,3 +553,15 @@ CUresult cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentN
 {
     return neighbours(hNode, true, dependentNodes, NULL, numDependentNodes);
 }
+
+/* ---- entries: the lock is held for all of the call ---- */
+
+#define VS_ENTERED(symbol, parameters, arguments)
+#define VS_IN_CONTEXT(symbol, parameters, arguments, ours, given)
+#define VS_LOCKED(symbol, parameters, arguments)                                               \
+    CUresult symbol parameters                                                                 \
+    {                                                                                          \
+        CUresult entered = vs_sim_graph_enter();                                               \
+        return entered ? entered : vs_sim_graph_leave(symbol##_locked arguments);              \
+    }
+#include "generated/vs_sim_enter_table.h"

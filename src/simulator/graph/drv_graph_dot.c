@@ -90,21 +90,18 @@ static void print_graph(FILE *f, const struct vs_sim_graph *g, unsigned flags)
                     g->nodes.at[i]->before.at[j]->id, g->nodes.at[i]->id);
 }
 
-CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags)
+CUresult cuGraphDebugDotPrint_locked(CUgraph hGraph, const char *path, unsigned int flags)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
     if (!g || !path)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     FILE *f = fopen(path, "we");
     if (!f)
-        return vs_sim_graph_leave(CUDA_ERROR_OPERATING_SYSTEM);
+        return CUDA_ERROR_OPERATING_SYSTEM;
     fprintf(f, "digraph \"graph_%u\" {\n", g->id);
     print_graph(f, g, flags);
     fputs("}\n", f);
     bool failed = ferror(f);
     failed |= fclose(f) != 0;
-    return vs_sim_graph_leave(failed ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS);
+    return failed ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
 }

@@ -173,30 +173,24 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
     return e;
 }
 
-CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
+CUresult cuGraphExecDestroy_locked(CUgraphExec hGraphExec)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph_exec *x = vs_sim_exec_of(hGraphExec);
     if (!x)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     if (x->source->id == x->source_id && x->source->mark == VS_SIM_GRAPH_MARK)
         x->source->execs--;
     exec_free(x);
-    return vs_sim_graph_leave(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
 }
 
-CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
+CUresult cuGraphExecGetFlags_locked(CUgraphExec hGraphExec, cuuint64_t *flags)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph_exec *x = vs_sim_exec_of(hGraphExec);
     if (!x || !flags)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     *flags = x->flags;
-    return vs_sim_graph_leave(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
 }
 
 /* ---- permitted changes ---- */
@@ -442,20 +436,17 @@ static CUresult update_from(struct vs_sim_graph_exec *x, const struct vs_sim_gra
     return r ? CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE : CUDA_SUCCESS;
 }
 
-CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
-                              CUgraphExecUpdateResultInfo *resultInfo)
+CUresult cuGraphExecUpdate_v2_locked(CUgraphExec hGraphExec, CUgraph hGraph,
+                                     CUgraphExecUpdateResultInfo *resultInfo)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph_exec *x = vs_sim_exec_of(hGraphExec);
     struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
     if (!resultInfo || !x || !g || g->moved || g->captures) {
         if (resultInfo)
             fail(resultInfo, CU_GRAPH_EXEC_UPDATE_ERROR, NULL, NULL);
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     }
-    return vs_sim_graph_leave(update_from(x, x->graph, g, resultInfo));
+    return update_from(x, x->graph, g, resultInfo);
 }
 
 CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,

@@ -155,12 +155,9 @@ static struct vs_sim_object *object_of(CUuserObject handle, unsigned count)
     return o && atomic_load(&o->mark) == OBJECT_MARK && count && count <= INT_MAX ? o : NULL;
 }
 
-CUresult cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy,
-                            unsigned int initialRefcount, unsigned int flags)
+CUresult cuUserObjectCreate_entered(CUuserObject *object_out, void *ptr, CUhostFn destroy,
+                                    unsigned int initialRefcount, unsigned int flags)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!object_out || !destroy || !initialRefcount || initialRefcount > INT_MAX ||
         flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return CUDA_ERROR_INVALID_VALUE;
@@ -200,16 +197,13 @@ CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
-                                 unsigned int flags)
+CUresult cuGraphRetainUserObject_locked(CUgraph graph, CUuserObject object, unsigned int count,
+                                        unsigned int flags)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph *g = vs_sim_graph_of(graph);
     struct vs_sim_object *o = object_of(object, count);
     if (!g || !o || (flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE))
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_held *h = g->objects;
     while (h && h->object != o)
         h = h->next;
@@ -219,32 +213,29 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned in
         h->next = g->objects;
         g->objects = h;
     } else {
-        return vs_sim_graph_leave(CUDA_ERROR_OUT_OF_MEMORY);
+        return CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (!(flags & CU_GRAPH_USER_OBJECT_MOVE))
         atomic_fetch_add(&o->count, count);
-    return vs_sim_graph_leave(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
 }
 
-CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count)
+CUresult cuGraphReleaseUserObject_locked(CUgraph graph, CUuserObject object, unsigned int count)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_graph *g = vs_sim_graph_of(graph);
     struct vs_sim_object *o = object_of(object, count);
     struct vs_sim_held **p = g ? &g->objects : NULL, *held;
     while (p && *p && (*p)->object != o)
         p = &(*p)->next;
     if (!o || !p || !*p || (*p)->count < count)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     if (!(held = held_new(o, count)))
-        return vs_sim_graph_leave(CUDA_ERROR_OUT_OF_MEMORY);
+        return CUDA_ERROR_OUT_OF_MEMORY;
     if (!((*p)->count -= count)) {
         struct vs_sim_held *empty = *p;
         *p = empty->next;
         free(empty);
     }
     release_later(held, NULL, 0);
-    return vs_sim_graph_leave(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
 }

@@ -412,16 +412,13 @@ static CUresult mipmap_create(struct vs_sim_context *ctx, struct vs_sim_array *w
     return e;
 }
 
-CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
-                                const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
-                                unsigned int numMipmapLevels)
+CUresult cuMipmappedArrayCreate_in(struct vs_sim_context *ctx, CUmipmappedArray *pHandle,
+                                   const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
+                                   unsigned int numMipmapLevels)
 {
-    struct vs_sim_context *ctx;
     size_t element;
     uintptr_t base;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
+    CUresult e;
     if (!pHandle || !pMipmappedArrayDesc)
         return CUDA_ERROR_INVALID_VALUE;
     if ((e = check(pMipmappedArrayDesc, &element)))

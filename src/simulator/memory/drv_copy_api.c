@@ -8,7 +8,7 @@
 
 enum side { DEVICE, ANY, ARRAY };
 
-struct place {
+struct copy_place {
     enum side side;
     uintptr_t at; /* address or array handle */
     size_t offset; /* in the first row of the array */
@@ -16,11 +16,11 @@ struct place {
 
 #define P(x) ((uintptr_t)(x))
 
-static struct place device(CUdeviceptr p) { return (struct place){DEVICE, P(p), 0}; }
-static struct place any(uintptr_t p) { return (struct place){ANY, p, 0}; }
-static struct place array(CUarray a, size_t offset) { return (struct place){ARRAY, P(a), offset}; }
+static struct copy_place device(CUdeviceptr p) { return (struct copy_place){DEVICE, P(p), 0}; }
+static struct copy_place any(uintptr_t p) { return (struct copy_place){ANY, p, 0}; }
+static struct copy_place array(CUarray a, size_t offset) { return (struct copy_place){ARRAY, P(a), offset}; }
 
-static CUresult end_of(const struct place *place, size_t bytes, struct vs_sim_end *end,
+static CUresult end_of(const struct copy_place *place, size_t bytes, struct vs_sim_end *end,
                        size_t *element)
 {
     const size_t at[3] = {place->offset, 0, 0}, box[3] = {bytes, 1, 1};
@@ -31,7 +31,7 @@ static CUresult end_of(const struct place *place, size_t bytes, struct vs_sim_en
     }
 }
 
-static CUresult copy_1d(struct place to, struct place from, size_t bytes, CUstream handle,
+static CUresult copy_1d(struct copy_place to, struct copy_place from, size_t bytes, CUstream handle,
                         bool async)
 {
     struct vs_sim_stream *stream;

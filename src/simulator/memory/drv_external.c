@@ -30,13 +30,10 @@ static struct external *external_of(CUexternalMemory handle)
     return x && atomic_load(&x->mark) == EXTERNAL_MARK ? x : NULL;
 }
 
-CUresult cuImportExternalMemory(CUexternalMemory *extMem_out,
-                                const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)
+CUresult cuImportExternalMemory_entered(CUexternalMemory *extMem_out,
+                                        const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)
 {
     struct stat st;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!extMem_out || !memHandleDesc || !memHandleDesc->size ||
         (memHandleDesc->flags & ~(unsigned)CUDA_EXTERNAL_MEMORY_DEDICATED))
         return CUDA_ERROR_INVALID_VALUE;
@@ -110,11 +107,8 @@ void vs_sim_external_release(const struct vs_sim_range *range)
     vs_sim_store_unreserve(first, bytes);
 }
 
-CUresult cuDestroyExternalMemory(CUexternalMemory extMem)
+CUresult cuDestroyExternalMemory_entered(CUexternalMemory extMem)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     struct external *x = external_of(extMem);
     unsigned live = EXTERNAL_MARK;
     if (!x || !atomic_compare_exchange_strong(&x->mark, &live, EXTERNAL_GONE))

@@ -207,13 +207,10 @@ static CUresult open_locked(struct vs_sim_context *ctx, const struct memory_hand
     return CUDA_SUCCESS;
 }
 
-CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
+CUresult cuIpcOpenMemHandle_v2_in(struct vs_sim_context *ctx, CUdeviceptr *pdptr,
+                                  CUipcMemHandle handle, unsigned int Flags)
 {
-    struct vs_sim_context *ctx;
     struct memory_handle h;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (!pdptr || Flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(&h, &handle, sizeof h);
@@ -226,7 +223,7 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsign
     if (vs_sim_device_seen(h.device) == VS_SIM_UNSEEN)
         return CUDA_ERROR_MAP_FAILED;
     pthread_mutex_lock(&ipc_mu);
-    e = open_locked(ctx, &h, pdptr);
+    CUresult e = open_locked(ctx, &h, pdptr);
     pthread_mutex_unlock(&ipc_mu);
     return e;
 }
@@ -263,19 +260,16 @@ static bool last_reference(uintptr_t address)
     return last;
 }
 
-CUresult cuIpcCloseMemHandle(CUdeviceptr dptr)
+CUresult cuIpcCloseMemHandle_in(struct vs_sim_context *ctx, CUdeviceptr dptr)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
+    (void)ctx;
     if (!vs_sim_range_find(dptr, &range) || range.base != dptr ||
         range.kind != VS_SIM_RANGE_OPENED)
         return CUDA_ERROR_INVALID_VALUE;
     if (!last_reference(dptr))
         return CUDA_SUCCESS;
-    e = vs_sim_context_sync(range.ctx);
+    CUresult e = vs_sim_context_sync(range.ctx);
     if (!vs_sim_range_remove(dptr, range.id, &range))
         return CUDA_ERROR_INVALID_VALUE; /* another thread was faster */
     vs_sim_memory_release(&range);

@@ -151,12 +151,9 @@ void vs_sim_ipc_slot_wait(struct vs_sim_ipc_slot *slot, uint64_t record,
 
 /* ---- handles ---- */
 
-CUresult cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
+CUresult cuIpcGetEventHandle_entered(CUipcEventHandle *pHandle, CUevent event)
 {
     struct vs_sim_event_share share;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!pHandle)
         return CUDA_ERROR_INVALID_VALUE;
     if (!vs_sim_event_shared(event, &share) || share.foreign)
@@ -195,13 +192,10 @@ static struct vs_sim_ipc_slot *table_of(const struct event_handle *h)
     return slots;
 }
 
-CUresult cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
+CUresult cuIpcOpenEventHandle_in(struct vs_sim_context *ctx, CUevent *phEvent,
+                                 CUipcEventHandle handle)
 {
-    struct vs_sim_context *ctx;
     struct event_handle h;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (!phEvent)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(&h, &handle, sizeof h);

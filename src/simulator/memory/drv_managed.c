@@ -12,12 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
+CUresult cuMemAllocManaged_in(struct vs_sim_context *ctx, CUdeviceptr *dptr, size_t bytesize,
+                              unsigned int flags)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
+    CUresult e;
     if (!dptr || !bytesize || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
         return CUDA_ERROR_INVALID_VALUE;
     if ((e = vs_sim_fault_alloc(VS_SIM_FAMILY_MANAGED)))
@@ -227,14 +225,12 @@ static void drop_accessed_by(struct vs_sim_advice *a, int place)
     a->accessed_by &= ~by_bit(place);
 }
 
-CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
-                        CUmemLocation location)
+CUresult cuMemAdvise_v2_in(struct vs_sim_context *ctx, CUdeviceptr devPtr, size_t count,
+                           CUmem_advise advice, CUmemLocation location)
 {
-    struct vs_sim_context *ctx;
     int place;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
+    CUresult e;
+    (void)ctx;
     switch (advice) { /* these ignore the location */
     case CU_MEM_ADVISE_SET_READ_MOSTLY:
         return vs_sim_managed_advise(devPtr, count, set_read_mostly, 1);
@@ -340,17 +336,15 @@ static CUresult answer(void *data, size_t bytes, CUmem_range_attribute attribute
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes,
-                                 size_t numAttributes, CUdeviceptr devPtr, size_t count)
+CUresult cuMemRangeGetAttributes_in(struct vs_sim_context *ctx, void **data, size_t *dataSizes,
+                                    CUmem_range_attribute *attributes, size_t numAttributes,
+                                    CUdeviceptr devPtr, size_t count)
 {
-    struct vs_sim_context *ctx;
     struct answers all = {0};
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
+    (void)ctx;
     if (!data || !dataSizes || !attributes || !numAttributes)
         return CUDA_ERROR_INVALID_VALUE;
-    e = vs_sim_managed_visit(devPtr, count, visit, &all);
+    CUresult e = vs_sim_managed_visit(devPtr, count, visit, &all);
     for (size_t i = 0; i < numAttributes && !e; i++)
         e = answer(data[i], dataSizes[i], attributes[i], &all);
     return e;

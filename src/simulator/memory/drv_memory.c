@@ -138,12 +138,8 @@ CUresult cuMemFree_v2(CUdeviceptr dptr)
     return e;
 }
 
-CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
+CUresult cuMemGetInfo_v2_in(struct vs_sim_context *ctx, size_t *free, size_t *total)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (free)
         *free = vs_sim_space_free_bytes(ctx->device->ordinal);
     if (total)
@@ -151,13 +147,11 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
+CUresult cuMemGetAddressRange_v2_in(struct vs_sim_context *ctx, CUdeviceptr *pbase, size_t *psize,
+                                    CUdeviceptr dptr)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
+    (void)ctx;
     if (!vs_sim_range_find(dptr, &range) || range.kind == VS_SIM_RANGE_REGISTERED ||
         range.kind == VS_SIM_RANGE_ARRAY)
         return CUDA_ERROR_NOT_FOUND;
@@ -282,26 +276,21 @@ static bool is_host(const struct vs_sim_range *range)
     return range->kind == VS_SIM_RANGE_HOST || range->kind == VS_SIM_RANGE_REGISTERED;
 }
 
-CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
+CUresult cuMemHostGetDevicePointer_v2_in(struct vs_sim_context *ctx, CUdeviceptr *pdptr, void *p,
+                                         unsigned int Flags)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
+    (void)ctx;
     if (!pdptr || Flags || !vs_sim_range_find((uintptr_t)p, &range) || !is_host(&range))
         return CUDA_ERROR_INVALID_VALUE;
     *pdptr = (CUdeviceptr)(uintptr_t)p; /* one address space, as with unified addressing */
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p)
+CUresult cuMemHostGetFlags_in(struct vs_sim_context *ctx, unsigned int *pFlags, void *p)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
+    (void)ctx;
     if (!pFlags || !vs_sim_range_find((uintptr_t)p, &range) || range.kind != VS_SIM_RANGE_HOST)
         return CUDA_ERROR_INVALID_VALUE;
     *pFlags = range.flags | CU_MEMHOSTALLOC_DEVICEMAP; /* always mapped under unified addressing */

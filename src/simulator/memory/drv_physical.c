@@ -240,12 +240,10 @@ static CUresult publish(struct physical *m, CUmemGenericAllocationHandle *handle
     return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
-                     const CUmemAllocationProp *prop, unsigned long long flags)
+CUresult cuMemCreate_entered(CUmemGenericAllocationHandle *handle, size_t size,
+                             const CUmemAllocationProp *prop, unsigned long long flags)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
+    CUresult e;
     if (!handle || !size || size % VS_SIM_GRANULARITY || flags)
         return CUDA_ERROR_INVALID_VALUE;
     if ((e = prop_check(prop)))
@@ -275,11 +273,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     return publish(m, handle);
 }
 
-CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
+CUresult cuMemRelease_entered(CUmemGenericAllocationHandle handle)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     pthread_mutex_lock(&physical_mu);
     struct handle *h = handle_locked(handle);
     bool ok = h && h->references;
@@ -307,12 +302,9 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
     return e;
 }
 
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
-                                                CUmemGenericAllocationHandle handle)
+CUresult cuMemGetAllocationPropertiesFromHandle_entered(CUmemAllocationProp *prop,
+                                                        CUmemGenericAllocationHandle handle)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!prop)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&physical_mu);
@@ -326,13 +318,11 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
 
 /* ---- sharing ---- */
 
-CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
-                                      CUmemAllocationHandleType handleType,
-                                      unsigned long long flags)
+CUresult cuMemExportToShareableHandle_entered(void *shareableHandle,
+                                              CUmemGenericAllocationHandle handle,
+                                              CUmemAllocationHandleType handleType,
+                                              unsigned long long flags)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!shareableHandle || flags || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return CUDA_ERROR_INVALID_VALUE;
     int fd = -1;

@@ -100,12 +100,9 @@ static size_t answer_reserved(void *data, CUpointer_attribute attribute, CUdevic
     }
 }
 
-CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
+CUresult cuPointerGetAttribute_entered(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!data)
         return CUDA_ERROR_INVALID_VALUE;
     if (!find(ptr, &range))
@@ -130,13 +127,10 @@ static void answer_nothing(void *data, CUpointer_attribute attribute)
     }
 }
 
-CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
-                                void **data, CUdeviceptr ptr)
+CUresult cuPointerGetAttributes_entered(unsigned int numAttributes, CUpointer_attribute *attributes,
+                                        void **data, CUdeviceptr ptr)
 {
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!numAttributes || !attributes || !data)
         return CUDA_ERROR_INVALID_VALUE;
     bool known = find(ptr, &range);
@@ -151,12 +145,10 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
     return CUDA_SUCCESS;
 }
 
-CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
+CUresult cuPointerSetAttribute_entered(const void *value, CUpointer_attribute attribute,
+                                       CUdeviceptr ptr)
 {
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || !find(ptr, &range))
         return CUDA_ERROR_INVALID_VALUE;
     range.sync_memops = *(const unsigned *)value != 0;

@@ -153,11 +153,8 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 
 /* ---- pools ---- */
 
-CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
+CUresult cuMemPoolCreate_entered(CUmemoryPool *pool, const CUmemPoolProps *props)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!pool || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
         return CUDA_ERROR_INVALID_VALUE;
     if ((props->handleTypes & ~(unsigned)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) ||

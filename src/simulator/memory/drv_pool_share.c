@@ -71,13 +71,10 @@ CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr)
+CUresult cuMemPoolExportPointer_entered(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr)
 {
     struct vs_sim_range range;
     struct export_data data = {.magic = MAGIC};
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!shareData_out || !vs_sim_range_find(ptr, &range) || range.base != ptr ||
         range.kind != VS_SIM_RANGE_POOL || range.pool->imported ||
         !vs_sim_pool_place(range.pool, ptr, &data.offset))

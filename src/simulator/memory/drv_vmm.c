@@ -183,11 +183,8 @@ CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size)
+CUresult cuMemAddressFree_entered(CUdeviceptr ptr, size_t size)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     pthread_mutex_lock(&vmm_mu);
     size_t i = reservation_after(ptr);
     struct reservation *r = i < reservation_count ? reservations[i] : NULL;
@@ -272,12 +269,9 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     return e;
 }
 
-CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
+CUresult cuMemUnmap_entered(CUdeviceptr ptr, size_t size)
 {
     size_t first, count = 0;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     pthread_mutex_lock(&vmm_mu);
     struct reservation *r = reservation_locked(ptr);
     if (r)
@@ -298,11 +292,8 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
     return count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
+CUresult cuMemRetainAllocationHandle_entered(CUmemGenericAllocationHandle *handle, void *addr)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!handle)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&vmm_mu);
@@ -362,19 +353,17 @@ static void access_apply(const struct mapping *m)
     mprotect((void *)m->base, m->bytes, write ? PROT_READ | PROT_WRITE : all ? PROT_READ : PROT_NONE);
 }
 
-CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
+CUresult cuMemSetAccess_entered(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc,
+                                size_t count)
 {
     size_t first, mapped = 0;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!desc || !count || !size)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&vmm_mu);
     struct reservation *r = reservation_locked(ptr);
     if (r)
         mapped = mappings_of(r, ptr, size, &first);
-    e = mapped ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    CUresult e = mapped ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; !e && i < mapped; i++)
         e = access_check(&r->mappings[first + i], desc, count);
     if (!e)
@@ -394,12 +383,11 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
     return e;
 }
 
-CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
+CUresult cuMemGetAccess_entered(unsigned long long *flags, const CUmemLocation *location,
+                                CUdeviceptr ptr)
 {
     int index;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
+    CUresult e;
     if (!flags || !location)
         return CUDA_ERROR_INVALID_VALUE;
     if ((e = location_of(location, &index)))
