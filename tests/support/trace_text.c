@@ -13,11 +13,11 @@
 
 #define MIB (UINT64_C(1) << 20)
 #define TEXT_MAX 4096
+#define STATEMENT_MAX 256
 
 struct statement {
-    struct vs_builder *b;
-    char text[TEXT_MAX]; /* for messages */
-    char words[TEXT_MAX], *next;
+    char text[STATEMENT_MAX]; /* for messages */
+    char words[STATEMENT_MAX], *next;
     unsigned i; /* of the repetition around it */
 };
 
@@ -98,9 +98,12 @@ static uint64_t bytes(struct statement *s)
         *unit = '\0';
         return sum(s, text) * MIB;
     }
+    char *less = strchr(text, '-');
+    if (less)
+        *less++ = '\0';
     if (vs_size_parse(text, &size))
         wrong(s, "not a size");
-    return size;
+    return less ? size - sum(s, less) : size;
 }
 
 static uint64_t address(struct statement *s)
@@ -147,7 +150,9 @@ uint64_t vs_trace_site(struct vs_builder *b, const char *function, unsigned line
 
 static void run_statement(struct vs_builder *b, const char *text, size_t size, unsigned i)
 {
-    struct statement s = {.b = b, .i = i};
+    struct statement s;
+    assert_true(size < sizeof s.text);
+    s.i = i;
     snprintf(s.text, sizeof s.text, "%.*s", (int)size, text);
     memcpy(s.words, s.text, sizeof s.words);
     s.next = s.words;

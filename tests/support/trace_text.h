@@ -25,7 +25,8 @@
  *     usage pools|others|own SIZE what the driver or NVML reports
  *     repeat N { … }              the statements N times; `i` counts from 0
  *
- * SIZE: as vs_size_parse reads it (20M, 4G, 512), or MiB that depend on i (2i+11M). AT: an address: a sum of numbers and of multiples of i
+ * SIZE: as vs_size_parse reads it (20M, 4G, 512), bytes less than that (20M-100),
+ * or MiB that depend on i (2i+11M). AT: an address: a sum of numbers and of multiples of i
  * (5, 20i, 20i+5), each a MiB, from VS_TRACE_ADDRESS on; memory:N stands for physical memory. N may be
  * such a sum too. */
 #ifndef VS_TRACE_TEXT_H

@@ -8,7 +8,7 @@
 #include "analysis/state/balance.h"
 #include "analysis/naming/library.h"
 #include "analysis/report/report.h"
-#include "support/trace_builder.h"
+#include "support/trace_text.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -16,58 +16,69 @@
 #define CONTEXT (400 * MIB)
 #define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * MIB)
 
+static struct vs_builder b;
 static struct vs_reader *reader;
 static struct vs_report *report;
 
-static void start(struct vs_builder *b)
+static int done(void **state)
 {
-    vs_builder_open(b, "observe");
-    vs_builder_device(b, 0, "Test GPU", TOTAL);
+    (void)state;
+    vs_report_free(report);
+    vs_reader_close(reader);
+    report = NULL;
+    reader = NULL;
+    vs_builder_remove(&b);
+    return 0;
 }
 
-static void usage(struct vs_builder *b, uint64_t what, uint64_t bytes, uint64_t count, uint64_t pid,
+static void start(void)
+{
+    done(NULL);
+    vs_builder_open(&b, "observe");
+    vs_trace(&b, "device 16G Test GPU");
+}
+
+static void usage(uint64_t what, uint64_t bytes, uint64_t count, uint64_t pid,
                   uint64_t how)
 {
-    vs_builder_event(b, (struct vs_event){
+    vs_builder_event(&b, (struct vs_event){
         .kind = VS_EVENT_device_usage,
         .device_usage = {.what = what, .bytes = bytes, .count = count, .pid = pid, .how = how}});
 }
 
-static void overhead(struct vs_builder *b, uint64_t context, uint64_t what, int64_t bytes,
+static void overhead(uint64_t context, uint64_t what, int64_t bytes,
                      uint64_t how)
 {
-    vs_builder_event(b, (struct vs_event){
+    vs_builder_event(&b, (struct vs_event){
         .kind = VS_EVENT_overhead,
         .overhead = {.context = context, .what = what, .bytes = (uint64_t)bytes, .how = how}});
 }
 
-static void context(struct vs_builder *b, uint64_t id, uint64_t bytes, uint64_t how)
+static void context(uint64_t id, uint64_t bytes, uint64_t how)
 {
-    vs_builder_context(b, id, 0, true);
-    overhead(b, id, VS_OVERHEAD_CONTEXT, (int64_t)bytes, how);
+    vs_builder_context(&b, id, 0, true);
+    overhead(id, VS_OVERHEAD_CONTEXT, (int64_t)bytes, how);
 }
 
 /* The device reports *used* bytes in use. */
-static void read_used(struct vs_builder *b, uint64_t used)
+static void read_used(uint64_t used)
 {
-    vs_builder_event(b, (struct vs_event){
-        .kind = VS_EVENT_device_sample,
-        .device_sample = {.free_bytes = TOTAL - used, .total_bytes = TOTAL}});
+    vs_trace(&b, "sample %lu", (uint64_t)(TOTAL - used));
 }
 
-static const struct vs_report_device *build(struct vs_builder *b)
+static const struct vs_report_device *build(void)
 {
     char why[VS_READER_WHY_MAX];
-    vs_builder_close(b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b->path, &reader, why), VS_OK);
-    assert_int_equal(vs_report_build(reader, b->path, NULL, &report), VS_OK);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
+    assert_int_equal(vs_report_build(reader, b.path, NULL, &report), VS_OK);
     assert_int_equal(report->device_count, 1);
     return &report->devices[0];
 }
 
-static const struct vs_balance *last_of(struct vs_builder *b)
+static const struct vs_balance *last_of(void)
 {
-    const struct vs_balance *balance = &build(b)->balance_last;
+    const struct vs_balance *balance = &build()->balance_last;
     assert_true(balance->known);
     assert_int_equal(vs_balance_parts(balance), balance->used);
     assert_int_equal(balance->used + balance->free, balance->total);
@@ -78,33 +89,23 @@ static const struct vs_balance *last_of(struct vs_builder *b)
     return balance;
 }
 
-static void done(struct vs_builder *b)
-{
-    vs_report_free(report);
-    vs_reader_close(reader);
-    vs_builder_remove(b);
-}
-
 TEST(every_kind_of_memory_is_a_part_of_its_own)
 {
-    struct vs_builder b;
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_REPORTED);
-    overhead(&b, 1, VS_OVERHEAD_MODULE, 6 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
-    overhead(&b, 1, VS_OVERHEAD_LIMIT, 8 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
-    vs_builder_segment(&b, 0, A(0), 20 * MIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 3 * MIB, 3 * MIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 5 * MIB, 5 * MIB); /* 6 in pages */
-    vs_builder_alloc(&b, 0, VS_FAMILY_ASYNC, A(200), 10 * MIB, 10 * MIB);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_REPORTED);
+    overhead(1, VS_OVERHEAD_MODULE, 6 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
+    overhead(1, VS_OVERHEAD_LIMIT, 8 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
+    vs_trace(&b, "segment 0 20M; alloc 0 3M; alloc 100 5M"); /* 6 in pages */
+    vs_trace(&b, "alloc 200 10M async");
     vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, 0x5000, 3 * MIB, 3 * MIB); /* 4 in pages */
-    vs_builder_alloc(&b, 0, VS_FAMILY_VMM, A(300), 4 * MIB, 4 * MIB);
+    vs_trace(&b, "alloc 300 4M vmm");
     vs_builder_alloc(&b, 0, VS_FAMILY_IPC, A(400), 64 * MIB, 64 * MIB);
-    usage(&b, VS_USAGE_POOLS, 32 * MIB, 1, 0, 0);
-    usage(&b, VS_USAGE_OTHERS, GIB, 2, 0, VS_USAGE_BY_PID);
-    usage(&b, VS_USAGE_PROCESS, GIB - MIB, 1, 77, VS_USAGE_BY_PID);
-    usage(&b, VS_USAGE_PROCESS, MIB, 1, 78, VS_USAGE_BY_PID);
-    read_used(&b, CONTEXT + 14 * MIB + 20 * MIB + 6 * MIB + 32 * MIB + 4 * MIB + 4 * MIB + GIB + 12345);
-    const struct vs_balance *balance = last_of(&b);
+    usage(VS_USAGE_POOLS, 32 * MIB, 1, 0, 0);
+    usage(VS_USAGE_OTHERS, GIB, 2, 0, VS_USAGE_BY_PID);
+    usage(VS_USAGE_PROCESS, GIB - MIB, 1, 77, VS_USAGE_BY_PID);
+    usage(VS_USAGE_PROCESS, MIB, 1, 78, VS_USAGE_BY_PID);
+    read_used(CONTEXT + 14 * MIB + 20 * MIB + 6 * MIB + 32 * MIB + 4 * MIB + 4 * MIB + GIB + 12345);
+    const struct vs_balance *balance = last_of();
     assert_int_equal(balance->live[VS_FAMILY_DEVICE], 8 * MIB);
     assert_int_equal(balance->live[VS_FAMILY_ASYNC], 10 * MIB);
     assert_int_equal(balance->live[VS_FAMILY_ARRAY], 3 * MIB);
@@ -122,118 +123,103 @@ TEST(every_kind_of_memory_is_a_part_of_its_own)
     assert_int_equal(balance->process_count, 2);
     assert_int_equal(balance->process[0].pid, 77);
     assert_int_equal(balance->unexplained, 12345);
-    done(&b);
 }
 
 TEST(small_blocks_share_the_pages_their_addresses_lie_in)
 {
-    struct vs_builder b;
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
     for (uint64_t i = 0; i < 10; i++) /* all in one page of 2 MiB */
         vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0) + i * 4096, 100, 512);
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(2) - 512, 700, 1024); /* in two */
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(64), MIB, MIB);       /* large: has its own page */
-    read_used(&b, CONTEXT + 4 * MIB + 2 * MIB);
-    const struct vs_balance *balance = last_of(&b);
+    vs_trace(&b, "alloc 64 1M"); /* large: has its own page */
+    read_used(CONTEXT + 4 * MIB + 2 * MIB);
+    const struct vs_balance *balance = last_of();
     assert_int_equal(balance->rounding, 6 * MIB - 10 * 512 - 1024 - MIB);
     assert_int_equal(balance->unexplained, 0);
-    done(&b);
 }
 
 /* Blocks that can be shared have segments of their size. */
 TEST(small_segments_share_pages_as_well)
 {
-    struct vs_builder b;
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
     for (uint64_t i = 0; i < 10; i++) {
         vs_builder_segment(&b, 0, A(0) + i * 512, 512);
         vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0) + i * 512, 100, 512);
     }
-    vs_builder_segment(&b, 0, A(10), 3 * MIB); /* 4 in pages */
-    read_used(&b, CONTEXT + 2 * MIB + 4 * MIB);
-    const struct vs_balance *balance = last_of(&b);
+    vs_trace(&b, "segment 10 3M"); /* 4 in pages */
+    read_used(CONTEXT + 2 * MIB + 4 * MIB);
+    const struct vs_balance *balance = last_of();
     assert_int_equal(balance->cached, 3 * MIB);
     assert_int_equal(balance->rounding, 2 * MIB - 10 * 512 + MIB);
     assert_int_equal(balance->unexplained, 0);
-    done(&b);
 }
 
 TEST(small_arrays_take_the_room_beside_small_blocks)
 {
-    struct vs_builder b;
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
     vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, 0x5000, 4000, 4000);
-    read_used(&b, CONTEXT + 2 * MIB);
-    const struct vs_balance *balance = last_of(&b);
+    read_used(CONTEXT + 2 * MIB);
+    const struct vs_balance *balance = last_of();
     assert_int_equal(balance->rounding, 2 * MIB - 4000);
     assert_int_equal(balance->unexplained, 0);
-    done(&b);
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), MIB / 2, MIB / 2);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_trace(&b, "alloc 0 512K");
     vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, 0x5000, MIB - 1, MIB - 1);
     vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, 0x6000, MIB - 1, MIB - 1);
-    read_used(&b, CONTEXT + 4 * MIB);
-    balance = last_of(&b);
+    read_used(CONTEXT + 4 * MIB);
+    balance = last_of();
     assert_int_equal(balance->small_arrays, 2);
     assert_int_equal(balance->rounding, 4 * MIB - MIB / 2 - 2 * (MIB - 1));
     assert_int_equal(balance->unexplained, 0);
-    done(&b);
 }
 
 TEST(managed_memory_explains_no_more_than_what_is_left)
 {
-    struct vs_builder b;
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_builder_alloc(&b, 0, VS_FAMILY_MANAGED, A(0), 64 * MIB, 64 * MIB);
-    read_used(&b, CONTEXT + 24 * MIB);
-    const struct vs_balance *balance = last_of(&b);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_trace(&b, "alloc 0 64M managed");
+    read_used(CONTEXT + 24 * MIB);
+    const struct vs_balance *balance = last_of();
     assert_int_equal(balance->managed, 24 * MIB);
     assert_int_equal(balance->managed_live, 64 * MIB);
     assert_int_equal(balance->unexplained, 0);
-    done(&b);
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_builder_alloc(&b, 0, VS_FAMILY_MANAGED, A(0), 64 * MIB, 64 * MIB);
-    read_used(&b, CONTEXT + 65 * MIB);
-    balance = last_of(&b);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_trace(&b, "alloc 0 64M managed");
+    read_used(CONTEXT + 65 * MIB);
+    balance = last_of();
     assert_int_equal(balance->managed, 64 * MIB);
     assert_int_equal(balance->unexplained, MIB);
-    done(&b);
 }
 
 TEST(what_is_counted_twice_leaves_less_than_nothing)
 {
-    struct vs_builder b;
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_builder_alloc(&b, 0, VS_FAMILY_MANAGED, A(0), 64 * MIB, 64 * MIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 2 * MIB, 2 * MIB);
-    read_used(&b, CONTEXT);
-    const struct vs_balance *balance = last_of(&b);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_trace(&b, "alloc 0 64M managed; alloc 100 2M");
+    read_used(CONTEXT);
+    const struct vs_balance *balance = last_of();
     assert_int_equal(balance->unexplained, -2 * (int64_t)MIB);
     assert_int_equal(balance->managed, 0);
-    done(&b);
 }
 
 TEST(a_context_takes_what_came_with_it_along)
 {
-    struct vs_builder b;
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_REPORTED);
-    context(&b, 2, CONTEXT + MIB, VS_OVERHEAD_MEASURED);
-    overhead(&b, 2, VS_OVERHEAD_MODULE, 3 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
-    overhead(&b, 1, VS_OVERHEAD_MODULE, 5 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
-    overhead(&b, 1, VS_OVERHEAD_MODULE, -4 * (int64_t)MIB, VS_OVERHEAD_MEASURED); /* unloaded */
-    read_used(&b, 2 * CONTEXT + 5 * MIB);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_REPORTED);
+    context(2, CONTEXT + MIB, VS_OVERHEAD_MEASURED);
+    overhead(2, VS_OVERHEAD_MODULE, 3 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
+    overhead(1, VS_OVERHEAD_MODULE, 5 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
+    overhead(1, VS_OVERHEAD_MODULE, -4 * (int64_t)MIB, VS_OVERHEAD_MEASURED); /* unloaded */
+    read_used(2 * CONTEXT + 5 * MIB);
     vs_builder_context(&b, 2, 0, false);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 2 * MIB, 2 * MIB);
-    read_used(&b, CONTEXT + 3 * MIB);
-    const struct vs_balance *balance = last_of(&b);
+    vs_trace(&b, "alloc 0 2M");
+    read_used(CONTEXT + 3 * MIB);
+    const struct vs_balance *balance = last_of();
     assert_int_equal(balance->context_count, 1);
     assert_int_equal(balance->contexts, CONTEXT);
     assert_int_equal(balance->modules, MIB);
@@ -244,114 +230,94 @@ TEST(a_context_takes_what_came_with_it_along)
     assert_int_equal(peak->used, 2 * CONTEXT + 5 * MIB);
     assert_int_equal(peak->unexplained, 0);
     assert_int_equal(vs_balance_parts(peak), peak->used);
-    done(&b);
 }
 
 TEST(others_that_cannot_be_measured_are_not_a_part)
 {
-    struct vs_builder b;
-    start(&b);
-    context(&b, 1, CONTEXT + GIB, VS_OVERHEAD_AT_MOST);
-    usage(&b, VS_USAGE_OTHERS, 7 * GIB, 3, 0, VS_USAGE_UNATTRIBUTED); /* includes this process */
-    read_used(&b, CONTEXT + GIB);
-    const struct vs_balance *balance = last_of(&b);
+    start();
+    context(1, CONTEXT + GIB, VS_OVERHEAD_AT_MOST);
+    usage(VS_USAGE_OTHERS, 7 * GIB, 3, 0, VS_USAGE_UNATTRIBUTED); /* includes this process */
+    read_used(CONTEXT + GIB);
+    const struct vs_balance *balance = last_of();
     assert_false(balance->others_known);
     assert_int_equal(balance->others, 0);
     assert_int_equal(balance->contexts_how, VS_OVERHEAD_AT_MOST);
     assert_int_equal(balance->unexplained, 0);
-    done(&b);
 }
 
 TEST(the_latest_row_counts_and_brings_its_own_processes)
 {
-    struct vs_builder b;
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_REPORTED);
-    usage(&b, VS_USAGE_OTHERS, GIB, 1, 0, VS_USAGE_BY_PID);
-    usage(&b, VS_USAGE_PROCESS, GIB, 1, 77, VS_USAGE_BY_PID);
-    usage(&b, VS_USAGE_OTHERS, 0, 0, 0, VS_USAGE_BY_PID); /* it has ended */
-    usage(&b, VS_USAGE_WHAT_COUNT + 3, 5 * GIB, 0, 0, 0); /* from a newer writer */
-    read_used(&b, CONTEXT);
-    const struct vs_balance *balance = last_of(&b);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_REPORTED);
+    usage(VS_USAGE_OTHERS, GIB, 1, 0, VS_USAGE_BY_PID);
+    usage(VS_USAGE_PROCESS, GIB, 1, 77, VS_USAGE_BY_PID);
+    usage(VS_USAGE_OTHERS, 0, 0, 0, VS_USAGE_BY_PID); /* it has ended */
+    usage(VS_USAGE_WHAT_COUNT + 3, 5 * GIB, 0, 0, 0); /* from a newer writer */
+    read_used(CONTEXT);
+    const struct vs_balance *balance = last_of();
     assert_true(balance->others_known);
     assert_int_equal(balance->others, 0);
     assert_int_equal(balance->process_count, 0);
     assert_int_equal(balance->unexplained, 0);
-    done(&b);
 }
 
 TEST(a_trace_without_rows_leaves_the_context_unexplained)
 {
-    struct vs_builder b;
-    start(&b);
+    start();
     vs_builder_context(&b, 1, 0, true);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
-    read_used(&b, CONTEXT + 8 * MIB);
-    const struct vs_balance *balance = last_of(&b);
+    vs_trace(&b, "alloc 0 8M");
+    read_used(CONTEXT + 8 * MIB);
+    const struct vs_balance *balance = last_of();
     assert_int_equal(balance->contexts_unmeasured, 1);
     assert_int_equal(balance->unexplained, CONTEXT);
-    done(&b);
 }
 
 TEST(without_a_reading_nothing_is_said)
 {
-    struct vs_builder b;
-    start(&b);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_device_sample,
-        .device_sample = {.free_bytes = TOTAL + 1, .total_bytes = TOTAL}}); /* invalid */
-    const struct vs_report_device *device = build(&b);
+    start();
+    vs_trace(&b, "alloc 0 8M; sample 17179869185"); /* invalid */
+    const struct vs_report_device *device = build();
     assert_false(device->balance_last.known);
     assert_false(device->balance_peak.known);
-    done(&b);
 }
 
 TEST(the_highest_use_is_distinguished_from_the_last_reading)
 {
-    struct vs_builder b;
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_builder_step(&b, 7);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 100 * MIB, 100 * MIB);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_trace(&b, "step 7; alloc 0 100M");
     uint64_t at = b.now_ns;
-    read_used(&b, CONTEXT + 100 * MIB);
-    vs_builder_free(&b, 0, A(0));
-    read_used(&b, CONTEXT);
-    read_used(&b, CONTEXT); /* an equal value is not a new maximum */
-    vs_builder_pop(&b);
-    const struct vs_report_device *device = build(&b);
+    read_used(CONTEXT + 100 * MIB);
+    vs_trace(&b, "free 0");
+    read_used(CONTEXT);
+    read_used(CONTEXT); /* an equal value is not a new maximum */
+    vs_trace(&b, "pop");
+    const struct vs_report_device *device = build();
     assert_int_equal(device->balance_peak.live[VS_FAMILY_DEVICE], 100 * MIB);
     assert_string_equal(device->balance_peak.place, "step 7");
     assert_int_equal(device->balance_peak.time_ns, at - b.start_ns);
     assert_int_equal(device->balance_last.live[VS_FAMILY_DEVICE], 0);
     assert_true(device->balance_last.event > device->balance_peak.event);
-    done(&b);
 }
 
 TEST(the_reading_at_a_failure_counts)
 {
-    struct vs_builder b;
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 100 * MIB, 100 * MIB);
-    read_used(&b, CONTEXT + 100 * MIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 60 * MIB, 60 * MIB);
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, TOTAL, TOTAL - CONTEXT - 160 * MIB, TOTAL);
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, TOTAL, 0, 0); /* not read */
-    const struct vs_report_device *device = build(&b);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_trace(&b, "alloc 0 100M");
+    read_used(CONTEXT + 100 * MIB);
+    vs_trace(&b, "alloc 100 60M; fail 16G free 15824M; fail 16G"); /* not read */
+    const struct vs_report_device *device = build();
     assert_int_equal(device->balance_peak.free, TOTAL - CONTEXT - 160 * MIB);
     assert_int_equal(device->balance_peak.live[VS_FAMILY_DEVICE], 160 * MIB);
     assert_int_equal(device->balance_last.event, device->balance_peak.event);
     assert_int_equal(device->balance_peak.event, report->failures[0].event);
-    done(&b);
 }
 
 TEST(graphs_count_once_whatever_their_launches_share)
 {
-    struct vs_builder b;
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
     vs_builder_alloc(&b, 0, VS_FAMILY_GRAPH, A(0), 10 * MIB, 10 * MIB);
     vs_builder_alloc(&b, 0, VS_FAMILY_GRAPH, A(100), 10 * MIB, 10 * MIB);
     vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_graph_memory,
@@ -359,24 +325,20 @@ TEST(graphs_count_once_whatever_their_launches_share)
                                                             .used_high = 12 * MIB,
                                                             .reserved = 12 * MIB,
                                                             .reserved_high = 12 * MIB}});
-    read_used(&b, CONTEXT + 12 * MIB);
-    const struct vs_balance *balance = &build(&b)->balance_last;
+    read_used(CONTEXT + 12 * MIB);
+    const struct vs_balance *balance = &build()->balance_last;
     assert_int_equal(balance->live[VS_FAMILY_GRAPH], 12 * MIB);
     assert_int_equal(balance->graphs, 0);
     assert_int_equal(balance->unexplained, 0);
-    vs_report_free(report);
-    vs_reader_close(reader);
-    vs_builder_remove(&b);
-    start(&b);
-    context(&b, 1, CONTEXT, VS_OVERHEAD_MEASURED);
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
     vs_builder_alloc(&b, 0, VS_FAMILY_GRAPH, A(0), 10 * MIB, 10 * MIB);
     vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_graph_memory,
                                            .graph_memory = {.reserved = 12 * MIB}});
-    read_used(&b, CONTEXT + 12 * MIB);
-    balance = last_of(&b);
+    read_used(CONTEXT + 12 * MIB);
+    balance = last_of();
     assert_int_equal(balance->graphs, 2 * MIB);
     assert_int_equal(balance->unexplained, 0);
-    done(&b);
 }
 
 TEST(libraries_go_by_the_names_people_know)
@@ -413,27 +375,26 @@ TEST(libraries_go_by_the_names_people_know)
     }
 }
 
-__attribute__((noinline)) static uint64_t own_stack(struct vs_builder *b)
+__attribute__((noinline)) static uint64_t own_stack(void)
 {
-    uint64_t stack = vs_recorder_stack(b->recorder, 0);
+    uint64_t stack = vs_recorder_stack(b.recorder, 0);
     __asm__ volatile("" ::: "memory");
     return stack;
 }
 
 TEST(a_stack_gives_the_object_that_called_and_none_is_unknown)
 {
-    struct vs_builder b;
-    start(&b);
-    b.stack = own_stack(&b);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4 * MIB, 4 * MIB);
+    start();
+    b.stack = own_stack();
+    vs_trace(&b, "alloc 0 4M");
     b.stack = vs_recorder_caller(b.recorder, (const void *)((uintptr_t)own_stack + 4));
     assert_true(b.stack != 0);
     assert_int_equal(b.stack, vs_recorder_caller(b.recorder, (const void *)((uintptr_t)own_stack + 4)));
-    vs_builder_alloc(&b, 0, VS_FAMILY_ASYNC, A(50), 2 * MIB, 2 * MIB);
+    vs_trace(&b, "alloc 50 2M async");
     b.stack = 0;
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 2 * MIB, 2 * MIB);
-    read_used(&b, 8 * MIB);
-    const struct vs_balance *balance = last_of(&b);
+    vs_trace(&b, "alloc 100 2M");
+    read_used(8 * MIB);
+    const struct vs_balance *balance = last_of();
     assert_int_equal(balance->library_count, 2);
     assert_string_equal(balance->libraries[0].name, "test_balance"); /* the process is another
                                                                       * program */
@@ -441,10 +402,9 @@ TEST(a_stack_gives_the_object_that_called_and_none_is_unknown)
     assert_string_equal(balance->libraries[1].name, "unknown");
     assert_int_equal(balance->libraries[1].bytes, 2 * MIB);
     assert_int_equal(vs_recorder_caller(b.recorder, NULL), 0);
-    done(&b);
 }
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, done);
 }
