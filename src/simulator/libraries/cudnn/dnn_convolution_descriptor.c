@@ -22,9 +22,7 @@ int cudnnSetConvolutionNdDescriptor(struct cudnnConvolutionStruct *c, int rank, 
         DNN_NEED(pad[i] >= 0 && stride[i] > 0 && dilation[i] > 0,
                  "%s: padding %d, stride %d, dilation %d", __func__, pad[i], stride[i], dilation[i]);
     int groups = c->set ? c->groups : 1, math_type = c->math_type;
-    *c = (struct cudnnConvolutionStruct){.set = 1, .rank = rank, .mode = mode,
-                                         .compute_type = compute_type, .groups = groups,
-                                         .math_type = math_type, .reorder = c->reorder};
+    *c = (struct cudnnConvolutionStruct){.set = 1, .rank = rank, .groups = groups, .math_type = math_type};
     memcpy(c->pad, pad, sizeof *pad * (size_t)rank);
     memcpy(c->stride, stride, sizeof *stride * (size_t)rank);
     memcpy(c->dilation, dilation, sizeof *dilation * (size_t)rank);
@@ -39,61 +37,29 @@ int cudnnSetConvolution2dDescriptor(struct cudnnConvolutionStruct *c, int pad_h,
     return cudnnSetConvolutionNdDescriptor(c, 2, pad, stride, dilation, mode, compute_type);
 }
 
-int cudnnGetConvolutionNdDescriptor(struct cudnnConvolutionStruct *const c, int wanted, int *rank,
-                                    int *pad, int *stride, int *dilation, int *mode, int *compute_type)
+int cudnnSetConvolutionMathType(struct cudnnConvolutionStruct *c, int type)
 {
-    DNN_NEED_SET(c, DNN_CONVOLUTION);
-    DNN_NEED(wanted >= 0, "%s: %d dimensions requested", __func__, wanted);
-    size_t n = (size_t)(c->rank < wanted ? c->rank : wanted);
-    if (rank)
-        *rank = c->rank;
-    if (pad)
-        memcpy(pad, c->pad, sizeof *pad * n);
-    if (stride)
-        memcpy(stride, c->stride, sizeof *stride * n);
-    if (dilation)
-        memcpy(dilation, c->dilation, sizeof *dilation * n);
-    if (mode)
-        *mode = c->mode;
-    if (compute_type)
-        *compute_type = c->compute_type;
+    DNN_NEED_KIND(c, DNN_CONVOLUTION);
+    DNN_NEED(type >= CUDNN_DEFAULT_MATH && type <= CUDNN_FMA_MATH, "%s: %d is out of range", __func__, type);
+    c->math_type = type;
     return CUDNN_STATUS_SUCCESS;
 }
 
-int cudnnGetConvolution2dDescriptor(struct cudnnConvolutionStruct *const c, int *pad_h, int *pad_w,
-                                    int *stride_h, int *stride_w, int *dilation_h, int *dilation_w,
-                                    int *mode, int *compute_type)
+int cudnnGetConvolutionMathType(struct cudnnConvolutionStruct *c, int *type)
 {
-    DNN_NEED_SET(c, DNN_CONVOLUTION);
-    DNN_NEED(c->rank == 2, "%s: the convolution has %d spatial dimensions", __func__, c->rank);
-    int *to[] = {pad_h, pad_w, stride_h, stride_w, dilation_h, dilation_w, mode, compute_type};
-    int from[] = {c->pad[0],      c->pad[1],      c->stride[0], c->stride[1],
-                  c->dilation[0], c->dilation[1], c->mode,      c->compute_type};
-    for (size_t i = 0; i < sizeof to / sizeof to[0]; i++)
-        if (to[i])
-            *to[i] = from[i];
+    DNN_NEED_KIND(c, DNN_CONVOLUTION);
+    DNN_NEED_POINTER(type);
+    *type = c->math_type;
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* One integer of the descriptor, with its range. */
-#define PROPERTY(name, field, min, max)                                                            \
-    int cudnnSetConvolution##name(struct cudnnConvolutionStruct *c, int value)                     \
-    {                                                                                              \
-        DNN_NEED_KIND(c, DNN_CONVOLUTION);                                                         \
-        DNN_NEED(value >= (min) && value <= (max), "%s: %d is out of range", __func__, value);     \
-        c->field = value;                                                                          \
-        return CUDNN_STATUS_SUCCESS;                                                               \
-    }                                                                                              \
-    int cudnnGetConvolution##name(struct cudnnConvolutionStruct *c, int *value)                    \
-    {                                                                                              \
-        DNN_NEED_KIND(c, DNN_CONVOLUTION);                                                         \
-        DNN_NEED_POINTER(value);                                                                   \
-        *value = c->field;                                                                         \
-        return CUDNN_STATUS_SUCCESS;                                                               \
-    }
-PROPERTY(MathType, math_type, CUDNN_DEFAULT_MATH, CUDNN_FMA_MATH)
-PROPERTY(ReorderType, reorder, CUDNN_DEFAULT_REORDER, CUDNN_NO_REORDER)
-PROPERTY(GroupCount, groups, 1, 2147483647)
+int cudnnSetConvolutionGroupCount(struct cudnnConvolutionStruct *c, int count)
+{
+    DNN_NEED_KIND(c, DNN_CONVOLUTION);
+    DNN_NEED(count >= 1, "%s: %d is out of range", __func__, count);
+    c->groups = count;
+    return CUDNN_STATUS_SUCCESS;
+}
 
 int cudnnGetConvolutionNdForwardOutputDim(struct cudnnConvolutionStruct *const c,
                                           struct cudnnTensorStruct *const x,

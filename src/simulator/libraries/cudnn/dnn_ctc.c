@@ -9,7 +9,7 @@
 
 struct cudnnCTCLossStruct {
     int set;
-    int type, normalization, nan, gradient, label_max;
+    int label_max;
 };
 
 DNN_DESCRIPTOR(CTCLossDescriptor, struct cudnnCTCLossStruct, DNN_CTC)
@@ -25,7 +25,7 @@ static int set(const char *function, struct cudnnCTCLossStruct *c, int type, int
              "%s: no normalization %d", function, normalization);
     DNN_NEED(nan >= 0 && nan <= 1 && gradient >= 0 && gradient <= 1 && label_max >= 0,
              "%s: modes %d and %d, labels of %d", function, nan, gradient, label_max);
-    *c = (struct cudnnCTCLossStruct){1, type, normalization, nan, gradient, label_max};
+    *c = (struct cudnnCTCLossStruct){1, label_max};
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -49,41 +49,6 @@ int cudnnSetCTCLossDescriptor_v9(struct cudnnCTCLossStruct *c, int type, int nor
                                  int label_max)
 {
     return set(__func__, c, type, normalization, CUDNN_NOT_PROPAGATE_NAN, gradient, label_max);
-}
-
-static int get(const char *function, struct cudnnCTCLossStruct *c, int *type, int *normalization, int *nan,
-               int *gradient, int *label_max)
-{
-    if (!dnn_is_set(c, DNN_CTC, function))
-        return CUDNN_STATUS_BAD_PARAM;
-    int *to[] = {type, normalization, nan, gradient, label_max};
-    int from[] = {c->type, c->normalization, c->nan, c->gradient, c->label_max};
-    for (size_t i = 0; i < sizeof to / sizeof to[0]; i++)
-        if (to[i])
-            *to[i] = from[i];
-    return CUDNN_STATUS_SUCCESS;
-}
-
-int cudnnGetCTCLossDescriptor(struct cudnnCTCLossStruct *c, int *type)
-{
-    return get(__func__, c, type, NULL, NULL, NULL, NULL);
-}
-
-int cudnnGetCTCLossDescriptorEx(struct cudnnCTCLossStruct *c, int *type, int *normalization, int *nan)
-{
-    return get(__func__, c, type, normalization, nan, NULL, NULL);
-}
-
-int cudnnGetCTCLossDescriptor_v8(struct cudnnCTCLossStruct *c, int *type, int *normalization, int *nan,
-                                 int *label_max)
-{
-    return get(__func__, c, type, normalization, nan, NULL, label_max);
-}
-
-int cudnnGetCTCLossDescriptor_v9(struct cudnnCTCLossStruct *c, int *type, int *normalization,
-                                 int *gradient, int *label_max)
-{
-    return get(__func__, c, type, normalization, NULL, gradient, label_max);
 }
 
 static int workspace(const char *function, const struct cudnnTensorStruct *probabilities,

@@ -32,6 +32,7 @@ int cudnnRestoreDropoutDescriptor(struct cudnnDropoutStruct *d, struct cudnnCont
                                   float probability, void *states, size_t bytes, unsigned long long seed)
 {
     size_t needed;
+    (void)seed;
     DNN_NEED_KIND(d, DNN_DROPOUT);
     int e = cudnnDropoutGetStatesSize(handle, &needed);
     if (e)
@@ -39,7 +40,7 @@ int cudnnRestoreDropoutDescriptor(struct cudnnDropoutStruct *d, struct cudnnCont
     DNN_NEED(probability >= 0 && probability <= 1, "%s: a probability of %g", __func__,
              (double)probability);
     DNN_NEED(!states || bytes >= needed, "%s: states of %zu bytes; %zu are needed", __func__, bytes, needed);
-    *d = (struct cudnnDropoutStruct){1, probability, states, bytes, seed};
+    *d = (struct cudnnDropoutStruct){1, probability};
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -51,20 +52,6 @@ int cudnnSetDropoutDescriptor(struct cudnnDropoutStruct *d, struct cudnnContext 
         return e;
     return dnn_elementwise(handle, "cudnn_dropout_states", CUDNN_DATA_FLOAT, (double)bytes / STATE_BYTES,
                            100, (double)bytes);
-}
-
-int cudnnGetDropoutDescriptor(struct cudnnDropoutStruct *d, struct cudnnContext *handle,
-                              float *probability, void **states, unsigned long long *seed)
-{
-    DNN_NEED_KIND(handle, DNN_HANDLE);
-    DNN_NEED_SET(d, DNN_DROPOUT);
-    if (probability)
-        *probability = d->probability;
-    if (states)
-        *states = d->states;
-    if (seed)
-        *seed = d->seed;
-    return CUDNN_STATUS_SUCCESS;
 }
 
 static int run(const char *function, struct cudnnContext *handle, struct cudnnDropoutStruct *d,

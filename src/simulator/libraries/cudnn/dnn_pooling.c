@@ -7,7 +7,7 @@
 
 struct cudnnPoolingStruct {
     int set;
-    int mode, nan, rank;
+    int rank;
     int window[DNN_DIMS], pad[DNN_DIMS], stride[DNN_DIMS];
 };
 
@@ -26,7 +26,7 @@ int cudnnSetPoolingNdDescriptor(struct cudnnPoolingStruct *p, const int mode, co
     for (int i = 0; i < rank; i++)
         DNN_NEED(window[i] > 0 && stride[i] > 0 && pad[i] >= 0 && pad[i] < window[i],
                  "%s: window %d, padding %d, stride %d", __func__, window[i], pad[i], stride[i]);
-    *p = (struct cudnnPoolingStruct){.set = 1, .mode = mode, .nan = nan, .rank = rank};
+    *p = (struct cudnnPoolingStruct){.set = 1, .rank = rank};
     memcpy(p->window, window, sizeof *window * (size_t)rank);
     memcpy(p->pad, pad, sizeof *pad * (size_t)rank);
     memcpy(p->stride, stride, sizeof *stride * (size_t)rank);
@@ -38,41 +38,6 @@ int cudnnSetPooling2dDescriptor(struct cudnnPoolingStruct *p, int mode, int nan,
 {
     int window[2] = {window_h, window_w}, pad[2] = {pad_h, pad_w}, stride[2] = {stride_h, stride_w};
     return cudnnSetPoolingNdDescriptor(p, mode, nan, 2, window, pad, stride);
-}
-
-int cudnnGetPoolingNdDescriptor(struct cudnnPoolingStruct *const p, int wanted, int *mode, int *nan,
-                                int *rank, int *window, int *pad, int *stride)
-{
-    DNN_NEED_SET(p, DNN_POOLING);
-    DNN_NEED(wanted >= 0, "%s: %d dimensions requested", __func__, wanted);
-    size_t n = (size_t)(p->rank < wanted ? p->rank : wanted);
-    if (mode)
-        *mode = p->mode;
-    if (nan)
-        *nan = p->nan;
-    if (rank)
-        *rank = p->rank;
-    if (window)
-        memcpy(window, p->window, sizeof *window * n);
-    if (pad)
-        memcpy(pad, p->pad, sizeof *pad * n);
-    if (stride)
-        memcpy(stride, p->stride, sizeof *stride * n);
-    return CUDNN_STATUS_SUCCESS;
-}
-
-int cudnnGetPooling2dDescriptor(struct cudnnPoolingStruct *const p, int *mode, int *nan, int *window_h,
-                                int *window_w, int *pad_h, int *pad_w, int *stride_h, int *stride_w)
-{
-    DNN_NEED_SET(p, DNN_POOLING);
-    DNN_NEED(p->rank == 2, "%s: the pooling has %d spatial dimensions", __func__, p->rank);
-    int *to[] = {mode, nan, window_h, window_w, pad_h, pad_w, stride_h, stride_w};
-    int from[] = {p->mode,   p->nan,    p->window[0], p->window[1],
-                  p->pad[0], p->pad[1], p->stride[0], p->stride[1]};
-    for (size_t i = 0; i < sizeof to / sizeof to[0]; i++)
-        if (to[i])
-            *to[i] = from[i];
-    return CUDNN_STATUS_SUCCESS;
 }
 
 int cudnnGetPoolingNdForwardOutputDim(struct cudnnPoolingStruct *const p, struct cudnnTensorStruct *const x,

@@ -79,49 +79,19 @@ int cudnnRNNSetClip_v9(struct cudnnRNNStruct *rnn, int mode, double left, double
     DNN_NEED_SET(rnn, DNN_RNN);
     DNN_NEED(mode == CUDNN_RNN_CLIP_NONE || (mode == CUDNN_RNN_CLIP_MINMAX && left <= right),
              "%s: mode %d from %g to %g", __func__, mode, left, right);
-    rnn->clip = mode;
-    rnn->clip_left = left;
-    rnn->clip_right = right;
     return CUDNN_STATUS_SUCCESS;
 }
 
 int cudnnRNNSetClip_v8(struct cudnnRNNStruct *rnn, int mode, int nan, double left, double right)
 {
-    int e = cudnnRNNSetClip_v9(rnn, mode, left, right);
-    if (!e)
-        rnn->clip_nan = nan;
-    return e;
-}
-
-int cudnnRNNGetClip_v8(struct cudnnRNNStruct *rnn, int *mode, int *nan, double *left, double *right)
-{
-    DNN_NEED_SET(rnn, DNN_RNN);
-    if (mode)
-        *mode = rnn->clip;
-    if (nan)
-        *nan = rnn->clip_nan;
-    if (left)
-        *left = rnn->clip_left;
-    if (right)
-        *right = rnn->clip_right;
-    return CUDNN_STATUS_SUCCESS;
-}
-
-int cudnnRNNGetClip_v9(struct cudnnRNNStruct *rnn, int *mode, double *left, double *right)
-{
-    return cudnnRNNGetClip_v8(rnn, mode, NULL, left, right);
-}
-
-static double fill_of(int type, const void *fill)
-{
-    if (type == CUDNN_DATA_DOUBLE)
-        return *(const double *)fill;
-    return type == CUDNN_DATA_FLOAT ? (double)*(const float *)fill : 0;
+    (void)nan;
+    return cudnnRNNSetClip_v9(rnn, mode, left, right);
 }
 
 int cudnnSetRNNDataDescriptor(struct cudnnRNNDataStruct *data, int type, int layout, int time, int batch,
                               int vector, int *lengths, void *fill)
 {
+    (void)fill;
     DNN_NEED_KIND(data, DNN_RNN_DATA);
     DNN_NEED_POINTER(lengths);
     DNN_NEED(dnn_bits(type), "%s: no data type %d", __func__, type);
@@ -143,27 +113,6 @@ int cudnnSetRNNDataDescriptor(struct cudnnRNNDataStruct *data, int type, int lay
     memcpy(copy, lengths, sizeof *copy * (size_t)batch);
     free(data->lengths);
     *data = (struct cudnnRNNDataStruct){.set = 1, .type = type, .layout = layout, .time = time,
-                                        .batch = batch, .vector = vector, .lengths = copy,
-                                        .fill_set = fill != NULL,
-                                        .fill = fill ? fill_of(type, fill) : 0};
-    return CUDNN_STATUS_SUCCESS;
-}
-
-int cudnnGetRNNDataDescriptor(struct cudnnRNNDataStruct *data, int *type, int *layout, int *time,
-                              int *batch, int *vector, int wanted, int *lengths, void *fill)
-{
-    DNN_NEED_SET(data, DNN_RNN_DATA);
-    DNN_NEED(wanted >= 0, "%s: %d lengths requested", __func__, wanted);
-    int *to[] = {type, layout, time, batch, vector};
-    int from[] = {data->type, data->layout, data->time, data->batch, data->vector};
-    for (size_t i = 0; i < sizeof to / sizeof to[0]; i++)
-        if (to[i])
-            *to[i] = from[i];
-    if (lengths)
-        memcpy(lengths, data->lengths, sizeof *lengths * (size_t)(wanted < data->batch ? wanted : data->batch));
-    if (fill && data->fill_set && data->type == CUDNN_DATA_FLOAT)
-        *(float *)fill = (float)data->fill;
-    else if (fill && data->fill_set && data->type == CUDNN_DATA_DOUBLE)
-        *(double *)fill = data->fill;
+                                        .batch = batch, .vector = vector, .lengths = copy};
     return CUDNN_STATUS_SUCCESS;
 }

@@ -229,18 +229,6 @@ int cudnnGetFilterNdDescriptor(struct cudnnFilterStruct *const f, int wanted, in
     return CUDNN_STATUS_SUCCESS;
 }
 
-int cudnnGetFilter4dDescriptor(struct cudnnFilterStruct *const f, int *type, int *format, int *k,
-                               int *c, int *h, int *w)
-{
-    int dim[4];
-    DNN_NEED_SET(f, DNN_FILTER);
-    DNN_NEED(f->rank == 4, "%s: the filter has %d dimensions", __func__, f->rank);
-    int e = cudnnGetFilterNdDescriptor(f, 4, type, format, NULL, dim);
-    if (!e && k && c && h && w)
-        *k = dim[0], *c = dim[1], *h = dim[2], *w = dim[3];
-    return e;
-}
-
 int cudnnGetFilterSizeInBytes(struct cudnnFilterStruct *const f, size_t *bytes)
 {
     DNN_NEED_SET(f, DNN_FILTER);

@@ -53,15 +53,15 @@ enum {
     CUDNN_FMA_MATH = 3, CUDNN_NOT_PROPAGATE_NAN = 0, CUDNN_PROPAGATE_NAN = 1,
     CUDNN_TENSOR_NCHW = 0, CUDNN_TENSOR_NHWC = 1, CUDNN_TENSOR_NCHW_VECT_C = 2,
     CUDNN_ACTIVATION_SIGMOID = 0, CUDNN_ACTIVATION_SWISH = 6, CUDNN_CONVOLUTION = 0,
-    CUDNN_CROSS_CORRELATION = 1, CUDNN_DEFAULT_REORDER = 0, CUDNN_NO_REORDER = 1,
-    CUDNN_POINTWISE_RELU_BWD = 200, CUDNN_POINTWISE_GELU_APPROX_TANH_BWD = 207,
-    CUDNN_NUMERICAL_NOTE_TENSOR_CORE = 0, CUDNN_NUMERICAL_NOTE_TYPE_COUNT = 10,
-    CUDNN_HEUR_MODE_FALLBACK = 2, CUDNN_HEUR_MODE_A = 3, CUDNN_DETERMINISTIC = 1,
-    CUDNN_SOFTMAX_FAST = 0, CUDNN_SOFTMAX_LOG = 2, CUDNN_SOFTMAX_MODE_INSTANCE = 0,
-    CUDNN_SOFTMAX_MODE_CHANNEL = 1, CUDNN_POOLING_MAX = 0, CUDNN_POOLING_MAX_DETERMINISTIC = 3,
-    CUDNN_BATCHNORM_PER_ACTIVATION = 0, CUDNN_BATCHNORM_SPATIAL_PERSISTENT = 2,
-    CUDNN_BATCHNORM_OPS_BN = 0, CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION = 2,
-    CUDNN_SAMPLER_BILINEAR = 0, CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM = 0,
+    CUDNN_CROSS_CORRELATION = 1, CUDNN_POINTWISE_RELU_BWD = 200,
+    CUDNN_POINTWISE_GELU_APPROX_TANH_BWD = 207, CUDNN_NUMERICAL_NOTE_TENSOR_CORE = 0,
+    CUDNN_NUMERICAL_NOTE_TYPE_COUNT = 10, CUDNN_HEUR_MODE_FALLBACK = 2, CUDNN_HEUR_MODE_A = 3,
+    CUDNN_DETERMINISTIC = 1, CUDNN_SOFTMAX_FAST = 0, CUDNN_SOFTMAX_LOG = 2,
+    CUDNN_SOFTMAX_MODE_INSTANCE = 0, CUDNN_SOFTMAX_MODE_CHANNEL = 1, CUDNN_POOLING_MAX = 0,
+    CUDNN_POOLING_MAX_DETERMINISTIC = 3, CUDNN_BATCHNORM_PER_ACTIVATION = 0,
+    CUDNN_BATCHNORM_SPATIAL_PERSISTENT = 2, CUDNN_BATCHNORM_OPS_BN = 0,
+    CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION = 2, CUDNN_SAMPLER_BILINEAR = 0,
+    CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM = 0,
     CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM = 1, CUDNN_CONVOLUTION_FWD_ALGO_COUNT = 8,
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0 = 0, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1 = 1,
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT = 7, CUDNN_CONVOLUTION_BWD_DATA_ALGO_0 = 0,
@@ -210,18 +210,11 @@ typedef struct cudnnConvolutionBwdFilterAlgoPerfStruct cudnnConvolutionBwdFilter
     F(int, cudnnFindConvolutionBackwardFilterAlgorithmEx, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, void *, const int, int *, struct cudnnConvolutionBwdFilterAlgoPerfStruct *, void *, size_t)) \
     F(int, cudnnFindConvolutionForwardAlgorithm, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionFwdAlgoPerfStruct *)) \
     F(int, cudnnFindConvolutionForwardAlgorithmEx, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, void *, const int, int *, struct cudnnConvolutionFwdAlgoPerfStruct *, void *, size_t)) \
-    F(int, cudnnGetActivationDescriptor, (struct cudnnActivationStruct *const, int *, int *, double *)) \
-    F(int, cudnnGetActivationDescriptorSwishBeta, (struct cudnnActivationStruct *, double *)) \
     F(int, cudnnGetBatchNormalizationBackwardExWorkspaceSize, (struct cudnnContext *, int, int, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnActivationStruct *const, unsigned long *)) \
     F(int, cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize, (struct cudnnContext *, int, int, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnActivationStruct *const, unsigned long *)) \
     F(int, cudnnGetBatchNormalizationTrainingExReserveSpaceSize, (struct cudnnContext *, int, int, struct cudnnActivationStruct *const, struct cudnnTensorStruct *const, unsigned long *)) \
-    F(int, cudnnGetCTCLossDescriptor, (struct cudnnCTCLossStruct *, int *)) \
-    F(int, cudnnGetCTCLossDescriptorEx, (struct cudnnCTCLossStruct *, int *, int *, int *)) \
-    F(int, cudnnGetCTCLossDescriptor_v8, (struct cudnnCTCLossStruct *, int *, int *, int *, int *)) \
-    F(int, cudnnGetCTCLossDescriptor_v9, (struct cudnnCTCLossStruct *, int *, int *, int *, int *)) \
     F(int, cudnnGetCTCLossWorkspaceSize, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, const int *, const int *, const int *, int, struct cudnnCTCLossStruct *, unsigned long *)) \
     F(int, cudnnGetCTCLossWorkspaceSize_v8, (struct cudnnContext *, int, struct cudnnCTCLossStruct *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, unsigned long *)) \
-    F(int, cudnnGetConvolution2dDescriptor, (struct cudnnConvolutionStruct *const, int *, int *, int *, int *, int *, int *, int *, int *)) \
     F(int, cudnnGetConvolution2dForwardOutputDim, (struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, int *, int *, int *, int *)) \
     F(int, cudnnGetConvolutionBackwardDataAlgorithmMaxCount, (struct cudnnContext *, int *)) \
     F(int, cudnnGetConvolutionBackwardDataAlgorithm_v7, (struct cudnnContext *, struct cudnnFilterStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionBwdDataAlgoPerfStruct *)) \
@@ -232,25 +225,17 @@ typedef struct cudnnConvolutionBwdFilterAlgoPerfStruct cudnnConvolutionBwdFilter
     F(int, cudnnGetConvolutionForwardAlgorithmMaxCount, (struct cudnnContext *, int *)) \
     F(int, cudnnGetConvolutionForwardAlgorithm_v7, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionFwdAlgoPerfStruct *)) \
     F(int, cudnnGetConvolutionForwardWorkspaceSize, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, int, unsigned long *)) \
-    F(int, cudnnGetConvolutionGroupCount, (struct cudnnConvolutionStruct *, int *)) \
     F(int, cudnnGetConvolutionMathType, (struct cudnnConvolutionStruct *, int *)) \
-    F(int, cudnnGetConvolutionNdDescriptor, (struct cudnnConvolutionStruct *const, int, int *, int *, int *, int *, int *, int *)) \
     F(int, cudnnGetConvolutionNdForwardOutputDim, (struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, int, int *)) \
-    F(int, cudnnGetConvolutionReorderType, (struct cudnnConvolutionStruct *, int *)) \
     F(size_t, cudnnGetCudartVersion, (void)) \
-    F(int, cudnnGetDropoutDescriptor, (struct cudnnDropoutStruct *, struct cudnnContext *, float *, void **, unsigned long long *)) \
     F(const char *, cudnnGetErrorString, (int)) \
-    F(int, cudnnGetFilter4dDescriptor, (struct cudnnFilterStruct *const, int *, int *, int *, int *, int *, int *)) \
     F(int, cudnnGetFilterNdDescriptor, (struct cudnnFilterStruct *const, int, int *, int *, int *, int *)) \
     F(int, cudnnGetFilterSizeInBytes, (struct cudnnFilterStruct *const, unsigned long *)) \
     F(void, cudnnGetLastErrorString, (char *, size_t)) \
     F(size_t, cudnnGetMaxDeviceVersion, (void)) \
-    F(int, cudnnGetPooling2dDescriptor, (struct cudnnPoolingStruct *const, int *, int *, int *, int *, int *, int *, int *, int *)) \
     F(int, cudnnGetPooling2dForwardOutputDim, (struct cudnnPoolingStruct *const, struct cudnnTensorStruct *const, int *, int *, int *, int *)) \
-    F(int, cudnnGetPoolingNdDescriptor, (struct cudnnPoolingStruct *const, int, int *, int *, int *, int *, int *, int *)) \
     F(int, cudnnGetPoolingNdForwardOutputDim, (struct cudnnPoolingStruct *const, struct cudnnTensorStruct *const, int, int *)) \
     F(int, cudnnGetProperty, (int, int *)) \
-    F(int, cudnnGetRNNDataDescriptor, (struct cudnnRNNDataStruct *, int *, int *, int *, int *, int *, int, int *, void *)) \
     F(int, cudnnGetRNNDescriptor_v8, (struct cudnnRNNStruct *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, struct cudnnDropoutStruct **, unsigned int *)) \
     F(int, cudnnGetRNNTempSpaceSizes, (struct cudnnContext *, struct cudnnRNNStruct *, int, struct cudnnRNNDataStruct *, unsigned long *, unsigned long *)) \
     F(int, cudnnGetRNNWeightParams, (struct cudnnContext *, struct cudnnRNNStruct *, int32_t, size_t, const void *, int32_t, struct cudnnTensorStruct *, void **, struct cudnnTensorStruct *, void **)) \
@@ -269,8 +254,6 @@ typedef struct cudnnConvolutionBwdFilterAlgoPerfStruct cudnnConvolutionBwdFilter
     F(int, cudnnRNNBackwardData_v8, (struct cudnnContext *, struct cudnnRNNStruct *, int *, struct cudnnRNNDataStruct *, const void *, const void *, struct cudnnRNNDataStruct *, void *, struct cudnnTensorStruct *, const void *, const void *, void *, struct cudnnTensorStruct *, const void *, const void *, void *, size_t, const void *, size_t, void *, size_t, void *)) \
     F(int, cudnnRNNBackwardWeights_v8, (struct cudnnContext *, struct cudnnRNNStruct *, int, int *, struct cudnnRNNDataStruct *, const void *, struct cudnnTensorStruct *, const void *, struct cudnnRNNDataStruct *, const void *, size_t, void *, size_t, void *, size_t, void *)) \
     F(int, cudnnRNNForward, (struct cudnnContext *, struct cudnnRNNStruct *, int, int *, struct cudnnRNNDataStruct *, const void *, struct cudnnRNNDataStruct *, void *, struct cudnnTensorStruct *, const void *, void *, struct cudnnTensorStruct *, const void *, void *, size_t, const void *, size_t, void *, size_t, void *)) \
-    F(int, cudnnRNNGetClip_v8, (struct cudnnRNNStruct *, int *, int *, double *, double *)) \
-    F(int, cudnnRNNGetClip_v9, (struct cudnnRNNStruct *, int *, double *, double *)) \
     F(int, cudnnRNNSetClip_v8, (struct cudnnRNNStruct *, int, int, double, double)) \
     F(int, cudnnRNNSetClip_v9, (struct cudnnRNNStruct *, int, double, double)) \
     F(int, cudnnRestoreDropoutDescriptor, (struct cudnnDropoutStruct *, struct cudnnContext *, float, void *, size_t, unsigned long long)) \
@@ -284,7 +267,6 @@ typedef struct cudnnConvolutionBwdFilterAlgoPerfStruct cudnnConvolutionBwdFilter
     F(int, cudnnSetConvolutionGroupCount, (struct cudnnConvolutionStruct *, int)) \
     F(int, cudnnSetConvolutionMathType, (struct cudnnConvolutionStruct *, int)) \
     F(int, cudnnSetConvolutionNdDescriptor, (struct cudnnConvolutionStruct *, int, int *, int *, int *, int, int)) \
-    F(int, cudnnSetConvolutionReorderType, (struct cudnnConvolutionStruct *, int)) \
     F(int, cudnnSetDropoutDescriptor, (struct cudnnDropoutStruct *, struct cudnnContext *, float, void *, size_t, unsigned long long)) \
     F(int, cudnnSetFilter4dDescriptor, (struct cudnnFilterStruct *, int, int, int, int, int, int)) \
     F(int, cudnnSetFilterNdDescriptor, (struct cudnnFilterStruct *, int, int, int, int *)) \

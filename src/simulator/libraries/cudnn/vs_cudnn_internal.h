@@ -55,15 +55,12 @@ struct cudnnConvolutionStruct {
     int set;
     int rank; /* spatial dimensions */
     int pad[DNN_DIMS], stride[DNN_DIMS], dilation[DNN_DIMS];
-    int mode, compute_type, math_type, reorder, groups;
+    int math_type, groups;
 };
 
 struct cudnnDropoutStruct {
     int set;
     float probability;
-    void *states;
-    size_t state_bytes;
-    unsigned long long seed;
 };
 
 /* ---- errors (dnn_error.c) ---- */

@@ -13,16 +13,12 @@ struct cudnnRNNStruct {
     struct cudnnDropoutStruct *dropout;
     bool drops; /* between layers */
     uint32_t flags;
-    int clip, clip_nan;
-    double clip_left, clip_right;
 };
 
 struct cudnnRNNDataStruct {
     int set;
     int type, layout, time, batch, vector;
     int *lengths; /* of the sequences: batch of them */
-    bool fill_set;
-    double fill;
 };
 
 /* One matrix and one bias of a pseudo-layer (a layer of one direction), in elements from the start

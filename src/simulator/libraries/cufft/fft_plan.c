@@ -167,18 +167,6 @@ static int make(int handle, int rank, const long long *n, int type, long long ba
     return status ? status : keep(handle, &plan, size);
 }
 
-/* The size that a plan would have. */
-static int estimate(int rank, const long long *n, int type, long long batch, unsigned long *size)
-{
-    struct vs_fft_plan plan = {0};
-    if (!size)
-        return CUFFT_INVALID_VALUE;
-    int status = describe_type(&plan, rank, n, type, batch);
-    if (!status)
-        *size = plan.work_bytes;
-    return status;
-}
-
 static bool widen(int rank, const int *n, long long wide[3])
 {
     for (int i = 0; n && i < rank && i < 3; i++)
@@ -248,23 +236,6 @@ int cufftXtMakePlanMany(int handle, int rank, long long *n, long long *inembed, 
     return status ? status : keep(handle, &plan, size);
 }
 
-int cufftXtGetSizeMany(int handle, int rank, long long *n, long long *inembed, long long istride,
-                       long long idist, int input, long long *onembed, long long ostride,
-                       long long odist, int output, long long batch, unsigned long *size,
-                       int execution)
-{
-    struct vs_fft_plan plan = {0}, known;
-    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
-    if (!vs_fft_plan_get(handle, &known))
-        return CUFFT_INVALID_PLAN;
-    if (!size)
-        return CUFFT_INVALID_VALUE;
-    int status = describe_xt(&plan, rank, n, input, output, execution, batch);
-    if (!status)
-        *size = plan.work_bytes;
-    return status;
-}
-
 /* A handle and a plan in one call. */
 static int plan_new(int *handle, int rank, const long long *n, int type, long long batch)
 {
@@ -301,74 +272,11 @@ int cufftPlanMany(int *handle, int rank, int *n, int *inembed, int istride, int 
     return widen(rank, n, wide) ? plan_new(handle, rank, wide, type, batch) : CUFFT_INVALID_VALUE;
 }
 
-/* ---- sizes without a plan ---- */
-
-int cufftEstimate1d(int nx, int type, int batch, unsigned long *size)
-{
-    return estimate(1, (long long[]){nx}, type, batch, size);
-}
-
-int cufftEstimate2d(int nx, int ny, int type, unsigned long *size)
-{
-    return estimate(2, (long long[]){nx, ny}, type, 1, size);
-}
-
-int cufftEstimate3d(int nx, int ny, int nz, int type, unsigned long *size)
-{
-    return estimate(3, (long long[]){nx, ny, nz}, type, 1, size);
-}
-
-int cufftEstimateMany(int rank, int *n, int *inembed, int istride, int idist, int *onembed,
-                      int ostride, int odist, int type, int batch, unsigned long *size)
-{
-    long long wide[3];
-    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
-    return widen(rank, n, wide) ? estimate(rank, wide, type, batch, size) : CUFFT_INVALID_VALUE;
-}
-
-#define KNOWN(handle)                                                                              \
-    struct vs_fft_plan known;                                                                      \
-    if (!vs_fft_plan_get(handle, &known))                                                          \
-        return CUFFT_INVALID_PLAN;
-
-int cufftGetSize1d(int handle, int nx, int type, int batch, unsigned long *size)
-{
-    KNOWN(handle)
-    return cufftEstimate1d(nx, type, batch, size);
-}
-
-int cufftGetSize2d(int handle, int nx, int ny, int type, unsigned long *size)
-{
-    KNOWN(handle)
-    return cufftEstimate2d(nx, ny, type, size);
-}
-
-int cufftGetSize3d(int handle, int nx, int ny, int nz, int type, unsigned long *size)
-{
-    KNOWN(handle)
-    return cufftEstimate3d(nx, ny, nz, type, size);
-}
-
-int cufftGetSizeMany(int handle, int rank, int *n, int *inembed, int istride, int idist,
-                     int *onembed, int ostride, int odist, int type, int batch, unsigned long *size)
-{
-    KNOWN(handle)
-    return cufftEstimateMany(rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch,
-                             size);
-}
-
-int cufftGetSizeMany64(int handle, int rank, long long *n, long long *inembed, long long istride,
-                       long long idist, long long *onembed, long long ostride, long long odist,
-                       int type, long long batch, unsigned long *size)
-{
-    KNOWN(handle)
-    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
-    return estimate(rank, n, type, batch, size);
-}
-
 int cufftGetSize(int handle, unsigned long *size)
 {
-    KNOWN(handle)
+    struct vs_fft_plan known;
+    if (!vs_fft_plan_get(handle, &known))
+        return CUFFT_INVALID_PLAN;
     if (!size)
         return CUFFT_INVALID_VALUE;
     *size = known.work_bytes;

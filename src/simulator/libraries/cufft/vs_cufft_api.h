@@ -32,10 +32,6 @@ struct float2;
 #define VS_CUFFT_FUNCTIONS(F) \
     F(int, cufftCreate, (int *)) \
     F(int, cufftDestroy, (int)) \
-    F(int, cufftEstimate1d, (int, int, int, unsigned long *)) \
-    F(int, cufftEstimate2d, (int, int, int, unsigned long *)) \
-    F(int, cufftEstimate3d, (int, int, int, int, unsigned long *)) \
-    F(int, cufftEstimateMany, (int, int *, int *, int, int, int *, int, int, int, int, unsigned long *)) \
     F(int, cufftExecC2C, (int, struct float2 *, struct float2 *, int)) \
     F(int, cufftExecC2R, (int, struct float2 *, float *)) \
     F(int, cufftExecD2Z, (int, double *, struct double2 *)) \
@@ -44,11 +40,6 @@ struct float2;
     F(int, cufftExecZ2Z, (int, struct double2 *, struct double2 *, int)) \
     F(int, cufftGetProperty, (int, int *)) \
     F(int, cufftGetSize, (int, unsigned long *)) \
-    F(int, cufftGetSize1d, (int, int, int, int, unsigned long *)) \
-    F(int, cufftGetSize2d, (int, int, int, int, unsigned long *)) \
-    F(int, cufftGetSize3d, (int, int, int, int, int, unsigned long *)) \
-    F(int, cufftGetSizeMany, (int, int, int *, int *, int, int, int *, int, int, int, int, unsigned long *)) \
-    F(int, cufftGetSizeMany64, (int, int, long long *, long long *, long long, long long, long long *, long long, long long, int, long long, unsigned long *)) \
     F(int, cufftGetVersion, (int *)) \
     F(int, cufftMakePlan1d, (int, int, int, int, unsigned long *)) \
     F(int, cufftMakePlan2d, (int, int, int, int, unsigned long *)) \
@@ -63,7 +54,6 @@ struct float2;
     F(int, cufftSetStream, (int, struct CUstream_st *)) \
     F(int, cufftSetWorkArea, (int, void *)) \
     F(int, cufftXtExec, (int, void *, void *, int)) \
-    F(int, cufftXtGetSizeMany, (int, int, long long *, long long *, long long, long long, int, long long *, long long, long long, int, long long, unsigned long *, int)) \
     F(int, cufftXtMakePlanMany, (int, int, long long *, long long *, long long, long long, int, long long *, long long, long long, int, long long, unsigned long *, int))
 
 #endif
