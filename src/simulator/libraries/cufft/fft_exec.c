@@ -9,14 +9,12 @@
 #define NEWEST                                                                                     \
     (struct vs_library_version) { CUFFT_VER_MAJOR, CUFFT_VER_MINOR, CUFFT_VER_PATCH }
 
-VS_CUFFT_FUNCTIONS(VS_LIBRARY_DECLARE)
-
-static int execute(int handle, const void *input, const void *output, int direction)
+int vs_fft_execute(int handle, const struct vs_fft_execution *e)
 {
     struct vs_fft_plan plan;
     if (!vs_fft_plan_get(handle, &plan) || !plan.made)
         return CUFFT_INVALID_PLAN;
-    if (!input || !output || (direction != -1 && direction != 1))
+    if (!e->input || !e->output || (e->direction != -1 && e->direction != 1))
         return CUFFT_INVALID_VALUE;
     if (!plan.automatic && plan.work_bytes && !plan.given && !plan.work)
         return CUFFT_NO_WORKSPACE;
@@ -25,41 +23,6 @@ static int execute(int handle, const void *input, const void *output, int direct
                                .operations = 5 * plan.elements * log2(plan.points < 2 ? 2 : plan.points),
                                .bytes = 4 * plan.elements * plan.element_bytes};
     return vs_library_submit(plan.stream, &work) ? CUFFT_EXEC_FAILED : CUFFT_SUCCESS;
-}
-
-int cufftXtExec(int handle, void *input, void *output, int direction)
-{
-    return execute(handle, input, output, direction);
-}
-
-int cufftExecC2C(int handle, struct float2 *input, struct float2 *output, int direction)
-{
-    return execute(handle, input, output, direction);
-}
-
-int cufftExecZ2Z(int handle, struct double2 *input, struct double2 *output, int direction)
-{
-    return execute(handle, input, output, direction);
-}
-
-int cufftExecR2C(int handle, float *input, struct float2 *output)
-{
-    return execute(handle, input, output, -1);
-}
-
-int cufftExecC2R(int handle, struct float2 *input, float *output)
-{
-    return execute(handle, input, output, 1);
-}
-
-int cufftExecD2Z(int handle, double *input, struct double2 *output)
-{
-    return execute(handle, input, output, -1);
-}
-
-int cufftExecZ2D(int handle, struct double2 *input, double *output)
-{
-    return execute(handle, input, output, 1);
 }
 
 int cufftGetVersion(int *version)

@@ -10,8 +10,6 @@
 #include "simulator/libraries/cufft/vs_fft_plan.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
 
-VS_CUFFT_FUNCTIONS(VS_LIBRARY_DECLARE)
-
 #define PLANS_MAX 65536
 #define KEY_MAX 128 /* three lengths, the batch, the types */
 
@@ -145,131 +143,62 @@ static int keep(int handle, const struct vs_fft_plan *made, unsigned long *size)
     return to ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
 }
 
-static int describe_type(struct vs_fft_plan *plan, int rank, const long long *n, int type,
-                         long long batch)
-{
-    if (!type_is_known(type))
-        return CUFFT_INVALID_TYPE;
-    bool wide = type_is_double(type);
-    const char *kind = type == CUFFT_R2C || type == CUFFT_D2Z   ? "R2C"
-                       : type == CUFFT_C2R || type == CUFFT_Z2D ? "C2R"
-                                                                : "C2C";
-    return describe(plan, rank, n, batch, kind, wide ? 16 : 8, wide ? VS_SIM_FP64 : VS_SIM_FP32);
-}
-
-static int make(int handle, int rank, const long long *n, int type, long long batch,
-                unsigned long *size)
-{
-    struct vs_fft_plan plan = {0};
-    if (!size)
-        return CUFFT_INVALID_VALUE;
-    int status = describe_type(&plan, rank, n, type, batch);
-    return status ? status : keep(handle, &plan, size);
-}
-
-static bool widen(int rank, const int *n, long long wide[3])
-{
-    for (int i = 0; n && i < rank && i < 3; i++)
-        wide[i] = n[i];
-    return n && rank >= 1 && rank <= 3;
-}
-
-int cufftMakePlan1d(int handle, int nx, int type, int batch, unsigned long *size)
-{
-    return make(handle, 1, (long long[]){nx}, type, batch, size);
-}
-
-int cufftMakePlan2d(int handle, int nx, int ny, int type, unsigned long *size)
-{
-    return make(handle, 2, (long long[]){nx, ny}, type, 1, size);
-}
-
-int cufftMakePlan3d(int handle, int nx, int ny, int nz, int type, unsigned long *size)
-{
-    return make(handle, 3, (long long[]){nx, ny, nz}, type, 1, size);
-}
-
-int cufftMakePlanMany(int handle, int rank, int *n, int *inembed, int istride, int idist,
-                      int *onembed, int ostride, int odist, int type, int batch, unsigned long *size)
-{
-    long long wide[3];
-    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
-    return widen(rank, n, wide) ? make(handle, rank, wide, type, batch, size) : CUFFT_INVALID_VALUE;
-}
-
-int cufftMakePlanMany64(int handle, int rank, long long *n, long long *inembed, long long istride,
-                        long long idist, long long *onembed, long long ostride, long long odist,
-                        int type, long long batch, unsigned long *size)
-{
-    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
-    return make(handle, rank, n, type, batch, size);
-}
-
 static bool is_real(int type)
 {
     return type == CUDA_R_16F || type == CUDA_R_16BF || type == CUDA_R_32F || type == CUDA_R_64F;
 }
 
-static int describe_xt(struct vs_fft_plan *plan, int rank, const long long *n, int input, int output,
-                       int execution, long long batch)
+static int describe_shape(struct vs_fft_plan *plan, const struct vs_fft_shape *s, const long long *n)
 {
-    const char *kind = is_real(input) ? "R2C" : is_real(output) ? "C2R" : "C2C";
-    switch (execution) {
+    const char *kind = is_real(s->input) ? "R2C" : is_real(s->output) ? "C2R" : "C2C";
+    if (!s->has_types) {
+        bool wide = type_is_double(s->type);
+        kind = s->type == CUFFT_R2C || s->type == CUFFT_D2Z   ? "R2C"
+               : s->type == CUFFT_C2R || s->type == CUFFT_Z2D ? "C2R"
+                                                              : "C2C";
+        return type_is_known(s->type) ? describe(plan, s->rank, n, s->batch, kind, wide ? 16 : 8,
+                                                 wide ? VS_SIM_FP64 : VS_SIM_FP32)
+                                      : CUFFT_INVALID_TYPE;
+    }
+    switch (s->execution) {
     case CUDA_C_16F:
-    case CUDA_C_16BF: return describe(plan, rank, n, batch, kind, 4, VS_SIM_FP16);
-    case CUDA_C_32F: return describe(plan, rank, n, batch, kind, 8, VS_SIM_FP32);
-    case CUDA_C_64F: return describe(plan, rank, n, batch, kind, 16, VS_SIM_FP64);
+    case CUDA_C_16BF: return describe(plan, s->rank, n, s->batch, kind, 4, VS_SIM_FP16);
+    case CUDA_C_32F: return describe(plan, s->rank, n, s->batch, kind, 8, VS_SIM_FP32);
+    case CUDA_C_64F: return describe(plan, s->rank, n, s->batch, kind, 16, VS_SIM_FP64);
     default: return CUFFT_INVALID_TYPE;
     }
 }
 
-int cufftXtMakePlanMany(int handle, int rank, long long *n, long long *inembed, long long istride,
-                        long long idist, int input, long long *onembed, long long ostride,
-                        long long odist, int output, long long batch, unsigned long *size,
-                        int execution)
+int vs_fft_make(int handle, const struct vs_fft_shape *s)
 {
     struct vs_fft_plan plan = {0};
-    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
-    if (!size)
+    long long widened[3] = {0};
+    const long long *n = !s->many ? s->n : s->wide;
+    if (s->narrow && s->rank >= 1 && s->rank <= 3) {
+        for (int i = 0; i < s->rank; i++)
+            widened[i] = s->narrow[i];
+        n = widened;
+    }
+    if (!s->size || (s->many && !s->has_types && !n))
         return CUFFT_INVALID_VALUE;
-    int status = describe_xt(&plan, rank, n, input, output, execution, batch);
-    return status ? status : keep(handle, &plan, size);
+    int status = describe_shape(&plan, s, n);
+    return status ? status : keep(handle, &plan, s->size);
 }
 
-/* A handle and a plan in one call. */
-static int plan_new(int *handle, int rank, const long long *n, int type, long long batch)
+int vs_fft_new(int *handle, const struct vs_fft_shape *s)
 {
     unsigned long size;
+    struct vs_fft_shape with_size = *s;
+    with_size.size = &size;
+    if (s->many && (!s->narrow || s->rank < 1 || s->rank > 3))
+        return CUFFT_INVALID_VALUE;
     int status = cufftCreate(handle);
     if (status)
         return status;
-    status = make(*handle, rank, n, type, batch, &size);
+    status = vs_fft_make(*handle, &with_size);
     if (status)
         cufftDestroy(*handle);
     return status;
-}
-
-int cufftPlan1d(int *handle, int nx, int type, int batch)
-{
-    return plan_new(handle, 1, (long long[]){nx}, type, batch);
-}
-
-int cufftPlan2d(int *handle, int nx, int ny, int type)
-{
-    return plan_new(handle, 2, (long long[]){nx, ny}, type, 1);
-}
-
-int cufftPlan3d(int *handle, int nx, int ny, int nz, int type)
-{
-    return plan_new(handle, 3, (long long[]){nx, ny, nz}, type, 1);
-}
-
-int cufftPlanMany(int *handle, int rank, int *n, int *inembed, int istride, int idist, int *onembed,
-                  int ostride, int odist, int type, int batch)
-{
-    long long wide[3];
-    (void)inembed, (void)istride, (void)idist, (void)onembed, (void)ostride, (void)odist;
-    return widen(rank, n, wide) ? plan_new(handle, rank, wide, type, batch) : CUFFT_INVALID_VALUE;
 }
 
 int cufftGetSize(int handle, unsigned long *size)

@@ -32,28 +32,11 @@ struct float2;
 #define VS_CUFFT_FUNCTIONS(F) \
     F(int, cufftCreate, (int *)) \
     F(int, cufftDestroy, (int)) \
-    F(int, cufftExecC2C, (int, struct float2 *, struct float2 *, int)) \
-    F(int, cufftExecC2R, (int, struct float2 *, float *)) \
-    F(int, cufftExecD2Z, (int, double *, struct double2 *)) \
-    F(int, cufftExecR2C, (int, float *, struct float2 *)) \
-    F(int, cufftExecZ2D, (int, struct double2 *, double *)) \
-    F(int, cufftExecZ2Z, (int, struct double2 *, struct double2 *, int)) \
     F(int, cufftGetProperty, (int, int *)) \
     F(int, cufftGetSize, (int, unsigned long *)) \
     F(int, cufftGetVersion, (int *)) \
-    F(int, cufftMakePlan1d, (int, int, int, int, unsigned long *)) \
-    F(int, cufftMakePlan2d, (int, int, int, int, unsigned long *)) \
-    F(int, cufftMakePlan3d, (int, int, int, int, int, unsigned long *)) \
-    F(int, cufftMakePlanMany, (int, int, int *, int *, int, int, int *, int, int, int, int, unsigned long *)) \
-    F(int, cufftMakePlanMany64, (int, int, long long *, long long *, long long, long long, long long *, long long, long long, int, long long, unsigned long *)) \
-    F(int, cufftPlan1d, (int *, int, int, int)) \
-    F(int, cufftPlan2d, (int *, int, int, int)) \
-    F(int, cufftPlan3d, (int *, int, int, int, int)) \
-    F(int, cufftPlanMany, (int *, int, int *, int *, int, int, int *, int, int, int, int)) \
     F(int, cufftSetAutoAllocation, (int, int)) \
     F(int, cufftSetStream, (int, struct CUstream_st *)) \
-    F(int, cufftSetWorkArea, (int, void *)) \
-    F(int, cufftXtExec, (int, void *, void *, int)) \
-    F(int, cufftXtMakePlanMany, (int, int, long long *, long long *, long long, long long, int, long long *, long long, long long, int, long long, unsigned long *, int))
+    F(int, cufftSetWorkArea, (int, void *))
 
 #endif

@@ -6,10 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "simulator/libraries/common/vs_library_base.h"
-#include "simulator/libraries/curand/vs_curand_api.h"
-
-VS_CURAND_FUNCTIONS(VS_LIBRARY_DECLARE)
+#include "simulator/libraries/curand/vs_rand.h"
 
 #define GENERATOR 1
 #define TWO_PI 6.283185307179586
@@ -25,11 +22,8 @@ struct curandGenerator_st {
 
 /* One call of a generate function; executed on the stream's thread. */
 struct rand_job {
-    int (*element)(uint64_t bits, void *to, size_t i, const double parameters[2]);
-    void *to;
-    size_t count;
+    struct vs_rand_call call;
     uint64_t seed, offset;
-    double parameters[2];
     bool keep; /* part of a captured graph: it runs again */
 };
 
@@ -41,44 +35,19 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-static void fill(void *data)
-{
-    struct rand_job *job = data;
-    for (size_t i = 0; i < job->count; i++)
-        job->element(mix(job->seed ^ mix(job->offset + i)), job->to, i, job->parameters);
-    if (!job->keep)
-        free(job);
-}
-
 /* Uniform in (0, 1], as cuRAND's. */
 static double unit(uint64_t bits) { return ((double)(bits >> 11) + 1) / 9007199254740992.0; }
 
-static double normal(uint64_t bits, const double p[2])
+static double normal(uint64_t bits, double mean, double deviation)
 {
-    return p[0] + p[1] * sqrt(-2 * log(unit(bits))) * cos(TWO_PI * unit(mix(bits)));
+    return mean + deviation * sqrt(-2 * log(unit(bits))) * cos(TWO_PI * unit(mix(bits)));
 }
-
-#define ELEMENT(name, type, value)                                                                 \
-    static int name(uint64_t bits, void *to, size_t i, const double p[2])                          \
-    {                                                                                              \
-        (void)p;                                                                                   \
-        ((type *)to)[i] = (type)(value);                                                           \
-        return 0;                                                                                  \
-    }
-ELEMENT(element_32, unsigned int, bits)
-ELEMENT(element_64, unsigned long long, bits)
-ELEMENT(element_uniform, float, ((double)(bits >> 40) + 1) / 16777216.0)
-ELEMENT(element_uniform_double, double, unit(bits))
-ELEMENT(element_normal, float, normal(bits, p))
-ELEMENT(element_normal_double, double, normal(bits, p))
-ELEMENT(element_log_normal, float, exp(normal(bits, p)))
-ELEMENT(element_log_normal_double, double, exp(normal(bits, p)))
 
 /* Poisson: products of uniform numbers for small means, the normal distribution for large ones. */
 static unsigned poisson(uint64_t bits, double mean)
 {
     if (mean > 64) {
-        double value = normal(bits, (double[]){mean, sqrt(mean)}) + 0.5;
+        double value = normal(bits, mean, sqrt(mean)) + 0.5;
         return value > 0 ? (unsigned)value : 0;
     }
     unsigned n = 0;
@@ -86,20 +55,48 @@ static unsigned poisson(uint64_t bits, double mean)
         product *= unit(bits = mix(bits));
     return n;
 }
-ELEMENT(element_poisson, unsigned int, poisson(bits, p[0]))
-
-static int generate(struct curandGenerator_st *g, void *to, size_t count, const double parameters[2],
-                    int (*element)(uint64_t, void *, size_t, const double[2]))
+/* Element *i* of a call, from random bits. */
+static void store(const struct vs_rand_call *c, size_t i, uint64_t bits)
 {
+    double value = c->kind < VS_RAND_NORMAL ? 0 : normal(bits, c->mean, c->deviation);
+    switch (c->kind) {
+    case VS_RAND_32: ((unsigned int *)c->to)[i] = (unsigned int)bits; break;
+    case VS_RAND_64: ((unsigned long long *)c->to)[i] = bits; break;
+    case VS_RAND_UNIFORM: ((float *)c->to)[i] = (float)(((double)(bits >> 40) + 1) / 16777216.0); break;
+    case VS_RAND_UNIFORM_DOUBLE: ((double *)c->to)[i] = unit(bits); break;
+    case VS_RAND_NORMAL: ((float *)c->to)[i] = (float)value; break;
+    case VS_RAND_NORMAL_DOUBLE: ((double *)c->to)[i] = value; break;
+    case VS_RAND_LOG_NORMAL: ((float *)c->to)[i] = (float)exp(value); break;
+    case VS_RAND_LOG_NORMAL_DOUBLE: ((double *)c->to)[i] = exp(value); break;
+    case VS_RAND_POISSON: ((unsigned int *)c->to)[i] = poisson(bits, c->mean); break;
+    }
+}
+
+static void fill(void *data)
+{
+    struct rand_job *job = data;
+    for (size_t i = 0; i < job->call.count; i++)
+        store(&job->call, i, mix(job->seed ^ mix(job->offset + i)));
+    if (!job->keep)
+        free(job);
+}
+
+int vs_rand_generate(struct curandGenerator_st *g, const struct vs_rand_call *c)
+{
+    /* An odd count is an error of cuRAND's pseudo-random normal distributions, which come in pairs. */
+    if (c->kind >= VS_RAND_NORMAL && c->kind < VS_RAND_POISSON && c->count % 2)
+        return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+    if (c->kind == VS_RAND_POISSON && !(c->mean > 0))
+        return CURAND_STATUS_OUT_OF_RANGE;
     if (!vs_library_object(g, GENERATOR))
         return CURAND_STATUS_NOT_INITIALIZED;
-    if (!to && count)
+    if (!c->to && c->count)
         return CURAND_STATUS_OUT_OF_RANGE;
     struct rand_job *job = malloc(sizeof *job);
     if (!job)
         return CURAND_STATUS_ALLOCATION_FAILED;
-    *job = (struct rand_job){element, to, count, g->seed, g->offset, {parameters[0], parameters[1]}, false};
-    g->offset += count;
+    *job = (struct rand_job){*c, g->seed, g->offset, false};
+    g->offset += c->count;
     if (g->host) {
         fill(job);
         return CURAND_STATUS_SUCCESS;
@@ -112,48 +109,6 @@ static int generate(struct curandGenerator_st *g, void *to, size_t count, const 
         return CURAND_STATUS_SUCCESS;
     free(job);
     return CURAND_STATUS_LAUNCH_FAILURE;
-}
-
-#define NO_PARAMETERS ((const double[2]){0, 0})
-
-int curandGenerate(struct curandGenerator_st *g, unsigned int *to, size_t count)
-{
-    return generate(g, to, count, NO_PARAMETERS, element_32);
-}
-
-int curandGenerateLongLong(struct curandGenerator_st *g, unsigned long long *to, size_t count)
-{
-    return generate(g, to, count, NO_PARAMETERS, element_64);
-}
-
-int curandGenerateUniform(struct curandGenerator_st *g, float *to, size_t count)
-{
-    return generate(g, to, count, NO_PARAMETERS, element_uniform);
-}
-
-int curandGenerateUniformDouble(struct curandGenerator_st *g, double *to, size_t count)
-{
-    return generate(g, to, count, NO_PARAMETERS, element_uniform_double);
-}
-
-/* An odd count is an error of cuRAND's pseudo-random normal distributions, which come in pairs. */
-#define NORMAL(name, type, element)                                                                \
-    int name(struct curandGenerator_st *g, type *to, size_t count, type mean, type deviation)      \
-    {                                                                                              \
-        if (count % 2)                                                                             \
-            return CURAND_STATUS_LENGTH_NOT_MULTIPLE;                                              \
-        return generate(g, to, count, (const double[2]){mean, deviation}, element);                \
-    }
-NORMAL(curandGenerateNormal, float, element_normal)
-NORMAL(curandGenerateNormalDouble, double, element_normal_double)
-NORMAL(curandGenerateLogNormal, float, element_log_normal)
-NORMAL(curandGenerateLogNormalDouble, double, element_log_normal_double)
-
-int curandGeneratePoisson(struct curandGenerator_st *g, unsigned int *to, size_t count, double mean)
-{
-    if (!(mean > 0))
-        return CURAND_STATUS_OUT_OF_RANGE;
-    return generate(g, to, count, (const double[2]){mean, 0}, element_poisson);
 }
 
 /* ---- generators ---- */
@@ -190,18 +145,36 @@ int curandDestroyGenerator(struct curandGenerator_st *g)
     return vs_library_delete(g, GENERATOR) ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
 }
 
-#define SET(name, type, action)                                                                    \
-    int name(struct curandGenerator_st *g, type value)                                             \
-    {                                                                                              \
-        if (!vs_library_object(g, GENERATOR))                                                      \
-            return CURAND_STATUS_NOT_INITIALIZED;                                                  \
-        action;                                                                                    \
-        return CURAND_STATUS_SUCCESS;                                                              \
-    }
-SET(curandSetStream, struct CUstream_st *, g->stream = value)
-SET(curandSetPseudoRandomGeneratorSeed, unsigned long long, (g->seed = value, g->offset = 0))
-SET(curandSetGeneratorOffset, unsigned long long, g->offset = value)
-SET(curandSetGeneratorOrdering, int, (void)value)
+int curandSetStream(struct curandGenerator_st *g, struct CUstream_st *stream)
+{
+    if (!vs_library_object(g, GENERATOR))
+        return CURAND_STATUS_NOT_INITIALIZED;
+    g->stream = stream;
+    return CURAND_STATUS_SUCCESS;
+}
+
+int curandSetPseudoRandomGeneratorSeed(struct curandGenerator_st *g, unsigned long long seed)
+{
+    if (!vs_library_object(g, GENERATOR))
+        return CURAND_STATUS_NOT_INITIALIZED;
+    g->seed = seed;
+    g->offset = 0;
+    return CURAND_STATUS_SUCCESS;
+}
+
+int curandSetGeneratorOffset(struct curandGenerator_st *g, unsigned long long offset)
+{
+    if (!vs_library_object(g, GENERATOR))
+        return CURAND_STATUS_NOT_INITIALIZED;
+    g->offset = offset;
+    return CURAND_STATUS_SUCCESS;
+}
+
+int curandSetGeneratorOrdering(struct curandGenerator_st *g, int order)
+{
+    (void)order;
+    return vs_library_object(g, GENERATOR) ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
+}
 
 int curandGenerateSeeds(struct curandGenerator_st *g)
 {

@@ -34,16 +34,7 @@ struct curandGenerator_st;
     F(int, curandCreateGenerator, (struct curandGenerator_st **, int)) \
     F(int, curandCreateGeneratorHost, (struct curandGenerator_st **, int)) \
     F(int, curandDestroyGenerator, (struct curandGenerator_st *)) \
-    F(int, curandGenerate, (struct curandGenerator_st *, unsigned int *, size_t)) \
-    F(int, curandGenerateLogNormal, (struct curandGenerator_st *, float *, size_t, float, float)) \
-    F(int, curandGenerateLogNormalDouble, (struct curandGenerator_st *, double *, size_t, double, double)) \
-    F(int, curandGenerateLongLong, (struct curandGenerator_st *, unsigned long long *, size_t)) \
-    F(int, curandGenerateNormal, (struct curandGenerator_st *, float *, size_t, float, float)) \
-    F(int, curandGenerateNormalDouble, (struct curandGenerator_st *, double *, size_t, double, double)) \
-    F(int, curandGeneratePoisson, (struct curandGenerator_st *, unsigned int *, size_t, double)) \
     F(int, curandGenerateSeeds, (struct curandGenerator_st *)) \
-    F(int, curandGenerateUniform, (struct curandGenerator_st *, float *, size_t)) \
-    F(int, curandGenerateUniformDouble, (struct curandGenerator_st *, double *, size_t)) \
     F(int, curandGetProperty, (int, int *)) \
     F(int, curandGetVersion, (int *)) \
     F(int, curandSetGeneratorOffset, (struct curandGenerator_st *, unsigned long long)) \

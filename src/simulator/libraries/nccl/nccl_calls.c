@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The calls that move data: arguments are checked, then they join the group of the thread. */
+ * The calls that move data (nccl.calls): arguments are checked, then they join the group of the thread. */
 #include <string.h>
 
 #include "simulator/libraries/common/vs_library_fallback.h"
@@ -110,94 +110,16 @@ static int check(struct vs_nccl_member *m, struct vs_nccl_task *t, const char *f
     return e;
 }
 
-static int call(struct ncclComm *comm, struct vs_nccl_task t, CUstream stream, const char *function)
+int vs_nccl_call(const struct vs_nccl_call *c)
 {
-    struct vs_nccl_member *m = vs_nccl_member_of(comm, function);
+    struct vs_nccl_member *m = vs_nccl_member_of(c->comm, c->name);
+    struct vs_nccl_task t = c->task;
     if (!m)
         return vs_nccl_group_note(ncclInvalidArgument);
-    int e = vs_nccl_group_note(check(m, &t, function));
+    int e = vs_nccl_group_note(check(m, &t, c->name));
     if (e || (!t.count && t.kind < VS_NCCL_SEND))
         return e;
-    return vs_nccl_enqueue(m, &t, stream);
-}
-
-/* ---- calls ---- */
-
-#define TASK(KIND, ...) (struct vs_nccl_task){.kind = KIND, __VA_ARGS__}
-
-int ncclAllReduce(const void *send, void *recv, size_t count, int type, int op, struct ncclComm *comm,
-                  CUstream stream)
-{
-    return call(comm, TASK(VS_NCCL_ALL_REDUCE, .send = send, .recv = recv, .count = count,
-                           .type = type, .op = op), stream, "ncclAllReduce");
-}
-
-int ncclAllGather(const void *send, void *recv, size_t count, int type, struct ncclComm *comm,
-                  CUstream stream)
-{
-    return call(comm, TASK(VS_NCCL_ALL_GATHER, .send = send, .recv = recv, .count = count,
-                           .type = type), stream, "ncclAllGather");
-}
-
-int ncclReduceScatter(const void *send, void *recv, size_t count, int type, int op,
-                      struct ncclComm *comm, CUstream stream)
-{
-    return call(comm, TASK(VS_NCCL_REDUCE_SCATTER, .send = send, .recv = recv, .count = count,
-                           .type = type, .op = op), stream, "ncclReduceScatter");
-}
-
-int ncclBroadcast(const void *send, void *recv, size_t count, int type, int root,
-                  struct ncclComm *comm, CUstream stream)
-{
-    return call(comm, TASK(VS_NCCL_BROADCAST, .send = send, .recv = recv, .count = count,
-                           .type = type, .root = root), stream, "ncclBroadcast");
-}
-
-int ncclBcast(void *buffer, size_t count, int type, int root, struct ncclComm *comm, CUstream stream)
-{
-    return call(comm, TASK(VS_NCCL_BROADCAST, .send = buffer, .recv = buffer, .count = count,
-                           .type = type, .root = root), stream, "ncclBcast");
-}
-
-int ncclReduce(const void *send, void *recv, size_t count, int type, int op, int root,
-               struct ncclComm *comm, CUstream stream)
-{
-    return call(comm, TASK(VS_NCCL_REDUCE, .send = send, .recv = recv, .count = count, .type = type,
-                           .op = op, .root = root), stream, "ncclReduce");
-}
-
-int ncclAlltoAll(const void *send, void *recv, size_t count, int type, struct ncclComm *comm,
-                 CUstream stream)
-{
-    return call(comm, TASK(VS_NCCL_ALL_TO_ALL, .send = send, .recv = recv, .count = count,
-                           .type = type), stream, "ncclAlltoAll");
-}
-
-int ncclGather(const void *send, void *recv, size_t count, int type, int root, struct ncclComm *comm,
-               CUstream stream)
-{
-    return call(comm, TASK(VS_NCCL_GATHER, .send = send, .recv = recv, .count = count, .type = type,
-                           .root = root), stream, "ncclGather");
-}
-
-int ncclScatter(const void *send, void *recv, size_t count, int type, int root,
-                struct ncclComm *comm, CUstream stream)
-{
-    return call(comm, TASK(VS_NCCL_SCATTER, .send = send, .recv = recv, .count = count, .type = type,
-                           .root = root), stream, "ncclScatter");
-}
-
-int ncclSend(const void *send, size_t count, int type, int peer, struct ncclComm *comm,
-             CUstream stream)
-{
-    return call(comm, TASK(VS_NCCL_SEND, .send = send, .count = count, .type = type, .root = peer),
-                stream, "ncclSend");
-}
-
-int ncclRecv(void *recv, size_t count, int type, int peer, struct ncclComm *comm, CUstream stream)
-{
-    return call(comm, TASK(VS_NCCL_RECV, .recv = recv, .count = count, .type = type, .root = peer),
-                stream, "ncclRecv");
+    return vs_nccl_enqueue(m, &t, c->stream);
 }
 
 /* Those of nccl_device.h, for kernels that communicate, are listed here, because that header is C++. */

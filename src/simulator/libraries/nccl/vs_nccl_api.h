@@ -88,11 +88,6 @@ typedef struct ncclConfig_v23100 ncclConfig_t;
 typedef struct ncclSimInfo_v22200 ncclSimInfo_t;
 
 #define VS_NCCL_FUNCTIONS(F) \
-    F(int, ncclAllGather, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *)) \
-    F(int, ncclAllReduce, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(int, ncclAlltoAll, (const void *, void *, size_t, int, struct ncclComm *, struct CUstream_st *)) \
-    F(int, ncclBcast, (void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(int, ncclBroadcast, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
     F(int, ncclCommAbort, (struct ncclComm *)) \
     F(int, ncclCommCount, (struct ncclComm *const, int *)) \
     F(int, ncclCommCuDevice, (struct ncclComm *const, int *)) \
@@ -116,7 +111,6 @@ typedef struct ncclSimInfo_v22200 ncclSimInfo_t;
     F(int, ncclCommUserRank, (struct ncclComm *const, int *)) \
     F(int, ncclCommWindowDeregister, (struct ncclComm *, struct ncclWindow_vidmem *)) \
     F(int, ncclCommWindowRegister, (struct ncclComm *, void *, size_t, struct ncclWindow_vidmem **, int)) \
-    F(int, ncclGather, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
     F(const char *, ncclGetErrorString, (int)) \
     F(const char *, ncclGetLastError, (struct ncclComm *)) \
     F(int, ncclGetUniqueId, (ncclUniqueId *)) \
@@ -126,13 +120,8 @@ typedef struct ncclSimInfo_v22200 ncclSimInfo_t;
     F(int, ncclGroupStart, (void)) \
     F(int, ncclMemAlloc, (void **, size_t)) \
     F(int, ncclMemFree, (void *)) \
-    F(int, ncclRecv, (void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
     F(int, ncclRedOpCreatePreMulSum, (int *, void *, int, int, struct ncclComm *)) \
     F(int, ncclRedOpDestroy, (int, struct ncclComm *)) \
-    F(int, ncclReduce, (const void *, void *, size_t, int, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(int, ncclReduceScatter, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(int, ncclScatter, (const void *, void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
-    F(int, ncclSend, (const void *, size_t, int, int, struct ncclComm *, struct CUstream_st *)) \
     F(int, ncclWinGetUserPtr, (struct ncclComm *, struct ncclWindow_vidmem *, void **))
 
 #endif

@@ -154,6 +154,16 @@ struct vs_nccl_task {
     const void *scalar_address; /* on the device, read when the work runs; NULL: scalar */
 };
 
+/* A call that moves data, as nccl.calls packs it. */
+struct vs_nccl_call {
+    const char *name; /* of the function */
+    struct ncclComm *comm;
+    struct vs_nccl_task task;
+    CUstream stream;
+};
+/* vs_nccl_call: checks the call and queues it in the group of the thread (nccl_calls.c). */
+int vs_nccl_call(const struct vs_nccl_call *call);
+
 const char *vs_nccl_kind_name(int kind);
 /* vs_nccl_task_bytes: the larger of the bytes that a rank gives and takes. */
 uint64_t vs_nccl_task_bytes(const struct vs_nccl_task *task, int count);
