@@ -3,7 +3,6 @@
  * Memory served by the cache instead of CUDA, under every kind of placement: programs, other
  * processes and other devices see no difference. */
 #define _GNU_SOURCE
-#include <stdlib.h>
 #include <string.h>
 
 #include "preload/victim_run.h"

@@ -4,7 +4,6 @@
  * from C++; its results agree with the program's allocations. */
 #define _GNU_SOURCE
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "preload/victim_run.h"

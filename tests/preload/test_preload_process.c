@@ -4,7 +4,6 @@
  * written, ends in signal handlers, and many processes whose traces have one name. */
 #define _GNU_SOURCE
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 

@@ -5,9 +5,7 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -131,15 +129,13 @@ TEST(a_library_is_distinguished_from_what_only_has_its_name)
     assert_false(vs_reach_is_library("/no/such.so"));
 }
 
-static int set_up(void **state)
+FIXTURE(set_up)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int tear_down(void **state)
+FIXTURE(tear_down)
 {
-    (void)state;
     char command[PATH_MAX + 16];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);

@@ -3,7 +3,6 @@
  * The messages after a program was killed, after `vramscope run` itself was killed, with unusual
  * file names, and for processes of other users and containers. */
 #define _GNU_SOURCE
-#include <string.h>
 
 #define SIMULATED "t4-16g,capacity=1GiB,context=400MiB"
 #include "preload/run_shell.h"

@@ -3,7 +3,6 @@
  * The names of traces: an existing file, behind a link or beside as FILE.live, is a user's file or
  * another recording's data and is kept. */
 #define _GNU_SOURCE
-#include <string.h>
 
 #define SIMULATED "t4-16g"
 #include "preload/run_shell.h"

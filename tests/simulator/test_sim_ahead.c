@@ -127,11 +127,10 @@ TEST(answers_have_a_limit_and_are_dropped)
     assert_int_equal(read, 3);
 }
 
-static int start(void **state)
+FIXTURE(start)
 {
     CUdevice device;
     CUcontext context;
-    (void)state;
     OK(cuInit(0));
     OK(cuDeviceGet(&device, 0));
     OK(cuDevicePrimaryCtxRetain(&context, device));

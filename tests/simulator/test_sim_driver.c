@@ -336,10 +336,9 @@ TEST(occupancy_is_bounded_by_threads_and_shared_memory)
     assert_true(bytes > 0 && bytes < (228 << 10) / 4);
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
     int count;
-    (void)state;
     setenv("VRAMSCOPE_SIMULATE", "h100-80g,capacity=512MiB,devices=2,context=10MiB", 1);
     before_init = cuDeviceGetCount(&count);
     sim_start();

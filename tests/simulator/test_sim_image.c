@@ -186,9 +186,8 @@ TEST(modules_take_memory_until_they_are_unloaded)
     assert_int_equal(sim_free_bytes(), before);
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     sim_start();
     return 0;
 }

@@ -7,8 +7,6 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/cmocka_test.h"

@@ -46,9 +46,8 @@ TEST(other_images_have_any_kernel)
     assert_int_equal(find("", "k"), CUDA_SUCCESS);
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     sim_start();
     return 0;
 }

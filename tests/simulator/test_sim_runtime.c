@@ -365,9 +365,8 @@ TEST(an_unregistered_image_takes_its_kernels_along)
     cudaGetLastError();
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=512MiB,context=16MiB,devices=2", 1);
     register_program(); /* before any CUDA call, as start-up code does */
     OK(cudaFree(NULL));

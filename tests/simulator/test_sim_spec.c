@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The spec of a simulated device: accepted values, and the messages of refusals. */
-#include <stdint.h>
 #include <string.h>
 
 #include "support/cmocka_test.h"

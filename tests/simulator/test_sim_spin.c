@@ -46,9 +46,8 @@ TEST(others_do_not)
     assert_true(duration_ms(SLEEP, -1) < 1);
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     setenv("VRAMSCOPE_SIMULATE", "h100-80g", 1);
     sim_start();
     sim_register_kernels();

@@ -358,9 +358,8 @@ TEST(the_last_detach_destroys)
 }
 #pragma GCC diagnostic pop
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,kernel_us=2000", 1);
     sim_start();
     sim_register_kernels();

@@ -3,7 +3,6 @@
  * Observable functions (vs_sim_thunk.h): arguments in registers, on the stack, in structures and as
  * floating-point numbers arrive, observed or not. No CUDA. */
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "support/cmocka_test.h"
 

@@ -37,9 +37,8 @@ TEST(copies_are_done_all_the_same)
     OK(cuMemFree(memory));
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     setenv("VRAMSCOPE_SIMULATE", "t4-16g,time=off,kernel_us=10000000,seed=5", 1);
     sim_start();
     return 0;

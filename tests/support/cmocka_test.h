@@ -43,6 +43,9 @@ static inline void vs_add_test(const char *name, CMUnitTestFunction test, int li
     }                                                                                        \
     static void test_name(__attribute__((unused)) void **state)
 
+/* A set-up or tear-down, of a group or of each test: returns 0 unless it failed. */
+#define FIXTURE(fixture_name) static int fixture_name(__attribute__((unused)) void **state)
+
 /* vs_run_tests_around: runs the file's tests as the group *name*, with *setup* before and *teardown*
  * after all of them, *before* and *after* around each; each may be NULL. Returns the number of
  * failed tests. */

@@ -44,17 +44,15 @@ static __attribute__((unused)) int run_script(const char *before, const char *sc
 }
 
 /* Group setup and teardown of cmocka. */
-static int make_folder(void **state)
+FIXTURE(make_folder)
 {
-    (void)state;
     const char *temporary = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%s/vs-run-XXXXXX", temporary ? temporary : "/tmp");
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int remove_folder(void **state)
+FIXTURE(remove_folder)
 {
-    (void)state;
     char command[PATH_MAX + 32];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     return system(command);

@@ -4,7 +4,6 @@
  * or repeatedly. It must work as without us; ours stops with one message, and continues to record
  * memory. */
 #include <pthread.h>
-#include <stdbool.h>
 
 #include "profiler_stand_in.h"
 

@@ -4,8 +4,6 @@
  * byte and compares each pair. The map may drop accesses that are no longer needed, so the two must
  * agree on this: every report of the map is a conflict between two unordered accesses; and of a
  * byte with conflicts, the first is reported. */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/cmocka_test.h"

@@ -5,9 +5,8 @@
 #include "conf.h"
 
 /* The next group begins without a last error. */
-static int stop(void **state)
+FIXTURE(stop)
 {
-    (void)state;
     cudaGetLastError();
     return 0;
 }

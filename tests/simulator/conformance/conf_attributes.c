@@ -17,9 +17,8 @@ static int start(void **state)
     return 0;
 }
 
-static int stop(void **state)
+FIXTURE(stop)
 {
-    (void)state;
     return cuModuleUnload(module) || cuMemFree(words) || cuStreamDestroy(stream);
 }
 

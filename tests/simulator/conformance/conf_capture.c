@@ -32,20 +32,18 @@ static int setup(void **state)
 }
 
 /* A capture that a failed case left open would make others fail. */
-static int end_all(void **state)
+FIXTURE(end_all)
 {
     CUstream streams[] = {p.a, p.b, p.blocking};
     CUgraph graph;
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         if (cuStreamEndCapture(streams[i], &graph) == CUDA_SUCCESS && graph)
             cuGraphDestroy(graph);
     return cuCtxSynchronize() ? -1 : 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     return cuCtxSynchronize() || cuStreamDestroy(p.a) || cuStreamDestroy(p.b) ||
                    cuStreamDestroy(p.blocking) || cuEventDestroy(p.event) ||
                    cuEventDestroy(p.other) || cuMemFree(p.device)
@@ -575,7 +573,6 @@ TEST(the_runtime_captures_likewise)
     (void)cudaGetLastError();
     DO(cudaGraphExecDestroy(exec));
 }
-
 
 int conf_capture(void)
 {

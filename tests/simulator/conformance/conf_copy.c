@@ -28,9 +28,8 @@ static int setup(void **state)
                : 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     free(p.in);
     free(p.out);
     return cuCtxSynchronize() || cuMemFree(p.a) || cuMemFree(p.b) || cuMemFreeHost(p.pinned) ||

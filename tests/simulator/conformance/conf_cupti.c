@@ -545,9 +545,8 @@ TEST(every_buffer_comes_back)
     FACT(taken > 0, "cupti_activity.h, cuptiActivityFlushAll");
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     DO(cudaSetDevice(0));
     DO(cudaFree(NULL));
     DO(cuptiActivityRegisterCallbacks(records_give, records_take));

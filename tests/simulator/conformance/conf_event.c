@@ -19,9 +19,8 @@ static int setup(void **state)
                : 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     return cuCtxSynchronize() || cuStreamDestroy(stream) || cuMemFree(memory) ? -1 : 0;
 }
 

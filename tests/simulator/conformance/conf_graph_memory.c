@@ -24,9 +24,8 @@ static int setup(void **state)
                : 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     return cuCtxSynchronize() || cuStreamDestroy(p.a) || cuStreamDestroy(p.b) ? -1 : 0;
 }
 

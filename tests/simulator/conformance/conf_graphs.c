@@ -31,27 +31,24 @@ static int setup(void **state)
                : 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     return cuCtxSynchronize() || cuMemFree(p.device) || cuMemFree(p.second) ||
                    cuStreamDestroy(p.a) || cuStreamDestroy(p.b) || cuEventDestroy(p.event)
                ? -1
                : 0;
 }
 
-static int begin_case(void **state)
+FIXTURE(begin_case)
 {
-    (void)state;
     return cuMemsetD8(p.device, 0, BYTES) || cuMemsetD8(p.second, 0, BYTES) ||
                    cuCtxSynchronize() || cuGraphCreate(&p.graph, 0)
                ? -1
                : 0;
 }
 
-static int end_case(void **state)
+FIXTURE(end_case)
 {
-    (void)state;
     conf_open(&p.gate);
     return cuCtxSynchronize() || cuGraphDestroy(p.graph) ? -1 : 0;
 }
@@ -666,7 +663,6 @@ TEST(the_runtime_builds_the_same_graphs)
     FACT_EQ(cudaGraphCreate(&graph, 3), cudaErrorInvalidValue, "cudaGraphCreate: flags must be 0");
     (void)cudaGetLastError();
 }
-
 
 int conf_graphs(void)
 {

@@ -39,9 +39,8 @@ static int setup(void **state)
     return cuCtxSynchronize() ? -1 : 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     return cuCtxSynchronize() || cuModuleUnload(p.module) || cuMemFree(p.a) || cuMemFree(p.b) ||
                    cuMemFreeHost(p.host) || cuStreamDestroy(p.stream) || cuStreamDestroy(p.other)
                ? -1

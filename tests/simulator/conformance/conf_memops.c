@@ -8,9 +8,8 @@ static CUstream stream, other;
 static volatile uint32_t *word; /* pinned; device address below */
 static CUdeviceptr at;
 
-static int start(void **state)
+FIXTURE(start)
 {
-    (void)state;
     if (cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx) ||
         cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ||
         cuStreamCreate(&other, CU_STREAM_NON_BLOCKING) ||
@@ -28,9 +27,8 @@ static void need_operations(void)
          "the device has no 64-bit stream memory operations");
 }
 
-static int stop(void **state)
+FIXTURE(stop)
 {
-    (void)state;
     return cuMemFreeHost((void *)word) || cuStreamDestroy(stream) || cuStreamDestroy(other) ||
            cuDevicePrimaryCtxRelease(0);
 }

@@ -14,9 +14,8 @@ static int setup(void **state)
     return conf_begin(state) || cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ? -1 : 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     return cuCtxSynchronize() || cuStreamDestroy(stream) ? -1 : 0;
 }
 

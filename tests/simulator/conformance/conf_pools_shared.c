@@ -10,15 +10,13 @@
 
 static CUcontext context;
 
-static int begin(void **state)
+FIXTURE(begin)
 {
-    (void)state;
     return cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ? -1 : 0;
 }
 
-static int end(void **state)
+FIXTURE(end)
 {
-    (void)state;
     return cuDevicePrimaryCtxRelease(0) ? -1 : 0;
 }
 

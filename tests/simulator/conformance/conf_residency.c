@@ -13,15 +13,13 @@ static const CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 
                            host = {.type = CU_MEM_LOCATION_TYPE_HOST};
 static CUdeviceptr p;
 
-static int start(void **state)
+FIXTURE(start)
 {
-    (void)state;
     return cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx);
 }
 
-static int stop(void **state)
+FIXTURE(stop)
 {
-    (void)state;
     return (int)cuDevicePrimaryCtxRelease(0);
 }
 

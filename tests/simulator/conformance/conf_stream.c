@@ -34,9 +34,8 @@ static int setup(void **state)
     return cuCtxSynchronize() ? -1 : 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     return cuCtxSynchronize() || cuStreamDestroy(p.a) || cuStreamDestroy(p.b) ||
                    cuStreamDestroy(p.free) || cuMemFree(p.device) || cuMemFreeHost(p.host)
                ? -1

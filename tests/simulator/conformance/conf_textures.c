@@ -9,9 +9,8 @@
 #define RT "cuda_runtime_api.h, cudaCreateTextureObject"
 
 /* The next group begins without a last error. */
-static int clear_error(void **state)
+FIXTURE(clear_error)
 {
-    (void)state;
     cudaGetLastError();
     return 0;
 }

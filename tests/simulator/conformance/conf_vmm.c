@@ -10,9 +10,8 @@
 static CUcontext context;
 static size_t granule;
 
-static int begin(void **state)
+FIXTURE(begin)
 {
-    (void)state;
     if (cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context))
         return -1;
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -22,9 +21,8 @@ static int begin(void **state)
     return 0;
 }
 
-static int end(void **state)
+FIXTURE(end)
 {
-    (void)state;
     return cuDevicePrimaryCtxRelease(0) ? -1 : 0;
 }
 

@@ -276,9 +276,8 @@ TEST(after_finalize_nothing_is_recorded)
     assert_int_equal(buffers_out, 0);
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=1GiB", 1);
     sim_start();
     sim_register_kernels();

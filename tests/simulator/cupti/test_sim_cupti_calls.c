@@ -410,9 +410,8 @@ TEST(a_watched_call_can_be_unwound)
 
 /* ---- */
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     sim_start();
     sim_register_kernels();
     return cuptiActivityRegisterCallbacks(records_give, records_take);

@@ -281,9 +281,8 @@ TEST(collection_can_begin_again_after_finalize)
     OK(cuptiActivityDisable(MEMORY2));
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     sim_start();
     return cuptiActivityRegisterCallbacks(records_give, records_take);
 }

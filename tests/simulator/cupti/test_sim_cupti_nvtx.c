@@ -234,9 +234,8 @@ TEST(ranges_opened_before_recording_end_as_they_should)
     assert_int_equal(record_count, 201);
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     sim_start();
     OK(cuptiActivityRegisterCallbacks(records_give, records_take));
     return cuptiActivityEnable(MARKER);

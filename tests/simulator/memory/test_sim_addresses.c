@@ -209,9 +209,8 @@ static void the_whole_device_can_be_allocated(void **state)
         OK(cuMemFree(all[--n]));
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     sim_start();
     return 0;
 }

@@ -416,9 +416,8 @@ TEST(resetting_the_primary_context_gives_back_all_but_pool_memory)
     OK(cuDevicePrimaryCtxRelease(0));
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=1GiB,context=100MiB,others=24MiB", 1);
     sim_start();
     sim_register_kernels();

@@ -13,9 +13,8 @@ static atomic_int open_gate;
 static CUdeviceptr kept[4]; /* so that no later request uses them instead */
 static size_t kept_count;
 
-static int begin(void **state)
+FIXTURE(begin)
 {
-    (void)state;
     atomic_store(&open_gate, 0);
     OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
     OK(cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
@@ -23,9 +22,8 @@ static int begin(void **state)
     return 0;
 }
 
-static int end(void **state)
+FIXTURE(end)
 {
-    (void)state;
     atomic_store(&open_gate, 1);
     OK(cuCtxSynchronize());
     while (kept_count)
@@ -117,7 +115,6 @@ TEST(the_legacy_stream_orders_too)
     OK(cuStreamDestroy(blocking));
     OK(cuStreamDestroy(other));
 }
-
 
 int main(void)
 {

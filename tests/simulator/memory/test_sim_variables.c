@@ -156,9 +156,8 @@ TEST(a_name_nobody_registered_is_not_found)
     OK(cuModuleUnload(module));
 }
 
-static int begin(void **state)
+FIXTURE(begin)
 {
-    (void)state;
     static const size_t count_bytes[] = {sizeof(void *)};
     CUcontext ctx;
     OK(cuInit(0));
