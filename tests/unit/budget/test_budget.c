@@ -2,50 +2,13 @@
  *
  * Budgets and baselines on known traces: which limits hold, which call sites are named, what a
  * baseline keeps. */
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "support/cmocka_test.h"
-#include "analysis/budget/budget_verdict.h"
-#include "analysis/budget/phase_moments.h"
 #include "analysis/budget/quantity_sites.h"
-#include "analysis/report/report.h"
-#include "support/trace_builder.h"
+#include "unit/budget/budget_test.h"
 
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 #define A(n) (0x700000000000 + (uint64_t)(n) * 0x10000000)
-
-/* A trace, measured. */
-struct bench {
-    struct vs_builder b;
-    struct vs_measured run;
-    struct vs_measured *runs[1];
-    struct vs_budget budget;
-    struct vs_budget_verdict verdict;
-};
-
-static void begin(struct bench *t)
-{
-    memset(t, 0, sizeof *t);
-    vs_builder_open(&t->b, "observe");
-    vs_builder_device(&t->b, 0, "Test GPU", GIB);
-}
-
-static void measure(struct bench *t, int status)
-{
-    char why[VS_READER_WHY_MAX];
-    struct vs_phase_moments *moments = vs_phase_moments_open();
-    struct vs_report_options options = {.observe = vs_phase_moments_observe, .context = moments};
-    vs_builder_close(&t->b, VS_END_EXIT, (uint64_t)status);
-    assert_int_equal(vs_reader_open(t->b.path, &t->run.reader, why), VS_OK);
-    assert_int_equal(vs_report_build(t->run.reader, "trace.vst", &options, &t->run.report), VS_OK);
-    assert_int_equal(vs_measure(&t->run, moments), VS_OK);
-    vs_phase_moments_close(moments);
-    t->runs[0] = &t->run;
-}
 
 static void limit(struct bench *t, const char *key, const char *value, const char *phase, bool test)
 {
@@ -63,20 +26,12 @@ static void judge(struct bench *t, const struct vs_baseline *baseline)
                      VS_OK);
 }
 
-static void end(struct bench *t)
-{
-    vs_budget_verdict_free(&t->verdict);
-    vs_budget_free(&t->budget);
-    vs_measured_free(&t->run);
-    vs_builder_remove(&t->b);
-}
-
 TEST(limits_hold_at_the_limit_and_not_above)
 {
     struct bench t;
-    begin(&t);
+    begin_trace(&t, "observe", GIB);
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 10 * MIB - 1, 10 * MIB);
-    measure(&t, 0);
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     limit(&t, "max-peak", "10MiB", NULL, false);
     limit(&t, "max-live-at-end", "10485759", NULL, false);
     limit(&t, "max-requested", "10485759", NULL, false);
@@ -93,12 +48,12 @@ TEST(limits_hold_at_the_limit_and_not_above)
 TEST(limits_of_pytorch_are_those_of_its_tensors)
 {
     struct bench t;
-    begin(&t);
+    begin_trace(&t, "observe", GIB);
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 20 * MIB, 20 * MIB);
     for (int i = 0; i < 3; i++)
         vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_framework_alloc,
                                                  .framework_alloc = {.addr = A(i), .size = MIB}});
-    measure(&t, 0);
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     limit(&t, "max-allocated", "1MiB", NULL, false);
     limit(&t, "max-leak", "1MiB", NULL, false);
     limit(&t, "max-reserved", "1MiB", NULL, false);
@@ -120,7 +75,7 @@ TEST(limits_of_pytorch_are_those_of_its_tensors)
 TEST(phases_and_tests_have_their_own_peaks_and_net_changes)
 {
     struct bench t;
-    begin(&t);
+    begin_trace(&t, "observe", GIB);
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
     vs_builder_push(&t.b, "test:tests/test_a.py::test_one[x-1]");
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(1), 8 * MIB, 8 * MIB);
@@ -128,7 +83,7 @@ TEST(phases_and_tests_have_their_own_peaks_and_net_changes)
     vs_builder_free(&t.b, 0, A(1));
     vs_builder_pop(&t.b);
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(3), 50 * MIB, 50 * MIB);
-    measure(&t, 0);
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     limit(&t, "max-peak", "10MiB", "tests/test_a.py::test_*", true);
     limit(&t, "no-leaks", "true", "tests/test_a.py::test_one[x-1]", true);
     limit(&t, "max-peak", "1GiB", "no_such_phase", false);
@@ -150,7 +105,7 @@ TEST(long_names_of_tests_are_not_one_test)
 {
     struct bench t;
     char names[2][200];
-    begin(&t);
+    begin_trace(&t, "observe", GIB);
     for (int i = 0; i < 2; i++) {
         snprintf(names[i], sizeof names[i], "test:tests/%0150d.py::test_one[%s]", 0, i ? "small" : "large");
         vs_builder_push(&t.b, names[i]);
@@ -158,7 +113,7 @@ TEST(long_names_of_tests_are_not_one_test)
         vs_builder_free(&t.b, 0, A(i));
         vs_builder_pop(&t.b);
     }
-    measure(&t, 0);
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     limit(&t, "max-peak", "4MiB", "*test_one[small]", true);
     limit(&t, "max-peak", "4MiB", names[0] + strlen("test:"), true);
     judge(&t, NULL);
@@ -180,7 +135,7 @@ TEST(every_exceeded_phase_has_the_call_sites_of_its_moment)
     enum { TESTS = 200 };
     struct bench t;
     char name[32];
-    begin(&t);
+    begin_trace(&t, "observe", GIB);
     for (uint64_t i = 0; i <= TESTS; i++) {
         snprintf(name, sizeof name, "test:t%u", (unsigned)(i % TESTS));
         vs_builder_push(&t.b, name);
@@ -190,7 +145,7 @@ TEST(every_exceeded_phase_has_the_call_sites_of_its_moment)
         vs_builder_segment_free(&t.b, 0, A(i), 2 * (i + 1) * 4096);
         vs_builder_pop(&t.b);
     }
-    measure(&t, 0);
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     limit(&t, "max-allocated", "1", "*", true);
     limit(&t, "max-reserved", "1", "*", true);
     judge(&t, NULL);
@@ -210,13 +165,13 @@ TEST(every_exceeded_phase_has_the_call_sites_of_its_moment)
 TEST(a_test_may_have_a_slash_in_its_name)
 {
     struct bench t;
-    begin(&t);
+    begin_trace(&t, "observe", GIB);
     vs_builder_push(&t.b, "test:div[a / b]");
     vs_builder_push(&t.b, "inner / most");
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
     vs_builder_pop(&t.b);
     vs_builder_pop(&t.b);
-    measure(&t, 0);
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     limit(&t, "max-peak", "4MiB", "div*", true);
     limit(&t, "max-peak", "5MiB", "inner / most", false);
     judge(&t, NULL);
@@ -231,7 +186,7 @@ TEST(a_test_may_have_a_slash_in_its_name)
 TEST(ranges_of_other_domains_have_their_own_net_change)
 {
     struct bench t;
-    begin(&t);
+    begin_trace(&t, "observe", GIB);
     for (uint64_t domain = 1; domain <= 2; domain++) {
         vs_builder_event(&t.b, (struct vs_event){
             .kind = VS_EVENT_range_push,
@@ -241,7 +196,7 @@ TEST(ranges_of_other_domains_have_their_own_net_change)
     vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = 1}});
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(3), 8 * MIB, 8 * MIB);
     vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = 2}});
-    measure(&t, 0);
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     limit(&t, "max-leak", "0", "one", false);
     limit(&t, "max-leak", "0", "two", false);
     judge(&t, NULL);
@@ -255,13 +210,13 @@ TEST(ranges_of_other_domains_have_their_own_net_change)
 TEST(ranges_that_are_never_closed_take_bounded_memory)
 {
     struct bench t;
-    begin(&t);
+    begin_trace(&t, "observe", GIB);
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
     for (int i = 0; i < 300000; i++)
         vs_builder_push(&t.b, "forward");
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
-    measure(&t, 0);
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     getrusage(RUSAGE_SELF, &after);
     assert_true(after.ru_maxrss - before.ru_maxrss < 80 * 1024); /* KiB; with all of them 160 MiB */
     end(&t);
@@ -270,9 +225,9 @@ TEST(ranges_that_are_never_closed_take_bounded_memory)
 TEST(a_failed_program_does_not_pass)
 {
     struct bench t;
-    begin(&t);
+    begin_trace(&t, "observe", GIB);
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
-    measure(&t, 3);
+    measure_trace(&t, VS_END_EXIT, 3, 0);
     limit(&t, "max-peak", "1GiB", NULL, false);
     judge(&t, NULL);
     assert_int_equal(t.verdict.exceeded, 1);
@@ -288,11 +243,11 @@ TEST(baselines_are_read_as_they_were_written)
 {
     struct bench t;
     char path[300], why[VS_BUDGET_WHY_MAX], text[4096] = "", again[4096] = "";
-    begin(&t);
+    begin_trace(&t, "observe", GIB);
     vs_builder_push(&t.b, "load");
     vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 7 * MIB, 7 * MIB);
     vs_builder_pop(&t.b);
-    measure(&t, 0);
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     snprintf(path, sizeof path, "%s/base.json", t.b.dir);
     FILE *file = fopen(path, "w");
     fputs("{\"schema\": \"vramscope.baseline/1\", \"z_note\": \"ours\", \"processes\": {\"other\": {\"steps\": 4}}}",
@@ -340,7 +295,7 @@ TEST(unusable_baselines_are_named)
     struct bench t;
     char path[300], why[VS_BUDGET_WHY_MAX];
     struct vs_baseline *baseline;
-    begin(&t);
+    begin_trace(&t, "observe", GIB);
     snprintf(path, sizeof path, "%s/base.json", t.b.dir);
     assert_int_equal(vs_baseline_read(path, &baseline, why), VS_ERR_NOT_FOUND);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -352,7 +307,7 @@ TEST(unusable_baselines_are_named)
             fail_msg("'%s' does not say '%s'", why, cases[i].why);
     }
     unlink(path);
-    measure(&t, 0);
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     end(&t);
 }
 
@@ -485,7 +440,7 @@ TEST(memory_after_the_last_step_is_in_no_step)
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct bench t;
-        begin(&t);
+        begin_trace(&t, "observe", GIB);
         for (unsigned step = 1; step <= 4; step++) {
             uint64_t bytes = (step < 4 ? 1 : 8) * MIB;
             vs_builder_step(&t.b, step);
@@ -499,7 +454,7 @@ TEST(memory_after_the_last_step_is_in_no_step)
         }
         if (ends[i].fails)
             vs_builder_failed(&t.b, 0, VS_FAMILY_DEVICE, GIB, MIB, GIB);
-        measure(&t, ends[i].status);
+        measure_trace(&t, VS_END_EXIT, ends[i].status, 0);
         const struct vs_report_device *device = &t.run.report->devices[0];
         assert_string_equal(device->peak_allocated.place, ends[i].place);
         assert_string_equal(device->held.by[VS_BY_STEP].rows[0].label, ends[i].by_step);

@@ -2,58 +2,18 @@
  *
  * Several runs of one program against a budget and a baseline: which value is taken of each quantity,
  * and that none is left out. */
-#include <stdio.h>
-#include <string.h>
-
-#include "support/cmocka_test.h"
-#include "analysis/budget/budget_verdict.h"
-#include "analysis/budget/phase_moments.h"
 #include "analysis/budget/quantity_sites.h"
-#include "analysis/report/report.h"
-#include "support/trace_builder.h"
+#include "unit/budget/budget_test.h"
 
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 #define A(n) (0x700000000000 + (uint64_t)(n) * 0x10000000)
 
-/* One run. */
-struct recorded_run {
-    struct vs_builder b;
-    struct vs_measured measured;
-};
-
-static void begin(struct recorded_run *run)
-{
-    memset(run, 0, sizeof *run);
-    vs_builder_open(&run->b, "observe");
-    vs_builder_device(&run->b, 0, "Test GPU", GIB);
-}
-
-static void measure(struct recorded_run *run)
-{
-    char why[VS_READER_WHY_MAX];
-    struct vs_phase_moments *moments = vs_phase_moments_open();
-    struct vs_report_options options = {.sites_max = 2000, .observe = vs_phase_moments_observe, .context = moments};
-    vs_builder_close(&run->b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(run->b.path, &run->measured.reader, why), VS_OK);
-    assert_int_equal(vs_report_build(run->measured.reader, "trace.vst", &options, &run->measured.report), VS_OK);
-    assert_int_equal(vs_measure(&run->measured, moments), VS_OK);
-    vs_phase_moments_close(moments);
-}
-
-static void end(struct recorded_run *run)
-{
-    vs_measured_free(&run->measured);
-    vs_builder_remove(&run->b);
-}
-
 /* A run with a peak of *allocated* MiB, in segments of *reserved* MiB. */
-static void record(struct recorded_run *run, uint64_t allocated, uint64_t reserved)
+static void record(struct bench *run, uint64_t allocated, uint64_t reserved)
 {
-    begin(run);
+    begin_trace(run, "observe", GIB);
     vs_builder_segment(&run->b, 0, A(1), reserved * MIB);
     vs_builder_alloc(&run->b, 0, VS_FAMILY_DEVICE, A(1), allocated * MIB, allocated * MIB);
-    measure(run);
+    measure_trace(run, VS_END_EXIT, 0, 2000);
 }
 
 static void limit(struct vs_budget *budget, const char *key, const char *value, const char *phase)
@@ -74,14 +34,14 @@ static void judge(struct vs_budget_verdict *verdict, struct vs_measured **runs, 
 
 TEST(the_last_of_many_runs_counts)
 {
-    struct recorded_run small, large;
+    struct bench small, large;
     struct vs_measured *runs[100];
     struct vs_budget budget = {0};
     struct vs_budget_verdict verdict;
     record(&small, 2, 4);
     record(&large, 9, 16);
     for (size_t i = 0; i < 100; i++)
-        runs[i] = i < 99 ? &small.measured : &large.measured;
+        runs[i] = i < 99 ? &small.run : &large.run;
     limit(&budget, "take", "max", NULL);
     limit(&budget, "max-peak", "5MiB", NULL);
     judge(&verdict, runs, 100, &budget, NULL);
@@ -89,7 +49,7 @@ TEST(the_last_of_many_runs_counts)
     assert_int_equal(verdict.rows[0].quantity.value, 9 * MIB);
     assert_int_equal(verdict.rows[0].runs, 100);
     assert_int_equal(verdict.rows[0].lowest, 2 * MIB);
-    assert_ptr_equal(verdict.rows[0].run, &large.measured);
+    assert_ptr_equal(verdict.rows[0].run, &large.run);
     vs_budget_verdict_free(&verdict);
     vs_budget_free(&budget);
     end(&small);
@@ -109,7 +69,7 @@ static uint64_t stored(const struct vs_baseline *baseline, const struct vs_measu
 TEST(a_baseline_stores_what_is_taken_of_each_quantity)
 {
     static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-    struct recorded_run all[3];
+    struct bench all[3];
     record(&all[0], 9, 12);
     record(&all[1], 1, 40);
     record(&all[2], 5, 10);
@@ -119,7 +79,7 @@ TEST(a_baseline_stores_what_is_taken_of_each_quantity)
         struct vs_budget_verdict verdict;
         struct vs_baseline *baseline = vs_baseline_new();
         for (size_t k = 0; k < 3; k++)
-            runs[k] = &all[orders[i][k]].measured;
+            runs[k] = &all[orders[i][k]].run;
         limit(&budget, "take", "median", NULL);
         judge(&verdict, runs, 3, &budget, NULL);
         assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
@@ -137,21 +97,21 @@ TEST(a_baseline_stores_what_is_taken_of_each_quantity)
         end(&all[i]);
 }
 
-static void record_steps(struct recorded_run *run, unsigned steps)
+static void record_steps(struct bench *run, unsigned steps)
 {
-    begin(run);
+    begin_trace(run, "observe", GIB);
     vs_builder_alloc(&run->b, 0, VS_FAMILY_DEVICE, A(1), MIB, MIB);
     for (unsigned step = 1; step <= steps; step++) {
         vs_builder_step(&run->b, step);
         vs_builder_pop(&run->b);
     }
-    measure(run);
+    measure_trace(run, VS_END_EXIT, 0, 2000);
 }
 
 TEST(growth_must_be_known_in_every_run)
 {
-    struct recorded_run few, many;
-    struct vs_measured *runs[2] = {&many.measured, &few.measured};
+    struct bench few, many;
+    struct vs_measured *runs[2] = {&many.run, &few.run};
     struct vs_budget budget = {0};
     struct vs_budget_verdict verdict;
     char why[VS_BUDGET_WHY_MAX] = "";
@@ -171,8 +131,8 @@ TEST(growth_must_be_known_in_every_run)
 
 TEST(runs_that_differ_are_noted_without_a_tolerance_too)
 {
-    struct recorded_run all[2];
-    struct vs_measured *runs[2] = {&all[0].measured, &all[1].measured};
+    struct bench all[2];
+    struct vs_measured *runs[2] = {&all[0].run, &all[1].run};
     struct vs_budget budget = {.baseline = "base.json"};
     struct vs_budget_verdict verdict;
     struct vs_baseline *baseline = vs_baseline_new();
@@ -196,13 +156,13 @@ TEST(runs_that_differ_are_noted_without_a_tolerance_too)
 /* The second run has a phase, a device and steps that the first has not. */
 TEST(quantities_of_later_runs_are_checked)
 {
-    struct recorded_run one, two;
-    struct vs_measured *runs[2] = {&one.measured, &two.measured};
+    struct bench one, two;
+    struct vs_measured *runs[2] = {&one.run, &two.run};
     struct vs_budget budget = {0};
     struct vs_budget_verdict verdict;
     char why[VS_BUDGET_WHY_MAX];
     record(&one, 1, 1);
-    begin(&two);
+    begin_trace(&two, "observe", GIB);
     vs_builder_device(&two.b, 1, "Second GPU", GIB);
     vs_builder_step(&two.b, 1);
     vs_builder_push(&two.b, "warm up");
@@ -210,7 +170,7 @@ TEST(quantities_of_later_runs_are_checked)
     vs_builder_pop(&two.b);
     vs_builder_memcpy(&two.b, 1, 1, VS_COPY_HTOD, 3 * MIB, 10, 10);
     vs_builder_pop(&two.b);
-    measure(&two);
+    measure_trace(&two, VS_END_EXIT, 0, 2000);
     limit(&budget, "take", "median", NULL);
     limit(&budget, "max-peak", "5MiB", NULL);
     limit(&budget, "max-peak", "5MiB", "warm up");
@@ -229,17 +189,17 @@ TEST(quantities_of_later_runs_are_checked)
 
 TEST(an_update_removes_phases_that_are_gone)
 {
-    struct recorded_run with, without;
+    struct bench with, without;
     struct vs_budget budget = {.baseline = "base.json"};
     struct vs_budget_verdict verdict;
     struct vs_baseline *baseline = vs_baseline_new();
-    begin(&with);
+    begin_trace(&with, "observe", GIB);
     vs_builder_push(&with.b, "old phase");
     vs_builder_alloc(&with.b, 0, VS_FAMILY_DEVICE, A(1), MIB, MIB);
     vs_builder_pop(&with.b);
-    measure(&with);
+    measure_trace(&with, VS_END_EXIT, 0, 2000);
     record(&without, 1, 2);
-    struct vs_measured *first[] = {&with.measured}, *then[] = {&without.measured};
+    struct vs_measured *first[] = {&with.run}, *then[] = {&without.run};
     judge(&verdict, first, 1, &budget, NULL);
     assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
     vs_budget_verdict_free(&verdict);
@@ -276,17 +236,17 @@ static void map(struct vs_builder *b, uint64_t from, uint64_t to)
 /* The middle of mapped memory is released, then its end; the peak of reserved comes after. */
 TEST(call_sites_of_segments_released_in_parts_add_up)
 {
-    struct recorded_run run;
-    struct vs_measured *runs[] = {&run.measured};
+    struct bench run;
+    struct vs_measured *runs[] = {&run.run};
     struct vs_budget budget = {0};
     struct vs_budget_verdict verdict;
-    begin(&run);
+    begin_trace(&run, "observe", GIB);
     map(&run.b, 0, 100);
     unmap(&run.b, 40, 60);
     unmap(&run.b, 80, 100);
     unmap(&run.b, 0, 10);
     map(&run.b, 200, 300);
-    measure(&run);
+    measure_trace(&run, VS_END_EXIT, 0, 2000);
     limit(&budget, "max-reserved", "1MiB", NULL);
     judge(&verdict, runs, 1, &budget, NULL);
     assert_int_equal(verdict.exceeded, 1);
@@ -302,9 +262,9 @@ TEST(call_sites_of_segments_released_in_parts_add_up)
 TEST(copies_are_matched_with_many_call_sites)
 {
     enum { SITES = 3000 };
-    struct recorded_run run;
+    struct bench run;
     char name[32];
-    begin(&run);
+    begin_trace(&run, "observe", GIB);
     vs_builder_event(&run.b, (struct vs_event){
         .kind = VS_EVENT_option,
         .option = {.name = vs_builder_string(&run.b, "copy_stacks"), .value = vs_builder_string(&run.b, "on")}});
@@ -319,8 +279,8 @@ TEST(copies_are_matched_with_many_call_sites)
             .kind = VS_EVENT_memcpy,
             .memcpy = {.device = 0, .copy_kind = i % 2 ? VS_COPY_HTOD : VS_COPY_DTOH, .correlation = i + 1,
                        .bytes = 1 + i % SITES, .start_ns = run.b.now_ns, .end_ns = run.b.now_ns + 10}});
-    measure(&run);
-    const struct vs_report *report = run.measured.report;
+    measure_trace(&run, VS_END_EXIT, 0, 2000);
+    const struct vs_report *report = run.run.report;
     assert_true(report->copy_sites_known);
     for (size_t i = 0; i < SITES; i++) { /* SITES is even: both copies of a site go one way */
         const struct vs_report_sites *sites = &report->devices[0].copy_sites[i % 2 ? VS_COPY_DTOH : VS_COPY_HTOD];
@@ -335,7 +295,7 @@ TEST(copies_are_matched_with_many_call_sites)
 }
 
 /* Copies to the device: the call, and its record. */
-static void copies(struct recorded_run *run, uint64_t *number, const char *api, unsigned count)
+static void copies(struct bench *run, uint64_t *number, const char *api, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         vs_builder_event(&run->b, (struct vs_event){
@@ -349,10 +309,10 @@ static void copies(struct recorded_run *run, uint64_t *number, const char *api, 
 }
 
 /* "load" copies 7 times and "tune" 3 times before the steps, "batch" once in each step, "extra" *extra* times. */
-static void record_copies(struct recorded_run *run, unsigned steps, unsigned extra)
+static void record_copies(struct bench *run, unsigned steps, unsigned extra)
 {
     uint64_t number = 0;
-    begin(run);
+    begin_trace(run, "observe", GIB);
     vs_builder_event(&run->b, (struct vs_event){
         .kind = VS_EVENT_option,
         .option = {.name = vs_builder_string(&run->b, "copy_stacks"), .value = vs_builder_string(&run->b, "on")}});
@@ -365,14 +325,14 @@ static void record_copies(struct recorded_run *run, unsigned steps, unsigned ext
         copies(run, &number, "extra", extra);
         vs_builder_pop(&run->b);
     }
-    measure(run);
+    measure_trace(run, VS_END_EXIT, 0, 2000);
 }
 
 /* The culprits of a limit of 2 copies per step, in a run of *steps*, against a baseline of 10 steps or none. */
 static void judge_copies(unsigned steps, unsigned extra, bool with_baseline, struct vs_budget_row *row, char *apis)
 {
-    struct recorded_run before, after;
-    struct vs_measured *runs[1] = {&before.measured};
+    struct bench before, after;
+    struct vs_measured *runs[1] = {&before.run};
     struct vs_budget none = {0}, budget = {0};
     struct vs_budget_verdict verdict;
     struct vs_baseline *baseline = vs_baseline_new();
@@ -381,7 +341,7 @@ static void judge_copies(unsigned steps, unsigned extra, bool with_baseline, str
     assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
     vs_budget_verdict_free(&verdict);
     record_copies(&after, steps, extra);
-    runs[0] = &after.measured;
+    runs[0] = &after.run;
     limit(&budget, "max-transfers", "h2d:2 copies/step", NULL);
     judge(&verdict, runs, 1, &budget, with_baseline ? baseline : NULL);
     *row = verdict.rows[0];

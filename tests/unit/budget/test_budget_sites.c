@@ -2,37 +2,13 @@
  *
  * The call sites of memory held from the device, live and cached, and those that a baseline keeps for
  * phases and tests. Without stacks, call sites are told apart by the API's name. */
-#include <stdio.h>
-#include <string.h>
-
-#include "support/cmocka_test.h"
-#include "analysis/budget/budget_verdict.h"
-#include "analysis/budget/phase_moments.h"
-#include "analysis/report/report.h"
-#include "support/trace_builder.h"
+#include "unit/budget/budget_test.h"
 #include "viewer/check/check_words.h"
 
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 #define A(n) (0x700000000000 + (uint64_t)(n) * MIB)
 
-struct sites_run {
-    struct vs_builder b;
-    struct vs_measured run;
-    struct vs_measured *runs[1];
-    struct vs_budget budget;
-    struct vs_budget_verdict verdict;
-};
-
-static void begin(struct sites_run *t)
-{
-    memset(t, 0, sizeof *t);
-    vs_builder_open(&t->b, "caching");
-    vs_builder_device(&t->b, 0, "Test GPU", GIB);
-}
-
 /* A block that the call site *api* allocates. */
-static void block(struct sites_run *t, const char *api, uint64_t at, uint64_t mib)
+static void block(struct bench *t, const char *api, uint64_t at, uint64_t mib)
 {
     vs_builder_event(&t->b, (struct vs_event){
         .kind = VS_EVENT_alloc,
@@ -40,14 +16,14 @@ static void block(struct sites_run *t, const char *api, uint64_t at, uint64_t mi
                   .context = 1, .api = vs_builder_string(&t->b, api)}});
 }
 
-static void map(struct sites_run *t, uint64_t at, uint64_t mib)
+static void map(struct bench *t, uint64_t at, uint64_t mib)
 {
     vs_builder_event(&t->b, (struct vs_event){
         .kind = VS_EVENT_segment_map,
         .segment_map = {.addr = A(at), .size = mib * MIB, .reserved = mib * MIB, .context = 1, .pool = 1}});
 }
 
-static void tensor(struct sites_run *t, uint64_t at, uint64_t mib, uint64_t reserved)
+static void tensor(struct bench *t, uint64_t at, uint64_t mib, uint64_t reserved)
 {
     vs_builder_event(&t->b, (struct vs_event){
         .kind = VS_EVENT_framework_alloc,
@@ -55,20 +31,7 @@ static void tensor(struct sites_run *t, uint64_t at, uint64_t mib, uint64_t rese
                             .total_reserved = reserved * MIB}});
 }
 
-static void measure(struct sites_run *t)
-{
-    char why[VS_READER_WHY_MAX];
-    struct vs_phase_moments *moments = vs_phase_moments_open();
-    struct vs_report_options options = {.observe = vs_phase_moments_observe, .context = moments};
-    vs_builder_close(&t->b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(t->b.path, &t->run.reader, why), VS_OK);
-    assert_int_equal(vs_report_build(t->run.reader, "trace.vst", &options, &t->run.report), VS_OK);
-    assert_int_equal(vs_measure(&t->run, moments), VS_OK);
-    vs_phase_moments_close(moments);
-    t->runs[0] = &t->run;
-}
-
-static const struct vs_budget_row *judge(struct sites_run *t, const char *key, const char *value,
+static const struct vs_budget_row *judge(struct bench *t, const char *key, const char *value,
                                          const struct vs_baseline *baseline)
 {
     static const struct vs_budget_scope any;
@@ -82,24 +45,16 @@ static const struct vs_budget_row *judge(struct sites_run *t, const char *key, c
     return t->verdict.rows;
 }
 
-static void end(struct sites_run *t)
-{
-    vs_budget_verdict_free(&t->verdict);
-    vs_budget_free(&t->budget);
-    vs_measured_free(&t->run);
-    vs_builder_remove(&t->b);
-}
-
 TEST(a_block_may_span_memory_that_was_mapped_in_pieces)
 {
-    struct sites_run t;
-    begin(&t);
+    struct bench t;
+    begin_trace(&t, "caching", GIB);
     map(&t, 0, 20);
     map(&t, 20, 20);
     map(&t, 40, 20);
     block(&t, "first", 0, 4);
     block(&t, "spanning", 10, 45);
-    measure(&t);
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     const struct vs_budget_row *row = judge(&t, "max-reserved", "50MiB", NULL);
     assert_true(row->exceeded);
     assert_int_equal(row->quantity.value, 60 * MIB);
@@ -113,13 +68,13 @@ TEST(a_block_may_span_memory_that_was_mapped_in_pieces)
 /* The framework's segments are blocks of the device there. */
 TEST(cached_memory_of_a_framework_is_not_live)
 {
-    struct sites_run t;
-    begin(&t);
+    struct bench t;
+    begin_trace(&t, "caching", GIB);
     block(&t, "cudaMalloc", 0, 20);
     tensor(&t, 0, 6, 20);
     tensor(&t, 8, 3, 20);
     block(&t, "outside", 100, 5); /* holds no tensors */
-    measure(&t);
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     const struct vs_budget_row *row = judge(&t, "max-reserved", "15MiB", NULL);
     assert_int_equal(row->quantity.value, 25 * MIB);
     assert_int_equal(row->sites.total_bytes, 14 * MIB);
@@ -128,7 +83,7 @@ TEST(cached_memory_of_a_framework_is_not_live)
     end(&t);
 }
 
-static const struct vs_budget_row *row_of(const struct sites_run *t, const char *phase, enum vs_metric metric)
+static const struct vs_budget_row *row_of(const struct bench *t, const char *phase, enum vs_metric metric)
 {
     for (size_t i = 0; i < t->verdict.count; i++) {
         const struct vs_quantity *quantity = &t->verdict.rows[i].quantity;
@@ -140,10 +95,10 @@ static const struct vs_budget_row *row_of(const struct sites_run *t, const char 
 }
 
 /* Two tests; the second has fewer bytes than the first, *more* of them at a further call site. */
-static void record_tests(struct sites_run *t, uint64_t more)
+static void record_tests(struct bench *t, uint64_t more)
 {
     char api[32];
-    begin(t);
+    begin_trace(t, "caching", GIB);
     vs_builder_push(&t->b, "test:large");
     block(t, "large", 0, 500);
     vs_builder_free(&t->b, 0, A(0));
@@ -156,11 +111,11 @@ static void record_tests(struct sites_run *t, uint64_t more)
     if (more)
         block(t, "planted", 2000, more);
     vs_builder_pop(&t->b);
-    measure(t);
+    measure_trace(t, VS_END_EXIT, 0, 0);
     judge(t, NULL, NULL, NULL);
 }
 
-static struct vs_baseline *baseline_of(struct sites_run *t)
+static struct vs_baseline *baseline_of(struct bench *t)
 {
     struct vs_baseline *baseline = vs_baseline_new();
     assert_int_equal(vs_baseline_update(baseline, "prog", &t->verdict.taken, false), VS_OK);
@@ -169,7 +124,7 @@ static struct vs_baseline *baseline_of(struct sites_run *t)
 
 TEST(a_test_names_what_is_new_against_its_baseline)
 {
-    struct sites_run before, after;
+    struct bench before, after;
     record_tests(&before, 0);
     record_tests(&after, 30);
     struct vs_baseline *baseline = baseline_of(&before);
@@ -213,7 +168,7 @@ static size_t times(const char *text, const char *word)
 /* The large test has the program's peak, so its sites are those of the program. */
 TEST(a_baseline_keeps_few_sites_of_a_phase_and_none_twice)
 {
-    struct sites_run t;
+    struct bench t;
     record_tests(&t, 0);
     struct vs_baseline *baseline = baseline_of(&t);
     char text[65536];
@@ -230,9 +185,9 @@ TEST(a_baseline_keeps_few_sites_of_a_phase_and_none_twice)
 }
 
 /* Reserved memory has its peak while *thread* has a block. */
-static void record_threads(struct sites_run *t, const char *line, const char *thread)
+static void record_threads(struct bench *t, const char *line, const char *thread)
 {
-    begin(t);
+    begin_trace(t, "caching", GIB);
     vs_builder_push(&t->b, "step 1");
     map(t, 0, 40);
     block(t, line, 0, 30);
@@ -241,14 +196,14 @@ static void record_threads(struct sites_run *t, const char *line, const char *th
     map(t, 40, 20);
     vs_builder_free(&t->b, 0, A(0));
     vs_builder_pop(&t->b);
-    measure(t);
+    measure_trace(t, VS_END_EXIT, 0, 0);
     judge(t, NULL, NULL, NULL);
 }
 
 /* Which thread is first differs from run to run. */
 TEST(an_update_by_an_unchanged_program_changes_nothing)
 {
-    struct sites_run runs[3];
+    struct bench runs[3];
     char before[8192], after[8192];
     record_threads(&runs[0], "main", "one thread");
     record_threads(&runs[1], "main", "another thread");
@@ -271,7 +226,7 @@ TEST(an_update_by_an_unchanged_program_changes_nothing)
 /* Files of earlier versions have no call sites of phases. None is then new. */
 TEST(without_sites_of_a_phase_nothing_is_new)
 {
-    struct sites_run before, after;
+    struct bench before, after;
     char why[VS_BUDGET_WHY_MAX], path[200];
     record_tests(&before, 0);
     record_tests(&after, 30);
@@ -299,9 +254,9 @@ TEST(without_sites_of_a_phase_nothing_is_new)
 
 /* A forward pass of 69 MiB, whose peak may move to its end, and a backward pass of 72 MiB. *planted* is
  * live in both, *own* in the first half of the forward pass. */
-static void record_passes(struct sites_run *t, uint64_t planted, uint64_t own)
+static void record_passes(struct bench *t, uint64_t planted, uint64_t own)
 {
-    begin(t);
+    begin_trace(t, "caching", GIB);
     block(t, "weights", 0, 50);
     vs_builder_push(&t->b, "forward");
     if (own && planted)
@@ -322,14 +277,14 @@ static void record_passes(struct sites_run *t, uint64_t planted, uint64_t own)
     block(t, "gradients", 400, 17);
     vs_builder_free(&t->b, 0, A(400));
     vs_builder_pop(&t->b);
-    measure(t);
+    measure_trace(t, VS_END_EXIT, 0, 0);
     judge(t, NULL, NULL, NULL);
 }
 
 /* Other blocks are live at the peak's new time: they are not new. */
 TEST(a_phase_whose_peak_moved_has_the_line_of_the_program)
 {
-    struct sites_run before, after;
+    struct bench before, after;
     record_passes(&before, 0, 0);
     record_passes(&after, 20, 0);
     struct vs_baseline *baseline = baseline_of(&before);
@@ -351,7 +306,7 @@ TEST(a_phase_whose_peak_moved_has_the_line_of_the_program)
 
 TEST(a_phase_with_a_line_of_its_own_is_shown)
 {
-    struct sites_run before, after;
+    struct bench before, after;
     record_passes(&before, 0, 0);
     record_passes(&after, 3, 2);
     struct vs_baseline *baseline = baseline_of(&before);
@@ -369,10 +324,10 @@ TEST(a_phase_with_a_line_of_its_own_is_shown)
 }
 
 /* Two tests or phases, each with a line of its own. */
-static void record_two(struct sites_run *t, const char *kind, uint64_t first, uint64_t second)
+static void record_two(struct bench *t, const char *kind, uint64_t first, uint64_t second)
 {
     char name[32];
-    begin(t);
+    begin_trace(t, "caching", GIB);
     snprintf(name, sizeof name, "%sfirst", kind);
     vs_builder_push(&t->b, name);
     block(t, "line of first", 0, 100 + first);
@@ -383,7 +338,7 @@ static void record_two(struct sites_run *t, const char *kind, uint64_t first, ui
     block(t, "line of second", 0, 50 + second);
     vs_builder_free(&t->b, 0, A(0));
     vs_builder_pop(&t->b);
-    measure(t);
+    measure_trace(t, VS_END_EXIT, 0, 0);
     judge(t, NULL, NULL, NULL);
 }
 
@@ -397,7 +352,7 @@ TEST(two_tests_that_exceed_for_two_reasons_are_both_shown)
     } cases[] = {{"test:", "test:first", "test:second", 2, false}, {"test:", "test:first", "test:second", 1, false},
                  {"", "first", "second", 2, false}, {"", "first", "second", 1, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sites_run before, after;
+        struct bench before, after;
         record_two(&before, cases[i].kind, 0, 0);
         record_two(&after, cases[i].kind, 10, cases[i].more);
         struct vs_baseline *baseline = baseline_of(&before);
@@ -417,9 +372,9 @@ TEST(two_tests_that_exceed_for_two_reasons_are_both_shown)
 
 /* The reserved peak is in the optimizer's step; or in the forward pass, where other blocks are live, since a
  * segment of *segment* is needed there. *leaked* is live in both. */
-static void record_two_moments(struct sites_run *t, uint64_t leaked, uint64_t segment)
+static void record_two_moments(struct bench *t, uint64_t leaked, uint64_t segment)
 {
-    begin(t);
+    begin_trace(t, "caching", GIB);
     map(t, 0, 100);
     map(t, 300, 10);
     block(t, "weights", 0, 50);
@@ -437,7 +392,7 @@ static void record_two_moments(struct sites_run *t, uint64_t leaked, uint64_t se
         map(t, 200, 20);
     vs_builder_free(&t->b, 0, A(50));
     vs_builder_pop(&t->b);
-    measure(t);
+    measure_trace(t, VS_END_EXIT, 0, 0);
     judge(t, NULL, NULL, NULL);
 }
 
@@ -445,7 +400,7 @@ static void record_two_moments(struct sites_run *t, uint64_t leaked, uint64_t se
 TEST(a_reserved_peak_that_moved_has_the_line_that_grew)
 {
     for (uint64_t leaked = 0; leaked <= 8; leaked += 8) {
-        struct sites_run before, after;
+        struct bench before, after;
         record_two_moments(&before, 0, 0);
         record_two_moments(&after, leaked, 40);
         struct vs_baseline *baseline = baseline_of(&before);
@@ -466,21 +421,21 @@ TEST(a_reserved_peak_that_moved_has_the_line_that_grew)
 #define MANY 200
 
 /* Both peaks are at the last allocation. */
-static void record_two_lines(struct sites_run *t, uint64_t cache, uint64_t model)
+static void record_two_lines(struct bench *t, uint64_t cache, uint64_t model)
 {
-    begin(t);
+    begin_trace(t, "caching", GIB);
     map(t, 0, 40);
     block(t, "cache", 0, cache);
     map(t, 100, model);
     block(t, "model", 100, model);
-    measure(t);
+    measure_trace(t, VS_END_EXIT, 0, 0);
     judge(t, NULL, NULL, NULL);
 }
 
 /* The heading said that the peak was at another time than that of the baseline, as one line holds less. */
 TEST(a_line_that_shrank_does_not_mean_another_moment)
 {
-    struct sites_run before, after;
+    struct bench before, after;
     record_two_lines(&before, 40, 40);
     record_two_lines(&after, 32, 52);
     struct vs_baseline *baseline = baseline_of(&before);
@@ -495,15 +450,15 @@ TEST(a_line_that_shrank_does_not_mean_another_moment)
 }
 
 /* Blocks of call sites: of a shared library whose functions have names or not, and of the program. */
-static void record_library(struct sites_run *t, const char *library, uint64_t of_library, const char *program,
+static void record_library(struct bench *t, const char *library, uint64_t of_library, const char *program,
                            uint64_t leaked)
 {
-    begin(t);
+    begin_trace(t, "caching", GIB);
     block(t, library, 0, of_library);
     block(t, program, 200, 2);
     if (leaked)
         block(t, "leak (m.c) < main", 300, leaked);
-    measure(t);
+    measure_trace(t, VS_END_EXIT, 0, 0);
     judge(t, NULL, NULL, NULL);
 }
 
@@ -530,7 +485,7 @@ TEST(call_sites_of_a_stripped_library_are_compared)
                  {stripped, stripped, program, bare, 24, 28, 0, NULL, "the trace has no function names"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct library_case *c = &cases[i];
-        struct sites_run before, after;
+        struct bench before, after;
         record_library(&before, c->before, c->bytes_before, c->program_before, 0);
         record_library(&after, c->after, c->bytes_after, c->program_after, c->leaked);
         struct vs_baseline *baseline = baseline_of(&before);
@@ -554,9 +509,9 @@ TEST(call_sites_of_a_stripped_library_are_compared)
 }
 
 /* Half a MiB at a further call site; another segment, of *mib*, is needed. */
-static void record_segment(struct sites_run *t, uint64_t mib)
+static void record_segment(struct bench *t, uint64_t mib)
 {
-    begin(t);
+    begin_trace(t, "caching", GIB);
     map(t, 0, 10);
     block(t, "weights", 0, 9);
     if (mib)
@@ -566,14 +521,14 @@ static void record_segment(struct sites_run *t, uint64_t mib)
                       .api = vs_builder_string(&t->b, "planted")}});
     if (mib)
         map(t, 20, mib);
-    measure(t);
+    measure_trace(t, VS_END_EXIT, 0, 0);
     judge(t, NULL, NULL, NULL);
 }
 
 TEST(the_rest_of_a_segment_follows_from_the_line_that_needed_it)
 {
     for (uint64_t mib = 2; mib <= 4; mib += 2) {
-        struct sites_run before, after;
+        struct bench before, after;
         record_segment(&before, 0);
         record_segment(&after, mib);
         struct vs_baseline *baseline = baseline_of(&before);

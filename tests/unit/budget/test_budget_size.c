@@ -3,17 +3,9 @@
  * The work of a check of many tests grows with their number, not with its square: measuring, comparing
  * with a baseline, deciding which rows follow from others, writing JUnit and OpenMetrics. Work is counted,
  * not timed: the code is compiled again with a call at each branch (-fsanitize-coverage=trace-pc). */
-#include <stdio.h>
-#include <string.h>
-
-#include "support/cmocka_test.h"
-#include "analysis/budget/budget_verdict.h"
-#include "analysis/budget/phase_moments.h"
-#include "analysis/report/report.h"
-#include "support/trace_builder.h"
+#include "unit/budget/budget_test.h"
 #include "viewer/check/check_output.h"
 
-#define MIB ((uint64_t)1 << 20)
 #define A(n) (0x700000000000 + (uint64_t)(n) * 0x10000000)
 #define FEW 400
 #define FACTOR 4
@@ -27,20 +19,11 @@ void __sanitizer_cov_trace_pc(void)
     branches++;
 }
 
-struct suite {
-    struct vs_builder b;
-    struct vs_measured run;
-    struct vs_measured *runs[1];
-    struct vs_budget_verdict verdict;
-};
-
 /* *count* tests; their names end in *version*, and each has *mib* of its own. */
-static void record(struct suite *t, unsigned count, uint64_t mib, const char *version)
+static void record(struct bench *t, unsigned count, uint64_t mib, const char *version)
 {
-    char name[48], why[VS_READER_WHY_MAX];
-    memset(t, 0, sizeof *t);
-    vs_builder_open(&t->b, "observe");
-    vs_builder_device(&t->b, 0, "Test GPU", UINT64_C(1) << 40);
+    char name[48];
+    begin_trace(t, "observe", UINT64_C(1) << 40);
     for (unsigned i = 0; i < count; i++) {
         snprintf(name, sizeof name, "test:t%u%s", i, version);
         vs_builder_push(&t->b, name);
@@ -48,32 +31,18 @@ static void record(struct suite *t, unsigned count, uint64_t mib, const char *ve
         vs_builder_free(&t->b, 0, A(0));
         vs_builder_pop(&t->b);
     }
-    vs_builder_close(&t->b, VS_END_EXIT, 0);
-    struct vs_phase_moments *moments = vs_phase_moments_open();
-    struct vs_report_options options = {.observe = vs_phase_moments_observe, .context = moments};
-    assert_int_equal(vs_reader_open(t->b.path, &t->run.reader, why), VS_OK);
-    assert_int_equal(vs_report_build(t->run.reader, "trace.vst", &options, &t->run.report), VS_OK);
-    assert_int_equal(vs_measure(&t->run, moments), VS_OK);
-    vs_phase_moments_close(moments);
-    t->runs[0] = &t->run;
+    measure_trace(t, VS_END_EXIT, 0, 0);
 }
 
-static void judge(struct suite *t, struct vs_budget *budget, const struct vs_baseline *baseline)
+static void judge(struct bench *t, struct vs_budget *budget, const struct vs_baseline *baseline)
 {
     assert_int_equal(vs_budget_verdict_build(&t->verdict, t->runs, 1, "suite", budget, baseline), VS_OK);
-}
-
-static void end(struct suite *t)
-{
-    vs_budget_verdict_free(&t->verdict);
-    vs_measured_free(&t->run);
-    vs_builder_remove(&t->b);
 }
 
 /* Branches of a check against a baseline of *count* tests, each of which has *after* MiB instead of one. */
 static uint64_t cost(unsigned count, uint64_t after, const char *version)
 {
-    struct suite old, new;
+    struct bench old, new;
     struct vs_budget budget = {.baseline = "base.json"};
     struct vs_baseline *baseline = vs_baseline_new();
     FILE *out = fopen("/dev/null", "w");
@@ -118,7 +87,7 @@ static uint64_t cost_of_limits(unsigned count)
 {
     static const struct vs_budget_scope all[2] = {{.phase = "*", .test = true}, {.phase = "t*", .test = true}};
     static const char key[] = "max-allocated";
-    struct suite t;
+    struct bench t;
     struct vs_budget budget = {0};
     char why[VS_BUDGET_WHY_MAX];
     FILE *out = fopen("/dev/null", "w");
