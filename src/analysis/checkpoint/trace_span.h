@@ -9,19 +9,10 @@
 #include <stdint.h>
 
 #include "analysis/checkpoint/trace_state.h"
+#include "analysis/state/reading.h"
 #include "base/vs_err.h"
 #include "base/vs_time_spec.h"
 #include "trace/read/reader.h"
-
-struct vs_time_window_end {
-    bool given;
-    bool by_event;  /* otherwise by time */
-    uint64_t value; /* number of the event, from 1; or ns of the trace's clock */
-};
-
-struct vs_time_window {
-    struct vs_time_window_end from, to;
-};
 
 /* How far past a part its activity is searched: events of kernels are recorded after they have
  * ended, once per second. */
@@ -51,14 +42,6 @@ enum vs_err vs_span_open(struct vs_reader *reader, const struct vs_time_window *
  * *reader* is then after it. VS_ERR_NOMEM. */
 enum vs_err vs_span_state(struct vs_reader *reader, const struct vs_time_window *window,
                              struct vs_trace_state **out) VS_MUST_CHECK;
-
-/* vs_span_holds: false when *event*, number *number* (from 1), comes after *window*. */
-static inline bool vs_span_holds(const struct vs_time_window *window, const struct vs_event *event,
-                                   uint64_t number)
-{
-    const struct vs_time_window_end *to = &window->to;
-    return !to->given || (to->by_event ? number <= to->value : event->time_ns <= to->value);
-}
 
 /* vs_span_late_ns: for a part that ends at *to_ns*, the latest time of events about its
  * activity. */

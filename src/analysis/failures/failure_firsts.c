@@ -77,24 +77,25 @@ static void look_for_recovery(struct vs_failure_firsts *firsts, const struct vs_
     }
 }
 
-enum vs_err vs_failure_firsts_event(struct vs_failure_firsts *firsts, struct vs_replay *replay,
-                                    const struct vs_event *event,
-                                    const struct vs_failure **dropped)
+void vs_failure_firsts_before(struct vs_failure_firsts *firsts, const struct vs_replay *replay,
+                              const struct vs_event *event)
+{
+    firsts->may_drop = vs_event_has(event, VS_PROPERTY_FAILS) &&
+                       replay->failure_count == VS_FAILURES_KEPT;
+    if (firsts->may_drop)
+        firsts->dropped = replay->failures[0];
+}
+
+void vs_failure_firsts_after(struct vs_failure_firsts *firsts, const struct vs_replay *replay,
+                             const struct vs_event *event, const struct vs_failure **dropped)
 {
     *dropped = NULL;
-    bool may_drop = vs_event_has(event, VS_PROPERTY_FAILS) &&
-                    replay->failure_count == VS_FAILURES_KEPT;
-    if (may_drop)
-        firsts->dropped = replay->failures[0];
-    enum vs_err err = vs_replay_event(replay, event);
-    if (err)
-        return err;
-    if (may_drop && replay->failures[0].event != firsts->dropped.event) {
+    if (firsts->may_drop && replay->failures[0].event != firsts->dropped.event) {
         *dropped = &firsts->dropped;
         add(firsts, &firsts->dropped, replay->failure_total - replay->failure_count);
     }
+    firsts->may_drop = false;
     if (firsts->count && (event->kind == VS_EVENT_alloc || event->kind == VS_EVENT_framework_alloc ||
                           replay->step_ended))
         look_for_recovery(firsts, replay, event);
-    return VS_OK;
 }

@@ -27,16 +27,19 @@ struct vs_failure_firsts {
     uint64_t recovered[VS_HOST_INDEX + 1]; /* dropped ones that the program recovered from, by device
                                             * index */
     struct vs_failure dropped; /* the latest */
+    bool may_drop;             /* the event that is being applied */
 };
 
 /* vs_failure_identical: same request at the same call site, with the same result. */
 bool vs_failure_identical(const struct vs_failure *a, const struct vs_failure *b);
 
-/* vs_failure_firsts_event: applies *event* to *replay*. *dropped* receives the failure that the replay
- * no longer keeps because of it, valid until the next call, or NULL. As vs_replay_event. */
-enum vs_err vs_failure_firsts_event(struct vs_failure_firsts *firsts, struct vs_replay *replay,
-                                    const struct vs_event *event,
-                                    const struct vs_failure **dropped) VS_MUST_CHECK;
+/* vs_failure_firsts_before, _after: *replay* is about to apply *event*, and has applied it; of events with
+ * VS_PROPERTY_FAILS both, of allocations and ranges the second. _after: *dropped* receives the failure that
+ * the replay no longer keeps because of *event*, valid until the next call, or NULL. */
+void vs_failure_firsts_before(struct vs_failure_firsts *firsts, const struct vs_replay *replay,
+                              const struct vs_event *event);
+void vs_failure_firsts_after(struct vs_failure_firsts *firsts, const struct vs_replay *replay,
+                             const struct vs_event *event, const struct vs_failure **dropped);
 
 /* vs_failure_firsts_settle: the program recovered from item *index* and those like it. */
 void vs_failure_firsts_settle(struct vs_failure_firsts *firsts, size_t index);

@@ -17,6 +17,7 @@
 #include "analysis/naming/function_text.h"
 #include "analysis/naming/user_line.h"
 #include "analysis/report/summary.h"
+#include "analysis/state/reading.h"
 #include "analysis/state/replay.h"
 #include "base/vs_text.h"
 #include "trace/symbols/demangle.h"
@@ -121,27 +122,36 @@ static enum vs_err fill_reads(struct fit_pass *pass, struct vs_fit_trace *trace)
     return VS_OK;
 }
 
+static enum vs_err before_event(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct fit_pass *pass = context;
+    vs_failure_firsts_before(&pass->firsts, replay, event);
+    return VS_OK;
+}
+
+static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct fit_pass *pass = context;
+    const struct vs_failure *dropped;
+    vs_failure_firsts_after(&pass->firsts, replay, event, &dropped);
+    vs_latest_allocations_event(&pass->latest, replay, event);
+    vs_line_mark_event(&pass->mark, pass->reader, event);
+    if (event->kind == VS_EVENT_uncomputed_read)
+        watch_read(pass, &event->uncomputed_read);
+    for (unsigned i = 0; i < replay->account_count; i++)
+        watch_account(pass, i, event);
+    return vs_fit_failures_event(&pass->failures, replay, &pass->firsts, event, pass->mark.name);
+}
+
 static enum vs_err first_pass(struct fit_pass *pass)
 {
-    struct vs_event event;
-    const struct vs_failure *dropped;
+    const struct vs_observer observer = {VS_KINDS_EVERY, before_event, after_event, pass};
     enum vs_err err = vs_reader_rewind(pass->reader);
-    while (!err && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
-        err = vs_failure_firsts_event(&pass->firsts, pass->replay, &event, &dropped);
-        vs_latest_allocations_event(&pass->latest, pass->replay, &event);
-        vs_line_mark_event(&pass->mark, pass->reader, &event);
-        if (event.kind == VS_EVENT_uncomputed_read)
-            watch_read(pass, &event.uncomputed_read);
-        for (unsigned i = 0; !err && i < pass->replay->account_count; i++)
-            watch_account(pass, i, &event);
-        if (!err)
-            err = vs_fit_failures_event(&pass->failures, pass->replay, &pass->firsts, &event,
-                                        pass->mark.name);
-    }
-    if (err != VS_ERR_END)
-        return err;
-    vs_replay_finish(pass->replay);
-    return VS_OK;
+    if (!err)
+        err = vs_reading_run(pass->reader, pass->replay, NULL, &observer, 1);
+    if (!err)
+        vs_replay_finish(pass->replay);
+    return err;
 }
 
 static enum vs_err settle_failures(struct fit_pass *pass)
@@ -311,15 +321,13 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
 enum vs_err vs_fit_steps(struct vs_reader *reader, uint64_t *steps)
 {
     struct vs_replay *replay;
-    struct vs_event event;
     enum vs_err err = vs_replay_open(reader, &replay);
     if (err)
         return err;
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK)
-        err = vs_replay_event(replay, &event);
+    err = vs_reading_run(reader, replay, NULL, NULL, 0);
     *steps = replay->phases.steps.done;
     vs_replay_close(replay);
-    return err == VS_ERR_END ? VS_OK : err;
+    return err;
 }
 
 void vs_fit_trace_free(struct vs_fit_trace *trace)

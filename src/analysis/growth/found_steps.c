@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/state/reading.h"
+
 bool vs_found_step_at(const struct vs_growth_steps *steps, uint64_t time_ns, uint64_t *number)
 {
     size_t low = 0, high = steps && steps->source == VS_STEPS_FOUND ? steps->count : 0;
@@ -46,16 +48,13 @@ enum vs_err vs_found_steps_replay(struct vs_reader *reader, struct vs_replay *re
 {
     struct vs_growth_tracker *tracker = NULL;
     struct vs_growth_result result;
-    struct vs_event event;
     enum vs_err err = vs_growth_open(replay, &tracker);
+    const struct vs_observer growth = {VS_KINDS_EVERY, NULL, vs_growth_observe, tracker};
     if (!err)
         err = vs_reader_rewind(reader);
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
-        err = vs_replay_event(replay, &event);
-        if (!err)
-            err = vs_growth_event(tracker, &event);
-    }
-    if (err == VS_ERR_END)
+    if (!err)
+        err = vs_reading_run(reader, replay, NULL, &growth, 1);
+    if (!err)
         err = vs_growth_finish(tracker, &result);
     if (!err)
         err = vs_found_steps_keep(&result.steps, out);

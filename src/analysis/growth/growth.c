@@ -294,3 +294,9 @@ enum vs_err vs_growth_event(struct vs_growth_tracker *tracker, const struct vs_e
         return follow_marks(tracker);
     return VS_OK;
 }
+
+enum vs_err vs_growth_observe(void *tracker, struct vs_replay *replay, const struct vs_event *event)
+{
+    (void)replay;
+    return vs_growth_event(tracker, event);
+}

@@ -107,6 +107,9 @@ enum vs_err vs_growth_open(const struct vs_replay *replay, struct vs_growth_trac
 enum vs_err vs_growth_event(struct vs_growth_tracker *tracker, const struct vs_event *event)
     VS_MUST_CHECK;
 
+/* vs_growth_observe: a vs_observe that follows *tracker* (reading.h); of every kind of event. */
+enum vs_err vs_growth_observe(void *tracker, struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
+
 /* vs_growth_finish: judges the events so far; more events may follow, and a later call judges
  * again. *out* points into the tracker until the next call of any function with it. VS_ERR_NOMEM.
  * Cost: one pass over the live memory and the call sites. */

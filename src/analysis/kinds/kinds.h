@@ -80,7 +80,12 @@ struct vs_kinds;
 enum vs_err vs_kinds_open(const struct vs_reader *reader, struct vs_symbols *symbols,
                           struct vs_kinds **out) VS_MUST_CHECK;
 
-/* vs_kinds_event: the next event of the trace; all of them, from the first. VS_ERR_NOMEM. */
+/* vs_kinds_event: the next event of the trace; all of them, from the first, or all of VS_KINDS_OF_MEMORY
+ * where nothing but vs_kinds_of_live is asked. VS_ERR_NOMEM. */
+#define VS_KINDS_OF_MEMORY                                                                        \
+    (UINT64_C(1) << VS_EVENT_framework_alloc | UINT64_C(1) << VS_EVENT_framework_free |           \
+     UINT64_C(1) << VS_EVENT_unrecorded | UINT64_C(1) << VS_EVENT_framework_oom |                 \
+     UINT64_C(1) << VS_EVENT_process | UINT64_C(1) << VS_EVENT_range_push | UINT64_C(1) << VS_EVENT_end)
 enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event) VS_MUST_CHECK;
 
 /* vs_kinds_ended: the kind of the block that the latest event ended (an event ends at most one), as

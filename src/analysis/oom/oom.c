@@ -15,6 +15,7 @@
 #include "analysis/report/balance_build.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/driver_pages.h"
+#include "analysis/state/reading.h"
 #include "analysis/state/replay.h"
 #include "analysis/state/user_level.h"
 #include "trace/symbols/symbols.h"
@@ -264,14 +265,31 @@ static enum vs_err examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint6
     return err ? err : vs_diagnose(oom);
 }
 
-static void note_reading(const struct vs_replay *replay, const struct vs_event *event,
-                         struct vs_oom_reading *reading)
+/* What the replay does not keep of the events before the failure. */
+struct oom_notes {
+    struct vs_oom_scene *scene;
+    uint64_t device; /* of the failure */
+};
+
+static enum vs_err note_after(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
-    unsigned account = vs_replay_account(replay, event->device_sample.device);
+    const struct oom_notes *notes = context;
+    struct vs_oom_scene *scene = notes->scene;
+    unsigned account = VS_ACCOUNT_NONE;
+    if (event->kind == VS_EVENT_device_sample && event->device_sample.device == notes->device)
+        account = vs_replay_account(replay, event->device_sample.device);
     if (account != VS_ACCOUNT_NONE)
-        *reading = (struct vs_oom_reading){event->device_sample.free_bytes,
-                                           event->device_sample.total_bytes,
-                                           replay->accounts[account]->sums.now.reserved};
+        scene->reading = (struct vs_oom_reading){event->device_sample.free_bytes,
+                                                 event->device_sample.total_bytes,
+                                                 replay->accounts[account]->sums.now.reserved};
+    if (event->kind == VS_EVENT_framework_oom)
+        scene->framework_stream = event->framework_oom.framework_stream;
+    return vs_oom_overhead_event(&scene->overheads, event);
+}
+
+static enum vs_err history_after(void *history, struct vs_replay *replay, const struct vs_event *event)
+{
+    return vs_history_event(history, replay, event);
 }
 
 /* Reads to the failure *wanted*. */
@@ -279,22 +297,19 @@ static enum vs_err replay_to(struct vs_reader *reader, struct vs_replay *replay,
                              struct vs_history *history, struct vs_growth_tracker *tracker,
                              const struct vs_report_failure *wanted, struct vs_oom_scene *scene)
 {
+    const struct vs_time_window window = {.to = {.given = true, .by_event = true, .value = wanted->event}};
+    struct oom_notes notes = {scene, wanted->device};
+    uint64_t memory = vs_event_kinds(VS_PROPERTY_ALLOCATES | VS_PROPERTY_FREES);
+    uint64_t context = VS_KIND_BIT(VS_EVENT_context) | VS_KIND_BIT(VS_EVENT_overhead);
+    const struct vs_observer observers[] = {
+        {memory | context, NULL, history_after, history},
+        {VS_KINDS_EVERY, NULL, vs_growth_observe, tracker},
+        {context | VS_KIND_BIT(VS_EVENT_device_sample) | VS_KIND_BIT(VS_EVENT_framework_oom), NULL, note_after,
+         &notes}};
     enum vs_err err = vs_reader_rewind(reader);
-    struct vs_event next;
-    while (!err && replay->events < wanted->event && (err = vs_reader_next(reader, &next)) == VS_OK) {
-        err = vs_replay_event(replay, &next);
-        if (!err)
-            err = vs_history_event(history, replay, &next);
-        if (!err)
-            err = vs_growth_event(tracker, &next);
-        if (next.kind == VS_EVENT_device_sample && next.device_sample.device == wanted->device)
-            note_reading(replay, &next, &scene->reading);
-        if (!err)
-            err = vs_oom_overhead_event(&scene->overheads, &next);
-        if (next.kind == VS_EVENT_framework_oom)
-            scene->framework_stream = next.framework_oom.framework_stream;
-    }
-    return err == VS_ERR_END ? VS_ERR_NOT_FOUND : err;
+    if (!err)
+        err = vs_reading_run(reader, replay, &window, observers, sizeof observers / sizeof *observers);
+    return !err && replay->events < wanted->event ? VS_ERR_NOT_FOUND : err;
 }
 
 /* Whether memory of *device* is allocated after the failure that was just read, in a program that

@@ -21,6 +21,7 @@
 #include "analysis/report/report_fill.h"
 #include "analysis/report/reserved_now.h"
 #include "analysis/state/peak_states.h"
+#include "analysis/state/reading.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "trace/read/seek.h"
@@ -206,21 +207,64 @@ static void kind_decided(void *context, uint64_t device, uint64_t addr, enum vs_
     }
 }
 
-/* Applies *event*, and counts the failure that the replay forgets for it: of many failures it keeps
- * the latest, and before that some of them become one. */
-static enum vs_err replay_event(struct pass *pass, const struct vs_event *event)
+/* --- the observers --- */
+
+static enum vs_err kinds_before(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
+    struct pass *pass = context;
+    (void)replay;
+    return vs_kinds_event(pass->kinds, event);
+}
+
+static enum vs_err failures_before(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct pass *pass = context;
+    vs_failure_firsts_before(&pass->firsts, replay, event);
+    return VS_OK;
+}
+
+/* Counts the failure that the replay forgets: of many failures it keeps the latest, and before that some of
+ * them become one. */
+static enum vs_err failures_after(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct pass *pass = context;
     const struct vs_failure *dropped;
-    enum vs_err err =
-        vs_failure_firsts_event(&pass->firsts, pass->moment->replay, event, &dropped);
-    if (!err && dropped)
+    vs_failure_firsts_after(&pass->firsts, replay, event, &dropped);
+    if (dropped)
         vs_failure_groups_add(&pass->groups, dropped);
-    return err;
+    vs_latest_allocations_event(&pass->latest, replay, event);
+    return VS_OK;
+}
+
+static enum vs_err chosen_after(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct pass *pass = context;
+    return vs_chosen_peaks_event(&pass->chosen, replay, event);
+}
+
+static enum vs_err caller_after(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct pass *pass = context;
+    pass->observe(pass->context, replay, event);
+    return VS_OK;
+}
+
+static enum vs_err notes_after(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct pass *pass = context;
+    (void)replay;
+    return note_event(pass, event);
+}
+
+static enum vs_err copies_after(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct pass *pass = context;
+    (void)replay;
+    return vs_copy_calls_event(&pass->copies, event);
 }
 
 static enum vs_err first_pass(struct pass *pass, struct vs_symbols *symbols)
 {
-    struct vs_event event;
     enum vs_err err = open_part(pass);
     if (err)
         return err;
@@ -237,28 +281,23 @@ static enum vs_err first_pass(struct pass *pass, struct vs_symbols *symbols)
         err = vs_kinds_open(pass->reader, symbols, &pass->kinds);
     if (!err && pass->kinds)
         vs_kinds_watch(pass->kinds, kind_decided, replay);
-    while (!err && !all && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
-        if (pass->window && !vs_span_holds(pass->window, &event, replay->events + 1)) {
-            vs_reader_unread(pass->reader, &event);
-            break;
-        }
-        if (pass->kinds)
-            err = vs_kinds_event(pass->kinds, &event);
-        if (!err)
-            err = replay_event(pass, &event);
-        if (!err && of_phase)
-            err = vs_chosen_peaks_event(&pass->chosen, replay, &event);
-        if (!err && pass->observe)
-            pass->observe(pass->context, replay, &event);
-        vs_latest_allocations_event(&pass->latest, replay, &event);
-        if (!err)
-            err = vs_growth_event(pass->tracker, &event);
-        if (!err)
-            err = note_event(pass, &event);
-        if (!err && (!pass->window || event.kind == VS_EVENT_uncomputed_read))
-            err = vs_copy_calls_event(&pass->copies, &event);
-    }
-    if (err && err != VS_ERR_END)
+    uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);
+    uint64_t failures = vs_event_kinds(VS_PROPERTY_FAILS | VS_PROPERTY_ALLOCATES | VS_PROPERTY_RANGE);
+    uint64_t copies = VS_KIND_BIT(VS_EVENT_copy_call) | VS_KIND_BIT(VS_EVENT_memcpy);
+    const struct vs_observer observers[] = {
+        {pass->kinds ? VS_KINDS_OF_MEMORY : 0, kinds_before, NULL, pass},
+        {failures, failures_before, failures_after, pass},
+        {of_phase ? VS_KINDS_EVERY : 0, NULL, chosen_after, pass},
+        {pass->observe ? VS_KINDS_EVERY : 0, NULL, caller_after, pass},
+        {VS_KINDS_EVERY, NULL, vs_growth_observe, pass->tracker},
+        {activity | VS_KIND_BIT(VS_EVENT_note) | VS_KIND_BIT(VS_EVENT_option) | VS_KIND_BIT(VS_EVENT_dropped) |
+             VS_KIND_BIT(VS_EVENT_alloc_failed) | VS_KIND_BIT(VS_EVENT_finding),
+         NULL, notes_after, pass},
+        {VS_KIND_BIT(VS_EVENT_uncomputed_read) | (pass->window ? 0 : copies), NULL, copies_after, pass}};
+    if (!err && !all)
+        err = vs_reading_run(pass->reader, replay, pass->window, observers,
+                             sizeof observers / sizeof *observers);
+    if (err)
         return err;
     vs_replay_finish(replay);
     if (pass->kinds)
