@@ -272,14 +272,12 @@ static CUresult may_ask(struct vs_sim_event *ev)
     return e ? e : vs_sim_safe();
 }
 
-CUresult cuEventQuery(CUevent hEvent)
+CUresult cuEventQuery_entered(CUevent hEvent)
 {
     struct vs_sim_event *ev;
     struct vs_sim_stream *s;
     uint64_t seq, record;
-    CUresult e = vs_sim_enter();
-    if (!e)
-        e = vs_sim_event_of(hEvent, &ev);
+    CUresult e = vs_sim_event_of(hEvent, &ev);
     if (!e)
         e = may_ask(ev);
     if (e)
@@ -327,14 +325,12 @@ CUresult cuEventSynchronize(CUevent hEvent)
     return (CUresult)atomic_load(&ev->ctx->fault);
 }
 
-CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+CUresult cuEventElapsedTime_v2_entered(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
     struct vs_sim_event *ev[2];
     struct vs_sim_stream *s;
     uint64_t seq, time_ns[2];
-    CUresult e = vs_sim_enter();
-    if (!e)
-        e = vs_sim_event_of(hStart, &ev[0]);
+    CUresult e = vs_sim_event_of(hStart, &ev[0]);
     if (!e)
         e = vs_sim_event_of(hEnd, &ev[1]);
     if (e)

@@ -281,13 +281,10 @@ static void globals_free(struct module_image *im)
         }
 }
 
-CUresult cuModuleUnload(CUmodule hmod)
+CUresult cuModuleUnload_in(struct vs_sim_context *ctx, CUmodule hmod)
 {
-    struct vs_sim_context *ctx;
     struct module_image *im;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = image_of(hmod, MODULE_MARK, &im);
+    CUresult e = image_of(hmod, MODULE_MARK, &im);
     if (e)
         return e;
     vs_sim_context_sync(ctx);
@@ -299,16 +296,15 @@ CUresult cuModuleUnload(CUmodule hmod)
     return CUDA_SUCCESS;
 }
 
-CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
+CUresult cuModuleGetFunction_in(struct vs_sim_context *ctx, CUfunction *hfunc, CUmodule hmod,
+                                const char *name)
 {
-    struct vs_sim_context *ctx;
     struct module_image *im;
     struct vs_sim_function *f;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e && (!hfunc || !name))
-        e = CUDA_ERROR_INVALID_VALUE;
-    if (!e)
-        e = image_of(hmod, MODULE_MARK, &im);
+    (void)ctx;
+    if (!hfunc || !name)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult e = image_of(hmod, MODULE_MARK, &im);
     if (!e)
         e = function_get(im->library ? im->library : im, name, im->library != NULL, &f);
     if (!e)
@@ -469,14 +465,13 @@ CUresult vs_sim_function_variables(struct vs_sim_function *function, struct vs_s
     return e;
 }
 
-CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
+CUresult cuModuleGetGlobal_v2_entered(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod,
+                                      const char *name)
 {
     struct module_image *im;
-    CUresult e = vs_sim_enter();
-    if (!e && !name)
-        e = CUDA_ERROR_INVALID_VALUE;
-    if (!e)
-        e = image_of(hmod, MODULE_MARK, &im);
+    if (!name)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult e = image_of(hmod, MODULE_MARK, &im);
     return e ? e : global_get(im->library ? im->library : im, name, false, dptr, bytes);
 }
 
@@ -524,12 +519,10 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_o
     return e;
 }
 
-CUresult cuLibraryUnload(CUlibrary library)
+CUresult cuLibraryUnload_entered(CUlibrary library)
 {
     struct module_image *im;
-    CUresult e = vs_sim_enter();
-    if (!e)
-        e = image_of(library, LIBRARY_MARK, &im);
+    CUresult e = image_of(library, LIBRARY_MARK, &im);
     if (e)
         return e;
     for (unsigned i = 0; i < vs_sim_spec.devices; i++)
@@ -543,15 +536,13 @@ CUresult cuLibraryUnload(CUlibrary library)
     return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
+CUresult cuLibraryGetKernel_entered(CUkernel *pKernel, CUlibrary library, const char *name)
 {
     struct module_image *im;
     struct vs_sim_function *f;
-    CUresult e = vs_sim_enter();
-    if (!e && (!pKernel || !name))
-        e = CUDA_ERROR_INVALID_VALUE;
-    if (!e)
-        e = image_of(library, LIBRARY_MARK, &im);
+    if (!pKernel || !name)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult e = image_of(library, LIBRARY_MARK, &im);
     if (!e)
         e = function_get(im, name, true, &f);
     if (!e)
@@ -559,15 +550,12 @@ CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *na
     return e;
 }
 
-CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
+CUresult cuLibraryGetModule_in(struct vs_sim_context *ctx, CUmodule *pMod, CUlibrary library)
 {
-    struct vs_sim_context *ctx;
     struct module_image *im;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e && !pMod)
-        e = CUDA_ERROR_INVALID_VALUE;
-    if (!e)
-        e = image_of(library, LIBRARY_MARK, &im);
+    if (!pMod)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult e = image_of(library, LIBRARY_MARK, &im);
     if (e)
         return e;
     struct module_image *module;
@@ -579,24 +567,22 @@ CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
     return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+CUresult cuLibraryGetGlobal_entered(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
+                                    const char *name)
 {
     struct module_image *im;
-    CUresult e = vs_sim_enter();
-    if (!e && !name)
-        e = CUDA_ERROR_INVALID_VALUE;
-    if (!e)
-        e = image_of(library, LIBRARY_MARK, &im);
+    if (!name)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult e = image_of(library, LIBRARY_MARK, &im);
     return e ? e : global_get(im, name, false, dptr, bytes);
 }
 
-CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+CUresult cuLibraryGetManaged_entered(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
+                                     const char *name)
 {
     struct module_image *im;
-    CUresult e = vs_sim_enter();
-    if (!e && !name)
-        e = CUDA_ERROR_INVALID_VALUE;
-    if (!e)
-        e = image_of(library, LIBRARY_MARK, &im);
+    if (!name)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult e = image_of(library, LIBRARY_MARK, &im);
     return e ? e : global_get(im, name, true, dptr, bytes);
 }

@@ -155,13 +155,11 @@ static CUresult get_name(const char **name, const void *handle)
 CUresult cuFuncGetName(const char **name, CUfunction hfunc) { return get_name(name, hfunc); }
 CUresult cuKernelGetName(const char **name, CUkernel hfunc) { return get_name(name, hfunc); }
 
-CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
+CUresult cuKernelGetFunction_in(struct vs_sim_context *ctx, CUfunction *pFunc, CUkernel kernel)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_function *f;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = function_enter(kernel, &f);
+    (void)ctx;
+    CUresult e = function_enter(kernel, &f);
     if (e)
         return e;
     if (!pFunc)

@@ -65,12 +65,9 @@ static CUresult device_alloc(struct vs_sim_context *ctx, size_t bytes, CUdevicep
     return e;
 }
 
-CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
+CUresult cuMemAlloc_v2_in(struct vs_sim_context *ctx, CUdeviceptr *dptr, size_t bytesize)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_safe();
+    CUresult e = vs_sim_safe();
     if (e)
         return e;
     if (!dptr || !bytesize)
@@ -78,14 +75,11 @@ CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
     return device_alloc(ctx, bytesize, dptr);
 }
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
-                            unsigned int ElementSizeBytes)
+CUresult cuMemAllocPitch_v2_in(struct vs_sim_context *ctx, CUdeviceptr *dptr, size_t *pPitch,
+                               size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes)
 {
-    struct vs_sim_context *ctx;
     size_t bytes;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_safe();
+    CUresult e = vs_sim_safe();
     if (e)
         return e;
     if (!dptr || !pPitch || !WidthInBytes || !Height || WidthInBytes > SIZE_MAX - PITCH_ALIGN ||
@@ -100,13 +94,10 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
     return e;
 }
 
-CUresult cuMemFree_v2(CUdeviceptr dptr)
+CUresult cuMemFree_v2_in(struct vs_sim_context *ctx, CUdeviceptr dptr)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_safe();
+    CUresult e = vs_sim_safe();
     if (e || !dptr)
         return e;
     if (!vs_sim_range_find(dptr, &range) || range.base != dptr ||
@@ -164,12 +155,10 @@ CUresult cuMemGetAddressRange_v2_in(struct vs_sim_context *ctx, CUdeviceptr *pba
 
 /* ---- pinned host memory ---- */
 
-CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
+CUresult cuMemHostAlloc_in(struct vs_sim_context *ctx, void **pp, size_t bytesize,
+                           unsigned int Flags)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_safe();
+    CUresult e = vs_sim_safe();
     if (e)
         return e;
     if (!pp || !bytesize ||
@@ -235,12 +224,10 @@ CUresult cuMemFreeHost(void *p)
     return e;
 }
 
-CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
+CUresult cuMemHostRegister_v2_in(struct vs_sim_context *ctx, void *p, size_t bytesize,
+                                 unsigned int Flags)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_safe();
+    CUresult e = vs_sim_safe();
     if (e)
         return e;
     if (!p || !bytesize ||

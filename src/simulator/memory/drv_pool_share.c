@@ -86,15 +86,12 @@ CUresult cuMemPoolExportPointer_entered(CUmemPoolPtrExportData *shareData_out, C
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool handle,
-                                CUmemPoolPtrExportData *shareData)
+CUresult cuMemPoolImportPointer_in(struct vs_sim_context *ctx, CUdeviceptr *ptr_out,
+                                   CUmemoryPool handle, CUmemPoolPtrExportData *shareData)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_pool *pool;
     struct export_data data;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_pool_of(handle, &pool);
+    CUresult e = vs_sim_pool_of(handle, &pool);
     if (e)
         return e;
     if (!ptr_out || !shareData || !pool->imported)

@@ -342,15 +342,14 @@ CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject 
 }
 
 /* The same for every format that a texture can have. */
-CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarray_format format,
-                                            unsigned numChannels, CUdevice dev)
+CUresult cuDeviceGetTexture1DLinearMaxWidth_entered(size_t *maxWidthInElements,
+                                                    CUarray_format format, unsigned numChannels,
+                                                    CUdevice dev)
 {
     size_t element;
-    CUresult e = vs_sim_enter();
-    if (!e && !maxWidthInElements)
-        e = CUDA_ERROR_INVALID_VALUE;
-    if (!e)
-        e = vs_sim_device_find(dev) ? vs_sim_array_element(format, numChannels, &element)
+    if (!maxWidthInElements)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult e = vs_sim_device_find(dev) ? vs_sim_array_element(format, numChannels, &element)
                                     : CUDA_ERROR_INVALID_DEVICE;
     if (!e)
         *maxWidthInElements = (size_t)vs_sim_device_shared_attribute(
