@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Modules, libraries, and their kernels. Of images, only the architecture is examined (drv_image.c),
- * and the names in a PTX text (drv_ptx.c); of other images any requested name is a kernel, which runs the host function registered under that name or
- * only takes time. Variables exist once the runtime has declared them (it knows name and size from
+ * and the names in a PTX text (drv_ptx.c); of other images any requested name is a kernel, which
+ * runs the host function registered under that name or only takes time. Variables exist once the runtime has declared them (it knows name and size from
  * the program's start-up code). Functions, modules and names are never freed, so that handles and
  * activity records stay valid. */
 #include "simulator/memory/vs_sim_managed.h"
@@ -153,13 +153,6 @@ static CUresult code_load(struct module_image *im, struct vs_sim_context *ctx, u
     return CUDA_SUCCESS;
 }
 
-static void code_unload(struct module_image *im)
-{
-    if (im->code_ctx && atomic_load(&im->code_ctx->epoch) == im->code_epoch)
-        vs_sim_context_unload(im->code_ctx, im->code_bytes);
-    im->code_ctx = NULL;
-}
-
 static CUresult image_of(void *handle, unsigned mark, struct module_image **image)
 {
     struct module_image *im = handle;
@@ -226,16 +219,12 @@ CUresult vs_sim_library_function(const char *name, struct vs_sim_function **func
 
 /* ---- modules ---- */
 
-static CUresult module_load(CUmodule *module, const void *image)
+CUresult cuModuleLoadData_in(struct vs_sim_context *ctx, CUmodule *module, const void *image)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (!module || !image)
         return CUDA_ERROR_INVALID_VALUE;
     struct module_image *im;
-    e = image_new(MODULE_MARK, ctx, image, &im);
+    CUresult e = image_new(MODULE_MARK, ctx, image, &im);
     if (!e && vs_sim_spec.module_bytes)
         e = code_load(im, ctx, vs_sim_image_taken(image));
     if (!e)
@@ -243,20 +232,16 @@ static CUresult module_load(CUmodule *module, const void *image)
     return e;
 }
 
-CUresult cuModuleLoadData(CUmodule *module, const void *image)
-{
-    return module_load(module, image);
-}
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 {
-    return module_load(module, fatCubin);
+    return cuModuleLoadData(module, fatCubin);
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
                             CUjit_option *options, void **optionValues)
 {
     (void)numOptions, (void)options, (void)optionValues; /* nothing is compiled */
-    return module_load(module, image);
+    return cuModuleLoadData(module, image);
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *fname)
@@ -264,13 +249,16 @@ CUresult cuModuleLoad(CUmodule *module, const char *fname)
     if (!fname)
         return CUDA_ERROR_INVALID_VALUE;
     char *image = vs_sim_image_read(fname);
-    CUresult e = image ? module_load(module, image) : CUDA_ERROR_FILE_NOT_FOUND;
+    CUresult e = image ? cuModuleLoadData(module, image) : CUDA_ERROR_FILE_NOT_FOUND;
     free(image);
     return e;
 }
 
-static void globals_free(struct module_image *im)
+/* Its handle is invalid from now on; its variables and code are freed. */
+static void image_end(struct module_image *im)
 {
+    atomic_store(&im->mark, IMAGE_GONE);
+    pthread_mutex_lock(&images_mu);
     for (struct global *g = im->globals; g; g = g->next)
         for (int i = 0; i < VS_SIM_DEVICES_MAX; i++) {
             struct vs_sim_range range;
@@ -279,6 +267,10 @@ static void globals_free(struct module_image *im)
                 vs_sim_memory_release(&range);
             g->address[i] = 0;
         }
+    if (im->code_ctx && atomic_load(&im->code_ctx->epoch) == im->code_epoch)
+        vs_sim_context_unload(im->code_ctx, im->code_bytes);
+    im->code_ctx = NULL;
+    pthread_mutex_unlock(&images_mu);
 }
 
 CUresult cuModuleUnload_in(struct vs_sim_context *ctx, CUmodule hmod)
@@ -288,11 +280,7 @@ CUresult cuModuleUnload_in(struct vs_sim_context *ctx, CUmodule hmod)
     if (e)
         return e;
     vs_sim_context_sync(ctx);
-    atomic_store(&im->mark, IMAGE_GONE);
-    pthread_mutex_lock(&images_mu);
-    globals_free(im);
-    code_unload(im);
-    pthread_mutex_unlock(&images_mu);
+    image_end(im);
     return CUDA_SUCCESS;
 }
 
@@ -477,15 +465,18 @@ CUresult cuModuleGetGlobal_v2_entered(CUdeviceptr *dptr, size_t *bytes, CUmodule
 
 /* ---- libraries ---- */
 
-static CUresult library_load(CUlibrary *library, const void *code)
+/* Options are for compilers, and nothing is compiled. */
+CUresult cuLibraryLoadData_entered(CUlibrary *library, const void *code, CUjit_option *jitOptions,
+                                   void **jitOptionsValues, unsigned int numJitOptions,
+                                   CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                                   unsigned int numLibraryOptions)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
+    (void)jitOptions, (void)jitOptionsValues, (void)numJitOptions;
+    (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     if (!library || !code)
         return CUDA_ERROR_INVALID_VALUE;
     struct module_image *im;
-    e = image_new(LIBRARY_MARK, NULL, code, &im);
+    CUresult e = image_new(LIBRARY_MARK, NULL, code, &im);
     struct vs_sim_context *ctx = vs_sim_context_current();
     if (!e && ctx && atomic_load(&ctx->alive))
         e = code_load(im, ctx, vs_sim_context_image(ctx));
@@ -494,27 +485,18 @@ static CUresult library_load(CUlibrary *library, const void *code)
     return e;
 }
 
-CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
-                           void **jitOptionsValues, unsigned int numJitOptions,
-                           CUlibraryOption *libraryOptions, void **libraryOptionValues,
-                           unsigned int numLibraryOptions)
-{
-    (void)jitOptions, (void)jitOptionsValues, (void)numJitOptions;
-    (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
-    return library_load(library, code);
-}
-
 CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions,
                                void **jitOptionsValues, unsigned int numJitOptions,
                                CUlibraryOption *libraryOptions, void **libraryOptionValues,
                                unsigned int numLibraryOptions)
 {
-    (void)jitOptions, (void)jitOptionsValues, (void)numJitOptions;
-    (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     if (!fileName)
         return CUDA_ERROR_INVALID_VALUE;
     char *image = vs_sim_image_read(fileName);
-    CUresult e = image ? library_load(library, image) : CUDA_ERROR_FILE_NOT_FOUND;
+    CUresult e = image ? cuLibraryLoadData(library, image, jitOptions, jitOptionsValues,
+                                           numJitOptions, libraryOptions, libraryOptionValues,
+                                           numLibraryOptions)
+                       : CUDA_ERROR_FILE_NOT_FOUND;
     free(image);
     return e;
 }
@@ -528,11 +510,7 @@ CUresult cuLibraryUnload_entered(CUlibrary library)
     for (unsigned i = 0; i < vs_sim_spec.devices; i++)
         if (atomic_load(&vs_sim_devices[i].primary->alive))
             vs_sim_context_sync(vs_sim_devices[i].primary);
-    atomic_store(&im->mark, IMAGE_GONE);
-    pthread_mutex_lock(&images_mu);
-    globals_free(im);
-    code_unload(im);
-    pthread_mutex_unlock(&images_mu);
+    image_end(im);
     return CUDA_SUCCESS;
 }
 

@@ -15,7 +15,7 @@ static CUresult function_enter(const void *handle, struct vs_sim_function **f)
     return *f ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-static CUresult get_attribute(int *pi, CUfunction_attribute attribute, const void *handle)
+CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attribute, CUfunction handle)
 {
     struct vs_sim_function *f;
     CUresult e = function_enter(handle, &f);
@@ -71,7 +71,7 @@ static CUresult set_cluster_attribute(struct vs_sim_function *f, CUfunction_attr
     return CUDA_SUCCESS;
 }
 
-static CUresult set_attribute(const void *handle, CUfunction_attribute attribute, int value)
+CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value)
 {
     struct vs_sim_function *f;
     CUresult e = function_enter(handle, &f);
@@ -100,28 +100,22 @@ static CUresult set_attribute(const void *handle, CUfunction_attribute attribute
     }
 }
 
-CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
-{
-    return get_attribute(pi, attrib, hfunc);
-}
-
-CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
-{
-    return set_attribute(hfunc, attrib, value);
-}
+/* The target of both handles is the same. */
 
 CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev)
 {
-    return vs_sim_device_find(dev) ? get_attribute(pi, attrib, kernel) : CUDA_ERROR_INVALID_DEVICE;
+    return vs_sim_device_find(dev) ? cuFuncGetAttribute(pi, attrib, (CUfunction)kernel)
+                                   : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev)
 {
-    return vs_sim_device_find(dev) ? set_attribute(kernel, attrib, val) : CUDA_ERROR_INVALID_DEVICE;
+    return vs_sim_device_find(dev) ? cuFuncSetAttribute((CUfunction)kernel, attrib, val)
+                                   : CUDA_ERROR_INVALID_DEVICE;
 }
 
 /* A preference without effect here. */
-static CUresult set_cache(const void *handle, CUfunc_cache config)
+CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
 {
     struct vs_sim_function *f;
     CUresult e = function_enter(handle, &f);
@@ -130,17 +124,13 @@ static CUresult set_cache(const void *handle, CUfunc_cache config)
     return (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
-{
-    return set_cache(hfunc, config);
-}
-
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
 {
-    return vs_sim_device_find(dev) ? set_cache(kernel, config) : CUDA_ERROR_INVALID_DEVICE;
+    return vs_sim_device_find(dev) ? cuFuncSetCacheConfig((CUfunction)kernel, config)
+                                   : CUDA_ERROR_INVALID_DEVICE;
 }
 
-static CUresult get_name(const char **name, const void *handle)
+CUresult cuFuncGetName(const char **name, CUfunction handle)
 {
     struct vs_sim_function *f;
     CUresult e = function_enter(handle, &f);
@@ -152,8 +142,10 @@ static CUresult get_name(const char **name, const void *handle)
     return CUDA_SUCCESS;
 }
 
-CUresult cuFuncGetName(const char **name, CUfunction hfunc) { return get_name(name, hfunc); }
-CUresult cuKernelGetName(const char **name, CUkernel hfunc) { return get_name(name, hfunc); }
+CUresult cuKernelGetName(const char **name, CUkernel hfunc)
+{
+    return cuFuncGetName(name, (CUfunction)hfunc);
+}
 
 CUresult cuKernelGetFunction_in(struct vs_sim_context *ctx, CUfunction *pFunc, CUkernel kernel)
 {

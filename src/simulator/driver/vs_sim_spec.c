@@ -272,35 +272,6 @@ static bool parse_slow(struct vs_sim_spec *spec, const char *value)
     return true;
 }
 
-static bool parse_cupti(struct vs_sim_spec *spec, const char *value)
-{
-    static const char *const names[] = {[VS_SIM_CUPTI_WORKS] = "works",
-                                        [VS_SIM_CUPTI_REFUSED] = "refused",
-                                        [VS_SIM_CUPTI_UNPRIVILEGED] = "unprivileged",
-                                        [VS_SIM_CUPTI_CALLBACKS] = "callbacks",
-                                        [VS_SIM_CUPTI_NONE] = "none"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(value, names[i])) {
-            spec->cupti = (enum vs_sim_cupti_state)i;
-            return true;
-        }
-    return false;
-}
-
-static bool parse_nvml(struct vs_sim_spec *spec, const char *value)
-{
-    static const char *const names[] = {[VS_SIM_NVML_WORKS] = "works",
-                                        [VS_SIM_NVML_PIDS] = "pids",
-                                        [VS_SIM_NVML_NO_FIGURES] = "nofigures",
-                                        [VS_SIM_NVML_NONE] = "none"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(value, names[i])) {
-            spec->nvml = (enum vs_sim_nvml_state)i;
-            return true;
-        }
-    return false;
-}
-
 /* off, report or fail, then any of +uninitialised +leaks. */
 static bool parse_check(struct vs_sim_spec *spec, const char *value)
 {
@@ -346,19 +317,6 @@ static bool parse_data(struct vs_sim_spec *spec, const char *value)
     return true;
 }
 
-static bool parse_addresses(struct vs_sim_spec *spec, const char *value)
-{
-    static const char *const names[] = {[VS_SIM_ADDRESSES_FENCED] = "fenced",
-                                        [VS_SIM_ADDRESSES_LOWEST] = "lowest",
-                                        [VS_SIM_ADDRESSES_LINUX] = "linux"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(value, names[i])) {
-            spec->addresses = (enum vs_sim_address_order)i;
-            return true;
-        }
-    return false;
-}
-
 /* SIZE@COUNT, whole pages of the device. */
 static bool parse_hole(struct vs_sim_spec *spec, const char *value)
 {
@@ -388,9 +346,32 @@ static bool parse_sm(struct vs_sim_spec *spec, const char *value)
     return false;
 }
 
-static bool set_size(struct vs_sim_spec *spec, const char *key, const char *value, bool *ok)
+/* Names of values, by number. */
+static const char *const cupti_states[] = {[VS_SIM_CUPTI_WORKS] = "works",
+                                           [VS_SIM_CUPTI_REFUSED] = "refused",
+                                           [VS_SIM_CUPTI_UNPRIVILEGED] = "unprivileged",
+                                           [VS_SIM_CUPTI_CALLBACKS] = "callbacks",
+                                           [VS_SIM_CUPTI_NONE] = "none",
+                                           NULL};
+static const char *const nvml_states[] = {[VS_SIM_NVML_WORKS] = "works",
+                                          [VS_SIM_NVML_PIDS] = "pids",
+                                          [VS_SIM_NVML_NO_FIGURES] = "nofigures",
+                                          [VS_SIM_NVML_NONE] = "none",
+                                          NULL};
+static const char *const address_orders[] = {[VS_SIM_ADDRESSES_FENCED] = "fenced",
+                                             [VS_SIM_ADDRESSES_LOWEST] = "lowest",
+                                             [VS_SIM_ADDRESSES_LINUX] = "linux",
+                                             NULL};
+
+static const struct {
+    const char *key;
+    bool (*parse)(struct vs_sim_spec *spec, const char *value);
+} parsers[] = {{"sm", parse_sm},     {"time", parse_time}, {"data", parse_data}, {"hole", parse_hole},
+               {"fail", parse_fail}, {"slow", parse_slow}, {"check", parse_check}};
+
+static bool set_field(struct vs_sim_spec *spec, const char *key, const char *value)
 {
-    struct {
+    const struct {
         const char *key;
         uint64_t *bytes;
     } sizes[] = {{"memory", &spec->custom.memory_bytes},
@@ -398,68 +379,54 @@ static bool set_size(struct vs_sim_spec *spec, const char *key, const char *valu
                  {"context", &spec->context_bytes},
                  {"others", &spec->others_bytes},
                  {"workspace", &spec->workspace_bytes}};
+    const struct {
+        const char *key;
+        unsigned *count; /* NULL: *wide* */
+        uint64_t min, max, *wide;
+    } counts[] = {{"devices", &spec->devices, 1, VS_SIM_DEVICES_MAX, NULL},
+                  {"malloc_us", &spec->malloc_us, 0, DELAY_US_MAX, NULL},
+                  {"free_us", &spec->free_us, 0, DELAY_US_MAX, NULL},
+                  {"kernel_us", &spec->kernel_us, 0, KERNEL_US_MAX, NULL},
+                  {"driver", &spec->driver_version, DRIVER_MIN, VS_SIM_DRIVER_VERSION, NULL},
+                  {"sms", (unsigned *)&spec->custom.sm_count, 1, SMS_MAX, NULL},
+                  {"seed", NULL, 0, UINT64_MAX, &spec->seed},
+                  {"lost", NULL, 1, UINT64_MAX, &spec->lost_launches}};
+    const struct {
+        const char *key;
+        const char *const *names;
+        unsigned *number;
+    } choices[] = {{"addresses", address_orders, (unsigned *)&spec->addresses},
+                   {"nvml", nvml_states, (unsigned *)&spec->nvml},
+                   {"cupti", cupti_states, (unsigned *)&spec->cupti}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (!strcmp(key, sizes[i].key)) {
-            *ok = vs_size_parse(value, sizes[i].bytes) == VS_OK;
             if (sizes[i].bytes == &spec->context_bytes)
                 spec->context_kind = "given";
-            return true;
+            return vs_size_parse(value, sizes[i].bytes) == VS_OK;
         }
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        if (!strcmp(key, counts[i].key)) {
+            uint64_t n;
+            bool ok = parse_count(value, counts[i].min, counts[i].max, &n);
+            if (ok && counts[i].count)
+                *counts[i].count = (unsigned)n;
+            else if (ok)
+                *counts[i].wide = n;
+            return ok;
+        }
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        if (!strcmp(key, choices[i].key)) {
+            unsigned n = 0;
+            while (choices[i].names[n] && strcmp(value, choices[i].names[n]))
+                n++;
+            if (choices[i].names[n])
+                *choices[i].number = n;
+            return choices[i].names[n] != NULL;
+        }
+    for (size_t i = 0; i < sizeof parsers / sizeof parsers[0]; i++)
+        if (!strcmp(key, parsers[i].key))
+            return parsers[i].parse(spec, value);
     return false;
-}
-
-static bool set_count(struct vs_sim_spec *spec, const char *key, const char *value, bool *ok)
-{
-    struct {
-        const char *key;
-        unsigned *count;
-        uint64_t min, max;
-    } counts[] = {{"devices", &spec->devices, 1, VS_SIM_DEVICES_MAX},
-                  {"malloc_us", &spec->malloc_us, 0, DELAY_US_MAX},
-                  {"free_us", &spec->free_us, 0, DELAY_US_MAX},
-                  {"kernel_us", &spec->kernel_us, 0, KERNEL_US_MAX},
-                  {"driver", &spec->driver_version, DRIVER_MIN, VS_SIM_DRIVER_VERSION},
-                  {"sms", (unsigned *)&spec->custom.sm_count, 1, SMS_MAX}};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        uint64_t n;
-        if (strcmp(key, counts[i].key))
-            continue;
-        *ok = parse_count(value, counts[i].min, counts[i].max, &n);
-        if (*ok)
-            *counts[i].count = (unsigned)n;
-        return true;
-    }
-    return false;
-}
-
-static bool set_field(struct vs_sim_spec *spec, const char *key, const char *value)
-{
-    bool ok = false;
-    if (set_size(spec, key, value, &ok) || set_count(spec, key, value, &ok))
-        return ok;
-    if (!strcmp(key, "sm"))
-        return parse_sm(spec, value);
-    if (!strcmp(key, "time"))
-        return parse_time(spec, value);
-    if (!strcmp(key, "data"))
-        return parse_data(spec, value);
-    if (!strcmp(key, "addresses"))
-        return parse_addresses(spec, value);
-    if (!strcmp(key, "hole"))
-        return parse_hole(spec, value);
-    if (!strcmp(key, "seed"))
-        return parse_count(value, 0, UINT64_MAX, &spec->seed);
-    if (!strcmp(key, "lost"))
-        return parse_count(value, 1, UINT64_MAX, &spec->lost_launches);
-    if (!strcmp(key, "fail"))
-        return parse_fail(spec, value);
-    if (!strcmp(key, "slow"))
-        return parse_slow(spec, value);
-    if (!strcmp(key, "check"))
-        return parse_check(spec, value);
-    if (!strcmp(key, "nvml"))
-        return parse_nvml(spec, value);
-    return !strcmp(key, "cupti") && parse_cupti(spec, value);
 }
 
 static const struct vs_sim_preset *find_preset(const char *name)

@@ -203,63 +203,57 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t minBytesToKeep)
     return CUDA_SUCCESS;
 }
 
+#define FIELD(name) {offsetof(struct vs_sim_pool, name), sizeof((struct vs_sim_pool *)0)->name}
+static const struct {
+    size_t at, bytes;
+} fields[] = {[CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = FIELD(reuse_events),
+              [CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC] = FIELD(reuse_opportunistic),
+              [CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES] = FIELD(reuse_internal),
+              [CU_MEMPOOL_ATTR_RELEASE_THRESHOLD] = FIELD(release_threshold),
+              [CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT] = FIELD(reserved),
+              [CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH] = FIELD(reserved_high),
+              [CU_MEMPOOL_ATTR_USED_MEM_CURRENT] = FIELD(used),
+              [CU_MEMPOOL_ATTR_USED_MEM_HIGH] = FIELD(used_high)};
+
+static CUresult enter_attribute(CUmemoryPool handle, CUmemPool_attribute attr, const void *value,
+                                struct vs_sim_pool **pool)
+{
+    CUresult e = vs_sim_pool_of(handle, pool);
+    if (e)
+        return e;
+    if (!value || (unsigned)attr >= sizeof fields / sizeof fields[0] || !fields[attr].bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&(*pool)->mu);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
 {
     struct vs_sim_pool *pool;
-    CUresult e = vs_sim_pool_of(handle, &pool);
+    CUresult e = enter_attribute(handle, attr, value, &pool);
     if (e)
         return e;
-    if (!value)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&pool->mu);
-    switch (attr) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: *(int *)value = pool->reuse_events; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-        *(int *)value = pool->reuse_opportunistic;
-        break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-        *(int *)value = pool->reuse_internal;
-        break;
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: *(cuuint64_t *)value = pool->release_threshold; break;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: *(cuuint64_t *)value = pool->reserved; break;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: *(cuuint64_t *)value = pool->reserved_high; break;
-    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: *(cuuint64_t *)value = pool->used; break;
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: *(cuuint64_t *)value = pool->used_high; break;
-    default: e = CUDA_ERROR_INVALID_VALUE;
-    }
+    memcpy(value, (char *)pool + fields[attr].at, fields[attr].bytes);
     pthread_mutex_unlock(&pool->mu);
-    return e;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
 {
     struct vs_sim_pool *pool;
-    CUresult e = vs_sim_pool_of(handle, &pool);
+    CUresult e = enter_attribute(handle, attr, value, &pool);
     if (e)
         return e;
-    if (!value)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&pool->mu);
-    switch (attr) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: pool->reuse_events = *(int *)value; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-        pool->reuse_opportunistic = *(int *)value;
-        break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-        pool->reuse_internal = *(int *)value;
-        break;
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: pool->release_threshold = *(cuuint64_t *)value; break;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: /* the marks can only be reset */
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-        if (*(cuuint64_t *)value)
-            e = CUDA_ERROR_INVALID_VALUE;
-        else if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)
-            pool->reserved_high = pool->reserved;
-        else
-            pool->used_high = pool->used;
-        break;
-    default: e = CUDA_ERROR_INVALID_VALUE;
-    }
+    if (attr <= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
+        memcpy((char *)pool + fields[attr].at, value, fields[attr].bytes);
+    else if (*(cuuint64_t *)value) /* the marks can only be reset */
+        e = CUDA_ERROR_INVALID_VALUE;
+    else if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)
+        pool->reserved_high = pool->reserved;
+    else if (attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+        pool->used_high = pool->used;
+    else
+        e = CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_unlock(&pool->mu);
     return e;
 }
