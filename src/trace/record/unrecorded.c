@@ -2,12 +2,12 @@
  *
  * Totals of allocations without events. Each combination of level, reason, device and family has a
  * cell, which becomes an `unrecorded` event. The cells of a device share an account, which holds
- * the sums that a reader of the trace would have by now (by the same rules, those of src/ledger), and
- * the highest values that they really reached since. The cells are written before every event that depends on memory
- * sums, and when half of flush_ms has passed. Before an allocation or a free they
- * are written only if they contain a new peak, or if the reader would compute a false one without them.
- * When all cells are in use they are written early. Until they are written, their contents are in FILE.live (live_counts.c), so that a
- * kill loses none of them. */
+ * the sums that a reader of the trace would have by now (by the same rules, those of src/ledger),
+ * and the highest values that they really reached since. The cells are written before every event
+ * that depends on memory sums, and when half of flush_ms has passed. Before an allocation or a free
+ * they are written only if they contain a new peak, or if the reader would compute a false one
+ * without them. When all cells are in use they are written early. Until they are written, their
+ * contents are in FILE.live (live_counts.c), so that a kill loses none of them. */
 #include "trace/record/live_counts.h"
 
 /* --- cells --- */
