@@ -21,6 +21,7 @@ NAME.calls has settings, one line each, that hold for the rows that follow:
                          (_v2, _64, _bufferSize and _bufferSizeExt at its end go); kernel none: no .name
   runner NAME TYPE       what the functions call: int NAME(HANDLE, const TYPE *call)
   pack WORDS             parameters that go to the member of *TYPE* of that name, or with a=b to member b
+  word NAME LIST         {NAME} in the name of a function is {LIST}
   default .MEMBER = EXPRESSION      what it is where neither a parameter nor the row sets it
 
 A row is a function's name and parameters, and on the lines below, with a space in front, the members
@@ -60,13 +61,15 @@ def words(text, values):
     return re.sub(r"\w+", lambda m: values.get(m.group(), m.group()), text)
 
 
-def variants(name):
-    """(name, what stands for the braces, values of the words) of each function that a name stands for."""
+def variants(name, lists=None):
+    """(name, what stands for the braces, values of the words) of each function that a name stands for.
+    *lists*: those of the setting word."""
     widths = [("", "int"), ("_64", "int64_t")] if name.endswith("{,_64}") else [("", "int")]
     name = name.replace("{,_64}", "")
     braces = re.search(r"\{(.*?)\}", name)
+    inside = (lists or {}).get(braces[1], braces[1]) if braces else ""
     alternatives = [""] if not braces else (
-        braces[1].split(",") if "," in braces[1] or ":" in braces[1] else list(braces[1]))
+        inside.split(",") if "," in inside or ":" in inside else list(inside))
     for alternative in alternatives:
         text, _, letter = alternative.partition(":")
         values = dict(zip(WORDS, TYPES.get(letter or text, ())))
@@ -89,7 +92,7 @@ class Function:
 
     def declaration(self):
         parameters = self.parameters if self.handle == "none" else [self.handle] + self.parameters
-        return "int %s(%s)" % (self.name, ", ".join(parameters))
+        return "int %s(%s)" % (self.name, ", ".join(parameters) or "void")
 
     def types_only(self):
         handle = [] if self.handle == "none" else [re.match(r"(.*?)\w+$", self.handle)[1].strip()]
@@ -119,21 +122,22 @@ class Function:
         used = set(re.findall(r"\w+", " ".join(members.values())))
         unused = "".join("    (void)%s;\n" % n for n in self.names if n not in used)
         handle = "" if self.handle == "none" else re.search(r"\w+$", self.handle)[0] + ", "
-        return "%s\n{\n%s    return %s(%s&(%s){\n        %s});\n}\n" % (
+        return "%s\n{\n%s    return %s(%s&(%s){%s});\n}\n" % (
             self.declaration(), unused, runner, handle, kind,
-            ",\n        ".join(".%s = %s" % m for m in members.items()))
+            ",".join("\n        .%s = %s" % m for m in members.items()))
 
 
 def calls(path):
     """(headers, functions) of a NAME.calls."""
     settings = {"handle": "none", "kernel": ["none"], "runner": None, "pack": [], "default": {}}
+    lists = {}
     headers, functions = [], []
     row = None
 
     def finish():
         if row:
             name, parameters = re.match(r"(\S+?)\((.*)\)$", row[0]).groups()
-            functions.extend(Function(*v, parameters, row[1], dict(settings)) for v in variants(name))
+            functions.extend(Function(*v, parameters, row[1], dict(settings)) for v in variants(name, lists))
 
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("#") or not line.strip():
@@ -149,6 +153,8 @@ def calls(path):
         word, _, rest = line.partition(" ")
         if word == "include":
             headers.append(rest)
+        elif word == "word":
+            lists.update([rest.split(" ", 1)])
         elif word == "handle":
             settings["handle"] = rest
         elif word == "kernel":

@@ -22,28 +22,6 @@ enum {
 struct nvJitLink;
 
 #define VS_NVJITLINK_FUNCTIONS(F) \
-    F(int, __nvJitLinkAddData_12_4, (struct nvJitLink *, int, const void *, size_t, const char *)) \
-    F(int, __nvJitLinkAddData_13_5, (struct nvJitLink *, int, const void *, size_t, const char *)) \
-    F(int, __nvJitLinkAddFile_12_4, (struct nvJitLink *, int, const char *)) \
-    F(int, __nvJitLinkAddFile_13_5, (struct nvJitLink *, int, const char *)) \
-    F(int, __nvJitLinkComplete_12_4, (struct nvJitLink *)) \
-    F(int, __nvJitLinkComplete_13_5, (struct nvJitLink *)) \
-    F(int, __nvJitLinkCreate_12_4, (struct nvJitLink **, uint32_t, const char **)) \
-    F(int, __nvJitLinkCreate_13_5, (struct nvJitLink **, uint32_t, const char *const *)) \
-    F(int, __nvJitLinkDestroy_12_4, (struct nvJitLink **)) \
-    F(int, __nvJitLinkDestroy_13_5, (struct nvJitLink **)) \
-    F(int, __nvJitLinkGetErrorLogSize_12_4, (struct nvJitLink *, unsigned long *)) \
-    F(int, __nvJitLinkGetErrorLogSize_13_5, (struct nvJitLink *, unsigned long *)) \
-    F(int, __nvJitLinkGetErrorLog_12_4, (struct nvJitLink *, char *)) \
-    F(int, __nvJitLinkGetErrorLog_13_5, (struct nvJitLink *, char *)) \
-    F(int, __nvJitLinkGetInfoLogSize_12_4, (struct nvJitLink *, unsigned long *)) \
-    F(int, __nvJitLinkGetInfoLogSize_13_5, (struct nvJitLink *, unsigned long *)) \
-    F(int, __nvJitLinkGetInfoLog_12_4, (struct nvJitLink *, char *)) \
-    F(int, __nvJitLinkGetInfoLog_13_5, (struct nvJitLink *, char *)) \
-    F(int, __nvJitLinkGetLinkedCubinSize_12_4, (struct nvJitLink *, unsigned long *)) \
-    F(int, __nvJitLinkGetLinkedCubinSize_13_5, (struct nvJitLink *, unsigned long *)) \
-    F(int, __nvJitLinkGetLinkedCubin_12_4, (struct nvJitLink *, void *)) \
-    F(int, __nvJitLinkGetLinkedCubin_13_5, (struct nvJitLink *, void *)) \
     F(int, nvJitLinkVersion, (unsigned int *, unsigned int *))
 
 #endif
