@@ -210,7 +210,7 @@ class Table:
 
     def check_calls(self):
         def plain(types):
-            return re.sub(r"\bint64_t\b", "long", types).replace(" ", "")
+            return re.sub(r"\bint64_t\b", "long", re.sub(r"\bsize_t\b", "unsigned long", types)).replace(" ", "")
         for name, f in self.calls().items():
             if name in self.functions:
                 self.differs("function", name, plain(f.types_only()), plain(self.functions[name][2]))

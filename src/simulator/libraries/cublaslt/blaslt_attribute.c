@@ -101,159 +101,111 @@ static const struct vs_lt_attribute emulation_attributes[] = {
     VS_LT_ATTRIBUTES_END,
 };
 
-/* ---- creation: in storage of the caller (Init_internal), or of the library (Create) ---- */
+/* ---- the five kinds of descriptors ---- */
 
-/* Sets the head in *storage*; CUBLAS_STATUS_ALLOC_FAILED if it has fewer than *least* bytes. */
-static int begin(void *storage, size_t given, size_t least, size_t most, uint32_t mark)
+/* Bytes of the first release that has them, and of the newest. */
+static const struct kind {
+    uint32_t mark;
+    size_t least, most;
+    const struct vs_lt_attribute *attributes;
+} kinds[] = {
+    {VS_LT_MATMUL, offsetof(struct vs_lt_matmul, scale_mode_a), sizeof(struct vs_lt_matmul), matmul_attributes},
+    {VS_LT_LAYOUT, offsetof(struct vs_lt_layout, row_counts), sizeof(struct vs_lt_layout), layout_attributes},
+    {VS_LT_PREFERENCE, offsetof(struct vs_lt_preference, average_rows), sizeof(struct vs_lt_preference),
+     preference_attributes},
+    {VS_LT_TRANSFORM, sizeof(struct vs_lt_transform), sizeof(struct vs_lt_transform), transform_attributes},
+    {VS_LT_EMULATION, sizeof(struct vs_lt_emulation), sizeof(struct vs_lt_emulation), emulation_attributes},
+};
+
+static const struct kind *kind_of(uint32_t mark)
 {
-    if (!storage)
+    const struct kind *k = kinds;
+    while (k->mark != mark)
+        k++;
+    return k;
+}
+
+/* What a descriptor has before its attributes are set. */
+static void fill(void *storage, const struct vs_lt_making *given)
+{
+    struct vs_lt_matmul *m = storage;
+    struct vs_lt_layout *l = storage;
+    struct vs_lt_preference *p = storage;
+    switch (given->mark) {
+    case VS_LT_MATMUL:
+        m->compute_type = given->compute;
+        m->scale_type = given->scale;
+        m->fill_mode = CUBLAS_FILL_MODE_FULL;
+        m->epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+        m->aux_type = m->bias_type = -1;
+        if (m->head.bytes == sizeof *m)
+            m->invariance = CUBLASLT_BATCH_INVARIANCE_UNSET;
+        break;
+    case VS_LT_LAYOUT:
+        l->type = given->type;
+        l->rows = given->rows;
+        l->columns = given->columns;
+        l->ld = given->ld;
+        l->batches = given->is_grouped ? given->groups : 1;
+        if (given->is_grouped) {
+            l->batch_mode = CUBLASLT_BATCH_MODE_GROUPED;
+            l->row_counts = given->row_counts;
+            l->column_counts = given->column_counts;
+            l->lds = given->lds;
+        }
+        break;
+    case VS_LT_PREFERENCE:
+        p->reduction_mask = CUBLASLT_REDUCTION_SCHEME_MASK;
+        p->alignment_a = p->alignment_b = p->alignment_c = p->alignment_d = 256;
+        p->implementation_mask = UINT64_MAX;
+        break;
+    case VS_LT_TRANSFORM:
+        ((struct vs_lt_transform *)storage)->scale_type = given->scale;
+        break;
+    default:
+        ((struct vs_lt_emulation *)storage)->special_values = 0xFFFF;
+    }
+}
+
+int vs_lt_make(const struct vs_lt_making *given)
+{
+    const struct kind *k = kind_of(given->mark);
+    size_t bytes = given->creates ? k->most : given->bytes, least = given->is_grouped ? k->most : k->least;
+    if ((given->creates && !given->to) || given->groups < 0 ||
+        (given->mark == VS_LT_LAYOUT && !vs_library_bits(given->type)))
         return CUBLAS_STATUS_INVALID_VALUE;
-    if (given < least)
+    void *storage = given->creates ? vs_library_new((int)given->mark, bytes) : given->storage;
+    if (!storage && !given->creates)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (!storage || bytes < least)
         return CUBLAS_STATUS_ALLOC_FAILED;
-    size_t bytes = given < most ? given : most;
+    bytes = bytes < k->most ? bytes : k->most;
     memset(storage, 0, bytes);
-    *(struct vs_lt_head *)storage = (struct vs_lt_head){mark, (uint32_t)bytes};
+    *(struct vs_lt_head *)storage = (struct vs_lt_head){given->mark, (uint32_t)bytes};
+    fill(storage, given);
+    if (given->creates)
+        memcpy(given->to, &storage, sizeof storage);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-#define CREATE(name, T, mark, type, parameters, ...)                                               \
-    int cublasLt##name##Create parameters                                                          \
-    {                                                                                              \
-        if (!made)                                                                                 \
-            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
-        T *storage = vs_library_new(mark, sizeof(struct type));                                    \
-        if (!storage)                                                                              \
-            return CUBLAS_STATUS_ALLOC_FAILED;                                                     \
-        int e = cublasLt##name##Init_internal(storage, sizeof(struct type), ##__VA_ARGS__);        \
-        if (e)                                                                                     \
-            vs_library_delete(storage, mark);                                                      \
-        else                                                                                       \
-            *made = storage;                                                                       \
-        return e;                                                                                  \
-    }
-#define DESCRIPTOR(name, T, mark, attributes)                                                      \
-    int cublasLt##name##Destroy(T *d)                                                              \
-    {                                                                                              \
-        return !d || vs_library_delete(d, mark) ? CUBLAS_STATUS_SUCCESS                            \
-                                                : CUBLAS_STATUS_INVALID_VALUE;                     \
-    }                                                                                              \
-    int cublasLt##name##SetAttribute(T *d, int id, const void *value, size_t size)                 \
-    {                                                                                              \
-        return vs_lt_live(d, mark) ? vs_lt_set(d, ((struct vs_lt_head *)d)->bytes, attributes, id, \
-                                               value, size)                                        \
-                                   : CUBLAS_STATUS_INVALID_VALUE;                                  \
-    }                                                                                              \
-    int cublasLt##name##GetAttribute(T *d, int id, void *value, size_t size, size_t *written)      \
-    {                                                                                              \
-        return vs_lt_live(d, mark) ? vs_lt_get(d, ((struct vs_lt_head *)d)->bytes, attributes, id, \
-                                               value, size, written)                               \
-                                   : CUBLAS_STATUS_INVALID_VALUE;                                  \
-    }
-
-int cublasLtMatmulDescInit_internal(cublasLtMatmulDescOpaque_t *d, size_t bytes, int compute,
-                                    int scale)
+int vs_lt_destroy(const struct vs_lt_access *a)
 {
-    int e = begin(d, bytes, offsetof(struct vs_lt_matmul, scale_mode_a), sizeof(struct vs_lt_matmul),
-                  VS_LT_MATMUL);
-    if (e)
-        return e;
-    struct vs_lt_matmul *m = (struct vs_lt_matmul *)d;
-    m->compute_type = compute;
-    m->scale_type = scale;
-    m->fill_mode = CUBLAS_FILL_MODE_FULL;
-    m->epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-    m->aux_type = m->bias_type = -1;
-    if (m->head.bytes == sizeof *m)
-        m->invariance = CUBLASLT_BATCH_INVARIANCE_UNSET;
-    return e;
+    return !a->descriptor || vs_library_delete(a->descriptor, (int)a->mark) ? CUBLAS_STATUS_SUCCESS
+                                                                            : CUBLAS_STATUS_INVALID_VALUE;
 }
-CREATE(MatmulDesc, cublasLtMatmulDescOpaque_t, VS_LT_MATMUL, vs_lt_matmul,
-       (cublasLtMatmulDescOpaque_t * *made, int compute, int scale), compute, scale)
-DESCRIPTOR(MatmulDesc, cublasLtMatmulDescOpaque_t, VS_LT_MATMUL, matmul_attributes)
 
-int cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayoutOpaque_t *d, size_t bytes, int type,
-                                      uint64_t rows, uint64_t columns, int64_t ld)
+int vs_lt_set_attribute(const struct vs_lt_access *a)
 {
-    if (!vs_library_bits(type))
-        return CUBLAS_STATUS_INVALID_VALUE;
-    int e = begin(d, bytes, offsetof(struct vs_lt_layout, row_counts), sizeof(struct vs_lt_layout),
-                  VS_LT_LAYOUT);
-    if (e)
-        return e;
-    struct vs_lt_layout *l = (struct vs_lt_layout *)d;
-    l->type = type;
-    l->rows = rows;
-    l->columns = columns;
-    l->ld = ld;
-    l->batches = 1;
-    return e;
+    return vs_lt_live(a->descriptor, a->mark)
+               ? vs_lt_set(a->descriptor, ((struct vs_lt_head *)a->descriptor)->bytes,
+                           kind_of(a->mark)->attributes, a->id, a->from, a->size)
+               : CUBLAS_STATUS_INVALID_VALUE;
 }
-CREATE(MatrixLayout, cublasLtMatrixLayoutOpaque_t, VS_LT_LAYOUT, vs_lt_layout,
-       (cublasLtMatrixLayoutOpaque_t * *made, int type, uint64_t rows, uint64_t columns, int64_t ld),
-       type, rows, columns, ld)
-DESCRIPTOR(MatrixLayout, cublasLtMatrixLayoutOpaque_t, VS_LT_LAYOUT, layout_attributes)
 
-int cublasLtGroupedMatrixLayoutInit_internal(cublasLtMatrixLayoutOpaque_t *d, size_t bytes, int type,
-                                             int groups, const void *rows, const void *columns,
-                                             const void *lds)
+int vs_lt_get_attribute(const struct vs_lt_access *a)
 {
-    if (groups < 0 || bytes < sizeof(struct vs_lt_layout))
-        return groups < 0 ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_ALLOC_FAILED;
-    int e = cublasLtMatrixLayoutInit_internal(d, bytes, type, 0, 0, 0);
-    if (e)
-        return e;
-    struct vs_lt_layout *l = (struct vs_lt_layout *)d;
-    l->batches = groups;
-    l->batch_mode = CUBLASLT_BATCH_MODE_GROUPED;
-    l->row_counts = (void *)rows;
-    l->column_counts = (void *)columns;
-    l->lds = (void *)lds;
-    return e;
+    return vs_lt_live(a->descriptor, a->mark)
+               ? vs_lt_get(a->descriptor, ((struct vs_lt_head *)a->descriptor)->bytes,
+                           kind_of(a->mark)->attributes, a->id, a->to, a->size, a->written)
+               : CUBLAS_STATUS_INVALID_VALUE;
 }
-CREATE(GroupedMatrixLayout, cublasLtMatrixLayoutOpaque_t, VS_LT_LAYOUT, vs_lt_layout,
-       (cublasLtMatrixLayoutOpaque_t * *made, int type, int groups, const void *rows,
-        const void *columns, const void *lds),
-       type, groups, rows, columns, lds)
-
-int cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreferenceOpaque_t *d, size_t bytes)
-{
-    int e = begin(d, bytes, offsetof(struct vs_lt_preference, average_rows),
-                  sizeof(struct vs_lt_preference), VS_LT_PREFERENCE);
-    if (e)
-        return e;
-    struct vs_lt_preference *p = (struct vs_lt_preference *)d;
-    p->reduction_mask = CUBLASLT_REDUCTION_SCHEME_MASK;
-    p->alignment_a = p->alignment_b = p->alignment_c = p->alignment_d = 256;
-    p->implementation_mask = UINT64_MAX;
-    return e;
-}
-CREATE(MatmulPreference, cublasLtMatmulPreferenceOpaque_t, VS_LT_PREFERENCE, vs_lt_preference,
-       (cublasLtMatmulPreferenceOpaque_t * *made))
-DESCRIPTOR(MatmulPreference, cublasLtMatmulPreferenceOpaque_t, VS_LT_PREFERENCE,
-           preference_attributes)
-
-int cublasLtMatrixTransformDescInit_internal(cublasLtMatrixTransformDescOpaque_t *d, size_t bytes,
-                                             int scale)
-{
-    int e = begin(d, bytes, sizeof(struct vs_lt_transform), sizeof(struct vs_lt_transform),
-                  VS_LT_TRANSFORM);
-    if (!e)
-        ((struct vs_lt_transform *)d)->scale_type = scale;
-    return e;
-}
-CREATE(MatrixTransformDesc, cublasLtMatrixTransformDescOpaque_t, VS_LT_TRANSFORM, vs_lt_transform,
-       (cublasLtMatrixTransformDescOpaque_t * *made, int scale), scale)
-DESCRIPTOR(MatrixTransformDesc, cublasLtMatrixTransformDescOpaque_t, VS_LT_TRANSFORM,
-           transform_attributes)
-
-int cublasLtEmulationDescInit_internal(cublasLtEmulationDescOpaque_t *d, size_t bytes)
-{
-    int e = begin(d, bytes, sizeof(struct vs_lt_emulation), sizeof(struct vs_lt_emulation),
-                  VS_LT_EMULATION);
-    if (!e)
-        ((struct vs_lt_emulation *)d)->special_values = 0xFFFF;
-    return e;
-}
-CREATE(EmulationDesc, cublasLtEmulationDescOpaque_t, VS_LT_EMULATION, vs_lt_emulation,
-       (cublasLtEmulationDescOpaque_t * *made))
-DESCRIPTOR(EmulationDesc, cublasLtEmulationDescOpaque_t, VS_LT_EMULATION, emulation_attributes)

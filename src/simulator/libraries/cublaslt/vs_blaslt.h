@@ -113,6 +113,31 @@ int vs_lt_get(const void *object, size_t object_bytes, const struct vs_lt_attrib
               int id, void *value, size_t size, size_t *written);
 #define VS_LT_ATTRIBUTES_END {-1, 0, 0}
 
+/* Rows of cublaslt.calls hand one of these to their runner. */
+struct vs_lt_making {
+    uint32_t mark;
+    void *storage; /* of the caller, *bytes*; or with *creates* of the library, whose address *to* receives */
+    size_t bytes;
+    bool creates, is_grouped;
+    void *to;
+    int compute, scale, type, groups;
+    uint64_t rows, columns;
+    int64_t ld;
+    void *row_counts, *column_counts, *lds;
+};
+int vs_lt_make(const struct vs_lt_making *making);
+struct vs_lt_access {
+    uint32_t mark;
+    void *descriptor;
+    int id;
+    size_t size, *written;
+    const void *from;
+    void *to;
+};
+int vs_lt_destroy(const struct vs_lt_access *access);
+int vs_lt_set_attribute(const struct vs_lt_access *access);
+int vs_lt_get_attribute(const struct vs_lt_access *access);
+
 /* vs_lt_live: does *descriptor* begin with *mark*? */
 bool vs_lt_live(const void *descriptor, uint32_t mark);
 

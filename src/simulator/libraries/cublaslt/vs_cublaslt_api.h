@@ -167,18 +167,11 @@ _Static_assert(sizeof(cublasLtEmulationDescOpaque_t) == 64, "layout of cublasLtE
     F(int, cublasLtCreate, (struct cublasLtContext **)) \
     F(int, cublasLtDestroy, (struct cublasLtContext *)) \
     F(unsigned int, cublasLtDisableCpuInstructionsSetMask, (unsigned int)) \
-    F(int, cublasLtEmulationDescCreate, (cublasLtEmulationDescOpaque_t **)) \
-    F(int, cublasLtEmulationDescDestroy, (cublasLtEmulationDescOpaque_t *)) \
-    F(int, cublasLtEmulationDescGetAttribute, (cublasLtEmulationDescOpaque_t *, int, void *, size_t, unsigned long *)) \
-    F(int, cublasLtEmulationDescInit_internal, (cublasLtEmulationDescOpaque_t *, size_t)) \
-    F(int, cublasLtEmulationDescSetAttribute, (cublasLtEmulationDescOpaque_t *, int, const void *, size_t)) \
     F(size_t, cublasLtGetCudartVersion, (void)) \
     F(int, cublasLtGetProperty, (int, int *)) \
     F(const char *, cublasLtGetStatusName, (int)) \
     F(const char *, cublasLtGetStatusString, (int)) \
     F(size_t, cublasLtGetVersion, (void)) \
-    F(int, cublasLtGroupedMatrixLayoutCreate, (cublasLtMatrixLayoutOpaque_t **, int, int, const void *, const void *, const void *)) \
-    F(int, cublasLtGroupedMatrixLayoutInit_internal, (cublasLtMatrixLayoutOpaque_t *, size_t, int, int, const void *, const void *, const void *)) \
     F(int, cublasLtHeuristicsCacheGetCapacity, (unsigned long *)) \
     F(int, cublasLtHeuristicsCacheSetCapacity, (size_t)) \
     F(int, cublasLtLoggerForceDisable, (void)) \
@@ -197,26 +190,6 @@ _Static_assert(sizeof(cublasLtEmulationDescOpaque_t) == 64, "layout of cublasLtE
     F(int, cublasLtMatmulAlgoGetHeuristicForStream, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatmulPreferenceOpaque_t *, int, cublasLtMatmulHeuristicResult_t *, int *, struct CUstream_st *)) \
     F(int, cublasLtMatmulAlgoGetIds, (struct cublasLtContext *, int, int, int, int, int, int, int, int *, int *)) \
     F(int, cublasLtMatmulAlgoInit, (struct cublasLtContext *, int, int, int, int, int, int, int, cublasLtMatmulAlgo_t *)) \
-    F(int, cublasLtMatmulDescCreate, (cublasLtMatmulDescOpaque_t **, int, int)) \
-    F(int, cublasLtMatmulDescDestroy, (cublasLtMatmulDescOpaque_t *)) \
-    F(int, cublasLtMatmulDescGetAttribute, (cublasLtMatmulDescOpaque_t *, int, void *, size_t, unsigned long *)) \
-    F(int, cublasLtMatmulDescInit_internal, (cublasLtMatmulDescOpaque_t *, size_t, int, int)) \
-    F(int, cublasLtMatmulDescSetAttribute, (cublasLtMatmulDescOpaque_t *, int, const void *, size_t)) \
-    F(int, cublasLtMatmulPreferenceCreate, (cublasLtMatmulPreferenceOpaque_t **)) \
-    F(int, cublasLtMatmulPreferenceDestroy, (cublasLtMatmulPreferenceOpaque_t *)) \
-    F(int, cublasLtMatmulPreferenceGetAttribute, (cublasLtMatmulPreferenceOpaque_t *, int, void *, size_t, unsigned long *)) \
-    F(int, cublasLtMatmulPreferenceInit_internal, (cublasLtMatmulPreferenceOpaque_t *, size_t)) \
-    F(int, cublasLtMatmulPreferenceSetAttribute, (cublasLtMatmulPreferenceOpaque_t *, int, const void *, size_t)) \
-    F(int, cublasLtMatrixLayoutCreate, (cublasLtMatrixLayoutOpaque_t **, int, uint64_t, uint64_t, int64_t)) \
-    F(int, cublasLtMatrixLayoutDestroy, (cublasLtMatrixLayoutOpaque_t *)) \
-    F(int, cublasLtMatrixLayoutGetAttribute, (cublasLtMatrixLayoutOpaque_t *, int, void *, size_t, unsigned long *)) \
-    F(int, cublasLtMatrixLayoutInit_internal, (cublasLtMatrixLayoutOpaque_t *, size_t, int, uint64_t, uint64_t, int64_t)) \
-    F(int, cublasLtMatrixLayoutSetAttribute, (cublasLtMatrixLayoutOpaque_t *, int, const void *, size_t)) \
-    F(int, cublasLtMatrixTransform, (struct cublasLtContext *, cublasLtMatrixTransformDescOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, void *, cublasLtMatrixLayoutOpaque_t *, struct CUstream_st *)) \
-    F(int, cublasLtMatrixTransformDescCreate, (cublasLtMatrixTransformDescOpaque_t **, int)) \
-    F(int, cublasLtMatrixTransformDescDestroy, (cublasLtMatrixTransformDescOpaque_t *)) \
-    F(int, cublasLtMatrixTransformDescGetAttribute, (cublasLtMatrixTransformDescOpaque_t *, int, void *, size_t, unsigned long *)) \
-    F(int, cublasLtMatrixTransformDescInit_internal, (cublasLtMatrixTransformDescOpaque_t *, size_t, int)) \
-    F(int, cublasLtMatrixTransformDescSetAttribute, (cublasLtMatrixTransformDescOpaque_t *, int, const void *, size_t))
+    F(int, cublasLtMatrixTransform, (struct cublasLtContext *, cublasLtMatrixTransformDescOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, void *, cublasLtMatrixLayoutOpaque_t *, struct CUstream_st *))
 
 #endif
