@@ -47,6 +47,21 @@ static void must(CUresult e, const char *call, int line)
     }
 }
 
+static struct {
+    const char *name;
+    void (*run)(void);
+} cases[64];
+static size_t case_count;
+
+#define CASE(case_name)                                              \
+    static void case_name(void);                                     \
+    __attribute__((constructor)) static void add_##case_name(void)   \
+    {                                                                \
+        cases[case_count].name = #case_name;                         \
+        cases[case_count++].run = case_name;                         \
+    }                                                                \
+    static void case_name(void)
+
 static void pause_a_little(void) { usleep(draw(300)); }
 
 /* ---- kernels ---- */
@@ -279,10 +294,10 @@ static void caching_allocator(enum reuse how)
     OK(cuMemFree(arena));
 }
 
-static void cache_too_early(void) { caching_allocator(TOO_EARLY); }
-static void cache_waits(void) { caching_allocator(WAITS); }
-static void cache_asks(void) { caching_allocator(ASKS); }
-static void cache_same_stream(void) { caching_allocator(SAME_STREAM); }
+CASE(cache_too_early) { caching_allocator(TOO_EARLY); }
+CASE(cache_waits) { caching_allocator(WAITS); }
+CASE(cache_asks) { caching_allocator(ASKS); }
+CASE(cache_same_stream) { caching_allocator(SAME_STREAM); }
 
 /* ---- waits ---- */
 
@@ -305,9 +320,9 @@ static void two_streams(int wait, int record_early)
     OK(cuMemFree(q));
 }
 
-static void missing_wait(void) { two_streams(0, 0); }
-static void event_too_early(void) { two_streams(1, 1); }
-static void event_wait(void) { two_streams(1, 0); }
+CASE(missing_wait) { two_streams(0, 0); }
+CASE(event_too_early) { two_streams(1, 1); }
+CASE(event_wait) { two_streams(1, 0); }
 
 /* One page at two addresses: written at one, read at the other. */
 static void aliases(int wait)
@@ -340,8 +355,8 @@ static void aliases(int wait)
     OK(cuMemFree(q));
 }
 
-static void alias_wait(void) { aliases(1); }
-static void alias_missing_wait(void) { aliases(0); }
+CASE(alias_wait) { aliases(1); }
+CASE(alias_missing_wait) { aliases(0); }
 
 /* A stream signals another by a value in memory. */
 static void by_value(int wait)
@@ -362,8 +377,8 @@ static void by_value(int wait)
     OK(cuMemFree(flag));
 }
 
-static void value_wait(void) { by_value(1); }
-static void value_missing_wait(void) { by_value(0); }
+CASE(value_wait) { by_value(1); }
+CASE(value_missing_wait) { by_value(0); }
 
 /* The consumer's stream waits for a flag: written by the producer's stream after its work, or by
  * the host after a wait; a copy writes it as well. */
@@ -396,9 +411,9 @@ static void flag(int who)
     OK(cuMemFree(device));
 }
 
-static void value_by_memset(void) { flag(0); }
-static void value_by_stream(void) { flag(1); }
-static void value_seen_by_host(void) { flag(2); }
+CASE(value_by_memset) { flag(0); }
+CASE(value_by_stream) { flag(1); }
+CASE(value_seen_by_host) { flag(2); }
 
 static void host_sync(int sync)
 {
@@ -414,10 +429,10 @@ static void host_sync(int sync)
     OK(cuMemFree(q));
 }
 
-static void stream_sync(void) { host_sync(1); }
+CASE(stream_sync) { host_sync(1); }
 
 /* A long pause does not order work, even if the work is always done by then. */
-static void sleep_is_no_sync(void)
+CASE(sleep_is_no_sync)
 {
     CUstream a = stream(), b = stream();
     CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
@@ -429,7 +444,7 @@ static void sleep_is_no_sync(void)
     OK(cuMemFree(q));
 }
 
-static void stream_query(void)
+CASE(stream_query)
 {
     CUstream a = stream(), b = stream();
     CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
@@ -453,11 +468,11 @@ static void legacy(unsigned flags)
     OK(cuCtxSynchronize());
 }
 
-static void legacy_orders_blocking(void) { legacy(CU_STREAM_DEFAULT); }
-static void legacy_not_nonblocking(void) { legacy(CU_STREAM_NON_BLOCKING); }
+CASE(legacy_orders_blocking) { legacy(CU_STREAM_DEFAULT); }
+CASE(legacy_not_nonblocking) { legacy(CU_STREAM_NON_BLOCKING); }
 
 /* Two blocking streams are ordered by work in the default stream between them. */
-static void legacy_between(void)
+CASE(legacy_between)
 {
     CUstream a, b;
     CUdeviceptr p = allocator(BYTES), q = allocator(BYTES), r = allocator(BYTES);
@@ -473,7 +488,7 @@ static void legacy_between(void)
 }
 
 /* Work of a destroyed stream still comes before later work of the default stream. */
-static void destroyed_stream(void)
+CASE(destroyed_stream)
 {
     CUstream a;
     CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
@@ -516,8 +531,8 @@ static void per_thread(int sync)
     pthread_join(thread, NULL);
 }
 
-static void per_thread_sync(void) { per_thread(1); }
-static void per_thread_no_sync(void) { per_thread(0); }
+CASE(per_thread_sync) { per_thread(1); }
+CASE(per_thread_no_sync) { per_thread(0); }
 
 /* ---- double buffering: upload into one half while the other is computed on ---- */
 
@@ -542,8 +557,8 @@ static void double_buffer(int forget)
     OK(cuMemFreeHost(host));
 }
 
-static void double_buffer_waits(void) { double_buffer(0); }
-static void double_buffer_forgets(void) { double_buffer(1); }
+CASE(double_buffer_waits) { double_buffer(0); }
+CASE(double_buffer_forgets) { double_buffer(1); }
 
 /* ---- neighbours: each stream owns one half and reads one row of the other ---- */
 
@@ -576,8 +591,8 @@ PART halo(int overlap)
     OK(cuCtxSynchronize());
 }
 
-static void halo_disjoint(void) { halo(0); }
-static void halo_overlaps(void) { halo(1); }
+CASE(halo_disjoint) { halo(0); }
+CASE(halo_overlaps) { halo(1); }
 
 /* Columns of one matrix, interleaved in memory, copied in two streams. */
 PART columns(int shift)
@@ -599,12 +614,12 @@ PART columns(int shift)
     OK(cuCtxSynchronize());
 }
 
-static void columns_disjoint(void) { columns(0); }
-static void columns_overlap(void) { columns(4); }
+CASE(columns_disjoint) { columns(0); }
+CASE(columns_overlap) { columns(4); }
 
 /* ---- frees ---- */
 
-static void pool_other_stream(void)
+CASE(pool_other_stream)
 {
     CUstream a = stream(), b = stream();
     CUdeviceptr p = pool_allocator(BYTES, a), out = allocator(BYTES);
@@ -618,7 +633,7 @@ static void pool_other_stream(void)
     OK(cuCtxSynchronize());
 }
 
-static void pool_ordered(void)
+CASE(pool_ordered)
 {
     CUstream a = stream(), b = stream();
     CUevent ready = event(), used = event();
@@ -638,7 +653,7 @@ static void pool_ordered(void)
 }
 
 /* Memory used in another stream that does not wait for its allocation. */
-static void pool_before_alloc(void)
+CASE(pool_before_alloc)
 {
     CUstream a = stream(), b = stream();
     CUdeviceptr p = pool_allocator(BYTES, a);
@@ -649,7 +664,7 @@ static void pool_before_alloc(void)
 }
 
 /* Many streams allocate from and free to one pool, each its own blocks. */
-static void pool_churn(void)
+CASE(pool_churn)
 {
     CUstream s[4];
     CUdeviceptr p[4] = {0};
@@ -667,7 +682,7 @@ static void pool_churn(void)
     OK(cuCtxSynchronize());
 }
 
-static void freed_then_launched(void)
+CASE(freed_then_launched)
 {
     CUdeviceptr p = allocator(BYTES);
     launch_opaque(p, NULL);
@@ -677,7 +692,7 @@ static void freed_then_launched(void)
     OK(cuCtxSynchronize());
 }
 
-static void freed_after_launch(void)
+CASE(freed_after_launch)
 {
     CUdeviceptr p = allocator(BYTES);
     launch_opaque(p, NULL);
@@ -687,7 +702,7 @@ static void freed_after_launch(void)
 }
 
 /* cuMemFree waits for the owner's context, not for another that uses its memory. */
-static void freed_from_another_context(void)
+CASE(freed_from_another_context)
 {
     CUcontext first, second;
     OK(cuCtxGetCurrent(&first));
@@ -701,7 +716,7 @@ static void freed_from_another_context(void)
     OK(cuCtxSynchronize());
 }
 
-static void host_freed(void)
+CASE(host_freed)
 {
     CUstream a = stream();
     CUdeviceptr p = allocator(BYTES);
@@ -711,7 +726,7 @@ static void host_freed(void)
     OK(cuCtxSynchronize());
 }
 
-static void host_freed_after_sync(void)
+CASE(host_freed_after_sync)
 {
     CUstream a = stream();
     CUdeviceptr p = allocator(BYTES);
@@ -742,8 +757,8 @@ static void host_reads(int sync)
     OK(cuCtxSynchronize());
 }
 
-static void host_reads_early(void) { host_reads(0); }
-static void host_reads_after_sync(void) { host_reads(1); }
+CASE(host_reads_early) { host_reads(0); }
+CASE(host_reads_after_sync) { host_reads(1); }
 
 /* ---- graphs ---- */
 
@@ -780,8 +795,8 @@ static void graph(int forget)
     OK(cuGraphDestroy(captured));
 }
 
-static void graph_waits(void) { graph(0); }
-static void graph_misses_edge(void) { graph(1); }
+CASE(graph_waits) { graph(0); }
+CASE(graph_misses_edge) { graph(1); }
 
 /* Memory of a graph, used by work that is not ordered after its launch. */
 static void graph_memory(int ordered)
@@ -811,8 +826,8 @@ static void graph_memory(int ordered)
     OK(cuGraphDestroy(captured));
 }
 
-static void graph_memory_ordered(void) { graph_memory(1); }
-static void graph_memory_freed(void) { graph_memory(0); }
+CASE(graph_memory_ordered) { graph_memory(1); }
+CASE(graph_memory_freed) { graph_memory(0); }
 
 /* ---- never written ---- */
 
@@ -831,13 +846,13 @@ static void unwritten(int write, int kernel)
     OK(cuCtxSynchronize());
 }
 
-static void unwritten_kernel(void) { unwritten(0, 1); }
-static void unwritten_copied(void) { unwritten(0, 0); }
-static void written_kernel(void) { unwritten(1, 1); }
-static void written_copied(void) { unwritten(1, 0); }
+CASE(unwritten_kernel) { unwritten(0, 1); }
+CASE(unwritten_copied) { unwritten(0, 0); }
+CASE(written_kernel) { unwritten(1, 1); }
+CASE(written_copied) { unwritten(1, 0); }
 
 /* The last quarter is missing. */
-static void unwritten_part(void)
+CASE(unwritten_part)
 {
     CUdeviceptr p = allocator(BYTES);
     float *host = pinned();
@@ -856,14 +871,14 @@ PART second_releaser(CUdeviceptr p)
     KEEP;
 }
 
-static void double_free(void)
+CASE(double_free)
 {
     CUdeviceptr p = allocator(BYTES);
     releaser(p);
     second_releaser(p);
 }
 
-static void double_free_async(void)
+CASE(double_free_async)
 {
     CUstream a = stream();
     CUdeviceptr p = pool_allocator(BYTES, a);
@@ -872,7 +887,7 @@ static void double_free_async(void)
     OK(cuCtxSynchronize());
 }
 
-static void foreign_free(void)
+CASE(foreign_free)
 {
     CUdeviceptr p = allocator(BYTES);
     second_releaser(p + 512);
@@ -887,7 +902,7 @@ PART freed_source(CUdeviceptr to, CUdeviceptr from)
     KEEP;
 }
 
-static void freed_given(void)
+CASE(freed_given)
 {
     CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
     releaser(p);
@@ -906,70 +921,10 @@ static void context_with(int leak)
     OK(cuCtxDestroy(mine));
 }
 
-static void leak(void) { context_with(1); }
-static void no_leak(void) { context_with(0); }
+CASE(leak) { context_with(1); }
+CASE(no_leak) { context_with(0); }
 
 /* ---- */
-
-#define CASE(name) {#name, name}
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {CASE(cache_too_early),
-             CASE(value_by_memset),
-             CASE(value_by_stream),
-             CASE(value_seen_by_host),
-             CASE(cache_waits),
-             CASE(cache_asks),
-             CASE(cache_same_stream),
-             CASE(missing_wait),
-             CASE(event_too_early),
-             CASE(event_wait),
-             CASE(alias_wait),
-             CASE(alias_missing_wait),
-             CASE(value_wait),
-             CASE(value_missing_wait),
-             CASE(stream_sync),
-             CASE(stream_query),
-             CASE(sleep_is_no_sync),
-             CASE(legacy_orders_blocking),
-             CASE(legacy_not_nonblocking),
-             CASE(legacy_between),
-             CASE(destroyed_stream),
-             CASE(per_thread_sync),
-             CASE(per_thread_no_sync),
-             CASE(double_buffer_waits),
-             CASE(double_buffer_forgets),
-             CASE(halo_disjoint),
-             CASE(halo_overlaps),
-             CASE(columns_disjoint),
-             CASE(columns_overlap),
-             CASE(pool_other_stream),
-             CASE(pool_ordered),
-             CASE(pool_before_alloc),
-             CASE(pool_churn),
-             CASE(freed_then_launched),
-             CASE(freed_after_launch),
-             CASE(freed_from_another_context),
-             CASE(host_freed),
-             CASE(host_freed_after_sync),
-             CASE(host_reads_early),
-             CASE(host_reads_after_sync),
-             CASE(graph_waits),
-             CASE(graph_misses_edge),
-             CASE(graph_memory_ordered),
-             CASE(graph_memory_freed),
-             CASE(unwritten_kernel),
-             CASE(unwritten_copied),
-             CASE(unwritten_part),
-             CASE(written_kernel),
-             CASE(written_copied),
-             CASE(double_free),
-             CASE(double_free_async),
-             CASE(foreign_free),
-             CASE(freed_given),
-             CASE(leak),
-             CASE(no_leak)};
 
 int main(int argc, char **argv)
 {
@@ -981,12 +936,12 @@ int main(int argc, char **argv)
     OK(cuDevicePrimaryCtxRetain(&ctx, 0));
     OK(cuCtxSetCurrent(ctx));
     kernels();
-    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; argc > 1 && i < case_count; i++)
         if (!strcmp(argv[1], cases[i].name)) {
             cases[i].run();
             return 0;
         }
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; i < case_count; i++)
         puts(cases[i].name);
     return argc > 1 ? 3 : 0;
 }
