@@ -149,7 +149,7 @@ ROOMS = {
     "tools/common": ("base allocator/core trace/read trace/symbols analysis/state analysis/checkpoint "
                      "analysis/report analysis/oom analysis/naming viewer/common viewer/report",
                      "command.h name_match.h oom_processes.h oom_tool.h own_state.h paths.h process_tree_tool.h report_names.h "
-                     "simulated.h symbol_tool.h trace_part.h "
+                     "simulated.h symbol_tool.h tool_options.h trace_part.h "
                      "verb_table.h whole_file.h window_file.h"),
     "tools/check": ("base trace/read analysis/budget analysis/report viewer/check viewer/common viewer/report "
                     "tools/common", "check_command.h"),

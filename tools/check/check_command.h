@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "analysis/budget/budget_key.h"
+#include "tools/common/command.h"
 #include "viewer/check/check_output.h"
 
 enum vs_check_format {
@@ -35,7 +36,7 @@ struct vs_check_command {
     size_t file_count;
     bool update_baseline;
     bool failures_only;           /* the text on *out* has only limits that are exceeded */
-    bool colour_given, colour;
+    struct vs_tool_colour colour;
     const char *root;             /* --root; NULL: by the environment */
 };
 

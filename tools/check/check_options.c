@@ -99,7 +99,6 @@ static int parse_one(struct vs_check_command *command, struct given *given, int 
     case 'r': command->root = optarg; return 0;
     case 'p': command->budget.partial = true; return 0;
     case 'c':
-        command->colour_given = strcmp(optarg, "auto") != 0;
         if (!vs_tool_colour(optarg, &command->colour))
             return vs_tool_usage(argv[0], "--color takes auto, always or never");
         return 0;

@@ -15,7 +15,6 @@
 static void render(const struct vs_check_command *command, const struct vs_check_result *result,
                    enum vs_check_format format, FILE *out)
 {
-    struct vs_style style;
     switch (format) {
     case VS_CHECK_JSON: vs_check_json(result, out); return;
     case VS_CHECK_GITHUB: vs_check_github(result, out); return;
@@ -26,9 +25,7 @@ static void render(const struct vs_check_command *command, const struct vs_check
     case VS_CHECK_OPENMETRICS: vs_check_openmetrics(result, out); return;
     default: break;
     }
-    vs_style_init(&style, out);
-    if (command->colour_given)
-        style.colour = command->colour;
+    struct vs_style style = vs_tool_style(&command->colour, out);
     vs_check_text(result, command->failures_only && out == command->out, &style);
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/report/report.h"
 #include "base/vs_err.h"
 #include "trace/read/reader.h"
+#include "viewer/common/text_style.h"
 
 #define VS_EXIT_OK 0
 #define VS_EXIT_NO 1
@@ -71,9 +72,16 @@ bool vs_tool_report_part(const char *who, const char *path, bool partial, const 
                          const struct vs_report_options *options, const struct vs_part_args *part,
                          struct vs_reader **reader, struct vs_report **report);
 
-/* vs_tool_colour: parses "auto", "always" or "never" into *colour*, which initially has the value
- * for auto; false for anything else. */
-bool vs_tool_colour(const char *word, bool *colour);
+/* --color: whether it has a value other than auto, and which. */
+struct vs_tool_colour {
+    bool given, colour;
+};
+
+/* vs_tool_colour: parses "auto", "always" or "never"; false for anything else. */
+bool vs_tool_colour(const char *word, struct vs_tool_colour *out);
+
+/* vs_tool_style: the style of text on *out*. */
+struct vs_style vs_tool_style(const struct vs_tool_colour *colour, FILE *out);
 
 /* vs_tool_count: parses a whole number from *min* to *max*; false otherwise. */
 bool vs_tool_count(const char *text, unsigned long long min, unsigned long long max,

@@ -160,15 +160,20 @@ bool vs_tool_report_part(const char *who, const char *path, bool partial, const 
     return false;
 }
 
-bool vs_tool_colour(const char *word, bool *colour)
+bool vs_tool_colour(const char *word, struct vs_tool_colour *out)
 {
-    if (strcmp(word, "always") == 0)
-        *colour = true;
-    else if (strcmp(word, "never") == 0)
-        *colour = false;
-    else
-        return strcmp(word, "auto") == 0;
-    return true;
+    out->given = strcmp(word, "auto") != 0;
+    out->colour = strcmp(word, "always") == 0;
+    return !out->given || out->colour || strcmp(word, "never") == 0;
+}
+
+struct vs_style vs_tool_style(const struct vs_tool_colour *colour, FILE *out)
+{
+    struct vs_style style;
+    vs_style_init(&style, out);
+    if (colour->given)
+        style.colour = colour->colour;
+    return style;
 }
 
 bool vs_tool_count(const char *text, unsigned long long min, unsigned long long max,

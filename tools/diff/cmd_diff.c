@@ -7,8 +7,8 @@
 
 #include "analysis/budget/budget_key.h"
 #include "analysis/budget/phase_moments.h"
-#include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"
+#include "tools/common/tool_options.h"
 #include "tools/common/trace_part.h"
 #include "tools/common/whole_file.h"
 #include "viewer/diff/diff_output.h"
@@ -43,13 +43,15 @@ static const char usage[] =
 
 struct diff_command {
     const char *who;
-    bool all, json, judge, partial, colour_given, colour;
+    bool all, json, judge, partial;
+    struct vs_tool_colour colour;
     const char *flamegraph; /* file; NULL: none */
     struct vs_budget tolerance; /* only its tolerance */
 };
 
-static int parse_tolerance(struct diff_command *command, const char *text)
+static int parse_tolerance(const char *who, const char *text, void *to)
 {
+    struct diff_command *command = to;
     static const char key[] = "tolerance";
     static const struct vs_budget_scope whole;
     char why[VS_BUDGET_WHY_MAX];
@@ -59,37 +61,23 @@ static int parse_tolerance(struct diff_command *command, const char *text)
     enum vs_err err = vs_budget_set(&command->tolerance, vs_budget_key_find(key, sizeof key - 1), text, &whole,
                                     "--fail-on-regression", why);
     if (err)
-        return err == VS_ERR_ARG ? vs_tool_usage(command->who, "--fail-on-regression %s", why)
-                                 : vs_tool_fail(command->who, "%s", vs_err_text(err));
+        return err == VS_ERR_ARG ? vs_tool_usage(who, "--fail-on-regression %s", why)
+                                 : vs_tool_fail(who, "%s", vs_err_text(err));
     return 0;
 }
 
 /* Returns 0, an exit code after a message, or -1 after the usage. */
 static int parse(struct diff_command *command, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"all", no_argument, NULL, 'a'},     {"fail-on-regression", optional_argument, NULL, 'r'},
-        {"json", no_argument, NULL, 'j'},    {"partial", no_argument, NULL, 'p'},
-        {"color", required_argument, NULL, 'c'}, {"flamegraph", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'}, {0}};
-    int c, code = 0;
-    opterr = 0;
-    while (!code && (c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        switch (c) {
-        case 'a': command->all = true; break;
-        case 'f': command->flamegraph = optarg; break;
-        case 'j': command->json = true; break;
-        case 'p': command->partial = true; break;
-        case 'r': code = parse_tolerance(command, optarg); break;
-        case 'c':
-            command->colour_given = strcmp(optarg, "auto") != 0;
-            if (!vs_tool_colour(optarg, &command->colour))
-                code = vs_tool_usage(command->who, "--color takes auto, always or never");
-            break;
-        case 'h': fputs(usage, stdout); return -1;
-        default: return vs_tool_bad_option(argv, c);
-        }
-    }
+    const struct vs_tool_option options[] = {
+        {"all", .flag = &command->all},
+        {"fail-on-regression", .run = parse_tolerance, .to = command, .optional = true},
+        {"json", .flag = &command->json},
+        {"partial", .flag = &command->partial},
+        {"color", .colour = &command->colour},
+        {"flamegraph", .text = &command->flamegraph},
+        {0}};
+    int code = vs_tool_options(argc, argv, usage, options);
     if (!code && argc - optind != 2)
         code = vs_tool_usage(command->who, "takes two traces, A and B; %d given", argc - optind);
     return code;
@@ -136,7 +124,6 @@ static int write_graph(const struct diff_command *command, struct vs_comparison 
 static int write_result(const struct diff_command *command, struct vs_comparison *comparison)
 {
     struct vs_regressions regressions = {0};
-    struct vs_style style;
     enum vs_err err = command->judge
                           ? vs_regressions_find(comparison, command->tolerance.tolerance_bytes,
                                                 command->tolerance.tolerance_millionths, &regressions)
@@ -149,9 +136,7 @@ static int write_result(const struct diff_command *command, struct vs_comparison
         .comparison = comparison, .regressions = command->judge ? &regressions : NULL, .all = command->all,
         .tolerance = command->tolerance.tolerance,
         .exit_code = regressions.count || regressions.ended ? VS_EXIT_NO : VS_EXIT_OK};
-    vs_style_init(&style, stdout);
-    if (command->colour_given)
-        style.colour = command->colour;
+    struct vs_style style = vs_tool_style(&command->colour, stdout);
     if (command->json)
         vs_diff_json(&result, stdout);
     else

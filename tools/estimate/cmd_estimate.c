@@ -71,15 +71,12 @@ static int exit_code(const struct vs_estimate_answer *a)
 
 static int estimate_main(int argc, char **argv)
 {
-    struct vs_style style;
     struct vs_estimate_job *job = vs_xcalloc(1, sizeof *job);
     int status = vs_estimate_parse(job, usage, argc, argv);
     if (!status) {
         if (!job->answer.run_count)
             vs_model_memory(&job->answer.model, &job->answer.estimate);
-        vs_style_init(&style, stdout);
-        if (job->colour_given)
-            style.colour = job->colour;
+        struct vs_style style = vs_tool_style(&job->colour, stdout);
         if (job->json)
             vs_estimate_json(&job->answer, stdout);
         else

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "tools/common/command.h"
 #include "viewer/report/estimate_text.h"
 
 #define VS_ESTIMATE_TEXTS_MAX 256
@@ -14,7 +15,8 @@ struct vs_estimate_job {
     const char *who;
     struct vs_estimate_answer answer;
     bool described; /* an option of the description was given */
-    bool json, partial, colour_given, colour;
+    bool json, partial;
+    struct vs_tool_colour colour;
     char *texts[VS_ESTIMATE_TEXTS_MAX]; /* owned; what the answer's strings point to */
     size_t text_count;
 };

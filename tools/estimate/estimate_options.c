@@ -156,7 +156,6 @@ static int parse_flag(struct vs_estimate_job *job, enum flag flag, const char **
         case JSON: job->json = true; return 0;
         case PARTIAL: job->partial = true; return 0;
         default:
-            job->colour_given = strcmp(optarg, "auto") != 0;
             return vs_tool_colour(optarg, &job->colour)
                        ? 0 : vs_tool_usage(job->who, "--color takes auto, always or never");
         }

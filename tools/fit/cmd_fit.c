@@ -61,15 +61,11 @@ static int answer(struct vs_fit_job *job)
     status = vs_fit_search(job, &set);
     vs_fit_folder_remove(job);
     if (!status && !vs_fit_interrupted()) {
-        struct vs_style style;
-        if (job->json) {
+        struct vs_style style = vs_tool_style(&job->colour, stdout);
+        if (job->json)
             vs_fit_json(&set, stdout);
-        } else {
-            vs_style_init(&style, stdout);
-            if (job->colour_given)
-                style.colour = job->colour;
+        else
             vs_fit_text(&set, &style);
-        }
         status = vs_tool_finish(job->who, stdout, exit_code(&set));
     }
     for (size_t i = 0; i < set.count; i++)

@@ -14,6 +14,7 @@
 
 #include "analysis/fit/fit_answer.h"
 #include "base/vs_err.h"
+#include "tools/common/command.h"
 
 #define VS_FIT_GPUS_MAX 64
 #define VS_FIT_VALUES_MAX 256
@@ -29,7 +30,8 @@ struct vs_fit_job {
     bool all;        /* try every value */
     unsigned long long jobs;  /* GPUs at the same time; 0: as many as there are processors */
     unsigned long long steps; /* end the program after so many; 0: let it end */
-    bool json, quiet, colour_given, colour;
+    bool json, quiet;
+    struct vs_tool_colour colour;
     const char *keep; /* folder for the traces; NULL: removed at the end */
     char **run_flags; /* options that are passed on to `run`, NULL-terminated; owned */
     char **program;   /* NULL-terminated */

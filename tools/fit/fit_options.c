@@ -101,7 +101,6 @@ static int parse_one(struct vs_fit_job *job, char **argv, int left, int *used)
             job->keep = value;
             return *value ? 0 : vs_tool_usage(job->who, "--keep needs a folder");
         case 3:
-            job->colour_given = strcmp(value, "auto") != 0;
             return vs_tool_colour(value, &job->colour)
                        ? 0 : vs_tool_usage(job->who, "--color takes auto, always or never");
         case 4:

@@ -107,14 +107,11 @@ static enum vs_err read_names(struct vs_reader *reader, struct vs_arena *memory,
 
 static int print(const struct vs_replay_job *job, const struct vs_replay_view *view)
 {
-    struct vs_style style;
+    struct vs_style style = vs_tool_style(&job->colour, stdout);
     bool any = false;
     for (size_t i = job->device_count > 0; i < view->count; i++)
         any |= !view->rows[i].outcome.err &&
                (job->find ? view->rows[i].least_capacity > 0 : view->rows[i].outcome.survives);
-    vs_style_init(&style, stdout);
-    if (job->colour_given)
-        style.colour = job->colour;
     if (style.width > 80)
         style.width = 80;
     if (job->json)

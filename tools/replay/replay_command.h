@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/vs_arena.h"
+#include "tools/common/command.h"
 #include "viewer/report/replay_text.h"
 
 #define VS_REPLAY_SETTINGS_MAX 64
@@ -26,7 +27,8 @@ struct vs_replay_job {
     const char *confs[VS_REPLAY_SETTINGS_MAX]; /* --set */
     size_t conf_count;
     bool policies[VS_POLICY_COUNT], observe; /* --policy */
-    bool any_policy, sweep, find, json, partial, colour_given, colour;
+    bool any_policy, sweep, find, json, partial;
+    struct vs_tool_colour colour;
     /* of every row but the first */
     uint64_t limit, pool_keep, others; /* VS_WHATIF_NONE: none; as recorded; limit 0: as recorded */
     bool empty_cache;

@@ -9,9 +9,9 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_clock.h"
-#include "tools/common/command.h"
 #include "tools/common/process_tree_tool.h"
 #include "tools/common/symbol_tool.h"
+#include "tools/common/tool_options.h"
 #include "tools/top/top_command.h"
 
 #define INTERVAL_MIN 0.1
@@ -42,72 +42,53 @@ static const char usage[] =
     "cannot be read, or wrong usage.\n";
 
 struct top_arguments {
-    bool once, json, full, colour_given, colour;
+    bool once, json, full;
+    struct vs_tool_colour colour;
     unsigned long long sites;
     double interval;
     enum vs_top_sort sort;
 };
 
-static bool parse_sort(const char *word, enum vs_top_sort *out)
+static bool parse_sort(const char *word, void *to)
 {
     static const char *const words[] = {"pid", "allocated", "reserved", "rate", "left"};
     for (int i = 0; i < VS_TOP_SORT_COUNT; i++)
         if (strcmp(word, words[i]) == 0) {
-            *out = (enum vs_top_sort)i;
+            *(enum vs_top_sort *)to = (enum vs_top_sort)i;
             return true;
         }
     return false;
 }
 
-static bool parse_interval(const char *word, double *out)
+static bool parse_interval(const char *word, void *to)
 {
     char *end;
     double seconds = strtod(word, &end);
     if (end == word || *end || !(seconds >= INTERVAL_MIN && seconds <= INTERVAL_MAX))
         return false;
-    *out = seconds;
+    *(double *)to = seconds;
     return true;
 }
 
 static int parse(int argc, char **argv, struct top_arguments *args)
 {
-    static const struct option options[] = {
-        {"once", no_argument, NULL, 'o'},         {"json", no_argument, NULL, 'j'},
-        {"interval", required_argument, NULL, 'i'}, {"sort", required_argument, NULL, 's'},
-        {"sites", required_argument, NULL, 'n'},  {"full", no_argument, NULL, 'f'},
-        {"color", required_argument, NULL, 'c'},  {"help", no_argument, NULL, 'h'},
+    static char sites[64];
+    snprintf(sites, sizeof sites, "a number from 1 to %d", VS_WATCH_SITES_MAX);
+    const struct vs_tool_option options[] = {
+        {"once", .flag = &args->once},
+        {"json", .flag = &args->json},
+        {"full", .flag = &args->full},
+        {"interval", .parse = parse_interval, .to = &args->interval,
+         .takes = "seconds, from 0.1 to 3600"},
+        {"sort", .parse = parse_sort, .to = &args->sort,
+         .takes = "pid, allocated, reserved, rate or left"},
+        {"sites", .count = &args->sites, .min = 1, .max = VS_WATCH_SITES_MAX, .takes = sites},
+        {"color", .colour = &args->colour},
         {0}};
-    int c;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        switch (c) {
-        case 'o': args->once = true; break;
-        case 'j': args->json = true; break;
-        case 'f': args->full = true; break;
-        case 'i':
-            if (!parse_interval(optarg, &args->interval))
-                return vs_tool_usage(argv[0], "--interval takes seconds, from 0.1 to 3600");
-            break;
-        case 's':
-            if (!parse_sort(optarg, &args->sort))
-                return vs_tool_usage(argv[0], "--sort takes pid, allocated, reserved, rate or left");
-            break;
-        case 'n':
-            if (!vs_tool_count(optarg, 1, VS_WATCH_SITES_MAX, &args->sites))
-                return vs_tool_usage(argv[0], "--sites takes a number from 1 to %d", VS_WATCH_SITES_MAX);
-            break;
-        case 'c':
-            args->colour_given = strcmp(optarg, "auto") != 0;
-            if (!vs_tool_colour(optarg, &args->colour))
-                return vs_tool_usage(argv[0], "--color takes auto, always or never");
-            break;
-        case 'h': fputs(usage, stdout); return -1;
-        default: return vs_tool_bad_option(argv, c);
-        }
-    }
-    if (args->json && !args->once)
+    int code = vs_tool_options(argc, argv, usage, options);
+    if (!code && args->json && !args->once)
         return vs_tool_usage(argv[0], "--json needs --once");
-    return VS_EXIT_OK;
+    return code;
 }
 
 /* Digits are a pid, unless there is such a file. */
@@ -144,7 +125,6 @@ static bool take_words(const char *who, char **words, size_t count, struct vs_to
 
 static int print(const char *who, struct vs_top_sources *sources, const struct top_arguments *args)
 {
-    struct vs_style style;
     struct vs_top_model *model = &sources->model;
     for (size_t i = 0; i < model->count && !sources->search; i++)
         if (model->processes[i].error)
@@ -153,9 +133,7 @@ static int print(const char *who, struct vs_top_sources *sources, const struct t
         vs_top_json(model, stdout);
         return vs_tool_finish(who, stdout, model->count ? VS_EXIT_OK : VS_EXIT_NO);
     }
-    vs_style_init(&style, stdout);
-    if (args->colour_given)
-        style.colour = args->colour;
+    struct vs_style style = vs_tool_style(&args->colour, stdout);
     if (args->sites)
         style.sites = (size_t)args->sites;
     style.full = args->full;

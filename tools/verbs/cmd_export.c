@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/vs_size.h"
-#include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"
+#include "tools/common/tool_options.h"
 #include "tools/common/trace_part.h"
 #include "tools/common/whole_file.h"
 #include "trace/read/seek.h"
@@ -73,85 +73,64 @@ struct export_arguments {
     struct vs_export_options options;
 };
 
-/* The options of the formats of stacks. Returns false, with a message, when *text* is not valid. */
-static bool parse_stacks(const char *who, int c, const char *text, struct export_arguments *args)
+static bool parse_by(const char *text, void *to)
 {
+    struct export_arguments *args = to;
+    args->given |= VS_EXPORT_BY;
+    args->options.by_count = strcmp(text, "count") == 0;
+    return args->options.by_count || strcmp(text, "bytes") == 0;
+}
+
+static bool parse_device(const char *text, void *to)
+{
+    struct export_arguments *args = to;
     unsigned long long device;
-    switch (c) {
-    case 'A':
-        args->given |= VS_EXPORT_AT;
-        args->options.moment = true;
-        return vs_part_option(who, "at", text, &args->part);
-    case 'b':
-        args->given |= VS_EXPORT_BY;
-        args->options.by_count = strcmp(text, "count") == 0;
-        if (args->options.by_count || strcmp(text, "bytes") == 0)
-            return true;
-        vs_tool_usage(who, "--by takes bytes or count, not '%s'", text);
+    args->given |= VS_EXPORT_DEVICE;
+    if (!vs_tool_count(text, 0, ~0ull, &device))
         return false;
-    case 'D':
-        args->given |= VS_EXPORT_DEVICE;
-        if (!vs_tool_count(text, 0, ~0ull, &device)) {
-            vs_tool_usage(who, "--device takes a device's number such as 0, not '%s'", text);
-            return false;
-        }
-        args->options.one_device = args->part.one_device = true;
-        args->options.device = args->part.device = device;
-        return true;
-    default:
-        args->given |= VS_EXPORT_INVERTED;
-        args->options.inverted = true;
-        return true;
-    }
+    args->options.one_device = args->part.one_device = true;
+    args->options.device = args->part.device = device;
+    return true;
+}
+
+static bool parse_instant_min(const char *text, void *to)
+{
+    struct export_arguments *args = to;
+    args->given |= VS_EXPORT_INSTANT_MIN;
+    return !vs_size_parse(text, &args->options.instant_min) && args->options.instant_min;
 }
 
 static int parse(int argc, char **argv, struct export_arguments *args)
 {
-    static const struct option options[] = {
-        {"format", required_argument, NULL, 'f'},      {"output", required_argument, NULL, 'o'},
-        {"instant-min", required_argument, NULL, 'i'}, {"all-points", no_argument, NULL, 'a'},
-        {"partial", no_argument, NULL, 'p'},           {"help", no_argument, NULL, 'h'},
-        {"from", required_argument, NULL, 'F'},        {"to", required_argument, NULL, 'T'},
-        {"at", required_argument, NULL, 'A'},          {"by", required_argument, NULL, 'b'},
-        {"inverted", no_argument, NULL, 'I'},          {"device", required_argument, NULL, 'D'},
-        {0}};
     const char *name = NULL;
-    int c;
-    if (!vs_symbol_tool_flags(&argc, argv))
-        return VS_EXIT_UNUSABLE;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":hf:o:", options, NULL)) != -1) {
-        switch (c) {
-        case 'f': name = optarg; break;
-        case 'o': args->output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
-        case 'i':
-            if (vs_size_parse(optarg, &args->options.instant_min) || !args->options.instant_min)
-                return vs_tool_usage(argv[0], "--instant-min takes a size such as 64MiB, not '%s'",
-                                     optarg);
-            args->given |= VS_EXPORT_INSTANT_MIN;
-            break;
-        case 'a':
-            args->options.counter_ns = 0;
-            args->given |= VS_EXPORT_ALL_POINTS;
-            break;
-        case 'p': args->partial = true; break;
-        case 'F':
-        case 'T':
-            if (!vs_part_option(argv[0], c == 'F' ? "from" : "to", optarg, &args->part))
-                return VS_EXIT_UNUSABLE;
-            args->given |= VS_EXPORT_SPAN;
-            break;
-        case 'A':
-        case 'b':
-        case 'I':
-        case 'D':
-            if (!parse_stacks(argv[0], c, optarg, args))
-                return VS_EXIT_UNUSABLE;
-            break;
-        case 'h': fputs(usage, stdout); return -1;
-        default: return vs_tool_bad_option(argv, c);
-        }
-    }
+    bool all_points = false;
+    const struct vs_tool_option options[] = {
+        {"format", 'f', .text = &name},
+        {"output", 'o', .text = &args->output},
+        {"instant-min", .parse = parse_instant_min, .to = args, .quoted = true,
+         .takes = "a size such as 64MiB"},
+        {"all-points", .flag = &all_points},
+        {"partial", .flag = &args->partial},
+        {"from", .part = &args->part},
+        {"to", .part = &args->part},
+        {"at", .part = &args->part},
+        {"by", .parse = parse_by, .to = args, .quoted = true, .takes = "bytes or count"},
+        {"inverted", .flag = &args->options.inverted},
+        {"device", .parse = parse_device, .to = args, .quoted = true,
+         .takes = "a device's number such as 0"},
+        {0}};
+    int code = vs_symbol_tool_flags(&argc, argv) ? vs_tool_options(argc, argv, usage, options)
+                                                 : VS_EXIT_UNUSABLE;
+    if (code)
+        return code;
+    if (args->output && strcmp(args->output, "-") == 0)
+        args->output = NULL;
+    if (all_points)
+        args->options.counter_ns = 0;
+    args->options.moment = args->part.at.kind;
+    args->given |= (all_points ? VS_EXPORT_ALL_POINTS : 0) | (args->part.at.kind ? VS_EXPORT_AT : 0) |
+                   (args->part.from.kind || args->part.to.kind ? VS_EXPORT_SPAN : 0) |
+                   (args->options.inverted ? VS_EXPORT_INVERTED : 0);
     if (!name)
         return vs_tool_usage(argv[0], "no format given (-f); available:%s", names);
     args->format = vs_export_find(name);

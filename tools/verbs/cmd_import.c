@@ -9,7 +9,7 @@
 #include "analysis/import/import.h"
 #include "base/vs_size.h"
 #include "base/vs_text.h"
-#include "tools/common/command.h"
+#include "tools/common/tool_options.h"
 #include "tools/common/whole_file.h"
 
 static const char usage[] =
@@ -34,31 +34,26 @@ struct import_arguments {
     bool quiet;
 };
 
+static int parse_format(const char *who, const char *text, void *to)
+{
+    static const char *const formats[] = {"auto", "torch-snapshot", "rmm-csv"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, formats[i]) == 0) {
+            *(enum vs_import_format *)to = (enum vs_import_format)i;
+            return 0;
+        }
+    return vs_tool_usage(who, "unknown format '%s'; available: auto torch-snapshot rmm-csv", text);
+}
+
 static int parse(int argc, char **argv, struct import_arguments *args)
 {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"format", required_argument, NULL, 'f'},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {"help", no_argument, NULL, 'h'}, {0}};
-    static const char *const formats[] = {"auto", "torch-snapshot", "rmm-csv"};
-    int c, i;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":hqf:o:", options, NULL)) != -1) {
-        switch (c) {
-        case 'o': args->output = optarg; break;
-        case 'q': args->quiet = true; break;
-        case 'f':
-            for (i = 0; i < 3 && strcmp(optarg, formats[i]) != 0; i++)
-                continue;
-            if (i == 3)
-                return vs_tool_usage(argv[0], "unknown format '%s'; available: auto "
-                                     "torch-snapshot rmm-csv", optarg);
-            args->format = (enum vs_import_format)i;
-            break;
-        case 'h': fputs(usage, stdout); return -1;
-        default: return vs_tool_bad_option(argv, c);
-        }
-    }
+    const struct vs_tool_option options[] = {{"output", 'o', .text = &args->output},
+                                             {"format", 'f', .run = parse_format, .to = &args->format},
+                                             {"quiet", 'q', .flag = &args->quiet},
+                                             {0}};
+    int code = vs_tool_options(argc, argv, usage, options);
+    if (code)
+        return code;
     if (argc - optind != 1)
         return vs_tool_usage(argv[0], argc == optind ? "no file given" : "takes one file");
     if (!args->output && strcmp(argv[optind], "-") == 0)

@@ -6,7 +6,7 @@
 
 #include "base/vs_clock.h"
 #include "base/vs_size.h"
-#include "tools/common/command.h"
+#include "tools/common/tool_options.h"
 #include "tools/common/trace_part.h"
 #include "trace/read/seek.h"
 
@@ -34,35 +34,18 @@ struct index_arguments {
 
 static int parse(int argc, char **argv, struct index_arguments *args)
 {
-    static const struct option options[] = {
-        {"every", required_argument, NULL, 'e'}, {"share", required_argument, NULL, 's'},
-        {"again", no_argument, NULL, 'a'},       {"help", no_argument, NULL, 'h'},
+    unsigned long long every = 0, share = 0;
+    const struct vs_tool_option options[] = {
+        {"every", .count = &every, .min = 1, .max = UINT64_MAX / 2, .quoted = true,
+         .takes = "a number of events, from 1"},
+        {"share", .count = &share, .min = 1, .max = 100, .quoted = true,
+         .takes = "a percentage from 1 to 100"},
+        {"again", .flag = &args->again},
         {0}};
-    unsigned long long number;
-    int c;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        switch (c) {
-        case 'e':
-            if (!vs_tool_count(optarg, 1, UINT64_MAX / 2, &number))
-                return vs_tool_usage(argv[0], "--every takes a number of events, from 1, not '%s'",
-                                     optarg);
-            args->options.interval = number;
-            break;
-        case 's':
-            if (!vs_tool_count(optarg, 1, 100, &number))
-                return vs_tool_usage(argv[0], "--share takes a percentage from 1 to 100, not '%s'",
-                                     optarg);
-            args->options.share = (unsigned)number;
-            break;
-        case 'a': args->again = true; break;
-        case 'h': fputs(usage, stdout); return -1;
-        default: return vs_tool_bad_option(argv, c);
-        }
-    }
-    if (argc == optind)
-        return vs_tool_usage(argv[0], "no trace given");
-    return VS_EXIT_OK;
+    int code = vs_tool_options(argc, argv, usage, options);
+    args->options.interval = every;
+    args->options.share = (unsigned)share;
+    return code || argc > optind ? code : vs_tool_usage(argv[0], "no trace given");
 }
 
 /* The number of its checkpoints; -1, with a message, when it cannot be opened. */

@@ -4,10 +4,10 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "tools/common/command.h"
 #include "tools/common/oom_processes.h"
 #include "tools/common/oom_tool.h"
 #include "tools/common/symbol_tool.h"
+#include "tools/common/tool_options.h"
 #include "viewer/report/oom_text.h"
 #include "viewer/report/recording_text.h"
 
@@ -41,54 +41,29 @@ static const char usage[] =
     "usage.\n";
 
 struct oom_arguments {
-    bool json, partial, full, replay, colour_given, colour;
+    bool json, partial, full, estimated;
+    struct vs_tool_colour colour;
     unsigned long long nth, top;
 };
 
 static int parse(int argc, char **argv, struct oom_arguments *args)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},        {"partial", no_argument, NULL, 'p'},
-        {"full", no_argument, NULL, 'f'},        {"top", required_argument, NULL, 't'},
-        {"nth", required_argument, NULL, 'n'},   {"color", required_argument, NULL, 'c'},
-        {"no-replay", no_argument, NULL, 'r'},   {"help", no_argument, NULL, 'h'},
+    const struct vs_tool_option options[] = {
+        {"json", .flag = &args->json},
+        {"partial", .flag = &args->partial},
+        {"full", .flag = &args->full},
+        {"no-replay", .flag = &args->estimated},
+        {"top", .count = &args->top, .min = 1, .max = 1000, .takes = "a number from 1 to 1000"},
+        {"nth", .count = &args->nth, .min = 1, .max = ~0ull, .takes = "a number, from 1"},
+        {"color", .colour = &args->colour},
         {0}};
-    int c;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        switch (c) {
-        case 'j': args->json = true; break;
-        case 'p': args->partial = true; break;
-        case 'f': args->full = true; break;
-        case 'r': args->replay = false; break;
-        case 't':
-            if (!vs_tool_count(optarg, 1, 1000, &args->top))
-                return vs_tool_usage(argv[0], "--top takes a number from 1 to 1000");
-            break;
-        case 'n':
-            if (!vs_tool_count(optarg, 1, ~0ull, &args->nth))
-                return vs_tool_usage(argv[0], "--nth takes a number, from 1");
-            break;
-        case 'c':
-            args->colour_given = strcmp(optarg, "auto") != 0;
-            if (!vs_tool_colour(optarg, &args->colour))
-                return vs_tool_usage(argv[0], "--color takes auto, always or never");
-            break;
-        case 'h': fputs(usage, stdout); return -1;
-        default: return vs_tool_bad_option(argv, c);
-        }
-    }
-    if (argc == optind)
-        return vs_tool_usage(argv[0], "no trace given");
-    return VS_EXIT_OK;
+    int code = vs_tool_options(argc, argv, usage, options);
+    return code || argc > optind ? code : vs_tool_usage(argv[0], "no trace given");
 }
 
 static struct vs_style style_of(const struct oom_arguments *args)
 {
-    struct vs_style style;
-    vs_style_init(&style, stdout);
-    if (args->colour_given)
-        style.colour = args->colour;
+    struct vs_style style = vs_tool_style(&args->colour, stdout);
     if (args->top)
         style.sites = (size_t)args->top;
     style.small_sites = args->top;
@@ -142,7 +117,7 @@ static int explain(const char *who, const char *path, const struct oom_arguments
     struct vs_oom *oom = NULL;
     struct vs_arena memory = {0}; /* of the line */
     enum vs_err err =
-        vs_oom_tool_build(reader, report, args->nth, args->replay, &memory, &oom);
+        vs_oom_tool_build(reader, report, args->nth, !args->estimated, &memory, &oom);
     if (err == VS_ERR_NOT_FOUND && args->nth)
         code = bad_number(who, path, report);
     else if (err == VS_ERR_STATE) {
@@ -202,7 +177,7 @@ static int explain_all(const char *who, struct vs_trace_list *list, const struct
 
 static int oom_main(int argc, char **argv)
 {
-    struct oom_arguments args = {.replay = true};
+    struct oom_arguments args = {0};
     if (!vs_symbol_tool_flags(&argc, argv))
         return VS_EXIT_UNUSABLE;
     int code = parse(argc, argv, &args);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/vs_option.h"
-#include "tools/common/command.h"
+#include "tools/common/tool_options.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/common/text_style.h"
 
@@ -101,22 +101,12 @@ static void print_text(const struct vs_options *options)
 
 static int options_main(int argc, char **argv)
 {
-    static const struct option flags[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
     static struct vs_options options; /* large: one text per option */
     bool json = false;
-    int c;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":h", flags, NULL)) != -1) {
-        if (c == 'j') {
-            json = true;
-        } else if (c == 'h') {
-            fputs(usage, stdout);
-            return VS_EXIT_OK;
-        } else {
-            return vs_tool_bad_option(argv, c);
-        }
-    }
+    const struct vs_tool_option flags[] = {{"json", .flag = &json}, {0}};
+    int code = vs_tool_options(argc, argv, usage, flags);
+    if (code)
+        return code < 0 ? VS_EXIT_OK : code;
     if (optind != argc)
         return vs_tool_usage(argv[0], "takes no arguments");
     vs_options_init(&options);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/vs_size.h"
-#include "tools/common/command.h"
+#include "tools/common/tool_options.h"
 #include "trace/read/rewrite.h"
 
 static const char usage[] =
@@ -29,21 +29,12 @@ struct recover_arguments {
 
 static int parse(int argc, char **argv, struct recover_arguments *args)
 {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {0}};
-    int c;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
-        switch (c) {
-        case 'o': args->output = optarg; break;
-        case 'h': fputs(usage, stdout); return -1;
-        default: return vs_tool_bad_option(argv, c);
-        }
-    }
-    if (argc - optind != 1)
+    const struct vs_tool_option options[] = {{"output", 'o', .text = &args->output}, {0}};
+    int code = vs_tool_options(argc, argv, usage, options);
+    if (!code && argc - optind != 1)
         return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
     args->path = argv[optind];
-    return VS_EXIT_OK;
+    return code;
 }
 
 static int recover_main(int argc, char **argv)

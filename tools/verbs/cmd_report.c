@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/vs_size.h"
-#include "tools/common/command.h"
 #include "tools/common/process_tree_tool.h"
 #include "tools/common/report_names.h"
 #include "tools/common/symbol_tool.h"
+#include "tools/common/tool_options.h"
 #include "tools/common/trace_part.h"
 #include "tools/common/window_file.h"
 #include "viewer/report/report_json.h"
@@ -62,8 +62,9 @@ static const char usage[] =
     "or wrong usage.\n";
 
 struct report_arguments {
-    bool json, partial, full, colour_given, colour;
-    size_t top;
+    bool json, partial, full;
+    struct vs_tool_colour colour;
+    unsigned long long top;
     struct vs_part_args part;
     struct vs_report_wish wish;
     const char *windows; /* the file, or NULL */
@@ -71,8 +72,9 @@ struct report_arguments {
 };
 
 /* --by: names separated by commas. */
-static bool parse_by(const char *who, const char *text, unsigned *by)
+static int parse_by(const char *who, const char *text, void *to)
 {
+    unsigned *by = to;
     char word[16];
     while (*text) {
         size_t length = strcspn(text, ",");
@@ -92,15 +94,15 @@ static bool parse_by(const char *who, const char *text, unsigned *by)
         text += *text == ',' && text[1] ? 1 : 0;
     }
     if (*by && !*text)
-        return true;
-    vs_tool_usage(who, "--by takes site, kind, phase, step, library, size, age or all, with commas "
-                       "between them, not '%s'", text);
-    return false;
+        return 0;
+    return vs_tool_usage(who, "--by takes site, kind, phase, step, library, size, age or all, with commas "
+                              "between them, not '%s'", text);
 }
 
 /* --step: "12" or "3-12". */
-static bool parse_steps(const char *who, const char *text, struct vs_held_filter *filter)
+static bool parse_steps(const char *text, void *filled)
 {
+    struct vs_held_filter *filter = filled;
     unsigned long long from, to;
     char first[24];
     const char *dash = strchr(text, '-');
@@ -113,13 +115,12 @@ static bool parse_steps(const char *who, const char *text, struct vs_held_filter
         filter->step_to = to;
         return true;
     }
-    vs_tool_usage(who, "--step takes a step's number such as 12, or a range such as 3-12, not '%s'",
-                  text);
     return false;
 }
 
-static bool parse_site(const char *who, const char *text, struct report_arguments *args)
+static int parse_site(const char *who, const char *text, void *to)
 {
+    struct report_arguments *args = to;
     char why[160];
     if (args->wish.filter.site)
         regfree(&args->site);
@@ -127,94 +128,58 @@ static bool parse_site(const char *who, const char *text, struct report_argument
     int error = regcomp(&args->site, text, REG_EXTENDED | REG_NOSUB);
     if (error) {
         regerror(error, &args->site, why, sizeof why);
-        vs_tool_usage(who, "--site takes an extended regular expression; '%s' is none: %s", text, why);
-        return false;
+        return vs_tool_usage(who, "--site takes an extended regular expression; '%s' is none: %s", text, why);
     }
     args->wish.filter.site = &args->site;
     args->wish.filter.site_text = text;
-    return true;
+    return 0;
 }
 
-/* The options that choose blocks. Returns false, with a message, when *text* is not valid. */
-static bool parse_wish(const char *who, int c, const char *text, struct report_arguments *args)
+static bool parse_least(const char *text, void *to)
 {
-    struct vs_held_filter *filter = &args->wish.filter;
+    uint64_t *bytes = to;
+    return vs_size_parse(text, bytes) == VS_OK && *bytes;
+}
+
+static bool parse_device(const char *text, void *to)
+{
+    struct report_arguments *args = to;
     unsigned long long device;
-    switch (c) {
-    case 'B': return parse_by(who, text, &args->wish.by);
-    case 'M': args->wish.map = true; return true;
-    case 'P': filter->phase = text; return true;
-    case 'S': return parse_steps(who, text, filter);
-    case 'R': return parse_site(who, text, args);
-    case 'b':
-        if (vs_size_parse(text, &filter->min_bytes) == VS_OK && filter->min_bytes)
-            return true;
-        vs_tool_usage(who, "--min-bytes takes a size such as 64KiB or 1MiB, not '%s'", text);
+    if (!vs_tool_count(text, 0, ~0ull, &device))
         return false;
-    default:
-        if (!vs_tool_count(text, 0, ~0ull, &device)) {
-            vs_tool_usage(who, "--device takes a device's number such as 0, not '%s'", text);
-            return false;
-        }
-        args->wish.one_device = args->part.one_device = true;
-        args->wish.device = args->part.device = device;
-        return true;
-    }
+    args->wish.one_device = args->part.one_device = true;
+    args->wish.device = args->part.device = device;
+    return true;
 }
 
 static int parse(int argc, char **argv, struct report_arguments *args)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},       {"partial", no_argument, NULL, 'p'},
-        {"full", no_argument, NULL, 'f'},       {"top", required_argument, NULL, 't'},
-        {"color", required_argument, NULL, 'c'}, {"at", required_argument, NULL, 'A'},
-        {"from", required_argument, NULL, 'F'},  {"to", required_argument, NULL, 'T'},
-        {"by", required_argument, NULL, 'B'},    {"map", no_argument, NULL, 'M'},
-        {"phase", required_argument, NULL, 'P'}, {"step", required_argument, NULL, 'S'},
-        {"site", required_argument, NULL, 'R'},  {"min-bytes", required_argument, NULL, 'b'},
-        {"device", required_argument, NULL, 'D'}, {"windows", required_argument, NULL, 'w'},
-        {"help", no_argument, NULL, 'h'},        {0}};
-    unsigned long long top;
-    int c;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        switch (c) {
-        case 'A':
-        case 'F':
-        case 'T':
-            if (!vs_part_option(argv[0], c == 'A' ? "at" : c == 'F' ? "from" : "to", optarg,
-                                &args->part))
-                return VS_EXIT_UNUSABLE;
-            break;
-        case 'B':
-        case 'M':
-        case 'P':
-        case 'S':
-        case 'R':
-        case 'b':
-        case 'D':
-            if (!parse_wish(argv[0], c, optarg, args))
-                return VS_EXIT_UNUSABLE;
-            break;
-        case 'j': args->json = true; break;
-        case 'w': args->windows = optarg; break;
-        case 'p': args->partial = true; break;
-        case 'f': args->full = true; break;
-        case 't':
-            if (!vs_tool_count(optarg, 1, 100000, &top))
-                return vs_tool_usage(argv[0], "--top takes a number from 1 to 100000, not '%s'",
-                                     optarg);
-            args->top = (size_t)top;
-            break;
-        case 'c':
-            args->colour_given = strcmp(optarg, "auto") != 0;
-            if (!vs_tool_colour(optarg, &args->colour))
-                return vs_tool_usage(argv[0], "--color takes auto, always or never");
-            break;
-        case 'h': fputs(usage, stdout); return -1;
-        default: return vs_tool_bad_option(argv, c);
-        }
-    }
+    struct vs_held_filter *filter = &args->wish.filter;
+    const struct vs_tool_option options[] = {
+        {"json", .flag = &args->json},
+        {"partial", .flag = &args->partial},
+        {"full", .flag = &args->full},
+        {"top", .count = &args->top, .min = 1, .max = 100000, .quoted = true,
+         .takes = "a number from 1 to 100000"},
+        {"color", .colour = &args->colour},
+        {"at", .part = &args->part},
+        {"from", .part = &args->part},
+        {"to", .part = &args->part},
+        {"by", .run = parse_by, .to = &args->wish.by},
+        {"map", .flag = &args->wish.map},
+        {"phase", .text = &filter->phase},
+        {"step", .parse = parse_steps, .to = filter, .quoted = true,
+         .takes = "a step's number such as 12, or a range such as 3-12"},
+        {"site", .run = parse_site, .to = args},
+        {"min-bytes", .parse = parse_least, .to = &filter->min_bytes, .quoted = true,
+         .takes = "a size such as 64KiB or 1MiB"},
+        {"device", .parse = parse_device, .to = args, .quoted = true,
+         .takes = "a device's number such as 0"},
+        {"windows", .text = &args->windows},
+        {0}};
+    int code = vs_tool_options(argc, argv, usage, options);
+    if (code)
+        return code;
     if (argc == optind)
         return vs_tool_usage(argv[0], "no trace given");
     if (args->windows && !args->json)
@@ -227,10 +192,7 @@ static int parse(int argc, char **argv, struct report_arguments *args)
 
 static struct vs_style style_of(const struct report_arguments *args)
 {
-    struct vs_style style;
-    vs_style_init(&style, stdout);
-    if (args->colour_given)
-        style.colour = args->colour;
+    struct vs_style style = vs_tool_style(&args->colour, stdout);
     if (args->top)
         style.sites = style.kernels = args->top;
     style.small_sites = args->top;

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "base/vs_size.h"
-#include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"
+#include "tools/common/tool_options.h"
 #include "trace/symbols/symbolize.h"
 
 #define MODULES_SHOWN 10
@@ -35,23 +35,12 @@ struct symbolize_arguments {
 
 static int parse(int argc, char **argv, struct symbolize_arguments *args)
 {
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    int c;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":o:qh", options, NULL)) != -1) {
-        switch (c) {
-        case 'o': args->output = optarg; break;
-        case 'q': args->quiet = true; break;
-        case 'h': fputs(usage, stdout); return -1;
-        default: return vs_tool_bad_option(argv, c);
-        }
-    }
-    if (argc - optind != 1)
+    const struct vs_tool_option options[] = {
+        {"output", 'o', .text = &args->output}, {"quiet", 'q', .flag = &args->quiet}, {0}};
+    int code = vs_tool_options(argc, argv, usage, options);
+    if (!code && argc - optind != 1)
         return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
-    return VS_EXIT_OK;
+    return code;
 }
 
 static uint64_t bytes_of(const char *path)

@@ -4,8 +4,8 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"
+#include "tools/common/tool_options.h"
 #include "tools/view/view_open.h"
 #include "tools/view/view_serve.h"
 #include "tools/view/view_trace.h"
@@ -43,7 +43,7 @@ static const char usage[] =
 
 struct view_arguments {
     const char *output; /* NULL: the default name */
-    bool open, serve, port_given;
+    bool open, serve;
     unsigned long long port;
     const char *first, *second; /* second: NULL for one trace */
     struct vs_view_options options;
@@ -51,44 +51,26 @@ struct view_arguments {
 
 static int parse(int argc, char **argv, struct view_arguments *args)
 {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'}, {"open", no_argument, NULL, 'O'},
-        {"from", required_argument, NULL, 'F'},   {"to", required_argument, NULL, 'T'},
-        {"events", required_argument, NULL, 'e'}, {"partial", no_argument, NULL, 'p'},
-        {"help", no_argument, NULL, 'h'},         {"serve", no_argument, NULL, 's'},
-        {"port", required_argument, NULL, 'P'},   {0}};
-    unsigned long long events;
-    int c;
-    if (!vs_symbol_tool_flags(&argc, argv))
-        return VS_EXIT_UNUSABLE;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
-        switch (c) {
-        case 'o': args->output = optarg; break;
-        case 'O': args->open = true; break;
-        case 's': args->serve = args->options.served = true; break;
-        case 'P':
-            if (!vs_tool_count(optarg, 1, 65535, &args->port))
-                return vs_tool_usage(argv[0], "--port takes a number from 1 to 65535, not '%s'",
-                                     optarg);
-            args->port_given = true;
-            break;
-        case 'p': args->options.partial = true; break;
-        case 'F':
-        case 'T':
-            if (!vs_part_option(argv[0], c == 'F' ? "from" : "to", optarg, &args->options.part))
-                return VS_EXIT_UNUSABLE;
-            break;
-        case 'e':
-            if (!vs_tool_count(optarg, 1, 1000000000, &events))
-                return vs_tool_usage(argv[0], "--events takes a number from 1 to 1000000000, not "
-                                     "'%s'", optarg);
-            args->options.events_max = events;
-            break;
-        case 'h': fputs(usage, stdout); return -1;
-        default: return vs_tool_bad_option(argv, c);
-        }
-    }
+    unsigned long long events = 0;
+    const struct vs_tool_option options[] = {
+        {"output", 'o', .text = &args->output},
+        {"open", .flag = &args->open},
+        {"from", .part = &args->options.part},
+        {"to", .part = &args->options.part},
+        {"events", .count = &events, .min = 1, .max = 1000000000, .quoted = true,
+         .takes = "a number from 1 to 1000000000"},
+        {"partial", .flag = &args->options.partial},
+        {"serve", .flag = &args->serve},
+        {"port", .count = &args->port, .min = 1, .max = 65535, .quoted = true,
+         .takes = "a number from 1 to 65535"},
+        {0}};
+    int code = vs_symbol_tool_flags(&argc, argv) ? vs_tool_options(argc, argv, usage, options)
+                                                 : VS_EXIT_UNUSABLE;
+    if (code)
+        return code;
+    if (events)
+        args->options.events_max = events;
+    args->options.served = args->serve;
     if (argc - optind != 1 && argc - optind != 2)
         return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one or two traces");
     args->first = argv[optind];
@@ -97,7 +79,7 @@ static int parse(int argc, char **argv, struct view_arguments *args)
         return vs_tool_usage(argv[0], "--from and --to take one trace");
     if (args->serve && (args->second || args->output))
         return vs_tool_usage(argv[0], "--serve takes one trace, and no -o");
-    if (args->port_given && !args->serve)
+    if (args->port && !args->serve)
         return vs_tool_usage(argv[0], "--port has a meaning only with --serve");
     if (args->open && args->output && strcmp(args->output, "-") == 0)
         return vs_tool_usage(argv[0], "--open needs a file; standard output cannot be opened");

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/common/tool_options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/reading/vs_xalloc.h"
+
+#define LONG_BASE 256 /* getopt_long's answer for the first row */
+
+static int set(const char *who, const struct vs_tool_option *row, const char *text)
+{
+    bool good = true;
+    if (row->flag)
+        *row->flag = true;
+    else if (row->text)
+        *row->text = text;
+    else if (row->count)
+        good = vs_tool_count(text, row->min, row->max, row->count);
+    else if (row->part)
+        return vs_part_option(who, row->name, text, row->part) ? 0 : VS_EXIT_UNUSABLE;
+    else if (row->parse)
+        good = row->parse(text, row->to);
+    else if (row->run)
+        return row->run(who, text, row->to);
+    else if (!vs_tool_colour(text, row->colour))
+        return vs_tool_usage(who, "--%s takes auto, always or never", row->name);
+    if (good)
+        return 0;
+    return row->quoted ? vs_tool_usage(who, "--%s takes %s, not '%s'", row->name, row->takes, text)
+                       : vs_tool_usage(who, "--%s takes %s", row->name, row->takes);
+}
+
+int vs_tool_options(int argc, char **argv, const char *usage, const struct vs_tool_option *table)
+{
+    char letters[64] = ":h";
+    size_t count = 0, used = 2;
+    while (table[count].name)
+        count++;
+    struct option *options = vs_xcalloc(count + 2, sizeof *options);
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_tool_option *row = &table[i];
+        bool takes = !row->flag && !row->bare;
+        options[i] = (struct option){row->name, row->optional ? optional_argument
+                                                : takes ? required_argument : no_argument,
+                                     NULL, LONG_BASE + (int)i};
+        if (row->letter)
+            letters[used++] = row->letter;
+        if (row->letter && takes)
+            letters[used++] = ':';
+    }
+    options[count] = (struct option){"help", no_argument, NULL, 'h'};
+    int c, code = 0;
+    opterr = 0;
+    while (!code && (c = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+        size_t row = c >= LONG_BASE ? (size_t)(c - LONG_BASE) : 0;
+        while (c < LONG_BASE && row < count && (!table[row].letter || table[row].letter != c))
+            row++;
+        if (c == 'h') {
+            fputs(usage, stdout);
+            code = -1;
+        } else {
+            code = row < count ? set(argv[0], &table[row], optarg) : vs_tool_bad_option(argv, c);
+        }
+    }
+    free(options);
+    return code;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The options of a verb as a table: a row for each, with the variable that it sets. */
+#ifndef VS_TOOL_OPTIONS_H
+#define VS_TOOL_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "tools/common/command.h"
+#include "tools/common/trace_part.h"
+
+/* One of *flag* to *run* is set and says what the option takes. */
+struct vs_tool_option {
+    const char *name; /* without "--"; NULL ends the table */
+    char letter;      /* of its short form; 0: none */
+    bool *flag;        /* takes nothing, sets true */
+    const char **text; /* any text */
+    unsigned long long *count, min, max; /* a number from *min* to *max* */
+    struct vs_tool_colour *colour;       /* auto, always or never */
+    struct vs_part_args *part;           /* --at, --from and --to: a time */
+    bool (*parse)(const char *text, void *to); /* false: not valid */
+    int (*run)(const char *who, const char *text, void *to); /* likewise; prints, returns an exit code */
+    void *to;
+    bool bare, optional; /* *run* gets NULL: always, or without a value */
+    const char *takes;   /* the message for *count* and *parse*: "--NAME takes TAKES" … */
+    bool quoted;         /* … "not 'VALUE'" */
+};
+
+/* vs_tool_options: reads the options; optind is then the first word after them. Returns 0, -1 after
+ * --help, or VS_EXIT_UNUSABLE with a message. */
+int vs_tool_options(int argc, char **argv, const char *usage, const struct vs_tool_option *table);
+
+#endif
