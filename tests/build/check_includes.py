@@ -60,9 +60,9 @@ ROOMS = {
                         "function_text.h library.h name_text.h naming.h python_file.h user_line.h"),
     "analysis/state": ("base ledger allocator/core trace/format trace/read analysis/naming",
                        "activity.h balance.h driver_pages.h live_memory.h period.h phases.h replay.h "
-                       "peak_states.h reading.h replay_internal.h replay_totals.h segment_index.h sites.h size_limit.h user_level.h"),
+                       "peak_states.h reading.h replay_internal.h replay_totals.h segment_index.h sites.h user_level.h"),
     "analysis/growth": ("base trace/format analysis/state", "found_steps.h growth.h"),
-    "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h trace_span.h"),
+    "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h size_limit.h trace_span.h"),
     "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state",
                        "kind.h kinds.h maker.h"),
     "analysis/history": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "

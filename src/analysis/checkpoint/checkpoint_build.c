@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/checkpoint/trace_state.h"
-#include "analysis/state/size_limit.h"
+#include "analysis/checkpoint/size_limit.h"
 #include "base/reading/vs_vec.h"
 #include "trace/read/checkpoint_cache.h"
 #include "trace/read/definition_log.h"

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "analysis/state/phases.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_err.h"
 #include "base/vs_map.h"
 
@@ -51,21 +52,16 @@ static inline struct vs_live *vs_live_table_find(const struct vs_live_table *tab
     return slot ? &table->items[*slot] : NULL;
 }
 
-/* vs_live_table_room: makes room for one more row. VS_ERR_NOMEM; VS_ERR_LIMIT when more is live than
- * can be numbered. */
-enum vs_err vs_live_table_room(struct vs_live_table *table) VS_MUST_CHECK;
-
 /* vs_live_table_add: a new row for *addr*, which must not be there; the caller sets all of it, with
- * *addr* and *used*, before the next call. VS_ERR_NOMEM; VS_ERR_LIMIT as above. */
+ * *addr* and *used*, before the next call. VS_ERR_LIMIT when more is live than can be numbered. */
 VS_MUST_CHECK static inline enum vs_err vs_live_table_add(struct vs_live_table *table, uint64_t addr,
                                                           struct vs_live **out)
 {
     size_t slot = table->free ? table->free - 1 : table->slots;
-    enum vs_err err = slot < table->capacity ? VS_OK : vs_live_table_room(table);
-    if (!err)
-        err = vs_map_put(&table->by_addr, addr, slot);
-    if (err)
-        return err;
+    if (slot >= UINT32_MAX - 1)
+        return VS_ERR_LIMIT;
+    vs_vec_room(&table->items, &table->capacity, slot + 1, sizeof *table->items);
+    vs_xmap_put(&table->by_addr, addr, slot);
     *out = &table->items[slot];
     if (table->free)
         table->free = (*out)->next_free;
@@ -85,6 +81,11 @@ static inline void vs_live_table_remove(struct vs_live_table *table, struct vs_l
     table->count--;
 }
 
-void vs_live_table_free(struct vs_live_table *table);
+static inline void vs_live_table_free(struct vs_live_table *table)
+{
+    free(table->items);
+    vs_map_free(&table->by_addr);
+    *table = (struct vs_live_table){0};
+}
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. A recording begins with the limits in force. */
-#include "analysis/state/size_limit.h"
+#include "analysis/checkpoint/size_limit.h"
 
 #define SAID_WITHIN 1000u /* events */
 
