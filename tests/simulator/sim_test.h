@@ -114,4 +114,15 @@ static inline size_t sim_free_bytes(void)
     return free_bytes;
 }
 
+/* The file's tests on the devices of *spec* (NULL: the default ones), with device 0's primary context
+ * current and the kernels above registered. */
+static inline int sim_run_tests(const char *spec)
+{
+    if (spec)
+        setenv("VRAMSCOPE_SIMULATE", spec, 1);
+    sim_start();
+    sim_register_kernels();
+    return vs_run_tests(NULL, NULL);
+}
+
 #endif

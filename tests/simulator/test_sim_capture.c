@@ -144,14 +144,7 @@ TEST(a_launch_into_a_capturing_stream_is_a_child_graph)
     OK(cuStreamDestroy(s));
 }
 
-static int start(void **state)
-{
-    *state = sim_start();
-    sim_register_kernels();
-    return 0;
-}
-
 int main(void)
 {
-    return vs_run_tests(start, NULL);
+    return sim_run_tests(NULL);
 }

@@ -186,14 +186,7 @@ TEST(modules_take_memory_until_they_are_unloaded)
     assert_int_equal(sim_free_bytes(), before);
 }
 
-FIXTURE(setup)
-{
-    sim_start();
-    return 0;
-}
-
 int main(void)
 {
-    setenv("VRAMSCOPE_SIMULATE", "rtx4090-24g", 1);
-    return vs_run_tests(setup, NULL);
+    return sim_run_tests("rtx4090-24g");
 }

@@ -46,13 +46,7 @@ TEST(other_images_have_any_kernel)
     assert_int_equal(find("", "k"), CUDA_SUCCESS);
 }
 
-FIXTURE(setup)
-{
-    sim_start();
-    return 0;
-}
-
 int main(void)
 {
-    return vs_run_tests(setup, NULL);
+    return sim_run_tests(NULL);
 }

@@ -46,15 +46,7 @@ TEST(others_do_not)
     assert_true(duration_ms(SLEEP, -1) < 1);
 }
 
-FIXTURE(setup)
-{
-    setenv("VRAMSCOPE_SIMULATE", "h100-80g", 1);
-    sim_start();
-    sim_register_kernels();
-    return 0;
-}
-
 int main(void)
 {
-    return vs_run_tests(setup, NULL);
+    return sim_run_tests("h100-80g");
 }

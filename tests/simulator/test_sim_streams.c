@@ -358,15 +358,7 @@ TEST(the_last_detach_destroys)
 }
 #pragma GCC diagnostic pop
 
-FIXTURE(setup)
-{
-    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,kernel_us=2000", 1);
-    sim_start();
-    sim_register_kernels();
-    return 0;
-}
-
 int main(void)
 {
-    return vs_run_tests(setup, NULL);
+    return sim_run_tests("t4-16g,capacity=1GiB,kernel_us=2000");
 }

@@ -129,7 +129,5 @@ TEST(a_graphs_memory_goes_after_what_writes_it)
 
 int main(void)
 {
-    setenv("VRAMSCOPE_SIMULATE", "a100-40g", 1);
-    sim_start();
-    return vs_run_tests(NULL, NULL);
+    return sim_run_tests("a100-40g");
 }

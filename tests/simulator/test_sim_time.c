@@ -37,14 +37,7 @@ TEST(copies_are_done_all_the_same)
     OK(cuMemFree(memory));
 }
 
-FIXTURE(setup)
-{
-    setenv("VRAMSCOPE_SIMULATE", "t4-16g,time=off,kernel_us=10000000,seed=5", 1);
-    sim_start();
-    return 0;
-}
-
 int main(void)
 {
-    return vs_run_tests(setup, NULL);
+    return sim_run_tests("t4-16g,time=off,kernel_us=10000000,seed=5");
 }

@@ -276,15 +276,7 @@ TEST(after_finalize_nothing_is_recorded)
     assert_int_equal(buffers_out, 0);
 }
 
-FIXTURE(setup)
-{
-    setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=1GiB", 1);
-    sim_start();
-    sim_register_kernels();
-    return 0;
-}
-
 int main(void)
 {
-    return vs_run_tests(setup, NULL);
+    return sim_run_tests("a100-40g,capacity=1GiB");
 }

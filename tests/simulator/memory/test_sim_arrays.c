@@ -233,7 +233,5 @@ TEST(captured_copies_name_their_arrays)
 
 int main(void)
 {
-    setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=4GiB", 1);
-    sim_start();
-    return vs_run_tests(NULL, NULL);
+    return sim_run_tests("a100-40g,capacity=4GiB");
 }

@@ -416,15 +416,7 @@ TEST(resetting_the_primary_context_gives_back_all_but_pool_memory)
     OK(cuDevicePrimaryCtxRelease(0));
 }
 
-FIXTURE(setup)
-{
-    setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=1GiB,context=100MiB,others=24MiB", 1);
-    sim_start();
-    sim_register_kernels();
-    return 0;
-}
-
 int main(void)
 {
-    return vs_run_tests(setup, NULL);
+    return sim_run_tests("a100-40g,capacity=1GiB,context=100MiB,others=24MiB");
 }

@@ -330,8 +330,5 @@ TEST(thousands_of_handles_need_no_descriptors)
 
 int main(void)
 {
-    setenv("VRAMSCOPE_SIMULATE", "h100-80g,devices=2,capacity=8GiB", 1);
-    sim_start();
-    sim_register_kernels();
-    return vs_run_tests_around("vmm", NULL, NULL, NULL, NULL);
+    return sim_run_tests("h100-80g,devices=2,capacity=8GiB");
 }
