@@ -68,7 +68,7 @@ static bool same_list(struct json_object *a, struct json_object *b, const char *
 }
 
 /* Which of several threads requests a segment that all use differs from run to run, and with it the
- * moment of the peak. Where the value and the lines of allocated are as before, or the live blocks and what
+ * time of the peak. Where the value and the lines of allocated are as before, or the live blocks and what
  * is cached, the lists of *before* stay, so that the file does not change without a change of the program. */
 static void keep_reserved(struct json_object *before, struct json_object *now, bool same_value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Compares one run, or several runs of one program, with a budget and a baseline: which limits hold,
- * by how much others are exceeded, at which moment, and which call sites make up the difference. A
+ * by how much others are exceeded, at which time, and which call sites make up the difference. A
  * limit holds when the value is at most the limit. */
 #ifndef VS_BUDGET_VERDICT_H
 #define VS_BUDGET_VERDICT_H
@@ -29,7 +29,7 @@ struct vs_budget_row {
     struct vs_report_sites sites; /* only where exceeded */
     struct vs_report_sites unused; /* where *two_lists*: requests for segments, with their unused bytes */
     bool two_lists;       /* of memory held from the device: *sites* are the live blocks, *unused* the rest */
-    struct vs_culprit culprits[VS_CULPRITS_MAX + VS_CULPRITS_CACHED_MAX]; /* the guilty one first */
+    struct vs_culprit culprits[VS_CULPRITS_MAX + VS_CULPRITS_CACHED_MAX]; /* the responsible one first */
     size_t culprit_count;
     int64_t unused_more;  /* where *two_lists* and *compared*: unused bytes beyond those of the baseline */
     bool listed;          /* the baseline has call sites of the quantity */

@@ -89,7 +89,7 @@ enum vs_err vs_mark_changed(struct vs_named_sites *now, const struct vs_named_si
  * others. The change is not set. */
 struct vs_culprit vs_culprit_of(const struct vs_named_site *named);
 
-/* vs_site_is: whether both are the same call site, by names and lines, perhaps of two moments. */
+/* vs_site_is: whether both are the same call site, by names and lines, perhaps of two times. */
 bool vs_site_is(const struct vs_report_site *a, const struct vs_report_site *b);
 
 /* vs_change_name: "holds", "new", "grown". */

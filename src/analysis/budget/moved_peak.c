@@ -2,16 +2,16 @@
  *
  * See the header. A peak of reserved memory is reached when a segment is requested, which may be in another
  * phase than in the baseline. Other blocks are live then: most of them are in the baseline as well, at a peak
- * of that phase, and are no reason. The moment may be another one if sites that held memory at the baseline's peak
- * hold less. Nothing says that it is: at the same moment, too, one line may hold less and another one more. */
+ * of that phase, and are no reason. The peak may be at another time if sites that held memory at the baseline's peak
+ * hold less. Nothing says that it is: at the same time, too, one line may hold less and another one more. */
 #include "analysis/budget/verdict_sites.h"
 
 #include "analysis/budget/culprit_match.h"
 #include "analysis/budget/site_align.h"
 
-#define GONE_PART 4    /* of what others hold more: from this part on the moment may be another one */
+#define GONE_PART 4    /* of what others hold more: from this part on the peak may be at another time */
 #define EXPLAINED_PART 8 /* of the excess; less is chance */
-#define CHANCE_PART 4  /* of the site that holds most more: less may be live by chance at that moment */
+#define CHANCE_PART 4  /* of the site that holds most more: less may be live by chance at that time */
 
 static enum vs_err is_moved(const struct vs_peak_lists *lists, enum vs_metric metric, bool *moved)
 {

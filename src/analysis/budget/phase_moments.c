@@ -30,7 +30,7 @@ struct phase_thread {
     size_t count, capacity;
 };
 
-/* As in struct vs_phase, which is freed before the moments are read. */
+/* As in struct vs_phase, which is freed before the sites at these times are read. */
 struct phase_name {
     const char *name, *prefix;
     bool is_step, unnumbered; /* unnumbered: the program's name has no number */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * For every phase and device: the highest allocated, requested and reserved bytes while the phase was
- * open, with the moment of each, and by how much the allocated bytes changed over it. Observes the
+ * open, with the time of each, and by how much the allocated bytes changed over it. Observes the
  * replay while a report is built. */
 #ifndef VS_PHASE_MOMENTS_H
 #define VS_PHASE_MOMENTS_H
@@ -51,7 +51,7 @@ const struct vs_phase_row *vs_phase_moments_rows(const struct vs_phase_moments *
  * phase around them. */
 bool vs_phase_moments_full(const struct vs_phase_moments *moments);
 
-/* vs_phase_moments_place: the text of the moment's place; *out* has VS_PLACE_TEXT_MAX bytes. */
+/* vs_phase_moments_place: the text of the time's place; *out* has VS_PLACE_TEXT_MAX bytes. */
 char *vs_phase_moments_place(const struct vs_phase_moments *moments,
                              const struct vs_phase_moment *moment, char *out);
 

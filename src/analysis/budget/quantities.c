@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The figures are those of the report; only the moments of phases come from
+ * See the header. The figures are those of the report; only the times of phases come from
  * phase_moments.h. */
 #include "analysis/budget/quantities.h"
 

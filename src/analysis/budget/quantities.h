@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The quantities of one run that a budget or a baseline may limit: bytes and counts, never times, so
- * that two runs of one program have the same. Each has the moment that `vramscope report` names for
+ * that two runs of one program have the same. Each has the time that `vramscope report` names for
  * it. Not thread-safe. */
 #ifndef VS_QUANTITIES_H
 #define VS_QUANTITIES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. The report has the sites at the peak of allocated, at the end, and those that grow;
- * for other moments the trace is read again. */
+ * for other times the trace is read again. */
 #include "analysis/budget/quantity_sites.h"
 
 #include <stdlib.h>
@@ -94,7 +94,7 @@ bool vs_quantity_is_held(const struct vs_quantity *quantity, bool below_tensors)
            (quantity->metric == VS_METRIC_REQUESTED && below_tensors);
 }
 
-/* The call sites of *request* in the state of its moment. */
+/* The call sites of *request* in the state of its time. */
 static enum vs_err name_sites(struct vs_measured *run, const struct vs_trace_state *state,
                               struct vs_symbols *symbols, const struct vs_held_segments *held,
                               const struct vs_site_request *request)
@@ -123,7 +123,7 @@ static enum vs_err name_sites(struct vs_measured *run, const struct vs_trace_sta
     return vs_summary_sites(&summary, account, VS_SITES_LIVE, request->out);
 }
 
-/* *requests* in the order of their moments: the trace is read once. */
+/* *requests* in the order of their times: the trace is read once. */
 static enum vs_err sites_at(struct vs_measured *run, const struct vs_site_request *requests, size_t count)
 {
     struct vs_trace_state *state = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The call sites that make up a quantity at its moment. */
+ * The call sites that make up a quantity at its time. */
 #ifndef VS_QUANTITY_SITES_H
 #define VS_QUANTITY_SITES_H
 
@@ -9,8 +9,8 @@
 #define VS_QUANTITY_SITES_MAX 512 /* call sites of a list */
 
 /* vs_quantity_sites: the call sites of *quantity*, heaviest first: the blocks that were live at its
- * moment; of reserved memory the segments; of copies the calls. *out* is empty where they are
- * unknown, and lives as long as *run*. VS_ERR_NOMEM. Cost: for moments that the report has no list
+ * time; of reserved memory the segments; of copies the calls. *out* is empty where they are
+ * unknown, and lives as long as *run*. VS_ERR_NOMEM. Cost: for times that the report has no list
  * of, reads the trace up to there. */
 enum vs_err vs_quantity_sites(struct vs_measured *run, const struct vs_quantity *quantity,
                               struct vs_report_sites *out) VS_MUST_CHECK;

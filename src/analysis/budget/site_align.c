@@ -22,7 +22,7 @@ static uint64_t difference(uint64_t a, uint64_t b)
 #define BYTES_COST (UINT64_C(1) << 20)
 #define UNLIKE_COST UINT64_C(1024)
 
-/* More or fewer blocks of one size are the same line at another moment rather than another line. */
+/* More or fewer blocks of one size are the same line at another time rather than another line. */
 #define SAME_BLOCKS_COST (BYTES_COST / 4)
 
 static bool same_blocks(const struct vs_named_site *a, const struct vs_named_site *b)

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Only rows of the baseline follow. By their amount: a limit of the same quantity is exceeded
- * too; or the program's peak rose by as much, so that requested and reserved bytes have it. By the moment: the
- * program's peak is that of the phases around it. By their lines: a row shown before names all lines that made
- * the difference. Phases follow by their amount only if it is small, or if their lines are unknown; tests never
- * do, for two of them may fail for two reasons. By the guilty line: a phase's peak may have moved to another
- * moment, at which other blocks are live than in the baseline; the line that a row of the whole program accuses
- * is the reason there too if its bytes explain most of the excess. The whole program's rows come before those
- * of phases, so one pass is enough. */
+ * See the header. A row of the baseline is left out of the text if a row before it explains it, in one of
+ * these ways:
+ *
+ * - its amount: a limit of the same quantity is exceeded too; or it is requested or reserved memory, and the
+ *   program's peak rose by as much;
+ * - its time: it is the peak of a phase, and that is the program's peak;
+ * - its lines: a row before it names all lines that made the difference;
+ * - the line of the whole program: a phase's peak may have moved to another time, at which other blocks are live
+ *   than in the baseline. The line that a row of the whole program names is the reason in the phase too, if its
+ *   bytes explain most of the excess there.
+ *
+ * Of a phase the amount counts only if it is small, or if its lines are unknown. Tests are never left out, because
+ * two tests may fail for two reasons. The rows of the whole program come before those of phases, so one pass is
+ * enough.
+ */
 #include "analysis/budget/verdict_fold.h"
 
 #include <stdlib.h>
@@ -31,7 +38,7 @@ struct fold_line {
     const struct vs_culprit *culprit;
 };
 
-/* The most guilty line of a row shown of the whole program. */
+/* The line that explains most of a row shown of the whole program. */
 struct fold_guilty {
     const struct vs_budget_row *row;
     uint64_t before; /* its bytes in the baseline */
@@ -212,7 +219,7 @@ static bool follows_by_lines(const struct fold_state *state, const struct vs_bud
     return known;
 }
 
-/* The bytes by which the guilty line has grown at the moment of *row*. */
+/* The bytes by which the responsible line has grown at the time of *row*. */
 static uint64_t growth_at(const struct vs_budget_row *row, const struct fold_guilty *guilty)
 {
     const struct vs_report_site *site = guilty->row->culprits[0].site;
@@ -223,7 +230,7 @@ static uint64_t growth_at(const struct vs_budget_row *row, const struct fold_gui
     return bytes > guilty->before ? bytes - guilty->before : 0;
 }
 
-/* Of a phase: makes the guilty line the row's only culprit, if it explains most of the excess. */
+/* Of a phase: makes the responsible line the row's only culprit, if it explains most of the excess. */
 static bool follows_by_guilty(const struct fold_state *state, struct vs_budget_row *row)
 {
     uint64_t excess = excess_of(row);

@@ -219,7 +219,7 @@ static bool cache_is_guilty(const struct vs_budget_row *row, const struct vs_cul
     return row->unused.total_bytes >= excess_of(row) && (!heaviest || heaviest->bytes <= held / 2);
 }
 
-/* Puts the live lines and the cached ones into the row, the guilty ones first. */
+/* Puts the live lines and the cached ones into the row, the responsible ones first. */
 static void put_culprits(struct vs_budget_row *row, const struct vs_culprit *live, size_t live_count,
                          struct vs_culprit *cached, size_t cached_count, bool cached_first)
 {
@@ -231,7 +231,7 @@ static void put_culprits(struct vs_budget_row *row, const struct vs_culprit *liv
     row->culprit_count = live_count + cached_count;
 }
 
-/* Against the lists of a baseline. Where the peak may be at another moment and no line holds more than at all peaks
+/* Against the lists of a baseline. Where the peak may be at another time and no line holds more than at all peaks
  * of the baseline, the cache alone is the reason. */
 static enum vs_err accuse_stored_held(const struct vs_budget_verdict *out, struct vs_budget_row *row,
                                       const struct vs_baseline *baseline, const struct held_lists *now,

@@ -15,7 +15,7 @@ enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measu
 /* vs_verdict_accuse_failure: the call site of the request that ran out of memory. VS_ERR_NOMEM. */
 enum vs_err vs_verdict_accuse_failure(struct vs_budget_row *row) VS_MUST_CHECK;
 
-/* --- moved_peak.c: a peak at another moment than that of the baseline --- */
+/* --- moved_peak.c: a peak at another time than that of the baseline --- */
 
 /* The live blocks of a peak, now and in the baseline, where sites of less than *least* may be missing. */
 struct vs_peak_lists {
@@ -23,7 +23,7 @@ struct vs_peak_lists {
     uint64_t least;
 };
 
-/* vs_moved_culprits: whether the peak of *row* may be at another moment, in *moved*. Then in *out* at most *max* sites
+/* vs_moved_culprits: whether the peak of *row* may be at another time, in *moved*. Then in *out* at most *max* sites
  * of *lists* that hold more than at any peak of the baseline, if they explain the excess. *count*: how many.
  * VS_ERR_NOMEM. */
 enum vs_err vs_moved_culprits(const struct vs_budget_row *row, const struct vs_baseline *baseline, const char *process,

@@ -32,7 +32,7 @@ enum vs_err vs_span_of(struct vs_reader *reader, struct vs_span *out) VS_MUST_CH
 bool vs_span_end(const struct vs_span *span, const struct vs_time_spec *spec,
                    struct vs_time_window_end *out, char *why);
 
-/* vs_span_open: the moment at which *window* begins (the state before its first event), counting
+/* vs_span_open: the time at which *window* begins (the state before its first event), counting
  * from there on; moves *reader* to that event. Without from, that is the beginning.
  * VS_ERR_NOMEM. */
 enum vs_err vs_span_open(struct vs_reader *reader, const struct vs_time_window *window,

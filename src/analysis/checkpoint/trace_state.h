@@ -18,7 +18,7 @@ struct vs_trace_state {
     struct vs_activity activity;
     struct vs_retained retained;
     /* false in a state that an earlier version stored: what is known only of the device does not
-     * suffice to go on from it */
+     * are enough to go on from it */
     bool has_user_level;
     size_t births, framework_births; /* while loading: rows of live memory that are complete */
 };
@@ -53,9 +53,9 @@ enum vs_err vs_trace_state_save(struct vs_trace_state *moment, vs_checkpoint_tak
                                 void *context)
     VS_MUST_CHECK;
 
-/* vs_trace_state_load: a vs_checkpoint_take for an empty moment (*context*), called with the frames
+/* vs_trace_state_load: a vs_checkpoint_take for an empty state (*context*), called with the frames
  * of one state; then call vs_trace_state_loaded. VS_ERR_CORRUPT when they are inconsistent: the
- * moment can then only be closed. VS_ERR_NOMEM. */
+ * state can then only be closed. VS_ERR_NOMEM. */
 enum vs_err vs_trace_state_load(void *context, const unsigned char *bytes, size_t count)
     VS_MUST_CHECK;
 enum vs_err vs_trace_state_loaded(struct vs_trace_state *moment) VS_MUST_CHECK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The fields of each kind of record of a moment's state, in their order, written and read by the
- * same code; docs/trace-format.md §2.8 lists them. Each value is checked here as far as later code
+ * The fields of each kind of record of a state, in their order, written and read by the
+ * same code; docs/internals/trace-format.md §2.8 lists them. Each value is checked here as far as later code
  * depends on it alone; trace_state_load.c checks conditions between records. */
 #include "analysis/checkpoint/trace_state_fields.h"
 

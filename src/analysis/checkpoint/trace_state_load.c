@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Builds a moment from the records of its state, one function per kind of record. Values are
+ * Builds a state from its records, one function per kind of record. Values are
  * checked as far as later code depends on them: indexes, order, no duplicates. Maps are rebuilt. */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes the state of a moment as records. Maps are written in the order of their keys, so that the
+ * Writes a state as records. Maps are written in the order of their keys, so that the
  * same state always gives the same bytes; lists in batches, so that the size of a record is
  * bounded. */
 #include <stdlib.h>

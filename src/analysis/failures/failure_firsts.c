@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The rule of recovery is the replay's (state/replay_failure.c), except that a
- * context created later is not looked for. */
+ * See the header. A failure counts as recovered by the rule of state/replay_failure.c, with one difference:
+ * whether a context was created after the failure is not considered. */
 #include "analysis/failures/failure_firsts.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
  * trace. Steps come from the program's marks where there are any, otherwise from the repeating
  * requests (growth_loop.h). Growth is judged from the lowest live bytes of a call site in up to 64
  * periods of the trace (growth_judge.h), so that memory freed and allocated again is not growth.
- * docs/growth.md describes the rules.
+ * docs/oom.md describes the rules.
  *
  * Memory: a small constant for each call site, and at most 24 MiB for steps and requests, however
  * long the trace. Not thread-safe. */
@@ -129,7 +129,7 @@ static inline bool vs_growth_accused(const struct vs_growth_row *row)
            row->confidence >= VS_GROWTH_SURE;
 }
 
-/* vs_growth_sum: the accused sites of *account* at the user's level together: bytes, per step, the
+/* vs_growth_sum: the suspected sites of *account* at the user's level together: bytes, per step, the
  * earliest since, the highest confidence. Returns their number; 0 leaves *out* zero. */
 size_t vs_growth_sum(const struct vs_growth_result *result, unsigned account,
                      struct vs_growth_row *out);

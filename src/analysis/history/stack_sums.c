@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Live memory is summed up by the replay already: its sites are read at the moment.
+ * See the header. Live memory is summed up by the replay already: its sites are read at the time.
  * For the peaks a first pass finds when they are, a second one replays to them in order. */
 #include "analysis/history/stack_sums.h"
 
@@ -183,7 +183,7 @@ static enum vs_err fill_peaks(struct vs_reader *reader, struct device_peak *peak
     return err;
 }
 
-/* The moments of the devices that are asked for. */
+/* The times of the devices that are asked for. */
 static enum vs_err find_moments(const struct vs_replay *replay, const struct vs_stack_query *query,
                                 struct vs_stack_moments *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Memory by call stack, of each device, at the user's level (user_level.h): what is live at one
- * moment, or what was allocated in a part of a trace. The sums are those of the report: a device's
+ * time, or what was allocated in a part of a trace. The sums are those of the report: a device's
  * rows add up to its peak, less imported memory. A list owns its rows; the reader is only read.
  * Not thread-safe. */
 #ifndef VS_STACK_SUMS_H
@@ -38,12 +38,12 @@ struct vs_stack_sum {
 
 struct vs_stack_device {
     uint64_t device;          /* the trace's number */
-    uint64_t event, time_ns;  /* the moment, since the start; of a window its end */
+    uint64_t event, time_ns;  /* the time, since the start; of a window its end */
     bool tensors;             /* a framework's tensors, and device memory that does not hold them */
     struct vs_stack_sum *rows; /* heaviest first */
     size_t count, capacity;
     uint64_t bytes, blocks;   /* over the rows */
-    /* live at the moment without an event of its own (docs/sampling.md), exact */
+    /* live at the time without an event of its own (docs/sampling.md), exact */
     uint64_t unrecorded_bytes, unrecorded_blocks;
 };
 
@@ -62,7 +62,7 @@ struct vs_stack_sums {
 struct vs_stack_moments {
     struct vs_stack_moment {
         uint64_t device;        /* the trace's number */
-        uint64_t event;         /* the moment: after this event; 0: nothing was ever live */
+        uint64_t event;         /* the time: after this event; 0: nothing was ever live */
     } items[VS_DEVICES_MAX];
     size_t count;
     uint64_t first_event, last_event; /* of the window */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The kinds of a training program's tensors: what a person calls parameters, gradients, activations
- * and so on. docs/kinds.md says by which rules a block gets its kind. */
+ * and so on. docs/internals/kinds.md says by which rules a block gets its kind. */
 #ifndef VS_KIND_H
 #define VS_KIND_H
 

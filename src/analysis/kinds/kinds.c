@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. Every live block has its maker and the program's counts at its birth; `decide`
- * is the only place that turns these into a kind. A moment adds the blocks that are decided to its
+ * is the only place that turns these into a kind. A point in time adds the blocks that are decided to its
  * sums, and leaves a row (struct pending) on those that are not: they are added when the block is
  * freed, or at the end. */
 #include "analysis/kinds/kinds.h"
@@ -29,7 +29,7 @@ struct block {
 };
 
 struct pending {
-    uint32_t moment, row; /* row of the moment's blocks, or NO_ROW */
+    uint32_t moment, row; /* row of its blocks, or NO_ROW */
     uint32_t next;        /* index + 1 */
 };
 

@@ -2,11 +2,11 @@
  *
  * The kind of every tensor of a traced PyTorch program, by who made it and how long it lives. The
  * whole trace is read once: a block whose kind depends on what comes later (a forward block is an
- * activation if it is still live when backward begins) gets it then, and the moments asked for are
+ * activation if it is still live when backward begins) gets it then, and the times asked for are
  * completed. Blocks that are still undecided at the end, or that were live when an allocation
  * failed, get the kind that blocks of the same stack turned out to have; these bytes are counted as
  * assumed. Works from frames and threads alone; the marks of the Python part only help at the ends
- * of steps. Memory: the live set, the stacks, and the undecided blocks of each moment.
+ * of steps. Memory: the live set, the stacks, and the undecided blocks of each point in time.
  * Not thread-safe. */
 #ifndef VS_KINDS_H
 #define VS_KINDS_H
@@ -25,7 +25,7 @@
 #define VS_KINDS_END 0
 #define VS_KINDS_MOMENTS_MAX 4096 /* in one reading */
 
-/* A moment to ask for. Zero-initialised: the end, of device 0. */
+/* A point in time to ask for. Zero-initialised: the end, of device 0. */
 struct vs_kinds_query {
     uint64_t device; /* the trace's number, or VS_KINDS_ALL_DEVICES */
     uint64_t event;  /* after this event (1-based index, as in vs_peak and vs_failure),
@@ -41,7 +41,7 @@ struct vs_kind_block {
 
 struct vs_kinds_table {
     uint64_t device;
-    uint64_t event, time_ns; /* the moment; event 0: not reached */
+    uint64_t event, time_ns; /* the time; event 0: not reached */
     struct vs_kind_sum total;
     struct vs_kind_sum kinds[VS_KIND_COUNT];
     uint64_t assumed_bytes;  /* of the total: by what blocks of the same stack became */
@@ -92,7 +92,7 @@ enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event)
  * far as it is known then; VS_KIND_UNKNOWN if it ended none. */
 enum vs_kind vs_kinds_ended(const struct vs_kinds *kinds);
 
-/* vs_kinds_moment: the live blocks now, of *device*, as moment *number* (returned, from 0).
+/* vs_kinds_moment: the live blocks now, of *device*, as point *number* (returned, from 0).
  * VS_ERR_NOMEM, VS_ERR_LIMIT. */
 enum vs_err vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks, size_t *number)
     VS_MUST_CHECK;
@@ -111,7 +111,7 @@ void vs_kinds_of_live(const struct vs_kinds *kinds, const struct vs_replay *stat
 /* vs_kinds_finish: after the last event: decides what is still undecided. */
 void vs_kinds_finish(struct vs_kinds *kinds);
 
-/* vs_kinds_take: the table of moment *number*, after vs_kinds_finish; its blocks are the caller's
+/* vs_kinds_take: the table of point *number*, after vs_kinds_finish; its blocks are the caller's
  * from here on. */
 void vs_kinds_take(struct vs_kinds *kinds, size_t number, struct vs_kinds_table *out);
 

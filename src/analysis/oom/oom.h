@@ -30,7 +30,7 @@ struct vs_verdict {
     uint64_t (*recovers)(const struct vs_oom *oom);
     /* Live bytes of the program among those; NULL: none. */
     uint64_t (*live)(const struct vs_oom *oom);
-    /* Whether it is a cause only where no other one suffices. */
+    /* Whether it is a cause only where no other one is enough. */
     bool last_resort;
     /* Adds evidence and remedies to *oom*, with the functions of verdict.h. */
     void (*explain)(struct vs_oom *oom);
@@ -163,7 +163,7 @@ struct vs_oom {
     const struct vs_report_site *guilty; /* the call site to look at */
     struct vs_evidence evidence[VS_EVIDENCE_MAX];
     size_t evidence_count;
-    struct vs_remedy remedies[VS_REMEDIES_MAX]; /* replayed ones that suffice first */
+    struct vs_remedy remedies[VS_REMEDIES_MAX]; /* replayed ones that are enough first */
     size_t remedy_count;
     bool no_memory; /* some text is missing; used only until vs_oom_build returns */
     struct vs_arena memory; /* owns the strings and lists */

@@ -114,7 +114,7 @@ static void add_cause(struct trials *trials, struct vs_oom *oom,
         add(trials, kind, text)->setting = setting;
 }
 
-/* The two causes that suffice only together. */
+/* The two causes that are enough only together. */
 static void add_both(struct trials *trials, struct vs_oom *oom,
                      const struct vs_whatif_recorded *recorded)
 {

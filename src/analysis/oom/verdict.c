@@ -118,7 +118,7 @@ static const struct vs_oom_cause *one_that_suffices(const struct vs_oom *oom, bo
     return best;
 }
 
-/* The two largest accused causes, if they suffice together. */
+/* The two largest suspected causes, if they are enough together. */
 static bool two_that_suffice(struct vs_oom *oom)
 {
     const struct vs_oom_cause *a = NULL, *b = NULL;
@@ -217,7 +217,7 @@ static const char *first_remedy(const struct vs_remedy *remedies, size_t count)
     return NULL;
 }
 
-/* The cause that is needed with the first: they suffice together. */
+/* The cause that is needed with the first: they are enough together. */
 static void explain_second(struct vs_oom *oom)
 {
     const struct vs_oom_cause *a = vs_oom_cause_of(oom, oom->verdict),
@@ -236,7 +236,7 @@ static void explain_second(struct vs_oom *oom)
         vs_oom_remedy(oom, "both", both, true, "both: %s; and %s", one, two);
 }
 
-/* An accused cause that the verdict does not name. With a quarter of the verdict's bytes or more it
+/* A suspected cause that the verdict does not name. With a quarter of the verdict's bytes or more it
  * is explained as well. */
 static void explain_other(struct vs_oom *oom, const struct vs_oom_cause *cause)
 {
@@ -522,7 +522,7 @@ void vs_oom_bigger_device(struct vs_oom *oom)
                   "it is unknown", two.a, two.b);
 }
 
-/* Of remedies that do not suffice alone, those that give less than a tenth are omitted. */
+/* Of remedies that are not enough alone, those that give less than a tenth are omitted. */
 static bool worth_naming(const struct vs_oom *oom, uint64_t bytes)
 {
     return bytes > 0 && bytes >= oom->missing / 10;

@@ -15,13 +15,13 @@
 
 /* vs_diagnose: selects the verdict of *oom*, whose facts are complete, and lets it add its evidence
  * and remedies. The rule (docs/oom.md): the first cause that decides; otherwise of the causes that
- * are accused and suffice alone the first in the table, unless a later one holds more than four times as
- * much; otherwise two that suffice together; otherwise true capacity. VS_ERR_NOMEM. */
+ * are suspected and enough alone the first in the table, unless a later one holds more than four times as
+ * much; otherwise two that are enough together; otherwise true capacity. VS_ERR_NOMEM. */
 enum vs_err vs_diagnose(struct vs_oom *oom) VS_MUST_CHECK;
 
 /* vs_diagnose_placement: the verdict was true capacity, but a replay with another setting of the
  * program's caching allocator served the request: where the allocator placed the blocks is the cause
- * then. Selects fragmentation or the cache of others, whichever suffices with more bytes; if neither
+ * then. Selects fragmentation or the cache of others, whichever is enough with more bytes; if neither
  * does with a fiftieth of the memory in use and the request, nothing changes. VS_ERR_NOMEM. */
 enum vs_err vs_diagnose_placement(struct vs_oom *oom) VS_MUST_CHECK;
 
@@ -41,7 +41,7 @@ void vs_oom_remedy(struct vs_oom *oom, const char *kind, uint64_t bytes, bool fi
                    const char *format, ...) VS_PRINTF(5, 6);
 
 /* vs_oom_sort_remedies: those that let the request fit come first, of these the replayed ones, and a
- * larger device last. Against growth, freeing it comes first whether or not it suffices alone. */
+ * larger device last. Against growth, freeing it comes first whether or not it is enough alone. */
 void vs_oom_sort_remedies(struct vs_oom *oom);
 
 /* Parts of a sentence; they live as long as *oom*. vs_oom_site: a call chain, shortened for a

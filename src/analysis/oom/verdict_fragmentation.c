@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verdict: free and cached memory together would suffice, but no piece is large enough. */
+ * Verdict: free and cached memory together would be enough, but no piece is large enough. */
 #include "analysis/oom/verdict.h"
 #include "base/vs_size.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the lists of call sites say about growth: from a growth tracker, or, where none followed the
- * replay (a moment of the trace read from a checkpoint), from its marked steps. */
+ * replay (a point in time of the trace read from a checkpoint), from its marked steps. */
 #ifndef VS_GROWTH_FILL_H
 #define VS_GROWTH_FILL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The memory of a device that is live at one moment of a trace, summed up by phase, step, library,
+ * The memory of a device that is live at one time of a trace, summed up by phase, step, library,
  * size and age of its blocks, with the part of it that rounding adds, and the blocks that no
  * kernel or copy can have used. Strings belong to the report's arena. */
 #ifndef VS_HELD_H
@@ -63,7 +63,7 @@ struct vs_held_table {
 /* Cells of a segment's row in a map. */
 #define VS_PICTURE_CELLS 40
 
-/* A segment at the moment, or a device allocation that is none. */
+/* A segment at the time, or a device allocation that is none. */
 struct vs_picture_segment {
     uint64_t addr, size, used, stream, pool;
     uint64_t blocks, holes, largest_hole;
@@ -75,7 +75,7 @@ struct vs_picture_segment {
 struct vs_held {
     bool known;
     bool tensors; /* PyTorch's tensors, and device memory that does not hold them */
-    uint64_t event, time_ns; /* the moment, since the start */
+    uint64_t event, time_ns; /* the time, since the start */
     const char *place;
     uint64_t bytes, blocks;         /* live blocks that the filter lets pass */
     uint64_t all_bytes, all_blocks; /* all live blocks with an event */
@@ -86,7 +86,7 @@ struct vs_held {
     const struct vs_report_sites *rounding; /* bytes allocated beyond the requested ones */
     uint64_t rounding_bytes;
     bool activity_known; /* kernels or copies of the device were recorded */
-    uint64_t idle_since_ns; /* end of the last of them, if it is before the moment; else 0 */
+    uint64_t idle_since_ns; /* end of the last of them, if it is before the time; else 0 */
     uint64_t unused_bytes, unused_blocks; /* allocated after it: nothing can have used them */
     const struct vs_report_sites *unused; /* their call sites; NULL: there are none */
     bool picture_known; /* asked for */

@@ -25,7 +25,7 @@ struct vs_held_blocks {
 
 struct vs_held_request {
     const struct vs_held_filter *filter;
-    const struct vs_kinds_table *kinds; /* of the device at the moment; NULL: not known */
+    const struct vs_kinds_table *kinds; /* of the device at the time; NULL: not known */
     const struct vs_device_uses *uses; /* of the whole trace; NULL: not known */
     const struct vs_growth_steps *steps; /* that were found; NULL: not known */
     bool picture;

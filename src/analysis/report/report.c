@@ -66,7 +66,7 @@ struct pass {
     struct vs_event_end end; /* the trace's, if has_end: read in the part or after it */
     bool has_end;
     struct lines notes, options, dropped;
-    struct vs_growth_tracker *tracker; /* NULL for a moment, before which not all events are read */
+    struct vs_growth_tracker *tracker; /* NULL for a point in time, before which not all events are read */
     struct vs_growth_result growth;
     struct vs_failure_groups groups;
     struct vs_failure_firsts firsts;
@@ -383,7 +383,7 @@ static bool has_kinds(const struct vs_report *report)
     return any && !vs_recording_partial(&report->recording);
 }
 
-/* The lists at the peaks. For a moment, which is read from a checkpoint, the peaks before it are sought. */
+/* The lists at the peaks. For a point in time, which is read from a checkpoint, the peaks before it are sought. */
 static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
                               const struct vs_wrappers *wrappers, size_t sites_max)
 {
@@ -432,7 +432,7 @@ static bool nothing_passed(const struct vs_report *report)
     return !passed;
 }
 
-/* The events before a moment were only replayed: only its latest failures are known. */
+/* The events before a point in time were only replayed: only its latest failures are known. */
 static void count_kept_failures(struct vs_report *report)
 {
     for (size_t i = 0; i < report->failure_count; i++) {

@@ -182,10 +182,10 @@ struct vs_report_device {
     /* The second line where *level* is the framework's: the device's own sites, at peak_allocated and
      * at the end; otherwise empty. */
     struct vs_report_sites device_at_peak, device_at_end;
-    struct vs_report_sites cached;  /* of a moment: memory in segments without live blocks, by the call
+    struct vs_report_sites cached;  /* at a point in time: memory in segments without live blocks, by the call
                                      * sites that requested the segments; count: of segments */
     struct vs_held held;            /* live at the peak of allocated, at that of the chosen phase, or
-                                     * at the chosen moment */
+                                     * at the chosen time */
     const struct vs_report_churn *churn; /* most bytes first */
     size_t churn_count, churn_omitted;
     bool growth_steady;             /* the allocated bytes of *level* grow */
@@ -198,7 +198,7 @@ struct vs_report_device {
     struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT]; /* included in the other figures */
     struct vs_balance balance_peak; /* at the reading of highest use */
     struct vs_balance balance_last; /* at the last reading */
-    /* the highest use of the device, also between readings (between_readings.h): .bytes, with the moment */
+    /* the highest use of the device, also between readings (between_readings.h): .bytes, with the time */
     struct vs_report_peak use_known, use_possible;
     const struct vs_report_kernel *kernels; /* by time, longest first */
     size_t kernel_count;
@@ -298,7 +298,7 @@ struct vs_report_steps {
 /* What the caller asks for beyond the usual lists. */
 struct vs_report_wish {
     unsigned by;    /* bits 1 << enum vs_by: only these lists; 0: the usual report */
-    bool map;       /* the segments at the moment */
+    bool map;       /* the segments at the time */
     bool everything; /* all lists of live memory and the segments, beside the usual report */
     bool one_device;
     uint64_t device; /* with one_device: only this one */
@@ -363,10 +363,10 @@ struct vs_report {
     const struct vs_report_failure_group *groups; /* of all failures, by their first */
     size_t group_count;
     uint64_t ungrouped; /* failures of further groups */
-    struct vs_refusals refusals; /* all CUDA failures, by device, family and error; for a moment
+    struct vs_refusals refusals; /* all CUDA failures, by device, family and error; for a point in time
                                   * those of *failures* */
     /* Reads of values that no kernel computed, by enum vs_uncomputed, in their order; a site's api is the
-     * event's text. None of a moment. */
+     * event's text. None for a point in time. */
     struct vs_report_sites uncomputed[VS_UNCOMPUTED_COUNT];
     const struct vs_report_finding *findings; /* by their first */
     size_t finding_count;

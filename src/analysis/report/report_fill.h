@@ -26,7 +26,7 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
                                  const struct vs_held_request *request,
                                  const struct vs_kinds_table *kinds, uint64_t event) VS_MUST_CHECK;
 
-/* vs_report_held_event: the event at which the live memory of *device* is listed: the chosen moment,
+/* vs_report_held_event: the event at which the live memory of *device* is listed: the chosen time,
  * or its peak, that of the chosen phase if there is one; 0: none. */
 uint64_t vs_report_held_event(const struct vs_report *report,
                               const struct vs_report_device *device);

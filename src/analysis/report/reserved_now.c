@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Decoding alone is fast: the part before the moment is not replayed again. */
+ * See the header. Decoding alone is fast: the part before the time is not replayed again. */
 #include "analysis/report/reserved_now.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The segments of a device at one moment as rows of equally many cells, each with the share of it
+ * The segments of a device at one time as rows of equally many cells, each with the share of it
  * that live blocks use; see held.h. Both lists are in the order of addresses, so one walk finds the
  * blocks of each segment. A device allocation outside every segment is a row of its own. */
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. A window is open from the first event at or after its begin to the last one at or before
- * its end. The second reading goes from moment to moment: the begins and the peaks of all windows, in
+ * its end. The second reading goes from one time to the next: the begins and the peaks of all windows, in
  * the order of their events. What is live at a begin is kept until the peak of the same window. */
 #include "analysis/report/window_peaks.h"
 

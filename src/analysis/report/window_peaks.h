@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The peaks of many windows of time, such as the tests of a test run, and the call sites that made them
- * up, from two readings of the trace: the first finds the moments, the second lists what changed until
+ * up, from two readings of the trace: the first finds the times, the second lists what changed until
  * then. Threads do not matter, unlike for the phases of a report. */
 #ifndef VS_WINDOW_PEAKS_H
 #define VS_WINDOW_PEAKS_H
@@ -13,7 +13,7 @@ struct vs_window_peak {
     uint64_t device;
     enum vs_level level;
     uint64_t begin_bytes, peak_bytes, end_bytes;
-    uint64_t peak_event, peak_ns; /* the first moment of the peak; 0: the begin of the window */
+    uint64_t peak_event, peak_ns; /* when the peak was first reached; 0: the begin of the window */
     /* Call sites that hold more at the peak than at the begin, and those that hold less. The bytes of
      * each are the difference. */
     struct vs_report_sites more, less;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Device memory in use between two readings of free memory: the reading, and what the trace recorded
- * since. A reading shows one moment, so memory that was allocated and freed between two of them is in
+ * since. A reading shows one point in time, so memory that was allocated and freed between two of them is in
  * none.
  *
  * Known: the reading + memory of cudaMalloc, arrays, VMM, graphs, contexts and modules since + live

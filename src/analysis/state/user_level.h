@@ -4,7 +4,7 @@
  * framework's level: its tensors, and memory of the device that does not hold the framework's
  * blocks (NCCL, cuBLAS, an extension's cudaMalloc). Elsewhere it is the device's level. Both are
  * kept, because a framework is known only from its first event on; these functions choose. Their
- * answers are for the present moment of the replay. Not thread-safe. */
+ * answers are for the present time of the replay. Not thread-safe. */
 #ifndef VS_USER_LEVEL_H
 #define VS_USER_LEVEL_H
 

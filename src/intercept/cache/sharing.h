@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Cached memory that is also used by other processes (IPC) or by devices that transfer on their own
- * (GPUDirect RDMA). docs/sharing.md has the rules. */
+ * (GPUDirect RDMA). docs/allocator.md has the rules. */
 #ifndef VS_SHARING_H
 #define VS_SHARING_H
 

@@ -6,7 +6,7 @@
  *  - the range of a test ("test:…") only ends those before it, and its end those inside: the steps of
  *    each test are counted from 1.
  * An *era* is a span without such a change. A step that gives way is no step if it is the first of its
- * era, or if only its forward pass was seen: a mark says so (docs/trace-format.md, "Steps"). */
+ * era, or if only its forward pass was seen: a mark says so (docs/internals/trace-format.md, "Steps"). */
 #ifndef VS_AUTOMATIC_STEPS_H
 #define VS_AUTOMATIC_STEPS_H
 

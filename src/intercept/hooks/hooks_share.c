@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Export of cached memory: handles for other processes and for other devices. Each covers exactly
- * the block, or is refused; docs/sharing.md. */
+ * the block, or is refused; docs/allocator.md. */
 #include <stdatomic.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Memory of the device that holds a framework's blocks (PyTorch's segments). At the user's level the
- * blocks count, and this memory does not: so the rule is that of the analysis (docs/trace-format.md,
+ * blocks count, and this memory does not: so the rule is that of the analysis (docs/internals/trace-format.md,
  * "User's level"), decided when the memory is allocated.
  *
  * Memory holds blocks if libc10 allocated it, or if the framework reports a block at its address

@@ -18,7 +18,7 @@ struct vs_live_entry {
     uint32_t device : 6, family : 4, holds : 1;
     uint32_t context : 21; /* 0: the number does not fit */
 };
-_Static_assert(sizeof(struct vs_live_entry) == 32, "what docs/measurements.md says");
+_Static_assert(sizeof(struct vs_live_entry) == 32, "what docs/internals/measurements.md says");
 _Static_assert(VS_DEVICES_MAX <= 64 && VS_FAMILY_COUNT <= 16, "both fit their bits");
 
 /* vs_live_find: NULL when *addr* is not there. Valid until it is removed. */

@@ -34,7 +34,7 @@ static void add_live(const struct vs_budget_row *row, struct vs_check_line *out,
         add(out, count, NULL, (int64_t)left, all > listed ? all - listed : 1);
 }
 
-/* The memory at the row's moment that was not recorded individually, most first. Against a baseline, which
+/* The memory at the row's time that was not recorded individually, most first. Against a baseline, which
  * does not have it, at most the bytes that the culprits do not explain. All segments are recorded, so live
  * memory in them without a call site counts as cached. */
 static size_t siteless(const struct vs_budget_row *row, struct vs_check_line out[SITELESS_MAX])

@@ -230,7 +230,7 @@ char *vs_check_culprit(char *out, const struct vs_check_result *result,
 
 #define SITES_REPORTED 5 /* by `vramscope report` without --top */
 
-/* The first culprit's place in the list of its moment, which is ordered by bytes. */
+/* The first culprit's place in the list of its time, which is ordered by bytes. */
 static size_t rank_of(const struct vs_budget_row *row)
 {
     const struct vs_report_site *site = row->culprits[0].site;

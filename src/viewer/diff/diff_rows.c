@@ -250,7 +250,7 @@ void vs_diff_site_list(const struct vs_diff_result *result, const struct vs_styl
     free(rows);
 }
 
-/* The guilty line as an editor reads it, "net.py:12", and its callers. */
+/* The responsible line as an editor reads it, "net.py:12", and its callers. */
 static void guilty_text(char *out, size_t bytes, const struct vs_culprit *guilty, const char *chain)
 {
     char place[600] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * JSON lines, for programs: every event of the trace as an object on a line of its own, with the
- * fields of event_table.h (docs/trace-format.md), texts in place of their numbers, and times counted
+ * fields of event_table.h (docs/internals/trace-format.md), texts in place of their numbers, and times counted
  * from the program's start. A stack is written once, with names, before the first event that refers
  * to it. The first line has the schema's version: fields and kinds may be added without a new one.
  * Memory: the stacks. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The HTML page of a trace (`vramscope view`): a shell that the build bundles (page_shell.h), and
- * the trace's data as elements that the page decodes. The format is in docs/view-format.md. The
+ * the trace's data as elements that the page decodes. The format is in docs/internals/view-format.md. The
  * caller builds the report first, which gives the page its figures, and collects the overview of the
  * whole trace on the way (page_scan.h); then the trace is read once more for the blocks. */
 #ifndef VS_PAGE_H

@@ -2,7 +2,7 @@
  *
  * A profile for pprof: for each call stack, phase, kind of tensor, family, stream and device the
  * allocations (all, or those of the window) and the part of them that is in use when the device has
- * its peak (or at the moment asked for). Sample types have the names of Go's heap profiles. A first
+ * its peak (or at the time asked for). Sample types have the names of Go's heap profiles. A first
  * pass finds the peaks, a second one takes every allocation at its end. Memory: the live set, the
  * stacks, and one row per sample. Memory of the host is not in the profile. */
 #include "viewer/export/export.h"
@@ -54,7 +54,7 @@ struct pprof {
     struct vs_map by_key;
     struct pprof_rest {
         uint64_t bytes, blocks;
-    } rest[VS_DEVICES_MAX]; /* not recorded one by one, at the moment, by number of the moment */
+    } rest[VS_DEVICES_MAX]; /* not recorded one by one, at the time, by number of the time */
     uint64_t written;
 };
 
@@ -92,7 +92,7 @@ static void row_of(struct pprof *p, const struct pprof_key *key, struct pprof_ro
     **out = (struct pprof_row){.key = *key};
 }
 
-/* The number of the moment of *device*; the count of moments if it has none. */
+/* The number of the time of *device*; the count of times if it has none. */
 static size_t moment_of(const struct pprof *p, uint64_t device)
 {
     size_t i = 0;
@@ -135,7 +135,7 @@ static enum vs_err gather(struct vs_reader *reader, struct vs_allocation_log *lo
     enum vs_err err = vs_reader_rewind(reader);
     while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
         err = vs_allocation_log_event(log, &event);
-        /* After an event: keeps what is not recorded one by one at a moment. */
+        /* After an event: keeps what is not recorded one by one at one point in time. */
         for (size_t i = 0; i < p->moments.count; i++)
             if (p->moments.items[i].event == p->replay->events)
                 vs_stack_unrecorded(p->replay,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Live memory at one moment, and repeated allocations, as JSON. */
+ * Live memory at one time, and repeated allocations, as JSON. */
 #ifndef VS_HELD_JSON_H
 #define VS_HELD_JSON_H
 

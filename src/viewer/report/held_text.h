@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Live memory at one moment as text: by call site, phase, step, library, size and age, what
+ * Live memory at one time as text: by call site, phase, step, library, size and age, what
  * rounding adds to it, and the map of the segments. */
 #ifndef VS_HELD_TEXT_H
 #define VS_HELD_TEXT_H
@@ -8,7 +8,7 @@
 #include "analysis/report/report.h"
 #include "viewer/common/text_style.h"
 
-/* vs_held_text: the usual lists of *device*: at the peak, or at the moment of *report*. Prints
+/* vs_held_text: the usual lists of *device*: at the peak, or at the time of *report*. Prints
  * nothing if nothing was live. */
 void vs_held_text(const struct vs_report *report, const struct vs_report_device *device,
                   const struct vs_style *style);
@@ -17,7 +17,7 @@ void vs_held_text(const struct vs_report *report, const struct vs_report_device 
 void vs_held_text_wished(const struct vs_report *report, const struct vs_report_device *device,
                          const struct vs_style *style);
 
-/* vs_held_text_cached: prints the memory cached at the moment, by the lines that requested the segments. */
+/* vs_held_text_cached: prints the memory cached at the time, by the lines that requested the segments. */
 void vs_held_text_cached(const struct vs_report_device *device, const struct vs_style *style);
 
 /* vs_picture_text (map_text.c): the segments, a row each. */

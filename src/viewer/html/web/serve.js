@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A page from `vramscope view --serve` has the blocks of one part of a long trace. When another part
- * becomes visible, this asks the server for it (docs/view-format.md) and puts its data in the place of
+ * becomes visible, this asks the server for it (docs/internals/view-format.md) and puts its data in the place of
  * the data before. The curves, which are of the whole trace, stay. */
 import {openTrace} from './data.js';
 import {visibleTime} from './viewport.js';
