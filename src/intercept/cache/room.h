@@ -47,13 +47,19 @@ static inline void vs_room_served(CUresult r, const char *api)
         vs_room_answered(r, api);
 }
 
+/* The entry point of a handler, from __func__. */
+static inline const char *vs_room_entry(const char *function)
+{
+    return *function == 'c' ? function : function + sizeof "vs_on_" - 1;
+}
+
 /* Evaluates *call* into *r*, a second time if memory was released. */
 #define VS_WITH_ROOM(r, call)                    \
     do {                                         \
         (r) = (call);                            \
         if (vs_room_made(r)) {                   \
             (r) = (call);                        \
-            vs_room_served(r, vs_api(__func__)); \
+            vs_room_served(r, vs_api(vs_room_entry(__func__))); \
         }                                        \
     } while (0)
 #define VS_WITH_ROOM_ON(r, device, call)            \
@@ -61,7 +67,7 @@ static inline void vs_room_served(CUresult r, const char *api)
         (r) = (call);                               \
         if (vs_room_made_on((uint32_t)(device), r)) { \
             (r) = (call);                           \
-            vs_room_served(r, vs_api(__func__));    \
+            vs_room_served(r, vs_api(vs_room_entry(__func__))); \
         }                                           \
     } while (0)
 

@@ -20,16 +20,18 @@ struct making {
     const CUDA_ARRAY3D_DESCRIPTOR *desc;
     struct vs_context *context;
     uint64_t bytes;
+    uint64_t now; /* of these; memory that is mapped later counts where it is created */
     const char *api;
 };
 
 static struct making begin(const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels,
                            const char *driver_name)
 {
-    vs_thread.inside++;
+    uint64_t bytes = vs_array_bytes(desc, levels);
     return (struct making){.desc = desc,
                            .context = vs_context_current(),
-                           .bytes = vs_array_bytes(desc, levels),
+                           .bytes = bytes,
+                           .now = vs_array_mapped_later(desc) ? 0 : bytes,
                            .api = vs_api(driver_name)};
 }
 
@@ -44,51 +46,46 @@ static CUresult end(const struct making *making, CUresult r, const void *array)
         if (making->context)
             vs_device_sample(making->context, now_ns);
     }
-    vs_thread.inside--;
     return r;
 }
 
-/* The create functions differ in the real function and its description. */
-#define MAKE(full, levels, driver_name, call)                                                     \
-    struct making making = begin(full, levels, driver_name);                                      \
-    /* memory that is mapped later is counted where it is created */                              \
-    uint64_t now = vs_array_mapped_later(making.desc) ? 0 : making.bytes;                         \
-    CUresult r;                                                                                   \
-    VS_WITH_ROOM(r, VS_LIMITED(vs_limit_device(making.context), now, call));                      \
-    return end(&making, r, r ? NULL : *array);
-
-CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc)
+CUresult vs_on_cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc)
 {
-    if (!vs_hook_active() || !array || !desc)
+    if (!array || !desc)
         return VS_REAL(cuArrayCreate_v2, array, desc);
     CUDA_ARRAY3D_DESCRIPTOR full = {.Width = desc->Width,
                                     .Height = desc->Height,
                                     .Format = desc->Format,
                                     .NumChannels = desc->NumChannels};
-    MAKE(&full, 1, "cuArrayCreate", VS_REAL(cuArrayCreate_v2, array, desc))
+    struct making making = begin(&full, 1, "cuArrayCreate");
+    uint32_t device = vs_limit_device(making.context);
+    CUresult r;
+    VS_WITH_ROOM(r, VS_LIMITED(device, making.now, VS_REAL(cuArrayCreate_v2, array, desc)));
+    return end(&making, r, r ? NULL : *array);
 }
 
-CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc)
+CUresult vs_on_cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
-    if (!vs_hook_active() || !array || !desc)
+    if (!array || !desc)
         return VS_REAL(cuArray3DCreate_v2, array, desc);
-    MAKE(desc, 1, "cuArray3DCreate", VS_REAL(cuArray3DCreate_v2, array, desc))
+    struct making making = begin(desc, 1, "cuArray3DCreate");
+    uint32_t device = vs_limit_device(making.context);
+    CUresult r;
+    VS_WITH_ROOM(r, VS_LIMITED(device, making.now, VS_REAL(cuArray3DCreate_v2, array, desc)));
+    return end(&making, r, r ? NULL : *array);
 }
 
-CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc,
-                                unsigned levels)
+CUresult vs_on_cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                                      unsigned levels)
 {
-    if (!vs_hook_active() || !array || !desc)
+    if (!array || !desc)
         return VS_REAL(cuMipmappedArrayCreate, array, desc, levels);
-    MAKE(desc, levels, "cuMipmappedArrayCreate",
-         VS_REAL(cuMipmappedArrayCreate, array, desc, levels))
-}
-
-/* Called before and after the driver's call. */
-static bool destroying(const void *array, const char *api, struct vs_tracked *live)
-{
-    vs_thread.inside++;
-    return vs_track_leave(key_of(array), api, live);
+    struct making making = begin(desc, levels, "cuMipmappedArrayCreate");
+    uint32_t device = vs_limit_device(making.context);
+    CUresult r;
+    VS_WITH_ROOM(r, VS_LIMITED(device, making.now,
+                               VS_REAL(cuMipmappedArrayCreate, array, desc, levels)));
+    return end(&making, r, r ? NULL : *array);
 }
 
 static CUresult destroyed(CUresult r, const void *array, bool known, const struct vs_tracked *live,
@@ -101,26 +98,21 @@ static CUresult destroyed(CUresult r, const void *array, bool known, const struc
     if (r == CUDA_SUCCESS)
         vs_physical_detach(key_of(array), UINT64_MAX, api);
     vs_track_free_failed(array ? key_of(array) : 0, api, r);
-    vs_thread.inside--;
     return r;
 }
 
-CUresult cuArrayDestroy(CUarray array)
+CUresult vs_on_cuArrayDestroy(CUarray array)
 {
     struct vs_tracked live;
-    if (!vs_hook_active())
-        return VS_REAL(cuArrayDestroy, array);
     const char *api = vs_api("cuArrayDestroy");
-    bool known = destroying(array, api, &live);
+    bool known = vs_track_leave(key_of(array), api, &live);
     return destroyed(VS_REAL(cuArrayDestroy, array), array, known, &live, api);
 }
 
-CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
+CUresult vs_on_cuMipmappedArrayDestroy(CUmipmappedArray array)
 {
     struct vs_tracked live;
-    if (!vs_hook_active())
-        return VS_REAL(cuMipmappedArrayDestroy, array);
     const char *api = vs_api("cuMipmappedArrayDestroy");
-    bool known = destroying(array, api, &live);
+    bool known = vs_track_leave(key_of(array), api, &live);
     return destroyed(VS_REAL(cuMipmappedArrayDestroy, array), array, known, &live, api);
 }

@@ -27,78 +27,79 @@ static bool capturing(CUstream stream, bool per_thread)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-static void after_alloc(CUresult r, const CUdeviceptr *ptr, size_t bytes, CUstream stream,
-                        bool per_thread, struct vs_context *context, const char *api)
+/* An allocation by one of the four functions. */
+struct ordered_request {
+    size_t bytes;
+    CUmemoryPool pool;
+    CUstream stream;
+    bool from_pool, per_thread;
+};
+
+static CUresult driver_alloc(const struct ordered_request *q, CUdeviceptr *ptr)
 {
-    uint64_t id = context ? vs_stream_id(context, stream, per_thread) : 0;
-    if (r != CUDA_SUCCESS) {
-        vs_track_failed(context, bytes, VS_FAMILY_ASYNC, id, api, r);
-        return;
+    if (q->from_pool && q->per_thread)
+        return VS_REAL(cuMemAllocFromPoolAsync_ptsz, ptr, q->bytes, q->pool, q->stream);
+    if (q->from_pool)
+        return VS_REAL(cuMemAllocFromPoolAsync, ptr, q->bytes, q->pool, q->stream);
+    return q->per_thread ? VS_REAL(cuMemAllocAsync_ptsz, ptr, q->bytes, q->stream)
+                         : VS_REAL(cuMemAllocAsync, ptr, q->bytes, q->stream);
+}
+
+/* In a capture it becomes a node. */
+static CUresult alloc_node(const struct ordered_request *q, CUdeviceptr *ptr, const char *api)
+{
+    CUresult r = driver_alloc(q, ptr);
+    if (r == CUDA_SUCCESS)
+        vs_graph_memory_seen();
+    else
+        vs_track_failed(vs_context_current(), q->bytes, VS_FAMILY_GRAPH, 0, api, r);
+    return r;
+}
+
+static CUresult alloc_ordered(const struct ordered_request *q, CUdeviceptr *ptr)
+{
+    const char *api = vs_api(q->from_pool ? "cuMemAllocFromPoolAsync" : "cuMemAllocAsync");
+    if (capturing(q->stream, q->per_thread))
+        return alloc_node(q, ptr, api);
+    struct vs_context *context = vs_context_current();
+    uint32_t device = vs_limit_device(context);
+    CUresult r = VS_LIMITED(device, q->bytes, driver_alloc(q, ptr));
+    if (context && vs_room_made_on(device, r)) {
+        r = VS_LIMITED(device, q->bytes, driver_alloc(q, ptr));
+        vs_room_served(r, api);
     }
-    struct vs_tracked live = {.addr = *ptr,
-                           .requested = bytes,
-                           .size = bytes,
-                           .device = context ? context->device : 0,
-                           .context = context ? context->id : 0,
-                           .family = VS_FAMILY_ASYNC};
+    uint64_t id = context ? vs_stream_id(context, q->stream, q->per_thread) : 0;
+    if (r != CUDA_SUCCESS) {
+        vs_track_failed(context, q->bytes, VS_FAMILY_ASYNC, id, api, r);
+        return r;
+    }
+    struct vs_tracked live = vs_live_in(context, *ptr, q->bytes, q->bytes, VS_FAMILY_ASYNC);
     uint64_t now_ns = vs_track_alloc(&live, id, api);
     if (context)
         vs_device_sample(context, now_ns);
-}
-
-/* Work of a capture: an allocation is a node from now on. */
-static CUresult node_allocated(CUresult r, size_t bytes, const char *api)
-{
-    if (r == CUDA_SUCCESS) {
-        vs_graph_memory_seen();
-        return r;
-    }
-    vs_thread.inside++;
-    vs_track_failed(vs_context_current(), bytes, VS_FAMILY_GRAPH, 0, vs_api(api), r);
-    vs_thread.inside--;
     return r;
 }
 
-/* The four allocating functions differ in the real function and its arguments. */
-#define ALLOC_BODY(per_thread, driver_name, call)                                         \
-    if (!vs_hook_active())                                                                \
-        return call;                                                                      \
-    if (capturing(stream, per_thread))                                                    \
-        return node_allocated(call, bytes, driver_name);                                  \
-    vs_thread.inside++;                                                                   \
-    const char *api = vs_api(driver_name);                                                \
-    struct vs_context *context = vs_context_current();                                    \
-    uint32_t device = vs_limit_device(context);                                           \
-    CUresult r = VS_LIMITED(device, bytes, call);                                         \
-    if (context && vs_room_made_on(device, r)) {                                          \
-        r = VS_LIMITED(device, bytes, call);                                              \
-        vs_room_served(r, api);                                                           \
-    }                                                                                     \
-    after_alloc(r, ptr, bytes, stream, per_thread, context, api);                         \
-    vs_thread.inside--;                                                                   \
-    return r;
-
-CUresult cuMemAllocAsync(CUdeviceptr *ptr, size_t bytes, CUstream stream)
+CUresult vs_on_cuMemAllocAsync(CUdeviceptr *ptr, size_t bytes, CUstream stream)
 {
-    ALLOC_BODY(false, "cuMemAllocAsync", VS_REAL(cuMemAllocAsync, ptr, bytes, stream))
+    return alloc_ordered(&(struct ordered_request){bytes, NULL, stream, false, false}, ptr);
 }
 
-CUresult cuMemAllocAsync_ptsz(CUdeviceptr *ptr, size_t bytes, CUstream stream)
+CUresult vs_on_cuMemAllocAsync_ptsz(CUdeviceptr *ptr, size_t bytes, CUstream stream)
 {
-    ALLOC_BODY(true, "cuMemAllocAsync", VS_REAL(cuMemAllocAsync_ptsz, ptr, bytes, stream))
+    return alloc_ordered(&(struct ordered_request){bytes, NULL, stream, false, true}, ptr);
 }
 
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *ptr, size_t bytes, CUmemoryPool pool, CUstream stream)
+CUresult vs_on_cuMemAllocFromPoolAsync(CUdeviceptr *ptr, size_t bytes, CUmemoryPool pool,
+                                       CUstream stream)
 {
-    ALLOC_BODY(false, "cuMemAllocFromPoolAsync",
-               VS_REAL(cuMemAllocFromPoolAsync, ptr, bytes, pool, stream))
+    return alloc_ordered(&(struct ordered_request){bytes, pool, stream, true, false}, ptr);
 }
 
-CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *ptr, size_t bytes, CUmemoryPool pool,
-                                      CUstream stream)
+CUresult vs_on_cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *ptr, size_t bytes, CUmemoryPool pool,
+                                            CUstream stream)
 {
-    ALLOC_BODY(true, "cuMemAllocFromPoolAsync",
-               VS_REAL(cuMemAllocFromPoolAsync_ptsz, ptr, bytes, pool, stream))
+    return alloc_ordered(&(struct ordered_request){bytes, pool, stream, true, true}, ptr);
 }
 
 static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)

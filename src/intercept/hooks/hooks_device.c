@@ -16,12 +16,7 @@
 static void record(struct vs_context *context, CUdeviceptr ptr, uint64_t requested, uint64_t size,
                    enum vs_family family, const char *api)
 {
-    struct vs_tracked live = {.addr = ptr,
-                           .requested = requested,
-                           .size = size,
-                           .device = context ? context->device : 0,
-                           .context = context ? context->id : 0,
-                           .family = family};
+    struct vs_tracked live = vs_live_in(context, ptr, requested, size, family);
     uint64_t now_ns = vs_track_alloc(&live, 0, api);
     if (context)
         vs_device_sample(context, now_ns);
@@ -57,11 +52,8 @@ static void make_room_ahead(const struct vs_context *context, uint64_t bytes)
     vs_room_make(context->device);
 }
 
-CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
+CUresult vs_on_cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 {
-    if (!vs_hook_active())
-        return VS_REAL(cuMemAlloc_v2, ptr, bytes);
-    vs_thread.inside++;
     const char *api = vs_api("cuMemAlloc");
     struct vs_context *context = vs_context_current();
     CUresult r;
@@ -75,7 +67,6 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
     vs_room_served(r, api);
     if (r != CUDA_SUCCESS)
         vs_track_failed(context, bytes, VS_FAMILY_DEVICE, 0, api, r);
-    vs_thread.inside--;
     return r;
 }
 
@@ -93,12 +84,9 @@ static CUresult allocate_pitch(const struct vs_context *context, CUdeviceptr *pt
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height,
-                            unsigned element)
+CUresult vs_on_cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height,
+                                  unsigned element)
 {
-    if (!vs_hook_active())
-        return VS_REAL(cuMemAllocPitch_v2, ptr, pitch, width, height, element);
-    vs_thread.inside++;
     const char *api = vs_api("cuMemAllocPitch");
     struct vs_context *context = vs_context_current();
     CUresult r = allocate_pitch(context, ptr, pitch, width, height, element);
@@ -112,15 +100,11 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_
         record(context, *ptr, bytes, *pitch * height, VS_FAMILY_DEVICE, api);
     else
         vs_track_failed(context, bytes, VS_FAMILY_DEVICE, 0, api, r);
-    vs_thread.inside--;
     return r;
 }
 
-CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
+CUresult vs_on_cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
 {
-    if (!vs_hook_active())
-        return VS_REAL(cuMemAllocManaged, ptr, bytes, flags);
-    vs_thread.inside++;
     const char *api = vs_api("cuMemAllocManaged");
     struct vs_context *context = vs_context_current();
     make_room_ahead(context, bytes);
@@ -132,7 +116,6 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
         record(context, *ptr, bytes, bytes, VS_FAMILY_MANAGED, api);
     else
         vs_track_failed(context, bytes, VS_FAMILY_MANAGED, 0, api, r);
-    vs_thread.inside--;
     return r;
 }
 

@@ -17,21 +17,19 @@ static struct vs_map addresses; /* guarded by lock: resource -> address, while m
 static CUresult mapped_at(CUresult r, CUgraphicsResource resource, CUdeviceptr ptr, uint64_t bytes)
 {
     uint64_t key = (uint64_t)(uintptr_t)resource;
-    if (r != CUDA_SUCCESS || !key || !ptr || !vs_hook_active())
+    if (r != CUDA_SUCCESS || !key || !ptr)
         return r;
-    vs_thread.inside++;
     struct vs_tracked live = vs_live_in(vs_context_current(), ptr, bytes, bytes, VS_FAMILY_IPC);
     vs_lock_acquire(&lock);
     /* a second query while it is mapped returns the same address */
     if (!vs_map_get(&addresses, key) && vs_map_put(&addresses, key, ptr) == VS_OK)
         vs_opened(&live, vs_api("cuGraphicsResourceGetMappedPointer"));
     vs_lock_release(&lock);
-    vs_thread.inside--;
     return r;
 }
 
-CUresult cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *ptr, size_t *bytes,
-                                               CUgraphicsResource resource)
+CUresult vs_on_cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *ptr, size_t *bytes,
+                                                     CUgraphicsResource resource)
 {
     CUresult r = VS_REAL(cuGraphicsResourceGetMappedPointer_v2, ptr, bytes, resource);
     return mapped_at(r, resource, ptr && !r ? *ptr : 0, bytes && !r ? *bytes : 0);
@@ -40,9 +38,8 @@ CUresult cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *ptr, size_t *bytes,
 /* These addresses are no longer used, even if the driver refuses the call. */
 static void unmapping(unsigned count, const CUgraphicsResource *resources, const char *api)
 {
-    if (!resources || !vs_hook_active())
+    if (!resources)
         return;
-    vs_thread.inside++;
     vs_lock_acquire(&lock);
     for (unsigned i = 0; i < count; i++) {
         uint64_t address;
@@ -51,23 +48,23 @@ static void unmapping(unsigned count, const CUgraphicsResource *resources, const
             vs_track_free(address, 0, vs_api(api), NULL);
     }
     vs_lock_release(&lock);
-    vs_thread.inside--;
 }
 
-CUresult cuGraphicsUnmapResources(unsigned count, CUgraphicsResource *resources, CUstream stream)
+CUresult vs_on_cuGraphicsUnmapResources(unsigned count, CUgraphicsResource *resources,
+                                        CUstream stream)
 {
     unmapping(count, resources, "cuGraphicsUnmapResources");
     return VS_REAL(cuGraphicsUnmapResources, count, resources, stream);
 }
 
-CUresult cuGraphicsUnmapResources_ptsz(unsigned count, CUgraphicsResource *resources,
-                                       CUstream stream)
+CUresult vs_on_cuGraphicsUnmapResources_ptsz(unsigned count, CUgraphicsResource *resources,
+                                             CUstream stream)
 {
     unmapping(count, resources, "cuGraphicsUnmapResources");
     return VS_REAL(cuGraphicsUnmapResources_ptsz, count, resources, stream);
 }
 
-CUresult cuGraphicsUnregisterResource(CUgraphicsResource resource)
+CUresult vs_on_cuGraphicsUnregisterResource(CUgraphicsResource resource)
 {
     unmapping(1, &resource, "cuGraphicsUnregisterResource");
     return VS_REAL(cuGraphicsUnregisterResource, resource);

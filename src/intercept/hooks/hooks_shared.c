@@ -26,29 +26,38 @@ static uint64_t bytes_from(CUdeviceptr ptr)
 
 static CUresult mapped(CUresult r, const CUdeviceptr *ptr, uint64_t bytes, const char *driver_name)
 {
-    if (r != CUDA_SUCCESS || !ptr || !vs_hook_active())
+    if (r != CUDA_SUCCESS || !ptr)
         return r;
-    vs_thread.inside++;
     if (!bytes)
         bytes = bytes_from(*ptr);
     struct vs_tracked live = vs_live_in(vs_context_current(), *ptr, bytes, bytes, VS_FAMILY_IPC);
     vs_opened(&live, vs_api(driver_name));
-    vs_thread.inside--;
+    return r;
+}
+
+static CUresult ipc_open(bool v2, CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags)
+{
+    CUresult r = vs_ipc_open(v2, ptr, handle, flags);
+    if (vs_room_made(r)) {
+        r = vs_ipc_open(v2, ptr, handle, flags);
+        vs_room_served(r, vs_api(v2 ? "cuIpcOpenMemHandle_v2" : "cuIpcOpenMemHandle"));
+    }
+    if (r == CUDA_SUCCESS && vs_hook_active()) {
+        vs_thread.inside++;
+        mapped(r, ptr, 0, "cuIpcOpenMemHandle");
+        vs_thread.inside--;
+    }
     return r;
 }
 
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags)
 {
-    CUresult r;
-    VS_WITH_ROOM(r, vs_ipc_open(true, ptr, handle, flags));
-    return mapped(r, ptr, 0, "cuIpcOpenMemHandle");
+    return ipc_open(true, ptr, handle, flags);
 }
 
 CUresult cuIpcOpenMemHandle(CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags)
 {
-    CUresult r;
-    VS_WITH_ROOM(r, vs_ipc_open(false, ptr, handle, flags));
-    return mapped(r, ptr, 0, "cuIpcOpenMemHandle");
+    return ipc_open(false, ptr, handle, flags);
 }
 
 CUresult cuIpcCloseMemHandle(CUdeviceptr ptr)
@@ -69,7 +78,8 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr ptr)
 }
 
 /* Freed by cuMemFreeAsync or cuMemFree, like memory of a pool. */
-CUresult cuMemPoolImportPointer(CUdeviceptr *ptr, CUmemoryPool pool, CUmemPoolPtrExportData *data)
+CUresult vs_on_cuMemPoolImportPointer(CUdeviceptr *ptr, CUmemoryPool pool,
+                                      CUmemPoolPtrExportData *data)
 {
     CUresult r;
     VS_WITH_ROOM(r, VS_REAL(cuMemPoolImportPointer, ptr, pool, data));
@@ -85,8 +95,8 @@ CUresult cuImportExternalMemory(CUexternalMemory *memory,
 }
 
 /* Freed by cuMemFree; it may outlive the object. */
-CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *ptr, CUexternalMemory memory,
-                                         const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc)
+CUresult vs_on_cuExternalMemoryGetMappedBuffer(CUdeviceptr *ptr, CUexternalMemory memory,
+                                               const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc)
 {
     CUresult r;
     VS_WITH_ROOM(r, VS_REAL(cuExternalMemoryGetMappedBuffer, ptr, memory, desc));
@@ -94,7 +104,7 @@ CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *ptr, CUexternalMemory memo
 }
 
 /* Freed by cuMipmappedArrayDestroy. */
-CUresult cuExternalMemoryGetMappedMipmappedArray(
+CUresult vs_on_cuExternalMemoryGetMappedMipmappedArray(
     CUmipmappedArray *array, CUexternalMemory memory,
     const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc)
 {

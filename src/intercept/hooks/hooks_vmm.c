@@ -27,12 +27,11 @@ static struct vs_tracked described(const CUmemAllocationProp *prop, size_t bytes
     return live;
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
-                     const CUmemAllocationProp *prop, unsigned long long flags)
+CUresult vs_on_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
+                           const CUmemAllocationProp *prop, unsigned long long flags)
 {
-    if (!vs_hook_active() || !handle || !prop)
+    if (!handle || !prop)
         return VS_REAL(cuMemCreate, handle, bytes, prop, flags);
-    vs_thread.inside++;
     const char *api = vs_api("cuMemCreate");
     struct vs_context *context = vs_context_current();
     bool on_device = prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
@@ -48,20 +47,15 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
     } else {
         vs_track_failed(context, bytes, on_device ? VS_FAMILY_VMM : VS_FAMILY_PINNED, 0, api, r);
     }
-    vs_thread.inside--;
     return r;
 }
 
-CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
+CUresult vs_on_cuMemRelease(CUmemGenericAllocationHandle handle)
 {
-    if (!vs_hook_active())
-        return VS_REAL(cuMemRelease, handle);
-    vs_thread.inside++;
     struct vs_reference *reference = vs_physical_releasing(handle, "cuMemRelease");
     CUresult r = VS_REAL(cuMemRelease, handle);
     vs_physical_released(reference, r == CUDA_SUCCESS, "cuMemRelease");
     vs_track_free_failed(handle, "cuMemRelease", r);
-    vs_thread.inside--;
     return r;
 }
 
@@ -116,40 +110,35 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t bytes, const CUmemAccessDesc *de
 
 /* ---- the same memory, exported and imported ---- */
 
-CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle,
-                                      CUmemAllocationHandleType type, unsigned long long flags)
+CUresult vs_on_cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle,
+                                            CUmemAllocationHandleType type,
+                                            unsigned long long flags)
 {
     CUresult r = VS_REAL(cuMemExportToShareableHandle, shareable, handle, type, flags);
-    if (r == CUDA_SUCCESS && shareable && vs_hook_active()) {
-        vs_thread.inside++;
+    if (r == CUDA_SUCCESS && shareable) {
         int fd = type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ? *(const int *)shareable : -1;
         uint64_t identity = vs_shareable_identity(shareable, fd, (unsigned)type);
         if (identity)
             vs_physical_exported(handle, identity);
-        vs_thread.inside--;
     }
     return r;
 }
 
-CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable,
-                                        CUmemAllocationHandleType type)
+CUresult vs_on_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable,
+                                              CUmemAllocationHandleType type)
 {
-    uint64_t identity = 0;
-    bool active = vs_hook_active();
-    if (active) /* before the call: the driver may close the descriptor */
-        identity = vs_shareable_identity(shareable, (int)(intptr_t)shareable, (unsigned)type);
+    /* before the call: the driver may close the descriptor */
+    uint64_t identity = vs_shareable_identity(shareable, (int)(intptr_t)shareable, (unsigned)type);
     CUresult r;
     VS_WITH_ROOM(r, VS_REAL(cuMemImportFromShareableHandle, handle, shareable, type));
-    if (r != CUDA_SUCCESS || !handle || !active)
+    if (r != CUDA_SUCCESS || !handle)
         return r;
-    vs_thread.inside++;
     if (!identity || !vs_physical_imported(*handle, identity)) {
         const char *api = "cuMemImportFromShareableHandle";
         struct vs_tracked live = vs_live_in(vs_context_current(), 0, 0, 0, VS_FAMILY_IPC);
         live.context = 0;
         vs_physical_made(*handle, VS_PHYSICAL_IMPORTED, &live, api);
     }
-    vs_thread.inside--;
     return r;
 }
 
@@ -174,9 +163,8 @@ static uint64_t place_of(const CUarrayMapInfo *info)
 
 static CUresult tiles_mapped(CUresult r, const CUarrayMapInfo *list, unsigned count)
 {
-    if (r != CUDA_SUCCESS || !list || !vs_hook_active())
+    if (r != CUDA_SUCCESS || !list)
         return r;
-    vs_thread.inside++;
     for (unsigned i = 0; i < count; i++) {
         uint64_t owner = VS_ADDR_ARRAY | (uint64_t)(uintptr_t)list[i].resource.array;
         if (list[i].memOperationType == CU_MEM_OPERATION_TYPE_MAP)
@@ -185,31 +173,28 @@ static CUresult tiles_mapped(CUresult r, const CUarrayMapInfo *list, unsigned co
         else
             vs_physical_detach(owner, place_of(&list[i]), "cuMemMapArrayAsync");
     }
-    vs_thread.inside--;
     return r;
 }
 
-CUresult cuMemMapArrayAsync(CUarrayMapInfo *list, unsigned count, CUstream stream)
+CUresult vs_on_cuMemMapArrayAsync(CUarrayMapInfo *list, unsigned count, CUstream stream)
 {
     return tiles_mapped(VS_REAL(cuMemMapArrayAsync, list, count, stream), list, count);
 }
 
-CUresult cuMemMapArrayAsync_ptsz(CUarrayMapInfo *list, unsigned count, CUstream stream)
+CUresult vs_on_cuMemMapArrayAsync_ptsz(CUarrayMapInfo *list, unsigned count, CUstream stream)
 {
     return tiles_mapped(VS_REAL(cuMemMapArrayAsync_ptsz, list, count, stream), list, count);
 }
 
 /* ---- multicast objects: without memory of their own; they keep bound memory alive ---- */
 
-CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop)
+CUresult vs_on_cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop)
 {
     CUresult r;
     VS_WITH_ROOM(r, VS_REAL(cuMulticastCreate, handle, prop));
-    if (r == CUDA_SUCCESS && handle && prop && vs_hook_active()) {
-        vs_thread.inside++;
+    if (r == CUDA_SUCCESS && handle && prop) {
         struct vs_tracked live = vs_live_in(vs_context_current(), 0, prop->size, 0, VS_FAMILY_IPC);
         vs_physical_made(*handle, VS_PHYSICAL_MULTICAST, &live, "cuMulticastCreate");
-        vs_thread.inside--;
     }
     return r;
 }
@@ -219,29 +204,27 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmultica
 static CUresult bound(CUresult r, CUmemGenericAllocationHandle multicast, int device, size_t offset,
                       CUmemGenericAllocationHandle handle, CUdeviceptr ptr, const char *api)
 {
-    if (r != CUDA_SUCCESS || !vs_hook_active())
+    if (r != CUDA_SUCCESS)
         return r;
-    vs_thread.inside++;
     uint64_t owner = vs_physical_key(multicast);
     uint64_t of = device < 0 ? vs_physical_device(handle, ptr) : (uint64_t)device;
     /* every device binds its own memory at the same offset, which is a multiple of pages */
     if (owner)
         vs_physical_attach(owner, offset | of, handle, ptr, api);
-    vs_thread.inside--;
     return r;
 }
 
-CUresult cuMulticastBindMem(CUmemGenericAllocationHandle multicast, size_t offset,
-                            CUmemGenericAllocationHandle handle, size_t from, size_t bytes,
-                            unsigned long long flags)
+CUresult vs_on_cuMulticastBindMem(CUmemGenericAllocationHandle multicast, size_t offset,
+                                  CUmemGenericAllocationHandle handle, size_t from, size_t bytes,
+                                  unsigned long long flags)
 {
     CUresult r;
     VS_WITH_ROOM(r, VS_REAL(cuMulticastBindMem, multicast, offset, handle, from, bytes, flags));
     return bound(r, multicast, OWN_DEVICE, offset, handle, 0, "cuMulticastBindMem");
 }
 
-CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle multicast, size_t offset, CUdeviceptr ptr,
-                             size_t bytes, unsigned long long flags)
+CUresult vs_on_cuMulticastBindAddr(CUmemGenericAllocationHandle multicast, size_t offset, CUdeviceptr ptr,
+                                   size_t bytes, unsigned long long flags)
 {
     CUresult r;
     VS_WITH_ROOM(r, VS_REAL(cuMulticastBindAddr, multicast, offset, ptr, bytes, flags));
@@ -249,9 +232,9 @@ CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle multicast, size_t offs
 }
 
 /* Since CUDA 13.1: for a device that may differ from the memory's. */
-CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle multicast, CUdevice device,
+CUresult vs_on_cuMulticastBindMem_v2(CUmemGenericAllocationHandle multicast, CUdevice device,
                                size_t offset, CUmemGenericAllocationHandle handle, size_t from,
-                               size_t bytes, unsigned long long flags)
+                                     size_t bytes, unsigned long long flags)
 {
     CUresult r;
     VS_WITH_ROOM(r, VS_REAL(cuMulticastBindMem_v2, multicast, device, offset, handle, from, bytes,
@@ -259,25 +242,23 @@ CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle multicast, CUdevice 
     return bound(r, multicast, device, offset, handle, 0, "cuMulticastBindMem");
 }
 
-CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle multicast, CUdevice device,
-                                size_t offset, CUdeviceptr ptr, size_t bytes,
-                                unsigned long long flags)
+CUresult vs_on_cuMulticastBindAddr_v2(CUmemGenericAllocationHandle multicast, CUdevice device,
+                                      size_t offset, CUdeviceptr ptr, size_t bytes,
+                                      unsigned long long flags)
 {
     CUresult r;
     VS_WITH_ROOM(r, VS_REAL(cuMulticastBindAddr_v2, multicast, device, offset, ptr, bytes, flags));
     return bound(r, multicast, device, offset, 0, ptr, "cuMulticastBindAddr");
 }
 
-CUresult cuMulticastUnbind(CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
-                           size_t bytes)
+CUresult vs_on_cuMulticastUnbind(CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
+                                 size_t bytes)
 {
     CUresult r = VS_REAL(cuMulticastUnbind, multicast, device, offset, bytes);
-    if (r == CUDA_SUCCESS && vs_hook_active()) {
-        vs_thread.inside++;
+    if (r == CUDA_SUCCESS) {
         uint64_t owner = vs_physical_key(multicast);
         if (owner)
             vs_physical_detach(owner, offset | (uint64_t)device, "cuMulticastUnbind");
-        vs_thread.inside--;
     }
     return r;
 }

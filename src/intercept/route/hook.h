@@ -107,6 +107,9 @@ enum vs_runtime_version {
 #define VS_DRIVER_HOOK(name, params, args) \
     typedef CUresult(*vs_fn_##name) params; \
     VS_EXPORT CUresult name params;
+#define VS_RECORDED_HOOK(name, params, args) \
+    VS_DRIVER_HOOK(name, params, args) \
+    CUresult vs_on_##name params;
 #define VS_RUNTIME_HOOK(name, params, args) typedef cudaError_t(*vs_fn_##name) params;
 #include "intercept/route/hook_table.h"
 #undef VS_DRIVER_HOOK
@@ -139,11 +142,12 @@ static inline void *vs_driver_once(_Atomic(void *) *slot, const char *name)
 
 /* Calls the real function; if the library lacks the entry point, returns the error for a missing
  * one. A thread that is being cancelled returns from it first. */
-#define VS_REAL(name, ...)                                                  \
+#define VS_REAL(name, ...) VS_REAL_OF(name, (__VA_ARGS__))
+#define VS_REAL_OF(name, args)                                              \
     __extension__({                                                         \
         vs_fn_##name vs_fn_ = (vs_fn_##name)vs_hook_real(VS_HOOK_##name);   \
         int vs_cancel_ = vs_cancel_hold();                                  \
-        CUresult vs_result_ = vs_fn_ ? vs_fn_(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND; \
+        CUresult vs_result_ = vs_fn_ ? vs_fn_ args : CUDA_ERROR_NOT_FOUND;  \
         vs_cancel_restore(vs_cancel_);                                      \
         vs_result_;                                                         \
     })

@@ -6,9 +6,15 @@
  * mapped back from the returned pointer to the hook of that exact symbol.
  *
  *   VS_DRIVER_HOOK(name, parameters, arguments)   returns CUresult
+ *   VS_RECORDED_HOOK(name, parameters, arguments) the same; its handler, vs_on_NAME, gets only
+ *                                                 calls to be recorded, with vs_thread.inside > 0
  *   VS_RUNTIME_HOOK(name, parameters, arguments)  returns cudaError_t
  *
- * No include guard: included with both macros defined by each user. */
+ * No include guard: included with the macros defined by each user; VS_RECORDED_HOOK is
+ * VS_DRIVER_HOOK unless defined. */
+#ifndef VS_RECORDED_HOOK
+#define VS_RECORDED_HOOK VS_DRIVER_HOOK
+#endif
 
 /* --- how programs reach the driver: route.c --- */
 VS_DRIVER_HOOK(cuGetProcAddress, (const char *symbol, void **pfn, int version, cuuint64_t flags),
@@ -19,52 +25,54 @@ VS_DRIVER_HOOK(cuGetProcAddress_v2,
                (symbol, pfn, version, flags, status))
 
 /* --- device memory: hooks_device.c --- */
-VS_DRIVER_HOOK(cuMemAlloc_v2, (CUdeviceptr *ptr, size_t bytes), (ptr, bytes))
-VS_DRIVER_HOOK(cuMemAllocPitch_v2,
-               (CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height, unsigned element),
-               (ptr, pitch, width, height, element))
+VS_RECORDED_HOOK(cuMemAlloc_v2, (CUdeviceptr *ptr, size_t bytes), (ptr, bytes))
+VS_RECORDED_HOOK(cuMemAllocPitch_v2,
+                 (CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height, unsigned element),
+                 (ptr, pitch, width, height, element))
 VS_DRIVER_HOOK(cuMemFree_v2, (CUdeviceptr ptr), (ptr))
-VS_DRIVER_HOOK(cuMemAllocManaged, (CUdeviceptr *ptr, size_t bytes, unsigned flags),
-               (ptr, bytes, flags))
+VS_RECORDED_HOOK(cuMemAllocManaged, (CUdeviceptr *ptr, size_t bytes, unsigned flags),
+                 (ptr, bytes, flags))
 
 /* --- stream-ordered memory: hooks_async.c --- */
-VS_DRIVER_HOOK(cuMemAllocAsync, (CUdeviceptr *ptr, size_t bytes, CUstream stream),
-               (ptr, bytes, stream))
-VS_DRIVER_HOOK(cuMemAllocAsync_ptsz, (CUdeviceptr *ptr, size_t bytes, CUstream stream),
-               (ptr, bytes, stream))
-VS_DRIVER_HOOK(cuMemAllocFromPoolAsync,
-               (CUdeviceptr *ptr, size_t bytes, CUmemoryPool pool, CUstream stream),
-               (ptr, bytes, pool, stream))
-VS_DRIVER_HOOK(cuMemAllocFromPoolAsync_ptsz,
-               (CUdeviceptr *ptr, size_t bytes, CUmemoryPool pool, CUstream stream),
-               (ptr, bytes, pool, stream))
+VS_RECORDED_HOOK(cuMemAllocAsync, (CUdeviceptr *ptr, size_t bytes, CUstream stream),
+                 (ptr, bytes, stream))
+VS_RECORDED_HOOK(cuMemAllocAsync_ptsz, (CUdeviceptr *ptr, size_t bytes, CUstream stream),
+                 (ptr, bytes, stream))
+VS_RECORDED_HOOK(cuMemAllocFromPoolAsync,
+                 (CUdeviceptr *ptr, size_t bytes, CUmemoryPool pool, CUstream stream),
+                 (ptr, bytes, pool, stream))
+VS_RECORDED_HOOK(cuMemAllocFromPoolAsync_ptsz,
+                 (CUdeviceptr *ptr, size_t bytes, CUmemoryPool pool, CUstream stream),
+                 (ptr, bytes, pool, stream))
 VS_DRIVER_HOOK(cuMemFreeAsync, (CUdeviceptr ptr, CUstream stream), (ptr, stream))
 VS_DRIVER_HOOK(cuMemFreeAsync_ptsz, (CUdeviceptr ptr, CUstream stream), (ptr, stream))
 
 /* --- page-locked host memory: hooks_host.c --- */
-VS_DRIVER_HOOK(cuMemAllocHost_v2, (void **ptr, size_t bytes), (ptr, bytes))
-VS_DRIVER_HOOK(cuMemHostAlloc, (void **ptr, size_t bytes, unsigned flags), (ptr, bytes, flags))
-VS_DRIVER_HOOK(cuMemFreeHost, (void *ptr), (ptr))
-VS_DRIVER_HOOK(cuMemHostRegister, (void *ptr, size_t bytes, unsigned flags), (ptr, bytes, flags))
-VS_DRIVER_HOOK(cuMemHostRegister_v2, (void *ptr, size_t bytes, unsigned flags), (ptr, bytes, flags))
-VS_DRIVER_HOOK(cuMemHostUnregister, (void *ptr), (ptr))
+VS_RECORDED_HOOK(cuMemAllocHost_v2, (void **ptr, size_t bytes), (ptr, bytes))
+VS_RECORDED_HOOK(cuMemHostAlloc, (void **ptr, size_t bytes, unsigned flags), (ptr, bytes, flags))
+VS_RECORDED_HOOK(cuMemFreeHost, (void *ptr), (ptr))
+VS_RECORDED_HOOK(cuMemHostRegister, (void *ptr, size_t bytes, unsigned flags), (ptr, bytes, flags))
+VS_RECORDED_HOOK(cuMemHostRegister_v2, (void *ptr, size_t bytes, unsigned flags),
+                 (ptr, bytes, flags))
+VS_RECORDED_HOOK(cuMemHostUnregister, (void *ptr), (ptr))
 
 /* --- arrays: hooks_array.c --- */
-VS_DRIVER_HOOK(cuArrayCreate_v2, (CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc), (array, desc))
-VS_DRIVER_HOOK(cuArray3DCreate_v2, (CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc),
-               (array, desc))
-VS_DRIVER_HOOK(cuArrayDestroy, (CUarray array), (array))
-VS_DRIVER_HOOK(cuMipmappedArrayCreate,
-               (CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels),
-               (array, desc, levels))
-VS_DRIVER_HOOK(cuMipmappedArrayDestroy, (CUmipmappedArray array), (array))
+VS_RECORDED_HOOK(cuArrayCreate_v2, (CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc),
+                 (array, desc))
+VS_RECORDED_HOOK(cuArray3DCreate_v2, (CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc),
+                 (array, desc))
+VS_RECORDED_HOOK(cuArrayDestroy, (CUarray array), (array))
+VS_RECORDED_HOOK(cuMipmappedArrayCreate,
+                 (CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels),
+                 (array, desc, levels))
+VS_RECORDED_HOOK(cuMipmappedArrayDestroy, (CUmipmappedArray array), (array))
 
 /* --- physical memory and its mappings: hooks_vmm.c --- */
-VS_DRIVER_HOOK(cuMemCreate,
-               (CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop,
-                unsigned long long flags),
-               (handle, bytes, prop, flags))
-VS_DRIVER_HOOK(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle))
+VS_RECORDED_HOOK(cuMemCreate,
+                 (CUmemGenericAllocationHandle *handle, size_t bytes,
+                  const CUmemAllocationProp *prop, unsigned long long flags),
+                 (handle, bytes, prop, flags))
+VS_RECORDED_HOOK(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle))
 VS_DRIVER_HOOK(cuMemMap,
                (CUdeviceptr ptr, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                 unsigned long long flags),
@@ -74,43 +82,43 @@ VS_DRIVER_HOOK(cuMemUnmap, (CUdeviceptr ptr, size_t bytes), (ptr, bytes))
 VS_DRIVER_HOOK(cuMemSetAccess,
                (CUdeviceptr ptr, size_t bytes, const CUmemAccessDesc *desc, size_t count),
                (ptr, bytes, desc, count))
-VS_DRIVER_HOOK(cuMemExportToShareableHandle,
-               (void *shareable, CUmemGenericAllocationHandle handle,
-                CUmemAllocationHandleType type, unsigned long long flags),
-               (shareable, handle, type, flags))
-VS_DRIVER_HOOK(cuMemImportFromShareableHandle,
-               (CUmemGenericAllocationHandle *handle, void *shareable,
-                CUmemAllocationHandleType type),
-               (handle, shareable, type))
-VS_DRIVER_HOOK(cuMemMapArrayAsync, (CUarrayMapInfo *list, unsigned count, CUstream stream),
-               (list, count, stream))
-VS_DRIVER_HOOK(cuMemMapArrayAsync_ptsz, (CUarrayMapInfo *list, unsigned count, CUstream stream),
-               (list, count, stream))
-VS_DRIVER_HOOK(cuMulticastCreate,
-               (CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop),
-               (handle, prop))
-VS_DRIVER_HOOK(cuMulticastBindMem,
-               (CUmemGenericAllocationHandle multicast, size_t offset,
-                CUmemGenericAllocationHandle handle, size_t from, size_t bytes,
-                unsigned long long flags),
-               (multicast, offset, handle, from, bytes, flags))
-VS_DRIVER_HOOK(cuMulticastBindAddr,
-               (CUmemGenericAllocationHandle multicast, size_t offset, CUdeviceptr ptr,
-                size_t bytes, unsigned long long flags),
-               (multicast, offset, ptr, bytes, flags))
-VS_DRIVER_HOOK(cuMulticastBindMem_v2,
-               (CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
-                CUmemGenericAllocationHandle handle, size_t from, size_t bytes,
-                unsigned long long flags),
-               (multicast, device, offset, handle, from, bytes, flags))
-VS_DRIVER_HOOK(cuMulticastBindAddr_v2,
-               (CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
-                CUdeviceptr ptr, size_t bytes, unsigned long long flags),
-               (multicast, device, offset, ptr, bytes, flags))
-VS_DRIVER_HOOK(cuMulticastUnbind,
-               (CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
-                size_t bytes),
-               (multicast, device, offset, bytes))
+VS_RECORDED_HOOK(cuMemExportToShareableHandle,
+                 (void *shareable, CUmemGenericAllocationHandle handle,
+                  CUmemAllocationHandleType type, unsigned long long flags),
+                 (shareable, handle, type, flags))
+VS_RECORDED_HOOK(cuMemImportFromShareableHandle,
+                 (CUmemGenericAllocationHandle *handle, void *shareable,
+                  CUmemAllocationHandleType type),
+                 (handle, shareable, type))
+VS_RECORDED_HOOK(cuMemMapArrayAsync, (CUarrayMapInfo *list, unsigned count, CUstream stream),
+                 (list, count, stream))
+VS_RECORDED_HOOK(cuMemMapArrayAsync_ptsz, (CUarrayMapInfo *list, unsigned count, CUstream stream),
+                 (list, count, stream))
+VS_RECORDED_HOOK(cuMulticastCreate,
+                 (CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop),
+                 (handle, prop))
+VS_RECORDED_HOOK(cuMulticastBindMem,
+                 (CUmemGenericAllocationHandle multicast, size_t offset,
+                  CUmemGenericAllocationHandle handle, size_t from, size_t bytes,
+                  unsigned long long flags),
+                 (multicast, offset, handle, from, bytes, flags))
+VS_RECORDED_HOOK(cuMulticastBindAddr,
+                 (CUmemGenericAllocationHandle multicast, size_t offset, CUdeviceptr ptr,
+                  size_t bytes, unsigned long long flags),
+                 (multicast, offset, ptr, bytes, flags))
+VS_RECORDED_HOOK(cuMulticastBindMem_v2,
+                 (CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
+                  CUmemGenericAllocationHandle handle, size_t from, size_t bytes,
+                  unsigned long long flags),
+                 (multicast, device, offset, handle, from, bytes, flags))
+VS_RECORDED_HOOK(cuMulticastBindAddr_v2,
+                 (CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
+                  CUdeviceptr ptr, size_t bytes, unsigned long long flags),
+                 (multicast, device, offset, ptr, bytes, flags))
+VS_RECORDED_HOOK(cuMulticastUnbind,
+                 (CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
+                  size_t bytes),
+                 (multicast, device, offset, bytes))
 
 /* --- foreign memory mapped here: hooks_shared.c --- */
 VS_DRIVER_HOOK(cuIpcOpenMemHandle, (CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags),
@@ -118,20 +126,20 @@ VS_DRIVER_HOOK(cuIpcOpenMemHandle, (CUdeviceptr *ptr, CUipcMemHandle handle, uns
 VS_DRIVER_HOOK(cuIpcOpenMemHandle_v2, (CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags),
                (ptr, handle, flags))
 VS_DRIVER_HOOK(cuIpcCloseMemHandle, (CUdeviceptr ptr), (ptr))
-VS_DRIVER_HOOK(cuMemPoolImportPointer,
-               (CUdeviceptr *ptr, CUmemoryPool pool, CUmemPoolPtrExportData *data),
-               (ptr, pool, data))
+VS_RECORDED_HOOK(cuMemPoolImportPointer,
+                 (CUdeviceptr *ptr, CUmemoryPool pool, CUmemPoolPtrExportData *data),
+                 (ptr, pool, data))
 VS_DRIVER_HOOK(cuImportExternalMemory,
                (CUexternalMemory *memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc),
                (memory, desc))
-VS_DRIVER_HOOK(cuExternalMemoryGetMappedBuffer,
-               (CUdeviceptr *ptr, CUexternalMemory memory,
-                const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc),
-               (ptr, memory, desc))
-VS_DRIVER_HOOK(cuExternalMemoryGetMappedMipmappedArray,
-               (CUmipmappedArray *array, CUexternalMemory memory,
-                const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc),
-               (array, memory, desc))
+VS_RECORDED_HOOK(cuExternalMemoryGetMappedBuffer,
+                 (CUdeviceptr *ptr, CUexternalMemory memory,
+                  const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc),
+                 (ptr, memory, desc))
+VS_RECORDED_HOOK(cuExternalMemoryGetMappedMipmappedArray,
+                 (CUmipmappedArray *array, CUexternalMemory memory,
+                  const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc),
+                 (array, memory, desc))
 
 /* --- graphics resources: hooks_graphics.c --- */
 VS_DRIVER_HOOK(cuGraphicsMapResources,
@@ -140,16 +148,16 @@ VS_DRIVER_HOOK(cuGraphicsMapResources,
 VS_DRIVER_HOOK(cuGraphicsMapResources_ptsz,
                (unsigned count, CUgraphicsResource *resources, CUstream stream),
                (count, resources, stream))
-VS_DRIVER_HOOK(cuGraphicsUnmapResources,
-               (unsigned count, CUgraphicsResource *resources, CUstream stream),
-               (count, resources, stream))
-VS_DRIVER_HOOK(cuGraphicsUnmapResources_ptsz,
-               (unsigned count, CUgraphicsResource *resources, CUstream stream),
-               (count, resources, stream))
-VS_DRIVER_HOOK(cuGraphicsUnregisterResource, (CUgraphicsResource resource), (resource))
-VS_DRIVER_HOOK(cuGraphicsResourceGetMappedPointer_v2,
-               (CUdeviceptr *ptr, size_t *bytes, CUgraphicsResource resource),
-               (ptr, bytes, resource))
+VS_RECORDED_HOOK(cuGraphicsUnmapResources,
+                 (unsigned count, CUgraphicsResource *resources, CUstream stream),
+                 (count, resources, stream))
+VS_RECORDED_HOOK(cuGraphicsUnmapResources_ptsz,
+                 (unsigned count, CUgraphicsResource *resources, CUstream stream),
+                 (count, resources, stream))
+VS_RECORDED_HOOK(cuGraphicsUnregisterResource, (CUgraphicsResource resource), (resource))
+VS_RECORDED_HOOK(cuGraphicsResourceGetMappedPointer_v2,
+                 (CUdeviceptr *ptr, size_t *bytes, CUgraphicsResource resource),
+                 (ptr, bytes, resource))
 
 /* --- code: hooks_module.c --- */
 VS_DRIVER_HOOK(cuModuleLoad, (CUmodule *module, const char *path), (module, path))
@@ -397,3 +405,5 @@ VS_RUNTIME_HOOK(cudaGraphicsUnmapResources,
                 (int count, cudaGraphicsResource_t *resources, cudaStream_t stream),
                 (count, resources, stream))
 VS_RUNTIME_HOOK(cudaGraphicsUnregisterResource, (cudaGraphicsResource_t resource), (resource))
+
+#undef VS_RECORDED_HOOK
