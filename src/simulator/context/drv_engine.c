@@ -376,13 +376,11 @@ static bool append_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
     return true;
 }
 
-CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq)
+/* Gives *op* its number, in *seq*, and queues it; *here* (NULL: no): unless it may run on this thread,
+ * since the stream has no other work. Returns false without host memory or a thread. */
+static bool enqueue(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq, bool *here)
 {
     struct vs_sim_context *ctx = s->ctx;
-    bool taken = false;
-    CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
-    if (taken)
-        return e;
     vs_sim_uncomputed_submitted(op);
     if (atomic_load(&vs_sim_ahead))
         vs_sim_move_ahead(s, op);
@@ -393,12 +391,28 @@ CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *
     if (vs_sim_checking)
         vs_sim_check_submitted(op);
     pthread_mutex_lock(&s->mu);
-    ok = ok && append_locked(s, op);
+    if (here)
+        *here = ok && !s->head && atomic_load(&s->completed) == atomic_load(&s->submitted);
+    if (here && *here) {
+        op->seq = atomic_load(&s->submitted) + 1;
+        atomic_store(&s->submitted, op->seq);
+    } else {
+        ok = ok && append_locked(s, op);
+    }
     if (ok && seq)
-        *seq = op->seq;
+        *seq = op->seq; /* a queued op may be gone once the lock is released */
     pthread_mutex_unlock(&s->mu);
     pthread_mutex_unlock(&ctx->submit_mu);
-    if (ok)
+    return ok;
+}
+
+CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq)
+{
+    bool taken = false;
+    CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
+    if (taken)
+        return e;
+    if (enqueue(s, op, seq, NULL))
         return CUDA_SUCCESS;
     vs_sim_op_drop(s, op);
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -406,29 +420,12 @@ CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *
 
 CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
-    struct vs_sim_context *ctx = s->ctx;
-    bool taken = false;
+    bool taken = false, here;
+    uint64_t seq;
     CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
     if (taken)
         return e;
-    vs_sim_uncomputed_submitted(op);
-    if (atomic_load(&vs_sim_ahead))
-        vs_sim_move_ahead(s, op);
-    pthread_mutex_lock(&ctx->submit_mu);
-    bool ok = order_locked(s, op);
-    if (vs_sim_checking)
-        vs_sim_check_submitted(op);
-    pthread_mutex_lock(&s->mu);
-    bool here = ok && !s->head && atomic_load(&s->completed) == atomic_load(&s->submitted);
-    if (here) {
-        op->seq = atomic_load(&s->submitted) + 1;
-        atomic_store(&s->submitted, op->seq);
-    } else {
-        ok = ok && append_locked(s, op);
-    }
-    uint64_t seq = ok ? op->seq : 0;
-    pthread_mutex_unlock(&s->mu);
-    pthread_mutex_unlock(&ctx->submit_mu);
+    bool ok = enqueue(s, op, &seq, &here);
     if (here) {
         run(s, op);
         vs_sim_op_drop(s, op);

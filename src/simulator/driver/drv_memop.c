@@ -156,14 +156,14 @@ CUresult vs_sim_values_describe(const CUstreamBatchMemOpParams *params, unsigned
 
 /* ---- queueing ---- */
 
-static CUresult batch(CUstream handle, unsigned count, const CUstreamBatchMemOpParams *list,
-                      unsigned flags)
+CUresult cuStreamBatchMemOp_v2(CUstream handle, unsigned int count,
+                               CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 {
     struct vs_sim_stream *stream;
     struct vs_sim_values values;
     CUresult e = vs_sim_enter_stream(handle, &stream);
     if (!e)
-        e = vs_sim_values_describe(list, count, flags, &values);
+        e = vs_sim_values_describe(paramArray, count, flags, &values);
     if (e || !count)
         return e;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_VALUES);
@@ -191,7 +191,7 @@ static CUresult single(CUstream handle, CUdeviceptr address, uint64_t value, uns
         p.waitValue.value64 = value;
         p.waitValue.flags = flags;
     }
-    return batch(handle, 1, &p, 0);
+    return cuStreamBatchMemOp_v2(handle, 1, &p, 0);
 }
 
 CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
@@ -216,10 +216,4 @@ CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t v
                                  unsigned int flags)
 {
     return single(stream, addr, value, 8, flags, true);
-}
-
-CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
-                               CUstreamBatchMemOpParams *paramArray, unsigned int flags)
-{
-    return batch(stream, count, paramArray, flags);
 }
