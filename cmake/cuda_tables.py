@@ -27,7 +27,9 @@ in the form that is expected here.
                               VS_PER_THREAD(symbol, base, parameters, arguments) for the
                               per-thread form of a function of streams, with VS_STREAM(name)
                               for each; VS_DEFAULT_STREAM, likewise, for that of a driver
-                              function which takes none; VS_FORWARD(symbol, enter, field, parameters,
+                              function which takes none; VS_OLDER(symbol, newer, parameters,
+                              arguments, newer parameters) for an older form of a driver function
+                              that at most lacks edge data; VS_FORWARD(symbol, enter, field, parameters,
                               arguments) and VS_WAY(symbol, function, parameters, arguments) for the rows of forwards.txt, and VS_SAME_SIZE(type, type)
                               for what they pass on by address; VS_NOT_SUPPORTED(symbol) for
                               the others
@@ -56,6 +58,8 @@ DRIVER = ("driver", "memory", "context", "graph")  # rooms of the driver that de
 NEWEST = 13000  # the release that the sources are written for
 # Not in cuda_runtime_api.h: nvcc's launch code calls them, and they can be watched.
 LAUNCHES = ["__cudaLaunchKernel", "__cudaLaunchKernel_ptsz"]
+# Stream memory operations of before CUDA 11.7 need an option of the driver, unlike the later form.
+NOT_LIKE_NEWER = re.compile(r"cuStream(Wait|Write)Value|cuStreamBatchMemOp")
 LEGACY, PER_THREAD = 1, 2  # CU_GET_PROC_ADDRESS_*_STREAM
 PER_THREAD_SINCE = 7000
 # Structures of the runtime that are arguments themselves.
@@ -140,6 +144,25 @@ def runtime_functions(headers):
     names |= {name + "_" + kind.lower() for kind, name in headers.find(
         r"#define \w+\s+__CUDART_API_(PTDS|PTSZ)\((\w+)\)", "cuda_runtime_api.h")}
     return {n for n in names | set(LAUNCHES) if "WGL" not in n}  # not of another system
+
+
+def older_forms(headers, entries, parameters):
+    """The driver functions that are a newer form, with NULL for edge data which they do not have."""
+    types = {key: re.findall(r"\s*([^,]*?)\s*\w+\s*(?:,|$)", text) for key, text in headers.find(
+        r"\*(PFN_cu\w+)\)\(([^)]*)\);", "cudaTypedefs.h")}
+    forms = {}
+    for name, version, symbol, _, _ in entries:
+        forms.setdefault(name, []).append((symbol, types.get("PFN_%s_v%d" % (name, version))))
+    for name, same in forms.items():
+        for (symbol, kinds), (newer, newer_kinds) in zip(same, same[1:]):
+            members = parameters.get(newer, [])
+            edges = [kind for kind in newer_kinds or [] if "CUgraphEdgeData" in kind]
+            if (kinds and kinds == [kind for kind in newer_kinds if kind not in edges]
+                    and len(members) == len(newer_kinds) and not NOT_LIKE_NEWER.match(name)):
+                yield symbol, "VS_OLDER(%s, %s, (%s), (%s), (%s))" % (symbol, newer, ", ".join(
+                    kind + " " + name for kind, name in members if "CUgraphEdgeData" not in kind),
+                    ", ".join("NULL" if "CUgraphEdgeData" in kind else name for kind, name in members),
+                    ", ".join(kind + " " + name for kind, name in members))
 
 
 def runtime_forwards(sources):
@@ -376,10 +399,12 @@ def main():
     runtime_members = {name: of_runtime.get(cbid, []) for name, cbid in runtime.items()}
     forwards = runtime_forwards(sources)
     pointers = list(runtime_pointers(entries, sources, forwards))
+    older = dict(older_forms(headers, entries, of_driver))
     driver = [symbol for entry in entries for symbol in entry[2:4] if symbol]
     for name, lines in (
             ("vs_sim_entry_table.h", entry_table(entries)),
-            ("vs_sim_entry_fallback_table.h", fallback_table(driver, of_driver, "CUstream")),
+            ("vs_sim_entry_fallback_table.h",
+             list(fallback_table(driver, of_driver, "CUstream", older)) + list(older.values())),
             ("vs_sim_runtime_api_table.h", ["VS_RT_API(%s, %s)" % row for row in runtime.items()]),
             ("vs_sim_runtime_fallback_table.h",
              list(fallback_table(runtime, runtime_members, "cudaStream_t", forwards)) +

@@ -292,9 +292,6 @@ CUresult cuCtxPopCurrent_v2_entered(CUcontext *pctx)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxPushCurrent(CUcontext ctx) { return cuCtxPushCurrent_v2(ctx); }
-CUresult cuCtxPopCurrent(CUcontext *pctx) { return cuCtxPopCurrent_v2(pctx); }
-
 /* ---- explicit contexts ---- */
 
 CUresult cuCtxCreate_v2_entered(CUcontext *pctx, unsigned int flags, CUdevice dev)
@@ -347,8 +344,6 @@ CUresult cuCtxDestroy_v2_entered(CUcontext handle)
         stack.depth--;
     return CUDA_SUCCESS;
 }
-
-CUresult cuCtxDestroy(CUcontext ctx) { return cuCtxDestroy_v2(ctx); }
 
 CUresult cuCtxAttach_in(struct vs_sim_context *ctx, CUcontext *pctx, unsigned int flags)
 {
@@ -436,13 +431,6 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
     d->primary->flags = flags;
     pthread_mutex_unlock(&d->mu);
     return CUDA_SUCCESS;
-}
-
-CUresult cuDevicePrimaryCtxRelease(CUdevice dev) { return cuDevicePrimaryCtxRelease_v2(dev); }
-CUresult cuDevicePrimaryCtxReset(CUdevice dev) { return cuDevicePrimaryCtxReset_v2(dev); }
-CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
-{
-    return cuDevicePrimaryCtxSetFlags_v2(dev, flags);
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)

@@ -136,8 +136,6 @@ CUresult cuEventDestroy_v2(CUevent hEvent)
     return CUDA_SUCCESS;
 }
 
-CUresult cuEventDestroy(CUevent hEvent) { return cuEventDestroy_v2(hEvent); }
-
 CUresult vs_sim_event_submit(struct vs_sim_event *ev, struct vs_sim_stream *s, struct vs_sim_op *op,
                              uint64_t *seq)
 {
@@ -356,11 +354,6 @@ CUresult cuEventElapsedTime_v2_entered(float *pMilliseconds, CUevent hStart, CUe
         return e;
     *pMilliseconds = (float)((double)((int64_t)time_ns[1] - (int64_t)time_ns[0]) / 1e6);
     return CUDA_SUCCESS;
-}
-
-CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
-{
-    return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
 }
 
 static CUresult wait_shared(struct vs_sim_stream *s, struct vs_sim_event *ev, uint64_t record)

@@ -134,8 +134,6 @@ CUresult cuStreamDestroy_v2_entered(CUstream hStream)
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamDestroy(CUstream hStream) { return cuStreamDestroy_v2(hStream); }
-
 /* ---- waiting ---- */
 
 CUresult cuStreamQuery(CUstream hStream)

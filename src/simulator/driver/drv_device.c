@@ -67,8 +67,6 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) { return cuDeviceGetUuid_v2(uuid, dev); }
-
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
     struct vs_sim_device *d;

@@ -560,13 +560,6 @@ CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *capture
     return info(hStream, captureStatus_out, id, NULL, NULL, NULL, NULL);
 }
 
-CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                   cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
-                                   size_t *count)
-{
-    return info(hStream, captureStatus_out, id, graph, deps, NULL, count);
-}
-
 CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
                                    cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
                                    const CUgraphEdgeData **edges, size_t *count)
@@ -597,35 +590,24 @@ static CUresult update_tips(struct vs_sim_part *p, CUgraphNode *nodes, size_t co
     return e;
 }
 
-static CUresult update(CUstream handle, CUgraphNode *nodes, const CUgraphEdgeData *edges,
-                       size_t count, unsigned flags)
-{
-    struct vs_sim_stream *s;
-    CUresult e = enter(handle, &s);
-    if (e)
-        return e;
-    struct vs_sim_part *p = part_of(s);
-    if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (count && !nodes))
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
-    if (!p)
-        return vs_sim_graph_leave(CUDA_ERROR_ILLEGAL_STATE);
-    e = vs_sim_edges_plain(edges, count);
-    if (!e)
-        e = update_tips(p, nodes, count, flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
-    return vs_sim_graph_leave(e);
-}
-
-CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies,
-                                           size_t numDependencies, unsigned int flags)
-{
-    return update(hStream, dependencies, NULL, numDependencies, flags);
-}
-
 CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
                                               const CUgraphEdgeData *dependencyData,
                                               size_t numDependencies, unsigned int flags)
 {
-    return update(hStream, dependencies, dependencyData, numDependencies, flags);
+    struct vs_sim_stream *s;
+    CUresult e = enter(hStream, &s);
+    if (e)
+        return e;
+    struct vs_sim_part *p = part_of(s);
+    if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (numDependencies && !dependencies))
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    if (!p)
+        return vs_sim_graph_leave(CUDA_ERROR_ILLEGAL_STATE);
+    e = vs_sim_edges_plain(dependencyData, numDependencies);
+    if (!e)
+        e = update_tips(p, dependencies, numDependencies,
+                        flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+    return vs_sim_graph_leave(e);
 }
 
 CUresult cuThreadExchangeStreamCaptureMode_entered(CUstreamCaptureMode *mode)

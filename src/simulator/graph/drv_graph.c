@@ -427,12 +427,6 @@ CUresult cuGraphAddDependencies_v2_locked(CUgraph hGraph, const CUgraphNode *fro
     return e;
 }
 
-CUresult cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
-                                size_t numDependencies)
-{
-    return cuGraphAddDependencies_v2(hGraph, from, to, NULL, numDependencies);
-}
-
 CUresult cuGraphRemoveDependencies_v2_locked(CUgraph hGraph, const CUgraphNode *from,
                                              const CUgraphNode *to, const CUgraphEdgeData *edgeData,
                                              size_t numDependencies)
@@ -444,12 +438,6 @@ CUresult cuGraphRemoveDependencies_v2_locked(CUgraph hGraph, const CUgraphNode *
     for (size_t i = 0; i < numDependencies && !e; i++)
         unlink_nodes((struct vs_sim_node *)from[i], (struct vs_sim_node *)to[i]);
     return e;
-}
-
-CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
-                                   size_t numDependencies)
-{
-    return cuGraphRemoveDependencies_v2(hGraph, from, to, NULL, numDependencies);
 }
 
 /* ---- lists for the program ---- */
@@ -511,11 +499,6 @@ CUresult cuGraphGetEdges_v2_locked(CUgraph hGraph, CUgraphNode *from, CUgraphNod
     return e;
 }
 
-CUresult cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges)
-{
-    return cuGraphGetEdges_v2(hGraph, from, to, NULL, numEdges);
-}
-
 static CUresult neighbours(CUgraphNode handle, bool after, CUgraphNode *out, CUgraphEdgeData *data,
                            size_t *count)
 {
@@ -536,22 +519,10 @@ CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependenc
     return neighbours(hNode, false, dependencies, edgeData, numDependencies);
 }
 
-CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies,
-                                    size_t *numDependencies)
-{
-    return neighbours(hNode, false, dependencies, NULL, numDependencies);
-}
-
 CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes,
                                          CUgraphEdgeData *edgeData, size_t *numDependentNodes)
 {
     return neighbours(hNode, true, dependentNodes, edgeData, numDependentNodes);
-}
-
-CUresult cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes,
-                                      size_t *numDependentNodes)
-{
-    return neighbours(hNode, true, dependentNodes, NULL, numDependentNodes);
 }
 
 /* ---- entries: the lock is held for all of the call ---- */

@@ -228,11 +228,6 @@ CUresult cuIpcOpenMemHandle_v2_in(struct vs_sim_context *ctx, CUdeviceptr *pdptr
     return e;
 }
 
-CUresult cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
-{
-    return cuIpcOpenMemHandle_v2(pdptr, handle, Flags);
-}
-
 /* ---- closing ---- */
 
 void vs_sim_ipc_unmap(const struct vs_sim_range *range)

@@ -246,11 +246,6 @@ CUresult cuMemHostRegister_v2_in(struct vs_sim_context *ctx, void *p, size_t byt
     return e == CUDA_ERROR_ALREADY_MAPPED ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED : e;
 }
 
-CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
-{
-    return cuMemHostRegister_v2(p, bytesize, Flags);
-}
-
 CUresult cuMemHostUnregister(void *p)
 {
     struct vs_sim_range range;
