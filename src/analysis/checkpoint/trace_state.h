@@ -17,8 +17,8 @@ struct vs_trace_state {
     struct vs_replay *replay;
     struct vs_activity activity;
     struct vs_retained retained;
-    /* false in a state that an earlier version stored: what is known only of the device does not
-     * are enough to go on from it */
+    /* false in a state that an earlier version stored: what is known of the device alone is
+     * not enough to go on from it */
     bool has_user_level;
     size_t births, framework_births; /* while loading: rows of live memory that are complete */
 };
