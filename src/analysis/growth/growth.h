@@ -121,9 +121,9 @@ void vs_growth_close(struct vs_growth_tracker *tracker); /* NULL does nothing */
 /* vs_growth_of: the row of a call site, or NULL where nothing stays. */
 const struct vs_growth_row *vs_growth_of(const struct vs_growth_result *result, uint32_t site);
 
-/* vs_growth_accused: the row is growth that the text may name: a leak, or growth freed only at the
+/* vs_growth_is_named: the row is growth that the text may name: a leak, or growth freed only at the
  * end, with enough evidence. */
-static inline bool vs_growth_accused(const struct vs_growth_row *row)
+static inline bool vs_growth_is_named(const struct vs_growth_row *row)
 {
     return (row->class == VS_GROWTH_LEAK || row->class == VS_GROWTH_FREED) &&
            row->confidence >= VS_GROWTH_SURE;

@@ -363,7 +363,7 @@ static void doubt_first_pass(struct judging *judging, unsigned account)
     size_t sites = 0;
     for (size_t i = 0; i < judging->count; i++) {
         const struct vs_growth_row *row = &tracker->site_rows[i];
-        if (row->account != account || !row->user_level || !vs_growth_accused(row))
+        if (row->account != account || !row->user_level || !vs_growth_is_named(row))
             continue;
         grown += row->bytes;
         sites++;
@@ -511,7 +511,7 @@ size_t vs_growth_sum(const struct vs_growth_result *result, unsigned account,
                                   .user_level = true};
     for (size_t i = 0; result && i < result->site_count; i++) {
         const struct vs_growth_row *row = &result->sites[i];
-        if (row->account != account || !row->user_level || !vs_growth_accused(row))
+        if (row->account != account || !row->user_level || !vs_growth_is_named(row))
             continue;
         if (!sites || row->since_ns < out->since_ns) {
             out->since_ns = row->since_ns;

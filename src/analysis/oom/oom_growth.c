@@ -56,7 +56,7 @@ static void fill_rate(const struct vs_oom_scene *scene, const struct vs_history_
     out->growth_since = found->since_step;
     if (!steps)
         steps = found_steps(scene, since_ns, &out->growth_since);
-    if (row && vs_growth_accused(row) && row->since_step_known && row->per_step) {
+    if (row && vs_growth_is_named(row) && row->since_step_known && row->per_step) {
         out->growth_in_steps = true;
         out->growth_per_step = row->per_step;
         out->growth_every = row->every;
@@ -130,7 +130,7 @@ static bool is_tracked(const struct vs_oom_scene *scene, const struct vs_growth_
     while (k < count && found[k].site != row->site)
         k++;
     return k == count && row->account == scene->failure->account && row->user_level &&
-           vs_growth_accused(row) && row->site < scene->history->site_count &&
+           vs_growth_is_named(row) && row->site < scene->history->site_count &&
            scene->history->sites[row->site].freed;
 }
 
@@ -168,7 +168,7 @@ static enum vs_err add_tracked(const struct vs_oom_scene *scene, struct vs_histo
 static bool is_sure(const struct vs_oom_scene *scene, const struct vs_history_growth *found)
 {
     const struct vs_growth_row *row = vs_growth_of(scene->growth, found->site);
-    return row && vs_growth_accused(row);
+    return row && vs_growth_is_named(row);
 }
 
 /* Without small sites that the tracker does not hold for growing: a ring of buffers whose pace changed

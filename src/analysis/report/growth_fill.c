@@ -24,7 +24,7 @@ static bool is_filled(const struct vs_summary *summary, const struct vs_growth_r
 
 static bool is_growing(const struct vs_summary *summary, const struct vs_growth_row *row)
 {
-    return vs_growth_accused(row) && row->user_level &&
+    return vs_growth_is_named(row) && row->user_level &&
            (summary->all_growth || is_large(summary, row, GROWING_SHARE));
 }
 

@@ -235,7 +235,7 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
         err = vs_summary_sites(summary, index, VS_SITES_FILLED, &out->filled);
     if (summary->growth && index < summary->growth->account_count) {
         const struct vs_growth_row *row = &summary->growth->accounts[index];
-        out->growth_steady = vs_growth_accused(row);
+        out->growth_steady = vs_growth_is_named(row);
         out->growth_per_step = row->per_step;
     }
     return err;

@@ -39,7 +39,7 @@ enum vs_err vs_watch_judge(struct vs_watch *w)
     vs_map_free(&growth->by_site);
     for (size_t i = 0; !err && i < result.site_count; i++) {
         const struct vs_growth_row *row = &result.sites[i];
-        if (row->user_level && vs_growth_accused(row))
+        if (row->user_level && vs_growth_is_named(row))
             err = vs_map_put(&growth->by_site, row->site + UINT64_C(1), row->per_step);
     }
     for (unsigned i = 0; i < w->replay->account_count; i++)

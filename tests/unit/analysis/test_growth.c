@@ -69,7 +69,7 @@ static bool under_test(const struct fed *fed, const struct vs_growth_row *row)
 }
 
 struct judged {
-    unsigned accused, others; /* of the sites under test, and of the rest */
+    unsigned named, others; /* of the sites under test, and of the rest */
     const struct vs_growth_row *row; /* the first of those under test */
 };
 
@@ -79,11 +79,11 @@ static struct judged look(const struct fed *fed)
     for (size_t i = 0; i < fed->result.site_count; i++) {
         const struct vs_growth_row *row = &fed->result.sites[i];
         if (under_test(fed, row)) {
-            judged.accused += vs_growth_accused(row);
+            judged.named += vs_growth_is_named(row);
             if (!judged.row)
                 judged.row = row;
         } else {
-            judged.others += vs_growth_accused(row);
+            judged.others += vs_growth_is_named(row);
         }
     }
     return judged;
@@ -103,7 +103,7 @@ static void print_others(const struct fed *fed)
     for (size_t i = 0; i < fed->result.site_count; i++) {
         const struct vs_growth_row *row = &fed->result.sites[i];
         const struct vs_site *site = &fed->replay->sites.items[row->site];
-        if (vs_growth_accused(row))
+        if (vs_growth_is_named(row))
             print_message("    site %llu: %s %.2f, %llu bytes in %llu blocks since step %llu until "
                           "%llu, allocated %llu freed %llu\n",
                           (unsigned long long)site->stack, vs_growth_class_name(row->class),
@@ -169,7 +169,7 @@ static bool figures_right(const struct growth_case *one, const struct growth_tru
 TEST(growth_is_told_from_benign_use_of_memory)
 {
     struct fed *fed = *state;
-    unsigned right = 0, all = 0, false_accusations = 0, steps = 0, figures = 0;
+    unsigned right = 0, all = 0, false_alarms = 0, steps = 0, figures = 0;
     unsigned by_habit[HABIT_COUNT][2] = {{0}};
     for (unsigned habit = 0; habit < HABIT_COUNT; habit++) {
         for (uint64_t seed = first_seed; seed < first_seed + seeds; seed++) {
@@ -179,8 +179,8 @@ TEST(growth_is_told_from_benign_use_of_memory)
             struct judged judged = run_case(fed, &one, &truth);
             unsigned expected = habit == HABIT_LEAK_SITES ? 3 : 1;
             bool ok = judged.others == 0 &&
-                      (truth.grows ? judged.accused == expected : judged.accused == 0);
-            false_accusations += judged.others + (truth.grows ? 0 : judged.accused);
+                      (truth.grows ? judged.named == expected : judged.named == 0);
+            false_alarms += judged.others + (truth.grows ? 0 : judged.named);
             by_habit[habit][!ok]++;
             right += ok;
             all++;
@@ -197,8 +197,8 @@ TEST(growth_is_told_from_benign_use_of_memory)
                       growth_habit_name((enum growth_habit)habit), by_habit[habit][0],
                       by_habit[habit][1]);
     print_message("right %u of %u, false accusations %u; steps %u, figures %u\n", right, all,
-                  false_accusations, steps, figures);
-    assert_int_equal(false_accusations, 0);
+                  false_alarms, steps, figures);
+    assert_int_equal(false_alarms, 0);
     assert_true(right * 100 >= all * 95);
     assert_true(steps * 100 >= all * 95);
     assert_true(figures * 100 >= all * 95);
@@ -224,7 +224,7 @@ TEST(marks_win_over_the_repeating_requests)
     struct judged judged = judge(fed, PROGRAM_TRAIN, HABIT_LEAK, 50, true);
     assert_int_equal(fed->result.steps.source, VS_STEPS_MARKED);
     assert_int_equal(fed->result.steps.done, 50);
-    assert_int_equal(judged.accused, 1);
+    assert_int_equal(judged.named, 1);
     assert_int_equal(judged.row->births, 50);
     assert_int_equal(judged.row->every, 1);
     assert_int_equal(judged.row->bytes, judged.row->per_step * 50);
@@ -234,7 +234,7 @@ TEST(few_steps_are_weak_evidence)
 {
     struct fed *fed = *state;
     struct judged judged = judge(fed, PROGRAM_TRAIN, HABIT_LEAK, 2, false);
-    assert_int_equal(judged.accused, 0);
+    assert_int_equal(judged.named, 0);
     judged = judge(fed, PROGRAM_TRAIN, HABIT_LEAK, 5, false);
     assert_non_null(judged.row);
     double few = judged.row->confidence;
@@ -286,14 +286,14 @@ TEST(all_sites_of_an_account_are_summed)
     struct fed *fed = *state;
     struct vs_growth_row sum;
     struct judged judged = judge(fed, PROGRAM_TRAIN, HABIT_LEAK_SITES, 50, false);
-    assert_int_equal(judged.accused, 3);
+    assert_int_equal(judged.named, 3);
     assert_int_equal(vs_growth_sum(&fed->result, 0, &sum), 3);
     uint64_t bytes = 0;
     for (size_t i = 0; i < fed->result.site_count; i++)
-        if (vs_growth_accused(&fed->result.sites[i]))
+        if (vs_growth_is_named(&fed->result.sites[i]))
             bytes += fed->result.sites[i].bytes;
     assert_int_equal(sum.bytes, bytes);
-    assert_true(vs_growth_accused(&fed->result.accounts[0]));
+    assert_true(vs_growth_is_named(&fed->result.accounts[0]));
     judge(fed, PROGRAM_TRAIN, HABIT_NOTHING, 50, false);
     assert_int_equal(vs_growth_sum(&fed->result, 0, &sum), 0);
     assert_int_equal(sum.bytes, 0);
@@ -329,7 +329,7 @@ TEST(a_result_on_the_way_does_not_change_the_last)
         feed_finish(fed);
         struct judged often = look(fed);
         assert_int_equal(fed->result.steps.begun, begun);
-        assert_int_equal(often.accused, once.accused);
+        assert_int_equal(often.named, once.named);
         assert_int_equal(often.row != NULL, once.row != NULL);
         if (!often.row)
             continue;
@@ -455,7 +455,7 @@ TEST(memory_does_not_grow_with_the_trace)
     assert_in_range(fed->result.steps.begun, steps - 1, steps + 1);
     assert_int_equal(fed->result.steps.stride, 4);
     struct judged judged = look(fed);
-    assert_int_equal(judged.accused + judged.others, 0);
+    assert_int_equal(judged.named + judged.others, 0);
 }
 
 static int open_feed(void **state)
