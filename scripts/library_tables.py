@@ -209,8 +209,11 @@ class Table:
         return {f.name: f for f in library_calls.calls(path)[1]} if path.exists() else {}
 
     def check_calls(self):
+        words = {"int64_t": "long", "size_t": "unsigned long",
+                 **{alias: "struct " + tag for alias, tag in self.aliases.items()}}
+
         def plain(types):
-            return re.sub(r"\bint64_t\b", "long", re.sub(r"\bsize_t\b", "unsigned long", types)).replace(" ", "")
+            return re.sub(r"\w+", lambda m: words.get(m[0], m[0]), types).replace(" ", "")
         for name, f in self.calls().items():
             if name in self.functions:
                 self.differs("function", name, plain(f.types_only()), plain(self.functions[name][2]))

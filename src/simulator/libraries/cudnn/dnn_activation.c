@@ -3,12 +3,6 @@
  * Activations and softmax. */
 #include "simulator/libraries/cudnn/vs_cudnn_internal.h"
 
-struct cudnnActivationStruct {
-    int set;
-};
-
-DNN_DESCRIPTOR(ActivationDescriptor, struct cudnnActivationStruct, DNN_ACTIVATION)
-
 int cudnnSetActivationDescriptor(struct cudnnActivationStruct *a, int mode, int nan, double coefficient)
 {
     DNN_NEED_KIND(a, DNN_ACTIVATION);

@@ -130,46 +130,25 @@ typedef struct cudnnTensorStruct *const tensor;
 typedef struct cudnnFilterStruct *const filter;
 typedef struct cudnnConvolutionStruct *const convolution;
 
-/* The queries of one direction: a, b, d: its descriptors in the order of its parameters. */
-#define QUERIES(name, DIRECTION, PERF, type_a, a, type_b, b, type_d, d, X, W, Y)                   \
-    int cudnnGet##name##AlgorithmMaxCount(struct cudnnContext *handle, int *count)                 \
-    {                                                                                              \
-        DNN_NEED_KIND(handle, DNN_HANDLE);                                                         \
-        DNN_NEED_POINTER(count);                                                                   \
-        *count = algorithms[DIRECTION].count;                                                      \
-        return CUDNN_STATUS_SUCCESS;                                                               \
-    }                                                                                              \
-    int cudnnGet##name##Algorithm_v7(struct cudnnContext *handle, type_a a, type_b b, convolution c, \
-                                     type_d d, const int wanted, int *returned, PERF *results)     \
-    {                                                                                              \
-        struct dnn_convolution p;                                                                  \
-        DNN_NEED_KIND(handle, DNN_HANDLE);                                                         \
-        int e = check(__func__, DIRECTION, X, W, c, Y, &p);                                        \
-        return e ? e : rank(&p, wanted, returned, results, false);                                 \
-    }                                                                                              \
-    int cudnnFind##name##Algorithm(struct cudnnContext *handle, type_a a, type_b b, convolution c, \
-                                   type_d d, const int wanted, int *returned, PERF *results)       \
-    {                                                                                              \
-        struct dnn_convolution p;                                                                  \
-        DNN_NEED_KIND(handle, DNN_HANDLE);                                                         \
-        int e = check(__func__, DIRECTION, X, W, c, Y, &p);                                        \
-        return e ? e : rank(&p, wanted, returned, results, true);                                  \
-    }                                                                                              \
-    int cudnnGet##name##WorkspaceSize(struct cudnnContext *handle, type_a a, type_b b, convolution c, \
-                                      type_d d, int algorithm, size_t *bytes)                      \
-    {                                                                                              \
-        struct dnn_convolution p;                                                                  \
-        DNN_NEED_KIND(handle, DNN_HANDLE);                                                         \
-        DNN_NEED_POINTER(bytes);                                                                   \
-        int e = check(__func__, DIRECTION, X, W, c, Y, &p);                                        \
-        return e ? e : workspace_of(&p, algorithm, __func__, bytes);                               \
+int dnn_algorithms(struct cudnnContext *handle, const struct dnn_algorithms *k)
+{
+    struct dnn_convolution p;
+    if (!dnn_is(handle, DNN_HANDLE, k->name))
+        return CUDNN_STATUS_BAD_PARAM;
+    if (k->step == DNN_COUNT ? !k->returned : k->step == DNN_SIZE && !k->bytes)
+        return dnn_fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s: %s is NULL", k->name,
+                        k->step == DNN_COUNT ? "count" : "bytes");
+    if (k->step == DNN_COUNT) {
+        *k->returned = algorithms[k->direction].count;
+        return CUDNN_STATUS_SUCCESS;
     }
-QUERIES(ConvolutionForward, DNN_FORWARD, cudnnConvolutionFwdAlgoPerf_t, tensor, x, filter, w, tensor, y,
-        x, w, y)
-QUERIES(ConvolutionBackwardData, DNN_BACKWARD_DATA, cudnnConvolutionBwdDataAlgoPerf_t, filter, w, tensor,
-        dy, tensor, dx, dx, w, dy)
-QUERIES(ConvolutionBackwardFilter, DNN_BACKWARD_FILTER, cudnnConvolutionBwdFilterAlgoPerf_t, tensor, x,
-        tensor, dy, filter, dw, x, dw, dy)
+    int e = check(k->name, k->direction, k->x, k->w, k->c, k->y, &p);
+    if (e)
+        return e;
+    if (k->step == DNN_SIZE)
+        return workspace_of(&p, k->algorithm, k->name, k->bytes);
+    return rank(&p, k->wanted, k->returned, k->results, k->step == DNN_MEASURE);
+}
 
 /* find_with: as the Find…AlgorithmEx functions: candidates that fit into the given workspace run. */
 static int find_with(const char *function, struct cudnnContext *handle, const struct dnn_convolution *c,
@@ -195,75 +174,15 @@ static int find_with(const char *function, struct cudnnContext *handle, const st
     return e;
 }
 
-int cudnnFindConvolutionForwardAlgorithmEx(struct cudnnContext *handle, tensor x, const void *x_data,
-                                           filter w, const void *w_data, convolution c, tensor y,
-                                           void *y_data, const int wanted, int *returned,
-                                           cudnnConvolutionFwdAlgoPerf_t *results, void *workspace,
-                                           size_t bytes)
+int dnn_convolve(struct cudnnContext *handle, const struct dnn_convolve *k)
 {
     struct dnn_convolution p;
-    DNN_NEED(x_data && w_data && y_data, "%s: a tensor is NULL", __func__);
-    int e = check(__func__, DNN_FORWARD, x, w, c, y, &p);
-    return e ? e : find_with(__func__, handle, &p, wanted, returned, results, workspace, bytes);
-}
-
-int cudnnFindConvolutionBackwardDataAlgorithmEx(struct cudnnContext *handle, filter w, const void *w_data,
-                                                tensor dy, const void *dy_data, convolution c, tensor dx,
-                                                void *dx_data, const int wanted, int *returned,
-                                                cudnnConvolutionBwdDataAlgoPerf_t *results,
-                                                void *workspace, size_t bytes)
-{
-    struct dnn_convolution p;
-    DNN_NEED(w_data && dy_data && dx_data, "%s: a tensor is NULL", __func__);
-    int e = check(__func__, DNN_BACKWARD_DATA, dx, w, c, dy, &p);
-    return e ? e
-             : find_with(__func__, handle, &p, wanted, returned, (void *)results, workspace, bytes);
-}
-
-int cudnnFindConvolutionBackwardFilterAlgorithmEx(struct cudnnContext *handle, tensor x,
-                                                  const void *x_data, tensor dy, const void *dy_data,
-                                                  convolution c, filter dw, void *dw_data,
-                                                  const int wanted, int *returned,
-                                                  cudnnConvolutionBwdFilterAlgoPerf_t *results,
-                                                  void *workspace, size_t bytes)
-{
-    struct dnn_convolution p;
-    DNN_NEED(x_data && dy_data && dw_data, "%s: a tensor is NULL", __func__);
-    int e = check(__func__, DNN_BACKWARD_FILTER, x, dw, c, dy, &p);
-    return e ? e
-             : find_with(__func__, handle, &p, wanted, returned, (void *)results, workspace, bytes);
-}
-
-int cudnnConvolutionForward(struct cudnnContext *handle, const void *alpha, tensor x, const void *x_data,
-                            filter w, const void *w_data, convolution c, int algorithm, void *workspace,
-                            size_t bytes, const void *beta, tensor y, void *y_data)
-{
-    struct dnn_convolution p;
-    DNN_NEED(alpha && beta && x_data && w_data && y_data, "%s: a tensor or factor is NULL", __func__);
-    int e = check(__func__, DNN_FORWARD, x, w, c, y, &p);
-    return e ? e : run(__func__, handle, &p, algorithm, workspace, bytes);
-}
-
-int cudnnConvolutionBackwardData(struct cudnnContext *handle, const void *alpha, filter w,
-                                 const void *w_data, tensor dy, const void *dy_data, convolution c,
-                                 int algorithm, void *workspace, size_t bytes, const void *beta,
-                                 tensor dx, void *dx_data)
-{
-    struct dnn_convolution p;
-    DNN_NEED(alpha && beta && w_data && dy_data && dx_data, "%s: a tensor or factor is NULL", __func__);
-    int e = check(__func__, DNN_BACKWARD_DATA, dx, w, c, dy, &p);
-    return e ? e : run(__func__, handle, &p, algorithm, workspace, bytes);
-}
-
-int cudnnConvolutionBackwardFilter(struct cudnnContext *handle, const void *alpha, tensor x,
-                                   const void *x_data, tensor dy, const void *dy_data, convolution c,
-                                   int algorithm, void *workspace, size_t bytes, const void *beta,
-                                   filter dw, void *dw_data)
-{
-    struct dnn_convolution p;
-    DNN_NEED(alpha && beta && x_data && dy_data && dw_data, "%s: a tensor or factor is NULL", __func__);
-    int e = check(__func__, DNN_BACKWARD_FILTER, x, dw, c, dy, &p);
-    return e ? e : run(__func__, handle, &p, algorithm, workspace, bytes);
+    DNN_NEED(!k->missing, "%s: %s is NULL", k->name, k->missing);
+    int e = check(k->name, k->direction, k->x, k->w, k->c, k->y, &p);
+    if (e)
+        return e;
+    return k->finds ? find_with(k->name, handle, &p, k->wanted, k->returned, k->results, k->workspace, k->bytes)
+                    : run(k->name, handle, &p, k->algorithm, k->workspace, k->bytes);
 }
 
 int cudnnConvolutionBackwardBias(struct cudnnContext *handle, const void *alpha, tensor dy,

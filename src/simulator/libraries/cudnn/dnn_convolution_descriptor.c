@@ -5,8 +5,6 @@
 
 #include "simulator/libraries/cudnn/vs_cudnn_internal.h"
 
-DNN_DESCRIPTOR(ConvolutionDescriptor, struct cudnnConvolutionStruct, DNN_CONVOLUTION)
-
 int cudnnSetConvolutionNdDescriptor(struct cudnnConvolutionStruct *c, int rank, int *pad, int *stride,
                                     int *dilation, int mode, int compute_type)
 {

@@ -7,13 +7,6 @@
 #include "simulator/libraries/cudnn/vs_cudnn_internal.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
 
-struct cudnnCTCLossStruct {
-    int set;
-    int label_max;
-};
-
-DNN_DESCRIPTOR(CTCLossDescriptor, struct cudnnCTCLossStruct, DNN_CTC)
-
 static int set(const char *function, struct cudnnCTCLossStruct *c, int type, int normalization, int nan,
                int gradient, int label_max)
 {

@@ -8,8 +8,6 @@
 #define STATE_BYTES 48
 #define THREADS_PER_SM 2048
 
-DNN_DESCRIPTOR(DropoutDescriptor, struct cudnnDropoutStruct, DNN_DROPOUT)
-
 int cudnnDropoutGetStatesSize(struct cudnnContext *handle, size_t *bytes)
 {
     DNN_NEED_KIND(handle, DNN_HANDLE);

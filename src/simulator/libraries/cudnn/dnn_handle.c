@@ -42,12 +42,12 @@ int cudnnCreate(struct cudnnContext **handle)
         return dnn_fail(CUDNN_STATUS_NOT_INITIALIZED, "cudnnCreate: no CUDA device can be used");
     if (!vs_library_load())
         return dnn_fail(CUDNN_STATUS_ALLOC_FAILED, "cudnnCreate: no device memory for cuDNN's kernels");
-    return dnn_create(handle, DNN_HANDLE, sizeof **handle, "cudnnCreate");
+    return dnn_new(&(struct dnn_object){__func__, DNN_HANDLE, sizeof **handle, handle, NULL});
 }
 
 int cudnnDestroy(struct cudnnContext *handle)
 {
-    return dnn_destroy(handle, DNN_HANDLE, "cudnnDestroy");
+    return dnn_delete(&(struct dnn_object){.name = __func__, .kind = DNN_HANDLE, .object = handle});
 }
 
 int cudnnSetStream(struct cudnnContext *handle, struct CUstream_st *stream)

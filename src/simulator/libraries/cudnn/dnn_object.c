@@ -26,24 +26,22 @@ static const char *const kind_names[] = {
     [DNN_GRAPH_DESCRIPTOR] = "backend descriptor",
 };
 
-int dnn_create(void *out, enum dnn_kind kind, size_t bytes, const char *function)
+int dnn_new(const struct dnn_object *o)
 {
-    if (!out)
-        return dnn_fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s: the result's pointer is NULL",
-                        function);
-    void *object = vs_library_new(kind, bytes);
+    if (!o->to)
+        return dnn_fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s: the result's pointer is NULL", o->name);
+    void *object = vs_library_new(o->kind, o->bytes);
     if (!object)
-        return dnn_fail(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, "%s: no host memory",
-                        function);
-    memcpy(out, &object, sizeof object);
+        return dnn_fail(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, "%s: no host memory", o->name);
+    memcpy(o->to, &object, sizeof object);
     return CUDNN_STATUS_SUCCESS;
 }
 
-int dnn_destroy(const void *object, enum dnn_kind kind, const char *function)
+int dnn_delete(const struct dnn_object *o)
 {
-    if (!object || vs_library_delete(object, kind))
+    if (!o->object || vs_library_delete(o->object, o->kind))
         return CUDNN_STATUS_SUCCESS;
-    return dnn_fail(CUDNN_STATUS_BAD_PARAM, "%s: %p is not a %s", function, object, kind_names[kind]);
+    return dnn_fail(CUDNN_STATUS_BAD_PARAM, "%s: %p is not a %s", o->name, o->object, kind_names[o->kind]);
 }
 
 bool dnn_is(const void *object, enum dnn_kind kind, const char *function)

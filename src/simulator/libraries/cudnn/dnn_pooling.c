@@ -5,14 +5,6 @@
 
 #include "simulator/libraries/cudnn/vs_cudnn_internal.h"
 
-struct cudnnPoolingStruct {
-    int set;
-    int rank;
-    int window[DNN_DIMS], pad[DNN_DIMS], stride[DNN_DIMS];
-};
-
-DNN_DESCRIPTOR(PoolingDescriptor, struct cudnnPoolingStruct, DNN_POOLING)
-
 int cudnnSetPoolingNdDescriptor(struct cudnnPoolingStruct *p, const int mode, const int nan, int rank,
                                 int *window, int *pad, int *stride)
 {

@@ -6,17 +6,10 @@
 
 #include "simulator/libraries/cudnn/vs_cudnn_rnn.h"
 
-DNN_DESCRIPTOR(RNNDescriptor, struct cudnnRNNStruct, DNN_RNN)
-
-int cudnnCreateRNNDataDescriptor(struct cudnnRNNDataStruct **out)
-{
-    return dnn_create((void *)out, DNN_RNN_DATA, sizeof **out, __func__);
-}
-
 int cudnnDestroyRNNDataDescriptor(struct cudnnRNNDataStruct *data)
 {
     int *lengths = vs_library_object(data, DNN_RNN_DATA) ? data->lengths : NULL;
-    int e = dnn_destroy(data, DNN_RNN_DATA, __func__);
+    int e = dnn_delete(&(struct dnn_object){.name = __func__, .kind = DNN_RNN_DATA, .object = data});
     free(lengths);
     return e;
 }

@@ -5,14 +5,6 @@
 
 #include "simulator/libraries/cudnn/vs_cudnn_internal.h"
 
-struct cudnnSpatialTransformerStruct {
-    int set;
-    int sampler, type, rank;
-    int dim[DNN_DIMS];
-};
-
-DNN_DESCRIPTOR(SpatialTransformerDescriptor, struct cudnnSpatialTransformerStruct, DNN_SPATIAL)
-
 int cudnnSetSpatialTransformerNdDescriptor(struct cudnnSpatialTransformerStruct *s, int sampler, int type,
                                            const int rank, int *dim)
 {

@@ -5,9 +5,6 @@
 
 #include "simulator/libraries/cudnn/vs_cudnn_internal.h"
 
-DNN_DESCRIPTOR(TensorDescriptor, struct cudnnTensorStruct, DNN_TENSOR)
-DNN_DESCRIPTOR(FilterDescriptor, struct cudnnFilterStruct, DNN_FILTER)
-
 static const struct {
     unsigned bits;
     const char *name;

@@ -173,58 +173,21 @@ typedef struct cudnnConvolutionBwdFilterAlgoPerfStruct cudnnConvolutionBwdFilter
     F(int, cudnnCTCLoss_v8, (struct cudnnContext *, int, struct cudnnCTCLossStruct *, struct cudnnTensorStruct *const, const void *, int *, int *, int *, void *, struct cudnnTensorStruct *const, void *, size_t, void *)) \
     F(int, cudnnCnnVersionCheck, (void)) \
     F(int, cudnnConvolutionBackwardBias, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(int, cudnnConvolutionBackwardData, (struct cudnnContext *, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(int, cudnnConvolutionBackwardFilter, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnFilterStruct *const, void *)) \
     F(int, cudnnConvolutionBiasActivationForward, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnActivationStruct *const, struct cudnnTensorStruct *const, void *)) \
-    F(int, cudnnConvolutionForward, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnTensorStruct *const, void *)) \
     F(int, cudnnCreate, (struct cudnnContext **)) \
-    F(int, cudnnCreateActivationDescriptor, (struct cudnnActivationStruct **)) \
-    F(int, cudnnCreateCTCLossDescriptor, (struct cudnnCTCLossStruct **)) \
-    F(int, cudnnCreateConvolutionDescriptor, (struct cudnnConvolutionStruct **)) \
-    F(int, cudnnCreateDropoutDescriptor, (struct cudnnDropoutStruct **)) \
-    F(int, cudnnCreateFilterDescriptor, (struct cudnnFilterStruct **)) \
-    F(int, cudnnCreatePoolingDescriptor, (struct cudnnPoolingStruct **)) \
-    F(int, cudnnCreateRNNDataDescriptor, (struct cudnnRNNDataStruct **)) \
-    F(int, cudnnCreateRNNDescriptor, (struct cudnnRNNStruct **)) \
-    F(int, cudnnCreateSpatialTransformerDescriptor, (struct cudnnSpatialTransformerStruct **)) \
-    F(int, cudnnCreateTensorDescriptor, (struct cudnnTensorStruct **)) \
     F(int, cudnnDeriveBNTensorDescriptor, (struct cudnnTensorStruct *, struct cudnnTensorStruct *const, int)) \
     F(int, cudnnDestroy, (struct cudnnContext *)) \
-    F(int, cudnnDestroyActivationDescriptor, (struct cudnnActivationStruct *)) \
-    F(int, cudnnDestroyCTCLossDescriptor, (struct cudnnCTCLossStruct *)) \
-    F(int, cudnnDestroyConvolutionDescriptor, (struct cudnnConvolutionStruct *)) \
-    F(int, cudnnDestroyDropoutDescriptor, (struct cudnnDropoutStruct *)) \
-    F(int, cudnnDestroyFilterDescriptor, (struct cudnnFilterStruct *)) \
-    F(int, cudnnDestroyPoolingDescriptor, (struct cudnnPoolingStruct *)) \
     F(int, cudnnDestroyRNNDataDescriptor, (struct cudnnRNNDataStruct *)) \
-    F(int, cudnnDestroyRNNDescriptor, (struct cudnnRNNStruct *)) \
-    F(int, cudnnDestroySpatialTransformerDescriptor, (struct cudnnSpatialTransformerStruct *)) \
-    F(int, cudnnDestroyTensorDescriptor, (struct cudnnTensorStruct *)) \
     F(int, cudnnDropoutBackward, (struct cudnnContext *, struct cudnnDropoutStruct *const, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, void *, size_t)) \
     F(int, cudnnDropoutForward, (struct cudnnContext *, struct cudnnDropoutStruct *const, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, void *, size_t)) \
     F(int, cudnnDropoutGetReserveSpaceSize, (struct cudnnTensorStruct *, unsigned long *)) \
     F(int, cudnnDropoutGetStatesSize, (struct cudnnContext *, unsigned long *)) \
-    F(int, cudnnFindConvolutionBackwardDataAlgorithm, (struct cudnnContext *, struct cudnnFilterStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionBwdDataAlgoPerfStruct *)) \
-    F(int, cudnnFindConvolutionBackwardDataAlgorithmEx, (struct cudnnContext *, struct cudnnFilterStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, void *, const int, int *, struct cudnnConvolutionBwdDataAlgoPerfStruct *, void *, size_t)) \
-    F(int, cudnnFindConvolutionBackwardFilterAlgorithm, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, const int, int *, struct cudnnConvolutionBwdFilterAlgoPerfStruct *)) \
-    F(int, cudnnFindConvolutionBackwardFilterAlgorithmEx, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, void *, const int, int *, struct cudnnConvolutionBwdFilterAlgoPerfStruct *, void *, size_t)) \
-    F(int, cudnnFindConvolutionForwardAlgorithm, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionFwdAlgoPerfStruct *)) \
-    F(int, cudnnFindConvolutionForwardAlgorithmEx, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, void *, const int, int *, struct cudnnConvolutionFwdAlgoPerfStruct *, void *, size_t)) \
     F(int, cudnnGetBatchNormalizationBackwardExWorkspaceSize, (struct cudnnContext *, int, int, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnActivationStruct *const, unsigned long *)) \
     F(int, cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize, (struct cudnnContext *, int, int, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnActivationStruct *const, unsigned long *)) \
     F(int, cudnnGetBatchNormalizationTrainingExReserveSpaceSize, (struct cudnnContext *, int, int, struct cudnnActivationStruct *const, struct cudnnTensorStruct *const, unsigned long *)) \
     F(int, cudnnGetCTCLossWorkspaceSize, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, const int *, const int *, const int *, int, struct cudnnCTCLossStruct *, unsigned long *)) \
     F(int, cudnnGetCTCLossWorkspaceSize_v8, (struct cudnnContext *, int, struct cudnnCTCLossStruct *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, unsigned long *)) \
     F(int, cudnnGetConvolution2dForwardOutputDim, (struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, int *, int *, int *, int *)) \
-    F(int, cudnnGetConvolutionBackwardDataAlgorithmMaxCount, (struct cudnnContext *, int *)) \
-    F(int, cudnnGetConvolutionBackwardDataAlgorithm_v7, (struct cudnnContext *, struct cudnnFilterStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionBwdDataAlgoPerfStruct *)) \
-    F(int, cudnnGetConvolutionBackwardDataWorkspaceSize, (struct cudnnContext *, struct cudnnFilterStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, int, unsigned long *)) \
-    F(int, cudnnGetConvolutionBackwardFilterAlgorithmMaxCount, (struct cudnnContext *, int *)) \
-    F(int, cudnnGetConvolutionBackwardFilterAlgorithm_v7, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, const int, int *, struct cudnnConvolutionBwdFilterAlgoPerfStruct *)) \
-    F(int, cudnnGetConvolutionBackwardFilterWorkspaceSize, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnConvolutionStruct *const, struct cudnnFilterStruct *const, int, unsigned long *)) \
-    F(int, cudnnGetConvolutionForwardAlgorithmMaxCount, (struct cudnnContext *, int *)) \
-    F(int, cudnnGetConvolutionForwardAlgorithm_v7, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, const int, int *, struct cudnnConvolutionFwdAlgoPerfStruct *)) \
-    F(int, cudnnGetConvolutionForwardWorkspaceSize, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, int, unsigned long *)) \
     F(int, cudnnGetConvolutionMathType, (struct cudnnConvolutionStruct *, int *)) \
     F(int, cudnnGetConvolutionNdForwardOutputDim, (struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, int, int *)) \
     F(size_t, cudnnGetCudartVersion, (void)) \

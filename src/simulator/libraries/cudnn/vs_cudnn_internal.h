@@ -63,6 +63,27 @@ struct cudnnDropoutStruct {
     float probability;
 };
 
+struct cudnnActivationStruct {
+    int set;
+};
+
+struct cudnnPoolingStruct {
+    int set;
+    int rank;
+    int window[DNN_DIMS], pad[DNN_DIMS], stride[DNN_DIMS];
+};
+
+struct cudnnSpatialTransformerStruct {
+    int set;
+    int sampler, type, rank;
+    int dim[DNN_DIMS];
+};
+
+struct cudnnCTCLossStruct {
+    int set;
+    int label_max;
+};
+
 /* ---- errors (dnn_error.c) ---- */
 
 /* dnn_fail: stores the message that cudnnGetLastErrorString returns to this thread, and returns
@@ -73,24 +94,20 @@ int dnn_driver(CUresult result, const char *function);
 
 /* ---- objects (dnn_object.c) ---- */
 
-int dnn_create(void *out, enum dnn_kind kind, size_t bytes, const char *function);
-/* dnn_destroy: NULL is accepted, as cuDNN does. */
-int dnn_destroy(const void *object, enum dnn_kind kind, const char *function);
+struct dnn_object {
+    const char *name; /* of the function */
+    enum dnn_kind kind;
+    size_t bytes;
+    void *to; /* address of a pointer */
+    const void *object;
+};
+int dnn_new(const struct dnn_object *object);
+/* dnn_delete: NULL is accepted, as cuDNN does. */
+int dnn_delete(const struct dnn_object *object);
 /* dnn_is: whether *object* is a live descriptor of *kind*; otherwise stores the error. */
 bool dnn_is(const void *object, enum dnn_kind kind, const char *function);
 /* dnn_is_set: the same, and a Set function has filled it. */
 bool dnn_is_set(const void *object, enum dnn_kind kind, const char *function);
-
-/* Create and Destroy of one kind of descriptor. */
-#define DNN_DESCRIPTOR(name, type, kind)                                                           \
-    int cudnnCreate##name(type **out)                                                              \
-    {                                                                                              \
-        return dnn_create((void *)out, kind, sizeof **out, "cudnnCreate" #name);                   \
-    }                                                                                              \
-    int cudnnDestroy##name(type *object)                                                           \
-    {                                                                                              \
-        return dnn_destroy(object, kind, "cudnnDestroy" #name);                                    \
-    }
 
 /* DNN_NEED: leaves the calling function with BAD_PARAM unless the condition holds. */
 #define DNN_NEED(condition, ...)                                                                   \
@@ -157,5 +174,32 @@ void dnn_convolution_cost(const struct dnn_convolution *c, struct dnn_cost *cost
 /* dnn_convolution_workspace: bytes of workspace of the fastest algorithm: measured, else assumed
  * (and noted). */
 size_t dnn_convolution_workspace(const struct dnn_convolution *c);
+
+/* Rows of cudnn.calls (dnn_convolution.c). */
+struct dnn_algorithms {
+    const char *name;
+    enum { DNN_COUNT, DNN_OFFER, DNN_MEASURE, DNN_SIZE } step;
+    enum dnn_direction direction;
+    struct cudnnTensorStruct *x, *y;
+    struct cudnnFilterStruct *w;
+    struct cudnnConvolutionStruct *c;
+    int wanted, *returned, algorithm;
+    void *results;
+    size_t *bytes;
+};
+int dnn_algorithms(struct cudnnContext *handle, const struct dnn_algorithms *k);
+struct dnn_convolve {
+    const char *name;
+    enum dnn_direction direction;
+    bool finds;          /* tries algorithms, or else computes */
+    const char *missing; /* what is NULL, or NULL */
+    struct cudnnTensorStruct *x, *y;
+    struct cudnnFilterStruct *w;
+    struct cudnnConvolutionStruct *c;
+    int algorithm, wanted, *returned;
+    void *workspace, *results;
+    size_t bytes;
+};
+int dnn_convolve(struct cudnnContext *handle, const struct dnn_convolve *k);
 
 #endif
