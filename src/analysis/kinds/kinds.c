@@ -100,7 +100,7 @@ void vs_kinds_close(struct vs_kinds *kinds)
 enum life {
     LIFE_GOES_ON,
     LIFE_FREED,        /* by the engine, or by the thread that made it */
-    LIFE_FREED_ABROAD, /* by another thread, which is not the engine's */
+    LIFE_FREED_BY_ANOTHER, /* by another thread, which is not the engine's */
 };
 
 /* Forward code, and code around it: needed by backward, or not. */
@@ -131,7 +131,7 @@ static enum vs_kind decide_backward(const struct vs_kinds *kinds, const struct b
         return VS_KIND_GRADIENTS;
     if (life == LIFE_GOES_ON || now->failed > born->failed)
         return NO_KIND;
-    return life == LIFE_FREED_ABROAD ? VS_KIND_GRADIENTS : VS_KIND_TEMPORARIES;
+    return life == LIFE_FREED_BY_ANOTHER ? VS_KIND_GRADIENTS : VS_KIND_TEMPORARIES;
 }
 
 /* The kind of *block* by what is known now; NO_KIND: its future decides. */
@@ -328,8 +328,8 @@ static enum vs_err free_block(struct vs_kinds *kinds, uint64_t addr, uint32_t ti
         return VS_OK;
     struct block *block = &kinds->blocks[index];
     vs_clock_free(&kinds->clock, tid, (enum vs_maker)block->maker, &block->born);
-    bool abroad = tid != block->tid && !vs_clock_is_engine(&kinds->clock, tid);
-    return end_block(kinds, (uint32_t)index, abroad ? LIFE_FREED_ABROAD : LIFE_FREED);
+    bool by_another = tid != block->tid && !vs_clock_is_engine(&kinds->clock, tid);
+    return end_block(kinds, (uint32_t)index, by_another ? LIFE_FREED_BY_ANOTHER : LIFE_FREED);
 }
 
 static enum vs_err new_block(struct vs_kinds *kinds, uint32_t *out)
