@@ -78,7 +78,7 @@ ROOMS = {
     "analysis/budget": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                         "analysis/report",
                         "baseline.h budget_key.h budget_text.h budget_verdict.h culprits.h distinct_frames.h name_pairs.h named_memory.h "
-                        "phase_moments.h quantities.h quantity_sites.h site_align.h"),
+                        "phase_peaks.h quantities.h quantity_sites.h site_align.h"),
     "analysis/compare": ("base trace/format trace/read analysis/state analysis/report analysis/budget",
                          "change_labels.h comparison.h regression.h renamed_frames.h site_changes.h site_moves.h"),
     "analysis/watch": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/phase_moments.h"
+#include "analysis/budget/phase_peaks.h"
 #include "analysis/budget/quantity_sites.h"
 #include "base/reading/vs_xalloc.h"
 #include "tools/check/check_command.h"
@@ -133,10 +133,10 @@ static void read_trace(struct check_work *work, const char *path)
 {
     static const struct vs_part_args whole;
     struct vs_measured *run = &work->runs[work->count];
-    struct vs_phase_moments *moments = vs_phase_moments_open();
+    struct vs_phase_peaks *peaks = vs_phase_peaks_open();
     struct vs_report_options options = {.sites_max = VS_QUANTITY_SITES_MAX, .all_growth = true,
-                                        .observe = vs_phase_moments_observe, .context = moments};
-    if (!moments) {
+                                        .observe = vs_phase_peaks_observe, .context = peaks};
+    if (!peaks) {
         problem(work, path, "%s", vs_err_text(VS_ERR_NOMEM));
         return;
     }
@@ -147,7 +147,7 @@ static void read_trace(struct check_work *work, const char *path)
     } else if (!comparable(work, path, run->report)) {
         vs_measured_free(run);
     } else {
-        enum vs_err err = vs_measure(run, moments);
+        enum vs_err err = vs_measure(run, peaks);
         if (err) {
             problem(work, path, "%s: %s", path, vs_err_text(err));
             vs_measured_free(run);
@@ -157,7 +157,7 @@ static void read_trace(struct check_work *work, const char *path)
             all_phases(work, path, run);
         }
     }
-    vs_phase_moments_close(moments);
+    vs_phase_peaks_close(peaks);
 }
 
 /* Whether process *a* comes before *b*: by its rank in the job, else by its start. Their traces end,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/budget/budget_key.h"
-#include "analysis/budget/phase_moments.h"
+#include "analysis/budget/phase_peaks.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/common/tool_options.h"
 #include "tools/common/trace_part.h"
@@ -87,24 +87,24 @@ static int parse(struct diff_command *command, int argc, char **argv)
 static bool read_run(const struct diff_command *command, const char *path, struct vs_measured *run)
 {
     static const struct vs_part_args whole;
-    struct vs_phase_moments *moments = vs_phase_moments_open();
+    struct vs_phase_peaks *peaks = vs_phase_peaks_open();
     struct vs_report_options options = {.sites_max = 1u << 20, .kernels_max = 1u << 20, .all_growth = true,
-                                        .observe = vs_phase_moments_observe, .context = moments};
+                                        .observe = vs_phase_peaks_observe, .context = peaks};
     bool good = false;
-    if (!moments) {
+    if (!peaks) {
         vs_tool_fail(command->who, "%s: %s", path, vs_err_text(VS_ERR_NOMEM));
     } else if (!vs_tool_report_part(command->who, path, command->partial, "--partial", &options, &whole,
                                     &run->reader, &run->report)) {
         *run = (struct vs_measured){0}; /* nothing is open */
     } else {
-        enum vs_err err = vs_measure(run, moments);
+        enum vs_err err = vs_measure(run, peaks);
         good = !err && run->report->device_count;
         if (err)
             vs_tool_fail(command->who, "%s: %s", path, vs_err_text(err));
         else if (!good)
             vs_tool_fail(command->who, "%s: the trace has no device, so there is nothing to compare", path);
     }
-    vs_phase_moments_close(moments);
+    vs_phase_peaks_close(peaks);
     return good;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. The figures are those of the report; only the times of phases come from
- * phase_moments.h. */
+ * phase_peaks.h. */
 #include "analysis/budget/quantities.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analysis/budget/phase_moments.h"
+#include "analysis/budget/phase_peaks.h"
 #include "base/reading/vs_vec.h"
 #include "base/vs_text.h"
 
@@ -284,7 +284,7 @@ static const char *copy_text(struct vs_measured *out, const char *text, enum vs_
     return copy ? memcpy(copy, text, bytes) : "";
 }
 
-static void add_phase(struct vs_measured *out, const struct vs_phase_moments *moments,
+static void add_phase(struct vs_measured *out, const struct vs_phase_peaks *peaks,
                       const struct vs_phase_row *row, size_t index, enum vs_err *err)
 {
     const struct vs_report_device *device = &out->report->devices[index];
@@ -298,7 +298,7 @@ static void add_phase(struct vs_measured *out, const struct vs_phase_moments *mo
             .phase = path, .range = name, .nested = row->nested,
             .tensors = tensors && m == VS_METRIC_ALLOCATED, .value = from->peak[m].bytes,
             .event = from->peak[m].event, .time_ns = from->peak[m].time_ns,
-            .place = copy_text(out, vs_phase_moments_place(moments, &from->peak[m], place), err)};
+            .place = copy_text(out, vs_phase_peaks_place(peaks, &from->peak[m], place), err)};
         add(out, &quantity, err);
     }
     struct vs_quantity kept = {
@@ -324,14 +324,14 @@ static enum vs_err read_birth(struct vs_measured *out)
 }
 
 /* The report has its devices in the order of the replay's accounts. */
-enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *moments)
+enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_peaks *peaks)
 {
     char name[256], rank[VS_JOB_RANK_TEXT_MAX];
     enum vs_err err = VS_OK;
     size_t phases;
-    const struct vs_phase_row *rows = vs_phase_moments_rows(moments, &phases);
+    const struct vs_phase_row *rows = vs_phase_peaks_rows(peaks, &phases);
     out->steps = out->report->steps.done;
-    out->phases_full = vs_phase_moments_full(moments);
+    out->phases_full = vs_phase_peaks_full(peaks);
     out->copies_missing = copies_missing(out->report);
     out->growth_missing = growth_missing(out->report);
     vs_process_name(out->report, name, sizeof name - sizeof rank);
@@ -345,7 +345,7 @@ enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *m
         err = VS_ERR_NOMEM;
     for (size_t p = 1; !err && p < phases; p++)
         for (size_t i = 0; i < rows[p].count && i < out->report->device_count; i++)
-            add_phase(out, moments, &rows[p], i, &err);
+            add_phase(out, peaks, &rows[p], i, &err);
     if (!err)
         err = read_birth(out);
     return err;

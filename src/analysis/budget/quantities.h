@@ -58,11 +58,11 @@ const char *vs_test_name(const char *phase);
 /* vs_copy_goes: whether copies of *kind* (enum vs_copy_kind of the trace) go that way. */
 bool vs_copy_goes(enum vs_copy_way way, uint64_t kind);
 
-struct vs_phase_moments;
+struct vs_phase_peaks;
 
-/* vs_measure: fills *out*, of which reader and report are set, with the quantities; *moments* were
+/* vs_measure: fills *out*, of which reader and report are set, with the quantities; *peaks* were
  * observed while the report was built. VS_ERR_NOMEM. */
-enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_moments *moments)
+enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_peaks *peaks)
     VS_MUST_CHECK;
 
 void vs_measured_free(struct vs_measured *run);

@@ -9,7 +9,7 @@
 
 #include "support/cmocka_test.h"
 #include "analysis/budget/budget_verdict.h"
-#include "analysis/budget/phase_moments.h"
+#include "analysis/budget/phase_peaks.h"
 #include "analysis/report/report.h"
 #include "support/trace_builder.h"
 
@@ -35,14 +35,14 @@ static inline void begin_trace(struct bench *t, const char *policy, uint64_t dev
 static inline void measure_trace(struct bench *t, enum vs_end_reason reason, int status, size_t sites_max)
 {
     char why[VS_READER_WHY_MAX];
-    struct vs_phase_moments *moments = vs_phase_moments_open();
+    struct vs_phase_peaks *peaks = vs_phase_peaks_open();
     struct vs_report_options options = {
-        .sites_max = sites_max, .observe = vs_phase_moments_observe, .context = moments};
+        .sites_max = sites_max, .observe = vs_phase_peaks_observe, .context = peaks};
     vs_builder_close(&t->b, reason, (uint64_t)status);
     assert_int_equal(vs_reader_open(t->b.path, &t->run.reader, why), VS_OK);
     assert_int_equal(vs_report_build(t->run.reader, "trace.vst", &options, &t->run.report), VS_OK);
-    assert_int_equal(vs_measure(&t->run, moments), VS_OK);
-    vs_phase_moments_close(moments);
+    assert_int_equal(vs_measure(&t->run, peaks), VS_OK);
+    vs_phase_peaks_close(peaks);
     t->runs[0] = &t->run;
 }
 

@@ -3,8 +3,8 @@
  * For every phase and device: the highest allocated, requested and reserved bytes while the phase was
  * open, with the time of each, and by how much the allocated bytes changed over it. Observes the
  * replay while a report is built. */
-#ifndef VS_PHASE_MOMENTS_H
-#define VS_PHASE_MOMENTS_H
+#ifndef VS_PHASE_PEAKS_H
+#define VS_PHASE_PEAKS_H
 
 #include <stddef.h>
 
@@ -12,7 +12,7 @@
 #include "analysis/report/report.h"
 #include "analysis/state/replay.h"
 
-struct vs_phase_moment {
+struct vs_phase_peak {
     uint64_t bytes, event, time_ns; /* time since the start */
     uint64_t allocated; /* at that time */
     struct vs_place place;
@@ -21,7 +21,7 @@ struct vs_phase_moment {
 struct vs_phase_device {
     /* By enum vs_metric. Of all times at the highest reserved, the one with most allocated, as in
      * struct vs_account. */
-    struct vs_phase_moment peak[3];
+    struct vs_phase_peak peak[3];
     uint64_t kept;      /* the largest increase over one of its ranges */
     uint64_t kept_event, kept_ns; /* when that range was closed */
     uint64_t kept_from_ns; /* when it was opened, by the trace's clock */
@@ -35,26 +35,26 @@ struct vs_phase_row {
     size_t count;
 };
 
-struct vs_phase_moments; /* zero cost until the first range is opened */
+struct vs_phase_peaks; /* zero cost until the first range is opened */
 
-struct vs_phase_moments *vs_phase_moments_open(void); /* NULL: out of memory */
+struct vs_phase_peaks *vs_phase_peaks_open(void); /* NULL: out of memory */
 
-/* vs_phase_moments_observe: a vs_report_observe for vs_report_options. */
-void vs_phase_moments_observe(void *moments, const struct vs_replay *replay,
+/* vs_phase_peaks_observe: a vs_report_observe for vs_report_options. */
+void vs_phase_peaks_observe(void *peaks, const struct vs_replay *replay,
                               const struct vs_event *event);
 
-/* vs_phase_moments_rows: all phases; *count* receives how many. NULL when memory ran out. */
-const struct vs_phase_row *vs_phase_moments_rows(const struct vs_phase_moments *moments,
+/* vs_phase_peaks_rows: all phases; *count* receives how many. NULL when memory ran out. */
+const struct vs_phase_row *vs_phase_peaks_rows(const struct vs_phase_peaks *peaks,
                                                  size_t *count);
 
-/* vs_phase_moments_full: there are VS_PHASES_MAX phases, and the ranges of further ones count for the
+/* vs_phase_peaks_full: there are VS_PHASES_MAX phases, and the ranges of further ones count for the
  * phase around them. */
-bool vs_phase_moments_full(const struct vs_phase_moments *moments);
+bool vs_phase_peaks_full(const struct vs_phase_peaks *peaks);
 
-/* vs_phase_moments_place: the text of the time's place; *out* has VS_PLACE_TEXT_MAX bytes. */
-char *vs_phase_moments_place(const struct vs_phase_moments *moments,
-                             const struct vs_phase_moment *moment, char *out);
+/* vs_phase_peaks_place: the text of the time's place; *out* has VS_PLACE_TEXT_MAX bytes. */
+char *vs_phase_peaks_place(const struct vs_phase_peaks *peaks,
+                             const struct vs_phase_peak *moment, char *out);
 
-void vs_phase_moments_close(struct vs_phase_moments *moments); /* NULL does nothing */
+void vs_phase_peaks_close(struct vs_phase_peaks *peaks); /* NULL does nothing */
 
 #endif

@@ -4,7 +4,7 @@
  * for the phases around that, as the replay counts peaks. Phases are never removed, so that their
  * index in the replay is their index here. The open ranges of a thread are those that the replay
  * keeps: its limits of depth and number bound the memory. */
-#include "analysis/budget/phase_moments.h"
+#include "analysis/budget/phase_peaks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct phase_name {
     uint32_t parent;
 };
 
-struct vs_phase_moments {
+struct vs_phase_peaks {
     struct vs_phase_row *rows;
     struct phase_name *names;
     size_t count, capacity, name_capacity;
@@ -50,59 +50,59 @@ struct vs_phase_moments {
     struct vs_place after_last; /* vs_phases.after_last */
 };
 
-struct vs_phase_moments *vs_phase_moments_open(void)
+struct vs_phase_peaks *vs_phase_peaks_open(void)
 {
-    return calloc(1, sizeof(struct vs_phase_moments));
+    return calloc(1, sizeof(struct vs_phase_peaks));
 }
 
-static const char *keep(struct vs_phase_moments *moments, const char *text)
+static const char *keep(struct vs_phase_peaks *peaks, const char *text)
 {
     size_t bytes = strlen(text) + 1;
-    char *copy = vs_arena_alloc(&moments->memory, bytes);
-    moments->failed |= !copy;
+    char *copy = vs_arena_alloc(&peaks->memory, bytes);
+    peaks->failed |= !copy;
     return copy ? memcpy(copy, text, bytes) : "";
 }
 
 /* The whole path is the name of the phase in budgets and baselines: names of tests are long, and
  * often differ only at their end. */
-static const char *path_of(struct vs_phase_moments *moments, const struct vs_phase *phase)
+static const char *path_of(struct vs_phase_peaks *peaks, const struct vs_phase *phase)
 {
     char text[PATH_TEXT_MAX];
-    const char *around = phase->parent ? moments->rows[phase->parent].path : "";
+    const char *around = phase->parent ? peaks->rows[phase->parent].path : "";
     snprintf(text, sizeof text, "%s%s%s", around, *around ? " / " : "", phase->name ? phase->name : "");
-    return keep(moments, vs_text_clean(text));
+    return keep(peaks, vs_text_clean(text));
 }
 
-static void add_phases(struct vs_phase_moments *moments, const struct vs_replay *replay)
+static void add_phases(struct vs_phase_peaks *peaks, const struct vs_replay *replay)
 {
     size_t count = replay->phases.count;
-    if (vs_vec_grow(&moments->rows, &moments->capacity, count, sizeof *moments->rows) ||
-        vs_vec_grow(&moments->names, &moments->name_capacity, count, sizeof *moments->names)) {
-        moments->failed = true;
+    if (vs_vec_grow(&peaks->rows, &peaks->capacity, count, sizeof *peaks->rows) ||
+        vs_vec_grow(&peaks->names, &peaks->name_capacity, count, sizeof *peaks->names)) {
+        peaks->failed = true;
         return;
     }
-    for (; moments->count < count; moments->count++) {
-        const struct vs_phase *phase = &replay->phases.items[moments->count];
-        const char *path = path_of(moments, phase), *around = moments->rows[phase->parent].path;
+    for (; peaks->count < count; peaks->count++) {
+        const struct vs_phase *phase = &replay->phases.items[peaks->count];
+        const char *path = path_of(peaks, phase), *around = peaks->rows[phase->parent].path;
         size_t before = phase->parent ? strlen(around) + strlen(" / ") : 0;
-        moments->rows[moments->count] = (struct vs_phase_row){
+        peaks->rows[peaks->count] = (struct vs_phase_row){
             .path = path, .nested = phase->parent != 0,
             .name = before < strlen(path) ? path + before : ""};
-        moments->names[moments->count] = (struct phase_name){
-            .name = keep(moments, phase->name ? phase->name : ""), .is_step = phase->is_step,
-            .prefix = keep(moments, phase->prefix ? phase->prefix : ""),
+        peaks->names[peaks->count] = (struct phase_name){
+            .name = keep(peaks, phase->name ? phase->name : ""), .is_step = phase->is_step,
+            .prefix = keep(peaks, phase->prefix ? phase->prefix : ""),
             .unnumbered = phase->prefix == phase->name, .parent = phase->parent};
     }
 }
 
-static struct vs_phase_device *device_of(struct vs_phase_moments *moments, uint32_t phase,
+static struct vs_phase_device *device_of(struct vs_phase_peaks *peaks, uint32_t phase,
                                          unsigned account)
 {
-    struct vs_phase_row *row = &moments->rows[phase];
+    struct vs_phase_row *row = &peaks->rows[phase];
     if (row->count <= account) { /* no more than needed: there may be very many phases */
         struct vs_phase_device *larger = realloc(row->devices, (account + 1) * sizeof *larger);
         if (!larger) {
-            moments->failed = true;
+            peaks->failed = true;
             return NULL;
         }
         memset(&larger[row->count], 0, (account + 1 - row->count) * sizeof *larger);
@@ -112,10 +112,10 @@ static struct vs_phase_device *device_of(struct vs_phase_moments *moments, uint3
     return &row->devices[account];
 }
 
-static void raise(struct vs_phase_moments *moments, const struct vs_replay *replay, uint32_t phase,
+static void raise(struct vs_phase_peaks *peaks, const struct vs_replay *replay, uint32_t phase,
                   struct vs_place place, unsigned account)
 {
-    struct vs_phase_device *device = device_of(moments, phase, account);
+    struct vs_phase_device *device = device_of(peaks, phase, account);
     const struct vs_account *sums = replay->accounts[account];
     if (!device || !sums)
         return;
@@ -125,31 +125,31 @@ static void raise(struct vs_phase_moments *moments, const struct vs_replay *repl
     for (int m = 0; m < 3; m++)
         if (now[m] > device->peak[m].bytes ||
             (m == VS_METRIC_RESERVED && now[m] == device->peak[m].bytes && allocated > device->peak[m].allocated))
-            device->peak[m] = (struct vs_phase_moment){
+            device->peak[m] = (struct vs_phase_peak){
                 .bytes = now[m], .allocated = allocated, .event = replay->events, .place = place,
                 .time_ns = replay->now_ns > start ? replay->now_ns - start : 0};
 }
 
-static void raise_all(struct vs_phase_moments *moments, const struct vs_replay *replay,
+static void raise_all(struct vs_phase_peaks *peaks, const struct vs_replay *replay,
                       struct vs_place place, unsigned account)
 {
-    for (uint32_t phase = place.phase; phase && phase < moments->count;
-         phase = moments->names[phase].parent)
-        raise(moments, replay, phase, place, account);
+    for (uint32_t phase = place.phase; phase && phase < peaks->count;
+         phase = peaks->names[phase].parent)
+        raise(peaks, replay, phase, place, account);
 }
 
-static struct phase_thread *thread_of(struct vs_phase_moments *moments, uint32_t tid)
+static struct phase_thread *thread_of(struct vs_phase_peaks *peaks, uint32_t tid)
 {
-    const uint64_t *found = vs_map_get(&moments->by_tid, (uint64_t)tid + 1);
+    const uint64_t *found = vs_map_get(&peaks->by_tid, (uint64_t)tid + 1);
     if (found)
-        return &moments->threads[*found - 1];
-    if (vs_vec_grow(&moments->threads, &moments->thread_capacity, moments->thread_count + 1,
-                    sizeof *moments->threads) ||
-        vs_map_put(&moments->by_tid, (uint64_t)tid + 1, moments->thread_count + 1)) {
-        moments->failed = true;
+        return &peaks->threads[*found - 1];
+    if (vs_vec_grow(&peaks->threads, &peaks->thread_capacity, peaks->thread_count + 1,
+                    sizeof *peaks->threads) ||
+        vs_map_put(&peaks->by_tid, (uint64_t)tid + 1, peaks->thread_count + 1)) {
+        peaks->failed = true;
         return NULL;
     }
-    return &moments->threads[moments->thread_count++];
+    return &peaks->threads[peaks->thread_count++];
 }
 
 /* How many open ranges of *tid* the replay keeps. */
@@ -162,11 +162,11 @@ static size_t kept_ranges(const struct vs_replay *replay, uint32_t tid)
     return thread->depth < thread->capacity ? thread->depth : thread->capacity;
 }
 
-static void opened(struct vs_phase_moments *moments, const struct vs_replay *replay, uint32_t tid,
+static void opened(struct vs_phase_peaks *peaks, const struct vs_replay *replay, uint32_t tid,
                    uint64_t domain)
 {
     size_t kept = kept_ranges(replay, tid);
-    struct phase_thread *thread = kept ? thread_of(moments, tid) : NULL;
+    struct phase_thread *thread = kept ? thread_of(peaks, tid) : NULL;
     if (!thread || thread->count >= kept)
         return; /* the range is not kept, so it has no phase */
     unsigned accounts = replay->account_count < VS_DEVICES_MAX ? replay->account_count : VS_DEVICES_MAX;
@@ -177,22 +177,22 @@ static void opened(struct vs_phase_moments *moments, const struct vs_replay *rep
     if (!range.allocated || vs_vec_grow(&thread->ranges, &thread->capacity, thread->count + 1,
                                         sizeof *thread->ranges)) {
         free(range.allocated);
-        moments->failed = true;
+        peaks->failed = true;
         return;
     }
     thread->ranges[thread->count++] = range;
     for (unsigned a = 0; a < accounts; a++) {
         range.allocated[a] = vs_user_sums(replay, a).allocated;
-        raise_all(moments, replay, place, a);
+        raise_all(peaks, replay, place, a);
     }
 }
 
-static void note_kept(struct vs_phase_moments *moments, const struct vs_replay *replay,
+static void note_kept(struct vs_phase_peaks *peaks, const struct vs_replay *replay,
                       const struct phase_range_open *range)
 {
     uint64_t start = vs_replay_start_ns(replay);
     for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
-        struct vs_phase_device *device = device_of(moments, range->phase, a);
+        struct vs_phase_device *device = device_of(peaks, range->phase, a);
         uint64_t now = vs_user_sums(replay, a).allocated;
         uint64_t before = a < range->accounts ? range->allocated[a] : 0;
         uint64_t kept = now > before ? now - before : 0;
@@ -206,11 +206,11 @@ static void note_kept(struct vs_phase_moments *moments, const struct vs_replay *
 }
 
 /* The replay has closed the innermost range of *domain*, unless that was not one that it keeps. */
-static void closed(struct vs_phase_moments *moments, const struct vs_replay *replay, uint32_t tid,
+static void closed(struct vs_phase_peaks *peaks, const struct vs_replay *replay, uint32_t tid,
                    uint64_t domain)
 {
     size_t kept = kept_ranges(replay, tid);
-    struct phase_thread *thread = thread_of(moments, tid);
+    struct phase_thread *thread = thread_of(peaks, tid);
     if (!thread || thread->count <= kept)
         return;
     size_t at = thread->count;
@@ -218,22 +218,22 @@ static void closed(struct vs_phase_moments *moments, const struct vs_replay *rep
         at--;
     if (!at)
         return;
-    note_kept(moments, replay, &thread->ranges[at - 1]);
+    note_kept(peaks, replay, &thread->ranges[at - 1]);
     free(thread->ranges[at - 1].allocated);
     thread->count--;
     memmove(&thread->ranges[at - 1], &thread->ranges[at], (thread->count - (at - 1)) * sizeof *thread->ranges);
 }
 
 /* Until a framework reports its first block, the memory below its blocks counts in their place. */
-static void follow_framework(struct vs_phase_moments *moments, const struct vs_replay *replay)
+static void follow_framework(struct vs_phase_peaks *peaks, const struct vs_replay *replay)
 {
     for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
         const struct vs_user_account *user = &replay->accounts[a]->user;
-        if (moments->reports[a] || !user->reports)
+        if (peaks->reports[a] || !user->reports)
             continue;
-        moments->reports[a] = true;
-        for (size_t i = 0; i < moments->count; i++) {
-            struct vs_phase_row *row = &moments->rows[i];
+        peaks->reports[a] = true;
+        for (size_t i = 0; i < peaks->count; i++) {
+            struct vs_phase_row *row = &peaks->rows[i];
             uint64_t *bytes = a < row->count ? &row->devices[a].peak[VS_METRIC_ALLOCATED].bytes : NULL;
             if (bytes)
                 *bytes = *bytes > user->backing ? *bytes - user->backing : 0;
@@ -241,42 +241,42 @@ static void follow_framework(struct vs_phase_moments *moments, const struct vs_r
     }
 }
 
-void vs_phase_moments_observe(void *context, const struct vs_replay *replay,
+void vs_phase_peaks_observe(void *context, const struct vs_replay *replay,
                               const struct vs_event *event)
 {
-    struct vs_phase_moments *moments = context;
-    moments->full |= replay->phases.count >= VS_PHASES_MAX;
-    if (moments->failed || replay->phases.count < 2)
+    struct vs_phase_peaks *peaks = context;
+    peaks->full |= replay->phases.count >= VS_PHASES_MAX;
+    if (peaks->failed || replay->phases.count < 2)
         return;
-    if (moments->count < replay->phases.count)
-        add_phases(moments, replay);
-    if (moments->failed)
+    if (peaks->count < replay->phases.count)
+        add_phases(peaks, replay);
+    if (peaks->failed)
         return;
-    follow_framework(moments, replay);
-    moments->after_last = replay->phases.after_last;
+    follow_framework(peaks, replay);
+    peaks->after_last = replay->phases.after_last;
     if (event->kind == VS_EVENT_range_push)
-        opened(moments, replay, event->tid, event->range_push.domain);
+        opened(peaks, replay, event->tid, event->range_push.domain);
     else if (event->kind == VS_EVENT_range_pop)
-        closed(moments, replay, event->tid, event->range_pop.domain);
+        closed(peaks, replay, event->tid, event->range_pop.domain);
     else if (vs_event_has(event, VS_PROPERTY_ALLOCATES) || event->kind == VS_EVENT_unrecorded)
         for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++)
-            raise_all(moments, replay, vs_phases_place(&replay->phases, event->tid), a);
+            raise_all(peaks, replay, vs_phases_place(&replay->phases, event->tid), a);
 }
 
-const struct vs_phase_row *vs_phase_moments_rows(const struct vs_phase_moments *moments,
+const struct vs_phase_row *vs_phase_peaks_rows(const struct vs_phase_peaks *peaks,
                                                  size_t *count)
 {
-    *count = moments->count;
-    return moments->failed ? NULL : moments->rows;
+    *count = peaks->count;
+    return peaks->failed ? NULL : peaks->rows;
 }
 
-bool vs_phase_moments_full(const struct vs_phase_moments *moments)
+bool vs_phase_peaks_full(const struct vs_phase_peaks *peaks)
 {
-    return moments->full;
+    return peaks->full;
 }
 
-char *vs_phase_moments_place(const struct vs_phase_moments *moments,
-                             const struct vs_phase_moment *moment, char *out)
+char *vs_phase_peaks_place(const struct vs_phase_peaks *peaks,
+                             const struct vs_phase_peak *moment, char *out)
 {
     uint32_t chain[VS_RANGE_DEPTH_MAX];
     const struct vs_place place = moment->place;
@@ -284,14 +284,14 @@ char *vs_phase_moments_place(const struct vs_phase_moments *moments,
     *out = 0;
     if (!place.phase && place.step_known)
         snprintf(out, VS_PLACE_TEXT_MAX, "step %llu", (unsigned long long)place.step);
-    for (uint32_t p = place.phase; p && p < moments->count && count < VS_RANGE_DEPTH_MAX;
-         p = moments->names[p].parent) {
-        if (p == moments->after_last.phase && place.step_known && place.step == moments->after_last.step)
+    for (uint32_t p = place.phase; p && p < peaks->count && count < VS_RANGE_DEPTH_MAX;
+         p = peaks->names[p].parent) {
+        if (p == peaks->after_last.phase && place.step_known && place.step == peaks->after_last.step)
             return strcpy(out, VS_AFTER_LAST_STEP);
         chain[count++] = p;
     }
     while (count-- > 0 && used < VS_PLACE_TEXT_MAX) {
-        const struct phase_name *name = &moments->names[chain[count]];
+        const struct phase_name *name = &peaks->names[chain[count]];
         char number[32] = "";
         bool step = name->is_step && place.step_known;
         if (step)
@@ -304,21 +304,21 @@ char *vs_phase_moments_place(const struct vs_phase_moments *moments,
     return vs_text_clean(out);
 }
 
-void vs_phase_moments_close(struct vs_phase_moments *moments)
+void vs_phase_peaks_close(struct vs_phase_peaks *peaks)
 {
-    if (!moments)
+    if (!peaks)
         return;
-    for (size_t i = 0; i < moments->count; i++)
-        free(moments->rows[i].devices);
-    free(moments->rows);
-    free(moments->names);
-    for (size_t t = 0; t < moments->thread_count; t++) {
-        for (size_t i = 0; i < moments->threads[t].count; i++)
-            free(moments->threads[t].ranges[i].allocated);
-        free(moments->threads[t].ranges);
+    for (size_t i = 0; i < peaks->count; i++)
+        free(peaks->rows[i].devices);
+    free(peaks->rows);
+    free(peaks->names);
+    for (size_t t = 0; t < peaks->thread_count; t++) {
+        for (size_t i = 0; i < peaks->threads[t].count; i++)
+            free(peaks->threads[t].ranges[i].allocated);
+        free(peaks->threads[t].ranges);
     }
-    free(moments->threads);
-    vs_map_free(&moments->by_tid);
-    vs_arena_free_all(&moments->memory);
-    free(moments);
+    free(peaks->threads);
+    vs_map_free(&peaks->by_tid);
+    vs_arena_free_all(&peaks->memory);
+    free(peaks);
 }
