@@ -6,15 +6,12 @@ Usage: check_replay.py MODE REPLAY_TRACE CONVERTER SHARED_DIR
 
 MODE real       the public traces: every block at its recorded offset of its recorded
                 segment, equal final blocks; exit 77 where SHARED_DIR has none
-MODE oracle     the counts agree with those of the independent oracle,
-                SHARED_DIR/tools/replay_snapshot.py; exit 77 where it is absent
 MODE synthetic  a hand-written snapshot with cases that the public ones lack: new
                 segments, a retry after returning memory, an emptied cache, a failed
                 request, two streams; an emptied cache just before a request that it could
                 have served, and a retry in its place; then the first with one wrong address, one wrong
                 final block and one wrong segment size, which must be reported
 """
-import ast
 import copy
 import glob
 import os
@@ -43,23 +40,6 @@ def real(tool, converter, traces, folder):
         status, counts = replay(tool, converter, path, folder, check_every=7)
         print(os.path.basename(path), "ok" if status == 0 else "DIFFERS", counts)
         failed |= status
-    return failed
-
-
-def oracle(tool, converter, traces, folder, script):
-    failed = 0
-    for path in traces:
-        _, ours = replay(tool, converter, path, folder, check_every=0)
-        out = subprocess.run([sys.executable, script, path], check=True, stdout=subprocess.PIPE,
-                             text=True).stdout
-        _, _, theirs, _, final_ok, _, final_bad, _ = ast.literal_eval(out.strip().splitlines()[-1])
-        want = {"addr_ok": theirs.get("addr_ok", 0), "addr_mismatch": theirs.get("addr_mismatch", 0),
-                "split": theirs.get("split", 0), "merge": theirs.get("merge", 0),
-                "segment_ok": theirs.get("seg_size_ok", 0), "final_ok": final_ok,
-                "final_bad": final_bad}
-        have = {name: ours.get(name) for name in want}
-        print(os.path.basename(path), "agree" if have == want else f"DIFFER, oracle: {want}", have)
-        failed |= have != want
     return failed
 
 
@@ -163,18 +143,12 @@ def synthetic(tool, converter, folder):
 def main():
     mode, tool, converter, shared = sys.argv[1:5]
     traces = sorted(glob.glob(os.path.join(shared, "traces", "*.pickle")))
-    script = os.path.join(shared, "tools", "replay_snapshot.py")
     if mode != "synthetic" and not traces:
         print("skipped: no traces in", shared)
-        return 77
-    if mode == "oracle" and not os.path.exists(script):
-        print("skipped: no oracle", script)
         return 77
     with tempfile.TemporaryDirectory() as folder:
         if mode == "real":
             return int(real(tool, converter, traces, folder))
-        if mode == "oracle":
-            return int(oracle(tool, converter, traces, folder, script))
         return int(synthetic(tool, converter, folder))
 
 

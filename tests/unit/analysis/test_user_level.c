@@ -28,8 +28,20 @@ static struct vs_replay *replay;
 static char modules[32][200];
 static unsigned module_count;
 
+static int finish(void **state)
+{
+    (void)state;
+    vs_replay_close(replay);
+    vs_reader_close(reader);
+    replay = NULL;
+    reader = NULL;
+    vs_builder_remove(&b);
+    return 0;
+}
+
 static void begin(void)
 {
+    finish(NULL);
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "GPU", 1024 * MIB);
     module_count = 0;
@@ -131,13 +143,6 @@ static void end(void)
     vs_replay_finish(replay);
 }
 
-static void finish(void)
-{
-    vs_replay_close(replay);
-    vs_reader_close(reader);
-    vs_builder_remove(&b);
-}
-
 TEST(tensors_are_the_users_level_and_their_segments_are_not)
 {
     begin();
@@ -173,7 +178,6 @@ TEST(tensors_are_the_users_level_and_their_segments_are_not)
     while ((one = vs_user_live_next(replay, 0, &cursor)) != NULL)
         live += one->size;
     assert_int_equal(live, 9 * MIB);
-    finish();
 }
 
 TEST(a_program_without_a_framework_has_the_devices_level)
@@ -185,7 +189,6 @@ TEST(a_program_without_a_framework_has_the_devices_level)
     assert_int_equal(sums.level, VS_LEVEL_DEVICE);
     assert_int_equal(sums.allocated, 20 * MIB);
     assert_ptr_equal(sums.peak, &replay->accounts[0]->peak_allocated);
-    finish();
 }
 
 /* The library that holds PyTorch's allocator need not be on the stack, or be known by its name. */
@@ -198,7 +201,6 @@ TEST(memory_at_whose_address_a_tensor_begins_holds_tensors)
     struct vs_user_sums sums = vs_user_sums(replay, 0);
     assert_int_equal(sums.allocated, 3 * MIB);
     assert_int_equal(sums.peak->bytes, 3 * MIB);
-    finish();
 }
 
 TEST(a_failure_at_both_levels_is_one)
@@ -223,7 +225,6 @@ TEST(a_failure_at_both_levels_is_one)
     assert_int_equal(failure->attempts, 2);
     assert_int_not_equal(failure->error, 0);
     assert_non_null(vs_user_failure_site(replay, failure));
-    finish();
 }
 
 TEST(a_request_that_pytorch_repeats_with_success_is_no_failure)
@@ -238,7 +239,6 @@ TEST(a_request_that_pytorch_repeats_with_success_is_no_failure)
     assert_int_equal(replay->failure_total, 0);
     assert_int_equal(replay->failure_count, 0);
     assert_int_equal(replay->accounts[0]->framework_retries, 1);
-    finish();
 }
 
 /* Expandable segments: a block needs several handles of physical memory, and those that were created
@@ -290,7 +290,6 @@ TEST(refused_handles_and_the_frameworks_failure_are_one)
     assert_int_equal(failure->attempts, 2);
     assert_int_equal(failure->device_free, 64 * MIB); /* the three handles are free again */
     assert_false(failure->recovered);
-    finish();
 }
 
 TEST(refused_handles_of_a_block_that_fits_at_last_are_no_failure)
@@ -305,7 +304,6 @@ TEST(refused_handles_of_a_block_that_fits_at_last_are_no_failure)
     end();
     assert_int_equal(replay->failure_total, 0);
     assert_int_equal(replay->accounts[0]->framework_retries, 1);
-    finish();
 }
 
 static void map_handle(uint64_t addr, unsigned number)
@@ -338,7 +336,6 @@ TEST(mapped_memory_with_tensors_is_a_segment_without_gaps)
     assert_int_equal(list[1].addr, SEGMENT + 80 * MIB);
     free(list);
     assert_int_equal(vs_user_sums(replay, 0).allocated, 30 * MIB); /* the tensor, and handle 9 */
-    finish();
 }
 
 TEST(a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from)
@@ -350,7 +347,6 @@ TEST(a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from)
     end();
     assert_int_equal(replay->failure_total, 1);
     assert_true(replay->failures[0].recovered);
-    finish();
 }
 
 TEST(a_failure_that_was_answered_is_not_part_of_the_next)
@@ -363,7 +359,6 @@ TEST(a_failure_that_was_answered_is_not_part_of_the_next)
     end();
     assert_int_equal(replay->failure_total, 2);
     assert_int_equal(replay->failures[1].device_requested, 0);
-    finish();
 }
 
 /* --- naming --- */
@@ -396,7 +391,6 @@ TEST(a_site_is_named_by_the_users_functions)
     assert_int_equal(gpu->device_at_peak.count, 1);
     assert_int_equal(gpu->device_at_peak.items[0].bytes, 20 * MIB);
     vs_report_free(report);
-    finish();
 }
 
 TEST(stacks_below_one_line_are_one_row)
@@ -417,7 +411,6 @@ TEST(stacks_below_one_line_are_one_row)
     assert_null(sites->items[0].through);
     assert_int_equal(sites->items[1].bytes, MIB);
     vs_report_free(report);
-    finish();
 }
 
 TEST(a_backward_pass_is_named_by_the_line_that_called_it)
@@ -449,7 +442,6 @@ TEST(a_backward_pass_is_named_by_the_line_that_called_it)
     assert_string_equal(vs_text_site(text, &sites->items[1], 4), "train.py:50");
     assert_string_equal(vs_text_site(text, &sites->items[2], 4), "train.py:40");
     vs_report_free(report);
-    finish();
 }
 
 TEST(a_package_that_the_program_is_started_from_is_the_users)
@@ -465,7 +457,6 @@ TEST(a_package_that_the_program_is_started_from_is_the_users)
     assert_string_equal(vs_text_called(text, &report->devices[0].at_peak.items[0]),
                         "fit (fit.py:3) < <module> (__main__.py:3) [torch: linear]");
     vs_report_free(report);
-    finish();
 }
 
 TEST(a_python_file_is_a_librarys_by_where_it_is_installed)
@@ -503,7 +494,6 @@ TEST(a_python_file_is_a_librarys_by_where_it_is_installed)
         if (strcmp(name, files[i].library) != 0)
             fail_msg("%s: \"%s\", not \"%s\"", files[i].path, name, files[i].library);
     }
-    finish();
 }
 
 TEST(an_object_is_a_librarys_by_name_or_folder)
@@ -673,7 +663,6 @@ TEST(native_code_of_the_user_tells_stacks_of_one_python_line_apart)
     assert_true(key_of(&owners, torch) == key_of(&owners, cublas));
     assert_true(key_of(&owners, torch) == key_of(&owners, embedded));
     vs_map_free(&owners);
-    finish();
 }
 
 TEST(a_long_first_function_leaves_room_for_its_line)
@@ -706,10 +695,9 @@ TEST(requests_of_one_call_have_the_same_caller)
     assert_false(vs_library_same_caller(reader, served, called));
     assert_false(vs_library_same_caller(reader, served, inside));
     assert_false(vs_library_same_caller(reader, inside, 0));
-    finish();
 }
 
 int main(void)
 {
-    return vs_run_tests(NULL, NULL);
+    return vs_run_tests_around("tests", NULL, NULL, NULL, finish);
 }
