@@ -39,7 +39,7 @@ struct fold_line {
 };
 
 /* The line that explains most of a row shown of the whole program. */
-struct fold_guilty {
+struct fold_culprit {
     const struct vs_budget_row *row;
     uint64_t before; /* its bytes in the baseline */
 };
@@ -51,8 +51,8 @@ struct fold_state {
     struct fold_line *lines;
     size_t line_count;
     struct vs_map by_line; /* hash -> index + 1 */
-    struct fold_guilty *guilty;
-    size_t guilty_count;
+    struct fold_culprit *culprit;
+    size_t culprit_count;
 };
 
 static bool is_exceeded(const struct vs_budget_row *row)
@@ -220,32 +220,32 @@ static bool follows_by_lines(const struct fold_state *state, const struct vs_bud
 }
 
 /* The bytes by which the responsible line has grown at the time of *row*. */
-static uint64_t growth_at(const struct vs_budget_row *row, const struct fold_guilty *guilty)
+static uint64_t growth_at(const struct vs_budget_row *row, const struct fold_culprit *culprit)
 {
-    const struct vs_report_site *site = guilty->row->culprits[0].site;
+    const struct vs_report_site *site = culprit->row->culprits[0].site;
     uint64_t bytes = 0;
     for (size_t i = 0; i < row->sites.count; i++)
         if (vs_site_is(&row->sites.items[i], site))
             bytes += row->sites.items[i].bytes;
-    return bytes > guilty->before ? bytes - guilty->before : 0;
+    return bytes > culprit->before ? bytes - culprit->before : 0;
 }
 
 /* Of a phase: makes the responsible line the row's only culprit, if it explains most of the excess. */
-static bool follows_by_guilty(const struct fold_state *state, struct vs_budget_row *row)
+static bool follows_by_culprit(const struct fold_state *state, struct vs_budget_row *row)
 {
     uint64_t excess = excess_of(row);
     if (!row->quantity.phase || !may_follow_by_lines(&row->quantity))
         return false;
-    for (size_t i = 0; i < state->guilty_count; i++) {
-        const struct fold_guilty *guilty = &state->guilty[i];
-        if (guilty->row->quantity.device != row->quantity.device || guilty->row->run != row->run)
+    for (size_t i = 0; i < state->culprit_count; i++) {
+        const struct fold_culprit *culprit = &state->culprit[i];
+        if (culprit->row->quantity.device != row->quantity.device || culprit->row->run != row->run)
             continue;
-        uint64_t growth = growth_at(row, guilty);
+        uint64_t growth = growth_at(row, culprit);
         if (growth < excess - excess / 4)
             continue;
-        row->culprits[0] = guilty->row->culprits[0];
+        row->culprits[0] = culprit->row->culprits[0];
         row->culprits[0].delta = (int64_t)growth;
-        row->culprits[0].bytes = growth + guilty->before;
+        row->culprits[0].bytes = growth + culprit->before;
         row->culprit_count = 1;
         row->compared = true;
         return true;
@@ -254,13 +254,13 @@ static bool follows_by_guilty(const struct fold_state *state, struct vs_budget_r
 }
 
 /* Lists of phases have no cached memory, no copies and no growth per step. */
-static void note_guilty(struct fold_state *state, const struct vs_budget_row *row)
+static void note_culprit(struct fold_state *state, const struct vs_budget_row *row)
 {
     const struct vs_culprit *first = row->culprits;
     bool memory = row->quantity.metric <= VS_METRIC_RESERVED || row->quantity.metric == VS_METRIC_LIVE_AT_END;
     if (row->quantity.phase || !row->compared || !row->culprit_count || first->cached || !memory)
         return;
-    state->guilty[state->guilty_count++] = (struct fold_guilty){row, first->bytes - (uint64_t)first->delta};
+    state->culprit[state->culprit_count++] = (struct fold_culprit){row, first->bytes - (uint64_t)first->delta};
 }
 
 static enum vs_err note_lines(struct fold_state *state, const struct vs_budget_row *row)
@@ -287,8 +287,8 @@ enum vs_err vs_verdict_fold(struct vs_budget_verdict *verdict)
     }
     state.devices = calloc(whole + 1, sizeof *state.devices);
     state.lines = calloc(culprits + 1, sizeof *state.lines);
-    state.guilty = calloc(whole + 1, sizeof *state.guilty);
-    enum vs_err err = state.devices && state.lines && state.guilty ? VS_OK : VS_ERR_NOMEM;
+    state.culprit = calloc(whole + 1, sizeof *state.culprit);
+    enum vs_err err = state.devices && state.lines && state.culprit ? VS_OK : VS_ERR_NOMEM;
     for (size_t i = 0; !err && i < verdict->count; i++)
         if (is_exceeded(&verdict->rows[i]) && !verdict->rows[i].quantity.phase)
             err = note_whole(&state, &verdict->rows[i]);
@@ -296,18 +296,18 @@ enum vs_err vs_verdict_fold(struct vs_budget_verdict *verdict)
         struct vs_budget_row *row = &verdict->rows[i];
         if (!is_exceeded(row))
             continue;
-        row->follows = row->of_baseline && (follows_by_guilty(&state, row) || follows_by_amount(&state, row) ||
+        row->follows = row->of_baseline && (follows_by_culprit(&state, row) || follows_by_amount(&state, row) ||
                                             follows_by_lines(&state, row));
         verdict->following += row->follows;
         if (row->follows)
             continue;
-        note_guilty(&state, row);
+        note_culprit(&state, row);
         err = note_lines(&state, row);
     }
     vs_map_free(&state.by_device);
     vs_map_free(&state.by_line);
     free(state.devices);
     free(state.lines);
-    free(state.guilty);
+    free(state.culprit);
     return err;
 }

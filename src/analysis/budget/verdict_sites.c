@@ -213,7 +213,7 @@ static uint64_t excess_of(const struct vs_budget_row *row)
 }
 
 /* Without a baseline: whether the cache is the reason that the limit is exceeded. */
-static bool cache_is_guilty(const struct vs_budget_row *row, const struct vs_culprit *heaviest)
+static bool cache_explains_most(const struct vs_budget_row *row, const struct vs_culprit *heaviest)
 {
     uint64_t held = row->sites.total_bytes + row->unused.total_bytes;
     return row->unused.total_bytes >= excess_of(row) && (!heaviest || heaviest->bytes <= held / 2);
@@ -269,7 +269,7 @@ static enum vs_err accuse_held(struct vs_budget_verdict *out, struct vs_budget_r
         struct vs_named_sites peak, *around = sites_at_peak(row->run, row->quantity.device, &peak) ? &peak : NULL;
         size_t n = vs_culprits_largest(&now.live, around, VS_METRIC_RESERVED, live, VS_CULPRITS_MAX);
         size_t m = vs_culprits_largest(&now.unused, around, VS_METRIC_RESERVED, cached, VS_CULPRITS_CACHED_MAX);
-        put_culprits(row, live, n, cached, m, m && cache_is_guilty(row, n ? live : NULL));
+        put_culprits(row, live, n, cached, m, m && cache_explains_most(row, n ? live : NULL));
     }
     return err;
 }

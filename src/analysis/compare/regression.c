@@ -51,7 +51,7 @@ static bool of_whole(const struct vs_regressions *out, const struct vs_compared_
     return whole;
 }
 
-static enum vs_err find_guilty(struct vs_comparison *comparison, struct vs_regression *item)
+static enum vs_err find_culprits(struct vs_comparison *comparison, struct vs_regression *item)
 {
     struct vs_report_sites a, b;
     enum vs_metric metric = item->amount->b->metric;
@@ -64,15 +64,15 @@ static enum vs_err find_guilty(struct vs_comparison *comparison, struct vs_regre
     if (!err)
         err = vs_site_changes_build(&comparison->memory, &a, &b, metric, peak ? &peak->changes : NULL,
                                     &item->changes);
-    for (size_t i = 0; !err && i < item->changes.count && item->guilty_count < VS_GUILTY_MAX; i++) {
+    for (size_t i = 0; !err && i < item->changes.count && item->culprit_count < VS_REGRESSION_CULPRITS_MAX; i++) {
         const struct vs_site_pair *pair = &item->changes.items[i];
         if (pair->delta <= 0)
             continue;
         struct vs_culprit one = vs_culprit_of(pair->b);
         one.change = pair->verdict == VS_SITE_NEW ? VS_CHANGE_NEW : VS_CHANGE_GROWN;
         one.delta = pair->delta;
-        item->guilty_sites[item->guilty_count] = pair->b;
-        item->guilty[item->guilty_count++] = one;
+        item->culprit_sites[item->culprit_count] = pair->b;
+        item->culprits[item->culprit_count++] = one;
     }
     return err;
 }
@@ -127,7 +127,7 @@ enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes
             break;
         struct vs_regression *item = &out->items[out->count++];
         *item = (struct vs_regression){.amount = amount, .allowed = allowed};
-        err = find_guilty(comparison, item);
+        err = find_culprits(comparison, item);
     }
     return err;
 }

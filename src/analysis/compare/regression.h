@@ -7,15 +7,15 @@
 
 #include "analysis/compare/comparison.h"
 
-#define VS_GUILTY_MAX 5
+#define VS_REGRESSION_CULPRITS_MAX 5
 
 struct vs_regression {
     const struct vs_compared_amount *amount;
     uint64_t allowed; /* the first run's value with the tolerance */
     struct vs_site_changes changes;
-    struct vs_culprit guilty[VS_GUILTY_MAX]; /* new and grown ones, most first */
-    const struct vs_named_site *guilty_sites[VS_GUILTY_MAX]; /* theirs, in changes.b */
-    size_t guilty_count;
+    struct vs_culprit culprits[VS_REGRESSION_CULPRITS_MAX]; /* new and grown ones, most first */
+    const struct vs_named_site *culprit_sites[VS_REGRESSION_CULPRITS_MAX]; /* theirs, in changes.b */
+    size_t culprit_count;
 };
 
 struct vs_regressions {

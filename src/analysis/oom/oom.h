@@ -35,16 +35,16 @@ struct vs_verdict {
     /* Adds evidence and remedies to *oom*, with the functions of verdict.h. */
     void (*explain)(struct vs_oom *oom);
     /* The call site to name; NULL, or returns NULL: the one that failed. */
-    const struct vs_report_site *(*guilty)(const struct vs_oom *oom);
+    const struct vs_report_site *(*culprit)(const struct vs_oom *oom);
 };
 
 /* A cause with a share in the failure. */
 struct vs_oom_cause {
     const struct vs_verdict *verdict;
     uint64_t bytes;  /* that the device would have had without it */
-    bool suffices;   /* with these alone the request would have fitted */
-    bool accused;    /* the program has run at that level, or it is a tenth of the device */
-    const struct vs_report_site *guilty; /* the call site that holds most of it; NULL: none known */
+    bool enough;     /* with these alone the request would have fitted */
+    bool suspected;  /* the program has run at that level, or it is a tenth of the device */
+    const struct vs_report_site *culprit; /* the call site that holds most of it; NULL: none known */
 };
 #define VS_CAUSES_MAX 12
 
@@ -160,7 +160,7 @@ struct vs_oom {
     const struct vs_oom_cause *also[VS_ALSO_MAX];
     size_t also_count;
     struct vs_oom_stacks growth_stacks, spike_stacks;
-    const struct vs_report_site *guilty; /* the call site to look at */
+    const struct vs_report_site *culprit; /* the call site to look at */
     struct vs_evidence evidence[VS_EVIDENCE_MAX];
     size_t evidence_count;
     struct vs_remedy remedies[VS_REMEDIES_MAX]; /* replayed ones that are enough first */

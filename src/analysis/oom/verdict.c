@@ -65,7 +65,7 @@ static void find_shares(struct vs_oom *oom)
         /* without the missing bytes, only a large share is a cause */
         if (!bytes || oom->cause_count == VS_CAUSES_MAX || (!oom->missing && !(oom->missing_unknown && large)))
             continue;
-        const struct vs_report_site *site = verdicts[i]->guilty ? verdicts[i]->guilty(oom) : NULL;
+        const struct vs_report_site *site = verdicts[i]->culprit ? verdicts[i]->culprit(oom) : NULL;
         oom->causes[oom->cause_count++] = (struct vs_oom_cause){
             verdicts[i], bytes, bytes >= oom->missing,
             large || (ran_before(oom, verdicts[i]) && !may_be_filling(oom, verdicts[i], bytes)),
@@ -111,7 +111,7 @@ static const struct vs_oom_cause *one_that_suffices(const struct vs_oom *oom, bo
     const struct vs_oom_cause *best = NULL;
     for (size_t i = 0; i < oom->cause_count; i++) {
         const struct vs_oom_cause *cause = &oom->causes[i];
-        if (cause->suffices && cause->accused && cause->verdict->last_resort == last_resort &&
+        if (cause->enough && cause->suspected && cause->verdict->last_resort == last_resort &&
             (!best || cause->bytes / DOMINANT > best->bytes))
             best = cause;
     }
@@ -124,7 +124,7 @@ static bool two_that_suffice(struct vs_oom *oom)
     const struct vs_oom_cause *a = NULL, *b = NULL;
     for (size_t i = 0; i < oom->cause_count; i++) {
         const struct vs_oom_cause *cause = &oom->causes[i];
-        if (!cause->accused)
+        if (!cause->suspected)
             continue;
         if (!a || cause->bytes > a->bytes) {
             b = a;
@@ -243,20 +243,20 @@ static void explain_other(struct vs_oom *oom, const struct vs_oom_cause *cause)
     const struct vs_verdict *verdict = cause->verdict;
     const struct vs_oom_cause *named = vs_oom_cause_of(oom, oom->verdict);
     size_t count = oom->evidence_count;
-    if (verdict->last_resort || (cause->suffices && !cause->guilty)) {
-        if (cause->suffices)
+    if (verdict->last_resort || (cause->enough && !cause->culprit)) {
+        if (cause->enough)
             vs_oom_explain_share(oom, verdict);
         return;
     }
-    if (cause->suffices && oom->also_count < VS_ALSO_MAX && named &&
+    if (cause->enough && oom->also_count < VS_ALSO_MAX && named &&
         cause->bytes >= named->bytes / DOMINANT) {
         oom->also[oom->also_count++] = cause;
         explain_further(oom, verdict);
         oom->evidence_count = count; /* one sentence is enough */
     }
-    if (cause->suffices)
+    if (cause->enough)
         vs_oom_evidence(oom, "without %s (%s, most at %s) the request fits, too", verdict->noun,
-                        vs_oom_size(oom, cause->bytes), vs_oom_site(oom, cause->guilty, 3));
+                        vs_oom_size(oom, cause->bytes), vs_oom_site(oom, cause->culprit, 3));
 }
 
 /* The evidence and remedies of the selected verdict. */
@@ -264,10 +264,10 @@ static enum vs_err explain(struct vs_oom *oom)
 {
     sort_causes(oom);
     const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
-    oom->guilty = cause->guilty ? cause->guilty(oom) : NULL;
-    if (oom->refusal == verdicts[sizeof verdicts / sizeof *verdicts - 1] || !oom->guilty ||
-        (!oom->guilty->count && !oom->guilty->frame_count))
-        oom->guilty = &oom->failure.site;
+    oom->culprit = cause->culprit ? cause->culprit(oom) : NULL;
+    if (oom->refusal == verdicts[sizeof verdicts / sizeof *verdicts - 1] || !oom->culprit ||
+        (!oom->culprit->count && !oom->culprit->frame_count))
+        oom->culprit = &oom->failure.site;
     oom->verdict->explain(oom);
     if (oom->refusal == verdicts[sizeof verdicts / sizeof *verdicts - 1])
         vs_oom_explain_missing(oom); /* it asked for more than there was: no advice is needed */
@@ -277,7 +277,7 @@ static enum vs_err explain(struct vs_oom *oom)
         explain_second(oom);
     for (size_t i = 0; i < oom->cause_count && oom->verdict->recovers; i++) {
         const struct vs_oom_cause *other = &oom->causes[i];
-        if (other->accused && other->verdict != oom->verdict && other->verdict != oom->second)
+        if (other->suspected && other->verdict != oom->verdict && other->verdict != oom->second)
             explain_other(oom, other);
     }
     if (oom->limit && oom->missing && oom->verdict->recovers && oom->verdict != &vs_verdict_limit)
@@ -301,7 +301,7 @@ enum vs_err vs_diagnose_placement(struct vs_oom *oom)
         const struct vs_oom_cause *cause = &oom->causes[i];
         bool placement = cause->verdict == &vs_verdict_fragmentation ||
                          cause->verdict == &vs_verdict_cache;
-        if (placement && cause->suffices && cause->bytes >= demand / OF_DEMAND && (!best || cause->bytes > best->bytes))
+        if (placement && cause->enough && cause->bytes >= demand / OF_DEMAND && (!best || cause->bytes > best->bytes))
             best = cause;
     }
     if (!best)
@@ -492,7 +492,7 @@ void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict)
         return;
     struct vs_size_pair two = vs_sizes_apart(cause->bytes, oom->missing);
     vs_oom_evidence(oom, oom->missing_unknown ? "without %s the device would have had %s more"
-                         : cause->suffices
+                         : cause->enough
                              ? "without %s the device would have had %s more: the request fits"
                              : "without %s the device would have had %s more: not sufficient alone",
                     verdict->noun, two.a);

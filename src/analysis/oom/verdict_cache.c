@@ -10,7 +10,7 @@ static uint64_t recovers(const struct vs_oom *oom)
     return oom->cache.withheld;
 }
 
-static const struct vs_report_site *guilty(const struct vs_oom *oom)
+static const struct vs_report_site *culprit(const struct vs_oom *oom)
 {
     return &oom->withheld_site;
 }
@@ -65,4 +65,4 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_cache = {
     "other_cache", "other cache: free memory is cached for other streams or a private pool",
-    "the cache of other streams and pools", NULL, recovers, NULL, false, explain, guilty};
+    "the cache of other streams and pools", NULL, recovers, NULL, false, explain, culprit};

@@ -62,9 +62,9 @@ static void explain(struct vs_oom *oom)
                         oom->growth_bytes ? "" : "; nothing grows from step to step");
     vs_oom_explain_missing(oom);
     for (size_t i = 0; i < oom->cause_count; i++)
-        if (oom->causes[i].suffices && oom->causes[i].verdict == &vs_verdict_growth)
+        if (oom->causes[i].enough && oom->causes[i].verdict == &vs_verdict_growth)
             explain_small_growth(oom);
-        else if (oom->causes[i].suffices)
+        else if (oom->causes[i].enough)
             vs_oom_but(oom, "without %s, %s, this request fits; the program never ran with as much "
                        "live, so later requests may not", oom->causes[i].verdict->noun,
                        vs_oom_size(oom, oom->causes[i].bytes));
@@ -73,11 +73,11 @@ static void explain(struct vs_oom *oom)
     vs_oom_common_remedies(oom);
 }
 
-static const struct vs_report_site *guilty(const struct vs_oom *oom)
+static const struct vs_report_site *culprit(const struct vs_oom *oom)
 {
     return oom->sites.count ? &oom->sites.items[0] : NULL;
 }
 
 const struct vs_verdict vs_verdict_capacity = {
     "true_capacity", "true capacity: the program needs more memory than the device has", NULL, NULL,
-    NULL, NULL, false, explain, guilty};
+    NULL, NULL, false, explain, culprit};

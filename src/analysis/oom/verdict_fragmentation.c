@@ -17,7 +17,7 @@ static uint64_t recovers(const struct vs_oom *oom)
     return from_frees || demanded_before ? oom->cache.scattered : 0;
 }
 
-static const struct vs_report_site *guilty(const struct vs_oom *oom)
+static const struct vs_report_site *culprit(const struct vs_oom *oom)
 {
     return &oom->pin_site;
 }
@@ -48,4 +48,4 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_fragmentation = {
     "fragmentation", "fragmentation: enough memory is free, in pieces that are too small",
-    "holes between its blocks", NULL, recovers, NULL, false, explain, guilty};
+    "holes between its blocks", NULL, recovers, NULL, false, explain, culprit};

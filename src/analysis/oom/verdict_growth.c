@@ -14,7 +14,7 @@ static uint64_t recovers(const struct vs_oom *oom)
     return oom->growth_bytes;
 }
 
-static const struct vs_report_site *guilty(const struct vs_oom *oom)
+static const struct vs_report_site *culprit(const struct vs_oom *oom)
 {
     return oom->growing.count ? &oom->growing.items[0] : NULL;
 }
@@ -197,4 +197,4 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_growth = {
     "growth", "growth: the program keeps allocating memory that it does not free",
-    "the growth", NULL, recovers, recovers, false, explain, guilty};
+    "the growth", NULL, recovers, recovers, false, explain, culprit};

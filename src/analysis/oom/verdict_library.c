@@ -10,7 +10,7 @@ static uint64_t recovers(const struct vs_oom *oom)
     return oom->library_bytes;
 }
 
-static const struct vs_report_site *guilty(const struct vs_oom *oom)
+static const struct vs_report_site *culprit(const struct vs_oom *oom)
 {
     return &oom->library_site;
 }
@@ -37,4 +37,4 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_library = {
     "outside_libraries", "libraries: memory outside the program's own allocator",
-    "the memory of these libraries", NULL, recovers, recovers, false, explain, guilty};
+    "the memory of these libraries", NULL, recovers, recovers, false, explain, culprit};

@@ -41,11 +41,11 @@ static void explain(struct vs_oom *oom)
     vs_oom_common_remedies(oom);
 }
 
-static const struct vs_report_site *guilty(const struct vs_oom *oom)
+static const struct vs_report_site *culprit(const struct vs_oom *oom)
 {
     return oom->sites.count ? &oom->sites.items[0] : NULL;
 }
 
 const struct vs_verdict vs_verdict_limit = {
     "imposed_limit", "imposed limit: the run was limited to less memory than the device has",
-    "the limit", NULL, recovers, NULL, true, explain, guilty};
+    "the limit", NULL, recovers, NULL, true, explain, culprit};

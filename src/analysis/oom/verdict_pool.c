@@ -18,7 +18,7 @@ static uint64_t recovers(const struct vs_oom *oom)
     return oom->balance.known ? oom->pools_releasable + oom->balance.graphs : 0;
 }
 
-static const struct vs_report_site *guilty(const struct vs_oom *oom)
+static const struct vs_report_site *culprit(const struct vs_oom *oom)
 {
     return oom->pools_releasable >= oom->balance.graphs ? &oom->pool_site : NULL;
 }
@@ -60,4 +60,4 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_pool = {
     "kept_pool", "cached in pools: CUDA's memory pools hold memory that nothing uses",
-    "the pools' unused memory", NULL, recovers, NULL, false, explain, guilty};
+    "the pools' unused memory", NULL, recovers, NULL, false, explain, culprit};

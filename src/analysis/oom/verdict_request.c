@@ -15,7 +15,7 @@ static bool is_host(const struct vs_oom *oom)
     return oom->failure.host;
 }
 
-static const struct vs_report_site *host_guilty(const struct vs_oom *oom)
+static const struct vs_report_site *host_culprit(const struct vs_oom *oom)
 {
     return oom->growing.count ? &oom->growing.items[0] : NULL;
 }
@@ -36,7 +36,7 @@ static void explain_host(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_host = {
     "host_memory", "host memory: the host refused page-locked memory",
-    NULL, is_host, NULL, NULL, false, explain_host, host_guilty};
+    NULL, is_host, NULL, NULL, false, explain_host, host_culprit};
 
 static bool is_absurd(const struct vs_oom *oom)
 {

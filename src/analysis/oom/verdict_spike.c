@@ -10,7 +10,7 @@ static uint64_t recovers(const struct vs_oom *oom)
     return oom->spike_bytes;
 }
 
-static const struct vs_report_site *guilty(const struct vs_oom *oom)
+static const struct vs_report_site *culprit(const struct vs_oom *oom)
 {
     return &oom->spike_site;
 }
@@ -73,4 +73,4 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_spike = {
     "single_spike", "single spike: one allocation is far larger than any before it",
-    "the spike", NULL, recovers, recovers, false, explain, guilty};
+    "the spike", NULL, recovers, recovers, false, explain, culprit};

@@ -83,21 +83,21 @@ static void put_sites(struct vs_json *json, const struct vs_comparison *comparis
     vs_json_end_array(json);
 }
 
-static void put_guilty(struct vs_json *json, const struct vs_regression *item)
+static void put_culprits(struct vs_json *json, const struct vs_regression *item)
 {
     char text[VS_CHAIN_TEXT_MAX];
     vs_json_begin_array(json, "culprits");
-    for (size_t i = 0; i < item->guilty_count; i++) {
-        const struct vs_culprit *guilty = &item->guilty[i];
+    for (size_t i = 0; i < item->culprit_count; i++) {
+        const struct vs_culprit *culprit = &item->culprits[i];
         vs_json_begin_object(json, NULL);
-        vs_json_string(json, "change", vs_change_name(guilty->change));
-        vs_json_int(json, "delta", guilty->delta);
-        vs_json_uint(json, "bytes", guilty->bytes);
-        vs_json_uint(json, "count", guilty->count);
-        vs_json_string(json, "function", guilty->function);
-        vs_json_string(json, "file", guilty->file);
-        vs_json_uint(json, "line", guilty->line);
-        vs_json_string(json, "text", vs_change_label_text(text, item->guilty_sites[i]));
+        vs_json_string(json, "change", vs_change_name(culprit->change));
+        vs_json_int(json, "delta", culprit->delta);
+        vs_json_uint(json, "bytes", culprit->bytes);
+        vs_json_uint(json, "count", culprit->count);
+        vs_json_string(json, "function", culprit->function);
+        vs_json_string(json, "file", culprit->file);
+        vs_json_uint(json, "line", culprit->line);
+        vs_json_string(json, "text", vs_change_label_text(text, item->culprit_sites[i]));
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
@@ -189,7 +189,7 @@ void vs_diff_json(const struct vs_diff_result *result, FILE *out)
         char options[VS_DIFF_LINE_MAX];
         vs_diff_more(options, report, item->amount->b);
         vs_json_command(&json, "more", "vramscope report", report->path, options);
-        put_guilty(&json, item);
+        put_culprits(&json, item);
         vs_json_end_object(&json);
     }
     vs_json_end_array(&json);

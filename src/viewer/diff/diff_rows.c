@@ -251,32 +251,32 @@ void vs_diff_site_list(const struct vs_diff_result *result, const struct vs_styl
 }
 
 /* The responsible line as an editor reads it, "net.py:12", and its callers. */
-static void guilty_text(char *out, size_t bytes, const struct vs_culprit *guilty, const char *chain)
+static void culprit_text(char *out, size_t bytes, const struct vs_culprit *culprit, const char *chain)
 {
     char place[600] = "";
-    if (guilty->file && guilty->line)
-        snprintf(place, sizeof place, "%.500s:%u", guilty->file, guilty->line);
+    if (culprit->file && culprit->line)
+        snprintf(place, sizeof place, "%.500s:%u", culprit->file, culprit->line);
     const char *base = vs_text_base_name(place);
     bool repeats = *base && strstr(chain, base);
     snprintf(out, bytes, "%s%s%s", repeats ? "" : base, repeats || !*base ? "" : "  ", chain);
 }
 
-void vs_diff_guilty_rows(const struct vs_style *style, const struct vs_regression *item)
+void vs_diff_culprit_rows(const struct vs_style *style, const struct vs_regression *item)
 {
-    char lines[VS_GUILTY_MAX][4 * COLUMNS_MAX + 4], line[VS_CHAIN_TEXT_MAX + 700];
+    char lines[VS_REGRESSION_CULPRITS_MAX][4 * COLUMNS_MAX + 4], line[VS_CHAIN_TEXT_MAX + 700];
     char chain[VS_CHAIN_TEXT_MAX], size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], lead[64];
     unsigned room = room_of(style, 25);
-    for (size_t i = 0; i < item->guilty_count; i++) {
-        guilty_text(line, sizeof line, &item->guilty[i], vs_change_label_text(chain, item->guilty_sites[i]));
+    for (size_t i = 0; i < item->culprit_count; i++) {
+        culprit_text(line, sizeof line, &item->culprits[i], vs_change_label_text(chain, item->culprit_sites[i]));
         vs_text_clip(lines[i], line, room);
     }
-    for (size_t i = 0; i < item->guilty_count; i++) {
-        bool again = in_header(item->guilty_sites[i]);
-        for (size_t k = 0; k < item->guilty_count; k++)
+    for (size_t i = 0; i < item->culprit_count; i++) {
+        bool again = in_header(item->culprit_sites[i]);
+        for (size_t k = 0; k < item->culprit_count; k++)
             again |= k != i && strcmp(lines[i], lines[k]) == 0;
-        guilty_text(line, sizeof line, &item->guilty[i], vs_change_label_text(chain, item->guilty_sites[i]));
-        snprintf(amount, sizeof amount, "+%s", vs_size_format(size, (uint64_t)item->guilty[i].delta));
-        snprintf(lead, sizeof lead, "  %14s  %-5s  ", amount, vs_change_name(item->guilty[i].change));
+        culprit_text(line, sizeof line, &item->culprits[i], vs_change_label_text(chain, item->culprit_sites[i]));
+        snprintf(amount, sizeof amount, "+%s", vs_size_format(size, (uint64_t)item->culprits[i].delta));
+        snprintf(lead, sizeof lead, "  %14s  %-5s  ", amount, vs_change_name(item->culprits[i].change));
         if (again)
             vs_text_wrapped(style, lead, line);
         else
@@ -288,8 +288,8 @@ void vs_diff_request_row(const struct vs_style *style, const struct vs_regressio
 {
     char line[VS_CHAIN_TEXT_MAX + 700], chain[VS_CHAIN_TEXT_MAX], size[VS_SIZE_TEXT_MAX], cut[4 * COLUMNS_MAX + 4];
     char lead[64];
-    const struct vs_culprit guilty = vs_culprit_of(regressions->failed_at);
-    guilty_text(line, sizeof line, &guilty, vs_change_label_text(chain, regressions->failed_at));
+    const struct vs_culprit culprit = vs_culprit_of(regressions->failed_at);
+    culprit_text(line, sizeof line, &culprit, vs_change_label_text(chain, regressions->failed_at));
     snprintf(lead, sizeof lead, "  %14s  ", vs_size_format(size, regressions->failure->requested));
     if (in_header(regressions->failed_at))
         vs_text_wrapped(style, lead, line);

@@ -19,8 +19,8 @@ void vs_diff_fold(const struct vs_style *style, size_t small, size_t more);
 void vs_diff_site_list(const struct vs_diff_result *result, const struct vs_style *style,
                        const struct vs_compared_sites *sites);
 
-/* vs_diff_guilty_rows: the lines that allocate more, below the sentence of a regression. */
-void vs_diff_guilty_rows(const struct vs_style *style, const struct vs_regression *item);
+/* vs_diff_culprit_rows: the lines that allocate more, below the sentence of a regression. */
+void vs_diff_culprit_rows(const struct vs_style *style, const struct vs_regression *item);
 
 /* vs_diff_request_row: the line that requested the memory that B did not get, which is known. */
 void vs_diff_request_row(const struct vs_style *style, const struct vs_regressions *regressions);

@@ -207,7 +207,7 @@ static void regressions(const struct vs_diff_result *result, const struct vs_sty
         fprintf(style->out, "%s%s", i ? "" : "\n", vs_paint(style, VS_BAD));
         vs_text_wrapped(style, "FAIL  ", vs_diff_regression(text, item));
         fputs(vs_unpaint(style), style->out);
-        vs_diff_guilty_rows(style, item);
+        vs_diff_culprit_rows(style, item);
         /* The command that shows more about a regression. */
         char options[VS_DIFF_LINE_MAX];
         const struct vs_comparison *comparison = result->comparison;

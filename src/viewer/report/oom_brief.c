@@ -28,11 +28,11 @@ static void cause_line(const struct vs_oom *oom, const char *lead, const struct 
 static void look_at(const struct vs_oom *oom, const struct vs_report_site *site,
                     const struct vs_style *style)
 {
-    char guilty[VS_CHAIN_TEXT_MAX], failed[VS_CHAIN_TEXT_MAX];
+    char culprit[VS_CHAIN_TEXT_MAX], failed[VS_CHAIN_TEXT_MAX];
     if (!site)
         return;
-    vs_text_site(guilty, site, SAME_FRAMES);
-    if (strcmp(guilty, vs_text_site(failed, &oom->failure.site, SAME_FRAMES)) == 0)
+    vs_text_site(culprit, site, SAME_FRAMES);
+    if (strcmp(culprit, vs_text_site(failed, &oom->failure.site, SAME_FRAMES)) == 0)
         return;
     fprintf(style->out, "  look at ");
     vs_text_chain(style, LEAD, site);
@@ -68,16 +68,16 @@ void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
     cause_line(oom, "  why     ", oom->verdict, first, style);
     if (oom->evidence_count)
         vs_text_wrapped(style, "          ", oom->evidence[0].text);
-    look_at(oom, oom->guilty, style);
+    look_at(oom, oom->culprit, style);
     if (second) {
         cause_line(oom, "  and     ", oom->second, second, style);
         if (oom->second_evidence < oom->evidence_count)
             vs_text_wrapped(style, "          ", oom->evidence[oom->second_evidence].text);
-        look_at(oom, second->guilty, style);
+        look_at(oom, second->culprit, style);
     }
     for (size_t i = 0; i < oom->also_count; i++) {
         cause_line(oom, "  also    ", oom->also[i]->verdict, oom->also[i], style);
-        look_at(oom, oom->also[i]->guilty, style);
+        look_at(oom, oom->also[i]->culprit, style);
     }
     vs_text_site(failed, &oom->failure.site, SAME_FRAMES);
     fprintf(style->out, "  where   ");

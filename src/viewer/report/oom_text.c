@@ -146,7 +146,7 @@ static const char *remedy_text(char text[VS_CHAIN_TEXT_MAX], const struct vs_oom
 
 static bool worth_showing(const struct vs_oom *oom, const struct vs_oom_cause *cause)
 {
-    return cause->accused && cause->bytes >= oom->total / 50;
+    return cause->suspected && cause->bytes >= oom->total / 50;
 }
 
 static void look_at(const struct vs_oom *oom, const struct vs_report_site *site,
@@ -166,15 +166,15 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
     fputs(vs_paint(style, VS_BOLD), style->out);
     vs_text_wrapped(style, "verdict  ", oom->verdict->words);
     fputs(vs_unpaint(style), style->out);
-    look_at(oom, oom->guilty, style);
+    look_at(oom, oom->culprit, style);
     for (size_t i = 0; i < oom->cause_count; i++)
         if (oom->causes[i].verdict == oom->second) {
             vs_text_wrapped(style, "    and  ", oom->second->words);
-            look_at(oom, oom->causes[i].guilty, style);
+            look_at(oom, oom->causes[i].culprit, style);
         }
     for (size_t i = 0; i < oom->also_count; i++) {
         vs_text_wrapped(style, "   also  ", oom->also[i]->verdict->words);
-        look_at(oom, oom->also[i]->guilty, style);
+        look_at(oom, oom->also[i]->culprit, style);
     }
     if (oom->remedy_count && oom->remedies[0].fits && oom->ended)
         vs_text_wrapped(style, "  remedy   ", remedy_text(text, oom, 0));
@@ -312,9 +312,9 @@ static void causes(struct vs_json *json, const struct vs_oom *oom)
         vs_json_begin_object(json, NULL);
         vs_json_string(json, "name", cause->verdict->name);
         vs_json_uint(json, "bytes", cause->bytes);
-        vs_json_bool(json, "suffices", cause->suffices);
-        vs_json_bool(json, "accused", cause->accused);
-        vs_json_string(json, "where", cause->guilty ? vs_text_label(chain, cause->guilty) : NULL);
+        vs_json_bool(json, "suffices", cause->enough);
+        vs_json_bool(json, "accused", cause->suspected);
+        vs_json_string(json, "where", cause->culprit ? vs_text_label(chain, cause->culprit) : NULL);
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
@@ -351,9 +351,9 @@ static void whole_oom(struct vs_json *json, const struct vs_oom *oom, const stru
     vs_json_string(json, "verdict_text", oom->verdict->words);
     vs_json_string(json, "second_text", oom->second ? oom->second->words : NULL);
     vs_json_string(json, "line", oom->line && *oom->line ? oom->line : NULL);
-    struct vs_report_sites guilty = {.items = oom->guilty, .count = 1, .weight = 1,
-                                     .total_bytes = oom->guilty->bytes};
-    vs_report_json_sites(json, "guilty", &guilty);
+    struct vs_report_sites culprit = {.items = oom->culprit, .count = 1, .weight = 1,
+                                     .total_bytes = oom->culprit->bytes};
+    vs_report_json_sites(json, "guilty", &culprit);
     causes(json, oom);
     evidence(json, "evidence", oom, false);
     evidence(json, "evidence_against", oom, true);

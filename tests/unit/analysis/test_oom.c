@@ -476,7 +476,7 @@ TEST(a_thread_that_goes_on_does_not_recover_anothers_failure)
     assert_false(oom->failure.recovered);
     assert_int_equal(oom->failures_recovered, 4);
     assert_string_equal(oom->verdict->name, "growth");
-    assert_string_equal(oom->guilty->frames[0].function, "site_leak");
+    assert_string_equal(oom->culprit->frames[0].function, "site_leak");
 }
 
 static void failed_with(uint64_t error)
@@ -544,8 +544,8 @@ TEST(memory_kept_by_a_pool_is_named_with_its_site)
                  "at site_spike; fail 100M free 48M");
     expect_verdict("kept_pool");
     assert_int_equal(oom->causes[0].bytes, 300 * MIB);
-    assert_true(oom->causes[0].suffices && oom->causes[0].accused);
-    assert_string_equal(oom->guilty->frames[0].function, "site_activation");
+    assert_true(oom->causes[0].enough && oom->causes[0].suspected);
+    assert_string_equal(oom->culprit->frames[0].function, "site_activation");
     assert_string_equal(oom->remedies[0].kind, "trim_pools");
 }
 
@@ -637,7 +637,7 @@ TEST(two_causes_that_suffice_only_together_are_both_named)
     assert_int_equal(oom->missing, 262 * MIB);
     assert_string_equal(oom->verdict->name, "kept_pool");
     assert_string_equal(oom->second->name, "other_process");
-    assert_false(oom->causes[0].suffices || oom->causes[1].suffices);
+    assert_false(oom->causes[0].enough || oom->causes[1].enough);
     assert_true(evidence(false, false, "stream-ordered pools (cudaMallocAsync) hold 170.0 MiB, "
                                          "33.2 % of the device, that nothing uses; their live "
                                          "allocations take 0 B"));
@@ -659,7 +659,7 @@ TEST(a_cache_of_another_stream_is_not_fragmentation)
                  "repeat 22 { free 100i }; at site_activation; fail 10M free 8M");
     expect_verdict("other_cache");
     assert_int_equal(oom->causes[0].bytes, 22 * 12 * MIB);
-    assert_string_equal(oom->guilty->frames[0].function, "site_weights");
+    assert_string_equal(oom->culprit->frames[0].function, "site_weights");
 }
 
 TEST(many_blocks_of_little_more_than_a_page_are_rounding)
@@ -668,7 +668,7 @@ TEST(many_blocks_of_little_more_than_a_page_are_rounding)
     vs_trace(&b, "device 512M Small GPU; at site_activation; repeat 220 { alloc 2i 1049088 }; "
                  "at site_spike; fail 20M free 8M");
     expect_verdict("rounding");
-    assert_string_equal(oom->guilty->frames[0].function, "site_activation");
+    assert_string_equal(oom->culprit->frames[0].function, "site_activation");
     assert_string_equal(oom->remedies[0].kind, "suballocate");
 }
 
@@ -700,7 +700,7 @@ TEST(a_huge_context_and_many_contexts_are_named)
         assert_string_equal(oom->verdict->name, "contexts");
         assert_int_equal(oom->causes[0].bytes, 1600 * MIB);
         assert_string_equal(oom->remedies[0].kind, "one_context");
-        assert_string_equal(oom->guilty->frames[0].function, stacks ? "site_spike" : "site_activation");
+        assert_string_equal(oom->culprit->frames[0].function, stacks ? "site_spike" : "site_activation");
         if (stacks)
             assert_summary("  look at site_spike", "", "");
         done(NULL);
@@ -720,7 +720,7 @@ TEST(growth_is_found_without_marked_steps)
     expect_verdict("growth");
     assert_int_equal(oom->growth_count, 18);
     assert_int_equal(oom->growth_bytes, 18 * 18 * MIB);
-    assert_string_equal(oom->guilty->frames[0].function, "site_leak");
+    assert_string_equal(oom->culprit->frames[0].function, "site_leak");
     assert_null(strstr(remedy_of("bigger_device")->text, "instead"));
 }
 
@@ -765,7 +765,7 @@ TEST(memory_outside_the_framework_is_named)
                  "fail 100M free 48M");
     expect_verdict("outside_libraries");
     assert_int_equal(oom->library_bytes, 300 * MIB); /* not the one with the tensor */
-    assert_string_equal(oom->guilty->frames[0].function, "site_leak");
+    assert_string_equal(oom->culprit->frames[0].function, "site_leak");
 }
 
 /* Expandable segments: one block in each handle of 20 MiB stays, so that none can be unmapped. */
@@ -783,7 +783,7 @@ TEST(parts_of_expandable_segments_are_fragmentation)
     assert_int_equal(oom->missing, 52 * MIB);
     assert_int_equal(oom->cache.segments, 1);
     assert_int_equal(oom->cache.scattered, 300 * MIB);
-    assert_string_equal(oom->guilty->frames[0].function, "site_leak");
+    assert_string_equal(oom->culprit->frames[0].function, "site_leak");
 }
 
 /* PyTorch's cache: pieces that are too small for the request, and of another stream. */
@@ -836,7 +836,7 @@ TEST(unused_segments_of_pytorch_are_of_a_private_pool)
     assert_int_equal(oom->cache.private_pools, 240 * MIB);
     assert_int_equal(oom->cache.withheld_largest, 40 * MIB);
     assert_false(oom->withheld_live);
-    assert_string_equal(oom->guilty->frames[0].function, "site_leak");
+    assert_string_equal(oom->culprit->frames[0].function, "site_leak");
     assert_string_equal(oom->remedies[0].kind, "delete_pool");
 }
 
@@ -852,7 +852,7 @@ TEST(equal_blocks_of_which_none_was_freed_may_be_a_leak)
         }
         vs_trace(&b, "fail 30M free 20M");
         expect_verdict("true_capacity");
-        assert_string_equal(oom->guilty->frames[0].function, "site_leak");
+        assert_string_equal(oom->culprit->frames[0].function, "site_leak");
         assert_int_equal(evidence(true, true, "may be a leak"), !differ);
         assert_int_equal(evidence(true, true, "33 allocations of 12.0 MiB each, and freed none"), !differ);
         assert_int_equal(remedy_of("free_growth") != NULL, !differ);

@@ -205,7 +205,7 @@ TEST(a_loop_after_the_marked_steps_that_keeps_memory_is_growth)
 {
     keep_after_steps(30, false);
     expect_verdict("growth");
-    assert_string_equal(oom->guilty->frames[0].function, "site_table");
+    assert_string_equal(oom->culprit->frames[0].function, "site_table");
     assert_true(evidence(false, true, "grows by 9.0 MiB with each of 30 repetitions since"));
     assert_true(evidence(false, true, "after 10 completed steps"));
     assert_string_equal(oom->remedies[0].kind, "free_growth");
