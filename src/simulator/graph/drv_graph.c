@@ -499,30 +499,28 @@ CUresult cuGraphGetEdges_v2_locked(CUgraph hGraph, CUgraphNode *from, CUgraphNod
     return e;
 }
 
-static CUresult neighbours(CUgraphNode handle, bool after, CUgraphNode *out, CUgraphEdgeData *data,
-                           size_t *count)
+static CUresult neighbours_locked(CUgraphNode handle, bool after, CUgraphNode *out,
+                                  CUgraphEdgeData *data, size_t *count)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
     struct vs_sim_node *n = vs_sim_node_of(handle);
     if (!n || !count || (data && !out))
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     if (data)
         memset(data, 0, *count * sizeof *data);
-    return vs_sim_graph_leave(give(after ? &n->after : &n->before, out, count));
+    return give(after ? &n->after : &n->before, out, count);
 }
 
-CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies,
-                                       CUgraphEdgeData *edgeData, size_t *numDependencies)
+CUresult cuGraphNodeGetDependencies_v2_locked(CUgraphNode hNode, CUgraphNode *dependencies,
+                                              CUgraphEdgeData *edgeData, size_t *numDependencies)
 {
-    return neighbours(hNode, false, dependencies, edgeData, numDependencies);
+    return neighbours_locked(hNode, false, dependencies, edgeData, numDependencies);
 }
 
-CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes,
-                                         CUgraphEdgeData *edgeData, size_t *numDependentNodes)
+CUresult cuGraphNodeGetDependentNodes_v2_locked(CUgraphNode hNode, CUgraphNode *dependentNodes,
+                                                CUgraphEdgeData *edgeData,
+                                                size_t *numDependentNodes)
 {
-    return neighbours(hNode, true, dependentNodes, edgeData, numDependentNodes);
+    return neighbours_locked(hNode, true, dependentNodes, edgeData, numDependentNodes);
 }
 
 /* ---- entries: the lock is held for all of the call ---- */

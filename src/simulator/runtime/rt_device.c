@@ -203,48 +203,23 @@ cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
     return vs_rt_result(e ? e : vs_rt_error(vs_rt.CtxDisablePeerAccess(peer)));
 }
 
-/* ---- profiler, driver entry points ---- */
-
-static cudaError_t entry_point(const char *symbol, void **function, unsigned version,
-                               unsigned long long flags,
-                               enum cudaDriverEntryPointQueryResult *status, bool per_thread)
-{
-    CUdriverProcAddressQueryResult found;
-    cudaError_t e = vs_rt_enter();
-    if (e)
-        return e;
-    if (!symbol || !function || version > (unsigned)VS_SIM_RT_VERSION)
-        return cudaErrorInvalidValue;
-    if (flags == cudaEnableDefault && per_thread)
-        flags = cudaEnablePerThreadDefaultStream;
-    e = vs_rt_error(vs_rt.GetProcAddress(symbol, function, (int)version, flags, &found));
-    if (e)
-        return e;
-    if (status)
-        *status = (enum cudaDriverEntryPointQueryResult)found;
-    if (!status && !*function)
-        return cudaErrorSymbolNotFound;
-    return cudaSuccess;
-}
-
-cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
-                                    enum cudaDriverEntryPointQueryResult *driverStatus)
-{
-    return vs_rt_result(entry_point(symbol, funcPtr, VS_SIM_RT_VERSION, flags, driverStatus, false));
-}
-
-cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **funcPtr,
-                                         unsigned long long flags,
-                                         enum cudaDriverEntryPointQueryResult *driverStatus)
-{
-    return vs_rt_result(entry_point(symbol, funcPtr, VS_SIM_RT_VERSION, flags, driverStatus, true));
-}
+/* ---- driver entry points ---- */
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,
                                              unsigned int cudaVersion, unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *driverStatus)
 {
-    return vs_rt_result(entry_point(symbol, funcPtr, cudaVersion, flags, driverStatus, false));
+    CUdriverProcAddressQueryResult found;
+    cudaError_t e = vs_rt_enter();
+    if (!e && (!symbol || !funcPtr || cudaVersion > (unsigned)VS_SIM_RT_VERSION))
+        e = cudaErrorInvalidValue;
+    if (!e)
+        e = vs_rt_error(vs_rt.GetProcAddress(symbol, funcPtr, (int)cudaVersion, flags, &found));
+    if (!e && driverStatus)
+        *driverStatus = (enum cudaDriverEntryPointQueryResult)found;
+    else if (!e && !*funcPtr)
+        e = cudaErrorSymbolNotFound;
+    return vs_rt_result(e);
 }
 
 cudaError_t
@@ -252,5 +227,21 @@ cudaGetDriverEntryPointByVersion_ptsz(const char *symbol, void **funcPtr, unsign
                                       unsigned long long flags,
                                       enum cudaDriverEntryPointQueryResult *driverStatus)
 {
-    return vs_rt_result(entry_point(symbol, funcPtr, cudaVersion, flags, driverStatus, true));
+    if (flags == cudaEnableDefault)
+        flags = cudaEnablePerThreadDefaultStream;
+    return cudaGetDriverEntryPointByVersion(symbol, funcPtr, cudaVersion, flags, driverStatus);
+}
+
+cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
+                                    enum cudaDriverEntryPointQueryResult *driverStatus)
+{
+    return cudaGetDriverEntryPointByVersion(symbol, funcPtr, VS_SIM_RT_VERSION, flags, driverStatus);
+}
+
+cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **funcPtr,
+                                         unsigned long long flags,
+                                         enum cudaDriverEntryPointQueryResult *driverStatus)
+{
+    return cudaGetDriverEntryPointByVersion_ptsz(symbol, funcPtr, VS_SIM_RT_VERSION, flags,
+                                                 driverStatus);
 }
