@@ -187,7 +187,7 @@ static int write_texts(char **argv)
         return 1;
     enum vs_err err = vs_checkpoint_print(reader, checkpoints);
     if (!err)
-        err = vs_reader_rewind(reader);
+        vs_reader_rewind(reader);
     if (!err)
         err = vs_trace_dump(reader, out, true);
     vs_reader_close(reader);

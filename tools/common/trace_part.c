@@ -125,9 +125,8 @@ static enum vs_err find_named(struct vs_reader *reader, const struct vs_part_arg
 {
     struct vs_replay *replay = NULL;
     struct vs_event event;
-    enum vs_err err = vs_reader_rewind(reader);
-    if (!err)
-        err = vs_replay_open(reader, &replay);
+    vs_reader_rewind(reader);
+    enum vs_err err = vs_replay_open(reader, &replay);
     while (!err && (err = vs_reader_next(reader, &event)) == VS_OK)
         err = vs_replay_event(replay, &event);
     if (err == VS_ERR_END) {

@@ -217,18 +217,17 @@ static void find_remedy(const struct vs_fit_job *job, struct vs_fit_run *run)
 /* What the processes read although no kernel had computed it. */
 static enum vs_err add_reads(struct vs_fit_run *run)
 {
-    enum vs_err err = VS_OK;
     for (size_t t = 0; t < run->trace_count; t++)
-        for (unsigned i = 0; !err && i < run->traces[t]->read_count; i++) {
+        for (unsigned i = 0; i < run->traces[t]->read_count; i++) {
             const struct vs_fit_read *read = &run->traces[t]->reads[i];
             char text[256], size[VS_SIZE_TEXT_MAX] = "managed memory";
             if (read->bytes)
                 vs_size_format(size, read->bytes);
             snprintf(text, sizeof text, "%s, after kernel %.200s", size, read->kernel);
-            err = vs_fit_notes_add_read(&run->notes, *read->where ? read->where : "(no call site)", text,
-                                        read->count);
+            vs_fit_notes_add_read(&run->notes, *read->where ? read->where : "(no call site)", text,
+                                  read->count);
         }
-    return err;
+    return VS_OK;
 }
 
 int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *place,

@@ -89,7 +89,8 @@ static enum vs_err read_names(struct vs_reader *reader, struct vs_arena *memory,
                               struct vs_replay_view *view)
 {
     struct vs_event event;
-    enum vs_err err = vs_reader_rewind(reader);
+    enum vs_err err = VS_OK;
+    vs_reader_rewind(reader);
     view->program = view->device_name = "";
     while (!err && !*view->device_name && (err = vs_reader_next(reader, &event)) == VS_OK) {
         if (event.kind == VS_EVENT_process) {

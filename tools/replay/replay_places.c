@@ -94,7 +94,7 @@ enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
         err = vs_replay_open(reader, &replay);
     f.summary.replay = replay;
     if (!err)
-        err = vs_reader_rewind(reader);
+        vs_reader_rewind(reader);
     for (uint64_t n = 1; !err && n <= last && !(err = vs_reader_next(reader, &event)); n++) {
         err = follow(&f, &event);
         for (size_t i = 0; !err && i < view->count; i++) {

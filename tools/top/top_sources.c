@@ -121,9 +121,7 @@ static enum vs_err fill_source(struct vs_top_source *source, struct vs_top_proce
     /* names of call sites may still be looked up */
     if (err || !source->watch || !vs_watch_ended(source->watch) || source->names.child)
         return err;
-    err = vs_watch_view_keep(&process->view);
-    if (err)
-        return err;
+    vs_watch_view_keep(&process->view);
     vs_watch_close(source->watch);
     source->watch = NULL;
     source->ended = true;

@@ -11,16 +11,16 @@
 
 #include "analysis/budget/baseline_internal.h"
 #include "analysis/budget/budget_text.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 
 #define FILE_BYTES_MAX (64 << 20)
 
 struct vs_baseline *vs_baseline_new(void)
 {
-    struct vs_baseline *baseline = calloc(1, sizeof *baseline);
-    if (baseline)
-        baseline->root = json_object_new_object();
-    if (baseline && !baseline->root) {
+    struct vs_baseline *baseline = vs_xcalloc(1, sizeof *baseline);
+    baseline->root = json_object_new_object();
+    if (!baseline->root) {
         free(baseline);
         return NULL;
     }
@@ -97,8 +97,8 @@ enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *w
     enum vs_err err = load(path, &text, &length, why);
     if (err)
         return err;
-    struct vs_baseline *baseline = calloc(1, sizeof *baseline);
-    struct json_tokener *parser = baseline ? json_tokener_new() : NULL;
+    struct vs_baseline *baseline = vs_xcalloc(1, sizeof *baseline);
+    struct json_tokener *parser = json_tokener_new();
     if (!parser) {
         free(text);
         free(baseline);
@@ -269,16 +269,14 @@ static int by_pointed_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-enum vs_err vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
-                               const struct vs_taken *taken, const char **out, size_t max, size_t *count)
+void vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
+                        const struct vs_taken *taken, const char **out, size_t max, size_t *count)
 {
     struct json_object *phases =
         vs_baseline_member(vs_baseline_process(baseline, process), "phases", json_type_object);
-    const char **occurred = calloc(taken->count + 1, sizeof *occurred);
+    const char **occurred = vs_xcalloc(taken->count + 1, sizeof *occurred);
     size_t n = 0;
     *count = 0;
-    if (!occurred)
-        return VS_ERR_NOMEM;
     for (size_t i = 0; i < taken->count; i++)
         if (taken->items[i].quantity.phase)
             occurred[n++] = taken->items[i].quantity.phase;
@@ -295,5 +293,4 @@ enum vs_err vs_baseline_absent(const struct vs_baseline *baseline, const char *p
         }
     }
     free(occurred);
-    return VS_OK;
 }

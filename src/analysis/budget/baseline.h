@@ -63,15 +63,14 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
                        struct vs_arena *memory, struct vs_named_sites *out, uint64_t *least);
 
 /* vs_baseline_most: the call sites of all peaks on *device*, of the program and of its phases, each with the
- * most that it holds at one of them. Ordered by name; *memory* owns the list. VS_ERR_NOMEM. */
-enum vs_err vs_baseline_most(const struct vs_baseline *baseline, const char *process, uint64_t device,
-                             struct vs_arena *memory, struct vs_named_sites *out) VS_MUST_CHECK;
+ * most that it holds at one of them. Ordered by name; *memory* owns the list. */
+void vs_baseline_most(const struct vs_baseline *baseline, const char *process, uint64_t device,
+                      struct vs_arena *memory, struct vs_named_sites *out);
 
 /* vs_baseline_absent: the phases of *process* that are in the baseline and not in *taken*: *count* how
- * many, the first *max* in *out*. VS_ERR_NOMEM. Cost: sorts the phases. */
-enum vs_err vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
-                               const struct vs_taken *taken, const char **out, size_t max,
-                               size_t *count) VS_MUST_CHECK;
+ * many, the first *max* in *out*. Cost: sorts the phases. */
+void vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
+                        const struct vs_taken *taken, const char **out, size_t max, size_t *count);
 
 /* vs_baseline_update: replaces the steps, devices, phases and sites of *process* with those of *taken*. The
  * sites of unused memory stay where only they differ. *readings*: with the readings of the device, which
@@ -80,7 +79,7 @@ enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process
                                const struct vs_taken *taken, bool readings) VS_MUST_CHECK;
 
 /* vs_baseline_write: the JSON text. VS_ERR_NOMEM; write errors show in ferror(out). */
-enum vs_err vs_baseline_write(const struct vs_baseline *baseline, FILE *out) VS_MUST_CHECK;
+void vs_baseline_write(const struct vs_baseline *baseline, FILE *out);
 
 void vs_baseline_free(struct vs_baseline *baseline); /* NULL does nothing */
 

@@ -42,9 +42,9 @@ enum vs_err vs_baseline_put_sites(struct json_object *process, const struct vs_t
                                   bool readings) VS_MUST_CHECK;
 
 /* vs_baseline_read_list: the call sites of a list, ordered by name and number; of equal names without their
- * numbers. *memory* owns the result, except the names, which are the list's. VS_ERR_NOMEM. */
-enum vs_err vs_baseline_read_list(struct json_object *list, struct vs_arena *memory,
-                                  struct vs_named_sites *out) VS_MUST_CHECK;
+ * numbers. *memory* owns the result, except the names, which are the list's. */
+void vs_baseline_read_list(struct json_object *list, struct vs_arena *memory,
+                           struct vs_named_sites *out);
 
 /* vs_baseline_process: the object of *process*, or NULL. */
 struct json_object *vs_baseline_process(const struct vs_baseline *baseline, const char *process);

@@ -23,28 +23,26 @@ struct group_list {
     size_t count, capacity, sites;
 };
 
-static enum vs_err add_list(struct group_list *groups, struct json_object *list, struct vs_arena *memory)
+static void add_list(struct group_list *groups, struct json_object *list, struct vs_arena *memory)
 {
     struct vs_named_sites sites;
-    enum vs_err err = list ? vs_baseline_read_list(list, memory, &sites) : VS_OK;
-    for (size_t i = 0; list && !err && i < sites.count;) {
+    if (list)
+        vs_baseline_read_list(list, memory, &sites);
+    for (size_t i = 0; list && i < sites.count; ) {
         struct named_group group = {.items = &sites.items[i], .count = vs_site_run(&sites, i)};
         for (size_t k = 0; k < group.count; k++)
             group.bytes += group.items[k].bytes;
-        err = vs_vec_grow(&groups->items, &groups->capacity, groups->count + 1, sizeof *groups->items);
-        if (err)
-            break;
+        vs_vec_room(&groups->items, &groups->capacity, groups->count + 1, sizeof *groups->items);
         groups->items[groups->count++] = group;
         groups->sites += group.count;
         i += group.count;
     }
-    return err;
 }
 
-static enum vs_err add_lists(struct group_list *groups, struct json_object *lists, struct vs_arena *memory)
+static void add_lists(struct group_list *groups, struct json_object *lists, struct vs_arena *memory)
 {
-    enum vs_err err = add_list(groups, vs_baseline_member(lists, "allocated", json_type_object), memory);
-    return err ? err : add_list(groups, vs_baseline_member(lists, "reserved in use", json_type_object), memory);
+    add_list(groups, vs_baseline_member(lists, "allocated", json_type_object), memory);
+    add_list(groups, vs_baseline_member(lists, "reserved in use", json_type_object), memory);
 }
 
 /* By name, of one name the most bytes first. */
@@ -55,12 +53,11 @@ static int by_name_and_bytes(const void *a, const void *b)
     return order ? order : x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
 }
 
-static enum vs_err take_largest(struct group_list *groups, struct vs_arena *memory, struct vs_named_sites *out)
+static void take_largest(struct group_list *groups, struct vs_arena *memory,
+                         struct vs_named_sites *out)
 {
-    struct vs_named_site *items = vs_arena_alloc(memory, (groups->sites + 1) * sizeof *items);
+    struct vs_named_site *items = vs_xarena(memory, (groups->sites + 1) * sizeof *items);
     size_t count = 0;
-    if (!items)
-        return VS_ERR_NOMEM;
     if (groups->count)
         qsort(groups->items, groups->count, sizeof *groups->items, by_name_and_bytes);
     for (size_t i = 0; i < groups->count; i++) {
@@ -71,11 +68,10 @@ static enum vs_err take_largest(struct group_list *groups, struct vs_arena *memo
         count += group->count;
     }
     *out = (struct vs_named_sites){items, count};
-    return VS_OK;
 }
 
-enum vs_err vs_baseline_most(const struct vs_baseline *baseline, const char *process, uint64_t device,
-                             struct vs_arena *memory, struct vs_named_sites *out)
+void vs_baseline_most(const struct vs_baseline *baseline, const char *process, uint64_t device,
+                      struct vs_arena *memory, struct vs_named_sites *out)
 {
     char key[VS_DEVICE_KEY_MAX];
     struct group_list groups = {0};
@@ -83,18 +79,15 @@ enum vs_err vs_baseline_most(const struct vs_baseline *baseline, const char *pro
     struct json_object *phases = vs_baseline_member(of, "phases", json_type_object);
     snprintf(key, sizeof key, "%" PRIu64, device);
     struct json_object *whole = vs_baseline_member(of, "sites", json_type_object);
-    enum vs_err err = add_lists(&groups, vs_baseline_member(whole, key, json_type_object), memory);
+    add_lists(&groups, vs_baseline_member(whole, key, json_type_object), memory);
     if (phases) {
         json_object_object_foreach(phases, path, phase) {
             (void)path;
             struct json_object *at = json_object_is_type(phase, json_type_object)
                                          ? vs_baseline_member(phase, key, json_type_object) : NULL;
-            if (!err)
-                err = add_lists(&groups, vs_baseline_member(at, "sites", json_type_object), memory);
+            add_lists(&groups, vs_baseline_member(at, "sites", json_type_object), memory);
         }
     }
-    if (!err)
-        err = take_largest(&groups, memory, out);
+    take_largest(&groups, memory, out);
     free(groups.items);
-    return err;
 }

@@ -10,6 +10,7 @@
 #include "analysis/budget/baseline_internal.h"
 #include "analysis/budget/quantity_sites.h"
 #include "analysis/budget/site_align.h"
+#include "base/reading/vs_xalloc.h"
 
 #define SITES "sites"
 
@@ -26,8 +27,8 @@ static const char *without_number(const char *key, struct vs_arena *memory, unsi
         return key;
     }
     size_t length = (size_t)(mark - key);
-    char *name = vs_arena_alloc(memory, length + 1);
-    return name ? memcpy(name, key, length) : key;
+    char *name = vs_xarena(memory, length + 1);
+    return memcpy(name, key, length);
 }
 
 struct ordered_site {
@@ -42,13 +43,12 @@ static int by_name_and_number(const void *a, const void *b)
     return order ? order : x->nth < y->nth ? -1 : x->nth > y->nth;
 }
 
-enum vs_err vs_baseline_read_list(struct json_object *list, struct vs_arena *memory, struct vs_named_sites *out)
+void vs_baseline_read_list(struct json_object *list, struct vs_arena *memory,
+                           struct vs_named_sites *out)
 {
     size_t most = (size_t)json_object_object_length(list), count = 0;
-    struct ordered_site *rows = vs_arena_alloc(memory, (most + 1) * sizeof *rows);
-    struct vs_named_site *items = vs_arena_alloc(memory, (most + 1) * sizeof *items);
-    if (!rows || !items)
-        return VS_ERR_NOMEM;
+    struct ordered_site *rows = vs_xarena(memory, (most + 1) * sizeof *rows);
+    struct vs_named_site *items = vs_xarena(memory, (most + 1) * sizeof *items);
     json_object_object_foreach(list, name, member) {
         struct ordered_site *row = &rows[count];
         if (!json_object_is_type(member, json_type_object))
@@ -62,7 +62,6 @@ enum vs_err vs_baseline_read_list(struct json_object *list, struct vs_arena *mem
     for (size_t i = 0; i < count; i++)
         items[i] = rows[i].site;
     *out = (struct vs_named_sites){items, count};
-    return VS_OK;
 }
 
 /* Copies have one list, of all ways and steps; reserved memory has two. *out* has 80 bytes. */
@@ -124,8 +123,8 @@ static struct json_object *find_list(const struct vs_baseline *baseline, const c
     bool peak = at.metric == VS_METRIC_ALLOCATED || at.metric == VS_METRIC_RESERVED;
     if (list || !at.phase || !peak || !vs_baseline_value(baseline, process, &at, &value))
         return list;
-    char *path = strdup(at.phase);
-    while (path && at.phase && !list) {
+    char *path = vs_xstrdup(at.phase);
+    while (at.phase && !list) {
         go_outside(&at, path);
         if (vs_baseline_value(baseline, process, &at, &outer) && outer == value)
             list = vs_baseline_member(lists_of(baseline, process, &at), key, json_type_object);
@@ -203,8 +202,7 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
     struct json_object *from = find_list(baseline, process, &stored, list_key(&stored, list, key));
     if (!from || copies_unknown(baseline, process, quantity, from))
         return false;
-    if (vs_baseline_read_list(from, memory, out))
-        return false;
+    vs_baseline_read_list(from, memory, out);
     vs_baseline_value(baseline, process, quantity, &value);
     *least = vs_metric_of_copies(quantity->metric) ? least_copied(baseline, process, quantity, out)
                                  : least_listed(quantity, value, out);
@@ -220,11 +218,10 @@ static int more_bytes(const void *a, const void *b)
 }
 
 /* The least bytes of a site that is stored, and how many of exactly that many bytes are. */
-static enum vs_err limits_of(const struct vs_named_sites *sites, bool of_phase, uint64_t *least, size_t *equal)
+static void limits_of(const struct vs_named_sites *sites, bool of_phase, uint64_t *least,
+                      size_t *equal)
 {
-    uint64_t total = 0, *bytes = calloc(sites->count + 1, sizeof *bytes);
-    if (!bytes)
-        return VS_ERR_NOMEM;
+    uint64_t total = 0, *bytes = vs_xcalloc(sites->count + 1, sizeof *bytes);
     for (size_t i = 0; i < sites->count; i++)
         total += bytes[i] = sites->items[i].bytes;
     *least = total / (of_phase ? VS_BASELINE_PHASE_SITE_PART : VS_BASELINE_SITE_PART);
@@ -238,7 +235,6 @@ static enum vs_err limits_of(const struct vs_named_sites *sites, bool of_phase, 
             *equal += bytes[i] == *least;
     }
     free(bytes);
-    return VS_OK;
 }
 
 /* The least number of copies for which a line is stored that copies few bytes. */
@@ -251,15 +247,15 @@ static uint64_t least_number(const struct vs_named_sites *sites)
 }
 
 /* Sites are replaced as a whole: one that is gone must not stay. */
-static enum vs_err put_list(struct json_object *lists, const char *key, const struct vs_named_sites *sites,
-                            const struct vs_quantity *quantity)
+static void put_list(struct json_object *lists, const char *key,
+                     const struct vs_named_sites *sites, const struct vs_quantity *quantity)
 {
     bool of_phase = quantity->phase != NULL;
     uint64_t least, number = vs_metric_of_copies(quantity->metric) ? least_number(sites) : UINT64_MAX;
     size_t equal;
     unsigned nth = 0;
-    enum vs_err err = limits_of(sites, of_phase, &least, &equal);
-    struct json_object *list = err ? NULL : json_object_new_object();
+    limits_of(sites, of_phase, &least, &equal);
+    struct json_object *list = json_object_new_object();
     bool ok = list != NULL;
     for (size_t i = 0; ok && i < sites->count; i++) {
         const struct vs_named_site *site = &sites->items[i];
@@ -273,9 +269,8 @@ static enum vs_err put_list(struct json_object *lists, const char *key, const st
         ok = vs_baseline_put(row, "bytes", site->bytes) && vs_baseline_put(row, "count", site->count);
     }
     if (ok && lists && json_object_object_add(lists, key, list) == 0)
-        return VS_OK;
+        return;
     json_object_put(list);
-    return VS_ERR_NOMEM;
 }
 
 /* A quantity whose call sites are stored. */
@@ -315,7 +310,7 @@ static bool same_outside(const struct vs_taken_quantity **peaks, size_t count, c
 {
     struct vs_taken_quantity at = *taken;
     const struct vs_taken_quantity *key = &at, *const *found = NULL;
-    char *path = taken->quantity.phase ? strdup(taken->quantity.phase) : NULL;
+    char *path = taken->quantity.phase ? vs_xstrdup(taken->quantity.phase) : NULL;
     while (path && at.quantity.phase && !found) {
         go_outside(&at.quantity, path);
         found = bsearch(&key, peaks, count, sizeof *peaks, by_place);
@@ -325,13 +320,12 @@ static bool same_outside(const struct vs_taken_quantity **peaks, size_t count, c
 }
 
 /* The quantities that get lists of their own. */
-static enum vs_err choose(const struct vs_taken *taken, bool readings, struct listed_quantity *out, size_t *count)
+static void choose(const struct vs_taken *taken, bool readings, struct listed_quantity *out,
+                   size_t *count)
 {
-    const struct vs_taken_quantity **peaks = calloc(taken->count + 1, sizeof *peaks);
+    const struct vs_taken_quantity **peaks = vs_xcalloc(taken->count + 1, sizeof *peaks);
     size_t peak_count = 0;
     *count = 0;
-    if (!peaks)
-        return VS_ERR_NOMEM;
     for (size_t i = 0; i < taken->count; i++)
         if (taken->items[i].quantity.metric <= VS_METRIC_RESERVED)
             peaks[peak_count++] = &taken->items[i];
@@ -343,16 +337,13 @@ static enum vs_err choose(const struct vs_taken *taken, bool readings, struct li
             out[(*count)++].taken = one;
     }
     free(peaks);
-    return VS_OK;
 }
 
 /* Finds the sites of those whose value is that of *run*. */
 static enum vs_err read_run(struct vs_measured *run, struct listed_quantity *all, size_t count)
 {
-    struct vs_site_request *requests = calloc(count + 1, sizeof *requests);
+    struct vs_site_request *requests = vs_xcalloc(count + 1, sizeof *requests);
     size_t n = 0;
-    if (!requests)
-        return VS_ERR_NOMEM;
     for (size_t i = 0; i < count; i++) {
         if (all[i].taken->run != run)
             continue;
@@ -373,7 +364,7 @@ static void drop_live_twice(struct json_object *lists)
         json_object_object_del(lists, "reserved in use");
 }
 
-static enum vs_err put_quantity(struct json_object *process, const struct listed_quantity *one)
+static void put_quantity(struct json_object *process, const struct listed_quantity *one)
 {
     const struct vs_quantity *quantity = &one->taken->quantity;
     struct vs_arena *memory = &one->taken->run->memory;
@@ -388,28 +379,28 @@ static enum vs_err put_quantity(struct json_object *process, const struct listed
     at = vs_baseline_object(at, device);
     if (of_phase)
         at = vs_baseline_object(at, SITES);
-    enum vs_err err = vs_named_sites_of(memory, &one->sites, quantity->metric, &named);
-    if (!err)
-        err = put_list(at, list_key(quantity, held ? VS_SITES_IN_USE : VS_SITES_ALL, key), &named, quantity);
-    if (!err && held)
-        err = vs_named_sites_of(memory, &one->unused, quantity->metric, &named);
-    if (!err && held)
-        err = put_list(at, list_key(quantity, VS_SITES_UNUSED, key), &named, quantity);
-    if (!err && held && of_phase)
+    vs_named_sites_of(memory, &one->sites, quantity->metric, &named);
+    put_list(at, list_key(quantity, held ? VS_SITES_IN_USE : VS_SITES_ALL, key), &named,
+             quantity);
+    if (held)
+        vs_named_sites_of(memory, &one->unused, quantity->metric, &named);
+    if (held)
+        put_list(at, list_key(quantity, VS_SITES_UNUSED, key), &named, quantity);
+    if (held && of_phase)
         drop_live_twice(at);
-    return err;
 }
 
 enum vs_err vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken, bool readings)
 {
-    struct listed_quantity *all = calloc(taken->count + 1, sizeof *all);
+    struct listed_quantity *all = vs_xcalloc(taken->count + 1, sizeof *all);
     size_t count = 0;
-    enum vs_err err = all ? choose(taken, readings, all, &count) : VS_ERR_NOMEM;
+    enum vs_err err = VS_OK;
+    choose(taken, readings, all, &count);
     for (size_t i = 0; !err && i < count; i++)
         if (!all[i].read) /* each run once */
             err = read_run(all[i].taken->run, all, count);
     for (size_t i = 0; !err && i < count; i++)
-        err = put_quantity(process, &all[i]);
+        put_quantity(process, &all[i]);
     free(all);
     return err;
 }

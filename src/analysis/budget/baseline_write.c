@@ -7,6 +7,8 @@
 
 #include "analysis/budget/baseline_internal.h"
 
+#include "base/reading/vs_xalloc.h"
+
 struct json_object *vs_baseline_object(struct json_object *object, const char *key)
 {
     struct json_object *value;
@@ -180,70 +182,66 @@ static bool is_flat(struct json_object *value)
     return flat;
 }
 
-static enum vs_err write_value(struct json_object *value, unsigned depth, FILE *out);
+static void write_value(struct json_object *value, unsigned depth, FILE *out);
 
-static enum vs_err write_array(struct json_object *value, unsigned depth, FILE *out)
+static void write_array(struct json_object *value, unsigned depth, FILE *out)
 {
-    enum vs_err err = VS_OK;
     fputs("[", out);
-    for (size_t i = 0; !err && i < json_object_array_length(value); i++) {
+    for (size_t i = 0; i < json_object_array_length(value); i++) {
         fprintf(out, "%s\n%*s", i ? "," : "", (int)(2 * depth + 2), "");
-        err = write_value(json_object_array_get_idx(value, i), depth + 1, out);
+        write_value(json_object_array_get_idx(value, i), depth + 1, out);
     }
     fprintf(out, "\n%*s]", (int)(2 * depth), "");
-    return err;
 }
 
 /* Members in the order of their names; json-c has them in the order in which they were added. */
-static enum vs_err write_object(struct json_object *value, unsigned depth, FILE *out)
+static void write_object(struct json_object *value, unsigned depth, FILE *out)
 {
     size_t count = 0, members = (size_t)json_object_object_length(value);
     bool flat = is_flat(value);
-    const char **keys = malloc((members + 1) * sizeof *keys);
-    enum vs_err err = keys ? VS_OK : VS_ERR_NOMEM;
-    if (err)
-        return err;
+    const char **keys = vs_xcalloc(members + 1, sizeof *keys);
     json_object_object_foreach(value, key, member) {
         (void)member;
         keys[count++] = key;
     }
     qsort(keys, count, sizeof *keys, by_text);
     fputs("{", out);
-    for (size_t i = 0; !err && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct json_object *name = json_object_new_string(keys[i]);
         if (flat)
             fputs(i ? ", " : "", out);
         else
             fprintf(out, "%s\n%*s", i ? "," : "", (int)(2 * depth + 2), "");
-        err = name ? write_value(name, depth, out) : VS_ERR_NOMEM;
+        if (name)
+            write_value(name, depth, out);
         json_object_put(name);
         fputs(": ", out);
-        if (!err)
-            err = write_value(json_object_object_get(value, keys[i]), depth + 1, out);
+        write_value(json_object_object_get(value, keys[i]), depth + 1, out);
     }
     if (!flat)
         fprintf(out, "\n%*s", (int)(2 * depth), "");
     fputs("}", out);
     free(keys);
-    return err;
 }
 
 /* A call site, and the quantities of a phase, are a line each: few lines to review. */
-static enum vs_err write_value(struct json_object *value, unsigned depth, FILE *out)
+static void write_value(struct json_object *value, unsigned depth, FILE *out)
 {
-    if (json_object_is_type(value, json_type_object))
-        return write_object(value, depth, out);
-    if (json_object_is_type(value, json_type_array) && !is_flat(value))
-        return write_array(value, depth, out);
-    const char *text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-    if (text)
+    if (json_object_is_type(value, json_type_object)) {
+        write_object(value, depth, out);
+    } else if (json_object_is_type(value, json_type_array) && !is_flat(value)) {
+        write_array(value, depth, out);
+    } else {
+        const char *text = json_object_to_json_string_ext(
+            value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+        if (!text)
+            vs_out_of_memory();
         fputs(text, out);
-    return text ? VS_OK : VS_ERR_NOMEM;
+    }
 }
 
-enum vs_err vs_baseline_write(const struct vs_baseline *baseline, FILE *out)
+void vs_baseline_write(const struct vs_baseline *baseline, FILE *out)
 {
-    enum vs_err err = write_value(baseline->root, 0, out);
+    write_value(baseline->root, 0, out);
     fputc('\n', out);
-    return err;
 }

@@ -83,9 +83,7 @@ const struct vs_budget_key *vs_budget_key_find(const char *name, size_t length)
 
 const char *vs_budget_text_copy(struct vs_budget *budget, const char *text)
 {
-    size_t bytes = strlen(text) + 1;
-    char *copy = vs_arena_alloc(&budget->memory, bytes);
-    return copy ? memcpy(copy, text, bytes) : NULL;
+    return vs_xarena_text(&budget->memory, text);
 }
 
 /* "12 copies", "12copies", "1 copy": the number; false for anything else. */
@@ -207,16 +205,13 @@ static bool repeats(const struct vs_budget_limit *a, const struct vs_budget_limi
            vs_text_same(a->scope.phase, b->scope.phase) && vs_text_same(a->scope.process, b->scope.process);
 }
 
-static enum vs_err add_limit(struct vs_budget *budget, const struct vs_budget_limit *limit)
+static void add_limit(struct vs_budget *budget, const struct vs_budget_limit *limit)
 {
     for (size_t i = 0; i < budget->count; i++)
         if (repeats(&budget->limits[i], limit))
-            return VS_OK;
-    enum vs_err err = vs_vec_grow(&budget->limits, &budget->capacity, budget->count + 1,
-                                  sizeof *budget->limits);
-    if (!err)
-        budget->limits[budget->count++] = *limit;
-    return err;
+            return;
+    vs_vec_room(&budget->limits, &budget->capacity, budget->count + 1, sizeof *budget->limits);
+    budget->limits[budget->count++] = *limit;
 }
 
 /* The metric of a key that limits bytes; VS_METRIC_COUNT for the other keys. */
@@ -252,7 +247,9 @@ static enum vs_err set_limit(struct vs_budget *budget, const char *name, const c
     } else {
         err = parse_transfers(value, limit);
     }
-    return err || !on ? err : add_limit(budget, limit);
+    if (!err && on)
+        add_limit(budget, limit);
+    return err;
 }
 
 /* Phases have no readings of the device, no growth and no copies of their own. */

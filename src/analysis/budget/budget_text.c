@@ -8,14 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/reading/vs_xalloc.h"
+
 enum vs_err vs_budget_text_read(const char *path, size_t max, char **out, size_t *length)
 {
     FILE *file = fopen(path, "re");
     if (!file)
         return errno == ENOENT ? VS_ERR_NOT_FOUND : VS_ERR_IO;
-    char *text = malloc(max + 1);
-    size_t bytes = text ? fread(text, 1, max + 1, file) : 0;
-    int code = text && ferror(file) ? errno : 0;
+    char *text = vs_xcalloc(1, max + 1);
+    size_t bytes = fread(text, 1, max + 1, file);
+    int code = ferror(file) ? errno : 0;
     fclose(file);
     enum vs_err err = !text ? VS_ERR_NOMEM : code ? VS_ERR_IO : bytes > max ? VS_ERR_LIMIT : VS_OK;
     if (err) {

@@ -29,9 +29,7 @@ static const char *keep(struct vs_budget_verdict *out, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    size_t bytes = strlen(text) + 1;
-    char *copy = vs_arena_alloc(&out->memory, bytes);
-    return copy ? memcpy(copy, text, bytes) : "";
+    return vs_xarena_text(&out->memory, text);
 }
 
 static void note(struct vs_budget_verdict *out, const char *text)
@@ -101,14 +99,11 @@ static uint64_t with_tolerance(uint64_t value, const struct vs_budget *budget, b
     return value + more;
 }
 
-static enum vs_err add_row(struct vs_budget_verdict *out, const struct vs_budget_row *row)
+static void add_row(struct vs_budget_verdict *out, const struct vs_budget_row *row)
 {
-    enum vs_err err = vs_vec_grow(&out->rows, &out->capacity, out->count + 1, sizeof *out->rows);
-    if (!err) {
-        out->rows[out->count++] = *row;
-        out->exceeded += row->exceeded;
-    }
-    return err;
+    vs_vec_room(&out->rows, &out->capacity, out->count + 1, sizeof *out->rows);
+    out->rows[out->count++] = *row;
+    out->exceeded += row->exceeded;
 }
 
 static bool is_bytes(enum vs_metric metric)
@@ -117,16 +112,16 @@ static bool is_bytes(enum vs_metric metric)
 }
 
 /* A row for *taken* with the limit of *limit*, or of the baseline when that is NULL. */
-static enum vs_err compare(struct vs_budget_verdict *out, const struct vs_taken_quantity *taken,
-                           const struct vs_budget_limit *limit, const struct vs_budget *budget,
-                           const struct vs_baseline *baseline)
+static void compare(struct vs_budget_verdict *out, const struct vs_taken_quantity *taken,
+                    const struct vs_budget_limit *limit, const struct vs_budget *budget,
+                    const struct vs_baseline *baseline)
 {
     struct vs_budget_row row = row_of(taken);
     const struct vs_quantity *like = &taken->quantity;
     row.of_baseline = !limit;
     row.has_baseline = baseline && !like->host && vs_baseline_value(baseline, out->process, like, &row.baseline);
     if (!limit && !row.has_baseline)
-        return VS_OK;
+        return;
     row.from = limit ? limit->from : budget->baseline;
     uint64_t more = with_tolerance(row.baseline, budget, is_bytes(like->metric)) - row.baseline;
     row.limit = limit                            ? limit->amount
@@ -136,7 +131,7 @@ static enum vs_err compare(struct vs_budget_verdict *out, const struct vs_taken_
                                                   : row.quantity.value > row.limit;
     uint64_t allowed = with_tolerance(row.lowest, budget, is_bytes(like->metric));
     row.wide = row.highest > allowed;
-    return add_row(out, &row);
+    add_row(out, &row);
 }
 
 static bool on_device(const struct vs_budget *budget, const struct vs_budget_scope *scope,
@@ -228,16 +223,15 @@ static const char *in_doubt(struct vs_budget_verdict *out, const struct vs_budge
                 low ? "fell to" : "reached", sizes.a, sizes.b);
 }
 
-static enum vs_err check_limit(struct vs_budget_verdict *out, const struct vs_budget *budget,
-                               struct vs_budget_limit *limit, const struct vs_baseline *baseline)
+static void check_limit(struct vs_budget_verdict *out, const struct vs_budget *budget,
+                        struct vs_budget_limit *limit, const struct vs_baseline *baseline)
 {
-    enum vs_err err = VS_OK;
     if (!vs_budget_applies(&limit->scope, out->process))
-        return VS_OK;
+        return;
     limit->process_seen = true;
     if (missing_in(out, limit->metric))
         limit->missing = missing_in(out, limit->metric);
-    for (size_t i = 0; !err && i < out->taken.count; i++) {
+    for (size_t i = 0; i < out->taken.count; i++) {
         const struct vs_quantity *quantity = &out->taken.items[i].quantity;
         limit->phase_seen |= phase_matches(&limit->scope, quantity);
         if (!limits(budget, limit, quantity))
@@ -248,9 +242,8 @@ static enum vs_err check_limit(struct vs_budget_verdict *out, const struct vs_bu
         limit->unmeasured |= unknown;
         limit->matched |= !unknown;
         if (!unknown && !doubt)
-            err = compare(out, &out->taken.items[i], limit, budget, baseline);
+            compare(out, &out->taken.items[i], limit, budget, baseline);
     }
-    return err;
 }
 
 static void note_missing(struct vs_budget_verdict *out, const struct vs_baseline *baseline, enum vs_metric metric,
@@ -266,25 +259,24 @@ static void note_missing(struct vs_budget_verdict *out, const struct vs_baseline
         note(out, keep(out, "%s not compared with the baseline: %s", what, missing));
 }
 
-static enum vs_err check_baseline(struct vs_budget_verdict *out, const struct vs_budget *budget,
-                                  const struct vs_baseline *baseline)
+static void check_baseline(struct vs_budget_verdict *out, const struct vs_budget *budget,
+                           const struct vs_baseline *baseline)
 {
     static const struct vs_budget_scope any;
     const struct vs_taken *taken = &out->taken;
-    enum vs_err err = VS_OK;
     if (!vs_baseline_has(baseline, out->process)) {
         note(out, keep(out, "%s has no process '%s' yet; add it with --update-baseline",
                        budget->baseline, out->process));
-        return VS_OK;
+        return;
     }
     uint64_t steps = vs_baseline_steps(baseline, out->process);
     if (steps != taken->steps)
         note(out, keep(out, "the baseline has %" PRIu64 " steps and this run %" PRIu64
                        ": totals of the whole run differ for that reason", steps, taken->steps));
-    for (size_t i = 0; !err && i < taken->count; i++) {
+    for (size_t i = 0; i < taken->count; i++) {
         const struct vs_quantity *quantity = &taken->items[i].quantity;
         if (vs_baseline_kept(quantity) && on_device(budget, &any, quantity->device))
-            err = compare(out, &taken->items[i], NULL, budget, baseline);
+            compare(out, &taken->items[i], NULL, budget, baseline);
     }
     if (budget->device_readings && !vs_baseline_has_readings(baseline, out->process))
         note(out, keep(out, "%s has no readings of the device; add them with --device-readings --update-baseline",
@@ -293,13 +285,11 @@ static enum vs_err check_baseline(struct vs_budget_verdict *out, const struct vs
     note_missing(out, baseline, VS_METRIC_GROWTH, "growth per step is");
     const char *phases[ABSENT_NOTED];
     size_t absent = 0;
-    if (!err)
-        err = vs_baseline_absent(baseline, out->process, taken, phases, ABSENT_NOTED, &absent);
+    vs_baseline_absent(baseline, out->process, taken, phases, ABSENT_NOTED, &absent);
     for (size_t i = 0; i < absent && i < ABSENT_NOTED; i++)
         note(out, keep(out, "phase '%s' of the baseline did not occur", phases[i]));
     if (absent > ABSENT_NOTED)
         note(out, keep(out, "%zu more phases of the baseline did not occur", absent - ABSENT_NOTED));
-    return err;
 }
 
 bool vs_exit_status(const struct vs_report *report, uint64_t *status)
@@ -342,13 +332,12 @@ const struct vs_report_failure *vs_fatal_oom(const struct vs_report *report)
 }
 
 /* How the run ended, as rows of their own where that is bad. */
-static enum vs_err check_end(struct vs_budget_verdict *out, struct vs_measured *run,
-                             const struct vs_budget *budget)
+static void check_end(struct vs_budget_verdict *out, struct vs_measured *run,
+                      const struct vs_budget *budget)
 {
     uint64_t status = 0;
     bool known = vs_exit_status(run->report, &status);
     const struct vs_report_failure *oom = budget->allow_oom ? NULL : vs_fatal_oom(run->report);
-    enum vs_err err = VS_OK;
     if (oom) {
         struct vs_budget_row row = {
             .kind = VS_ROW_OOM, .from = "--allow-oom", .exceeded = true, .failure = oom, .run = run,
@@ -356,17 +345,16 @@ static enum vs_err check_end(struct vs_budget_verdict *out, struct vs_measured *
             .quantity = {.device = oom->device, .event = oom->event,
                                     .time_ns = oom->time_ns, .value = oom->requested,
                                     .place = oom->place ? oom->place : ""}};
-        err = vs_verdict_accuse_failure(&row);
-        if (!err)
-            err = add_row(out, &row);
+        vs_verdict_accuse_failure(&row);
+        add_row(out, &row);
     }
-    if (err || !known || vs_budget_allows_exit(budget, status) || (oom && status < 128))
-        return err;
+    if (!known || vs_budget_allows_exit(budget, status) || (oom && status < 128))
+        return;
     struct vs_budget_row row = {.kind = VS_ROW_EXIT, .from = "--allow-exit", .exceeded = true,
                                  .status = status, .run = run, .runs = 1,
                                  .quantity = {.time_ns = run->report->duration_ns, .place = "",
                                               .value = status}};
-    return add_row(out, &row);
+    add_row(out, &row);
 }
 
 static bool same_subject(const struct vs_budget_row *a, const struct vs_budget_row *b, bool from)
@@ -390,11 +378,10 @@ static uint64_t hash_subject(const struct vs_budget_row *row, bool from)
 }
 
 /* Numbers the rows that are alike; with *from* only those from the same place. */
-static enum vs_err number_rows(struct vs_budget_verdict *out, bool from)
+static void number_rows(struct vs_budget_verdict *out, bool from)
 {
     struct vs_map last = {0}; /* hash, or the next free key -> index of the last such row + 1 */
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < out->count; i++) {
+    for (size_t i = 0; i < out->count; i++) {
         struct vs_budget_row *row = &out->rows[i];
         uint64_t key = hash_subject(row, from), *found;
         while ((found = vs_map_get(&last, key)) != NULL && !same_subject(&out->rows[*found - 1], row, from))
@@ -404,10 +391,9 @@ static enum vs_err number_rows(struct vs_budget_verdict *out, bool from)
             row->again = before ? before->again + 1 : 0;
         else
             row->alike = before ? before->alike + 1 : 0;
-        err = vs_map_put(&last, key, i + 1);
+        vs_xmap_put(&last, key, i + 1);
     }
     vs_map_free(&last);
-    return err;
 }
 
 /* Memory that stream-ordered pools keep is the driver's: who limits reserved memory may take it for a part. */
@@ -507,21 +493,22 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
     out->runs = runs;
     out->run_count = count;
     out->process = process;
-    enum vs_err err = vs_taken_build(&out->memory, runs, count, budget->take, &out->taken);
+    enum vs_err err = VS_OK;
+    vs_taken_build(&out->memory, runs, count, budget->take, &out->taken);
     for (size_t i = 0; !err && i < count; i++)
-        err = check_end(out, runs[i], budget);
+        check_end(out, runs[i], budget);
     for (size_t i = 0; !err && i < budget->count; i++)
-        err = check_limit(out, budget, &budget->limits[i], baseline);
+        check_limit(out, budget, &budget->limits[i], baseline);
     if (!err && baseline)
-        err = check_baseline(out, budget, baseline);
+        check_baseline(out, budget, baseline);
     for (size_t i = 0; !err && i < count; i++)
         err = vs_verdict_accuse(out, runs[i], baseline);
     if (!err)
-        err = number_rows(out, false);
+        number_rows(out, false);
     if (!err)
-        err = number_rows(out, true);
+        number_rows(out, true);
     if (!err)
-        err = vs_verdict_fold(out);
+        vs_verdict_fold(out);
     if (out->following)
         note(out, keep(out, "%zu more %s the baseline for the same reason; --format json lists %s",
                        out->following, out->following == 1 ? "quantity exceeds" : "quantities exceed",

@@ -11,6 +11,7 @@
 
 #include "analysis/budget/culprit_match.h"
 #include "analysis/budget/quantity_sites.h"
+#include "base/reading/vs_xalloc.h"
 
 #define FOUND_MAX 150 /* call sites of all directions that copy more than before */
 
@@ -42,7 +43,7 @@ static enum vs_err scale(const struct vs_budget_row *row, const struct vs_named_
     const struct vs_named_sites *from = stored->before;
     struct vs_arena *memory = &row->run->memory;
     uint64_t steps = row->run->steps;
-    *out = (struct vs_named_sites){vs_arena_alloc(memory, (from->count + 1) * sizeof *out->items), from->count};
+    *out = (struct vs_named_sites){vs_xarena(memory, (from->count + 1) * sizeof *out->items), from->count};
     if (!out->items)
         return VS_ERR_NOMEM;
     for (size_t i = 0; i < from->count; i++) {
@@ -69,7 +70,9 @@ static enum vs_err name_all(const struct vs_budget_row *row, struct vs_named_sit
     all.way = VS_COPIES_ALL;
     all.per_step = false;
     enum vs_err err = vs_quantity_sites(row->run, &all, &sites);
-    return err ? err : vs_named_sites_of(&row->run->memory, &sites, all.metric, out);
+    if (!err)
+        vs_named_sites_of(&row->run->memory, &sites, all.metric, out);
+    return err;
 }
 
 enum vs_err vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_copies *stored)

@@ -13,6 +13,7 @@
 
 #include "analysis/budget/name_pairs.h"
 #include "analysis/budget/site_align.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
 
@@ -60,18 +61,16 @@ struct gone_sites {
     uint64_t *next;      /* of each site of before: the next one + 1, or 0 */
 };
 
-static enum vs_err index_gone(const struct vs_culprit_match *match, const struct culprit_likeness *by,
-                              struct gone_sites *gone)
+static void index_gone(const struct vs_culprit_match *match, const struct culprit_likeness *by,
+                       struct gone_sites *gone)
 {
-    enum vs_err err = VS_OK;
-    for (size_t k = match->before->count; !err && k-- > 0;) {
+    for (size_t k = match->before->count; k-- > 0; ) {
         uint64_t key = match->taken[k] ? 0 : by->key(&match->before->items[k]);
         const uint64_t *head = key ? vs_map_get(&gone->heads, key) : NULL;
         gone->next[k] = head ? *head : 0;
         if (key)
-            err = vs_map_put(&gone->heads, key, k + 1);
+            vs_xmap_put(&gone->heads, key, k + 1);
     }
-    return err;
 }
 
 /* The first site like *now* + 1, which leaves its chain; 0: none. */
@@ -90,11 +89,12 @@ static size_t take_gone(const struct vs_culprit_match *match, const struct culpr
     return 0;
 }
 
-static enum vs_err match_by(struct vs_culprit_match *match, const struct culprit_likeness *by)
+static void match_by(struct vs_culprit_match *match, const struct culprit_likeness *by)
 {
-    struct gone_sites gone = {.next = calloc(match->before->count + 1, sizeof *gone.next)};
-    enum vs_err err = gone.next ? index_gone(match, by, &gone) : VS_ERR_NOMEM;
-    for (size_t i = 0; !err && i < match->now->count; i++) {
+    struct gone_sites gone = {.next = vs_xcalloc(match->before->count + 1, sizeof *gone.next)};
+    if (gone.next)
+        index_gone(match, by, &gone);
+    for (size_t i = 0; i < match->now->count; i++) {
         size_t k = match->partner[i] ? 0 : take_gone(match, by, &gone, &match->now->items[i]);
         if (!k)
             continue;
@@ -103,7 +103,6 @@ static enum vs_err match_by(struct vs_culprit_match *match, const struct culprit
     }
     vs_map_free(&gone.heads);
     free(gone.next);
-    return err;
 }
 
 /* --- template arguments --- */
@@ -256,13 +255,14 @@ enum vs_err vs_culprit_match(const struct vs_named_sites *now, const struct vs_n
     static const struct culprit_likeness by_template = {template_key, same_template},
                                          by_size = {size_key, same_size};
     *out = (struct vs_culprit_match){.now = now, .before = before,
-                                     .partner = calloc(now->count + 1, sizeof *out->partner),
-                                     .taken = calloc(before->count + 1, sizeof *out->taken)};
+                                     .partner = vs_xcalloc(now->count + 1, sizeof *out->partner),
+                                     .taken = vs_xcalloc(before->count + 1, sizeof *out->taken)};
     if (!out->partner || !out->taken)
         return VS_ERR_NOMEM;
     match_by_name(out, metric);
-    enum vs_err err = match_by(out, &by_template);
-    return err ? err : match_by(out, &by_size);
+    match_by(out, &by_template);
+    match_by(out, &by_size);
+    return VS_OK;
 }
 
 void vs_culprit_match_free(struct vs_culprit_match *match)

@@ -11,6 +11,7 @@
 #include "analysis/budget/distinct_frames.h"
 #include "analysis/budget/site_align.h"
 #include "analysis/report/site_text.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 
 const char *vs_change_name(enum vs_site_change change)
@@ -95,20 +96,16 @@ int vs_named_site_order(const void *a, const void *b)
     return order ? order : compare_lines(x->site, y->site);
 }
 
-enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_sites *sites,
-                              enum vs_metric metric, struct vs_named_sites *out)
+void vs_named_sites_of(struct vs_arena *memory, const struct vs_report_sites *sites,
+                       enum vs_metric metric, struct vs_named_sites *out)
 {
-    struct vs_named_site *items = vs_arena_alloc(memory, (sites->count + 1) * sizeof *items);
-    if (!items)
-        return VS_ERR_NOMEM;
+    struct vs_named_site *items = vs_xarena(memory, (sites->count + 1) * sizeof *items);
     for (size_t i = 0; i < sites->count; i++) {
         const struct vs_report_site *site = &sites->items[i];
         char text[VS_SITE_NAME_MAX];
         size_t frame = vs_innermost_frame(site);
         size_t bytes = strlen(vs_site_stable_name(text, site)) + 1;
-        char *name = vs_arena_alloc(memory, bytes);
-        if (!name)
-            return VS_ERR_NOMEM;
+        char *name = vs_xarena(memory, bytes);
         items[i] = (struct vs_named_site){
             .name = memcpy(name, text, bytes), .count = site->count, .site = site,
             .frame = frame < site->frame_count ? frame : 0,
@@ -125,7 +122,6 @@ enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_si
         }
     }
     *out = (struct vs_named_sites){items, count};
-    return VS_OK;
 }
 
 struct vs_culprit vs_culprit_of(const struct vs_named_site *named)
@@ -164,8 +160,7 @@ size_t vs_culprits_largest(struct vs_named_sites *now, const struct vs_named_sit
                            struct vs_culprit *out, size_t max)
 {
     size_t count = 0;
-    if (vs_distinct_frames_alone(now, around))
-        return 0;
+    vs_distinct_frames_alone(now, around);
     for (size_t i = 0; i < now->count; i++) {
         struct vs_culprit one = vs_culprit_of(&now->items[i]);
         one.delta = (int64_t)vs_site_amount(&now->items[i], metric);
@@ -231,8 +226,9 @@ static size_t grown(const struct vs_culprit_match *match, const struct vs_named_
 {
     struct vs_named_sites now = *match->now;
     size_t count = 0;
-    if (!mark(&now, match, metric) || vs_distinct_frames_around(&now, around))
+    if (!mark(&now, match, metric))
         return 0;
+    vs_distinct_frames_around(&now, around);
     for (size_t i = 0; i < now.count; i++) {
         uint64_t more = now.items[i].more;
         if (!more || (!match->partner[i] && more < new_min))

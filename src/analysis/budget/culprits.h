@@ -55,9 +55,9 @@ size_t vs_function_length(const char *function);
 char *vs_site_stable_name(char *out, const struct vs_report_site *site);
 
 /* vs_named_sites_of: names *sites*; those with the same name and lines are one. Of growth *bytes* is
- * the growth per step. *memory* owns the result; VS_ERR_NOMEM. */
-enum vs_err vs_named_sites_of(struct vs_arena *memory, const struct vs_report_sites *sites,
-                              enum vs_metric metric, struct vs_named_sites *out) VS_MUST_CHECK;
+ * the growth per step. *memory* owns the result; */
+void vs_named_sites_of(struct vs_arena *memory, const struct vs_report_sites *sites,
+                       enum vs_metric metric, struct vs_named_sites *out);
 
 /* vs_named_site_order: the order of the sites above, for qsort. */
 int vs_named_site_order(const void *a, const void *b);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
 
@@ -72,17 +73,15 @@ static size_t open_sites(struct vs_named_sites *sites, struct open_site *open)
 }
 
 /* Counts the open sites by the hash of their frames. */
-static enum vs_err count_sites(const struct open_site *open, size_t count, struct vs_map *sharing)
+static void count_sites(const struct open_site *open, size_t count, struct vs_map *sharing)
 {
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const uint64_t *before = vs_map_get(sharing, open[i].hash);
         uint64_t sites = (before ? *before : 0) + (open[i].named->changed ? 0 : UNCHANGED);
         if (calls_itself(open[i].named->site, open[i].named->frame))
             sites |= CALLS_ITSELF;
-        err = vs_map_put(sharing, open[i].hash, sites + 1);
+        vs_xmap_put(sharing, open[i].hash, sites + 1);
     }
-    return err;
 }
 
 /* Whether the frame that *sites* share, counted as above, names each of them. */
@@ -132,54 +131,51 @@ static size_t close_sites(struct open_site *open, size_t count, const struct vs_
     return left;
 }
 
-static enum vs_err set_frames(struct vs_named_sites *sites, bool alone)
+static void set_frames(struct vs_named_sites *sites, bool alone)
 {
-    struct open_site *open = calloc(sites->count + 1, sizeof *open);
-    enum vs_err err = open ? VS_OK : VS_ERR_NOMEM;
-    size_t count = err ? 0 : open_sites(sites, open);
-    while (!err && count) {
+    struct open_site *open = vs_xcalloc(sites->count + 1, sizeof *open);
+    size_t count = open_sites(sites, open);
+    while (count) {
         struct vs_map sharing = {0};
-        err = count_sites(open, count, &sharing);
-        if (!err)
-            count = close_sites(open, count, &sharing, alone);
+        count_sites(open, count, &sharing);
+        count = close_sites(open, count, &sharing, alone);
         vs_map_free(&sharing);
     }
     free(open);
-    return err;
 }
 
 /* Those of *sites* and *around*, each once. */
-static enum vs_err set_frames_around(struct vs_named_sites *sites, const struct vs_named_sites *around, bool alone)
+static void set_frames_around(struct vs_named_sites *sites, const struct vs_named_sites *around,
+                              bool alone)
 {
     struct vs_named_sites all = {NULL, sites->count};
-    if (!around)
-        return set_frames(sites, alone);
-    all.items = calloc(sites->count + around->count + 1, sizeof *all.items);
-    if (!all.items)
-        return VS_ERR_NOMEM;
+    if (!around) {
+        set_frames(sites, alone);
+        return;
+    }
+    all.items = vs_xcalloc(sites->count + around->count + 1, sizeof *all.items);
     if (sites->count)
         memcpy(all.items, sites->items, sites->count * sizeof *all.items);
     for (size_t i = 0; i < around->count; i++)
         if (!bsearch(&around->items[i], sites->items, sites->count, sizeof *sites->items, vs_named_site_order))
             all.items[all.count++] = around->items[i];
-    enum vs_err err = set_frames(&all, alone);
-    for (size_t i = 0; !err && i < sites->count; i++)
+    set_frames(&all, alone);
+    for (size_t i = 0; i < sites->count; i++)
         sites->items[i].frame = all.items[i].frame;
     free(all.items);
-    return err;
 }
 
-enum vs_err vs_distinct_frames(struct vs_named_sites *sites)
+void vs_distinct_frames(struct vs_named_sites *sites)
 {
-    return set_frames(sites, false);
+    set_frames(sites, false);
 }
 
-enum vs_err vs_distinct_frames_around(struct vs_named_sites *sites, const struct vs_named_sites *around)
+void vs_distinct_frames_around(struct vs_named_sites *sites, const struct vs_named_sites *around)
 {
-    return set_frames_around(sites, around, false);
+    set_frames_around(sites, around, false);
 }
 
-enum vs_err vs_distinct_frames_alone(struct vs_named_sites *sites, const struct vs_named_sites *around)
+void vs_distinct_frames_alone(struct vs_named_sites *sites, const struct vs_named_sites *around)
 {
-    return set_frames_around(sites, around, true);
+    set_frames_around(sites, around, true);
 }

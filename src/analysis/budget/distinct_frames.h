@@ -19,16 +19,16 @@ bool vs_file_is_header(const char *file);
 /* vs_distinct_frames: sets the frame of each of *sites*, which all have a call site and say whether they have
  * changed. An allocation function of the program, which several sites reach on one line, is passed over. Not
  * so a function that calls itself, nor one that few call, all of whose sites have changed: a line of it was
- * changed, whoever calls it. VS_ERR_NOMEM. Cost: proportional to the frames that sites share. */
-enum vs_err vs_distinct_frames(struct vs_named_sites *sites) VS_MUST_CHECK;
+ * changed, whoever calls it. Cost: proportional to the frames that sites share. */
+void vs_distinct_frames(struct vs_named_sites *sites);
 
 /* vs_distinct_frames_around: likewise for a list of few sites, as of those that grow: those of *around* (NULL:
  * none), as of the run's peak, count as well. Both are ordered as vs_named_sites_of does. */
-enum vs_err vs_distinct_frames_around(struct vs_named_sites *sites, const struct vs_named_sites *around) VS_MUST_CHECK;
+void vs_distinct_frames_around(struct vs_named_sites *sites, const struct vs_named_sites *around);
 
 /* vs_distinct_frames_alone: likewise for a run that is not compared, so that no site says whether it has
  * changed: a function that few call names its sites, unless it is in a header, as the constructor of a class
  * that owns memory. */
-enum vs_err vs_distinct_frames_alone(struct vs_named_sites *sites, const struct vs_named_sites *around) VS_MUST_CHECK;
+void vs_distinct_frames_alone(struct vs_named_sites *sites, const struct vs_named_sites *around);
 
 #endif

@@ -47,9 +47,7 @@ enum vs_err vs_moved_culprits(const struct vs_budget_row *row, const struct vs_b
     enum vs_err err = is_moved(lists, quantity->metric, moved);
     if (err || !*moved)
         return err;
-    err = vs_baseline_most(baseline, process, quantity->device, &row->run->memory, &most);
-    if (err)
-        return err;
+    vs_baseline_most(baseline, process, quantity->device, &row->run->memory, &most);
     uint64_t least = larger(lists->least, row->baseline / VS_BASELINE_SITE_PART);
     size_t found = vs_culprits(lists->now, &most, quantity->metric, least, out, max);
     for (size_t i = 0; i < found; i++)

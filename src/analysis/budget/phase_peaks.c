@@ -46,21 +46,18 @@ struct vs_phase_peaks {
     struct vs_map by_tid; /* tid + 1 -> index of the thread + 1 */
     struct vs_arena memory;
     bool reports[VS_DEVICES_MAX]; /* a framework reports the account's memory */
-    bool full, failed;
+    bool full;
     struct vs_place after_last; /* vs_phases.after_last */
 };
 
 struct vs_phase_peaks *vs_phase_peaks_open(void)
 {
-    return calloc(1, sizeof(struct vs_phase_peaks));
+    return vs_xcalloc(1, sizeof(struct vs_phase_peaks));
 }
 
 static const char *keep(struct vs_phase_peaks *peaks, const char *text)
 {
-    size_t bytes = strlen(text) + 1;
-    char *copy = vs_arena_alloc(&peaks->memory, bytes);
-    peaks->failed |= !copy;
-    return copy ? memcpy(copy, text, bytes) : "";
+    return vs_xarena_text(&peaks->memory, text);
 }
 
 /* The whole path is the name of the phase in budgets and baselines: names of tests are long, and
@@ -76,11 +73,8 @@ static const char *path_of(struct vs_phase_peaks *peaks, const struct vs_phase *
 static void add_phases(struct vs_phase_peaks *peaks, const struct vs_replay *replay)
 {
     size_t count = replay->phases.count;
-    if (vs_vec_grow(&peaks->rows, &peaks->capacity, count, sizeof *peaks->rows) ||
-        vs_vec_grow(&peaks->names, &peaks->name_capacity, count, sizeof *peaks->names)) {
-        peaks->failed = true;
-        return;
-    }
+    vs_vec_room(&peaks->rows, &peaks->capacity, count, sizeof *peaks->rows);
+    vs_vec_room(&peaks->names, &peaks->name_capacity, count, sizeof *peaks->names);
     for (; peaks->count < count; peaks->count++) {
         const struct vs_phase *phase = &replay->phases.items[peaks->count];
         const char *path = path_of(peaks, phase), *around = peaks->rows[phase->parent].path;
@@ -100,11 +94,7 @@ static struct vs_phase_device *device_of(struct vs_phase_peaks *peaks, uint32_t 
 {
     struct vs_phase_row *row = &peaks->rows[phase];
     if (row->count <= account) { /* no more than needed: there may be very many phases */
-        struct vs_phase_device *larger = realloc(row->devices, (account + 1) * sizeof *larger);
-        if (!larger) {
-            peaks->failed = true;
-            return NULL;
-        }
+        struct vs_phase_device *larger = vs_xrealloc(row->devices, account + 1, sizeof *larger);
         memset(&larger[row->count], 0, (account + 1 - row->count) * sizeof *larger);
         row->devices = larger;
         row->count = account + 1;
@@ -143,12 +133,9 @@ static struct phase_thread *thread_of(struct vs_phase_peaks *peaks, uint32_t tid
     const uint64_t *found = vs_map_get(&peaks->by_tid, (uint64_t)tid + 1);
     if (found)
         return &peaks->threads[*found - 1];
-    if (vs_vec_grow(&peaks->threads, &peaks->thread_capacity, peaks->thread_count + 1,
-                    sizeof *peaks->threads) ||
-        vs_map_put(&peaks->by_tid, (uint64_t)tid + 1, peaks->thread_count + 1)) {
-        peaks->failed = true;
-        return NULL;
-    }
+    vs_vec_room(&peaks->threads, &peaks->thread_capacity, peaks->thread_count + 1,
+                sizeof *peaks->threads);
+    vs_xmap_put(&peaks->by_tid, (uint64_t)tid + 1, peaks->thread_count + 1);
     return &peaks->threads[peaks->thread_count++];
 }
 
@@ -173,13 +160,8 @@ static void opened(struct vs_phase_peaks *peaks, const struct vs_replay *replay,
     struct vs_place place = vs_phases_place(&replay->phases, tid);
     struct phase_range_open range = {.phase = place.phase, .accounts = accounts, .domain = domain,
                                      .time_ns = replay->now_ns,
-                                     .allocated = calloc(accounts + 1, sizeof(uint64_t))};
-    if (!range.allocated || vs_vec_grow(&thread->ranges, &thread->capacity, thread->count + 1,
-                                        sizeof *thread->ranges)) {
-        free(range.allocated);
-        peaks->failed = true;
-        return;
-    }
+                                     .allocated = vs_xcalloc(accounts + 1, sizeof(uint64_t))};
+    vs_vec_room(&thread->ranges, &thread->capacity, thread->count + 1, sizeof *thread->ranges);
     thread->ranges[thread->count++] = range;
     for (unsigned a = 0; a < accounts; a++) {
         range.allocated[a] = vs_user_sums(replay, a).allocated;
@@ -211,7 +193,7 @@ static void closed(struct vs_phase_peaks *peaks, const struct vs_replay *replay,
 {
     size_t kept = kept_ranges(replay, tid);
     struct phase_thread *thread = thread_of(peaks, tid);
-    if (!thread || thread->count <= kept)
+    if (thread->count <= kept)
         return;
     size_t at = thread->count;
     while (at > 0 && thread->ranges[at - 1].domain != domain)
@@ -246,12 +228,10 @@ void vs_phase_peaks_observe(void *context, const struct vs_replay *replay,
 {
     struct vs_phase_peaks *peaks = context;
     peaks->full |= replay->phases.count >= VS_PHASES_MAX;
-    if (peaks->failed || replay->phases.count < 2)
+    if (replay->phases.count < 2)
         return;
     if (peaks->count < replay->phases.count)
         add_phases(peaks, replay);
-    if (peaks->failed)
-        return;
     follow_framework(peaks, replay);
     peaks->after_last = replay->phases.after_last;
     if (event->kind == VS_EVENT_range_push)
@@ -267,7 +247,7 @@ const struct vs_phase_row *vs_phase_peaks_rows(const struct vs_phase_peaks *peak
                                                  size_t *count)
 {
     *count = peaks->count;
-    return peaks->failed ? NULL : peaks->rows;
+    return peaks->rows;
 }
 
 bool vs_phase_peaks_full(const struct vs_phase_peaks *peaks)

@@ -37,13 +37,13 @@ struct vs_phase_row {
 
 struct vs_phase_peaks; /* zero cost until the first range is opened */
 
-struct vs_phase_peaks *vs_phase_peaks_open(void); /* NULL: out of memory */
+struct vs_phase_peaks *vs_phase_peaks_open(void);
 
 /* vs_phase_peaks_observe: a vs_report_observe for vs_report_options. */
 void vs_phase_peaks_observe(void *peaks, const struct vs_replay *replay,
                               const struct vs_event *event);
 
-/* vs_phase_peaks_rows: all phases; *count* receives how many. NULL when memory ran out. */
+/* vs_phase_peaks_rows: all phases; *count* receives how many. */
 const struct vs_phase_row *vs_phase_peaks_rows(const struct vs_phase_peaks *peaks,
                                                  size_t *count);
 

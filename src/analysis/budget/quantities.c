@@ -28,7 +28,7 @@ static bool takes_word(const char *option)
 char *vs_process_name(const struct vs_report *report, char *out, size_t size)
 {
     snprintf(out, size, "%s", report->program);
-    char *line = is_python(report->program) ? strdup(report->cmdline) : NULL;
+    char *line = is_python(report->program) ? vs_xstrdup(report->cmdline) : NULL;
     char *rest = line, *word = line ? strtok_r(line, " ", &rest) : NULL; /* the interpreter */
     while (word && (word = strtok_r(NULL, " ", &rest)) != NULL) {
         bool module = strcmp(word, "-m") == 0;
@@ -54,13 +54,9 @@ const char *vs_test_name(const char *phase)
     return phase + prefix;
 }
 
-static struct vs_quantity *add(struct vs_measured *out, const struct vs_quantity *quantity,
-                               enum vs_err *err)
+static struct vs_quantity *add(struct vs_measured *out, const struct vs_quantity *quantity)
 {
-    if (!*err)
-        *err = vs_vec_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
-    if (*err)
-        return NULL;
+    vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
     struct vs_quantity *item = &out->items[out->count++];
     *item = *quantity;
     if (!item->place)
@@ -69,19 +65,17 @@ static struct vs_quantity *add(struct vs_measured *out, const struct vs_quantity
 }
 
 static void add_peak(struct vs_measured *out, const struct vs_report_device *device,
-                     enum vs_metric metric, const struct vs_report_peak *peak, bool tensors,
-                     enum vs_err *err)
+                     enum vs_metric metric, const struct vs_report_peak *peak, bool tensors)
 {
     struct vs_quantity quantity = {.metric = metric, .device = device->device, .tensors = tensors,
                                    .with_others = tensors && peak->bytes > device->framework_peak_allocated,
                                    .value = peak->bytes, .event = peak->event,
                                    .time_ns = peak->time_ns, .place = peak->place};
-    add(out, &quantity, err);
+    add(out, &quantity);
 }
 
 /* The readings of the device, and what was recorded after them: their times depend on the machine. */
-static void add_readings(struct vs_measured *out, const struct vs_report_device *device,
-                         enum vs_err *err)
+static void add_readings(struct vs_measured *out, const struct vs_report_device *device)
 {
     const struct vs_balance *most = &device->balance_peak;
     uint64_t known = device->use_known.bytes, possible = device->use_possible.bytes;
@@ -94,11 +88,11 @@ static void add_readings(struct vs_measured *out, const struct vs_report_device 
     quantity.metric = VS_METRIC_DEVICE;
     quantity.value = most->known ? known : 0;
     quantity.possible = most->known ? possible : 0;
-    add(out, &quantity, err);
+    add(out, &quantity);
     quantity.metric = VS_METRIC_FREE;
     quantity.value = most->known && known < most->total ? most->total - known : 0;
     quantity.possible = most->known && possible < most->total ? most->total - possible : 0;
-    add(out, &quantity, err);
+    add(out, &quantity);
 }
 
 static uint64_t growth_of(const struct vs_report_sites *growing)
@@ -122,7 +116,7 @@ static uint64_t host_live(const struct vs_report_host *host)
     return bytes;
 }
 
-static void add_host(struct vs_measured *out, enum vs_err *err)
+static void add_host(struct vs_measured *out)
 {
     const struct vs_report_host *host = &out->report->host_memory;
     if (!host->peak_bytes)
@@ -131,12 +125,12 @@ static void add_host(struct vs_measured *out, enum vs_err *err)
         .metric = VS_METRIC_LIVE_AT_END, .host = true, .value = host_live(host),
         .device = out->report->device_count ? out->report->devices[0].device : 0,
         .time_ns = out->report->duration_ns};
-    add(out, &quantity, err);
+    add(out, &quantity);
     quantity.metric = VS_METRIC_GROWTH;
     quantity.per_step = true;
     quantity.value = growth_of(&host->growing);
     if (!out->growth_missing && out->steps >= VS_GROWTH_STEPS_MIN)
-        add(out, &quantity, err);
+        add(out, &quantity);
 }
 
 /* Whether the run was recorded with option *name* off, which the trace has as it was written. */
@@ -217,8 +211,7 @@ bool vs_copy_goes(enum vs_copy_way way, uint64_t kind)
 
 /* Of the whole run, and that by its steps, rounded up: when a copy runs depends on the device, how
  * many there are does not. */
-static void add_copies(struct vs_measured *out, const struct vs_report_device *device,
-                       enum vs_err *err)
+static void add_copies(struct vs_measured *out, const struct vs_report_device *device)
 {
     for (int way = VS_COPIES_ALL; way <= VS_COPIES_ON_DEVICE; way++) {
         uint64_t bytes = 0, count = 0;
@@ -235,26 +228,25 @@ static void add_copies(struct vs_measured *out, const struct vs_report_device *d
             uint64_t steps = step && out->steps ? out->steps : 1;
             quantity.metric = VS_METRIC_TRANSFERRED;
             quantity.value = quantity.unknown ? 0 : (bytes + steps - 1) / steps;
-            add(out, &quantity, err);
+            add(out, &quantity);
             quantity.metric = VS_METRIC_COPIES;
             quantity.value = quantity.unknown ? 0 : (count + steps - 1) / steps;
-            add(out, &quantity, err);
+            add(out, &quantity);
         }
     }
 }
 
-static void add_device(struct vs_measured *out, const struct vs_report_device *device,
-                       enum vs_err *err)
+static void add_device(struct vs_measured *out, const struct vs_report_device *device)
 {
     bool tensors = device->level == VS_LEVEL_FRAMEWORK;
-    add_peak(out, device, VS_METRIC_ALLOCATED, &device->peak_user, tensors, err);
-    add_peak(out, device, VS_METRIC_REQUESTED, &device->peak_requested, false, err);
-    add_peak(out, device, VS_METRIC_RESERVED, &device->peak_reserved, false, err);
+    add_peak(out, device, VS_METRIC_ALLOCATED, &device->peak_user, tensors);
+    add_peak(out, device, VS_METRIC_REQUESTED, &device->peak_requested, false);
+    add_peak(out, device, VS_METRIC_RESERVED, &device->peak_reserved, false);
     struct vs_quantity quantity = {
         .metric = VS_METRIC_LIVE_AT_END, .device = device->device, .tensors = tensors,
         .value = tensors ? device->user_allocated : device->allocated + device->lost_bytes,
         .time_ns = out->report->duration_ns};
-    add(out, &quantity, err);
+    add(out, &quantity);
     quantity = (struct vs_quantity){
         .metric = VS_METRIC_TENSORS, .device = device->device, .tensors = true,
         .value = device->framework_peak_allocated, .event = device->peak_user.event,
@@ -264,33 +256,24 @@ static void add_device(struct vs_measured *out, const struct vs_report_device *d
         quantity.place = NULL;
     }
     if (device->has_framework)
-        add(out, &quantity, err);
-    add_readings(out, device, err);
+        add(out, &quantity);
+    add_readings(out, device);
     quantity = (struct vs_quantity){
         .metric = VS_METRIC_GROWTH, .device = device->device, .tensors = tensors,
         .per_step = true, .unknown = out->growth_missing || out->steps < VS_GROWTH_STEPS_MIN,
         .time_ns = out->report->duration_ns};
     quantity.value = quantity.unknown ? 0 : growth_of(&device->growing);
-    add(out, &quantity, err);
-    add_copies(out, device, err);
-}
-
-static const char *copy_text(struct vs_measured *out, const char *text, enum vs_err *err)
-{
-    size_t bytes = strlen(text) + 1;
-    char *copy = vs_arena_alloc(&out->memory, bytes);
-    if (!copy)
-        *err = VS_ERR_NOMEM;
-    return copy ? memcpy(copy, text, bytes) : "";
+    add(out, &quantity);
+    add_copies(out, device);
 }
 
 static void add_phase(struct vs_measured *out, const struct vs_phase_peaks *peaks,
-                      const struct vs_phase_row *row, size_t index, enum vs_err *err)
+                      const struct vs_phase_row *row, size_t index)
 {
     const struct vs_report_device *device = &out->report->devices[index];
     const struct vs_phase_device *from = &row->devices[index];
     bool tensors = device->level == VS_LEVEL_FRAMEWORK;
-    const char *path = copy_text(out, row->path, err), *name = copy_text(out, row->name, err);
+    const char *path = vs_xarena_text(&out->memory, row->path), *name = vs_xarena_text(&out->memory, row->name);
     char place[VS_PLACE_TEXT_MAX];
     for (int m = VS_METRIC_ALLOCATED; m <= VS_METRIC_RESERVED; m++) {
         struct vs_quantity quantity = {
@@ -298,36 +281,35 @@ static void add_phase(struct vs_measured *out, const struct vs_phase_peaks *peak
             .phase = path, .range = name, .nested = row->nested,
             .tensors = tensors && m == VS_METRIC_ALLOCATED, .value = from->peak[m].bytes,
             .event = from->peak[m].event, .time_ns = from->peak[m].time_ns,
-            .place = copy_text(out, vs_phase_peaks_place(peaks, &from->peak[m], place), err)};
-        add(out, &quantity, err);
+            .place = vs_xarena_text(&out->memory, vs_phase_peaks_place(peaks, &from->peak[m], place))};
+        add(out, &quantity);
     }
     struct vs_quantity kept = {
         .metric = VS_METRIC_LIVE_AT_END, .device = device->device,
         .phase = path, .range = name, .nested = row->nested, .tensors = tensors, .value = from->kept,
         .from_ns = from->kept_from_ns,
         .event = from->kept_event, .time_ns = from->kept_ns, .place = path};
-    add(out, &kept, err);
+    add(out, &kept);
 }
 
-static enum vs_err read_birth(struct vs_measured *out)
+/* A trace may have no such event. */
+static void read_birth(struct vs_measured *out)
 {
     struct vs_event event;
-    enum vs_err err = vs_reader_rewind(out->reader);
+    vs_reader_rewind(out->reader);
     out->boot = "";
-    while (!err && (err = vs_reader_next(out->reader, &event)) == VS_OK)
+    while (vs_reader_next(out->reader, &event) == VS_OK)
         if (event.kind == VS_EVENT_process) {
             out->born_ns = event.process.born_ns;
-            out->boot = copy_text(out, vs_reader_string(out->reader, event.process.boot), &err);
+            out->boot = vs_xarena_text(&out->memory, vs_reader_string(out->reader, event.process.boot));
             break;
         }
-    return err == VS_ERR_NOMEM ? err : VS_OK; /* a trace may have no such event */
 }
 
 /* The report has its devices in the order of the replay's accounts. */
-enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_peaks *peaks)
+void vs_measure(struct vs_measured *out, const struct vs_phase_peaks *peaks)
 {
     char name[256], rank[VS_JOB_RANK_TEXT_MAX];
-    enum vs_err err = VS_OK;
     size_t phases;
     const struct vs_phase_row *rows = vs_phase_peaks_rows(peaks, &phases);
     out->steps = out->report->steps.done;
@@ -335,20 +317,16 @@ enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_peaks *pea
     out->copies_missing = copies_missing(out->report);
     out->growth_missing = growth_missing(out->report);
     vs_process_name(out->report, name, sizeof name - sizeof rank);
-    out->program = copy_text(out, name, &err);
+    out->program = vs_xarena_text(&out->memory, name);
     strcat(name, vs_job_rank_text(rank, &out->report->job));
-    out->process = copy_text(out, name, &err);
+    out->process = vs_xarena_text(&out->memory, name);
     for (size_t i = 0; i < out->report->device_count; i++)
-        add_device(out, &out->report->devices[i], &err);
-    add_host(out, &err);
-    if (!rows && phases)
-        err = VS_ERR_NOMEM;
-    for (size_t p = 1; !err && p < phases; p++)
+        add_device(out, &out->report->devices[i]);
+    add_host(out);
+    for (size_t p = 1; p < phases; p++)
         for (size_t i = 0; i < rows[p].count && i < out->report->device_count; i++)
-            add_phase(out, peaks, &rows[p], i, &err);
-    if (!err)
-        err = read_birth(out);
-    return err;
+            add_phase(out, peaks, &rows[p], i);
+    read_birth(out);
 }
 
 void vs_measured_free(struct vs_measured *run)

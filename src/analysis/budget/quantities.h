@@ -61,9 +61,8 @@ bool vs_copy_goes(enum vs_copy_way way, uint64_t kind);
 struct vs_phase_peaks;
 
 /* vs_measure: fills *out*, of which reader and report are set, with the quantities; *peaks* were
- * observed while the report was built. VS_ERR_NOMEM. */
-enum vs_err vs_measure(struct vs_measured *out, const struct vs_phase_peaks *peaks)
-    VS_MUST_CHECK;
+ * observed while the report was built. */
+void vs_measure(struct vs_measured *out, const struct vs_phase_peaks *peaks);
 
 void vs_measured_free(struct vs_measured *run);
 

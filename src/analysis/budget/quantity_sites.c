@@ -41,11 +41,9 @@ static enum vs_err sites_since(const struct vs_summary *summary, unsigned accoun
                                struct vs_report_sites *out)
 {
     const struct vs_replay *replay = summary->replay;
-    struct vs_summary_row *rows = calloc(replay->sites.count + 1, sizeof *rows);
+    struct vs_summary_row *rows = vs_xcalloc(replay->sites.count + 1, sizeof *rows);
     const struct vs_live *live;
     size_t cursor = 0, count = 0;
-    if (!rows)
-        return VS_ERR_NOMEM;
     while ((live = vs_user_live_next(replay, account, &cursor)) != NULL) {
         if (live->time_ns < from_ns || live->site >= replay->sites.count)
             continue;
@@ -133,7 +131,7 @@ static enum vs_err sites_at(struct vs_measured *run, const struct vs_site_reques
     if (!err)
         err = vs_symbols_open(run->reader, &symbols);
     if (!err)
-        err = vs_reader_rewind(run->reader);
+        vs_reader_rewind(run->reader);
     for (size_t i = 0; !err && i < count; i++) {
         err = advance(run->reader, state, requests[i].quantity->event, &held);
         if (!err)
@@ -160,9 +158,7 @@ static enum vs_err copy_sites(struct vs_measured *run, const struct vs_quantity 
     size_t most = 0;
     for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
         most += device->copy_sites[kind].count;
-    struct vs_report_site *sites = vs_arena_alloc(&run->memory, (most + 1) * sizeof *sites);
-    if (!sites)
-        return VS_ERR_NOMEM;
+    struct vs_report_site *sites = vs_xarena(&run->memory, (most + 1) * sizeof *sites);
     for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++) {
         const struct vs_report_sites *from = &device->copy_sites[kind];
         for (size_t i = 0; vs_copy_goes(quantity->way, (uint64_t)kind) && i < from->count; i++) {

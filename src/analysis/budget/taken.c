@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
 
@@ -38,17 +39,17 @@ static uint64_t hash_of(const struct vs_quantity *quantity)
     return hash ? hash : 1;
 }
 
-static enum vs_err group_of(struct taken_samples *all, const struct vs_quantity *quantity, size_t *out)
+static void group_of(struct taken_samples *all, const struct vs_quantity *quantity, size_t *out)
 {
     uint64_t key = hash_of(quantity);
     for (const uint64_t *found; (found = vs_map_get(&all->by_hash, key)) != NULL; key = key + 1 ? key + 1 : 1)
         if (same_quantity(all->first[*found - 1], quantity)) {
             *out = (size_t)*found - 1;
-            return VS_OK;
+            return;
         }
     *out = all->groups;
     all->first[all->groups++] = quantity;
-    return vs_map_put(&all->by_hash, key, all->groups);
+    vs_xmap_put(&all->by_hash, key, all->groups);
 }
 
 static int by_group_and_value(const void *a, const void *b)
@@ -83,16 +84,14 @@ static struct vs_taken_quantity take(const struct taken_sample *samples, size_t 
         .highest = samples[known ? known - 1 : 0].quantity->value};
 }
 
-static enum vs_err collect(struct taken_samples *all, struct vs_measured **runs, size_t count)
+static void collect(struct taken_samples *all, struct vs_measured **runs, size_t count)
 {
-    enum vs_err err = VS_OK;
-    for (size_t r = 0; !err && r < count; r++)
-        for (size_t i = 0; !err && i < runs[r]->count; i++) {
+    for (size_t r = 0; r < count; r++)
+        for (size_t i = 0; i < runs[r]->count; i++) {
             struct taken_sample *sample = &all->items[all->count++];
             *sample = (struct taken_sample){.quantity = &runs[r]->items[i], .run = runs[r], .index = r};
-            err = group_of(all, sample->quantity, &sample->group);
+            group_of(all, sample->quantity, &sample->group);
         }
-    return err;
 }
 
 static int by_number(const void *a, const void *b)
@@ -101,38 +100,36 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static enum vs_err take_steps(struct vs_measured **runs, size_t count, enum vs_take how, uint64_t *out)
+static void take_steps(struct vs_measured **runs, size_t count, enum vs_take how, uint64_t *out)
 {
-    uint64_t *steps = calloc(count + 1, sizeof *steps);
-    if (!steps)
-        return VS_ERR_NOMEM;
+    uint64_t *steps = vs_xcalloc(count + 1, sizeof *steps);
     for (size_t i = 0; i < count; i++)
         steps[i] = runs[i]->steps;
     qsort(steps, count, sizeof *steps, by_number);
     *out = steps[chosen(count, how, false)];
     free(steps);
-    return VS_OK;
 }
 
-enum vs_err vs_taken_build(struct vs_arena *memory, struct vs_measured **runs, size_t count,
-                           enum vs_take how, struct vs_taken *out)
+void vs_taken_build(struct vs_arena *memory, struct vs_measured **runs, size_t count,
+                    enum vs_take how, struct vs_taken *out)
 {
     struct taken_samples all = {0};
     size_t most = 0;
     for (size_t i = 0; i < count; i++)
         most += runs[i]->count;
     *out = (struct vs_taken){0};
-    enum vs_err err = take_steps(runs, count, how, &out->steps);
-    all.items = err ? NULL : calloc(most + 1, sizeof *all.items);
-    all.first = err ? NULL : calloc(most + 1, sizeof *all.first);
+    enum vs_err err = VS_OK;
+    take_steps(runs, count, how, &out->steps);
+    all.items = err ? NULL : vs_xcalloc(most + 1, sizeof *all.items);
+    all.first = err ? NULL : vs_xcalloc(most + 1, sizeof *all.first);
     if (!all.items || !all.first)
         err = VS_ERR_NOMEM;
     if (!err)
-        err = collect(&all, runs, count);
+        collect(&all, runs, count);
     if (!err) {
         qsort(all.items, all.count, sizeof *all.items, by_group_and_value);
-        out->items = vs_arena_alloc(memory, (all.groups + 1) * sizeof *out->items);
-        err = out->items ? VS_OK : VS_ERR_NOMEM;
+        out->items = vs_xarena(memory, (all.groups + 1) * sizeof *out->items);
+        err = VS_OK;
     }
     for (size_t i = 0, n; !err && i < all.count; i += n) {
         for (n = 1; i + n < all.count && all.items[i + n].group == all.items[i].group;)
@@ -142,5 +139,4 @@ enum vs_err vs_taken_build(struct vs_arena *memory, struct vs_measured **runs, s
     vs_map_free(&all.by_hash);
     free(all.items);
     free(all.first);
-    return err;
 }

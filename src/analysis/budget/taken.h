@@ -21,8 +21,8 @@ struct vs_taken {
 };
 
 /* vs_taken_build: *count* runs (at least one). Of two middle values the worse is taken. *memory* owns
- * the result. VS_ERR_NOMEM. Cost: O(n log n) for n quantities of all runs. */
-enum vs_err vs_taken_build(struct vs_arena *memory, struct vs_measured **runs, size_t count,
-                           enum vs_take how, struct vs_taken *out) VS_MUST_CHECK;
+ * the result. Cost: O(n log n) for n quantities of all runs. */
+void vs_taken_build(struct vs_arena *memory, struct vs_measured **runs, size_t count,
+                    enum vs_take how, struct vs_taken *out);
 
 #endif

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
 
@@ -71,29 +72,26 @@ static struct fold_excess *device_of(struct fold_state *state, uint64_t device)
     return found ? &state->devices[*found - 1] : NULL;
 }
 
-static enum vs_err note_whole(struct fold_state *state, const struct vs_budget_row *row)
+static void note_whole(struct fold_state *state, const struct vs_budget_row *row)
 {
     const struct vs_quantity *quantity = &row->quantity;
     struct fold_excess *device = device_of(state, quantity->device);
     if (quantity->host)
-        return VS_OK;
+        return;
     if (!row->of_baseline && (quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES))
-        return VS_OK; /* of another way, or per step */
+        return; /* of another way, or per step */
     if (!device) {
-        enum vs_err err = vs_map_put(&state->by_device, quantity->device + 1, state->device_count + 1);
-        if (err)
-            return err;
+        vs_xmap_put(&state->by_device, quantity->device + 1, state->device_count + 1);
         device = &state->devices[state->device_count++];
     }
     device->limited[quantity->metric] |= !row->of_baseline;
     if (!row->of_baseline)
-        return VS_OK;
+        return;
     if (quantity->metric == VS_METRIC_TRANSFERRED)
         device->transferred[quantity->way] = true;
     device->has[quantity->metric] = true;
     device->rows[quantity->metric] = row;
     device->of[quantity->metric] = excess_of(row);
-    return VS_OK;
 }
 
 static bool covers(const struct fold_excess *device, enum vs_metric lead, uint64_t excess)
@@ -263,21 +261,19 @@ static void note_culprit(struct fold_state *state, const struct vs_budget_row *r
     state->culprit[state->culprit_count++] = (struct fold_culprit){row, first->bytes - (uint64_t)first->delta};
 }
 
-static enum vs_err note_lines(struct fold_state *state, const struct vs_budget_row *row)
+static void note_lines(struct fold_state *state, const struct vs_budget_row *row)
 {
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && row->compared && i < row->culprit_count; i++) {
+    for (size_t i = 0; row->compared && i < row->culprit_count; i++) {
         bool known;
         uint64_t device = row->quantity.device, key = key_of(state, device, &row->culprits[i], &known);
         if (known)
             continue;
         state->lines[state->line_count++] = (struct fold_line){device, &row->culprits[i]};
-        err = vs_map_put(&state->by_line, key, state->line_count);
+        vs_xmap_put(&state->by_line, key, state->line_count);
     }
-    return err;
 }
 
-enum vs_err vs_verdict_fold(struct vs_budget_verdict *verdict)
+void vs_verdict_fold(struct vs_budget_verdict *verdict)
 {
     struct fold_state state = {0};
     size_t whole = 0, culprits = 0;
@@ -285,14 +281,13 @@ enum vs_err vs_verdict_fold(struct vs_budget_verdict *verdict)
         whole += is_exceeded(&verdict->rows[i]) && !verdict->rows[i].quantity.phase;
         culprits += verdict->rows[i].culprit_count;
     }
-    state.devices = calloc(whole + 1, sizeof *state.devices);
-    state.lines = calloc(culprits + 1, sizeof *state.lines);
-    state.culprit = calloc(whole + 1, sizeof *state.culprit);
-    enum vs_err err = state.devices && state.lines && state.culprit ? VS_OK : VS_ERR_NOMEM;
-    for (size_t i = 0; !err && i < verdict->count; i++)
+    state.devices = vs_xcalloc(whole + 1, sizeof *state.devices);
+    state.lines = vs_xcalloc(culprits + 1, sizeof *state.lines);
+    state.culprit = vs_xcalloc(whole + 1, sizeof *state.culprit);
+    for (size_t i = 0; i < verdict->count; i++)
         if (is_exceeded(&verdict->rows[i]) && !verdict->rows[i].quantity.phase)
-            err = note_whole(&state, &verdict->rows[i]);
-    for (size_t i = 0; !err && i < verdict->count; i++) {
+            note_whole(&state, &verdict->rows[i]);
+    for (size_t i = 0; i < verdict->count; i++) {
         struct vs_budget_row *row = &verdict->rows[i];
         if (!is_exceeded(row))
             continue;
@@ -302,12 +297,11 @@ enum vs_err vs_verdict_fold(struct vs_budget_verdict *verdict)
         if (row->follows)
             continue;
         note_culprit(&state, row);
-        err = note_lines(&state, row);
+        note_lines(&state, row);
     }
     vs_map_free(&state.by_device);
     vs_map_free(&state.by_line);
     free(state.devices);
     free(state.lines);
     free(state.culprit);
-    return err;
 }

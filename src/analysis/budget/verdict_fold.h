@@ -7,8 +7,8 @@
 
 #include "analysis/budget/budget_verdict.h"
 
-/* vs_verdict_fold: sets *follows* of the rows, whose culprits are known, and counts them. VS_ERR_NOMEM.
+/* vs_verdict_fold: sets *follows* of the rows, whose culprits are known, and counts them.
  * Cost: a few hash look-ups for each row. */
-enum vs_err vs_verdict_fold(struct vs_budget_verdict *verdict) VS_MUST_CHECK;
+void vs_verdict_fold(struct vs_budget_verdict *verdict);
 
 #endif

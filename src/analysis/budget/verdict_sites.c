@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/budget/quantity_sites.h"
+#include "base/reading/vs_xalloc.h"
 
 /* Whether a framework's tensors are the user's level of the device. */
 static bool below_tensors(const struct vs_report *report, uint64_t device)
@@ -38,8 +39,10 @@ static bool is_worse(const struct vs_budget_row *row)
 static bool sites_at_peak(struct vs_measured *run, uint64_t device, struct vs_named_sites *peak)
 {
     for (size_t i = 0; i < run->report->device_count; i++)
-        if (run->report->devices[i].device == device)
-            return !vs_named_sites_of(&run->memory, &run->report->devices[i].at_peak, VS_METRIC_ALLOCATED, peak);
+        if (run->report->devices[i].device == device) {
+            vs_named_sites_of(&run->memory, &run->report->devices[i].at_peak, VS_METRIC_ALLOCATED, peak);
+            return true;
+        }
     return false;
 }
 
@@ -140,9 +143,8 @@ static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_ro
     struct stored_sites stored = {0};
     struct vs_measured *run = row->run;
     enum vs_metric metric = row->quantity.metric;
-    enum vs_err err = vs_named_sites_of(&run->memory, &row->sites, metric, &now);
-    if (err)
-        return err;
+    enum vs_err err = VS_OK;
+    vs_named_sites_of(&run->memory, &row->sites, metric, &now);
     struct vs_quantity quantity = row->quantity;
     if (metric == VS_METRIC_REQUESTED) /* its own sites are not stored, but nearly these */
         quantity.metric = VS_METRIC_ALLOCATED;
@@ -168,10 +170,10 @@ struct held_lists {
     uint64_t least_live, least_unused;
 };
 
-static enum vs_err name_lists(const struct vs_budget_row *row, struct held_lists *now)
+static void name_lists(const struct vs_budget_row *row, struct held_lists *now)
 {
-    enum vs_err err = vs_named_sites_of(&row->run->memory, &row->sites, VS_METRIC_RESERVED, &now->live);
-    return err ? err : vs_named_sites_of(&row->run->memory, &row->unused, VS_METRIC_RESERVED, &now->unused);
+    vs_named_sites_of(&row->run->memory, &row->sites, VS_METRIC_RESERVED, &now->live);
+    vs_named_sites_of(&row->run->memory, &row->unused, VS_METRIC_RESERVED, &now->unused);
 }
 
 static void at_most(uint64_t *value, uint64_t most)
@@ -258,9 +260,8 @@ static enum vs_err accuse_held(struct vs_budget_verdict *out, struct vs_budget_r
 {
     struct held_lists now, before;
     struct vs_culprit live[VS_CULPRITS_MAX], cached[VS_CULPRITS_CACHED_MAX];
-    enum vs_err err = name_lists(row, &now);
-    if (err)
-        return err;
+    enum vs_err err = VS_OK;
+    name_lists(row, &now);
     row->two_lists = true;
     if (stored_lists(out, row, baseline, &before))
         err = accuse_stored_held(out, row, baseline, &now, &before);
@@ -274,14 +275,12 @@ static enum vs_err accuse_held(struct vs_budget_verdict *out, struct vs_budget_r
     return err;
 }
 
-enum vs_err vs_verdict_accuse_failure(struct vs_budget_row *row)
+void vs_verdict_accuse_failure(struct vs_budget_row *row)
 {
     struct vs_report_sites one = {.items = &row->failure->site, .count = 1};
     struct vs_named_sites named;
-    enum vs_err err = vs_named_sites_of(&row->run->memory, &one, VS_METRIC_ALLOCATED, &named);
-    if (!err)
-        accuse_largest(row, &named);
-    return err;
+    vs_named_sites_of(&row->run->memory, &one, VS_METRIC_ALLOCATED, &named);
+    accuse_largest(row, &named);
 }
 
 static bool is_accused(const struct vs_budget_row *row, const struct vs_measured *run)
@@ -303,8 +302,8 @@ static void set_names(struct vs_budget_verdict *verdict, struct vs_measured *run
 enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measured *run,
                               const struct vs_baseline *baseline)
 {
-    struct vs_site_request *requests = calloc(verdict->count + 1, sizeof *requests);
-    enum vs_err err = requests ? VS_OK : VS_ERR_NOMEM;
+    struct vs_site_request *requests = vs_xcalloc(verdict->count + 1, sizeof *requests);
+    enum vs_err err = VS_OK;
     size_t count = 0;
     for (size_t i = 0; !err && i < verdict->count; i++) {
         struct vs_budget_row *row = &verdict->rows[i];

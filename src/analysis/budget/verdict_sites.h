@@ -12,8 +12,8 @@
 enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measured *run,
                               const struct vs_baseline *baseline) VS_MUST_CHECK;
 
-/* vs_verdict_accuse_failure: the call site of the request that ran out of memory. VS_ERR_NOMEM. */
-enum vs_err vs_verdict_accuse_failure(struct vs_budget_row *row) VS_MUST_CHECK;
+/* vs_verdict_accuse_failure: the call site of the request that ran out of memory. */
+void vs_verdict_accuse_failure(struct vs_budget_row *row);
 
 /* --- moved_peak.c: a peak at another time than that of the baseline --- */
 

@@ -141,7 +141,8 @@ static enum vs_err read_all(struct build *b)
 {
     struct vs_event event;
     bool frame;
-    enum vs_err err = vs_reader_rewind(b->reader);
+    enum vs_err err = VS_OK;
+    vs_reader_rewind(b->reader);
     while (!err) {
         err = vs_definition_log_next(&b->log, b->reader, &event, &frame);
         if (!err && frame)

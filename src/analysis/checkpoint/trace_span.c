@@ -16,7 +16,7 @@ enum vs_err vs_span_of(struct vs_reader *reader, struct vs_span *out)
     enum vs_err err = vs_reader_extent(reader, &span.extent);
     span.start_ns = span.extent.first_ns;
     if (!err)
-        err = vs_reader_rewind(reader);
+        vs_reader_rewind(reader);
     for (int i = 0; !err && i < PROCESS_WITHIN; i++) {
         err = vs_reader_next(reader, &event);
         if (err || event.kind != VS_EVENT_process)
@@ -28,7 +28,8 @@ enum vs_err vs_span_of(struct vs_reader *reader, struct vs_span *out)
     if (err && err != VS_ERR_END)
         return err;
     *out = span;
-    return vs_reader_rewind(reader);
+    vs_reader_rewind(reader);
+    return VS_OK;
 }
 
 bool vs_span_end(const struct vs_span *span, const struct vs_time_spec *spec,

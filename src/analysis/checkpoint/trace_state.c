@@ -128,7 +128,7 @@ static enum vs_err at(struct vs_reader *reader, struct trace_state_goal goal,
             vs_reader_set_checkpoints(reader, NULL);
         err = vs_trace_state_open(reader, &moment);
         if (!err)
-            err = vs_reader_rewind(reader);
+            vs_reader_rewind(reader);
     }
     if (!err)
         err = go_on(moment, &goal);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
 
@@ -52,17 +53,15 @@ static uint64_t hash_of(const char *text)
 }
 
 /* Counts the texts of the *count* sites of *list*; *hashes* receives theirs. */
-static enum vs_err count_texts(struct vs_named_site *const *list, size_t count, uint64_t *hashes,
-                               struct vs_map *texts)
+static void count_texts(struct vs_named_site *const *list, size_t count, uint64_t *hashes,
+                        struct vs_map *texts)
 {
     char text[VS_CHAIN_TEXT_MAX];
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         hashes[i] = hash_of(vs_change_label_text(text, list[i]));
         const uint64_t *before = vs_map_get(texts, hashes[i]);
-        err = vs_map_put(texts, hashes[i], before ? *before + 1 : 1);
+        vs_xmap_put(texts, hashes[i], before ? *before + 1 : 1);
     }
-    return err;
 }
 
 /* Gives the sites whose text is not theirs alone the label of *level*, and moves them to the front.
@@ -91,26 +90,23 @@ static void number_equals(struct vs_named_site *const *list, size_t count, const
     }
 }
 
-enum vs_err vs_change_labels(struct vs_named_sites *sites)
+void vs_change_labels(struct vs_named_sites *sites)
 {
-    struct vs_named_site **list = calloc(sites->count + 1, sizeof *list);
-    uint64_t *hashes = calloc(sites->count + 1, sizeof *hashes);
+    struct vs_named_site **list = vs_xcalloc(sites->count + 1, sizeof *list);
+    uint64_t *hashes = vs_xcalloc(sites->count + 1, sizeof *hashes);
     size_t count = sites->count;
-    enum vs_err err = list && hashes ? VS_OK : VS_ERR_NOMEM;
-    for (size_t i = 0; !err && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         list[i] = &sites->items[i];
         set_level(list[i], 0);
     }
-    for (size_t level = 1; !err && count && level <= LEVELS; level++) {
+    for (size_t level = 1; count && level <= LEVELS; level++) {
         struct vs_map texts = {0};
-        err = count_texts(list, count, hashes, &texts);
-        if (!err && level < LEVELS)
+        count_texts(list, count, hashes, &texts);
+        if (level < LEVELS)
             count = lengthen(list, count, hashes, &texts, level);
-        else if (!err)
-            number_equals(list, count, hashes, &texts);
+        else number_equals(list, count, hashes, &texts);
         vs_map_free(&texts);
     }
     free(list);
     free(hashes);
-    return err;
 }

@@ -9,9 +9,9 @@
 #include "analysis/budget/culprits.h"
 #include "analysis/report/site_text.h"
 
-/* vs_change_labels: sets the label of each of *sites*. VS_ERR_NOMEM. Cost: a text for each site, and
+/* vs_change_labels: sets the label of each of *sites*. Cost: a text for each site, and
  * another one for each time that it was the same as another site's. */
-enum vs_err vs_change_labels(struct vs_named_sites *sites) VS_MUST_CHECK;
+void vs_change_labels(struct vs_named_sites *sites);
 
 /* vs_change_label_text: of a site with a label: "make_buffer (pool.c:9) < forward (net.c:20) < …". *out* has
  * VS_CHAIN_TEXT_MAX bytes. Returns out. */

@@ -64,8 +64,7 @@ static void add_amount(struct vs_comparison *out, const struct vs_quantity *a,
         return;
     if (!out->sites_comparable && (any->phase || any->metric == VS_METRIC_GROWTH))
         return; /* exact only where every allocation has an event */
-    *err = vs_vec_grow(&out->amounts, &out->amount_capacity, out->amount_count + 1,
-                       sizeof *out->amounts);
+    vs_vec_room(&out->amounts, &out->amount_capacity, out->amount_count + 1, sizeof *out->amounts);
     if (*err)
         return;
     struct vs_compared_amount *amount = &out->amounts[out->amount_count++];
@@ -94,7 +93,7 @@ static void add_count(struct vs_comparison *out, struct vs_compared_count count,
 {
     if (*err || (!count.a && !count.b))
         return;
-    *err = vs_vec_grow(&out->counts, &out->count_capacity, out->count_count + 1, sizeof *out->counts);
+    vs_vec_room(&out->counts, &out->count_capacity, out->count_count + 1, sizeof *out->counts);
     if (*err)
         return;
     out->counts[out->count_count++] = count;
@@ -110,11 +109,10 @@ static int by_kernel_name(const void *a, const void *b)
 /* The device's kernels by name; NULL: out of memory. */
 static const struct vs_report_kernel **sorted_kernels(const struct vs_report_device *device)
 {
-    const struct vs_report_kernel **list = calloc(device->kernel_count + 1, sizeof *list);
-    for (size_t i = 0; list && i < device->kernel_count; i++)
+    const struct vs_report_kernel **list = vs_xcalloc(device->kernel_count + 1, sizeof *list);
+    for (size_t i = 0; i < device->kernel_count; i++)
         list[i] = &device->kernels[i];
-    if (list)
-        qsort(list, device->kernel_count, sizeof *list, by_kernel_name);
+    qsort(list, device->kernel_count, sizeof *list, by_kernel_name);
     return list;
 }
 
@@ -170,7 +168,7 @@ static void compare_sites(struct vs_comparison *out, uint64_t device, enum vs_me
                           enum vs_err *err)
 {
     if (!*err)
-        *err = vs_vec_grow(&out->sites, &out->site_capacity, out->site_count + 1, sizeof *out->sites);
+        vs_vec_room(&out->sites, &out->site_capacity, out->site_count + 1, sizeof *out->sites);
     if (*err)
         return;
     struct vs_compared_sites *sites = &out->sites[out->site_count++];
@@ -178,8 +176,8 @@ static void compare_sites(struct vs_comparison *out, uint64_t device, enum vs_me
         .device = device, .metric = metric,
         .most = a->total_bytes > b->total_bytes ? a->total_bytes : b->total_bytes};
     const struct vs_compared_sites *peak = vs_compared_at_peak(out, device);
-    *err = vs_site_changes_build(&out->memory, a, b, metric, peak && peak != sites ? &peak->changes : NULL,
-                                 &sites->changes);
+    vs_site_changes_build(&out->memory, a, b, metric,
+                          peak && peak != sites ? &peak->changes : NULL, &sites->changes);
     if (!*err)
         out->different |= sites->changes.of[VS_SITE_SAME] + sites->changes.of[VS_SITE_MOVED] !=
                           sites->changes.count;
@@ -228,7 +226,7 @@ static int larger_count(const void *a, const void *b)
     return one != two ? (one < two ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-enum vs_err vs_compare(struct vs_comparison *out, struct vs_measured *a, struct vs_measured *b)
+void vs_compare(struct vs_comparison *out, struct vs_measured *a, struct vs_measured *b)
 {
     enum vs_err err = VS_OK;
     out->a = a;
@@ -254,7 +252,6 @@ enum vs_err vs_compare(struct vs_comparison *out, struct vs_measured *a, struct 
     }
     if (out->count_count > kernels)
         qsort(out->counts + kernels, out->count_count - kernels, sizeof *out->counts, larger_count);
-    return err;
 }
 
 void vs_comparison_free(struct vs_comparison *comparison)

@@ -84,9 +84,8 @@ struct vs_comparison {
     struct vs_arena memory;
 };
 
-/* vs_compare: *out* is zero-initialised; both runs must outlive it. VS_ERR_NOMEM. */
-enum vs_err vs_compare(struct vs_comparison *out, struct vs_measured *a, struct vs_measured *b)
-    VS_MUST_CHECK;
+/* vs_compare: *out* is zero-initialised; both runs must outlive it. */
+void vs_compare(struct vs_comparison *out, struct vs_measured *a, struct vs_measured *b);
 
 /* vs_compared_value: of a run; 0 where it does not have the phase. */
 uint64_t vs_compared_value(const struct vs_quantity *quantity);

@@ -62,8 +62,8 @@ static enum vs_err find_culprits(struct vs_comparison *comparison, struct vs_reg
     if (!err)
         err = vs_quantity_sites(comparison->b, item->amount->b, &b);
     if (!err)
-        err = vs_site_changes_build(&comparison->memory, &a, &b, metric, peak ? &peak->changes : NULL,
-                                    &item->changes);
+        vs_site_changes_build(&comparison->memory, &a, &b, metric, peak ? &peak->changes : NULL,
+                              &item->changes);
     for (size_t i = 0; !err && i < item->changes.count && item->culprit_count < VS_REGRESSION_CULPRITS_MAX; i++) {
         const struct vs_site_pair *pair = &item->changes.items[i];
         if (pair->delta <= 0)
@@ -90,31 +90,30 @@ static const struct vs_compare_note *only_b_failed(const struct vs_comparison *c
 }
 
 /* The request that failed, if B ran out of memory. */
-static enum vs_err find_request(struct vs_comparison *comparison, struct vs_regressions *out)
+static void find_request(struct vs_comparison *comparison, struct vs_regressions *out)
 {
     struct vs_named_sites named;
     if (!out->ended || out->ended->doubt != VS_DOUBT_OOM)
-        return VS_OK;
+        return;
     out->failure = vs_fatal_oom(comparison->b->report);
     if (!out->failure || (!out->failure->site.frame_count && !out->failure->site.line))
-        return VS_OK;
+        return;
     struct vs_report_site site = out->failure->site;
     const struct vs_report_sites one = {.items = &site, .count = 1};
-    enum vs_err err = vs_named_sites_of(&comparison->memory, &one, VS_METRIC_ALLOCATED, &named);
-    if (err)
-        return err;
+    vs_named_sites_of(&comparison->memory, &one, VS_METRIC_ALLOCATED, &named);
     const struct vs_compared_sites *peak = vs_compared_at_peak(comparison, out->failure->device);
     named.items[0].site = &out->failure->site;
     out->failed_at = &named.items[0];
-    err = vs_distinct_frames_alone(&named, peak ? &peak->changes.b : NULL);
-    return err ? err : vs_change_labels(&named);
+    vs_distinct_frames_alone(&named, peak ? &peak->changes.b : NULL);
+    vs_change_labels(&named);
 }
 
 enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
                                 struct vs_regressions *out)
 {
     *out = (struct vs_regressions){.ended = only_b_failed(comparison)};
-    enum vs_err err = find_request(comparison, out);
+    enum vs_err err = VS_OK;
+    find_request(comparison, out);
     for (size_t i = 0; !err && i < comparison->amount_count; i++) {
         const struct vs_compared_amount *amount = &comparison->amounts[i];
         if (!judged(comparison, amount))
@@ -122,7 +121,7 @@ enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes
         uint64_t allowed = allowed_of(amount->a->value, bytes, millionths);
         if (amount->b->value <= allowed || of_whole(out, amount))
             continue;
-        err = vs_vec_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
+        vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
         if (err)
             break;
         struct vs_regression *item = &out->items[out->count++];

@@ -23,34 +23,29 @@ static const char *text_of(struct vs_arena *memory, const struct vs_report_frame
 {
     char text[TEXT_MAX];
     snprintf(text, sizeof text, "%.1500s (%.500s)", frame->function, vs_text_base_name(frame->file));
-    size_t bytes = strlen(text) + 1;
-    char *copy = vs_arena_alloc(memory, bytes);
-    return copy ? memcpy(copy, text, bytes) : NULL;
+    return vs_xarena_text(memory, text);
 }
 
-static enum vs_err add_pair(struct vs_comparison *comparison, const struct vs_site_pair *pair,
-                            struct renamed_list *list)
+static void add_pair(struct vs_comparison *comparison, const struct vs_site_pair *pair,
+                     struct renamed_list *list)
 {
     size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES];
     const struct vs_report_site *a = pair->a->site, *b = pair->b->site;
     size_t n = vs_site_frames(a, x), m = vs_site_frames(b, y);
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && n == m && i < n && list->count < RENAMED_MAX; i++) {
+    for (size_t i = 0; n == m && i < n && list->count < RENAMED_MAX; i++) {
         const struct vs_report_frame *p = &a->frames[x[i]], *q = &b->frames[y[i]];
         if (!p->file || !q->file || !p->line || !q->line || (vs_same_function(p, q) && vs_same_file(p, q)))
             continue;
         struct vs_renamed_frame one = {text_of(&comparison->memory, p), text_of(&comparison->memory, q)};
         if (!one.was || !one.is)
-            return VS_ERR_NOMEM;
-        err = vs_vec_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
-        if (!err)
-            list->items[list->count++] = one;
+            return;
+        vs_vec_room(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
+        list->items[list->count++] = one;
     }
-    return err;
 }
 
-enum vs_err vs_renamed_frames(struct vs_comparison *comparison, const struct vs_renamed_frame **out,
-                              size_t *count)
+void vs_renamed_frames(struct vs_comparison *comparison, const struct vs_renamed_frame **out,
+                       size_t *count)
 {
     struct renamed_list list = {0};
     enum vs_err err = VS_OK;
@@ -59,17 +54,16 @@ enum vs_err vs_renamed_frames(struct vs_comparison *comparison, const struct vs_
         bool peak = comparison->sites[s].metric == VS_METRIC_ALLOCATED;
         for (size_t i = 0; !err && peak && i < changes->count; i++)
             if (changes->items[i].move > VS_MOVE_LINE)
-                err = add_pair(comparison, &changes->items[i], &list);
+                add_pair(comparison, &changes->items[i], &list);
     }
-    struct vs_renamed_frame *copy = err ? NULL : vs_arena_alloc(&comparison->memory, (list.count + 1) * sizeof *copy);
+    struct vs_renamed_frame *copy = err ? NULL : vs_xarena(&comparison->memory, (list.count + 1) * sizeof *copy);
     if (!err && !copy)
         err = VS_ERR_NOMEM;
     if (!err && list.count)
         memcpy(copy, list.items, list.count * sizeof *copy);
     free(list.items);
     if (err)
-        return err;
+        return;
     *out = copy;
     *count = list.count;
-    return VS_OK;
 }

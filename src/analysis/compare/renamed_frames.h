@@ -12,8 +12,8 @@ struct vs_renamed_frame {
 };
 
 /* vs_renamed_frames: those of the call sites at the peaks, heaviest site first; one may occur again.
- * *comparison* owns the result. VS_ERR_NOMEM. */
-enum vs_err vs_renamed_frames(struct vs_comparison *comparison, const struct vs_renamed_frame **out,
-                              size_t *count) VS_MUST_CHECK;
+ * *comparison* owns the result. */
+void vs_renamed_frames(struct vs_comparison *comparison, const struct vs_renamed_frame **out,
+                       size_t *count);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/compare/similar_stack.h"
+#include "base/reading/vs_xalloc.h"
 
 /* The stacks of a side, by their place in its list; NULL: not needed so far. */
 struct stacks {
@@ -16,7 +17,7 @@ struct stacks {
 static const struct vs_similar_stack *stack_of(struct stacks *stacks, size_t at)
 {
     struct vs_similar_stack **stack = &stacks->items[at];
-    if (!*stack && (*stack = malloc(sizeof **stack)) != NULL)
+    if (!*stack && (*stack = vs_xcalloc(1, sizeof **stack)) != NULL)
         vs_similar_stack_of(*stack, &stacks->side->named->items[stacks->side->list[at]]);
     return *stack;
 }
@@ -39,54 +40,51 @@ static int more_similar(const void *a, const void *b)
 }
 
 /* The score of two sites, by their places in the lists. */
-static enum vs_err score_of(struct vs_map *scores, struct stacks *a, struct stacks *b, size_t i, size_t j,
-                            bool sizes, unsigned *score)
+static void score_of(struct vs_map *scores, struct stacks *a, struct stacks *b, size_t i, size_t j,
+                     bool sizes, unsigned *score)
 {
     uint64_t key = (uint64_t)(a->side->list[i] + 1) << 32 | (b->side->list[j] + 1);
     const uint64_t *known = vs_map_get(scores, key);
     if (known) {
         *score = (unsigned)*known - 1;
-        return VS_OK;
+        return;
     }
     const struct vs_similar_stack *x = stack_of(a, i), *y = stack_of(b, j);
     if (!x || !y)
-        return VS_ERR_NOMEM;
+        return;
     *score = vs_stack_similarity(x, y, sizes);
-    return vs_map_put(scores, key, *score + 1);
+    vs_xmap_put(scores, key, *score + 1);
 }
 
-static enum vs_err find(struct vs_similar_pairs *pairs, struct stacks *a, struct stacks *b, bool sizes,
-                        unsigned least)
+static void find(struct vs_similar_pairs *pairs, struct stacks *a, struct stacks *b, bool sizes,
+                 unsigned least)
 {
-    enum vs_err err = VS_OK;
-    for (size_t j = 0; !err && j < b->side->count; j++) {
-        for (size_t i = 0; !err && i < a->side->count; i++) {
+    for (size_t j = 0; j < b->side->count; j++) {
+        for (size_t i = 0; i < a->side->count; i++) {
             size_t x = a->side->list[i], y = b->side->list[j];
             unsigned score = 0;
             if (sizes && !vs_site_same_size(&a->side->named->items[x], &b->side->named->items[y]))
                 continue;
-            err = score_of(&pairs->scores[sizes], a, b, i, j, sizes, &score);
-            if (!err && score >= least)
+            score_of(&pairs->scores[sizes], a, b, i, j, sizes, &score);
+            if (score >= least)
                 pairs->items[pairs->count++] = (struct vs_similar_pair){score, x, y};
         }
     }
-    return err;
 }
 
-enum vs_err vs_similar_pairs_find(struct vs_similar_pairs *pairs, const struct vs_similar_side *a,
-                                  const struct vs_similar_side *b, bool sizes, unsigned least)
+void vs_similar_pairs_find(struct vs_similar_pairs *pairs, const struct vs_similar_side *a,
+                           const struct vs_similar_side *b, bool sizes, unsigned least)
 {
-    struct stacks x = {a, calloc(a->count + 1, sizeof *x.items)};
-    struct stacks y = {b, calloc(b->count + 1, sizeof *y.items)};
+    struct stacks x = {a, vs_xcalloc(a->count + 1, sizeof *x.items)};
+    struct stacks y = {b, vs_xcalloc(b->count + 1, sizeof *y.items)};
     free(pairs->items);
     pairs->count = 0;
-    pairs->items = malloc((a->count * b->count + 1) * sizeof *pairs->items);
-    enum vs_err err = x.items && y.items && pairs->items ? find(pairs, &x, &y, sizes, least) : VS_ERR_NOMEM;
+    pairs->items = vs_xcalloc(a->count * b->count + 1, sizeof *pairs->items);
+    if (x.items && y.items)
+        find(pairs, &x, &y, sizes, least);
     free_stacks(&x);
     free_stacks(&y);
-    if (!err)
-        qsort(pairs->items, pairs->count, sizeof *pairs->items, more_similar);
-    return err;
+    qsort(pairs->items, pairs->count, sizeof *pairs->items, more_similar);
 }
 
 void vs_similar_pairs_free(struct vs_similar_pairs *pairs)

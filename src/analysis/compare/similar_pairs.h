@@ -28,10 +28,9 @@ struct vs_similar_side {
 };
 
 /* vs_similar_pairs_find: fills items with the pairs of *a* and *b* that are at least *least* similar, of
- * *sizes* only sites with the same bytes and count. VS_ERR_NOMEM. */
-enum vs_err vs_similar_pairs_find(struct vs_similar_pairs *pairs, const struct vs_similar_side *a,
-                                  const struct vs_similar_side *b, bool sizes, unsigned least)
-    VS_MUST_CHECK;
+ * *sizes* only sites with the same bytes and count. */
+void vs_similar_pairs_find(struct vs_similar_pairs *pairs, const struct vs_similar_side *a,
+                           const struct vs_similar_side *b, bool sizes, unsigned least);
 void vs_similar_pairs_free(struct vs_similar_pairs *pairs);
 
 /* vs_site_same_size: whether both have the same bytes and count. */

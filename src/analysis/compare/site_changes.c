@@ -15,6 +15,7 @@
 #include "analysis/compare/similar_pairs.h"
 #include "analysis/compare/site_moves.h"
 #include "analysis/compare/site_similar.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 
 #define SIMILAR_MAX 256        /* sites without a partner that are compared with each other */
@@ -107,21 +108,20 @@ static uint64_t key_of(const struct vs_named_site *named, bool sizes, const stru
 /* Sites with the same functions, whatever their files; with *renamed*, that in b those of a may have
  * other names. The sites of a that share a key are a list, in their order: *heads* has its first site
  * + 1, *next* each site's next one + 1. */
-static enum vs_err match_functions(struct matching *m, bool sizes, const struct vs_map *renamed)
+static void match_functions(struct matching *m, bool sizes, const struct vs_map *renamed)
 {
     const struct vs_named_sites *a = &m->out->a, *b = &m->out->b;
-    size_t *next = calloc(a->count + 1, sizeof *next);
+    size_t *next = vs_xcalloc(a->count + 1, sizeof *next);
     struct vs_map heads = {0};
-    enum vs_err err = next ? VS_OK : VS_ERR_NOMEM;
-    for (size_t i = a->count; !err && i-- > 0;) {
+    for (size_t i = a->count; i-- > 0; ) {
         uint64_t key = m->taken[i] ? 0 : key_of(&a->items[i], sizes, renamed);
         if (!key)
             continue;
         const uint64_t *head = vs_map_get(&heads, key);
         next[i] = head ? (size_t)*head : 0;
-        err = vs_map_put(&heads, key, i + 1);
+        vs_xmap_put(&heads, key, i + 1);
     }
-    for (size_t j = 0; !err && j < b->count; j++) {
+    for (size_t j = 0; j < b->count; j++) {
         uint64_t key = m->partner[j] ? 0 : key_of(&b->items[j], sizes, NULL);
         uint64_t *head = key ? vs_map_get(&heads, key) : NULL;
         size_t i = head ? (size_t)*head : 0;
@@ -132,34 +132,31 @@ static enum vs_err match_functions(struct matching *m, bool sizes, const struct 
     }
     vs_map_free(&heads);
     free(next);
-    return err;
 }
 
-static enum vs_err add_renamed(struct vs_map *renamed, const struct vs_report_site *a, const struct vs_report_site *b)
+static void add_renamed(struct vs_map *renamed, const struct vs_report_site *a,
+                        const struct vs_report_site *b)
 {
     size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES];
     size_t n = vs_site_frames(a, x), k = vs_site_frames(b, y);
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && n == k && i < n; i++)
+    for (size_t i = 0; n == k && i < n; i++)
         if (!vs_same_function(&a->frames[x[i]], &b->frames[y[i]]))
-            err = vs_map_put(renamed, vs_function_hash(&a->frames[x[i]]), vs_function_hash(&b->frames[y[i]]));
-    return err;
+            vs_xmap_put(renamed, vs_function_hash(&a->frames[x[i]]),
+                        vs_function_hash(&b->frames[y[i]]));
 }
 
 /* The functions that have another name in b, by the sites that were matched here and at the peak: those of one
  * size. */
-static enum vs_err find_renamed(const struct matching *m, struct vs_map *renamed)
+static void find_renamed(const struct matching *m, struct vs_map *renamed)
 {
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && m->peak && i < m->peak->count; i++) {
+    for (size_t i = 0; m->peak && i < m->peak->count; i++) {
         const struct vs_site_pair *pair = &m->peak->items[i];
         if (pair->a && pair->b)
-            err = add_renamed(renamed, pair->a->site, pair->b->site);
+            add_renamed(renamed, pair->a->site, pair->b->site);
     }
-    for (size_t j = 0; !err && j < m->out->b.count; j++)
+    for (size_t j = 0; j < m->out->b.count; j++)
         if (m->partner[j])
-            err = add_renamed(renamed, m->out->a.items[m->partner[j] - 1].site, m->out->b.items[j].site);
-    return err;
+            add_renamed(renamed, m->out->a.items[m->partner[j] - 1].site, m->out->b.items[j].site);
 }
 
 /* A site without a partner. */
@@ -180,63 +177,55 @@ static int heavier_left(const void *a, const void *b)
 }
 
 /* Marks those of *sites* whose functions a heavier one has. They are sorted by bytes. */
-static enum vs_err mark_further(const struct vs_named_sites *named, struct left_site *sites, size_t count)
+static void mark_further(const struct vs_named_sites *named, struct left_site *sites, size_t count)
 {
     struct vs_map seen = {0};
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint64_t key = vs_functions_hash(named->items[sites[i].index].site, NULL);
         sites[i].further = key && vs_map_get(&seen, key);
         if (key)
-            err = vs_map_put(&seen, key, 1);
+            vs_xmap_put(&seen, key, 1);
     }
     vs_map_free(&seen);
-    return err;
 }
 
 /* At most SIMILAR_MAX sites without a partner, in *list*: the heaviest of each function first, so that
  * as many functions as possible are known by another name, then the next ones unless *first*. *count*:
  * how many. */
-static enum vs_err left_over(const struct vs_named_sites *named, const size_t *partner, const bool *taken,
-                             bool first, size_t *list, size_t *count)
+static void left_over(const struct vs_named_sites *named, const size_t *partner, const bool *taken,
+                      bool first, size_t *list, size_t *count)
 {
-    struct left_site *sites = calloc(named->count + 1, sizeof *sites);
+    struct left_site *sites = vs_xcalloc(named->count + 1, sizeof *sites);
     size_t n = 0;
     *count = 0;
-    if (!sites)
-        return VS_ERR_NOMEM;
     for (size_t i = 0; i < named->count; i++)
         if (partner ? !partner[i] : !taken[i])
             sites[n++] = (struct left_site){.bytes = named->items[i].bytes, .index = i};
     qsort(sites, n, sizeof *sites, heavier_left);
-    enum vs_err err = mark_further(named, sites, n);
-    if (!err)
-        qsort(sites, n, sizeof *sites, heavier_left);
-    for (; !err && *count < n && *count < SIMILAR_MAX && !(first && sites[*count].further); ++*count)
+    mark_further(named, sites, n);
+    qsort(sites, n, sizeof *sites, heavier_left);
+    for (; *count < n && *count < SIMILAR_MAX && !(first && sites[*count].further); ++*count)
         list[*count] = sites[*count].index;
     free(sites);
-    return err;
 }
 
 /* The most similar stacks find each other first. */
-static enum vs_err match_similar(struct matching *m, bool sizes, bool first)
+static void match_similar(struct matching *m, bool sizes, bool first)
 {
     const struct vs_named_sites *a = &m->out->a, *b = &m->out->b;
     size_t of_a[SIMILAR_MAX], of_b[SIMILAR_MAX], n_a, n_b = 0;
-    enum vs_err err = left_over(a, NULL, m->taken, first, of_a, &n_a);
-    if (!err)
-        err = left_over(b, m->partner, NULL, first, of_b, &n_b);
-    if (err || !n_a || !n_b)
-        return err;
-    err = vs_similar_pairs_find(&m->similar, &(struct vs_similar_side){a, of_a, n_a},
-                                &(struct vs_similar_side){b, of_b, n_b}, sizes,
-                                sizes ? SIMILAR_SAME_SIZE : SIMILAR_OTHER_SIZE);
-    for (size_t i = 0; !err && i < m->similar.count; i++) {
+    left_over(a, NULL, m->taken, first, of_a, &n_a);
+    left_over(b, m->partner, NULL, first, of_b, &n_b);
+    if (!n_a || !n_b)
+        return;
+    vs_similar_pairs_find(&m->similar, &(struct vs_similar_side){a, of_a, n_a},
+                          &(struct vs_similar_side){b, of_b, n_b}, sizes,
+                          sizes ? SIMILAR_SAME_SIZE : SIMILAR_OTHER_SIZE);
+    for (size_t i = 0; i < m->similar.count; i++) {
         const struct vs_similar_pair *pair = &m->similar.items[i];
         if (!m->taken[pair->a] && !m->partner[pair->b])
             pair_up(m, pair->a, pair->b);
     }
-    return err;
 }
 
 static struct vs_site_pair pair_of(const struct vs_named_site *a, const struct vs_named_site *b,
@@ -299,71 +288,66 @@ static void fill(struct matching *m)
 
 /* Sites of one size with similar stacks, and then those of the functions that these show to be renamed:
  * before another site of the same size takes one of them. */
-static enum vs_err match_renamed(struct matching *m, bool first)
+static void match_renamed(struct matching *m, bool first)
 {
     struct vs_map renamed = {0};
-    enum vs_err err = match_similar(m, true, first);
-    if (!err)
-        err = find_renamed(m, &renamed);
-    if (!err && renamed.count)
-        err = match_functions(m, true, &renamed);
-    if (!err && renamed.count)
-        err = match_functions(m, false, &renamed);
+    match_similar(m, true, first);
+    find_renamed(m, &renamed);
+    if (renamed.count)
+        match_functions(m, true, &renamed);
+    if (renamed.count)
+        match_functions(m, false, &renamed);
     vs_map_free(&renamed);
-    return err;
 }
 
-static enum vs_err match_all(struct matching *m)
+static void match_all(struct matching *m)
 {
     match_names(m);
-    enum vs_err err = match_functions(m, true, NULL);
-    if (!err)
-        err = match_functions(m, false, NULL);
-    for (size_t round = 0, last = SIZE_MAX; !err && round < ROUNDS_MAX && m->pairs != last; round++) {
+    match_functions(m, true, NULL);
+    match_functions(m, false, NULL);
+    for (size_t round = 0, last = SIZE_MAX; round < ROUNDS_MAX && m->pairs != last; round++) {
         last = m->pairs;
-        err = match_renamed(m, true);
+        match_renamed(m, true);
     }
-    if (!err)
-        err = match_renamed(m, false);
-    if (!err && m->metric != VS_METRIC_RESERVED) /* another request may have made a segment */
-        err = match_similar(m, false, false);
-    return err;
+    match_renamed(m, false);
+    if (m->metric != VS_METRIC_RESERVED) /* another request may have made a segment */
+        match_similar(m, false, false);
 }
 
-enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_report_sites *a,
-                                  const struct vs_report_sites *b, enum vs_metric metric,
-                                  const struct vs_site_changes *peak, struct vs_site_changes *out)
+void vs_site_changes_build(struct vs_arena *memory, const struct vs_report_sites *a,
+                           const struct vs_report_sites *b, enum vs_metric metric,
+                           const struct vs_site_changes *peak, struct vs_site_changes *out)
 {
     *out = (struct vs_site_changes){0};
-    enum vs_err err = vs_named_sites_of(memory, a, metric, &out->a);
+    enum vs_err err = VS_OK;
+    vs_named_sites_of(memory, a, metric, &out->a);
     if (!err)
-        err = vs_named_sites_of(memory, b, metric, &out->b);
+        vs_named_sites_of(memory, b, metric, &out->b);
     if (!err)
-        err = vs_distinct_frames(&out->a); /* for the match; again when it is known what changed */
+        vs_distinct_frames(&out->a); /* for the match; again when it is known what changed */
     if (!err)
-        err = vs_distinct_frames(&out->b);
+        vs_distinct_frames(&out->b);
     if (err)
-        return err;
+        return;
     struct matching m = {.out = out, .metric = metric, .peak = peak,
-                         .partner = calloc(out->b.count + 1, sizeof *m.partner),
-                         .taken = calloc(out->a.count + 1, sizeof *m.taken)};
-    out->items = vs_arena_alloc(memory, (out->a.count + out->b.count + 1) * sizeof *out->items);
-    if (!m.partner || !m.taken || !out->items)
+                         .partner = vs_xcalloc(out->b.count + 1, sizeof *m.partner),
+                         .taken = vs_xcalloc(out->a.count + 1, sizeof *m.taken)};
+    out->items = vs_xarena(memory, (out->a.count + out->b.count + 1) * sizeof *out->items);
+    if (!m.partner || !m.taken)
         err = VS_ERR_NOMEM;
     if (!err)
-        err = match_all(&m);
+        match_all(&m);
     if (!err)
         fill(&m);
     if (!err)
-        err = vs_distinct_frames_around(&out->a, peak ? &peak->a : NULL);
+        vs_distinct_frames_around(&out->a, peak ? &peak->a : NULL);
     if (!err)
-        err = vs_distinct_frames_around(&out->b, peak ? &peak->b : NULL);
+        vs_distinct_frames_around(&out->b, peak ? &peak->b : NULL);
     if (!err)
-        err = vs_change_labels(&out->a);
+        vs_change_labels(&out->a);
     if (!err)
-        err = vs_change_labels(&out->b);
+        vs_change_labels(&out->b);
     vs_similar_pairs_free(&m.similar);
     free(m.partner);
     free(m.taken);
-    return err;
 }

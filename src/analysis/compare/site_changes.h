@@ -39,11 +39,11 @@ struct vs_site_changes {
 
 /* vs_site_changes_build: *memory* owns the result; *a* and *b* must outlive it. *peak*: NULL, or the changes at
  * the peak of both runs, for lists of fewer sites, as of those that grow: its sites show which functions were
- * renamed, and which allocate for others. VS_ERR_NOMEM. Cost: proportional to the sites, plus the product of
+ * renamed, and which allocate for others. Cost: proportional to the sites, plus the product of
  * those without a partner of the same name. */
-enum vs_err vs_site_changes_build(struct vs_arena *memory, const struct vs_report_sites *a,
-                                  const struct vs_report_sites *b, enum vs_metric metric,
-                                  const struct vs_site_changes *peak, struct vs_site_changes *out) VS_MUST_CHECK;
+void vs_site_changes_build(struct vs_arena *memory, const struct vs_report_sites *a,
+                           const struct vs_report_sites *b, enum vs_metric metric,
+                           const struct vs_site_changes *peak, struct vs_site_changes *out);
 
 /* vs_site_verdict_name: "same", "new", "gone", …. */
 const char *vs_site_verdict_name(enum vs_site_verdict verdict);

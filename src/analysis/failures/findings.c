@@ -64,7 +64,9 @@ enum vs_err vs_findings_explain(struct vs_finding_groups *groups, struct vs_read
     for (size_t i = 0; i < groups->count; i++)
         if (groups->items[i].first.what == VS_FINDING_FAILED_FREE)
             last = groups->items[i].event;
-    enum vs_err err = last ? vs_reader_rewind(reader) : VS_OK;
+    enum vs_err err = VS_OK;
+    if (last)
+        vs_reader_rewind(reader);
     for (uint64_t number = 1; !err && number < last; number++) {
         err = vs_reader_next(reader, &event);
         if (err || (event.kind != VS_EVENT_alloc && event.kind != VS_EVENT_free))

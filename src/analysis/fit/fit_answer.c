@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/processes/process_tree.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "trace/read/reader.h"
 
@@ -44,9 +45,7 @@ static unsigned users_of(const struct vs_fit_run *run, const struct vs_fit_devic
 static enum vs_err sum_processes(const struct vs_fit_run *run, struct vs_tree **tree)
 {
     char why[VS_READER_WHY_MAX];
-    const char **paths = calloc(run->trace_count + 1, sizeof *paths);
-    if (!paths)
-        return VS_ERR_NOMEM;
+    const char **paths = vs_xcalloc(run->trace_count + 1, sizeof *paths);
     for (size_t t = 0; t < run->trace_count; t++)
         paths[t] = run->traces[t]->path;
     enum vs_err err = vs_tree_build(paths, run->trace_count, NULL, tree, why);

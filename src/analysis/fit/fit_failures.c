@@ -24,14 +24,11 @@ static struct vs_fit_refused *open_one(struct vs_fit_failures *failures, unsigne
     return NULL;
 }
 
-static enum vs_err add(struct vs_fit_failures *failures, struct vs_fit_refused **out)
+static void add(struct vs_fit_failures *failures, struct vs_fit_refused **out)
 {
-    enum vs_err err = vs_vec_grow(&failures->items, &failures->capacity, failures->count + 1,
-                                  sizeof *failures->items);
-    if (err)
-        return err;
+    vs_vec_room(&failures->items, &failures->capacity, failures->count + 1,
+                sizeof *failures->items);
     *out = &failures->items[failures->count++];
-    return VS_OK;
 }
 
 /* What the device lacked: the cache of vramscope's own allocator would be released first. */
@@ -60,9 +57,7 @@ static enum vs_err driver_failed(struct vs_fit_failures *failures, const struct 
         one = NULL;
     }
     if (!one) {
-        enum vs_err err = add(failures, &one);
-        if (err)
-            return err;
+        add(failures, &one);
         *one = (struct vs_fit_refused){
             .account = account, .tid = event->tid, .time_ns = event->time_ns, .open = true,
             .requested = event->alloc_failed.requested, .asked = event->alloc_failed.requested,
@@ -77,15 +72,12 @@ static enum vs_err driver_failed(struct vs_fit_failures *failures, const struct 
     return measure(one, replay, event);
 }
 
-static enum vs_err framework_failed(struct vs_fit_failures *failures,
-                                    const struct vs_replay *replay, const struct vs_event *event,
-                                    unsigned account, uint64_t mark)
+static void framework_failed(struct vs_fit_failures *failures, const struct vs_replay *replay,
+                             const struct vs_event *event, unsigned account, uint64_t mark)
 {
     struct vs_fit_refused *one = open_one(failures, account, event->tid);
     if (!one) { /* the framework has a limit of its own */
-        enum vs_err err = add(failures, &one);
-        if (err)
-            return err;
+        add(failures, &one);
         *one = (struct vs_fit_refused){
             .account = account, .tid = event->tid, .time_ns = event->time_ns, .mark = mark,
             .place = vs_phases_place(&replay->phases, event->tid)};
@@ -97,7 +89,6 @@ static enum vs_err framework_failed(struct vs_fit_failures *failures,
     one->open = false;
     one->other_error = false;
     one->error = 0;
-    return VS_OK;
 }
 
 /* The failure of the replay, or the first of those that it dropped, that *one* is; *dropped*: is set to
@@ -171,8 +162,10 @@ enum vs_err vs_fit_failures_event(struct vs_fit_failures *failures, const struct
     if (account != VS_ACCOUNT_NONE) {
         if (failures->count >= KEPT_MAX)
             vs_fit_failures_settle(failures, replay, firsts, false);
-        return driver ? driver_failed(failures, replay, event, account, mark)
-                      : framework_failed(failures, replay, event, account, mark);
+        if (driver)
+            return driver_failed(failures, replay, event, account, mark);
+        framework_failed(failures, replay, event, account, mark);
+        return VS_OK;
     }
     if (event->kind == VS_EVENT_framework_alloc)
         account = vs_replay_account(replay, event->framework_alloc.device);

@@ -40,50 +40,51 @@ static void forget(struct fit_holding *held, uint64_t addr)
     held->free_list = slot;
 }
 
-static enum vs_err hold(struct fit_holding *held, uint64_t addr, uint64_t bytes, uint64_t stack)
+static void hold(struct fit_holding *held, uint64_t addr, uint64_t bytes, uint64_t stack)
 {
     if (!addr)
-        return VS_OK;
+        return;
     forget(held, addr); /* its free is not in the trace */
     uint64_t slot = held->free_list;
     if (slot) {
         held->free_list = held->blocks[slot - 1].next_free;
     } else {
-        enum vs_err err = vs_vec_grow(&held->blocks, &held->capacity, held->count + 1,
-                                      sizeof *held->blocks);
-        if (err)
-            return err;
+        vs_vec_room(&held->blocks, &held->capacity, held->count + 1, sizeof *held->blocks);
         slot = ++held->count;
     }
     held->blocks[slot - 1] = (struct fit_block){
         .stack = stack, .mark = held->mark.name, .bytes = bytes, .count = 1};
-    return vs_map_put(&held->by_addr, addr, slot);
+    vs_xmap_put(&held->by_addr, addr, slot);
 }
 
-static enum vs_err follow(struct fit_holding *held, const struct vs_event *event)
+static void follow(struct fit_holding *held, const struct vs_event *event)
 {
     if (held->tensors && event->kind == VS_EVENT_framework_alloc &&
-        event->framework_alloc.device == held->device)
-        return hold(held, event->framework_alloc.addr, event->framework_alloc.size,
-                    event->framework_alloc.stack);
+        event->framework_alloc.device == held->device) {
+        hold(held, event->framework_alloc.addr, event->framework_alloc.size,
+             event->framework_alloc.stack);
+        return;
+    }
     if (held->tensors && event->kind == VS_EVENT_framework_free)
         forget(held, event->framework_free.addr);
     if (!held->tensors && event->kind == VS_EVENT_alloc && event->alloc.device == held->device &&
-        vs_family_on_device(event->alloc.family))
-        return hold(held, event->alloc.addr, event->alloc.size, event->alloc.stack);
+        vs_family_on_device(event->alloc.family)) {
+        hold(held, event->alloc.addr, event->alloc.size, event->alloc.stack);
+        return;
+    }
     if (!held->tensors && event->kind == VS_EVENT_free)
         forget(held, event->free.addr);
-    return VS_OK;
 }
 
 /* Numbers count as in the replay: one per event that the reader returns. */
 static enum vs_err read_to(struct vs_reader *reader, struct fit_holding *held, uint64_t last)
 {
     struct vs_event event;
-    enum vs_err err = vs_reader_rewind(reader);
+    enum vs_err err = VS_OK;
+    vs_reader_rewind(reader);
     for (uint64_t n = 0; !err && n < last && (err = vs_reader_next(reader, &event)) == VS_OK; n++) {
         vs_line_mark_event(&held->mark, reader, &event);
-        err = follow(held, &event);
+        follow(held, &event);
     }
     return err == VS_ERR_END ? VS_OK : err;
 }
@@ -136,9 +137,7 @@ static enum vs_err name_holders(const struct fit_holding *held, const struct vs_
                                 struct vs_fit_holders *out)
 {
     size_t named = 0, limit = held->count < NAMED_MAX ? held->count : NAMED_MAX;
-    struct vs_fit_holder *lines = calloc(limit + 1, sizeof *lines);
-    if (!lines)
-        return VS_ERR_NOMEM;
+    struct vs_fit_holder *lines = vs_xcalloc(limit + 1, sizeof *lines);
     for (size_t i = 0; i < held->count; i++) {
         const struct fit_block *sum = &held->blocks[i];
         out->total_bytes += sum->bytes;

@@ -29,8 +29,8 @@ static struct vs_fit_note *find_note(const struct vs_fit_note_list *list, uint64
     return NULL;
 }
 
-static enum vs_err add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind kind,
-                            const char *const fields[FIELDS])
+static void add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind kind,
+                     const char *const fields[FIELDS])
 {
     struct vs_fit_note_list *list = &notes->lists[kind];
     bool use = kind == VS_FIT_DECIDED || kind == VS_FIT_READ;
@@ -39,35 +39,32 @@ static enum vs_err add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind ki
     struct vs_fit_note *known = find_note(list, bytes, use, fields);
     if (known && is_sum(fields[NAME])) {
         known->bytes = bytes > known->bytes ? bytes : known->bytes;
-        return VS_OK;
+        return;
     }
     if (known) {
         known->count += count;
         known->varied |= strcmp(known->text, fields[TEXT]) != 0;
-        return VS_OK;
+        return;
     }
-    enum vs_err err = vs_vec_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
-    if (err)
-        return err;
+    vs_vec_room(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
     struct vs_fit_note note = {.library = vs_summary_copy(&notes->memory, fields[LIBRARY]),
                                .name = vs_summary_copy(&notes->memory, fields[NAME]),
                                .text = vs_summary_copy(&notes->memory, fields[TEXT]),
                                .bytes = bytes, .count = count};
     if (!note.library || !note.name || !note.text)
-        return VS_ERR_NOMEM;
+        return;
     list->items[list->count++] = note;
-    return VS_OK;
 }
 
 /* "computed=12 skipped=3 failed=0" */
-enum vs_err vs_fit_notes_add_read(struct vs_fit_notes *notes, const char *where, const char *text,
-                                  uint64_t count)
+void vs_fit_notes_add_read(struct vs_fit_notes *notes, const char *where, const char *text,
+                           uint64_t count)
 {
     char number[32];
     snprintf(number, sizeof number, "%llu", (unsigned long long)count);
     notes->read += count;
-    return add_note(notes, VS_FIT_READ, (const char *const[FIELDS]){[LIBRARY] = "", [NAME] = where,
-                                                                    [BYTES] = number, [TEXT] = text});
+    add_note(notes, VS_FIT_READ, (const char *const[FIELDS]){[LIBRARY] = "", [NAME] = where,
+             [BYTES] = number, [TEXT] = text});
 }
 
 static void add_values(struct vs_fit_notes *notes, const char *text)
@@ -82,7 +79,7 @@ static void add_values(struct vs_fit_notes *notes, const char *text)
     }
 }
 
-static enum vs_err read_line(struct vs_fit_notes *notes, char *line)
+static void read_line(struct vs_fit_notes *notes, char *line)
 {
     static const char *const kinds[VS_FIT_NOTE_KINDS] = {"assumed", "unsupported", "decided", "read", "measured",
                                                            "replaced"};
@@ -91,31 +88,31 @@ static enum vs_err read_line(struct vs_fit_notes *notes, char *line)
         fields[i] = line;
         char *end = i + 1 < FIELDS ? strchr(line, '\t') : line + strcspn(line, "\n");
         if (!end)
-            return VS_OK;
+            return;
         *end = 0;
         line = end + 1;
     }
     if (strcmp(fields[KIND], "values") == 0)
         add_values(notes, fields[TEXT]);
     for (int kind = 0; kind < VS_FIT_NOTE_KINDS; kind++)
-        if (strcmp(fields[KIND], kinds[kind]) == 0)
-            return add_note(notes, (enum vs_fit_note_kind)kind, (const char *const *)fields);
-    return VS_OK;
+        if (strcmp(fields[KIND], kinds[kind]) == 0) {
+            add_note(notes, (enum vs_fit_note_kind)kind, (const char *const *)fields);
+            return;
+        }
 }
 
 enum vs_err vs_fit_notes_read(const char *path, struct vs_fit_notes *notes)
 {
     char *line = NULL;
     size_t capacity = 0;
-    enum vs_err err = VS_OK;
     FILE *file = fopen(path, "r");
     if (!file)
         return VS_ERR_IO;
-    while (!err && getline(&line, &capacity, file) > 0)
-        err = read_line(notes, line);
+    while (getline(&line, &capacity, file) > 0)
+        read_line(notes, line);
     free(line);
     fclose(file);
-    return err;
+    return VS_OK;
 }
 
 #define MARGIN_MIN (32 * VS_MIB)

@@ -62,9 +62,9 @@ bool vs_fit_note_lasts(const struct vs_fit_note *note);
 /* vs_fit_notes_read: adds the lines of the file at *path*. VS_ERR_IO with errno, VS_ERR_NOMEM. */
 enum vs_err vs_fit_notes_read(const char *path, struct vs_fit_notes *notes) VS_MUST_CHECK;
 
-/* vs_fit_notes_add_read: a row of VS_FIT_READ. VS_ERR_NOMEM. */
-enum vs_err vs_fit_notes_add_read(struct vs_fit_notes *notes, const char *where, const char *text,
-                                  uint64_t count) VS_MUST_CHECK;
+/* vs_fit_notes_add_read: a row of VS_FIT_READ. */
+void vs_fit_notes_add_read(struct vs_fit_notes *notes, const char *where, const char *text,
+                           uint64_t count);
 
 void vs_fit_notes_free(struct vs_fit_notes *notes);
 

@@ -19,6 +19,7 @@
 #include "analysis/report/summary.h"
 #include "analysis/state/reading.h"
 #include "analysis/state/replay.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 #include "trace/symbols/demangle.h"
 
@@ -103,7 +104,7 @@ static void watch_read(struct fit_pass *pass, const struct vs_event_uncomputed_r
         pass->reads[pass->read_count++] = like;
 }
 
-static enum vs_err fill_reads(struct fit_pass *pass, struct vs_fit_trace *trace)
+static void fill_reads(struct fit_pass *pass, struct vs_fit_trace *trace)
 {
     for (unsigned i = 0; i < pass->read_count; i++) {
         const struct fit_read *read = &pass->reads[i];
@@ -117,9 +118,8 @@ static enum vs_err fill_reads(struct fit_pass *pass, struct vs_fit_trace *trace)
             .bytes = read->bytes, .count = read->count};
         free(readable);
         if (!out->where || !out->kernel)
-            return VS_ERR_NOMEM;
+            return;
     }
-    return VS_OK;
 }
 
 static enum vs_err before_event(void *context, struct vs_replay *replay, const struct vs_event *event)
@@ -146,9 +146,8 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
 static enum vs_err first_pass(struct fit_pass *pass)
 {
     const struct vs_observer observer = {VS_KINDS_EVERY, before_event, after_event, pass};
-    enum vs_err err = vs_reader_rewind(pass->reader);
-    if (!err)
-        err = vs_reading_run(pass->reader, pass->replay, NULL, &observer, 1);
+    vs_reader_rewind(pass->reader);
+    enum vs_err err = vs_reading_run(pass->reader, pass->replay, NULL, &observer, 1);
     if (!err)
         vs_replay_finish(pass->replay);
     return err;
@@ -246,7 +245,7 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     const struct vs_replay *replay = pass->replay;
     const char *exe = vs_reader_string(pass->reader, replay->process.process.exe);
     struct vs_fit_device *devices =
-        vs_arena_alloc(&trace->memory, (replay->account_count + 1) * sizeof *devices);
+        vs_xarena(&trace->memory, (replay->account_count + 1) * sizeof *devices);
     trace->path = vs_summary_copy(&trace->memory, path);
     trace->rank = vs_summary_copy(&trace->memory, rank);
     trace->program = vs_summary_copy(&trace->memory, vs_text_base_name(exe));
@@ -268,7 +267,8 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
             return err;
         trace->device_count++;
     }
-    return fill_reads(pass, trace);
+    fill_reads(pass, trace);
+    return VS_OK;
 }
 
 /* With PyTorch its native functions are not looked up: their names are not needed, and take seconds. */
@@ -286,9 +286,9 @@ static enum vs_err prepare_names(struct fit_pass *pass)
 enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const char *rank,
                                struct vs_fit_trace **out)
 {
-    struct fit_pass *pass = calloc(1, sizeof *pass);
-    struct vs_fit_trace *trace = calloc(1, sizeof *trace);
-    enum vs_err err = pass && trace ? VS_OK : VS_ERR_NOMEM;
+    struct fit_pass *pass = vs_xcalloc(1, sizeof *pass);
+    struct vs_fit_trace *trace = vs_xcalloc(1, sizeof *trace);
+    enum vs_err err = VS_OK;
     if (!err) {
         pass->reader = reader;
         pass->trace = trace;
@@ -304,11 +304,9 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
         err = prepare_names(pass);
     if (!err)
         err = fill(pass, path, rank);
-    if (pass) {
-        vs_symbols_close(pass->symbols);
-        vs_replay_close(pass->replay);
-        vs_fit_failures_free(&pass->failures);
-    }
+    vs_symbols_close(pass->symbols);
+    vs_replay_close(pass->replay);
+    vs_fit_failures_free(&pass->failures);
     free(pass);
     if (err) {
         vs_fit_trace_free(trace);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/state/reading.h"
+#include "base/reading/vs_xalloc.h"
 
 bool vs_found_step_at(const struct vs_growth_steps *steps, uint64_t time_ns, uint64_t *number)
 {
@@ -30,34 +31,29 @@ void vs_found_step_place(const struct vs_growth_steps *steps, uint64_t time_ns, 
         place->step_known = vs_found_step_at(steps, time_ns, &place->step);
 }
 
-enum vs_err vs_found_steps_keep(const struct vs_growth_steps *from, struct vs_growth_steps *out)
+void vs_found_steps_keep(const struct vs_growth_steps *from, struct vs_growth_steps *out)
 {
     size_t count = from->source == VS_STEPS_FOUND ? from->count : 0;
-    struct vs_growth_step *items = malloc((count + 1) * sizeof *items);
-    if (!items)
-        return VS_ERR_NOMEM;
+    struct vs_growth_step *items = vs_xcalloc(count + 1, sizeof *items);
     if (count)
         memcpy(items, from->items, count * sizeof *items);
     *out = *from;
     out->items = items;
     out->count = count;
-    return VS_OK;
 }
 
 enum vs_err vs_found_steps_replay(struct vs_reader *reader, struct vs_replay *replay, struct vs_growth_steps *out)
 {
     struct vs_growth_tracker *tracker = NULL;
     struct vs_growth_result result;
-    enum vs_err err = vs_growth_open(replay, &tracker);
+    vs_growth_open(replay, &tracker);
     const struct vs_observer growth = {VS_KINDS_EVERY, NULL, vs_growth_observe, tracker};
-    if (!err)
-        err = vs_reader_rewind(reader);
-    if (!err)
-        err = vs_reading_run(reader, replay, NULL, &growth, 1);
-    if (!err)
-        err = vs_growth_finish(tracker, &result);
-    if (!err)
-        err = vs_found_steps_keep(&result.steps, out);
+    vs_reader_rewind(reader);
+    enum vs_err err = vs_reading_run(reader, replay, NULL, &growth, 1);
+    if (!err) {
+        vs_growth_finish(tracker, &result);
+        vs_found_steps_keep(&result.steps, out);
+    }
     vs_growth_close(tracker);
     return err;
 }

@@ -15,8 +15,8 @@ bool vs_found_step_at(const struct vs_growth_steps *steps, uint64_t time_ns, uin
 void vs_found_step_place(const struct vs_growth_steps *steps, uint64_t time_ns, struct vs_place *place);
 
 /* vs_found_steps_keep: a copy of *from* whose rows outlive the tracker; without rows if they were not
- * found. VS_ERR_NOMEM. */
-enum vs_err vs_found_steps_keep(const struct vs_growth_steps *from, struct vs_growth_steps *out) VS_MUST_CHECK;
+ * found. */
+void vs_found_steps_keep(const struct vs_growth_steps *from, struct vs_growth_steps *out);
 
 /* vs_found_steps_read: reads the whole trace for them; those of a damaged trace up to the damage. The
  * reader is rewound before, not after. VS_ERR_NOMEM. vs_found_steps_replay: with a *replay* that is new. */

@@ -10,6 +10,7 @@
 #include "analysis/growth/growth_internal.h"
 #include "analysis/state/replay_internal.h"
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_xalloc.h"
 
 #define SEARCH_FIRST 64u
 #define SEARCH_FACTOR 4u /* so many times the requests of the last search: the next one */
@@ -23,11 +24,9 @@ static uint64_t level_of(const struct vs_replay *replay, unsigned account)
                              : a->sums.now.allocated;
 }
 
-enum vs_err vs_growth_open(const struct vs_replay *replay, struct vs_growth_tracker **out)
+void vs_growth_open(const struct vs_replay *replay, struct vs_growth_tracker **out)
 {
-    struct vs_growth_tracker *tracker = calloc(1, sizeof *tracker);
-    if (!tracker)
-        return VS_ERR_NOMEM;
+    struct vs_growth_tracker *tracker = vs_xcalloc(1, sizeof *tracker);
     tracker->replay = replay;
     tracker->marks_begun = replay->phases.steps.begun;
     tracker->marked_account = VS_ACCOUNT_NONE;
@@ -40,15 +39,10 @@ enum vs_err vs_growth_open(const struct vs_replay *replay, struct vs_growth_trac
     }
     for (size_t i = 0; i < replay->sites.count; i++) {
         struct vs_floor_row *row;
-        enum vs_err err = vs_floors_row(&tracker->floors, i, &row);
-        if (err) {
-            vs_growth_close(tracker);
-            return err;
-        }
+        vs_floors_row(&tracker->floors, i, &row);
         vs_floors_reset(row, replay->sites.items[i].live_bytes, 0);
     }
     *out = tracker;
-    return VS_OK;
 }
 
 void vs_growth_close(struct vs_growth_tracker *tracker)
@@ -88,7 +82,7 @@ static size_t begin_of_loop(const struct vs_loop_requests *requests, const struc
 }
 
 /* The steps of the kept requests. */
-static enum vs_err rebuild_steps(struct vs_growth_tracker *tracker)
+static void rebuild_steps(struct vs_growth_tracker *tracker)
 {
     const struct vs_loop_requests *requests = &tracker->requests;
     const struct vs_loop *loop = &tracker->loop;
@@ -100,12 +94,8 @@ static enum vs_err rebuild_steps(struct vs_growth_tracker *tracker)
         const struct vs_loop_request *request = vs_loop_at(requests, i);
         if (request->account != loop->account)
             continue;
-        if (vs_loop_begins(loop, &tracker->place, oldest + i, request->site, request->size)) {
-            enum vs_err err =
-                vs_steps_begin(rows, request->event, request->time_ns, request->level);
-            if (err)
-                return err;
-        }
+        if (vs_loop_begins(loop, &tracker->place, oldest + i, request->site, request->size))
+            vs_steps_begin(rows, request->event, request->time_ns, request->level);
         vs_steps_request(rows, request->level + request->size, request->size);
     }
     /* steps before the requests that are kept */
@@ -116,7 +106,6 @@ static enum vs_err rebuild_steps(struct vs_growth_tracker *tracker)
         rows->done += earlier;
         rows->first_number += earlier;
     }
-    return VS_OK;
 }
 
 /* Whether the known loop still repeats as often as *found* does: its steps are kept, because they
@@ -135,40 +124,38 @@ static bool same_loop(const struct vs_growth_tracker *tracker, const struct vs_l
     return steps * 10 >= found->repeats * 9 && steps * 9 <= found->repeats * 10;
 }
 
-enum vs_err vs_growth_search(struct vs_growth_tracker *tracker)
+void vs_growth_search(struct vs_growth_tracker *tracker)
 {
     struct vs_loop found;
-    enum vs_err err = vs_loop_find(&tracker->requests, &found);
+    vs_loop_find(&tracker->requests, &found);
     tracker->searched = tracker->requests.total;
     tracker->search_at = SEARCH_FACTOR * tracker->searched;
-    if (err || same_loop(tracker, &found))
-        return err;
+    if (same_loop(tracker, &found))
+        return;
     tracker->loop = found;
-    if (found.found)
-        return rebuild_steps(tracker);
+    if (found.found) {
+        rebuild_steps(tracker);
+        return;
+    }
     vs_steps_clear(&tracker->found);
-    return VS_OK;
 }
 
 /* A request of *size* bytes at *site*, which the replay has applied. */
-static enum vs_err add_request(struct vs_growth_tracker *tracker, uint32_t site, unsigned account,
-                               uint64_t level, uint64_t size)
+static void add_request(struct vs_growth_tracker *tracker, uint32_t site, unsigned account,
+                        uint64_t level, uint64_t size)
 {
     const struct vs_replay *replay = tracker->replay;
     uint64_t before = level > size ? level - size : 0;
-    enum vs_err err = VS_OK;
     if (tracker->loop.found &&
         vs_loop_begins(&tracker->loop, &tracker->place, tracker->requests.total, site, size))
-        err = vs_steps_begin(&tracker->found, replay->events, replay->now_ns, before);
-    if (!err && account == tracker->loop.account)
+        vs_steps_begin(&tracker->found, replay->events, replay->now_ns, before);
+    if (account == tracker->loop.account)
         vs_steps_request(&tracker->found, level, size);
     const struct vs_loop_request request = {replay->events, replay->now_ns, before, size, site,
                                             account};
-    if (!err)
-        err = vs_loop_add(&tracker->requests, &request);
-    if (err)
-        return err;
-    return tracker->requests.total >= tracker->search_at ? vs_growth_search(tracker) : VS_OK;
+    vs_loop_add(&tracker->requests, &request);
+    if (tracker->requests.total >= tracker->search_at)
+        vs_growth_search(tracker);
 }
 
 /* The account whose bytes the marked steps describe: the busiest device when the first begins. */
@@ -186,11 +173,10 @@ static unsigned account_of_marks(const struct vs_replay *replay)
     return best;
 }
 
-static enum vs_err follow_marks(struct vs_growth_tracker *tracker)
+static void follow_marks(struct vs_growth_tracker *tracker)
 {
     const struct vs_replay *replay = tracker->replay;
     const struct vs_steps *steps = &replay->phases.steps;
-    enum vs_err err = VS_OK;
     if (replay->step_ended)
         vs_steps_end(&tracker->marked, level_of(replay, tracker->marked_account));
     if (steps->begun < tracker->marks_begun)
@@ -203,29 +189,24 @@ static enum vs_err follow_marks(struct vs_growth_tracker *tracker)
         }
         unsigned account = tracker->marked_account = account_of_marks(replay);
         tracker->marked_reports = replay->accounts[account] && replay->accounts[account]->user.reports;
-        err = vs_steps_begin(&tracker->marked, replay->events, replay->now_ns,
-                             level_of(replay, account));
+        vs_steps_begin(&tracker->marked, replay->events, replay->now_ns, level_of(replay, account));
     }
     tracker->marks_begun = steps->begun;
-    return err;
 }
 
-enum vs_err vs_growth_follow_all(struct vs_growth_tracker *tracker)
+void vs_growth_follow_all(struct vs_growth_tracker *tracker)
 {
     const struct vs_replay *replay = tracker->replay;
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < replay->sites.count; i++) {
+    for (size_t i = 0; i < replay->sites.count; i++) {
         struct vs_floor_row *row;
         uint64_t live = replay->sites.items[i].live_bytes;
-        err = vs_floors_row(&tracker->floors, i, &row);
-        if (!err && row->live != live)
-            err = vs_floors_change(&tracker->floors, row, live, false);
+        vs_floors_row(&tracker->floors, i, &row);
+        if (row->live != live)
+            vs_floors_change(&tracker->floors, row, live, false);
     }
-    for (unsigned i = 0; !err && i <= VS_DEVICES_MAX; i++)
+    for (unsigned i = 0; i <= VS_DEVICES_MAX; i++)
         if (replay->accounts[i] && tracker->accounts[i].live != level_of(replay, i))
-            err = vs_floors_change(&tracker->floors, &tracker->accounts[i], level_of(replay, i),
-                                   false);
-    return err;
+            vs_floors_change(&tracker->floors, &tracker->accounts[i], level_of(replay, i), false);
 }
 
 /* The step in progress may begin before the program uses a device, or PyTorch. */
@@ -243,7 +224,7 @@ static void follow_marked_account(struct vs_growth_tracker *tracker, unsigned ac
     vs_steps_lower(&tracker->marked, user->backing);
 }
 
-static enum vs_err follow_block(struct vs_growth_tracker *tracker, const struct vs_event *event)
+static void follow_block(struct vs_growth_tracker *tracker, const struct vs_event *event)
 {
     const struct vs_replay *replay = tracker->replay;
     const struct vs_site *site = &replay->sites.items[replay->changed_site];
@@ -254,49 +235,51 @@ static enum vs_err follow_block(struct vs_growth_tracker *tracker, const struct 
     bool counts = a->user.reports ? !site->backing : site->level != VS_LEVEL_FRAMEWORK;
     uint64_t level = a->user.reports ? vs_user_allocated(a) : a->sums.now.allocated;
     struct vs_floor_row *row = NULL;
-    enum vs_err err = VS_OK;
     if (request && counts)
         count_request(tracker);
     follow_marked_account(tracker, account);
     if (replay->changed_site < tracker->floors.count)
         row = &tracker->floors.rows[replay->changed_site];
     else
-        err = vs_floors_row(&tracker->floors, replay->changed_site, &row);
-    if (err)
-        return err;
+        vs_floors_row(&tracker->floors, replay->changed_site, &row);
     uint64_t size = site->live_bytes > row->live ? site->live_bytes - row->live : 0;
     if (counts && row->live > site->live_bytes)
         tracker->freed += row->live - site->live_bytes;
-    err = vs_floors_change(&tracker->floors, row, site->live_bytes, request);
-    if (err || !counts)
-        return err;
-    err = vs_floors_change(&tracker->floors, &tracker->accounts[account], level, request);
-    if (err || !request)
-        return err;
-    if (tracker->marked.begun == 0)
-        return add_request(tracker, replay->changed_site, account, level, size);
+    vs_floors_change(&tracker->floors, row, site->live_bytes, request);
+    if (!counts)
+        return;
+    vs_floors_change(&tracker->floors, &tracker->accounts[account], level, request);
+    if (!request)
+        return;
+    if (tracker->marked.begun == 0) {
+        add_request(tracker, replay->changed_site, account, level, size);
+        return;
+    }
     if (account == tracker->marked_account)
         vs_steps_request(&tracker->marked, level, size);
-    return VS_OK;
 }
 
-enum vs_err vs_growth_event(struct vs_growth_tracker *tracker, const struct vs_event *event)
+void vs_growth_event(struct vs_growth_tracker *tracker, const struct vs_event *event)
 {
     const struct vs_replay *replay = tracker->replay;
-    if (replay->changed_site != VS_SITE_NONE && event->kind != VS_EVENT_context)
-        return follow_block(tracker, event);
+    if (replay->changed_site != VS_SITE_NONE && event->kind != VS_EVENT_context) {
+        follow_block(tracker, event);
+        return;
+    }
     tracker->kernels += event->kind == VS_EVENT_kernel;
     if (event->kind == VS_EVENT_alloc_failed || event->kind == VS_EVENT_framework_oom)
         count_request(tracker);
-    else if (event->kind == VS_EVENT_context)
-        return vs_growth_follow_all(tracker);
+    else if (event->kind == VS_EVENT_context) {
+        vs_growth_follow_all(tracker);
+        return;
+    }
     if (replay->step_ended || replay->phases.steps.begun != tracker->marks_begun)
-        return follow_marks(tracker);
-    return VS_OK;
+        follow_marks(tracker);
 }
 
 enum vs_err vs_growth_observe(void *tracker, struct vs_replay *replay, const struct vs_event *event)
 {
     (void)replay;
-    return vs_growth_event(tracker, event);
+    vs_growth_event(tracker, event);
+    return VS_OK;
 }

@@ -99,22 +99,19 @@ struct vs_growth_result {
 
 struct vs_growth_tracker;
 
-/* vs_growth_open: *replay* must outlive it; events before are not judged. VS_ERR_NOMEM. */
-enum vs_err vs_growth_open(const struct vs_replay *replay, struct vs_growth_tracker **out)
-    VS_MUST_CHECK;
+/* vs_growth_open: *replay* must outlive it; events before are not judged. */
+void vs_growth_open(const struct vs_replay *replay, struct vs_growth_tracker **out);
 
-/* vs_growth_event: the replay has just applied *event*. VS_ERR_NOMEM. Cost: a few nanoseconds. */
-enum vs_err vs_growth_event(struct vs_growth_tracker *tracker, const struct vs_event *event)
-    VS_MUST_CHECK;
+/* vs_growth_event: the replay has just applied *event*. Cost: a few nanoseconds. */
+void vs_growth_event(struct vs_growth_tracker *tracker, const struct vs_event *event);
 
 /* vs_growth_observe: a vs_observe that follows *tracker* (reading.h); of every kind of event. */
 enum vs_err vs_growth_observe(void *tracker, struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
 
 /* vs_growth_finish: judges the events so far; more events may follow, and a later call judges
- * again. *out* points into the tracker until the next call of any function with it. VS_ERR_NOMEM.
+ * again. *out* points into the tracker until the next call of any function with it.
  * Cost: one pass over the live memory and the call sites. */
-enum vs_err vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result *out)
-    VS_MUST_CHECK;
+void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result *out);
 
 void vs_growth_close(struct vs_growth_tracker *tracker); /* NULL does nothing */
 

@@ -10,22 +10,18 @@
 
 #include "base/reading/vs_vec.h"
 
-enum vs_err vs_floors_row(struct vs_floors *floors, size_t index, struct vs_floor_row **out)
+void vs_floors_row(struct vs_floors *floors, size_t index, struct vs_floor_row **out)
 {
     if (index >= floors->count) {
-        enum vs_err err =
-            vs_vec_grow(&floors->rows, &floors->capacity, index + 1, sizeof *floors->rows);
-        if (err)
-            return err;
+        vs_vec_room(&floors->rows, &floors->capacity, index + 1, sizeof *floors->rows);
         while (floors->count <= index)
             vs_floors_reset(&floors->rows[floors->count++], 0, floors->window);
     }
     *out = &floors->rows[index];
-    return VS_OK;
 }
 
 /* The history of *row*; NULL in *out* when there are too many. */
-static enum vs_err series_of(struct vs_floors *floors, struct vs_floor_row *row, uint64_t **out)
+static void series_of(struct vs_floors *floors, struct vs_floor_row *row, uint64_t **out)
 {
     *out = NULL;
     if (!row->series) {
@@ -33,20 +29,17 @@ static enum vs_err series_of(struct vs_floors *floors, struct vs_floor_row *row,
             floors->refused++;
             row->series = UINT32_MAX;
         } else {
-            enum vs_err err = vs_vec_grow(&floors->series, &floors->series_capacity,
-                                          floors->series_count + 1, sizeof *floors->series);
-            if (err)
-                return err;
+            vs_vec_room(&floors->series, &floors->series_capacity, floors->series_count + 1,
+                        sizeof *floors->series);
             memset(floors->series[floors->series_count], 0, sizeof *floors->series);
             row->series = (uint32_t)++floors->series_count;
         }
     }
     if (row->series != UINT32_MAX)
         *out = floors->series[row->series - 1];
-    return VS_OK;
 }
 
-enum vs_err vs_floors_roll(struct vs_floors *floors, struct vs_floor_row *row)
+void vs_floors_roll(struct vs_floors *floors, struct vs_floor_row *row)
 {
     if (row->pending < row->lowest)
         row->lowest = row->pending;
@@ -55,9 +48,7 @@ enum vs_err vs_floors_roll(struct vs_floors *floors, struct vs_floor_row *row)
     bool gap = row->live && floors->window > row->window + 1;
     if ((row->lowest || gap || row->series) && row->series != UINT32_MAX) {
         uint64_t *series;
-        enum vs_err err = series_of(floors, row, &series);
-        if (err)
-            return err;
+        series_of(floors, row, &series);
         if (series) {
             series[row->window] = row->lowest;
             for (uint32_t w = row->window + 1; w < floors->window; w++)
@@ -66,7 +57,6 @@ enum vs_err vs_floors_roll(struct vs_floors *floors, struct vs_floor_row *row)
     }
     row->window = floors->window;
     row->lowest = row->live;
-    return VS_OK;
 }
 
 static uint64_t lower(uint64_t a, uint64_t b)

@@ -46,18 +46,17 @@ struct vs_floors {
     struct vs_floor_window windows[VS_FLOOR_WINDOWS];
 };
 
-/* vs_floors_row: the row of call site *index*, added when new, at 0 live bytes. VS_ERR_NOMEM. Valid
+/* vs_floors_row: the row of call site *index*, added when new, at 0 live bytes. Valid
  * until the next call. */
-enum vs_err vs_floors_row(struct vs_floors *floors, size_t index, struct vs_floor_row **out)
-    VS_MUST_CHECK;
+void vs_floors_row(struct vs_floors *floors, size_t index, struct vs_floor_row **out);
 
 /* vs_floors_next: begins the next window; *others* are rows outside the table. */
 void vs_floors_next(struct vs_floors *floors, uint64_t event, uint64_t time_ns, uint64_t freed,
                     struct vs_floor_row *others, size_t other_count);
 
 /* vs_floors_roll: brings *row*, last changed in an earlier window, to the current one.
- * VS_ERR_NOMEM. */
-enum vs_err vs_floors_roll(struct vs_floors *floors, struct vs_floor_row *row) VS_MUST_CHECK;
+ * */
+void vs_floors_roll(struct vs_floors *floors, struct vs_floor_row *row);
 
 /* vs_floors_due: whether the request that is counted next begins a window. */
 static inline bool vs_floors_due(const struct vs_floors *floors)
@@ -65,15 +64,12 @@ static inline bool vs_floors_due(const struct vs_floors *floors)
     return floors->requests >> floors->shift != floors->window || floors->requests == 0;
 }
 
-/* vs_floors_change: *live* bytes of *row* after a request or a free. VS_ERR_NOMEM. */
-static inline enum vs_err vs_floors_change(struct vs_floors *floors, struct vs_floor_row *row,
-                                           uint64_t live, bool request)
+/* vs_floors_change: *live* bytes of *row* after a request or a free. */
+static inline void vs_floors_change(struct vs_floors *floors, struct vs_floor_row *row,
+                                    uint64_t live, bool request)
 {
-    if (row->window != floors->window) {
-        enum vs_err err = vs_floors_roll(floors, row);
-        if (err)
-            return err;
-    }
+    if (row->window != floors->window)
+        vs_floors_roll(floors, row);
     if (row->freed_at != floors->requests || request) {
         if (row->pending < row->lowest)
             row->lowest = row->pending;
@@ -85,7 +81,6 @@ static inline enum vs_err vs_floors_change(struct vs_floors *floors, struct vs_f
         row->freed_at = floors->requests;
     }
     row->live = live;
-    return VS_OK;
 }
 
 /* vs_floors_read: the floors of *row* in windows 0 to floors->window. Returns the live bytes

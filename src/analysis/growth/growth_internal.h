@@ -33,10 +33,10 @@ struct vs_growth_tracker {
 };
 
 /* vs_growth_follow_all: frees of blocks without an event of their own: a context was destroyed, or
- * another block was allocated at their address. VS_ERR_NOMEM. */
-enum vs_err vs_growth_follow_all(struct vs_growth_tracker *tracker) VS_MUST_CHECK;
+ * another block was allocated at their address. */
+void vs_growth_follow_all(struct vs_growth_tracker *tracker);
 
-/* vs_growth_search: looks for the loop in the requests so far. VS_ERR_NOMEM. */
-enum vs_err vs_growth_search(struct vs_growth_tracker *tracker) VS_MUST_CHECK;
+/* vs_growth_search: looks for the loop in the requests so far. */
+void vs_growth_search(struct vs_growth_tracker *tracker);
 
 #endif

@@ -70,10 +70,10 @@ struct loop_search {
     size_t group_count;
 };
 
-enum vs_err vs_loop_grow(struct vs_loop_requests *requests)
+void vs_loop_grow(struct vs_loop_requests *requests)
 {
-    return vs_vec_grow(&requests->items, &requests->capacity, requests->count + 1,
-                       sizeof *requests->items);
+    vs_vec_room(&requests->items, &requests->capacity, requests->count + 1,
+                sizeof *requests->items);
 }
 
 void vs_loop_free(struct vs_loop_requests *requests)
@@ -106,28 +106,23 @@ static uint32_t busiest_account(const struct vs_loop_requests *requests)
     return best;
 }
 
-static enum vs_err add_symbol(struct loop_search *search, struct vs_map *by_key, uint64_t key,
-                              const struct vs_loop_request *request, uint64_t *index)
+static void add_symbol(struct loop_search *search, struct vs_map *by_key, uint64_t key,
+                       const struct vs_loop_request *request, uint64_t *index)
 {
-    enum vs_err err = vs_vec_grow(&search->symbols, &search->symbol_capacity,
-                                  search->symbol_count + 1, sizeof *search->symbols);
-    if (!err)
-        err = vs_map_put(by_key, key, search->symbol_count);
-    if (err)
-        return err;
+    vs_vec_room(&search->symbols, &search->symbol_capacity, search->symbol_count + 1,
+                sizeof *search->symbols);
+    vs_xmap_put(by_key, key, search->symbol_count);
     search->symbols[search->symbol_count] =
         (struct loop_symbol){.key = key, .site = request->site, .size = request->size};
     *index = search->symbol_count++;
-    return VS_OK;
 }
 
 /* Numbers the symbols and lists the positions of each. */
-static enum vs_err list_symbols(struct loop_search *search)
+static void list_symbols(struct loop_search *search)
 {
     size_t count = search->requests->count;
     struct vs_map by_key = {0};
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; i < count && !err; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct vs_loop_request *request = vs_loop_at(search->requests, i);
         search->symbol_of[i] = UINT32_MAX;
         if (request->account != search->account)
@@ -137,9 +132,7 @@ static enum vs_err list_symbols(struct loop_search *search)
         if (found)
             index = *found;
         else
-            err = add_symbol(search, &by_key, key, request, &index);
-        if (err)
-            break;
+            add_symbol(search, &by_key, key, request, &index);
         search->symbols[index].count++;
         search->symbol_of[i] = (uint32_t)index;
     }
@@ -151,13 +144,12 @@ static enum vs_err list_symbols(struct loop_search *search)
         start += search->symbols[s].count;
         search->symbols[s].count = 0;
     }
-    for (size_t i = 0; i < count && !err; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (search->symbol_of[i] == UINT32_MAX)
             continue;
         struct loop_symbol *symbol = &search->symbols[search->symbol_of[i]];
         search->positions[symbol->start + symbol->count++] = (uint32_t)i;
     }
-    return err;
 }
 
 static void find_transient(struct loop_search *search)
@@ -253,15 +245,13 @@ static int by_height(const void *a, const void *b)
 }
 
 /* Finds the floor of a loop, its height and how steadily the floor changes. */
-static enum vs_err measure_group(struct loop_search *search, struct loop_group *group)
+static void measure_group(struct loop_search *search, struct loop_group *group)
 {
     const struct loop_symbol *mark = group->mark;
     const uint32_t *at = search->positions + mark->start;
     double rises = 0, falls = 0, heights[SAMPLES];
     size_t taken = 0, each = (mark->count + SAMPLES - 1) / SAMPLES;
-    group->lows = calloc(mark->count, sizeof *group->lows);
-    if (!group->lows)
-        return VS_ERR_NOMEM;
+    group->lows = vs_xcalloc(mark->count, sizeof *group->lows);
     group->count = mark->count - 1;
     for (uint32_t k = 0; k < group->count; k++) {
         struct loop_low low = {UINT64_MAX, at[k]};
@@ -291,11 +281,10 @@ static enum vs_err measure_group(struct loop_search *search, struct loop_group *
     qsort(heights, taken, sizeof *heights, by_height);
     group->height = heights[taken / 2];
     group->change = fmin(rises, falls) / (double)group->count;
-    return VS_OK;
 }
 
 /* Symbols with about the same count form a group. */
-static enum vs_err group_symbols(struct loop_search *search)
+static void group_symbols(struct loop_search *search)
 {
     for (size_t s = 0; s < search->symbol_count; s++) {
         struct loop_symbol *symbol = &search->symbols[s];
@@ -322,10 +311,8 @@ static enum vs_err group_symbols(struct loop_search *search)
         search->groups[search->group_count++].mark = symbol;
         most = symbol->count;
     }
-    enum vs_err err = VS_OK;
-    for (size_t g = 0; g < search->group_count && !err; g++)
-        err = measure_group(search, &search->groups[g]);
-    return err;
+    for (size_t g = 0; g < search->group_count; g++)
+        measure_group(search, &search->groups[g]);
 }
 
 /* By how much the floor of *inner* is above that of *outer*, on average. */
@@ -376,13 +363,11 @@ static void end_repetition(struct loop_presence *site, uint32_t k)
 
 /* Whether most requests are of call sites that are in most repetitions, as often as in the one
  * before: otherwise the mark comes at regular distances by chance. */
-static enum vs_err repeats_the_same(const struct loop_search *search,
-                                    const struct loop_symbol *mark, bool *out)
+static void repeats_the_same(const struct loop_search *search, const struct loop_symbol *mark,
+                             bool *out)
 {
-    struct loop_presence *sites = calloc(search->all_count, sizeof *sites);
+    struct loop_presence *sites = vs_xcalloc(search->all_count, sizeof *sites);
     uint64_t covered = 0, total = 0, same = 0, all = 0;
-    if (!sites)
-        return VS_ERR_NOMEM;
     const uint32_t *at = search->positions + mark->start;
     for (uint32_t k = 0; k + 1 < mark->count; k++) {
         for (size_t i = at[k]; i < at[k + 1]; i++)
@@ -407,7 +392,6 @@ static enum vs_err repeats_the_same(const struct loop_search *search,
         same = 0, all = 1;
     double same_min = search->sized ? SAME_SIZED_MIN : SAME_MIN;
     *out = (double)same >= same_min * (double)all && (double)covered >= COVER_MIN * (double)total;
-    return VS_OK;
 }
 
 /* Whether the live bytes at the end of each repetition are those at its begin, whatever lies between. */
@@ -420,7 +404,7 @@ static bool returns_to_floor(const struct loop_search *search, const struct loop
 
 /* The innermost loop that reaches the floor of all loops around it in each repetition; *out* is
  * NULL when there is none. */
-static enum vs_err choose(const struct loop_search *search, const struct loop_group **out)
+static void choose(const struct loop_search *search, const struct loop_group **out)
 {
     *out = NULL;
     for (size_t g = 0; g < search->group_count; g++) {
@@ -429,17 +413,13 @@ static enum vs_err choose(const struct loop_search *search, const struct loop_gr
         for (size_t o = g + 1; same && o < search->group_count; o++)
             same = !is_steady(&search->groups[o]) ||
                    above_floor(group, &search->groups[o]) <= FLOOR_MAX * group->height;
-        enum vs_err err = same && !returns_to_floor(search, group)
-                              ? repeats_the_same(search, group->mark, &same)
-                              : VS_OK;
-        if (err)
-            return err;
+        if (same && !returns_to_floor(search, group))
+            repeats_the_same(search, group->mark, &same);
         if (!same)
             continue;
         *out = group;
-        return VS_OK;
+        return;
     }
-    return VS_OK;
 }
 
 /* The call site that requests first after the lowest live bytes in most repetitions: a step begins
@@ -460,46 +440,39 @@ static uint32_t first_after_floor(struct loop_search *search, const struct loop_
     return most >= REGULAR_MIN * (double)group->count ? best : group->mark->site;
 }
 
-static enum vs_err search_loop(struct loop_search *search, struct vs_loop *out)
+static void search_loop(struct loop_search *search, struct vs_loop *out)
 {
     search->symbol_count = 0;
-    enum vs_err err = list_symbols(search);
-    if (err)
-        return err;
+    list_symbols(search);
     keep_regular(search);
     find_transient(search);
     const struct loop_group *group = NULL;
-    err = group_symbols(search);
-    if (!err)
-        err = choose(search, &group);
-    if (err || !group)
-        return err;
+    group_symbols(search);
+    choose(search, &group);
+    if (!group)
+        return;
     *out = (struct vs_loop){.found = true, .sized = search->sized, .site = group->mark->site,
                             .begin = first_after_floor(search, group),
                             .account = search->account, .size = group->mark->size,
                             .usual = group->mark->usual_gap,
                             .repeats = group->mark->count,
                             .regular = group->mark->regular};
-    return VS_OK;
 }
 
-enum vs_err vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out)
+void vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out)
 {
     struct loop_search search = {.requests = requests};
     *out = (struct vs_loop){.found = false};
     if (requests->count < REPEATS_MIN)
-        return VS_OK;
+        return;
     search.account = busiest_account(requests);
-    search.positions = malloc(requests->count * sizeof *search.positions);
-    search.gaps = malloc(requests->count * sizeof *search.gaps);
-    search.symbol_of = malloc(requests->count * sizeof *search.symbol_of);
-    search.transient = malloc(requests->count * sizeof *search.transient);
-    enum vs_err err =
-        search.positions && search.gaps && search.symbol_of && search.transient ? VS_OK
-                                                                                : VS_ERR_NOMEM;
-    for (int sized = 0; sized < 2 && !err && !out->found; sized++) {
+    search.positions = vs_xcalloc(requests->count, sizeof *search.positions);
+    search.gaps = vs_xcalloc(requests->count, sizeof *search.gaps);
+    search.symbol_of = vs_xcalloc(requests->count, sizeof *search.symbol_of);
+    search.transient = vs_xcalloc(requests->count, sizeof *search.transient);
+    for (int sized = 0; sized < 2 && !out->found; sized++) {
         search.sized = sized;
-        err = search_loop(&search, out);
+        search_loop(&search, out);
         for (size_t g = 0; g < search.group_count; g++)
             free(search.groups[g].lows);
         search.group_count = 0;
@@ -510,5 +483,4 @@ enum vs_err vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop
     free(search.symbol_of);
     free(search.transient);
     free(search.symbols);
-    return err;
 }

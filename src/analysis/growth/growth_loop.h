@@ -30,27 +30,23 @@ struct vs_loop_requests {
     uint64_t total; /* requests ever added */
 };
 
-/* vs_loop_grow: room for more requests; not more than VS_LOOP_REQUESTS_MAX. VS_ERR_NOMEM. */
-enum vs_err vs_loop_grow(struct vs_loop_requests *requests) VS_MUST_CHECK;
+/* vs_loop_grow: room for more requests; not more than VS_LOOP_REQUESTS_MAX. */
+void vs_loop_grow(struct vs_loop_requests *requests);
 
-/* vs_loop_add: adds a request; the oldest is dropped if there are too many. VS_ERR_NOMEM. */
-VS_MUST_CHECK static inline enum vs_err vs_loop_add(struct vs_loop_requests *requests,
-                                                    const struct vs_loop_request *request)
+/* vs_loop_add: adds a request; the oldest is dropped if there are too many. */
+static inline void vs_loop_add(struct vs_loop_requests *requests,
+                               const struct vs_loop_request *request)
 {
     size_t at = requests->first;
     if (requests->count < VS_LOOP_REQUESTS_MAX) {
-        if (requests->count == requests->capacity) {
-            enum vs_err err = vs_loop_grow(requests);
-            if (err)
-                return err;
-        }
+        if (requests->count == requests->capacity)
+            vs_loop_grow(requests);
         at = requests->count++;
     } else {
         requests->first = (requests->first + 1) & (VS_LOOP_REQUESTS_MAX - 1);
     }
     requests->items[at] = *request;
     requests->total++;
-    return VS_OK;
 }
 
 /* vs_loop_at: request *index*, from 0 for the oldest kept. */
@@ -99,10 +95,9 @@ static inline bool vs_loop_begins(const struct vs_loop *loop, struct vs_loop_pla
     return true;
 }
 
-/* vs_loop_find: *out* is not found when nothing repeats at least three times. VS_ERR_NOMEM. Cost:
+/* vs_loop_find: *out* is not found when nothing repeats at least three times. Cost:
  * linear in the kept requests, times at most 24 loops. */
-enum vs_err vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out)
-    VS_MUST_CHECK;
+void vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out);
 
 void vs_loop_free(struct vs_loop_requests *requests);
 

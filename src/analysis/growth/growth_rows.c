@@ -124,15 +124,15 @@ static void fill_row(const struct judging *judging, const struct vs_trend *trend
         row->since_step = first_grown(judging, trend, row->bytes, row->per_step);
 }
 
-static enum vs_err judge_site(struct judging *judging, uint32_t index)
+static void judge_site(struct judging *judging, uint32_t index)
 {
     struct vs_growth_tracker *tracker = judging->tracker;
     const struct vs_site *site = &tracker->replay->sites.items[index];
     if (index >= tracker->floors.count || !vs_floors_judged(&tracker->floors.rows[index]))
-        return VS_OK;
+        return;
     const struct vs_floor_row *floor_row = &tracker->floors.rows[index];
     if (!floor_row->series && !floor_row->live && floor_row->pending == UINT64_MAX)
-        return VS_OK; /* it never kept anything for a whole window */
+        return; /* it never kept anything for a whole window */
     uint64_t floor[VS_FLOOR_WINDOWS];
     uint64_t held = vs_floors_read(&tracker->floors, floor_row, floor);
     struct vs_trend trend;
@@ -142,14 +142,11 @@ static enum vs_err judge_site(struct judging *judging, uint32_t index)
         trend.bytes = held - trend.base;
     }
     if (trend.class == VS_GROWTH_NONE)
-        return VS_OK;
-    enum vs_err err = vs_vec_grow(&tracker->site_rows, &tracker->site_capacity,
-                                  judging->count + 1, sizeof *tracker->site_rows);
-    if (!err)
-        err = vs_vec_grow(&judging->trends, &judging->trend_capacity, judging->count + 1,
-                          sizeof *judging->trends);
-    if (err)
-        return err;
+        return;
+    vs_vec_room(&tracker->site_rows, &tracker->site_capacity, judging->count + 1,
+                sizeof *tracker->site_rows);
+    vs_vec_room(&judging->trends, &judging->trend_capacity, judging->count + 1,
+                sizeof *judging->trends);
     uint64_t gone = site->live_bytes + site->lost_bytes;
     struct vs_growth_row *row = &tracker->site_rows[judging->count];
     *row = (struct vs_growth_row){.site = index, .account = site->device,
@@ -158,7 +155,6 @@ static enum vs_err judge_site(struct judging *judging, uint32_t index)
     judging->trends[judging->count++] = trend;
     fill_row(judging, &trend, row);
     tracker->row_of[index] = (uint32_t)judging->count;
-    return VS_OK;
 }
 
 static int by_row_and_time(const void *a, const void *b)
@@ -170,8 +166,8 @@ static int by_row_and_time(const void *a, const void *b)
 }
 
 /* Adds the live blocks of *table* at leaking sites, allocated since their growth began. */
-static enum vs_err list_table(const struct vs_growth_tracker *tracker,
-                              const struct vs_live_table *table, struct kept_list *out)
+static void list_table(const struct vs_growth_tracker *tracker, const struct vs_live_table *table,
+                       struct kept_list *out)
 {
     for (size_t i = 0; i < table->slots; i++) {
         const struct vs_live *live = &table->items[i];
@@ -179,24 +175,18 @@ static enum vs_err list_table(const struct vs_growth_tracker *tracker,
         if (!row || tracker->site_rows[row - 1].class != VS_GROWTH_LEAK ||
             tracker->site_rows[row - 1].replaced || live->time_ns < tracker->site_rows[row - 1].since_ns)
             continue;
-        enum vs_err err =
-            vs_vec_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
-        if (err)
-            return err;
+        vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
         out->items[out->count++] = (struct kept_block){live->time_ns, live->size, row - 1};
     }
-    return VS_OK;
 }
 
 /* The list of them by call site and time. */
-static enum vs_err list_kept(const struct vs_growth_tracker *tracker, struct kept_list *out)
+static void list_kept(const struct vs_growth_tracker *tracker, struct kept_list *out)
 {
-    enum vs_err err = list_table(tracker, &tracker->replay->device_live, out);
-    if (!err)
-        err = list_table(tracker, &tracker->replay->framework_live, out);
-    if (!err && out->count)
+    list_table(tracker, &tracker->replay->device_live, out);
+    list_table(tracker, &tracker->replay->framework_live, out);
+    if (out->count)
         qsort(out->items, out->count, sizeof *out->items, by_row_and_time);
-    return err;
 }
 
 /* The steps in which blocks of a call site were allocated that stayed. */
@@ -213,15 +203,13 @@ static int by_distance(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static enum vs_err count_steps(const struct judging *judging, const struct kept_block *blocks,
-                               size_t count, struct kept_steps *out)
+static void count_steps(const struct judging *judging, const struct kept_block *blocks,
+                        size_t count, struct kept_steps *out)
 {
     uint64_t number = 0, before = 0, first = 0;
     size_t same = 0, n = 0;
-    uint32_t *distances = malloc(count * sizeof *distances);
+    uint32_t *distances = vs_xcalloc(count, sizeof *distances);
     *out = (struct kept_steps){0};
-    if (!distances)
-        return VS_ERR_NOMEM;
     for (size_t i = 0; i < count; i++) {
         if (!vs_steps_at(judging->steps, blocks[i].time_ns, &number)) {
             out->before++;
@@ -247,7 +235,6 @@ static enum vs_err count_steps(const struct judging *judging, const struct kept_
             out->usual = distances[n / 2];
     }
     free(distances);
-    return VS_OK;
 }
 
 /* The window in which *time_ns* is. */
@@ -293,8 +280,8 @@ static size_t kept_count(const struct judging *judging, const struct kept_block 
 }
 
 /* Figures of a leaking site from its live blocks, by rising time. */
-static enum vs_err refine(const struct judging *judging, const struct kept_block *blocks,
-                          size_t count, struct vs_growth_row *row)
+static void refine(const struct judging *judging, const struct kept_block *blocks, size_t count,
+                   struct vs_growth_row *row)
 {
     count = kept_count(judging, blocks, count, row);
     uint64_t bytes = 0;
@@ -311,9 +298,8 @@ static enum vs_err refine(const struct judging *judging, const struct kept_block
     row->since_step_known = step_at(judging, row->since_ns, &row->since_step);
     row->until_step_known = step_at(judging, row->until_ns, &row->until_step);
     struct kept_steps steps = {0};
-    enum vs_err err = judging->steps ? count_steps(judging, blocks, count, &steps) : VS_OK;
-    if (err)
-        return err;
+    if (judging->steps)
+        count_steps(judging, blocks, count, &steps);
     if (steps.usual && judging->steps->stride == 1) {
         row->every = steps.usual;
         row->per_step = (bytes - steps.before_bytes) / steps.count / steps.usual;
@@ -327,31 +313,29 @@ static enum vs_err refine(const struct judging *judging, const struct kept_block
     }
     if (judging->source != VS_STEPS_MARKED)
         doubt_load(judging, equal, count, row);
-    return VS_OK;
 }
 
-static enum vs_err refine_all(struct judging *judging)
+static void refine_all(struct judging *judging)
 {
     struct kept_list list = {0};
     size_t begin = 0;
-    enum vs_err err = list_kept(judging->tracker, &list);
-    while (!err && begin < list.count) {
+    list_kept(judging->tracker, &list);
+    while (begin < list.count) {
         size_t end = begin;
         while (end < list.count && list.items[end].row == list.items[begin].row)
             end++;
-        err = refine(judging, list.items + begin, end - begin,
-                     &judging->tracker->site_rows[list.items[begin].row]);
+        refine(judging, list.items + begin, end - begin,
+               &judging->tracker->site_rows[list.items[begin].row]);
         begin = end;
     }
     free(list.items);
-    if (err || judging->source == VS_STEPS_MARKED)
-        return err;
+    if (judging->source == VS_STEPS_MARKED)
+        return;
     for (size_t i = 0; i < judging->count; i++) {
         struct vs_growth_row *row = &judging->tracker->site_rows[i];
         if (row->class == VS_GROWTH_FREED)
             doubt_load(judging, false, judging->trends[i].rises, row);
     }
-    return VS_OK;
 }
 
 /* Many sites that keep most of what is allocated may be the first pass of a program that never
@@ -409,22 +393,16 @@ static int by_bytes(const void *a, const void *b)
     return x->site < y->site ? -1 : x->site > y->site;
 }
 
-static enum vs_err judge_sites(struct judging *judging)
+static void judge_sites(struct judging *judging)
 {
     struct vs_growth_tracker *tracker = judging->tracker;
     size_t sites = tracker->replay->sites.count;
-    enum vs_err err = vs_vec_grow(&tracker->row_of, &tracker->row_of_capacity, sites + 1,
-                                  sizeof *tracker->row_of);
-    if (err)
-        return err;
+    vs_vec_room(&tracker->row_of, &tracker->row_of_capacity, sites + 1, sizeof *tracker->row_of);
     tracker->row_of_count = sites;
     memset(tracker->row_of, 0, (sites + 1) * sizeof *tracker->row_of);
-    for (size_t i = 0; i < sites && !err; i++)
-        err = judge_site(judging, (uint32_t)i);
-    if (!err)
-        err = refine_all(judging);
-    if (err)
-        return err;
+    for (size_t i = 0; i < sites; i++)
+        judge_site(judging, (uint32_t)i);
+    refine_all(judging);
     if (judging->source != VS_STEPS_MARKED)
         for (unsigned i = 0; i <= VS_DEVICES_MAX; i++)
             doubt_first_pass(judging, i);
@@ -432,7 +410,6 @@ static enum vs_err judge_sites(struct judging *judging)
         qsort(tracker->site_rows, judging->count, sizeof *tracker->site_rows, by_bytes);
     for (size_t i = 0; i < judging->count; i++)
         tracker->row_of[tracker->site_rows[i].site] = (uint32_t)i + 1;
-    return VS_OK;
 }
 
 /* How sure it is that these are steps. */
@@ -455,15 +432,13 @@ static bool last_is_done(const struct vs_growth_tracker *tracker)
     return rows->stride > 1 || 2 * last->requested_bytes >= last[-1].requested_bytes;
 }
 
-enum vs_err vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result *out)
+void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result *out)
 {
     struct judging judging = {.tracker = tracker};
-    enum vs_err err = vs_growth_follow_all(tracker);
+    vs_growth_follow_all(tracker);
     *out = (struct vs_growth_result){.unjudged = tracker->floors.refused};
-    if (!err && tracker->marked.begun == 0 && tracker->requests.total > tracker->searched)
-        err = vs_growth_search(tracker);
-    if (err)
-        return err;
+    if (tracker->marked.begun == 0 && tracker->requests.total > tracker->searched)
+        vs_growth_search(tracker);
     out->steps.account = tracker->marked.begun ? tracker->marked_account : tracker->loop.account;
     if (tracker->marked.begun) {
         judging.steps = &tracker->marked;
@@ -478,13 +453,11 @@ enum vs_err vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth
             vs_steps_end(&tracker->found, tracker->accounts[tracker->loop.account].live);
     }
     make_axis(&judging);
-    err = judge_sites(&judging);
+    judge_sites(&judging);
     judge_accounts(&judging);
     free(judging.trends);
-    if (!err && judging.steps)
-        err = vs_steps_summary(judging.steps, &out->steps);
-    if (err)
-        return err;
+    if (judging.steps)
+        vs_steps_summary(judging.steps, &out->steps);
     out->steps.source = judging.source;
     out->steps.confidence = sure_of_steps(&judging);
     out->sites = tracker->site_rows;
@@ -493,7 +466,6 @@ enum vs_err vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth
     out->row_of_count = tracker->row_of_count;
     out->accounts = tracker->account_rows;
     out->account_count = VS_DEVICES_MAX + 1;
-    return VS_OK;
 }
 
 const struct vs_growth_row *vs_growth_of(const struct vs_growth_result *result, uint32_t site)

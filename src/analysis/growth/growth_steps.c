@@ -24,8 +24,7 @@ static void halve(struct vs_step_rows *rows)
     rows->in_last = rows->stride;
 }
 
-enum vs_err vs_steps_begin(struct vs_step_rows *rows, uint64_t event, uint64_t time_ns,
-                           uint64_t level)
+void vs_steps_begin(struct vs_step_rows *rows, uint64_t event, uint64_t time_ns, uint64_t level)
 {
     if (rows->open)
         vs_steps_end(rows, level);
@@ -34,10 +33,7 @@ enum vs_err vs_steps_begin(struct vs_step_rows *rows, uint64_t event, uint64_t t
     if (rows->count == VS_STEP_ROWS_MAX && rows->in_last == rows->stride)
         halve(rows);
     if (rows->count == 0 || rows->in_last == rows->stride) {
-        enum vs_err err = vs_vec_grow(&rows->items, &rows->capacity, rows->count + 1,
-                                      sizeof *rows->items);
-        if (err)
-            return err;
+        vs_vec_room(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items);
         rows->items[rows->count++] = (struct vs_growth_step){
             .event = event, .time_ns = time_ns, .begin_bytes = level, .end_bytes = level,
             .peak_bytes = level};
@@ -46,7 +42,6 @@ enum vs_err vs_steps_begin(struct vs_step_rows *rows, uint64_t event, uint64_t t
     rows->in_last++;
     rows->begun++;
     rows->open = true;
-    return VS_OK;
 }
 
 void vs_steps_end(struct vs_step_rows *rows, uint64_t level)
@@ -121,7 +116,7 @@ static uint64_t churn_of(const struct vs_growth_step *row)
     return row->requested_bytes > stays ? row->requested_bytes - stays : 0;
 }
 
-enum vs_err vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *out)
+void vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *out)
 {
     size_t done = rows->open && rows->count ? rows->count - 1 : rows->count;
     int64_t stride = (int64_t)(rows->stride ? rows->stride : 1);
@@ -132,14 +127,9 @@ enum vs_err vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_s
     out->done = rows->done;
     out->first_number = rows->first_number;
     if (!done)
-        return VS_OK;
-    uint64_t *values = malloc(done * sizeof *values);
-    int64_t *nets = malloc(done * sizeof *nets);
-    if (!values || !nets) {
-        free(values);
-        free(nets);
-        return VS_ERR_NOMEM;
-    }
+        return;
+    uint64_t *values = vs_xcalloc(done, sizeof *values);
+    int64_t *nets = vs_xcalloc(done, sizeof *nets);
     for (size_t i = 0; i < done; i++) {
         values[i] = rows->items[i].peak_bytes;
         nets[i] = (int64_t)(rows->items[i].end_bytes - rows->items[i].begin_bytes);
@@ -161,7 +151,6 @@ enum vs_err vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_s
     out->highest_churn = values[done - 1] / (uint64_t)stride;
     free(values);
     free(nets);
-    return VS_OK;
 }
 
 bool vs_steps_at(const struct vs_step_rows *rows, uint64_t time_ns, uint64_t *number)

@@ -20,9 +20,8 @@ struct vs_step_rows {
     uint64_t first_number;
 };
 
-/* vs_steps_begin: a step begins at *event*, with *level* bytes allocated. VS_ERR_NOMEM. */
-enum vs_err vs_steps_begin(struct vs_step_rows *rows, uint64_t event, uint64_t time_ns,
-                           uint64_t level) VS_MUST_CHECK;
+/* vs_steps_begin: a step begins at *event*, with *level* bytes allocated. */
+void vs_steps_begin(struct vs_step_rows *rows, uint64_t event, uint64_t time_ns, uint64_t level);
 
 /* vs_steps_end: the step in progress ended. */
 void vs_steps_end(struct vs_step_rows *rows, uint64_t level);
@@ -51,9 +50,8 @@ void vs_steps_lower(struct vs_step_rows *rows, uint64_t backing);
 /* vs_steps_clear: no steps; keeps the memory. */
 void vs_steps_clear(struct vs_step_rows *rows);
 
-/* vs_steps_summary: fills in the rows and medians of *out*. VS_ERR_NOMEM. */
-enum vs_err vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *out)
-    VS_MUST_CHECK;
+/* vs_steps_summary: fills in the rows and medians of *out*. */
+void vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *out);
 
 /* vs_steps_at: the number of the step in progress at *time_ns*, or the last before it; false when
  * it is before the first row. */

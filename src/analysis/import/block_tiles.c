@@ -4,27 +4,27 @@
 #include "analysis/import/block_tiles.h"
 
 #include "allocator/core/placement.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_treap.h"
 
 VS_TREAP_BY(tile, struct vs_tile, addr)
 
-static enum vs_err add(struct vs_tiles *tiles, struct vs_tile **tree, uint64_t addr, uint64_t size,
-                       bool allocated)
+static void add(struct vs_tiles *tiles, struct vs_tile **tree, uint64_t addr, uint64_t size,
+                bool allocated)
 {
     struct vs_tile *tile = tile_first_from(*tree, addr);
     if (tile && tile->addr == addr) { /* the entry that ended it is missing */
         tile->size = size;
         tile->allocated = allocated;
-        return VS_OK;
+        return;
     }
     tile = tiles->spare;
     if (tile)
         tiles->spare = tile->left;
-    else if (!(tile = vs_arena_alloc(&tiles->arena, sizeof *tile)))
-        return VS_ERR_NOMEM;
+    else if (!(tile = vs_xarena(&tiles->arena, sizeof *tile)))
+        return;
     *tile = (struct vs_tile){.addr = addr, .size = size, .allocated = allocated};
     tile_insert(tree, tile, addr);
-    return VS_OK;
 }
 
 static void drop(struct vs_tiles *tiles, struct vs_tile **tree, struct vs_tile *tile)
@@ -34,9 +34,9 @@ static void drop(struct vs_tiles *tiles, struct vs_tile **tree, struct vs_tile *
     tiles->spare = tile;
 }
 
-enum vs_err vs_tiles_segment(struct vs_tiles *tiles, uint64_t addr, uint64_t size)
+void vs_tiles_segment(struct vs_tiles *tiles, uint64_t addr, uint64_t size)
 {
-    return add(tiles, &tiles->segments, addr, size, true);
+    add(tiles, &tiles->segments, addr, size, true);
 }
 
 uint64_t vs_tiles_drop_segment(struct vs_tiles *tiles, uint64_t addr)
@@ -67,9 +67,9 @@ uint64_t vs_tiles_size(const struct vs_tiles *tiles, uint64_t addr, uint64_t req
     return vs_should_split(pool, room, rounded, max_split) ? rounded : room;
 }
 
-enum vs_err vs_tiles_add(struct vs_tiles *tiles, uint64_t addr, uint64_t size, bool allocated)
+void vs_tiles_add(struct vs_tiles *tiles, uint64_t addr, uint64_t size, bool allocated)
 {
-    return add(tiles, &tiles->blocks, addr, size, allocated);
+    add(tiles, &tiles->blocks, addr, size, allocated);
 }
 
 struct vs_tile *vs_tiles_find(const struct vs_tiles *tiles, uint64_t addr)

@@ -30,17 +30,16 @@ struct vs_tiles {
 };
 
 /* vs_tiles_segment: a segment begins to exist; memory of expandable segments is none: its blocks are
- * always split. VS_ERR_NOMEM. */
-enum vs_err vs_tiles_segment(struct vs_tiles *tiles, uint64_t addr, uint64_t size) VS_MUST_CHECK;
+ * always split. */
+void vs_tiles_segment(struct vs_tiles *tiles, uint64_t addr, uint64_t size);
 /* vs_tiles_drop_segment: returns its size; 0 when there is none at *addr*. */
 uint64_t vs_tiles_drop_segment(struct vs_tiles *tiles, uint64_t addr);
 
 /* vs_tiles_size: the size of the block that serves a request of *requested* bytes at *addr*. */
 uint64_t vs_tiles_size(const struct vs_tiles *tiles, uint64_t addr, uint64_t requested);
 
-/* vs_tiles_add: adds a block in use, in place of one at the same address. VS_ERR_NOMEM. */
-enum vs_err vs_tiles_add(struct vs_tiles *tiles, uint64_t addr, uint64_t size, bool allocated)
-    VS_MUST_CHECK;
+/* vs_tiles_add: adds a block in use, in place of one at the same address. */
+void vs_tiles_add(struct vs_tiles *tiles, uint64_t addr, uint64_t size, bool allocated);
 /* vs_tiles_find: the block in use at *addr*; NULL when there is none. */
 struct vs_tile *vs_tiles_find(const struct vs_tiles *tiles, uint64_t addr);
 void vs_tiles_drop(struct vs_tiles *tiles, struct vs_tile *block);

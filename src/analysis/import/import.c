@@ -11,15 +11,14 @@
 #include "analysis/import/rmm_log.h"
 #include "analysis/import/snapshot.h"
 #include "analysis/import/snapshot_trace.h"
+#include "base/reading/vs_xalloc.h"
 
 static enum vs_err import_snapshot(FILE *in, FILE *out, const char *name,
                                    struct vs_import_result *result, char *why)
 {
     struct vs_pickle pickle;
     char reason[VS_PICKLE_WHY_MAX] = "";
-    struct vs_snapshot *snapshot = calloc(1, sizeof *snapshot);
-    if (!snapshot)
-        return VS_ERR_NOMEM;
+    struct vs_snapshot *snapshot = vs_xcalloc(1, sizeof *snapshot);
     enum vs_err err = vs_pickle_read(in, &pickle, reason);
     result->bytes_read = pickle.bytes;
     if (!err)

@@ -94,8 +94,7 @@ static uint32_t module_of(struct vs_import_stacks *s, uint64_t path, uint64_t fu
     if (known)
         return (uint32_t)*known;
     uint32_t index = vs_composer_module(s->composer, path, function);
-    if (vs_map_put(&s->modules, key + 1, index) && !s->err)
-        s->err = VS_ERR_NOMEM;
+    vs_xmap_put(&s->modules, key + 1, index);
     return index;
 }
 
@@ -158,8 +157,8 @@ static size_t frame_of(struct vs_import_stacks *s, const struct vs_pickle_value 
         return s->frame_count;
     if (dict->list->cache)
         return (size_t)dict->list->cache - 1;
-    enum vs_err err =
-        vs_vec_grow(&s->frames, &s->frame_capacity, s->frame_count + 1, sizeof *s->frames);
+    enum vs_err err = VS_OK;
+    vs_vec_room(&s->frames, &s->frame_capacity, s->frame_count + 1, sizeof *s->frames);
     if (err) {
         s->err = s->err ? s->err : err;
         return s->frame_count;
@@ -225,9 +224,9 @@ uint64_t vs_import_stack(struct vs_import_stacks *s, struct vs_pickle_list *fram
 
 enum vs_err vs_import_stacks_close(struct vs_import_stacks *s)
 {
-    unsigned char *payload = malloc(VS_FRAME_RAW_MAX);
+    unsigned char *payload = vs_xcalloc(1, VS_FRAME_RAW_MAX);
     size_t next = 0, bytes;
-    enum vs_err err = s->err || payload ? s->err : VS_ERR_NOMEM;
+    enum vs_err err = s->err;
     while (!err && next < s->names.count) {
         err = vs_symbol_set_encode(&s->names, &next, payload, VS_FRAME_RAW_MAX, &bytes);
         if (!err)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_vec.h"
+
 #define BUFFER ((size_t)256 << 10)
 
 struct machine {
@@ -102,28 +104,9 @@ static void skip(struct machine *m, uint64_t bytes)
 
 /* --- the stack --- */
 
-static bool grow(struct machine *m, void **array, size_t *capacity, size_t wanted, size_t element)
-{
-    if (wanted <= *capacity)
-        return true;
-    size_t larger = *capacity ? *capacity : 256;
-    while (larger < wanted)
-        larger *= 2;
-    void *moved = realloc(*array, larger * element);
-    if (!moved) {
-        fail_memory(m);
-        return false;
-    }
-    *array = moved;
-    *capacity = larger;
-    return true;
-}
-
 static inline void push(struct machine *m, struct vs_pickle_value value)
 {
-    if (m->depth == m->stack_capacity &&
-        !grow(m, (void **)&m->stack, &m->stack_capacity, m->depth + 1, sizeof value))
-        return;
+    vs_vec_room(&m->stack, &m->stack_capacity, m->depth + 1, sizeof value);
     m->stack[m->depth++] = value;
 }
 
@@ -134,8 +117,8 @@ static void push_integer(struct machine *m, enum vs_pickle_type type, int64_t va
 
 static void push_mark(struct machine *m)
 {
-    if (grow(m, (void **)&m->marks, &m->mark_capacity, m->mark_count + 1, sizeof *m->marks))
-        m->marks[m->mark_count++] = m->depth;
+    vs_vec_room(&m->marks, &m->mark_capacity, m->mark_count + 1, sizeof *m->marks);
+    m->marks[m->mark_count++] = m->depth;
 }
 
 /* The top *count* values, which leave the stack but stay valid until the next push; NULL when there
@@ -172,11 +155,7 @@ static void push_text(struct machine *m, uint64_t length)
     const unsigned char *bytes = m->err ? NULL : take(m, kept);
     if (!bytes)
         return;
-    struct vs_pickle_text *text = vs_arena_alloc(&m->pickle->arena, sizeof *text + kept + 1);
-    if (!text) {
-        fail_memory(m);
-        return;
-    }
+    struct vs_pickle_text *text = vs_xarena(&m->pickle->arena, sizeof *text + kept + 1);
     text->length = kept;
     memcpy(text->bytes, bytes, kept);
     skip(m, length - kept);
@@ -227,7 +206,7 @@ static struct vs_pickle_value *room(struct machine *m, struct vs_pickle_list *li
         if (list->count && capacity < 2 * list->count)
             capacity = 2 * list->count;
         struct vs_pickle_value *items =
-            vs_arena_alloc(&m->pickle->arena, capacity * sizeof *items);
+            vs_xarena(&m->pickle->arena, capacity * sizeof *items);
         if (!items) {
             fail_memory(m);
             return NULL;
@@ -254,7 +233,7 @@ static void push_list(struct machine *m, enum vs_pickle_type type,
                       const struct vs_pickle_value *values, size_t count)
 {
     struct vs_pickle_list *list =
-        m->err ? NULL : vs_arena_alloc(&m->pickle->arena, sizeof *list);
+        m->err ? NULL : vs_xarena(&m->pickle->arena, sizeof *list);
     if (!list) {
         fail_memory(m);
         return;
@@ -310,8 +289,9 @@ static void memo_put(struct machine *m, uint64_t index)
         fail(m, VS_ERR_CORRUPT, "the memo is given nothing");
     else if (index > position(m)) /* each value took a byte at least */
         fail(m, VS_ERR_CORRUPT, "a number of the memo is higher than the number of values");
-    if (m->err || !grow(m, (void **)&m->memo, &m->memo_capacity, (size_t)index + 1, sizeof *m->memo))
+    if (m->err)
         return;
+    vs_vec_room(&m->memo, &m->memo_capacity, (size_t)index + 1, sizeof *m->memo);
     while (m->memo_count <= index) /* numbers without a value */
         m->memo[m->memo_count++] = (struct vs_pickle_value){.type = VS_PICKLE_NONE};
     m->memo[index] = m->stack[m->depth - 1];
@@ -429,7 +409,7 @@ static void run(struct machine *m)
 
 enum vs_err vs_pickle_read(FILE *in, struct vs_pickle *pickle, char *why)
 {
-    struct machine m = {.in = in, .pickle = pickle, .why = why, .buffer = malloc(BUFFER)};
+    struct machine m = {.in = in, .pickle = pickle, .why = why, .buffer = vs_xcalloc(1, BUFFER)};
     *pickle = (struct vs_pickle){.bytes = 0};
     why[0] = 0;
     if (m.buffer)

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "analysis/import/import_writer.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 
 #define LINE_MAX_BYTES 512
@@ -94,7 +95,7 @@ static bool parse_line(char *text, struct rmm_line *line)
            whole_number(field[4], 10, SIZE_LARGEST, &line->size);
 }
 
-static enum vs_err set_time_and_thread(struct rmm_import *m, const struct rmm_line *line)
+static void set_time_and_thread(struct rmm_import *m, const struct rmm_line *line)
 {
     uint64_t now_ns = line->time_ns + m->days_ns;
     if (now_ns + DAY_NS / 2 < m->last_ns) {
@@ -105,7 +106,8 @@ static enum vs_err set_time_and_thread(struct rmm_import *m, const struct rmm_li
     m->writer.now_ns = m->last_ns - m->first_ns;
     const uint64_t *known = vs_map_get(&m->threads, line->thread + 1);
     m->writer.tid = known ? (uint32_t)*known : (uint32_t)(VS_IMPORT_TID + m->threads.count);
-    return known ? VS_OK : vs_map_put(&m->threads, line->thread + 1, m->writer.tid);
+    if (!known)
+        vs_xmap_put(&m->threads, line->thread + 1, m->writer.tid);
 }
 
 static enum vs_err allocate(struct rmm_import *m, const struct rmm_line *line)
@@ -116,7 +118,8 @@ static enum vs_err allocate(struct rmm_import *m, const struct rmm_line *line)
                                        .stream = 0, .api = m->allocate}};
     vs_import_event(&m->writer, &event);
     m->result->allocs++;
-    return vs_map_put(&m->live, line->addr, line->size);
+    vs_xmap_put(&m->live, line->addr, line->size);
+    return VS_OK;
 }
 
 static void release(struct rmm_import *m, const struct rmm_line *line)
@@ -143,9 +146,7 @@ static void failure(struct rmm_import *m, const struct rmm_line *line)
 
 static enum vs_err apply(struct rmm_import *m, const struct rmm_line *line)
 {
-    enum vs_err err = set_time_and_thread(m, line);
-    if (err)
-        return err;
+    set_time_and_thread(m, line);
     switch (line->action) {
     case RMM_ALLOCATE: return allocate(m, line);
     case RMM_FREE: release(m, line); return VS_OK;

@@ -146,9 +146,7 @@ static enum vs_err take_history(struct vs_snapshot *s, unsigned device,
     struct vs_snapshot_device *d = &s->devices[device];
     unsigned found;
     uint64_t last_us = 0;
-    d->entries = calloc(trace->count + 1, sizeof *d->entries);
-    if (!d->entries)
-        return VS_ERR_NOMEM;
+    d->entries = vs_xcalloc(trace->count + 1, sizeof *d->entries);
     for (size_t i = 0; i < trace->count; i++) {
         struct vs_snapshot_entry *entry = &d->entries[i];
         const struct vs_pickle_list *dict = vs_pickle_items(&trace->items[i], VS_PICKLE_DICT);
@@ -223,7 +221,7 @@ static bool take_block(struct vs_snapshot_device *d, const struct vs_pickle_valu
         out.requested = out.size;
     out.frames = frames_of(vs_pickle_get(block, "frames"));
     take_block_history(block, &out);
-    *err = vs_vec_grow(&d->blocks, &d->block_capacity, d->block_count + 1, sizeof out);
+    vs_vec_room(&d->blocks, &d->block_capacity, d->block_count + 1, sizeof out);
     if (!*err)
         d->blocks[d->block_count++] = out;
     return true;
@@ -244,9 +242,10 @@ static enum vs_err take_segment(struct vs_snapshot *s, const struct vs_pickle_va
     out.expandable = expandable && expandable->type == VS_PICKLE_BOOL && expandable->integer;
     out.frames = frames_of(vs_pickle_get(segment, "frames"));
     struct vs_snapshot_device *d = &s->devices[device];
-    enum vs_err err = vs_map_put(known, out.addr, 1);
+    enum vs_err err = VS_OK;
+    vs_xmap_put(known, out.addr, 1);
     if (!err)
-        err = vs_vec_grow(&d->segments, &d->segment_capacity, d->segment_count + 1, sizeof out);
+        vs_vec_room(&d->segments, &d->segment_capacity, d->segment_count + 1, sizeof out);
     if (err)
         return err;
     d->segments[d->segment_count++] = out;
@@ -293,11 +292,9 @@ static void take_settings(struct vs_snapshot *s, const struct vs_pickle_value *s
     }
 }
 
-static enum vs_err take_annotations(struct vs_snapshot *s, const struct vs_pickle_list *list)
+static void take_annotations(struct vs_snapshot *s, const struct vs_pickle_list *list)
 {
-    s->annotations = calloc(list->count + 1, sizeof *s->annotations);
-    if (!s->annotations)
-        return VS_ERR_NOMEM;
+    s->annotations = vs_xcalloc(list->count + 1, sizeof *s->annotations);
     uint64_t last_us = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct vs_pickle_value *name = vs_pickle_get(&list->items[i], "name");
@@ -314,7 +311,6 @@ static enum vs_err take_annotations(struct vs_snapshot *s, const struct vs_pickl
         last_us = one.time_us = one.time_us > last_us ? one.time_us : last_us;
         s->annotations[s->annotation_count++] = one;
     }
-    return VS_OK;
 }
 
 enum vs_err vs_snapshot_take(const struct vs_pickle_value *root, struct vs_snapshot *s, char *why)
@@ -332,8 +328,8 @@ enum vs_err vs_snapshot_take(const struct vs_pickle_value *root, struct vs_snaps
     if (!err)
         err = take_histories(s, root, why);
     if (!err)
-        err = take_annotations(
-            s, vs_pickle_items(vs_pickle_get(root, "external_annotations"), VS_PICKLE_LIST));
+        take_annotations( s, vs_pickle_items(vs_pickle_get(root, "external_annotations"),
+                         VS_PICKLE_LIST));
     if (!err && !s->device_count) {
         snprintf(why, VS_PICKLE_WHY_MAX, "a PyTorch memory snapshot without segments and history: "
                  "PyTorch had allocated nothing");

@@ -17,27 +17,25 @@
 /* The state of an address according to the history so far; absent: unknown. */
 enum { IN_USE = 1, FREE_REQUESTED, FREED };
 
-static enum vs_err add_block(struct vs_snapshot_start *s, const struct vs_snapshot_block *block)
+static void add_block(struct vs_snapshot_start *s, const struct vs_snapshot_block *block)
 {
-    enum vs_err err = vs_vec_grow(&s->blocks, &s->block_capacity, s->block_count + 1, sizeof *block);
-    if (!err)
-        s->blocks[s->block_count++] = *block;
-    return err;
+    vs_vec_room(&s->blocks, &s->block_capacity, s->block_count + 1, sizeof *block);
+    s->blocks[s->block_count++] = *block;
 }
 
 /* --- blocks --- */
 
 /* The first thing that happens to *entry*'s address is its free, whose stack is not that of the
  * allocation. */
-static enum vs_err was_in_use(struct vs_snapshot_start *s, const struct vs_snapshot_entry *entry)
+static void was_in_use(struct vs_snapshot_start *s, const struct vs_snapshot_entry *entry)
 {
     struct vs_snapshot_block block = {.addr = entry->addr, .requested = entry->size,
                                       .allocated = entry->action == VS_SNAPSHOT_FREE_REQUESTED};
-    return add_block(s, &block);
+    add_block(s, &block);
 }
 
-static enum vs_err follow_block(struct vs_snapshot_start *s, struct vs_map *states,
-                                const struct vs_snapshot_entry *entry)
+static void follow_block(struct vs_snapshot_start *s, struct vs_map *states,
+                         const struct vs_snapshot_entry *entry)
 {
     uint64_t state = IN_USE;
     if (entry->action == VS_SNAPSHOT_FREE_REQUESTED)
@@ -45,71 +43,65 @@ static enum vs_err follow_block(struct vs_snapshot_start *s, struct vs_map *stat
     else if (entry->action == VS_SNAPSHOT_FREE_COMPLETED)
         state = FREED;
     else if (entry->action != VS_SNAPSHOT_ALLOC)
-        return VS_OK;
+        return;
     uint64_t *known = vs_map_get(states, entry->addr);
     if (known) {
         *known = state;
-        return VS_OK;
+        return;
     }
-    enum vs_err err = vs_map_put(states, entry->addr, state);
-    return err || state == IN_USE ? err : was_in_use(s, entry);
+    vs_xmap_put(states, entry->addr, state);
+    if (state != IN_USE)
+        was_in_use(s, entry);
 }
 
-static enum vs_err find_blocks(struct vs_snapshot_start *s, const struct vs_snapshot_device *d)
+static void find_blocks(struct vs_snapshot_start *s, const struct vs_snapshot_device *d)
 {
     struct vs_map states = {0};
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; i < d->count && !err; i++)
-        err = follow_block(s, &states, &d->entries[i]);
-    for (size_t i = 0; i < d->block_count && !err; i++) {
+    for (size_t i = 0; i < d->count; i++)
+        follow_block(s, &states, &d->entries[i]);
+    for (size_t i = 0; i < d->block_count; i++) {
         const struct vs_snapshot_block *block = &d->blocks[i];
         if (vs_map_get(&states, block->addr))
             continue;
         /* blocks and segments have a stack only if the history was recorded then */
         s->overwritten |= d->count && block->allocated && block->frames;
-        err = add_block(s, block);
+        add_block(s, block);
     }
     vs_map_free(&states);
-    return err;
 }
 
 /* --- segments --- */
 
-static enum vs_err add_segment(struct vs_snapshot_start *s, struct vs_map *places,
-                               const struct vs_snapshot_segment *segment)
+static void add_segment(struct vs_snapshot_start *s, struct vs_map *places,
+                        const struct vs_snapshot_segment *segment)
 {
-    enum vs_err err =
-        vs_vec_grow(&s->segments, &s->segment_capacity, s->segment_count + 1, sizeof *segment);
-    if (!err)
-        err = vs_map_put(places, segment->addr, s->segment_count);
-    if (!err)
-        s->segments[s->segment_count++] = *segment;
-    return err;
+    vs_vec_room(&s->segments, &s->segment_capacity, s->segment_count + 1, sizeof *segment);
+    vs_xmap_put(places, segment->addr, s->segment_count);
+    s->segments[s->segment_count++] = *segment;
 }
 
-static enum vs_err undo_segment(struct vs_snapshot_start *s, struct vs_map *places,
-                                const struct vs_snapshot_entry *entry)
+static void undo_segment(struct vs_snapshot_start *s, struct vs_map *places,
+                         const struct vs_snapshot_entry *entry)
 {
     uint64_t place;
     if (entry->action == VS_SNAPSHOT_SEGMENT_ALLOC &&
         vs_map_remove(places, entry->addr, &place))
         s->segments[place].size = 0;
     if (entry->action != VS_SNAPSHOT_SEGMENT_FREE || vs_map_get(places, entry->addr))
-        return VS_OK;
+        return;
     struct vs_snapshot_segment segment = {.addr = entry->addr, .size = entry->size,
                                           .stream = entry->stream};
-    return add_segment(s, places, &segment);
+    add_segment(s, places, &segment);
 }
 
-static enum vs_err find_segments(struct vs_snapshot_start *s, const struct vs_snapshot_device *d)
+static void find_segments(struct vs_snapshot_start *s, const struct vs_snapshot_device *d)
 {
     struct vs_map places = {0};
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; i < d->segment_count && !err; i++)
+    for (size_t i = 0; i < d->segment_count; i++)
         if (!d->segments[i].expandable)
-            err = add_segment(s, &places, &d->segments[i]);
-    for (size_t i = d->count; i-- > 0 && !err;)
-        err = undo_segment(s, &places, &d->entries[i]);
+            add_segment(s, &places, &d->segments[i]);
+    for (size_t i = d->count; i-- > 0; )
+        undo_segment(s, &places, &d->entries[i]);
     vs_map_free(&places);
     size_t kept = 0;
     for (size_t i = 0; i < s->segment_count; i++)
@@ -118,7 +110,6 @@ static enum vs_err find_segments(struct vs_snapshot_start *s, const struct vs_sn
             s->segments[kept++] = s->segments[i];
         }
     s->segment_count = kept;
-    return err;
 }
 
 /* --- mappings --- */
@@ -135,18 +126,15 @@ static bool is_mapping(const struct vs_snapshot_entry *entry)
 }
 
 /* Makes the pieces from all ends of ranges, sorted. */
-static enum vs_err cut(struct vs_snapshot_start *s, uint64_t *ends, size_t count)
+static void cut(struct vs_snapshot_start *s, uint64_t *ends, size_t count)
 {
     if (count)
         qsort(ends, count, sizeof *ends, by_value);
-    s->pieces = calloc(count + 1, sizeof *s->pieces);
-    if (!s->pieces)
-        return VS_ERR_NOMEM;
+    s->pieces = vs_xcalloc(count + 1, sizeof *s->pieces);
     for (size_t i = 0; i + 1 < count; i++)
         if (ends[i] < ends[i + 1])
             s->pieces[s->piece_count++] =
                 (struct vs_snapshot_piece){.addr = ends[i], .end = ends[i + 1]};
-    return VS_OK;
 }
 
 enum vs_err vs_snapshot_pieces(struct vs_snapshot_start *s, uint64_t addr, uint64_t size,
@@ -189,9 +177,7 @@ static enum vs_err find_mappings(struct vs_snapshot_start *s, const struct vs_sn
         ranges += d->segments[i].expandable;
     for (size_t i = 0; i < d->count; i++)
         ranges += is_mapping(&d->entries[i]);
-    uint64_t *ends = malloc((2 * ranges + 1) * sizeof *ends);
-    if (!ends)
-        return VS_ERR_NOMEM;
+    uint64_t *ends = vs_xcalloc(2 * ranges + 1, sizeof *ends);
     for (size_t i = 0; i < d->segment_count; i++)
         if (d->segments[i].expandable) {
             ends[n++] = d->segments[i].addr;
@@ -202,7 +188,8 @@ static enum vs_err find_mappings(struct vs_snapshot_start *s, const struct vs_sn
             ends[n++] = d->entries[i].addr;
             ends[n++] = d->entries[i].addr + d->entries[i].size;
         }
-    enum vs_err err = cut(s, ends, n);
+    enum vs_err err = VS_OK;
+    cut(s, ends, n);
     free(ends);
     for (size_t i = 0; i < d->segment_count && !err; i++)
         if (d->segments[i].expandable)
@@ -219,9 +206,10 @@ enum vs_err vs_snapshot_start_find(const struct vs_snapshot_device *device,
                                    struct vs_snapshot_start *start)
 {
     start->work = LEAST_WORK + ENTRY_WORK * (uint64_t)(device->count + device->segment_count);
-    enum vs_err err = find_blocks(start, device);
+    enum vs_err err = VS_OK;
+    find_blocks(start, device);
     if (!err)
-        err = find_segments(start, device);
+        find_segments(start, device);
     if (!err)
         err = find_mappings(start, device);
     return err;

@@ -16,6 +16,7 @@
 #include "analysis/import/import_stacks.h"
 #include "analysis/import/import_writer.h"
 #include "analysis/import/snapshot_start.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 
 #define CUDA_ERROR_OUT_OF_MEMORY 2
@@ -68,15 +69,15 @@ static void device_free(struct snapshot_import *m, unsigned device, uint64_t add
     vs_import_event(&m->writer, &event);
 }
 
-static enum vs_err begin_segment(struct snapshot_import *m, unsigned device, uint64_t addr,
-                                 uint64_t size, struct vs_pickle_list *frames)
+static void begin_segment(struct snapshot_import *m, unsigned device, uint64_t addr, uint64_t size,
+                          struct vs_pickle_list *frames)
 {
     struct vs_tiles *tiles = &m->devices[device].tiles;
     uint64_t old = vs_tiles_drop_segment(tiles, addr);
     if (old)
         device_free(m, device, addr, old, m->cuda_free);
     device_alloc(m, device, VS_FAMILY_DEVICE, addr, size, vs_import_stack(&m->stacks, frames));
-    return vs_tiles_segment(tiles, addr, size);
+    vs_tiles_segment(tiles, addr, size);
 }
 
 static void end_segment(struct snapshot_import *m, unsigned device, uint64_t addr)
@@ -144,8 +145,8 @@ static void end_block(struct snapshot_import *m, unsigned device, struct vs_tile
     vs_import_event(&m->writer, &event);
 }
 
-static enum vs_err begin_block(struct snapshot_import *m, unsigned device, uint64_t addr,
-                               uint64_t size, uint64_t stream, uint64_t stack)
+static void begin_block(struct snapshot_import *m, unsigned device, uint64_t addr, uint64_t size,
+                        uint64_t stream, uint64_t stack)
 {
     struct device_state *d = &m->devices[device];
     struct vs_tile *old = vs_tiles_find(&d->tiles, addr);
@@ -159,7 +160,7 @@ static enum vs_err begin_block(struct snapshot_import *m, unsigned device, uint6
                             .total_allocated = d->allocated, .total_reserved = reserved,
                             .stack = stack, .framework_stream = stream}};
     vs_import_event(&m->writer, &event);
-    return vs_tiles_add(&d->tiles, addr, size, true);
+    vs_tiles_add(&d->tiles, addr, size, true);
 }
 
 static void free_block(struct snapshot_import *m, unsigned device,
@@ -306,84 +307,77 @@ static int segments_by_address(const void *a, const void *b)
 }
 
 /* Sizes of blocks follow from those behind them, so all must be there before the first is used. */
-static enum vs_err place_all(struct device_state *d)
+static void place_all(struct device_state *d)
 {
     struct vs_snapshot_start *start = &d->start;
-    enum vs_err err = VS_OK;
     if (start->block_count)
         qsort(start->blocks, start->block_count, sizeof *start->blocks, blocks_by_address);
     if (start->segment_count)
         qsort(start->segments, start->segment_count, sizeof *start->segments,
               segments_by_address);
-    for (size_t i = 0; i < start->segment_count && !err; i++)
-        err = vs_tiles_segment(&d->tiles, start->segments[i].addr, start->segments[i].size);
-    for (size_t i = 0; i < start->block_count && !err; i++)
-        err = vs_tiles_add(&d->tiles, start->blocks[i].addr, start->blocks[i].size, false);
-    for (size_t i = 0; i < start->block_count && !err; i++)
+    for (size_t i = 0; i < start->segment_count; i++)
+        vs_tiles_segment(&d->tiles, start->segments[i].addr, start->segments[i].size);
+    for (size_t i = 0; i < start->block_count; i++)
+        vs_tiles_add(&d->tiles, start->blocks[i].addr, start->blocks[i].size, false);
+    for (size_t i = 0; i < start->block_count; i++)
         if (!start->blocks[i].size)
             start->blocks[i].size =
                 vs_tiles_size(&d->tiles, start->blocks[i].addr, start->blocks[i].requested);
-    return err;
 }
 
 /* Writes the blocks from *next* on that begin before *end*. */
-static enum vs_err write_blocks(struct snapshot_import *m, unsigned device, uint64_t end, size_t *next)
+static void write_blocks(struct snapshot_import *m, unsigned device, uint64_t end, size_t *next)
 {
     const struct vs_snapshot_start *start = &m->devices[device].start;
-    enum vs_err err = VS_OK;
-    for (; !err && *next < start->block_count && start->blocks[*next].addr < end; ++*next) {
+    for (; *next < start->block_count && start->blocks[*next].addr < end; ++*next) {
         const struct vs_snapshot_block *block = &start->blocks[*next];
         if (!block->allocated)
             continue;
         m->result->start_blocks++;
         m->result->start_bytes += block->size;
-        err = begin_block(m, device, block->addr, block->size, 0,
-                          block->frames || !m->before ? vs_import_stack(&m->stacks, block->frames) : m->before);
+        begin_block(m, device, block->addr, block->size, 0,
+                    block->frames || !m->before ? vs_import_stack(&m->stacks,
+                    block->frames) : m->before);
     }
-    return err;
 }
 
 /* Segments that hold blocks come first, each with its blocks behind it, as in a recording: a reader
  * knows then from the first block on that such memory holds tensors. */
-static enum vs_err write_start(struct snapshot_import *m, unsigned device)
+static void write_start(struct snapshot_import *m, unsigned device)
 {
     struct vs_snapshot_start *start = &m->devices[device].start;
     size_t next = 0, empty = 0;
-    enum vs_err err = VS_OK;
     struct device_state *d = &m->devices[device];
     d->start_reserved = d->reserved;
     for (size_t i = 0; i < start->segment_count; i++)
         d->start_reserved += start->segments[i].size;
-    for (size_t i = 0; i < start->segment_count && !err; i++) {
+    for (size_t i = 0; i < start->segment_count; i++) {
         const struct vs_snapshot_segment segment = start->segments[i];
-        err = write_blocks(m, device, segment.addr, &next);
+        write_blocks(m, device, segment.addr, &next);
         if (next == start->block_count || start->blocks[next].addr >= segment.addr + segment.size) {
             start->segments[empty++] = segment;
             continue;
         }
         device_alloc(m, device, VS_FAMILY_DEVICE, segment.addr, segment.size,
                      vs_import_stack(&m->stacks, segment.frames));
-        if (!err)
-            err = write_blocks(m, device, segment.addr + segment.size, &next);
+        write_blocks(m, device, segment.addr + segment.size, &next);
     }
     for (size_t i = 0; i < empty; i++)
         device_alloc(m, device, VS_FAMILY_DEVICE, start->segments[i].addr, start->segments[i].size,
                      vs_import_stack(&m->stacks, start->segments[i].frames));
-    if (!err)
-        err = write_blocks(m, device, UINT64_MAX, &next);
+    write_blocks(m, device, UINT64_MAX, &next);
     d->start_reserved = 0;
-    return err;
 }
 
-static enum vs_err begin_device(struct snapshot_import *m, unsigned device)
+static void begin_device(struct snapshot_import *m, unsigned device)
 {
     struct device_state *d = &m->devices[device];
     vs_import_device(&m->writer, device);
-    enum vs_err err = place_all(d);
+    place_all(d);
     for (size_t i = 0; i < d->start.piece_count; i++)
         if (d->start.pieces[i].mapped)
             map_piece(m, device, &d->start.pieces[i], 0);
-    return err ? err : write_start(m, device);
+    write_start(m, device);
 }
 
 /* --- the history --- */
@@ -396,13 +390,14 @@ static enum vs_err apply(struct snapshot_import *m, unsigned device,
     switch (entry->action) {
     case VS_SNAPSHOT_ALLOC:
         m->result->allocs++;
-        return begin_block(m, device, entry->addr,
-                           vs_tiles_size(&d->tiles, entry->addr, entry->size), entry->stream,
-                           vs_import_stack(&m->stacks, entry->frames));
+        begin_block(m, device, entry->addr, vs_tiles_size(&d->tiles, entry->addr, entry->size),
+                    entry->stream, vs_import_stack(&m->stacks, entry->frames));
+        return VS_OK;
     case VS_SNAPSHOT_FREE_REQUESTED:
     case VS_SNAPSHOT_FREE_COMPLETED: free_block(m, device, entry); return VS_OK;
     case VS_SNAPSHOT_SEGMENT_ALLOC:
-        return begin_segment(m, device, entry->addr, entry->size, entry->frames);
+        begin_segment(m, device, entry->addr, entry->size, entry->frames);
+        return VS_OK;
     case VS_SNAPSHOT_SEGMENT_FREE: end_segment(m, device, entry->addr); return VS_OK;
     case VS_SNAPSHOT_SEGMENT_MAP:
     case VS_SNAPSHOT_SEGMENT_UNMAP: return change_mapping(m, device, entry);
@@ -535,7 +530,7 @@ static enum vs_err begin_all(struct snapshot_import *m, const char *name)
         err = vs_snapshot_start_find(d->from, &d->start);
         m->result->overwritten |= d->start.overwritten;
         if (!err)
-            err = begin_device(m, i);
+            begin_device(m, i);
     }
     if (m->result->history)
         end_range(m, domain);
@@ -547,10 +542,8 @@ static enum vs_err begin_all(struct snapshot_import *m, const char *name)
 enum vs_err vs_snapshot_trace(const struct vs_snapshot *snapshot, FILE *out, const char *name,
                               struct vs_import_result *result, char *why)
 {
-    struct snapshot_import *m = calloc(1, sizeof *m);
+    struct snapshot_import *m = vs_xcalloc(1, sizeof *m);
     uint64_t seed[2];
-    if (!m)
-        return VS_ERR_NOMEM;
     m->snapshot = snapshot;
     m->result = result;
     result->timed = snapshot->timed;

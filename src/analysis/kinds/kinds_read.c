@@ -23,8 +23,9 @@ static enum vs_err find_peak(struct vs_reader *reader, uint64_t device, uint64_t
     struct vs_event event;
     uint64_t now = 0, most = 0, number = 0;
     *peak = 0;
-    enum vs_err err = vs_reader_rewind(reader);
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
+    enum vs_err err;
+    vs_reader_rewind(reader);
+    while ((err = vs_reader_next(reader, &event)) == VS_OK) {
         bool alloc = event.kind == VS_EVENT_framework_alloc;
         number++;
         if (!alloc && event.kind != VS_EVENT_framework_free)
@@ -85,7 +86,8 @@ static enum vs_err read_all(struct vs_reader *reader, struct vs_kinds *kinds,
 {
     struct vs_event event;
     size_t next = 0;
-    enum vs_err err = vs_reader_rewind(reader);
+    enum vs_err err = VS_OK;
+    vs_reader_rewind(reader);
     for (uint64_t number = 1; !err && (err = vs_reader_next(reader, &event)) == VS_OK; number++) {
         err = vs_kinds_event(kinds, &event);
         while (!err && next < count && questions[next].event == number)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
+
 size_t vs_text_width(const char *text)
 {
     size_t columns = 0;
@@ -56,11 +58,5 @@ char *vs_text_clip(char *out, const char *text, size_t columns)
 
 const char *vs_text_copy(struct vs_arena *memory, const char *text)
 {
-    if (!text)
-        text = "";
-    size_t length = strlen(text);
-    char *copy = vs_arena_alloc(memory, length + 1);
-    if (copy)
-        memcpy(copy, text, length);
-    return copy;
+    return vs_xarena_text(memory, text ? text : "");
 }

@@ -23,7 +23,7 @@ char vs_text_next(const char **text);
 /* vs_text_clean: replaces control characters by '?', in place. Returns text. */
 char *vs_text_clean(char *text);
 
-/* vs_text_copy: *text* copied into *memory*; "" for NULL; NULL when out of memory. */
+/* vs_text_copy: *text* copied into *memory*; "" for NULL. */
 const char *vs_text_copy(struct vs_arena *memory, const char *text);
 
 #endif

@@ -78,9 +78,9 @@ char *vs_naming_torch(const struct vs_chain_frame *frames, size_t count, char *o
 /* vs_naming_key: a number that is the same for stacks whose selected Python frames are the same, with
  * the same frames of objects of the user's below them, or that have none and the same *mark* (string
  * id, 0: none). For other stacks, the stack itself and 1 << 63. *owners*: zero-initialised, kept
- * between calls, freed with vs_map_free; VS_ERR_NOMEM. Looks up no symbols. */
-enum vs_err vs_naming_key(const struct vs_reader *reader, struct vs_map *owners, uint64_t stack,
-                          uint64_t mark, uint64_t *key) VS_MUST_CHECK;
+ * between calls, freed with vs_map_free; Looks up no symbols. */
+void vs_naming_key(const struct vs_reader *reader, struct vs_map *owners, uint64_t stack,
+                   uint64_t mark, uint64_t *key);
 
 /* vs_naming_is_plumbing: true when a frame of *function* in *module* (base name), *file* (may be
  * NULL), is part of the allocation path instead of the code that asked for memory. */

@@ -8,6 +8,7 @@
 #include "analysis/naming/library.h"
 #include "analysis/naming/naming.h"
 #include "analysis/naming/torch_operation.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 
 #define STACK_MAX 129
@@ -199,13 +200,13 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 enum { OWNER_NATIVE = 1, OWNER_USER, OWNER_NOBODY, OWNER_OBJECT, OWNER_PACKAGE };
 
 /* Whose code *index* is: an OWNER, or above those the hash of a package's name. */
-static enum vs_err owner_of(const struct vs_reader *reader, struct vs_map *owners, uint32_t index,
-                            uint64_t *out)
+static void owner_of(const struct vs_reader *reader, struct vs_map *owners, uint32_t index,
+                     uint64_t *out)
 {
     const uint64_t *known = vs_map_get(owners, (uint64_t)index + 1);
     if (known) {
         *out = *known;
-        return VS_OK;
+        return;
     }
     const struct vs_module *module = vs_reader_module(reader, index);
     char library[VS_PACKAGE_MAX];
@@ -217,25 +218,22 @@ static enum vs_err owner_of(const struct vs_reader *reader, struct vs_map *owner
         *out = starts_others(library)
                    ? OWNER_NOBODY
                    : vs_text_hash(VS_TEXT_HASH_START, library) | OWNER_PACKAGE << 3 | 1;
-    return vs_map_put(owners, (uint64_t)index + 1, *out);
+    vs_xmap_put(owners, (uint64_t)index + 1, *out);
 }
 
-enum vs_err vs_naming_key(const struct vs_reader *reader, struct vs_map *owners, uint64_t stack,
-                          uint64_t mark, uint64_t *key)
+void vs_naming_key(const struct vs_reader *reader, struct vs_map *owners, uint64_t stack,
+                   uint64_t mark, uint64_t *key)
 {
     struct vs_frame frames[STACK_MAX];
     uint64_t owner[STACK_MAX], package = 0, user = 0;
     size_t count = vs_reader_stack(reader, stack, frames, STACK_MAX);
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < count; i++) {
-        err = owner_of(reader, owners, frames[i].module, &owner[i]);
-        if (!err && owner[i] == OWNER_USER)
+    for (size_t i = 0; i < count; i++) {
+        owner_of(reader, owners, frames[i].module, &owner[i]);
+        if (owner[i] == OWNER_USER)
             user = OWNER_USER;
-        if (!err && owner[i] > OWNER_PACKAGE)
+        if (owner[i] > OWNER_PACKAGE)
             package = owner[i]; /* the outermost in the end */
     }
-    if (err)
-        return err;
     uint64_t selected = user ? user : mark ? 0 : package;
     uint64_t hash = mix(0, selected ? selected : mark);
     bool inner = true; /* than the innermost selected Python function: native code of the user's counts */
@@ -245,5 +243,4 @@ enum vs_err vs_naming_key(const struct vs_reader *reader, struct vs_map *owners,
         inner &= owner[i] != selected;
     }
     *key = selected || mark ? hash & ~(UINT64_C(1) << 63) : stack | UINT64_C(1) << 63;
-    return VS_OK;
 }

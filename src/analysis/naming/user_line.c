@@ -173,7 +173,8 @@ enum vs_err vs_user_line_of_event(struct vs_reader *reader, uint64_t event, stru
     struct vs_line_mark mark = {0};
     struct vs_symbols *symbols;
     struct vs_event found = {0};
-    enum vs_err err = vs_reader_rewind(reader);
+    enum vs_err err = VS_OK;
+    vs_reader_rewind(reader);
     for (uint64_t n = 0; !err && n < event && (err = vs_reader_next(reader, &found)) == VS_OK; n++)
         vs_line_mark_event(&mark, reader, &found);
     if (!err)
@@ -186,5 +187,5 @@ enum vs_err vs_user_line_of_event(struct vs_reader *reader, uint64_t event, stru
                                                             : 0;
     *line = vs_user_line(reader, symbols, memory, stack, mark.name, true, false);
     vs_symbols_close(symbols);
-    return *line ? VS_OK : VS_ERR_NOMEM;
+    return VS_OK;
 }

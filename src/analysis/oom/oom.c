@@ -306,9 +306,8 @@ static enum vs_err replay_to(struct vs_reader *reader, struct vs_replay *replay,
         {VS_KINDS_EVERY, NULL, vs_growth_observe, tracker},
         {context | VS_KIND_BIT(VS_EVENT_device_sample) | VS_KIND_BIT(VS_EVENT_framework_oom), NULL, note_after,
          &notes}};
-    enum vs_err err = vs_reader_rewind(reader);
-    if (!err)
-        err = vs_reading_run(reader, replay, &window, observers, sizeof observers / sizeof *observers);
+    vs_reader_rewind(reader);
+    enum vs_err err = vs_reading_run(reader, replay, &window, observers, sizeof observers / sizeof *observers);
     return !err && replay->events < wanted->event ? VS_ERR_NOT_FOUND : err;
 }
 
@@ -364,11 +363,11 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
     struct vs_oom_scene scene = {.history = &history, .growth = &growth};
     enum vs_err err = vs_replay_open(reader, &replay);
     if (!err)
-        err = vs_growth_open(replay, &tracker);
+        vs_growth_open(replay, &tracker);
     if (!err)
         err = replay_to(reader, replay, &history, tracker, wanted, &scene);
     if (!err)
-        err = vs_growth_finish(tracker, &growth);
+        vs_growth_finish(tracker, &growth);
     if (!err)
         err = vs_symbols_open(reader, &symbols);
     if (!err && replay->failure_count == 0)

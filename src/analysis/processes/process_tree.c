@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 
 #define LOOK_EVENTS 4096u /* the `process` event is among the first */
@@ -16,13 +17,11 @@
 
 static const char *keep(struct vs_arena *arena, const char *text)
 {
-    size_t bytes = strlen(text) + 1;
-    char *copy = vs_arena_alloc(arena, bytes);
-    return copy ? memcpy(copy, text, bytes) : NULL;
+    return vs_xarena_text(arena, text);
 }
 
-static enum vs_err take_process(struct vs_tree *tree, struct vs_tree_member *m,
-                                const struct vs_reader *reader, const struct vs_event *event)
+static void take_process(struct vs_tree *tree, struct vs_tree_member *m,
+                         const struct vs_reader *reader, const struct vs_event *event)
 {
     m->has_process = true;
     m->pid = event->process.pid;
@@ -34,7 +33,6 @@ static enum vs_err take_process(struct vs_tree *tree, struct vs_tree_member *m,
     m->host = keep(&tree->arena, vs_reader_string(reader, event->process.host));
     m->boot = keep(&tree->arena, vs_reader_string(reader, event->process.boot));
     m->lineage = keep(&tree->arena, vs_reader_string(reader, event->process.lineage));
-    return m->program && m->host && m->boot && m->lineage ? VS_OK : VS_ERR_NOMEM;
 }
 
 static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
@@ -44,7 +42,7 @@ static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
     struct vs_event event;
     *m = (struct vs_tree_member){.program = "?", .host = "", .boot = "", .lineage = "", .run_name = "", .device = VS_TREE_NONE};
     m->path = keep(&tree->arena, path);
-    enum vs_err err = m->path ? vs_reader_open(path, &reader, why) : VS_ERR_NOMEM;
+    enum vs_err err = vs_reader_open(path, &reader, why);
     if (err)
         return err;
     bool head = true; /* the options follow the process */
@@ -53,7 +51,7 @@ static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
         if (!err && i == 0)
             m->start_ns = event.time_ns;
         if (!err && event.kind == VS_EVENT_process)
-            err = take_process(tree, m, reader, &event);
+            take_process(tree, m, reader, &event);
         else if (!err && event.kind == VS_EVENT_option) {
             const char *name = vs_reader_string(reader, event.option.name);
             const char *value = vs_reader_string(reader, event.option.value);
@@ -268,14 +266,10 @@ static int compare(const void *a, const void *b)
 /* The tree without its sums. */
 static enum vs_err look_at(const char *const *paths, size_t count, struct vs_tree **out, char *why)
 {
-    struct vs_tree *tree = calloc(1, sizeof *tree);
-    if (!tree)
-        return VS_ERR_NOMEM;
+    struct vs_tree *tree = vs_xcalloc(1, sizeof *tree);
     enum vs_err err = VS_OK;
-    tree->members = vs_arena_alloc(&tree->arena, count * sizeof *tree->members);
-    tree->gpus = vs_arena_alloc(&tree->arena, VS_TREE_GPUS_MAX * sizeof *tree->gpus);
-    if (!tree->members || !tree->gpus)
-        err = VS_ERR_NOMEM;
+    tree->members = vs_xarena(&tree->arena, count * sizeof *tree->members);
+    tree->gpus = vs_xarena(&tree->arena, VS_TREE_GPUS_MAX * sizeof *tree->gpus);
     for (size_t i = 0; !err && i < count; i++, tree->count++)
         err = look_into(tree, &tree->members[i], paths[i], why);
     if (!err) {

@@ -11,6 +11,7 @@
 #include "analysis/processes/process_tree.h"
 #include "analysis/state/replay.h"
 #include "analysis/state/replay_internal.h"
+#include "base/reading/vs_xalloc.h"
 
 struct holding {
     uint64_t allocated, reserved;
@@ -84,13 +85,11 @@ static uint32_t find_gpu(struct summing *s, const struct process_tree_sum_stream
     struct vs_tree_gpu *gpu = &tree->gpus[tree->gpu_count];
     struct gpu_state *state = &s->gpus[tree->gpu_count];
     size_t length = strlen(uuid) + 1, words = tree->count * sizeof(uint64_t);
-    char *texts = vs_arena_alloc(&tree->arena, length + strlen(name) + 1);
-    gpu->shares = vs_arena_alloc(&tree->arena, words);
-    gpu->held = vs_arena_alloc(&tree->arena, tree->count * sizeof *gpu->held);
-    state->current = vs_arena_alloc(&tree->arena, words);
-    state->used = vs_arena_alloc(&tree->arena, tree->count);
-    if (!texts || !gpu->shares || !gpu->held || !state->current || !state->used)
-        return VS_TREE_NONE;
+    char *texts = vs_xarena(&tree->arena, length + strlen(name) + 1);
+    gpu->shares = vs_xarena(&tree->arena, words);
+    gpu->held = vs_xarena(&tree->arena, tree->count * sizeof *gpu->held);
+    state->current = vs_xarena(&tree->arena, words);
+    state->used = vs_xarena(&tree->arena, tree->count);
     gpu->number = account->device;
     for (uint32_t i = 0; i < tree->gpu_count; i++)
         if (tree->gpus[i].number == gpu->number)
@@ -369,22 +368,18 @@ static enum vs_err run(struct summing *s)
 
 enum vs_err vs_tree_sum(struct vs_tree *tree, const struct vs_tree_time *at, char *why)
 {
-    struct summing *s = calloc(1, sizeof *s);
+    struct summing *s = vs_xcalloc(1, sizeof *s);
     enum vs_err err = VS_ERR_NOMEM;
-    if (!s)
-        return err;
     s->tree = tree;
-    s->streams = calloc(tree->count + 1, sizeof *s->streams);
-    s->heap = calloc(tree->count + 1, sizeof *s->heap);
-    if (s->streams && s->heap) {
-        err = open_all(s, why);
-        want(s, at);
-        if (!err)
-            err = run(s);
-        for (size_t i = 0; i < tree->count; i++) {
-            vs_replay_close(s->streams[i].replay);
-            vs_reader_close(s->streams[i].reader);
-        }
+    s->streams = vs_xcalloc(tree->count + 1, sizeof *s->streams);
+    s->heap = vs_xcalloc(tree->count + 1, sizeof *s->heap);
+    err = open_all(s, why);
+    want(s, at);
+    if (!err)
+        err = run(s);
+    for (size_t i = 0; i < tree->count; i++) {
+        vs_replay_close(s->streams[i].replay);
+        vs_reader_close(s->streams[i].reader);
     }
     free(s->streams);
     free(s->heap);

@@ -129,7 +129,9 @@ static enum vs_err open_part(struct pass *pass)
     struct vs_report_part *part = &pass->report->part;
     if (!pass->window) {
         enum vs_err err = vs_trace_state_open(pass->reader, &pass->moment);
-        return err ? err : vs_reader_rewind(pass->reader);
+        if (!err)
+            vs_reader_rewind(pass->reader);
+        return err;
     }
     part->window = pass->window->from.given;
     if (part->window && pass->window->to.given && !pass->window->to.by_event)
@@ -272,7 +274,7 @@ static enum vs_err first_pass(struct pass *pass, struct vs_symbols *symbols)
     bool all = pass->report->part.moment; /* all read by then */
     bool of_phase = vs_report_of_phase(pass->report);
     if (!all)
-        err = vs_growth_open(replay, &pass->tracker);
+        vs_growth_open(replay, &pass->tracker);
     if (!err && of_phase)
         err = vs_chosen_peaks_begin(&pass->chosen, replay);
     if (!all)
@@ -302,9 +304,8 @@ static enum vs_err first_pass(struct pass *pass, struct vs_symbols *symbols)
     vs_replay_finish(replay);
     if (pass->kinds)
         vs_kinds_finish(pass->kinds);
-    err = pass->tracker ? vs_growth_finish(pass->tracker, &pass->growth) : VS_OK;
-    if (err)
-        return err;
+    if (pass->tracker)
+        vs_growth_finish(pass->tracker, &pass->growth);
     pass->ended = pass->no_more = vs_reader_ended(pass->reader);
     pass->has_end = replay->has_end;
     pass->end = replay->end.end;

@@ -33,10 +33,7 @@ static enum vs_err key_of(const struct vs_summary *summary, uint32_t index, stru
         *key = (uint64_t)index << 8 | UINT64_C(1) << 63;
         return VS_OK;
     }
-    enum vs_err err =
-        vs_naming_key(summary->replay->reader, owners, site->stack, site->mark, key);
-    if (err)
-        return err;
+    vs_naming_key(summary->replay->reader, owners, site->stack, site->mark, key);
     *key = (*key * 16 + site->family) * 2 + (site->level == VS_LEVEL_FRAMEWORK);
     *key |= *key == 0;
     return VS_OK;

@@ -142,9 +142,8 @@ static enum vs_err find_peaks(struct vs_reader *reader, struct open_windows *win
 {
     struct vs_replay *replay = NULL;
     struct vs_event event;
-    enum vs_err err = vs_reader_rewind(reader);
-    if (!err)
-        err = vs_replay_open(reader, &replay);
+    vs_reader_rewind(reader);
+    enum vs_err err = vs_replay_open(reader, &replay);
     while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
         close_until(windows, event.time_ns);
         err = open_until(windows, replay, event.time_ns);
@@ -279,7 +278,7 @@ static enum vs_err visit_all(struct vs_reader *reader, struct vs_summary summary
     enum vs_err err = vs_replay_open(reader, &replay);
     summary.replay = replay;
     if (!err)
-        err = vs_reader_rewind(reader);
+        vs_reader_rewind(reader);
     for (size_t i = 0; !err && i < count; i++) {
         while (!err && replay->events < moments[i].event && (err = vs_reader_next(reader, &event)) == VS_OK)
             err = vs_replay_event(replay, &event);

@@ -9,6 +9,7 @@
 
 #include "analysis/state/user_level.h"
 #include "analysis/watch/watch_internal.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_clock.h"
 
 #define EVENTS_BETWEEN_CLOCKS 4096u
@@ -62,7 +63,7 @@ static enum vs_err apply(struct vs_watch *w, const struct vs_event *event)
 {
     enum vs_err err = vs_replay_event(w->replay, event);
     if (!err)
-        err = vs_growth_event(w->tracker, event);
+        vs_growth_event(w->tracker, event);
     if (err)
         return err;
     w->events++;
@@ -81,7 +82,7 @@ static enum vs_err open_state(struct vs_watch *w, char *why)
     if (!err)
         err = vs_replay_open(vs_follower_reader(w->follower), &w->replay);
     if (!err)
-        err = vs_growth_open(w->replay, &w->tracker);
+        vs_growth_open(w->replay, &w->tracker);
     if (!err)
         err = vs_symbols_open(vs_follower_reader(w->follower), &w->symbols);
     return err;
@@ -101,8 +102,8 @@ static void close_state(struct vs_watch *w)
 
 enum vs_err vs_watch_open(const char *path, struct vs_watch **out, char *why)
 {
-    struct vs_watch *w = calloc(1, sizeof *w);
-    if (!w || !(w->path = strdup(path))) {
+    struct vs_watch *w = vs_xcalloc(1, sizeof *w);
+    if (!(w->path = vs_xstrdup(path))) {
         free(w);
         return VS_ERR_NOMEM;
     }

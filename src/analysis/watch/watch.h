@@ -91,7 +91,7 @@ void vs_watch_view_free(struct vs_watch_view *view);
 
 /* vs_watch_view_keep: copies the texts and histories, but not the names of call sites, into *view*: the
  * watch can be closed, and the view must not be filled again. VS_ERR_NOMEM: the view is unchanged. */
-enum vs_err vs_watch_view_keep(struct vs_watch_view *view) VS_MUST_CHECK;
+void vs_watch_view_keep(struct vs_watch_view *view);
 
 /* vs_watch_complete: everything recorded when it was last read was read. */
 bool vs_watch_complete(const struct vs_watch *watch);

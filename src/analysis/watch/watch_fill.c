@@ -7,6 +7,7 @@
 
 #include "analysis/state/user_level.h"
 #include "analysis/watch/watch_internal.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_clock.h"
 #include "base/vs_posix_name.h"
 
@@ -59,7 +60,8 @@ static enum vs_err fill_device(struct vs_watch *w, unsigned account, bool holes,
             return err;
     }
     out->holes = w->holes[account];
-    return vs_watch_fill_sites(w, account, out);
+    vs_watch_fill_sites(w, account, out);
+    return VS_OK;
 }
 
 static enum vs_err fill_devices(struct vs_watch *w, bool exact, struct vs_watch_view *out)
@@ -68,9 +70,7 @@ static enum vs_err fill_devices(struct vs_watch *w, bool exact, struct vs_watch_
     uint64_t begin = vs_clock_ns();
     bool holes = vs_watch_due(&w->holes_pace, begin, exact);
     if (count > out->device_count) {
-        void *larger = realloc(out->devices, count * sizeof *out->devices);
-        if (!larger)
-            return VS_ERR_NOMEM;
+        void *larger = vs_xrealloc(out->devices, count, sizeof *out->devices);
         out->devices = larger;
     }
     out->device_count = count;
@@ -150,9 +150,7 @@ enum vs_err vs_watch_fill(struct vs_watch *w, bool exact, struct vs_watch_view *
     uint64_t begin = vs_clock_ns();
     fill_process(w, out);
     if (vs_watch_due(&w->growth_pace, begin, exact)) {
-        enum vs_err err = vs_watch_judge(w);
-        if (err)
-            return err;
+        vs_watch_judge(w);
         vs_watch_paced(&w->growth_pace, begin);
     }
     fill_steps(w, out);
@@ -170,16 +168,14 @@ static const char *keep_text(char **to, const char *text)
     return copy;
 }
 
-enum vs_err vs_watch_view_keep(struct vs_watch_view *view)
+void vs_watch_view_keep(struct vs_watch_view *view)
 {
     size_t histories = view->device_count * sizeof *view->devices->history;
     size_t bytes = strlen(view->exe) + strlen(view->cmdline) + strlen(view->path) + 3;
     for (size_t i = 0; i < view->device_count; i++)
         bytes += strlen(view->devices[i].name) + 1;
-    struct vs_memory_history *history = malloc(histories + bytes);
+    struct vs_memory_history *history = vs_xcalloc(1, histories + bytes);
     char *text = (char *)history + histories;
-    if (!history)
-        return VS_ERR_NOMEM;
     for (size_t i = 0; i < view->device_count; i++) {
         history[i] = *view->devices[i].history;
         view->devices[i].history = &history[i];
@@ -190,7 +186,6 @@ enum vs_err vs_watch_view_keep(struct vs_watch_view *view)
     view->path = keep_text(&text, view->path);
     free(view->kept);
     view->kept = history;
-    return VS_OK;
 }
 
 void vs_watch_view_free(struct vs_watch_view *view)

@@ -4,6 +4,8 @@
  * events may follow before the next pass. */
 #include "analysis/watch/watch_internal.h"
 
+#include "base/reading/vs_xalloc.h"
+
 #define STEPS_FOR_TIME 10u /* the latest, whose mean length is the length of a step */
 
 static uint64_t step_length(const struct vs_growth_steps *steps)
@@ -29,23 +31,20 @@ static void copy_steps(const struct vs_growth_steps *steps, struct vs_watch_grow
             out->highest = steps->items[i].peak_bytes;
 }
 
-enum vs_err vs_watch_judge(struct vs_watch *w)
+void vs_watch_judge(struct vs_watch *w)
 {
     struct vs_growth_result result;
     struct vs_watch_growth *growth = &w->growth;
-    enum vs_err err = vs_growth_finish(w->tracker, &result);
-    if (err)
-        return err;
+    vs_growth_finish(w->tracker, &result);
     vs_map_free(&growth->by_site);
-    for (size_t i = 0; !err && i < result.site_count; i++) {
+    for (size_t i = 0; i < result.site_count; i++) {
         const struct vs_growth_row *row = &result.sites[i];
         if (row->user_level && vs_growth_is_named(row))
-            err = vs_map_put(&growth->by_site, row->site + UINT64_C(1), row->per_step);
+            vs_xmap_put(&growth->by_site, row->site + UINT64_C(1), row->per_step);
     }
     for (unsigned i = 0; i < w->replay->account_count; i++)
         growth->growing[i] = vs_growth_sum(&result, i, &growth->sum[i]) > 0;
     copy_steps(&result.steps, growth);
-    return err;
 }
 
 /* Memory runs out at the height of a step, not at its end. */

@@ -24,23 +24,19 @@ static int by_address(const void *a, const void *b)
 }
 
 /* The live blocks of *account* in *table*; *backing*: only those that hold a framework's blocks. */
-static enum vs_err list(const struct vs_replay *replay, const struct vs_live_table *table,
-                        unsigned account, bool backing, struct watch_extents *out)
+static void list(const struct vs_replay *replay, const struct vs_live_table *table,
+                 unsigned account, bool backing, struct watch_extents *out)
 {
     for (size_t i = 0; i < table->slots; i++) {
         const struct vs_live *live = &table->items[i];
         if (!live->used || live->device != account ||
             (backing && !replay->sites.items[live->site].backing))
             continue;
-        enum vs_err err = vs_vec_grow(&out->items, &out->capacity, out->count + 1,
-                                      sizeof *out->items);
-        if (err)
-            return err;
+        vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
         out->items[out->count++] = (struct watch_extent){live->addr, live->size};
     }
     if (out->count)
         qsort(out->items, out->count, sizeof *out->items, by_address);
-    return VS_OK;
 }
 
 static void add_hole(struct vs_holes *holes, uint64_t size)
@@ -82,12 +78,10 @@ enum vs_err vs_watch_fill_holes(const struct vs_watch *w, unsigned account, stru
     if (vs_user_level(replay, account) != VS_LEVEL_FRAMEWORK)
         return vs_replay_holes(replay, account, out);
     struct watch_extents segments = {0}, blocks = {0};
-    enum vs_err err = list(replay, &replay->device_live, account, true, &segments);
-    if (!err)
-        err = list(replay, &replay->framework_live, account, false, &blocks);
-    if (!err)
-        walk(&segments, &blocks, out);
+    list(replay, &replay->device_live, account, true, &segments);
+    list(replay, &replay->framework_live, account, false, &blocks);
+    walk(&segments, &blocks, out);
     free(segments.items);
     free(blocks.items);
-    return err;
+    return VS_OK;
 }

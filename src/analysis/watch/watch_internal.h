@@ -60,8 +60,8 @@ void vs_watch_paced(struct vs_watch_pace *pace, uint64_t begin_ns);
 /* vs_watch_now_ns: the present in the trace's clock: the last event's time once it ended. */
 uint64_t vs_watch_now_ns(const struct vs_watch *watch);
 
-/* vs_watch_judge: a pass of the growth tracker. VS_ERR_NOMEM. */
-enum vs_err vs_watch_judge(struct vs_watch *watch) VS_MUST_CHECK;
+/* vs_watch_judge: a pass of the growth tracker. */
+void vs_watch_judge(struct vs_watch *watch);
 
 /* vs_watch_fill_growth: the growth of *account* and how long memory will last. */
 void vs_watch_fill_growth(const struct vs_watch *watch, unsigned account,
@@ -72,8 +72,7 @@ void vs_watch_fill_growth(const struct vs_watch *watch, unsigned account,
 enum vs_err vs_watch_fill_holes(const struct vs_watch *watch, unsigned account,
                                 struct vs_holes *out) VS_MUST_CHECK;
 
-/* vs_watch_fill_sites: the call sites of *account* with most live bytes. VS_ERR_NOMEM. */
-enum vs_err vs_watch_fill_sites(struct vs_watch *watch, unsigned account,
-                                struct vs_watch_device *out) VS_MUST_CHECK;
+/* vs_watch_fill_sites: the call sites of *account* with most live bytes. */
+void vs_watch_fill_sites(struct vs_watch *watch, unsigned account, struct vs_watch_device *out);
 
 #endif

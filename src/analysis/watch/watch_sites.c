@@ -11,32 +11,29 @@
 
 #define OWN_KEY (UINT64_C(1) << 63)
 
-static enum vs_err room_for_keys(struct vs_watch *w)
+static void room_for_keys(struct vs_watch *w)
 {
     size_t count = w->replay->sites.count;
     if (count <= w->key_count)
-        return VS_OK;
-    return vs_vec_grow(&w->keys, &w->key_count, count, sizeof *w->keys);
+        return;
+    vs_vec_room(&w->keys, &w->key_count, count, sizeof *w->keys);
 }
 
-static enum vs_err key_of(struct vs_watch *w, uint32_t index, uint64_t *key)
+static void key_of(struct vs_watch *w, uint32_t index, uint64_t *key)
 {
     const struct vs_site *site = &w->replay->sites.items[index];
     if (w->keys[index]) {
         *key = w->keys[index];
-        return VS_OK;
+        return;
     }
     *key = (uint64_t)index << 8 | OWN_KEY; /* told apart by its API */
     if (site->stack || site->mark) {
-        enum vs_err err = vs_naming_key(w->replay->reader, &w->owners, site->stack, site->mark, key);
-        if (err)
-            return err;
+        vs_naming_key(w->replay->reader, &w->owners, site->stack, site->mark, key);
         *key = ((*key * 16 + site->family) * 2 + (site->level == VS_LEVEL_FRAMEWORK)) *
                    VS_DEVICES_MAX + site->device;
         *key |= *key == 0;
     }
     w->keys[index] = *key;
-    return VS_OK;
 }
 
 struct watch_group {
@@ -58,35 +55,27 @@ static int heavier(const void *a, const void *b)
     return x->row.site < y->row.site ? -1 : x->row.site > y->row.site;
 }
 
-static enum vs_err group_of(struct watch_groups *groups, uint64_t key, uint32_t site,
-                            struct watch_group **out)
+static void group_of(struct watch_groups *groups, uint64_t key, uint32_t site,
+                     struct watch_group **out)
 {
     const uint64_t *known = vs_map_get(&groups->by_key, key);
     if (known) {
         *out = &groups->items[*known];
-        return VS_OK;
+        return;
     }
-    enum vs_err err = vs_vec_grow(&groups->items, &groups->capacity, groups->count + 1,
-                                  sizeof *groups->items);
-    if (!err)
-        err = vs_map_put(&groups->by_key, key, groups->count);
-    if (err)
-        return err;
+    vs_vec_room(&groups->items, &groups->capacity, groups->count + 1, sizeof *groups->items);
+    vs_xmap_put(&groups->by_key, key, groups->count);
     *out = &groups->items[groups->count++];
     **out = (struct watch_group){.row = {.key = key, .site = site}};
-    return VS_OK;
 }
 
-static enum vs_err add_site(struct vs_watch *w, struct watch_groups *groups, uint32_t index)
+static void add_site(struct vs_watch *w, struct watch_groups *groups, uint32_t index)
 {
     const struct vs_site *site = &w->replay->sites.items[index];
     uint64_t weight = vs_recording_weight(&w->replay->recording), key;
     struct watch_group *group;
-    enum vs_err err = key_of(w, index, &key);
-    if (!err)
-        err = group_of(groups, key, index, &group);
-    if (err)
-        return err;
+    key_of(w, index, &key);
+    group_of(groups, key, index, &group);
     group->row.bytes += site->live_bytes * weight;
     group->row.count += site->live_count * weight;
     if (site->live_bytes > group->heaviest) {
@@ -98,29 +87,27 @@ static enum vs_err add_site(struct vs_watch *w, struct watch_groups *groups, uin
         group->row.growing = true;
         group->row.growth_per_step += *grows * weight;
     }
-    return VS_OK;
 }
 
-enum vs_err vs_watch_fill_sites(struct vs_watch *w, unsigned account, struct vs_watch_device *out)
+void vs_watch_fill_sites(struct vs_watch *w, unsigned account, struct vs_watch_device *out)
 {
     const struct vs_sites *sites = &w->replay->sites;
     struct watch_groups groups = {0};
-    enum vs_err err = room_for_keys(w);
-    for (size_t i = 0; !err && i < sites->count; i++) {
+    room_for_keys(w);
+    for (size_t i = 0; i < sites->count; i++) {
         const struct vs_site *site = &sites->items[i];
         if (site->device == account && site->live_bytes && vs_user_has_site(w->replay, site))
-            err = add_site(w, &groups, (uint32_t)i);
+            add_site(w, &groups, (uint32_t)i);
     }
-    if (!err && groups.count)
+    if (groups.count)
         qsort(groups.items, groups.count, sizeof *groups.items, heavier);
     out->site_count = groups.count < VS_WATCH_SITES_MAX ? groups.count : VS_WATCH_SITES_MAX;
     out->sites_omitted = groups.count - out->site_count;
-    for (size_t i = 0; !err && i < groups.count; i++) {
+    for (size_t i = 0; i < groups.count; i++) {
         out->sites_bytes += groups.items[i].row.bytes;
         if (i < out->site_count)
             out->sites[i] = groups.items[i].row;
     }
     free(groups.items);
     vs_map_free(&groups.by_key);
-    return err;
 }

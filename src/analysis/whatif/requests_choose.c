@@ -52,8 +52,9 @@ static enum vs_err take(struct choice *c, const struct vs_event *e)
 static enum vs_err read_all(struct vs_reader *reader, uint64_t device, struct choice *c)
 {
     struct vs_event event;
-    enum vs_err err = vs_reader_rewind(reader);
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
+    enum vs_err err;
+    vs_reader_rewind(reader);
+    while ((err = vs_reader_next(reader, &event)) == VS_OK) {
         err = take(c, &event);
         if (device < DEVICES && c->devices[device].framework)
             return err; /* nothing further could change the choice */

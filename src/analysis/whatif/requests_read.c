@@ -480,9 +480,10 @@ static enum vs_err read_events(struct vs_requests_reading *r)
 {
     struct vs_event event;
     uint64_t until = r->query->until_event;
-    enum vs_err err = vs_reader_rewind(r->reader);
+    enum vs_err err;
+    vs_reader_rewind(r->reader);
     r->event = &event;
-    while (!err && (err = vs_reader_next(r->reader, &event)) == VS_OK) {
+    while ((err = vs_reader_next(r->reader, &event)) == VS_OK) {
         r->number++;
         err = take_found(r);
         if (!err)

@@ -10,6 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/compose/composer_internal.h"
 
 static void put_varint(struct vs_composer *c, uint64_t value)
@@ -54,15 +55,13 @@ static void define_kinds(struct vs_composer *c)
 enum vs_err vs_composer_open(FILE *out, const struct vs_composer_start *start,
                              struct vs_composer **composer)
 {
-    struct vs_composer *c = calloc(1, sizeof *c);
-    if (!c)
-        return VS_ERR_NOMEM;
+    struct vs_composer *c = vs_xcalloc(1, sizeof *c);
     c->out.fd = fileno(out);
     if (fflush(out)) /* what the caller wrote comes first */
         vs_frame_output_fail(&c->out, VS_ERR_IO);
     c->out.last_ns = c->last_ns = start->time_ns;
     /* an event or a definition may end a few bytes beyond its reserved room */
-    c->rows = malloc(VS_COMPOSER_ROWS + VS_EVENT_BYTES_MAX);
+    c->rows = vs_xcalloc(1, VS_COMPOSER_ROWS + VS_EVENT_BYTES_MAX);
     vs_composer_begin_rows(c);
     vs_composer_put_header(c, start);
     if (c->out.err)
@@ -88,10 +87,7 @@ uint64_t vs_composer_string(struct vs_composer *c, const char *text, size_t leng
         return *known;
     if (!reserve(c, 1 + VS_VARINT_MAX + length))
         return 0;
-    if (vs_map_put(&c->string_ids, key, c->strings + 1)) {
-        vs_frame_output_fail(&c->out, VS_ERR_NOMEM);
-        return 0;
-    }
+    vs_xmap_put(&c->string_ids, key, c->strings + 1);
     *c->cursor++ = VS_DEFINE_STRING;
     put_text(c, text, length);
     c->definitions++;
@@ -109,10 +105,7 @@ static uint64_t define_node(struct vs_composer *c, uint64_t parent, uint64_t cod
     if (!reserve(c, VS_STACK_NODE_BYTES_MAX))
         return 0;
     uint64_t id = c->stack_nodes + 1;
-    if (vs_map_put(&c->node_ids, key, id)) {
-        vs_frame_output_fail(&c->out, VS_ERR_NOMEM);
-        return 0;
-    }
+    vs_xmap_put(&c->node_ids, key, id);
     *c->cursor++ = VS_DEFINE_STACK;
     put_varint(c, id - parent);
     put_varint(c, code);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/format/frame_seal.h"
 
 #define LEVEL 3
@@ -46,11 +47,7 @@ static const void *pack(struct vs_frame_output *out, struct vs_frame_header *h, 
 {
     if (!out->packed) {
         out->packed_bytes = ZSTD_compressBound(VS_FRAME_RAW_MAX);
-        out->packed = malloc(out->packed_bytes);
-    }
-    if (!out->packed) {
-        vs_frame_output_fail(out, VS_ERR_NOMEM);
-        return NULL;
+        out->packed = vs_xcalloc(1, out->packed_bytes);
     }
     size_t n = ZSTD_compress(out->packed, out->packed_bytes, payload, h->raw_bytes, LEVEL);
     if (ZSTD_isError(n) || n >= h->raw_bytes)
@@ -123,9 +120,7 @@ enum vs_err vs_frame_output_keep(struct vs_frame_output *out, const struct vs_di
     }
     if (out->added_count == out->added_capacity) {
         size_t capacity = out->added_capacity ? 2 * out->added_capacity : 64;
-        void *larger = realloc(out->added, capacity * sizeof *out->added);
-        if (!larger)
-            return vs_frame_output_fail(out, VS_ERR_NOMEM);
+        void *larger = vs_xrealloc(out->added, capacity, sizeof *out->added);
         out->added = larger;
         out->added_capacity = capacity;
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/format/event.h"
 #include "trace/read/reader_internal.h"
 
@@ -118,10 +119,8 @@ static enum vs_err read_table(struct vs_checkpoints *c, const struct vs_frame_li
         return VS_ERR_CORRUPT;
     if (!same_kinds(&c->table))
         return VS_ERR_VERSION;
-    c->items = calloc(c->table.count + 1u, sizeof *c->items);
-    c->first = calloc(c->table.count + 1u, sizeof *c->first);
-    if (!c->items || !c->first)
-        return VS_ERR_NOMEM;
+    c->items = vs_xcalloc(c->table.count + 1u, sizeof *c->items);
+    c->first = vs_xcalloc(c->table.count + 1u, sizeof *c->first);
     memcpy(c->items, c->raw + sizeof c->table, c->table.count * sizeof *c->items);
     return check_items(c, frames);
 }
@@ -132,14 +131,12 @@ enum vs_err vs_checkpoints_open(const struct vs_source *source, bool close_fd,
 {
     if (!offset_count)
         return VS_ERR_NOT_FOUND;
-    struct vs_checkpoints *c = calloc(1, sizeof *c);
-    if (!c)
-        return VS_ERR_NOMEM;
+    struct vs_checkpoints *c = vs_xcalloc(1, sizeof *c);
     c->source = *source;
     c->offset_count = offset_count;
-    c->offsets = malloc(offset_count * sizeof *c->offsets);
-    c->raw = malloc(VS_FRAME_RAW_MAX);
-    enum vs_err err = c->offsets && c->raw ? VS_OK : VS_ERR_NOMEM;
+    c->offsets = vs_xcalloc(offset_count, sizeof *c->offsets);
+    c->raw = vs_xcalloc(1, VS_FRAME_RAW_MAX);
+    enum vs_err err = VS_OK;
     if (!err) {
         memcpy(c->offsets, offsets, offset_count * sizeof *offsets);
         err = read_table(c, frames);

@@ -17,6 +17,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_output_file.h"
 #include "base/vs_option.h"
 #include "trace/format/frame_seal.h"
@@ -90,9 +91,7 @@ static size_t find_frames(const struct vs_source *source, uint64_t **offsets)
             return 0;
         if (count == capacity) {
             capacity = capacity ? capacity * 2 : 64;
-            uint64_t *larger = realloc(*offsets, capacity * sizeof *larger);
-            if (!larger)
-                return 0;
+            uint64_t *larger = vs_xrealloc(*offsets, capacity, sizeof *larger);
             *offsets = larger;
         }
         (*offsets)[count++] = offset;
@@ -164,13 +163,11 @@ static enum vs_err put(struct vs_cache_writer *w, const void *from, size_t bytes
 
 enum vs_err vs_cache_writer_open(struct vs_reader *reader, struct vs_cache_writer **out)
 {
-    struct vs_cache_writer *w = calloc(1, sizeof *w);
-    if (!w)
-        return VS_ERR_NOMEM;
+    struct vs_cache_writer *w = vs_xcalloc(1, sizeof *w);
     w->fd = -1;
-    w->stored = malloc(ZSTD_compressBound(VS_FRAME_RAW_MAX));
+    w->stored = vs_xcalloc(1, ZSTD_compressBound(VS_FRAME_RAW_MAX));
     w->zstd = ZSTD_createCCtx();
-    enum vs_err err = w->stored && w->zstd ? VS_OK : VS_ERR_NOMEM;
+    enum vs_err err = w->zstd ? VS_OK : VS_ERR_NOMEM;
     if (!err && !cache_name(reader, w->name, sizeof w->name, true))
         err = VS_ERR_IO;
     char *slash = strrchr(w->name, '/');

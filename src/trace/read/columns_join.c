@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
+
 struct columns_join_lane {
     const unsigned char *p, *end;
     size_t bytes;
@@ -39,7 +41,7 @@ struct vs_joiner {
 
 struct vs_joiner *vs_joiner_open(void)
 {
-    return calloc(1, sizeof(struct vs_joiner));
+    return vs_xcalloc(1, sizeof(struct vs_joiner));
 }
 
 void vs_joiner_close(struct vs_joiner *j)

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/reading/vs_xalloc.h"
+
 /* Maximum size of a piece, unless it is a single record (a string at most). */
 #define PIECE_BYTES ((size_t)1 << 20)
 
@@ -13,9 +15,7 @@ static bool cut(struct vs_definition_log *log)
 {
     if (log->cut_count == log->cut_capacity) {
         size_t wanted = log->cut_capacity ? log->cut_capacity * 2 : 16;
-        size_t *larger = realloc(log->cuts, wanted * sizeof *larger);
-        if (!larger)
-            return false;
+        size_t *larger = vs_xrealloc(log->cuts, wanted, sizeof *larger);
         log->cuts = larger;
         log->cut_capacity = wanted;
     }
@@ -34,11 +34,7 @@ static unsigned char *room(struct vs_definition_log *log, size_t bytes)
         size_t wanted = log->capacity ? log->capacity * 2 : 65536;
         while (wanted - log->used < bytes)
             wanted *= 2;
-        unsigned char *larger = realloc(log->bytes, wanted);
-        if (!larger) {
-            log->failed = true;
-            return NULL;
-        }
+        unsigned char *larger = vs_xrealloc(log->bytes, 1, wanted);
         log->bytes = larger;
         log->capacity = wanted;
     }

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/rewrite.h"
 
@@ -27,7 +28,7 @@ static enum vs_err read_checked(const struct vs_source *file, uint64_t offset,
     size_t bytes = h->header_bytes - sizeof *h + h->stored_bytes;
     if (bytes > file->size - offset)
         return VS_ERR_CORRUPT;
-    *rest = malloc(bytes + 1);
+    *rest = vs_xcalloc(1, bytes + 1);
     if (!*rest)
         return VS_ERR_NOMEM;
     XXH64_state_t state;
@@ -93,7 +94,7 @@ enum vs_err vs_directory_load(const struct vs_source *file, struct vs_directory_
         free(rest);
         return VS_ERR_CORRUPT;
     }
-    *out = malloc(n * sizeof **out + 1);
+    *out = vs_xcalloc(1, n * sizeof **out + 1);
     if (*out) {
         memcpy(*out, rest + header.header_bytes - sizeof header, n * sizeof **out);
         *count = n;

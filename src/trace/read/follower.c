@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/read/reader_internal.h"
 
 /* more memory for definitions as the trace grows: as in reader_open.c */
@@ -153,9 +154,7 @@ static bool reserve_window(struct follow_bytes *to, size_t bytes)
     if (bytes <= to->capacity)
         return true;
     size_t capacity = bytes < 2 * to->capacity ? 2 * to->capacity : bytes;
-    unsigned char *larger = realloc(to->data, capacity);
-    if (!larger)
-        return false;
+    unsigned char *larger = vs_xrealloc(to->data, 1, capacity);
     to->data = larger;
     to->capacity = capacity;
     return true;
@@ -164,30 +163,29 @@ static bool reserve_window(struct follow_bytes *to, size_t bytes)
 /* Appends to *to* what was added to window *i* of frame *sequence* since. The sequence is read
  * before `used`, and again after the bytes: the writer stores them in the opposite order. *added* is
  * false when there is nothing new, or the window is in use for another frame by now. */
-static enum vs_err copy_window(struct vs_follower *f, unsigned i, uint64_t sequence,
-                               struct follow_bytes *to, bool *added, uint64_t *base_ns)
+static void copy_window(struct vs_follower *f, unsigned i, uint64_t sequence,
+                        struct follow_bytes *to, bool *added, uint64_t *base_ns)
 {
     struct vs_live_window now, again;
     uint64_t at = offsetof(struct vs_live_header, window) + i * sizeof now;
     *added = false;
     if (!read_live(f, at, &now, sizeof now) || value(&now.sequence) != sequence)
-        return VS_OK;
+        return;
     uint64_t used = value(&now.used);
     if (used <= to->used || used > f->header.window_bytes)
-        return VS_OK;
+        return;
     if (!reserve_window(to, used))
-        return VS_ERR_NOMEM;
+        return;
     uint64_t data = f->header.header_bytes + i * f->header.window_bytes + to->used;
     size_t bytes = used - to->used;
     if (!read_live(f, data, to->data + to->used, bytes) ||
         !read_live(f, at, &again, sizeof again) || value(&again.sequence) != sequence ||
         value(&again.used) < used)
-        return VS_OK;
+        return;
     *base_ns = value(&again.base_ns);
     to->used = used;
     f->reader->table.budget += bytes * BUDGET_FACTOR;
     *added = true;
-    return VS_OK;
 }
 
 /* --- the present frame --- */
@@ -311,10 +309,10 @@ static enum vs_err extend(struct vs_follower *f, bool *more, bool *whole)
     *whole = false;
     if (i == VS_LIVE_WINDOWS_MAX)
         return move_to_file(f, more);
-    enum vs_err err = copy_window(f, i, sequence, &f->window, more, &base_ns);
+    copy_window(f, i, sequence, &f->window, more, &base_ns);
     point_at(f, f->window.data, done, f->window.used);
-    if (err || *more)
-        return err;
+    if (*more)
+        return VS_OK;
     struct vs_live_window now;
     uint64_t at = offsetof(struct vs_live_header, window) + i * sizeof now;
     bool same = read_live(f, at, &now, sizeof now) && value(&now.sequence) == sequence &&
@@ -343,7 +341,7 @@ static enum vs_err begin_next(struct vs_follower *f, bool *more)
     if (i == VS_LIVE_WINDOWS_MAX)
         return VS_OK;
     f->coming.used = 0; /* the present frame keeps its bytes: it may have to go on in FILE */
-    err = copy_window(f, i, r->next_sequence, &f->coming, more, &base_ns);
+    copy_window(f, i, r->next_sequence, &f->coming, more, &base_ns);
     if (err || !*more)
         return err;
     *more = base_ns >= r->time_ns;
@@ -487,9 +485,7 @@ enum vs_err vs_follower_next(struct vs_follower *f, struct vs_event *event)
 
 enum vs_err vs_follower_open(const char *path, struct vs_follower **out, char *why)
 {
-    struct vs_follower *f = calloc(1, sizeof *f);
-    if (!f)
-        return VS_ERR_NOMEM;
+    struct vs_follower *f = vs_xcalloc(1, sizeof *f);
     f->live.fd = -1;
     enum vs_err err = vs_reader_open(path, &f->reader, why);
     if (err) {

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "trace/format/columns.h"
 #include "trace/read/reader_internal.h"
@@ -56,9 +57,7 @@ static bool reserve(unsigned char **buffer, size_t *capacity, size_t bytes)
     bytes = bytes ? bytes : 1;
     if (bytes <= *capacity)
         return true;
-    unsigned char *larger = malloc(bytes);
-    if (!larger)
-        return false;
+    unsigned char *larger = vs_xcalloc(1, bytes);
     free(*buffer);
     *buffer = larger;
     *capacity = bytes;

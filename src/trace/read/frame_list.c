@@ -11,6 +11,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/read/reader_internal.h"
 
 #define FRAME_HEADER_BYTES_MAX 4096u
@@ -35,9 +36,7 @@ static bool scratch_room(struct vs_frame_scratch *scratch, size_t bytes)
 {
     if (bytes <= scratch->capacity)
         return true;
-    unsigned char *larger = malloc(bytes);
-    if (!larger)
-        return false;
+    unsigned char *larger = vs_xcalloc(1, bytes);
     free(scratch->stored);
     scratch->stored = larger;
     scratch->capacity = bytes;
@@ -80,18 +79,15 @@ enum vs_err vs_frame_payload(const struct vs_source *file, uint64_t offset,
 
 /* --- the list --- */
 
-static enum vs_err append(struct vs_frame_list *list, const struct vs_frame_place *place)
+static void append(struct vs_frame_list *list, const struct vs_frame_place *place)
 {
     if (list->count == list->capacity) {
         size_t wanted = list->capacity ? list->capacity * 2 : 64;
-        struct vs_frame_place *larger = realloc(list->items, wanted * sizeof *larger);
-        if (!larger)
-            return VS_ERR_NOMEM;
+        struct vs_frame_place *larger = vs_xrealloc(list->items, wanted, sizeof *larger);
         list->items = larger;
         list->capacity = wanted;
     }
     list->items[list->count++] = *place;
-    return VS_OK;
 }
 
 /* Whether *place* follows the end of the list. */
@@ -107,7 +103,7 @@ static bool follows(const struct vs_frame_list *list, const struct vs_frame_plac
            place->base_ns >= before->last_ns;
 }
 
-static enum vs_err scan(struct vs_frame_list *list, const struct vs_source *file, uint64_t offset)
+static void scan(struct vs_frame_list *list, const struct vs_source *file, uint64_t offset)
 {
     struct vs_frame_header h;
     while (vs_source_read(file, offset, &h, sizeof h) == sizeof h &&
@@ -117,13 +113,10 @@ static enum vs_err scan(struct vs_frame_list *list, const struct vs_source *file
                                            h.last_ns, h.events,   h.definitions};
             if (!follows(list, &place))
                 break;
-            enum vs_err err = append(list, &place);
-            if (err)
-                return err;
+            append(list, &place);
         }
         offset += (uint64_t)h.header_bytes + h.stored_bytes;
     }
-    return VS_OK;
 }
 
 /* Adds the entries of one index frame, last one first; *previous* receives the offset of the index
@@ -143,9 +136,7 @@ static enum vs_err take_index(struct vs_frame_list *list, const unsigned char *p
         memcpy(&e, payload + sizeof index + i * sizeof e, sizeof e);
         struct vs_frame_place place = {e.offset,  index.first_sequence + i, e.first_event,
                                        e.base_ns, e.last_ns, e.events, e.definitions};
-        enum vs_err err = append(list, &place);
-        if (err)
-            return err;
+        append(list, &place);
     }
     *previous = index.previous_offset;
     return VS_OK;
@@ -157,9 +148,9 @@ static enum vs_err read_index(struct vs_frame_list *list, const struct vs_source
 {
     size_t room = sizeof(struct vs_index_header) +
                   VS_INDEX_ENTRIES_MAX * sizeof(struct vs_index_entry) + 4096;
-    unsigned char *payload = malloc(room);
+    unsigned char *payload = vs_xcalloc(1, room);
     struct vs_frame_scratch scratch = {0};
-    enum vs_err err = payload ? VS_OK : VS_ERR_NOMEM;
+    enum vs_err err = VS_OK;
     while (!err && offset) {
         struct vs_frame_header h;
         err = vs_frame_payload(file, offset, &scratch, &h, payload, room);
@@ -209,7 +200,8 @@ enum vs_err vs_frame_list_load(struct vs_frame_list *list, const struct vs_sourc
             return VS_OK;
         list->count = 0;
     }
-    return scan(list, file, first);
+    scan(list, file, first);
+    return VS_OK;
 }
 
 size_t vs_frame_list_at(const struct vs_frame_list *list, uint64_t time_ns)

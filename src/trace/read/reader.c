@@ -283,7 +283,7 @@ enum vs_err vs_reader_next(struct vs_reader *r, struct vs_event *event)
 
 /* --- the rest --- */
 
-enum vs_err vs_reader_rewind(struct vs_reader *r)
+void vs_reader_rewind(struct vs_reader *r)
 {
     r->offset = r->header.header_bytes;
     r->next_sequence = 1;
@@ -295,7 +295,6 @@ enum vs_err vs_reader_rewind(struct vs_reader *r)
     r->ended = r->stopped = r->held = r->end_seen = r->counts_delivered = false;
     r->checkpoints_defined = 0;
     memset(r->kinds, 0, sizeof r->kinds);
-    return VS_OK;
 }
 
 enum vs_condition vs_reader_condition(const struct vs_reader *r, char *text)

@@ -40,7 +40,7 @@ enum vs_err vs_reader_open(const char *path, struct vs_reader **out, char *why) 
 enum vs_err vs_reader_next(struct vs_reader *reader, struct vs_event *event) VS_MUST_CHECK;
 
 /* vs_reader_rewind: starts over; ids stay the same. */
-enum vs_err vs_reader_rewind(struct vs_reader *reader) VS_MUST_CHECK;
+void vs_reader_rewind(struct vs_reader *reader);
 
 /* vs_reader_seek: moves to the first event at or after *time_ns* (in the trace's clock); ids and
  * all earlier definitions are available as after reading up to there. Past the last event

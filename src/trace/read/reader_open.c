@@ -15,6 +15,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/read/reader_internal.h"
 
 /* Limits of the tables' memory: this much, and this many times the bytes read (a stack node is 6
@@ -126,15 +127,9 @@ static enum vs_err read_header(struct vs_reader *r, char *why)
 
 static struct vs_reader *make(const char *path)
 {
-    struct vs_reader *r = calloc(1, sizeof *r);
-    if (!r)
-        return NULL;
+    struct vs_reader *r = vs_xcalloc(1, sizeof *r);
     r->file.fd = -1;
-    r->path = strdup(path);
-    if (!r->path) {
-        free(r);
-        return NULL;
-    }
+    r->path = vs_xstrdup(path);
     return r;
 }
 
@@ -166,7 +161,8 @@ static enum vs_err open_source(struct vs_reader *r, const struct vs_source *live
     r->table.budget = BUDGET_BASE + (present < UINT64_MAX / BUDGET_FACTOR / 2
                                          ? present * BUDGET_FACTOR
                                          : UINT64_MAX / 2);
-    return vs_reader_rewind(r);
+    vs_reader_rewind(r);
+    return VS_OK;
 }
 
 char *vs_reader_live_path(const char *path)

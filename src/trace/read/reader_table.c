@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_utf8.h"
 #include "trace/read/reader_internal.h"
 
@@ -17,19 +18,16 @@ static enum vs_err spend(struct vs_reader_table *table, uint64_t bytes)
 }
 
 /* Makes room for one more element. */
-static enum vs_err grow(void **array, size_t *capacity, size_t count, size_t element)
+static void grow(void **array, size_t *capacity, size_t count, size_t element)
 {
     if (count < *capacity)
-        return VS_OK;
+        return;
     size_t wanted = *capacity ? *capacity * 2 : 256;
     if (wanted > SIZE_MAX / element)
-        return VS_ERR_NOMEM;
-    void *larger = realloc(*array, wanted * element);
-    if (!larger)
-        return VS_ERR_NOMEM;
+        return;
+    void *larger = vs_xrealloc(*array, 1, wanted * element);
     *array = larger;
     *capacity = wanted;
-    return VS_OK;
 }
 
 /* Copies as valid UTF-8; with *out* NULL only counts. Returns the bytes without NUL. */
@@ -53,13 +51,11 @@ enum vs_err vs_reader_table_add_string(struct vs_reader_table *table, const unsi
     size_t bytes = utf8_copy(NULL, text, length);
     enum vs_err err = spend(table, bytes + 1 + 2 * sizeof(char *));
     if (!err)
-        err = grow((void **)&table->strings, &table->string_capacity, table->string_count,
-                   sizeof *table->strings);
+        grow((void **)&table->strings, &table->string_capacity, table->string_count,
+             sizeof *table->strings);
     if (err)
         return err;
-    char *copy = vs_arena_alloc(&table->text, bytes + 1);
-    if (!copy)
-        return VS_ERR_NOMEM;
+    char *copy = vs_xarena(&table->text, bytes + 1);
     utf8_copy(copy, text, length);
     table->strings[table->string_count++] = copy;
     return VS_OK;
@@ -70,8 +66,8 @@ enum vs_err vs_reader_table_add_node(struct vs_reader_table *table, uint64_t pc,
 {
     enum vs_err err = spend(table, 2 * sizeof *table->nodes);
     if (!err)
-        err = grow((void **)&table->nodes, &table->node_capacity, table->node_count,
-                   sizeof *table->nodes);
+        grow((void **)&table->nodes, &table->node_capacity, table->node_count,
+             sizeof *table->nodes);
     if (err)
         return err;
     table->nodes[table->node_count++] = (struct vs_stack_node){pc, parent, module};
@@ -86,8 +82,8 @@ enum vs_err vs_reader_table_set_module(struct vs_reader_table *table, const stru
     if (index == table->module_count) {
         enum vs_err err = spend(table, 2 * sizeof *table->modules);
         if (!err)
-            err = grow((void **)&table->modules, &table->module_capacity, table->module_count,
-                       sizeof *table->modules);
+            grow((void **)&table->modules, &table->module_capacity, table->module_count,
+                 sizeof *table->modules);
         if (err)
             return err;
         table->modules[table->module_count++] = (struct vs_module){.path = "", .build_id = "", .function = ""};

@@ -11,6 +11,8 @@
 
 #include "trace/read/reader_internal.h"
 
+#include "base/reading/vs_xalloc.h"
+
 #define EVENT_BYTES_MAX (1u + 2u * VS_VARINT_MAX + VS_KIND_FIELDS_MAX * VS_VARINT_MAX)
 
 static uint64_t value(const _Atomic uint64_t *p)
@@ -40,9 +42,7 @@ enum vs_err vs_recovered_counts_load(struct vs_recovered_counts *counts,
         !has_room(h, live, source))
         return VS_OK;
     size_t bytes = h->cells * sizeof *counts->cells;
-    counts->cells = malloc(bytes);
-    if (!counts->cells)
-        return VS_ERR_NOMEM;
+    counts->cells = vs_xcalloc(1, bytes);
     if (vs_source_read(source, h->offset, counts->cells, bytes) != bytes)
         vs_recovered_counts_free(counts);
     return VS_OK;
@@ -185,9 +185,7 @@ const unsigned char *vs_recovered_counts_records(struct vs_reader *r, size_t *by
         !is_known(changed) || !choose(r, &chosen))
         return NULL;
     if (!counts->records)
-        counts->records = malloc((counts->header.cells + 1) * (size_t)EVENT_BYTES_MAX);
-    if (!counts->records)
-        return NULL;
+        counts->records = vs_xcalloc(1, (counts->header.cells + 1) * (size_t)EVENT_BYTES_MAX);
     struct records to = {counts->records, r->time_ns, r->time_ns, 0};
     uint64_t time_ns = latest_ns(r, &chosen);
     uint64_t fields[VS_EVENT_FIELDS_MAX] = {0};

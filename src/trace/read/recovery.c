@@ -8,6 +8,8 @@
 
 #include "trace/read/reader_internal.h"
 
+#include "base/reading/vs_xalloc.h"
+
 #define PAGE_BYTES ((size_t)4096)
 
 bool vs_recovery_fits(const struct vs_live_header *h, const uint8_t *uuid)
@@ -46,22 +48,22 @@ static size_t bytes_written(const unsigned char *data, size_t used, uint64_t off
     return used;
 }
 
-static enum vs_err load_window(struct vs_recovery *recovery, const struct vs_source *source,
-                               const struct vs_live_header *h, unsigned i)
+static void load_window(struct vs_recovery *recovery, const struct vs_source *source,
+                        const struct vs_live_header *h, unsigned i)
 {
     uint64_t offset = h->header_bytes + i * h->window_bytes;
     uint64_t used = value(&h->window[i].used);
     if (!value(&h->window[i].sequence) || offset >= source->size || !used)
-        return VS_OK;
+        return;
     if (used > h->window_bytes)
         used = h->window_bytes;
     uint64_t claimed = used;
     if (used > source->size - offset)
         used = source->size - offset;
     struct vs_recovered_window *w = &recovery->windows[recovery->count];
-    w->data = malloc(used);
+    w->data = vs_xcalloc(1, used);
     if (!w->data)
-        return VS_ERR_NOMEM;
+        return;
     w->used = bytes_written(w->data, vs_source_read(source, offset, w->data, used), offset);
     w->cut = w->used < claimed;
     w->sequence = value(&h->window[i].sequence);
@@ -77,7 +79,6 @@ static enum vs_err load_window(struct vs_recovery *recovery, const struct vs_sou
         free(w->data);
         w->data = NULL;
     }
-    return VS_OK;
 }
 
 enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_source *source,
@@ -96,7 +97,7 @@ enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_sourc
         !vs_recovery_fits(&header, uuid))
         header.windows = 0;
     for (unsigned i = 0; i < header.windows && !err; i++)
-        err = load_window(recovery, source, &header, i);
+        load_window(recovery, source, &header, i);
     if (err)
         vs_recovery_free(recovery);
     return err;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_link.h"
 #include "base/vs_output_file.h"
 #include "trace/read/rewrite_internal.h"
@@ -64,11 +65,11 @@ static bool is_same(const char *path, const char *to)
 /* The file that links lead to. */
 static char *choose_target(const char *path, const char *to, bool in_place)
 {
-    char *target = in_place ? realpath(path, NULL) : malloc(PATH_MAX);
+    char *target = in_place ? realpath(path, NULL) : vs_xcalloc(1, PATH_MAX);
     if (target && !in_place &&
         (snprintf(target, PATH_MAX, "%s", to) >= PATH_MAX || !vs_link_follow(target, PATH_MAX))) {
         free(target);
-        target = strdup(to);
+        target = vs_xstrdup(to);
     }
     return target;
 }
@@ -92,9 +93,7 @@ enum vs_err vs_rewrite_open(const char *path, const char *to, unsigned leave_out
     *why = 0;
     if (is_recorded(path, why))
         return VS_ERR_STATE;
-    struct vs_rewrite *w = calloc(1, sizeof *w);
-    if (!w)
-        return VS_ERR_NOMEM;
+    struct vs_rewrite *w = vs_xcalloc(1, sizeof *w);
     w->out.fd = -1;
     w->in_place = !to || is_same(path, to);
     w->target = choose_target(path, to, w->in_place);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/format/frame_seal.h"
 #include "trace/read/rewrite_internal.h"
 
@@ -12,9 +13,7 @@
 
 enum vs_err vs_rewrite_copy(struct vs_rewrite *w, uint64_t from, uint64_t to)
 {
-    unsigned char *part = malloc(COPY_BYTES);
-    if (!part)
-        return vs_frame_output_fail(&w->out, VS_ERR_NOMEM);
+    unsigned char *part = vs_xcalloc(1, COPY_BYTES);
     while (from < to && !w->out.err) {
         size_t want = to - from < COPY_BYTES ? (size_t)(to - from) : COPY_BYTES;
         size_t got = vs_source_read(&w->reader->file, from, part, want);

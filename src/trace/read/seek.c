@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/rewrite.h"
 
@@ -60,13 +61,12 @@ enum vs_err vs_reader_attach(struct vs_reader *r)
     enum vs_err err = vs_directory_load(&r->file, &entries, &count);
     if (err)
         return err == VS_ERR_NOMEM ? err : VS_ERR_NOT_FOUND;
-    uint64_t *offsets = malloc((count + 1) * sizeof *offsets);
-    for (size_t i = 0; offsets && i < count; i++) {
+    uint64_t *offsets = vs_xcalloc(count + 1, sizeof *offsets);
+    for (size_t i = 0; i < count; i++) {
         if (entries[i].type == VS_FRAME_CHECKPOINT)
             offsets[kept++] = entries[i].offset;
     }
-    err = offsets ? vs_checkpoints_open(&r->file, false, offsets, kept, frames, &r->checkpoints)
-                  : VS_ERR_NOMEM;
+    err = vs_checkpoints_open(&r->file, false, offsets, kept, frames, &r->checkpoints);
     free(offsets);
     free(entries);
     return err == VS_OK || err == VS_ERR_NOMEM ? err : VS_ERR_NOT_FOUND;
@@ -137,8 +137,8 @@ enum vs_err vs_reader_to_checkpoint(struct vs_reader *r, size_t index)
         vs_reader_set_checkpoints(r, NULL);
         err = VS_ERR_CORRUPT;
     }
-    enum vs_err rewound = vs_reader_rewind(r);
-    return rewound ? rewound : err;
+    vs_reader_rewind(r);
+    return err;
 }
 
 /* Starts at the checkpoint before frame *index* of the list when that is nearer than the present
@@ -156,7 +156,9 @@ static enum vs_err start_near(struct vs_reader *r, size_t index, bool forward)
             return err;
         return VS_OK; /* start from the beginning */
     }
-    return forward ? VS_OK : vs_reader_rewind(r);
+    if (!forward)
+        vs_reader_rewind(r);
+    return VS_OK;
 }
 
 /* Whether the next frame, which is before *index*, may be skipped. */
@@ -244,9 +246,8 @@ enum vs_err vs_reader_extent(struct vs_reader *r, struct vs_extent *out)
     if (!frames)
         return VS_ERR_NOMEM;
     struct vs_extent extent = {0};
-    enum vs_err err = vs_reader_rewind(r);
-    if (!err)
-        err = vs_reader_next(r, &event);
+    vs_reader_rewind(r);
+    enum vs_err err = vs_reader_next(r, &event);
     if (!err) {
         extent.first_ns = extent.last_ns = event.time_ns;
         if (frames->count) {
@@ -264,7 +265,8 @@ enum vs_err vs_reader_extent(struct vs_reader *r, struct vs_extent *out)
     if (err && err != VS_ERR_END)
         return err;
     *out = extent;
-    return vs_reader_rewind(r);
+    vs_reader_rewind(r);
+    return VS_OK;
 }
 
 struct vs_reader_counts vs_reader_counts(const struct vs_reader *r)

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/format/format.h"
 
 #define FRAME_BYTES ((size_t)1 << 20) /* a frame is passed on once it has this size */
@@ -18,11 +19,7 @@ static unsigned char *room(struct vs_state_record *record, size_t bytes)
         size_t wanted = record->body_capacity ? record->body_capacity * 2 : 4096;
         while (wanted - record->body_used < bytes)
             wanted *= 2;
-        unsigned char *larger = realloc(record->body, wanted);
-        if (!larger) {
-            record->bad = true;
-            return NULL;
-        }
+        unsigned char *larger = vs_xrealloc(record->body, 1, wanted);
         record->body = larger;
         record->body_capacity = wanted;
     }
@@ -124,10 +121,10 @@ void vs_state_end(struct vs_state_record *record, unsigned tag)
     if (!record->writing)
         return;
     if (!record->frame) {
-        record->frame = malloc(VS_FRAME_RAW_MAX);
+        record->frame = vs_xcalloc(1, VS_FRAME_RAW_MAX);
         record->frame_used = sizeof(struct vs_checkpoint_head);
     }
-    if (!record->frame || record->body_used > RECORD_BYTES_MAX)
+    if (record->body_used > RECORD_BYTES_MAX)
         record->bad = true;
     if (record->bad)
         return;

@@ -9,6 +9,8 @@
 #include <setjmp.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
+
 struct text {
     size_t used;
     jmp_buf full;
@@ -37,5 +39,5 @@ char *vs_demangle(const char *name)
             !cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_TYPES, append, &text))
             return NULL;
     }
-    return strndup(text.bytes, text.used);
+    return vs_xstrndup(text.bytes, text.used);
 }

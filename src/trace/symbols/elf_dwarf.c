@@ -12,6 +12,8 @@
 
 #include "trace/symbols/elf_internal.h"
 
+#include "base/reading/vs_xalloc.h"
+
 /* --- units --- */
 
 static int compare_ranges(const void *a, const void *b)
@@ -33,9 +35,7 @@ static void build_ranges(struct vs_elf_object *object)
         while ((at = dwarf_ranges(unit, at, &base, &low, &high)) > 0) {
             if (object->range_count == capacity) {
                 capacity = capacity ? capacity * 2 : 256;
-                struct vs_unit_range *larger = realloc(object->ranges, capacity * sizeof *larger);
-                if (!larger)
-                    return;
+                struct vs_unit_range *larger = vs_xrealloc(object->ranges, capacity, sizeof *larger);
                 object->ranges = larger;
             }
             object->ranges[object->range_count++] =
@@ -98,9 +98,7 @@ static const char *clean_path(struct vs_elf_object *object, Dwarf_Die *unit, con
     if (!path || (!strstr(path, "//") && !strstr(path, "./")))
         return path;
     size_t room = strlen(path) + 1, n = 0;
-    char *out = vs_arena_alloc(&object->text, room);
-    if (!out)
-        return path;
+    char *out = vs_xarena(&object->text, room);
     if (*path == '/')
         out[n++] = '/';
     for (const char *p = path; *p;) {

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/symbols/demangle.h"
 #include "trace/symbols/elf_internal.h"
 
@@ -27,9 +28,7 @@
 
 const char *vs_elf_keep(struct vs_elf_object *object, const char *text)
 {
-    size_t bytes = strlen(text) + 1;
-    char *copy = vs_arena_alloc(&object->text, bytes);
-    return copy ? memcpy(copy, text, bytes) : "?";
+    return vs_xarena_text(&object->text, text);
 }
 
 const char *vs_elf_readable(struct vs_elf_object *object, const char *name)
@@ -43,8 +42,8 @@ const char *vs_elf_readable(struct vs_elf_object *object, const char *name)
     const char *version = strchr(name, '@');
     if (!version || version == name)
         return name;
-    char *copy = vs_arena_alloc(&object->text, (size_t)(version - name) + 1);
-    return copy ? memcpy(copy, name, (size_t)(version - name)) : name;
+    char *copy = vs_xarena(&object->text, (size_t)(version - name) + 1);
+    return memcpy(copy, name, (size_t)(version - name));
 }
 
 /* --- check that the file matches --- */
@@ -121,7 +120,7 @@ static bool try_debug_file(void *arg, const char *path)
         right = strcmp(hex, wanted) == 0;
     else if (right)
         right = s->has_crc && has_crc(fd, s->crc);
-    if (!right || !(s->path = strdup(path))) {
+    if (!right || !(s->path = vs_xstrdup(path))) {
         close(fd);
         return false;
     }
@@ -270,10 +269,8 @@ struct vs_elf_object *vs_elf_object_open(const struct vs_debug_query *query,
                                          struct vs_elf_facts *facts)
 {
     Dwarf_Addr bias;
-    struct vs_elf_object *object = calloc(1, sizeof *object);
+    struct vs_elf_object *object = vs_xcalloc(1, sizeof *object);
     *facts = (struct vs_elf_facts){.found = false};
-    if (!object)
-        return NULL;
     elf_version(EV_CURRENT);
     object->query = query;
     object->facts = facts;

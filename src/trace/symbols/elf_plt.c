@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "trace/symbols/elf_internal.h"
 
@@ -34,9 +35,8 @@ static void read_slots(Elf *elf, struct vs_map *slots, GElf_Shdr *symbols, Elf_S
         uint64_t count = header.sh_size / header.sh_entsize;
         GElf_Rela rela;
         for (int i = 0; data && (uint64_t)i < count && slots->count < SLOTS_MAX; i++)
-            if (gelf_getrela(data, i, &rela) && GELF_R_SYM(rela.r_info) && rela.r_offset &&
-                vs_map_put(slots, rela.r_offset, GELF_R_SYM(rela.r_info)))
-                return;
+            if (gelf_getrela(data, i, &rela) && GELF_R_SYM(rela.r_info) && rela.r_offset)
+                vs_xmap_put(slots, rela.r_offset, GELF_R_SYM(rela.r_info));
         *symbols = linked_header;
         *symbol_section = linked;
     }
@@ -86,9 +86,7 @@ static void add_stub(struct vs_elf_object *object, size_t *capacity, uint64_t lo
     char text[NAME_MAX_BYTES];
     if (object->stub_count == *capacity) {
         size_t larger = *capacity ? *capacity * 2 : 64;
-        struct vs_plt_stub *stubs = realloc(object->stubs, larger * sizeof *stubs);
-        if (!stubs)
-            return;
+        struct vs_plt_stub *stubs = vs_xrealloc(object->stubs, larger, sizeof *stubs);
         object->stubs = stubs;
         *capacity = larger;
     }

@@ -18,6 +18,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_output_file.h"
 #include "trace/format/format.h"
 
@@ -70,9 +71,7 @@ enum vs_err vs_symbol_cache_decode(const unsigned char *bytes, size_t count, con
     source->signature = (struct vs_debug_signature){head.module, head.separate};
     rest += head.id_bytes + head.link_bytes;
     left -= head.id_bytes + head.link_bytes;
-    unsigned char *raw = malloc((size_t)head.raw_bytes + 1);
-    if (!raw)
-        return VS_ERR_NOMEM;
+    unsigned char *raw = vs_xcalloc(1, (size_t)head.raw_bytes + 1);
     enum vs_err err = VS_ERR_NOT_FOUND;
     if (ZSTD_decompress(raw, head.raw_bytes, rest, left) == head.raw_bytes)
         err = vs_symbol_set_decode(set, raw, head.raw_bytes);
@@ -112,7 +111,7 @@ enum vs_err vs_symbol_cache_load(const char *dir, const char *build_id, struct v
     unsigned char *bytes = NULL;
     if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > FILE_BYTES_MAX)
         goto out;
-    bytes = malloc((size_t)st.st_size);
+    bytes = vs_xcalloc(1, (size_t)st.st_size);
     if (!bytes)
         err = VS_ERR_NOMEM;
     else if (read_fully(fd, bytes, (size_t)st.st_size))
@@ -138,9 +137,8 @@ static unsigned char *encode(const char *build_id, struct vs_symbol_set *set,
                         .separate = source->signature.separate};
     size_t first = sizeof head + head.id_bytes + head.link_bytes, next = 0, raw_bytes = 0;
     size_t room = ZSTD_compressBound(VS_FRAME_RAW_MAX);
-    unsigned char *raw = malloc(VS_FRAME_RAW_MAX), *bytes = malloc(first + room);
-    if (!raw || !bytes ||
-        vs_symbol_set_encode(set, &next, raw, VS_FRAME_RAW_MAX, &raw_bytes))
+    unsigned char *raw = vs_xcalloc(1, VS_FRAME_RAW_MAX), *bytes = vs_xcalloc(1, first + room);
+    if (vs_symbol_set_encode(set, &next, raw, VS_FRAME_RAW_MAX, &raw_bytes))
         goto fail;
     size_t stored = ZSTD_compress(bytes + first, room, raw, raw_bytes, ZSTD_LEVEL);
     if (ZSTD_isError(stored))

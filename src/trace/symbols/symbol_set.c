@@ -10,6 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/vs_utf8.h"
 #include "trace/read/reader_internal.h"
 
@@ -34,11 +35,8 @@ static void *take(struct vs_symbol_set *set, size_t bytes, enum vs_err *err)
         *err = VS_ERR_LIMIT;
         return NULL;
     }
-    void *memory = vs_arena_alloc(&set->arena, bytes);
-    if (memory)
-        set->budget -= bytes + OVERHEAD;
-    else
-        *err = VS_ERR_NOMEM;
+    void *memory = vs_xarena(&set->arena, bytes);
+    set->budget -= bytes + OVERHEAD;
     return memory;
 }
 
@@ -58,47 +56,27 @@ static const char *intern(struct vs_symbol_set *set, const char *text, size_t le
         return NULL;
     memcpy(copy, text, length);
     copy[length] = '\0';
-    if (vs_map_put(&set->texts, key, (uint64_t)(uintptr_t)copy)) {
-        *err = VS_ERR_NOMEM;
-        return NULL;
-    }
+    vs_xmap_put(&set->texts, key, (uint64_t)(uintptr_t)copy);
     return copy;
 }
 
-static enum vs_err grow_entries(struct vs_symbol_set *set)
-{
-    if (set->count < set->capacity)
-        return VS_OK;
-    size_t capacity = set->capacity ? set->capacity * 2 : 64;
-    struct vs_symbol_entry **larger = realloc(set->entries, capacity * sizeof *larger);
-    if (!larger)
-        return VS_ERR_NOMEM;
-    set->entries = larger;
-    set->capacity = capacity;
-    return VS_OK;
-}
-
 /* Stores *entry*: replaces the one of its place, or goes after the last. */
-static enum vs_err place(struct vs_symbol_set *set, struct vs_symbol_entry *entry)
+static void place(struct vs_symbol_set *set, struct vs_symbol_entry *entry)
 {
     uint64_t key = key_of(entry->module, entry->offset);
     const struct vs_symbol_entry *known = vs_symbol_set_find(set, entry->module, entry->offset);
     if (!known && vs_map_get(&set->places, key))
-        return VS_OK; /* two places with the same hash: the first one stays */
-    enum vs_err err = grow_entries(set);
-    if (!err)
-        err = vs_map_put(&set->places, key, (uint64_t)(uintptr_t)entry);
-    if (err)
-        return err;
+        return; /* two places with the same hash: the first one stays */
+    vs_vec_room(&set->entries, &set->capacity, set->count + 1, sizeof(struct vs_symbol_entry *));
+    vs_xmap_put(&set->places, key, (uint64_t)(uintptr_t)entry);
     set->sorted = false;
     if (!known) {
         entry->at = set->count;
         set->entries[set->count++] = entry;
-        return VS_OK;
+        return;
     }
     entry->at = known->at;
     set->entries[entry->at] = entry;
-    return VS_OK;
 }
 
 /* An entry with room for *count* symbols; reuses the place's own memory when it is large enough. */
@@ -116,8 +94,8 @@ static struct vs_symbol_entry *make_entry(struct vs_symbol_set *set, uint32_t mo
     entry->module = module;
     entry->offset = offset;
     entry->count = (uint32_t)count;
-    if (entry != known && (*err = place(set, entry)))
-        return NULL;
+    if (entry != known)
+        place(set, entry);
     return entry;
 }
 
@@ -214,7 +192,8 @@ static enum vs_err text_id(struct encoder *e, const char *text, uint64_t *id)
     memcpy(p, text, length);
     e->text_bytes = (size_t)(p + length - e->texts);
     *id = ++e->text_count;
-    return vs_map_put(&e->ids, (uint64_t)(uintptr_t)text, *id);
+    vs_xmap_put(&e->ids, (uint64_t)(uintptr_t)text, *id);
+    return VS_OK;
 }
 
 static enum vs_err encode_entry(struct encoder *e, const struct vs_symbol_entry *entry)
@@ -267,10 +246,10 @@ enum vs_err vs_symbol_set_encode(struct vs_symbol_set *set, size_t *next, unsign
     struct encoder e = {.room = room};
     enum vs_err err = VS_ERR_NOMEM;
     sort_entries(set);
-    e.texts = malloc(room + 2 * VS_VARINT_MAX);
-    e.records = malloc(room + 2 * VS_VARINT_MAX);
+    e.texts = vs_xcalloc(1, room + 2 * VS_VARINT_MAX);
+    e.records = vs_xcalloc(1, room + 2 * VS_VARINT_MAX);
     size_t first = *next, i = first;
-    if (!e.texts || !e.records || room < 16 * VS_VARINT_MAX)
+    if (room < 16 * VS_VARINT_MAX)
         goto out;
     for (err = VS_OK; i < set->count && !(err = encode_entry(&e, set->entries[i])); i++)
         continue;
@@ -296,11 +275,7 @@ out:
 static const char *intern_foreign(struct vs_symbol_set *set, const unsigned char *text,
                                   size_t length, enum vs_err *err)
 {
-    char *clean = malloc(length + 1);
-    if (!clean) {
-        *err = VS_ERR_NOMEM;
-        return NULL;
-    }
+    char *clean = vs_xcalloc(1, length + 1);
     for (size_t i = 0; i < length;) {
         size_t n = vs_utf8_length(text + i, length - i);
         if (n == 0 || text[i] < 0x20 || text[i] == 0x7f)
@@ -335,9 +310,7 @@ static enum vs_err decode_texts(struct decoder *d)
     uint64_t length;
     if (!get(d, &d->text_count) || d->text_count > (uint64_t)(d->end - d->next))
         return VS_ERR_CORRUPT;
-    d->texts = malloc((size_t)(d->text_count + 1) * sizeof *d->texts);
-    if (!d->texts)
-        return VS_ERR_NOMEM;
+    d->texts = vs_xcalloc((size_t)(d->text_count + 1), sizeof *d->texts);
     for (uint64_t i = 0; i < d->text_count; i++) {
         if (!get(d, &length) || length > VS_STRING_MAX || length > (uint64_t)(d->end - d->next))
             return VS_ERR_CORRUPT;

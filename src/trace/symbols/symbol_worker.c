@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_clock.h"
 
 #define CRASHES_MAX 16u
@@ -91,18 +92,16 @@ static struct known *get_known(struct known_list *list, const struct symbol_work
 {
     if (q->number >= list->count) {
         size_t count = (size_t)q->number * 2 + 16;
-        struct known **larger = realloc(list->items, count * sizeof *larger);
-        if (!larger)
-            return NULL;
+        struct known **larger = vs_xrealloc(list->items, count, sizeof *larger);
         memset(larger + list->count, 0, (count - list->count) * sizeof *larger);
         list->items = larger;
         list->count = count;
     }
     struct known **slot = &list->items[q->number];
-    if (*slot || !(*slot = calloc(1, sizeof **slot)))
+    if (*slot || !(*slot = vs_xcalloc(1, sizeof **slot)))
         return *slot;
-    (*slot)->path = strdup(path);
-    (*slot)->id = strdup(id);
+    (*slot)->path = vs_xstrdup(path);
+    (*slot)->id = vs_xstrdup(id);
     (*slot)->query = (struct vs_debug_query){(*slot)->path, (*slot)->id, "", options};
     if ((*slot)->path && (*slot)->id)
         (*slot)->object = vs_elf_object_open(&(*slot)->query, &(*slot)->facts);
@@ -154,8 +153,8 @@ static _Noreturn void work(int fd, pid_t parent, const struct vs_symbols_options
     limit_worker(parent);
     if (!options->debuginfod)
         unsetenv("DEBUGINFOD_URLS"); /* libdw would contact the servers by itself in places */
-    unsigned char *room = malloc(ANSWER_BYTES_MAX + 64);
-    while (room && receive(fd, &q, sizeof q)) {
+    unsigned char *room = vs_xcalloc(1, ANSWER_BYTES_MAX + 64);
+    while (receive(fd, &q, sizeof q)) {
         if (!q.path_bytes || q.path_bytes > sizeof path || !q.id_bytes ||
             q.id_bytes > sizeof id || !receive(fd, path, q.path_bytes) ||
             !receive(fd, id, q.id_bytes))
@@ -252,9 +251,7 @@ static enum vs_worker_result talk(struct vs_symbol_worker *worker,
         return result;
     if (answer.bytes > ANSWER_BYTES_MAX)
         return VS_WORKER_CRASHED;
-    unsigned char *payload = malloc(answer.bytes + 1);
-    if (!payload)
-        return VS_WORKER_LATE;
+    unsigned char *payload = vs_xcalloc(1, answer.bytes + 1);
     result = await(worker, payload, answer.bytes, query->path);
     if (result == VS_WORKER_ANSWERED && answer.bytes &&
         vs_symbol_set_decode(set, payload, answer.bytes) == VS_ERR_CORRUPT)

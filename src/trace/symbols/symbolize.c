@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/rewrite.h"
@@ -30,13 +31,11 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Lists every place in a module of the trace, which has been read; sorted, each once. */
-static enum vs_err list_places(const struct vs_reader *reader, struct symbolize_place **out, size_t *count)
+static void list_places(const struct vs_reader *reader, struct symbolize_place **out, size_t *count)
 {
     const struct vs_reader_table *table = &reader->table;
-    struct symbolize_place *places = malloc(table->node_count * sizeof *places + 1);
+    struct symbolize_place *places = vs_xcalloc(1, table->node_count * sizeof *places + 1);
     size_t n = 0, kept = 0;
-    if (!places)
-        return VS_ERR_NOMEM;
     for (size_t i = 0; i < table->node_count; i++) {
         const struct vs_module *module = vs_reader_module(reader, table->nodes[i].module);
         if (module && !*module->function)
@@ -50,28 +49,24 @@ static enum vs_err list_places(const struct vs_reader *reader, struct symbolize_
             places[kept++] = places[i];
     *out = places;
     *count = kept;
-    return VS_OK;
 }
 
 /* Counts a *module* with *places* places and *named* names. */
-static enum vs_err count_module(struct vs_symbolize_result *out, const struct vs_module *module,
-                                size_t places, size_t named)
+static void count_module(struct vs_symbolize_result *out, const struct vs_module *module,
+                         size_t places, size_t named)
 {
     out->modules++;
     out->places += places;
     out->named += named;
     if (named == places)
-        return VS_OK;
+        return;
     struct vs_symbolize_module *larger =
-        realloc(out->unnamed, (out->unnamed_count + 1) * sizeof *larger);
+        vs_xrealloc(out->unnamed, out->unnamed_count + 1, sizeof *larger);
     if (!larger)
-        return VS_ERR_NOMEM;
+        return;
     out->unnamed = larger;
-    char *name = strdup(vs_text_base_name(module->path));
-    if (!name)
-        return VS_ERR_NOMEM;
+    char *name = vs_xstrdup(vs_text_base_name(module->path));
     larger[out->unnamed_count++] = (struct vs_symbolize_module){name, places, named};
-    return VS_OK;
 }
 
 static enum vs_err name_places(const struct vs_reader *reader, struct vs_symbols *symbols,
@@ -90,8 +85,7 @@ static enum vs_err name_places(const struct vs_reader *reader, struct vs_symbols
                                     entry->symbols, entry->count);
         }
         if (!err && (i + 1 == count || places[i + 1].module != places[i].module)) {
-            err = count_module(out, vs_reader_module(reader, places[i].module), i + 1 - first,
-                               named);
+            count_module(out, vs_reader_module(reader, places[i].module), i + 1 - first, named);
             first = i + 1;
             named = 0;
         }
@@ -137,7 +131,7 @@ static enum vs_err collect(const char *path, const char *to, struct vs_symbol_se
         return err;
     }
     if (!err)
-        err = list_places(reader, &places, &count);
+        list_places(reader, &places, &count);
     if (!err)
         err = vs_symbols_open(reader, &symbols);
     if (!err)
@@ -157,9 +151,9 @@ static enum vs_err collect(const char *path, const char *to, struct vs_symbol_se
 static enum vs_err write_frames(struct vs_rewrite *rewrite, struct vs_symbol_set *set,
                                 struct vs_symbolize_result *out)
 {
-    unsigned char *payload = malloc(VS_FRAME_RAW_MAX);
+    unsigned char *payload = vs_xcalloc(1, VS_FRAME_RAW_MAX);
     size_t next = 0, bytes;
-    enum vs_err err = payload ? VS_OK : VS_ERR_NOMEM;
+    enum vs_err err = VS_OK;
     while (!err && next < set->count) {
         err = vs_symbol_set_encode(set, &next, payload, VS_FRAME_RAW_MAX, &bytes);
         if (!err)

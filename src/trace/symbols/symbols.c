@@ -15,6 +15,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
@@ -71,9 +72,7 @@ void vs_symbols_configure(const struct vs_symbols_options *options)
 
 static const char *keep(struct vs_symbols *s, const char *text)
 {
-    size_t bytes = strlen(text) + 1;
-    char *copy = vs_arena_alloc(&s->arena, bytes);
-    return copy ? memcpy(copy, text, bytes) : "?";
+    return vs_xarena_text(&s->arena, text);
 }
 
 /* --- objects --- */
@@ -113,9 +112,8 @@ static struct object *get_object(struct vs_symbols *s, const struct vs_module *m
     const uint64_t *known = vs_map_get(&s->by_build, key);
     if (known)
         return (struct object *)(uintptr_t)*known;
-    struct object *object = vs_arena_alloc(&s->arena, sizeof *object);
-    if (!object || vs_map_put(&s->by_build, key, (uint64_t)(uintptr_t)object))
-        return NULL;
+    struct object *object = vs_xarena(&s->arena, sizeof *object);
+    vs_xmap_put(&s->by_build, key, (uint64_t)(uintptr_t)object);
     object->path = module->path;
     object->name = vs_text_base_name(module->path);
     object->build_id = module->build_id;
@@ -250,7 +248,7 @@ static size_t name_mark(uint64_t pc, struct vs_symbol *out)
     return 1;
 }
 
-/* The cached answer; computed now if needed. NULL when out of memory. */
+/* The cached answer; computed now if needed. */
 static const struct symbols_answer *get_answer(struct vs_symbols *s, const struct vs_frame *frame)
 {
     const uint64_t *kept = vs_map_get(&s->answers, key_of(frame));
@@ -261,22 +259,17 @@ static const struct symbols_answer *get_answer(struct vs_symbols *s, const struc
     }
     struct vs_symbol symbols[VS_SYMBOL_INLINES_MAX];
     size_t count = resolve(s, frame, symbols);
-    struct symbols_answer *answer = vs_arena_alloc(&s->arena, sizeof *answer + count * sizeof symbols[0]);
-    if (!answer)
-        return NULL;
+    struct symbols_answer *answer = vs_xarena(&s->arena, sizeof *answer + count * sizeof symbols[0]);
     *answer = (struct symbols_answer){frame->pc, frame->module, (uint32_t)count,
                               (struct vs_symbol *)(answer + 1)};
     memcpy(answer->symbols, symbols, count * sizeof symbols[0]);
-    if (vs_map_put(&s->answers, key_of(frame), (uint64_t)(uintptr_t)answer))
-        return answer; /* not cached, but correct */
+    vs_xmap_put(&s->answers, key_of(frame), (uint64_t)(uintptr_t)answer);
     return answer;
 }
 
 enum vs_err vs_symbols_open(const struct vs_reader *reader, struct vs_symbols **out)
 {
-    struct vs_symbols *s = calloc(1, sizeof *s);
-    if (!s)
-        return VS_ERR_NOMEM;
+    struct vs_symbols *s = vs_xcalloc(1, sizeof *s);
     s->reader = reader;
     s->options = configured;
     s->worker.fd = -1;
@@ -312,12 +305,9 @@ size_t vs_symbols_frame(struct vs_symbols *s, const struct vs_frame *frame, stru
         return name_mark(frame->pc, out);
     if (max && by_itself(s, frame, out))
         return 1;
-    const struct symbols_answer *answer = max ? get_answer(s, frame) : NULL;
-    if (!answer) {
-        if (max)
-            out[0] = (struct vs_symbol){.function = "?", .module = "?"};
-        return max ? 1 : 0;
-    }
+    if (!max)
+        return 0;
+    const struct symbols_answer *answer = get_answer(s, frame);
     size_t count = answer->count < max ? answer->count : max;
     memcpy(out, answer->symbols, count * sizeof *out);
     return count;

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/rewrite.h"
 
@@ -33,7 +34,7 @@ enum vs_err vs_trace_symbols_load(const struct vs_reader *reader, struct vs_symb
         if (entries[i].type != VS_FRAME_SYMBOLS || entries[i].offset <= last_offset)
             continue;
         last_offset = entries[i].offset;
-        if (!raw && !(raw = malloc(VS_FRAME_RAW_MAX)))
+        if (!raw && !(raw = vs_xcalloc(1, VS_FRAME_RAW_MAX)))
             err = VS_ERR_NOMEM;
         else if (!vs_directory_read(&reader->file, &entries[i], raw, &bytes)) {
             err = vs_symbol_set_decode(set, raw, bytes);

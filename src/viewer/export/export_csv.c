@@ -215,7 +215,7 @@ static enum vs_err write_rows(struct vs_reader *reader, struct vs_symbols *symbo
         return err;
     vs_allocation_log_steps(log, &csv->steps);
     fputs(header, csv->out);
-    err = vs_reader_rewind(reader);
+    vs_reader_rewind(reader);
     while (!err && (err = vs_reader_next(reader, &event)) == VS_OK)
         err = vs_allocation_log_event(log, &event);
     if (err == VS_ERR_END)

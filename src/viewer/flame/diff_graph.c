@@ -121,9 +121,8 @@ enum vs_err vs_diff_graph_write(struct vs_comparison *comparison, FILE *out)
     struct vs_export_result ignored;
     const struct vs_renamed_frame *renamed = NULL;
     size_t renamed_count = 0;
-    enum vs_err err = vs_renamed_frames(comparison, &renamed, &renamed_count);
-    if (!err)
-        err = vs_stack_source_open(comparison->a->reader, &at_peak, &of_a, &ignored);
+    vs_renamed_frames(comparison, &renamed, &renamed_count);
+    enum vs_err err = vs_stack_source_open(comparison->a->reader, &at_peak, &of_a, &ignored);
     if (err)
         return err;
     err = vs_stack_source_open(comparison->b->reader, &at_peak, &of_b, &ignored);

@@ -92,12 +92,11 @@ static enum vs_err open_replay(struct page_reading *build)
 {
     const struct vs_time_window_end *from = &build->window.from;
     struct vs_reader *reader = build->source->reader;
-    enum vs_err err;
     if (!from->given || build->kinds) {
-        err = vs_reader_rewind(reader);
-        return err ? err : vs_trace_state_open(reader, &build->moment);
+        vs_reader_rewind(reader);
+        return vs_trace_state_open(reader, &build->moment);
     }
-    err = vs_reader_attach(reader);
+    enum vs_err err = vs_reader_attach(reader);
     if (err == VS_ERR_NOMEM)
         return err;
     return from->by_event ? vs_trace_state_at_event(reader, from->value - 1, &build->moment)

