@@ -101,7 +101,7 @@ class Baseline:
             texts.append([*lines, *sites])
         if peak_exceeds:
             sites = (measured.more_than(before["sites"], device) if before["sites"] else
-                     measured.sites_text("allocated by the test and in use at its peak:", device, peak, moment="peak"))
+                     measured.sites_text("allocated by the test and in use at its peak:", device, peak, when="peak"))
             texts.append([*excess_lines("peak of GPU memory", device, peak, before["peak"], "the baseline of"),
                           tolerance_line, *sites])
         return texts

@@ -159,7 +159,7 @@ def _judge_peak(limit: Limit, device: int, figures: Figures, measured: Measured)
         lines += fold(f"with {size_text(figures.cached)} cached before the test, in segments that hold memory in "
                       f"use and so cannot be released", "  ")
     title = "held at this peak:" if reserved else "allocated by the test and in use at its peak:"
-    return [[*lines, *measured.sites_text(title, device, peak, moment="reserved" if reserved else "peak",
+    return [[*lines, *measured.sites_text(title, device, peak, when="reserved" if reserved else "peak",
                                           metric=limit.metric)]]
 
 

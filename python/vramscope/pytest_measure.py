@@ -20,7 +20,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 from vramscope import library
 from vramscope.annotations import step_end, step_listeners
 from vramscope.pytest_lines import chain, command, fold
-from vramscope.pytest_moments import Moment, between, missing
+from vramscope.pytest_held import Held, between, missing
 from vramscope.pytest_sites import SiteNames
 from vramscope.pytest_sizes import percent, size_text
 from vramscope.pytest_steps import Level, Steps
@@ -130,24 +130,24 @@ class Measured:
 
     # --- call sites ---
 
-    def _moment(self, device: int, before_ns: int, after_ns: int, moment: str) -> Moment:
-        """What call sites hold at a point in time of a span: pytest_moments."""
+    def _held_at(self, device: int, before_ns: int, after_ns: int, when: str) -> Held:
+        """What call sites hold at a point in time of a span: pytest_held."""
         if self.trace is None:
-            return Moment([], None)
+            return Held([], None)
         library.flush()
-        found = between(self.trace, device, before_ns, after_ns, moment)
+        found = between(self.trace, device, before_ns, after_ns, when)
         self._shown = found.at
         return found
 
     def sites_text(self, title: str, device: int, total: int, span: Optional[Tuple[int, int]] = None,
-                   moment: str = "end", metric: str = "allocated") -> List[str]:
+                   when: str = "end", metric: str = "allocated") -> List[str]:
         """Lines: the call sites, their bytes and shares of *total*, and the command that shows more. Of reserved
         memory, the memory that is not in use is a row, and so is memory from before the span that was
         freed: the sum is *total*."""
         figures = self.devices[device]
         before, after = span or (figures.begin.time_ns, figures.end.time_ns)
         try:
-            found = self._moment(device, before, after, moment)
+            found = self._held_at(device, before, after, when)
         except (library.Error, OSError, ValueError) as error:
             return [*fold(missing(str(error))), *self._more()]
         changed = found.sites
@@ -200,11 +200,11 @@ class Measured:
             lines.append(f"  {_further(len(reads))}")
         return lines + fold("sizes may depend on them; --vramscope-allow-uncomputed accepts that")
 
-    def _grown(self, accepted: Mapping[str, Sequence[int]], device: int) -> Tuple[Moment, List[Tuple[int, str, Site]]]:
+    def _grown(self, accepted: Mapping[str, Sequence[int]], device: int) -> Tuple[Held, List[Tuple[int, str, Site]]]:
         """What call sites hold at the peak, and those that hold more than in *accepted*, which is of
         SiteNames.for_baseline(): by how many bytes, and whether they are "new" or have "grown"."""
         figures = self.devices[device]
-        found = self._moment(device, figures.begin.time_ns, figures.end.time_ns, "peak")
+        found = self._held_at(device, figures.begin.time_ns, figures.end.time_ns, "peak")
         rows: List[Tuple[int, str, Site]] = []
         for name, sites in self.names.by_name(found.sites).items():
             before, now = list(accepted.get(name, ())), [site.bytes for site in sites]
@@ -270,7 +270,7 @@ class Measured:
             lines.append(f"device {device}: {size_text(peak)} allocated by the test at its peak"
                          + (f", {size_text(figures.begin.allocated)} before it"
                             if figures.begin.allocated else ""))
-            lines += self.sites_text("", device, peak, moment="peak")
+            lines += self.sites_text("", device, peak, when="peak")
         return "\n".join(lines)
 
 

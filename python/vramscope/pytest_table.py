@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from vramscope import library, pytest_baseline
 from vramscope.pytest_lines import fold, whole
-from vramscope.pytest_moments import peak_of
+from vramscope.pytest_held import peak_of
 from vramscope.pytest_sites import LIST, SiteNames
 from vramscope.pytest_sizes import size_text
 from vramscope.trace_report import Trace, WindowPeak

@@ -3,7 +3,7 @@
 peak of memory in use, or at that of reserved memory.
 
 Memory that was allocated while the program had stopped the recording counts, but its call sites are not in
-the trace: a point in time says why they may be missing. How much memory lacks a call site is the difference to the
+the trace: `why` says so. How much memory lacks a call site is the difference to the
 exact figures of the test; the trace has only sums over parts of that time.
 """
 from __future__ import annotations
@@ -19,7 +19,7 @@ SEGMENT_EVENTS = 8
 
 
 @dataclass(frozen=True)
-class Moment:
+class Held:
     """The call sites whose memory differs from that at the begin of the span, the largest first. *at*: the value
     of --at of the report. *why* call sites may be missing; "" if they are not."""
 
@@ -45,16 +45,16 @@ def peak_of(window: Sequence[WindowPeak], device: int) -> WindowPeak:
     raise library.Error(f"the trace has no memory of device {device}")
 
 
-def between(path: str, device: int, before_ns: int, after_ns: int, moment: str) -> Moment:
+def between(path: str, device: int, before_ns: int, after_ns: int, when: str) -> Held:
     """The time "end", "peak" or "reserved" of a span, on a device."""
-    if moment == "peak":
+    if when == "peak":
         window, = Trace(path).windows([(before_ns, after_ns)], LIST)
         peak = peak_of(window, device)
-        return Moment(peak.sites, f"@{peak.event}" if peak.event else None, peak.incomplete)
+        return Held(peak.sites, f"@{peak.event}" if peak.event else None, peak.incomplete)
     before = Trace(path, end_ns=before_ns)
     span = Trace(path, begin_ns=before_ns, end_ns=after_ns)
     why = _incomplete(before, span)
-    if moment == "end":
+    if when == "end":
         found = span.leaks(device, LIST)
         since = max(after_ns - span.start_ns, 0)
         at = f"{since // 10**9}.{since % 10**9:09d}s"
@@ -62,7 +62,7 @@ def between(path: str, device: int, before_ns: int, after_ns: int, moment: str) 
         span = _while_reserved(path, span, device)
         found = span.sites(device, LIST)
         at = f"@{_levels(span, device)[0]['event']}"
-    return Moment(site_changes(found, before.leaks(device, LIST)), at, why)
+    return Held(site_changes(found, before.leaks(device, LIST)), at, why)
 
 
 def _while_reserved(path: str, span: Trace, device: int) -> Trace:
