@@ -98,20 +98,23 @@ int vs_blas_wait(struct cublasContext *handle);
 
 /* ---- timed functions (blas_timed.c) ---- */
 
-/* A function whose arguments are checked and which takes its time. */
+/* A function whose arguments are checked and which takes its time. Arguments have cuBLAS's names; where a
+ * function has none of a name, it is a valid one. */
 struct vs_blas_call {
     const char *name;
-    int type;                                     /* of the elements */
-    int op, opb, uplo, side, diag;                /* arguments by cuBLAS's names; where a function has none, */
-    int64_t m, n, k, rhs, kl, ku, batches;        /* one that is valid */
+    int type; /* of the elements */
+    int op, opb, uplo, side, diag;
+    int64_t m, n, k, rhs, kl, ku, batches;
     int64_t incx, incy, lda, ldb, ldc;
     const void *alpha, *beta;
-    int *info, *infos, *pivots;                   /* in host memory; in device memory */
-    int64_t rows_a, rows_b, rows_c;               /* that the leading dimensions must have room for */
-    bool bad;                                     /* another rule on the arguments is broken */
-    const char *unsupported;                      /* the function, where it is not supported so */
-    unsigned char position[7];                    /* of op, m, n, rhs, lda, ldb or ldc, batches: 1 is the first */
-    double operations, elements;                  /* of real numbers; elements of *type*, read or written */
+    int *info;                      /* in host memory */
+    int *infos, *pivots;            /* in device memory */
+    int64_t rows_a, rows_b, rows_c; /* that the leading dimensions must have room for */
+    bool bad;                       /* another rule on the arguments is broken */
+    const char *unsupported;        /* the function, where it is not supported so */
+    unsigned char position[7];      /* of op, m, n, rhs, lda, ldb or ldc, and batches: 1 is the first */
+    double operations;              /* of real numbers */
+    double elements;                /* of *type*, read or written */
 };
 /* vs_blas_timed: checks *call* and submits its work. */
 int vs_blas_timed(struct cublasContext *handle, const struct vs_blas_call *call);
