@@ -79,17 +79,6 @@ static void add_conf(struct table *t, const char *text)
         t->count--; /* checked when the arguments were read */
 }
 
-static void add_policy(struct table *t, enum vs_policy_id policy)
-{
-    if (policy == VS_POLICY_EXPANDABLE) { /* the same by its option */
-        add_conf(t, "expandable_segments:True");
-        return;
-    }
-    struct vs_whatif_setting *setting = add(t, vs_policies[policy]->name);
-    if (setting)
-        vs_whatif_setting_policy(setting, policy);
-}
-
 static void choose_settings(struct table *t)
 {
     const struct vs_replay_job *job = t->job;
@@ -105,8 +94,16 @@ static void choose_settings(struct table *t)
             setting->server = VS_WHATIF_DRIVER;
     }
     for (int i = 0; i < VS_POLICY_COUNT; i++) {
-        if (all || job->policies[i])
-            add_policy(t, (enum vs_policy_id)i);
+        if (all || job->policies[i]) {
+            enum vs_policy_id policy = (enum vs_policy_id)i;
+            if (policy == VS_POLICY_EXPANDABLE) { /* the same by its option */
+                add_conf(t, "expandable_segments:True");
+            } else {
+                struct vs_whatif_setting *setting = add(t, vs_policies[policy]->name);
+                if (setting)
+                    vs_whatif_setting_policy(setting, policy);
+            }
+        }
     }
     for (size_t i = 0; i < job->conf_count; i++)
         add_conf(t, job->confs[i]);

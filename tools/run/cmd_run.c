@@ -274,23 +274,6 @@ static int check_paths(struct vs_run *run, const struct vs_run_summary *seen)
     return code;
 }
 
-/* The exit status of a run with --check: the program's own unless it is 0 or the budget allows it,
- * otherwise that of the check. */
-static int check_recorded(struct vs_run *run, const struct vs_run_summary *seen, int status)
-{
-    const struct vs_budget *budget = &run->check.budget;
-    int own = exit_code(status);
-    bool allowed = !own || budget->allow_any_exit;
-    for (size_t i = 0; i < budget->allow_exit_count; i++)
-        allowed |= budget->allow_exit[i] == (uint64_t)own;
-    run->check.out = stderr;
-    run->check.failures_only = run->quiet;
-    int code = seen->path_count
-                   ? check_paths(run, seen)
-                   : vs_tool_fail("vramscope run", "no trace was recorded, so the budget was not checked");
-    return allowed ? code : own;
-}
-
 static int summarise(struct vs_run *run, int status)
 {
     int result = exit_code(status);
@@ -309,8 +292,22 @@ static int summarise(struct vs_run *run, int status)
                      seen.traces - pages);
     if (!run->quiet)
         explain(run, &seen, status);
-    if (run->checked)
-        result = check_recorded(run, &seen, status);
+    if (run->checked) {
+        /* The exit status of a run with --check: the program's own unless it is 0 or the budget allows it,
+         * otherwise that of the check. */
+        const struct vs_budget *budget = &run->check.budget;
+        int own = exit_code(status);
+        bool allowed = !own || budget->allow_any_exit;
+        for (size_t i = 0; i < budget->allow_exit_count; i++)
+            allowed |= budget->allow_exit[i] == (uint64_t)own;
+        run->check.out = stderr;
+        run->check.failures_only = run->quiet;
+        int code = seen.path_count
+                       ? check_paths(run, &seen)
+                       : vs_tool_fail("vramscope run",
+                                      "no trace was recorded, so the budget was not checked");
+        result = allowed ? code : own;
+    }
     vs_run_summary_free(&seen);
     return result;
 }

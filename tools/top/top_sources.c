@@ -130,21 +130,6 @@ static enum vs_err fill_source(struct vs_top_source *source, struct vs_top_proce
 
 /* --- rows that go --- */
 
-static void remove_source(struct vs_top_sources *sources, size_t i)
-{
-    struct vs_top_model *model = &sources->model;
-    close_source(&sources->items[i], &model->processes[i]);
-    free(sources->items[i].path);
-    sources->count = --model->count;
-    size_t after = sources->count - i;
-    memmove(&sources->items[i], &sources->items[i + 1], after * sizeof *sources->items);
-    memmove(&model->processes[i], &model->processes[i + 1], after * sizeof *model->processes);
-    for (size_t row = 0; row < model->row_count; row++) { /* the selected one stays selected */
-        uint32_t *process = &model->rows[row].process;
-        *process = *process == i ? UINT32_MAX : *process - (*process > i);
-    }
-}
-
 enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool exact,
                                 bool wait, bool *behind)
 {
@@ -168,8 +153,20 @@ enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_n
         const struct vs_top_source *source = &sources->items[i];
         ended += source->pid && source->ended;
         if ((sources->search && !source->watch && !source->ended && access(source->path, F_OK)) ||
-            (source->pid && source->ended && ended > ENDED_MAX))
-            remove_source(sources, i);
+            (source->pid && source->ended && ended > ENDED_MAX)) {
+            struct vs_top_model *model = &sources->model;
+            close_source(&sources->items[i], &model->processes[i]);
+            free(sources->items[i].path);
+            sources->count = --model->count;
+            size_t after = sources->count - i;
+            memmove(&sources->items[i], &sources->items[i + 1], after * sizeof *sources->items);
+            memmove(&model->processes[i], &model->processes[i + 1],
+                    after * sizeof *model->processes);
+            for (size_t row = 0; row < model->row_count; row++) { /* the selected one stays selected */
+                uint32_t *process = &model->rows[row].process;
+                *process = *process == i ? UINT32_MAX : *process - (*process > i);
+            }
+        }
     }
     for (size_t i = 0; i < sources->count; i++)
         sources->model.processes[i].error = *sources->items[i].why ? sources->items[i].why : NULL;

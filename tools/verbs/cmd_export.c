@@ -144,21 +144,6 @@ static int parse(int argc, char **argv, struct export_arguments *args)
     return VS_EXIT_OK;
 }
 
-/* Warns that the output lacks events that were not recorded. */
-static void say_missing(const char *who, const char *path, const struct vs_export_format *format,
-                        const struct vs_recording_state *state)
-{
-    char text[VS_RECORDING_TEXT_MAX];
-    if (state->min_size || state->sample > 1)
-        vs_tool_fail(who, "%s: %s; %s", path, vs_recording_partial_text(text, state),
-                     format->options & VS_EXPORT_INSTANT_MIN
-                         ? "counters are exact, but only those allocations are marked"
-                     : format->options & VS_EXPORT_AT ? "the sums of single stacks are estimates"
-                                                      : "only those allocations are in the output");
-    if (*vs_recording_limit_text(text, state))
-        vs_tool_fail(who, "%s: limited by the trace's size: %s", path, text);
-}
-
 static int write_to(const char *who, struct vs_reader *reader, const char *path,
                     struct vs_whole_file *out, const struct export_arguments *args)
 {
@@ -183,7 +168,17 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
         return VS_EXIT_UNUSABLE;
     if (condition != VS_TRACE_COMPLETE)
         vs_tool_fail(who, "%s: %s", path, why); /* a warning; the readable part was exported */
-    say_missing(who, path, args->format, &result.recording);
+    /* Warns that the output lacks events that were not recorded. */
+    const struct vs_recording_state *state = &result.recording;
+    char text[VS_RECORDING_TEXT_MAX];
+    if (state->min_size || state->sample > 1)
+        vs_tool_fail(who, "%s: %s; %s", path, vs_recording_partial_text(text, state),
+                     args->format->options & VS_EXPORT_INSTANT_MIN
+                         ? "counters are exact, but only those allocations are marked"
+                     : args->format->options & VS_EXPORT_AT ? "the sums of single stacks are estimates"
+                                                      : "only those allocations are in the output");
+    if (*vs_recording_limit_text(text, state))
+        vs_tool_fail(who, "%s: limited by the trace's size: %s", path, text);
     if (result.clipped)
         fprintf(stderr, "%s: %llu slices overlapped others on their stream and were cut short\n",
                 who, (unsigned long long)result.clipped);

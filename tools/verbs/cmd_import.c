@@ -75,39 +75,6 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-static void print_result(const struct vs_import_result *r, const char *path, const char *output)
-{
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
-    vs_tool_print("%s: %s events from %s", output, vs_count_format(a, r->events), path);
-    if (r->history)
-        vs_tool_print("  history: %s allocation%s, %s free%s%s", vs_count_format(a, r->allocs),
-                      plural(r->allocs), vs_count_format(b, r->frees), plural(r->frees),
-                      r->failures ? "" : ", no failure");
-    else
-        vs_tool_print("  no history, only the state when the snapshot was taken: call "
-                      "torch.cuda.memory._record_memory_history() early in the program");
-    if (r->failures)
-        vs_tool_print("  out of memory: %s×; vramscope oom %s explains %s",
-                      vs_count_format(a, r->failures), output, r->failures > 1 ? "the last" : "it");
-    if (r->history && r->start_blocks)
-        vs_tool_print("  in use before the history begins: %s in %s block%s",
-                      vs_size_format(a, r->start_bytes), vs_count_format(b, r->start_blocks),
-                      plural(r->start_blocks));
-    if (r->history && r->overwritten)
-        vs_tool_print("  the history has lost its beginning: its length is max_entries of "
-                      "torch.cuda.memory._record_memory_history");
-    if (r->history && !r->timed)
-        vs_tool_print("  the history has no times: its entries follow each other by 1 µs");
-    if (r->unmatched)
-        vs_tool_print("  left out: %s free%s of memory whose allocation is not in the file",
-                      vs_count_format(c, r->unmatched), plural(r->unmatched));
-    if (r->skipped)
-        vs_tool_print("  left out: %s line%s not of the format, the first is line %llu",
-                      vs_count_format(c, r->skipped), plural(r->skipped),
-                      (unsigned long long)r->skipped_first);
-    vs_tool_print("next: vramscope view %s --open", output);
-}
-
 static int report_failure(const char *who, const char *path, const char *output, enum vs_err err,
                           const char *why)
 {
@@ -131,8 +98,38 @@ static int convert(const char *who, FILE *in, const char *path, const char *outp
     enum vs_err err = vs_import(in, out.stream, path, args->format, &result, why);
     int code = err ? report_failure(who, path, output, err, why) : VS_EXIT_OK;
     code = vs_whole_file_end(who, &out, code);
-    if (code == VS_EXIT_OK && !args->quiet)
-        print_result(&result, path, output);
+    if (code == VS_EXIT_OK && !args->quiet) {
+        const struct vs_import_result *r = &result;
+        char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
+        vs_tool_print("%s: %s events from %s", output, vs_count_format(a, r->events), path);
+        if (r->history)
+            vs_tool_print("  history: %s allocation%s, %s free%s%s", vs_count_format(a, r->allocs),
+                          plural(r->allocs), vs_count_format(b, r->frees), plural(r->frees),
+                          r->failures ? "" : ", no failure");
+        else
+            vs_tool_print("  no history, only the state when the snapshot was taken: call "
+                          "torch.cuda.memory._record_memory_history() early in the program");
+        if (r->failures)
+            vs_tool_print("  out of memory: %s×; vramscope oom %s explains %s",
+                          vs_count_format(a, r->failures), output, r->failures > 1 ? "the last" : "it");
+        if (r->history && r->start_blocks)
+            vs_tool_print("  in use before the history begins: %s in %s block%s",
+                          vs_size_format(a, r->start_bytes), vs_count_format(b, r->start_blocks),
+                          plural(r->start_blocks));
+        if (r->history && r->overwritten)
+            vs_tool_print("  the history has lost its beginning: its length is max_entries of "
+                          "torch.cuda.memory._record_memory_history");
+        if (r->history && !r->timed)
+            vs_tool_print("  the history has no times: its entries follow each other by 1 µs");
+        if (r->unmatched)
+            vs_tool_print("  left out: %s free%s of memory whose allocation is not in the file",
+                          vs_count_format(c, r->unmatched), plural(r->unmatched));
+        if (r->skipped)
+            vs_tool_print("  left out: %s line%s not of the format, the first is line %llu",
+                          vs_count_format(c, r->skipped), plural(r->skipped),
+                          (unsigned long long)r->skipped_first);
+        vs_tool_print("next: vramscope view %s --open", output);
+    }
     return vs_tool_finish(who, stdout, code);
 }
 

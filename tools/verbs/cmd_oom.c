@@ -71,20 +71,6 @@ static struct vs_style style_of(const struct oom_arguments *args)
     return style;
 }
 
-static void print(const struct vs_oom *oom, const struct vs_report *report,
-                  const struct oom_arguments *args)
-{
-    struct vs_style style = style_of(args);
-    if (args->json) {
-        vs_oom_json(oom, report, stdout);
-        return;
-    }
-    if (oom)
-        vs_oom_text(oom, report, &style);
-    else
-        vs_oom_text_none(report, &style);
-}
-
 /* --nth is not the number of a failure that can be explained. */
 static int bad_number(const char *who, const char *path, const struct vs_report *report)
 {
@@ -128,8 +114,17 @@ static int explain(const char *who, const char *path, const struct oom_arguments
                             path, vs_recording_partial_text(text, &report->recording), path);
     } else if (err)
         code = vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
-    else
-        print(oom, report, args);
+    else {
+        struct vs_style style = style_of(args);
+        if (args->json) {
+            vs_oom_json(oom, report, stdout);
+        } else {
+            if (oom)
+                vs_oom_text(oom, report, &style);
+            else
+                vs_oom_text_none(report, &style);
+        }
+    }
     vs_arena_free_all(&memory);
     vs_oom_free(oom);
     vs_report_free(report);

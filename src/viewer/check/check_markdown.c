@@ -22,27 +22,6 @@ static void plain(FILE *out, const char *text)
     }
 }
 
-static void table_row(const struct vs_budget_row *row, FILE *out)
-{
-    char text[VS_CHECK_LINE_MAX];
-    fprintf(out, "| %s | ", row->exceeded ? "**exceeded**" : "ok");
-    plain(out, vs_check_subject(text, row));
-    if (row->kind != VS_ROW_QUANTITY) {
-        fputs(" | ", out);
-        plain(out, vs_check_sentence(text, row));
-        fputs(" | | |\n", out);
-        return;
-    }
-    struct vs_size_pair sizes = vs_check_amounts(row, row->quantity.value, row->limit);
-    fprintf(out, " | %s | %s%s | ", sizes.a, row->quantity.metric == VS_METRIC_FREE ? "at least " : "", sizes.b);
-    plain(out, row->from);
-    if (*vs_check_spread(text, row)) {
-        fputs("; ", out);
-        plain(out, text);
-    }
-    fputs(" |\n", out);
-}
-
 /* Code that a shell reads as it stands: more backticks around it than there are in it. */
 static void command(FILE *out, const char *verb, const char *path, const char *options)
 {
@@ -101,8 +80,28 @@ static void one_program(const struct vs_check_result *result, const struct vs_bu
     fputs(shown ? "\n\n| | quantity | measured | allowed | from |\n| --- | --- | ---: | ---: | --- |\n" : "\n", out);
     for (int bad = 1; bad >= 0; bad--)
         for (size_t i = 0; i < verdict->count; i++)
-            if (verdict->rows[i].exceeded == (bad != 0) && is_shown(&verdict->rows[i]))
-                table_row(&verdict->rows[i], out);
+            if (verdict->rows[i].exceeded == (bad != 0) && is_shown(&verdict->rows[i])) {
+                const struct vs_budget_row *row = &verdict->rows[i];
+                char text[VS_CHECK_LINE_MAX];
+                fprintf(out, "| %s | ", row->exceeded ? "**exceeded**" : "ok");
+                plain(out, vs_check_subject(text, row));
+                if (row->kind != VS_ROW_QUANTITY) {
+                    fputs(" | ", out);
+                    plain(out, vs_check_sentence(text, row));
+                    fputs(" | | |\n", out);
+                } else {
+                    struct vs_size_pair sizes = vs_check_amounts(row, row->quantity.value,
+                                                                 row->limit);
+                    fprintf(out, " | %s | %s%s | ", sizes.a,
+                            row->quantity.metric == VS_METRIC_FREE ? "at least " : "", sizes.b);
+                    plain(out, row->from);
+                    if (*vs_check_spread(text, row)) {
+                        fputs("; ", out);
+                        plain(out, text);
+                    }
+                    fputs(" |\n", out);
+                }
+            }
     for (size_t i = 0; i < verdict->count; i++)
         held += !verdict->rows[i].exceeded && verdict->rows[i].of_baseline;
     if (held)

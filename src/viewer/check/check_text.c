@@ -97,43 +97,6 @@ static void culprit_line(const struct vs_check_result *result, const struct vs_s
         fprintf(style->out, "%s%s\n", lead, cut);
 }
 
-static void failed(const struct vs_check_result *result, const struct vs_style *style,
-                   const struct vs_budget_row *row)
-{
-    struct vs_check_line lines[VS_CHECK_LINES_MAX];
-    char text[VS_CHECK_LINE_MAX];
-    const char *verb, *options;
-    if (row->kind == VS_ROW_QUANTITY && row->of_baseline)
-        vs_text_lines(style, "      ", "the limit is %s%s%s", row->from,
-                      result->tolerance ? " + " : "", result->tolerance ? result->tolerance : "");
-    else if (row->kind == VS_ROW_QUANTITY && strncmp(row->from, "--", 2) != 0)
-        vs_text_lines(style, "      ", "the limit is at %s", row->from);
-    if (*vs_check_moment(text, row))
-        vs_text_wrapped(style, "      ", text);
-    size_t count = vs_check_lines(row, lines);
-    if (count)
-        vs_text_wrapped(style, "      ", vs_check_heading(row));
-    for (size_t i = 0; i < count; i++) {
-        if (lines[i].culprit)
-            culprit_line(result, style, row, lines, count, i);
-        else {
-            /* "72.0 MiB  cached but unused". */
-            const struct vs_check_line *line = &lines[i];
-            char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], words[VS_CHECK_WORDS_MAX];
-            snprintf(amount, sizeof amount, "%s%s", row->compared ? "+" : "",
-                     vs_size_format(size, (uint64_t)line->bytes));
-            fprintf(style->out, "  %16s  %s\n", amount, vs_check_sum_words(words, line));
-        }
-    }
-    if (!row->culprit_count && (row->quantity.metric == VS_METRIC_COPIES ||
-                                row->quantity.metric == VS_METRIC_TRANSFERRED) &&
-        row->kind == VS_ROW_QUANTITY && !row->run->report->copy_sites_known)
-        vs_text_wrapped(style, "      ", "the lines that copy were not recorded: record with "
-                        "vramscope run --copy-stacks");
-    options = vs_check_more(text, row, &verb);
-    vs_text_command(style, "      more: ", verb, vs_check_trace(row), options);
-}
-
 static void one_program(const struct vs_check_result *result, const struct vs_style *style,
                         const struct vs_budget_verdict *verdict, bool failures_only)
 {
@@ -149,8 +112,41 @@ static void one_program(const struct vs_check_result *result, const struct vs_st
         verdict_line(style, row->exceeded, vs_check_trace(row), vs_check_sentence(text, row));
         if (*vs_check_spread(text, row))
             vs_text_wrapped(style, "      ", text);
-        if (row->exceeded)
-            failed(result, style, row);
+        if (row->exceeded) {
+            struct vs_check_line lines[VS_CHECK_LINES_MAX];
+
+            const char *verb, *options;
+            if (row->kind == VS_ROW_QUANTITY && row->of_baseline)
+                vs_text_lines(style, "      ", "the limit is %s%s%s", row->from,
+                              result->tolerance ? " + " : "", result->tolerance ? result->tolerance : "");
+            else if (row->kind == VS_ROW_QUANTITY && strncmp(row->from, "--", 2) != 0)
+                vs_text_lines(style, "      ", "the limit is at %s", row->from);
+            if (*vs_check_moment(text, row))
+                vs_text_wrapped(style, "      ", text);
+            size_t count = vs_check_lines(row, lines);
+            if (count)
+                vs_text_wrapped(style, "      ", vs_check_heading(row));
+            for (size_t k = 0; k < count; k++) {
+                if (lines[k].culprit)
+                    culprit_line(result, style, row, lines, count, k);
+                else {
+                    /* "72.0 MiB  cached but unused". */
+                    const struct vs_check_line *line = &lines[k];
+                    char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], words[VS_CHECK_WORDS_MAX];
+                    snprintf(amount, sizeof amount, "%s%s", row->compared ? "+" : "",
+                             vs_size_format(size, (uint64_t)line->bytes));
+                    fprintf(style->out, "  %16s  %s\n", amount, vs_check_sum_words(words, line));
+                }
+            }
+            if (!row->culprit_count && (row->quantity.metric == VS_METRIC_COPIES ||
+                                        row->quantity.metric == VS_METRIC_TRANSFERRED) &&
+                row->kind == VS_ROW_QUANTITY && !row->run->report->copy_sites_known)
+                vs_text_wrapped(style, "      ",
+                                "the lines that copy were not recorded: record with "
+                                "vramscope run --copy-stacks");
+            options = vs_check_more(text, row, &verb);
+            vs_text_command(style, "      more: ", verb, vs_check_trace(row), options);
+        }
     }
     if (held && !failures_only) {
         snprintf(text, sizeof text, "%zu %s of the baseline %.1500s %s%s%s", held,

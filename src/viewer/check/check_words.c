@@ -77,33 +77,31 @@ struct vs_size_pair vs_check_amounts(const struct vs_budget_row *row, uint64_t a
     return pair;
 }
 
-static char *end_sentence(char *out, const struct vs_budget_row *row)
-{
-    char size[VS_SIZE_TEXT_MAX];
-    uint64_t status = row->status;
-    const char *signal = status > 128 ? vs_signal_name(status - 128) : NULL;
-    bool exited = row->run->report->has_end && row->run->report->end_reason == VS_END_EXIT;
-    int n;
-    if (row->kind == VS_ROW_OOM)
-        n = snprintf(out, VS_CHECK_LINE_MAX, "the program ran out of memory on device %" PRIu64
-                     ": %s requested; allow it with --allow-oom", row->quantity.device,
-                     vs_size_format(size, row->failure->requested));
-    else if (status > 128 && !exited)
-        n = snprintf(out, VS_CHECK_LINE_MAX, "the program was killed by signal %" PRIu64 "%s%s%s; allow it with",
-                     status - 128, signal ? " (SIG" : "", signal ? signal : "", signal ? ")" : "");
-    else
-        n = snprintf(out, VS_CHECK_LINE_MAX, "the program exited with status %" PRIu64 "%s%s; allow it with",
-                     status, signal ? ", as after SIG" : "", signal ? signal : "");
-    if (status)
-        snprintf(out + n, VS_CHECK_LINE_MAX - (size_t)n, " --allow-exit %" PRIu64, status);
-    return out;
-}
-
 char *vs_check_sentence(char *out, const struct vs_budget_row *row)
 {
     char subject[VS_CHECK_LINE_MAX], rest[VS_SIZE_TEXT_MAX], share[16];
-    if (row->kind != VS_ROW_QUANTITY)
-        return end_sentence(out, row);
+    if (row->kind != VS_ROW_QUANTITY) {
+        char size[VS_SIZE_TEXT_MAX];
+        uint64_t status = row->status;
+        const char *signal = status > 128 ? vs_signal_name(status - 128) : NULL;
+        bool exited = row->run->report->has_end && row->run->report->end_reason == VS_END_EXIT;
+        int n;
+        if (row->kind == VS_ROW_OOM)
+            n = snprintf(out, VS_CHECK_LINE_MAX, "the program ran out of memory on device %" PRIu64
+                         ": %s requested; allow it with --allow-oom", row->quantity.device,
+                         vs_size_format(size, row->failure->requested));
+        else if (status > 128 && !exited)
+            n = snprintf(out, VS_CHECK_LINE_MAX,
+                         "the program was killed by signal %" PRIu64 "%s%s%s; allow it with",
+                         status - 128, signal ? " (SIG" : "", signal ? signal : "", signal ? ")" : "");
+        else
+            n = snprintf(out, VS_CHECK_LINE_MAX,
+                         "the program exited with status %" PRIu64 "%s%s; allow it with",
+                         status, signal ? ", as after SIG" : "", signal ? signal : "");
+        if (status)
+            snprintf(out + n, VS_CHECK_LINE_MAX - (size_t)n, " --allow-exit %" PRIu64, status);
+        return out;
+    }
     bool low = row->quantity.metric == VS_METRIC_FREE;
     uint64_t value = row->quantity.value, limit = row->of_baseline ? row->baseline : row->limit;
     uint64_t apart = value > limit ? value - limit : limit - value;

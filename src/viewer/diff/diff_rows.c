@@ -71,19 +71,6 @@ static uint64_t hash_of(const struct row_text *text, unsigned room, bool moved)
     return hash_text(hash, vs_text_clip(cut, text->is, room));
 }
 
-/* How many of the rows show the same, by hash. Empty if there is no memory: then rows are cut off. */
-static void count_rows(const struct vs_style *style, const struct vs_site_pair *const *rows, size_t count,
-                       struct vs_map *same)
-{
-    struct row_text text;
-    for (size_t i = 0; i < count; i++) {
-        text_of(&text, rows[i], false);
-        uint64_t hash = hash_of(&text, room_of(style, FIRST_COLUMN), rows[i]->verdict == VS_SITE_MOVED);
-        const uint64_t *before = vs_map_get(same, hash);
-        vs_xmap_put(same, hash, before ? *before + 1 : 1);
-    }
-}
-
 /* In full, on as many lines as it needs. */
 static void whole_row(const struct vs_style *style, const char *lead, const struct row_text *text)
 {
@@ -240,7 +227,15 @@ void vs_diff_site_list(const struct vs_diff_result *result, const struct vs_styl
     const struct vs_site_pair **rows = vs_xcalloc(changes->count + 1, sizeof *rows);
     struct vs_map same = {0};
     size_t count = choose_rows(result, sites, rows, &small, &more, &lines);
-    count_rows(style, rows, count, &same);
+    /* How many of the rows show the same, by hash. Empty if there is no memory: then rows are cut off. */
+    struct row_text text;
+    for (size_t i = 0; i < count; i++) {
+        text_of(&text, rows[i], false);
+        uint64_t hash = hash_of(&text, room_of(style, FIRST_COLUMN),
+                                rows[i]->verdict == VS_SITE_MOVED);
+        const uint64_t *before = vs_map_get(&same, hash);
+        vs_xmap_put(&same, hash, before ? *before + 1 : 1);
+    }
     for (size_t i = 0; i < count; i++)
         put_row(style, rows[i], &same);
     vs_diff_fold(style, small, more);

@@ -126,32 +126,30 @@ static size_t moved_sites(const struct vs_comparison *comparison)
     return most;
 }
 
-/* The amounts are equal. */
-static char *equal_headline(char *out, const struct vs_comparison *comparison)
-{
-    char size[VS_SIZE_TEXT_MAX], label[VS_DIFF_LINE_MAX];
-    const struct vs_compared_amount *peak = highest_peak(comparison);
-    size_t moved = moved_sites(comparison);
-    bool sites = comparison->sites_comparable && comparison->names_comparable;
-    int n = snprintf(out, VS_DIFF_LINE_MAX, "%s", comparison->different ? "same peaks, other differences"
-                                                  : sites ? "no difference"
-                                                          : "no difference, call sites not compared");
-    if (moved && !comparison->different)
-        n += snprintf(out + n, VS_DIFF_LINE_MAX - (size_t)n, " in memory, %zu call site%s moved", moved,
-                      moved == 1 ? "" : "s");
-    if (peak)
-        snprintf(out + n, VS_DIFF_LINE_MAX - (size_t)n, ": %.100s %s on device %" PRIu64 " in both",
-                 vs_diff_label(label, peak->b, false), vs_size_format(size, peak->b->value),
-                 peak->b->device);
-    return out;
-}
-
 char *vs_diff_headline(char *out, const struct vs_comparison *comparison)
 {
     char label[VS_DIFF_LINE_MAX], percent[24];
     const struct vs_compared_amount *amount = largest(comparison);
-    if (!amount)
-        return equal_headline(out, comparison);
+    if (!amount) {
+        /* The amounts are equal. */
+        char size[VS_SIZE_TEXT_MAX];
+        const struct vs_compared_amount *peak = highest_peak(comparison);
+        size_t moved = moved_sites(comparison);
+        bool sites = comparison->sites_comparable && comparison->names_comparable;
+        int n = snprintf(out, VS_DIFF_LINE_MAX, "%s",
+                         comparison->different ? "same peaks, other differences"
+                                                      : sites ? "no difference"
+                                                              : "no difference, call sites not compared");
+        if (moved && !comparison->different)
+            n += snprintf(out + n, VS_DIFF_LINE_MAX - (size_t)n,
+                          " in memory, %zu call site%s moved", moved, moved == 1 ? "" : "s");
+        if (peak)
+            snprintf(out + n, VS_DIFF_LINE_MAX - (size_t)n,
+                     ": %.100s %s on device %" PRIu64 " in both",
+                     vs_diff_label(label, peak->b, false), vs_size_format(size, peak->b->value),
+                     peak->b->device);
+        return out;
+    }
     struct vs_size_pair sizes = vs_diff_sizes(amount->a->value, amount->b->value, false);
     vs_diff_percent(percent, amount->a->value, amount->b->value);
     bool peak = amount->b->metric <= VS_METRIC_RESERVED;

@@ -131,19 +131,6 @@ static void write_window(struct vs_json *json, const struct vs_page_data *data,
     vs_json_end_object(json);
 }
 
-static void write_report(struct vs_json *json, const struct vs_page_data *data,
-                         const struct vs_page_source *source)
-{
-    vs_json_member(json, "report");
-    vs_report_json_brief(source->report, json->out);
-    if (!data->oom) {
-        vs_json_string(json, "oom", NULL);
-        return;
-    }
-    vs_json_member(json, "oom");
-    vs_oom_json_brief(data->oom, source->report, json->out);
-}
-
 static void write_texts(struct vs_json *json, const char *key, const struct vs_page_texts *texts)
 {
     vs_json_begin_array(json, key);
@@ -341,7 +328,14 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
     vs_json_end_array(&json);
     write_window(&json, data, source);
     vs_json_uint(&json, "steps_found", source->report->steps.row_steps);
-    write_report(&json, data, source);
+    vs_json_member(&json, "report");
+    vs_report_json_brief(source->report, json.out);
+    if (!data->oom) {
+        vs_json_string(&json, "oom", NULL);
+    } else {
+        vs_json_member(&json, "oom");
+        vs_oom_json_brief(data->oom, source->report, json.out);
+    }
     write_failures(&json, source->report);
     write_sections(&json, data);
     write_tables(&json, data, replay);

@@ -42,26 +42,6 @@ static void put_kinds(struct vs_json *json, const char *key, const struct vs_kin
     vs_json_end_object(json);
 }
 
-static void put_failure(struct vs_json *json, const struct vs_fit_failure *failure)
-{
-    if (!failure->requested) {
-        vs_json_string(json, "failure", NULL);
-        return;
-    }
-    vs_json_begin_object(json, "failure");
-    vs_json_uint(json, "requested_bytes", failure->requested);
-    vs_json_uint(json, "short_bytes", failure->missing);
-    vs_json_uint(json, "free_bytes", failure->free_bytes);
-    vs_json_string(json, "place", failure->place);
-    vs_json_string(json, "where", failure->where);
-    vs_json_bool(json, "framework", failure->framework);
-    vs_json_bool(json, "out_of_memory", !failure->other_error);
-    vs_json_uint(json, "error", failure->error);
-    put_holders(json, "held_by", &failure->holders);
-    put_kinds(json, "kinds", &failure->kinds);
-    vs_json_end_object(json);
-}
-
 static void put_device(struct vs_json *json, const struct vs_fit_run *run)
 {
     const struct vs_fit_device *device = run->worst_device;
@@ -87,7 +67,23 @@ static void put_device(struct vs_json *json, const struct vs_fit_run *run)
     vs_json_string(json, "peak_place", device->peak_place);
     put_holders(json, "peak_held_by", &device->holders);
     put_kinds(json, "peak_kinds", &device->kinds);
-    put_failure(json, &device->failure);
+    const struct vs_fit_failure *failure = &device->failure;
+    if (!failure->requested) {
+        vs_json_string(json, "failure", NULL);
+    } else {
+        vs_json_begin_object(json, "failure");
+        vs_json_uint(json, "requested_bytes", failure->requested);
+        vs_json_uint(json, "short_bytes", failure->missing);
+        vs_json_uint(json, "free_bytes", failure->free_bytes);
+        vs_json_string(json, "place", failure->place);
+        vs_json_string(json, "where", failure->where);
+        vs_json_bool(json, "framework", failure->framework);
+        vs_json_bool(json, "out_of_memory", !failure->other_error);
+        vs_json_uint(json, "error", failure->error);
+        put_holders(json, "held_by", &failure->holders);
+        put_kinds(json, "kinds", &failure->kinds);
+        vs_json_end_object(json);
+    }
     vs_json_end_object(json);
 }
 
@@ -105,20 +101,6 @@ static void put_assumed_sum(struct vs_json *json, const struct vs_fit_assumed *a
     vs_json_uint(json, "sizes", assumed->count);
     vs_json_uint(json, "bytes", assumed->bytes);
     vs_json_uint(json, "margin_bytes", assumed->margin);
-    vs_json_end_object(json);
-}
-
-static void put_remedy(struct vs_json *json, const struct vs_fit_remedy *remedy)
-{
-    if (!remedy->text) {
-        vs_json_string(json, "remedy", NULL);
-        return;
-    }
-    vs_json_begin_object(json, "remedy");
-    vs_json_string(json, "kind", remedy->kind);
-    vs_json_string(json, "text", remedy->text);
-    vs_json_uint(json, "bytes", remedy->bytes);
-    vs_json_bool(json, "replayed", true);
     vs_json_end_object(json);
 }
 
@@ -186,7 +168,17 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
         vs_json_uint(&json, "recovered_failures", run->recovered);
         vs_json_uint(&json, "cache_retries", run->retries);
         put_device(&json, run);
-        put_remedy(&json, &run->remedy);
+        const struct vs_fit_remedy *remedy = &run->remedy;
+        if (!remedy->text) {
+            vs_json_string(&json, "remedy", NULL);
+        } else {
+            vs_json_begin_object(&json, "remedy");
+            vs_json_string(&json, "kind", remedy->kind);
+            vs_json_string(&json, "text", remedy->text);
+            vs_json_uint(&json, "bytes", remedy->bytes);
+            vs_json_bool(&json, "replayed", true);
+            vs_json_end_object(&json);
+        }
         put_assumed_sum(&json, &run->assumed);
         put_notes(&json, "assumed", &run->notes.lists[VS_FIT_ASSUMED]);
         put_notes(&json, "measured", &run->notes.lists[VS_FIT_MEASURED]);

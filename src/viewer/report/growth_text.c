@@ -93,27 +93,6 @@ static bool all_alike(const struct vs_report_steps *steps)
     return nets && reads_the_same(steps->lowest_churn, steps->highest_churn);
 }
 
-/* What a step needs, keeps and allocates again. The peaks are a range: those of a leak have no
- * typical one. */
-static void step_bytes_line(const struct vs_report_steps *steps, const struct vs_style *style)
-{
-    char text[VS_GROWTH_TEXT_MAX], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
-    uint64_t net = (uint64_t)(steps->net_bytes < 0 ? -steps->net_bytes : steps->net_bytes);
-    vs_size_format(a, steps->lowest_peak);
-    vs_size_format(b, steps->highest_peak);
-    bool same = strcmp(a, b) == 0;
-    int used = snprintf(text, sizeof text, "%s%s%s%s", same ? "each peaks at " : "peaks from ",
-                        same ? "" : a, same ? "" : " to ", b);
-    const char *subject = !all_alike(steps) ? "; a typical one " : same ? ", " : "; each ";
-    if (net)
-        used += snprintf(text + used, sizeof text - (size_t)used, "%s%s %s", subject,
-                         steps->net_bytes < 0 ? "frees" : "keeps", vs_size_format(a, net));
-    if (steps->churn_bytes)
-        snprintf(text + used, sizeof text - (size_t)used, "%sallocates and frees %s",
-                 net ? ", " : subject, vs_size_format(b, steps->churn_bytes));
-    vs_text_wrapped(style, "           ", text);
-}
-
 void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style *style)
 {
     const struct vs_report_steps *steps = &report->steps;
@@ -135,6 +114,23 @@ void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style
                  vs_time_format(longest, steps->longest_ns),
                  (unsigned long long)steps->longest_number);
     vs_text_wrapped(style, "  steps    ", text);
-    if (steps->peak_bytes)
-        step_bytes_line(steps, style);
+    if (steps->peak_bytes) {
+        /* What a step needs, keeps and allocates again. The peaks are a range: those of a leak have no
+         * typical one. */
+        char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
+        uint64_t net = (uint64_t)(steps->net_bytes < 0 ? -steps->net_bytes : steps->net_bytes);
+        vs_size_format(a, steps->lowest_peak);
+        vs_size_format(b, steps->highest_peak);
+        bool same = strcmp(a, b) == 0;
+        int used = snprintf(text, sizeof text, "%s%s%s%s", same ? "each peaks at " : "peaks from ",
+                            same ? "" : a, same ? "" : " to ", b);
+        const char *subject = !all_alike(steps) ? "; a typical one " : same ? ", " : "; each ";
+        if (net)
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s%s %s", subject,
+                             steps->net_bytes < 0 ? "frees" : "keeps", vs_size_format(a, net));
+        if (steps->churn_bytes)
+            snprintf(text + used, sizeof text - (size_t)used, "%sallocates and frees %s",
+                     net ? ", " : subject, vs_size_format(b, steps->churn_bytes));
+        vs_text_wrapped(style, "           ", text);
+    }
 }

@@ -64,20 +64,6 @@ static bool same_row(const struct vs_picture_segment *a, const struct vs_picture
            memcmp(a->cells, b->cells, sizeof a->cells) == 0;
 }
 
-/* Folds the *count* rows of one segment each, in the order of by_owner; returns how many remain. */
-static size_t fold(struct map_row *rows, size_t count)
-{
-    size_t folded = 0;
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && same_row(rows[i].first, rows[end].first); end++)
-            ;
-        if (end - i < FOLDED_MIN)
-            end = i + 1;
-        rows[folded++] = (struct map_row){rows[i].first, rows[end - 1].first, end - i};
-    }
-    return folded;
-}
-
 static void print_row(const struct map_row *row, const struct vs_style *style)
 {
     const struct vs_picture_segment *segment = row->first;
@@ -149,7 +135,16 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
     }
     legend(held, vs_held_moment(moment, report), style);
     qsort(rows, count, sizeof *rows, by_owner);
-    count = fold(rows, count);
+    /* Folds the *count* rows of one segment each, in the order of by_owner; returns how many remain. */
+    size_t folded = 0;
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && same_row(rows[i].first, rows[end].first); end++)
+            ;
+        if (end - i < FOLDED_MIN)
+            end = i + 1;
+        rows[folded++] = (struct map_row){rows[i].first, rows[end - 1].first, end - i};
+    }
+    count = folded;
     size_t shown = count < most ? count : most;
     if (count > shown) {
         qsort(rows, count, sizeof *rows, most_free);

@@ -217,25 +217,6 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
     vs_findings_text(report, false, style);
 }
 
-/* Lowest free memory of *device*: as read, or computed from the recorded memory. */
-static void least_free(const struct vs_report_device *device, const struct vs_style *style)
-{
-    const struct vs_balance *fullest = &device->balance_peak;
-    uint64_t reserved = device->peak_reserved.bytes, total = device->total_bytes;
-    char left[VS_SIZE_TEXT_MAX], share[16], peak[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
-    fprintf(style->out, "  device %llu  ", ULL(device->device));
-    if (fullest->known) {
-        fprintf(style->out, "lowest free memory seen: %s of %s (%s)\n",
-                vs_size_format(left, fullest->free), vs_size_format(size, fullest->total),
-                vs_text_percent(share, fullest->free, fullest->total));
-        return;
-    }
-    uint64_t room = total > reserved ? total - reserved : 0;
-    fprintf(style->out, "peak reserved %s of %s: %s (%s) left for contexts and other processes\n",
-            vs_size_format(peak, reserved), vs_size_format(size, total),
-            vs_size_format(left, room), vs_text_percent(share, room, total));
-}
-
 void vs_oom_text_none(const struct vs_report *report, const struct vs_style *style)
 {
     fprintf(style->out, "no allocation failed in ");
@@ -245,8 +226,25 @@ void vs_oom_text_none(const struct vs_report *report, const struct vs_style *sty
         vs_text_wrapped(style, "  trace    ", report->condition_text);
     vs_uncomputed_warning(report, style);
     for (size_t i = 0; i < report->device_count; i++)
-        if (report->devices[i].total_bytes)
-            least_free(&report->devices[i], style);
+        if (report->devices[i].total_bytes) {
+            /* Lowest free memory of *device*: as read, or computed from the recorded memory. */
+            const struct vs_report_device *device = &report->devices[i];
+            const struct vs_balance *fullest = &device->balance_peak;
+            uint64_t reserved = device->peak_reserved.bytes, total = device->total_bytes;
+            char left[VS_SIZE_TEXT_MAX], share[16], peak[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
+            fprintf(style->out, "  device %llu  ", ULL(device->device));
+            if (fullest->known) {
+                fprintf(style->out, "lowest free memory seen: %s of %s (%s)\n",
+                        vs_size_format(left, fullest->free), vs_size_format(size, fullest->total),
+                        vs_text_percent(share, fullest->free, fullest->total));
+            } else {
+                uint64_t room = total > reserved ? total - reserved : 0;
+                fprintf(style->out,
+                        "peak reserved %s of %s: %s (%s) left for contexts and other processes\n",
+                        vs_size_format(peak, reserved), vs_size_format(size, total),
+                        vs_size_format(left, room), vs_text_percent(share, room, total));
+            }
+        }
     vs_findings_text(report, false, style);
 }
 

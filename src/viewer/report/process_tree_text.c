@@ -199,19 +199,6 @@ static int by_bytes(const void *a, const void *b)
     return x->member < y->member ? -1 : x->member > y->member;
 }
 
-/* Peaks of several processes together, if some are known only as sums. */
-static void put_partial(const struct vs_tree *tree, const struct vs_style *style)
-{
-    char lead[64];
-    size_t partial = 0;
-    for (size_t i = 0; i < tree->count; i++)
-        partial += tree->members[i].partial;
-    if (partial)
-        vs_text_lines(style, vs_text_lead(lead, style, "partial"),
-                      "%zu of these traces %s sampled or limited: figures per process are exact, the "
-                      "combined ones approximate", partial, partial == 1 ? "is" : "are");
-}
-
 static void put_gpus(const struct vs_tree *tree, const struct vs_style *style)
 {
     FILE *out = style->out;
@@ -298,7 +285,15 @@ void vs_tree_text(const struct vs_tree *tree, const struct vs_style *style)
             put_trace(style, m->path + folder, width, 2 + width + 2 * 12 + 2 + end);
         }
     }
-    put_partial(tree, style);
+    /* Peaks of several processes together, if some are known only as sums. */
+    char lead[64];
+    size_t partial = 0;
+    for (size_t i = 0; i < tree->count; i++)
+        partial += tree->members[i].partial;
+    if (partial)
+        vs_text_lines(style, vs_text_lead(lead, style, "partial"),
+                      "%zu of these traces %s sampled or limited: figures per process are exact, the "
+                      "combined ones approximate", partial, partial == 1 ? "is" : "are");
     put_gpus(tree, style);
     free(rows.items);
     free(rows.next);

@@ -239,39 +239,6 @@ static void print_best(const struct vs_replay_view *view, const struct vs_replay
                   from ? two.a : vs_size_format(size, to), text);
 }
 
-static void print_rows(const struct vs_replay_view *view, const struct vs_style *style)
-{
-    FILE *out = style->out;
-    char name[256];
-    fputc('\n', out);
-    print_best(view, view->rows, style);
-    fprintf(out, "%s%-*s %12s %7s %s%s\n", vs_paint(style, VS_BOLD), SETTING_COLUMN, "setting",
-            "reserved", "unused", view->find ? "   capacity  GPU" : " retries  outcome",
-            vs_unpaint(style));
-    for (size_t i = 0; i < view->count; i++) {
-        const struct vs_replay_row *row = &view->rows[i];
-        if (i && !same_device(row, row - 1)) {
-            char size[VS_SIZE_TEXT_MAX];
-            if (*row->gpu)
-                fprintf(out, "\non %s (%s)\n", row->gpu, vs_size_format(size, row->capacity));
-            else if (row->capacity)
-                fprintf(out, "\non a device of %s\n", vs_size_format(size, row->capacity));
-            print_best(view, row, style);
-        }
-        bool changed = view->modified && i && strcmp(row->setting, view->rows[0].setting) == 0;
-        snprintf(name, sizeof name, !i ? "as recorded: %s" : changed ? "%s, changed" : "%s",
-                 row->setting);
-        print_row(view, row, name, style);
-    }
-    fputc('\n', out);
-    vs_text_lines(style, "", "reserved: its peak. unused: the part of reserved memory that was not in use "
-                  "at that peak. %s",
-                  view->find ? "capacity: the smallest device on which the program gets through; "
-                               "below it the memory in use on it at its peak (rounding: to the driver's "
-                               "pages of 2 MiB). GPU: the smallest of the known ones."
-                             : "retries: requests for which the whole cache was released.");
-}
-
 /* --- what the figures rest on --- */
 
 static void print_agreement(const struct vs_replay_view *view, const struct vs_style *style)
@@ -312,7 +279,36 @@ static void print_agreement(const struct vs_replay_view *view, const struct vs_s
 void vs_replay_text(const struct vs_replay_view *view, const struct vs_style *style)
 {
     print_head(view, style);
-    print_rows(view, style);
+    FILE *out = style->out;
+    char name[256];
+    fputc('\n', out);
+    print_best(view, view->rows, style);
+    fprintf(out, "%s%-*s %12s %7s %s%s\n", vs_paint(style, VS_BOLD), SETTING_COLUMN, "setting",
+            "reserved", "unused", view->find ? "   capacity  GPU" : " retries  outcome",
+            vs_unpaint(style));
+    for (size_t i = 0; i < view->count; i++) {
+        const struct vs_replay_row *row = &view->rows[i];
+        if (i && !same_device(row, row - 1)) {
+            char size[VS_SIZE_TEXT_MAX];
+            if (*row->gpu)
+                fprintf(out, "\non %s (%s)\n", row->gpu, vs_size_format(size, row->capacity));
+            else if (row->capacity)
+                fprintf(out, "\non a device of %s\n", vs_size_format(size, row->capacity));
+            print_best(view, row, style);
+        }
+        bool changed = view->modified && i && strcmp(row->setting, view->rows[0].setting) == 0;
+        snprintf(name, sizeof name, !i ? "as recorded: %s" : changed ? "%s, changed" : "%s",
+                 row->setting);
+        print_row(view, row, name, style);
+    }
+    fputc('\n', out);
+    vs_text_lines(style, "",
+                  "reserved: its peak. unused: the part of reserved memory that was not in use "
+                  "at that peak. %s",
+                  view->find ? "capacity: the smallest device on which the program gets through; "
+                               "below it the memory in use on it at its peak (rounding: to the driver's "
+                               "pages of 2 MiB). GPU: the smallest of the known ones."
+                             : "retries: requests for which the whole cache was released.");
     fputc('\n', style->out);
     print_agreement(view, style);
     if (view->recorded->last_failure)

@@ -6,41 +6,6 @@
 
 #define NS 1e9
 
-static void put_growth(struct vs_json *json, const struct vs_watch_device *device)
-{
-    const struct vs_growth_row *growth = &device->growth;
-    if (!device->growing) {
-        vs_json_string(json, "growth", NULL);
-        return;
-    }
-    vs_json_begin_object(json, "growth");
-    vs_json_uint(json, "bytes", growth->bytes);
-    vs_json_uint(json, "bytes_per_step", growth->per_step);
-    if (growth->since_step_known)
-        vs_json_uint(json, "since_step", growth->since_step);
-    vs_json_ratio(json, "confidence", growth->confidence);
-    vs_json_end_object(json);
-}
-
-static void put_forecast(struct vs_json *json, const struct vs_forecast *forecast)
-{
-    char text[VS_FORECAST_TEXT_MAX];
-    if (!forecast->known) {
-        vs_json_string(json, "forecast", NULL);
-        return;
-    }
-    vs_json_begin_object(json, "forecast");
-    vs_json_string(json, "text", vs_forecast_text(text, forecast));
-    vs_json_uint(json, "available_bytes", forecast->available);
-    vs_json_uint(json, "bytes_per_step", forecast->per_step);
-    vs_json_uint(json, "bytes_per_second", forecast->per_second);
-    if (forecast->steps_known)
-        vs_json_uint(json, "steps_left", forecast->steps);
-    if (forecast->time_known)
-        vs_json_uint(json, "seconds_left", forecast->seconds);
-    vs_json_end_object(json);
-}
-
 static void put_device(struct vs_json *json, const struct vs_watch_device *device)
 {
     vs_json_begin_object(json, NULL);
@@ -64,8 +29,34 @@ static void put_device(struct vs_json *json, const struct vs_watch_device *devic
     vs_json_uint(json, "holes", device->holes.count);
     vs_json_uint(json, "largest_hole_bytes", device->holes.largest);
     vs_json_end_object(json);
-    put_growth(json, device);
-    put_forecast(json, &device->forecast);
+    const struct vs_growth_row *growth = &device->growth;
+    if (!device->growing) {
+        vs_json_string(json, "growth", NULL);
+    } else {
+        vs_json_begin_object(json, "growth");
+        vs_json_uint(json, "bytes", growth->bytes);
+        vs_json_uint(json, "bytes_per_step", growth->per_step);
+        if (growth->since_step_known)
+            vs_json_uint(json, "since_step", growth->since_step);
+        vs_json_ratio(json, "confidence", growth->confidence);
+        vs_json_end_object(json);
+    }
+    const struct vs_forecast *forecast = &device->forecast;
+    char text[VS_FORECAST_TEXT_MAX];
+    if (!forecast->known) {
+        vs_json_string(json, "forecast", NULL);
+    } else {
+        vs_json_begin_object(json, "forecast");
+        vs_json_string(json, "text", vs_forecast_text(text, forecast));
+        vs_json_uint(json, "available_bytes", forecast->available);
+        vs_json_uint(json, "bytes_per_step", forecast->per_step);
+        vs_json_uint(json, "bytes_per_second", forecast->per_second);
+        if (forecast->steps_known)
+            vs_json_uint(json, "steps_left", forecast->steps);
+        if (forecast->time_known)
+            vs_json_uint(json, "seconds_left", forecast->seconds);
+        vs_json_end_object(json);
+    }
     vs_json_begin_object(json, "history");
     vs_json_ratio(json, "period_seconds", (double)device->history->period_ns / NS);
     vs_json_begin_array(json, "highest_bytes");
