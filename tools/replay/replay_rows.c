@@ -60,7 +60,7 @@ static bool modified(const struct vs_replay_job *job)
 
 /* The next setting; NULL if it is in the table already. The first row has none of the changes that
  * the others have, so it is none of them then. */
-static struct vs_whatif_setting *add(struct table *t, const char *name)
+static struct vs_whatif_setting *add_setting(struct table *t, const char *name)
 {
     for (size_t i = modified(t->job); i < t->count; i++)
         if (strcasecmp(name, t->settings[i].name) == 0)
@@ -74,7 +74,7 @@ static struct vs_whatif_setting *add(struct table *t, const char *name)
 static void add_conf(struct table *t, const char *text)
 {
     char why[VS_WHATIF_WHY_MAX];
-    struct vs_whatif_setting *setting = add(t, text);
+    struct vs_whatif_setting *setting = add_setting(t, text);
     if (setting && vs_whatif_setting_conf(setting, text, why))
         t->count--; /* checked when the arguments were read */
 }
@@ -83,13 +83,13 @@ static void choose_settings(struct table *t)
 {
     const struct vs_replay_job *job = t->job;
     bool all = !job->conf_count && !job->sweep && !job->any_policy;
-    add(t, recorded_name(t->recorded));
+    add_setting(t, recorded_name(t->recorded));
     if (modified(job))
-        add(t, recorded_name(t->recorded)); /* as recorded but for these changes */
+        add_setting(t, recorded_name(t->recorded)); /* as recorded but for these changes */
     if (modified(job) && all)
         return;
     if (job->observe || (all && t->recorded->requests == VS_WHATIF_PROGRAM)) {
-        struct vs_whatif_setting *setting = add(t, "observe");
+        struct vs_whatif_setting *setting = add_setting(t, "observe");
         if (setting)
             setting->server = VS_WHATIF_DRIVER;
     }
@@ -99,7 +99,7 @@ static void choose_settings(struct table *t)
             if (policy == VS_POLICY_EXPANDABLE) { /* the same by its option */
                 add_conf(t, "expandable_segments:True");
             } else {
-                struct vs_whatif_setting *setting = add(t, vs_policies[policy]->name);
+                struct vs_whatif_setting *setting = add_setting(t, vs_policies[policy]->name);
                 if (setting)
                     vs_whatif_setting_policy(setting, policy);
             }

@@ -199,7 +199,7 @@ void vs_terminal_draw(const struct vs_top_model *model)
 
 /* --- keys --- */
 
-static enum vs_top_key key_of(int c)
+static enum vs_top_key key_of_character(int c)
 {
     switch (c) {
     case KEY_UP: case KEY_BTAB: case 'k': return VS_KEY_UP;
@@ -217,7 +217,7 @@ static enum vs_top_key key_of(int c)
 enum vs_top_key vs_terminal_wait(struct pollfd *fds, size_t count, int timeout_ms)
 {
     struct timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
-    enum vs_top_key key = key_of(getch()); /* one may be left from before */
+    enum vs_top_key key = key_of_character(getch()); /* one may be left from before */
     if (key != VS_KEY_NONE)
         return key;
     fds[count] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
@@ -241,7 +241,7 @@ enum vs_top_key vs_terminal_wait(struct pollfd *fds, size_t count, int timeout_m
         return VS_KEY_NONE;
     if (fds[count].revents & (POLLHUP | POLLERR | POLLNVAL))
         return VS_KEY_QUIT;
-    return fds[count].revents ? key_of(getch()) : VS_KEY_NONE;
+    return fds[count].revents ? key_of_character(getch()) : VS_KEY_NONE;
 }
 
 void vs_terminal_close(void)

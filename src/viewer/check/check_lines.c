@@ -12,7 +12,7 @@
 #define CACHED "cached but unused"
 #define SITELESS_MAX 2
 
-static void add(struct vs_check_line *out, size_t *count, const char *words, int64_t bytes, size_t sites)
+static void add_line(struct vs_check_line *out, size_t *count, const char *words, int64_t bytes, size_t sites)
 {
     if (bytes > 0)
         out[(*count)++] = (struct vs_check_line){.words = words, .bytes = bytes, .sites = sites};
@@ -31,7 +31,7 @@ static void add_live(const struct vs_budget_row *row, struct vs_check_line *out,
         listed++;
     }
     if (!row->compared)
-        add(out, count, NULL, (int64_t)left, all > listed ? all - listed : 1);
+        add_line(out, count, NULL, (int64_t)left, all > listed ? all - listed : 1);
 }
 
 /* The memory at the row's time that was not recorded individually, most first. Against a baseline, which
@@ -51,9 +51,9 @@ static size_t siteless(const struct vs_budget_row *row, struct vs_check_line out
                                                                             : sites->limit_bytes;
     totals = totals < most ? totals : most;
     most -= totals > 0 ? totals : 0;
-    add(out, &count, sites->whole_bytes ? "not recorded individually" : "allocated while only totals were recorded",
-        totals, 0);
-    add(out, &count, "in blocks smaller than --min-size, which were only counted", small < most ? small : most, 0);
+    add_line(out, &count, sites->whole_bytes ? "not recorded individually" : "allocated while only totals were recorded",
+             totals, 0);
+    add_line(out, &count, "in blocks smaller than --min-size, which were only counted", small < most ? small : most, 0);
     if (count == 2 && out[1].bytes > out[0].bytes) {
         struct vs_check_line first = out[0];
         out[0] = out[1];
@@ -89,8 +89,8 @@ static size_t one_list(const struct vs_budget_row *row, struct vs_check_line *ou
 static void add_cached(const struct vs_budget_row *row, struct vs_check_line *out, size_t *count)
 {
     bool totals = row->sites.limit_bytes > 0;
-    add(out, count, totals ? "cached, or allocated while only totals were recorded" : CACHED,
-        row->compared ? row->unused_more : (int64_t)row->unused.total_bytes, 0);
+    add_line(out, count, totals ? "cached, or allocated while only totals were recorded" : CACHED,
+             row->compared ? row->unused_more : (int64_t)row->unused.total_bytes, 0);
     for (size_t i = 0; i < row->culprit_count; i++) {
         if (!row->culprits[i].cached)
             continue;
@@ -124,13 +124,13 @@ size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[
     if (!cached_first)
         add_cached(row, out, &count);
     int64_t pools = row->compared || row->quantity.metric != VS_METRIC_DEVICE ? 0 : pools_of(row);
-    add(out, &count, "cached by stream-ordered pools", pools, 0);
+    add_line(out, &count, "cached by stream-ordered pools", pools, 0);
     int64_t rest = (int64_t)(row->quantity.value - row->sites.total_bytes - row->unused.total_bytes -
                              (uint64_t)pools);
     if (!row->compared && row->quantity.metric == VS_METRIC_RESERVED)
-        add(out, &count, "in memory of CUDA graphs, and not recorded", rest, 0);
+        add_line(out, &count, "in memory of CUDA graphs, and not recorded", rest, 0);
     else if (!row->compared && row->quantity.metric == VS_METRIC_DEVICE)
-        add(out, &count, "in CUDA contexts and graphs, libraries and other processes", rest, 0);
+        add_line(out, &count, "in CUDA contexts and graphs, libraries and other processes", rest, 0);
     return count;
 }
 

@@ -26,7 +26,7 @@ static const char *keep(struct vs_chrome_stacks *stacks, const char *text)
     return kept ? strcpy(kept, text) : NULL;
 }
 
-static uint64_t key_of(uint64_t caller, const char *name)
+static uint64_t frame_key(uint64_t caller, const char *name)
 {
     uint64_t hash = vs_text_hash(VS_TEXT_HASH_START ^ caller, name);
     return hash ? hash : 1;
@@ -36,7 +36,7 @@ static uint64_t key_of(uint64_t caller, const char *name)
 static uint64_t frame_of(struct vs_chrome_stacks *stacks, uint64_t caller, const char *name,
                          const char *module)
 {
-    uint64_t key = key_of(caller, name);
+    uint64_t key = frame_key(caller, name);
     const uint64_t *found;
     for (; (found = vs_map_get(&stacks->by_frame, key)) != NULL; key = key + 1 ? key + 1 : 1) {
         const struct vs_chrome_frame *frame = &stacks->frames[*found - 1];

@@ -15,8 +15,8 @@ enum vs_err vs_site_labels_open(struct vs_site_labels *labels, struct vs_symbols
     return vs_summary_wrappers(&summary, &labels->wrappers);
 }
 
-static enum vs_err name(struct vs_site_labels *labels, const struct vs_replay *replay,
-                        uint32_t index, struct vs_site_label *out)
+static enum vs_err name_site(struct vs_site_labels *labels, const struct vs_replay *replay,
+                             uint32_t index, struct vs_site_label *out)
 {
     const struct vs_site *from = &replay->sites.items[index];
     struct vs_summary summary = {.memory = &labels->memory, .replay = replay,
@@ -43,7 +43,7 @@ enum vs_err vs_site_labels_of(struct vs_site_labels *labels, const struct vs_rep
     vs_vec_room(&labels->items, &labels->capacity, index + 1, sizeof *labels->items);
     enum vs_err err = VS_OK;
     if (!err && !labels->items[index].text)
-        err = name(labels, replay, index, &labels->items[index]);
+        err = name_site(labels, replay, index, &labels->items[index]);
     if (!err)
         *out = labels->items[index];
     return err;

@@ -20,7 +20,7 @@ static uint64_t hash_frame(const char *name, const char *library)
 }
 
 /* Of a frame of the user's; not 0. */
-static uint64_t key_of(const char *name)
+static uint64_t name_key(const char *name)
 {
     uint64_t key = hash_frame(name, "");
     return key ? key : 1;
@@ -43,7 +43,7 @@ static void frame_of(struct vs_merged_stacks *out, int side, const struct vs_nam
 {
     char name[TEXT_MAX];
     frame_name(name, frame);
-    const uint64_t *renamed = side ? vs_map_get(&out->renamed, key_of(name)) : NULL;
+    const uint64_t *renamed = side ? vs_map_get(&out->renamed, name_key(name)) : NULL;
     if (renamed) {
         *number = (uint32_t)*renamed;
         return;
@@ -128,7 +128,7 @@ static enum vs_err gather_names(struct vs_stack_source *source, struct vs_map *n
     for (size_t i = 0; !err && i < vs_stack_names_count(source->names); i++) {
         char name[TEXT_MAX];
         frame_name(name, vs_stack_names_frame(source->names, (uint32_t)i));
-        vs_xmap_put(names, key_of(name), 1);
+        vs_xmap_put(names, name_key(name), 1);
     }
     return err;
 }
@@ -141,7 +141,7 @@ static enum vs_err match_renamed(struct vs_merged_stacks *out, struct vs_stack_s
     enum vs_err err = count ? gather_names(b, &names) : VS_OK;
     for (size_t i = 0; !err && i < count; i++) {
         char text[2 * TEXT_MAX + 8];
-        uint64_t was = key_of(renamed[i].was), is = key_of(renamed[i].is);
+        uint64_t was = name_key(renamed[i].was), is = name_key(renamed[i].is);
         const uint64_t *frame = vs_map_get(&out->by_text, was);
         if (!frame || vs_map_get(&names, was) || vs_map_get(&out->by_text, is) || vs_map_get(&out->renamed, is))
             continue;

@@ -46,7 +46,7 @@ static const char *context_source(const struct vs_balance *b)
     }
 }
 
-static void put(struct balance_text_table *table, size_t column, const char *label, int64_t bytes)
+static void set_cell(struct balance_text_table *table, size_t column, const char *label, int64_t bytes)
 {
     size_t i = 0;
     while (i < table->count && strcmp(table->rows[i].label, label) != 0)
@@ -101,21 +101,21 @@ static void print_table(const struct vs_style *style, const struct vs_balance *c
         for (int f = 0; f < VS_FAMILY_COUNT; f++) {
             if (f == VS_FAMILY_MANAGED || !vs_family_on_device((uint64_t)f))
                 continue;
-            put(&table, i, live_labels[f], (int64_t)b->live[f]);
+            set_cell(&table, i, live_labels[f], (int64_t)b->live[f]);
         }
-        put(&table, i, "cached but unused", (int64_t)b->cached);
-        put(&table, i, "cached by stream-ordered pools", (int64_t)b->pools);
-        put(&table, i, "reserved for CUDA graphs", (int64_t)b->graphs);
-        put(&table, i, "rounding to the driver's 2 MiB pages", (int64_t)b->rounding);
+        set_cell(&table, i, "cached but unused", (int64_t)b->cached);
+        set_cell(&table, i, "cached by stream-ordered pools", (int64_t)b->pools);
+        set_cell(&table, i, "reserved for CUDA graphs", (int64_t)b->graphs);
+        set_cell(&table, i, "rounding to the driver's 2 MiB pages", (int64_t)b->rounding);
         snprintf(label, sizeof label, "CUDA context%s (%" PRIu64 "%s)",
                  most->context_count == 1 ? "" : "s", most->context_count, context_source(most));
-        put(&table, i, label, (int64_t)b->contexts);
-        put(&table, i, "modules", b->modules);
-        put(&table, i, "stack, printf and heap limits", b->limits);
-        put(&table, i, "managed, at most (residency unknown)", (int64_t)b->managed);
+        set_cell(&table, i, label, (int64_t)b->contexts);
+        set_cell(&table, i, "modules", b->modules);
+        set_cell(&table, i, "stack, printf and heap limits", b->limits);
+        set_cell(&table, i, "managed, at most (residency unknown)", (int64_t)b->managed);
         snprintf(label, sizeof label, "other processes (%" PRIu64 ")", most->others_count);
-        put(&table, i, label, (int64_t)b->others);
-        put(&table, i, "unexplained", b->unexplained);
+        set_cell(&table, i, label, (int64_t)b->others);
+        set_cell(&table, i, "unexplained", b->unexplained);
     }
     for (size_t i = 0; i < table.count; i++) {
         const struct balance_text_row *row = &table.rows[i];

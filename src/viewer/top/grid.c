@@ -51,7 +51,7 @@ static bool is_one_column(uint32_t code)
 }
 
 /* One character of *text* into *cell*; returns its length. */
-static size_t take(const char *text, bool ascii, struct vs_grid_cell *cell)
+static size_t put_character(const char *text, bool ascii, struct vs_grid_cell *cell)
 {
     const unsigned char *p = (const unsigned char *)text;
     size_t length = vs_utf8_length(p, strlen(text));
@@ -66,8 +66,8 @@ static size_t take(const char *text, bool ascii, struct vs_grid_cell *cell)
     return length ? length : 1;
 }
 
-static unsigned put(struct vs_grid *grid, unsigned row, unsigned column, unsigned end,
-                    enum vs_paint paint, const char *text)
+static unsigned put_text(struct vs_grid *grid, unsigned row, unsigned column, unsigned end,
+                         enum vs_paint paint, const char *text)
 {
     struct vs_grid_cell *cells = grid->cells + (size_t)row * grid->columns;
     if (end > grid->columns)
@@ -76,11 +76,11 @@ static unsigned put(struct vs_grid *grid, unsigned row, unsigned column, unsigne
         return column;
     unsigned first = column;
     while (*text && column < end) {
-        text += take(text, grid->ascii, &cells[column]);
+        text += put_character(text, grid->ascii, &cells[column]);
         cells[column++].paint = (uint8_t)paint;
     }
     if (*text && column > first)
-        take("…", grid->ascii, &cells[column - 1]);
+        put_character("…", grid->ascii, &cells[column - 1]);
     return column;
 }
 
@@ -92,7 +92,7 @@ unsigned vs_grid_put(struct vs_grid *grid, unsigned row, unsigned column, unsign
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    return put(grid, row, column, end, paint, text);
+    return put_text(grid, row, column, end, paint, text);
 }
 
 void vs_grid_right(struct vs_grid *grid, unsigned row, unsigned end, unsigned width,
@@ -107,7 +107,7 @@ void vs_grid_right(struct vs_grid *grid, unsigned row, unsigned end, unsigned wi
     if (columns > width)
         columns = width;
     if (columns <= end)
-        put(grid, row, end - columns, end, paint, text);
+        put_text(grid, row, end - columns, end, paint, text);
 }
 
 void vs_grid_reverse(struct vs_grid *grid, unsigned row)
