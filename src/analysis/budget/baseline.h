@@ -25,7 +25,7 @@ struct vs_baseline;
 struct vs_baseline *vs_baseline_new(void);
 
 /* vs_baseline_read: VS_ERR_ARG, with the error in the file and what to do in *why*
- * (VS_BUDGET_WHY_MAX bytes); VS_ERR_NOT_FOUND, likewise, when there is no such file; VS_ERR_NOMEM. */
+ * (VS_BUDGET_WHY_MAX bytes); VS_ERR_NOT_FOUND, likewise, when there is no such file. */
 enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *why) VS_MUST_CHECK;
 
 /* vs_baseline_has: whether it has a process of that name. */
@@ -74,11 +74,11 @@ void vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
 
 /* vs_baseline_update: replaces the steps, devices, phases and sites of *process* with those of *taken*. The
  * sites of unused memory stay where only they differ. *readings*: with the readings of the device, which
- * the process otherwise has only if it had them before. VS_ERR_NOMEM. */
+ * the process otherwise has only if it had them before. */
 enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process,
                                const struct vs_taken *taken, bool readings) VS_MUST_CHECK;
 
-/* vs_baseline_write: the JSON text. VS_ERR_NOMEM; write errors show in ferror(out). */
+/* vs_baseline_write: the JSON text; write errors show in ferror(out). */
 void vs_baseline_write(const struct vs_baseline *baseline, FILE *out);
 
 void vs_baseline_free(struct vs_baseline *baseline); /* NULL does nothing */

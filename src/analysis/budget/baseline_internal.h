@@ -37,7 +37,7 @@ struct json_object *vs_baseline_object(struct json_object *object, const char *k
 bool vs_baseline_put(struct json_object *object, const char *key, uint64_t number);
 
 /* vs_baseline_put_sites: the call sites of all quantities of *taken* that have some stored, into the
- * object of their process; *readings*: also of the device. VS_ERR_NOMEM. Cost: reads each trace once. */
+ * object of their process; *readings*: also of the device. Cost: reads each trace once. */
 enum vs_err vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken,
                                   bool readings) VS_MUST_CHECK;
 

@@ -28,7 +28,7 @@ static void add_list(struct group_list *groups, struct json_object *list, struct
     struct vs_named_sites sites;
     if (list)
         vs_baseline_read_list(list, memory, &sites);
-    for (size_t i = 0; list && i < sites.count; ) {
+    for (size_t i = 0; list && i < sites.count;) {
         struct named_group group = {.items = &sites.items[i], .count = vs_site_run(&sites, i)};
         for (size_t k = 0; k < group.count; k++)
             group.bytes += group.items[k].bytes;

@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * See the header. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/budget/budget_key.h"
 
 #include <errno.h>
@@ -154,7 +152,7 @@ static enum vs_err parse_tolerance(const char *text, struct vs_budget *budget)
         budget->tolerance_millionths = 0;
     }
     budget->tolerance = vs_budget_text_copy(budget, text);
-    return budget->tolerance ? VS_OK : VS_ERR_NOMEM;
+    return VS_OK;
 }
 
 /* Statuses separated by commas, or "any". */
@@ -281,7 +279,7 @@ static enum vs_err set_other(struct vs_budget *budget, const char *name, const c
         return VS_ERR_ARG;
     budget->baseline = vs_budget_text_copy(budget, value);
     budget->baseline_from = from;
-    return budget->baseline ? VS_OK : VS_ERR_NOMEM;
+    return VS_OK;
 }
 
 static bool sets_limit(const struct vs_budget_key *key)
@@ -294,8 +292,6 @@ enum vs_err vs_budget_set(struct vs_budget *budget, const struct vs_budget_key *
                           char *why)
 {
     struct vs_budget_limit limit = {.scope = *scope, .from = vs_budget_text_copy(budget, from)};
-    if (!limit.from)
-        return VS_ERR_NOMEM;
     enum vs_err err;
     if (sets_limit(key)) {
         size_t before = budget->count;

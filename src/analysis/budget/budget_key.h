@@ -102,7 +102,7 @@ extern const size_t vs_budget_key_count;
 const struct vs_budget_key *vs_budget_key_find(const char *name, size_t length);
 
 /* vs_budget_set: sets *key* to *value* for *scope*. *from* names the option or the line. VS_ERR_ARG,
- * with "takes …, not '…'" in *why* (VS_BUDGET_WHY_MAX bytes); VS_ERR_NOMEM. Copies the texts. */
+ * with "takes …, not '…'" in *why* (VS_BUDGET_WHY_MAX bytes). Copies the texts. */
 enum vs_err vs_budget_set(struct vs_budget *budget, const struct vs_budget_key *key,
                           const char *value, const struct vs_budget_scope *scope, const char *from,
                           char *why) VS_MUST_CHECK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The file may be a pipe (check --budget <(command)), so its size is not asked for:
+ * The file may be a pipe (check --budget <(command)), so its size is not asked for:
  * one byte more than allowed is read. */
 #include "analysis/budget/budget_text.h"
 
@@ -19,7 +19,7 @@ enum vs_err vs_budget_text_read(const char *path, size_t max, char **out, size_t
     size_t bytes = fread(text, 1, max + 1, file);
     int code = ferror(file) ? errno : 0;
     fclose(file);
-    enum vs_err err = !text ? VS_ERR_NOMEM : code ? VS_ERR_IO : bytes > max ? VS_ERR_LIMIT : VS_OK;
+    enum vs_err err = code ? VS_ERR_IO : bytes > max ? VS_ERR_LIMIT : VS_OK;
     if (err) {
         free(text);
         errno = code;

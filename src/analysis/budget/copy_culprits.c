@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The lists of a baseline have copies of all directions. So have the lists that are matched with
+ * The lists of a baseline have copies of all directions. So have the lists that are matched with
  * them, or a line that copies to the device would be paired with one that copies to the host; then only
  * culprits that copy in the row's direction count. Per step, the baseline's copies are those of as many steps as
  * the run has: rounding each site to a step would hide a small one. Sites that copy as much as in the baseline, of
@@ -21,37 +21,34 @@ static uint64_t rounded_up(unsigned __int128 amount, uint64_t parts)
 }
 
 /* Sites of *scaled* get the copies of *before* back where *now* has as many. */
-static enum vs_err restore_same(const struct vs_named_sites *now, const struct vs_named_sites *before,
-                                enum vs_metric metric, struct vs_named_sites *scaled)
+static void restore_same(const struct vs_named_sites *now, const struct vs_named_sites *before,
+                         enum vs_metric metric, struct vs_named_sites *scaled)
 {
     struct vs_culprit_match match;
-    enum vs_err err = vs_culprit_match(now, before, metric, &match);
-    for (size_t i = 0; !err && i < now->count; i++) {
+    vs_culprit_match(now, before, metric, &match);
+    for (size_t i = 0; i < now->count; i++) {
         size_t other = match.partner[i];
         if (other && now->items[i].bytes == before->items[other - 1].bytes &&
             now->items[i].count == before->items[other - 1].count)
             scaled->items[other - 1] = before->items[other - 1];
     }
     vs_culprit_match_free(&match);
-    return err;
 }
 
 /* The copies of the baseline in as many steps as the run, *now*, has. */
-static enum vs_err scale(const struct vs_budget_row *row, const struct vs_named_sites *now,
-                         const struct vs_stored_copies *stored, struct vs_named_sites *out)
+static void scale(const struct vs_budget_row *row, const struct vs_named_sites *now,
+                  const struct vs_stored_copies *stored, struct vs_named_sites *out)
 {
     const struct vs_named_sites *from = stored->before;
     struct vs_arena *memory = &row->run->memory;
     uint64_t steps = row->run->steps;
     *out = (struct vs_named_sites){vs_xarena(memory, (from->count + 1) * sizeof *out->items), from->count};
-    if (!out->items)
-        return VS_ERR_NOMEM;
     for (size_t i = 0; i < from->count; i++) {
         out->items[i] = from->items[i];
         out->items[i].bytes = rounded_up((unsigned __int128)from->items[i].bytes * steps, stored->steps);
         out->items[i].count = rounded_up((unsigned __int128)from->items[i].count * steps, stored->steps);
     }
-    return restore_same(now, from, row->quantity.metric, out);
+    restore_same(now, from, row->quantity.metric, out);
 }
 
 static bool has_site(const struct vs_report_sites *sites, const struct vs_report_site *site)
@@ -84,7 +81,7 @@ enum vs_err vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_c
     uint64_t steps = per_step ? row->run->steps : 1;
     enum vs_err err = name_all(row, &now);
     if (!err && per_step) {
-        err = scale(row, &now, stored, &before);
+        scale(row, &now, stored, &before);
         least = rounded_up((unsigned __int128)least * steps, stored->steps);
     }
     if (err)

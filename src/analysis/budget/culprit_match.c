@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. site_align.h matches the sites of one name. What else may be the same site is found by
+ * site_align.h matches the sites of one name. What else may be the same site is found by
  * a hash, of the name without template arguments or of the size, so that the cost does not depend on the
  * number of pairs of sites. A site is removed from the table when it has its partner: of thousands of
  * equal ones each is found at once. */
@@ -64,7 +64,7 @@ struct gone_sites {
 static void index_gone(const struct vs_culprit_match *match, const struct culprit_likeness *by,
                        struct gone_sites *gone)
 {
-    for (size_t k = match->before->count; k-- > 0; ) {
+    for (size_t k = match->before->count; k-- > 0;) {
         uint64_t key = match->taken[k] ? 0 : by->key(&match->before->items[k]);
         const uint64_t *head = key ? vs_map_get(&gone->heads, key) : NULL;
         gone->next[k] = head ? *head : 0;
@@ -249,20 +249,17 @@ static bool same_size(const struct vs_named_site *now, const struct vs_named_sit
            (share_word(now->name, before->name) || alike_under_callers(now->name, before->name));
 }
 
-enum vs_err vs_culprit_match(const struct vs_named_sites *now, const struct vs_named_sites *before,
-                             enum vs_metric metric, struct vs_culprit_match *out)
+void vs_culprit_match(const struct vs_named_sites *now, const struct vs_named_sites *before,
+                      enum vs_metric metric, struct vs_culprit_match *out)
 {
     static const struct culprit_likeness by_template = {template_key, same_template},
                                          by_size = {size_key, same_size};
     *out = (struct vs_culprit_match){.now = now, .before = before,
                                      .partner = vs_xcalloc(now->count + 1, sizeof *out->partner),
                                      .taken = vs_xcalloc(before->count + 1, sizeof *out->taken)};
-    if (!out->partner || !out->taken)
-        return VS_ERR_NOMEM;
     match_by_name(out, metric);
     match_by(out, &by_template);
     match_by(out, &by_size);
-    return VS_OK;
 }
 
 void vs_culprit_match_free(struct vs_culprit_match *match)

@@ -15,10 +15,10 @@ struct vs_culprit_match {
     bool *taken;     /* of each site of before */
 };
 
-/* vs_culprit_match: *out* is to be freed also after an error. VS_ERR_NOMEM. Cost: about proportional to
+/* vs_culprit_match: *out* is to be freed also after an error. Cost: about proportional to
  * the sites of both lists. */
-enum vs_err vs_culprit_match(const struct vs_named_sites *now, const struct vs_named_sites *before,
-                             enum vs_metric metric, struct vs_culprit_match *out) VS_MUST_CHECK;
+void vs_culprit_match(const struct vs_named_sites *now, const struct vs_named_sites *before,
+                      enum vs_metric metric, struct vs_culprit_match *out);
 
 void vs_culprit_match_free(struct vs_culprit_match *match);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. culprit_match.h finds the sites of a baseline again. */
+ * culprit_match.h finds the sites of a baseline again. */
 #include "analysis/budget/culprits.h"
 
 #include <stdio.h>
@@ -211,14 +211,13 @@ static bool mark(struct vs_named_sites *now, const struct vs_culprit_match *matc
     return any;
 }
 
-enum vs_err vs_mark_changed(struct vs_named_sites *now, const struct vs_named_sites *before, enum vs_metric metric)
+void vs_mark_changed(struct vs_named_sites *now, const struct vs_named_sites *before,
+                     enum vs_metric metric)
 {
     struct vs_culprit_match match;
-    enum vs_err err = vs_culprit_match(now, before, metric, &match);
-    if (!err)
-        mark(now, &match, metric);
+    vs_culprit_match(now, before, metric, &match);
+    mark(now, &match, metric);
     vs_culprit_match_free(&match);
-    return err;
 }
 
 static size_t grown(const struct vs_culprit_match *match, const struct vs_named_sites *around, enum vs_metric metric,
@@ -247,9 +246,8 @@ size_t vs_culprits_around(const struct vs_named_sites *now, const struct vs_name
                           struct vs_culprit *out, size_t max)
 {
     struct vs_culprit_match match;
-    size_t count = 0;
-    if (vs_culprit_match(now, before, metric, &match) == VS_OK)
-        count = grown(&match, around, metric, new_min, out, max);
+    vs_culprit_match(now, before, metric, &match);
+    size_t count = grown(&match, around, metric, new_min, out, max);
     vs_culprit_match_free(&match);
     return count;
 }

@@ -80,10 +80,9 @@ size_t vs_culprits_around(const struct vs_named_sites *now, const struct vs_name
                           const struct vs_named_sites *before, enum vs_metric metric, uint64_t new_min,
                           struct vs_culprit *out, size_t max);
 
-/* vs_mark_changed: marks the sites of *now* that hold more than in *before*, and sets by how much.
- * VS_ERR_NOMEM. */
-enum vs_err vs_mark_changed(struct vs_named_sites *now, const struct vs_named_sites *before,
-                            enum vs_metric metric) VS_MUST_CHECK;
+/* vs_mark_changed: marks the sites of *now* that hold more than in *before*, and sets by how much. */
+void vs_mark_changed(struct vs_named_sites *now, const struct vs_named_sites *before,
+                     enum vs_metric metric);
 
 /* vs_culprit_of: *named*, which has a site, with its line: that of the frame that tells it from the
  * others. The change is not set. */

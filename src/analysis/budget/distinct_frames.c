@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. In round k all sites that are still open are counted by a hash of their innermost k
+ * In round k all sites that are still open are counted by a hash of their innermost k
  * frames, so that the cost does not depend on the number of pairs of sites: a site that shares its
  * frames with no other is closed, the others go on with the next frame outwards. */
 #include "analysis/budget/distinct_frames.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A function without a name is written as its module and its offset there. */
+ * A function without a name is written as its module and its offset there. */
 #include "analysis/budget/named_memory.h"
 
 #include <string.h>

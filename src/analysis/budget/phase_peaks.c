@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. An allocation counts for the phase of the thread that made it and
+ * An allocation counts for the phase of the thread that made it and
  * for the phases around that, as the replay counts peaks. Phases are never removed, so that their
  * index in the replay is their index here. The open ranges of a thread are those that the replay
  * keeps: its limits of depth and number bound the memory. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The figures are those of the report; only the times of phases come from
+ * The figures are those of the report; only the times of phases come from
  * phase_peaks.h. */
 #include "analysis/budget/quantities.h"
 

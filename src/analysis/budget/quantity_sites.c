@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The report has the sites at the peak of allocated, at the end, and those that grow;
+ * The report has the sites at the peak of allocated, at the end, and those that grow;
  * for other times the trace is read again. */
 #include "analysis/budget/quantity_sites.h"
 
@@ -149,8 +149,8 @@ static uint64_t rounded_up(uint64_t sum, uint64_t steps)
 }
 
 /* Their figures per step add up to the quantity, which is rounded up. */
-static enum vs_err copy_sites(struct vs_measured *run, const struct vs_quantity *quantity,
-                              struct vs_report_sites *out)
+static void copy_sites(struct vs_measured *run, const struct vs_quantity *quantity,
+                       struct vs_report_sites *out)
 {
     const struct vs_report_device *device = device_of(run->report, quantity->device);
     uint64_t steps = quantity->per_step && run->steps ? run->steps : 1;
@@ -173,12 +173,11 @@ static enum vs_err copy_sites(struct vs_measured *run, const struct vs_quantity 
         }
     }
     out->items = sites;
-    return VS_OK;
 }
 
 /* Call sites that need no other reading of the trace; false when they do. */
 static bool known_sites(struct vs_measured *run, const struct vs_quantity *quantity,
-                        struct vs_report_sites *out, enum vs_err *err)
+                        struct vs_report_sites *out)
 {
     const struct vs_report_device *device = device_of(run->report, quantity->device);
     bool whole = !quantity->phase;
@@ -195,7 +194,7 @@ static bool known_sites(struct vs_measured *run, const struct vs_quantity *quant
     else if (quantity->metric == VS_METRIC_GROWTH)
         *out = device->growing;
     else if (quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES)
-        *err = copy_sites(run, quantity, out);
+        copy_sites(run, quantity, out);
     else
         return !quantity->event;
     return true;
@@ -210,13 +209,12 @@ static int by_event(const void *a, const void *b)
 
 enum vs_err vs_quantity_sites_all(struct vs_measured *run, struct vs_site_request *requests, size_t count)
 {
-    enum vs_err err = VS_OK;
     size_t left = 0;
-    for (size_t i = 0; !err && i < count; i++)
-        if (!known_sites(run, requests[i].quantity, requests[i].out, &err))
+    for (size_t i = 0; i < count; i++)
+        if (!known_sites(run, requests[i].quantity, requests[i].out))
             requests[left++] = requests[i];
-    if (err || !left)
-        return err;
+    if (!left)
+        return VS_OK;
     qsort(requests, left, sizeof *requests, by_event);
     return sites_at(run, requests, left);
 }

@@ -10,7 +10,7 @@
 
 /* vs_quantity_sites: the call sites of *quantity*, heaviest first: the blocks that were live at its
  * time; of reserved memory the segments; of copies the calls. *out* is empty where they are
- * unknown, and lives as long as *run*. VS_ERR_NOMEM. Cost: for times that the report has no list
+ * unknown, and lives as long as *run*. Cost: for times that the report has no list
  * of, reads the trace up to there. */
 enum vs_err vs_quantity_sites(struct vs_measured *run, const struct vs_quantity *quantity,
                               struct vs_report_sites *out) VS_MUST_CHECK;

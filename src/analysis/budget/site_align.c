@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Sites are aligned as two texts are by an edit distance: in the order of their lines,
+ * Sites are aligned as two texts are by an edit distance: in the order of their lines,
  * where a change costs the bytes that differ, so that an inserted line is the one that is new and the
  * lines after it keep their partners. */
 #include "analysis/budget/site_align.h"

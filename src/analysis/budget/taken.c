@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. All quantities of all runs get the number of their group by hash, are sorted by
+ * All quantities of all runs get the number of their group by hash, are sorted by
  * group and value, and each group gives one item. */
 #include "analysis/budget/taken.h"
 
@@ -118,20 +118,13 @@ void vs_taken_build(struct vs_arena *memory, struct vs_measured **runs, size_t c
     for (size_t i = 0; i < count; i++)
         most += runs[i]->count;
     *out = (struct vs_taken){0};
-    enum vs_err err = VS_OK;
     take_steps(runs, count, how, &out->steps);
-    all.items = err ? NULL : vs_xcalloc(most + 1, sizeof *all.items);
-    all.first = err ? NULL : vs_xcalloc(most + 1, sizeof *all.first);
-    if (!all.items || !all.first)
-        err = VS_ERR_NOMEM;
-    if (!err)
-        collect(&all, runs, count);
-    if (!err) {
-        qsort(all.items, all.count, sizeof *all.items, by_group_and_value);
-        out->items = vs_xarena(memory, (all.groups + 1) * sizeof *out->items);
-        err = VS_OK;
-    }
-    for (size_t i = 0, n; !err && i < all.count; i += n) {
+    all.items = vs_xcalloc(most + 1, sizeof *all.items);
+    all.first = vs_xcalloc(most + 1, sizeof *all.first);
+    collect(&all, runs, count);
+    qsort(all.items, all.count, sizeof *all.items, by_group_and_value);
+    out->items = vs_xarena(memory, (all.groups + 1) * sizeof *out->items);
+    for (size_t i = 0, n; i < all.count; i += n) {
         for (n = 1; i + n < all.count && all.items[i + n].group == all.items[i].group;)
             n++;
         out->items[out->count++] = take(&all.items[i], n, how);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A row of the baseline is left out of the text if a row before it explains it, in one of
+ * A row of the baseline is left out of the text if a row before it explains it, in one of
  * these ways:
  *
  * - its amount: a limit of the same quantity is exceeded too; or it is requested or reserved memory, and the

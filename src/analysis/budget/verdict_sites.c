@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Memory that is reserved is live or cached. The cache is the reason that a limit is
+ * Memory that is reserved is live or cached. The cache is the reason that a limit is
  * exceeded if emptying it would meet the limit and no single line holds most of the memory; against a
  * baseline, if it has the line that has grown most. */
 #include "analysis/budget/verdict_sites.h"
@@ -55,8 +55,11 @@ static bool changes_at_peak(const struct vs_budget_verdict *out, const struct vs
     uint64_t least;
     stored.metric = VS_METRIC_ALLOCATED;
     stored.per_step = false;
-    return vs_baseline_sites(baseline, out->process, &stored, VS_SITES_ALL, &row->run->memory, &before, &least) &&
-           sites_at_peak(row->run, stored.device, peak) && !vs_mark_changed(peak, &before, VS_METRIC_ALLOCATED);
+    if (!vs_baseline_sites(baseline, out->process, &stored, VS_SITES_ALL, &row->run->memory, &before, &least) ||
+        !sites_at_peak(row->run, stored.device, peak))
+        return false;
+    vs_mark_changed(peak, &before, VS_METRIC_ALLOCATED);
+    return true;
 }
 
 /* Without call stacks a site is named by the function that allocates alone. */
@@ -235,9 +238,9 @@ static void put_culprits(struct vs_budget_row *row, const struct vs_culprit *liv
 
 /* Against the lists of a baseline. Where the peak may be at another time and no line holds more than at all peaks
  * of the baseline, the cache alone is the reason. */
-static enum vs_err accuse_stored_held(const struct vs_budget_verdict *out, struct vs_budget_row *row,
-                                      const struct vs_baseline *baseline, const struct held_lists *now,
-                                      const struct held_lists *before)
+static void accuse_stored_held(const struct vs_budget_verdict *out, struct vs_budget_row *row,
+                               const struct vs_baseline *baseline, const struct held_lists *now,
+                               const struct held_lists *before)
 {
     struct vs_culprit live[VS_CULPRITS_MAX], cached[VS_CULPRITS_CACHED_MAX];
     struct vs_peak_lists lists = {&now->live, &before->live, before->least_live};
@@ -247,32 +250,29 @@ static enum vs_err accuse_stored_held(const struct vs_budget_verdict *out, struc
     if (row->unused_more > 0)
         m = vs_culprits(&now->unused, &before->unused, VS_METRIC_RESERVED, before->least_unused, cached,
                         VS_CULPRITS_CACHED_MAX);
-    enum vs_err err = vs_moved_culprits(row, baseline, out->process, &lists, live, VS_CULPRITS_MAX, &n, &moved);
+    vs_moved_culprits(row, baseline, out->process, &lists, live, VS_CULPRITS_MAX, &n, &moved);
     row->moved = n > 0;
     if (!n && !(moved && m))
         n = vs_culprits(&now->live, &before->live, VS_METRIC_RESERVED, before->least_live, live, VS_CULPRITS_MAX);
     put_culprits(row, live, n, cached, m, m && !row->moved && (!n || cached->delta > live->delta));
-    return err;
 }
 
-static enum vs_err accuse_held(struct vs_budget_verdict *out, struct vs_budget_row *row,
-                               const struct vs_baseline *baseline)
+static void accuse_held(struct vs_budget_verdict *out, struct vs_budget_row *row,
+                        const struct vs_baseline *baseline)
 {
     struct held_lists now, before;
     struct vs_culprit live[VS_CULPRITS_MAX], cached[VS_CULPRITS_CACHED_MAX];
-    enum vs_err err = VS_OK;
     name_lists(row, &now);
     row->two_lists = true;
     if (stored_lists(out, row, baseline, &before))
-        err = accuse_stored_held(out, row, baseline, &now, &before);
+        accuse_stored_held(out, row, baseline, &now, &before);
     row->compared = row->culprit_count > 0;
-    if (!err && !row->compared) {
+    if (!row->compared) {
         struct vs_named_sites peak, *around = sites_at_peak(row->run, row->quantity.device, &peak) ? &peak : NULL;
         size_t n = vs_culprits_largest(&now.live, around, VS_METRIC_RESERVED, live, VS_CULPRITS_MAX);
         size_t m = vs_culprits_largest(&now.unused, around, VS_METRIC_RESERVED, cached, VS_CULPRITS_CACHED_MAX);
         put_culprits(row, live, n, cached, m, m && cache_explains_most(row, n ? live : NULL));
     }
-    return err;
 }
 
 void vs_verdict_accuse_failure(struct vs_budget_row *row)
@@ -320,7 +320,10 @@ enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measu
         if (!is_accused(row, run))
             continue;
         bool held = vs_quantity_is_held(&row->quantity, below_tensors(run->report, row->quantity.device));
-        err = held ? accuse_held(verdict, row, baseline) : accuse_one(verdict, row, baseline);
+        if (held)
+            accuse_held(verdict, row, baseline);
+        else
+            err = accuse_one(verdict, row, baseline);
     }
     return err;
 }

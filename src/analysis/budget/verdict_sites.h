@@ -8,7 +8,7 @@
 #include "analysis/budget/budget_verdict.h"
 
 /* vs_verdict_accuse: finds the call sites of all exceeded rows whose value is that of *run*, and their
- * culprits. VS_ERR_NOMEM. Cost: reads the trace once. */
+ * culprits. Cost: reads the trace once. */
 enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measured *run,
                               const struct vs_baseline *baseline) VS_MUST_CHECK;
 
@@ -24,11 +24,10 @@ struct vs_peak_lists {
 };
 
 /* vs_moved_culprits: whether the peak of *row* may be at another time, in *moved*. Then in *out* at most *max* sites
- * of *lists* that hold more than at any peak of the baseline, if they explain the excess. *count*: how many.
- * VS_ERR_NOMEM. */
-enum vs_err vs_moved_culprits(const struct vs_budget_row *row, const struct vs_baseline *baseline, const char *process,
-                              const struct vs_peak_lists *lists, struct vs_culprit *out, size_t max, size_t *count,
-                              bool *moved) VS_MUST_CHECK;
+ * of *lists* that hold more than at any peak of the baseline, if they explain the excess. *count*: how many. */
+void vs_moved_culprits(const struct vs_budget_row *row, const struct vs_baseline *baseline,
+                       const char *process, const struct vs_peak_lists *lists,
+                       struct vs_culprit *out, size_t max, size_t *count, bool *moved);
 
 /* --- copy_culprits.c: the call sites that copy more than in the baseline --- */
 
@@ -39,7 +38,7 @@ struct vs_stored_copies {
     uint64_t steps; /* 0: unknown */
 };
 
-/* vs_copy_culprits: sets the culprits of *row*. VS_ERR_NOMEM. */
+/* vs_copy_culprits: sets the culprits of *row*. */
 enum vs_err vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_copies *stored) VS_MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. All labels begin short; those whose text is another site's as well get more frames,
+ * All labels begin short; those whose text is another site's as well get more frames,
  * at last the inner ones that reports leave out. Sites that even read the same then are numbered. */
 #include "analysis/compare/change_labels.h"
 

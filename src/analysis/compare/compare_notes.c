@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A doubt never stops the comparison: what still holds is compared. */
+ * A doubt never stops the comparison: what still holds is compared. */
 #include "analysis/compare/compare_notes.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Devices are matched by their number, or where each run has one, with each other; phases by their path, kernels by their name. */
+ * Devices are matched by their number, or where each run has one, with each other; phases by their path, kernels by their name. */
 #include "analysis/compare/comparison.h"
 
 #include <stdlib.h>
@@ -54,48 +54,44 @@ static const struct vs_quantity *find(const struct vs_measured *run, const struc
 }
 
 static void add_amount(struct vs_comparison *out, const struct vs_quantity *a,
-                       const struct vs_quantity *b, enum vs_err *err)
+                       const struct vs_quantity *b)
 {
     const struct vs_quantity *any = a ? a : b;
     bool copies = any->metric == VS_METRIC_TRANSFERRED || any->metric == VS_METRIC_COPIES;
-    if (*err || any->host || any->metric == VS_METRIC_TENSORS || (a && a->unknown) || (b && b->unknown) ||
+    if (any->host || any->metric == VS_METRIC_TENSORS || (a && a->unknown) || (b && b->unknown) ||
         (a && b && a->tensors != b->tensors) ||
         (copies && (any->per_step || any->way == VS_COPIES_ALL)))
         return;
     if (!out->sites_comparable && (any->phase || any->metric == VS_METRIC_GROWTH))
         return; /* exact only where every allocation has an event */
     vs_vec_room(&out->amounts, &out->amount_capacity, out->amount_count + 1, sizeof *out->amounts);
-    if (*err)
-        return;
     struct vs_compared_amount *amount = &out->amounts[out->amount_count++];
     *amount = (struct vs_compared_amount){
         a, b, any->metric == VS_METRIC_DEVICE || any->metric == VS_METRIC_FREE};
     out->different |= !amount->reading && vs_compared_value(a) != vs_compared_value(b);
 }
 
-static void compare_amounts(struct vs_comparison *out, enum vs_err *err)
+static void compare_amounts(struct vs_comparison *out)
 {
     size_t hint = 0;
     for (size_t i = 0; i < out->a->count; i++) {
         const struct vs_quantity *a = &out->a->items[i];
         if (device_of(out->b, a->device))
-            add_amount(out, a, find(out->b, a, &hint), err);
+            add_amount(out, a, find(out->b, a, &hint));
     }
     hint = 0;
     for (size_t i = 0; i < out->b->count; i++) {
         const struct vs_quantity *b = &out->b->items[i];
         if (device_of(out->a, b->device) && !find(out->a, b, &hint))
-            add_amount(out, NULL, b, err);
+            add_amount(out, NULL, b);
     }
 }
 
-static void add_count(struct vs_comparison *out, struct vs_compared_count count, enum vs_err *err)
+static void add_count(struct vs_comparison *out, struct vs_compared_count count)
 {
-    if (*err || (!count.a && !count.b))
+    if (!count.a && !count.b)
         return;
     vs_vec_room(&out->counts, &out->count_capacity, out->count_count + 1, sizeof *out->counts);
-    if (*err)
-        return;
     out->counts[out->count_count++] = count;
     out->different |= count.a != count.b;
 }
@@ -117,42 +113,40 @@ static const struct vs_report_kernel **sorted_kernels(const struct vs_report_dev
 }
 
 static void compare_kernels(struct vs_comparison *out, const struct vs_report_device *a,
-                            const struct vs_report_device *b, enum vs_err *err)
+                            const struct vs_report_device *b)
 {
     const struct vs_report_kernel **x = sorted_kernels(a), **y = sorted_kernels(b);
-    if (!x || !y)
-        *err = VS_ERR_NOMEM;
-    for (size_t i = 0, j = 0; !*err && (i < a->kernel_count || j < b->kernel_count);) {
+    for (size_t i = 0, j = 0; i < a->kernel_count || j < b->kernel_count;) {
         int order = i == a->kernel_count ? 1 : j == b->kernel_count ? -1 : strcmp(x[i]->name, y[j]->name);
         struct vs_compared_count count = {.kind = VS_COUNT_KERNEL, .device = a->device,
                                           .name = order <= 0 ? x[i]->name : y[j]->name};
         count.a = order <= 0 ? x[i++]->count : 0;
         count.b = order >= 0 ? y[j++]->count : 0;
-        add_count(out, count, err);
+        add_count(out, count);
     }
     free(x);
     free(y);
 }
 
 static void compare_counts(struct vs_comparison *out, const struct vs_report_device *a,
-                           const struct vs_report_device *b, enum vs_err *err)
+                           const struct vs_report_device *b)
 {
     uint64_t device = a->device;
     for (unsigned f = 0; f < VS_FAMILY_COUNT; f++)
         add_count(out, (struct vs_compared_count){VS_COUNT_ALLOCATIONS, device, vs_family_name(f),
-                                                  a->family[f].allocs, b->family[f].allocs}, err);
+                                                  a->family[f].allocs, b->family[f].allocs});
     if (a->has_framework && b->has_framework) {
         add_count(out, (struct vs_compared_count){VS_COUNT_TENSORS, device, NULL, a->framework_allocs,
-                                                  b->framework_allocs}, err);
+                                                  b->framework_allocs});
         add_count(out, (struct vs_compared_count){VS_COUNT_RETRIES, device, NULL, a->framework_retries,
-                                                  b->framework_retries}, err);
+                                                  b->framework_retries});
     }
     add_count(out, (struct vs_compared_count){VS_COUNT_SEGMENTS, device, NULL, a->segment_allocs,
-                                              b->segment_allocs}, err);
+                                              b->segment_allocs});
     add_count(out, (struct vs_compared_count){VS_COUNT_MEMSETS, device, NULL, a->sets.count,
-                                              b->sets.count}, err);
+                                              b->sets.count});
     add_count(out, (struct vs_compared_count){VS_COUNT_KERNELS, device, NULL, a->kernel_total.count,
-                                              b->kernel_total.count}, err);
+                                              b->kernel_total.count});
 }
 
 const struct vs_compared_sites *vs_compared_at_peak(const struct vs_comparison *comparison, uint64_t device)
@@ -164,13 +158,9 @@ const struct vs_compared_sites *vs_compared_at_peak(const struct vs_comparison *
 }
 
 static void compare_sites(struct vs_comparison *out, uint64_t device, enum vs_metric metric,
-                          const struct vs_report_sites *a, const struct vs_report_sites *b,
-                          enum vs_err *err)
+                          const struct vs_report_sites *a, const struct vs_report_sites *b)
 {
-    if (!*err)
-        vs_vec_room(&out->sites, &out->site_capacity, out->site_count + 1, sizeof *out->sites);
-    if (*err)
-        return;
+    vs_vec_room(&out->sites, &out->site_capacity, out->site_count + 1, sizeof *out->sites);
     struct vs_compared_sites *sites = &out->sites[out->site_count++];
     *sites = (struct vs_compared_sites){
         .device = device, .metric = metric,
@@ -178,21 +168,20 @@ static void compare_sites(struct vs_comparison *out, uint64_t device, enum vs_me
     const struct vs_compared_sites *peak = vs_compared_at_peak(out, device);
     vs_site_changes_build(&out->memory, a, b, metric,
                           peak && peak != sites ? &peak->changes : NULL, &sites->changes);
-    if (!*err)
-        out->different |= sites->changes.of[VS_SITE_SAME] + sites->changes.of[VS_SITE_MOVED] !=
-                          sites->changes.count;
+    out->different |= sites->changes.of[VS_SITE_SAME] + sites->changes.of[VS_SITE_MOVED] !=
+                      sites->changes.count;
 }
 
 static void compare_device(struct vs_comparison *out, const struct vs_report_device *a,
-                           const struct vs_report_device *b, enum vs_err *err)
+                           const struct vs_report_device *b)
 {
     out->common_devices++;
-    compare_counts(out, a, b, err);
+    compare_counts(out, a, b);
     if (a->level != b->level || !out->sites_comparable || !out->names_comparable)
         return;
-    compare_sites(out, a->device, VS_METRIC_ALLOCATED, &a->at_peak, &b->at_peak, err);
-    compare_sites(out, a->device, VS_METRIC_LIVE_AT_END, &a->at_end, &b->at_end, err);
-    compare_sites(out, a->device, VS_METRIC_GROWTH, &a->growing, &b->growing, err);
+    compare_sites(out, a->device, VS_METRIC_ALLOCATED, &a->at_peak, &b->at_peak);
+    compare_sites(out, a->device, VS_METRIC_LIVE_AT_END, &a->at_end, &b->at_end);
+    compare_sites(out, a->device, VS_METRIC_GROWTH, &a->growing, &b->growing);
 }
 
 /* Estimates of call sites differ where other allocations were recorded. */
@@ -228,27 +217,25 @@ static int larger_count(const void *a, const void *b)
 
 void vs_compare(struct vs_comparison *out, struct vs_measured *a, struct vs_measured *b)
 {
-    enum vs_err err = VS_OK;
     out->a = a;
     out->b = b;
     match_only_devices(out);
     out->sites_comparable = same_selection(&a->report->recording, &b->report->recording);
     vs_compare_notes(out);
-    compare_amounts(out, &err);
-    add_count(out, (struct vs_compared_count){VS_COUNT_STEPS, VS_NO_DEVICE, NULL, a->steps, b->steps},
-              &err);
+    compare_amounts(out);
+    add_count(out, (struct vs_compared_count){VS_COUNT_STEPS, VS_NO_DEVICE, NULL, a->steps, b->steps});
     add_count(out, (struct vs_compared_count){VS_COUNT_FAILED, VS_NO_DEVICE, NULL,
-                                              a->report->failure_total, b->report->failure_total}, &err);
+                                              a->report->failure_total, b->report->failure_total});
     for (size_t i = 0; i < a->report->device_count; i++) {
         const struct vs_report_device *other = device_of(b, a->report->devices[i].device);
         if (other)
-            compare_device(out, &a->report->devices[i], other, &err);
+            compare_device(out, &a->report->devices[i], other);
     }
     size_t kernels = out->count_count;
     for (size_t i = 0; i < a->report->device_count; i++) {
         const struct vs_report_device *other = device_of(b, a->report->devices[i].device);
         if (other)
-            compare_kernels(out, &a->report->devices[i], other, &err);
+            compare_kernels(out, &a->report->devices[i], other);
     }
     if (out->count_count > kernels)
         qsort(out->counts + kernels, out->count_count - kernels, sizeof *out->counts, larger_count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Readings of the device do not count: they depend on other processes. */
+ * Readings of the device do not count: they depend on other processes. */
 #include "analysis/compare/regression.h"
 
 #include <stdlib.h>

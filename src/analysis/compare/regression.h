@@ -29,7 +29,7 @@ struct vs_regressions {
 /* vs_regressions_find: peaks (allocated and reserved, of the program, and of phases where that of the
  * program holds), growth per step and memory live at the end; reserved memory only of one allocator.
  * Tolerance: *bytes*, plus *millionths* of the first run's value.
- * VS_ERR_NOMEM. Cost: for times that the reports have no list of, reads the traces up to there. */
+ * Cost: for times that the reports have no list of, reads the traces up to there. */
 enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
                                 struct vs_regressions *out) VS_MUST_CHECK;
 

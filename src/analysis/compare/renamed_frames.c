@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Only stacks of one length are used: there a frame of one is a frame of the other. */
+ * Only stacks of one length are used: there a frame of one is a frame of the other. */
 #include "analysis/compare/renamed_frames.h"
 
 #include <stdio.h>
@@ -48,22 +48,17 @@ void vs_renamed_frames(struct vs_comparison *comparison, const struct vs_renamed
                        size_t *count)
 {
     struct renamed_list list = {0};
-    enum vs_err err = VS_OK;
     for (size_t s = 0; s < comparison->site_count; s++) {
         const struct vs_site_changes *changes = &comparison->sites[s].changes;
         bool peak = comparison->sites[s].metric == VS_METRIC_ALLOCATED;
-        for (size_t i = 0; !err && peak && i < changes->count; i++)
+        for (size_t i = 0; peak && i < changes->count; i++)
             if (changes->items[i].move > VS_MOVE_LINE)
                 add_pair(comparison, &changes->items[i], &list);
     }
-    struct vs_renamed_frame *copy = err ? NULL : vs_xarena(&comparison->memory, (list.count + 1) * sizeof *copy);
-    if (!err && !copy)
-        err = VS_ERR_NOMEM;
-    if (!err && list.count)
+    struct vs_renamed_frame *copy = vs_xarena(&comparison->memory, (list.count + 1) * sizeof *copy);
+    if (list.count)
         memcpy(copy, list.items, list.count * sizeof *copy);
     free(list.items);
-    if (err)
-        return;
     *out = copy;
     *count = list.count;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A stack is taken apart when a pair of it has no score yet. */
+ * A stack is taken apart when a pair of it has no score yet. */
 #include "analysis/compare/similar_pairs.h"
 
 #include <stdlib.h>

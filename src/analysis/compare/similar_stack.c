@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Stacks are aligned as two texts are, frame by frame. */
+ * Stacks are aligned as two texts are, frame by frame. */
 #include "analysis/compare/similar_stack.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Steps, each with the sites that those before left over: sites of the same name
+ * Steps, each with the sites that those before left over: sites of the same name
  * (functions and files, not lines), aligned in the order of their lines; sites with the same functions
  * in other files; sites with similar stacks and the same bytes and count; sites whose functions have
  * other names as those sites show; sites with similar stacks. */
@@ -113,7 +113,7 @@ static void match_functions(struct matching *m, bool sizes, const struct vs_map 
     const struct vs_named_sites *a = &m->out->a, *b = &m->out->b;
     size_t *next = vs_xcalloc(a->count + 1, sizeof *next);
     struct vs_map heads = {0};
-    for (size_t i = a->count; i-- > 0; ) {
+    for (size_t i = a->count; i-- > 0;) {
         uint64_t key = m->taken[i] ? 0 : key_of(&a->items[i], sizes, renamed);
         if (!key)
             continue;
@@ -319,34 +319,20 @@ void vs_site_changes_build(struct vs_arena *memory, const struct vs_report_sites
                            const struct vs_site_changes *peak, struct vs_site_changes *out)
 {
     *out = (struct vs_site_changes){0};
-    enum vs_err err = VS_OK;
     vs_named_sites_of(memory, a, metric, &out->a);
-    if (!err)
-        vs_named_sites_of(memory, b, metric, &out->b);
-    if (!err)
-        vs_distinct_frames(&out->a); /* for the match; again when it is known what changed */
-    if (!err)
-        vs_distinct_frames(&out->b);
-    if (err)
-        return;
+    vs_named_sites_of(memory, b, metric, &out->b);
+    vs_distinct_frames(&out->a); /* for the match; again when it is known what changed */
+    vs_distinct_frames(&out->b);
     struct matching m = {.out = out, .metric = metric, .peak = peak,
                          .partner = vs_xcalloc(out->b.count + 1, sizeof *m.partner),
                          .taken = vs_xcalloc(out->a.count + 1, sizeof *m.taken)};
     out->items = vs_xarena(memory, (out->a.count + out->b.count + 1) * sizeof *out->items);
-    if (!m.partner || !m.taken)
-        err = VS_ERR_NOMEM;
-    if (!err)
-        match_all(&m);
-    if (!err)
-        fill(&m);
-    if (!err)
-        vs_distinct_frames_around(&out->a, peak ? &peak->a : NULL);
-    if (!err)
-        vs_distinct_frames_around(&out->b, peak ? &peak->b : NULL);
-    if (!err)
-        vs_change_labels(&out->a);
-    if (!err)
-        vs_change_labels(&out->b);
+    match_all(&m);
+    fill(&m);
+    vs_distinct_frames_around(&out->a, peak ? &peak->a : NULL);
+    vs_distinct_frames_around(&out->b, peak ? &peak->b : NULL);
+    vs_change_labels(&out->a);
+    vs_change_labels(&out->b);
     vs_similar_pairs_free(&m.similar);
     free(m.partner);
     free(m.taken);

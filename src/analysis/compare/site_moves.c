@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The innermost and the outermost frames that both stacks have in common are left out; the
+ * The innermost and the outermost frames that both stacks have in common are left out; the
  * frames between them changed. */
 #include "analysis/compare/site_moves.h"
 

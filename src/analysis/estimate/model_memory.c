@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. All arithmetic is in double: sums of sizes far below 2^53, and absurd arguments
+ * All arithmetic is in double: sums of sizes far below 2^53, and absurd arguments
  * saturate instead of wrapping. The bytes saved for a token by a layer were checked against PyTorch
  * (docs/estimate.md): without dropout and with flash attention 16-bit GELU layers save 32 bytes for
  * each unit of width. */

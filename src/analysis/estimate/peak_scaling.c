@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The peak of a step is the largest of several sums, each about linear in the
+ * The peak of a step is the largest of several sums, each about linear in the
  * batch: in the optimizer it does not depend on the batch at all. Runs whose peak is in another
  * phase than the largest run's say nothing about larger values, and are left out. */
 #include "analysis/estimate/peak_scaling.h"

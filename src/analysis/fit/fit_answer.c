@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The device shown is the one that decides: the first that failed, otherwise the
+ * The device shown is the one that decides: the first that failed, otherwise the
  * one with the least headroom. On the simulated GPU every process has the whole device to itself,
  * so the use of processes that share one is added up here, as it was at each time. */
 #include "analysis/fit/fit_answer.h"

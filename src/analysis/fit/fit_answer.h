@@ -74,7 +74,7 @@ enum vs_fit_answer vs_fit_set_answer(const struct vs_fit_set *set, const char *g
 const struct vs_fit_run *vs_fit_set_largest(const struct vs_fit_set *set, const char *gpu);
 
 /* vs_fit_decide: fills in the last part. Cost: where processes share a device, one pass over all
- * traces. VS_ERR_NOMEM. */
+ * traces. */
 enum vs_err vs_fit_decide(struct vs_fit_run *run) VS_MUST_CHECK;
 
 /* vs_fit_headroom: the free memory of the device at its highest use. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. While a failure is open, the same thread's next attempts for the same memory
+ * While a failure is open, the same thread's next attempts for the same memory
  * belong to it; another request, an allocation or the framework's error closes it. */
 #include "analysis/fit/fit_failures.h"
 

@@ -38,7 +38,7 @@ struct vs_fit_failures {
 };
 
 /* vs_fit_failures_event: *event* was just applied to *replay* by vs_failure_firsts_event; *mark* is
- * the one in force. Failures of host memory are left out. VS_ERR_NOMEM. */
+ * the one in force. Failures of host memory are left out. */
 enum vs_err vs_fit_failures_event(struct vs_fit_failures *failures, const struct vs_replay *replay,
                                   const struct vs_failure_firsts *firsts,
                                   const struct vs_event *event, uint64_t mark) VS_MUST_CHECK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. One pass with a table of the live allocations of one device at one level, by
+ * One pass with a table of the live allocations of one device at one level, by
  * address; a freed place in the table is used again. Then the allocations are summed by stack and
  * mark, and those sums by the text of their line. */
 #include "analysis/fit/fit_holders.h"

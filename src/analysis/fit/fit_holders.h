@@ -28,7 +28,7 @@ struct vs_fit_holders {
 
 /* vs_fit_holders: reads the trace from its start to event number *event* (from 1), that one
  * included. *device*: the trace's number; *tensors*: a framework's memory instead of the
- * device's. Strings are in the summary's arena. VS_ERR_NOMEM. Cost: the live set. */
+ * device's. Strings are in the summary's arena. Cost: the live set. */
 enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *summary, uint64_t event,
                            uint64_t device, bool tensors, struct vs_fit_holders *out) VS_MUST_CHECK;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The file is small: one line per fact and process. */
+ * The file is small: one line per fact and process. */
 #include "analysis/fit/fit_notes.h"
 
 #include <stdio.h>

@@ -59,7 +59,7 @@ void vs_fit_assumed_sum(const struct vs_fit_notes *notes, struct vs_fit_assumed 
 uint64_t vs_fit_note_margin(const struct vs_fit_note *note);
 bool vs_fit_note_lasts(const struct vs_fit_note *note);
 
-/* vs_fit_notes_read: adds the lines of the file at *path*. VS_ERR_IO with errno, VS_ERR_NOMEM. */
+/* vs_fit_notes_read: adds the lines of the file at *path*. VS_ERR_IO with errno. */
 enum vs_err vs_fit_notes_read(const char *path, struct vs_fit_notes *notes) VS_MUST_CHECK;
 
 /* vs_fit_notes_add_read: a row of VS_FIT_READ. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The first pass replays the trace and notes, for each device, the event of the
+ * The first pass replays the trace and notes, for each device, the event of the
  * highest use; later passes find who held the memory there.
  *
  * A failure is one request: PyTorch asks the driver up to three times for it, then raises. Whether
@@ -117,8 +117,6 @@ static void fill_reads(struct fit_pass *pass, struct vs_fit_trace *trace)
             .kernel = vs_summary_copy(&trace->memory, name),
             .bytes = read->bytes, .count = read->count};
         free(readable);
-        if (!out->where || !out->kernel)
-            return;
     }
 }
 
@@ -185,8 +183,6 @@ static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs
         .framework = found->framework, .other_error = found->other_error, .error = found->error,
         .place = place_text(pass, found->place),
         .where = vs_fit_where(&pass->summary, found->stack, found->mark, !device->tensors)};
-    if (!out->place || !out->where)
-        return VS_ERR_NOMEM;
     return vs_fit_holders(pass->reader, &pass->summary, found->event, device->device, device->tensors,
                           &out->holders);
 }
@@ -227,8 +223,6 @@ static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_
         .used_peak = watch->used_peak, .outside = watch->used_outside,
         .recovered = pass->failures.recovered[index][0],
         .retries = pass->failures.recovered[index][1]};
-    if (!out->name || !out->uuid || !out->peak_place)
-        return VS_ERR_NOMEM;
     uint64_t event = tensors ? watch->tensors_event : account->peak_allocated.event;
     enum vs_err err = VS_OK;
     if (event)
@@ -249,8 +243,6 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     trace->path = vs_summary_copy(&trace->memory, path);
     trace->rank = vs_summary_copy(&trace->memory, rank);
     trace->program = vs_summary_copy(&trace->memory, vs_text_base_name(exe));
-    if (!devices || !trace->path || !trace->rank || !trace->program)
-        return VS_ERR_NOMEM;
     trace->pid = replay->has_process ? replay->process.process.pid : 0;
     trace->start_ns = vs_replay_start_ns(replay);
     trace->end_ns = replay->now_ns;

@@ -68,11 +68,11 @@ struct vs_fit_trace {
 };
 
 /* vs_fit_trace_build: reads the trace three times, and once more for each unrecovered failure. *path* and
- * *rank* are copied. VS_ERR_NOMEM. Ownership: vs_fit_trace_free. */
+ * *rank* are copied. Ownership: vs_fit_trace_free. */
 enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const char *rank,
                                struct vs_fit_trace **out) VS_MUST_CHECK;
 
-/* vs_fit_steps: the completed steps of a trace, which may still be recorded. VS_ERR_NOMEM. */
+/* vs_fit_steps: the completed steps of a trace, which may still be recorded. */
 enum vs_err vs_fit_steps(struct vs_reader *reader, uint64_t *steps) VS_MUST_CHECK;
 
 void vs_fit_trace_free(struct vs_fit_trace *trace); /* NULL does nothing */

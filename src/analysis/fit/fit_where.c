@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Of native code the innermost function alone is not enough: in many programs it is a
+ * Of native code the innermost function alone is not enough: in many programs it is a
  * helper that checks the error of each allocation. */
 #include "analysis/fit/fit_where.h"
 

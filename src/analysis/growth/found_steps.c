@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * See the header. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/growth/found_steps.h"
 
 #include <stdlib.h>

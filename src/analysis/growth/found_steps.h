@@ -19,7 +19,7 @@ void vs_found_step_place(const struct vs_growth_steps *steps, uint64_t time_ns, 
 void vs_found_steps_keep(const struct vs_growth_steps *from, struct vs_growth_steps *out);
 
 /* vs_found_steps_read: reads the whole trace for them; those of a damaged trace up to the damage. The
- * reader is rewound before, not after. VS_ERR_NOMEM. vs_found_steps_replay: with a *replay* that is new. */
+ * reader is rewound before, not after. vs_found_steps_replay: with a *replay* that is new. */
 enum vs_err vs_found_steps_read(struct vs_reader *reader, struct vs_growth_steps *out) VS_MUST_CHECK;
 enum vs_err vs_found_steps_replay(struct vs_reader *reader, struct vs_replay *replay, struct vs_growth_steps *out)
     VS_MUST_CHECK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The rules, in order: without three periods of growth nothing is called growth;
+ * The rules, in order: without three periods of growth nothing is called growth;
  * growth that ended long ago (compared with its usual distance) filled a cache; a site that freed
  * as much as it grew before frees it again; growth that slows down to a quarter fills a cache.
  * The rest is growth, with a confidence that rises with the number of periods and falls with noise

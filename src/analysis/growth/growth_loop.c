@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A symbol is a call site, or a call site and a size where sites alone do not
+ * A symbol is a call site, or a call site and a size where sites alone do not
  * repeat (a trace without stacks). Symbols with about the same number of regular requests belong to
  * one loop, and one of them marks its repetitions. Only transient bytes are compared: live bytes
  * that are freed later. What stays, such as a leak, does not hide the floor of a loop: the lowest

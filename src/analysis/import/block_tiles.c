@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Two search trees by address: segments, and blocks in use. */
+ * Two search trees by address: segments, and blocks in use. */
 #include "analysis/import/block_tiles.h"
 
 #include "allocator/core/placement.h"

@@ -34,7 +34,7 @@ struct vs_import_result {
  * stay the caller's. *name*: of the file, for the trace's notes. On failure *why*
  * (VS_IMPORT_WHY_MAX bytes) receives the reason, without the file's name, and *out* is not a trace:
  * VS_ERR_FORMAT, not such a file; VS_ERR_VERSION; VS_ERR_CORRUPT; VS_ERR_IO, *in* cannot be read or
- * *out* cannot be written (why "": *out*; errno); VS_ERR_NOMEM. */
+ * *out* cannot be written (why "": *out*; errno). */
 enum vs_err vs_import(FILE *in, FILE *out, const char *name, enum vs_import_format format,
                       struct vs_import_result *result, char *why) VS_MUST_CHECK;
 

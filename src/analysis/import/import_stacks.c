@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. As in a recorded trace, the interpreter's own frames are left out where Python
+ * As in a recorded trace, the interpreter's own frames are left out where Python
  * frames stand for them, and so are the frames in which PyTorch captured the stack. */
 #include "analysis/import/import_stacks.h"
 

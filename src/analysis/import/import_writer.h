@@ -21,7 +21,7 @@ struct vs_import_writer {
 
 /* vs_import_begin: begins the trace of the file *name*, which stands for the program, from
  * *realtime_ns* on (0: unknown). *seed*: a hash of the file's contents, from which the trace's
- * identity follows. VS_ERR_NOMEM. */
+ * identity follows. */
 enum vs_err vs_import_begin(struct vs_import_writer *writer, FILE *out, const char *name,
                             uint64_t realtime_ns, const uint64_t seed[2]) VS_MUST_CHECK;
 

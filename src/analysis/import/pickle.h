@@ -63,7 +63,7 @@ struct vs_pickle {
 /* vs_pickle_read: reads one pickle from *in* into *pickle*, which vs_pickle_free releases, also
  * after a failure. On failure *why* (VS_PICKLE_WHY_MAX bytes) receives the reason: VS_ERR_FORMAT,
  * not a pickle, or one that is refused; VS_ERR_VERSION, another protocol; VS_ERR_CORRUPT, damaged or
- * cut off; VS_ERR_IO (errno); VS_ERR_NOMEM. */
+ * cut off; VS_ERR_IO (errno). */
 enum vs_err vs_pickle_read(FILE *in, struct vs_pickle *pickle, char *why) VS_MUST_CHECK;
 
 void vs_pickle_free(struct vs_pickle *pickle);

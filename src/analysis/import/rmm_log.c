@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Times are times of day without a date, with six digits after the second: a clock
+ * Times are times of day without a date, with six digits after the second: a clock
  * that goes back by hours has passed midnight. The log names neither the device nor what RMM's
  * resource holds from it, so all is memory of device 0. */
 #include "analysis/import/rmm_log.h"

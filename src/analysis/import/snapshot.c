@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The keys of an entry are looked up once for each distinct text: PyTorch stores
+ * The keys of an entry are looked up once for each distinct text: PyTorch stores
  * each key once, and a history has millions of entries. */
 #include "analysis/import/snapshot.h"
 

@@ -74,7 +74,7 @@ struct vs_snapshot {
 
 /* vs_snapshot_take: fills the zeroed *snapshot* from *root*, to which it refers. On failure *why*
  * (VS_PICKLE_WHY_MAX bytes) receives the reason: VS_ERR_FORMAT, not a snapshot; VS_ERR_CORRUPT, a
- * value that cannot be; VS_ERR_NOMEM. */
+ * value that cannot be. */
 enum vs_err vs_snapshot_take(const struct vs_pickle_value *root, struct vs_snapshot *snapshot,
                              char *why) VS_MUST_CHECK;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Blocks are followed forward, by the state of each address; segments and mappings
+ * Blocks are followed forward, by the state of each address; segments and mappings
  * backward, from the end of the history. */
 #include "analysis/import/snapshot_start.h"
 
@@ -100,7 +100,7 @@ static void find_segments(struct vs_snapshot_start *s, const struct vs_snapshot_
     for (size_t i = 0; i < d->segment_count; i++)
         if (!d->segments[i].expandable)
             add_segment(s, &places, &d->segments[i]);
-    for (size_t i = d->count; i-- > 0; )
+    for (size_t i = d->count; i-- > 0;)
         undo_segment(s, &places, &d->entries[i]);
     vs_map_free(&places);
     size_t kept = 0;

@@ -27,7 +27,7 @@ struct vs_snapshot_start {
 };
 
 /* vs_snapshot_start_find: fills the zeroed *start*. VS_ERR_CORRUPT when expandable segments map
- * more ranges than can be followed; VS_ERR_NOMEM. */
+ * more ranges than can be followed. */
 enum vs_err vs_snapshot_start_find(const struct vs_snapshot_device *device,
                                    struct vs_snapshot_start *start) VS_MUST_CHECK;
 

@@ -8,7 +8,7 @@
 #include "analysis/import/snapshot.h"
 
 /* vs_snapshot_trace: writes all of *snapshot* to *out* and counts in *result*. VS_ERR_CORRUPT
- * (*why*), VS_ERR_IO (errno; *why* ""), VS_ERR_NOMEM. */
+ * (*why*), VS_ERR_IO (errno; *why* ""). */
 enum vs_err vs_snapshot_trace(const struct vs_snapshot *snapshot, FILE *out, const char *name,
                               struct vs_import_result *result, char *why) VS_MUST_CHECK;
 

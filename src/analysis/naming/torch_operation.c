@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. An overload that begins with a capital letter ends the name; others are listed. */
+ * An overload that begins with a capital letter ends the name; others are listed. */
 #include "analysis/naming/torch_operation.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A path in a trace is that of the interpreter: relative ones are tried from the
+ * A path in a trace is that of the interpreter: relative ones are tried from the
  * present folder, where `vramscope fit` starts its programs. */
 #define _GNU_SOURCE
 #include "analysis/naming/user_line.h"

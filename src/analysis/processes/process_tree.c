@@ -56,8 +56,8 @@ static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
             const char *name = vs_reader_string(reader, event.option.name);
             const char *value = vs_reader_string(reader, event.option.value);
             vs_job_rank_option(&m->job, name, value);
-            if (strcmp(name, "RUN") == 0 && (m->run_name = keep(&tree->arena, value)) == NULL)
-                err = VS_ERR_NOMEM;
+            if (strcmp(name, "RUN") == 0)
+                m->run_name = keep(&tree->arena, value);
         } else
             head = !m->has_process;
     }

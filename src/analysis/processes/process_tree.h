@@ -87,7 +87,7 @@ struct vs_tree {
 /* vs_tree_build: builds the tree of the traces at *paths*; *at*: what every process held then (NULL:
  * at no time). A trace that cannot be opened is an
  * error: *why* (VS_READER_WHY_MAX bytes) names it; damaged ones are used as far as they are
- * readable. VS_ERR_NOMEM. Ownership: vs_tree_free. Cost: one pass over all of them. */
+ * readable. Ownership: vs_tree_free. Cost: one pass over all of them. */
 enum vs_err vs_tree_build(const char *const *paths, size_t count, const struct vs_tree_time *at,
                           struct vs_tree **out, char *why) VS_MUST_CHECK;
 void vs_tree_free(struct vs_tree *tree); /* NULL does nothing */

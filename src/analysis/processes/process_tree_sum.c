@@ -369,11 +369,10 @@ static enum vs_err run(struct summing *s)
 enum vs_err vs_tree_sum(struct vs_tree *tree, const struct vs_tree_time *at, char *why)
 {
     struct summing *s = vs_xcalloc(1, sizeof *s);
-    enum vs_err err = VS_ERR_NOMEM;
     s->tree = tree;
     s->streams = vs_xcalloc(tree->count + 1, sizeof *s->streams);
     s->heap = vs_xcalloc(tree->count + 1, sizeof *s->heap);
-    err = open_all(s, why);
+    enum vs_err err = open_all(s, why);
     want(s, at);
     if (!err)
         err = run(s);

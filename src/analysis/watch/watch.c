@@ -103,10 +103,7 @@ static void close_state(struct vs_watch *w)
 enum vs_err vs_watch_open(const char *path, struct vs_watch **out, char *why)
 {
     struct vs_watch *w = vs_xcalloc(1, sizeof *w);
-    if (!(w->path = vs_xstrdup(path))) {
-        free(w);
-        return VS_ERR_NOMEM;
-    }
+    w->path = vs_xstrdup(path);
     enum vs_err err = open_state(w, why);
     if (err)
         vs_watch_close(w);

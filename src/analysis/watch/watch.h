@@ -78,19 +78,18 @@ struct vs_watch_view {
 /* vs_watch_open: as vs_reader_open, which describes *why* and the errors. */
 enum vs_err vs_watch_open(const char *path, struct vs_watch **out, char *why) VS_MUST_CHECK;
 
-/* vs_watch_read: reads what was recorded since, until *until_ns* (CLOCK_MONOTONIC) at most. VS_OK;
- * VS_ERR_NOMEM; as vs_watch_open if the trace had to be opened again. */
+/* vs_watch_read: reads what was recorded since, until *until_ns* (CLOCK_MONOTONIC) at most. VS_OK; as vs_watch_open if the trace had to be opened again. */
 enum vs_err vs_watch_read(struct vs_watch *watch, uint64_t until_ns) VS_MUST_CHECK;
 
 /* vs_watch_fill: the state so far. *out* is zero-initialised, or of an earlier call; its texts live
- * until the next vs_watch_read. VS_ERR_NOMEM. Cost: a pass over the call sites; passes over live
+ * until the next vs_watch_read. Cost: a pass over the call sites; passes over live
  * memory when the last took less than a tenth of the time since (always with *exact*). */
 enum vs_err vs_watch_fill(struct vs_watch *watch, bool exact, struct vs_watch_view *out)
     VS_MUST_CHECK;
 void vs_watch_view_free(struct vs_watch_view *view);
 
 /* vs_watch_view_keep: copies the texts and histories, but not the names of call sites, into *view*: the
- * watch can be closed, and the view must not be filled again. VS_ERR_NOMEM: the view is unchanged. */
+ * watch can be closed, and the view must not be filled again. */
 void vs_watch_view_keep(struct vs_watch_view *view);
 
 /* vs_watch_complete: everything recorded when it was last read was read. */
@@ -108,7 +107,7 @@ bool vs_watch_line(struct vs_watch *watch, const struct vs_watch_site *site, cha
 
 #define VS_WATCH_CHAIN_MAX 4096
 /* vs_watch_name: the names that need symbols, which may take seconds: the innermost functions, and
- * the call chain. VS_ERR_NOMEM. */
+ * the call chain. */
 enum vs_err vs_watch_name(struct vs_watch *watch, const struct vs_watch_site *site,
                           char name[VS_WATCH_NAME_MAX], char chain[VS_WATCH_CHAIN_MAX])
     VS_MUST_CHECK;

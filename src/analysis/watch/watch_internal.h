@@ -67,7 +67,7 @@ void vs_watch_judge(struct vs_watch *watch);
 void vs_watch_fill_growth(const struct vs_watch *watch, unsigned account,
                           struct vs_watch_device *out);
 
-/* vs_watch_fill_holes: memory held for *account* that is not in use. VS_ERR_NOMEM. Cost: sorts the
+/* vs_watch_fill_holes: memory held for *account* that is not in use. Cost: sorts the
  * live blocks. */
 enum vs_err vs_watch_fill_holes(const struct vs_watch *watch, unsigned account,
                                 struct vs_holes *out) VS_MUST_CHECK;

@@ -24,7 +24,7 @@ struct vs_composer_start {
 };
 
 /* vs_composer_open: begins a trace in *out*, a file, which stays the caller's: not used until
- * vs_composer_close. VS_ERR_NOMEM; VS_ERR_IO (errno). */
+ * vs_composer_close. VS_ERR_IO (errno). */
 enum vs_err vs_composer_open(FILE *out, const struct vs_composer_start *start,
                              struct vs_composer **composer) VS_MUST_CHECK;
 
@@ -57,7 +57,7 @@ void vs_composer_add(struct vs_composer *composer, enum vs_frame_type type, cons
 uint64_t vs_composer_events(const struct vs_composer *composer);
 
 /* vs_composer_close: writes index and trailer, which complete the file, and frees *composer*.
- * Returns the first failure: VS_ERR_NOMEM, VS_ERR_IO (errno). NULL: VS_OK. */
+ * Returns the first failure: VS_ERR_IO (errno). NULL: VS_OK. */
 enum vs_err vs_composer_close(struct vs_composer *composer) VS_MUST_CHECK;
 
 #endif

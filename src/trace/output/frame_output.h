@@ -41,8 +41,7 @@ enum vs_err vs_frame_output_fail(struct vs_frame_output *out, enum vs_err err);
 enum vs_err vs_frame_output_bytes(struct vs_frame_output *out, const void *from, size_t bytes);
 
 /* vs_frame_output_put: writes a frame with *extension* (may be NULL) after its header; the payload is
- * compressed if h->codec is VS_ZSTD and that makes it smaller. Sets the rest of *h*. VS_ERR_NOMEM,
- * VS_ERR_IO. */
+ * compressed if h->codec is VS_ZSTD and that makes it smaller. Sets the rest of *h*. VS_ERR_IO. */
 enum vs_err vs_frame_output_put(struct vs_frame_output *out, struct vs_frame_header *h,
                                 const struct vs_index_extension *extension, const void *payload);
 
@@ -54,7 +53,7 @@ enum vs_err vs_frame_output_room(struct vs_frame_output *out);
 enum vs_err vs_frame_output_enter(struct vs_frame_output *out, const struct vs_frame_header *h,
                                   uint64_t offset, uint64_t strings, uint64_t nodes);
 
-/* vs_frame_output_keep: adds *entry*, of an added frame, to the directory. VS_ERR_NOMEM; VS_ERR_IO
+/* vs_frame_output_keep: adds *entry*, of an added frame, to the directory. VS_ERR_IO
  * (EFBIG) when the directory is full. */
 enum vs_err vs_frame_output_keep(struct vs_frame_output *out, const struct vs_directory_entry *entry);
 

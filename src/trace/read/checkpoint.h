@@ -64,7 +64,7 @@ struct vs_checkpoints;
 /* vs_checkpoints_open: opens the checkpoints whose frames of type 3 are at *offsets* in *source*,
  * in order, and checks them against the event frames that they refer to. *close_fd*: the source's
  * file is closed with them. VS_ERR_NOT_FOUND without any; VS_ERR_CORRUPT, VS_ERR_VERSION (not for
- * this build) and VS_ERR_NOMEM close nothing. */
+ * this build) close nothing. */
 enum vs_err vs_checkpoints_open(const struct vs_source *source, bool close_fd,
                                 const uint64_t *offsets, size_t offset_count,
                                 const struct vs_frame_list *frames,
@@ -81,7 +81,7 @@ size_t vs_checkpoints_before_time(const struct vs_checkpoints *checkpoints, uint
 
 /* vs_checkpoints_each: passes the frames of checkpoint *index*, of kind *what*, to *take* without
  * their heads, in order, until it returns an error, which is returned. VS_ERR_CORRUPT when a frame
- * is damaged or unpacks to more than 64 MiB and 64 times its size; VS_ERR_NOMEM. */
+ * is damaged or unpacks to more than 64 MiB and 64 times its size. */
 typedef enum vs_err vs_checkpoint_take(void *context, const unsigned char *bytes, size_t count);
 enum vs_err vs_checkpoints_each(struct vs_checkpoints *checkpoints, size_t index,
                                 enum vs_checkpoint_what what, vs_checkpoint_take *take,

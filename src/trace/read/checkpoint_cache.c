@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A file consists of a header and frames as in a trace; it is written under another
+ * A file consists of a header and frames as in a trace; it is written under another
  * name and renamed, so that no reader ever sees part of one. */
 #define _GNU_SOURCE
 #include "trace/read/checkpoint_cache.h"

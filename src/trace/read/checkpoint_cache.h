@@ -19,11 +19,11 @@ struct vs_reader;
 struct vs_cache_writer;
 
 /* vs_checkpoint_cache_attach: uses the cached checkpoints of *reader*'s trace. VS_ERR_NOT_FOUND
- * when none match; VS_ERR_NOMEM. */
+ * when none match. */
 enum vs_err vs_checkpoint_cache_attach(struct vs_reader *reader) VS_MUST_CHECK;
 
 /* vs_cache_writer_open: creates a new file, invisible until it is committed. VS_ERR_IO when it
- * cannot be created, VS_ERR_NOMEM. */
+ * cannot be created. */
 enum vs_err vs_cache_writer_open(struct vs_reader *reader, struct vs_cache_writer **out)
     VS_MUST_CHECK;
 /* vs_cache_writer_add: writes a frame of type 3. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Records are copied as bytes, so that fields that a later version appends to
+ * Records are copied as bytes, so that fields that a later version appends to
  * `module` are preserved. Its fields must not depend on the events before, as A and T fields do. */
 #include "trace/read/definition_log.h"
 

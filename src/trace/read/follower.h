@@ -24,7 +24,7 @@ enum vs_err vs_follower_open(const char *path, struct vs_follower **out, char *w
 /* vs_follower_next: the next event. VS_OK; VS_ERR_END: no more at present, or ever
  * (vs_follower_ended); VS_ERR_STATE: the events so far are not those of the trace (a window changed
  * while it was read, which file systems without shared mappings may do): follow it from the start
- * again; VS_ERR_NOMEM. */
+ * again. */
 enum vs_err vs_follower_next(struct vs_follower *follow, struct vs_event *event) VS_MUST_CHECK;
 
 /* vs_follower_ended: the process is gone and its last event was read, or the trace is damaged: the

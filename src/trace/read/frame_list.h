@@ -31,7 +31,7 @@ struct vs_frame_list {
 };
 
 /* vs_frame_list_load: *first* is the offset of the first frame. An inconsistent frame ends the
- * list; payloads are not checked. VS_OK or VS_ERR_NOMEM. Cost: one read for each 1024 frames, or
+ * list; payloads are not checked. VS_OK. Cost: one read for each 1024 frames, or
  * one for each frame. */
 enum vs_err vs_frame_list_load(struct vs_frame_list *list, const struct vs_source *file,
                                uint64_t first) VS_MUST_CHECK;
@@ -48,7 +48,7 @@ void vs_frame_list_free(struct vs_frame_list *list);
 
 /* vs_frame_payload: reads the frame at *offset*, checked and decompressed into *raw*, which has
  * room for *room* bytes. *scratch* starts as NULL, grows, and is freed by the caller after the last
- * call. VS_ERR_CORRUPT when there is no good frame or it is larger than *room*; VS_ERR_NOMEM. */
+ * call. VS_ERR_CORRUPT when there is no good frame or it is larger than *room*. */
 struct vs_frame_scratch {
     unsigned char *stored;
     size_t capacity;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The values are texts of a file, which may contain anything. */
+ * The values are texts of a file, which may contain anything. */
 #include "trace/read/job_rank.h"
 
 #include <inttypes.h>

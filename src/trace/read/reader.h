@@ -32,11 +32,10 @@ int vs_reader_is_trace(const void *bytes, size_t n);
 /* vs_reader_open: opens a trace (and FILE.live beside it, when the trace has no end). On failure
  * *why* (VS_READER_WHY_MAX bytes) receives one line with the file, the problem and the remedy:
  * VS_ERR_IO (missing, a directory, no permission), VS_ERR_FORMAT (empty, not a trace),
- * VS_ERR_VERSION, VS_ERR_CORRUPT (nothing usable), VS_ERR_NOMEM. */
+ * VS_ERR_VERSION, VS_ERR_CORRUPT (nothing usable). */
 enum vs_err vs_reader_open(const char *path, struct vs_reader **out, char *why) VS_MUST_CHECK;
 
-/* vs_reader_next: reads the next event. VS_OK, VS_ERR_END after the last readable event,
- * VS_ERR_NOMEM. Definitions of strings and stacks are not returned; `module` events are. */
+/* vs_reader_next: reads the next event. VS_OK, VS_ERR_END after the last readable event. Definitions of strings and stacks are not returned; `module` events are. */
 enum vs_err vs_reader_next(struct vs_reader *reader, struct vs_event *event) VS_MUST_CHECK;
 
 /* vs_reader_rewind: starts over; ids stay the same. */
@@ -45,7 +44,7 @@ void vs_reader_rewind(struct vs_reader *reader);
 /* vs_reader_seek: moves to the first event at or after *time_ns* (in the trace's clock); ids and
  * all earlier definitions are available as after reading up to there. Past the last event
  * vs_reader_next returns VS_ERR_END. vs_reader_seek_event: moves to event number *event* (from 0;
- * kinds unknown to this build count, but are not returned). VS_OK, VS_ERR_NOMEM. Cost: with
+ * kinds unknown to this build count, but are not returned). VS_OK. Cost: with
  * checkpoints, the earlier definitions and at most the events between two checkpoints; without, the
  * frames from the present position or, to go back, from the start; frames without definitions are
  * skipped. Damage is found only in frames that are read. */
@@ -53,7 +52,7 @@ enum vs_err vs_reader_seek(struct vs_reader *reader, uint64_t time_ns) VS_MUST_C
 enum vs_err vs_reader_seek_event(struct vs_reader *reader, uint64_t event) VS_MUST_CHECK;
 
 /* vs_reader_extent: times of the first and the last event, and the number of events; 0/0/0 for an
- * empty trace. VS_ERR_NOMEM. The position is lost. Cost: reads the index, or the frames' headers,
+ * empty trace. The position is lost. Cost: reads the index, or the frames' headers,
  * the first event and FILE.live's events. */
 struct vs_extent {
     uint64_t first_ns, last_ns, events;

@@ -50,7 +50,7 @@ struct vs_recovery {
 /* vs_recovery_fits: whether *header* is that of a live file of the trace with *uuid*. */
 bool vs_recovery_fits(const struct vs_live_header *header, const uint8_t *uuid);
 /* vs_recovery_load: copies the windows of the live file *source*, if it belongs to the trace with
- * *uuid*. VS_ERR_NOT_FOUND when it does not; VS_ERR_NOMEM. Called before the size of the trace is
+ * *uuid*. VS_ERR_NOT_FOUND when it does not. Called before the size of the trace is
  * read: a window that is reused in between is then in the trace. */
 enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_source *source,
                              const uint8_t *uuid) VS_MUST_CHECK;
@@ -64,7 +64,7 @@ uint64_t vs_recovery_oldest(const struct vs_recovery *recovery, uint64_t sequenc
 void vs_recovery_free(struct vs_recovery *recovery);
 
 /* vs_recovered_counts_load: copies the counts of the live file *source*, whose header is *live*.
- * Called before its windows are copied. VS_ERR_NOMEM. */
+ * Called before its windows are copied. */
 enum vs_err vs_recovered_counts_load(struct vs_recovered_counts *counts,
                                      const struct vs_source *source,
                                      const struct vs_live_header *live) VS_MUST_CHECK;
@@ -95,7 +95,7 @@ struct vs_reader_table {
     uint64_t budget; /* bytes that may still be spent */
 };
 
-/* Each returns VS_ERR_NOMEM, or VS_ERR_LIMIT when the budget is spent. */
+/* Each returns VS_ERR_LIMIT when the budget is spent. */
 enum vs_err vs_reader_table_add_string(struct vs_reader_table *table, const unsigned char *text,
                                        size_t length) VS_MUST_CHECK;
 enum vs_err vs_reader_table_add_node(struct vs_reader_table *table, uint64_t pc, uint32_t parent,
@@ -205,13 +205,13 @@ const char *vs_reader_ending_text(const struct vs_reader *reader, char *out);
 const char *vs_reader_readable_text(const struct vs_reader *reader, char *out);
 
 /* vs_frame_load: makes the next event frame (from the file or FILE.live) the present one.
- * VS_ERR_END when there is none, with condition and text set; VS_ERR_NOMEM. */
+ * VS_ERR_END when there is none, with condition and text set. */
 enum vs_err vs_frame_load(struct vs_reader *reader) VS_MUST_CHECK;
 /* vs_frame_peek: reads the header of the frame at the reader's offset; false when no whole frame is
  * there. Checks no checksum. */
 bool vs_frame_peek(const struct vs_reader *reader, struct vs_frame_header *header);
 /* vs_frame_read: reads the frame at the reader's offset into its `frame` and `raw`, and checks it.
- * VS_OK with *problem* NULL, or set to the problem (*cut*: bytes are missing); VS_ERR_NOMEM. */
+ * VS_OK with *problem* NULL, or set to the problem (*cut*: bytes are missing). */
 enum vs_err vs_frame_read(struct vs_reader *reader, const char **problem, bool *cut) VS_MUST_CHECK;
 /* vs_frame_has_trailer: whether the file ends as vs_recorder_close leaves it. */
 bool vs_frame_has_trailer(const struct vs_source *file);
@@ -228,7 +228,7 @@ bool vs_directory_check(const struct vs_source *file, const struct vs_directory_
 
 /* vs_reader_define: decodes *bytes* at *payload*, the payload of a frame with only definitions and
  * `module` events; the present frame is left. VS_ERR_CORRUPT when it has other records or is
- * invalid; VS_ERR_NOMEM. */
+ * invalid. */
 enum vs_err vs_reader_define(struct vs_reader *reader, const unsigned char *payload, size_t bytes)
     VS_MUST_CHECK;
 

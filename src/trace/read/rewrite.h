@@ -62,12 +62,12 @@ uint64_t vs_rewrite_left_out(const struct vs_rewrite *rewrite);
 
 /* vs_directory_load: lists the frames that were added to the trace in *file*, in file order. **out*
  * is malloc'ed and the caller's; NULL and 0 when there are none, or the trace has no end.
- * VS_ERR_CORRUPT when the directory is damaged; VS_ERR_NOMEM. */
+ * VS_ERR_CORRUPT when the directory is damaged. */
 enum vs_err vs_directory_load(const struct vs_source *file, struct vs_directory_entry **out,
                               size_t *count) VS_MUST_CHECK;
 
 /* vs_directory_read: reads the payload of such a frame, checked and decompressed into *raw*
- * (VS_FRAME_RAW_MAX bytes). VS_ERR_CORRUPT, VS_ERR_NOMEM. */
+ * (VS_FRAME_RAW_MAX bytes). VS_ERR_CORRUPT. */
 enum vs_err vs_directory_read(const struct vs_source *file, const struct vs_directory_entry *entry,
                               void *raw, size_t *bytes) VS_MUST_CHECK;
 

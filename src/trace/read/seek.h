@@ -10,7 +10,7 @@
 #include "trace/read/reader.h"
 
 /* vs_reader_attach: uses the checkpoints in the trace itself. VS_OK also when some are in use
- * already; VS_ERR_NOT_FOUND when none match, VS_ERR_NOMEM. */
+ * already; VS_ERR_NOT_FOUND when none match. */
 enum vs_err vs_reader_attach(struct vs_reader *reader) VS_MUST_CHECK;
 
 /* vs_reader_set_checkpoints: uses these from now on; the reader owns them. NULL: none. */
@@ -20,8 +20,7 @@ void vs_reader_set_checkpoints(struct vs_reader *reader, struct vs_checkpoints *
 struct vs_checkpoints *vs_reader_checkpoints(const struct vs_reader *reader);
 
 /* vs_reader_to_checkpoint: moves to the first event after checkpoint *index*. VS_ERR_CORRUPT when
- * its contents are invalid (it is not used from then on, and the position is the start);
- * VS_ERR_NOMEM. */
+ * its contents are invalid (it is not used from then on, and the position is the start). */
 enum vs_err vs_reader_to_checkpoint(struct vs_reader *reader, size_t index) VS_MUST_CHECK;
 
 /* vs_reader_unread: returns *event*, the last one that vs_reader_next returned, once more. */

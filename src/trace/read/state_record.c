@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Records do not cross frames. */
+ * Records do not cross frames. */
 #include "trace/read/state_record.h"
 
 #include <stdlib.h>

@@ -44,7 +44,7 @@ void vs_state_step(struct vs_state_record *record, uint64_t *value, uint64_t *la
 void vs_state_text(struct vs_state_record *record, const char **text, size_t *length);
 
 /* vs_state_end: the fields since the last call are a record of *tag*. vs_state_flush: passes on the
- * last frame and frees all; VS_ERR_NOMEM or the error of *take*. */
+ * last frame and frees all or the error of *take*. */
 void vs_state_end(struct vs_state_record *record, unsigned tag);
 enum vs_err vs_state_flush(struct vs_state_record *record) VS_MUST_CHECK;
 

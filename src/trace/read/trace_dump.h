@@ -13,7 +13,7 @@
 /* vs_trace_dump: writes every event from the reader's present position on, then a line with the
  * condition. Texts are quoted, bytes outside printable ASCII as \xNN; a stack is printed as its
  * frames, module+0xoffset, innermost first, when *frames* is set, otherwise as its id.
- * VS_ERR_NOMEM; VS_ERR_IO when writing to *out* fails. */
+ * VS_ERR_IO when writing to *out* fails. */
 enum vs_err vs_trace_dump(struct vs_reader *reader, FILE *out, bool frames) VS_MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The order is that of debuggers: first by build id, because such a file cannot
+ * The order is that of debuggers: first by build id, because such a file cannot
  * belong to another build; then by debug link. */
 #define _GNU_SOURCE
 #include "trace/symbols/debug_files.h"

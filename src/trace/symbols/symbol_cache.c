@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A file: a fixed head, the build id and the debug link's name (each
+ * A file: a fixed head, the build id and the debug link's name (each
  * with its NUL), then the payload of a symbol set, compressed. */
 #define _GNU_SOURCE
 #include "trace/symbols/symbol_cache.h"

@@ -19,12 +19,12 @@ struct vs_symbol_source {
 };
 
 /* vs_symbol_cache_load: loads the names of *build_id* into *set*, as module 0. VS_ERR_NOT_FOUND
- * when there are no usable ones; VS_ERR_NOMEM. */
+ * when there are no usable ones. */
 enum vs_err vs_symbol_cache_load(const char *dir, const char *build_id, struct vs_symbol_set *set,
                                  struct vs_symbol_source *source) VS_MUST_CHECK;
 
 /* vs_symbol_cache_store: replaces them. *dir* is created if needed. On failure the old file stays.
- * VS_ERR_IO, VS_ERR_NOMEM, VS_ERR_ARG for an invalid build id. */
+ * VS_ERR_IO, VS_ERR_ARG for an invalid build id. */
 enum vs_err vs_symbol_cache_store(const char *dir, const char *build_id, struct vs_symbol_set *set,
                                   const struct vs_symbol_source *source);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A payload stores each text once, then the records in the order of module and
+ * A payload stores each text once, then the records in the order of module and
  * offset; offsets are stored as differences. */
 #include "trace/symbols/symbol_set.h"
 

@@ -45,7 +45,7 @@ struct vs_symbol_set {
 };
 
 /* vs_symbol_set_put: adds or replaces a place; texts are copied. *count* at most
- * VS_SYMBOL_INLINES_MAX. VS_ERR_NOMEM; VS_ERR_LIMIT when the budget is spent. */
+ * VS_SYMBOL_INLINES_MAX. VS_ERR_LIMIT when the budget is spent. */
 enum vs_err vs_symbol_set_put(struct vs_symbol_set *set, uint32_t module, uint64_t offset,
                               enum vs_symbol_level level, const struct vs_symbol *symbols,
                               size_t count) VS_MUST_CHECK;
@@ -55,13 +55,13 @@ const struct vs_symbol_entry *vs_symbol_set_find(const struct vs_symbol_set *set
                                                  uint64_t offset);
 
 /* vs_symbol_set_encode: writes entries from *next* on (in the order of module and offset) to *out*,
- * as many as fit *room*, and advances *next*. VS_ERR_LIMIT when not even one fits, VS_ERR_NOMEM.
+ * as many as fit *room*, and advances *next*. VS_ERR_LIMIT when not even one fits.
  * The set must not change between the calls that write it. */
 enum vs_err vs_symbol_set_encode(struct vs_symbol_set *set, size_t *next, unsigned char *out,
                                  size_t room, size_t *bytes) VS_MUST_CHECK;
 
 /* vs_symbol_set_decode: adds the places of a payload; those before a damaged record stay.
- * VS_ERR_CORRUPT, VS_ERR_LIMIT, VS_ERR_NOMEM. */
+ * VS_ERR_CORRUPT, VS_ERR_LIMIT. */
 enum vs_err vs_symbol_set_decode(struct vs_symbol_set *set, const unsigned char *payload,
                                  size_t bytes) VS_MUST_CHECK;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Over a socket pair: a request is a fixed head and the module's path and build id,
+ * Over a socket pair: a request is a fixed head and the module's path and build id,
  * an answer a fixed head and the payload of a symbol set with one place. The client trusts no
  * length in an answer. */
 #define _GNU_SOURCE

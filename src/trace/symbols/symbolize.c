@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The places are those of the stack nodes, each once; they are looked up module by
+ * The places are those of the stack nodes, each once; they are looked up module by
  * module, in the order of their offsets, because libdw then reads least. */
 #include "trace/symbols/symbolize.h"
 

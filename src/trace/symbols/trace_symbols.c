@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Memory and work are limited in proportion to the bytes read: a frame may
+ * Memory and work are limited in proportion to the bytes read: a frame may
  * decompress to thousands of times its size. */
 #include "trace/symbols/trace_symbols.h"
 

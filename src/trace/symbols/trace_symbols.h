@@ -9,7 +9,7 @@
 #include "trace/symbols/symbol_set.h"
 
 /* vs_trace_symbols_load: loads all of them into the zeroed *set*; later ones replace earlier ones.
- * Damaged frames are skipped. VS_ERR_NOMEM. Cost: reads those frames only. */
+ * Damaged frames are skipped. Cost: reads those frames only. */
 enum vs_err vs_trace_symbols_load(const struct vs_reader *reader, struct vs_symbol_set *set)
     VS_MUST_CHECK;
 
