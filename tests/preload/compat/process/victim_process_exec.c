@@ -46,68 +46,22 @@ static const char *own_path(void)
     return path;
 }
 
-CASE_STATUS(by_execv, "exec by execv", VF_CHILDREN)
-{
-    before();
-    execv(own_path(), argv_plain);
-    return 1;
-}
-
-CASE_STATUS(by_execve, "exec by execve", VF_CHILDREN)
-{
-    before();
-    execve("/proc/self/exe", argv_plain, environ);
-    return 1;
-}
-
-CASE_STATUS(by_execvp, "exec by execvp", VF_CHILDREN)
-{
-    before();
-    execvp(own_path(), argv_plain);
-    return 1;
-}
-
-CASE_STATUS(by_execvpe, "exec by execvpe", VF_CHILDREN)
-{
-    before();
-    execvpe(own_path(), argv_plain, environ);
-    return 1;
-}
-
-CASE_STATUS(by_execl, "exec by execl", VF_CHILDREN)
-{
-    before();
-    execl(own_path(), "victim", "plain", (char *)NULL);
-    return 1;
-}
-
-CASE_STATUS(by_execlp, "exec by execlp", VF_CHILDREN)
-{
-    before();
-    execlp(own_path(), "victim", "plain", (char *)NULL);
-    return 1;
-}
-
-CASE_STATUS(by_execle, "exec by execle", VF_CHILDREN)
-{
-    before();
-    execle(own_path(), "victim", "plain", (char *)NULL, environ);
-    return 1;
-}
-
-CASE_STATUS(by_fexecve, "exec by fexecve", VF_CHILDREN)
-{
-    before();
-    fexecve(open(own_path(), O_RDONLY | O_CLOEXEC), argv_plain, environ);
-    return 1;
-}
-
-CASE_STATUS(by_execveat, "exec by execveat", VF_CHILDREN)
-{
-    before();
-    execveat(AT_FDCWD, own_path(), argv_plain, environ, 0);
-    return 1;
-}
+#define BY(function, ...)                                              \
+    CASE_STATUS(by_##function, "exec by " #function, VF_CHILDREN)      \
+    {                                                                  \
+        before();                                                      \
+        function(__VA_ARGS__);                                         \
+        return 1;                                                      \
+    }
+BY(execv, own_path(), argv_plain)
+BY(execve, "/proc/self/exe", argv_plain, environ)
+BY(execvp, own_path(), argv_plain)
+BY(execvpe, own_path(), argv_plain, environ)
+BY(execl, own_path(), "victim", "plain", (char *)NULL)
+BY(execlp, own_path(), "victim", "plain", (char *)NULL)
+BY(execle, own_path(), "victim", "plain", (char *)NULL, environ)
+BY(fexecve, open(own_path(), O_RDONLY | O_CLOEXEC), argv_plain, environ)
+BY(execveat, AT_FDCWD, own_path(), argv_plain, environ, 0)
 
 CASE_STATUS(by_system_call, "exec by the system call", VF_CHILDREN | VF_TORN)
 {
