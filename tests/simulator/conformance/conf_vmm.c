@@ -464,6 +464,20 @@ TEST(only_memory_made_for_it_is_exported)
     DO(cuMemRelease(handle));
 }
 
+/* ---- external memory: facts that need no graphics library to import from ---- */
+
+TEST(importing_external_memory_refuses_what_the_header_excludes)
+{
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                                             .handle.fd = -1,
+                                             .size = CONF_MIB};
+    CUexternalMemory memory;
+    FACT(cuImportExternalMemory(&memory, &desc) != CUDA_SUCCESS,
+         "cuImportExternalMemory: fd must be a valid file descriptor");
+    FACT(cuImportExternalMemory(NULL, &desc) != CUDA_SUCCESS, "cuImportExternalMemory: returns");
+    FACT(cuImportExternalMemory(&memory, NULL) != CUDA_SUCCESS, "cuImportExternalMemory: returns");
+}
+
 int conf_vmm(void)
 {
     return vs_run_tests_around("vmm", begin, end, NULL, NULL);
