@@ -107,6 +107,27 @@ static inline CUcontext sim_start(void)
     return ctx;
 }
 
+static inline CUstream sim_stream(unsigned flags)
+{
+    CUstream stream;
+    OK(cuStreamCreate(&stream, flags));
+    return stream;
+}
+
+static inline CUevent sim_event(unsigned flags)
+{
+    CUevent event;
+    OK(cuEventCreate(&event, flags));
+    return event;
+}
+
+static inline CUdeviceptr sim_alloc(size_t bytes)
+{
+    CUdeviceptr memory;
+    OK(cuMemAlloc(&memory, bytes));
+    return memory;
+}
+
 static inline size_t sim_free_bytes(void)
 {
     size_t free_bytes, total;

@@ -17,8 +17,7 @@ static int first_word(void) { return *(volatile int *)(uintptr_t)memory; }
 
 static CUstream new_stream(void)
 {
-    CUstream stream;
-    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     return stream;
 }
 
@@ -49,11 +48,10 @@ TEST(memsets_and_copies_do_not_wait_for_kernels_that_change_nothing)
 TEST(a_stream_behind_a_host_function_keeps_its_order)
 {
     CUstream other = new_stream(), stream = new_stream(), third = new_stream();
-    CUevent event;
     atomic_int open = 0;
     *(int *)(uintptr_t)memory = 1;
     launch_gate(other, &open);
-    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUevent event = sim_event(CU_EVENT_DISABLE_TIMING);
     OK(cuEventRecord(event, other));
     OK(cuStreamWaitEvent(stream, event, 0));
     OK(cuMemsetD32Async(memory, 5, 1, stream));
@@ -69,9 +67,8 @@ TEST(a_stream_behind_a_host_function_keeps_its_order)
 
 TEST(the_legacy_stream_has_the_effects_of_blocking_streams)
 {
-    CUstream blocking;
     atomic_int open = 0;
-    OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    CUstream blocking = sim_stream(CU_STREAM_DEFAULT);
     launch_gate(blocking, &open);
     assert_int_equal(vramscopeSimPending(0, NULL), 1);
     atomic_store(&open, 1);

@@ -7,13 +7,6 @@
 static int note_log[4096];
 static atomic_int note_at;
 
-static CUstream new_stream(void)
-{
-    CUstream s;
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    return s;
-}
-
 static CUgraphExec end_and_instantiate(CUstream s)
 {
     CUgraph graph;
@@ -33,10 +26,9 @@ static size_t node_count(CUgraph graph)
 
 TEST(arguments_are_those_of_the_capture)
 {
-    CUstream s = new_stream();
-    CUdeviceptr values;
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     int count = 4, what = 10, back[4];
-    OK(cuMemAlloc(&values, sizeof back));
+    CUdeviceptr values = sim_alloc(sizeof back);
     OK(cuMemsetD32(values, 1, 4));
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     void *args[] = {&values, &count, &what};
@@ -56,12 +48,11 @@ TEST(arguments_are_those_of_the_capture)
 
 TEST(branches_of_a_captured_fork_run_beside_each_other)
 {
-    CUstream a = new_stream(), b = new_stream();
-    CUevent fork, join;
+    CUstream a = sim_stream(CU_STREAM_NON_BLOCKING), b = sim_stream(CU_STREAM_NON_BLOCKING);
     atomic_int open = 0;
     note_at = 0;
-    OK(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
-    OK(cuEventCreate(&join, CU_EVENT_DISABLE_TIMING));
+    CUevent fork = sim_event(CU_EVENT_DISABLE_TIMING);
+    CUevent join = sim_event(CU_EVENT_DISABLE_TIMING);
     OK(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_GLOBAL));
     sim_launch_note(a, note_log, &note_at, 1);
     OK(cuEventRecord(fork, a));
@@ -89,7 +80,7 @@ TEST(branches_of_a_captured_fork_run_beside_each_other)
 
 TEST(a_destroyed_stream_takes_the_capture_it_began_with_it)
 {
-    CUstream s = new_stream();
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     CUdeviceptr d;
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
     sim_launch_note(s, note_log, &note_at, 1);
@@ -100,10 +91,9 @@ TEST(a_destroyed_stream_takes_the_capture_it_began_with_it)
 
 TEST(a_destroyed_fork_must_still_have_been_joined)
 {
-    CUstream a = new_stream(), b = new_stream();
-    CUevent ev;
+    CUstream a = sim_stream(CU_STREAM_NON_BLOCKING), b = sim_stream(CU_STREAM_NON_BLOCKING);
     CUgraph graph;
-    OK(cuEventCreate(&ev, 0));
+    CUevent ev = sim_event(0);
     OK(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_RELAXED));
     sim_launch_note(a, note_log, &note_at, 1);
     OK(cuEventRecord(ev, a));
@@ -117,7 +107,7 @@ TEST(a_destroyed_fork_must_still_have_been_joined)
 
 TEST(a_launch_into_a_capturing_stream_is_a_child_graph)
 {
-    CUstream s = new_stream();
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     CUgraph graph;
     CUgraphNode node;
     CUgraphNodeType type;

@@ -63,13 +63,11 @@ TEST(a_free_waits_for_peers_with_access)
 {
     atomic_int open = 0;
     CUcontext zero = sim_start(), one;
-    CUdeviceptr p;
-    CUstream s;
     OK(cuDevicePrimaryCtxRetain(&one, 1));
-    OK(cuMemAlloc(&p, 4096));
+    CUdeviceptr p = sim_alloc(4096);
     OK(cuCtxSetCurrent(one));
     OK(cuCtxEnablePeerAccess(zero, 0));
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     sim_register_kernels();
     for (int i = 0; i < 20; i++)
         OK(cuMemsetD8Async(p, (unsigned char)i, 4096, s));

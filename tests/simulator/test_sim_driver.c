@@ -68,9 +68,6 @@ TEST(a_primary_context_lives_while_it_is_retained)
     CUcontext a, b;
     unsigned flags;
     int active;
-    CUdeviceptr p;
-    CUstream s;
-    CUevent ev;
     CUcontext mine;
     OK(cuCtxGetCurrent(&mine));
     OK(cuDevicePrimaryCtxGetState(1, &flags, &active));
@@ -79,9 +76,9 @@ TEST(a_primary_context_lives_while_it_is_retained)
     OK(cuDevicePrimaryCtxRetain(&b, 1));
     assert_ptr_equal(a, b);
     OK(cuCtxSetCurrent(a));
-    OK(cuMemAlloc(&p, MIB));
-    OK(cuStreamCreate(&s, 0));
-    OK(cuEventCreate(&ev, 0));
+    CUdeviceptr p = sim_alloc(MIB);
+    CUstream s = sim_stream(0);
+    CUevent ev = sim_event(0);
     OK(cuDevicePrimaryCtxRelease(1));
     OK(cuMemGetAddressRange(NULL, NULL, p));
     OK(cuDevicePrimaryCtxRelease(1));
@@ -101,18 +98,17 @@ TEST(a_primary_context_lives_while_it_is_retained)
 TEST(memory_of_two_devices_is_counted_apart_and_copied_between)
 {
     CUcontext zero, one;
-    CUdeviceptr p, q;
     int value = 42, back = 0;
     OK(cuCtxGetCurrent(&zero));
     OK(cuDevicePrimaryCtxRetain(&one, 1));
     size_t before = sim_free_bytes();
     OK(cuCtxPushCurrent(one));
     size_t before_one = sim_free_bytes();
-    OK(cuMemAlloc(&q, 8 * MIB));
+    CUdeviceptr q = sim_alloc(8 * MIB);
     assert_int_equal(before_one - sim_free_bytes(), 8 * MIB);
     OK(cuCtxPopCurrent(NULL));
     assert_int_equal(sim_free_bytes(), before);
-    OK(cuMemAlloc(&p, 4));
+    CUdeviceptr p = sim_alloc(4);
     OK(cuMemcpyHtoD(p, &value, 4));
     OK(cuMemcpyPeer(q, one, p, zero, 4));
     OK(cuMemcpyDtoH(&back, q, 4));

@@ -386,12 +386,11 @@ TEST(memory_used_before_it_is_allocated_is_an_illegal_address)
     CUcontext ctx, old;
     CUgraph graph = graph_new();
     CUdeviceptr d;
-    CUstream own;
     CUdevice device;
     OK(cuCtxGetCurrent(&old));
     OK(cuCtxGetDevice(&device));
     OK(cuCtxCreate(&ctx, NULL, 0, device)); /* the error is permanent */
-    OK(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+    CUstream own = sim_stream(CU_STREAM_NON_BLOCKING);
     add_alloc(graph, MIB, &d);
     OK(cuMemsetD8Async(d, 1, MIB, own)); /* the graph was not launched */
     FAILS(cuStreamSynchronize(own), CUDA_ERROR_ILLEGAL_ADDRESS);

@@ -163,7 +163,6 @@ TEST(modules_take_memory_until_they_are_unloaded)
     const size_t each = (size_t)4 << 20, handle = (size_t)24 << 20;
     CUlibrary library[10], refused;
     CUmodule module;
-    CUdeviceptr rest;
     Elf64_Ehdr image = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
                         .e_machine = 190, .e_flags = 89 | 89 << 16};
     size_t before = sim_free_bytes();
@@ -177,7 +176,7 @@ TEST(modules_take_memory_until_they_are_unloaded)
     image.e_entry = handle;
     OK(cuModuleLoadData(&module, &image));
     assert_int_equal(before - sim_free_bytes(), 2 * each + handle);
-    OK(cuMemAlloc(&rest, sim_free_bytes() & ~(((size_t)2 << 20) - 1)));
+    CUdeviceptr rest = sim_alloc(sim_free_bytes() & ~(((size_t)2 << 20) - 1));
     FAILS(cuLibraryLoadData(&refused, &image, NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_OUT_OF_MEMORY);
     OK(cuMemFree(rest));
     OK(cuModuleUnload(module));

@@ -7,8 +7,7 @@ static CUdeviceptr plain, managed;
 
 TEST(places_are_checked)
 {
-    CUstream s;
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     FAILS(cuStreamWriteValue32(s, plain + 2, 1, 0), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuStreamWriteValue64(s, plain + 4, 1, 0), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuStreamWriteValue32(s, managed, 1, 0), CUDA_ERROR_INVALID_VALUE);
@@ -41,11 +40,11 @@ TEST(a_bad_batch_queues_nothing)
 
 TEST(the_legacy_stream_waits_behind_a_waiting_one)
 {
-    CUstream blocking, s;
+    CUstream blocking;
     OK(cuMemsetD32(plain, 0, 1));
     OK(cuCtxSynchronize()); /* non-blocking streams do not wait for it */
     OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuStreamWaitValue32(blocking, plain, 1, CU_STREAM_WAIT_VALUE_EQ));
     OK(cuMemsetD8Async(plain + 64, 1, 1, NULL));
     FAILS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
@@ -58,10 +57,9 @@ TEST(the_legacy_stream_waits_behind_a_waiting_one)
 TEST(a_wait_on_freed_memory_fails_its_context)
 {
     CUcontext mine, ctx;
-    CUdeviceptr p;
     CUstream s;
     OK(cuCtxGetCurrent(&mine));
-    OK(cuMemAlloc(&p, 4 * MIB));
+    CUdeviceptr p = sim_alloc(4 * MIB);
     OK(cuCtxCreate(&ctx, NULL, 0, 0)); /* the owner's free does not wait for its work */
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     OK(cuStreamWaitValue32(s, p, 1, CU_STREAM_WAIT_VALUE_EQ));
@@ -116,10 +114,9 @@ TEST(captured_operations_become_nodes)
     CUgraphExec exec;
     size_t count = 3;
     uint32_t values[2];
-    CUstream s;
     OK(cuMemsetD32(plain, 0, 2));
     OK(cuCtxSynchronize());
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
     OK(cuStreamWriteValue32(s, plain, 9, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
     OK(cuStreamWaitValue32(s, plain, 9, CU_STREAM_WAIT_VALUE_GEQ));

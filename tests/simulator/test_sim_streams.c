@@ -9,13 +9,6 @@
 static int note_log[8192];
 static atomic_int note_at;
 
-static CUstream new_stream(unsigned flags)
-{
-    CUstream s;
-    OK(cuStreamCreate(&s, flags));
-    return s;
-}
-
 static int noted(CUstream stream, int what)
 {
     sim_launch_note(stream, note_log, &note_at, what);
@@ -25,7 +18,7 @@ static int noted(CUstream stream, int what)
 TEST(streams_run_beside_each_other)
 {
     atomic_int open = 0;
-    CUstream a = new_stream(0), b = new_stream(0);
+    CUstream a = sim_stream(0), b = sim_stream(0);
     note_at = 0;
     sim_launch_gate(a, &open);
     noted(b, 1);
@@ -40,7 +33,7 @@ TEST(streams_run_beside_each_other)
 
 TEST(synchronising_the_legacy_stream_waits_for_blocking_streams)
 {
-    CUstream s = new_stream(0);
+    CUstream s = sim_stream(0);
     note_at = 0;
     for (int i = 0; i < 200; i++)
         noted(s, i);
@@ -52,7 +45,7 @@ TEST(synchronising_the_legacy_stream_waits_for_blocking_streams)
 TEST(free_waits_for_work_that_may_use_the_memory)
 {
     atomic_int open = 0;
-    CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     CUdeviceptr p;
     int count = 1024, what = 1;
     void *args[] = {&p, &count, &what};
@@ -90,11 +83,10 @@ TEST(a_grid_is_run_completely_whatever_its_size)
 
 TEST(events_measure_simulated_time)
 {
-    CUevent begin, end;
     float ms;
     atomic_int open = 0;
-    OK(cuEventCreate(&begin, 0));
-    OK(cuEventCreate(&end, 0));
+    CUevent begin = sim_event(0);
+    CUevent end = sim_event(0);
     FAILS(cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_INVALID_HANDLE); /* never recorded */
     sim_launch_gate(NULL, &open); /* nothing is complete before it opens, however slow this process is */
     OK(cuEventRecord(begin, NULL));
@@ -133,7 +125,7 @@ static void CUDA_CB callback(CUstream stream, CUresult status, void *data)
 
 TEST(host_functions_run_in_stream_order_and_may_not_call_cuda)
 {
-    CUstream s = new_stream(0);
+    CUstream s = sim_stream(0);
     int two = 2, four = 4;
     note_at = host_calls = 0;
     noted(s, 1);
@@ -154,10 +146,9 @@ TEST(host_functions_run_in_stream_order_and_may_not_call_cuda)
 TEST(a_pageable_source_may_be_changed_after_an_async_copy)
 {
     atomic_int open = 0;
-    CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
-    CUdeviceptr p;
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     int value = 5, back = 0;
-    OK(cuMemAlloc(&p, 4));
+    CUdeviceptr p = sim_alloc(4);
     sim_launch_gate(s, &open);
     OK(cuMemcpyHtoDAsync(p, &value, 4, s)); /* staged: returns while the gate is closed */
     value = 6;
@@ -173,12 +164,11 @@ TEST(a_copy_from_memory_freed_meanwhile_fails_its_context_for_good)
 {
     atomic_int open = 0;
     CUcontext other;
-    CUdeviceptr p, q;
-    CUstream s;
+    CUdeviceptr p;
     OK(cuMemAlloc(&p, 4096));
     OK(cuCtxCreate(&other, NULL, 0, 0));
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    OK(cuMemAlloc(&q, 4096));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr q = sim_alloc(4096);
     sim_launch_gate(s, &open);
     OK(cuMemcpyDtoDAsync(q, p, 4096, s));
     OK(cuCtxPopCurrent(NULL));
@@ -194,7 +184,7 @@ TEST(a_copy_from_memory_freed_meanwhile_fails_its_context_for_good)
 
 TEST(a_full_queue_makes_the_caller_wait)
 {
-    CUstream s = new_stream(CU_STREAM_NON_BLOCKING);
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     note_at = 0;
     for (int i = 0; i < 8000; i++)
         noted(s, i);
@@ -209,7 +199,6 @@ TEST(a_full_queue_makes_the_caller_wait)
 TEST(handles_of_streams_and_events_are_checked)
 {
     CUstream s;
-    CUevent ev;
     int least, greatest;
     CUstreamCaptureStatus capturing;
     OK(cuCtxGetStreamPriorityRange(&least, &greatest));
@@ -223,7 +212,7 @@ TEST(handles_of_streams_and_events_are_checked)
     FAILS(cuStreamCreate(&s, 0xff), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuStreamDestroy(NULL), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuStreamDestroy(CU_STREAM_LEGACY), CUDA_ERROR_INVALID_HANDLE);
-    OK(cuEventCreate(&ev, 0));
+    CUevent ev = sim_event(0);
     OK(cuEventDestroy(ev));
     FAILS(cuEventDestroy(ev), CUDA_ERROR_INVALID_HANDLE);
 }
@@ -269,12 +258,11 @@ TEST(threads_may_share_a_stream)
 {
     struct hammer h[4];
     pthread_t threads[4];
-    CUstream shared = new_stream(0);
-    CUdeviceptr counter;
+    CUstream shared = sim_stream(0);
     CUcontext ctx;
     int total;
     OK(cuCtxGetCurrent(&ctx));
-    OK(cuMemAlloc(&counter, 4));
+    CUdeviceptr counter = sim_alloc(4);
     OK(cuMemsetD32(counter, 0, 1));
     for (int i = 0; i < 4; i++) {
         h[i] = (struct hammer){ctx, shared, counter, sim_function("add"), 0};
@@ -295,19 +283,17 @@ TEST(threads_may_share_a_stream)
 TEST(a_waiting_context_holds_streams_that_come_later)
 {
     CUcontext ctx, other;
-    CUstream s, late;
-    CUevent event;
     atomic_int open = 0;
     OK(cuCtxGetCurrent(&ctx));
     OK(cuCtxCreate(&other, NULL, 0, 0));
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
+    CUevent event = sim_event(CU_EVENT_DISABLE_TIMING);
     FAILS(cuCtxRecordEvent(ctx, event), CUDA_ERROR_INVALID_HANDLE); /* of another context */
     sim_launch_gate(s, &open);
     OK(cuCtxRecordEvent(other, event));
     OK(cuCtxSetCurrent(ctx));
     OK(cuCtxWaitEvent(ctx, event));
-    OK(cuStreamCreate(&late, CU_STREAM_NON_BLOCKING));
+    CUstream late = sim_stream(CU_STREAM_NON_BLOCKING);
     note_at = 0;
     noted(late, 1);
     usleep(10000);
@@ -323,12 +309,10 @@ TEST(a_waiting_context_holds_streams_that_come_later)
 TEST(contexts_that_capture_have_no_events)
 {
     CUcontext ctx;
-    CUstream s;
-    CUevent event;
     CUgraph graph;
     OK(cuCtxGetCurrent(&ctx));
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
+    CUevent event = sim_event(CU_EVENT_DISABLE_TIMING);
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
     FAILS(cuCtxRecordEvent(ctx, event), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     FAILS(cuStreamEndCapture(s, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);

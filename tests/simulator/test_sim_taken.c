@@ -12,10 +12,9 @@ static CUcontext mine, other;
 /* Work of another context: a free in the owner's does not wait for it. */
 static CUstream begin_in_other(void)
 {
-    CUstream s;
     OK(cuCtxGetCurrent(&mine));
     OK(cuCtxCreate(&other, NULL, 0, 0));
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     return s;
 }
 
@@ -69,9 +68,8 @@ TEST(a_copy_in_progress_ends_before_either_side_goes)
 TEST(a_pool_keeps_what_is_being_written)
 {
     CUdeviceptr p;
-    CUstream s, writer;
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    OK(cuStreamCreate(&writer, CU_STREAM_NON_BLOCKING));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
+    CUstream writer = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuMemAllocAsync(&p, BYTES, s));
     OK(cuStreamSynchronize(s));
     OK(cuMemsetD8Async(p, 1, BYTES, writer));
@@ -85,9 +83,9 @@ TEST(a_pool_keeps_what_is_being_written)
 
 TEST(work_on_what_a_pool_gave_back_fails_its_context)
 {
-    CUdeviceptr p, flag;
+    CUdeviceptr p;
     CUstream s;
-    OK(cuMemAlloc(&flag, 4096));
+    CUdeviceptr flag = sim_alloc(4096);
     OK(cuMemsetD32(flag, 0, 1));
     OK(cuCtxSynchronize());
     OK(cuMemAllocAsync(&p, BYTES, NULL));

@@ -8,12 +8,11 @@ TEST(kernels_take_no_time)
 {
     CUmodule module;
     CUfunction function;
-    CUevent begin, end;
     float ms = -1;
     OK(cuModuleLoadData(&module, "any"));
     OK(cuModuleGetFunction(&function, module, "without_a_host_function"));
-    OK(cuEventCreate(&begin, 0));
-    OK(cuEventCreate(&end, 0));
+    CUevent begin = sim_event(0);
+    CUevent end = sim_event(0);
     OK(cuEventRecord(begin, NULL));
     for (int i = 0; i < 1000; i++)
         OK(cuLaunchKernel(function, 1 << 20, 1, 1, 1024, 1, 1, 0, NULL, NULL, NULL));
@@ -26,9 +25,8 @@ TEST(kernels_take_no_time)
 
 TEST(copies_are_done_all_the_same)
 {
-    CUdeviceptr memory;
     unsigned char byte = 0;
-    OK(cuMemAlloc(&memory, 4096));
+    CUdeviceptr memory = sim_alloc(4096);
     for (int i = 0; i < 100; i++) {
         OK(cuMemsetD8Async(memory, (unsigned char)i, 4096, NULL));
         OK(cuMemcpyDtoH(&byte, memory + 4095, 1));

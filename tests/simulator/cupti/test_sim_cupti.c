@@ -54,9 +54,8 @@ TEST(every_piece_of_work_gives_one_record)
     CUdeviceptr p;
     int host[256], count = 256, what = 1;
     void *args[] = {&p, &count, &what};
-    CUstream s;
     OK(cuMemAlloc(&p, sizeof host));
-    OK(cuStreamCreate(&s, 0));
+    CUstream s = sim_stream(0);
     records_forget();
     enable(true);
     for (int i = 0; i < 100; i++) {
@@ -141,10 +140,9 @@ TEST(records_say_what_ran)
 TEST(ids_in_records_are_those_asked_for)
 {
     CUcontext ctx;
-    CUstream s;
     uint32_t context, stream;
     OK(cuCtxGetCurrent(&ctx));
-    OK(cuStreamCreate(&s, 0));
+    CUstream s = sim_stream(0);
     OK(cuptiGetContextId(ctx, &context));
     OK(cuptiGetStreamIdEx(ctx, s, 0, &stream));
     records_forget();

@@ -18,12 +18,10 @@
 
 TEST(each_driver_call_is_one_record)
 {
-    CUdeviceptr p;
-    CUstream s;
     records_forget();
     OK(cuptiActivityEnable(DRIVER));
-    OK(cuMemAlloc(&p, 4096));
-    OK(cuStreamCreate(&s, 0));
+    CUdeviceptr p = sim_alloc(4096);
+    CUstream s = sim_stream(0);
     OK(cuMemsetD8Async(p, 1, 4096, s));
     OK(cuStreamSynchronize(s));
     FAILS(cuMemFree(p + 1), CUDA_ERROR_INVALID_VALUE);
@@ -166,14 +164,13 @@ TEST(functions_are_chosen_one_by_one)
 
 TEST(a_record_is_preceded_by_its_external_ids)
 {
-    CUdeviceptr p;
     uint64_t last;
     OK(cuptiActivityEnable(DRIVER));
     OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION));
     OK(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 11));
     OK(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 22));
     records_forget();
-    OK(cuMemAlloc(&p, 64));
+    CUdeviceptr p = sim_alloc(64);
     OK(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, &last));
     assert_int_equal(last, 22);
     OK(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last));
@@ -268,11 +265,10 @@ TEST(callbacks_come_around_each_call)
 {
     CUpti_SubscriberHandle sub;
     CUcontext ctx;
-    CUdeviceptr p;
     uint32_t on, id;
     OK(cuptiSubscribe(&sub, on_call, &seen));
     OK(cuptiEnableDomain(1, sub, CUPTI_CB_DOMAIN_DRIVER_API));
-    OK(cuMemAlloc(&p, 4096));
+    CUdeviceptr p = sim_alloc(4096);
     assert_int_equal(seen.entered, 1);
     assert_int_equal(seen.left, 1);
     assert_string_equal(seen.name, "cuMemAlloc_v2");

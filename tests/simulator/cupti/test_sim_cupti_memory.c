@@ -103,11 +103,10 @@ TEST(stream_ordered_memory_names_stream_and_pool)
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                             .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
     CUmemoryPool pool;
-    CUstream s;
     CUdeviceptr p;
     cuuint64_t threshold = 12345678;
     uint32_t id;
-    OK(cuStreamCreate(&s, 0));
+    CUstream s = sim_stream(0);
     OK(cuptiGetStreamIdEx(NULL, s, 0, &id));
     OK(cuptiActivityEnable(MEMORY2));
     OK(cuptiActivityEnable(POOL));
@@ -174,7 +173,7 @@ TEST(memory_carries_the_id_of_its_call)
 TEST(one_context_alone_can_be_recorded)
 {
     CUcontext first, second;
-    CUdeviceptr p, q;
+    CUdeviceptr p;
     uint32_t id;
     OK(cuCtxGetCurrent(&first));
     OK(cuCtxCreate(&second, NULL, 0, 0));
@@ -184,7 +183,7 @@ TEST(one_context_alone_can_be_recorded)
     OK(cuptiActivityEnableContext(second, MEMORY2));
     OK(cuMemAlloc(&p, 64)); /* second is current */
     OK(cuCtxSetCurrent(first));
-    OK(cuMemAlloc(&q, 64));
+    CUdeviceptr q = sim_alloc(64);
     OK(cuptiActivityFlushAll(0));
     assert_int_equal(record_count, 1);
     assert_int_equal(memory(0)->contextId, id);
@@ -203,11 +202,10 @@ TEST(one_context_alone_can_be_recorded)
 
 TEST(overhead_is_the_time_in_the_clients_callbacks)
 {
-    CUdeviceptr p;
     OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_OVERHEAD));
     OK(cuptiActivityEnable(MEMORY2));
     records_forget();
-    OK(cuMemAlloc(&p, 64));
+    CUdeviceptr p = sim_alloc(64);
     OK(cuptiActivityFlushAll(0));
     int before = record_count;
     const CUpti_ActivityOverhead3 *o = NULL;

@@ -10,8 +10,7 @@
 
 static CUdeviceptr take(size_t mib)
 {
-    CUdeviceptr at;
-    OK(cuMemAlloc(&at, mib * MIB));
+    CUdeviceptr at = sim_alloc(mib * MIB);
     *(volatile char *)at = 1; /* it is there */
     *(volatile char *)(at + mib * MIB - 1) = 1;
     return at;

@@ -160,10 +160,9 @@ TEST(arrays_end_with_their_context)
 TEST(destroying_waits_for_the_work)
 {
     CUarray array = make(1024, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
-    CUstream stream;
     unsigned char *out, in[1024];
     memset(in, 5, sizeof in);
-    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuMemAllocHost((void **)&out, 1024));
     OK(cuMemcpyHtoA(array, 0, in, 1024));
     for (int i = 0; i < 50; i++)
@@ -195,11 +194,10 @@ TEST(captured_copies_name_their_arrays)
     CUgraph graph;
     CUgraphNode node;
     CUgraphExec exec;
-    CUstream s;
     size_t count = 1;
     memset(in, 7, sizeof in);
     copy.srcHost = in;
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
     OK(cuMemcpy3DAsync(&copy, s));
     OK(cuStreamEndCapture(s, &graph));

@@ -89,8 +89,7 @@ static void took(size_t before, bool moved)
 TEST(a_copy_from_the_host)
 {
     unsigned char *host = host_new(LARGE, 0x5a);
-    CUdeviceptr at;
-    OK(cuMemAlloc(&at, LARGE));
+    CUdeviceptr at = sim_alloc(LARGE);
     size_t before = device_bytes();
     OK(cuMemcpyHtoD(at, host, LARGE));
     took(before, moves_large);
@@ -103,9 +102,8 @@ TEST(a_copy_from_the_host)
 
 TEST(a_copy_replaces_older_bytes)
 {
-    CUdeviceptr from, to;
-    OK(cuMemAlloc(&from, LARGE));
-    OK(cuMemAlloc(&to, LARGE));
+    CUdeviceptr from = sim_alloc(LARGE);
+    CUdeviceptr to = sim_alloc(LARGE);
     memset((void *)from, 1, LARGE);
     memset((void *)to, 2, LARGE);
     size_t before = device_bytes();
@@ -122,8 +120,7 @@ TEST(a_copy_replaces_older_bytes)
 
 TEST(memsets)
 {
-    CUdeviceptr at;
-    OK(cuMemAlloc(&at, LARGE));
+    CUdeviceptr at = sim_alloc(LARGE);
     size_t before = device_bytes();
     OK(cuMemsetD8(at, 7, LARGE));
     OK(cuCtxSynchronize());
@@ -143,8 +140,7 @@ TEST(memsets)
 TEST(a_copy_to_the_host)
 {
     unsigned char *fresh = host_new(LARGE, 0), *used = host_new(LARGE, 3), *pinned;
-    CUdeviceptr at;
-    OK(cuMemAlloc(&at, LARGE));
+    CUdeviceptr at = sim_alloc(LARGE);
     memset((void *)at, 4, LARGE);
     OK(cuMemcpyDtoH(fresh, at, LARGE));
     if (!moves_large)
@@ -173,8 +169,7 @@ TEST(copies_with_a_pitch)
 {
     size_t pitch = 128 << 10, width = 64 << 10, rows = LARGE / pitch;
     unsigned char *host = host_new(rows * width, 6);
-    CUdeviceptr at;
-    OK(cuMemAlloc(&at, LARGE));
+    CUdeviceptr at = sim_alloc(LARGE);
     memset((void *)at, 8, LARGE);
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                           .srcHost = host,
@@ -203,14 +198,12 @@ TEST(copies_with_a_pitch)
 TEST(copies_between_devices_and_in_batches)
 {
     CUcontext here, there;
-    CUdeviceptr from, to;
-    CUstream stream;
     OK(cuCtxGetCurrent(&here));
-    OK(cuMemAlloc(&from, LARGE));
+    CUdeviceptr from = sim_alloc(LARGE);
     memset((void *)from, 1, LARGE);
     OK(cuDevicePrimaryCtxRetain(&there, 1));
     OK(cuCtxSetCurrent(there));
-    OK(cuMemAlloc(&to, LARGE));
+    CUdeviceptr to = sim_alloc(LARGE);
     OK(cuCtxSetCurrent(here));
     size_t before = device_bytes();
     OK(cuMemcpyPeer(to, there, from, here, LARGE));
@@ -218,7 +211,7 @@ TEST(copies_between_devices_and_in_batches)
     took(before, moves_large);
     reads(to, LARGE, moves_large, 1);
     memset((void *)to, 2, LARGE);
-    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     size_t sizes[] = {LARGE / 2, 4096}, index = 0;
     CUdeviceptr sources[] = {from, from}, targets[] = {to, to + LARGE / 2};
     CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
@@ -238,10 +231,9 @@ TEST(nodes_of_a_graph)
     CUgraphExec exec;
     CUgraphNode copy, set;
     CUcontext ctx;
-    CUdeviceptr from, to;
     OK(cuCtxGetCurrent(&ctx));
-    OK(cuMemAlloc(&from, LARGE));
-    OK(cuMemAlloc(&to, LARGE));
+    CUdeviceptr from = sim_alloc(LARGE);
+    CUdeviceptr to = sim_alloc(LARGE);
     memset((void *)from, 1, LARGE);
     CUDA_MEMCPY3D copying = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                              .srcDevice = from,

@@ -164,10 +164,9 @@ TEST(an_event_whose_recorder_died_lets_waiters_go)
     struct handles handles;
     struct peer peer = exporter(&handles);
     CUevent event;
-    CUstream stream;
     OK(cuIpcOpenEventHandle(&event, handles.event));
     FAILS(cuEventQuery(event), CUDA_ERROR_NOT_READY);
-    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuStreamWaitEvent(stream, event, 0));
     FAILS(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
     OK(kill(peer.pid, SIGKILL));
@@ -187,9 +186,8 @@ static void fail_the_context(void)
                               .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle handle;
     CUdeviceptr at;
-    CUstream stream;
     atomic_int open = 0;
-    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuMemCreate(&handle, 2 * MIB, &prop, 0));
     OK(cuMemAddressReserve(&at, 2 * MIB, 0, 0, 0));
     OK(cuMemMap(at, 2 * MIB, 0, handle, 0));
@@ -209,11 +207,10 @@ TEST(a_failed_context_waits_for_no_other_process)
     struct peer peer = exporter(&handles); /* has recorded the event behind a closed gate */
     CUcontext ctx;
     CUevent event;
-    CUstream stream;
     sim_register_kernels();
     OK(cuCtxCreate(&ctx, NULL, 0, 0));
     OK(cuIpcOpenEventHandle(&event, handles.event));
-    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuStreamWaitEvent(stream, event, 0));
     fail_the_context();
     FAILS(cuEventSynchronize(event), CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -225,11 +222,9 @@ TEST(a_failed_context_waits_for_no_other_process)
 TEST(an_opened_handle_takes_no_capacity_and_ends_with_its_context)
 {
     struct handles handles;
-    CUdeviceptr at;
-    CUevent event;
     struct peer peer = peer_start("opener");
-    OK(cuMemAlloc(&at, 50 * MIB));
-    OK(cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+    CUdeviceptr at = sim_alloc(50 * MIB);
+    CUevent event = sim_event(CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
     OK(cuIpcGetMemHandle(&handles.memory, at));
     OK(cuIpcGetEventHandle(&handles.event, event));
     assert_int_equal(peer_send(peer.socket, &handles, sizeof handles, -1), 0);

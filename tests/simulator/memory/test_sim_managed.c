@@ -65,9 +65,8 @@ TEST(the_bytes_stay_what_they_were)
 TEST(a_prefetch_moves_in_stream_order)
 {
     atomic_int open = 0;
-    CUstream stream;
     CUdeviceptr p = managed(8 * MIB);
-    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     sim_launch_gate(stream, &open);
     OK(cuMemPrefetchAsync(p, 8 * MIB, device, 0, stream));
     assert_int_equal(resident(), 0);
@@ -190,8 +189,7 @@ TEST(discarding_gives_pages_back)
     CUdeviceptr p = managed(16 * MIB), list[2] = {p, p + 8 * MIB};
     size_t sizes[2] = {8 * MIB, 8 * MIB}, first[2] = {0, 1};
     CUmemLocation where[2] = {device, host};
-    CUstream stream;
-    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     prefetch(p, 16 * MIB, device);
     FAILS(cuMemDiscardBatchAsync(list, sizes, 2, 0, NULL), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemDiscardBatchAsync(list, sizes, 1, 0, stream));
@@ -211,11 +209,10 @@ TEST(memory_freed_before_its_prefetch_runs_is_left_alone)
 {
     atomic_int open = 0;
     CUcontext mine, ctx;
-    CUstream stream;
     OK(cuCtxGetCurrent(&mine));
     CUdeviceptr p = managed(8 * MIB);
     OK(cuCtxCreate(&ctx, NULL, 0, 0)); /* the owner's free does not wait for its work */
-    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     sim_launch_gate(stream, &open);
     OK(cuMemPrefetchAsync(p, 8 * MIB, device, 0, stream));
     OK(cuCtxSetCurrent(mine));

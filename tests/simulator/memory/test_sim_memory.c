@@ -24,8 +24,7 @@ TEST(an_explicit_context_costs_its_overhead_until_destroyed)
     CUcontext ctx;
     OK(cuCtxCreate(&ctx, NULL, 0, 0));
     assert_int_equal(sim_free_bytes(), FREE_AT_START - CONTEXT);
-    CUdeviceptr p;
-    OK(cuMemAlloc(&p, 10 * MIB));
+    sim_alloc(10 * MIB);
     OK(cuCtxDestroy(ctx));
     assert_int_equal(sim_free_bytes(), FREE_AT_START); /* with its allocations */
 }
@@ -111,9 +110,9 @@ TEST(a_freed_address_does_not_come_back_at_once)
 
 TEST(an_address_range_is_found_from_any_address_in_it)
 {
-    CUdeviceptr p, base;
+    CUdeviceptr base;
     size_t bytes;
-    OK(cuMemAlloc(&p, 5000));
+    CUdeviceptr p = sim_alloc(5000);
     OK(cuMemGetAddressRange(&base, &bytes, p + 4999));
     assert_int_equal(base, p);
     assert_int_equal(bytes, 5000);
@@ -125,12 +124,11 @@ TEST(an_address_range_is_found_from_any_address_in_it)
 TEST(a_descriptor_of_a_range_reads_and_writes_its_bytes)
 {
     const CUmemRangeHandleType dma_buf = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
-    CUdeviceptr p;
     int fd = -1, has = 0;
     unsigned char bytes[4096];
     OK(cuDeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, 0));
     assert_int_equal(has, 1);
-    OK(cuMemAlloc(&p, 3 * MIB));
+    CUdeviceptr p = sim_alloc(3 * MIB);
     OK(cuMemsetD8(p, 0x21, 3 * MIB));
     OK(cuCtxSynchronize());
     FAILS(cuMemGetHandleForAddressRange(&fd, p + 512, MIB, dma_buf, 0), CUDA_ERROR_INVALID_VALUE);
@@ -188,8 +186,7 @@ TEST(pinned_memory_does_not_count_against_the_device)
 TEST(copies_and_memsets_beyond_an_allocation_are_refused)
 {
     int host[100];
-    CUdeviceptr p;
-    OK(cuMemAlloc(&p, sizeof host));
+    CUdeviceptr p = sim_alloc(sizeof host);
     FAILS(cuMemcpyDtoH(host, p, sizeof host + 1), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemcpyHtoD(p + sizeof host, host, 1), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemcpyHtoD((CUdeviceptr)host, host, 1), CUDA_ERROR_INVALID_VALUE); /* not device memory */
@@ -219,8 +216,7 @@ static cuuint64_t pool_value(CUmemPool_attribute attribute)
 TEST(a_pool_reserves_in_steps_and_gives_back_at_synchronisation)
 {
     CUdeviceptr p;
-    CUstream s;
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuMemAllocAsync(&p, 1000, s));
     assert_int_equal(pool_value(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 32 * MIB);
     assert_int_equal(pool_value(CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 1024);
@@ -255,10 +251,9 @@ TEST(the_release_threshold_keeps_memory_in_the_pool)
 TEST(pool_memory_is_reused_in_stream_order_only)
 {
     atomic_int open = 0;
-    CUstream a, b;
     CUdeviceptr p, same, other;
-    OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
-    OK(cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
+    CUstream a = sim_stream(CU_STREAM_NON_BLOCKING);
+    CUstream b = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuMemAllocAsync(&p, MIB, a));
     sim_launch_gate(a, &open);
     OK(cuMemFreeAsync(p, a));

@@ -37,10 +37,9 @@ static CUmodule module_new(void)
 static int run_count(CUmodule module)
 {
     CUfunction f;
-    CUdeviceptr seen;
     int value;
     OK(cuModuleGetFunction(&f, module, "count"));
-    OK(cuMemAlloc(&seen, sizeof(int)));
+    CUdeviceptr seen = sim_alloc(sizeof(int));
     void *args[] = {&seen};
     OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL));
     OK(cuMemcpyDtoH(&value, seen, sizeof value));
@@ -121,12 +120,11 @@ TEST(a_copy_to_one_variable_while_a_kernel_writes_another_stays)
 {
     CUmodule module = module_new();
     CUfunction f;
-    CUstream running, copying;
     int *large = variable(module, "out_of_date", sizeof out_of_date), value = 9;
     CUdeviceptr address = (CUdeviceptr)variable(module, "counter", sizeof(int));
     OK(cuModuleGetFunction(&f, module, "hold"));
-    OK(cuStreamCreate(&running, CU_STREAM_NON_BLOCKING));
-    OK(cuStreamCreate(&copying, CU_STREAM_NON_BLOCKING));
+    CUstream running = sim_stream(CU_STREAM_NON_BLOCKING);
+    CUstream copying = sim_stream(CU_STREAM_NON_BLOCKING);
     atomic_store(&gate_open, 0);
     atomic_store(&gate_entered, 0);
     OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, running, NULL, NULL));

@@ -96,11 +96,11 @@ static void share_with(const char *role)
     CUmemPoolProps props = pool_props();
     CUmemGenericAllocationHandle handle;
     CUmemoryPool pool;
-    CUdeviceptr at, block;
+    CUdeviceptr block;
     struct shared s = {.bus = bus_of(0)};
     int memory_fd, pool_fd;
     struct peer peer = peer_start(role);
-    OK(cuMemAlloc(&at, 4 * MIB));
+    CUdeviceptr at = sim_alloc(4 * MIB);
     OK(cuIpcGetMemHandle(&s.memory, at));
     OK(cuMemCreate(&handle, 2 * MIB, &memory, 0));
     OK(cuMemExportToShareableHandle(&memory_fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,

@@ -141,12 +141,11 @@ TEST(pages_are_what_access_says)
 TEST(work_queued_on_memory_unmapped_meanwhile_fails_the_context)
 {
     CUcontext ctx;
-    CUstream s;
     atomic_int open = 0;
     CUmemGenericAllocationHandle handle = create(GRANULE, 0);
     CUdeviceptr at = mapped(handle, GRANULE);
     OK(cuCtxCreate(&ctx, NULL, 0, 0));
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     sim_launch_gate(s, &open);
     OK(cuMemsetD8Async(at, 1, GRANULE, s));
     unmap(at, GRANULE);
