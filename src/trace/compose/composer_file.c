@@ -19,10 +19,6 @@ void vs_composer_begin_rows(struct vs_composer *c)
 
 void vs_composer_put_header(struct vs_composer *c, const struct vs_composer_start *start)
 {
-    if (!c->rows) {
-        vs_frame_output_fail(&c->out, VS_ERR_NOMEM);
-        return;
-    }
     struct vs_file_header header = {
         .magic = VS_FILE_MAGIC, .major = VS_FORMAT_MAJOR, .minor = VS_FORMAT_MINOR,
         .byte_order = VS_BYTE_ORDER, .created_realtime_ns = start->realtime_ns,

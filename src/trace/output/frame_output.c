@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "trace/format/frame_seal.h"
 
 #define LEVEL 3
@@ -116,12 +116,7 @@ enum vs_err vs_frame_output_keep(struct vs_frame_output *out, const struct vs_di
         errno = EFBIG;
         return vs_frame_output_fail(out, VS_ERR_IO);
     }
-    if (out->added_count == out->added_capacity) {
-        size_t capacity = out->added_capacity ? 2 * out->added_capacity : 64;
-        void *larger = vs_xrealloc(out->added, capacity, sizeof *out->added);
-        out->added = larger;
-        out->added_capacity = capacity;
-    }
+    vs_vec_room(&out->added, &out->added_capacity, out->added_count + 1, sizeof *out->added);
     out->added[out->added_count++] = *entry;
     return out->err;
 }

@@ -17,7 +17,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_output_file.h"
 #include "base/vs_option.h"
 #include "trace/format/frame_seal.h"
@@ -89,11 +89,7 @@ static size_t find_frames(const struct vs_source *source, uint64_t **offsets)
             h.sync != VS_FRAME_SYNC || h.header_bytes != sizeof h ||
             h.stored_bytes > source->size - offset - sizeof h)
             return 0;
-        if (count == capacity) {
-            capacity = capacity ? capacity * 2 : 64;
-            uint64_t *larger = vs_xrealloc(*offsets, capacity, sizeof *larger);
-            *offsets = larger;
-        }
+        vs_vec_room(offsets, &capacity, count + 1, sizeof **offsets);
         (*offsets)[count++] = offset;
         offset += sizeof h + h.stored_bytes;
     }

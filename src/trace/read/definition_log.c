@@ -6,28 +6,22 @@
 
 #include <stdlib.h>
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 
 /* Maximum size of a piece, unless it is a single record (a string at most). */
 #define PIECE_BYTES ((size_t)1 << 20)
 
-static bool cut(struct vs_definition_log *log)
+static void cut(struct vs_definition_log *log)
 {
-    if (log->cut_count == log->cut_capacity) {
-        size_t wanted = log->cut_capacity ? log->cut_capacity * 2 : 16;
-        size_t *larger = vs_xrealloc(log->cuts, wanted, sizeof *larger);
-        log->cuts = larger;
-        log->cut_capacity = wanted;
-    }
+    vs_vec_room(&log->cuts, &log->cut_capacity, log->cut_count + 1, sizeof *log->cuts);
     log->cuts[log->cut_count++] = log->used;
-    return true;
 }
 
 static unsigned char *room(struct vs_definition_log *log, size_t bytes)
 {
     size_t begun = log->cut_count ? log->cuts[log->cut_count - 1] : 0;
-    if (log->used - begun + bytes > PIECE_BYTES && log->used > begun && !cut(log))
-        log->failed = true;
+    if (log->used - begun + bytes > PIECE_BYTES && log->used > begun)
+        cut(log);
     if (log->failed)
         return NULL;
     if (bytes > log->capacity - log->used) {

@@ -14,7 +14,7 @@ struct vs_definition_log {
     size_t used, capacity;
     size_t *cuts; /* ends of whole records, so that the bytes between two cuts fit a frame */
     size_t cut_count, cut_capacity;
-    bool failed; /* out of memory, or a module event that cannot be copied: unusable from here */
+    bool failed; /* a module event cannot be copied: unusable from here */
 };
 
 /* vs_definition_log_next: like vs_reader_next; definitions on the way are added to *log*. *frame*:

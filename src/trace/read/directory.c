@@ -29,8 +29,6 @@ static enum vs_err read_checked(const struct vs_source *file, uint64_t offset,
     if (bytes > file->size - offset)
         return VS_ERR_CORRUPT;
     *rest = vs_xcalloc(1, bytes + 1);
-    if (!*rest)
-        return VS_ERR_NOMEM;
     XXH64_state_t state;
     XXH64_reset(&state, 0);
     XXH64_update(&state, h, offsetof(struct vs_frame_header, checksum));
@@ -95,12 +93,10 @@ enum vs_err vs_directory_load(const struct vs_source *file, struct vs_directory_
         return VS_ERR_CORRUPT;
     }
     *out = vs_xcalloc(1, n * sizeof **out + 1);
-    if (*out) {
-        memcpy(*out, rest + header.header_bytes - sizeof header, n * sizeof **out);
-        *count = n;
-    }
+    memcpy(*out, rest + header.header_bytes - sizeof header, n * sizeof **out);
+    *count = n;
     free(rest);
-    return *out ? VS_OK : VS_ERR_NOMEM;
+    return VS_OK;
 }
 
 enum vs_err vs_directory_read(const struct vs_source *file, const struct vs_directory_entry *entry,

@@ -11,7 +11,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "trace/read/reader_internal.h"
 
 #define FRAME_HEADER_BYTES_MAX 4096u
@@ -81,12 +81,7 @@ enum vs_err vs_frame_payload(const struct vs_source *file, uint64_t offset,
 
 static void append(struct vs_frame_list *list, const struct vs_frame_place *place)
 {
-    if (list->count == list->capacity) {
-        size_t wanted = list->capacity ? list->capacity * 2 : 64;
-        struct vs_frame_place *larger = vs_xrealloc(list->items, wanted, sizeof *larger);
-        list->items = larger;
-        list->capacity = wanted;
-    }
+    vs_vec_room(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
     list->items[list->count++] = *place;
 }
 

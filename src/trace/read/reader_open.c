@@ -247,10 +247,6 @@ static enum vs_err open_once(const char *path, bool last, struct vs_reader **out
 {
     struct vs_source live = {.fd = -1};
     struct vs_reader *r = make(path);
-    if (!r) {
-        say(why, "%s: out of host memory while reading it", path);
-        return VS_ERR_NOMEM;
-    }
     enum vs_err err = open_file(r, why);
     if (!err)
         err = open_source(r, open_live(r, &live) ? &live : NULL, why);
@@ -285,10 +281,6 @@ enum vs_err vs_reader_open_bytes(const void *file, size_t bytes, const void *liv
 {
     struct vs_source live_source = {.fd = -1, .bytes = live, .size = live_bytes};
     struct vs_reader *r = make(name);
-    if (!r) {
-        say(why, "%s: out of host memory while reading it", name);
-        return VS_ERR_NOMEM;
-    }
     r->file = (struct vs_source){.fd = -1, .bytes = file, .size = bytes};
     enum vs_err err = open_source(r, live ? &live_source : NULL, why);
     if (err) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_utf8.h"
 #include "trace/read/reader_internal.h"
 
@@ -15,19 +15,6 @@ static enum vs_err spend(struct vs_reader_table *table, uint64_t bytes)
         return VS_ERR_LIMIT;
     table->budget -= bytes;
     return VS_OK;
-}
-
-/* Makes room for one more element. */
-static void grow(void **array, size_t *capacity, size_t count, size_t element)
-{
-    if (count < *capacity)
-        return;
-    size_t wanted = *capacity ? *capacity * 2 : 256;
-    if (wanted > SIZE_MAX / element)
-        return;
-    void *larger = vs_xrealloc(*array, 1, wanted * element);
-    *array = larger;
-    *capacity = wanted;
 }
 
 /* Copies as valid UTF-8; with *out* NULL only counts. Returns the bytes without NUL. */
@@ -50,11 +37,9 @@ enum vs_err vs_reader_table_add_string(struct vs_reader_table *table, const unsi
 {
     size_t bytes = utf8_copy(NULL, text, length);
     enum vs_err err = spend(table, bytes + 1 + 2 * sizeof(char *));
-    if (!err)
-        grow((void **)&table->strings, &table->string_capacity, table->string_count,
-             sizeof *table->strings);
     if (err)
         return err;
+    vs_vec_room(&table->strings, &table->string_capacity, table->string_count + 1, sizeof *table->strings);
     char *copy = vs_xarena(&table->text, bytes + 1);
     utf8_copy(copy, text, length);
     table->strings[table->string_count++] = copy;
@@ -65,11 +50,9 @@ enum vs_err vs_reader_table_add_node(struct vs_reader_table *table, uint64_t pc,
                                      uint32_t module)
 {
     enum vs_err err = spend(table, 2 * sizeof *table->nodes);
-    if (!err)
-        grow((void **)&table->nodes, &table->node_capacity, table->node_count,
-             sizeof *table->nodes);
     if (err)
         return err;
+    vs_vec_room(&table->nodes, &table->node_capacity, table->node_count + 1, sizeof *table->nodes);
     table->nodes[table->node_count++] = (struct vs_stack_node){pc, parent, module};
     return VS_OK;
 }
@@ -81,11 +64,9 @@ enum vs_err vs_reader_table_set_module(struct vs_reader_table *table, const stru
         return VS_OK;
     if (index == table->module_count) {
         enum vs_err err = spend(table, 2 * sizeof *table->modules);
-        if (!err)
-            grow((void **)&table->modules, &table->module_capacity, table->module_count,
-                 sizeof *table->modules);
         if (err)
             return err;
+        vs_vec_room(&table->modules, &table->module_capacity, table->module_count + 1, sizeof *table->modules);
         table->modules[table->module_count++] = (struct vs_module){.path = "", .build_id = "", .function = ""};
     } else if (!event->module.alive) {
         return VS_OK; /* unloaded, but the stacks recorded before still refer to it */

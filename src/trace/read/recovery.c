@@ -62,8 +62,6 @@ static void load_window(struct vs_recovery *recovery, const struct vs_source *so
         used = source->size - offset;
     struct vs_recovered_window *w = &recovery->windows[recovery->count];
     w->data = vs_xcalloc(1, used);
-    if (!w->data)
-        return;
     w->used = bytes_written(w->data, vs_source_read(source, offset, w->data, used), offset);
     w->cut = w->used < claimed;
     w->sequence = value(&h->window[i].sequence);

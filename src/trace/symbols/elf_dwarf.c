@@ -12,7 +12,7 @@
 
 #include "trace/symbols/elf_internal.h"
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 
 /* --- units --- */
 
@@ -33,11 +33,7 @@ static void build_ranges(struct vs_elf_object *object)
         Dwarf_Addr base, low, high;
         ptrdiff_t at = 0;
         while ((at = dwarf_ranges(unit, at, &base, &low, &high)) > 0) {
-            if (object->range_count == capacity) {
-                capacity = capacity ? capacity * 2 : 256;
-                struct vs_unit_range *larger = vs_xrealloc(object->ranges, capacity, sizeof *larger);
-                object->ranges = larger;
-            }
+            vs_vec_room(&object->ranges, &capacity, object->range_count + 1, sizeof *object->ranges);
             object->ranges[object->range_count++] =
                 (struct vs_unit_range){low, high, dwarf_dieoffset(unit)};
         }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
 #include "trace/symbols/elf_internal.h"
 
@@ -84,12 +84,7 @@ static void add_stub(struct vs_elf_object *object, size_t *capacity, uint64_t lo
                      const char *name)
 {
     char text[NAME_MAX_BYTES];
-    if (object->stub_count == *capacity) {
-        size_t larger = *capacity ? *capacity * 2 : 64;
-        struct vs_plt_stub *stubs = vs_xrealloc(object->stubs, larger, sizeof *stubs);
-        object->stubs = stubs;
-        *capacity = larger;
-    }
+    vs_vec_room(&object->stubs, capacity, object->stub_count + 1, sizeof *object->stubs);
     snprintf(text, sizeof text, "%s@plt", vs_elf_readable(object, name));
     object->stubs[object->stub_count++] =
         (struct vs_plt_stub){low, high, vs_elf_keep(object, text)};

@@ -112,9 +112,7 @@ enum vs_err vs_symbol_cache_load(const char *dir, const char *build_id, struct v
     if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > FILE_BYTES_MAX)
         goto out;
     bytes = vs_xcalloc(1, (size_t)st.st_size);
-    if (!bytes)
-        err = VS_ERR_NOMEM;
-    else if (read_fully(fd, bytes, (size_t)st.st_size))
+    if (read_fully(fd, bytes, (size_t)st.st_size))
         err = vs_symbol_cache_decode(bytes, (size_t)st.st_size, build_id, set, source);
     if (!err && time(NULL) - st.st_mtim.tv_sec > FRESH_SECONDS)
         futimens(fd, NULL);
