@@ -199,28 +199,37 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
     return r;
 }
 
-/* A context that the program destroys: its remaining memory is released and removed from the
- * tables. */
-#define DESTROY_BODY(call)                                        \
-    bool watch = watching();                                      \
-    struct vs_context *context = watch ? vs_context_find(ctx) : NULL; \
-    if (watch)                                                    \
-        before_teardown(context);                                 \
-    CUresult r = call;                                            \
-    if (r == CUDA_SUCCESS)                                        \
-        vs_capture_context_gone(ctx);                             \
-    if (context && r == CUDA_SUCCESS)                             \
-        after_teardown(context, "cuCtxDestroy");                  \
+/* Around the destruction of a context by the program: its remaining memory is released and removed
+ * from the tables. */
+static struct vs_context *destroying(CUcontext ctx)
+{
+    if (!watching())
+        return NULL;
+    struct vs_context *context = vs_context_find(ctx);
+    before_teardown(context);
+    return context;
+}
+
+static CUresult destroyed(CUresult r, CUcontext ctx, struct vs_context *context)
+{
+    if (r != CUDA_SUCCESS)
+        return r;
+    vs_capture_context_gone(ctx);
+    if (context)
+        after_teardown(context, "cuCtxDestroy");
     return r;
+}
 
 CUresult cuCtxDestroy(CUcontext ctx)
 {
-    DESTROY_BODY(VS_REAL(cuCtxDestroy, ctx))
+    struct vs_context *context = destroying(ctx);
+    return destroyed(VS_REAL(cuCtxDestroy, ctx), ctx, context);
 }
 
 CUresult cuCtxDestroy_v2(CUcontext ctx)
 {
-    DESTROY_BODY(VS_REAL(cuCtxDestroy_v2, ctx))
+    struct vs_context *context = destroying(ctx);
+    return destroyed(VS_REAL(cuCtxDestroy_v2, ctx), ctx, context);
 }
 
 static bool context_exists(CUcontext ctx)

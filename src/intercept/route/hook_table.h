@@ -25,7 +25,7 @@ VS_DRIVER_HOOK(cuGetProcAddress_v2,
                (symbol, pfn, version, flags, status))
 
 /* --- device memory: hooks_device.c --- */
-VS_RECORDED_HOOK(cuMemAlloc_v2, (CUdeviceptr *ptr, size_t bytes), (ptr, bytes))
+VS_DRIVER_HOOK(cuMemAlloc_v2, (CUdeviceptr *ptr, size_t bytes), (ptr, bytes))
 VS_RECORDED_HOOK(cuMemAllocPitch_v2,
                  (CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height, unsigned element),
                  (ptr, pitch, width, height, element))
