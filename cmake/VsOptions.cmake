@@ -43,7 +43,8 @@ if(CMAKE_BUILD_TYPE STREQUAL Debug AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse
   include(CheckLinkerFlag)
   check_linker_flag(C -fuse-ld=mold VS_HAS_MOLD)
   if(VS_HAS_MOLD)
-    add_link_options(-fuse-ld=mold)
+    # not libraries: mold exports names that a version script does not list
+    add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-fuse-ld=mold>)
   endif()
 endif()
 if(VRAMSCOPE_BUNDLE)
