@@ -624,7 +624,8 @@ original = commands.output_of
 
 def counted(words, *rest, **more):
     with open("readings.txt", "a") as file:
-        file.write(words[0] + "\\n")
+        if "--to=@1" not in words:  # the first record alone: when the trace begins
+            file.write(words[0] + "\\n")
     return original(words, *rest, **more)
 commands.output_of = counted
 """
