@@ -341,8 +341,7 @@ TEST(an_allocator_abandoned_during_the_synchronisation_releases_nothing)
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_ERR_STATE);
     assert_int_equal(released, 0);
     assert_int_equal(f.device.unmaps, 0);
-    vs_allocator_destroy(f.allocator);
-    fake_device_free(&f.device);
+    fixture_destroy(&f);
 }
 
 TEST(the_address_space_of_a_range_can_be_limited)

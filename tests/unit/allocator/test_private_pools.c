@@ -296,8 +296,7 @@ TEST(an_abandoned_allocator_has_no_pools)
     take(&f, 30 * MIB);
     ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
     ok(vs_allocator_pool_end(f.allocator, one));
-    vs_allocator_destroy(f.allocator);
-    fake_device_free(&f.device);
+    fixture_destroy(&f);
 }
 
 /* --- everything together --- */
