@@ -37,16 +37,6 @@ if(VRAMSCOPE_SANITIZE)
                       $<$<COMPILE_LANGUAGE:C>:-fno-sanitize-recover=undefined>)
   add_link_options(-fsanitize=${VRAMSCOPE_SANITIZE})
 endif()
-# Several hundred programs are linked for the tests: by a quick linker where there is one. What is
-# installed is linked by the compiler's own.
-if(CMAKE_BUILD_TYPE STREQUAL Debug AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld")
-  include(CheckLinkerFlag)
-  check_linker_flag(C -fuse-ld=mold VS_HAS_MOLD)
-  if(VS_HAS_MOLD)
-    # not libraries: mold exports names that a version script does not list
-    add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-fuse-ld=mold>)
-  endif()
-endif()
 if(VRAMSCOPE_BUNDLE)
   add_compile_definitions(VS_BUNDLED)
 endif()

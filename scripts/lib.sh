@@ -109,14 +109,6 @@ vs_mimalloc() {
     fi
 }
 
-# vs_linker: installs mold (2 MB), which links the tests in a fraction of the time; optional.
-vs_linker() {
-    command -v mold >/dev/null && return 0
-    if [ "$VS_INSTALL" = yes ] && command -v apt-get >/dev/null; then
-        (vs_apt_install mold) || vs_say "continuing without mold"
-    fi
-}
-
 # vs_browser: installs what the tests of the HTML page need: Chromium, and Playwright in
 # build/browser. They are skipped without it.
 vs_browser() {
