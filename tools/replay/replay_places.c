@@ -32,10 +32,12 @@ static enum vs_err follow(struct place_search *f, const struct vs_event *e)
                               vs_reader_string(f->reader, e->range_push.name),
                               e->range_push.domain, e->time_ns, &place);
     case VS_EVENT_range_pop:
-        return vs_phases_pop(&f->phases, e->tid, e->range_pop.domain, e->time_ns, &ended);
+        vs_phases_pop(&f->phases, e->tid, e->range_pop.domain, e->time_ns, &ended);
+        return VS_OK;
     case VS_EVENT_range_start:
-        return vs_phases_start(&f->phases, e->range_start.range, e->tid,
-                               vs_reader_string(f->reader, e->range_start.name), e->time_ns);
+        vs_phases_start(&f->phases, e->range_start.range, e->tid,
+                        vs_reader_string(f->reader, e->range_start.name), e->time_ns);
+        return VS_OK;
     case VS_EVENT_range_end:
         vs_phases_end(&f->phases, e->range_end.range, e->time_ns, &ended);
         return VS_OK;
@@ -87,7 +89,8 @@ enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
         last = view->rows[i].outcome.fail_event > last ? view->rows[i].outcome.fail_event : last;
     if (!last)
         return VS_OK;
-    enum vs_err err = vs_phases_init(&f.phases);
+    enum vs_err err = VS_OK;
+    vs_phases_init(&f.phases);
     if (!err)
         err = vs_symbols_open(reader, &f.summary.symbols);
     if (!err)

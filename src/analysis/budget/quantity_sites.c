@@ -13,6 +13,7 @@
 #include "analysis/report/summary.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 static const struct vs_report_device *device_of(const struct vs_report *report, uint64_t number)
 {
@@ -29,7 +30,7 @@ static enum vs_err advance(struct vs_reader *reader, struct vs_trace_state *stat
     struct vs_event event;
     enum vs_err err = VS_OK;
     while (!err && state->replay->events < number && (err = vs_reader_next(reader, &event)) == VS_OK) {
-        err = vs_held_segments_event(held, &event);
+        vs_held_segments_event(held, &event);
         if (!err)
             err = vs_trace_state_event(state, &event);
     }
@@ -107,9 +108,7 @@ static enum vs_err name_sites(struct vs_measured *run, const struct vs_trace_sta
     bool tensors = vs_user_level(state->replay, account) == VS_LEVEL_FRAMEWORK;
     bool whole_segments = quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE ||
                           quantity->metric == VS_METRIC_FREE;
-    enum vs_err err = vs_summary_wrappers(&summary, &wrappers);
-    if (err)
-        return err;
+    vs_summary_wrappers(&summary, &wrappers);
     if (request->unused && vs_quantity_is_held(quantity, tensors))
         return sites_of_held(&summary, held, account, quantity->device, request);
     if (whole_segments && holds_any(held, quantity->device))

@@ -12,6 +12,7 @@
 #include "analysis/checkpoint/trace_state.h"
 #include "analysis/checkpoint/size_limit.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "trace/read/checkpoint_cache.h"
 #include "trace/read/definition_log.h"
 #include "trace/read/rewrite.h"
@@ -105,7 +106,7 @@ static enum vs_err make_checkpoint(struct build *b, const struct vs_reader_count
     if (!err)
         err = vs_trace_state_save(b->moment, add_state, b);
     if (!err)
-        err = vs_vec_grow(&b->items, &b->capacity, b->count + 1, sizeof *b->items);
+        vs_vec_room(&b->items, &b->capacity, b->count + 1, sizeof *b->items);
     if (err)
         return err;
     struct vs_checkpoint item = b->next;
@@ -180,7 +181,7 @@ static enum vs_err build(struct vs_reader *reader, const struct target *target,
                          struct vs_checkpoint_result *result)
 {
     struct build b = {.reader = reader, .options = options, .target = *target,
-                      .frames = vs_reader_frames(reader), .raw = malloc(VS_FRAME_RAW_MAX)};
+                      .frames = vs_reader_frames(reader), .raw = vs_xcalloc(1, VS_FRAME_RAW_MAX)};
     b.start_bytes = target_bytes(target);
     b.due = options->interval ? options->interval : INTERVAL_DEFAULT;
     enum vs_err err = b.raw && b.frames ? vs_trace_state_open(reader, &b.moment) : VS_ERR_NOMEM;

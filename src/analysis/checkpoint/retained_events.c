@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 static uint64_t key_of(uint32_t kind, uint64_t id)
 {
@@ -30,7 +31,7 @@ static size_t find(const struct vs_retained *retained, uint32_t kind, uint64_t i
 }
 
 /* Closes the gaps. */
-static enum vs_err pack(struct vs_retained *retained)
+static void pack(struct vs_retained *retained)
 {
     size_t kept = 0;
     for (size_t i = 0; i < retained->count; i++) {
@@ -39,35 +40,26 @@ static enum vs_err pack(struct vs_retained *retained)
         retained->items[kept] = retained->items[i];
         if (vs_event_has(&retained->items[kept], VS_PROPERTY_NUMBERED)) {
             const struct vs_event *event = &retained->items[kept];
-            enum vs_err err =
-                vs_map_put(&retained->by_key, key_of(event->kind, event->fields[0]), kept);
-            if (err)
-                return err;
+            vs_xmap_put(&retained->by_key, key_of(event->kind, event->fields[0]), kept);
         }
         kept++;
     }
     retained->count = kept;
     retained->gone = 0;
-    return VS_OK;
 }
 
-static enum vs_err append(struct vs_retained *retained, const struct vs_event *event)
+static void append(struct vs_retained *retained, const struct vs_event *event)
 {
     if (retained->gone > 64 && retained->gone > retained->count / 2) {
-        enum vs_err err = pack(retained);
-        if (err)
-            return err;
+        pack(retained);
     }
     if (retained->count >= VS_RETAINED_MAX)
-        return VS_OK;
-    enum vs_err err = vs_vec_grow(&retained->items, &retained->capacity, retained->count + 1,
-                                  sizeof *retained->items);
-    if (!err && vs_event_has(event, VS_PROPERTY_NUMBERED))
-        err = vs_map_put(&retained->by_key, key_of(event->kind, event->fields[0]), retained->count);
-    if (err)
-        return err;
+        return;
+    vs_vec_room(&retained->items, &retained->capacity, retained->count + 1,
+                sizeof *retained->items);
+    if (vs_event_has(event, VS_PROPERTY_NUMBERED))
+        vs_xmap_put(&retained->by_key, key_of(event->kind, event->fields[0]), retained->count);
     retained->items[retained->count++] = *event;
-    return VS_OK;
 }
 
 static void drop(struct vs_retained *retained, size_t at)
@@ -96,25 +88,26 @@ static bool is_alive(const struct vs_event *event)
 }
 
 /* Adds, replaces or removes an event. */
-static enum vs_err keep(struct vs_retained *retained, const struct vs_event *event)
+static void keep(struct vs_retained *retained, const struct vs_event *event)
 {
     size_t at = find(retained, event->kind, event->fields[0]);
     if (!is_alive(event)) {
         drop(retained, at);
-        return VS_OK;
+        return;
     }
-    if (at == SIZE_MAX)
-        return append(retained, event);
+    if (at == SIZE_MAX) {
+        append(retained, event);
+        return;
+    }
     retained->items[at] = *event;
-    return VS_OK;
 }
 
-static enum vs_err line(struct vs_retained *retained, const struct vs_event *event)
+static void line(struct vs_retained *retained, const struct vs_event *event)
 {
     if (retained->lines[event->kind] == VS_RETAINED_LINES)
-        return VS_OK;
+        return;
     retained->lines[event->kind]++;
-    return append(retained, event);
+    append(retained, event);
 }
 
 static void pop(struct vs_retained *retained, const struct vs_event *event)
@@ -129,23 +122,26 @@ static void pop(struct vs_retained *retained, const struct vs_event *event)
     }
 }
 
-enum vs_err vs_retained_event(struct vs_retained *retained, const struct vs_event *event)
+void vs_retained_event(struct vs_retained *retained, const struct vs_event *event)
 {
     if (!vs_event_has(event, VS_PROPERTY_STATE))
-        return VS_OK;
-    if (vs_event_has(event, VS_PROPERTY_NUMBERED))
-        return keep(retained, event);
+        return;
+    if (vs_event_has(event, VS_PROPERTY_NUMBERED)) {
+        keep(retained, event);
+        return;
+    }
     switch (event->kind) {
     case VS_EVENT_process:
-        return retained->count && retained->items[0].kind == VS_EVENT_process
-                   ? VS_OK : append(retained, event);
+        if (!(retained->count && retained->items[0].kind == VS_EVENT_process))
+            append(retained, event);
+        return;
     case VS_EVENT_range_end: {
         drop(retained, find(retained, VS_EVENT_range_start, event->range_end.range));
-        return VS_OK;
+        return;
     }
-    case VS_EVENT_range_push: return append(retained, event);
-    case VS_EVENT_range_pop: pop(retained, event); return VS_OK;
-    default: return line(retained, event);
+    case VS_EVENT_range_push: append(retained, event); return;
+    case VS_EVENT_range_pop: pop(retained, event); return;
+    default: line(retained, event); return;
     }
 }
 

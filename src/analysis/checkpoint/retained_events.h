@@ -27,8 +27,7 @@ struct vs_retained {
 };
 
 /* vs_retained_event: stores *event* if it is of those kinds. VS_ERR_NOMEM. */
-enum vs_err vs_retained_event(struct vs_retained *retained, const struct vs_event *event)
-    VS_MUST_CHECK;
+void vs_retained_event(struct vs_retained *retained, const struct vs_event *event);
 
 void vs_retained_free(struct vs_retained *retained);
 

@@ -6,13 +6,12 @@
 
 #include <stdlib.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/read/seek.h"
 
 enum vs_err vs_trace_state_open(struct vs_reader *reader, struct vs_trace_state **out)
 {
-    struct vs_trace_state *moment = calloc(1, sizeof *moment);
-    if (!moment)
-        return VS_ERR_NOMEM;
+    struct vs_trace_state *moment = vs_xcalloc(1, sizeof *moment);
     moment->reader = reader;
     moment->has_user_level = true;
     enum vs_err err = vs_replay_open(reader, &moment->replay);
@@ -39,7 +38,9 @@ enum vs_err vs_trace_state_event(struct vs_trace_state *moment, const struct vs_
     enum vs_err err = vs_replay_event(moment->replay, event);
     if (!err)
         err = vs_activity_event(&moment->activity, event);
-    return err ? err : vs_retained_event(&moment->retained, event);
+    if (!err)
+        vs_retained_event(&moment->retained, event);
+    return err;
 }
 
 /* Loads the state at checkpoint *index* and moves the reader there. VS_ERR_CORRUPT: not usable. */

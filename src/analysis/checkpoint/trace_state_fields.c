@@ -231,10 +231,10 @@ void vs_trace_state_io_usage(struct vs_state_record *r, struct vs_device_usage *
     vs_state_size(r, &count);
     for (size_t i = 0; i < count && !r->bad; i++) {
         if (!r->writing) {
-            r->bad = r->next == r->end ||
-                     vs_vec_grow(&u->contexts, &u->context_capacity, i + 1, sizeof *u->contexts);
+            r->bad = r->next == r->end;
             if (r->bad)
                 return;
+            vs_vec_room(&u->contexts, &u->context_capacity, i + 1, sizeof *u->contexts);
             u->context_count = i + 1;
         }
         struct vs_usage_context *context = &u->contexts[i];

@@ -6,6 +6,7 @@
 
 #include "analysis/checkpoint/trace_state_fields.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 static enum vs_err load_phase(struct vs_state_record *r, struct vs_phases *phases)
 {
@@ -26,15 +27,13 @@ static enum vs_err load_phase(struct vs_state_record *r, struct vs_phases *phase
     if (r->bad)
         return VS_ERR_CORRUPT;
     if (phase.peak_count) {
-        phase.peaks = calloc(phase.peak_count, sizeof *phase.peaks);
-        if (!phase.peaks)
-            return VS_ERR_NOMEM;
+        phase.peaks = vs_xcalloc(phase.peak_count, sizeof *phase.peaks);
     }
     for (unsigned d = 0; d < phase.peak_count; d++)
         vs_state_u64(r, &phase.peaks[d]);
     vs_trace_state_io_phase_user(r, &phase);
     phase.user_peaks = r->bad || !phase.user_count
-                           ? NULL : calloc(phase.user_count, sizeof *phase.user_peaks);
+                           ? NULL : vs_xcalloc(phase.user_count, sizeof *phase.user_peaks);
     if (r->bad || (phase.user_count && !phase.user_peaks)) {
         free(phase.peaks);
         return r->bad ? VS_ERR_CORRUPT : VS_ERR_NOMEM;
@@ -53,9 +52,7 @@ static enum vs_err load_account(struct vs_state_record *r, struct vs_replay *rep
     if (!host) {
         if (replay->account_count == VS_DEVICES_MAX)
             return VS_ERR_CORRUPT;
-        account = calloc(1, sizeof *account);
-        if (!account)
-            return VS_ERR_NOMEM;
+        account = vs_xcalloc(1, sizeof *account);
         replay->accounts[replay->account_count++] = account;
     }
     vs_trace_state_io_account(r, account, &replay->phases);
@@ -108,7 +105,7 @@ static enum vs_err load_sites(struct vs_state_record *r, struct vs_replay *repla
         if (!err)
             sites->items[index] = site;
         if (!err && touched)
-            err = vs_sites_touch(sites, index);
+            vs_sites_touch(sites, index);
     }
     return err;
 }
@@ -140,7 +137,8 @@ static enum vs_err load_thread(struct vs_state_record *r, struct vs_phases *phas
     struct vs_thread *thread;
     size_t before = phases->thread_count;
     vs_state_u32(r, &tid, UINT32_MAX);
-    enum vs_err err = vs_phases_thread(phases, tid, &thread);
+    enum vs_err err = VS_OK;
+    vs_phases_thread(phases, tid, &thread);
     if (err)
         return err;
     if (phases->thread_count == before)
@@ -165,16 +163,15 @@ static enum vs_err load_thread(struct vs_state_record *r, struct vs_phases *phas
 
 static enum vs_err load_map(struct vs_state_record *r, struct vs_map *map)
 {
-    enum vs_err err = VS_OK;
-    while (!err && !r->bad && r->next < r->end) {
+    while (!r->bad && r->next < r->end) {
         uint64_t key = 0, value = 0;
         vs_state_u64(r, &key);
         vs_state_u64(r, &value);
         if (!key || r->bad)
             return VS_ERR_CORRUPT;
-        err = vs_map_put(map, key, value);
+        vs_xmap_put(map, key, value);
     }
-    return err;
+    return VS_OK;
 }
 
 static enum vs_err load_live(struct vs_live_table *table, const struct vs_live *live)
@@ -281,9 +278,7 @@ static enum vs_err load_mappings(struct vs_state_record *r, struct vs_replay *re
         if (r->bad || !mapping.size || mapping.device >= replay->account_count ||
             (set->count && mapping.addr <= set->items[set->count - 1].addr))
             return VS_ERR_CORRUPT;
-        enum vs_err err = vs_mappings_add(set, &mapping);
-        if (err)
-            return err;
+        vs_mappings_add(set, &mapping);
     }
     return VS_OK;
 }
@@ -298,10 +293,8 @@ static enum vs_err load_segments(struct vs_state_record *r, struct vs_replay *re
         if (r->bad || !segment.size || segment.device >= replay->account_count ||
             (set->count && segment.addr <= set->items[set->count - 1].addr))
             return VS_ERR_CORRUPT;
-        enum vs_err err = vs_vec_grow(&set->items, &set->capacity, set->count + 1,
-                                      sizeof *set->items);
-        if (err)
-            return err;
+        vs_vec_room(&set->items, &set->capacity, set->count + 1,
+                    sizeof *set->items);
         set->items[set->count++] = segment;
     }
     return VS_OK;
@@ -313,10 +306,8 @@ static enum vs_err load_failure(struct vs_state_record *r, struct vs_replay *rep
     vs_trace_state_io_failure(r, &failure, &replay->phases);
     if (r->bad || !replay->accounts[failure.account] || replay->failure_count == VS_FAILURES_KEPT)
         return VS_ERR_CORRUPT;
-    enum vs_err err = vs_vec_grow(&replay->failures, &replay->failure_capacity,
-                                  replay->failure_count + 1, sizeof *replay->failures);
-    if (err)
-        return err;
+    vs_vec_room(&replay->failures, &replay->failure_capacity,
+                replay->failure_count + 1, sizeof *replay->failures);
     replay->failures[replay->failure_count++] = failure;
     replay->failures_open += !failure.recovered;
     return VS_OK;
@@ -342,13 +333,14 @@ static enum vs_err load_activity(struct vs_state_record *r, struct vs_activity *
 
 static enum vs_err load_events(struct vs_state_record *r, struct vs_retained *retained)
 {
-    enum vs_err err = VS_OK;
-    while (!err && !r->bad && r->next < r->end) {
+    while (!r->bad && r->next < r->end) {
         struct vs_event event;
         vs_trace_state_io_event(r, &event);
-        err = r->bad ? VS_ERR_CORRUPT : vs_retained_event(retained, &event);
+        if (r->bad)
+            return VS_ERR_CORRUPT;
+        vs_retained_event(retained, &event);
     }
-    return err;
+    return VS_OK;
 }
 
 static enum vs_err load_record(struct vs_state_record *r, struct vs_trace_state *m, unsigned tag)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/checkpoint/trace_state_fields.h"
+#include "base/reading/vs_xalloc.h"
 
 #define BATCH 1024 /* items in one record */
 
@@ -82,7 +83,7 @@ static int by_key(const void *a, const void *b)
  * and neighbouring records compress well. NULL when out of memory (and *r is bad). */
 static struct vs_map_slot *sorted(struct vs_state_record *r, const struct vs_map *map)
 {
-    struct vs_map_slot *slots = malloc((map->count + 1) * sizeof *slots);
+    struct vs_map_slot *slots = vs_xcalloc(1, (map->count + 1) * sizeof *slots);
     size_t cursor = 0, n = 0;
     const struct vs_map_slot *slot;
     while (slots && n < map->count && (slot = vs_map_next(map, &cursor)) != NULL)
@@ -192,7 +193,7 @@ static void save_lists(struct vs_state_record *r, struct vs_trace_state *m)
 {
     struct vs_replay *replay = m->replay;
     uint64_t last = 0;
-    uint32_t *numbers = calloc(replay->sites.count + 1, sizeof *numbers);
+    uint32_t *numbers = vs_xcalloc(replay->sites.count + 1, sizeof *numbers);
     r->bad |= !numbers;
     if (!numbers)
         return;

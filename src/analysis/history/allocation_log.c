@@ -9,6 +9,7 @@
 #include "analysis/kinds/kinds.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 struct log_birth {
     uint64_t event, stream;
@@ -83,13 +84,11 @@ enum vs_err vs_allocation_log_open(const struct vs_reader *reader, struct vs_sym
                                    vs_allocation_take *take, void *context,
                                    struct vs_allocation_log **out)
 {
-    struct vs_allocation_log *log = calloc(1, sizeof *log);
-    if (!log)
-        return VS_ERR_NOMEM;
+    struct vs_allocation_log *log = vs_xcalloc(1, sizeof *log);
     *log = (struct vs_allocation_log){.reader = reader, .take = take, .context = context};
     enum vs_err err = vs_replay_open(reader, &log->replay);
     if (!err)
-        err = vs_kinds_open(reader, symbols, &log->kinds);
+        vs_kinds_open(reader, symbols, &log->kinds);
     if (err) {
         vs_allocation_log_close(log);
         return err;
@@ -122,7 +121,7 @@ const struct vs_replay *vs_allocation_log_replay(const struct vs_allocation_log 
 }
 
 /* Notes the birth of the allocation that *event* made, which the replay has now. */
-static enum vs_err note_birth(struct vs_allocation_log *log, const struct vs_event *event)
+static void note_birth(struct vs_allocation_log *log, const struct vs_event *event)
 {
     bool tensor = event->kind == VS_EVENT_framework_alloc;
     struct vs_live_table *table = tensor ? &log->replay->framework_live : &log->replay->device_live;
@@ -131,17 +130,14 @@ static enum vs_err note_birth(struct vs_allocation_log *log, const struct vs_eve
     uint64_t stream = tensor ? 0 : event->alloc.stream;
     const struct vs_live *live = addr ? vs_live_table_find(table, addr) : NULL;
     if (!live)
-        return VS_OK;
+        return;
     size_t slot = (size_t)(live - table->items);
     if (tensor) { /* the stream of its segment, if that was recorded */
         const struct vs_replay_segment *segment = vs_segments_find(&log->replay->segments, addr);
         stream = segment ? segment->stream : 0;
     }
-    enum vs_err err =
-        vs_vec_grow(&births->items, &births->capacity, slot + 1, sizeof *births->items);
-    if (!err)
-        births->items[slot] = (struct log_birth){log->replay->events, stream};
-    return err;
+    vs_vec_room(&births->items, &births->capacity, slot + 1, sizeof *births->items);
+    births->items[slot] = (struct log_birth){log->replay->events, stream};
 }
 
 enum vs_err vs_allocation_log_event(struct vs_allocation_log *log, const struct vs_event *event)
@@ -152,7 +148,7 @@ enum vs_err vs_allocation_log_event(struct vs_allocation_log *log, const struct 
     if (!err)
         err = log->err;
     if (!err && (event->kind == VS_EVENT_alloc || event->kind == VS_EVENT_framework_alloc))
-        err = note_birth(log, event);
+        note_birth(log, event);
     return err;
 }
 
@@ -180,8 +176,8 @@ static int older(const void *a, const void *b)
 }
 
 /* The live allocations of all accounts, with their kinds. */
-static enum vs_err gather_live(struct vs_allocation_log *log, const struct vs_kinds_table *kinds,
-                               struct vs_allocation_life **out, size_t *count)
+static void gather_live(struct vs_allocation_log *log, const struct vs_kinds_table *kinds,
+                        struct vs_allocation_life **out, size_t *count)
 {
     const struct vs_replay *replay = log->replay;
     size_t capacity = 0;
@@ -189,9 +185,7 @@ static enum vs_err gather_live(struct vs_allocation_log *log, const struct vs_ki
         const struct vs_live *live;
         size_t cursor = 0;
         while (replay->accounts[i] && (live = vs_user_live_next(replay, i, &cursor)) != NULL) {
-            enum vs_err err = vs_vec_grow(out, &capacity, *count + 1, sizeof **out);
-            if (err)
-                return err;
+            vs_vec_room(out, &capacity, *count + 1, sizeof **out);
             struct vs_allocation_life *allocation = &(*out)[(*count)++];
             *allocation = allocation_of(log, live);
             const struct vs_kind_block *block =
@@ -202,7 +196,6 @@ static enum vs_err gather_live(struct vs_allocation_log *log, const struct vs_ki
     }
     if (*count)
         qsort(*out, *count, sizeof **out, older);
-    return VS_OK;
 }
 
 enum vs_err vs_allocation_log_finish(struct vs_allocation_log *log)
@@ -216,7 +209,7 @@ enum vs_err vs_allocation_log_finish(struct vs_allocation_log *log)
     vs_replay_finish(log->replay);
     vs_kinds_finish(log->kinds);
     vs_kinds_take(log->kinds, number, &kinds);
-    err = gather_live(log, &kinds, &live, &count);
+    gather_live(log, &kinds, &live, &count);
     for (size_t i = 0; !err && i < count; i++)
         err = log->take(log->context, log->replay, &live[i]);
     free(live);

@@ -12,6 +12,7 @@
 #include "analysis/naming/naming.h"
 #include "analysis/naming/user_line.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
@@ -43,9 +44,7 @@ struct vs_stack_names {
 
 enum vs_err vs_stack_names_open(const struct vs_reader *reader, struct vs_stack_names **out)
 {
-    struct vs_stack_names *names = calloc(1, sizeof *names);
-    if (!names)
-        return VS_ERR_NOMEM;
+    struct vs_stack_names *names = vs_xcalloc(1, sizeof *names);
     names->reader = reader;
     enum vs_err err = vs_symbols_open(reader, &names->symbols);
     if (err) {
@@ -105,30 +104,28 @@ static bool same_frame(const struct vs_named_frame *a, const struct vs_named_fra
 
 /* The number of the first frame with the text of *frame*; its own, *number*, if there is none. *key*:
  * hash of its text. */
-static enum vs_err find_text(struct vs_stack_names *names, const struct vs_named_frame *frame,
-                             uint64_t key, uint32_t number, uint32_t *out)
+static void find_text(struct vs_stack_names *names, const struct vs_named_frame *frame,
+                      uint64_t key, uint32_t number, uint32_t *out)
 {
     const uint64_t *found;
     for (key += key == 0; (found = vs_map_get(&names->by_text, key)) != NULL;
          key = key + 1 ? key + 1 : 1) {
         *out = (uint32_t)*found - 1;
         if (same_text(&names->frames[*out], frame))
-            return VS_OK;
+            return;
     }
     *out = number;
-    return vs_map_put(&names->by_text, key, (uint64_t)number + 1);
+    vs_xmap_put(&names->by_text, key, (uint64_t)number + 1);
 }
 
 /* A copy of *text* without control characters and invalid UTF-8, which symbols of a binary may have;
  * NULL for NULL. */
-static const char *kept(struct vs_stack_names *names, const char *text, bool *failed)
+static const char *kept(struct vs_stack_names *names, const char *text)
 {
-    size_t length = text ? strlen(text) : 0, n;
-    char *copy = text ? vs_arena_alloc(&names->memory, length + 1) : NULL;
-    *failed |= text && !copy;
-    if (!copy)
+    if (!text)
         return NULL;
-    memcpy(copy, text, length + 1);
+    size_t length = strlen(text), n;
+    char *copy = memcpy(vs_xarena(&names->memory, length + 1), text, length + 1);
     for (unsigned char *p = (unsigned char *)vs_text_clean(copy); *p; p += n) {
         n = vs_utf8_length(p, SIZE_MAX);
         if (n == 0)
@@ -151,16 +148,13 @@ static enum vs_err intern(struct vs_stack_names *names, struct vs_named_frame fr
         *out = (uint32_t)*found - 1;
         return VS_OK;
     }
-    bool failed = false;
-    frame.name = kept(names, frame.name, &failed);
-    frame.function = kept(names, frame.function, &failed);
-    frame.file = kept(names, frame.file, &failed);
-    frame.library = kept(names, frame.library, &failed);
-    if (failed || vs_vec_grow(&names->frames, &names->frame_capacity, names->frame_count + 1,
-                              sizeof *names->frames) ||
-        vs_map_put(&names->by_frame, key, names->frame_count + 1) ||
-        find_text(names, &frame, text, (uint32_t)names->frame_count, &frame.same))
-        return VS_ERR_NOMEM;
+    frame.name = kept(names, frame.name);
+    frame.function = kept(names, frame.function);
+    frame.file = kept(names, frame.file);
+    frame.library = kept(names, frame.library);
+    vs_vec_room(&names->frames, &names->frame_capacity, names->frame_count + 1, sizeof *names->frames);
+    vs_xmap_put(&names->by_frame, key, names->frame_count + 1);
+    find_text(names, &frame, text, (uint32_t)names->frame_count, &frame.same);
     *out = (uint32_t)names->frame_count;
     names->frames[names->frame_count++] = frame;
     return VS_OK;
@@ -191,8 +185,6 @@ static enum vs_err add_chain_frame(struct vs_stack_names *names, const struct vs
     const char *function = vs_text_clean(vs_naming_text(chain, names->name, sizeof names->name));
     if (chain->python && !*chain->library && chain->file && strcmp(chain->function, "<module>") == 0)
         function = vs_line_text(&names->memory, chain->file, chain->line, true);
-    if (!function)
-        return VS_ERR_NOMEM;
     const char *library = is_interpreter(chain) ? "python" : chain->library;
     struct vs_named_frame frame = {
         .name = function, .function = chain->function, .file = chain->file,
@@ -211,8 +203,6 @@ static enum vs_err add_mark(struct vs_stack_names *names, const struct vs_stack_
         return VS_OK;
     const char *line = vs_user_line(names->reader, names->symbols, &names->memory, of->stack,
                                     of->mark, true, false);
-    if (!line)
-        return VS_ERR_NOMEM;
     if (!*line)
         return VS_OK;
     struct vs_named_frame frame = {.name = line, .function = line, .library = "",
@@ -254,9 +244,9 @@ static enum vs_err name_stack(struct vs_stack_names *names, const struct vs_stac
                  of->tensor ? "tensors" : *api ? api : "memory");
         err = vs_stack_names_label(names, text, &frames[count++]);
     }
-    uint32_t *copy = err ? NULL : vs_arena_alloc(&names->memory, count * sizeof *copy);
-    if (!copy)
-        return VS_ERR_NOMEM;
+    if (err)
+        return err;
+    uint32_t *copy = vs_xarena(&names->memory, count * sizeof *copy);
     memcpy(copy, frames, count * sizeof *copy);
     *out = (struct vs_named_stack){copy, count};
     return VS_OK;
@@ -279,10 +269,10 @@ enum vs_err vs_stack_names_of(struct vs_stack_names *names, const struct vs_stac
     }
     enum vs_err err = name_stack(names, of, out);
     if (!err)
-        err = vs_vec_grow(&names->stacks, &names->stack_capacity, names->stack_count + 1,
-                          sizeof *names->stacks);
+        vs_vec_room(&names->stacks, &names->stack_capacity, names->stack_count + 1,
+                    sizeof *names->stacks);
     if (!err)
-        err = vs_map_put(&names->by_stack, key, names->stack_count);
+        vs_xmap_put(&names->by_stack, key, names->stack_count);
     if (!err)
         names->stacks[names->stack_count++] = (struct stack_row){*of, *out};
     return err;

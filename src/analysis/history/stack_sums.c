@@ -10,6 +10,7 @@
 #include "analysis/checkpoint/trace_span.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 #include "trace/read/seek.h"
 
@@ -21,19 +22,16 @@ struct site_totals {
     size_t capacity;
 };
 
-static enum vs_err count_alloc(struct site_totals *totals, const struct vs_replay *replay,
-                               const struct vs_event *event)
+static void count_alloc(struct site_totals *totals, const struct vs_replay *replay,
+                        const struct vs_event *event)
 {
     bool tensor = event->kind == VS_EVENT_framework_alloc;
     uint32_t site = replay->changed_site;
     if ((!tensor && event->kind != VS_EVENT_alloc) || site == VS_SITE_NONE)
-        return VS_OK;
-    enum vs_err err = vs_vec_grow(&totals->items, &totals->capacity, site + 1, sizeof *totals->items);
-    if (err)
-        return err;
+        return;
+    vs_vec_room(&totals->items, &totals->capacity, site + 1, sizeof *totals->items);
     totals->items[site].bytes += tensor ? event->framework_alloc.size : event->alloc.size;
     totals->items[site].count++;
-    return VS_OK;
 }
 
 static int heavier(const void *a, const void *b)
@@ -46,18 +44,15 @@ static int heavier(const void *a, const void *b)
     return x->of.mark < y->of.mark ? -1 : x->of.mark > y->of.mark;
 }
 
-static enum vs_err add_row(struct vs_stack_device *device, const struct vs_site *site,
-                           uint64_t bytes, uint64_t count)
+static void add_row(struct vs_stack_device *device, const struct vs_site *site,
+                    uint64_t bytes, uint64_t count)
 {
-    enum vs_err err = vs_vec_grow(&device->rows, &device->capacity, device->count + 1,
-                                  sizeof *device->rows);
-    if (err)
-        return err;
+    vs_vec_room(&device->rows, &device->capacity, device->count + 1,
+                sizeof *device->rows);
     device->rows[device->count++] = (struct vs_stack_sum){
         {site->stack, site->mark, site->api, site->level == VS_LEVEL_FRAMEWORK}, bytes, count};
     device->bytes += bytes;
     device->blocks += count;
-    return VS_OK;
 }
 
 void vs_stack_unrecorded(const struct vs_replay *replay, unsigned index, uint64_t *bytes,
@@ -80,8 +75,8 @@ void vs_stack_unrecorded(const struct vs_replay *replay, unsigned index, uint64_
 }
 
 /* The rows of account *index* as *replay* is now; of *totals*, or of live memory without. */
-static enum vs_err fill_device(const struct vs_replay *replay, unsigned index,
-                               const struct site_totals *totals, struct vs_stack_sums *out)
+static void fill_device(const struct vs_replay *replay, unsigned index,
+                        const struct site_totals *totals, struct vs_stack_sums *out)
 {
     struct vs_stack_device *device = &out->devices[out->count];
     uint64_t start = vs_replay_start_ns(replay);
@@ -90,22 +85,20 @@ static enum vs_err fill_device(const struct vs_replay *replay, unsigned index,
         .time_ns = replay->now_ns > start ? replay->now_ns - start : 0,
         .tensors = vs_user_level(replay, index) == VS_LEVEL_FRAMEWORK};
     out->weight = vs_recording_weight(&replay->recording);
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < replay->sites.count; i++) {
+    for (size_t i = 0; i < replay->sites.count; i++) {
         const struct vs_site *site = &replay->sites.items[i];
         struct site_total total = {site->live_bytes, site->live_count};
         if (totals)
             total = i < totals->capacity ? totals->items[i] : (struct site_total){0, 0};
         if (site->device == index && total.bytes && site->family != VS_FAMILY_IPC &&
             vs_user_has_site(replay, site))
-            err = add_row(device, site, total.bytes * out->weight, total.count * out->weight);
+            add_row(device, site, total.bytes * out->weight, total.count * out->weight);
     }
     if (!totals)
         vs_stack_unrecorded(replay, index, &device->unrecorded_bytes, &device->unrecorded_blocks);
     if (device->count)
         qsort(device->rows, device->count, sizeof *device->rows, heavier);
     out->count++;
-    return err;
 }
 
 static void note_recording(const struct vs_replay *replay, struct vs_stack_sums *out)
@@ -137,7 +130,7 @@ static enum vs_err read_window(struct vs_reader *reader, const struct vs_stack_q
             break;
         err = vs_replay_event((*state)->replay, &event);
         if (!err && totals)
-            err = count_alloc(totals, (*state)->replay, &event);
+            count_alloc(totals, (*state)->replay, &event);
     }
     if (err && err != VS_ERR_END)
         return err;
@@ -177,7 +170,7 @@ static enum vs_err fill_peaks(struct vs_reader *reader, struct device_peak *peak
                (err = vs_reader_next(reader, &event)) == VS_OK)
             err = vs_trace_state_event(state, &event);
         if (!err)
-            err = fill_device(state->replay, peaks[i].index, NULL, out);
+            fill_device(state->replay, peaks[i].index, NULL, out);
     }
     vs_trace_state_close(state);
     return err;
@@ -213,14 +206,12 @@ static enum vs_err fill(struct vs_reader *reader, const struct vs_stack_query *q
     if (err)
         return err;
     out->weight = vs_recording_weight(&replay->recording);
-    out->devices = calloc(moments.count + 1, sizeof *out->devices);
-    if (!out->devices)
-        return VS_ERR_NOMEM;
+    out->devices = vs_xcalloc(moments.count + 1, sizeof *out->devices);
     for (size_t i = 0; !err && i < moments.count; i++) {
         unsigned index = vs_replay_account(replay, moments.items[i].device);
         if (query->subject != VS_STACKS_AT_PEAK)
-            err = fill_device(replay, index, query->subject == VS_STACKS_ALLOCATED ? totals : NULL,
-                              out);
+            fill_device(replay, index, query->subject == VS_STACKS_ALLOCATED ? totals : NULL,
+                        out);
         else if (moments.items[i].event)
             peaks[count++] = (struct device_peak){index, moments.items[i].event};
     }

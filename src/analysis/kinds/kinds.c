@@ -13,6 +13,7 @@
 #include "analysis/kinds/program_clock.h"
 #include "analysis/state/replay.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 
 #define NO_KIND VS_KIND_COUNT /* not decided yet */
@@ -60,20 +61,13 @@ struct vs_kinds {
     void *context;
 };
 
-enum vs_err vs_kinds_open(const struct vs_reader *reader, struct vs_symbols *symbols,
-                          struct vs_kinds **out)
+void vs_kinds_open(const struct vs_reader *reader, struct vs_symbols *symbols,
+                   struct vs_kinds **out)
 {
-    struct vs_kinds *kinds = calloc(1, sizeof *kinds);
-    if (!kinds)
-        return VS_ERR_NOMEM;
+    struct vs_kinds *kinds = vs_xcalloc(1, sizeof *kinds);
     kinds->reader = reader;
-    enum vs_err err = vs_makers_open(reader, symbols, &kinds->makers);
-    if (err) {
-        free(kinds);
-        return err;
-    }
+    vs_makers_open(reader, symbols, &kinds->makers);
     *out = kinds;
-    return VS_OK;
 }
 
 void vs_kinds_close(struct vs_kinds *kinds)
@@ -194,10 +188,10 @@ static bool is_parameter_size(const struct vs_kinds *kinds, const struct block *
     return vs_map_get(&kinds->parameters, size_key(block)) != NULL;
 }
 
-static enum vs_err add_parameter(struct vs_kinds *kinds, const struct block *block)
+static void add_parameter(struct vs_kinds *kinds, const struct block *block)
 {
     const uint64_t *known = vs_map_get(&kinds->parameters, size_key(block));
-    return vs_map_put(&kinds->parameters, size_key(block), known ? *known + 1 : 1);
+    vs_xmap_put(&kinds->parameters, size_key(block), known ? *known + 1 : 1);
 }
 
 static void remove_parameter(struct vs_kinds *kinds, const struct block *block)
@@ -216,13 +210,13 @@ static uint64_t most_gradients(const struct vs_kinds *kinds, uint64_t key)
     return known ? *known & ((1u << COUNT_BITS) - 1) : 0;
 }
 
-static enum vs_err count_gradient(struct vs_kinds *kinds, const struct block *block)
+static void count_gradient(struct vs_kinds *kinds, const struct block *block)
 {
     const uint64_t *known = vs_map_get(&kinds->gradients, size_key(block));
     uint64_t mask = (1u << COUNT_BITS) - 1, pass = block->born.begun & mask, most = known ? *known & mask : 0;
     uint64_t count = known && *known >> 2 * COUNT_BITS == pass ? (*known >> COUNT_BITS & mask) + 1 : 1;
     most = count > most ? count : most;
-    return vs_map_put(&kinds->gradients, size_key(block), pass << 2 * COUNT_BITS | count << COUNT_BITS | most);
+    vs_xmap_put(&kinds->gradients, size_key(block), pass << 2 * COUNT_BITS | count << COUNT_BITS | most);
 }
 
 /* The kind of a block that was there before the record began. One that is freed after an optimizer made
@@ -243,7 +237,8 @@ static enum vs_kind older_kind(struct vs_kinds *kinds, struct block *block, enum
         return VS_KIND_UNKNOWN;
     if (found && *found >= gradients)
         return VS_KIND_OPTIMIZER_STATE;
-    return vs_map_put(&kinds->older, key, found ? *found + 1 : 1) ? VS_KIND_UNKNOWN : VS_KIND_PARAMETERS;
+    vs_xmap_put(&kinds->older, key, found ? *found + 1 : 1);
+    return VS_KIND_PARAMETERS;
 }
 
 /* The kind of a block whose end was not seen, or not in the ordinary way. */
@@ -300,7 +295,7 @@ static void settle(struct vs_kinds *kinds, struct block *block, enum vs_kind kin
     block->pending = 0;
 }
 
-static enum vs_err end_block(struct vs_kinds *kinds, uint32_t index, enum life life)
+static void end_block(struct vs_kinds *kinds, uint32_t index, enum life life)
 {
     struct block *block = &kinds->blocks[index];
     enum vs_kind kind = decide(kinds, block, life);
@@ -314,11 +309,11 @@ static enum vs_err end_block(struct vs_kinds *kinds, uint32_t index, enum life l
     kinds->ended = kind;
     if (block->maker == VS_MAKER_MODULE)
         remove_parameter(kinds, block);
-    enum vs_err err = kind == VS_KIND_GRADIENTS && kinds->any_before ? count_gradient(kinds, block) : VS_OK;
+    if (kind == VS_KIND_GRADIENTS && kinds->any_before)
+        count_gradient(kinds, block);
     block->used = false;
     block->pending = kinds->free_block;
     kinds->free_block = index + 1;
-    return err;
 }
 
 static enum vs_err free_block(struct vs_kinds *kinds, uint64_t addr, uint32_t tid)
@@ -329,7 +324,8 @@ static enum vs_err free_block(struct vs_kinds *kinds, uint64_t addr, uint32_t ti
     struct block *block = &kinds->blocks[index];
     vs_clock_free(&kinds->clock, tid, (enum vs_maker)block->maker, &block->born);
     bool by_another = tid != block->tid && !vs_clock_is_engine(&kinds->clock, tid);
-    return end_block(kinds, (uint32_t)index, by_another ? LIFE_FREED_BY_ANOTHER : LIFE_FREED);
+    end_block(kinds, (uint32_t)index, by_another ? LIFE_FREED_BY_ANOTHER : LIFE_FREED);
+    return VS_OK;
 }
 
 static enum vs_err new_block(struct vs_kinds *kinds, uint32_t *out)
@@ -341,11 +337,10 @@ static enum vs_err new_block(struct vs_kinds *kinds, uint32_t *out)
     }
     if (kinds->block_count >= UINT32_MAX - 1)
         return VS_ERR_NOMEM;
-    enum vs_err err = vs_vec_grow(&kinds->blocks, &kinds->block_capacity, kinds->block_count + 1,
-                                  sizeof *kinds->blocks);
-    if (!err)
-        *out = (uint32_t)kinds->block_count++;
-    return err;
+    vs_vec_room(&kinds->blocks, &kinds->block_capacity, kinds->block_count + 1,
+                sizeof *kinds->blocks);
+    *out = (uint32_t)kinds->block_count++;
+    return VS_OK;
 }
 
 static enum vs_err on_alloc(struct vs_kinds *kinds, const struct vs_event *event)
@@ -376,24 +371,26 @@ static enum vs_err on_alloc(struct vs_kinds *kinds, const struct vs_event *event
     kinds->any_before |= kinds->blocks[index].before;
     bool update = maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE;
     if (update && kinds->any_before)
-        err = vs_map_put(&kinds->updates, size_key(&kinds->blocks[index]), 1);
+        vs_xmap_put(&kinds->updates, size_key(&kinds->blocks[index]), 1);
     else if (kinds->any_before)
         vs_map_remove(&kinds->updates, size_key(&kinds->blocks[index]), NULL);
     if (err)
         return err;
     if (maker == VS_MAKER_MODULE)
-        err = add_parameter(kinds, &kinds->blocks[index]);
-    return err ? err : vs_map_put(&kinds->by_addr, alloc->addr, index);
+        add_parameter(kinds, &kinds->blocks[index]);
+    if (!err)
+        vs_xmap_put(&kinds->by_addr, alloc->addr, index);
+    return err;
 }
 
-static enum vs_err on_unrecorded(struct vs_kinds *kinds, const struct vs_event_unrecorded *sums)
+static void on_unrecorded(struct vs_kinds *kinds, const struct vs_event_unrecorded *sums)
 {
     if (sums->level != VS_LEVEL_FRAMEWORK || sums->device == UINT64_MAX)
-        return VS_OK;
+        return;
     const uint64_t *known = vs_map_get(&kinds->hidden, sums->device + 1);
     uint64_t bytes = (known ? *known : 0) + sums->size;
-    return vs_map_put(&kinds->hidden, sums->device + 1,
-                      bytes > sums->freed_size ? bytes - sums->freed_size : 0);
+    vs_xmap_put(&kinds->hidden, sums->device + 1,
+               bytes > sums->freed_size ? bytes - sums->freed_size : 0);
 }
 
 enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event)
@@ -407,7 +404,8 @@ enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event)
     case VS_EVENT_framework_free:
         return free_block(kinds, event->framework_free.addr, event->tid);
     case VS_EVENT_unrecorded:
-        return on_unrecorded(kinds, &event->unrecorded);
+        on_unrecorded(kinds, &event->unrecorded);
+        return VS_OK;
     case VS_EVENT_framework_oom:
         vs_clock_fail(&kinds->clock);
         return VS_OK;
@@ -442,10 +440,8 @@ static enum vs_err add_pending(struct vs_kinds *kinds, struct block *block, uint
     } else {
         if (kinds->pending_count >= UINT32_MAX - 1)
             return VS_ERR_NOMEM;
-        enum vs_err err = vs_vec_grow(&kinds->pending, &kinds->pending_capacity,
-                                      kinds->pending_count + 1, sizeof *kinds->pending);
-        if (err)
-            return err;
+        vs_vec_room(&kinds->pending, &kinds->pending_capacity,
+                    kinds->pending_count + 1, sizeof *kinds->pending);
         at = (uint32_t)++kinds->pending_count;
     }
     kinds->pending[at - 1] = (struct pending){moment, row, block->pending};
@@ -455,17 +451,15 @@ static enum vs_err add_pending(struct vs_kinds *kinds, struct block *block, uint
 
 /* Rows are kept in the order of the block table and sorted when the table is taken: the pending
  * ones are known by their number. */
-static enum vs_err list_block(struct vs_kinds *kinds, struct vs_kinds_table *table,
-                              const struct block *block, enum vs_kind kind, size_t *capacity)
+static void list_block(struct vs_kinds *kinds, struct vs_kinds_table *table,
+                       const struct block *block, enum vs_kind kind, size_t *capacity)
 {
-    enum vs_err err = vs_vec_grow(&table->blocks, capacity, table->block_count + 1,
-                                  sizeof *table->blocks);
-    if (!err)
-        table->blocks[table->block_count++] = (struct vs_kind_block){
-            .addr = block->addr, .size = block->size,
-            .stack = vs_makers_row(kinds->makers, block->site)->stack, .device = block->device,
-            .kind = kind == NO_KIND ? VS_KIND_UNKNOWN : kind, .assumed = block->assumed};
-    return err;
+    vs_vec_room(&table->blocks, capacity, table->block_count + 1,
+                sizeof *table->blocks);
+    table->blocks[table->block_count++] = (struct vs_kind_block){
+        .addr = block->addr, .size = block->size,
+        .stack = vs_makers_row(kinds->makers, block->site)->stack, .device = block->device,
+        .kind = kind == NO_KIND ? VS_KIND_UNKNOWN : kind, .assumed = block->assumed};
 }
 
 static void add_hidden(struct vs_kinds *kinds, struct vs_kinds_table *table)
@@ -484,8 +478,9 @@ enum vs_err vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks
 {
     if (kinds->moment_count >= VS_KINDS_MOMENTS_MAX)
         return VS_ERR_LIMIT;
-    enum vs_err err = vs_vec_grow(&kinds->moments, &kinds->moment_capacity,
-                                  kinds->moment_count + 1, sizeof *kinds->moments);
+    enum vs_err err = VS_OK;
+    vs_vec_room(&kinds->moments, &kinds->moment_capacity,
+                kinds->moment_count + 1, sizeof *kinds->moments);
     if (err)
         return err;
     uint32_t moment = (uint32_t)kinds->moment_count++;
@@ -500,7 +495,7 @@ enum vs_err vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks
         enum vs_kind kind = decide(kinds, block, LIFE_GOES_ON);
         uint32_t row = blocks ? (uint32_t)table->block_count : NO_ROW;
         if (blocks)
-            err = list_block(kinds, table, block, kind, &capacity);
+            list_block(kinds, table, block, kind, &capacity);
         table->total.bytes += block->size;
         table->total.count++;
         if (!err && kind == NO_KIND)
@@ -525,8 +520,8 @@ void vs_kinds_finish(struct vs_kinds *kinds)
     for (size_t i = 0; i < kinds->block_count; i++) {
         struct block *block = &kinds->blocks[i];
         enum vs_kind kind = block->used ? decide(kinds, block, LIFE_GOES_ON) : NO_KIND;
-        if (kind == VS_KIND_GRADIENTS && kinds->any_before && count_gradient(kinds, block))
-            break; /* fewer older ones are known */
+        if (kind == VS_KIND_GRADIENTS && kinds->any_before)
+            count_gradient(kinds, block);
         if (!block->used || block->before || (!block->pending && !kinds->decided))
             continue; /* older blocks: by what the others are */
         bool whole = block->maker == VS_MAKER_USER || block->maker == VS_MAKER_LIBRARY;

@@ -77,8 +77,8 @@ const char *vs_kinds_note(const struct vs_kinds_table *table);
 /* The same in parts, for a caller that reads the trace itself. */
 struct vs_kinds;
 
-enum vs_err vs_kinds_open(const struct vs_reader *reader, struct vs_symbols *symbols,
-                          struct vs_kinds **out) VS_MUST_CHECK;
+void vs_kinds_open(const struct vs_reader *reader, struct vs_symbols *symbols,
+                   struct vs_kinds **out);
 
 /* vs_kinds_event: the next event of the trace; all of them, from the first, or all of VS_KINDS_OF_MEMORY
  * where nothing but vs_kinds_of_live is asked. VS_ERR_NOMEM. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/kinds/kinds.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 
 /* A query, ordered by the event after which it is asked. */
@@ -39,7 +40,7 @@ static enum vs_err find_peak(struct vs_reader *reader, uint64_t device, uint64_t
         if (!alloc)
             continue;
         now += event.framework_alloc.size;
-        err = vs_map_put(&live, addr, event.framework_alloc.size);
+        vs_xmap_put(&live, addr, event.framework_alloc.size);
         if (now > most) {
             most = now;
             *peak = number;
@@ -108,11 +109,11 @@ enum vs_err vs_kinds_read(struct vs_reader *reader, struct vs_symbols *symbols,
 {
     if (count > VS_KINDS_MOMENTS_MAX)
         return VS_ERR_LIMIT;
-    struct question *questions = calloc(count + 1, sizeof *questions);
+    struct question *questions = vs_xcalloc(count + 1, sizeof *questions);
     struct vs_kinds *kinds = NULL;
     enum vs_err err = questions ? prepare(reader, queries, count, questions) : VS_ERR_NOMEM;
     if (!err)
-        err = vs_kinds_open(reader, symbols, &kinds);
+        vs_kinds_open(reader, symbols, &kinds);
     if (!err)
         err = read_all(reader, kinds, queries, questions, count);
     if (!err) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 
 #define STACK_MAX 129
@@ -52,16 +53,13 @@ struct vs_makers {
     bool python;
 };
 
-enum vs_err vs_makers_open(const struct vs_reader *reader, struct vs_symbols *symbols,
-                           struct vs_makers **out)
+void vs_makers_open(const struct vs_reader *reader, struct vs_symbols *symbols,
+                    struct vs_makers **out)
 {
-    struct vs_makers *makers = calloc(1, sizeof *makers);
-    if (!makers)
-        return VS_ERR_NOMEM;
+    struct vs_makers *makers = vs_xcalloc(1, sizeof *makers);
     makers->reader = reader;
     makers->symbols = symbols;
     *out = makers;
-    return VS_OK;
 }
 
 void vs_makers_close(struct vs_makers *makers)
@@ -131,8 +129,8 @@ static bool is_library(const char *path)
 
 /* The class of function *name*, whose last part begins at *last*, as index + 1. Before Python 3.11
  * names have no classes: all of a file are one. */
-static enum vs_err class_of(struct vs_makers *makers, const char *path, const char *name,
-                            const char *last, uint32_t *row)
+static void class_of(struct vs_makers *makers, const char *path, const char *name,
+                     const char *last, uint32_t *row)
 {
     *row = 0;
     uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, path, strlen(path) + 1);
@@ -140,19 +138,16 @@ static enum vs_err class_of(struct vs_makers *makers, const char *path, const ch
     const uint64_t *known = vs_map_get(&makers->by_class, key);
     if (known) {
         *row = (uint32_t)*known + 1;
-        return VS_OK;
+        return;
     }
-    enum vs_err err = vs_vec_grow(&makers->classes, &makers->class_capacity,
-                                  makers->class_count + 1, sizeof *makers->classes);
-    if (!err)
-        err = vs_map_put(&makers->by_class, key, makers->class_count);
-    if (!err)
-        *row = (uint32_t)++makers->class_count;
-    return err;
+    vs_vec_room(&makers->classes, &makers->class_capacity,
+                makers->class_count + 1, sizeof *makers->classes);
+    vs_xmap_put(&makers->by_class, key, makers->class_count);
+    *row = (uint32_t)++makers->class_count;
 }
 
-static enum vs_err judge_function(struct vs_makers *makers, const struct vs_module *module,
-                                  struct maker_function *out)
+static void judge_function(struct vs_makers *makers, const struct vs_module *module,
+                           struct maker_function *out)
 {
     const char *dot = strrchr(module->function, '.'), *last = dot ? dot + 1 : module->function;
     enum vs_maker maker = by_rules(module->path, module->function);
@@ -160,32 +155,28 @@ static enum vs_err judge_function(struct vs_makers *makers, const struct vs_modu
                              .library = is_library(module->path)};
     bool forward = strcmp(last, "forward") == 0;
     if (!forward && strcmp(last, "__init__") != 0)
-        return VS_OK;
-    enum vs_err err = class_of(makers, module->path, module->function, last, &out->class_row);
-    if (!err && forward && out->class_row)
+        return;
+    class_of(makers, module->path, module->function, last, &out->class_row);
+    if (forward && out->class_row)
         makers->classes[out->class_row - 1].forward = true;
-    return err;
 }
 
-static enum vs_err function_of(struct vs_makers *makers, uint32_t index,
-                               const struct vs_module *module, struct maker_function **out)
+static void function_of(struct vs_makers *makers, uint32_t index,
+                        const struct vs_module *module, struct maker_function **out)
 {
     const uint64_t *known = vs_map_get(&makers->by_module, (uint64_t)index + 1);
     size_t at = known ? (size_t)*known : makers->function_count;
     if (!known) {
-        enum vs_err err = vs_vec_grow(&makers->functions, &makers->function_capacity, at + 1,
-                                      sizeof *makers->functions);
-        if (!err)
-            err = vs_map_put(&makers->by_module, (uint64_t)index + 1, at);
-        if (err)
-            return err;
+        vs_vec_room(&makers->functions, &makers->function_capacity, at + 1,
+                    sizeof *makers->functions);
+        vs_xmap_put(&makers->by_module, (uint64_t)index + 1, at);
         makers->function_count++;
         makers->functions[at] = (struct maker_function){0};
     }
     *out = &makers->functions[at];
     if ((*out)->name == module->function && (*out)->path == module->path)
-        return VS_OK;
-    return judge_function(makers, module, *out);
+        return;
+    judge_function(makers, module, *out);
 }
 
 /* The bits of a call from Python: THPVariable_NAME. */
@@ -230,23 +221,23 @@ static unsigned name_bits(const char *name)
     return bits;
 }
 
-static enum vs_err native_of(struct vs_makers *makers, const struct vs_frame *frame,
-                             const struct vs_module *module, unsigned *bits)
+static void native_of(struct vs_makers *makers, const struct vs_frame *frame,
+                      const struct vs_module *module, unsigned *bits)
 {
     *bits = 0;
     if (!makers->symbols || !frame->pc || !module ||
         !strstr(vs_text_base_name(module->path), "torch"))
-        return VS_OK;
+        return;
     const uint64_t *known = vs_map_get(&makers->natives, frame->pc);
     if (known) {
         *bits = (unsigned)*known;
-        return VS_OK;
+        return;
     }
     struct vs_symbol found;
     *bits = NATIVE_SEEN;
     if (vs_symbols_frame(makers->symbols, frame, &found, 1) && found.known)
         *bits |= NATIVE_NAMED | name_bits(found.function);
-    return vs_map_put(&makers->natives, frame->pc, *bits);
+    vs_xmap_put(&makers->natives, frame->pc, *bits);
 }
 
 struct walk {
@@ -260,28 +251,26 @@ struct walk {
     uint32_t class_row;
 };
 
-static enum vs_err walk_frame(struct vs_makers *makers, const struct vs_frame *frame,
-                              struct walk *walk)
+static void walk_frame(struct vs_makers *makers, const struct vs_frame *frame,
+                       struct walk *walk)
 {
     const struct vs_module *module = vs_reader_module(makers->reader, frame->module);
     if (!module || !*module->function) {
         unsigned bits;
-        enum vs_err err = native_of(makers, frame, module, &bits);
+        native_of(makers, frame, module, &bits);
         walk->bits |= bits;
         if (!walk->python) {
             walk->inner |= bits;
             if (bits & NATIVE_CALL)
                 walk->call = bits;
         }
-        return err;
+        return;
     }
     walk->older |= !*module->path; /* no code, but a name for memory that is older than the record */
     if (walk->older)
-        return VS_OK;
+        return;
     struct maker_function *function;
-    enum vs_err err = function_of(makers, frame->module, module, &function);
-    if (err)
-        return err;
+    function_of(makers, frame->module, module, &function);
     if (!walk->python)
         walk->library = function->library;
     walk->python = true;
@@ -294,7 +283,6 @@ static enum vs_err walk_frame(struct vs_makers *makers, const struct vs_frame *f
         walk->class_row = function->class_row;
         walk->in_constructor = function->maker == VS_MAKER_MODULE && function->class_row;
     }
-    return VS_OK;
 }
 
 static enum vs_maker conclude(const struct walk *walk)
@@ -312,15 +300,13 @@ static enum vs_maker conclude(const struct walk *walk)
     return walk->call & NATIVE_SOURCE ? VS_MAKER_INPUT : VS_MAKER_USER;
 }
 
-static enum vs_err judge_stack(struct vs_makers *makers, struct vs_maker_site *site)
+static void judge_stack(struct vs_makers *makers, struct vs_maker_site *site)
 {
     struct vs_frame frames[STACK_MAX];
     size_t count = vs_reader_stack(makers->reader, site->stack, frames, STACK_MAX);
     struct walk walk = {0};
     for (size_t i = 0; i < count; i++) {
-        enum vs_err err = walk_frame(makers, &frames[i], &walk);
-        if (err)
-            return err;
+        walk_frame(makers, &frames[i], &walk);
     }
     site->maker = conclude(&walk);
     site->engine = walk.bits & NATIVE_ENGINE;
@@ -329,7 +315,6 @@ static enum vs_err judge_stack(struct vs_makers *makers, struct vs_maker_site *s
     site->named = walk.bits & NATIVE_NAMED;
     site->class_row = walk.class_row;
     makers->python |= site->python;
-    return VS_OK;
 }
 
 enum vs_err vs_makers_site(struct vs_makers *makers, uint64_t stack, uint32_t *index)
@@ -339,15 +324,16 @@ enum vs_err vs_makers_site(struct vs_makers *makers, uint64_t stack, uint32_t *i
         *index = (uint32_t)*known;
         return VS_OK;
     }
-    enum vs_err err = vs_vec_grow(&makers->sites, &makers->site_capacity, makers->site_count + 1,
-                                  sizeof *makers->sites);
+    enum vs_err err = VS_OK;
+    vs_vec_room(&makers->sites, &makers->site_capacity, makers->site_count + 1,
+                sizeof *makers->sites);
     if (err || stack == UINT64_MAX)
         return err ? err : vs_makers_site(makers, 0, index);
     struct vs_maker_site *site = &makers->sites[makers->site_count];
     *site = (struct vs_maker_site){.stack = stack};
-    err = judge_stack(makers, site);
+    judge_stack(makers, site);
     if (!err)
-        err = vs_map_put(&makers->by_stack, stack + 1, makers->site_count);
+        vs_xmap_put(&makers->by_stack, stack + 1, makers->site_count);
     if (!err)
         *index = (uint32_t)makers->site_count++;
     return err;

@@ -51,8 +51,8 @@ struct vs_makers;
 
 /* vs_makers_open: *symbols* (may be NULL: no names of native frames) and *reader* must outlive it.
  * VS_ERR_NOMEM. */
-enum vs_err vs_makers_open(const struct vs_reader *reader, struct vs_symbols *symbols,
-                           struct vs_makers **out) VS_MUST_CHECK;
+void vs_makers_open(const struct vs_reader *reader, struct vs_symbols *symbols,
+                    struct vs_makers **out);
 
 /* vs_makers_site: the index of the row of *stack*, added when new. VS_ERR_NOMEM. */
 enum vs_err vs_makers_site(struct vs_makers *makers, uint64_t stack, uint32_t *index)

@@ -2,6 +2,7 @@
  *
  * See the header. */
 #include "analysis/kinds/program_clock.h"
+#include "base/reading/vs_xalloc.h"
 
 #include <string.h>
 
@@ -90,26 +91,27 @@ static void in_python(struct vs_program_clock *clock, enum vs_maker maker)
     }
 }
 
-static enum vs_err learn_role(struct vs_program_clock *clock, const struct vs_maker_site *site,
-                              enum vs_maker maker, uint32_t tid)
+static void learn_role(struct vs_program_clock *clock, const struct vs_maker_site *site,
+                       enum vs_maker maker, uint32_t tid)
 {
     enum vs_thread_role old = role_of(clock, tid), role = old;
     if (clock->no_threads) /* every event has the same id: the engine is known by its stacks */
-        return VS_OK;
+        return;
     bool native = site->engine || (maker == VS_MAKER_BACKWARD && !site->python);
     if (tid != clock->main_tid && (native || (!old && maker == VS_MAKER_BACKWARD)))
         role = VS_THREAD_ENGINE; /* Python frames alone do not tell: hooks have some there */
     else if (!old && site->python)
         role = VS_THREAD_PLAIN;
     if (role == old)
-        return VS_OK;
-    return vs_map_put(&clock->roles, (uint64_t)tid + 1, role);
+        return;
+    vs_xmap_put(&clock->roles, (uint64_t)tid + 1, role);
 }
 
 enum vs_err vs_clock_alloc(struct vs_program_clock *clock, const struct vs_maker_site *site,
                            enum vs_maker maker, uint32_t tid)
 {
-    enum vs_err err = learn_role(clock, site, maker, tid);
+    enum vs_err err = VS_OK;
+    learn_role(clock, site, maker, tid);
     clock->failing = false;
     if (err || maker == VS_MAKER_WORKSPACE || maker == VS_MAKER_UNKNOWN)
         return err;

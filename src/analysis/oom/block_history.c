@@ -10,6 +10,7 @@
 #include "analysis/state/driver_pages.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 #define TIMES_MIN_STEPS 3 /* as many rises as vs_growth_steady asks for */
 
@@ -35,19 +36,15 @@ static void drop(struct vs_history *h, const struct vs_replay *replay, int level
     h->free_slot = (uint32_t)slot + 1;
 }
 
-static enum vs_err take_block(struct vs_history *h, int level, uint64_t addr, size_t *slot)
+static void take_block(struct vs_history *h, int level, uint64_t addr, size_t *slot)
 {
     *slot = h->free_slot ? h->free_slot - 1 : h->block_count;
-    enum vs_err err = vs_vec_grow(&h->blocks, &h->block_capacity, *slot + 1, sizeof *h->blocks);
-    if (!err)
-        err = vs_map_put(&h->by_addr[level], addr, *slot);
-    if (err)
-        return err;
+    vs_vec_room(&h->blocks, &h->block_capacity, *slot + 1, sizeof *h->blocks);
+    vs_xmap_put(&h->by_addr[level], addr, *slot);
     if (h->free_slot)
         h->free_slot = h->blocks[*slot].site;
     else
         h->block_count++;
-    return VS_OK;
 }
 
 static void note_size(struct vs_history_site *site, uint64_t bytes, bool late)
@@ -92,13 +89,11 @@ static uint64_t held_bytes(uint64_t family, uint64_t bytes, bool in_segment)
 }
 
 /* The site of the block that the replay has just added. */
-static enum vs_err open_site(struct vs_history *h, const struct vs_replay *replay, int level,
-                             unsigned account)
+static void open_site(struct vs_history *h, const struct vs_replay *replay, int level,
+                      unsigned account)
 {
     uint32_t index = replay->changed_site;
-    enum vs_err err = vs_vec_grow(&h->sites, &h->site_capacity, (size_t)index + 1, sizeof *h->sites);
-    if (err)
-        return err;
+    vs_vec_room(&h->sites, &h->site_capacity, (size_t)index + 1, sizeof *h->sites);
     if (index >= h->site_count)
         h->site_count = (size_t)index + 1;
     const struct vs_site *site = &replay->sites.items[index];
@@ -106,7 +101,6 @@ static enum vs_err open_site(struct vs_history *h, const struct vs_replay *repla
     h->sites[index].api = site->api;
     h->sites[index].account = account;
     h->sites[index].framework = level;
-    return VS_OK;
 }
 
 /* The request of the block that was just added, for the loops that mark no steps. */
@@ -120,19 +114,16 @@ static void note_stretch(struct vs_history_stretch *stretch, uint32_t epoch, uin
     stretch->last = site + 1;
 }
 
-static enum vs_err add(struct vs_history *h, const struct vs_replay *replay, int level,
-                       const struct vs_history_block *made, unsigned account)
+static void add(struct vs_history *h, const struct vs_replay *replay, int level,
+                const struct vs_history_block *made, unsigned account)
 {
     uint32_t site = replay->changed_site;
     size_t slot;
     if (site == VS_SITE_NONE)
-        return VS_OK;
+        return;
     drop(h, replay, level, made->addr, true); /* its free is not in the trace */
-    enum vs_err err = open_site(h, replay, level, account);
-    if (!err)
-        err = take_block(h, level, made->addr, &slot);
-    if (err)
-        return err;
+    open_site(h, replay, level, account);
+    take_block(h, level, made->addr, &slot);
     struct vs_history_block *block = &h->blocks[slot];
     *block = *made;
     block->frees = h->frees[account][level];
@@ -146,43 +137,38 @@ static enum vs_err add(struct vs_history *h, const struct vs_replay *replay, int
     note_stretch(&h->stretch[account][level], block->epoch, site);
     const struct vs_account *a = replay->accounts[account];
     h->peak[account][level] = level ? a->framework.peak.allocated : a->sums.peak.allocated;
-    return VS_OK;
 }
 
-static enum vs_err add_device(struct vs_history *h, const struct vs_replay *replay,
-                              const struct vs_event_alloc *alloc)
+static void add_device(struct vs_history *h, const struct vs_replay *replay,
+                       const struct vs_event_alloc *alloc)
 {
     unsigned account = VS_HOST_INDEX;
     if (alloc->family >= VS_FAMILY_COUNT || !alloc->addr || alloc->family == VS_FAMILY_IPC)
-        return VS_OK;
+        return;
     if (!vs_family_on_host(alloc->family))
         account = vs_replay_account(replay, alloc->device);
     if (account == VS_ACCOUNT_NONE)
-        return VS_OK;
+        return;
     bool in_segment = alloc->family == VS_FAMILY_DEVICE &&
                       vs_segments_find(&replay->segments, alloc->addr) != NULL;
     struct vs_history_block made = {.addr = alloc->addr, .bytes = alloc->size,
                                     .family = (uint32_t)alloc->family,
                                     .held = held_bytes(alloc->family, alloc->size, in_segment)};
-    enum vs_err err = add(h, replay, 0, &made, account);
-    if (!err)
-        note_request(h, replay, alloc->requested);
-    return err;
+    add(h, replay, 0, &made, account);
+    note_request(h, replay, alloc->requested);
 }
 
-static enum vs_err add_framework(struct vs_history *h, const struct vs_replay *replay,
-                                 const struct vs_event_framework_alloc *alloc)
+static void add_framework(struct vs_history *h, const struct vs_replay *replay,
+                          const struct vs_event_framework_alloc *alloc)
 {
     unsigned account = vs_replay_account(replay, alloc->device);
     struct vs_history_block made = {.addr = alloc->addr, .bytes = alloc->size, .held = alloc->size,
                                     .family = VS_FAMILY_DEVICE,
                                     .stream = alloc->framework_stream};
     if (account == VS_ACCOUNT_NONE || !alloc->addr)
-        return VS_OK;
-    enum vs_err err = add(h, replay, 1, &made, account);
-    if (!err)
-        note_request(h, replay, alloc->size);
-    return err;
+        return;
+    add(h, replay, 1, &made, account);
+    note_request(h, replay, alloc->size);
 }
 
 /* All memory of a device ends with its context, except that of pools. */
@@ -196,12 +182,12 @@ static void lose_account(struct vs_history *h, const struct vs_replay *replay, u
                 drop(h, replay, level, h->blocks[i].addr, false);
 }
 
-enum vs_err vs_history_event(struct vs_history *h, const struct vs_replay *replay,
-                             const struct vs_event *event)
+void vs_history_event(struct vs_history *h, const struct vs_replay *replay,
+                      const struct vs_event *event)
 {
     switch (event->kind) {
-    case VS_EVENT_alloc: return add_device(h, replay, &event->alloc);
-    case VS_EVENT_framework_alloc: return add_framework(h, replay, &event->framework_alloc);
+    case VS_EVENT_alloc: add_device(h, replay, &event->alloc); return;
+    case VS_EVENT_framework_alloc: add_framework(h, replay, &event->framework_alloc); return;
     case VS_EVENT_free: drop(h, replay, 0, event->free.addr, true); break;
     case VS_EVENT_framework_free: drop(h, replay, 1, event->framework_free.addr, true); break;
     case VS_EVENT_context:
@@ -210,7 +196,6 @@ enum vs_err vs_history_event(struct vs_history *h, const struct vs_replay *repla
         break;
     default: break;
     }
-    return VS_OK;
 }
 
 /* --- growth --- */
@@ -294,24 +279,21 @@ static bool judge(const struct kept_birth *births, size_t count, const struct hi
     return clock->now - last <= 3 * gap;
 }
 
-static enum vs_err gather_kept(const struct vs_history *h, unsigned account,
-                               const struct history_clock *clock, struct kept_birth **out,
-                               size_t *count)
+static void gather_kept(const struct vs_history *h, unsigned account,
+                        const struct history_clock *clock, struct kept_birth **out,
+                        size_t *count)
 {
     size_t capacity = 0;
     for (size_t i = 0; i < h->block_count; i++) {
         const struct vs_history_block *block = &h->blocks[i];
         if (!block->used || h->sites[block->site].account != account || !outlived(h, block, clock))
             continue;
-        enum vs_err err = vs_vec_grow(out, &capacity, *count + 1, sizeof **out);
-        if (err)
-            return err;
+        vs_vec_room(out, &capacity, *count + 1, sizeof **out);
         (*out)[(*count)++] = (struct kept_birth){born(block, clock), block->bytes, block->held,
                                                  block->time_ns, block->site, block->step};
     }
     if (*count)
         qsort(*out, *count, sizeof **out, by_site_and_birth);
-    return VS_OK;
 }
 
 /* The sites that grow by *clock*. */
@@ -321,8 +303,9 @@ static size_t growing(const struct vs_history *h, const struct vs_replay *replay
 {
     struct kept_birth *births = NULL;
     size_t count = 0, found = 0;
-    *err = gather_kept(h, account, &clock, &births, &count);
-    for (size_t from = 0, to; !*err && from < count; from = to) {
+    *err = VS_OK;
+    gather_kept(h, account, &clock, &births, &count);
+    for (size_t from = 0, to; from < count; from = to) {
         struct vs_history_growth one;
         for (to = from + 1; to < count && births[to].site == births[from].site; to++)
             ;
@@ -392,12 +375,11 @@ void vs_history_times(const struct vs_history *h, const struct vs_replay *replay
 {
     struct history_clock clock = clock_of(h, replay, account);
     struct vs_map by_site = {0}; /* site + 1 -> index in *sites* */
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; i < count && !err; i++) {
+    for (size_t i = 0; i < count; i++) {
         sites[i].times = 0;
-        err = vs_map_put(&by_site, sites[i].site + UINT64_C(1), i);
+        vs_xmap_put(&by_site, sites[i].site + UINT64_C(1), i);
     }
-    for (size_t i = 0; i < h->block_count && !err; i++) {
+    for (size_t i = 0; i < h->block_count; i++) {
         const struct vs_history_block *block = &h->blocks[i];
         const uint64_t *index = block->used ? vs_map_get(&by_site, block->site + UINT64_C(1)) : NULL;
         if (index)

@@ -72,8 +72,8 @@ struct vs_history {
 };
 
 /* vs_history_event: *event* was just applied to *replay*. VS_ERR_NOMEM. */
-enum vs_err vs_history_event(struct vs_history *history, const struct vs_replay *replay,
-                             const struct vs_event *event) VS_MUST_CHECK;
+void vs_history_event(struct vs_history *history, const struct vs_replay *replay,
+                      const struct vs_event *event);
 
 /* What one call site kept. */
 struct vs_history_growth {

@@ -11,6 +11,7 @@
 
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 #define SMALL_BLOCK (UINT64_C(1) << 20)
 #define SMALL_SEGMENT (UINT64_C(2) << 20)
@@ -42,55 +43,47 @@ static int by_start(const void *a, const void *b)
     return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static enum vs_err put(struct census_list *list, const struct census_extent *one)
+static void put(struct census_list *list, const struct census_extent *one)
 {
-    enum vs_err err =
-        vs_vec_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
-    if (!err)
-        list->items[list->count++] = *one;
-    return err;
+    vs_vec_room(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = *one;
 }
 
 /* The live blocks of the allocator's level. */
-static enum vs_err gather_blocks(struct census *c)
+static void gather_blocks(struct census *c)
 {
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < c->history->block_count; i++) {
+    for (size_t i = 0; i < c->history->block_count; i++) {
         const struct vs_history_block *block = &c->history->blocks[i];
         const struct vs_history_site *site = block->used ? &c->history->sites[block->site] : NULL;
         struct census_extent one = {block->addr, block->bytes, block->stream, block->site};
         if (!site || site->account != c->account || block->family != VS_FAMILY_DEVICE)
             continue;
         if (site->framework == c->out->framework)
-            err = put(&c->blocks, &one);
+            put(&c->blocks, &one);
     }
-    return err;
 }
 
-static enum vs_err gather_user_segments(struct census *c, const struct vs_replay *replay)
+static void gather_user_segments(struct census *c, const struct vs_replay *replay)
 {
     struct vs_user_segment *list;
     size_t count;
-    enum vs_err err = vs_user_segments(replay, c->account, &list, &count);
-    if (err)
-        return err;
-    for (size_t i = 0; !err && i < count; i++)
-        err = put(&c->segments,
-                  &(struct census_extent){list[i].addr, list[i].size, 0, list[i].site});
+    vs_user_segments(replay, c->account, &list, &count);
+    for (size_t i = 0; i < count; i++)
+        put(&c->segments,
+            &(struct census_extent){list[i].addr, list[i].size, 0, list[i].site});
     free(list);
-    return err;
 }
 
-static enum vs_err gather_segments(struct census *c, const struct vs_replay *replay)
+static void gather_segments(struct census *c, const struct vs_replay *replay)
 {
-    enum vs_err err = c->out->framework ? gather_user_segments(c, replay) : VS_OK;
-    for (size_t i = 0; !err && !c->out->framework && i < replay->segments.count; i++) {
+    if (c->out->framework)
+        gather_user_segments(c, replay);
+    for (size_t i = 0; !c->out->framework && i < replay->segments.count; i++) {
         const struct vs_replay_segment *s = &replay->segments.items[i];
         struct census_extent one = {s->addr, s->size, s->stream, 0};
         if (s->device == c->account && !s->view)
-            err = put(&c->segments, &one);
+            put(&c->segments, &one);
     }
-    return err;
 }
 
 /* Whether *segment*, which holds a block of *largest* bytes, is certainly of the other class: PyTorch
@@ -218,18 +211,14 @@ enum vs_err vs_cache_census(const struct vs_replay *replay, const struct vs_hist
     *out = (struct vs_cache_census){.framework = vs_user_level(replay, account) ==
                                                         VS_LEVEL_FRAMEWORK};
     struct census c = {.history = history, .account = account, .request = *request, .out = out};
-    c.beside = calloc(history->site_count + 1, sizeof *c.beside);
-    c.withheld = calloc(history->site_count + 1, sizeof *c.withheld);
-    enum vs_err err = c.beside && c.withheld ? VS_OK : VS_ERR_NOMEM;
-    if (!err)
-        err = gather_blocks(&c);
-    if (!err)
-        err = gather_segments(&c, replay);
-    if (!err)
-        count_all(&c);
+    c.beside = vs_xcalloc(history->site_count + 1, sizeof *c.beside);
+    c.withheld = vs_xcalloc(history->site_count + 1, sizeof *c.withheld);
+    gather_blocks(&c);
+    gather_segments(&c, replay);
+    count_all(&c);
     free(c.beside);
     free(c.withheld);
     free(c.segments.items);
     free(c.blocks.items);
-    return err;
+    return VS_OK;
 }

@@ -18,6 +18,7 @@
 #include "analysis/state/reading.h"
 #include "analysis/state/replay.h"
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_xalloc.h"
 #include "trace/symbols/symbols.h"
 
 #define SITES_MAX 20
@@ -149,15 +150,13 @@ static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
     oom->outside = oom->total > known ? oom->total - known : 0;
 }
 
-static enum vs_err fill_cached(struct vs_oom *oom, const struct vs_replay *replay,
-                               const struct vs_failure *failure)
+static void fill_cached(struct vs_oom *oom, const struct vs_replay *replay,
+                        const struct vs_failure *failure)
 {
     if (oom->failure.host)
-        return VS_OK;
+        return;
     struct vs_holes holes;
-    enum vs_err err = vs_replay_holes(replay, failure->account, &holes);
-    if (err)
-        return err;
+    vs_replay_holes(replay, failure->account, &holes);
     oom->cached = holes.free_bytes;
     oom->largest_hole = holes.largest;
     oom->holes = holes.count;
@@ -172,7 +171,6 @@ static enum vs_err fill_cached(struct vs_oom *oom, const struct vs_replay *repla
     uint64_t available = oom->free_bytes + oom->empty_bytes;
     oom->missing = oom->need > available ? oom->need - available : 0;
     oom->missing_unknown = !oom->missing && !oom->free_known;
-    return VS_OK;
 }
 
 static enum vs_err fill_balance(struct vs_oom *oom, const struct vs_summary *summary,
@@ -253,7 +251,7 @@ static enum vs_err examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint6
     if (!oom->failure.host)
         err = vs_oom_cache_facts(oom, scene);
     if (!err)
-        err = fill_cached(oom, summary->replay, failure);
+        fill_cached(oom, summary->replay, failure);
     if (!err)
         err = fill_balance(oom, summary, failure);
     if (!err)
@@ -284,12 +282,14 @@ static enum vs_err note_after(void *context, struct vs_replay *replay, const str
                                                  replay->accounts[account]->sums.now.reserved};
     if (event->kind == VS_EVENT_framework_oom)
         scene->framework_stream = event->framework_oom.framework_stream;
-    return vs_oom_overhead_event(&scene->overheads, event);
+    vs_oom_overhead_event(&scene->overheads, event);
+    return VS_OK;
 }
 
 static enum vs_err history_after(void *history, struct vs_replay *replay, const struct vs_event *event)
 {
-    return vs_history_event(history, replay, event);
+    vs_history_event(history, replay, event);
+    return VS_OK;
 }
 
 /* Reads to the failure *wanted*. */
@@ -335,7 +335,8 @@ static enum vs_err describe(struct vs_oom *oom, struct vs_reader *reader, struct
     const struct vs_failure *failure = &replay->failures[replay->failure_count - 1];
     scene->summary = &summary;
     scene->failure = failure;
-    enum vs_err err = vs_summary_wrappers(&summary, &wrappers);
+    enum vs_err err = VS_OK;
+    vs_summary_wrappers(&summary, &wrappers);
     if (!err)
         err = vs_summary_failure(&summary, failure, &oom->failure);
     oom->went_on = goes_on(reader, report, oom->failure.device);
@@ -403,9 +404,7 @@ enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *repor
         return err;
     if (!nth)
         choose_first(report, &chosen);
-    struct vs_oom *oom = calloc(1, sizeof *oom);
-    if (!oom)
-        return VS_ERR_NOMEM;
+    struct vs_oom *oom = vs_xcalloc(1, sizeof *oom);
     oom->number = chosen.number;
     oom->repeated = chosen.repeated;
     oom->total_failures = report->failure_total;

@@ -21,19 +21,17 @@ static void forget_context(struct vs_oom_overheads *list, uint64_t context)
     list->count = kept;
 }
 
-enum vs_err vs_oom_overhead_event(struct vs_oom_overheads *list, const struct vs_event *event)
+void vs_oom_overhead_event(struct vs_oom_overheads *list, const struct vs_event *event)
 {
     if (event->kind == VS_EVENT_context && !event->context.alive)
         forget_context(list, event->context.context);
     if (event->kind != VS_EVENT_overhead || list->count == OVERHEADS_MAX)
-        return VS_OK;
+        return;
     const struct vs_event_overhead *e = &event->overhead;
-    enum vs_err err = vs_vec_grow(&list->items, &list->capacity, list->count + 1,
-                                  sizeof *list->items);
-    if (!err)
-        list->items[list->count++] =
-            (struct vs_oom_overhead){e->device, e->context, e->what, e->stack, (int64_t)e->bytes};
-    return err;
+    vs_vec_room(&list->items, &list->capacity, list->count + 1,
+                sizeof *list->items);
+    list->items[list->count++] =
+        (struct vs_oom_overhead){e->device, e->context, e->what, e->stack, (int64_t)e->bytes};
 }
 
 /* Bytes that the calls at *stack* took on the device, and how many contexts, without its first. */

@@ -12,6 +12,7 @@
 #include "analysis/report/site_text.h"
 #include "analysis/state/driver_pages.h"
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_xalloc.h"
 
 #define USUAL_CONTEXT (UINT64_C(640) << 20) /* of a current GPU, with the usual libraries */
 
@@ -48,8 +49,7 @@ static enum scene_owner owner_of(struct vs_oom_scene *scene, uint64_t stack)
     enum scene_owner owner = framework         ? OWNER_FRAMEWORK
                              : is_library(name) ? OWNER_LIBRARY
                                                 : OWNER_PROGRAM;
-    if (vs_map_put(&scene->libraries, stack, owner))
-        return owner; /* looked up again next time */
+    vs_xmap_put(&scene->libraries, stack, owner);
     return owner;
 }
 
@@ -153,8 +153,6 @@ static enum vs_err fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene
         return VS_OK;
     oom->library = vs_summary_copy(
         &oom->memory, library_of(scene, history->sites[most.site].stack, name, &framework));
-    if (!oom->library)
-        return VS_ERR_NOMEM;
     return vs_oom_name_site(oom, scene, most.site, most.bytes, 1, &oom->library_site);
 }
 
@@ -181,8 +179,8 @@ static enum vs_err fill_rounding(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_history *history = scene->history;
     struct heaviest rounded = {0};
-    uint64_t *lost = calloc(history->site_count + 1, sizeof *lost);
-    enum vs_err err = lost ? VS_OK : VS_ERR_NOMEM;
+    uint64_t *lost = vs_xcalloc(history->site_count + 1, sizeof *lost);
+    enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < history->block_count; i++) {
         const struct vs_history_block *block = &history->blocks[i];
         if (block->used && history->sites[block->site].account == scene->failure->account)

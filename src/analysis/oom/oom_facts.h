@@ -49,8 +49,8 @@ enum vs_err vs_oom_spike_facts(struct vs_oom *oom, struct vs_oom_scene *scene) V
 
 /* vs_oom_overhead_event: takes an event. vs_oom_overhead_facts: the call site that took most memory of
  * contexts, modules and limits. VS_ERR_NOMEM. */
-enum vs_err vs_oom_overhead_event(struct vs_oom_overheads *list,
-                                  const struct vs_event *event) VS_MUST_CHECK;
+void vs_oom_overhead_event(struct vs_oom_overheads *list,
+                           const struct vs_event *event);
 enum vs_err vs_oom_overhead_facts(struct vs_oom *oom, const struct vs_oom_scene *scene) VS_MUST_CHECK;
 
 /* vs_oom_name_site: names the call site with *index* in the replay. VS_ERR_NOMEM. vs_oom_same_site:

@@ -10,6 +10,7 @@
 
 #include "analysis/report/growth_fill.h"
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_xalloc.h"
 
 #define SITES_MAX VS_OOM_STACKS_MAX
 #define SMALL_PART 8        /* of the growth */
@@ -137,14 +138,12 @@ static bool is_tracked(const struct vs_oom_scene *scene, const struct vs_growth_
 /* Growth of another kind than kept blocks: memory of a site that grows although each of its blocks is
  * freed one day, such as a queue that becomes longer. Found by the tracker alone, which also
  * follows sites that only build up their data: those without a free are left to the history. */
-static enum vs_err add_tracked(const struct vs_oom_scene *scene, struct vs_history_growth *found,
-                               size_t *count)
+static void add_tracked(const struct vs_oom_scene *scene, struct vs_history_growth *found,
+                        size_t *count)
 {
     const struct vs_growth_result *growth = scene->growth;
-    struct vs_history_times *sites = calloc(growth->site_count + 1, sizeof *sites);
+    struct vs_history_times *sites = vs_xcalloc(growth->site_count + 1, sizeof *sites);
     size_t candidates = 0, known = *count;
-    if (!sites)
-        return VS_ERR_NOMEM;
     for (size_t i = 0; i < growth->site_count; i++)
         if (is_tracked(scene, &growth->sites[i], found, known))
             sites[candidates++].site = growth->sites[i].site;
@@ -162,7 +161,6 @@ static enum vs_err add_tracked(const struct vs_oom_scene *scene, struct vs_histo
             .since_step = row->since_step, .since_ns = row->since_ns};
     }
     free(sites);
-    return VS_OK;
 }
 
 static bool is_sure(const struct vs_oom_scene *scene, const struct vs_history_growth *found)
@@ -223,11 +221,11 @@ enum vs_err vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     if (!err)
         err = find_since(oom, scene, found, &count);
     if (!err && !oom->growth_repeats) {
-        err = add_tracked(scene, found, &count);
+        add_tracked(scene, found, &count);
         count = err ? 0 : drop_doubtful(scene, found, count);
     }
     count = err ? 0 : count;
-    struct vs_report_site *items = vs_arena_alloc(&oom->memory, (count + 1) * sizeof *items);
+    struct vs_report_site *items = vs_xarena(&oom->memory, (count + 1) * sizeof *items);
     if (!err && !items)
         err = VS_ERR_NOMEM;
     oom->growing = (struct vs_report_sites){.items = items, .weight = 1};

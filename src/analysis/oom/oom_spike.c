@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_xalloc.h"
 
 #define PART_LEAST 8      /* the others of the step: an eighth of the largest at least */
 #define GROUP_MOST 16     /* blocks of one call site */
@@ -154,8 +155,8 @@ static enum vs_err list_parts(struct vs_oom *oom, const struct vs_oom_scene *sce
 {
     const struct vs_history *history = scene->history;
     struct vs_report_site *items =
-        vs_arena_alloc(&oom->memory, VS_OOM_STACKS_MAX * sizeof *items);
-    enum vs_err err = items ? VS_OK : VS_ERR_NOMEM;
+        vs_xarena(&oom->memory, VS_OOM_STACKS_MAX * sizeof *items);
+    enum vs_err err = VS_OK;
     oom->spike_sites = (struct vs_report_sites){.items = items, .weight = 1};
     if (!err && !spike->largest)
         items[oom->spike_sites.count++] = oom->spike_site;
@@ -179,9 +180,7 @@ static enum vs_err add_parts(struct vs_oom *oom, const struct vs_oom_scene *scen
                              struct spike *spike)
 {
     const struct vs_history *history = scene->history;
-    uint64_t *bytes = calloc(history->site_count + 1, sizeof *bytes);
-    if (!bytes)
-        return VS_ERR_NOMEM;
+    uint64_t *bytes = vs_xcalloc(history->site_count + 1, sizeof *bytes);
     for (size_t i = 0; i < history->block_count; i++) {
         const struct vs_history_block *block = &history->blocks[i];
         const struct vs_history_site *site = block->used ? &history->sites[block->site] : NULL;
@@ -266,9 +265,7 @@ static enum vs_err try_block(struct vs_oom *oom, const struct vs_oom_scene *scen
 enum vs_err vs_oom_spike_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_history *history = scene->history;
-    struct spike spike = {.parts = calloc(history->site_count + 1, sizeof *spike.parts)};
-    if (!spike.parts)
-        return VS_ERR_NOMEM;
+    struct spike spike = {.parts = vs_xcalloc(history->site_count + 1, sizeof *spike.parts)};
     enum vs_err err = try_request(oom, scene, &spike,
                                   oom->steps_done ? oom->steps_peak : oom->live_peak);
     const struct vs_history_block *block =

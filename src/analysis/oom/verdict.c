@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/report/site_text.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 
 #define SITE_COLUMNS 120
@@ -319,7 +320,7 @@ enum vs_err vs_diagnose_placement(struct vs_oom *oom)
 static const char *keep(struct vs_oom *oom, const char *text)
 {
     size_t bytes = strlen(text) + 1;
-    char *copy = vs_arena_alloc(&oom->memory, bytes);
+    char *copy = vs_xarena(&oom->memory, bytes);
     oom->no_memory |= !copy;
     return copy ? memcpy(copy, text, bytes) : "";
 }

@@ -13,6 +13,7 @@
 #include "analysis/naming/library.h"
 #include "analysis/state/driver_pages.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 /* --- pages --- */
 
@@ -46,8 +47,8 @@ static enum vs_err round_one(uint64_t addr, uint64_t size, struct vs_balance *ou
         out->rounding += vs_driver_pages(size) - size;
         return VS_OK;
     }
-    enum vs_err err =
-        vs_vec_grow(&small->pages, &small->capacity, small->count + 2, sizeof *small->pages);
+    enum vs_err err = VS_OK;
+    vs_vec_room(&small->pages, &small->capacity, small->count + 2, sizeof *small->pages);
     if (err || !size)
         return err;
     small->pages[small->count++] = addr / VS_DRIVER_PAGE;
@@ -112,8 +113,8 @@ struct libraries {
     uint32_t *of_site; /* index + 1 of a site's library; 0 = not looked up yet */
 };
 
-static enum vs_err look_up(const struct vs_summary *summary, uint32_t site, const char *exe,
-                           struct libraries *set)
+static void look_up(const struct vs_summary *summary, uint32_t site, const char *exe,
+                    struct libraries *set)
 {
     char buffer[VS_LIBRARY_NAME_MAX];
     bool framework;
@@ -123,66 +124,52 @@ static enum vs_err look_up(const struct vs_summary *summary, uint32_t site, cons
     while (i < set->count && strcmp(set->items[i].name, name) != 0)
         i++;
     if (i == set->count) {
-        enum vs_err err = vs_vec_grow(&set->items, &set->capacity, i + 1, sizeof *set->items);
-        if (err)
-            return err;
+        vs_vec_room(&set->items, &set->capacity, i + 1, sizeof *set->items);
         name = vs_summary_copy(summary->memory, name);
-        if (!name)
-            return VS_ERR_NOMEM;
         set->items[set->count++] = (struct vs_balance_library){.name = name, .framework = framework};
     }
     set->of_site[site] = (uint32_t)i + 1;
-    return VS_OK;
 }
 
-static enum vs_err gather_libraries(const struct vs_summary *summary, unsigned account,
-                                    struct libraries *set)
+static void gather_libraries(const struct vs_summary *summary, unsigned account,
+                             struct libraries *set)
 {
     const struct vs_replay *replay = summary->replay;
     const char *exe =
         replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-    enum vs_err err = VS_OK;
-    set->of_site = calloc(replay->sites.count + 1, sizeof *set->of_site);
-    if (!set->of_site)
-        return VS_ERR_NOMEM;
-    for (size_t i = 0; !err && i < replay->device_live.slots; i++) {
+    set->of_site = vs_xcalloc(replay->sites.count + 1, sizeof *set->of_site);
+    for (size_t i = 0; i < replay->device_live.slots; i++) {
         const struct vs_live *live = &replay->device_live.items[i];
         if (!live->used || live->device != account || !live->counted)
             continue;
         if (!set->of_site[live->site])
-            err = look_up(summary, live->site, exe, set);
-        if (err)
-            break;
+            look_up(summary, live->site, exe, set);
         struct vs_balance_library *library = &set->items[set->of_site[live->site] - 1];
         library->bytes += live->size;
         library->count++;
     }
-    return err;
 }
 
 /* Adds live memory without events of its own as one more row. */
-static enum vs_err gather_unrecorded(const struct vs_replay *replay, unsigned account,
-                                     struct libraries *set)
+static void gather_unrecorded(const struct vs_replay *replay, unsigned account,
+                              struct libraries *set)
 {
     const struct vs_account *a = replay->accounts[account];
     uint64_t known = 0, count = 0;
     if (!vs_recording_partial(&replay->recording))
-        return VS_OK;
+        return;
     for (size_t i = 0; i < set->count; i++)
         known += set->items[i].bytes;
     for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_BLOCK; level++)
         for (int why = 0; why < VS_WHY_COUNT; why++)
             count += a->unrecorded[level][why].allocs - a->unrecorded[level][why].frees;
     if (a->sums.now.allocated <= known)
-        return VS_OK;
-    enum vs_err err =
-        vs_vec_grow(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
-    if (!err)
-        set->items[set->count++] =
-            (struct vs_balance_library){.name = "(not recorded individually)",
-                                        .bytes = a->sums.now.allocated - known,
-                                        .count = count <= INT64_MAX ? count : 0};
-    return err;
+        return;
+    vs_vec_room(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
+    set->items[set->count++] =
+        (struct vs_balance_library){.name = "(not recorded individually)",
+                                    .bytes = a->sums.now.allocated - known,
+                                    .count = count <= INT64_MAX ? count : 0};
 }
 
 static void fill_outside_framework(struct vs_balance *out)
@@ -196,27 +183,23 @@ static void fill_outside_framework(struct vs_balance *out)
     out->outside_framework = any ? outside : 0;
 }
 
-static enum vs_err fill_libraries(const struct vs_summary *summary, unsigned account,
-                                  struct vs_balance *out)
+static void fill_libraries(const struct vs_summary *summary, unsigned account,
+                           struct vs_balance *out)
 {
     struct libraries set = {0};
-    enum vs_err err = gather_libraries(summary, account, &set);
-    if (!err)
-        err = gather_unrecorded(summary->replay, account, &set);
+    gather_libraries(summary, account, &set);
+    gather_unrecorded(summary->replay, account, &set);
     struct vs_balance_library *kept =
-        vs_arena_alloc(summary->memory, (set.count + 1) * sizeof *kept);
-    if (!kept)
-        err = VS_ERR_NOMEM;
-    if (!err && set.count) {
+        vs_xarena(summary->memory, (set.count + 1) * sizeof *kept);
+    if (set.count) {
         memcpy(kept, set.items, set.count * sizeof *kept);
         qsort(kept, set.count, sizeof *kept, heavier);
     }
     free(set.items);
     free(set.of_site);
     out->libraries = kept;
-    out->library_count = err ? 0 : set.count;
+    out->library_count = set.count;
     fill_outside_framework(out);
-    return err;
 }
 
 /* --- the parts --- */
@@ -297,8 +280,6 @@ enum vs_err vs_balance_build(const struct vs_summary *summary, unsigned index,
                                .known = reading->total >= reading->free && reading->total > 0};
     vs_phases_text(&replay->phases, reading->place, place);
     out->place = vs_summary_copy(summary->memory, place);
-    if (!out->place)
-        return VS_ERR_NOMEM;
     if (out->known)
         out->used = out->total - out->free;
     fill_allocations(account, out);
@@ -306,7 +287,7 @@ enum vs_err vs_balance_build(const struct vs_summary *summary, unsigned index,
     enum vs_err err = fill_rounding(replay, index, out);
     out->rounding_partial = vs_recording_partial(&replay->recording);
     if (!err)
-        err = fill_libraries(summary, index, out);
+        fill_libraries(summary, index, out);
     fill_rest(out);
     return err;
 }

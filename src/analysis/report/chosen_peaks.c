@@ -12,19 +12,17 @@
 #include "base/reading/vs_vec.h"
 
 /* Whether *place* is in the chosen phase, and in the chosen steps. */
-static enum vs_err is_chosen(struct vs_chosen_peaks *peaks, const struct vs_replay *replay,
-                             struct vs_place place, bool *chosen)
+static void is_chosen(struct vs_chosen_peaks *peaks, const struct vs_replay *replay,
+                      struct vs_place place, bool *chosen)
 {
     size_t count = replay->phases.count;
     const struct vs_held_filter *filter = peaks->filter;
     *chosen = !filter->steps || (place.step_known && place.step >= filter->step_from &&
                                  place.step <= filter->step_to);
     if (!*chosen || place.phase >= count)
-        return VS_OK;
+        return;
     if (peaks->answer_count < count) {
-        enum vs_err err = vs_vec_grow(&peaks->answers, &peaks->answer_capacity, count, 1);
-        if (err)
-            return err;
+        vs_vec_room(&peaks->answers, &peaks->answer_capacity, count, 1);
         memset(peaks->answers + peaks->answer_count, 0, count - peaks->answer_count);
         peaks->answer_count = count;
     }
@@ -32,7 +30,6 @@ static enum vs_err is_chosen(struct vs_chosen_peaks *peaks, const struct vs_repl
     if (!*answer)
         *answer = vs_held_phase_is(replay, place.phase, filter->phase) ? 2 : 1;
     *chosen = *answer == 2;
-    return VS_OK;
 }
 
 /* Until a framework reports its first block, the memory below its blocks counts in their place. */
@@ -64,33 +61,30 @@ static void raise_peaks(struct vs_chosen_peaks *peaks, struct vs_replay *replay,
     }
 }
 
-enum vs_err vs_chosen_peaks_begin(struct vs_chosen_peaks *peaks, struct vs_replay *replay)
+void vs_chosen_peaks_begin(struct vs_chosen_peaks *peaks, struct vs_replay *replay)
 {
-    enum vs_err err = VS_OK;
     follow_framework(peaks, replay);
-    for (size_t i = 0; !err && i < replay->phases.thread_count; i++) {
+    for (size_t i = 0; i < replay->phases.thread_count; i++) {
         struct vs_place place = vs_phases_place(&replay->phases, replay->phases.threads[i].tid);
         bool chosen;
-        err = is_chosen(peaks, replay, place, &chosen);
-        if (!err && chosen)
+        is_chosen(peaks, replay, place, &chosen);
+        if (chosen)
             raise_peaks(peaks, replay, place);
     }
-    return err;
 }
 
-enum vs_err vs_chosen_peaks_event(struct vs_chosen_peaks *peaks, struct vs_replay *replay,
-                                  const struct vs_event *event)
+void vs_chosen_peaks_event(struct vs_chosen_peaks *peaks, struct vs_replay *replay,
+                           const struct vs_event *event)
 {
     bool chosen;
     if (event->kind != VS_EVENT_range_push && event->kind != VS_EVENT_unrecorded &&
         !vs_event_has(event, VS_PROPERTY_ALLOCATES))
-        return VS_OK;
+        return;
     follow_framework(peaks, replay);
     struct vs_place place = vs_phases_place(&replay->phases, event->tid);
-    enum vs_err err = is_chosen(peaks, replay, place, &chosen);
-    if (!err && chosen)
+    is_chosen(peaks, replay, place, &chosen);
+    if (chosen)
         raise_peaks(peaks, replay, place);
-    return err;
 }
 
 void vs_chosen_peaks_free(struct vs_chosen_peaks *peaks)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_xalloc.h"
 
 #define REPEATS_MIN 16
 
@@ -44,10 +45,8 @@ enum vs_err vs_churn_fill(const struct vs_summary *summary, unsigned account, si
                           uint64_t steps, struct vs_report_device *out)
 {
     const struct vs_sites *sites = &summary->replay->sites;
-    struct vs_summary_row *rows = calloc(sites->count + 1, sizeof *rows);
+    struct vs_summary_row *rows = vs_xcalloc(sites->count + 1, sizeof *rows);
     size_t count = 0;
-    if (!rows)
-        return VS_ERR_NOMEM;
     for (size_t i = 0; i < sites->count; i++)
         if (repeats(summary->replay, &sites->items[i], account))
             rows[count++] = (struct vs_summary_row){.bytes = sites->items[i].bytes,
@@ -56,8 +55,8 @@ enum vs_err vs_churn_fill(const struct vs_summary *summary, unsigned account, si
     qsort(rows, count, sizeof *rows, more_bytes);
     size_t kept = count < max ? count : max;
     struct vs_report_churn *items =
-        vs_arena_alloc(summary->memory, (kept + 1) * sizeof *items);
-    enum vs_err err = items ? VS_OK : VS_ERR_NOMEM;
+        vs_xarena(summary->memory, (kept + 1) * sizeof *items);
+    enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < kept; i++)
         err = name_one(summary, &sites->items[rows[i].site], steps, &items[i]);
     out->churn = items;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "trace/symbols/demangle.h"
 
 /* Copies of one stack. */
@@ -40,32 +41,30 @@ static uint64_t next_key(uint64_t key)
     return key + 1 ? key + 1 : 1;
 }
 
-static enum vs_err call_at(struct vs_copy_calls *calls, uint64_t stack, uint64_t api, size_t *out)
+static void call_at(struct vs_copy_calls *calls, uint64_t stack, uint64_t api, size_t *out)
 {
     uint64_t key = hash_of(stack, api, 0);
     for (const uint64_t *found; (found = vs_map_get(&calls->by_call, key)) != NULL; key = next_key(key)) {
         *out = (size_t)*found - 1;
         if (calls->calls[*out].stack == stack && calls->calls[*out].api == api)
-            return VS_OK;
+            return;
     }
     *out = calls->call_count;
-    enum vs_err err = vs_vec_grow(&calls->calls, &calls->call_capacity, *out + 1, sizeof *calls->calls);
-    if (!err)
-        err = vs_map_put(&calls->by_call, key, *out + 1);
-    if (!err)
-        calls->calls[calls->call_count++] = (struct copy_call){stack, api};
-    return err;
+    vs_vec_room(&calls->calls, &calls->call_capacity, *out + 1, sizeof *calls->calls);
+    vs_xmap_put(&calls->by_call, key, *out + 1);
+    calls->calls[calls->call_count++] = (struct copy_call){stack, api};
 }
 
 static enum vs_err add_call(struct vs_copy_calls *calls, const struct vs_event *event)
 {
     size_t i;
-    enum vs_err err = call_at(calls, event->copy_call.stack, event->copy_call.api, &i);
-    return err || !event->copy_call.correlation
-               ? err : vs_map_put(&calls->waiting, event->copy_call.correlation, i + 1);
+    call_at(calls, event->copy_call.stack, event->copy_call.api, &i);
+    if (event->copy_call.correlation)
+        vs_xmap_put(&calls->waiting, event->copy_call.correlation, i + 1);
+    return VS_OK;
 }
 
-static enum vs_err row_at(struct vs_copy_calls *calls, const struct copied *like, size_t *out)
+static void row_at(struct vs_copy_calls *calls, const struct copied *like, size_t *out)
 {
     uint64_t key = hash_of(like->stack, like->api, like->device << 8 ^ like->kind);
     for (const uint64_t *found; (found = vs_map_get(&calls->by_row, key)) != NULL; key = next_key(key)) {
@@ -73,56 +72,54 @@ static enum vs_err row_at(struct vs_copy_calls *calls, const struct copied *like
         *out = (size_t)*found - 1;
         if (row->stack == like->stack && row->api == like->api && row->device == like->device &&
             row->kind == like->kind)
-            return VS_OK;
+            return;
     }
     *out = calls->count;
-    enum vs_err err = vs_vec_grow(&calls->rows, &calls->capacity, *out + 1, sizeof *calls->rows);
-    if (!err)
-        err = vs_map_put(&calls->by_row, key, *out + 1);
-    if (!err)
-        calls->rows[calls->count++] = *like;
-    return err;
+    vs_vec_room(&calls->rows, &calls->capacity, *out + 1, sizeof *calls->rows);
+    vs_xmap_put(&calls->by_row, key, *out + 1);
+    calls->rows[calls->count++] = *like;
 }
 
 /* Counts a copy or read of *bytes* in the row that is like *like*. */
-static enum vs_err count_row(struct vs_copy_calls *calls, const struct copied *like, uint64_t bytes)
+static void count_row(struct vs_copy_calls *calls, const struct copied *like, uint64_t bytes)
 {
     size_t i;
-    enum vs_err err = row_at(calls, like, &i);
-    if (err)
-        return err;
+    row_at(calls, like, &i);
     calls->rows[i].bytes += bytes;
     calls->rows[i].count++;
-    return VS_OK;
 }
 
-static enum vs_err add_copy(struct vs_copy_calls *calls, const struct vs_event *event)
+static void add_copy(struct vs_copy_calls *calls, const struct vs_event *event)
 {
     uint64_t index = 0, kind = event->memcpy.copy_kind;
     if (!event->memcpy.correlation || !calls->call_count ||
         !vs_map_remove(&calls->waiting, event->memcpy.correlation, &index))
-        return VS_OK;
+        return;
     const struct copy_call *call = &calls->calls[index - 1];
     struct copied like = {.stack = call->stack, .api = call->api, .device = event->memcpy.device,
                           .kind = kind < VS_COPY_KIND_COUNT ? kind : VS_COPY_UNKNOWN};
-    return count_row(calls, &like, event->memcpy.bytes);
+    count_row(calls, &like, event->memcpy.bytes);
 }
 
-static enum vs_err add_read(struct vs_copy_calls *calls, const struct vs_event *event)
+static void add_read(struct vs_copy_calls *calls, const struct vs_event *event)
 {
     struct copied like = {.stack = event->uncomputed_read.stack, .api = event->uncomputed_read.text,
                           .kind = VS_COPY_KIND_COUNT + event->uncomputed_read.what};
-    return event->uncomputed_read.what < VS_UNCOMPUTED_COUNT
-               ? count_row(calls, &like, event->uncomputed_read.bytes) : VS_OK;
+    if (event->uncomputed_read.what < VS_UNCOMPUTED_COUNT)
+        count_row(calls, &like, event->uncomputed_read.bytes);
 }
 
 enum vs_err vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *event)
 {
-    if (event->kind == VS_EVENT_uncomputed_read)
-        return add_read(calls, event);
+    if (event->kind == VS_EVENT_uncomputed_read) {
+        add_read(calls, event);
+        return VS_OK;
+    }
     if (event->kind == VS_EVENT_copy_call)
         return add_call(calls, event);
-    return event->kind == VS_EVENT_memcpy ? add_copy(calls, event) : VS_OK;
+    if (event->kind == VS_EVENT_memcpy)
+        add_copy(calls, event);
+    return VS_OK;
 }
 
 /* A list of sites while it is filled. */
@@ -133,7 +130,7 @@ struct copy_list {
 };
 
 /* Adds the copies of *from*, which *site* made, to the site that reads the same. */
-static enum vs_err add_site(struct copy_list *list, const struct vs_report_site *site)
+static void add_site(struct copy_list *list, const struct vs_report_site *site)
 {
     uint64_t key = vs_summary_text_hash(site);
     for (const uint64_t *found; (found = vs_map_get(&list->by_text, key)) != NULL; key = next_key(key)) {
@@ -143,10 +140,10 @@ static enum vs_err add_site(struct copy_list *list, const struct vs_report_site 
         same->bytes += site->bytes;
         same->count += site->count;
         same->stacks++;
-        return VS_OK;
+        return;
     }
     list->items[list->count++] = *site;
-    return vs_map_put(&list->by_text, key, list->count);
+    vs_xmap_put(&list->by_text, key, list->count);
 }
 
 static int more_bytes(const void *a, const void *b)
@@ -176,8 +173,8 @@ static enum vs_err fill_list(const struct vs_copy_calls *calls, const struct vs_
         rows += calls->rows[i].device == device && calls->rows[i].kind == kind;
     if (!rows)
         return VS_OK;
-    struct copy_list list = {.items = vs_arena_alloc(summary->memory, rows * sizeof *list.items)};
-    enum vs_err err = list.items ? VS_OK : VS_ERR_NOMEM;
+    struct copy_list list = {.items = vs_xarena(summary->memory, rows * sizeof *list.items)};
+    enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < calls->count; i++) {
         const struct copied *from = &calls->rows[i];
         if (from->device != device || from->kind != kind)
@@ -187,7 +184,7 @@ static enum vs_err fill_list(const struct vs_copy_calls *calls, const struct vs_
             .api = name_of(summary, from->api)};
         err = site.api ? vs_summary_frames(summary, from->stack, 0, &site) : VS_ERR_NOMEM;
         if (!err)
-            err = add_site(&list, &site);
+            add_site(&list, &site);
         out->total_bytes += from->bytes;
         out->total_count += from->count;
     }

@@ -4,6 +4,7 @@
 #include "analysis/report/growth_fill.h"
 
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_xalloc.h"
 
 #define FILLED_SHARE 20    /* a filled site is listed from a twentieth of the peak on */
 #define FILLED_CHANGE 10   /* constant: at the end within a tenth of what it grew to */
@@ -138,14 +139,12 @@ static struct vs_report_steps found_steps(const struct vs_growth_steps *steps)
     return out;
 }
 
-static enum vs_err found_rows(const struct vs_summary *summary, const struct vs_growth_steps *steps,
-                              struct vs_arena *memory, struct vs_report_steps *out)
+static void found_rows(const struct vs_summary *summary, const struct vs_growth_steps *steps,
+                       struct vs_arena *memory, struct vs_report_steps *out)
 {
     const struct vs_replay *replay = summary->replay;
     uint64_t start_ns = vs_replay_start_ns(replay);
-    struct vs_report_step *rows = vs_arena_alloc(memory, (steps->count + 1) * sizeof *rows);
-    if (!rows)
-        return VS_ERR_NOMEM;
+    struct vs_report_step *rows = vs_xarena(memory, (steps->count + 1) * sizeof *rows);
     for (size_t i = 0; i < steps->count; i++) {
         uint64_t begin = steps->items[i].time_ns;
         uint64_t end = i + 1 < steps->count ? steps->items[i + 1].time_ns : replay->now_ns;
@@ -157,21 +156,19 @@ static enum vs_err found_rows(const struct vs_summary *summary, const struct vs_
     out->rows = rows;
     out->row_count = steps->count;
     out->row_steps = steps->stride;
-    return VS_OK;
 }
 
-enum vs_err vs_growth_steps_fill(const struct vs_summary *summary, struct vs_arena *memory,
-                                 struct vs_report_steps *out)
+void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_arena *memory,
+                          struct vs_report_steps *out)
 {
     const struct vs_growth_result *growth = summary->growth;
-    enum vs_err err = VS_OK;
     if (!growth || growth->steps.source == VS_STEPS_NONE)
-        return VS_OK;
+        return;
     const struct vs_growth_steps *steps = &growth->steps;
     const struct vs_account *account = summary->replay->accounts[steps->account];
     if (steps->source == VS_STEPS_FOUND) {
         *out = found_steps(steps);
-        err = found_rows(summary, steps, memory, out);
+        found_rows(summary, steps, memory, out);
     }
     out->device = account ? account->device : 0;
     out->peak_bytes = steps->peak_bytes;
@@ -183,5 +180,4 @@ enum vs_err vs_growth_steps_fill(const struct vs_summary *summary, struct vs_are
     out->highest_net = steps->highest_net;
     out->lowest_churn = steps->lowest_churn;
     out->highest_churn = steps->highest_churn;
-    return err;
 }

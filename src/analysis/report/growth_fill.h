@@ -21,7 +21,7 @@ void vs_growth_merge(struct vs_report_site *into, const struct vs_report_site *f
 
 /* vs_growth_steps_fill: the steps of *summary*, if its tracker found some; otherwise *out* is
  * unchanged except for the bytes of marked ones. Rows are allocated in *memory*. VS_ERR_NOMEM. */
-enum vs_err vs_growth_steps_fill(const struct vs_summary *summary, struct vs_arena *memory,
-                                 struct vs_report_steps *out) VS_MUST_CHECK;
+void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_arena *memory,
+                          struct vs_report_steps *out);
 
 #endif

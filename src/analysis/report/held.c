@@ -11,6 +11,7 @@
 #include "analysis/report/site_text.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 static const char *const by_names[VS_BY_COUNT] = {"site", "kind", "phase", "step", "library",
                                                   "size", "age"};
@@ -100,28 +101,25 @@ static bool passes(const struct vs_summary *summary, const struct vs_held_filter
     return *answer == 2;
 }
 
-static enum vs_err add_block(struct vs_held_blocks *blocks, const struct vs_held_block *block)
+static void add_block(struct vs_held_blocks *blocks, const struct vs_held_block *block)
 {
-    enum vs_err err = vs_vec_grow(&blocks->items, &blocks->capacity, blocks->count + 1,
-                                  sizeof *blocks->items);
-    if (!err)
-        blocks->items[blocks->count++] = *block;
-    return err;
+    vs_vec_room(&blocks->items, &blocks->capacity, blocks->count + 1,
+                sizeof *blocks->items);
+    blocks->items[blocks->count++] = *block;
 }
 
 /* The blocks of *account* at the user's level that pass *filter* (NULL: all); *others* receives those
  * that do not, unless it is NULL. */
-static enum vs_err gather(const struct vs_summary *summary, unsigned account,
-                          const struct vs_held_filter *filter, const struct vs_growth_steps *steps,
-                          struct vs_held_blocks *out, struct vs_held_blocks *others)
+static void gather(const struct vs_summary *summary, unsigned account,
+                   const struct vs_held_filter *filter, const struct vs_growth_steps *steps,
+                   struct vs_held_blocks *out, struct vs_held_blocks *others)
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_live *live;
     size_t cursor = 0;
-    struct held_answers answers = {calloc(replay->sites.count + 1, 1),
-                                   calloc(replay->phases.count + 1, 1)};
-    enum vs_err err = answers.site && answers.phase ? VS_OK : VS_ERR_NOMEM;
-    while (!err && (live = vs_user_live_next(replay, account, &cursor)) != NULL) {
+    struct held_answers answers = {vs_xcalloc(replay->sites.count + 1, 1),
+                                   vs_xcalloc(replay->phases.count + 1, 1)};
+    while ((live = vs_user_live_next(replay, account, &cursor)) != NULL) {
         struct vs_held_block block = {
             .addr = live->addr, .size = live->size, .requested = live->requested,
             .time_ns = live->time_ns, .epoch = live->epoch, .site = live->site,
@@ -134,13 +132,12 @@ static enum vs_err gather(const struct vs_summary *summary, unsigned account,
         if (live->size > out->largest)
             out->largest = live->size;
         if (!filter || passes(summary, filter, &answers, &block))
-            err = add_block(out, &block);
+            add_block(out, &block);
         else if (others)
-            err = add_block(others, &block);
+            add_block(others, &block);
     }
     free(answers.site);
     free(answers.phase);
-    return err;
 }
 
 /* The rows by call site of *blocks*, of their bytes or, with *rounding*, of those beyond the
@@ -150,9 +147,9 @@ static enum vs_err sum_sites(const struct vs_summary *summary, const struct vs_h
 {
     size_t site_count = summary->replay->sites.count, count = 0;
     uint64_t weight = vs_recording_weight(&summary->replay->recording);
-    struct vs_summary_row *rows = calloc(site_count + 1, sizeof *rows);
-    struct vs_report_sites *sites = vs_arena_alloc(summary->memory, sizeof *sites);
-    enum vs_err err = rows && sites ? VS_OK : VS_ERR_NOMEM;
+    struct vs_summary_row *rows = vs_xcalloc(site_count + 1, sizeof *rows);
+    struct vs_report_sites *sites = vs_xarena(summary->memory, sizeof *sites);
+    enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < blocks->count; i++) {
         const struct vs_held_block *block = &blocks->items[i];
         uint64_t bytes = rounding ? block->size - block->requested : block->size;
@@ -196,7 +193,7 @@ static enum vs_err fill_unused(const struct vs_summary *summary, unsigned accoun
             continue;
         out->unused_bytes += blocks->items[i].size;
         out->unused_blocks++;
-        err = add_block(&unused, &blocks->items[i]);
+        add_block(&unused, &blocks->items[i]);
     }
     if (!err && unused.count)
         err = sum_sites(summary, &unused, false, &out->unused);
@@ -232,9 +229,8 @@ enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
                             .event = replay->events,
                             .time_ns = replay->now_ns > start ? replay->now_ns - start : 0};
     out->place = vs_summary_copy(summary->memory, place);
-    enum vs_err err = out->place ? gather(summary, account, request->filter, request->steps, &blocks,
-                                          request->others ? &others : NULL)
-                                 : VS_ERR_NOMEM;
+    enum vs_err err = VS_OK;
+    gather(summary, account, request->filter, request->steps, &blocks, request->others ? &others : NULL);
     out->all_bytes = blocks.all_bytes;
     out->all_blocks = blocks.all_blocks;
     out->largest = blocks.largest;
@@ -245,7 +241,7 @@ enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
     if (!err && request->others)
         err = sum_sites(summary, &others, false, &out->others);
     if (!err && request->picture) {
-        err = gather(summary, account, NULL, NULL, &every, NULL);
+        gather(summary, account, NULL, NULL, &every, NULL);
         if (!err)
             err = vs_held_picture(summary, account, &every, out);
     }

@@ -9,6 +9,7 @@
 #include "analysis/naming/library.h"
 #include "analysis/report/held_internal.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 
 #define LABEL_MAX (VS_PLACE_TEXT_MAX + 64)
@@ -48,12 +49,8 @@ static enum vs_err add(struct held_keys *keys, uint64_t key, uint64_t bytes)
         return add(keys, OTHERS, bytes);
     size_t index = found ? (size_t)*found : keys->count;
     if (!found) {
-        enum vs_err err =
-            vs_vec_grow(&keys->items, &keys->capacity, index + 1, sizeof *keys->items);
-        if (!err)
-            err = vs_map_put(&keys->by_key, key + 1, index);
-        if (err)
-            return err;
+        vs_vec_room(&keys->items, &keys->capacity, index + 1, sizeof *keys->items);
+        vs_xmap_put(&keys->by_key, key + 1, index);
         keys->items[keys->count++] = (struct held_key_row){.key = key};
     }
     keys->items[index].bytes += bytes;
@@ -98,15 +95,15 @@ struct held_names {
     uint32_t *of_site; /* number + 1; 0: not looked up yet */
 };
 
-static enum vs_err library_key(const struct vs_summary *summary, struct held_names *set,
-                               uint32_t site, uint64_t *key)
+static void library_key(const struct vs_summary *summary, struct held_names *set,
+                        uint32_t site, uint64_t *key)
 {
     const struct vs_replay *replay = summary->replay;
     char buffer[VS_LIBRARY_NAME_MAX];
     bool framework;
     if (set->of_site[site]) {
         *key = set->of_site[site] - 1;
-        return VS_OK;
+        return;
     }
     const char *exe =
         replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
@@ -116,15 +113,12 @@ static enum vs_err library_key(const struct vs_summary *summary, struct held_nam
     while (i < set->count && strcmp(set->names[i], name) != 0)
         i++;
     if (i == set->count) {
-        enum vs_err err = vs_vec_grow(&set->names, &set->capacity, i + 1, sizeof *set->names);
-        name = err ? NULL : vs_summary_copy(summary->memory, name);
-        if (!name)
-            return VS_ERR_NOMEM;
+        vs_vec_room(&set->names, &set->capacity, i + 1, sizeof *set->names);
+        name = vs_summary_copy(summary->memory, name);
         set->names[set->count++] = name;
     }
     set->of_site[site] = (uint32_t)i + 1;
     *key = i;
-    return VS_OK;
 }
 
 /* A kind; VS_KIND_COUNT: memory of the device that is no tensor. */
@@ -153,7 +147,7 @@ static enum vs_err sum_up(const struct vs_summary *summary, const struct vs_held
         case VS_BY_STEP: key = step_key(phases, block); break;
         case VS_BY_SIZE: key = class_of(block->size, size_limits, SIZES); break;
         case VS_BY_AGE: key = age_key(summary->replay, block); break;
-        case VS_BY_LIBRARY: err = library_key(summary, names, block->site, &key); break;
+        case VS_BY_LIBRARY: library_key(summary, names, block->site, &key); break;
         default: return VS_OK;
         }
         if (!err)
@@ -283,14 +277,12 @@ static size_t same_steps(const struct held_keys *keys, size_t at)
     return n >= 3 ? n : 1;
 }
 
-static enum vs_err fill_rows(const struct vs_summary *summary, enum vs_by by,
-                             struct held_keys *keys, const struct held_names *names,
-                             struct vs_held_table *out)
+static void fill_rows(const struct vs_summary *summary, enum vs_by by,
+                      struct held_keys *keys, const struct held_names *names,
+                      struct vs_held_table *out)
 {
     struct vs_held_row *rows =
-        vs_arena_alloc(summary->memory, (keys->count + 1) * sizeof *rows);
-    if (!rows)
-        return VS_ERR_NOMEM;
+        vs_xarena(summary->memory, (keys->count + 1) * sizeof *rows);
     if (keys->count)
         qsort(keys->items, keys->count, sizeof *keys->items, by_key);
     for (size_t i = 0; i < keys->count;) {
@@ -310,14 +302,11 @@ static enum vs_err fill_rows(const struct vs_summary *summary, enum vs_by by,
         }
         label_of(label, summary, by, names, row, keys->items[i].key);
         row->label = vs_summary_copy(summary->memory, label);
-        if (!row->label)
-            return VS_ERR_NOMEM;
         i += merged;
     }
     if (by != VS_BY_SIZE && by != VS_BY_AGE && out->count)
         qsort(rows, out->count, sizeof *rows, by_bytes);
     out->rows = rows;
-    return VS_OK;
 }
 
 enum vs_err vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
@@ -329,11 +318,11 @@ enum vs_err vs_held_sum(const struct vs_summary *summary, const struct vs_held_b
     *out = (struct vs_held_table){0};
     if (by == VS_BY_KIND && !kinds)
         return VS_OK;
-    names.of_site = calloc(summary->replay->sites.count + 1, sizeof *names.of_site);
+    names.of_site = vs_xcalloc(summary->replay->sites.count + 1, sizeof *names.of_site);
     enum vs_err err =
         names.of_site ? sum_up(summary, blocks, kinds, by, &names, &keys) : VS_ERR_NOMEM;
     if (!err)
-        err = fill_rows(summary, by, &keys, &names, out);
+        fill_rows(summary, by, &keys, &names, out);
     if (by == VS_BY_KIND)
         out->note = vs_kinds_note(kinds);
     free(keys.items);

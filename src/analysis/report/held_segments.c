@@ -8,6 +8,7 @@
 
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_treap.h"
 
 /* Where a segment is: a node of the tree. *item*: its number in the list. */
@@ -59,24 +60,20 @@ static struct vs_held_place *new_place(struct vs_held_segments *held)
     if (place)
         held->spare = place->left;
     else
-        place = vs_arena_alloc(&held->arena, sizeof *place);
+        place = vs_xarena(&held->arena, sizeof *place);
     return place;
 }
 
-static enum vs_err add(struct vs_held_segments *held, struct vs_held_segment segment)
+static void add(struct vs_held_segments *held, struct vs_held_segment segment)
 {
     size_t need = held->count + 1;
-    enum vs_err err = vs_vec_grow(&held->items, &held->capacity, need, sizeof *held->items);
-    if (!err)
-        err = vs_vec_grow(&held->places, &held->places_capacity, need, sizeof(struct vs_held_place *));
-    struct vs_held_place *place = err ? NULL : new_place(held);
-    if (!place)
-        return VS_ERR_NOMEM;
+    vs_vec_room(&held->items, &held->capacity, need, sizeof *held->items);
+    vs_vec_room(&held->places, &held->places_capacity, need, sizeof(struct vs_held_place *));
+    struct vs_held_place *place = new_place(held);
     *place = (struct vs_held_place){.device = segment.device, .addr = segment.addr, .item = held->count};
     place_insert(&held->tree, place, (struct place_key){segment.device, segment.addr});
     held->places[held->count] = place;
     held->items[held->count++] = segment;
-    return VS_OK;
 }
 
 /* The last of the list gets its number. */
@@ -114,12 +111,11 @@ static void start_at(struct vs_held_segments *held, struct vs_held_place *place,
 }
 
 /* Memory of [addr, addr + bytes) is no longer held; a segment may be released in parts. */
-static enum vs_err release(struct vs_held_segments *held, uint64_t device, uint64_t addr, uint64_t bytes)
+static void release(struct vs_held_segments *held, uint64_t device, uint64_t addr, uint64_t bytes)
 {
     uint64_t to = bytes < UINT64_MAX - addr ? addr + bytes : UINT64_MAX;
     struct vs_held_place *place;
-    enum vs_err err = VS_OK;
-    while (!err && (place = first_within(held, device, addr, to)) != NULL) {
+    while ((place = first_within(held, device, addr, to)) != NULL) {
         struct vs_held_segment whole = held->items[place->item];
         uint64_t end = whole.addr + whole.bytes;
         if (whole.addr < addr)
@@ -129,19 +125,18 @@ static enum vs_err release(struct vs_held_segments *held, uint64_t device, uint6
         else
             drop(held, place);
         if (whole.addr < addr && to < end)
-            err = add(held, (struct vs_held_segment){device, to, end - to, whole.stack});
+            add(held, (struct vs_held_segment){device, to, end - to, whole.stack});
     }
-    return err;
 }
 
-static enum vs_err hold(struct vs_held_segments *held, struct vs_held_segment segment)
+static void hold(struct vs_held_segments *held, struct vs_held_segment segment)
 {
     uint64_t most = UINT64_MAX - segment.addr;
     segment.bytes = segment.bytes < most ? segment.bytes : most;
     if (!segment.bytes)
-        return VS_OK;
-    enum vs_err err = release(held, segment.device, segment.addr, segment.bytes);
-    return err ? err : add(held, segment);
+        return;
+    release(held, segment.device, segment.addr, segment.bytes);
+    add(held, segment);
 }
 
 void vs_held_segments_free(struct vs_held_segments *held)
@@ -152,21 +147,25 @@ void vs_held_segments_free(struct vs_held_segments *held)
     *held = (struct vs_held_segments){0};
 }
 
-enum vs_err vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event)
+void vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event)
 {
     switch (event->kind) {
     case VS_EVENT_segment_alloc:
-        return hold(held, (struct vs_held_segment){event->segment_alloc.device, event->segment_alloc.addr,
-                                                event->segment_alloc.size, event->segment_alloc.stack});
+        hold(held, (struct vs_held_segment){event->segment_alloc.device, event->segment_alloc.addr,
+                                         event->segment_alloc.size, event->segment_alloc.stack});
+        return;
     case VS_EVENT_segment_map:
-        return hold(held, (struct vs_held_segment){event->segment_map.device, event->segment_map.addr,
-                                                event->segment_map.reserved, event->segment_map.stack});
+        hold(held, (struct vs_held_segment){event->segment_map.device, event->segment_map.addr,
+                                         event->segment_map.reserved, event->segment_map.stack});
+        return;
     case VS_EVENT_segment_free:
-        return release(held, event->segment_free.device, event->segment_free.addr, event->segment_free.size);
+        release(held, event->segment_free.device, event->segment_free.addr, event->segment_free.size);
+        return;
     case VS_EVENT_segment_unmap:
-        return release(held, event->segment_unmap.device, event->segment_unmap.addr,
-                       event->segment_unmap.size);
-    default: return VS_OK;
+        release(held, event->segment_unmap.device, event->segment_unmap.addr,
+                event->segment_unmap.size);
+        return;
+    default: return;
     }
 }
 
@@ -191,15 +190,14 @@ static size_t segment_before(const struct vs_held_segment *segments, size_t coun
 }
 
 /* Adds the segments of a framework that lie in none of the first *count*. */
-static enum vs_err add_of_framework(const struct vs_replay *replay, unsigned account,
-                                    struct vs_held_segment **all, size_t *count)
+static void add_of_framework(const struct vs_replay *replay, unsigned account,
+                             struct vs_held_segment **all, size_t *count)
 {
     struct vs_user_segment *own = NULL;
     size_t own_count = 0, held = *count, capacity = held;
-    enum vs_err err = vs_user_segments(replay, account, &own, &own_count);
-    if (!err)
-        err = vs_vec_grow(all, &capacity, held + own_count + 1, sizeof **all);
-    for (size_t i = 0; !err && i < own_count; i++) {
+    vs_user_segments(replay, account, &own, &own_count);
+    vs_vec_room(all, &capacity, held + own_count + 1, sizeof **all);
+    for (size_t i = 0; i < own_count; i++) {
         size_t at = segment_before(*all, held, own[i].addr);
         if (at < held && own[i].addr - (*all)[at].addr < (*all)[at].bytes)
             continue;
@@ -208,7 +206,6 @@ static enum vs_err add_of_framework(const struct vs_replay *replay, unsigned acc
             own[i].site < replay->sites.count ? replay->sites.items[own[i].site].stack : 0};
     }
     free(own);
-    return err;
 }
 
 /* Takes the block off the segments that it lies in: of mapped memory there may be several. */
@@ -228,33 +225,24 @@ enum vs_err vs_held_unused(const struct vs_held_segments *held, const struct vs_
                            unsigned account, struct vs_held_segment **out, size_t *count)
 {
     uint64_t device = replay->accounts[account]->device;
-    struct vs_held_segment *all = malloc((held->count + 1) * sizeof *all);
-    uint64_t *used = NULL;
+    struct vs_held_segment *all = vs_xcalloc(1, (held->count + 1) * sizeof *all);
     size_t cursor = 0, n = 0, kept = 0;
-    for (size_t i = 0; all && i < held->count; i++)
+    for (size_t i = 0; i < held->count; i++)
         if (held->items[i].device == device)
             all[n++] = held->items[i];
-    if (all)
-        qsort(all, n, sizeof *all, by_address);
-    enum vs_err err = all ? add_of_framework(replay, account, &all, &n) : VS_ERR_NOMEM;
-    if (!err) {
-        qsort(all, n, sizeof *all, by_address);
-        used = calloc(n + 1, sizeof *used);
-        err = used ? VS_OK : VS_ERR_NOMEM;
-    }
-    for (const struct vs_live *live; !err && (live = vs_user_live_next(replay, account, &cursor)) != NULL;)
+    qsort(all, n, sizeof *all, by_address);
+    add_of_framework(replay, account, &all, &n);
+    qsort(all, n, sizeof *all, by_address);
+    uint64_t *used = vs_xcalloc(n + 1, sizeof *used);
+    for (const struct vs_live *live; (live = vs_user_live_next(replay, account, &cursor)) != NULL;)
         use(all, used, n, live);
-    for (size_t i = 0; !err && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (used[i] >= all[i].bytes)
             continue;
         all[kept] = all[i];
         all[kept++].bytes -= used[i];
     }
     free(used);
-    if (err) {
-        free(all);
-        return err;
-    }
     *out = all;
     *count = kept;
     return VS_OK;

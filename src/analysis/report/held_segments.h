@@ -33,7 +33,7 @@ struct vs_held_segments {
 /* vs_held_segments_event: applies an event. Memory that is held already, because the event of its
  * release is missing, is held once. VS_ERR_NOMEM. Cost: logarithmic in the held segments, for each
  * that the event touches. */
-enum vs_err vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event) VS_MUST_CHECK;
+void vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event);
 void vs_held_segments_free(struct vs_held_segments *held);
 
 /* vs_held_unused: the memory of *account* that is cached and not in use: each segment of *held*, or of a

@@ -34,25 +34,18 @@ struct lines {
     size_t count, pair_capacity, severity_capacity;
 };
 
-static enum vs_err add_line(struct vs_report *report, struct lines *lines, const char *name,
-                            const char *value, uint64_t severity)
+static void add_line(struct vs_report *report, struct lines *lines, const char *name,
+                     const char *value, uint64_t severity)
 {
     if (lines->count == LINES_MAX)
-        return VS_OK;
-    enum vs_err err =
-        vs_vec_grow(&lines->pairs, &lines->pair_capacity, lines->count + 1, sizeof *lines->pairs);
-    if (!err)
-        err = vs_vec_grow(&lines->severities, &lines->severity_capacity, lines->count + 1,
-                          sizeof *lines->severities);
-    if (err)
-        return err;
+        return;
+    vs_vec_room(&lines->pairs, &lines->pair_capacity, lines->count + 1, sizeof *lines->pairs);
+    vs_vec_room(&lines->severities, &lines->severity_capacity, lines->count + 1,
+                sizeof *lines->severities);
     struct vs_report_pair pair = {vs_summary_copy(&report->memory, name),
                                   vs_summary_copy(&report->memory, value)};
-    if (!pair.name || !pair.value)
-        return VS_ERR_NOMEM;
     lines->pairs[lines->count] = pair;
     lines->severities[lines->count++] = severity;
-    return VS_OK;
 }
 
 struct pass {
@@ -86,15 +79,18 @@ static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
     char count[VS_READER_WHY_MAX];
     switch (event->kind) {
     case VS_EVENT_note:
-        return add_line(pass->report, &pass->notes, vs_reader_string(reader, event->note.text), "",
-                        event->note.severity);
+        add_line(pass->report, &pass->notes, vs_reader_string(reader, event->note.text), "",
+                 event->note.severity);
+        return VS_OK;
     case VS_EVENT_option:
-        return add_line(pass->report, &pass->options, vs_reader_string(reader, event->option.name),
-                        vs_reader_string(reader, event->option.value), 0);
+        add_line(pass->report, &pass->options, vs_reader_string(reader, event->option.name),
+                 vs_reader_string(reader, event->option.value), 0);
+        return VS_OK;
     case VS_EVENT_dropped:
         snprintf(count, sizeof count, "%llu", (unsigned long long)event->dropped.count);
-        return add_line(pass->report, &pass->dropped,
-                        vs_reader_string(reader, event->dropped.what), count, 0);
+        add_line(pass->report, &pass->dropped,
+                 vs_reader_string(reader, event->dropped.what), count, 0);
+        return VS_OK;
     case VS_EVENT_alloc_failed:
         vs_refusal_add(&pass->report->refusals, event->alloc_failed.device,
                        event->alloc_failed.family, event->alloc_failed.error);
@@ -241,7 +237,8 @@ static enum vs_err failures_after(void *context, struct vs_replay *replay, const
 static enum vs_err chosen_after(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct pass *pass = context;
-    return vs_chosen_peaks_event(&pass->chosen, replay, event);
+    vs_chosen_peaks_event(&pass->chosen, replay, event);
+    return VS_OK;
 }
 
 static enum vs_err caller_after(void *context, struct vs_replay *replay, const struct vs_event *event)
@@ -276,11 +273,11 @@ static enum vs_err first_pass(struct pass *pass, struct vs_symbols *symbols)
     if (!all)
         vs_growth_open(replay, &pass->tracker);
     if (!err && of_phase)
-        err = vs_chosen_peaks_begin(&pass->chosen, replay);
+        vs_chosen_peaks_begin(&pass->chosen, replay);
     if (!all)
         vs_peak_states_begin(replay, of_phase ? pass->chosen.devices : NULL);
     if (!err && !pass->window)
-        err = vs_kinds_open(pass->reader, symbols, &pass->kinds);
+        vs_kinds_open(pass->reader, symbols, &pass->kinds);
     if (!err && pass->kinds)
         vs_kinds_watch(pass->kinds, kind_decided, replay);
     uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);
@@ -318,41 +315,35 @@ static enum vs_err first_pass(struct pass *pass, struct vs_symbols *symbols)
 }
 
 /* Moves *lines* into the report's arena; *pairs* or *notes* receives them. */
-static enum vs_err keep_lines(struct vs_report *report, const struct lines *lines,
-                              const struct vs_report_pair **pairs,
-                              const struct vs_report_note **notes)
+static void keep_lines(struct vs_report *report, const struct lines *lines,
+                       const struct vs_report_pair **pairs,
+                       const struct vs_report_note **notes)
 {
     size_t size = pairs ? sizeof **pairs : sizeof **notes;
-    void *memory = vs_arena_alloc(&report->memory, (lines->count + 1) * size);
-    if (!memory)
-        return VS_ERR_NOMEM;
+    void *memory = vs_xarena(&report->memory, (lines->count + 1) * size);
     if (pairs) {
         if (lines->count)
             memcpy(memory, lines->pairs, lines->count * size);
         *pairs = memory;
-        return VS_OK;
+        return;
     }
     struct vs_report_note *out = memory;
     for (size_t i = 0; i < lines->count; i++)
         out[i] = (struct vs_report_note){lines->severities[i], lines->pairs[i].name};
     *notes = out;
-    return VS_OK;
 }
 
-static enum vs_err keep_all_lines(struct pass *pass)
+static void keep_all_lines(struct pass *pass)
 {
     struct vs_report *report = pass->report;
     report->note_count = pass->notes.count;
     report->option_count = pass->options.count;
     report->dropped_count = pass->dropped.count;
-    enum vs_err err = keep_lines(report, &pass->notes, NULL, &report->notes);
-    if (!err)
-        err = keep_lines(report, &pass->options, &report->options, NULL);
-    for (size_t i = 0; !err && i < report->option_count; i++)
+    keep_lines(report, &pass->notes, NULL, &report->notes);
+    keep_lines(report, &pass->options, &report->options, NULL);
+    for (size_t i = 0; i < report->option_count; i++)
         vs_job_rank_option(&report->job, report->options[i].name, report->options[i].value);
-    if (!err)
-        err = keep_lines(report, &pass->dropped, &report->dropped, NULL);
-    return err;
+    keep_lines(report, &pass->dropped, &report->dropped, NULL);
 }
 
 static void free_lines(struct lines *lines)
@@ -470,7 +461,7 @@ static enum vs_err build(struct pass *pass, const char *path,
                                  .growth = pass->tracker ? &pass->growth : NULL,
                                  .all_growth = options->all_growth};
     bool well = pass->has_end && pass->end.reason == VS_END_EXIT && !pass->end.status;
-    err = vs_summary_wrappers(&summary, &wrappers);
+    vs_summary_wrappers(&summary, &wrappers);
     if (!err && !report->part.moment)
         err = vs_did_without(pass->moment->replay, &pass->firsts, symbols, &pass->latest, well);
     if (!err)
@@ -489,7 +480,7 @@ static enum vs_err build(struct pass *pass, const char *path,
     if (!err)
         err = vs_report_fill_groups(report, &summary, &pass->groups);
     if (!err)
-        err = keep_all_lines(pass);
+        keep_all_lines(pass);
     if (!err)
         err = vs_copy_sites_fill(report, &pass->copies, &summary);
     if (!err)
@@ -518,10 +509,8 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
                             const struct vs_report_options *options, struct vs_report **out)
 {
     static const struct vs_report_options defaults;
-    struct pass pass = {.reader = reader, .report = calloc(1, sizeof *pass.report),
+    struct pass pass = {.reader = reader, .report = vs_xcalloc(1, sizeof *pass.report),
                         .to_ns = UINT64_MAX};
-    if (!pass.report)
-        return VS_ERR_NOMEM;
     if (!options)
         options = &defaults;
     pass.observe = options->observe;

@@ -12,6 +12,7 @@
 #include "analysis/report/growth_fill.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 #include "trace/symbols/demangle.h"
 
@@ -54,8 +55,8 @@ static uint64_t since_start(const struct vs_replay *replay, uint64_t time_ns)
     return time_ns > start ? time_ns - start : 0;
 }
 
-static enum vs_err fill_process(struct vs_report *report, const struct vs_replay *replay,
-                                const struct vs_activity *activity)
+static void fill_process(struct vs_report *report, const struct vs_replay *replay,
+                         const struct vs_activity *activity)
 {
     report->start_ns = vs_replay_start_ns(replay);
     uint64_t last = activity->last_ns > replay->now_ns ? activity->last_ns : replay->now_ns;
@@ -84,15 +85,12 @@ static enum vs_err fill_process(struct vs_report *report, const struct vs_replay
     report->host = text_of(report, replay, process->process.host);
     report->version = text_of(report, replay, process->process.version);
     report->policy = text_of(report, replay, process->process.policy);
-    if (!report->exe || !report->cmdline || !report->host || !report->version || !report->policy)
-        return VS_ERR_NOMEM;
     report->program = vs_text_base_name(report->exe);
     const struct vs_steps *steps = &replay->phases.steps;
     report->steps = (struct vs_report_steps){
         .begun = steps->begun, .done = steps->done, .total_ns = steps->total_ns,
         .shortest_ns = steps->shortest_ns, .longest_ns = steps->longest_ns,
         .longest_number = steps->longest_number, .last_number = steps->number};
-    return VS_OK;
 }
 
 static void fill_families(struct vs_report_family *out, const struct vs_account *account)
@@ -132,13 +130,13 @@ static int longer(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static enum vs_err fill_kernels(struct vs_report *report, const struct vs_replay *replay,
-                                const struct vs_activity *activity, size_t kernels_max,
-                                struct vs_report_device *out)
+static void fill_kernels(struct vs_report *report, const struct vs_replay *replay,
+                         const struct vs_activity *activity, size_t kernels_max,
+                         struct vs_report_device *out)
 {
     const struct vs_device_activity *totals = vs_activity_device(activity, out->device);
     if (!totals)
-        return VS_OK;
+        return;
     out->kernel_total = (struct vs_report_tally){totals->kernels.count, 0, totals->kernels.time_ns};
     out->sets = (struct vs_report_tally){totals->sets.count, totals->sets.bytes, totals->sets.time_ns};
     out->syncs = (struct vs_report_tally){totals->syncs.count, 0, totals->syncs.time_ns};
@@ -147,32 +145,25 @@ static enum vs_err fill_kernels(struct vs_report *report, const struct vs_replay
                                                   totals->copies[k].time_ns};
     struct vs_kernel_row *rows = NULL;
     size_t count = 0, capacity = 0;
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < activity->kernel_count; i++) {
+    for (size_t i = 0; i < activity->kernel_count; i++) {
         if (activity->kernels[i].device != out->device)
             continue;
-        err = vs_vec_grow(&rows, &capacity, count + 1, sizeof *rows);
-        if (!err)
-            rows[count++] = activity->kernels[i];
+        vs_vec_room(&rows, &capacity, count + 1, sizeof *rows);
+        rows[count++] = activity->kernels[i];
     }
     if (count)
         qsort(rows, count, sizeof *rows, longer);
     size_t kept = count < kernels_max ? count : kernels_max;
     struct vs_report_kernel *kernels =
-        vs_arena_alloc(&report->memory, (kept ? kept : 1) * sizeof *kernels);
-    if (!kernels)
-        err = VS_ERR_NOMEM;
-    for (size_t i = 0; !err && i < kept; i++) {
+        vs_xarena(&report->memory, (kept ? kept : 1) * sizeof *kernels);
+    for (size_t i = 0; i < kept; i++) {
         kernels[i] = (struct vs_report_kernel){kernel_name(report, replay, rows[i].name), rows[i].count,
                                                rows[i].time_ns, rows[i].shortest_ns,
                                                rows[i].longest_ns};
-        if (!kernels[i].name)
-            err = VS_ERR_NOMEM;
     }
     free(rows);
     out->kernels = kernels;
     out->kernel_count = kept;
-    return err;
 }
 
 static enum vs_err fill_device(struct vs_report *report, const struct vs_summary *summary,
@@ -206,8 +197,6 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
         .framework_peak_reserved = account->framework.peak.reserved,
         .framework_ooms = account->framework_ooms,
         .framework_retries = account->framework_retries};
-    if (!out->name || !out->uuid || !out->peak_reserved_first_place)
-        return VS_ERR_NOMEM;
     memcpy(out->unrecorded, account->unrecorded, sizeof out->unrecorded);
     out->balance_peak.event = account->peak_used.event;
     out->balance_last.event = account->last_used.event;
@@ -252,13 +241,11 @@ static enum vs_err fill_devices(struct vs_report *report, const struct vs_summar
 {
     const struct vs_replay *replay = summary->replay;
     struct vs_report_device *devices =
-        vs_arena_alloc(&report->memory, (replay->account_count + 1) * sizeof *devices);
-    if (!devices)
-        return VS_ERR_NOMEM;
+        vs_xarena(&report->memory, (replay->account_count + 1) * sizeof *devices);
     for (unsigned i = 0; i < replay->account_count; i++) {
         enum vs_err err = fill_device(report, summary, i, &devices[i]);
         if (!err)
-            err = fill_kernels(report, replay, activity, kernels_max, &devices[i]);
+            fill_kernels(report, replay, activity, kernels_max, &devices[i]);
         if (err)
             return err;
     }
@@ -278,8 +265,6 @@ static enum vs_err fill_host(struct vs_report *report, const struct vs_summary *
     out->peak_time_ns = since_start(replay, account->peak_allocated.time_ns);
     out->peak_place = place_of(report, replay, account->peak_allocated.place);
     out->live_bytes = account->sums.now.allocated;
-    if (!out->peak_place)
-        return VS_ERR_NOMEM;
     enum vs_err err = vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_LEFT, &out->at_end);
     if (!err)
         err = vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_GROWING, &out->growing);
@@ -298,22 +283,19 @@ static size_t report_index(const struct vs_report *report, const struct vs_repla
     return 0;
 }
 
-static enum vs_err add_phase(struct vs_report *report, const struct vs_replay *replay,
-                             uint32_t index, unsigned depth, struct vs_report_phase *out)
+static void add_phase(struct vs_report *report, const struct vs_replay *replay,
+                      uint32_t index, unsigned depth, struct vs_report_phase *out)
 {
     const struct vs_phase *phase = &replay->phases.items[index];
-    uint64_t *peaks = vs_arena_alloc(&report->memory, (report->device_count + 1) * sizeof *peaks);
+    uint64_t *peaks = vs_xarena(&report->memory, (report->device_count + 1) * sizeof *peaks);
     *out = (struct vs_report_phase){
         .name = vs_summary_copy(&report->memory, phase->name),
         .path = path_of(report, replay, index),
         .depth = depth, .times = phase->times, .time_ns = phase->time_ns,
         .peaks = peaks};
-    if (!peaks || !out->name || !out->path)
-        return VS_ERR_NOMEM;
     out->allocs = vs_user_phase_allocs(replay, phase, &out->alloc_bytes);
     for (unsigned i = 0; i < replay->account_count; i++)
         peaks[report_index(report, replay, i)] = vs_user_phase_peak(replay, phase, i);
-    return VS_OK;
 }
 
 /* Children follow their parent, in the order in which they were first opened: a phase's index is
@@ -322,9 +304,9 @@ static enum vs_err add_phase(struct vs_report *report, const struct vs_replay *r
 static enum vs_err fill_phases(struct vs_report *report, const struct vs_replay *replay)
 {
     size_t count = replay->phases.count;
-    struct vs_report_phase *out = vs_arena_alloc(&report->memory, count * sizeof *out);
-    uint32_t *child = calloc(count, sizeof *child), *sibling = calloc(count, sizeof *sibling);
-    enum vs_err err = out && child && sibling ? VS_OK : VS_ERR_NOMEM;
+    struct vs_report_phase *out = vs_xarena(&report->memory, count * sizeof *out);
+    uint32_t *child = vs_xcalloc(count, sizeof *child), *sibling = vs_xcalloc(count, sizeof *sibling);
+    enum vs_err err = VS_OK;
     for (size_t i = count; !err && i-- > 1;) {
         uint32_t parent = replay->phases.items[i].parent;
         sibling[i] = child[parent];
@@ -333,7 +315,7 @@ static enum vs_err fill_phases(struct vs_report *report, const struct vs_replay 
     uint32_t at = err ? 0 : child[0];
     unsigned depth = 0;
     while (!err && at) {
-        err = add_phase(report, replay, at, depth, &out[report->phase_count]);
+        add_phase(report, replay, at, depth, &out[report->phase_count]);
         report->phase_count += !err;
         if (child[at]) {
             at = child[at];
@@ -356,9 +338,7 @@ static enum vs_err fill_failures(struct vs_report *report, const struct vs_summa
 {
     const struct vs_replay *replay = summary->replay;
     struct vs_report_failure *out =
-        vs_arena_alloc(&report->memory, (replay->failure_count + 1) * sizeof *out);
-    if (!out)
-        return VS_ERR_NOMEM;
+        vs_xarena(&report->memory, (replay->failure_count + 1) * sizeof *out);
     for (size_t i = 0; i < replay->failure_count; i++) {
         enum vs_err err = vs_summary_failure(summary, &replay->failures[i], &out[i]);
         if (err)
@@ -375,9 +355,7 @@ enum vs_err vs_report_fill_firsts(struct vs_report *report, const struct vs_summ
 {
     const struct vs_replay *replay = summary->replay;
     struct vs_report_first *out =
-        vs_arena_alloc(&report->memory, (firsts->count + 1) * sizeof *out);
-    if (!out)
-        return VS_ERR_NOMEM;
+        vs_xarena(&report->memory, (firsts->count + 1) * sizeof *out);
     for (size_t i = 0; i < firsts->count; i++) {
         out[i].number = firsts->items[i].number;
         out[i].more = firsts->items[i].more;
@@ -418,9 +396,7 @@ enum vs_err vs_report_fill_groups(struct vs_report *report, const struct vs_summ
                                   const struct vs_failure_groups *groups)
 {
     struct vs_report_failure_group *out =
-        vs_arena_alloc(&report->memory, (groups->count + 1) * sizeof *out);
-    if (!out)
-        return VS_ERR_NOMEM;
+        vs_xarena(&report->memory, (groups->count + 1) * sizeof *out);
     for (size_t i = 0; i < groups->count; i++) {
         const struct vs_failure_group *from = &groups->items[i];
         struct vs_report_failure_group *group = &out[report->group_count];
@@ -459,8 +435,6 @@ static enum vs_err fill_finding(const struct vs_summary *summary,
         .alloc_api = vs_summary_copy(summary->memory,
                                      vs_reader_string(replay->reader, group->alloc.api)),
         .text = vs_summary_copy(summary->memory, vs_reader_string(replay->reader, first->text))};
-    if (!out->api || !out->freed_api || !out->alloc_api || !out->text)
-        return VS_ERR_NOMEM;
     out->group.first_ns = since_start(replay, group->first_ns);
     out->group.last_ns = since_start(replay, group->last_ns);
     out->group.alloc_ns = since_start(replay, group->alloc_ns);
@@ -480,8 +454,8 @@ enum vs_err vs_report_fill_findings(struct vs_report *report, const struct vs_su
                                     const struct vs_finding_groups *groups)
 {
     struct vs_report_finding *out =
-        vs_arena_alloc(&report->memory, (groups->count + 1) * sizeof *out);
-    enum vs_err err = out ? VS_OK : VS_ERR_NOMEM;
+        vs_xarena(&report->memory, (groups->count + 1) * sizeof *out);
+    enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < groups->count; i++)
         err = fill_finding(summary, &groups->items[i], &out[i]);
     report->findings = out;
@@ -493,9 +467,10 @@ enum vs_err vs_report_fill_findings(struct vs_report *report, const struct vs_su
 enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
                            const struct vs_activity *activity, size_t kernels_max)
 {
-    enum vs_err err = fill_process(report, summary->replay, activity);
+    enum vs_err err = VS_OK;
+    fill_process(report, summary->replay, activity);
     if (!err)
-        err = vs_growth_steps_fill(summary, &report->memory, &report->steps);
+        vs_growth_steps_fill(summary, &report->memory, &report->steps);
     if (!err)
         err = fill_devices(report, summary, activity, kernels_max ? kernels_max : KERNELS_DEFAULT);
     if (!err)
@@ -521,13 +496,11 @@ enum vs_err vs_report_fill_chosen(struct vs_report *report, const struct vs_summ
     return err;
 }
 
-static enum vs_err fill_holes(const struct vs_replay *replay, unsigned account,
-                              struct vs_report_peak *peak)
+static void fill_holes(const struct vs_replay *replay, unsigned account,
+                       struct vs_report_peak *peak)
 {
     struct vs_holes holes;
-    enum vs_err err = vs_replay_holes(replay, account, &holes);
-    if (err)
-        return err;
+    vs_replay_holes(replay, account, &holes);
     peak->free_bytes = holes.free_bytes;
     peak->largest_hole = holes.largest;
     peak->holes = holes.count;
@@ -537,7 +510,6 @@ static enum vs_err fill_holes(const struct vs_replay *replay, unsigned account,
         peak->largest_hole = peak->holes = 0;
         peak->holes_unknown = true;
     }
-    return VS_OK;
 }
 
 /* Called when the latest reading of *account* is at the present time. */
@@ -586,7 +558,7 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
         if (account == VS_ACCOUNT_NONE)
             continue;
         if (event == device->peak_allocated.event) {
-            err = fill_holes(summary->replay, account, &device->peak_allocated);
+            fill_holes(summary->replay, account, &device->peak_allocated);
             if (!err && device->level == VS_LEVEL_FRAMEWORK)
                 err = vs_summary_device_sites(summary, account, VS_SITES_LIVE,
                                               &device->device_at_peak);
@@ -608,9 +580,9 @@ enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summa
             }
         }
         if (!err && event == device->peak_requested.event)
-            err = fill_holes(summary->replay, account, &device->peak_requested);
+            fill_holes(summary->replay, account, &device->peak_requested);
         if (!err && event == device->peak_reserved.event)
-            err = fill_holes(summary->replay, account, &device->peak_reserved);
+            fill_holes(summary->replay, account, &device->peak_reserved);
         if (!err && event == device->balance_peak.event)
             err = fill_balance(summary, account, &device->balance_peak);
         if (!err && event == device->balance_last.event)

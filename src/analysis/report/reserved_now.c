@@ -16,7 +16,7 @@ static enum vs_err read_segments(struct vs_reader *reader, uint64_t until, struc
     enum vs_err err = VS_OK;
     vs_reader_rewind(reader);
     for (uint64_t number = 1; !err && number <= until && (err = vs_reader_next(reader, &event)) == VS_OK; number++)
-        err = vs_held_segments_event(held, &event);
+        vs_held_segments_event(held, &event);
     return err == VS_ERR_END ? VS_OK : err;
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/report/held_internal.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 static int by_address(const void *a, const void *b)
 {
@@ -103,55 +104,47 @@ static int segments_by_address(const void *a, const void *b)
 }
 
 /* Physical memory of the program's own has no address: its mappings are on the map. */
-static enum vs_err add_mappings(const struct vs_replay *replay, unsigned account,
-                                struct vs_held_blocks *blocks)
+static void add_mappings(const struct vs_replay *replay, unsigned account,
+                         struct vs_held_blocks *blocks)
 {
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < replay->mappings.count; i++) {
+    for (size_t i = 0; i < replay->mappings.count; i++) {
         const struct vs_mapping *mapping = &replay->mappings.items[i];
         const struct vs_live *memory =
             mapping->memory ? vs_live_table_find(&replay->device_live, mapping->memory) : NULL;
         if (mapping->device != account || (memory && replay->sites.items[memory->site].backing))
             continue;
-        err = vs_vec_grow(&blocks->items, &blocks->capacity, blocks->count + 1,
-                          sizeof *blocks->items);
-        if (!err)
-            blocks->items[blocks->count++] =
-                (struct vs_held_block){.addr = mapping->addr, .size = mapping->size};
+        vs_vec_room(&blocks->items, &blocks->capacity, blocks->count + 1,
+                    sizeof *blocks->items);
+        blocks->items[blocks->count++] =
+            (struct vs_held_block){.addr = mapping->addr, .size = mapping->size};
     }
-    return err;
 }
 
 /* The segments of our allocator, and the memory of the device that holds a framework's blocks. */
-static enum vs_err gather_segments(const struct vs_replay *replay, unsigned account,
-                                   struct vs_replay_segment **out, size_t *out_count)
+static void gather_segments(const struct vs_replay *replay, unsigned account,
+                            struct vs_replay_segment **out, size_t *out_count)
 {
     struct vs_replay_segment *list = NULL;
     size_t count = 0, capacity = 0;
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < replay->segments.count; i++) {
+    for (size_t i = 0; i < replay->segments.count; i++) {
         const struct vs_replay_segment *segment = &replay->segments.items[i];
         if (segment->device != account || segment->view)
             continue;
-        err = vs_vec_grow(&list, &capacity, count + 1, sizeof *list);
-        if (!err)
-            list[count++] = *segment;
+        vs_vec_room(&list, &capacity, count + 1, sizeof *list);
+        list[count++] = *segment;
     }
     struct vs_user_segment *users = NULL;
     size_t user_count = 0;
-    if (!err)
-        err = vs_user_segments(replay, account, &users, &user_count);
-    for (size_t i = 0; !err && i < user_count; i++) {
-        err = vs_vec_grow(&list, &capacity, count + 1, sizeof *list);
-        if (!err)
-            list[count++] = (struct vs_replay_segment){.addr = users[i].addr, .size = users[i].size};
+    vs_user_segments(replay, account, &users, &user_count);
+    for (size_t i = 0; i < user_count; i++) {
+        vs_vec_room(&list, &capacity, count + 1, sizeof *list);
+        list[count++] = (struct vs_replay_segment){.addr = users[i].addr, .size = users[i].size};
     }
     free(users);
     if (count)
         qsort(list, count, sizeof *list, segments_by_address);
     *out = list;
     *out_count = count;
-    return err;
 }
 
 enum vs_err vs_held_picture(const struct vs_summary *summary, unsigned account,
@@ -159,13 +152,12 @@ enum vs_err vs_held_picture(const struct vs_summary *summary, unsigned account,
 {
     struct vs_replay_segment *list = NULL;
     size_t count, at = 0;
-    enum vs_err err = gather_segments(summary->replay, account, &list, &count);
-    if (!err)
-        err = add_mappings(summary->replay, account, blocks);
+    gather_segments(summary->replay, account, &list, &count);
+    add_mappings(summary->replay, account, blocks);
     size_t most = count + blocks->count < VS_PICTURE_SEGMENTS_MAX ? count + blocks->count
                                                                    : VS_PICTURE_SEGMENTS_MAX;
     struct vs_picture_segment *rows =
-        err ? NULL : vs_arena_alloc(summary->memory, (most + 1) * sizeof *rows);
+        vs_xarena(summary->memory, (most + 1) * sizeof *rows);
     if (!rows) {
         free(list);
         return VS_ERR_NOMEM;

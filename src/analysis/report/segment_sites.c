@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 
 static int heavier_site(const void *a, const void *b)
@@ -15,12 +16,10 @@ static int heavier_site(const void *a, const void *b)
     return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
 }
 
-static enum vs_err put_sites(struct vs_arena *memory, struct vs_report_site *all, size_t count,
-                             struct vs_report_sites *out)
+static void put_sites(struct vs_arena *memory, struct vs_report_site *all, size_t count,
+                      struct vs_report_sites *out)
 {
-    struct vs_report_site *sites = vs_arena_alloc(memory, (count + 1) * sizeof *sites);
-    if (!sites)
-        return VS_ERR_NOMEM;
+    struct vs_report_site *sites = vs_xarena(memory, (count + 1) * sizeof *sites);
     qsort(all, count, sizeof *all, heavier_site);
     for (size_t i = 0; i < count; i++) {
         sites[i] = all[i];
@@ -29,14 +28,13 @@ static enum vs_err put_sites(struct vs_arena *memory, struct vs_report_site *all
     }
     out->items = sites;
     out->count = count;
-    return VS_OK;
 }
 
 enum vs_err vs_segment_sites(const struct vs_summary *summary, const struct vs_held_segment *held,
                              size_t held_count, uint64_t device, struct vs_report_sites *out)
 {
-    struct vs_report_site *all = calloc(held_count + 1, sizeof *all);
-    enum vs_err err = all ? VS_OK : VS_ERR_NOMEM;
+    struct vs_report_site *all = vs_xcalloc(held_count + 1, sizeof *all);
+    enum vs_err err = VS_OK;
     struct vs_map by_text = {0}; /* hash -> index of the site + 1 */
     size_t count = 0;
     for (size_t i = 0; !err && i < held_count; i++) {
@@ -50,7 +48,7 @@ enum vs_err vs_segment_sites(const struct vs_summary *summary, const struct vs_h
             key = key + 1 ? key + 1 : 1;
         if (!err && !found) {
             all[count++] = one;
-            err = vs_map_put(&by_text, key, count);
+            vs_xmap_put(&by_text, key, count);
         }
         if (err)
             break;
@@ -60,7 +58,7 @@ enum vs_err vs_segment_sites(const struct vs_summary *summary, const struct vs_h
     }
     vs_map_free(&by_text);
     if (!err)
-        err = put_sites(summary->memory, all, count, out);
+        put_sites(summary->memory, all, count, out);
     free(all);
     return err;
 }

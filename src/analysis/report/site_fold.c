@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/naming/naming.h"
+#include "base/reading/vs_xalloc.h"
 
 static int heavier_row(const void *a, const void *b)
 {
@@ -25,23 +26,22 @@ static int heavier_group(const void *a, const void *b)
     return x->head < y->head ? -1 : x->head > y->head;
 }
 
-static enum vs_err key_of(const struct vs_summary *summary, uint32_t index, struct vs_map *owners,
-                          uint64_t *key)
+static void key_of(const struct vs_summary *summary, uint32_t index, struct vs_map *owners,
+                   uint64_t *key)
 {
     const struct vs_site *site = &summary->replay->sites.items[index];
     if (!site->stack && !site->mark) { /* told apart by its API */
         *key = (uint64_t)index << 8 | UINT64_C(1) << 63;
-        return VS_OK;
+        return;
     }
     vs_naming_key(summary->replay->reader, owners, site->stack, site->mark, key);
     *key = (*key * 16 + site->family) * 2 + (site->level == VS_LEVEL_FRAMEWORK);
     *key |= *key == 0;
-    return VS_OK;
 }
 
 /* Adds row *i* to the group of its key, or to a new one. *last*: the newest member of each group. */
-static enum vs_err add_row(struct vs_site_fold *fold, const struct vs_summary_row *rows, uint32_t i,
-                           struct vs_map *by_key, uint32_t *last, uint64_t key)
+static void add_row(struct vs_site_fold *fold, const struct vs_summary_row *rows, uint32_t i,
+                    struct vs_map *by_key, uint32_t *last, uint64_t key)
 {
     const uint64_t *found = vs_map_get(by_key, key);
     fold->next[i] = VS_SITE_NONE;
@@ -49,37 +49,32 @@ static enum vs_err add_row(struct vs_site_fold *fold, const struct vs_summary_ro
         fold->groups[*found].bytes += rows[i].bytes;
         fold->next[last[*found]] = i;
         last[*found] = i;
-        return VS_OK;
+        return;
     }
     fold->groups[fold->count] = (struct vs_site_group){rows[i].bytes, i};
     last[fold->count] = i;
-    return vs_map_put(by_key, key, fold->count++);
+    vs_xmap_put(by_key, key, fold->count++);
 }
 
-enum vs_err vs_site_fold_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
-                              size_t count, struct vs_site_fold *out)
+void vs_site_fold_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
+                       size_t count, struct vs_site_fold *out)
 {
     struct vs_map owners = {0}, by_key = {0};
-    uint32_t *last = calloc(count + 1, sizeof *last);
-    *out = (struct vs_site_fold){.groups = calloc(count + 1, sizeof *out->groups),
-                                 .next = calloc(count + 1, sizeof *out->next)};
-    enum vs_err err = last && out->groups && out->next ? VS_OK : VS_ERR_NOMEM;
+    uint32_t *last = vs_xcalloc(count + 1, sizeof *last);
+    *out = (struct vs_site_fold){.groups = vs_xcalloc(count + 1, sizeof *out->groups),
+                                 .next = vs_xcalloc(count + 1, sizeof *out->next)};
     if (count)
         qsort(rows, count, sizeof *rows, heavier_row);
-    for (size_t i = 0; !err && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint64_t key;
-        err = key_of(summary, rows[i].site, &owners, &key);
-        if (!err)
-            err = add_row(out, rows, (uint32_t)i, &by_key, last, key);
+        key_of(summary, rows[i].site, &owners, &key);
+        add_row(out, rows, (uint32_t)i, &by_key, last, key);
     }
-    if (!err && out->count)
+    if (out->count)
         qsort(out->groups, out->count, sizeof *out->groups, heavier_group);
     vs_map_free(&owners);
     vs_map_free(&by_key);
     free(last);
-    if (err)
-        vs_site_fold_free(out);
-    return err;
 }
 
 void vs_site_fold_free(struct vs_site_fold *fold)

@@ -21,8 +21,8 @@ struct vs_site_fold {
 
 /* vs_site_fold_rows: groups *rows*, which it sorts, heaviest first. VS_ERR_NOMEM. Ownership:
  * vs_site_fold_free. Looks up no symbols. */
-enum vs_err vs_site_fold_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
-                              size_t count, struct vs_site_fold *out) VS_MUST_CHECK;
+void vs_site_fold_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
+                       size_t count, struct vs_site_fold *out);
 void vs_site_fold_free(struct vs_site_fold *fold);
 
 #endif

@@ -15,6 +15,7 @@
 #include "analysis/report/site_fold.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
 
@@ -31,9 +32,9 @@ static int heavier_site(const void *a, const void *b)
     return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
 }
 
-static enum vs_err gather(const struct vs_summary *summary, unsigned account,
-                          enum vs_summary_kind kind, bool user, struct vs_summary_row **out,
-                          size_t *out_count)
+static void gather(const struct vs_summary *summary, unsigned account,
+                   enum vs_summary_kind kind, bool user, struct vs_summary_row **out,
+                   size_t *out_count)
 {
     const struct vs_sites *sites = &summary->replay->sites;
     uint64_t weight = vs_recording_weight(&summary->replay->recording);
@@ -55,16 +56,11 @@ static enum vs_err gather(const struct vs_summary *summary, unsigned account,
             continue;
         one.bytes *= weight;
         one.count *= weight;
-        enum vs_err err = vs_vec_grow(&list, &capacity, count + 1, sizeof *list);
-        if (err) {
-            free(list);
-            return err;
-        }
+        vs_vec_room(&list, &capacity, count + 1, sizeof *list);
         list[count++] = one;
     }
     *out = list;
     *out_count = count;
-    return VS_OK;
 }
 
 /* --- wrappers --- */
@@ -155,32 +151,29 @@ static void shorten(const struct vs_chain_frame *chain, size_t count, bool folds
     }
 }
 
-enum vs_err vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *out)
+void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *out)
 {
     const struct vs_sites *sites = &summary->replay->sites;
     *out = (struct vs_wrappers){.count = 0};
-    struct vs_summary_row *list = calloc(sites->count + 1, sizeof *list);
-    struct short_chain *chains = calloc(STACKS_LOOKED_AT, sizeof *chains);
+    struct vs_summary_row *list = vs_xcalloc(sites->count + 1, sizeof *list);
+    struct short_chain *chains = vs_xcalloc(STACKS_LOOKED_AT, sizeof *chains);
     size_t count = 0, named = 0;
-    enum vs_err err = list && chains ? VS_OK : VS_ERR_NOMEM;
-    for (size_t i = 0; !err && i < sites->count; i++)
+    for (size_t i = 0; i < sites->count; i++)
         if (sites->items[i].stack && vs_user_has_site(summary->replay, &sites->items[i]))
             list[count++] =
                 (struct vs_summary_row){.bytes = sites->items[i].bytes, .site = (uint32_t)i};
-    if (!err && count)
+    if (count)
         qsort(list, count, sizeof *list, more_allocated);
-    for (size_t i = 0; !err && i < count && i < STACKS_LOOKED_AT; i++) {
+    for (size_t i = 0; i < count && i < STACKS_LOOKED_AT; i++) {
         struct vs_chain_frame chain[VS_CHAIN_MAX];
         bool folds;
         size_t lead, n = named_chain(summary, sites->items[list[i].site].stack, chain, &folds, &lead);
         shorten(chain, n, folds, lead, &chains[named]);
         named += chains[named].count > 0;
     }
-    if (!err)
-        find_wrappers(chains, named, out);
+    find_wrappers(chains, named, out);
     free(list);
     free(chains);
-    return err;
 }
 
 static const char *copy_or_null(struct vs_arena *memory, const char *text, bool *failed)
@@ -223,7 +216,7 @@ static bool fill_marked_file(const struct vs_summary *summary, uint64_t mark,
     if (strncmp(at, "at ", 3) != 0 || !colon)
         return true;
     size_t length = (size_t)(colon - at) - 3;
-    char *file = vs_arena_alloc(summary->memory, length + 1);
+    char *file = vs_xarena(summary->memory, length + 1);
     if (file)
         memcpy(file, at + 3, length);
     site->line_file = file;
@@ -246,8 +239,6 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, 
         count = named_chain(summary, stack, chain, &site->folds, &lead);
     if (mark && !vs_python_user_stack(summary->replay->reader, stack)) {
         site->line = line_of(summary, stack, mark);
-        if (!site->line)
-            return VS_ERR_NOMEM;
         site->line = *site->line ? site->line : NULL;
         if (site->line && !fill_marked_file(summary, mark, site))
             return VS_ERR_NOMEM;
@@ -264,16 +255,12 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, 
     }
     if (!site->line && !site->folds && *vs_naming_torch(chain, count, through)) {
         site->line = vs_summary_copy(summary->memory, vs_text_clean(through));
-        if (!site->line)
-            return VS_ERR_NOMEM;
     }
     site->frame_count = count;
     site->wrappers = lead;
     if (count == 0)
         return VS_OK;
-    struct vs_report_frame *frames = vs_arena_alloc(summary->memory, count * sizeof *frames);
-    if (!frames)
-        return VS_ERR_NOMEM;
+    struct vs_report_frame *frames = vs_xarena(summary->memory, count * sizeof *frames);
     for (size_t i = 0; i < count; i++)
         frames[i] = (struct vs_report_frame){
             .function = copy_or_null(summary->memory, chain[i].function, &failed),
@@ -369,7 +356,7 @@ enum vs_err vs_summary_part(const struct vs_summary *summary, uint64_t stack, ui
     if (!frame)
         return VS_OK;
     if (!parts->items)
-        parts->items = vs_arena_alloc(summary->memory, VS_SITE_PARTS_MAX * sizeof *parts->items);
+        parts->items = vs_xarena(summary->memory, VS_SITE_PARTS_MAX * sizeof *parts->items);
     struct vs_site_part part = {
         .function = copy_or_null(summary->memory, frame->function, &failed),
         .file = copy_or_null(summary->memory, frame->file, &failed),
@@ -394,7 +381,7 @@ void vs_summary_sort_parts(struct vs_site_parts *parts)
 }
 
 /* A single part is not listed: it is the function that was called. */
-static enum vs_err settle_parts(const struct vs_summary *summary, struct vs_report_site *site)
+static void settle_parts(const struct vs_summary *summary, struct vs_report_site *site)
 {
     char text[VS_THROUGH_MAX];
     const struct vs_site_part *first = site->parts.items;
@@ -402,12 +389,9 @@ static enum vs_err settle_parts(const struct vs_summary *summary, struct vs_repo
     if (site->parts.count == 1 && first->bytes == site->bytes && !site->through) {
         snprintf(text, sizeof text, "%s: %s", first->library, first->function);
         site->through = vs_summary_copy(summary->memory, vs_text_clean(text));
-        if (!site->through)
-            return VS_ERR_NOMEM;
     }
     if (site->through)
         site->parts.count = 0;
-    return VS_OK;
 }
 
 static void merge(struct vs_report_site *into, const struct vs_report_site *from)
@@ -469,8 +453,6 @@ static enum vs_err name_group(const struct vs_summary *summary, const struct vs_
         name = api;
     }
     out->api = vs_summary_copy(summary->memory, name);
-    if (!out->api)
-        return VS_ERR_NOMEM;
     enum vs_err err = vs_summary_frames(summary, site->stack, site->mark, out);
     for (uint32_t i = head; !err && i != VS_SITE_NONE; i = fold->next[i]) {
         const struct vs_summary_row *row = &rows[i];
@@ -526,8 +508,8 @@ static enum vs_err name_rows(const struct vs_summary *summary, const struct vs_s
 {
     size_t sites_max = summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT, named = 0;
     size_t looked_at = fold->count < sites_max * 4 ? fold->count : sites_max * 4;
-    struct vs_report_site *items = vs_arena_alloc(summary->memory, looked_at * sizeof *items);
-    enum vs_err err = items ? VS_OK : VS_ERR_NOMEM;
+    struct vs_report_site *items = vs_xarena(summary->memory, looked_at * sizeof *items);
+    enum vs_err err = VS_OK;
     struct vs_map by_text = {0}; /* hash -> index + 1 */
     for (size_t i = 0; !err && i < looked_at; i++) {
         struct vs_report_site one;
@@ -542,7 +524,7 @@ static enum vs_err name_rows(const struct vs_summary *summary, const struct vs_s
             merge(&items[*found - 1], &one);
         } else {
             items[named++] = one;
-            err = vs_map_put(&by_text, key, named);
+            vs_xmap_put(&by_text, key, named);
         }
     }
     vs_map_free(&by_text);
@@ -552,7 +534,7 @@ static enum vs_err name_rows(const struct vs_summary *summary, const struct vs_s
         out->omitted_bytes += fold->groups[i].bytes;
     out->omitted_count = fold->count - looked_at;
     for (size_t i = 0; !err && i < named; i++)
-        err = settle_parts(summary, &items[i]);
+        settle_parts(summary, &items[i]);
     if (err)
         return err;
     qsort(items, named, sizeof *items, heavier_site);
@@ -570,7 +552,8 @@ enum vs_err vs_summary_rows(const struct vs_summary *summary, struct vs_summary_
     struct vs_site_fold fold;
     if (count == 0)
         return VS_OK;
-    enum vs_err err = vs_site_fold_rows(summary, rows, count, &fold);
+    enum vs_err err = VS_OK;
+    vs_site_fold_rows(summary, rows, count, &fold);
     if (err)
         return err;
     for (size_t i = 0; i < count; i++) {
@@ -589,7 +572,8 @@ static enum vs_err list_sites(const struct vs_summary *summary, unsigned account
     size_t count = 0;
     *out = (struct vs_report_sites){0};
     fill_unsited(summary->replay, account, kind, user, out);
-    enum vs_err err = gather(summary, account, kind, user, &rows, &count);
+    enum vs_err err = VS_OK;
+    gather(summary, account, kind, user, &rows, &count);
     if (!err)
         err = vs_summary_rows(summary, rows, count, out);
     free(rows);
@@ -631,7 +615,5 @@ enum vs_err vs_summary_failure(const struct vs_summary *summary,
         .site = {.level = failure->framework ? VS_LEVEL_FRAMEWORK : VS_LEVEL_DEVICE, .stacks = 1,
                  .family = failure->family, .bytes = failure->requested, .count = 1}};
     out->site.api = out->api;
-    if (!out->api || !out->place)
-        return VS_ERR_NOMEM;
     return vs_summary_frames(summary, failure->stack, failure->mark, &out->site);
 }

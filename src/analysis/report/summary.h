@@ -48,8 +48,7 @@ struct vs_summary {
 
 /* vs_summary_wrappers: finds the program's wrappers from the sites that allocated most. Cost: looks
  * up the symbols of at most 200 stacks. */
-enum vs_err vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *out)
-    VS_MUST_CHECK;
+void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *out);
 
 /* vs_summary_sites: the heaviest sites of *account* (a device index or
  * VS_HOST_INDEX) now, at the user's level (user_level.h). VS_ERR_NOMEM. Cost: sorts the sites, looks up symbols of at

@@ -11,6 +11,7 @@
 #include "analysis/report/summary.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 struct open_windows {
     struct vs_report_window *all;
@@ -31,14 +32,12 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* The windows have rows for all devices of the replay. */
-static enum vs_err add_devices(struct open_windows *windows, const struct vs_replay *replay,
-                               struct vs_report_window *window)
+static void add_devices(struct open_windows *windows, const struct vs_replay *replay,
+                        struct vs_report_window *window)
 {
     if (window->count >= replay->account_count)
-        return VS_OK;
-    struct vs_window_peak *rows = vs_arena_alloc(windows->memory, replay->account_count * sizeof *rows);
-    if (!rows)
-        return VS_ERR_NOMEM;
+        return;
+    struct vs_window_peak *rows = vs_xarena(windows->memory, replay->account_count * sizeof *rows);
     if (window->count)
         memcpy(rows, window->devices, window->count * sizeof *rows);
     for (unsigned a = (unsigned)window->count; a < replay->account_count; a++)
@@ -46,26 +45,23 @@ static enum vs_err add_devices(struct open_windows *windows, const struct vs_rep
                                           .level = vs_user_level(replay, a)};
     window->devices = rows;
     window->count = replay->account_count;
-    return VS_OK;
 }
 
 /* Opens the windows that begin at or before *time_ns* of the trace's clock; UINT64_MAX: all. */
-static enum vs_err open_until(struct open_windows *windows, const struct vs_replay *replay, uint64_t time_ns)
+static void open_until(struct open_windows *windows, const struct vs_replay *replay, uint64_t time_ns)
 {
-    enum vs_err err = VS_OK;
-    for (; !err && windows->next < windows->count; windows->next++) {
+    for (; windows->next < windows->count; windows->next++) {
         struct vs_report_window *window = &windows->all[windows->next];
         if (time_ns != UINT64_MAX && (time_ns < windows->start_ns || window->from_ns > time_ns - windows->start_ns))
             break;
         windows->begins[windows->next] = replay->events;
         windows->open[windows->open_count++] = windows->next;
-        err = add_devices(windows, replay, window);
-        for (size_t a = 0; !err && a < window->count; a++) {
+        add_devices(windows, replay, window);
+        for (size_t a = 0; a < window->count; a++) {
             uint64_t now = vs_user_sums(replay, (unsigned)a).allocated;
             window->devices[a].begin_bytes = window->devices[a].peak_bytes = window->devices[a].end_bytes = now;
         }
     }
-    return err;
 }
 
 static void close_until(struct open_windows *windows, uint64_t time_ns)
@@ -114,13 +110,12 @@ static void follow_framework(const struct open_windows *windows, const struct vs
 }
 
 /* The open windows after an event. */
-static enum vs_err count_event(struct open_windows *windows, const struct vs_replay *replay)
+static void count_event(struct open_windows *windows, const struct vs_replay *replay)
 {
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < windows->open_count; i++) {
+    for (size_t i = 0; i < windows->open_count; i++) {
         struct vs_report_window *window = &windows->all[windows->open[i]];
-        err = add_devices(windows, replay, window);
-        for (size_t a = 0; !err && a < window->count; a++) {
+        add_devices(windows, replay, window);
+        for (size_t a = 0; a < window->count; a++) {
             struct vs_window_peak *row = &window->devices[a];
             struct vs_user_sums sums = vs_user_sums(replay, (unsigned)a);
             if (row->level != sums.level)
@@ -133,7 +128,6 @@ static enum vs_err count_event(struct open_windows *windows, const struct vs_rep
             row->peak_ns = without(replay->now_ns, windows->start_ns);
         }
     }
-    return err;
 }
 
 /* The first reading. Also finds the wrappers of the whole program. */
@@ -146,18 +140,20 @@ static enum vs_err find_peaks(struct vs_reader *reader, struct open_windows *win
     enum vs_err err = vs_replay_open(reader, &replay);
     while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
         close_until(windows, event.time_ns);
-        err = open_until(windows, replay, event.time_ns);
+        open_until(windows, replay, event.time_ns);
         if (!err)
             err = vs_replay_event(replay, &event);
         if (!err)
-            err = count_event(windows, replay);
+            count_event(windows, replay);
     }
-    if (err == VS_ERR_END)
-        err = open_until(windows, replay, UINT64_MAX);
+    if (err == VS_ERR_END) {
+        open_until(windows, replay, UINT64_MAX);
+        err = VS_OK;
+    }
     const struct vs_summary summary = {.memory = windows->memory, .replay = replay, .symbols = symbols};
     if (!err)
-        err = vs_summary_wrappers(&summary, wrappers);
-    windows->backing = err ? NULL : vs_arena_alloc(windows->memory, replay->sites.count + 1);
+        vs_summary_wrappers(&summary, wrappers);
+    windows->backing = err ? NULL : vs_xarena(windows->memory, replay->sites.count + 1);
     for (uint32_t i = 0; windows->backing && i < replay->sites.count; i++)
         windows->backing[i] = replay->sites.items[i].backing;
     vs_replay_close(replay);
@@ -193,8 +189,8 @@ static int by_site(const void *a, const void *b)
 
 /* What is live now, by call site, in the order of the sites. Where a framework reports later, what will hold its
  * blocks is left out. The caller frees *out*. */
-static enum vs_err live_sites(const struct vs_replay *replay, const struct window_moment *moment,
-                              struct vs_summary_row **out, size_t *count)
+static void live_sites(const struct vs_replay *replay, const struct window_moment *moment,
+                       struct vs_summary_row **out, size_t *count)
 {
     uint64_t weight = vs_recording_weight(&replay->recording);
     struct vs_summary_row *rows = NULL;
@@ -203,11 +199,7 @@ static enum vs_err live_sites(const struct vs_replay *replay, const struct windo
     while ((live = vs_user_live_next(replay, moment->account, &cursor)) != NULL) {
         if (moment->backing && moment->backing[live->site])
             continue;
-        enum vs_err err = vs_vec_grow(&rows, &capacity, n + 1, sizeof *rows);
-        if (err) {
-            free(rows);
-            return err;
-        }
+        vs_vec_room(&rows, &capacity, n + 1, sizeof *rows);
         rows[n++] = (struct vs_summary_row){live->size * weight, weight, live->site};
     }
     if (n)
@@ -222,7 +214,6 @@ static enum vs_err live_sites(const struct vs_replay *replay, const struct windo
         }
     }
     *out = rows;
-    return VS_OK;
 }
 
 /* The sites of *now* that hold more than in *before*, both in the order of sites, in *out*. Returns how
@@ -247,8 +238,9 @@ static enum vs_err list_changes(const struct vs_summary *summary, const struct w
     const struct vs_summary_row *begin = *moment->begin;
     size_t n, m = *moment->begin_count;
     struct vs_summary_row *now = NULL;
-    enum vs_err err = live_sites(summary->replay, moment, &now, &n);
-    struct vs_summary_row *changed = err ? NULL : malloc((n + m + 1) * sizeof *changed);
+    enum vs_err err = VS_OK;
+    live_sites(summary->replay, moment, &now, &n);
+    struct vs_summary_row *changed = err ? NULL : vs_xcalloc(1, (n + m + 1) * sizeof *changed);
     if (!err && !changed)
         err = VS_ERR_NOMEM;
     if (!err)
@@ -266,7 +258,8 @@ static enum vs_err visit(const struct vs_summary *summary, const struct window_m
 {
     if (moment->peak)
         return list_changes(summary, moment);
-    return live_sites(summary->replay, moment, moment->begin, moment->begin_count);
+    live_sites(summary->replay, moment, moment->begin, moment->begin_count);
+    return VS_OK;
 }
 
 /* The second reading. *moments* in their order. *summary* has no replay yet. */
@@ -300,9 +293,9 @@ static enum vs_err list_sites(struct vs_reader *reader, const struct vs_summary 
     size_t most = 0, count = 0;
     for (size_t i = 0; i < windows->count; i++)
         most += windows->all[i].count;
-    struct begin_sites *begins = calloc(most + 1, sizeof *begins);
-    struct window_moment *moments = calloc(2 * most + 1, sizeof *moments);
-    enum vs_err err = begins && moments ? VS_OK : VS_ERR_NOMEM;
+    struct begin_sites *begins = vs_xcalloc(most + 1, sizeof *begins);
+    struct window_moment *moments = vs_xcalloc(2 * most + 1, sizeof *moments);
+    enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < windows->count; i++) {
         for (size_t a = 0; a < windows->all[i].count; a++) {
             struct vs_window_peak *row = &windows->all[i].devices[a];
@@ -332,8 +325,8 @@ enum vs_err vs_window_peaks(struct vs_reader *reader, struct vs_report *report, 
                             size_t count, size_t sites_max)
 {
     struct open_windows work = {.all = windows, .count = count, .memory = &report->memory,
-                                .start_ns = report->start_ns, .open = calloc(count + 1, sizeof *work.open),
-                                .begins = calloc(count + 1, sizeof *work.begins)};
+                                .start_ns = report->start_ns, .open = vs_xcalloc(count + 1, sizeof *work.open),
+                                .begins = vs_xcalloc(count + 1, sizeof *work.begins)};
     struct vs_symbols *symbols = NULL;
     struct vs_wrappers wrappers;
     enum vs_err err = work.open && work.begins ? vs_symbols_open(reader, &symbols) : VS_ERR_NOMEM;

@@ -4,28 +4,26 @@
 #include "analysis/state/activity.h"
 
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 #define DEVICES_MAX 64
 
-static enum vs_err device_row(struct vs_activity *activity, uint64_t device,
-                              struct vs_device_activity **out)
+static void device_row(struct vs_activity *activity, uint64_t device,
+                       struct vs_device_activity **out)
 {
     *out = NULL;
     for (size_t i = 0; i < activity->device_count; i++) {
         if (activity->devices[i].device == device) {
             *out = &activity->devices[i];
-            return VS_OK;
+            return;
         }
     }
     if (activity->device_count == DEVICES_MAX)
-        return VS_OK; /* a damaged trace: not counted */
-    enum vs_err err = vs_vec_grow(&activity->devices, &activity->device_capacity,
-                                  activity->device_count + 1, sizeof *activity->devices);
-    if (err)
-        return err;
+        return; /* a damaged trace: not counted */
+    vs_vec_room(&activity->devices, &activity->device_capacity,
+                activity->device_count + 1, sizeof *activity->devices);
     *out = &activity->devices[activity->device_count++];
     **out = (struct vs_device_activity){.device = device};
-    return VS_OK;
 }
 
 /* When it ran; if that is unknown, when it was reported. */
@@ -58,8 +56,8 @@ static void add(struct vs_activity_tally *tally, uint64_t bytes, uint64_t time_n
     tally->time_ns += time_ns;
 }
 
-static enum vs_err count_kernel(struct vs_activity *activity, const struct vs_event *event,
-                                struct activity_share share)
+static void count_kernel(struct vs_activity *activity, const struct vs_event *event,
+                         struct activity_share share)
 {
     uint64_t length_ns = share.length_ns;
     uint64_t key = (event->kernel.name << 8 | (event->kernel.device & 255)) + 1;
@@ -68,12 +66,9 @@ static enum vs_err count_kernel(struct vs_activity *activity, const struct vs_ev
     if (found) {
         at = (size_t)*found;
     } else {
-        enum vs_err err = vs_vec_grow(&activity->kernels, &activity->kernel_capacity,
-                                      activity->kernel_count + 1, sizeof *activity->kernels);
-        if (!err)
-            err = vs_map_put(&activity->by_kernel, key, activity->kernel_count);
-        if (err)
-            return err;
+        vs_vec_room(&activity->kernels, &activity->kernel_capacity,
+                    activity->kernel_count + 1, sizeof *activity->kernels);
+        vs_xmap_put(&activity->by_kernel, key, activity->kernel_count);
         at = activity->kernel_count++;
         activity->kernels[at] = (struct vs_kernel_row){
             .name = event->kernel.name, .device = event->kernel.device, .shortest_ns = length_ns};
@@ -85,19 +80,20 @@ static enum vs_err count_kernel(struct vs_activity *activity, const struct vs_ev
         row->shortest_ns = length_ns;
     if (length_ns > row->longest_ns)
         row->longest_ns = length_ns;
-    return VS_OK;
 }
 
 static enum vs_err count(struct vs_activity *activity, const struct vs_event *event,
                          struct activity_share share)
 {
     struct vs_device_activity *row;
-    enum vs_err err = device_row(activity, event->activity.device, &row);
+    enum vs_err err = VS_OK;
+    device_row(activity, event->activity.device, &row);
     if (err || !row)
         return err;
     if (event->kind == VS_EVENT_kernel) {
         add(&row->kernels, 0, share.inside_ns);
-        return count_kernel(activity, event, share);
+        count_kernel(activity, event, share);
+        return VS_OK;
     }
     if (event->kind == VS_EVENT_memcpy) {
         uint64_t kind = event->memcpy.copy_kind;
@@ -158,13 +154,11 @@ enum vs_err vs_activity_restore_kernel(struct vs_activity *activity,
     uint64_t key = (row->name << 8 | (row->device & 255)) + 1;
     if (!key || vs_map_get(&activity->by_kernel, key))
         return VS_ERR_CORRUPT;
-    enum vs_err err = vs_vec_grow(&activity->kernels, &activity->kernel_capacity,
-                                  activity->kernel_count + 1, sizeof *activity->kernels);
-    if (!err)
-        err = vs_map_put(&activity->by_kernel, key, activity->kernel_count);
-    if (!err)
-        activity->kernels[activity->kernel_count++] = *row;
-    return err;
+    vs_vec_room(&activity->kernels, &activity->kernel_capacity,
+                activity->kernel_count + 1, sizeof *activity->kernels);
+    vs_xmap_put(&activity->by_kernel, key, activity->kernel_count);
+    activity->kernels[activity->kernel_count++] = *row;
+    return VS_OK;
 }
 
 enum vs_err vs_activity_restore_device(struct vs_activity *activity,
@@ -172,9 +166,7 @@ enum vs_err vs_activity_restore_device(struct vs_activity *activity,
 {
     struct vs_device_activity *made;
     size_t before = activity->device_count;
-    enum vs_err err = device_row(activity, row->device, &made);
-    if (err)
-        return err;
+    device_row(activity, row->device, &made);
     if (activity->device_count == before)
         return VS_ERR_CORRUPT;
     *made = *row;

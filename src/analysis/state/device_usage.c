@@ -49,45 +49,41 @@ static void add_overheads(struct vs_device_usage *usage)
     }
 }
 
-static enum vs_err context_for(struct vs_device_usage *usage, uint64_t context,
-                               struct vs_usage_context **out)
+static void context_for(struct vs_device_usage *usage, uint64_t context,
+                        struct vs_usage_context **out)
 {
     size_t i = 0;
     while (i < usage->context_count && usage->contexts[i].context != context)
         i++;
     if (i == usage->context_count) {
-        enum vs_err err = vs_vec_grow(&usage->contexts, &usage->context_capacity, i + 1,
-                                      sizeof *usage->contexts);
-        if (err)
-            return err;
+        vs_vec_room(&usage->contexts, &usage->context_capacity, i + 1,
+                    sizeof *usage->contexts);
         usage->contexts[usage->context_count++] = (struct vs_usage_context){.context = context};
     }
     *out = &usage->contexts[i];
-    return VS_OK;
 }
 
-enum vs_err vs_device_usage_overhead(struct vs_device_usage *usage, const struct vs_event *event)
+void vs_device_usage_overhead(struct vs_device_usage *usage, const struct vs_event *event)
 {
     struct vs_usage_context *context;
     if (event->overhead.what >= VS_OVERHEAD_WHAT_COUNT)
-        return VS_OK;
-    enum vs_err err = context_for(usage, event->overhead.context, &context);
-    if (err)
-        return err;
+        return;
+    context_for(usage, event->overhead.context, &context);
     context->bytes[event->overhead.what] += (int64_t)event->overhead.bytes;
     if (event->overhead.what == VS_OVERHEAD_CONTEXT) {
         context->measured = true;
         context->how = (unsigned)event->overhead.how;
     }
     add_overheads(usage);
-    return VS_OK;
 }
 
-enum vs_err vs_device_usage_context(struct vs_device_usage *usage, const struct vs_event *event)
+void vs_device_usage_context(struct vs_device_usage *usage, const struct vs_event *event)
 {
     struct vs_usage_context *context;
-    if (event->context.alive)
-        return context_for(usage, event->context.context, &context);
+    if (event->context.alive) {
+        context_for(usage, event->context.context, &context);
+        return;
+    }
     for (size_t i = 0; i < usage->context_count; i++) {
         if (usage->contexts[i].context != event->context.context)
             continue;
@@ -95,7 +91,6 @@ enum vs_err vs_device_usage_context(struct vs_device_usage *usage, const struct 
         add_overheads(usage);
         break;
     }
-    return VS_OK;
 }
 
 void vs_device_usage_free(struct vs_device_usage *usage)

@@ -41,13 +41,11 @@ struct vs_device_usage {
 void vs_device_usage_row(struct vs_device_usage *usage, const struct vs_event *event);
 
 /* vs_device_usage_overhead: an `overhead` event. VS_ERR_NOMEM. */
-enum vs_err vs_device_usage_overhead(struct vs_device_usage *usage, const struct vs_event *event)
-    VS_MUST_CHECK;
+void vs_device_usage_overhead(struct vs_device_usage *usage, const struct vs_event *event);
 
 /* vs_device_usage_context: a `context` event: it was created, or destroyed with all its memory.
  * VS_ERR_NOMEM. */
-enum vs_err vs_device_usage_context(struct vs_device_usage *usage, const struct vs_event *event)
-    VS_MUST_CHECK;
+void vs_device_usage_context(struct vs_device_usage *usage, const struct vs_event *event);
 
 void vs_device_usage_free(struct vs_device_usage *usage);
 

@@ -56,8 +56,8 @@ static void take_lent(struct vs_holes *holes, uint64_t lent)
         holes->empty_bytes = holes->free_bytes;
 }
 
-enum vs_err vs_replay_holes(const struct vs_replay *replay, unsigned account,
-                            struct vs_holes *out)
+void vs_replay_holes(const struct vs_replay *replay, unsigned account,
+                     struct vs_holes *out)
 {
     struct holes_extent *blocks = NULL;
     size_t count = 0, capacity = 0;
@@ -65,11 +65,7 @@ enum vs_err vs_replay_holes(const struct vs_replay *replay, unsigned account,
         const struct vs_live *live = &replay->device_live.items[i];
         if (!live->used || !live->in_segment || live->device != account)
             continue;
-        enum vs_err err = vs_vec_grow(&blocks, &capacity, count + 1, sizeof *blocks);
-        if (err) {
-            free(blocks);
-            return err;
-        }
+        vs_vec_room(&blocks, &capacity, count + 1, sizeof *blocks);
         blocks[count++] = (struct holes_extent){live->addr, live->size};
     }
     if (count)
@@ -93,5 +89,4 @@ enum vs_err vs_replay_holes(const struct vs_replay *replay, unsigned account,
     free(blocks);
     take_lent(&holes, lent);
     *out = holes;
-    return VS_OK;
 }

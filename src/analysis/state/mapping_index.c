@@ -20,20 +20,17 @@ static size_t upper_bound(const struct vs_mappings *set, uint64_t addr)
     return low;
 }
 
-enum vs_err vs_mappings_add(struct vs_mappings *set, const struct vs_mapping *mapping)
+void vs_mappings_add(struct vs_mappings *set, const struct vs_mapping *mapping)
 {
     size_t at = upper_bound(set, mapping->addr);
     if (at > 0 && set->items[at - 1].addr == mapping->addr) {
         set->items[at - 1] = *mapping;
-        return VS_OK;
+        return;
     }
-    enum vs_err err = vs_vec_grow(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
-    if (err)
-        return err;
+    vs_vec_room(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
     memmove(set->items + at + 1, set->items + at, (set->count - at) * sizeof *set->items);
     set->items[at] = *mapping;
     set->count++;
-    return VS_OK;
 }
 
 bool vs_mappings_remove(struct vs_mappings *set, uint64_t addr)

@@ -26,8 +26,7 @@ struct vs_mappings {
 };
 
 /* vs_mappings_add: insert; replaces one that starts at the same address. VS_ERR_NOMEM. */
-enum vs_err vs_mappings_add(struct vs_mappings *set, const struct vs_mapping *mapping)
-    VS_MUST_CHECK;
+void vs_mappings_add(struct vs_mappings *set, const struct vs_mapping *mapping);
 
 /* vs_mappings_remove: remove the one that starts at *addr*; false when there is none. */
 bool vs_mappings_remove(struct vs_mappings *set, uint64_t addr);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 
 #define RUN 16u
@@ -40,15 +41,14 @@ static void keep_heaviest(struct period_candidate *list, size_t *count, struct p
 }
 
 /* votes: distance -> count of runs that equal the run at that distance before. */
-static enum vs_err vote(const uint32_t *sizes, size_t count, struct vs_map *votes)
+static void vote(const uint32_t *sizes, size_t count, struct vs_map *votes)
 {
     struct vs_map last = {0}; /* hash of a run -> where it ended last */
     const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t hash = 0, oldest = 1;
-    enum vs_err err = VS_OK;
     for (unsigned i = 0; i < RUN; i++)
         oldest *= factor;
-    for (size_t i = 0; i < count && !err && last.count < RUNS_MAX; i++) {
+    for (size_t i = 0; i < count && last.count < RUNS_MAX; i++) {
         hash = hash * factor + sizes[i] + 1;
         if (i >= RUN)
             hash -= oldest * (sizes[i - RUN] + UINT64_C(1));
@@ -60,13 +60,11 @@ static enum vs_err vote(const uint32_t *sizes, size_t count, struct vs_map *vote
             if (n)
                 ++*n;
             else
-                err = vs_map_put(votes, i - *before, 1);
+                vs_xmap_put(votes, i - *before, 1);
         }
-        if (!err)
-            err = vs_map_put(&last, key, i);
+        vs_xmap_put(&last, key, i);
     }
     vs_map_free(&last);
-    return err;
 }
 
 static struct stretch longest_stretch(const uint32_t *sizes, size_t count, uint32_t length)
@@ -90,7 +88,8 @@ enum vs_err vs_period_find(const uint32_t *sizes, size_t count, struct vs_period
     struct vs_map votes = {0};
     size_t listed = 0, cursor = 0;
     memset(out, 0, sizeof *out);
-    enum vs_err err = vote(sizes, count, &votes);
+    enum vs_err err = VS_OK;
+    vote(sizes, count, &votes);
     const struct vs_map_slot *slot;
     while (!err && (slot = vs_map_next(&votes, &cursor)))
         keep_heaviest(list, &listed,

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 #include "trace/format/event.h"
 
@@ -52,47 +53,40 @@ bool vs_step_name_parse(const char *name, struct vs_step_name *out)
     return true;
 }
 
-enum vs_err vs_phases_init(struct vs_phases *phases)
+void vs_phases_init(struct vs_phases *phases)
 {
-    enum vs_err err = vs_vec_grow(&phases->items, &phases->capacity, 1, sizeof *phases->items);
-    if (err)
-        return err;
+    vs_vec_room(&phases->items, &phases->capacity, 1, sizeof *phases->items);
     phases->items[0] = (struct vs_phase){.name = "", .prefix = ""};
     phases->count = 1;
-    return VS_OK;
 }
 
-enum vs_err vs_phases_thread(struct vs_phases *phases, uint32_t tid, struct vs_thread **out)
+void vs_phases_thread(struct vs_phases *phases, uint32_t tid, struct vs_thread **out)
 {
     if (phases->last_thread < phases->thread_count &&
         phases->threads[phases->last_thread].tid == tid) {
         *out = &phases->threads[phases->last_thread];
-        return VS_OK;
+        return;
     }
     const uint64_t *found = vs_map_get(&phases->by_tid, (uint64_t)tid + 1);
     if (!found && phases->thread_count >= VS_THREADS_MAX) {
         *out = &phases->others;
-        return VS_OK;
+        return;
     }
     if (!found) {
-        enum vs_err err = vs_vec_grow(&phases->threads, &phases->thread_capacity,
-                                      phases->thread_count + 1, sizeof *phases->threads);
-        if (!err)
-            err = vs_map_put(&phases->by_tid, (uint64_t)tid + 1, phases->thread_count);
-        if (err)
-            return err;
+        vs_vec_room(&phases->threads, &phases->thread_capacity,
+                    phases->thread_count + 1, sizeof *phases->threads);
+        vs_xmap_put(&phases->by_tid, (uint64_t)tid + 1, phases->thread_count);
         phases->threads[phases->thread_count] = (struct vs_thread){.tid = tid};
         phases->last_thread = phases->thread_count++;
     } else {
         phases->last_thread = (size_t)*found;
     }
     *out = &phases->threads[phases->last_thread];
-    return VS_OK;
 }
 
 static char *copy_name(struct vs_phases *phases, const char *text, size_t length)
 {
-    char *copy = vs_arena_alloc(&phases->names, length + 1);
+    char *copy = vs_xarena(&phases->names, length + 1);
     if (copy)
         memcpy(copy, text, length);
     return copy;
@@ -106,8 +100,8 @@ static uint64_t hash_name(uint32_t parent, const char *name, size_t length)
 
 /* The child *name* of *parent*, added when new. Names with the same hash take the next free key, so
  * a look-up compares the names it meets. */
-static enum vs_err child_of(struct vs_phases *phases, uint32_t parent, const char *name,
-                            const struct vs_step_name *step, bool is_step, uint32_t *out)
+static void child_of(struct vs_phases *phases, uint32_t parent, const char *name,
+                     const struct vs_step_name *step, bool is_step, uint32_t *out)
 {
     size_t length = step ? step->stem_length : strlen(name);
     uint64_t key = hash_name(parent, name, length);
@@ -117,31 +111,23 @@ static enum vs_err child_of(struct vs_phases *phases, uint32_t parent, const cha
         if (phase->parent == parent && strncmp(phase->name, name, length) == 0 &&
             phase->name[length] == 0) {
             *out = (uint32_t)*found;
-            return VS_OK;
+            return;
         }
         key = key + 1 ? key + 1 : 1;
     }
     if (phases->count >= VS_PHASES_MAX) {
         *out = parent; /* too many names: events inside count for the outer phase */
-        return VS_OK;
+        return;
     }
-    enum vs_err err =
-        vs_vec_grow(&phases->items, &phases->capacity, phases->count + 1, sizeof *phases->items);
-    if (err)
-        return err;
+    vs_vec_room(&phases->items, &phases->capacity, phases->count + 1, sizeof *phases->items);
     char *kept = copy_name(phases, name, length);
     char *prefix = kept;
     if (step && step->numbered)
         prefix = copy_name(phases, name, step->prefix_length);
-    if (!kept || !prefix)
-        return VS_ERR_NOMEM;
-    err = vs_map_put(&phases->by_key, key, phases->count);
-    if (err)
-        return err;
+    vs_xmap_put(&phases->by_key, key, phases->count);
     phases->items[phases->count] =
         (struct vs_phase){.parent = parent, .is_step = is_step, .name = kept, .prefix = prefix};
     *out = (uint32_t)phases->count++;
-    return VS_OK;
 }
 
 static void step_begin(struct vs_phases *phases, uint32_t tid, uint64_t range,
@@ -192,8 +178,6 @@ enum vs_err vs_phases_room(struct vs_phases *phases, struct vs_thread *thread, u
         phases->ranges_room + (wanted - thread->capacity) > VS_RANGES_ROOM_MAX)
         return VS_ERR_LIMIT;
     struct vs_range *larger = realloc(thread->ranges, wanted * sizeof *larger);
-    if (!larger)
-        return VS_ERR_NOMEM;
     phases->ranges_room += wanted - thread->capacity;
     thread->ranges = larger;
     thread->capacity = wanted;
@@ -204,7 +188,8 @@ enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *n
                            uint64_t domain, uint64_t time_ns, struct vs_place *place)
 {
     struct vs_thread *thread;
-    enum vs_err err = vs_phases_thread(phases, tid, &thread);
+    enum vs_err err = VS_OK;
+    vs_phases_thread(phases, tid, &thread);
     if (err)
         return err;
     /* while ranges are open that did not fit, the next ones are not kept either */
@@ -224,8 +209,8 @@ enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *n
     struct vs_step_name step;
     bool step_like = vs_step_name_parse(name, &step);
     bool is_step = step_like && !range.place.step_known; /* "batch 3" inside "step 2" is a part */
-    err = child_of(phases, range.place.phase, name, step_like ? &step : NULL, is_step,
-                   &range.place.phase);
+    child_of(phases, range.place.phase, name, step_like ? &step : NULL, is_step,
+             &range.place.phase);
     if (err)
         return err;
     struct vs_steps *steps = &phases->steps;
@@ -249,26 +234,24 @@ static void close_range(struct vs_phases *phases, const struct vs_range *range, 
     phase->time_ns += time_ns > range->time_ns ? time_ns - range->time_ns : 0;
 }
 
-enum vs_err vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domain,
-                          uint64_t time_ns, bool *step_ended)
+void vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domain,
+                   uint64_t time_ns, bool *step_ended)
 {
     struct vs_thread *thread;
-    enum vs_err err = vs_phases_thread(phases, tid, &thread);
-    if (err)
-        return err;
+    vs_phases_thread(phases, tid, &thread);
     *step_ended = false;
     if (thread == &phases->others)
-        return VS_OK;
+        return;
     if (thread->depth > thread->capacity) {
         thread->depth--;
-        return VS_OK;
+        return;
     }
     uint32_t at = thread->depth;
     while (at > 0 && thread->ranges[at - 1].domain != domain)
         at--;
     if (at == 0) {
         phases->unmatched_pops++;
-        return VS_OK;
+        return;
     }
     struct vs_range range = thread->ranges[at - 1];
     close_range(phases, &range, time_ns);
@@ -279,7 +262,6 @@ enum vs_err vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domai
         step_end(&phases->steps, time_ns);
         *step_ended = true;
     }
-    return VS_OK;
 }
 
 void vs_phases_mark(struct vs_phases *phases, uint32_t tid, const char *name, const char *domain)
@@ -304,19 +286,19 @@ void vs_phases_mark(struct vs_phases *phases, uint32_t tid, const char *name, co
         steps->tid = 0;
 }
 
-enum vs_err vs_phases_start(struct vs_phases *phases, uint64_t range, uint32_t tid,
-                            const char *name, uint64_t time_ns)
+void vs_phases_start(struct vs_phases *phases, uint64_t range, uint32_t tid,
+                     const char *name, uint64_t time_ns)
 {
     struct vs_steps *steps = &phases->steps;
     struct vs_step_name step;
     if (steps->open || !range || !vs_step_name_parse(name, &step))
-        return VS_OK;
+        return;
     if (steps->tid != 0 && steps->tid != tid)
-        return VS_OK;
+        return;
     if (phases->open_steps.count >= OPEN_STEPS_MAX)
-        return VS_OK;
+        return;
     step_begin(phases, tid, range, &step, time_ns);
-    return vs_map_put(&phases->open_steps, range, steps->number + 1);
+    vs_xmap_put(&phases->open_steps, range, steps->number + 1);
 }
 
 void vs_phases_end(struct vs_phases *phases, uint64_t range, uint64_t time_ns, bool *step_ended)
@@ -359,20 +341,17 @@ struct vs_place vs_phases_place(const struct vs_phases *phases, uint32_t tid)
     return outside;
 }
 
-static enum vs_err raise_peak(uint64_t **peaks, unsigned *count, unsigned device,
-                              uint64_t allocated)
+static void raise_peak(uint64_t **peaks, unsigned *count, unsigned device,
+                       uint64_t allocated)
 {
     if (device >= *count) {
         uint64_t *larger = realloc(*peaks, (device + 1) * sizeof **peaks);
-        if (!larger)
-            return VS_ERR_NOMEM;
         memset(larger + *count, 0, (device + 1 - *count) * sizeof *larger);
         *peaks = larger;
         *count = device + 1;
     }
     if (allocated > (*peaks)[device])
         (*peaks)[device] = allocated;
-    return VS_OK;
 }
 
 enum vs_err vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device,
@@ -380,7 +359,8 @@ enum vs_err vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned d
 {
     for (;; phase = phases->items[phase].parent) {
         struct vs_phase *p = &phases->items[phase];
-        enum vs_err err = raise_peak(&p->peaks, &p->peak_count, device, allocated);
+        enum vs_err err = VS_OK;
+        raise_peak(&p->peaks, &p->peak_count, device, allocated);
         if (err || phase == 0)
             return err;
     }
@@ -391,22 +371,21 @@ enum vs_err vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsig
 {
     for (;; phase = phases->items[phase].parent) {
         struct vs_phase *p = &phases->items[phase];
-        enum vs_err err = raise_peak(&p->user_peaks, &p->user_count, device, allocated);
+        enum vs_err err = VS_OK;
+        raise_peak(&p->user_peaks, &p->user_count, device, allocated);
         if (err || phase == 0)
             return err;
     }
 }
 
-enum vs_err vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t backing)
+void vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t backing)
 {
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < phases->count; i++) {
+    for (size_t i = 0; i < phases->count; i++) {
         struct vs_phase *p = &phases->items[i];
         uint64_t peak = device < p->peak_count ? p->peaks[device] : 0;
-        err = raise_peak(&p->user_peaks, &p->user_count, device,
-                         peak > backing ? peak - backing : 0);
+        raise_peak(&p->user_peaks, &p->user_count, device,
+                   peak > backing ? peak - backing : 0);
     }
-    return err;
 }
 
 void vs_phases_prepared(struct vs_phases *phases)
@@ -453,8 +432,8 @@ enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
     if (!outside && (!index || index != phases->count || index >= VS_PHASES_MAX))
         err = VS_ERR_CORRUPT;
     else if (!outside)
-        err = vs_vec_grow(&phases->items, &phases->capacity, phases->count + 1,
-                          sizeof *phases->items);
+        vs_vec_room(&phases->items, &phases->capacity, phases->count + 1,
+                    sizeof *phases->items);
     char *kept = err ? NULL : copy_name(phases, name, length);
     char *before = prefix && kept ? copy_name(phases, prefix, prefix_length) : kept;
     if (!err && (!kept || !before))
@@ -463,7 +442,7 @@ enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
         uint64_t key = hash_name(item.parent, kept, strlen(kept));
         while (vs_map_get(&phases->by_key, key))
             key = key + 1 ? key + 1 : 1;
-        err = vs_map_put(&phases->by_key, key, phases->count);
+        vs_xmap_put(&phases->by_key, key, phases->count);
     }
     if (err) {
         free(item.peaks);
@@ -533,7 +512,7 @@ char *vs_phases_path(const struct vs_phases *phases, uint32_t phase)
     size_t length = 0;
     for (uint32_t at = phase; at; at = phases->items[at].parent)
         length += strlen(phases->items[at].name) + (at != phase ? 3 : 0);
-    char *out = malloc(length + 1), *p = out ? out + length : NULL;
+    char *out = vs_xcalloc(1, length + 1), *p = out ? out + length : NULL;
     if (!out)
         return NULL;
     *p = 0;

@@ -105,12 +105,11 @@ struct vs_phases {
     struct vs_place after_last; /* the step that was only prepared (vs_phases_prepared); 0: none */
 };
 
-enum vs_err vs_phases_init(struct vs_phases *phases) VS_MUST_CHECK;
+void vs_phases_init(struct vs_phases *phases);
 
 /* vs_phases_thread: the thread's record, added when new; beyond VS_THREADS_MAX the shared record,
  * which has no ranges. Valid until the next call with another tid. */
-enum vs_err vs_phases_thread(struct vs_phases *phases, uint32_t tid, struct vs_thread **out)
-    VS_MUST_CHECK;
+void vs_phases_thread(struct vs_phases *phases, uint32_t tid, struct vs_thread **out);
 
 /* vs_phases_room: reserve *depth* ranges for *thread* (at most VS_RANGE_DEPTH_MAX). VS_ERR_LIMIT:
  * all threads together reached the maximum; VS_ERR_NOMEM. */
@@ -122,16 +121,16 @@ enum vs_err vs_phases_room(struct vs_phases *phases, struct vs_thread *thread, u
 enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *name,
                            uint64_t domain, uint64_t time_ns, struct vs_place *place)
     VS_MUST_CHECK;
-enum vs_err vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domain,
-                          uint64_t time_ns, bool *step_ended) VS_MUST_CHECK;
+void vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domain,
+                   uint64_t time_ns, bool *step_ended);
 
 /* vs_phases_mark: a mark of *tid*. If it says that the step that tid's ranges opened is none, it and
  * its inner ranges no longer count. */
 void vs_phases_mark(struct vs_phases *phases, uint32_t tid, const char *name, const char *domain);
 
 /* vs_phases_start, _end: start/end ranges; they only delimit steps. */
-enum vs_err vs_phases_start(struct vs_phases *phases, uint64_t range, uint32_t tid,
-                            const char *name, uint64_t time_ns) VS_MUST_CHECK;
+void vs_phases_start(struct vs_phases *phases, uint64_t range, uint32_t tid,
+                     const char *name, uint64_t time_ns);
 void vs_phases_end(struct vs_phases *phases, uint64_t range, uint64_t time_ns, bool *step_ended);
 
 /* vs_phases_place: the present place of *tid*. */
@@ -148,8 +147,7 @@ enum vs_err vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsig
 
 /* vs_phases_user_split: the user's level of *device* is kept from now on; so far it was the device's,
  * less *backing* bytes. VS_ERR_NOMEM. */
-enum vs_err vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t backing)
-    VS_MUST_CHECK;
+void vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t backing);
 
 /* vs_phases_prepared: the program ended in the open step of a pushed range, which was only prepared:
  * from now on, places in it are after the last step. */

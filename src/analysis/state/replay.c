@@ -6,18 +6,14 @@
 #include <stdlib.h>
 
 #include "analysis/state/replay_internal.h"
+#include "base/reading/vs_xalloc.h"
 
 enum vs_err vs_replay_open(const struct vs_reader *reader, struct vs_replay **out)
 {
-    struct vs_replay *replay = calloc(1, sizeof *replay);
-    if (!replay)
-        return VS_ERR_NOMEM;
+    struct vs_replay *replay = vs_xcalloc(1, sizeof *replay);
     replay->reader = reader;
-    replay->accounts[VS_HOST_INDEX] = calloc(1, sizeof(struct vs_account));
-    if (!replay->accounts[VS_HOST_INDEX] || vs_phases_init(&replay->phases) != VS_OK) {
-        vs_replay_close(replay);
-        return VS_ERR_NOMEM;
-    }
+    replay->accounts[VS_HOST_INDEX] = vs_xcalloc(1, sizeof(struct vs_account));
+    vs_phases_init(&replay->phases);
     *out = replay;
     return VS_OK;
 }
@@ -62,24 +58,21 @@ const char *vs_replay_policy(const struct vs_replay *replay)
                                : "";
 }
 
-enum vs_err vs_replay_account_for(struct vs_replay *replay, uint64_t device, unsigned *out)
+void vs_replay_account_for(struct vs_replay *replay, uint64_t device, unsigned *out)
 {
     unsigned index = vs_replay_account(replay, device);
     if (index == VS_ACCOUNT_NONE) {
         if (replay->account_count == VS_DEVICES_MAX) {
             replay->ignored++;
             *out = VS_ACCOUNT_NONE;
-            return VS_OK;
+            return;
         }
-        struct vs_account *account = calloc(1, sizeof *account);
-        if (!account)
-            return VS_ERR_NOMEM;
+        struct vs_account *account = vs_xcalloc(1, sizeof *account);
         account->device = device;
         index = replay->account_count++;
         replay->accounts[index] = account;
     }
     *out = index;
-    return VS_OK;
 }
 
 static struct vs_peak peak_of(const struct vs_replay *replay, const struct vs_levels *now,
@@ -146,14 +139,12 @@ void vs_replay_change(struct vs_replay *replay, unsigned index, const struct vs_
 }
 
 /* A destroyed context's memory is lost with it; pool memory belongs to the device. */
-static enum vs_err lose_context(struct vs_replay *replay, const struct vs_event *event)
+static void lose_context(struct vs_replay *replay, const struct vs_event *event)
 {
     uint64_t context = event->context.context;
     unsigned device = vs_replay_account(replay, event->context.device);
-    enum vs_err err = vs_replay_lose_live(replay, context, device);
-    if (!err)
-        vs_replay_lose_segments(replay, context, device);
-    return err;
+    vs_replay_lose_live(replay, context, device);
+    vs_replay_lose_segments(replay, context, device);
 }
 
 static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event *event)
@@ -161,20 +152,23 @@ static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event
     unsigned index;
     if (event->context.context == 0)
         return VS_OK;
-    enum vs_err err = vs_replay_account_for(replay, event->context.device, &index);
-    if (!err && index != VS_ACCOUNT_NONE)
-        err = vs_device_usage_context(&replay->accounts[index]->usage, event);
-    if (!err && event->context.alive)
+    vs_replay_account_for(replay, event->context.device, &index);
+    if (index != VS_ACCOUNT_NONE)
+        vs_device_usage_context(&replay->accounts[index]->usage, event);
+    if (event->context.alive)
         vs_replay_context_served(replay, index);
-    return err || event->context.alive ? err : lose_context(replay, event);
+    else
+        lose_context(replay, event);
+    return VS_OK;
 }
 
 static enum vs_err apply_usage(struct vs_replay *replay, const struct vs_event *event)
 {
     unsigned index;
     bool row = event->kind == VS_EVENT_device_usage;
-    enum vs_err err = vs_replay_account_for(
-        replay, row ? event->device_usage.device : event->overhead.device, &index);
+    enum vs_err err = VS_OK;
+    vs_replay_account_for(
+replay, row ? event->device_usage.device : event->overhead.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
     struct vs_device_usage *usage = &replay->accounts[index]->usage;
@@ -182,7 +176,7 @@ static enum vs_err apply_usage(struct vs_replay *replay, const struct vs_event *
         vs_device_usage_row(usage, event);
         return VS_OK;
     }
-    err = vs_device_usage_overhead(usage, event);
+    vs_device_usage_overhead(usage, event);
     vs_replay_note_use(replay, replay->accounts[index], vs_phases_place(&replay->phases, event->tid),
                        &replay->accounts[index]->sums.now, 0);
     return err;
@@ -191,7 +185,8 @@ static enum vs_err apply_usage(struct vs_replay *replay, const struct vs_event *
 static enum vs_err apply_device(struct vs_replay *replay, const struct vs_event *event)
 {
     unsigned index;
-    enum vs_err err = vs_replay_account_for(replay, event->device.device, &index);
+    enum vs_err err = VS_OK;
+    vs_replay_account_for(replay, event->device.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
     struct vs_account *account = replay->accounts[index];
@@ -225,7 +220,8 @@ void vs_replay_reading(struct vs_replay *replay, struct vs_account *account, uin
 static enum vs_err apply_sample(struct vs_replay *replay, const struct vs_event *event)
 {
     unsigned index;
-    enum vs_err err = vs_replay_account_for(replay, event->device_sample.device, &index);
+    enum vs_err err = VS_OK;
+    vs_replay_account_for(replay, event->device_sample.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
     struct vs_account *account = replay->accounts[index];
@@ -240,7 +236,8 @@ static enum vs_err apply_sample(struct vs_replay *replay, const struct vs_event 
 static enum vs_err apply_graph_memory(struct vs_replay *replay, const struct vs_event *event)
 {
     unsigned index;
-    enum vs_err err = vs_replay_account_for(replay, event->graph_memory.device, &index);
+    enum vs_err err = VS_OK;
+    vs_replay_account_for(replay, event->graph_memory.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
     struct vs_account *account = replay->accounts[index];
@@ -312,11 +309,11 @@ static enum vs_err apply_range(struct vs_replay *replay, const struct vs_event *
         for (unsigned i = 0; !err && i < replay->account_count; i++)
             err = enter_phase(replay, place.phase, i);
     } else if (event->kind == VS_EVENT_range_pop) {
-        err = vs_phases_pop(phases, event->tid, event->range_pop.domain, event->time_ns, &ended);
+        vs_phases_pop(phases, event->tid, event->range_pop.domain, event->time_ns, &ended);
     } else if (event->kind == VS_EVENT_range_start) {
-        err = vs_phases_start(phases, event->range_start.range, event->tid,
-                              vs_reader_string(replay->reader, event->range_start.name),
-                              event->time_ns);
+        vs_phases_start(phases, event->range_start.range, event->tid,
+                        vs_reader_string(replay->reader, event->range_start.name),
+                        event->time_ns);
     } else {
         vs_phases_end(phases, event->range_end.range, event->time_ns, &ended);
     }
@@ -329,16 +326,15 @@ static enum vs_err apply_range(struct vs_replay *replay, const struct vs_event *
     return err;
 }
 
-static enum vs_err apply_mark(struct vs_replay *replay, const struct vs_event *event)
+static void apply_mark(struct vs_replay *replay, const struct vs_event *event)
 {
     vs_line_mark_event(&replay->mark, replay->reader, event);
     if (!replay->reader)
-        return VS_OK;
+        return;
     vs_phases_mark(&replay->phases, event->tid, vs_reader_string(replay->reader, event->mark.name),
                    vs_reader_string(replay->reader, event->mark.domain));
     if (!replay->phases.steps.begun) /* the first one gives the baseline of growth again */
         replay->sites.step_seen = false;
-    return VS_OK;
 }
 
 enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
@@ -369,7 +365,7 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     case VS_EVENT_device: return apply_device(replay, event);
     case VS_EVENT_context: return apply_context(replay, event);
     case VS_EVENT_alloc: return vs_replay_alloc(replay, event);
-    case VS_EVENT_free: return vs_replay_free(replay, event);
+    case VS_EVENT_free: vs_replay_free(replay, event); return VS_OK;
     case VS_EVENT_alloc_failed:
     case VS_EVENT_overhead_failed:
     case VS_EVENT_framework_oom: return vs_replay_failure(replay, event);
@@ -378,7 +374,7 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     case VS_EVENT_segment_map: return vs_replay_map(replay, event);
     case VS_EVENT_segment_unmap: return vs_replay_unmap(replay, event);
     case VS_EVENT_vmm_map:
-    case VS_EVENT_vmm_unmap: return vs_replay_mapped(replay, event);
+    case VS_EVENT_vmm_unmap: vs_replay_mapped(replay, event); return VS_OK;
     case VS_EVENT_framework_alloc:
     case VS_EVENT_framework_free: return vs_replay_framework(replay, event);
     case VS_EVENT_device_sample: return apply_sample(replay, event);
@@ -389,7 +385,7 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
     case VS_EVENT_range_pop:
     case VS_EVENT_range_start:
     case VS_EVENT_range_end: return apply_range(replay, event);
-    case VS_EVENT_mark: return apply_mark(replay, event);
+    case VS_EVENT_mark: apply_mark(replay, event); return VS_OK;
     case VS_EVENT_end:
         replay->end = *event;
         replay->has_end = true;

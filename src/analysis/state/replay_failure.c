@@ -83,18 +83,15 @@ void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level 
     }
 }
 
-static enum vs_err add_failure(struct vs_replay *replay, const struct vs_failure *failure)
+static void add_failure(struct vs_replay *replay, const struct vs_failure *failure)
 {
     replay->failure_total++;
     if (replay->failure_count == VS_FAILURES_KEPT)
         forget(replay, 0);
-    enum vs_err err = vs_vec_grow(&replay->failures, &replay->failure_capacity,
-                                  replay->failure_count + 1, sizeof *replay->failures);
-    if (err)
-        return err;
+    vs_vec_room(&replay->failures, &replay->failure_capacity,
+                replay->failure_count + 1, sizeof *replay->failures);
     replay->failures[replay->failure_count++] = *failure;
     replay->failures_open++;
-    return VS_OK;
 }
 
 /* The device's free memory: as it was when it refused *before*, and what was released since. */
@@ -192,7 +189,8 @@ enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *e
         uint64_t device = framework  ? event->framework_oom.device
                           : overhead ? event->overhead_failed.device
                                      : event->alloc_failed.device;
-        enum vs_err err = vs_replay_account_for(replay, device, &index);
+        enum vs_err err = VS_OK;
+        vs_replay_account_for(replay, device, &index);
         if (err || index == VS_ACCOUNT_NONE)
             return err;
     }
@@ -212,7 +210,8 @@ enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *e
     if (index != VS_HOST_INDEX) /* the driver was asked for the free memory when it refused */
         vs_replay_reading(replay, account, event->tid, failure.device_free, failure.device_total);
     join_earlier(replay, &failure);
-    return add_failure(replay, &failure);
+    add_failure(replay, &failure);
+    return VS_OK;
 }
 
 void vs_replay_context_served(struct vs_replay *replay, unsigned account)

@@ -26,7 +26,7 @@ static enum vs_err site_of(struct vs_replay *replay, uint64_t stack, unsigned in
     return err;
 }
 
-static enum vs_err drop_block(struct vs_replay *replay, struct vs_live *live)
+static void drop_block(struct vs_replay *replay, struct vs_live *live)
 {
     struct vs_site *site = &replay->sites.items[live->site];
     vs_peak_states_keep_live(replay, live);
@@ -39,9 +39,8 @@ static enum vs_err drop_block(struct vs_replay *replay, struct vs_live *live)
     site->lifetime_ns += replay->now_ns - live->time_ns;
     replay->changed_site = live->site;
     replay->accounts[live->device]->user.freed_bytes += live->size;
-    enum vs_err err = vs_sites_touch(&replay->sites, live->site);
+    vs_sites_touch(&replay->sites, live->site);
     vs_live_table_remove(&replay->framework_live, live);
-    return err;
 }
 
 static enum vs_err add_block(struct vs_replay *replay, const struct vs_event *event, unsigned index,
@@ -76,19 +75,22 @@ static enum vs_err add_block(struct vs_replay *replay, const struct vs_event *ev
     replay->changed_site = site_index;
     if (replay->watch)
         replay->watch->born(replay->watch->context, replay, live);
-    return vs_sites_touch(&replay->sites, site_index);
+    vs_sites_touch(&replay->sites, site_index);
+    return VS_OK;
 }
 
 /* The first block of a segment has its address, and blocks lie in mapped memory: that memory of the
  * device holds tensors, whatever its stack. */
-static enum vs_err find_backing(struct vs_replay *replay, uint64_t addr, unsigned index)
+static void find_backing(struct vs_replay *replay, uint64_t addr, unsigned index)
 {
     const struct vs_live *segment = vs_live_table_find(&replay->device_live, addr);
     if (!segment)
         segment = vs_replay_memory_at(replay, addr);
-    if (segment && segment->device == index && !replay->sites.items[segment->site].backing)
-        return vs_user_holds_tensors(replay, &replay->sites.items[segment->site]);
-    return vs_user_split(replay, index);
+    if (segment && segment->device == index && !replay->sites.items[segment->site].backing) {
+        vs_user_holds_tensors(replay, &replay->sites.items[segment->site]);
+        return;
+    }
+    vs_user_split(replay, index);
 }
 
 static enum vs_err apply_alloc(struct vs_replay *replay, const struct vs_event *event,
@@ -98,10 +100,11 @@ static enum vs_err apply_alloc(struct vs_replay *replay, const struct vs_event *
     struct vs_account *account = replay->accounts[index];
     struct vs_live *live = vs_live_table_find(&replay->framework_live, alloc->addr);
     uint64_t old = live ? live->size : 0; /* its free is missing */
-    enum vs_err err = find_backing(replay, alloc->addr, index);
+    enum vs_err err = VS_OK;
+    find_backing(replay, alloc->addr, index);
     account->user.reports = true;
     if (!err && live)
-        err = drop_block(replay, live);
+        drop_block(replay, live);
     if (err)
         return err;
     struct vs_change change = {.level = VS_LEVEL_FRAMEWORK, .family = VS_FAMILY_DEVICE, .allocs = 1,
@@ -130,7 +133,8 @@ static enum vs_err apply_free(struct vs_replay *replay, const struct vs_event *e
     struct vs_change change = {.level = VS_LEVEL_FRAMEWORK, .family = VS_FAMILY_DEVICE, .frees = 1,
                                .freed_requested = size, .freed_size = size};
     vs_ledger_apply(&replay->accounts[index]->framework, &change);
-    enum vs_err err = vs_user_split(replay, index);
+    enum vs_err err = VS_OK;
+    vs_user_split(replay, index);
     if (err || !live)
         return err;
     if (thread->last_framework_alloc == live->addr) {
@@ -138,7 +142,8 @@ static enum vs_err apply_free(struct vs_replay *replay, const struct vs_event *e
         replay->sites.items[live->site].temporaries++;
         thread->last_framework_alloc = 0;
     }
-    return drop_block(replay, live);
+    drop_block(replay, live);
+    return VS_OK;
 }
 
 enum vs_err vs_replay_framework(struct vs_replay *replay, const struct vs_event *event)
@@ -147,11 +152,12 @@ enum vs_err vs_replay_framework(struct vs_replay *replay, const struct vs_event 
     uint64_t addr = alloc ? event->framework_alloc.addr : event->framework_free.addr;
     unsigned index;
     struct vs_thread *thread;
-    enum vs_err err = vs_replay_account_for(
-        replay, alloc ? event->framework_alloc.device : event->framework_free.device, &index);
+    enum vs_err err = VS_OK;
+    vs_replay_account_for(
+replay, alloc ? event->framework_alloc.device : event->framework_free.device, &index);
     if (err || index == VS_ACCOUNT_NONE || addr == 0)
         return err;
-    err = vs_phases_thread(&replay->phases, event->tid, &thread);
+    vs_phases_thread(&replay->phases, event->tid, &thread);
     if (err)
         return err;
     return alloc ? apply_alloc(replay, event, index, thread)

@@ -11,8 +11,7 @@
 
 /* vs_replay_account_for: the index of *device*, added when new; VS_ACCOUNT_NONE beyond the
  * bound. VS_ERR_NOMEM. */
-enum vs_err vs_replay_account_for(struct vs_replay *replay, uint64_t device, unsigned *out)
-    VS_MUST_CHECK;
+void vs_replay_account_for(struct vs_replay *replay, uint64_t device, unsigned *out);
 
 /* vs_replay_note_peaks: the sums of *account* are *now* at *time_ns*; for those in *rose* (enum
  * vs_rise) that is the highest value: stores where and when. */
@@ -32,12 +31,11 @@ void vs_replay_change(struct vs_replay *replay, unsigned index, const struct vs_
 /* vs_replay_alloc, …_free (replay_live.c): apply such an event. VS_ERR_NOMEM; VS_ERR_LIMIT
  * when more is live than can be numbered. */
 enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
-enum vs_err vs_replay_free(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
+void vs_replay_free(struct vs_replay *replay, const struct vs_event *event);
 
 /* vs_replay_lose_live: live memory of *context* on the account *device* was lost with the context,
  * except that of pools, which belongs to the device. VS_ERR_NOMEM. */
-enum vs_err vs_replay_lose_live(struct vs_replay *replay, uint64_t context, unsigned device)
-    VS_MUST_CHECK;
+void vs_replay_lose_live(struct vs_replay *replay, uint64_t context, unsigned device);
 
 /* vs_replay_segment, …_map, …_unmap (replay_segment.c): apply such an event. VS_ERR_NOMEM. */
 enum vs_err vs_replay_segment(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
@@ -46,7 +44,7 @@ enum vs_err vs_replay_unmap(struct vs_replay *replay, const struct vs_event *eve
 
 /* vs_replay_mapped (replay_mapping.c): apply a vmm_map or vmm_unmap. VS_ERR_NOMEM.
  * vs_replay_memory_at: the physical memory that is mapped at *addr*, or NULL. */
-enum vs_err vs_replay_mapped(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
+void vs_replay_mapped(struct vs_replay *replay, const struct vs_event *event);
 const struct vs_live *vs_replay_memory_at(const struct vs_replay *replay, uint64_t addr);
 
 /* vs_replay_lose_segments: as vs_replay_lose_live, for segments. */
@@ -80,13 +78,13 @@ enum vs_err vs_replay_framework(struct vs_replay *replay, const struct vs_event 
 /* The user's level (user_level.c). vs_user_allocated: its present sum. vs_user_split: *account* has
  * a framework: keep its user's level from now on. VS_ERR_NOMEM. */
 uint64_t vs_user_allocated(const struct vs_account *account);
-enum vs_err vs_user_split(struct vs_replay *replay, unsigned account) VS_MUST_CHECK;
+void vs_user_split(struct vs_replay *replay, unsigned account);
 
 /* vs_user_judge_site: *site* is about to make its first allocation: decides by its stack whether a
  * framework's allocator made it. vs_user_holds_tensors: a framework's block lies in memory of
  * *site*. VS_ERR_NOMEM. */
-enum vs_err vs_user_judge_site(struct vs_replay *replay, struct vs_site *site) VS_MUST_CHECK;
-enum vs_err vs_user_holds_tensors(struct vs_replay *replay, struct vs_site *site) VS_MUST_CHECK;
+void vs_user_judge_site(struct vs_replay *replay, struct vs_site *site);
+void vs_user_holds_tensors(struct vs_replay *replay, struct vs_site *site);
 
 /* Changes of an account that has split: memory of the device was added, or freed (by the program, or
  * lost); the sum rose to *bytes* at *place*, by one allocation of *size* (0: several).

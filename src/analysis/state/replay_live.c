@@ -10,7 +10,7 @@ static enum vs_level level_of(const struct vs_live *live)
 }
 
 /* Subtracts *live* from every sum. *freed*: by the program; else it was lost with its context. */
-static enum vs_err drop_live(struct vs_replay *replay, struct vs_live *live, bool freed)
+static void drop_live(struct vs_replay *replay, struct vs_live *live, bool freed)
 {
     struct vs_account *account = replay->accounts[live->device];
     struct vs_site *site = &replay->sites.items[live->site];
@@ -39,9 +39,8 @@ static enum vs_err drop_live(struct vs_replay *replay, struct vs_live *live, boo
         vs_user_device_freed(account, site, live, freed);
     replay->freed_size = live->size;
     replay->changed = live->device;
-    enum vs_err err = vs_sites_touch(&replay->sites, live->site);
+    vs_sites_touch(&replay->sites, live->site);
     vs_live_table_remove(&replay->device_live, live);
-    return err;
 }
 
 /* Enters the allocation of *event* into *live* and every sum. *rose*: the account's sums with a new
@@ -78,7 +77,7 @@ static enum vs_err add_live(struct vs_replay *replay, struct vs_live *live,
     replay->changed_site = live->site;
     vs_peak_states_keep_site(replay, live->site);
     if (!site->allocs) { /* new, or not used in this window */
-        err = vs_user_judge_site(replay, site);
+        vs_user_judge_site(replay, site);
         if (err)
             return err;
     }
@@ -106,7 +105,8 @@ static enum vs_err add_live(struct vs_replay *replay, struct vs_live *live,
         vs_user_device_added(account, site, live);
     if (replay->watch)
         replay->watch->born(replay->watch->context, replay, live);
-    return vs_sites_touch(&replay->sites, live->site);
+    vs_sites_touch(&replay->sites, live->site);
+    return VS_OK;
 }
 
 enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *event)
@@ -116,13 +116,13 @@ enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *eve
     if (event->alloc.family >= VS_FAMILY_COUNT || event->alloc.addr == 0)
         return VS_OK; /* a newer writer's family, or memory that is never freed */
     if (!vs_family_on_host(event->alloc.family))
-        err = vs_replay_account_for(replay, event->alloc.device, &index);
+        vs_replay_account_for(replay, event->alloc.device, &index);
     if (err || index == VS_ACCOUNT_NONE)
         return err;
     struct vs_live *live = vs_live_table_find(&replay->device_live, event->alloc.addr);
     if (live) { /* its free is not in the trace, but the address is in use again */
         replay->unmatched_frees++;
-        err = drop_live(replay, live, true);
+        drop_live(replay, live, true);
         if (err)
             return err;
     }
@@ -134,7 +134,7 @@ enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *eve
     if (err)
         return err;
     struct vs_thread *thread;
-    err = vs_phases_thread(&replay->phases, event->tid, &thread);
+    vs_phases_thread(&replay->phases, event->tid, &thread);
     if (err)
         return err;
     thread->last_alloc = event->alloc.addr;
@@ -155,37 +155,32 @@ enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *eve
     return vs_user_device_rose(replay, index, live);
 }
 
-enum vs_err vs_replay_free(struct vs_replay *replay, const struct vs_event *event)
+void vs_replay_free(struct vs_replay *replay, const struct vs_event *event)
 {
     replay->freed_size = 0;
     struct vs_live *live =
         event->free.addr ? vs_live_table_find(&replay->device_live, event->free.addr) : NULL;
     if (!live) {
         replay->unmatched_frees += event->free.addr != 0;
-        return VS_OK;
+        return;
     }
     struct vs_thread *thread;
-    enum vs_err err = vs_phases_thread(&replay->phases, event->tid, &thread);
-    if (err)
-        return err;
+    vs_phases_thread(&replay->phases, event->tid, &thread);
     if (thread->last_alloc == event->free.addr) {
         vs_peak_states_keep_site(replay, live->site);
         replay->sites.items[live->site].temporaries++;
         thread->last_alloc = 0;
     }
-    return drop_live(replay, live, true);
+    drop_live(replay, live, true);
 }
 
-enum vs_err vs_replay_lose_live(struct vs_replay *replay, uint64_t context, unsigned device)
+void vs_replay_lose_live(struct vs_replay *replay, uint64_t context, unsigned device)
 {
     for (size_t i = 0; i < replay->device_live.slots; i++) {
         struct vs_live *live = &replay->device_live.items[i];
         if (!live->used || live->context != context || live->device != device ||
             !vs_family_ends_with_context(live->family))
             continue;
-        enum vs_err err = drop_live(replay, live, false);
-        if (err)
-            return err;
+        drop_live(replay, live, false);
     }
-    return VS_OK;
 }

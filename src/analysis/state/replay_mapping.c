@@ -9,7 +9,7 @@
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
 
-enum vs_err vs_replay_mapped(struct vs_replay *replay, const struct vs_event *event)
+void vs_replay_mapped(struct vs_replay *replay, const struct vs_event *event)
 {
     uint64_t addr = event->kind == VS_EVENT_vmm_unmap ? event->vmm_unmap.addr : event->vmm_map.addr;
     const struct vs_mapping *old = replay->peak_states ? vs_mappings_at(&replay->mappings, addr) : NULL;
@@ -17,15 +17,15 @@ enum vs_err vs_replay_mapped(struct vs_replay *replay, const struct vs_event *ev
         vs_peak_states_keep_mapping(replay, old);
     if (event->kind == VS_EVENT_vmm_unmap) {
         vs_mappings_remove(&replay->mappings, event->vmm_unmap.addr);
-        return VS_OK;
+        return;
     }
     unsigned index = vs_replay_account(replay, event->vmm_map.device);
     if (index == VS_ACCOUNT_NONE || !event->vmm_map.addr || !event->vmm_map.size)
-        return VS_OK; /* of memory that is not in the trace */
+        return; /* of memory that is not in the trace */
     struct vs_mapping mapping = {
         .addr = event->vmm_map.addr, .size = event->vmm_map.size, .device = index, .event = replay->events,
         .memory = event->vmm_map.imported ? 0 : VS_ADDR_MEMORY | event->vmm_map.memory};
-    return vs_mappings_add(&replay->mappings, &mapping);
+    vs_mappings_add(&replay->mappings, &mapping);
 }
 
 const struct vs_live *vs_replay_memory_at(const struct vs_replay *replay, uint64_t addr)
@@ -56,45 +56,37 @@ static size_t join(struct vs_user_segment *list, size_t count)
     return kept;
 }
 
-static enum vs_err put(struct vs_user_segment **list, size_t *capacity, size_t *count,
-                       const struct vs_user_segment *one)
+static void put(struct vs_user_segment **list, size_t *capacity, size_t *count,
+                const struct vs_user_segment *one)
 {
-    enum vs_err err = vs_vec_grow(list, capacity, *count + 1, sizeof **list);
-    if (!err)
-        (*list)[(*count)++] = *one;
-    return err;
+    vs_vec_room(list, capacity, *count + 1, sizeof **list);
+    (*list)[(*count)++] = *one;
 }
 
-enum vs_err vs_user_segments(const struct vs_replay *replay, unsigned account,
-                             struct vs_user_segment **out, size_t *out_count)
+void vs_user_segments(const struct vs_replay *replay, unsigned account,
+                      struct vs_user_segment **out, size_t *out_count)
 {
     struct vs_user_segment *list = NULL;
     size_t count = 0, capacity = 0;
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < replay->device_live.slots; i++) {
+    for (size_t i = 0; i < replay->device_live.slots; i++) {
         const struct vs_live *live = &replay->device_live.items[i];
         if (!live->used || live->device != account || live->family != VS_FAMILY_DEVICE ||
             live->in_segment || !replay->sites.items[live->site].backing)
             continue;
-        err = put(&list, &capacity, &count,
-                  &(struct vs_user_segment){live->addr, live->size, live->site, false});
+        put(&list, &capacity, &count,
+            &(struct vs_user_segment){live->addr, live->size, live->site, false});
     }
-    for (size_t i = 0; !err && i < replay->mappings.count; i++) {
+    for (size_t i = 0; i < replay->mappings.count; i++) {
         const struct vs_mapping *mapping = &replay->mappings.items[i];
         const struct vs_live *memory =
             mapping->device == account && mapping->memory
                 ? vs_live_table_find(&replay->device_live, mapping->memory) : NULL;
         if (memory && replay->sites.items[memory->site].backing)
-            err = put(&list, &capacity, &count,
-                      &(struct vs_user_segment){mapping->addr, mapping->size, memory->site, true});
-    }
-    if (err) {
-        free(list);
-        return err;
+            put(&list, &capacity, &count,
+                &(struct vs_user_segment){mapping->addr, mapping->size, memory->site, true});
     }
     if (count)
         qsort(list, count, sizeof *list, by_address);
     *out = list;
     *out_count = join(list, count);
-    return VS_OK;
 }

@@ -104,7 +104,9 @@ static enum vs_err framework_unrecorded(struct vs_replay *replay, unsigned index
 {
     const struct vs_event_unrecorded *u = &event->unrecorded;
     struct vs_account *account = replay->accounts[index];
-    enum vs_err err = u->allocs ? vs_user_split(replay, index) : VS_OK;
+    enum vs_err err = VS_OK;
+    if (u->allocs)
+        vs_user_split(replay, index);
     if (err || !u->allocs)
         return err;
     struct vs_place place = vs_phases_place(&replay->phases, event->tid);
@@ -124,7 +126,8 @@ enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event 
     if (u->level >= VS_LEVEL_COUNT || u->why >= VS_WHY_COUNT || u->family >= VS_FAMILY_COUNT)
         return VS_OK; /* a newer writer's */
     if (!vs_family_on_host(u->family)) {
-        enum vs_err err = vs_replay_account_for(replay, u->device, &index);
+        enum vs_err err = VS_OK;
+        vs_replay_account_for(replay, u->device, &index);
         if (err || index == VS_ACCOUNT_NONE)
             return err;
     }

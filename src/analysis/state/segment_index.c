@@ -20,23 +20,20 @@ static size_t upper_bound(const struct vs_segments *set, uint64_t addr)
     return low;
 }
 
-enum vs_err vs_segments_add(struct vs_segments *set, const struct vs_replay_segment *segment,
-                            struct vs_replay_segment *replaced)
+void vs_segments_add(struct vs_segments *set, const struct vs_replay_segment *segment,
+                     struct vs_replay_segment *replaced)
 {
     size_t at = upper_bound(set, segment->addr);
     if (at > 0 && set->items[at - 1].addr == segment->addr) {
         *replaced = set->items[at - 1];
         set->items[at - 1] = *segment;
-        return VS_OK;
+        return;
     }
-    enum vs_err err = vs_vec_grow(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
-    if (err)
-        return err;
+    vs_vec_room(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
     memmove(set->items + at + 1, set->items + at, (set->count - at) * sizeof *set->items);
     set->items[at] = *segment;
     set->count++;
     *replaced = (struct vs_replay_segment){0};
-    return VS_OK;
 }
 
 bool vs_segments_remove(struct vs_segments *set, uint64_t addr, struct vs_replay_segment *removed)
@@ -50,15 +47,12 @@ bool vs_segments_remove(struct vs_segments *set, uint64_t addr, struct vs_replay
     return true;
 }
 
-static enum vs_err insert_at(struct vs_segments *set, size_t at, const struct vs_replay_segment *segment)
+static void insert_at(struct vs_segments *set, size_t at, const struct vs_replay_segment *segment)
 {
-    enum vs_err err = vs_vec_grow(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
-    if (err)
-        return err;
+    vs_vec_room(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
     memmove(set->items + at + 1, set->items + at, (set->count - at) * sizeof *set->items);
     set->items[at] = *segment;
     set->count++;
-    return VS_OK;
 }
 
 static void erase_at(struct vs_segments *set, size_t at)
@@ -98,7 +92,8 @@ enum vs_err vs_segments_map(struct vs_segments *set, const struct vs_replay_segm
         set->items[at].size += segment->size;
         return VS_OK;
     }
-    return insert_at(set, at, segment);
+    insert_at(set, at, segment);
+    return VS_OK;
 }
 
 /* The first mapped segment with a byte in [addr, end); count when there is none. */
@@ -112,15 +107,15 @@ static size_t first_mapped(const struct vs_segments *set, uint64_t addr, uint64_
     return at < set->count && set->items[at].addr < end ? at : set->count;
 }
 
-enum vs_err vs_segments_unmap(struct vs_segments *set, uint64_t addr, uint64_t size,
-                              struct vs_replay_segment *taken, int *change)
+void vs_segments_unmap(struct vs_segments *set, uint64_t addr, uint64_t size,
+                       struct vs_replay_segment *taken, int *change)
 {
     uint64_t end = addr + size < addr ? UINT64_MAX : addr + size;
     size_t at = first_mapped(set, addr, end);
     *change = 0;
     *taken = (struct vs_replay_segment){0};
     if (at == set->count || !size)
-        return VS_OK;
+        return;
     struct vs_replay_segment old = set->items[at];
     uint64_t old_end = old.addr + old.size, from = old.addr > addr ? old.addr : addr;
     uint64_t to = old_end < end ? old_end : end;
@@ -128,9 +123,7 @@ enum vs_err vs_segments_unmap(struct vs_segments *set, uint64_t addr, uint64_t s
     rest.addr = to;
     rest.size = old_end - to;
     if (from > old.addr && rest.size) {
-        enum vs_err err = insert_at(set, at + 1, &rest);
-        if (err)
-            return err;
+        insert_at(set, at + 1, &rest);
         *change = 1;
     }
     if (from > old.addr) {
@@ -144,7 +137,6 @@ enum vs_err vs_segments_unmap(struct vs_segments *set, uint64_t addr, uint64_t s
     *taken = old;
     taken->addr = from;
     taken->size = to - from;
-    return VS_OK;
 }
 
 const struct vs_replay_segment *vs_segments_find(const struct vs_segments *set, uint64_t addr)

@@ -27,8 +27,8 @@ struct vs_segments {
 
 /* vs_segments_add: insert. A segment that starts at the same address is replaced and returned in
  * *replaced* (size 0 when there was none). VS_ERR_NOMEM. */
-enum vs_err vs_segments_add(struct vs_segments *set, const struct vs_replay_segment *segment,
-                            struct vs_replay_segment *replaced) VS_MUST_CHECK;
+void vs_segments_add(struct vs_segments *set, const struct vs_replay_segment *segment,
+                     struct vs_replay_segment *replaced);
 
 /* vs_segments_remove: remove the segment that starts at *addr*; false when there is none. */
 bool vs_segments_remove(struct vs_segments *set, uint64_t addr, struct vs_replay_segment *removed);
@@ -41,8 +41,8 @@ enum vs_err vs_segments_map(struct vs_segments *set, const struct vs_replay_segm
 /* vs_segments_unmap: remove the first mapped part of [addr, addr + size); *taken* is that part, cut
  * to those bounds (size 0: there is none), *change* the change in the number of segments.
  * VS_ERR_NOMEM. */
-enum vs_err vs_segments_unmap(struct vs_segments *set, uint64_t addr, uint64_t size,
-                              struct vs_replay_segment *taken, int *change) VS_MUST_CHECK;
+void vs_segments_unmap(struct vs_segments *set, uint64_t addr, uint64_t size,
+                       struct vs_replay_segment *taken, int *change);
 
 /* vs_segments_find: the segment that contains *addr*, or NULL. Valid until the
  * next add or remove. */

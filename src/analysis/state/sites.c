@@ -6,6 +6,7 @@
 #include "analysis/state/sites.h"
 
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "ledger/change.h"
 
 #define STEADY_RISES 3
@@ -74,13 +75,8 @@ enum vs_err vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key, 
     }
     if (sites->count >= UINT32_MAX)
         return VS_ERR_LIMIT;
-    enum vs_err err =
-        vs_vec_grow(&sites->items, &sites->capacity, sites->count + 1, sizeof *sites->items);
-    if (err)
-        return err;
-    err = vs_map_put(&sites->by_key, bits, sites->count);
-    if (err)
-        return err;
+    vs_vec_room(&sites->items, &sites->capacity, sites->count + 1, sizeof *sites->items);
+    vs_xmap_put(&sites->by_key, bits, sites->count);
     sites->items[sites->count] = (struct vs_site){.stack = key->stack, .api = key->api,
                                                   .device = key->device, .mark = key->mark,
                                                   .level = key->level};
@@ -94,18 +90,15 @@ const struct vs_site *vs_sites_find(const struct vs_sites *sites, const struct v
     return found ? &sites->items[*found] : NULL;
 }
 
-enum vs_err vs_sites_touch(struct vs_sites *sites, uint32_t index)
+void vs_sites_touch(struct vs_sites *sites, uint32_t index)
 {
     struct vs_site *site = &sites->items[index];
     if (site->touched)
-        return VS_OK;
-    enum vs_err err = vs_vec_grow(&sites->touched, &sites->touched_capacity,
-                                  sites->touched_count + 1, sizeof *sites->touched);
-    if (err)
-        return err;
+        return;
+    vs_vec_room(&sites->touched, &sites->touched_capacity,
+                sites->touched_count + 1, sizeof *sites->touched);
     sites->touched[sites->touched_count++] = index;
     site->touched = true;
-    return VS_OK;
 }
 
 void vs_sites_step_end(struct vs_sites *sites, uint64_t serial, uint64_t number)

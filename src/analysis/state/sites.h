@@ -85,7 +85,7 @@ enum vs_err vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key, 
     VS_MUST_CHECK;
 
 /* vs_sites_touch: mark *index* as changed since the last step end. */
-enum vs_err vs_sites_touch(struct vs_sites *sites, uint32_t index) VS_MUST_CHECK;
+void vs_sites_touch(struct vs_sites *sites, uint32_t index);
 
 /* vs_sites_find: the row of *key*, or NULL. Valid until the next vs_sites_get. */
 const struct vs_site *vs_sites_find(const struct vs_sites *sites, const struct vs_site_key *key);

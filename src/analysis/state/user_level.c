@@ -15,12 +15,12 @@ uint64_t vs_user_allocated(const struct vs_account *account)
     return account->framework.now.allocated + (outside > 0 ? (uint64_t)outside : 0);
 }
 
-enum vs_err vs_user_split(struct vs_replay *replay, unsigned index)
+void vs_user_split(struct vs_replay *replay, unsigned index)
 {
     struct vs_account *a = replay->accounts[index];
     struct vs_user_account *user = &a->user;
     if (user->split)
-        return VS_OK;
+        return;
     uint64_t backing = user->backing, peak = a->peak_allocated.bytes;
     user->split = true;
     user->peak = a->peak_allocated;
@@ -33,18 +33,19 @@ enum vs_err vs_user_split(struct vs_replay *replay, unsigned index)
     user->freed_bytes = a->freed_bytes;
     user->growth = a->growth;
     vs_peak_states_split(replay, index);
-    return vs_phases_user_split(&replay->phases, index, backing);
+    vs_phases_user_split(&replay->phases, index, backing);
 }
 
-enum vs_err vs_user_judge_site(struct vs_replay *replay, struct vs_site *site)
+void vs_user_judge_site(struct vs_replay *replay, struct vs_site *site)
 {
     if (site->device == VS_HOST_INDEX || site->backing || !site->stack)
-        return VS_OK;
+        return;
     site->backing = vs_library_is_allocator(replay->reader, site->stack);
-    return site->backing ? vs_user_split(replay, site->device) : VS_OK;
+    if (site->backing)
+        vs_user_split(replay, site->device);
 }
 
-enum vs_err vs_user_holds_tensors(struct vs_replay *replay, struct vs_site *site)
+void vs_user_holds_tensors(struct vs_replay *replay, struct vs_site *site)
 {
     struct vs_user_account *user = &replay->accounts[site->device]->user;
     vs_peak_states_keep_site(replay, (uint32_t)(site - replay->sites.items));
@@ -54,7 +55,7 @@ enum vs_err vs_user_holds_tensors(struct vs_replay *replay, struct vs_site *site
         if (live->used && live->counted && &replay->sites.items[live->site] == site)
             user->backing += live->size;
     }
-    return vs_user_split(replay, site->device);
+    vs_user_split(replay, site->device);
 }
 
 void vs_user_device_added(struct vs_account *account, const struct vs_site *site,

@@ -57,8 +57,8 @@ struct vs_user_segment {
 
 /* vs_user_segments: those of *account*, by address; the caller frees *out*. VS_ERR_NOMEM. Cost: the
  * live set. */
-enum vs_err vs_user_segments(const struct vs_replay *replay, unsigned account,
-                             struct vs_user_segment **out, size_t *count) VS_MUST_CHECK;
+void vs_user_segments(const struct vs_replay *replay, unsigned account,
+                      struct vs_user_segment **out, size_t *count);
 
 /* vs_user_failure_site: the site at which *failure*'s request was made, if it allocated before; or
  * NULL. Valid until the next event. */

@@ -75,8 +75,10 @@ enum vs_err vs_watch_fill_holes(const struct vs_watch *w, unsigned account, stru
 {
     const struct vs_replay *replay = w->replay;
     *out = (struct vs_holes){0};
-    if (vs_user_level(replay, account) != VS_LEVEL_FRAMEWORK)
-        return vs_replay_holes(replay, account, out);
+    if (vs_user_level(replay, account) != VS_LEVEL_FRAMEWORK) {
+        vs_replay_holes(replay, account, out);
+        return VS_OK;
+    }
     struct watch_extents segments = {0}, blocks = {0};
     list(replay, &replay->device_live, account, true, &segments);
     list(replay, &replay->framework_live, account, false, &blocks);

@@ -20,12 +20,11 @@ bool vs_watch_line(struct vs_watch *w, const struct vs_watch_site *row, char *ou
                                  .wrappers = &w->own_wrappers, .own_only = true};
     struct vs_report_site named = {.level = (enum vs_level)site->level, .family = site->family,
                                    .api = vs_reader_string(w->replay->reader, site->api)};
-    enum vs_err err = VS_OK;
     if (w->replay->sites.count >= 2 * w->own_wrappers_at) {
-        err = vs_summary_wrappers(&summary, &w->own_wrappers);
+        vs_summary_wrappers(&summary, &w->own_wrappers);
         w->own_wrappers_at = w->replay->sites.count;
     }
-    bool known = !err && !vs_summary_frames(&summary, site->stack, site->mark, &named) &&
+    bool known = !vs_summary_frames(&summary, site->stack, site->mark, &named) &&
                  (named.line || named.folds || !site->stack);
     if (known)
         vs_text_clip(out, vs_text_label(text, &named), (VS_WATCH_NAME_MAX - 4) / 4);
@@ -47,7 +46,7 @@ enum vs_err vs_watch_name(struct vs_watch *w, const struct vs_watch_site *row,
                                    .api = vs_reader_string(w->replay->reader, site->api)};
     enum vs_err err = VS_OK;
     if (w->replay->sites.count >= 2 * w->wrappers_at) { /* twice as many as when last found */
-        err = vs_summary_wrappers(&summary, &w->wrappers);
+        vs_summary_wrappers(&summary, &w->wrappers);
         w->wrappers_at = w->replay->sites.count;
     }
     if (!err)

@@ -260,15 +260,11 @@ static unsigned find(const struct vs_driver_slab *slab, unsigned count, uint16_t
     return UNITS;
 }
 
-static enum vs_err add_slab(struct vs_limited_device *d, size_t *index)
+static void add_slab(struct vs_limited_device *d, size_t *index)
 {
-    enum vs_err err =
-        vs_vec_grow(&d->slabs, &d->slab_capacity, d->slab_count + 1, sizeof *d->slabs);
-    if (!err)
-        err = vs_vec_grow(&d->room, &d->room_capacity, d->slab_count + 1, sizeof *d->room);
-    if (!err)
-        *index = d->slab_count++;
-    return err;
+    vs_vec_room(&d->slabs, &d->slab_capacity, d->slab_count + 1, sizeof *d->slabs);
+    vs_vec_room(&d->room, &d->room_capacity, d->slab_count + 1, sizeof *d->room);
+    *index = d->slab_count++;
 }
 
 static void slab_take(struct vs_limited_device *d, size_t index, unsigned at, unsigned count,
@@ -296,7 +292,9 @@ static enum vs_err small_take(struct vs_limited_device *d, uint64_t bytes, uint6
     size_t unused = 0;
     while (unused < d->slab_count && d->slabs[unused].used)
         unused++;
-    enum vs_err err = unused == d->slab_count ? add_slab(d, &unused) : VS_OK;
+    enum vs_err err = VS_OK;
+    if (unused == d->slab_count)
+        add_slab(d, &unused);
     if (!err)
         err = take(d, VS_DRIVER_PAGE, bytes);
     if (err)

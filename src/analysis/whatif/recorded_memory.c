@@ -4,6 +4,7 @@
  * in use, minus the program's memory in the driver's pages at that time. Between two readings it is
  * taken to stay the same. */
 #include "analysis/whatif/recorded_memory.h"
+#include "base/reading/vs_xalloc.h"
 
 void vs_paged_add(struct vs_paged_bytes *sum, uint64_t bytes)
 {
@@ -30,7 +31,7 @@ static bool in_pages(enum vs_family family)
 }
 
 /* The pages of an allocation at *addr*: those that others may touch as well are counted. */
-static enum vs_err touch(struct vs_recorded_memory *m, uint64_t addr, uint64_t bytes, bool add)
+static void touch(struct vs_recorded_memory *m, uint64_t addr, uint64_t bytes, bool add)
 {
     uint64_t first = addr / VS_DRIVER_PAGE, last = (addr + (bytes ? bytes - 1 : 0)) / VS_DRIVER_PAGE;
     bool alone_first = addr % VS_DRIVER_PAGE == 0 && bytes >= VS_DRIVER_PAGE;
@@ -43,9 +44,7 @@ static enum vs_err touch(struct vs_recorded_memory *m, uint64_t addr, uint64_t b
         inner--;
         uint64_t *count = vs_map_get(&m->pages, page + 1);
         if (add && !count) {
-            enum vs_err err = vs_map_put(&m->pages, page + 1, 1);
-            if (err)
-                return err;
+            vs_xmap_put(&m->pages, page + 1, 1);
             m->page_bytes += VS_DRIVER_PAGE;
         } else if (add) {
             ++*count;
@@ -55,7 +54,6 @@ static enum vs_err touch(struct vs_recorded_memory *m, uint64_t addr, uint64_t b
         }
     }
     m->page_bytes += (add ? inner : -inner) * VS_DRIVER_PAGE;
-    return VS_OK;
 }
 
 /* The role-dependent sums. */
@@ -77,25 +75,21 @@ static void count(struct vs_recorded_memory *m, enum vs_family family, uint64_t 
         m->direct += add ? bytes : -bytes;
 }
 
-enum vs_err vs_recorded_alloc(struct vs_recorded_memory *m, enum vs_family family, uint64_t addr,
-                              uint64_t bytes, enum vs_recorded_role role)
+void vs_recorded_alloc(struct vs_recorded_memory *m, enum vs_family family, uint64_t addr,
+                       uint64_t bytes, enum vs_recorded_role role)
 {
-    enum vs_err err = in_pages(family) && addr ? touch(m, addr, bytes, true) : VS_OK;
-    if (err)
-        return err;
+    if (in_pages(family) && addr)
+        touch(m, addr, bytes, true);
     if (family == VS_FAMILY_VMM || family == VS_FAMILY_ARRAY)
         m->mapped += bytes;
     count(m, family, bytes, role, true);
-    return VS_OK;
 }
 
 void vs_recorded_free(struct vs_recorded_memory *m, enum vs_family family, uint64_t addr,
                       uint64_t bytes, enum vs_recorded_role role)
 {
-    if (in_pages(family) && addr) {
-        enum vs_err none = touch(m, addr, bytes, false); /* adds nothing: cannot fail */
-        (void)none;
-    }
+    if (in_pages(family) && addr)
+        touch(m, addr, bytes, false);
     if (family == VS_FAMILY_VMM || family == VS_FAMILY_ARRAY)
         m->mapped -= bytes;
     count(m, family, bytes, role, false);

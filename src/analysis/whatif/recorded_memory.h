@@ -53,9 +53,8 @@ enum vs_recorded_role {
 /* vs_recorded_alloc, _free: a driver allocation, or a block of vramscope's cache (*addr* 0: it has no
  * pages of its own). *role* of a free: as when it was added, or last set by vs_recorded_role.
  * VS_ERR_NOMEM. */
-enum vs_err vs_recorded_alloc(struct vs_recorded_memory *memory, enum vs_family family,
-                              uint64_t addr, uint64_t bytes, enum vs_recorded_role role)
-    VS_MUST_CHECK;
+void vs_recorded_alloc(struct vs_recorded_memory *memory, enum vs_family family,
+                       uint64_t addr, uint64_t bytes, enum vs_recorded_role role);
 void vs_recorded_free(struct vs_recorded_memory *memory, enum vs_family family, uint64_t addr,
                       uint64_t bytes, enum vs_recorded_role role);
 /* vs_recorded_role: it has another role than assumed. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/whatif/requests_read.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 
 #define DEVICES 64
@@ -19,33 +20,34 @@ struct choice {
     struct vs_map live; /* address -> bytes << 8 | device */
 };
 
-static enum vs_err take(struct choice *c, const struct vs_event *e)
+static void take(struct choice *c, const struct vs_event *e)
 {
     uint64_t was;
     struct device_sums *d;
     switch (e->kind) {
     case VS_EVENT_framework_alloc:
         if (e->framework_alloc.device >= DEVICES)
-            return VS_OK;
+            return;
         d = &c->devices[e->framework_alloc.device];
         d->framework = true;
         if (e->framework_alloc.total_allocated > d->framework_peak)
             d->framework_peak = e->framework_alloc.total_allocated;
-        return VS_OK;
+        return;
     case VS_EVENT_alloc:
         if (e->alloc.family != VS_FAMILY_DEVICE || e->alloc.device >= DEVICES || !e->alloc.addr)
-            return VS_OK;
+            return;
         d = &c->devices[e->alloc.device];
         d->program = true;
         d->live += e->alloc.size;
         if (d->live > d->peak)
             d->peak = d->live;
-        return vs_map_put(&c->live, e->alloc.addr, e->alloc.size << 8 | e->alloc.device);
+        vs_xmap_put(&c->live, e->alloc.addr, e->alloc.size << 8 | e->alloc.device);
+        return;
     case VS_EVENT_free:
         if (e->free.addr && vs_map_remove(&c->live, e->free.addr, &was))
             c->devices[was & 0xff].live -= was >> 8;
-        return VS_OK;
-    default: return VS_OK;
+        return;
+    default: return;
     }
 }
 
@@ -55,7 +57,7 @@ static enum vs_err read_all(struct vs_reader *reader, uint64_t device, struct ch
     enum vs_err err;
     vs_reader_rewind(reader);
     while ((err = vs_reader_next(reader, &event)) == VS_OK) {
-        err = take(c, &event);
+        take(c, &event);
         if (device < DEVICES && c->devices[device].framework)
             return err; /* nothing further could change the choice */
     }

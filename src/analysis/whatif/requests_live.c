@@ -6,6 +6,7 @@
 
 #include "analysis/whatif/requests_reading.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 /* --- driver memory --- */
 
@@ -18,11 +19,12 @@ struct vs_request_block *vs_reading_find(struct vs_requests_reading *r, uint64_t
 enum vs_err vs_reading_block(struct vs_requests_reading *r, uint64_t addr, uint32_t *index)
 {
     size_t i = r->block_free ? r->block_free - 1 : r->block_count;
-    enum vs_err err = vs_vec_grow(&r->blocks, &r->block_capacity, i + 1, sizeof *r->blocks);
+    enum vs_err err = VS_OK;
+    vs_vec_room(&r->blocks, &r->block_capacity, i + 1, sizeof *r->blocks);
     if (!err && i >= UINT32_MAX - 1)
         err = VS_ERR_LIMIT;
     if (!err)
-        err = vs_map_put(&r->by_addr, addr, i);
+        vs_xmap_put(&r->by_addr, addr, i);
     if (err)
         return err;
     if (r->block_free)
@@ -44,24 +46,26 @@ void vs_reading_drop_block(struct vs_requests_reading *r, struct vs_request_bloc
 
 /* --- requests --- */
 
-static enum vs_err number_of(struct vs_map *map, uint64_t key, uint32_t *out, bool *fresh)
+static void number_of(struct vs_map *map, uint64_t key, uint32_t *out, bool *fresh)
 {
     if (key == UINT64_MAX)
         key = 0; /* not known; key + 1 would be 0, which a map cannot hold */
     const uint64_t *known = vs_map_get(map, key + 1);
     *fresh = !known;
     *out = known ? (uint32_t)*known : (uint32_t)map->count;
-    return known ? VS_OK : vs_map_put(map, key + 1, *out);
+    if (!known)
+        vs_xmap_put(map, key + 1, *out);
 }
 
 static enum vs_err site_of(struct vs_requests_reading *r, uint64_t stack, uint32_t *out)
 {
     bool fresh;
     struct vs_whatif_log *log = r->log;
-    enum vs_err err = number_of(&r->sites, stack, out, &fresh);
+    enum vs_err err = VS_OK;
+    number_of(&r->sites, stack, out, &fresh);
     if (err || !fresh)
         return err;
-    err = vs_vec_grow(&log->stacks, &log->site_capacity, *out + 1, sizeof *log->stacks);
+    vs_vec_room(&log->stacks, &log->site_capacity, *out + 1, sizeof *log->stacks);
     if (err)
         return err;
     log->stacks[(*out)] = stack;
@@ -69,25 +73,22 @@ static enum vs_err site_of(struct vs_requests_reading *r, uint64_t stack, uint32
     return VS_OK;
 }
 
-static enum vs_err lane_of(struct vs_requests_reading *r, uint64_t stream, bool ordered,
-                           uint32_t *out)
+static void lane_of(struct vs_requests_reading *r, uint64_t stream, bool ordered,
+                    uint32_t *out)
 {
     bool fresh;
     struct vs_whatif_log *log = r->log;
     if (!ordered && !r->framework)
         stream = 0;
-    enum vs_err err = number_of(&r->lanes, stream, out, &fresh);
-    if (!err && fresh)
-        err = vs_vec_grow(&log->streams, &log->lane_capacity, *out + 1, sizeof *log->streams);
-    if (err)
-        return err;
+    number_of(&r->lanes, stream, out, &fresh);
+    if (fresh)
+        vs_vec_room(&log->streams, &log->lane_capacity, *out + 1, sizeof *log->streams);
     if (fresh) {
         log->streams[*out] = stream;
         log->lane_count = *out + 1;
     }
     if (ordered)
         *out |= VS_LANE_ORDERED;
-    return VS_OK;
 }
 
 static enum vs_err take_slot(struct vs_requests_reading *r, uint64_t bytes, uint32_t *out)
@@ -99,10 +100,8 @@ static enum vs_err take_slot(struct vs_requests_reading *r, uint64_t bytes, uint
     } else {
         if (log->slot_count == VS_NO_SLOT - 1)
             return VS_ERR_LIMIT;
-        enum vs_err err = vs_vec_grow(&r->slot_bytes, &r->slot_capacity, log->slot_count + 1,
-                                      sizeof *r->slot_bytes);
-        if (err)
-            return err;
+        vs_vec_room(&r->slot_bytes, &r->slot_capacity, log->slot_count + 1,
+                    sizeof *r->slot_bytes);
         *out = log->slot_count++;
     }
     r->slot_bytes[*out] = bytes;
@@ -138,7 +137,7 @@ enum vs_err vs_reading_request(struct vs_requests_reading *r, uint64_t bytes, ui
         .kind = VS_REQUEST_ALLOC, .event = r->number, .bytes = bytes};
     enum vs_err err = site_of(r, stack, &entry.site);
     if (!err)
-        err = lane_of(r, stream, ordered, &entry.lane);
+        lane_of(r, stream, ordered, &entry.lane);
     if (!err)
         err = take_slot(r, bytes, &entry.slot);
     if (!err)
@@ -176,7 +175,7 @@ enum vs_err vs_reading_failed(struct vs_requests_reading *r, enum vs_request_kin
         entry.event = r->log->store.last_event;
     enum vs_err err = site_of(r, stack, &entry.site);
     if (!err && kind == VS_REQUEST_FAILED)
-        err = lane_of(r, stream, false, &entry.lane);
+        lane_of(r, stream, false, &entry.lane);
     if (!err)
         err = vs_request_add(&r->log->store, &entry);
     if (err)

@@ -11,6 +11,7 @@
 
 #include "analysis/growth/found_steps.h"
 #include "analysis/whatif/requests_reading.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_limit_spec.h"
 #include "base/vs_text.h"
 
@@ -67,11 +68,11 @@ static enum vs_err fill_block(struct vs_requests_reading *r, struct vs_request_b
         if (r->segments_only)
             vs_reading_segment(r, block);
         if (e->family != VS_FAMILY_VMM)
-            err = vs_reading_holder(r, e->addr, e->addr, e->size);
+            vs_reading_holder(r, e->addr, e->addr, e->size);
     }
     if (!err && !(block->in_cache && request))
-        err = vs_recorded_alloc(&r->memory, e->family, block->in_cache ? 0 : e->addr, e->size,
-                                block->role);
+        vs_recorded_alloc(&r->memory, e->family, block->in_cache ? 0 : e->addr, e->size,
+                          block->role);
     if (err || !request)
         return err;
     bool ordered = e->stream && strcmp(vs_reader_string(r->reader, e->api), ORDERED_API) == 0;
@@ -122,9 +123,10 @@ static enum vs_err lose_tensors(struct vs_requests_reading *r)
     enum vs_err err = VS_OK;
     for (size_t cursor = 0; !err && (tensor = vs_map_next(&r->tensors, &cursor));) {
         const struct vs_replay_segment *holder = vs_segments_find(&r->holders, tensor->key);
-        err = holder && vs_reading_find(r, holder->stream)
-                  ? vs_map_put(&kept, tensor->key, tensor->value)
-                  : vs_reading_freed(r, (uint32_t)tensor->value - 1);
+        if (holder && vs_reading_find(r, holder->stream))
+            vs_xmap_put(&kept, tensor->key, tensor->value);
+        else
+            err = vs_reading_freed(r, (uint32_t)tensor->value - 1);
     }
     vs_map_free(&r->tensors);
     r->tensors = kept;
@@ -172,10 +174,10 @@ static enum vs_err add_segment(struct vs_requests_reading *r, uint64_t addr, uin
         err = vs_reading_released(r, true, reserved);
     if (err || !size)
         return err;
-    err = mapped ? vs_segments_map(&r->cache, &segment, &joined)
-                 : vs_segments_add(&r->cache, &segment, &old);
-    if (err)
-        return err == VS_ERR_ARG ? VS_OK : err;
+    if (!mapped)
+        vs_segments_add(&r->cache, &segment, &old);
+    else if (vs_segments_map(&r->cache, &segment, &joined) != VS_OK)
+        return VS_OK; /* it overlaps a segment */
     r->memory.segments += reserved - (old.view ? 0 : old.size);
     return VS_OK;
 }
@@ -209,8 +211,9 @@ static enum vs_err take_segment(struct vs_requests_reading *r)
         if (e->segment_unmap.reserved)
             vs_reading_release(r);
         for (;;) {
-            enum vs_err err = vs_segments_unmap(&r->cache, e->segment_unmap.addr,
-                                                e->segment_unmap.size, &gone, &change);
+            enum vs_err err = VS_OK;
+            vs_segments_unmap(&r->cache, e->segment_unmap.addr,
+                              e->segment_unmap.size, &gone, &change);
             if (err || !gone.size)
                 return err;
             r->memory.segments -= gone.view ? 0 : gone.size;
@@ -241,7 +244,9 @@ static enum vs_err take_tensor(struct vs_requests_reading *r)
         err = vs_reading_request(r, e->size, e->framework_stream, false, e->stack, &slot);
     if (e->total_reserved > recorded->reserved_peak)
         recorded->reserved_peak = e->total_reserved;
-    return err ? err : vs_map_put(&r->tensors, e->addr, slot + UINT64_C(1));
+    if (!err)
+        vs_xmap_put(&r->tensors, e->addr, slot + UINT64_C(1));
+    return err;
 }
 
 static enum vs_err take_tensor_free(struct vs_requests_reading *r)
@@ -319,11 +324,11 @@ static enum vs_err take_range(struct vs_requests_reading *r)
                              e->range_push.domain, e->time_ns, &place);
         break;
     case VS_EVENT_range_pop:
-        err = vs_phases_pop(&r->phases, e->tid, e->range_pop.domain, e->time_ns, &ended);
+        vs_phases_pop(&r->phases, e->tid, e->range_pop.domain, e->time_ns, &ended);
         break;
     case VS_EVENT_range_start:
-        err = vs_phases_start(&r->phases, e->range_start.range, e->tid,
-                              vs_reader_string(r->reader, e->range_start.name), e->time_ns);
+        vs_phases_start(&r->phases, e->range_start.range, e->tid,
+                        vs_reader_string(r->reader, e->range_start.name), e->time_ns);
         break;
     default: vs_phases_end(&r->phases, e->range_end.range, e->time_ns, &ended);
     }
@@ -409,10 +414,9 @@ static enum vs_err take_event(struct vs_requests_reading *r)
     case VS_EVENT_framework_free: return take_tensor_free(r);
     case VS_EVENT_framework_oom: return take_framework_failure(r);
     case VS_EVENT_vmm_map:
-        return r->framework && e->vmm_map.device == r->device
-                   ? vs_reading_holder(r, VS_ADDR_MEMORY + e->vmm_map.memory,
-                                       e->vmm_map.addr, e->vmm_map.size)
-                   : VS_OK;
+        if (r->framework && e->vmm_map.device == r->device)
+            vs_reading_holder(r, VS_ADDR_MEMORY + e->vmm_map.memory, e->vmm_map.addr, e->vmm_map.size);
+        return VS_OK;
     case VS_EVENT_vmm_unmap: vs_reading_holder_gone(r, e->vmm_unmap.addr); return VS_OK;
     case VS_EVENT_device_sample:
         if (e->device_sample.device == r->device)
@@ -539,9 +543,7 @@ static void release(struct vs_requests_reading *r)
 enum vs_err vs_requests_read(struct vs_reader *reader, const struct vs_whatif_query *query,
                              struct vs_whatif_log *log)
 {
-    struct vs_requests_reading *r = calloc(1, sizeof *r);
-    if (!r)
-        return VS_ERR_NOMEM;
+    struct vs_requests_reading *r = vs_xcalloc(1, sizeof *r);
     *r = (struct vs_requests_reading){.reader = reader, .log = log, .query = query,
                                       .device = query->device};
     enum vs_err err =
@@ -550,7 +552,7 @@ enum vs_err vs_requests_read(struct vs_reader *reader, const struct vs_whatif_qu
     log->recorded.limit_bytes = VS_WHATIF_NONE;
     r->framework = log->recorded.requests == VS_WHATIF_FRAMEWORK;
     if (!err)
-        err = vs_phases_init(&r->phases);
+        vs_phases_init(&r->phases);
     if (!err)
         err = read_events(r);
     if (!err)

@@ -96,8 +96,8 @@ void vs_reading_undecided(struct vs_requests_reading *r, struct vs_request_block
 void vs_reading_segment(struct vs_requests_reading *r, struct vs_request_block *block);
 
 /* The block whose address is *block* has its memory at [addr, addr + bytes). */
-enum vs_err vs_reading_holder(struct vs_requests_reading *r, uint64_t block, uint64_t addr,
-                              uint64_t bytes) VS_MUST_CHECK;
+void vs_reading_holder(struct vs_requests_reading *r, uint64_t block, uint64_t addr,
+                       uint64_t bytes);
 void vs_reading_holder_gone(struct vs_requests_reading *r, uint64_t addr);
 /* A tensor: the memory below it holds requests. */
 void vs_reading_hold(struct vs_requests_reading *r, uint64_t addr, uint64_t bytes);

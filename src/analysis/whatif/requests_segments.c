@@ -21,11 +21,12 @@ void vs_reading_undecided(struct vs_requests_reading *r, struct vs_request_block
         r->undecided_since = r->number;
 }
 
-enum vs_err vs_reading_holder(struct vs_requests_reading *r, uint64_t block, uint64_t addr,
-                              uint64_t bytes)
+void vs_reading_holder(struct vs_requests_reading *r, uint64_t block, uint64_t addr,
+                       uint64_t bytes)
 {
     struct vs_replay_segment old, holder = {.addr = addr, .size = bytes, .stream = block};
-    return bytes ? vs_segments_add(&r->holders, &holder, &old) : VS_OK;
+    if (bytes)
+        vs_segments_add(&r->holders, &holder, &old);
 }
 
 void vs_reading_holder_gone(struct vs_requests_reading *r, uint64_t addr)

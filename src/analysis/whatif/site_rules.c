@@ -3,6 +3,7 @@
  * See the header. Only blocks of sites with a rule are linked. Blocks allocated before the first
  * step stay: they are the program's permanent memory. */
 #include "analysis/whatif/site_rules.h"
+#include "base/reading/vs_xalloc.h"
 
 #include <stdlib.h>
 
@@ -13,8 +14,8 @@ enum vs_err vs_site_rules_init(struct vs_site_rules *rules, const struct vs_what
     if (!rules->any)
         return VS_OK;
     rules->site_count = log->site_count;
-    rules->sites = calloc(log->site_count + 1, sizeof *rules->sites);
-    rules->slots = calloc((size_t)log->slot_count + 1, sizeof *rules->slots);
+    rules->sites = vs_xcalloc(log->site_count + 1, sizeof *rules->sites);
+    rules->slots = vs_xcalloc((size_t)log->slot_count + 1, sizeof *rules->slots);
     if (!rules->sites || !rules->slots) {
         vs_site_rules_free(rules);
         return VS_ERR_NOMEM;

@@ -13,15 +13,14 @@
 
 #include "allocator/core/alloc_conf.h"
 #include "analysis/whatif/requests_read.h"
+#include "base/reading/vs_xalloc.h"
 
 #define WORKERS_MAX 16
 
 enum vs_err vs_whatif_open(struct vs_reader *reader, const struct vs_whatif_query *query,
                            struct vs_whatif_log **out)
 {
-    struct vs_whatif_log *log = calloc(1, sizeof *log);
-    if (!log)
-        return VS_ERR_NOMEM;
+    struct vs_whatif_log *log = vs_xcalloc(1, sizeof *log);
     vs_request_store_init(&log->store);
     enum vs_err err = vs_requests_read(reader, query, log);
     if (err)

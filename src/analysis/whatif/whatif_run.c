@@ -10,6 +10,7 @@
 #include "analysis/state/driver_pages.h"
 #include "analysis/whatif/limited_device.h"
 #include "analysis/whatif/site_rules.h"
+#include "base/reading/vs_xalloc.h"
 
 enum block_server { NOWHERE, IN_CACHE, IN_ORDERED, IN_DRIVER };
 #define CACHES 2 /* IN_CACHE, IN_ORDERED */
@@ -389,7 +390,7 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
     }
     set_server(&r);
     set_device(&r);
-    r.slots = calloc((size_t)log->slot_count + 1, sizeof *r.slots);
+    r.slots = vs_xcalloc((size_t)log->slot_count + 1, sizeof *r.slots);
     enum vs_err err = r.slots ? vs_site_rules_init(&r.rules, log, setting) : VS_ERR_NOMEM;
     if (!err)
         err = run_log(&r);

@@ -324,7 +324,7 @@ static enum vs_err prepare(struct page_reading *build)
     enum vs_err err = vs_symbols_open(source->reader, &build->symbols);
     if (err || !framework || vs_recording_partial(&source->report->recording))
         return err;
-    err = vs_kinds_open(source->reader, build->symbols, &build->kinds);
+    vs_kinds_open(source->reader, build->symbols, &build->kinds);
     if (!err)
         vs_kinds_watch(build->kinds, vs_page_rows_kind, &data->rows);
     return err;

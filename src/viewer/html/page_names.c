@@ -8,6 +8,7 @@
 #include "analysis/naming/library.h"
 #include "analysis/report/site_text.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 
 #define SITES_MAX 4000
@@ -148,7 +149,8 @@ enum vs_err vs_page_names_build(struct vs_page_names *names, const struct vs_rep
                                  .wrappers = &wrappers};
     struct vs_summary_row *list = vs_xcalloc(total + 1, sizeof *list);
     names->site_numbers = vs_xcalloc(total + 1, sizeof *names->site_numbers);
-    enum vs_err err = vs_summary_wrappers(&summary, &wrappers);
+    enum vs_err err = VS_OK;
+    vs_summary_wrappers(&summary, &wrappers);
     for (size_t i = 0; !err && i < total; i++)
         if (used[i])
             list[count++] = (struct vs_summary_row){.bytes = replay->sites.items[i].bytes,
