@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The two passes over a trace; see the header. The first pass finds the peaks and the state at the
- * end; the second replays to each peak and collects the call sites there, so that the first pass
- * need not store them. */
+ * One reading of a trace and its observers. The lists at the peaks are filled after it, from the states
+ * that were kept (peak_states.h). The state at a time (`--at`) comes from a checkpoint where there is
+ * one, so that the peaks before it were not read: they are sought. */
 #include "analysis/report/report.h"
 
 #include <stdio.h>
@@ -262,7 +262,7 @@ static enum vs_err copies_after(void *context, struct vs_replay *replay, const s
     return vs_copy_calls_event(&pass->copies, event);
 }
 
-static enum vs_err first_pass(struct pass *pass, struct vs_symbols *symbols)
+static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
 {
     enum vs_err err = open_part(pass);
     if (err)
@@ -442,7 +442,7 @@ static enum vs_err build(struct pass *pass, const char *path,
     struct vs_symbols *symbols = NULL;
     enum vs_err err = vs_symbols_open(pass->reader, &symbols);
     if (!err)
-        err = first_pass(pass, symbols);
+        err = read_events(pass, symbols);
     if (err) {
         vs_symbols_close(symbols);
         return err;

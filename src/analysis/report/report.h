@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The contents of `vramscope report`, computed from a trace in two passes in bounded memory, not
+ * The contents of `vramscope report`, computed from a trace in one reading in bounded memory, not
  * yet rendered. A report owns its strings: it outlives the reader. Sizes are in bytes, times in
  * nanoseconds since the process started unless a name says otherwise. Read-only after
  * vs_report_build; any thread. */
@@ -409,7 +409,7 @@ static inline bool vs_report_of_phase(const struct vs_report *report)
  * Kernels, copies and memsets of a part are those that ran during it, with their time in it; their
  * events are searched up to 10 s after it. *path* is only printed. Returns VS_OK whatever the
  * trace's condition (see report->condition), or VS_ERR_NOMEM. Ownership: vs_report_free. Cost: one
- * pass, and a second up to the last peak; for a part, with checkpoints, only the events near it. */
+ * reading; for a part, with checkpoints, only the events near it. */
 enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
                             const struct vs_report_options *options, struct vs_report **out)
     VS_MUST_CHECK;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The two halves of vs_report_build: the results at the end of the first pass, and at each peak of
- * the second pass. Internal to analysis. */
+ * The two halves of vs_report_build: the results at the end of the reading, and at each peak. Internal to analysis. */
 #ifndef VS_REPORT_FILL_H
 #define VS_REPORT_FILL_H
 
@@ -19,8 +18,7 @@
 enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
                            const struct vs_activity *activity, size_t kernels_max) VS_MUST_CHECK;
 
-/* vs_report_fill_peaks: called after each event of the second pass with its 1-based index; does
- * nothing unless that is a peak of some device. *kinds*: a table for each of the report's devices,
+/* vs_report_fill_peaks: *summary* has the state after *event*, a peak of some device. *kinds*: a table for each of the report's devices,
  * or NULL. VS_ERR_NOMEM. */
 enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
                                  const struct vs_held_request *request,

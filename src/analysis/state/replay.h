@@ -2,7 +2,7 @@
  *
  * The state of a traced process, rebuilt one event at a time: live memory by device, family and
  * call site; memory held from the device; each thread's place; the peaks so far. Memory: the live
- * set and the tables, never the history. The report (twice), the post-mortem and the timeline use
+ * set and the tables, never the history. The report, the post-mortem and the timeline use
  * the same replay, so that all of them show the same numbers. Not thread-safe.
  *
  * Device bytes are counted by the rules of ledger/ledger.h; pinned and registered memory belongs to
