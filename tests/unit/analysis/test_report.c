@@ -262,6 +262,7 @@ TEST(a_full_cache_is_constant_only_if_its_level_is)
         bool varied = kind == 1, freed = kind == 2;
         uint64_t live = 0, size[64] = {0};
         unsigned random = 1;
+        done(NULL);
         vs_builder_open(&b, "observe");
         vs_trace(&b, "device 4G Test GPU");
         b.stack = activation_site();

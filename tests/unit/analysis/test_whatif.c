@@ -447,6 +447,7 @@ TEST(policies_reserve_what_they_take_from_a_device)
     for (size_t i = 0; i < 2; i++) {
         struct request_log log;
         assert_true(workload_make(names[i], 1, &log));
+        done(NULL);
         vs_builder_open(&b, "observe");
         vs_trace(&b, "device %lu Large GPU", (uint64_t)(UINT64_C(1) << 40));
         requests_to_trace(&log);
