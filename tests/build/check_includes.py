@@ -59,7 +59,7 @@ ROOMS = {
     "analysis/naming": ("base trace/format trace/read trace/symbols",
                         "function_text.h library.h name_text.h naming.h python_file.h user_line.h"),
     "analysis/state": ("base ledger allocator/core trace/format trace/read analysis/naming",
-                       "activity.h balance.h driver_pages.h live_memory.h period.h phases.h replay.h "
+                       "activity.h balance.h driver_pages.h live_memory.h phases.h replay.h "
                        "peak_states.h reading.h replay_internal.h replay_totals.h segment_index.h sites.h user_level.h"),
     "analysis/growth": ("base trace/format analysis/state", "found_steps.h growth.h"),
     "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h size_limit.h trace_span.h"),

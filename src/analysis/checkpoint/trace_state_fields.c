@@ -19,7 +19,7 @@ _Static_assert(sizeof(struct vs_live) == 96, "fields of a live allocation; its e
 _Static_assert(sizeof(struct vs_failure) == 184, "fields of a failure");
 _Static_assert(sizeof(struct vs_phase) == 104, "fields of a phase");
 _Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
-_Static_assert(sizeof(struct vs_replay) == 1728, "fields of a replay, of its window, end and peaks none");
+_Static_assert(sizeof(struct vs_replay) == 1928, "fields of a replay, of its window, end and peaks none");
 
 static void place_io(struct vs_state_record *r, struct vs_place *place, const struct vs_phases *in)
 {

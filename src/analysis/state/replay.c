@@ -3,6 +3,7 @@
  * The state machine behind every view of a trace; see the header. The invariant after each event:
  * each device's ledger has the sums over the live table and the segments. Allocations, segments and
  * failures have files of their own (replay_internal.h). */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "analysis/state/replay_internal.h"
@@ -73,6 +74,23 @@ void vs_replay_account_for(struct vs_replay *replay, uint64_t device, unsigned *
         replay->accounts[index] = account;
     }
     *out = index;
+}
+
+void vs_replay_subscribe(struct vs_replay *replay, unsigned kinds,
+                         void (*on)(void *, const struct vs_replay *, const struct vs_published *),
+                         void *context)
+{
+    assert(replay->subscriber_count < VS_SUBSCRIBERS_MAX);
+    replay->subscribers[replay->subscriber_count++] = (struct vs_subscriber){kinds, on, context};
+    replay->subscribed |= kinds;
+}
+
+void vs_replay_publish(const struct vs_replay *replay, struct vs_published change)
+{
+    change.event = replay->event;
+    for (unsigned i = 0; i < replay->subscriber_count; i++)
+        if (replay->subscribers[i].kinds & change.kind)
+            replay->subscribers[i].on(replay->subscribers[i].context, replay, &change);
 }
 
 static struct vs_peak peak_of(const struct vs_replay *replay, const struct vs_levels *now,
@@ -347,6 +365,7 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
         replay->first_ns = event->time_ns;
     if (event->time_ns > replay->now_ns)
         replay->now_ns = event->time_ns;
+    replay->event = event;
     replay->changed = VS_ACCOUNT_NONE;
     replay->changed_site = VS_SITE_NONE;
     replay->step_ended = false;

@@ -134,6 +134,34 @@ struct vs_failure {
     struct vs_place place;
 };
 
+/* What an event changed, published while the replay applies it. A subscriber must not change the replay.
+ *
+ * A live block has a slot from its birth to its end, which is then reused: subscribers keep what they know
+ * of blocks in arrays by slot. vs_replay_slot gives the slot of a block of either level. */
+enum vs_change_kind {
+    VS_CHANGE_BORN = 1,     /* the row of a block is complete, and counted */
+    VS_CHANGE_ENDED = 2,    /* the program freed a block, which is still in its table, or */
+    VS_CHANGE_LOST = 4,     /* the block was lost with its context */
+    VS_CHANGE_HELD = 8,     /* a segment, or a piece of one; a piece may be released in other parts */
+    VS_CHANGE_RELEASED = 16,
+    VS_CHANGE_REFUSED = 32, /* a failure: the last of replay->failures */
+    VS_CHANGE_FORGOTTEN = 64, /* a failure that makes room for a later one */
+};
+struct vs_published {
+    enum vs_change_kind kind;
+    uint32_t slot;              /* of a block */
+    const struct vs_live *live; /* valid during the call, as the following */
+    const struct vs_replay_segment *piece;
+    const struct vs_failure *failure;
+    const struct vs_event *event; /* the one that is being applied */
+};
+struct vs_subscriber {
+    unsigned kinds; /* bits of enum vs_change_kind */
+    void (*on)(void *context, const struct vs_replay *replay, const struct vs_published *change);
+    void *context;
+};
+#define VS_SUBSCRIBERS_MAX 8
+
 /* Called while an event is applied, for a reader that draws every allocation; the ends of
  * allocations are reported by `ends`. *live* is valid during the call; no function changes the
  * replay. A piece of a segment may be released in other parts than it was held in. */
@@ -149,6 +177,9 @@ struct vs_replay_watch {
 struct vs_replay {
     const struct vs_reader *reader; /* for strings; not owned */
     const struct vs_replay_watch *watch; /* NULL: none; not owned */
+    const struct vs_event *event;   /* while it is applied */
+    struct vs_subscriber subscribers[VS_SUBSCRIBERS_MAX];
+    unsigned subscriber_count, subscribed; /* the kinds of change that somebody asked for */
     uint64_t events;                /* applied so far */
     uint64_t first_ns, now_ns;
     bool has_process, has_end;
@@ -179,7 +210,6 @@ struct vs_replay {
     uint32_t changed_site;    /* index in *sites* of the block that it allocated or freed, of either
                                * level, or VS_SITE_NONE */
     bool step_ended;
-    uint64_t freed_size;      /* of the latest `free`; 0 when unmatched */
     /* called just before an allocation leaves live memory, at either level: *freed* by the program,
      * or lost with its context; NULL: nobody asks */
     void (*ends)(void *context, const struct vs_live *live, bool freed);
@@ -195,6 +225,19 @@ enum vs_err vs_replay_open(const struct vs_reader *reader, struct vs_replay **ou
  * unknown memory) are counted, never an error. */
 enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
     VS_MUST_CHECK;
+
+/* vs_replay_subscribe: *on* is called with every change of *kinds* from now on. */
+void vs_replay_subscribe(struct vs_replay *replay, unsigned kinds,
+                         void (*on)(void *, const struct vs_replay *, const struct vs_published *),
+                         void *context);
+
+/* vs_replay_slot: of a live block of either level. */
+static inline uint32_t vs_replay_slot(const struct vs_replay *replay, const struct vs_live *live)
+{
+    bool tensor = live->level == VS_LEVEL_FRAMEWORK;
+    const struct vs_live_table *table = tensor ? &replay->framework_live : &replay->device_live;
+    return (uint32_t)(live - table->items) * 2 + tensor;
+}
 
 /* vs_replay_finish: after the last event; closes open ranges' times. */
 void vs_replay_finish(struct vs_replay *replay);

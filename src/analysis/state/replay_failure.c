@@ -86,8 +86,11 @@ void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level 
 static void add_failure(struct vs_replay *replay, const struct vs_failure *failure)
 {
     replay->failure_total++;
-    if (replay->failure_count == VS_FAILURES_KEPT)
+    if (replay->failure_count == VS_FAILURES_KEPT) {
+        vs_replay_publish(replay, (struct vs_published){.kind = VS_CHANGE_FORGOTTEN,
+                                                        .failure = &replay->failures[0]});
         forget(replay, 0);
+    }
     vs_vec_room(&replay->failures, &replay->failure_capacity,
                 replay->failure_count + 1, sizeof *replay->failures);
     replay->failures[replay->failure_count++] = *failure;
@@ -211,6 +214,9 @@ enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *e
         vs_replay_reading(replay, account, event->tid, failure.device_free, failure.device_total);
     join_earlier(replay, &failure);
     add_failure(replay, &failure);
+    vs_replay_publish(replay, (struct vs_published){
+                                  .kind = VS_CHANGE_REFUSED,
+                                  .failure = &replay->failures[replay->failure_count - 1]});
     return VS_OK;
 }
 

@@ -31,6 +31,7 @@ static void drop_block(struct vs_replay *replay, struct vs_live *live)
     struct vs_site *site = &replay->sites.items[live->site];
     vs_peak_states_keep_live(replay, live);
     vs_peak_states_keep_site(replay, live->site);
+    vs_replay_publish_block(replay, VS_CHANGE_ENDED, live);
     if (replay->ends)
         replay->ends(replay->ends_context, live, true);
     site->live_bytes -= live->size;
@@ -73,6 +74,7 @@ static enum vs_err add_block(struct vs_replay *replay, const struct vs_event *ev
     if (size > site->largest_in_step)
         site->largest_in_step = size;
     replay->changed_site = site_index;
+    vs_replay_publish_block(replay, VS_CHANGE_BORN, live);
     if (replay->watch)
         replay->watch->born(replay->watch->context, replay, live);
     vs_sites_touch(&replay->sites, site_index);

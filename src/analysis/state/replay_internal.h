@@ -9,6 +9,16 @@
 #include "analysis/state/peak_states.h"
 #include "analysis/state/replay.h"
 
+/* vs_replay_publish: passes a change on to those that asked for its kind. */
+void vs_replay_publish(const struct vs_replay *replay, struct vs_published change);
+static inline void vs_replay_publish_block(const struct vs_replay *replay, enum vs_change_kind kind,
+                                           const struct vs_live *live)
+{
+    if (replay->subscribed & kind)
+        vs_replay_publish(replay, (struct vs_published){.kind = kind, .live = live,
+                                                        .slot = vs_replay_slot(replay, live)});
+}
+
 /* vs_replay_account_for: the index of *device*, added when new; VS_ACCOUNT_NONE beyond the
  * bound. VS_ERR_NOMEM. */
 void vs_replay_account_for(struct vs_replay *replay, uint64_t device, unsigned *out);

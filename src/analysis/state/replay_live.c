@@ -16,6 +16,7 @@ static void drop_live(struct vs_replay *replay, struct vs_live *live, bool freed
     struct vs_site *site = &replay->sites.items[live->site];
     vs_peak_states_keep_live(replay, live);
     vs_peak_states_keep_site(replay, live->site);
+    vs_replay_publish_block(replay, freed ? VS_CHANGE_ENDED : VS_CHANGE_LOST, live);
     if (replay->ends)
         replay->ends(replay->ends_context, live, freed);
     replay->changed_site = live->site;
@@ -37,7 +38,6 @@ static void drop_live(struct vs_replay *replay, struct vs_live *live, bool freed
     }
     if (account->user.split)
         vs_user_device_freed(account, site, live, freed);
-    replay->freed_size = live->size;
     replay->changed = live->device;
     vs_sites_touch(&replay->sites, live->site);
     vs_live_table_remove(&replay->device_live, live);
@@ -103,6 +103,7 @@ static enum vs_err add_live(struct vs_replay *replay, struct vs_live *live,
     }
     if (account->user.split)
         vs_user_device_added(account, site, live);
+    vs_replay_publish_block(replay, VS_CHANGE_BORN, live);
     if (replay->watch)
         replay->watch->born(replay->watch->context, replay, live);
     vs_sites_touch(&replay->sites, live->site);
@@ -157,7 +158,6 @@ enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *eve
 
 void vs_replay_free(struct vs_replay *replay, const struct vs_event *event)
 {
-    replay->freed_size = 0;
     struct vs_live *live =
         event->free.addr ? vs_live_table_find(&replay->device_live, event->free.addr) : NULL;
     if (!live) {

@@ -12,6 +12,8 @@ static void hold_bytes(struct vs_replay *replay, const struct vs_replay_segment 
     struct vs_change change = vs_change_segment(segment->device, true, segment->size);
     replay->accounts[segment->device]->segment_count += more;
     replay->accounts[segment->device]->segment_allocs++;
+    if (replay->subscribed & VS_CHANGE_HELD)
+        vs_replay_publish(replay, (struct vs_published){.kind = VS_CHANGE_HELD, .piece = segment});
     if (replay->watch)
         replay->watch->held(replay->watch->context, replay, segment);
     vs_replay_change(replay, segment->device, &change, tid);
@@ -23,6 +25,8 @@ static void release_bytes(struct vs_replay *replay, const struct vs_replay_segme
 {
     struct vs_change change = vs_change_segment(segment->device, false, segment->size);
     replay->accounts[segment->device]->segment_count += (uint64_t)more;
+    if (replay->subscribed & VS_CHANGE_RELEASED)
+        vs_replay_publish(replay, (struct vs_published){.kind = VS_CHANGE_RELEASED, .piece = segment});
     if (replay->watch)
         replay->watch->released(replay->watch->context, replay, segment);
     vs_replay_change(replay, segment->device, &change, 0);
