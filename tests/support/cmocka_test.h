@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A test is written once: TEST(name) { ... } defines it and adds it to the tests of its file, which
- * vs_run_tests runs in the order of the file. It includes cmocka with the headers that it needs. */
+ * A test is written once: TEST(name) { ... } defines it and adds it to the tests of the program, which
+ * run in the order of the file. So are the fixtures: SETUP(name) and TEARDOWN(name) run before and
+ * after all tests, BEFORE(name) and AFTER(name) around each, and return 0 unless they failed. The
+ * main of test_main.c runs them, unless the file has one. Includes cmocka with the headers that it
+ * needs. */
 #ifndef VS_CMOCKA_TEST_H
 #define VS_CMOCKA_TEST_H
 
@@ -13,11 +16,15 @@
 
 #include <cmocka.h>
 
-enum { VS_TESTS_MAX = 128 }; /* of one file */
+enum { VS_TESTS_MAX = 128 }; /* of one program */
 
-static struct CMUnitTest vs_tests[VS_TESTS_MAX];
-static int vs_test_lines[VS_TESTS_MAX];
-static size_t vs_test_count;
+/* weak: one for all files of the program */
+__attribute__((weak)) struct CMUnitTest vs_tests[VS_TESTS_MAX];
+__attribute__((weak)) int vs_test_lines[VS_TESTS_MAX];
+__attribute__((weak)) size_t vs_test_count;
+__attribute__((weak)) struct {
+    CMFixtureFunction setup, teardown, before, after;
+} vs_fixtures;
 
 /* By line: compilers do not keep the order of constructors. */
 static inline void vs_add_test(const char *name, CMUnitTestFunction test, int line)
@@ -43,8 +50,20 @@ static inline void vs_add_test(const char *name, CMUnitTestFunction test, int li
     }                                                                                        \
     static void test_name(__attribute__((unused)) void **state)
 
-/* A set-up or tear-down, of a group or of each test: returns 0 unless it failed. */
 #define FIXTURE(fixture_name) static int fixture_name(__attribute__((unused)) void **state)
+
+#define VS_FIXTURE(when, fixture_name)                                                       \
+    FIXTURE(fixture_name);                                                                   \
+    __attribute__((constructor)) static void vs_use_##fixture_name(void)                     \
+    {                                                                                        \
+        vs_fixtures.when = fixture_name;                                                     \
+    }                                                                                        \
+    FIXTURE(fixture_name)
+
+#define SETUP(fixture_name) VS_FIXTURE(setup, fixture_name)
+#define TEARDOWN(fixture_name) VS_FIXTURE(teardown, fixture_name)
+#define BEFORE(fixture_name) VS_FIXTURE(before, fixture_name)
+#define AFTER(fixture_name) VS_FIXTURE(after, fixture_name)
 
 /* vs_run_tests_around: runs the file's tests as the group *name*, with *setup* before and *teardown*
  * after all of them, *before* and *after* around each; each may be NULL. Returns the number of

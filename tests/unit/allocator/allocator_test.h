@@ -136,9 +136,8 @@ static inline uint64_t reserved(struct fixture *f)
 /* The test's own; `stop_fixture` after each test stops it if it runs. */
 static struct fixture f;
 
-static inline int stop_fixture(void **state)
+AFTER(stop_fixture)
 {
-    (void)state;
     f.device.on_sync = NULL; /* its argument may be a variable of the test */
     if (f.allocator)
         fixture_stop(&f);

@@ -274,8 +274,3 @@ TEST(warnings_need_no_listener)
     assert_int_equal(vs_alloc_conf_parse("other:1", 7, &conf, &messages), VS_OK);
     assert_string_equal(messages.unknown, "other");
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -459,8 +459,3 @@ TEST(every_event_brings_what_its_call_was_given)
     assert_true(f.event_count > first);
     assert_null(f.events[first].call);
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

@@ -187,8 +187,3 @@ TEST(a_freeable_pool_may_be_released_during_a_capture)
     assert_int_equal(empty(&f), 60 * MIB);
     ok(vs_allocator_pool_end(f.allocator, two));
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

@@ -287,8 +287,3 @@ TEST(host_memory_may_be_refused_at_any_time)
     }
     assert_true(refused > 0); /* otherwise the test is void */
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

@@ -109,8 +109,3 @@ TEST(the_size_of_large_segments_can_be_chosen)
     c.large_segment_size = 10 * MIB;
     assert_int_equal(vs_allocator_create(&c, &fake_device_ops, NULL, NULL, NULL, &a), VS_ERR_ARG);
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

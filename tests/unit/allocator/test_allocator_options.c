@@ -234,8 +234,3 @@ TEST(exportable_blocks_share_their_allocation_with_none)
         fixture_stop(&f);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

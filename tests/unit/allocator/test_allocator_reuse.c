@@ -467,8 +467,3 @@ TEST(abandoning_during_a_synchronisation_fails_the_request)
     refuse(&f, 1024, VS_ERR_STATE);
     assert_int_equal(take(&f, 1024), FAKE_BASE);
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

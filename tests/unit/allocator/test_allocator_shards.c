@@ -309,8 +309,3 @@ TEST(the_same_with_expandable_segments)
     struct vs_allocator_config config = {.expandable_segments = true, .total_memory = GIB};
     shards_count_as_one(&config, 5);
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

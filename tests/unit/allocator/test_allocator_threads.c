@@ -286,8 +286,3 @@ TEST(abandoning_at_any_moment_leaves_an_empty_allocator)
     assert_int_equal(s.reserved_bytes[VS_STAT_ALL].current, 0);
     vs_allocator_destroy(allocator);
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

@@ -500,8 +500,3 @@ TEST(a_view_is_found_by_any_of_its_addresses)
     give(&f, view);
     assert_int_equal(vs_allocator_free(f.allocator, view), VS_ERR_STATE);
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

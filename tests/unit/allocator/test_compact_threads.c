@@ -144,8 +144,3 @@ TEST(threads_waiting_for_reuse_never_share_memory)
 {
     run(VS_REUSE_AFTER_SYNC, 512 * MIB);
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

@@ -414,8 +414,3 @@ TEST(random_use_keeps_every_invariant)
         fixture_stop(&f);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

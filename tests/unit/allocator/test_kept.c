@@ -161,8 +161,3 @@ TEST(an_abandoned_allocator_forgets_them)
     assert_int_equal(empty(&f), 0);
     f.device.segment_count = 0; /* destroyed with its context */
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

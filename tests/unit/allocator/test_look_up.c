@@ -203,8 +203,3 @@ TEST(interior_pointers_are_found_after_any_splits_and_merges)
         use_at_random(&compact_config, seed);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests_around("look_up", NULL, NULL, NULL, stop_fixture);
-}

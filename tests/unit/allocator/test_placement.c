@@ -192,8 +192,3 @@ TEST(the_free_index_gives_the_oldest_segment_when_it_shall)
 {
     compare_an_index_with_scans(true);
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

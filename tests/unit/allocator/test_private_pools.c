@@ -447,8 +447,3 @@ TEST(pools_begin_and_end_while_others_allocate)
         fixture_stop(&f);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, stop_fixture);
-}

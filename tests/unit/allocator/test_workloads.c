@@ -87,8 +87,3 @@ TEST(a_program_survives_its_text)
     request_log_clear(&log);
     request_log_clear(&again);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

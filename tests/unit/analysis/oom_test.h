@@ -40,9 +40,8 @@ static inline void expect_verdict(const char *name)
     assert_string_equal(oom->verdict->name, name);
 }
 
-static inline int done(void **state)
+AFTER(done)
 {
-    (void)state;
     vs_oom_free(oom);
     vs_report_free(report);
     vs_reader_close(reader);

@@ -20,9 +20,8 @@ static struct vs_builder b;
 static struct vs_reader *reader;
 static struct vs_report *report;
 
-static int done(void **state)
+AFTER(done)
 {
-    (void)state;
     vs_report_free(report);
     vs_reader_close(reader);
     report = NULL;
@@ -402,9 +401,4 @@ TEST(a_stack_gives_the_object_that_called_and_none_is_unknown)
     assert_string_equal(balance->libraries[1].name, "unknown");
     assert_int_equal(balance->libraries[1].bytes, 2 * MIB);
     assert_int_equal(vs_recorder_caller(b.recorder, NULL), 0);
-}
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, done);
 }

@@ -161,8 +161,3 @@ TEST(nothing_is_printed_where_the_device_was_not_read)
     struct vs_balance none = {.place = ""};
     expect(&none, &none, "");
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -425,8 +425,3 @@ TEST(formats_are_found_by_their_names)
     assert_string_equal(vs_export_unused(chrome, VS_EXPORT_SPAN | VS_EXPORT_BY), "--by");
     assert_null(vs_export_find("chrom"));
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -207,8 +207,3 @@ TEST(allocations_and_failures_have_their_stacks)
     vs_reader_close(reader);
     vs_builder_remove(&b);
 }
-
-int main(void)
-{
-    return vs_run_tests_around("chrome_parts", NULL, NULL, NULL, NULL);
-}

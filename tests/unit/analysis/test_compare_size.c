@@ -204,8 +204,3 @@ TEST(two_sites_are_compared_once)
     assert_true(few > ROUND * ROUND); /* it is counted */
     assert_true(many < 2 * few);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -453,8 +453,3 @@ TEST(equal_callers_are_one_node)
     assert_int_equal(tree.nodes[0].count, 4);
     vs_call_tree_free(&tree);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

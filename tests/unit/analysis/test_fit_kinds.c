@@ -70,8 +70,3 @@ TEST(nothing_is_printed_where_all_is_unknown)
     assert_non_null(strstr(text, "\"peak_kinds\": null"));
     free(text);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

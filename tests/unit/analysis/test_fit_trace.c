@@ -364,8 +364,3 @@ TEST(of_assumed_sizes_those_that_last_count_once_and_the_largest_workspace)
     vs_fit_assumed_sum(&notes, &sum);
     assert_int_equal(sum.count + sum.bytes + sum.margin, 0);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -135,8 +135,3 @@ TEST(the_selected_row_stays_selected_when_the_order_changes)
     assert_int_equal(model->rows[model->selected].process, 2);
     free(model);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

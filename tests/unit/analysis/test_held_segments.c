@@ -112,8 +112,3 @@ TEST(an_extent_beyond_the_last_address_is_cut)
     assert_int_equal(held.count, 0);
     vs_held_segments_free(&held);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -695,8 +695,3 @@ TEST(every_rule_names_its_maker)
         }
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

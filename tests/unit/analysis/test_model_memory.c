@@ -212,8 +212,3 @@ TEST(one_point_is_not_a_line)
     assert_int_not_equal(vs_scaling_fit(runs, 2, 1, &s), 0);
     assert_int_not_equal(vs_scaling_fit(runs, 1, 1, &s), 0);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -49,8 +49,3 @@ TEST(a_full_stack_keeps_its_mark)
     vs_reader_close(reader);
     unlink(path);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

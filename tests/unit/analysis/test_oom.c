@@ -934,8 +934,3 @@ TEST(holes_that_are_tiny_beside_requests_that_grow_are_true_capacity)
     assert_int_equal(oom->request_first, 11 * MIB);
     assert_true(evidence(false, true, "grow: the first was 11.0 MiB, this one is 149.0 MiB"));
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, done);
-}

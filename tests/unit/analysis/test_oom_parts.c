@@ -325,8 +325,3 @@ TEST(a_dropped_failure_may_be_recovered_from_later)
     }
     free(text);
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, done);
-}

@@ -265,8 +265,3 @@ GROWS_EVENLY(many_steps, explain)
 GROWS_EVENLY(many_holes, explain)
 GROWS_EVENLY(many_gradients, find_kinds)
 GROWS_EVENLY(many_parts, follow_segments)
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

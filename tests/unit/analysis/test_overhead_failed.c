@@ -92,8 +92,3 @@ TEST(a_launch_without_memory_has_the_usual_causes)
         assert_true(evidence(false, true, "the driver does not say how much"));
     }
 }
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, done);
-}

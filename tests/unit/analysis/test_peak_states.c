@@ -185,8 +185,3 @@ TEST(segments_that_are_released_or_grow_after_the_peak_are_there_at_it)
     assert_true(of_text("at site_a; segment 0 20M; alloc 0 4M; alloc 8 8M; segment 40 20M; alloc 40 20M; free 40; "
                         "unsegment 40 20M; free 8; free 0; unsegment 0 20M; segment 100 2M; alloc 100 1M") >= 2);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

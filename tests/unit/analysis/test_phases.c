@@ -288,8 +288,3 @@ TEST(threads_take_what_their_ranges_need_and_have_a_bound)
     assert_int_equal(phases.unmatched_pops, 0);
     vs_phases_free(&phases);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

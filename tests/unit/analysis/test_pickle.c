@@ -218,14 +218,8 @@ TEST(memory_is_bounded_by_the_file)
     free(bytes);
 }
 
-static int release(void **state)
+TEARDOWN(release)
 {
-    (void)state;
     vs_pickle_free(&pickle);
     return 0;
-}
-
-int main(void)
-{
-    return vs_run_tests(NULL, release);
 }

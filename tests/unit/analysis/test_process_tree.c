@@ -303,8 +303,3 @@ TEST(what_each_held_at_a_time_is_known)
     for (int i = 0; i < 2; i++)
         vs_builder_remove(&b[i]);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -57,8 +57,3 @@ TEST(any_numbers_are_counted_in_bounds)
     assert_string_equal(vs_cuda_error_name(name, 719), "CUDA_ERROR_LAUNCH_FAILED");
     assert_string_equal(vs_cuda_error_name(name, UINT64_MAX), "CUDA error 18446744073709551615");
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

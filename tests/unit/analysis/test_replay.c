@@ -255,8 +255,3 @@ TEST(memory_of_pools_outlives_its_context)
     vs_reader_close(reader);
     vs_builder_remove(&b);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

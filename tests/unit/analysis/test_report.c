@@ -17,9 +17,8 @@ static struct vs_builder b;
 static struct vs_reader *reader;
 static struct vs_report *report;
 
-static int done(void **state)
+AFTER(done)
 {
-    (void)state;
     vs_report_free(report);
     vs_reader_close(reader);
     report = NULL;
@@ -489,9 +488,4 @@ TEST(a_million_events_take_about_a_second_a_pass)
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     assert_true(seconds < 2.0);
 #endif
-}
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, done);
 }

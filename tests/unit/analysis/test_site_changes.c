@@ -458,8 +458,3 @@ TEST(sites_that_read_the_same_are_numbered)
     no_two_labels_are_the_same(&changes.a);
     vs_arena_free_all(&memory);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

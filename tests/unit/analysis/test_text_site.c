@@ -80,8 +80,3 @@ TEST(sites_of_less_than_a_hundredth_are_summed_up)
     assert_non_null(strstr(text, "at 2 more call sites"));
     free(text);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

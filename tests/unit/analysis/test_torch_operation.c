@@ -78,8 +78,3 @@ TEST(a_stack_of_the_backward_pass_is_named_by_its_function)
     assert_string_equal(NAMED("NCCL", "torch::autograd::Engine::fake(int)"), "");
     assert_string_equal(NAMED("PyTorch", "torch::autograd::apply(int)"), "");
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

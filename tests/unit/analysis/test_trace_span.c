@@ -367,8 +367,3 @@ TEST(what_lies_outside_is_said)
             assert_int_equal(end.value, cases[i].value);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -479,8 +479,3 @@ TEST(a_recorded_trace_gets_checkpoints_only_within_its_limit)
     unlink(path);
     rmdir(dir);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

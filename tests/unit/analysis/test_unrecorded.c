@@ -500,17 +500,15 @@ TEST(a_limited_trace_keeps_its_size_and_its_sums)
     }
 }
 
-static int make_dir(void **state)
+SETUP(make_dir)
 {
-    (void)state;
     snprintf(dir, sizeof dir, "%s/XXXXXX", scratch_folder());
     return mkdtemp(dir) ? 0 : -1;
 }
 
-static int remove_dir(void **state)
+TEARDOWN(remove_dir)
 {
     char command[128];
-    (void)state;
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     return system(command);
 }
@@ -552,9 +550,4 @@ TEST(a_peak_before_the_window_is_not_the_windows)
     assert_int_equal(a->peak_reserved.bytes, 180);
     assert_int_equal(a->sums.peak.family[VS_FAMILY_DEVICE], 180);
     vs_replay_close(replay);
-}
-
-int main(void)
-{
-    return vs_run_tests(make_dir, remove_dir);
 }

@@ -28,9 +28,8 @@ static struct vs_replay *replay;
 static char modules[32][200];
 static unsigned module_count;
 
-static int finish(void **state)
+AFTER(finish)
 {
-    (void)state;
     vs_replay_close(replay);
     vs_reader_close(reader);
     replay = NULL;
@@ -695,9 +694,4 @@ TEST(requests_of_one_call_have_the_same_caller)
     assert_false(vs_library_same_caller(reader, served, called));
     assert_false(vs_library_same_caller(reader, served, inside));
     assert_false(vs_library_same_caller(reader, inside, 0));
-}
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, finish);
 }

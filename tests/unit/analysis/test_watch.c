@@ -201,8 +201,3 @@ TEST(a_reading_that_cannot_be_true_uses_no_memory)
     vs_watch_close(watch);
     vs_builder_remove(&b);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

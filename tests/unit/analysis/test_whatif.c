@@ -24,9 +24,8 @@ static struct vs_builder b;
 static struct vs_reader *reader;
 static struct vs_whatif_log *whatif_log;
 
-static int done(void **state)
+AFTER(done)
 {
-    (void)state;
     vs_whatif_close(whatif_log);
     vs_reader_close(reader);
     whatif_log = NULL;
@@ -546,9 +545,4 @@ TEST(the_file_of_the_store_survives_interrupted_calls)
     entries_come_back_from_memory_and_from_the_file(state);
     interrupt = false;
     assert_true(interrupted >= 4);
-}
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, done);
 }

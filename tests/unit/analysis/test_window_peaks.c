@@ -14,9 +14,8 @@ static struct vs_builder b;
 static struct vs_reader *reader;
 static struct vs_report *report;
 
-static int end(void **state)
+AFTER(end)
 {
-    (void)state;
     vs_report_free(report);
     vs_reader_close(reader);
     report = NULL;
@@ -199,9 +198,4 @@ TEST(a_segment_of_the_begin_is_not_listed_as_less)
     assert_int_equal(window.devices[0].peak_bytes, 8 * MIB);
     assert_sites(&window.devices[0].more, "loss", 3);
     assert_int_equal(window.devices[0].less.count, 0);
-}
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, NULL, end);
 }

@@ -89,8 +89,3 @@ TEST(pages_are_zeroed_and_a_null_mapping_can_be_given_back)
     vs_pages_unmap(NULL, 100000);
     assert_null(vs_pages_map(SIZE_MAX / 2));
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -33,8 +33,3 @@ TEST(a_number_outside_the_table_is_unknown)
     assert_string_equal(vs_err_name((enum vs_err)-1), "unknown");
     assert_string_equal(vs_err_text((enum vs_err)9999), "unknown error");
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -116,8 +116,3 @@ TEST(the_option_says_what_it_takes)
     assert_non_null(strstr(why, "8GiB or 50%"));
     assert_string_equal(options.text[VS_OPT_limit], "0:8GiB,25%");
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

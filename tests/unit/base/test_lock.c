@@ -267,8 +267,3 @@ TEST(a_wait_ends_at_its_time_with_the_lock_held)
     vs_lock_release(&low);
     assert_false(vs_lock_held());
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -193,8 +193,3 @@ TEST(a_pipe_that_nobody_reads_raises_no_signal)
     printed_by(say_into_a_broken_pipe);
     assert_string_equal(text, "");
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

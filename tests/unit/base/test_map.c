@@ -129,8 +129,3 @@ TEST(an_empty_map_answers)
     assert_null(vs_map_next(&map, &cursor));
     vs_map_free(&map);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -28,9 +28,8 @@ static void load(void)
     vs_options_load_environment(&options, collect, &options);
 }
 
-static int fresh(void **state)
+BEFORE(fresh)
 {
-    (void)state;
     clearenv();
     memset(sentences, 0, sizeof sentences);
     sentence_count = 0;
@@ -235,9 +234,4 @@ TEST(an_unset_foreign_variable_is_null)
     assert_null(vs_environment("LD_LIBRARY_PATH"));
     setenv("LD_LIBRARY_PATH", "/a:/b", 1);
     assert_string_equal(vs_environment("LD_LIBRARY_PATH"), "/a:/b");
-}
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, fresh, NULL);
 }

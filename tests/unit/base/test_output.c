@@ -11,9 +11,8 @@
 
 static char out[4200];
 
-static int without_ranks(void **state)
+BEFORE(without_ranks)
 {
-    (void)state;
     static const char *const names[] = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
                                         "SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", "PMI_RANK"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -115,9 +114,4 @@ TEST(a_result_that_does_not_fit_is_refused_and_writes_nothing)
     assert_int_equal(vs_output_expand("%n", program, 1, out, sizeof out), VS_ERR_LIMIT);
     assert_int_equal(vs_output_expand(program, "x", 1, out, sizeof out), VS_ERR_LIMIT);
     assert_string_equal(out, "untouched");
-}
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, without_ranks, NULL);
 }

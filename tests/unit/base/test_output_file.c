@@ -18,18 +18,16 @@
 
 static char folder[PATH_MAX];
 
-static int make_folder(void **state)
+BEFORE(make_folder)
 {
-    (void)state;
     char base[] = "/tmp/vs_output_file.XXXXXX";
     assert_non_null(mkdtemp(base));
     snprintf(folder, sizeof folder, "%s/one/two", base);
     return 0;
 }
 
-static int remove_folder(void **state)
+AFTER(remove_folder)
 {
-    (void)state;
     char command[PATH_MAX + 16];
     *strstr(folder, "/one") = '\0';
     snprintf(command, sizeof command, "rm -r %s", folder);
@@ -96,9 +94,4 @@ TEST(unfinished_files_go_when_nobody_writes_them)
     vs_folder_trim(folder, 1 << 20, 60, classify);
     assert_true(there(".k-running"));
     assert_false(there(".k-dead"));
-}
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, make_folder, remove_folder);
 }

@@ -27,8 +27,3 @@ TEST(other_numbers_have_none)
         assert_null(vs_signal_name(foreign[i]));
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -197,8 +197,3 @@ TEST(a_crowd_of_sleepers_is_quiet)
         pthread_join(threads[i], NULL);
     assert_true((uint64_t)looks < CROWD * passed_ms / 5); /* each twice a millisecond: 10 times as many */
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -163,8 +163,3 @@ TEST(two_sizes_that_differ_differ_in_print)
         assert_string_equal(pair.b, cases[i].second);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

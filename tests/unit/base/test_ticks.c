@@ -74,8 +74,3 @@ TEST(after_a_jump_of_the_counter_the_clock_ties_again)
         assert_true(worst <= TOLERANCE_NS * 50);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -465,8 +465,3 @@ TEST(memory_after_the_last_step_is_in_no_step)
         end(&t);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -384,8 +384,3 @@ TEST(lines_without_a_copy_per_step_are_not_listed)
     assert_true(strstr(apis, "extra ") != NULL);
     assert_true(row.culprit_count < 4);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

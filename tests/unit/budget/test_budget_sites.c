@@ -697,8 +697,3 @@ TEST(many_sites_of_one_size_are_all_found_again)
         line(&after, new[i], i + 1, 40, 10);
     assert_int_equal(changes_of(&before, &after, found), 0);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -144,8 +144,3 @@ TEST(sites_that_were_all_renamed)
         assert_in_range(cost_of_sites(FACTOR * FEW, templates), 0, MOST * few);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -114,8 +114,3 @@ TEST(growth_is_unknown_where_allocations_are_missing)
         end(&t);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

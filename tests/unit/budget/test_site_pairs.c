@@ -53,8 +53,3 @@ TEST(instances_of_a_template_are_named_by_their_own_line)
     assert_int_equal(items[1].frame, 1);
     assert_int_equal(items[2].frame, 1);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

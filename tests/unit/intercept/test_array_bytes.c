@@ -51,8 +51,3 @@ TEST(memory_that_is_mapped_later_is_not_here_yet)
     assert_int_equal(bytes(0x20, 1, 512, 512, 0, 0x40, 1), 0); /* sparse */
     assert_int_equal(bytes(0x20, 1, 512, 512, 0, 0x80, 1), 0); /* deferred */
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -78,8 +78,3 @@ TEST(handles_of_the_driver_and_damaged_ones_are_none)
     memset(damaged, 0, sizeof damaged);
     assert_false(vs_ipc_token_read((const CUipcMemHandle *)damaged, &got));
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -50,9 +50,8 @@ void vs_limit_give(uint32_t device, uint64_t bytes)
 struct vs_recorder *vs_process_recorder(void) { return NULL; }
 uint64_t vs_process_stack(void) { return 0; }
 
-static int fresh(void **state)
+BEFORE(fresh)
 {
-    (void)state;
     assert_int_equal(live_count, 0);
     made = ended = 0;
     given = 0;
@@ -243,9 +242,4 @@ TEST(an_import_of_ones_own_is_another_name)
     assert_int_equal(live_count, 1);
     assert_int_equal(live[0].size, 20);
     release(6, true);
-}
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, fresh, NULL);
 }

@@ -47,8 +47,3 @@ TEST(a_fabric_handle_is_its_bytes)
     assert_true(vs_shareable_identity(NULL, -1, FABRIC) == 0);
     assert_true(vs_shareable_identity(NULL, -1, DESCRIPTOR) == 0);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -111,9 +111,8 @@ static void allocate(uint64_t addr, uint32_t context, enum vs_family family)
     vs_track_alloc(&live, 0, "allocate");
 }
 
-static int fresh(void **state)
+BEFORE(fresh)
 {
-    (void)state;
     slots_visited = frees = 0;
     memset(&vs_process_book, 0, sizeof vs_process_book);
     return 0;
@@ -251,9 +250,4 @@ TEST(blocks_of_the_cache_are_listed_by_address)
     assert_false(vs_holding_block_remove(0x2000));
     assert_true(vs_holding_block_remove(0x1000));
     assert_false(vs_holding_block_remove(0x1000));
-}
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, fresh, NULL);
 }

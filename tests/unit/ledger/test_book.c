@@ -21,9 +21,8 @@ static void change(enum vs_level level, bool freed, uint64_t bytes, bool holds)
     vs_book_apply(&book, &one);
 }
 
-static int empty(void **state)
+BEFORE(empty)
 {
-    (void)state;
     memset(&book, 0, sizeof book);
     return 0;
 }
@@ -122,9 +121,4 @@ TEST(random_changes_have_the_peak_of_a_list)
             peak = sum;
         }
     }
-}
-
-int main(void)
-{
-    return vs_run_tests_around("tests", NULL, NULL, empty, NULL);
 }

@@ -268,8 +268,3 @@ TEST(sums_and_heights_give_the_same_peaks)
         assert_memory_equal(&seen.peak, &l.peak, sizeof l.peak);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

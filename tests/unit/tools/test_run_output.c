@@ -240,8 +240,3 @@ TEST(what_a_killed_run_of_the_same_number_left_comes_back)
     assert_int_equal(access(path, F_OK), 0);
     assert_int_equal(access(scratch(name), F_OK), -1);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

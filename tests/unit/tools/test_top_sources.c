@@ -313,8 +313,3 @@ TEST(names_replace_their_substitutes_in_the_view)
     vs_top_sources_free(&sources);
     vs_builder_remove(&b);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -12,7 +12,7 @@
 static struct vs_builder trace;
 
 /* Its export is larger than the 8 KiB that a file may have in "full". */
-static int make_trace(void **state)
+SETUP(make_trace)
 {
     vs_builder_open(&trace, "observe");
     vs_builder_device(&trace, 0, "Test GPU", 1024 * MIB);
@@ -23,7 +23,7 @@ static int make_trace(void **state)
     return make_folder(state);
 }
 
-static int remove_trace(void **state)
+TEARDOWN(remove_trace)
 {
     vs_builder_remove(&trace);
     return remove_folder(state);
@@ -145,9 +145,4 @@ TEST(an_interrupt_leaves_what_was_there)
                           "done"), 0);
     for (const char *line = out; *line; line += strlen("t.json\nold\n"))
         assert_int_equal(strncmp(line, "t.json\nold\n", strlen("t.json\nold\n")), 0);
-}
-
-int main(void)
-{
-    return vs_run_tests_around("whole_file", make_trace, remove_trace, NULL, NULL);
 }

@@ -191,8 +191,3 @@ TEST(a_full_disk_is_reported)
     assert_int_equal(errno, ENOSPC);
     fclose(full);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -112,8 +112,3 @@ TEST(wrong_names_end)
         free(plain);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

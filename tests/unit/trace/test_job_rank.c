@@ -39,8 +39,3 @@ TEST(ranks_have_an_order_where_both_are_known)
     assert_int_equal(vs_job_rank_before(&none, &second), 0);
     assert_int_equal(vs_job_rank_before(&second, &none), 0);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

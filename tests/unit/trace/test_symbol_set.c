@@ -67,8 +67,3 @@ TEST(a_set_stops_at_its_budget)
     assert_true(set.arena.bytes_mapped < 1 << 20);
     vs_symbol_set_free(&set);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -230,12 +230,12 @@ TEST(what_has_no_name_is_listed)
     vs_symbolize_free(&result);
 }
 
-int main(void)
+SETUP(forget_settings)
 {
     /* ignore the machine's own settings and caches */
     unsetenv("DEBUGINFOD_URLS");
     unsetenv("DEBUGINFOD_CACHE_PATH");
     unsetenv("XDG_CACHE_HOME");
     setenv("HOME", "/nonexistent", 1);
-    return vs_run_tests(make_scratch, remove_scratch);
+    return 0;
 }

@@ -76,14 +76,13 @@ static void release_log(void)
     close(stderr_before);
 }
 
-static int setup(void **state)
+SETUP(setup)
 {
-    int rc = make_scratch(state);
     snprintf(log_name, sizeof log_name, "%s", scratch("log.txt"));
     capture_log();
     vs_log(VS_LOG_ERROR, "log begins");
     release_log();
-    return rc;
+    return 0;
 }
 
 static unsigned times_printed(const char *part)
@@ -181,9 +180,4 @@ TEST(short_and_interrupted_writes_are_continued)
     record_some(path, 0);
     write_little = false;
     check_some(path);
-}
-
-int main(void)
-{
-    return vs_run_tests(setup, remove_scratch);
 }

@@ -14,19 +14,18 @@ static struct vs_splitter *splitter;
 static struct vs_joiner *joiner;
 static unsigned char rows[ROWS_MAX + 8192], joined[ROWS_MAX + VS_JOIN_ROOM];
 
-static int open_both(void **state)
+SETUP(open_both)
 {
-    (void)state;
     splitter = vs_splitter_open(ROWS_MAX);
     joiner = vs_joiner_open();
-    return make_scratch(state) || !splitter || !joiner;
+    return !splitter || !joiner;
 }
 
-static int close_both(void **state)
+TEARDOWN(close_both)
 {
     vs_splitter_close(splitter);
     vs_joiner_close(joiner);
-    return remove_scratch(state);
+    return 0;
 }
 
 /* Numbers of all lengths, small ones mostly. */
@@ -266,9 +265,4 @@ TEST(frames_of_columns_read_as_stored_ones)
     assert_condition(a, VS_TRACE_COMPLETE);
     vs_reader_close(a);
     vs_reader_close(b);
-}
-
-int main(void)
-{
-    return vs_run_tests(open_both, close_both);
 }

@@ -220,8 +220,3 @@ TEST(copies_are_whole_also_where_an_index_falls)
     check(copy, VS_TRACE_COMPLETE, VS_END_COPY);
     check(path, VS_TRACE_COMPLETE, VS_END_EXIT);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

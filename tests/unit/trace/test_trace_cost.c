@@ -249,8 +249,3 @@ TEST(no_descriptor_is_taken_meanwhile)
     vs_recorder_close(r, VS_END_EXIT, 0);
     assert_int_equal(others, 0);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

@@ -360,8 +360,3 @@ TEST(sums_and_peaks_are_those_of_every_step)
         after_every_step((struct vs_recorder_config){.sample = 3}, seed);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

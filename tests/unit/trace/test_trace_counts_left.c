@@ -264,8 +264,3 @@ TEST(an_event_has_its_room_before_counts_wait_for_it)
     }
     end_locked(&t);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

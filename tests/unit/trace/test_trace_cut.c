@@ -35,15 +35,14 @@ static void record(struct vs_recorder *r, uint64_t i)
     vs_recorder_event(r, &e);
 }
 
-static int make_images(void **state)
+SETUP(make_images)
 {
-    int failure = make_scratch(state);
     char path[512], live[520];
     snprintf(path, sizeof path, "%s/image.vst", scratch_dir);
     snprintf(live, sizeof live, "%s.live", path);
-    struct vs_recorder *r = failure ? NULL : open_recorder(path, 0, 0);
+    struct vs_recorder *r = open_recorder(path, 0, 0);
     size_t frames = 0, bytes;
-    for (uint64_t i = 0; r && i < EVENTS; i++) {
+    for (uint64_t i = 0; i < EVENTS; i++) {
         record(r, i);
         if (i % PART == PART - 1 && i < EVENTS - 1) {
             vs_recorder_flush(r);
@@ -63,15 +62,7 @@ static int make_images(void **state)
     }
     bytes = trace.live_used;
     vs_recorder_close(r, VS_END_EXIT, 0);
-    return failure || !bytes;
-}
-
-static int drop_images(void **state)
-{
-    free(trace.file);
-    free(trace.live);
-    free(older.live);
-    return remove_scratch(state);
+    return !bytes;
 }
 
 /* The byte of FILE.live to test after *n*: all of its header and its records, no holes. */
@@ -327,9 +318,4 @@ TEST(every_byte_flipped)
         vs_reader_close(reader);
         trace.live[i] ^= (unsigned char)(1 + i % 255);
     }
-}
-
-int main(void)
-{
-    return vs_run_tests(make_images, drop_images);
 }

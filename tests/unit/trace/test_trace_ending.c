@@ -163,8 +163,3 @@ TEST(what_cannot_be_taken_back_is_not_ended_for_exec)
     assert_false(vs_recorder_exec_begin(r));
     assert_false(vs_recorder_exec_begin(NULL));
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

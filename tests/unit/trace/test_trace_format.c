@@ -390,8 +390,3 @@ TEST(a_compressed_index_is_not_believed)
     free(file);
     free(changed);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

@@ -573,13 +573,8 @@ TEST(a_file_in_the_traces_place_is_left_alone)
     assert_int_equal(access(live, F_OK), -1);
 }
 
-static int make_shared(void **state)
+SETUP(make_shared)
 {
     tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return tally == MAP_FAILED || make_scratch(state);
-}
-
-int main(void)
-{
-    return vs_run_tests(make_shared, remove_scratch);
+    return tally == MAP_FAILED;
 }

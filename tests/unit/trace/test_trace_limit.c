@@ -222,8 +222,3 @@ TEST(a_text_longer_than_a_small_window_keeps_its_beginning)
     assert_true(strlen(kept) > 30000 && strspn(kept, "x") == strlen(kept));
     vs_reader_close(reader);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

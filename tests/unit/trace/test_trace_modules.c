@@ -294,8 +294,3 @@ TEST(what_the_kernel_brought_is_a_module)
     assert_true(vdso || access("/proc/self/maps", R_OK));
     vs_reader_close(reader);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

@@ -120,8 +120,3 @@ TEST(a_header_alone_is_an_empty_trace_that_was_cut_off)
     assert_condition(reader, VS_TRACE_TRUNCATED);
     vs_reader_close(reader);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

@@ -108,8 +108,3 @@ TEST(a_trace_that_is_replaced_for_ever_is_read_all_the_same)
     assert_condition(reader, VS_TRACE_TRUNCATED);
     vs_reader_close(reader);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

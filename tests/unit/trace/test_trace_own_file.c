@@ -148,8 +148,3 @@ TEST(a_copy_past_the_limit_of_file_sizes_fails_alone)
     assert_memory_equal(data, copy_text, 230);
     free(data);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

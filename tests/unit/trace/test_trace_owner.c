@@ -215,8 +215,3 @@ TEST(a_group_that_cannot_be_kept_leaves_no_rights_to_another)
     assert_int_equal(in_a_child(rewrite_as_nobody, path), 0);
     assert_owned(path, NOBODY, NOBODY, 0604);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

@@ -501,8 +501,3 @@ TEST(threads_that_drop_places_lose_no_name)
     vs_reader_close(reader);
     free(workers);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

@@ -137,8 +137,3 @@ TEST(a_copy_that_cannot_be_means_no_frames)
     f.code[224 / 8] = UNMAPPED; /* freed under a thread that is not attached */
     assert_int_equal(steps_of(&f, steps), 0);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

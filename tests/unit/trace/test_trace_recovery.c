@@ -553,8 +553,3 @@ TEST(closing_under_running_threads_is_safe_and_end_is_the_last_event)
         vs_reader_close(reader);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

@@ -500,8 +500,3 @@ TEST(test_entries_are_not_copied_twice_nor_for_events)
     assert_int_equal(directory(path, &entries), 1);
     free(entries);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

@@ -358,8 +358,3 @@ TEST(a_path_that_cannot_be_created_is_an_io_error)
     config.path = scratch_dir;
     assert_int_equal(vs_recorder_open(&config, &r), VS_ERR_IO);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

@@ -420,8 +420,3 @@ TEST(capture_while_libraries_come_and_go_neither_hangs_nor_damages)
     vs_symbols_close(names.symbols);
     vs_reader_close(reader);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

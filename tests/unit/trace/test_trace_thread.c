@@ -97,8 +97,3 @@ TEST(a_real_time_policy_stays_the_programs)
         skip(); /* without the privilege such threads cannot be created */
     assert_true(found.policy == SCHED_OTHER || found.policy == SCHED_BATCH);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

@@ -130,8 +130,3 @@ TEST(what_threads_count_while_others_wait_is_recorded_once)
     assert_memory_equal(recorded, truth, sizeof recorded);
     free(workers);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

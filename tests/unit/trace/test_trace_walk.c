@@ -308,11 +308,6 @@ TEST(one_stack_has_one_id_and_no_other_stack_has_it)
     vs_recorder_close(recorder, VS_END_EXIT, 0);
 }
 
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}
-
 #else
 
 int main(void)

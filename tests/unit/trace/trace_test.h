@@ -17,6 +17,7 @@
 
 #include "support/cmocka_test.h"
 #include "base/vs_clock.h"
+#include "support/scratch_folder.h"
 #include "trace/read/reader.h"
 #include "trace/read/reader_internal.h"
 #include "trace/record/recorder.h"
@@ -33,22 +34,11 @@
 
 #define MAYBE_UNUSED __attribute__((unused))
 
-static char scratch_dir[256];
+static const char *scratch_dir;
 
-static MAYBE_UNUSED int make_scratch(void **state)
+__attribute__((constructor)) static void make_scratch(void)
 {
-    (void)state;
-    const char *tmp = getenv("TMPDIR");
-    snprintf(scratch_dir, sizeof scratch_dir, "%s/vs-trace-XXXXXX", tmp ? tmp : "/tmp");
-    return mkdtemp(scratch_dir) ? 0 : -1;
-}
-
-static MAYBE_UNUSED int remove_scratch(void **state)
-{
-    char command[512];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", scratch_dir);
-    return system(command);
+    scratch_dir = scratch_folder();
 }
 
 /* A name in the scratch directory; four may be in use at a time. */

@@ -117,8 +117,3 @@ TEST(sizes_that_no_device_has_are_refused_without_harm)
     assert_int_equal(vs_axis_take(&axis, 0, &place), VS_ERR_NOMEM);
     vs_axis_free(&axis);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

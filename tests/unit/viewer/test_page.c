@@ -619,8 +619,3 @@ TEST(an_empty_trace_has_a_page)
     free(born);
     drop(&b, &page);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}
