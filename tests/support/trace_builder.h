@@ -14,7 +14,9 @@
 #include "trace/record/recorder.h"
 
 #define VS_BUILDER_PID 4242
-#define VS_BUILDER_FUNCTIONS_MAX 16
+#define VS_BUILDER_FUNCTIONS_MAX 64
+#define VS_BUILDER_NATIVES_MAX 16
+#define VS_BUILDER_LIBRARY "/env/libtorch_cpu.so" /* of the natives */
 
 struct vs_builder {
     struct vs_recorder *recorder;
@@ -27,8 +29,9 @@ struct vs_builder {
     uint64_t stack;     /* stack id of the next memory events */
     /* of trace_text.c */
     uint64_t total_bytes; /* of the device */
-    char functions[VS_BUILDER_FUNCTIONS_MAX][64]; /* call sites named so far */
-    unsigned function_count;
+    char functions[VS_BUILDER_FUNCTIONS_MAX][256]; /* functions and objects named so far, by module */
+    char natives[VS_BUILDER_NATIVES_MAX][64]; /* native n is 16 (n + 1) bytes into the library */
+    unsigned function_count, native_count;
 };
 
 /* vs_builder_open: a trace in a new directory, with a `process` event of the given

@@ -12,8 +12,8 @@
 #include "trace/record/recorder_internal.h"
 
 #define MIB (UINT64_C(1) << 20)
-#define TEXT_MAX 4096
-#define STATEMENT_MAX 256
+#define TEXT_MAX 8192
+#define STATEMENT_MAX 1024
 
 struct statement {
     char text[STATEMENT_MAX]; /* for messages */
@@ -127,25 +127,81 @@ static uint64_t stream(struct statement *s)
     return next_is(s, "stream") ? sum(s, needed(s)) : 0;
 }
 
-uint64_t vs_trace_site(struct vs_builder *b, const char *function, unsigned line)
+/* The number of the function or object *name*, which the trace knows from then on. */
+static unsigned module_of(struct vs_builder *b, const char *name, const char *function, const char *path)
 {
     unsigned i = 0;
-    while (i < b->function_count && strcmp(b->functions[i], function) != 0)
+    while (i < b->function_count && strcmp(b->functions[i], name) != 0)
         i++;
-    if (i == b->function_count) {
-        assert_true(i < VS_BUILDER_FUNCTIONS_MAX && strlen(function) < sizeof b->functions[0]);
-        strcpy(b->functions[b->function_count++], function);
-        vs_recorder_event(b->recorder, &(struct vs_event){
-            .kind = VS_EVENT_module, .time_ns = b->now_ns, .tid = b->tid,
-            .module = {.module = i, .alive = 1, .function = vs_builder_string(b, function),
-                       .path = vs_builder_string(b, "/opt/demo/train.py")}});
+    if (i < b->function_count)
+        return i;
+    assert_true(i < VS_BUILDER_FUNCTIONS_MAX && strlen(name) < sizeof b->functions[0]);
+    strcpy(b->functions[b->function_count++], name);
+    struct vs_event e = {.kind = VS_EVENT_module, .time_ns = b->now_ns, .tid = b->tid,
+                         .module = {.module = i, .alive = 1, .function = vs_builder_string(b, function),
+                                    .path = vs_builder_string(b, path)}};
+    if (!*function) {
+        e.module.base = e.module.start = (UINT64_C(0x7f0) + i) << 32;
+        e.module.end = e.module.base + MIB;
+        e.module.build_id = vs_builder_string(b, "00");
+    }
+    vs_recorder_event(b->recorder, &e);
+    return i;
+}
+
+/* Interns a call by *frame*, which is changed, from the stack *caller*. */
+static uint64_t call_of(struct vs_builder *b, struct statement *s, uint64_t caller, char *frame)
+{
+    unsigned module, line = 1;
+    char name[sizeof b->functions[0]];
+    if (*frame == '@' && frame[1] != '/') {
+        unsigned i = 0;
+        while (i < b->native_count && strcmp(b->natives[i], frame + 1) != 0)
+            i++;
+        assert_true(i < VS_BUILDER_NATIVES_MAX);
+        if (i == b->native_count)
+            snprintf(b->natives[b->native_count++], sizeof b->natives[0], "%s", frame + 1);
+        module = module_of(b, "@" VS_BUILDER_LIBRARY, "", VS_BUILDER_LIBRARY);
+        line = 16 * (i + 1);
+    } else if (*frame == '@') {
+        module = module_of(b, frame, "", frame + 1);
+    } else {
+        char *path = strchr(frame, ' '), *number = NULL;
+        if (path)
+            *path++ = '\0';
+        if (path && *path != '/' && *path != '<') {
+            number = path;
+            path = NULL;
+        } else if (path && (number = strrchr(path, ':')) != NULL) {
+            *number++ = '\0';
+        }
+        if (number)
+            line = (unsigned)sum(s, number);
+        snprintf(name, sizeof name, "%s %s", frame, path ? path : "/opt/demo/train.py");
+        module = module_of(b, name, frame, strchr(name, ' ') + 1);
     }
     struct vs_recorder *r = b->recorder;
     vs_lock_acquire(&r->lock);
     assert_true(vs_window_reserve_locked(r, VS_STACK_NODE_BYTES_MAX));
-    uint64_t id = vs_intern_node_locked(r, 0, i + 1, line);
+    uint64_t id = vs_intern_node_locked(r, caller, module + 1, line);
     vs_lock_release(&r->lock);
     return id;
+}
+
+/* The stack of *frames*, the innermost first: the last one is interned first. */
+static uint64_t stack_of(struct vs_builder *b, struct statement *s, const char *frames)
+{
+    const char *next = strstr(frames, " < ");
+    char frame[STATEMENT_MAX];
+    snprintf(frame, sizeof frame, "%.*s", (int)(next ? next - frames : (long)strlen(frames)), frames);
+    return call_of(b, s, next ? stack_of(b, s, next + 3) : 0, frame);
+}
+
+uint64_t vs_trace_site(struct vs_builder *b, const char *function, unsigned line)
+{
+    char frame[80];
+    snprintf(frame, sizeof frame, "%s %u", function, line);
+    return stack_of(b, &(struct statement){.text = ""}, frame);
 }
 
 static void run_statement(struct vs_builder *b, const char *text, size_t size, unsigned i)
@@ -163,9 +219,8 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         b->total_bytes = bytes(&s);
         vs_builder_device(b, 0, rest(&s), b->total_bytes);
     } else if (!strcmp(verb, "at")) {
-        const char *function = needed(&s);
-        const char *line = word(&s);
-        b->stack = vs_trace_site(b, function, line ? (unsigned)sum(&s, line) : 1);
+        const char *frames = rest(&s);
+        b->stack = *frames ? stack_of(b, &s, frames) : 0;
     } else if (!strcmp(verb, "thread")) {
         b->tid = VS_BUILDER_PID + (uint32_t)sum(&s, needed(&s));
     } else if (!strcmp(verb, "step")) {

@@ -8,7 +8,10 @@
  * test with the statement. The format is printf's, for figures that the test computes.
  *
  *     device SIZE NAME            the only device
- *     at FUNCTION [LINE]          call site of the memory events that follow: FUNCTION, of the program
+ *     at FRAME [< FRAME ...]      call stack of the memory events that follow, the innermost first:
+ *                                 FUNCTION [LINE] of the program, FUNCTION PATH[:LINE] in Python,
+ *                                 @/PATH for native code of that object, @NAME for the function NAME
+ *                                 of a library; without frames: unknown
  *     thread N                    of the events that follow: N after the main thread
  *     step N | push NAME | pop    ranges
  *     mark TEXT | option NAME VALUE
