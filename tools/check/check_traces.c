@@ -134,8 +134,9 @@ static void read_trace(struct check_work *work, const char *path)
     static const struct vs_part_args whole;
     struct vs_measured *run = &work->runs[work->count];
     struct vs_phase_peaks *peaks = vs_phase_peaks_open();
+    const struct vs_observer observer = vs_phase_peaks_observer(peaks);
     struct vs_report_options options = {.sites_max = VS_QUANTITY_SITES_MAX, .all_growth = true,
-                                        .observe = vs_phase_peaks_observe, .context = peaks};
+                                        .observers = &observer, .observer_count = 1};
     if (!vs_tool_report_part(work->command->who, path, work->command->budget.partial, "--partial", &options,
                              &whole, &run->reader, &run->report)) {
         *run = (struct vs_measured){0};

@@ -88,8 +88,9 @@ static bool read_run(const struct diff_command *command, const char *path, struc
 {
     static const struct vs_part_args whole;
     struct vs_phase_peaks *peaks = vs_phase_peaks_open();
+    const struct vs_observer observer = vs_phase_peaks_observer(peaks);
     struct vs_report_options options = {.sites_max = 1u << 20, .kernels_max = 1u << 20, .all_growth = true,
-                                        .observe = vs_phase_peaks_observe, .context = peaks};
+                                        .observers = &observer, .observer_count = 1};
     bool good = false;
     if (!vs_tool_report_part(command->who, path, command->partial, "--partial", &options, &whole,
                              &run->reader, &run->report)) {

@@ -46,29 +46,41 @@ static void end_progress(struct progress *progress)
     progress->shown = false;
 }
 
-static void observe(void *context, const struct vs_replay *replay, const struct vs_event *event)
+static enum vs_err show_reading(void *context, struct vs_replay *replay,
+                                const struct vs_event *event)
 {
-    struct progress *progress = context;
-    struct vs_view_trace *trace = progress->trace;
-    vs_page_scan_event(&trace->scan, replay, event);
+    const struct vs_reader *reader = ((struct progress *)context)->trace->reader;
+    (void)event;
     if (replay->events % LOOK_EVERY_EVENTS == 0)
-        show(progress, vs_reader_position(trace->reader), vs_reader_bytes(trace->reader));
+        show(context, vs_reader_position(reader), vs_reader_bytes(reader));
+    return VS_OK;
 }
 
-static enum vs_err build_report(struct vs_view_trace *trace)
+/* The report, and in the same reading the curves and, for a page of the whole trace, the blocks. */
+static enum vs_err read_trace(struct vs_view_trace *trace, const struct vs_view_options *options)
 {
     struct progress progress = {.trace = trace, .doing = "reading",
                                 .begun_ns = vs_clock_ns()};
-    struct vs_report_wish wish = {.everything = true};
-    struct vs_report_options options = {.wish = &wish, .observe = observe, .context = &progress};
     enum vs_err err = vs_span_of(trace->reader, &trace->span);
+    if (err)
+        return err;
     trace->scan.start_ns = trace->span.start_ns;
     trace->scan.end_ns = trace->span.extent.last_ns;
-    if (!err)
-        err = vs_report_build(trace->reader, trace->path, &options, &trace->report);
+    struct vs_observer observers[3] = {{VS_KINDS_EVERY, NULL, vs_page_scan_event, &trace->scan},
+                                       {VS_KINDS_EVERY, NULL, show_reading, &progress}};
+    if (!vs_part_given(&options->part) && trace->span.extent.events <= options->events_max) {
+        trace->collected = vs_page_data_open(&trace->span);
+        observers[2] = vs_page_observer(trace->collected);
+    }
+    struct vs_report_wish wish = {.everything = true};
+    err = vs_report_build(trace->reader, trace->path,
+                          &(struct vs_report_options){.wish = &wish, .observers = observers,
+                                                      .observer_count = trace->collected ? 3 : 2,
+                                                      .state = &trace->state},
+                          &trace->report);
     end_progress(&progress);
     vs_symbol_tool_done();
-    return err ? err : trace->scan.err;
+    return err;
 }
 
 /* --- the post-mortem --- */
@@ -131,7 +143,7 @@ bool vs_view_open(const char *who, const char *path, const struct vs_view_option
     *trace = (struct vs_view_trace){.who = who, .path = path};
     if (!vs_tool_open(who, path, &trace->reader))
         return false;
-    enum vs_err err = build_report(trace);
+    enum vs_err err = read_trace(trace, options);
     bool usable = !err && vs_tool_usable(who, path, trace->report->condition,
                                          trace->report->condition_text, options->partial,
                                          "--partial");
@@ -152,10 +164,15 @@ struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
     struct progress progress = {.trace = trace, .doing = "collecting the blocks of",
                                 .begun_ns = vs_clock_ns()};
     struct vs_page_source source = {
-        .reader = trace->reader, .report = trace->report, .scan = &trace->scan, .span = &trace->span, .window = window,
+        .reader = trace->reader, .report = trace->report, .scan = &trace->scan,
+        .span = &trace->span, .window = window, .end = trace->state->replay,
         .events_max = options->events_max, .served = options->served, .progress = show,
         .diagnose = diagnose, .context = &progress};
     struct vs_page_data *data = NULL;
+    if (!window) {
+        source.collected = trace->collected;
+        trace->collected = NULL;
+    }
     enum vs_err err = vs_page_data_build(&source, &data);
     end_progress(&progress);
     vs_symbol_tool_done();
@@ -197,6 +214,8 @@ void vs_view_close(struct vs_view_trace *trace)
     await_diagnosis(trace);
     vs_oom_free(trace->oom);
     vs_reader_close(trace->oom_reader);
+    vs_page_data_free(trace->collected);
+    vs_trace_state_close(trace->state);
     vs_report_free(trace->report);
     vs_arena_free_all(&trace->memory);
     vs_page_scan_free(&trace->scan);

@@ -24,6 +24,9 @@ struct vs_view_trace {
     struct vs_reader *reader;
     struct vs_span span;
     struct vs_page_scan scan;
+    struct vs_page_data *collected; /* by the reading of the report, until a page takes it; NULL: the
+                                     * page is of a part */
+    struct vs_trace_state *state;   /* at the end of that reading */
     struct vs_report *report;
     struct vs_reader *oom_reader; /* of the post-mortem's own reading; NULL: none */
     pthread_t oom_thread;         /* makes the post-mortem while *oom_running* */

@@ -223,13 +223,12 @@ static void follow_framework(struct vs_phase_peaks *peaks, const struct vs_repla
     }
 }
 
-void vs_phase_peaks_observe(void *context, const struct vs_replay *replay,
-                              const struct vs_event *event)
+static enum vs_err observe(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct vs_phase_peaks *peaks = context;
     peaks->full |= replay->phases.count >= VS_PHASES_MAX;
     if (replay->phases.count < 2)
-        return;
+        return VS_OK;
     if (peaks->count < replay->phases.count)
         add_phases(peaks, replay);
     follow_framework(peaks, replay);
@@ -241,6 +240,12 @@ void vs_phase_peaks_observe(void *context, const struct vs_replay *replay,
     else if (vs_event_has(event, VS_PROPERTY_ALLOCATES) || event->kind == VS_EVENT_unrecorded)
         for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++)
             raise_all(peaks, replay, vs_phases_place(&replay->phases, event->tid), a);
+    return VS_OK;
+}
+
+struct vs_observer vs_phase_peaks_observer(struct vs_phase_peaks *peaks)
+{
+    return (struct vs_observer){VS_KINDS_EVERY, NULL, observe, peaks};
 }
 
 const struct vs_phase_row *vs_phase_peaks_rows(const struct vs_phase_peaks *peaks,

@@ -10,7 +10,7 @@
 
 #include "analysis/budget/budget_key.h"
 #include "analysis/report/report.h"
-#include "analysis/state/replay.h"
+#include "analysis/state/reading.h"
 
 struct vs_phase_peak {
     uint64_t bytes, event, time_ns; /* time since the start */
@@ -39,9 +39,8 @@ struct vs_phase_peaks; /* zero cost until the first range is opened */
 
 struct vs_phase_peaks *vs_phase_peaks_open(void);
 
-/* vs_phase_peaks_observe: a vs_report_observe for vs_report_options. */
-void vs_phase_peaks_observe(void *peaks, const struct vs_replay *replay,
-                              const struct vs_event *event);
+/* vs_phase_peaks_observer: an observer of a reading of the whole trace. */
+struct vs_observer vs_phase_peaks_observer(struct vs_phase_peaks *peaks);
 
 /* vs_phase_peaks_rows: all phases; *count* receives how many. */
 const struct vs_phase_row *vs_phase_peaks_rows(const struct vs_phase_peaks *peaks,

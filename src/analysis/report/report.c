@@ -69,8 +69,7 @@ struct pass {
     struct vs_copy_calls copies; /* of the whole trace */
     struct vs_chosen_peaks chosen;
     struct vs_kinds *kinds; /* of the whole trace */
-    vs_report_observe *observe; /* NULL: none */
-    void *context;
+    const struct vs_report_options *asked;
 };
 
 static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
@@ -241,13 +240,6 @@ static enum vs_err chosen_after(void *context, struct vs_replay *replay, const s
     return VS_OK;
 }
 
-static enum vs_err caller_after(void *context, struct vs_replay *replay, const struct vs_event *event)
-{
-    struct pass *pass = context;
-    pass->observe(pass->context, replay, event);
-    return VS_OK;
-}
-
 static enum vs_err notes_after(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct pass *pass = context;
@@ -283,19 +275,20 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);
     uint64_t failures = vs_event_kinds(VS_PROPERTY_FAILS | VS_PROPERTY_ALLOCATES | VS_PROPERTY_RANGE);
     uint64_t copies = VS_KIND_BIT(VS_EVENT_copy_call) | VS_KIND_BIT(VS_EVENT_memcpy);
-    const struct vs_observer observers[] = {
+    struct vs_observer observers[6 + VS_REPORT_OBSERVERS_MAX] = {
         {pass->kinds ? VS_KINDS_OF_MEMORY : 0, kinds_before, NULL, pass},
         {failures, failures_before, failures_after, pass},
         {of_phase ? VS_KINDS_EVERY : 0, NULL, chosen_after, pass},
-        {pass->observe ? VS_KINDS_EVERY : 0, NULL, caller_after, pass},
         {VS_KINDS_EVERY, NULL, vs_growth_observe, pass->tracker},
         {activity | VS_KIND_BIT(VS_EVENT_note) | VS_KIND_BIT(VS_EVENT_option) | VS_KIND_BIT(VS_EVENT_dropped) |
              VS_KIND_BIT(VS_EVENT_alloc_failed) | VS_KIND_BIT(VS_EVENT_finding),
          NULL, notes_after, pass},
         {VS_KIND_BIT(VS_EVENT_uncomputed_read) | (pass->window ? 0 : copies), NULL, copies_after, pass}};
+    for (size_t i = 0; i < pass->asked->observer_count; i++)
+        observers[6 + i] = pass->asked->observers[i];
     if (!err && !all)
         err = vs_reading_run(pass->reader, replay, pass->window, observers,
-                             sizeof observers / sizeof *observers);
+                             6 + pass->asked->observer_count);
     if (err)
         return err;
     vs_replay_finish(replay);
@@ -513,8 +506,7 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
                         .to_ns = UINT64_MAX};
     if (!options)
         options = &defaults;
-    pass.observe = options->observe;
-    pass.context = options->context;
+    pass.asked = options;
     if (options->wish)
         pass.report->wish = *options->wish;
     pass.chosen.filter = &pass.report->wish.filter;
@@ -523,7 +515,10 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
     enum vs_err err = build(&pass, path, options);
     vs_growth_close(pass.tracker);
     vs_kinds_close(pass.kinds);
-    vs_trace_state_close(pass.moment);
+    if (options->state && !err)
+        *options->state = pass.moment;
+    else
+        vs_trace_state_close(pass.moment);
     vs_copy_calls_free(&pass.copies);
     vs_chosen_peaks_free(&pass.chosen);
     free_lines(&pass.notes);

@@ -380,11 +380,10 @@ struct vs_report {
     struct vs_arena memory; /* owns everything else */
 };
 
-/* Called after each event of the first reading with the state after it. */
-struct vs_replay;
-typedef void vs_report_observe(void *context, const struct vs_replay *replay,
-                               const struct vs_event *event);
+struct vs_observer;    /* reading.h */
+struct vs_trace_state; /* trace_state.h */
 
+#define VS_REPORT_OBSERVERS_MAX 4
 struct vs_report_options {
     size_t sites_max;   /* call sites per list; 0 = 50 */
     size_t kernels_max; /* kernels per device; 0 = 50 */
@@ -392,8 +391,10 @@ struct vs_report_options {
     const struct vs_time_window *window;
     const struct vs_report_wish *wish; /* NULL: nothing */
     bool all_growth; /* growing sites below a thousandth of the peak are listed too */
-    vs_report_observe *observe; /* NULL: none */
-    void *context;              /* of observe */
+    const struct vs_observer *observers; /* further ones of the reading, at most */
+    size_t observer_count;               /* VS_REPORT_OBSERVERS_MAX */
+    struct vs_trace_state **state; /* NULL; or receives the state at the end of the reading, which
+                                    * the caller closes */
 };
 
 struct vs_time_window; /* trace_span.h */

@@ -5,7 +5,6 @@
  * for; functions recurse to that depth. The places do not depend on it. */
 #include "viewer/html/address_axis.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -64,47 +63,34 @@ static uint32_t merge(struct vs_axis *axis, uint32_t low, uint32_t high)
     return top;
 }
 
-static enum vs_err new_gap(struct vs_axis *axis, uint64_t start, uint64_t size, uint32_t *out)
+/* Puts a gap into the tree, which has none with its start. */
+static void add_gap(struct vs_axis *axis, uint64_t start, uint64_t size)
 {
-    if (!axis->unused) {
+    uint32_t gap = axis->unused, low, high;
+    if (gap) {
+        axis->unused = axis->gaps[gap].left;
+    } else {
         size_t next = axis->count ? axis->count : 1;
         if (next > UINT32_MAX - 1)
-            return VS_ERR_NOMEM;
-        enum vs_err err = vs_vec_grow(&axis->gaps, &axis->capacity, next + 1, sizeof *axis->gaps);
-        if (err)
-            return err;
+            vs_out_of_memory();
+        vs_vec_room(&axis->gaps, &axis->capacity, next + 1, sizeof *axis->gaps);
         axis->count = next + 1;
-        *out = (uint32_t)next;
-    } else {
-        *out = axis->unused;
-        axis->unused = axis->gaps[*out].left;
+        gap = (uint32_t)next;
     }
-    axis->gaps[*out] = (struct vs_axis_gap){.start = start, .size = size, .largest = size};
-    return VS_OK;
-}
-
-/* Puts *gap* into the tree; no gap has its start. */
-static void insert(struct vs_axis *axis, uint32_t gap)
-{
-    uint32_t low, high;
-    split(axis, axis->root, axis->gaps[gap].start, &low, &high);
+    axis->gaps[gap] = (struct vs_axis_gap){.start = start, .size = size, .largest = size};
+    split(axis, axis->root, start, &low, &high);
     axis->root = merge(axis, merge(axis, low, gap), high);
 }
 
 /* Takes the gap that starts at *start* out of the tree. */
-static uint32_t take_out(struct vs_axis *axis, uint64_t start)
+static void drop_gap(struct vs_axis *axis, uint64_t start)
 {
     uint32_t low, middle, high;
     split(axis, axis->root, start, &low, &high);
     split(axis, high, start + 1, &middle, &high);
     axis->root = merge(axis, low, high);
-    return middle;
-}
-
-static void drop(struct vs_axis *axis, uint32_t gap)
-{
-    axis->gaps[gap].left = axis->unused;
-    axis->unused = gap;
+    axis->gaps[middle].left = axis->unused;
+    axis->unused = middle;
 }
 
 /* Moves the start of the lowest gap of at least *size* behind those bytes; the order of the gaps
@@ -134,31 +120,28 @@ static uint64_t rounded(uint64_t size)
                               : GRANULE;
 }
 
-enum vs_err vs_axis_take(struct vs_axis *axis, uint64_t size, uint64_t *place)
+bool vs_axis_take(struct vs_axis *axis, uint64_t size, uint64_t *place)
 {
-    uint32_t gap, empty = 0;
+    uint32_t empty = 0;
     size = rounded(size);
     if (!axis->count) {
         if (getrandom(&axis->seed, sizeof axis->seed, GRND_NONBLOCK) != sizeof axis->seed)
             axis->seed = (uintptr_t)axis; /* early at boot: where the kernel put the heap */
-        enum vs_err err = new_gap(axis, 0, AXIS_END, &gap);
-        if (err)
-            return err;
-        insert(axis, gap);
+        add_gap(axis, 0, AXIS_END);
     }
     if (!axis->root || axis->gaps[axis->root].largest < size)
-        return VS_ERR_NOMEM; /* absurd sizes of a damaged trace */
+        return false;
     *place = cut(axis, axis->root, size, &empty);
     if (empty)
-        drop(axis, take_out(axis, axis->gaps[empty].start));
+        drop_gap(axis, axis->gaps[empty].start);
     if (*place + size > axis->end)
         axis->end = *place + size;
-    return VS_OK;
+    return true;
 }
 
-enum vs_err vs_axis_give(struct vs_axis *axis, uint64_t place, uint64_t size)
+void vs_axis_give(struct vs_axis *axis, uint64_t place, uint64_t size)
 {
-    uint32_t before = 0, after = 0, gap;
+    uint32_t before = 0, after = 0;
     size = rounded(size);
     for (uint32_t at = axis->root; at;) {
         const struct vs_axis_gap *g = &axis->gaps[at];
@@ -172,17 +155,14 @@ enum vs_err vs_axis_give(struct vs_axis *axis, uint64_t place, uint64_t size)
     }
     if (after && axis->gaps[after].start == place + size) {
         size += axis->gaps[after].size;
-        drop(axis, take_out(axis, place + size - axis->gaps[after].size));
+        drop_gap(axis, place + size - axis->gaps[after].size);
     }
     if (before && axis->gaps[before].start + axis->gaps[before].size == place) {
         place = axis->gaps[before].start;
         size += axis->gaps[before].size;
-        drop(axis, take_out(axis, place));
+        drop_gap(axis, place);
     }
-    enum vs_err err = new_gap(axis, place, size, &gap);
-    if (!err)
-        insert(axis, gap);
-    return err;
+    add_gap(axis, place, size);
 }
 
 void vs_axis_free(struct vs_axis *axis)

@@ -7,10 +7,9 @@
 #ifndef VS_ADDRESS_AXIS_H
 #define VS_ADDRESS_AXIS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "base/vs_err.h"
 
 struct vs_axis_gap {
     uint64_t start, size;
@@ -27,12 +26,12 @@ struct vs_axis {
     uint64_t end;          /* highest end of a place so far */
 };
 
-/* vs_axis_take: the lowest place for *size* bytes (rounded up to 512). VS_ERR_NOMEM. Cost: the
- * logarithm of the number of gaps. */
-enum vs_err vs_axis_take(struct vs_axis *axis, uint64_t size, uint64_t *place) VS_MUST_CHECK;
+/* vs_axis_take: the lowest place for *size* bytes (rounded up to 512); false if there is none: an
+ * absurd size of a damaged trace. Cost: the logarithm of the number of gaps. */
+bool vs_axis_take(struct vs_axis *axis, uint64_t size, uint64_t *place);
 
-/* vs_axis_give: frees the place that vs_axis_take returned for *size*. VS_ERR_NOMEM. */
-enum vs_err vs_axis_give(struct vs_axis *axis, uint64_t place, uint64_t size) VS_MUST_CHECK;
+/* vs_axis_give: frees the place that vs_axis_take returned for *size*. */
+void vs_axis_give(struct vs_axis *axis, uint64_t place, uint64_t size);
 
 void vs_axis_free(struct vs_axis *axis);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads a trace for its page; see the header. The replay runs from the beginning, or from the
- * checkpoint before the window; kinds of tensors need the whole trace, because many follow from
- * later events. */
+ * The blocks of the whole trace are collected in the reading of the report, before it is known
+ * which devices have a framework, how the report numbers them, and which addresses memory is mapped
+ * into: that is learned on the way, and where it comes too late the trace is read again. So is a
+ * part of a trace. */
 #include "viewer/html/page.h"
 
 #include <stdlib.h>
@@ -17,20 +18,221 @@
 #define PROGRESS_EVENTS 65536
 #define BEFORE_PERCENT 80 /* of a chosen window's events come before the failure or the peak */
 
-struct page_reading {
-    const struct vs_page_source *source;
-    struct vs_page_data *data;
-    struct vs_time_window window;
-    struct vs_trace_state *moment;
-    struct vs_replay *replay; /* of moment */
-    struct vs_symbols *symbols;
-    struct vs_kinds *kinds;   /* NULL: not wanted */
-    struct vs_replay_watch watch;
-    uint64_t end_ns;          /* of the trace's clock: until when rows are live */
-    bool begun, ended;        /* the window */
+enum { U8 = VS_COLUMN_U8, VARINT = VS_COLUMN_VARINT, DELTA = VS_COLUMN_DELTA };
+struct column_kind {
+    const char *name;
+    int type;
+};
+static const struct column_kind block_columns[VS_BLOCK_COLUMNS] = {
+    [VS_BLOCK_BORN] = {"born", DELTA},        [VS_BLOCK_LIVED] = {"lived", VARINT},
+    [VS_BLOCK_BYTES] = {"bytes", VARINT},     [VS_BLOCK_WASTE] = {"waste", VARINT},
+    [VS_BLOCK_SITE] = {"site", VARINT},       [VS_BLOCK_PLACE] = {"place", DELTA},
+    [VS_BLOCK_SEGMENT] = {"segment", VARINT}, [VS_BLOCK_STREAM] = {"stream", VARINT},
+    [VS_BLOCK_DEVICE] = {"device", VARINT},   [VS_BLOCK_PHASE] = {"phase", VARINT},
+    [VS_BLOCK_STEP] = {"step", VARINT},       [VS_BLOCK_KIND] = {"kind", U8},
+    [VS_BLOCK_FAMILY] = {"family", U8},
+};
+static const struct column_kind segment_columns[VS_SEGMENT_COLUMNS] = {
+    [VS_SEGMENT_BORN] = {"born", DELTA},       [VS_SEGMENT_LIVED] = {"lived", VARINT},
+    [VS_SEGMENT_BYTES] = {"bytes", VARINT},    [VS_SEGMENT_PLACE] = {"place", DELTA},
+    [VS_SEGMENT_ADDRESS] = {"address", VARINT}, [VS_SEGMENT_DEVICE] = {"device", VARINT},
+    [VS_SEGMENT_STREAM] = {"stream", VARINT},  [VS_SEGMENT_POOL] = {"pool", VARINT},
+    [VS_SEGMENT_FAMILY] = {"family", U8},      [VS_SEGMENT_SITE] = {"site", VARINT},
+};
+static const struct column_kind step_columns[VS_STEP_COLUMNS] = {
+    [VS_STEP_NUMBER] = {"number", DELTA},
+    [VS_STEP_START] = {"start", DELTA},
+    [VS_STEP_DURATION] = {"duration", VARINT},
+};
+static const struct column_kind range_columns[VS_RANGE_COLUMNS] = {
+    [VS_RANGE_START] = {"start", DELTA},   [VS_RANGE_DURATION] = {"duration", VARINT},
+    [VS_RANGE_PHASE] = {"phase", VARINT},  [VS_RANGE_DEPTH] = {"depth", U8},
+    [VS_RANGE_THREAD] = {"thread", VARINT}, [VS_RANGE_STEP] = {"step", VARINT},
+};
+static const struct column_kind activity_columns[VS_ACTIVITY_COLUMNS] = {
+    [VS_ACTIVITY_START] = {"start", DELTA},    [VS_ACTIVITY_DURATION] = {"duration", VARINT},
+    [VS_ACTIVITY_NAME] = {"name", VARINT},     [VS_ACTIVITY_STREAM] = {"stream", VARINT},
+    [VS_ACTIVITY_DEVICE] = {"device", VARINT}, [VS_ACTIVITY_TYPE] = {"type", U8},
+    [VS_ACTIVITY_BYTES] = {"bytes", VARINT},
+};
+static const struct {
+    const char *name;
+    const struct column_kind *columns; /* those of curves depend on the devices */
+    size_t count;
+} section_kinds[VS_SECTIONS] = {
+    [VS_SECTION_CURVES] = {"curves", NULL, 0},
+    [VS_SECTION_SEGMENTS] = {"segments", segment_columns, VS_SEGMENT_COLUMNS},
+    [VS_SECTION_BLOCKS] = {"blocks", block_columns, VS_BLOCK_COLUMNS},
+    [VS_SECTION_STEPS] = {"steps", step_columns, VS_STEP_COLUMNS},
+    [VS_SECTION_RANGES] = {"ranges", range_columns, VS_RANGE_COLUMNS},
+    [VS_SECTION_ACTIVITY] = {"activity", activity_columns, VS_ACTIVITY_COLUMNS},
 };
 
-/* --- the window --- */
+struct vs_page_data *vs_page_data_open(const struct vs_span *span)
+{
+    struct vs_page_data *data = vs_xcalloc(1, sizeof *data);
+    for (int s = 0; s < VS_SECTIONS; s++) {
+        data->sections[s].name = section_kinds[s].name;
+        for (size_t c = 0; c < section_kinds[s].count; c++) {
+            const struct column_kind *column = &section_kinds[s].columns[c];
+            vs_section_column(&data->sections[s], (enum vs_column_type)column->type, "%s",
+                              column->name);
+        }
+    }
+    data->start_ns = data->rows.start_ns = span->start_ns;
+    data->ranges.start_ns = data->activity.start_ns = span->start_ns;
+    data->rows.streams = data->activity.streams = &data->streams;
+    data->rows.columns = data->sections[VS_SECTION_BLOCKS].columns;
+    data->rows.segment_columns = data->sections[VS_SECTION_SEGMENTS].columns;
+    data->ranges.step_columns = data->sections[VS_SECTION_STEPS].columns;
+    data->ranges.range_columns = data->sections[VS_SECTION_RANGES].columns;
+    data->activity.columns = data->sections[VS_SECTION_ACTIVITY].columns;
+    data->activity.numbers = data->numbers;
+    for (unsigned a = 0; a < VS_DEVICES_MAX; a++)
+        data->numbers[a] = (uint8_t)a;
+    data->window.whole = data->rows.learning = true;
+    return data;
+}
+
+/* --- reading --- */
+
+static void begin_window(struct vs_page_data *data, struct vs_replay *replay, uint64_t time_ns)
+{
+    data->begun = true;
+    data->window.first_event = replay->events + 1;
+    data->window.from_ns = time_ns > data->start_ns ? time_ns - data->start_ns : 0;
+    data->activity.from_ns = data->part.from.given ? time_ns : 0;
+    data->activity.to_ns =
+        data->part.to.given && !data->part.to.by_event ? data->part.to.value : UINT64_MAX;
+    vs_page_ranges_begin(&data->ranges, replay);
+    vs_page_rows_begin(&data->rows, replay);
+}
+
+static void end_window(struct vs_page_data *data, const struct vs_replay *replay)
+{
+    uint64_t end_ns = replay->now_ns;
+    if (data->rows.ended)
+        return;
+    data->rows.ended = true;
+    data->window.last_event = replay->events;
+    data->window.to_ns = end_ns > data->start_ns ? end_ns - data->start_ns : 0;
+    if (data->activity.to_ns > end_ns && !data->window.whole)
+        data->activity.to_ns = end_ns;
+    vs_page_ranges_end(&data->ranges, replay, end_ns);
+}
+
+static enum vs_err before_event(void *context, struct vs_replay *replay,
+                                const struct vs_event *event)
+{
+    struct vs_page_data *data = context;
+    const struct vs_time_window_end *from = &data->part.from;
+    uint64_t number = replay->events + 1;
+    if (!data->begun) {
+        if (from->given && (from->by_event ? number < from->value : event->time_ns < from->value))
+            return VS_OK;
+        begin_window(data, replay, event->time_ns);
+    }
+    if (!data->rows.ended &&
+        (!vs_span_holds(&data->part, event, number) ||
+         (data->part_events_max && number - data->window.first_event >= data->part_events_max)))
+        end_window(data, replay);
+    if (data->rows.ended)
+        return !data->to_the_end && event->time_ns > vs_span_late_ns(data->activity.to_ns)
+                   ? VS_ERR_END : VS_OK;
+    if (event->kind == VS_EVENT_range_pop)
+        vs_page_ranges_before(&data->ranges, replay, event);
+    return VS_OK;
+}
+
+static enum vs_err after_event(void *context, struct vs_replay *replay,
+                               const struct vs_event *event)
+{
+    struct vs_page_data *data = context;
+    if (!data->begun)
+        return VS_OK;
+    if (vs_event_has(event, VS_PROPERTY_ACTIVITY)) {
+        vs_page_activity_event(&data->activity, replay, event);
+    } else if (data->rows.ended) {
+        return VS_OK;
+    } else if (vs_event_has(event, VS_PROPERTY_RANGE)) {
+        vs_page_ranges_after(&data->ranges, replay);
+        const struct vs_page_ranges *ranges = &data->ranges;
+        bool open = ranges->step_count && ranges->steps[ranges->step_count - 1].open;
+        data->rows.step = open ? (uint32_t)ranges->step_count : 0;
+    } else if (event->kind == VS_EVENT_vmm_map || event->kind == VS_EVENT_vmm_unmap) {
+        vs_page_rows_mapped(&data->rows, event);
+    }
+    return data->rows.learning ? VS_OK : data->rows.err; /* learning: it is read again then */
+}
+
+struct vs_observer vs_page_observer(struct vs_page_data *data)
+{
+    return (struct vs_observer){VS_KINDS_EVERY, before_event, after_event, data};
+}
+
+static enum vs_err kinds_before(void *context, struct vs_replay *replay,
+                                const struct vs_event *event)
+{
+    (void)replay;
+    return vs_kinds_event(context, event);
+}
+
+static void kind_decided(void *context, uint64_t device, uint64_t addr, enum vs_kind kind,
+                         bool assumed)
+{
+    struct vs_live *live =
+        vs_live_table_find(&((struct vs_replay *)context)->framework_live, addr);
+    (void)device, (void)assumed;
+    if (live)
+        live->kind = (uint8_t)kind;
+}
+
+static enum vs_err show_progress(void *context, struct vs_replay *replay,
+                                 const struct vs_event *event)
+{
+    const struct vs_page_source *source = context;
+    (void)event;
+    if (source->progress && replay->events % PROGRESS_EVENTS == 0)
+        source->progress(source->context, vs_reader_position(source->reader),
+                         vs_reader_bytes(source->reader));
+    return VS_OK;
+}
+
+/* Reads the blocks, from the beginning, or from the checkpoint before the window; kinds of tensors
+ * need the whole trace, because many follow from later events. */
+static enum vs_err read_blocks(struct vs_page_data *data, const struct vs_page_source *source,
+                               struct vs_symbols *symbols, struct vs_trace_state **state)
+{
+    const struct vs_time_window_end *from = &data->part.from;
+    struct vs_reader *reader = source->reader;
+    enum vs_err err;
+    if (!from->given || data->to_the_end) {
+        vs_reader_rewind(reader);
+        err = vs_trace_state_open(reader, state);
+    } else if ((err = vs_reader_attach(reader)) != VS_ERR_NOMEM) {
+        err = from->by_event ? vs_trace_state_at_event(reader, from->value - 1, state)
+                             : vs_trace_state_at(reader, from->value, state);
+    }
+    if (err)
+        return err;
+    struct vs_kinds *kinds = NULL;
+    if (data->to_the_end) {
+        vs_kinds_open(reader, symbols, &kinds);
+        vs_kinds_watch(kinds, kind_decided, (*state)->replay);
+    }
+    const struct vs_observer observers[] = {
+        {kinds ? VS_KINDS_OF_MEMORY : 0, kinds_before, NULL, kinds},
+        vs_page_observer(data),
+        {VS_KINDS_EVERY, NULL, show_progress, (void *)source}};
+    err = vs_reading_run(reader, (*state)->replay, NULL, observers,
+                         sizeof observers / sizeof *observers);
+    if (!err && kinds)
+        vs_kinds_finish(kinds);
+    vs_kinds_close(kinds);
+    return err;
+}
+
+/* --- the part that is read again --- */
 
 static uint64_t center_of(const struct vs_report *report, const char **why)
 {
@@ -48,303 +250,125 @@ static uint64_t center_of(const struct vs_report *report, const char **why)
     return event ? event : 1;
 }
 
-static void choose_window(struct page_reading *build)
+static void choose_window(struct vs_page_data *data, const struct vs_page_source *source)
 {
-    const struct vs_page_source *source = build->source;
     uint64_t events = source->span->extent.events, most = source->events_max;
-    struct vs_page_window *window = &build->data->window;
     if (source->window) {
-        build->window = *source->window;
-        window->why = "as asked";
-    } else if (events <= most) {
-        window->whole = true;
-    } else {
-        uint64_t center = center_of(source->report, &window->why);
+        data->part = *source->window;
+        data->part_events_max = most;
+        data->window = (struct vs_page_window){.why = "as asked"};
+    } else if (events > most) {
+        data->window = (struct vs_page_window){0};
+        uint64_t center = center_of(source->report, &data->window.why);
         uint64_t before = most / 100 * BEFORE_PERCENT;
         uint64_t from = center > before ? center - before : 1;
         if (from + most > events)
             from = events - most + 1;
-        build->window.from = (struct vs_time_window_end){true, true, from};
-        build->window.to = (struct vs_time_window_end){true, true, from + most - 1};
+        data->part.from = (struct vs_time_window_end){true, true, from};
+        data->part.to = (struct vs_time_window_end){true, true, from + most - 1};
     }
 }
 
-static bool is_before(const struct vs_time_window *window, const struct vs_event *event,
-                      uint64_t number)
+/* What the report and the overview know of a trace, and its blocks depend on. */
+struct page_facts {
+    uint8_t numbers[VS_DEVICES_MAX]; /* of the devices by account: the report's, which sorts them */
+    bool framework[VS_DEVICES_MAX], any_framework;
+};
+
+static struct page_facts facts_of(const struct vs_page_source *source)
 {
-    const struct vs_time_window_end *from = &window->from;
-    return from->given &&
-           (from->by_event ? number < from->value : event->time_ns < from->value);
+    const struct vs_report *report = source->report;
+    struct page_facts facts = {0};
+    for (unsigned a = 0; a < source->scan->device_count; a++)
+        for (size_t i = 0; i < report->device_count; i++)
+            if (report->devices[i].device == source->scan->devices[a]->ordinal) {
+                facts.numbers[a] = (uint8_t)i;
+                facts.framework[a] = report->devices[i].has_framework;
+                facts.any_framework |= facts.framework[a];
+            }
+    return facts;
 }
 
-/* Also of a window that was asked for: its first events_max events have blocks. */
-static bool is_after(const struct page_reading *build, const struct vs_event *event,
-                     uint64_t number)
+/* Whether what *data* learned on the way is all that is known now. */
+static bool was_known(const struct vs_page_data *data, const struct vs_page_source *source,
+                      const struct page_facts *facts)
 {
-    return !vs_span_holds(&build->window, event, number) ||
-           (build->source->window &&
-            number - build->data->window.first_event >= build->source->events_max);
-}
-
-/* --- reading --- */
-
-static enum vs_err open_replay(struct page_reading *build)
-{
-    const struct vs_time_window_end *from = &build->window.from;
-    struct vs_reader *reader = build->source->reader;
-    if (!from->given || build->kinds) {
-        vs_reader_rewind(reader);
-        return vs_trace_state_open(reader, &build->moment);
-    }
-    enum vs_err err = vs_reader_attach(reader);
-    if (err == VS_ERR_NOMEM)
-        return err;
-    return from->by_event ? vs_trace_state_at_event(reader, from->value - 1, &build->moment)
-                          : vs_trace_state_at(reader, from->value, &build->moment);
-}
-
-static enum vs_err begin_window(struct page_reading *build, const struct vs_event *event)
-{
-    struct vs_page_data *data = build->data;
-    uint64_t start_ns = build->source->span->start_ns, to_ns = UINT64_MAX;
-    build->begun = true;
-    data->window.first_event = build->replay->events + 1;
-    data->window.from_ns = event->time_ns > start_ns ? event->time_ns - start_ns : 0;
-    if (build->window.to.given && !build->window.to.by_event)
-        to_ns = build->window.to.value;
-    data->activity.from_ns = build->window.from.given ? event->time_ns : 0;
-    data->activity.to_ns = to_ns;
-    data->ranges.begun = build->replay->phases.steps.begun;
-    vs_page_ranges_begin(&data->ranges, build->replay);
-    enum vs_err err = vs_page_rows_begin(&data->rows, build->replay);
-    build->replay->watch = &build->watch;
-    build->replay->ends = vs_page_rows_ended;
-    build->replay->ends_context = &data->rows;
-    return err;
-}
-
-static void end_window(struct page_reading *build)
-{
-    struct vs_page_data *data = build->data;
-    uint64_t start_ns = build->source->span->start_ns;
-    if (build->ended)
-        return;
-    build->ended = true;
-    build->end_ns = build->replay->now_ns;
-    data->window.last_event = build->replay->events;
-    data->window.to_ns = build->end_ns > start_ns ? build->end_ns - start_ns : 0;
-    data->rows.ended = true;
-    if (data->activity.to_ns > build->end_ns && !data->window.whole)
-        data->activity.to_ns = build->end_ns;
-    vs_page_ranges_end(&data->ranges, build->replay, build->end_ns);
-}
-
-static enum vs_err before_event(struct page_reading *build, const struct vs_event *event)
-{
-    struct vs_page_data *data = build->data;
-    enum vs_err err = build->kinds ? vs_kinds_event(build->kinds, event) : VS_OK;
-    if (err || !build->begun || build->ended)
-        return err;
-    data->rows.stream_known =
-        event->kind == VS_EVENT_alloc || event->kind == VS_EVENT_framework_alloc;
-    if (data->rows.stream_known)
-        data->rows.stream = event->kind == VS_EVENT_alloc ? event->alloc.stream
-                                                          : event->framework_alloc.framework_stream;
-    if (event->kind == VS_EVENT_range_pop)
-        vs_page_ranges_before(&data->ranges, build->replay, event);
-    return VS_OK;
-}
-
-static enum vs_err after_event(struct page_reading *build, const struct vs_event *event)
-{
-    struct vs_page_data *data = build->data;
-    if (!build->begun)
-        return VS_OK;
-    if (vs_event_has(event, VS_PROPERTY_ACTIVITY)) {
-        vs_page_activity_event(&data->activity, build->replay, event);
-        return VS_OK;
-    }
-    if (build->ended)
-        return VS_OK;
-    if (vs_event_has(event, VS_PROPERTY_RANGE)) {
-        vs_page_ranges_after(&data->ranges, build->replay);
-        const struct vs_page_ranges *ranges = &data->ranges;
-        bool open = ranges->step_count && ranges->steps[ranges->step_count - 1].open;
-        data->rows.step = open ? (uint32_t)ranges->step_count : 0;
-    } else if (event->kind == VS_EVENT_vmm_map || event->kind == VS_EVENT_vmm_unmap) {
-        vs_page_rows_mapped(&data->rows, event);
-    }
-    return data->rows.err;
-}
-
-static void show_progress(const struct page_reading *build)
-{
-    const struct vs_page_source *source = build->source;
-    if (source->progress && build->replay->events % PROGRESS_EVENTS == 0)
-        source->progress(source->context, vs_reader_position(source->reader),
-                         vs_reader_bytes(source->reader));
-}
-
-static enum vs_err read_events(struct page_reading *build)
-{
-    struct vs_reader *reader = build->source->reader;
-    struct vs_event event;
-    enum vs_err err = open_replay(build);
-    if (err)
-        return err;
-    build->replay = build->moment->replay;
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
-        uint64_t number = build->replay->events + 1;
-        if (!build->begun && !is_before(&build->window, &event, number))
-            err = begin_window(build, &event);
-        if (!err && build->begun && !build->ended && is_after(build, &event, number))
-            end_window(build);
-        if (!err && build->ended && !build->kinds &&
-            event.time_ns > vs_span_late_ns(build->data->activity.to_ns))
-            break;
-        if (!err)
-            err = before_event(build, &event);
-        if (!err)
-            err = vs_replay_event(build->replay, &event);
-        if (!err)
-            err = after_event(build, &event);
-        show_progress(build);
-    }
-    if (err && err != VS_ERR_END)
-        return err;
-    if (!build->begun) { /* a trace without events, or a window after its end */
-        err = begin_window(build, &(struct vs_event){.time_ns = build->replay->now_ns});
-        if (err && err != VS_ERR_END)
-            return err;
-    }
-    if (build->kinds)
-        vs_kinds_finish(build->kinds);
-    end_window(build);
-    return VS_OK;
+    size_t count = source->scan->device_count;
+    return !data->rows.err && !source->scan->zone_count &&
+           memcmp(data->numbers, facts->numbers, count) == 0 &&
+           memcmp(data->rows.framework, facts->framework, count * sizeof *facts->framework) == 0;
 }
 
 /* --- the sections --- */
 
-static enum vs_err name_sites(struct page_reading *build)
+static enum vs_err complete(struct vs_page_data *data, const struct vs_page_source *source,
+                            const struct vs_replay *replay, struct vs_symbols *symbols, bool kinds)
 {
-    const struct vs_page_rows *rows = &build->data->rows;
-    bool *used = vs_xcalloc(build->replay->sites.count + 1, sizeof *used);
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < rows->count; i++)
-        used[rows->site[i]] = true;
-    for (size_t i = 0; !err && i < rows->segment_count; i++)
-        if (rows->segments[i].site)
-            used[rows->segments[i].site - 1] = true;
-    if (!err)
-        err = vs_page_names_build(&build->data->names, build->replay, build->symbols, used);
-    free(used);
-    return err;
-}
-
-static void pack(struct page_reading *build)
-{
-    struct vs_page_data *data = build->data;
-    const struct vs_section sections[VS_SECTIONS] = {
-        [VS_SECTION_CURVES] = {.name = "curves", .columns = data->curves},
-        [VS_SECTION_SEGMENTS] = {.name = "segments", .columns = data->rows.segment_columns,
-                                 .column_count = VS_SEGMENT_COLUMNS},
-        [VS_SECTION_BLOCKS] = {.name = "blocks", .columns = data->rows.columns,
-                               .column_count = VS_BLOCK_COLUMNS,
-                               .unordered = data->rows.unordered},
-        [VS_SECTION_STEPS] = {.name = "steps", .columns = data->ranges.step_columns,
-                              .column_count = VS_STEP_COLUMNS},
-        [VS_SECTION_RANGES] = {.name = "ranges", .columns = data->ranges.range_columns,
-                               .column_count = VS_RANGE_COLUMNS},
-        [VS_SECTION_ACTIVITY] = {.name = "activity", .columns = data->activity.columns,
-                                 .column_count = VS_ACTIVITY_COLUMNS,
-                                 .unordered = data->activity.unordered}};
-    memcpy(data->sections, sections, sizeof sections);
-    data->sections[VS_SECTION_CURVES].column_count =
-        vs_page_scan_columns(build->source->scan, data->numbers, data->curves,
-                             data->curve_names);
-    vs_sections_pack(data->sections, VS_SECTIONS);
-}
-
-static enum vs_err complete(struct page_reading *build)
-{
-    struct vs_page_data *data = build->data;
-    data->blocks = data->rows.count;
-    const struct vs_page_source *source = build->source;
+    const struct vs_page_rows *rows = &data->rows;
+    const struct vs_report_steps *steps = &source->report->steps;
     enum vs_err err = source->diagnose
                           ? source->diagnose(source->context, &data->oom, &data->message) : VS_OK;
-    if (!err)
-        err = name_sites(build);
-    if (!err)
-        vs_page_ranges_found(&data->ranges, &source->report->steps);
-    if (!err)
-        err = vs_page_rows_encode(&data->rows, data->names.site_numbers);
+    if (err)
+        return err;
+    bool *used = vs_xcalloc(replay->sites.count, sizeof *used);
+    for (size_t i = 0; i < rows->count; i++)
+        used[rows->blocks[i].site] = true;
+    for (size_t i = 0; i < rows->segment_count; i++)
+        if (rows->segments[i].site)
+            used[rows->segments[i].site - 1] = true;
+    err = vs_page_names_build(&data->names, replay, symbols, used);
+    free(used);
+    if (err)
+        return err;
+    vs_page_ranges_found(&data->ranges, steps);
+    vs_page_rows_encode(&data->rows, data->names.site_numbers, data->numbers,
+                        steps->found ? steps : NULL, kinds);
     vs_page_ranges_encode(&data->ranges);
     vs_page_activity_finish(&data->activity);
-    if (!err)
-        pack(build);
-    if (!err)
-        vs_page_head_write(data, source, build->replay);
-    return err;
-}
-
-/* The replay numbers devices in the order of their first events, the report by the driver's
- * numbers. */
-static void number_devices(struct page_reading *build)
-{
-    const struct vs_page_scan *scan = build->source->scan;
-    const struct vs_report *report = build->source->report;
-    struct vs_page_data *data = build->data;
-    for (unsigned a = 0; a < scan->device_count; a++)
-        for (size_t i = 0; i < report->device_count; i++)
-            if (report->devices[i].device == scan->devices[a]->ordinal) {
-                data->numbers[a] = (uint8_t)i;
-                data->rows.framework[a] = report->devices[i].has_framework;
-            }
-    data->rows.numbers = data->activity.numbers = data->numbers;
-}
-
-static enum vs_err prepare(struct page_reading *build)
-{
-    const struct vs_page_source *source = build->source;
-    struct vs_page_data *data = build->data;
-    uint64_t start_ns = source->span->start_ns;
-    bool framework = false;
-    data->curves = vs_xcalloc(VS_SCAN_COLUMNS_MAX, sizeof *data->curves);
-    data->curve_names = vs_xcalloc(VS_SCAN_COLUMNS_MAX, sizeof *data->curve_names);
-    data->rows.found = source->report->steps.found ? &source->report->steps : NULL;
-    data->rows.start_ns = data->ranges.start_ns = data->activity.start_ns = start_ns;
-    data->rows.streams = data->activity.streams = &data->streams;
-    data->rows.zones = source->scan->zones;
-    data->rows.zone_count = source->scan->zone_count;
-    number_devices(build);
-    for (size_t i = 0; i < VS_DEVICES_MAX; i++)
-        framework |= data->rows.framework[i];
-    choose_window(build);
-    build->watch = vs_page_rows_watch(&data->rows);
-    enum vs_err err = vs_symbols_open(source->reader, &build->symbols);
-    if (err || !framework || vs_recording_partial(&source->report->recording))
-        return err;
-    vs_kinds_open(source->reader, build->symbols, &build->kinds);
-    if (!err)
-        vs_kinds_watch(build->kinds, vs_page_rows_kind, &data->rows);
-    return err;
+    vs_page_scan_columns(source->scan, data->numbers, &data->sections[VS_SECTION_CURVES]);
+    data->sections[VS_SECTION_BLOCKS].unordered = rows->unordered;
+    data->sections[VS_SECTION_ACTIVITY].unordered = data->activity.unordered;
+    vs_sections_pack(data->sections, VS_SECTIONS);
+    vs_page_head_write(data, source, replay);
+    return VS_OK;
 }
 
 enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_page_data **out)
 {
-    struct page_reading build = {.source = source, .data = vs_xcalloc(1, sizeof *build.data)};
-    enum vs_err err = source->scan->err ? source->scan->err : prepare(&build);
-    if (!err)
-        err = read_events(&build);
-    if (!err)
-        err = complete(&build);
-    vs_kinds_close(build.kinds);
-    vs_symbols_close(build.symbols);
-    vs_trace_state_close(build.moment);
+    struct vs_page_data *data = source->collected;
+    struct vs_trace_state *state = NULL;
+    struct vs_symbols *symbols;
+    const struct page_facts facts = facts_of(source);
+    bool kinds = facts.any_framework && !vs_recording_partial(&source->report->recording);
+    struct vs_replay *replay = source->end;
+    enum vs_err err = vs_symbols_open(source->reader, &symbols);
     if (err)
-        vs_page_data_free(build.data);
+        return err;
+    if (!data || !was_known(data, source, &facts)) {
+        vs_page_data_free(data);
+        data = vs_page_data_open(source->span);
+        data->rows.learning = false;
+        data->rows.zones = source->scan->zones;
+        data->rows.zone_count = source->scan->zone_count;
+        memcpy(data->numbers, facts.numbers, sizeof data->numbers);
+        memcpy(data->rows.framework, facts.framework, sizeof data->rows.framework);
+        data->to_the_end = kinds;
+        choose_window(data, source);
+        err = read_blocks(data, source, symbols, &state);
+        replay = state ? state->replay : NULL;
+    }
+    if (!err && !data->begun) /* a trace without events, or a window after its end */
+        begin_window(data, replay, replay->now_ns);
+    if (!err) {
+        end_window(data, replay);
+        err = complete(data, source, replay, symbols, kinds);
+    }
+    vs_symbols_close(symbols);
+    vs_trace_state_close(state);
+    if (err)
+        vs_page_data_free(data);
     else
-        *out = build.data;
+        *out = data;
     return err;
 }
 
@@ -355,7 +379,7 @@ const struct vs_page_window *vs_page_data_window(const struct vs_page_data *data
 
 uint64_t vs_page_data_blocks(const struct vs_page_data *data)
 {
-    return data->blocks;
+    return data->rows.count;
 }
 
 void vs_page_data_free(struct vs_page_data *data)
@@ -364,10 +388,6 @@ void vs_page_data_free(struct vs_page_data *data)
         return;
     for (int i = 0; i < VS_SECTIONS; i++)
         vs_section_free(&data->sections[i]);
-    for (size_t i = 0; data->curves && i < VS_SCAN_COLUMNS_MAX; i++)
-        vs_column_free(&data->curves[i]);
-    free(data->curves);
-    free(data->curve_names);
     vs_page_rows_free(&data->rows);
     vs_page_ranges_free(&data->ranges);
     vs_page_activity_free(&data->activity);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The HTML page of a trace (`vramscope view`): a shell that the build bundles (page_shell.h), and
- * the trace's data as elements that the page decodes. The format is in docs/internals/view-format.md. The
- * caller builds the report first, which gives the page its figures, and collects the overview of the
- * whole trace on the way (page_scan.h); then the trace is read once more for the blocks. */
+ * the trace's data as elements that the page decodes. The format is in
+ * docs/internals/view-format.md. The caller builds the report first, which gives the page its
+ * figures; the overview of the whole trace (page_scan.h) and its blocks are collected on the
+ * way. */
 #ifndef VS_PAGE_H
 #define VS_PAGE_H
 
@@ -25,6 +26,9 @@ struct vs_page_source {
     struct vs_reader *reader;
     const struct vs_report *report;
     struct vs_page_scan *scan; /* of the same reading as *report* */
+    struct vs_page_data *collected; /* likewise, by its observer; the builder's from here on. NULL:
+                                     * the page is of a part, or the trace has too many events */
+    struct vs_replay *end;     /* the state at the end of that reading; with *collected* */
     const struct vs_span *span;
     const struct vs_time_window *window; /* NULL: chosen here if the trace has too many events */
     uint64_t events_max;       /* of a window that is chosen here, or given */
@@ -47,8 +51,15 @@ struct vs_page_window {
 
 struct vs_page_data;
 
-/* vs_page_data_build: reads the blocks of *source*. VS_ERR_NOMEM. Ownership: vs_page_data_free.
- * Cost: one reading of the trace, or of the window if the trace has checkpoints. */
+/* vs_page_data_open: for the blocks of a whole trace, which its observer collects in one reading of
+ * all events. Ownership: vs_page_data_free. */
+struct vs_page_data *vs_page_data_open(const struct vs_span *span);
+struct vs_observer vs_page_observer(struct vs_page_data *data);
+
+/* vs_page_data_build: the page of *source*. VS_ERR_NOMEM. Ownership: vs_page_data_free. Cost: none
+ * of the reading if the blocks were collected before, unless memory is mapped piece by piece or a
+ * framework came later than its memory; otherwise one reading of the trace, or of the window if the
+ * trace has checkpoints. */
 enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_page_data **out)
     VS_MUST_CHECK;
 

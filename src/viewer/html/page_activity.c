@@ -24,20 +24,15 @@ static int by_start(const void *a, const void *b)
     return (x->stream > y->stream) - (x->stream < y->stream);
 }
 
-static void order(struct vs_page_activity *activity)
-{
-    struct vs_page_work *rows = activity->waiting;
-    size_t count = activity->waiting_count;
-    for (size_t i = 1; i < count; i++)
-        if (rows[i].start_ns < rows[i - 1].start_ns) {
-            qsort(rows, count, sizeof *rows, by_start);
-            return;
-        }
-}
-
+/* Orders the rows that are waiting, and writes the first *count* of them. */
 static void write_rows(struct vs_page_activity *activity, size_t count)
 {
     struct vs_column *c = activity->columns;
+    for (size_t i = 1; i < activity->waiting_count; i++)
+        if (activity->waiting[i].start_ns < activity->waiting[i - 1].start_ns) {
+            qsort(activity->waiting, activity->waiting_count, sizeof *activity->waiting, by_start);
+            break;
+        }
     for (size_t i = 0; i < count; i++) {
         const struct vs_page_work *row = &activity->waiting[i];
         activity->unordered |= row->start_ns < activity->last_ns;
@@ -55,66 +50,35 @@ static void write_rows(struct vs_page_activity *activity, size_t count)
     activity->waiting_count -= count;
 }
 
-static void keep_name(struct vs_page_activity *activity, uint64_t key, const char *text,
-                      uint32_t *number)
+/* The number of the readable name of *event*; a kernel's is cut after KERNEL_NAME_MAX bytes. */
+static uint32_t name_of(struct vs_page_activity *activity, const struct vs_replay *replay,
+                        const struct vs_event *event)
 {
-    size_t length = strlen(text);
-    vs_vec_room(&activity->names, &activity->name_capacity,
-                activity->name_count + 1, sizeof *activity->names);
-    char *kept = vs_xarena(&activity->memory, length + 1);
-    memcpy(kept, text, length);
-    *number = (uint32_t)activity->name_count;
-    activity->names[activity->name_count++] = kept;
-    vs_xmap_put(&activity->by_name, key, activity->name_count);
-}
-
-/* A kernel's readable name, at most KERNEL_NAME_MAX bytes. */
-static void keep_kernel(struct vs_page_activity *activity, const struct vs_replay *replay,
-                        uint64_t id, uint64_t key, uint32_t *number)
-{
-    const char *name = vs_reader_string(replay->reader, id);
-    char *readable = strncmp(name, "_Z", 2) == 0 ? vs_demangle(name) : NULL;
-    char text[KERNEL_NAME_MAX + 8];
-    int length = snprintf(text, KERNEL_NAME_MAX, "%s", readable ? readable : name);
-    if (length >= KERNEL_NAME_MAX)
-        memcpy(text + KERNEL_NAME_MAX - 1, "...", 4);
-    free(readable);
-    keep_name(activity, key, text, number);
-}
-
-static void name_of(struct vs_page_activity *activity, const struct vs_replay *replay,
-                    const struct vs_event *event, uint32_t *number)
-{
-    char text[64] = "memset";
+    char text[KERNEL_NAME_MAX + 8] = "memset";
     uint64_t key = event->kind == VS_EVENT_kernel   ? event->kernel.name * 2 + 2
                    : event->kind == VS_EVENT_memcpy ? event->memcpy.copy_kind * 8 + 3
                    : event->kind == VS_EVENT_memset ? 5
                                                     : 7;
     const uint64_t *found = vs_map_get(&activity->by_name, key);
-    if (found) {
-        *number = (uint32_t)(*found - 1);
-        return;
-    }
+    if (found)
+        return (uint32_t)(*found - 1);
     if (event->kind == VS_EVENT_kernel) {
-        keep_kernel(activity, replay, event->kernel.name, key, number);
-        return;
-    }
-    if (event->kind == VS_EVENT_memcpy)
+        const char *name = vs_reader_string(replay->reader, event->kernel.name);
+        char *readable = strncmp(name, "_Z", 2) == 0 ? vs_demangle(name) : NULL;
+        int length = snprintf(text, KERNEL_NAME_MAX, "%s", readable ? readable : name);
+        if (length >= KERNEL_NAME_MAX)
+            memcpy(text + KERNEL_NAME_MAX - 1, "...", 4);
+        free(readable);
+    } else if (event->kind == VS_EVENT_memcpy) {
         snprintf(text, sizeof text, "copy %s", vs_copy_kind_name(event->memcpy.copy_kind));
-    else if (event->kind == VS_EVENT_sync)
+    } else if (event->kind == VS_EVENT_sync) {
         snprintf(text, sizeof text, "synchronisation");
-    keep_name(activity, key, text, number);
-}
-
-static void name_columns(struct vs_page_activity *activity)
-{
-    static const char *const names[] = {"start", "duration", "name", "stream",
-                                        "device", "type", "bytes"};
-    for (int i = 0; i < VS_ACTIVITY_COLUMNS; i++)
-        activity->columns[i] = (struct vs_column){
-            .name = names[i], .type = i == VS_ACTIVITY_START  ? VS_COLUMN_DELTA
-                                      : i == VS_ACTIVITY_TYPE ? VS_COLUMN_U8
-                                                              : VS_COLUMN_VARINT};
+    }
+    vs_vec_room(&activity->names, &activity->name_capacity, activity->name_count + 1,
+                sizeof *activity->names);
+    activity->names[activity->name_count++] = vs_xarena_text(&activity->memory, text);
+    vs_xmap_put(&activity->by_name, key, activity->name_count);
+    return (uint32_t)activity->name_count - 1;
 }
 
 void vs_page_activity_event(struct vs_page_activity *activity,
@@ -136,29 +100,17 @@ void vs_page_activity_event(struct vs_page_activity *activity,
         .bytes = event->kind == VS_EVENT_memcpy   ? event->memcpy.bytes
                  : event->kind == VS_EVENT_memset ? event->memset.bytes
                                                   : 0};
-    name_of(activity, replay, event, &row.name);
-    if (activity->waiting_count == WAITING_MAX) {
-        order(activity);
+    row.name = name_of(activity, replay, event);
+    if (activity->waiting_count == WAITING_MAX)
         write_rows(activity, WAITING_MAX / 2);
-    }
     vs_vec_room(&activity->waiting, &activity->waiting_capacity,
                 activity->waiting_count + 1, sizeof *activity->waiting);
-    if (!activity->columns[0].name)
-        name_columns(activity);
     activity->waiting[activity->waiting_count++] = row;
 }
 
 void vs_page_activity_finish(struct vs_page_activity *activity)
 {
-    if (!activity->columns[0].name)
-        name_columns(activity);
-    if (activity->waiting_count) {
-        order(activity);
-        write_rows(activity, activity->waiting_count);
-    }
-    free(activity->waiting);
-    activity->waiting = NULL;
-    activity->waiting_capacity = 0;
+    write_rows(activity, activity->waiting_count);
 }
 
 void vs_page_activity_free(struct vs_page_activity *activity)
@@ -167,6 +119,4 @@ void vs_page_activity_free(struct vs_page_activity *activity)
     free(activity->names);
     vs_map_free(&activity->by_name);
     vs_arena_free_all(&activity->memory);
-    for (int i = 0; i < VS_ACTIVITY_COLUMNS; i++)
-        vs_column_free(&activity->columns[i]);
 }

@@ -27,12 +27,13 @@ struct vs_page_work {
     uint8_t device, type; /* type: 0 kernel, 1 copy, 2 memset, 3 wait */
 };
 
-/* Zero-initialise, then set the first three. */
+/* Zero-initialise, then set the first five. */
 struct vs_page_activity {
     uint64_t start_ns; /* of the trace's clock: time 0 */
     uint64_t from_ns, to_ns; /* activity that overlaps this span is added */
     struct vs_page_streams *streams; /* not owned */
     const uint8_t *numbers; /* of the devices on the page, by account; not owned */
+    struct vs_column *columns; /* VS_ACTIVITY_COLUMNS; not owned */
     struct vs_page_work *waiting;
     size_t waiting_count, waiting_capacity;
     uint64_t last_ns;  /* start of the latest row */
@@ -41,7 +42,6 @@ struct vs_page_activity {
     const char **names;    /* readable; owned by memory */
     size_t name_count, name_capacity;
     struct vs_arena memory;
-    struct vs_column columns[VS_ACTIVITY_COLUMNS];
 };
 
 /* vs_page_activity_event: adds *event* if it is activity of the span. */

@@ -6,7 +6,9 @@
 #include "viewer/html/page_column.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,14 +53,18 @@ void vs_column_room(struct vs_column *column)
     column->end = piece->bytes + PIECE_BYTES;
 }
 
-void vs_column_free(struct vs_column *column)
+struct vs_column *vs_section_column(struct vs_section *section, enum vs_column_type type,
+                                    const char *format, ...)
 {
-    for (struct vs_column_piece *piece = column->first, *next; piece; piece = next) {
-        next = piece->next;
-        free(piece);
-    }
-    column->first = column->newest = NULL;
-    column->next = column->end = NULL;
+    va_list args;
+    vs_vec_room(&section->columns, &section->column_capacity, section->column_count + 1,
+                sizeof *section->columns);
+    struct vs_column *column = &section->columns[section->column_count++];
+    column->type = type;
+    va_start(args, format);
+    vsnprintf(column->name, sizeof column->name, format, args);
+    va_end(args);
+    return column;
 }
 
 /* --- packing --- */
@@ -96,26 +102,18 @@ static void put_base64(char *out, const unsigned char *bytes, size_t count)
     }
 }
 
-static void add_text(struct vs_section *section)
-{
-    vs_vec_room(&section->texts, &section->text_capacity, section->text_count + 1,
-                sizeof *section->texts);
-    vs_vec_room(&section->lengths, &section->length_capacity, section->text_count + 1,
-                sizeof *section->lengths);
-    section->texts[section->text_count] = NULL;
-    section->lengths[section->text_count++] = 0;
-}
-
 /* The job that a piece of *bytes* of *section* is added to: the last one, if it has room. */
 static struct pack_job *job_for(struct pack_jobs *jobs, struct vs_section *section, size_t bytes)
 {
     struct pack_job *last = jobs->count ? &jobs->items[jobs->count - 1] : NULL;
     if (last && last->section == section && last->bytes + bytes <= TEXT_BYTES)
         return last;
-    add_text(section);
+    size_t text = section->text_count++;
+    vs_vec_room(&section->texts, &section->text_capacity, text + 1, sizeof *section->texts);
+    vs_vec_room(&section->lengths, &section->length_capacity, text + 1, sizeof *section->lengths);
     vs_vec_room(&jobs->items, &jobs->capacity, jobs->count + 1, sizeof *jobs->items);
     last = &jobs->items[jobs->count++];
-    *last = (struct pack_job){.section = section, .text = section->text_count - 1};
+    *last = (struct pack_job){.section = section, .text = text};
     return last;
 }
 
@@ -146,15 +144,13 @@ static void split_column(struct pack_jobs *jobs, struct vs_section *section,
     }
 }
 
-/* Compresses the pieces of *job* into *out*, which has room for them. */
-static bool deflate_job(struct pack_job *job, unsigned char *out, size_t room, size_t *bytes)
+/* Compresses the pieces of *job* to its text. */
+static void pack_job(struct pack_job *job)
 {
-    z_stream stream = {0};
-    if (deflateInit2(&stream, LEVEL, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-        return false;
-    stream.next_out = out;
-    stream.avail_out = (uInt)room;
-    bool good = true;
+    size_t room = job->bytes + job->bytes / 64 + 1024;
+    unsigned char *out = vs_xrealloc(NULL, room, 1);
+    z_stream stream = {.next_out = out, .avail_out = (uInt)room};
+    bool good = deflateInit2(&stream, LEVEL, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) == Z_OK;
     while (good && job->first) {
         struct vs_column_piece *piece = job->first;
         stream.next_in = piece->bytes;
@@ -163,21 +159,12 @@ static bool deflate_job(struct pack_job *job, unsigned char *out, size_t room, s
         job->first = piece->next;
         free(piece);
     }
-    good = good && deflate(&stream, Z_FINISH) == Z_STREAM_END;
-    *bytes = stream.total_out;
-    deflateEnd(&stream);
-    return good;
-}
-
-static void pack_one(struct pack_job *job)
-{
-    size_t room = job->bytes + job->bytes / 64 + 1024, bytes = 0;
-    unsigned char *out = vs_xrealloc(NULL, room, 1);
-    if (!deflate_job(job, out, room, &bytes))
+    if (!good || deflate(&stream, Z_FINISH) != Z_STREAM_END)
         vs_out_of_memory();
-    size_t length = (bytes + 2) / 3 * 4;
+    size_t length = (stream.total_out + 2) / 3 * 4;
     char *text = vs_xcalloc(1, length);
-    put_base64(text, out, bytes);
+    put_base64(text, out, stream.total_out);
+    deflateEnd(&stream);
     job->section->texts[job->text] = text;
     job->section->lengths[job->text] = length;
     free(out);
@@ -187,7 +174,7 @@ static void *pack_some(void *context)
 {
     struct pack_jobs *jobs = context;
     for (size_t i; (i = atomic_fetch_add(&jobs->next, 1)) < jobs->count;)
-        pack_one(&jobs->items[i]);
+        pack_job(&jobs->items[i]);
     return NULL;
 }
 
@@ -215,12 +202,14 @@ void vs_sections_pack(struct vs_section *sections, size_t count)
 void vs_section_free(struct vs_section *section)
 {
     for (size_t i = 0; i < section->column_count; i++)
-        vs_column_free(&section->columns[i]);
+        for (struct vs_column_piece *piece = section->columns[i].first,
+             *next; piece; piece = next) {
+            next = piece->next;
+            free(piece);
+        }
     for (size_t i = 0; i < section->text_count; i++)
         free(section->texts[i]);
+    free(section->columns);
     free(section->texts);
     free(section->lengths);
-    section->texts = NULL;
-    section->lengths = NULL;
-    section->text_count = section->text_capacity = section->length_capacity = 0;
 }

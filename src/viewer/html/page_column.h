@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Columns of numbers, as the HTML page decodes them: values are encoded when they are added and kept
- * in pieces of memory, then all columns of a section are compressed (raw deflate) into base64 texts
- * of at most 4 MB each. The first failure of memory is kept in the column and reported when it is
- * packed. Not thread-safe. */
+ * Columns of numbers, as the HTML page decodes them: values are encoded when they are added and
+ * kept in pieces of memory, then all columns of a section are compressed (raw deflate) into base64
+ * texts of at most 4 MB each. Not thread-safe. */
 #ifndef VS_PAGE_COLUMN_H
 #define VS_PAGE_COLUMN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "base/vs_err.h"
 
 enum vs_column_type {
     VS_COLUMN_U8,
@@ -24,9 +21,8 @@ const char *vs_column_type_name(enum vs_column_type type);
 
 struct vs_column_piece;
 
-/* Zero-initialise, then set name and type. */
 struct vs_column {
-    const char *name; /* not owned */
+    char name[24];
     enum vs_column_type type;
     uint64_t count, bytes; /* values; encoded bytes */
     uint64_t last;         /* the value before */
@@ -59,25 +55,27 @@ static inline void vs_column_add(struct vs_column *column, uint64_t value)
     column->next = p;
 }
 
-void vs_column_free(struct vs_column *column);
-
-/* A section of the page: columns, and after vs_sections_pack their texts. */
+/* A section of the page: columns, and after vs_sections_pack their texts. Zero-initialise, then set
+ * name. */
 struct vs_section {
     const char *name; /* not owned */
-    struct vs_column *columns; /* not owned */
-    size_t column_count;
+    struct vs_column *columns;
+    size_t column_count, column_capacity;
     bool unordered;   /* the first column, which should ascend, does not */
     char **texts;     /* base64, each of a deflate stream of its own */
     size_t *lengths;
     size_t text_count, text_capacity, length_capacity;
 };
 
-/* vs_sections_pack: compresses the columns, whose pieces are freed on the way; their counts stay. No
- * texts where there are no values. Uses the machine's processors. VS_ERR_NOMEM, also of an earlier
- * vs_column_add. */
+/* vs_section_column: adds a column, whose name is the formatted text; valid until the next one is
+ * added. */
+struct vs_column *vs_section_column(struct vs_section *section, enum vs_column_type type,
+                                    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* vs_sections_pack: compresses the columns, whose pieces are freed on the way; their counts stay.
+ * No texts where there are no values. Uses the machine's processors. */
 void vs_sections_pack(struct vs_section *sections, size_t count);
 
-/* vs_section_free: with its columns. */
 void vs_section_free(struct vs_section *section);
 
 #endif

@@ -18,16 +18,18 @@ enum vs_page_section_number {
 
 struct vs_page_data {
     uint8_t numbers[VS_DEVICES_MAX]; /* of devices: the report's, which sorts them, by account */
+    uint64_t start_ns;          /* of the trace's clock: time 0 */
+    struct vs_time_window part; /* that has blocks; empty: the whole trace */
+    uint64_t part_events_max;   /* only so many events of it; 0: all */
+    bool begun;                 /* the part has; rows.ended: and is over */
+    bool to_the_end;            /* the reading goes on after the part */
     struct vs_page_window window;
     struct vs_section sections[VS_SECTIONS];
-    struct vs_column *curves; /* VS_SCAN_COLUMNS_MAX */
-    char (*curve_names)[24];
     struct vs_page_rows rows;
     struct vs_page_ranges ranges;
     struct vs_page_activity activity;
     struct vs_page_streams streams;
     struct vs_page_names names;
-    uint64_t blocks; /* rows */
     const struct vs_oom *oom; /* of the source, likewise; not owned */
     const char *message;
     char *head;      /* JSON, safe inside an HTML element */

@@ -16,6 +16,7 @@
 #include "viewer/report/uncomputed_text.h"
 
 #define FORMAT 1
+#define NAME_BYTES_MAX 1000 /* of one name; templates have names of 64 KiB */
 
 static const char *escape_of(const unsigned char *p, size_t left, size_t *used)
 {
@@ -127,15 +128,29 @@ static void write_window(struct vs_json *json, const struct vs_page_data *data,
     vs_json_uint(json, "first_event", window->first_event);
     vs_json_uint(json, "last_event", window->last_event);
     vs_json_uint(json, "events", source->span->extent.events);
-    vs_json_uint(json, "blocks_left_out", all > data->blocks ? all - data->blocks : 0);
+    vs_json_uint(json, "blocks_left_out", all > data->rows.count ? all - data->rows.count : 0);
     vs_json_end_object(json);
 }
 
-static void write_texts(struct vs_json *json, const char *key, const struct vs_page_texts *texts)
+/* At most NAME_BYTES_MAX bytes of *text*, cut between characters. */
+static void write_name(struct vs_json *json, const char *key, const char *text)
+{
+    char cut[NAME_BYTES_MAX + sizeof "…"];
+    size_t length = strlen(text);
+    if (length > NAME_BYTES_MAX) {
+        for (length = NAME_BYTES_MAX; length && ((unsigned char)text[length] & 0xc0) == 0x80;)
+            length--;
+        snprintf(cut, sizeof cut, "%.*s…", (int)length, text);
+        text = cut;
+    }
+    vs_json_string(json, key, text);
+}
+
+static void write_texts(struct vs_json *json, const char *key, const struct vs_intern *texts)
 {
     vs_json_begin_array(json, key);
     for (size_t i = 0; i < texts->count; i++)
-        vs_json_string(json, NULL, texts->items[i]);
+        write_name(json, NULL, texts->items[i]);
     vs_json_end_array(json);
 }
 
@@ -144,8 +159,8 @@ static void write_names(struct vs_json *json, const struct vs_page_names *names)
     write_texts(json, "frames", &names->frames);
     write_texts(json, "files", &names->files);
     vs_json_begin_array(json, "stacks");
-    for (size_t i = 0; i < names->node_count; i++) {
-        const struct vs_page_node *node = &names->nodes[i];
+    for (size_t i = 0; i < names->nodes.count && i < VS_PAGE_NODES_MAX; i++) {
+        const struct vs_page_node *node = names->nodes.items[i];
         vs_json_begin_array(json, NULL);
         vs_json_uint(json, NULL, node->parent);
         vs_json_uint(json, NULL, node->frame);
@@ -160,8 +175,8 @@ static void write_names(struct vs_json *json, const struct vs_page_names *names)
         const struct vs_page_site *site = &names->sites[i];
         vs_json_begin_object(json, NULL);
         vs_json_uint(json, "stack", site->stack);
-        vs_json_string(json, "label", site->label);
-        vs_json_string(json, "through", site->through);
+        write_name(json, "label", site->label);
+        write_name(json, "through", site->through);
         vs_json_uint(json, "library", site->library);
         vs_json_bool(json, "user", site->user);
         vs_json_end_object(json);

@@ -8,66 +8,8 @@
 #include "analysis/naming/library.h"
 #include "analysis/report/site_text.h"
 #include "base/reading/vs_vec.h"
-#include "base/reading/vs_xalloc.h"
-#include "base/vs_text.h"
 
 #define SITES_MAX 4000
-#define NODES_MAX 40000
-#define NAME_BYTES_MAX 1000 /* of one name; templates have names of 64 KiB */
-
-/* Copies at most NAME_BYTES_MAX bytes of *text*, cut between characters. */
-static const char *keep(struct vs_page_names *names, const char *text)
-{
-    size_t length = strlen(text);
-    bool cut = length > NAME_BYTES_MAX;
-    if (cut)
-        for (length = NAME_BYTES_MAX; length && ((unsigned char)text[length] & 0xc0) == 0x80;)
-            length--;
-    char *kept = vs_xarena(&names->memory, length + (cut ? sizeof "…" : 1));
-    memcpy(kept, text, length);
-    strcpy(kept + length, cut ? "…" : "");
-    return kept;
-}
-
-/* The index of *text*, added when new. */
-static void number_of(struct vs_page_names *names, struct vs_page_texts *texts,
-                      const char *text, uint32_t *out)
-{
-    uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, text, strlen(text));
-    const uint64_t *found;
-    for (key |= key == 0; (found = vs_map_get(&texts->by_hash, key)); key = key + 1 ? key + 1 : 1) {
-        if (strncmp(texts->items[*found], text, NAME_BYTES_MAX - 4) == 0 &&
-            (strlen(text) > NAME_BYTES_MAX || strcmp(texts->items[*found], text) == 0)) {
-            *out = (uint32_t)*found;
-            return;
-        }
-    }
-    vs_vec_room(&texts->items, &texts->capacity, texts->count + 1, sizeof *texts->items);
-    *out = (uint32_t)texts->count;
-    texts->items[texts->count++] = keep(names, text);
-    vs_xmap_put(&texts->by_hash, key, *out);
-}
-
-/* The row + 1 of *node*, added when new; *out* is 0 beyond the limit. */
-static void add_node(struct vs_page_names *names, const struct vs_page_node *node,
-                     uint32_t *out)
-{
-    uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, node, sizeof *node);
-    const uint64_t *found;
-    for (key |= key == 0; (found = vs_map_get(&names->by_node, key)); key = key + 1 ? key + 1 : 1) {
-        if (memcmp(&names->nodes[*found - 1], node, sizeof *node) == 0) {
-            *out = (uint32_t)*found;
-            return;
-        }
-    }
-    *out = 0;
-    if (names->node_count >= NODES_MAX)
-        return;
-    vs_vec_room(&names->nodes, &names->node_capacity, names->node_count + 1, sizeof *node);
-    vs_xmap_put(&names->by_node, key, names->node_count + 1);
-    names->nodes[names->node_count++] = *node;
-    *out = (uint32_t)names->node_count;
-}
 
 static enum vs_err add_site(struct vs_page_names *names, const struct vs_summary *summary,
                             const struct vs_site *from)
@@ -77,59 +19,46 @@ static enum vs_err add_site(struct vs_page_names *names, const struct vs_summary
     bool framework;
     struct vs_report_site site = {.level = from->level, .family = from->family, .stacks = 1,
                                   .api = vs_reader_string(replay->reader, from->api)};
-    struct vs_page_site row = {0};
-    vs_vec_room(&names->sites, &names->site_capacity, names->site_count + 1, sizeof *names->sites);
+    struct vs_page_site row = {.user = false};
     enum vs_err err = vs_summary_frames(summary, from->stack, from->mark, &site);
     if (err)
         return err;
-    row.label = keep(names, vs_text_label(text, &site));
-    row.through = site.through ? keep(names, site.through) : "";
+    row.label = vs_xarena_text(&names->memory, vs_text_label(text, &site));
+    row.through = site.through ? site.through : "";
     row.user = site.folds || site.line;
     const char *exe = replay->has_process
                           ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-    if (!row.label || !row.through)
-        return VS_ERR_NOMEM;
-    number_of(names, &names->libraries,
-              vs_library_of_stack(replay->reader, from->stack, exe, library, &framework),
-              &row.library);
-    if (!err) {
-        /* The frames of *site* as nodes, from the outermost on; *out*: the innermost. */
-        uint32_t *out = &row.stack;
-        uint32_t at = 0;
-        for (size_t i = site.frame_count; i-- > 0;) {
-            const struct vs_report_frame *frame = &site.frames[i];
-            struct vs_page_node node = {.parent = at, .line = frame->line,
-                                        .user = !frame->library && !site.line};
-            const char *file = frame->file ? frame->file : frame->module;
-            number_of(names, &names->frames, frame->function, &node.frame);
-            if (file && *file) {
-                number_of(names, &names->files, file, &node.file);
-                node.file++;
-            }
-            add_node(names, &node, &at);
-            if (!at)
-                break; /* too many stacks: this one has only its label */
+    row.library = vs_intern_text(&names->libraries, vs_library_of_stack(replay->reader, from->stack,
+                                                                        exe,
+                                                                        library, &framework));
+    for (size_t i = site.frame_count; i-- > 0;) { /* from the outermost on */
+        const struct vs_report_frame *frame = &site.frames[i];
+        const char *file = frame->file ? frame->file : frame->module;
+        struct vs_page_node node = {.parent = row.stack, .line = frame->line,
+                                    .user = !frame->library && !site.line,
+                                    .frame = vs_intern_text(&names->frames, frame->function)};
+        if (file && *file)
+            node.file = vs_intern_text(&names->files, file) + 1;
+        row.stack = vs_intern(&names->nodes, &node, sizeof node) + 1;
+        if (row.stack > VS_PAGE_NODES_MAX) {
+            row.stack = 0; /* too many stacks: this one has only its label */
+            break;
         }
-        *out = at;
     }
-    if (!err)
-        names->sites[names->site_count++] = row;
-    return err;
+    vs_vec_room(&names->sites, &names->site_capacity, names->site_count + 1, sizeof *names->sites);
+    names->sites[names->site_count++] = row;
+    return VS_OK;
 }
 
 /* The row of all other sites. */
 static void add_rest(struct vs_page_names *names, size_t count)
 {
-    char text[80];
-    uint32_t library;
     vs_vec_room(&names->sites, &names->site_capacity, names->site_count + 1, sizeof *names->sites);
-    number_of(names, &names->libraries, "unknown", &library);
-    if (count)
-        snprintf(text, sizeof text, "%zu other call sites", count);
-    else
-        snprintf(text, sizeof text, "no call site");
     names->unnamed = count;
-    names->sites[names->site_count++] = (struct vs_page_site){0, keep(names, text), "", library, false};
+    names->sites[names->site_count++] = (struct vs_page_site){
+        .label = count ? vs_xarena_printf(&names->memory, "%zu other call sites",
+                                          count) : "no call site",
+        .through = "", .library = vs_intern_text(&names->libraries, "unknown")};
 }
 
 static int heavier(const void *a, const void *b)
@@ -169,19 +98,12 @@ enum vs_err vs_page_names_build(struct vs_page_names *names, const struct vs_rep
     return err;
 }
 
-static void free_texts(struct vs_page_texts *texts)
-{
-    free(texts->items);
-    vs_map_free(&texts->by_hash);
-}
-
 void vs_page_names_free(struct vs_page_names *names)
 {
-    free_texts(&names->frames);
-    free_texts(&names->files);
-    free_texts(&names->libraries);
-    free(names->nodes);
-    vs_map_free(&names->by_node);
+    vs_intern_free(&names->frames);
+    vs_intern_free(&names->files);
+    vs_intern_free(&names->libraries);
+    vs_intern_free(&names->nodes);
     free(names->sites);
     free(names->site_numbers);
     vs_arena_free_all(&names->memory);

@@ -11,9 +11,11 @@
 #include <stdint.h>
 
 #include "analysis/report/summary.h"
+#include "base/reading/vs_intern.h"
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
-#include "base/vs_map.h"
+
+#define VS_PAGE_NODES_MAX 40000 /* later ones are not on the page */
 
 struct vs_page_node {
     uint32_t parent, frame, file; /* parent: row + 1; file: index + 1; 0: none */
@@ -29,18 +31,10 @@ struct vs_page_site {
     bool user;         /* the label is of the user's code */
 };
 
-struct vs_page_texts {
-    const char **items;
-    size_t count, capacity;
-    struct vs_map by_hash;
-};
-
 /* Zero-initialise. */
 struct vs_page_names {
-    struct vs_page_texts frames, files, libraries;
-    struct vs_page_node *nodes;
-    size_t node_count, node_capacity;
-    struct vs_map by_node;
+    struct vs_intern frames, files, libraries; /* texts */
+    struct vs_intern nodes; /* struct vs_page_node */
     struct vs_page_site *sites;
     size_t site_count, site_capacity;
     size_t unnamed;         /* sites of the replay that share the last row; 0: none */

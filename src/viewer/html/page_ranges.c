@@ -131,18 +131,6 @@ void vs_page_ranges_found(struct vs_page_ranges *ranges, const struct vs_report_
 
 void vs_page_ranges_encode(struct vs_page_ranges *ranges)
 {
-    static const char *const range_names[] = {"start", "duration", "phase", "depth", "thread",
-                                              "step"};
-    static const char *const step_names[] = {"number", "start", "duration"};
-    for (int i = 0; i < VS_RANGE_COLUMNS; i++)
-        ranges->range_columns[i] = (struct vs_column){
-            .name = range_names[i], .type = i == VS_RANGE_START   ? VS_COLUMN_DELTA
-                                            : i == VS_RANGE_DEPTH ? VS_COLUMN_U8
-                                                                  : VS_COLUMN_VARINT};
-    for (int i = 0; i < VS_STEP_COLUMNS; i++)
-        ranges->step_columns[i] = (struct vs_column){
-            .name = step_names[i],
-            .type = i == VS_STEP_DURATION ? VS_COLUMN_VARINT : VS_COLUMN_DELTA};
     if (ranges->range_count)
         qsort(ranges->ranges, ranges->range_count, sizeof *ranges->ranges, by_start);
     for (size_t i = 0; i < ranges->range_count; i++) {
@@ -164,8 +152,4 @@ void vs_page_ranges_free(struct vs_page_ranges *ranges)
 {
     free(ranges->ranges);
     free(ranges->steps);
-    for (int i = 0; i < VS_RANGE_COLUMNS; i++)
-        vs_column_free(&ranges->range_columns[i]);
-    for (int i = 0; i < VS_STEP_COLUMNS; i++)
-        vs_column_free(&ranges->step_columns[i]);
 }

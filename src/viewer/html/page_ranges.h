@@ -30,7 +30,7 @@ struct vs_page_step {
     bool open;
 };
 
-/* Zero-initialise, then set start_ns. */
+/* Zero-initialise, then set start_ns and the columns. */
 struct vs_page_ranges {
     uint64_t start_ns; /* of the trace's clock: time 0 */
     struct vs_page_range *ranges;
@@ -38,8 +38,7 @@ struct vs_page_ranges {
     struct vs_page_step *steps;
     size_t step_count, step_capacity;
     uint64_t begun; /* steps of the replay that have rows, or are before the window */
-    struct vs_column range_columns[VS_RANGE_COLUMNS];
-    struct vs_column step_columns[VS_STEP_COLUMNS];
+    struct vs_column *range_columns, *step_columns; /* not owned */
 };
 
 /* vs_page_ranges_begin: the window begins: the open step gets a row. */

@@ -36,77 +36,46 @@ static const struct vs_scan_zone *zone_of(const struct vs_page_rows *rows, unsig
     return inside ? zone : NULL;
 }
 
-static void fail(struct vs_page_rows *rows, enum vs_err err)
-{
-    if (!rows->err)
-        rows->err = err;
-}
-
-static bool place_in_zone(struct vs_page_rows *rows, const struct vs_scan_zone *zone,
-                          struct vs_page_room *room)
-{
-    uint64_t *known = &rows->zone_places[zone - rows->zones];
-    if (!*known) {
-        enum vs_err err = vs_axis_take(&rows->axes[room->device], zone->to - zone->from, known);
-        if (err) {
-            fail(rows, err);
-            return false;
-        }
-        ++*known;
-    }
-    room->place = *known - 1 + (room->addr - zone->from);
-    return true;
-}
-
-static struct vs_page_room *new_room(struct vs_page_rows *rows)
+struct vs_page_room *vs_page_room_keep(struct vs_page_rows *rows, unsigned device, uint64_t addr,
+                                       uint64_t size, uint64_t place, uint64_t taken)
 {
     struct vs_page_room *room = rows->unused_rooms;
     if (room)
         rows->unused_rooms = room->left;
     else
-        room = vs_arena_alloc(&rows->memory, sizeof *room);
-    if (!room)
-        fail(rows, VS_ERR_NOMEM);
+        room = vs_xarena(&rows->memory, sizeof *room);
+    *room = (struct vs_page_room){.addr = addr, .size = size, .place = place, .taken = taken,
+                                  .device = (uint8_t)device};
+    room_insert(&rows->rooms, room, room->addr);
     return room;
 }
 
 struct vs_page_room *vs_page_room_add(struct vs_page_rows *rows, unsigned device, uint64_t addr,
                                       uint64_t size)
 {
+    uint64_t place;
     if (size > UINT64_MAX - addr)
         size = UINT64_MAX - addr;
     vs_page_room_cut(rows, addr, size);
-    struct vs_page_room *room = new_room(rows);
-    if (!room)
-        return NULL;
-    *room = (struct vs_page_room){.addr = addr, .size = size, .device = (uint8_t)device};
     const struct vs_scan_zone *zone = zone_of(rows, device, addr, size);
-    bool placed = zone && place_in_zone(rows, zone, room);
-    if (!zone) {
-        enum vs_err err = vs_axis_take(&rows->axes[device], size, &room->place);
-        fail(rows, err);
-        placed = !err;
-        room->taken = size ? size : 1;
+    uint64_t *known = zone ? &rows->zone_places[zone - rows->zones] : NULL;
+    if (!zone || !*known) {
+        if (!vs_axis_take(&rows->axes[device], zone ? zone->to - zone->from : size, &place)) {
+            rows->err = VS_ERR_NOMEM;
+            return NULL;
+        }
+        if (!zone)
+            return vs_page_room_keep(rows, device, addr, size, place, size ? size : 1);
+        *known = place + 1;
     }
-    if (!placed) {
-        room->left = rows->unused_rooms;
-        rows->unused_rooms = room;
-        return NULL;
-    }
-    room_insert(&rows->rooms, room, room->addr);
-    return room;
+    return vs_page_room_keep(rows, device, addr, size, *known - 1 + (addr - zone->from), 0);
 }
 
 void vs_page_segment_add(struct vs_page_rows *rows, struct vs_page_room *room,
                          const struct vs_page_segment *segment)
 {
-    enum vs_err err = rows->segment_count < UINT32_MAX - 1
-                          ? vs_vec_grow(&rows->segments, &rows->segment_capacity,
-                                        rows->segment_count + 1, sizeof *rows->segments)
-                          : VS_ERR_NOMEM;
-    fail(rows, err);
-    if (err)
-        return;
+    vs_vec_room(&rows->segments, &rows->segment_capacity, rows->segment_count + 1,
+                sizeof *rows->segments);
     struct vs_page_segment *row = &rows->segments[rows->segment_count++];
     *row = *segment;
     row->addr = room->addr;
@@ -125,7 +94,7 @@ static void keep_part(struct vs_page_rows *rows, const struct vs_page_room *of, 
     if (!room || !of->segment)
         return;
     struct vs_page_segment row = rows->segments[of->segment - 1];
-    row.born_ns = rows->now_ns;
+    row.born_ns = rows->replay->now_ns;
     row.died_ns = 0;
     vs_page_segment_add(rows, room, &row);
 }
@@ -142,11 +111,11 @@ void vs_page_room_cut(struct vs_page_rows *rows, uint64_t addr, uint64_t size)
         struct vs_page_room old = *room;
         room_remove(&rows->rooms, room, room->addr);
         if (room->taken)
-            fail(rows, vs_axis_give(&rows->axes[room->device], room->place, room->taken));
+            vs_axis_give(&rows->axes[room->device], room->place, room->taken);
         room->left = rows->unused_rooms;
         rows->unused_rooms = room;
         if (old.segment)
-            rows->segments[old.segment - 1].died_ns = rows->now_ns;
+            rows->segments[old.segment - 1].died_ns = rows->replay->now_ns;
         if (old.addr < addr)
             keep_part(rows, &old, old.addr, addr - old.addr);
         if (old.addr + old.size > end)

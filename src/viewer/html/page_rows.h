@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "analysis/kinds/kind.h"
+#include "analysis/report/report.h"
 #include "analysis/state/replay.h"
 #include "base/vs_arena.h"
 #include "viewer/html/address_axis.h"
@@ -41,10 +42,20 @@ struct vs_page_segment {
     uint8_t device, family;
 };
 
-/* Of a live allocation, by its slot in the replay's table. */
+/* Of a live allocation, by its slot (vs_replay_slot). */
 struct vs_page_live {
     uint32_t row;   /* + 1; 0: none */
     uint64_t place, taken; /* on the axis, by the block itself */
+};
+
+/* What is known of a block only later, or depends on what is known later. */
+struct vs_page_block {
+    uint64_t born;  /* ns since the start */
+    uint64_t lived; /* 0: still live; else lifetime in ns + 1 */
+    uint32_t site;  /* index in the replay's sites */
+    uint32_t step;  /* row + 1; 0: none */
+    uint8_t kind, device; /* device: its account */
+    bool step_known; /* by a mark of the program; otherwise it may be in a step that is found */
 };
 
 /* What a stream column holds: numbers in the order of first use, + 1. */
@@ -60,7 +71,7 @@ struct vs_page_streams {
     struct vs_map by_key;
 };
 
-/* vs_page_stream: the number + 1 of *stream*; 0 when memory ran out. */
+/* vs_page_stream: the number + 1 of *stream*; 0 if it has none. */
 uint32_t vs_page_stream(struct vs_page_streams *streams, struct vs_page_stream stream);
 
 /* Pools by their column; the allocators' pools of small and of large blocks. */
@@ -77,21 +88,16 @@ enum vs_page_segment_column {
     VS_SEGMENT_COLUMNS
 };
 
-/* Zero-initialise, then vs_page_rows_begin. */
+/* Zero-initialise, then set start_ns, columns and streams; and unless the rows are *learning*,
+ * framework and the zones. Then vs_page_rows_begin. */
 struct vs_page_rows {
     const struct vs_replay *replay;
     uint64_t start_ns;           /* of the trace's clock: time 0 of the page */
-    uint64_t now_ns;             /* of the event that is applied */
     uint32_t step;               /* row of the present step + 1; 0: none. Set by the owner */
-    const struct vs_report_steps *found; /* steps that were found, or NULL. Set by the owner */
-    size_t found_at;             /* of them, those that have begun */
-    bool stream_known;           /* the event that is applied has a stream: */
-    uint64_t stream;             /* set by the owner, as stream_known */
     bool unordered;              /* a row was born before the one above it */
-    bool recording;              /* births are rows and deaths complete them */
     bool ended;                  /* the window is over: rows stay as they are, but for their kind */
-    bool framework[VS_DEVICES_MAX]; /* the device has one, by the report; by account */
-    const uint8_t *numbers;      /* of the devices on the page, by account; not owned */
+    bool learning;               /* which devices have a framework is seen on the way */
+    bool framework[VS_DEVICES_MAX]; /* the device has one, by account */
     struct vs_page_streams *streams; /* not owned */
     const struct vs_scan_zone *zones; /* not owned */
     uint64_t *zone_places;       /* + 1; 0: no place yet */
@@ -99,42 +105,28 @@ struct vs_page_rows {
     struct vs_axis axes[VS_DEVICES_MAX];
     struct vs_page_room *rooms, *unused_rooms;
     struct vs_arena memory;      /* of the rooms */
-    struct vs_page_live *live[2]; /* of the device's table, of the framework's */
-    size_t live_capacity[2];
-    struct vs_column columns[VS_BLOCK_COLUMNS];
-    uint64_t *lived;             /* 0: still live; else lifetime in ns + 1 */
-    uint64_t *born;              /* ns since the start */
-    uint32_t *site;              /* index in the replay's sites */
-    uint8_t *kind;
-    size_t count, lived_capacity, born_capacity, site_capacity, kind_capacity;
+    struct vs_page_live *live;   /* by slot */
+    struct vs_page_block *blocks;
     struct vs_page_segment *segments;
-    size_t segment_count, segment_capacity;
-    struct vs_column segment_columns[VS_SEGMENT_COLUMNS];
+    size_t live_capacity, count, capacity, segment_count, segment_capacity;
+    struct vs_column *columns, *segment_columns; /* not owned */
     uint64_t imported;           /* allocations of other processes, which have no rows */
-    enum vs_err err;             /* the first failure */
+    enum vs_err err;             /* VS_ERR_NOMEM: an axis has no place for an absurd size */
 };
 
-/* vs_page_rows_begin: rows for everything that is live in *replay* now, in order of birth; births
- * follow by vs_page_rows_watch. VS_ERR_NOMEM. */
-enum vs_err vs_page_rows_begin(struct vs_page_rows *rows, const struct vs_replay *replay)
-    VS_MUST_CHECK;
-
-/* vs_page_rows_watch: a watch of the replay that adds rows. vs_page_rows_ended: the `ends` of the
- * replay, with a struct vs_page_rows, which completes them. */
-struct vs_replay_watch vs_page_rows_watch(struct vs_page_rows *rows);
-void vs_page_rows_ended(void *context, const struct vs_live *live, bool freed);
+/* vs_page_rows_begin: rows for everything that is live in *replay* now, in order of birth, and from
+ * now on for what it publishes. */
+void vs_page_rows_begin(struct vs_page_rows *rows, struct vs_replay *replay);
 
 /* vs_page_rows_mapped: a `vmm_map` or `vmm_unmap` event, after the replay has it. */
 void vs_page_rows_mapped(struct vs_page_rows *rows, const struct vs_event *event);
 
-/* vs_page_rows_kind: a vs_kinds_decided with a struct vs_page_rows: called before the replay frees
- * the block. */
-void vs_page_rows_kind(void *context, uint64_t device, uint64_t addr, enum vs_kind kind, bool assumed);
-
-/* vs_page_rows_encode: completes the columns: *site_numbers* has a number for each site of the
- * replay. VS_ERR_NOMEM. */
-enum vs_err vs_page_rows_encode(struct vs_page_rows *rows, const uint32_t *site_numbers)
-    VS_MUST_CHECK;
+/* vs_page_rows_encode: completes the columns. *site_numbers* has a number for each site of the replay,
+ * *device_numbers* for each account. *found*: steps that were found, or NULL. *kinds*: the replay's
+ * tensors have their kinds. */
+void vs_page_rows_encode(struct vs_page_rows *rows, const uint32_t *site_numbers,
+                         const uint8_t *device_numbers, const struct vs_report_steps *found,
+                         bool kinds);
 
 void vs_page_rows_free(struct vs_page_rows *rows);
 
@@ -143,14 +135,19 @@ void vs_page_rows_free(struct vs_page_rows *rows);
 /* vs_page_room_find: the addresses that contain *addr*; NULL: none. */
 struct vs_page_room *vs_page_room_find(const struct vs_page_rows *rows, uint64_t addr);
 
-/* vs_page_room_add: a place for [addr, addr + size) of *device*: of the zone that contains it, or of
- * its own. What had these addresses before is removed. NULL when memory ran out (rows->err). */
+/* vs_page_room_add: a place for [addr, addr + size) of *device*: of the zone that contains it, or
+ * of its own. What had these addresses before is removed. NULL if there is no place (rows->err). */
 struct vs_page_room *vs_page_room_add(struct vs_page_rows *rows, unsigned device, uint64_t addr,
                                       uint64_t size);
 
 /* vs_page_room_cut: the addresses [addr, addr + size) end; a room that is longer keeps its other
  * parts, its segment ends and goes on as others. */
 void vs_page_room_cut(struct vs_page_rows *rows, uint64_t addr, uint64_t size);
+
+/* vs_page_room_keep: [addr, addr + size) of *device* is at *place*, of which it has taken *taken*
+ * bytes. */
+struct vs_page_room *vs_page_room_keep(struct vs_page_rows *rows, unsigned device, uint64_t addr,
+                                       uint64_t size, uint64_t place, uint64_t taken);
 
 /* vs_page_segment_add: a row for *room*. */
 void vs_page_segment_add(struct vs_page_rows *rows, struct vs_page_room *room,

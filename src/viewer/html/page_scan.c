@@ -63,26 +63,9 @@ static void update_host(struct vs_page_scan *scan, const struct vs_account *host
     if (!scan->host && !now)
         return;
     if (!scan->host)
-        scan->host = calloc(1, sizeof *scan->host);
-    if (!scan->host) {
-        scan->err = VS_ERR_NOMEM;
-        return;
-    }
+        scan->host = vs_xcalloc(1, sizeof *scan->host);
     scan->host->now = now;
     widen(&scan->host->levels[scan->bucket], now, host->peak_allocated.bytes, &scan->host->peak);
-}
-
-static void add_devices(struct vs_page_scan *scan, const struct vs_replay *replay)
-{
-    while (!scan->err && scan->device_count < replay->account_count) {
-        struct vs_scan_device *device = calloc(1, sizeof *device);
-        if (!device) {
-            scan->err = VS_ERR_NOMEM;
-            return;
-        }
-        device->ordinal = replay->accounts[scan->device_count]->device;
-        scan->devices[scan->device_count++] = device;
-    }
 }
 
 static bool ends_before(const struct vs_scan_zone *zone, unsigned account, uint64_t address)
@@ -114,10 +97,7 @@ static void add_zone(struct vs_page_scan *scan, unsigned account, uint64_t from,
     if (end == low) {
         if (scan->zone_count >= ZONES_MAX)
             return;
-        scan->err = vs_vec_grow(&scan->zones, &scan->zone_capacity, scan->zone_count + 1,
-                                sizeof *scan->zones);
-        if (scan->err)
-            return;
+        vs_vec_room(&scan->zones, &scan->zone_capacity, scan->zone_count + 1, sizeof *scan->zones);
         memmove(scan->zones + low + 1, scan->zones + low,
                 (scan->zone_count - low) * sizeof *scan->zones);
         scan->zone_count++;
@@ -144,16 +124,18 @@ static void read_sample(struct vs_page_scan *scan, const struct vs_replay *repla
         device->used[scan->bucket] = device->used_now;
 }
 
-void vs_page_scan_event(void *context, const struct vs_replay *replay, const struct vs_event *event)
+enum vs_err vs_page_scan_event(void *context, struct vs_replay *replay,
+                               const struct vs_event *event)
 {
     struct vs_page_scan *scan = context;
     unsigned account = replay->changed;
-    if (scan->err)
-        return;
     if (replay->now_ns >= scan->next_ns)
         go_on(scan, replay->now_ns);
-    if (scan->device_count < replay->account_count)
-        add_devices(scan, replay);
+    while (scan->device_count < replay->account_count) {
+        struct vs_scan_device *device = vs_xcalloc(1, sizeof *device);
+        device->ordinal = replay->accounts[scan->device_count]->device;
+        scan->devices[scan->device_count++] = device;
+    }
     if (event->kind == VS_EVENT_framework_alloc)
         account = vs_replay_account(replay, event->framework_alloc.device);
     else if (event->kind == VS_EVENT_framework_free)
@@ -176,8 +158,10 @@ void vs_page_scan_event(void *context, const struct vs_replay *replay, const str
         set_level(scan, device, VS_SCAN_RESERVED, a->sums.now.reserved, a->peak_reserved.bytes);
         set_level(scan, device, VS_SCAN_LIVE, user.allocated, user.peak->bytes);
         set_level(scan, device, VS_SCAN_TENSORS, user.tensors, 0);
-    } else if (account == VS_HOST_INDEX)
+    } else if (account == VS_HOST_INDEX) {
         update_host(scan, replay->accounts[VS_HOST_INDEX]);
+    }
+    return VS_OK;
 }
 
 static bool has_tensors(const struct vs_scan_device *device)
@@ -188,63 +172,43 @@ static bool has_tensors(const struct vs_scan_device *device)
     return false;
 }
 
-static size_t host_columns(const struct vs_page_scan *scan, struct vs_column *columns,
-                           char (*names)[24])
+/* Two columns, "…_min" and "…_max". */
+static void add_levels(struct vs_section *section, const char *name,
+                       const struct vs_scan_level *levels,
+                       size_t count)
 {
-    if (!scan->host)
-        return 0;
-    snprintf(names[0], sizeof *names, "host_min");
-    snprintf(names[1], sizeof *names, "host_max");
-    columns[0] = (struct vs_column){.name = names[0], .type = VS_COLUMN_DELTA};
-    columns[1] = (struct vs_column){.name = names[1], .type = VS_COLUMN_DELTA};
-    for (size_t i = 0; i <= scan->bucket; i++) {
-        vs_column_add(&columns[0], scan->host->levels[i].low);
-        vs_column_add(&columns[1], scan->host->levels[i].high);
+    for (int high = 0; high < 2; high++) {
+        struct vs_column *column =
+            vs_section_column(section, VS_COLUMN_DELTA, "%s_%s", name, high ? "max" : "min");
+        for (size_t i = 0; i < count; i++)
+            vs_column_add(column, high ? levels[i].high : levels[i].low);
     }
-    return 2;
 }
 
-static struct vs_column *named(struct vs_column *column, char name[24], unsigned device,
-                               const char *what, const char *which)
-{
-    snprintf(name, 24, "%u.%s%s", device, what, which);
-    column->name = name;
-    column->type = which[0] ? VS_COLUMN_DELTA : VS_COLUMN_VARINT;
-    return column;
-}
-
-size_t vs_page_scan_columns(struct vs_page_scan *scan, const uint8_t numbers[VS_DEVICES_MAX],
-                            struct vs_column *columns, char (*names)[24])
+void vs_page_scan_columns(struct vs_page_scan *scan, const uint8_t numbers[VS_DEVICES_MAX],
+                          struct vs_section *section)
 {
     static const char *const what[] = {"allocated", "reserved", "live", "tensors"};
-    size_t count = 0;
     go_on(scan, scan->end_ns);
+    size_t count = scan->bucket + 1;
     for (unsigned d = 0; d < scan->device_count; d++) {
         const struct vs_scan_device *device = scan->devices[d];
-        unsigned n = numbers[d];
-        struct vs_column *time = named(&columns[count], names[count], n, "time", "");
-        time->type = VS_COLUMN_DELTA;
-        count++;
-        for (size_t i = 0; i <= scan->bucket; i++)
+        struct vs_column *time = vs_section_column(section, VS_COLUMN_DELTA, "%u.time", numbers[d]);
+        for (size_t i = 0; i < count; i++)
             vs_column_add(time, i * scan->width_ns);
         for (int c = 0; c < VS_SCAN_CURVES; c++) {
-            if (c == VS_SCAN_TENSORS && !has_tensors(device))
-                continue;
-            struct vs_column *low = named(&columns[count], names[count], n, what[c], "_min");
-            count++;
-            struct vs_column *high = named(&columns[count], names[count], n, what[c], "_max");
-            count++;
-            for (size_t i = 0; i <= scan->bucket; i++) {
-                vs_column_add(low, device->levels[c][i].low);
-                vs_column_add(high, device->levels[c][i].high);
-            }
+            char name[16];
+            snprintf(name, sizeof name, "%u.%s", numbers[d], what[c]);
+            if (c != VS_SCAN_TENSORS || has_tensors(device))
+                add_levels(section, name, device->levels[c], count);
         }
-        struct vs_column *used = named(&columns[count], names[count], n, "used", "");
-        count++;
-        for (size_t i = 0; i <= scan->bucket; i++)
+        struct vs_column *used = vs_section_column(section, VS_COLUMN_VARINT, "%u.used",
+                                                   numbers[d]);
+        for (size_t i = 0; i < count; i++)
             vs_column_add(used, device->used[i]);
     }
-    return count + host_columns(scan, columns + count, names + count);
+    if (scan->host)
+        add_levels(section, "host", scan->host->levels, count);
 }
 
 void vs_page_scan_free(struct vs_page_scan *scan)

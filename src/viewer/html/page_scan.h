@@ -58,18 +58,15 @@ struct vs_page_scan {
     struct vs_scan_host *host; /* NULL: none so far */
     struct vs_scan_zone *zones; /* by account, then ascending; those of an account are apart */
     size_t zone_count, zone_capacity;
-    enum vs_err err; /* the first failure */
 };
 
-/* vs_page_scan_event: a vs_report_observe with a struct vs_page_scan. */
-void vs_page_scan_event(void *context, const struct vs_replay *replay, const struct vs_event *event);
+/* vs_page_scan_event: the `after` of an observer of all events, with a struct vs_page_scan. */
+enum vs_err vs_page_scan_event(void *context, struct vs_replay *replay,
+                               const struct vs_event *event);
 
-#define VS_SCAN_COLUMNS_MAX ((2 * VS_SCAN_CURVES + 2) * VS_DEVICES_MAX + 2)
-
-/* vs_page_scan_columns: fills *columns* (room for VS_SCAN_COLUMNS_MAX, zeroed), named in *names*
- * (likewise, 24 bytes each); returns how many. *numbers*: of the devices, by account. */
-size_t vs_page_scan_columns(struct vs_page_scan *scan, const uint8_t numbers[VS_DEVICES_MAX],
-                            struct vs_column *columns, char (*names)[24]);
+/* vs_page_scan_columns: adds the columns to *section*. *numbers*: of the devices, by account. */
+void vs_page_scan_columns(struct vs_page_scan *scan, const uint8_t numbers[VS_DEVICES_MAX],
+                          struct vs_section *section);
 
 void vs_page_scan_free(struct vs_page_scan *scan);
 

@@ -36,8 +36,9 @@ static inline void measure_trace(struct bench *t, enum vs_end_reason reason, int
 {
     char why[VS_READER_WHY_MAX];
     struct vs_phase_peaks *peaks = vs_phase_peaks_open();
+    const struct vs_observer observer = vs_phase_peaks_observer(peaks);
     struct vs_report_options options = {
-        .sites_max = sites_max, .observe = vs_phase_peaks_observe, .context = peaks};
+        .sites_max = sites_max, .observers = &observer, .observer_count = 1};
     vs_builder_close(&t->b, reason, (uint64_t)status);
     assert_int_equal(vs_reader_open(t->b.path, &t->run.reader, why), VS_OK);
     assert_int_equal(vs_report_build(t->run.reader, "trace.vst", &options, &t->run.report), VS_OK);
