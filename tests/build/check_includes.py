@@ -57,21 +57,17 @@ ROOMS = {
     "intercept/hooks": ("base intercept/route intercept/process intercept/track intercept/cache "
                         "intercept/cupti intercept/torch", ""),
     "analysis/naming": ("base trace/format trace/read trace/symbols",
-                        "function_text.h library.h name_text.h naming.h python_file.h user_line.h"),
-    "analysis/state": ("base ledger allocator/core trace/format trace/read analysis/naming",
-                       "activity.h balance.h driver_pages.h live_memory.h phases.h replay.h "
+                        "function_text.h kind.h library.h maker.h name_text.h naming.h python_file.h stack_names.h user_line.h"),
+    "analysis/state": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming",
+                       "activity.h balance.h driver_pages.h failures.h findings.h live_memory.h phases.h replay.h "
                        "peak_states.h reading.h replay_internal.h replay_totals.h segment_index.h sites.h user_level.h"),
     "analysis/growth": ("base trace/format analysis/state", "found_steps.h growth.h"),
-    "analysis/checkpoint": ("base trace/format trace/read analysis/state", "checkpoint_build.h size_limit.h trace_span.h"),
-    "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state",
-                       "kind.h kinds.h maker.h"),
-    "analysis/history": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
-                         "analysis/checkpoint analysis/growth analysis/kinds",
-                         "allocation_log.h stack_names.h stack_sums.h"),
-    "analysis/failures": ("base trace/format trace/read trace/symbols analysis/state analysis/kinds",
-                          "did_without.h failure_firsts.h failure_groups.h findings.h refusal.h"),
+    "analysis/checkpoint": ("base trace/format trace/read analysis/naming analysis/state", "checkpoint_build.h size_limit.h stack_sums.h trace_span.h"),
+    "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "
+                       "analysis/growth analysis/checkpoint",
+                       "allocation_log.h kinds.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
-                        "analysis/growth analysis/checkpoint analysis/kinds analysis/failures",
+                        "analysis/growth analysis/checkpoint analysis/kinds",
                         "balance_build.h growth_fill.h held_segments.h report.h segment_sites.h site_text.h "
                         "summary.h window_peaks.h"),
     "analysis/import": ("base allocator/core trace/format trace/symbols trace/compose analysis/state", "import.h"),
@@ -90,7 +86,7 @@ ROOMS = {
                      "oom.h"),
     "analysis/processes": ("base trace/read analysis/state", "process_tree.h"),
     "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming "
-                     "analysis/state analysis/failures analysis/report analysis/processes analysis/kinds",
+                     "analysis/state analysis/report analysis/processes analysis/kinds",
                      "fit_answer.h fit_holders.h fit_notes.h fit_trace.h"),
     "analysis/estimate": ("base", "model_memory.h peak_scaling.h"),
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
@@ -105,15 +101,15 @@ ROOMS = {
                     "analysis/compare viewer/common viewer/report", "diff_output.h"),
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                       "analysis/report viewer/common viewer/export", ""),
-    "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/history analysis/budget analysis/compare "
+    "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/budget analysis/compare "
                      "analysis/report viewer/common viewer/export",
                      "call_tree.h diff_graph.h stack_source.h"),
-    "viewer/pprof": ("base trace/read analysis/naming analysis/state analysis/kinds analysis/history viewer/export",
+    "viewer/pprof": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/kinds viewer/export",
                      ""),
-    "viewer/sqlite": ("base trace/read analysis/state analysis/checkpoint analysis/growth analysis/kinds analysis/history analysis/report viewer/export",
+    "viewer/sqlite": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/growth analysis/kinds analysis/report viewer/export",
                       ""),
     "viewer/export": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
-                      "analysis/checkpoint analysis/growth analysis/kinds analysis/history analysis/report "
+                      "analysis/checkpoint analysis/growth analysis/kinds analysis/report "
                       "viewer/common viewer/flame", "export.h export_table.h site_labels.h"),
     "viewer/html": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                     "analysis/kinds analysis/report analysis/oom viewer/common viewer/report", "page.h"),

@@ -274,10 +274,10 @@ static void put_segments(FILE *out, const struct vs_segments *set)
     }
 }
 
-static void put_mappings(FILE *out, const struct vs_mappings *set)
+static void put_mappings(FILE *out, const struct vs_segments *set)
 {
     for (size_t i = 0; i < set->count; i++) {
-        const struct vs_mapping *m = &set->items[i];
+        const struct vs_replay_segment *m = &set->items[i];
         fputs("mappings", out);
         NUMBERS(m->addr, m->size, m->memory, m->device);
         putc('\n', out);

@@ -20,28 +20,26 @@ struct place_search {
     struct vs_line_mark mark;
 };
 
-static enum vs_err follow(struct place_search *f, const struct vs_event *e)
+static void follow(struct place_search *f, const struct vs_event *e)
 {
-    struct vs_place place;
-    bool ended;
     vs_line_mark_event(&f->mark, f->reader, e);
     switch (e->kind) {
-    case VS_EVENT_process: f->phases.main_tid = (uint32_t)e->process.pid; return VS_OK;
+    case VS_EVENT_process: f->phases.main_tid = (uint32_t)e->process.pid; break;
     case VS_EVENT_range_push:
-        return vs_phases_push(&f->phases, e->tid,
-                              vs_reader_string(f->reader, e->range_push.name),
-                              e->range_push.domain, e->time_ns, &place);
+        vs_phases_push(&f->phases, e->tid, vs_reader_string(f->reader, e->range_push.name),
+                       e->range_push.domain, e->time_ns);
+        break;
     case VS_EVENT_range_pop:
-        vs_phases_pop(&f->phases, e->tid, e->range_pop.domain, e->time_ns, &ended);
-        return VS_OK;
+        vs_phases_pop(&f->phases, e->tid, e->range_pop.domain, e->time_ns);
+        break;
     case VS_EVENT_range_start:
         vs_phases_start(&f->phases, e->range_start.range, e->tid,
                         vs_reader_string(f->reader, e->range_start.name), e->time_ns);
-        return VS_OK;
+        break;
     case VS_EVENT_range_end:
-        vs_phases_end(&f->phases, e->range_end.range, e->time_ns, &ended);
-        return VS_OK;
-    default: return VS_OK;
+        vs_phases_end(&f->phases, e->range_end.range, e->time_ns);
+        break;
+    default: break;
     }
 }
 
@@ -99,7 +97,7 @@ enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
     if (!err)
         vs_reader_rewind(reader);
     for (uint64_t n = 1; !err && n <= last && !(err = vs_reader_next(reader, &event)); n++) {
-        err = follow(&f, &event);
+        follow(&f, &event);
         for (size_t i = 0; !err && i < view->count; i++) {
             if (view->rows[i].outcome.fail_event == n) {
                 err = note(&f, n, &event);

@@ -36,10 +36,8 @@ void vs_trace_state_close(struct vs_trace_state *moment)
 enum vs_err vs_trace_state_event(struct vs_trace_state *moment, const struct vs_event *event)
 {
     enum vs_err err = vs_replay_event(moment->replay, event);
-    if (!err)
-        err = vs_activity_event(&moment->activity, event);
-    if (!err)
-        vs_retained_event(&moment->retained, event);
+    vs_activity_event_within(&moment->activity, event, 0, UINT64_MAX);
+    vs_retained_event(&moment->retained, event);
     return err;
 }
 

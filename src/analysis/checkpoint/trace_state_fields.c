@@ -13,13 +13,14 @@
  * its own, and correct the size here. Where states without it are incomplete, let them not be used,
  * as those without has_user_level, or raise VS_CHECKPOINT_VERSION. Use of the device between readings
  * is not stored: it is needed of whole traces only, which are read from the begin. */
-_Static_assert(sizeof(struct vs_account) == 2856, "fields of an account, those of between_readings.h not");
+_Static_assert(sizeof(struct vs_account) == 2856, "fields of an account, between readings none");
 _Static_assert(sizeof(struct vs_site) == 192, "fields of a call site");
 _Static_assert(sizeof(struct vs_live) == 96, "fields of a live allocation; its event is of the reading");
 _Static_assert(sizeof(struct vs_failure) == 184, "fields of a failure");
 _Static_assert(sizeof(struct vs_phase) == 104, "fields of a phase");
 _Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
-_Static_assert(sizeof(struct vs_replay) == 1928, "fields of a replay, of its window, end and peaks none");
+_Static_assert(sizeof(struct vs_replay) == 15776,
+               "fields of a replay, of its window, end, first failures and peaks none");
 
 static void place_io(struct vs_state_record *r, struct vs_place *place, const struct vs_phases *in)
 {
@@ -352,7 +353,7 @@ void vs_trace_state_io_segment(struct vs_state_record *r, struct vs_replay_segme
     vs_state_bool(r, &segment->view);
 }
 
-void vs_trace_state_io_mapping(struct vs_state_record *r, struct vs_mapping *mapping,
+void vs_trace_state_io_mapping(struct vs_state_record *r, struct vs_replay_segment *mapping,
                                uint64_t *last)
 {
     vs_state_step(r, &mapping->addr, last);

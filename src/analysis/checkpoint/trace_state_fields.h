@@ -51,7 +51,7 @@ void vs_trace_state_io_framework_birth(struct vs_state_record *r, struct vs_live
 void vs_trace_state_io_segment(struct vs_state_record *r, struct vs_replay_segment *segment,
                                uint64_t *last);
 /* *last*: likewise. */
-void vs_trace_state_io_mapping(struct vs_state_record *r, struct vs_mapping *mapping,
+void vs_trace_state_io_mapping(struct vs_state_record *r, struct vs_replay_segment *mapping,
                                uint64_t *last);
 void vs_trace_state_io_failure(struct vs_state_record *r, struct vs_failure *f,
                                const struct vs_phases *phases);

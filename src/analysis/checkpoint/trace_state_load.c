@@ -26,22 +26,21 @@ static enum vs_err load_phase(struct vs_state_record *r, struct vs_phases *phase
     vs_state_u32(r, &phase.peak_count, VS_HOST_INDEX + 1);
     if (r->bad)
         return VS_ERR_CORRUPT;
-    if (phase.peak_count) {
+    if (phase.peak_count)
         phase.peaks = vs_xcalloc(phase.peak_count, sizeof *phase.peaks);
-    }
     for (unsigned d = 0; d < phase.peak_count; d++)
         vs_state_u64(r, &phase.peaks[d]);
     vs_trace_state_io_phase_user(r, &phase);
-    phase.user_peaks = r->bad || !phase.user_count
-                           ? NULL : vs_xcalloc(phase.user_count, sizeof *phase.user_peaks);
-    if (r->bad || (phase.user_count && !phase.user_peaks)) {
+    if (r->bad) {
         free(phase.peaks);
-        return r->bad ? VS_ERR_CORRUPT : VS_ERR_NOMEM;
+        return VS_ERR_CORRUPT;
     }
+    if (phase.user_count)
+        phase.user_peaks = vs_xcalloc(phase.user_count, sizeof *phase.user_peaks);
     for (unsigned d = 0; d < phase.user_count; d++)
         vs_state_u64(r, &phase.user_peaks[d]);
     return vs_phases_restore(phases, index, &phase, name, length, prefix_length ? prefix : NULL,
-                             prefix_length ? prefix_length - 1 : 0);
+                             prefix_length ? prefix_length - 1 : 0) ? VS_OK : VS_ERR_CORRUPT;
 }
 
 static enum vs_err load_account(struct vs_state_record *r, struct vs_replay *replay)
@@ -84,13 +83,11 @@ static enum vs_err load_user(struct vs_state_record *r, struct vs_replay *replay
 static enum vs_err load_sites(struct vs_state_record *r, struct vs_replay *replay, uint8_t level)
 {
     struct vs_sites *sites = &replay->sites;
-    enum vs_err err = VS_OK;
     if (level == VS_LEVEL_DEVICE && sites->count &&
         sites->items[sites->count - 1].level == VS_LEVEL_FRAMEWORK)
         return VS_ERR_CORRUPT;
-    while (!err && !r->bad && r->next < r->end) {
+    while (!r->bad && r->next < r->end) {
         struct vs_site site = {.level = level};
-        uint32_t index;
         level == VS_LEVEL_DEVICE ? vs_trace_state_io_site(r, &site)
                                  : vs_trace_state_io_framework_site(r, &site);
         if (r->bad || !replay->accounts[site.device])
@@ -99,15 +96,14 @@ static enum vs_err load_sites(struct vs_state_record *r, struct vs_replay *repla
         site.touched = false;
         size_t before = sites->count;
         struct vs_site_key key = {site.stack, site.api, site.mark, site.device, level};
-        err = vs_sites_get(sites, &key, &index);
-        if (!err && index != before)
+        uint32_t index = vs_sites_get(sites, &key);
+        if (index != before)
             return VS_ERR_CORRUPT; /* duplicate */
-        if (!err)
-            sites->items[index] = site;
-        if (!err && touched)
+        sites->items[index] = site;
+        if (touched)
             vs_sites_touch(sites, index);
     }
-    return err;
+    return VS_OK;
 }
 
 static size_t device_sites(const struct vs_replay *replay)
@@ -134,13 +130,9 @@ static enum vs_err load_backing(struct vs_state_record *r, struct vs_replay *rep
 static enum vs_err load_thread(struct vs_state_record *r, struct vs_phases *phases)
 {
     uint32_t tid = 0;
-    struct vs_thread *thread;
     size_t before = phases->thread_count;
     vs_state_u32(r, &tid, UINT32_MAX);
-    enum vs_err err = VS_OK;
-    vs_phases_thread(phases, tid, &thread);
-    if (err)
-        return err;
+    struct vs_thread *thread = vs_phases_thread(phases, tid);
     if (phases->thread_count == before)
         return VS_ERR_CORRUPT;
     vs_state_u64(r, &thread->last_alloc);
@@ -149,9 +141,8 @@ static enum vs_err load_thread(struct vs_state_record *r, struct vs_phases *phas
     if (r->bad)
         return VS_OK;
     uint32_t kept = depth < VS_RANGE_DEPTH_MAX ? depth : VS_RANGE_DEPTH_MAX;
-    err = depth ? vs_phases_room(phases, thread, kept) : VS_OK;
-    if (err)
-        return err == VS_ERR_LIMIT ? VS_ERR_CORRUPT : err;
+    if (depth && !vs_phases_room(phases, thread, kept))
+        return VS_ERR_CORRUPT;
     for (uint32_t k = 0; k < kept; k++) {
         thread->ranges[k] = (struct vs_range){0};
         vs_trace_state_io_range(r, &thread->ranges[k], phases);
@@ -176,13 +167,10 @@ static enum vs_err load_map(struct vs_state_record *r, struct vs_map *map)
 
 static enum vs_err load_live(struct vs_live_table *table, const struct vs_live *live)
 {
-    struct vs_live *row;
     if (!live->addr || vs_live_table_find(table, live->addr))
         return VS_ERR_CORRUPT;
-    enum vs_err err = vs_live_table_add(table, live->addr, &row);
-    if (!err)
-        *row = *live;
-    return err == VS_ERR_LIMIT ? VS_ERR_CORRUPT : err;
+    *vs_live_table_add(table, live->addr) = *live;
+    return VS_OK;
 }
 
 static enum vs_err load_lives(struct vs_state_record *r, struct vs_replay *replay)
@@ -251,13 +239,11 @@ static enum vs_err load_framework_births(struct vs_state_record *r, struct vs_tr
 
 /* The blocks of a state of an earlier version have no sites: gives them one, so that they can be
  * freed. */
-static enum vs_err adopt_blocks(struct vs_replay *replay)
+static void adopt_blocks(struct vs_replay *replay)
 {
     struct vs_site_key key = {0, 0, 0, VS_HOST_INDEX, VS_LEVEL_FRAMEWORK};
-    uint32_t index;
-    enum vs_err err = replay->framework_live.count ? vs_sites_get(&replay->sites, &key, &index)
-                                                   : VS_OK;
-    for (size_t i = 0; !err && i < replay->framework_live.slots; i++) {
+    uint32_t index = replay->framework_live.count ? vs_sites_get(&replay->sites, &key) : 0;
+    for (size_t i = 0; i < replay->framework_live.slots; i++) {
         struct vs_live *live = &replay->framework_live.items[i];
         struct vs_site *site = &replay->sites.items[index];
         live->site = index;
@@ -265,20 +251,20 @@ static enum vs_err adopt_blocks(struct vs_replay *replay)
         site->live_count++;
         site->live_bytes += live->size;
     }
-    return err;
 }
 
 static enum vs_err load_mappings(struct vs_state_record *r, struct vs_replay *replay)
 {
-    struct vs_mappings *set = &replay->mappings;
+    struct vs_segments *set = &replay->mappings;
     uint64_t last = 0;
     while (!r->bad && r->next < r->end) {
-        struct vs_mapping mapping = {0};
+        struct vs_replay_segment mapping = {0};
         vs_trace_state_io_mapping(r, &mapping, &last);
         if (r->bad || !mapping.size || mapping.device >= replay->account_count ||
             (set->count && mapping.addr <= set->items[set->count - 1].addr))
             return VS_ERR_CORRUPT;
-        vs_mappings_add(set, &mapping);
+        vs_vec_room(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
+        set->items[set->count++] = mapping;
     }
     return VS_OK;
 }
@@ -316,19 +302,18 @@ static enum vs_err load_failure(struct vs_state_record *r, struct vs_replay *rep
 static enum vs_err load_activity(struct vs_state_record *r, struct vs_activity *activity,
                                  enum vs_trace_state_tag tag)
 {
-    enum vs_err err = VS_OK;
-    while (!err && !r->bad && r->next < r->end) {
-        if (tag == VS_TRACE_STATE_KERNELS) {
-            struct vs_kernel_row row = {0};
-            vs_trace_state_io_kernel(r, &row);
-            err = r->bad ? VS_ERR_CORRUPT : vs_activity_restore_kernel(activity, &row);
-        } else {
-            struct vs_device_activity row = {0};
-            vs_trace_state_io_device_activity(r, &row);
-            err = r->bad ? VS_ERR_CORRUPT : vs_activity_restore_device(activity, &row);
-        }
+    while (!r->bad && r->next < r->end) {
+        struct vs_kernel_row kernel = {0};
+        struct vs_device_activity device = {0};
+        if (tag == VS_TRACE_STATE_KERNELS)
+            vs_trace_state_io_kernel(r, &kernel);
+        else
+            vs_trace_state_io_device_activity(r, &device);
+        if (r->bad || !(tag == VS_TRACE_STATE_KERNELS ? vs_activity_restore_kernel(activity, &kernel)
+                                                      : vs_activity_restore_device(activity, &device)))
+            return VS_ERR_CORRUPT;
     }
-    return err;
+    return VS_OK;
 }
 
 static enum vs_err load_events(struct vs_state_record *r, struct vs_retained *retained)
@@ -418,8 +403,7 @@ enum vs_err vs_trace_state_loaded(struct vs_trace_state *m)
 {
     if (m->has_user_level ? !all_born(m) || !backing_is_split(m->replay) : knows_users(m))
         return VS_ERR_CORRUPT;
-    enum vs_err err = m->has_user_level ? VS_OK : adopt_blocks(m->replay);
-    if (err)
-        return err;
+    if (!m->has_user_level)
+        adopt_blocks(m->replay);
     return m->replay->events && vs_replay_check(m->replay) ? VS_OK : VS_ERR_CORRUPT;
 }

@@ -92,9 +92,9 @@ static void framework_failed(struct vs_fit_failures *failures, const struct vs_r
 /* The failure of the replay, or the first of those that it dropped, that *one* is; *dropped*: is set to
  * the index of the latter. NULL: it was no failure, or one of a storm after its first. */
 static const struct vs_failure *known_as(const struct vs_fit_refused *one,
-                                         const struct vs_replay *replay,
-                                         const struct vs_failure_firsts *firsts, size_t *dropped)
+                                         const struct vs_replay *replay, size_t *dropped)
 {
+    const struct vs_failure_firsts *firsts = &replay->firsts;
     *dropped = firsts->count;
     for (size_t i = replay->failure_count; i-- > 0;)
         if (replay->failures[i].event == one->event)
@@ -112,16 +112,16 @@ static const struct vs_failure *known_as(const struct vs_fit_refused *one,
 }
 
 void vs_fit_failures_settle(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                            const struct vs_failure_firsts *firsts, bool at_end)
+                            bool at_end)
 {
     bool seen[VS_FAILURE_FIRSTS_MAX + 1] = {false};
     size_t kept = 0, dropped;
     for (size_t i = 0; i < failures->count; i++) {
         struct vs_fit_refused *one = &failures->items[i];
-        const struct vs_failure *known = known_as(one, replay, firsts, &dropped);
+        const struct vs_failure *known = known_as(one, replay, &dropped);
         bool open = !at_end && one->open && i + 1 == failures->count;
         if (open || (known && !known->recovered && !seen[dropped])) {
-            seen[dropped] = !open && dropped < firsts->count;
+            seen[dropped] = !open && dropped < replay->firsts.count;
             failures->items[kept++] = *one;
             continue;
         }
@@ -147,7 +147,6 @@ static void close_answered(struct vs_fit_failures *failures, const struct vs_rep
 }
 
 enum vs_err vs_fit_failures_event(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                                  const struct vs_failure_firsts *firsts,
                                   const struct vs_event *event, uint64_t mark)
 {
     bool driver = event->kind == VS_EVENT_alloc_failed &&
@@ -159,7 +158,7 @@ enum vs_err vs_fit_failures_event(struct vs_fit_failures *failures, const struct
         account = vs_replay_account(replay, event->framework_oom.device);
     if (account != VS_ACCOUNT_NONE) {
         if (failures->count >= KEPT_MAX)
-            vs_fit_failures_settle(failures, replay, firsts, false);
+            vs_fit_failures_settle(failures, replay, false);
         if (driver)
             return driver_failed(failures, replay, event, account, mark);
         framework_failed(failures, replay, event, account, mark);

@@ -2,7 +2,7 @@
  *
  * The failed allocations of a trace, one for each request of the program: PyTorch asks the driver
  * again after it has emptied its cache, before it raises its error. Those that the program recovered
- * from are the replay's, and did_without.h's, as for the post-mortem. Not thread-safe. */
+ * from are the replay's, as for the post-mortem. Not thread-safe. */
 #ifndef VS_FIT_FAILURES_H
 #define VS_FIT_FAILURES_H
 
@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/failures/failure_firsts.h"
 #include "analysis/state/replay.h"
 #include "base/vs_err.h"
 
@@ -37,16 +36,14 @@ struct vs_fit_failures {
     uint64_t recovered[VS_DEVICES_MAX][2];
 };
 
-/* vs_fit_failures_event: *event* was just applied to *replay* by vs_failure_firsts_event; *mark* is
- * the one in force. Failures of host memory are left out. */
+/* vs_fit_failures_event: *event* was just applied to *replay*; *mark* is the one in force. Failures of host memory are left out. */
 enum vs_err vs_fit_failures_event(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                                  const struct vs_failure_firsts *firsts,
                                   const struct vs_event *event, uint64_t mark) VS_MUST_CHECK;
 
 /* vs_fit_failures_settle: counts and drops the failures that the program recovered from so far, and
  * of each storm all but the first. *at_end*: no event follows. */
 void vs_fit_failures_settle(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                            const struct vs_failure_firsts *firsts, bool at_end);
+                            bool at_end);
 
 /* vs_fit_failures_first: the first settled failure on *account*, out of memory before other errors;
  * NULL without one. */

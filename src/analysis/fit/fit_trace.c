@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "allocator/core/placement_policy.h"
-#include "analysis/failures/did_without.h"
 #include "analysis/fit/fit_failures.h"
 #include "analysis/fit/fit_where.h"
 #include "analysis/naming/function_text.h"
@@ -41,8 +40,6 @@ struct fit_pass {
     struct vs_fit_trace *trace;
     struct fit_watch watches[VS_DEVICES_MAX];
     struct vs_fit_failures failures;
-    struct vs_failure_firsts firsts;
-    struct vs_latest_allocations latest;
     struct vs_line_mark mark;
     struct fit_read {
         uint64_t stack, mark, text, bytes, count;
@@ -120,30 +117,20 @@ static void fill_reads(struct fit_pass *pass, struct vs_fit_trace *trace)
     }
 }
 
-static enum vs_err before_event(void *context, struct vs_replay *replay, const struct vs_event *event)
-{
-    struct fit_pass *pass = context;
-    vs_failure_firsts_before(&pass->firsts, replay, event);
-    return VS_OK;
-}
-
 static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct fit_pass *pass = context;
-    const struct vs_failure *dropped;
-    vs_failure_firsts_after(&pass->firsts, replay, event, &dropped);
-    vs_latest_allocations_event(&pass->latest, replay, event);
     vs_line_mark_event(&pass->mark, pass->reader, event);
     if (event->kind == VS_EVENT_uncomputed_read)
         watch_read(pass, &event->uncomputed_read);
     for (unsigned i = 0; i < replay->account_count; i++)
         watch_account(pass, i, event);
-    return vs_fit_failures_event(&pass->failures, replay, &pass->firsts, event, pass->mark.name);
+    return vs_fit_failures_event(&pass->failures, replay, event, pass->mark.name);
 }
 
 static enum vs_err first_pass(struct fit_pass *pass)
 {
-    const struct vs_observer observer = {VS_KINDS_EVERY, before_event, after_event, pass};
+    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, pass};
     vs_reader_rewind(pass->reader);
     enum vs_err err = vs_reading_run(pass->reader, pass->replay, NULL, &observer, 1);
     if (!err)
@@ -151,17 +138,14 @@ static enum vs_err first_pass(struct fit_pass *pass)
     return err;
 }
 
-static enum vs_err settle_failures(struct fit_pass *pass)
+static void settle_failures(struct fit_pass *pass)
 {
     struct vs_replay *replay = pass->replay;
     const struct vs_event_end *end = &replay->end.end;
     bool well = replay->has_end && end->reason == VS_END_EXIT && !end->status;
-    enum vs_err err = VS_OK;
     if (replay->failure_count)
-        err = vs_did_without(replay, &pass->firsts, pass->symbols, &pass->latest, well);
-    if (!err)
-        vs_fit_failures_settle(&pass->failures, replay, &pass->firsts, true);
-    return err;
+        vs_did_without(replay, pass->symbols, well);
+    vs_fit_failures_settle(&pass->failures, replay, true);
 }
 
 static const char *place_text(struct fit_pass *pass, struct vs_place place)
@@ -292,7 +276,7 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
     if (!err)
         err = vs_symbols_open(reader, &pass->symbols);
     if (!err)
-        err = settle_failures(pass);
+        settle_failures(pass);
     if (!err)
         err = prepare_names(pass);
     if (!err)

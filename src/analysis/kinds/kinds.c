@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/kinds/maker.h"
+#include "analysis/naming/maker.h"
 #include "analysis/kinds/program_clock.h"
 #include "analysis/state/replay.h"
 #include "base/reading/vs_vec.h"
@@ -66,7 +66,7 @@ void vs_kinds_open(const struct vs_reader *reader, struct vs_symbols *symbols,
 {
     struct vs_kinds *kinds = vs_xcalloc(1, sizeof *kinds);
     kinds->reader = reader;
-    vs_makers_open(reader, symbols, &kinds->makers);
+    kinds->makers = vs_makers_open(reader, symbols);
     *out = kinds;
 }
 
@@ -346,15 +346,14 @@ static enum vs_err new_block(struct vs_kinds *kinds, uint32_t *out)
 static enum vs_err on_alloc(struct vs_kinds *kinds, const struct vs_event *event)
 {
     const struct vs_event_framework_alloc *alloc = &event->framework_alloc;
-    uint32_t site, index;
+    uint32_t index;
     bool assumed;
     if (!alloc->addr)
         return VS_OK;
     enum vs_err err = free_block(kinds, alloc->addr, event->tid); /* its free is missing */
-    if (!err)
-        err = vs_makers_site(kinds->makers, alloc->stack, &site);
     if (err)
         return err;
+    uint32_t site = vs_makers_site(kinds->makers, alloc->stack);
     const struct vs_maker_site *row = vs_makers_row(kinds->makers, site);
     enum vs_maker maker = vs_clock_maker(&kinds->clock, row, event->tid,
                                          vs_makers_python(kinds->makers), &assumed);

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/kinds/kind.h"
+#include "analysis/naming/kind.h"
 #include "base/vs_err.h"
 #include "trace/read/reader.h"
 #include "trace/symbols/symbols.h"

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/kinds/maker.h"
+#include "analysis/naming/maker.h"
 #include "base/vs_err.h"
 #include "base/vs_map.h"
 

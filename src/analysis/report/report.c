@@ -9,9 +9,6 @@
 #include <stdlib.h>
 
 #include "analysis/checkpoint/trace_span.h"
-#include "analysis/failures/did_without.h"
-#include "analysis/failures/failure_firsts.h"
-#include "analysis/failures/failure_groups.h"
 #include "analysis/growth/growth.h"
 #include "analysis/kinds/kinds.h"
 #include "analysis/report/chosen_peaks.h"
@@ -62,9 +59,7 @@ struct pass {
     struct vs_growth_tracker *tracker; /* NULL for a point in time, before which not all events are read */
     struct vs_growth_result growth;
     struct vs_failure_groups groups;
-    struct vs_failure_firsts firsts;
     struct vs_finding_groups findings;
-    struct vs_latest_allocations latest;
     struct vs_device_uses uses;
     struct vs_copy_calls copies; /* of the whole trace */
     struct vs_chosen_peaks chosen;
@@ -100,8 +95,8 @@ static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
     default:
         if (vs_event_has(event, VS_PROPERTY_ACTIVITY))
             vs_device_uses_event(&pass->uses, event);
-        return vs_activity_event_within(&pass->moment->activity, event, pass->from_ns,
-                                        pass->to_ns);
+        vs_activity_event_within(&pass->moment->activity, event, pass->from_ns, pass->to_ns);
+        return VS_OK;
     }
 }
 
@@ -172,8 +167,7 @@ static enum vs_err read_late(struct pass *pass)
             pass->has_end = true;
             pass->end = event.end;
         }
-        err = vs_activity_event_within(&pass->moment->activity, &event, pass->from_ns,
-                                       pass->to_ns);
+        vs_activity_event_within(&pass->moment->activity, &event, pass->from_ns, pass->to_ns);
     }
     pass->no_more = err == VS_ERR_END;
     return pass->no_more ? VS_OK : err;
@@ -213,24 +207,12 @@ static enum vs_err kinds_before(void *context, struct vs_replay *replay, const s
     return vs_kinds_event(pass->kinds, event);
 }
 
-static enum vs_err failures_before(void *context, struct vs_replay *replay, const struct vs_event *event)
+/* Counts a failure that the replay forgets: of many failures it keeps the latest. */
+static void failure_forgotten(void *groups, const struct vs_replay *replay,
+                              const struct vs_published *change)
 {
-    struct pass *pass = context;
-    vs_failure_firsts_before(&pass->firsts, replay, event);
-    return VS_OK;
-}
-
-/* Counts the failure that the replay forgets: of many failures it keeps the latest, and before that some of
- * them become one. */
-static enum vs_err failures_after(void *context, struct vs_replay *replay, const struct vs_event *event)
-{
-    struct pass *pass = context;
-    const struct vs_failure *dropped;
-    vs_failure_firsts_after(&pass->firsts, replay, event, &dropped);
-    if (dropped)
-        vs_failure_groups_add(&pass->groups, dropped);
-    vs_latest_allocations_event(&pass->latest, replay, event);
-    return VS_OK;
+    (void)replay;
+    vs_failure_groups_add(groups, change->failure);
 }
 
 static enum vs_err chosen_after(void *context, struct vs_replay *replay, const struct vs_event *event)
@@ -273,11 +255,9 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     if (!err && pass->kinds)
         vs_kinds_watch(pass->kinds, kind_decided, replay);
     uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);
-    uint64_t failures = vs_event_kinds(VS_PROPERTY_FAILS | VS_PROPERTY_ALLOCATES | VS_PROPERTY_RANGE);
     uint64_t copies = VS_KIND_BIT(VS_EVENT_copy_call) | VS_KIND_BIT(VS_EVENT_memcpy);
-    struct vs_observer observers[6 + VS_REPORT_OBSERVERS_MAX] = {
+    struct vs_observer observers[5 + VS_REPORT_OBSERVERS_MAX] = {
         {pass->kinds ? VS_KINDS_OF_MEMORY : 0, kinds_before, NULL, pass},
-        {failures, failures_before, failures_after, pass},
         {of_phase ? VS_KINDS_EVERY : 0, NULL, chosen_after, pass},
         {VS_KINDS_EVERY, NULL, vs_growth_observe, pass->tracker},
         {activity | VS_KIND_BIT(VS_EVENT_note) | VS_KIND_BIT(VS_EVENT_option) | VS_KIND_BIT(VS_EVENT_dropped) |
@@ -285,10 +265,11 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
          NULL, notes_after, pass},
         {VS_KIND_BIT(VS_EVENT_uncomputed_read) | (pass->window ? 0 : copies), NULL, copies_after, pass}};
     for (size_t i = 0; i < pass->asked->observer_count; i++)
-        observers[6 + i] = pass->asked->observers[i];
+        observers[5 + i] = pass->asked->observers[i];
+    vs_replay_subscribe(replay, VS_CHANGE_FORGOTTEN, failure_forgotten, &pass->groups);
     if (!err && !all)
         err = vs_reading_run(pass->reader, replay, pass->window, observers,
-                             6 + pass->asked->observer_count);
+                             5 + pass->asked->observer_count);
     if (err)
         return err;
     vs_replay_finish(replay);
@@ -455,10 +436,12 @@ static enum vs_err build(struct pass *pass, const char *path,
                                  .all_growth = options->all_growth};
     bool well = pass->has_end && pass->end.reason == VS_END_EXIT && !pass->end.status;
     vs_summary_wrappers(&summary, &wrappers);
-    if (!err && !report->part.moment)
-        err = vs_did_without(pass->moment->replay, &pass->firsts, symbols, &pass->latest, well);
+    if (report->part.moment) /* the events before it were only replayed */
+        pass->moment->replay->firsts = (struct vs_failure_firsts){.count = 0};
+    else
+        vs_did_without(pass->moment->replay, symbols, well);
     if (!err)
-        err = vs_report_fill_firsts(report, &summary, &pass->firsts);
+        err = vs_report_fill_firsts(report, &summary);
     if (!err)
         err = vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
     if (!err && vs_report_of_phase(report))

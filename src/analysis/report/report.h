@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/failures/findings.h"
-#include "analysis/failures/refusal.h"
+#include "analysis/state/findings.h"
 #include "analysis/report/held.h"
 #include "analysis/state/balance.h"
 #include "analysis/state/replay_totals.h"

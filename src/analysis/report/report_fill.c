@@ -350,10 +350,10 @@ static enum vs_err fill_failures(struct vs_report *report, const struct vs_summa
     return VS_OK;
 }
 
-enum vs_err vs_report_fill_firsts(struct vs_report *report, const struct vs_summary *summary,
-                                  const struct vs_failure_firsts *firsts)
+enum vs_err vs_report_fill_firsts(struct vs_report *report, const struct vs_summary *summary)
 {
     const struct vs_replay *replay = summary->replay;
+    const struct vs_failure_firsts *firsts = &replay->firsts;
     struct vs_report_first *out =
         vs_xarena(&report->memory, (firsts->count + 1) * sizeof *out);
     for (size_t i = 0; i < firsts->count; i++) {

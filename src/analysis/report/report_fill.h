@@ -4,8 +4,6 @@
 #ifndef VS_REPORT_FILL_H
 #define VS_REPORT_FILL_H
 
-#include "analysis/failures/failure_firsts.h"
-#include "analysis/failures/failure_groups.h"
 #include "analysis/report/chosen_peaks.h"
 #include "analysis/report/held_internal.h"
 #include "analysis/report/report.h"
@@ -35,8 +33,8 @@ enum vs_err vs_report_fill_chosen(struct vs_report *report, const struct vs_summ
 
 /* vs_report_fill_firsts: names the first of the failures that are no longer kept, and counts those that
  * the program recovered from. VS_ERR_NOMEM. */
-enum vs_err vs_report_fill_firsts(struct vs_report *report, const struct vs_summary *summary,
-                                  const struct vs_failure_firsts *firsts) VS_MUST_CHECK;
+enum vs_err vs_report_fill_firsts(struct vs_report *report,
+                                  const struct vs_summary *summary) VS_MUST_CHECK;
 
 /* vs_report_fill_groups: names the failures of each group. VS_ERR_NOMEM. */
 enum vs_err vs_report_fill_groups(struct vs_report *report, const struct vs_summary *summary,

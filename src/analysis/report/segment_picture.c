@@ -108,7 +108,7 @@ static void add_mappings(const struct vs_replay *replay, unsigned account,
                          struct vs_held_blocks *blocks)
 {
     for (size_t i = 0; i < replay->mappings.count; i++) {
-        const struct vs_mapping *mapping = &replay->mappings.items[i];
+        const struct vs_replay_segment *mapping = &replay->mappings.items[i];
         const struct vs_live *memory =
             mapping->memory ? vs_live_table_find(&replay->device_live, mapping->memory) : NULL;
         if (mapping->device != account || (memory && replay->sites.items[memory->site].backing))

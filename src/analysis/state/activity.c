@@ -8,22 +8,18 @@
 
 #define DEVICES_MAX 64
 
-static void device_row(struct vs_activity *activity, uint64_t device,
-                       struct vs_device_activity **out)
+/* NULL: a damaged trace has too many devices. */
+static struct vs_device_activity *device_row(struct vs_activity *activity, uint64_t device)
 {
-    *out = NULL;
-    for (size_t i = 0; i < activity->device_count; i++) {
-        if (activity->devices[i].device == device) {
-            *out = &activity->devices[i];
-            return;
-        }
-    }
+    for (size_t i = 0; i < activity->device_count; i++)
+        if (activity->devices[i].device == device)
+            return &activity->devices[i];
     if (activity->device_count == DEVICES_MAX)
-        return; /* a damaged trace: not counted */
+        return NULL;
     vs_vec_room(&activity->devices, &activity->device_capacity,
                 activity->device_count + 1, sizeof *activity->devices);
-    *out = &activity->devices[activity->device_count++];
-    **out = (struct vs_device_activity){.device = device};
+    activity->devices[activity->device_count] = (struct vs_device_activity){.device = device};
+    return &activity->devices[activity->device_count++];
 }
 
 /* When it ran; if that is unknown, when it was reported. */
@@ -82,20 +78,16 @@ static void count_kernel(struct vs_activity *activity, const struct vs_event *ev
         row->longest_ns = length_ns;
 }
 
-static enum vs_err count(struct vs_activity *activity, const struct vs_event *event,
-                         struct activity_share share)
+static void count(struct vs_activity *activity, const struct vs_event *event,
+                  struct activity_share share)
 {
-    struct vs_device_activity *row;
-    enum vs_err err = VS_OK;
-    device_row(activity, event->activity.device, &row);
-    if (err || !row)
-        return err;
+    struct vs_device_activity *row = device_row(activity, event->activity.device);
+    if (!row)
+        return;
     if (event->kind == VS_EVENT_kernel) {
         add(&row->kernels, 0, share.inside_ns);
         count_kernel(activity, event, share);
-        return VS_OK;
-    }
-    if (event->kind == VS_EVENT_memcpy) {
+    } else if (event->kind == VS_EVENT_memcpy) {
         uint64_t kind = event->memcpy.copy_kind;
         add(&row->copies[kind < VS_COPY_KIND_COUNT ? kind : VS_COPY_UNKNOWN],
             bytes_of(share, event->memcpy.bytes), share.inside_ns);
@@ -104,12 +96,6 @@ static enum vs_err count(struct vs_activity *activity, const struct vs_event *ev
     } else {
         add(&row->syncs, 0, share.inside_ns);
     }
-    return VS_OK;
-}
-
-enum vs_err vs_activity_event(struct vs_activity *activity, const struct vs_event *event)
-{
-    return vs_activity_event_within(activity, event, 0, UINT64_MAX);
 }
 
 bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns)
@@ -121,22 +107,22 @@ bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t
     return start_ns <= to_ns && end_ns >= from_ns;
 }
 
-enum vs_err vs_activity_event_within(struct vs_activity *activity, const struct vs_event *event,
-                                     uint64_t from_ns, uint64_t to_ns)
+void vs_activity_event_within(struct vs_activity *activity, const struct vs_event *event,
+                              uint64_t from_ns, uint64_t to_ns)
 {
     uint64_t start_ns, end_ns;
     if (!vs_event_has(event, VS_PROPERTY_ACTIVITY))
-        return VS_OK;
+        return;
     times_of(event, &start_ns, &end_ns);
     if (event->kind != VS_EVENT_sync && end_ns > activity->known_ns)
         activity->known_ns = end_ns;
     if (start_ns > to_ns || end_ns < from_ns)
-        return VS_OK;
+        return;
     uint64_t first_ns = start_ns > from_ns ? start_ns : from_ns;
     uint64_t last_ns = end_ns < to_ns ? end_ns : to_ns;
     if (last_ns > activity->last_ns)
         activity->last_ns = last_ns;
-    return count(activity, event, (struct activity_share){last_ns - first_ns, end_ns - start_ns});
+    count(activity, event, (struct activity_share){last_ns - first_ns, end_ns - start_ns});
 }
 
 const struct vs_device_activity *vs_activity_device(const struct vs_activity *activity,
@@ -148,29 +134,26 @@ const struct vs_device_activity *vs_activity_device(const struct vs_activity *ac
     return NULL;
 }
 
-enum vs_err vs_activity_restore_kernel(struct vs_activity *activity,
-                                       const struct vs_kernel_row *row)
+bool vs_activity_restore_kernel(struct vs_activity *activity, const struct vs_kernel_row *row)
 {
     uint64_t key = (row->name << 8 | (row->device & 255)) + 1;
     if (!key || vs_map_get(&activity->by_kernel, key))
-        return VS_ERR_CORRUPT;
+        return false;
     vs_vec_room(&activity->kernels, &activity->kernel_capacity,
                 activity->kernel_count + 1, sizeof *activity->kernels);
     vs_xmap_put(&activity->by_kernel, key, activity->kernel_count);
     activity->kernels[activity->kernel_count++] = *row;
-    return VS_OK;
+    return true;
 }
 
-enum vs_err vs_activity_restore_device(struct vs_activity *activity,
-                                       const struct vs_device_activity *row)
+bool vs_activity_restore_device(struct vs_activity *activity, const struct vs_device_activity *row)
 {
-    struct vs_device_activity *made;
     size_t before = activity->device_count;
-    device_row(activity, row->device, &made);
+    struct vs_device_activity *made = device_row(activity, row->device);
     if (activity->device_count == before)
-        return VS_ERR_CORRUPT;
+        return false;
     *made = *row;
-    return VS_OK;
+    return true;
 }
 
 void vs_activity_free(struct vs_activity *activity)

@@ -40,16 +40,12 @@ struct vs_activity {
     uint64_t known_ns;
 };
 
-/* vs_activity_event: count *event* if it is an activity; ignore others. VS_ERR_NOMEM. */
-enum vs_err vs_activity_event(struct vs_activity *activity, const struct vs_event *event)
-    VS_MUST_CHECK;
-
-/* vs_activity_event_within: likewise for activities between *from_ns* and *to_ns*, both included:
+/* vs_activity_event_within: count *event* if it is an activity between *from_ns* and *to_ns*, both included:
  * one that overlaps the span counts with its time inside it and that share of its bytes. The
  * shortest and longest run of a kernel are whole. An event is recorded after the activity it
  * describes. */
-enum vs_err vs_activity_event_within(struct vs_activity *activity, const struct vs_event *event,
-                                     uint64_t from_ns, uint64_t to_ns) VS_MUST_CHECK;
+void vs_activity_event_within(struct vs_activity *activity, const struct vs_event *event,
+                              uint64_t from_ns, uint64_t to_ns);
 
 /* vs_activity_within: true if *event* is an activity that vs_activity_event_within counts at least
  * in part. */
@@ -59,12 +55,9 @@ bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t
 const struct vs_device_activity *vs_activity_device(const struct vs_activity *activity,
                                                     uint64_t device);
 
-/* vs_activity_restore_kernel, _device: add one stored row. VS_ERR_CORRUPT when the row exists
- * already, VS_ERR_NOMEM. */
-enum vs_err vs_activity_restore_kernel(struct vs_activity *activity,
-                                       const struct vs_kernel_row *row) VS_MUST_CHECK;
-enum vs_err vs_activity_restore_device(struct vs_activity *activity,
-                                       const struct vs_device_activity *row) VS_MUST_CHECK;
+/* vs_activity_restore_kernel, _device: add one stored row. False when the row exists already. */
+bool vs_activity_restore_kernel(struct vs_activity *activity, const struct vs_kernel_row *row);
+bool vs_activity_restore_device(struct vs_activity *activity, const struct vs_device_activity *row);
 
 void vs_activity_free(struct vs_activity *activity);
 

@@ -53,22 +53,19 @@ static inline struct vs_live *vs_live_table_find(const struct vs_live_table *tab
 }
 
 /* vs_live_table_add: a new row for *addr*, which must not be there; the caller sets all of it, with
- * *addr* and *used*, before the next call. VS_ERR_LIMIT when more is live than can be numbered. */
-VS_MUST_CHECK static inline enum vs_err vs_live_table_add(struct vs_live_table *table, uint64_t addr,
-                                                          struct vs_live **out)
+ * *addr* and *used*, before the next call. */
+static inline struct vs_live *vs_live_table_add(struct vs_live_table *table, uint64_t addr)
 {
     size_t slot = table->free ? table->free - 1 : table->slots;
-    if (slot >= UINT32_MAX - 1)
-        return VS_ERR_LIMIT;
     vs_vec_room(&table->items, &table->capacity, slot + 1, sizeof *table->items);
     vs_xmap_put(&table->by_addr, addr, slot);
-    *out = &table->items[slot];
+    struct vs_live *row = &table->items[slot];
     if (table->free)
-        table->free = (*out)->next_free;
+        table->free = row->next_free;
     else
         table->slots++;
     table->count++;
-    return VS_OK;
+    return row;
 }
 
 /* vs_live_table_remove: *live* is of this table. */

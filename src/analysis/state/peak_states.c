@@ -34,7 +34,7 @@ struct peak_state {
     struct segment_rows *segments;
     struct ended_block *blocks;
     size_t block_count, block_capacity;
-    struct vs_mapping *mappings;
+    struct vs_replay_segment *mappings;
     size_t mapping_count, mapping_capacity;
 };
 
@@ -209,7 +209,7 @@ void vs_peak_states_copy_live(struct vs_replay *replay, const struct vs_live *li
     }
 }
 
-void vs_peak_states_keep_mapping(struct vs_replay *replay, const struct vs_mapping *mapping)
+void vs_peak_states_keep_mapping(struct vs_replay *replay, const struct vs_replay_segment *mapping)
 {
     for (int kind = 0; kind <= VS_PEAK_USER; kind++) {
         uint64_t event = states_of(replay, mapping->device)->events[kind];
@@ -281,12 +281,12 @@ static void index_by_address(struct vs_live_table *table)
 
 static int by_address(const void *a, const void *b)
 {
-    const struct vs_mapping *x = a, *y = b;
+    const struct vs_replay_segment *x = a, *y = b;
     return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static void mappings_then(const struct vs_mappings *now, const struct peak_state *state, unsigned account,
-                          uint64_t event, struct vs_mappings *out)
+static void mappings_then(const struct vs_segments *now, const struct peak_state *state, unsigned account,
+                          uint64_t event, struct vs_segments *out)
 {
     for (size_t i = 0; i < now->count; i++)
         if (now->items[i].device == account && now->items[i].event <= event) {
@@ -339,7 +339,7 @@ struct vs_replay *vs_peak_states_at(const struct vs_replay *replay, uint64_t eve
     live_then(&replay->framework_live, chosen, event, &state->framework_live);
     sites_then(replay, kinds, event, any->site_count, &state->sites);
     state->segments = (struct vs_segments){0};
-    state->mappings = (struct vs_mappings){0};
+    state->mappings = (struct vs_segments){0};
     bool segments = false;
     for (unsigned i = 0; i <= VS_HOST_INDEX; i++) {
         if (!replay->accounts[i])
@@ -387,7 +387,7 @@ void vs_peak_state_close(struct vs_replay *state)
     vs_live_table_free(&state->device_live);
     vs_live_table_free(&state->framework_live);
     vs_segments_free(&state->segments);
-    vs_mappings_free(&state->mappings);
+    vs_segments_free(&state->mappings);
     vs_sites_free(&state->sites);
     free(state);
 }

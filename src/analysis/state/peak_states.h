@@ -85,7 +85,7 @@ static inline void vs_peak_states_keep_live(struct vs_replay *replay, const stru
     if (states && live->device != VS_HOST_INDEX && live->event <= states->marks[live->device].latest)
         vs_peak_states_copy_live(replay, live);
 }
-void vs_peak_states_keep_mapping(struct vs_replay *replay, const struct vs_mapping *mapping);
+void vs_peak_states_keep_mapping(struct vs_replay *replay, const struct vs_replay_segment *mapping);
 /* The account begins to keep the user's level: its peak is that of the device until then. */
 void vs_peak_states_split(struct vs_replay *replay, unsigned account);
 /* Called before an event and at the end: keeps the sums at new peaks. */

@@ -60,18 +60,14 @@ void vs_phases_init(struct vs_phases *phases)
     phases->count = 1;
 }
 
-void vs_phases_thread(struct vs_phases *phases, uint32_t tid, struct vs_thread **out)
+struct vs_thread *vs_phases_thread(struct vs_phases *phases, uint32_t tid)
 {
     if (phases->last_thread < phases->thread_count &&
-        phases->threads[phases->last_thread].tid == tid) {
-        *out = &phases->threads[phases->last_thread];
-        return;
-    }
+        phases->threads[phases->last_thread].tid == tid)
+        return &phases->threads[phases->last_thread];
     const uint64_t *found = vs_map_get(&phases->by_tid, (uint64_t)tid + 1);
-    if (!found && phases->thread_count >= VS_THREADS_MAX) {
-        *out = &phases->others;
-        return;
-    }
+    if (!found && phases->thread_count >= VS_THREADS_MAX)
+        return &phases->others;
     if (!found) {
         vs_vec_room(&phases->threads, &phases->thread_capacity,
                     phases->thread_count + 1, sizeof *phases->threads);
@@ -81,15 +77,12 @@ void vs_phases_thread(struct vs_phases *phases, uint32_t tid, struct vs_thread *
     } else {
         phases->last_thread = (size_t)*found;
     }
-    *out = &phases->threads[phases->last_thread];
+    return &phases->threads[phases->last_thread];
 }
 
 static char *copy_name(struct vs_phases *phases, const char *text, size_t length)
 {
-    char *copy = vs_xarena(&phases->names, length + 1);
-    if (copy)
-        memcpy(copy, text, length);
-    return copy;
+    return memcpy(vs_xarena(&phases->names, length + 1), text, length);
 }
 
 static uint64_t hash_name(uint32_t parent, const char *name, size_t length)
@@ -100,8 +93,8 @@ static uint64_t hash_name(uint32_t parent, const char *name, size_t length)
 
 /* The child *name* of *parent*, added when new. Names with the same hash take the next free key, so
  * a look-up compares the names it meets. */
-static void child_of(struct vs_phases *phases, uint32_t parent, const char *name,
-                     const struct vs_step_name *step, bool is_step, uint32_t *out)
+static uint32_t child_of(struct vs_phases *phases, uint32_t parent, const char *name,
+                         const struct vs_step_name *step, bool is_step)
 {
     size_t length = step ? step->stem_length : strlen(name);
     uint64_t key = hash_name(parent, name, length);
@@ -109,16 +102,12 @@ static void child_of(struct vs_phases *phases, uint32_t parent, const char *name
     while ((found = vs_map_get(&phases->by_key, key)) != NULL) {
         const struct vs_phase *phase = &phases->items[*found];
         if (phase->parent == parent && strncmp(phase->name, name, length) == 0 &&
-            phase->name[length] == 0) {
-            *out = (uint32_t)*found;
-            return;
-        }
+            phase->name[length] == 0)
+            return (uint32_t)*found;
         key = key + 1 ? key + 1 : 1;
     }
-    if (phases->count >= VS_PHASES_MAX) {
-        *out = parent; /* too many names: events inside count for the outer phase */
-        return;
-    }
+    if (phases->count >= VS_PHASES_MAX)
+        return parent; /* too many names: events inside count for the outer phase */
     vs_vec_room(&phases->items, &phases->capacity, phases->count + 1, sizeof *phases->items);
     char *kept = copy_name(phases, name, length);
     char *prefix = kept;
@@ -127,7 +116,7 @@ static void child_of(struct vs_phases *phases, uint32_t parent, const char *name
     vs_xmap_put(&phases->by_key, key, phases->count);
     phases->items[phases->count] =
         (struct vs_phase){.parent = parent, .is_step = is_step, .name = kept, .prefix = prefix};
-    *out = (uint32_t)phases->count++;
+    return (uint32_t)phases->count++;
 }
 
 static void step_begin(struct vs_phases *phases, uint32_t tid, uint64_t range,
@@ -167,41 +156,32 @@ static const struct vs_range *innermost(const struct vs_thread *thread)
     return kept ? &thread->ranges[kept - 1] : NULL;
 }
 
-enum vs_err vs_phases_room(struct vs_phases *phases, struct vs_thread *thread, uint32_t depth)
+bool vs_phases_room(struct vs_phases *phases, struct vs_thread *thread, uint32_t depth)
 {
     uint32_t wanted = thread->capacity ? thread->capacity : 2;
     while (wanted < depth)
         wanted *= 2;
     if (depth <= thread->capacity)
-        return VS_OK;
+        return true;
     if (wanted > VS_RANGE_DEPTH_MAX || thread == &phases->others ||
         phases->ranges_room + (wanted - thread->capacity) > VS_RANGES_ROOM_MAX)
-        return VS_ERR_LIMIT;
-    struct vs_range *larger = realloc(thread->ranges, wanted * sizeof *larger);
+        return false;
+    thread->ranges = vs_xrealloc(thread->ranges, wanted, sizeof *thread->ranges);
     phases->ranges_room += wanted - thread->capacity;
-    thread->ranges = larger;
     thread->capacity = wanted;
-    return VS_OK;
+    return true;
 }
 
-enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *name,
-                           uint64_t domain, uint64_t time_ns, struct vs_place *place)
+struct vs_place vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *name,
+                               uint64_t domain, uint64_t time_ns)
 {
-    struct vs_thread *thread;
-    enum vs_err err = VS_OK;
-    vs_phases_thread(phases, tid, &thread);
-    if (err)
-        return err;
+    struct vs_thread *thread = vs_phases_thread(phases, tid);
     /* while ranges are open that did not fit, the next ones are not kept either */
-    err = thread->depth > thread->capacity ? VS_ERR_LIMIT
-                                           : vs_phases_room(phases, thread, thread->depth + 1);
-    if (err == VS_ERR_LIMIT) {
-        *place = vs_phases_place(phases, tid);
+    if (thread->depth > thread->capacity || !vs_phases_room(phases, thread, thread->depth + 1)) {
+        struct vs_place place = vs_phases_place(phases, tid);
         thread->depth += thread != &phases->others;
-        return VS_OK;
+        return place;
     }
-    if (err)
-        return err;
     const struct vs_range *outer = innermost(thread);
     struct vs_range range = {.domain = domain, .time_ns = time_ns};
     if (outer)
@@ -209,10 +189,7 @@ enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *n
     struct vs_step_name step;
     bool step_like = vs_step_name_parse(name, &step);
     bool is_step = step_like && !range.place.step_known; /* "batch 3" inside "step 2" is a part */
-    child_of(phases, range.place.phase, name, step_like ? &step : NULL, is_step,
-             &range.place.phase);
-    if (err)
-        return err;
+    range.place.phase = child_of(phases, range.place.phase, name, step_like ? &step : NULL, is_step);
     struct vs_steps *steps = &phases->steps;
     if (is_step) {
         range.place.step_known = true;
@@ -224,8 +201,7 @@ enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *n
     }
     phases->items[range.place.phase].times++;
     thread->ranges[thread->depth++] = range;
-    *place = range.place;
-    return VS_OK;
+    return range.place;
 }
 
 static void close_range(struct vs_phases *phases, const struct vs_range *range, uint64_t time_ns)
@@ -234,34 +210,30 @@ static void close_range(struct vs_phases *phases, const struct vs_range *range, 
     phase->time_ns += time_ns > range->time_ns ? time_ns - range->time_ns : 0;
 }
 
-void vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domain,
-                   uint64_t time_ns, bool *step_ended)
+bool vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domain, uint64_t time_ns)
 {
-    struct vs_thread *thread;
-    vs_phases_thread(phases, tid, &thread);
-    *step_ended = false;
+    struct vs_thread *thread = vs_phases_thread(phases, tid);
     if (thread == &phases->others)
-        return;
+        return false;
     if (thread->depth > thread->capacity) {
         thread->depth--;
-        return;
+        return false;
     }
     uint32_t at = thread->depth;
     while (at > 0 && thread->ranges[at - 1].domain != domain)
         at--;
     if (at == 0) {
         phases->unmatched_pops++;
-        return;
+        return false;
     }
     struct vs_range range = thread->ranges[at - 1];
     close_range(phases, &range, time_ns);
     memmove(thread->ranges + at - 1, thread->ranges + at,
             (thread->depth - at) * sizeof *thread->ranges);
     thread->depth--;
-    if (range.is_step) {
+    if (range.is_step)
         step_end(&phases->steps, time_ns);
-        *step_ended = true;
-    }
+    return range.is_step;
 }
 
 void vs_phases_mark(struct vs_phases *phases, uint32_t tid, const char *name, const char *domain)
@@ -301,16 +273,14 @@ void vs_phases_start(struct vs_phases *phases, uint64_t range, uint32_t tid,
     vs_xmap_put(&phases->open_steps, range, steps->number + 1);
 }
 
-void vs_phases_end(struct vs_phases *phases, uint64_t range, uint64_t time_ns, bool *step_ended)
+bool vs_phases_end(struct vs_phases *phases, uint64_t range, uint64_t time_ns)
 {
     struct vs_steps *steps = &phases->steps;
-    *step_ended = false;
-    if (!range || !vs_map_remove(&phases->open_steps, range, NULL))
-        return;
-    if (steps->open && steps->range == range) {
-        step_end(steps, time_ns);
-        *step_ended = true;
-    }
+    bool known = range && vs_map_remove(&phases->open_steps, range, NULL);
+    if (!known || !steps->open || steps->range != range)
+        return false;
+    step_end(steps, time_ns);
+    return true;
 }
 
 static const struct vs_thread *find_thread(const struct vs_phases *phases, uint32_t tid)
@@ -345,37 +315,33 @@ static void raise_peak(uint64_t **peaks, unsigned *count, unsigned device,
                        uint64_t allocated)
 {
     if (device >= *count) {
-        uint64_t *larger = realloc(*peaks, (device + 1) * sizeof **peaks);
-        memset(larger + *count, 0, (device + 1 - *count) * sizeof *larger);
-        *peaks = larger;
+        *peaks = vs_xrealloc(*peaks, device + 1, sizeof **peaks);
+        memset(*peaks + *count, 0, (device + 1 - *count) * sizeof **peaks);
         *count = device + 1;
     }
     if (allocated > (*peaks)[device])
         (*peaks)[device] = allocated;
 }
 
-enum vs_err vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device,
-                            uint64_t allocated)
+void vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device, uint64_t allocated)
 {
-    for (;; phase = phases->items[phase].parent) {
-        struct vs_phase *p = &phases->items[phase];
-        enum vs_err err = VS_OK;
+    struct vs_phase *p;
+    do {
+        p = &phases->items[phase];
         raise_peak(&p->peaks, &p->peak_count, device, allocated);
-        if (err || phase == 0)
-            return err;
-    }
+        phase = p->parent;
+    } while (p != phases->items);
 }
 
-enum vs_err vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsigned device,
-                                 uint64_t allocated)
+void vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsigned device,
+                          uint64_t allocated)
 {
-    for (;; phase = phases->items[phase].parent) {
-        struct vs_phase *p = &phases->items[phase];
-        enum vs_err err = VS_OK;
+    struct vs_phase *p;
+    do {
+        p = &phases->items[phase];
         raise_peak(&p->user_peaks, &p->user_count, device, allocated);
-        if (err || phase == 0)
-            return err;
-    }
+        phase = p->parent;
+    } while (p != phases->items);
 }
 
 void vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t backing)
@@ -421,39 +387,29 @@ void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool drop)
     }
 }
 
-enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
-                              const struct vs_phase *phase, const char *name, size_t length,
-                              const char *prefix, size_t prefix_length)
+bool vs_phases_restore(struct vs_phases *phases, uint64_t index, const struct vs_phase *phase,
+                       const char *name, size_t length, const char *prefix, size_t prefix_length)
 {
     struct vs_phase item = *phase;
     bool outside = index == 0 && phases->count == 1 && !phases->items[0].peaks &&
                    !phases->items[0].user_peaks;
-    enum vs_err err = VS_OK;
-    if (!outside && (!index || index != phases->count || index >= VS_PHASES_MAX))
-        err = VS_ERR_CORRUPT;
-    else if (!outside)
-        vs_vec_room(&phases->items, &phases->capacity, phases->count + 1,
-                    sizeof *phases->items);
-    char *kept = err ? NULL : copy_name(phases, name, length);
-    char *before = prefix && kept ? copy_name(phases, prefix, prefix_length) : kept;
-    if (!err && (!kept || !before))
-        err = VS_ERR_NOMEM;
-    if (!err && !outside) {
-        uint64_t key = hash_name(item.parent, kept, strlen(kept));
+    if (!outside && (!index || index != phases->count || index >= VS_PHASES_MAX)) {
+        free(item.peaks);
+        free(item.user_peaks);
+        return false;
+    }
+    item.name = copy_name(phases, name, length);
+    item.prefix = prefix ? copy_name(phases, prefix, prefix_length) : item.name;
+    if (!outside) {
+        uint64_t key = hash_name(item.parent, item.name, strlen(item.name));
         while (vs_map_get(&phases->by_key, key))
             key = key + 1 ? key + 1 : 1;
         vs_xmap_put(&phases->by_key, key, phases->count);
+        vs_vec_room(&phases->items, &phases->capacity, phases->count + 1, sizeof *phases->items);
     }
-    if (err) {
-        free(item.peaks);
-        free(item.user_peaks);
-        return err;
-    }
-    item.name = kept;
-    item.prefix = before;
     phases->items[index] = item;
     phases->count += !outside;
-    return VS_OK;
+    return true;
 }
 
 void vs_phases_window(struct vs_phases *phases, uint64_t time_ns)
@@ -512,10 +468,7 @@ char *vs_phases_path(const struct vs_phases *phases, uint32_t phase)
     size_t length = 0;
     for (uint32_t at = phase; at; at = phases->items[at].parent)
         length += strlen(phases->items[at].name) + (at != phase ? 3 : 0);
-    char *out = vs_xcalloc(1, length + 1), *p = out ? out + length : NULL;
-    if (!out)
-        return NULL;
-    *p = 0;
+    char *out = vs_xcalloc(1, length + 1), *p = out + length;
     for (uint32_t at = phase; at; at = phases->items[at].parent) {
         size_t bytes = strlen(phases->items[at].name);
         if (at != phase) {

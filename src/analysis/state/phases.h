@@ -109,44 +109,38 @@ void vs_phases_init(struct vs_phases *phases);
 
 /* vs_phases_thread: the thread's record, added when new; beyond VS_THREADS_MAX the shared record,
  * which has no ranges. Valid until the next call with another tid. */
-void vs_phases_thread(struct vs_phases *phases, uint32_t tid, struct vs_thread **out);
+struct vs_thread *vs_phases_thread(struct vs_phases *phases, uint32_t tid);
 
-/* vs_phases_room: reserve *depth* ranges for *thread* (at most VS_RANGE_DEPTH_MAX). VS_ERR_LIMIT:
- * all threads together reached the maximum; VS_ERR_NOMEM. */
-enum vs_err vs_phases_room(struct vs_phases *phases, struct vs_thread *thread, uint32_t depth)
-    VS_MUST_CHECK;
+/* vs_phases_room: reserve *depth* ranges for *thread* (at most VS_RANGE_DEPTH_MAX). False: all threads
+ * together reached the maximum. */
+bool vs_phases_room(struct vs_phases *phases, struct vs_thread *thread, uint32_t depth);
 
-/* vs_phases_push, _pop: range_push and range_pop on *tid*. A pop without an open range of its
- * domain is counted and ignored. *step_ended* of pop: set to true when that ended a step. */
-enum vs_err vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *name,
-                           uint64_t domain, uint64_t time_ns, struct vs_place *place)
-    VS_MUST_CHECK;
-void vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domain,
-                   uint64_t time_ns, bool *step_ended);
+/* vs_phases_push, _pop: range_push, which returns the new place, and range_pop on *tid*. A pop without an
+ * open range of its domain is counted and ignored. It returns whether that ended a step. */
+struct vs_place vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *name,
+                               uint64_t domain, uint64_t time_ns);
+bool vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domain, uint64_t time_ns);
 
 /* vs_phases_mark: a mark of *tid*. If it says that the step that tid's ranges opened is none, it and
  * its inner ranges no longer count. */
 void vs_phases_mark(struct vs_phases *phases, uint32_t tid, const char *name, const char *domain);
 
-/* vs_phases_start, _end: start/end ranges; they only delimit steps. */
+/* vs_phases_start, _end: start/end ranges; they only delimit steps. _end returns whether a step ended. */
 void vs_phases_start(struct vs_phases *phases, uint64_t range, uint32_t tid,
                      const char *name, uint64_t time_ns);
-void vs_phases_end(struct vs_phases *phases, uint64_t range, uint64_t time_ns, bool *step_ended);
+bool vs_phases_end(struct vs_phases *phases, uint64_t range, uint64_t time_ns);
 
 /* vs_phases_place: the present place of *tid*. */
 struct vs_place vs_phases_place(const struct vs_phases *phases, uint32_t tid);
 
 /* vs_phases_level: *allocated* bytes are live on *device* (index) while *phase* is open; raises the
- * peaks of the phase and of its ancestors. */
-enum vs_err vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device,
-                            uint64_t allocated) VS_MUST_CHECK;
-
-/* vs_phases_user_level: likewise at the user's level. */
-enum vs_err vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsigned device,
-                                 uint64_t allocated) VS_MUST_CHECK;
+ * peaks of the phase and of its ancestors. vs_phases_user_level: likewise at the user's level. */
+void vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device, uint64_t allocated);
+void vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsigned device,
+                          uint64_t allocated);
 
 /* vs_phases_user_split: the user's level of *device* is kept from now on; so far it was the device's,
- * less *backing* bytes. VS_ERR_NOMEM. */
+ * less *backing* bytes. */
 void vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t backing);
 
 /* vs_phases_prepared: the program ended in the open step of a pushed range, which was only prepared:
@@ -160,10 +154,9 @@ void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool drop);
 
 /* vs_phases_restore: add *phase* as number *index*: 0, of which only the figures are used, or the
  * next one, with *name* and *prefix* (NULL: same as *name*), which need no NUL. Takes over its
- * peaks. VS_ERR_CORRUPT for any other index, VS_ERR_NOMEM. */
-enum vs_err vs_phases_restore(struct vs_phases *phases, uint64_t index,
-                              const struct vs_phase *phase, const char *name, size_t length,
-                              const char *prefix, size_t prefix_length) VS_MUST_CHECK;
+ * peaks. False for any other index. */
+bool vs_phases_restore(struct vs_phases *phases, uint64_t index, const struct vs_phase *phase,
+                       const char *name, size_t length, const char *prefix, size_t prefix_length);
 
 /* vs_phases_window: restart times and peaks here. */
 void vs_phases_window(struct vs_phases *phases, uint64_t time_ns);
@@ -174,7 +167,7 @@ void vs_phases_window(struct vs_phases *phases, uint64_t time_ns);
 char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out);
 
 /* vs_phases_path: "step / forward", the whole path of *phase* without numbers of steps, whatever its
- * length; control characters become '?'. NULL: out of memory. The caller frees it. */
+ * length; control characters become '?'. The caller frees it. */
 char *vs_phases_path(const struct vs_phases *phases, uint32_t phase);
 
 void vs_phases_free(struct vs_phases *phases);

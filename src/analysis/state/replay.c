@@ -5,6 +5,7 @@
  * failures have files of their own (replay_internal.h). */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/state/replay_internal.h"
 #include "base/reading/vs_xalloc.h"
@@ -33,7 +34,7 @@ void vs_replay_close(struct vs_replay *replay)
     vs_live_table_free(&replay->device_live);
     vs_live_table_free(&replay->framework_live);
     vs_segments_free(&replay->segments);
-    vs_mappings_free(&replay->mappings);
+    vs_segments_free(&replay->mappings);
     vs_sites_free(&replay->sites);
     vs_phases_free(&replay->phases);
     free(replay);
@@ -59,21 +60,18 @@ const char *vs_replay_policy(const struct vs_replay *replay)
                                : "";
 }
 
-void vs_replay_account_for(struct vs_replay *replay, uint64_t device, unsigned *out)
+unsigned vs_replay_account_for(struct vs_replay *replay, uint64_t device)
 {
     unsigned index = vs_replay_account(replay, device);
-    if (index == VS_ACCOUNT_NONE) {
-        if (replay->account_count == VS_DEVICES_MAX) {
-            replay->ignored++;
-            *out = VS_ACCOUNT_NONE;
-            return;
-        }
-        struct vs_account *account = vs_xcalloc(1, sizeof *account);
-        account->device = device;
-        index = replay->account_count++;
-        replay->accounts[index] = account;
+    if (index != VS_ACCOUNT_NONE)
+        return index;
+    if (replay->account_count == VS_DEVICES_MAX) {
+        replay->ignored++;
+        return VS_ACCOUNT_NONE;
     }
-    *out = index;
+    replay->accounts[replay->account_count] = vs_xcalloc(1, sizeof **replay->accounts);
+    replay->accounts[replay->account_count]->device = device;
+    return replay->account_count++;
 }
 
 void vs_replay_subscribe(struct vs_replay *replay, unsigned kinds,
@@ -156,57 +154,38 @@ void vs_replay_change(struct vs_replay *replay, unsigned index, const struct vs_
     vs_replay_note_use(replay, account, place, &account->sums.now, 0);
 }
 
-/* A destroyed context's memory is lost with it; pool memory belongs to the device. */
-static void lose_context(struct vs_replay *replay, const struct vs_event *event)
+static void apply_context(struct vs_replay *replay, const struct vs_event *event)
 {
     uint64_t context = event->context.context;
-    unsigned device = vs_replay_account(replay, event->context.device);
-    vs_replay_lose_live(replay, context, device);
-    vs_replay_lose_segments(replay, context, device);
-}
-
-static enum vs_err apply_context(struct vs_replay *replay, const struct vs_event *event)
-{
-    unsigned index;
-    if (event->context.context == 0)
-        return VS_OK;
-    vs_replay_account_for(replay, event->context.device, &index);
+    if (context == 0)
+        return;
+    unsigned index = vs_replay_account_for(replay, event->context.device);
     if (index != VS_ACCOUNT_NONE)
         vs_device_usage_context(&replay->accounts[index]->usage, event);
-    if (event->context.alive)
+    if (event->context.alive) {
         vs_replay_context_served(replay, index);
-    else
-        lose_context(replay, event);
-    return VS_OK;
-}
-
-static enum vs_err apply_usage(struct vs_replay *replay, const struct vs_event *event)
-{
-    unsigned index;
-    bool row = event->kind == VS_EVENT_device_usage;
-    enum vs_err err = VS_OK;
-    vs_replay_account_for(
-replay, row ? event->device_usage.device : event->overhead.device, &index);
-    if (err || index == VS_ACCOUNT_NONE)
-        return err;
-    struct vs_device_usage *usage = &replay->accounts[index]->usage;
-    if (row) {
-        vs_device_usage_row(usage, event);
-        return VS_OK;
+    } else { /* its memory is lost with it; pool memory belongs to the device */
+        vs_replay_lose_live(replay, context, index);
+        vs_replay_lose_segments(replay, context, index);
     }
-    vs_device_usage_overhead(usage, event);
-    vs_replay_note_use(replay, replay->accounts[index], vs_phases_place(&replay->phases, event->tid),
-                       &replay->accounts[index]->sums.now, 0);
-    return err;
 }
 
-static enum vs_err apply_device(struct vs_replay *replay, const struct vs_event *event)
+static void apply_overhead(struct vs_replay *replay, const struct vs_event *event)
 {
-    unsigned index;
-    enum vs_err err = VS_OK;
-    vs_replay_account_for(replay, event->device.device, &index);
-    if (err || index == VS_ACCOUNT_NONE)
-        return err;
+    unsigned index = vs_replay_account_for(replay, event->overhead.device);
+    if (index == VS_ACCOUNT_NONE)
+        return;
+    struct vs_account *account = replay->accounts[index];
+    vs_device_usage_overhead(&account->usage, event);
+    vs_replay_note_use(replay, account, vs_phases_place(&replay->phases, event->tid),
+                       &account->sums.now, 0);
+}
+
+static void apply_device(struct vs_replay *replay, const struct vs_event *event)
+{
+    unsigned index = vs_replay_account_for(replay, event->device.device);
+    if (index == VS_ACCOUNT_NONE)
+        return;
     struct vs_account *account = replay->accounts[index];
     account->described = true;
     account->name = event->device.name;
@@ -217,7 +196,6 @@ static enum vs_err apply_device(struct vs_replay *replay, const struct vs_event 
     account->cc_minor = event->device.cc_minor;
     account->simulated = event->device.simulated;
     account->driver_version = event->device.driver_version;
-    return VS_OK;
 }
 
 void vs_replay_reading(struct vs_replay *replay, struct vs_account *account, uint32_t tid,
@@ -235,35 +213,28 @@ void vs_replay_reading(struct vs_replay *replay, struct vs_account *account, uin
     vs_between_read(&account->between, total - free_bytes, &account->sums.now, &account->usage);
 }
 
-static enum vs_err apply_sample(struct vs_replay *replay, const struct vs_event *event)
+static void apply_sample(struct vs_replay *replay, const struct vs_event *event)
 {
-    unsigned index;
-    enum vs_err err = VS_OK;
-    vs_replay_account_for(replay, event->device_sample.device, &index);
-    if (err || index == VS_ACCOUNT_NONE)
-        return err;
+    unsigned index = vs_replay_account_for(replay, event->device_sample.device);
+    if (index == VS_ACCOUNT_NONE)
+        return;
     struct vs_account *account = replay->accounts[index];
-    uint64_t free_bytes = event->device_sample.free_bytes;
-    uint64_t total = event->device_sample.total_bytes;
-    account->sample_free = free_bytes;
-    account->sample_total = total;
-    vs_replay_reading(replay, account, event->tid, free_bytes, total);
-    return VS_OK;
+    account->sample_free = event->device_sample.free_bytes;
+    account->sample_total = event->device_sample.total_bytes;
+    vs_replay_reading(replay, account, event->tid, account->sample_free, account->sample_total);
 }
 
-static enum vs_err apply_graph_memory(struct vs_replay *replay, const struct vs_event *event)
+static void apply_graph_memory(struct vs_replay *replay, const struct vs_event *event)
 {
-    unsigned index;
-    enum vs_err err = VS_OK;
-    vs_replay_account_for(replay, event->graph_memory.device, &index);
-    if (err || index == VS_ACCOUNT_NONE)
-        return err;
+    unsigned index = vs_replay_account_for(replay, event->graph_memory.device);
+    if (index == VS_ACCOUNT_NONE)
+        return;
     struct vs_account *account = replay->accounts[index];
-    if (event->graph_memory.reserved_high > account->graph_reserved_peak)
-        account->graph_reserved_peak = event->graph_memory.reserved_high;
+    uint64_t high = event->graph_memory.reserved_high, held = account->sums.graph_driver;
+    if (high > account->graph_reserved_peak)
+        account->graph_reserved_peak = high;
     if (event->graph_memory.used_high > account->graph_used_peak)
         account->graph_used_peak = event->graph_memory.used_high;
-    uint64_t high = event->graph_memory.reserved_high, held = account->sums.graph_driver;
     struct vs_change change = vs_change_graphs(index, event->graph_memory.reserved);
     vs_replay_change(replay, index, &change, event->tid);
     held = held > account->sums.graph_driver ? held : account->sums.graph_driver;
@@ -271,7 +242,6 @@ static enum vs_err apply_graph_memory(struct vs_replay *replay, const struct vs_
         vs_replay_note_use(replay, account, vs_phases_place(&replay->phases, event->tid), &account->sums.now,
                            high - account->sums.graph_reserved);
     account->between.graphs_high = high;
-    return VS_OK;
 }
 
 static void keep_touched(struct vs_replay *replay)
@@ -302,46 +272,41 @@ static void end_step(struct vs_replay *replay)
     vs_replay_step_served(replay);
 }
 
-static enum vs_err enter_phase(struct vs_replay *replay, uint32_t phase, unsigned index)
+static void level_phase(struct vs_replay *replay, uint32_t phase, unsigned index)
 {
     const struct vs_account *account = replay->accounts[index];
-    enum vs_err err =
-        vs_phases_level(&replay->phases, phase, index, account->sums.now.allocated);
-    if (!err && account->user.split)
-        err = vs_phases_user_level(&replay->phases, phase, index, vs_user_allocated(account));
-    return err;
+    vs_phases_level(&replay->phases, phase, index, account->sums.now.allocated);
+    if (account->user.split)
+        vs_phases_user_level(&replay->phases, phase, index, vs_user_allocated(account));
 }
 
-static enum vs_err apply_range(struct vs_replay *replay, const struct vs_event *event)
+static void apply_range(struct vs_replay *replay, const struct vs_event *event)
 {
     struct vs_phases *phases = &replay->phases;
     bool ended = false, before_steps = phases->steps.begun == 0;
-    enum vs_err err = VS_OK;
     if (replay->mark.name)
         vs_line_mark_event(&replay->mark, replay->reader, event);
     if (event->kind == VS_EVENT_range_push) {
-        struct vs_place place;
-        err = vs_phases_push(phases, event->tid,
-                             vs_reader_string(replay->reader, event->range_push.name),
-                             event->range_push.domain, event->time_ns, &place);
-        for (unsigned i = 0; !err && i < replay->account_count; i++)
-            err = enter_phase(replay, place.phase, i);
+        struct vs_place place =
+            vs_phases_push(phases, event->tid, vs_reader_string(replay->reader, event->range_push.name),
+                           event->range_push.domain, event->time_ns);
+        for (unsigned i = 0; i < replay->account_count; i++)
+            level_phase(replay, place.phase, i);
     } else if (event->kind == VS_EVENT_range_pop) {
-        vs_phases_pop(phases, event->tid, event->range_pop.domain, event->time_ns, &ended);
+        ended = vs_phases_pop(phases, event->tid, event->range_pop.domain, event->time_ns);
     } else if (event->kind == VS_EVENT_range_start) {
         vs_phases_start(phases, event->range_start.range, event->tid,
                         vs_reader_string(replay->reader, event->range_start.name),
                         event->time_ns);
     } else {
-        vs_phases_end(phases, event->range_end.range, event->time_ns, &ended);
+        ended = vs_phases_end(phases, event->range_end.range, event->time_ns);
     }
     if (before_steps && phases->steps.begun) { /* the baseline of growth */
         keep_touched(replay);
         vs_sites_step_end(&replay->sites, 0, 0);
     }
-    if (!err && ended)
+    if (ended)
         end_step(replay);
-    return err;
 }
 
 static void apply_mark(struct vs_replay *replay, const struct vs_event *event)
@@ -377,33 +342,38 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
             replay->phases.main_tid = (uint32_t)event->process.pid;
         }
         return VS_OK;
-    case VS_EVENT_unrecorded: return vs_unrecorded_event(replay, event);
+    case VS_EVENT_unrecorded: vs_unrecorded_event(replay, event); return VS_OK;
     case VS_EVENT_recording_changed:
         vs_recording_event(&replay->recording, event);
         return VS_OK;
-    case VS_EVENT_device: return apply_device(replay, event);
-    case VS_EVENT_context: return apply_context(replay, event);
-    case VS_EVENT_alloc: return vs_replay_alloc(replay, event);
+    case VS_EVENT_device: apply_device(replay, event); return VS_OK;
+    case VS_EVENT_context: apply_context(replay, event); return VS_OK;
+    case VS_EVENT_alloc: vs_replay_alloc(replay, event); return VS_OK;
     case VS_EVENT_free: vs_replay_free(replay, event); return VS_OK;
     case VS_EVENT_alloc_failed:
     case VS_EVENT_overhead_failed:
-    case VS_EVENT_framework_oom: return vs_replay_failure(replay, event);
+    case VS_EVENT_framework_oom: vs_replay_failure(replay, event); return VS_OK;
     case VS_EVENT_segment_alloc:
-    case VS_EVENT_segment_free: return vs_replay_segment(replay, event);
-    case VS_EVENT_segment_map: return vs_replay_map(replay, event);
-    case VS_EVENT_segment_unmap: return vs_replay_unmap(replay, event);
+    case VS_EVENT_segment_free: vs_replay_segment(replay, event); return VS_OK;
+    case VS_EVENT_segment_map: vs_replay_map(replay, event); return VS_OK;
+    case VS_EVENT_segment_unmap: vs_replay_unmap(replay, event); return VS_OK;
     case VS_EVENT_vmm_map:
     case VS_EVENT_vmm_unmap: vs_replay_mapped(replay, event); return VS_OK;
     case VS_EVENT_framework_alloc:
-    case VS_EVENT_framework_free: return vs_replay_framework(replay, event);
-    case VS_EVENT_device_sample: return apply_sample(replay, event);
-    case VS_EVENT_device_usage:
-    case VS_EVENT_overhead: return apply_usage(replay, event);
-    case VS_EVENT_graph_memory: return apply_graph_memory(replay, event);
+    case VS_EVENT_framework_free: vs_replay_framework(replay, event); return VS_OK;
+    case VS_EVENT_device_sample: apply_sample(replay, event); return VS_OK;
+    case VS_EVENT_device_usage: {
+        unsigned index = vs_replay_account_for(replay, event->device_usage.device);
+        if (index != VS_ACCOUNT_NONE)
+            vs_device_usage_row(&replay->accounts[index]->usage, event);
+        return VS_OK;
+    }
+    case VS_EVENT_overhead: apply_overhead(replay, event); return VS_OK;
+    case VS_EVENT_graph_memory: apply_graph_memory(replay, event); return VS_OK;
     case VS_EVENT_range_push:
     case VS_EVENT_range_pop:
     case VS_EVENT_range_start:
-    case VS_EVENT_range_end: return apply_range(replay, event);
+    case VS_EVENT_range_end: apply_range(replay, event); return VS_OK;
     case VS_EVENT_mark: apply_mark(replay, event); return VS_OK;
     case VS_EVENT_end:
         replay->end = *event;
@@ -432,4 +402,61 @@ void vs_replay_finish(struct vs_replay *replay)
     vs_replay_settle(replay);
     vs_peak_states_settle(replay);
     vs_phases_finish(&replay->phases, replay->now_ns, vs_replay_step_prepared(replay));
+}
+
+/* --- windows of a trace: live memory stays, earlier events no longer count --- */
+
+static struct vs_peak level_now(const struct vs_replay *replay, const struct vs_levels *now,
+                                uint64_t bytes, struct vs_place place)
+{
+    struct vs_peak peak = peak_of(replay, now, bytes, replay->now_ns, place);
+    peak.event = bytes ? replay->events : 0;
+    return peak;
+}
+
+static void window_account(const struct vs_replay *replay, struct vs_account *a)
+{
+    struct vs_place place = vs_phases_place(&replay->phases, replay->phases.main_tid);
+    memset(a->family, 0, sizeof a->family);
+    vs_ledger_restart(&a->sums);
+    vs_ledger_restart(&a->framework);
+    a->framework_ooms = 0;
+    a->segment_allocs = a->segment_frees = 0;
+    a->graph_used_peak = 0;
+    a->graph_reserved_peak = a->sums.graph_driver;
+    a->peak_allocated = level_now(replay, &a->sums.now, a->sums.now.allocated, place);
+    a->peak_requested = level_now(replay, &a->sums.now, a->sums.now.requested, place);
+    a->peak_reserved = level_now(replay, &a->sums.now, a->sums.now.reserved, place);
+    a->peak_reserved_first_ns = replay->now_ns;
+    a->peak_reserved_first_place = place;
+    a->lost_bytes = a->lost_count = 0;
+    a->peak_used = a->last_used = a->use_known = a->use_possible = (struct vs_sample_mark){0};
+    a->step_peak = a->sums.now.allocated;
+    a->steps_peak = a->step_largest = a->steps_largest = a->freed_bytes = a->largest = 0;
+    a->growth = (struct vs_growth){.last = a->sums.now.allocated};
+    a->framework_retries = 0;
+    if (a->user.split)
+        vs_user_window(replay, a, place);
+}
+
+enum vs_err vs_replay_window(struct vs_replay *replay, uint64_t time_ns)
+{
+    struct vs_phases *phases = &replay->phases;
+    if (time_ns > replay->now_ns)
+        replay->now_ns = time_ns;
+    replay->window_ns = replay->now_ns;
+    replay->unsettled = false;
+    for (unsigned i = 0; i <= VS_HOST_INDEX; i++)
+        if (replay->accounts[i])
+            window_account(replay, replay->accounts[i]);
+    vs_sites_window(&replay->sites);
+    vs_phases_window(phases, replay->now_ns);
+    replay->failure_count = replay->failures_open = 0;
+    replay->failure_total = replay->unmatched_frees = replay->ignored = 0;
+    replay->firsts = (struct vs_failure_firsts){.count = 0};
+    memset(replay->latest_allocation, 0, sizeof replay->latest_allocation);
+    for (unsigned i = 0; i < replay->account_count; i++) /* it counts for the ranges that are open now */
+        for (size_t t = 0; t < phases->thread_count; t++)
+            level_phase(replay, vs_phases_place(phases, phases->threads[t].tid).phase, i);
+    return VS_OK;
 }

@@ -15,10 +15,9 @@
 #include <stdint.h>
 
 #include "analysis/naming/user_line.h"
-#include "analysis/state/between_readings.h"
 #include "analysis/state/device_usage.h"
+#include "analysis/state/failures.h"
 #include "analysis/state/live_memory.h"
-#include "analysis/state/mapping_index.h"
 #include "analysis/state/phases.h"
 #include "analysis/state/replay_totals.h"
 #include "analysis/state/segment_index.h"
@@ -29,9 +28,6 @@
 #include "trace/format/event.h"
 #include "trace/read/reader.h"
 
-#define VS_DEVICES_MAX 64
-#define VS_HOST_INDEX VS_DEVICES_MAX /* the host's own account */
-#define VS_FAILURES_KEPT 256         /* the latest ones */
 
 /* Figures of a family that the ledger does not have. */
 struct vs_family_account {
@@ -106,34 +102,6 @@ struct vs_account {
     struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT];
 };
 
-struct vs_failure {
-    uint64_t event;   /* 1-based index */
-    uint64_t time_ns;
-    uint32_t tid;
-    bool framework;   /* the framework raised it (framework_oom): *requested* and *stack* are those
-                       * of its block; otherwise an alloc_failed that no framework reported */
-    bool answered;    /* the thread allocated something since */
-    bool workspace;   /* of a library, which did without it: found at the trace's end only */
-    bool recovered;   /* the program continued: it allocated as much later, or a later step ended */
-    unsigned account; /* device index, or VS_HOST_INDEX */
-    unsigned family;
-    unsigned overhead; /* 0: an allocation; otherwise 1 + the enum vs_overhead_what that was refused:
-                        * *requested* is 0 then, its size is unknown */
-    /* With *framework*: family, error, api, context and stream are those of the device's refusal just
-     * before; family device and the others 0 if the device was not asked. */
-    uint64_t requested, context, stream, api, stack, error;
-    uint64_t mark;             /* string id of the line marked then ("at FILE:LINE"); 0: none */
-    uint64_t device_requested; /* bytes of the device's refused request; 0: it was not asked */
-    uint64_t device_event;     /* its 1-based index (the last one) */
-    uint64_t device_stack;
-    uint64_t attempts;         /* refusals by the device; a framework empties its cache in between */
-    /* 0/0 when the device did not report them. With *framework*: free when it raised the failure */
-    uint64_t device_free, device_total;
-    uint64_t allocated, reserved;       /* of the device at that time */
-    uint64_t step_begun;                /* steps begun by then */
-    struct vs_place place;
-};
-
 /* What an event changed, published while the replay applies it. A subscriber must not change the replay.
  *
  * A live block has a slot from its birth to its end, which is then reused: subscribers keep what they know
@@ -190,13 +158,16 @@ struct vs_replay {
     struct vs_live_table framework_live; /* blocks of a framework's own allocator */
     struct vs_line_mark mark; /* the user's line in force, for threads without Python frames */
     struct vs_segments segments;
-    struct vs_mappings mappings;
+    struct vs_segments mappings;
     struct vs_sites sites;
     struct vs_phases phases;
     struct vs_failure *failures;
     size_t failure_count, failure_capacity;
     uint64_t failure_total;
     size_t failures_open; /* kept failures from which the program has not recovered so far */
+    struct vs_failure_firsts firsts; /* of those that are no longer kept */
+    /* by account: the event of the latest allocation while a failure was open, at any level */
+    uint64_t latest_allocation[VS_HOST_INDEX + 1];
     uint64_t unmatched_frees; /* frees of memory whose allocation is not in the trace */
     struct vs_recording_state recording;
     uint64_t window_ns;       /* begin of the window (vs_replay_window); 0: none */

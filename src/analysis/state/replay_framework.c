@@ -8,22 +8,19 @@
 
 /* The site of a block: where no Python function of the user's is on the stack (the threads of a
  * backward pass), the line in force that the user's thread marked tells sites apart. */
-static enum vs_err site_of(struct vs_replay *replay, uint64_t stack, unsigned index, uint32_t *out)
+static uint32_t site_of(struct vs_replay *replay, uint64_t stack, unsigned index)
 {
     struct vs_site_key key = {stack, 0, 0, index, VS_LEVEL_FRAMEWORK};
     size_t before = replay->sites.count;
-    enum vs_err err = vs_sites_get(&replay->sites, &key, out);
-    if (err)
-        return err;
+    uint32_t site = vs_sites_get(&replay->sites, &key);
     if (replay->sites.count > before)
-        replay->sites.items[*out].by_mark = !vs_python_user_stack(replay->reader, stack);
-    if (!replay->mark.name || !replay->sites.items[*out].by_mark)
-        return VS_OK;
+        replay->sites.items[site].by_mark = !vs_python_user_stack(replay->reader, stack);
+    if (!replay->mark.name || !replay->sites.items[site].by_mark)
+        return site;
     key.mark = replay->mark.name;
-    err = vs_sites_get(&replay->sites, &key, out);
-    if (!err)
-        replay->sites.items[*out].by_mark = true;
-    return err;
+    site = vs_sites_get(&replay->sites, &key);
+    replay->sites.items[site].by_mark = true;
+    return site;
 }
 
 static void drop_block(struct vs_replay *replay, struct vs_live *live)
@@ -44,41 +41,26 @@ static void drop_block(struct vs_replay *replay, struct vs_live *live)
     vs_live_table_remove(&replay->framework_live, live);
 }
 
-static enum vs_err add_block(struct vs_replay *replay, const struct vs_event *event, unsigned index,
-                             struct vs_live **out)
+static struct vs_live *add_block(struct vs_replay *replay, const struct vs_event *event, unsigned index)
 {
-    uint64_t size = event->framework_alloc.size;
-    uint32_t site_index;
-    enum vs_err err = site_of(replay, event->framework_alloc.stack, index, &site_index);
-    if (!err)
-        err = vs_live_table_add(&replay->framework_live, event->framework_alloc.addr, out);
-    if (err)
-        return err;
-    struct vs_live *live = *out;
-    *live = (struct vs_live){.addr = event->framework_alloc.addr, .requested = size, .size = size,
+    uint64_t addr = event->framework_alloc.addr, size = event->framework_alloc.size;
+    uint32_t site = site_of(replay, event->framework_alloc.stack, index);
+    struct vs_live *live = vs_live_table_add(&replay->framework_live, addr);
+    *live = (struct vs_live){.addr = addr, .requested = size, .size = size,
                              .time_ns = event->time_ns, .epoch = vs_replay_epoch(replay), .event = replay->events,
                              .place = vs_phases_place(&replay->phases, event->tid),
-                             .site = site_index, .family = VS_FAMILY_DEVICE,
+                             .site = site, .family = VS_FAMILY_DEVICE,
                              .device = (uint8_t)index, .level = VS_LEVEL_FRAMEWORK, .used = true,
                              .counted = true, .mark = (uint32_t)replay->mark.name,
                              .tid = event->tid};
-    struct vs_site *site = &replay->sites.items[site_index];
-    vs_peak_states_keep_site(replay, site_index);
-    site->family = VS_FAMILY_DEVICE;
-    site->allocs++;
-    site->bytes += size;
-    site->live_bytes += size;
-    site->live_count++;
-    if (size > site->largest)
-        site->largest = size;
-    if (size > site->largest_in_step)
-        site->largest_in_step = size;
-    replay->changed_site = site_index;
+    vs_peak_states_keep_site(replay, site);
+    replay->sites.items[site].family = VS_FAMILY_DEVICE;
+    vs_sites_count(&replay->sites, site, size, size);
+    replay->changed_site = site;
     vs_replay_publish_block(replay, VS_CHANGE_BORN, live);
     if (replay->watch)
         replay->watch->born(replay->watch->context, replay, live);
-    vs_sites_touch(&replay->sites, site_index);
-    return VS_OK;
+    return live;
 }
 
 /* The first block of a segment has its address, and blocks lie in mapped memory: that memory of the
@@ -95,73 +77,60 @@ static void find_backing(struct vs_replay *replay, uint64_t addr, unsigned index
     vs_user_split(replay, index);
 }
 
-static enum vs_err apply_alloc(struct vs_replay *replay, const struct vs_event *event,
-                               unsigned index, struct vs_thread *thread)
+static void apply_alloc(struct vs_replay *replay, const struct vs_event *event, unsigned index,
+                        struct vs_thread *thread)
 {
     const struct vs_event_framework_alloc *alloc = &event->framework_alloc;
     struct vs_account *account = replay->accounts[index];
     struct vs_live *live = vs_live_table_find(&replay->framework_live, alloc->addr);
     uint64_t old = live ? live->size : 0; /* its free is missing */
-    enum vs_err err = VS_OK;
     find_backing(replay, alloc->addr, index);
     account->user.reports = true;
-    if (!err && live)
+    if (live)
         drop_block(replay, live);
-    if (err)
-        return err;
     struct vs_change change = {.level = VS_LEVEL_FRAMEWORK, .family = VS_FAMILY_DEVICE, .allocs = 1,
                                .requested = alloc->size, .size = alloc->size,
                                .freed_requested = old, .freed_size = old};
     vs_ledger_apply(&account->framework, &change);
     vs_sum_raise(&account->framework.peak.reserved, alloc->total_reserved);
-    err = add_block(replay, event, index, &live);
-    if (err)
-        return err;
+    live = add_block(replay, event, index);
     thread->last_framework_alloc = alloc->addr;
     struct vs_phase *phase = &replay->phases.items[live->place.phase];
     phase->user_allocs++;
     phase->user_bytes += alloc->size;
-    if (replay->failures_open)
+    if (replay->failures_open || replay->firsts.count)
         vs_replay_served(replay, index, VS_LEVEL_FRAMEWORK, alloc->size, alloc->stack,
                          event->tid);
-    return vs_user_rose(replay, index, live->place, alloc->size, vs_user_allocated(account));
+    vs_user_rose(replay, index, live->place, alloc->size, vs_user_allocated(account));
 }
 
-static enum vs_err apply_free(struct vs_replay *replay, const struct vs_event *event,
-                              unsigned index, struct vs_thread *thread)
+static void apply_free(struct vs_replay *replay, const struct vs_event *event, unsigned index,
+                       struct vs_thread *thread)
 {
     struct vs_live *live = vs_live_table_find(&replay->framework_live, event->framework_free.addr);
     uint64_t size = live ? live->size : 0;
     struct vs_change change = {.level = VS_LEVEL_FRAMEWORK, .family = VS_FAMILY_DEVICE, .frees = 1,
                                .freed_requested = size, .freed_size = size};
     vs_ledger_apply(&replay->accounts[index]->framework, &change);
-    enum vs_err err = VS_OK;
     vs_user_split(replay, index);
-    if (err || !live)
-        return err;
+    if (!live)
+        return;
     if (thread->last_framework_alloc == live->addr) {
         vs_peak_states_keep_site(replay, live->site);
         replay->sites.items[live->site].temporaries++;
         thread->last_framework_alloc = 0;
     }
     drop_block(replay, live);
-    return VS_OK;
 }
 
-enum vs_err vs_replay_framework(struct vs_replay *replay, const struct vs_event *event)
+void vs_replay_framework(struct vs_replay *replay, const struct vs_event *event)
 {
     bool alloc = event->kind == VS_EVENT_framework_alloc;
     uint64_t addr = alloc ? event->framework_alloc.addr : event->framework_free.addr;
-    unsigned index;
-    struct vs_thread *thread;
-    enum vs_err err = VS_OK;
-    vs_replay_account_for(
-replay, alloc ? event->framework_alloc.device : event->framework_free.device, &index);
-    if (err || index == VS_ACCOUNT_NONE || addr == 0)
-        return err;
-    vs_phases_thread(&replay->phases, event->tid, &thread);
-    if (err)
-        return err;
-    return alloc ? apply_alloc(replay, event, index, thread)
-                 : apply_free(replay, event, index, thread);
+    unsigned index = vs_replay_account_for(
+        replay, alloc ? event->framework_alloc.device : event->framework_free.device);
+    if (index == VS_ACCOUNT_NONE || addr == 0)
+        return;
+    struct vs_thread *thread = vs_phases_thread(&replay->phases, event->tid);
+    (alloc ? apply_alloc : apply_free)(replay, event, index, thread);
 }

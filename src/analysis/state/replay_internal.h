@@ -19,9 +19,8 @@ static inline void vs_replay_publish_block(const struct vs_replay *replay, enum 
                                                         .slot = vs_replay_slot(replay, live)});
 }
 
-/* vs_replay_account_for: the index of *device*, added when new; VS_ACCOUNT_NONE beyond the
- * bound. VS_ERR_NOMEM. */
-void vs_replay_account_for(struct vs_replay *replay, uint64_t device, unsigned *out);
+/* vs_replay_account_for: the index of *device*, added when new; VS_ACCOUNT_NONE beyond the bound. */
+unsigned vs_replay_account_for(struct vs_replay *replay, uint64_t device);
 
 /* vs_replay_note_peaks: the sums of *account* are *now* at *time_ns*; for those in *rose* (enum
  * vs_rise) that is the highest value: stores where and when. */
@@ -38,36 +37,29 @@ void vs_replay_note_use(struct vs_replay *replay, struct vs_account *account, st
 void vs_replay_change(struct vs_replay *replay, unsigned index, const struct vs_change *change,
                       uint32_t tid);
 
-/* vs_replay_alloc, …_free (replay_live.c): apply such an event. VS_ERR_NOMEM; VS_ERR_LIMIT
- * when more is live than can be numbered. */
-enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
+/* Each applies events of its kinds: of memory of the device (replay_live.c), of segments and mappings
+ * (replay_segment.c), of a framework's blocks (replay_framework.c), refusals (replay_failure.c). */
+void vs_replay_alloc(struct vs_replay *replay, const struct vs_event *event);
 void vs_replay_free(struct vs_replay *replay, const struct vs_event *event);
+void vs_replay_segment(struct vs_replay *replay, const struct vs_event *event);
+void vs_replay_map(struct vs_replay *replay, const struct vs_event *event);
+void vs_replay_unmap(struct vs_replay *replay, const struct vs_event *event);
+void vs_replay_mapped(struct vs_replay *replay, const struct vs_event *event);
+void vs_replay_framework(struct vs_replay *replay, const struct vs_event *event);
+void vs_replay_failure(struct vs_replay *replay, const struct vs_event *event);
 
 /* vs_replay_lose_live: live memory of *context* on the account *device* was lost with the context,
- * except that of pools, which belongs to the device. VS_ERR_NOMEM. */
+ * except that of pools, which belongs to the device. vs_replay_lose_segments: likewise. */
 void vs_replay_lose_live(struct vs_replay *replay, uint64_t context, unsigned device);
-
-/* vs_replay_segment, …_map, …_unmap (replay_segment.c): apply such an event. VS_ERR_NOMEM. */
-enum vs_err vs_replay_segment(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
-enum vs_err vs_replay_map(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
-enum vs_err vs_replay_unmap(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
-
-/* vs_replay_mapped (replay_mapping.c): apply a vmm_map or vmm_unmap. VS_ERR_NOMEM.
- * vs_replay_memory_at: the physical memory that is mapped at *addr*, or NULL. */
-void vs_replay_mapped(struct vs_replay *replay, const struct vs_event *event);
-const struct vs_live *vs_replay_memory_at(const struct vs_replay *replay, uint64_t addr);
-
-/* vs_replay_lose_segments: as vs_replay_lose_live, for segments. */
 void vs_replay_lose_segments(struct vs_replay *replay, uint64_t context, unsigned device);
+
+/* vs_replay_memory_at: the physical memory that is mapped at *addr*, or NULL. */
+const struct vs_live *vs_replay_memory_at(const struct vs_replay *replay, uint64_t addr);
 
 /* vs_replay_reading: the device reported *free_bytes* of *total*; nothing happens if that is
  * impossible, or *total* is 0. */
 void vs_replay_reading(struct vs_replay *replay, struct vs_account *account, uint32_t tid,
                        uint64_t free_bytes, uint64_t total);
-
-/* vs_replay_failure (replay_failure.c): apply a refused allocation, of the device or of a
- * framework. VS_ERR_NOMEM. */
-enum vs_err vs_replay_failure(struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
 
 /* vs_replay_served: *requested* bytes were allocated at *level* by thread *tid* at *stack*: the
  * program recovered from that thread's failures of at most that size (a framework's: of any thread), and
@@ -80,33 +72,24 @@ void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level 
 void vs_replay_step_served(struct vs_replay *replay);
 void vs_replay_context_served(struct vs_replay *replay, unsigned account);
 
-/* vs_replay_framework (replay_framework.c): apply an allocation or free of a framework's block.
- * VS_ERR_NOMEM. */
-enum vs_err vs_replay_framework(struct vs_replay *replay, const struct vs_event *event)
-    VS_MUST_CHECK;
-
 /* The user's level (user_level.c). vs_user_allocated: its present sum. vs_user_split: *account* has
- * a framework: keep its user's level from now on. VS_ERR_NOMEM. */
+ * a framework: keep its user's level from now on. */
 uint64_t vs_user_allocated(const struct vs_account *account);
 void vs_user_split(struct vs_replay *replay, unsigned account);
 
 /* vs_user_judge_site: *site* is about to make its first allocation: decides by its stack whether a
  * framework's allocator made it. vs_user_holds_tensors: a framework's block lies in memory of
- * *site*. VS_ERR_NOMEM. */
+ * *site*. */
 void vs_user_judge_site(struct vs_replay *replay, struct vs_site *site);
 void vs_user_holds_tensors(struct vs_replay *replay, struct vs_site *site);
 
 /* Changes of an account that has split: memory of the device was added, or freed (by the program, or
- * lost); the sum rose to *bytes* at *place*, by one allocation of *size* (0: several).
- * VS_ERR_NOMEM. */
-void vs_user_device_added(struct vs_account *account, const struct vs_site *site,
-                          const struct vs_live *live);
+ * lost); the sum rose to *bytes* at *place*, by one allocation of *size* (0: several). */
 void vs_user_device_freed(struct vs_account *account, const struct vs_site *site,
                           const struct vs_live *live, bool freed);
-enum vs_err vs_user_device_rose(struct vs_replay *replay, unsigned account,
-                                const struct vs_live *live) VS_MUST_CHECK;
-enum vs_err vs_user_rose(struct vs_replay *replay, unsigned account, struct vs_place place,
-                         uint64_t size, uint64_t bytes) VS_MUST_CHECK;
+void vs_user_device_rose(struct vs_replay *replay, unsigned account, const struct vs_live *live);
+void vs_user_rose(struct vs_replay *replay, unsigned account, struct vs_place place, uint64_t size,
+                  uint64_t bytes);
 void vs_user_step_end(struct vs_account *account, const struct vs_steps *steps);
 void vs_user_window(const struct vs_replay *replay, struct vs_account *account,
                     struct vs_place place);

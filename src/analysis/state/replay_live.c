@@ -43,10 +43,10 @@ static void drop_live(struct vs_replay *replay, struct vs_live *live, bool freed
     vs_live_table_remove(&replay->device_live, live);
 }
 
-/* Enters the allocation of *event* into *live* and every sum. *rose*: the account's sums with a new
- * maximum. */
-static enum vs_err add_live(struct vs_replay *replay, struct vs_live *live,
-                            const struct vs_event *event, unsigned index, unsigned *rose)
+/* Enters the allocation of *event* into *live* and every sum. Returns which of the account's sums have a
+ * new maximum. */
+static unsigned add_live(struct vs_replay *replay, struct vs_live *live, const struct vs_event *event,
+                         unsigned index)
 {
     struct vs_account *account = replay->accounts[index];
     live->addr = event->alloc.addr; /* one by one: a whole row would be written twice */
@@ -70,75 +70,50 @@ static enum vs_err add_live(struct vs_replay *replay, struct vs_live *live,
         live->in_segment = segment && segment->device == index;
     }
     struct vs_site_key key = {event->alloc.stack, event->alloc.api, 0, index, VS_LEVEL_DEVICE};
-    enum vs_err err = vs_sites_get(&replay->sites, &key, &live->site);
-    if (err)
-        return err;
+    live->site = vs_sites_get(&replay->sites, &key);
     struct vs_site *site = &replay->sites.items[live->site];
     replay->changed_site = live->site;
     vs_peak_states_keep_site(replay, live->site);
-    if (!site->allocs) { /* new, or not used in this window */
+    if (!site->allocs) /* new, or not used in this window */
         vs_user_judge_site(replay, site);
-        if (err)
-            return err;
-    }
     struct vs_change change =
         vs_change_alloc(level_of(live), live->family, live->device, live->requested, live->size);
-    *rose = vs_ledger_apply(&account->sums, &change);
+    unsigned rose = vs_ledger_apply(&account->sums, &change);
     account->family[live->family].bytes += live->requested;
     site->api = event->alloc.api;
     site->family = live->family;
-    site->allocs++;
-    site->bytes += live->requested;
-    site->live_bytes += live->size;
-    site->live_count++;
-    if (live->requested > site->largest)
-        site->largest = live->requested;
-    if (live->size > site->largest_in_step)
-        site->largest_in_step = live->size;
+    vs_sites_count(&replay->sites, live->site, live->requested, live->size);
     if (live->counted) {
         if (live->size > account->step_largest)
             account->step_largest = live->size;
         if (live->size > account->largest)
             account->largest = live->size;
     }
-    if (account->user.split)
-        vs_user_device_added(account, site, live);
+    if (account->user.split && site->backing && live->counted)
+        account->user.backing += live->size;
     vs_replay_publish_block(replay, VS_CHANGE_BORN, live);
     if (replay->watch)
         replay->watch->born(replay->watch->context, replay, live);
-    vs_sites_touch(&replay->sites, live->site);
-    return VS_OK;
+    return rose;
 }
 
-enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *event)
+void vs_replay_alloc(struct vs_replay *replay, const struct vs_event *event)
 {
-    unsigned index = VS_HOST_INDEX;
-    enum vs_err err = VS_OK;
-    if (event->alloc.family >= VS_FAMILY_COUNT || event->alloc.addr == 0)
-        return VS_OK; /* a newer writer's family, or memory that is never freed */
-    if (!vs_family_on_host(event->alloc.family))
-        vs_replay_account_for(replay, event->alloc.device, &index);
-    if (err || index == VS_ACCOUNT_NONE)
-        return err;
-    struct vs_live *live = vs_live_table_find(&replay->device_live, event->alloc.addr);
+    uint64_t addr = event->alloc.addr;
+    if (event->alloc.family >= VS_FAMILY_COUNT || addr == 0)
+        return; /* a newer writer's family, or memory that is never freed */
+    unsigned index = vs_family_on_host(event->alloc.family)
+                         ? VS_HOST_INDEX : vs_replay_account_for(replay, event->alloc.device);
+    if (index == VS_ACCOUNT_NONE)
+        return;
+    struct vs_live *live = vs_live_table_find(&replay->device_live, addr);
     if (live) { /* its free is not in the trace, but the address is in use again */
         replay->unmatched_frees++;
         drop_live(replay, live, true);
-        if (err)
-            return err;
     }
-    err = vs_live_table_add(&replay->device_live, event->alloc.addr, &live);
-    if (err)
-        return err;
-    unsigned rose;
-    err = add_live(replay, live, event, index, &rose);
-    if (err)
-        return err;
-    struct vs_thread *thread;
-    vs_phases_thread(&replay->phases, event->tid, &thread);
-    if (err)
-        return err;
-    thread->last_alloc = event->alloc.addr;
+    live = vs_live_table_add(&replay->device_live, addr);
+    unsigned rose = add_live(replay, live, event, index);
+    vs_phases_thread(&replay->phases, event->tid)->last_alloc = addr;
     struct vs_place place = live->place;
     struct vs_account *account = replay->accounts[index];
     vs_replay_note_peaks(replay, account, place, &account->sums.now, replay->now_ns, rose);
@@ -147,13 +122,12 @@ enum vs_err vs_replay_alloc(struct vs_replay *replay, const struct vs_event *eve
     replay->phases.items[place.phase].allocs++;
     replay->phases.items[place.phase].alloc_bytes += event->alloc.requested;
     replay->changed = index;
-    if (replay->failures_open)
+    if (replay->failures_open || replay->firsts.count)
         vs_replay_served(replay, index, VS_LEVEL_DEVICE, event->alloc.requested,
                          event->alloc.stack, event->tid);
-    err = vs_phases_level(&replay->phases, place.phase, index, account->sums.now.allocated);
-    if (err || !account->user.split)
-        return err;
-    return vs_user_device_rose(replay, index, live);
+    vs_phases_level(&replay->phases, place.phase, index, account->sums.now.allocated);
+    if (account->user.split)
+        vs_user_device_rose(replay, index, live);
 }
 
 void vs_replay_free(struct vs_replay *replay, const struct vs_event *event)
@@ -164,8 +138,7 @@ void vs_replay_free(struct vs_replay *replay, const struct vs_event *event)
         replay->unmatched_frees += event->free.addr != 0;
         return;
     }
-    struct vs_thread *thread;
-    vs_phases_thread(&replay->phases, event->tid, &thread);
+    struct vs_thread *thread = vs_phases_thread(&replay->phases, event->tid);
     if (thread->last_alloc == event->free.addr) {
         vs_peak_states_keep_site(replay, live->site);
         replay->sites.items[live->site].temporaries++;
@@ -178,9 +151,8 @@ void vs_replay_lose_live(struct vs_replay *replay, uint64_t context, unsigned de
 {
     for (size_t i = 0; i < replay->device_live.slots; i++) {
         struct vs_live *live = &replay->device_live.items[i];
-        if (!live->used || live->context != context || live->device != device ||
-            !vs_family_ends_with_context(live->family))
-            continue;
-        drop_live(replay, live, false);
+        if (live->used && live->context == context && live->device == device &&
+            vs_family_ends_with_context(live->family))
+            drop_live(replay, live, false);
     }
 }

@@ -99,38 +99,32 @@ void vs_replay_settle(struct vs_replay *replay)
 
 /* Tensors without events raise the user's level at their place. *height*: the most that tensors
  * reached in between. */
-static enum vs_err framework_unrecorded(struct vs_replay *replay, unsigned index,
-                                        const struct vs_event *event, uint64_t height)
+static void framework_unrecorded(struct vs_replay *replay, unsigned index,
+                                 const struct vs_event *event, uint64_t height)
 {
     const struct vs_event_unrecorded *u = &event->unrecorded;
     struct vs_account *account = replay->accounts[index];
-    enum vs_err err = VS_OK;
-    if (u->allocs)
-        vs_user_split(replay, index);
-    if (err || !u->allocs)
-        return err;
+    if (!u->allocs)
+        return;
+    vs_user_split(replay, index);
     struct vs_place place = vs_phases_place(&replay->phases, event->tid);
     struct vs_phase *phase = &replay->phases.items[place.phase];
     uint64_t bytes = vs_user_allocated(account), tensors = account->framework.now.allocated;
     account->user.reports = true;
     phase->user_allocs += u->allocs;
     phase->user_bytes += u->requested;
-    return vs_user_rose(replay, index, place, 0,
-                        height > tensors ? bytes + (height - tensors) : bytes);
+    vs_user_rose(replay, index, place, 0, height > tensors ? bytes + (height - tensors) : bytes);
 }
 
-enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event *event)
+void vs_unrecorded_event(struct vs_replay *replay, const struct vs_event *event)
 {
     const struct vs_event_unrecorded *u = &event->unrecorded;
-    unsigned index = VS_HOST_INDEX;
     if (u->level >= VS_LEVEL_COUNT || u->why >= VS_WHY_COUNT || u->family >= VS_FAMILY_COUNT)
-        return VS_OK; /* a newer writer's */
-    if (!vs_family_on_host(u->family)) {
-        enum vs_err err = VS_OK;
-        vs_replay_account_for(replay, u->device, &index);
-        if (err || index == VS_ACCOUNT_NONE)
-            return err;
-    }
+        return; /* a newer writer's */
+    unsigned index = vs_family_on_host(u->family) ? VS_HOST_INDEX
+                                                  : vs_replay_account_for(replay, u->device);
+    if (index == VS_ACCOUNT_NONE)
+        return;
     struct vs_account *account = replay->accounts[index];
     struct vs_change change = vs_event_change(u);
     add_up(&account->unrecorded[u->level][u->why], u);
@@ -141,7 +135,8 @@ enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event 
         if (whole)
             vs_ledger_rise(&account->framework, &height);
         vs_ledger_apply(&account->framework, &change);
-        return framework_unrecorded(replay, index, event, whole ? height.allocated : 0);
+        framework_unrecorded(replay, index, event, whole ? height.allocated : 0);
+        return;
     }
     struct vs_place place = vs_phases_place(&replay->phases, event->tid);
     struct vs_levels height = vs_event_height(u, &account->sums.now);
@@ -163,13 +158,14 @@ enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event 
         account->user.backing += u->size - u->freed_size; /* more likely the framework's */
     if (u->level == VS_LEVEL_SEGMENT) {
         count_segments(account, u);
-        return VS_OK;
+        return;
     }
     account->family[u->family].bytes += u->requested;
     account->freed_bytes += u->freed_size;
     replay->phases.items[place.phase].allocs += u->allocs;
     replay->phases.items[place.phase].alloc_bytes += u->requested;
-    return rose ? vs_phases_level(&replay->phases, place.phase, index, height.allocated) : VS_OK;
+    if (rose)
+        vs_phases_level(&replay->phases, place.phase, index, height.allocated);
 }
 
 bool vs_replay_blocks_missing(const struct vs_replay *replay, unsigned account)

@@ -64,9 +64,7 @@ struct vs_replay;
  * their own: holes are unknown. */
 bool vs_replay_blocks_missing(const struct vs_replay *replay, unsigned account);
 
-/* vs_unrecorded_event: apply an `unrecorded` to *replay*. VS_ERR_NOMEM. Called by
- * vs_replay_event. */
-enum vs_err vs_unrecorded_event(struct vs_replay *replay, const struct vs_event *event)
-    VS_MUST_CHECK;
+/* vs_unrecorded_event: apply an `unrecorded` to *replay*. Called by vs_replay_event. */
+void vs_unrecorded_event(struct vs_replay *replay, const struct vs_event *event);
 
 #endif

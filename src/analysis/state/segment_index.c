@@ -20,33 +20,6 @@ static size_t upper_bound(const struct vs_segments *set, uint64_t addr)
     return low;
 }
 
-void vs_segments_add(struct vs_segments *set, const struct vs_replay_segment *segment,
-                     struct vs_replay_segment *replaced)
-{
-    size_t at = upper_bound(set, segment->addr);
-    if (at > 0 && set->items[at - 1].addr == segment->addr) {
-        *replaced = set->items[at - 1];
-        set->items[at - 1] = *segment;
-        return;
-    }
-    vs_vec_room(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
-    memmove(set->items + at + 1, set->items + at, (set->count - at) * sizeof *set->items);
-    set->items[at] = *segment;
-    set->count++;
-    *replaced = (struct vs_replay_segment){0};
-}
-
-bool vs_segments_remove(struct vs_segments *set, uint64_t addr, struct vs_replay_segment *removed)
-{
-    size_t at = upper_bound(set, addr);
-    if (at == 0 || set->items[at - 1].addr != addr)
-        return false;
-    *removed = set->items[at - 1];
-    set->count--;
-    memmove(set->items + at - 1, set->items + at, (set->count - (at - 1)) * sizeof *set->items);
-    return true;
-}
-
 static void insert_at(struct vs_segments *set, size_t at, const struct vs_replay_segment *segment)
 {
     vs_vec_room(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
@@ -61,6 +34,29 @@ static void erase_at(struct vs_segments *set, size_t at)
     memmove(set->items + at, set->items + at + 1, (set->count - at) * sizeof *set->items);
 }
 
+void vs_segments_add(struct vs_segments *set, const struct vs_replay_segment *segment,
+                     struct vs_replay_segment *replaced)
+{
+    size_t at = upper_bound(set, segment->addr);
+    if (at > 0 && set->items[at - 1].addr == segment->addr) {
+        *replaced = set->items[at - 1];
+        set->items[at - 1] = *segment;
+        return;
+    }
+    insert_at(set, at, segment);
+    *replaced = (struct vs_replay_segment){0};
+}
+
+bool vs_segments_remove(struct vs_segments *set, uint64_t addr, struct vs_replay_segment *removed)
+{
+    size_t at = upper_bound(set, addr);
+    if (at == 0 || set->items[at - 1].addr != addr)
+        return false;
+    *removed = set->items[at - 1];
+    erase_at(set, at - 1);
+    return true;
+}
+
 static bool continues(const struct vs_replay_segment *low, const struct vs_replay_segment *high)
 {
     return low->mapped && high->mapped && !low->view && !high->view &&
@@ -68,32 +64,28 @@ static bool continues(const struct vs_replay_segment *low, const struct vs_repla
            low->context == high->context && low->stream == high->stream && low->pool == high->pool;
 }
 
-enum vs_err vs_segments_map(struct vs_segments *set, const struct vs_replay_segment *segment,
-                            unsigned *joined)
+bool vs_segments_map(struct vs_segments *set, const struct vs_replay_segment *segment,
+                     unsigned *joined)
 {
     size_t at = upper_bound(set, segment->addr);
     *joined = 0;
     if ((at > 0 && segment->addr - set->items[at - 1].addr < set->items[at - 1].size) ||
         (at < set->count && set->items[at].addr - segment->addr < segment->size))
-        return VS_ERR_ARG;
+        return false;
     bool before = at > 0 && continues(&set->items[at - 1], segment);
     bool after = at < set->count && continues(segment, &set->items[at]);
     *joined = (unsigned)before + (unsigned)after;
     if (before) {
-        set->items[at - 1].size += segment->size;
-        if (after) {
-            set->items[at - 1].size += set->items[at].size;
+        set->items[at - 1].size += segment->size + (after ? set->items[at].size : 0);
+        if (after)
             erase_at(set, at);
-        }
-        return VS_OK;
-    }
-    if (after) {
+    } else if (after) {
         set->items[at].addr = segment->addr;
         set->items[at].size += segment->size;
-        return VS_OK;
+    } else {
+        insert_at(set, at, segment);
     }
-    insert_at(set, at, segment);
-    return VS_OK;
+    return true;
 }
 
 /* The first mapped segment with a byte in [addr, end); count when there is none. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The segments that a caching allocator holds from the device at one time of the replay, ordered by
- * address, so that the segment of a block is found by binary search. Not thread-safe. */
+ * The segments that a caching allocator holds from the device at one time of the replay, or the places
+ * where physical memory is mapped, ordered by address, so that the segment of a block is found by binary
+ * search. Mappings are not joined: each is unmapped as a whole. Not thread-safe. */
 #ifndef VS_SEGMENTS_H
 #define VS_SEGMENTS_H
 
@@ -9,14 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vs_err.h"
-
 struct vs_replay_segment {
     uint64_t addr, size;
     uint64_t context, stream, pool;
     unsigned device; /* index in the replay, not the trace's number */
     bool mapped;     /* address space with memory mapped into it: grows and shrinks */
     bool view;       /* maps memory that is reserved elsewhere */
+    /* of a mapping of physical memory (cuMemCreate): */
+    uint64_t memory; /* address of its `alloc` event; 0: of another process */
+    uint64_t event;  /* 1-based index; 0: before the state that a checkpoint had */
 };
 
 /* Zero-initialise. */
@@ -26,7 +28,7 @@ struct vs_segments {
 };
 
 /* vs_segments_add: insert. A segment that starts at the same address is replaced and returned in
- * *replaced* (size 0 when there was none). VS_ERR_NOMEM. */
+ * *replaced* (size 0 when there was none). */
 void vs_segments_add(struct vs_segments *set, const struct vs_replay_segment *segment,
                      struct vs_replay_segment *replaced);
 
@@ -34,13 +36,12 @@ void vs_segments_add(struct vs_segments *set, const struct vs_replay_segment *se
 bool vs_segments_remove(struct vs_segments *set, uint64_t addr, struct vs_replay_segment *removed);
 
 /* vs_segments_map: insert *segment*, which is mapped, and merge it with mapped neighbours of the
- * same kind; *joined*: the count of those. VS_ERR_NOMEM; VS_ERR_ARG if it overlaps a segment. */
-enum vs_err vs_segments_map(struct vs_segments *set, const struct vs_replay_segment *segment,
-                            unsigned *joined) VS_MUST_CHECK;
+ * same kind; *joined*: the count of those. False if it overlaps a segment. */
+bool vs_segments_map(struct vs_segments *set, const struct vs_replay_segment *segment,
+                     unsigned *joined);
 
 /* vs_segments_unmap: remove the first mapped part of [addr, addr + size); *taken* is that part, cut
- * to those bounds (size 0: there is none), *change* the change in the number of segments.
- * VS_ERR_NOMEM. */
+ * to those bounds (size 0: there is none), *change* the change in the number of segments. */
 void vs_segments_unmap(struct vs_segments *set, uint64_t addr, uint64_t size,
                        struct vs_replay_segment *taken, int *change);
 

@@ -65,23 +65,18 @@ static uint64_t key_of(const struct vs_site_key *key)
     return bits + 1;
 }
 
-enum vs_err vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key, uint32_t *index)
+uint32_t vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key)
 {
     uint64_t bits = key_of(key);
     const uint64_t *found = vs_map_get(&sites->by_key, bits);
-    if (found) {
-        *index = (uint32_t)*found;
-        return VS_OK;
-    }
-    if (sites->count >= UINT32_MAX)
-        return VS_ERR_LIMIT;
+    if (found)
+        return (uint32_t)*found;
     vs_vec_room(&sites->items, &sites->capacity, sites->count + 1, sizeof *sites->items);
     vs_xmap_put(&sites->by_key, bits, sites->count);
     sites->items[sites->count] = (struct vs_site){.stack = key->stack, .api = key->api,
                                                   .device = key->device, .mark = key->mark,
                                                   .level = key->level};
-    *index = (uint32_t)sites->count++;
-    return VS_OK;
+    return (uint32_t)sites->count++;
 }
 
 const struct vs_site *vs_sites_find(const struct vs_sites *sites, const struct vs_site_key *key)
@@ -99,6 +94,20 @@ void vs_sites_touch(struct vs_sites *sites, uint32_t index)
                 sites->touched_count + 1, sizeof *sites->touched);
     sites->touched[sites->touched_count++] = index;
     site->touched = true;
+}
+
+void vs_sites_count(struct vs_sites *sites, uint32_t index, uint64_t requested, uint64_t size)
+{
+    struct vs_site *site = &sites->items[index];
+    site->allocs++;
+    site->bytes += requested;
+    site->live_bytes += size;
+    site->live_count++;
+    if (requested > site->largest)
+        site->largest = requested;
+    if (size > site->largest_in_step)
+        site->largest_in_step = size;
+    vs_sites_touch(sites, index);
 }
 
 void vs_sites_step_end(struct vs_sites *sites, uint64_t serial, uint64_t number)

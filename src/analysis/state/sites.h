@@ -79,13 +79,15 @@ struct vs_site_key {
     uint8_t level;
 };
 
-/* vs_sites_get: the index of the site for *key*, added when new (with no allocations).
- * VS_ERR_NOMEM. Cost: one hash look-up. */
-enum vs_err vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key, uint32_t *index)
-    VS_MUST_CHECK;
+/* vs_sites_get: the index of the site for *key*, added when new (with no allocations). Cost: one hash
+ * look-up. */
+uint32_t vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key);
 
 /* vs_sites_touch: mark *index* as changed since the last step end. */
 void vs_sites_touch(struct vs_sites *sites, uint32_t index);
+
+/* vs_sites_count: an allocation at site *index*. */
+void vs_sites_count(struct vs_sites *sites, uint32_t index, uint64_t requested, uint64_t size);
 
 /* vs_sites_find: the row of *key*, or NULL. Valid until the next vs_sites_get. */
 const struct vs_site *vs_sites_find(const struct vs_sites *sites, const struct vs_site_key *key);

@@ -58,13 +58,6 @@ void vs_user_holds_tensors(struct vs_replay *replay, struct vs_site *site)
     vs_user_split(replay, site->device);
 }
 
-void vs_user_device_added(struct vs_account *account, const struct vs_site *site,
-                          const struct vs_live *live)
-{
-    if (site->backing && live->counted)
-        account->user.backing += live->size;
-}
-
 void vs_user_device_freed(struct vs_account *account, const struct vs_site *site,
                           const struct vs_live *live, bool freed)
 {
@@ -74,8 +67,8 @@ void vs_user_device_freed(struct vs_account *account, const struct vs_site *site
         account->user.backing -= live->size;
 }
 
-enum vs_err vs_user_rose(struct vs_replay *replay, unsigned index, struct vs_place place,
-                         uint64_t size, uint64_t bytes)
+void vs_user_rose(struct vs_replay *replay, unsigned index, struct vs_place place, uint64_t size,
+                  uint64_t bytes)
 {
     struct vs_account *account = replay->accounts[index];
     struct vs_user_account *user = &account->user;
@@ -93,19 +86,19 @@ enum vs_err vs_user_rose(struct vs_replay *replay, unsigned index, struct vs_pla
         user->step_largest = size;
     if (size > user->largest)
         user->largest = size;
-    return vs_phases_user_level(&replay->phases, place.phase, index, bytes);
+    vs_phases_user_level(&replay->phases, place.phase, index, bytes);
 }
 
-enum vs_err vs_user_device_rose(struct vs_replay *replay, unsigned index,
-                                const struct vs_live *live)
+void vs_user_device_rose(struct vs_replay *replay, unsigned index, const struct vs_live *live)
 {
-    if (!replay->sites.items[live->site].backing)
-        return vs_user_rose(replay, index, live->place, live->counted ? live->size : 0,
-                            vs_user_allocated(replay->accounts[index]));
     struct vs_phase *phase = &replay->phases.items[live->place.phase];
+    if (!replay->sites.items[live->site].backing) {
+        vs_user_rose(replay, index, live->place, live->counted ? live->size : 0,
+                     vs_user_allocated(replay->accounts[index]));
+        return;
+    }
     phase->user_allocs--; /* counted with the device's; its tensors are counted instead */
     phase->user_bytes -= live->requested;
-    return VS_OK;
 }
 
 void vs_user_step_end(struct vs_account *account, const struct vs_steps *steps)
@@ -187,15 +180,6 @@ const struct vs_live *vs_user_live_next(const struct vs_replay *replay, unsigned
     return NULL;
 }
 
-/* Whether any account is at the framework's level. */
-static bool any_framework(const struct vs_replay *replay)
-{
-    for (unsigned i = 0; i < replay->account_count; i++)
-        if (vs_user_level(replay, i) == VS_LEVEL_FRAMEWORK)
-            return true;
-    return false;
-}
-
 uint64_t vs_user_phase_peak(const struct vs_replay *replay, const struct vs_phase *phase,
                             unsigned account)
 {
@@ -207,7 +191,9 @@ uint64_t vs_user_phase_peak(const struct vs_replay *replay, const struct vs_phas
 uint64_t vs_user_phase_allocs(const struct vs_replay *replay, const struct vs_phase *phase,
                               uint64_t *bytes)
 {
-    bool framework = any_framework(replay);
+    bool framework = false;
+    for (unsigned i = 0; i < replay->account_count; i++)
+        framework |= vs_user_level(replay, i) == VS_LEVEL_FRAMEWORK;
     *bytes = phase->alloc_bytes + (framework ? phase->user_bytes : 0);
     return phase->allocs + (framework ? phase->user_allocs : 0);
 }

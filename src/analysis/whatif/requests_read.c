@@ -176,7 +176,7 @@ static enum vs_err add_segment(struct vs_requests_reading *r, uint64_t addr, uin
         return err;
     if (!mapped)
         vs_segments_add(&r->cache, &segment, &old);
-    else if (vs_segments_map(&r->cache, &segment, &joined) != VS_OK)
+    else if (!vs_segments_map(&r->cache, &segment, &joined))
         return VS_OK; /* it overlaps a segment */
     r->memory.segments += reserved - (old.view ? 0 : old.size);
     return VS_OK;
@@ -316,23 +316,22 @@ static enum vs_err take_range(struct vs_requests_reading *r)
 {
     const struct vs_event *e = r->event;
     bool ended = false, before_steps = !r->phases.steps.begun;
-    struct vs_place place;
     enum vs_err err = VS_OK;
     switch (e->kind) {
     case VS_EVENT_range_push:
-        err = vs_phases_push(&r->phases, e->tid, vs_reader_string(r->reader, e->range_push.name),
-                             e->range_push.domain, e->time_ns, &place);
+        vs_phases_push(&r->phases, e->tid, vs_reader_string(r->reader, e->range_push.name),
+                       e->range_push.domain, e->time_ns);
         break;
     case VS_EVENT_range_pop:
-        vs_phases_pop(&r->phases, e->tid, e->range_pop.domain, e->time_ns, &ended);
+        ended = vs_phases_pop(&r->phases, e->tid, e->range_pop.domain, e->time_ns);
         break;
     case VS_EVENT_range_start:
         vs_phases_start(&r->phases, e->range_start.range, e->tid,
                         vs_reader_string(r->reader, e->range_start.name), e->time_ns);
         break;
-    default: vs_phases_end(&r->phases, e->range_end.range, e->time_ns, &ended);
+    default: ended = vs_phases_end(&r->phases, e->range_end.range, e->time_ns);
     }
-    if (!err && before_steps && r->phases.steps.begun)
+    if (before_steps && r->phases.steps.begun)
         err = vs_reading_entry(r, VS_REQUEST_STEP);
     return err || !ended ? err : end_step(r);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/history/allocation_log.h"
+#include "analysis/kinds/allocation_log.h"
 #include "analysis/naming/library.h"
 #include "analysis/report/site_text.h"
 #include "base/reading/vs_vec.h"

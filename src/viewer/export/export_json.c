@@ -11,7 +11,7 @@
 #include <inttypes.h>
 
 #include "analysis/checkpoint/trace_span.h"
-#include "analysis/history/stack_names.h"
+#include "analysis/naming/stack_names.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "viewer/common/json_writer.h"

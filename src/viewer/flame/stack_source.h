@@ -5,8 +5,8 @@
 #ifndef VS_STACK_SOURCE_H
 #define VS_STACK_SOURCE_H
 
-#include "analysis/history/stack_names.h"
-#include "analysis/history/stack_sums.h"
+#include "analysis/naming/stack_names.h"
+#include "analysis/checkpoint/stack_sums.h"
 #include "viewer/export/export.h"
 #include "viewer/flame/call_tree.h"
 

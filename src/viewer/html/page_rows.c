@@ -312,7 +312,7 @@ void vs_page_rows_begin(struct vs_page_rows *rows, struct vs_replay *replay)
         if (replay->segments.items[i].device < VS_DEVICES_MAX)
             held(rows, &replay->segments.items[i]);
     for (size_t i = 0; i < replay->mappings.count && !rows->err; i++) {
-        const struct vs_mapping *m = &replay->mappings.items[i];
+        const struct vs_replay_segment *m = &replay->mappings.items[i];
         if (m->device < VS_DEVICES_MAX)
             map_memory(rows, m->device, m->addr, m->size, m->memory);
     }

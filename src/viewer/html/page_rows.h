@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/kinds/kind.h"
+#include "analysis/naming/kind.h"
 #include "analysis/report/report.h"
 #include "analysis/state/replay.h"
 #include "base/vs_arena.h"

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/history/allocation_log.h"
-#include "analysis/history/stack_sums.h"
+#include "analysis/kinds/allocation_log.h"
+#include "analysis/checkpoint/stack_sums.h"
 #include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
 #include "viewer/pprof/pprof_tables.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/history/stack_names.h"
+#include "analysis/naming/stack_names.h"
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
 #include "base/vs_map.h"

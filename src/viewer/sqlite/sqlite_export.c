@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/history/allocation_log.h"
+#include "analysis/kinds/allocation_log.h"
 #include "base/reading/vs_vec.h"
 #include "viewer/sqlite/sqlite_rows.h"
 

@@ -5,8 +5,8 @@
 #ifndef VS_SQLITE_ROWS_H
 #define VS_SQLITE_ROWS_H
 
-#include "analysis/history/allocation_log.h"
-#include "analysis/history/stack_names.h"
+#include "analysis/kinds/allocation_log.h"
+#include "analysis/naming/stack_names.h"
 #include "analysis/state/replay.h"
 #include "base/vs_err.h"
 #include "viewer/sqlite/database.h"

@@ -11,7 +11,7 @@
 
 #include <json-c/json.h>
 
-#include "analysis/history/allocation_log.h"
+#include "analysis/kinds/allocation_log.h"
 #include "support/trace_builder.h"
 #include "trace/record/recorder_internal.h"
 #include "viewer/export/export.h"

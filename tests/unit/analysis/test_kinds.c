@@ -6,7 +6,7 @@
 
 #include "support/cmocka_test.h"
 #include "analysis/kinds/kinds.h"
-#include "analysis/kinds/maker.h"
+#include "analysis/naming/maker.h"
 #include "support/trace_text.h"
 #include "trace/read/rewrite.h"
 #include "trace/symbols/symbol_set.h"
@@ -356,16 +356,14 @@ TEST(every_rule_names_its_maker)
         enum vs_maker maker;
     } rules[] = {
 #define VS_MAKER_RULE(path, function, maker) {path, function, VS_MAKER_##maker},
-#include "analysis/kinds/maker_table.h"
+#include "analysis/naming/maker_table.h"
 #undef VS_MAKER_RULE
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *words = *rules[i].words ? rules[i].words : "some_function";
         for (const char *at = words; *at;) {
             size_t n = strcspn(at, " "), length = strlen(rules[i].path);
-            struct vs_makers *makers;
             char text[400];
-            uint32_t index;
             snprintf(text, sizeof text, "at Some.%.*s /env/site-packages%s%s < " USER "tensor 0 1M", (int)n, at,
                      rules[i].path, rules[i].path[length - 1] == '/' ? "file.py" : "");
             record(true, text);
@@ -373,8 +371,8 @@ TEST(every_rule_names_its_maker)
             uint64_t stack = 0;
             while (vs_reader_next(reader, &e) == VS_OK)
                 stack = e.kind == VS_EVENT_framework_alloc ? e.framework_alloc.stack : stack;
-            vs_makers_open(reader, NULL, &makers);
-            assert_int_equal(vs_makers_site(makers, stack, &index), VS_OK);
+            struct vs_makers *makers = vs_makers_open(reader, NULL);
+            uint32_t index = vs_makers_site(makers, stack);
             enum vs_maker wanted = rules[i].maker ? rules[i].maker : VS_MAKER_LIBRARY;
             if (vs_makers_row(makers, index)->maker != wanted)
                 fail_msg("%s is of maker %d, not %d", text, vs_makers_row(makers, index)->maker, wanted);

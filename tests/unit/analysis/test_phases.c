@@ -38,34 +38,19 @@ TEST(names_that_only_begin_like_a_step_are_not)
     }
 }
 
-static struct vs_place push(struct vs_phases *phases, uint32_t tid, const char *name,
-                            uint64_t domain, uint64_t time_ns)
-{
-    struct vs_place place;
-    assert_int_equal(vs_phases_push(phases, tid, name, domain, time_ns, &place), VS_OK);
-    return place;
-}
-
-static bool pop(struct vs_phases *phases, uint32_t tid, uint64_t domain, uint64_t time_ns)
-{
-    bool ended;
-    vs_phases_pop(phases, tid, domain, time_ns, &ended);
-    return ended;
-}
-
 TEST(a_place_reads_as_step_and_phase)
 {
     struct vs_phases phases = {0};
     char text[VS_PLACE_TEXT_MAX];
     vs_phases_init(&phases);
-    push(&phases, 1, "step 12", 0, 10);
-    push(&phases, 1, "forward", 0, 11);
+    vs_phases_push(&phases, 1, "step 12", 0, 10);
+    vs_phases_push(&phases, 1, "forward", 0, 11);
     assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text),
                         "step 12 / forward");
-    assert_false(pop(&phases, 1, 0, 12));
-    assert_true(pop(&phases, 1, 0, 13));
+    assert_false(vs_phases_pop(&phases, 1, 0, 12));
+    assert_true(vs_phases_pop(&phases, 1, 0, 13));
     assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text), "");
-    push(&phases, 1, "ProfilerStep#13", 0, 14);
+    vs_phases_push(&phases, 1, "ProfilerStep#13", 0, 14);
     assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text),
                         "ProfilerStep#13");
     vs_phases_free(&phases);
@@ -75,10 +60,10 @@ TEST(steps_share_one_phase_and_unnumbered_ones_are_counted)
 {
     struct vs_phases phases = {0};
     vs_phases_init(&phases);
-    uint32_t first = push(&phases, 1, "train_step", 0, 0).phase;
-    assert_true(pop(&phases, 1, 0, 5));
-    struct vs_place second = push(&phases, 1, "train_step", 0, 10);
-    assert_true(pop(&phases, 1, 0, 13));
+    uint32_t first = vs_phases_push(&phases, 1, "train_step", 0, 0).phase;
+    assert_true(vs_phases_pop(&phases, 1, 0, 5));
+    struct vs_place second = vs_phases_push(&phases, 1, "train_step", 0, 10);
+    assert_true(vs_phases_pop(&phases, 1, 0, 13));
     assert_int_equal(second.phase, first);
     assert_int_equal(second.step, 2);
     assert_int_equal(phases.items[first].times, 2);
@@ -100,11 +85,11 @@ TEST(a_step_that_was_only_prepared_is_not_counted)
         for (uint64_t i = 1; i <= 3; i++) {
             char name[16];
             snprintf(name, sizeof name, "step %u", (unsigned)i);
-            step = push(&phases, 1, name, 0, 10 * i).phase;
-            forward = push(&phases, 1, "forward", 0, 10 * i).phase;
+            step = vs_phases_push(&phases, 1, name, 0, 10 * i).phase;
+            forward = vs_phases_push(&phases, 1, "forward", 0, 10 * i).phase;
             if (i < 3) {
-                pop(&phases, 1, 0, 10 * i + 10);
-                pop(&phases, 1, 0, 10 * i + 10);
+                vs_phases_pop(&phases, 1, 0, 10 * i + 10);
+                vs_phases_pop(&phases, 1, 0, 10 * i + 10);
             }
         }
         vs_phases_finish(&phases, 1000, well);
@@ -122,8 +107,8 @@ TEST(an_automatic_step_that_gives_way_is_not_counted)
 {
     struct vs_phases phases = {0};
     vs_phases_init(&phases);
-    push(&phases, 1, "step 1", 7, 0);
-    push(&phases, 1, "forward", 7, 0);
+    vs_phases_push(&phases, 1, "step 1", 7, 0);
+    vs_phases_push(&phases, 1, "forward", 7, 0);
     vs_phases_mark(&phases, 1, "no step", ""); /* the program's own mark */
     vs_phases_mark(&phases, 2, "no step", "vramscope.automatic"); /* another thread's */
     assert_int_equal(phases.steps.begun, 1);
@@ -131,14 +116,14 @@ TEST(an_automatic_step_that_gives_way_is_not_counted)
     vs_phases_mark(&phases, 1, "no step", "vramscope.automatic");
     assert_int_equal(phases.steps.begun, 0);
     assert_false(phases.steps.open);
-    assert_false(pop(&phases, 1, 7, 5));
-    assert_false(pop(&phases, 1, 7, 5));
+    assert_false(vs_phases_pop(&phases, 1, 7, 5));
+    assert_false(vs_phases_pop(&phases, 1, 7, 5));
     for (uint64_t i = 1; i <= 2; i++) { /* on another thread: none has the steps yet */
-        struct vs_place place = push(&phases, 2, i == 1 ? "step 1" : "step 2", 0, 10 * i);
+        struct vs_place place = vs_phases_push(&phases, 2, i == 1 ? "step 1" : "step 2", 0, 10 * i);
         assert_int_equal(place.step, i);
-        push(&phases, 2, "forward", 0, 10 * i);
-        assert_false(pop(&phases, 2, 0, 10 * i + 4));
-        assert_true(pop(&phases, 2, 0, 10 * i + 5));
+        vs_phases_push(&phases, 2, "forward", 0, 10 * i);
+        assert_false(vs_phases_pop(&phases, 2, 0, 10 * i + 4));
+        assert_true(vs_phases_pop(&phases, 2, 0, 10 * i + 5));
     }
     assert_int_equal(phases.steps.begun, 2);
     assert_int_equal(phases.steps.done, 2);
@@ -160,19 +145,19 @@ TEST(a_long_name_is_cut_and_not_left_out)
         memset(name, 'a', at);
         for (size_t i = at; i + 3 < sizeof name; i += 3)
             memcpy(name + i, "\xe2\x82\xac", 4);
-        push(&phases, 1, name, 0, 10);
+        vs_phases_push(&phases, 1, name, 0, 10);
         vs_phases_text(&phases, vs_phases_place(&phases, 1), text);
         size_t length = strlen(text);
         assert_in_range(length, 100, 250);
         assert_memory_equal(text, name, length - 3);
         assert_string_equal(text + length - 3, "...");
         assert_true((length - 3 - at) % 3 == 0);
-        push(&phases, 1, "inner", 0, 11);
+        vs_phases_push(&phases, 1, "inner", 0, 11);
         vs_phases_text(&phases, vs_phases_place(&phases, 1), text);
         assert_memory_equal(text, name, at + 3);
         assert_string_equal(text + strlen(text) - 11, "... / inner");
-        pop(&phases, 1, 0, 12);
-        pop(&phases, 1, 0, 13);
+        vs_phases_pop(&phases, 1, 0, 12);
+        vs_phases_pop(&phases, 1, 0, 13);
     }
     vs_phases_free(&phases);
 }
@@ -183,9 +168,9 @@ TEST(a_thread_without_ranges_is_where_the_main_thread_is)
     char text[VS_PLACE_TEXT_MAX];
     vs_phases_init(&phases);
     phases.main_tid = 1;
-    push(&phases, 1, "backward", 0, 0);
+    vs_phases_push(&phases, 1, "backward", 0, 0);
     assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 77), text), "backward");
-    push(&phases, 77, "loader", 0, 1);
+    vs_phases_push(&phases, 77, "loader", 0, 1);
     assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 77), text), "loader");
     assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text), "backward");
     vs_phases_free(&phases);
@@ -196,16 +181,16 @@ TEST(pops_match_their_domain_and_unmatched_ones_are_ignored)
     struct vs_phases phases = {0};
     char text[VS_PLACE_TEXT_MAX];
     vs_phases_init(&phases);
-    pop(&phases, 1, 0, 0);
+    vs_phases_pop(&phases, 1, 0, 0);
     assert_int_equal(phases.unmatched_pops, 1);
-    push(&phases, 1, "outer", 5, 1);
-    push(&phases, 1, "inner", 9, 2);
-    pop(&phases, 1, 5, 3); /* closes outer, though inner is on top */
-    pop(&phases, 1, 7, 4);
+    vs_phases_push(&phases, 1, "outer", 5, 1);
+    vs_phases_push(&phases, 1, "inner", 9, 2);
+    vs_phases_pop(&phases, 1, 5, 3); /* closes outer, though inner is on top */
+    vs_phases_pop(&phases, 1, 7, 4);
     assert_int_equal(phases.unmatched_pops, 2);
     assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text),
                         "outer / inner");
-    pop(&phases, 1, 9, 5);
+    vs_phases_pop(&phases, 1, 9, 5);
     assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text), "");
     vs_phases_free(&phases);
 }
@@ -215,9 +200,9 @@ TEST(ranges_deeper_than_kept_still_match_their_pops)
     struct vs_phases phases = {0};
     vs_phases_init(&phases);
     for (int i = 0; i < VS_RANGE_DEPTH_MAX + 40; i++)
-        push(&phases, 1, "deep", 0, 0);
+        vs_phases_push(&phases, 1, "deep", 0, 0);
     for (int i = 0; i < VS_RANGE_DEPTH_MAX + 40; i++)
-        pop(&phases, 1, 0, 1);
+        vs_phases_pop(&phases, 1, 0, 1);
     assert_int_equal(phases.unmatched_pops, 0);
     assert_int_equal(vs_phases_place(&phases, 1).phase, 0);
     vs_phases_free(&phases);
@@ -227,10 +212,10 @@ TEST(only_the_first_stepping_thread_delimits_steps)
 {
     struct vs_phases phases = {0};
     vs_phases_init(&phases);
-    push(&phases, 1, "step 0", 0, 0);
-    push(&phases, 2, "step 0", 0, 1);
-    assert_false(pop(&phases, 2, 0, 2));
-    assert_true(pop(&phases, 1, 0, 3));
+    vs_phases_push(&phases, 1, "step 0", 0, 0);
+    vs_phases_push(&phases, 2, "step 0", 0, 1);
+    assert_false(vs_phases_pop(&phases, 2, 0, 2));
+    assert_true(vs_phases_pop(&phases, 1, 0, 3));
     assert_int_equal(phases.steps.done, 1);
     vs_phases_free(&phases);
 }
@@ -265,24 +250,24 @@ TEST(threads_take_what_their_ranges_need_and_have_a_bound)
     struct vs_phases phases = {0};
     vs_phases_init(&phases);
     for (uint32_t tid = 1; tid <= VS_THREADS_MAX + 1000; tid++)
-        push(&phases, tid, "load", 0, tid);
+        vs_phases_push(&phases, tid, "load", 0, tid);
     assert_int_equal(phases.thread_count, VS_THREADS_MAX);
     assert_true(phases.ranges_room <= 4 * VS_THREADS_MAX); /* a few each, not 64 */
     assert_int_equal(vs_phases_place(&phases, VS_THREADS_MAX).phase, 1);
     assert_int_equal(vs_phases_place(&phases, VS_THREADS_MAX + 1).phase, 0);
-    assert_false(pop(&phases, VS_THREADS_MAX + 1, 0, 1000000));
+    assert_false(vs_phases_pop(&phases, VS_THREADS_MAX + 1, 0, 1000000));
     /* deeply nested in some: one limit for all together, and each ends in the state in which it
      * began */
     for (uint32_t tid = 1; tid <= 5000; tid++)
         for (int depth = 1; depth < VS_RANGE_DEPTH_MAX + 3; depth++)
-            push(&phases, tid, "load", 0, 1000000);
+            vs_phases_push(&phases, tid, "load", 0, 1000000);
     assert_true(phases.ranges_room <= VS_RANGES_ROOM_MAX);
     assert_int_equal(phases.threads[0].depth, VS_RANGE_DEPTH_MAX + 3);
     for (uint32_t tid = 1; tid <= 5000; tid++) {
         for (int depth = 1; depth < VS_RANGE_DEPTH_MAX + 3; depth++)
-            pop(&phases, tid, 0, 1000001);
+            vs_phases_pop(&phases, tid, 0, 1000001);
         assert_int_equal(vs_phases_place(&phases, tid).phase, 1);
-        pop(&phases, tid, 0, 1000002);
+        vs_phases_pop(&phases, tid, 0, 1000002);
         assert_int_equal(vs_phases_place(&phases, tid).phase, 0);
     }
     assert_int_equal(phases.unmatched_pops, 0);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/history/stack_names.h"
+#include "analysis/naming/stack_names.h"
 #include "analysis/state/replay.h"
 #include "base/vs_err.h"
 #include "trace/read/reader.h"

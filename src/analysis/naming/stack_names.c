@@ -2,7 +2,7 @@
  *
  * See the header. Frames are interned by their name, place and program counter, stacks by their id
  * and mark; collisions of hashes are resolved by comparing. */
-#include "analysis/history/stack_names.h"
+#include "analysis/naming/stack_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

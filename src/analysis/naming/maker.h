@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/kinds/kind.h"
-#include "base/vs_err.h"
+#include "analysis/naming/kind.h"
 #include "base/vs_map.h"
 #include "trace/read/reader.h"
 #include "trace/symbols/symbols.h"
@@ -49,14 +48,11 @@ struct vs_maker_site {
 
 struct vs_makers;
 
-/* vs_makers_open: *symbols* (may be NULL: no names of native frames) and *reader* must outlive it.
- * VS_ERR_NOMEM. */
-void vs_makers_open(const struct vs_reader *reader, struct vs_symbols *symbols,
-                    struct vs_makers **out);
+/* vs_makers_open: *symbols* (may be NULL: no names of native frames) and *reader* must outlive it. */
+struct vs_makers *vs_makers_open(const struct vs_reader *reader, struct vs_symbols *symbols);
 
-/* vs_makers_site: the index of the row of *stack*, added when new. VS_ERR_NOMEM. */
-enum vs_err vs_makers_site(struct vs_makers *makers, uint64_t stack, uint32_t *index)
-    VS_MUST_CHECK;
+/* vs_makers_site: the index of the row of *stack*, added when new. */
+uint32_t vs_makers_site(struct vs_makers *makers, uint64_t stack);
 
 /* vs_makers_row: valid until the next vs_makers_site. */
 struct vs_maker_site *vs_makers_row(struct vs_makers *makers, uint32_t index);

@@ -2,7 +2,7 @@
  *
  * See the header. Live memory is summed up by the replay already: its sites are read at the time.
  * For the peaks a first pass finds when they are, a second one replays to them in order. */
-#include "analysis/history/stack_sums.h"
+#include "analysis/checkpoint/stack_sums.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,8 +12,8 @@
 
 #include "analysis/checkpoint/trace_span.h"
 #include "analysis/growth/found_steps.h"
-#include "analysis/history/stack_names.h"
-#include "analysis/kinds/kind.h"
+#include "analysis/naming/stack_names.h"
+#include "analysis/naming/kind.h"
 #include "analysis/state/replay.h"
 #include "base/vs_err.h"
 #include "trace/read/reader.h"

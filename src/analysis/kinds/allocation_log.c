@@ -2,7 +2,7 @@
  *
  * See the header. The replay has the live rows; what it does not keep of them (the number of the
  * event, the stream) is in two arrays beside its tables, by slot. */
-#include "analysis/history/allocation_log.h"
+#include "analysis/kinds/allocation_log.h"
 
 #include <stdlib.h>
 

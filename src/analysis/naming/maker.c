@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A Python function is judged once (struct maker_function, by the index of its module in
+ * A Python function is judged once (struct maker_function, by the index of its module in
  * the trace), a native frame once (bits of enum native, by its address); a stack is then a walk
  * over numbers. Names of native frames are looked up only in PyTorch's own libraries. */
-#include "analysis/kinds/maker.h"
+#include "analysis/naming/maker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,13 +53,12 @@ struct vs_makers {
     bool python;
 };
 
-void vs_makers_open(const struct vs_reader *reader, struct vs_symbols *symbols,
-                    struct vs_makers **out)
+struct vs_makers *vs_makers_open(const struct vs_reader *reader, struct vs_symbols *symbols)
 {
     struct vs_makers *makers = vs_xcalloc(1, sizeof *makers);
     makers->reader = reader;
     makers->symbols = symbols;
-    *out = makers;
+    return makers;
 }
 
 void vs_makers_close(struct vs_makers *makers)
@@ -108,7 +107,7 @@ static enum vs_maker by_rules(const char *path, const char *name)
         enum vs_maker maker;
     } rules[] = {
 #define VS_MAKER_RULE(path, function, maker) {path, function, VS_MAKER_##maker},
-#include "analysis/kinds/maker_table.h"
+#include "analysis/naming/maker_table.h"
 #undef VS_MAKER_RULE
     };
     size_t length = strlen(name);
@@ -129,21 +128,18 @@ static bool is_library(const char *path)
 
 /* The class of function *name*, whose last part begins at *last*, as index + 1. Before Python 3.11
  * names have no classes: all of a file are one. */
-static void class_of(struct vs_makers *makers, const char *path, const char *name,
-                     const char *last, uint32_t *row)
+static uint32_t class_of(struct vs_makers *makers, const char *path, const char *name,
+                         const char *last)
 {
-    *row = 0;
     uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, path, strlen(path) + 1);
     key = vs_text_hash_bytes(key, name, (size_t)(last - name)) | 1;
     const uint64_t *known = vs_map_get(&makers->by_class, key);
-    if (known) {
-        *row = (uint32_t)*known + 1;
-        return;
-    }
+    if (known)
+        return (uint32_t)*known + 1;
     vs_vec_room(&makers->classes, &makers->class_capacity,
                 makers->class_count + 1, sizeof *makers->classes);
     vs_xmap_put(&makers->by_class, key, makers->class_count);
-    *row = (uint32_t)++makers->class_count;
+    return (uint32_t)++makers->class_count;
 }
 
 static void judge_function(struct vs_makers *makers, const struct vs_module *module,
@@ -156,13 +152,13 @@ static void judge_function(struct vs_makers *makers, const struct vs_module *mod
     bool forward = strcmp(last, "forward") == 0;
     if (!forward && strcmp(last, "__init__") != 0)
         return;
-    class_of(makers, module->path, module->function, last, &out->class_row);
-    if (forward && out->class_row)
+    out->class_row = class_of(makers, module->path, module->function, last);
+    if (forward)
         makers->classes[out->class_row - 1].forward = true;
 }
 
-static void function_of(struct vs_makers *makers, uint32_t index,
-                        const struct vs_module *module, struct maker_function **out)
+static const struct maker_function *function_of(struct vs_makers *makers, uint32_t index,
+                                                const struct vs_module *module)
 {
     const uint64_t *known = vs_map_get(&makers->by_module, (uint64_t)index + 1);
     size_t at = known ? (size_t)*known : makers->function_count;
@@ -173,10 +169,10 @@ static void function_of(struct vs_makers *makers, uint32_t index,
         makers->function_count++;
         makers->functions[at] = (struct maker_function){0};
     }
-    *out = &makers->functions[at];
-    if ((*out)->name == module->function && (*out)->path == module->path)
-        return;
-    judge_function(makers, module, *out);
+    struct maker_function *function = &makers->functions[at];
+    if (function->name != module->function || function->path != module->path)
+        judge_function(makers, module, function);
+    return function;
 }
 
 /* The bits of a call from Python: THPVariable_NAME. */
@@ -221,23 +217,21 @@ static unsigned name_bits(const char *name)
     return bits;
 }
 
-static void native_of(struct vs_makers *makers, const struct vs_frame *frame,
-                      const struct vs_module *module, unsigned *bits)
+static unsigned native_of(struct vs_makers *makers, const struct vs_frame *frame,
+                          const struct vs_module *module)
 {
-    *bits = 0;
     if (!makers->symbols || !frame->pc || !module ||
         !strstr(vs_text_base_name(module->path), "torch"))
-        return;
+        return 0;
     const uint64_t *known = vs_map_get(&makers->natives, frame->pc);
-    if (known) {
-        *bits = (unsigned)*known;
-        return;
-    }
+    if (known)
+        return (unsigned)*known;
     struct vs_symbol found;
-    *bits = NATIVE_SEEN;
+    unsigned bits = NATIVE_SEEN;
     if (vs_symbols_frame(makers->symbols, frame, &found, 1) && found.known)
-        *bits |= NATIVE_NAMED | name_bits(found.function);
-    vs_xmap_put(&makers->natives, frame->pc, *bits);
+        bits |= NATIVE_NAMED | name_bits(found.function);
+    vs_xmap_put(&makers->natives, frame->pc, bits);
+    return bits;
 }
 
 struct walk {
@@ -256,8 +250,7 @@ static void walk_frame(struct vs_makers *makers, const struct vs_frame *frame,
 {
     const struct vs_module *module = vs_reader_module(makers->reader, frame->module);
     if (!module || !*module->function) {
-        unsigned bits;
-        native_of(makers, frame, module, &bits);
+        unsigned bits = native_of(makers, frame, module);
         walk->bits |= bits;
         if (!walk->python) {
             walk->inner |= bits;
@@ -269,8 +262,7 @@ static void walk_frame(struct vs_makers *makers, const struct vs_frame *frame,
     walk->older |= !*module->path; /* no code, but a name for memory that is older than the record */
     if (walk->older)
         return;
-    struct maker_function *function;
-    function_of(makers, frame->module, module, &function);
+    const struct maker_function *function = function_of(makers, frame->module, module);
     if (!walk->python)
         walk->library = function->library;
     walk->python = true;
@@ -300,43 +292,27 @@ static enum vs_maker conclude(const struct walk *walk)
     return walk->call & NATIVE_SOURCE ? VS_MAKER_INPUT : VS_MAKER_USER;
 }
 
-static void judge_stack(struct vs_makers *makers, struct vs_maker_site *site)
-{
-    struct vs_frame frames[STACK_MAX];
-    size_t count = vs_reader_stack(makers->reader, site->stack, frames, STACK_MAX);
-    struct walk walk = {0};
-    for (size_t i = 0; i < count; i++) {
-        walk_frame(makers, &frames[i], &walk);
-    }
-    site->maker = conclude(&walk);
-    site->engine = walk.bits & NATIVE_ENGINE;
-    site->python = walk.python;
-    site->older = walk.older;
-    site->named = walk.bits & NATIVE_NAMED;
-    site->class_row = walk.class_row;
-    makers->python |= site->python;
-}
-
-enum vs_err vs_makers_site(struct vs_makers *makers, uint64_t stack, uint32_t *index)
+uint32_t vs_makers_site(struct vs_makers *makers, uint64_t stack)
 {
     const uint64_t *known = vs_map_get(&makers->by_stack, stack + 1);
-    if (known) {
-        *index = (uint32_t)*known;
-        return VS_OK;
-    }
-    enum vs_err err = VS_OK;
+    if (known)
+        return (uint32_t)*known;
+    if (stack == UINT64_MAX)
+        return vs_makers_site(makers, 0);
+    struct vs_frame frames[STACK_MAX];
+    size_t count = vs_reader_stack(makers->reader, stack, frames, STACK_MAX);
+    struct walk walk = {0};
+    for (size_t i = 0; i < count; i++)
+        walk_frame(makers, &frames[i], &walk);
     vs_vec_room(&makers->sites, &makers->site_capacity, makers->site_count + 1,
                 sizeof *makers->sites);
-    if (err || stack == UINT64_MAX)
-        return err ? err : vs_makers_site(makers, 0, index);
-    struct vs_maker_site *site = &makers->sites[makers->site_count];
-    *site = (struct vs_maker_site){.stack = stack};
-    judge_stack(makers, site);
-    if (!err)
-        vs_xmap_put(&makers->by_stack, stack + 1, makers->site_count);
-    if (!err)
-        *index = (uint32_t)makers->site_count++;
-    return err;
+    makers->sites[makers->site_count] = (struct vs_maker_site){
+        .stack = stack, .maker = conclude(&walk), .engine = walk.bits & NATIVE_ENGINE,
+        .python = walk.python, .older = walk.older, .named = walk.bits & NATIVE_NAMED,
+        .class_row = walk.class_row};
+    makers->python |= walk.python;
+    vs_xmap_put(&makers->by_stack, stack + 1, makers->site_count);
+    return (uint32_t)makers->site_count++;
 }
 
 struct vs_maker_site *vs_makers_row(struct vs_makers *makers, uint32_t index)
@@ -355,4 +331,20 @@ bool vs_makers_is_module(const struct vs_makers *makers, const struct vs_maker_s
 bool vs_makers_python(const struct vs_makers *makers)
 {
     return makers->python;
+}
+
+const char *vs_kind_name(enum vs_kind kind)
+{
+    static const char *const names[VS_KIND_COUNT] = {
+        [VS_KIND_PARAMETERS] = "parameters", [VS_KIND_GRADIENTS] = "gradients",
+        [VS_KIND_OPTIMIZER_STATE] = "optimizer state", [VS_KIND_ACTIVATIONS] = "activations",
+        [VS_KIND_INPUTS] = "inputs", [VS_KIND_TEMPORARIES] = "temporaries",
+        [VS_KIND_WORKSPACES] = "workspaces", [VS_KIND_OTHER] = "other",
+        [VS_KIND_UNKNOWN] = "unknown"};
+    return (unsigned)kind < VS_KIND_COUNT ? names[kind] : "unknown";
+}
+
+const char *vs_kind_key(enum vs_kind kind)
+{
+    return kind == VS_KIND_OPTIMIZER_STATE ? "optimizer_state" : vs_kind_name(kind);
 }
