@@ -36,10 +36,10 @@ in the form that is expected here.
   vs_sim_runtime_older_table.h
                               VS_OLDER(symbol, newer, parameters, arguments), likewise
   vs_sim_cupti_table.h        VS_CUPTI_API(symbol): every function of CUPTI
-  vs_sim_enter_table.h        VS_ENTERED(symbol, parameters, arguments) for each driver
-                              function that is defined as <symbol>_entered, VS_LOCKED for
-                              <symbol>_locked, VS_IN_CONTEXT(symbol, parameters, arguments,
-                              their parameters, their arguments) for <symbol>_in
+  vs_sim_enter_table.h        VS_ENTRY(symbol, parameters, variables, before, after, definition, call) for
+                              each driver function that is defined as <symbol>_entered, _in or _safe, with
+                              parameters that its entry point finds (ENTRY_TYPES), VS_LOCKED likewise for
+                              <symbol>_locked. *before* and *after* (the lock is taken): is it refused?
   vs_sim_node_table.h         VS_DRIVER_NODE(symbol, parameters, what, of, form, given),
                               VS_RT_NODE likewise: the functions that add a graph node (what:
                               add) or change one (change, change_exec) *of* these arguments;
@@ -55,6 +55,24 @@ import sys
 # The runtime's sources call these in their first form, without the context parameter.
 FIRST_FORM = {"cuCtxGetDevice", "cuCtxSynchronize"}
 DRIVER = ("driver", "memory", "context", "graph")  # rooms of the driver that define its functions
+# What a generated entry point of the driver finds for a parameter of this type, given one of that type: an
+# expression that stores it in OWN and is an error or 0. Those of LOCKED_TYPES need the lock of graphs.
+ENTRY_TYPES = {
+    ("struct vs_sim_stream", "CUstream"): "vs_sim_stream_of(current, %s, &OWN)",
+    ("struct vs_sim_event", "CUevent"): "vs_sim_event_of(%s, &OWN)",
+    ("struct vs_sim_image", "CUmodule"): "vs_sim_module_of(%s, &OWN)",
+    ("struct vs_sim_image", "CUlibrary"): "vs_sim_library_of(%s, &OWN)",
+    ("struct vs_sim_pool", "CUmemoryPool"): "vs_sim_pool_of(%s, &OWN)",
+    ("struct vs_sim_context", "CUcontext"): "vs_sim_context_given(%s, &OWN)",
+    ("struct vs_sim_device", "CUdevice"): "((OWN = vs_sim_device_find(%s)) ? 0 : CUDA_ERROR_INVALID_DEVICE)",
+    ("struct vs_sim_device", "int"): "((OWN = vs_sim_device_find(%s)) ? 0 : CUDA_ERROR_INVALID_DEVICE)",
+    ("struct vs_sim_function", "CUfunction"): "((OWN = vs_sim_function_of(%s)) ? 0 : CUDA_ERROR_INVALID_HANDLE)",
+    ("struct vs_sim_function", "CUkernel"): "((OWN = vs_sim_function_of(%s)) ? 0 : CUDA_ERROR_INVALID_HANDLE)",
+    ("struct vs_sim_graph", "CUgraph"): "((OWN = vs_sim_graph_of(%s)) ? 0 : CUDA_ERROR_INVALID_VALUE)",
+    ("struct vs_sim_node", "CUgraphNode"): "((OWN = vs_sim_node_of(%s)) ? 0 : CUDA_ERROR_INVALID_VALUE)",
+    ("struct vs_sim_graph_exec", "CUgraphExec"): "((OWN = vs_sim_exec_of(%s)) ? 0 : CUDA_ERROR_INVALID_VALUE)",
+}
+LOCKED_TYPES = {"struct vs_sim_graph", "struct vs_sim_node", "struct vs_sim_graph_exec"}
 NEWEST = 13000  # the release that the sources are written for
 # Not in cuda_runtime_api.h: nvcc's launch code calls them, and they can be watched.
 LAUNCHES = ["__cudaLaunchKernel", "__cudaLaunchKernel_ptsz"]
@@ -278,24 +296,55 @@ def forward_table(headers, forwards, pointers, parameters):
     yield from sorted(same)
 
 
-def enter_table(simulator, parameters):
-    """The driver functions whose definition leaves the entry to a generated function."""
+def definitions(simulator):
+    """(symbol, kind, parameters) of the driver functions that leave their entry to a generated one."""
     for room in DRIVER:
         folder = os.path.join(simulator, room)
         for name in sorted(n for n in os.listdir(folder) if n.endswith(".c")):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
-                found = re.findall(r"^CUresult (cu\w+)_(entered|locked|in)\(", file.read(), re.M)
-            for symbol, kind in found:
-                members = parameters.get(symbol, [])
-                taken = ", ".join(ours + " " + name for ours, name in members)
-                given = ", ".join(name for _, name in members)
-                if kind == "in":
-                    yield "VS_IN_CONTEXT(%s, (%s), (%s), (%s), (%s))" % (
-                        symbol, taken or "void", given,
-                        ", ".join(filter(None, ["struct vs_sim_context *current", taken])),
-                        ", ".join(filter(None, ["current", given])))
-                else:
-                    yield "VS_%s(%s, (%s), (%s))" % (kind.upper(), symbol, taken or "void", given)
+                for symbol, kind, ours in re.findall(r"^CUresult (cu\w+)_(entered|locked|in|safe)\(([^)]*)\)\n\{",
+                                                     file.read(), re.M):
+                    ours = [] if ours == "void" else [" ".join(p.split()) for p in ours.split(",")]
+                    yield symbol, kind, ours
+
+
+def enter_table(simulator, parameters):
+    """The entry points of *definitions*. A condition stores an error in *entered*, or 0."""
+    for symbol, kind, ours in definitions(simulator):
+        members = parameters.get(symbol, [])
+        context = len(ours) == len(members) + 1  # a parameter before the program's
+        if len(ours) != len(members) + context:
+            sys.exit("cuda_tables.py: %s_%s has not the parameters of %s" % (symbol, kind, symbol))
+        given, variables, found, in_lock, nulls = ["current"] * context, [], [], [], []
+        for own, (theirs, name) in zip(ours[context:], members):
+            wanted = re.match(r"(struct \w+) \*\w+$", own)
+            condition = wanted and ENTRY_TYPES.get((wanted[1], theirs))
+            given.append("own_" + name if condition else name)
+            if condition:
+                variables.append("%s *own_%s; " % (wanted[1], name))
+                (in_lock if wanted[1] in LOCKED_TYPES else found).append(
+                    condition.replace("OWN", "own_" + name) % name)
+            if own.endswith("[static 1]"):
+                nulls.append("(%s ? 0 : CUDA_ERROR_INVALID_VALUE)" % name)
+        enter = "vs_sim_enter()"
+        if context or kind in ("in", "safe") or "current" in " ".join(found):
+            variables.append("struct vs_sim_context *current; ")
+            enter = "vs_sim_enter_context(&current)"
+        if kind == "safe":
+            found.insert(0, "vs_sim_safe()")
+        after = in_lock
+        if "vs_sim_device_find" in " ".join(found):  # the results' places are checked first
+            before = nulls + [enter] + found
+        elif re.search("_(module|library)_of", " ".join(found)):
+            before = [enter] + nulls + found
+        else:
+            before, after = [enter] + found, in_lock + nulls
+        yield "VS_%s(%s, (%s), %s, (%s), (%s), %s_%s(%s), %s_%s(%s))" % (
+            "LOCKED" if kind == "locked" else "ENTRY", symbol,
+            ", ".join(theirs + " " + name for theirs, name in members) or "void", "".join(variables),
+            " || ".join("(entered = %s)" % c for c in before),
+            " || ".join("(entered = %s)" % c for c in after) or "0",
+            symbol, kind, ", ".join(ours) or "void", symbol, kind, ", ".join(given))
 
 
 def node_table(domain, parameters):

@@ -119,11 +119,9 @@ class Function:
     def text(self):
         runner, kind = self.settings["runner"]
         members = self.members()
-        used = set(re.findall(r"\w+", " ".join(members.values())))
-        unused = "".join("    (void)%s;\n" % n for n in self.names if n not in used)
         handle = "" if self.handle == "none" else re.search(r"\w+$", self.handle)[0] + ", "
-        return "%s\n{\n%s    return %s(%s&(%s){%s});\n}\n" % (
-            self.declaration(), unused, runner, handle, kind,
+        return "%s\n{\n    return %s(%s&(%s){%s});\n}\n" % (
+            self.declaration(), runner, handle, kind,
             ",".join("\n        .%s = %s" % m for m in members.items()))
 
 

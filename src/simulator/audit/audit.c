@@ -135,8 +135,6 @@ static bool is_own(const char *name, size_t folder)
  * tries. A file may be called libcublas.so or libcublas.so.13.1.0.3: then its soname decides. */
 char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 {
-    (void)cookie;
-    (void)flag;
     const char *last = last_part(name);
     char *path = stand_in_of(last);
     char soname[NAME_MAX + 1];

@@ -37,7 +37,6 @@ static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 
 static int find_own(struct dl_phdr_info *info, size_t size, void *inside)
 {
-    (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uintptr_t begin = info->dlpi_addr + p->p_vaddr;
@@ -150,7 +149,6 @@ static struct { /* used by one thread at a time */
 static int find_no_debuginfo(struct dwfl_module *m, void **user, const char *name, uint64_t base,
                              const char *file, const char *link, uint32_t crc, char **found)
 {
-    (void)m, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)found;
     return -1;
 }
 

@@ -268,10 +268,8 @@ CUresult cuCtxSetCurrent_entered(CUcontext ctx)
     return c ? push(c) : CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetCurrent_entered(CUcontext *pctx)
+CUresult cuCtxGetCurrent_entered(CUcontext pctx[static 1])
 {
-    if (!pctx)
-        return CUDA_ERROR_INVALID_VALUE;
     *pctx = (CUcontext)vs_sim_context_current();
     return CUDA_SUCCESS;
 }
@@ -294,11 +292,9 @@ CUresult cuCtxPopCurrent_v2_entered(CUcontext *pctx)
 
 /* ---- explicit contexts ---- */
 
-CUresult cuCtxCreate_v2_entered(CUcontext *pctx, unsigned int flags, CUdevice dev)
+CUresult cuCtxCreate_v2_entered(CUcontext pctx[static 1], unsigned int flags, CUdevice dev)
 {
     struct vs_sim_device *d = vs_sim_device_find(dev);
-    if (!pctx)
-        return CUDA_ERROR_INVALID_VALUE;
     if (!d)
         return CUDA_ERROR_INVALID_DEVICE;
     if (flags & ~(unsigned)CU_CTX_FLAGS_MASK)
@@ -367,14 +363,10 @@ CUresult cuCtxDetach_in(struct vs_sim_context *ctx, CUcontext handle)
 
 /* ---- primary contexts ---- */
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+CUresult cuDevicePrimaryCtxRetain_entered(CUcontext pctx[static 1], CUdevice dev)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
+    CUresult e = CUDA_SUCCESS;
     struct vs_sim_device *d = vs_sim_device_find(dev);
-    if (!pctx)
-        return CUDA_ERROR_INVALID_VALUE;
     if (!d)
         return CUDA_ERROR_INVALID_DEVICE;
     pthread_mutex_lock(&d->mu);
@@ -391,12 +383,9 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
     return e;
 }
 
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+CUresult cuDevicePrimaryCtxRelease_v2_entered(struct vs_sim_device *d)
 {
-    struct vs_sim_device *d;
-    CUresult e = vs_sim_enter_device(dev, &d);
-    if (e)
-        return e;
+    CUresult e = CUDA_SUCCESS;
     pthread_mutex_lock(&d->mu);
     if (!d->primary_refs)
         e = CUDA_ERROR_INVALID_CONTEXT;
@@ -406,24 +395,16 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
     return e;
 }
 
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
+CUresult cuDevicePrimaryCtxReset_v2_entered(struct vs_sim_device *d)
 {
-    struct vs_sim_device *d;
-    CUresult e = vs_sim_enter_device(dev, &d);
-    if (e)
-        return e;
     pthread_mutex_lock(&d->mu);
     context_stop(d->primary);
     pthread_mutex_unlock(&d->mu);
     return CUDA_SUCCESS;
 }
 
-CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
+CUresult cuDevicePrimaryCtxSetFlags_v2_entered(struct vs_sim_device *d, unsigned int flags)
 {
-    struct vs_sim_device *d;
-    CUresult e = vs_sim_enter_device(dev, &d);
-    if (e)
-        return e;
     if (flags & ~(unsigned)CU_CTX_FLAGS_MASK)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&d->mu);
@@ -433,12 +414,9 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
+CUresult cuDevicePrimaryCtxGetState_entered(struct vs_sim_device *d, unsigned int *flags,
+                                            int *active)
 {
-    struct vs_sim_device *d;
-    CUresult e = vs_sim_enter_device(dev, &d);
-    if (e)
-        return e;
     if (!flags || !active)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&d->mu);

@@ -6,70 +6,51 @@
 
 #include "base/vs_clock.h"
 
-CUresult cuCtxGetDevice_in(struct vs_sim_context *ctx, CUdevice *device)
+CUresult cuCtxGetDevice_in(struct vs_sim_context *ctx, CUdevice device[static 1])
 {
-    if (!device)
-        return CUDA_ERROR_INVALID_VALUE;
     *device = ctx->device->ordinal;
     return CUDA_SUCCESS;
 }
 
-/* A handle, or NULL for the current context. */
-static CUresult enter_given(CUcontext handle, struct vs_sim_context **ctx)
+CUresult vs_sim_context_given(CUcontext handle, struct vs_sim_context **ctx)
 {
     if (!handle)
         return vs_sim_enter_context(ctx);
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     *ctx = vs_sim_context_of(handle);
     if (!*ctx)
         return CUDA_ERROR_INVALID_CONTEXT;
     return atomic_load(&(*ctx)->alive) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext handle)
+CUresult cuCtxGetDevice_v2_entered(CUdevice device[static 1], struct vs_sim_context *ctx)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = enter_given(handle, &ctx);
-    if (e)
-        return e;
-    if (!device)
-        return CUDA_ERROR_INVALID_VALUE;
     *device = ctx->device->ordinal;
     return CUDA_SUCCESS;
 }
 
 static CUresult synchronize(struct vs_sim_context *ctx)
 {
+    CUresult e = vs_sim_capturing() ? vs_sim_capture_refuse_context(ctx) : CUDA_SUCCESS;
+    if (e)
+        return e;
     uint64_t begin = vs_clock_ns();
-    CUresult e = vs_sim_context_sync(ctx);
+    e = vs_sim_context_sync(ctx);
     vs_sim_waited(ctx, VS_SIM_SYNC_CONTEXT, 0, 0, begin);
     return e;
 }
 
-CUresult cuCtxSynchronize(void)
+CUresult cuCtxSynchronize_in(struct vs_sim_context *ctx)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e && vs_sim_capturing())
-        e = vs_sim_capture_refuse_context(ctx);
-    return e ? e : synchronize(ctx);
+    return synchronize(ctx);
 }
 
-CUresult cuCtxSynchronize_v2(CUcontext handle)
+CUresult cuCtxSynchronize_v2_entered(struct vs_sim_context *ctx)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = enter_given(handle, &ctx);
-    if (!e && vs_sim_capturing())
-        e = vs_sim_capture_refuse_context(ctx);
-    return e ? e : synchronize(ctx);
+    return synchronize(ctx);
 }
 
-CUresult cuCtxGetFlags_in(struct vs_sim_context *ctx, unsigned int *flags)
+CUresult cuCtxGetFlags_in(struct vs_sim_context *ctx, unsigned int flags[static 1])
 {
-    if (!flags)
-        return CUDA_ERROR_INVALID_VALUE;
     *flags = ctx->flags;
     return CUDA_SUCCESS;
 }
@@ -82,34 +63,20 @@ CUresult cuCtxSetFlags_in(struct vs_sim_context *ctx, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetId(CUcontext handle, unsigned long long *ctxId)
+CUresult cuCtxGetId_entered(struct vs_sim_context *ctx, unsigned long long ctxId[static 1])
 {
-    struct vs_sim_context *ctx;
-    CUresult e = enter_given(handle, &ctx);
-    if (e)
-        return e;
-    if (!ctxId)
-        return CUDA_ERROR_INVALID_VALUE;
     *ctxId = ctx->id;
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetApiVersion(CUcontext handle, unsigned int *version)
+CUresult cuCtxGetApiVersion_entered(struct vs_sim_context *ctx, unsigned int version[static 1])
 {
-    struct vs_sim_context *ctx;
-    CUresult e = enter_given(handle, &ctx);
-    if (e)
-        return e;
-    if (!version)
-        return CUDA_ERROR_INVALID_VALUE;
     *version = 3020;
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetLimit_in(struct vs_sim_context *ctx, size_t *pvalue, CUlimit limit)
+CUresult cuCtxGetLimit_in(struct vs_sim_context *ctx, size_t pvalue[static 1], CUlimit limit)
 {
-    if (!pvalue)
-        return CUDA_ERROR_INVALID_VALUE;
     if ((unsigned)limit > CU_LIMIT_MAX_L2_FETCH_GRANULARITY)
         return CUDA_ERROR_UNSUPPORTED_LIMIT;
     pthread_mutex_lock(&ctx->submit_mu);
@@ -128,10 +95,8 @@ CUresult cuCtxSetLimit_in(struct vs_sim_context *ctx, CUlimit limit, size_t valu
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetCacheConfig_in(struct vs_sim_context *ctx, CUfunc_cache *pconfig)
+CUresult cuCtxGetCacheConfig_in(struct vs_sim_context *ctx, CUfunc_cache pconfig[static 1])
 {
-    if (!pconfig)
-        return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&ctx->submit_mu);
     *pconfig = ctx->cache_config;
     pthread_mutex_unlock(&ctx->submit_mu);
@@ -148,10 +113,8 @@ CUresult cuCtxSetCacheConfig_in(struct vs_sim_context *ctx, CUfunc_cache config)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetStreamPriorityRange_in(struct vs_sim_context *ctx, int *leastPriority,
-                                        int *greatestPriority)
+CUresult cuCtxGetStreamPriorityRange_in(int *leastPriority, int *greatestPriority)
 {
-    (void)ctx;
     if (leastPriority)
         *leastPriority = 0;
     if (greatestPriority)

@@ -116,12 +116,9 @@ CUresult cuEventCreate_in(struct vs_sim_context *ctx, CUevent *phEvent, unsigned
     return e;
 }
 
-CUresult cuEventDestroy_v2(CUevent hEvent)
+CUresult cuEventDestroy_v2_entered(CUevent hEvent)
 {
     struct vs_sim_event *ev = (struct vs_sim_event *)hEvent;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     unsigned live = EVENT_MARK;
     if (!ev || !atomic_compare_exchange_strong(&ev->mark, &live, EVENT_GONE))
         return CUDA_ERROR_INVALID_HANDLE;
@@ -169,28 +166,18 @@ bool vs_sim_event_captured(const struct vs_sim_event *ev)
 
 struct vs_sim_context *vs_sim_event_context(const struct vs_sim_event *ev) { return ev->ctx; }
 
-static CUresult record(CUevent handle, CUstream stream_handle, unsigned flags)
+static CUresult record(struct vs_sim_event *ev, struct vs_sim_stream *s, unsigned flags)
 {
-    struct vs_sim_context *ctx;
-    struct vs_sim_event *ev;
-    struct vs_sim_stream *s;
     uint64_t seq;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_event_of(handle, &ev);
-    if (!e)
-        e = vs_sim_stream_of(ctx, stream_handle, &s);
-    if (e)
-        return e;
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
     if (flags)
-        return vs_sim_capture_event(s, handle, true);
+        return vs_sim_capture_event(s, (CUevent)ev, true);
     if (s->ctx != ev->ctx)
         return CUDA_ERROR_INVALID_HANDLE;
     if (vs_sim_capturing()) {
         bool taken;
-        e = vs_sim_capture_record(s, &ev->captured, &taken);
+        CUresult e = vs_sim_capture_record(s, &ev->captured, &taken);
         if (taken)
             return e;
     }
@@ -198,14 +185,15 @@ static CUresult record(CUevent handle, CUstream stream_handle, unsigned flags)
     return op ? vs_sim_event_submit(ev, s, op, &seq) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
+CUresult cuEventRecord_in(struct vs_sim_event *ev, struct vs_sim_stream *s)
 {
-    return record(hEvent, hStream, 0);
+    return record(ev, s, 0);
 }
 
-CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+CUresult cuEventRecordWithFlags_in(struct vs_sim_event *ev, struct vs_sim_stream *s,
+                                   unsigned int flags)
 {
-    return record(hEvent, hStream, flags);
+    return record(ev, s, flags);
 }
 
 /* The position of the event; false if it was never recorded. */
@@ -270,14 +258,11 @@ static CUresult may_ask(struct vs_sim_event *ev)
     return e ? e : vs_sim_safe();
 }
 
-CUresult cuEventQuery_entered(CUevent hEvent)
+CUresult cuEventQuery_entered(struct vs_sim_event *ev)
 {
-    struct vs_sim_event *ev;
     struct vs_sim_stream *s;
     uint64_t seq, record;
-    CUresult e = vs_sim_event_of(hEvent, &ev);
-    if (!e)
-        e = may_ask(ev);
+    CUresult e = may_ask(ev);
     if (e)
         return e;
     bool recorded = place(ev, &s, &seq, NULL);
@@ -295,16 +280,11 @@ CUresult cuEventQuery_entered(CUevent hEvent)
     return (CUresult)atomic_load(&ev->ctx->fault);
 }
 
-CUresult cuEventSynchronize(CUevent hEvent)
+CUresult cuEventSynchronize_entered(struct vs_sim_event *ev)
 {
-    struct vs_sim_event *ev;
     struct vs_sim_stream *s;
     uint64_t seq, record, begin = vs_clock_ns();
-    CUresult e = vs_sim_enter();
-    if (!e)
-        e = vs_sim_event_of(hEvent, &ev);
-    if (!e)
-        e = may_ask(ev);
+    CUresult e = may_ask(ev);
     if (e)
         return e;
     bool recorded = place(ev, &s, &seq, NULL);
@@ -323,18 +303,13 @@ CUresult cuEventSynchronize(CUevent hEvent)
     return (CUresult)atomic_load(&ev->ctx->fault);
 }
 
-CUresult cuEventElapsedTime_v2_entered(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+CUresult cuEventElapsedTime_v2_entered(float pMilliseconds[static 1], struct vs_sim_event *start,
+                                       struct vs_sim_event *end)
 {
-    struct vs_sim_event *ev[2];
+    struct vs_sim_event *ev[2] = {start, end};
     struct vs_sim_stream *s;
     uint64_t seq, time_ns[2];
-    CUresult e = vs_sim_event_of(hStart, &ev[0]);
-    if (!e)
-        e = vs_sim_event_of(hEnd, &ev[1]);
-    if (e)
-        return e;
-    if (!pMilliseconds)
-        return CUDA_ERROR_INVALID_VALUE;
+    CUresult e = CUDA_SUCCESS;
     if (ev[0]->ctx != ev[1]->ctx)
         return CUDA_ERROR_INVALID_HANDLE;
     for (int i = 0; i < 2 && !e; i++)
@@ -368,18 +343,13 @@ static CUresult wait_shared(struct vs_sim_stream *s, struct vs_sim_event *ev, ui
     return vs_sim_submit(s, op, NULL);
 }
 
-CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+CUresult cuStreamWaitEvent_in(struct vs_sim_stream *s, struct vs_sim_event *ev, unsigned int Flags)
 {
-    struct vs_sim_event *ev;
-    struct vs_sim_stream *s, *on;
+    CUresult e;
+    struct vs_sim_stream *on;
     uint64_t seq;
-    CUresult e = vs_sim_enter_stream(hStream, &s);
-    if (!e)
-        e = vs_sim_event_of(hEvent, &ev);
-    if (e)
-        return e;
     if (Flags)
-        return Flags == CU_EVENT_WAIT_EXTERNAL ? vs_sim_capture_event(s, hEvent, false)
+        return Flags == CU_EVENT_WAIT_EXTERNAL ? vs_sim_capture_event(s, (CUevent)ev, false)
                                                : CUDA_ERROR_INVALID_VALUE;
     if (vs_sim_capturing() || ev->captured.capture) {
         bool taken;

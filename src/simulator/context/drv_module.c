@@ -25,7 +25,7 @@ struct global {
     struct vs_sim_context *ctx[VS_SIM_DEVICES_MAX];
 };
 
-struct module_image { /* CUmodule or CUlibrary */
+struct vs_sim_image { /* CUmodule or CUlibrary */
     atomic_uint mark;
     struct vs_sim_context *ctx; /* modules; NULL for libraries */
     unsigned epoch;
@@ -37,12 +37,12 @@ struct module_image { /* CUmodule or CUlibrary */
     struct vs_sim_function *functions; /* guarded by images_mu */
     struct global *globals;            /* guarded by images_mu */
     bool described;                    /* the runtime has declared all of its globals */
-    struct module_image *library;             /* a module with the content of a library */
-    struct module_image *all;
+    struct vs_sim_image *library;             /* a module with the content of a library */
+    struct vs_sim_image *all;
 };
 
 static pthread_mutex_t images_mu = PTHREAD_MUTEX_INITIALIZER;
-static struct module_image *images; /* all ever loaded; guarded by images_mu */
+static struct vs_sim_image *images; /* all ever loaded; guarded by images_mu */
 
 /* ---- host functions ---- */
 
@@ -116,13 +116,13 @@ struct vs_sim_host_kernel *vs_sim_function_host(struct vs_sim_function *f)
 
 /* *code*: NULL for a module with the content of a library. */
 static CUresult image_new(unsigned mark, struct vs_sim_context *ctx, const void *code,
-                          struct module_image **out)
+                          struct vs_sim_image **out)
 {
     struct vs_sim_image_arch arch = {0, 0};
     CUresult e = code ? vs_sim_image_examine(code, &arch) : CUDA_SUCCESS;
     if (e)
         return e;
-    struct module_image *im = calloc(1, sizeof *im);
+    struct vs_sim_image *im = calloc(1, sizeof *im);
     if (!im)
         return CUDA_ERROR_OUT_OF_MEMORY;
     im->ctx = ctx;
@@ -139,7 +139,7 @@ static CUresult image_new(unsigned mark, struct vs_sim_context *ctx, const void 
 }
 
 /* The code takes *bytes* of *ctx*'s device. */
-static CUresult code_load(struct module_image *im, struct vs_sim_context *ctx, uint64_t bytes)
+static CUresult code_load(struct vs_sim_image *im, struct vs_sim_context *ctx, uint64_t bytes)
 {
     if (!bytes)
         return CUDA_SUCCESS;
@@ -153,9 +153,9 @@ static CUresult code_load(struct module_image *im, struct vs_sim_context *ctx, u
     return CUDA_SUCCESS;
 }
 
-static CUresult image_of(void *handle, unsigned mark, struct module_image **image)
+static CUresult image_of(const void *handle, unsigned mark, struct vs_sim_image **image)
 {
-    struct module_image *im = handle;
+    struct vs_sim_image *im = (struct vs_sim_image *)handle;
     if (!im || atomic_load(&im->mark) != mark)
         return CUDA_ERROR_INVALID_HANDLE;
     if (im->ctx && im->epoch != atomic_load(&im->ctx->epoch))
@@ -164,13 +164,23 @@ static CUresult image_of(void *handle, unsigned mark, struct module_image **imag
     return CUDA_SUCCESS;
 }
 
+CUresult vs_sim_module_of(CUmodule handle, struct vs_sim_image **image)
+{
+    return image_of(handle, MODULE_MARK, image);
+}
+
+CUresult vs_sim_library_of(CUlibrary handle, struct vs_sim_image **image)
+{
+    return image_of(handle, LIBRARY_MARK, image);
+}
+
 struct vs_sim_function *vs_sim_function_of(const void *handle)
 {
     struct vs_sim_function *f = (struct vs_sim_function *)handle;
     return f && f->mark == VS_SIM_FUNCTION_MARK ? f : NULL;
 }
 
-static CUresult function_get(struct module_image *im, const char *name, bool is_kernel,
+static CUresult function_get(struct vs_sim_image *im, const char *name, bool is_kernel,
                              struct vs_sim_function **out)
 {
     if (!name || !*name || (im->entries && !vs_sim_ptx_has(im->entries, name)))
@@ -202,10 +212,10 @@ static CUresult function_get(struct module_image *im, const char *name, bool is_
 
 CUresult vs_sim_library_function(const char *name, struct vs_sim_function **function)
 {
-    static _Atomic(struct module_image *) all;
-    struct module_image *im = atomic_load(&all);
+    static _Atomic(struct vs_sim_image *) all;
+    struct vs_sim_image *im = atomic_load(&all);
     if (!im) {
-        struct module_image *made;
+        struct vs_sim_image *made;
         CUresult e = image_new(LIBRARY_MARK, NULL, NULL, &made);
         if (e)
             return e;
@@ -223,7 +233,7 @@ CUresult cuModuleLoadData_in(struct vs_sim_context *ctx, CUmodule *module, const
 {
     if (!module || !image)
         return CUDA_ERROR_INVALID_VALUE;
-    struct module_image *im;
+    struct vs_sim_image *im;
     CUresult e = image_new(MODULE_MARK, ctx, image, &im);
     if (!e && vs_sim_spec.module_bytes)
         e = code_load(im, ctx, vs_sim_image_taken(image));
@@ -237,10 +247,10 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
     return cuModuleLoadData(module, fatCubin);
 }
 
+/* Options are for compilers, and nothing is compiled. */
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
                             CUjit_option *options, void **optionValues)
 {
-    (void)numOptions, (void)options, (void)optionValues; /* nothing is compiled */
     return cuModuleLoadData(module, image);
 }
 
@@ -255,7 +265,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *fname)
 }
 
 /* Its handle is invalid from now on; its variables and code are freed. */
-static void image_end(struct module_image *im)
+static void image_end(struct vs_sim_image *im)
 {
     atomic_store(&im->mark, IMAGE_GONE);
     pthread_mutex_lock(&images_mu);
@@ -273,28 +283,18 @@ static void image_end(struct module_image *im)
     pthread_mutex_unlock(&images_mu);
 }
 
-CUresult cuModuleUnload_in(struct vs_sim_context *ctx, CUmodule hmod)
+CUresult cuModuleUnload_in(struct vs_sim_context *ctx, struct vs_sim_image *im)
 {
-    struct module_image *im;
-    CUresult e = image_of(hmod, MODULE_MARK, &im);
-    if (e)
-        return e;
     vs_sim_context_sync(ctx);
     image_end(im);
     return CUDA_SUCCESS;
 }
 
-CUresult cuModuleGetFunction_in(struct vs_sim_context *ctx, CUfunction *hfunc, CUmodule hmod,
-                                const char *name)
+CUresult cuModuleGetFunction_in(CUfunction hfunc[static 1], struct vs_sim_image *im,
+                                const char name[static 1])
 {
-    struct module_image *im;
     struct vs_sim_function *f;
-    (void)ctx;
-    if (!hfunc || !name)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = image_of(hmod, MODULE_MARK, &im);
-    if (!e)
-        e = function_get(im->library ? im->library : im, name, im->library != NULL, &f);
+    CUresult e = function_get(im->library ? im->library : im, name, im->library != NULL, &f);
     if (!e)
         *hfunc = (CUfunction)f;
     return e;
@@ -315,7 +315,7 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 VS_SIM_EXPORT CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t bytes,
                                                  int managed);
 
-static struct global *global_add_locked(struct module_image *im, const char *name, size_t bytes,
+static struct global *global_add_locked(struct vs_sim_image *im, const char *name, size_t bytes,
                                         bool managed)
 {
     struct global *g = calloc(1, sizeof *g);
@@ -333,7 +333,7 @@ static struct global *global_add_locked(struct module_image *im, const char *nam
     return g;
 }
 
-static struct global *global_find_locked(struct module_image *im, const char *name)
+static struct global *global_find_locked(struct vs_sim_image *im, const char *name)
 {
     struct global *g = im->globals;
     while (g && strcmp(g->name, name))
@@ -343,7 +343,7 @@ static struct global *global_find_locked(struct module_image *im, const char *na
 
 CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t bytes, int managed)
 {
-    struct module_image *im;
+    struct vs_sim_image *im;
     CUresult e = vs_sim_enter();
     if (!e)
         e = image_of(library, LIBRARY_MARK, &im);
@@ -360,7 +360,7 @@ CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t b
 
 /* An image that the program loads itself is not examined: it has all variables that host functions
  * have. */
-static CUresult globals_guess_locked(struct module_image *im)
+static CUresult globals_guess_locked(struct vs_sim_image *im)
 {
     struct vs_sim_host_variable *v = NULL;
     while (!im->described && (v = vs_sim_host_variable_next(v))) {
@@ -406,7 +406,7 @@ static CUresult global_be_locked(struct global *g, struct vs_sim_context *ctx, i
     return global_make_locked(g, ctx, slot);
 }
 
-static CUresult global_get(struct module_image *im, const char *name, bool managed, CUdeviceptr *address,
+static CUresult global_get(struct vs_sim_image *im, const char *name, bool managed, CUdeviceptr *address,
                            size_t *bytes)
 {
     struct vs_sim_context *ctx;
@@ -434,7 +434,7 @@ CUresult vs_sim_function_variables(struct vs_sim_function *function, struct vs_s
                                                 void *data),
                                    void *data)
 {
-    struct module_image *im = function->owner;
+    struct vs_sim_image *im = function->owner;
     if (!vs_sim_host_variable_next(NULL))
         return CUDA_SUCCESS;
     pthread_mutex_lock(&images_mu);
@@ -453,29 +453,22 @@ CUresult vs_sim_function_variables(struct vs_sim_function *function, struct vs_s
     return e;
 }
 
-CUresult cuModuleGetGlobal_v2_entered(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod,
-                                      const char *name)
+CUresult cuModuleGetGlobal_v2_entered(CUdeviceptr *dptr, size_t *bytes, struct vs_sim_image *im,
+                                      const char name[static 1])
 {
-    struct module_image *im;
-    if (!name)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = image_of(hmod, MODULE_MARK, &im);
-    return e ? e : global_get(im->library ? im->library : im, name, false, dptr, bytes);
+    return global_get(im->library ? im->library : im, name, false, dptr, bytes);
 }
 
 /* ---- libraries ---- */
 
-/* Options are for compilers, and nothing is compiled. */
 CUresult cuLibraryLoadData_entered(CUlibrary *library, const void *code, CUjit_option *jitOptions,
                                    void **jitOptionsValues, unsigned int numJitOptions,
                                    CUlibraryOption *libraryOptions, void **libraryOptionValues,
                                    unsigned int numLibraryOptions)
 {
-    (void)jitOptions, (void)jitOptionsValues, (void)numJitOptions;
-    (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     if (!library || !code)
         return CUDA_ERROR_INVALID_VALUE;
-    struct module_image *im;
+    struct vs_sim_image *im;
     CUresult e = image_new(LIBRARY_MARK, NULL, code, &im);
     struct vs_sim_context *ctx = vs_sim_context_current();
     if (!e && ctx && atomic_load(&ctx->alive))
@@ -501,12 +494,8 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_o
     return e;
 }
 
-CUresult cuLibraryUnload_entered(CUlibrary library)
+CUresult cuLibraryUnload_entered(struct vs_sim_image *im)
 {
-    struct module_image *im;
-    CUresult e = image_of(library, LIBRARY_MARK, &im);
-    if (e)
-        return e;
     for (unsigned i = 0; i < vs_sim_spec.devices; i++)
         if (atomic_load(&vs_sim_devices[i].primary->alive))
             vs_sim_context_sync(vs_sim_devices[i].primary);
@@ -514,30 +503,21 @@ CUresult cuLibraryUnload_entered(CUlibrary library)
     return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryGetKernel_entered(CUkernel *pKernel, CUlibrary library, const char *name)
+CUresult cuLibraryGetKernel_entered(CUkernel pKernel[static 1], struct vs_sim_image *im,
+                                    const char name[static 1])
 {
-    struct module_image *im;
     struct vs_sim_function *f;
-    if (!pKernel || !name)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = image_of(library, LIBRARY_MARK, &im);
-    if (!e)
-        e = function_get(im, name, true, &f);
+    CUresult e = function_get(im, name, true, &f);
     if (!e)
         *pKernel = (CUkernel)f;
     return e;
 }
 
-CUresult cuLibraryGetModule_in(struct vs_sim_context *ctx, CUmodule *pMod, CUlibrary library)
+CUresult cuLibraryGetModule_in(struct vs_sim_context *ctx, CUmodule pMod[static 1],
+                               struct vs_sim_image *im)
 {
-    struct module_image *im;
-    if (!pMod)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = image_of(library, LIBRARY_MARK, &im);
-    if (e)
-        return e;
-    struct module_image *module;
-    e = image_new(MODULE_MARK, ctx, NULL, &module);
+    struct vs_sim_image *module;
+    CUresult e = image_new(MODULE_MARK, ctx, NULL, &module);
     if (e)
         return e;
     module->library = im;
@@ -545,22 +525,14 @@ CUresult cuLibraryGetModule_in(struct vs_sim_context *ctx, CUmodule *pMod, CUlib
     return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryGetGlobal_entered(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
-                                    const char *name)
+CUresult cuLibraryGetGlobal_entered(CUdeviceptr *dptr, size_t *bytes, struct vs_sim_image *im,
+                                    const char name[static 1])
 {
-    struct module_image *im;
-    if (!name)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = image_of(library, LIBRARY_MARK, &im);
-    return e ? e : global_get(im, name, false, dptr, bytes);
+    return global_get(im, name, false, dptr, bytes);
 }
 
-CUresult cuLibraryGetManaged_entered(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
-                                     const char *name)
+CUresult cuLibraryGetManaged_entered(CUdeviceptr *dptr, size_t *bytes, struct vs_sim_image *im,
+                                     const char name[static 1])
 {
-    struct module_image *im;
-    if (!name)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = image_of(library, LIBRARY_MARK, &im);
-    return e ? e : global_get(im, name, true, dptr, bytes);
+    return global_get(im, name, true, dptr, bytes);
 }

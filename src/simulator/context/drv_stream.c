@@ -136,12 +136,9 @@ CUresult cuStreamDestroy_v2_entered(CUstream hStream)
 
 /* ---- waiting ---- */
 
-CUresult cuStreamQuery(CUstream hStream)
+CUresult cuStreamQuery_in(struct vs_sim_stream *s)
 {
-    struct vs_sim_stream *s;
-    CUresult e = vs_sim_enter_stream(hStream, &s);
-    if (!e)
-        e = vs_sim_not_capturing(s);
+    CUresult e = vs_sim_not_capturing(s);
     if (e)
         return e;
     if (!vs_sim_stream_idle(s))
@@ -151,13 +148,10 @@ CUresult cuStreamQuery(CUstream hStream)
     return (CUresult)atomic_load(&s->ctx->fault);
 }
 
-CUresult cuStreamSynchronize(CUstream hStream)
+CUresult cuStreamSynchronize_in(struct vs_sim_stream *s)
 {
-    struct vs_sim_stream *s;
     uint64_t begin = vs_clock_ns();
-    CUresult e = vs_sim_enter_stream(hStream, &s);
-    if (!e)
-        e = vs_sim_not_capturing(s);
+    CUresult e = vs_sim_not_capturing(s);
     if (e)
         return e;
     vs_sim_stream_sync(s);
@@ -167,12 +161,8 @@ CUresult cuStreamSynchronize(CUstream hStream)
 
 /* ---- host functions ---- */
 
-CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+CUresult cuLaunchHostFunc_in(struct vs_sim_stream *s, CUhostFn fn, void *userData)
 {
-    struct vs_sim_stream *s;
-    CUresult e = vs_sim_enter_stream(hStream, &s);
-    if (e)
-        return e;
     if (!fn)
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_HOST);
@@ -183,13 +173,9 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
     return vs_sim_submit(s, op, NULL);
 }
 
-CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
-                             unsigned int flags)
+CUresult cuStreamAddCallback_in(struct vs_sim_stream *s, CUstreamCallback callback, void *userData,
+                                unsigned int flags)
 {
-    struct vs_sim_stream *s;
-    CUresult e = vs_sim_enter_stream(hStream, &s);
-    if (e)
-        return e;
     if (!callback || flags)
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_CALLBACK);
@@ -221,14 +207,9 @@ STREAM_GETTER(cuStreamGetId, unsigned long long, streamId, s->id)
 STREAM_GETTER(cuStreamGetCtx, CUcontext, pctx, (CUcontext)s->ctx)
 STREAM_GETTER(cuStreamGetDevice, CUdevice, device, s->ctx->device->ordinal)
 
-CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
+CUresult cuStreamGetCtx_v2_in(struct vs_sim_stream *s, CUcontext pCtx[static 1],
+                              CUgreenCtx pGreenCtx[static 1])
 {
-    struct vs_sim_stream *s;
-    CUresult e = vs_sim_enter_stream(hStream, &s);
-    if (e)
-        return e;
-    if (!pCtx || !pGreenCtx)
-        return CUDA_ERROR_INVALID_VALUE;
     *pCtx = (CUcontext)s->ctx;
     *pGreenCtx = NULL;
     return CUDA_SUCCESS;

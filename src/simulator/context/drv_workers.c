@@ -66,7 +66,6 @@ static struct job *job_with_work_locked(void)
 
 static void *worker_main(void *arg)
 {
-    (void)arg;
     prctl(PR_SET_NAME, "vs-sim-worker");
     vs_sim_host_function_begin(); /* never ended: this thread runs host functions only */
     for (;;) {

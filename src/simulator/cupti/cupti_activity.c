@@ -269,7 +269,6 @@ CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attr, size_t *valu
 /* "Starting with CUDA 13.0 ... always returns" this (cupti_activity.h). */
 CUptiResult cuptiActivityConfigurePCSampling(CUcontext ctx, CUpti_ActivityPCSamplingConfig *config)
 {
-    (void)ctx, (void)config;
     return vs_cupti_result(CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED);
 }
 

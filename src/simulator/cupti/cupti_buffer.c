@@ -165,9 +165,9 @@ bool vs_cupti_has_buffers(void)
     return registered;
 }
 
+/* A record is written when its work is complete, so *flag* has no effect. */
 CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
-    (void)flag; /* a record is written when its work is complete: incomplete ones do not exist */
     if (!vs_cupti_attach())
         return vs_cupti_result(CUPTI_ERROR_NOT_INITIALIZED);
     if (!vs_cupti_has_buffers())
@@ -178,7 +178,6 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 
 CUptiResult cuptiActivityFlush(CUcontext context, uint32_t streamId, uint32_t flag)
 {
-    (void)context, (void)streamId; /* "will be ignored" (cupti_activity.h) */
     return cuptiActivityFlushAll(flag);
 }
 
@@ -186,13 +185,12 @@ CUptiResult cuptiActivityFlush(CUcontext context, uint32_t streamId, uint32_t fl
  * so every period is valid and has no effect. */
 CUptiResult cuptiActivityFlushPeriod(uint32_t time)
 {
-    (void)time;
     return vs_cupti_attach() ? CUPTI_SUCCESS : vs_cupti_result(CUPTI_ERROR_NOT_INITIALIZED);
 }
 
+/* Of all contexts and streams: there is one queue of buffers. */
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t streamId, size_t *count)
 {
-    (void)context, (void)streamId; /* all buffers are global: there is one queue */
     if (!count)
         return vs_cupti_result(CUPTI_ERROR_INVALID_PARAMETER);
     *count = atomic_exchange(&dropped, 0);

@@ -380,12 +380,10 @@ static int domain_push(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a)
 static int domain_pop(nvtxDomainHandle_t d) { return pop(d); }
 static nvtxStringHandle_t domain_string_a(nvtxDomainHandle_t d, const char *text)
 {
-    (void)d;
     return (nvtxStringHandle_t)keep(text);
 }
 static nvtxStringHandle_t domain_string_w(nvtxDomainHandle_t d, const wchar_t *text)
 {
-    (void)d;
     return (nvtxStringHandle_t)keep_wide(text);
 }
 static nvtxDomainHandle_t domain_create_a(const char *name) { return domain_named(keep(name)); }

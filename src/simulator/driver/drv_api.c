@@ -41,19 +41,13 @@ VS_THUNK_COMMON
 
 /* ---- entries that are the same for many ---- */
 
-#define VS_LOCKED(symbol, parameters, arguments)
-#define VS_ENTERED(symbol, parameters, arguments)                                              \
+#define VS_LOCKED(...)
+#define VS_ENTRY(symbol, parameters, variables, before, after, definition, call)               \
     CUresult symbol parameters                                                                 \
     {                                                                                          \
-        CUresult entered = vs_sim_enter();                                                     \
-        return entered ? entered : symbol##_entered arguments;                                 \
-    }
-#define VS_IN_CONTEXT(symbol, parameters, arguments, ours, given)                              \
-    CUresult symbol parameters                                                                 \
-    {                                                                                          \
-        struct vs_sim_context *current;                                                        \
-        CUresult entered = vs_sim_enter_context(&current);                                     \
-        return entered ? entered : symbol##_in given;                                          \
+        CUresult entered;                                                                      \
+        variables                                                                              \
+        return before || after ? entered : call;                                               \
     }
 #include "generated/vs_sim_enter_table.h"
 

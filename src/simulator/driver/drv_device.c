@@ -25,23 +25,16 @@ CUresult vs_sim_enter_device(CUdevice dev, struct vs_sim_device **device)
     return *device ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-CUresult cuDeviceGetCount_entered(int *count)
+CUresult cuDeviceGetCount_entered(int count[static 1])
 {
-    if (!count)
-        return CUDA_ERROR_INVALID_VALUE;
     *count = (int)vs_sim_spec.devices;
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGet(CUdevice *device, int ordinal)
+CUresult cuDeviceGet_entered(CUdevice device[static 1], struct vs_sim_device *d)
 {
-    struct vs_sim_device *d;
-    if (!device)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = vs_sim_enter_device(ordinal, &d);
-    if (e == CUDA_SUCCESS)
-        *device = d->ordinal;
-    return e;
+    *device = d->ordinal;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
@@ -55,37 +48,21 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
     return e;
 }
 
-CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
+CUresult cuDeviceGetUuid_v2_entered(CUuuid uuid[static 1], struct vs_sim_device *d)
 {
-    struct vs_sim_device *d;
-    if (!uuid)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = vs_sim_enter_device(dev, &d);
-    if (e)
-        return e;
     vs_sim_device_uuid(d->physical, uuid);
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
+CUresult cuDeviceTotalMem_v2_entered(size_t bytes[static 1], struct vs_sim_device *d)
 {
-    struct vs_sim_device *d;
-    if (!bytes)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = vs_sim_enter_device(dev, &d);
-    if (e == CUDA_SUCCESS)
-        *bytes = vs_sim_spec.capacity_bytes;
-    return e;
+    *bytes = vs_sim_spec.capacity_bytes;
+    return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
+CUresult cuDeviceComputeCapability_entered(int major[static 1], int minor[static 1],
+                                           struct vs_sim_device *d)
 {
-    struct vs_sim_device *d;
-    if (!major || !minor)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = vs_sim_enter_device(dev, &d);
-    if (e)
-        return e;
     *major = vs_sim_spec.preset->major;
     *minor = vs_sim_spec.preset->minor;
     return CUDA_SUCCESS;
@@ -264,14 +241,8 @@ CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
+CUresult cuDeviceGetProperties_entered(CUdevprop prop[static 1], struct vs_sim_device *d)
 {
-    struct vs_sim_device *d;
-    if (!prop)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = vs_sim_enter_device(dev, &d);
-    if (e)
-        return e;
     *prop = (CUdevprop){.maxThreadsPerBlock = 1024,
                         .maxThreadsDim = {1024, 1024, 64},
                         .maxGridSize = {2147483647, 65535, 65535},
@@ -287,30 +258,19 @@ CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
 
 /* ---- peers ---- */
 
-CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
+CUresult cuDeviceCanAccessPeer_entered(int canAccessPeer[static 1], struct vs_sim_device *d,
+                                       CUdevice peerDev)
 {
-    struct vs_sim_device *d;
-    if (!canAccessPeer)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = vs_sim_enter_device(dev, &d);
-    if (e)
-        return e;
     if (!vs_sim_device_find(peerDev))
         return CUDA_ERROR_INVALID_DEVICE;
-    *canAccessPeer = dev != peerDev;
+    *canAccessPeer = d->ordinal != peerDev;
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice,
-                                 CUdevice dstDevice)
+CUresult cuDeviceGetP2PAttribute_entered(int value[static 1], CUdevice_P2PAttribute attrib,
+                                         struct vs_sim_device *d, CUdevice dstDevice)
 {
-    struct vs_sim_device *d;
-    if (!value)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = vs_sim_enter_device(srcDevice, &d);
-    if (e)
-        return e;
-    if (!vs_sim_device_find(dstDevice) || srcDevice == dstDevice)
+    if (!vs_sim_device_find(dstDevice) || d->ordinal == dstDevice)
         return CUDA_ERROR_INVALID_DEVICE;
     *value = attrib == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED;
     return CUDA_SUCCESS;

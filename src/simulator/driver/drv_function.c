@@ -6,23 +6,9 @@
 
 #define REGISTERS 32 /* per thread */
 
-static CUresult function_enter(const void *handle, struct vs_sim_function **f)
+CUresult cuFuncGetAttribute_entered(int pi[static 1], CUfunction_attribute attribute,
+                                    struct vs_sim_function *f)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
-    *f = vs_sim_function_of(handle);
-    return *f ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attribute, CUfunction handle)
-{
-    struct vs_sim_function *f;
-    CUresult e = function_enter(handle, &f);
-    if (e)
-        return e;
-    if (!pi)
-        return CUDA_ERROR_INVALID_VALUE;
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *pi = 1024; break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *pi = REGISTERS; break;
@@ -71,12 +57,9 @@ static CUresult set_cluster_attribute(struct vs_sim_function *f, CUfunction_attr
     return CUDA_SUCCESS;
 }
 
-CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value)
+CUresult cuFuncSetAttribute_entered(struct vs_sim_function *f, CUfunction_attribute attribute,
+                                    int value)
 {
-    struct vs_sim_function *f;
-    CUresult e = function_enter(handle, &f);
-    if (e)
-        return e;
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         if (value < 0 || value > vs_sim_spec.preset->shared_optin)
@@ -115,12 +98,8 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel ker
 }
 
 /* A preference without effect here. */
-CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache config)
+CUresult cuFuncSetCacheConfig_entered(struct vs_sim_function *f, CUfunc_cache config)
 {
-    struct vs_sim_function *f;
-    CUresult e = function_enter(handle, &f);
-    if (e)
-        return e;
     return (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
@@ -130,14 +109,8 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice d
                                    : CUDA_ERROR_INVALID_DEVICE;
 }
 
-CUresult cuFuncGetName(const char **name, CUfunction handle)
+CUresult cuFuncGetName_entered(const char *name[static 1], struct vs_sim_function *f)
 {
-    struct vs_sim_function *f;
-    CUresult e = function_enter(handle, &f);
-    if (e)
-        return e;
-    if (!name)
-        return CUDA_ERROR_INVALID_VALUE;
     *name = f->name;
     return CUDA_SUCCESS;
 }
@@ -147,61 +120,35 @@ CUresult cuKernelGetName(const char **name, CUkernel hfunc)
     return cuFuncGetName(name, (CUfunction)hfunc);
 }
 
-CUresult cuKernelGetFunction_in(struct vs_sim_context *ctx, CUfunction *pFunc, CUkernel kernel)
+CUresult cuKernelGetFunction_in(CUfunction pFunc[static 1], struct vs_sim_function *f)
 {
-    struct vs_sim_function *f;
-    (void)ctx;
-    CUresult e = function_enter(kernel, &f);
-    if (e)
-        return e;
-    if (!pFunc)
-        return CUDA_ERROR_INVALID_VALUE;
     *pFunc = (CUfunction)f; /* the same in every context */
     return CUDA_SUCCESS;
 }
 
-CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
+CUresult cuKernelGetLibrary_entered(CUlibrary pLib[static 1], struct vs_sim_function *f)
 {
-    struct vs_sim_function *f;
-    CUresult e = function_enter(kernel, &f);
-    if (e)
-        return e;
-    if (!pLib)
-        return CUDA_ERROR_INVALID_VALUE;
     *pLib = (CUlibrary)f->owner;
     return CUDA_SUCCESS;
 }
 
-CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
+CUresult cuFuncGetModule_entered(CUmodule hmod[static 1], struct vs_sim_function *f)
 {
-    struct vs_sim_function *f;
-    CUresult e = function_enter(hfunc, &f);
-    if (e)
-        return e;
-    if (!hmod)
-        return CUDA_ERROR_INVALID_VALUE;
     if (f->is_kernel)
         return cuLibraryGetModule(hmod, (CUlibrary)f->owner);
     *hmod = (CUmodule)f->owner;
     return CUDA_SUCCESS;
 }
 
-CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
+CUresult cuFuncIsLoaded_entered(CUfunctionLoadingState state[static 1], struct vs_sim_function *f)
 {
-    struct vs_sim_function *f;
-    CUresult e = function_enter(function, &f);
-    if (e)
-        return e;
-    if (!state)
-        return CUDA_ERROR_INVALID_VALUE;
     *state = CU_FUNCTION_LOADING_STATE_LOADED;
     return CUDA_SUCCESS;
 }
 
-CUresult cuFuncLoad(CUfunction function)
+CUresult cuFuncLoad_entered(struct vs_sim_function *f)
 {
-    struct vs_sim_function *f;
-    return function_enter(function, &f);
+    return CUDA_SUCCESS;
 }
 
 /* ---- occupancy: the least of what threads, registers, shared memory and the
@@ -219,16 +166,11 @@ int vs_sim_blocks_per_sm(int block_size, size_t shared)
     return blocks < p->blocks_per_sm ? blocks : p->blocks_per_sm;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func,
-                                                              int blockSize, size_t dynamicSMemSize,
-                                                              unsigned int flags)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_entered(
+    int numBlocks[static 1], struct vs_sim_function *f, int blockSize, size_t dynamicSMemSize,
+    unsigned int flags)
 {
-    struct vs_sim_function *f;
-    CUresult e = function_enter(func, &f);
-    if (e)
-        return e;
-    if (!numBlocks || blockSize <= 0 || blockSize > 1024 ||
-        flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+    if (blockSize <= 0 || blockSize > 1024 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
         return CUDA_ERROR_INVALID_VALUE;
     *numBlocks = dynamicSMemSize > (size_t)vs_sim_spec.preset->shared_optin
                      ? 0
@@ -243,17 +185,12 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction 
                                                                 dynamicSMemSize, 0);
 }
 
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize,
-                                                   CUfunction func,
-                                                   CUoccupancyB2DSize blockSizeToDynamicSMemSize,
-                                                   size_t dynamicSMemSize, int blockSizeLimit,
-                                                   unsigned int flags)
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags_entered(
+    int minGridSize[static 1], int blockSize[static 1], struct vs_sim_function *f,
+    CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit,
+    unsigned int flags)
 {
-    struct vs_sim_function *f;
-    CUresult e = function_enter(func, &f);
-    if (e)
-        return e;
-    if (!minGridSize || !blockSize || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+    if (flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
         return CUDA_ERROR_INVALID_VALUE;
     int limit = blockSizeLimit > 0 && blockSizeLimit < 1024 ? blockSizeLimit : 1024, best = 0,
         best_size = 0;
@@ -282,14 +219,11 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfu
                                                      blockSizeLimit, 0);
 }
 
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func,
-                                                 int numBlocks, int blockSize)
+CUresult cuOccupancyAvailableDynamicSMemPerBlock_entered(size_t dynamicSmemSize[static 1],
+                                                         struct vs_sim_function *f, int numBlocks,
+                                                         int blockSize)
 {
-    struct vs_sim_function *f;
-    CUresult e = function_enter(func, &f);
-    if (e)
-        return e;
-    if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0 || blockSize > 1024)
+    if (numBlocks <= 0 || blockSize <= 0 || blockSize > 1024)
         return CUDA_ERROR_INVALID_VALUE;
     int bytes = vs_sim_spec.preset->shared_per_sm / numBlocks - 1024;
     bytes = bytes > vs_sim_spec.preset->shared_optin ? vs_sim_spec.preset->shared_optin : bytes;

@@ -118,7 +118,6 @@ CUresult cuDriverGetVersion(int *driverVersion)
 CUresult cuProfilerInitialize(const char *configFile, const char *outputFile,
                               CUoutput_mode outputMode)
 {
-    (void)configFile, (void)outputFile, (void)outputMode;
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 

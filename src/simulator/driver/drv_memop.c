@@ -156,14 +156,11 @@ CUresult vs_sim_values_describe(const CUstreamBatchMemOpParams *params, unsigned
 
 /* ---- queueing ---- */
 
-CUresult cuStreamBatchMemOp_v2(CUstream handle, unsigned int count,
-                               CUstreamBatchMemOpParams *paramArray, unsigned int flags)
+CUresult cuStreamBatchMemOp_v2_in(struct vs_sim_stream *stream, unsigned int count,
+                                  CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 {
-    struct vs_sim_stream *stream;
     struct vs_sim_values values;
-    CUresult e = vs_sim_enter_stream(handle, &stream);
-    if (!e)
-        e = vs_sim_values_describe(paramArray, count, flags, &values);
+    CUresult e = vs_sim_values_describe(paramArray, count, flags, &values);
     if (e || !count)
         return e;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_VALUES);

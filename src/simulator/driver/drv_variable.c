@@ -82,7 +82,6 @@ void vs_sim_host_variable_initial(const struct vs_sim_host_variable *v, void *to
 
 static void bring_in(struct vs_sim_host_variable *v, uintptr_t device, void *data)
 {
-    (void)data;
     if (!v->host)
         return;
     v->device = (char *)device;
@@ -103,7 +102,6 @@ static void write_back(const struct vs_sim_host_variable *v)
 
 static void count(struct vs_sim_host_variable *v, uintptr_t device, void *data)
 {
-    (void)device;
     *(unsigned *)data += v->host != NULL;
 }
 

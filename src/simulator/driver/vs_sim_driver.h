@@ -62,17 +62,25 @@ struct vs_sim_pool;
  * its sticky error. */
 CUresult vs_sim_enter_context(struct vs_sim_context **ctx);
 
-/* The exported functions that begin with one of these are defined as <symbol>_entered after
- * vs_sim_enter, as <symbol>_in after vs_sim_enter_context, with the context before their parameters,
- * and as <symbol>_locked between vs_sim_graph_enter and vs_sim_graph_leave. drv_api.c and
- * drv_graph.c have the entry points. */
-#define VS_ENTERED(symbol, parameters, arguments) CUresult symbol##_entered parameters;
-#define VS_LOCKED(symbol, parameters, arguments) CUresult symbol##_locked parameters;
-#define VS_IN_CONTEXT(symbol, parameters, arguments, ours, given) CUresult symbol##_in ours;
+/* Most exported functions are entered by a generated one (drv_api.c, drv_graph.c): they are defined as
+ * <symbol>_entered after vs_sim_enter, as <symbol>_in after vs_sim_enter_context, perhaps with the
+ * context before their parameters, as <symbol>_safe if no capture forbids them in addition
+ * (vs_sim_safe), and as <symbol>_locked with the lock of graphs. Where such a
+ * definition takes a structure of ours for a handle, the entry point has found it, or returned the
+ * error of that handle. A pointer [static 1] is not NULL: else CUDA_ERROR_INVALID_VALUE. */
+struct vs_sim_stream;
+struct vs_sim_event;
+struct vs_sim_device;
+struct vs_sim_function;
+struct vs_sim_image;
+struct vs_sim_graph;
+struct vs_sim_node;
+struct vs_sim_graph_exec;
+#define VS_ENTRY(symbol, parameters, variables, before, after, definition, call) CUresult definition;
+#define VS_LOCKED VS_ENTRY
 #include "generated/vs_sim_enter_table.h"
-#undef VS_ENTERED
+#undef VS_ENTRY
 #undef VS_LOCKED
-#undef VS_IN_CONTEXT
 
 /* vs_sim_host_function_begin/end: called before and after a host function on this thread. */
 void vs_sim_host_function_begin(void);
@@ -165,6 +173,8 @@ uint64_t vs_sim_context_image(struct vs_sim_context *ctx);
 unsigned vs_sim_contexts_on(int device);
 /* vs_sim_context_of: checks a handle. NULL if it is not a context of ours. */
 struct vs_sim_context *vs_sim_context_of(CUcontext handle);
+/* vs_sim_context_given: the live context of *handle*, or for NULL the current one. */
+CUresult vs_sim_context_given(CUcontext handle, struct vs_sim_context **ctx);
 /* vs_sim_context_fail: makes *error* sticky; the first error stays. */
 void vs_sim_context_fail(struct vs_sim_context *ctx, CUresult error);
 /* vs_sim_context_sync: waits for everything submitted to *ctx* so far. Returns its sticky error. */
@@ -238,6 +248,9 @@ bool vs_sim_ptx_target(const void *image, unsigned device, unsigned *arch);
 /* vs_sim_ptx_has: is *name* among *entries*? */
 bool vs_sim_ptx_has(const char *entries, const char *name);
 
+/* vs_sim_module_of, vs_sim_library_of: check a handle. */
+CUresult vs_sim_module_of(CUmodule handle, struct vs_sim_image **image);
+CUresult vs_sim_library_of(CUlibrary handle, struct vs_sim_image **image);
 /* vs_sim_function_of: checks a handle. NULL if it is not one of ours. */
 struct vs_sim_function *vs_sim_function_of(const void *handle);
 /* vs_sim_library_function: the kernel called *name* of the stand-in libraries, which is in no module
@@ -731,6 +744,8 @@ void vs_sim_report_memory(const struct vs_sim_range *range, bool release);
 void vs_sim_memory_in(const struct vs_sim_stream *stream);
 /* vs_sim_report_pool: reports a pool event. *keep*: of a trim. No pool lock may be held. */
 void vs_sim_report_pool(enum vs_sim_pool_event event, struct vs_sim_pool *pool, uint64_t keep);
+/* vs_sim_pool_of: checks a handle (drv_pool.c). */
+CUresult vs_sim_pool_of(CUmemoryPool handle, struct vs_sim_pool **pool);
 /* vs_sim_pool_state: the current state (drv_pool_memory.c). */
 struct vs_sim_pool_state vs_sim_pool_state(struct vs_sim_pool *pool);
 

@@ -150,108 +150,66 @@ CUresult vs_sim_attribute_of_launch(struct vs_sim_attributes *a, const CUlaunchA
 
 /* ---- kernel nodes ---- */
 
-/* The attributes of a kernel node; the lock is held unless it returns an error. */
-static CUresult node_enter(CUgraphNode handle, struct vs_sim_node **node)
+static CUresult kernel_node_check(const struct vs_sim_node *n, CUkernelNodeAttrID attr, const void *value)
 {
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
-    *node = vs_sim_node_of(handle);
-    return *node && (*node)->type == CU_GRAPH_NODE_TYPE_KERNEL
+    return n->type == CU_GRAPH_NODE_TYPE_KERNEL && value && (valid_for(attr) & VALID_NODE)
                ? CUDA_SUCCESS
-               : vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+               : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
-                                       CUkernelNodeAttrValue *value_out)
+CUresult cuGraphKernelNodeGetAttribute_locked(struct vs_sim_node *n, CUkernelNodeAttrID attr,
+                                              CUkernelNodeAttrValue *value_out)
 {
-    struct vs_sim_node *n;
-    CUresult e = node_enter(hNode, &n);
-    if (e)
-        return e;
-    e = value_out && (valid_for(attr) & VALID_NODE)
-            ? get(&n->op.u.launch.attributes, attr, value_out)
-            : CUDA_ERROR_INVALID_VALUE;
-    return vs_sim_graph_leave(e);
+    CUresult e = kernel_node_check(n, attr, value_out);
+    return e ? e : get(&n->op.u.launch.attributes, attr, value_out);
 }
 
-CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
-                                       const CUkernelNodeAttrValue *value)
+CUresult cuGraphKernelNodeSetAttribute_locked(struct vs_sim_node *n, CUkernelNodeAttrID attr,
+                                              const CUkernelNodeAttrValue *value)
 {
-    struct vs_sim_node *n;
-    CUresult e = node_enter(hNode, &n);
-    if (e)
-        return e;
-    e = value && (valid_for(attr) & VALID_NODE) ? set(&n->op.u.launch.attributes, attr, value)
-                                                : CUDA_ERROR_INVALID_VALUE;
-    return vs_sim_graph_leave(e);
+    CUresult e = kernel_node_check(n, attr, value);
+    return e ? e : set(&n->op.u.launch.attributes, attr, value);
 }
 
-CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
+CUresult cuGraphKernelNodeCopyAttributes_locked(struct vs_sim_node *to, struct vs_sim_node *from)
 {
-    struct vs_sim_node *to, *from;
-    CUresult e = node_enter(dst, &to);
-    if (e)
-        return e;
-    from = vs_sim_node_of(src);
-    if (!from || from->type != CU_GRAPH_NODE_TYPE_KERNEL || from->ctx != to->ctx)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    if (to->type != CU_GRAPH_NODE_TYPE_KERNEL || from->type != CU_GRAPH_NODE_TYPE_KERNEL ||
+        from->ctx != to->ctx)
+        return CUDA_ERROR_INVALID_VALUE;
     to->op.u.launch.attributes = from->op.u.launch.attributes;
-    return vs_sim_graph_leave(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
 }
 
 /* ---- streams ---- */
 
-static CUresult stream_enter(CUstream handle, struct vs_sim_stream **s)
+CUresult cuStreamGetAttribute_in(struct vs_sim_stream *s, CUstreamAttrID attr,
+                                 CUstreamAttrValue value_out[static 1])
 {
-    CUresult e = vs_sim_enter_stream(handle, s);
-    if (!e)
-        pthread_mutex_lock(&(*s)->ctx->submit_mu);
-    return e;
-}
-
-static CUresult stream_leave(struct vs_sim_stream *s, CUresult e)
-{
+    if (!(valid_for(attr) & VALID_STREAM))
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&s->ctx->submit_mu);
+    CUresult e = get(&s->attributes, attr, value_out);
     pthread_mutex_unlock(&s->ctx->submit_mu);
     return e;
 }
 
-CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value_out)
+CUresult cuStreamSetAttribute_in(struct vs_sim_stream *s, CUstreamAttrID attr,
+                                 const CUstreamAttrValue value[static 1])
 {
-    struct vs_sim_stream *s;
-    CUresult e = stream_enter(hStream, &s);
-    if (e)
-        return e;
-    e = CUDA_ERROR_INVALID_VALUE;
-    if (value_out && (valid_for(attr) & VALID_STREAM))
-        e = get(&s->attributes, attr, value_out);
-    return stream_leave(s, e);
+    if (!(valid_for(attr) & VALID_STREAM))
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&s->ctx->submit_mu);
+    CUresult e = set(&s->attributes, attr, value);
+    pthread_mutex_unlock(&s->ctx->submit_mu);
+    return e;
 }
 
-CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *value)
+CUresult cuStreamCopyAttributes_in(struct vs_sim_stream *to, struct vs_sim_stream *from)
 {
-    struct vs_sim_stream *s;
-    CUresult e = stream_enter(hStream, &s);
-    if (e)
-        return e;
-    e = CUDA_ERROR_INVALID_VALUE;
-    if (value && (valid_for(attr) & VALID_STREAM))
-        e = set(&s->attributes, attr, value);
-    return stream_leave(s, e);
-}
-
-CUresult cuStreamCopyAttributes(CUstream dst, CUstream src)
-{
-    struct vs_sim_stream *to, *from;
-    CUresult e = stream_enter(src, &from);
-    if (e)
-        return e;
-    struct vs_sim_attributes attributes = from->attributes;
-    const struct vs_sim_context *ctx = from->ctx;
-    stream_leave(from, CUDA_SUCCESS);
-    if ((e = stream_enter(dst, &to)))
-        return e;
-    if (to->ctx == ctx)
-        to->attributes = attributes;
-    return stream_leave(to, to->ctx == ctx ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+    if (to->ctx != from->ctx)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&to->ctx->submit_mu);
+    to->attributes = from->attributes;
+    pthread_mutex_unlock(&to->ctx->submit_mu);
+    return CUDA_SUCCESS;
 }

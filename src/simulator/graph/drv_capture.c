@@ -365,14 +365,6 @@ void vs_sim_capture_leave(struct vs_sim_stream *s)
 
 /* ---- beginning and ending ---- */
 
-static CUresult enter(CUstream handle, struct vs_sim_stream **s)
-{
-    CUresult e = vs_sim_enter_stream(handle, s);
-    if (!e)
-        vs_sim_graph_lock();
-    return e;
-}
-
 static CUresult start(struct vs_sim_stream *s, struct vs_sim_graph *graph,
                       const struct vs_sim_nodes *before, CUstreamCaptureMode mode)
 {
@@ -403,32 +395,26 @@ static CUresult start(struct vs_sim_stream *s, struct vs_sim_graph *graph,
     return CUDA_SUCCESS;
 }
 
-static CUresult begin(CUstream handle, struct vs_sim_graph *graph,
+static CUresult begin(struct vs_sim_stream *s, struct vs_sim_graph *graph,
                       const struct vs_sim_nodes *before, CUstreamCaptureMode mode)
 {
-    struct vs_sim_stream *s;
-    CUresult e = enter(handle, &s);
-    if (e)
-        return e;
     if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        e = CUDA_ERROR_INVALID_VALUE;
-    else if (s->legacy)
-        e = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    else if (part_of(s))
-        e = CUDA_ERROR_ILLEGAL_STATE;
-    return vs_sim_graph_leave(e ? e : start(s, graph, before, mode));
+        return CUDA_ERROR_INVALID_VALUE;
+    if (s->legacy)
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return part_of(s) ? CUDA_ERROR_ILLEGAL_STATE : start(s, graph, before, mode);
 }
 
 static const struct vs_sim_nodes none;
 
-CUresult cuStreamBeginCapture(CUstream hStream)
+CUresult cuStreamBeginCapture_locked(struct vs_sim_stream *s)
 {
-    return begin(hStream, NULL, &none, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    return begin(s, NULL, &none, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
-CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
+CUresult cuStreamBeginCapture_v2_locked(struct vs_sim_stream *s, CUstreamCaptureMode mode)
 {
-    return begin(hStream, NULL, &none, mode);
+    return begin(s, NULL, &none, mode);
 }
 
 CUresult cuStreamBeginCaptureToGraph_locked(CUstream hStream, CUgraph hGraph,
@@ -437,6 +423,7 @@ CUresult cuStreamBeginCaptureToGraph_locked(CUstream hStream, CUgraph hGraph,
                                             size_t numDependencies, CUstreamCaptureMode mode)
 {
     struct vs_sim_nodes before = {0};
+    struct vs_sim_stream *s;
     struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
     CUresult e = CUDA_ERROR_INVALID_VALUE;
     if (g && (dependencies || !numDependencies))
@@ -449,7 +436,9 @@ CUresult cuStreamBeginCaptureToGraph_locked(CUstream hStream, CUgraph hGraph,
             e = CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (!e)
-        e = begin(hStream, g, &before, mode);
+        e = vs_sim_enter_stream(hStream, &s);
+    if (!e)
+        e = begin(s, g, &before, mode);
     vs_sim_nodes_free(&before);
     return e;
 }
@@ -477,31 +466,25 @@ static CUresult joined(const struct vs_sim_capture *c)
     return memory ? e : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
+CUresult cuStreamEndCapture_locked(struct vs_sim_stream *s, CUgraph phGraph[static 1])
 {
-    struct vs_sim_stream *s;
-    CUresult e = enter(hStream, &s);
-    if (e)
-        return e;
     struct vs_sim_part *p = part_of(s);
-    if (!phGraph)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
     *phGraph = NULL;
     if (!p)
-        return vs_sim_graph_leave(CUDA_ERROR_ILLEGAL_STATE);
+        return CUDA_ERROR_ILLEGAL_STATE;
     struct vs_sim_capture *c = p->capture;
     if (p != c->origin)
-        return vs_sim_graph_leave(invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED));
+        return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
     if (c->mode != CU_STREAM_CAPTURE_MODE_RELAXED && c->thread != &thread_self)
-        return vs_sim_graph_leave(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
-    e = c->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : joined(c);
+        return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+    CUresult e = c->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : joined(c);
     if (e) {
         abandon(c);
-        return vs_sim_graph_leave(e);
+        return e;
     }
     *phGraph = (CUgraph)c->graph;
     finish(c);
-    return vs_sim_graph_leave(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
 }
 
 /* ---- queries ---- */
@@ -523,21 +506,19 @@ static CUresult edges_of(struct vs_sim_part *p, const CUgraphEdgeData **out)
     return CUDA_SUCCESS;
 }
 
-static CUresult info(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-                     const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *count)
+static CUresult info(struct vs_sim_stream *s, CUstreamCaptureStatus *status, cuuint64_t *id,
+                     CUgraph *graph, const CUgraphNode **nodes, const CUgraphEdgeData **edges,
+                     size_t *count)
 {
-    struct vs_sim_stream *s;
-    CUresult e = enter(handle, &s);
+    if (!status || (edges && !nodes))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_part *p = part_of(s);
+    CUresult e = legacy_check(s, false);
     if (e)
         return e;
-    if (!status || (edges && !nodes))
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
-    struct vs_sim_part *p = part_of(s);
-    if ((e = legacy_check(s, false)))
-        return vs_sim_graph_leave(e);
     *status = status_of(p);
     if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
-        return vs_sim_graph_leave(CUDA_SUCCESS);
+        return CUDA_SUCCESS;
     if (id)
         *id = p->capture->id;
     if (graph)
@@ -546,25 +527,26 @@ static CUresult info(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t 
         *nodes = (const CUgraphNode *)p->tips.at;
     if (count)
         *count = p->tips.count;
-    return vs_sim_graph_leave(edges ? edges_of(p, edges) : CUDA_SUCCESS);
+    return edges ? edges_of(p, edges) : CUDA_SUCCESS;
 }
 
-CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+CUresult cuStreamIsCapturing_locked(struct vs_sim_stream *s, CUstreamCaptureStatus *captureStatus)
 {
-    return info(hStream, captureStatus, NULL, NULL, NULL, NULL, NULL);
+    return info(s, captureStatus, NULL, NULL, NULL, NULL, NULL);
 }
 
-CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                cuuint64_t *id)
+CUresult cuStreamGetCaptureInfo_locked(struct vs_sim_stream *s,
+                                       CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id)
 {
-    return info(hStream, captureStatus_out, id, NULL, NULL, NULL, NULL);
+    return info(s, captureStatus_out, id, NULL, NULL, NULL, NULL);
 }
 
-CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                   cuuint64_t *id, CUgraph *graph, const CUgraphNode **deps,
-                                   const CUgraphEdgeData **edges, size_t *count)
+CUresult cuStreamGetCaptureInfo_v3_locked(struct vs_sim_stream *s,
+                                          CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id,
+                                          CUgraph *graph, const CUgraphNode **deps,
+                                          const CUgraphEdgeData **edges, size_t *count)
 {
-    return info(hStream, captureStatus_out, id, graph, deps, edges, count);
+    return info(s, captureStatus_out, id, graph, deps, edges, count);
 }
 
 /* ---- changing ---- */
@@ -590,24 +572,21 @@ static CUresult update_tips(struct vs_sim_part *p, CUgraphNode *nodes, size_t co
     return e;
 }
 
-CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
-                                              const CUgraphEdgeData *dependencyData,
-                                              size_t numDependencies, unsigned int flags)
+CUresult cuStreamUpdateCaptureDependencies_v2_locked(struct vs_sim_stream *s,
+                                                     CUgraphNode *dependencies,
+                                                     const CUgraphEdgeData *dependencyData,
+                                                     size_t numDependencies, unsigned int flags)
 {
-    struct vs_sim_stream *s;
-    CUresult e = enter(hStream, &s);
-    if (e)
-        return e;
     struct vs_sim_part *p = part_of(s);
     if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (numDependencies && !dependencies))
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     if (!p)
-        return vs_sim_graph_leave(CUDA_ERROR_ILLEGAL_STATE);
-    e = vs_sim_edges_plain(dependencyData, numDependencies);
+        return CUDA_ERROR_ILLEGAL_STATE;
+    CUresult e = vs_sim_edges_plain(dependencyData, numDependencies);
     if (!e)
         e = update_tips(p, dependencies, numDependencies,
                         flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
-    return vs_sim_graph_leave(e);
+    return e;
 }
 
 CUresult cuThreadExchangeStreamCaptureMode_entered(CUstreamCaptureMode *mode)

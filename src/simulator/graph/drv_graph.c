@@ -334,19 +334,17 @@ CUresult cuGraphCreate_locked(CUgraph *phGraph, unsigned int flags)
     return g ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuGraphDestroy_locked(CUgraph hGraph)
+CUresult cuGraphDestroy_locked(struct vs_sim_graph *g)
 {
-    struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
-    if (!g || g->parent || g->captures)
+    if (g->parent || g->captures)
         return CUDA_ERROR_INVALID_VALUE;
     vs_sim_graph_free(g);
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphClone_locked(CUgraph *phGraphClone, CUgraph originalGraph)
+CUresult cuGraphClone_locked(CUgraph phGraphClone[static 1], struct vs_sim_graph *g)
 {
-    struct vs_sim_graph *g = vs_sim_graph_of(originalGraph);
-    if (!phGraphClone || !g || g->has_memory)
+    if (g->has_memory)
         return CUDA_ERROR_INVALID_VALUE;
     g = vs_sim_graph_clone(g, false);
     if (g)
@@ -354,32 +352,25 @@ CUresult cuGraphClone_locked(CUgraph *phGraphClone, CUgraph originalGraph)
     return g ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuGraphNodeFindInClone_locked(CUgraphNode *phNode, CUgraphNode hOriginalNode,
-                                       CUgraph hClonedGraph)
+CUresult cuGraphNodeFindInClone_locked(CUgraphNode phNode[static 1], struct vs_sim_node *n,
+                                       struct vs_sim_graph *clone)
 {
-    struct vs_sim_graph *clone = vs_sim_graph_of(hClonedGraph);
-    struct vs_sim_node *n = vs_sim_node_of(hOriginalNode), *found = NULL;
-    if (phNode && clone && n && clone->origin)
-        found = vs_sim_node_origin(clone, n->id);
+    struct vs_sim_node *found = clone->origin ? vs_sim_node_origin(clone, n->id) : NULL;
     if (found)
         *phNode = (CUgraphNode)found;
     return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuGraphDestroyNode_locked(CUgraphNode hNode)
+CUresult cuGraphDestroyNode_locked(struct vs_sim_node *n)
 {
-    struct vs_sim_node *n = vs_sim_node_of(hNode);
-    if (!n || n->graph->captures || n->graph->has_memory)
+    if (n->graph->captures || n->graph->has_memory)
         return CUDA_ERROR_INVALID_VALUE;
     vs_sim_node_free(n);
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphNodeGetType_locked(CUgraphNode hNode, CUgraphNodeType *type)
+CUresult cuGraphNodeGetType_locked(struct vs_sim_node *n, CUgraphNodeType type[static 1])
 {
-    struct vs_sim_node *n = vs_sim_node_of(hNode);
-    if (!n || !type)
-        return CUDA_ERROR_INVALID_VALUE;
     *type = n->type;
     return CUDA_SUCCESS;
 }
@@ -402,7 +393,7 @@ CUresult vs_sim_edges_plain(const CUgraphEdgeData *data, size_t count)
 static CUresult edges_check(struct vs_sim_graph *g, const CUgraphNode *from, const CUgraphNode *to,
                             const CUgraphEdgeData *data, size_t count, bool present)
 {
-    if (!g || (count && (!from || !to)))
+    if (count && (!from || !to))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
         struct vs_sim_node *a = vs_sim_node_of(from[i]), *b = vs_sim_node_of(to[i]);
@@ -416,22 +407,21 @@ static CUresult edges_check(struct vs_sim_graph *g, const CUgraphNode *from, con
     return vs_sim_edges_plain(data, count);
 }
 
-CUresult cuGraphAddDependencies_v2_locked(CUgraph hGraph, const CUgraphNode *from,
+CUresult cuGraphAddDependencies_v2_locked(struct vs_sim_graph *g, const CUgraphNode *from,
                                           const CUgraphNode *to, const CUgraphEdgeData *edgeData,
                                           size_t numDependencies)
 {
-    CUresult e = edges_check(vs_sim_graph_of(hGraph), from, to, edgeData, numDependencies, false);
+    CUresult e = edges_check(g, from, to, edgeData, numDependencies, false);
     for (size_t i = 0; i < numDependencies && !e; i++)
         if (!link_nodes((struct vs_sim_node *)from[i], (struct vs_sim_node *)to[i]))
             e = CUDA_ERROR_OUT_OF_MEMORY;
     return e;
 }
 
-CUresult cuGraphRemoveDependencies_v2_locked(CUgraph hGraph, const CUgraphNode *from,
+CUresult cuGraphRemoveDependencies_v2_locked(struct vs_sim_graph *g, const CUgraphNode *from,
                                              const CUgraphNode *to, const CUgraphEdgeData *edgeData,
                                              size_t numDependencies)
 {
-    struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
     CUresult e = edges_check(g, from, to, edgeData, numDependencies, true);
     if (!e && g->has_memory && numDependencies)
         e = CUDA_ERROR_INVALID_VALUE;
@@ -455,33 +445,29 @@ static CUresult give(const struct vs_sim_nodes *list, CUgraphNode *out, size_t *
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphGetNodes_locked(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
+CUresult cuGraphGetNodes_locked(struct vs_sim_graph *g, CUgraphNode *nodes, size_t *numNodes)
 {
-    struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
-    return g ? give(&g->nodes, nodes, numNodes) : CUDA_ERROR_INVALID_VALUE;
+    return give(&g->nodes, nodes, numNodes);
 }
 
-CUresult cuGraphGetRootNodes_locked(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes)
+CUresult cuGraphGetRootNodes_locked(struct vs_sim_graph *g, CUgraphNode *rootNodes,
+                                    size_t *numRootNodes)
 {
     struct vs_sim_nodes roots = {0};
-    struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
     bool ok = true;
-    for (size_t i = 0; g && ok && i < g->nodes.count; i++)
+    for (size_t i = 0; ok && i < g->nodes.count; i++)
         if (!g->nodes.at[i]->before.count)
             ok = vs_sim_nodes_add(&roots, g->nodes.at[i]);
-    CUresult e = !g ? CUDA_ERROR_INVALID_VALUE : ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-    if (!e)
-        e = give(&roots, rootNodes, numRootNodes);
+    CUresult e = ok ? give(&roots, rootNodes, numRootNodes) : CUDA_ERROR_OUT_OF_MEMORY;
     vs_sim_nodes_free(&roots);
     return e;
 }
 
-CUresult cuGraphGetEdges_v2_locked(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
-                                   CUgraphEdgeData *edgeData, size_t *numEdges)
+CUresult cuGraphGetEdges_v2_locked(struct vs_sim_graph *g, CUgraphNode *from, CUgraphNode *to,
+                                   CUgraphEdgeData *edgeData, size_t numEdges[static 1])
 {
     struct vs_sim_nodes ends[2] = {{0}, {0}};
-    struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
-    if (!g || !numEdges || !from != !to || (edgeData && !from))
+    if (!from != !to || (edgeData && !from))
         return CUDA_ERROR_INVALID_VALUE;
     bool ok = true;
     for (size_t i = 0; i < g->nodes.count; i++)
@@ -499,38 +485,40 @@ CUresult cuGraphGetEdges_v2_locked(CUgraph hGraph, CUgraphNode *from, CUgraphNod
     return e;
 }
 
-static CUresult neighbours_locked(CUgraphNode handle, bool after, CUgraphNode *out,
-                                  CUgraphEdgeData *data, size_t *count)
+static CUresult neighbours(const struct vs_sim_nodes *list, CUgraphNode *out, CUgraphEdgeData *data,
+                           size_t *count)
 {
-    struct vs_sim_node *n = vs_sim_node_of(handle);
-    if (!n || !count || (data && !out))
+    if (!count || (data && !out))
         return CUDA_ERROR_INVALID_VALUE;
     if (data)
         memset(data, 0, *count * sizeof *data);
-    return give(after ? &n->after : &n->before, out, count);
+    return give(list, out, count);
 }
 
-CUresult cuGraphNodeGetDependencies_v2_locked(CUgraphNode hNode, CUgraphNode *dependencies,
+CUresult cuGraphNodeGetDependencies_v2_locked(struct vs_sim_node *n, CUgraphNode *dependencies,
                                               CUgraphEdgeData *edgeData, size_t *numDependencies)
 {
-    return neighbours_locked(hNode, false, dependencies, edgeData, numDependencies);
+    return neighbours(&n->before, dependencies, edgeData, numDependencies);
 }
 
-CUresult cuGraphNodeGetDependentNodes_v2_locked(CUgraphNode hNode, CUgraphNode *dependentNodes,
+CUresult cuGraphNodeGetDependentNodes_v2_locked(struct vs_sim_node *n, CUgraphNode *dependentNodes,
                                                 CUgraphEdgeData *edgeData,
                                                 size_t *numDependentNodes)
 {
-    return neighbours_locked(hNode, true, dependentNodes, edgeData, numDependentNodes);
+    return neighbours(&n->after, dependentNodes, edgeData, numDependentNodes);
 }
 
 /* ---- entries: the lock is held for all of the call ---- */
 
-#define VS_ENTERED(symbol, parameters, arguments)
-#define VS_IN_CONTEXT(symbol, parameters, arguments, ours, given)
-#define VS_LOCKED(symbol, parameters, arguments)                                               \
+#define VS_ENTRY(...)
+#define VS_LOCKED(symbol, parameters, variables, before, after, definition, call)              \
     CUresult symbol parameters                                                                 \
     {                                                                                          \
-        CUresult entered = vs_sim_graph_enter();                                               \
-        return entered ? entered : vs_sim_graph_leave(symbol##_locked arguments);              \
+        CUresult entered;                                                                      \
+        variables                                                                              \
+        if before                                                                              \
+            return entered;                                                                    \
+        vs_sim_graph_lock();                                                                   \
+        return vs_sim_graph_leave(after ? entered : call);                                     \
     }
 #include "generated/vs_sim_enter_table.h"

@@ -90,11 +90,9 @@ static void print_graph(FILE *f, const struct vs_sim_graph *g, unsigned flags)
                     g->nodes.at[i]->before.at[j]->id, g->nodes.at[i]->id);
 }
 
-CUresult cuGraphDebugDotPrint_locked(CUgraph hGraph, const char *path, unsigned int flags)
+CUresult cuGraphDebugDotPrint_locked(struct vs_sim_graph *g, const char path[static 1],
+                                     unsigned int flags)
 {
-    struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
-    if (!g || !path)
-        return CUDA_ERROR_INVALID_VALUE;
     FILE *f = fopen(path, "we");
     if (!f)
         return CUDA_ERROR_OPERATING_SYSTEM;

@@ -167,22 +167,16 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
     return e;
 }
 
-CUresult cuGraphExecDestroy_locked(CUgraphExec hGraphExec)
+CUresult cuGraphExecDestroy_locked(struct vs_sim_graph_exec *x)
 {
-    struct vs_sim_graph_exec *x = vs_sim_exec_of(hGraphExec);
-    if (!x)
-        return CUDA_ERROR_INVALID_VALUE;
     if (x->source->id == x->source_id && x->source->mark == VS_SIM_GRAPH_MARK)
         x->source->execs--;
     exec_free(x);
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphExecGetFlags_locked(CUgraphExec hGraphExec, cuuint64_t *flags)
+CUresult cuGraphExecGetFlags_locked(struct vs_sim_graph_exec *x, cuuint64_t flags[static 1])
 {
-    struct vs_sim_graph_exec *x = vs_sim_exec_of(hGraphExec);
-    if (!x || !flags)
-        return CUDA_ERROR_INVALID_VALUE;
     *flags = x->flags;
     return CUDA_SUCCESS;
 }
@@ -244,29 +238,19 @@ static CUgraphExecUpdateResult compatible(const struct vs_sim_node *old,
 
 /* ---- one node ---- */
 
-/* The executable counterpart of a node; the lock is held unless it returns an error. */
-static CUresult node_enter(CUgraphExec exec, CUgraphNode handle, struct vs_sim_graph_exec **x,
-                           struct vs_sim_node **node)
-{
-    CUresult e = vs_sim_graph_enter();
-    if (e)
-        return e;
-    struct vs_sim_node *n = vs_sim_node_of(handle);
-    *x = vs_sim_exec_of(exec);
-    *node = *x && n ? vs_sim_node_origin((*x)->graph, n->id) : NULL;
-    return *node ? CUDA_SUCCESS : vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
-}
-
 /* The branches were planned for the previous contexts of the nodes. */
 static void replan(struct vs_sim_graph_exec *x) { x->branch_ctx = NULL; }
 
 CUresult vs_sim_exec_change(CUgraphExec exec, CUgraphNode handle, const CUgraphNodeParams *p)
 {
-    struct vs_sim_graph_exec *x;
-    struct vs_sim_node *n;
-    CUresult e = node_enter(exec, handle, &x, &n);
+    CUresult e = vs_sim_graph_enter();
     if (e)
         return e;
+    struct vs_sim_graph_exec *x = vs_sim_exec_of(exec);
+    struct vs_sim_node *n = vs_sim_node_of(handle);
+    n = x && n ? vs_sim_node_origin(x->graph, n->id) : NULL;
+    if (!n)
+        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
     struct vs_sim_node changed = {.type = n->type, .graph = n->graph, .ctx = n->ctx};
     changed.op.deps = changed.op.deps_inline;
     changed.op.kind = VS_SIM_OP_NOTHING;
@@ -293,36 +277,34 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
                                              : CUDA_ERROR_INVALID_VALUE;
 }
 
-static bool can_disable(const struct vs_sim_node *n)
+/* The counterpart of *node* that can be disabled, or NULL. */
+static struct vs_sim_node *can_disable(const struct vs_sim_graph_exec *x, const struct vs_sim_node *node)
 {
-    return n->type == CU_GRAPH_NODE_TYPE_KERNEL || n->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
-           n->type == CU_GRAPH_NODE_TYPE_MEMSET;
+    struct vs_sim_node *n = vs_sim_node_origin(x->graph, node->id);
+    return n && (n->type == CU_GRAPH_NODE_TYPE_KERNEL || n->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+                 n->type == CU_GRAPH_NODE_TYPE_MEMSET)
+               ? n
+               : NULL;
 }
 
-CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled)
+CUresult cuGraphNodeSetEnabled_locked(struct vs_sim_graph_exec *x, struct vs_sim_node *node,
+                                      unsigned int isEnabled)
 {
-    struct vs_sim_graph_exec *x;
-    struct vs_sim_node *n;
-    CUresult e = node_enter(hGraphExec, hNode, &x, &n);
-    if (e)
-        return e;
-    if (!can_disable(n))
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    struct vs_sim_node *n = can_disable(x, node);
+    if (!n)
+        return CUDA_ERROR_INVALID_VALUE;
     n->disabled = !isEnabled;
-    return vs_sim_graph_leave(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
 }
 
-CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled)
+CUresult cuGraphNodeGetEnabled_locked(struct vs_sim_graph_exec *x, struct vs_sim_node *node,
+                                      unsigned int isEnabled[static 1])
 {
-    struct vs_sim_graph_exec *x;
-    struct vs_sim_node *n;
-    CUresult e = node_enter(hGraphExec, hNode, &x, &n);
-    if (e)
-        return e;
-    if (!can_disable(n) || !isEnabled)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
+    const struct vs_sim_node *n = can_disable(x, node);
+    if (!n)
+        return CUDA_ERROR_INVALID_VALUE;
     *isEnabled = !n->disabled;
-    return vs_sim_graph_leave(CUDA_SUCCESS);
+    return CUDA_SUCCESS;
 }
 
 /* ---- the whole graph ---- */
@@ -455,17 +437,12 @@ CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *
     return e;
 }
 
-CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                            CUgraph childGraph)
+CUresult cuGraphExecChildGraphNodeSetParams_locked(struct vs_sim_graph_exec *x,
+                                                   struct vs_sim_node *node, struct vs_sim_graph *g)
 {
     CUgraphExecUpdateResultInfo info;
-    struct vs_sim_graph_exec *x;
-    struct vs_sim_node *n;
-    CUresult e = node_enter(hGraphExec, hNode, &x, &n);
-    if (e)
-        return e;
-    struct vs_sim_graph *g = vs_sim_graph_of(childGraph);
-    if (!g || g->captures || n->type != CU_GRAPH_NODE_TYPE_GRAPH)
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
-    return vs_sim_graph_leave(update_from(x, n->u.child, g, &info));
+    const struct vs_sim_node *n = vs_sim_node_origin(x->graph, node->id);
+    if (!n || g->captures || n->type != CU_GRAPH_NODE_TYPE_GRAPH)
+        return CUDA_ERROR_INVALID_VALUE;
+    return update_from(x, n->u.child, g, &info);
 }

@@ -355,44 +355,21 @@ CUresult vs_sim_exec_launch(struct vs_sim_graph_exec *x, struct vs_sim_stream *s
 
 /* ---- entry points ---- */
 
-static CUresult enter(CUgraphExec handle, CUstream stream_handle, struct vs_sim_graph_exec **x,
-                      struct vs_sim_stream **stream)
+CUresult cuGraphLaunch_locked(struct vs_sim_graph_exec *x, struct vs_sim_stream *stream)
 {
-    CUresult e = vs_sim_enter_stream(stream_handle, stream);
-    if (e)
-        return e;
-    vs_sim_graph_lock();
-    *x = vs_sim_exec_of(handle);
-    return *x ? CUDA_SUCCESS : vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
-}
-
-CUresult cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
-{
-    struct vs_sim_graph_exec *x;
-    struct vs_sim_stream *stream;
-    CUresult e = enter(hGraph, hStream, &x, &stream);
-    if (e)
-        return e;
     if (vs_sim_capturing()) {
         bool taken;
-        e = vs_sim_capture_graph(stream, x->graph, &taken);
+        CUresult e = vs_sim_capture_graph(stream, x->graph, &taken);
         if (taken)
-            return vs_sim_graph_leave(e);
+            return e;
     }
-    return vs_sim_graph_leave(vs_sim_exec_launch(x, stream));
+    return vs_sim_exec_launch(x, stream);
 }
 
 /* There is nothing to upload: it is a position in the stream's order after the newest launch. */
-CUresult cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
+CUresult cuGraphUpload_locked(struct vs_sim_graph_exec *x, struct vs_sim_stream *stream)
 {
-    struct vs_sim_graph_exec *x;
-    struct vs_sim_stream *stream;
-    CUresult e = enter(hGraph, hStream, &x, &stream);
-    if (e)
-        return e;
-    e = vs_sim_not_capturing(stream);
-    if (e)
-        return vs_sim_graph_leave(e);
+    CUresult e = vs_sim_not_capturing(stream);
     struct launch l = {.exec = x};
-    return vs_sim_graph_leave(launch_begin(&l, stream));
+    return e ? e : launch_begin(&l, stream);
 }

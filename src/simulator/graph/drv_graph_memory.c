@@ -340,36 +340,20 @@ CUresult vs_sim_block_begin(struct vs_sim_graph_exec *exec, struct vs_sim_stream
 
 /* ---- a device's graph memory ---- */
 
-static CUresult memory_of(CUdevice device, struct graph_memory **m)
+CUresult cuDeviceGraphMemTrim_entered(struct vs_sim_device *device)
 {
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
-    if (!vs_sim_device_find(device))
-        return CUDA_ERROR_INVALID_DEVICE;
-    *m = &memories[device];
-    return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGraphMemTrim(CUdevice device)
-{
-    struct graph_memory *m;
-    CUresult e = memory_of(device, &m);
-    if (e)
-        return e;
+    struct graph_memory *m = &memories[device->ordinal];
     pthread_mutex_lock(&blocks_mu);
-    vs_sim_space_uncharge(device, m->reserved - m->used);
+    vs_sim_space_uncharge(device->ordinal, m->reserved - m->used);
     m->reserved = m->used;
     pthread_mutex_unlock(&blocks_mu);
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
+CUresult cuDeviceGetGraphMemAttribute_entered(struct vs_sim_device *device,
+                                              CUgraphMem_attribute attr, void *value)
 {
-    struct graph_memory *m;
-    CUresult e = memory_of(device, &m);
-    if (e)
-        return e;
+    struct graph_memory *m = &memories[device->ordinal];
     if (!value)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&blocks_mu);
@@ -386,12 +370,10 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
+CUresult cuDeviceSetGraphMemAttribute_entered(struct vs_sim_device *device,
+                                              CUgraphMem_attribute attr, void *value)
 {
-    struct graph_memory *m;
-    CUresult e = memory_of(device, &m);
-    if (e)
-        return e;
+    struct graph_memory *m = &memories[device->ordinal];
     bool used = attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH;
     if (!value || *(cuuint64_t *)value || (!used && attr != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH))
         return CUDA_ERROR_INVALID_VALUE; /* the marks can only be reset */

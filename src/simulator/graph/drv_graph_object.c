@@ -69,7 +69,6 @@ static void drop_all(struct vs_sim_held *held)
 
 static void *releaser_main(void *arg)
 {
-    (void)arg;
     prctl(PR_SET_NAME, "vs-sim-objects");
     for (;;) {
         pthread_mutex_lock(&due_mu);
@@ -172,23 +171,19 @@ CUresult cuUserObjectCreate_entered(CUuserObject *object_out, void *ptr, CUhostF
     return CUDA_SUCCESS;
 }
 
-CUresult cuUserObjectRetain(CUuserObject object, unsigned int count)
+CUresult cuUserObjectRetain_entered(CUuserObject object, unsigned int count)
 {
-    CUresult e = vs_sim_enter();
-    struct vs_sim_object *o = e ? NULL : object_of(object, count);
-    if (e || !o)
-        return e ? e : CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_object *o = object_of(object, count);
+    if (!o)
+        return CUDA_ERROR_INVALID_VALUE;
     atomic_fetch_add(&o->count, count);
     return CUDA_SUCCESS;
 }
 
-CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
+CUresult cuUserObjectRelease_entered(CUuserObject object, unsigned int count)
 {
-    CUresult e = vs_sim_enter();
-    struct vs_sim_object *o = e ? NULL : object_of(object, count);
-    if (e || !o)
-        return e ? e : CUDA_ERROR_INVALID_VALUE;
-    if (atomic_load(&o->count) < count)
+    struct vs_sim_object *o = object_of(object, count);
+    if (!o || atomic_load(&o->count) < count)
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_held *held = held_new(o, count);
     if (!held)
@@ -197,12 +192,11 @@ CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphRetainUserObject_locked(CUgraph graph, CUuserObject object, unsigned int count,
-                                        unsigned int flags)
+CUresult cuGraphRetainUserObject_locked(struct vs_sim_graph *g, CUuserObject object,
+                                        unsigned int count, unsigned int flags)
 {
-    struct vs_sim_graph *g = vs_sim_graph_of(graph);
     struct vs_sim_object *o = object_of(object, count);
-    if (!g || !o || (flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE))
+    if (!o || (flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE))
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_held *h = g->objects;
     while (h && h->object != o)
@@ -220,14 +214,14 @@ CUresult cuGraphRetainUserObject_locked(CUgraph graph, CUuserObject object, unsi
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphReleaseUserObject_locked(CUgraph graph, CUuserObject object, unsigned int count)
+CUresult cuGraphReleaseUserObject_locked(struct vs_sim_graph *g, CUuserObject object,
+                                         unsigned int count)
 {
-    struct vs_sim_graph *g = vs_sim_graph_of(graph);
     struct vs_sim_object *o = object_of(object, count);
-    struct vs_sim_held **p = g ? &g->objects : NULL, *held;
-    while (p && *p && (*p)->object != o)
+    struct vs_sim_held **p = &g->objects, *held;
+    while (*p && (*p)->object != o)
         p = &(*p)->next;
-    if (!o || !p || !*p || (*p)->count < count)
+    if (!o || !*p || (*p)->count < count)
         return CUDA_ERROR_INVALID_VALUE;
     if (!(held = held_new(o, count)))
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -235,18 +235,14 @@ static CUresult create(const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray *handle)
     return CUDA_SUCCESS;
 }
 
-static CUresult destroy(uintptr_t handle, bool mipmapped)
+static CUresult destroy(struct vs_sim_context *ctx, uintptr_t handle, bool mipmapped)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (!vs_sim_range_find(handle, &range) || range.base != handle ||
         range.kind != VS_SIM_RANGE_ARRAY || range.array->is_level ||
         (range.array->levels != 0) != mipmapped)
         return CUDA_ERROR_INVALID_HANDLE;
-    e = vs_sim_context_sync(range.ctx);
+    CUresult e = vs_sim_context_sync(range.ctx);
     if (range.ctx != ctx && e == CUDA_SUCCESS)
         e = vs_sim_context_sync(ctx);
     vs_sim_delay_us(vs_sim_spec.free_us);
@@ -270,33 +266,31 @@ CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAlloca
              : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuArrayDestroy(CUarray hArray) { return destroy((uintptr_t)hArray, false); }
-
-/* Common start of the functions that query an array. */
-static CUresult describe(const void *out, CUarray handle, struct vs_sim_array *a)
+CUresult cuArrayDestroy_in(struct vs_sim_context *ctx, CUarray hArray)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
-    if (!out)
-        return CUDA_ERROR_INVALID_VALUE;
+    return destroy(ctx, (uintptr_t)hArray, false);
+}
+
+static CUresult describe(CUarray handle, struct vs_sim_array *a)
+{
     return vs_sim_array_of(handle, a, NULL) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
+CUresult cuArray3DGetDescriptor_v2_in(CUDA_ARRAY3D_DESCRIPTOR pArrayDescriptor[static 1],
+                                      CUarray hArray)
 {
     struct vs_sim_array a;
-    CUresult e = describe(pArrayDescriptor, hArray, &a);
+    CUresult e = describe(hArray, &a);
     if (e == CUDA_SUCCESS)
         *pArrayDescriptor = a.desc;
     return e;
 }
 
-CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
+CUresult cuArrayGetDescriptor_v2_in(CUDA_ARRAY_DESCRIPTOR pArrayDescriptor[static 1],
+                                    CUarray hArray)
 {
     struct vs_sim_array a;
-    CUresult e = describe(pArrayDescriptor, hArray, &a);
+    CUresult e = describe(hArray, &a);
     if (e == CUDA_SUCCESS)
         *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){.Width = a.desc.Width,
                                                     .Height = a.desc.Height,
@@ -308,26 +302,26 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarra
 /* Only planar, sparse or deferred arrays have these properties; such arrays do not exist here, and
  * cuda.h specifies the error for all others. */
 
-CUresult cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx)
+CUresult cuArrayGetPlane_in(CUarray pPlaneArray[static 1], CUarray hArray, unsigned int planeIdx)
 {
     struct vs_sim_array a;
-    CUresult e = describe(pPlaneArray, hArray, &a);
-    (void)planeIdx;
+    CUresult e = describe(hArray, &a);
     return e ? e : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUarray array)
+CUresult cuArrayGetSparseProperties_in(CUDA_ARRAY_SPARSE_PROPERTIES out[static 1],
+                                       CUarray array)
 {
     struct vs_sim_array a;
-    CUresult e = describe(sparseProperties, array, &a);
+    CUresult e = describe(array, &a);
     return e ? e : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
-                                      CUarray array, CUdevice device)
+CUresult cuArrayGetMemoryRequirements_in(CUDA_ARRAY_MEMORY_REQUIREMENTS out[static 1],
+                                         CUarray array, CUdevice device)
 {
     struct vs_sim_array a;
-    CUresult e = describe(memoryRequirements, array, &a);
+    CUresult e = describe(array, &a);
     if (!e && !vs_sim_device_find(device))
         e = CUDA_ERROR_INVALID_DEVICE;
     return e ? e : CUDA_ERROR_INVALID_VALUE;
@@ -436,20 +430,14 @@ CUresult cuMipmappedArrayCreate_in(struct vs_sim_context *ctx, CUmipmappedArray 
     return e;
 }
 
-CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
+CUresult cuMipmappedArrayDestroy_in(struct vs_sim_context *ctx, CUmipmappedArray hMipmappedArray)
 {
-    return destroy((uintptr_t)hMipmappedArray, true);
+    return destroy(ctx, (uintptr_t)hMipmappedArray, true);
 }
 
-static CUresult mipmap_of(const void *out, CUmipmappedArray handle, struct vs_sim_array *whole)
+static CUresult mipmap_of(CUmipmappedArray handle, struct vs_sim_array *whole)
 {
-    struct vs_sim_context *ctx;
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
-    if (!out)
-        return CUDA_ERROR_INVALID_VALUE;
     if (!vs_sim_range_find((uintptr_t)handle, &range) || range.base != (uintptr_t)handle ||
         range.kind != VS_SIM_RANGE_ARRAY || !range.array->levels)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -457,11 +445,11 @@ static CUresult mipmap_of(const void *out, CUmipmappedArray handle, struct vs_si
     return CUDA_SUCCESS;
 }
 
-CUresult cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray,
-                                  unsigned int level)
+CUresult cuMipmappedArrayGetLevel_in(CUarray pLevelArray[static 1],
+                                     CUmipmappedArray hMipmappedArray, unsigned int level)
 {
     struct vs_sim_array whole;
-    CUresult e = mipmap_of(pLevelArray, hMipmappedArray, &whole);
+    CUresult e = mipmap_of(hMipmappedArray, &whole);
     if (e)
         return e;
     if (level >= whole.levels)
@@ -470,19 +458,19 @@ CUresult cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmap
     return CUDA_SUCCESS;
 }
 
-CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties,
-                                             CUmipmappedArray mipmap)
+CUresult cuMipmappedArrayGetSparseProperties_in(CUDA_ARRAY_SPARSE_PROPERTIES out[static 1],
+                                                CUmipmappedArray mipmap)
 {
     struct vs_sim_array whole;
-    CUresult e = mipmap_of(sparseProperties, mipmap, &whole);
+    CUresult e = mipmap_of(mipmap, &whole);
     return e ? e : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
-                                               CUmipmappedArray mipmap, CUdevice device)
+CUresult cuMipmappedArrayGetMemoryRequirements_in(CUDA_ARRAY_MEMORY_REQUIREMENTS out[static 1],
+                                                  CUmipmappedArray mipmap, CUdevice device)
 {
     struct vs_sim_array whole;
-    CUresult e = mipmap_of(memoryRequirements, mipmap, &whole);
+    CUresult e = mipmap_of(mipmap, &whole);
     if (!e && !vs_sim_device_find(device))
         e = CUDA_ERROR_INVALID_DEVICE;
     return e ? e : CUDA_ERROR_INVALID_VALUE;

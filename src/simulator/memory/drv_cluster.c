@@ -88,16 +88,11 @@ static uint64_t active(unsigned size, unsigned per_sm)
 }
 
 /* The blocks of *config* on an SM, and the cluster that it names. */
-static CUresult examine(CUfunction func, const CUlaunchConfig *config, struct vs_sim_function **f,
+static CUresult examine(const struct vs_sim_function *f, const CUlaunchConfig *config,
                         unsigned *per_sm, unsigned cluster[3])
 {
     struct vs_sim_attributes attributes = vs_sim_attributes_default(0);
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
-    *f = vs_sim_function_of(func);
-    if (!*f)
-        return CUDA_ERROR_INVALID_HANDLE;
+    CUresult e = CUDA_SUCCESS;
     uint64_t threads =
         config ? (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ : 0;
     if (!threads || threads > 1024 || (config->numAttrs && !config->attrs))
@@ -111,15 +106,14 @@ static CUresult examine(CUfunction func, const CUlaunchConfig *config, struct vs
     *per_sm = config->sharedMemBytes > (unsigned)vs_sim_spec.preset->shared_optin
                   ? 0
                   : (unsigned)vs_sim_blocks_per_sm((int)threads, config->sharedMemBytes);
-    return choose(*f, attributes.cluster, cluster);
+    return choose(f, attributes.cluster, cluster);
 }
 
-CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func,
-                                            const CUlaunchConfig *config)
+CUresult cuOccupancyMaxPotentialClusterSize_entered(int *clusterSize, struct vs_sim_function *f,
+                                                    const CUlaunchConfig *config)
 {
-    struct vs_sim_function *f;
     unsigned per_sm, cluster[3];
-    CUresult e = examine(func, config, &f, &per_sm, cluster);
+    CUresult e = examine(f, config, &per_sm, cluster);
     if (e || !clusterSize)
         return e ? e : CUDA_ERROR_INVALID_VALUE;
     unsigned size = size_max(f);
@@ -129,12 +123,11 @@ CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func,
     return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func,
-                                      const CUlaunchConfig *config)
+CUresult cuOccupancyMaxActiveClusters_entered(int *numClusters, struct vs_sim_function *f,
+                                              const CUlaunchConfig *config)
 {
-    struct vs_sim_function *f;
     unsigned per_sm, cluster[3];
-    CUresult e = examine(func, config, &f, &per_sm, cluster);
+    CUresult e = examine(f, config, &per_sm, cluster);
     if (e || !numClusters)
         return e ? e : CUDA_ERROR_INVALID_VALUE;
     uint64_t size = blocks_of(cluster);

@@ -11,17 +11,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size,
-                                       CUmemRangeHandleType handleType, unsigned long long flags)
+CUresult cuMemGetHandleForAddressRange_in(void *handle, CUdeviceptr dptr, size_t size,
+                                          CUmemRangeHandleType handleType, unsigned long long flags)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), offset;
-    struct vs_sim_context *ctx;
     struct vs_sim_range range;
     char path[32];
     int store;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     if (!handle || !size || dptr % page || size % page ||
         handleType != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD || !vs_sim_range_find(dptr, &range) ||
         size > range.bytes - (dptr - range.base))

@@ -66,14 +66,12 @@ static size_t pages_of(uintptr_t base, size_t bytes, uintptr_t *first)
     return (base + bytes + page - 1) / page * page - *first;
 }
 
-CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,
-                                         const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
+CUresult cuExternalMemoryGetMappedBuffer_in(struct vs_sim_context *ctx, CUdeviceptr *devPtr,
+                                            CUexternalMemory extMem,
+                                            const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
 {
-    struct vs_sim_context *ctx;
+    CUresult e;
     uintptr_t from;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     struct external *x = external_of(extMem);
     if (!x)
         return CUDA_ERROR_INVALID_HANDLE;

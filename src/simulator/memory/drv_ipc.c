@@ -115,15 +115,10 @@ void vs_sim_ipc_discard(const struct vs_sim_range *range)
         atomic_store(&exports[range->exported - 1], 0);
 }
 
-CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
+CUresult cuIpcGetMemHandle_in(CUipcMemHandle pHandle[static 1], CUdeviceptr dptr)
 {
-    struct vs_sim_context *ctx;
+    CUresult e = CUDA_SUCCESS;
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
-    if (!pHandle)
-        return CUDA_ERROR_INVALID_VALUE;
     struct memory_handle h = {.magic = MAGIC, .pid = getpid()};
     pthread_mutex_lock(&ipc_mu);
     if (!vs_sim_range_find(dptr, &range) || range.kind != VS_SIM_RANGE_DEVICE)
@@ -255,10 +250,9 @@ static bool last_reference(uintptr_t address)
     return last;
 }
 
-CUresult cuIpcCloseMemHandle_in(struct vs_sim_context *ctx, CUdeviceptr dptr)
+CUresult cuIpcCloseMemHandle_in(CUdeviceptr dptr)
 {
     struct vs_sim_range range;
-    (void)ctx;
     if (!vs_sim_range_find(dptr, &range) || range.base != dptr ||
         range.kind != VS_SIM_RANGE_OPENED)
         return CUDA_ERROR_INVALID_VALUE;

@@ -151,11 +151,9 @@ void vs_sim_ipc_slot_wait(struct vs_sim_ipc_slot *slot, uint64_t record,
 
 /* ---- handles ---- */
 
-CUresult cuIpcGetEventHandle_entered(CUipcEventHandle *pHandle, CUevent event)
+CUresult cuIpcGetEventHandle_entered(CUipcEventHandle pHandle[static 1], CUevent event)
 {
     struct vs_sim_event_share share;
-    if (!pHandle)
-        return CUDA_ERROR_INVALID_VALUE;
     if (!vs_sim_event_shared(event, &share) || share.foreign)
         return CUDA_ERROR_INVALID_HANDLE;
     struct event_handle h = {.magic = MAGIC,
@@ -192,12 +190,10 @@ static struct vs_sim_ipc_slot *table_of(const struct event_handle *h)
     return slots;
 }
 
-CUresult cuIpcOpenEventHandle_in(struct vs_sim_context *ctx, CUevent *phEvent,
+CUresult cuIpcOpenEventHandle_in(struct vs_sim_context *ctx, CUevent phEvent[static 1],
                                  CUipcEventHandle handle)
 {
     struct event_handle h;
-    if (!phEvent)
-        return CUDA_ERROR_INVALID_VALUE;
     memcpy(&h, &handle, sizeof h);
     if (h.magic != MAGIC || h.index >= SLOTS)
         return CUDA_ERROR_INVALID_HANDLE;

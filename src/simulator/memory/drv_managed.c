@@ -96,27 +96,25 @@ static CUresult move(struct vs_sim_stream *stream, CUdeviceptr address, size_t b
 }
 
 static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
-                         CUstream handle)
+                         struct vs_sim_stream *stream)
 {
-    struct vs_sim_stream *stream;
     int place;
-    CUresult e = vs_sim_enter_stream(handle, &stream);
-    if (!e)
-        e = vs_sim_not_capturing(stream);
+    CUresult e = vs_sim_not_capturing(stream);
     if (!e)
         e = flags ? CUDA_ERROR_INVALID_VALUE : place_of(location, &place);
     return e ? e : move(stream, address, bytes, place);
 }
 
-CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
+CUresult cuMemPrefetchAsync_in(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+                               struct vs_sim_stream *stream)
 {
-    return prefetch(devPtr, count, location_of(dstDevice), 0, hStream);
+    return prefetch(devPtr, count, location_of(dstDevice), 0, stream);
 }
 
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
-                               unsigned int flags, CUstream hStream)
+CUresult cuMemPrefetchAsync_v2_in(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+                                  unsigned int flags, struct vs_sim_stream *stream)
 {
-    return prefetch(devPtr, count, location, flags, hStream);
+    return prefetch(devPtr, count, location, flags, stream);
 }
 
 /* ---- batches ---- */
@@ -225,12 +223,11 @@ static void drop_accessed_by(struct vs_sim_advice *a, int place)
     a->accessed_by &= ~by_bit(place);
 }
 
-CUresult cuMemAdvise_v2_in(struct vs_sim_context *ctx, CUdeviceptr devPtr, size_t count,
-                           CUmem_advise advice, CUmemLocation location)
+CUresult cuMemAdvise_v2_in(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+                           CUmemLocation location)
 {
     int place;
     CUresult e;
-    (void)ctx;
     switch (advice) { /* these ignore the location */
     case CU_MEM_ADVISE_SET_READ_MOSTLY:
         return vs_sim_managed_advise(devPtr, count, set_read_mostly, 1);
@@ -336,12 +333,11 @@ static CUresult answer(void *data, size_t bytes, CUmem_range_attribute attribute
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemRangeGetAttributes_in(struct vs_sim_context *ctx, void **data, size_t *dataSizes,
+CUresult cuMemRangeGetAttributes_in(void **data, size_t *dataSizes,
                                     CUmem_range_attribute *attributes, size_t numAttributes,
                                     CUdeviceptr devPtr, size_t count)
 {
     struct answers all = {0};
-    (void)ctx;
     if (!data || !dataSizes || !attributes || !numAttributes)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult e = vs_sim_managed_visit(devPtr, count, visit, &all);
@@ -358,14 +354,11 @@ CUresult cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribu
 
 /* ---- streams ---- */
 
-CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
-                                unsigned int flags)
+CUresult cuStreamAttachMemAsync_in(struct vs_sim_stream *stream, CUdeviceptr dptr, size_t length,
+                                   unsigned int flags)
 {
-    struct vs_sim_stream *stream;
     struct vs_sim_range range;
-    CUresult e = vs_sim_enter_stream(hStream, &stream);
-    if (!e)
-        e = vs_sim_not_capturing(stream);
+    CUresult e = vs_sim_not_capturing(stream);
     if (e)
         return e;
     if (!vs_sim_range_find(dptr, &range) || range.kind != VS_SIM_RANGE_MANAGED || !flags ||

@@ -65,41 +65,34 @@ static CUresult device_alloc(struct vs_sim_context *ctx, size_t bytes, CUdevicep
     return e;
 }
 
-CUresult cuMemAlloc_v2_in(struct vs_sim_context *ctx, CUdeviceptr *dptr, size_t bytesize)
+CUresult cuMemAlloc_v2_safe(struct vs_sim_context *ctx, CUdeviceptr *dptr, size_t bytesize)
 {
-    CUresult e = vs_sim_safe();
-    if (e)
-        return e;
     if (!dptr || !bytesize)
         return CUDA_ERROR_INVALID_VALUE;
     return device_alloc(ctx, bytesize, dptr);
 }
 
-CUresult cuMemAllocPitch_v2_in(struct vs_sim_context *ctx, CUdeviceptr *dptr, size_t *pPitch,
-                               size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes)
+CUresult cuMemAllocPitch_v2_safe(struct vs_sim_context *ctx, CUdeviceptr *dptr, size_t *pPitch,
+                                 size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes)
 {
     size_t bytes;
-    CUresult e = vs_sim_safe();
-    if (e)
-        return e;
     if (!dptr || !pPitch || !WidthInBytes || !Height || WidthInBytes > SIZE_MAX - PITCH_ALIGN ||
         (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16))
         return CUDA_ERROR_INVALID_VALUE;
     size_t pitch = (WidthInBytes + PITCH_ALIGN - 1) & ~(size_t)(PITCH_ALIGN - 1);
     if (__builtin_mul_overflow(pitch, Height, &bytes))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    e = device_alloc(ctx, bytes, dptr);
+    CUresult e = device_alloc(ctx, bytes, dptr);
     if (e == CUDA_SUCCESS)
         *pPitch = pitch;
     return e;
 }
 
-CUresult cuMemFree_v2_in(struct vs_sim_context *ctx, CUdeviceptr dptr)
+CUresult cuMemFree_v2_safe(struct vs_sim_context *ctx, CUdeviceptr dptr)
 {
     struct vs_sim_range range;
-    CUresult e = vs_sim_safe();
-    if (e || !dptr)
-        return e;
+    if (!dptr)
+        return CUDA_SUCCESS;
     if (!vs_sim_range_find(dptr, &range) || range.base != dptr ||
         (range.kind != VS_SIM_RANGE_DEVICE && range.kind != VS_SIM_RANGE_GRAPH &&
          range.kind != VS_SIM_RANGE_POOL && range.kind != VS_SIM_RANGE_MANAGED &&
@@ -108,7 +101,7 @@ CUresult cuMemFree_v2_in(struct vs_sim_context *ctx, CUdeviceptr dptr)
             vs_sim_check_bad_free(dptr);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    e = vs_sim_context_sync(range.ctx);
+    CUresult e = vs_sim_context_sync(range.ctx);
     if (range.ctx != ctx && e == CUDA_SUCCESS)
         e = vs_sim_context_sync(ctx);
     if (e == CUDA_SUCCESS)
@@ -138,11 +131,9 @@ CUresult cuMemGetInfo_v2_in(struct vs_sim_context *ctx, size_t *free, size_t *to
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemGetAddressRange_v2_in(struct vs_sim_context *ctx, CUdeviceptr *pbase, size_t *psize,
-                                    CUdeviceptr dptr)
+CUresult cuMemGetAddressRange_v2_in(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
     struct vs_sim_range range;
-    (void)ctx;
     if (!vs_sim_range_find(dptr, &range) || range.kind == VS_SIM_RANGE_REGISTERED ||
         range.kind == VS_SIM_RANGE_ARRAY)
         return CUDA_ERROR_NOT_FOUND;
@@ -155,12 +146,10 @@ CUresult cuMemGetAddressRange_v2_in(struct vs_sim_context *ctx, CUdeviceptr *pba
 
 /* ---- pinned host memory ---- */
 
-CUresult cuMemHostAlloc_in(struct vs_sim_context *ctx, void **pp, size_t bytesize,
-                           unsigned int Flags)
+CUresult cuMemHostAlloc_safe(struct vs_sim_context *ctx, void **pp, size_t bytesize,
+                             unsigned int Flags)
 {
-    CUresult e = vs_sim_safe();
-    if (e)
-        return e;
+    CUresult e;
     if (!pp || !bytesize ||
         (Flags &
          ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED)))
@@ -194,12 +183,6 @@ CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
 static CUresult host_remove(void *p, enum vs_sim_range_kind kind, CUresult missing, struct vs_sim_range *range,
                             bool *removed)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (!e)
-        e = vs_sim_safe();
-    if (e)
-        return e;
     if (!p || !vs_sim_range_find((uintptr_t)p, range) || range->base != (uintptr_t)p || range->kind != kind) {
         if (p && vs_sim_checking)
             vs_sim_check_bad_free((uintptr_t)p);
@@ -207,14 +190,14 @@ static CUresult host_remove(void *p, enum vs_sim_range_kind kind, CUresult missi
     }
     if (vs_sim_checking)
         vs_sim_check_unsynced(true);
-    e = vs_sim_context_sync(range->ctx);
+    CUresult e = vs_sim_context_sync(range->ctx);
     *removed = vs_sim_range_remove(range->base, range->id, range);
     if (vs_sim_checking)
         vs_sim_check_unsynced(false);
     return *removed ? e : missing;
 }
 
-CUresult cuMemFreeHost(void *p)
+CUresult cuMemFreeHost_safe(void *p)
 {
     struct vs_sim_range range;
     bool removed = false;
@@ -224,12 +207,9 @@ CUresult cuMemFreeHost(void *p)
     return e;
 }
 
-CUresult cuMemHostRegister_v2_in(struct vs_sim_context *ctx, void *p, size_t bytesize,
-                                 unsigned int Flags)
+CUresult cuMemHostRegister_v2_safe(struct vs_sim_context *ctx, void *p, size_t bytesize,
+                                   unsigned int Flags)
 {
-    CUresult e = vs_sim_safe();
-    if (e)
-        return e;
     if (!p || !bytesize ||
         (Flags & ~(CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
                    CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)))
@@ -242,11 +222,11 @@ CUresult cuMemHostRegister_v2_in(struct vs_sim_context *ctx, void *p, size_t byt
                                  .ctx = ctx,
                                  .flags = Flags,
                                  .device = -1};
-    e = vs_sim_range_add(&range);
+    CUresult e = vs_sim_range_add(&range);
     return e == CUDA_ERROR_ALREADY_MAPPED ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED : e;
 }
 
-CUresult cuMemHostUnregister(void *p)
+CUresult cuMemHostUnregister_safe(void *p)
 {
     struct vs_sim_range range;
     bool removed;
@@ -258,21 +238,18 @@ static bool is_host(const struct vs_sim_range *range)
     return range->kind == VS_SIM_RANGE_HOST || range->kind == VS_SIM_RANGE_REGISTERED;
 }
 
-CUresult cuMemHostGetDevicePointer_v2_in(struct vs_sim_context *ctx, CUdeviceptr *pdptr, void *p,
-                                         unsigned int Flags)
+CUresult cuMemHostGetDevicePointer_v2_in(CUdeviceptr *pdptr, void *p, unsigned int Flags)
 {
     struct vs_sim_range range;
-    (void)ctx;
     if (!pdptr || Flags || !vs_sim_range_find((uintptr_t)p, &range) || !is_host(&range))
         return CUDA_ERROR_INVALID_VALUE;
     *pdptr = (CUdeviceptr)(uintptr_t)p; /* one address space, as with unified addressing */
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemHostGetFlags_in(struct vs_sim_context *ctx, unsigned int *pFlags, void *p)
+CUresult cuMemHostGetFlags_in(unsigned int *pFlags, void *p)
 {
     struct vs_sim_range range;
-    (void)ctx;
     if (!pFlags || !vs_sim_range_find((uintptr_t)p, &range) || range.kind != VS_SIM_RANGE_HOST)
         return CUDA_ERROR_INVALID_VALUE;
     *pFlags = range.flags | CU_MEMHOSTALLOC_DEVICEMAP; /* always mapped under unified addressing */

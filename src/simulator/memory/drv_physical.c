@@ -288,25 +288,21 @@ CUresult cuMemRelease_entered(CUmemGenericAllocationHandle handle)
 
 /* ---- queries ---- */
 
-CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
-                                       CUmemAllocationGranularity_flags option)
+CUresult cuMemGetAllocationGranularity_entered(size_t granularity[static 1],
+                                               const CUmemAllocationProp *prop,
+                                               CUmemAllocationGranularity_flags option)
 {
-    CUresult e = vs_sim_enter();
-    if (!e && (!granularity || (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
-                                option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)))
-        e = CUDA_ERROR_INVALID_VALUE;
-    if (!e)
-        e = prop_check(prop);
+    if (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM && option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult e = prop_check(prop);
     if (!e)
         *granularity = VS_SIM_GRANULARITY;
     return e;
 }
 
-CUresult cuMemGetAllocationPropertiesFromHandle_entered(CUmemAllocationProp *prop,
+CUresult cuMemGetAllocationPropertiesFromHandle_entered(CUmemAllocationProp prop[static 1],
                                                         CUmemGenericAllocationHandle handle)
 {
-    if (!prop)
-        return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&physical_mu);
     struct handle *h = handle_locked(handle);
     bool ok = h && h->references;
@@ -352,21 +348,19 @@ static CUresult import_known(ino_t file, CUmemGenericAllocationHandle *handle)
     return e;
 }
 
-CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
-                                        CUmemAllocationHandleType shHandleType)
+CUresult cuMemImportFromShareableHandle_entered(CUmemGenericAllocationHandle handle[static 1],
+                                                void *osHandle,
+                                                CUmemAllocationHandleType shHandleType)
 {
     int fd = (int)(intptr_t)osHandle, device;
     uint64_t bytes;
     struct stat st;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
-    if (!handle || shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+    if (shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
         !vs_sim_store_of(fd, VS_SIM_STORE_ONE, &device, &bytes) || fstat(fd, &st))
         return CUDA_ERROR_INVALID_VALUE;
     if (device == VS_SIM_UNSEEN)
         return CUDA_ERROR_NOT_SUPPORTED;
-    e = import_known(st.st_ino, handle);
+    CUresult e = import_known(st.st_ino, handle);
     if (e != CUDA_ERROR_NOT_FOUND)
         return e;
     struct physical *m = calloc(1, sizeof *m);

@@ -10,9 +10,6 @@
 CUresult vs_sim_pool_of(CUmemoryPool handle, struct vs_sim_pool **pool)
 {
     struct vs_sim_pool *p = (struct vs_sim_pool *)handle;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!p || atomic_load(&p->mark) != VS_SIM_POOL_MARK)
         return CUDA_ERROR_INVALID_VALUE;
     *pool = p;
@@ -59,15 +56,12 @@ static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *strea
 }
 
 static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle,
-                            CUstream stream_handle, bool given)
+                            struct vs_sim_stream *stream, bool given)
 {
-    struct vs_sim_stream *stream;
     struct vs_sim_pool *pool;
-    CUresult e = vs_sim_enter_stream(stream_handle, &stream);
-    if (!e && (!dptr || !bytes))
-        e = CUDA_ERROR_INVALID_VALUE;
-    if (!e && given)
-        e = vs_sim_pool_of(handle, &pool);
+    if (!dptr || !bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult e = given ? vs_sim_pool_of(handle, &pool) : CUDA_SUCCESS;
     if (!e && given && pool->imported)
         e = CUDA_ERROR_INVALID_VALUE;
     if (e)
@@ -91,25 +85,22 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle
     return alloc_in(stream->ctx, stream, pool, bytes, dptr);
 }
 
-CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+CUresult cuMemAllocAsync_in(CUdeviceptr *dptr, size_t bytesize, struct vs_sim_stream *stream)
 {
-    return alloc_async(dptr, bytesize, NULL, hStream, false);
+    return alloc_async(dptr, bytesize, NULL, stream, false);
 }
 
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
-                                 CUstream hStream)
+CUresult cuMemAllocFromPoolAsync_in(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                    struct vs_sim_stream *stream)
 {
-    return alloc_async(dptr, bytesize, pool, hStream, true);
+    return alloc_async(dptr, bytesize, pool, stream, true);
 }
 
-CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
+CUresult cuMemFreeAsync_in(CUdeviceptr dptr, struct vs_sim_stream *stream)
 {
-    struct vs_sim_stream *stream;
+    CUresult e;
     struct vs_sim_range range;
     uint64_t seq;
-    CUresult e = vs_sim_enter_stream(hStream, &stream);
-    if (e)
-        return e;
     if (vs_sim_capturing()) {
         bool taken;
         e = vs_sim_capture_free(stream, dptr, &taken);
@@ -171,12 +162,8 @@ CUresult cuMemPoolCreate_entered(CUmemoryPool *pool, const CUmemPoolProps *props
     return p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuMemPoolDestroy(CUmemoryPool handle)
+CUresult cuMemPoolDestroy_entered(struct vs_sim_pool *pool)
 {
-    struct vs_sim_pool *pool;
-    CUresult e = vs_sim_pool_of(handle, &pool);
-    if (e)
-        return e;
     if (pool->is_default)
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_device *device = &vs_sim_devices[pool->device];
@@ -192,12 +179,8 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle)
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t minBytesToKeep)
+CUresult cuMemPoolTrimTo_entered(struct vs_sim_pool *pool, size_t minBytesToKeep)
 {
-    struct vs_sim_pool *pool;
-    CUresult e = vs_sim_pool_of(handle, &pool);
-    if (e)
-        return e;
     vs_sim_pool_trim(pool, minBytesToKeep);
     vs_sim_report_pool(VS_SIM_POOL_TRIMMED, pool, minBytesToKeep);
     return CUDA_SUCCESS;
@@ -215,22 +198,18 @@ static const struct {
               [CU_MEMPOOL_ATTR_USED_MEM_CURRENT] = FIELD(used),
               [CU_MEMPOOL_ATTR_USED_MEM_HIGH] = FIELD(used_high)};
 
-static CUresult enter_attribute(CUmemoryPool handle, CUmemPool_attribute attr, const void *value,
-                                struct vs_sim_pool **pool)
+static CUresult lock_attribute(struct vs_sim_pool *pool, CUmemPool_attribute attr, const void *value)
 {
-    CUresult e = vs_sim_pool_of(handle, pool);
-    if (e)
-        return e;
     if (!value || (unsigned)attr >= sizeof fields / sizeof fields[0] || !fields[attr].bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&(*pool)->mu);
+    pthread_mutex_lock(&pool->mu);
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
+CUresult cuMemPoolGetAttribute_entered(struct vs_sim_pool *pool, CUmemPool_attribute attr,
+                                       void *value)
 {
-    struct vs_sim_pool *pool;
-    CUresult e = enter_attribute(handle, attr, value, &pool);
+    CUresult e = lock_attribute(pool, attr, value);
     if (e)
         return e;
     memcpy(value, (char *)pool + fields[attr].at, fields[attr].bytes);
@@ -238,10 +217,10 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, vo
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void *value)
+CUresult cuMemPoolSetAttribute_entered(struct vs_sim_pool *pool, CUmemPool_attribute attr,
+                                       void *value)
 {
-    struct vs_sim_pool *pool;
-    CUresult e = enter_attribute(handle, attr, value, &pool);
+    CUresult e = lock_attribute(pool, attr, value);
     if (e)
         return e;
     if (attr <= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
@@ -258,12 +237,9 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, vo
     return e;
 }
 
-CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, size_t count)
+CUresult cuMemPoolSetAccess_entered(struct vs_sim_pool *pool, const CUmemAccessDesc *map,
+                                    size_t count)
 {
-    struct vs_sim_pool *pool;
-    CUresult e = vs_sim_pool_of(handle, &pool);
-    if (e)
-        return e;
     if (!map && count)
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
@@ -282,14 +258,10 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmemLocation *location)
+CUresult cuMemPoolGetAccess_entered(CUmemAccess_flags flags[static 1], struct vs_sim_pool *pool,
+                                    CUmemLocation location[static 1])
 {
-    struct vs_sim_pool *pool;
-    CUresult e = vs_sim_pool_of(handle, &pool);
-    if (e)
-        return e;
-    if (!flags || !location || location->type != CU_MEM_LOCATION_TYPE_DEVICE ||
-        !vs_sim_device_find(location->id))
+    if (location->type != CU_MEM_LOCATION_TYPE_DEVICE || !vs_sim_device_find(location->id))
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&pool->mu);
     *flags = pool->readable[location->id] ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
@@ -300,14 +272,9 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmem
 
 /* ---- a device's pools ---- */
 
-CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
+CUresult cuDeviceGetDefaultMemPool_entered(CUmemoryPool pool_out[static 1], CUdevice dev)
 {
-    CUresult e = vs_sim_enter();
-    struct vs_sim_device *d = e ? NULL : vs_sim_device_find(dev);
-    if (e)
-        return e;
-    if (!pool_out)
-        return CUDA_ERROR_INVALID_VALUE;
+    struct vs_sim_device *d = vs_sim_device_find(dev);
     if (!d)
         return CUDA_ERROR_INVALID_DEVICE;
     *pool_out = (CUmemoryPool)vs_sim_pool_default(d);
@@ -326,12 +293,8 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool handle)
+CUresult cuDeviceSetMemPool_entered(CUdevice dev, struct vs_sim_pool *pool)
 {
-    struct vs_sim_pool *pool;
-    CUresult e = vs_sim_pool_of(handle, &pool);
-    if (e)
-        return e;
     struct vs_sim_device *d = vs_sim_device_find(dev);
     if (!d)
         return CUDA_ERROR_INVALID_DEVICE;

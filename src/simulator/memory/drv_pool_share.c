@@ -31,14 +31,10 @@ struct vs_sim_pool *vs_sim_pool_create_shared(int device, size_t max_bytes)
     return pool;
 }
 
-CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool handle,
-                                          CUmemAllocationHandleType handleType,
-                                          unsigned long long flags)
+CUresult cuMemPoolExportToShareableHandle_entered(void *handle_out, struct vs_sim_pool *pool,
+                                                  CUmemAllocationHandleType handleType,
+                                                  unsigned long long flags)
 {
-    struct vs_sim_pool *pool;
-    CUresult e = vs_sim_pool_of(handle, &pool);
-    if (e)
-        return e;
     if (!handle_out || flags || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
         pool->store < 0 || pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
@@ -49,15 +45,12 @@ CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool handle,
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle,
-                                            CUmemAllocationHandleType handleType,
-                                            unsigned long long flags)
+CUresult cuMemPoolImportFromShareableHandle_entered(CUmemoryPool pool_out[static 1], void *handle,
+                                                    CUmemAllocationHandleType handleType,
+                                                    unsigned long long flags)
 {
     int fd = (int)(intptr_t)handle, device;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
-    if (!pool_out || flags || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+    if (flags || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
         !vs_sim_store_of(fd, VS_SIM_STORE_POOL, &device, NULL) || !vs_sim_device_find(device))
         return CUDA_ERROR_INVALID_VALUE;
     int store = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -71,11 +64,12 @@ CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolExportPointer_entered(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr)
+CUresult cuMemPoolExportPointer_entered(CUmemPoolPtrExportData shareData_out[static 1],
+                                        CUdeviceptr ptr)
 {
     struct vs_sim_range range;
     struct export_data data = {.magic = MAGIC};
-    if (!shareData_out || !vs_sim_range_find(ptr, &range) || range.base != ptr ||
+    if (!vs_sim_range_find(ptr, &range) || range.base != ptr ||
         range.kind != VS_SIM_RANGE_POOL || range.pool->imported ||
         !vs_sim_pool_place(range.pool, ptr, &data.offset))
         return CUDA_ERROR_INVALID_VALUE;
@@ -86,15 +80,12 @@ CUresult cuMemPoolExportPointer_entered(CUmemPoolPtrExportData *shareData_out, C
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolImportPointer_in(struct vs_sim_context *ctx, CUdeviceptr *ptr_out,
-                                   CUmemoryPool handle, CUmemPoolPtrExportData *shareData)
+CUresult cuMemPoolImportPointer_in(struct vs_sim_context *ctx, CUdeviceptr ptr_out[static 1],
+                                   struct vs_sim_pool *pool,
+                                   CUmemPoolPtrExportData shareData[static 1])
 {
-    struct vs_sim_pool *pool;
     struct export_data data;
-    CUresult e = vs_sim_pool_of(handle, &pool);
-    if (e)
-        return e;
-    if (!ptr_out || !shareData || !pool->imported)
+    if (!pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(&data, shareData, sizeof data);
     if (data.magic != MAGIC || data.inode != vs_sim_ipc_inode(pool->store) || !data.bytes)
@@ -104,7 +95,7 @@ CUresult cuMemPoolImportPointer_in(struct vs_sim_context *ctx, CUdeviceptr *ptr_
                                  .ctx = ctx,
                                  .pool = pool,
                                  .device = pool->device};
-    e = vs_sim_pool_import(pool, data.offset, data.bytes, &range.base);
+    CUresult e = vs_sim_pool_import(pool, data.offset, data.bytes, &range.base);
     if (e)
         return e;
     e = vs_sim_range_add(&range);

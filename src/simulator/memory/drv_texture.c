@@ -262,10 +262,6 @@ static CUresult create(unsigned long long *object, const CUDA_RESOURCE_DESC *res
 
 static CUresult destroy(unsigned long long object, bool surface)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     pthread_mutex_lock(&slots_mu);
     struct texture_slot *s = slot_find(object, surface);
     if (s) {
@@ -282,10 +278,6 @@ static CUresult destroy(unsigned long long object, bool surface)
 static CUresult describe(unsigned long long object, bool surface, CUDA_RESOURCE_DESC *resource,
                          CUDA_TEXTURE_DESC *texture)
 {
-    struct vs_sim_context *ctx;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
     pthread_mutex_lock(&slots_mu);
     struct texture_slot *s = slot_find(object, surface);
     if (s && resource)
@@ -307,23 +299,25 @@ CUresult cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pR
     return create(pTexObject, pResDesc, pTexDesc);
 }
 
-CUresult cuTexObjectDestroy(CUtexObject texObject) { return destroy(texObject, false); }
+CUresult cuTexObjectDestroy_in(CUtexObject texObject)
+{
+    return destroy(texObject, false);
+}
 
-CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject)
+CUresult cuTexObjectGetResourceDesc_in(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject)
 {
     return describe(texObject, false, pResDesc, NULL);
 }
 
-CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject)
+CUresult cuTexObjectGetTextureDesc_in(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject)
 {
     return describe(texObject, false, NULL, pTexDesc);
 }
 
 /* cuda.h: an error if no resource view was specified, and none ever is here. */
-CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc,
-                                        CUtexObject texObject)
+CUresult cuTexObjectGetResourceViewDesc_in(CUDA_RESOURCE_VIEW_DESC *pResViewDesc,
+                                           CUtexObject texObject)
 {
-    (void)pResViewDesc;
     CUDA_TEXTURE_DESC texture;
     CUresult e = describe(texObject, false, NULL, &texture);
     return e ? e : CUDA_ERROR_INVALID_VALUE;
@@ -334,21 +328,22 @@ CUresult cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC 
     return create(pSurfObject, pResDesc, NULL);
 }
 
-CUresult cuSurfObjectDestroy(CUsurfObject surfObject) { return destroy(surfObject, true); }
+CUresult cuSurfObjectDestroy_in(CUsurfObject surfObject)
+{
+    return destroy(surfObject, true);
+}
 
-CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject)
+CUresult cuSurfObjectGetResourceDesc_in(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject)
 {
     return describe(surfObject, true, pResDesc, NULL);
 }
 
 /* The same for every format that a texture can have. */
-CUresult cuDeviceGetTexture1DLinearMaxWidth_entered(size_t *maxWidthInElements,
+CUresult cuDeviceGetTexture1DLinearMaxWidth_entered(size_t maxWidthInElements[static 1],
                                                     CUarray_format format, unsigned numChannels,
                                                     CUdevice dev)
 {
     size_t element;
-    if (!maxWidthInElements)
-        return CUDA_ERROR_INVALID_VALUE;
     CUresult e = vs_sim_device_find(dev) ? vs_sim_array_element(format, numChannels, &element)
                                     : CUDA_ERROR_INVALID_DEVICE;
     if (!e)

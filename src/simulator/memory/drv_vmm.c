@@ -161,14 +161,11 @@ static bool reservation_add(uintptr_t base, size_t bytes)
     return ok;
 }
 
-CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
-                             unsigned long long flags)
+CUresult cuMemAddressReserve_entered(CUdeviceptr ptr[static 1], size_t size, size_t alignment,
+                                     CUdeviceptr addr, unsigned long long flags)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
-    if (!ptr || !size || size % page || addr % page || (alignment & (alignment - 1)) || flags)
+    if (!size || size % page || addr % page || (alignment & (alignment - 1)) || flags)
         return CUDA_ERROR_INVALID_VALUE;
     if (alignment < VS_SIM_GRANULARITY)
         alignment = VS_SIM_GRANULARITY;
@@ -244,13 +241,11 @@ static CUresult map_locked(struct reservation *r, struct mapping m,
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
-                  unsigned long long flags)
+CUresult cuMemMap_entered(CUdeviceptr ptr, size_t size, size_t offset,
+                          CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
+    CUresult e;
     struct vs_sim_physical_place place;
-    CUresult e = vs_sim_enter();
-    if (e)
-        return e;
     if (!size || ptr % VS_SIM_GRANULARITY || size % VS_SIM_GRANULARITY || offset || flags ||
         !vs_sim_physical_map(handle, &place))
         return CUDA_ERROR_INVALID_VALUE;
@@ -292,10 +287,9 @@ CUresult cuMemUnmap_entered(CUdeviceptr ptr, size_t size)
     return count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemRetainAllocationHandle_entered(CUmemGenericAllocationHandle *handle, void *addr)
+CUresult cuMemRetainAllocationHandle_entered(CUmemGenericAllocationHandle handle[static 1],
+                                             void *addr)
 {
-    if (!handle)
-        return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&vmm_mu);
     struct mapping *m = mapping_locked((uintptr_t)addr);
     if (m) {

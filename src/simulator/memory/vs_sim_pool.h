@@ -59,8 +59,6 @@ CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim
 /* vs_sim_pool_trim: releases unused segments until *keep* bytes remain reserved. */
 void vs_sim_pool_trim(struct vs_sim_pool *pool, uint64_t keep);
 
-/* vs_sim_pool_of: checks a handle (drv_pool.c). */
-CUresult vs_sim_pool_of(CUmemoryPool handle, struct vs_sim_pool **pool);
 /* vs_sim_pool_create_shared: a pool that can be exported; NULL: no memory
  * (drv_pool_share.c). */
 struct vs_sim_pool *vs_sim_pool_create_shared(int device, size_t max_bytes);

@@ -26,7 +26,6 @@ static char places[VS_SIM_DEVICES_MAX]; /* the handle of a device is the address
 
 NVML(nvmlInitWithFlags, (unsigned flags))
 {
-    (void)flags;
     char why[VS_SIM_WHY_MAX];
     nvmlReturn_t r = NVML_SUCCESS;
     pthread_mutex_lock(&mu);

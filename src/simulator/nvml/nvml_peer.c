@@ -30,7 +30,6 @@ NVML(nvmlDeviceGetNvLinkVersion, (nvmlDevice_t device, unsigned link, unsigned *
 NVML(nvmlDeviceGetNvLinkCapability,
      (nvmlDevice_t device, unsigned link, unsigned capability, unsigned *value))
 {
-    (void)capability;
     return no_link(device, link, value);
 }
 

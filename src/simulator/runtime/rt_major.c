@@ -327,8 +327,6 @@ VS_SIM_RT_API void __cudaRegisterTexture(void **fatCubinHandle, const void *host
 void __cudaRegisterTexture(void **fatCubinHandle, const void *hostVar, const void **deviceAddress,
                            const char *deviceName, int dim, int norm, int ext)
 {
-    (void)fatCubinHandle, (void)hostVar, (void)deviceAddress, (void)deviceName;
-    (void)dim, (void)norm, (void)ext;
 }
 
 VS_SIM_RT_API void __cudaRegisterSurface(void **fatCubinHandle, const void *hostVar,
@@ -337,8 +335,6 @@ VS_SIM_RT_API void __cudaRegisterSurface(void **fatCubinHandle, const void *host
 void __cudaRegisterSurface(void **fatCubinHandle, const void *hostVar, const void **deviceAddress,
                            const char *deviceName, int dim, int ext)
 {
-    (void)fatCubinHandle, (void)hostVar, (void)deviceAddress, (void)deviceName, (void)dim,
-        (void)ext;
 }
 #endif
 #endif

@@ -88,10 +88,7 @@ void **__cudaRegisterFatBinary(void *fatCubin)
     return &image->self;
 }
 
-void __cudaRegisterFatBinaryEnd(void **fatCubinHandle)
-{
-    (void)fatCubinHandle; /* the content is never read, so there is nothing to complete */
-}
+void __cudaRegisterFatBinaryEnd(void **fatCubinHandle) {} /* its content is never read */
 
 void __cudaUnregisterFatBinary(void **fatCubinHandle)
 {
@@ -117,7 +114,6 @@ void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char *de
                             const char *deviceName, int thread_limit, uint3 *tid, uint3 *bid,
                             dim3 *bDim, dim3 *gDim, int *wSize)
 {
-    (void)thread_limit, (void)tid, (void)bid, (void)bDim, (void)gDim, (void)wSize;
     struct kernel *k = calloc(1, sizeof *k);
     if (!k || !fatCubinHandle) {
         free(k);
@@ -154,7 +150,6 @@ static void add_variable(void **handle, const void *symbol, const char *name, si
 void __cudaRegisterVar(void **fatCubinHandle, char *hostVar, char *deviceAddress,
                        const char *deviceName, int ext, size_t size, int constant, int global)
 {
-    (void)ext, (void)constant, (void)global;
     add_variable(fatCubinHandle, hostVar, deviceName ? deviceName : deviceAddress, size, false);
 }
 
@@ -162,7 +157,6 @@ void __cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress, c
                               const char *deviceName, int ext, size_t size, int constant,
                               int global)
 {
-    (void)ext, (void)constant, (void)global;
     add_variable(fatCubinHandle, hostVarPtrAddress, deviceName ? deviceName : deviceAddress, size,
                  true);
 }

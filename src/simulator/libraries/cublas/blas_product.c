@@ -58,7 +58,6 @@ static void read_scalars(struct vs_blas_product *p)
 static void run(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
 {
     struct vs_blas_product p = *(const struct vs_blas_product *)launch->args[0];
-    (void)first, (void)last;
     if (!p.scalars_on_host)
         read_scalars(&p);
     for (int64_t i = 0; i < p.batches; i++)

@@ -108,7 +108,6 @@ static void rotmg(const struct vs_blas_rotation *r)
 static void run(const struct vramscope_sim_launch *launch, unsigned long first, unsigned long last)
 {
     const struct vs_blas_rotation *r = launch->args[0];
-    (void)first, (void)last;
     if (r->modified)
         rotmg(r);
     else

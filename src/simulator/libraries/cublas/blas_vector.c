@@ -115,7 +115,6 @@ static bool is_empty(const struct vs_blas_vector *v)
 static void run(const struct vramscope_sim_launch *launch, unsigned long begin, unsigned long end)
 {
     struct vs_blas_vector v = *(const struct vs_blas_vector *)launch->args[0];
-    (void)begin, (void)end;
     if (!v.scalars_on_host)
         read_scalars(&v);
     if (reduces(&v))

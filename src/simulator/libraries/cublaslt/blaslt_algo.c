@@ -125,7 +125,6 @@ int cublasLtMatmulAlgoGetHeuristicForStream(
     cublasLtMatrixLayoutOpaque_t *d, cublasLtMatmulPreferenceOpaque_t *preference, int requested,
     cublasLtMatmulHeuristicResult_t *results, int *returned, CUstream stream)
 {
-    (void)stream;
     return cublasLtMatmulAlgoGetHeuristic(handle, operation, a, b, c, d, preference, requested,
                                           results, returned);
 }
@@ -197,7 +196,6 @@ int cublasLtMatmulAlgoCheckForStream(struct cublasLtContext *handle,
                                      const cublasLtMatmulAlgo_t *algo,
                                      cublasLtMatmulHeuristicResult_t *result, CUstream stream)
 {
-    (void)stream;
     return cublasLtMatmulAlgoCheck(handle, operation, a, b, c, d, algo, result);
 }
 

@@ -10,14 +10,12 @@ int cudnnSetActivationDescriptor(struct cudnnActivationStruct *a, int mode, int 
              __func__, mode);
     DNN_NEED(nan == CUDNN_NOT_PROPAGATE_NAN || nan == CUDNN_PROPAGATE_NAN, "%s: no mode %d for NaN",
              __func__, nan);
-    (void)coefficient;
     a->set = 1;
     return CUDNN_STATUS_SUCCESS;
 }
 
 int cudnnSetActivationDescriptorSwishBeta(struct cudnnActivationStruct *a, double beta)
 {
-    (void)beta;
     DNN_NEED_SET(a, DNN_ACTIVATION);
     return CUDNN_STATUS_SUCCESS;
 }

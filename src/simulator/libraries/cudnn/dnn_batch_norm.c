@@ -77,7 +77,6 @@ int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(struct cudnnContext
                                                              struct cudnnActivationStruct *const activation,
                                                              size_t *bytes)
 {
-    (void)z, (void)activation;
     DNN_NEED_SET(y, DNN_TENSOR);
     DNN_NEED_SET(derived, DNN_TENSOR);
     return workspace("batch-norm-forward", __func__, handle, mode, operation, x, bytes);
@@ -89,7 +88,6 @@ int cudnnGetBatchNormalizationBackwardExWorkspaceSize(struct cudnnContext *handl
                                                       struct cudnnActivationStruct *const activation,
                                                       size_t *bytes)
 {
-    (void)y, (void)dz, (void)activation;
     DNN_NEED_SET(dy, DNN_TENSOR);
     DNN_NEED_SET(dx, DNN_TENSOR);
     DNN_NEED_SET(derived, DNN_TENSOR);
@@ -101,7 +99,6 @@ int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(struct cudnnContext *ha
                                                          struct cudnnActivationStruct *const activation,
                                                          tensor x, size_t *bytes)
 {
-    (void)activation;
     DNN_NEED_KIND(handle, DNN_HANDLE);
     DNN_NEED_SET(x, DNN_TENSOR);
     DNN_NEED_POINTER(bytes);
@@ -146,7 +143,6 @@ int cudnnBatchNormalizationForwardTraining(struct cudnnContext *handle, int mode
                                            double factor, void *running_mean, void *running_variance,
                                            double epsilon, void *saved_mean, void *saved_variance)
 {
-    (void)factor;
     DNN_NEED(alpha && beta && x && y && scale && bias && epsilon >= 0,
              "%s: a tensor or factor is NULL, or epsilon is negative", __func__);
     DNN_NEED(!running_mean == !running_variance && !saved_mean == !saved_variance,
@@ -162,7 +158,6 @@ int cudnnBatchNormalizationForwardTrainingEx(
     size_t given_bytes, void *reserve, size_t reserve_bytes)
 {
     size_t needed, needed_reserve;
-    (void)factor;
     DNN_NEED(alpha && beta && x && y && scale && bias && epsilon >= 0,
              "%s: a tensor or factor is NULL, or epsilon is negative", __func__);
     DNN_NEED(!running_mean == !running_variance && !saved_mean == !saved_variance,
@@ -206,7 +201,6 @@ int cudnnBatchNormalizationBackwardEx(
     size_t given_bytes, void *reserve, size_t reserve_bytes)
 {
     size_t needed, needed_reserve;
-    (void)bias, (void)dz;
     DNN_NEED(alpha_data && beta_data && alpha_parameters && beta_parameters && x && dy && dx && scale &&
                  dscale && dbias && epsilon >= 0,
              "%s: a tensor or factor is NULL, or epsilon is negative", __func__);

@@ -30,7 +30,6 @@ int cudnnRestoreDropoutDescriptor(struct cudnnDropoutStruct *d, struct cudnnCont
                                   float probability, void *states, size_t bytes, unsigned long long seed)
 {
     size_t needed;
-    (void)seed;
     DNN_NEED_KIND(d, DNN_DROPOUT);
     int e = cudnnDropoutGetStatesSize(handle, &needed);
     if (e)

@@ -68,7 +68,6 @@ int cudnnGetStream(struct cudnnContext *handle, struct CUstream_st **stream)
 int cudnnQueryRuntimeError(struct cudnnContext *handle, int *status, int mode,
                            struct cudnnRuntimeTag_t *tag)
 {
-    (void)tag;
     DNN_NEED_KIND(handle, DNN_HANDLE);
     DNN_NEED_POINTER(status);
     DNN_NEED(mode >= CUDNN_ERRQUERY_RAWCODE && mode <= CUDNN_ERRQUERY_BLOCKING,

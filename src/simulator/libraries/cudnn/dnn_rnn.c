@@ -150,7 +150,6 @@ int cudnnRNNForward(struct cudnnContext *handle, struct cudnnRNNStruct *rnn, int
                     const void *weights, size_t workspace_bytes, void *workspace, size_t reserve_bytes,
                     void *reserve)
 {
-    (void)lengths, (void)h_desc, (void)hx, (void)hy, (void)c_desc, (void)cx, (void)cy;
     DNN_NEED(x && y, "%s: x or y is NULL", __func__);
     int e = check_space(__func__, handle, rnn, mode, x_desc, workspace ? workspace_bytes : 0,
                         reserve ? reserve_bytes : 0);
@@ -164,8 +163,6 @@ int cudnnRNNBackwardData_v8(struct cudnnContext *handle, struct cudnnRNNStruct *
                             size_t weight_bytes, const void *weights, size_t workspace_bytes,
                             void *workspace, size_t reserve_bytes, void *reserve)
 {
-    (void)lengths, (void)h_desc, (void)hx, (void)dhy, (void)dhx, (void)c_desc, (void)cx, (void)dcy;
-    (void)dcx;
     DNN_NEED(y && dy && dx, "%s: y, dy or dx is NULL", __func__);
     int e = check_space(__func__, handle, rnn, CUDNN_FWD_MODE_TRAINING, x_desc,
                         workspace ? workspace_bytes : 0, reserve ? reserve_bytes : 0);
@@ -179,7 +176,6 @@ int cudnnRNNBackwardWeights_v8(struct cudnnContext *handle, struct cudnnRNNStruc
                                const void *y, size_t weight_bytes, void *weights,
                                size_t workspace_bytes, void *workspace, size_t reserve_bytes, void *reserve)
 {
-    (void)lengths, (void)h_desc, (void)hx;
     DNN_NEED(x && y, "%s: x or y is NULL", __func__);
     if (add != CUDNN_WGRAD_MODE_ADD)
         return dnn_fail(CUDNN_STATUS_NOT_SUPPORTED, "%s: gradients can only be added", __func__);

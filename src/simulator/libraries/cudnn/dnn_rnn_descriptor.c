@@ -77,14 +77,12 @@ int cudnnRNNSetClip_v9(struct cudnnRNNStruct *rnn, int mode, double left, double
 
 int cudnnRNNSetClip_v8(struct cudnnRNNStruct *rnn, int mode, int nan, double left, double right)
 {
-    (void)nan;
     return cudnnRNNSetClip_v9(rnn, mode, left, right);
 }
 
 int cudnnSetRNNDataDescriptor(struct cudnnRNNDataStruct *data, int type, int layout, int time, int batch,
                               int vector, int *lengths, void *fill)
 {
-    (void)fill;
     DNN_NEED_KIND(data, DNN_RNN_DATA);
     DNN_NEED_POINTER(lengths);
     DNN_NEED(dnn_bits(type), "%s: no data type %d", __func__, type);

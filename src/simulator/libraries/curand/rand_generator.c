@@ -172,7 +172,6 @@ int curandSetGeneratorOffset(struct curandGenerator_st *g, unsigned long long of
 
 int curandSetGeneratorOrdering(struct curandGenerator_st *g, int order)
 {
-    (void)order;
     return vs_library_object(g, GENERATOR) ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
 }
 

@@ -129,14 +129,12 @@ static int sort_in_order(HANDLE, int nnz, int *first, int *second, int *permutat
 int cusparseXcoosortByRow(HANDLE, int m, int n, int nnz, int *rows, int *columns, int *permutation,
                           void *buffer)
 {
-    (void)m, (void)n, (void)buffer;
     return sort_in_order(handle, nnz, rows, columns, permutation);
 }
 
 int cusparseXcoosortByColumn(HANDLE, int m, int n, int nnz, int *rows, int *columns,
                              int *permutation, void *buffer)
 {
-    (void)m, (void)n, (void)buffer;
     return sort_in_order(handle, nnz, columns, rows, permutation);
 }
 
@@ -161,7 +159,6 @@ static void sort_rows(void *data)
 int cusparseXcsrsort(HANDLE, int m, int n, int nnz, struct cusparseMatDescr *const descr,
                      const int *offsets, int *indices, int *permutation, void *buffer)
 {
-    (void)n, (void)buffer;
     if (wrong_handle(handle))
         return CUSPARSE_STATUS_NOT_INITIALIZED;
     if (m < 0 || nnz < 0 || !vs_library_object(descr, VS_SPARSE_LEGACY) || (nnz && (!offsets || !indices)))
@@ -176,7 +173,6 @@ int cusparseXcsrsort(HANDLE, int m, int n, int nnz, struct cusparseMatDescr *con
 int cusparseXcoosort_bufferSizeExt(HANDLE, int m, int n, int nnz, const int *rows,
                                    const int *columns, unsigned long *bytes)
 {
-    (void)m, (void)n, (void)rows, (void)columns;
     if (nnz < 0)
         return WRONG;
     return vs_sparse_buffer(handle, "cusparseXcoosort", 16 * (uint64_t)nnz, bytes);
@@ -185,7 +181,6 @@ int cusparseXcoosort_bufferSizeExt(HANDLE, int m, int n, int nnz, const int *row
 int cusparseXcsrsort_bufferSizeExt(HANDLE, int m, int n, int nnz, const int *offsets,
                                    const int *indices, unsigned long *bytes)
 {
-    (void)m, (void)n, (void)offsets, (void)indices;
     if (nnz < 0)
         return WRONG;
     return vs_sparse_buffer(handle, "cusparseXcsrsort", 16 * (uint64_t)nnz, bytes);

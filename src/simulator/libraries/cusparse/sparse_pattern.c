@@ -237,7 +237,6 @@ int cusparseSpGEMM_workEstimation(HANDLE, int op_a, int op_b, const void *alpha,
                                   struct cusparseSpMatDescr *c, int type, int algorithm,
                                   struct cusparseSpGEMMDescr *descr, unsigned long *bytes, void *buffer)
 {
-    (void)alpha, (void)beta, (void)algorithm;
     if (op_a || op_b)
         return vs_library_unsupported("cusparseSpGEMM_workEstimation", "with transposed operands");
     if (!gemm_operands(a, b, c, descr))
@@ -253,7 +252,6 @@ int cusparseSpGEMM_compute(HANDLE, int op_a, int op_b, const void *alpha,
                            const void *beta, struct cusparseSpMatDescr *c, int type, int algorithm,
                            struct cusparseSpGEMMDescr *descr, unsigned long *bytes, void *buffer)
 {
-    (void)alpha, (void)beta, (void)algorithm;
     if (op_a || op_b)
         return vs_library_unsupported("cusparseSpGEMM_compute", "with transposed operands");
     if (!gemm_operands(a, b, c, descr))
@@ -282,7 +280,6 @@ int cusparseSpGEMM_copy(HANDLE, int op_a, int op_b, const void *alpha,
                         const void *beta, struct cusparseSpMatDescr *c, int type, int algorithm,
                         struct cusparseSpGEMMDescr *descr)
 {
-    (void)op_a, (void)op_b, (void)alpha, (void)beta, (void)algorithm;
     if (!gemm_operands(a, b, c, descr))
         return WRONG;
     int status = synchronise(handle);
@@ -308,7 +305,6 @@ int cusparseXcsrgeam2Nnz(HANDLE, int m, int n, struct cusparseMatDescr *const de
                          const int *indices_b, struct cusparseMatDescr *const descr_c,
                          int *offsets_c, int *total, void *work)
 {
-    (void)work;
     if (m < 0 || n < 0 || nnz_a < 0 || nnz_b < 0 || !total)
         return WRONG;
     int status = synchronise(handle);

@@ -132,7 +132,6 @@ int cusparseLtDenseDescriptorInit(const cusparseLtHandle_t *handle, cusparseLtMa
                                   int64_t rows, int64_t columns, int64_t ld, uint32_t alignment,
                                   int type, int order)
 {
-    (void)alignment;
     return matrix_init(handle, to, &(struct lt_matrix){MATRIX, type, order, 1, false, rows, columns, ld, 0});
 }
 
@@ -141,7 +140,6 @@ int cusparseLtStructuredDescriptorInit(const cusparseLtHandle_t *handle,
                                        int64_t columns, int64_t ld, uint32_t alignment, int type,
                                        int order, int sparsity)
 {
-    (void)alignment;
     if (sparsity != CUSPARSELT_SPARSITY_50_PERCENT)
         return INVALID_VALUE;
     return matrix_init(handle, to, &(struct lt_matrix){MATRIX, type, order, 1, true, rows, columns, ld, 0});
@@ -212,7 +210,6 @@ int cusparseLtSpMMACompress2(const cusparseLtHandle_t *handle, const cusparseLtM
                              void *buffer, struct CUstream_st *stream)
 {
     struct lt_matrix m;
-    (void)is_sparse_a, (void)op, (void)buffer;
     if (!is(handle, HANDLE))
         return NOT_INITIALIZED;
     if (!is(matrix, MATRIX) || !dense || !compressed)
@@ -347,7 +344,6 @@ int cusparseLtMatmul(const cusparseLtHandle_t *handle, const cusparseLtMatmulPla
                      int32_t stream_count)
 {
     struct lt_plan p;
-    (void)alpha, (void)beta, (void)c, (void)workspace;
     if (!is(handle, HANDLE))
         return NOT_INITIALIZED;
     if (!is(plan, PLAN) || !a || !b || !d || stream_count < 0 || (stream_count && !streams))

@@ -273,7 +273,6 @@ int ncclCommDeregister(struct ncclComm *const comm, void *handle)
 int ncclCommWindowRegister(struct ncclComm *comm, void *address, size_t bytes,
                            struct ncclWindow_vidmem **window, int flags)
 {
-    (void)flags;
     return add(comm, address, bytes, VS_NCCL_WINDOW, (void **)window, "ncclCommWindowRegister");
 }
 

@@ -39,7 +39,6 @@ int vs_jitlink_create(struct nvJitLink **handle, const struct vs_jitlink_call *c
 
 int vs_jitlink_destroy(struct nvJitLink **handle, const struct vs_jitlink_call *c)
 {
-    (void)c;
     if (!handle || !vs_library_delete(*handle, LINK))
         return NVJITLINK_ERROR_INVALID_INPUT;
     *handle = NULL;
@@ -60,7 +59,6 @@ int vs_jitlink_add(struct nvJitLink *handle, const struct vs_jitlink_call *c)
 
 int vs_jitlink_complete(struct nvJitLink *handle, const struct vs_jitlink_call *c)
 {
-    (void)c;
     if (!vs_library_object(handle, LINK) || !handle->inputs)
         return NVJITLINK_ERROR_INVALID_INPUT;
     handle->linked = true;

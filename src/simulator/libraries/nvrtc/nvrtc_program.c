@@ -41,7 +41,6 @@ static struct _nvrtcProgram *program_of(struct _nvrtcProgram *handle)
 int nvrtcCreateProgram(struct _nvrtcProgram **program, const char *source, const char *name,
                        int headers, const char *const *texts, const char *const *names)
 {
-    (void)name;
     if (!program || !source || headers < 0 || (headers && (!texts || !names)))
         return NVRTC_ERROR_INVALID_INPUT;
     struct _nvrtcProgram *p = vs_library_new(PROGRAM, sizeof *p);
