@@ -82,7 +82,7 @@ static void draw(struct vs_watch *watch, struct vs_top_process *process)
     static struct vs_grid grid;
     static char names[VS_WATCH_SITES_MAX][VS_WATCH_NAME_MAX];
     struct vs_watch_view *view = &process->view;
-    check(!vs_watch_fill(watch, true, view));
+    vs_watch_fill(watch, true, view);
     for (size_t d = 0; d < view->device_count; d++)
         for (size_t i = 0; i < view->devices[d].site_count; i++) {
             vs_watch_line(watch, &view->devices[d].sites[i], names[i]);

@@ -4,7 +4,7 @@
  * devices. */
 #include <string.h>
 
-#include "analysis/growth/found_steps.h"
+#include "analysis/growth/growth.h"
 #include "analysis/report/summary.h"
 #include "base/vs_text.h"
 #include "tools/common/command.h"

@@ -110,16 +110,14 @@ static enum vs_err read_source(struct vs_top_source *source, struct vs_top_proce
 static enum vs_err fill_source(struct vs_top_source *source, struct vs_top_process *process,
                                bool exact, bool wait)
 {
-    enum vs_err err = VS_OK;
-    if (source->watch)
-        err = vs_watch_fill(source->watch, exact, &process->view);
-    if (!err && source->watch)
-        err = vs_top_names_fill(&source->names, source->watch, &process->view, wait);
-    if (source->watch)
-        process->pid = source->pid && source->pid != VS_RECORDED_ELSEWHERE ? source->pid
-                                                                           : process->view.pid;
+    if (!source->watch)
+        return VS_OK;
+    vs_watch_fill(source->watch, exact, &process->view);
+    enum vs_err err = vs_top_names_fill(&source->names, source->watch, &process->view, wait);
+    process->pid = source->pid && source->pid != VS_RECORDED_ELSEWHERE ? source->pid
+                                                                       : process->view.pid;
     /* names of call sites may still be looked up */
-    if (err || !source->watch || !vs_watch_ended(source->watch) || source->names.child)
+    if (err || !vs_watch_ended(source->watch) || source->names.child)
         return err;
     vs_watch_view_keep(&process->view);
     vs_watch_close(source->watch);

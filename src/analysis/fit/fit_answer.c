@@ -42,17 +42,6 @@ static unsigned users_of(const struct vs_fit_run *run, const struct vs_fit_devic
     return users;
 }
 
-static enum vs_err sum_processes(const struct vs_fit_run *run, struct vs_tree **tree)
-{
-    char why[VS_READER_WHY_MAX];
-    const char **paths = vs_xcalloc(run->trace_count + 1, sizeof *paths);
-    for (size_t t = 0; t < run->trace_count; t++)
-        paths[t] = run->traces[t]->path;
-    enum vs_err err = vs_tree_build(paths, run->trace_count, NULL, tree, why);
-    free(paths);
-    return err;
-}
-
 /* When the peak of *gpu* was, in the traces' clock: the tree counts from the first of them. */
 static uint64_t peak_time(const struct vs_tree *tree, const struct vs_tree_gpu *gpu)
 {
@@ -97,14 +86,6 @@ static bool decides(const struct fit_candidate *a, const struct fit_candidate *b
     return a->device->total_bytes - a->used < b->device->total_bytes - b->used;
 }
 
-static void take_candidate(struct vs_fit_run *run, const struct fit_candidate *best)
-{
-    run->worst = best->trace;
-    run->worst_device = best->device;
-    run->sharing = best->users;
-    run->used_peak = best->used;
-}
-
 static unsigned choose_device(struct vs_fit_run *run, const struct vs_tree *tree)
 {
     struct fit_candidate best = {0};
@@ -124,7 +105,10 @@ static unsigned choose_device(struct vs_fit_run *run, const struct vs_tree *tree
                 best = one;
         }
     }
-    take_candidate(run, &best);
+    run->worst = best.trace;
+    run->worst_device = best.device;
+    run->sharing = best.users;
+    run->used_peak = best.used;
     return best.rank;
 }
 
@@ -164,7 +148,12 @@ enum vs_err vs_fit_decide(struct vs_fit_run *run)
 {
     struct vs_tree *tree = NULL;
     if (run->trace_count > 1) {
-        enum vs_err err = sum_processes(run, &tree);
+        char why[VS_READER_WHY_MAX];
+        const char **paths = vs_xcalloc(run->trace_count + 1, sizeof *paths);
+        for (size_t t = 0; t < run->trace_count; t++)
+            paths[t] = run->traces[t]->path;
+        enum vs_err err = vs_tree_build(paths, run->trace_count, NULL, &tree, why);
+        free(paths);
         if (err)
             return err;
     }

@@ -24,62 +24,53 @@ static struct vs_fit_refused *open_one(struct vs_fit_failures *failures, unsigne
     return NULL;
 }
 
-static void add(struct vs_fit_failures *failures, struct vs_fit_refused **out)
+static struct vs_fit_refused *new_one(struct vs_fit_failures *failures, const struct vs_replay *replay,
+                                      const struct vs_event *event, unsigned account)
 {
     vs_vec_room(&failures->items, &failures->capacity, failures->count + 1,
                 sizeof *failures->items);
-    *out = &failures->items[failures->count++];
+    struct vs_fit_refused *one = &failures->items[failures->count++];
+    *one = (struct vs_fit_refused){.account = account, .tid = event->tid, .time_ns = event->time_ns,
+                                   .mark = replay->mark.name,
+                                   .place = vs_phases_place(&replay->phases, event->tid)};
+    return one;
 }
 
-/* What the device lacked: the cache of vramscope's own allocator would be released first. */
-static enum vs_err measure(struct vs_fit_refused *one, const struct vs_replay *replay,
-                           const struct vs_event *event)
-{
-    struct vs_holes holes;
-    uint64_t need = event->alloc_failed.requested;
-    vs_replay_holes(replay, one->account, &holes);
-    if (event->alloc_failed.family == VS_FAMILY_DEVICE)
-        need = vs_policy_device_bytes(vs_policy_of_trace(vs_replay_policy(replay)), need);
-    one->free_bytes = event->alloc_failed.device_free_bytes;
-    uint64_t available = one->free_bytes + holes.empty_bytes;
-    one->missing = event->alloc_failed.device_total_bytes && need > available ? need - available : 0;
-    return VS_OK;
-}
-
-static enum vs_err driver_failed(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                                 const struct vs_event *event, unsigned account, uint64_t mark)
+static void driver_failed(struct vs_fit_failures *failures, const struct vs_replay *replay,
+                          const struct vs_event *event, unsigned account)
 {
     struct vs_fit_refused *one = open_one(failures, account, event->tid);
-    if (one && one->asked != event->alloc_failed.requested) {
+    uint64_t need = event->alloc_failed.requested;
+    if (one && one->asked != need) {
         one->open = false;
         one = NULL;
     }
     if (!one) {
-        add(failures, &one);
-        *one = (struct vs_fit_refused){
-            .account = account, .tid = event->tid, .time_ns = event->time_ns, .open = true,
-            .requested = event->alloc_failed.requested, .asked = event->alloc_failed.requested,
-            .mark = mark,
-            .place = vs_phases_place(&replay->phases, event->tid)};
+        one = new_one(failures, replay, event, account);
+        one->open = true;
+        one->requested = one->asked = need;
     }
     failures->may_be_open = true;
     one->event = replay->events;
     one->stack = event->alloc_failed.stack;
     one->error = event->alloc_failed.error;
     one->other_error = one->error != VS_CUDA_OUT_OF_MEMORY;
-    return measure(one, replay, event);
+    /* what the device lacked: the cache of vramscope's own allocator would be released first */
+    struct vs_holes holes;
+    vs_replay_holes(replay, one->account, &holes);
+    if (event->alloc_failed.family == VS_FAMILY_DEVICE)
+        need = vs_policy_device_bytes(vs_policy_of_trace(vs_replay_policy(replay)), need);
+    one->free_bytes = event->alloc_failed.device_free_bytes;
+    uint64_t available = one->free_bytes + holes.empty_bytes;
+    one->missing = event->alloc_failed.device_total_bytes && need > available ? need - available : 0;
 }
 
 static void framework_failed(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                             const struct vs_event *event, unsigned account, uint64_t mark)
+                             const struct vs_event *event, unsigned account)
 {
     struct vs_fit_refused *one = open_one(failures, account, event->tid);
-    if (!one) { /* the framework has a limit of its own */
-        add(failures, &one);
-        *one = (struct vs_fit_refused){
-            .account = account, .tid = event->tid, .time_ns = event->time_ns, .mark = mark,
-            .place = vs_phases_place(&replay->phases, event->tid)};
-    }
+    if (!one) /* the framework has a limit of its own */
+        one = new_one(failures, replay, event, account);
     one->event = replay->events;
     one->requested = event->framework_oom.requested;
     one->stack = event->framework_oom.stack;
@@ -133,21 +124,8 @@ void vs_fit_failures_settle(struct vs_fit_failures *failures, const struct vs_re
     failures->count = kept;
 }
 
-/* After an allocation of its thread, or at the end of a step, a failure has no further attempts. */
-static void close_answered(struct vs_fit_failures *failures, const struct vs_replay *replay,
+void vs_fit_failures_event(struct vs_fit_failures *failures, const struct vs_replay *replay,
                            const struct vs_event *event)
-{
-    failures->may_be_open = false;
-    for (size_t i = 0; i < failures->count; i++) {
-        struct vs_fit_refused *one = &failures->items[i];
-        if (replay->step_ended || one->tid == event->tid)
-            one->open = false;
-        failures->may_be_open |= one->open;
-    }
-}
-
-enum vs_err vs_fit_failures_event(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                                  const struct vs_event *event, uint64_t mark)
 {
     bool driver = event->kind == VS_EVENT_alloc_failed &&
                   !vs_family_on_host(event->alloc_failed.family);
@@ -159,19 +137,24 @@ enum vs_err vs_fit_failures_event(struct vs_fit_failures *failures, const struct
     if (account != VS_ACCOUNT_NONE) {
         if (failures->count >= KEPT_MAX)
             vs_fit_failures_settle(failures, replay, false);
-        if (driver)
-            return driver_failed(failures, replay, event, account, mark);
-        framework_failed(failures, replay, event, account, mark);
-        return VS_OK;
+        (driver ? driver_failed : framework_failed)(failures, replay, event, account);
+        return;
     }
     if (event->kind == VS_EVENT_framework_alloc)
         account = vs_replay_account(replay, event->framework_alloc.device);
     if (account != VS_ACCOUNT_NONE)
         failures->framework[account] = true;
-    if (failures->may_be_open && (replay->step_ended || event->kind == VS_EVENT_alloc ||
-                                  event->kind == VS_EVENT_framework_alloc))
-        close_answered(failures, replay, event);
-    return VS_OK;
+    if (!failures->may_be_open || (!replay->step_ended && event->kind != VS_EVENT_alloc &&
+                                   event->kind != VS_EVENT_framework_alloc))
+        return;
+    /* after an allocation of its thread, or at the end of a step, a failure has no further attempts */
+    failures->may_be_open = false;
+    for (size_t i = 0; i < failures->count; i++) {
+        struct vs_fit_refused *one = &failures->items[i];
+        if (replay->step_ended || one->tid == event->tid)
+            one->open = false;
+        failures->may_be_open |= one->open;
+    }
 }
 
 const struct vs_fit_refused *vs_fit_failures_first(const struct vs_fit_failures *failures,

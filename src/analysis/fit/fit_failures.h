@@ -36,9 +36,9 @@ struct vs_fit_failures {
     uint64_t recovered[VS_DEVICES_MAX][2];
 };
 
-/* vs_fit_failures_event: *event* was just applied to *replay*; *mark* is the one in force. Failures of host memory are left out. */
-enum vs_err vs_fit_failures_event(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                                  const struct vs_event *event, uint64_t mark) VS_MUST_CHECK;
+/* vs_fit_failures_event: *event* was just applied to *replay*. Failures of host memory are left out. */
+void vs_fit_failures_event(struct vs_fit_failures *failures, const struct vs_replay *replay,
+                           const struct vs_event *event);
 
 /* vs_fit_failures_settle: counts and drops the failures that the program recovered from so far, and
  * of each storm all but the first. *at_end*: no event follows. */

@@ -1,97 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pass with a table of the live allocations of one device at one level, by
- * address; a freed place in the table is used again. Then the allocations are summed by stack and
- * mark, and those sums by the text of their line. */
+ * The allocations of one device that are live at the event, summed by stack and mark, and those sums by
+ * the text of their line. */
 #include "analysis/fit/fit_holders.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/fit/fit_where.h"
-#include "analysis/naming/user_line.h"
+#include "analysis/report/site_text.h"
+#include "analysis/state/reading.h"
 #include "base/reading/vs_vec.h"
-#include "base/vs_map.h"
-#include "ledger/change.h"
 
 #define NAMED_MAX 400 /* sums whose line is looked up: the largest */
 
-struct fit_block {
+struct fit_sum {
     uint64_t stack, mark, bytes, count;
-    uint64_t next_free;
 };
 
-struct fit_holding {
-    uint64_t device;
-    bool tensors;
-    struct fit_block *blocks;
-    size_t count, capacity;
-    uint64_t free_list; /* index + 1 */
-    struct vs_map by_addr; /* address -> index + 1 */
-    struct vs_line_mark mark;
-};
-
-static void forget(struct fit_holding *held, uint64_t addr)
+/* Of native code the innermost function alone is not enough: in many programs it is a helper that checks
+ * the error of each allocation. */
+const char *vs_fit_where(const struct vs_summary *summary, uint64_t stack, uint64_t mark, bool native)
 {
-    uint64_t slot;
-    if (!addr || !vs_map_remove(&held->by_addr, addr, &slot))
-        return;
-    held->blocks[slot - 1] = (struct fit_block){.next_free = held->free_list};
-    held->free_list = slot;
-}
-
-static void hold(struct fit_holding *held, uint64_t addr, uint64_t bytes, uint64_t stack)
-{
-    if (!addr)
-        return;
-    forget(held, addr); /* its free is not in the trace */
-    uint64_t slot = held->free_list;
-    if (slot) {
-        held->free_list = held->blocks[slot - 1].next_free;
-    } else {
-        vs_vec_room(&held->blocks, &held->capacity, held->count + 1, sizeof *held->blocks);
-        slot = ++held->count;
-    }
-    held->blocks[slot - 1] = (struct fit_block){
-        .stack = stack, .mark = held->mark.name, .bytes = bytes, .count = 1};
-    vs_xmap_put(&held->by_addr, addr, slot);
-}
-
-static void follow(struct fit_holding *held, const struct vs_event *event)
-{
-    if (held->tensors && event->kind == VS_EVENT_framework_alloc &&
-        event->framework_alloc.device == held->device) {
-        hold(held, event->framework_alloc.addr, event->framework_alloc.size,
-             event->framework_alloc.stack);
-        return;
-    }
-    if (held->tensors && event->kind == VS_EVENT_framework_free)
-        forget(held, event->framework_free.addr);
-    if (!held->tensors && event->kind == VS_EVENT_alloc && event->alloc.device == held->device &&
-        vs_family_on_device(event->alloc.family)) {
-        hold(held, event->alloc.addr, event->alloc.size, event->alloc.stack);
-        return;
-    }
-    if (!held->tensors && event->kind == VS_EVENT_free)
-        forget(held, event->free.addr);
-}
-
-/* Numbers count as in the replay: one per event that the reader returns. */
-static enum vs_err read_to(struct vs_reader *reader, struct fit_holding *held, uint64_t last)
-{
-    struct vs_event event;
-    enum vs_err err = VS_OK;
-    vs_reader_rewind(reader);
-    for (uint64_t n = 0; !err && n < last && (err = vs_reader_next(reader, &event)) == VS_OK; n++) {
-        vs_line_mark_event(&held->mark, reader, &event);
-        follow(held, &event);
-    }
-    return err == VS_ERR_END ? VS_OK : err;
+    char text[VS_CHAIN_TEXT_MAX];
+    struct vs_report_site site = {.api = ""};
+    struct vs_summary names = *summary;
+    names.own_only = !native;
+    if (vs_summary_frames(&names, stack, mark, &site))
+        return NULL;
+    bool known = site.line || site.folds || (native && site.frame_count);
+    return vs_summary_copy(summary->memory, known ? vs_text_label(text, &site) : "");
 }
 
 static int by_stack(const void *a, const void *b)
 {
-    const struct fit_block *x = a, *y = b;
+    const struct fit_sum *x = a, *y = b;
     if (x->stack != y->stack)
         return x->stack < y->stack ? -1 : 1;
     return x->mark < y->mark ? -1 : x->mark > y->mark;
@@ -99,30 +41,10 @@ static int by_stack(const void *a, const void *b)
 
 static int by_bytes(const void *a, const void *b)
 {
-    const struct fit_block *x = a, *y = b;
+    const struct fit_sum *x = a, *y = b;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     return by_stack(a, b);
-}
-
-/* Sums the blocks of the same stack and mark, in place; the largest sum comes first. */
-static void sum_by_stack(struct fit_holding *held)
-{
-    size_t kept = 0;
-    if (held->count)
-        qsort(held->blocks, held->count, sizeof *held->blocks, by_stack);
-    for (size_t i = 0; i < held->count; i++) {
-        struct fit_block *sum = kept ? &held->blocks[kept - 1] : NULL;
-        if (sum && sum->stack == held->blocks[i].stack && sum->mark == held->blocks[i].mark) {
-            sum->bytes += held->blocks[i].bytes;
-            sum->count += held->blocks[i].count;
-        } else {
-            held->blocks[kept++] = held->blocks[i];
-        }
-    }
-    held->count = kept;
-    if (kept)
-        qsort(held->blocks, kept, sizeof *held->blocks, by_bytes);
 }
 
 static int larger_holder(const void *a, const void *b)
@@ -133,17 +55,17 @@ static int larger_holder(const void *a, const void *b)
     return strcmp(x->where, y->where);
 }
 
-static enum vs_err name_holders(const struct fit_holding *held, const struct vs_summary *summary,
-                                struct vs_fit_holders *out)
+static enum vs_err name_holders(const struct fit_sum *sums, size_t count, bool tensors,
+                                const struct vs_summary *summary, struct vs_fit_holders *out)
 {
-    size_t named = 0, limit = held->count < NAMED_MAX ? held->count : NAMED_MAX;
+    size_t named = 0, limit = count < NAMED_MAX ? count : NAMED_MAX;
     struct vs_fit_holder *lines = vs_xcalloc(limit + 1, sizeof *lines);
-    for (size_t i = 0; i < held->count; i++) {
-        const struct fit_block *sum = &held->blocks[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct fit_sum *sum = &sums[i];
         out->total_bytes += sum->bytes;
         if (i >= limit || !sum->bytes)
             continue;
-        const char *where = vs_fit_where(summary, sum->stack, sum->mark, !held->tensors);
+        const char *where = vs_fit_where(summary, sum->stack, sum->mark, !tensors);
         size_t k = 0;
         while (where && k < named && strcmp(lines[k].where, where) != 0)
             k++;
@@ -169,14 +91,42 @@ static enum vs_err name_holders(const struct fit_holding *held, const struct vs_
 enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *summary, uint64_t event,
                            uint64_t device, bool tensors, struct vs_fit_holders *out)
 {
-    struct fit_holding held = {.device = device, .tensors = tensors};
+    const struct vs_time_window window = {.to = {.given = true, .by_event = true, .value = event}};
+    struct vs_replay *replay;
+    struct fit_sum *sums = NULL;
+    size_t count = 0, capacity = 0, kept = 0;
     *out = (struct vs_fit_holders){0};
-    enum vs_err err = read_to(reader, &held, event);
-    if (!err) {
-        sum_by_stack(&held);
-        err = name_holders(&held, summary, out);
+    enum vs_err err = vs_replay_open(reader, &replay);
+    if (err)
+        return err;
+    vs_reader_rewind(reader);
+    err = vs_reading_run(reader, replay, &window, NULL, 0);
+    const struct vs_live_table *table = tensors ? &replay->framework_live : &replay->device_live;
+    for (size_t i = 0; i < table->slots; i++) {
+        const struct vs_live *live = &table->items[i];
+        if (!live->used || replay->accounts[live->device]->device != device ||
+            !(tensors || vs_family_on_device(live->family)))
+            continue;
+        vs_vec_room(&sums, &capacity, count + 1, sizeof *sums);
+        sums[count++] = (struct fit_sum){
+            replay->sites.items[live->site].stack, live->mark, live->size, 1};
     }
-    free(held.blocks);
-    vs_map_free(&held.by_addr);
+    vs_replay_close(replay);
+    if (count)
+        qsort(sums, count, sizeof *sums, by_stack);
+    for (size_t i = 0; i < count; i++) {
+        struct fit_sum *sum = kept ? &sums[kept - 1] : NULL;
+        if (sum && sum->stack == sums[i].stack && sum->mark == sums[i].mark) {
+            sum->bytes += sums[i].bytes;
+            sum->count++;
+        } else {
+            sums[kept++] = sums[i];
+        }
+    }
+    if (kept)
+        qsort(sums, kept, sizeof *sums, by_bytes);
+    if (!err)
+        err = name_holders(sums, kept, tensors, summary, out);
+    free(sums);
     return err;
 }

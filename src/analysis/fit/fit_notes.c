@@ -47,13 +47,11 @@ static void add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind kind,
         return;
     }
     vs_vec_room(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
-    struct vs_fit_note note = {.library = vs_summary_copy(&notes->memory, fields[LIBRARY]),
-                               .name = vs_summary_copy(&notes->memory, fields[NAME]),
-                               .text = vs_summary_copy(&notes->memory, fields[TEXT]),
-                               .bytes = bytes, .count = count};
-    if (!note.library || !note.name || !note.text)
-        return;
-    list->items[list->count++] = note;
+    list->items[list->count++] =
+        (struct vs_fit_note){.library = vs_summary_copy(&notes->memory, fields[LIBRARY]),
+                             .name = vs_summary_copy(&notes->memory, fields[NAME]),
+                             .text = vs_summary_copy(&notes->memory, fields[TEXT]),
+                             .bytes = bytes, .count = count};
 }
 
 /* "computed=12 skipped=3 failed=0" */

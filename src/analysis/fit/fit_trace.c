@@ -12,9 +12,7 @@
 
 #include "allocator/core/placement_policy.h"
 #include "analysis/fit/fit_failures.h"
-#include "analysis/fit/fit_where.h"
 #include "analysis/naming/function_text.h"
-#include "analysis/naming/user_line.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/reading.h"
 #include "analysis/state/replay.h"
@@ -40,7 +38,6 @@ struct fit_pass {
     struct vs_fit_trace *trace;
     struct fit_watch watches[VS_DEVICES_MAX];
     struct vs_fit_failures failures;
-    struct vs_line_mark mark;
     struct fit_read {
         uint64_t stack, mark, text, bytes, count;
     } reads[VS_FIT_READS_MAX];
@@ -87,7 +84,7 @@ static void watch_account(struct fit_pass *pass, unsigned index, const struct vs
 /* Values that decided something are in the notes of the run, with their expressions. */
 static void watch_read(struct fit_pass *pass, const struct vs_event_uncomputed_read *read)
 {
-    struct fit_read like = {read->stack, pass->mark.name, read->text, read->bytes, 1};
+    struct fit_read like = {read->stack, pass->replay->mark.name, read->text, read->bytes, 1};
     if (read->what == VS_UNCOMPUTED_DECIDED)
         return;
     for (unsigned i = 0; i < pass->read_count; i++) {
@@ -101,51 +98,15 @@ static void watch_read(struct fit_pass *pass, const struct vs_event_uncomputed_r
         pass->reads[pass->read_count++] = like;
 }
 
-static void fill_reads(struct fit_pass *pass, struct vs_fit_trace *trace)
-{
-    for (unsigned i = 0; i < pass->read_count; i++) {
-        const struct fit_read *read = &pass->reads[i];
-        const char *kernel = vs_reader_string(pass->reader, read->text);
-        char *readable = kernel ? vs_demangle(kernel) : NULL, name[KERNEL_NAME_MAX] = "";
-        vs_function_text(readable ? readable : kernel ? kernel : "", name, sizeof name);
-        struct vs_fit_read *out = &trace->reads[trace->read_count++];
-        *out = (struct vs_fit_read){
-            .where = vs_fit_where(&pass->summary, read->stack, read->mark, true),
-            .kernel = vs_summary_copy(&trace->memory, name),
-            .bytes = read->bytes, .count = read->count};
-        free(readable);
-    }
-}
-
 static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct fit_pass *pass = context;
-    vs_line_mark_event(&pass->mark, pass->reader, event);
     if (event->kind == VS_EVENT_uncomputed_read)
         watch_read(pass, &event->uncomputed_read);
     for (unsigned i = 0; i < replay->account_count; i++)
         watch_account(pass, i, event);
-    return vs_fit_failures_event(&pass->failures, replay, event, pass->mark.name);
-}
-
-static enum vs_err first_pass(struct fit_pass *pass)
-{
-    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, pass};
-    vs_reader_rewind(pass->reader);
-    enum vs_err err = vs_reading_run(pass->reader, pass->replay, NULL, &observer, 1);
-    if (!err)
-        vs_replay_finish(pass->replay);
-    return err;
-}
-
-static void settle_failures(struct fit_pass *pass)
-{
-    struct vs_replay *replay = pass->replay;
-    const struct vs_event_end *end = &replay->end.end;
-    bool well = replay->has_end && end->reason == VS_END_EXIT && !end->status;
-    if (replay->failure_count)
-        vs_did_without(replay, pass->symbols, well);
-    vs_fit_failures_settle(&pass->failures, replay, true);
+    vs_fit_failures_event(&pass->failures, replay, event);
+    return VS_OK;
 }
 
 static const char *place_text(struct fit_pass *pass, struct vs_place place)
@@ -243,17 +204,46 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
             return err;
         trace->device_count++;
     }
-    fill_reads(pass, trace);
+    for (unsigned i = 0; i < pass->read_count; i++) {
+        const struct fit_read *read = &pass->reads[i];
+        const char *kernel = vs_reader_string(pass->reader, read->text);
+        char *readable = kernel ? vs_demangle(kernel) : NULL, name[KERNEL_NAME_MAX] = "";
+        vs_function_text(readable ? readable : kernel ? kernel : "", name, sizeof name);
+        struct vs_fit_read *out = &trace->reads[trace->read_count++];
+        *out = (struct vs_fit_read){
+            .where = vs_fit_where(&pass->summary, read->stack, read->mark, true),
+            .kernel = vs_summary_copy(&trace->memory, name),
+            .bytes = read->bytes, .count = read->count};
+        free(readable);
+    }
     return VS_OK;
 }
 
-/* With PyTorch its native functions are not looked up: their names are not needed, and take seconds. */
-static enum vs_err prepare_names(struct fit_pass *pass)
+/* The first pass, failures settled at its end, then names. With PyTorch its native functions are not
+ * looked up: their names are not needed, and take seconds. */
+static enum vs_err read_trace(struct fit_pass *pass)
 {
-    bool tensors = false;
-    for (unsigned i = 0; i < pass->replay->account_count; i++)
+    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, pass};
+    enum vs_err err = vs_replay_open(pass->reader, &pass->replay);
+    if (err)
+        return err;
+    struct vs_replay *replay = pass->replay;
+    vs_reader_rewind(pass->reader);
+    err = vs_reading_run(pass->reader, replay, NULL, &observer, 1);
+    if (!err) {
+        vs_replay_finish(replay);
+        err = vs_symbols_open(pass->reader, &pass->symbols);
+    }
+    const struct vs_event_end *end = &replay->end.end;
+    bool well = replay->has_end && end->reason == VS_END_EXIT && !end->status, tensors = false;
+    if (err)
+        return err;
+    if (replay->failure_count)
+        vs_did_without(replay, pass->symbols, well);
+    vs_fit_failures_settle(&pass->failures, replay, true);
+    for (unsigned i = 0; i < replay->account_count; i++)
         tensors |= pass->watches[i].tensors_event != 0;
-    pass->summary = (struct vs_summary){.memory = &pass->trace->memory, .replay = pass->replay,
+    pass->summary = (struct vs_summary){.memory = &pass->trace->memory, .replay = replay,
                                         .symbols = pass->symbols, .wrappers = &pass->wrappers,
                                         .own_only = tensors};
     vs_summary_wrappers(&pass->summary, &pass->wrappers);
@@ -265,20 +255,9 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
 {
     struct fit_pass *pass = vs_xcalloc(1, sizeof *pass);
     struct vs_fit_trace *trace = vs_xcalloc(1, sizeof *trace);
-    enum vs_err err = VS_OK;
-    if (!err) {
-        pass->reader = reader;
-        pass->trace = trace;
-        err = vs_replay_open(reader, &pass->replay);
-    }
-    if (!err)
-        err = first_pass(pass);
-    if (!err)
-        err = vs_symbols_open(reader, &pass->symbols);
-    if (!err)
-        settle_failures(pass);
-    if (!err)
-        err = prepare_names(pass);
+    pass->reader = reader;
+    pass->trace = trace;
+    enum vs_err err = read_trace(pass);
     if (!err)
         err = fill(pass, path, rank);
     vs_symbols_close(pass->symbols);

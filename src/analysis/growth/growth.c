@@ -37,11 +37,8 @@ void vs_growth_open(const struct vs_replay *replay, struct vs_growth_tracker **o
         uint64_t level = replay->accounts[i] ? level_of(replay, i) : 0;
         vs_floors_reset(&tracker->accounts[i], level, 0);
     }
-    for (size_t i = 0; i < replay->sites.count; i++) {
-        struct vs_floor_row *row;
-        vs_floors_row(&tracker->floors, i, &row);
-        vs_floors_reset(row, replay->sites.items[i].live_bytes, 0);
-    }
+    for (size_t i = 0; i < replay->sites.count; i++)
+        vs_floors_reset(vs_floors_row(&tracker->floors, i), replay->sites.items[i].live_bytes, 0);
     *out = tracker;
 }
 
@@ -88,7 +85,6 @@ static void rebuild_steps(struct vs_growth_tracker *tracker)
     const struct vs_loop *loop = &tracker->loop;
     struct vs_step_rows *rows = &tracker->found;
     uint64_t oldest = requests->total - requests->count;
-    vs_steps_clear(rows);
     tracker->place = (struct vs_loop_place){.due = loop->begin != loop->site};
     for (size_t i = begin_of_loop(requests, loop); i < requests->count; i++) {
         const struct vs_loop_request *request = vs_loop_at(requests, i);
@@ -133,11 +129,9 @@ void vs_growth_search(struct vs_growth_tracker *tracker)
     if (same_loop(tracker, &found))
         return;
     tracker->loop = found;
-    if (found.found) {
-        rebuild_steps(tracker);
-        return;
-    }
     vs_steps_clear(&tracker->found);
+    if (found.found)
+        rebuild_steps(tracker);
 }
 
 /* A request of *size* bytes at *site*, which the replay has applied. */
@@ -198,9 +192,8 @@ void vs_growth_follow_all(struct vs_growth_tracker *tracker)
 {
     const struct vs_replay *replay = tracker->replay;
     for (size_t i = 0; i < replay->sites.count; i++) {
-        struct vs_floor_row *row;
+        struct vs_floor_row *row = vs_floors_row(&tracker->floors, i);
         uint64_t live = replay->sites.items[i].live_bytes;
-        vs_floors_row(&tracker->floors, i, &row);
         if (row->live != live)
             vs_floors_change(&tracker->floors, row, live, false);
     }
@@ -234,14 +227,10 @@ static void follow_block(struct vs_growth_tracker *tracker, const struct vs_even
     /* vs_user_has_site and vs_user_sums for every block of a trace */
     bool counts = a->user.reports ? !site->backing : site->level != VS_LEVEL_FRAMEWORK;
     uint64_t level = a->user.reports ? vs_user_allocated(a) : a->sums.now.allocated;
-    struct vs_floor_row *row = NULL;
     if (request && counts)
         count_request(tracker);
     follow_marked_account(tracker, account);
-    if (replay->changed_site < tracker->floors.count)
-        row = &tracker->floors.rows[replay->changed_site];
-    else
-        vs_floors_row(&tracker->floors, replay->changed_site, &row);
+    struct vs_floor_row *row = vs_floors_row(&tracker->floors, replay->changed_site);
     uint64_t size = site->live_bytes > row->live ? site->live_bytes - row->live : 0;
     if (counts && row->live > site->live_bytes)
         tracker->freed += row->live - site->live_bytes;
@@ -259,27 +248,21 @@ static void follow_block(struct vs_growth_tracker *tracker, const struct vs_even
         vs_steps_request(&tracker->marked, level, size);
 }
 
-void vs_growth_event(struct vs_growth_tracker *tracker, const struct vs_event *event)
+enum vs_err vs_growth_observe(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
-    const struct vs_replay *replay = tracker->replay;
+    struct vs_growth_tracker *tracker = context;
     if (replay->changed_site != VS_SITE_NONE && event->kind != VS_EVENT_context) {
         follow_block(tracker, event);
-        return;
+        return VS_OK;
+    }
+    if (event->kind == VS_EVENT_context) {
+        vs_growth_follow_all(tracker);
+        return VS_OK;
     }
     tracker->kernels += event->kind == VS_EVENT_kernel;
     if (event->kind == VS_EVENT_alloc_failed || event->kind == VS_EVENT_framework_oom)
         count_request(tracker);
-    else if (event->kind == VS_EVENT_context) {
-        vs_growth_follow_all(tracker);
-        return;
-    }
     if (replay->step_ended || replay->phases.steps.begun != tracker->marks_begun)
         follow_marks(tracker);
-}
-
-enum vs_err vs_growth_observe(void *tracker, struct vs_replay *replay, const struct vs_event *event)
-{
-    (void)replay;
-    vs_growth_event(tracker, event);
     return VS_OK;
 }

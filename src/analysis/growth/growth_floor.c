@@ -6,37 +6,20 @@
 #include "analysis/growth/growth_floor.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/reading/vs_vec.h"
 
-void vs_floors_row(struct vs_floors *floors, size_t index, struct vs_floor_row **out)
+void vs_floors_add(struct vs_floors *floors, size_t index)
 {
-    if (index >= floors->count) {
-        vs_vec_room(&floors->rows, &floors->capacity, index + 1, sizeof *floors->rows);
-        while (floors->count <= index)
-            vs_floors_reset(&floors->rows[floors->count++], 0, floors->window);
-    }
-    *out = &floors->rows[index];
+    vs_vec_room(&floors->rows, &floors->capacity, index + 1, sizeof *floors->rows);
+    while (floors->count <= index)
+        vs_floors_reset(&floors->rows[floors->count++], 0, floors->window);
 }
 
-/* The history of *row*; NULL in *out* when there are too many. */
-static void series_of(struct vs_floors *floors, struct vs_floor_row *row, uint64_t **out)
+/* The history of *row*; NULL: none. */
+static uint64_t *series_of(const struct vs_floors *floors, const struct vs_floor_row *row)
 {
-    *out = NULL;
-    if (!row->series) {
-        if (floors->series_count >= VS_FLOOR_SERIES_MAX) {
-            floors->refused++;
-            row->series = UINT32_MAX;
-        } else {
-            vs_vec_room(&floors->series, &floors->series_capacity, floors->series_count + 1,
-                        sizeof *floors->series);
-            memset(floors->series[floors->series_count], 0, sizeof *floors->series);
-            row->series = (uint32_t)++floors->series_count;
-        }
-    }
-    if (row->series != UINT32_MAX)
-        *out = floors->series[row->series - 1];
+    return row->series && row->series != UINT32_MAX ? floors->series[row->series - 1] : NULL;
 }
 
 void vs_floors_roll(struct vs_floors *floors, struct vs_floor_row *row)
@@ -46,14 +29,21 @@ void vs_floors_roll(struct vs_floors *floors, struct vs_floor_row *row)
     row->pending = UINT64_MAX;
     row->before = row->live;
     bool gap = row->live && floors->window > row->window + 1;
-    if ((row->lowest || gap || row->series) && row->series != UINT32_MAX) {
-        uint64_t *series;
-        series_of(floors, row, &series);
-        if (series) {
-            series[row->window] = row->lowest;
-            for (uint32_t w = row->window + 1; w < floors->window; w++)
-                series[w] = row->live;
+    if (!row->series && (row->lowest || gap)) {
+        row->series = UINT32_MAX;
+        if (floors->series_count < VS_FLOOR_SERIES_MAX) {
+            vs_vec_push(&floors->series, &floors->series_count, &floors->series_capacity,
+                        sizeof *floors->series);
+            row->series = (uint32_t)floors->series_count;
+        } else {
+            floors->refused++;
         }
+    }
+    uint64_t *series = series_of(floors, row);
+    if (series) {
+        series[row->window] = row->lowest;
+        for (uint32_t w = row->window + 1; w < floors->window; w++)
+            series[w] = row->live;
     }
     row->window = floors->window;
     row->lowest = row->live;
@@ -67,8 +57,7 @@ static uint64_t lower(uint64_t a, uint64_t b)
 /* Two windows become one. What a row's history holds from its current window on is not yet set. */
 static void halve_row(const struct vs_floors *floors, struct vs_floor_row *row)
 {
-    uint64_t *series =
-        row->series && row->series != UINT32_MAX ? floors->series[row->series - 1] : NULL;
+    uint64_t *series = series_of(floors, row);
     uint32_t to = row->window / 2;
     for (uint32_t i = 0; series && i < to; i++)
         series[i] = lower(series[2 * i], series[2 * i + 1]);
@@ -99,8 +88,7 @@ uint64_t vs_floors_read(const struct vs_floors *floors, const struct vs_floor_ro
 {
     bool at_end = row->pending != UINT64_MAX && row->freed_at == floors->requests;
     uint64_t live = at_end ? row->before : row->live;
-    const uint64_t *series =
-        row->series && row->series != UINT32_MAX ? floors->series[row->series - 1] : NULL;
+    const uint64_t *series = series_of(floors, row);
     for (uint32_t w = 0; w < row->window; w++)
         out[w] = series ? series[w] : 0;
     out[row->window] = at_end ? row->lowest : lower(row->lowest, row->pending);

@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vs_err.h"
-
 #define VS_FLOOR_WINDOWS 64u
 #define VS_FLOOR_SERIES_MAX 131072u /* 64 MiB; rows beyond have no history */
 
@@ -48,14 +46,19 @@ struct vs_floors {
 
 /* vs_floors_row: the row of call site *index*, added when new, at 0 live bytes. Valid
  * until the next call. */
-void vs_floors_row(struct vs_floors *floors, size_t index, struct vs_floor_row **out);
+void vs_floors_add(struct vs_floors *floors, size_t index);
+static inline struct vs_floor_row *vs_floors_row(struct vs_floors *floors, size_t index)
+{
+    if (index >= floors->count)
+        vs_floors_add(floors, index);
+    return &floors->rows[index];
+}
 
 /* vs_floors_next: begins the next window; *others* are rows outside the table. */
 void vs_floors_next(struct vs_floors *floors, uint64_t event, uint64_t time_ns, uint64_t freed,
                     struct vs_floor_row *others, size_t other_count);
 
-/* vs_floors_roll: brings *row*, last changed in an earlier window, to the current one.
- * */
+/* vs_floors_roll: brings *row*, last changed in an earlier window, to the current one. */
 void vs_floors_roll(struct vs_floors *floors, struct vs_floor_row *row);
 
 /* vs_floors_due: whether the request that is counted next begins a window. */

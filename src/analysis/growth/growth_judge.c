@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_vec.h"
+
 #define PERIODS_WITHOUT_STEPS 16u
 #define RISES_MIN 3u
 #define GAPS_QUIET 3.0   /* so many usual distances without growth: it ended */
@@ -98,12 +100,6 @@ static void read_input(const struct vs_trend_axis *axis, size_t count, const uin
     }
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 /* The first rise of the growth that lasts until the last one: rises at similar distances. Large
  * ones at its begin, such as the parameters of a model, are not of it. */
 static size_t first_of_run(const struct trend_input *in)
@@ -122,7 +118,7 @@ static size_t first_of_run(const struct trend_input *in)
     uint64_t sorted[VS_FLOOR_WINDOWS];
     size_t count = in->rises - start;
     memcpy(sorted, in->rise_by + start, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_size);
+    qsort(sorted, count, sizeof *sorted, vs_order_u64);
     double most = OUTLIER * (double)sorted[count / 2];
     while (start + 1 < in->rises && (double)in->rise_by[start] > most)
         start++;

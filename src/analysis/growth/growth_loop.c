@@ -33,7 +33,7 @@
 #define RETURNS_FLOOR 0.1
 
 struct loop_symbol {
-    uint64_t key, size;
+    uint64_t size;
     uint32_t site, count;
     uint32_t start;      /* of its positions */
     uint32_t first, last;
@@ -82,14 +82,6 @@ void vs_loop_free(struct vs_loop_requests *requests)
     *requests = (struct vs_loop_requests){0};
 }
 
-static uint64_t key_of(const struct loop_search *search, const struct vs_loop_request *request)
-{
-    uint64_t key = request->site + UINT64_C(1);
-    if (search->sized)
-        key = (key ^ (request->size + 1) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
-    return key;
-}
-
 /* Only the account with most requests is searched: others have their own floor. */
 static uint32_t busiest_account(const struct vs_loop_requests *requests)
 {
@@ -106,17 +98,6 @@ static uint32_t busiest_account(const struct vs_loop_requests *requests)
     return best;
 }
 
-static void add_symbol(struct loop_search *search, struct vs_map *by_key, uint64_t key,
-                       const struct vs_loop_request *request, uint64_t *index)
-{
-    vs_vec_room(&search->symbols, &search->symbol_capacity, search->symbol_count + 1,
-                sizeof *search->symbols);
-    vs_xmap_put(by_key, key, search->symbol_count);
-    search->symbols[search->symbol_count] =
-        (struct loop_symbol){.key = key, .site = request->site, .size = request->size};
-    *index = search->symbol_count++;
-}
-
 /* Numbers the symbols and lists the positions of each. */
 static void list_symbols(struct loop_search *search)
 {
@@ -127,12 +108,15 @@ static void list_symbols(struct loop_search *search)
         search->symbol_of[i] = UINT32_MAX;
         if (request->account != search->account)
             continue;
-        uint64_t key = key_of(search, request), index = 0;
-        const uint64_t *found = vs_map_get(&by_key, key);
-        if (found)
-            index = *found;
-        else
-            add_symbol(search, &by_key, key, request, &index);
+        uint64_t key = request->site + UINT64_C(1);
+        if (search->sized)
+            key = (key ^ (request->size + 1) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+        uint64_t index = vs_xmap_number(&by_key, key, search->symbol_count);
+        if (index == search->symbol_count) {
+            struct loop_symbol *symbol = vs_vec_push(&search->symbols, &search->symbol_count,
+                                                     &search->symbol_capacity, sizeof *symbol);
+            *symbol = (struct loop_symbol){.site = request->site, .size = request->size};
+        }
         search->symbols[index].count++;
         search->symbol_of[i] = (uint32_t)index;
     }
@@ -165,12 +149,6 @@ static void find_transient(struct loop_search *search)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 /* Whether *symbol* comes at regular distances until the end; fills in its distances. */
 static bool is_regular(struct loop_search *search, struct loop_symbol *symbol)
 {
@@ -183,7 +161,7 @@ static bool is_regular(struct loop_search *search, struct loop_symbol *symbol)
     uint32_t taken = 0, each = (n + SAMPLES - 1) / SAMPLES;
     for (uint32_t i = 0; i < n; i += each)
         gaps[taken++] = at[i + 1] - at[i];
-    qsort(gaps, taken, sizeof *gaps, by_value);
+    qsort(gaps, taken, sizeof *gaps, vs_order_u32);
     uint32_t median = gaps[taken / 2], longest = 0;
     uint64_t within = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -293,8 +271,7 @@ static void group_symbols(struct loop_search *search)
             symbol->level += (double)search->transient[at[k]];
         symbol->level /= symbol->count;
     }
-    if (search->symbol_count)
-        qsort(search->symbols, search->symbol_count, sizeof *search->symbols, by_count);
+    vs_vec_sort(search->symbols, search->symbol_count, sizeof *search->symbols, by_count);
     uint32_t most = 0;
     for (size_t s = 0; s < search->symbol_count; s++) {
         struct loop_symbol *symbol = &search->symbols[s];
@@ -363,8 +340,7 @@ static void end_repetition(struct loop_presence *site, uint32_t k)
 
 /* Whether most requests are of call sites that are in most repetitions, as often as in the one
  * before: otherwise the mark comes at regular distances by chance. */
-static void repeats_the_same(const struct loop_search *search, const struct loop_symbol *mark,
-                             bool *out)
+static bool repeats_the_same(const struct loop_search *search, const struct loop_symbol *mark)
 {
     struct loop_presence *sites = vs_xcalloc(search->all_count, sizeof *sites);
     uint64_t covered = 0, total = 0, same = 0, all = 0;
@@ -391,7 +367,7 @@ static void repeats_the_same(const struct loop_search *search, const struct loop
     if (!all && (double)covered < ALONE_MIN * (double)total)
         same = 0, all = 1;
     double same_min = search->sized ? SAME_SIZED_MIN : SAME_MIN;
-    *out = (double)same >= same_min * (double)all && (double)covered >= COVER_MIN * (double)total;
+    return (double)same >= same_min * (double)all && (double)covered >= COVER_MIN * (double)total;
 }
 
 /* Whether the live bytes at the end of each repetition are those at its begin, whatever lies between. */
@@ -402,24 +378,19 @@ static bool returns_to_floor(const struct loop_search *search, const struct loop
            group->floor <= RETURNS_FLOOR * group->height;
 }
 
-/* The innermost loop that reaches the floor of all loops around it in each repetition; *out* is
- * NULL when there is none. */
-static void choose(const struct loop_search *search, const struct loop_group **out)
+/* The innermost loop that reaches the floor of all loops around it in each repetition, or NULL. */
+static const struct loop_group *innermost(const struct loop_search *search)
 {
-    *out = NULL;
     for (size_t g = 0; g < search->group_count; g++) {
         const struct loop_group *group = &search->groups[g];
         bool same = is_steady(group);
         for (size_t o = g + 1; same && o < search->group_count; o++)
             same = !is_steady(&search->groups[o]) ||
                    above_floor(group, &search->groups[o]) <= FLOOR_MAX * group->height;
-        if (same && !returns_to_floor(search, group))
-            repeats_the_same(search, group->mark, &same);
-        if (!same)
-            continue;
-        *out = group;
-        return;
+        if (same && (returns_to_floor(search, group) || repeats_the_same(search, group->mark)))
+            return group;
     }
+    return NULL;
 }
 
 /* The call site that requests first after the lowest live bytes in most repetitions: a step begins
@@ -429,7 +400,7 @@ static uint32_t first_after_floor(struct loop_search *search, const struct loop_
     uint32_t *sites = search->gaps, best = group->mark->site, same = 0, most = 0;
     for (size_t k = 0; k < group->count; k++)
         sites[k] = vs_loop_at(search->requests, group->lows[k].at)->site;
-    qsort(sites, group->count, sizeof *sites, by_value);
+    qsort(sites, group->count, sizeof *sites, vs_order_u32);
     for (size_t k = 0; k < group->count; k++) {
         same = k && sites[k] == sites[k - 1] ? same + 1 : 1;
         if (same > most) {
@@ -446,9 +417,8 @@ static void search_loop(struct loop_search *search, struct vs_loop *out)
     list_symbols(search);
     keep_regular(search);
     find_transient(search);
-    const struct loop_group *group = NULL;
     group_symbols(search);
-    choose(search, &group);
+    const struct loop_group *group = innermost(search);
     if (!group)
         return;
     *out = (struct vs_loop){.found = true, .sized = search->sized, .site = group->mark->site,

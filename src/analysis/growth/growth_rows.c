@@ -47,17 +47,6 @@ const char *vs_growth_class_name(enum vs_growth_class class)
     return class < VS_GROWTH_CLASS_COUNT ? names[class] : "none";
 }
 
-static void make_axis(struct judging *judging)
-{
-    const struct vs_floors *floors = &judging->tracker->floors;
-    uint64_t steps_at[VS_FLOOR_WINDOWS + 1];
-    for (uint32_t w = 0; judging->steps && w <= floors->window; w++)
-        steps_at[w] = vs_steps_before(judging->steps, floors->windows[w].event);
-    if (judging->steps)
-        steps_at[floors->window + 1] = vs_steps_before(judging->steps, UINT64_MAX);
-    vs_trend_axis_make(floors, judging->steps ? steps_at : NULL, &judging->axis);
-}
-
 /* The begin of a period: time, and the step that begins in it. */
 static uint64_t period_ns(const struct judging *judging, size_t period)
 {
@@ -69,7 +58,11 @@ static uint64_t period_ns(const struct judging *judging, size_t period)
 
 static bool step_at(const struct judging *judging, uint64_t time_ns, uint64_t *number)
 {
-    return judging->steps && vs_steps_at(judging->steps, time_ns, number);
+    const struct vs_step_rows *steps = judging->steps;
+    size_t rows = steps ? vs_steps_begun_by(steps->items, steps->count, time_ns) : 0;
+    if (rows)
+        *number = steps->first_number + (rows - 1) * steps->stride;
+    return rows;
 }
 
 /* The step that begins in a period. */
@@ -175,18 +168,10 @@ static void list_table(const struct vs_growth_tracker *tracker, const struct vs_
         if (!row || tracker->site_rows[row - 1].class != VS_GROWTH_LEAK ||
             tracker->site_rows[row - 1].replaced || live->time_ns < tracker->site_rows[row - 1].since_ns)
             continue;
-        vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
-        out->items[out->count++] = (struct kept_block){live->time_ns, live->size, row - 1};
+        struct kept_block *kept =
+            vs_vec_push(&out->items, &out->count, &out->capacity, sizeof *kept);
+        *kept = (struct kept_block){live->time_ns, live->size, row - 1};
     }
-}
-
-/* The list of them by call site and time. */
-static void list_kept(const struct vs_growth_tracker *tracker, struct kept_list *out)
-{
-    list_table(tracker, &tracker->replay->device_live, out);
-    list_table(tracker, &tracker->replay->framework_live, out);
-    if (out->count)
-        qsort(out->items, out->count, sizeof *out->items, by_row_and_time);
 }
 
 /* The steps in which blocks of a call site were allocated that stayed. */
@@ -197,12 +182,6 @@ struct kept_steps {
     uint64_t before, before_bytes; /* blocks from before the first known step */
 };
 
-static int by_distance(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 static void count_steps(const struct judging *judging, const struct kept_block *blocks,
                         size_t count, struct kept_steps *out)
 {
@@ -211,7 +190,7 @@ static void count_steps(const struct judging *judging, const struct kept_block *
     uint32_t *distances = vs_xcalloc(count, sizeof *distances);
     *out = (struct kept_steps){0};
     for (size_t i = 0; i < count; i++) {
-        if (!vs_steps_at(judging->steps, blocks[i].time_ns, &number)) {
+        if (!step_at(judging, blocks[i].time_ns, &number)) {
             out->before++;
             out->before_bytes += blocks[i].size;
             continue;
@@ -226,7 +205,7 @@ static void count_steps(const struct judging *judging, const struct kept_block *
         before = number;
     }
     if (n) {
-        qsort(distances, n, sizeof *distances, by_distance);
+        qsort(distances, n, sizeof *distances, vs_order_u32);
         for (size_t i = 0; i < n; i++)
             same += distances[i] == distances[n / 2];
         out->span = number - first;
@@ -319,7 +298,9 @@ static void refine_all(struct judging *judging)
 {
     struct kept_list list = {0};
     size_t begin = 0;
-    list_kept(judging->tracker, &list);
+    list_table(judging->tracker, &judging->tracker->replay->device_live, &list);
+    list_table(judging->tracker, &judging->tracker->replay->framework_live, &list);
+    vs_vec_sort(list.items, list.count, sizeof *list.items, by_row_and_time);
     while (begin < list.count) {
         size_t end = begin;
         while (end < list.count && list.items[end].row == list.items[begin].row)
@@ -406,8 +387,7 @@ static void judge_sites(struct judging *judging)
     if (judging->source != VS_STEPS_MARKED)
         for (unsigned i = 0; i <= VS_DEVICES_MAX; i++)
             doubt_first_pass(judging, i);
-    if (judging->count)
-        qsort(tracker->site_rows, judging->count, sizeof *tracker->site_rows, by_bytes);
+    vs_vec_sort(tracker->site_rows, judging->count, sizeof *tracker->site_rows, by_bytes);
     for (size_t i = 0; i < judging->count; i++)
         tracker->row_of[tracker->site_rows[i].site] = (uint32_t)i + 1;
 }
@@ -452,7 +432,12 @@ void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result
         if (last_is_done(tracker))
             vs_steps_end(&tracker->found, tracker->accounts[tracker->loop.account].live);
     }
-    make_axis(&judging);
+    const struct vs_floors *floors = &tracker->floors;
+    uint64_t steps_at[VS_FLOOR_WINDOWS + 1];
+    for (uint32_t w = 0; judging.steps && w <= floors->window + 1; w++)
+        steps_at[w] = vs_steps_before(judging.steps, w <= floors->window ? floors->windows[w].event
+                                                                         : UINT64_MAX);
+    vs_trend_axis_make(floors, judging.steps ? steps_at : NULL, &judging.axis);
     judge_sites(&judging);
     judge_accounts(&judging);
     free(judging.trends);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/state/reading.h"
 #include "base/reading/vs_vec.h"
 
 /* Two rows become one; rows of more steps follow. */
@@ -31,10 +32,10 @@ void vs_steps_begin(struct vs_step_rows *rows, uint64_t event, uint64_t time_ns,
     if (rows->count == VS_STEP_ROWS_MAX && rows->in_last == rows->stride)
         halve(rows);
     if (rows->count == 0 || rows->in_last == rows->stride) {
-        vs_vec_room(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items);
-        rows->items[rows->count++] = (struct vs_growth_step){
-            .event = event, .time_ns = time_ns, .begin_bytes = level, .end_bytes = level,
-            .peak_bytes = level};
+        struct vs_growth_step *row =
+            vs_vec_push(&rows->items, &rows->count, &rows->capacity, sizeof *row);
+        *row = (struct vs_growth_step){.event = event, .time_ns = time_ns, .begin_bytes = level,
+                                       .end_bytes = level, .peak_bytes = level};
         rows->in_last = 0;
     }
     rows->in_last++;
@@ -96,12 +97,6 @@ void vs_steps_clear(struct vs_step_rows *rows)
     rows->open = false;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 static int by_signed_size(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
@@ -132,7 +127,7 @@ void vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *o
         values[i] = rows->items[i].peak_bytes;
         nets[i] = (int64_t)(rows->items[i].end_bytes - rows->items[i].begin_bytes);
     }
-    qsort(values, done, sizeof *values, by_size);
+    qsort(values, done, sizeof *values, vs_order_u64);
     qsort(nets, done, sizeof *nets, by_signed_size);
     out->peak_bytes = values[done / 2];
     out->lowest_peak = values[0];
@@ -143,7 +138,7 @@ void vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *o
     out->highest_net = nets[done - 1] / stride;
     for (size_t i = 0; i < done; i++)
         values[i] = churn_of(&rows->items[i]);
-    qsort(values, done, sizeof *values, by_size);
+    qsort(values, done, sizeof *values, vs_order_u64);
     out->churn_bytes = values[middle] / (uint64_t)stride;
     out->lowest_churn = values[0] / (uint64_t)stride;
     out->highest_churn = values[done - 1] / (uint64_t)stride;
@@ -151,20 +146,17 @@ void vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *o
     free(nets);
 }
 
-bool vs_steps_at(const struct vs_step_rows *rows, uint64_t time_ns, uint64_t *number)
+size_t vs_steps_begun_by(const struct vs_growth_step *items, size_t count, uint64_t time_ns)
 {
-    size_t low = 0, high = rows->count; /* rows that begin at or before the time */
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (rows->items[mid].time_ns <= time_ns)
+    size_t low = 0;
+    while (low < count) {
+        size_t mid = (low + count) / 2;
+        if (items[mid].time_ns <= time_ns)
             low = mid + 1;
         else
-            high = mid;
+            count = mid;
     }
-    if (low == 0)
-        return false;
-    *number = rows->first_number + (low - 1) * rows->stride;
-    return true;
+    return low;
 }
 
 uint64_t vs_steps_before(const struct vs_step_rows *rows, uint64_t event)
@@ -188,4 +180,56 @@ void vs_steps_free(struct vs_step_rows *rows)
 {
     free(rows->items);
     *rows = (struct vs_step_rows){0};
+}
+
+/* --- found steps, for a later reading --- */
+
+void vs_found_step_place(const struct vs_growth_steps *steps, uint64_t time_ns, struct vs_place *place)
+{
+    if (place->step_known || !steps || steps->source != VS_STEPS_FOUND)
+        return; /* marked steps are in the replay */
+    size_t rows = vs_steps_begun_by(steps->items, steps->count, time_ns);
+    place->step_known = rows > 0;
+    if (rows)
+        place->step = steps->first_number + (rows - 1) * steps->stride;
+}
+
+enum vs_err vs_found_steps_replay(struct vs_reader *reader, struct vs_replay *replay,
+                                  struct vs_growth_steps *out)
+{
+    struct vs_growth_tracker *tracker = NULL;
+    struct vs_growth_result result;
+    vs_growth_open(replay, &tracker);
+    const struct vs_observer growth = {VS_KINDS_EVERY, NULL, vs_growth_observe, tracker};
+    vs_reader_rewind(reader);
+    enum vs_err err = vs_reading_run(reader, replay, NULL, &growth, 1);
+    if (!err) {
+        vs_growth_finish(tracker, &result);
+        size_t count = result.steps.source == VS_STEPS_FOUND ? result.steps.count : 0;
+        struct vs_growth_step *items = vs_xcalloc(count + 1, sizeof *items);
+        if (count)
+            memcpy(items, result.steps.items, count * sizeof *items);
+        *out = result.steps;
+        out->items = items;
+        out->count = count;
+    }
+    vs_growth_close(tracker);
+    return err;
+}
+
+enum vs_err vs_found_steps_read(struct vs_reader *reader, struct vs_growth_steps *out)
+{
+    struct vs_replay *replay;
+    enum vs_err err = vs_replay_open(reader, &replay);
+    if (err)
+        return err;
+    err = vs_found_steps_replay(reader, replay, out);
+    vs_replay_close(replay);
+    return err;
+}
+
+void vs_found_steps_free(struct vs_growth_steps *steps)
+{
+    free((void *)steps->items);
+    *steps = (struct vs_growth_steps){0};
 }

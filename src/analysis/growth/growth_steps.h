@@ -53,9 +53,8 @@ void vs_steps_clear(struct vs_step_rows *rows);
 /* vs_steps_summary: fills in the rows and medians of *out*. */
 void vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *out);
 
-/* vs_steps_at: the number of the step in progress at *time_ns*, or the last before it; false when
- * it is before the first row. */
-bool vs_steps_at(const struct vs_step_rows *rows, uint64_t time_ns, uint64_t *number);
+/* vs_steps_begun_by: rows that began at *time_ns* or before. */
+size_t vs_steps_begun_by(const struct vs_growth_step *items, size_t count, uint64_t time_ns);
 
 /* vs_steps_before: steps begun before event *event*, those before the first row included. */
 uint64_t vs_steps_before(const struct vs_step_rows *rows, uint64_t event);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "analysis/checkpoint/trace_span.h"
-#include "analysis/growth/found_steps.h"
+#include "analysis/growth/growth.h"
 #include "analysis/naming/stack_names.h"
 #include "analysis/naming/kind.h"
 #include "analysis/state/replay.h"
@@ -66,7 +66,7 @@ enum vs_err vs_allocation_log_open(const struct vs_reader *reader, struct vs_sym
                                    vs_allocation_take *take, void *context,
                                    struct vs_allocation_log **out) VS_MUST_CHECK;
 
-/* vs_allocation_log_steps: *steps*, which were found (growth/found_steps.h) and must outlive the log, are
+/* vs_allocation_log_steps: *steps*, which were found (growth/growth.h) and must outlive the log, are
  * the steps of allocations that are in no marked one. */
 void vs_allocation_log_steps(struct vs_allocation_log *log, const struct vs_growth_steps *steps);
 

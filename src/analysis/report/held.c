@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/growth/found_steps.h"
+#include "analysis/growth/growth.h"
 #include "analysis/report/held_internal.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/user_level.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading: each event is applied to the replay, the growth tracker and the history of its device;
- * see the header. */
+ * Reading: each event is applied to the replay, the growth tracker and the history of its device. */
 #include "analysis/watch/watch.h"
 
 #include <stdlib.h>
@@ -13,31 +12,12 @@
 #include "base/vs_clock.h"
 
 #define EVENTS_BETWEEN_CLOCKS 4096u
-#define SHARE 10u
-
-bool vs_watch_due(const struct vs_watch_pace *pace, uint64_t now_ns, bool exact)
-{
-    return exact || now_ns >= pace->next_ns;
-}
-
-void vs_watch_paced(struct vs_watch_pace *pace, uint64_t begin_ns)
-{
-    uint64_t now = vs_clock_ns();
-    pace->next_ns = now + (now - begin_ns) * SHARE;
-}
 
 uint64_t vs_watch_now_ns(const struct vs_watch *w)
 {
     uint64_t now = vs_clock_ns();
     bool running = vs_follower_recorder(w->follower) != 0;
     return running && now > w->replay->now_ns ? now : w->replay->now_ns;
-}
-
-static void note_option(struct vs_watch *w, const struct vs_event *event)
-{
-    const struct vs_reader *reader = w->replay->reader;
-    if (strcmp(vs_reader_string(reader, event->option.name), "limit") == 0)
-        w->limited = !vs_limit_parse(vs_reader_string(reader, event->option.value), &w->limit);
 }
 
 static void note_change(struct vs_watch *w, const struct vs_event *event)
@@ -61,14 +41,15 @@ static void note_change(struct vs_watch *w, const struct vs_event *event)
 
 static enum vs_err apply(struct vs_watch *w, const struct vs_event *event)
 {
+    const struct vs_reader *reader = w->replay->reader;
     enum vs_err err = vs_replay_event(w->replay, event);
     if (!err)
-        vs_growth_event(w->tracker, event);
+        err = vs_growth_observe(w->tracker, w->replay, event);
     if (err)
         return err;
-    w->events++;
-    if (event->kind == VS_EVENT_option)
-        note_option(w, event);
+    if (event->kind == VS_EVENT_option &&
+        strcmp(vs_reader_string(reader, event->option.name), "limit") == 0)
+        w->limited = !vs_limit_parse(vs_reader_string(reader, event->option.value), &w->limit);
     else if (w->replay->changed != VS_ACCOUNT_NONE || w->replay->changed_site != VS_SITE_NONE)
         note_change(w, event);
     return VS_OK;
@@ -81,11 +62,10 @@ static enum vs_err open_state(struct vs_watch *w, char *why)
     enum vs_err err = vs_follower_open(w->path, &w->follower, why);
     if (!err)
         err = vs_replay_open(vs_follower_reader(w->follower), &w->replay);
-    if (!err)
-        vs_growth_open(w->replay, &w->tracker);
-    if (!err)
-        err = vs_symbols_open(vs_follower_reader(w->follower), &w->symbols);
-    return err;
+    if (err)
+        return err;
+    vs_growth_open(w->replay, &w->tracker);
+    return vs_symbols_open(vs_follower_reader(w->follower), &w->symbols);
 }
 
 static void close_state(struct vs_watch *w)

@@ -78,14 +78,14 @@ struct vs_watch_view {
 /* vs_watch_open: as vs_reader_open, which describes *why* and the errors. */
 enum vs_err vs_watch_open(const char *path, struct vs_watch **out, char *why) VS_MUST_CHECK;
 
-/* vs_watch_read: reads what was recorded since, until *until_ns* (CLOCK_MONOTONIC) at most. VS_OK; as vs_watch_open if the trace had to be opened again. */
+/* vs_watch_read: reads what was recorded since, until *until_ns* (CLOCK_MONOTONIC) at most. As vs_watch_open
+ * if the trace had to be opened again. */
 enum vs_err vs_watch_read(struct vs_watch *watch, uint64_t until_ns) VS_MUST_CHECK;
 
 /* vs_watch_fill: the state so far. *out* is zero-initialised, or of an earlier call; its texts live
  * until the next vs_watch_read. Cost: a pass over the call sites; passes over live
  * memory when the last took less than a tenth of the time since (always with *exact*). */
-enum vs_err vs_watch_fill(struct vs_watch *watch, bool exact, struct vs_watch_view *out)
-    VS_MUST_CHECK;
+void vs_watch_fill(struct vs_watch *watch, bool exact, struct vs_watch_view *out);
 void vs_watch_view_free(struct vs_watch_view *view);
 
 /* vs_watch_view_keep: copies the texts and histories, but not the names of call sites, into *view*: the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state of a watched process as figures; see watch.h. */
+ * The state of a watched process as figures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,57 +48,14 @@ static void fill_use(struct vs_watch *w, unsigned account, struct vs_watch_devic
     vs_history_rate(out->history, now, &out->bytes_per_second, &out->allocs_per_second);
 }
 
-static enum vs_err fill_device(struct vs_watch *w, unsigned account, bool holes,
-                               struct vs_watch_device *out)
+/* The next pass begins when ten times as long has passed as this one took, from *begin_ns* until now. */
+static uint64_t next_pass_ns(uint64_t begin_ns)
 {
-    *out = (struct vs_watch_device){0};
-    fill_use(w, account, out);
-    vs_watch_fill_growth(w, account, out);
-    if (holes) {
-        enum vs_err err = vs_watch_fill_holes(w, account, &w->holes[account]);
-        if (err)
-            return err;
-    }
-    out->holes = w->holes[account];
-    vs_watch_fill_sites(w, account, out);
-    return VS_OK;
-}
-
-static enum vs_err fill_devices(struct vs_watch *w, bool exact, struct vs_watch_view *out)
-{
-    size_t count = w->replay->account_count;
-    uint64_t begin = vs_clock_ns();
-    bool holes = vs_watch_due(&w->holes_pace, begin, exact);
-    if (count > out->device_count) {
-        void *larger = vs_xrealloc(out->devices, count, sizeof *out->devices);
-        out->devices = larger;
-    }
-    out->device_count = count;
-    for (size_t i = 0; i < count; i++) {
-        enum vs_err err = fill_device(w, (unsigned)i, holes, &out->devices[i]);
-        if (err) {
-            out->device_count = i;
-            return err;
-        }
-    }
-    if (holes)
-        vs_watch_paced(&w->holes_pace, begin);
-    return VS_OK;
+    uint64_t now = vs_clock_ns();
+    return now + (now - begin_ns) * 10;
 }
 
 /* --- the process --- */
-
-static void fill_steps(const struct vs_watch *w, struct vs_watch_view *out)
-{
-    const struct vs_watch_growth *growth = &w->growth;
-    out->steps_source = growth->source;
-    out->steps_begun = growth->begun;
-    out->step_ns = growth->step_ns;
-    if (growth->source == VS_STEPS_MARKED)
-        out->step = w->replay->phases.steps.number;
-    else
-        out->step = growth->source == VS_STEPS_FOUND ? growth->begun : 0;
-}
 
 static void describe_ending(const struct vs_watch *w, char *out)
 {
@@ -145,16 +102,39 @@ static void fill_process(const struct vs_watch *w, struct vs_watch_view *out)
     out->host_bytes = replay->accounts[VS_HOST_INDEX]->sums.now.allocated;
 }
 
-enum vs_err vs_watch_fill(struct vs_watch *w, bool exact, struct vs_watch_view *out)
+void vs_watch_fill(struct vs_watch *w, bool exact, struct vs_watch_view *out)
 {
+    size_t count = w->replay->account_count;
     uint64_t begin = vs_clock_ns();
     fill_process(w, out);
-    if (vs_watch_due(&w->growth_pace, begin, exact)) {
+    if (exact || begin >= w->next_growth_ns) {
         vs_watch_judge(w);
-        vs_watch_paced(&w->growth_pace, begin);
+        w->next_growth_ns = next_pass_ns(begin);
     }
-    fill_steps(w, out);
-    return fill_devices(w, exact, out);
+    const struct vs_watch_growth *growth = &w->growth;
+    out->steps_source = growth->source;
+    out->steps_begun = growth->begun;
+    out->step_ns = growth->step_ns;
+    out->step = growth->source == VS_STEPS_MARKED  ? w->replay->phases.steps.number
+                : growth->source == VS_STEPS_FOUND ? growth->begun
+                                                   : 0;
+    begin = vs_clock_ns();
+    bool holes = exact || begin >= w->next_holes_ns;
+    if (count > out->device_count)
+        out->devices = vs_xrealloc(out->devices, count, sizeof *out->devices);
+    out->device_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        struct vs_watch_device *device = &out->devices[i];
+        *device = (struct vs_watch_device){0};
+        fill_use(w, i, device);
+        vs_watch_fill_growth(w, i, device);
+        if (holes)
+            vs_watch_fill_holes(w, i, &w->holes[i]);
+        device->holes = w->holes[i];
+        vs_watch_fill_sites(w, i, device);
+    }
+    if (holes)
+        w->next_holes_ns = next_pass_ns(begin);
 }
 
 /* --- a view without its watch --- */

@@ -32,11 +32,11 @@ static void list(const struct vs_replay *replay, const struct vs_live_table *tab
         if (!live->used || live->device != account ||
             (backing && !replay->sites.items[live->site].backing))
             continue;
-        vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
-        out->items[out->count++] = (struct watch_extent){live->addr, live->size};
+        struct watch_extent *extent =
+            vs_vec_push(&out->items, &out->count, &out->capacity, sizeof *extent);
+        *extent = (struct watch_extent){live->addr, live->size};
     }
-    if (out->count)
-        qsort(out->items, out->count, sizeof *out->items, by_address);
+    vs_vec_sort(out->items, out->count, sizeof *out->items, by_address);
 }
 
 static void add_hole(struct vs_holes *holes, uint64_t size)
@@ -71,13 +71,13 @@ static void walk(const struct watch_extents *segments, const struct watch_extent
     }
 }
 
-enum vs_err vs_watch_fill_holes(const struct vs_watch *w, unsigned account, struct vs_holes *out)
+void vs_watch_fill_holes(const struct vs_watch *w, unsigned account, struct vs_holes *out)
 {
     const struct vs_replay *replay = w->replay;
     *out = (struct vs_holes){0};
     if (vs_user_level(replay, account) != VS_LEVEL_FRAMEWORK) {
         vs_replay_holes(replay, account, out);
-        return VS_OK;
+        return;
     }
     struct watch_extents segments = {0}, blocks = {0};
     list(replay, &replay->device_live, account, true, &segments);
@@ -85,5 +85,4 @@ enum vs_err vs_watch_fill_holes(const struct vs_watch *w, unsigned account, stru
     walk(&segments, &blocks, out);
     free(segments.items);
     free(blocks.items);
-    return VS_OK;
 }

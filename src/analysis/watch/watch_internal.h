@@ -10,11 +10,6 @@
 #include "base/vs_map.h"
 #include "trace/read/follower.h"
 
-/* Passes over all live memory, which may take long: not more than a tenth of the time. */
-struct vs_watch_pace {
-    uint64_t next_ns;
-};
-
 /* What the latest pass of the growth tracker found. */
 struct vs_watch_growth {
     struct vs_growth_row sum[VS_DEVICES_MAX]; /* of all sites that grow */
@@ -37,25 +32,20 @@ struct vs_watch {
     bool limited;
     bool caught_up; /* everything was read once */
     bool behind;    /* there is more than was read */
-    uint64_t events;
 
-    struct vs_watch_pace growth_pace, holes_pace;
+    /* passes over all live memory, which may take long: not more than a tenth of the time */
+    uint64_t next_growth_ns, next_holes_ns;
     struct vs_watch_growth growth;
     struct vs_holes holes[VS_DEVICES_MAX];
 
-    struct vs_wrappers wrappers; /* the program's own allocation functions */
-    size_t wrappers_at;          /* call sites when they were found */
+    /* the program's own allocation functions, and the call sites when they were found; [1]: by the names
+     * that take no time */
+    struct vs_wrappers wrappers[2];
+    size_t wrappers_at[2];
     struct vs_map owners;  /* vs_naming_key */
-    struct vs_wrappers own_wrappers; /* of vs_watch_line */
-    size_t own_wrappers_at; /* number of sites when they were found */
     uint64_t *keys;        /* by call site; 0: not known yet */
     size_t key_count;
 };
-
-/* vs_watch_due: whether a pass may be made now; *exact*: in any case. vs_watch_paced: it took from
- * *begin_ns* until now. */
-bool vs_watch_due(const struct vs_watch_pace *pace, uint64_t now_ns, bool exact);
-void vs_watch_paced(struct vs_watch_pace *pace, uint64_t begin_ns);
 
 /* vs_watch_now_ns: the present in the trace's clock: the last event's time once it ended. */
 uint64_t vs_watch_now_ns(const struct vs_watch *watch);
@@ -69,8 +59,7 @@ void vs_watch_fill_growth(const struct vs_watch *watch, unsigned account,
 
 /* vs_watch_fill_holes: memory held for *account* that is not in use. Cost: sorts the
  * live blocks. */
-enum vs_err vs_watch_fill_holes(const struct vs_watch *watch, unsigned account,
-                                struct vs_holes *out) VS_MUST_CHECK;
+void vs_watch_fill_holes(const struct vs_watch *watch, unsigned account, struct vs_holes *out);
 
 /* vs_watch_fill_sites: the call sites of *account* with most live bytes. */
 void vs_watch_fill_sites(struct vs_watch *watch, unsigned account, struct vs_watch_device *out);

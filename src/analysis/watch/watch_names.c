@@ -11,21 +11,29 @@
 
 #define CHAIN_FRAMES 12
 
-bool vs_watch_line(struct vs_watch *w, const struct vs_watch_site *row, char *out)
+/* Names *row* in *named*, with texts in *memory*. *own*: only what takes no time. */
+static enum vs_err name_row(struct vs_watch *w, const struct vs_watch_site *row, bool own,
+                            struct vs_arena *memory, struct vs_report_site *named)
 {
     const struct vs_site *site = &w->replay->sites.items[row->site];
+    struct vs_summary summary = {.memory = memory, .replay = w->replay, .symbols = w->symbols,
+                                 .wrappers = &w->wrappers[own], .own_only = own};
+    *named = (struct vs_report_site){.level = (enum vs_level)site->level, .family = site->family,
+                                     .api = vs_reader_string(w->replay->reader, site->api)};
+    if (w->replay->sites.count >= 2 * w->wrappers_at[own]) { /* twice as many as when last found */
+        vs_summary_wrappers(&summary, &w->wrappers[own]);
+        w->wrappers_at[own] = w->replay->sites.count;
+    }
+    return vs_summary_frames(&summary, site->stack, site->mark, named);
+}
+
+bool vs_watch_line(struct vs_watch *w, const struct vs_watch_site *row, char *out)
+{
     char text[VS_CHAIN_TEXT_MAX];
     struct vs_arena memory = {0};
-    struct vs_summary summary = {.memory = &memory, .replay = w->replay, .symbols = w->symbols,
-                                 .wrappers = &w->own_wrappers, .own_only = true};
-    struct vs_report_site named = {.level = (enum vs_level)site->level, .family = site->family,
-                                   .api = vs_reader_string(w->replay->reader, site->api)};
-    if (w->replay->sites.count >= 2 * w->own_wrappers_at) {
-        vs_summary_wrappers(&summary, &w->own_wrappers);
-        w->own_wrappers_at = w->replay->sites.count;
-    }
-    bool known = !vs_summary_frames(&summary, site->stack, site->mark, &named) &&
-                 (named.line || named.folds || !site->stack);
+    struct vs_report_site named;
+    bool known = !name_row(w, row, true, &memory, &named) &&
+                 (named.line || named.folds || !w->replay->sites.items[row->site].stack);
     if (known)
         vs_text_clip(out, vs_text_label(text, &named), (VS_WATCH_NAME_MAX - 4) / 4);
     else /* no other name before it is known: it would change while one reads it */
@@ -38,19 +46,9 @@ enum vs_err vs_watch_name(struct vs_watch *w, const struct vs_watch_site *row,
                           char name[VS_WATCH_NAME_MAX], char chain[VS_WATCH_CHAIN_MAX])
 {
     _Static_assert(VS_WATCH_CHAIN_MAX == VS_CHAIN_TEXT_MAX, "one buffer");
-    const struct vs_site *site = &w->replay->sites.items[row->site];
     struct vs_arena memory = {0};
-    struct vs_summary summary = {.memory = &memory, .replay = w->replay, .symbols = w->symbols,
-                                 .wrappers = &w->wrappers};
-    struct vs_report_site named = {.level = (enum vs_level)site->level, .family = site->family,
-                                   .api = vs_reader_string(w->replay->reader, site->api)};
-    enum vs_err err = VS_OK;
-    if (w->replay->sites.count >= 2 * w->wrappers_at) { /* twice as many as when last found */
-        vs_summary_wrappers(&summary, &w->wrappers);
-        w->wrappers_at = w->replay->sites.count;
-    }
-    if (!err)
-        err = vs_summary_frames(&summary, site->stack, site->mark, &named);
+    struct vs_report_site named;
+    enum vs_err err = name_row(w, row, false, &memory, &named);
     if (!err) {
         vs_text_label(chain, &named);
         vs_text_clip(name, chain, (VS_WATCH_NAME_MAX - 4) / 4);

@@ -11,29 +11,20 @@
 
 #define OWN_KEY (UINT64_C(1) << 63)
 
-static void room_for_keys(struct vs_watch *w)
-{
-    size_t count = w->replay->sites.count;
-    if (count <= w->key_count)
-        return;
-    vs_vec_room(&w->keys, &w->key_count, count, sizeof *w->keys);
-}
-
-static void key_of(struct vs_watch *w, uint32_t index, uint64_t *key)
+static uint64_t group_key(struct vs_watch *w, uint32_t index)
 {
     const struct vs_site *site = &w->replay->sites.items[index];
-    if (w->keys[index]) {
-        *key = w->keys[index];
-        return;
-    }
-    *key = (uint64_t)index << 8 | OWN_KEY; /* told apart by its API */
+    uint64_t key = w->keys[index];
+    if (key)
+        return key;
+    key = (uint64_t)index << 8 | OWN_KEY; /* told apart by its API */
     if (site->stack || site->mark) {
-        vs_naming_key(w->replay->reader, &w->owners, site->stack, site->mark, key);
-        *key = ((*key * 16 + site->family) * 2 + (site->level == VS_LEVEL_FRAMEWORK)) *
-                   VS_DEVICES_MAX + site->device;
-        *key |= *key == 0;
+        vs_naming_key(w->replay->reader, &w->owners, site->stack, site->mark, &key);
+        key = ((key * 16 + site->family) * 2 + (site->level == VS_LEVEL_FRAMEWORK)) *
+                  VS_DEVICES_MAX + site->device;
+        key |= key == 0;
     }
-    w->keys[index] = *key;
+    return w->keys[index] = key;
 }
 
 struct watch_group {
@@ -55,27 +46,17 @@ static int heavier(const void *a, const void *b)
     return x->row.site < y->row.site ? -1 : x->row.site > y->row.site;
 }
 
-static void group_of(struct watch_groups *groups, uint64_t key, uint32_t site,
-                     struct watch_group **out)
-{
-    const uint64_t *known = vs_map_get(&groups->by_key, key);
-    if (known) {
-        *out = &groups->items[*known];
-        return;
-    }
-    vs_vec_room(&groups->items, &groups->capacity, groups->count + 1, sizeof *groups->items);
-    vs_xmap_put(&groups->by_key, key, groups->count);
-    *out = &groups->items[groups->count++];
-    **out = (struct watch_group){.row = {.key = key, .site = site}};
-}
-
 static void add_site(struct vs_watch *w, struct watch_groups *groups, uint32_t index)
 {
     const struct vs_site *site = &w->replay->sites.items[index];
-    uint64_t weight = vs_recording_weight(&w->replay->recording), key;
-    struct watch_group *group;
-    key_of(w, index, &key);
-    group_of(groups, key, index, &group);
+    uint64_t weight = vs_recording_weight(&w->replay->recording), key = group_key(w, index);
+    size_t at = vs_xmap_number(&groups->by_key, key, groups->count);
+    if (at == groups->count) {
+        struct watch_group *fresh =
+            vs_vec_push(&groups->items, &groups->count, &groups->capacity, sizeof *fresh);
+        *fresh = (struct watch_group){.row = {.key = key, .site = index}};
+    }
+    struct watch_group *group = &groups->items[at];
     group->row.bytes += site->live_bytes * weight;
     group->row.count += site->live_count * weight;
     if (site->live_bytes > group->heaviest) {
@@ -93,14 +74,13 @@ void vs_watch_fill_sites(struct vs_watch *w, unsigned account, struct vs_watch_d
 {
     const struct vs_sites *sites = &w->replay->sites;
     struct watch_groups groups = {0};
-    room_for_keys(w);
+    vs_vec_room(&w->keys, &w->key_count, sites->count, sizeof *w->keys);
     for (size_t i = 0; i < sites->count; i++) {
         const struct vs_site *site = &sites->items[i];
         if (site->device == account && site->live_bytes && vs_user_has_site(w->replay, site))
             add_site(w, &groups, (uint32_t)i);
     }
-    if (groups.count)
-        qsort(groups.items, groups.count, sizeof *groups.items, heavier);
+    vs_vec_sort(groups.items, groups.count, sizeof *groups.items, heavier);
     out->site_count = groups.count < VS_WATCH_SITES_MAX ? groups.count : VS_WATCH_SITES_MAX;
     out->sites_omitted = groups.count - out->site_count;
     for (size_t i = 0; i < groups.count; i++) {

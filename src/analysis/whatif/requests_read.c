@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/growth/found_steps.h"
+#include "analysis/growth/growth.h"
 #include "analysis/whatif/requests_reading.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_limit_spec.h"

@@ -39,7 +39,7 @@ struct vs_whatif_query {
     uint64_t device;      /* number in the trace, or VS_WHATIF_DEVICE_ANY: most memory in use */
     uint64_t until_event; /* the last event read, counted from 1 (vs_failure.event); 0: all. A
                            * failure of the device below a framework's own includes that one */
-    const struct vs_growth_steps *steps; /* that were found (growth/found_steps.h), or NULL */
+    const struct vs_growth_steps *steps; /* that were found (growth/growth.h), or NULL */
 };
 
 /* What the trace says about the recorded run of that device. */

@@ -30,6 +30,35 @@ static inline void vs_vec_room(void *array, size_t *capacity, size_t need, size_
     *capacity = wanted;
 }
 
+/* vs_vec_push: one more element at the end of *count*. Valid until the next one. */
+static inline void *vs_vec_push(void *array, size_t *count, size_t *capacity, size_t element)
+{
+    char *items;
+    vs_vec_room(array, capacity, *count + 1, element);
+    memcpy(&items, array, sizeof items);
+    return items + (*count)++ * element;
+}
+
+/* vs_vec_sort: qsort, also of no elements. */
+static inline void vs_vec_sort(void *items, size_t count, size_t element,
+                               int (*compare)(const void *, const void *))
+{
+    if (count)
+        qsort(items, count, element, compare);
+}
+
+/* vs_order_u64, vs_order_u32: from small to large, for qsort. */
+static inline int vs_order_u64(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+static inline int vs_order_u32(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
 /* vs_vec_grow: vs_vec_room for callers that still check an error; always VS_OK. */
 static inline enum vs_err vs_vec_grow(void *array, size_t *capacity, size_t need, size_t element)
 {

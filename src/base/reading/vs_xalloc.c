@@ -96,3 +96,12 @@ void vs_xmap_put(struct vs_map *map, uint64_t key, uint64_t value)
     if (vs_map_put(map, key, value) != VS_OK)
         vs_out_of_memory();
 }
+
+uint64_t vs_xmap_number(struct vs_map *map, uint64_t key, uint64_t fresh)
+{
+    const uint64_t *known = vs_map_get(map, key);
+    if (known)
+        return *known;
+    vs_xmap_put(map, key, fresh);
+    return fresh;
+}

@@ -39,8 +39,7 @@ static bool feed(void *arg, const struct vs_event *event)
     struct fed *fed = arg;
     if (vs_replay_event(fed->replay, event) != VS_OK)
         return false;
-    vs_growth_event(fed->tracker, event);
-    return true;
+    return vs_growth_observe(fed->tracker, fed->replay, event) == VS_OK;
 }
 
 static void feed_finish(struct fed *fed)
@@ -400,7 +399,7 @@ TEST(floors_are_the_lowest_of_each_window)
         if (vs_floors_due(&floors))
             vs_floors_next(&floors, i, i, 0, NULL, 0);
         floors.requests++;
-        vs_floors_row(&floors, 0, &row);
+        row = vs_floors_row(&floors, 0);
         for (int free = 0; free < 2; free++) {
             if (below(3) == 0)
                 continue; /* another call site's */
