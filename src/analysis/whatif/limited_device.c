@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Every address is used once. Small driver allocations take units of 512 bytes of a
+ * Every address is used once. Small driver allocations take units of 512 bytes of a
  * shared page, as the driver does; a page without users is free again. */
 #include "analysis/whatif/limited_device.h"
 
@@ -260,13 +260,6 @@ static unsigned find(const struct vs_driver_slab *slab, unsigned count, uint16_t
     return UNITS;
 }
 
-static void add_slab(struct vs_limited_device *d, size_t *index)
-{
-    vs_vec_room(&d->slabs, &d->slab_capacity, d->slab_count + 1, sizeof *d->slabs);
-    vs_vec_room(&d->room, &d->room_capacity, d->slab_count + 1, sizeof *d->room);
-    *index = d->slab_count++;
-}
-
 static void slab_take(struct vs_limited_device *d, size_t index, unsigned at, unsigned count,
                       uint64_t *addr)
 {
@@ -292,26 +285,16 @@ static enum vs_err small_take(struct vs_limited_device *d, uint64_t bytes, uint6
     size_t unused = 0;
     while (unused < d->slab_count && d->slabs[unused].used)
         unused++;
-    enum vs_err err = VS_OK;
-    if (unused == d->slab_count)
-        add_slab(d, &unused);
-    if (!err)
-        err = take(d, VS_DRIVER_PAGE, bytes);
+    if (unused == d->slab_count) {
+        vs_vec_room(&d->room, &d->room_capacity, unused + 1, sizeof *d->room);
+        vs_vec_push(&d->slabs, &d->slab_count, &d->slab_capacity, sizeof *d->slabs);
+    }
+    enum vs_err err = take(d, VS_DRIVER_PAGE, bytes);
     if (err)
         return err;
     d->room[unused] = UNITS;
     slab_take(d, unused, 0, count, addr);
     return VS_OK;
-}
-
-static void small_give(struct vs_limited_device *d, uint64_t addr, uint64_t bytes)
-{
-    size_t index = (addr & ~SLAB_ADDR) >> 12;
-    struct vs_driver_slab *slab = &d->slabs[index];
-    mark(slab, (unsigned)(addr & 0xfff), (unsigned)((bytes + UNIT - 1) / UNIT), false);
-    give(d, slab->used ? 0 : VS_DRIVER_PAGE, bytes);
-    /* an upper bound of its longest run; a page without users is not used before the others */
-    d->room[index] = slab->used ? (uint16_t)(UNITS - slab->used) : 0;
 }
 
 enum vs_err vs_limited_take(struct vs_limited_device *d, uint64_t bytes, uint64_t *addr)
@@ -327,8 +310,14 @@ enum vs_err vs_limited_take(struct vs_limited_device *d, uint64_t bytes, uint64_
 
 void vs_limited_give(struct vs_limited_device *d, uint64_t addr, uint64_t bytes)
 {
-    if (addr & SLAB_ADDR)
-        small_give(d, addr, bytes);
-    else
+    if (!(addr & SLAB_ADDR)) {
         give(d, vs_driver_pages(bytes), bytes);
+        return;
+    }
+    size_t index = (addr & ~SLAB_ADDR) >> 12;
+    struct vs_driver_slab *slab = &d->slabs[index];
+    mark(slab, (unsigned)(addr & 0xfff), (unsigned)((bytes + UNIT - 1) / UNIT), false);
+    give(d, slab->used ? 0 : VS_DRIVER_PAGE, bytes);
+    /* an upper bound of its longest run; a page without users is not used before the others */
+    d->room[index] = slab->used ? (uint16_t)(UNITS - slab->used) : 0;
 }

@@ -1,34 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A reading of the device's free memory gives what is outside the program: what is
+ * A reading of the device's free memory gives what is outside the program: what is
  * in use, minus the program's memory in the driver's pages at that time. Between two readings it is
  * taken to stay the same. */
 #include "analysis/whatif/recorded_memory.h"
 #include "base/reading/vs_xalloc.h"
-
-void vs_paged_add(struct vs_paged_bytes *sum, uint64_t bytes)
-{
-    *(bytes < VS_DRIVER_SMALL ? &sum->small : &sum->large) +=
-        bytes < VS_DRIVER_SMALL ? bytes : vs_driver_pages(bytes);
-    sum->raw += bytes;
-}
-
-void vs_paged_remove(struct vs_paged_bytes *sum, uint64_t bytes)
-{
-    *(bytes < VS_DRIVER_SMALL ? &sum->small : &sum->large) -=
-        bytes < VS_DRIVER_SMALL ? bytes : vs_driver_pages(bytes);
-    sum->raw -= bytes;
-}
-
-uint64_t vs_paged_used(const struct vs_paged_bytes *sum)
-{
-    return sum->large + vs_driver_pages(sum->small);
-}
-
-static bool in_pages(enum vs_family family)
-{
-    return family == VS_FAMILY_DEVICE;
-}
 
 /* The pages of an allocation at *addr*: those that others may touch as well are counted. */
 static void touch(struct vs_recorded_memory *m, uint64_t addr, uint64_t bytes, bool add)
@@ -60,39 +36,30 @@ static void touch(struct vs_recorded_memory *m, uint64_t addr, uint64_t bytes, b
 static void count(struct vs_recorded_memory *m, enum vs_family family, uint64_t bytes,
                   enum vs_recorded_role role, bool add)
 {
-    switch (family) {
-    case VS_FAMILY_ASYNC:
-        if (role == VS_ROLE_OTHER)
-            m->pool_live += add ? bytes : -bytes;
-        return;
-    case VS_FAMILY_MANAGED: m->managed += add ? bytes : -bytes; return;
-    case VS_FAMILY_GRAPH: m->graph_live += add ? bytes : -bytes; return;
-    default: break;
+    uint64_t change = add ? bytes : -bytes, pages = vs_driver_pages(bytes);
+    if (family == VS_FAMILY_ASYNC) {
+        m->pool_live += role == VS_ROLE_OTHER ? change : 0;
+    } else if (family == VS_FAMILY_MANAGED) {
+        m->managed += change;
+    } else if (family == VS_FAMILY_GRAPH) {
+        m->graph_live += change;
+    } else if (role == VS_ROLE_REQUEST) {
+        m->direct += change;
+    } else if (role == VS_ROLE_OTHER) {
+        m->other += change;
+        m->other_small += bytes < VS_DRIVER_SMALL ? change : 0;
+        m->other_pages += bytes < VS_DRIVER_SMALL ? 0 : add ? pages : -pages;
     }
-    if (role == VS_ROLE_OTHER)
-        (add ? vs_paged_add : vs_paged_remove)(&m->other, bytes);
-    else if (role == VS_ROLE_REQUEST)
-        m->direct += add ? bytes : -bytes;
 }
 
-void vs_recorded_alloc(struct vs_recorded_memory *m, enum vs_family family, uint64_t addr,
-                       uint64_t bytes, enum vs_recorded_role role)
+void vs_recorded_change(struct vs_recorded_memory *m, enum vs_family family, uint64_t addr,
+                        uint64_t bytes, enum vs_recorded_role role, bool add)
 {
-    if (in_pages(family) && addr)
-        touch(m, addr, bytes, true);
+    if (family == VS_FAMILY_DEVICE && addr)
+        touch(m, addr, bytes, add);
     if (family == VS_FAMILY_VMM || family == VS_FAMILY_ARRAY)
-        m->mapped += bytes;
-    count(m, family, bytes, role, true);
-}
-
-void vs_recorded_free(struct vs_recorded_memory *m, enum vs_family family, uint64_t addr,
-                      uint64_t bytes, enum vs_recorded_role role)
-{
-    if (in_pages(family) && addr)
-        touch(m, addr, bytes, false);
-    if (family == VS_FAMILY_VMM || family == VS_FAMILY_ARRAY)
-        m->mapped -= bytes;
-    count(m, family, bytes, role, false);
+        m->mapped += add ? bytes : -bytes;
+    count(m, family, bytes, role, add);
 }
 
 void vs_recorded_role(struct vs_recorded_memory *m, enum vs_family family, uint64_t bytes,
@@ -154,15 +121,10 @@ void vs_recorded_usage(struct vs_recorded_memory *m, const struct vs_event *even
     }
 }
 
-void vs_recorded_graphs(struct vs_recorded_memory *m, uint64_t reserved)
-{
-    m->graph_driver = reserved;
-}
-
 /* Without rounding, and pools by what is in use. */
 static uint64_t limited(const struct vs_recorded_memory *m)
 {
-    return m->other.raw + graphs(m) + m->pool_live;
+    return m->other + graphs(m) + m->pool_live;
 }
 
 uint64_t vs_recorded_held(const struct vs_recorded_memory *m, uint64_t serving)
@@ -170,14 +132,14 @@ uint64_t vs_recorded_held(const struct vs_recorded_memory *m, uint64_t serving)
     return serving + limited(m) + m->managed;
 }
 
-enum vs_err vs_recorded_say(struct vs_recorded_memory *m, struct vs_request_store *store,
-                            uint64_t event)
+void vs_recorded_say(struct vs_recorded_memory *m, struct vs_request_store *store,
+                     uint64_t event)
 {
     const struct {
         enum vs_request_kind kind;
         uint64_t level;
     } levels[] = {
-        {VS_REQUEST_OTHER, vs_paged_used(&m->other) + graphs(m)},
+        {VS_REQUEST_OTHER, m->other_pages + vs_driver_pages(m->other_small) + graphs(m)},
         {VS_REQUEST_LIMITED, limited(m)},
         {VS_REQUEST_MANAGED, m->managed},
         {VS_REQUEST_OUTSIDE, m->outside},
@@ -189,11 +151,8 @@ enum vs_err vs_recorded_say(struct vs_recorded_memory *m, struct vs_request_stor
         uint64_t *said = &m->said[levels[i].kind];
         if (*said == levels[i].level)
             continue;
-        struct vs_request_entry entry = {
-            .kind = levels[i].kind, .event = event, .bytes = levels[i].level};
-        enum vs_err err = vs_request_add(store, &entry);
-        if (err)
-            return err;
+        vs_request_add(store, &(struct vs_request_entry){
+                                  .kind = levels[i].kind, .event = event, .bytes = levels[i].level});
         *said = levels[i].level;
     }
     uint64_t other = limited(m) + m->managed, kept = pool_held(m) - m->pool_live;
@@ -201,7 +160,6 @@ enum vs_err vs_recorded_say(struct vs_recorded_memory *m, struct vs_request_stor
         m->other_peak = other;
     if (kept > m->pool_kept_peak)
         m->pool_kept_peak = kept;
-    return VS_OK;
 }
 
 void vs_recorded_memory_free(struct vs_recorded_memory *m)

@@ -14,22 +14,14 @@
 #include "base/vs_map.h"
 #include "trace/format/event.h"
 
-
-/* Driver memory of one group, in pages: a large allocation has whole ones, small ones share. */
-struct vs_paged_bytes {
-    uint64_t large, small, raw; /* bytes: of pages; of small allocations; as requested */
-};
-void vs_paged_add(struct vs_paged_bytes *sum, uint64_t bytes);
-void vs_paged_remove(struct vs_paged_bytes *sum, uint64_t bytes);
-uint64_t vs_paged_used(const struct vs_paged_bytes *sum);
-
 /* Zero-initialise. */
 struct vs_recorded_memory {
     uint64_t total;      /* bytes of the device; 0: unknown */
-    struct vs_paged_bytes other;     /* not replayed, counted by the option limit */
+    uint64_t other;      /* not replayed, counted by the option limit; as requested */
+    uint64_t other_pages, other_small; /* of it: pages of large allocations; small ones, which share pages */
     uint64_t managed;    /* not replayed; counted by the report only: its place is unknown */
     uint64_t graph_live, graph_driver;
-    uint64_t pool_live, pool_held, pool_row; /* pool_row: reserved, as last reported */
+    uint64_t pool_live, pool_row; /* pool_row: reserved, as last reported */
     uint64_t segments;   /* of vramscope's cache */
     struct vs_map pages; /* shared driver pages: number + 1 -> allocations that touch it */
     uint64_t page_bytes; /* driver pages of cudaMalloc memory outside segments */
@@ -50,13 +42,11 @@ enum vs_recorded_role {
     VS_ROLE_OTHER,
 };
 
-/* vs_recorded_alloc, _free: a driver allocation, or a block of vramscope's cache (*addr* 0: it has no
- * pages of its own). *role* of a free: as when it was added, or last set by vs_recorded_role.
- * VS_ERR_NOMEM. */
-void vs_recorded_alloc(struct vs_recorded_memory *memory, enum vs_family family,
-                       uint64_t addr, uint64_t bytes, enum vs_recorded_role role);
-void vs_recorded_free(struct vs_recorded_memory *memory, enum vs_family family, uint64_t addr,
-                      uint64_t bytes, enum vs_recorded_role role);
+/* vs_recorded_change: a driver allocation, or a block of vramscope's cache (*addr* 0: it has no pages of
+ * its own), that was allocated (*add*), or freed: *role* as when it was added, or last set by
+ * vs_recorded_role. */
+void vs_recorded_change(struct vs_recorded_memory *memory, enum vs_family family, uint64_t addr,
+                        uint64_t bytes, enum vs_recorded_role role, bool add);
 /* vs_recorded_role: it has another role than assumed. */
 void vs_recorded_role(struct vs_recorded_memory *memory, enum vs_family family, uint64_t bytes,
                       enum vs_recorded_role from, enum vs_recorded_role to);
@@ -65,7 +55,6 @@ void vs_recorded_role(struct vs_recorded_memory *memory, enum vs_family family, 
 void vs_recorded_reading(struct vs_recorded_memory *memory, uint64_t free_bytes,
                          uint64_t total_bytes);
 void vs_recorded_usage(struct vs_recorded_memory *memory, const struct vs_event *event);
-void vs_recorded_graphs(struct vs_recorded_memory *memory, uint64_t reserved);
 
 /* vs_recorded_held: as the report counts `reserved`, with *serving* bytes for the requests. */
 uint64_t vs_recorded_held(const struct vs_recorded_memory *memory, uint64_t serving);
@@ -73,9 +62,9 @@ uint64_t vs_recorded_held(const struct vs_recorded_memory *memory, uint64_t serv
 /* vs_recorded_used: bytes of the device in use, as far as known. */
 uint64_t vs_recorded_used(const struct vs_recorded_memory *memory);
 
-/* vs_recorded_say: adds an entry for each level that changed. VS_ERR_NOMEM, VS_ERR_IO. */
-enum vs_err vs_recorded_say(struct vs_recorded_memory *memory, struct vs_request_store *store,
-                            uint64_t event) VS_MUST_CHECK;
+/* vs_recorded_say: adds an entry for each level that changed. */
+void vs_recorded_say(struct vs_recorded_memory *memory, struct vs_request_store *store,
+                     uint64_t event);
 
 void vs_recorded_memory_free(struct vs_recorded_memory *memory);
 

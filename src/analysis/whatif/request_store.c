@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. An entry is a byte with its kind and the distance to the previous event, then its
+ * An entry is a byte with its kind and the distance to the previous event, then its
  * numbers as varints; it never crosses the end of a chunk, which is marked by a kind of its own. */
 #define _GNU_SOURCE /* mkostemp */
 #include "analysis/whatif/request_store.h"
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_arena.h"
 #include "base/vs_option.h"
 
@@ -85,20 +86,21 @@ static enum vs_err put_away(struct vs_request_store *store)
     return err;
 }
 
-static enum vs_err room(struct vs_request_store *store)
+/* False after a failure. */
+static bool room(struct vs_request_store *store)
 {
-    if (store->open && store->used + ENTRY_MAX + 1 <= VS_REQUEST_CHUNK)
-        return VS_OK;
+    if (store->err || (store->open && store->used + ENTRY_MAX + 1 <= VS_REQUEST_CHUNK))
+        return !store->err;
     if (store->open) {
         store->open[store->used] = NEXT_CHUNK;
-        enum vs_err err = put_away(store);
-        if (err)
-            return err;
+        store->err = put_away(store);
     }
     if (!store->open)
         store->open = vs_pages_map(VS_REQUEST_CHUNK);
     store->used = 0;
-    return store->open ? VS_OK : VS_ERR_NOMEM;
+    if (!store->open)
+        vs_out_of_memory();
+    return !store->err;
 }
 
 static void put(struct vs_request_store *store, uint64_t value)
@@ -110,11 +112,10 @@ static void put(struct vs_request_store *store, uint64_t value)
     store->open[store->used++] = (uint8_t)value;
 }
 
-enum vs_err vs_request_add(struct vs_request_store *store, const struct vs_request_entry *entry)
+void vs_request_add(struct vs_request_store *store, const struct vs_request_entry *entry)
 {
-    enum vs_err err = room(store);
-    if (err)
-        return err;
+    if (!room(store))
+        return;
     uint64_t distance = entry->event - store->last_event;
     bool far = distance >= DISTANCE_FOLLOWS;
     store->open[store->used++] =
@@ -136,15 +137,14 @@ enum vs_err vs_request_add(struct vs_request_store *store, const struct vs_reque
     default: put(store, entry->bytes);
     }
     store->entries++;
-    return VS_OK;
 }
 
 enum vs_err vs_request_store_seal(struct vs_request_store *store)
 {
     struct vs_request_entry end = {.kind = VS_REQUEST_END, .event = store->last_event};
-    enum vs_err err = vs_request_add(store, &end);
+    vs_request_add(store, &end);
     store->entries--;
-    return err ? err : put_away(store);
+    return store->err ? store->err : put_away(store);
 }
 
 /* --- reading --- */
@@ -172,7 +172,7 @@ static enum vs_err next_chunk(struct vs_request_cursor *cursor)
     } else {
         off_t at = (off_t)((chunk - VS_REQUEST_CHUNKS_HELD) * VS_REQUEST_CHUNK);
         if (!cursor->buffer && !(cursor->buffer = vs_pages_map(VS_REQUEST_CHUNK)))
-            return VS_ERR_NOMEM;
+            vs_out_of_memory();
         if (move_chunk(store->file, cursor->buffer, at, false))
             return VS_ERR_IO;
         cursor->at = cursor->buffer;

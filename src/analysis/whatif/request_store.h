@@ -50,14 +50,14 @@ struct vs_request_store {
     size_t used;                           /* bytes of it */
     int file;                              /* -1: none */
     uint64_t last_event, entries;
+    enum vs_err err;                       /* the first failure: no entry follows */
 };
 
 void vs_request_store_init(struct vs_request_store *store);
 void vs_request_store_free(struct vs_request_store *store);
-/* vs_request_add: *entry*'s event must not be below the previous one. VS_ERR_NOMEM, VS_ERR_IO. */
-enum vs_err vs_request_add(struct vs_request_store *store, const struct vs_request_entry *entry)
-    VS_MUST_CHECK;
-/* vs_request_store_seal: no more entries. */
+/* vs_request_add: *entry*'s event must not be below the previous one. */
+void vs_request_add(struct vs_request_store *store, const struct vs_request_entry *entry);
+/* vs_request_store_seal: no more entries. VS_ERR_IO: the file could not be written. */
 enum vs_err vs_request_store_seal(struct vs_request_store *store) VS_MUST_CHECK;
 
 struct vs_request_cursor {
@@ -70,7 +70,7 @@ struct vs_request_cursor {
 
 /* vs_request_rewind: to the first entry; *cursor* zero-initialised before the first use. */
 void vs_request_rewind(struct vs_request_cursor *cursor, const struct vs_request_store *store);
-/* vs_request_next: the next entry; VS_REQUEST_END at the end. VS_ERR_NOMEM, VS_ERR_IO. */
+/* vs_request_next: the next entry; VS_REQUEST_END at the end. VS_ERR_IO. */
 enum vs_err vs_request_next(struct vs_request_cursor *cursor, struct vs_request_entry *out)
     VS_MUST_CHECK;
 void vs_request_cursor_free(struct vs_request_cursor *cursor);

@@ -1,47 +1,136 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header: one pass over the trace, event by event. At the level of the program the requests
- * are its cudaMalloc calls; at that of a framework they are its tensors, and cudaMalloc memory is a
- * segment below them or other memory (requests_segments.c). Memory of all other families is a level
- * over time (recorded_memory.c). */
+ * An observer of the reading. At the level of the program the requests are its cudaMalloc calls; at that
+ * of a framework they are its tensors, and cudaMalloc memory is a segment below them or other memory
+ * (requests_segments.c). Memory of all other families is a level over time (recorded_memory.c). A request
+ * has the slot of its block in the replay, so that a run needs a table of the live blocks only. */
 #include "analysis/whatif/requests_read.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/growth/growth.h"
+#include "analysis/state/reading.h"
 #include "analysis/whatif/requests_reading.h"
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_limit_spec.h"
 #include "base/vs_text.h"
 
 #define OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
 #define ORDERED_API "vramscope_torch_alloc"
 
-/* --- driver memory --- */
+/* --- entries of the log --- */
 
-/* The end of *block*, for whatever reason. */
-static enum vs_err end_block(struct vs_requests_reading *r, struct vs_request_block *block)
+static uint32_t number_of(struct vs_map *map, uint64_t key)
 {
-    enum vs_err err = VS_OK;
-    if (block->slot != VS_NO_SLOT)
-        err = vs_reading_freed(r, block->slot);
-    if (block->undecided)
-        r->undecided--;
-    else if (r->framework && block->role == VS_ROLE_SEGMENT)
-        r->held_segments -= block->bytes;
-    if (r->framework && block->family != VS_FAMILY_VMM)
-        vs_reading_holder_gone(r, block->addr);
-    if (!(block->in_cache && !r->framework))
-        vs_recorded_free(&r->memory, block->family, block->in_cache ? 0 : block->addr, block->bytes,
-                         block->role);
-    vs_reading_drop_block(r, block);
-    return err;
+    /* UINT64_MAX: not known; key + 1 would be 0, which a map cannot hold */
+    return (uint32_t)vs_xmap_number(map, key == UINT64_MAX ? 1 : key + 1, map->count);
 }
 
-static bool in_cache(const struct vs_requests_reading *r, uint64_t addr)
+static uint32_t site_of(struct vs_requests_reading *r, uint64_t stack)
 {
-    return r->cache.count && vs_segments_find(&r->cache, addr);
+    struct vs_whatif_log *log = r->log;
+    uint32_t site = number_of(&r->sites, stack);
+    if (site == log->site_count) {
+        uint64_t *fresh =
+            vs_vec_push(&log->stacks, &log->site_count, &log->site_capacity, sizeof *fresh);
+        *fresh = stack;
+    }
+    return site;
+}
+
+static uint32_t lane_of(struct vs_requests_reading *r, uint64_t stream, bool ordered)
+{
+    struct vs_whatif_log *log = r->log;
+    if (!ordered && !r->framework)
+        stream = 0;
+    uint32_t lane = number_of(&r->lanes, stream);
+    if (lane == log->lane_count) {
+        uint64_t *fresh =
+            vs_vec_push(&log->streams, &log->lane_count, &log->lane_capacity, sizeof *fresh);
+        *fresh = stream;
+    }
+    return ordered ? lane | VS_LANE_ORDERED : lane;
+}
+
+void vs_reading_entry(struct vs_requests_reading *r, enum vs_request_kind kind)
+{
+    vs_request_add(&r->log->store, &(struct vs_request_entry){.kind = kind, .event = r->number,
+                                                              .bytes = r->log->recorded.steps});
+}
+
+static void begin_request(struct vs_requests_reading *r, uint32_t slot, uint64_t bytes,
+                          uint64_t stream, bool ordered, uint64_t stack)
+{
+    struct vs_whatif_recorded *recorded = &r->log->recorded;
+    struct vs_request_entry entry = {.kind = VS_REQUEST_ALLOC, .event = r->number, .bytes = bytes,
+                                     .slot = slot, .site = site_of(r, stack)};
+    entry.lane = lane_of(r, stream, ordered);
+    vs_request_add(&r->log->store, &entry);
+    r->live += bytes;
+    recorded->request_count++;
+    size_t left = 0; /* the program recovered from failures of at most that size */
+    for (size_t i = 0; i < r->open_count; i++)
+        if (bytes < r->open[i].bytes)
+            r->open[left++] = r->open[i];
+    r->open_count = left;
+    /* the least memory with which all of this could be in use at once */
+    uint64_t least = vs_recorded_held(&r->memory, r->live);
+    if (r->live > recorded->live_peak)
+        recorded->live_peak = r->live;
+    if (least > recorded->least_peak)
+        recorded->least_peak = least;
+}
+
+static void end_request(struct vs_requests_reading *r, uint32_t slot, uint64_t bytes)
+{
+    vs_request_add(&r->log->store, &(struct vs_request_entry){
+                                       .kind = VS_REQUEST_FREE, .event = r->number, .slot = slot});
+    r->live -= bytes;
+    r->log->recorded.free_count++;
+}
+
+/* A request, or other memory, that failed. *stream*: of a framework's. */
+static void failed(struct vs_requests_reading *r, enum vs_request_kind kind, uint64_t event,
+                   uint64_t bytes, uint64_t stack, uint64_t stream)
+{
+    struct vs_request_entry entry = {.kind = kind, .event = event, .bytes = bytes,
+                                     .site = site_of(r, stack)};
+    if (entry.event < r->log->store.last_event)
+        entry.event = r->log->store.last_event;
+    if (kind == VS_REQUEST_FAILED)
+        entry.lane = lane_of(r, stream, false);
+    vs_request_add(&r->log->store, &entry);
+    r->log->recorded.failures++;
+    if (r->open_count == VS_OPEN_FAILURES)
+        memmove(r->open, r->open + 1, --r->open_count * sizeof *r->open);
+    r->open[r->open_count++] = (struct vs_open_failure){
+        entry.event, bytes, r->replay->phases.steps.begun, vs_recorded_held(&r->memory, r->live)};
+}
+
+/* A step that ended recovered from the failures before it. */
+static void end_step(struct vs_requests_reading *r)
+{
+    size_t left = 0;
+    r->log->recorded.steps++;
+    for (size_t i = 0; i < r->open_count; i++)
+        if (r->replay->phases.steps.begun <= r->open[i].steps_begun)
+            r->open[left++] = r->open[i];
+    r->open_count = left;
+    vs_reading_entry(r, VS_REQUEST_STEP);
+}
+
+/* --- blocks --- */
+
+static bool is_account_of(const struct vs_requests_reading *r, unsigned account)
+{
+    return account != VS_HOST_INDEX && r->replay->accounts[account]->device == r->device;
+}
+
+static bool is_in_cache(const struct vs_requests_reading *r, uint64_t addr)
+{
+    const struct vs_replay_segment *segment = vs_segments_find(&r->replay->segments, addr);
+    return segment && is_account_of(r, segment->device);
 }
 
 /* Tensors may be in it. */
@@ -51,311 +140,219 @@ static bool may_hold(const struct vs_requests_reading *r, uint64_t family)
                             family == VS_FAMILY_ASYNC);
 }
 
-static enum vs_err fill_block(struct vs_requests_reading *r, struct vs_request_block *block)
+static void begin_block(struct vs_requests_reading *r, uint32_t slot, const struct vs_live *live)
 {
     const struct vs_event_alloc *e = &r->event->alloc;
-    bool request = !r->framework && e->family == VS_FAMILY_DEVICE;
-    block->bytes = e->size;
-    block->context = e->context;
-    block->tid = r->event->tid;
-    block->family = (uint8_t)e->family;
-    block->in_cache = e->family == VS_FAMILY_DEVICE && in_cache(r, e->addr);
-    block->role = request ? VS_ROLE_REQUEST : VS_ROLE_OTHER;
-    enum vs_err err = VS_OK;
-    if (may_hold(r, e->family)) {
+    bool request = !r->framework && live->family == VS_FAMILY_DEVICE;
+    if (r->release_tid == live->tid)
+        vs_reading_released(r, true, is_in_cache(r, live->addr) ? 0 : live->size);
+    r->refused_tid = r->refused_tid == live->tid ? 0 : r->refused_tid;
+    vs_vec_room(&r->blocks, &r->block_capacity, slot + 1, sizeof *r->blocks);
+    struct vs_request_block *block = &r->blocks[slot];
+    *block = (struct vs_request_block){.role = request ? VS_ROLE_REQUEST : VS_ROLE_OTHER};
+    if (may_hold(r, live->family)) {
         block->role = VS_ROLE_SEGMENT;
         vs_reading_undecided(r, block);
         if (r->segments_only)
-            vs_reading_segment(r, block);
-        if (e->family != VS_FAMILY_VMM)
-            vs_reading_holder(r, e->addr, e->addr, e->size);
+            vs_reading_segment(r, live);
+        if (live->family != VS_FAMILY_VMM)
+            vs_reading_holder(r, live->addr, live->addr, live->size);
     }
-    if (!err && !(block->in_cache && request))
-        vs_recorded_alloc(&r->memory, e->family, block->in_cache ? 0 : e->addr, e->size,
-                          block->role);
-    if (err || !request)
-        return err;
-    bool ordered = e->stream && strcmp(vs_reader_string(r->reader, e->api), ORDERED_API) == 0;
-    return vs_reading_request(r, e->requested, e->stream, ordered, e->stack,
-                              &block->slot);
+    if (!(live->in_segment && request))
+        vs_recorded_change(&r->memory, live->family, live->in_segment ? 0 : live->addr, live->size,
+                           block->role, true);
+    bool ordered =
+        e->stream && strcmp(vs_reader_string(r->replay->reader, e->api), ORDERED_API) == 0;
+    if (request)
+        begin_request(r, slot, e->requested, e->stream, ordered, e->stack);
 }
 
-static enum vs_err take_alloc(struct vs_requests_reading *r)
+static void end_block(struct vs_requests_reading *r, uint32_t slot, const struct vs_live *live)
 {
-    const struct vs_event_alloc *e = &r->event->alloc;
-    uint32_t index;
-    if (e->device != r->device || !e->addr || !vs_family_on_device(e->family))
-        return VS_OK;
-    struct vs_request_block *block = vs_reading_find(r, e->addr);
-    enum vs_err err = VS_OK;
-    if (block) { /* its free is not in the trace, but the address is in use again */
-        r->log->recorded.unmatched++;
-        err = end_block(r, block);
-    }
-    if (!err && r->release_tid == r->event->tid)
-        err = vs_reading_released(r, true, in_cache(r, e->addr) ? 0 : e->size);
-    r->refused_tid = r->refused_tid == r->event->tid ? 0 : r->refused_tid;
-    if (!err)
-        err = vs_reading_block(r, e->addr, &index);
-    return err ? err : fill_block(r, &r->blocks[index]);
-}
-
-static enum vs_err take_free(struct vs_requests_reading *r)
-{
-    struct vs_request_block *block = r->event->free.addr ? vs_reading_find(r, r->event->free.addr)
-                                                         : NULL;
-    if (!block) {
-        r->log->recorded.unmatched += r->event->free.device == r->device && r->event->free.addr &&
-                                      !r->framework;
-        return VS_OK;
-    }
-    if (r->framework && block->role == VS_ROLE_SEGMENT && !block->undecided)
+    struct vs_request_block *block = &r->blocks[slot];
+    bool segment = r->framework && block->role == VS_ROLE_SEGMENT && !block->undecided;
+    if (segment && r->event->kind == VS_EVENT_free)
         vs_reading_release(r);
-    return end_block(r, block);
+    r->segments_lost |= segment;
+    /* its free is not in the trace, but the address is in use again */
+    r->log->recorded.unmatched += r->event->kind == VS_EVENT_alloc;
+    if (block->role == VS_ROLE_REQUEST)
+        end_request(r, slot, live->requested);
+    if (block->undecided)
+        r->undecided--;
+    else if (segment)
+        r->held_segments -= live->size;
+    block->undecided = false;
+    if (r->framework && live->family != VS_FAMILY_VMM)
+        vs_reading_holder_gone(r, live->addr);
+    if (!(live->in_segment && !r->framework))
+        vs_recorded_change(&r->memory, live->family, live->in_segment ? 0 : live->addr, live->size,
+                           block->role, false);
+}
+
+static void begin_tensor(struct vs_requests_reading *r, uint32_t slot)
+{
+    const struct vs_event_framework_alloc *e = &r->event->framework_alloc;
+    if (slot < r->gone_capacity)
+        r->gone[slot] = false;
+    vs_reading_hold(r, e->addr, e->size);
+    begin_request(r, slot, e->size, e->framework_stream, false, e->stack);
+    if (e->total_reserved > r->log->recorded.reserved_peak)
+        r->log->recorded.reserved_peak = e->total_reserved;
+}
+
+static void end_tensor(struct vs_requests_reading *r, uint32_t slot, const struct vs_live *live)
+{
+    bool gone = slot < r->gone_capacity && r->gone[slot];
+    /* a free after its memory was lost, or an address in use again whose free is not in the trace */
+    r->log->recorded.unmatched += gone == (r->event->kind == VS_EVENT_framework_free);
+    if (!gone)
+        end_request(r, slot, live->size);
 }
 
 /* Segments ended with their context, and the tensors in them: those that no other driver memory
  * holds. */
-static enum vs_err lose_tensors(struct vs_requests_reading *r)
+static void lose_tensors(struct vs_requests_reading *r)
 {
-    struct vs_map kept = {0};
-    const struct vs_map_slot *tensor;
-    enum vs_err err = VS_OK;
-    for (size_t cursor = 0; !err && (tensor = vs_map_next(&r->tensors, &cursor));) {
-        const struct vs_replay_segment *holder = vs_segments_find(&r->holders, tensor->key);
-        if (holder && vs_reading_find(r, holder->stream))
-            vs_xmap_put(&kept, tensor->key, tensor->value);
+    const struct vs_live_table *tensors = &r->replay->framework_live;
+    vs_vec_room(&r->gone, &r->gone_capacity, tensors->slots, sizeof *r->gone);
+    for (uint32_t slot = 0; slot < tensors->slots; slot++) {
+        const struct vs_live *live = &tensors->items[slot];
+        if (!live->used || !is_account_of(r, live->device) || r->gone[slot])
+            continue;
+        const struct vs_replay_segment *holder = vs_segments_find(&r->holders, live->addr);
+        if (holder && vs_live_table_find(&r->replay->device_live, holder->stream))
+            continue;
+        r->gone[slot] = true;
+        end_request(r, slot, live->size);
+    }
+}
+
+static void block_changed(void *context, const struct vs_replay *replay,
+                          const struct vs_published *change)
+{
+    struct vs_requests_reading *r = context;
+    const struct vs_replay_segment *piece = change->piece;
+    const struct vs_live *live = change->live;
+    bool born = change->kind == VS_CHANGE_BORN;
+    uint32_t slot = change->slot / 2; /* of its level: only one of them has the requests */
+    (void)replay;
+    if (piece) {
+        if (is_account_of(r, piece->device))
+            r->memory.segments += change->kind == VS_CHANGE_HELD ? piece->size : -piece->size;
+    } else if (!is_account_of(r, live->device)) {
+        return;
+    } else if (live->level == VS_LEVEL_FRAMEWORK) {
+        if (r->framework && born)
+            begin_tensor(r, slot);
+        else if (r->framework)
+            end_tensor(r, slot, live);
+    } else if (vs_family_on_device(live->family)) {
+        (born ? begin_block : end_block)(r, slot, live);
+    }
+}
+
+/* --- events --- */
+
+/* Memory changed by these only. */
+static bool changes_memory(const struct vs_event *e)
+{
+    return vs_event_has(e, VS_PROPERTY_ALLOCATES | VS_PROPERTY_FREES) ||
+           e->kind == VS_EVENT_context || e->kind == VS_EVENT_device_sample ||
+           e->kind == VS_EVENT_device_usage || e->kind == VS_EVENT_alloc_failed;
+}
+
+static enum vs_err before_event(void *context, struct vs_replay *replay, const struct vs_event *e)
+{
+    struct vs_requests_reading *r = context;
+    const struct vs_growth_steps *steps = r->query->steps;
+    struct vs_whatif_recorded *recorded = &r->log->recorded;
+    const struct vs_live *live;
+    r->event = e;
+    r->number = replay->events + 1;
+    r->before_steps = !replay->phases.steps.begun;
+    r->segments_lost = false;
+    /* steps that were found: each begins with an event, where the one before ends */
+    if (steps && r->found < steps->count && steps->items[r->found].event <= r->number) {
+        if (r->found++ == 0)
+            vs_reading_entry(r, VS_REQUEST_STEP);
         else
-            err = vs_reading_freed(r, (uint32_t)tensor->value - 1);
+            end_step(r);
     }
-    vs_map_free(&r->tensors);
-    r->tensors = kept;
-    return err;
-}
-
-static enum vs_err take_context(struct vs_requests_reading *r)
-{
-    const struct vs_event_context *e = &r->event->context;
-    bool lost = false; /* segments with tensors */
-    enum vs_err err = VS_OK;
-    if (e->alive || e->context == 0 || e->device != r->device)
-        return VS_OK;
-    for (size_t i = 0; i < r->block_count && !err; i++) {
-        struct vs_request_block *block = &r->blocks[i];
-        if (!block->used || block->context != e->context ||
-            !vs_family_ends_with_context(block->family))
-            continue;
-        lost |= r->framework && block->role == VS_ROLE_SEGMENT && !block->undecided;
-        err = end_block(r, block);
+    if (changes_memory(e)) /* levels first: a segment's release makes room before the next request */
+        vs_recorded_say(&r->memory, &r->log->store, r->number);
+    switch (e->kind) {
+    case VS_EVENT_free:
+        live = vs_live_table_find(&replay->device_live, e->free.addr);
+        recorded->unmatched += e->free.device == r->device && e->free.addr && !r->framework &&
+                               !(live && is_account_of(r, live->device) &&
+                                 vs_family_on_device(live->family));
+        break;
+    case VS_EVENT_segment_alloc:
+        if (e->segment_alloc.device == r->device && r->release_tid == e->tid)
+            vs_reading_released(r, true, e->segment_alloc.size);
+        break;
+    case VS_EVENT_segment_map:
+        if (e->segment_map.device == r->device && r->release_tid == e->tid)
+            vs_reading_released(r, true, e->segment_map.reserved);
+        break;
+    case VS_EVENT_segment_free:
+        if (is_in_cache(r, e->segment_free.addr))
+            vs_reading_release(r);
+        break;
+    case VS_EVENT_segment_unmap:
+        if (e->segment_unmap.device == r->device && e->segment_unmap.reserved)
+            vs_reading_release(r);
+        break;
+    case VS_EVENT_framework_alloc:
+        if (!r->framework || e->framework_alloc.device != r->device || !e->framework_alloc.addr)
+            break;
+        if (r->release_tid == e->tid)
+            vs_reading_released(r, false, 0);
+        r->refused_tid = r->refused_tid == e->tid ? 0 : r->refused_tid;
+        break;
+    case VS_EVENT_framework_free:
+        if (!r->framework || e->framework_free.device != r->device || !e->framework_free.addr)
+            break;
+        if (r->undecided)
+            vs_reading_decide(r, e->tid);
+        recorded->unmatched +=
+            !vs_live_table_find(&replay->framework_live, e->framework_free.addr);
+        break;
+    default: break;
     }
-    if (!err && lost)
-        err = lose_tensors(r);
-    for (size_t i = r->cache.count; i-- > 0;) {
-        struct vs_replay_segment segment = r->cache.items[i];
-        if (segment.context != e->context)
-            continue;
-        vs_segments_remove(&r->cache, segment.addr, &segment);
-        r->memory.segments -= segment.view ? 0 : segment.size;
-    }
-    /* the framework's cache goes on where the context was another library's */
-    return err || (r->framework && !lost) ? err : vs_reading_entry(r, VS_REQUEST_CONTEXT);
-}
-
-/* --- segments of vramscope's cache --- */
-
-static enum vs_err add_segment(struct vs_requests_reading *r, uint64_t addr, uint64_t size,
-                               uint64_t reserved, uint64_t context, bool mapped)
-{
-    struct vs_replay_segment old = {0}, segment = {.addr = addr, .size = size, .context = context,
-                                                   .mapped = mapped, .view = !reserved};
-    unsigned joined;
-    enum vs_err err = VS_OK;
-    if (r->release_tid == r->event->tid)
-        err = vs_reading_released(r, true, reserved);
-    if (err || !size)
-        return err;
-    if (!mapped)
-        vs_segments_add(&r->cache, &segment, &old);
-    else if (!vs_segments_map(&r->cache, &segment, &joined))
-        return VS_OK; /* it overlaps a segment */
-    r->memory.segments += reserved - (old.view ? 0 : old.size);
     return VS_OK;
 }
 
-static enum vs_err take_segment(struct vs_requests_reading *r)
-{
-    const struct vs_event *e = r->event;
-    struct vs_replay_segment gone;
-    int change;
-    switch (e->kind) {
-    case VS_EVENT_segment_alloc:
-        return e->segment_alloc.device != r->device
-                   ? VS_OK
-                   : add_segment(r, e->segment_alloc.addr, e->segment_alloc.size,
-                                 e->segment_alloc.size, e->segment_alloc.context, false);
-    case VS_EVENT_segment_map:
-        return e->segment_map.device != r->device
-                   ? VS_OK
-                   : add_segment(r, e->segment_map.addr, e->segment_map.size,
-                                 e->segment_map.reserved, e->segment_map.context, true);
-    case VS_EVENT_segment_free:
-        if (!vs_segments_find(&r->cache, e->segment_free.addr))
-            return VS_OK;
-        vs_reading_release(r);
-        if (vs_segments_remove(&r->cache, e->segment_free.addr, &gone))
-            r->memory.segments -= gone.view ? 0 : gone.size;
-        return VS_OK;
-    default:
-        if (e->segment_unmap.device != r->device)
-            return VS_OK;
-        if (e->segment_unmap.reserved)
-            vs_reading_release(r);
-        for (;;) {
-            enum vs_err err = VS_OK;
-            vs_segments_unmap(&r->cache, e->segment_unmap.addr,
-                              e->segment_unmap.size, &gone, &change);
-            if (err || !gone.size)
-                return err;
-            r->memory.segments -= gone.view ? 0 : gone.size;
-        }
-    }
-}
-
-/* --- tensors --- */
-
-static enum vs_err take_tensor(struct vs_requests_reading *r)
-{
-    const struct vs_event_framework_alloc *e = &r->event->framework_alloc;
-    struct vs_whatif_recorded *recorded = &r->log->recorded;
-    uint64_t old;
-    uint32_t slot;
-    enum vs_err err = VS_OK;
-    if (!r->framework || e->device != r->device || !e->addr)
-        return VS_OK;
-    if (r->release_tid == r->event->tid)
-        err = vs_reading_released(r, false, 0);
-    r->refused_tid = r->refused_tid == r->event->tid ? 0 : r->refused_tid;
-    if (!err && vs_map_remove(&r->tensors, e->addr, &old)) {
-        recorded->unmatched++;
-        err = vs_reading_freed(r, (uint32_t)old - 1);
-    }
-    vs_reading_hold(r, e->addr, e->size);
-    if (!err)
-        err = vs_reading_request(r, e->size, e->framework_stream, false, e->stack, &slot);
-    if (e->total_reserved > recorded->reserved_peak)
-        recorded->reserved_peak = e->total_reserved;
-    if (!err)
-        vs_xmap_put(&r->tensors, e->addr, slot + UINT64_C(1));
-    return err;
-}
-
-static enum vs_err take_tensor_free(struct vs_requests_reading *r)
-{
-    const struct vs_event_framework_free *e = &r->event->framework_free;
-    uint64_t slot;
-    if (!r->framework || e->device != r->device || !e->addr)
-        return VS_OK;
-    if (r->undecided)
-        vs_reading_decide(r, r->event->tid);
-    if (!vs_map_remove(&r->tensors, e->addr, &slot)) {
-        r->log->recorded.unmatched++;
-        return VS_OK;
-    }
-    return vs_reading_freed(r, (uint32_t)slot - 1);
-}
-
-/* --- failures --- */
-
-/* The driver refused memory to a framework, and nothing of the framework followed. */
-static enum vs_err refused_alone(struct vs_requests_reading *r)
-{
-    r->refused_tid = 0;
-    return vs_reading_failed(r, VS_REQUEST_FAILED, r->refused_event, r->refused_bytes, 0, 0);
-}
-
-static enum vs_err take_failure(struct vs_requests_reading *r)
+static void device_failed(struct vs_requests_reading *r)
 {
     const struct vs_event_alloc_failed *e = &r->event->alloc_failed;
     if (e->device != r->device || e->error != OUT_OF_MEMORY || !vs_family_on_device(e->family))
-        return VS_OK;
+        return;
     if (e->device_total_bytes)
         vs_recorded_reading(&r->memory, e->device_free_bytes, e->device_total_bytes);
     if (may_hold(r, e->family)) {
         r->refused_tid = r->event->tid;
         r->refused_bytes = e->requested;
         r->refused_event = r->number;
-        return VS_OK;
+        return;
     }
     r->release_tid = r->release_tid == r->event->tid ? 0 : r->release_tid;
-    return vs_reading_failed(r, e->family == VS_FAMILY_DEVICE ? VS_REQUEST_FAILED
-                                                              : VS_REQUEST_OTHER_FAILED,
-                             r->number, e->requested, e->stack, 0);
+    failed(r, e->family == VS_FAMILY_DEVICE ? VS_REQUEST_FAILED : VS_REQUEST_OTHER_FAILED,
+           r->number, e->requested, e->stack, 0);
 }
 
-static enum vs_err take_framework_failure(struct vs_requests_reading *r)
+static void framework_failed(struct vs_requests_reading *r)
 {
     const struct vs_event_framework_oom *e = &r->event->framework_oom;
     if (!r->framework || e->device != r->device)
-        return VS_OK;
-    r->refused_tid = 0;
-    r->release_tid = 0;
-    return vs_reading_failed(r, VS_REQUEST_FAILED, r->number, e->requested, e->stack,
-                             e->framework_stream);
+        return;
+    r->refused_tid = r->release_tid = 0;
+    failed(r, VS_REQUEST_FAILED, r->number, e->requested, e->stack, e->framework_stream);
 }
 
-/* --- steps --- */
-
-static enum vs_err end_step(struct vs_requests_reading *r)
+static void note_option(struct vs_requests_reading *r, const char *name, const char *value)
 {
-    r->log->recorded.steps++;
-    vs_reading_recovered(r);
-    return vs_reading_entry(r, VS_REQUEST_STEP);
-}
-
-static enum vs_err take_range(struct vs_requests_reading *r)
-{
-    const struct vs_event *e = r->event;
-    bool ended = false, before_steps = !r->phases.steps.begun;
-    enum vs_err err = VS_OK;
-    switch (e->kind) {
-    case VS_EVENT_range_push:
-        vs_phases_push(&r->phases, e->tid, vs_reader_string(r->reader, e->range_push.name),
-                       e->range_push.domain, e->time_ns);
-        break;
-    case VS_EVENT_range_pop:
-        ended = vs_phases_pop(&r->phases, e->tid, e->range_pop.domain, e->time_ns);
-        break;
-    case VS_EVENT_range_start:
-        vs_phases_start(&r->phases, e->range_start.range, e->tid,
-                        vs_reader_string(r->reader, e->range_start.name), e->time_ns);
-        break;
-    default: ended = vs_phases_end(&r->phases, e->range_end.range, e->time_ns);
-    }
-    if (before_steps && r->phases.steps.begun)
-        err = vs_reading_entry(r, VS_REQUEST_STEP);
-    return err || !ended ? err : end_step(r);
-}
-
-/* Steps that were found: each begins with an event, where the one before ends. */
-static enum vs_err take_found(struct vs_requests_reading *r)
-{
-    const struct vs_growth_steps *steps = r->query->steps;
-    enum vs_err err = VS_OK;
-    if (!steps || r->found == steps->count || steps->items[r->found].event > r->number)
-        return VS_OK;
-    if (r->found++ == 0)
-        err = vs_reading_entry(r, VS_REQUEST_STEP);
-    else
-        err = end_step(r);
-    return err;
-}
-
-/* --- the recorded run --- */
-
-static void take_option(struct vs_requests_reading *r)
-{
-    const char *name = vs_reader_string(r->reader, r->event->option.name);
-    const char *value = vs_reader_string(r->reader, r->event->option.value);
     struct vs_whatif_recorded *recorded = &r->log->recorded;
     if (strcmp(name, "limit") == 0)
         strncpy(r->limit, value, sizeof r->limit - 1);
@@ -365,7 +362,7 @@ static void take_option(struct vs_requests_reading *r)
         strncpy(recorded->conf, value, sizeof recorded->conf - 1);
 }
 
-static void take_device(struct vs_requests_reading *r)
+static void note_device(struct vs_requests_reading *r)
 {
     const struct vs_event_device *e = &r->event->device;
     struct vs_whatif_recorded *recorded = &r->log->recorded;
@@ -377,72 +374,18 @@ static void take_device(struct vs_requests_reading *r)
         recorded->limit_bytes = vs_limit_bytes(&spec, (uint32_t)r->device, e->total_bytes);
 }
 
-static void take_process(struct vs_requests_reading *r)
+static void note_process(struct vs_requests_reading *r)
 {
+    const struct vs_event_process *e = &r->event->process;
+    const struct vs_reader *reader = r->replay->reader;
     struct vs_whatif_recorded *recorded = &r->log->recorded;
-    const char *exe = vs_reader_string(r->reader, r->event->process.exe);
-    strncpy(recorded->program, vs_text_base_name(exe), sizeof recorded->program - 1);
-    const struct vs_policy *policy =
-        vs_policy_of_trace(vs_reader_string(r->reader, r->event->process.policy));
+    strncpy(recorded->program, vs_text_base_name(vs_reader_string(reader, e->exe)),
+            sizeof recorded->program - 1);
+    const struct vs_policy *policy = vs_policy_of_trace(vs_reader_string(reader, e->policy));
     recorded->cached = policy && !r->framework;
     for (int i = 0; i < VS_POLICY_COUNT && recorded->cached; i++) {
         if (vs_policies[i] == policy)
             recorded->policy = (enum vs_policy_id)i;
-    }
-}
-
-static enum vs_err take_event(struct vs_requests_reading *r)
-{
-    const struct vs_event *e = r->event;
-    switch (e->kind) {
-    case VS_EVENT_process: take_process(r); return VS_OK;
-    case VS_EVENT_option: take_option(r); return VS_OK;
-    case VS_EVENT_device: take_device(r); return VS_OK;
-    case VS_EVENT_recording_changed:
-        vs_recording_event(&r->log->recorded.recording, e);
-        return VS_OK;
-    case VS_EVENT_context: return take_context(r);
-    case VS_EVENT_alloc: return take_alloc(r);
-    case VS_EVENT_free: return take_free(r);
-    case VS_EVENT_alloc_failed: return take_failure(r);
-    case VS_EVENT_segment_alloc:
-    case VS_EVENT_segment_free:
-    case VS_EVENT_segment_map:
-    case VS_EVENT_segment_unmap: return take_segment(r);
-    case VS_EVENT_framework_alloc: return take_tensor(r);
-    case VS_EVENT_framework_free: return take_tensor_free(r);
-    case VS_EVENT_framework_oom: return take_framework_failure(r);
-    case VS_EVENT_vmm_map:
-        if (r->framework && e->vmm_map.device == r->device)
-            vs_reading_holder(r, VS_ADDR_MEMORY + e->vmm_map.memory, e->vmm_map.addr, e->vmm_map.size);
-        return VS_OK;
-    case VS_EVENT_vmm_unmap: vs_reading_holder_gone(r, e->vmm_unmap.addr); return VS_OK;
-    case VS_EVENT_device_sample:
-        if (e->device_sample.device == r->device)
-            vs_recorded_reading(&r->memory, e->device_sample.free_bytes,
-                                e->device_sample.total_bytes);
-        return VS_OK;
-    case VS_EVENT_device_usage:
-        if (e->device_usage.device == r->device)
-            vs_recorded_usage(&r->memory, e);
-        return VS_OK;
-    case VS_EVENT_graph_memory:
-        if (e->graph_memory.device == r->device)
-            vs_recorded_graphs(&r->memory, e->graph_memory.reserved);
-        return VS_OK;
-    case VS_EVENT_range_push:
-    case VS_EVENT_range_pop:
-    case VS_EVENT_range_start:
-    case VS_EVENT_range_end: return take_range(r);
-    case VS_EVENT_mark:
-        vs_phases_mark(&r->phases, e->tid, vs_reader_string(r->reader, e->mark.name),
-                       vs_reader_string(r->reader, e->mark.domain));
-        return VS_OK;
-    case VS_EVENT_end: /* a program that ends well got over all of them */
-        if (e->end.reason == VS_END_EXIT && !e->end.status && !r->query->until_event)
-            r->open_count = 0;
-        return VS_OK;
-    default: return VS_OK;
     }
 }
 
@@ -459,55 +402,79 @@ static void note_peaks(struct vs_requests_reading *r)
         recorded->held_peak = held;
 }
 
-/* Memory changed by these only. */
-static bool changes_memory(const struct vs_event *e)
+static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *e)
 {
-    return vs_event_has(e, VS_PROPERTY_ALLOCATES | VS_PROPERTY_FREES) ||
-           e->kind == VS_EVENT_context || e->kind == VS_EVENT_device_sample ||
-           e->kind == VS_EVENT_device_usage || e->kind == VS_EVENT_alloc_failed;
-}
-
-static enum vs_err one(struct vs_requests_reading *r)
-{
-    if (!changes_memory(r->event))
-        return take_event(r);
-    /* levels first: a segment's release makes room before the next request */
-    enum vs_err err = vs_recorded_say(&r->memory, &r->log->store, r->number);
-    if (!err)
-        err = take_event(r);
-    note_peaks(r);
-    return err;
-}
-
-static enum vs_err read_events(struct vs_requests_reading *r)
-{
-    struct vs_event event;
-    uint64_t until = r->query->until_event;
-    enum vs_err err;
-    vs_reader_rewind(r->reader);
-    r->event = &event;
-    while ((err = vs_reader_next(r->reader, &event)) == VS_OK) {
-        r->number++;
-        err = take_found(r);
-        if (!err)
-            err = one(r);
-        /* the framework's failure follows the device's */
-        if (until && r->number >= until && !r->refused_tid)
+    struct vs_requests_reading *r = context;
+    switch (e->kind) {
+    case VS_EVENT_process: note_process(r); break;
+    case VS_EVENT_option:
+        note_option(r, vs_reader_string(replay->reader, e->option.name),
+                    vs_reader_string(replay->reader, e->option.value));
+        break;
+    case VS_EVENT_device: note_device(r); break;
+    case VS_EVENT_context:
+        if (e->context.alive || !e->context.context || e->context.device != r->device)
             break;
+        if (r->segments_lost)
+            lose_tensors(r);
+        if (r->segments_lost || !r->framework) /* else the framework's cache goes on */
+            vs_reading_entry(r, VS_REQUEST_CONTEXT);
+        break;
+    case VS_EVENT_alloc_failed: device_failed(r); break;
+    case VS_EVENT_framework_oom: framework_failed(r); break;
+    case VS_EVENT_vmm_map:
+        if (r->framework && e->vmm_map.device == r->device)
+            vs_reading_holder(r, VS_ADDR_MEMORY + e->vmm_map.memory, e->vmm_map.addr,
+                              e->vmm_map.size);
+        break;
+    case VS_EVENT_vmm_unmap: vs_reading_holder_gone(r, e->vmm_unmap.addr); break;
+    case VS_EVENT_device_sample:
+        if (e->device_sample.device == r->device)
+            vs_recorded_reading(&r->memory, e->device_sample.free_bytes,
+                                e->device_sample.total_bytes);
+        break;
+    case VS_EVENT_device_usage:
+        if (e->device_usage.device == r->device)
+            vs_recorded_usage(&r->memory, e);
+        break;
+    case VS_EVENT_graph_memory:
+        if (e->graph_memory.device == r->device)
+            r->memory.graph_driver = e->graph_memory.reserved;
+        break;
+    case VS_EVENT_range_push:
+    case VS_EVENT_range_pop:
+    case VS_EVENT_range_start:
+    case VS_EVENT_range_end:
+        if (r->before_steps && replay->phases.steps.begun)
+            vs_reading_entry(r, VS_REQUEST_STEP);
+        if (replay->step_ended)
+            end_step(r);
+        break;
+    case VS_EVENT_end: /* a program that ends well got over all of them */
+        if (e->end.reason == VS_END_EXIT && !e->end.status && !r->query->until_event)
+            r->open_count = 0;
+        break;
+    default: break;
     }
-    bool all = err == VS_ERR_END;
-    if (all)
-        err = VS_OK;
-    if (!err && all && r->found && r->query->steps->done == r->query->steps->begun)
-        err = end_step(r);
-    if (!err)
-        err = vs_recorded_say(&r->memory, &r->log->store, r->number);
-    return !err && r->refused_tid ? refused_alone(r) : err;
+    if (changes_memory(e))
+        note_peaks(r);
+    /* the framework's failure follows the device's */
+    uint64_t until = r->query->until_event;
+    r->stopped = until && r->number >= until && !r->refused_tid;
+    return r->stopped ? VS_ERR_END : VS_OK;
 }
 
 static void conclude(struct vs_requests_reading *r)
 {
     struct vs_whatif_recorded *recorded = &r->log->recorded;
+    if (!r->stopped && r->found && r->query->steps->done == r->query->steps->begun)
+        end_step(r);
+    vs_recorded_say(&r->memory, &r->log->store, r->number);
+    if (r->refused_tid) /* the driver refused memory to the framework, of which nothing followed */
+        failed(r, VS_REQUEST_FAILED, r->refused_event, r->refused_bytes, 0, 0);
+    const struct vs_replay *replay = r->replay;
+    r->log->slot_count = (uint32_t)(r->framework ? replay->framework_live : replay->device_live).slots;
+    recorded->recording = replay->recording;
     recorded->events = r->number;
     recorded->total_bytes = r->memory.total;
     recorded->other_peak = r->memory.other_peak;
@@ -525,40 +492,38 @@ static void conclude(struct vs_requests_reading *r)
         recorded->least_peak = last->live + last->bytes;
 }
 
-static void release(struct vs_requests_reading *r)
-{
-    free(r->blocks);
-    free(r->slot_bytes);
-    vs_map_free(&r->by_addr);
-    vs_map_free(&r->tensors);
-    vs_map_free(&r->sites);
-    vs_map_free(&r->lanes);
-    vs_segments_free(&r->cache);
-    vs_segments_free(&r->holders);
-    vs_phases_free(&r->phases);
-    vs_recorded_memory_free(&r->memory);
-}
-
 enum vs_err vs_requests_read(struct vs_reader *reader, const struct vs_whatif_query *query,
                              struct vs_whatif_log *log)
 {
     struct vs_requests_reading *r = vs_xcalloc(1, sizeof *r);
-    *r = (struct vs_requests_reading){.reader = reader, .log = log, .query = query,
-                                      .device = query->device};
+    *r = (struct vs_requests_reading){.log = log, .query = query, .device = query->device};
+    const struct vs_observer observer = {VS_KINDS_EVERY, before_event, after_event, r};
     enum vs_err err =
         vs_requests_choose(reader, &r->device, &log->recorded.requests);
     log->recorded.device = r->device;
     log->recorded.limit_bytes = VS_WHATIF_NONE;
     r->framework = log->recorded.requests == VS_WHATIF_FRAMEWORK;
     if (!err)
-        vs_phases_init(&r->phases);
-    if (!err)
-        err = read_events(r);
-    if (!err)
+        err = vs_replay_open(reader, &r->replay);
+    if (!err) {
+        vs_replay_subscribe(r->replay,
+                            VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST | VS_CHANGE_HELD |
+                                VS_CHANGE_RELEASED,
+                            block_changed, r);
+        vs_reader_rewind(reader);
+        err = vs_reading_run(reader, r->replay, NULL, &observer, 1);
+    }
+    if (!err) {
         conclude(r);
-    if (!err)
         err = vs_request_store_seal(&log->store);
-    release(r);
+    }
+    vs_replay_close(r->replay);
+    free(r->blocks);
+    free(r->gone);
+    vs_map_free(&r->sites);
+    vs_map_free(&r->lanes);
+    vs_segments_free(&r->holders);
+    vs_recorded_memory_free(&r->memory);
     free(r);
     return err;
 }

@@ -17,13 +17,13 @@ struct vs_whatif_log {
     struct vs_whatif_recorded recorded;
     uint64_t *stacks; /* of the sites */
     size_t site_count, site_capacity;
-    uint32_t slot_count; /* most live blocks at a time */
+    uint32_t slot_count; /* of blocks of the level, of all devices */
     uint64_t *streams; /* of the lanes */
     size_t lane_count, lane_capacity;
 };
 
 /* vs_requests_choose: the device and the level to read. *device*: see vs_whatif_query; receives the
- * one with most memory in use. VS_ERR_NOT_FOUND, VS_ERR_NOMEM. */
+ * one with most memory in use. VS_ERR_NOT_FOUND. */
 enum vs_err vs_requests_choose(struct vs_reader *reader, uint64_t *device,
                                enum vs_whatif_requests *requests) VS_MUST_CHECK;
 

@@ -35,19 +35,20 @@ void vs_reading_holder_gone(struct vs_requests_reading *r, uint64_t addr)
     vs_segments_remove(&r->holders, addr, &gone);
 }
 
-void vs_reading_segment(struct vs_requests_reading *r, struct vs_request_block *block)
+void vs_reading_segment(struct vs_requests_reading *r, const struct vs_live *live)
 {
+    struct vs_request_block *block = &r->blocks[live - r->replay->device_live.items];
     if (block->undecided) {
         block->undecided = false;
         r->undecided--;
     } else if (block->role == VS_ROLE_OTHER) {
-        vs_recorded_role(&r->memory, block->family, block->bytes, VS_ROLE_OTHER, VS_ROLE_SEGMENT);
+        vs_recorded_role(&r->memory, live->family, live->size, VS_ROLE_OTHER, VS_ROLE_SEGMENT);
         block->role = VS_ROLE_SEGMENT;
     } else {
         return;
     }
-    r->held_segments += block->bytes;
-    if (block->family == VS_FAMILY_VMM)
+    r->held_segments += live->size;
+    if (live->family == VS_FAMILY_VMM)
         r->log->recorded.expandable = true;
 }
 
@@ -56,9 +57,9 @@ void vs_reading_hold(struct vs_requests_reading *r, uint64_t addr, uint64_t byte
     const struct vs_replay_segment *end = r->holders.items + r->holders.count;
     const struct vs_replay_segment *s = vs_segments_find(&r->holders, addr);
     for (; s && s < end && s->addr < addr + bytes; s++) {
-        struct vs_request_block *block = vs_reading_find(r, s->stream);
-        if (block)
-            vs_reading_segment(r, block);
+        const struct vs_live *live = vs_live_table_find(&r->replay->device_live, s->stream);
+        if (live)
+            vs_reading_segment(r, live);
     }
     if (r->undecided)
         vs_reading_decide(r, r->event->tid);
@@ -67,24 +68,19 @@ void vs_reading_hold(struct vs_requests_reading *r, uint64_t addr, uint64_t byte
 void vs_reading_decide(struct vs_requests_reading *r, uint32_t tid)
 {
     size_t left = r->undecided;
-    for (size_t i = r->block_count; i-- > 0 && left;) {
-        struct vs_request_block *block = &r->blocks[i];
-        if (!block->used || !block->undecided)
+    for (size_t i = r->replay->device_live.slots; i-- > 0 && left;) {
+        const struct vs_live *live = &r->replay->device_live.items[i];
+        if (i >= r->block_capacity || !r->blocks[i].undecided)
             continue;
+        struct vs_request_block *block = &r->blocks[i];
         left--;
-        if (tid && block->tid != tid && r->number - r->undecided_since < UNDECIDED_EVENTS)
+        if (tid && live->tid != tid && r->number - r->undecided_since < UNDECIDED_EVENTS)
             continue;
         block->undecided = false;
         r->undecided--;
-        vs_recorded_role(&r->memory, block->family, block->bytes, VS_ROLE_SEGMENT, VS_ROLE_OTHER);
+        vs_recorded_role(&r->memory, live->family, live->size, VS_ROLE_SEGMENT, VS_ROLE_OTHER);
         block->role = VS_ROLE_OTHER;
     }
-}
-
-static uint64_t limited_now(const struct vs_requests_reading *r)
-{
-    uint64_t serving = r->framework ? r->held_segments : r->memory.segments + r->memory.direct;
-    return vs_recorded_held(&r->memory, serving) - r->memory.managed;
 }
 
 void vs_reading_release(struct vs_requests_reading *r)
@@ -93,7 +89,8 @@ void vs_reading_release(struct vs_requests_reading *r)
         return;
     r->release_tid = r->event->tid;
     r->release_used = vs_recorded_used(&r->memory);
-    r->release_limited = limited_now(r);
+    uint64_t serving = r->framework ? r->held_segments : r->memory.segments + r->memory.direct;
+    r->release_limited = vs_recorded_held(&r->memory, serving) - r->memory.managed;
 }
 
 static bool did_not_fit(const struct vs_requests_reading *r, uint64_t need)
@@ -104,12 +101,13 @@ static bool did_not_fit(const struct vs_requests_reading *r, uint64_t need)
             r->release_limited + need > recorded->limit_bytes);
 }
 
-enum vs_err vs_reading_released(struct vs_requests_reading *r, bool asked_device, uint64_t need)
+void vs_reading_released(struct vs_requests_reading *r, bool asked_device, uint64_t need)
 {
     /* a collection of old segments comes before the driver is asked, whether or not there is room */
     bool collects = strstr(r->log->recorded.conf, "garbage_collection_threshold");
     bool retry = r->refused_tid == r->release_tid ||
                  (asked_device && (!need || collects || did_not_fit(r, need)));
     r->release_tid = 0;
-    return retry ? VS_OK : vs_reading_entry(r, VS_REQUEST_EMPTY);
+    if (!retry)
+        vs_reading_entry(r, VS_REQUEST_EMPTY);
 }

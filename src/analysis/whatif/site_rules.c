@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Only blocks of sites with a rule are linked. Blocks allocated before the first
+ * Only blocks of sites with a rule are linked. Blocks allocated before the first
  * step stay: they are the program's permanent memory. */
 #include "analysis/whatif/site_rules.h"
 #include "base/reading/vs_xalloc.h"
 
 #include <stdlib.h>
 
-enum vs_err vs_site_rules_init(struct vs_site_rules *rules, const struct vs_whatif_log *log,
-                               const struct vs_whatif_setting *setting)
+void vs_site_rules_init(struct vs_site_rules *rules, const struct vs_whatif_log *log,
+                        const struct vs_whatif_setting *setting)
 {
     *rules = (struct vs_site_rules){.any = setting->site_count > 0};
     if (!rules->any)
-        return VS_OK;
+        return;
     rules->site_count = log->site_count;
     rules->sites = vs_xcalloc(log->site_count + 1, sizeof *rules->sites);
     rules->slots = vs_xcalloc((size_t)log->slot_count + 1, sizeof *rules->slots);
-    if (!rules->sites || !rules->slots) {
-        vs_site_rules_free(rules);
-        return VS_ERR_NOMEM;
-    }
     for (size_t i = 0; i < log->site_count; i++) {
         for (size_t k = 0; k < setting->site_count; k++) {
             if (setting->sites[k].stack != log->stacks[i])
@@ -28,7 +24,6 @@ enum vs_err vs_site_rules_init(struct vs_site_rules *rules, const struct vs_what
             rules->sites[i].bytes_min = setting->sites[k].bytes_min;
         }
     }
-    return VS_OK;
 }
 
 void vs_site_rules_free(struct vs_site_rules *rules)

@@ -26,9 +26,8 @@ struct vs_site_rules {
     } *slots;
 };
 
-/* vs_site_rules_init: VS_ERR_NOMEM. Zero-initialised without rules. */
-enum vs_err vs_site_rules_init(struct vs_site_rules *rules, const struct vs_whatif_log *log,
-                               const struct vs_whatif_setting *setting) VS_MUST_CHECK;
+void vs_site_rules_init(struct vs_site_rules *rules, const struct vs_whatif_log *log,
+                        const struct vs_whatif_setting *setting);
 void vs_site_rules_free(struct vs_site_rules *rules);
 
 static inline bool vs_site_absent(const struct vs_site_rules *rules, uint32_t site, uint64_t bytes)

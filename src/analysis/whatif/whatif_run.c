@@ -391,9 +391,8 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
     set_server(&r);
     set_device(&r);
     r.slots = vs_xcalloc((size_t)log->slot_count + 1, sizeof *r.slots);
-    enum vs_err err = r.slots ? vs_site_rules_init(&r.rules, log, setting) : VS_ERR_NOMEM;
-    if (!err)
-        err = run_log(&r);
+    vs_site_rules_init(&r.rules, log, setting);
+    enum vs_err err = run_log(&r);
     if (!err)
         conclude(&r);
     else
