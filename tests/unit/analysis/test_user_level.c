@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The level that the user thinks in, with traces of known stacks: Python frames "FUNCTION PATH",
- * native ones "@OBJECT", the innermost first. */
+ * The level that the user thinks in, with traces of known stacks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,126 +11,36 @@
 #include "analysis/naming/python_file.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/user_level.h"
-#include "support/trace_builder.h"
-#include "trace/record/recorder_internal.h"
+#include "support/trace_text.h"
 
 #define MIB (UINT64_C(1) << 20)
-#define MAIN VS_BUILDER_PID
-#define ENGINE 5000u /* a thread of PyTorch's backward passes */
 #define C10 "@/env/lib/python3.11/site-packages/torch/lib/libc10_cuda.so"
 #define TORCH "/env/lib/python3.11/site-packages/torch/"
-#define SEGMENT (64 * MIB)
+#define AT(n) (VS_TRACE_ADDRESS + (n) * MIB)
 
 static struct vs_builder b;
 static struct vs_reader *reader;
 static struct vs_replay *replay;
-static char modules[32][200];
-static unsigned module_count;
+static struct vs_report *report;
 
 AFTER(finish)
 {
+    vs_report_free(report);
     vs_replay_close(replay);
     vs_reader_close(reader);
+    report = NULL;
     replay = NULL;
     reader = NULL;
-    vs_builder_remove(&b);
     return 0;
 }
 
-static void begin(void)
-{
-    finish(NULL);
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "GPU", 1024 * MIB);
-    module_count = 0;
-}
-
-static uint64_t code_of(const char *text)
-{
-    for (unsigned i = 0; i < module_count; i++)
-        if (strcmp(modules[i], text) == 0)
-            return i + 1;
-    snprintf(modules[module_count], sizeof modules[0], "%s", text);
-    const char *space = strchr(text, ' ');
-    char function[64] = "";
-    if (space)
-        snprintf(function, sizeof function, "%.*s", (int)(space - text), text);
-    struct vs_event e = {.kind = VS_EVENT_module};
-    e.module.module = module_count;
-    e.module.base = e.module.start = space ? 0 : (UINT64_C(0x7f0) + module_count) << 32;
-    e.module.end = e.module.base + MIB;
-    e.module.function = vs_builder_string(&b, function);
-    e.module.path = vs_builder_string(&b, space ? space + 1 : text + 1);
-    e.module.alive = 1;
-    vs_builder_event(&b, e);
-    return ++module_count;
-}
-
-/* The stack of *frames*; *line*: of its Python functions. */
-static uint64_t stack_of(const char *const *frames, unsigned line)
-{
-    uint64_t code[16], id = 0;
-    size_t count = 0;
-    for (; frames[count]; count++)
-        code[count] = code_of(frames[count]);
-    struct vs_recorder *r = b.recorder;
-    vs_lock_acquire(&r->lock);
-    assert_true(vs_window_reserve_locked(r, 16 * VS_STACK_NODE_BYTES_MAX));
-    while (count-- > 0)
-        id = vs_intern_node_locked(r, id, code[count], line);
-    vs_lock_release(&r->lock);
-    return id;
-}
-#define STACK(line, ...) stack_of((const char *const[]){__VA_ARGS__, NULL}, line)
-
-static void device(uint64_t addr, uint64_t size, uint64_t stack)
-{
-    b.stack = stack;
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, addr, size, size);
-}
-
-static void tensor(uint64_t addr, uint64_t size, uint64_t stack)
-{
-    struct vs_event e = {.kind = VS_EVENT_framework_alloc};
-    e.framework_alloc.addr = addr;
-    e.framework_alloc.size = size;
-    e.framework_alloc.stack = stack;
-    vs_builder_event(&b, e);
-}
-
-static void drop(uint64_t addr)
-{
-    struct vs_event e = {.kind = VS_EVENT_framework_free};
-    e.framework_free.addr = addr;
-    vs_builder_event(&b, e);
-}
-
-static void refused(uint64_t requested, uint64_t stack)
-{
-    b.stack = stack;
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, requested, 3 * MIB, 1024 * MIB);
-}
-
-static void raised(uint64_t requested, uint64_t stack)
-{
-    struct vs_event e = {.kind = VS_EVENT_framework_oom};
-    e.framework_oom.requested = requested;
-    e.framework_oom.stack = stack;
-    vs_builder_event(&b, e);
-}
-
-static void mark(const char *text)
-{
-    struct vs_event e = {.kind = VS_EVENT_mark};
-    e.mark.name = vs_builder_string(&b, text);
-    vs_builder_event(&b, e);
-}
-
-/* Ends the trace and replays it. */
-static void end(void)
+/* Writes a trace and replays it. */
+static void record(const char *text)
 {
     char why[VS_READER_WHY_MAX];
     struct vs_event event;
+    vs_builder_open(&b, "observe");
+    vs_trace(&b, "device 1G GPU; %s", text);
     vs_builder_close(&b, VS_END_EXIT, 0);
     assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
     assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
@@ -142,20 +51,15 @@ static void end(void)
     vs_replay_finish(replay);
 }
 
+static uint64_t stack_at(const struct vs_live_table *table, unsigned at)
+{
+    return replay->sites.items[vs_live_table_find(table, AT(at))->site].stack;
+}
+
 TEST(tensors_are_the_users_level_and_their_segments_are_not)
 {
-    begin();
-    uint64_t c10 = STACK(1, C10), user = STACK(7, "f /home/u/train.py");
-    vs_builder_step(&b, 0);
-    device(SEGMENT, 20 * MIB, c10);
-    tensor(SEGMENT, 3 * MIB, user);
-    vs_builder_push(&b, "forward");
-    tensor(SEGMENT + 3 * MIB, 4 * MIB, user);
-    drop(SEGMENT);
-    vs_builder_pop(&b);
-    device(2 * SEGMENT, 5 * MIB, STACK(1, "@/usr/lib/libnccl.so.2"));
-    vs_builder_pop(&b);
-    end();
+    record("step 0; at " C10 "; alloc 64 20M; at f /home/u/train.py:7; tensor 64 3M; push forward; tensor 67 4M; "
+           "drop 64; pop; at @/usr/lib/libnccl.so.2; alloc 128 5M; pop");
     struct vs_user_sums sums = vs_user_sums(replay, 0);
     assert_int_equal(sums.level, VS_LEVEL_FRAMEWORK);
     assert_int_equal(sums.tensors, 4 * MIB);
@@ -181,9 +85,7 @@ TEST(tensors_are_the_users_level_and_their_segments_are_not)
 
 TEST(a_program_without_a_framework_has_the_devices_level)
 {
-    begin();
-    device(SEGMENT, 20 * MIB, STACK(1, "@/home/u/program"));
-    end();
+    record("at @/home/u/program; alloc 64 20M");
     struct vs_user_sums sums = vs_user_sums(replay, 0);
     assert_int_equal(sums.level, VS_LEVEL_DEVICE);
     assert_int_equal(sums.allocated, 20 * MIB);
@@ -193,10 +95,7 @@ TEST(a_program_without_a_framework_has_the_devices_level)
 /* The library that holds PyTorch's allocator need not be on the stack, or be known by its name. */
 TEST(memory_at_whose_address_a_tensor_begins_holds_tensors)
 {
-    begin();
-    device(SEGMENT, 20 * MIB, STACK(1, "@/home/u/libown_allocator.so"));
-    tensor(SEGMENT, 3 * MIB, 0);
-    end();
+    record("at @/home/u/libown_allocator.so; alloc 64 20M; at; tensor 64 3M");
     struct vs_user_sums sums = vs_user_sums(replay, 0);
     assert_int_equal(sums.allocated, 3 * MIB);
     assert_int_equal(sums.peak->bytes, 3 * MIB);
@@ -204,22 +103,17 @@ TEST(memory_at_whose_address_a_tensor_begins_holds_tensors)
 
 TEST(a_failure_at_both_levels_is_one)
 {
-    begin();
-    uint64_t c10 = STACK(1, C10), user = STACK(9, "grow /home/u/train.py");
-    device(SEGMENT, 20 * MIB, c10);
-    tensor(SEGMENT, 3 * MIB, user);
-    refused(32 * MIB, c10);
-    refused(32 * MIB, c10); /* again, its cache emptied */
-    raised(30 * MIB, user);
-    end();
+    record("at " C10 "; alloc 64 20M; at grow /home/u/train.py:9; tensor 64 3M; "
+           "at " C10 "; fail 32M free 3M; fail 32M free 3M; " /* again, its cache emptied */
+           "at grow /home/u/train.py:9; raise 30M");
     assert_int_equal(replay->failure_total, 1);
     assert_int_equal(replay->failure_count, 1);
     const struct vs_failure *failure = &replay->failures[0];
     assert_true(failure->framework);
     assert_int_equal(failure->requested, 30 * MIB);
-    assert_int_equal(failure->stack, user);
+    assert_int_equal(failure->stack, b.stack);
     assert_int_equal(failure->device_requested, 32 * MIB);
-    assert_int_equal(failure->device_stack, c10);
+    assert_int_equal(failure->device_stack, stack_at(&replay->device_live, 64));
     assert_int_equal(failure->device_free, 3 * MIB);
     assert_int_equal(failure->attempts, 2);
     assert_int_not_equal(failure->error, 0);
@@ -228,13 +122,7 @@ TEST(a_failure_at_both_levels_is_one)
 
 TEST(a_request_that_pytorch_repeats_with_success_is_no_failure)
 {
-    begin();
-    uint64_t c10 = STACK(1, C10);
-    device(SEGMENT, 20 * MIB, c10);
-    tensor(SEGMENT, 3 * MIB, 0);
-    refused(32 * MIB, c10);
-    device(2 * SEGMENT, 32 * MIB, c10);
-    end();
+    record("at " C10 "; alloc 64 20M; at; tensor 64 3M; at " C10 "; fail 32M free 3M; alloc 128 32M");
     assert_int_equal(replay->failure_total, 0);
     assert_int_equal(replay->failure_count, 0);
     assert_int_equal(replay->accounts[0]->framework_retries, 1);
@@ -242,44 +130,12 @@ TEST(a_request_that_pytorch_repeats_with_success_is_no_failure)
 
 /* Expandable segments: a block needs several handles of physical memory, and those that were created
  * before one is refused are released again. */
-static uint64_t handle(unsigned number)
-{
-    return VS_ADDR_MEMORY + number;
-}
-
-static void create_handles(uint64_t stack, unsigned from, unsigned count)
-{
-    b.stack = stack;
-    for (unsigned i = 0; i < count; i++)
-        vs_builder_alloc(&b, 0, VS_FAMILY_VMM, handle(from + i), 20 * MIB, 20 * MIB);
-}
-
-static void refuse_handle(uint64_t stack, uint64_t free_bytes)
-{
-    b.stack = stack;
-    vs_builder_failed(&b, 0, VS_FAMILY_VMM, 20 * MIB, free_bytes, 1024 * MIB);
-}
-
-static void release_handles(unsigned from, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        vs_builder_free(&b, 0, handle(from + i));
-}
-
 TEST(refused_handles_and_the_frameworks_failure_are_one)
 {
-    begin();
-    uint64_t c10 = STACK(1, C10), user = STACK(9, "grow /home/u/train.py");
-    create_handles(c10, 1, 1);
-    tensor(SEGMENT, 3 * MIB, user);
-    create_handles(c10, 2, 2);
-    refuse_handle(c10, 5 * MIB);
-    release_handles(2, 2);
-    create_handles(c10, 4, 3); /* again, its cache emptied */
-    refuse_handle(c10, 4 * MIB);
-    release_handles(4, 3);
-    raised(90 * MIB, user);
-    end();
+    record("at " C10 "; alloc memory:1 20M vmm; at grow /home/u/train.py:9; tensor 64 3M; at " C10 "; "
+           "repeat 2 { alloc memory:i+2 20M vmm }; fail 20M vmm free 5M; repeat 2 { free memory:i+2 }; "
+           "repeat 3 { alloc memory:i+4 20M vmm }; " /* again, its cache emptied */
+           "fail 20M vmm free 4M; repeat 3 { free memory:i+4 }; at grow /home/u/train.py:9; raise 90M");
     assert_int_equal(replay->failure_total, 1);
     const struct vs_failure *failure = &replay->failures[0];
     assert_true(failure->framework);
@@ -293,169 +149,109 @@ TEST(refused_handles_and_the_frameworks_failure_are_one)
 
 TEST(refused_handles_of_a_block_that_fits_at_last_are_no_failure)
 {
-    begin();
-    uint64_t c10 = STACK(1, C10);
-    create_handles(c10, 1, 1);
-    tensor(SEGMENT, 3 * MIB, 0);
-    refuse_handle(c10, 5 * MIB);
-    create_handles(c10, 2, 2);
-    tensor(2 * SEGMENT, 30 * MIB, 0);
-    end();
+    record("at " C10 "; alloc memory:1 20M vmm; at; tensor 64 3M; at " C10 "; fail 20M vmm free 5M; "
+           "repeat 2 { alloc memory:i+2 20M vmm }; at; tensor 128 30M");
     assert_int_equal(replay->failure_total, 0);
     assert_int_equal(replay->accounts[0]->framework_retries, 1);
-}
-
-static void map_handle(uint64_t addr, unsigned number)
-{
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_vmm_map,
-                                           .vmm_map = {.addr = addr, .size = 20 * MIB, .memory = number}});
 }
 
 /* Without stacks, too: a tensor lies in what is mapped. */
 TEST(mapped_memory_with_tensors_is_a_segment_without_gaps)
 {
-    begin();
-    create_handles(STACK(1, "@/home/u/program"), 1, 4);
-    map_handle(SEGMENT, 1);
-    map_handle(SEGMENT + 20 * MIB, 2);
-    map_handle(SEGMENT + 60 * MIB, 3);
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_vmm_unmap,
-                                           .vmm_unmap = {.addr = SEGMENT + 60 * MIB}});
-    map_handle(SEGMENT + 80 * MIB, 4);
-    tensor(SEGMENT + 15 * MIB, 10 * MIB, 0);
-    create_handles(STACK(1, "@/usr/lib/libother.so"), 9, 1); /* not of the framework */
-    map_handle(UINT64_C(1) << 40, 9);
-    end();
+    record("at @/home/u/program; repeat 4 { alloc memory:i+1 20M vmm }; map 64 20M 1; map 84 20M 2; map 124 20M 3; "
+           "unmap 124; map 144 20M 4; at; tensor 79 10M; "
+           "at @/usr/lib/libother.so; alloc memory:9 20M vmm; map 1000 20M 9"); /* not of the framework */
     struct vs_user_segment *list;
     size_t count;
     vs_user_segments(replay, 0, &list, &count);
     assert_int_equal(count, 2);
-    assert_int_equal(list[0].addr, SEGMENT);
+    assert_int_equal(list[0].addr, AT(64));
     assert_int_equal(list[0].size, 40 * MIB);
-    assert_int_equal(list[1].addr, SEGMENT + 80 * MIB);
+    assert_int_equal(list[1].addr, AT(144));
     free(list);
     assert_int_equal(vs_user_sums(replay, 0).allocated, 30 * MIB); /* the tensor, and handle 9 */
 }
 
 TEST(a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from)
 {
-    begin();
-    uint64_t own = STACK(1, "@/home/u/program");
-    refused(32 * MIB, own);
-    device(SEGMENT, 32 * MIB, own);
-    end();
+    record("at @/home/u/program; fail 32M free 3M; alloc 64 32M");
     assert_int_equal(replay->failure_total, 1);
     assert_true(replay->failures[0].recovered);
 }
 
 TEST(a_failure_that_was_answered_is_not_part_of_the_next)
 {
-    begin();
-    uint64_t own = STACK(1, "@/home/u/program");
-    refused(32 * MIB, own);
-    tensor(SEGMENT, 3 * MIB, 0);
-    raised(30 * MIB, 0); /* by a limit of the framework's own */
-    end();
+    record("at @/home/u/program; fail 32M free 3M; at; tensor 64 3M; raise 30M"); /* by a limit of the framework's own */
     assert_int_equal(replay->failure_total, 2);
     assert_int_equal(replay->failures[1].device_requested, 0);
 }
 
 /* --- naming --- */
 
-static struct vs_report *report_of_trace(void)
+/* The sites at the peak of a trace. */
+static const struct vs_report_sites *sites_of(const char *text)
 {
-    struct vs_report *report;
+    record(text);
     assert_int_equal(vs_report_build(reader, b.path, NULL, &report), VS_OK);
-    return report;
+    return &report->devices[0].at_peak;
 }
 
 TEST(a_site_is_named_by_the_users_functions)
 {
-    begin();
-    uint64_t c10 = STACK(1, C10);
-    uint64_t linear = STACK(31, C10, "forward " TORCH "nn/modules/linear.py",
-                            "_call_impl " TORCH "nn/modules/module.py",
-                            "log_activation /home/u/train.py", "_call_impl " TORCH "nn/modules/module.py",
-                            "train_step /home/u/train.py");
-    device(SEGMENT, 20 * MIB, c10);
-    tensor(SEGMENT, 3 * MIB, linear);
-    end();
-    struct vs_report *report = report_of_trace();
-    const struct vs_report_device *gpu = &report->devices[0];
     char text[VS_CHAIN_TEXT_MAX];
+    const struct vs_report_sites *sites = sites_of(
+        "at " C10 "; alloc 64 20M; at " C10 " < forward " TORCH "nn/modules/linear.py:31 < _call_impl " TORCH
+        "nn/modules/module.py:31 < log_activation /home/u/train.py:31 < _call_impl " TORCH
+        "nn/modules/module.py:31 < train_step /home/u/train.py:31; tensor 64 3M");
+    const struct vs_report_device *gpu = &report->devices[0];
     assert_int_equal(gpu->level, VS_LEVEL_FRAMEWORK);
-    assert_int_equal(gpu->at_peak.count, 1);
-    assert_string_equal(vs_text_called(text, &gpu->at_peak.items[0]),
+    assert_int_equal(sites->count, 1);
+    assert_string_equal(vs_text_called(text, &sites->items[0]),
                         "log_activation (train.py:31) < train_step:31 [torch: forward]");
     assert_int_equal(gpu->device_at_peak.count, 1);
     assert_int_equal(gpu->device_at_peak.items[0].bytes, 20 * MIB);
-    vs_report_free(report);
 }
 
 TEST(stacks_below_one_line_are_one_row)
 {
-    begin();
-    uint64_t stacks[3] = {STACK(5, "a " TORCH "a.py", "f /home/u/train.py"),
-                          STACK(5, "b " TORCH "a.py", "f /home/u/train.py"),
-                          STACK(6, "a " TORCH "a.py", "f /home/u/train.py")};
-    for (unsigned i = 0; i < 3; i++)
-        tensor(SEGMENT + i * MIB, MIB, stacks[i]);
-    end();
-    struct vs_report *report = report_of_trace();
-    const struct vs_report_sites *sites = &report->devices[0].at_peak;
+    const struct vs_report_sites *sites = sites_of(
+        "at a " TORCH "a.py:5 < f /home/u/train.py:5; tensor 64 1M; "
+        "at b " TORCH "a.py:5 < f /home/u/train.py:5; tensor 65 1M; "
+        "at a " TORCH "a.py:6 < f /home/u/train.py:6; tensor 66 1M");
     assert_int_equal(sites->count, 2);
     assert_int_equal(sites->items[0].bytes, 2 * MIB);
     assert_int_equal(sites->items[0].stacks, 2);
     assert_int_equal(sites->items[0].allocs, 2);
     assert_null(sites->items[0].through);
     assert_int_equal(sites->items[1].bytes, MIB);
-    vs_report_free(report);
 }
 
 TEST(a_backward_pass_is_named_by_the_line_that_called_it)
 {
-    begin();
-    uint64_t engine = STACK(1, "@/env/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so");
-    vs_builder_push(&b, "backward");
-    mark("at /nowhere/train.py:40");
-    b.tid = ENGINE;
-    tensor(SEGMENT, MIB, engine);
-    b.tid = MAIN;
-    mark("at /nowhere/train.py:50");
-    b.tid = ENGINE;
-    tensor(SEGMENT + MIB, 2 * MIB, engine);
-    b.tid = MAIN;
-    vs_builder_pop(&b);
-    b.tid = ENGINE;
-    tensor(SEGMENT + 4 * MIB, 4 * MIB, engine); /* of no line: the range is over */
-    end();
-    const struct vs_live *live = vs_live_table_find(&replay->framework_live, SEGMENT);
-    assert_string_equal(vs_reader_string(reader, live->mark), "at /nowhere/train.py:40");
-    assert_int_equal(live->tid, ENGINE);
-    struct vs_report *report = report_of_trace();
-    const struct vs_report_sites *sites = &report->devices[0].at_peak;
     char text[VS_CHAIN_TEXT_MAX];
+    const struct vs_report_sites *sites = sites_of(
+        "at @/env/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so; "
+        "push backward; mark at /nowhere/train.py:40; thread 758; tensor 64 1M; "
+        "thread 0; mark at /nowhere/train.py:50; thread 758; tensor 65 2M; "
+        "thread 0; pop; thread 758; tensor 68 4M"); /* of no line: the range is over */
+    const struct vs_live *live = vs_live_table_find(&replay->framework_live, AT(64));
+    assert_string_equal(vs_reader_string(reader, live->mark), "at /nowhere/train.py:40");
+    assert_int_equal(live->tid, VS_BUILDER_PID + 758);
     assert_int_equal(sites->count, 3);
     assert_int_equal(sites->items[0].bytes, 4 * MIB);
     assert_null(sites->items[0].line);
     assert_string_equal(vs_text_site(text, &sites->items[1], 4), "train.py:50");
     assert_string_equal(vs_text_site(text, &sites->items[2], 4), "train.py:40");
-    vs_report_free(report);
 }
 
 TEST(a_package_that_the_program_is_started_from_is_the_users)
 {
-    begin();
-    tensor(SEGMENT, MIB,
-           STACK(3, "linear " TORCH "nn/functional.py", "fit /env/lib/python3.11/site-packages/axe/fit.py",
-                 "<module> /env/lib/python3.11/site-packages/axe/__main__.py",
-                 "_run_code <frozen runpy>"));
-    end();
-    struct vs_report *report = report_of_trace();
     char text[VS_CHAIN_TEXT_MAX];
-    assert_string_equal(vs_text_called(text, &report->devices[0].at_peak.items[0]),
+    const struct vs_report_sites *sites = sites_of(
+        "at linear " TORCH "nn/functional.py:3 < fit /env/lib/python3.11/site-packages/axe/fit.py:3 < "
+        "<module> /env/lib/python3.11/site-packages/axe/__main__.py:3 < _run_code <frozen runpy>; tensor 64 1M");
+    assert_string_equal(vs_text_called(text, &sites->items[0]),
                         "fit (fit.py:3) < <module> (__main__.py:3) [torch: linear]");
-    vs_report_free(report);
 }
 
 TEST(a_python_file_is_a_librarys_by_where_it_is_installed)
@@ -484,9 +280,7 @@ TEST(a_python_file_is_a_librarys_by_where_it_is_installed)
         {"<stdin>", ""},
         {"train.py", ""},
     };
-    begin();
-    STACK(1, "f /env/lib/python3.11/runpy.py", "g /usr/lib/python3.11/runpy.py");
-    end();
+    record("at f /env/lib/python3.11/runpy.py < g /usr/lib/python3.11/runpy.py; tensor 64 1M");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char name[VS_PACKAGE_MAX];
         vs_python_library(reader, files[i].path, name);
@@ -640,27 +434,27 @@ TEST(native_code_of_the_user_below_python_names_the_call_site)
                         "library header");
 }
 
-static uint64_t key_of(struct vs_map *owners, uint64_t stack)
+/* The stacks of a trace's tensors, 1 MiB each from 64 on. */
+static uint64_t stack(unsigned tensor)
 {
-    uint64_t key;
-    vs_naming_key(reader, owners, stack, 0, &key);
-    return key;
+    return stack_at(&replay->framework_live, 64 + tensor);
 }
 
 TEST(native_code_of_the_user_tells_stacks_of_one_python_line_apart)
 {
     struct vs_map owners = {0};
-    begin();
-    uint64_t own = STACK(7, "@/home/u/libown.so", "f /home/u/t.py");
-    uint64_t other = STACK(7, "@/home/u/libother.so", "f /home/u/t.py");
-    uint64_t torch = STACK(7, C10, "f /home/u/t.py");
-    uint64_t cublas = STACK(7, "@/usr/lib/libcublas.so.12", "f /home/u/t.py");
-    uint64_t embedded = STACK(7, C10, "f /home/u/t.py", "@/home/u/app");
-    end();
-    assert_true(key_of(&owners, own) != key_of(&owners, other));
-    assert_true(key_of(&owners, own) != key_of(&owners, torch));
-    assert_true(key_of(&owners, torch) == key_of(&owners, cublas));
-    assert_true(key_of(&owners, torch) == key_of(&owners, embedded));
+    uint64_t keys[5];
+    record("at @/home/u/libown.so < f /home/u/t.py; tensor 64 1M; "
+           "at @/home/u/libother.so < f /home/u/t.py; tensor 65 1M; "
+           "at " C10 " < f /home/u/t.py; tensor 66 1M; "
+           "at @/usr/lib/libcublas.so.12 < f /home/u/t.py; tensor 67 1M; "
+           "at " C10 " < f /home/u/t.py < @/home/u/app; tensor 68 1M");
+    for (unsigned i = 0; i < 5; i++)
+        vs_naming_key(reader, &owners, stack(i), 0, &keys[i]);
+    assert_true(keys[0] != keys[1]);
+    assert_true(keys[0] != keys[2]);
+    assert_true(keys[2] == keys[3]);
+    assert_true(keys[2] == keys[4]);
     vs_map_free(&owners);
 }
 
@@ -680,18 +474,16 @@ TEST(a_long_first_function_leaves_room_for_its_line)
  * allocator. */
 TEST(requests_of_one_call_have_the_same_caller)
 {
-    begin();
-    const char *torch = "@/env/lib/python3.11/site-packages/torch/lib/libtorch_cuda.so";
-    uint64_t served = STACK(7, C10, C10, torch, "decode /home/u/serve.py");
-    uint64_t refused_one = STACK(7, C10, torch, "decode /home/u/serve.py");
-    uint64_t other_line = STACK(8, C10, torch, "decode /home/u/serve.py");
-    uint64_t called = STACK(7, C10, torch, "decode /home/u/serve.py", "main /home/u/serve.py");
-    uint64_t inside = STACK(7, C10);
-    end();
-    assert_true(vs_library_same_caller(reader, served, refused_one));
-    assert_true(vs_library_same_caller(reader, inside, inside));
-    assert_false(vs_library_same_caller(reader, served, other_line));
-    assert_false(vs_library_same_caller(reader, served, called));
-    assert_false(vs_library_same_caller(reader, served, inside));
-    assert_false(vs_library_same_caller(reader, inside, 0));
+#define CUDA "@/env/lib/python3.11/site-packages/torch/lib/libtorch_cuda.so < "
+    record("at " C10 " < " C10 " < " CUDA "decode /home/u/serve.py:7; tensor 64 1M; "
+           "at " C10 " < " CUDA "decode /home/u/serve.py:7; tensor 65 1M; " /* refused */
+           "at " C10 " < " CUDA "decode /home/u/serve.py:8; tensor 66 1M; "
+           "at " C10 " < " CUDA "decode /home/u/serve.py:7 < main /home/u/serve.py:7; tensor 67 1M; "
+           "at " C10 "; tensor 68 1M"); /* inside */
+    assert_true(vs_library_same_caller(reader, stack(0), stack(1)));
+    assert_true(vs_library_same_caller(reader, stack(4), stack(4)));
+    assert_false(vs_library_same_caller(reader, stack(0), stack(2)));
+    assert_false(vs_library_same_caller(reader, stack(0), stack(3)));
+    assert_false(vs_library_same_caller(reader, stack(0), stack(4)));
+    assert_false(vs_library_same_caller(reader, stack(4), 0));
 }
