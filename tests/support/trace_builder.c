@@ -78,7 +78,7 @@ void vs_builder_alloc(struct vs_builder *builder, uint64_t device, enum vs_famil
         .kind = VS_EVENT_alloc,
         .alloc = {.addr = addr, .requested = requested, .size = size, .family = family,
                   .device = device, .context = 1 + device, .stack = builder->stack,
-                  .api = vs_builder_string(builder, "cudaMalloc")}});
+                  .api = vs_builder_string(builder, *builder->api ? builder->api : "cudaMalloc")}});
 }
 
 void vs_builder_free(struct vs_builder *builder, uint64_t device, uint64_t addr)

@@ -27,6 +27,7 @@ struct vs_builder {
     uint64_t tick_ns;
     uint32_t tid;       /* thread of the next event; the main thread at first */
     uint64_t stack;     /* stack id of the next memory events */
+    char api[128];      /* of the next allocations; "": cudaMalloc */
     /* of trace_text.c */
     uint64_t total_bytes; /* of the device */
     char functions[VS_BUILDER_FUNCTIONS_MAX][256]; /* functions and objects named so far, by module */

@@ -221,6 +221,8 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
     } else if (!strcmp(verb, "at")) {
         const char *frames = rest(&s);
         b->stack = *frames ? stack_of(b, &s, frames) : 0;
+    } else if (!strcmp(verb, "by")) {
+        snprintf(b->api, sizeof b->api, "%s", rest(&s));
     } else if (!strcmp(verb, "thread")) {
         b->tid = VS_BUILDER_PID + (uint32_t)sum(&s, needed(&s));
     } else if (!strcmp(verb, "step")) {
@@ -253,6 +255,15 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
             .kind = VS_EVENT_segment_alloc,
             .segment_alloc = {.addr = addr, .size = size_bytes, .context = 1, .stack = b->stack,
                               .stream = stream(&s)}});
+    } else if (!strcmp(verb, "grow")) {
+        uint64_t addr = address(&s), size_bytes = bytes(&s);
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_segment_map,
+            .segment_map = {.addr = addr, .size = size_bytes, .reserved = size_bytes, .context = 1, .pool = 1}});
+    } else if (!strcmp(verb, "shrink")) {
+        uint64_t addr = address(&s);
+        vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_segment_unmap,
+                                              .segment_unmap = {.addr = addr, .size = bytes(&s)}});
     } else if (!strcmp(verb, "unsegment")) {
         uint64_t addr = address(&s);
         vs_builder_segment_free(b, 0, addr, bytes(&s));

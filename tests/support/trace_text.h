@@ -12,6 +12,7 @@
  *                                 FUNCTION [LINE] of the program, FUNCTION PATH[:LINE] in Python,
  *                                 @/PATH for native code of that object, @NAME for the function NAME
  *                                 of a library; without frames: unknown
+ *     by API                      what the program calls for the allocations that follow
  *     thread N                    of the events that follow: N after the main thread
  *     step N | push NAME | pop    ranges
  *     mark TEXT | option NAME VALUE
@@ -21,6 +22,7 @@
  *     fail SIZE [FAMILY] [free SIZE]     an allocation that the driver refuses; `free`: what the
  *                                 device had free, of all its memory; unknown without it
  *     segment AT SIZE [stream N] | unsegment AT SIZE     of our cache
+ *     grow AT SIZE | shrink AT SIZE      a segment of our cache that is mapped in parts
  *     tensor AT SIZE [stream N] | drop AT                blocks of PyTorch, at the current call site
  *     raise SIZE                  PyTorch's OutOfMemoryError
  *     map AT SIZE N | unmap AT    memory N (allocated at memory:N) is mapped

@@ -2,91 +2,72 @@
  *
  * Budgets and baselines on known traces: which limits hold, which call sites are named, what a
  * baseline keeps. */
+#define _GNU_SOURCE
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "analysis/budget/quantity_sites.h"
+#include "support/scratch_folder.h"
 #include "unit/budget/budget_test.h"
 
-#define A(n) (0x700000000000 + (uint64_t)(n) * 0x10000000)
+static struct bench t;
 
-static void limit(struct bench *t, const char *key, const char *value, const char *phase, bool test)
+static void record(const char *text, int status)
 {
-    struct vs_budget_scope scope = {.phase = phase, .test = test};
-    char why[VS_BUDGET_WHY_MAX] = "";
-    assert_int_equal(vs_budget_set(&t->budget, vs_budget_key_find(key, strlen(key)), value, &scope,
-                                   "--key", why), VS_OK);
+    begin_trace(&t, "observe", text);
+    measure_trace(&t, VS_END_EXIT, status, 0);
 }
 
-static void judge(struct bench *t, const struct vs_baseline *baseline)
+static void limit(const char *key, const char *value, const char *phase, bool test)
 {
-    vs_budget_finish(&t->budget);
-    vs_budget_verdict_free(&t->verdict);
-    assert_int_equal(vs_budget_verdict_build(&t->verdict, t->runs, 1, t->run.process, &t->budget, baseline),
-                     VS_OK);
+    set_limit(&t.budget, key, value, phase, test);
 }
 
 TEST(limits_hold_at_the_limit_and_not_above)
 {
-    struct bench t;
-    begin_trace(&t, "observe", GIB);
-    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 10 * MIB - 1, 10 * MIB);
-    measure_trace(&t, VS_END_EXIT, 0, 0);
-    limit(&t, "max-peak", "10MiB", NULL, false);
-    limit(&t, "max-live-at-end", "10485759", NULL, false);
-    limit(&t, "max-requested", "10485759", NULL, false);
+    record("alloc 0 10M-1 as 10M", 0);
+    limit("max-peak", "10MiB", NULL, false);
+    limit("max-live-at-end", "10485759", NULL, false);
+    limit("max-requested", "10485759", NULL, false);
     judge(&t, NULL);
     assert_int_equal(t.verdict.count, 3);
     assert_false(t.verdict.rows[0].exceeded);
     assert_true(t.verdict.rows[1].exceeded);
     assert_false(t.verdict.rows[2].exceeded);
     assert_int_equal(t.verdict.exceeded, 1);
-    end(&t);
 }
 
 /* The segment of 20 MiB is reserved, 3 MiB of tensors in it are allocated. */
 TEST(limits_of_pytorch_are_those_of_its_tensors)
 {
-    struct bench t;
-    begin_trace(&t, "observe", GIB);
-    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 20 * MIB, 20 * MIB);
-    for (int i = 0; i < 3; i++)
-        vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_framework_alloc,
-                                                 .framework_alloc = {.addr = A(i), .size = MIB}});
-    measure_trace(&t, VS_END_EXIT, 0, 0);
-    limit(&t, "max-allocated", "1MiB", NULL, false);
-    limit(&t, "max-leak", "1MiB", NULL, false);
-    limit(&t, "max-reserved", "1MiB", NULL, false);
-    limit(&t, "max-tensors", "2MiB", NULL, false);
-    limit(&t, "max-tensors", "3MiB", NULL, false);
+    static const struct {
+        const char *key, *value;
+        bool tensors, exceeded;
+        unsigned mib;
+    } rows[] = {{"max-allocated", "1MiB", true, true, 3}, {"max-leak", "1MiB", true, true, 3},
+                {"max-reserved", "1MiB", false, true, 20}, {"max-tensors", "2MiB", true, true, 3},
+                {"max-tensors", "3MiB", true, false, 3}};
+    record("alloc 0 20M; repeat 3 { tensor 100i 1M }", 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        limit(rows[i].key, rows[i].value, NULL, false);
     judge(&t, NULL);
-    assert_int_equal(t.verdict.rows[3].quantity.value, 3 * MIB);
-    assert_true(t.verdict.rows[3].exceeded && !t.verdict.rows[4].exceeded);
-    assert_true(t.verdict.rows[0].quantity.tensors && t.verdict.rows[1].quantity.tensors);
-    assert_int_equal(t.verdict.rows[0].quantity.value, 3 * MIB);
-    assert_int_equal(t.verdict.rows[0].sites.total_bytes, 3 * MIB);
-    assert_int_equal(t.verdict.rows[1].quantity.value, 3 * MIB);
-    assert_false(t.verdict.rows[2].quantity.tensors);
-    assert_int_equal(t.verdict.rows[2].quantity.value, 20 * MIB);
-    assert_int_equal(t.verdict.rows[2].sites.total_bytes, 20 * MIB);
-    end(&t);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct vs_budget_row *row = &t.verdict.rows[i];
+        assert_int_equal(row->quantity.value, rows[i].mib * MIB);
+        assert_int_equal(row->exceeded, rows[i].exceeded);
+        if (i < 3) {
+            assert_int_equal(row->quantity.tensors, rows[i].tensors);
+            assert_int_equal(row->sites.total_bytes, rows[i].mib * MIB);
+        }
+    }
 }
 
 TEST(phases_and_tests_have_their_own_peaks_and_net_changes)
 {
-    struct bench t;
-    begin_trace(&t, "observe", GIB);
-    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
-    vs_builder_push(&t.b, "test:tests/test_a.py::test_one[x-1]");
-    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(1), 8 * MIB, 8 * MIB);
-    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(2), 2 * MIB, 2 * MIB);
-    vs_builder_free(&t.b, 0, A(1));
-    vs_builder_pop(&t.b);
-    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(3), 50 * MIB, 50 * MIB);
-    measure_trace(&t, VS_END_EXIT, 0, 0);
-    limit(&t, "max-peak", "10MiB", "tests/test_a.py::test_*", true);
-    limit(&t, "no-leaks", "true", "tests/test_a.py::test_one[x-1]", true);
-    limit(&t, "max-peak", "1GiB", "no_such_phase", false);
+    record("alloc 0 1M; push test:tests/test_a.py::test_one[x-1]; alloc 100 8M; alloc 200 2M; free 100; pop; "
+           "alloc 300 50M", 0);
+    limit("max-peak", "10MiB", "tests/test_a.py::test_*", true);
+    limit("no-leaks", "true", "tests/test_a.py::test_one[x-1]", true);
+    limit("max-peak", "1GiB", "no_such_phase", false);
     judge(&t, NULL);
     assert_int_equal(t.verdict.count, 2);
     assert_int_equal(t.verdict.rows[0].quantity.value, 11 * MIB);
@@ -98,56 +79,41 @@ TEST(phases_and_tests_have_their_own_peaks_and_net_changes)
     char why[VS_BUDGET_WHY_MAX];
     assert_non_null(vs_budget_unmatched(&t.budget, why));
     assert_non_null(strstr(why, "no phase 'no_such_phase' occurred"));
-    end(&t);
 }
 
 TEST(long_names_of_tests_are_not_one_test)
 {
-    struct bench t;
-    char names[2][200];
-    begin_trace(&t, "observe", GIB);
-    for (int i = 0; i < 2; i++) {
-        snprintf(names[i], sizeof names[i], "test:tests/%0150d.py::test_one[%s]", 0, i ? "small" : "large");
-        vs_builder_push(&t.b, names[i]);
-        vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(i), (i ? 4 : 16) * MIB, (i ? 4 : 16) * MIB);
-        vs_builder_free(&t.b, 0, A(i));
-        vs_builder_pop(&t.b);
-    }
+    char long_name[160];
+    snprintf(long_name, sizeof long_name, "tests/%0150d", 0);
+    begin_trace(&t, "observe", "");
+    vs_trace(&t.b, "push test:%s::test_one[large]; alloc 0 16M; free 0; pop; "
+                   "push test:%s::test_one[small]; alloc 100 4M; free 100; pop", long_name, long_name);
     measure_trace(&t, VS_END_EXIT, 0, 0);
-    limit(&t, "max-peak", "4MiB", "*test_one[small]", true);
-    limit(&t, "max-peak", "4MiB", names[0] + strlen("test:"), true);
+    limit("max-peak", "4MiB", "*test_one[small]", true);
+    limit("max-peak", "4MiB", "tests/0*::test_one[large]", true);
     judge(&t, NULL);
     assert_int_equal(t.verdict.count, 2);
     assert_false(t.verdict.rows[0].exceeded);
     assert_true(t.verdict.rows[1].exceeded);
-    struct vs_baseline *baseline = vs_baseline_new();
     t.budget.baseline = "base.json";
-    assert_int_equal(vs_baseline_update(baseline, t.run.process, &t.verdict.taken, false), VS_OK);
+    update_baseline(&t);
     judge(&t, baseline);
     assert_int_equal(t.verdict.exceeded, 1); /* the limit, and no quantity of the baseline */
-    vs_baseline_free(baseline);
-    end(&t);
 }
 
 /* The first test has its peak last: the order of the rows is not that of their times. */
 TEST(every_exceeded_phase_has_the_call_sites_of_its_moment)
 {
     enum { TESTS = 200 };
-    struct bench t;
-    char name[32];
-    begin_trace(&t, "observe", GIB);
-    for (uint64_t i = 0; i <= TESTS; i++) {
-        snprintf(name, sizeof name, "test:t%u", (unsigned)(i % TESTS));
-        vs_builder_push(&t.b, name);
-        vs_builder_segment(&t.b, 0, A(i), 2 * (i + 1) * 4096);
-        vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(i), (i + 1) * 4096, (i + 1) * 4096);
-        vs_builder_free(&t.b, 0, A(i));
-        vs_builder_segment_free(&t.b, 0, A(i), 2 * (i + 1) * 4096);
-        vs_builder_pop(&t.b);
+    begin_trace(&t, "observe", "");
+    for (unsigned i = 0; i <= TESTS; i++) {
+        unsigned size = (i + 1) * 4096;
+        vs_trace(&t.b, "push test:t%u; segment 0 %u; alloc 0 %u; free 0; unsegment 0 %u; pop", i % TESTS,
+                 2 * size, size, 2 * size);
     }
     measure_trace(&t, VS_END_EXIT, 0, 0);
-    limit(&t, "max-allocated", "1", "*", true);
-    limit(&t, "max-reserved", "1", "*", true);
+    limit("max-allocated", "1", "*", true);
+    limit("max-reserved", "1", "*", true);
     judge(&t, NULL);
     assert_int_equal(t.verdict.exceeded, 2 * TESTS);
     for (size_t i = 0; i < 2 * TESTS; i++) {
@@ -158,127 +124,107 @@ TEST(every_exceeded_phase_has_the_call_sites_of_its_moment)
         assert_int_equal(row->unused.total_bytes, i < TESTS ? 0 : blocks * 4096);
         assert_int_equal(row->culprit_count, i < TESTS ? 1 : 2);
     }
-    end(&t);
 }
 
 /* The name of a parametrised test may look like a path. */
 TEST(a_test_may_have_a_slash_in_its_name)
 {
-    struct bench t;
-    begin_trace(&t, "observe", GIB);
-    vs_builder_push(&t.b, "test:div[a / b]");
-    vs_builder_push(&t.b, "inner / most");
-    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 8 * MIB, 8 * MIB);
-    vs_builder_pop(&t.b);
-    vs_builder_pop(&t.b);
-    measure_trace(&t, VS_END_EXIT, 0, 0);
-    limit(&t, "max-peak", "4MiB", "div*", true);
-    limit(&t, "max-peak", "5MiB", "inner / most", false);
+    record("push test:div[a / b]; push inner / most; alloc 0 8M; pop; pop", 0);
+    limit("max-peak", "4MiB", "div*", true);
+    limit("max-peak", "5MiB", "inner / most", false);
     judge(&t, NULL);
     assert_int_equal(t.verdict.count, 2);
     assert_int_equal(t.verdict.exceeded, 2);
     assert_string_equal(t.verdict.rows[0].quantity.phase, "test:div[a / b]");
     assert_string_equal(t.verdict.rows[1].quantity.phase, "test:div[a / b] / inner / most");
-    end(&t);
 }
 
 /* Ranges of two domains overlap: each keeps what was allocated while it was open. */
 TEST(ranges_of_other_domains_have_their_own_net_change)
 {
-    struct bench t;
-    begin_trace(&t, "observe", GIB);
+    begin_trace(&t, "observe", "");
     for (uint64_t domain = 1; domain <= 2; domain++) {
         vs_builder_event(&t.b, (struct vs_event){
             .kind = VS_EVENT_range_push,
             .range_push = {.domain = domain, .name = vs_builder_string(&t.b, domain == 1 ? "one" : "two")}});
-        vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(domain), MIB, MIB);
+        vs_trace(&t.b, "alloc %u 1M", 100 * (unsigned)domain);
     }
     vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = 1}});
-    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(3), 8 * MIB, 8 * MIB);
+    vs_trace(&t.b, "alloc 300 8M");
     vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = 2}});
     measure_trace(&t, VS_END_EXIT, 0, 0);
-    limit(&t, "max-leak", "0", "one", false);
-    limit(&t, "max-leak", "0", "two", false);
+    limit("max-leak", "0", "one", false);
+    limit("max-leak", "0", "two", false);
     judge(&t, NULL);
     assert_int_equal(t.verdict.count, 2);
     assert_int_equal(t.verdict.rows[0].quantity.value, 2 * MIB);
     assert_int_equal(t.verdict.rows[1].quantity.value, 9 * MIB);
-    end(&t);
 }
 
 /* As threads do that end inside their ranges. */
 TEST(ranges_that_are_never_closed_take_bounded_memory)
 {
-    struct bench t;
-    begin_trace(&t, "observe", GIB);
-    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
-    for (int i = 0; i < 300000; i++)
-        vs_builder_push(&t.b, "forward");
+    begin_trace(&t, "observe", "alloc 0 1M; repeat 300000 { push forward }");
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
     measure_trace(&t, VS_END_EXIT, 0, 0);
     getrusage(RUSAGE_SELF, &after);
     assert_true(after.ru_maxrss - before.ru_maxrss < 80 * 1024); /* KiB; with all of them 160 MiB */
-    end(&t);
 }
 
 TEST(a_failed_program_does_not_pass)
 {
-    struct bench t;
-    begin_trace(&t, "observe", GIB);
-    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
-    measure_trace(&t, VS_END_EXIT, 3, 0);
-    limit(&t, "max-peak", "1GiB", NULL, false);
+    record("alloc 0 1M", 3);
+    limit("max-peak", "1GiB", NULL, false);
     judge(&t, NULL);
     assert_int_equal(t.verdict.exceeded, 1);
     assert_int_equal(t.verdict.rows[0].kind, VS_ROW_EXIT);
     assert_int_equal(t.verdict.rows[0].status, 3);
-    limit(&t, "allow-exit", "1,3", NULL, false);
+    limit("allow-exit", "1,3", NULL, false);
     judge(&t, NULL);
     assert_int_equal(t.verdict.exceeded, 0);
-    end(&t);
+}
+
+static char path[300], why[VS_BUDGET_WHY_MAX];
+
+static enum vs_err read_text(const char *text, struct vs_baseline **out)
+{
+    snprintf(path, sizeof path, "%s/base.json", scratch_folder());
+    FILE *file = fopen(path, "w");
+    fputs(text, file);
+    fclose(file);
+    return vs_baseline_read(path, out, why);
+}
+
+static void write_text(char *text, size_t size)
+{
+    FILE *file = fopen(path, "w+");
+    vs_baseline_write(baseline, file);
+    rewind(file);
+    text[fread(text, 1, size - 1, file)] = 0;
+    fclose(file);
+    assert_true(*text);
 }
 
 TEST(baselines_are_read_as_they_were_written)
 {
-    struct bench t;
-    char path[300], why[VS_BUDGET_WHY_MAX], text[4096] = "", again[4096] = "";
-    begin_trace(&t, "observe", GIB);
-    vs_builder_push(&t.b, "load");
-    vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(0), 7 * MIB, 7 * MIB);
-    vs_builder_pop(&t.b);
-    measure_trace(&t, VS_END_EXIT, 0, 0);
-    snprintf(path, sizeof path, "%s/base.json", t.b.dir);
-    FILE *file = fopen(path, "w");
-    fputs("{\"schema\": \"vramscope.baseline/1\", \"z_note\": \"ours\", \"processes\": {\"other\": {\"steps\": 4}}}",
-          file);
-    fclose(file);
-    struct vs_baseline *baseline;
-    assert_int_equal(vs_baseline_read(path, &baseline, why), VS_OK);
+    char text[4096], again[4096];
+    record("push load; alloc 0 7M; pop", 0);
+    assert_int_equal(read_text("{\"schema\": \"vramscope.baseline/1\", \"z_note\": \"ours\", \"processes\": "
+                               "{\"other\": {\"steps\": 4}}}", &baseline), VS_OK);
     assert_int_equal(vs_baseline_steps(baseline, "other"), 4);
     judge(&t, NULL);
-    assert_int_equal(vs_baseline_update(baseline, "prog", &t.verdict.taken, false), VS_OK);
-    file = fopen(path, "w+");
-    vs_baseline_write(baseline, file);
-    rewind(file);
-    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
-    fclose(file);
+    update_baseline(&t);
+    write_text(text, sizeof text);
     vs_baseline_free(baseline);
     assert_non_null(strstr(text, "\"z_note\": \"ours\"")); /* kept */
     assert_int_equal(vs_baseline_read(path, &baseline, why), VS_OK);
     uint64_t value = 0;
     assert_true(vs_baseline_value(baseline, "prog", &t.run.items[0], &value));
     assert_int_equal(value, 7 * MIB);
-    assert_int_equal(vs_baseline_update(baseline, "prog", &t.verdict.taken, false), VS_OK);
-    file = tmpfile();
-    vs_baseline_write(baseline, file);
-    rewind(file);
-    assert_true(fread(again, 1, sizeof again - 1, file) > 0);
-    fclose(file);
+    update_baseline(&t);
+    write_text(again, sizeof again);
     assert_string_equal(again, text);
-    vs_baseline_free(baseline);
-    unlink(path);
-    end(&t);
 }
 
 TEST(unusable_baselines_are_named)
@@ -292,23 +238,13 @@ TEST(unusable_baselines_are_named)
                  {"{}", "has no \"schema\""},
                  {"{\"schema\": \"vramscope.baseline/9\"}", "newer vramscope"},
                  {"nonsense", "not a baseline"}};
-    struct bench t;
-    char path[300], why[VS_BUDGET_WHY_MAX];
-    struct vs_baseline *baseline;
-    begin_trace(&t, "observe", GIB);
-    snprintf(path, sizeof path, "%s/base.json", t.b.dir);
-    assert_int_equal(vs_baseline_read(path, &baseline, why), VS_ERR_NOT_FOUND);
+    struct vs_baseline *none;
+    assert_int_equal(vs_baseline_read("/nowhere/base.json", &none, why), VS_ERR_NOT_FOUND);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        FILE *file = fopen(path, "w");
-        fputs(cases[i].text, file);
-        fclose(file);
-        assert_int_equal(vs_baseline_read(path, &baseline, why), VS_ERR_ARG);
+        assert_int_equal(read_text(cases[i].text, &none), VS_ERR_ARG);
         if (!strstr(why, cases[i].why))
             fail_msg("'%s' does not say '%s'", why, cases[i].why);
     }
-    unlink(path);
-    measure_trace(&t, VS_END_EXIT, 0, 0);
-    end(&t);
 }
 
 /* Sites of one function: (line, bytes) lists before and now. */
@@ -420,7 +356,6 @@ TEST(keys_reject_other_values)
         {"allow-exit", "256"}, {"allow-exit", "1,"}, {"metric", "live at end"}};
     static const struct vs_budget_scope any;
     struct vs_budget budget = {0};
-    char why[VS_BUDGET_WHY_MAX];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct vs_budget_key *key = vs_budget_key_find(cases[i][0], strlen(cases[i][0]));
         if (vs_budget_set(&budget, key, cases[i][1], &any, "--x", why) != VS_ERR_ARG)
@@ -439,29 +374,18 @@ TEST(memory_after_the_last_step_is_in_no_step)
         {0, true, "step 4 / forward", "step 4", "step / forward"},
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        struct bench t;
-        begin_trace(&t, "observe", GIB);
-        for (unsigned step = 1; step <= 4; step++) {
-            uint64_t bytes = (step < 4 ? 1 : 8) * MIB;
-            vs_builder_step(&t.b, step);
-            vs_builder_push(&t.b, "forward");
-            vs_builder_alloc(&t.b, 0, VS_FAMILY_DEVICE, A(10 * step), bytes, bytes);
-            if (step == 4)
-                break;
-            vs_builder_free(&t.b, 0, A(10 * step));
-            vs_builder_pop(&t.b);
-            vs_builder_pop(&t.b);
-        }
+        begin_trace(&t, "observe", "repeat 3 { step i+1; push forward; alloc 0 1M; free 0; pop; pop }; "
+                                   "step 4; push forward; alloc 0 8M");
         if (ends[i].fails)
-            vs_builder_failed(&t.b, 0, VS_FAMILY_DEVICE, GIB, MIB, GIB);
+            vs_trace(&t.b, "fail 1G free 1M");
         measure_trace(&t, VS_END_EXIT, ends[i].status, 0);
         const struct vs_report_device *device = &t.run.report->devices[0];
         assert_string_equal(device->peak_allocated.place, ends[i].place);
         assert_string_equal(device->held.by[VS_BY_STEP].rows[0].label, ends[i].by_step);
         assert_string_equal(device->held.by[VS_BY_PHASE].rows[0].label, ends[i].by_phase);
-        limit(&t, "max-peak", "1MiB", "step / forward", false);
+        limit("max-peak", "1MiB", "step / forward", false);
         judge(&t, NULL);
         assert_string_equal(t.verdict.rows[t.verdict.count - 1].quantity.place, ends[i].place);
-        end(&t);
+        end(NULL);
     }
 }

@@ -5,58 +5,64 @@
 #include "analysis/budget/quantity_sites.h"
 #include "unit/budget/budget_test.h"
 
-#define A(n) (0x700000000000 + (uint64_t)(n) * 0x10000000)
+static struct bench one, two, three; /* runs */
+static struct vs_budget budget;
+static struct vs_budget_verdict verdict; /* of all runs */
+static char why[VS_BUDGET_WHY_MAX];
 
-/* A run with a peak of *allocated* MiB, in segments of *reserved* MiB. */
-static void record(struct bench *run, uint64_t allocated, uint64_t reserved)
+BEFORE(forget_verdict)
 {
-    begin_trace(run, "observe", GIB);
-    vs_builder_segment(&run->b, 0, A(1), reserved * MIB);
-    vs_builder_alloc(&run->b, 0, VS_FAMILY_DEVICE, A(1), allocated * MIB, allocated * MIB);
+    vs_budget_verdict_free(&verdict);
+    vs_budget_free(&budget);
+    budget = (struct vs_budget){0};
+    return 0;
+}
+
+static void record(struct bench *run, const char *text)
+{
+    begin_trace(run, "observe", text);
     measure_trace(run, VS_END_EXIT, 0, 2000);
 }
 
-static void limit(struct vs_budget *budget, const char *key, const char *value, const char *phase)
+static void limit(const char *key, const char *value, const char *phase)
 {
-    struct vs_budget_scope scope = {.phase = phase};
-    char why[VS_BUDGET_WHY_MAX] = "";
-    assert_int_equal(vs_budget_set(budget, vs_budget_key_find(key, strlen(key)), value, &scope, "--key", why),
-                     VS_OK);
-    vs_budget_finish(budget);
+    set_limit(&budget, key, value, phase, false);
 }
 
-static void judge(struct vs_budget_verdict *verdict, struct vs_measured **runs, size_t count,
-                  struct vs_budget *budget, const struct vs_baseline *baseline)
+static void judge_runs(struct vs_measured **runs, size_t count, const struct vs_baseline *against)
 {
-    *verdict = (struct vs_budget_verdict){0};
-    assert_int_equal(vs_budget_verdict_build(verdict, runs, count, "prog", budget, baseline), VS_OK);
+    vs_budget_finish(&budget);
+    vs_budget_verdict_free(&verdict);
+    verdict = (struct vs_budget_verdict){0};
+    assert_int_equal(vs_budget_verdict_build(&verdict, runs, count, "prog", &budget, against), VS_OK);
+}
+
+/* The baseline of the runs that were judged last. */
+static void store(void)
+{
+    if (!baseline)
+        baseline = vs_baseline_new();
+    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
 }
 
 TEST(the_last_of_many_runs_counts)
 {
-    struct bench small, large;
     struct vs_measured *runs[100];
-    struct vs_budget budget = {0};
-    struct vs_budget_verdict verdict;
-    record(&small, 2, 4);
-    record(&large, 9, 16);
+    record(&one, "segment 0 4M; alloc 0 2M");
+    record(&two, "segment 0 16M; alloc 0 9M");
     for (size_t i = 0; i < 100; i++)
-        runs[i] = i < 99 ? &small.run : &large.run;
-    limit(&budget, "take", "max", NULL);
-    limit(&budget, "max-peak", "5MiB", NULL);
-    judge(&verdict, runs, 100, &budget, NULL);
+        runs[i] = i < 99 ? &one.run : &two.run;
+    limit("take", "max", NULL);
+    limit("max-peak", "5MiB", NULL);
+    judge_runs(runs, 100, NULL);
     assert_int_equal(verdict.exceeded, 1);
     assert_int_equal(verdict.rows[0].quantity.value, 9 * MIB);
     assert_int_equal(verdict.rows[0].runs, 100);
     assert_int_equal(verdict.rows[0].lowest, 2 * MIB);
-    assert_ptr_equal(verdict.rows[0].run, &large.run);
-    vs_budget_verdict_free(&verdict);
-    vs_budget_free(&budget);
-    end(&small);
-    end(&large);
+    assert_ptr_equal(verdict.rows[0].run, &two.run);
 }
 
-static uint64_t stored(const struct vs_baseline *baseline, const struct vs_measured *run, enum vs_metric metric)
+static uint64_t stored(const struct vs_measured *run, enum vs_metric metric)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < run->count; i++)
@@ -69,218 +75,146 @@ static uint64_t stored(const struct vs_baseline *baseline, const struct vs_measu
 TEST(a_baseline_stores_what_is_taken_of_each_quantity)
 {
     static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-    struct bench all[3];
-    record(&all[0], 9, 12);
-    record(&all[1], 1, 40);
-    record(&all[2], 5, 10);
+    struct bench *const all[3] = {&one, &two, &three};
+    record(&one, "segment 0 12M; alloc 0 9M");
+    record(&two, "segment 0 40M; alloc 0 1M");
+    record(&three, "segment 0 10M; alloc 0 5M");
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         struct vs_measured *runs[3];
-        struct vs_budget budget = {.baseline = "base.json"};
-        struct vs_budget_verdict verdict;
-        struct vs_baseline *baseline = vs_baseline_new();
         for (size_t k = 0; k < 3; k++)
-            runs[k] = &all[orders[i][k]].run;
-        limit(&budget, "take", "median", NULL);
-        judge(&verdict, runs, 3, &budget, NULL);
-        assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
-        assert_int_equal(stored(baseline, runs[0], VS_METRIC_ALLOCATED), 5 * MIB);
-        assert_int_equal(stored(baseline, runs[0], VS_METRIC_RESERVED), 12 * MIB);
-        vs_budget_verdict_free(&verdict);
-        judge(&verdict, runs, 3, &budget, baseline); /* they hold what they wrote */
+            runs[k] = &all[orders[i][k]]->run;
+        forget_verdict(NULL);
+        budget.baseline = "base.json";
+        limit("take", "median", NULL);
+        judge_runs(runs, 3, NULL);
+        store();
+        assert_int_equal(stored(runs[0], VS_METRIC_ALLOCATED), 5 * MIB);
+        assert_int_equal(stored(runs[0], VS_METRIC_RESERVED), 12 * MIB);
+        judge_runs(runs, 3, baseline); /* they hold what they wrote */
         assert_true(verdict.count > 0);
         assert_int_equal(verdict.exceeded, 0);
-        vs_budget_verdict_free(&verdict);
         vs_baseline_free(baseline);
-        vs_budget_free(&budget);
+        baseline = NULL;
     }
-    for (size_t i = 0; i < 3; i++)
-        end(&all[i]);
-}
-
-static void record_steps(struct bench *run, unsigned steps)
-{
-    begin_trace(run, "observe", GIB);
-    vs_builder_alloc(&run->b, 0, VS_FAMILY_DEVICE, A(1), MIB, MIB);
-    for (unsigned step = 1; step <= steps; step++) {
-        vs_builder_step(&run->b, step);
-        vs_builder_pop(&run->b);
-    }
-    measure_trace(run, VS_END_EXIT, 0, 2000);
 }
 
 TEST(growth_must_be_known_in_every_run)
 {
-    struct bench few, many;
-    struct vs_measured *runs[2] = {&many.run, &few.run};
-    struct vs_budget budget = {0};
-    struct vs_budget_verdict verdict;
-    char why[VS_BUDGET_WHY_MAX] = "";
-    record_steps(&few, VS_GROWTH_STEPS_MIN - 1);
-    record_steps(&many, VS_GROWTH_STEPS_MIN);
-    limit(&budget, "take", "median", NULL);
-    limit(&budget, "max-growth-per-step", "0", NULL);
-    judge(&verdict, runs, 2, &budget, NULL);
+    struct vs_measured *runs[2] = {&two.run, &one.run};
+    char text[100];
+    for (int many = 0; many < 2; many++) {
+        snprintf(text, sizeof text, "alloc 0 1M; repeat %u { step i+1; pop }", VS_GROWTH_STEPS_MIN - 1 + many);
+        record(many ? &two : &one, text);
+    }
+    limit("take", "median", NULL);
+    limit("max-growth-per-step", "0", NULL);
+    judge_runs(runs, 2, NULL);
     assert_int_equal(verdict.count, 0);
     assert_non_null(vs_budget_unmatched(&budget, why));
     assert_non_null(strstr(why, "completed steps"));
-    vs_budget_verdict_free(&verdict);
-    vs_budget_free(&budget);
-    end(&few);
-    end(&many);
 }
 
 TEST(runs_that_differ_are_noted_without_a_tolerance_too)
 {
-    struct bench all[2];
-    struct vs_measured *runs[2] = {&all[0].run, &all[1].run};
-    struct vs_budget budget = {.baseline = "base.json"};
-    struct vs_budget_verdict verdict;
-    struct vs_baseline *baseline = vs_baseline_new();
-    record(&all[0], 5, 8);
-    record(&all[1], 9, 16);
-    judge(&verdict, &runs[1], 1, &budget, NULL);
-    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
-    vs_budget_verdict_free(&verdict);
-    limit(&budget, "take", "median", NULL);
-    judge(&verdict, runs, 2, &budget, baseline);
+    struct vs_measured *runs[2] = {&one.run, &two.run};
+    record(&one, "segment 0 8M; alloc 0 5M");
+    record(&two, "segment 0 16M; alloc 0 9M");
+    budget.baseline = "base.json";
+    judge_runs(&runs[1], 1, NULL);
+    store();
+    limit("take", "median", NULL);
+    judge_runs(runs, 2, baseline);
     assert_int_equal(verdict.exceeded, 0);
     assert_int_equal(verdict.note_count, 1);
     assert_non_null(strstr(verdict.notes[0], "(allocated from 5.0 MiB to 9.0 MiB, and "));
-    vs_budget_verdict_free(&verdict);
-    vs_baseline_free(baseline);
-    vs_budget_free(&budget);
-    for (size_t i = 0; i < 2; i++)
-        end(&all[i]);
 }
 
 /* The second run has a phase, a device and steps that the first has not. */
 TEST(quantities_of_later_runs_are_checked)
 {
-    struct bench one, two;
     struct vs_measured *runs[2] = {&one.run, &two.run};
-    struct vs_budget budget = {0};
-    struct vs_budget_verdict verdict;
-    char why[VS_BUDGET_WHY_MAX];
-    record(&one, 1, 1);
-    begin_trace(&two, "observe", GIB);
+    record(&one, "segment 0 1M; alloc 0 1M");
+    begin_trace(&two, "observe", "");
     vs_builder_device(&two.b, 1, "Second GPU", GIB);
-    vs_builder_step(&two.b, 1);
-    vs_builder_push(&two.b, "warm up");
-    vs_builder_alloc(&two.b, 1, VS_FAMILY_DEVICE, A(2), 8 * MIB, 8 * MIB);
+    vs_trace(&two.b, "step 1; push warm up");
+    vs_builder_alloc(&two.b, 1, VS_FAMILY_DEVICE, VS_TRACE_ADDRESS, 8 * MIB, 8 * MIB);
     vs_builder_pop(&two.b);
     vs_builder_memcpy(&two.b, 1, 1, VS_COPY_HTOD, 3 * MIB, 10, 10);
     vs_builder_pop(&two.b);
     measure_trace(&two, VS_END_EXIT, 0, 2000);
-    limit(&budget, "take", "median", NULL);
-    limit(&budget, "max-peak", "5MiB", NULL);
-    limit(&budget, "max-peak", "5MiB", "warm up");
-    limit(&budget, "max-transfers", "1MiB/step", NULL);
-    judge(&verdict, runs, 2, &budget, NULL);
+    limit("take", "median", NULL);
+    limit("max-peak", "5MiB", NULL);
+    limit("max-peak", "5MiB", "warm up");
+    limit("max-transfers", "1MiB/step", NULL);
+    judge_runs(runs, 2, NULL);
     assert_null(vs_budget_unmatched(&budget, why));
     assert_int_equal(verdict.exceeded, 3);
     for (size_t i = 0; i < verdict.count; i++)
         assert_true(!verdict.rows[i].exceeded ||
                     (verdict.rows[i].quantity.device == 1 && verdict.rows[i].runs == 1));
-    vs_budget_verdict_free(&verdict);
-    vs_budget_free(&budget);
-    end(&one);
-    end(&two);
 }
 
 TEST(an_update_removes_phases_that_are_gone)
 {
-    struct bench with, without;
-    struct vs_budget budget = {.baseline = "base.json"};
-    struct vs_budget_verdict verdict;
-    struct vs_baseline *baseline = vs_baseline_new();
-    begin_trace(&with, "observe", GIB);
-    vs_builder_push(&with.b, "old phase");
-    vs_builder_alloc(&with.b, 0, VS_FAMILY_DEVICE, A(1), MIB, MIB);
-    vs_builder_pop(&with.b);
-    measure_trace(&with, VS_END_EXIT, 0, 2000);
-    record(&without, 1, 2);
-    struct vs_measured *first[] = {&with.run}, *then[] = {&without.run};
-    judge(&verdict, first, 1, &budget, NULL);
-    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
-    vs_budget_verdict_free(&verdict);
-    judge(&verdict, then, 1, &budget, NULL);
+    struct vs_measured *with = &one.run, *without = &two.run;
     const char *absent[2];
     size_t count;
+    record(&one, "push old phase; alloc 0 1M; pop");
+    record(&two, "segment 0 2M; alloc 0 1M");
+    budget.baseline = "base.json";
+    judge_runs(&with, 1, NULL);
+    store();
+    judge_runs(&without, 1, NULL);
     vs_baseline_absent(baseline, "prog", &verdict.taken, absent, 2, &count);
     assert_int_equal(count, 1);
     assert_string_equal(absent[0], "old phase");
-    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
+    store();
     vs_baseline_absent(baseline, "prog", &verdict.taken, absent, 2, &count);
     assert_int_equal(count, 0);
-    vs_budget_verdict_free(&verdict);
-    vs_baseline_free(baseline);
-    end(&with);
-    end(&without);
-}
-
-static void unmap(struct vs_builder *b, uint64_t from, uint64_t to)
-{
-    vs_builder_event(b, (struct vs_event){
-        .kind = VS_EVENT_segment_unmap,
-        .segment_unmap = {.addr = A(1) + from * MIB, .size = (to - from) * MIB, .device = 0}});
-}
-
-static void map(struct vs_builder *b, uint64_t from, uint64_t to)
-{
-    vs_builder_event(b, (struct vs_event){
-        .kind = VS_EVENT_segment_map,
-        .segment_map = {.addr = A(1) + from * MIB, .size = (to - from) * MIB, .context = 1,
-                        .reserved = (to - from) * MIB, .device = 0}});
 }
 
 /* The middle of mapped memory is released, then its end; the peak of reserved comes after. */
 TEST(call_sites_of_segments_released_in_parts_add_up)
 {
-    struct bench run;
-    struct vs_measured *runs[] = {&run.run};
-    struct vs_budget budget = {0};
-    struct vs_budget_verdict verdict;
-    begin_trace(&run, "observe", GIB);
-    map(&run.b, 0, 100);
-    unmap(&run.b, 40, 60);
-    unmap(&run.b, 80, 100);
-    unmap(&run.b, 0, 10);
-    map(&run.b, 200, 300);
-    measure_trace(&run, VS_END_EXIT, 0, 2000);
-    limit(&budget, "max-reserved", "1MiB", NULL);
-    judge(&verdict, runs, 1, &budget, NULL);
-    assert_int_equal(verdict.exceeded, 1);
-    assert_int_equal(verdict.rows[0].quantity.value, 150 * MIB);
-    assert_int_equal(verdict.rows[0].sites.total_bytes, 0);
-    assert_int_equal(verdict.rows[0].unused.total_bytes, 150 * MIB);
-    vs_budget_verdict_free(&verdict);
-    vs_budget_free(&budget);
-    end(&run);
+    record(&one, "grow 0 100M; shrink 40 20M; shrink 80 20M; shrink 0 10M; grow 200 100M");
+    set_limit(&one.budget, "max-reserved", "1MiB", NULL, false);
+    const struct vs_budget_row *row = judge(&one, NULL);
+    assert_int_equal(one.verdict.exceeded, 1);
+    assert_int_equal(row->quantity.value, 150 * MIB);
+    assert_int_equal(row->sites.total_bytes, 0);
+    assert_int_equal(row->unused.total_bytes, 150 * MIB);
+}
+
+/* A call that copies, and the record of its copy. */
+static void copy_call(struct bench *run, uint64_t number, const char *api)
+{
+    vs_builder_event(&run->b, (struct vs_event){
+        .kind = VS_EVENT_copy_call,
+        .copy_call = {.correlation = number, .api = vs_builder_string(&run->b, api)}});
+}
+
+static void copy(struct bench *run, uint64_t number, enum vs_copy_kind kind, uint64_t bytes)
+{
+    vs_builder_event(&run->b, (struct vs_event){
+        .kind = VS_EVENT_memcpy,
+        .memcpy = {.copy_kind = kind, .correlation = number, .bytes = bytes, .start_ns = run->b.now_ns,
+                   .end_ns = run->b.now_ns + 10}});
 }
 
 /* Each call site copies twice, in two rounds; the calls come before their copies. */
 TEST(copies_are_matched_with_many_call_sites)
 {
     enum { SITES = 3000 };
-    struct bench run;
     char name[32];
-    begin_trace(&run, "observe", GIB);
-    vs_builder_event(&run.b, (struct vs_event){
-        .kind = VS_EVENT_option,
-        .option = {.name = vs_builder_string(&run.b, "copy_stacks"), .value = vs_builder_string(&run.b, "on")}});
+    begin_trace(&one, "observe", "option copy_stacks on");
     for (uint64_t i = 0; i < 2 * SITES; i++) {
         snprintf(name, sizeof name, "cudaMemcpy_%u", (unsigned)(i % SITES));
-        vs_builder_event(&run.b, (struct vs_event){
-            .kind = VS_EVENT_copy_call,
-            .copy_call = {.correlation = i + 1, .api = vs_builder_string(&run.b, name)}});
+        copy_call(&one, i + 1, name);
     }
     for (uint64_t i = 0; i < 2 * SITES; i++)
-        vs_builder_event(&run.b, (struct vs_event){
-            .kind = VS_EVENT_memcpy,
-            .memcpy = {.device = 0, .copy_kind = i % 2 ? VS_COPY_HTOD : VS_COPY_DTOH, .correlation = i + 1,
-                       .bytes = 1 + i % SITES, .start_ns = run.b.now_ns, .end_ns = run.b.now_ns + 10}});
-    measure_trace(&run, VS_END_EXIT, 0, 2000);
-    const struct vs_report *report = run.run.report;
+        copy(&one, i + 1, i % 2 ? VS_COPY_HTOD : VS_COPY_DTOH, 1 + i % SITES);
+    measure_trace(&one, VS_END_EXIT, 0, 2000);
+    const struct vs_report *report = one.run.report;
     assert_true(report->copy_sites_known);
     for (size_t i = 0; i < SITES; i++) { /* SITES is even: both copies of a site go one way */
         const struct vs_report_sites *sites = &report->devices[0].copy_sites[i % 2 ? VS_COPY_DTOH : VS_COPY_HTOD];
@@ -291,20 +225,13 @@ TEST(copies_are_matched_with_many_call_sites)
         assert_int_equal(site->count, 2);
         assert_int_equal(site->bytes, 2 * (SITES - i));
     }
-    end(&run);
 }
 
-/* Copies to the device: the call, and its record. */
 static void copies(struct bench *run, uint64_t *number, const char *api, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        vs_builder_event(&run->b, (struct vs_event){
-            .kind = VS_EVENT_copy_call,
-            .copy_call = {.correlation = ++*number, .api = vs_builder_string(&run->b, api)}});
-        vs_builder_event(&run->b, (struct vs_event){
-            .kind = VS_EVENT_memcpy,
-            .memcpy = {.device = 0, .copy_kind = VS_COPY_HTOD, .correlation = *number, .bytes = 4096,
-                       .start_ns = run->b.now_ns, .end_ns = run->b.now_ns + 10}});
+        copy_call(run, ++*number, api);
+        copy(run, *number, VS_COPY_HTOD, 4096);
     }
 }
 
@@ -312,11 +239,7 @@ static void copies(struct bench *run, uint64_t *number, const char *api, unsigne
 static void record_copies(struct bench *run, unsigned steps, unsigned extra)
 {
     uint64_t number = 0;
-    begin_trace(run, "observe", GIB);
-    vs_builder_event(&run->b, (struct vs_event){
-        .kind = VS_EVENT_option,
-        .option = {.name = vs_builder_string(&run->b, "copy_stacks"), .value = vs_builder_string(&run->b, "on")}});
-    vs_builder_alloc(&run->b, 0, VS_FAMILY_DEVICE, A(1), MIB, MIB);
+    begin_trace(run, "observe", "option copy_stacks on; alloc 0 1M");
     copies(run, &number, "load", 7);
     copies(run, &number, "tune", 3);
     for (unsigned step = 1; step <= steps; step++) {
@@ -328,59 +251,41 @@ static void record_copies(struct bench *run, unsigned steps, unsigned extra)
     measure_trace(run, VS_END_EXIT, 0, 2000);
 }
 
-/* The culprits of a limit of 2 copies per step, in a run of *steps*, against a baseline of 10 steps or none. */
-static void judge_copies(unsigned steps, unsigned extra, bool with_baseline, struct vs_budget_row *row, char *apis)
+/* The first row of a limit of 2 copies per step, in a run of *steps*, against a baseline of 10 steps or none;
+ * *apis*: of its culprits. */
+static const struct vs_budget_row *judge_copies(unsigned steps, unsigned extra, bool with_baseline, char *apis)
 {
-    struct bench before, after;
-    struct vs_measured *runs[1] = {&before.run};
-    struct vs_budget none = {0}, budget = {0};
-    struct vs_budget_verdict verdict;
-    struct vs_baseline *baseline = vs_baseline_new();
-    record_copies(&before, 10, 0);
-    judge(&verdict, runs, 1, &none, NULL);
-    assert_int_equal(vs_baseline_update(baseline, "prog", &verdict.taken, false), VS_OK);
-    vs_budget_verdict_free(&verdict);
-    record_copies(&after, steps, extra);
-    runs[0] = &after.run;
-    limit(&budget, "max-transfers", "h2d:2 copies/step", NULL);
-    judge(&verdict, runs, 1, &budget, with_baseline ? baseline : NULL);
-    *row = verdict.rows[0];
+    end(NULL);
+    record_copies(&one, 10, 0);
+    judge(&one, NULL);
+    update_baseline(&one);
+    record_copies(&two, steps, extra);
+    set_limit(&two.budget, "max-transfers", "h2d:2 copies/step", NULL, false);
+    const struct vs_budget_row *row = judge(&two, with_baseline ? baseline : NULL);
     assert_true(row->exceeded);
+    *apis = 0;
     for (size_t i = 0; i < row->culprit_count; i++) {
         strcat(strcat(apis, row->culprits[i].site->api), " ");
         assert_true(row->culprits[i].delta > 0);
     }
-    vs_budget_verdict_free(&verdict);
-    vs_baseline_free(baseline);
-    vs_budget_free(&budget);
-    vs_budget_free(&none);
-    end(&before);
-    end(&after);
+    return row;
 }
 
 /* The copies before the steps were compared as copies of each step: half as many steps, and they had doubled. */
 TEST(copies_before_the_steps_do_not_grow_with_fewer_steps)
 {
-    struct vs_budget_row row;
-    char apis[200] = "";
-    judge_copies(5, 0, true, &row, apis); /* 3 per step; no line copies more than before */
-    assert_false(row.compared);
-    *apis = 0;
-    judge_copies(5, 1, true, &row, apis);
-    assert_true(row.compared);
+    char apis[200];
+    assert_false(judge_copies(5, 0, true, apis)->compared); /* 3 per step; no line copies more than before */
+    assert_true(judge_copies(5, 1, true, apis)->compared);
     assert_string_equal(apis, "extra ");
-    *apis = 0;
-    judge_copies(20, 2, true, &row, apis);
-    assert_true(row.compared);
+    assert_true(judge_copies(20, 2, true, apis)->compared);
     assert_string_equal(apis, "extra ");
 }
 
 /* Shares of a step are rounded up as a sum, so that of "tune" was 0. */
 TEST(lines_without_a_copy_per_step_are_not_listed)
 {
-    struct vs_budget_row row;
-    char apis[200] = "";
-    judge_copies(20, 2, false, &row, apis);
+    char apis[200];
+    assert_true(judge_copies(20, 2, false, apis)->culprit_count < 4);
     assert_true(strstr(apis, "extra ") != NULL);
-    assert_true(row.culprit_count < 4);
 }

@@ -5,150 +5,115 @@
 #include "unit/budget/budget_test.h"
 #include "viewer/check/check_words.h"
 
-#define A(n) (0x700000000000 + (uint64_t)(n) * MIB)
+#define MANY 200
 
-/* A block that the call site *api* allocates. */
-static void block(struct bench *t, const char *api, uint64_t at, uint64_t mib)
+static struct bench before, after, third;
+
+static void record(struct bench *t, const char *format, ...)
 {
-    vs_builder_event(&t->b, (struct vs_event){
-        .kind = VS_EVENT_alloc,
-        .alloc = {.addr = A(at), .requested = mib * MIB, .size = mib * MIB, .family = VS_FAMILY_DEVICE,
-                  .context = 1, .api = vs_builder_string(&t->b, api)}});
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    begin_trace(t, "caching", text);
+    measure_trace(t, VS_END_EXIT, 0, 0);
+    judge(t, NULL);
 }
 
-static void map(struct bench *t, uint64_t at, uint64_t mib)
+/* Judges *after* against the baseline of *before*. */
+static const struct vs_budget_row *judge_after(void)
 {
-    vs_builder_event(&t->b, (struct vs_event){
-        .kind = VS_EVENT_segment_map,
-        .segment_map = {.addr = A(at), .size = mib * MIB, .reserved = mib * MIB, .context = 1, .pool = 1}});
+    update_baseline(&before);
+    after.budget.baseline = "base.json";
+    return judge(&after, baseline);
 }
 
-static void tensor(struct bench *t, uint64_t at, uint64_t mib, uint64_t reserved)
+/* Judges *t* by a limit of reserved memory. */
+static const struct vs_budget_row *judge_reserved(struct bench *t, const char *most)
 {
-    vs_builder_event(&t->b, (struct vs_event){
-        .kind = VS_EVENT_framework_alloc,
-        .framework_alloc = {.addr = A(at), .size = mib * MIB, .total_allocated = mib * MIB,
-                            .total_reserved = reserved * MIB}});
-}
-
-static const struct vs_budget_row *judge(struct bench *t, const char *key, const char *value,
-                                         const struct vs_baseline *baseline)
-{
-    static const struct vs_budget_scope any;
-    char why[VS_BUDGET_WHY_MAX] = "";
-    if (key)
-        assert_int_equal(vs_budget_set(&t->budget, vs_budget_key_find(key, strlen(key)), value, &any, "--key",
-                                       why), VS_OK);
-    vs_budget_finish(&t->budget);
-    vs_budget_verdict_free(&t->verdict);
-    assert_int_equal(vs_budget_verdict_build(&t->verdict, t->runs, 1, "prog", &t->budget, baseline), VS_OK);
-    return t->verdict.rows;
+    set_limit(&t->budget, "max-reserved", most, NULL, false);
+    return judge(t, baseline);
 }
 
 TEST(a_block_may_span_memory_that_was_mapped_in_pieces)
 {
-    struct bench t;
-    begin_trace(&t, "caching", GIB);
-    map(&t, 0, 20);
-    map(&t, 20, 20);
-    map(&t, 40, 20);
-    block(&t, "first", 0, 4);
-    block(&t, "spanning", 10, 45);
-    measure_trace(&t, VS_END_EXIT, 0, 0);
-    const struct vs_budget_row *row = judge(&t, "max-reserved", "50MiB", NULL);
+    record(&after, "grow 0 20M; grow 20 20M; grow 40 20M; by first; alloc 0 4M; by spanning; alloc 10 45M");
+    const struct vs_budget_row *row = judge_reserved(&after, "50MiB");
     assert_true(row->exceeded);
     assert_int_equal(row->quantity.value, 60 * MIB);
     assert_int_equal(row->sites.total_bytes, 49 * MIB);
     assert_int_equal(row->unused.total_bytes, 11 * MIB);
     assert_false(row->culprits[0].cached); /* one line holds most of it */
     assert_int_equal(row->culprits[0].bytes, 45 * MIB);
-    end(&t);
+}
+
+static void tensor(struct vs_builder *b, uint64_t at, uint64_t mib)
+{
+    vs_builder_event(b, (struct vs_event){
+        .kind = VS_EVENT_framework_alloc,
+        .framework_alloc = {.addr = VS_TRACE_ADDRESS + at * MIB, .size = mib * MIB, .total_allocated = mib * MIB,
+                            .total_reserved = 20 * MIB}});
 }
 
 /* The framework's segments are blocks of the device there. */
 TEST(cached_memory_of_a_framework_is_not_live)
 {
-    struct bench t;
-    begin_trace(&t, "caching", GIB);
-    block(&t, "cudaMalloc", 0, 20);
-    tensor(&t, 0, 6, 20);
-    tensor(&t, 8, 3, 20);
-    block(&t, "outside", 100, 5); /* holds no tensors */
-    measure_trace(&t, VS_END_EXIT, 0, 0);
-    const struct vs_budget_row *row = judge(&t, "max-reserved", "15MiB", NULL);
+    begin_trace(&after, "caching", "alloc 0 20M");
+    tensor(&after.b, 0, 6);
+    tensor(&after.b, 8, 3);
+    vs_trace(&after.b, "by outside; alloc 100 5M"); /* holds no tensors */
+    measure_trace(&after, VS_END_EXIT, 0, 0);
+    const struct vs_budget_row *row = judge_reserved(&after, "15MiB");
     assert_int_equal(row->quantity.value, 25 * MIB);
     assert_int_equal(row->sites.total_bytes, 14 * MIB);
     assert_int_equal(row->unused.total_bytes, 11 * MIB);
     assert_true(row->culprits[0].cached); /* without the cache the limit would hold */
-    end(&t);
 }
 
-static const struct vs_budget_row *row_of(const struct bench *t, const char *phase, enum vs_metric metric)
+static const struct vs_budget_row *row_of(const char *phase, enum vs_metric metric)
 {
-    for (size_t i = 0; i < t->verdict.count; i++) {
-        const struct vs_quantity *quantity = &t->verdict.rows[i].quantity;
+    for (size_t i = 0; i < after.verdict.count; i++) {
+        const struct vs_quantity *quantity = &after.verdict.rows[i].quantity;
         if (quantity->metric == metric && quantity->phase && strcmp(quantity->phase, phase) == 0)
-            return &t->verdict.rows[i];
+            return &after.verdict.rows[i];
     }
     fail_msg("no row of %s", phase);
     return NULL;
 }
 
-/* Two tests; the second has fewer bytes than the first, *more* of them at a further call site. */
-static void record_tests(struct bench *t, uint64_t more)
+/* Two tests; the second has fewer bytes than the first, of twenty call sites and of *planted*. */
+static void record_tests(struct bench *t, const char *planted)
 {
-    char api[32];
-    begin_trace(t, "caching", GIB);
-    vs_builder_push(&t->b, "test:large");
-    block(t, "large", 0, 500);
-    vs_builder_free(&t->b, 0, A(0));
-    vs_builder_pop(&t->b);
-    vs_builder_push(&t->b, "test:small");
-    for (uint64_t i = 0; i < 20; i++) { /* of equal size: which of them the file has is not by size */
-        snprintf(api, sizeof api, "line %02u", (unsigned)i);
-        block(t, api, 1000 + 10 * i, 10);
-    }
-    if (more)
-        block(t, "planted", 2000, more);
-    vs_builder_pop(&t->b);
+    begin_trace(t, "caching", "push test:large; by large; alloc 0 500M; free 0; pop; push test:small");
+    for (unsigned i = 0; i < 20; i++) /* of equal size: which of them the file has is not by size */
+        vs_trace(&t->b, "by line %02u; alloc %u 10M", i, 1000 + 10 * i);
+    vs_trace(&t->b, "%s; pop", planted);
     measure_trace(t, VS_END_EXIT, 0, 0);
-    judge(t, NULL, NULL, NULL);
-}
-
-static struct vs_baseline *baseline_of(struct bench *t)
-{
-    struct vs_baseline *baseline = vs_baseline_new();
-    assert_int_equal(vs_baseline_update(baseline, "prog", &t->verdict.taken, false), VS_OK);
-    return baseline;
+    judge(t, NULL);
 }
 
 TEST(a_test_names_what_is_new_against_its_baseline)
 {
-    struct bench before, after;
-    record_tests(&before, 0);
-    record_tests(&after, 30);
-    struct vs_baseline *baseline = baseline_of(&before);
-    after.budget.baseline = "base.json";
-    judge(&after, NULL, NULL, baseline);
-    const struct vs_budget_row *row = row_of(&after, "test:small", VS_METRIC_ALLOCATED);
+    record_tests(&before, "");
+    record_tests(&after, "by planted; alloc 2000 30M");
+    judge_after();
+    const struct vs_budget_row *row = row_of("test:small", VS_METRIC_ALLOCATED);
     assert_true(row->exceeded && row->compared);
     assert_int_equal(row->culprit_count, 1);
     assert_string_equal(row->culprits[0].site->api, "planted");
     assert_int_equal(row->culprits[0].change, VS_CHANGE_NEW);
     assert_int_equal(row->culprits[0].delta, 30 * MIB);
-    row = row_of(&after, "test:small", VS_METRIC_RESERVED);
+    row = row_of("test:small", VS_METRIC_RESERVED);
     assert_true(row->compared && !row->culprits[0].cached);
     assert_string_equal(row->culprits[0].site->api, "planted");
-    row = row_of(&after, "test:small", VS_METRIC_LIVE_AT_END);
+    row = row_of("test:small", VS_METRIC_LIVE_AT_END);
     assert_true(row->compared);
     assert_string_equal(row->culprits[0].site->api, "planted");
-    vs_baseline_free(baseline);
-    end(&before);
-    end(&after);
 }
 
-/* The file's text, in *out*. */
-static void write_text(const struct vs_baseline *baseline, char *out, size_t size)
+/* The baseline's text, in *out*. */
+static void write_text(char *out, size_t size)
 {
     FILE *file = tmpfile();
     vs_baseline_write(baseline, file);
@@ -168,11 +133,10 @@ static size_t times(const char *text, const char *word)
 /* The large test has the program's peak, so its sites are those of the program. */
 TEST(a_baseline_keeps_few_sites_of_a_phase_and_none_twice)
 {
-    struct bench t;
-    record_tests(&t, 0);
-    struct vs_baseline *baseline = baseline_of(&t);
+    record_tests(&before, "");
+    update_baseline(&before);
     char text[65536];
-    write_text(baseline, text, sizeof text);
+    write_text(text, sizeof text);
     char *phases = strstr(text, "\"phases\""), *sites = strstr(phases, "\n      \"sites\"");
     assert_non_null(sites);
     assert_int_equal(times(sites, "\"large\""), 2); /* allocated, and reserved in use */
@@ -180,166 +144,101 @@ TEST(a_baseline_keeps_few_sites_of_a_phase_and_none_twice)
     assert_int_equal(times(phases, "\"large\""), 0);
     /* allocated and live at end; in use at the peak of reserved are those of allocated */
     assert_int_equal(times(phases, "\"line "), 2 * VS_BASELINE_PHASE_SITES_MAX);
-    vs_baseline_free(baseline);
-    end(&t);
 }
 
 /* Reserved memory has its peak while *thread* has a block. */
 static void record_threads(struct bench *t, const char *line, const char *thread)
 {
-    begin_trace(t, "caching", GIB);
-    vs_builder_push(&t->b, "step 1");
-    map(t, 0, 40);
-    block(t, line, 0, 30);
-    vs_builder_free(&t->b, 0, A(0));
-    block(t, thread, 0, 4);
-    map(t, 40, 20);
-    vs_builder_free(&t->b, 0, A(0));
-    vs_builder_pop(&t->b);
-    measure_trace(t, VS_END_EXIT, 0, 0);
-    judge(t, NULL, NULL, NULL);
+    record(t, "push step 1; grow 0 40M; by %s; alloc 0 30M; free 0; by %s; alloc 0 4M; grow 40 20M; free 0; pop",
+           line, thread);
 }
 
 /* Which thread is first differs from run to run. */
 TEST(an_update_by_an_unchanged_program_changes_nothing)
 {
-    struct bench runs[3];
-    char before[8192], after[8192];
-    record_threads(&runs[0], "main", "one thread");
-    record_threads(&runs[1], "main", "another thread");
-    record_threads(&runs[2], "another line", "another thread");
-    struct vs_baseline *baseline = baseline_of(&runs[0]);
-    write_text(baseline, before, sizeof before);
-    assert_int_equal(times(before, "one thread"), 1);
-    assert_int_equal(vs_baseline_update(baseline, "prog", &runs[1].verdict.taken, false), VS_OK);
-    write_text(baseline, after, sizeof after);
-    assert_string_equal(before, after);
-    assert_int_equal(vs_baseline_update(baseline, "prog", &runs[2].verdict.taken, false), VS_OK);
-    write_text(baseline, after, sizeof after);
-    assert_int_equal(times(after, "one thread"), 0);
-    assert_int_equal(times(after, "another thread"), 1);
-    vs_baseline_free(baseline);
-    for (size_t i = 0; i < 3; i++)
-        end(&runs[i]);
+    char first[8192], then[8192];
+    record_threads(&before, "main", "one thread");
+    record_threads(&after, "main", "another thread");
+    record_threads(&third, "another line", "another thread");
+    update_baseline(&before);
+    write_text(first, sizeof first);
+    assert_int_equal(times(first, "one thread"), 1);
+    update_baseline(&after);
+    write_text(then, sizeof then);
+    assert_string_equal(first, then);
+    update_baseline(&third);
+    write_text(then, sizeof then);
+    assert_int_equal(times(then, "one thread"), 0);
+    assert_int_equal(times(then, "another thread"), 1);
 }
 
 /* Files of earlier versions have no call sites of phases. None is then new. */
 TEST(without_sites_of_a_phase_nothing_is_new)
 {
-    struct bench before, after;
     char why[VS_BUDGET_WHY_MAX], path[200];
-    record_tests(&before, 0);
-    record_tests(&after, 30);
-    snprintf(path, sizeof path, "%s/base.json", before.b.dir);
+    record_tests(&after, "by planted; alloc 2000 30M");
+    snprintf(path, sizeof path, "%s/base.json", after.b.dir);
     FILE *file = fopen(path, "w");
     fputs("{\"schema\": \"vramscope.baseline/1\", \"processes\": {\"prog\": {\"steps\": 0, \"devices\": {\"0\": "
           "{\"allocated\": 209715200, \"reserved\": 209715200}}, \"phases\": {\"test:small\": {\"0\": "
           "{\"allocated\": 209715200}}}, \"sites\": {\"0\": {\"allocated\": {\"large\": {\"bytes\": 209715200, "
           "\"count\": 1}}, \"reserved\": {\"unknown\": {\"bytes\": 209715200, \"count\": 1}}}}}}}", file);
     fclose(file);
-    struct vs_baseline *baseline;
     assert_int_equal(vs_baseline_read(path, &baseline, why), VS_OK);
     after.budget.baseline = path;
-    judge(&after, NULL, NULL, baseline);
-    const struct vs_budget_row *row = row_of(&after, "test:small", VS_METRIC_ALLOCATED);
+    judge(&after, baseline);
+    const struct vs_budget_row *row = row_of("test:small", VS_METRIC_ALLOCATED);
     assert_true(row->exceeded && !row->compared);
     for (size_t i = 0; i < after.verdict.count; i++)
         if (after.verdict.rows[i].quantity.metric == VS_METRIC_RESERVED)
             assert_false(after.verdict.rows[i].compared);
-    vs_baseline_free(baseline);
-    remove(path);
-    end(&before);
-    end(&after);
 }
 
-/* A forward pass of 69 MiB, whose peak may move to its end, and a backward pass of 72 MiB. *planted* is
- * live in both, *own* in the first half of the forward pass. */
-static void record_passes(struct bench *t, uint64_t planted, uint64_t own)
+/* A forward pass of 69 MiB, whose peak may move to its end, and a backward pass of 72 MiB: *begun* at its
+ * begin, *beside* next to its peak, *ended* at its end. */
+static void record_passes(struct bench *t, const char *begun, const char *beside, const char *ended)
 {
-    begin_trace(t, "caching", GIB);
-    block(t, "weights", 0, 50);
-    vs_builder_push(&t->b, "forward");
-    if (own && planted)
-        block(t, "planted", 700, planted);
-    block(t, "attention", 100, 19);
-    if (own)
-        block(t, "own", 200, own);
-    vs_builder_free(&t->b, 0, A(100));
-    if (own)
-        vs_builder_free(&t->b, 0, A(200));
-    block(t, "output", 300, 5);
-    if (!own && planted)
-        block(t, "planted", 700, planted);
-    if (!own && planted)
-        vs_builder_free(&t->b, 0, A(700));
-    vs_builder_pop(&t->b);
-    vs_builder_push(&t->b, "backward");
-    block(t, "gradients", 400, 17);
-    vs_builder_free(&t->b, 0, A(400));
-    vs_builder_pop(&t->b);
-    measure_trace(t, VS_END_EXIT, 0, 0);
-    judge(t, NULL, NULL, NULL);
+    record(t, "by weights; alloc 0 50M; push forward; %s; by attention; alloc 100 19M; %s; "
+              "by output; alloc 300 5M; %s; pop; push backward; by gradients; alloc 400 17M; free 400; pop",
+           begun, beside, ended);
 }
 
 /* Other blocks are live at the peak's new time: they are not new. */
 TEST(a_phase_whose_peak_moved_has_the_line_of_the_program)
 {
-    struct bench before, after;
-    record_passes(&before, 0, 0);
-    record_passes(&after, 20, 0);
-    struct vs_baseline *baseline = baseline_of(&before);
-    after.budget.baseline = "base.json";
-    const struct vs_budget_row *row = judge(&after, NULL, NULL, baseline);
+    record_passes(&before, "", "free 100", "");
+    record_passes(&after, "", "free 100", "by planted; alloc 700 20M; free 700");
+    const struct vs_budget_row *row = judge_after();
     assert_true(row->exceeded && !row->follows && row->quantity.metric == VS_METRIC_ALLOCATED);
     assert_int_equal(row->quantity.value - row->baseline, 3 * MIB);
     assert_string_equal(row->culprits[0].site->api, "planted");
-    row = row_of(&after, "forward", VS_METRIC_ALLOCATED);
+    row = row_of("forward", VS_METRIC_ALLOCATED);
     assert_int_equal(row->quantity.value - row->baseline, 6 * MIB);
     assert_true(row->exceeded && row->follows && row->compared);
     assert_int_equal(row->culprit_count, 1);
     assert_string_equal(row->culprits[0].site->api, "planted");
     assert_int_equal(row->culprits[0].delta, 20 * MIB);
-    vs_baseline_free(baseline);
-    end(&before);
-    end(&after);
 }
 
+/* *planted* is live in both passes, *own* in the first half of the forward pass. */
 TEST(a_phase_with_a_line_of_its_own_is_shown)
 {
-    struct bench before, after;
-    record_passes(&before, 0, 0);
-    record_passes(&after, 3, 2);
-    struct vs_baseline *baseline = baseline_of(&before);
-    after.budget.baseline = "base.json";
-    const struct vs_budget_row *row = judge(&after, NULL, NULL, baseline);
+    record_passes(&before, "", "free 100", "");
+    record_passes(&after, "by planted; alloc 700 3M", "by own; alloc 200 2M; free 100; free 200", "");
+    const struct vs_budget_row *row = judge_after();
     assert_int_equal(row->quantity.value - row->baseline, 3 * MIB);
     assert_string_equal(row->culprits[0].site->api, "planted");
-    row = row_of(&after, "forward", VS_METRIC_ALLOCATED);
+    row = row_of("forward", VS_METRIC_ALLOCATED);
     assert_int_equal(row->quantity.value - row->baseline, 5 * MIB);
     assert_true(row->exceeded && !row->follows);
     assert_int_equal(row->culprit_count, 2);
-    vs_baseline_free(baseline);
-    end(&before);
-    end(&after);
 }
 
 /* Two tests or phases, each with a line of its own. */
-static void record_two(struct bench *t, const char *kind, uint64_t first, uint64_t second)
+static void record_two(struct bench *t, const char *kind, unsigned first, unsigned second)
 {
-    char name[32];
-    begin_trace(t, "caching", GIB);
-    snprintf(name, sizeof name, "%sfirst", kind);
-    vs_builder_push(&t->b, name);
-    block(t, "line of first", 0, 100 + first);
-    vs_builder_free(&t->b, 0, A(0));
-    vs_builder_pop(&t->b);
-    snprintf(name, sizeof name, "%ssecond", kind);
-    vs_builder_push(&t->b, name);
-    block(t, "line of second", 0, 50 + second);
-    vs_builder_free(&t->b, 0, A(0));
-    vs_builder_pop(&t->b);
-    measure_trace(t, VS_END_EXIT, 0, 0);
-    judge(t, NULL, NULL, NULL);
+    record(t, "push %sfirst; by line of first; alloc 0 %uM; free 0; pop; "
+              "push %ssecond; by line of second; alloc 0 %uM; free 0; pop", kind, 100 + first, kind, 50 + second);
 }
 
 /* The second one exceeds by less than the program, and followed from the line of the first. */
@@ -347,150 +246,96 @@ TEST(two_tests_that_exceed_for_two_reasons_are_both_shown)
 {
     static const struct reason_case {
         const char *kind, *first, *second;
-        uint64_t more;
+        unsigned more;
         bool follows;
     } cases[] = {{"test:", "test:first", "test:second", 2, false}, {"test:", "test:first", "test:second", 1, false},
                  {"", "first", "second", 2, false}, {"", "first", "second", 1, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bench before, after;
         record_two(&before, cases[i].kind, 0, 0);
         record_two(&after, cases[i].kind, 10, cases[i].more);
-        struct vs_baseline *baseline = baseline_of(&before);
-        after.budget.baseline = "base.json";
-        const struct vs_budget_row *row = judge(&after, NULL, NULL, baseline);
+        const struct vs_budget_row *row = judge_after();
         assert_true(row->exceeded && !row->follows && row->quantity.metric == VS_METRIC_ALLOCATED);
-        assert_true(row_of(&after, cases[i].first, VS_METRIC_ALLOCATED)->follows);
-        row = row_of(&after, cases[i].second, VS_METRIC_ALLOCATED);
+        assert_true(row_of(cases[i].first, VS_METRIC_ALLOCATED)->follows);
+        row = row_of(cases[i].second, VS_METRIC_ALLOCATED);
         assert_true(row->exceeded && row->compared);
         assert_int_equal(row->follows, cases[i].follows);
         assert_string_equal(row->culprits[0].site->api, "line of second");
-        vs_baseline_free(baseline);
-        end(&before);
-        end(&after);
+        end(NULL);
     }
 }
 
 /* The reserved peak is in the optimizer's step; or in the forward pass, where other blocks are live, since a
- * segment of *segment* is needed there. *leaked* is live in both. */
-static void record_two_moments(struct bench *t, uint64_t leaked, uint64_t segment)
+ * segment is needed there. *leaked* is live in both. */
+static void record_two_moments(struct bench *t, const char *leaked, const char *forward, const char *optimizer)
 {
-    begin_trace(t, "caching", GIB);
-    map(t, 0, 100);
-    map(t, 300, 10);
-    block(t, "weights", 0, 50);
-    if (leaked)
-        block(t, "leaked", 300, leaked);
-    vs_builder_push(&t->b, "forward");
-    block(t, "activations", 50, 45);
-    if (segment)
-        map(t, 200, segment);
-    vs_builder_free(&t->b, 0, A(50));
-    vs_builder_pop(&t->b);
-    vs_builder_push(&t->b, "optimizer");
-    block(t, "state", 50, 30);
-    if (!segment)
-        map(t, 200, 20);
-    vs_builder_free(&t->b, 0, A(50));
-    vs_builder_pop(&t->b);
-    measure_trace(t, VS_END_EXIT, 0, 0);
-    judge(t, NULL, NULL, NULL);
+    record(t, "grow 0 100M; grow 300 10M; by weights; alloc 0 50M; %s; push forward; by activations; alloc 50 45M; "
+              "%s; free 50; pop; push optimizer; by state; alloc 50 30M; %s; free 50; pop", leaked, forward, optimizer);
 }
 
 /* Blocks that are live at the new time, and were not at that of the baseline's peak, were called new. */
 TEST(a_reserved_peak_that_moved_has_the_line_that_grew)
 {
-    for (uint64_t leaked = 0; leaked <= 8; leaked += 8) {
-        struct bench before, after;
-        record_two_moments(&before, 0, 0);
-        record_two_moments(&after, leaked, 40);
-        struct vs_baseline *baseline = baseline_of(&before);
-        const struct vs_budget_row *row = judge(&after, "max-reserved", "135MiB", baseline);
+    for (int leaked = 0; leaked < 2; leaked++) {
+        record_two_moments(&before, "", "", "grow 200 20M");
+        record_two_moments(&after, leaked ? "by leaked; alloc 300 8M" : "", "grow 200 40M", "");
+        update_baseline(&before);
+        const struct vs_budget_row *row = judge_reserved(&after, "135MiB");
         assert_int_equal(row->quantity.value - row->baseline, 20 * MIB);
         assert_true(row->exceeded && row->compared);
         assert_int_equal(row->culprit_count, 1);
-        assert_int_equal(row->moved, leaked > 0);
-        assert_int_equal(row->culprits[0].cached, leaked == 0);
+        assert_int_equal(row->moved, leaked);
+        assert_int_equal(row->culprits[0].cached, !leaked);
         if (leaked)
             assert_string_equal(row->culprits[0].site->api, "leaked");
-        vs_baseline_free(baseline);
-        end(&before);
-        end(&after);
+        end(NULL);
     }
 }
 
-#define MANY 200
-
-/* Both peaks are at the last allocation. */
-static void record_two_lines(struct bench *t, uint64_t cache, uint64_t model)
-{
-    begin_trace(t, "caching", GIB);
-    map(t, 0, 40);
-    block(t, "cache", 0, cache);
-    map(t, 100, model);
-    block(t, "model", 100, model);
-    measure_trace(t, VS_END_EXIT, 0, 0);
-    judge(t, NULL, NULL, NULL);
-}
-
-/* The heading said that the peak was at another time than that of the baseline, as one line holds less. */
+/* Both peaks are at the last allocation. The heading said that the peak was at another time than that of the
+ * baseline, as one line holds less. */
 TEST(a_line_that_shrank_does_not_mean_another_moment)
 {
-    struct bench before, after;
-    record_two_lines(&before, 40, 40);
-    record_two_lines(&after, 32, 52);
-    struct vs_baseline *baseline = baseline_of(&before);
-    const struct vs_budget_row *row = judge(&after, "max-reserved", "85MiB", baseline);
+    static const char two_lines[] = "grow 0 40M; by cache; alloc 0 %uM; grow 100 %uM; by model; alloc 100 %uM";
+    record(&before, two_lines, 40, 40, 40);
+    record(&after, two_lines, 32, 52, 52);
+    update_baseline(&before);
+    const struct vs_budget_row *row = judge_reserved(&after, "85MiB");
     assert_true(row->exceeded && row->compared);
     assert_string_equal(row->culprits[0].site->api, "model");
     assert_int_equal(row->culprits[0].delta, 12 * MIB);
     assert_string_equal(vs_check_heading(row), "more than at any peak in the baseline:");
-    vs_baseline_free(baseline);
-    end(&before);
-    end(&after);
 }
 
-/* Blocks of call sites: of a shared library whose functions have names or not, and of the program. */
-static void record_library(struct bench *t, const char *library, uint64_t of_library, const char *program,
-                           uint64_t leaked)
-{
-    begin_trace(t, "caching", GIB);
-    block(t, library, 0, of_library);
-    block(t, program, 200, 2);
-    if (leaked)
-        block(t, "leak (m.c) < main", 300, leaked);
-    measure_trace(t, VS_END_EXIT, 0, 0);
-    judge(t, NULL, NULL, NULL);
-}
-
-/* The run was judged by all functions of a stack and the baseline by the four of a name, so that a program that
+/* Blocks of call sites: of a shared library whose functions have names or not, and of the program.
+ * The run was judged by all functions of a stack and the baseline by the four of a name, so that a program that
  * calls a stripped library had names and its own baseline had none; and a list of which half the bytes are the
  * library's changed sides when the library allocated more. */
 TEST(call_sites_of_a_stripped_library_are_compared)
 {
+    static const char blocks[] = "by %s; alloc 0 %uM; by %s; alloc 200 2M; %s";
+    static const char leak[] = "by leak (m.c) < main; alloc 300 3M";
     static const char stripped[] = "libw.so+0x10 (libw.so) < libw.so+0x20 < libw.so+0x30 < libw.so+0x40";
     static const char named[] = "work (w.c) < train < step < run", program[] = "named (m.c) < main";
     static const char bare[] = "m+0x10 (m) < m+0x20";
     static const struct library_case {
         const char *before, *after, *program_before, *program_after;
-        uint64_t bytes_before, bytes_after, leaked;
+        unsigned mib_before, mib_after;
+        const char *leaked;
         const char *culprit, *note; /* NULL: the sites are not compared; there is no note */
-    } cases[] = {{stripped, stripped, program, program, 24, 24, 3, "leak (m.c) < main", NULL},
-                 {stripped, stripped, program, program, 24, 28, 0, stripped, NULL},
-                 {stripped, stripped, program, program, 1, 28, 0, stripped, NULL},
-                 {stripped, stripped, bare, bare, 24, 28, 0, stripped, NULL},
-                 {named, stripped, program, bare, 24, 28, 0, NULL, "the trace has no function names"},
-                 {stripped, named, bare, program, 24, 28, 0, NULL,
+    } cases[] = {{stripped, stripped, program, program, 24, 24, leak, "leak (m.c) < main", NULL},
+                 {stripped, stripped, program, program, 24, 28, "", stripped, NULL},
+                 {stripped, stripped, program, program, 1, 28, "", stripped, NULL},
+                 {stripped, stripped, bare, bare, 24, 28, "", stripped, NULL},
+                 {named, stripped, program, bare, 24, 28, "", NULL, "the trace has no function names"},
+                 {stripped, named, bare, program, 24, 28, "", NULL,
                   "the baseline was written from a trace without function names"},
-                 {named, stripped, program, program, 24, 28, 0, NULL, "the trace has no function names"},
-                 {stripped, stripped, program, bare, 24, 28, 0, NULL, "the trace has no function names"}};
+                 {named, stripped, program, program, 24, 28, "", NULL, "the trace has no function names"},
+                 {stripped, stripped, program, bare, 24, 28, "", NULL, "the trace has no function names"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct library_case *c = &cases[i];
-        struct bench before, after;
-        record_library(&before, c->before, c->bytes_before, c->program_before, 0);
-        record_library(&after, c->after, c->bytes_after, c->program_after, c->leaked);
-        struct vs_baseline *baseline = baseline_of(&before);
-        after.budget.baseline = "base.json";
-        const struct vs_budget_row *row = judge(&after, NULL, NULL, baseline);
+        record(&before, blocks, c->before, c->mib_before, c->program_before, "");
+        record(&after, blocks, c->after, c->mib_after, c->program_after, c->leaked);
+        const struct vs_budget_row *row = judge_after();
         assert_true(row->exceeded);
         assert_int_equal(row->compared, c->culprit != NULL);
         if (c->culprit) {
@@ -502,46 +347,23 @@ TEST(call_sites_of_a_stripped_library_are_compared)
             if (strstr(after.verdict.notes[n], "function names"))
                 notes = after.verdict.notes[n];
         assert_int_equal(c->note ? strncmp(notes, c->note, strlen(c->note)) : (int)strlen(notes), 0);
-        vs_baseline_free(baseline);
-        end(&before);
-        end(&after);
+        end(NULL);
     }
 }
 
-/* Half a MiB at a further call site; another segment, of *mib*, is needed. */
-static void record_segment(struct bench *t, uint64_t mib)
-{
-    begin_trace(t, "caching", GIB);
-    map(t, 0, 10);
-    block(t, "weights", 0, 9);
-    if (mib)
-        vs_builder_event(&t->b, (struct vs_event){
-            .kind = VS_EVENT_alloc,
-            .alloc = {.addr = A(9), .requested = MIB / 2, .size = MIB / 2, .family = VS_FAMILY_DEVICE, .context = 1,
-                      .api = vs_builder_string(&t->b, "planted")}});
-    if (mib)
-        map(t, 20, mib);
-    measure_trace(t, VS_END_EXIT, 0, 0);
-    judge(t, NULL, NULL, NULL);
-}
-
+/* Half a MiB at a further call site; another segment is needed. */
 TEST(the_rest_of_a_segment_follows_from_the_line_that_needed_it)
 {
-    for (uint64_t mib = 2; mib <= 4; mib += 2) {
-        struct bench before, after;
-        record_segment(&before, 0);
-        record_segment(&after, mib);
-        struct vs_baseline *baseline = baseline_of(&before);
-        after.budget.baseline = "base.json";
-        const struct vs_budget_row *row = judge(&after, NULL, NULL, baseline);
+    for (unsigned mib = 2; mib <= 4; mib += 2) {
+        record(&before, "grow 0 10M; by weights; alloc 0 9M");
+        record(&after, "grow 0 10M; by weights; alloc 0 9M; by planted; alloc 9 512K; grow 20 %uM", mib);
+        const struct vs_budget_row *row = judge_after();
         for (size_t i = 1; row->quantity.metric != VS_METRIC_RESERVED; i++, row++)
             assert_true(i < after.verdict.count);
         assert_int_equal(row->quantity.value - row->baseline, mib * MIB);
         assert_true(row->exceeded && row->compared && row->culprits[0].cached);
         assert_int_equal(row->follows, mib == 2);
-        vs_baseline_free(baseline);
-        end(&before);
-        end(&after);
+        end(NULL);
     }
 }
 
@@ -561,12 +383,12 @@ static void line(struct lines *l, const char *function, unsigned number, uint64_
     l->sites.items = l->items;
 }
 
-static size_t changes_of(const struct lines *before, const struct lines *after, struct vs_culprit out[4])
+static size_t changes_of(const struct lines *old, const struct lines *now, struct vs_culprit out[4])
 {
     struct vs_arena memory = {0};
     struct vs_named_sites a, b;
-    vs_named_sites_of(&memory, &before->sites, VS_METRIC_ALLOCATED, &a);
-    vs_named_sites_of(&memory, &after->sites, VS_METRIC_ALLOCATED, &b);
+    vs_named_sites_of(&memory, &old->sites, VS_METRIC_ALLOCATED, &a);
+    vs_named_sites_of(&memory, &now->sites, VS_METRIC_ALLOCATED, &b);
     size_t count = vs_culprits(&b, &a, VS_METRIC_ALLOCATED, 0, out, 4);
     vs_arena_free_all(&memory);
     return count;
@@ -574,12 +396,12 @@ static size_t changes_of(const struct lines *before, const struct lines *after, 
 
 TEST(of_two_alike_lines_both_are_named)
 {
-    struct lines before = {0}, after = {0};
+    struct lines old = {0}, now = {0};
     struct vs_culprit found[4];
-    line(&before, "upload", 15, 40, 10);
-    line(&after, "upload", 15, 40, 10);
-    line(&after, "upload", 17, 40, 10);
-    assert_int_equal(changes_of(&before, &after, found), 1);
+    line(&old, "upload", 15, 40, 10);
+    line(&now, "upload", 15, 40, 10);
+    line(&now, "upload", 17, 40, 10);
+    assert_int_equal(changes_of(&old, &now, found), 1);
     assert_int_equal(found[0].change, VS_CHANGE_NEW);
     assert_int_equal(found[0].line, 17);
     assert_int_equal(found[0].or_line, 15);
@@ -588,12 +410,12 @@ TEST(of_two_alike_lines_both_are_named)
 /* Both ways to pair the old line differ by as many bytes. */
 TEST(the_line_that_resembles_the_old_one_is_the_old_one)
 {
-    struct lines before = {0}, after = {0};
+    struct lines old = {0}, now = {0};
     struct vs_culprit found[4];
-    line(&before, "forward", 14, 90, 10);
-    line(&after, "forward", 14, 95, 11);
-    line(&after, "forward", 16, 320, 1);
-    assert_int_equal(changes_of(&before, &after, found), 2);
+    line(&old, "forward", 14, 90, 10);
+    line(&now, "forward", 14, 95, 11);
+    line(&now, "forward", 16, 320, 1);
+    assert_int_equal(changes_of(&old, &now, found), 2);
     assert_int_equal(found[0].line, 16);
     assert_int_equal(found[0].change, VS_CHANGE_NEW);
     assert_int_equal(found[0].or_line, 0);
@@ -620,16 +442,16 @@ static void called(struct lines *l, const char *function, const char *caller, un
 /* A line of a model that training and evaluation run was named by the lines that call the model. */
 TEST(a_line_that_two_call_is_named_and_an_allocation_function_is_not)
 {
-    struct lines before = {0}, after = {0};
+    struct lines old = {0}, now = {0};
     struct vs_culprit out[4];
-    called(&before, "make_buffer", "load", 30, 64);
-    called(&before, "make_buffer", "embed", 31, 32);
-    called(&after, "make_buffer", "load", 30, 64);
-    called(&after, "make_buffer", "embed", 31, 32);
-    called(&after, "make_buffer", "keep", 32, 8);
-    called(&after, "compute", "train", 23, 6);
-    called(&after, "compute", "evaluate", 24, 4);
-    assert_int_equal(changes_of(&before, &after, out), 3);
+    called(&old, "make_buffer", "load", 30, 64);
+    called(&old, "make_buffer", "embed", 31, 32);
+    called(&now, "make_buffer", "load", 30, 64);
+    called(&now, "make_buffer", "embed", 31, 32);
+    called(&now, "make_buffer", "keep", 32, 8);
+    called(&now, "compute", "train", 23, 6);
+    called(&now, "compute", "evaluate", 24, 4);
+    assert_int_equal(changes_of(&old, &now, out), 3);
     assert_string_equal(out[0].function, "keep");
     assert_int_equal(out[0].line, 32);
     assert_string_equal(out[1].function, "compute");
@@ -646,13 +468,13 @@ TEST(a_line_that_two_call_is_named_and_an_allocation_function_is_not)
 
 TEST(a_template_with_another_argument_has_grown)
 {
-    struct lines before = {0}, after = {0};
+    struct lines old = {0}, now = {0};
     struct vs_culprit found[4];
-    line(&before, "std::unique_ptr<char, D<char> > make<char, 1048576ul>()", 13, 4, 4);
-    line(&before, "gone<int>()", 20, 6, 1);
-    line(&after, "std::unique_ptr<char, D<char> > make<char, 2097152ul>()", 13, 8, 4);
-    line(&after, "other<int>()", 30, 7, 1);
-    assert_int_equal(changes_of(&before, &after, found), 2);
+    line(&old, "std::unique_ptr<char, D<char> > make<char, 1048576ul>()", 13, 4, 4);
+    line(&old, "gone<int>()", 20, 6, 1);
+    line(&now, "std::unique_ptr<char, D<char> > make<char, 2097152ul>()", 13, 8, 4);
+    line(&now, "other<int>()", 30, 7, 1);
+    assert_int_equal(changes_of(&old, &now, found), 2);
     assert_int_equal(found[0].line, 30);
     assert_int_equal(found[0].change, VS_CHANGE_NEW);
     assert_int_equal(found[1].line, 13);
@@ -665,11 +487,11 @@ TEST(names_in_angle_brackets_are_no_arguments)
 {
     static const char *const pairs[][2] = {{"<lambda>", "<listcomp>"}, {"operator<<(A&)", "operator<<(B&)"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        struct lines before = {0}, after = {0};
+        struct lines old = {0}, now = {0};
         struct vs_culprit found[4];
-        line(&before, pairs[i][0], 13, 4, 4);
-        line(&after, pairs[i][1], 13, 8, 4);
-        assert_int_equal(changes_of(&before, &after, found), 1);
+        line(&old, pairs[i][0], 13, 4, 4);
+        line(&now, pairs[i][1], 13, 8, 4);
+        assert_int_equal(changes_of(&old, &now, found), 1);
         assert_int_equal(found[0].change, VS_CHANGE_NEW);
     }
 }
@@ -677,23 +499,23 @@ TEST(names_in_angle_brackets_are_no_arguments)
 /* Layers of a network are of one size. */
 TEST(many_sites_of_one_size_are_all_found_again)
 {
-    static struct lines before, after;
-    static char old[MANY][40], new[MANY][40];
+    static struct lines old, now;
+    static char names[MANY][2][40];
     struct vs_culprit found[4];
     for (unsigned i = 0; i < MANY; i++) {
         bool template = i % 2;
-        snprintf(old[i], sizeof old[i], template ? "f<A>(x%u)" : "old_%u", i);
-        snprintf(new[i], sizeof new[i], template ? "f<B>(x%u)" : "new_%u", i);
-        line(&before, old[i], i + 1, 40, 10);
-        line(&after, new[i], i + 1, template ? 80 : 40, 10);
+        snprintf(names[i][0], sizeof names[i][0], template ? "f<A>(x%u)" : "old_%u", i);
+        snprintf(names[i][1], sizeof names[i][1], template ? "f<B>(x%u)" : "new_%u", i);
+        line(&old, names[i][0], i + 1, 40, 10);
+        line(&now, names[i][1], i + 1, template ? 80 : 40, 10);
     }
-    assert_int_equal(changes_of(&before, &after, found), 4);
+    assert_int_equal(changes_of(&old, &now, found), 4);
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(found[i].change, VS_CHANGE_GROWN);
         assert_int_equal(found[i].delta, 40);
     }
-    after.sites.count = 0;
+    now.sites.count = 0;
     for (unsigned i = 0; i < MANY; i++)
-        line(&after, new[i], i + 1, 40, 10);
-    assert_int_equal(changes_of(&before, &after, found), 0);
+        line(&now, names[i][1], i + 1, 40, 10);
+    assert_int_equal(changes_of(&old, &now, found), 0);
 }

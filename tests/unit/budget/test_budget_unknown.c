@@ -4,26 +4,16 @@
  * not store them. */
 #include "unit/budget/budget_test.h"
 
-#define A(n) (0x700000000000 + (uint64_t)(n) * 0x10000000)
-
-static void begin(struct bench *t)
-{
-    begin_trace(t, "observe", GIB);
-    vs_builder_alloc(&t->b, 0, VS_FAMILY_DEVICE, A(0), MIB, MIB);
-}
-
+static struct bench t;
 static char why[VS_BUDGET_WHY_MAX];
 
 /* Whether *key* = *value* was compared with something; why says why not. */
-static bool checked(struct bench *t, enum vs_end_reason reason, const char *key, const char *value)
+static bool checked(enum vs_end_reason reason, const char *key, const char *value)
 {
-    static const struct vs_budget_scope whole;
-    measure_trace(t, reason, 0, 0);
-    assert_int_equal(vs_budget_set(&t->budget, vs_budget_key_find(key, strlen(key)), value, &whole, "--key",
-                                   why), VS_OK);
-    vs_budget_finish(&t->budget);
-    assert_int_equal(vs_budget_verdict_build(&t->verdict, t->runs, 1, t->run.process, &t->budget, NULL), VS_OK);
-    return vs_budget_unmatched(&t->budget, why) == NULL;
+    measure_trace(&t, reason, 0, 0);
+    set_limit(&t.budget, key, value, NULL, false);
+    judge(&t, NULL);
+    return vs_budget_unmatched(&t.budget, why) == NULL;
 }
 
 enum lack {
@@ -61,10 +51,9 @@ TEST(copies_that_were_not_recorded_hold_no_limit)
                  {LACK_IMPORTED, "imported"}, {LACK_CUPTI, "CUPTI"}, {LACK_OTHER_TOOL, "CUPTI"},
                  {LACK_LIMIT, "--max-trace-size"}, {LACK_DROPPED, "could not be recorded"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bench t;
-        begin(&t);
+        begin_trace(&t, "observe", "alloc 0 1M");
         leave_out(&t.b, cases[i].lack);
-        assert_false(checked(&t, cases[i].lack == LACK_IMPORTED ? VS_END_IMPORTED : VS_END_EXIT, "max-transfers",
+        assert_false(checked(cases[i].lack == LACK_IMPORTED ? VS_END_IMPORTED : VS_END_EXIT, "max-transfers",
                              "5 copies"));
         assert_int_equal(t.verdict.count, 0);
         if (!strstr(why, "--key cannot be checked: ") || !strstr(why, cases[i].says))
@@ -72,45 +61,36 @@ TEST(copies_that_were_not_recorded_hold_no_limit)
         for (size_t k = 0; k < t.run.count; k++)
             if (t.run.items[k].metric == VS_METRIC_COPIES || t.run.items[k].metric == VS_METRIC_TRANSFERRED)
                 assert_true(t.run.items[k].unknown);
-        end(&t);
+        end(NULL);
     }
 }
 
 TEST(recorded_copies_are_compared)
 {
-    struct bench t;
-    begin(&t);
+    begin_trace(&t, "observe", "alloc 0 1M");
     vs_builder_memcpy(&t.b, 0, 0, VS_COPY_HTOD, 100, 10, 10);
-    assert_true(checked(&t, VS_END_EXIT, "max-transfers", "0 copies"));
+    assert_true(checked(VS_END_EXIT, "max-transfers", "0 copies"));
     assert_int_equal(t.verdict.exceeded, 1);
-    end(&t);
 }
 
 TEST(other_limits_need_no_copies)
 {
-    struct bench t;
-    begin(&t);
+    begin_trace(&t, "observe", "alloc 0 1M");
     leave_out(&t.b, LACK_OFF);
-    assert_true(checked(&t, VS_END_EXIT, "max-peak", "1MiB"));
+    assert_true(checked(VS_END_EXIT, "max-peak", "1MiB"));
     assert_int_equal(t.verdict.count, 1);
-    end(&t);
 }
 
 TEST(growth_is_unknown_where_allocations_are_missing)
 {
     for (int stopped = 0; stopped < 2; stopped++) {
-        struct bench t;
-        begin(&t);
-        for (unsigned step = 1; step <= 8; step++) {
-            vs_builder_step(&t.b, step);
-            vs_builder_pop(&t.b);
-        }
+        begin_trace(&t, "observe", "alloc 0 1M; repeat 8 { step i+1; pop }");
         if (stopped)
             leave_out(&t.b, LACK_STOPPED);
-        assert_int_equal(checked(&t, VS_END_EXIT, "max-growth-per-step", "0"), !stopped);
+        assert_int_equal(checked(VS_END_EXIT, "max-growth-per-step", "0"), !stopped);
         assert_int_equal(t.verdict.count, !stopped);
         if (stopped)
             assert_non_null(strstr(why, "--key cannot be checked: the program stopped the recording"));
-        end(&t);
+        end(NULL);
     }
 }
