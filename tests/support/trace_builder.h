@@ -29,7 +29,8 @@ struct vs_builder {
     uint64_t stack;     /* stack id of the next memory events */
     char api[128];      /* of the next allocations; "": cudaMalloc */
     /* of trace_text.c */
-    uint64_t total_bytes; /* of the device */
+    uint64_t device;
+    uint64_t total_bytes; /* of it */
     char functions[VS_BUILDER_FUNCTIONS_MAX][256]; /* functions and objects named so far, by module */
     char natives[VS_BUILDER_NATIVES_MAX][64]; /* native n is 16 (n + 1) bytes into the library */
     unsigned function_count, native_count;

@@ -217,10 +217,12 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         return;
     if (!strcmp(verb, "device")) {
         b->total_bytes = bytes(&s);
-        vs_builder_device(b, 0, rest(&s), b->total_bytes);
+        vs_builder_device(b, b->device, rest(&s), b->total_bytes);
     } else if (!strcmp(verb, "at")) {
         const char *frames = rest(&s);
         b->stack = *frames ? stack_of(b, &s, frames) : 0;
+    } else if (!strcmp(verb, "gpu")) {
+        b->device = sum(&s, needed(&s));
     } else if (!strcmp(verb, "by")) {
         snprintf(b->api, sizeof b->api, "%s", rest(&s));
     } else if (!strcmp(verb, "thread")) {
@@ -241,37 +243,39 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
     } else if (!strcmp(verb, "alloc")) {
         uint64_t addr = address(&s), size_bytes = bytes(&s);
         enum vs_family f = family(&s);
-        vs_builder_alloc(b, 0, f, addr, size_bytes, next_is(&s, "as") ? bytes(&s) : size_bytes);
+        vs_builder_alloc(b, b->device, f, addr, size_bytes, next_is(&s, "as") ? bytes(&s) : size_bytes);
     } else if (!strcmp(verb, "free")) {
-        vs_builder_free(b, 0, address(&s));
+        vs_builder_free(b, b->device, address(&s));
     } else if (!strcmp(verb, "fail")) {
         uint64_t requested = bytes(&s);
         enum vs_family f = family(&s);
         bool known = next_is(&s, "free");
-        vs_builder_failed(b, 0, f, requested, known ? bytes(&s) : 0, known ? b->total_bytes : 0);
+        vs_builder_failed(b, b->device, f, requested, known ? bytes(&s) : 0, known ? b->total_bytes : 0);
     } else if (!strcmp(verb, "segment")) {
         uint64_t addr = address(&s), size_bytes = bytes(&s);
         vs_builder_event(b, (struct vs_event){
             .kind = VS_EVENT_segment_alloc,
-            .segment_alloc = {.addr = addr, .size = size_bytes, .context = 1, .stack = b->stack,
-                              .stream = stream(&s)}});
+            .segment_alloc = {.addr = addr, .size = size_bytes, .device = b->device,
+                              .context = 1 + b->device, .stack = b->stack, .stream = stream(&s)}});
     } else if (!strcmp(verb, "grow")) {
         uint64_t addr = address(&s), size_bytes = bytes(&s);
         vs_builder_event(b, (struct vs_event){
             .kind = VS_EVENT_segment_map,
-            .segment_map = {.addr = addr, .size = size_bytes, .reserved = size_bytes, .context = 1, .pool = 1}});
+            .segment_map = {.addr = addr, .size = size_bytes, .reserved = size_bytes, .device = b->device,
+                            .context = 1 + b->device, .pool = 1}});
     } else if (!strcmp(verb, "shrink")) {
-        uint64_t addr = address(&s);
-        vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_segment_unmap,
-                                              .segment_unmap = {.addr = addr, .size = bytes(&s)}});
+        uint64_t addr = address(&s), size_bytes = bytes(&s);
+        vs_builder_event(b, (struct vs_event){
+            .kind = VS_EVENT_segment_unmap,
+            .segment_unmap = {.addr = addr, .size = size_bytes, .reserved = size_bytes, .device = b->device}});
     } else if (!strcmp(verb, "unsegment")) {
         uint64_t addr = address(&s);
-        vs_builder_segment_free(b, 0, addr, bytes(&s));
+        vs_builder_segment_free(b, b->device, addr, bytes(&s));
     } else if (!strcmp(verb, "tensor")) {
         uint64_t addr = address(&s), size_bytes = bytes(&s);
         vs_builder_event(b, (struct vs_event){
             .kind = VS_EVENT_framework_alloc,
-            .framework_alloc = {.addr = addr, .size = size_bytes, .stack = b->stack,
+            .framework_alloc = {.addr = addr, .size = size_bytes, .device = b->device, .stack = b->stack,
                                 .framework_stream = stream(&s)}});
     } else if (!strcmp(verb, "drop")) {
         vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_framework_free,
@@ -291,7 +295,14 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
     } else if (!strcmp(verb, "sample")) {
         vs_builder_event(b, (struct vs_event){
             .kind = VS_EVENT_device_sample,
-            .device_sample = {.free_bytes = bytes(&s), .total_bytes = b->total_bytes}});
+            .device_sample = {.device = b->device, .free_bytes = bytes(&s),
+                              .total_bytes = b->total_bytes}});
+    } else if (!strcmp(verb, "kernel")) {
+        uint64_t on = sum(&s, needed(&s)), start = sum(&s, needed(&s)), length = sum(&s, needed(&s));
+        vs_builder_kernel(b, b->device, on, rest(&s), start, length);
+    } else if (!strcmp(verb, "context")) {
+        uint64_t context = sum(&s, needed(&s));
+        vs_builder_context(b, context, b->device, !next_is(&s, "ends"));
     } else if (!strcmp(verb, "usage")) {
         uint64_t what = next_is(&s, "pools") ? VS_USAGE_POOLS : next_is(&s, "others") ? VS_USAGE_OTHERS
                         : next_is(&s, "own") ? VS_USAGE_OWN : VS_USAGE_WHAT_COUNT;

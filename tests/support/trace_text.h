@@ -7,7 +7,9 @@
  * Statements are separated by `;` or a new line. A word that is not known, or one too many, fails the
  * test with the statement. The format is printf's, for figures that the test computes.
  *
- *     device SIZE NAME            the only device
+ *     device SIZE NAME            the device, 0 unless `gpu` said another
+ *     gpu N                       the device of what follows
+ *     context N [ends]            of the device; N is 1 + the device in allocations
  *     at FRAME [< FRAME ...]      call stack of the memory events that follow, the innermost first:
  *                                 FUNCTION [LINE] of the program, FUNCTION PATH[:LINE] in Python,
  *                                 @/PATH for native code of that object, @NAME for the function NAME
@@ -26,6 +28,7 @@
  *     tensor AT SIZE [stream N] | drop AT                blocks of PyTorch, at the current call site
  *     raise SIZE                  PyTorch's OutOfMemoryError
  *     map AT SIZE N | unmap AT    memory N (allocated at memory:N) is mapped
+ *     kernel STREAM START LENGTH NAME    in ns, since the start of the process
  *     sample SIZE                 what the device has free
  *     usage pools|others|own SIZE what the driver or NVML reports
  *     repeat N { … }              the statements N times; `i` counts from 0

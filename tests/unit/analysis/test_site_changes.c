@@ -2,6 +2,7 @@
  *
  * Matching the call sites of two runs: what is new, gone, grown, shrunk or moved, whatever the order of
  * the lists and the addresses. */
+#include <stdio.h>
 #include <string.h>
 
 #include "support/cmocka_test.h"
@@ -11,123 +12,117 @@
 
 #define SITES_MAX 8
 #define FRAMES_MAX 32
+#define MAIN " < main /src/main.c:90"
 
-/* A list of sites: each is a chain of frames "function file line", the innermost first. */
 struct list {
     struct vs_report_frame frames[SITES_MAX][FRAMES_MAX];
     struct vs_report_site items[SITES_MAX];
     struct vs_report_sites sites;
+    char text[SITES_MAX][1024]; /* of the frames */
 };
 
-static struct vs_report_site *add(struct list *l, uint64_t bytes, uint64_t count)
+static struct vs_arena memory;
+static struct list a, b; /* of the two runs */
+static struct vs_site_changes changes;
+
+BEFORE(clear)
+{
+    vs_arena_free_all(&memory);
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
+    return 0;
+}
+
+/* A site of *bytes* with *frames* "FUNCTION FILE:LINE < ...", the innermost first. */
+static struct vs_report_site *site(struct list *l, uint64_t bytes, const char *frames)
 {
     size_t n = l->sites.count++;
-    l->items[n] = (struct vs_report_site){.frames = l->frames[n], .api = "cudaMalloc", .bytes = bytes,
-                                          .count = count, .stacks = 1};
+    struct vs_report_site *new = &l->items[n];
+    *new = (struct vs_report_site){.frames = l->frames[n], .api = "cudaMalloc", .bytes = bytes, .count = 1,
+                                   .stacks = 1};
     l->sites.items = l->items;
     l->sites.total_bytes += bytes;
-    return &l->items[n];
+    assert_true(strlen(frames) < sizeof l->text[n]);
+    strcpy(l->text[n], frames);
+    for (char *at = l->text[n], *next; at && *at; at = next) {
+        struct vs_report_frame *frame = &l->frames[n][new->frame_count++];
+        assert_true(new->frame_count <= FRAMES_MAX);
+        if ((next = strstr(at, " < ")) != NULL) {
+            *next = 0;
+            next += 3;
+        }
+        char *file = strrchr(at, ' '), *line = strrchr(at, ':');
+        *file++ = *line++ = 0;
+        *frame = (struct vs_report_frame){.function = at, .file = file, .line = (uint32_t)atoi(line), .known = true};
+    }
+    return new;
 }
 
-static void frame(struct vs_report_site *site, const char *function, const char *file, unsigned line)
+static void match(void)
 {
-    struct vs_report_frame *frames = (struct vs_report_frame *)site->frames;
-    frames[site->frame_count++] =
-        (struct vs_report_frame){.function = function, .file = file, .line = line, .known = true};
+    vs_site_changes_build(&memory, &a.sites, &b.sites, VS_METRIC_ALLOCATED, NULL, &changes);
 }
 
-static void two_frames(struct list *l, uint64_t bytes, const char *function, const char *file,
-                       unsigned line)
+/* The change *i* of the list. */
+static void expect_change(size_t i, enum vs_site_verdict verdict, int64_t delta)
 {
-    struct vs_report_site *site = add(l, bytes, 1);
-    frame(site, function, file, line);
-    frame(site, "main", "/src/main.c", 90);
-}
-
-static void match(struct vs_arena *memory, const struct list *a, const struct list *b,
-                  struct vs_site_changes *out)
-{
-    vs_site_changes_build(memory, &a->sites, &b->sites, VS_METRIC_ALLOCATED, NULL, out);
+    assert_true(i < changes.count);
+    assert_int_equal(changes.items[i].verdict, verdict);
+    assert_int_equal(changes.items[i].delta, delta);
 }
 
 /* With another caller a function may become one that reports leave out of the names of call sites. */
 TEST(a_further_caller_of_a_wrapper_renames_nothing)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    for (int i = 0; i < 2; i++) {
-        struct list *l = i ? &b : &a;
-        struct vs_report_site *site = add(l, 48, 1);
-        frame(site, "make_buffer", "/src/pool.c", 9);
-        frame(site, "main", "/src/main.c", 34);
-        site->wrappers = i ? 1 : 0;
-    }
-    struct vs_report_site *site = add(&b, 4, 1);
-    frame(site, "make_buffer", "/src/pool.c", 9);
-    frame(site, "workspace", "/src/main.c", 15);
-    site->wrappers = 1;
-    match(&memory, &a, &b, &changes);
+    site(&a, 48, "make_buffer /src/pool.c:9 < main /src/main.c:34");
+    site(&b, 48, "make_buffer /src/pool.c:9 < main /src/main.c:34")->wrappers = 1;
+    site(&b, 4, "make_buffer /src/pool.c:9 < workspace /src/main.c:15")->wrappers = 1;
+    match();
     assert_int_equal(changes.of[VS_SITE_SAME], 1);
     assert_int_equal(changes.of[VS_SITE_NEW], 1);
     assert_int_equal(changes.count, 2);
-    vs_arena_free_all(&memory);
 }
 
 TEST(the_order_and_other_lines_do_not_matter)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    two_frames(&a, 300, "load_weights", "/src/net.c", 10);
-    two_frames(&a, 200, "forward", "/src/net.c", 20);
-    two_frames(&a, 100, "forward", "/src/net.c", 30);
-    two_frames(&b, 100, "forward", "/home/ci/src/net.c", 33); /* three lines were inserted above both */
-    two_frames(&b, 300, "load_weights", "/home/ci/src/net.c", 10);
-    two_frames(&b, 200, "forward.part.0", "/home/ci/src/net.c", 23);
-    match(&memory, &a, &b, &changes);
+    site(&a, 300, "load_weights /src/net.c:10" MAIN);
+    site(&a, 200, "forward /src/net.c:20" MAIN);
+    site(&a, 100, "forward /src/net.c:30" MAIN);
+    site(&b, 100, "forward /home/ci/src/net.c:33" MAIN); /* three lines were inserted above both */
+    site(&b, 300, "load_weights /home/ci/src/net.c:10" MAIN);
+    site(&b, 200, "forward.part.0 /home/ci/src/net.c:23" MAIN);
+    match();
     assert_int_equal(changes.of[VS_SITE_SAME], 1);
     assert_int_equal(changes.of[VS_SITE_MOVED], 2);
     assert_int_equal(changes.lines, 2);
     assert_int_equal(changes.count, 3);
-    vs_arena_free_all(&memory);
 }
 
 TEST(new_gone_grown_and_shrunk_are_told_apart)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    two_frames(&a, 1000, "attention", "/src/net.c", 10);
-    two_frames(&a, 2000, "mlp", "/src/net.c", 20);
-    two_frames(&a, 50, "old_cache", "/src/cache.c", 5);
-    two_frames(&b, 1500, "attention", "/src/net.c", 10);
-    two_frames(&b, 1900, "mlp", "/src/net.c", 20);
-    two_frames(&b, 7000, "keep_history", "/src/debug.c", 5);
-    match(&memory, &a, &b, &changes);
+    site(&a, 1000, "attention /src/net.c:10" MAIN);
+    site(&a, 2000, "mlp /src/net.c:20" MAIN);
+    site(&a, 50, "old_cache /src/cache.c:5" MAIN);
+    site(&b, 1500, "attention /src/net.c:10" MAIN);
+    site(&b, 1900, "mlp /src/net.c:20" MAIN);
+    site(&b, 7000, "keep_history /src/debug.c:5" MAIN);
+    match();
     assert_int_equal(changes.count, 4);
-    assert_int_equal(changes.items[0].verdict, VS_SITE_NEW);
-    assert_int_equal(changes.items[0].delta, 7000);
-    assert_int_equal(changes.items[1].verdict, VS_SITE_GROWN);
-    assert_int_equal(changes.items[1].delta, 500);
-    assert_int_equal(changes.items[2].verdict, VS_SITE_SHRUNK);
-    assert_int_equal(changes.items[2].delta, -100);
-    assert_int_equal(changes.items[3].verdict, VS_SITE_GONE);
+    expect_change(0, VS_SITE_NEW, 7000);
+    expect_change(1, VS_SITE_GROWN, 500);
+    expect_change(2, VS_SITE_SHRUNK, -100);
+    expect_change(3, VS_SITE_GONE, -50);
     assert_null(changes.items[3].b);
-    vs_arena_free_all(&memory);
 }
 
 TEST(a_renamed_or_moved_function_is_moved)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
     struct vs_frame_range x, y;
-    two_frames(&a, 1000, "forward", "/src/net.c", 10);
-    two_frames(&a, 2000, "load_weights", "/src/net.c", 20);
-    two_frames(&b, 1000, "forward", "/src/layers.c", 44);      /* another file */
-    two_frames(&b, 2000, "read_checkpoint", "/src/net.c", 20); /* another name, the same size */
-    match(&memory, &a, &b, &changes);
+    site(&a, 1000, "forward /src/net.c:10" MAIN);
+    site(&a, 2000, "load_weights /src/net.c:20" MAIN);
+    site(&b, 1000, "forward /src/layers.c:44" MAIN);      /* another file */
+    site(&b, 2000, "read_checkpoint /src/net.c:20" MAIN); /* another name, the same size */
+    match();
     assert_int_equal(changes.of[VS_SITE_MOVED], 2);
     assert_int_equal(changes.count, 2);
     assert_int_equal(changes.items[0].move, VS_MOVE_FUNCTION);
@@ -135,224 +130,159 @@ TEST(a_renamed_or_moved_function_is_moved)
     assert_string_equal(changes.items[0].a->site->frames[x.from].function, "load_weights");
     assert_string_equal(changes.items[0].b->site->frames[y.from].function, "read_checkpoint");
     assert_int_equal(changes.items[1].move, VS_MOVE_FILE);
-    vs_arena_free_all(&memory);
 }
 
 /* A function that calls it was added: an extracted helper. */
 TEST(a_call_through_another_function_is_moved)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    two_frames(&a, 1000, "forward", "/src/net.c", 10);
-    struct vs_report_site *site = add(&b, 1000, 1);
-    frame(site, "forward", "/src/net.c", 10);
-    frame(site, "run_layer", "/src/net.c", 60);
-    frame(site, "main", "/src/main.c", 92);
-    match(&memory, &a, &b, &changes);
+    site(&a, 1000, "forward /src/net.c:10" MAIN);
+    site(&b, 1000, "forward /src/net.c:10 < run_layer /src/net.c:60 < main /src/main.c:92");
+    match();
     assert_int_equal(changes.of[VS_SITE_MOVED], 1);
     assert_int_equal(changes.items[0].move, VS_MOVE_FUNCTION);
-    vs_arena_free_all(&memory);
 }
 
-/* A buffer's constructor in a header, called from a function of a file, itself or through *part*. */
-static void buffer_of(struct list *l, uint64_t bytes, const char *part, const char *function, const char *file,
-                      unsigned line)
-{
-    struct vs_report_site *site = add(l, bytes, 1);
-    frame(site, "Buffer::Buffer", "/src/buffer.hpp", 10);
-    if (part)
-        frame(site, part, file, 34);
-    frame(site, function, file, line);
-    frame(site, "step", file, 61);
-    frame(site, "main", "/src/main.c", 90);
-}
-
-/* The file and the function were renamed, and a part of the function was extracted: the part was new. */
+/* A buffer's constructor in a header, called from a function of a file, itself or through a part of the function.
+ * The file and the function were renamed, and the part was extracted: it was new. */
 TEST(an_extracted_function_of_a_renamed_one_is_moved)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes, reserved;
-    struct list a = {0}, b = {0}, more = {0}, less = {0};
-    two_frames(&a, 500, "forces(World&)", "/src/physics.c", 41);
-    buffer_of(&a, 1000, NULL, "forces(World&)", "/src/physics.c", 43);
-    buffer_of(&a, 300, NULL, "density", "/src/physics.c", 25);
-    two_frames(&b, 500, "compute_forces(World&)", "/src/solver.c", 42);
-    buffer_of(&b, 1000, "make_gradient", "compute_forces(World&)", "/src/solver.c", 44);
-    buffer_of(&b, 300, NULL, "density", "/src/solver.c", 25);
-    buffer_of(&b, 400, NULL, "compute_forces(World&)", "/src/solver.c", 49);
-    match(&memory, &a, &b, &changes);
+#define BUFFER "Buffer::Buffer /src/buffer.hpp:10 < "
+#define OLD(function_line) BUFFER function_line " < step /src/physics.c:61" MAIN
+#define NOW(function_line) BUFFER function_line " < step /src/solver.c:61" MAIN
+#define EXTRACTED NOW("make_gradient /src/solver.c:34 < compute_forces(World&) /src/solver.c:44")
+    struct vs_site_changes reserved;
+    struct list more = {0}, less = {0};
+    site(&a, 500, "forces(World&) /src/physics.c:41" MAIN);
+    site(&a, 1000, OLD("forces(World&) /src/physics.c:43"));
+    site(&a, 300, OLD("density /src/physics.c:25"));
+    site(&b, 500, "compute_forces(World&) /src/solver.c:42" MAIN);
+    site(&b, 1000, EXTRACTED);
+    site(&b, 300, NOW("density /src/solver.c:25"));
+    site(&b, 400, NOW("compute_forces(World&) /src/solver.c:49"));
+    match();
     assert_int_equal(changes.of[VS_SITE_MOVED], 3);
     assert_int_equal(changes.of[VS_SITE_NEW], 1);
     assert_int_equal(changes.count, 4);
     assert_int_equal(changes.items[0].delta, 400);
     /* of a list that does not show the renaming */
-    buffer_of(&less, 1000, NULL, "forces(World&)", "/src/physics.c", 43);
-    buffer_of(&less, 200, NULL, "forces(World&)", "/src/physics.c", 48);
-    buffer_of(&more, 1000, "make_gradient", "compute_forces(World&)", "/src/solver.c", 44);
-    buffer_of(&more, 250, NULL, "compute_forces(World&)", "/src/solver.c", 49);
+    site(&less, 1000, OLD("forces(World&) /src/physics.c:43"));
+    site(&less, 200, OLD("forces(World&) /src/physics.c:48"));
+    site(&more, 1000, EXTRACTED);
+    site(&more, 250, NOW("compute_forces(World&) /src/solver.c:49"));
     vs_site_changes_build(&memory, &less.sites, &more.sites, VS_METRIC_RESERVED, &changes, &reserved);
     assert_int_equal(reserved.of[VS_SITE_MOVED], 1);
     assert_int_equal(reserved.of[VS_SITE_GROWN], 1);
     assert_int_equal(reserved.count, 2);
-    vs_arena_free_all(&memory);
 }
 
 TEST(a_renamed_function_that_grew_is_grown)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    two_frames(&a, 1000, "forward_pass", "/src/net.c", 10);
-    two_frames(&b, 1700, "forward_passes", "/src/net.c", 12);
-    match(&memory, &a, &b, &changes);
+    site(&a, 1000, "forward_pass /src/net.c:10" MAIN);
+    site(&b, 1700, "forward_passes /src/net.c:12" MAIN);
+    match();
+    expect_change(0, VS_SITE_GROWN, 700);
     assert_int_equal(changes.of[VS_SITE_GROWN], 1);
     assert_int_equal(changes.items[0].move, VS_MOVE_FUNCTION);
-    assert_int_equal(changes.items[0].delta, 700);
-    vs_arena_free_all(&memory);
 }
 
 /* A site of one size shows that a function has another name, so that the others of it are not new. */
 TEST(a_rename_of_one_site_holds_for_the_others)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    two_frames(&a, 1000, "train", "/src/net.c", 10);
-    two_frames(&a, 2000, "train", "/src/net.c", 20);
-    two_frames(&b, 1000, "main_loop", "/src/net.c", 10);
-    two_frames(&b, 6000, "main_loop", "/src/net.c", 20);
-    match(&memory, &a, &b, &changes);
+    site(&a, 1000, "train /src/net.c:10" MAIN);
+    site(&a, 2000, "train /src/net.c:20" MAIN);
+    site(&b, 1000, "main_loop /src/net.c:10" MAIN);
+    site(&b, 6000, "main_loop /src/net.c:20" MAIN);
+    match();
     assert_int_equal(changes.of[VS_SITE_MOVED], 1);
     assert_int_equal(changes.of[VS_SITE_GROWN], 1);
     assert_int_equal(changes.items[0].delta, 4000);
-    vs_arena_free_all(&memory);
 }
 
-/* Sites of different functions with nearly the same callers are not one that grew. */
-TEST(equal_callers_alone_are_not_a_match)
+/* Sites of different functions with nearly the same callers are not one that grew; nor is unrelated code of the same
+ * size the same call site. */
+TEST(equal_callers_or_sizes_alone_are_not_a_match)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
+#define CALLERS " < run_part /src/main.c:40 < run_step /src/main.c:41 < run_epoch /src/main.c:42 < " \
+                "run /src/main.c:43 < main /src/main.c:44"
     for (int i = 0; i < 2; i++) {
-        struct vs_report_site *site = add(i ? &b : &a, i ? 900 : 100, 1);
-        frame(site, i ? "attention_forward" : "head_forward", "/src/net.c", 30);
-        static const char *const callers[] = {"run_part", "run_step", "run_epoch", "run", "main"};
-        for (unsigned k = 0; k < 5; k++)
-            frame(site, callers[k], "/src/main.c", 40 + k);
+        clear(NULL);
+        site(&a, i ? 100 : 4096, i ? "head_forward /src/net.c:30" CALLERS : "decode /src/video.c:10");
+        site(&b, i ? 900 : 4096, i ? "attention_forward /src/net.c:30" CALLERS : "keep_history /src/debug.c:5");
+        match();
+        assert_int_equal(changes.of[VS_SITE_NEW], 1);
+        assert_int_equal(changes.of[VS_SITE_GONE], 1);
     }
-    match(&memory, &a, &b, &changes);
-    assert_int_equal(changes.of[VS_SITE_NEW], 1);
-    assert_int_equal(changes.of[VS_SITE_GONE], 1);
-    vs_arena_free_all(&memory);
-}
-
-/* Unrelated code of the same size is not the same call site. */
-TEST(equal_sizes_alone_are_not_a_match)
-{
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    struct vs_report_site *site = add(&a, 4096, 1);
-    frame(site, "decode", "/src/video.c", 10);
-    site = add(&b, 4096, 1);
-    frame(site, "keep_history", "/src/debug.c", 5);
-    match(&memory, &a, &b, &changes);
-    assert_int_equal(changes.of[VS_SITE_NEW], 1);
-    assert_int_equal(changes.of[VS_SITE_GONE], 1);
-    vs_arena_free_all(&memory);
 }
 
 /* The line that was added to a function is new; those below it are not. */
 TEST(an_inserted_allocation_is_the_new_one)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    two_frames(&a, 100, "forward", "/src/net.c", 10);
-    two_frames(&a, 300, "forward", "/src/net.c", 12);
-    two_frames(&b, 100, "forward", "/src/net.c", 10);
-    two_frames(&b, 700, "forward", "/src/net.c", 11);
-    two_frames(&b, 300, "forward", "/src/net.c", 13);
-    match(&memory, &a, &b, &changes);
-    assert_int_equal(changes.items[0].verdict, VS_SITE_NEW);
-    assert_int_equal(changes.items[0].delta, 700);
+    site(&a, 100, "forward /src/net.c:10" MAIN);
+    site(&a, 300, "forward /src/net.c:12" MAIN);
+    site(&b, 100, "forward /src/net.c:10" MAIN);
+    site(&b, 700, "forward /src/net.c:11" MAIN);
+    site(&b, 300, "forward /src/net.c:13" MAIN);
+    match();
+    expect_change(0, VS_SITE_NEW, 700);
     assert_int_equal(changes.of[VS_SITE_SAME], 1);
     assert_int_equal(changes.lines, 1);
-    vs_arena_free_all(&memory);
 }
 
 /* A run that ended early, or with other sizes, of the same source: the lines say which is which. */
 TEST(equal_lines_are_the_same_sites)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    two_frames(&a, 1000, "forward", "/src/net.c", 10);
-    two_frames(&a, 400, "forward", "/src/net.c", 12);
-    two_frames(&a, 800, "forward", "/src/net.c", 14);
-    two_frames(&b, 500, "forward", "/src/net.c", 10);
-    two_frames(&b, 200, "forward", "/src/net.c", 12);
-    match(&memory, &a, &b, &changes);
+    site(&a, 1000, "forward /src/net.c:10" MAIN);
+    site(&a, 400, "forward /src/net.c:12" MAIN);
+    site(&a, 800, "forward /src/net.c:14" MAIN);
+    site(&b, 500, "forward /src/net.c:10" MAIN);
+    site(&b, 200, "forward /src/net.c:12" MAIN);
+    match();
     assert_int_equal(changes.of[VS_SITE_SHRUNK], 2);
     assert_int_equal(changes.of[VS_SITE_GONE], 1);
-    assert_int_equal(changes.items[0].verdict, VS_SITE_GONE);
-    assert_int_equal(changes.items[0].delta, -800);
-    vs_arena_free_all(&memory);
+    expect_change(0, VS_SITE_GONE, -800);
 }
 
-/* A thread without Python frames: the line of the user's that it works for names the site. */
+/* *depth* times the same call. */
+static const char *repeated(const char *first, const char *call, unsigned depth, const char *last)
+{
+    static char text[1024];
+    snprintf(text, sizeof text, "%s", first);
+    for (unsigned i = 0; i < depth; i++)
+        strcat(text, call);
+    return strcat(text, last);
+}
+
 /* Of deep stacks the innermost frames are compared: two sites may have the same lines in these. Each found the
  * first one of the other run, so that this was paired twice and the second one was gone. */
 TEST(sites_with_the_same_lines_have_a_partner_each)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    for (int run = 0; run < 2; run++) {
-        for (unsigned k = 0; k < 2; k++) {
-            struct vs_report_site *site = add(run ? &b : &a, 1000 * (k + 1) + 500 * (unsigned)run, 1);
-            for (unsigned depth = 0; depth < VS_SIMILAR_FRAMES; depth++)
-                frame(site, "visit", "/src/tree.c", 10);
-            frame(site, "main", "/src/main.c", 20 + k);
-        }
+    for (unsigned k = 0; k < 2; k++) {
+        const char *frames = repeated("visit /src/tree.c:10", " < visit /src/tree.c:10", VS_SIMILAR_FRAMES - 1,
+                                      k ? " < main /src/main.c:21" : " < main /src/main.c:20");
+        site(&a, 1000 * (k + 1), frames);
+        site(&b, 1000 * (k + 1) + 500, frames);
     }
-    match(&memory, &a, &b, &changes);
+    match();
     assert_int_equal(changes.count, 2);
     assert_int_equal(changes.of[VS_SITE_GROWN], 2);
     assert_ptr_not_equal(changes.items[0].a, changes.items[1].a);
     assert_int_equal(changes.items[0].delta, 500);
     assert_int_equal(changes.items[1].delta, 500);
-    vs_arena_free_all(&memory);
 }
 
+/* A thread without Python frames: the line of the user's that it works for names the site. */
 TEST(an_edited_line_is_the_same_site)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    struct vs_report_site *site = add(&a, 4096, 3);
-    site->line = "loss.backward() (train.py:40)";
-    site->line_file = "/src/train.py";
-    site->line_number = 40;
-    site = add(&b, 4096, 3);
-    site->line = "scaled_loss.backward() (train.py:44)";
-    site->line_file = "/src/train.py";
-    site->line_number = 44;
-    match(&memory, &a, &b, &changes);
+    for (int i = 0; i < 2; i++) {
+        struct vs_report_site *one = site(i ? &b : &a, 4096, "");
+        one->count = 3;
+        one->line = i ? "scaled_loss.backward() (train.py:44)" : "loss.backward() (train.py:40)";
+        one->line_file = "/src/train.py";
+        one->line_number = i ? 44 : 40;
+    }
+    match();
     assert_int_equal(changes.of[VS_SITE_MOVED], 1);
     assert_int_equal(changes.items[0].move, VS_MOVE_FUNCTION);
-    vs_arena_free_all(&memory);
-}
-
-static void wrapped(struct list *l, uint64_t bytes, const char *file, const char *caller, unsigned line)
-{
-    struct vs_report_site *site = add(l, bytes, 1);
-    frame(site, "make_buffer", file, 9);
-    if (strcmp(caller, "main") != 0)
-        frame(site, caller, file, line);
-    frame(site, "main", file, strcmp(caller, "main") == 0 ? line : 90);
 }
 
 static void no_two_labels_are_the_same(const struct vs_named_sites *sites)
@@ -367,17 +297,15 @@ static void no_two_labels_are_the_same(const struct vs_named_sites *sites)
 /* All call sites have the same innermost frame. */
 TEST(a_rename_behind_an_allocation_function_is_shown)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
+#define WRAPPED(file, call) "make_buffer " file ":9 < " call
     struct vs_frame_range x, y;
-    struct list a = {0}, b = {0};
-    wrapped(&a, 48, "/src/gate.c", "main", 34);
-    wrapped(&a, 16, "/src/gate.c", "forward", 18);
-    wrapped(&a, 16, "/src/gate.c", "forward", 25);
-    wrapped(&b, 48, "/src/gate2.c", "main", 36);
-    wrapped(&b, 16, "/src/gate2.c", "forward_pass", 20);
-    wrapped(&b, 16, "/src/gate2.c", "forward_pass", 27);
-    match(&memory, &a, &b, &changes);
+    site(&a, 48, WRAPPED("/src/gate.c", "main /src/gate.c:34"));
+    site(&a, 16, WRAPPED("/src/gate.c", "forward /src/gate.c:18 < main /src/gate.c:90"));
+    site(&a, 16, WRAPPED("/src/gate.c", "forward /src/gate.c:25 < main /src/gate.c:90"));
+    site(&b, 48, WRAPPED("/src/gate2.c", "main /src/gate2.c:36"));
+    site(&b, 16, WRAPPED("/src/gate2.c", "forward_pass /src/gate2.c:20 < main /src/gate2.c:90"));
+    site(&b, 16, WRAPPED("/src/gate2.c", "forward_pass /src/gate2.c:27 < main /src/gate2.c:90"));
+    match();
     no_two_labels_are_the_same(&changes.a);
     no_two_labels_are_the_same(&changes.b);
     assert_int_equal(changes.of[VS_SITE_MOVED], 3);
@@ -390,47 +318,30 @@ TEST(a_rename_behind_an_allocation_function_is_shown)
         assert_string_equal(is[y.from].function, i < 2 ? "forward_pass" : "main");
         assert_int_equal(is[y.from].line, was[x.from].line + 2);
     }
-    vs_arena_free_all(&memory);
 }
 
 /* A part of a function became one of its own: the line of the former is where it is called now. */
 TEST(an_extracted_function_is_shown_with_its_caller)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
     struct vs_frame_range x, y;
-    struct list a = {0}, b = {0};
-    wrapped(&a, 16, "/src/net.c", "mlp", 27);
-    struct vs_report_site *site = add(&b, 16, 1);
-    frame(site, "make_buffer", "/src/net.c", 9);
-    frame(site, "mlp_up", "/src/net.c", 21);
-    frame(site, "mlp", "/src/net.c", 23);
-    frame(site, "main", "/src/net.c", 90);
-    match(&memory, &a, &b, &changes);
+    site(&a, 16, WRAPPED("/src/net.c", "mlp /src/net.c:27 < main /src/net.c:90"));
+    site(&b, 16, WRAPPED("/src/net.c", "mlp_up /src/net.c:21 < mlp /src/net.c:23 < main /src/net.c:90"));
+    match();
     assert_int_equal(changes.of[VS_SITE_MOVED], 1);
     assert_true(vs_site_moved_frames(&changes.items[0], &x, &y));
     assert_int_equal(x.from, 1);
     assert_int_equal(x.to, 1);
     assert_int_equal(y.from, 1);
     assert_int_equal(y.to, 2);
-    vs_arena_free_all(&memory);
 }
 
 /* The depths of a recursion differ in how often the function called itself, below the first frames. */
 TEST(the_depths_of_a_recursion_have_different_labels)
 {
     char text[VS_CHAIN_TEXT_MAX];
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    for (unsigned depth = 0; depth < 6; depth++) {
-        struct vs_report_site *site = add(&a, 16, 1);
-        frame(site, "visit", "/src/tree.c", 33);
-        for (unsigned i = 0; i < depth; i++)
-            frame(site, "visit", "/src/tree.c", 35);
-        frame(site, "main", "/src/tree.c", 90);
-    }
-    match(&memory, &a, &b, &changes);
+    for (unsigned depth = 0; depth < 6; depth++)
+        site(&a, 16, repeated("visit /src/tree.c:33", " < visit /src/tree.c:35", depth, " < main /src/tree.c:90"));
+    match();
     assert_int_equal(changes.a.count, 6);
     no_two_labels_are_the_same(&changes.a);
     for (size_t i = 0; i < 6; i++)
@@ -440,21 +351,13 @@ TEST(the_depths_of_a_recursion_have_different_labels)
         deepest++;
     assert_string_equal(vs_change_label_text(text, &changes.a.items[deepest]),
                         "visit (tree.c:33) < visit:35 x 5 < main:90");
-    vs_arena_free_all(&memory);
 }
 
 /* Names that are cut off in reports: only a number is left to tell such sites apart. */
 TEST(sites_that_read_the_same_are_numbered)
 {
-    struct vs_arena memory = {0};
-    struct vs_site_changes changes;
-    struct list a = {0}, b = {0};
-    struct vs_report_site *site = add(&a, 16, 1);
-    frame(site, "forward", "/src/a/net.c", 9);
-    site = add(&a, 32, 1);
-    frame(site, "forward.part.0", "/src/b/net.c", 9);
-    site->api = "cudaMallocAsync";
-    match(&memory, &a, &b, &changes);
+    site(&a, 16, "forward /src/a/net.c:9");
+    site(&a, 32, "forward.part.0 /src/b/net.c:9")->api = "cudaMallocAsync";
+    match();
     no_two_labels_are_the_same(&changes.a);
-    vs_arena_free_all(&memory);
 }
