@@ -279,7 +279,7 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
                                 .framework_stream = stream(&s)}});
     } else if (!strcmp(verb, "drop")) {
         vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_framework_free,
-                                              .framework_free = {.addr = address(&s)}});
+                                              .framework_free = {.addr = address(&s), .device = b->device}});
     } else if (!strcmp(verb, "raise")) {
         vs_builder_event(b, (struct vs_event){
             .kind = VS_EVENT_framework_oom,
