@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * See the header. The replay has the live rows; what it does not keep of them (the number of the
- * event, the stream) is in two arrays beside its tables, by slot. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/kinds/allocation_log.h"
 
 #include <stdlib.h>
@@ -11,72 +8,57 @@
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
-struct log_birth {
-    uint64_t event, stream;
-};
-
-struct log_births {
-    struct log_birth *items; /* by slot of the replay's table */
-    size_t capacity;
-};
-
 struct vs_allocation_log {
-    const struct vs_reader *reader;
     struct vs_replay *replay;
     struct vs_kinds *kinds;
-    struct log_births device, framework;
+    struct vs_observer kinds_observer;
+    uint64_t *streams; /* by slot */
+    size_t stream_capacity;
     vs_allocation_take *take;
     void *context;
     const struct vs_growth_steps *steps; /* that were found, or NULL */
     enum vs_err err; /* the first of a row that ended */
 };
 
-static const struct log_birth *birth_of(const struct vs_allocation_log *log,
-                                        const struct vs_live *live)
-{
-    static const struct log_birth none;
-    bool tensor = live->level == VS_LEVEL_FRAMEWORK;
-    const struct vs_live_table *table =
-        tensor ? &log->replay->framework_live : &log->replay->device_live;
-    const struct log_births *births = tensor ? &log->framework : &log->device;
-    size_t slot = (size_t)(live - table->items);
-    return slot < births->capacity ? &births->items[slot] : &none;
-}
-
 static struct vs_allocation_life allocation_of(const struct vs_allocation_log *log,
-                                          const struct vs_live *live)
+                                               const struct vs_live *live)
 {
     const struct vs_replay *replay = log->replay;
     const struct vs_site *site = &replay->sites.items[live->site];
-    const struct log_birth *birth = birth_of(log, live);
     uint64_t start = vs_replay_start_ns(replay);
     bool tensor = live->level == VS_LEVEL_FRAMEWORK;
     struct vs_allocation_life life = {
         .addr = live->addr, .requested = live->requested, .size = live->size,
-        .born_ns = live->time_ns > start ? live->time_ns - start : 0, .born_event = birth->event,
+        .born_ns = live->time_ns > start ? live->time_ns - start : 0, .born_event = live->event,
         .site = {site->stack, site->mark, site->api, tensor}, .site_index = live->site,
         .host = live->device == VS_HOST_INDEX, .account = live->device,
         .device = replay->accounts[live->device]->device, .context = live->context,
-        .stream = birth->stream, .tid = live->tid, .family = live->family, .tensor = tensor,
-        .counted = live->counted, .kind = VS_KIND_UNKNOWN, .place = live->place};
+        .stream = log->streams[vs_replay_slot(replay, live)], .tid = live->tid,
+        .family = live->family, .tensor = tensor, .counted = live->counted,
+        .kind = tensor ? (enum vs_kind)live->kind : VS_KIND_UNKNOWN, .place = live->place};
     vs_found_step_place(log->steps, live->time_ns, &life.place);
     return life;
 }
 
-/* The replay is about to remove *live*. */
-static void on_end(void *context, const struct vs_live *live, bool freed)
+static void on_change(void *context, const struct vs_replay *replay, const struct vs_published *change)
 {
     struct vs_allocation_log *log = context;
-    const struct vs_replay *replay = log->replay;
+    const struct vs_live *live = change->live;
+    if (change->kind == VS_CHANGE_BORN) { /* of a tensor: the stream of its segment, if that was recorded */
+        const struct vs_replay_segment *segment =
+            live->level == VS_LEVEL_FRAMEWORK ? vs_segments_find(&replay->segments, live->addr) : NULL;
+        vs_vec_room(&log->streams, &log->stream_capacity, change->slot + 1, sizeof *log->streams);
+        log->streams[change->slot] = live->level != VS_LEVEL_FRAMEWORK ? change->event->alloc.stream
+                                     : segment                         ? segment->stream : 0;
+        return;
+    }
     if (log->err || (live->device != VS_HOST_INDEX && !vs_user_has_live(replay, live)))
         return;
     struct vs_allocation_life allocation = allocation_of(log, live);
     uint64_t start = vs_replay_start_ns(replay);
-    allocation.end = freed ? VS_ALLOCATION_FREED : VS_ALLOCATION_LOST;
+    allocation.end = change->kind == VS_CHANGE_ENDED ? VS_ALLOCATION_FREED : VS_ALLOCATION_LOST;
     allocation.ended_event = replay->events;
     allocation.ended_ns = replay->now_ns > start ? replay->now_ns - start : 0;
-    if (allocation.tensor)
-        allocation.kind = vs_kinds_ended(log->kinds);
     log->err = log->take(log->context, replay, &allocation);
 }
 
@@ -85,16 +67,15 @@ enum vs_err vs_allocation_log_open(const struct vs_reader *reader, struct vs_sym
                                    struct vs_allocation_log **out)
 {
     struct vs_allocation_log *log = vs_xcalloc(1, sizeof *log);
-    *log = (struct vs_allocation_log){.reader = reader, .take = take, .context = context};
+    *log = (struct vs_allocation_log){.take = take, .context = context};
     enum vs_err err = vs_replay_open(reader, &log->replay);
-    if (!err)
-        vs_kinds_open(reader, symbols, &log->kinds);
     if (err) {
-        vs_allocation_log_close(log);
+        free(log);
         return err;
     }
-    log->replay->ends = on_end;
-    log->replay->ends_context = log;
+    log->kinds = vs_kinds_open(log->replay, symbols);
+    log->kinds_observer = vs_kinds_observer(log->kinds);
+    vs_replay_subscribe(log->replay, VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST, on_change, log);
     *out = log;
     return VS_OK;
 }
@@ -108,10 +89,9 @@ void vs_allocation_log_close(struct vs_allocation_log *log)
 {
     if (!log)
         return;
-    vs_replay_close(log->replay);
     vs_kinds_close(log->kinds);
-    free(log->device.items);
-    free(log->framework.items);
+    vs_replay_close(log->replay);
+    free(log->streams);
     free(log);
 }
 
@@ -120,36 +100,14 @@ const struct vs_replay *vs_allocation_log_replay(const struct vs_allocation_log 
     return log->replay;
 }
 
-/* Notes the birth of the allocation that *event* made, which the replay has now. */
-static void note_birth(struct vs_allocation_log *log, const struct vs_event *event)
-{
-    bool tensor = event->kind == VS_EVENT_framework_alloc;
-    struct vs_live_table *table = tensor ? &log->replay->framework_live : &log->replay->device_live;
-    struct log_births *births = tensor ? &log->framework : &log->device;
-    uint64_t addr = tensor ? event->framework_alloc.addr : event->alloc.addr;
-    uint64_t stream = tensor ? 0 : event->alloc.stream;
-    const struct vs_live *live = addr ? vs_live_table_find(table, addr) : NULL;
-    if (!live)
-        return;
-    size_t slot = (size_t)(live - table->items);
-    if (tensor) { /* the stream of its segment, if that was recorded */
-        const struct vs_replay_segment *segment = vs_segments_find(&log->replay->segments, addr);
-        stream = segment ? segment->stream : 0;
-    }
-    vs_vec_room(&births->items, &births->capacity, slot + 1, sizeof *births->items);
-    births->items[slot] = (struct log_birth){log->replay->events, stream};
-}
-
 enum vs_err vs_allocation_log_event(struct vs_allocation_log *log, const struct vs_event *event)
 {
-    enum vs_err err = vs_kinds_event(log->kinds, event);
+    enum vs_err err = VS_OK;
+    if (log->kinds_observer.kinds & VS_KIND_BIT(event->kind))
+        err = log->kinds_observer.before(log->kinds, log->replay, event);
     if (!err)
         err = vs_replay_event(log->replay, event);
-    if (!err)
-        err = log->err;
-    if (!err && (event->kind == VS_EVENT_alloc || event->kind == VS_EVENT_framework_alloc))
-        note_birth(log, event);
-    return err;
+    return err ? err : log->err;
 }
 
 bool vs_allocation_wanted(const struct vs_allocation_filter *filter,
@@ -175,44 +133,26 @@ static int older(const void *a, const void *b)
     return x->born_event < y->born_event ? -1 : x->born_event > y->born_event;
 }
 
-/* The live allocations of all accounts, with their kinds. */
-static void gather_live(struct vs_allocation_log *log, const struct vs_kinds_table *kinds,
-                        struct vs_allocation_life **out, size_t *count)
+enum vs_err vs_allocation_log_finish(struct vs_allocation_log *log)
 {
     const struct vs_replay *replay = log->replay;
-    size_t capacity = 0;
+    struct vs_allocation_life *list = NULL;
+    size_t count = 0, capacity = 0;
+    enum vs_err err = VS_OK;
+    vs_replay_finish(log->replay);
+    vs_kinds_finish(log->kinds);
     for (unsigned i = 0; i <= VS_HOST_INDEX; i++) {
         const struct vs_live *live;
         size_t cursor = 0;
         while (replay->accounts[i] && (live = vs_user_live_next(replay, i, &cursor)) != NULL) {
-            vs_vec_room(out, &capacity, *count + 1, sizeof **out);
-            struct vs_allocation_life *allocation = &(*out)[(*count)++];
-            *allocation = allocation_of(log, live);
-            const struct vs_kind_block *block =
-                allocation->tensor ? vs_kinds_find(kinds, allocation->device, live->addr) : NULL;
-            if (block)
-                allocation->kind = block->kind;
+            vs_vec_room(&list, &capacity, count + 1, sizeof *list);
+            list[count++] = allocation_of(log, live);
         }
     }
-    if (*count)
-        qsort(*out, *count, sizeof **out, older);
-}
-
-enum vs_err vs_allocation_log_finish(struct vs_allocation_log *log)
-{
-    struct vs_allocation_life *live = NULL;
-    struct vs_kinds_table kinds;
-    size_t number, count = 0;
-    enum vs_err err = vs_kinds_moment(log->kinds, VS_KINDS_ALL_DEVICES, true, &number);
-    if (err)
-        return err;
-    vs_replay_finish(log->replay);
-    vs_kinds_finish(log->kinds);
-    vs_kinds_take(log->kinds, number, &kinds);
-    gather_live(log, &kinds, &live, &count);
+    if (count)
+        qsort(list, count, sizeof *list, older);
     for (size_t i = 0; !err && i < count; i++)
-        err = log->take(log->context, log->replay, &live[i]);
-    free(live);
-    vs_kinds_table_free(&kinds);
+        err = log->take(log->context, replay, &list[i]);
+    free(list);
     return err;
 }

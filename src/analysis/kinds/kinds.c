@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Every live block has its maker and the program's counts at its birth; `decide`
+ * Every live block has its maker and the program's counts at its birth, by its slot; `decide`
  * is the only place that turns these into a kind. A point in time adds the blocks that are decided to its
  * sums, and leaves a row (struct pending) on those that are not: they are added when the block is
  * freed, or at the end. */
@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/naming/maker.h"
 #include "analysis/kinds/program_clock.h"
-#include "analysis/state/replay.h"
+#include "analysis/naming/maker.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
@@ -20,12 +19,12 @@
 #define NO_ROW UINT32_MAX
 
 struct block {
-    uint64_t addr, size, device;
+    const struct vs_live *live; /* its row in the replay: valid while nothing is born */
     struct vs_program_counts born;
-    uint32_t site, tid;
-    uint32_t pending;   /* index + 1 of the first row; on the free list: of the next block */
+    uint32_t site;
+    uint32_t pending;   /* index + 1 of the first row */
     uint8_t maker;      /* enum vs_maker */
-    bool assumed, used;
+    bool assumed;
     bool before;        /* older than the record, without a stack */
 };
 
@@ -35,13 +34,11 @@ struct pending {
 };
 
 struct vs_kinds {
-    const struct vs_reader *reader;
+    struct vs_replay *replay;
     struct vs_makers *makers;
     struct vs_program_clock clock;
-    struct block *blocks;
-    size_t block_count, block_capacity;
-    uint32_t free_block; /* index + 1 */
-    struct vs_map by_addr;
+    struct block *blocks; /* by slot of replay->framework_live */
+    size_t block_capacity;
     struct vs_map parameters; /* size_key -> number of live parameters of that size */
     struct vs_map gradients; /* size_key -> count_gradient */
     struct vs_map updates;   /* size_key -> 1: the latest block of that size is an optimizer's */
@@ -53,22 +50,9 @@ struct vs_kinds {
     uint32_t free_pending; /* index + 1 */
     struct vs_kinds_table *moments;
     size_t moment_count, moment_capacity;
-    uint64_t events, now_ns;
     bool exited; /* the program ended by itself */
     bool kept;   /* an imported record that no failure ended: its live blocks are not temporary */
-    enum vs_kind ended; /* of the block that the latest event ended; VS_KIND_UNKNOWN: none */
-    vs_kinds_decided *decided; /* NULL: none */
-    void *context;
 };
-
-void vs_kinds_open(const struct vs_reader *reader, struct vs_symbols *symbols,
-                   struct vs_kinds **out)
-{
-    struct vs_kinds *kinds = vs_xcalloc(1, sizeof *kinds);
-    kinds->reader = reader;
-    kinds->makers = vs_makers_open(reader, symbols);
-    *out = kinds;
-}
 
 void vs_kinds_close(struct vs_kinds *kinds)
 {
@@ -79,7 +63,6 @@ void vs_kinds_close(struct vs_kinds *kinds)
     free(kinds->moments);
     free(kinds->pending);
     free(kinds->blocks);
-    vs_map_free(&kinds->by_addr);
     vs_map_free(&kinds->parameters);
     vs_map_free(&kinds->hidden);
     vs_map_free(&kinds->gradients);
@@ -165,40 +148,11 @@ static enum vs_kind decide(const struct vs_kinds *kinds, const struct block *blo
     }
 }
 
-/* The kind that most bytes of the site's earlier blocks turned out to have. */
-static enum vs_kind usual_kind(const struct vs_maker_site *site)
-{
-    enum vs_kind most = NO_KIND;
-    for (int k = 0; k < VS_KIND_COUNT; k++)
-        if (site->ended[k] && (most == NO_KIND || site->ended[k] > site->ended[most]))
-            most = (enum vs_kind)k;
-    return most;
-}
-
 /* The device and the size of *block* in one number, which is never 0: sizes are below 2^56. */
 static uint64_t size_key(const struct block *block)
 {
-    uint64_t key = block->size ^ (block->device + 1) << 56;
+    uint64_t key = block->live->size ^ (block->live->device + UINT64_C(1)) << 56;
     return key ? key : 1;
-}
-
-/* Whether a live parameter has the size of *block*. */
-static bool is_parameter_size(const struct vs_kinds *kinds, const struct block *block)
-{
-    return vs_map_get(&kinds->parameters, size_key(block)) != NULL;
-}
-
-static void add_parameter(struct vs_kinds *kinds, const struct block *block)
-{
-    const uint64_t *known = vs_map_get(&kinds->parameters, size_key(block));
-    vs_xmap_put(&kinds->parameters, size_key(block), known ? *known + 1 : 1);
-}
-
-static void remove_parameter(struct vs_kinds *kinds, const struct block *block)
-{
-    uint64_t *count = vs_map_get(&kinds->parameters, size_key(block));
-    if (count && --*count == 0)
-        vs_map_remove(&kinds->parameters, size_key(block), NULL);
 }
 
 /* A gradient has the size of its parameter: counts how many of a size one backward pass made, the most of
@@ -245,7 +199,10 @@ static enum vs_kind older_kind(struct vs_kinds *kinds, struct block *block, enum
 static enum vs_kind assume(struct vs_kinds *kinds, struct block *block)
 {
     const struct vs_maker_site *site = vs_makers_row(kinds->makers, block->site);
-    enum vs_kind usual = usual_kind(site);
+    enum vs_kind usual = NO_KIND; /* that most bytes of the site's earlier blocks turned out to have */
+    for (int k = 0; k < VS_KIND_COUNT; k++)
+        if (site->ended[k] && (usual == NO_KIND || site->ended[k] > site->ended[usual]))
+            usual = (enum vs_kind)k;
     if (block->maker == VS_MAKER_CONSTRUCTOR)
         return vs_makers_is_module(kinds->makers, site) ? VS_KIND_PARAMETERS : VS_KIND_INPUTS;
     block->assumed = true;
@@ -256,7 +213,7 @@ static enum vs_kind assume(struct vs_kinds *kinds, struct block *block)
         return kinds->exited && !kinds->clock.now.failed ? VS_KIND_OPTIMIZER_STATE
                                                          : VS_KIND_TEMPORARIES;
     case VS_MAKER_BACKWARD:
-        return is_parameter_size(kinds, block) ? VS_KIND_GRADIENTS : VS_KIND_TEMPORARIES;
+        return vs_map_get(&kinds->parameters, size_key(block)) ? VS_KIND_GRADIENTS : VS_KIND_TEMPORARIES;
     default:
         return VS_KIND_ACTIVATIONS;
     }
@@ -269,117 +226,83 @@ static void add(struct vs_kinds_table *table, enum vs_kind kind, uint64_t size, 
     table->assumed_bytes += assumed ? size : 0;
 }
 
-void vs_kinds_watch(struct vs_kinds *kinds, vs_kinds_decided *decided, void *context)
-{
-    kinds->decided = decided;
-    kinds->context = context;
-}
-
 static void settle(struct vs_kinds *kinds, struct block *block, enum vs_kind kind)
 {
     uint32_t next;
-    if (kinds->decided)
-        kinds->decided(kinds->context, block->device, block->addr, kind, block->assumed);
+    struct vs_live *row = &kinds->replay->framework_live.items[block - kinds->blocks];
+    row->kind = (uint8_t)kind;
+    row->kind_assumed = block->assumed;
     for (uint32_t at = block->pending; at; at = next) {
-        struct pending *row = &kinds->pending[at - 1];
-        struct vs_kinds_table *table = &kinds->moments[row->moment];
-        add(table, kind, block->size, block->assumed);
-        if (row->row != NO_ROW) {
-            table->blocks[row->row].kind = kind;
-            table->blocks[row->row].assumed = block->assumed;
+        struct pending *asked = &kinds->pending[at - 1];
+        struct vs_kinds_table *table = &kinds->moments[asked->moment];
+        add(table, kind, block->live->size, block->assumed);
+        if (asked->row != NO_ROW) {
+            table->blocks[asked->row].kind = kind;
+            table->blocks[asked->row].assumed = block->assumed;
         }
-        next = row->next;
-        row->next = kinds->free_pending;
+        next = asked->next;
+        asked->next = kinds->free_pending;
         kinds->free_pending = at;
     }
     block->pending = 0;
 }
 
-static void end_block(struct vs_kinds *kinds, uint32_t index, enum life life)
+static void on_end(struct vs_kinds *kinds, const struct vs_live *live, uint32_t tid)
 {
-    struct block *block = &kinds->blocks[index];
+    struct block *block = &kinds->blocks[live - kinds->replay->framework_live.items];
+    block->live = live;
+    vs_clock_free(&kinds->clock, tid, (enum vs_maker)block->maker, &block->born);
+    bool by_another = tid != live->tid && !vs_clock_is_engine(&kinds->clock, tid);
+    enum life life = by_another ? LIFE_FREED_BY_ANOTHER : LIFE_FREED;
     enum vs_kind kind = decide(kinds, block, life);
     if (block->before)
         kind = older_kind(kinds, block, life);
     else if (kind == NO_KIND)
         kind = assume(kinds, block);
     else
-        vs_makers_row(kinds->makers, block->site)->ended[kind] += block->size;
+        vs_makers_row(kinds->makers, block->site)->ended[kind] += live->size;
     settle(kinds, block, kind);
-    kinds->ended = kind;
-    if (block->maker == VS_MAKER_MODULE)
-        remove_parameter(kinds, block);
+    uint64_t *parameters =
+        block->maker == VS_MAKER_MODULE ? vs_map_get(&kinds->parameters, size_key(block)) : NULL;
+    if (parameters && --*parameters == 0)
+        vs_map_remove(&kinds->parameters, size_key(block), NULL);
     if (kind == VS_KIND_GRADIENTS && kinds->any_before)
         count_gradient(kinds, block);
-    block->used = false;
-    block->pending = kinds->free_block;
-    kinds->free_block = index + 1;
 }
 
-static enum vs_err free_block(struct vs_kinds *kinds, uint64_t addr, uint32_t tid)
+static void on_birth(struct vs_kinds *kinds, const struct vs_live *live, uint64_t stack)
 {
-    uint64_t index;
-    if (!addr || !vs_map_remove(&kinds->by_addr, addr, &index))
-        return VS_OK;
-    struct block *block = &kinds->blocks[index];
-    vs_clock_free(&kinds->clock, tid, (enum vs_maker)block->maker, &block->born);
-    bool by_another = tid != block->tid && !vs_clock_is_engine(&kinds->clock, tid);
-    end_block(kinds, (uint32_t)index, by_another ? LIFE_FREED_BY_ANOTHER : LIFE_FREED);
-    return VS_OK;
-}
-
-static enum vs_err new_block(struct vs_kinds *kinds, uint32_t *out)
-{
-    if (kinds->free_block) {
-        *out = kinds->free_block - 1;
-        kinds->free_block = kinds->blocks[*out].pending;
-        return VS_OK;
-    }
-    if (kinds->block_count >= UINT32_MAX - 1)
-        return VS_ERR_NOMEM;
-    vs_vec_room(&kinds->blocks, &kinds->block_capacity, kinds->block_count + 1,
-                sizeof *kinds->blocks);
-    *out = (uint32_t)kinds->block_count++;
-    return VS_OK;
-}
-
-static enum vs_err on_alloc(struct vs_kinds *kinds, const struct vs_event *event)
-{
-    const struct vs_event_framework_alloc *alloc = &event->framework_alloc;
-    uint32_t index;
     bool assumed;
-    if (!alloc->addr)
-        return VS_OK;
-    enum vs_err err = free_block(kinds, alloc->addr, event->tid); /* its free is missing */
-    if (err)
-        return err;
-    uint32_t site = vs_makers_site(kinds->makers, alloc->stack);
+    uint32_t site = vs_makers_site(kinds->makers, stack);
+    size_t index = (size_t)(live - kinds->replay->framework_live.items);
     const struct vs_maker_site *row = vs_makers_row(kinds->makers, site);
-    enum vs_maker maker = vs_clock_maker(&kinds->clock, row, event->tid,
+    enum vs_maker maker = vs_clock_maker(&kinds->clock, row, live->tid,
                                          vs_makers_python(kinds->makers), &assumed);
-    err = vs_clock_alloc(&kinds->clock, row, maker, event->tid);
-    if (!err)
-        err = new_block(kinds, &index);
-    if (err)
-        return err;
-    kinds->blocks[index] = (struct block){
-        .addr = alloc->addr, .size = alloc->size, .device = alloc->device,
-        .born = kinds->clock.now, .site = site, .tid = event->tid, .maker = (uint8_t)maker,
-        .assumed = assumed, .used = true,
-        .before = row->older};
-    kinds->any_before |= kinds->blocks[index].before;
-    bool update = maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE;
-    if (update && kinds->any_before)
-        vs_xmap_put(&kinds->updates, size_key(&kinds->blocks[index]), 1);
+    vs_clock_alloc(&kinds->clock, row, maker, live->tid);
+    vs_vec_room(&kinds->blocks, &kinds->block_capacity, index + 1, sizeof *kinds->blocks);
+    struct block *block = &kinds->blocks[index];
+    *block = (struct block){.live = live, .born = kinds->clock.now, .site = site,
+                            .maker = (uint8_t)maker, .assumed = assumed, .before = row->older};
+    uint64_t key = size_key(block);
+    kinds->any_before |= row->older;
+    if (kinds->any_before && (maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE))
+        vs_xmap_put(&kinds->updates, key, 1);
     else if (kinds->any_before)
-        vs_map_remove(&kinds->updates, size_key(&kinds->blocks[index]), NULL);
-    if (err)
-        return err;
+        vs_map_remove(&kinds->updates, key, NULL);
+    const uint64_t *known = vs_map_get(&kinds->parameters, key);
     if (maker == VS_MAKER_MODULE)
-        add_parameter(kinds, &kinds->blocks[index]);
-    if (!err)
-        vs_xmap_put(&kinds->by_addr, alloc->addr, index);
-    return err;
+        vs_xmap_put(&kinds->parameters, key, known ? *known + 1 : 1);
+}
+
+static void on_change(void *context, const struct vs_replay *replay, const struct vs_published *change)
+{
+    (void)replay;
+    if (change->live->level != VS_LEVEL_FRAMEWORK)
+        return;
+    if (change->kind == VS_CHANGE_BORN)
+        on_birth(context, change->live, change->event->framework_alloc.stack);
+    else
+        on_end(context, change->live, change->event->tid);
 }
 
 static void on_unrecorded(struct vs_kinds *kinds, const struct vs_event_unrecorded *sums)
@@ -392,77 +315,108 @@ static void on_unrecorded(struct vs_kinds *kinds, const struct vs_event_unrecord
                bytes > sums->freed_size ? bytes - sums->freed_size : 0);
 }
 
-enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event)
+static enum vs_err before_event(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
-    kinds->events++;
-    kinds->now_ns = event->time_ns;
-    kinds->ended = VS_KIND_UNKNOWN;
+    struct vs_kinds *kinds = context;
     switch (event->kind) {
-    case VS_EVENT_framework_alloc:
-        return on_alloc(kinds, event);
-    case VS_EVENT_framework_free:
-        return free_block(kinds, event->framework_free.addr, event->tid);
-    case VS_EVENT_unrecorded:
-        on_unrecorded(kinds, &event->unrecorded);
-        return VS_OK;
-    case VS_EVENT_framework_oom:
-        vs_clock_fail(&kinds->clock);
-        return VS_OK;
+    case VS_EVENT_unrecorded: on_unrecorded(kinds, &event->unrecorded); break;
+    case VS_EVENT_framework_oom: vs_clock_fail(&kinds->clock); break;
     case VS_EVENT_process:
         kinds->clock.main_tid = (uint32_t)event->process.pid;
         kinds->clock.no_threads = event->process.pid == 0;
-        return VS_OK;
+        break;
     case VS_EVENT_range_push:
         if (event->tid == kinds->clock.main_tid)
-            vs_clock_range(&kinds->clock, vs_reader_string(kinds->reader, event->range_push.name));
-        return VS_OK;
+            vs_clock_range(&kinds->clock, vs_reader_string(replay->reader, event->range_push.name));
+        break;
     case VS_EVENT_end:
         kinds->exited = event->end.reason == VS_END_EXIT;
         kinds->kept = event->end.reason == VS_END_IMPORTED && vs_clock_finish(&kinds->clock);
-        return VS_OK;
-    default:
-        return VS_OK;
+        break;
+    default: break;
     }
+    return VS_OK;
 }
 
-enum vs_kind vs_kinds_ended(const struct vs_kinds *kinds)
+struct vs_kinds *vs_kinds_open(struct vs_replay *replay, struct vs_symbols *symbols)
 {
-    return kinds->ended;
+    struct vs_kinds *kinds = vs_xcalloc(1, sizeof *kinds);
+    kinds->replay = replay;
+    kinds->makers = vs_makers_open(replay->reader, symbols);
+    vs_replay_subscribe(replay, VS_CHANGE_BORN | VS_CHANGE_ENDED, on_change, kinds);
+    return kinds;
 }
 
-static enum vs_err add_pending(struct vs_kinds *kinds, struct block *block, uint32_t moment,
-                               uint32_t row)
+struct vs_observer vs_kinds_observer(struct vs_kinds *kinds)
+{
+    return (struct vs_observer){VS_KIND_BIT(VS_EVENT_unrecorded) | VS_KIND_BIT(VS_EVENT_framework_oom) |
+                                    VS_KIND_BIT(VS_EVENT_process) | VS_KIND_BIT(VS_EVENT_range_push) |
+                                    VS_KIND_BIT(VS_EVENT_end),
+                                before_event, NULL, kinds};
+}
+
+/* --- points in time --- */
+
+static void add_pending(struct vs_kinds *kinds, struct block *block, uint32_t moment, uint32_t row)
 {
     uint32_t at = kinds->free_pending;
     if (at) {
         kinds->free_pending = kinds->pending[at - 1].next;
     } else {
-        if (kinds->pending_count >= UINT32_MAX - 1)
-            return VS_ERR_NOMEM;
         vs_vec_room(&kinds->pending, &kinds->pending_capacity,
                     kinds->pending_count + 1, sizeof *kinds->pending);
         at = (uint32_t)++kinds->pending_count;
     }
     kinds->pending[at - 1] = (struct pending){moment, row, block->pending};
     block->pending = at;
-    return VS_OK;
 }
 
-/* Rows are kept in the order of the block table and sorted when the table is taken: the pending
- * ones are known by their number. */
-static void list_block(struct vs_kinds *kinds, struct vs_kinds_table *table,
-                       const struct block *block, enum vs_kind kind, size_t *capacity)
+/* The next live block at or after slot *at*; NULL at the end. */
+static struct block *next_block(struct vs_kinds *kinds, size_t *at)
 {
-    vs_vec_room(&table->blocks, capacity, table->block_count + 1,
-                sizeof *table->blocks);
+    const struct vs_live_table *live = &kinds->replay->framework_live;
+    while (*at < live->slots && !live->items[*at].used)
+        ++*at;
+    if (*at == live->slots)
+        return NULL;
+    kinds->blocks[*at].live = &live->items[*at];
+    return &kinds->blocks[(*at)++];
+}
+
+static void list_block(struct vs_kinds_table *table, size_t *capacity, const struct vs_live *live,
+                       uint64_t stack, uint64_t device, enum vs_kind kind, bool assumed)
+{
+    vs_vec_room(&table->blocks, capacity, table->block_count + 1, sizeof *table->blocks);
     table->blocks[table->block_count++] = (struct vs_kind_block){
-        .addr = block->addr, .size = block->size,
-        .stack = vs_makers_row(kinds->makers, block->site)->stack, .device = block->device,
-        .kind = kind == NO_KIND ? VS_KIND_UNKNOWN : kind, .assumed = block->assumed};
+        .addr = live->addr, .size = live->size, .stack = stack, .device = device, .kind = kind,
+        .assumed = assumed};
 }
 
-static void add_hidden(struct vs_kinds *kinds, struct vs_kinds_table *table)
+size_t vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks)
 {
+    vs_vec_room(&kinds->moments, &kinds->moment_capacity,
+                kinds->moment_count + 1, sizeof *kinds->moments);
+    uint32_t moment = (uint32_t)kinds->moment_count++;
+    struct vs_kinds_table *table = &kinds->moments[moment];
+    *table = (struct vs_kinds_table){.device = device, .event = kinds->replay->events,
+                                     .time_ns = kinds->replay->now_ns};
+    size_t capacity = 0, at = 0;
+    for (struct block *block; (block = next_block(kinds, &at)) != NULL;) {
+        uint64_t of = kinds->replay->accounts[block->live->device]->device;
+        if (device != VS_KINDS_ALL_DEVICES && of != device)
+            continue;
+        enum vs_kind kind = decide(kinds, block, LIFE_GOES_ON);
+        uint32_t row = blocks ? (uint32_t)table->block_count : NO_ROW;
+        if (blocks) /* rows are sorted when the table is taken: the pending ones are known by their number */
+            list_block(table, &capacity, block->live, vs_makers_row(kinds->makers, block->site)->stack,
+                       of, kind == NO_KIND ? VS_KIND_UNKNOWN : kind, block->assumed);
+        table->total.bytes += block->live->size;
+        table->total.count++;
+        if (kind == NO_KIND)
+            add_pending(kinds, block, moment, row);
+        else
+            add(table, kind, block->live->size, block->assumed);
+    }
     const struct vs_map_slot *slot;
     for (size_t cursor = 0; (slot = vs_map_next(&kinds->hidden, &cursor));) {
         if (table->device != VS_KINDS_ALL_DEVICES && table->device != slot->key - 1)
@@ -471,40 +425,7 @@ static void add_hidden(struct vs_kinds *kinds, struct vs_kinds_table *table)
         table->total.bytes += slot->value;
         table->kinds[VS_KIND_UNKNOWN].bytes += slot->value;
     }
-}
-
-enum vs_err vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks, size_t *number)
-{
-    if (kinds->moment_count >= VS_KINDS_MOMENTS_MAX)
-        return VS_ERR_LIMIT;
-    enum vs_err err = VS_OK;
-    vs_vec_room(&kinds->moments, &kinds->moment_capacity,
-                kinds->moment_count + 1, sizeof *kinds->moments);
-    if (err)
-        return err;
-    uint32_t moment = (uint32_t)kinds->moment_count++;
-    struct vs_kinds_table *table = &kinds->moments[moment];
-    *table = (struct vs_kinds_table){.device = device, .event = kinds->events,
-                                     .time_ns = kinds->now_ns};
-    size_t capacity = 0;
-    for (size_t i = 0; !err && i < kinds->block_count; i++) {
-        struct block *block = &kinds->blocks[i];
-        if (!block->used || (device != VS_KINDS_ALL_DEVICES && block->device != device))
-            continue;
-        enum vs_kind kind = decide(kinds, block, LIFE_GOES_ON);
-        uint32_t row = blocks ? (uint32_t)table->block_count : NO_ROW;
-        if (blocks)
-            list_block(kinds, table, block, kind, &capacity);
-        table->total.bytes += block->size;
-        table->total.count++;
-        if (!err && kind == NO_KIND)
-            err = add_pending(kinds, block, moment, row);
-        else if (!err)
-            add(table, kind, block->size, block->assumed);
-    }
-    add_hidden(kinds, table);
-    *number = moment;
-    return err;
+    return moment;
 }
 
 /* The kind of a block that was live at the end and is not decided. */
@@ -516,27 +437,25 @@ static enum vs_kind assume_live(struct vs_kinds *kinds, struct block *block)
 
 void vs_kinds_finish(struct vs_kinds *kinds)
 {
-    for (size_t i = 0; i < kinds->block_count; i++) {
-        struct block *block = &kinds->blocks[i];
-        enum vs_kind kind = block->used ? decide(kinds, block, LIFE_GOES_ON) : NO_KIND;
+    struct block *block;
+    for (size_t at = 0; (block = next_block(kinds, &at)) != NULL;) {
+        enum vs_kind kind = decide(kinds, block, LIFE_GOES_ON);
         if (kind == VS_KIND_GRADIENTS && kinds->any_before)
             count_gradient(kinds, block);
-        if (!block->used || block->before || (!block->pending && !kinds->decided))
-            continue; /* older blocks: by what the others are */
+        if (block->before)
+            continue; /* by what the others are */
         bool whole = block->maker == VS_MAKER_USER || block->maker == VS_MAKER_LIBRARY;
         if (kind == NO_KIND && whole && kinds->clock.now.begun > block->born.begun)
             kind = VS_KIND_ACTIVATIONS;
         settle(kinds, block, kind == NO_KIND ? assume_live(kinds, block) : kind);
     }
-    for (size_t i = 0; i < kinds->block_count; i++) {
-        struct block *block = &kinds->blocks[i];
-        if (block->used && block->before)
+    for (size_t at = 0; (block = next_block(kinds, &at)) != NULL;)
+        if (block->before)
             settle(kinds, block, older_kind(kinds, block, LIFE_GOES_ON));
-    }
-    for (size_t i = 0; i < kinds->moment_count; i++)
+    for (size_t i = 0; i < kinds->moment_count; i++) {
         kinds->moments[i].before = kinds->any_before;
-    for (size_t i = 0; i < kinds->moment_count; i++)
         kinds->moments[i].no_python = !vs_makers_python(kinds->makers);
+    }
 }
 
 static int by_address(const void *a, const void *b)
@@ -562,10 +481,8 @@ void vs_kinds_of_live(const struct vs_kinds *kinds, const struct vs_replay *stat
         out->total.bytes += live->size;
         out->total.count++;
         add(out, kind, live->size, live->kind_assumed);
-        vs_vec_room(&out->blocks, &capacity, out->block_count + 1, sizeof *out->blocks);
-        out->blocks[out->block_count++] = (struct vs_kind_block){
-            .addr = live->addr, .size = live->size, .stack = state->sites.items[live->site].stack,
-            .device = out->device, .kind = kind, .assumed = live->kind_assumed};
+        list_block(out, &capacity, live, state->sites.items[live->site].stack, out->device, kind,
+                   live->kind_assumed);
     }
     if (out->block_count)
         qsort(out->blocks, out->block_count, sizeof *out->blocks, by_address);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "analysis/naming/kind.h"
+#include "analysis/state/reading.h"
 #include "base/vs_err.h"
 #include "trace/read/reader.h"
 #include "trace/symbols/symbols.h"
@@ -77,34 +78,20 @@ const char *vs_kinds_note(const struct vs_kinds_table *table);
 /* The same in parts, for a caller that reads the trace itself. */
 struct vs_kinds;
 
-void vs_kinds_open(const struct vs_reader *reader, struct vs_symbols *symbols,
-                   struct vs_kinds **out);
+/* vs_kinds_open: the kinds of the tensors of *replay*, which applies the events from the trace's first on
+ * and must outlive it; its rows of tensors get their kinds: when a block ends (before those who subscribe
+ * later are told), and by vs_kinds_finish. */
+struct vs_kinds *vs_kinds_open(struct vs_replay *replay, struct vs_symbols *symbols);
 
-/* vs_kinds_event: the next event of the trace; all of them, from the first, or all of VS_KINDS_OF_MEMORY
- * where nothing but vs_kinds_of_live is asked. VS_ERR_NOMEM. */
-#define VS_KINDS_OF_MEMORY                                                                        \
-    (UINT64_C(1) << VS_EVENT_framework_alloc | UINT64_C(1) << VS_EVENT_framework_free |           \
-     UINT64_C(1) << VS_EVENT_unrecorded | UINT64_C(1) << VS_EVENT_framework_oom |                 \
-     UINT64_C(1) << VS_EVENT_process | UINT64_C(1) << VS_EVENT_range_push | UINT64_C(1) << VS_EVENT_end)
-enum vs_err vs_kinds_event(struct vs_kinds *kinds, const struct vs_event *event) VS_MUST_CHECK;
+/* vs_kinds_observer: for the reading of the trace. */
+struct vs_observer vs_kinds_observer(struct vs_kinds *kinds);
 
-/* vs_kinds_ended: the kind of the block that the latest event ended (an event ends at most one), as
- * far as it is known then; VS_KIND_UNKNOWN if it ended none. */
-enum vs_kind vs_kinds_ended(const struct vs_kinds *kinds);
+/* vs_kinds_moment: the live blocks now, of *device*, as a point, the number of which is returned. At most
+ * VS_KINDS_MOMENTS_MAX. */
+size_t vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks);
 
-/* vs_kinds_moment: the live blocks now, of *device*, as point *number* (returned, from 0).
- * VS_ERR_NOMEM, VS_ERR_LIMIT. */
-enum vs_err vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks, size_t *number)
-    VS_MUST_CHECK;
-
-/* vs_kinds_watch: *decided* is called with the kind of every block: when the block is freed, or by
- * vs_kinds_finish. Until then the block is at *addr*. */
-typedef void vs_kinds_decided(void *context, uint64_t device, uint64_t addr, enum vs_kind kind, bool assumed);
-void vs_kinds_watch(struct vs_kinds *kinds, vs_kinds_decided *decided, void *context);
-
-/* vs_kinds_of_live: the table of the tensors of *account* in *state*, whose rows have the kinds that
- * *decided* gave them; after vs_kinds_finish. The caller frees it. */
-struct vs_replay;
+/* vs_kinds_of_live: the table of the tensors of *account* in *state*, a state of the replay; after
+ * vs_kinds_finish. The caller frees it. */
 void vs_kinds_of_live(const struct vs_kinds *kinds, const struct vs_replay *state, unsigned account,
                       struct vs_kinds_table *out);
 

@@ -3,130 +3,107 @@
  * One reading of a trace that answers several questions about kinds, and what is printed of the
  * answers. See kinds.h. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/kinds/kinds.h"
 #include "base/reading/vs_xalloc.h"
-#include "base/vs_map.h"
 
-/* A query, ordered by the event after which it is asked. */
-struct question {
-    uint64_t event;
-    size_t number; /* of the query */
-    size_t moment;
-    bool asked;
+/* The event with the highest sum of tensors on a device; 0 when there are none. */
+struct tensor_peak {
+    uint64_t device, now, most, event;
 };
 
-/* The event with the highest sum of tensors on *device*; 0 when there are none. */
-static enum vs_err find_peak(struct vs_reader *reader, uint64_t device, uint64_t *peak)
+static void sum_tensors(void *context, const struct vs_replay *replay, const struct vs_published *change)
 {
-    struct vs_map live = {0};
-    struct vs_event event;
-    uint64_t now = 0, most = 0, number = 0;
-    *peak = 0;
-    enum vs_err err;
-    vs_reader_rewind(reader);
-    while ((err = vs_reader_next(reader, &event)) == VS_OK) {
-        bool alloc = event.kind == VS_EVENT_framework_alloc;
-        number++;
-        if (!alloc && event.kind != VS_EVENT_framework_free)
-            continue;
-        uint64_t addr = alloc ? event.framework_alloc.addr : event.framework_free.addr, old;
-        uint64_t of = alloc ? event.framework_alloc.device : event.framework_free.device;
-        if (!addr || (device != VS_KINDS_ALL_DEVICES && of != device))
-            continue;
-        if (vs_map_remove(&live, addr, &old))
-            now -= old;
-        if (!alloc)
-            continue;
-        now += event.framework_alloc.size;
-        vs_xmap_put(&live, addr, event.framework_alloc.size);
-        if (now > most) {
-            most = now;
-            *peak = number;
-        }
+    struct tensor_peak *peak = context;
+    const struct vs_live *live = change->live;
+    if (live->level != VS_LEVEL_FRAMEWORK || (peak->device != VS_KINDS_ALL_DEVICES &&
+                                              replay->accounts[live->device]->device != peak->device))
+        return;
+    peak->now += change->kind == VS_CHANGE_BORN ? live->size : 0 - live->size;
+    if (peak->now > peak->most) {
+        peak->most = peak->now;
+        peak->event = replay->events;
     }
-    vs_map_free(&live);
-    return err == VS_ERR_END ? VS_OK : err;
 }
 
-static int by_event(const void *a, const void *b)
+static enum vs_err find_peak(struct vs_reader *reader, uint64_t device, uint64_t *event)
 {
-    const struct question *left = a, *right = b;
-    uint64_t l = left->event - 1, r = right->event - 1; /* the end (0) is last */
-    return (l > r) - (l < r);
-}
-
-static enum vs_err prepare(struct vs_reader *reader, const struct vs_kinds_query *queries,
-                           size_t count, struct question *questions)
-{
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < count; i++) {
-        questions[i] = (struct question){.event = queries[i].event, .number = i};
-        if (queries[i].event != VS_KINDS_PEAK)
-            continue;
-        err = find_peak(reader, queries[i].device, &questions[i].event);
-        if (!err && !questions[i].event)
-            questions[i].event = VS_KINDS_END;
-    }
-    qsort(questions, count, sizeof *questions, by_event);
-    return err;
-}
-
-static enum vs_err ask(struct vs_kinds *kinds, const struct vs_kinds_query *queries,
-                       struct question *question)
-{
-    const struct vs_kinds_query *query = &queries[question->number];
-    question->asked = true;
-    return vs_kinds_moment(kinds, query->device, query->blocks, &question->moment);
-}
-
-static enum vs_err read_all(struct vs_reader *reader, struct vs_kinds *kinds,
-                            const struct vs_kinds_query *queries, struct question *questions,
-                            size_t count)
-{
-    struct vs_event event;
-    size_t next = 0;
-    enum vs_err err = VS_OK;
-    vs_reader_rewind(reader);
-    for (uint64_t number = 1; !err && (err = vs_reader_next(reader, &event)) == VS_OK; number++) {
-        err = vs_kinds_event(kinds, &event);
-        while (!err && next < count && questions[next].event == number)
-            err = ask(kinds, queries, &questions[next++]);
-    }
-    if (err != VS_ERR_END)
+    struct tensor_peak peak = {.device = device};
+    struct vs_replay *replay;
+    enum vs_err err = vs_replay_open(reader, &replay);
+    if (err)
         return err;
-    err = VS_OK;
-    for (; !err && next < count; next++)
-        if (questions[next].event == VS_KINDS_END)
-            err = ask(kinds, queries, &questions[next]);
+    vs_replay_subscribe(replay, VS_CHANGE_BORN | VS_CHANGE_ENDED, sum_tensors, &peak);
+    vs_reader_rewind(reader);
+    err = vs_reading_run(reader, replay, NULL, NULL, 0);
+    vs_replay_close(replay);
+    *event = peak.event ? peak.event : VS_KINDS_END;
     return err;
+}
+
+/* The queries of a reading: after which event each is asked, and as which point. */
+struct questions {
+    struct vs_kinds *kinds;
+    const struct vs_kinds_query *queries;
+    size_t count;
+    struct question {
+        uint64_t event; /* VS_KINDS_END: when all are read */
+        size_t moment;
+        bool asked;
+    } *items;
+};
+
+static void ask(struct questions *q, uint64_t event)
+{
+    for (size_t i = 0; i < q->count; i++) {
+        if (q->items[i].event != event)
+            continue;
+        q->items[i].moment = vs_kinds_moment(q->kinds, q->queries[i].device, q->queries[i].blocks);
+        q->items[i].asked = true;
+    }
+}
+
+static enum vs_err ask_now(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    (void)event;
+    ask(context, replay->events);
+    return VS_OK;
 }
 
 enum vs_err vs_kinds_read(struct vs_reader *reader, struct vs_symbols *symbols,
                           const struct vs_kinds_query *queries, size_t count,
                           struct vs_kinds_table *tables)
 {
+    struct vs_replay *replay = NULL;
     if (count > VS_KINDS_MOMENTS_MAX)
         return VS_ERR_LIMIT;
-    struct question *questions = vs_xcalloc(count + 1, sizeof *questions);
-    struct vs_kinds *kinds = NULL;
-    enum vs_err err = questions ? prepare(reader, queries, count, questions) : VS_ERR_NOMEM;
-    if (!err)
-        vs_kinds_open(reader, symbols, &kinds);
-    if (!err)
-        err = read_all(reader, kinds, queries, questions, count);
-    if (!err) {
-        vs_kinds_finish(kinds);
-        for (size_t i = 0; i < count; i++) {
-            struct vs_kinds_table *table = &tables[questions[i].number];
-            *table = (struct vs_kinds_table){.device = queries[questions[i].number].device};
-            if (questions[i].asked)
-                vs_kinds_take(kinds, questions[i].moment, table);
-        }
+    struct questions q = {.queries = queries, .count = count,
+                          .items = vs_xcalloc(count + 1, sizeof *q.items)};
+    enum vs_err err = vs_replay_open(reader, &replay);
+    for (size_t i = 0; !err && i < count; i++) {
+        q.items[i].event = queries[i].event;
+        if (queries[i].event == VS_KINDS_PEAK)
+            err = find_peak(reader, queries[i].device, &q.items[i].event);
     }
-    vs_kinds_close(kinds);
-    free(questions);
+    if (!err) {
+        q.kinds = vs_kinds_open(replay, symbols);
+        const struct vs_observer observers[] = {vs_kinds_observer(q.kinds),
+                                                {VS_KINDS_EVERY, NULL, ask_now, &q}};
+        vs_reader_rewind(reader);
+        err = vs_reading_run(reader, replay, NULL, observers, 2);
+    }
+    if (!err) {
+        ask(&q, VS_KINDS_END);
+        vs_kinds_finish(q.kinds);
+    }
+    for (size_t i = 0; !err && i < count; i++) {
+        tables[i] = (struct vs_kinds_table){.device = queries[i].device};
+        if (q.items[i].asked)
+            vs_kinds_take(q.kinds, q.items[i].moment, &tables[i]);
+    }
+    vs_kinds_close(q.kinds);
+    vs_replay_close(replay);
+    free(q.items);
     return err;
 }
 

@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * See the header. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/kinds/program_clock.h"
 #include "base/reading/vs_xalloc.h"
 
@@ -102,19 +100,17 @@ static void learn_role(struct vs_program_clock *clock, const struct vs_maker_sit
         role = VS_THREAD_ENGINE; /* Python frames alone do not tell: hooks have some there */
     else if (!old && site->python)
         role = VS_THREAD_PLAIN;
-    if (role == old)
-        return;
-    vs_xmap_put(&clock->roles, (uint64_t)tid + 1, role);
+    if (role != old)
+        vs_xmap_put(&clock->roles, (uint64_t)tid + 1, role);
 }
 
-enum vs_err vs_clock_alloc(struct vs_program_clock *clock, const struct vs_maker_site *site,
-                           enum vs_maker maker, uint32_t tid)
+void vs_clock_alloc(struct vs_program_clock *clock, const struct vs_maker_site *site,
+                    enum vs_maker maker, uint32_t tid)
 {
-    enum vs_err err = VS_OK;
     learn_role(clock, site, maker, tid);
     clock->failing = false;
-    if (err || maker == VS_MAKER_WORKSPACE || maker == VS_MAKER_UNKNOWN)
-        return err;
+    if (maker == VS_MAKER_WORKSPACE || maker == VS_MAKER_UNKNOWN)
+        return;
     if (maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE) {
         clock->in_optimizer = true;
         clock->optimizer_tid = tid;
@@ -125,7 +121,6 @@ enum vs_err vs_clock_alloc(struct vs_program_clock *clock, const struct vs_maker
         in_engine(clock, maker);
     else if (!site->engine && !vs_clock_is_engine(clock, tid))
         in_python(clock, maker);
-    return VS_OK;
 }
 
 void vs_clock_free(struct vs_program_clock *clock, uint32_t tid, enum vs_maker maker,

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "analysis/naming/maker.h"
-#include "base/vs_err.h"
 #include "base/vs_map.h"
 
 struct vs_program_counts {
@@ -44,9 +43,9 @@ bool vs_clock_is_engine(const struct vs_program_clock *clock, uint32_t tid);
 enum vs_maker vs_clock_maker(const struct vs_program_clock *clock, const struct vs_maker_site *site,
                              uint32_t tid, bool python_trace, bool *assumed);
 
-/* vs_clock_alloc: an allocation by *maker* on *tid*; before the block's birth. VS_ERR_NOMEM. */
-enum vs_err vs_clock_alloc(struct vs_program_clock *clock, const struct vs_maker_site *site,
-                           enum vs_maker maker, uint32_t tid) VS_MUST_CHECK;
+/* vs_clock_alloc: an allocation by *maker* on *tid*; before the block's birth. */
+void vs_clock_alloc(struct vs_program_clock *clock, const struct vs_maker_site *site,
+                    enum vs_maker maker, uint32_t tid);
 
 /* vs_clock_free: *tid* frees a block with the counts *born*; before its end. */
 void vs_clock_free(struct vs_program_clock *clock, uint32_t tid, enum vs_maker maker,

@@ -186,26 +186,7 @@ static void known_until(struct pass *pass)
         pass->report->kernels_until_ns = known_ns - start_ns;
 }
 
-/* A vs_kinds_decided: the row of a live tensor gets its kind, before it ends or at the end. */
-static void kind_decided(void *context, uint64_t device, uint64_t addr, enum vs_kind kind, bool assumed)
-{
-    const struct vs_replay *replay = context;
-    struct vs_live *live = vs_live_table_find(&replay->framework_live, addr);
-    (void)device;
-    if (live) {
-        live->kind = (uint8_t)kind;
-        live->kind_assumed = assumed;
-    }
-}
-
 /* --- the observers --- */
-
-static enum vs_err kinds_before(void *context, struct vs_replay *replay, const struct vs_event *event)
-{
-    struct pass *pass = context;
-    (void)replay;
-    return vs_kinds_event(pass->kinds, event);
-}
 
 /* Counts a failure that the replay forgets: of many failures it keeps the latest. */
 static void failure_forgotten(void *groups, const struct vs_replay *replay,
@@ -250,14 +231,12 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
         vs_chosen_peaks_begin(&pass->chosen, replay);
     if (!all)
         vs_peak_states_begin(replay, of_phase ? pass->chosen.devices : NULL);
-    if (!err && !pass->window)
-        vs_kinds_open(pass->reader, symbols, &pass->kinds);
-    if (!err && pass->kinds)
-        vs_kinds_watch(pass->kinds, kind_decided, replay);
+    if (!pass->window)
+        pass->kinds = vs_kinds_open(replay, symbols);
     uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);
     uint64_t copies = VS_KIND_BIT(VS_EVENT_copy_call) | VS_KIND_BIT(VS_EVENT_memcpy);
     struct vs_observer observers[5 + VS_REPORT_OBSERVERS_MAX] = {
-        {pass->kinds ? VS_KINDS_OF_MEMORY : 0, kinds_before, NULL, pass},
+        pass->kinds ? vs_kinds_observer(pass->kinds) : (struct vs_observer){0},
         {of_phase ? VS_KINDS_EVERY : 0, NULL, chosen_after, pass},
         {VS_KINDS_EVERY, NULL, vs_growth_observe, pass->tracker},
         {activity | VS_KIND_BIT(VS_EVENT_note) | VS_KIND_BIT(VS_EVENT_option) | VS_KIND_BIT(VS_EVENT_dropped) |

@@ -26,9 +26,9 @@ static uint32_t site_of(struct vs_replay *replay, uint64_t stack, unsigned index
 static void drop_block(struct vs_replay *replay, struct vs_live *live)
 {
     struct vs_site *site = &replay->sites.items[live->site];
+    vs_replay_publish_block(replay, VS_CHANGE_ENDED, live);
     vs_peak_states_keep_live(replay, live);
     vs_peak_states_keep_site(replay, live->site);
-    vs_replay_publish_block(replay, VS_CHANGE_ENDED, live);
     if (replay->ends)
         replay->ends(replay->ends_context, live, true);
     site->live_bytes -= live->size;

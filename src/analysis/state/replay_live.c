@@ -14,9 +14,9 @@ static void drop_live(struct vs_replay *replay, struct vs_live *live, bool freed
 {
     struct vs_account *account = replay->accounts[live->device];
     struct vs_site *site = &replay->sites.items[live->site];
+    vs_replay_publish_block(replay, freed ? VS_CHANGE_ENDED : VS_CHANGE_LOST, live);
     vs_peak_states_keep_live(replay, live);
     vs_peak_states_keep_site(replay, live->site);
-    vs_replay_publish_block(replay, freed ? VS_CHANGE_ENDED : VS_CHANGE_LOST, live);
     if (replay->ends)
         replay->ends(replay->ends_context, live, freed);
     replay->changed_site = live->site;

@@ -170,23 +170,6 @@ struct vs_observer vs_page_observer(struct vs_page_data *data)
     return (struct vs_observer){VS_KINDS_EVERY, before_event, after_event, data};
 }
 
-static enum vs_err kinds_before(void *context, struct vs_replay *replay,
-                                const struct vs_event *event)
-{
-    (void)replay;
-    return vs_kinds_event(context, event);
-}
-
-static void kind_decided(void *context, uint64_t device, uint64_t addr, enum vs_kind kind,
-                         bool assumed)
-{
-    struct vs_live *live =
-        vs_live_table_find(&((struct vs_replay *)context)->framework_live, addr);
-    (void)device, (void)assumed;
-    if (live)
-        live->kind = (uint8_t)kind;
-}
-
 static enum vs_err show_progress(void *context, struct vs_replay *replay,
                                  const struct vs_event *event)
 {
@@ -215,13 +198,9 @@ static enum vs_err read_blocks(struct vs_page_data *data, const struct vs_page_s
     }
     if (err)
         return err;
-    struct vs_kinds *kinds = NULL;
-    if (data->to_the_end) {
-        vs_kinds_open(reader, symbols, &kinds);
-        vs_kinds_watch(kinds, kind_decided, (*state)->replay);
-    }
+    struct vs_kinds *kinds = data->to_the_end ? vs_kinds_open((*state)->replay, symbols) : NULL;
     const struct vs_observer observers[] = {
-        {kinds ? VS_KINDS_OF_MEMORY : 0, kinds_before, NULL, kinds},
+        kinds ? vs_kinds_observer(kinds) : (struct vs_observer){0},
         vs_page_observer(data),
         {VS_KINDS_EVERY, NULL, show_progress, (void *)source}};
     err = vs_reading_run(reader, (*state)->replay, NULL, observers,
