@@ -60,8 +60,6 @@ TEST(a_cooperative_node_runs_in_one_call_if_it_fits)
     params.gridDimX = most + 1;
     FAILS(cuGraphExecKernelNodeSetParams(exec, node, &params),
           CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-    OK(cuGraphExecDestroy(exec));
-    OK(cuGraphDestroy(graph));
 }
 
 TEST(an_update_does_not_change_whether_a_node_is_cooperative)
@@ -78,8 +76,6 @@ TEST(an_update_does_not_change_whether_a_node_is_cooperative)
     make_cooperative(node);
     FAILS(cuGraphExecUpdate(exec, graph, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
     assert_int_equal(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED);
-    OK(cuGraphExecDestroy(exec));
-    OK(cuGraphDestroy(graph));
 }
 
 TEST(captured_launches_have_the_streams_attributes_and_their_own)
@@ -101,7 +97,6 @@ TEST(captured_launches_have_the_streams_attributes_and_their_own)
     assert_int_equal(value.memSyncDomain, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE);
     OK(cuGraphKernelNodeGetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_PRIORITY, &value));
     assert_int_equal(value.priority, -3);
-    OK(cuGraphDestroy(graph));
 }
 
 TEST(windows_are_kept)
@@ -140,7 +135,6 @@ TEST(what_is_not_simulated_or_not_valid_is_refused)
     FAILS(cuStreamGetAttribute(s, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value),
           CUDA_ERROR_INVALID_VALUE);
     FAILS(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_PRIORITY, NULL), CUDA_ERROR_INVALID_VALUE);
-    OK(cuGraphDestroy(graph));
 }
 
 int main(void)

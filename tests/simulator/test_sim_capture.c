@@ -42,8 +42,6 @@ TEST(arguments_are_those_of_the_capture)
     OK(cuMemcpyDtoH(back, values, sizeof back));
     assert_int_equal(back[3], 21);
     OK(cuGraphExecDestroy(exec));
-    OK(cuMemFree(values));
-    OK(cuStreamDestroy(s));
 }
 
 TEST(branches_of_a_captured_fork_run_beside_each_other)
@@ -71,11 +69,6 @@ TEST(branches_of_a_captured_fork_run_beside_each_other)
     atomic_store(&open, 1);
     OK(cuStreamSynchronize(a));
     assert_int_equal(note_log[2], 3);
-    OK(cuGraphExecDestroy(exec));
-    OK(cuEventDestroy(fork));
-    OK(cuEventDestroy(join));
-    OK(cuStreamDestroy(a));
-    OK(cuStreamDestroy(b));
 }
 
 TEST(a_destroyed_stream_takes_the_capture_it_began_with_it)
@@ -86,7 +79,6 @@ TEST(a_destroyed_stream_takes_the_capture_it_began_with_it)
     sim_launch_note(s, note_log, &note_at, 1);
     OK(cuStreamDestroy(s));
     OK(cuMemAlloc(&d, 64)); /* nothing forbids it any more */
-    OK(cuMemFree(d));
 }
 
 TEST(a_destroyed_fork_must_still_have_been_joined)
@@ -101,8 +93,6 @@ TEST(a_destroyed_fork_must_still_have_been_joined)
     sim_launch_note(b, note_log, &note_at, 2);
     OK(cuStreamDestroy(b));
     FAILS(cuStreamEndCapture(a, &graph), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
-    OK(cuEventDestroy(ev));
-    OK(cuStreamDestroy(a));
 }
 
 TEST(a_launch_into_a_capturing_stream_is_a_child_graph)
@@ -129,9 +119,6 @@ TEST(a_launch_into_a_capturing_stream_is_a_child_graph)
     OK(cuGraphLaunch(outer, s));
     OK(cuStreamSynchronize(s));
     assert_int_equal(note_at, 1);
-    OK(cuGraphExecDestroy(outer));
-    OK(cuGraphDestroy(graph));
-    OK(cuStreamDestroy(s));
 }
 
 int main(void)

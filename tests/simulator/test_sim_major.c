@@ -341,7 +341,6 @@ TEST(capture_info_v2_names_graph_and_dependencies)
     assert_int_equal(count, 0);
     OK(cudaStreamEndCapture(stream, &graph));
     assert_ptr_equal(graph, seen);
-    OK(cudaGraphDestroy(graph));
 }
 
 TEST(graph_functions_know_no_edge_data)
@@ -391,8 +390,6 @@ TEST(graph_functions_know_no_edge_data)
     count = 4;
     OK(cudaGraphGetEdges(graph, from, to, &count));
     assert_int_equal(count, 0);
-    OK(cudaGraphExecDestroy(exec));
-    OK(cudaGraphDestroy(graph));
 }
 
 TEST(driver_entry_points_are_the_majors)

@@ -15,7 +15,6 @@ TEST(places_are_checked)
     FAILS(cuStreamWriteValue32(s, plain, 1, 2), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuStreamWaitValue32(s, plain, 1, 4), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuStreamWaitValue32(s, plain, 1, CU_STREAM_WAIT_VALUE_FLUSH), CUDA_ERROR_NOT_SUPPORTED);
-    OK(cuStreamDestroy(s));
 }
 
 TEST(a_bad_batch_queues_nothing)
@@ -50,8 +49,6 @@ TEST(the_legacy_stream_waits_behind_a_waiting_one)
     FAILS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
     OK(cuStreamWriteValue32(s, plain, 1, 0));
     OK(cuStreamSynchronize(NULL));
-    OK(cuStreamDestroy(blocking));
-    OK(cuStreamDestroy(s));
 }
 
 TEST(a_wait_on_freed_memory_fails_its_context)
@@ -140,9 +137,6 @@ TEST(captured_operations_become_nodes)
     OK(cuMemcpyDtoH(values, plain, 8));
     assert_int_equal(values[0], 9);
     assert_int_equal(values[1], 10);
-    OK(cuGraphExecDestroy(exec));
-    OK(cuGraphDestroy(clone));
-    OK(cuStreamDestroy(s));
 }
 
 int main(void)

@@ -27,8 +27,6 @@ TEST(streams_run_beside_each_other)
     FAILS(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
     atomic_store(&open, 1);
     OK(cuStreamSynchronize(a));
-    OK(cuStreamDestroy(a));
-    OK(cuStreamDestroy(b));
 }
 
 TEST(synchronising_the_legacy_stream_waits_for_blocking_streams)
@@ -39,7 +37,6 @@ TEST(synchronising_the_legacy_stream_waits_for_blocking_streams)
         noted(s, i);
     OK(cuStreamSynchronize(CU_STREAM_LEGACY));
     assert_int_equal(note_at, 200);
-    OK(cuStreamDestroy(s));
 }
 
 TEST(free_waits_for_work_that_may_use_the_memory)
@@ -58,7 +55,6 @@ TEST(free_waits_for_work_that_may_use_the_memory)
     atomic_store(&open, 1);
     OK(cuMemFree(p));
     assert_int_equal(note_at, 1); /* everything before it had run */
-    OK(cuStreamDestroy(s));
 }
 
 TEST(a_grid_is_run_completely_whatever_its_size)
@@ -100,8 +96,6 @@ TEST(events_measure_simulated_time)
     OK(cuEventElapsedTime(&ms, begin, end));
     assert_true(ms > 9.99f && ms < 10.01f);
     assert_true(sim_now_ms() - before >= 9.5); /* and it did pass */
-    OK(cuEventDestroy(begin));
-    OK(cuEventDestroy(end));
 }
 
 /* ---- host functions ---- */
@@ -138,7 +132,6 @@ TEST(host_functions_run_in_stream_order_and_may_not_call_cuda)
     assert_int_equal(inside_result, CUDA_ERROR_NOT_PERMITTED);
     for (int i = 0; i < 5; i++)
         assert_int_equal(note_log[i], i + 1);
-    OK(cuStreamDestroy(s));
 }
 
 /* ---- copies ---- */
@@ -156,8 +149,6 @@ TEST(a_pageable_source_may_be_changed_after_an_async_copy)
     atomic_store(&open, 1);
     OK(cuMemcpyDtoHAsync(&back, p, 4, s)); /* pageable target: returns when done */
     assert_int_equal(back, 5);
-    OK(cuMemFree(p));
-    OK(cuStreamDestroy(s));
 }
 
 TEST(a_copy_from_memory_freed_meanwhile_fails_its_context_for_good)
@@ -193,7 +184,6 @@ TEST(a_full_queue_makes_the_caller_wait)
     assert_int_equal(note_at, 8000);
     for (int i = 0; i < 8000; i++)
         assert_int_equal(note_log[i], i);
-    OK(cuStreamDestroy(s));
 }
 
 TEST(handles_of_streams_and_events_are_checked)
@@ -275,8 +265,6 @@ TEST(threads_may_share_a_stream)
     OK(cuCtxSynchronize());
     OK(cuMemcpyDtoH(&total, counter, 4));
     assert_int_equal(total, 4 * 300);
-    OK(cuMemFree(counter));
-    OK(cuStreamDestroy(shared));
 }
 
 /* cuCtxWaitEvent: all future work, also of streams created later. */
@@ -316,8 +304,6 @@ TEST(contexts_that_capture_have_no_events)
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
     FAILS(cuCtxRecordEvent(ctx, event), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     FAILS(cuStreamEndCapture(s, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-    OK(cuEventDestroy(event));
-    OK(cuStreamDestroy(s));
 }
 
 #pragma GCC diagnostic push

@@ -20,7 +20,6 @@ TEST(kernels_take_no_time)
     OK(cuEventSynchronize(end));
     OK(cuEventElapsedTime(&ms, begin, end));
     assert_true(ms >= 0);
-    OK(cuModuleUnload(module));
 }
 
 TEST(copies_are_done_all_the_same)

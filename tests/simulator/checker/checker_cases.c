@@ -229,6 +229,18 @@ static void *pinned(void)
     return p;
 }
 
+/* Of every case: two streams, and memory for a producer and a consumer. */
+static CUstream a, b;
+static CUdeviceptr p, q;
+
+/* Work that is queued in *later* from now on comes after the work in *earlier*. */
+static void order(CUstream earlier, CUstream later)
+{
+    CUevent done = event();
+    OK(cuEventRecord(done, earlier));
+    OK(cuStreamWaitEvent(later, done, 0));
+}
+
 /* ---- a caching allocator, above cuMemAlloc ---- */
 
 struct cached {
@@ -279,19 +291,15 @@ static void cache_give(CUdeviceptr at, CUstream s)
 
 static void caching_allocator(enum reuse how)
 {
-    CUstream a = stream(), b = stream();
     cache_start();
-    CUdeviceptr out = allocator(BYTES), p = cache_take(a, how);
-    producer(p, a);
-    consumer(p, out, a);
+    CUdeviceptr block = cache_take(a, how);
+    producer(block, a);
+    consumer(block, q, a);
     pause_a_little();
-    cache_give(p, a);
-    CUdeviceptr q = cache_take(b, how);
-    clearer(q, b);
-    cache_give(q, b);
-    OK(cuCtxSynchronize());
-    OK(cuMemFree(out));
-    OK(cuMemFree(arena));
+    cache_give(block, a);
+    block = cache_take(b, how);
+    clearer(block, b);
+    cache_give(block, b);
 }
 
 CASE(cache_too_early) { caching_allocator(TOO_EARLY); }
@@ -301,28 +309,36 @@ CASE(cache_same_stream) { caching_allocator(SAME_STREAM); }
 
 /* ---- waits ---- */
 
-static void two_streams(int wait, int record_early)
+enum wait { NONE, EVENT, EARLY_EVENT, SYNC, QUERY, SLEEP };
+
+/* Written in one stream, read in the other. */
+static void two_streams(enum wait how)
 {
-    CUstream a = stream(), b = stream();
     CUevent done = event();
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
-    if (record_early)
+    if (how == EARLY_EVENT)
         OK(cuEventRecord(done, a));
     producer(p, a);
-    pause_a_little();
-    if (!record_early)
+    if (how == EVENT)
         OK(cuEventRecord(done, a));
-    if (wait)
+    if (how == SYNC)
+        OK(cuStreamSynchronize(a));
+    while (how == QUERY && cuStreamQuery(a) == CUDA_ERROR_NOT_READY)
+        usleep(20);
+    if (how == SLEEP)
+        usleep(20000);
+    pause_a_little();
+    if (how == EVENT || how == EARLY_EVENT)
         OK(cuStreamWaitEvent(b, done, 0));
     consumer(p, q, b);
-    OK(cuCtxSynchronize());
-    OK(cuMemFree(p));
-    OK(cuMemFree(q));
 }
 
-CASE(missing_wait) { two_streams(0, 0); }
-CASE(event_too_early) { two_streams(1, 1); }
-CASE(event_wait) { two_streams(1, 0); }
+CASE(missing_wait) { two_streams(NONE); }
+CASE(event_too_early) { two_streams(EARLY_EVENT); }
+CASE(event_wait) { two_streams(EVENT); }
+CASE(stream_sync) { two_streams(SYNC); }
+CASE(stream_query) { two_streams(QUERY); }
+/* A long pause does not order work, even if the work is always done by then. */
+CASE(sleep_is_no_sync) { two_streams(SLEEP); }
 
 /* One page at two addresses: written at one, read at the other. */
 static void aliases(int wait)
@@ -333,26 +349,19 @@ static void aliases(int wait)
     CUmemAccessDesc access = {.location = prop.location,
                               .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle handle;
-    CUdeviceptr range, q = allocator(BYTES);
-    CUstream a = stream(), b = stream();
-    CUevent done = event();
+    CUdeviceptr range;
     OK(cuMemAddressReserve(&range, 2 * page, 0, 0, 0));
     OK(cuMemCreate(&handle, page, &prop, 0));
     OK(cuMemMap(range, page, 0, handle, 0));
     OK(cuMemMap(range + page, page, 0, handle, 0));
     OK(cuMemSetAccess(range, 2 * page, &access, 1));
     producer(range + 4096, a);
-    if (wait) {
-        OK(cuEventRecord(done, a));
-        OK(cuStreamWaitEvent(b, done, 0));
-    }
+    if (wait)
+        order(a, b);
     pause_a_little();
     consumer(range + page + 4096, q, b);
     OK(cuCtxSynchronize());
     OK(cuMemUnmap(range, 2 * page));
-    OK(cuMemRelease(handle));
-    OK(cuMemAddressFree(range, 2 * page));
-    OK(cuMemFree(q));
 }
 
 CASE(alias_wait) { aliases(1); }
@@ -361,8 +370,7 @@ CASE(alias_missing_wait) { aliases(0); }
 /* A stream signals another by a value in memory. */
 static void by_value(int wait)
 {
-    CUstream a = stream(), b = stream();
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES), flag = allocator(4);
+    CUdeviceptr flag = allocator(4);
     OK(cuMemsetD32(flag, 0, 1));
     OK(cuCtxSynchronize());
     if (wait)
@@ -371,10 +379,6 @@ static void by_value(int wait)
     OK(cuStreamWriteValue32(a, flag, 1, 0));
     pause_a_little();
     consumer(p, q, b);
-    OK(cuCtxSynchronize());
-    OK(cuMemFree(p));
-    OK(cuMemFree(q));
-    OK(cuMemFree(flag));
 }
 
 CASE(value_wait) { by_value(1); }
@@ -384,8 +388,7 @@ CASE(value_missing_wait) { by_value(0); }
  * the host after a wait; a copy writes it as well. */
 static void flag(int who)
 {
-    CUstream a = stream(), b = stream();
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES), device = allocator(4), f = device;
+    CUdeviceptr f = allocator(4);
     unsigned *seen = pinned();
     OK(cuMemsetD32(f, 0, 1));
     OK(cuCtxSynchronize());
@@ -405,156 +408,99 @@ static void flag(int who)
         usleep(100);
     if (who == 2)
         consumer(p, q, b);
-    OK(cuCtxSynchronize());
-    OK(cuMemFree(p));
-    OK(cuMemFree(q));
-    OK(cuMemFree(device));
 }
 
 CASE(value_by_memset) { flag(0); }
 CASE(value_by_stream) { flag(1); }
 CASE(value_seen_by_host) { flag(2); }
 
-static void host_sync(int sync)
-{
-    CUstream a = stream(), b = stream();
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
-    producer(p, a);
-    if (sync)
-        OK(cuStreamSynchronize(a));
-    pause_a_little();
-    consumer(p, q, b);
-    OK(cuCtxSynchronize());
-    OK(cuMemFree(p));
-    OK(cuMemFree(q));
-}
-
-CASE(stream_sync) { host_sync(1); }
-
-/* A long pause does not order work, even if the work is always done by then. */
-CASE(sleep_is_no_sync)
-{
-    CUstream a = stream(), b = stream();
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
-    producer(p, a);
-    usleep(20000);
-    consumer(p, q, b);
-    OK(cuCtxSynchronize());
-    OK(cuMemFree(p));
-    OK(cuMemFree(q));
-}
-
-CASE(stream_query)
-{
-    CUstream a = stream(), b = stream();
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
-    producer(p, a);
-    while (cuStreamQuery(a) == CUDA_ERROR_NOT_READY)
-        usleep(20);
-    consumer(p, q, b);
-    OK(cuCtxSynchronize());
-}
-
 /* ---- the legacy and the per-thread default streams ---- */
 
-static void legacy(unsigned flags)
+static CUstream blocking_stream(void)
 {
-    CUstream a;
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
-    OK(cuStreamCreate(&a, flags));
-    producer(p, a);
-    pause_a_little();
-    consumer(p, q, NULL);
-    OK(cuCtxSynchronize());
+    CUstream s;
+    OK(cuStreamCreate(&s, CU_STREAM_DEFAULT));
+    return s;
 }
 
-CASE(legacy_orders_blocking) { legacy(CU_STREAM_DEFAULT); }
-CASE(legacy_not_nonblocking) { legacy(CU_STREAM_NON_BLOCKING); }
+static void legacy(CUstream s)
+{
+    producer(p, s);
+    pause_a_little();
+    consumer(p, q, NULL);
+}
+
+CASE(legacy_orders_blocking) { legacy(blocking_stream()); }
+CASE(legacy_not_nonblocking) { legacy(a); }
 
 /* Two blocking streams are ordered by work in the default stream between them. */
 CASE(legacy_between)
 {
-    CUstream a, b;
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES), r = allocator(BYTES);
-    OK(cuStreamCreate(&a, CU_STREAM_DEFAULT));
-    OK(cuStreamCreate(&b, CU_STREAM_DEFAULT));
-    producer(p, a);
-    clearer(r, NULL);
-    consumer(p, q, b);
-    OK(cuStreamDestroy(a));
+    CUstream first = blocking_stream(), second = blocking_stream();
+    producer(p, first);
+    clearer(allocator(BYTES), NULL);
+    consumer(p, q, second);
+    OK(cuStreamDestroy(first));
     pause_a_little();
-    clearer(p, b);
-    OK(cuCtxSynchronize());
+    clearer(p, second);
 }
 
 /* Work of a destroyed stream still comes before later work of the default stream. */
 CASE(destroyed_stream)
 {
-    CUstream a;
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
-    OK(cuStreamCreate(&a, CU_STREAM_DEFAULT));
-    producer(p, a);
-    OK(cuStreamDestroy(a));
+    CUstream s = blocking_stream();
+    producer(p, s);
+    OK(cuStreamDestroy(s));
     usleep(draw(2000));
     consumer(p, q, NULL);
-    OK(cuCtxSynchronize());
 }
 
 static pthread_barrier_t turns;
-static CUdeviceptr shared_p, shared_q;
 static CUcontext shared_context;
-static int thread_syncs;
 
-static void *other_thread(void *arg)
+static void *other_thread(void *sync)
 {
-    (void)arg;
     OK(cuCtxSetCurrent(shared_context));
-    producer(shared_p, CU_STREAM_PER_THREAD);
-    if (thread_syncs)
+    producer(p, CU_STREAM_PER_THREAD);
+    if (sync)
         OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
     pthread_barrier_wait(&turns);
     return NULL;
 }
 
-static void per_thread(int sync)
+static void per_thread(void *sync)
 {
     pthread_t thread;
-    shared_p = allocator(BYTES), shared_q = allocator(BYTES);
     OK(cuCtxGetCurrent(&shared_context));
-    thread_syncs = sync;
     pthread_barrier_init(&turns, NULL, 2);
-    pthread_create(&thread, NULL, other_thread, NULL);
+    pthread_create(&thread, NULL, other_thread, sync);
     pthread_barrier_wait(&turns);
     pause_a_little();
-    consumer(shared_p, shared_q, CU_STREAM_PER_THREAD);
+    consumer(p, q, CU_STREAM_PER_THREAD);
     OK(cuCtxSynchronize());
     pthread_join(thread, NULL);
 }
 
-CASE(per_thread_sync) { per_thread(1); }
-CASE(per_thread_no_sync) { per_thread(0); }
+CASE(per_thread_sync) { per_thread(&turns); }
+CASE(per_thread_no_sync) { per_thread(NULL); }
 
 /* ---- double buffering: upload into one half while the other is computed on ---- */
 
 static void double_buffer(int forget)
 {
-    CUstream copy = stream(), compute = stream();
-    CUdeviceptr half[2] = {allocator(BYTES), allocator(BYTES)}, out = allocator(BYTES);
-    CUevent full[2] = {event(), event()}, empty[2] = {event(), event()};
+    CUdeviceptr half[2] = {p, allocator(BYTES)};
+    CUevent empty[2] = {event(), event()};
     float *host = pinned();
     for (int i = 0; i < 6; i++) {
         int h = i % 2;
         if (i >= 2 && !forget)
-            OK(cuStreamWaitEvent(copy, empty[h], 0));
-        uploader(half[h], host, copy);
-        OK(cuEventRecord(full[h], copy));
-        OK(cuStreamWaitEvent(compute, full[h], 0));
-        consumer(half[h], out, compute);
-        OK(cuEventRecord(empty[h], compute));
+            OK(cuStreamWaitEvent(a, empty[h], 0));
+        uploader(half[h], host, a);
+        order(a, b);
+        consumer(half[h], q, b);
+        OK(cuEventRecord(empty[h], b));
         pause_a_little();
     }
-    OK(cuCtxSynchronize());
-    OK(cuMemFreeHost(host));
 }
 
 CASE(double_buffer_waits) { double_buffer(0); }
@@ -564,9 +510,8 @@ CASE(double_buffer_forgets) { double_buffer(1); }
 
 PART halo(int overlap)
 {
-    CUstream s[2] = {stream(), stream()};
-    CUevent done[2] = {event(), event()};
-    CUdeviceptr grid = allocator(2 * BYTES), edge[2] = {allocator(BYTES), allocator(BYTES)};
+    CUstream s[2] = {a, b};
+    CUdeviceptr grid = allocator(2 * BYTES), edge[2] = {p, q};
     for (int step = 0; step < 4; step++) {
         /* the inner part: all except the row next to the other device's */
         for (int i = 0; i < 2; i++) {
@@ -576,19 +521,12 @@ PART halo(int overlap)
         }
         for (int i = 0; i < 2; i++) /* the edges */
             OK(cuMemsetD8Async(grid + BYTES - 1024 + (CUdeviceptr)i * 1024, 1, 1024, s[i]));
-        for (int i = 0; i < 2; i++)
-            OK(cuEventRecord(done[i], s[i]));
-        for (int i = 0; i < 2; i++)
-            OK(cuStreamWaitEvent(s[i], done[1 - i], 0));
+        order(a, b), order(b, a);
         for (int i = 0; i < 2; i++)
             OK(cuMemcpyDtoDAsync(edge[i], grid + BYTES - 1024 + (CUdeviceptr)(1 - i) * 1024, 1024,
                                  s[i]));
-        for (int i = 0; i < 2; i++)
-            OK(cuEventRecord(done[i], s[i]));
-        for (int i = 0; i < 2; i++)
-            OK(cuStreamWaitEvent(s[i], done[1 - i], 0));
+        order(a, b), order(b, a);
     }
-    OK(cuCtxSynchronize());
 }
 
 CASE(halo_disjoint) { halo(0); }
@@ -597,21 +535,17 @@ CASE(halo_overlaps) { halo(1); }
 /* Columns of one matrix, interleaved in memory, copied in two streams. */
 PART columns(int shift)
 {
-    CUstream a = stream(), b = stream();
-    CUdeviceptr m = allocator(64 * 512);
-    char *host = pinned();
     CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                       .srcHost = host,
+                       .srcHost = pinned(),
                        .srcPitch = 256,
                        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                       .dstDevice = m,
+                       .dstDevice = allocator(64 * 512),
                        .dstPitch = 512,
                        .WidthInBytes = 256,
                        .Height = 64};
     OK(cuMemcpy2DAsync(&c, a));
     c.dstXInBytes = (size_t)(256 - shift);
     OK(cuMemcpy2DAsync(&c, b));
-    OK(cuCtxSynchronize());
 }
 
 CASE(columns_disjoint) { columns(0); }
@@ -619,86 +553,66 @@ CASE(columns_overlap) { columns(4); }
 
 /* ---- frees ---- */
 
-CASE(pool_other_stream)
+static void pool_in_two_streams(int waits)
 {
-    CUstream a = stream(), b = stream();
-    CUdeviceptr p = pool_allocator(BYTES, a), out = allocator(BYTES);
-    CUevent ready = event();
-    producer(p, a);
-    OK(cuEventRecord(ready, a));
-    OK(cuStreamWaitEvent(b, ready, 0));
-    consumer(p, out, b);
+    CUdeviceptr block = pool_allocator(BYTES, a);
+    producer(block, a);
+    order(a, b);
+    consumer(block, q, b);
+    if (waits)
+        order(b, a);
+    else
+        pause_a_little();
+    pool_releaser(block, a);
     pause_a_little();
-    pool_releaser(p, a); /* a does not wait for the work in b */
-    OK(cuCtxSynchronize());
 }
 
+CASE(pool_other_stream) { pool_in_two_streams(0); }
 CASE(pool_ordered)
 {
-    CUstream a = stream(), b = stream();
-    CUevent ready = event(), used = event();
-    CUdeviceptr out = allocator(BYTES);
-    for (int i = 0; i < 8; i++) {
-        CUdeviceptr p = pool_allocator(BYTES, a);
-        producer(p, a);
-        OK(cuEventRecord(ready, a));
-        OK(cuStreamWaitEvent(b, ready, 0));
-        consumer(p, out, b);
-        OK(cuEventRecord(used, b));
-        OK(cuStreamWaitEvent(a, used, 0));
-        pool_releaser(p, a);
-        pause_a_little();
-    }
-    OK(cuCtxSynchronize());
+    for (int i = 0; i < 8; i++)
+        pool_in_two_streams(1);
 }
 
 /* Memory used in another stream that does not wait for its allocation. */
 CASE(pool_before_alloc)
 {
-    CUstream a = stream(), b = stream();
-    CUdeviceptr p = pool_allocator(BYTES, a);
+    CUdeviceptr block = pool_allocator(BYTES, a);
     pause_a_little();
-    clearer(p, b);
-    OK(cuCtxSynchronize());
-    OK(cuMemFree(p));
+    clearer(block, b);
 }
 
 /* Many streams allocate from and free to one pool, each its own blocks. */
 CASE(pool_churn)
 {
     CUstream s[4];
-    CUdeviceptr p[4] = {0};
+    CUdeviceptr block[4] = {0};
     for (int i = 0; i < 4; i++)
         s[i] = stream();
     for (int i = 0; i < 80; i++) {
         int k = (int)draw(4);
-        if (p[k])
-            OK(cuMemFreeAsync(p[k], s[k]));
-        OK(cuMemAllocAsync(&p[k], BYTES * (1 + draw(3)), s[k]));
-        launch_fill(p[k], N, 1, s[k]);
+        if (block[k])
+            OK(cuMemFreeAsync(block[k], s[k]));
+        OK(cuMemAllocAsync(&block[k], BYTES * (1 + draw(3)), s[k]));
+        launch_fill(block[k], N, 1, s[k]);
         if (draw(10) == 0)
             OK(cuStreamSynchronize(s[k]));
     }
-    OK(cuCtxSynchronize());
 }
 
 CASE(freed_then_launched)
 {
-    CUdeviceptr p = allocator(BYTES);
     launch_opaque(p, NULL);
     releaser(p);
     pause_a_little();
     user(p, NULL);
-    OK(cuCtxSynchronize());
 }
 
 CASE(freed_after_launch)
 {
-    CUdeviceptr p = allocator(BYTES);
     launch_opaque(p, NULL);
     pause_a_little();
     releaser(p); /* waits for it */
-    OK(cuCtxSynchronize());
 }
 
 /* cuMemFree waits for the owner's context, not for another that uses its memory. */
@@ -706,36 +620,24 @@ CASE(freed_from_another_context)
 {
     CUcontext first, second;
     OK(cuCtxGetCurrent(&first));
-    CUdeviceptr p = allocator(BYTES);
     OK(cuCtxCreate(&second, NULL, 0, 0));
-    CUstream s = stream();
-    producer(p, s);
+    producer(p, stream());
     OK(cuCtxSetCurrent(first));
     releaser(p);
     OK(cuCtxSetCurrent(second));
-    OK(cuCtxSynchronize());
 }
 
-CASE(host_freed)
+static void host_memory_freed(int sync)
 {
-    CUstream a = stream();
-    CUdeviceptr p = allocator(BYTES);
     void *host = pinned();
     uploader(p, host, a);
+    if (sync)
+        OK(cuStreamSynchronize(a));
     host_releaser(host);
-    OK(cuCtxSynchronize());
 }
 
-CASE(host_freed_after_sync)
-{
-    CUstream a = stream();
-    CUdeviceptr p = allocator(BYTES);
-    void *host = pinned();
-    uploader(p, host, a);
-    OK(cuStreamSynchronize(a));
-    host_releaser(host);
-    OK(cuMemFree(p));
-}
+CASE(host_freed) { host_memory_freed(0); }
+CASE(host_freed_after_sync) { host_memory_freed(1); }
 
 PART host_reader(const float *host)
 {
@@ -745,8 +647,6 @@ PART host_reader(const float *host)
 
 static void host_reads(int sync)
 {
-    CUstream a = stream();
-    CUdeviceptr p = allocator(BYTES);
     float *host = pinned();
     clearer(p, a);
     downloader(host, p, a);
@@ -754,7 +654,6 @@ static void host_reads(int sync)
         OK(cuStreamSynchronize(a));
     pause_a_little();
     host_reader(host);
-    OK(cuCtxSynchronize());
 }
 
 CASE(host_reads_early) { host_reads(0); }
@@ -768,14 +667,20 @@ PART launcher(CUgraphExec graph, CUstream s)
     KEEP;
 }
 
+/* What stream a has captured. */
+static CUgraphExec captured(void)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    OK(cuStreamEndCapture(a, &graph));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    return exec;
+}
+
 /* Two streams captured, launched three times. */
 static void graph(int forget)
 {
-    CUstream a = stream(), b = stream();
-    CUevent fork = event(), join = event();
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
-    CUgraph captured;
-    CUgraphExec exec;
+    CUevent fork = event();
     OK(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_GLOBAL));
     if (forget)
         OK(cuEventRecord(fork, a));
@@ -784,15 +689,10 @@ static void graph(int forget)
         OK(cuEventRecord(fork, a));
     OK(cuStreamWaitEvent(b, fork, 0));
     consumer(p, q, b);
-    OK(cuEventRecord(join, b));
-    OK(cuStreamWaitEvent(a, join, 0));
-    OK(cuStreamEndCapture(a, &captured));
-    OK(cuGraphInstantiate(&exec, captured, 0));
+    order(b, a);
+    CUgraphExec exec = captured();
     for (int i = 0; i < 3; i++)
         launcher(exec, a);
-    OK(cuCtxSynchronize());
-    OK(cuGraphExecDestroy(exec));
-    OK(cuGraphDestroy(captured));
 }
 
 CASE(graph_waits) { graph(0); }
@@ -801,29 +701,18 @@ CASE(graph_misses_edge) { graph(1); }
 /* Memory of a graph, used by work that is not ordered after its launch. */
 static void graph_memory(int ordered)
 {
-    CUstream a = stream(), b = stream();
-    CUevent done = event();
-    CUdeviceptr p;
-    CUgraph captured;
-    CUgraphExec exec;
     OK(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    p = pool_allocator(BYTES, a);
-    producer(p, a);
-    OK(cuStreamEndCapture(a, &captured));
-    OK(cuGraphInstantiate(&exec, captured, 0));
+    CUdeviceptr block = pool_allocator(BYTES, a);
+    producer(block, a);
+    CUgraphExec exec = captured();
     for (int i = 0; i < (ordered ? 3 : 1); i++) {
         launcher(exec, a);
-        OK(cuEventRecord(done, a));
-        OK(cuStreamWaitEvent(b, done, 0));
-        clearer(p, b);
-        OK(cuEventRecord(done, b));
+        order(a, b);
+        clearer(block, b);
         if (ordered)
-            OK(cuStreamWaitEvent(a, done, 0));
-        pool_releaser(p, a);
+            order(b, a);
+        pool_releaser(block, a);
     }
-    OK(cuCtxSynchronize());
-    OK(cuGraphExecDestroy(exec));
-    OK(cuGraphDestroy(captured));
 }
 
 CASE(graph_memory_ordered) { graph_memory(1); }
@@ -833,17 +722,13 @@ CASE(graph_memory_freed) { graph_memory(0); }
 
 static void unwritten(int write, int kernel)
 {
-    CUstream a = stream();
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
-    float *host = pinned();
     if (write)
         clearer(p, a);
     if (kernel)
         consumer(p, q, a);
     else
         OK(cuMemcpyDtoDAsync(q, p, BYTES, a));
-    downloader(host, q, a);
-    OK(cuCtxSynchronize());
+    downloader(pinned(), q, a);
 }
 
 CASE(unwritten_kernel) { unwritten(0, 1); }
@@ -854,18 +739,16 @@ CASE(written_copied) { unwritten(1, 0); }
 /* The last quarter is missing. */
 CASE(unwritten_part)
 {
-    CUdeviceptr p = allocator(BYTES);
     float *host = pinned();
     OK(cuMemsetD8(p, 0, BYTES / 4 * 3));
     downloader(host, p, NULL);
-    OK(cuCtxSynchronize());
 }
 
 /* ---- calls that fail immediately ---- */
 
-PART second_releaser(CUdeviceptr p)
+PART second_releaser(CUdeviceptr at)
 {
-    CUresult e = cuMemFree(p);
+    CUresult e = cuMemFree(at);
     if (e != CUDA_ERROR_INVALID_VALUE)
         OK(e);
     KEEP;
@@ -873,23 +756,19 @@ PART second_releaser(CUdeviceptr p)
 
 CASE(double_free)
 {
-    CUdeviceptr p = allocator(BYTES);
     releaser(p);
     second_releaser(p);
 }
 
 CASE(double_free_async)
 {
-    CUstream a = stream();
-    CUdeviceptr p = pool_allocator(BYTES, a);
-    pool_releaser(p, a);
-    second_releaser(p);
-    OK(cuCtxSynchronize());
+    CUdeviceptr block = pool_allocator(BYTES, a);
+    pool_releaser(block, a);
+    second_releaser(block);
 }
 
 CASE(foreign_free)
 {
-    CUdeviceptr p = allocator(BYTES);
     second_releaser(p + 512);
     releaser(p);
 }
@@ -904,20 +783,18 @@ PART freed_source(CUdeviceptr to, CUdeviceptr from)
 
 CASE(freed_given)
 {
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
     releaser(p);
     freed_source(q, p);
-    OK(cuMemFree(q));
 }
 
 static void context_with(int leak)
 {
     CUcontext mine;
     OK(cuCtxCreate(&mine, NULL, 0, 0));
-    CUdeviceptr p = allocator(BYTES), q = allocator(BYTES);
-    OK(cuMemFree(q));
+    CUdeviceptr kept = allocator(BYTES);
+    OK(cuMemFree(allocator(BYTES)));
     if (!leak)
-        OK(cuMemFree(p));
+        OK(cuMemFree(kept));
     OK(cuCtxDestroy(mine));
 }
 
@@ -936,9 +813,12 @@ int main(int argc, char **argv)
     OK(cuDevicePrimaryCtxRetain(&ctx, 0));
     OK(cuCtxSetCurrent(ctx));
     kernels();
+    a = stream(), b = stream();
+    p = allocator(BYTES), q = allocator(BYTES);
     for (size_t i = 0; argc > 1 && i < case_count; i++)
         if (!strcmp(argv[1], cases[i].name)) {
             cases[i].run();
+            OK(cuCtxSynchronize());
             return 0;
         }
     for (size_t i = 0; i < case_count; i++)

@@ -56,6 +56,9 @@ bool conf_takes_memory(size_t bytes, void *(*make)(void), void (*drop)(void *));
 /* conf_begin: a group's set-up: makes device 0 current for the runtime, and so its primary context
  * for the driver; clears the last error of the previous group. */
 int conf_begin(void **state);
+/* conf_end: its tear-down. What a case made may live until the process ends: a case or a group ends
+ * only what is large, or what its facts need ended. */
+int conf_end(void **state);
 
 /* conf_gate: a host function that blocks its stream until conf_open; *gate* is a zeroed int that
  * outlives it. Makes "not finished yet" independent of timing, on any device. While one is closed

@@ -4,13 +4,6 @@
  * described place. */
 #include "conf.h"
 
-/* The next group begins without a last error. */
-FIXTURE(stop)
-{
-    cudaGetLastError();
-    return 0;
-}
-
 static CUarray array_2d(size_t width, size_t height, CUarray_format format, unsigned channels)
 {
     CUDA_ARRAY_DESCRIPTOR d = {
@@ -45,7 +38,6 @@ TEST(a_descriptor_comes_back_as_given)
     FACT_EQ(d3.Width, 64, "cuArray3DGetDescriptor: may be called on 2D arrays");
     FACT_EQ(d3.Depth, 0, "cuArray3DGetDescriptor: members that do not apply are 0");
     RETURNS(cuArrayGetDescriptor(NULL, array), CUDA_ERROR_INVALID_VALUE);
-    DO(cuArrayDestroy(array));
 }
 
 TEST(a_row_has_height_0)
@@ -55,7 +47,6 @@ TEST(a_row_has_height_0)
     DO(cuArray3DGetDescriptor(&d, array));
     FACT_EQ(d.Height, 0, "cuArrayCreate: one-dimensional if height is 0");
     FACT_EQ(d.Depth, 0, "cuArray3DGetDescriptor: members that do not apply are 0");
-    DO(cuArrayDestroy(array));
 }
 
 TEST(channels_are_1_2_or_4)
@@ -142,7 +133,6 @@ TEST(what_other_arrays_have_is_refused)
             "cuArrayGetMemoryRequirements: not CUDA_ARRAY3D_DEFERRED_MAPPING");
     FACT_EQ(cuArrayGetPlane(&plane, array, 0), CUDA_ERROR_INVALID_VALUE,
             "cuArrayGetPlane: does not have a multi-planar format");
-    DO(cuArrayDestroy(array));
 }
 
 /* ---- copies ---- */
@@ -167,8 +157,6 @@ TEST(a_row_is_copied_at_its_offset)
     DO(cuMemcpyAtoA(array, 0, array, 128, 64));
     DO(cuMemcpyAtoH(out, array, 0, 64));
     FACT(!memcmp(out, in + 32, 64), "cuMemcpyAtoA: copies from array to array");
-    DO(cuMemFree(device));
-    DO(cuArrayDestroy(array));
 }
 
 TEST(a_row_is_copied_in_stream_order)
@@ -189,10 +177,6 @@ TEST(a_row_is_copied_in_stream_order)
     conf_open(&gate);
     DO(cuStreamSynchronize(stream));
     FACT_EQ(out[4095], 1, "cuMemcpyHtoAAsync: done with the stream's work");
-    DO(cuStreamDestroy(stream));
-    DO(cuMemFreeHost(in));
-    DO(cuMemFreeHost(out));
-    DO(cuArrayDestroy(array));
 }
 
 TEST(a_box_is_copied_to_its_place)
@@ -237,7 +221,6 @@ TEST(a_box_is_copied_to_its_place)
     FACT(out[8][8] == in[6][5], "cuMemcpy2D: WidthInBytes and Height");
     FACT(out[3][4] == 0 && out[3][9] == 0, "cuMemcpy2D: nothing beside the box");
     FACT(out[2][5] == 0 && out[9][5] == 0, "cuMemcpy2D: nothing above or below the box");
-    DO(cuArrayDestroy(array));
 }
 
 TEST(planes_are_copied_to_their_place)
@@ -279,7 +262,6 @@ TEST(planes_are_copied_to_their_place)
     DO(cuMemcpy3D(&from));
     FACT_EQ(out[0][0][0], in[3][1][2], "cuMemcpy3D: srcXInBytes, srcY and srcZ");
     FACT_EQ(out[1][1][2], in[4][2][4], "cuMemcpy3D: dstHeight separates planes");
-    DO(cuArrayDestroy(array));
 }
 
 TEST(batches_are_in_stream_order)
@@ -318,9 +300,6 @@ TEST(batches_are_in_stream_order)
     FACT_EQ(cuMemcpyBatchAsync(to, from, sizes, 1, attrs, first, 1, stream),
             CUDA_ERROR_INVALID_VALUE,
             "cuMemcpyBatchAsync: each copy needs a valid srcAccessOrder");
-    DO(cuMemFree(device));
-    DO(cuMemFreeHost(pinned));
-    DO(cuStreamDestroy(stream));
 }
 
 TEST(batches_reach_arrays)
@@ -360,8 +339,6 @@ TEST(batches_reach_arrays)
     op.extent.depth = 0;
     FACT_EQ(cuMemcpy3DBatchAsync(1, &op, 0, stream), CUDA_ERROR_INVALID_VALUE,
             "cuMemcpy3DBatchAsync: the extent must not be zero");
-    DO(cuStreamDestroy(stream));
-    DO(cuArrayDestroy(array));
 }
 
 /* ---- mipmapped arrays ---- */
@@ -383,7 +360,6 @@ TEST(levels_halve)
     FACT_EQ(got.Height, 1, "CUDA programming guide, mipmapped: each level is half the size");
     FACT_EQ(cuMipmappedArrayGetLevel(&level, mip, 5), CUDA_ERROR_INVALID_VALUE,
             "cuMipmappedArrayGetLevel: level above the number of levels");
-    DO(cuMipmappedArrayDestroy(mip));
 }
 
 TEST(the_number_of_levels_is_clamped)
@@ -397,7 +373,6 @@ TEST(the_number_of_levels_is_clamped)
             "cuMipmappedArrayCreate: clamped to 1 + floor(log2(max(width, height)))");
     FACT_EQ(cuMipmappedArrayGetLevel(&level, mip, 5), CUDA_ERROR_INVALID_VALUE,
             "cuMipmappedArrayCreate: clamped to 1 + floor(log2(max(width, height)))");
-    DO(cuMipmappedArrayDestroy(mip));
 }
 
 TEST(levels_hold_their_own_bytes)
@@ -418,7 +393,6 @@ TEST(levels_hold_their_own_bytes)
     FACT(!memcmp(out, ones, 32), "cuMipmappedArrayGetLevel: a level is an array");
     DO(cuMemcpyAtoH(out, level[1], 0, 16));
     FACT(!memcmp(out, twos, 16), "cuMipmappedArrayGetLevel: a level is an array");
-    DO(cuMipmappedArrayDestroy(mip));
 }
 
 /* ---- the runtime ---- */
@@ -471,8 +445,6 @@ TEST(rows_go_to_an_array_and_back)
     DO(cudaMemcpy2DFromArray(out, sizeof out[0], other, 0, 0, sizeof out[0], 6,
                              cudaMemcpyDeviceToHost));
     FACT(!memcmp(in, out, sizeof in), "cudaMemcpy2DArrayToArray: copies");
-    DO(cudaFreeArray(array));
-    DO(cudaFreeArray(other));
 }
 
 TEST(extents_of_3d_copies_are_elements)
@@ -505,10 +477,9 @@ TEST(extents_of_3d_copies_are_elements)
     both = to;
     both.dstPtr = (struct cudaPitchedPtr){out, sizeof out[0][0], 8, 4};
     FACT(cudaMemcpy3D(&both) != cudaSuccess, "cudaMemcpy3D: one of dstArray or dstPtr");
-    DO(cudaFreeArray(array));
 }
 
 int conf_arrays(void)
 {
-    return vs_run_tests_around("arrays", conf_begin, stop, NULL, NULL);
+    return vs_run_tests_around("arrays", conf_begin, conf_end, NULL, NULL);
 }

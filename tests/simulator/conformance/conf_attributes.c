@@ -17,11 +17,6 @@ static int start(void **state)
     return 0;
 }
 
-FIXTURE(stop)
-{
-    return cuModuleUnload(module) || cuMemFree(words) || cuStreamDestroy(stream);
-}
-
 static CUgraphNode add_fill(CUgraph graph, int value, unsigned block)
 {
     int count = 64;
@@ -63,8 +58,6 @@ TEST(kernel_nodes_keep_attributes)
     DO(cuGraphClone(&clone, graph));
     DO(cuGraphNodeFindInClone(&copy, node, clone));
     FACT_EQ(cooperative(copy), 1, "cuGraphClone: a copy of the graph");
-    DO(cuGraphDestroy(clone));
-    DO(cuGraphDestroy(graph));
 }
 
 TEST(attributes_are_copied_between_nodes)
@@ -81,7 +74,6 @@ TEST(attributes_are_copied_between_nodes)
     DO(cuGraphKernelNodeSetAttribute(from, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value));
     DO(cuGraphKernelNodeCopyAttributes(to, from));
     FACT_EQ(cooperative(to), 1, "cuGraphKernelNodeCopyAttributes: from source to destination");
-    DO(cuGraphDestroy(graph));
 }
 
 TEST(a_cooperative_launch_is_captured_as_such)
@@ -105,8 +97,6 @@ TEST(a_cooperative_launch_is_captured_as_such)
     DO(cuStreamSynchronize(stream));
     DO(cuMemcpyDtoH(&out, words, sizeof out));
     FACT_EQ(out, 7, "cuGraphLaunch: executes the graph");
-    DO(cuGraphExecDestroy(exec));
-    DO(cuGraphDestroy(graph));
 }
 
 TEST(streams_keep_attributes)
@@ -124,7 +114,6 @@ TEST(streams_keep_attributes)
     DO(cuStreamGetAttribute(other, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
     FACT_EQ(value.syncPolicy, CU_SYNC_POLICY_YIELD,
             "cuStreamCopyAttributes: from source to destination");
-    DO(cuStreamDestroy(other));
 }
 
 TEST(the_runtime_has_them_too)
@@ -140,5 +129,5 @@ TEST(the_runtime_has_them_too)
 
 int conf_attributes(void)
 {
-    return vs_run_tests_around("attributes", start, stop, NULL, NULL);
+    return vs_run_tests_around("attributes", start, conf_end, NULL, NULL);
 }

@@ -23,19 +23,7 @@ static int setup(void **state)
         p.in[i] = (unsigned char)(i * 7 + i / 256);
     return !p.in || !p.out || conf_begin(state) || cuMemAlloc(&p.a, BYTES) ||
                    cuMemAlloc(&p.b, BYTES) || cuMemHostAlloc((void **)&p.pinned, BYTES, 0) ||
-                   cuStreamCreate(&p.stream, CU_STREAM_NON_BLOCKING)
-               ? -1
-               : 0;
-}
-
-FIXTURE(teardown)
-{
-    free(p.in);
-    free(p.out);
-    return cuCtxSynchronize() || cuMemFree(p.a) || cuMemFree(p.b) || cuMemFreeHost(p.pinned) ||
-                   cuStreamDestroy(p.stream)
-               ? -1
-               : 0;
+                   cuStreamCreate(&p.stream, CU_STREAM_NON_BLOCKING);
 }
 
 static void forget(void)
@@ -289,5 +277,5 @@ TEST(planes_through_the_runtime)
 
 int conf_copy(void)
 {
-    return vs_run_tests_around("copy", setup, teardown, NULL, NULL);
+    return vs_run_tests_around("copy", setup, conf_end, NULL, NULL);
 }

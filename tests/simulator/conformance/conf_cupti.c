@@ -134,8 +134,6 @@ TEST(contexts_and_streams_have_ids)
     DO(cuptiGetStreamIdEx(NULL, (CUstream)a, 0, &second));
     FACT_EQ(second, first, "cupti_activity.h, cuptiGetStreamIdEx: the context may be NULL");
     RETURNS(cuptiGetStreamIdEx(ctx, (CUstream)a, 0, NULL), CUPTI_ERROR_INVALID_PARAMETER);
-    DO(cudaStreamDestroy(a));
-    DO(cudaStreamDestroy(b));
 }
 
 TEST(attributes_are_sized)
@@ -297,9 +295,6 @@ TEST(copies_belong_to_their_calls)
             "cupti_activity.h, CUpti_ActivityAPI.correlationId: identical to that of the memset");
     FACT(to->start <= to->end && set->start <= set->end && from->start <= from->end,
          "cupti_activity.h: start and end");
-    DO(cudaFreeHost(host));
-    DO(cudaFree(device));
-    DO(cudaStreamDestroy(s));
 }
 
 TEST(disabled_kinds_give_nothing)
@@ -314,7 +309,6 @@ TEST(disabled_kinds_give_nothing)
     DO(cudaDeviceSynchronize());
     flush();
     FACT_EQ(records_of(CUPTI_ACTIVITY_KIND_MEMCPY), 0, "cupti_activity.h, cuptiActivityDisable");
-    DO(cudaFree(device));
 }
 
 TEST(waiting_is_recorded)
@@ -356,8 +350,6 @@ TEST(waiting_is_recorded)
          "cupti_activity.h, CUpti_ActivitySynchronizationType");
     FACT(seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE] >= 1,
          "cupti_activity.h, CUpti_ActivitySynchronizationType");
-    DO(cudaEventDestroy(e));
-    DO(cudaStreamDestroy(s));
 }
 
 TEST(external_ids_come_with_calls)
@@ -471,7 +463,6 @@ TEST(stream_ordered_memory_names_its_stream_and_pool)
     FACT_EQ(a->streamId, stream, "cupti_activity.h, CUpti_ActivityMemory4.streamId");
     FACT_EQ(a->memoryPoolConfig.memoryPoolType, CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL,
             "cupti_activity.h, CUpti_ActivityMemory4.memoryPoolConfig");
-    DO(cudaStreamDestroy(s));
 }
 
 /* ---- callbacks ---- */

@@ -14,14 +14,7 @@ static int setup(void **state)
 {
     return conf_begin(state) || cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ||
                    cuMemAlloc(&memory, 4096) || cuMemsetD8Async(memory, 0, 4096, stream) ||
-                   cuCtxSynchronize()
-               ? -1
-               : 0;
-}
-
-FIXTURE(teardown)
-{
-    return cuCtxSynchronize() || cuStreamDestroy(stream) || cuMemFree(memory) ? -1 : 0;
+                   cuCtxSynchronize();
 }
 
 static void close_gate(void)
@@ -50,7 +43,6 @@ TEST(an_event_never_recorded_is_complete)
             "cuEventQuery: success if the event was never recorded");
     FACT_EQ(cuEventSynchronize(event), CUDA_SUCCESS,
             "cuEventSynchronize: success if the event was never recorded");
-    DO(cuEventDestroy(event));
 }
 
 TEST(an_event_completes_with_the_work_before_it)
@@ -62,7 +54,6 @@ TEST(an_event_completes_with_the_work_before_it)
     open_gate();
     FACT_EQ(cuEventQuery(event), CUDA_SUCCESS, "cuEventQuery: all captured work is done");
     DO(cuEventSynchronize(event));
-    DO(cuEventDestroy(event));
 }
 
 TEST(later_work_does_not_matter)
@@ -75,7 +66,6 @@ TEST(later_work_does_not_matter)
     FACT_EQ(cuEventQuery(event), CUDA_SUCCESS, RECORD_RULE);
     FACT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY, RECORD_RULE);
     open_gate();
-    DO(cuEventDestroy(event));
 }
 
 TEST(the_newest_record_counts)
@@ -93,8 +83,6 @@ TEST(the_newest_record_counts)
     FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY,
             "cuEventRecord: overwrites the previously captured state");
     open_gate();
-    DO(cuEventDestroy(event));
-    DO(cuStreamDestroy(other));
 }
 
 TEST(a_pending_event_may_be_destroyed)
@@ -136,8 +124,6 @@ TEST(elapsed_time_lies_between_two_records)
     FACT(ms >= 0, "cuEventElapsedTime: milliseconds between start and end");
     DO(cuEventElapsedTime(&ms, begin, begin));
     FACT(ms == 0, "cuEventElapsedTime: between two events, here one and the same");
-    DO(cuEventDestroy(begin));
-    DO(cuEventDestroy(end));
 }
 
 TEST(what_cannot_be_measured)
@@ -162,9 +148,6 @@ TEST(what_cannot_be_measured)
             "cuEventElapsedTime: one event is not complete");
     open_gate();
     DO(cuEventElapsedTime(&ms, begin, end));
-    DO(cuEventDestroy(begin));
-    DO(cuEventDestroy(end));
-    DO(cuEventDestroy(untimed));
 }
 
 TEST(the_runtime_has_the_same_events)
@@ -190,8 +173,6 @@ TEST(the_runtime_has_the_same_events)
     DO(cudaEventSynchronize(end));
     DO(cudaEventElapsedTime(&ms, begin, end));
     FACT(ms >= 0, "cudaEventElapsedTime");
-    DO(cudaEventDestroy(begin));
-    DO(cudaEventDestroy(end));
 }
 
 #define DEVICES "CUDA programming guide, multi-device system, stream and event behavior: "
@@ -225,9 +206,6 @@ TEST(events_and_streams_of_two_devices)
          DEVICES "the time between events of different devices is not measured");
     (void)cudaGetLastError();
     DO(cudaStreamSynchronize(there));
-    DO(cudaEventDestroy(here_event));
-    DO(cudaEventDestroy(there_event));
-    DO(cudaStreamDestroy(there));
 }
 
 #define CONTEXTS "cuda.h, cuCtxRecordEvent, cuCtxWaitEvent: "
@@ -243,7 +221,6 @@ TEST(a_context_is_recorded_as_a_whole)
             CONTEXTS "all activities of the context at the time of the call");
     open_gate();
     FACT_EQ(cuEventSynchronize(event), CUDA_SUCCESS, CONTEXTS "completes with them");
-    DO(cuEventDestroy(event));
 }
 
 TEST(a_context_waits_as_a_whole)
@@ -261,11 +238,9 @@ TEST(a_context_waits_as_a_whole)
             CONTEXTS "all future work of the context waits for the event");
     open_gate();
     FACT_EQ(cuStreamSynchronize(other), CUDA_SUCCESS, CONTEXTS "and goes on after it");
-    DO(cuEventDestroy(event));
-    DO(cuStreamDestroy(other));
 }
 
 int conf_event(void)
 {
-    return vs_run_tests_around("event", setup, teardown, NULL, NULL);
+    return vs_run_tests_around("event", setup, conf_end, NULL, NULL);
 }

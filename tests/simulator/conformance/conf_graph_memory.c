@@ -19,14 +19,7 @@ static int setup(void **state)
     memset(&p, 0, sizeof p);
     return conf_begin(state) || cuCtxGetCurrent(&p.ctx) ||
                    cuStreamCreate(&p.a, CU_STREAM_NON_BLOCKING) ||
-                   cuStreamCreate(&p.b, CU_STREAM_NON_BLOCKING)
-               ? -1
-               : 0;
-}
-
-FIXTURE(teardown)
-{
-    return cuCtxSynchronize() || cuStreamDestroy(p.a) || cuStreamDestroy(p.b) ? -1 : 0;
+                   cuStreamCreate(&p.b, CU_STREAM_NON_BLOCKING);
 }
 
 static void need_pools(void)
@@ -114,8 +107,6 @@ TEST(memory_lives_between_its_nodes)
         DO(cuStreamSynchronize(p.a));
         FACT_EQ(p.byte, 5, ALLOC "accessed by nodes ordered between the two");
     }
-    DO(cuGraphExecDestroy(exec));
-    DO(cuGraphDestroy(graph));
 }
 
 TEST(memory_that_is_not_freed_outlives_the_launch)
@@ -142,8 +133,6 @@ TEST(memory_that_is_not_freed_outlives_the_launch)
     DO(cuMemcpyDtoH(&byte, d, 1));
     FACT_EQ(byte, 6, ALLOC "the address remains fixed across launches");
     DO(cuMemFree(d));
-    DO(cuGraphExecDestroy(exec));
-    DO(cuGraphDestroy(graph));
 }
 
 TEST(another_graph_can_free)
@@ -164,10 +153,6 @@ TEST(another_graph_can_free)
         FACT_EQ(cuGraphLaunch(frees, p.a), CUDA_SUCCESS, ALLOC "freed by the other graph");
     }
     DO(cuStreamSynchronize(p.a));
-    DO(cuGraphExecDestroy(allocates));
-    DO(cuGraphExecDestroy(frees));
-    DO(cuGraphDestroy(first));
-    DO(cuGraphDestroy(second));
 }
 
 TEST(launches_can_free_what_the_last_one_left)
@@ -186,8 +171,6 @@ TEST(launches_can_free_what_the_last_one_left)
     DO(cuStreamSynchronize(p.a));
     FACT_EQ(byte, 8, "CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH");
     FACT_EQ(cuMemFree(d), CUDA_SUCCESS, "the last launch's allocation is still the program's");
-    DO(cuGraphExecDestroy(exec));
-    DO(cuGraphDestroy(graph));
 }
 
 TEST(frees_must_match_allocations)
@@ -206,8 +189,6 @@ TEST(frees_must_match_allocations)
             FREE "an allocation twice in the same graph");
     FACT(cuGraphAddMemFreeNode(&node, other, NULL, 0, d) != CUDA_SUCCESS,
          ALLOC "freed in the same graph, a free node cannot be added to another");
-    DO(cuGraphDestroy(graph));
-    DO(cuGraphDestroy(other));
 }
 
 TEST(graphs_with_memory_are_restricted)
@@ -232,9 +213,6 @@ TEST(graphs_with_memory_are_restricted)
     DO(cuGraphExecDestroy(exec));
     FACT_EQ(cuGraphInstantiate(&second, graph, 0), CUDA_SUCCESS,
             ALLOC "only one instantiation may exist at any point in time");
-    DO(cuGraphExecDestroy(second));
-    DO(cuGraphDestroy(graph));
-    DO(cuGraphDestroy(parent));
 }
 
 TEST(captured_allocations_become_nodes)
@@ -265,8 +243,6 @@ TEST(captured_allocations_become_nodes)
     DO(cuGraphLaunch(exec, p.b));
     DO(cuStreamSynchronize(p.b));
     FACT_EQ(p.byte, 9, "cuMemAllocAsync: during capture an allocation node");
-    DO(cuGraphExecDestroy(exec));
-    DO(cuGraphDestroy(graph));
 }
 
 TEST(the_device_counts_memory_of_graphs)
@@ -333,5 +309,5 @@ TEST(the_runtime_does_likewise)
 
 int conf_graph_memory(void)
 {
-    return vs_run_tests_around("graph_memory", setup, teardown, NULL, NULL);
+    return vs_run_tests_around("graph_memory", setup, conf_end, NULL, NULL);
 }

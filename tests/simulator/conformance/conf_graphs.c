@@ -26,25 +26,13 @@ static int setup(void **state)
     return conf_begin(state) || cuCtxGetCurrent(&p.ctx) || cuMemAlloc(&p.device, BYTES) ||
                    cuMemAlloc(&p.second, BYTES) || cuStreamCreate(&p.a, CU_STREAM_NON_BLOCKING) ||
                    cuStreamCreate(&p.b, CU_STREAM_NON_BLOCKING) ||
-                   cuEventCreate(&p.event, CU_EVENT_DISABLE_TIMING)
-               ? -1
-               : 0;
-}
-
-FIXTURE(teardown)
-{
-    return cuCtxSynchronize() || cuMemFree(p.device) || cuMemFree(p.second) ||
-                   cuStreamDestroy(p.a) || cuStreamDestroy(p.b) || cuEventDestroy(p.event)
-               ? -1
-               : 0;
+                   cuEventCreate(&p.event, CU_EVENT_DISABLE_TIMING);
 }
 
 FIXTURE(begin_case)
 {
     return cuMemsetD8(p.device, 0, BYTES) || cuMemsetD8(p.second, 0, BYTES) ||
-                   cuCtxSynchronize() || cuGraphCreate(&p.graph, 0)
-               ? -1
-               : 0;
+                   cuCtxSynchronize() || cuGraphCreate(&p.graph, 0);
 }
 
 FIXTURE(end_case)
@@ -282,7 +270,6 @@ TEST(a_launch_does_the_nodes_in_order_of_their_edges)
     memset(p.host, 0, BYTES);
     run(exec);
     FACT_EQ(p.host[0], 2, "CUDA programming guide, graphs: launched any number of times");
-    DO(cuGraphExecDestroy(exec));
 }
 
 TEST(an_executable_graph_is_a_snapshot)
@@ -307,7 +294,6 @@ TEST(an_empty_graph_can_be_launched)
     DO(cuGraphLaunch(exec, p.a));
     FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS, "cuGraphLaunch");
     DO(cuGraphUpload(exec, p.a));
-    DO(cuGraphExecDestroy(exec));
 }
 
 TEST(launches_return_before_the_work_is_done)
@@ -323,7 +309,6 @@ TEST(launches_return_before_the_work_is_done)
     DO(cuStreamSynchronize(p.a));
     FACT_EQ(byte(p.device), 7, "cuGraphLaunch");
     FACT_EQ(byte(p.second), 8, "cuGraphLaunch: later work of the stream follows");
-    DO(cuGraphExecDestroy(exec));
 }
 
 TEST(a_launch_waits_for_earlier_work_of_its_stream)
@@ -338,7 +323,6 @@ TEST(a_launch_waits_for_earlier_work_of_its_stream)
     conf_open(&p.gate);
     DO(cuStreamSynchronize(p.a));
     FACT_EQ(byte(p.device), 2, "cuGraphLaunch: ordered behind previous work in hStream");
-    DO(cuGraphExecDestroy(exec));
 }
 
 TEST(launches_of_one_executable_graph_do_not_overlap)
@@ -354,7 +338,6 @@ TEST(launches_of_one_executable_graph_do_not_overlap)
     DO(cuStreamSynchronize(p.b));
     FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS,
             "cuGraphLaunch: ordered behind any previous launches of hGraphExec");
-    DO(cuGraphExecDestroy(exec));
 }
 
 TEST(a_destroyed_executable_graph_finishes)
@@ -388,8 +371,6 @@ TEST(event_nodes_connect_with_other_work)
     DO(cuEventSynchronize(done));
     FACT_EQ(byte(p.device), 9, "cuGraphAddEventRecordNode: after what it depends on");
     DO(cuStreamSynchronize(p.a));
-    DO(cuGraphExecDestroy(exec));
-    DO(cuEventDestroy(done));
 }
 
 TEST(a_clone_is_independent)
@@ -413,8 +394,6 @@ TEST(a_clone_is_independent)
     CUgraphExec exec = make(clone);
     run(exec);
     FACT_EQ(byte(p.device), 1, "cuGraphClone");
-    DO(cuGraphExecDestroy(exec));
-    DO(cuGraphDestroy(clone));
 }
 
 TEST(a_child_graph_runs_in_its_place)
@@ -436,7 +415,6 @@ TEST(a_child_graph_runs_in_its_place)
     run(exec);
     FACT_EQ(p.host[0], 2, "CUDA programming guide, graphs: a child graph node's dependents follow");
     FACT_EQ(byte(p.second), 0, "cuGraphAddChildGraphNode: the child graph is cloned");
-    DO(cuGraphExecDestroy(exec));
 }
 
 TEST(nodes_of_executable_graphs_can_be_changed)
@@ -465,7 +443,6 @@ TEST(nodes_of_executable_graphs_can_be_changed)
     FACT_EQ(byte(p.device), 2, "cuGraphNodeSetEnabled: parameters are not affected");
     FACT(cuGraphNodeSetEnabled(exec, host, 0) != CUDA_SUCCESS,
          "cuGraphNodeSetEnabled: only kernel, memset and memcpy nodes");
-    DO(cuGraphExecDestroy(exec));
 }
 
 TEST(an_executable_graph_takes_over_parameters_of_an_equal_graph)
@@ -493,8 +470,6 @@ TEST(an_executable_graph_takes_over_parameters_of_an_equal_graph)
     FACT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
             "cuGraphExecUpdate: the type of a node changed");
     FACT(info.errorNode == b, "cuGraphExecUpdate: errorNode is the node from hGraph");
-    DO(cuGraphExecDestroy(exec));
-    DO(cuGraphDestroy(other));
 }
 
 TEST(instantiation_reports_its_result)
@@ -512,7 +487,6 @@ TEST(instantiation_reports_its_result)
     DO(cuGraphExecGetFlags(exec, &flags));
     FACT_EQ(flags, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
             "cuGraphExecGetFlags: UPLOAD is not returned");
-    DO(cuGraphExecDestroy(exec));
 }
 
 TEST(any_node_can_be_added_by_one_function)
@@ -539,7 +513,6 @@ TEST(any_node_can_be_added_by_one_function)
     params.type = CU_GRAPH_NODE_TYPE_MEMCPY;
     FACT(cuGraphNodeSetParams(node, &params) != CUDA_SUCCESS,
          "cuGraphNodeSetParams: the type must match the type of hNode");
-    DO(cuGraphExecDestroy(exec));
 }
 
 TEST(copies_of_boxes_are_done)
@@ -566,7 +539,6 @@ TEST(copies_of_boxes_are_done)
     FACT(p.host[ROW + 8] == 0x11 && p.host[2 * ROW + 23] == 0x11, "cuGraphAddMemcpyNode");
     FACT(!p.host[ROW + 7] && !p.host[ROW + 24] && !p.host[8] && !p.host[3 * ROW + 8],
          "cuGraphAddMemcpyNode: and nothing else");
-    DO(cuGraphExecDestroy(exec));
 }
 
 static void count_up(void *data) { __atomic_fetch_add((int *)data, 1, __ATOMIC_RELEASE); }
@@ -666,5 +638,5 @@ TEST(the_runtime_builds_the_same_graphs)
 
 int conf_graphs(void)
 {
-    return vs_run_tests_around("graphs", setup, teardown, begin_case, end_case);
+    return vs_run_tests_around("graphs", setup, conf_end, begin_case, end_case);
 }

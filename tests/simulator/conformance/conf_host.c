@@ -22,8 +22,6 @@ TEST(pinned_memory_is_host_memory)
     FACT_EQ(seen, (uintptr_t)p, UNIFIED "the device pointer is the host pointer");
     FACT_EQ(cuMemHostGetDevicePointer(&seen, p, 1), CUDA_ERROR_INVALID_VALUE,
             "cuMemHostGetDevicePointer: Flags must be 0");
-    DO(cuMemFree(device));
-    DO(cuMemFreeHost(p));
 }
 
 TEST(flags_are_passed_back)
@@ -143,8 +141,6 @@ TEST(the_device_writes_pinned_memory)
     DO(cuStreamSynchronize(stream));
     FACT_EQ(p[0], 0x42, UNIFIED "accessible from the device by the host pointer");
     FACT_EQ(p[BYTES - 1], 0x42, UNIFIED "accessible from the device by the host pointer");
-    DO(cuStreamDestroy(stream));
-    DO(cuMemFreeHost(p));
 }
 
 int conf_host(void)

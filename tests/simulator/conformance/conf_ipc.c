@@ -11,16 +11,6 @@
 
 static CUcontext context;
 
-FIXTURE(begin)
-{
-    return cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ? -1 : 0;
-}
-
-FIXTURE(end)
-{
-    return cuDevicePrimaryCtxRelease(0) ? -1 : 0;
-}
-
 static struct peer start(const char *role)
 {
     struct peer peer = peer_start(role);
@@ -230,7 +220,6 @@ TEST(only_device_memory_has_memory_handles)
     CUdeviceptr opened;
     FACT(cuIpcOpenMemHandle(&opened, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) != CUDA_SUCCESS,
          "cuIpcOpenMemHandle: exported from another process");
-    DO(cuMemFree(at));
 }
 
 /* ---- events ---- */
@@ -279,12 +268,6 @@ TEST(processes_order_their_work_by_events)
     FACT_EQ(byte, 0x55, "cuStreamWaitEvent");
     DO(cuEventSynchronize(consumed));
     FACT_EQ(peer_end(&peer), 0, "cuIpcOpenEventHandle: behaves like a locally created event");
-    DO(cuEventDestroy(ready));
-    DO(cuEventDestroy(consumed));
-    DO(cuStreamDestroy(stream));
-    DO(cuStreamDestroy(own));
-    DO(cuMemFreeHost(pinned));
-    DO(cuMemFree(at));
 }
 
 TEST(only_interprocess_events_have_handles)
@@ -301,7 +284,6 @@ TEST(only_interprocess_events_have_handles)
     DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS));
     FACT(cuIpcGetEventHandle(NULL, event) != CUDA_SUCCESS, "cuIpcGetEventHandle: returns");
     DO(cuIpcGetEventHandle(&handle, event));
-    DO(cuEventDestroy(event));
 }
 
 /* ---- descriptors ---- */
@@ -342,5 +324,5 @@ TEST(a_descriptor_outlives_its_exporter)
 
 int conf_ipc(void)
 {
-    return vs_run_tests_around("ipc", begin, end, NULL, NULL);
+    return vs_run_tests_around("ipc", conf_begin, conf_end, NULL, NULL);
 }

@@ -39,14 +39,6 @@ static int setup(void **state)
     return cuCtxSynchronize() ? -1 : 0;
 }
 
-FIXTURE(teardown)
-{
-    return cuCtxSynchronize() || cuModuleUnload(p.module) || cuMemFree(p.a) || cuMemFree(p.b) ||
-                   cuMemFreeHost(p.host) || cuStreamDestroy(p.stream) || cuStreamDestroy(p.other)
-               ? -1
-               : 0;
-}
-
 static CUresult run(CUfunction f, CUdeviceptr out, uint32_t value, uint32_t count, CUstream stream)
 {
     void *args[] = {&out, &value, &count};
@@ -123,7 +115,6 @@ TEST(an_event_orders_kernels_of_two_streams)
     read_back(p.b);
     FACT_EQ(p.host[0], 21, "cuStreamWaitEvent: later work waits for the event");
     FACT_EQ(p.host[COUNT - 1], 21, "cuStreamWaitEvent: later work waits for the event");
-    DO(cuEventDestroy(event));
 }
 
 static CUresult shaped(unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -230,7 +221,6 @@ TEST(a_library_is_of_no_context)
     FACT_EQ(p.host[9], 31, "cuKernelGetFunction: a function of the current context");
     read_back(p.b);
     FACT_EQ(p.host[9], 32, LAUNCH "a CUkernel cast to CUfunction runs in the current context");
-    DO(cuLibraryUnload(library));
 }
 
 TEST(names_that_are_not_there_are_not_found)
@@ -279,5 +269,5 @@ TEST(the_runtime_launches_kernels_of_modules)
 
 int conf_launch(void)
 {
-    return vs_run_tests_around("launch", setup, teardown, NULL, NULL);
+    return vs_run_tests_around("launch", setup, conf_end, NULL, NULL);
 }

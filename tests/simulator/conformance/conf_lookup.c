@@ -107,7 +107,6 @@ TEST(versions_of_one_function_differ)
     DO(cuGetProcAddress("cuMemAlloc", &new, CUDA_VERSION, 0, NULL));
     memcpy(&mem_alloc, &new, sizeof new);
     FACT_EQ(mem_alloc(&memory, 4096), CUDA_SUCCESS, RULE "cuMemAlloc stands for cuMemAlloc_v2");
-    DO(cuMemFree(memory));
 }
 
 TEST(streams_can_be_chosen)

@@ -61,6 +61,12 @@ int conf_begin(void **state)
     return cudaSetDevice(0) == cudaSuccess && cudaGetLastError() == cudaSuccess ? 0 : -1;
 }
 
+int conf_end(void **state)
+{
+    (void)state;
+    return cuCtxSynchronize() == CUDA_SUCCESS ? 0 : -1;
+}
+
 void conf_need_processes(void)
 {
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE) == CU_COMPUTEMODE_DEFAULT,

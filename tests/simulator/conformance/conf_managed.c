@@ -80,8 +80,6 @@ TEST(memory_is_attached_to_streams)
     FACT(cuStreamAttachMemAsync(NULL, memory, 0, CU_MEM_ATTACH_SINGLE) != CUDA_SUCCESS,
          "cuStreamAttachMemAsync: attaching singly to the NULL stream is an error");
     DO(cuStreamSynchronize(stream));
-    DO(cuStreamDestroy(stream));
-    DO(cuMemFree(memory));
 }
 
 TEST(advice_is_remembered)
@@ -104,7 +102,6 @@ TEST(advice_is_remembered)
     DO(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, host));
     FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, memory), CU_DEVICE_INVALID,
             RANGE "PREFERRED_LOCATION, undone");
-    DO(cuMemFree(memory));
 }
 
 TEST(prefetching_moves_without_changing)
@@ -127,7 +124,6 @@ TEST(prefetching_moves_without_changing)
     FACT_EQ(bytes[0], 0x44, "cuMemPrefetchAsync: moves the data");
     FACT_EQ(cuMemPrefetchAsync(memory, BYTES, here, 7, NULL), CUDA_ERROR_INVALID_VALUE,
             "cuMemPrefetchAsync: flags must be zero");
-    DO(cuMemFree(memory));
 }
 
 TEST(ranges_must_be_managed)
@@ -149,7 +145,6 @@ TEST(ranges_must_be_managed)
     FACT_EQ(cuMemRangeGetAttribute(&wide, sizeof wide, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory,
                                    BYTES),
             CUDA_ERROR_INVALID_VALUE, RANGE "dataSize must be 4 for READ_MOSTLY");
-    DO(cuMemFree(memory));
 }
 
 int conf_managed(void)

@@ -8,9 +8,9 @@ static CUstream stream, other;
 static volatile uint32_t *word; /* pinned; device address below */
 static CUdeviceptr at;
 
-FIXTURE(start)
+static int start(void **state)
 {
-    if (cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx) ||
+    if (conf_begin(state) || cuCtxGetCurrent(&ctx) ||
         cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ||
         cuStreamCreate(&other, CU_STREAM_NON_BLOCKING) ||
         cuMemHostAlloc((void **)&word, 4096, CU_MEMHOSTALLOC_DEVICEMAP) ||
@@ -25,12 +25,6 @@ static void need_operations(void)
 {
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS),
          "the device has no 64-bit stream memory operations");
-}
-
-FIXTURE(stop)
-{
-    return cuMemFreeHost((void *)word) || cuStreamDestroy(stream) || cuStreamDestroy(other) ||
-           cuDevicePrimaryCtxRelease(0);
 }
 
 TEST(values_are_written)
@@ -49,7 +43,6 @@ TEST(values_are_written)
     DO(cuStreamSynchronize(stream));
     DO(cuMemcpyDtoH(out, p, 16));
     FACT(out[0] == 7 && out[1] == 99 && out[2] == 7, "cuStreamWriteValue32: 32 bits are written");
-    DO(cuMemFree(p));
 }
 
 TEST(writes_wait_for_earlier_work)
@@ -192,11 +185,9 @@ TEST(a_node_holds_a_batch)
     DO(cuGraphBatchMemOpNodeGetParams(node, &got));
     FACT(got.count == 1 && got.paramArray[0].writeValue.value == 6,
          "cuGraphBatchMemOpNodeSetParams: sets the parameters");
-    DO(cuGraphExecDestroy(exec));
-    DO(cuGraphDestroy(graph));
 }
 
 int conf_memops(void)
 {
-    return vs_run_tests_around("memops", start, stop, NULL, NULL);
+    return vs_run_tests_around("memops", start, conf_end, NULL, NULL);
 }

@@ -81,7 +81,6 @@ TEST(device_memory)
     DO(get(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, p));
     DO(cuCtxGetCurrent(&mine));
     FACT(owner == mine, ATTRIBUTE "CONTEXT, in which it was allocated");
-    DO(cuMemFree(p));
 }
 
 TEST(pinned_memory)
@@ -89,7 +88,6 @@ TEST(pinned_memory)
     void *p = NULL;
     DO(cuMemHostAlloc(&p, BYTES, 0));
     check_family(&(struct family){(uintptr_t)p, CU_MEMORYTYPE_HOST, cudaMemoryTypeHost, 0, 1, 0});
-    DO(cuMemFreeHost(p));
 }
 
 TEST(registered_memory)
@@ -115,7 +113,6 @@ TEST(managed_memory)
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
     DO(cuMemAllocManaged(&p, BYTES, CU_MEM_ATTACH_GLOBAL));
     check_family(&(struct family){p, 0, cudaMemoryTypeManaged, 1, 1, 0});
-    DO(cuMemFree(p));
 }
 
 TEST(pool_memory)
@@ -170,7 +167,6 @@ TEST(several_attributes_at_once)
             "cuPointerGetAttributes: no error for memory CUDA does not know");
     FACT_EQ(type, 0, "cuPointerGetAttributes: null values for memory CUDA does not know");
     FACT_EQ(base, 0, "cuPointerGetAttributes: null values for memory CUDA does not know");
-    DO(cuMemFree(p));
 }
 
 TEST(buffer_ids_are_not_used_twice)
@@ -188,8 +184,6 @@ TEST(buffer_ids_are_not_used_twice)
     DO(cuMemAlloc(&p, BYTES));
     DO(get(&again, CU_POINTER_ATTRIBUTE_BUFFER_ID, p));
     FACT(again != first && again != second, ATTRIBUTE "BUFFER_ID, unique within the process");
-    DO(cuMemFree(p));
-    DO(cuMemFree(q));
 }
 
 TEST(synchronous_memory_operations_can_be_asked_for)
@@ -203,7 +197,6 @@ TEST(synchronous_memory_operations_can_be_asked_for)
     FACT_EQ(!!seen, 1, "cuPointerSetAttribute: seen by cuPointerGetAttribute");
     FACT(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p) != CUDA_SUCCESS,
          "cuPointerSetAttribute: SYNC_MEMOPS alone can be set");
-    DO(cuMemFree(p));
 }
 
 int conf_pointer(void)

@@ -14,11 +14,6 @@ static int setup(void **state)
     return conf_begin(state) || cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ? -1 : 0;
 }
 
-FIXTURE(teardown)
-{
-    return cuCtxSynchronize() || cuStreamDestroy(stream) ? -1 : 0;
-}
-
 static void need_pools(void)
 {
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
@@ -117,7 +112,6 @@ TEST(the_current_pool_serves)
     DO(cuMemFreeAsync(other, stream));
     DO(cuStreamSynchronize(stream));
     DO(cuDeviceSetMemPool(0, first));
-    DO(cuMemPoolDestroy(mine));
 }
 
 TEST(attributes_have_their_defaults)
@@ -144,7 +138,6 @@ TEST(attributes_have_their_defaults)
             "cuMemPoolSetAttribute: seen by cuMemPoolGetAttribute");
     RETURNS(cuMemPoolGetAttribute(pool, (CUmemPool_attribute)1000, &threshold),
             CUDA_ERROR_INVALID_VALUE);
-    DO(cuMemPoolDestroy(pool));
 }
 
 TEST(use_is_counted)
@@ -183,7 +176,6 @@ TEST(use_is_counted)
     DO(cuMemPoolTrimTo(pool, 0));
     FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0,
             "cuMemPoolTrimTo: releases what backs no outstanding allocation");
-    DO(cuMemPoolDestroy(pool));
 }
 
 TEST(what_is_in_use_is_not_trimmed)
@@ -202,7 +194,6 @@ TEST(what_is_in_use_is_not_trimmed)
     FACT_EQ(byte, 0x15, "cuMemPoolTrimTo: cannot release what backs allocations");
     DO(cuMemFreeAsync(memory, stream));
     DO(cuStreamSynchronize(stream));
-    DO(cuMemPoolDestroy(pool));
 }
 
 TEST(freed_memory_serves_the_same_stream_again)
@@ -220,7 +211,6 @@ TEST(freed_memory_serves_the_same_stream_again)
             GUIDE "memory freed earlier in the stream is reused by it");
     DO(cuMemFreeAsync(memory, stream));
     DO(cuStreamSynchronize(stream));
-    DO(cuMemPoolDestroy(pool));
 }
 
 TEST(pools_are_reached_from_their_device)
@@ -240,7 +230,6 @@ TEST(pools_are_reached_from_their_device)
         FACT_EQ(access, CU_MEM_ACCESS_FLAGS_PROT_NONE,
                 GUIDE "allocations are not accessible from other devices at first");
     }
-    DO(cuMemPoolDestroy(pool));
 }
 
 TEST(a_destroyed_pool_waits_for_its_memory)
@@ -292,5 +281,5 @@ TEST(requests_that_make_no_sense_are_refused)
 
 int conf_pool(void)
 {
-    return vs_run_tests_around("pool", setup, teardown, NULL, NULL);
+    return vs_run_tests_around("pool", setup, conf_end, NULL, NULL);
 }

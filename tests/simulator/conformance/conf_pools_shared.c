@@ -10,16 +10,6 @@
 
 static CUcontext context;
 
-FIXTURE(begin)
-{
-    return cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ? -1 : 0;
-}
-
-FIXTURE(end)
-{
-    return cuDevicePrimaryCtxRelease(0) ? -1 : 0;
-}
-
 static void need_shared_pools(void)
 {
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
@@ -117,8 +107,6 @@ TEST(pointers_of_an_imported_pool_are_the_same_memory)
                 "cuMemPoolImportPointer: freed in the importing process first");
     }
     DO(cuStreamSynchronize(stream));
-    DO(cuStreamDestroy(stream));
-    DO(cuMemPoolDestroy(pool));
 }
 
 TEST(only_pools_made_for_it_are_exported)
@@ -140,12 +128,9 @@ TEST(only_pools_made_for_it_are_exported)
     DO(cuMemAlloc(&at, 1000));
     FACT(cuMemPoolExportPointer(&data, at) != CUDA_SUCCESS,
          "cuMemPoolExportPointer: from an already shared memory pool");
-    DO(cuMemFree(at));
-    DO(cuMemPoolDestroy(plain));
-    DO(cuMemPoolDestroy(shared));
 }
 
 int conf_pools_shared(void)
 {
-    return vs_run_tests_around("pools_shared", begin, end, NULL, NULL);
+    return vs_run_tests_around("pools_shared", conf_begin, conf_end, NULL, NULL);
 }

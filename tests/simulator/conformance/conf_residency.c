@@ -8,20 +8,9 @@
 #define PREFERRED CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION
 #define RULE(attribute) "cuda.h, cuMemRangeGetAttribute: CU_MEM_RANGE_ATTRIBUTE_" attribute
 
-static CUcontext ctx;
 static const CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
                            host = {.type = CU_MEM_LOCATION_TYPE_HOST};
 static CUdeviceptr p;
-
-FIXTURE(start)
-{
-    return cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx);
-}
-
-FIXTURE(stop)
-{
-    return (int)cuDevicePrimaryCtxRelease(0);
-}
 
 static void fresh(void)
 {
@@ -57,7 +46,6 @@ TEST(prefetches_are_remembered_by_range)
     FACT_EQ(ask(LAST, 0, 16 * CONF_MIB), CU_DEVICE_CPU,
             RULE("LAST_PREFETCH_LOCATION: all to the same location"));
     DO(cuCtxSynchronize());
-    DO(cuMemFree(p));
 }
 
 TEST(types_and_ids_go_with_locations)
@@ -74,7 +62,6 @@ TEST(types_and_ids_go_with_locations)
     FACT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, 0, 8 * CONF_MIB),
             CU_MEM_LOCATION_TYPE_HOST, RULE("PREFERRED_LOCATION_TYPE"));
     DO(cuCtxSynchronize());
-    DO(cuMemFree(p));
 }
 
 TEST(preferred_locations_are_by_range)
@@ -92,7 +79,6 @@ TEST(preferred_locations_are_by_range)
     DO(cuMemAdvise(p, 16 * CONF_MIB, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, host));
     FACT_EQ(ask(PREFERRED, 0, 4 * CONF_MIB), CU_DEVICE_INVALID,
             "cuMemAdvise: UNSET_PREFERRED_LOCATION changes it to none");
-    DO(cuMemFree(p));
 }
 
 TEST(read_mostly_is_for_all_pages_or_not)
@@ -106,7 +92,6 @@ TEST(read_mostly_is_for_all_pages_or_not)
     DO(cuMemAdvise(p, 16 * CONF_MIB, CU_MEM_ADVISE_UNSET_READ_MOSTLY, host));
     FACT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 4 * CONF_MIB, 4 * CONF_MIB), 0,
             "cuMemAdvise: UNSET_READ_MOSTLY undoes it");
-    DO(cuMemFree(p));
 }
 
 TEST(accessed_by_is_a_list)
@@ -126,7 +111,6 @@ TEST(accessed_by_is_a_list)
     DO(cuMemRangeGetAttribute(list, sizeof list, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p,
                               8 * CONF_MIB));
     FACT_EQ(list[0], CU_DEVICE_INVALID, "cuMemAdvise: UNSET_ACCESSED_BY undoes it");
-    DO(cuMemFree(p));
 }
 
 TEST(several_are_asked_at_once)
@@ -141,7 +125,6 @@ TEST(several_are_asked_at_once)
     DO(cuMemRangeGetAttributes(data, sizes, attributes, 3, p, 16 * CONF_MIB));
     FACT(last == CU_DEVICE_INVALID && mostly == 1 && by[0] == CU_DEVICE_INVALID,
          "cuMemRangeGetAttributes: descriptions as for cuMemRangeGetAttribute");
-    DO(cuMemFree(p));
 }
 
 TEST(ranges_must_be_managed)
@@ -162,8 +145,6 @@ TEST(ranges_must_be_managed)
             "cuMemPrefetchAsync: flags must be zero");
     FACT_EQ(cuMemRangeGetAttribute(&value, 3, LAST, p, CONF_MIB), CUDA_ERROR_INVALID_VALUE,
             "cuMemRangeGetAttribute: dataSize must be 4");
-    DO(cuMemFree(plain));
-    DO(cuMemFree(p));
 }
 
 TEST(more_than_the_device_holds_can_be_used)
@@ -179,5 +160,5 @@ TEST(more_than_the_device_holds_can_be_used)
 
 int conf_residency(void)
 {
-    return vs_run_tests_around("residency", start, stop, NULL, NULL);
+    return vs_run_tests_around("residency", conf_begin, conf_end, NULL, NULL);
 }

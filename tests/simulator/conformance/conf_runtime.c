@@ -136,7 +136,6 @@ TEST(host_functions_of_the_runtime)
             "cudaDeviceSynchronize: blocks until all tasks are done");
     FACT_EQ(cudaStreamQuery(stream), cudaSuccess,
             "cudaDeviceSynchronize: blocks until all tasks are done");
-    DO(cudaStreamDestroy(stream));
 }
 
 static int not_on_the_device;

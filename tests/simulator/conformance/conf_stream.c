@@ -34,14 +34,6 @@ static int setup(void **state)
     return cuCtxSynchronize() ? -1 : 0;
 }
 
-FIXTURE(teardown)
-{
-    return cuCtxSynchronize() || cuStreamDestroy(p.a) || cuStreamDestroy(p.b) ||
-                   cuStreamDestroy(p.free) || cuMemFree(p.device) || cuMemFreeHost(p.host)
-               ? -1
-               : 0;
-}
-
 static void close_gate(CUstream stream)
 {
     p.gate = 0;
@@ -207,7 +199,6 @@ TEST(a_stream_waits_for_an_event)
     open_gate();
     FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuStreamWaitEvent: until the event completes");
     RETURNS(cuStreamWaitEvent(p.a, event, 0x100), CUDA_ERROR_INVALID_VALUE);
-    DO(cuEventDestroy(event));
 }
 
 TEST(a_wait_means_the_record_before_it)
@@ -227,7 +218,6 @@ TEST(a_wait_means_the_record_before_it)
             "cuStreamWaitEvent: later records of the event do not matter");
     FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY, "cuEventRecord: re-records");
     open_gate();
-    DO(cuEventDestroy(event));
 }
 
 TEST(a_wait_outlives_its_event)
@@ -361,7 +351,6 @@ TEST(ids_of_streams_differ)
     DO(cuStreamCreate(&s, 0));
     DO(cuStreamGetId(s, &fresh));
     FACT(gone != fresh, "cuStreamGetId: unique for the life of the program");
-    DO(cuStreamDestroy(s));
 }
 
 TEST(a_destroyed_stream_finishes_its_work)
@@ -380,5 +369,5 @@ TEST(a_destroyed_stream_finishes_its_work)
 
 int conf_stream(void)
 {
-    return vs_run_tests_around("stream", setup, teardown, NULL, NULL);
+    return vs_run_tests_around("stream", setup, conf_end, NULL, NULL);
 }

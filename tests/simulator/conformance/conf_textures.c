@@ -8,13 +8,6 @@
 #define SURF "cuda.h, cuSurfObjectCreate"
 #define RT "cuda_runtime_api.h, cudaCreateTextureObject"
 
-/* The next group begins without a last error. */
-FIXTURE(clear_error)
-{
-    cudaGetLastError();
-    return 0;
-}
-
 static CUarray picture(unsigned flags)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 64,
@@ -51,8 +44,6 @@ TEST(an_object_describes_its_array)
     FACT(t2.borderColor[0] == 0.5f, "cuTexObjectGetTextureDesc");
     DO(cuTexObjectDestroy(a));
     DO(cuTexObjectGetTextureDesc(&t2, b));
-    DO(cuTexObjectDestroy(b));
-    DO(cuArrayDestroy(array));
 }
 
 TEST(settings_are_checked)
@@ -71,7 +62,6 @@ TEST(settings_are_checked)
     r.flags = 1;
     FACT_EQ(cuTexObjectCreate(&object, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE,
             TEX ": flags must be zero");
-    DO(cuArrayDestroy(array));
 }
 
 TEST(linear_memory_is_aligned)
@@ -105,7 +95,6 @@ TEST(linear_memory_is_aligned)
     r.res.pitch2D.pitchInBytes = 8 * pitch + 4;
     FACT_EQ(cuTexObjectCreate(&object, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE,
             TEX ": pitchInBytes is aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT");
-    DO(cuMemFree(memory));
 }
 
 TEST(a_surface_needs_an_array_for_it)
@@ -123,8 +112,6 @@ TEST(a_surface_needs_an_array_for_it)
     r.resType = CU_RESOURCE_TYPE_LINEAR;
     FACT_EQ(cuSurfObjectCreate(&surface, &r), CUDA_ERROR_INVALID_VALUE,
             SURF ": resType must be CU_RESOURCE_TYPE_ARRAY");
-    DO(cuArrayDestroy(plain));
-    DO(cuArrayDestroy(writable));
 }
 
 TEST(the_runtime_describes_its_objects)
@@ -162,10 +149,9 @@ TEST(the_runtime_describes_its_objects)
     FACT_EQ(cudaCreateTextureObject(NULL, &r, &t, NULL), cudaErrorInvalidValue, RT ": returns");
     DO(cudaDeviceGetTexture1DLinearMaxWidth(&most, &r.res.pitch2D.desc, 0));
     FACT(most >= (size_t)1 << 27, "programming guide, technical specifications");
-    DO(cudaFree(memory));
 }
 
 int conf_textures(void)
 {
-    return vs_run_tests_around("textures", conf_begin, clear_error, NULL, NULL);
+    return vs_run_tests_around("textures", conf_begin, conf_end, NULL, NULL);
 }

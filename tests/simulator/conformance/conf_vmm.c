@@ -7,23 +7,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static CUcontext context;
 static size_t granule;
 
-FIXTURE(begin)
+static int begin(void **state)
 {
-    if (cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context))
-        return -1;
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     granule = 0;
     cuMemGetAllocationGranularity(&granule, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
-    return 0;
-}
-
-FIXTURE(end)
-{
-    return cuDevicePrimaryCtxRelease(0) ? -1 : 0;
+    return conf_begin(state);
 }
 
 static void need_vmm(void)
@@ -110,7 +102,6 @@ TEST(reservations_are_aligned_and_freed_as_they_were_made)
     DO(cuMemAddressFree(at, 4 * granule));
     FACT(cuMemAddressFree(at, 4 * granule) != CUDA_SUCCESS,
          "cuMemAddressFree: frees a range reserved by cuMemAddressReserve");
-    DO(cuMemAddressFree(other, 4 * granule));
 }
 
 TEST(reservations_refuse_what_the_header_excludes)
@@ -192,7 +183,6 @@ TEST(properties_are_those_of_the_creation)
     FACT_EQ(prop.location.type, CU_MEM_LOCATION_TYPE_DEVICE, rule);
     FACT_EQ(prop.location.id, 0, rule);
     FACT_EQ(prop.requestedHandleTypes, CU_MEM_HANDLE_TYPE_NONE, rule);
-    DO(cuMemRelease(handle));
 }
 
 /* ---- mapping ---- */
@@ -217,9 +207,6 @@ TEST(mapping_refuses_what_the_header_excludes)
          "cuMemMap: only on ranges that are not currently mapped");
     FACT(cuMemMap(at + granule, 2 * granule, 0, handle, 0) != CUDA_SUCCESS,
          "cuMemMap: only on ranges that are not currently mapped");
-    DO(cuMemUnmap(at, 2 * granule));
-    DO(cuMemAddressFree(at, 4 * granule));
-    DO(cuMemRelease(handle));
 }
 
 TEST(unmapping_takes_whole_mappings)
@@ -239,7 +226,6 @@ TEST(unmapping_takes_whole_mappings)
     FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE,
             "cuMemUnmap: all mappings start with no accessibility setup");
     unmapped(at, 2 * granule);
-    DO(cuMemRelease(handle));
 }
 
 TEST(mappings_of_one_handle_are_the_same_memory)
@@ -255,7 +241,6 @@ TEST(mappings_of_one_handle_are_the_same_memory)
     FACT(all_are(b, granule, 0x5a),
          "cuMemUnmap: memory is freed if there are no existing mappings and no unreleased handles");
     unmapped(b, granule);
-    DO(cuMemRelease(handle));
 }
 
 TEST(a_mapping_keeps_released_memory)
@@ -303,11 +288,6 @@ TEST(copies_and_sets_run_across_mappings)
     DO(cuMemcpyDtoD(at + 5, at + granule - 32, sizeof pattern));
     DO(cuMemcpyDtoH(back, at + 5, sizeof back));
     FACT(!memcmp(back, pattern, sizeof back), rule);
-    DO(cuMemUnmap(at, granule));
-    DO(cuMemUnmap(at + granule, granule));
-    DO(cuMemAddressFree(at, 2 * granule));
-    DO(cuMemRelease(a));
-    DO(cuMemRelease(b));
 }
 
 TEST(a_vector_grows_in_place)
@@ -327,7 +307,6 @@ TEST(a_vector_grows_in_place)
              "programming guide, Virtual Memory Management: data stays as the range grows");
     for (int i = 0; i < PARTS; i++)
         DO(cuMemUnmap(at + (size_t)i * granule, granule));
-    DO(cuMemAddressFree(at, PARTS * granule));
 }
 
 /* ---- access and attributes ---- */
@@ -352,9 +331,6 @@ TEST(access_is_what_was_set)
     DO(cuMemSetAccess(at, granule, &none, 1));
     DO(cuMemGetAccess(&flags, &both.location, at));
     FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE, "cuMemGetAccess");
-    DO(cuMemUnmap(at, granule));
-    DO(cuMemAddressFree(at, 2 * granule));
-    DO(cuMemRelease(handle));
 }
 
 TEST(attributes_distinguish_mapping_and_reservation)
@@ -381,9 +357,6 @@ TEST(attributes_distinguish_mapping_and_reservation)
     FACT_EQ(type, CU_MEMORYTYPE_DEVICE, "CU_POINTER_ATTRIBUTE_MEMORY_TYPE");
     DO(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside));
     FACT_EQ(device, 0, "CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL");
-    DO(cuMemUnmap(at + granule, granule));
-    DO(cuMemAddressFree(at, 3 * granule));
-    DO(cuMemRelease(handle));
 }
 
 TEST(host_memory_is_seen_by_host_and_device)
@@ -411,9 +384,6 @@ TEST(host_memory_is_seen_by_host_and_device)
     DO(cuCtxSynchronize());
     FACT_EQ(((unsigned char *)at)[host_granule - 1], 0x21,
             "cuMemSetAccess: access flags for a HOST_NUMA location");
-    DO(cuMemUnmap(at, host_granule));
-    DO(cuMemAddressFree(at, host_granule));
-    DO(cuMemRelease(handle));
 }
 
 /* ---- file descriptors ---- */
@@ -461,7 +431,6 @@ TEST(only_memory_made_for_it_is_exported)
     RETURNS(cuMemExportToShareableHandle(NULL, handle, POSIX_FD, 0), CUDA_ERROR_INVALID_VALUE);
     FACT_EQ(cuMemExportToShareableHandle(&fd, handle, POSIX_FD, 1), CUDA_ERROR_INVALID_VALUE,
             "cuMemExportToShareableHandle: flags must be zero");
-    DO(cuMemRelease(handle));
 }
 
 /* ---- external memory: facts that need no graphics library to import from ---- */
@@ -480,5 +449,5 @@ TEST(importing_external_memory_refuses_what_the_header_excludes)
 
 int conf_vmm(void)
 {
-    return vs_run_tests_around("vmm", begin, end, NULL, NULL);
+    return vs_run_tests_around("vmm", begin, conf_end, NULL, NULL);
 }

@@ -89,7 +89,6 @@ TEST(watched_calls_get_all_their_arguments)
     assert_true(k->start >= launch->start);
     OK(cuptiActivityDisable(DRIVER));
     OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
-    OK(cuMemFree(p));
 }
 
 /* Nodes of a clone are separate nodes. */
@@ -131,7 +130,6 @@ TEST(work_of_a_graph_names_graph_and_node)
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(clone));
     OK(cuGraphDestroy(graph));
-    OK(cuMemFree(set.dst));
 }
 
 TEST(functions_are_chosen_one_by_one)
@@ -375,8 +373,6 @@ TEST(callbacks_show_the_arguments)
     assert_int_equal(given.advise.location.type, CU_MEM_LOCATION_TYPE_DEVICE);
     assert_int_equal(given.advise.location.id, 77);
     OK(cuptiUnsubscribe(sub));
-    OK(cudaFree(box.ptr));
-    OK(cudaFree(p));
 }
 
 /* ---- stacks ---- */

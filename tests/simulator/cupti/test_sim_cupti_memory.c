@@ -142,7 +142,6 @@ TEST(stream_ordered_memory_names_stream_and_pool)
     }
     OK(cuptiActivityDisable(MEMORY2));
     OK(cuptiActivityDisable(POOL));
-    OK(cuStreamDestroy(s));
 }
 
 TEST(memory_carries_the_id_of_its_call)

@@ -188,7 +188,6 @@ TEST(names_of_things_are_records)
     assert_int_equal(records[3].name.objectId.dcs.streamId, stream);
     assert_string_equal(records[4].name.name, "the same stream");
     OK(cuptiActivityDisable(NAME));
-    OK(cudaStreamDestroy(s));
 }
 
 TEST(a_programs_own_locks_are_markers)

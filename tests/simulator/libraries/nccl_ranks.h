@@ -47,8 +47,8 @@ static inline void rank_main(rank_fn fn)
     _exit(0);
 }
 
-/* ranks_run_to: *fn* in *count* processes; *expected*: how each ends (a wait status), NULL: with 0. */
-static inline void ranks_run_to(int count, rank_fn fn, const int *expected)
+/* ranks_run: *fn* in *count* processes; *expected*: how each ends (a wait status), NULL: with 0. */
+static inline void ranks_run(int count, rank_fn fn, const int *expected)
 {
     pid_t pids[RANKS_MAX];
     rank_count = count;
@@ -71,10 +71,12 @@ static inline void ranks_run_to(int count, rank_fn fn, const int *expected)
     close(rank_pipe[1]);
 }
 
-static inline void ranks_run(int count, rank_fn fn)
-{
-    ranks_run_to(count, fn, NULL);
-}
+/* RANKS(4, name) { ... }: a test whose body runs in 4 ranks, with *comm* and *stream*. */
+#define RANKS(count, test_name)                                                                    \
+    static void test_name##_of_rank(struct ncclComm *comm, cudaStream_t stream);                   \
+    TEST(test_name) { ranks_run(count, test_name##_of_rank, NULL); }                            \
+    static void test_name##_of_rank(__attribute__((unused)) struct ncclComm *comm,                 \
+                                    __attribute__((unused)) cudaStream_t stream)
 
 static inline void *rank_device(size_t bytes)
 {

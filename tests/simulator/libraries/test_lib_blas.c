@@ -18,12 +18,11 @@ VS_CUBLAS_CALLS(VS_LIBRARY_DECLARE)
 
 static struct cublasContext *blas;
 
-static void a_handle_is_checked(void **state)
+TEST(a_handle_is_checked)
 {
     struct cublasContext *handle;
     int version = 0;
     long nothing[8] = {0};
-    (void)state;
     FAILS(cublasCreate_v2(NULL), INVALID);
     OK(cublasCreate_v2(&handle));
     OK(cublasGetVersion_v2(handle, &version));
@@ -37,11 +36,10 @@ static void a_handle_is_checked(void **state)
           NOT_INITIALIZED);
 }
 
-static void settings_are_kept(void **state)
+TEST(settings_are_kept)
 {
     int value = -1;
     cudaStream_t stream, found = NULL;
-    (void)state;
     OK(cudaStreamCreate(&stream));
     OK(cublasSetStream_v2(blas, stream));
     OK(cublasGetStream_v2(blas, &found));
@@ -62,10 +60,9 @@ static void settings_are_kept(void **state)
     FAILS(cublasSetWorkspace_v2(blas, (void *)1, 4096), INVALID);
 }
 
-static void gemm_refuses_what_is_documented(void **state)
+TEST(gemm_refuses_what_is_documented)
 {
     float one = 1, *m = lib_new(64);
-    (void)state;
     FAILS(cublasSgemm_v2(blas, 9, 0, 4, 4, 4, &one, m, 4, m, 4, &one, m, 4), INVALID);
     FAILS(cublasSgemm_v2(blas, 0, 0, -1, 4, 4, &one, m, 4, m, 4, &one, m, 4), INVALID);
     FAILS(cublasSgemm_v2(blas, 0, 0, 4, 4, 4, &one, m, 3, m, 4, &one, m, 4), INVALID);
@@ -77,13 +74,11 @@ static void gemm_refuses_what_is_documented(void **state)
     FAILS(cublasSger_v2(blas, 4, 4, &one, m, 0, m, 1, m, 4), INVALID);
     FAILS(cublasStrsm_v2(blas, 0, 2, 0, 0, 4, 4, &one, m, 4, m, 4), INVALID);
     FAILS(cublasSsyrk_v2(blas, 0, 0, 4, 9, &one, m, 3, &one, m, 4), INVALID);
-    OK(cudaFree(m));
 }
 
-static void small_products_have_values(void **state)
+TEST(small_products_have_values)
 {
     float one = 1, zero = 0, two = 2, *a = lib_new(6), *b = lib_new(6), *c = lib_new(9);
-    (void)state;
     /* a 2 x 3, b 3 x 2 by columns: c = a b */
     OK(cublasSgemm_v2(blas, 0, 0, 2, 2, 3, &one, a, 2, b, 3, &zero, c, 2));
     assert_int_equal(lib_value(c, 0), 22);
@@ -98,18 +93,14 @@ static void small_products_have_values(void **state)
                                   2, &zero, c, CUDA_R_32F, 1, 1, 3, CUBLAS_COMPUTE_32F, -1));
     assert_int_equal(lib_value(c, 0), 1 * 1 + 2 * 2);
     assert_int_equal(lib_value(c, 2), 5 * 5 + 6 * 6);
-    OK(cudaFree(a));
-    OK(cudaFree(b));
-    OK(cudaFree(c));
 }
 
-static void reductions_return_values(void **state)
+TEST(reductions_return_values)
 {
     enum { N = 100 };
     float result = -1, *x = lib_new(N), *there = lib_new(1);
     int index = -1;
     long wide = -1;
-    (void)state;
     OK(cublasSdot_v2(blas, N, x, 1, x, 1, &result));
     assert_int_equal(result, N * (N + 1) * (2 * N + 1) / 6);
     OK(cublasSasum_v2(blas, N / 2, x, 2, &result)); /* odd numbers */
@@ -129,14 +120,11 @@ static void reductions_return_values(void **state)
     OK(cublasSscal_v2(blas, 2, there, x, 1)); /* the scalar is read in device memory */
     assert_int_equal(lib_value(x, 1), 10);
     OK(cublasSetPointerMode_v2(blas, CUBLAS_POINTER_MODE_HOST));
-    OK(cudaFree(x));
-    OK(cudaFree(there));
 }
 
-static void rotations_are_those_of_blas(void **state)
+TEST(rotations_are_those_of_blas)
 {
     float a = 3, b = 4, c = 0, s = 0, d1 = 2, d2 = 3, x1 = 1, y1 = 2, p[5] = {9, 9, 9, 9, 9};
-    (void)state;
     OK(cublasSrotg_v2(blas, &a, &b, &c, &s));
     assert_true(a == 5 && c > 0.599f && c < 0.601f && s > 0.799f && s < 0.801f);
     OK(cublasSrotmg_v2(blas, &d1, &d2, &x1, &y1, p)); /* |d1 x1^2| < |d2 y1^2|: flag 1 */
@@ -153,12 +141,11 @@ static void rotations_are_those_of_blas(void **state)
     FAILS(cublasSrotg_v2(blas, &a, &b, NULL, &s), INVALID);
 }
 
-static void factorisations_set_info_and_pivots(void **state)
+TEST(factorisations_set_info_and_pivots)
 {
     enum { N = 3, BATCHES = 2 };
-    float *matrix = lib_new(N * N), **matrices;
+    float **matrices;
     int *pivots, *info, host[N * BATCHES], here = -1;
-    (void)state;
     OK(cudaMalloc((void **)&matrices, BATCHES * sizeof *matrices));
     OK(cudaMalloc((void **)&pivots, sizeof host));
     OK(cudaMalloc((void **)&info, BATCHES * sizeof *info));
@@ -174,18 +161,13 @@ static void factorisations_set_info_and_pivots(void **state)
     FAILS(cublasSgetrsBatched(blas, 0, N, 1, (const float **)matrices, 1, pivots, matrices, N, &here, BATCHES),
           INVALID);
     assert_int_equal(here, -5);
-    OK(cudaFree(matrices));
-    OK(cudaFree(pivots));
-    OK(cudaFree(info));
-    OK(cudaFree(matrix));
 }
 
 /* A square product of 4096 has 137 GFLOP: at 70 % of an H100's rates 198 us in FP16, 2.9 ms in FP32. */
-static void large_products_take_the_time_of_their_type(void **state)
+TEST(large_products_take_the_time_of_their_type)
 {
     enum { N = 4096 };
     float one = 1, zero = 0, *m;
-    (void)state;
     OK(cudaMalloc((void **)&m, (size_t)N * N * 4));
     struct lib_timing t = lib_timing_begin(NULL);
     OK(cublasSgemm_v2(blas, 0, 0, N, N, N, &one, m, N, m, N, &zero, m, N));
@@ -196,17 +178,15 @@ static void large_products_take_the_time_of_their_type(void **state)
     float bf16 = lib_timing_ms(t, NULL);
     assert_true(fp32 > 2.6 && fp32 < 3.3);
     assert_true(bf16 > 0.17 && bf16 < 0.24);
-    OK(cudaFree(m));
 }
 
-static void work_is_captured_into_graphs(void **state)
+TEST(work_is_captured_into_graphs)
 {
     cudaStream_t stream;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     size_t nodes = 0;
     float one = 1, *a = lib_new(1), *c = lib_new(1);
-    (void)state;
     OK(cudaStreamCreate(&stream));
     OK(cublasSetStream_v2(blas, stream));
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
@@ -220,17 +200,11 @@ static void work_is_captured_into_graphs(void **state)
         OK(cudaGraphLaunch(exec, stream));
     assert_int_equal(lib_value(c, 0), 4);
     OK(cublasSetStream_v2(blas, NULL));
-    OK(cudaGraphExecDestroy(exec));
-    OK(cudaGraphDestroy(graph));
-    OK(cudaStreamDestroy(stream));
-    OK(cudaFree(a));
-    OK(cudaFree(c));
 }
 
-static void matrices_are_copied(void **state)
+TEST(matrices_are_copied)
 {
     float from[6] = {1, 2, 3, 4, 5, 6}, to[6] = {0}, *there = lib_new(64);
-    (void)state;
     OK(cublasSetMatrix(2, 2, 4, from, 3, there, 8)); /* rows 0 and 1 of two columns */
     assert_int_equal(lib_value(there, 0), 1);
     assert_int_equal(lib_value(there, 9), 5);
@@ -238,12 +212,10 @@ static void matrices_are_copied(void **state)
     assert_int_equal(to[2], 4);
     FAILS(cublasSetMatrix(4, 2, 4, from, 3, there, 8), INVALID);
     FAILS(cublasGetVector(3, 4, there, 0, to, 1), INVALID);
-    OK(cudaFree(there));
 }
 
-static void both_majors_load_with_their_symbol_versions(void **state)
+TEST(both_majors_load_with_their_symbol_versions)
 {
-    (void)state;
     for (int major = 12; major <= 13; major++) {
         char name[32];
         snprintf(name, sizeof name, "libcublas.so.%d", major);
@@ -261,27 +233,13 @@ static void both_majors_load_with_their_symbol_versions(void **state)
     }
 }
 
-static int begin(void **state)
+FIXTURE(begin)
 {
-    (void)state;
     lib_notes_begin();
     return cublasCreate_v2(&blas);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_handle_is_checked),
-        cmocka_unit_test(settings_are_kept),
-        cmocka_unit_test(gemm_refuses_what_is_documented),
-        cmocka_unit_test(small_products_have_values),
-        cmocka_unit_test(reductions_return_values),
-        cmocka_unit_test(rotations_are_those_of_blas),
-        cmocka_unit_test(factorisations_set_info_and_pivots),
-        cmocka_unit_test(large_products_take_the_time_of_their_type),
-        cmocka_unit_test(work_is_captured_into_graphs),
-        cmocka_unit_test(matrices_are_copied),
-        cmocka_unit_test(both_majors_load_with_their_symbol_versions),
-    };
-    return cmocka_run_group_tests(tests, begin, NULL);
+    return vs_run_tests(begin, NULL);
 }

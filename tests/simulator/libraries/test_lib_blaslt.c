@@ -64,13 +64,12 @@ static int status_of(int compute, int scale, int in, int out, int m, int n, int 
     return status;
 }
 
-static void attributes_have_their_sizes(void **state)
+TEST(attributes_have_their_sizes)
 {
     struct product p = product_new(CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 8, 9, 4, 0);
     int32_t value = -1;
     int64_t wide = -1;
     size_t written = 0;
-    (void)state;
     OK(cublasLtMatmulDescGetAttribute(p.operation, CUBLASLT_MATMUL_DESC_SCALE_TYPE, &value, 4, &written));
     assert_int_equal(value, CUDA_R_32F);
     assert_int_equal(written, 4);
@@ -87,10 +86,9 @@ static void attributes_have_their_sizes(void **state)
     product_delete(&p);
 }
 
-static void descriptors_fit_into_storage_of_cuda_12(void **state)
+TEST(descriptors_fit_into_storage_of_cuda_12)
 {
     uint64_t layout[8], small[4], wide = 0;
-    (void)state;
     OK(cublasLtMatrixLayoutInit_internal((void *)layout, sizeof layout, CUDA_R_16F, 3, 5, 3));
     OK(cublasLtMatrixLayoutGetAttribute((void *)layout, CUBLASLT_MATRIX_LAYOUT_ROWS, &wide, 8, NULL));
     assert_int_equal(wide, 3);
@@ -99,10 +97,9 @@ static void descriptors_fit_into_storage_of_cuda_12(void **state)
     FAILS(cublasLtMatrixLayoutInit_internal((void *)layout, sizeof layout, 999, 3, 5, 3), INVALID);
 }
 
-static void products_exist_by_type_shape_and_device(void **state)
+TEST(products_exist_by_type_shape_and_device)
 {
     enum { F32 = CUBLAS_COMPUTE_32F, E4M3 = 28, E5M2 = 29, E2M1 = 33 };
-    (void)state;
     OK(status_of(F32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 7, 5, 3, CUBLAS_OP_T));
     OK(status_of(F32, CUDA_R_32F, CUDA_R_16BF, CUDA_R_16BF, 7, 5, 3, 0));
     OK(status_of(CUBLAS_COMPUTE_64F, CUDA_C_64F, CUDA_C_64F, CUDA_C_64F, 7, 5, 3, 0));
@@ -116,13 +113,12 @@ static void products_exist_by_type_shape_and_device(void **state)
     FAILS(status_of(F32, CUDA_R_32F, E2M1, CUDA_R_16BF, 32, 32, 64, CUBLAS_OP_T), CUBLAS_STATUS_ARCH_MISMATCH);
 }
 
-static void contradictions_are_invalid(void **state)
+TEST(contradictions_are_invalid)
 {
     struct product p = product_new(CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 8, 8, 4, 0);
     cublasLtMatmulHeuristicResult_t result;
     int64_t ld = 7;
     int count;
-    (void)state;
     FAILS(ask(&p, 0, &result, &count), INVALID);
     FAILS(cublasLtMatmulAlgoGetHeuristic((void *)&count, p.operation, p.a, p.b, p.d, p.d, p.preference, 1, &result, &count),
           CUBLAS_STATUS_NOT_INITIALIZED);
@@ -137,14 +133,13 @@ static void contradictions_are_invalid(void **state)
     product_delete(&p);
 }
 
-static void algorithms_stay_within_the_preferred_workspace(void **state)
+TEST(algorithms_stay_within_the_preferred_workspace)
 {
     struct product p = product_new(CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16F, 64, 64, 64, 0);
     cublasLtMatmulHeuristicResult_t results[4], checked;
     uint64_t most = 32 << 20;
     uint32_t alignment = 1;
     int count, ids[8];
-    (void)state;
     OK(ask(&p, 4, results, &count));
     assert_int_equal(count, 1);
     assert_int_equal(results[0].workspaceSize, 0);
@@ -167,7 +162,7 @@ static void algorithms_stay_within_the_preferred_workspace(void **state)
 }
 
 /* 4096 x 4096 x 4096 in FP8: 137 GFLOP at 70 % of 1979 TFLOPS take 99 us on an H100. */
-static void products_check_their_operands_and_take_time(void **state)
+TEST(products_check_their_operands_and_take_time)
 {
     enum { N = 4096 };
     struct product p = product_new(CUBLAS_COMPUTE_32F, CUDA_R_32F, 28, CUDA_R_16BF, N, N, N, CUBLAS_OP_T);
@@ -175,7 +170,6 @@ static void products_check_their_operands_and_take_time(void **state)
     float one = 1, zero = 0;
     char *m;
     int count, bias = CUBLASLT_EPILOGUE_BIAS;
-    (void)state;
     OK(cudaMalloc((void **)&m, (size_t)N * N * 2));
     OK(ask(&p, 1, &result, &count));
 #define MATMUL(first, workspace, bytes)                                                            \
@@ -201,12 +195,11 @@ static void products_check_their_operands_and_take_time(void **state)
     product_delete(&p);
 }
 
-static void destroyed_objects_are_recognised(void **state)
+TEST(destroyed_objects_are_recognised)
 {
     struct cublasLtContext *handle;
     cublasLtMatmulDescOpaque_t *d;
     long storage[32] = {0};
-    (void)state;
     OK(cublasLtCreate(&handle));
     OK(cublasLtDestroy(handle));
     FAILS(cublasLtDestroy(handle), CUBLAS_STATUS_NOT_INITIALIZED);
@@ -216,11 +209,10 @@ static void destroyed_objects_are_recognised(void **state)
 }
 
 /* cuBLAS: a handle of cuBLAS may be used as a handle of cuBLASLt. */
-static void a_handle_of_cublas_will_do(void **state)
+TEST(a_handle_of_cublas_will_do)
 {
     void *blas = lib_open("libcublas.so.13"), *handle;
     int (*create)(void **), (*destroy)(void *), ids[2], count;
-    (void)state;
     *(void **)&create = dlvsym(blas, "cublasCreate_v2", "libcublas.so.13");
     *(void **)&destroy = dlsym(blas, "cublasDestroy_v2");
     OK(create(&handle));
@@ -230,9 +222,8 @@ static void a_handle_of_cublas_will_do(void **state)
     FAILS(IDS(), CUBLAS_STATUS_NOT_INITIALIZED);
 }
 
-static void both_majors_load_with_their_symbol_versions(void **state)
+TEST(both_majors_load_with_their_symbol_versions)
 {
-    (void)state;
     for (int major = 12; major <= 13; major++) {
         char name[32];
         snprintf(name, sizeof name, "libcublasLt.so.%d", major);
@@ -243,25 +234,13 @@ static void both_majors_load_with_their_symbol_versions(void **state)
     unsetenv("VRAMSCOPE_SIMULATE_LIBRARIES");
 }
 
-static int begin(void **state)
+FIXTURE(begin)
 {
-    (void)state;
     lib_notes_begin();
     return cublasLtCreate(&lt);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attributes_have_their_sizes),
-        cmocka_unit_test(descriptors_fit_into_storage_of_cuda_12),
-        cmocka_unit_test(products_exist_by_type_shape_and_device),
-        cmocka_unit_test(contradictions_are_invalid),
-        cmocka_unit_test(algorithms_stay_within_the_preferred_workspace),
-        cmocka_unit_test(products_check_their_operands_and_take_time),
-        cmocka_unit_test(destroyed_objects_are_recognised),
-        cmocka_unit_test(a_handle_of_cublas_will_do),
-        cmocka_unit_test(both_majors_load_with_their_symbol_versions),
-    };
-    return cmocka_run_group_tests(tests, begin, NULL);
+    return vs_run_tests(begin, NULL);
 }

@@ -13,16 +13,14 @@ VS_CUDNN_CALLS(VS_LIBRARY_DECLARE)
 
 static struct cudnnContext *handle;
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     OK(cudaFree(NULL));
     return cudnnCreate(&handle);
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     return cudnnDestroy(handle);
 }
 
@@ -34,9 +32,8 @@ static struct cudnnTensorStruct *tensor4(int type, int format, int n, int c, int
     return t;
 }
 
-static void tensors_keep_their_dimensions_and_strides(void **state)
+TEST(tensors_keep_their_dimensions_and_strides)
 {
-    (void)state;
     int type, rank, dim[4], stride[4];
     struct cudnnTensorStruct *t = tensor4(CUDNN_DATA_HALF, CUDNN_TENSOR_NHWC, 2, 3, 4, 5);
     OK(cudnnGetTensorNdDescriptor(t, 4, &type, &rank, dim, stride));
@@ -48,29 +45,27 @@ static void tensors_keep_their_dimensions_and_strides(void **state)
     OK(cudnnGetTensorSizeInBytes(t, &bytes));
     assert_int_equal(bytes, 240);
     OK(cudnnDestroyTensorDescriptor(t));
-    assert_int_equal(cudnnDestroyTensorDescriptor(t), CUDNN_STATUS_BAD_PARAM);
-    assert_int_equal(cudnnDestroyTensorDescriptor(NULL), CUDNN_STATUS_SUCCESS);
+    FAILS(cudnnDestroyTensorDescriptor(t), CUDNN_STATUS_BAD_PARAM);
+    FAILS(cudnnDestroyTensorDescriptor(NULL), CUDNN_STATUS_SUCCESS);
 }
 
-static void a_wrong_argument_has_a_message(void **state)
+TEST(a_wrong_argument_has_a_message)
 {
-    (void)state;
     char message[256];
     struct cudnnTensorStruct *t;
     OK(cudnnCreateTensorDescriptor(&t));
     int bad[4] = {2, 0, 4, 5}, dim[4] = {2, 3, 4, 5}, stride[4] = {60, 20, 5, 1};
-    assert_int_equal(cudnnSetTensorNdDescriptor(t, CUDNN_DATA_FLOAT, 4, bad, stride),
+    FAILS(cudnnSetTensorNdDescriptor(t, CUDNN_DATA_FLOAT, 4, bad, stride),
                      CUDNN_STATUS_BAD_PARAM);
     cudnnGetLastErrorString(message, sizeof message);
     assert_non_null(strstr(message, "dimension 1 is 0"));
-    assert_int_equal(cudnnSetTensorNdDescriptor(t, 99, 4, dim, stride), CUDNN_STATUS_BAD_PARAM);
-    assert_int_equal(cudnnSetTensorNdDescriptor(t, CUDNN_DATA_FLOAT, 9, dim, stride),
+    FAILS(cudnnSetTensorNdDescriptor(t, 99, 4, dim, stride), CUDNN_STATUS_BAD_PARAM);
+    FAILS(cudnnSetTensorNdDescriptor(t, CUDNN_DATA_FLOAT, 9, dim, stride),
                      CUDNN_STATUS_BAD_PARAM);
     int rank;
-    assert_int_equal(cudnnGetTensorNdDescriptor(t, 4, NULL, &rank, dim, stride), CUDNN_STATUS_BAD_PARAM);
-    assert_int_equal(cudnnSetStream((struct cudnnContext *)t, NULL), CUDNN_STATUS_BAD_PARAM);
+    FAILS(cudnnGetTensorNdDescriptor(t, 4, NULL, &rank, dim, stride), CUDNN_STATUS_BAD_PARAM);
+    FAILS(cudnnSetStream((struct cudnnContext *)t, NULL), CUDNN_STATUS_BAD_PARAM);
     assert_string_equal(cudnnGetErrorString(CUDNN_STATUS_BAD_PARAM), "CUDNN_STATUS_BAD_PARAM");
-    OK(cudnnDestroyTensorDescriptor(t));
 }
 
 struct convolution {
@@ -106,9 +101,8 @@ static void destroy(struct convolution *c)
     OK(cudnnDestroyConvolutionDescriptor(c->desc));
 }
 
-static void convolutions_assume_their_workspace_and_name_it(void **state)
+TEST(convolutions_assume_their_workspace_and_name_it)
 {
-    (void)state;
     const char *name = "convolution forward FP16 channels-first x 8x16x32x32 w 64x16x3x3 pad 1x1 stride "
                        "2x2 dilation 1x1";
     lib_notes_begin();
@@ -124,7 +118,7 @@ static void convolutions_assume_their_workspace_and_name_it(void **state)
     float one = 1, zero = 0;
     void *memory;
     OK(cudaMalloc(&memory, 8 << 20));
-    assert_int_equal(cudnnConvolutionForward(handle, &one, c.x, memory, c.w, memory, c.desc, result[0].algo,
+    FAILS(cudnnConvolutionForward(handle, &one, c.x, memory, c.w, memory, c.desc, result[0].algo,
                                              memory, tensors - 1, &zero, c.y, memory),
                      CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT);
     struct lib_timing t = lib_timing_begin(NULL);
@@ -137,7 +131,7 @@ static void convolutions_assume_their_workspace_and_name_it(void **state)
 }
 
 /* https://github.com/pytorch/pytorch/issues/128947: 16.98 GiB with 7.993 GiB of input and weight. */
-static void convolutions_in_three_dimensions_copy_input_and_weight(void **state)
+TEST(convolutions_in_three_dimensions_copy_input_and_weight)
 {
     static int x[] = {1, 256, 4, 1090, 1922}, w[] = {64, 256, 3, 3, 3}, y[] = {1, 64, 2, 1088, 1920};
     static int one[] = {1, 1, 1}, zero[] = {0, 0, 0};
@@ -145,7 +139,6 @@ static void convolutions_in_three_dimensions_copy_input_and_weight(void **state)
     struct cudnnFilterStruct *tw;
     struct cudnnConvolutionStruct *desc;
     size_t bytes = 0;
-    (void)state;
     OK(cudnnCreateTensorDescriptor(&tx));
     OK(cudnnCreateTensorDescriptor(&ty));
     OK(cudnnCreateFilterDescriptor(&tw));
@@ -157,30 +150,23 @@ static void convolutions_in_three_dimensions_copy_input_and_weight(void **state)
     OK(cudnnGetConvolutionForwardWorkspaceSize(handle, tx, tw, desc, ty,
                                                CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, &bytes));
     assert_int_equal(bytes, 4 * (UINT64_C(256) * 4 * 1090 * 1922 + 64 * 256 * 27));
-    OK(cudnnDestroyTensorDescriptor(tx));
-    OK(cudnnDestroyTensorDescriptor(ty));
-    OK(cudnnDestroyFilterDescriptor(tw));
-    OK(cudnnDestroyConvolutionDescriptor(desc));
 }
 
-static void channels_last_convolutions_need_no_copies(void **state)
+TEST(channels_last_convolutions_need_no_copies)
 {
-    (void)state;
     size_t bytes;
     struct convolution c = convolution_of(CUDNN_DATA_HALF, CUDNN_TENSOR_NHWC);
     OK(cudnnGetConvolutionForwardWorkspaceSize(handle, c.x, c.w, c.desc, c.y,
                                                CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, &bytes));
     assert_int_equal(bytes, 0);
-    assert_int_equal(cudnnGetConvolutionForwardWorkspaceSize(handle, c.x, c.w, c.desc, c.y, 99, &bytes),
+    FAILS(cudnnGetConvolutionForwardWorkspaceSize(handle, c.x, c.w, c.desc, c.y, 99, &bytes),
                      CUDNN_STATUS_BAD_PARAM);
-    assert_int_equal(cudnnGetConvolutionForwardWorkspaceSize(handle, c.x, c.w, c.desc, c.x, 0, &bytes),
+    FAILS(cudnnGetConvolutionForwardWorkspaceSize(handle, c.x, c.w, c.desc, c.x, 0, &bytes),
                      CUDNN_STATUS_BAD_PARAM);
-    destroy(&c);
 }
 
-static void a_convolution_takes_the_time_of_its_operations(void **state)
+TEST(a_convolution_takes_the_time_of_its_operations)
 {
-    (void)state;
     float one = 1, zero = 0;
     void *memory;
     struct cudnnTensorStruct *x = tensor4(CUDNN_DATA_HALF, CUDNN_TENSOR_NHWC, 4096, 64, 56, 56);
@@ -196,10 +182,6 @@ static void a_convolution_takes_the_time_of_its_operations(void **state)
                                CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, NULL, 0, &zero, x, memory));
     /* 9.5e11 operations at 70 % of 989e12 per second */
     assert_true(lib_timing_ms(t, NULL) >= 1.36f);
-    OK(cudnnDestroyTensorDescriptor(x));
-    OK(cudnnDestroyFilterDescriptor(w));
-    OK(cudnnDestroyConvolutionDescriptor(desc));
-    OK(cudaFree(memory));
 }
 
 static struct cudnnRNNStruct *rnn_of(int cell, int bias, int direction, int projection)
@@ -226,9 +208,8 @@ static size_t covered(unsigned char *used, const float *base, const float *part,
     return count;
 }
 
-static void the_parts_of_a_weight_space_fill_it_exactly(void **state)
+TEST(the_parts_of_a_weight_space_fill_it_exactly)
 {
-    (void)state;
     static const int cells[] = {CUDNN_RNN_RELU, CUDNN_LSTM, CUDNN_GRU};
     static const int biases[] = {CUDNN_RNN_NO_BIAS, CUDNN_RNN_SINGLE_INP_BIAS, CUDNN_RNN_DOUBLE_BIAS,
                                  CUDNN_RNN_SINGLE_REC_BIAS};
@@ -252,18 +233,16 @@ static void the_parts_of_a_weight_space_fill_it_exactly(void **state)
                 sum += covered(used, base, m, matrix) + covered(used, base, b, bias);
             }
         assert_int_equal(sum, bytes / 4);
-        assert_int_equal(cudnnGetRNNWeightParams(handle, rnn, 0, bytes, base, parts, matrix, (void **)&m, bias,
+        FAILS(cudnnGetRNNWeightParams(handle, rnn, 0, bytes, base, parts, matrix, (void **)&m, bias,
                                                  (void **)&b),
                          CUDNN_STATUS_BAD_PARAM);
-        assert_int_equal(cudnnGetRNNWeightParams(handle, rnn, 0, bytes - 1, base, 0, matrix, (void **)&m, bias,
+        FAILS(cudnnGetRNNWeightParams(handle, rnn, 0, bytes - 1, base, 0, matrix, (void **)&m, bias,
                                                  (void **)&b),
                          CUDNN_STATUS_BAD_PARAM);
         free(used);
         free(base);
         OK(cudnnDestroyRNNDescriptor(rnn));
     }
-    OK(cudnnDestroyTensorDescriptor(matrix));
-    OK(cudnnDestroyTensorDescriptor(bias));
 }
 
 /* ---- the graph interface ---- */
@@ -348,40 +327,38 @@ static void *graph(int64_t out_height)
     return g;
 }
 
-static void attributes_are_checked(void **state)
+TEST(attributes_are_checked)
 {
-    (void)state;
     int64_t value = 1;
     int type = CUDNN_DATA_HALF, wrong = 99;
     void *t = node(CUDNN_BACKEND_TENSOR_DESCRIPTOR), *unfinished = node(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     void *e = node(CUDNN_BACKEND_ENGINE_DESCRIPTOR), *none;
-    assert_int_equal(cudnnBackendCreateDescriptor(1000, &none), CUDNN_STATUS_NOT_SUPPORTED);
-    assert_int_equal(cudnnBackendSetAttribute(t, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type),
+    FAILS(cudnnBackendCreateDescriptor(1000, &none), CUDNN_STATUS_NOT_SUPPORTED);
+    FAILS(cudnnBackendSetAttribute(t, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type),
                      CUDNN_STATUS_BAD_PARAM);
-    assert_int_equal(cudnnBackendSetAttribute(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_FLOAT, 1, &value),
+    FAILS(cudnnBackendSetAttribute(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_FLOAT, 1, &value),
                      CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE);
-    assert_int_equal(cudnnBackendSetAttribute(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 2, &value),
+    FAILS(cudnnBackendSetAttribute(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 2, &value),
                      CUDNN_STATUS_BAD_PARAM);
-    assert_int_equal(cudnnBackendSetAttribute(t, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &wrong),
+    FAILS(cudnnBackendSetAttribute(t, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &wrong),
                      CUDNN_STATUS_BAD_PARAM);
-    assert_int_equal(cudnnBackendSetAttribute(e, CUDNN_ATTR_ENGINE_OPERATION_GRAPH,
+    FAILS(cudnnBackendSetAttribute(e, CUDNN_ATTR_ENGINE_OPERATION_GRAPH,
                                               CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &unfinished),
                      CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE);
-    assert_int_equal(cudnnBackendGetAttribute(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, NULL, &value),
+    FAILS(cudnnBackendGetAttribute(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, NULL, &value),
                      CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED);
-    assert_int_equal(cudnnBackendFinalize(t), CUDNN_STATUS_BAD_PARAM);
+    FAILS(cudnnBackendFinalize(t), CUDNN_STATUS_BAD_PARAM);
     char message[256];
     cudnnGetLastErrorString(message, sizeof message);
     assert_non_null(strstr(message, "CUDNN_ATTR_TENSOR_"));
     OK(cudnnBackendDestroyDescriptor(t));
     OK(cudnnBackendDestroyDescriptor(e));
     OK(cudnnBackendDestroyDescriptor(unfinished));
-    assert_int_equal(cudnnBackendFinalize(t), CUDNN_STATUS_BAD_PARAM);
+    FAILS(cudnnBackendFinalize(t), CUDNN_STATUS_BAD_PARAM);
 }
 
-static void a_graph_with_wrong_dimensions_is_not_finalized(void **state)
+TEST(a_graph_with_wrong_dimensions_is_not_finalized)
 {
-    (void)state;
     assert_null(graph(17));
 }
 
@@ -418,9 +395,8 @@ static void *pack_of(int count, void *memory)
     return pack;
 }
 
-static void a_plan_outlives_its_parts_and_executes(void **state)
+TEST(a_plan_outlives_its_parts_and_executes)
 {
-    (void)state;
     void *memory, *g = graph(16), *plan = plan_of(g, CUDNN_HEUR_MODE_A, 2);
     OK(cudaMalloc(&memory, 1 << 20));
     OK(cudnnBackendDestroyDescriptor(g));
@@ -429,8 +405,8 @@ static void a_plan_outlives_its_parts_and_executes(void **state)
                                 &bytes));
     assert_int_equal(bytes, 0);
     void *missing = pack_of(2, memory), *pack = pack_of(3, memory);
-    assert_int_equal(cudnnBackendExecute(handle, plan, missing), CUDNN_STATUS_BAD_PARAM);
-    assert_int_equal(cudnnBackendExecute(handle, pack, plan), CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE);
+    FAILS(cudnnBackendExecute(handle, plan, missing), CUDNN_STATUS_BAD_PARAM);
+    FAILS(cudnnBackendExecute(handle, pack, plan), CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE);
     struct lib_timing t = lib_timing_begin(NULL);
     OK(cudnnBackendExecute(handle, plan, pack));
     assert_true(lib_timing_ms(t, NULL) > 0);
@@ -441,27 +417,19 @@ static void a_plan_outlives_its_parts_and_executes(void **state)
     OK(cudnnBackendGetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, length,
                                 &length, text));
     assert_non_null(strstr(text, "cudnn_convolution_forward"));
-    OK(cudnnBackendDestroyDescriptor(missing));
-    OK(cudnnBackendDestroyDescriptor(pack));
-    OK(cudnnBackendDestroyDescriptor(plan));
-    OK(cudaFree(memory));
 }
 
-static void the_fallback_engine_needs_no_workspace(void **state)
+TEST(the_fallback_engine_needs_no_workspace)
 {
-    (void)state;
     void *g = graph(16), *plan = plan_of(g, CUDNN_HEUR_MODE_FALLBACK, 1);
     int64_t bytes = -1;
     OK(cudnnBackendGetAttribute(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, NULL,
                                 &bytes));
     assert_int_equal(bytes, 0);
-    OK(cudnnBackendDestroyDescriptor(plan));
-    OK(cudnnBackendDestroyDescriptor(g));
 }
 
-static void work_is_captured_into_a_graph(void **state)
+TEST(work_is_captured_into_a_graph)
 {
-    (void)state;
     cudaStream_t stream;
     cudaGraph_t captured;
     size_t count = 0;
@@ -477,19 +445,13 @@ static void work_is_captured_into_a_graph(void **state)
     assert_int_equal(count, 1);
     OK(cudaGraphDestroy(captured));
     OK(cudnnSetStream(handle, NULL));
-    OK(cudaStreamDestroy(stream));
-    OK(cudnnBackendDestroyDescriptor(pack));
-    OK(cudnnBackendDestroyDescriptor(plan));
-    OK(cudnnBackendDestroyDescriptor(g));
-    OK(cudaFree(memory));
 }
 
 /* As autograd's threads: the program's runtime has made no context current there. */
-static void a_thread_without_a_context_gets_the_primary_one(void **state)
+TEST(a_thread_without_a_context_gets_the_primary_one)
 {
     struct cudnnContext *late;
     CUcontext before, after;
-    (void)state;
     OK(cuCtxGetCurrent(&before));
     OK(cuCtxSetCurrent(NULL));
     OK(cudnnCreate(&late));
@@ -501,20 +463,5 @@ static void a_thread_without_a_context_gets_the_primary_one(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_without_a_context_gets_the_primary_one),
-        cmocka_unit_test(tensors_keep_their_dimensions_and_strides),
-        cmocka_unit_test(a_wrong_argument_has_a_message),
-        cmocka_unit_test(convolutions_assume_their_workspace_and_name_it),
-        cmocka_unit_test(convolutions_in_three_dimensions_copy_input_and_weight),
-        cmocka_unit_test(channels_last_convolutions_need_no_copies),
-        cmocka_unit_test(a_convolution_takes_the_time_of_its_operations),
-        cmocka_unit_test(the_parts_of_a_weight_space_fill_it_exactly),
-        cmocka_unit_test(attributes_are_checked),
-        cmocka_unit_test(a_graph_with_wrong_dimensions_is_not_finalized),
-        cmocka_unit_test(a_plan_outlives_its_parts_and_executes),
-        cmocka_unit_test(the_fallback_engine_needs_no_workspace),
-        cmocka_unit_test(work_is_captured_into_a_graph),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return vs_run_tests(setup, teardown);
 }

@@ -20,11 +20,10 @@ static size_t used(void)
     return total - free_bytes;
 }
 
-static void a_plan_allocates_its_work_area(void **state)
+TEST(a_plan_allocates_its_work_area)
 {
     unsigned long bytes = 0, size = 0;
     int plan;
-    (void)state;
     OK(cudaFree(NULL));
     lib_notes_begin();
     size_t before = used();
@@ -42,12 +41,11 @@ static void a_plan_allocates_its_work_area(void **state)
     FAILS(cufftDestroy(plan), CUFFT_INVALID_PLAN);
 }
 
-static void a_plan_without_automatic_allocation_needs_an_area(void **state)
+TEST(a_plan_without_automatic_allocation_needs_an_area)
 {
     unsigned long bytes;
     int plan;
     void *data, *area;
-    (void)state;
     OK(cudaMalloc(&data, 1 << 20));
     OK(cudaMalloc(&area, 1 << 20));
     OK(cufftCreate(&plan));
@@ -61,18 +59,15 @@ static void a_plan_without_automatic_allocation_needs_an_area(void **state)
     OK(cufftDestroy(plan));
     FAILS(cufftPlan1d(&plan, 0, CUFFT_C2C, 1), CUFFT_INVALID_SIZE);
     FAILS(cufftPlan1d(&plan, 8, 7, 1), CUFFT_INVALID_TYPE);
-    OK(cudaFree(data));
-    OK(cudaFree(area));
 }
 
-static void random_numbers_are_real_and_repeat_with_the_seed(void **state)
+TEST(random_numbers_are_real_and_repeat_with_the_seed)
 {
     enum { N = 10000 };
     struct curandGenerator_st *generator;
     static float first[N], again[N];
     float *memory;
     double sum = 0, squares = 0;
-    (void)state;
     OK(cudaMalloc((void **)&memory, N * sizeof *memory));
     OK(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_DEFAULT));
     for (int i = 0; i < 2; i++) {
@@ -94,15 +89,9 @@ static void random_numbers_are_real_and_repeat_with_the_seed(void **state)
         assert_true(first[i] > 0 && first[i] <= 1);
     OK(curandDestroyGenerator(generator));
     FAILS(curandDestroyGenerator(generator), CURAND_STATUS_NOT_INITIALIZED);
-    OK(cudaFree(memory));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plan_allocates_its_work_area),
-        cmocka_unit_test(a_plan_without_automatic_allocation_needs_an_area),
-        cmocka_unit_test(random_numbers_are_real_and_repeat_with_the_seed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -37,11 +37,12 @@ static void fill(void *device, const struct numbers *t, uint64_t value, size_t c
     rank_put(device, host, count * t->bytes);
 }
 
-static void expect(const void *device, const struct numbers *t, uint64_t value, size_t count)
+static void expect(const void *device, const struct numbers *t, uint64_t value, cudaStream_t stream)
 {
-    unsigned char host[8 * ELEMENTS * RANKS_MAX];
-    rank_get(host, device, count * t->bytes);
-    for (size_t i = 0; i < count; i++)
+    unsigned char host[8 * ELEMENTS];
+    GOOD(cudaStreamSynchronize(stream));
+    rank_get(host, device, ELEMENTS * t->bytes);
+    for (size_t i = 0; i < ELEMENTS; i++)
         CHECK(!memcmp(host + i * t->bytes, &value, t->bytes));
 }
 
@@ -57,7 +58,7 @@ static uint64_t result_of(const struct numbers *t, int op)
     }
 }
 
-static void reduce_all(struct ncclComm *comm, cudaStream_t stream)
+RANKS(4, every_type_and_operation_is_computed)
 {
     void *in = rank_device(8 * ELEMENTS * 4), *out = rank_device(8 * ELEMENTS * 4);
     for (size_t i = 0; i < TYPES; i++)
@@ -66,30 +67,28 @@ static void reduce_all(struct ncclComm *comm, cudaStream_t stream)
             uint64_t want = result_of(t, op);
             fill(in, t, rank_number % 2 ? t->two : t->one, ELEMENTS * 4);
             GOOD(ncclAllReduce(in, out, ELEMENTS, t->type, op, comm, stream));
-            GOOD(cudaStreamSynchronize(stream));
-            expect(out, t, want, ELEMENTS);
+            expect(out, t, want, stream);
             GOOD(ncclReduceScatter(in, out, ELEMENTS, t->type, op, comm, stream));
-            GOOD(cudaStreamSynchronize(stream));
-            expect(out, t, want, ELEMENTS);
+            expect(out, t, want, stream);
             fill(out, t, t->one, ELEMENTS);
             GOOD(ncclReduce(in, out, ELEMENTS, t->type, op, 2, comm, stream));
-            GOOD(cudaStreamSynchronize(stream));
-            expect(out, t, rank_number == 2 ? want : t->one, ELEMENTS);
+            expect(out, t, rank_number == 2 ? want : t->one, stream);
             GOOD(ncclAllReduce(in, in, ELEMENTS, t->type, op, comm, stream)); /* in place */
-            GOOD(cudaStreamSynchronize(stream));
-            expect(in, t, want, ELEMENTS);
+            expect(in, t, want, stream);
         }
 }
 
-static void every_type_and_operation_is_computed(void **state)
+static int rank_int(const int *device, cudaStream_t stream)
 {
-    (void)state;
-    ranks_run(4, reduce_all);
+    int value;
+    GOOD(cudaStreamSynchronize(stream));
+    rank_get(&value, device, sizeof value);
+    return value;
 }
 
-static void scale(struct ncclComm *comm, cudaStream_t stream)
+RANKS(2, scaled_sums_take_the_scalar_of_each_rank)
 {
-    int *values = rank_device(4), *factor = rank_device(4), op, other = 10 + rank_number, result;
+    int *values = rank_device(4), *factor = rank_device(4), op, other = 10 + rank_number;
     int value = rank_number + 1, host = 3;
     rank_put(values, &value, 4);
     rank_put(factor, &other, 4);
@@ -97,23 +96,13 @@ static void scale(struct ncclComm *comm, cudaStream_t stream)
     GOOD(ncclAllReduce(values, values, 1, ncclInt32, op, comm, stream));
     GOOD(ncclRedOpDestroy(op, comm)); /* the queued work keeps its scalar */
     CHECK(ncclRedOpDestroy(op, comm) == ncclInvalidArgument);
-    GOOD(cudaStreamSynchronize(stream));
-    rank_get(&result, values, 4);
-    CHECK(result == 3 * (1 + 2));
+    CHECK(rank_int(values, stream) == 3 * (1 + 2));
     rank_put(values, &value, 4);
     GOOD(ncclRedOpCreatePreMulSum(&op, factor, ncclInt32, ncclScalarDevice, comm));
     GOOD(ncclAllReduce(values, values, 1, ncclInt32, op, comm, stream));
-    GOOD(cudaStreamSynchronize(stream));
-    rank_get(&result, values, 4);
-    CHECK(result == 10 * 1 + 11 * 2);
+    CHECK(rank_int(values, stream) == 10 * 1 + 11 * 2);
     CHECK(ncclAllReduce(values, values, 1, ncclFloat32, op, comm, stream) == ncclInvalidArgument);
     GOOD(ncclRedOpDestroy(op, comm));
-}
-
-static void scaled_sums_take_the_scalar_of_each_rank(void **state)
-{
-    (void)state;
-    ranks_run(2, scale);
 }
 
 /* Element i of what rank *from* sends to rank *to*. */
@@ -170,19 +159,13 @@ static void move_of(struct ncclComm *comm, cudaStream_t stream, int count)
     GOOD(cudaFree(out));
 }
 
-static void move_small_and_large(struct ncclComm *comm, cudaStream_t stream)
+RANKS(3, every_pattern_moves_the_right_bytes)
 {
     move_of(comm, stream, 2);
     move_of(comm, stream, 87381); /* three parts are just under 1 MiB, more than a ring holds */
 }
 
-static void every_pattern_moves_the_right_bytes(void **state)
-{
-    (void)state;
-    ranks_run(3, move_small_and_large);
-}
-
-static void meet(struct ncclComm *comm, cudaStream_t stream)
+RANKS(2, large_messages_wait_for_all_ranks)
 {
     float *big = rank_device(4 * MIB), seen;
     char byte = 0;
@@ -198,13 +181,7 @@ static void meet(struct ncclComm *comm, cudaStream_t stream)
     CHECK(seen == 0);
 }
 
-static void large_messages_wait_for_all_ranks(void **state)
-{
-    (void)state;
-    ranks_run(2, meet);
-}
-
-static void replay(struct ncclComm *comm, cudaStream_t stream)
+RANKS(2, captured_calls_run_at_each_replay)
 {
     float *value = rank_device(4), one = 1, result;
     cudaGraph_t graph;
@@ -225,13 +202,7 @@ static void replay(struct ncclComm *comm, cudaStream_t stream)
     GOOD(cudaGraphExecDestroy(exec));
 }
 
-static void captured_calls_run_at_each_replay(void **state)
-{
-    (void)state;
-    ranks_run(2, replay);
-}
-
-static void split(struct ncclComm *comm, cudaStream_t stream)
+RANKS(4, splits_order_ranks_by_key)
 {
     struct ncclComm *part, *none;
     int rank, count, sum = rank_number, *value = rank_device(4);
@@ -242,22 +213,14 @@ static void split(struct ncclComm *comm, cudaStream_t stream)
     CHECK(count == 2 && rank == (rank_number == 0 || rank_number == 3));
     rank_put(value, &sum, 4);
     GOOD(ncclAllReduce(value, value, 1, ncclInt32, ncclSum, part, stream));
-    GOOD(cudaStreamSynchronize(stream));
-    rank_get(&sum, value, 4);
-    CHECK(sum == (rank_number % 2 ? 4 : 2));
+    CHECK(rank_int(value, stream) == (rank_number % 2 ? 4 : 2));
     GOOD(ncclCommSplit(comm, rank_number ? 7 : -1, 0, &none, NULL));
     CHECK((none == NULL) == (rank_number == 0));
     GOOD(ncclCommDestroy(none));
     GOOD(ncclCommDestroy(part));
 }
 
-static void splits_order_ranks_by_key(void **state)
-{
-    (void)state;
-    ranks_run(4, split);
-}
-
-static void shrink(struct ncclComm *comm, cudaStream_t stream)
+RANKS(3, shrinking_leaves_ranks_out)
 {
     struct ncclComm *less;
     int gone[] = {1}, count, rank, one = 1, *value = rank_device(4);
@@ -269,19 +232,11 @@ static void shrink(struct ncclComm *comm, cudaStream_t stream)
     CHECK(count == 2 && rank == rank_number / 2);
     rank_put(value, &one, 4);
     GOOD(ncclAllReduce(value, value, 1, ncclInt32, ncclSum, less, stream));
-    GOOD(cudaStreamSynchronize(stream));
-    rank_get(&one, value, 4);
-    CHECK(one == 2);
+    CHECK(rank_int(value, stream) == 2);
     GOOD(ncclCommDestroy(less));
 }
 
-static void shrinking_leaves_ranks_out(void **state)
-{
-    (void)state;
-    ranks_run(3, shrink);
-}
-
-static void order_of_streams(struct ncclComm *comm, cudaStream_t stream)
+RANKS(2, calls_on_several_streams_keep_their_order)
 {
     cudaStream_t other;
     int value = 1, *memory = rank_device(4);
@@ -289,18 +244,10 @@ static void order_of_streams(struct ncclComm *comm, cudaStream_t stream)
     rank_put(memory, &value, 4);
     for (int i = 0; i < 10; i++)
         GOOD(ncclAllReduce(memory, memory, 1, ncclInt32, ncclSum, comm, i % 2 ? other : stream));
-    GOOD(cudaStreamSynchronize(other));
-    rank_get(&value, memory, 4);
-    CHECK(value == 1024);
+    CHECK(rank_int(memory, other) == 1024);
 }
 
-static void calls_on_several_streams_keep_their_order(void **state)
-{
-    (void)state;
-    ranks_run(2, order_of_streams);
-}
-
-static void buffers(struct ncclComm *comm, cudaStream_t stream)
+RANKS(2, channels_take_device_memory_until_the_end)
 {
     size_t before, during, after, total;
     int *value = rank_device(4);
@@ -318,20 +265,13 @@ static void buffers(struct ncclComm *comm, cudaStream_t stream)
     CHECK(after == before);
 }
 
-static void channels_take_device_memory_until_the_end(void **state)
-{
-    (void)state;
-    ranks_run(2, buffers);
-}
-
 /* ---- one process with several devices: a child too, so that no test here uses CUDA before a fork */
 
-static void devices_of_one_process(struct ncclComm *unused, cudaStream_t unused_stream)
+RANKS(1, one_thread_drives_several_devices)
 {
     struct ncclComm *comms[3];
     cudaStream_t streams[3];
     int *memory[3], value, device;
-    (void)unused, (void)unused_stream;
     GOOD(ncclCommInitAll(comms, 3, NULL));
     GOOD(ncclGroupStart());
     for (int i = 0; i < 3; i++) {
@@ -346,9 +286,7 @@ static void devices_of_one_process(struct ncclComm *unused, cudaStream_t unused_
     }
     GOOD(ncclGroupEnd());
     for (int i = 0; i < 3; i++) {
-        GOOD(cudaStreamSynchronize(streams[i]));
-        rank_get(&value, memory[i], 4);
-        CHECK(value == 6);
+        CHECK(rank_int(memory[i], streams[i]) == 6);
         GOOD(ncclCommCuDevice(comms[i], &device));
         CHECK(device == i);
     }
@@ -356,20 +294,13 @@ static void devices_of_one_process(struct ncclComm *unused, cudaStream_t unused_
         GOOD(ncclCommDestroy(comms[i]));
 }
 
-static void one_thread_drives_several_devices(void **state)
-{
-    (void)state;
-    ranks_run(1, devices_of_one_process);
-}
-
-static void not_blocking(struct ncclComm *comm, cudaStream_t stream)
+RANKS(2, communicators_can_be_made_in_the_background)
 {
     struct ncclComm *other;
     ncclUniqueId id = rank_id;
     ncclConfig_t config = {.size = sizeof config, .magic = NCCL_API_MAGIC,
                            .version = NCCL_VERSION_CODE, .blocking = 0};
     int state, result = ncclSuccess, *value = rank_device(4);
-    (void)comm;
     id.internal[20] ^= 1; /* another key that both ranks know */
     result = ncclCommInitRankConfig(&other, rank_count, id, rank_number, &config);
     CHECK(result == ncclSuccess || result == ncclInProgress);
@@ -384,26 +315,7 @@ static void not_blocking(struct ncclComm *comm, cudaStream_t stream)
     GOOD(ncclCommDestroy(other));
 }
 
-static void communicators_can_be_made_in_the_background(void **state)
-{
-    (void)state;
-    ranks_run(2, not_blocking);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_and_operation_is_computed),
-        cmocka_unit_test(scaled_sums_take_the_scalar_of_each_rank),
-        cmocka_unit_test(every_pattern_moves_the_right_bytes),
-        cmocka_unit_test(large_messages_wait_for_all_ranks),
-        cmocka_unit_test(captured_calls_run_at_each_replay),
-        cmocka_unit_test(splits_order_ranks_by_key),
-        cmocka_unit_test(shrinking_leaves_ranks_out),
-        cmocka_unit_test(calls_on_several_streams_keep_their_order),
-        cmocka_unit_test(channels_take_device_memory_until_the_end),
-        cmocka_unit_test(one_thread_drives_several_devices),
-        cmocka_unit_test(communicators_can_be_made_in_the_background),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

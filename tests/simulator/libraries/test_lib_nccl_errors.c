@@ -23,7 +23,7 @@ static void end_failed(struct ncclComm *comm, cudaStream_t stream)
     _exit(0);
 }
 
-static void different_calls(struct ncclComm *comm, cudaStream_t stream)
+RANKS(2, different_calls_are_reported)
 {
     int *value = rank_device(16);
     if (rank_number)
@@ -37,19 +37,12 @@ static void different_calls(struct ncclComm *comm, cudaStream_t stream)
     end_failed(comm, stream);
 }
 
-static void different_counts(struct ncclComm *comm, cudaStream_t stream)
+RANKS(2, different_counts_are_reported)
 {
     int *value = rank_device(16);
     GOOD(ncclAllReduce(value, value, 3 + (size_t)rank_number, ncclInt32, ncclSum, comm, stream));
     wait_for_error(comm, ncclInvalidUsage);
     end_failed(comm, stream);
-}
-
-static void different_calls_are_reported(void **state)
-{
-    (void)state;
-    ranks_run(2, different_calls);
-    ranks_run(2, different_counts);
 }
 
 static void one_dies(struct ncclComm *comm, cudaStream_t stream)
@@ -79,10 +72,9 @@ static bool socket_left(void)
     return found;
 }
 
-static void a_dead_rank_is_an_error_for_the_others(void **state)
+TEST(a_dead_rank_is_an_error_for_the_others)
 {
-    (void)state;
-    ranks_run_to(3, one_dies, (const int[]){0, SIGKILL, 0});
+    ranks_run(3, one_dies, (const int[]){0, SIGKILL, 0});
     assert_false(socket_left());
 }
 
@@ -92,14 +84,13 @@ static void die_while_joining(struct ncclComm *comm, cudaStream_t stream)
     raise(SIGKILL);
 }
 
-static void nothing_is_left_of_a_killed_run(void **state)
+TEST(nothing_is_left_of_a_killed_run)
 {
-    (void)state;
-    ranks_run_to(2, die_while_joining, (const int[]){SIGKILL, SIGKILL});
+    ranks_run(2, die_while_joining, (const int[]){SIGKILL, SIGKILL});
     assert_false(socket_left());
 }
 
-static void alone_aborts(struct ncclComm *comm, cudaStream_t stream)
+RANKS(2, aborting_ends_the_wait)
 {
     char byte = 0;
     int *value = rank_device(4);
@@ -112,12 +103,6 @@ static void alone_aborts(struct ncclComm *comm, cudaStream_t stream)
     GOOD(cudaStreamSynchronize(stream));
     CHECK(write(rank_pipe[1], &byte, 1) == 1);
     _exit(0);
-}
-
-static void aborting_ends_the_wait(void **state)
-{
-    (void)state;
-    ranks_run(2, alone_aborts);
 }
 
 static void one_is_late(struct ncclComm *comm, cudaStream_t stream)
@@ -135,15 +120,14 @@ static void one_is_late(struct ncclComm *comm, cudaStream_t stream)
     end_failed(comm, stream);
 }
 
-static void a_rank_that_does_not_come_is_an_error_after_the_timeout(void **state)
+TEST(a_rank_that_does_not_come_is_an_error_after_the_timeout)
 {
-    (void)state;
     setenv("VRAMSCOPE_SIMULATE_COLLECTIVES", "timeout=5", 1); /* also the time that both have to join */
-    ranks_run(2, one_is_late);
+    ranks_run(2, one_is_late, NULL);
     unsetenv("VRAMSCOPE_SIMULATE_COLLECTIVES");
 }
 
-static void bad_arguments(struct ncclComm *comm, cudaStream_t stream)
+RANKS(2, bad_arguments_are_named)
 {
     int *value = rank_device(4), number, host = 0;
     struct ncclComm *none = (struct ncclComm *)&number;
@@ -165,17 +149,10 @@ static void bad_arguments(struct ncclComm *comm, cudaStream_t stream)
     CHECK(ncclCommSuspend(comm, 0) == ncclInvalidArgument);
 }
 
-static void bad_arguments_are_named(void **state)
-{
-    (void)state;
-    ranks_run(2, bad_arguments);
-}
-
-static void same_device(struct ncclComm *comm, cudaStream_t stream)
+RANKS(2, two_ranks_cannot_share_a_device)
 {
     struct ncclComm *other = NULL;
     ncclUniqueId id = rank_id;
-    (void)comm, (void)stream;
     id.internal[20] ^= 1;
     GOOD(cudaSetDevice(0));
     CHECK(ncclCommInitRank(&other, 2, id, rank_number) == ncclInvalidUsage);
@@ -183,22 +160,7 @@ static void same_device(struct ncclComm *comm, cudaStream_t stream)
     GOOD(cudaSetDevice(rank_number));
 }
 
-static void two_ranks_cannot_share_a_device(void **state)
-{
-    (void)state;
-    ranks_run(2, same_device);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(different_calls_are_reported),
-        cmocka_unit_test(a_dead_rank_is_an_error_for_the_others),
-        cmocka_unit_test(nothing_is_left_of_a_killed_run),
-        cmocka_unit_test(aborting_ends_the_wait),
-        cmocka_unit_test(a_rank_that_does_not_come_is_an_error_after_the_timeout),
-        cmocka_unit_test(bad_arguments_are_named),
-        cmocka_unit_test(two_ranks_cannot_share_a_device),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

@@ -22,7 +22,7 @@ static uint64_t all_reduce(struct ncclComm *comm, cudaStream_t stream, void *mem
 
 /* https://github.com/NVIDIA/nccl/issues/964: 544 MiB for a group of two, 688 MiB for larger ones, on
  * rank 0 of four A100. */
-static void groups(struct ncclComm *comm, cudaStream_t stream)
+RANKS(4, groups_of_a100_take_what_was_measured)
 {
     void *memory = rank_device(4 << 20);
     struct ncclComm *pair;
@@ -36,23 +36,16 @@ static void groups(struct ncclComm *comm, cudaStream_t stream)
     CHECK(before - used() == 544 * MIB);
 }
 
-static void groups_of_a100_take_what_was_measured(void **state)
-{
-    (void)state;
-    ranks_run(4, groups);
-}
-
 static void smaller_buffers(struct ncclComm *comm, cudaStream_t stream)
 {
     CHECK(all_reduce(comm, stream, rank_device(4 << 20)) == (256 + 2 * (4 + 6)) * MIB);
 }
 
-static void buffer_size_and_channels_follow_the_environment(void **state)
+TEST(buffer_size_and_channels_of_a100_follow_the_environment)
 {
-    (void)state;
     setenv("NCCL_BUFFSIZE", "2097152", 1); /* with its header 4 MiB: A100 has it at the sender */
     setenv("NCCL_MAX_NCHANNELS", "2", 1);
-    ranks_run(2, smaller_buffers);
+    ranks_run(2, smaller_buffers, NULL);
     unsetenv("NCCL_BUFFSIZE");
     unsetenv("NCCL_MAX_NCHANNELS");
 }
@@ -69,7 +62,7 @@ static void send_to_next(struct ncclComm *comm, cudaStream_t stream, char *memor
 
 /* https://github.com/NVIDIA/nccl/issues/1685: 1.06 GB before the first all_to_all_single of eight
  * H100, 4.34 GB after it; 32 channels for each pair. */
-static void all_to_all(struct ncclComm *comm, cudaStream_t stream)
+RANKS(8, all_to_all_of_h100_takes_what_was_measured)
 {
     char *memory = rank_device(1 << 20);
     uint64_t before = used();
@@ -81,13 +74,7 @@ static void all_to_all(struct ncclComm *comm, cudaStream_t stream)
     CHECK(used() - before == taken);
 }
 
-static void all_to_all_of_h100_takes_what_was_measured(void **state)
-{
-    (void)state;
-    ranks_run(8, all_to_all);
-}
-
-static void pairs(struct ncclComm *comm, cudaStream_t stream)
+RANKS(3, only_ranks_of_h100_that_talk_are_connected)
 {
     char *memory = rank_device(8);
     uint64_t before = used();
@@ -95,23 +82,8 @@ static void pairs(struct ncclComm *comm, cudaStream_t stream)
     CHECK(used() - before == (442 + 32 * 12) * MIB);
 }
 
-static void only_ranks_that_talk_are_connected(void **state)
-{
-    (void)state;
-    ranks_run(3, pairs);
-}
-
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest a100[] = {
-        cmocka_unit_test(groups_of_a100_take_what_was_measured),
-        cmocka_unit_test(buffer_size_and_channels_follow_the_environment),
-    };
-    const struct CMUnitTest h100[] = {
-        cmocka_unit_test(all_to_all_of_h100_takes_what_was_measured),
-        cmocka_unit_test(only_ranks_that_talk_are_connected),
-    };
-    if (argc > 1 && !strcmp(argv[1], "a100"))
-        return cmocka_run_group_tests(a100, NULL, NULL);
-    return cmocka_run_group_tests(h100, NULL, NULL);
+    cmocka_set_test_filter(argc > 1 && !strcmp(argv[1], "a100") ? "*_a100_*" : "*_h100_*");
+    return vs_run_tests(NULL, NULL);
 }

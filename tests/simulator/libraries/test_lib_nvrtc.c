@@ -32,13 +32,12 @@ static void find(const void *image, const char *name, CUresult expected)
     OK(cuModuleUnload(module));
 }
 
-static void ptx_has_an_entry_for_each_kernel(void **state)
+TEST(ptx_has_an_entry_for_each_kernel)
 {
     struct _nvrtcProgram *program = compile("--gpu-architecture=compute_80");
     const char *lowered;
     unsigned long bytes;
     char ptx[4096];
-    (void)state;
     OK(nvrtcGetLoweredName(program, "scale<float>", &lowered));
     OK(nvrtcGetPTXSize(program, &bytes));
     assert_in_range(bytes, 1, sizeof ptx);
@@ -56,12 +55,11 @@ static void ptx_has_an_entry_for_each_kernel(void **state)
     FAILS(nvrtcDestroyProgram(&program), NVRTC_ERROR_INVALID_PROGRAM);
 }
 
-static void a_cubin_loads(void **state)
+TEST(a_cubin_loads)
 {
     struct _nvrtcProgram *program = compile("-arch=sm_90");
     unsigned long bytes;
     _Alignas(16) char cubin[4096];
-    (void)state;
     OK(nvrtcGetCUBINSize(program, &bytes));
     assert_in_range(bytes, 1, sizeof cubin);
     OK(nvrtcGetCUBIN(program, cubin));
@@ -80,12 +78,11 @@ static void *symbol(void *library, const char *function, const char *release)
     return found;
 }
 
-static void each_release_of_the_linker_has_its_symbols(void **state)
+TEST(each_release_of_the_linker_has_its_symbols)
 {
     static const char *const releases[] = {"12_0", "12_4", "12_9", "13_0", "13_5"};
     void *library = lib_open("libnvJitLink.so.13");
     const char *option = "-arch=sm_90";
-    (void)state;
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
         void *link;
         _Alignas(16) char cubin[4096];
@@ -119,12 +116,11 @@ static void architectures_are(const char *version, const int *expected, int coun
 }
 
 /* NVRTC 12.9 answered those of 12.4, so that a framework compiled for Hopper on Blackwell. */
-static void each_release_has_its_architectures(void **state)
+TEST(each_release_has_its_architectures)
 {
     static const int old[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90},
                      newer[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120, 121},
                      newest[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
-    (void)state;
     architectures_are("nvrtc=12.4.127", old, sizeof old / sizeof *old);
     architectures_are("nvrtc=12.9.0", newer, sizeof newer / sizeof *newer);
     architectures_are("nvrtc=13.2.0", newest, sizeof newest / sizeof *newest);
@@ -132,19 +128,12 @@ static void each_release_has_its_architectures(void **state)
     FAILS(nvrtcGetNumSupportedArchs(NULL), NVRTC_ERROR_INVALID_INPUT);
 }
 
-static int begin(void **state)
+FIXTURE(begin)
 {
-    (void)state;
     return cudaFree(NULL);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ptx_has_an_entry_for_each_kernel),
-        cmocka_unit_test(a_cubin_loads),
-        cmocka_unit_test(each_release_has_its_architectures),
-        cmocka_unit_test(each_release_of_the_linker_has_its_symbols),
-    };
-    return cmocka_run_group_tests(tests, begin, NULL);
+    return vs_run_tests(begin, NULL);
 }

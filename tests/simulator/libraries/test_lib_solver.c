@@ -23,13 +23,12 @@ static void *stale(size_t bytes)
     return memory;
 }
 
-static void handles_and_settings_are_checked(void **state)
+TEST(handles_and_settings_are_checked)
 {
     struct cusolverDnContext *handle;
     struct syevjInfo *jacobi;
     cudaStream_t found;
     int sweeps = 0;
-    (void)state;
     FAILS(cusolverDnCreate(NULL), INVALID);
     OK(cusolverDnCreate(&handle));
     OK(cusolverDnGetStream(handle, &found));
@@ -45,11 +44,10 @@ static void handles_and_settings_are_checked(void **state)
     FAILS(cusolverDnSetStream(handle, NULL), NOT_INITIALIZED);
 }
 
-static void a_workspace_size_is_given_and_noted(void **state)
+TEST(a_workspace_size_is_given_and_noted)
 {
     unsigned long device = 1, host = 1;
     int lwork = -7;
-    (void)state;
     lib_notes_begin();
     OK(cusolverDnSpotrf_bufferSize(solver, 0, 100, NULL, 100, &lwork));
     assert_in_range(lwork, 100, 100 * 100);
@@ -68,13 +66,12 @@ static void a_workspace_size_is_given_and_noted(void **state)
 
 /* Public figures: https://github.com/mujocolab/mjlab/pull/754 (4,452 MB) and
  * https://github.com/cupy/cupy/issues/7261 (elements by batch, for 4 x 4). */
-static void batched_eigenvalues_take_what_was_measured(void **state)
+TEST(batched_eigenvalues_take_what_was_measured)
 {
     static const int elements[][2] = {{1, 2077}, {2, 3126}, {4, 5224}, {32, 34596}, {256, 269572}};
     unsigned long device = 0, host = 1;
     struct syevjInfo *jacobi;
     int lwork = 0;
-    (void)state;
     OK(cusolverDnXsyevBatched_bufferSize(solver, NULL, 1, 0, 3, CUDA_R_32F, NULL, 3, CUDA_R_32F, NULL,
                                          CUDA_R_32F, &device, &host, 16384));
     assert_int_equal(device >> 20, 4452);
@@ -86,13 +83,12 @@ static void batched_eigenvalues_take_what_was_measured(void **state)
     OK(cusolverDnDestroySyevjInfo(jacobi));
 }
 
-static void info_and_pivots_are_set_in_stream_order(void **state)
+TEST(info_and_pivots_are_set_in_stream_order)
 {
     enum { N = 64 };
     float *a = stale(N * N * sizeof *a);
     int *pivots = stale(N * sizeof(int)), *info = stale(sizeof *info), host[N + 1];
     int64_t *wide = stale(N * sizeof *wide), last;
-    (void)state;
     FAILS(cusolverDnSgetrf(solver, N, N, a, N - 1, a, pivots, info), INVALID);
     OK(cusolverDnSgetrf(solver, N, N, a, N, a, pivots, info));
     OK(cudaMemcpy(host, pivots, N * sizeof(int), cudaMemcpyDeviceToHost));
@@ -103,17 +99,12 @@ static void info_and_pivots_are_set_in_stream_order(void **state)
     OK(cusolverDnXgetrf(solver, NULL, N, N, CUDA_R_32F, a, N, wide, CUDA_R_32F, NULL, 0, NULL, 0, info));
     OK(cudaMemcpy(&last, wide + N - 1, sizeof last, cudaMemcpyDeviceToHost));
     assert_int_equal(last, 1);
-    OK(cudaFree(wide));
-    OK(cudaFree(pivots));
-    OK(cudaFree(info));
-    OK(cudaFree(a));
 }
 
-static void work_costs_its_operations(void **state)
+TEST(work_costs_its_operations)
 {
     float *a = stale(4096 * sizeof *a);
     int *info = stale(sizeof *info);
-    (void)state;
     struct lib_timing t = lib_timing_begin(NULL);
     OK(cusolverDnSpotrf(solver, 0, 4096, a, 4096, a, 1, info));
     float small = lib_timing_ms(t, NULL);
@@ -121,24 +112,14 @@ static void work_costs_its_operations(void **state)
     OK(cusolverDnSpotrf(solver, 0, 8192, a, 8192, a, 1, info)); /* eight times the operations */
     float large = lib_timing_ms(t, NULL);
     assert_true(small > 0.3 && large > small);
-    OK(cudaFree(info));
-    OK(cudaFree(a));
 }
 
-static int begin(void **state)
+FIXTURE(begin)
 {
-    (void)state;
     return cusolverDnCreate(&solver);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handles_and_settings_are_checked),
-        cmocka_unit_test(a_workspace_size_is_given_and_noted),
-        cmocka_unit_test(batched_eigenvalues_take_what_was_measured),
-        cmocka_unit_test(info_and_pivots_are_set_in_stream_order),
-        cmocka_unit_test(work_costs_its_operations),
-    };
-    return cmocka_run_group_tests(tests, begin, NULL);
+    return vs_run_tests(begin, NULL);
 }

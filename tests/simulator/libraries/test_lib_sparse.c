@@ -45,11 +45,10 @@ static struct cusparseSpMatDescr *csr(int64_t rows, int64_t columns, int64_t nnz
     return m;
 }
 
-static void descriptors_are_checked(void **state)
+TEST(descriptors_are_checked)
 {
     struct cusparseSpMatDescr *m;
     long rows, columns, nnz;
-    (void)state;
     FAILS(cusparseCreateCsr(&m, -1, 3, 3, NULL, NULL, NULL, INDEX32, INDEX32, 0, CUDA_R_32F), INVALID);
     FAILS(cusparseCreateCsr(&m, 3, 3, 3, NULL, NULL, NULL, 9, INDEX32, 0, CUDA_R_32F), INVALID);
     m = csr(2, 3, 4, NULL, NULL);
@@ -61,37 +60,29 @@ static void descriptors_are_checked(void **state)
     FAILS(cusparseSetStream(NULL, NULL), CUSPARSE_STATUS_NOT_INITIALIZED);
 }
 
-static void row_indices_become_offsets_and_back(void **state)
+TEST(row_indices_become_offsets_and_back)
 {
     int *rows = DEVICE(0, 1, 1, 3, 3, 3), *offsets = DEVICE(9, 9, 9, 9, 9), *back = DEVICE(9, 9, 9, 9, 9, 9);
-    (void)state;
     OK(cusparseXcoo2csr(sparse, rows, 6, 4, offsets, 0));
     EXPECT(offsets, 0, 1, 3, 3, 6);
     OK(cusparseXcsr2coo(sparse, offsets, 6, 4, back, 0));
     EXPECT(back, 0, 1, 1, 3, 3, 3);
     OK(cusparseXcoo2csr(sparse, rows, 6, 4, offsets, 1)); /* one-based: row 0 is out of range */
     EXPECT(offsets, 1, 4, 4, 7, 7);
-    OK(cudaFree(rows));
-    OK(cudaFree(offsets));
-    OK(cudaFree(back));
 }
 
-static void sorts_move_the_permutation_along(void **state)
+TEST(sorts_move_the_permutation_along)
 {
     int *rows = DEVICE(2, 0, 1, 0), *columns = DEVICE(1, 3, 0, 2), *permutation = DEVICE(9, 9, 9, 9);
-    (void)state;
     OK(cusparseCreateIdentityPermutation(sparse, 4, permutation));
     OK(cusparseXcoosortByRow(sparse, 3, 4, 4, rows, columns, permutation, NULL));
     EXPECT(rows, 0, 0, 1, 2);
     EXPECT(columns, 2, 3, 0, 1);
     EXPECT(permutation, 3, 1, 2, 0);
-    OK(cudaFree(rows));
-    OK(cudaFree(columns));
-    OK(cudaFree(permutation));
 }
 
 /* The matrix (0,2) (1,0) (1,2) of 3 × 3: its square has one entry, (1,2). */
-static void a_sparse_product_has_its_true_size(void **state)
+TEST(a_sparse_product_has_its_true_size)
 {
     int *offsets = DEVICE(0, 1, 3, 3), *indices = DEVICE(2, 0, 2), *values = DEVICE(0, 0, 0);
     int *c_offsets = DEVICE(9, 9, 9, 9), *c_indices = DEVICE(9);
@@ -99,7 +90,6 @@ static void a_sparse_product_has_its_true_size(void **state)
     struct cusparseSpGEMMDescr *gemm;
     unsigned long bytes;
     long rows, columns, nnz;
-    (void)state;
     lib_notes_begin();
     OK(cusparseSpGEMM_createDescr(&gemm));
     OK(cusparseSpGEMM_workEstimation(sparse, 0, 0, NULL, a, a, NULL, c, CUDA_R_32F, 0, gemm, &bytes, NULL));
@@ -119,33 +109,28 @@ static void a_sparse_product_has_its_true_size(void **state)
     assert_int_equal(nnz, 9);
     assert_int_equal(lib_notes("assumed", "cusparseSpGEMM"), 1);
     OK(cusparseSpGEMM_destroyDescr(gemm));
-    OK(cusparseDestroySpMat(a));
-    OK(cusparseDestroySpMat(c));
 }
 
-static void a_sparse_sum_has_its_true_size(void **state)
+TEST(a_sparse_sum_has_its_true_size)
 {
     int *a_offsets = DEVICE(0, 1, 3), *a_indices = DEVICE(0, 1, 2);
     int *b_offsets = DEVICE(0, 2, 3), *b_indices = DEVICE(0, 2, 2), *c_offsets = DEVICE(9, 9, 9);
     struct cusparseMatDescr *general;
     int total = -1;
-    (void)state;
     OK(cusparseCreateMatDescr(&general));
     OK(cusparseXcsrgeam2Nnz(sparse, 2, 3, general, 3, a_offsets, a_indices, general, 3, b_offsets,
                             b_indices, general, c_offsets, &total, NULL));
     assert_int_equal(total, 4); /* (0,0) (0,2), (1,1) (1,2) */
     EXPECT(c_offsets, 0, 2, 4);
-    OK(cusparseDestroyMatDescr(general));
 }
 
-static void products_check_their_shapes(void **state)
+TEST(products_check_their_shapes)
 {
     int *offsets = DEVICE(0, 1, 2), *indices = DEVICE(0, 1);
     struct cusparseSpMatDescr *a = csr(2, 3, 2, offsets, indices);
     struct cusparseDnMatDescr *b, *c, *narrow;
     float one = 1;
     unsigned long bytes;
-    (void)state;
     OK(cusparseCreateDnMat(&b, 3, 4, 3, offsets, CUDA_R_32F, CUSPARSE_ORDER_COL));
     OK(cusparseCreateDnMat(&c, 2, 4, 2, offsets, CUDA_R_32F, CUSPARSE_ORDER_COL));
     OK(cusparseCreateDnMat(&narrow, 2, 3, 2, offsets, CUDA_R_32F, CUSPARSE_ORDER_COL));
@@ -155,17 +140,13 @@ static void products_check_their_shapes(void **state)
     OK(cusparseDestroyDnMat(narrow));
     FAILS(cusparseCreateDnMat(&narrow, 4, 3, 2, offsets, CUDA_R_32F, CUSPARSE_ORDER_COL), INVALID);
     OK(cudaDeviceSynchronize());
-    OK(cusparseDestroyDnMat(b));
-    OK(cusparseDestroyDnMat(c));
-    OK(cusparseDestroySpMat(a));
 }
 
-static void half_of_a_structured_matrix_is_kept(void **state)
+TEST(half_of_a_structured_matrix_is_kept)
 {
     static cusparseLtHandle_t lt;
     static cusparseLtMatDescriptor_t half, narrow, dense;
     unsigned long bytes, buffer;
-    (void)state;
     FAILS(cusparseLtStructuredDescriptorInit(&lt, &half, 64, 64, 64, 16, CUDA_R_16F, CUSPARSE_ORDER_ROW, 0),
           CUSPARSE_STATUS_NOT_INITIALIZED);
     OK(cusparseLtInit(&lt));
@@ -182,22 +163,12 @@ static void half_of_a_structured_matrix_is_kept(void **state)
     OK(cusparseLtDestroy(&lt));
 }
 
-static int begin(void **state)
+FIXTURE(begin)
 {
-    (void)state;
     return cusparseCreate(&sparse);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(descriptors_are_checked),
-        cmocka_unit_test(row_indices_become_offsets_and_back),
-        cmocka_unit_test(sorts_move_the_permutation_along),
-        cmocka_unit_test(a_sparse_product_has_its_true_size),
-        cmocka_unit_test(a_sparse_sum_has_its_true_size),
-        cmocka_unit_test(products_check_their_shapes),
-        cmocka_unit_test(half_of_a_structured_matrix_is_kept),
-    };
-    return cmocka_run_group_tests(tests, begin, NULL);
+    return vs_run_tests(begin, NULL);
 }

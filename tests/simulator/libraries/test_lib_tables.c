@@ -43,9 +43,8 @@ static void *function_of(void *library, const struct lib_case *c, const char *so
     return c->version ? dlvsym(library, name, *c->version ? c->version : soname) : dlsym(library, name);
 }
 
-static void every_function_of_the_tables_is_exported(void **state)
+TEST(every_function_of_the_tables_is_exported)
 {
-    (void)state;
     EACH_SONAME(c, soname) {
         void *library = lib_open(soname);
         assert_true(c->table->count > 10);
@@ -119,10 +118,9 @@ static void check_line(const char *line, const struct lib_case *c, const char *n
     assert_int_equal(lib_notes("unsupported", name), 1);
 }
 
-static void functions_that_are_not_supported_say_so_once(void **state)
+TEST(functions_that_are_not_supported_say_so_once)
 {
     size_t all = 0;
-    (void)state;
     EACH_SONAME(c, soname) {
         char line[1024];
         const char *wrong = NULL;
@@ -154,9 +152,5 @@ static void functions_that_are_not_supported_say_so_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_function_of_the_tables_is_exported),
-        cmocka_unit_test(functions_that_are_not_supported_say_so_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

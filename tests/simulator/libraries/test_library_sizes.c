@@ -23,9 +23,8 @@ static bool find(int version, int architecture, const char *what, const char *ke
     return vs_size_find(table, table + sizeof table - 1, &query, answer);
 }
 
-static void a_measured_row_wins_over_an_assumed_one(void **state)
+TEST(a_measured_row_wins_over_an_assumed_one)
 {
-    (void)state;
     struct vs_size_answer a;
     assert_true(find(90300, 90, "convolution", "k", &a));
     assert_int_equal(a.bytes, 200);
@@ -33,9 +32,8 @@ static void a_measured_row_wins_over_an_assumed_one(void **state)
     assert_string_equal(a.source, "an H100");
 }
 
-static void rows_of_other_versions_devices_and_problems_do_not_apply(void **state)
+TEST(rows_of_other_versions_devices_and_problems_do_not_apply)
 {
-    (void)state;
     struct vs_size_answer a;
     assert_false(find(90600, 90, "convolution", "k", &a));
     assert_false(find(90300, 80, "convolution", "k", &a));
@@ -45,9 +43,8 @@ static void rows_of_other_versions_devices_and_problems_do_not_apply(void **stat
     assert_false(a.measured);
 }
 
-static void bad_rows_are_found(void **state)
+TEST(bad_rows_are_found)
 {
-    (void)state;
     static const char *const bad[] = {
         "cudnn\t*\t*\thandle\t*\t300\tassumed\n",          "cudnn\t9.1\t*\thandle\t*\t300\tassumed\tx\n",
         "cudnn\t*\t90\thandle\t*\t300\tassumed\tx\n",      "cudnn\t*\t*\thandle\t*\t3MiB\tassumed\tx\n",
@@ -62,9 +59,8 @@ static void bad_rows_are_found(void **state)
     }
 }
 
-static void the_kept_table_is_well_formed(void **state)
+TEST(the_kept_table_is_well_formed)
 {
-    (void)state;
     static char text[1 << 24];
     unsigned line;
     FILE *f = fopen(VS_SIZES_FILE, "r");
@@ -78,11 +74,5 @@ static void the_kept_table_is_well_formed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_measured_row_wins_over_an_assumed_one),
-        cmocka_unit_test(rows_of_other_versions_devices_and_problems_do_not_apply),
-        cmocka_unit_test(bad_rows_are_found),
-        cmocka_unit_test(the_kept_table_is_well_formed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

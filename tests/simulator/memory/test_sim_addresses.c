@@ -8,88 +8,94 @@
 
 #define RANGE (32 * MIB) /* of addresses=linux */
 
+static CUdeviceptr taken[64]; /* in this test and not freed */
+static size_t taken_count;
+
+static CUdeviceptr take_bytes(size_t bytes)
+{
+    return taken[taken_count++] = sim_alloc(bytes);
+}
+
 static CUdeviceptr take(size_t mib)
 {
-    CUdeviceptr at = sim_alloc(mib * MIB);
+    CUdeviceptr at = take_bytes(mib * MIB);
     *(volatile char *)at = 1; /* it is there */
     *(volatile char *)(at + mib * MIB - 1) = 1;
     return at;
 }
 
+static void give(CUdeviceptr at)
+{
+    size_t i = 0;
+    while (taken[i] != at)
+        i++;
+    taken[i] = taken[--taken_count];
+    OK(cuMemFree(at));
+}
+
+FIXTURE(give_all)
+{
+    while (taken_count)
+        give(taken[0]);
+    return 0;
+}
+
 /* ---- fenced ---- */
 
-static void fences_lie_between_allocations_and_addresses_come_back_late(void **state)
+TEST(fenced_fences_lie_between_allocations_and_addresses_come_back_late)
 {
-    (void)state;
     CUdeviceptr a = take(2), b = take(4), c;
     assert_int_equal(b, a + 4 * MIB);
-    OK(cuMemFree(a));
+    give(a);
     c = take(2);
     assert_int_equal(c, b + 6 * MIB);
-    OK(cuMemFree(b));
-    OK(cuMemFree(c));
 }
 
 /* ---- lowest ---- */
 
-static void each_allocation_lies_directly_behind_the_last(void **state)
+TEST(lowest_each_allocation_lies_directly_behind_the_last)
 {
-    (void)state;
     CUdeviceptr a = take(20), b = take(3), c = take(1);
     assert_int_equal(b, a + 20 * MIB);
     assert_int_equal(c, b + 4 * MIB); /* whole pages */
-    OK(cuMemFree(a));
+    give(a);
     CUdeviceptr d = take(8), e = take(12), f = take(2);
     assert_int_equal(d, a);
     assert_int_equal(e, a + 8 * MIB);
     assert_int_equal(f, c + 2 * MIB);
-    OK(cuMemFree(e));
-    OK(cuMemFree(d)); /* the two gaps join */
+    give(e);
+    give(d); /* the two gaps join */
     a = take(18);
     assert_int_equal(a, d);
-    OK(cuMemFree(a));
-    OK(cuMemFree(b));
-    OK(cuMemFree(c));
-    OK(cuMemFree(f));
 }
 
-static void memory_that_is_used_again_is_zero(void **state)
+TEST(lowest_memory_that_is_used_again_is_zero)
 {
-    (void)state;
-    CUdeviceptr below = take(2), a = take(8), above = take(2);
+    take(2);
+    CUdeviceptr a = take(8), above = take(2);
     memset((void *)a, 7, 8 * MIB);
     *(char *)above = 5;
-    OK(cuMemFree(a));
+    give(a);
     a = take(8);
     for (size_t i = 1; i + 1 < 8 * MIB; i += 4095)
         assert_int_equal(((char *)a)[i], 0);
     assert_int_equal(*(char *)above, 5); /* its neighbours stay */
-    OK(cuMemFree(below));
-    OK(cuMemFree(a));
-    OK(cuMemFree(above));
 }
 
-static void small_allocations_do_not_shift_the_others(void **state)
+TEST(lowest_small_allocations_do_not_shift_the_others)
 {
-    (void)state;
-    CUdeviceptr a = take(2), small, b;
-    OK(cuMemAlloc(&small, 1000));
-    b = take(2);
+    CUdeviceptr a = take(2), small = take_bytes(1000), b = take(2);
     assert_int_equal(b, a + 2 * MIB);
     assert_true(small > b + 2 * MIB);
     *(char *)small = 1;
-    OK(cuMemFree(a));
-    OK(cuMemFree(b));
-    OK(cuMemFree(small));
 }
 
 /* ---- lowest,hole=10MiB@3 ---- */
 
-static void the_hole_is_filled_after_the_first_allocations(void **state)
+TEST(hole_the_hole_is_filled_after_the_first_allocations)
 {
-    (void)state;
     CUdeviceptr a = take(4), b = take(2);
-    OK(cuMemFree(a));
+    give(a);
     CUdeviceptr c = take(2), d = take(8), e = take(2), f = take(2), g = take(2);
     assert_int_equal(b, a + 4 * MIB);
     assert_int_equal(c, a);            /* the third; a gap above the hole comes first */
@@ -97,19 +103,15 @@ static void the_hole_is_filled_after_the_first_allocations(void **state)
     assert_int_equal(e, a - 2 * MIB);
     assert_int_equal(f, a + 2 * MIB);
     assert_int_equal(g, b + 2 * MIB);
-    const CUdeviceptr all[] = {b, c, d, e, f, g};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        OK(cuMemFree(all[i]));
+    give_all(NULL);
     a = take(2); /* the hole does not close again */
     assert_int_equal(a, d);
-    OK(cuMemFree(a));
 }
 
 /* ---- linux ---- */
 
-static void ranges_go_down_and_their_tails_come_first(void **state)
+TEST(linux_ranges_go_down_and_their_tails_come_first)
 {
-    (void)state;
     CUdeviceptr a = take(20); /* a range of 32 MiB, 12 MiB of which are unused */
     assert_int_equal(a % RANGE, 0);
     CUdeviceptr b = take(20);
@@ -122,48 +124,34 @@ static void ranges_go_down_and_their_tails_come_first(void **state)
     assert_int_equal(f, e + 20 * MIB);
     assert_int_equal(g, d + 10 * MIB);
     assert_int_equal(h, e - RANGE); /* 12 MiB are free in c's, b's and a's range */
-    const CUdeviceptr all[] = {a, b, c, d, e, f, g, h};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        OK(cuMemFree(all[i]));
 }
 
-static void a_range_ends_with_its_last_allocation(void **state)
+TEST(linux_a_range_ends_with_its_last_allocation)
 {
-    (void)state;
-    CUdeviceptr a = take(32), b = take(20), c = take(32), d = take(4);
+    take(32);
+    CUdeviceptr b = take(20), c = take(32), d = take(4);
     assert_int_equal(d, b + 20 * MIB);
-    OK(cuMemFree(b));
+    give(b);
     CUdeviceptr e = take(22);
     assert_int_equal(e, c - RANGE); /* d still holds b's range, whose beginning is no tail */
-    OK(cuMemFree(d));
+    give(d);
     CUdeviceptr f = take(30);
-    assert_int_equal(f, b); /* the top of the gap between a and c */
-    OK(cuMemFree(a));
-    OK(cuMemFree(c));
-    OK(cuMemFree(e));
-    OK(cuMemFree(f));
+    assert_int_equal(f, b); /* the top of the gap above c */
 }
 
-static void small_allocations_have_ranges_of_their_own(void **state)
+TEST(linux_small_allocations_have_ranges_of_their_own)
 {
-    (void)state;
-    CUdeviceptr a = take(20), small, b;
-    OK(cuMemAlloc(&small, 1000));
-    b = take(4);
+    CUdeviceptr a = take(20), small = take_bytes(1000), b = take(4);
     assert_int_equal(b, a + 20 * MIB);
     assert_true(small < a);
-    OK(cuMemFree(a));
-    OK(cuMemFree(small));
-    OK(cuMemFree(b));
 }
 
 /* ---- every order ---- */
 
 /* A thousand steps of taking and freeing: no two allocations overlap, and all memory is free at the
  * end. The sequence is fixed. */
-static void no_two_allocations_overlap(void **state)
+TEST(every_order_no_two_allocations_overlap)
 {
-    (void)state;
     struct {
         CUdeviceptr at;
         size_t bytes;
@@ -194,9 +182,8 @@ static void no_two_allocations_overlap(void **state)
 }
 
 /* All of the device's memory can be had, in pieces that fill no range of 32 MiB. */
-static void the_whole_device_can_be_allocated(void **state)
+TEST(every_order_the_whole_device_can_be_allocated)
 {
-    (void)state;
     static CUdeviceptr all[64];
     size_t n = 0;
     CUdeviceptr at;
@@ -208,46 +195,18 @@ static void the_whole_device_can_be_allocated(void **state)
         OK(cuMemFree(all[--n]));
 }
 
-FIXTURE(setup)
-{
-    sim_start();
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     const char *order = argc > 1 ? argv[1] : "fenced";
     bool hole = !strcmp(order, "hole");
-    const struct CMUnitTest fenced[] = {
-        cmocka_unit_test(fences_lie_between_allocations_and_addresses_come_back_late),
-        cmocka_unit_test(no_two_allocations_overlap),
-        cmocka_unit_test(the_whole_device_can_be_allocated),
-    }, lowest[] = {
-        cmocka_unit_test(each_allocation_lies_directly_behind_the_last),
-        cmocka_unit_test(memory_that_is_used_again_is_zero),
-        cmocka_unit_test(small_allocations_do_not_shift_the_others),
-        cmocka_unit_test(no_two_allocations_overlap),
-        cmocka_unit_test(the_whole_device_can_be_allocated),
-    }, with_hole[] = {
-        cmocka_unit_test(the_hole_is_filled_after_the_first_allocations),
-        cmocka_unit_test(no_two_allocations_overlap),
-        cmocka_unit_test(the_whole_device_can_be_allocated),
-    }, linux_order[] = {
-        cmocka_unit_test(ranges_go_down_and_their_tails_come_first),
-        cmocka_unit_test(a_range_ends_with_its_last_allocation),
-        cmocka_unit_test(small_allocations_have_ranges_of_their_own),
-        cmocka_unit_test(no_two_allocations_overlap),
-        cmocka_unit_test(the_whole_device_can_be_allocated),
-    };
-    char spec[128];
+    char spec[128], own[32];
     snprintf(spec, sizeof spec, "t4-16g,capacity=1008MiB,context=8MiB,addresses=%s%s",
              hole ? "lowest" : order, hole ? ",hole=10MiB@3" : "");
     setenv("VRAMSCOPE_SIMULATE", spec, 1);
-    if (hole)
-        return cmocka_run_group_tests(with_hole, setup, NULL);
-    if (!strcmp(order, "lowest"))
-        return cmocka_run_group_tests(lowest, setup, NULL);
-    if (!strcmp(order, "linux"))
-        return cmocka_run_group_tests(linux_order, setup, NULL);
-    return cmocka_run_group_tests(fenced, setup, NULL);
+    sim_start();
+    snprintf(own, sizeof own, "%s_*", order);
+    cmocka_set_test_filter(own);
+    int failed = vs_run_tests_around("order", NULL, NULL, NULL, give_all);
+    cmocka_set_test_filter("every_order_*");
+    return failed + vs_run_tests(NULL, NULL);
 }

@@ -114,8 +114,6 @@ TEST(a_copy_replaces_older_bytes)
     reads(to + 100, LARGE - 200, moves_large, 1);
     all_are((void *)to, 100, 2);
     all_are((void *)(to + LARGE - 100), 100, 2);
-    OK(cuMemFree(from));
-    OK(cuMemFree(to));
 }
 
 TEST(memsets)
@@ -133,7 +131,6 @@ TEST(memsets)
     OK(cuMemsetD8(at + 5, 9, 1000));
     OK(cuCtxSynchronize());
     reads(at + 5, 1000, moves_small, 9);
-    OK(cuMemFree(at));
 }
 
 /* What is read back is what the device memory reads as; untouched host memory stays untouched. */
@@ -256,8 +253,6 @@ TEST(nodes_of_a_graph)
     reads(to + LARGE / 2, LARGE / 2, moves_large, 3);
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
-    OK(cuMemFree(from));
-    OK(cuMemFree(to));
 }
 
 /* Stream-ordered, managed and mapped memory, whose pages are in other files or shared with the

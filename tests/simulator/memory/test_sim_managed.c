@@ -74,7 +74,6 @@ TEST(a_prefetch_moves_in_stream_order)
     OK(cuStreamSynchronize(stream));
     assert_int_equal(resident(), 8 * MIB);
     OK(cuMemFree(p));
-    OK(cuStreamDestroy(stream));
 }
 
 TEST(other_pages_make_room)
@@ -202,7 +201,6 @@ TEST(discarding_gives_pages_back)
     FAILS(cuMemPrefetchBatchAsync(list, sizes, 2, where, first, 2, 0, stream),
           CUDA_ERROR_INVALID_VALUE);
     OK(cuMemFree(p));
-    OK(cuStreamDestroy(stream));
 }
 
 TEST(memory_freed_before_its_prefetch_runs_is_left_alone)

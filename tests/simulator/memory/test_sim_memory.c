@@ -226,7 +226,6 @@ TEST(a_pool_reserves_in_steps_and_gives_back_at_synchronisation)
     OK(cuStreamSynchronize(s));
     assert_int_equal(pool_value(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
     assert_int_equal(sim_free_bytes(), FREE_AT_START);
-    OK(cuStreamDestroy(s));
 }
 
 TEST(the_release_threshold_keeps_memory_in_the_pool)
@@ -266,8 +265,6 @@ TEST(pool_memory_is_reused_in_stream_order_only)
     OK(cuMemFreeAsync(other, b));
     OK(cuCtxSynchronize());
     assert_int_equal(sim_free_bytes(), FREE_AT_START);
-    OK(cuStreamDestroy(a));
-    OK(cuStreamDestroy(b));
 }
 
 TEST(pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back)

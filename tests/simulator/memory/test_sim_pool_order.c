@@ -111,8 +111,6 @@ TEST(the_legacy_stream_orders_too)
     OK(cuEventRecord(second, other)); /* after that */
     assert_true(gets(other, p));
     atomic_store(&open_gate, 1);
-    OK(cuStreamDestroy(blocking));
-    OK(cuStreamDestroy(other));
 }
 
 int main(void)

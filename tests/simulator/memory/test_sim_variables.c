@@ -65,7 +65,6 @@ TEST(a_variable_begins_with_what_it_held_when_it_was_registered)
     assert_int_equal(value, 40);
     OK(cuMemcpyDtoH(values, (CUdeviceptr)variable(module, "table", sizeof values), sizeof values));
     assert_memory_equal(values, table, sizeof values);
-    OK(cuModuleUnload(module));
 }
 
 TEST(kernels_see_what_the_host_copies_and_the_host_what_kernels_write)
@@ -81,7 +80,6 @@ TEST(kernels_see_what_the_host_copies_and_the_host_what_kernels_write)
     assert_int_equal(run_count(module), 7);
     OK(cuMemsetD32(address, 12, 1));
     assert_int_equal(run_count(module), 12);
-    OK(cuModuleUnload(module));
 }
 
 TEST(every_module_has_its_own)
@@ -91,8 +89,6 @@ TEST(every_module_has_its_own)
     assert_int_equal(run_count(one), 41);
     assert_int_equal(run_count(two), 40);
     assert_int_equal(run_count(one), 42);
-    OK(cuModuleUnload(one));
-    OK(cuModuleUnload(two));
 }
 
 TEST(every_device_has_its_own)
@@ -138,9 +134,6 @@ TEST(a_copy_to_one_variable_while_a_kernel_writes_another_stays)
     assert_int_equal(value, 77);
     OK(cuMemcpyDtoH(&value, address, sizeof value));
     assert_int_equal(value, 41);
-    OK(cuStreamDestroy(running));
-    OK(cuStreamDestroy(copying));
-    OK(cuModuleUnload(module));
 }
 
 TEST(a_name_nobody_registered_is_not_found)
@@ -151,7 +144,6 @@ TEST(a_name_nobody_registered_is_not_found)
     assert_int_equal(vramscope_sim_register_variable("", &counter, sizeof counter, 0), 0);
     assert_int_equal(vramscope_sim_register_variable("x", NULL, 4, 0), 0);
     assert_int_equal(vramscope_sim_register_variable("x", &counter, 0, 0), 0);
-    OK(cuModuleUnload(module));
 }
 
 FIXTURE(begin)
