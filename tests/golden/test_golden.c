@@ -30,44 +30,32 @@ static void check_version(const char *name)
     vs_reader_close(reader);
 }
 
-static void version_1_reads_as_it_always_did(void **state)
+TEST(version_1_reads_as_it_always_did)
 {
-    (void)state;
     check_version("v1");
 }
 
-static void version_2_0_reads_as_it_always_did(void **state)
+TEST(version_2_0_reads_as_it_always_did)
 {
-    (void)state;
     check_version("v2_0");
 }
 
-static void a_trace_with_checkpoints_and_symbols_reads_as_it_always_did(void **state)
+TEST(a_trace_with_checkpoints_and_symbols_reads_as_it_always_did)
 {
-    (void)state;
     check_version("v2_0_checkpoints");
 }
 
-static void version_1_1_reads_as_it_always_did(void **state)
+TEST(version_1_1_reads_as_it_always_did)
 {
-    (void)state;
     check_version("v1_1");
 }
 
-static void version_1_2_reads_as_it_always_did(void **state)
+TEST(version_1_2_reads_as_it_always_did)
 {
-    (void)state;
     check_version("v1_2");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(version_2_0_reads_as_it_always_did),
-        cmocka_unit_test(a_trace_with_checkpoints_and_symbols_reads_as_it_always_did),
-        cmocka_unit_test(version_1_2_reads_as_it_always_did),
-        cmocka_unit_test(version_1_1_reads_as_it_always_did),
-        cmocka_unit_test(version_1_reads_as_it_always_did),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }

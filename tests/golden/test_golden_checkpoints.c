@@ -11,11 +11,10 @@
 
 #define GOLDEN VS_GOLDEN_DIR "/v2_0_checkpoints"
 
-static void checkpoints_are_restored_as_they_always_were(void **state)
+TEST(checkpoints_are_restored_as_they_always_were)
 {
     char *text = NULL;
     size_t bytes = 0, expected_bytes;
-    (void)state;
     struct vs_reader *reader = open_reader(GOLDEN ".vst");
     FILE *out = open_memstream(&text, &bytes);
     assert_non_null(out);
@@ -50,9 +49,8 @@ static char *state_at(struct vs_reader *reader, uint64_t number, size_t *bytes)
     return text;
 }
 
-static void a_moment_is_the_same_with_them_and_without(void **state)
+TEST(a_moment_is_the_same_with_them_and_without)
 {
-    (void)state;
     struct vs_reader *with = open_reader(GOLDEN ".vst"), *without = open_reader(GOLDEN ".vst");
     assert_int_equal(vs_reader_attach(with), VS_OK);
     for (uint64_t number = 0; number < 140; number += 3) {
@@ -110,9 +108,8 @@ static void write_spoiled(const char *path)
 
 /* Regression: definitions of a rejected checkpoint stayed in the tables, and events had its
  * texts. */
-static void definitions_that_do_not_fit_leave_nothing_behind(void **state)
+TEST(definitions_that_do_not_fit_leave_nothing_behind)
 {
-    (void)state;
     const char *path = scratch("spoiled.vst");
     struct vs_trace_state *moment;
     write_spoiled(path);
@@ -132,10 +129,5 @@ static void definitions_that_do_not_fit_leave_nothing_behind(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checkpoints_are_restored_as_they_always_were),
-        cmocka_unit_test(a_moment_is_the_same_with_them_and_without),
-        cmocka_unit_test(definitions_that_do_not_fit_leave_nothing_behind),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return vs_run_tests(make_scratch, remove_scratch);
 }
