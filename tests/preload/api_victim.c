@@ -56,15 +56,10 @@ static void compare(const char *key, int64_t value, void *arg)
 
 static void bad_keys(void)
 {
-    static const char *const keys[] = {"",
-                                       "allocation",
-                                       "allocation.all",
-                                       "allocation.all.",
-                                       "allocation.all.currents",
-                                       "allocation.every.current",
-                                       "allocations.all.current",
-                                       "oversize_segments.all.current",
-                                       "num_ooms.current"};
+    static const char *const keys[] = {
+        "", "allocation", "allocation.all", "allocation.all.", "allocation.all.currents",
+        "allocation.every.current", "allocations.all.current", "oversize_segments.all.current",
+        "num_ooms.current"};
     int64_t value = 5;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         CHECK(vramscope_get_statistic(0, keys[i], &value) == -1);
@@ -212,8 +207,8 @@ static void mode_fraction(void)
     CHECK(vramscope_get_last_failure(0, NULL) == -1 && vramscope_get_last_failure(70, &failure) == -1);
 }
 
-/* As many devices as argv says; before CUDA is initialised the number is unknown. */
-static void mode_ordinals(int devices)
+/* Before CUDA is initialised the number of devices is unknown. */
+static void ordinals(int devices)
 {
     struct vramscope_device_stats stats;
     struct vramscope_block block;
@@ -233,6 +228,9 @@ static void mode_ordinals(int devices)
     }
     CHECK(cudaFree(p) == cudaSuccess);
 }
+
+static void mode_one_device(void) { ordinals(1); }
+static void mode_two_devices(void) { ordinals(2); }
 
 /* Sizes that the cache does not round. */
 static void mode_windows(void)
@@ -548,30 +546,21 @@ int main(int argc, char **argv)
     }
 #endif
     CHECK(strcmp(vramscope_version(), VRAMSCOPE_VERSION) == 0);
-    if (strcmp(mode, "statistics") == 0)
-        mode_statistics();
-    else if (strcmp(mode, "snapshot") == 0)
-        mode_snapshot();
-    else if (strcmp(mode, "fraction") == 0)
-        mode_fraction();
-    else if (strcmp(mode, "windows") == 0)
-        mode_windows();
-    else if (strcmp(mode, "window-threads") == 0)
-        mode_window_threads();
-    else if (strcmp(mode, "failed") == 0)
-        mode_failed();
-    else if (strcmp(mode, "lost") == 0)
-        mode_lost();
-    else if (strcmp(mode, "control-threads") == 0)
-        mode_control_threads();
-    else if (strcmp(mode, "one-device") == 0 || strcmp(mode, "two-devices") == 0)
-        mode_ordinals(mode[0] == 'o' ? 1 : 2);
-    else if (strcmp(mode, "fork") == 0)
-        mode_fork();
-    else if (strcmp(mode, "limited") == 0)
-        mode_limited();
-    else
-        return 2;
-    puts("ok");
-    return 0;
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } modes[] = {
+        {"statistics", mode_statistics}, {"snapshot", mode_snapshot}, {"fraction", mode_fraction},
+        {"windows", mode_windows}, {"window-threads", mode_window_threads}, {"failed", mode_failed},
+        {"lost", mode_lost}, {"control-threads", mode_control_threads}, {"fork", mode_fork},
+        {"limited", mode_limited}, {"one-device", mode_one_device},
+        {"two-devices", mode_two_devices},
+    };
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(mode, modes[i].name) == 0) {
+            modes[i].run();
+            puts("ok");
+            return 0;
+        }
+    return 2;
 }

@@ -5,11 +5,8 @@
  * test_preload_process.c, memory served by the cache in test_preload_cache.c, and the public
  * interface in test_preload_interface.c. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "preload/victim_run.h"
 
@@ -83,7 +80,7 @@ TEST(copies_between_devices_are_collected)
 {
     struct outcome *o = malloc(sizeof *o);
     struct count c;
-    run_with(o, OBSERVE, two_devices, VS_PROFILED, "peer_copies");
+    run_with(o, OBSERVE, TWO_DEVICES, VS_PROFILED, "peer_copies");
     assert_int_equal(o->status, 0);
     count_trace(&c, o->trace);
     assert_int_equal(c.copies, 5);
@@ -102,36 +99,20 @@ TEST(copies_and_memsets_are_collected_with_their_bytes)
     }
 }
 
-/* A simulated GPU without its CUPTI: the driver and the runtime alone. */
-static void driver_and_runtime_alone(void)
-{
-    static const char *const names[] = {"libcuda.so.1", "libcudart.so.13"};
-    char place[PATH_MAX + 16], from[PATH_MAX], to[PATH_MAX + 64];
-    snprintf(place, sizeof place, "%s/.sim", folder);
-    mkdir(place, 0700);
-    for (int i = 0; i < 2; i++) {
-        snprintf(from, sizeof from, "%s/%s", VS_SIMULATOR_PATH, names[i]);
-        snprintf(to, sizeof to, "%s/%s", place, names[i]);
-        if (symlink(from, to) && errno != EEXIST)
-            _exit(125);
-    }
-    setenv("LD_LIBRARY_PATH", place, 1);
-}
-
-static void remove_driver_and_runtime(void)
-{
-    char command[PATH_MAX + 32];
-    snprintf(command, sizeof command, "rm -rf '%s/.sim'", folder);
-    assert_int_equal(system(command), 0);
-}
-
+/* On a simulated GPU without its CUPTI: the driver and the runtime alone. */
 TEST(without_cupti_memory_is_recorded_and_it_is_said_once)
 {
     struct outcome alone, with;
     struct count c;
+    char setting[PATH_MAX + 32], command[3 * PATH_MAX + 200];
+    snprintf(setting, sizeof setting, "LD_LIBRARY_PATH=%s/.sim", folder);
+    snprintf(command, sizeof command, "mkdir '%s/.sim' && ln -s '%s/libcuda.so.1' '%s/libcudart.so.13' "
+             "'%s/.sim'", folder, VS_SIMULATOR_PATH, VS_SIMULATOR_PATH, folder);
+    assert_int_equal(system(command), 0);
     run(&alone, ALONE, VS_VICTIM_SHARED, "copies");
-    run_with(&with, OBSERVE, driver_and_runtime_alone, VS_VICTIM_SHARED, "copies");
-    remove_driver_and_runtime();
+    run_with(&with, OBSERVE, setting, VS_VICTIM_SHARED, "copies");
+    snprintf(command, sizeof command, "rm -r '%s/.sim'", folder);
+    assert_int_equal(system(command), 0);
     assert_string_equal(with.out, alone.out);
     assert_int_equal(with.status, alone.status);
     char *said = strstr(with.err, "libcupti was not found");
@@ -147,8 +128,7 @@ TEST(a_reset_ends_very_many_allocations)
 {
     struct outcome o;
     struct count c;
-    run(&o, OBSERVE, VS_VICTIM_SHARED, "reset-of-many");
-    assert_string_equal(o.out, "reset\n");
+    run_printing(&o, OBSERVE, NULL, VS_VICTIM_SHARED, "reset-of-many", "reset\n", NULL);
     count_unpaired = true;
     count_trace(&c, o.trace);
     count_unpaired = false;

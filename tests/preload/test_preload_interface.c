@@ -4,9 +4,10 @@
  * from C++; its results agree with the program's allocations. */
 #define _GNU_SOURCE
 #include <stdio.h>
-#include <string.h>
 
 #include "preload/victim_run.h"
+
+#define WITHOUT_A_TRACE "VRAMSCOPE_RECORD=off"
 
 TEST(the_public_interface_agrees_with_what_the_program_did)
 {
@@ -14,64 +15,43 @@ TEST(the_public_interface_agrees_with_what_the_program_did)
                                         "window-threads"};
     struct outcome o;
     for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
-        run(&o, ALONE, VS_API_WEAK, modes[m]);
-        assert_string_equal(o.out, "absent\n");
-        run(&o, CACHING, VS_API_WEAK, modes[m]);
-        assert_string_equal(o.out, "ok\n");
-        assert_string_equal(o.err, "");
+        run_printing(&o, ALONE, NULL, VS_API_WEAK, modes[m], "absent\n", "");
+        run_printing(&o, CACHING, NULL, VS_API_WEAK, modes[m], "ok\n", "");
     }
 }
 
-TEST(only_ordinals_of_devices_that_exist_are_taken)
+/* api_victim.c says what each mode compares. */
+static const struct {
+    const char *test;
+    enum front front;
+    const char *settings, *mode, *err;
+    int traces; /* -1: any number */
+} interface_rows[] = {
+    {"only ordinals of devices that exist are taken", CACHING, NULL, "one-device", "", -1},
+    {"only ordinals of devices that exist are taken", OBSERVE, NULL, "one-device", "", -1},
+    {"only ordinals of devices that exist are taken", CACHING, TWO_DEVICES, "two-devices", "", -1},
+    {"windows are exact where the program is only observed", OBSERVE, NULL, "windows", "", -1},
+    {"windows are exact where the program is only observed", OBSERVE, NULL, "window-threads", "", -1},
+    {"windows need no trace", CACHING, WITHOUT_A_TRACE, "windows", "", 0},
+    /* whether a lost free was recorded was read while another thread stopped the recording */
+    {"unseen frees are counted while the recording stops", OBSERVE, NULL, "lost", "", -1},
+    /* it returned that it recorded, and that there was nothing to copy (ESRCH) */
+    {"a recording that failed is reported", OBSERVE, NULL, "failed", "recording has stopped", -1},
+    {"a forked child is sent no memory", CACHING, NULL, "fork", "", -1},
+    {"the options may limit what is taken from the device", CACHING,
+     "VRAMSCOPE_ALLOC_CONF=per_process_memory_fraction:0.125", "limited", "", -1},
+};
+
+TEST(the_interface_keeps_its_word_in_every_mode)
 {
     struct outcome o;
-    run(&o, CACHING, VS_API_WEAK, "one-device");
-    assert_string_equal(o.out, "ok\n");
-    run(&o, OBSERVE, VS_API_WEAK, "one-device");
-    assert_string_equal(o.out, "ok\n");
-    run_with(&o, CACHING, two_devices, VS_API_WEAK, "two-devices");
-    assert_string_equal(o.out, "ok\n");
-    assert_string_equal(o.err, "");
-}
-
-static void without_a_trace(void)
-{
-    setenv("VRAMSCOPE_RECORD", "off", 1);
-}
-
-TEST(windows_are_exact_where_the_program_is_only_observed)
-{
-    struct outcome o;
-    run(&o, OBSERVE, VS_API_WEAK, "windows");
-    assert_string_equal(o.out, "ok\n");
-    run(&o, OBSERVE, VS_API_WEAK, "window-threads");
-    assert_string_equal(o.out, "ok\n");
-}
-
-TEST(windows_need_no_trace)
-{
-    struct outcome o;
-    run_with(&o, CACHING, without_a_trace, VS_API_WEAK, "windows");
-    assert_string_equal(o.out, "ok\n");
-    assert_int_equal(o.traces, 0);
-}
-
-/* Whether a lost free was recorded was read while another thread stopped the recording. */
-TEST(frees_that_were_not_seen_are_counted_while_the_recording_stops)
-{
-    struct outcome o;
-    run(&o, OBSERVE, VS_API_WEAK, "lost");
-    assert_string_equal(o.err, "");
-    assert_string_equal(o.out, "ok\n");
-}
-
-/* It returned that it recorded, and that there was nothing to copy (ESRCH). */
-TEST(a_recording_that_failed_is_reported)
-{
-    struct outcome o;
-    run(&o, OBSERVE, VS_API_WEAK, "failed");
-    assert_string_equal(o.out, "ok\n");
-    assert_non_null(strstr(o.err, "recording has stopped"));
+    for (size_t i = 0; i < sizeof interface_rows / sizeof *interface_rows; i++) {
+        print_message("%s\n", interface_rows[i].test);
+        run_printing(&o, interface_rows[i].front, interface_rows[i].settings, VS_API_WEAK,
+                     interface_rows[i].mode, "ok\n", interface_rows[i].err);
+        if (interface_rows[i].traces >= 0)
+            assert_int_equal(o.traces, interface_rows[i].traces);
+    }
 }
 
 /* Threads that annotate, allocate, open windows, stop, start, copy and read, from before the first
@@ -83,9 +63,7 @@ TEST(threads_may_use_all_of_the_interface_at_once)
     for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
         struct count whole, copy;
         char path[sizeof o.trace + 8];
-        run(&o, fronts[i], VS_API_WEAK, "control-threads");
-        assert_string_equal(o.err, "");
-        assert_string_equal(o.out, "ok\n");
+        run_printing(&o, fronts[i], NULL, VS_API_WEAK, "control-threads", "ok\n", "");
         assert_int_equal(o.traces, 1);
         count_trace(&whole, o.trace);
         snprintf(path, sizeof path, "%s.copy", o.trace);
@@ -98,30 +76,7 @@ TEST(threads_may_use_all_of_the_interface_at_once)
         assert_int_equal(copy.requested_live, 0);
         assert_int_equal(copy.allocs[VS_FAMILY_DEVICE], whole.allocs[VS_FAMILY_DEVICE]);
     }
-    run_with(&o, CACHING, without_a_trace, VS_API_WEAK, "control-threads");
-    assert_string_equal(o.err, "");
-    assert_string_equal(o.out, "ok\n");
-}
-
-TEST(a_forked_child_is_sent_no_memory)
-{
-    struct outcome o;
-    run(&o, CACHING, VS_API_WEAK, "fork");
-    assert_string_equal(o.out, "ok\n");
-    assert_string_equal(o.err, "");
-}
-
-static void an_eighth(void)
-{
-    setenv("VRAMSCOPE_ALLOC_CONF", "per_process_memory_fraction:0.125", 1);
-}
-
-TEST(the_options_may_limit_what_is_taken_from_the_device)
-{
-    struct outcome o;
-    run_with(&o, CACHING, an_eighth, VS_API_WEAK, "limited");
-    assert_string_equal(o.out, "ok\n");
-    assert_string_equal(o.err, "");
+    run_printing(&o, CACHING, WITHOUT_A_TRACE, VS_API_WEAK, "control-threads", "ok\n", "");
 }
 
 TEST(the_public_interface_serves_programs_linked_with_it)
@@ -129,8 +84,7 @@ TEST(the_public_interface_serves_programs_linked_with_it)
     static const char *const modes[] = {"statistics", "snapshot", "fraction"};
     struct outcome o;
     for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
-        run_with(&o, CACHING, not_preloaded, VS_API_LINKED, modes[m]);
-        assert_string_equal(o.out, "ok\n");
+        run_printing(&o, CACHING, NOT_PRELOADED, VS_API_LINKED, modes[m], "ok\n", NULL);
         assert_int_equal(o.traces, 1);
     }
 }
@@ -139,10 +93,8 @@ TEST(the_public_interface_is_usable_from_cpp)
 {
 #ifdef VS_API_CPP
     struct outcome o;
-    run(&o, ALONE, VS_API_CPP, "");
-    assert_string_equal(o.out, "absent\n");
-    run(&o, CACHING, VS_API_CPP, "");
-    assert_string_equal(o.out, "ok\n");
+    run_printing(&o, ALONE, NULL, VS_API_CPP, "", "absent\n", NULL);
+    run_printing(&o, CACHING, NULL, VS_API_CPP, "", "ok\n", NULL);
     assert_int_equal(o.traces, 0);
 #else
     skip(); /* no C++ compiler */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Paths of the programs come from CMake. */
+ * Paths of the programs come from CMake. */
 #define _GNU_SOURCE
 #include "preload/victim_run.h"
 
@@ -52,7 +52,7 @@ static void read_all(int fd, char *out, size_t max)
 static void child_environment(enum front front)
 {
     setenv("LD_LIBRARY_PATH", VS_SIMULATOR_PATH, 1);
-    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,context=400MiB", 1);
+    putenv((char *)SIMULATED);
     /* victims leak memory on purpose and continue after a fork; tsan cannot follow libunwind's
      * thread destructors */
     setenv("ASAN_OPTIONS", "detect_leaks=0:handle_segv=0:handle_abort=0", 1);
@@ -71,7 +71,8 @@ static void child_environment(enum front front)
     setenv("NVTX_INJECTION64_PATH", VS_PRELOAD_PATH, 1);
 }
 
-void run_with(struct outcome *o, enum front front, void (*prepare)(void), const char *program, const char *mode)
+void run_with(struct outcome *o, enum front front, const char *settings, const char *program,
+              const char *mode)
 {
     memset(o, 0, sizeof *o);
     clean_folder();
@@ -87,8 +88,9 @@ void run_with(struct outcome *o, enum front front, void (*prepare)(void), const 
         for (int fd = 3; fd < 64; fd++)
             close(fd);
         child_environment(front);
-        if (prepare)
-            prepare();
+        char *copy = settings ? strdup(settings) : NULL, *rest = copy;
+        for (char *setting; (setting = strsep(&rest, " "));)
+            putenv(setting);
         execl(program, program, mode, (char *)NULL);
         _exit(126);
     }
@@ -103,6 +105,24 @@ void run_with(struct outcome *o, enum front front, void (*prepare)(void), const 
 void run(struct outcome *o, enum front front, const char *program, const char *mode)
 {
     run_with(o, front, NULL, program, mode);
+}
+
+void assert_one_line(const char *err, const char *text)
+{
+    assert_non_null(strstr(err, text));
+    assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+}
+
+void run_printing(struct outcome *o, enum front front, const char *settings, const char *program,
+                  const char *mode, const char *out, const char *err)
+{
+    run_with(o, front, settings, program, mode);
+    assert_string_equal(o->out, out);
+    if (err && *err)
+        assert_one_line(o->err, err);
+    else if (err)
+        assert_string_equal(o->err, "");
+    assert_int_equal(o->status, 0);
 }
 
 #define LIVE_MAX 8192
@@ -258,24 +278,6 @@ void everywhere(const char *mode, struct count counts[2][2])
     }
     free(alone);
     free(with);
-}
-
-void two_devices(void)
-{
-    setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=1GiB,context=400MiB,devices=2", 1);
-}
-
-/* When linked, the library is used without LD_PRELOAD; a second copy of it is not. */
-void not_preloaded(void)
-{
-    unsetenv("LD_PRELOAD");
-    if (*VS_SANITIZER_PRELOAD)
-        setenv("LD_PRELOAD", VS_SANITIZER_PRELOAD, 1);
-}
-
-void unwritable_output(void)
-{
-    setenv("VRAMSCOPE_OUTPUT", "/nonexistent-folder/trace.vst", 1);
 }
 
 int make_folder(void **state)

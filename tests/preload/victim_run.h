@@ -39,21 +39,27 @@ extern char folder[PATH_MAX];
 extern bool count_unpaired; /* too many for the table: counted without pairing */
 extern const char *const builds[2]; /* the victim with a shared and a static runtime */
 
-/* Runs *program* with the argument *mode*; *prepare* (NULL: nothing) is called in the child, after
- * its environment is set. The folder's files of the previous run are removed. */
-void run_with(struct outcome *o, enum front front, void (*prepare)(void), const char *program,
+/* Runs *program* with the argument *mode*. *settings*: "NAME=VALUE NAME=VALUE" (NULL: none), added
+ * to its environment. The folder's files of the previous run are removed. */
+void run_with(struct outcome *o, enum front front, const char *settings, const char *program,
               const char *mode);
 void run(struct outcome *o, enum front front, const char *program, const char *mode);
+/* run_with, of a program that must print *out* and end with status 0. *err*: a text in the one line
+ * on its standard error; "": there is none; NULL: there may be any. */
+void run_printing(struct outcome *o, enum front front, const char *settings, const char *program,
+                  const char *mode, const char *out, const char *err);
 
-/* For run_with's *prepare*: the simulated machine has two devices; the library is not
- * preloaded; the trace cannot be written. */
-void two_devices(void);
-void not_preloaded(void);
-void unwritable_output(void);
+#define SIMULATED "VRAMSCOPE_SIMULATE=t4-16g,capacity=1GiB,context=400MiB"
+#define TWO_DEVICES SIMULATED ",devices=2"
+/* When linked, the library is used without LD_PRELOAD; a second copy of it is not. */
+#define NOT_PRELOADED "LD_PRELOAD=" VS_SANITIZER_PRELOAD
+#define UNWRITABLE "VRAMSCOPE_OUTPUT=/nonexistent-folder/trace.vst"
 
 void count_trace(struct count *c, const char *path);
 
 void assert_same(const struct outcome *with, const struct outcome *alone);
+/* *err* is one line and contains *text*. */
+void assert_one_line(const char *err, const char *text);
 
 /* Runs *mode* in both builds and both ways, which must agree, and returns the counts. */
 void everywhere(const char *mode, struct count counts[2][2]);
