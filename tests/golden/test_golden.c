@@ -54,8 +54,3 @@ TEST(version_1_2_reads_as_it_always_did)
 {
     check_version("v1_2");
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

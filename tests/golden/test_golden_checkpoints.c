@@ -126,8 +126,3 @@ TEST(definitions_that_do_not_fit_leave_nothing_behind)
     vs_reader_close(reader);
     vs_reader_close(good);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_scratch, remove_scratch);
-}

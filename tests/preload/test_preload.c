@@ -135,8 +135,3 @@ TEST(a_reset_ends_very_many_allocations)
     assert_int_equal(c.allocs[VS_FAMILY_PINNED], 100000);
     assert_int_equal(c.frees, 100000);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_folder, remove_folder);
-}

@@ -234,8 +234,3 @@ TEST(mapped_memory_is_open_to_peers_let_in_before_and_after)
                      "bytes overwritten: 0\n", NULL);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(make_folder, remove_folder);
-}

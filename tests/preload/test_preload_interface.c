@@ -100,8 +100,3 @@ TEST(the_public_interface_is_usable_from_cpp)
     skip(); /* no C++ compiler */
 #endif
 }
-
-int main(void)
-{
-    return vs_run_tests(make_folder, remove_folder);
-}

@@ -42,8 +42,3 @@ TEST(processes_given_one_name_lose_no_trace)
         assert_int_equal(o.traces, 6);
     }
 }
-
-int main(void)
-{
-    return vs_run_tests(make_folder, remove_folder);
-}

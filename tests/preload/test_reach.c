@@ -129,19 +129,14 @@ TEST(a_library_is_distinguished_from_what_only_has_its_name)
     assert_false(vs_reach_is_library("/no/such.so"));
 }
 
-FIXTURE(set_up)
+SETUP(set_up)
 {
     return mkdtemp(folder) ? 0 : -1;
 }
 
-FIXTURE(tear_down)
+TEARDOWN(tear_down)
 {
     char command[PATH_MAX + 16];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
-}
-
-int main(void)
-{
-    return vs_run_tests(set_up, tear_down);
 }

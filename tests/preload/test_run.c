@@ -501,8 +501,3 @@ TEST(cuda_that_passes_us_by_is_not_called_unused)
     assert_non_null(strstr(err, "used CUDA, but nothing was recorded"));
     assert_null(strstr(err, "no trace was written"));
 }
-
-int main(void)
-{
-    return vs_run_tests(make_folder, remove_folder);
-}

@@ -301,8 +301,3 @@ TEST(or_goes_where_there_is_a_new_one)
              "cmp -s old2.vst saved || ls -A | grep -c 'old2.vst'"), 0);
     assert_string_equal(out, "1\n");
 }
-
-int main(void)
-{
-    return vs_run_tests(make_folder, remove_folder);
-}

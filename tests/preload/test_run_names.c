@@ -282,8 +282,3 @@ TEST(the_library_is_found_without_proc)
     assert_null(strstr(err, "missing from this installation"));
     assert_int_equal(bash("$V report p.vst >/dev/null"), 0);
 }
-
-int main(void)
-{
-    return vs_run_tests(make_folder, remove_folder);
-}

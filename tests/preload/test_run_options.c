@@ -248,8 +248,3 @@ TEST(the_summary_names_the_policy)
     assert_int_equal(vramscope(SIMULATED "--allocator=caching -o n.vst -- " VS_VICTIM " atexit"), 5);
     assert_non_null(strstr(err, "allocator caching\n"));
 }
-
-int main(void)
-{
-    return vs_run_tests(make_folder, remove_folder);
-}

@@ -280,17 +280,15 @@ void everywhere(const char *mode, struct count counts[2][2])
     free(with);
 }
 
-int make_folder(void **state)
+SETUP(make_folder)
 {
-    (void)state;
     const char *temporary = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%s/vramscope-preload-XXXXXX", temporary ? temporary : "/tmp");
     return mkdtemp(folder) ? 0 : -1;
 }
 
-int remove_folder(void **state)
+TEARDOWN(remove_folder)
 {
-    (void)state;
     clean_folder();
     return rmdir(folder);
 }

@@ -64,8 +64,4 @@ void assert_one_line(const char *err, const char *text);
 /* Runs *mode* in both builds and both ways, which must agree, and returns the counts. */
 void everywhere(const char *mode, struct count counts[2][2]);
 
-/* Group setup and teardown of cmocka. */
-int make_folder(void **state);
-int remove_folder(void **state);
-
 #endif

@@ -135,15 +135,20 @@ static inline size_t sim_free_bytes(void)
     return free_bytes;
 }
 
-/* The file's tests on the devices of *spec* (NULL: the default ones), with device 0's primary context
- * current and the kernels above registered. */
-static inline int sim_run_tests(const char *spec)
+/* SIM_TESTS_ON(spec): the file's tests run on the devices of *spec* (NULL: the default ones), with
+ * device 0's primary context current and the kernels above registered. */
+#define SIM_TESTS_ON(spec)                                                                  \
+    SETUP(sim_begin)                                                                        \
+    {                                                                                       \
+        return sim_begin_on(spec);                                                          \
+    }
+static inline int sim_begin_on(const char *spec)
 {
     if (spec)
         setenv("VRAMSCOPE_SIMULATE", spec, 1);
     sim_start();
     sim_register_kernels();
-    return vs_run_tests(NULL, NULL);
+    return 0;
 }
 
 #endif

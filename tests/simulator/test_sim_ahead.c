@@ -124,10 +124,11 @@ TEST(answers_have_a_limit_and_are_dropped)
     assert_int_equal(read, 3);
 }
 
-FIXTURE(start)
+SETUP(start)
 {
     CUdevice device;
     CUcontext context;
+    setenv("VRAMSCOPE_SIMULATE", "t4-16g,kernel_us=100000000", 1);
     OK(cuInit(0));
     OK(cuDeviceGet(&device, 0));
     OK(cuDevicePrimaryCtxRetain(&context, device));
@@ -136,10 +137,4 @@ FIXTURE(start)
     OK(cuMemAlloc(&memory, 64));
     assert_int_equal(vramscopeSimDataAtSubmit(1), 0);
     return 0;
-}
-
-int main(void)
-{
-    setenv("VRAMSCOPE_SIMULATE", "t4-16g,kernel_us=100000000", 1);
-    return vs_run_tests(start, NULL);
 }

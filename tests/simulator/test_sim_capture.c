@@ -121,7 +121,4 @@ TEST(a_launch_into_a_capturing_stream_is_a_child_graph)
     assert_int_equal(note_at, 1);
 }
 
-int main(void)
-{
-    return sim_run_tests(NULL);
-}
+SIM_TESTS_ON(NULL)

@@ -332,7 +332,7 @@ TEST(occupancy_is_bounded_by_threads_and_shared_memory)
     assert_true(bytes > 0 && bytes < (228 << 10) / 4);
 }
 
-FIXTURE(setup)
+SETUP(setup)
 {
     int count;
     setenv("VRAMSCOPE_SIMULATE", "h100-80g,capacity=512MiB,devices=2,context=10MiB", 1);
@@ -340,9 +340,4 @@ FIXTURE(setup)
     sim_start();
     sim_register_kernels();
     return 0;
-}
-
-int main(void)
-{
-    return vs_run_tests(setup, NULL);
 }

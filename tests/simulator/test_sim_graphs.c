@@ -461,15 +461,10 @@ TEST(threads_launching_one_graph_take_turns)
     done_with(graph, exec);
 }
 
-static int start(void **state)
+SETUP(start)
 {
     *state = sim_start();
     sim_register_kernels();
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     return 0;
-}
-
-int main(void)
-{
-    return vs_run_tests(start, NULL);
 }

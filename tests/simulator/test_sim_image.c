@@ -185,7 +185,4 @@ TEST(modules_take_memory_until_they_are_unloaded)
     assert_int_equal(sim_free_bytes(), before);
 }
 
-int main(void)
-{
-    return sim_run_tests("rtx4090-24g");
-}
+SIM_TESTS_ON("rtx4090-24g")

@@ -56,8 +56,3 @@ TEST(a_library_that_is_not_there_or_lacks_the_function_does_no_harm)
     assert_int_equal(started("/no/such/library.so", false, 0), 0);
     assert_int_equal(started("libm.so.6", false, 0), 0);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

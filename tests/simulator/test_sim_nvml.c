@@ -248,9 +248,9 @@ TEST(utilisation_follows_the_simulated_work)
     OK(cuDevicePrimaryCtxRelease(0));
 }
 
-int main(void)
+SETUP(begin)
 {
     setenv("VRAMSCOPE_SIMULATE", "t4-16g,devices=2,others=400MiB,kernel_us=300000", 1);
     unsetenv("CUDA_VISIBLE_DEVICES");
-    return vs_run_tests(NULL, NULL);
+    return 0;
 }

@@ -46,7 +46,4 @@ TEST(other_images_have_any_kernel)
     assert_int_equal(find("", "k"), CUDA_SUCCESS);
 }
 
-int main(void)
-{
-    return sim_run_tests(NULL);
-}
+SIM_TESTS_ON(NULL)

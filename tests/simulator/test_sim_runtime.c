@@ -357,16 +357,11 @@ TEST(an_unregistered_image_takes_its_kernels_along)
     cudaGetLastError();
 }
 
-FIXTURE(setup)
+SETUP(setup)
 {
     setenv("VRAMSCOPE_SIMULATE", "t4-16g,capacity=512MiB,context=16MiB,devices=2", 1);
     register_program(); /* before any CUDA call, as start-up code does */
     OK(cudaFree(NULL));
     sim_register_kernels();
     return 0;
-}
-
-int main(void)
-{
-    return vs_run_tests(setup, NULL);
 }

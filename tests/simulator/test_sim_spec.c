@@ -247,8 +247,3 @@ TEST(what_is_not_understood_is_named)
     long_text[sizeof long_text - 1] = '\0';
     refuse(long_text, "more than 511 characters");
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

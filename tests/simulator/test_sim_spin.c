@@ -45,7 +45,4 @@ TEST(others_do_not)
     assert_true(duration_ms(SLEEP, -1) < 1);
 }
 
-int main(void)
-{
-    return sim_run_tests("h100-80g");
-}
+SIM_TESTS_ON("h100-80g")

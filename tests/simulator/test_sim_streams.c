@@ -328,7 +328,4 @@ TEST(the_last_detach_destroys)
 }
 #pragma GCC diagnostic pop
 
-int main(void)
-{
-    return sim_run_tests("t4-16g,capacity=1GiB,kernel_us=2000");
-}
+SIM_TESTS_ON("t4-16g,capacity=1GiB,kernel_us=2000")

@@ -120,7 +120,4 @@ TEST(a_graphs_memory_goes_after_what_writes_it)
     end_in_other(s, CUDA_SUCCESS);
 }
 
-int main(void)
-{
-    return sim_run_tests("a100-40g");
-}
+SIM_TESTS_ON("a100-40g")

@@ -111,8 +111,3 @@ TEST(arguments_arrive_when_somebody_watches)
     uint64_t here = (uintptr_t)call_both;
     assert_true(last_caller > here && last_caller < here + 4096);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -34,7 +34,4 @@ TEST(copies_are_done_all_the_same)
     OK(cuMemFree(memory));
 }
 
-int main(void)
-{
-    return sim_run_tests("t4-16g,time=off,kernel_us=10000000,seed=5");
-}
+SIM_TESTS_ON("t4-16g,time=off,kernel_us=10000000,seed=5")

@@ -18,11 +18,13 @@
 
 enum { VS_TESTS_MAX = 128 }; /* of one program */
 
-/* weak: one for all files of the program */
-__attribute__((weak)) struct CMUnitTest vs_tests[VS_TESTS_MAX];
-__attribute__((weak)) int vs_test_lines[VS_TESTS_MAX];
-__attribute__((weak)) size_t vs_test_count;
-__attribute__((weak)) struct {
+#ifndef VS_TESTS_SHARED /* "static": of each file its own, which vs_run_tests_around runs */
+#define VS_TESTS_SHARED __attribute__((weak)) /* one for all files of the program */
+#endif
+VS_TESTS_SHARED struct CMUnitTest vs_tests[VS_TESTS_MAX];
+VS_TESTS_SHARED int vs_test_lines[VS_TESTS_MAX];
+VS_TESTS_SHARED size_t vs_test_count;
+VS_TESTS_SHARED struct {
     CMFixtureFunction setup, teardown, before, after;
 } vs_fixtures;
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "support/cmocka_test.h"
+#include "support/scratch_folder.h"
 
 static char folder[PATH_MAX];
 static char out[65536], err[65536]; /* of the last script */
@@ -43,19 +44,12 @@ static __attribute__((unused)) int run_script(const char *before, const char *sc
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Group setup and teardown of cmocka. */
-FIXTURE(make_folder)
+__attribute__((constructor)) static void make_folder(void)
 {
-    const char *temporary = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/vs-run-XXXXXX", temporary ? temporary : "/tmp");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-FIXTURE(remove_folder)
-{
-    char command[PATH_MAX + 32];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    const char *made = scratch_folder();
+    if (!made)
+        abort();
+    snprintf(folder, sizeof folder, "%s", made);
 }
 
 #endif

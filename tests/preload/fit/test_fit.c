@@ -355,8 +355,3 @@ TEST(an_interrupt_cleans_up)
          "kill -$s $fit; wait $fit; echo $?; ls -A tmp\ndone\npgrep -f \"$P wait\" | wc -l");
     assert_string_equal(out, "130\n143\n129\n0\n");
 }
-
-int main(void)
-{
-    return vs_run_tests(make_folder, remove_folder);
-}

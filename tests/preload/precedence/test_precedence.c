@@ -5,6 +5,7 @@
 #define SIMULATED "t4-16g"
 #define VS_VICTIM VS_PROGRAM_13
 #define VS_SIMULATOR_PATH ""
+#define _GNU_SOURCE
 #include "preload/run_shell.h"
 
 #define RUN "\"$V\" run -q $S -o no.vst -- "
@@ -109,9 +110,4 @@ TEST(python_starts_with_our_folder_where_there_is_one)
          "mkdir -p lib/vramscope/python/startup\n"
          "PYTHONPATH=/a " RUN "bash -c 'echo ${PYTHONPATH#$PWD/}'; " RUN "bash -c 'echo ${PYTHONPATH#$PWD/}'");
     assert_out("/a\nlib/vramscope/python/startup:/a\nlib/vramscope/python/startup\n");
-}
-
-int main(void)
-{
-    return vs_run_tests(make_folder, remove_folder);
 }

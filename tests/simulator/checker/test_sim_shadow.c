@@ -284,8 +284,3 @@ TEST(a_clock_that_was_handed_out_does_not_change)
     vs_sim_clock_unref(given);
     vs_sim_clock_unref(other);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

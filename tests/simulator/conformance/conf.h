@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define VS_TESTS_SHARED static __attribute__((unused)) /* a group is a file */
 #include "support/cmocka_test.h"
 
 #define CONF_MIB ((size_t)1 << 20)

@@ -271,7 +271,4 @@ TEST(after_finalize_nothing_is_recorded)
     assert_int_equal(buffers_out, 0);
 }
 
-int main(void)
-{
-    return sim_run_tests("a100-40g,capacity=1GiB");
-}
+SIM_TESTS_ON("a100-40g,capacity=1GiB")

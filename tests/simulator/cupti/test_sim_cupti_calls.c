@@ -402,14 +402,9 @@ TEST(a_watched_call_can_be_unwound)
 
 /* ---- */
 
-FIXTURE(setup)
+SETUP(setup)
 {
     sim_start();
     sim_register_kernels();
     return cuptiActivityRegisterCallbacks(records_give, records_take);
-}
-
-int main(void)
-{
-    return vs_run_tests(setup, NULL);
 }

@@ -278,13 +278,8 @@ TEST(collection_can_begin_again_after_finalize)
     OK(cuptiActivityDisable(MEMORY2));
 }
 
-FIXTURE(setup)
+SETUP(setup)
 {
     sim_start();
     return cuptiActivityRegisterCallbacks(records_give, records_take);
-}
-
-int main(void)
-{
-    return vs_run_tests(setup, NULL);
 }

@@ -233,14 +233,9 @@ TEST(ranges_opened_before_recording_end_as_they_should)
     assert_int_equal(record_count, 201);
 }
 
-FIXTURE(setup)
+SETUP(setup)
 {
     sim_start();
     OK(cuptiActivityRegisterCallbacks(records_give, records_take));
     return cuptiActivityEnable(MARKER);
-}
-
-int main(void)
-{
-    return vs_run_tests(setup, NULL);
 }

@@ -233,13 +233,8 @@ TEST(both_majors_load_with_their_symbol_versions)
     }
 }
 
-FIXTURE(begin)
+SETUP(begin)
 {
     lib_notes_begin();
     return cublasCreate_v2(&blas);
-}
-
-int main(void)
-{
-    return vs_run_tests(begin, NULL);
 }

@@ -234,13 +234,8 @@ TEST(both_majors_load_with_their_symbol_versions)
     unsetenv("VRAMSCOPE_SIMULATE_LIBRARIES");
 }
 
-FIXTURE(begin)
+SETUP(begin)
 {
     lib_notes_begin();
     return cublasLtCreate(&lt);
-}
-
-int main(void)
-{
-    return vs_run_tests(begin, NULL);
 }

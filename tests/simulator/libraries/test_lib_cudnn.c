@@ -13,13 +13,13 @@ VS_CUDNN_CALLS(VS_LIBRARY_DECLARE)
 
 static struct cudnnContext *handle;
 
-FIXTURE(setup)
+SETUP(setup)
 {
     OK(cudaFree(NULL));
     return cudnnCreate(&handle);
 }
 
-FIXTURE(teardown)
+TEARDOWN(teardown)
 {
     return cudnnDestroy(handle);
 }
@@ -459,9 +459,4 @@ TEST(a_thread_without_a_context_gets_the_primary_one)
     assert_non_null(after);
     OK(cudnnDestroy(late));
     OK(cuCtxSetCurrent(before));
-}
-
-int main(void)
-{
-    return vs_run_tests(setup, teardown);
 }

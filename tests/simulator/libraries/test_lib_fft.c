@@ -90,8 +90,3 @@ TEST(random_numbers_are_real_and_repeat_with_the_seed)
     OK(curandDestroyGenerator(generator));
     FAILS(curandDestroyGenerator(generator), CURAND_STATUS_NOT_INITIALIZED);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

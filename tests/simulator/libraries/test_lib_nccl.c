@@ -126,21 +126,21 @@ static void move_of(struct ncclComm *comm, cudaStream_t stream, int count)
         for (int i = 0; i < count; i++)
             host[to * count + i] = element(rank_number, to, i);
     rank_put(in, host, all);
-#define AFTER(call)                                                                                \
+#define DONE(call)                                                                                \
     GOOD(call);                                                                                    \
     GOOD(cudaStreamSynchronize(stream));                                                           \
     rank_get(host, out, all)
-    AFTER(ncclAllGather(in, out, (size_t)count, ncclInt32, comm, stream));
+    DONE(ncclAllGather(in, out, (size_t)count, ncclInt32, comm, stream));
     for (int r = 0; r < n; r++)
         check_part(host + r * count, r, 0, count);
-    AFTER(ncclAlltoAll(in, out, (size_t)count, ncclInt32, comm, stream));
+    DONE(ncclAlltoAll(in, out, (size_t)count, ncclInt32, comm, stream));
     for (int r = 0; r < n; r++)
         check_part(host + r * count, r, rank_number, count);
-    AFTER(ncclBroadcast(in, out, (size_t)count, ncclInt32, 1, comm, stream));
+    DONE(ncclBroadcast(in, out, (size_t)count, ncclInt32, 1, comm, stream));
     check_part(host, 1, 0, count);
-    AFTER(ncclScatter(in, out, (size_t)count, ncclInt32, 2, comm, stream));
+    DONE(ncclScatter(in, out, (size_t)count, ncclInt32, 2, comm, stream));
     check_part(host, 2, rank_number, count);
-    AFTER(ncclGather(in, out, (size_t)count, ncclInt32, 0, comm, stream));
+    DONE(ncclGather(in, out, (size_t)count, ncclInt32, 0, comm, stream));
     for (int r = 0; r < n && rank_number == 0; r++)
         check_part(host + r * count, r, 0, count);
     GOOD(ncclGroupStart());
@@ -151,7 +151,7 @@ static void move_of(struct ncclComm *comm, cudaStream_t stream, int count)
         GOOD(ncclRecv(out + r * count, h, ncclInt32, r, comm, stream));
         GOOD(ncclRecv(out + r * count + h, rest, ncclInt32, r, comm, stream));
     }
-    AFTER(ncclGroupEnd());
+    DONE(ncclGroupEnd());
     for (int r = 0; r < n; r++)
         check_part(host + r * count, r, rank_number, count);
     free(host);
@@ -313,9 +313,4 @@ RANKS(2, communicators_can_be_made_in_the_background)
     GOOD(cudaStreamSynchronize(stream));
     GOOD(ncclCommFinalize(other));
     GOOD(ncclCommDestroy(other));
-}
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
 }

@@ -159,8 +159,3 @@ RANKS(2, two_ranks_cannot_share_a_device)
     CHECK(!other && strstr(ncclGetLastError(NULL), "Duplicate GPU"));
     GOOD(cudaSetDevice(rank_number));
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

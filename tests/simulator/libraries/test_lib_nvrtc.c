@@ -128,12 +128,7 @@ TEST(each_release_has_its_architectures)
     FAILS(nvrtcGetNumSupportedArchs(NULL), NVRTC_ERROR_INVALID_INPUT);
 }
 
-FIXTURE(begin)
+SETUP(begin)
 {
     return cudaFree(NULL);
-}
-
-int main(void)
-{
-    return vs_run_tests(begin, NULL);
 }

@@ -114,12 +114,7 @@ TEST(work_costs_its_operations)
     assert_true(small > 0.3 && large > small);
 }
 
-FIXTURE(begin)
+SETUP(begin)
 {
     return cusolverDnCreate(&solver);
-}
-
-int main(void)
-{
-    return vs_run_tests(begin, NULL);
 }

@@ -163,12 +163,7 @@ TEST(half_of_a_structured_matrix_is_kept)
     OK(cusparseLtDestroy(&lt));
 }
 
-FIXTURE(begin)
+SETUP(begin)
 {
     return cusparseCreate(&sparse);
-}
-
-int main(void)
-{
-    return vs_run_tests(begin, NULL);
 }

@@ -149,8 +149,3 @@ TEST(functions_that_are_not_supported_say_so_once)
     }
     assert_true(all > 0);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

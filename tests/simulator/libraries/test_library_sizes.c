@@ -71,8 +71,3 @@ TEST(the_kept_table_is_well_formed)
     if (!vs_size_check(text, text + n, &line))
         fail_msg("%s:%u: this row is not well formed", VS_SIZES_FILE, line);
 }
-
-int main(void)
-{
-    return vs_run_tests(NULL, NULL);
-}

@@ -228,7 +228,4 @@ TEST(captured_copies_name_their_arrays)
     OK(cuArrayDestroy(array));
 }
 
-int main(void)
-{
-    return sim_run_tests("a100-40g,capacity=4GiB");
-}
+SIM_TESTS_ON("a100-40g,capacity=4GiB")

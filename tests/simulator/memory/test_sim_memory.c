@@ -408,7 +408,4 @@ TEST(resetting_the_primary_context_gives_back_all_but_pool_memory)
     OK(cuDevicePrimaryCtxRelease(0));
 }
 
-int main(void)
-{
-    return sim_run_tests("a100-40g,capacity=1GiB,context=100MiB,others=24MiB");
-}
+SIM_TESTS_ON("a100-40g,capacity=1GiB,context=100MiB,others=24MiB")

@@ -146,10 +146,11 @@ TEST(a_name_nobody_registered_is_not_found)
     assert_int_equal(vramscope_sim_register_variable("x", &counter, 0, 0), 0);
 }
 
-FIXTURE(begin)
+SETUP(begin)
 {
     static const size_t count_bytes[] = {sizeof(void *)};
     CUcontext ctx;
+    setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=256MiB,context=16MiB,devices=2", 1);
     OK(cuInit(0));
     OK(cuDevicePrimaryCtxRetain(&ctx, 0));
     OK(cuCtxSetCurrent(ctx));
@@ -160,10 +161,4 @@ FIXTURE(begin)
     assert_int_equal(
         vramscope_sim_register_variable("out_of_date", out_of_date, sizeof out_of_date, 0), 1);
     return 0;
-}
-
-int main(void)
-{
-    setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=256MiB,context=16MiB,devices=2", 1);
-    return vs_run_tests(begin, NULL);
 }

@@ -327,7 +327,4 @@ TEST(thousands_of_handles_need_no_descriptors)
     unmap(at, COUNT * GRANULE);
 }
 
-int main(void)
-{
-    return sim_run_tests("h100-80g,devices=2,capacity=8GiB");
-}
+SIM_TESTS_ON("h100-80g,devices=2,capacity=8GiB")
