@@ -148,7 +148,7 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
                     struct vs_whole_file *out, const struct export_arguments *args)
 {
     struct vs_export_result result = {0};
-    enum vs_err err = args->format->write(reader, out->stream, &args->options, &result);
+    enum vs_err err = vs_export(args->format, reader, out->stream, &args->options, &result);
     int saved_errno = errno;
     vs_symbol_tool_done();
     if (err == VS_ERR_IO)

@@ -5,6 +5,7 @@
 #ifndef VS_INTERN_H
 #define VS_INTERN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -24,6 +25,10 @@ struct vs_intern {
 /* vs_intern: the number of the record of *length* bytes, which is added when new. Padding counts: a record
  * has none, or is zeroed first. */
 uint32_t vs_intern(struct vs_intern *set, const void *bytes, size_t length);
+
+/* vs_intern_find: false if the record is not there. */
+bool vs_intern_find(const struct vs_intern *set, const void *bytes, size_t length,
+                    uint32_t *number);
 
 static inline uint32_t vs_intern_text(struct vs_intern *set, const char *text)
 {

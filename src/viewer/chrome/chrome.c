@@ -17,7 +17,6 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "viewer/export/export.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +28,7 @@
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
+#include "trace/read/seek.h"
 #include "trace/symbols/demangle.h"
 #include "viewer/chrome/chrome_emit.h"
 #include "viewer/chrome/chrome_stack.h"
@@ -154,34 +154,33 @@ static void name_process(struct chrome *c)
     vs_emit_name(&c->emit, "thread_name", pid, pid, "main thread");
 }
 
-static void track_of(struct chrome *c, uint64_t device, uint64_t stream, struct track **out)
+static struct track *track_of(struct chrome *c, uint64_t device, uint64_t stream)
 {
     uint64_t key = ((device & 0xff) << 56 | (stream & ~(UINT64_C(0xff) << 56))) + 1;
     const uint64_t *found = vs_map_get(&c->track_by_key, key);
-    if (found) {
-        *out = &c->tracks[*found];
-        return;
-    }
+    if (found)
+        return &c->tracks[*found];
     vs_vec_room(&c->tracks, &c->track_capacity, c->track_count + 1, sizeof *c->tracks);
     vs_xmap_put(&c->track_by_key, key, c->track_count);
-    *out = &c->tracks[c->track_count++];
-    **out = (struct track){.device = device, .stream = stream};
+    c->tracks[c->track_count] = (struct track){.device = device, .stream = stream};
+    return &c->tracks[c->track_count++];
 }
 
-static void name_stream(struct chrome *c, uint64_t device, uint64_t stream,
-                        const char *name)
+/* The track of a stream, which gets a name at first, and with *name*. */
+static struct track *name_stream(struct chrome *c, uint64_t device, uint64_t stream,
+                                 const char *name)
 {
-    struct track *track;
-    track_of(c, device, stream, &track);
-    if ((track->named && !*name))
-        return;
+    struct track *track = track_of(c, device, stream);
     char label[300];
+    if (track->named && !*name)
+        return track;
     if (*name)
         snprintf(label, sizeof label, "stream %" PRIu64 " (%.250s)", stream, name);
     else
         snprintf(label, sizeof label, "stream %" PRIu64, stream);
     track->named = true;
     vs_emit_name(&c->emit, "thread_name", device_pid(c, device), stream, label);
+    return track;
 }
 
 /* --- slices on the device --- */
@@ -199,29 +198,22 @@ static void add_slice(struct chrome *c, const struct vs_event *event)
     struct vs_slice slice = {.event = *event, .start_ns = activity->start_ns,
                              .end_ns = activity->end_ns};
     struct vs_slice ready;
-    uint64_t device = activity->device, stream = activity->stream;
-    name_stream(c, device, stream, "");
-    struct track *track;
-    track_of(c, device, stream, &track);
-    bool any = false;
-    vs_slices_add(&track->slices, &slice, &ready, &any);
-    if (any)
+    struct track *track = name_stream(c, activity->device, activity->stream, "");
+    if (vs_slices_add(&track->slices, &slice, &ready))
         write_slice(c, &ready);
 }
 
 /* --- ranges of the host --- */
 
-static void thread_of(struct chrome *c, uint32_t tid, struct host_thread **out)
+static struct host_thread *thread_of(struct chrome *c, uint32_t tid)
 {
     const uint64_t *found = vs_map_get(&c->thread_by_tid, (uint64_t)tid + 1);
-    if (found) {
-        *out = &c->threads[*found];
-        return;
-    }
+    if (found)
+        return &c->threads[*found];
     vs_vec_room(&c->threads, &c->thread_capacity, c->thread_count + 1, sizeof *c->threads);
     vs_xmap_put(&c->thread_by_tid, (uint64_t)tid + 1, c->thread_count);
-    *out = &c->threads[c->thread_count++];
-    **out = (struct host_thread){.tid = tid};
+    c->threads[c->thread_count] = (struct host_thread){.tid = tid};
+    return &c->threads[c->thread_count++];
 }
 
 static void write_edge(struct chrome *c, char phase, uint32_t tid, uint64_t name, uint64_t time_ns)
@@ -232,8 +224,7 @@ static void write_edge(struct chrome *c, char phase, uint32_t tid, uint64_t name
 
 static void push(struct chrome *c, const struct vs_event *event)
 {
-    struct host_thread *thread;
-    thread_of(c, event->tid, &thread);
+    struct host_thread *thread = thread_of(c, event->tid);
     if (thread->depth++ >= OPEN_RANGES_MAX)
         return;
     vs_vec_room(&thread->ranges, &thread->capacity, thread->depth, sizeof *thread->ranges);
@@ -244,8 +235,7 @@ static void push(struct chrome *c, const struct vs_event *event)
 
 static void pop(struct chrome *c, const struct vs_event *event)
 {
-    struct host_thread *thread;
-    thread_of(c, event->tid, &thread);
+    struct host_thread *thread = thread_of(c, event->tid);
     if (thread->depth > OPEN_RANGES_MAX) {
         thread->depth--;
         return;
@@ -271,21 +261,20 @@ static void write_async(struct chrome *c, char phase, uint32_t tid, uint64_t ran
     fprintf(c->emit.out, ",\"cat\":\"range\",\"id\":\"0x%" PRIx64 "\"}", range);
 }
 
-static enum vs_err async(struct chrome *c, const struct vs_event *event)
+static void async(struct chrome *c, const struct vs_event *event)
 {
     uint64_t name;
     if (event->kind == VS_EVENT_range_start) {
         uint64_t range = event->range_start.range;
         if (range == 0 || c->async.count >= OPEN_ASYNC_MAX || vs_map_get(&c->async, range))
-            return VS_OK;
+            return;
         write_async(c, 'b', event->tid, range, event->range_start.name, event->time_ns);
         vs_xmap_put(&c->async, range, event->range_start.name + 1);
-        return VS_OK;
+        return;
     }
     uint64_t range = event->range_end.range;
     if (range != 0 && vs_map_remove(&c->async, range, &name))
         write_async(c, 'e', event->tid, range, name - 1, event->time_ns);
-    return VS_OK;
 }
 
 /* --- memory --- */
@@ -304,7 +293,7 @@ static void end_with_stack(struct chrome *c, const struct vs_chrome_stack *stack
     if (stack->frame) {
         fputs(",\"stack\":", c->emit.out);
         vs_json_text(c->emit.out, stack->text);
-        fprintf(c->emit.out, "},\"sf\":\"%" PRIu64 "\"}", stack->frame);
+        fprintf(c->emit.out, "},\"sf\":\"%" PRIu32 "\"}", stack->frame);
     } else {
         fputs("}}", c->emit.out);
     }
@@ -370,71 +359,85 @@ static void counters(struct chrome *c, uint64_t time_ns)
 
 /* --- the pass --- */
 
-static enum vs_err draw(struct chrome *c, const struct vs_event *event)
+static void draw(struct chrome *c, const struct vs_event *event)
 {
     switch (event->kind) {
     case VS_EVENT_process:
         c->emit.start_ns = vs_replay_start_ns(c->replay);
         name_process(c);
-        return VS_OK;
+        break;
     case VS_EVENT_device: {
         unsigned account = vs_replay_account(c->replay, event->device.device);
         if (account != VS_ACCOUNT_NONE)
             name_device(c, account);
-        return VS_OK;
+        break;
     }
     case VS_EVENT_stream:
         name_stream(c, event->stream.device, event->stream.stream, text(c, event->stream.name));
-        return VS_OK;
+        break;
     case VS_EVENT_thread:
         if (event->thread.name)
             vs_emit_name(&c->emit, "thread_name", host_pid(c), event->thread.tid,
                          text(c, event->thread.name));
-        return VS_OK;
-    case VS_EVENT_alloc: large_allocation(c, event); return VS_OK;
+        break;
+    case VS_EVENT_alloc: large_allocation(c, event); break;
     case VS_EVENT_alloc_failed:
     case VS_EVENT_overhead_failed:
-    case VS_EVENT_framework_oom: failure(c, event); return VS_OK;
+    case VS_EVENT_framework_oom: failure(c, event); break;
     case VS_EVENT_kernel:
     case VS_EVENT_memcpy:
     case VS_EVENT_memset:
         if (vs_activity_within(event, c->from_ns, c->to_ns))
             add_slice(c, event);
-        return VS_OK;
-    case VS_EVENT_range_push: push(c, event); return VS_OK;
-    case VS_EVENT_range_pop: pop(c, event);
-    return VS_OK;
+        break;
+    case VS_EVENT_range_push: push(c, event); break;
+    case VS_EVENT_range_pop: pop(c, event); break;
     case VS_EVENT_range_start:
-    case VS_EVENT_range_end: return async(c, event);
+    case VS_EVENT_range_end: async(c, event); break;
     case VS_EVENT_mark:
         write_instant(c, event, text(c, event->mark.name), "t");
         fputs("}", c->emit.out);
-        return VS_OK;
-    default: return VS_OK;
+        break;
+    default: break;
     }
+}
+
+static enum vs_err after_event(void *context, struct vs_replay *replay,
+                               const struct vs_event *event)
+{
+    struct chrome *c = context;
+    struct vs_event drawn = *event;
+    drawn.time_ns = replay->now_ns; /* never decreases, even in a damaged trace */
+    if (replay->events == 1)
+        c->emit.start_ns = vs_replay_start_ns(replay);
+    draw(c, &drawn);
+    if (replay->changed != VS_ACCOUNT_NONE)
+        counters(c, drawn.time_ns);
+    return ferror(c->emit.out) ? VS_ERR_IO : VS_OK;
 }
 
 /* Draws what began before a window and continues into it. */
-static enum vs_err draw_past(struct chrome *c)
+static void draw_past(struct chrome *c)
 {
     const struct vs_retained *retained = &c->moment->retained;
-    enum vs_err err = VS_OK;
     c->emit.start_ns = vs_replay_start_ns(c->replay);
-    for (size_t i = 0; !err && i < retained->count; i++) {
+    for (size_t i = 0; i < retained->count; i++) {
         struct vs_event event = retained->items[i];
         event.time_ns = c->replay->now_ns;
         if (event.kind)
-            err = draw(c, &event);
+            draw(c, &event);
     }
-    for (unsigned i = 0; !err && i < c->replay->account_count; i++) {
+    for (unsigned i = 0; i < c->replay->account_count; i++) {
         c->replay->changed = i;
         counters(c, c->replay->now_ns);
     }
-    return err;
 }
 
-static enum vs_err begin(struct chrome *c, const struct vs_time_window *window)
+static enum vs_err read_all(struct chrome *c)
 {
+    static const struct vs_time_window whole;
+    const struct vs_time_window *window = c->options.window ? c->options.window : &whole;
+    struct vs_event event;
     enum vs_err err = vs_span_open(c->reader, window, &c->moment);
     if (err)
         return err;
@@ -444,53 +447,29 @@ static enum vs_err begin(struct chrome *c, const struct vs_time_window *window)
         c->from_ns = window->from.by_event ? c->replay->now_ns : window->from.value;
     if (window->to.given && !window->to.by_event)
         c->to_ns = window->to.value;
-    return c->replay->events ? draw_past(c) : VS_OK;
-}
-
-/* Reads activity that ran in the window but was recorded after it; *event* is the first one
- * there. */
-static enum vs_err read_late(struct chrome *c, struct vs_event *event)
-{
-    enum vs_err err = VS_OK;
+    if (c->replay->events)
+        draw_past(c);
+    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, c};
+    err = vs_reading_run(c->reader, c->replay, window, &observer, 1);
+    c->ended = vs_reader_ended(c->reader);
+    if (err || c->ended)
+        return err;
+    /* Activity that ran in the window but was recorded after it. */
     if (c->to_ns == UINT64_MAX)
         c->to_ns = c->replay->now_ns;
-    for (uint64_t until_ns = vs_span_late_ns(c->to_ns); !err && event->time_ns <= until_ns;) {
-        if (event->kind != VS_EVENT_sync && vs_activity_within(event, c->from_ns, c->to_ns))
-            add_slice(c, event);
-        if (!err)
-            err = vs_reader_next(c->reader, event);
-        if (!err && ferror(c->emit.out))
-            err = VS_ERR_IO;
+    while ((err = vs_reader_next(c->reader, &event)) == VS_OK &&
+           event.time_ns <= vs_span_late_ns(c->to_ns)) {
+        if (event.kind != VS_EVENT_sync && vs_activity_within(&event, c->from_ns, c->to_ns))
+            add_slice(c, &event);
+        if (ferror(c->emit.out))
+            return VS_ERR_IO;
     }
     return err == VS_ERR_END ? VS_OK : err;
 }
 
-static enum vs_err read_all(struct chrome *c)
+static uint64_t close_all(struct chrome *c)
 {
-    static const struct vs_time_window whole;
-    const struct vs_time_window *window = c->options.window ? c->options.window : &whole;
-    struct vs_event event;
-    enum vs_err err = begin(c, window);
-    while (!err && (err = vs_reader_next(c->reader, &event)) == VS_OK) {
-        if (!vs_span_holds(window, &event, c->replay->events + 1))
-            return read_late(c, &event);
-        err = vs_replay_event(c->replay, &event);
-        if (c->replay->events == 1)
-            c->emit.start_ns = vs_replay_start_ns(c->replay);
-        event.time_ns = c->replay->now_ns; /* never decreases, even in a damaged trace */
-        if (!err)
-            err = draw(c, &event);
-        if (!err && c->replay->changed != VS_ACCOUNT_NONE)
-            counters(c, event.time_ns);
-        if (!err && ferror(c->emit.out))
-            err = VS_ERR_IO;
-    }
-    c->ended = err == VS_ERR_END;
-    return c->ended ? VS_OK : err;
-}
-
-static void close_all(struct chrome *c, uint64_t *clipped)
-{
+    uint64_t clipped = 0;
     uint64_t now = c->replay->now_ns;
     for (size_t t = 0; t < c->thread_count; t++) {
         struct host_thread *thread = &c->threads[t];
@@ -510,8 +489,9 @@ static void close_all(struct chrome *c, uint64_t *clipped)
         struct vs_slice slice;
         while (vs_slices_take(&c->tracks[i].slices, &slice))
             write_slice(c, &slice);
-        *clipped += c->tracks[i].slices.clipped;
+        clipped += c->tracks[i].slices.clipped;
     }
+    return clipped;
 }
 
 static void write_tail(struct chrome *c)
@@ -538,8 +518,25 @@ static void write_tail(struct chrome *c)
     fputs("}\n", c->emit.out);
 }
 
-static void release(struct chrome *c)
+enum vs_err vs_export_chrome(struct vs_reader *reader, FILE *out,
+                             const struct vs_export_options *options,
+                             struct vs_export_result *result)
 {
+    struct chrome *c = vs_xcalloc(1, sizeof *c);
+    c->reader = reader;
+    c->stacks.reader = reader;
+    c->options = *options;
+    c->emit.out = out;
+    fputs("{\"schemaVersion\":1,\n\"traceEvents\":[", out);
+    enum vs_err err = read_all(c);
+    if (!err) {
+        result->clipped = close_all(c);
+        write_tail(c);
+        result->written = c->emit.written;
+        vs_export_recording(&c->replay->recording, vs_replay_start_ns(c->replay), result);
+        if (c->ended)
+            vs_export_ended(reader, result);
+    }
     for (size_t i = 0; i < c->thread_count; i++)
         free(c->threads[i].ranges);
     for (size_t i = 0; i < c->track_count; i++)
@@ -554,34 +551,5 @@ static void release(struct chrome *c)
     vs_arena_free_all(&c->memory);
     vs_trace_state_close(c->moment);
     free(c);
-}
-
-enum vs_err vs_export_chrome(struct vs_reader *reader, FILE *out,
-                             const struct vs_export_options *options,
-                             struct vs_export_result *result)
-{
-    struct chrome *c = vs_xcalloc(1, sizeof *c);
-    c->reader = reader;
-    c->stacks.reader = reader;
-    c->options = *options;
-    c->emit.out = out;
-    uint64_t clipped = 0;
-    fputs("{\"schemaVersion\":1,\n\"traceEvents\":[", out);
-    enum vs_err err = read_all(c);
-    if (!err) {
-        close_all(c, &clipped);
-        write_tail(c);
-        if (fflush(out) != 0 || ferror(out))
-            err = VS_ERR_IO;
-    }
-    if (!err)
-        *result = (struct vs_export_result){.written = c->emit.written, .clipped = clipped};
-    if (!err)
-        vs_export_recording(&c->replay->recording, vs_replay_start_ns(c->replay), result);
-    if (!err && c->ended)
-        vs_export_ended(reader, result);
-    int saved_errno = errno;
-    release(c);
-    errno = saved_errno;
     return err;
 }

@@ -5,13 +5,11 @@
 #include "viewer/chrome/chrome_stack.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/naming/naming.h"
 #include "base/reading/vs_vec.h"
-#include "base/vs_text.h"
 #include "viewer/common/json_writer.h"
 
 #define STACKS_MAX 65536u
@@ -20,37 +18,21 @@
 #define TEXT_MAX_BYTES 240u
 #define TEXT_FRAMES 5u
 
-static const char *keep(struct vs_chrome_stacks *stacks, const char *text)
-{
-    char *kept = vs_xarena(&stacks->memory, strlen(text) + 1);
-    return kept ? strcpy(kept, text) : NULL;
-}
-
-static uint64_t frame_key(uint64_t caller, const char *name)
-{
-    uint64_t hash = vs_text_hash(VS_TEXT_HASH_START ^ caller, name);
-    return hash ? hash : 1;
-}
-
 /* The number of the frame *name* below *caller*; 0 if there are too many. */
-static uint64_t frame_of(struct vs_chrome_stacks *stacks, uint64_t caller, const char *name,
+static uint32_t frame_of(struct vs_chrome_stacks *stacks, uint32_t caller, const char *name,
                          const char *module)
 {
-    uint64_t key = frame_key(caller, name);
-    const uint64_t *found;
-    for (; (found = vs_map_get(&stacks->by_frame, key)) != NULL; key = key + 1 ? key + 1 : 1) {
-        const struct vs_chrome_frame *frame = &stacks->frames[*found - 1];
-        if (frame->caller == caller && strcmp(frame->name, name) == 0)
-            return *found;
+    const uint32_t key[] = {caller, vs_intern_text(&stacks->names, name)};
+    size_t known = stacks->frames.count;
+    uint32_t number;
+    if (known >= FRAMES_MAX)
+        return vs_intern_find(&stacks->frames, key, sizeof key, &number) ? number + 1 : 0;
+    number = vs_intern(&stacks->frames, key, sizeof key);
+    if (number == known) {
+        vs_vec_room(&stacks->modules, &stacks->module_capacity, known + 1, sizeof *stacks->modules);
+        stacks->modules[number] = vs_xarena_text(&stacks->memory, module ? module : "");
     }
-    struct vs_chrome_frame frame = {caller, keep(stacks, name), keep(stacks, module ? module : "")};
-    if (!frame.name || !frame.module || stacks->frame_count >= FRAMES_MAX ||
-        vs_vec_grow(&stacks->frames, &stacks->frame_capacity, stacks->frame_count + 1,
-                    sizeof *stacks->frames) ||
-        vs_map_put(&stacks->by_frame, key, stacks->frame_count + 1))
-        return 0;
-    stacks->frames[stacks->frame_count++] = frame;
-    return stacks->frame_count;
+    return number + 1;
 }
 
 static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64_t stack)
@@ -61,14 +43,13 @@ static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64
     size_t count = vs_naming_chain(stacks->reader, stacks->symbols, stack, chain, VS_CHAIN_MAX);
     for (size_t i = count; i > 0; i--) {
         vs_naming_text(&chain[i - 1], name, sizeof name);
-        uint64_t frame = frame_of(stacks, out.frame, name, chain[i - 1].module);
-        if (!frame)
-            return (struct vs_chrome_stack){0, ""};
-        out.frame = frame;
+        out.frame = frame_of(stacks, out.frame, name, chain[i - 1].module);
+        if (!out.frame)
+            return out;
     }
-    if (count && !vs_naming_fold(chain, count) && *vs_naming_torch(chain, count, torch))
-        out.text = keep(stacks, torch);
-    else if (count) {
+    if (count && !vs_naming_fold(chain, count) && *vs_naming_torch(chain, count, torch)) {
+        out.text = vs_xarena_text(&stacks->memory, torch);
+    } else if (count) {
         /* The innermost frames as text, from the most informative frame on. */
         char text[TEXT_MAX_BYTES];
         size_t lead = vs_naming_lead(chain, count), length = 0, i;
@@ -79,10 +60,8 @@ static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64
         }
         if (length >= sizeof text) /* truncated: not a complete name */
             memcpy(text + sizeof text - 4, "...", 4);
-        const char *kept = keep(stacks, text);
-        out.text = kept ? kept : "";
+        out.text = vs_xarena_text(&stacks->memory, text);
     }
-    out.text = out.text ? out.text : "";
     return out;
 }
 
@@ -93,11 +72,11 @@ struct vs_chrome_stack vs_chrome_stack(struct vs_chrome_stacks *stacks, uint64_t
     if (found)
         return stacks->stacks[*found];
     if (!stack || stacks->stack_count >= STACKS_MAX ||
-        (!stacks->symbols && vs_symbols_open(stacks->reader, &stacks->symbols)) ||
-        vs_vec_grow(&stacks->stacks, &stacks->stack_capacity, stacks->stack_count + 1,
-                    sizeof *stacks->stacks) ||
-        vs_map_put(&stacks->by_stack, stack, stacks->stack_count))
+        (!stacks->symbols && vs_symbols_open(stacks->reader, &stacks->symbols)))
         return none;
+    vs_vec_room(&stacks->stacks, &stacks->stack_capacity, stacks->stack_count + 1,
+                sizeof *stacks->stacks);
+    vs_xmap_put(&stacks->by_stack, stack, stacks->stack_count);
     stacks->stacks[stacks->stack_count] = name_stack(stacks, stack);
     return stacks->stacks[stacks->stack_count++];
 }
@@ -105,14 +84,14 @@ struct vs_chrome_stack vs_chrome_stack(struct vs_chrome_stacks *stacks, uint64_t
 void vs_chrome_stacks_write(const struct vs_chrome_stacks *stacks, FILE *out)
 {
     fputs(",\n\"stackFrames\":{", out);
-    for (size_t i = 0; i < stacks->frame_count; i++) {
-        const struct vs_chrome_frame *frame = &stacks->frames[i];
+    for (size_t i = 0; i < stacks->frames.count; i++) {
+        const uint32_t *frame = stacks->frames.items[i]; /* caller, name */
         fprintf(out, "%s\"%zu\":{\"name\":", i ? ",\n" : "\n", i + 1);
-        vs_json_text(out, frame->name);
+        vs_json_text(out, stacks->names.items[frame[1]]);
         fputs(",\"category\":", out);
-        vs_json_text(out, frame->module);
-        if (frame->caller)
-            fprintf(out, ",\"parent\":\"%" PRIu64 "\"", frame->caller);
+        vs_json_text(out, stacks->modules[i]);
+        if (frame[0])
+            fprintf(out, ",\"parent\":\"%" PRIu32 "\"", frame[0]);
         fputc('}', out);
     }
     fputs("}", out);
@@ -122,8 +101,9 @@ void vs_chrome_stacks_free(struct vs_chrome_stacks *stacks)
 {
     vs_symbols_close(stacks->symbols);
     vs_map_free(&stacks->by_stack);
-    vs_map_free(&stacks->by_frame);
-    free(stacks->frames);
+    vs_intern_free(&stacks->names);
+    vs_intern_free(&stacks->frames);
+    free(stacks->modules);
     free(stacks->stacks);
     vs_arena_free_all(&stacks->memory);
 }

@@ -11,18 +11,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/reading/vs_intern.h"
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
 #include "trace/read/reader.h"
 #include "trace/symbols/symbols.h"
 
-struct vs_chrome_frame {
-    uint64_t caller; /* number of its frame, from 1; 0: none */
-    const char *name, *module;
-};
-
 struct vs_chrome_stack {
-    uint64_t frame; /* the innermost, by number from 1; 0: no stack */
+    uint32_t frame; /* the innermost, by number from 1; 0: no stack */
     const char *text; /* "forward (net.py:12) < train (net.py:40)"; "" without a stack */
 };
 
@@ -30,9 +26,11 @@ struct vs_chrome_stack {
 struct vs_chrome_stacks {
     const struct vs_reader *reader;
     struct vs_symbols *symbols; /* opened by the first stack */
-    struct vs_map by_stack, by_frame;
-    struct vs_chrome_frame *frames;
-    size_t frame_count, frame_capacity;
+    struct vs_map by_stack;
+    struct vs_intern names;  /* of frames */
+    struct vs_intern frames; /* {number of its caller's frame, from 1, or 0; number of its name} */
+    const char **modules;    /* of frames */
+    size_t module_capacity;
     struct vs_chrome_stack *stacks;
     size_t stack_count, stack_capacity;
     struct vs_arena memory;

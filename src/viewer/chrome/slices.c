@@ -52,12 +52,9 @@ bool vs_slices_take(struct vs_slices *slices, struct vs_slice *out)
     return true;
 }
 
-void vs_slices_add(struct vs_slices *slices, const struct vs_slice *slice,
-                   struct vs_slice *out, bool *ready)
+bool vs_slices_add(struct vs_slices *slices, const struct vs_slice *slice, struct vs_slice *out)
 {
-    *ready = false;
-    if (slices->count == VS_SLICES_HELD_MAX)
-        *ready = vs_slices_take(slices, out);
+    bool ready = slices->count == VS_SLICES_HELD_MAX && vs_slices_take(slices, out);
     vs_vec_room(&slices->heap, &slices->capacity, slices->count + 1, sizeof *slices->heap);
     size_t at = slices->count++;
     slices->heap[at] = *slice;
@@ -65,6 +62,7 @@ void vs_slices_add(struct vs_slices *slices, const struct vs_slice *slice,
         swap(&slices->heap[at], &slices->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
+    return ready;
 }
 
 void vs_slices_free(struct vs_slices *slices)

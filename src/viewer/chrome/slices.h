@@ -29,10 +29,8 @@ struct vs_slices {
     uint64_t clipped; /* number of clipped slices */
 };
 
-/* vs_slices_add: adds *slice*. If the heap was full, the earliest goes to *out* and
- * *ready* is set. */
-void vs_slices_add(struct vs_slices *slices, const struct vs_slice *slice,
-                   struct vs_slice *out, bool *ready);
+/* vs_slices_add: adds *slice*. If the heap was full, the earliest goes to *out*: true. */
+bool vs_slices_add(struct vs_slices *slices, const struct vs_slice *slice, struct vs_slice *out);
 
 /* vs_slices_take: removes the earliest slice, clipped; false if there is none. */
 bool vs_slices_take(struct vs_slices *slices, struct vs_slice *out);

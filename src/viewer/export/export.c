@@ -20,6 +20,14 @@ const struct vs_export_format *vs_export_find(const char *name)
     return NULL;
 }
 
+enum vs_err vs_export(const struct vs_export_format *format, struct vs_reader *reader, FILE *out,
+                      const struct vs_export_options *options, struct vs_export_result *result)
+{
+    *result = (struct vs_export_result){0};
+    enum vs_err err = format->write(reader, out, options, result);
+    return !err && (fflush(out) != 0 || ferror(out)) ? VS_ERR_IO : err;
+}
+
 void vs_export_ended(const struct vs_reader *reader, struct vs_export_result *result)
 {
     result->ended = true;

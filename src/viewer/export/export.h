@@ -47,10 +47,8 @@ struct vs_export_result {
     struct vs_recording_state recording; /* limits of the recording; since_ns from the start on */
 };
 
-/* Reads *reader* from its start, or from the start of the window, and writes to *out*. VS_ERR_IO if
- * a write fails (errno has the reason), VS_ERR_NOMEM, VS_ERR_NOT_FOUND: the program did not use the
- * device, VS_ERR_UNSUPPORTED: this build lacks the library. The caller checks the trace's
- * condition. */
+/* Reads *reader* from its start, or from the start of the window, and writes to *out*; called by
+ * vs_export, which sets *result* to 0 and checks *out* at the end. */
 typedef enum vs_err vs_export_write(struct vs_reader *reader, FILE *out,
                                     const struct vs_export_options *options,
                                     struct vs_export_result *result);
@@ -67,6 +65,13 @@ struct vs_export_format {
 
 /* vs_export_find: the format called *name*; NULL if there is none. */
 const struct vs_export_format *vs_export_find(const char *name);
+
+/* vs_export: reads *reader* and writes to *out*. VS_ERR_IO if a write fails (errno has the reason),
+ * VS_ERR_NOMEM, VS_ERR_NOT_FOUND: the program did not use the device, VS_ERR_UNSUPPORTED: this
+ * build lacks the library. The caller checks the trace's condition. */
+enum vs_err vs_export(const struct vs_export_format *format, struct vs_reader *reader, FILE *out,
+                      const struct vs_export_options *options, struct vs_export_result *result)
+    VS_MUST_CHECK;
 
 /* vs_export_ended: *reader* has read the trace to its end: sets that and its condition. */
 void vs_export_ended(const struct vs_reader *reader, struct vs_export_result *result);

@@ -44,5 +44,6 @@ enum vs_err vs_export_collapsed(struct vs_reader *reader, FILE *out,
         free(path);
         vs_call_tree_free(&tree);
     }
-    return vs_stack_source_end(&source, out, err);
+    vs_stack_source_close(&source);
+    return err;
 }

@@ -6,7 +6,6 @@
  * live set. */
 #include "viewer/export/export.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,42 +110,35 @@ static enum vs_err flush(struct csv *csv)
 
 /* --- texts: those of a call site or a phase are the same in every row --- */
 
-static void keep_text(struct csv *csv, const char *text, size_t length,
-                      struct csv_text *out)
+static struct csv_text keep_text(struct csv *csv, const char *text, size_t length)
 {
-    *out = (struct csv_text){vs_xarena(&csv->memory, length), length};
-    memcpy(out->text, text, length);
+    return (struct csv_text){memcpy(vs_xarena(&csv->memory, length), text, length), length};
 }
 
-static enum vs_err site_of(struct csv *csv, const struct vs_replay *replay, uint32_t index,
-                           struct csv_text *out)
+static enum vs_err site_of(struct csv *csv, const struct vs_replay *replay, uint32_t index)
 {
-    char text[2 * (VS_CHAIN_TEXT_MAX + VS_LIBRARY_NAME_MAX) + 16], *end;
+    char text[2 * (VS_CHAIN_TEXT_MAX + VS_LIBRARY_NAME_MAX) + 16];
     struct vs_site_label label;
     vs_vec_room(&csv->sites, &csv->site_capacity, index + 1, sizeof *csv->sites);
-    enum vs_err err = VS_OK;
-    if (!err && !csv->sites[index].text) {
-        err = vs_site_labels_of(&csv->labels, replay, index, &label);
-        if (err)
-            return err;
-        end = put_text(put_text(text, label.text), label.library);
-        keep_text(csv, text, (size_t)(end - text), &csv->sites[index]);
-    }
-    if (!err)
-        *out = csv->sites[index];
-    return err;
+    if (csv->sites[index].text)
+        return VS_OK;
+    enum vs_err err = vs_site_labels_of(&csv->labels, replay, index, &label);
+    if (err)
+        return err;
+    char *end = put_text(put_text(text, label.text), label.library);
+    csv->sites[index] = keep_text(csv, text, (size_t)(end - text));
+    return VS_OK;
 }
 
-static void phase_of(struct csv *csv, const struct vs_replay *replay, uint32_t phase,
-                     struct csv_text *out)
+static struct csv_text phase_of(struct csv *csv, const struct vs_replay *replay, uint32_t phase)
 {
     char text[2 * VS_PLACE_TEXT_MAX + 16], path[VS_PLACE_TEXT_MAX];
     vs_vec_room(&csv->phases, &csv->phase_capacity, phase + 1, sizeof *csv->phases);
     if (!csv->phases[phase].text) {
         vs_phases_text(&replay->phases, (struct vs_place){.phase = phase}, path);
-        keep_text(csv, text, (size_t)(put_text(text, path) - text), &csv->phases[phase]);
+        csv->phases[phase] = keep_text(csv, text, (size_t)(put_text(text, path) - text));
     }
-    *out = csv->phases[phase];
+    return csv->phases[phase];
 }
 
 static enum vs_err write_row(void *context, const struct vs_replay *replay,
@@ -155,13 +147,14 @@ static enum vs_err write_row(void *context, const struct vs_replay *replay,
     static const struct { const char *text; size_t length; } ends[] = {
         {"", 0}, {"freed", 5}, {"context destroyed", 17}};
     struct csv *csv = context;
-    struct csv_text site, phase;
     if (!vs_allocation_wanted(&csv->wanted, life, vs_replay_start_ns(replay)))
         return VS_OK;
-    enum vs_err err = site_of(csv, replay, life->site_index, &site);
-    if (!err)
-        phase_of(csv, replay, life->place.phase, &phase);
-    if (!err && sizeof csv->buffer - csv->used < ROW_NUMBERS + site.length + phase.length)
+    enum vs_err err = site_of(csv, replay, life->site_index);
+    if (err)
+        return err;
+    struct csv_text site = csv->sites[life->site_index];
+    struct csv_text phase = phase_of(csv, replay, life->place.phase);
+    if (sizeof csv->buffer - csv->used < ROW_NUMBERS + site.length + phase.length)
         err = flush(csv);
     if (err)
         return err;
@@ -197,8 +190,8 @@ static enum vs_err learn(struct vs_reader *reader, struct vs_symbols *symbols, s
     if (!err) {
         vs_export_ended(reader, result);
         vs_export_recording(&replay->recording, vs_replay_start_ns(replay), result);
-        err = vs_site_labels_open(&csv->labels, symbols, replay);
-        if (!err && csv->wanted.one_device &&
+        vs_site_labels_open(&csv->labels, symbols, replay);
+        if (csv->wanted.one_device &&
             vs_replay_account(replay, csv->wanted.device) == VS_ACCOUNT_NONE)
             err = VS_ERR_NOT_FOUND;
     }
@@ -229,7 +222,6 @@ enum vs_err vs_export_csv(struct vs_reader *reader, FILE *out,
 {
     struct vs_symbols *symbols = NULL;
     struct csv *csv = vs_xcalloc(1, sizeof *csv);
-    *result = (struct vs_export_result){0};
     csv->out = out;
     csv->wanted =
         (struct vs_allocation_filter){options->window, options->one_device, options->device};
@@ -239,9 +231,6 @@ enum vs_err vs_export_csv(struct vs_reader *reader, FILE *out,
     if (!err)
         err = write_rows(reader, symbols, csv);
     result->written = csv->written;
-    if (!err && (fflush(out) != 0 || ferror(out)))
-        err = VS_ERR_IO;
-    int saved_errno = errno;
     vs_site_labels_close(&csv->labels);
     vs_found_steps_free(&csv->steps);
     vs_symbols_close(symbols);
@@ -249,6 +238,5 @@ enum vs_err vs_export_csv(struct vs_reader *reader, FILE *out,
     free(csv->sites);
     free(csv->phases);
     free(csv);
-    errno = saved_errno;
     return err;
 }

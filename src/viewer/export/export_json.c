@@ -7,9 +7,6 @@
  * Memory: the stacks. */
 #include "viewer/export/export.h"
 
-#include <errno.h>
-#include <inttypes.h>
-
 #include "analysis/checkpoint/trace_span.h"
 #include "analysis/naming/stack_names.h"
 #include "base/reading/vs_xalloc.h"
@@ -124,9 +121,8 @@ static enum vs_err put_stack(struct json_lines *lines, uint64_t stack)
     if (!stack || vs_map_get(&lines->written, stack))
         return VS_OK;
     vs_xmap_put(&lines->written, stack, 1);
-    enum vs_err err = VS_OK;
-    if (!err)
-        err = vs_stack_names_of(lines->names, &(struct vs_stack_of){.stack = stack}, &named);
+    enum vs_err err =
+        vs_stack_names_of(lines->names, &(struct vs_stack_of){.stack = stack}, &named);
     if (err)
         return err;
     vs_json_begin_object(&json, NULL);
@@ -165,68 +161,45 @@ static enum vs_err put_event(struct json_lines *lines, const struct vs_event *ev
     return ferror(lines->out) ? VS_ERR_IO : VS_OK;
 }
 
-/* Moves to the first event of *window*, and finds its number. */
-static enum vs_err go_to(struct vs_reader *reader, const struct vs_time_window *window,
-                         uint64_t *number, struct vs_recording_state *recording)
-{
-    struct vs_trace_state *state;
-    enum vs_err err = vs_span_open(reader, window, &state);
-    if (err)
-        return err;
-    *number = state->replay->events;
-    *recording = state->replay->recording;
-    vs_trace_state_close(state);
-    return VS_OK;
-}
-
-static enum vs_err put_all(struct json_lines *lines, const struct vs_time_window *window,
-                           struct vs_recording_state *recording)
-{
-    static const struct vs_time_window whole;
-    struct vs_event event;
-    uint64_t number;
-    enum vs_err err = go_to(lines->reader, window ? window : &whole, &number, recording);
-    struct vs_json json = {.out = lines->out};
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", SCHEMA);
-    vs_json_uint(&json, "start_ns", lines->start_ns); /* in the trace's clock: time_ns 0 */
-    vs_json_end_object(&json);
-    while (!err && (err = vs_reader_next(lines->reader, &event)) == VS_OK) {
-        if (window && !vs_span_holds(window, &event, number + 1))
-            return VS_OK;
-        if (event.kind == VS_EVENT_recording_changed)
-            vs_recording_event(recording, &event);
-        err = put_event(lines, &event, ++number);
-    }
-    return err;
-}
-
 enum vs_err vs_export_json(struct vs_reader *reader, FILE *out,
                            const struct vs_export_options *options, struct vs_export_result *result)
 {
+    static const struct vs_time_window whole;
+    const struct vs_time_window *window = options->window ? options->window : &whole;
     struct json_lines lines = {.out = out, .reader = reader};
-    struct vs_recording_state recording;
+    struct vs_trace_state *before;
     struct vs_span span;
-    *result = (struct vs_export_result){0};
+    struct vs_event event;
     enum vs_err err = vs_span_of(reader, &span);
     if (!err)
         err = vs_stack_names_open(reader, &lines.names);
     if (err)
         return err;
     lines.start_ns = span.start_ns;
-    err = put_all(&lines, options->window, &recording);
-    if (err == VS_ERR_END) {
-        vs_export_ended(reader, result);
-        err = VS_OK;
-    }
-    if (!err)
+    struct vs_json json = {.out = out};
+    vs_json_begin_object(&json, NULL);
+    vs_json_string(&json, "schema", SCHEMA);
+    vs_json_uint(&json, "start_ns", lines.start_ns); /* in the trace's clock: time_ns 0 */
+    vs_json_end_object(&json);
+    err = vs_span_open(reader, window, &before);
+    if (!err) {
+        uint64_t number = before->replay->events;
+        struct vs_recording_state recording = before->replay->recording;
+        vs_trace_state_close(before);
+        while (!err && (err = vs_reader_next(reader, &event)) == VS_OK &&
+               vs_span_holds(window, &event, number + 1)) {
+            if (event.kind == VS_EVENT_recording_changed)
+                vs_recording_event(&recording, &event);
+            err = put_event(&lines, &event, ++number);
+        }
+        if (err == VS_ERR_END) {
+            vs_export_ended(reader, result);
+            err = VS_OK;
+        }
         vs_export_recording(&recording, span.start_ns, result);
+    }
     result->written = lines.count;
-    if (!err && (fflush(out) != 0 || ferror(out)))
-        err = VS_ERR_IO;
-    int saved_errno = errno;
     vs_stack_names_close(lines.names);
     vs_map_free(&lines.written);
-    errno = saved_errno;
     return err;
 }

@@ -103,5 +103,6 @@ enum vs_err vs_export_speedscope(struct vs_reader *reader, FILE *out,
     vs_json_end_array(&json);
     vs_json_end_object(&json);
     vs_json_end_object(&json);
-    return vs_stack_source_end(&source, out, err);
+    vs_stack_source_close(&source);
+    return err;
 }

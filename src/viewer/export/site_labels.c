@@ -7,47 +7,40 @@
 #include "analysis/report/site_text.h"
 #include "base/reading/vs_vec.h"
 
-enum vs_err vs_site_labels_open(struct vs_site_labels *labels, struct vs_symbols *symbols,
-                                const struct vs_replay *replay)
+void vs_site_labels_open(struct vs_site_labels *labels, struct vs_symbols *symbols,
+                         const struct vs_replay *replay)
 {
     *labels = (struct vs_site_labels){.symbols = symbols};
     struct vs_summary summary = {.memory = &labels->memory, .replay = replay, .symbols = symbols};
     vs_summary_wrappers(&summary, &labels->wrappers);
-    return VS_OK;
-}
-
-static enum vs_err name_site(struct vs_site_labels *labels, const struct vs_replay *replay,
-                             uint32_t index, struct vs_site_label *out)
-{
-    const struct vs_site *from = &replay->sites.items[index];
-    struct vs_summary summary = {.memory = &labels->memory, .replay = replay,
-                                 .symbols = labels->symbols, .wrappers = &labels->wrappers};
-    struct vs_report_site site = {.level = (enum vs_level)from->level, .family = from->family,
-                                  .api = vs_reader_string(replay->reader, from->api)};
-    char text[VS_CHAIN_TEXT_MAX], library[VS_LIBRARY_NAME_MAX];
-    bool framework;
-    const char *exe =
-        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-    enum vs_err err = vs_summary_frames(&summary, from->stack, from->mark, &site);
-    if (err)
-        return err;
-    out->through = vs_xarena_text(&labels->memory, site.through ? site.through : "");
-    out->text = vs_xarena_text(&labels->memory, vs_text_label(text, &site));
-    out->library = vs_xarena_text(&labels->memory, vs_library_of_stack(replay->reader, from->stack, exe,
-                                                                     library, &framework));
-    return VS_OK;
 }
 
 enum vs_err vs_site_labels_of(struct vs_site_labels *labels, const struct vs_replay *replay,
                               uint32_t index, struct vs_site_label *out)
 {
     vs_vec_room(&labels->items, &labels->capacity, index + 1, sizeof *labels->items);
-    enum vs_err err = VS_OK;
-    if (!err && !labels->items[index].text)
-        err = name_site(labels, replay, index, &labels->items[index]);
-    if (!err)
-        *out = labels->items[index];
-    return err;
+    struct vs_site_label *label = &labels->items[index];
+    if (!label->text) {
+        const struct vs_site *from = &replay->sites.items[index];
+        struct vs_summary summary = {.memory = &labels->memory, .replay = replay,
+                                     .symbols = labels->symbols, .wrappers = &labels->wrappers};
+        struct vs_report_site site = {.level = (enum vs_level)from->level, .family = from->family,
+                                      .api = vs_reader_string(replay->reader, from->api)};
+        char text[VS_CHAIN_TEXT_MAX], library[VS_LIBRARY_NAME_MAX];
+        bool framework;
+        const char *exe = replay->has_process
+                              ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+        enum vs_err err = vs_summary_frames(&summary, from->stack, from->mark, &site);
+        if (err)
+            return err;
+        label->through = site.through ? site.through : "";
+        label->text = vs_xarena_text(&labels->memory, vs_text_label(text, &site));
+        label->library = vs_xarena_text(&labels->memory,
+                                        vs_library_of_stack(replay->reader, from->stack, exe,
+                                                            library, &framework));
+    }
+    *out = *label;
+    return VS_OK;
 }
 
 void vs_site_labels_close(struct vs_site_labels *labels)

@@ -27,9 +27,9 @@ struct vs_site_labels {
 };
 
 /* vs_site_labels_open: learns from *replay*, at the end of the trace, which of the program's
- * functions are its own allocation functions. VS_ERR_NOMEM. */
-enum vs_err vs_site_labels_open(struct vs_site_labels *labels, struct vs_symbols *symbols,
-                                const struct vs_replay *replay) VS_MUST_CHECK;
+ * functions are its own allocation functions. */
+void vs_site_labels_open(struct vs_site_labels *labels, struct vs_symbols *symbols,
+                         const struct vs_replay *replay);
 
 /* vs_site_labels_of: the label of site *index* of *replay*, which may be another replay of the same
  * trace. Valid until close. VS_ERR_NOMEM. */

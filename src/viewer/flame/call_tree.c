@@ -12,47 +12,36 @@ void vs_call_tree_open(struct vs_call_tree *tree)
 }
 
 /* The child of *parent* for *frame*, added when new. */
-static void child_of(struct vs_call_tree *tree, uint32_t parent, uint32_t frame, uint32_t *out)
+static uint32_t child_of(struct vs_call_tree *tree, uint32_t parent, uint32_t frame)
 {
     uint64_t key = ((uint64_t)parent << 32 | frame) + 1;
     const uint64_t *found = vs_map_get(&tree->by_key, key);
-    if (found) {
-        *out = (uint32_t)*found;
-        return;
-    }
+    if (found)
+        return (uint32_t)*found;
     if (tree->count >= UINT32_MAX)
         vs_out_of_memory();
     vs_vec_room(&tree->nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes);
     vs_xmap_put(&tree->by_key, key, tree->count);
-    *out = (uint32_t)tree->count++;
-    tree->nodes[*out] = (struct vs_call_node){.frame = frame, .parent = parent,
-                                              .sibling = tree->nodes[parent].child};
-    tree->nodes[parent].child = *out;
+    uint32_t child = (uint32_t)tree->count++;
+    tree->nodes[child] = (struct vs_call_node){.frame = frame, .parent = parent,
+                                               .sibling = tree->nodes[parent].child};
+    tree->nodes[parent].child = child;
+    return child;
 }
 
-static void add_to(struct vs_call_node *node, uint64_t bytes, uint64_t blocks)
+uint32_t vs_call_tree_add(struct vs_call_tree *tree, uint32_t node, const uint32_t *frames,
+                          size_t count, bool inverted, uint64_t bytes, uint64_t blocks)
 {
-    node->bytes += bytes;
-    node->count += blocks;
-}
-
-void vs_call_tree_add(struct vs_call_tree *tree, uint32_t node, const uint32_t *frames,
-                      size_t count, bool inverted, uint64_t bytes, uint64_t blocks,
-                      uint32_t *end)
-{
-    for (uint32_t above = node; ; above = tree->nodes[above].parent) {
-        add_to(&tree->nodes[above], bytes, blocks);
-        if (!above)
-            break;
-    }
-    for (size_t i = 0; i < count; i++) {
-        child_of(tree, node, frames[inverted ? count - 1 - i : i], &node);
-        add_to(&tree->nodes[node], bytes, blocks);
-    }
+    for (size_t i = 0; i < count; i++)
+        node = child_of(tree, node, frames[inverted ? count - 1 - i : i]);
     tree->nodes[node].own_bytes += bytes;
     tree->nodes[node].own_count += blocks;
-    if (end)
-        *end = node;
+    for (uint32_t above = node; ; above = tree->nodes[above].parent) {
+        tree->nodes[above].bytes += bytes;
+        tree->nodes[above].count += blocks;
+        if (!above)
+            return node;
+    }
 }
 
 /* What one sort compares. */

@@ -29,11 +29,10 @@ struct vs_call_tree {
 
 void vs_call_tree_open(struct vs_call_tree *tree);
 
-/* vs_call_tree_add: a stack of *count* frames, in the order from the root, below *node*; its last
- * node is returned in *end* (may be NULL). */
-void vs_call_tree_add(struct vs_call_tree *tree, uint32_t node, const uint32_t *frames,
-                      size_t count, bool inverted, uint64_t bytes, uint64_t blocks,
-                      uint32_t *end);
+/* vs_call_tree_add: a stack of *count* frames, in the order from the root, below *node*. Returns
+ * its last node. */
+uint32_t vs_call_tree_add(struct vs_call_tree *tree, uint32_t node, const uint32_t *frames,
+                          size_t count, bool inverted, uint64_t bytes, uint64_t blocks);
 
 /* vs_call_tree_sort: orders all siblings, heaviest first, by bytes or by count. */
 void vs_call_tree_sort(struct vs_call_tree *tree, bool by_count);

@@ -5,7 +5,6 @@
  * memory; the width is the larger of both, so that what is gone is visible. */
 #include "viewer/flame/diff_graph.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +92,7 @@ static void put_data(const void *of, FILE *out)
     for (size_t i = 0; i < 1 + 2 * SHADES; i++)
         fprintf(out, "%s\"%s\"", i ? "," : "", shades[i]);
     fputs("],\n\"frames\":[", out);
-    for (size_t i = 0; i < stacks->frame_count; i++) {
+    for (size_t i = 0; i < stacks->texts.count; i++) {
         const struct vs_merged_frame *frame = &stacks->frames[i];
         fputs(i ? ",\n[" : "\n[", out);
         vs_svg_json(out, frame->name);
@@ -133,11 +132,9 @@ enum vs_err vs_diff_graph_write(struct vs_comparison *comparison, FILE *out)
                                          put_legend, put_data};
         if (!err)
             vs_svg_graph_write(&content, &stacks.tree, out);
-        err = vs_stack_source_end(&of_b, out, err);
+        vs_stack_source_close(&of_b);
     }
-    int saved_errno = errno;
     vs_merged_stacks_close(&stacks);
     vs_stack_source_close(&of_a);
-    errno = saved_errno;
-    return err;
+    return !err && (fflush(out) != 0 || ferror(out)) ? VS_ERR_IO : err;
 }

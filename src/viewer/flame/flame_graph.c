@@ -177,5 +177,6 @@ enum vs_err vs_export_flamegraph(struct vs_reader *reader, FILE *out,
         result->written = tree.count - 1;
         vs_call_tree_free(&tree);
     }
-    return vs_stack_source_end(&source, out, err);
+    vs_stack_source_close(&source);
+    return err;
 }

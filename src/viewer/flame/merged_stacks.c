@@ -10,82 +10,58 @@
 
 #include "analysis/naming/name_text.h"
 #include "base/reading/vs_vec.h"
-#include "base/vs_text.h"
 
-#define TEXT_MAX 2048
+#define TEXT_MAX 4096
 
-static uint64_t hash_frame(const char *name, const char *library)
-{
-    return vs_text_hash(vs_text_hash(VS_TEXT_HASH_START, name), library);
-}
-
-/* Of a frame of the user's; not 0. */
-static uint64_t name_key(const char *name)
-{
-    uint64_t key = hash_frame(name, "");
-    return key ? key : 1;
-}
-
-/* "forward (net.py)". */
-static void frame_name(char *out, const struct vs_named_frame *frame)
+/* The text by which frames are one: its name, "forward (net.py)", and its library. Returns its
+ * length. */
+static size_t frame_text(char out[TEXT_MAX], const struct vs_named_frame *frame)
 {
     const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
     const char *base = slash ? slash + 1 : frame->file;
+    int length;
     if (!frame->line || !base || !frame->function || !*frame->function)
-        snprintf(out, TEXT_MAX, "%s", frame->name); /* it has no line */
+        length = snprintf(out, TEXT_MAX / 2, "%s", frame->name); /* it has no line */
     else
-        snprintf(out, TEXT_MAX, "%.1500s (%.500s)", frame->function, base);
+        length = snprintf(out, TEXT_MAX / 2, "%.1500s (%.500s)", frame->function, base);
+    size_t name = length < TEXT_MAX / 2 ? (size_t)length : TEXT_MAX / 2 - 1;
+    return name + 1 + (size_t)snprintf(out + name + 1, TEXT_MAX / 2, "%.1000s", frame->library);
 }
 
 /* The number of the frame of run *side*, added when new. */
-static void frame_of(struct vs_merged_stacks *out, int side, const struct vs_named_frame *frame,
-                     uint32_t *number)
+static uint32_t frame_of(struct vs_merged_stacks *out, int side, const struct vs_named_frame *frame)
 {
-    char name[TEXT_MAX];
-    frame_name(name, frame);
-    const uint64_t *renamed = side ? vs_map_get(&out->renamed, name_key(name)) : NULL;
-    if (renamed) {
-        *number = (uint32_t)*renamed;
-        return;
-    }
-    uint64_t key = hash_frame(name, frame->library);
-    const uint64_t *found;
-    for (;; key++) {
-        key += key == 0; /* not a key of the map */
-        found = vs_map_get(&out->by_text, key);
-        if (!found)
-            break;
-        const struct vs_merged_frame *known = &out->frames[*found];
-        if (strcmp(known->name, name) == 0 && strcmp(known->library, frame->library) == 0) {
-            *number = (uint32_t)*found;
-            return;
-        }
-    }
-    vs_vec_room(&out->frames, &out->frame_capacity, out->frame_count + 1, sizeof *out->frames);
-    vs_xmap_put(&out->by_text, key, out->frame_count);
-    struct vs_merged_frame *new = &out->frames[out->frame_count];
-    *new = (struct vs_merged_frame){.owner = frame->owner, .name = vs_xarena_text(&out->memory, name),
-                                    .library = vs_xarena_text(&out->memory, frame->library),
-                                    .file = vs_xarena_text(&out->memory, frame->file ? frame->file : "")};
-    *number = (uint32_t)out->frame_count++;
+    char text[TEXT_MAX];
+    size_t length = frame_text(text, frame);
+    uint32_t number;
+    if (side && vs_intern_find(&out->renamed, text, strlen(text) + 1, &number))
+        return out->renamed_to[number];
+    size_t known = out->texts.count;
+    number = vs_intern(&out->texts, text, length);
+    if (number < known)
+        return number;
+    vs_vec_room(&out->frames, &out->frame_capacity, number + 1, sizeof *out->frames);
+    const char *name = out->texts.items[number];
+    out->frames[number] = (struct vs_merged_frame){
+        .owner = frame->owner, .name = name, .library = name + strlen(name) + 1,
+        .file = vs_xarena_text(&out->memory, frame->file ? frame->file : "")};
+    return number;
 }
 
 /* *bytes* of a stack of run *side*; its own values are gathered at its last node. */
 static void add_stack(struct vs_merged_stacks *out, int side, uint32_t root, const uint32_t *frames,
                       size_t count, uint64_t bytes)
 {
-    uint32_t end = 0;
-    vs_call_tree_add(&out->tree, root, frames, count, false, 0, 0, &end);
+    uint32_t end = vs_call_tree_add(&out->tree, root, frames, count, false, 0, 0);
     for (int i = 0; i < 2; i++)
         vs_vec_room(&out->bytes[i], &out->capacity[i], out->tree.count, sizeof *out->bytes[i]);
     out->bytes[side][end] += bytes;
 }
 
-static void label_of(struct vs_merged_stacks *out, int side, const char *text, uint32_t *frame)
+static uint32_t label_of(struct vs_merged_stacks *out, int side, const char *text)
 {
-    const struct vs_named_frame label = {.name = text, .function = "", .library = "",
-                                         .owner = VS_OWNER_NONE};
-    frame_of(out, side, &label, frame);
+    return frame_of(out, side, &(struct vs_named_frame){.name = text, .function = "", .library = "",
+                                                        .owner = VS_OWNER_NONE});
 }
 
 static enum vs_err add_device(struct vs_merged_stacks *out, int side, struct vs_stack_source *source,
@@ -94,65 +70,60 @@ static enum vs_err add_device(struct vs_merged_stacks *out, int side, struct vs_
     uint32_t frames[VS_NAMED_FRAMES_MAX], root = 0, frame;
     char label[32];
     struct vs_named_stack stack;
-    enum vs_err err = VS_OK;
     if (several) {
-        label_of(out, side, vs_stack_source_device(device, label), &frame);
-        if (!err)
-            vs_call_tree_add(&out->tree, 0, &frame, 1, false, 0, 0, &root);
+        frame = label_of(out, side, vs_stack_source_device(device, label));
+        root = vs_call_tree_add(&out->tree, 0, &frame, 1, false, 0, 0);
     }
-    for (size_t i = 0; !err && i < device->count; i++) {
-        err = vs_stack_names_of(source->names, &device->rows[i].of, &stack);
-        for (size_t k = 0; !err && k < stack.count; k++)
-            frame_of(out, side, vs_stack_names_frame(source->names, stack.frames[k]), &frames[k]);
-        if (!err)
-            add_stack(out, side, root, frames, stack.count, device->rows[i].bytes);
+    for (size_t i = 0; i < device->count; i++) {
+        enum vs_err err = vs_stack_names_of(source->names, &device->rows[i].of, &stack);
+        if (err)
+            return err;
+        for (size_t k = 0; k < stack.count; k++)
+            frames[k] = frame_of(out, side, vs_stack_names_frame(source->names, stack.frames[k]));
+        add_stack(out, side, root, frames, stack.count, device->rows[i].bytes);
     }
-    if (err || !device->unrecorded_bytes)
-        return err;
-    label_of(out, side, "allocations not recorded one by one", &frame);
-    if (!err)
+    if (device->unrecorded_bytes) {
+        frame = label_of(out, side, "allocations not recorded one by one");
         add_stack(out, side, root, &frame, 1, device->unrecorded_bytes);
-    return err;
-}
-
-/* The names of all frames of *source*, in *names*. */
-static enum vs_err gather_names(struct vs_stack_source *source, struct vs_map *names)
-{
-    enum vs_err err = VS_OK;
-    for (size_t d = 0; d < source->sums.count; d++) {
-        const struct vs_stack_device *device = &source->sums.devices[d];
-        struct vs_named_stack stack;
-        for (size_t i = 0; !err && i < device->count; i++)
-            err = vs_stack_names_of(source->names, &device->rows[i].of, &stack);
     }
-    for (size_t i = 0; !err && i < vs_stack_names_count(source->names); i++) {
-        char name[TEXT_MAX];
-        frame_name(name, vs_stack_names_frame(source->names, (uint32_t)i));
-        vs_xmap_put(names, name_key(name), 1);
-    }
-    return err;
+    return VS_OK;
 }
 
 /* Frames of a, which are all known, that b has under another name only. */
 static enum vs_err match_renamed(struct vs_merged_stacks *out, struct vs_stack_source *b,
                                  const struct vs_renamed_frame *renamed, size_t count)
 {
-    struct vs_map names = {0};
-    enum vs_err err = count ? gather_names(b, &names) : VS_OK;
-    for (size_t i = 0; !err && i < count; i++) {
-        char text[2 * TEXT_MAX + 8];
-        uint64_t was = name_key(renamed[i].was), is = name_key(renamed[i].is);
-        const uint64_t *frame = vs_map_get(&out->by_text, was);
-        if (!frame || vs_map_get(&names, was) || vs_map_get(&out->by_text, is) || vs_map_get(&out->renamed, is))
-            continue;
-        struct vs_merged_frame *known = &out->frames[*frame];
-        vs_xmap_put(&out->renamed, is, *frame);
-        if (err || strstr(known->name, " -> "))
-            continue;
-        snprintf(text, sizeof text, "%s -> %s", renamed[i].was, renamed[i].is);
-        known->name = vs_xarena_text(&out->memory, text);
+    struct vs_intern texts = {0}; /* of all frames of b */
+    struct vs_named_stack stack;
+    enum vs_err err = VS_OK;
+    char was[TEXT_MAX], is[TEXT_MAX];
+    uint32_t frame, other;
+    for (size_t d = 0; count && d < b->sums.count; d++)
+        for (size_t i = 0; !err && i < b->sums.devices[d].count; i++)
+            err = vs_stack_names_of(b->names, &b->sums.devices[d].rows[i].of, &stack);
+    for (size_t i = 0; !err && count && i < vs_stack_names_count(b->names); i++) {
+        struct vs_named_frame named = *vs_stack_names_frame(b->names, (uint32_t)i);
+        named.library = ""; /* of whatever library */
+        vs_intern(&texts, was, frame_text(was, &named));
     }
-    vs_map_free(&names);
+    for (size_t i = 0; !err && i < count; i++) {
+        size_t before = frame_text(was, &(struct vs_named_frame){.name = renamed[i].was,
+                                                                 .library = ""});
+        size_t after = frame_text(is, &(struct vs_named_frame){.name = renamed[i].is,
+                                                               .library = ""});
+        if (!vs_intern_find(&out->texts, was, before, &frame) ||
+            vs_intern_find(&texts, was, before, &other) ||
+            vs_intern_find(&out->texts, is, after, &other) ||
+            vs_intern_find(&out->renamed, is, after, &other))
+            continue;
+        uint32_t number = vs_intern(&out->renamed, is, after);
+        vs_vec_room(&out->renamed_to, &out->renamed_capacity, number + 1, sizeof *out->renamed_to);
+        out->renamed_to[number] = frame;
+        struct vs_merged_frame *known = &out->frames[frame];
+        if (!strstr(known->name, " -> "))
+            known->name = vs_xarena_printf(&out->memory, "%s -> %s", renamed[i].was, renamed[i].is);
+    }
+    vs_intern_free(&texts);
     return err;
 }
 
@@ -196,8 +167,9 @@ void vs_merged_stacks_close(struct vs_merged_stacks *stacks)
     free(stacks->bytes[0]);
     free(stacks->bytes[1]);
     free(stacks->frames);
-    vs_map_free(&stacks->by_text);
-    vs_map_free(&stacks->renamed);
+    vs_intern_free(&stacks->texts);
+    vs_intern_free(&stacks->renamed);
+    free(stacks->renamed_to);
     vs_arena_free_all(&stacks->memory);
     *stacks = (struct vs_merged_stacks){0};
 }

@@ -6,6 +6,7 @@
 #define VS_MERGED_STACKS_H
 
 #include "analysis/compare/renamed_frames.h"
+#include "base/reading/vs_intern.h"
 #include "base/vs_arena.h"
 #include "viewer/flame/stack_source.h"
 
@@ -18,11 +19,13 @@ struct vs_merged_frame {
 struct vs_merged_stacks {
     struct vs_call_tree tree; /* bytes: the sum of the larger of both values of each stack; count: 0 */
     uint64_t *bytes[2];       /* of each node, in a and in b */
-    struct vs_merged_frame *frames;
-    size_t frame_count, frame_capacity;
+    struct vs_intern texts;   /* of the frames: name, zero byte, library */
+    struct vs_merged_frame *frames; /* by the number of the text */
+    size_t frame_capacity;
     size_t capacity[2];
-    struct vs_map by_text; /* hash of the name -> frame */
-    struct vs_map renamed; /* hash of a name in b -> frame that has another name in a */
+    struct vs_intern renamed; /* texts in b of frames that have another name in a: */
+    uint32_t *renamed_to;     /* their frames, by number of the text */
+    size_t renamed_capacity;
     struct vs_arena memory;
 };
 

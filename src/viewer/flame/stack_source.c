@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "viewer/flame/stack_source.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "base/vs_size.h"
@@ -54,38 +53,33 @@ enum vs_err vs_stack_source_rest(struct vs_stack_source *source, uint32_t *frame
     return vs_stack_names_label(source->names, "allocations not recorded one by one", frame);
 }
 
-/* Adds a stack below *root*. Frames of the same text are one, whatever their addresses. */
-static enum vs_err add_stack(struct vs_stack_source *source, const struct vs_stack_sum *row,
-                             uint32_t root, bool inverted, struct vs_call_tree *tree)
-{
-    uint32_t frames[VS_NAMED_FRAMES_MAX];
-    struct vs_named_stack stack;
-    enum vs_err err = vs_stack_names_of(source->names, &row->of, &stack);
-    for (size_t i = 0; !err && i < stack.count; i++)
-        frames[i] = vs_stack_names_frame(source->names, stack.frames[i])->same;
-    if (!err)
-        vs_call_tree_add(tree, root, frames, stack.count, inverted, row->bytes, row->count, NULL);
-    return err;
-}
-
 static enum vs_err add_device(struct vs_stack_source *source, const struct vs_stack_device *device,
                               bool inverted, struct vs_call_tree *tree)
 {
     char label[32];
-    uint32_t frame, root = 0;
+    uint32_t frame, root = 0, frames[VS_NAMED_FRAMES_MAX];
+    struct vs_named_stack stack;
     enum vs_err err = VS_OK;
     if (source->sums.count > 1) {
         err = vs_stack_names_label(source->names, vs_stack_source_device(device, label), &frame);
         if (!err)
-            vs_call_tree_add(tree, 0, &frame, 1, false, 0, 0, &root);
+            root = vs_call_tree_add(tree, 0, &frame, 1, false, 0, 0);
     }
-    for (size_t i = 0; !err && i < device->count; i++)
-        err = add_stack(source, &device->rows[i], root, inverted, tree);
+    for (size_t i = 0; !err && i < device->count; i++) {
+        const struct vs_stack_sum *row = &device->rows[i];
+        err = vs_stack_names_of(source->names, &row->of, &stack);
+        if (err)
+            break;
+        for (size_t k = 0; k < stack.count; k++) /* one of the same text, whatever the address */
+            frames[k] = vs_stack_names_frame(source->names, stack.frames[k])->same;
+        vs_call_tree_add(tree, root, frames, stack.count, inverted, row->bytes, row->count);
+    }
     if (err || !device->unrecorded_bytes)
         return err;
     err = vs_stack_source_rest(source, &frame);
     if (!err)
-        vs_call_tree_add(tree, root, &frame, 1, false, device->unrecorded_bytes, device->unrecorded_blocks, NULL);
+        vs_call_tree_add(tree, root, &frame, 1, false, device->unrecorded_bytes,
+                         device->unrecorded_blocks);
     return err;
 }
 
@@ -97,10 +91,10 @@ enum vs_err vs_stack_source_tree(struct vs_stack_source *source,
     enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < source->sums.count; i++)
         err = add_device(source, &source->sums.devices[i], options->inverted, tree);
-    if (!err)
-        vs_call_tree_sort(tree, options->by_count);
     if (err)
         vs_call_tree_free(tree);
+    else
+        vs_call_tree_sort(tree, options->by_count);
     return err;
 }
 
@@ -109,14 +103,4 @@ void vs_stack_source_close(struct vs_stack_source *source)
     vs_stack_sums_free(&source->sums);
     vs_stack_names_close(source->names);
     source->names = NULL;
-}
-
-enum vs_err vs_stack_source_end(struct vs_stack_source *source, FILE *out, enum vs_err err)
-{
-    if (!err && (fflush(out) != 0 || ferror(out)))
-        err = VS_ERR_IO;
-    int saved_errno = errno;
-    vs_stack_source_close(source);
-    errno = saved_errno;
-    return err;
 }

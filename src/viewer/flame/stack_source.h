@@ -42,8 +42,4 @@ enum vs_err vs_stack_source_rest(struct vs_stack_source *source, uint32_t *frame
 
 void vs_stack_source_close(struct vs_stack_source *source);
 
-/* vs_stack_source_end: closes *source* after a format was written to *out*. Returns *err*, else VS_ERR_IO,
- * with errno, if *out* could not be written. */
-enum vs_err vs_stack_source_end(struct vs_stack_source *source, FILE *out, enum vs_err err) VS_MUST_CHECK;
-
 #endif

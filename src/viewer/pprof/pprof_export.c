@@ -7,14 +7,13 @@
  * stacks, and one row per sample. Memory of the host is not in the profile. */
 #include "viewer/export/export.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/kinds/allocation_log.h"
 #include "analysis/checkpoint/stack_sums.h"
+#include "analysis/kinds/allocation_log.h"
+#include "base/reading/vs_intern.h"
 #include "base/reading/vs_vec.h"
-#include "base/vs_map.h"
 #include "viewer/pprof/pprof_tables.h"
 
 /* Fields of profile.proto. */
@@ -28,17 +27,13 @@ enum { LABEL_KEY = 1, LABEL_TEXT = 2 };
 
 enum { ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE, VALUES };
 
-/* What one sample sums up. */
-struct pprof_key {
+/* What one sample sums up, and its sums. */
+struct pprof_row {
     struct vs_stack_of of;
     uint64_t stream;
     uint32_t phase;
     uint16_t account;
     uint8_t kind, family; /* kind VS_KIND_COUNT: not a tensor */
-};
-
-struct pprof_row {
-    struct pprof_key key;
     uint64_t values[VALUES];
 };
 
@@ -49,48 +44,13 @@ struct pprof {
     struct vs_pprof_tables tables;
     struct vs_gzip *gzip;
     const struct vs_replay *replay;
-    struct pprof_row *rows;
-    size_t count, capacity;
-    struct vs_map by_key;
+    struct vs_intern keys;  /* what a row sums up as numbers */
+    struct pprof_row *rows; /* by number of the key */
+    size_t capacity;
     struct pprof_rest {
         uint64_t bytes, blocks;
     } rest[VS_DEVICES_MAX]; /* not recorded one by one, at the time, by number of the time */
-    uint64_t written;
 };
-
-static uint64_t hash_key(const struct pprof_key *key)
-{
-    const uint64_t parts[] = {key->of.stack, key->of.mark, key->of.stack ? 0 : key->of.api,
-                              key->stream, (uint64_t)key->phase << 32 | (uint64_t)key->account << 16 |
-                                               (uint64_t)key->kind << 8 | key->family};
-    uint64_t hash = key->of.tensor;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        hash = (hash ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
-    return hash ? hash : 1;
-}
-
-static bool same_key(const struct pprof_key *a, const struct pprof_key *b)
-{
-    return a->of.stack == b->of.stack && a->of.mark == b->of.mark && a->of.tensor == b->of.tensor &&
-           (a->of.stack || a->of.api == b->of.api) && a->stream == b->stream &&
-           a->phase == b->phase && a->account == b->account && a->kind == b->kind &&
-           a->family == b->family;
-}
-
-static void row_of(struct pprof *p, const struct pprof_key *key, struct pprof_row **out)
-{
-    uint64_t hash = hash_key(key);
-    const uint64_t *found;
-    for (; (found = vs_map_get(&p->by_key, hash)) != NULL; hash = hash + 1 ? hash + 1 : 1) {
-        *out = &p->rows[*found];
-        if (same_key(&(*out)->key, key))
-            return;
-    }
-    vs_vec_room(&p->rows, &p->capacity, p->count + 1, sizeof *p->rows);
-    vs_xmap_put(&p->by_key, hash, p->count);
-    *out = &p->rows[p->count++];
-    **out = (struct pprof_row){.key = *key};
-}
 
 /* The number of the time of *device*; the count of times if it has none. */
 static size_t moment_of(const struct pprof *p, uint64_t device)
@@ -116,11 +76,18 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
                   (life->end == VS_ALLOCATION_LIVE || life->ended_event > event);
     if (!allocated && !in_use)
         return VS_OK;
-    struct pprof_key key = {life->site, life->stream, life->place.phase, (uint16_t)life->account,
-                            life->tensor ? (uint8_t)life->kind : VS_KIND_COUNT,
-                            (uint8_t)life->family};
-    struct pprof_row *row;
-    row_of(p, &key, &row);
+    uint8_t kind = life->tensor ? (uint8_t)life->kind : VS_KIND_COUNT;
+    const struct vs_stack_of *of = &life->site;
+    const uint64_t key[] = {of->stack, of->mark, of->stack ? 0 : of->api, of->tensor, life->stream,
+                            (uint64_t)life->place.phase << 32 | (uint64_t)life->account << 16 |
+                                (uint64_t)kind << 8 | life->family};
+    size_t known = p->keys.count, number = vs_intern(&p->keys, key, sizeof key);
+    vs_vec_room(&p->rows, &p->capacity, number + 1, sizeof *p->rows);
+    struct pprof_row *row = &p->rows[number];
+    if (number == known)
+        *row = (struct pprof_row){.of = *of, .stream = life->stream, .phase = life->place.phase,
+                                  .account = (uint16_t)life->account, .kind = kind,
+                                  .family = (uint8_t)life->family};
     uint64_t weight = p->about.weight;
     row->values[ALLOC_OBJECTS] += allocated ? weight : 0;
     row->values[ALLOC_SPACE] += allocated ? life->size * weight : 0;
@@ -148,120 +115,88 @@ static enum vs_err gather(struct vs_reader *reader, struct vs_allocation_log *lo
 
 /* --- writing --- */
 
-static enum vs_err add_label(struct pprof *p, struct vs_proto *sample, const char *key,
-                             const char *text)
+static void add_label(struct pprof *p, struct vs_proto *sample, const char *key, const char *text)
 {
     struct vs_proto label = {0};
-    uint64_t key_number, text_number;
-    vs_pprof_string(&p->tables, key, &key_number);
-    vs_pprof_string(&p->tables, text, &text_number);
-    enum vs_err err = VS_OK;
-    if (err || !*text)
-        return err;
+    uint64_t key_number = vs_pprof_string(&p->tables, key); /* also where it is not used */
+    if (!*text)
+        return;
     vs_proto_uint(&label, LABEL_KEY, key_number);
-    vs_proto_uint(&label, LABEL_TEXT, text_number);
+    vs_proto_uint(&label, LABEL_TEXT, vs_pprof_string(&p->tables, text));
     vs_proto_bytes(sample, SAMPLE_LABEL, label.bytes, label.count);
-    err = label.err;
     free(label.bytes);
-    return err;
 }
 
-static enum vs_err add_labels(struct pprof *p, struct vs_proto *sample, const struct pprof_key *key)
+static void add_labels(struct pprof *p, struct vs_proto *sample, const struct pprof_row *row)
 {
     char phase[VS_PLACE_TEXT_MAX], number[24];
-    bool tensor = key->kind != VS_KIND_COUNT;
-    vs_phases_text(&p->replay->phases, (struct vs_place){.phase = key->phase}, phase);
-    enum vs_err err = add_label(p, sample, "phase", phase);
-    if (!err && tensor)
-        err = add_label(p, sample, "kind", vs_kind_name((enum vs_kind)key->kind));
-    if (!err)
-        err = add_label(p, sample, "family", tensor ? "tensor" : vs_family_name(key->family));
-    snprintf(number, sizeof number, "%llu", (unsigned long long)key->stream);
-    if (!err)
-        err = add_label(p, sample, "stream", number);
+    bool tensor = row->kind != VS_KIND_COUNT;
+    vs_phases_text(&p->replay->phases, (struct vs_place){.phase = row->phase}, phase);
+    add_label(p, sample, "phase", phase);
+    if (tensor)
+        add_label(p, sample, "kind", vs_kind_name((enum vs_kind)row->kind));
+    add_label(p, sample, "family", tensor ? "tensor" : vs_family_name(row->family));
+    snprintf(number, sizeof number, "%llu", (unsigned long long)row->stream);
+    add_label(p, sample, "stream", number);
     snprintf(number, sizeof number, "%llu",
-             (unsigned long long)p->replay->accounts[key->account]->device);
-    return err ? err : add_label(p, sample, "device", number);
+             (unsigned long long)p->replay->accounts[row->account]->device);
+    add_label(p, sample, "device", number);
 }
 
 static void write_sample(struct pprof *p, struct vs_proto *sample,
                          const struct vs_named_stack *stack, const uint64_t values[VALUES])
 {
     uint64_t *ids = vs_xcalloc(stack->count, sizeof *ids);
-    size_t count;
-    vs_pprof_stack(&p->tables, stack, ids, &count);
+    size_t count = vs_pprof_stack(&p->tables, stack, ids);
     vs_proto_packed(sample, SAMPLE_LOCATION, ids, count);
     vs_proto_packed(sample, SAMPLE_VALUE, values, VALUES);
     free(ids);
 }
 
-static enum vs_err write_rows(struct pprof *p, struct vs_proto *sample)
+static enum vs_err write_samples(struct pprof *p)
 {
+    struct vs_proto sample = {0};
     struct vs_named_stack stack;
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < p->count; i++) {
-        err = vs_stack_names_of(p->names, &p->rows[i].key.of, &stack);
-        if (!err)
-            write_sample(p, sample, &stack, p->rows[i].values);
-        if (!err)
-            err = add_labels(p, sample, &p->rows[i].key);
-        if (!err)
-            vs_gzip_message(p->gzip, PROFILE_SAMPLE, sample);
-        p->written++;
-    }
-    return err;
-}
-
-static enum vs_err write_rest(struct pprof *p, struct vs_proto *sample)
-{
     uint32_t frame;
     enum vs_err err = VS_OK;
+    for (size_t i = 0; !err && i < p->keys.count; i++) {
+        err = vs_stack_names_of(p->names, &p->rows[i].of, &stack);
+        if (err)
+            break;
+        write_sample(p, &sample, &stack, p->rows[i].values);
+        add_labels(p, &sample, &p->rows[i]);
+        vs_gzip_message(p->gzip, PROFILE_SAMPLE, &sample);
+    }
     for (size_t i = 0; !err && i < p->moments.count; i++) {
         uint64_t values[VALUES] = {0, 0, p->rest[i].blocks, p->rest[i].bytes};
         if (!p->rest[i].bytes)
             continue;
         err = vs_stack_names_label(p->names, "allocations not recorded one by one", &frame);
-        if (!err)
-            write_sample(p, sample, &(struct vs_named_stack){&frame, 1}, values);
-        if (!err)
-            vs_gzip_message(p->gzip, PROFILE_SAMPLE, sample);
+        if (err)
+            break;
+        write_sample(p, &sample, &(struct vs_named_stack){&frame, 1}, values);
+        vs_gzip_message(p->gzip, PROFILE_SAMPLE, &sample);
     }
+    free(sample.bytes);
     return err;
 }
 
 static void put_type(struct pprof *p, unsigned field, const char *type, const char *unit)
 {
     struct vs_proto message = {0};
-    uint64_t type_number, unit_number;
-    vs_pprof_string(&p->tables, type, &type_number);
-    vs_pprof_string(&p->tables, unit, &unit_number);
-    vs_proto_uint(&message, TYPE_TYPE, type_number);
-    vs_proto_uint(&message, TYPE_UNIT, unit_number);
+    vs_proto_uint(&message, TYPE_TYPE, vs_pprof_string(&p->tables, type));
+    vs_proto_uint(&message, TYPE_UNIT, vs_pprof_string(&p->tables, unit));
     vs_gzip_message(p->gzip, field, &message);
     free(message.bytes);
 }
 
-/* The program's own mapping becomes the first. */
-static void put_program(struct pprof *p, const char *exe)
-{
-    const struct vs_module *module;
-    uint64_t number;
-    for (uint32_t i = 0; (module = vs_reader_module(p->tables.reader, i)) != NULL; i++)
-        if (!*module->function && strcmp(module->path, exe) == 0) {
-            vs_pprof_mapping(&p->tables, i, &number);
-            return;
-        }
-}
-
 static enum vs_err write_profile(struct pprof *p, FILE *out)
 {
-    struct vs_proto sample = {0};
     vs_gzip_open(out, &p->gzip);
     static const char *const types[VALUES] = {
         [ALLOC_OBJECTS] = "alloc_objects", [ALLOC_SPACE] = "alloc_space",
         [INUSE_OBJECTS] = "inuse_objects", [INUSE_SPACE] = "inuse_space"};
     const struct vs_replay *replay = p->replay;
-    uint64_t number;
     for (int i = 0; i < VALUES; i++)
         put_type(p, PROFILE_SAMPLE_TYPE, types[i], i % 2 ? "bytes" : "count");
     put_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
@@ -269,20 +204,23 @@ static enum vs_err write_profile(struct pprof *p, FILE *out)
     if (replay->has_process) {
         const struct vs_event_process *process = &replay->process.process;
         vs_gzip_uint(p->gzip, PROFILE_TIME, process->start_realtime_ns);
-        vs_pprof_string(&p->tables, vs_reader_string(replay->reader, process->cmdline), &number);
-        if (number)
-            vs_gzip_uint(p->gzip, PROFILE_COMMENT, number);
-        put_program(p, vs_reader_string(replay->reader, process->exe));
+        const char *exe = vs_reader_string(replay->reader, process->exe);
+        uint64_t comment =
+            vs_pprof_string(&p->tables, vs_reader_string(replay->reader, process->cmdline));
+        if (comment)
+            vs_gzip_uint(p->gzip, PROFILE_COMMENT, comment);
+        const struct vs_module *module; /* the program's own mapping becomes the first */
+        for (uint32_t i = 0; (module = vs_reader_module(p->tables.reader, i)) != NULL; i++)
+            if (!*module->function && strcmp(module->path, exe) == 0) {
+                vs_pprof_mapping(&p->tables, i);
+                break;
+            }
     }
     vs_gzip_uint(p->gzip, PROFILE_DURATION, replay->now_ns - vs_replay_start_ns(replay));
-    vs_pprof_string(&p->tables, types[INUSE_SPACE], &number);
-    vs_gzip_uint(p->gzip, PROFILE_DEFAULT, number);
-    enum vs_err err = write_rows(p, &sample);
+    vs_gzip_uint(p->gzip, PROFILE_DEFAULT, vs_pprof_string(&p->tables, types[INUSE_SPACE]));
+    enum vs_err err = write_samples(p);
     if (!err)
-        err = write_rest(p, &sample);
-    if (!err)
-        err = vs_pprof_tables_write(&p->tables, p->gzip);
-    free(sample.bytes);
+        vs_pprof_tables_write(&p->tables, p->gzip);
     enum vs_err closed = vs_gzip_close(p->gzip);
     return err ? err : closed;
 }
@@ -320,16 +258,12 @@ enum vs_err vs_export_pprof(struct vs_reader *reader, FILE *out,
     }
     if (!err)
         err = write_profile(p, out);
-    if (!err && (fflush(out) != 0 || ferror(out)))
-        err = VS_ERR_IO;
-    int saved_errno = errno;
-    result->written = p->written;
+    result->written = p->keys.count;
     vs_allocation_log_close(log);
     vs_stack_names_close(p->names);
     vs_pprof_tables_free(&p->tables);
-    vs_map_free(&p->by_key);
+    vs_intern_free(&p->keys);
     free(p->rows);
     free(p);
-    errno = saved_errno;
     return err;
 }

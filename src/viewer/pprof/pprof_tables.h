@@ -11,8 +11,7 @@
 #include <stdint.h>
 
 #include "analysis/naming/stack_names.h"
-#include "base/vs_arena.h"
-#include "base/vs_err.h"
+#include "base/reading/vs_intern.h"
 #include "base/vs_map.h"
 #include "trace/read/reader.h"
 #include "viewer/pprof/proto_writer.h"
@@ -26,36 +25,29 @@ struct vs_pprof_location {
 struct vs_pprof_tables {
     const struct vs_reader *reader;
     const struct vs_stack_names *names;
-    struct vs_arena memory;
-    const char **strings;
-    size_t string_count, string_capacity;
-    struct vs_map by_string;
+    struct vs_intern strings;
     struct vs_pprof_location *locations; /* number 1 is the first */
     size_t location_count, location_capacity;
     struct vs_map by_location;
     uint32_t *frames; /* of the locations */
     size_t frame_count, frame_capacity;
-    uint32_t *objects; /* of the mappings, by module index; number 1 is the first */
-    size_t object_count, object_capacity;
-    struct vs_map by_object;
+    struct vs_intern objects; /* of the mappings: module indices; number 1 is the first */
 };
 
 /* vs_pprof_string: the number of *text*; 0 for "". */
-void vs_pprof_string(struct vs_pprof_tables *tables, const char *text, uint64_t *out);
+uint64_t vs_pprof_string(struct vs_pprof_tables *tables, const char *text);
 
 /* vs_pprof_mapping: the number of the mapping of module *object*; 0 for none. The first one that is
  * asked for should be the program: pprof names the profile after it. */
-void vs_pprof_mapping(struct vs_pprof_tables *tables, uint32_t object, uint64_t *out);
+uint64_t vs_pprof_mapping(struct vs_pprof_tables *tables, uint32_t object);
 
-/* vs_pprof_stack: the numbers of the locations of *stack*, the innermost first, in *ids* (as many as
- * it has frames); returns how many in *count*. */
-void vs_pprof_stack(struct vs_pprof_tables *tables, const struct vs_named_stack *stack,
-                    uint64_t *ids, size_t *count);
+/* vs_pprof_stack: the numbers of the locations of *stack*, the innermost first, in *ids* (as many
+ * as it has frames); returns how many. */
+size_t vs_pprof_stack(struct vs_pprof_tables *tables, const struct vs_named_stack *stack,
+                      uint64_t *ids);
 
-/* vs_pprof_tables_write: writes all tables; the strings last, because the others add some.
- * VS_ERR_NOMEM. */
-enum vs_err vs_pprof_tables_write(struct vs_pprof_tables *tables, struct vs_gzip *gzip)
-    VS_MUST_CHECK;
+/* vs_pprof_tables_write: writes all tables; the strings last, because the others add some. */
+void vs_pprof_tables_write(struct vs_pprof_tables *tables, struct vs_gzip *gzip);
 
 void vs_pprof_tables_free(struct vs_pprof_tables *tables);
 

@@ -28,10 +28,9 @@ static size_t varint(unsigned char out[VARINT_MAX], uint64_t value)
 
 static void append(struct vs_proto *message, const void *bytes, size_t count)
 {
-    if (!message->err)
-        message->err = vs_vec_grow(&message->bytes, &message->capacity, message->count + count, 1);
-    if (message->err || !count)
+    if (!count)
         return;
+    vs_vec_room(&message->bytes, &message->capacity, message->count + count, 1);
     memcpy(message->bytes + message->count, bytes, count);
     message->count += count;
 }
@@ -118,8 +117,6 @@ static void write_field(struct vs_gzip *gzip, unsigned field, const void *bytes,
 
 void vs_gzip_message(struct vs_gzip *gzip, unsigned field, struct vs_proto *message)
 {
-    if (message->err && !gzip->err)
-        gzip->err = message->err;
     write_field(gzip, field, message->bytes, message->count);
     message->count = 0;
 }

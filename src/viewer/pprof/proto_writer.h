@@ -12,11 +12,10 @@
 
 #include "base/vs_err.h"
 
-/* A message. Zero-initialise; free(bytes). After VS_ERR_NOMEM further calls do nothing. */
+/* A message. Zero-initialise; free(bytes). */
 struct vs_proto {
     unsigned char *bytes;
     size_t count, capacity;
-    enum vs_err err;
 };
 
 void vs_proto_uint(struct vs_proto *message, unsigned field, uint64_t value);
@@ -36,8 +35,8 @@ void vs_gzip_message(struct vs_gzip *gzip, unsigned field, struct vs_proto *mess
 void vs_gzip_text(struct vs_gzip *gzip, unsigned field, const char *text);
 void vs_gzip_uint(struct vs_gzip *gzip, unsigned field, uint64_t value);
 
-/* vs_gzip_close: completes the file. Returns the first error of all calls: VS_ERR_NOMEM, or VS_ERR_IO
- * (errno). */
+/* vs_gzip_close: completes the file. Returns the first error of all calls: VS_ERR_LIMIT, or
+ * VS_ERR_IO (errno). */
 enum vs_err vs_gzip_close(struct vs_gzip *gzip) VS_MUST_CHECK;
 
 #endif

@@ -110,15 +110,12 @@ static enum vs_err read_devices(struct vs_reader *reader, struct sqlite_export *
 {
     const struct vs_time_window *window = e->wanted.window;
     struct vs_trace_state *state = NULL;
-    struct vs_event event;
     enum vs_err err = vs_span_open(reader, window, &state);
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK &&
-           vs_span_holds(window, &event, state->replay->events + 1))
-        err = vs_replay_event(state->replay, &event);
-    if (!err || err == VS_ERR_END) {
+    if (!err)
+        err = vs_reading_run(reader, state->replay, window, NULL, 0);
+    if (!err) {
         vs_replay_finish(state->replay);
         vs_sqlite_devices(e->db, state->replay, &e->wanted);
-        err = VS_OK;
     }
     vs_trace_state_close(state);
     return err;
@@ -174,7 +171,6 @@ enum vs_err vs_export_sqlite(struct vs_reader *reader, FILE *out,
     struct sqlite_export e = {
         .wanted = {options->window, options->one_device, options->device}};
     struct vs_stack_names *names;
-    *result = (struct vs_export_result){0};
     enum vs_err err = vs_stack_names_open(reader, &names);
     if (err)
         return err;
@@ -193,11 +189,7 @@ enum vs_err vs_export_sqlite(struct vs_reader *reader, FILE *out,
         err = err ? err : closed;
     }
     result->written = e.written;
-    int saved_errno = errno;
     free(e.used);
     vs_stack_names_close(names);
-    if (!err && (fflush(out) != 0 || ferror(out)))
-        return VS_ERR_IO;
-    errno = saved_errno;
     return err;
 }

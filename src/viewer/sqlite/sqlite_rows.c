@@ -221,9 +221,8 @@ enum vs_err vs_sqlite_tables(struct vs_database *db, const struct vs_replay *rep
                                              (struct vs_place){.phase = (uint32_t)i}, path));
         vs_database_row(row);
     }
-    enum vs_err err = vs_site_labels_open(&labels, vs_stack_names_symbols(names), replay);
-    if (!err)
-        err = write_sites(db, replay, names, &labels, used, used_count);
+    vs_site_labels_open(&labels, vs_stack_names_symbols(names), replay);
+    enum vs_err err = write_sites(db, replay, names, &labels, used, used_count);
     if (!err)
         err = write_failures(db, replay, &labels, wanted);
     if (!err)

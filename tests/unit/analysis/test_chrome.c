@@ -383,13 +383,11 @@ TEST(a_full_heap_hands_out_the_earliest_slice)
 {
     struct vs_slices slices = {0};
     struct vs_slice out, in = {0};
-    bool ready;
     uint64_t last = 0, given = 0, total = 3 * VS_SLICES_HELD_MAX;
     for (uint64_t i = 0; i < total; i++) {
         in.start_ns = 10 * (i ^ 1); /* neighbours swapped */
         in.end_ns = in.start_ns + 10;
-        vs_slices_add(&slices, &in, &out, &ready);
-        if (ready) {
+        if (vs_slices_add(&slices, &in, &out)) {
             assert_true(out.start_ns >= last);
             last = out.end_ns;
             given++;

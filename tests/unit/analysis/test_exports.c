@@ -85,7 +85,7 @@ static char *export(const struct vs_builder *b, const char *name,
     char why[VS_READER_WHY_MAX], *text = NULL;
     assert_int_equal(vs_reader_open(b->path, &reader, why), VS_OK);
     FILE *out = open_memstream(&text, length);
-    assert_int_equal(vs_export_find(name)->write(reader, out, options, &result), VS_OK);
+    assert_int_equal(vs_export(vs_export_find(name), reader, out, options, &result), VS_OK);
     assert_true(result.ended);
     assert_int_equal(result.condition, VS_TRACE_COMPLETE);
     fclose(out);
@@ -265,7 +265,7 @@ TEST(a_device_that_was_not_used_is_not_found)
     FILE *out = fopen("/dev/null", "w");
     static const char *const names[] = {"flamegraph", "collapsed", "speedscope", "pprof", "csv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        assert_int_equal(vs_export_find(names[i])->write(reader, out, &options, &result),
+        assert_int_equal(vs_export(vs_export_find(names[i]), reader, out, &options, &result),
                          VS_ERR_NOT_FOUND);
     fclose(out);
     vs_reader_close(reader);
@@ -284,7 +284,8 @@ TEST(a_full_disk_is_reported)
     static const char *const names[] = {"flamegraph", "collapsed", "speedscope", "pprof", "csv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         FILE *out = fopen("/dev/full", "w");
-        assert_int_equal(vs_export_find(names[i])->write(reader, out, &options, &result), VS_ERR_IO);
+        assert_int_equal(vs_export(vs_export_find(names[i]), reader, out, &options, &result),
+                         VS_ERR_IO);
         fclose(out);
     }
     vs_reader_close(reader);
@@ -431,9 +432,9 @@ TEST(equal_callers_are_one_node)
     struct vs_call_tree tree = {0};
     static const uint32_t a[] = {1, 2, 3}, b[] = {1, 2, 4}, c[] = {1, 2};
     vs_call_tree_open(&tree);
-    vs_call_tree_add(&tree, 0, a, 3, false, 10, 1, NULL);
-    vs_call_tree_add(&tree, 0, b, 3, false, 30, 1, NULL);
-    vs_call_tree_add(&tree, 0, c, 2, false, 5, 2, NULL);
+    vs_call_tree_add(&tree, 0, a, 3, false, 10, 1);
+    vs_call_tree_add(&tree, 0, b, 3, false, 30, 1);
+    vs_call_tree_add(&tree, 0, c, 2, false, 5, 2);
     assert_int_equal(tree.count, 5);
     vs_call_tree_sort(&tree, false);
     static const struct {
