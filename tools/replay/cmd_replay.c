@@ -95,10 +95,10 @@ static enum vs_err read_names(struct vs_reader *reader, struct vs_arena *memory,
     while (!err && !*view->device_name && (err = vs_reader_next(reader, &event)) == VS_OK) {
         if (event.kind == VS_EVENT_process) {
             const char *exe = vs_reader_string(reader, event.process.exe);
-            view->program = vs_summary_copy(memory, vs_text_base_name(exe));
+            view->program = vs_text_copy(memory, vs_text_base_name(exe));
         } else if (event.kind == VS_EVENT_device &&
                    event.device.device == view->recorded->device) {
-            view->device_name = vs_summary_copy(memory, vs_reader_string(reader, event.device.name));
+            view->device_name = vs_text_copy(memory, vs_reader_string(reader, event.device.name));
         }
         if (!view->program || !view->device_name)
             return VS_ERR_NOMEM;

@@ -60,7 +60,8 @@ static enum vs_err note(struct place_search *f, uint64_t number, const struct vs
 {
     char text[VS_PLACE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX] = "";
     struct vs_report_site site = {.api = ""};
-    enum vs_err err = vs_summary_frames(&f->summary, stack_of(e), f->mark.name, &site);
+    enum vs_err err = VS_OK;
+    vs_summary_frames(&f->summary, stack_of(e), f->mark.name, &site);
     if (!err && (site.frame_count || site.line))
         vs_text_site(chain, &site, FRAMES_SHOWN);
     vs_phases_text(&f->phases, vs_phases_place(&f->phases, e->tid), text);
@@ -68,8 +69,8 @@ static enum vs_err note(struct place_search *f, uint64_t number, const struct vs
         struct vs_replay_row *row = &f->view->rows[i];
         if (row->outcome.fail_event != number)
             continue;
-        row->place = vs_summary_copy(f->summary.memory, text);
-        row->where = vs_summary_copy(f->summary.memory, chain);
+        row->place = vs_text_copy(f->summary.memory, text);
+        row->where = vs_text_copy(f->summary.memory, chain);
         if (!row->place || !row->where)
             err = VS_ERR_NOMEM;
     }

@@ -20,10 +20,8 @@ struct vs_baseline *vs_baseline_new(void)
 {
     struct vs_baseline *baseline = vs_xcalloc(1, sizeof *baseline);
     baseline->root = json_object_new_object();
-    if (!baseline->root) {
-        free(baseline);
-        return NULL;
-    }
+    if (!baseline->root)
+        vs_out_of_memory();
     return baseline;
 }
 
@@ -99,11 +97,8 @@ enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *w
         return err;
     struct vs_baseline *baseline = vs_xcalloc(1, sizeof *baseline);
     struct json_tokener *parser = json_tokener_new();
-    if (!parser) {
-        free(text);
-        free(baseline);
-        return VS_ERR_NOMEM;
-    }
+    if (!parser)
+        vs_out_of_memory();
     json_tokener_set_flags(parser, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
     baseline->root = json_tokener_parse_ex(parser, text, (int)length);
     enum json_tokener_error problem = json_tokener_get_error(parser);

@@ -21,7 +21,7 @@
 
 struct vs_baseline;
 
-/* vs_baseline_new: an empty one; NULL: out of memory. */
+/* vs_baseline_new: an empty one. */
 struct vs_baseline *vs_baseline_new(void);
 
 /* vs_baseline_read: VS_ERR_ARG, with the error in the file and what to do in *why*

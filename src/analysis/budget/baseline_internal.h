@@ -29,12 +29,11 @@ bool vs_baseline_number(struct json_object *value, uint64_t *out);
 struct json_object *vs_baseline_values(const struct vs_baseline *baseline, const char *process,
                                        const struct vs_quantity *quantity);
 
-/* vs_baseline_object: the object below *object* with that key, made where there is none; NULL: out of
- * memory. */
+/* vs_baseline_object: the object below *object* with that key, made where there is none. */
 struct json_object *vs_baseline_object(struct json_object *object, const char *key);
 
-/* vs_baseline_put: sets a number; false: out of memory. */
-bool vs_baseline_put(struct json_object *object, const char *key, uint64_t number);
+/* vs_baseline_put: sets a number. */
+void vs_baseline_put(struct json_object *object, const char *key, uint64_t number);
 
 /* vs_baseline_put_sites: the call sites of all quantities of *taken* that have some stored, into the
  * object of their process; *readings*: also of the device. Cost: reads each trace once. */

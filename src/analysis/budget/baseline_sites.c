@@ -256,8 +256,9 @@ static void put_list(struct json_object *lists, const char *key,
     unsigned nth = 0;
     limits_of(sites, of_phase, &least, &equal);
     struct json_object *list = json_object_new_object();
-    bool ok = list != NULL;
-    for (size_t i = 0; ok && i < sites->count; i++) {
+    if (!list || json_object_object_add(lists, key, list))
+        vs_out_of_memory();
+    for (size_t i = 0; i < sites->count; i++) {
         const struct vs_named_site *site = &sites->items[i];
         char name[VS_SITE_NAME_MAX + 16];
         nth = i && strcmp(site->name, sites->items[i - 1].name) == 0 ? nth + 1 : 1;
@@ -266,11 +267,9 @@ static void put_list(struct json_object *lists, const char *key,
         equal -= site->bytes == least && equal != SIZE_MAX;
         snprintf(name, sizeof name, nth > 1 ? "%s #%u" : "%s", site->name, nth);
         struct json_object *row = vs_baseline_object(list, name);
-        ok = vs_baseline_put(row, "bytes", site->bytes) && vs_baseline_put(row, "count", site->count);
+        vs_baseline_put(row, "bytes", site->bytes);
+        vs_baseline_put(row, "count", site->count);
     }
-    if (ok && lists && json_object_object_add(lists, key, list) == 0)
-        return;
-    json_object_put(list);
 }
 
 /* A quantity whose call sites are stored. */

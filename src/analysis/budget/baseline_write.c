@@ -12,35 +12,29 @@
 struct json_object *vs_baseline_object(struct json_object *object, const char *key)
 {
     struct json_object *value;
-    if (!object)
-        return NULL;
     if (json_object_object_get_ex(object, key, &value) && json_object_is_type(value, json_type_object))
         return value;
     value = json_object_new_object();
-    if (value && json_object_object_add(object, key, value)) {
-        json_object_put(value);
-        return NULL;
-    }
+    if (!value || json_object_object_add(object, key, value))
+        vs_out_of_memory();
     return value;
 }
 
-bool vs_baseline_put(struct json_object *object, const char *key, uint64_t number)
+void vs_baseline_put(struct json_object *object, const char *key, uint64_t number)
 {
-    struct json_object *value = object ? json_object_new_int64((int64_t)number) : NULL;
-    if (value && json_object_object_add(object, key, value) == 0)
-        return true;
-    json_object_put(value);
-    return false;
+    struct json_object *value = json_object_new_int64((int64_t)number);
+    if (!value || json_object_object_add(object, key, value))
+        vs_out_of_memory();
 }
 
-static bool put_quantity(struct json_object *process, const struct vs_quantity *quantity)
+static void put_quantity(struct json_object *process, const struct vs_quantity *quantity)
 {
     char device[VS_DEVICE_KEY_MAX], key[64];
     struct json_object *at = vs_baseline_object(process, quantity->phase ? "phases" : "devices");
     if (quantity->phase)
         at = vs_baseline_object(at, quantity->phase);
     snprintf(device, sizeof device, "%" PRIu64, quantity->device);
-    return vs_baseline_put(vs_baseline_object(at, device), vs_baseline_key(quantity, key), quantity->value);
+    vs_baseline_put(vs_baseline_object(at, device), vs_baseline_key(quantity, key), quantity->value);
 }
 
 /* The bytes of all call sites of *list*. */
@@ -130,24 +124,22 @@ enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process
     static const char *const replaced[] = {"devices", "phases", "sites"};
     struct json_object *schema = json_object_new_string(VS_BASELINE_SCHEMA);
     if (!schema || json_object_object_add(baseline->root, "schema", schema))
-        return VS_ERR_NOMEM;
+        vs_out_of_memory();
     struct json_object *at = vs_baseline_object(vs_baseline_object(baseline->root, "processes"), process);
     readings |= vs_baseline_has_readings(baseline, process);
-    enum vs_err err = vs_baseline_put(at, "steps", taken->steps) ? VS_OK : VS_ERR_NOMEM;
+    vs_baseline_put(at, "steps", taken->steps);
     const struct former_process before = {
         .devices = json_object_get(vs_baseline_member(at, "devices", json_type_object)),
         .phases = json_object_get(vs_baseline_member(at, "phases", json_type_object)),
         .sites = json_object_get(vs_baseline_member(at, "sites", json_type_object))};
-    for (size_t i = 0; !err && i < sizeof replaced / sizeof *replaced; i++)
+    for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++)
         json_object_object_del(at, replaced[i]); /* a phase or device that is gone must not stay */
-    for (size_t i = 0; !err && i < taken->count; i++) {
+    for (size_t i = 0; i < taken->count; i++) {
         const struct vs_quantity *quantity = &taken->items[i].quantity;
-        bool kept = vs_baseline_kept(quantity) && (readings || !vs_baseline_is_reading(quantity));
-        if (kept && !put_quantity(at, quantity))
-            err = VS_ERR_NOMEM;
+        if (vs_baseline_kept(quantity) && (readings || !vs_baseline_is_reading(quantity)))
+            put_quantity(at, quantity);
     }
-    if (!err)
-        err = vs_baseline_put_sites(at, taken, readings);
+    enum vs_err err = vs_baseline_put_sites(at, taken, readings);
     if (!err) {
         keep_sites(&before, at);
         keep_sites_of_phases(&before, at);

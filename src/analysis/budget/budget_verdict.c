@@ -493,20 +493,17 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
     out->process = process;
     enum vs_err err = VS_OK;
     vs_taken_build(&out->memory, runs, count, budget->take, &out->taken);
-    for (size_t i = 0; !err && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         check_end(out, runs[i], budget);
-    for (size_t i = 0; !err && i < budget->count; i++)
+    for (size_t i = 0; i < budget->count; i++)
         check_limit(out, budget, &budget->limits[i], baseline);
-    if (!err && baseline)
+    if (baseline)
         check_baseline(out, budget, baseline);
     for (size_t i = 0; !err && i < count; i++)
         err = vs_verdict_accuse(out, runs[i], baseline);
-    if (!err)
-        number_rows(out, false);
-    if (!err)
-        number_rows(out, true);
-    if (!err)
-        vs_verdict_fold(out);
+    number_rows(out, false);
+    number_rows(out, true);
+    vs_verdict_fold(out);
     if (out->following)
         note(out, keep(out, "%zu more %s the baseline for the same reason; --format json lists %s",
                        out->following, out->following == 1 ? "quantity exceeds" : "quantities exceed",

@@ -38,8 +38,8 @@ static enum vs_err advance(struct vs_reader *reader, struct vs_trace_state *stat
 }
 
 /* The blocks that are live now and were allocated since *from_ns*: what a phase keeps. */
-static enum vs_err sites_since(const struct vs_summary *summary, unsigned account, uint64_t from_ns,
-                               struct vs_report_sites *out)
+static void sites_since(const struct vs_summary *summary, unsigned account, uint64_t from_ns,
+                        struct vs_report_sites *out)
 {
     const struct vs_replay *replay = summary->replay;
     struct vs_summary_row *rows = vs_xcalloc(replay->sites.count + 1, sizeof *rows);
@@ -58,9 +58,8 @@ static enum vs_err sites_since(const struct vs_summary *summary, unsigned accoun
         row.site = i;
         rows[count++] = row;
     }
-    enum vs_err err = vs_summary_rows(summary, rows, count, out);
+    vs_summary_rows(summary, rows, count, out);
     free(rows);
-    return err;
 }
 
 static bool holds_any(const struct vs_held_segments *held, uint64_t device)
@@ -72,18 +71,15 @@ static bool holds_any(const struct vs_held_segments *held, uint64_t device)
 }
 
 /* Memory that the program holds from the device: the live blocks, and what of it is cached. */
-static enum vs_err sites_of_held(const struct vs_summary *summary, const struct vs_held_segments *held,
-                                 unsigned account, uint64_t device, const struct vs_site_request *request)
+static void sites_of_held(const struct vs_summary *summary, const struct vs_held_segments *held,
+                          unsigned account, uint64_t device, const struct vs_site_request *request)
 {
     struct vs_held_segment *unused = NULL;
     size_t count = 0;
-    enum vs_err err = vs_summary_sites(summary, account, VS_SITES_LIVE, request->out);
-    if (!err)
-        err = vs_held_unused(held, summary->replay, account, &unused, &count);
-    if (!err)
-        err = vs_segment_sites(summary, unused, count, device, request->unused);
+    vs_summary_sites(summary, account, VS_SITES_LIVE, request->out);
+    vs_held_unused(held, summary->replay, account, &unused, &count);
+    vs_segment_sites(summary, unused, count, device, request->unused);
     free(unused);
-    return err;
 }
 
 bool vs_quantity_is_held(const struct vs_quantity *quantity, bool below_tensors)
@@ -94,15 +90,15 @@ bool vs_quantity_is_held(const struct vs_quantity *quantity, bool below_tensors)
 }
 
 /* The call sites of *request* in the state of its time. */
-static enum vs_err name_sites(struct vs_measured *run, const struct vs_trace_state *state,
-                              struct vs_symbols *symbols, const struct vs_held_segments *held,
-                              const struct vs_site_request *request)
+static void name_sites(struct vs_measured *run, const struct vs_trace_state *state,
+                       struct vs_symbols *symbols, const struct vs_held_segments *held,
+                       const struct vs_site_request *request)
 {
     const struct vs_quantity *quantity = request->quantity;
     unsigned account = vs_replay_account(state->replay, quantity->device);
     struct vs_wrappers wrappers;
     if (account == VS_ACCOUNT_NONE)
-        return VS_OK;
+        return;
     struct vs_summary summary = {.memory = &run->memory, .replay = state->replay, .symbols = symbols,
                                  .sites_max = VS_QUANTITY_SITES_MAX, .wrappers = &wrappers};
     bool tensors = vs_user_level(state->replay, account) == VS_LEVEL_FRAMEWORK;
@@ -110,14 +106,15 @@ static enum vs_err name_sites(struct vs_measured *run, const struct vs_trace_sta
                           quantity->metric == VS_METRIC_FREE;
     vs_summary_wrappers(&summary, &wrappers);
     if (request->unused && vs_quantity_is_held(quantity, tensors))
-        return sites_of_held(&summary, held, account, quantity->device, request);
-    if (whole_segments && holds_any(held, quantity->device))
-        return vs_segment_sites(&summary, held->items, held->count, quantity->device, request->out);
-    if (quantity->metric == VS_METRIC_LIVE_AT_END)
-        return sites_since(&summary, account, quantity->from_ns, request->out);
-    if (tensors && !quantity->tensors)
-        return vs_summary_device_sites(&summary, account, VS_SITES_LIVE, request->out);
-    return vs_summary_sites(&summary, account, VS_SITES_LIVE, request->out);
+        sites_of_held(&summary, held, account, quantity->device, request);
+    else if (whole_segments && holds_any(held, quantity->device))
+        vs_segment_sites(&summary, held->items, held->count, quantity->device, request->out);
+    else if (quantity->metric == VS_METRIC_LIVE_AT_END)
+        sites_since(&summary, account, quantity->from_ns, request->out);
+    else if (tensors && !quantity->tensors)
+        vs_summary_device_sites(&summary, account, VS_SITES_LIVE, request->out);
+    else
+        vs_summary_sites(&summary, account, VS_SITES_LIVE, request->out);
 }
 
 /* *requests* in the order of their times: the trace is read once. */
@@ -134,7 +131,7 @@ static enum vs_err sites_at(struct vs_measured *run, const struct vs_site_reques
     for (size_t i = 0; !err && i < count; i++) {
         err = advance(run->reader, state, requests[i].quantity->event, &held);
         if (!err)
-            err = name_sites(run, state, symbols, &held, &requests[i]);
+            name_sites(run, state, symbols, &held, &requests[i]);
     }
     vs_symbols_close(symbols);
     vs_trace_state_close(state);

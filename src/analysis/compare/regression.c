@@ -122,8 +122,6 @@ enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes
         if (amount->b->value <= allowed || of_whole(out, amount))
             continue;
         vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
-        if (err)
-            break;
         struct vs_regression *item = &out->items[out->count++];
         *item = (struct vs_regression){.amount = amount, .allowed = allowed};
         err = find_culprits(comparison, item);

@@ -25,10 +25,9 @@ const char *vs_fit_where(const struct vs_summary *summary, uint64_t stack, uint6
     struct vs_report_site site = {.api = ""};
     struct vs_summary names = *summary;
     names.own_only = !native;
-    if (vs_summary_frames(&names, stack, mark, &site))
-        return NULL;
+    vs_summary_frames(&names, stack, mark, &site);
     bool known = site.line || site.folds || (native && site.frame_count);
-    return vs_summary_copy(summary->memory, known ? vs_text_label(text, &site) : "");
+    return vs_text_copy(summary->memory, known ? vs_text_label(text, &site) : "");
 }
 
 static int by_stack(const void *a, const void *b)
@@ -67,12 +66,9 @@ static enum vs_err name_holders(const struct fit_sum *sums, size_t count, bool t
             continue;
         const char *where = vs_fit_where(summary, sum->stack, sum->mark, !tensors);
         size_t k = 0;
-        while (where && k < named && strcmp(lines[k].where, where) != 0)
+        while (k < named && strcmp(lines[k].where, where) != 0)
             k++;
-        if (!where || vs_summary_part(summary, sum->stack, sum->bytes, sum->count, &lines[k].parts)) {
-            free(lines);
-            return VS_ERR_NOMEM;
-        }
+        vs_summary_part(summary, sum->stack, sum->bytes, sum->count, &lines[k].parts);
         named += k == named;
         lines[k].where = where;
         lines[k].bytes += sum->bytes;

@@ -48,9 +48,9 @@ static void add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind kind,
     }
     vs_vec_room(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
     list->items[list->count++] =
-        (struct vs_fit_note){.library = vs_summary_copy(&notes->memory, fields[LIBRARY]),
-                             .name = vs_summary_copy(&notes->memory, fields[NAME]),
-                             .text = vs_summary_copy(&notes->memory, fields[TEXT]),
+        (struct vs_fit_note){.library = vs_text_copy(&notes->memory, fields[LIBRARY]),
+                             .name = vs_text_copy(&notes->memory, fields[NAME]),
+                             .text = vs_text_copy(&notes->memory, fields[TEXT]),
                              .bytes = bytes, .count = count};
 }
 

@@ -112,7 +112,7 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
 static const char *place_text(struct fit_pass *pass, struct vs_place place)
 {
     char text[VS_PLACE_TEXT_MAX];
-    return vs_summary_copy(&pass->trace->memory,
+    return vs_text_copy(&pass->trace->memory,
                            vs_phases_text(&pass->replay->phases, place, text));
 }
 
@@ -157,8 +157,8 @@ static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_
     bool tensors = watch->tensors_event != 0;
     *out = (struct vs_fit_device){
         .device = account->device,
-        .name = vs_summary_copy(memory, vs_reader_string(pass->reader, account->name)),
-        .uuid = vs_summary_copy(memory, vs_reader_string(pass->reader, account->uuid)),
+        .name = vs_text_copy(memory, vs_reader_string(pass->reader, account->name)),
+        .uuid = vs_text_copy(memory, vs_reader_string(pass->reader, account->uuid)),
         .total_bytes = account->total_bytes ? account->total_bytes : account->sample_total,
         .tensors = tensors,
         .peak_allocated = tensors ? watch->tensors_peak : account->sums.peak.allocated,
@@ -185,9 +185,9 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     const char *exe = vs_reader_string(pass->reader, replay->process.process.exe);
     struct vs_fit_device *devices =
         vs_xarena(&trace->memory, (replay->account_count + 1) * sizeof *devices);
-    trace->path = vs_summary_copy(&trace->memory, path);
-    trace->rank = vs_summary_copy(&trace->memory, rank);
-    trace->program = vs_summary_copy(&trace->memory, vs_text_base_name(exe));
+    trace->path = vs_text_copy(&trace->memory, path);
+    trace->rank = vs_text_copy(&trace->memory, rank);
+    trace->program = vs_text_copy(&trace->memory, vs_text_base_name(exe));
     trace->pid = replay->has_process ? replay->process.process.pid : 0;
     trace->start_ns = vs_replay_start_ns(replay);
     trace->end_ns = replay->now_ns;
@@ -212,7 +212,7 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
         struct vs_fit_read *out = &trace->reads[trace->read_count++];
         *out = (struct vs_fit_read){
             .where = vs_fit_where(&pass->summary, read->stack, read->mark, true),
-            .kernel = vs_summary_copy(&trace->memory, name),
+            .kernel = vs_text_copy(&trace->memory, name),
             .bytes = read->bytes, .count = read->count};
         free(readable);
     }

@@ -180,7 +180,8 @@ static enum vs_err fill_balance(struct vs_oom *oom, const struct vs_summary *sum
         return VS_OK;
     struct vs_reading reading = {oom->free_bytes, oom->total, failure->event, failure->time_ns,
                                  failure->place};
-    return vs_balance_build(summary, failure->account, &reading, &oom->balance);
+    vs_balance_build(summary, failure->account, &reading, &oom->balance);
+    return VS_OK;
 }
 
 /* Bytes allocated in the current step, or since the last one ended. */
@@ -255,7 +256,7 @@ static enum vs_err examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint6
     if (!err)
         err = fill_balance(oom, summary, failure);
     if (!err)
-        err = vs_summary_sites(summary, failure->account, VS_SITES_LIVE, &oom->sites);
+        vs_summary_sites(summary, failure->account, VS_SITES_LIVE, &oom->sites);
     if (err)
         return err;
     fill_past(oom, summary->replay, failure);
@@ -338,12 +339,12 @@ static enum vs_err describe(struct vs_oom *oom, struct vs_reader *reader, struct
     enum vs_err err = VS_OK;
     vs_summary_wrappers(&summary, &wrappers);
     if (!err)
-        err = vs_summary_failure(&summary, failure, &oom->failure);
+        vs_summary_failure(&summary, failure, &oom->failure);
     oom->went_on = goes_on(reader, report, oom->failure.device);
     oom->failure.recovered = wanted->recovered || oom->went_on;
     oom->failure.workspace = wanted->workspace;
     if (!err)
-        oom->device_name = vs_summary_copy(
+        oom->device_name = vs_text_copy(
             &oom->memory, vs_reader_string(reader, replay->accounts[failure->account]->name));
     if (!err && !oom->device_name)
         err = VS_ERR_NOMEM;

@@ -64,9 +64,9 @@ enum vs_err vs_oom_name_site(struct vs_oom *oom, const struct vs_oom_scene *scen
     *out = (struct vs_report_site){.family = site->family, .bytes = bytes, .count = count,
                                    .allocs = site->allocs, .frees = site->frees,
                                    .largest = site->largest,
-                                   .api = vs_summary_copy(&oom->memory, api)};
-    return out->api ? vs_summary_frames(scene->summary, site->stack, site->mark, out)
-                    : VS_ERR_NOMEM;
+                                   .api = vs_text_copy(&oom->memory, api)};
+    vs_summary_frames(scene->summary, site->stack, site->mark, out);
+    return VS_OK;
 }
 
 bool vs_oom_same_site(const struct vs_report_site *a, const struct vs_report_site *b)
@@ -151,7 +151,7 @@ static enum vs_err fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene
     }
     if (!most.bytes)
         return VS_OK;
-    oom->library = vs_summary_copy(
+    oom->library = vs_text_copy(
         &oom->memory, library_of(scene, history->sites[most.site].stack, name, &framework));
     return vs_oom_name_site(oom, scene, most.site, most.bytes, 1, &oom->library_site);
 }

@@ -40,53 +40,51 @@ struct small {
 };
 
 /* The memory that a piece takes beyond its size; for small ones, collects the pages. */
-static enum vs_err round_one(uint64_t addr, uint64_t size, struct vs_balance *out,
-                             struct small *small)
+static void round_one(uint64_t addr, uint64_t size, struct vs_balance *out,
+                      struct small *small)
 {
     if (size >= VS_DRIVER_SMALL) {
         out->rounding += vs_driver_pages(size) - size;
-        return VS_OK;
+        return;
     }
-    enum vs_err err = VS_OK;
     vs_vec_room(&small->pages, &small->capacity, small->count + 2, sizeof *small->pages);
-    if (err || !size)
-        return err;
+    if (!size)
+        return;
     small->pages[small->count++] = addr / VS_DRIVER_PAGE;
     if ((addr + size - 1) / VS_DRIVER_PAGE != addr / VS_DRIVER_PAGE)
         small->pages[small->count++] = addr / VS_DRIVER_PAGE + 1;
     small->bytes += size;
-    return VS_OK;
 }
 
 /* The address of an array is a handle: small arrays are assumed to use the room left by other small
  * pieces, and then as few pages as possible. */
-static enum vs_err round_live(const struct vs_live *live, struct vs_balance *out,
-                              struct small *small)
+static void round_live(const struct vs_live *live, struct vs_balance *out,
+                       struct small *small)
 {
     if (live->family == VS_FAMILY_ARRAY && live->size < VS_DRIVER_SMALL) {
         out->small_arrays++;
         out->small_array_bytes += live->size;
-        return VS_OK;
+        return;
     }
     bool paged = live->family == VS_FAMILY_DEVICE || live->family == VS_FAMILY_ARRAY ||
                  live->family == VS_FAMILY_VMM;
-    return paged && !live->in_segment ? round_one(live->addr, live->size, out, small) : VS_OK;
+    if (paged && !live->in_segment)
+        round_one(live->addr, live->size, out, small);
 }
 
-static enum vs_err fill_rounding(const struct vs_replay *replay, unsigned account,
-                                 struct vs_balance *out)
+static void fill_rounding(const struct vs_replay *replay, unsigned account,
+                          struct vs_balance *out)
 {
     struct small small = {0};
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < replay->device_live.slots; i++) {
+    for (size_t i = 0; i < replay->device_live.slots; i++) {
         const struct vs_live *live = &replay->device_live.items[i];
         if (live->used && live->device == account)
-            err = round_live(live, out, &small);
+            round_live(live, out, &small);
     }
-    for (size_t i = 0; !err && i < replay->segments.count; i++) {
+    for (size_t i = 0; i < replay->segments.count; i++) {
         const struct vs_replay_segment *segment = &replay->segments.items[i];
         if (segment->device == account && !segment->view)
-            err = round_one(segment->addr, segment->size, out, &small);
+            round_one(segment->addr, segment->size, out, &small);
     }
     uint64_t held = distinct(small.pages, small.count) * VS_DRIVER_PAGE;
     uint64_t needed = small.bytes + out->small_array_bytes;
@@ -94,7 +92,6 @@ static enum vs_err fill_rounding(const struct vs_replay *replay, unsigned accoun
         held += vs_driver_pages(needed - held);
     out->rounding += held - needed;
     free(small.pages);
-    return err;
 }
 
 /* --- libraries --- */
@@ -125,7 +122,7 @@ static void look_up(const struct vs_summary *summary, uint32_t site, const char 
         i++;
     if (i == set->count) {
         vs_vec_room(&set->items, &set->capacity, i + 1, sizeof *set->items);
-        name = vs_summary_copy(summary->memory, name);
+        name = vs_text_copy(summary->memory, name);
         set->items[set->count++] = (struct vs_balance_library){.name = name, .framework = framework};
     }
     set->of_site[site] = (uint32_t)i + 1;
@@ -266,8 +263,8 @@ static void fill_rest(struct vs_balance *out)
     out->unexplained = rest - (int64_t)out->managed;
 }
 
-enum vs_err vs_balance_build(const struct vs_summary *summary, unsigned index,
-                             const struct vs_reading *reading, struct vs_balance *out)
+void vs_balance_build(const struct vs_summary *summary, unsigned index,
+                      const struct vs_reading *reading, struct vs_balance *out)
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_account *account = replay->accounts[index];
@@ -279,15 +276,13 @@ enum vs_err vs_balance_build(const struct vs_summary *summary, unsigned index,
                                .free = reading->free,
                                .known = reading->total >= reading->free && reading->total > 0};
     vs_phases_text(&replay->phases, reading->place, place);
-    out->place = vs_summary_copy(summary->memory, place);
+    out->place = vs_text_copy(summary->memory, place);
     if (out->known)
         out->used = out->total - out->free;
     fill_allocations(account, out);
     fill_usage(&account->usage, out);
-    enum vs_err err = fill_rounding(replay, index, out);
+    fill_rounding(replay, index, out);
     out->rounding_partial = vs_recording_partial(&replay->recording);
-    if (!err)
-        fill_libraries(summary, index, out);
+    fill_libraries(summary, index, out);
     fill_rest(out);
-    return err;
 }

@@ -15,9 +15,8 @@ struct vs_reading {
 };
 
 /* vs_balance_build: *account* is a device index. Strings and lists come from the summary's arena.
- * VS_ERR_NOMEM. Cost: one pass over live allocations and call sites. */
-enum vs_err vs_balance_build(const struct vs_summary *summary, unsigned account,
-                             const struct vs_reading *reading, struct vs_balance *out)
-    VS_MUST_CHECK;
+ * Cost: one pass over live allocations and call sites. */
+void vs_balance_build(const struct vs_summary *summary, unsigned account,
+                      const struct vs_reading *reading, struct vs_balance *out);
 
 #endif

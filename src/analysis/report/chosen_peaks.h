@@ -18,10 +18,10 @@ struct vs_chosen_peaks {
 };
 
 /* vs_chosen_peaks_begin: the state before the first event of a part of the trace, in which ranges may
- * be open. *peaks* has its filter. VS_ERR_NOMEM. */
+ * be open. *peaks* has its filter. */
 void vs_chosen_peaks_begin(struct vs_chosen_peaks *peaks, struct vs_replay *replay);
 
-/* vs_chosen_peaks_event: *replay* has applied *event*. VS_ERR_NOMEM. Cost: none for events that
+/* vs_chosen_peaks_event: *replay* has applied *event*. Cost: none for events that
  * neither allocate nor open a range. */
 void vs_chosen_peaks_event(struct vs_chosen_peaks *peaks, struct vs_replay *replay,
                            const struct vs_event *event);

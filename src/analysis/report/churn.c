@@ -26,8 +26,8 @@ static int more_bytes(const void *a, const void *b)
     return x->site < y->site ? -1 : x->site > y->site;
 }
 
-static enum vs_err name_one(const struct vs_summary *summary, const struct vs_site *site,
-                            uint64_t steps, struct vs_report_churn *out)
+static void name_one(const struct vs_summary *summary, const struct vs_site *site,
+                     uint64_t steps, struct vs_report_churn *out)
 {
     const struct vs_replay *replay = summary->replay;
     *out = (struct vs_report_churn){
@@ -37,12 +37,12 @@ static enum vs_err name_one(const struct vs_summary *summary, const struct vs_si
         .site = {.family = site->family, .bytes = site->bytes, .count = site->allocs,
                  .allocs = site->allocs, .frees = site->frees, .alloc_bytes = site->bytes,
                  .largest = site->largest, .temporaries = site->temporaries}};
-    out->site.api = vs_summary_copy(summary->memory, vs_reader_string(replay->reader, site->api));
-    return out->site.api ? vs_summary_frames(summary, site->stack, site->mark, &out->site) : VS_ERR_NOMEM;
+    out->site.api = vs_text_copy(summary->memory, vs_reader_string(replay->reader, site->api));
+    vs_summary_frames(summary, site->stack, site->mark, &out->site);
 }
 
-enum vs_err vs_churn_fill(const struct vs_summary *summary, unsigned account, size_t max,
-                          uint64_t steps, struct vs_report_device *out)
+void vs_churn_fill(const struct vs_summary *summary, unsigned account, size_t max,
+                   uint64_t steps, struct vs_report_device *out)
 {
     const struct vs_sites *sites = &summary->replay->sites;
     struct vs_summary_row *rows = vs_xcalloc(sites->count + 1, sizeof *rows);
@@ -56,12 +56,10 @@ enum vs_err vs_churn_fill(const struct vs_summary *summary, unsigned account, si
     size_t kept = count < max ? count : max;
     struct vs_report_churn *items =
         vs_xarena(summary->memory, (kept + 1) * sizeof *items);
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < kept; i++)
-        err = name_one(summary, &sites->items[rows[i].site], steps, &items[i]);
+    for (size_t i = 0; i < kept; i++)
+        name_one(summary, &sites->items[rows[i].site], steps, &items[i]);
     out->churn = items;
-    out->churn_count = err ? 0 : kept;
+    out->churn_count = kept;
     out->churn_omitted = count - kept;
     free(rows);
-    return err;
 }

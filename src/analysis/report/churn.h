@@ -8,8 +8,8 @@
 #include "analysis/report/summary.h"
 
 /* vs_churn_fill: the sites of *account* with at least 16 such blocks, those with most bytes first,
- * at most *max*. *steps*: done by the program, 0: none known. VS_ERR_NOMEM. */
-enum vs_err vs_churn_fill(const struct vs_summary *summary, unsigned account, size_t max,
-                          uint64_t steps, struct vs_report_device *out) VS_MUST_CHECK;
+ * at most *max*. *steps*: done by the program, 0: none known. */
+void vs_churn_fill(const struct vs_summary *summary, unsigned account, size_t max,
+                   uint64_t steps, struct vs_report_device *out);
 
 #endif

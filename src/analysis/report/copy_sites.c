@@ -55,13 +55,12 @@ static void call_at(struct vs_copy_calls *calls, uint64_t stack, uint64_t api, s
     calls->calls[calls->call_count++] = (struct copy_call){stack, api};
 }
 
-static enum vs_err add_call(struct vs_copy_calls *calls, const struct vs_event *event)
+static void add_call(struct vs_copy_calls *calls, const struct vs_event *event)
 {
     size_t i;
     call_at(calls, event->copy_call.stack, event->copy_call.api, &i);
     if (event->copy_call.correlation)
         vs_xmap_put(&calls->waiting, event->copy_call.correlation, i + 1);
-    return VS_OK;
 }
 
 static void row_at(struct vs_copy_calls *calls, const struct copied *like, size_t *out)
@@ -109,17 +108,14 @@ static void add_read(struct vs_copy_calls *calls, const struct vs_event *event)
         count_row(calls, &like, event->uncomputed_read.bytes);
 }
 
-enum vs_err vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *event)
+void vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *event)
 {
-    if (event->kind == VS_EVENT_uncomputed_read) {
-        add_read(calls, event);
-        return VS_OK;
+    switch (event->kind) {
+    case VS_EVENT_uncomputed_read: add_read(calls, event); return;
+    case VS_EVENT_copy_call: add_call(calls, event); return;
+    case VS_EVENT_memcpy: add_copy(calls, event); return;
+    default: return;
     }
-    if (event->kind == VS_EVENT_copy_call)
-        return add_call(calls, event);
-    if (event->kind == VS_EVENT_memcpy)
-        add_copy(calls, event);
-    return VS_OK;
 }
 
 /* A list of sites while it is filled. */
@@ -159,43 +155,40 @@ static const char *name_of(const struct vs_summary *summary, uint64_t id)
 {
     const char *name = vs_reader_string(summary->replay->reader, id);
     char *readable = vs_demangle(name);
-    const char *kept = vs_summary_copy(summary->memory, readable ? readable : name);
+    const char *kept = vs_text_copy(summary->memory, readable ? readable : name);
     free(readable);
     return kept;
 }
 
 /* The sites of the copies of *kind* on *device*; those of reads in their order. */
-static enum vs_err fill_list(const struct vs_copy_calls *calls, const struct vs_summary *summary,
-                             uint64_t device, uint64_t kind, struct vs_report_sites *out)
+static void fill_list(const struct vs_copy_calls *calls, const struct vs_summary *summary,
+                      uint64_t device, uint64_t kind, struct vs_report_sites *out)
 {
     size_t rows = 0, sites_max = summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT;
     for (size_t i = 0; i < calls->count; i++)
         rows += calls->rows[i].device == device && calls->rows[i].kind == kind;
     if (!rows)
-        return VS_OK;
+        return;
     struct copy_list list = {.items = vs_xarena(summary->memory, rows * sizeof *list.items)};
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < calls->count; i++) {
+    for (size_t i = 0; i < calls->count; i++) {
         const struct copied *from = &calls->rows[i];
         if (from->device != device || from->kind != kind)
             continue;
         struct vs_report_site site = {
             .level = VS_LEVEL_DEVICE, .stacks = 1, .bytes = from->bytes, .count = from->count,
             .api = name_of(summary, from->api)};
-        err = site.api ? vs_summary_frames(summary, from->stack, 0, &site) : VS_ERR_NOMEM;
-        if (!err)
-            add_site(&list, &site);
+        vs_summary_frames(summary, from->stack, 0, &site);
+        add_site(&list, &site);
         out->total_bytes += from->bytes;
         out->total_count += from->count;
     }
     vs_map_free(&list.by_text);
-    qsort(list.items, err || kind >= VS_COPY_KIND_COUNT ? 0 : list.count, sizeof *list.items, more_bytes);
+    qsort(list.items, kind >= VS_COPY_KIND_COUNT ? 0 : list.count, sizeof *list.items, more_bytes);
     out->items = list.items;
     out->count = list.count < sites_max ? list.count : sites_max;
     out->omitted_count = list.count - out->count;
-    for (size_t i = out->count; !err && i < list.count; i++)
+    for (size_t i = out->count; i < list.count; i++)
         out->omitted_bytes += list.items[i].bytes;
-    return err;
 }
 
 static bool recorded_calls(const struct vs_report *report)
@@ -206,21 +199,19 @@ static bool recorded_calls(const struct vs_report *report)
     return false;
 }
 
-enum vs_err vs_copy_sites_fill(struct vs_report *report, const struct vs_copy_calls *calls,
-                               const struct vs_summary *summary)
+void vs_copy_sites_fill(struct vs_report *report, const struct vs_copy_calls *calls,
+                        const struct vs_summary *summary)
 {
     struct vs_wrappers none = {0};
     struct vs_summary plain = *summary; /* functions that allocate are not those that copy */
     struct vs_report_device *devices = (struct vs_report_device *)report->devices;
-    enum vs_err err = VS_OK;
     plain.wrappers = &none;
     report->copy_sites_known = !report->part.window && !report->part.moment && recorded_calls(report);
-    for (size_t i = 0; !err && i < report->device_count; i++)
-        for (int kind = 0; !err && kind < VS_COPY_KIND_COUNT; kind++)
-            err = fill_list(calls, &plain, devices[i].device, (uint64_t)kind, &devices[i].copy_sites[kind]);
-    for (int what = 0; !err && what < VS_UNCOMPUTED_COUNT; what++)
-        err = fill_list(calls, &plain, 0, (uint64_t)(VS_COPY_KIND_COUNT + what), &report->uncomputed[what]);
-    return err;
+    for (size_t i = 0; i < report->device_count; i++)
+        for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
+            fill_list(calls, &plain, devices[i].device, (uint64_t)kind, &devices[i].copy_sites[kind]);
+    for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
+        fill_list(calls, &plain, 0, (uint64_t)(VS_COPY_KIND_COUNT + what), &report->uncomputed[what]);
 }
 
 void vs_copy_calls_free(struct vs_copy_calls *calls)

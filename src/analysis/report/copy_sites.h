@@ -22,13 +22,12 @@ struct vs_copy_calls {
     struct vs_map by_row;
 };
 
-/* vs_copy_calls_event: follows the calls and copies of a trace, in its order. VS_ERR_NOMEM. */
-enum vs_err vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *event) VS_MUST_CHECK;
+/* vs_copy_calls_event: follows the calls and copies of a trace, in its order. */
+void vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *event);
 
-/* vs_copy_sites_fill: fills the devices' copy_sites, and the report's uncomputed. The report has its options and devices.
- * VS_ERR_NOMEM. */
-enum vs_err vs_copy_sites_fill(struct vs_report *report, const struct vs_copy_calls *calls,
-                               const struct vs_summary *summary) VS_MUST_CHECK;
+/* vs_copy_sites_fill: fills the devices' copy_sites, and the report's uncomputed. The report has its options and devices. */
+void vs_copy_sites_fill(struct vs_report *report, const struct vs_copy_calls *calls,
+                        const struct vs_summary *summary);
 
 void vs_copy_calls_free(struct vs_copy_calls *calls);
 

@@ -20,7 +20,7 @@ void vs_growth_fill(const struct vs_summary *summary, uint32_t index, uint64_t w
 void vs_growth_merge(struct vs_report_site *into, const struct vs_report_site *from);
 
 /* vs_growth_steps_fill: the steps of *summary*, if its tracker found some; otherwise *out* is
- * unchanged except for the bytes of marked ones. Rows are allocated in *memory*. VS_ERR_NOMEM. */
+ * unchanged except for the bytes of marked ones. Rows are allocated in *memory*. */
 void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_arena *memory,
                           struct vs_report_steps *out);
 

@@ -58,8 +58,7 @@ static bool site_matches(const struct vs_summary *summary, uint32_t index, const
     struct vs_report_site site = {0};
     char text[VS_CHAIN_TEXT_MAX];
     const struct vs_site *from = &summary->replay->sites.items[index];
-    if (vs_summary_frames(summary, from->stack, from->mark, &site))
-        return false;
+    vs_summary_frames(summary, from->stack, from->mark, &site);
     for (size_t i = 0; i < site.frame_count; i++) {
         struct vs_report_site one = {.frames = site.frames + i, .frame_count = 1};
         if (regexec(wanted, vs_text_site(text, &one, 1), 0, NULL, 0) == 0)
@@ -142,15 +141,14 @@ static void gather(const struct vs_summary *summary, unsigned account,
 
 /* The rows by call site of *blocks*, of their bytes or, with *rounding*, of those beyond the
  * requested ones. */
-static enum vs_err sum_sites(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
-                             bool rounding, const struct vs_report_sites **out)
+static void sum_sites(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
+                      bool rounding, const struct vs_report_sites **out)
 {
     size_t site_count = summary->replay->sites.count, count = 0;
     uint64_t weight = vs_recording_weight(&summary->replay->recording);
     struct vs_summary_row *rows = vs_xcalloc(site_count + 1, sizeof *rows);
     struct vs_report_sites *sites = vs_xarena(summary->memory, sizeof *sites);
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < blocks->count; i++) {
+    for (size_t i = 0; i < blocks->count; i++) {
         const struct vs_held_block *block = &blocks->items[i];
         uint64_t bytes = rounding ? block->size - block->requested : block->size;
         if (!bytes || (rounding && block->size < block->requested))
@@ -159,50 +157,44 @@ static enum vs_err sum_sites(const struct vs_summary *summary, const struct vs_h
         rows[block->site].bytes += bytes * weight;
         rows[block->site].count += weight;
     }
-    for (size_t i = 0; !err && i < site_count; i++)
+    for (size_t i = 0; i < site_count; i++)
         if (rows[i].bytes)
             rows[count++] = rows[i];
-    if (!err)
-        err = vs_summary_rows(summary, rows, count, sites);
-    if (!err) {
-        sites->weight = weight;
-        *out = sites;
-    }
+    vs_summary_rows(summary, rows, count, sites);
+    sites->weight = weight;
+    *out = sites;
     free(rows);
-    return err;
 }
 
 /* Blocks that were allocated after the device's last kernel or copy. Which memory a kernel or copy
  * used is not recorded, so that nothing is known of the others. */
-static enum vs_err fill_unused(const struct vs_summary *summary, unsigned account,
-                               const struct vs_device_uses *uses,
-                               const struct vs_held_blocks *blocks, struct vs_held *out)
+static void fill_unused(const struct vs_summary *summary, unsigned account,
+                        const struct vs_device_uses *uses,
+                        const struct vs_held_blocks *blocks, struct vs_held *out)
 {
     struct vs_held_blocks unused = {0};
-    enum vs_err err = VS_OK;
     const struct vs_replay *replay = summary->replay;
     const struct vs_device_use *use =
         uses ? vs_device_uses_find(uses, replay->accounts[account]->device) : NULL;
     out->activity_known = use != NULL;
     if (!use || use->last_ns >= replay->now_ns)
-        return VS_OK;
+        return;
     uint64_t start = vs_replay_start_ns(replay);
     out->idle_since_ns = use->last_ns > start ? use->last_ns - start : 0;
-    for (size_t i = 0; !err && i < blocks->count; i++) {
+    for (size_t i = 0; i < blocks->count; i++) {
         if (blocks->items[i].time_ns <= use->last_ns)
             continue;
         out->unused_bytes += blocks->items[i].size;
         out->unused_blocks++;
         add_block(&unused, &blocks->items[i]);
     }
-    if (!err && unused.count)
-        err = sum_sites(summary, &unused, false, &out->unused);
+    if (unused.count)
+        sum_sites(summary, &unused, false, &out->unused);
     free(unused.items);
-    return err;
 }
 
-static enum vs_err fill_sums(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
-                             const struct vs_kinds_table *kinds, struct vs_held *out)
+static void fill_sums(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
+                      const struct vs_kinds_table *kinds, struct vs_held *out)
 {
     for (size_t i = 0; i < blocks->count; i++) {
         const struct vs_held_block *block = &blocks->items[i];
@@ -210,16 +202,14 @@ static enum vs_err fill_sums(const struct vs_summary *summary, const struct vs_h
         out->rounding_bytes += block->size > block->requested ? block->size - block->requested : 0;
     }
     out->blocks = blocks->count;
-    enum vs_err err = sum_sites(summary, blocks, false, &out->sites);
-    if (!err)
-        err = sum_sites(summary, blocks, true, &out->rounding);
-    for (int by = VS_BY_SITE + 1; !err && by < VS_BY_COUNT; by++)
-        err = vs_held_sum(summary, blocks, kinds, (enum vs_by)by, &out->by[by]);
-    return err;
+    sum_sites(summary, blocks, false, &out->sites);
+    sum_sites(summary, blocks, true, &out->rounding);
+    for (int by = VS_BY_SITE + 1; by < VS_BY_COUNT; by++)
+        vs_held_sum(summary, blocks, kinds, (enum vs_by)by, &out->by[by]);
 }
 
-enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
-                          const struct vs_held_request *request, struct vs_held *out)
+void vs_held_build(const struct vs_summary *summary, unsigned account,
+                   const struct vs_held_request *request, struct vs_held *out)
 {
     const struct vs_replay *replay = summary->replay;
     struct vs_held_blocks blocks = {0}, every = {0}, others = {0};
@@ -228,25 +218,20 @@ enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
     *out = (struct vs_held){.known = true, .tensors = vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK,
                             .event = replay->events,
                             .time_ns = replay->now_ns > start ? replay->now_ns - start : 0};
-    out->place = vs_summary_copy(summary->memory, place);
-    enum vs_err err = VS_OK;
+    out->place = vs_text_copy(summary->memory, place);
     gather(summary, account, request->filter, request->steps, &blocks, request->others ? &others : NULL);
     out->all_bytes = blocks.all_bytes;
     out->all_blocks = blocks.all_blocks;
     out->largest = blocks.largest;
-    if (!err)
-        err = fill_sums(summary, &blocks, request->kinds, out);
-    if (!err)
-        err = fill_unused(summary, account, request->uses, &blocks, out);
-    if (!err && request->others)
-        err = sum_sites(summary, &others, false, &out->others);
-    if (!err && request->picture) {
+    fill_sums(summary, &blocks, request->kinds, out);
+    fill_unused(summary, account, request->uses, &blocks, out);
+    if (request->others)
+        sum_sites(summary, &others, false, &out->others);
+    if (request->picture) {
         gather(summary, account, NULL, NULL, &every, NULL);
-        if (!err)
-            err = vs_held_picture(summary, account, &every, out);
+        vs_held_picture(summary, account, &every, out);
     }
     free(blocks.items);
     free(every.items);
     free(others.items);
-    return err;
 }

@@ -32,23 +32,22 @@ struct vs_held_request {
     bool others; /* the call sites of blocks that the filter does not let pass */
 };
 
-/* vs_held_build: the memory of *account* live now. VS_ERR_NOMEM. Cost: the live set. */
-enum vs_err vs_held_build(const struct vs_summary *summary, unsigned account,
-                          const struct vs_held_request *request, struct vs_held *out)
-    VS_MUST_CHECK;
+/* vs_held_build: the memory of *account* live now. Cost: the live set. */
+void vs_held_build(const struct vs_summary *summary, unsigned account,
+                   const struct vs_held_request *request, struct vs_held *out);
 
 /* vs_held_site_seen: whether a call site of any allocation so far matches *wanted*. Cost: looks up the
  * symbols of every site. */
 bool vs_held_site_seen(const struct vs_summary *summary, const regex_t *wanted);
 
-/* vs_held_sum: sums up *blocks* by *by*; by kind only with *kinds*. VS_ERR_NOMEM. */
-enum vs_err vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
-                        const struct vs_kinds_table *kinds, enum vs_by by,
-                        struct vs_held_table *out) VS_MUST_CHECK;
+/* vs_held_sum: sums up *blocks* by *by*; by kind only with *kinds*. */
+void vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
+                 const struct vs_kinds_table *kinds, enum vs_by by,
+                 struct vs_held_table *out);
 
 /* vs_held_picture: the segments of *account*, with *blocks*, all of its live blocks. Sorts them by
- * address. VS_ERR_NOMEM. */
-enum vs_err vs_held_picture(const struct vs_summary *summary, unsigned account,
-                            struct vs_held_blocks *blocks, struct vs_held *out) VS_MUST_CHECK;
+ * address. */
+void vs_held_picture(const struct vs_summary *summary, unsigned account,
+                     struct vs_held_blocks *blocks, struct vs_held *out);
 
 #endif

@@ -42,11 +42,13 @@ static const uint64_t step_limits[] = {1, 2, 10, 100, 1000}; /* ages in steps, s
 #define STEP_AGES (sizeof step_limits / sizeof *step_limits)
 #define AGE_BEFORE_STEPS 64
 
-static enum vs_err add(struct held_keys *keys, uint64_t key, uint64_t bytes)
+static void add(struct held_keys *keys, uint64_t key, uint64_t bytes)
 {
     const uint64_t *found = vs_map_get(&keys->by_key, key + 1);
-    if (!found && keys->count >= ROWS_MAX && key < OTHERS)
-        return add(keys, OTHERS, bytes);
+    if (!found && keys->count >= ROWS_MAX && key < OTHERS) {
+        add(keys, OTHERS, bytes);
+        return;
+    }
     size_t index = found ? (size_t)*found : keys->count;
     if (!found) {
         vs_vec_room(&keys->items, &keys->capacity, index + 1, sizeof *keys->items);
@@ -55,7 +57,6 @@ static enum vs_err add(struct held_keys *keys, uint64_t key, uint64_t bytes)
     }
     keys->items[index].bytes += bytes;
     keys->items[index].blocks++;
-    return VS_OK;
 }
 
 static uint64_t class_of(uint64_t value, const uint64_t *limits, size_t count)
@@ -114,7 +115,7 @@ static void library_key(const struct vs_summary *summary, struct held_names *set
         i++;
     if (i == set->count) {
         vs_vec_room(&set->names, &set->capacity, i + 1, sizeof *set->names);
-        name = vs_summary_copy(summary->memory, name);
+        name = vs_text_copy(summary->memory, name);
         set->names[set->count++] = name;
     }
     set->of_site[site] = (uint32_t)i + 1;
@@ -130,13 +131,12 @@ static uint64_t kind_key(const struct vs_kinds_table *kinds, const struct vs_hel
     return found ? found->kind : VS_KIND_UNKNOWN;
 }
 
-static enum vs_err sum_up(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
-                          const struct vs_kinds_table *kinds, enum vs_by by,
-                          struct held_names *names, struct held_keys *keys)
+static void sum_up(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
+                   const struct vs_kinds_table *kinds, enum vs_by by,
+                   struct held_names *names, struct held_keys *keys)
 {
     const struct vs_phases *phases = &summary->replay->phases;
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < blocks->count; i++) {
+    for (size_t i = 0; i < blocks->count; i++) {
         const struct vs_held_block *block = &blocks->items[i];
         uint64_t key = 0;
         switch (by) {
@@ -148,12 +148,10 @@ static enum vs_err sum_up(const struct vs_summary *summary, const struct vs_held
         case VS_BY_SIZE: key = class_of(block->size, size_limits, SIZES); break;
         case VS_BY_AGE: key = age_key(summary->replay, block); break;
         case VS_BY_LIBRARY: library_key(summary, names, block->site, &key); break;
-        default: return VS_OK;
+        default: return;
         }
-        if (!err)
-            err = add(keys, key, block->size);
+        add(keys, key, block->size);
     }
-    return err;
 }
 
 /* --- from keys to rows --- */
@@ -301,7 +299,7 @@ static void fill_rows(const struct vs_summary *summary, enum vs_by by,
             row->high = keys->items[i + merged - 1].key;
         }
         label_of(label, summary, by, names, row, keys->items[i].key);
-        row->label = vs_summary_copy(summary->memory, label);
+        row->label = vs_text_copy(summary->memory, label);
         i += merged;
     }
     if (by != VS_BY_SIZE && by != VS_BY_AGE && out->count)
@@ -309,25 +307,22 @@ static void fill_rows(const struct vs_summary *summary, enum vs_by by,
     out->rows = rows;
 }
 
-enum vs_err vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
-                        const struct vs_kinds_table *kinds, enum vs_by by,
-                        struct vs_held_table *out)
+void vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
+                 const struct vs_kinds_table *kinds, enum vs_by by,
+                 struct vs_held_table *out)
 {
     struct held_keys keys = {0};
     struct held_names names = {0};
     *out = (struct vs_held_table){0};
     if (by == VS_BY_KIND && !kinds)
-        return VS_OK;
+        return;
     names.of_site = vs_xcalloc(summary->replay->sites.count + 1, sizeof *names.of_site);
-    enum vs_err err =
-        names.of_site ? sum_up(summary, blocks, kinds, by, &names, &keys) : VS_ERR_NOMEM;
-    if (!err)
-        fill_rows(summary, by, &keys, &names, out);
+    sum_up(summary, blocks, kinds, by, &names, &keys);
+    fill_rows(summary, by, &keys, &names, out);
     if (by == VS_BY_KIND)
         out->note = vs_kinds_note(kinds);
     free(keys.items);
     vs_map_free(&keys.by_key);
     free(names.of_site);
     free(names.names);
-    return err;
 }

@@ -221,8 +221,8 @@ static void use(const struct vs_held_segment *segments, uint64_t *used, size_t c
     }
 }
 
-enum vs_err vs_held_unused(const struct vs_held_segments *held, const struct vs_replay *replay,
-                           unsigned account, struct vs_held_segment **out, size_t *count)
+void vs_held_unused(const struct vs_held_segments *held, const struct vs_replay *replay,
+                    unsigned account, struct vs_held_segment **out, size_t *count)
 {
     uint64_t device = replay->accounts[account]->device;
     struct vs_held_segment *all = vs_xcalloc(1, (held->count + 1) * sizeof *all);
@@ -245,5 +245,4 @@ enum vs_err vs_held_unused(const struct vs_held_segments *held, const struct vs_
     free(used);
     *out = all;
     *count = kept;
-    return VS_OK;
 }

@@ -31,16 +31,16 @@ struct vs_held_segments {
 };
 
 /* vs_held_segments_event: applies an event. Memory that is held already, because the event of its
- * release is missing, is held once. VS_ERR_NOMEM. Cost: logarithmic in the held segments, for each
+ * release is missing, is held once. Cost: logarithmic in the held segments, for each
  * that the event touches. */
 void vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event);
 void vs_held_segments_free(struct vs_held_segments *held);
 
 /* vs_held_unused: the memory of *account* that is cached and not in use: each segment of *held*, or of a
  * framework that allocates its segments with one call each, with *bytes* the part without live blocks.
- * *replay* is at the same event. The caller frees *out*. VS_ERR_NOMEM. Cost: sorts the segments, one
+ * *replay* is at the same event. The caller frees *out*. Cost: sorts the segments, one
  * binary search for each live block. */
-enum vs_err vs_held_unused(const struct vs_held_segments *held, const struct vs_replay *replay,
-                           unsigned account, struct vs_held_segment **out, size_t *count) VS_MUST_CHECK;
+void vs_held_unused(const struct vs_held_segments *held, const struct vs_replay *replay,
+                    unsigned account, struct vs_held_segment **out, size_t *count);
 
 #endif

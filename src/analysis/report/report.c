@@ -39,8 +39,8 @@ static void add_line(struct vs_report *report, struct lines *lines, const char *
     vs_vec_room(&lines->pairs, &lines->pair_capacity, lines->count + 1, sizeof *lines->pairs);
     vs_vec_room(&lines->severities, &lines->severity_capacity, lines->count + 1,
                 sizeof *lines->severities);
-    struct vs_report_pair pair = {vs_summary_copy(&report->memory, name),
-                                  vs_summary_copy(&report->memory, value)};
+    struct vs_report_pair pair = {vs_text_copy(&report->memory, name),
+                                  vs_text_copy(&report->memory, value)};
     lines->pairs[lines->count] = pair;
     lines->severities[lines->count++] = severity;
 }
@@ -214,7 +214,8 @@ static enum vs_err copies_after(void *context, struct vs_replay *replay, const s
 {
     struct pass *pass = context;
     (void)replay;
-    return vs_copy_calls_event(&pass->copies, event);
+    vs_copy_calls_event(&pass->copies, event);
+    return VS_OK;
 }
 
 static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
@@ -227,7 +228,7 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     bool of_phase = vs_report_of_phase(pass->report);
     if (!all)
         vs_growth_open(replay, &pass->tracker);
-    if (!err && of_phase)
+    if (of_phase)
         vs_chosen_peaks_begin(&pass->chosen, replay);
     if (!all)
         vs_peak_states_begin(replay, of_phase ? pass->chosen.devices : NULL);
@@ -246,7 +247,7 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     for (size_t i = 0; i < pass->asked->observer_count; i++)
         observers[5 + i] = pass->asked->observers[i];
     vs_replay_subscribe(replay, VS_CHANGE_FORGOTTEN, failure_forgotten, &pass->groups);
-    if (!err && !all)
+    if (!all)
         err = vs_reading_run(pass->reader, replay, pass->window, observers,
                              5 + pass->asked->observer_count);
     if (err)
@@ -358,7 +359,7 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
             replay->phases.after_last = pass->moment->replay->phases.after_last;
             struct vs_summary summary = {.memory = &report->memory, .replay = replay, .symbols = symbols,
                                          .sites_max = sites_max, .wrappers = wrappers};
-            err = vs_report_fill_peaks(report, &summary, &request, kinds, event);
+            vs_report_fill_peaks(report, &summary, &request, kinds, event);
         }
         vs_trace_state_close(sought);
         vs_peak_state_close(state);
@@ -404,8 +405,8 @@ static enum vs_err build(struct pass *pass, const char *path,
     if (pass->ended)
         report->condition = vs_reader_condition(pass->reader, why);
     report->outcome = vs_reader_outcome(pass->reader);
-    report->condition_text = vs_summary_copy(&report->memory, why);
-    report->path = vs_summary_copy(&report->memory, path);
+    report->condition_text = vs_text_copy(&report->memory, why);
+    report->path = vs_text_copy(&report->memory, path);
     report->trace_bytes = vs_reader_bytes(pass->reader);
     struct vs_wrappers wrappers;
     struct vs_summary summary = {.memory = &report->memory, .replay = pass->moment->replay,
@@ -419,43 +420,34 @@ static enum vs_err build(struct pass *pass, const char *path,
         pass->moment->replay->firsts = (struct vs_failure_firsts){.count = 0};
     else
         vs_did_without(pass->moment->replay, symbols, well);
-    if (!err)
-        err = vs_report_fill_firsts(report, &summary);
-    if (!err)
-        err = vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
-    if (!err && vs_report_of_phase(report))
-        err = vs_report_fill_chosen(report, &summary, &pass->chosen);
-    if (!err && report->part.moment)
+    vs_report_fill_firsts(report, &summary);
+    vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
+    if (vs_report_of_phase(report))
+        vs_report_fill_chosen(report, &summary, &pass->chosen);
+    if (report->part.moment)
         count_kept_failures(report);
     if (!err && report->part.moment)
         err = vs_reserved_now_fill(report, &summary, pass->reader, report->wish.by & 1u << VS_BY_SITE);
     const struct vs_replay *replay = pass->moment->replay;
-    for (size_t i = 0; !err && i < replay->failure_count; i++)
+    for (size_t i = 0; i < replay->failure_count; i++)
         vs_failure_groups_add(&pass->groups, &replay->failures[i]);
-    if (!err)
-        err = vs_report_fill_groups(report, &summary, &pass->groups);
-    if (!err)
-        keep_all_lines(pass);
-    if (!err)
-        err = vs_copy_sites_fill(report, &pass->copies, &summary);
-    if (!err)
-        vs_imposed_fill(report);
+    vs_report_fill_groups(report, &summary, &pass->groups);
+    keep_all_lines(pass);
+    vs_copy_sites_fill(report, &pass->copies, &summary);
+    vs_imposed_fill(report);
     if (!err)
         err = vs_findings_explain(&pass->findings, pass->reader);
-    if (!err)
-        err = vs_report_fill_findings(report, &summary, &pass->findings);
+    vs_report_fill_findings(report, &summary, &pass->findings);
     if (!err)
         err = fill_peaks(pass, symbols, &wrappers, options->sites_max);
-    if (!err && report->wish.filter.site && nothing_passed(report))
+    if (report->wish.filter.site && nothing_passed(report))
         report->site_unknown = !vs_held_site_seen(&summary, report->wish.filter.site);
-    if (!err) {
-        const char *first = NULL;
-        char note[VS_SYMBOLS_NOTE_MAX];
-        report->missing_modules = vs_symbols_missing(symbols, &first);
-        report->missing_module = first ? vs_summary_copy(&report->memory, first) : NULL;
-        vs_symbols_note(symbols, note);
-        report->symbols_note = vs_summary_copy(&report->memory, note);
-    }
+    const char *first = NULL;
+    char note[VS_SYMBOLS_NOTE_MAX];
+    report->missing_modules = vs_symbols_missing(symbols, &first);
+    report->missing_module = first ? vs_text_copy(&report->memory, first) : NULL;
+    vs_symbols_note(symbols, note);
+    report->symbols_note = vs_text_copy(&report->memory, note);
     vs_symbols_close(symbols);
     return err;
 }

@@ -408,7 +408,7 @@ static inline bool vs_report_of_phase(const struct vs_report *report)
  * computes the report. For a part that ends before the trace does the condition is complete.
  * Kernels, copies and memsets of a part are those that ran during it, with their time in it; their
  * events are searched up to 10 s after it. *path* is only printed. Returns VS_OK whatever the
- * trace's condition (see report->condition), or VS_ERR_NOMEM. Ownership: vs_report_free. Cost: one
+ * trace's condition (see report->condition), or Ownership: vs_report_free. Cost: one
  * reading; for a part, with checkpoints, only the events near it. */
 enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
                             const struct vs_report_options *options, struct vs_report **out)

@@ -21,7 +21,7 @@
 
 static const char *text_of(struct vs_report *report, const struct vs_replay *replay, uint64_t id)
 {
-    return vs_summary_copy(&report->memory, vs_reader_string(replay->reader, id));
+    return vs_text_copy(&report->memory, vs_reader_string(replay->reader, id));
 }
 
 static const char *kernel_name(struct vs_report *report, const struct vs_replay *replay,
@@ -29,7 +29,7 @@ static const char *kernel_name(struct vs_report *report, const struct vs_replay 
 {
     const char *name = vs_reader_string(replay->reader, id);
     char *readable = vs_demangle(name);
-    const char *kept = vs_summary_copy(&report->memory, readable ? readable : name);
+    const char *kept = vs_text_copy(&report->memory, readable ? readable : name);
     free(readable);
     return kept;
 }
@@ -38,13 +38,13 @@ static const char *place_of(struct vs_report *report, const struct vs_replay *re
                             struct vs_place place)
 {
     char text[VS_PLACE_TEXT_MAX];
-    return vs_summary_copy(&report->memory, vs_phases_text(&replay->phases, place, text));
+    return vs_text_copy(&report->memory, vs_phases_text(&replay->phases, place, text));
 }
 
 static const char *path_of(struct vs_report *report, const struct vs_replay *replay, uint32_t phase)
 {
     char *path = vs_phases_path(&replay->phases, phase);
-    const char *kept = path ? vs_summary_copy(&report->memory, path) : NULL;
+    const char *kept = path ? vs_text_copy(&report->memory, path) : NULL;
     free(path);
     return kept;
 }
@@ -105,21 +105,20 @@ static void fill_families(struct vs_report_family *out, const struct vs_account 
     }
 }
 
-static enum vs_err fill_peak(struct vs_report *report, const struct vs_replay *replay,
-                             const struct vs_peak *from, struct vs_report_peak *out)
+static void fill_peak(struct vs_report *report, const struct vs_replay *replay,
+                      const struct vs_peak *from, struct vs_report_peak *out)
 {
     *out = (struct vs_report_peak){
         .bytes = from->bytes, .time_ns = from->event ? since_start(replay, from->time_ns) : 0,
         .event = from->event, .allocated = from->allocated, .requested = from->requested,
         .reserved = from->reserved, .place = place_of(report, replay, from->place)};
-    return out->place ? VS_OK : VS_ERR_NOMEM;
 }
 
-static enum vs_err fill_use(struct vs_report *report, const struct vs_replay *replay,
-                            const struct vs_sample_mark *from, struct vs_report_peak *out)
+static void fill_use(struct vs_report *report, const struct vs_replay *replay,
+                     const struct vs_sample_mark *from, struct vs_report_peak *out)
 {
     struct vs_peak peak = {.bytes = from->used, .event = from->event, .time_ns = from->time_ns, .place = from->place};
-    return fill_peak(report, replay, &peak, out);
+    fill_peak(report, replay, &peak, out);
 }
 
 static int longer(const void *a, const void *b)
@@ -166,8 +165,8 @@ static void fill_kernels(struct vs_report *report, const struct vs_replay *repla
     out->kernel_count = kept;
 }
 
-static enum vs_err fill_device(struct vs_report *report, const struct vs_summary *summary,
-                               unsigned index, struct vs_report_device *out)
+static void fill_device(struct vs_report *report, const struct vs_summary *summary,
+                        unsigned index, struct vs_report_device *out)
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_account *account = replay->accounts[index];
@@ -201,33 +200,23 @@ static enum vs_err fill_device(struct vs_report *report, const struct vs_summary
     out->balance_peak.event = account->peak_used.event;
     out->balance_last.event = account->last_used.event;
     fill_families(out->family, account);
-    enum vs_err err = fill_peak(report, replay, &account->peak_allocated, &out->peak_allocated);
-    if (!err)
-        err = fill_peak(report, replay, user.peak, &out->peak_user);
-    if (!err)
-        err = fill_peak(report, replay, &account->peak_requested, &out->peak_requested);
-    if (!err)
-        err = fill_peak(report, replay, &account->peak_reserved, &out->peak_reserved);
-    if (!err)
-        err = fill_use(report, replay, &account->use_known, &out->use_known);
-    if (!err)
-        err = fill_use(report, replay, &account->use_possible, &out->use_possible);
-    if (!err)
-        err = vs_summary_sites(summary, index, VS_SITES_LEFT, &out->at_end);
-    if (!err && out->level == VS_LEVEL_FRAMEWORK)
-        err = vs_summary_device_sites(summary, index, VS_SITES_LEFT, &out->device_at_end);
-    if (!err)
-        err = vs_summary_sites(summary, index, VS_SITES_GROWING, &out->growing);
-    if (!err)
-        err = vs_churn_fill(summary, index, CHURN_MAX, report->steps.done, out);
-    if (!err)
-        err = vs_summary_sites(summary, index, VS_SITES_FILLED, &out->filled);
+    fill_peak(report, replay, &account->peak_allocated, &out->peak_allocated);
+    fill_peak(report, replay, user.peak, &out->peak_user);
+    fill_peak(report, replay, &account->peak_requested, &out->peak_requested);
+    fill_peak(report, replay, &account->peak_reserved, &out->peak_reserved);
+    fill_use(report, replay, &account->use_known, &out->use_known);
+    fill_use(report, replay, &account->use_possible, &out->use_possible);
+    vs_summary_sites(summary, index, VS_SITES_LEFT, &out->at_end);
+    if (out->level == VS_LEVEL_FRAMEWORK)
+        vs_summary_device_sites(summary, index, VS_SITES_LEFT, &out->device_at_end);
+    vs_summary_sites(summary, index, VS_SITES_GROWING, &out->growing);
+    vs_churn_fill(summary, index, CHURN_MAX, report->steps.done, out);
+    vs_summary_sites(summary, index, VS_SITES_FILLED, &out->filled);
     if (summary->growth && index < summary->growth->account_count) {
         const struct vs_growth_row *row = &summary->growth->accounts[index];
         out->growth_steady = vs_growth_is_named(row);
         out->growth_per_step = row->per_step;
     }
-    return err;
 }
 
 static int by_ordinal(const void *a, const void *b)
@@ -236,26 +225,22 @@ static int by_ordinal(const void *a, const void *b)
     return x->device < y->device ? -1 : x->device > y->device;
 }
 
-static enum vs_err fill_devices(struct vs_report *report, const struct vs_summary *summary,
-                                const struct vs_activity *activity, size_t kernels_max)
+static void fill_devices(struct vs_report *report, const struct vs_summary *summary,
+                         const struct vs_activity *activity, size_t kernels_max)
 {
     const struct vs_replay *replay = summary->replay;
     struct vs_report_device *devices =
         vs_xarena(&report->memory, (replay->account_count + 1) * sizeof *devices);
     for (unsigned i = 0; i < replay->account_count; i++) {
-        enum vs_err err = fill_device(report, summary, i, &devices[i]);
-        if (!err)
-            fill_kernels(report, replay, activity, kernels_max, &devices[i]);
-        if (err)
-            return err;
+        fill_device(report, summary, i, &devices[i]);
+        fill_kernels(report, replay, activity, kernels_max, &devices[i]);
     }
     qsort(devices, replay->account_count, sizeof *devices, by_ordinal);
     report->devices = devices;
     report->device_count = replay->account_count;
-    return VS_OK;
 }
 
-static enum vs_err fill_host(struct vs_report *report, const struct vs_summary *summary)
+static void fill_host(struct vs_report *report, const struct vs_summary *summary)
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_account *account = replay->accounts[VS_HOST_INDEX];
@@ -265,12 +250,9 @@ static enum vs_err fill_host(struct vs_report *report, const struct vs_summary *
     out->peak_time_ns = since_start(replay, account->peak_allocated.time_ns);
     out->peak_place = place_of(report, replay, account->peak_allocated.place);
     out->live_bytes = account->sums.now.allocated;
-    enum vs_err err = vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_LEFT, &out->at_end);
-    if (!err)
-        err = vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_GROWING, &out->growing);
-    if (!err)
-        err = vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_FILLED, &out->filled);
-    return err;
+    vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_LEFT, &out->at_end);
+    vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_GROWING, &out->growing);
+    vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_FILLED, &out->filled);
 }
 
 /* The report's index of a device for its replay index. */
@@ -289,7 +271,7 @@ static void add_phase(struct vs_report *report, const struct vs_replay *replay,
     const struct vs_phase *phase = &replay->phases.items[index];
     uint64_t *peaks = vs_xarena(&report->memory, (report->device_count + 1) * sizeof *peaks);
     *out = (struct vs_report_phase){
-        .name = vs_summary_copy(&report->memory, phase->name),
+        .name = vs_text_copy(&report->memory, phase->name),
         .path = path_of(report, replay, index),
         .depth = depth, .times = phase->times, .time_ns = phase->time_ns,
         .peaks = peaks};
@@ -301,22 +283,20 @@ static void add_phase(struct vs_report *report, const struct vs_replay *replay,
 /* Children follow their parent, in the order in which they were first opened: a phase's index is
  * greater than its parent's, so that lists by first child need no recursion deeper than the nesting
  * of ranges. */
-static enum vs_err fill_phases(struct vs_report *report, const struct vs_replay *replay)
+static void fill_phases(struct vs_report *report, const struct vs_replay *replay)
 {
     size_t count = replay->phases.count;
     struct vs_report_phase *out = vs_xarena(&report->memory, count * sizeof *out);
     uint32_t *child = vs_xcalloc(count, sizeof *child), *sibling = vs_xcalloc(count, sizeof *sibling);
-    enum vs_err err = VS_OK;
-    for (size_t i = count; !err && i-- > 1;) {
+    for (size_t i = count; i-- > 1;) {
         uint32_t parent = replay->phases.items[i].parent;
         sibling[i] = child[parent];
         child[parent] = (uint32_t)i;
     }
-    uint32_t at = err ? 0 : child[0];
+    uint32_t at = child[0];
     unsigned depth = 0;
-    while (!err && at) {
-        add_phase(report, replay, at, depth, &out[report->phase_count]);
-        report->phase_count += !err;
+    while (at) {
+        add_phase(report, replay, at, depth, &out[report->phase_count++]);
         if (child[at]) {
             at = child[at];
             depth++;
@@ -331,26 +311,22 @@ static enum vs_err fill_phases(struct vs_report *report, const struct vs_replay 
     free(child);
     free(sibling);
     report->phases = out;
-    return err;
 }
 
-static enum vs_err fill_failures(struct vs_report *report, const struct vs_summary *summary)
+static void fill_failures(struct vs_report *report, const struct vs_summary *summary)
 {
     const struct vs_replay *replay = summary->replay;
     struct vs_report_failure *out =
         vs_xarena(&report->memory, (replay->failure_count + 1) * sizeof *out);
     for (size_t i = 0; i < replay->failure_count; i++) {
-        enum vs_err err = vs_summary_failure(summary, &replay->failures[i], &out[i]);
-        if (err)
-            return err;
+        vs_summary_failure(summary, &replay->failures[i], &out[i]);
     }
     report->failures = out;
     report->failure_count = replay->failure_count;
     report->failure_total = replay->failure_total;
-    return VS_OK;
 }
 
-enum vs_err vs_report_fill_firsts(struct vs_report *report, const struct vs_summary *summary)
+void vs_report_fill_firsts(struct vs_report *report, const struct vs_summary *summary)
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_failure_firsts *firsts = &replay->firsts;
@@ -359,9 +335,7 @@ enum vs_err vs_report_fill_firsts(struct vs_report *report, const struct vs_summ
     for (size_t i = 0; i < firsts->count; i++) {
         out[i].number = firsts->items[i].number;
         out[i].more = firsts->items[i].more;
-        enum vs_err err = vs_summary_failure(summary, &firsts->items[i].failure, &out[i].failure);
-        if (err)
-            return err;
+        vs_summary_failure(summary, &firsts->items[i].failure, &out[i].failure);
     }
     report->firsts = out;
     report->first_count = firsts->count;
@@ -369,7 +343,6 @@ enum vs_err vs_report_fill_firsts(struct vs_report *report, const struct vs_summ
         report->failures_recovered += replay->failures[i].recovered;
     for (size_t i = 0; i <= VS_HOST_INDEX; i++)
         report->failures_recovered += firsts->recovered[i];
-    return VS_OK;
 }
 
 static bool same_failure(const struct vs_report_failure *a, const struct vs_report_failure *b)
@@ -392,8 +365,8 @@ static void join_groups(struct vs_report_failure_group *into,
         into->largest = from->largest;
 }
 
-enum vs_err vs_report_fill_groups(struct vs_report *report, const struct vs_summary *summary,
-                                  const struct vs_failure_groups *groups)
+void vs_report_fill_groups(struct vs_report *report, const struct vs_summary *summary,
+                           const struct vs_failure_groups *groups)
 {
     struct vs_report_failure_group *out =
         vs_xarena(&report->memory, (groups->count + 1) * sizeof *out);
@@ -404,9 +377,7 @@ enum vs_err vs_report_fill_groups(struct vs_report *report, const struct vs_summ
             .count = from->count, .last_ns = since_start(summary->replay, from->last_ns),
             .smallest = from->smallest, .largest = from->largest,
             .recovered = vs_failure_group_recovered(from, summary->replay)};
-        enum vs_err err = vs_summary_failure(summary, &from->first, &group->first);
-        if (err)
-            return err;
+        vs_summary_failure(summary, &from->first, &group->first);
         size_t same = 0;
         while (same < report->group_count && (out[same].recovered != group->recovered ||
                                               !same_failure(&out[same].first, &group->first)))
@@ -418,23 +389,22 @@ enum vs_err vs_report_fill_groups(struct vs_report *report, const struct vs_summ
     }
     report->groups = out;
     report->ungrouped = groups->left_out;
-    return VS_OK;
 }
 
-static enum vs_err fill_finding(const struct vs_summary *summary,
-                                const struct vs_finding_group *group, struct vs_report_finding *out)
+static void fill_finding(const struct vs_summary *summary,
+                         const struct vs_finding_group *group, struct vs_report_finding *out)
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_event_finding *first = &group->first;
     uint64_t alloc_stack = group->freed ? group->alloc.stack : first->alloc_stack;
     *out = (struct vs_report_finding){
         .group = *group,
-        .api = vs_summary_copy(summary->memory, vs_reader_string(replay->reader, first->api)),
-        .freed_api = vs_summary_copy(summary->memory,
+        .api = vs_text_copy(summary->memory, vs_reader_string(replay->reader, first->api)),
+        .freed_api = vs_text_copy(summary->memory,
                                      vs_reader_string(replay->reader, group->freed_api)),
-        .alloc_api = vs_summary_copy(summary->memory,
+        .alloc_api = vs_text_copy(summary->memory,
                                      vs_reader_string(replay->reader, group->alloc.api)),
-        .text = vs_summary_copy(summary->memory, vs_reader_string(replay->reader, first->text))};
+        .text = vs_text_copy(summary->memory, vs_reader_string(replay->reader, first->text))};
     out->group.first_ns = since_start(replay, group->first_ns);
     out->group.last_ns = since_start(replay, group->last_ns);
     out->group.alloc_ns = since_start(replay, group->alloc_ns);
@@ -442,58 +412,46 @@ static enum vs_err fill_finding(const struct vs_summary *summary,
     out->site.api = out->api;
     out->alloc.api = out->alloc_api;
     out->earlier.api = "";
-    enum vs_err err = vs_summary_frames(summary, first->stack, 0, &out->site);
-    if (!err && alloc_stack)
-        err = vs_summary_frames(summary, alloc_stack, 0, &out->alloc);
-    if (!err && first->earlier_stack)
-        err = vs_summary_frames(summary, first->earlier_stack, 0, &out->earlier);
-    return err;
+    vs_summary_frames(summary, first->stack, 0, &out->site);
+    if (alloc_stack)
+        vs_summary_frames(summary, alloc_stack, 0, &out->alloc);
+    if (first->earlier_stack)
+        vs_summary_frames(summary, first->earlier_stack, 0, &out->earlier);
 }
 
-enum vs_err vs_report_fill_findings(struct vs_report *report, const struct vs_summary *summary,
-                                    const struct vs_finding_groups *groups)
+void vs_report_fill_findings(struct vs_report *report, const struct vs_summary *summary,
+                             const struct vs_finding_groups *groups)
 {
     struct vs_report_finding *out =
         vs_xarena(&report->memory, (groups->count + 1) * sizeof *out);
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < groups->count; i++)
-        err = fill_finding(summary, &groups->items[i], &out[i]);
+    for (size_t i = 0; i < groups->count; i++)
+        fill_finding(summary, &groups->items[i], &out[i]);
     report->findings = out;
     report->finding_count = groups->count;
     report->findings_ungrouped = groups->left_out;
-    return err;
 }
 
-enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
-                           const struct vs_activity *activity, size_t kernels_max)
+void vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
+                    const struct vs_activity *activity, size_t kernels_max)
 {
-    enum vs_err err = VS_OK;
     fill_process(report, summary->replay, activity);
-    if (!err)
-        vs_growth_steps_fill(summary, &report->memory, &report->steps);
-    if (!err)
-        err = fill_devices(report, summary, activity, kernels_max ? kernels_max : KERNELS_DEFAULT);
-    if (!err)
-        err = fill_host(report, summary);
-    if (!err)
-        err = fill_phases(report, summary->replay);
-    if (!err)
-        err = fill_failures(report, summary);
-    return err;
+    vs_growth_steps_fill(summary, &report->memory, &report->steps);
+    fill_devices(report, summary, activity, kernels_max ? kernels_max : KERNELS_DEFAULT);
+    fill_host(report, summary);
+    fill_phases(report, summary->replay);
+    fill_failures(report, summary);
 }
 
-enum vs_err vs_report_fill_chosen(struct vs_report *report, const struct vs_summary *summary,
-                                  const struct vs_chosen_peaks *peaks)
+void vs_report_fill_chosen(struct vs_report *report, const struct vs_summary *summary,
+                           const struct vs_chosen_peaks *peaks)
 {
     struct vs_report_device *devices = (struct vs_report_device *)report->devices;
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < report->device_count; i++) {
+    for (size_t i = 0; i < report->device_count; i++) {
         unsigned account = vs_replay_account(summary->replay, devices[i].device);
         if (account != VS_ACCOUNT_NONE)
-            err = fill_peak(report, summary->replay, &peaks->devices[account],
+            fill_peak(report, summary->replay, &peaks->devices[account],
                             &devices[i].peak_chosen);
     }
-    return err;
 }
 
 static void fill_holes(const struct vs_replay *replay, unsigned account,
@@ -513,12 +471,12 @@ static void fill_holes(const struct vs_replay *replay, unsigned account,
 }
 
 /* Called when the latest reading of *account* is at the present time. */
-static enum vs_err fill_balance(const struct vs_summary *summary, unsigned account,
-                                struct vs_balance *out)
+static void fill_balance(const struct vs_summary *summary, unsigned account,
+                         struct vs_balance *out)
 {
     const struct vs_sample_mark *mark = &summary->replay->accounts[account]->last_used;
     struct vs_reading reading = {mark->free, mark->total, mark->event, mark->time_ns, mark->place};
-    return vs_balance_build(summary, account, &reading, out);
+    vs_balance_build(summary, account, &reading, out);
 }
 
 /* A peak between two `unrecorded` events is not the state after the second: the difference belongs
@@ -543,52 +501,50 @@ uint64_t vs_report_held_event(const struct vs_report *report,
     return vs_report_of_phase(report) ? device->peak_chosen.event : device->peak_user.event;
 }
 
-enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
-                                 const struct vs_held_request *request,
-                                 const struct vs_kinds_table *kinds, uint64_t event)
+void vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
+                          const struct vs_held_request *request,
+                          const struct vs_kinds_table *kinds, uint64_t event)
 {
     struct vs_held_request own = *request;
     if (report->part.moment || report->part.window)
         own.uses = NULL; /* not all of the activity was read */
     struct vs_report_device *devices = (struct vs_report_device *)report->devices;
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < report->device_count; i++) {
+    for (size_t i = 0; i < report->device_count; i++) {
         struct vs_report_device *device = &devices[i];
         unsigned account = vs_replay_account(summary->replay, device->device);
         if (account == VS_ACCOUNT_NONE)
             continue;
         if (event == device->peak_allocated.event) {
             fill_holes(summary->replay, account, &device->peak_allocated);
-            if (!err && device->level == VS_LEVEL_FRAMEWORK)
-                err = vs_summary_device_sites(summary, account, VS_SITES_LIVE,
+            if (device->level == VS_LEVEL_FRAMEWORK)
+                vs_summary_device_sites(summary, account, VS_SITES_LIVE,
                                               &device->device_at_peak);
             fill_family_at_peak(device, summary->replay->accounts[account]);
         }
-        if (!err && event == device->peak_user.event) {
-            err = vs_summary_sites(summary, account, VS_SITES_LIVE, &device->at_peak);
+        if (event == device->peak_user.event) {
+            vs_summary_sites(summary, account, VS_SITES_LIVE, &device->at_peak);
             if (summary->replay->recording.selects)
                 device->at_peak.whole_bytes = device->peak_user.bytes;
         }
-        if (!err && event == vs_report_held_event(report, device)) {
+        if (event == vs_report_held_event(report, device)) {
             own.kinds = kinds && kinds[i].event ? &kinds[i] : NULL;
-            err = vs_held_build(summary, account, &own, &device->held);
-            if (!err && !report->part.moment) {
+            vs_held_build(summary, account, &own, &device->held);
+            if (!report->part.moment) {
                 const struct vs_report_peak *peak =
                     vs_report_of_phase(report) ? &device->peak_chosen : &device->peak_user;
                 device->held.time_ns = peak->time_ns;
                 device->held.place = peak->place;
             }
         }
-        if (!err && event == device->peak_requested.event)
+        if (event == device->peak_requested.event)
             fill_holes(summary->replay, account, &device->peak_requested);
-        if (!err && event == device->peak_reserved.event)
+        if (event == device->peak_reserved.event)
             fill_holes(summary->replay, account, &device->peak_reserved);
-        if (!err && event == device->balance_peak.event)
-            err = fill_balance(summary, account, &device->balance_peak);
-        if (!err && event == device->balance_last.event)
-            err = fill_balance(summary, account, &device->balance_last);
+        if (event == device->balance_peak.event)
+            fill_balance(summary, account, &device->balance_peak);
+        if (event == device->balance_last.event)
+            fill_balance(summary, account, &device->balance_last);
     }
-    return err;
 }
 
 uint64_t vs_report_next_peak(const struct vs_report *report, uint64_t after)

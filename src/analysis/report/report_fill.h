@@ -12,37 +12,36 @@
 #include "analysis/state/replay.h"
 
 /* vs_report_fill: fills in everything except the lists at the peaks, from the state at the end of
- * the trace. VS_ERR_NOMEM. */
-enum vs_err vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
-                           const struct vs_activity *activity, size_t kernels_max) VS_MUST_CHECK;
+ * the trace. */
+void vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
+                    const struct vs_activity *activity, size_t kernels_max);
 
 /* vs_report_fill_peaks: *summary* has the state after *event*, a peak of some device. *kinds*: a table for each of the report's devices,
- * or NULL. VS_ERR_NOMEM. */
-enum vs_err vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
-                                 const struct vs_held_request *request,
-                                 const struct vs_kinds_table *kinds, uint64_t event) VS_MUST_CHECK;
+ * or NULL. */
+void vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *summary,
+                          const struct vs_held_request *request,
+                          const struct vs_kinds_table *kinds, uint64_t event);
 
 /* vs_report_held_event: the event at which the live memory of *device* is listed: the chosen time,
  * or its peak, that of the chosen phase if there is one; 0: none. */
 uint64_t vs_report_held_event(const struct vs_report *report,
                               const struct vs_report_device *device);
 
-/* vs_report_fill_chosen: the devices' peaks of the chosen phase; after vs_report_fill. VS_ERR_NOMEM. */
-enum vs_err vs_report_fill_chosen(struct vs_report *report, const struct vs_summary *summary,
-                                  const struct vs_chosen_peaks *peaks) VS_MUST_CHECK;
+/* vs_report_fill_chosen: the devices' peaks of the chosen phase; after vs_report_fill. */
+void vs_report_fill_chosen(struct vs_report *report, const struct vs_summary *summary,
+                           const struct vs_chosen_peaks *peaks);
 
 /* vs_report_fill_firsts: names the first of the failures that are no longer kept, and counts those that
- * the program recovered from. VS_ERR_NOMEM. */
-enum vs_err vs_report_fill_firsts(struct vs_report *report,
-                                  const struct vs_summary *summary) VS_MUST_CHECK;
+ * the program recovered from. */
+void vs_report_fill_firsts(struct vs_report *report, const struct vs_summary *summary);
 
-/* vs_report_fill_groups: names the failures of each group. VS_ERR_NOMEM. */
-enum vs_err vs_report_fill_groups(struct vs_report *report, const struct vs_summary *summary,
-                                  const struct vs_failure_groups *groups) VS_MUST_CHECK;
+/* vs_report_fill_groups: names the failures of each group. */
+void vs_report_fill_groups(struct vs_report *report, const struct vs_summary *summary,
+                           const struct vs_failure_groups *groups);
 
-/* vs_report_fill_findings: names the calls of each group. VS_ERR_NOMEM. */
-enum vs_err vs_report_fill_findings(struct vs_report *report, const struct vs_summary *summary,
-                                    const struct vs_finding_groups *groups) VS_MUST_CHECK;
+/* vs_report_fill_findings: names the calls of each group. */
+void vs_report_fill_findings(struct vs_report *report, const struct vs_summary *summary,
+                             const struct vs_finding_groups *groups);
 
 /* vs_report_next_peak: the index of the first event after *after* (0: of all) needed by
  * vs_report_fill_peaks; 0 when there is none. */

@@ -20,20 +20,18 @@ static enum vs_err read_segments(struct vs_reader *reader, uint64_t until, struc
     return err == VS_ERR_END ? VS_OK : err;
 }
 
-static enum vs_err fill_device(struct vs_report_device *device, const struct vs_summary *summary,
-                               const struct vs_held_segments *held)
+static void fill_device(struct vs_report_device *device, const struct vs_summary *summary,
+                        const struct vs_held_segments *held)
 {
     unsigned account = vs_replay_account(summary->replay, device->device);
     struct vs_held_segment *unused = NULL;
     size_t count = 0;
     if (account == VS_ACCOUNT_NONE)
-        return VS_OK;
-    enum vs_err err = vs_held_unused(held, summary->replay, account, &unused, &count);
-    if (!err)
-        err = vs_segment_sites(summary, unused, count, device->device, &device->cached);
+        return;
+    vs_held_unused(held, summary->replay, account, &unused, &count);
+    vs_segment_sites(summary, unused, count, device->device, &device->cached);
     device->cached.weight = 1;
     free(unused);
-    return err;
 }
 
 enum vs_err vs_reserved_now_fill(struct vs_report *report, const struct vs_summary *summary,
@@ -46,8 +44,8 @@ enum vs_err vs_reserved_now_fill(struct vs_report *report, const struct vs_summa
     if (vs_recording_partial(&report->recording) || (segments && !far && replay->events > FAR_EVENTS))
         return VS_OK;
     enum vs_err err = segments ? read_segments(reader, replay->events, &held) : VS_OK;
-    for (size_t i = 0; !err && i < report->device_count; i++)
-        err = fill_device(&devices[i], summary, &held);
+    for (size_t i = 0; i < report->device_count; i++)
+        fill_device(&devices[i], summary, &held);
     vs_held_segments_free(&held);
     return err;
 }

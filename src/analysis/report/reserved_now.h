@@ -11,7 +11,7 @@
 /* vs_reserved_now_fill: fills in *cached* of each device of *report*, of which the state of *summary* is the
  * time. The stacks of segments are in no checkpoint: of a device with segments of the caching allocator
  * the trace is read from its start, by *reader*, whose position is lost. Without *far*, not of a time that
- * is far in the trace. VS_ERR_NOMEM. */
+ * is far in the trace. */
 enum vs_err vs_reserved_now_fill(struct vs_report *report, const struct vs_summary *summary,
                                  struct vs_reader *reader, bool far) VS_MUST_CHECK;
 

@@ -147,8 +147,8 @@ static void gather_segments(const struct vs_replay *replay, unsigned account,
     *out_count = count;
 }
 
-enum vs_err vs_held_picture(const struct vs_summary *summary, unsigned account,
-                            struct vs_held_blocks *blocks, struct vs_held *out)
+void vs_held_picture(const struct vs_summary *summary, unsigned account,
+                     struct vs_held_blocks *blocks, struct vs_held *out)
 {
     struct vs_replay_segment *list = NULL;
     size_t count, at = 0;
@@ -158,10 +158,6 @@ enum vs_err vs_held_picture(const struct vs_summary *summary, unsigned account,
                                                                    : VS_PICTURE_SEGMENTS_MAX;
     struct vs_picture_segment *rows =
         vs_xarena(summary->memory, (most + 1) * sizeof *rows);
-    if (!rows) {
-        free(list);
-        return VS_ERR_NOMEM;
-    }
     if (blocks->count)
         qsort(blocks->items, blocks->count, sizeof *blocks->items, by_address);
     for (size_t i = 0; i < count; i++) {
@@ -177,5 +173,4 @@ enum vs_err vs_held_picture(const struct vs_summary *summary, unsigned account,
     free(list);
     out->segments = rows;
     out->picture_known = true;
-    return VS_OK;
 }

@@ -30,35 +30,30 @@ static void put_sites(struct vs_arena *memory, struct vs_report_site *all, size_
     out->count = count;
 }
 
-enum vs_err vs_segment_sites(const struct vs_summary *summary, const struct vs_held_segment *held,
-                             size_t held_count, uint64_t device, struct vs_report_sites *out)
+void vs_segment_sites(const struct vs_summary *summary, const struct vs_held_segment *held,
+                      size_t held_count, uint64_t device, struct vs_report_sites *out)
 {
     struct vs_report_site *all = vs_xcalloc(held_count + 1, sizeof *all);
-    enum vs_err err = VS_OK;
     struct vs_map by_text = {0}; /* hash -> index of the site + 1 */
     size_t count = 0;
-    for (size_t i = 0; !err && i < held_count; i++) {
+    for (size_t i = 0; i < held_count; i++) {
         if (held[i].device != device)
             continue;
         struct vs_report_site one = {.level = VS_LEVEL_DEVICE, .api = "", .stacks = 1};
-        err = vs_summary_frames(summary, held[i].stack, 0, &one);
-        uint64_t *found = NULL, key = err ? 1 : vs_summary_text_hash(&one);
-        while (!err && (found = vs_map_get(&by_text, key)) != NULL &&
+        vs_summary_frames(summary, held[i].stack, 0, &one);
+        uint64_t *found = NULL, key = vs_summary_text_hash(&one);
+        while ((found = vs_map_get(&by_text, key)) != NULL &&
                !vs_summary_same_text(&all[*found - 1], &one))
             key = key + 1 ? key + 1 : 1;
-        if (!err && !found) {
+        if (!found) {
             all[count++] = one;
             vs_xmap_put(&by_text, key, count);
         }
-        if (err)
-            break;
         struct vs_report_site *site = &all[found ? *found - 1 : count - 1];
         site->bytes += held[i].bytes;
         site->count++;
     }
     vs_map_free(&by_text);
-    if (!err)
-        put_sites(summary->memory, all, count, out);
+    put_sites(summary->memory, all, count, out);
     free(all);
-    return err;
 }

@@ -8,9 +8,8 @@
 #include "analysis/report/summary.h"
 
 /* vs_segment_sites: adds the segments of *device*, the driver's ordinal, to *out*: those whose sites read the
- * same together, the heaviest first. Memory of the summary's arena. VS_ERR_NOMEM. */
-enum vs_err vs_segment_sites(const struct vs_summary *summary, const struct vs_held_segment *held,
-                             size_t held_count, uint64_t device, struct vs_report_sites *out)
-    VS_MUST_CHECK;
+ * same together, the heaviest first. Memory of the summary's arena. */
+void vs_segment_sites(const struct vs_summary *summary, const struct vs_held_segment *held,
+                      size_t held_count, uint64_t device, struct vs_report_sites *out);
 
 #endif

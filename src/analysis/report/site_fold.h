@@ -19,7 +19,7 @@ struct vs_site_fold {
     uint32_t *next; /* of each row */
 };
 
-/* vs_site_fold_rows: groups *rows*, which it sorts, heaviest first. VS_ERR_NOMEM. Ownership:
+/* vs_site_fold_rows: groups *rows*, which it sorts, heaviest first. Ownership:
  * vs_site_fold_free. Looks up no symbols. */
 void vs_site_fold_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
                        size_t count, struct vs_site_fold *out);

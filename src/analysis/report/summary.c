@@ -21,11 +21,6 @@
 
 #define API_TEXT_MAX 128
 
-const char *vs_summary_copy(struct vs_arena *memory, const char *text)
-{
-    return vs_text_copy(memory, text);
-}
-
 static int heavier_site(const void *a, const void *b)
 {
     const struct vs_report_site *x = a, *y = b;
@@ -176,15 +171,6 @@ void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *o
     free(chains);
 }
 
-static const char *copy_or_null(struct vs_arena *memory, const char *text, bool *failed)
-{
-    if (!text)
-        return NULL;
-    const char *copy = vs_summary_copy(memory, text);
-    *failed |= !copy;
-    return copy;
-}
-
 /* Skips the program's wrappers, among the frames that are shown. */
 static size_t skip_wrappers(const struct vs_summary *summary, const struct vs_chain_frame *chain,
                             size_t count, bool folds, size_t lead)
@@ -201,36 +187,24 @@ static size_t skip_wrappers(const struct vs_summary *summary, const struct vs_ch
     return lead;
 }
 
-static const char *line_of(const struct vs_summary *summary, uint64_t stack, uint64_t mark)
-{
-    return vs_user_line(summary->replay->reader, summary->symbols, summary->memory, stack, mark, true,
-                        false);
-}
-
-/* Splits the mark "at FILE:LINE". False when out of memory. */
-static bool fill_marked_file(const struct vs_summary *summary, uint64_t mark,
+/* Splits the mark "at FILE:LINE". */
+static void fill_marked_file(const struct vs_summary *summary, uint64_t mark,
                              struct vs_report_site *site)
 {
     const char *at = vs_reader_string(summary->replay->reader, mark);
     const char *colon = strrchr(at, ':');
     if (strncmp(at, "at ", 3) != 0 || !colon)
-        return true;
-    size_t length = (size_t)(colon - at) - 3;
-    char *file = vs_xarena(summary->memory, length + 1);
-    if (file)
-        memcpy(file, at + 3, length);
-    site->line_file = file;
+        return;
+    site->line_file = vs_xarena_printf(summary->memory, "%.*s", (int)(colon - at) - 3, at + 3);
     site->line_number = (unsigned)strtoul(colon + 1, NULL, 10);
-    return file != NULL;
 }
 
-enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_t mark,
-                              struct vs_report_site *site)
+void vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_t mark,
+                       struct vs_report_site *site)
 {
     struct vs_chain_frame chain[VS_CHAIN_MAX];
     char through[VS_THROUGH_MAX];
     size_t count = 0, lead = 0;
-    bool failed = false;
     site->folds = false;
     site->frames = NULL;
     site->line = site->line_file = site->through = NULL;
@@ -238,44 +212,39 @@ enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, 
     if (stack)
         count = named_chain(summary, stack, chain, &site->folds, &lead);
     if (mark && !vs_python_user_stack(summary->replay->reader, stack)) {
-        site->line = line_of(summary, stack, mark);
-        site->line = *site->line ? site->line : NULL;
-        if (site->line && !fill_marked_file(summary, mark, site))
-            return VS_ERR_NOMEM;
+        const char *line = vs_user_line(summary->replay->reader, summary->symbols, summary->memory,
+                                        stack, mark, true, false);
+        site->line = *line ? line : NULL;
+        if (site->line)
+            fill_marked_file(summary, mark, site);
     }
     size_t first = lead;
     while (first < count && site->folds && *chain[first].library)
         first++;
     if (!site->line && site->folds && first < count && chain[first].python && strcmp(chain[first].function, "<module>") == 0) {
         site->line = vs_line_text(summary->memory, chain[first].file, chain[first].line, true);
-        site->line_file = copy_or_null(summary->memory, chain[first].file, &failed);
+        site->line_file = vs_xarena_text(summary->memory, chain[first].file);
         site->line_number = chain[first].line;
-        if (!site->line || failed)
-            return VS_ERR_NOMEM;
     }
-    if (!site->line && !site->folds && *vs_naming_torch(chain, count, through)) {
-        site->line = vs_summary_copy(summary->memory, vs_text_clean(through));
-    }
+    if (!site->line && !site->folds && *vs_naming_torch(chain, count, through))
+        site->line = vs_text_copy(summary->memory, vs_text_clean(through));
     site->frame_count = count;
     site->wrappers = lead;
     if (count == 0)
-        return VS_OK;
+        return;
     struct vs_report_frame *frames = vs_xarena(summary->memory, count * sizeof *frames);
     for (size_t i = 0; i < count; i++)
         frames[i] = (struct vs_report_frame){
-            .function = copy_or_null(summary->memory, chain[i].function, &failed),
-            .file = copy_or_null(summary->memory, chain[i].file, &failed),
-            .module = copy_or_null(summary->memory, chain[i].module, &failed),
+            .function = vs_xarena_text(summary->memory, chain[i].function),
+            .file = vs_xarena_text(summary->memory, chain[i].file),
+            .module = vs_xarena_text(summary->memory, chain[i].module),
             .line = chain[i].line, .inlined = chain[i].inlined, .known = chain[i].known,
             .library = *chain[i].library
-                           ? copy_or_null(summary->memory, chain[i].library, &failed) : NULL};
+                           ? vs_xarena_text(summary->memory, chain[i].library) : NULL};
     if (site->folds && *vs_naming_through(chain, count, through))
-        site->through = copy_or_null(summary->memory, vs_text_clean(through), &failed);
-    if (failed)
-        return VS_ERR_NOMEM;
+        site->through = vs_xarena_text(summary->memory, vs_text_clean(through));
     site->frames = frames;
     site->wrappers = skip_wrappers(summary, chain, count, site->folds, lead);
-    return VS_OK;
 }
 
 /* The index of the next frame that is shown, from *i* on. */
@@ -345,27 +314,23 @@ static void add_part(struct vs_site_parts *parts, const struct vs_site_part *par
     parts->items[i].count += part->count;
 }
 
-enum vs_err vs_summary_part(const struct vs_summary *summary, uint64_t stack, uint64_t bytes,
-                            uint64_t count, struct vs_site_parts *parts)
+void vs_summary_part(const struct vs_summary *summary, uint64_t stack, uint64_t bytes,
+                     uint64_t count, struct vs_site_parts *parts)
 {
     struct vs_chain_frame chain[VS_CHAIN_MAX];
-    bool failed = false;
     size_t frames = stack ? vs_naming_own_chain(summary->replay->reader, summary->symbols, stack, chain,
                                                 VS_CHAIN_MAX) : 0;
     const struct vs_chain_frame *frame = vs_naming_fold(chain, frames) ? vs_naming_part(chain, frames) : NULL;
     if (!frame)
-        return VS_OK;
+        return;
     if (!parts->items)
         parts->items = vs_xarena(summary->memory, VS_SITE_PARTS_MAX * sizeof *parts->items);
     struct vs_site_part part = {
-        .function = copy_or_null(summary->memory, frame->function, &failed),
-        .file = copy_or_null(summary->memory, frame->file, &failed),
-        .library = copy_or_null(summary->memory, frame->library, &failed),
+        .function = vs_xarena_text(summary->memory, frame->function),
+        .file = vs_xarena_text(summary->memory, frame->file),
+        .library = vs_xarena_text(summary->memory, frame->library),
         .line = frame->line, .bytes = bytes, .count = count};
-    if (failed || !parts->items)
-        return VS_ERR_NOMEM;
     add_part(parts, &part);
-    return VS_OK;
 }
 
 static int larger_part(const void *a, const void *b)
@@ -388,7 +353,7 @@ static void settle_parts(const struct vs_summary *summary, struct vs_report_site
     vs_summary_sort_parts(&site->parts);
     if (site->parts.count == 1 && first->bytes == site->bytes && !site->through) {
         snprintf(text, sizeof text, "%s: %s", first->library, first->function);
-        site->through = vs_summary_copy(summary->memory, vs_text_clean(text));
+        site->through = vs_text_copy(summary->memory, vs_text_clean(text));
     }
     if (site->through)
         site->parts.count = 0;
@@ -438,9 +403,9 @@ static struct vs_report_site figures_of(const struct vs_summary *summary,
 }
 
 /* The site of a group: the text of its heaviest row, the figures of all. */
-static enum vs_err name_group(const struct vs_summary *summary, const struct vs_summary_row *rows,
-                              const struct vs_site_fold *fold, uint32_t head,
-                              struct vs_report_site *out)
+static void name_group(const struct vs_summary *summary, const struct vs_summary_row *rows,
+                       const struct vs_site_fold *fold, uint32_t head,
+                       struct vs_report_site *out)
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_site *site = &replay->sites.items[rows[head].site];
@@ -452,18 +417,17 @@ static enum vs_err name_group(const struct vs_summary *summary, const struct vs_
                  site->level == VS_LEVEL_FRAMEWORK ? "tensors" : name);
         name = api;
     }
-    out->api = vs_summary_copy(summary->memory, name);
-    enum vs_err err = vs_summary_frames(summary, site->stack, site->mark, out);
-    for (uint32_t i = head; !err && i != VS_SITE_NONE; i = fold->next[i]) {
+    out->api = vs_text_copy(summary->memory, name);
+    vs_summary_frames(summary, site->stack, site->mark, out);
+    for (uint32_t i = head; i != VS_SITE_NONE; i = fold->next[i]) {
         const struct vs_summary_row *row = &rows[i];
-        err = vs_summary_part(summary, replay->sites.items[row->site].stack, row->bytes, row->count, &out->parts);
+        vs_summary_part(summary, replay->sites.items[row->site].stack, row->bytes, row->count, &out->parts);
         if (i == head)
             continue;
         struct vs_report_site one = figures_of(summary, &rows[i]);
         one.through = NULL; /* another stack: its library's function is another one, or not known */
         merge(out, &one);
     }
-    return err;
 }
 
 /* Fills in the sums that belong to no site. */
@@ -503,23 +467,20 @@ uint64_t vs_report_site_error(const struct vs_report_sites *sites,
                       sqrt((1 - 1 / (double)sites->weight) / taken));
 }
 
-static enum vs_err name_rows(const struct vs_summary *summary, const struct vs_summary_row *rows,
-                             const struct vs_site_fold *fold, struct vs_report_sites *out)
+static void name_rows(const struct vs_summary *summary, const struct vs_summary_row *rows,
+                      const struct vs_site_fold *fold, struct vs_report_sites *out)
 {
     size_t sites_max = summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT, named = 0;
     size_t looked_at = fold->count < sites_max * 4 ? fold->count : sites_max * 4;
     struct vs_report_site *items = vs_xarena(summary->memory, looked_at * sizeof *items);
-    enum vs_err err = VS_OK;
     struct vs_map by_text = {0}; /* hash -> index + 1 */
-    for (size_t i = 0; !err && i < looked_at; i++) {
+    for (size_t i = 0; i < looked_at; i++) {
         struct vs_report_site one;
-        err = name_group(summary, rows, fold, fold->groups[i].head, &one);
-        uint64_t *found = NULL, key = err ? 1 : vs_summary_text_hash(&one);
-        while (!err && (found = vs_map_get(&by_text, key)) != NULL &&
+        name_group(summary, rows, fold, fold->groups[i].head, &one);
+        uint64_t *found = NULL, key = vs_summary_text_hash(&one);
+        while ((found = vs_map_get(&by_text, key)) != NULL &&
                !vs_summary_same_text(&items[*found - 1], &one))
             key = key + 1 ? key + 1 : 1;
-        if (err)
-            break;
         if (found) {
             merge(&items[*found - 1], &one);
         } else {
@@ -528,72 +489,60 @@ static enum vs_err name_rows(const struct vs_summary *summary, const struct vs_s
         }
     }
     vs_map_free(&by_text);
-    if (err)
-        return err;
     for (size_t i = looked_at; i < fold->count; i++)
         out->omitted_bytes += fold->groups[i].bytes;
     out->omitted_count = fold->count - looked_at;
-    for (size_t i = 0; !err && i < named; i++)
+    for (size_t i = 0; i < named; i++)
         settle_parts(summary, &items[i]);
-    if (err)
-        return err;
     qsort(items, named, sizeof *items, heavier_site);
     out->items = items;
     out->count = named < sites_max ? named : sites_max;
     for (size_t i = out->count; i < named; i++)
         out->omitted_bytes += items[i].bytes;
     out->omitted_count += named - out->count;
-    return VS_OK;
 }
 
-enum vs_err vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
-                            size_t count, struct vs_report_sites *out)
+void vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
+                     size_t count, struct vs_report_sites *out)
 {
     struct vs_site_fold fold;
     if (count == 0)
-        return VS_OK;
-    enum vs_err err = VS_OK;
+        return;
     vs_site_fold_rows(summary, rows, count, &fold);
-    if (err)
-        return err;
     for (size_t i = 0; i < count; i++) {
         out->total_bytes += rows[i].bytes;
         out->total_count += rows[i].count;
     }
-    err = name_rows(summary, rows, &fold, out);
+    name_rows(summary, rows, &fold, out);
     vs_site_fold_free(&fold);
-    return err;
 }
 
-static enum vs_err list_sites(const struct vs_summary *summary, unsigned account,
-                              enum vs_summary_kind kind, bool user, struct vs_report_sites *out)
+static void list_sites(const struct vs_summary *summary, unsigned account,
+                       enum vs_summary_kind kind, bool user, struct vs_report_sites *out)
 {
     struct vs_summary_row *rows = NULL;
     size_t count = 0;
     *out = (struct vs_report_sites){0};
     fill_unsited(summary->replay, account, kind, user, out);
-    enum vs_err err = VS_OK;
     gather(summary, account, kind, user, &rows, &count);
-    if (!err)
-        err = vs_summary_rows(summary, rows, count, out);
+    vs_summary_rows(summary, rows, count, out);
     free(rows);
-    return err;
 }
 
-enum vs_err vs_summary_sites(const struct vs_summary *summary, unsigned account,
+void vs_summary_sites(const struct vs_summary *summary, unsigned account,
+                      enum vs_summary_kind kind, struct vs_report_sites *out)
+{
+    list_sites(summary, account, kind, true, out);
+}
+
+void vs_summary_device_sites(const struct vs_summary *summary, unsigned account,
                              enum vs_summary_kind kind, struct vs_report_sites *out)
 {
-    return list_sites(summary, account, kind, true, out);
+    list_sites(summary, account, kind, false, out);
 }
 
-enum vs_err vs_summary_device_sites(const struct vs_summary *summary, unsigned account,
-                                    enum vs_summary_kind kind, struct vs_report_sites *out)
-{
-    return list_sites(summary, account, kind, false, out);
-}
-
-enum vs_err vs_summary_failure(const struct vs_summary *summary,
-                               const struct vs_failure *failure, struct vs_report_failure *out)
+void vs_summary_failure(const struct vs_summary *summary,
+                        const struct vs_failure *failure, struct vs_report_failure *out)
 {
     const struct vs_replay *replay = summary->replay;
     char place[VS_PLACE_TEXT_MAX];
@@ -610,10 +559,10 @@ enum vs_err vs_summary_failure(const struct vs_summary *summary,
         .attempts = failure->attempts,
         .device_free = failure->device_free, .device_total = failure->device_total,
         .allocated = failure->allocated, .reserved = failure->reserved,
-        .api = vs_summary_copy(summary->memory, vs_reader_string(replay->reader, failure->api)),
-        .place = vs_summary_copy(summary->memory, place),
+        .api = vs_text_copy(summary->memory, vs_reader_string(replay->reader, failure->api)),
+        .place = vs_text_copy(summary->memory, place),
         .site = {.level = failure->framework ? VS_LEVEL_FRAMEWORK : VS_LEVEL_DEVICE, .stacks = 1,
                  .family = failure->family, .bytes = failure->requested, .count = 1}};
     out->site.api = out->api;
-    return vs_summary_frames(summary, failure->stack, failure->mark, &out->site);
+    vs_summary_frames(summary, failure->stack, failure->mark, &out->site);
 }

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Steps shared by the code that converts a replay to output: copying strings into an arena, and the
- * list of call sites at the present time of a replay, named, merged and truncated. Used by report.c
- * and oom.c. */
+ * The list of call sites at the present time of a replay, named, merged and truncated. */
 #ifndef VS_SUMMARY_H
 #define VS_SUMMARY_H
 
 #include "analysis/growth/growth.h"
+#include "analysis/naming/name_text.h"
 #include "analysis/report/report.h"
 #include "analysis/state/replay.h"
 #include "base/vs_arena.h"
 #include "trace/symbols/symbols.h"
-
-/* vs_summary_copy: *text* copied into *memory*; "" for NULL; NULL when out of
- * memory. */
-const char *vs_summary_copy(struct vs_arena *memory, const char *text);
 
 enum vs_summary_kind {
     VS_SITES_LIVE,    /* live now */
@@ -51,17 +46,15 @@ struct vs_summary {
 void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *out);
 
 /* vs_summary_sites: the heaviest sites of *account* (a device index or
- * VS_HOST_INDEX) now, at the user's level (user_level.h). VS_ERR_NOMEM. Cost: sorts the sites, looks up symbols of at
+ * VS_HOST_INDEX) now, at the user's level (user_level.h). Cost: sorts the sites, looks up symbols of at
  * most four times sites_max stacks. */
-enum vs_err vs_summary_sites(const struct vs_summary *summary, unsigned account,
-                             enum vs_summary_kind kind, struct vs_report_sites *out)
-    VS_MUST_CHECK;
+void vs_summary_sites(const struct vs_summary *summary, unsigned account,
+                      enum vs_summary_kind kind, struct vs_report_sites *out);
 
 /* vs_summary_device_sites: likewise the device's own sites, those that hold a framework's blocks
  * included. */
-enum vs_err vs_summary_device_sites(const struct vs_summary *summary, unsigned account,
-                                    enum vs_summary_kind kind, struct vs_report_sites *out)
-    VS_MUST_CHECK;
+void vs_summary_device_sites(const struct vs_summary *summary, unsigned account,
+                             enum vs_summary_kind kind, struct vs_report_sites *out);
 
 /* A call site's share of a list. */
 struct vs_summary_row {
@@ -70,19 +63,19 @@ struct vs_summary_row {
 };
 
 /* vs_summary_rows: the heaviest of *rows*, which it sorts, as a list: those that read the same
- * folded, named, truncated. Sets only the items and their sums in *out*. VS_ERR_NOMEM. */
-enum vs_err vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
-                            size_t count, struct vs_report_sites *out) VS_MUST_CHECK;
+ * folded, named, truncated. Sets only the items and their sums in *out*. */
+void vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
+                     size_t count, struct vs_report_sites *out);
 
 /* vs_summary_frames: names one stack in *site*. *mark*: string id of the user's line that was marked
- * then ("at FILE:LINE"), 0: none. VS_ERR_NOMEM. */
-enum vs_err vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_t mark,
-                              struct vs_report_site *site) VS_MUST_CHECK;
+ * then ("at FILE:LINE"), 0: none. */
+void vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_t mark,
+                       struct vs_report_site *site);
 
 /* vs_summary_part: adds *bytes* of *count* allocations by *stack* to the part of a call site that they
- * belong to, if any. VS_ERR_NOMEM. */
-enum vs_err vs_summary_part(const struct vs_summary *summary, uint64_t stack, uint64_t bytes,
-                            uint64_t count, struct vs_site_parts *parts) VS_MUST_CHECK;
+ * belong to, if any. */
+void vs_summary_part(const struct vs_summary *summary, uint64_t stack, uint64_t bytes,
+                     uint64_t count, struct vs_site_parts *parts);
 
 /* vs_summary_sort_parts: the largest first. */
 void vs_summary_sort_parts(struct vs_site_parts *parts);
@@ -93,9 +86,8 @@ bool vs_summary_same_text(const struct vs_report_site *a, const struct vs_report
 /* vs_summary_text_hash: the same for sites of the same text; never 0. */
 uint64_t vs_summary_text_hash(const struct vs_report_site *site);
 
-/* vs_summary_failure: names *failure* of the replay. VS_ERR_NOMEM. */
-enum vs_err vs_summary_failure(const struct vs_summary *summary,
-                               const struct vs_failure *failure, struct vs_report_failure *out)
-    VS_MUST_CHECK;
+/* vs_summary_failure: names *failure* of the replay. */
+void vs_summary_failure(const struct vs_summary *summary,
+                        const struct vs_failure *failure, struct vs_report_failure *out);
 
 #endif

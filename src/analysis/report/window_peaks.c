@@ -157,7 +157,7 @@ static enum vs_err find_peaks(struct vs_reader *reader, struct open_windows *win
     for (uint32_t i = 0; windows->backing && i < replay->sites.count; i++)
         windows->backing[i] = replay->sites.items[i].backing;
     vs_replay_close(replay);
-    return err || windows->backing ? err : VS_ERR_NOMEM;
+    return err;
 }
 
 /* --- call sites --- */
@@ -233,33 +233,28 @@ static size_t sites_above(const struct vs_summary_row *now, size_t n, const stru
     return count;
 }
 
-static enum vs_err list_changes(const struct vs_summary *summary, const struct window_moment *moment)
+static void list_changes(const struct vs_summary *summary, const struct window_moment *moment)
 {
     const struct vs_summary_row *begin = *moment->begin;
     size_t n, m = *moment->begin_count;
     struct vs_summary_row *now = NULL;
-    enum vs_err err = VS_OK;
     live_sites(summary->replay, moment, &now, &n);
-    struct vs_summary_row *changed = err ? NULL : vs_xcalloc(1, (n + m + 1) * sizeof *changed);
-    if (!err && !changed)
-        err = VS_ERR_NOMEM;
-    if (!err)
-        err = vs_summary_rows(summary, changed, sites_above(now, n, begin, m, changed), &moment->row->more);
-    if (!err)
-        err = vs_summary_rows(summary, changed, sites_above(begin, m, now, n, changed), &moment->row->less);
+    struct vs_summary_row *changed = vs_xcalloc(n + m + 1, sizeof *changed);
+    vs_summary_rows(summary, changed, sites_above(now, n, begin, m, changed), &moment->row->more);
+    vs_summary_rows(summary, changed, sites_above(begin, m, now, n, changed), &moment->row->less);
     free(changed);
     free(now);
     free(*moment->begin);
     *moment->begin = NULL;
-    return err;
 }
 
-static enum vs_err visit(const struct vs_summary *summary, const struct window_moment *moment)
+static void visit(const struct vs_summary *summary, const struct window_moment *moment)
 {
-    if (moment->peak)
-        return list_changes(summary, moment);
+    if (moment->peak) {
+        list_changes(summary, moment);
+        return;
+    }
     live_sites(summary->replay, moment, moment->begin, moment->begin_count);
-    return VS_OK;
 }
 
 /* The second reading. *moments* in their order. *summary* has no replay yet. */
@@ -276,7 +271,7 @@ static enum vs_err visit_all(struct vs_reader *reader, struct vs_summary summary
         while (!err && replay->events < moments[i].event && (err = vs_reader_next(reader, &event)) == VS_OK)
             err = vs_replay_event(replay, &event);
         if (!err || err == VS_ERR_END)
-            err = visit(&summary, &moments[i]);
+            visit(&summary, &moments[i]);
     }
     vs_replay_close(replay);
     return err;
@@ -329,7 +324,7 @@ enum vs_err vs_window_peaks(struct vs_reader *reader, struct vs_report *report, 
                                 .begins = vs_xcalloc(count + 1, sizeof *work.begins)};
     struct vs_symbols *symbols = NULL;
     struct vs_wrappers wrappers;
-    enum vs_err err = work.open && work.begins ? vs_symbols_open(reader, &symbols) : VS_ERR_NOMEM;
+    enum vs_err err = vs_symbols_open(reader, &symbols);
     if (count)
         qsort(windows, count, sizeof *windows, by_begin);
     if (!err)

@@ -28,7 +28,7 @@ struct vs_report_window {
 
 /* vs_window_peaks: fills *count* windows of the trace of *report*, which owns the result and then refers to
  * *windows*; they are sorted by their begin. A window after the end of the trace shows the state at
- * the end. VS_ERR_NOMEM. Cost: reads the trace twice; for each event, looks
+ * the end. Cost: reads the trace twice; for each event, looks
  * at the windows that are open; for each window, sorts the live memory at its begin
  * and at its peak, and names the call sites that differ. */
 enum vs_err vs_window_peaks(struct vs_reader *reader, struct vs_report *report, struct vs_report_window *windows,

@@ -12,8 +12,8 @@
 #define CHAIN_FRAMES 12
 
 /* Names *row* in *named*, with texts in *memory*. *own*: only what takes no time. */
-static enum vs_err name_row(struct vs_watch *w, const struct vs_watch_site *row, bool own,
-                            struct vs_arena *memory, struct vs_report_site *named)
+static void name_row(struct vs_watch *w, const struct vs_watch_site *row, bool own,
+                     struct vs_arena *memory, struct vs_report_site *named)
 {
     const struct vs_site *site = &w->replay->sites.items[row->site];
     struct vs_summary summary = {.memory = memory, .replay = w->replay, .symbols = w->symbols,
@@ -24,7 +24,7 @@ static enum vs_err name_row(struct vs_watch *w, const struct vs_watch_site *row,
         vs_summary_wrappers(&summary, &w->wrappers[own]);
         w->wrappers_at[own] = w->replay->sites.count;
     }
-    return vs_summary_frames(&summary, site->stack, site->mark, named);
+    vs_summary_frames(&summary, site->stack, site->mark, named);
 }
 
 bool vs_watch_line(struct vs_watch *w, const struct vs_watch_site *row, char *out)
@@ -32,8 +32,8 @@ bool vs_watch_line(struct vs_watch *w, const struct vs_watch_site *row, char *ou
     char text[VS_CHAIN_TEXT_MAX];
     struct vs_arena memory = {0};
     struct vs_report_site named;
-    bool known = !name_row(w, row, true, &memory, &named) &&
-                 (named.line || named.folds || !w->replay->sites.items[row->site].stack);
+    name_row(w, row, true, &memory, &named);
+    bool known = named.line || named.folds || !w->replay->sites.items[row->site].stack;
     if (known)
         vs_text_clip(out, vs_text_label(text, &named), (VS_WATCH_NAME_MAX - 4) / 4);
     else /* no other name before it is known: it would change while one reads it */
@@ -48,12 +48,10 @@ enum vs_err vs_watch_name(struct vs_watch *w, const struct vs_watch_site *row,
     _Static_assert(VS_WATCH_CHAIN_MAX == VS_CHAIN_TEXT_MAX, "one buffer");
     struct vs_arena memory = {0};
     struct vs_report_site named;
-    enum vs_err err = name_row(w, row, false, &memory, &named);
-    if (!err) {
-        vs_text_label(chain, &named);
-        vs_text_clip(name, chain, (VS_WATCH_NAME_MAX - 4) / 4);
-        vs_text_site(chain, &named, CHAIN_FRAMES);
-    }
+    name_row(w, row, false, &memory, &named);
+    vs_text_label(chain, &named);
+    vs_text_clip(name, chain, (VS_WATCH_NAME_MAX - 4) / 4);
+    vs_text_site(chain, &named, CHAIN_FRAMES);
     vs_arena_free_all(&memory);
-    return err;
+    return VS_OK;
 }

@@ -30,9 +30,7 @@ enum vs_err vs_site_labels_of(struct vs_site_labels *labels, const struct vs_rep
         bool framework;
         const char *exe = replay->has_process
                               ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-        enum vs_err err = vs_summary_frames(&summary, from->stack, from->mark, &site);
-        if (err)
-            return err;
+        vs_summary_frames(&summary, from->stack, from->mark, &site);
         label->through = site.through ? site.through : "";
         label->text = vs_xarena_text(&labels->memory, vs_text_label(text, &site));
         label->library = vs_xarena_text(&labels->memory,

@@ -20,9 +20,7 @@ static enum vs_err add_site(struct vs_page_names *names, const struct vs_summary
     struct vs_report_site site = {.level = from->level, .family = from->family, .stacks = 1,
                                   .api = vs_reader_string(replay->reader, from->api)};
     struct vs_page_site row = {.user = false};
-    enum vs_err err = vs_summary_frames(summary, from->stack, from->mark, &site);
-    if (err)
-        return err;
+    vs_summary_frames(summary, from->stack, from->mark, &site);
     row.label = vs_xarena_text(&names->memory, vs_text_label(text, &site));
     row.through = site.through ? site.through : "";
     row.user = site.folds || site.line;
