@@ -6,36 +6,42 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/cmocka_test.h"
-
-#include <json-c/json.h>
-
+#include "support/json_test.h"
 #include "analysis/report/report.h"
-#include "support/trace_builder.h"
+#include "support/trace_text.h"
 #include "viewer/export/export.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/chrome/slices.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
-#define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * MIB)
 
-struct timeline {
+static struct vs_builder b;
+static struct timeline {
     struct json_object *root, *events;
     struct vs_report *report;
     struct vs_export_result stats;
-};
+} t; /* of its trace */
 
-static struct timeline export(struct vs_builder *b, uint64_t counter_ns)
+AFTER(finish)
 {
-    struct timeline t;
+    json_object_put(t.root);
+    vs_report_free(t.report);
+    t = (struct timeline){0};
+    return 0;
+}
+
+/* Ends the trace and exports it. */
+static void export(uint64_t counter_ns)
+{
     struct vs_reader *reader;
-    char why[VS_READER_WHY_MAX], *text = NULL;
+    char *text = NULL;
     size_t length = 0;
     struct vs_export_options options = {.counter_ns = counter_ns};
-    vs_builder_close(b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b->path, &reader, why), VS_OK);
-    assert_int_equal(vs_report_build(reader, b->path, NULL, &t.report), VS_OK);
+    finish(NULL);
+    vs_builder_close(&b, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(b.path, &reader, NULL), VS_OK);
+    assert_int_equal(vs_report_build(reader, b.path, NULL, &t.report), VS_OK);
     FILE *out = open_memstream(&text, &length);
     assert_int_equal(vs_export_chrome(reader, out, &options, &t.stats), VS_OK);
     fclose(out);
@@ -47,16 +53,13 @@ static struct timeline export(struct vs_builder *b, uint64_t counter_ns)
         fail_msg("not JSON: %s", json_tokener_error_desc(json_tokener_get_error(tokener)));
     json_tokener_free(tokener);
     free(text);
-    t.events = json_object_object_get(t.root, "traceEvents");
-    assert_non_null(t.events);
-    return t;
+    t.events = json_at(t.root, "/traceEvents");
 }
 
-static void finish(struct vs_builder *b, struct timeline *t)
+static void open_trace(const char *text)
 {
-    json_object_put(t->root);
-    vs_report_free(t->report);
-    vs_builder_remove(b);
+    vs_builder_open(&b, "observe");
+    vs_trace(&b, "%s", text);
 }
 
 static const char *str(struct json_object *event, const char *key)
@@ -80,24 +83,24 @@ static int64_t arg(struct json_object *event, const char *key)
     return num(json_object_object_get(event, "args"), key);
 }
 
-static struct json_object *at(const struct timeline *t, size_t i)
+static struct json_object *at(size_t i)
 {
-    return json_object_array_get_idx(t->events, i);
+    return json_object_array_get_idx(t.events, i);
 }
 
-static size_t count(const struct timeline *t, char phase, const char *name)
+static size_t count(char phase, const char *name)
 {
     size_t n = 0;
-    for (size_t i = 0; i < json_object_array_length(t->events); i++)
-        n += *str(at(t, i), "ph") == phase && (!name || strcmp(str(at(t, i), "name"), name) == 0);
+    for (size_t i = 0; i < json_object_array_length(t.events); i++)
+        n += *str(at(i), "ph") == phase && (!name || strcmp(str(at(i), "name"), name) == 0);
     return n;
 }
 
-static int64_t counter_max(const struct timeline *t, int64_t pid, const char *name)
+static int64_t counter_max(int64_t pid, const char *name)
 {
     int64_t max = 0;
-    for (size_t i = 0; i < json_object_array_length(t->events); i++) {
-        struct json_object *e = at(t, i);
+    for (size_t i = 0; i < json_object_array_length(t.events); i++) {
+        struct json_object *e = at(i);
         if (*str(e, "ph") == 'C' && num(e, "pid") == pid && strcmp(str(e, "name"), name) == 0 &&
             arg(e, "bytes") > max)
             max = arg(e, "bytes");
@@ -106,11 +109,11 @@ static int64_t counter_max(const struct timeline *t, int64_t pid, const char *na
 }
 
 /* Checks all format rules of a track, over all tracks. */
-static void check_tracks(const struct timeline *t)
+static void check_tracks(void)
 {
-    size_t total = json_object_array_length(t->events);
+    size_t total = json_object_array_length(t.events);
     for (size_t i = 0; i < total; i++) {
-        struct json_object *e = at(t, i);
+        struct json_object *e = at(i);
         char phase = *str(e, "ph");
         if (phase == 'M')
             continue;
@@ -118,7 +121,7 @@ static void check_tracks(const struct timeline *t)
         if (phase == 'X')
             end += ns(e, "dur");
         for (size_t k = i + 1; k < total; k++) { /* the next one on the same track */
-            struct json_object *f = at(t, k);
+            struct json_object *f = at(k);
             char other = *str(f, "ph");
             bool same = num(f, "pid") == pid && num(f, "tid") == tid && other != 'M' &&
                         (phase == 'C') == (other == 'C') &&
@@ -132,12 +135,12 @@ static void check_tracks(const struct timeline *t)
 }
 
 /* B and E of each host thread match like brackets. */
-static void check_brackets(const struct timeline *t, int64_t tid)
+static void check_brackets(int64_t tid)
 {
     const char *open[64];
     size_t depth = 0;
-    for (size_t i = 0; i < json_object_array_length(t->events); i++) {
-        struct json_object *e = at(t, i);
+    for (size_t i = 0; i < json_object_array_length(t.events); i++) {
+        struct json_object *e = at(i);
         char phase = *str(e, "ph");
         if ((phase != 'B' && phase != 'E') || num(e, "tid") != tid)
             continue;
@@ -151,29 +154,17 @@ static void check_brackets(const struct timeline *t, int64_t tid)
     assert_int_equal(depth, 0);
 }
 
-static void busy_trace(struct vs_builder *b)
+static void busy_trace(void)
 {
-    vs_builder_open(b, "caching");
-    vs_builder_device(b, 0, "First", 4 * GIB);
-    vs_builder_device(b, 1, "Second", 4 * GIB);
+    vs_builder_open(&b, "caching");
+    vs_trace(&b, "device 4G First; gpu 1; device 4G Second; gpu 0");
     for (unsigned s = 0; s < 3; s++) {
-        vs_builder_step(b, s);
-        vs_builder_push(b, "forward");
-        for (unsigned i = 0; i < 50; i++) {
-            vs_builder_segment(b, 0, A(100 * i), 20 * MIB);
-            vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, A(100 * i), (i % 7 + 1) * MIB,
-                             (i % 7 + 1) * MIB);
-            vs_builder_alloc(b, 1, VS_FAMILY_ASYNC, A(10000 + 100 * i), (i + 1) * 4096,
-                             (i + 1) * 4096);
-            vs_builder_kernel(b, 0, i % 3, "matmul", 100000 * s + 1500 * i, 400 + i);
-        }
-        vs_builder_pop(b);
-        for (unsigned i = 0; i < 50; i++) {
-            vs_builder_free(b, 0, A(100 * i));
-            vs_builder_segment_free(b, 0, A(100 * i), 20 * MIB);
-            vs_builder_free(b, 1, A(10000 + 100 * i));
-        }
-        vs_builder_pop(b);
+        vs_trace(&b, "step %u; push forward", s);
+        for (unsigned i = 0; i < 50; i++)
+            vs_trace(&b, "segment %u 20M; alloc %u %uM; gpu 1; alloc %u %u async; gpu 0; kernel %u %u %u matmul",
+                     100 * i, 100 * i, i % 7 + 1, 10000 + 100 * i, (i + 1) * 4096, i % 3, 100000 * s + 1500 * i,
+                     400 + i);
+        vs_trace(&b, "pop; repeat 50 { free 100i; unsegment 100i 20M; gpu 1; free 100i+10000; gpu 0 }; pop");
     }
 }
 
@@ -181,135 +172,106 @@ TEST(counters_reach_exactly_the_reported_peaks)
 {
     const uint64_t windows[] = {0, 10000, 1000000000};
     for (int w = 0; w < 3; w++) { /* every point, some merged, all merged */
-        struct vs_builder b;
-        busy_trace(&b);
-        struct timeline t = export(&b, windows[w]);
+        busy_trace();
+        export(windows[w]);
         for (int d = 0; d < 2; d++) {
             const struct vs_report_device *device = &t.report->devices[d];
             assert_true(device->peak_allocated.bytes > 0);
-            assert_int_equal(counter_max(&t, d, "allocated"), device->peak_allocated.bytes);
-            assert_int_equal(counter_max(&t, d, "reserved"), device->peak_reserved.bytes);
+            assert_int_equal(counter_max(d, "allocated"), device->peak_allocated.bytes);
+            assert_int_equal(counter_max(d, "reserved"), device->peak_reserved.bytes);
         }
-        check_tracks(&t);
-        check_brackets(&t, VS_BUILDER_PID);
-        finish(&b, &t);
+        check_tracks();
+        check_brackets(VS_BUILDER_PID);
     }
 }
 
 TEST(merging_points_makes_fewer_of_them)
 {
-    struct vs_builder b, c;
-    busy_trace(&b);
-    struct timeline all = export(&b, 0);
-    busy_trace(&c);
-    struct timeline few = export(&c, 50000);
-    assert_true(count(&few, 'C', NULL) * 5 < count(&all, 'C', NULL));
-    assert_int_equal(count(&all, 'C', "reserved"), 2 * 3 * 100); /* two devices, each change */
-    finish(&b, &all);
-    finish(&c, &few);
+    busy_trace();
+    export(50000);
+    size_t few = count('C', NULL);
+    busy_trace();
+    export(0);
+    assert_true(few * 5 < count('C', NULL));
+    assert_int_equal(count('C', "reserved"), 2 * 3 * 100); /* two devices, each change */
 }
 
 TEST(kernels_out_of_order_come_out_in_order)
 {
-    struct vs_builder b;
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "GPU", GIB);
-    vs_builder_kernel(&b, 0, 7, "late", 9000, 100);
-    vs_builder_kernel(&b, 0, 7, "_Z5earlyv", 1000, 100);
+    open_trace("device 1G GPU; kernel 7 9000 100 late; kernel 7 1000 100 _Z5earlyv");
     vs_builder_memcpy(&b, 0, 7, VS_COPY_HTOD, 1 << 20, 5000, 700);
-    vs_builder_kernel(&b, 0, 9, "elsewhere", 1050, 9000);
-    struct timeline t = export(&b, 0);
-    assert_int_equal(count(&t, 'X', NULL), 4);
-    assert_int_equal(count(&t, 'X', "Memcpy HtoD"), 1);
-    assert_int_equal(count(&t, 'X', "early()"), 1);
+    vs_trace(&b, "kernel 9 1050 9000 elsewhere");
+    export(0);
+    assert_int_equal(count('X', NULL), 4);
+    assert_int_equal(count('X', "Memcpy HtoD"), 1);
+    assert_int_equal(count('X', "early()"), 1);
     assert_int_equal(t.stats.clipped, 0);
-    check_tracks(&t);
-    finish(&b, &t);
+    check_tracks();
 }
 
 TEST(overlapping_slices_of_one_stream_are_cut_and_counted)
 {
-    struct vs_builder b;
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "GPU", GIB);
-    vs_builder_kernel(&b, 0, 7, "one", 1000, 500);
-    vs_builder_kernel(&b, 0, 7, "two", 1400, 500);
-    vs_builder_kernel(&b, 0, 7, "inside", 1450, 10);
-    struct timeline t = export(&b, 0);
+    open_trace("device 1G GPU; kernel 7 1000 500 one; kernel 7 1400 500 two; kernel 7 1450 10 inside");
+    export(0);
     assert_int_equal(t.stats.clipped, 2);
-    assert_int_equal(count(&t, 'X', NULL), 3);
-    check_tracks(&t);
-    finish(&b, &t);
+    assert_int_equal(count('X', NULL), 3);
+    check_tracks();
 }
 
 TEST(ranges_left_open_and_stray_pops_still_nest)
 {
-    struct vs_builder b;
-    vs_builder_open(&b, "observe");
-    vs_builder_pop(&b);
-    vs_builder_push(&b, "outer");
-    vs_builder_push(&b, "inner");
-    vs_builder_pop(&b);
-    vs_builder_push(&b, "never closed");
+    open_trace("pop; push outer; push inner; pop; push never closed");
     b.tid = 99;
     vs_builder_push(&b, "other thread");
-    struct timeline t = export(&b, 0);
-    assert_int_equal(count(&t, 'B', NULL), 4);
-    assert_int_equal(count(&t, 'E', NULL), 4);
-    check_brackets(&t, VS_BUILDER_PID);
-    check_brackets(&t, 99);
-    finish(&b, &t);
+    export(0);
+    assert_int_equal(count('B', NULL), 4);
+    assert_int_equal(count('E', NULL), 4);
+    check_brackets(VS_BUILDER_PID);
+    check_brackets(99);
 }
 
 TEST(crossing_domains_are_closed_and_opened_again)
 {
-    struct vs_builder b;
-    vs_builder_open(&b, "observe");
-    uint64_t d1 = vs_builder_string(&b, "library"), d2 = vs_builder_string(&b, "program");
-    uint64_t one = vs_builder_string(&b, "one"), two = vs_builder_string(&b, "two");
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_push,
-                                           .range_push = {.name = one, .domain = d1}});
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_push,
-                                           .range_push = {.name = two, .domain = d2}});
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = d1}});
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = d2}});
-    struct timeline t = export(&b, 0);
-    assert_int_equal(count(&t, 'B', "one"), 1);
-    assert_int_equal(count(&t, 'B', "two"), 2);
-    check_brackets(&t, VS_BUILDER_PID);
-    check_tracks(&t);
-    finish(&b, &t);
+    open_trace("");
+    uint64_t domains[] = {vs_builder_string(&b, "library"), vs_builder_string(&b, "program")};
+    for (int i = 0; i < 2; i++)
+        vs_builder_event(&b, (struct vs_event){
+            .kind = VS_EVENT_range_push,
+            .range_push = {.name = vs_builder_string(&b, i ? "two" : "one"), .domain = domains[i]}});
+    for (int i = 0; i < 2; i++)
+        vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = domains[i]}});
+    export(0);
+    assert_int_equal(count('B', "one"), 1);
+    assert_int_equal(count('B', "two"), 2);
+    check_brackets(VS_BUILDER_PID);
+    check_tracks();
 }
 
 TEST(start_end_ranges_are_paired_by_id)
 {
-    struct vs_builder b;
-    vs_builder_open(&b, "observe");
+    open_trace("");
     uint64_t name = vs_builder_string(&b, "async work");
     for (uint64_t id = 1; id <= 2; id++)
         vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_start,
                                                .range_start = {.range = id, .name = name}});
     vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_end, .range_end = {.range = 1}});
     vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_end, .range_end = {.range = 7}});
-    struct timeline t = export(&b, 0);
-    assert_int_equal(count(&t, 'b', "async work"), 2);
-    assert_int_equal(count(&t, 'e', "async work"), 2); /* the open one is closed at the end */
-    finish(&b, &t);
+    export(0);
+    assert_int_equal(count('b', "async work"), 2);
+    assert_int_equal(count('e', "async work"), 2); /* the open one is closed at the end */
 }
 
 TEST(names_with_quotes_and_foreign_bytes_survive)
 {
-    struct vs_builder b;
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "GPU \"x\" \\ \t", GIB);
     vs_builder_kernel(&b, 0, 7, "k<\"a\", '\\n'>\x01", 1000, 10);
     vs_builder_kernel(&b, 0, 7, "bad \xff\xc0\xaf bytes", 2000, 10);
     vs_builder_kernel(&b, 0, 7, "größe 矩阵", 3000, 10);
-    struct timeline t = export(&b, 0);
-    assert_int_equal(count(&t, 'X', "k<\"a\", '\\n'>\x01"), 1);
-    assert_int_equal(count(&t, 'X', "größe 矩阵"), 1);
-    assert_int_equal(count(&t, 'X', NULL), 3);
-    finish(&b, &t);
+    export(0);
+    assert_int_equal(count('X', "k<\"a\", '\\n'>\x01"), 1);
+    assert_int_equal(count('X', "größe 矩阵"), 1);
+    assert_int_equal(count('X', NULL), 3);
 }
 
 TEST(the_json_writer_repairs_text_by_itself)
@@ -326,20 +288,13 @@ TEST(the_json_writer_repairs_text_by_itself)
 
 TEST(large_allocations_failures_and_marks_are_instants)
 {
-    struct vs_builder b;
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "GPU", GIB); /* 1 % is 10.24 MiB */
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 10 * MIB, 10 * MIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(100), 11 * MIB, 11 * MIB);
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2 * GIB, 900 * MIB, GIB);
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_mark, .mark = {.name = vs_builder_string(&b, "epoch done")}});
-    struct timeline t = export(&b, 0);
-    assert_int_equal(count(&t, 'i', "[memory]"), 1);
-    assert_int_equal(count(&t, 'i', "[OutOfMemory]"), 1);
-    assert_int_equal(count(&t, 'i', "epoch done"), 1);
+    open_trace("device 1G GPU; alloc 0 10M; alloc 100 11M; fail 2G free 900M; mark epoch done"); /* 1 % is 10.24 MiB */
+    export(0);
+    assert_int_equal(count('i', "[memory]"), 1);
+    assert_int_equal(count('i', "[OutOfMemory]"), 1);
+    assert_int_equal(count('i', "epoch done"), 1);
     for (size_t i = 0; i < json_object_array_length(t.events); i++) {
-        struct json_object *e = at(&t, i);
+        struct json_object *e = at(i);
         if (strcmp(str(e, "name"), "[memory]") == 0) {
             assert_int_equal(arg(e, "Bytes"), 11 * MIB);
             assert_int_equal(arg(e, "Total Allocated"), 21 * MIB);
@@ -347,22 +302,19 @@ TEST(large_allocations_failures_and_marks_are_instants)
             assert_int_equal(arg(e, "Bytes"), 2 * GIB);
         }
     }
-    finish(&b, &t);
 }
 
 TEST(tracks_have_names_and_the_file_its_properties)
 {
-    struct vs_builder b;
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "GPU", GIB);
+    open_trace("device 1G GPU");
     vs_builder_event(&b, (struct vs_event){
         .kind = VS_EVENT_stream,
         .stream = {.stream = 7, .name = vs_builder_string(&b, "copies"), .alive = 1}});
     vs_builder_kernel(&b, 0, 7, "k", 1000, 10);
-    struct timeline t = export(&b, 0);
+    export(0);
     bool process = false, device = false, stream = false;
     for (size_t i = 0; i < json_object_array_length(t.events); i++) {
-        struct json_object *e = at(&t, i), *args = json_object_object_get(e, "args");
+        struct json_object *e = at(i), *args = json_object_object_get(e, "args");
         if (*str(e, "ph") != 'M' || !json_object_object_get(args, "name"))
             continue;
         process |= strcmp(str(args, "name"), "train_demo") == 0 && num(e, "pid") == VS_BUILDER_PID;
@@ -373,10 +325,8 @@ TEST(tracks_have_names_and_the_file_its_properties)
     assert_int_equal(num(t.root, "schemaVersion"), 1);
     assert_string_equal(str(t.root, "displayTimeUnit"), "ms");
     assert_int_equal(num(t.root, "baseTimeNanoseconds"), INT64_C(1700000000000000000));
-    struct json_object *properties = json_object_object_get(t.root, "deviceProperties");
-    assert_int_equal(json_object_array_length(properties), 1);
-    assert_int_equal(num(json_object_array_get_idx(properties, 0), "totalGlobalMem"), GIB);
-    finish(&b, &t);
+    assert_int_equal(json_length(t.root, "/deviceProperties"), 1);
+    assert_int_equal(json_number(t.root, "/deviceProperties/0/totalGlobalMem"), GIB);
 }
 
 TEST(a_full_heap_hands_out_the_earliest_slice)
