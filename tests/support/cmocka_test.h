@@ -18,6 +18,8 @@
 
 enum { VS_TESTS_MAX = 128 }; /* of one program */
 
+enum { VS_FIXTURES_MAX = 4 }; /* of one kind */
+
 #ifndef VS_TESTS_SHARED /* "static": of each file its own, which vs_run_tests_around runs */
 #define VS_TESTS_SHARED __attribute__((weak)) /* one for all files of the program */
 #endif
@@ -25,7 +27,8 @@ VS_TESTS_SHARED struct CMUnitTest vs_tests[VS_TESTS_MAX];
 VS_TESTS_SHARED int vs_test_lines[VS_TESTS_MAX];
 VS_TESTS_SHARED size_t vs_test_count;
 VS_TESTS_SHARED struct {
-    CMFixtureFunction setup, teardown, before, after;
+    CMFixtureFunction setup[VS_FIXTURES_MAX], teardown[VS_FIXTURES_MAX], before[VS_FIXTURES_MAX],
+        after[VS_FIXTURES_MAX];
 } vs_fixtures;
 
 /* By line: compilers do not keep the order of constructors. */
@@ -58,7 +61,12 @@ static inline void vs_add_test(const char *name, CMUnitTestFunction test, int li
     FIXTURE(fixture_name);                                                                   \
     __attribute__((constructor)) static void vs_use_##fixture_name(void)                     \
     {                                                                                        \
-        vs_fixtures.when = fixture_name;                                                     \
+        unsigned i = 0;                                                                      \
+        while (vs_fixtures.when[i])                                                          \
+            i++;                                                                             \
+        if (i == VS_FIXTURES_MAX)                                                            \
+            abort();                                                                         \
+        vs_fixtures.when[i] = fixture_name;                                                  \
     }                                                                                        \
     FIXTURE(fixture_name)
 

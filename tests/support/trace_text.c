@@ -272,11 +272,16 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         uint64_t addr = address(&s);
         vs_builder_segment_free(b, b->device, addr, bytes(&s));
     } else if (!strcmp(verb, "tensor")) {
-        uint64_t addr = address(&s), size_bytes = bytes(&s);
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_framework_alloc,
-            .framework_alloc = {.addr = addr, .size = size_bytes, .device = b->device, .stack = b->stack,
-                                .framework_stream = stream(&s)}});
+        struct vs_event e = {.kind = VS_EVENT_framework_alloc,
+                             .framework_alloc = {.device = b->device, .stack = b->stack}};
+        e.framework_alloc.addr = address(&s);
+        e.framework_alloc.size = bytes(&s);
+        e.framework_alloc.framework_stream = stream(&s);
+        if (next_is(&s, "of")) {
+            e.framework_alloc.total_allocated = bytes(&s);
+            e.framework_alloc.total_reserved = bytes(&s);
+        }
+        vs_builder_event(b, e);
     } else if (!strcmp(verb, "drop")) {
         vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_framework_free,
                                               .framework_free = {.addr = address(&s), .device = b->device}});

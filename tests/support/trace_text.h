@@ -25,7 +25,9 @@
  *                                 device had free, of all its memory; unknown without it
  *     segment AT SIZE [stream N] | unsegment AT SIZE     of our cache
  *     grow AT SIZE | shrink AT SIZE      a segment of our cache that is mapped in parts
- *     tensor AT SIZE [stream N] | drop AT                blocks of PyTorch, at the current call site
+ *     tensor AT SIZE [stream N] [of SIZE SIZE]   a block of PyTorch, at the current call site; `of`:
+ *                                 what it has allocated and reserved then
+ *     drop AT
  *     raise SIZE                  PyTorch's OutOfMemoryError
  *     map AT SIZE N | unmap AT    memory N (allocated at memory:N) is mapped
  *     kernel STREAM START LENGTH NAME    in ns, since the start of the process

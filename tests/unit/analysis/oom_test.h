@@ -1,35 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * For tests of the post-mortem: one trace at a time, written by vs_trace to *b*, and what is said of its
- * failure. The test's main runs `done` after each test. */
+ * failure. */
 #ifndef OOM_TEST_H
 #define OOM_TEST_H
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "support/cmocka_test.h"
 #include "analysis/oom/oom.h"
-#include "support/trace_text.h"
+#include "support/report_test.h"
 
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
-
-static struct vs_builder b;
-static struct vs_reader *reader;
-static struct vs_report *report;
 static struct vs_oom *oom;
 
 /* Of failure *nth* of the trace, which is ended now if it has no end; 0: the one that ended the run. */
 static inline void diagnose(uint64_t nth)
 {
-    char why[VS_READER_WHY_MAX];
-    if (b.recorder)
-        vs_builder_close(&b, VS_END_EXIT, 1);
-    if (!reader) {
-        assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
-        assert_int_equal(vs_report_build(reader, b.path, NULL, &report), VS_OK);
-    }
+    if (!report)
+        read_report(1);
     vs_oom_free(oom);
     assert_int_equal(vs_oom_build(reader, report, nth, &oom), VS_OK);
 }
@@ -43,13 +31,8 @@ static inline void expect_verdict(const char *name)
 AFTER(done)
 {
     vs_oom_free(oom);
-    vs_report_free(report);
-    vs_reader_close(reader);
     oom = NULL;
-    report = NULL;
-    reader = NULL;
-    vs_builder_remove(&b);
-    return 0;
+    return close_trace(NULL);
 }
 
 static inline const struct vs_remedy *remedy_of(const char *kind)

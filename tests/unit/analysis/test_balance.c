@@ -4,37 +4,16 @@
  * something is missing, late or counted twice. */
 #include <string.h>
 
-#include "support/cmocka_test.h"
 #include "analysis/state/balance.h"
 #include "analysis/naming/library.h"
-#include "analysis/report/report.h"
-#include "support/trace_text.h"
+#include "support/report_test.h"
 
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
 #define TOTAL (16 * GIB)
 #define CONTEXT (400 * MIB)
-#define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * MIB)
-
-static struct vs_builder b;
-static struct vs_reader *reader;
-static struct vs_report *report;
-
-AFTER(done)
-{
-    vs_report_free(report);
-    vs_reader_close(reader);
-    report = NULL;
-    reader = NULL;
-    vs_builder_remove(&b);
-    return 0;
-}
 
 static void start(void)
 {
-    done(NULL);
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 16G Test GPU");
+    begin_trace("observe", "device 16G Test GPU");
 }
 
 static void usage(uint64_t what, uint64_t bytes, uint64_t count, uint64_t pid,
@@ -67,10 +46,7 @@ static void read_used(uint64_t used)
 
 static const struct vs_report_device *build(void)
 {
-    char why[VS_READER_WHY_MAX];
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
-    assert_int_equal(vs_report_build(reader, b.path, NULL, &report), VS_OK);
+    read_report(0);
     assert_int_equal(report->device_count, 1);
     return &report->devices[0];
 }
@@ -96,10 +72,8 @@ TEST(every_kind_of_memory_is_a_part_of_its_own)
     overhead(1, VS_OVERHEAD_LIMIT, 8 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
     vs_trace(&b, "segment 0 20M; alloc 0 3M; alloc 100 5M"); /* 6 in pages */
     vs_trace(&b, "alloc 200 10M async");
-    vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, 0x5000, 3 * MIB, 3 * MIB); /* 4 in pages */
-    vs_trace(&b, "alloc 300 4M vmm");
-    vs_builder_alloc(&b, 0, VS_FAMILY_IPC, A(400), 64 * MIB, 64 * MIB);
-    usage(VS_USAGE_POOLS, 32 * MIB, 1, 0, 0);
+    vs_trace(&b, "alloc 500 3M array; " /* 4 in pages */
+                 "alloc 300 4M vmm; alloc 400 64M ipc; usage pools 32M");
     usage(VS_USAGE_OTHERS, GIB, 2, 0, VS_USAGE_BY_PID);
     usage(VS_USAGE_PROCESS, GIB - MIB, 1, 77, VS_USAGE_BY_PID);
     usage(VS_USAGE_PROCESS, MIB, 1, 78, VS_USAGE_BY_PID);
@@ -159,16 +133,14 @@ TEST(small_arrays_take_the_room_beside_small_blocks)
 {
     start();
     context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, 0x5000, 4000, 4000);
+    vs_trace(&b, "alloc 500 4000 array");
     read_used(CONTEXT + 2 * MIB);
     const struct vs_balance *balance = last_of();
     assert_int_equal(balance->rounding, 2 * MIB - 4000);
     assert_int_equal(balance->unexplained, 0);
     start();
     context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_trace(&b, "alloc 0 512K");
-    vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, 0x5000, MIB - 1, MIB - 1);
-    vs_builder_alloc(&b, 0, VS_FAMILY_ARRAY, 0x6000, MIB - 1, MIB - 1);
+    vs_trace(&b, "alloc 0 512K; alloc 500 1M-1 array; alloc 600 1M-1 array");
     read_used(CONTEXT + 4 * MIB);
     balance = last_of();
     assert_int_equal(balance->small_arrays, 2);
@@ -317,8 +289,7 @@ TEST(graphs_count_once_whatever_their_launches_share)
 {
     start();
     context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_builder_alloc(&b, 0, VS_FAMILY_GRAPH, A(0), 10 * MIB, 10 * MIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_GRAPH, A(100), 10 * MIB, 10 * MIB);
+    vs_trace(&b, "alloc 0 10M graph; alloc 100 10M graph");
     vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_graph_memory,
                                            .graph_memory = {.used = 12 * MIB,
                                                             .used_high = 12 * MIB,
@@ -331,7 +302,7 @@ TEST(graphs_count_once_whatever_their_launches_share)
     assert_int_equal(balance->unexplained, 0);
     start();
     context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_builder_alloc(&b, 0, VS_FAMILY_GRAPH, A(0), 10 * MIB, 10 * MIB);
+    vs_trace(&b, "alloc 0 10M graph");
     vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_graph_memory,
                                            .graph_memory = {.reserved = 12 * MIB}});
     read_used(CONTEXT + 12 * MIB);

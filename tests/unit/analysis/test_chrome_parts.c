@@ -6,20 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/cmocka_test.h"
-
-#include <json-c/json.h>
-
-#include "analysis/report/report.h"
+#include "support/json_test.h"
+#include "support/report_test.h"
 #include "analysis/checkpoint/trace_span.h"
-#include "support/trace_builder.h"
 #include "viewer/export/export.h"
 
-#define MIB (UINT64_C(1) << 20)
 #define MS UINT64_C(1000000)
 
-static struct json_object *export(struct vs_reader *reader, const struct vs_time_window *window,
-                                  uint64_t instant_min, struct vs_export_result *stats)
+static struct json_object *export(const struct vs_time_window *window, uint64_t instant_min,
+                                  struct vs_export_result *stats)
 {
     char *text = NULL;
     size_t length = 0;
@@ -42,30 +37,20 @@ static struct json_object *get(struct json_object *object, const char *key)
     return json_object_object_get(object, key);
 }
 
-static struct vs_reader *open_trace(const struct vs_builder *b)
-{
-    struct vs_reader *reader;
-    char why[VS_READER_WHY_MAX];
-    assert_int_equal(vs_reader_open(b->path, &reader, why), VS_OK);
-    return reader;
-}
-
 /* Kernel i runs from 2i to 2i + 1 ms, a copy in each tenth gap; all are recorded when every 100th
  * has ended, in another order. */
-static void late_trace(struct vs_builder *b)
+static void late_trace(void)
 {
-    vs_builder_open(b, "observe");
-    vs_builder_device(b, 0, "GPU", 1024 * MIB);
-    b->tick_ns = 1000;
+    begin_trace("observe", "device 1G GPU");
     for (unsigned i = 0; i < 1000; i += 100) {
-        b->now_ns = b->start_ns + (i + 100) * 2 * MS;
+        b.now_ns = b.start_ns + (i + 100) * 2 * MS;
         for (unsigned k = i + 100; k-- > i;) {
-            vs_builder_kernel(b, 0, 7, "late", k * 2 * MS, MS);
+            vs_builder_kernel(&b, 0, 7, "late", k * 2 * MS, MS);
             if (k % 10 == 0)
-                vs_builder_memcpy(b, 0, 8, VS_COPY_HTOD, 4096, k * 2 * MS + MS, MS);
+                vs_builder_memcpy(&b, 0, 8, VS_COPY_HTOD, 4096, k * 2 * MS + MS, MS);
         }
     }
-    vs_builder_close(b, VS_END_EXIT, 0);
+    read_trace(0);
 }
 
 static uint64_t count(struct json_object *root, const char *category)
@@ -79,29 +64,27 @@ static uint64_t count(struct json_object *root, const char *category)
     return n;
 }
 
-static void compare(struct vs_reader *reader, const struct vs_time_window *window)
+static void compare(const struct vs_time_window *window)
 {
-    struct vs_report *report;
     struct vs_export_result stats;
     struct vs_report_options options = {.window = window};
     assert_int_equal(vs_report_build(reader, "trace", &options, &report), VS_OK);
-    struct json_object *root = export(reader, window, 0, &stats);
+    struct json_object *root = export(window, 0, &stats);
     assert_int_equal(count(root, "kernel"), report->devices[0].kernel_total.count);
     assert_int_equal(count(root, "gpu_memcpy"), report->devices[0].copies[VS_COPY_HTOD].count);
     assert_int_equal(stats.clipped, 0);
     json_object_put(root);
     vs_report_free(report);
+    report = NULL;
 }
 
 TEST(a_window_has_what_ran_in_it_whenever_it_was_recorded)
 {
-    struct vs_builder b;
-    late_trace(&b);
-    struct vs_reader *reader = open_trace(&b);
+    late_trace();
     uint64_t s = b.start_ns;
     /* between two deliveries: no event is recorded in it; kernels 310 to 330 ran */
     struct vs_time_window quiet = {{true, false, s + 620 * MS}, {true, false, s + 660 * MS}};
-    struct json_object *root = export(reader, &quiet, 0, NULL);
+    struct json_object *root = export(&quiet, 0, NULL);
     assert_int_equal(count(root, "kernel"), 21);
     assert_int_equal(count(root, "gpu_memcpy"), 2);
     json_object_put(root);
@@ -109,44 +92,34 @@ TEST(a_window_has_what_ran_in_it_whenever_it_was_recorded)
         for (uint64_t length = 1; length < 1000; length *= 3) {
             struct vs_time_window times = {{true, false, s + from * MS + MS / 2},
                                       {true, false, s + (from + length) * MS}};
-            compare(reader, &times);
+            compare(&times);
         }
         uint64_t event = 1 + from / 2;
-        compare(reader, &(struct vs_time_window){{true, true, event}, {true, true, event + 100}});
-        compare(reader, &(struct vs_time_window){{true, true, event}, {0}});
+        compare(&(struct vs_time_window){{true, true, event}, {true, true, event + 100}});
+        compare(&(struct vs_time_window){{true, true, event}, {0}});
     }
-    vs_reader_close(reader);
-    vs_builder_remove(&b);
 }
 
 TEST(only_the_end_of_the_trace_is_its_end)
 {
-    struct vs_builder b;
     struct vs_export_result stats;
-    late_trace(&b);
-    struct vs_reader *reader = open_trace(&b);
+    late_trace();
     struct vs_time_window window = {.to = {true, false, b.start_ns + 660 * MS}};
-    json_object_put(export(reader, &window, 0, &stats));
+    json_object_put(export(&window, 0, &stats));
     assert_false(stats.ended); /* although later records were read up to there */
-    json_object_put(export(reader, NULL, 0, &stats));
+    json_object_put(export(NULL, 0, &stats));
     assert_true(stats.ended);
-    vs_reader_close(reader);
-    vs_builder_remove(&b);
 }
 
-__attribute__((noinline)) static uint64_t make_weights(struct vs_builder *b)
-{
-    uint64_t stack = vs_recorder_stack(b->recorder, 0);
-    __asm__ volatile("" ::: "memory");
-    return stack;
-}
-
-__attribute__((noinline)) static uint64_t make_inputs(struct vs_builder *b)
-{
-    uint64_t stack = vs_recorder_stack(b->recorder, 0);
-    __asm__ volatile("" ::: "memory");
-    return stack;
-}
+#define SITE(name)                                                       \
+    __attribute__((noinline)) static uint64_t name(void)                 \
+    {                                                                    \
+        uint64_t stack = vs_recorder_stack(b.recorder, 0);               \
+        __asm__ volatile("" ::: "memory");                               \
+        return stack;                                                    \
+    }
+SITE(make_weights)
+SITE(make_inputs)
 
 /* The name of the event's innermost frame; *depth* frames up to one without a caller. */
 static const char *innermost(struct json_object *root, struct json_object *event, size_t *depth)
@@ -167,21 +140,16 @@ static const char *innermost(struct json_object *root, struct json_object *event
 
 TEST(allocations_and_failures_have_their_stacks)
 {
-    struct vs_builder b;
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "GPU", 1024 * MIB);
+    begin_trace("observe", "device 1G GPU");
     for (unsigned i = 0; i < 400; i++) {
-        b.stack = i % 2 ? make_weights(&b) : make_inputs(&b);
+        b.stack = i % 2 ? make_weights() : make_inputs();
         if (i == 399)
-            vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2048 * MIB, 900 * MIB, 1024 * MIB);
+            vs_trace(&b, "fail 2G free 900M; at; alloc 1000 1M");
         else
-            vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, 0x7f0000000000 + i * MIB, MIB, MIB);
+            vs_trace(&b, "alloc %u 1M", i);
     }
-    b.stack = 0;
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, 0x7e0000000000, MIB, MIB);
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    struct vs_reader *reader = open_trace(&b);
-    struct json_object *root = export(reader, NULL, 1, NULL), *events = get(root, "traceEvents");
+    read_trace(0);
+    struct json_object *root = export(NULL, 1, NULL), *events = get(root, "traceEvents");
     size_t seen = 0, depth, without = 0;
     for (size_t i = 0; i < json_object_array_length(events); i++) {
         struct json_object *event = json_object_array_get_idx(events, i);
@@ -204,6 +172,4 @@ TEST(allocations_and_failures_have_their_stacks)
     assert_int_equal(without, 1);
     assert_true(json_object_object_length(get(root, "stackFrames")) < 60); /* each once */
     json_object_put(root);
-    vs_reader_close(reader);
-    vs_builder_remove(&b);
 }

@@ -6,92 +6,37 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/cmocka_test.h"
+#include "support/report_test.h"
 #include "analysis/fit/fit_answer.h"
 #include "analysis/naming/python_file.h"
 #include "base/vs_size.h"
-#include "support/trace_builder.h"
 
-#define MIB VS_MIB
-#define GIB VS_GIB
-#define A(n) (UINT64_C(0x700000000000) + (uint64_t)(n) * 16 * GIB)
-#define OTHER_THREAD 777
+static struct vs_fit_trace *trace;
 
-static struct vs_builder b;
-
-static void begin(void)
-{
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "Test GPU", 8 * GIB);
-}
-
-static void mark(const char *text)
-{
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_mark,
-                                           .mark = {.name = vs_builder_string(&b, text)}});
-}
-
-static void reading(uint64_t free_bytes)
-{
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_device_sample,
-                                           .device_sample = {0, free_bytes, 8 * GIB}});
-}
-
-static void tensor(uint64_t addr, uint64_t bytes, uint64_t allocated, uint64_t reserved)
-{
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_framework_alloc,
-                                           .framework_alloc = {.addr = addr, .size = bytes,
-                                                               .total_allocated = allocated,
-                                                               .total_reserved = reserved}});
-}
-
-static void tensor_freed(uint64_t addr)
-{
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_framework_free,
-                                           .framework_free = {.addr = addr}});
-}
-
-static void raised(uint64_t bytes)
-{
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_framework_oom,
-                                           .framework_oom = {.requested = bytes}});
-}
-
-/* Ends the trace and reads it. */
-static struct vs_fit_trace *end(int status)
-{
-    struct vs_reader *reader;
-    struct vs_fit_trace *trace;
-    vs_builder_close(&b, VS_END_EXIT, (uint64_t)status);
-    assert_int_equal(vs_reader_open(b.path, &reader, NULL), VS_OK);
-    assert_int_equal(vs_fit_trace_build(reader, b.path, "3", &trace), VS_OK);
-    vs_reader_close(reader);
-    return trace;
-}
-
-static void finish(struct vs_fit_trace *trace)
+AFTER(finish)
 {
     vs_fit_trace_free(trace);
-    vs_builder_remove(&b);
+    trace = NULL;
+    return 0;
+}
+
+/* Reads a trace that ends with *status*. */
+static const struct vs_fit_device *fit(const char *text, int status)
+{
+    begin_trace("observe", "device 8G Test GPU");
+    vs_trace(&b, "%s", text);
+    read_trace(status);
+    assert_int_equal(vs_fit_trace_build(reader, b.path, "3", &trace), VS_OK);
+    return trace->device_count ? &trace->devices[0] : NULL;
 }
 
 TEST(attempts_for_one_tensor_are_one_failure)
 {
-    begin();
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), GIB, GIB);
-    tensor(A(0), GIB, GIB, GIB);
-    vs_builder_step(&b, 2);
-    vs_builder_push(&b, "backward");
-    mark("at /home/u/train.py:88");
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2 * GIB, GIB, 8 * GIB);
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2 * GIB, GIB + 512 * MIB, 8 * GIB);
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2 * GIB, GIB + 512 * MIB, 8 * GIB);
-    raised(2 * GIB - 1000);
-    vs_builder_pop(&b);
-    vs_builder_pop(&b); /* the end of the failed step itself is no recovery */
-    struct vs_fit_trace *trace = end(1);
+    const struct vs_fit_device *device =
+        fit("alloc 0 1G; tensor 0 1G of 1G 1G; step 2; push backward; mark at /home/u/train.py:88; "
+            "fail 2G free 1G; fail 2G free 1536M; fail 2G free 1536M; raise 2G-1000; "
+            "pop; pop", 1); /* the end of the failed step itself is no recovery */
     assert_int_equal(trace->device_count, 1);
-    const struct vs_fit_device *device = &trace->devices[0];
     assert_int_equal(device->failure.requested, 2 * GIB - 1000);
     assert_int_equal(device->failure.missing, 512 * MIB);
     assert_true(device->failure.framework);
@@ -103,95 +48,50 @@ TEST(attempts_for_one_tensor_are_one_failure)
     assert_int_equal(device->recovered, 0);
     assert_int_equal(device->retries, 0);
     assert_string_equal(trace->rank, "3");
-    finish(trace);
 }
 
 TEST(emptying_the_cache_is_a_retry)
 {
-    begin();
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), GIB, GIB);
-    tensor(A(0), GIB, GIB, GIB);
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2 * GIB, GIB, 8 * GIB);
-    vs_builder_free(&b, 0, A(0));
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1), 2 * GIB, 2 * GIB);
-    struct vs_fit_trace *trace = end(0);
+    fit("alloc 0 1G; tensor 0 1G of 1G 1G; fail 2G free 1G; free 0; alloc 5000 2G", 0);
     assert_int_equal(trace->devices[0].retries, 1);
     assert_int_equal(trace->devices[0].recovered, 0);
     assert_int_equal(trace->devices[0].failure.requested, 0);
-    finish(trace);
 }
 
 /* As in the post-mortem. */
 TEST(a_later_step_or_as_much_memory_is_a_recovery)
 {
-    begin();
-    vs_builder_step(&b, 1);
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 4 * GIB, GIB, 8 * GIB);
-    vs_builder_pop(&b);
-    vs_builder_step(&b, 2);
-    vs_builder_pop(&b);
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 4 * GIB, GIB, 8 * GIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4 * GIB, 4 * GIB);
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 3 * GIB, GIB, 8 * GIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1), 32 * MIB, 32 * MIB); /* too little */
-    struct vs_fit_trace *trace = end(1);
+    fit("step 1; fail 4G free 1G; pop; step 2; pop; fail 4G free 1G; alloc 0 4G; fail 3G free 1G; "
+        "alloc 5000 32M", 1); /* too little */
     assert_int_equal(trace->devices[0].recovered, 2);
     assert_int_equal(trace->devices[0].failure.requested, 3 * GIB);
     assert_int_equal(trace->devices[0].failure.missing, 2 * GIB);
-    finish(trace);
 }
 
 TEST(a_program_that_goes_on_and_ends_well_has_recovered)
 {
-    begin();
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 3 * GIB, GIB, 8 * GIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1), 32 * MIB, 32 * MIB);
-    struct vs_fit_trace *trace = end(0);
+    fit("fail 3G free 1G; alloc 0 32M", 0);
     assert_int_equal(trace->devices[0].recovered, 1);
     assert_int_equal(trace->devices[0].failure.requested, 0);
-    finish(trace);
 }
 
 /* More failures than a replay keeps, of which the first two kinds matter. */
 TEST(the_first_failure_of_a_mixed_storm_is_named)
 {
-    begin();
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), GIB, GIB);
-    for (unsigned i = 0; i < 700; i++) { /* each step goes on without it */
-        vs_builder_step(&b, i);
-        vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 7 * GIB, 6 * GIB, 8 * GIB);
-        vs_builder_pop(&b);
-    }
-    vs_builder_step(&b, 700);
-    vs_builder_pop(&b);
-    for (unsigned i = 0; i < 2000; i++)
-        vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, (8 + i % 2) * GIB, 7 * GIB, 8 * GIB);
-    struct vs_fit_trace *trace = end(1);
+    fit("alloc 0 1G; repeat 700 { step i; fail 7G free 6G; pop }; " /* each step goes on without it */
+        "step 700; pop; repeat 1000 { fail 8G free 7G; fail 9G free 7G }", 1);
     assert_int_equal(trace->devices[0].failure.requested, 8 * GIB);
     assert_int_equal(trace->devices[0].failure.missing, GIB);
     assert_int_equal(trace->devices[0].recovered, 700);
-    finish(trace);
 }
 
 TEST(tensors_belong_to_the_line_marked_in_the_open_range)
 {
-    begin();
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4 * GIB, 4 * GIB);
-    vs_builder_step(&b, 0);
-    vs_builder_push(&b, "backward");
-    mark("at /x/train.py:30");
-    vs_builder_push(&b, "layer"); /* ranges inside keep the mark */
-    vs_builder_pop(&b);
-    b.tid = OTHER_THREAD;
-    tensor(A(0), 2 * GIB, 2 * GIB, 4 * GIB);
-    tensor(A(0) + 2 * GIB, GIB, 3 * GIB, 4 * GIB);
-    b.tid = VS_BUILDER_PID;
-    vs_builder_pop(&b);
-    tensor(A(0) + 3 * GIB, 512 * MIB, 3 * GIB + 512 * MIB, 4 * GIB);
-    tensor_freed(A(0));
-    tensor(A(0), 128 * MIB, GIB, 4 * GIB);
-    struct vs_fit_trace *trace = end(0);
-    const struct vs_fit_device *device = &trace->devices[0];
+    const struct vs_fit_device *device =
+        fit("alloc 0 4G; step 0; push backward; mark at /x/train.py:30; "
+            "push layer; pop; " /* ranges inside keep the mark */
+            "thread 777; tensor 0 2G of 2G 4G; tensor 2048 1G of 3G 4G; thread 0; pop; "
+            "tensor 3072 512M of 3584M 4G; drop 0; tensor 0 128M of 1G 4G", 0);
     assert_true(device->tensors);
     assert_int_equal(device->peak_allocated, 3 * GIB + 512 * MIB);
     assert_int_equal(device->peak_reserved, 4 * GIB);
@@ -201,54 +101,33 @@ TEST(tensors_belong_to_the_line_marked_in_the_open_range)
     assert_int_equal(device->holders.items[0].bytes, 3 * GIB);
     assert_int_equal(device->holders.items[0].count, 2);
     assert_string_equal(device->holders.items[1].where, "");
-    finish(trace);
 }
 
 TEST(a_marked_line_without_a_range_ends_with_its_mark)
 {
-    begin();
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), 4 * GIB, 4 * GIB);
-    mark("at /x/train.py:30");
-    vs_builder_push(&b, "layer"); /* a hook of the program's */
-    vs_builder_pop(&b);
-    b.tid = OTHER_THREAD;
-    tensor(A(0), 2 * GIB, 2 * GIB, 4 * GIB);
-    mark("at end"); /* another thread's */
-    tensor(A(0) + 2 * GIB, GIB, 3 * GIB, 4 * GIB);
-    b.tid = VS_BUILDER_PID;
-    mark("at end");
-    tensor(A(0) + 3 * GIB, 512 * MIB, 3 * GIB + 512 * MIB, 4 * GIB);
-    struct vs_fit_trace *trace = end(0);
-    const struct vs_fit_device *device = &trace->devices[0];
+    const struct vs_fit_device *device =
+        fit("alloc 0 4G; mark at /x/train.py:30; push layer; pop; " /* a hook of the program's */
+            "thread 777; tensor 0 2G of 2G 4G; mark at end; "       /* another thread's */
+            "tensor 2048 1G of 3G 4G; thread 0; mark at end; tensor 3072 512M of 3584M 4G", 0);
     assert_int_equal(device->holders.count, 2);
     assert_string_equal(device->holders.items[0].where, "train.py:30");
     assert_int_equal(device->holders.items[0].bytes, 3 * GIB);
     assert_string_equal(device->holders.items[1].where, "");
-    finish(trace);
 }
 
 TEST(the_highest_use_includes_what_no_allocation_holds)
 {
-    begin();
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), GIB, GIB);
-    reading(8 * GIB - GIB - 400 * MIB); /* a context */
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(1), 2 * GIB, 2 * GIB);
-    vs_builder_free(&b, 0, A(1));
-    reading(8 * GIB - GIB - 450 * MIB); /* a module was loaded */
-    struct vs_fit_trace *trace = end(0);
+    fit("alloc 0 1G; sample 6768M; " /* a context */
+        "alloc 5000 2G; free 5000; sample 6718M", 0); /* a module was loaded */
     assert_int_equal(trace->devices[0].used_peak, 3 * GIB + 400 * MIB);
     assert_int_equal(trace->devices[0].outside, 400 * MIB);
     assert_int_equal(trace->devices[0].held_peak, 3 * GIB);
-    finish(trace);
 }
 
 TEST(host_memory_is_not_the_gpus)
 {
-    begin();
-    vs_builder_failed(&b, 0, VS_FAMILY_PINNED, GIB, 0, 0);
-    struct vs_fit_trace *trace = end(0);
+    assert_null(fit("fail 1G pinned", 0));
     assert_int_equal(trace->device_count, 0);
-    finish(trace);
 }
 
 TEST(installed_packages_are_not_the_users)
@@ -300,34 +179,26 @@ TEST(equal_notes_are_counted_and_other_lines_ignored)
     assert_int_equal(vs_fit_notes_read(path, &notes), VS_ERR_IO);
 }
 
-static enum vs_fit_answer decide(struct vs_fit_trace *trace, int status)
+static enum vs_fit_answer decide(struct vs_fit_trace *one, int status)
 {
-    struct vs_fit_trace **traces = malloc(sizeof(struct vs_fit_trace *));
+    struct vs_fit_trace *traces[] = {one};
     struct vs_fit_run run = {.gpu = "g", .status = status, .started = true, .traces = traces,
-                             .trace_count = trace != NULL};
-    traces[0] = trace;
+                             .trace_count = one != NULL};
     assert_int_equal(vs_fit_decide(&run), VS_OK);
-    free(traces);
     return run.answer;
 }
 
 TEST(the_exit_status_alone_decides_nothing_about_memory)
 {
-    begin();
-    vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0), GIB, GIB);
-    struct vs_fit_trace *good = end(0);
-    vs_builder_remove(&b);
-    assert_int_equal(decide(good, 0), VS_FIT_YES);
-    assert_int_equal(decide(good, 1), VS_FIT_UNKNOWN);
-    assert_int_equal(decide(good, 137), VS_FIT_UNKNOWN);
+    fit("alloc 0 1G", 0);
+    assert_int_equal(decide(trace, 0), VS_FIT_YES);
+    assert_int_equal(decide(trace, 1), VS_FIT_UNKNOWN);
+    assert_int_equal(decide(trace, 137), VS_FIT_UNKNOWN);
     assert_int_equal(decide(NULL, 0), VS_FIT_UNKNOWN);
-    vs_fit_trace_free(good);
-    begin();
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 4 * GIB, GIB, 8 * GIB);
-    struct vs_fit_trace *bad = end(0);
-    assert_int_equal(decide(bad, 1), VS_FIT_NO);
-    assert_int_equal(decide(bad, 0), VS_FIT_NO);
-    finish(bad);
+    finish(NULL);
+    fit("fail 4G free 1G", 0);
+    assert_int_equal(decide(trace, 1), VS_FIT_NO);
+    assert_int_equal(decide(trace, 0), VS_FIT_NO);
 }
 
 TEST(one_gpu_without_an_answer_is_no_answer)

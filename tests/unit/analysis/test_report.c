@@ -4,43 +4,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "support/cmocka_test.h"
 #include "analysis/naming/naming.h"
-#include "analysis/report/report.h"
-#include "support/trace_text.h"
-
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
-#define A(n) (UINT64_C(0x7f0000000000) + (uint64_t)(n) * MIB) /* addresses, in steps of 1 MiB */
-
-static struct vs_builder b;
-static struct vs_reader *reader;
-static struct vs_report *report;
-
-AFTER(done)
-{
-    vs_report_free(report);
-    vs_reader_close(reader);
-    report = NULL;
-    reader = NULL;
-    vs_builder_remove(&b);
-    return 0;
-}
+#include "support/report_test.h"
 
 static void start(const char *policy)
 {
-    done(NULL);
-    vs_builder_open(&b, policy);
-    vs_trace(&b, "device 1G Test GPU");
-}
-
-static void report_of(void)
-{
-    char why[VS_READER_WHY_MAX];
-    if (b.recorder)
-        vs_builder_close(&b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
-    assert_int_equal(vs_report_build(reader, b.path, NULL, &report), VS_OK);
+    begin_trace(policy, "device 1G Test GPU");
 }
 
 TEST(observed_peaks_are_exact_and_say_when_and_where)
@@ -49,7 +18,7 @@ TEST(observed_peaks_are_exact_and_say_when_and_where)
     vs_trace(&b, "alloc 0 10M-5 as 10M; step 3; push backward");
     uint64_t peak_time = b.now_ns;
     vs_trace(&b, "alloc 100 30M-7 async as 30M; free 0; alloc 200 4M managed; pop; pop; free 100");
-    report_of();
+    read_report(0);
     assert_int_equal(report->device_count, 1);
     const struct vs_report_device *d = &report->devices[0];
     assert_string_equal(d->name, "Test GPU");
@@ -79,7 +48,7 @@ TEST(cached_blocks_count_once_inside_their_segment)
     vs_trace(&b, "segment 0 20M; alloc 0 4M-100 as 4M; alloc 4 6M; "
                  "alloc 12 2M; alloc 500 8M vmm"); /* outside: adds */
     vs_trace(&b, "free 4; free 500");
-    report_of();
+    read_report(0);
     const struct vs_report_device *d = &report->devices[0];
     assert_int_equal(d->peak_allocated.bytes, 20 * MIB);
     assert_int_equal(d->peak_requested.bytes, 20 * MIB - 100);
@@ -99,7 +68,7 @@ TEST(utilisation_is_taken_at_the_fullest_moment_of_the_reserved_peak)
     uint64_t first = b.now_ns;
     vs_trace(&b, "segment 0 20M"); /* reserved is at its peak, and still empty */
     vs_trace(&b, "alloc 0 15M; free 0");
-    report_of();
+    read_report(0);
     const struct vs_report_device *d = &report->devices[0];
     assert_int_equal(d->peak_reserved.bytes, 20 * MIB);
     assert_int_equal(d->peak_reserved.allocated, 15 * MIB);
@@ -108,15 +77,9 @@ TEST(utilisation_is_taken_at_the_fullest_moment_of_the_reserved_peak)
 
 TEST(devices_and_the_host_are_kept_apart)
 {
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 1, "Second", 2 * GIB);
-    vs_trace(&b, "device 1G First; alloc 0 1M");
-    vs_builder_alloc(&b, 1, VS_FAMILY_DEVICE, A(1000), 7 * MIB, 7 * MIB);
-    vs_trace(&b, "alloc 2000 50M pinned");
-    vs_builder_alloc(&b, 0, VS_FAMILY_REGISTERED, A(3000), 5 * MIB, 5 * MIB);
-    vs_builder_alloc(&b, 0, VS_FAMILY_IPC, A(4000), 90 * MIB, 90 * MIB);
-    vs_trace(&b, "free 2000");
-    report_of();
+    begin_trace("observe", "gpu 1; device 2G Second; gpu 0; device 1G First; alloc 0 1M; gpu 1; alloc 1000 7M; "
+                           "gpu 0; alloc 2000 50M pinned; alloc 3000 5M registered; alloc 4000 90M ipc; free 2000");
+    read_report(0);
     assert_int_equal(report->device_count, 2);
     assert_int_equal(report->devices[0].device, 0);
     assert_string_equal(report->devices[0].name, "First");
@@ -129,19 +92,15 @@ TEST(devices_and_the_host_are_kept_apart)
     assert_int_equal(report->host_memory.family[VS_FAMILY_PINNED].frees, 1);
 }
 
-__attribute__((noinline)) static uint64_t weights_site(void)
-{
-    uint64_t stack = vs_recorder_stack(b.recorder, 0);
-    __asm__ volatile("" ::: "memory"); /* no tail call */
-    return stack;
-}
-
-__attribute__((noinline)) static uint64_t activation_site(void)
-{
-    uint64_t stack = vs_recorder_stack(b.recorder, 0);
-    __asm__ volatile("" ::: "memory");
-    return stack;
-}
+#define SITE(name)                                                       \
+    __attribute__((noinline)) static uint64_t name(void)                 \
+    {                                                                    \
+        uint64_t stack = vs_recorder_stack(b.recorder, 0);               \
+        __asm__ volatile("" ::: "memory"); /* no tail call */            \
+        return stack;                                                    \
+    }
+SITE(weights_site)
+SITE(activation_site)
 
 static const struct vs_report_site *site_called(const struct vs_report_sites *sites,
                                                 const char *function)
@@ -162,11 +121,10 @@ TEST(sites_at_the_peak_are_named_and_weighed)
         b.stack = activation_site();
         vs_trace(&b, "alloc %u 5M", 10 * (i + 1));
     }
-    for (int i = 0; i < 4; i++)
-        vs_trace(&b, "free %u", 10 * (i + 1));
+    vs_trace(&b, "repeat 4 { free 10i+10 }");
     b.stack = weights_site();
     vs_trace(&b, "alloc 300 2M"); /* after the peak */
-    report_of();
+    read_report(0);
     const struct vs_report_sites *peak = &report->devices[0].at_peak;
     assert_int_equal(peak->total_bytes, 23 * MIB);
     assert_string_equal(peak->items[0].frames[0].function, "activation_site");
@@ -207,7 +165,7 @@ TEST(a_function_all_allocations_go_through_names_no_site)
     use_gradients();
     use_moments();
     use_logits();
-    report_of();
+    read_report(0);
     const struct vs_report_sites *peak = &report->devices[0].at_peak;
     assert_int_equal(peak->count, 4);
     for (size_t i = 0; i < 4; i++) {
@@ -223,7 +181,7 @@ TEST(a_function_with_few_callers_is_a_site_not_a_wrapper)
     start("observe");
     use_weights();
     use_gradients();
-    report_of();
+    read_report(0);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(report->devices[0].at_peak.items[i].wrappers, 0);
 }
@@ -242,7 +200,7 @@ TEST(growth_is_found_by_site_and_warm_up_is_not_growth)
         b.stack = 0;
         vs_trace(&b, "alloc 5000 50M; free 5000; pop");
     }
-    report_of();
+    read_report(0);
     const struct vs_report_device *d = &report->devices[0];
     assert_int_equal(d->growing.count, 1);
     assert_string_equal(d->growing.items[0].frames[0].function, "activation_site");
@@ -261,9 +219,7 @@ TEST(a_full_cache_is_constant_only_if_its_level_is)
         bool varied = kind == 1, freed = kind == 2;
         uint64_t live = 0, size[64] = {0};
         unsigned random = 1;
-        done(NULL);
-        vs_builder_open(&b, "observe");
-        vs_trace(&b, "device 4G Test GPU");
+        begin_trace("observe", "device 4G Test GPU");
         b.stack = activation_site();
         for (unsigned i = 0; i < 1024; i++) {
             random = random * 1664525u + 1013904223u;
@@ -276,7 +232,7 @@ TEST(a_full_cache_is_constant_only_if_its_level_is)
         }
         for (unsigned slot = 0; freed && slot < 64; slot++)
             vs_builder_free(&b, 0, A(32 * slot));
-        report_of();
+        read_report(0);
         assert_int_equal(report->devices[0].filled.count, !varied);
         if (!varied) {
             assert_int_equal(report->devices[0].filled.items[0].growth_bytes, live - 16 * MIB);
@@ -291,7 +247,7 @@ TEST(temporaries_are_those_freed_before_the_next_allocation)
     b.stack = activation_site();
     vs_trace(&b, "alloc 1 1M; free 1"); /* one */
     vs_trace(&b, "alloc 2 1M; alloc 3 2M; free 2"); /* not a temporary: another allocation came between */
-    report_of();
+    read_report(0);
     const struct vs_report_site *site = &report->devices[0].at_end.items[0];
     assert_int_equal(site->temporaries, 1);
     assert_int_equal(site->allocs, 3);
@@ -302,10 +258,8 @@ TEST(temporaries_are_those_freed_before_the_next_allocation)
 TEST(memory_of_a_destroyed_context_is_lost_not_live)
 {
     start("caching");
-    vs_builder_context(&b, 1, 0, true);
-    vs_trace(&b, "segment 0 20M; alloc 0 6M");
-    vs_builder_context(&b, 1, 0, false);
-    report_of();
+    vs_trace(&b, "context 1; segment 0 20M; alloc 0 6M; context 1 ends");
+    read_report(0);
     const struct vs_report_device *d = &report->devices[0];
     assert_int_equal(d->allocated, 0);
     assert_int_equal(d->reserved, 0);
@@ -323,7 +277,7 @@ TEST(phases_have_times_and_peaks_of_their_own)
         vs_trace(&b, "push forward; alloc 1 %lu; pop; push backward; alloc 50 10M; free 50; pop; "
                      "push optimizer; free 1; pop; pop", (step + 3) * MIB);
     }
-    report_of();
+    read_report(0);
     assert_int_equal(report->phase_count, 4);
     static const char *const names[] = {"step", "forward", "backward", "optimizer"};
     static const uint64_t peaks[] = {14, 4, 14, 4};
@@ -346,8 +300,7 @@ TEST(a_program_that_ended_well_did_without_the_memory)
         vs_trace(&b, "alloc 0 900M; fail 200M free 100M");
         if (followed)
             vs_trace(&b, "alloc 2000 5M");
-        vs_builder_close(&b, VS_END_EXIT, 0);
-        report_of();
+        read_report(0);
         assert_int_equal(report->failures[0].recovered, followed);
         assert_int_equal(report->groups[0].recovered, followed);
     }
@@ -355,12 +308,10 @@ TEST(a_program_that_ended_well_did_without_the_memory)
 
 TEST(failures_say_whether_the_program_got_over_them)
 {
-    vs_builder_open(&b, "observe");
-    /* got over it */
-    vs_trace(&b, "device 1G Test GPU; alloc 0 900M; fail 200M free 100M; free 0; alloc 0 200M; "
+    start("observe"); /* got over the first */
+    vs_trace(&b, "alloc 0 900M; fail 200M free 100M; free 0; alloc 0 200M; "
                  "step 4; fail 900M free 800M; alloc 2000 5M"); /* smaller: does not count */
-    vs_builder_close(&b, VS_END_EXIT, 1);
-    report_of();
+    read_report(1);
     assert_int_equal(report->failure_total, 2);
     assert_true(report->failures[0].recovered);
     assert_int_equal(report->failures[0].requested, 200 * MIB);
@@ -375,15 +326,10 @@ TEST(failures_say_whether_the_program_got_over_them)
 TEST(the_framework_level_is_counted_beside_not_added)
 {
     start("observe");
-    vs_trace(&b, "alloc 0 20M");
-    for (int i = 0; i < 3; i++)
-        vs_builder_event(&b, (struct vs_event){
-            .kind = VS_EVENT_framework_alloc,
-            .framework_alloc = {.addr = A(i), .size = MIB, .total_allocated = MIB * (uint64_t)(i + 1),
-                                .total_reserved = 20 * MIB}});
+    vs_trace(&b, "alloc 0 20M; repeat 3 { tensor i 1M of i+1M 20M }");
     vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_framework_free,
                                            .framework_free = {.addr = A(1), .size = MIB}});
-    report_of();
+    read_report(0);
     const struct vs_report_device *d = &report->devices[0];
     assert_int_equal(d->peak_allocated.bytes, 20 * MIB);
     assert_true(d->has_framework);
@@ -395,15 +341,12 @@ TEST(the_framework_level_is_counted_beside_not_added)
 TEST(kernels_and_copies_are_summed_by_name_and_kind)
 {
     start("observe");
-    vs_builder_device(&b, 1, "Other GPU", GIB);
-    vs_builder_kernel(&b, 0, 7, "matmul", 1000, 500);
-    vs_builder_kernel(&b, 0, 7, "adam", 1600, 100);
-    vs_builder_kernel(&b, 0, 7, "matmul", 2000, 700);
-    vs_builder_kernel(&b, 1, 7, "matmul", 2000, 40);
+    vs_trace(&b, "gpu 1; device 1G Other GPU; gpu 0; kernel 7 1000 500 matmul; kernel 7 1600 100 adam; "
+                 "kernel 7 2000 700 matmul; gpu 1; kernel 7 2000 40 matmul");
     vs_builder_memcpy(&b, 0, 7, VS_COPY_HTOD, 4096, 3000, 10);
     vs_builder_memcpy(&b, 0, 7, VS_COPY_HTOD, 4096, 3100, 30);
     vs_builder_memcpy(&b, 0, 7, VS_COPY_DTOH, 8, 3200, 5);
-    report_of();
+    read_report(0);
     const struct vs_report_device *d = &report->devices[0];
     assert_int_equal(d->kernel_total.count, 3);
     assert_int_equal(d->kernel_total.time_ns, 1300);
@@ -419,9 +362,8 @@ TEST(kernels_and_copies_are_summed_by_name_and_kind)
 TEST(kernels_of_cpp_programs_are_named_as_people_write_them)
 {
     start("observe");
-    vs_builder_kernel(&b, 0, 7, "_Z4gemmIfLi128EEvPT_", 1000, 500);
-    vs_builder_kernel(&b, 0, 7, "_Znot a mangled name", 2000, 100);
-    report_of();
+    vs_trace(&b, "kernel 7 1000 500 _Z4gemmIfLi128EEvPT_; kernel 7 2000 100 _Znot a mangled name");
+    read_report(0);
     assert_string_equal(report->devices[0].kernels[0].name, "void gemm<float, 128>(float*)");
     assert_string_equal(report->devices[0].kernels[1].name, "_Znot a mangled name");
 }
@@ -429,14 +371,13 @@ TEST(kernels_of_cpp_programs_are_named_as_people_write_them)
 TEST(nonsense_in_a_trace_is_counted_not_fatal)
 {
     start("observe");
-    vs_trace(&b, "free 9"); /* never allocated */
-    vs_trace(&b, "unsegment 9 1M"); /* nor this */
-    vs_trace(&b, "alloc 1 1M; alloc 1 2M"); /* the same address */
+    vs_trace(&b, "free 9; unsegment 9 1M; "  /* never allocated */
+                 "alloc 1 1M; alloc 1 2M"); /* the same address */
     vs_builder_alloc(&b, 0, (enum vs_family)77, A(5), MIB, MIB);
     for (uint64_t device = 0; device < 200; device++)
         vs_builder_alloc(&b, 1000 + device, VS_FAMILY_DEVICE, A(100 + device), MIB, MIB);
     vs_trace(&b, "pop");
-    report_of();
+    read_report(0);
     assert_int_equal(report->devices[0].peak_allocated.bytes, 2 * MIB);
     assert_int_equal(report->unmatched_frees, 3);
     assert_int_equal(report->unmatched_pops, 1);
@@ -445,19 +386,26 @@ TEST(nonsense_in_a_trace_is_counted_not_fatal)
 
 TEST(plumbing_is_distinguished_from_user_code)
 {
-    assert_true(vs_naming_is_plumbing("anything", "libcudart.so.13", NULL));
-    assert_true(vs_naming_is_plumbing("cudaMalloc", "train_lm", NULL));
-    assert_true(vs_naming_is_plumbing("cuMemAlloc_v2", "train_lm", NULL));
-    assert_true(vs_naming_is_plumbing("vs_thunk_enter", "train_lm", NULL));
-    assert_true(vs_naming_is_plumbing("ffi_call", "libffi.so.8", NULL));
-    assert_true(vs_naming_is_plumbing("PyCFuncPtr_call", "_ctypes.cpython-313.so", NULL));
-    assert_true(vs_naming_is_plumbing("operator new(unsigned long)", "app", NULL));
-    assert_true(vs_naming_is_plumbing("cudaError cudaMalloc<float>(float**, unsigned long)", "app",
-                                      NULL));
-    assert_true(vs_naming_is_plumbing("f", "app", "/usr/local/cuda/include/cuda_runtime.h"));
-    assert_false(vs_naming_is_plumbing("alloc_activation", "train_lm", "model.c"));
-    assert_false(vs_naming_is_plumbing("std::vector<cudaMallocTag>::push(int)", "app", NULL));
-    assert_false(vs_naming_is_plumbing("main", "train_lm", NULL));
+    static const struct {
+        const char *function, *module, *file;
+        bool plumbing;
+    } cases[] = {
+        {"anything", "libcudart.so.13", NULL, true},
+        {"cudaMalloc", "train_lm", NULL, true},
+        {"cuMemAlloc_v2", "train_lm", NULL, true},
+        {"vs_thunk_enter", "train_lm", NULL, true},
+        {"ffi_call", "libffi.so.8", NULL, true},
+        {"PyCFuncPtr_call", "_ctypes.cpython-313.so", NULL, true},
+        {"operator new(unsigned long)", "app", NULL, true},
+        {"cudaError cudaMalloc<float>(float**, unsigned long)", "app", NULL, true},
+        {"f", "app", "/usr/local/cuda/include/cuda_runtime.h", true},
+        {"alloc_activation", "train_lm", "model.c", false},
+        {"std::vector<cudaMallocTag>::push(int)", "app", NULL, false},
+        {"main", "train_lm", NULL, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (vs_naming_is_plumbing(cases[i].function, cases[i].module, cases[i].file) != cases[i].plumbing)
+            fail_msg("%s of %s", cases[i].function, cases[i].module);
     assert_true(vs_naming_is_startup("__libc_start_call_main", "libc.so.6"));
     assert_true(vs_naming_is_startup("_start", "train_lm"));
     assert_false(vs_naming_is_startup("main", "train_lm"));
@@ -465,8 +413,7 @@ TEST(plumbing_is_distinguished_from_user_code)
 
 TEST(a_million_events_take_about_a_second_a_pass)
 {
-    vs_builder_open(&b, "caching");
-    vs_trace(&b, "device 80G Test GPU");
+    begin_trace("caching", "device 80G Test GPU");
     b.stack = activation_site();
     b.tick_ns = 10;
     for (unsigned i = 0; i < 1000; i++)
@@ -478,7 +425,7 @@ TEST(a_million_events_take_about_a_second_a_pass)
     }
     struct timespec from, to;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-    report_of();
+    read_report(0);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
     double seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
     print_message("%llu events: %.2f s of processor time, both passes and compression\n",

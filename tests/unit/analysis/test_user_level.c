@@ -4,45 +4,33 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/cmocka_test.h"
 #include "analysis/naming/function_text.h"
 #include "analysis/naming/library.h"
 #include "analysis/naming/naming.h"
 #include "analysis/naming/python_file.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/user_level.h"
-#include "support/trace_text.h"
+#include "support/report_test.h"
 
-#define MIB (UINT64_C(1) << 20)
 #define C10 "@/env/lib/python3.11/site-packages/torch/lib/libc10_cuda.so"
 #define TORCH "/env/lib/python3.11/site-packages/torch/"
-#define AT(n) (VS_TRACE_ADDRESS + (n) * MIB)
 
-static struct vs_builder b;
-static struct vs_reader *reader;
 static struct vs_replay *replay;
-static struct vs_report *report;
 
 AFTER(finish)
 {
-    vs_report_free(report);
     vs_replay_close(replay);
-    vs_reader_close(reader);
-    report = NULL;
     replay = NULL;
-    reader = NULL;
     return 0;
 }
 
 /* Writes a trace and replays it. */
 static void record(const char *text)
 {
-    char why[VS_READER_WHY_MAX];
     struct vs_event event;
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 1G GPU; %s", text);
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
+    begin_trace("observe", "device 1G GPU");
+    vs_trace(&b, "%s", text);
+    read_trace(0);
     assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
     while (!vs_reader_next(reader, &event)) {
         assert_int_equal(vs_replay_event(replay, &event), VS_OK);
@@ -53,7 +41,7 @@ static void record(const char *text)
 
 static uint64_t stack_at(const struct vs_live_table *table, unsigned at)
 {
-    return replay->sites.items[vs_live_table_find(table, AT(at))->site].stack;
+    return replay->sites.items[vs_live_table_find(table, A(at))->site].stack;
 }
 
 TEST(tensors_are_the_users_level_and_their_segments_are_not)
@@ -165,9 +153,9 @@ TEST(mapped_memory_with_tensors_is_a_segment_without_gaps)
     size_t count;
     vs_user_segments(replay, 0, &list, &count);
     assert_int_equal(count, 2);
-    assert_int_equal(list[0].addr, AT(64));
+    assert_int_equal(list[0].addr, A(64));
     assert_int_equal(list[0].size, 40 * MIB);
-    assert_int_equal(list[1].addr, AT(144));
+    assert_int_equal(list[1].addr, A(144));
     free(list);
     assert_int_equal(vs_user_sums(replay, 0).allocated, 30 * MIB); /* the tensor, and handle 9 */
 }
@@ -192,7 +180,7 @@ TEST(a_failure_that_was_answered_is_not_part_of_the_next)
 static const struct vs_report_sites *sites_of(const char *text)
 {
     record(text);
-    assert_int_equal(vs_report_build(reader, b.path, NULL, &report), VS_OK);
+    read_report(0);
     return &report->devices[0].at_peak;
 }
 
@@ -234,7 +222,7 @@ TEST(a_backward_pass_is_named_by_the_line_that_called_it)
         "push backward; mark at /nowhere/train.py:40; thread 758; tensor 64 1M; "
         "thread 0; mark at /nowhere/train.py:50; thread 758; tensor 65 2M; "
         "thread 0; pop; thread 758; tensor 68 4M"); /* of no line: the range is over */
-    const struct vs_live *live = vs_live_table_find(&replay->framework_live, AT(64));
+    const struct vs_live *live = vs_live_table_find(&replay->framework_live, A(64));
     assert_string_equal(vs_reader_string(reader, live->mark), "at /nowhere/train.py:40");
     assert_int_equal(live->tid, VS_BUILDER_PID + 758);
     assert_int_equal(sites->count, 3);

@@ -48,22 +48,11 @@ TEST(a_block_may_span_memory_that_was_mapped_in_pieces)
     assert_int_equal(row->culprits[0].bytes, 45 * MIB);
 }
 
-static void tensor(struct vs_builder *b, uint64_t at, uint64_t mib)
-{
-    vs_builder_event(b, (struct vs_event){
-        .kind = VS_EVENT_framework_alloc,
-        .framework_alloc = {.addr = VS_TRACE_ADDRESS + at * MIB, .size = mib * MIB, .total_allocated = mib * MIB,
-                            .total_reserved = 20 * MIB}});
-}
-
 /* The framework's segments are blocks of the device there. */
 TEST(cached_memory_of_a_framework_is_not_live)
 {
-    begin_trace(&after, "caching", "alloc 0 20M");
-    tensor(&after.b, 0, 6);
-    tensor(&after.b, 8, 3);
-    vs_trace(&after.b, "by outside; alloc 100 5M"); /* holds no tensors */
-    measure_trace(&after, VS_END_EXIT, 0, 0);
+    record(&after, "alloc 0 20M; tensor 0 6M of 6M 20M; tensor 8 3M of 3M 20M; "
+                   "by outside; alloc 100 5M"); /* holds no tensors */
     const struct vs_budget_row *row = judge_reserved(&after, "15MiB");
     assert_int_equal(row->quantity.value, 25 * MIB);
     assert_int_equal(row->sites.total_bytes, 14 * MIB);
