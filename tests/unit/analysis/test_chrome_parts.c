@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/checkpoint/trace_span.h"
 #include "support/json_test.h"
 #include "support/report_test.h"
-#include "analysis/checkpoint/trace_span.h"
 #include "viewer/export/export.h"
 
 #define MS UINT64_C(1000000)
