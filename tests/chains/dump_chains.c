@@ -121,9 +121,9 @@ int main(int argc, char **argv)
     struct vs_event e;
     char why[VS_READER_WHY_MAX];
     bool raw = argc == 3 && !strcmp(argv[1], "-r"), own = argc == 3 && !strcmp(argv[1], "-o");
-    if (argc != 2 + (raw || own) || vs_reader_open(argv[argc - 1], &reader, why) ||
-        vs_symbols_open(reader, &symbols))
+    if (argc != 2 + (raw || own) || vs_reader_open(argv[argc - 1], &reader, why))
         return 2;
+    symbols = vs_symbols_open(reader);
     if (own)
         return find_own_frames(reader, symbols);
     while (!vs_reader_next(reader, &e)) {

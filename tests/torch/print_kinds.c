@@ -112,7 +112,7 @@ int main(int argc, char **argv)
     }
     enum vs_err err = find_moments(reader, &moments, stacks);
     if (!err)
-        err = vs_symbols_open(reader, &symbols);
+        symbols = vs_symbols_open(reader);
     if (!err)
         err = vs_kinds_read(reader, names ? symbols : NULL, moments.queries, moments.count,
                             moments.tables);

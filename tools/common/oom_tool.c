@@ -15,16 +15,12 @@ static bool all_known(const struct vs_oom *oom, const struct vs_report *report)
 }
 
 /* The line of the user's that failed, as text. */
-static enum vs_err find_line(struct vs_reader *reader, struct vs_oom *oom, struct vs_arena *memory)
+static void find_line(struct vs_reader *reader, struct vs_oom *oom, struct vs_arena *memory)
 {
-    struct vs_symbols *symbols;
-    enum vs_err err = vs_symbols_open(reader, &symbols);
-    if (err)
-        return err;
+    struct vs_symbols *symbols = vs_symbols_open(reader);
     oom->line = vs_user_line(reader, symbols, memory, oom->failure.stack, oom->failure.mark, true,
                              false);
     vs_symbols_close(symbols);
-    return oom->line ? VS_OK : VS_ERR_NOMEM;
 }
 
 enum vs_err vs_oom_tool_build(struct vs_reader *reader, const struct vs_report *report,
@@ -45,11 +41,11 @@ enum vs_err vs_oom_tool_build(struct vs_reader *reader, const struct vs_report *
         err = vs_oom_replay(oom, reader);
     if (!err)
         err = vs_oom_kinds(oom, reader);
-    if (!err)
-        err = find_line(reader, oom, memory);
-    if (err)
+    if (err) {
         vs_oom_free(oom);
-    else
-        *out = oom;
-    return err;
+        return err;
+    }
+    find_line(reader, oom, memory);
+    *out = oom;
+    return VS_OK;
 }

@@ -88,12 +88,9 @@ enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
         last = view->rows[i].outcome.fail_event > last ? view->rows[i].outcome.fail_event : last;
     if (!last)
         return VS_OK;
-    enum vs_err err = VS_OK;
     vs_phases_init(&f.phases);
-    if (!err)
-        err = vs_symbols_open(reader, &f.summary.symbols);
-    if (!err)
-        err = vs_replay_open(reader, &replay);
+    f.summary.symbols = vs_symbols_open(reader);
+    enum vs_err err = vs_replay_open(reader, &replay);
     f.summary.replay = replay;
     if (!err)
         vs_reader_rewind(reader);

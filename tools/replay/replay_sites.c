@@ -33,12 +33,9 @@ static enum vs_err match(const regex_t *expression, const struct vs_whatif_log *
                          const struct vs_reader *reader, struct vs_whatif_site *sites,
                          size_t *count)
 {
-    struct vs_symbols *symbols;
+    struct vs_symbols *symbols = vs_symbols_open(reader);
     size_t stack_count;
     const uint64_t *stacks = vs_whatif_stacks(log, &stack_count);
-    enum vs_err err = vs_symbols_open(reader, &symbols);
-    if (err)
-        return err;
     for (size_t i = 0; i < stack_count; i++) {
         if (matches(expression, reader, symbols, stacks[i]))
             sites[(*count)++] = (struct vs_whatif_site){stacks[i], VS_WHATIF_FREE_AT_STEP_END, 0};

@@ -121,13 +121,10 @@ static void name_sites(struct vs_measured *run, const struct vs_trace_state *sta
 static enum vs_err sites_at(struct vs_measured *run, const struct vs_site_request *requests, size_t count)
 {
     struct vs_trace_state *state = NULL;
-    struct vs_symbols *symbols = NULL;
+    struct vs_symbols *symbols = vs_symbols_open(run->reader);
     struct vs_held_segments held = {0};
     enum vs_err err = vs_trace_state_open(run->reader, &state);
-    if (!err)
-        err = vs_symbols_open(run->reader, &symbols);
-    if (!err)
-        vs_reader_rewind(run->reader);
+    vs_reader_rewind(run->reader);
     for (size_t i = 0; !err && i < count; i++) {
         err = advance(run->reader, state, requests[i].quantity->event, &held);
         if (!err)

@@ -232,7 +232,7 @@ static enum vs_err read_trace(struct fit_pass *pass)
     err = vs_reading_run(pass->reader, replay, NULL, &observer, 1);
     if (!err) {
         vs_replay_finish(replay);
-        err = vs_symbols_open(pass->reader, &pass->symbols);
+        pass->symbols = vs_symbols_open(pass->reader);
     }
     const struct vs_event_end *end = &replay->end.end;
     bool well = replay->has_end && end->reason == VS_END_EXIT && !end->status, tensors = false;

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vs_err.h"
 #include "trace/read/reader.h"
 
 /* Whose code a frame is. */
@@ -53,18 +52,15 @@ struct vs_stack_of {
 
 struct vs_stack_names;
 
-/* vs_stack_names_open: *reader* must outlive it. VS_ERR_NOMEM. */
-enum vs_err vs_stack_names_open(const struct vs_reader *reader, struct vs_stack_names **out)
-    VS_MUST_CHECK;
+/* vs_stack_names_open: *reader* must outlive it. */
+struct vs_stack_names *vs_stack_names_open(const struct vs_reader *reader);
 
-/* vs_stack_names_of: the named stack of *of*. VS_ERR_NOMEM. Cost: looks up symbols of stacks that it
- * was not asked for before. */
-enum vs_err vs_stack_names_of(struct vs_stack_names *names, const struct vs_stack_of *of,
-                              struct vs_named_stack *out) VS_MUST_CHECK;
+/* vs_stack_names_of: the named stack of *of*. Cost: looks up symbols of stacks that it was not
+ * asked for before. */
+struct vs_named_stack vs_stack_names_of(struct vs_stack_names *names, const struct vs_stack_of *of);
 
-/* vs_stack_names_label: the number of a frame that is no function, named *text*. VS_ERR_NOMEM. */
-enum vs_err vs_stack_names_label(struct vs_stack_names *names, const char *text, uint32_t *out)
-    VS_MUST_CHECK;
+/* vs_stack_names_label: the number of a frame that is no function, named *text*. */
+uint32_t vs_stack_names_label(struct vs_stack_names *names, const char *text);
 
 /* vs_stack_names_frame: frame number *frame*. Valid until the next call of the functions above; its
  * strings until close. */

@@ -371,7 +371,7 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
     if (!err)
         vs_growth_finish(tracker, &growth);
     if (!err)
-        err = vs_symbols_open(reader, &symbols);
+        symbols = vs_symbols_open(reader);
     if (!err && replay->failure_count == 0)
         err = VS_ERR_NOT_FOUND; /* the file changed between the passes */
     if (!err)

@@ -48,12 +48,10 @@ enum vs_err vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader)
 {
     struct vs_kinds_query query = {.device = oom->failure.device, .event = oom->failure.event};
     struct vs_kinds_table table;
-    struct vs_symbols *symbols = NULL;
     if (!oom->has_framework || oom->failure.host)
         return VS_OK;
-    enum vs_err err = vs_symbols_open(reader, &symbols);
-    if (!err)
-        err = vs_kinds_read(reader, symbols, &query, 1, &table);
+    struct vs_symbols *symbols = vs_symbols_open(reader);
+    enum vs_err err = vs_kinds_read(reader, symbols, &query, 1, &table);
     vs_symbols_close(symbols);
     if (err)
         return err == VS_ERR_NOMEM ? err : VS_OK; /* the verdict does not need them */

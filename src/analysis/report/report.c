@@ -393,10 +393,8 @@ static enum vs_err build(struct pass *pass, const char *path,
 {
     struct vs_report *report = pass->report;
     char why[VS_READER_WHY_MAX] = "only the requested part was read";
-    struct vs_symbols *symbols = NULL;
-    enum vs_err err = vs_symbols_open(pass->reader, &symbols);
-    if (!err)
-        err = read_events(pass, symbols);
+    struct vs_symbols *symbols = vs_symbols_open(pass->reader);
+    enum vs_err err = read_events(pass, symbols);
     if (err) {
         vs_symbols_close(symbols);
         return err;

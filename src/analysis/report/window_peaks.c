@@ -322,13 +322,11 @@ enum vs_err vs_window_peaks(struct vs_reader *reader, struct vs_report *report, 
     struct open_windows work = {.all = windows, .count = count, .memory = &report->memory,
                                 .start_ns = report->start_ns, .open = vs_xcalloc(count + 1, sizeof *work.open),
                                 .begins = vs_xcalloc(count + 1, sizeof *work.begins)};
-    struct vs_symbols *symbols = NULL;
+    struct vs_symbols *symbols = vs_symbols_open(reader);
     struct vs_wrappers wrappers;
-    enum vs_err err = vs_symbols_open(reader, &symbols);
     if (count)
         qsort(windows, count, sizeof *windows, by_begin);
-    if (!err)
-        err = find_peaks(reader, &work, symbols, &wrappers);
+    enum vs_err err = find_peaks(reader, &work, symbols, &wrappers);
     const struct vs_summary summary = {.memory = &report->memory, .symbols = symbols, .sites_max = sites_max,
                                        .wrappers = &wrappers};
     if (!err)

@@ -65,7 +65,8 @@ static enum vs_err open_state(struct vs_watch *w, char *why)
     if (err)
         return err;
     vs_growth_open(w->replay, &w->tracker);
-    return vs_symbols_open(vs_follower_reader(w->follower), &w->symbols);
+    w->symbols = vs_symbols_open(vs_follower_reader(w->follower));
+    return VS_OK;
 }
 
 static void close_state(struct vs_watch *w)

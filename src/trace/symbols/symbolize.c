@@ -133,7 +133,7 @@ static enum vs_err collect(const char *path, const char *to, struct vs_symbol_se
     if (!err)
         list_places(reader, &places, &count);
     if (!err)
-        err = vs_symbols_open(reader, &symbols);
+        symbols = vs_symbols_open(reader);
     if (!err)
         err = name_places(reader, symbols, places, count, set, out);
     if (!err)

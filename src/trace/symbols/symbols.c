@@ -267,20 +267,16 @@ static const struct symbols_answer *get_answer(struct vs_symbols *s, const struc
     return answer;
 }
 
-enum vs_err vs_symbols_open(const struct vs_reader *reader, struct vs_symbols **out)
+struct vs_symbols *vs_symbols_open(const struct vs_reader *reader)
 {
     struct vs_symbols *s = vs_xcalloc(1, sizeof *s);
     s->reader = reader;
     s->options = configured;
     s->worker.fd = -1;
     s->worker.options = s->options;
-    enum vs_err err = vs_trace_symbols_load(reader, &s->own);
-    if (err) {
-        vs_symbols_close(s);
-        return err;
-    }
-    *out = s;
-    return VS_OK;
+    if (vs_trace_symbols_load(reader, &s->own))
+        vs_out_of_memory();
+    return s;
 }
 
 /* A Python frame has its name and line in the trace. Returns false for other frames. */

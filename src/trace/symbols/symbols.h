@@ -50,7 +50,7 @@ struct vs_symbols_options {
 /* vs_symbols_configure: sets the options of all later vs_symbols_open; copied. */
 void vs_symbols_configure(const struct vs_symbols_options *options);
 
-enum vs_err vs_symbols_open(const struct vs_reader *reader, struct vs_symbols **out) VS_MUST_CHECK;
+struct vs_symbols *vs_symbols_open(const struct vs_reader *reader);
 
 /* vs_symbols_frame: the symbols of one frame, innermost inline first, at most *max* entries;
  * returns how many (at least 1 when max > 0). Strings live until vs_symbols_close. */

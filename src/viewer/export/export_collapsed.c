@@ -19,31 +19,28 @@ enum vs_err vs_export_collapsed(struct vs_reader *reader, FILE *out,
     enum vs_err err = vs_stack_source_open(reader, options, &source, result);
     if (err)
         return err;
-    err = vs_stack_source_tree(&source, options, &tree);
-    if (!err) {
-        /* Writes a line for each node at which stacks end. *path*: the frames above, by depth. */
-        uint64_t *written = &result->written;
-        uint32_t *path = NULL;
-        size_t capacity = 0, depth = 0;
-        for (uint32_t node = 0; (node = vs_call_tree_next(&tree, node, &depth)) != 0;) {
-            const struct vs_call_node *n = &tree.nodes[node];
-            vs_vec_room(&path, &capacity, depth + 1, sizeof *path);
-            path[depth] = n->frame;
-            uint64_t value = options->by_count ? n->own_count : n->own_bytes;
-            if (!value)
-                continue;
-            for (size_t i = 1; i <= depth; i++) {
-                fputs(i > 1 ? ";" : "", out);
-                const char *name = vs_stack_names_frame(source.names, path[i])->name;
-                for (; *name; name++)
-                    fputc(*name == ';' ? ':' : *name, out);
-            }
-            fprintf(out, " %" PRIu64 "\n", value);
-            ++*written;
+    vs_stack_source_tree(&source, options, &tree);
+    /* Writes a line for each node at which stacks end. *path*: the frames above, by depth. */
+    uint32_t *path = NULL;
+    size_t capacity = 0, depth = 0;
+    for (uint32_t node = 0; (node = vs_call_tree_next(&tree, node, &depth)) != 0;) {
+        const struct vs_call_node *n = &tree.nodes[node];
+        vs_vec_room(&path, &capacity, depth + 1, sizeof *path);
+        path[depth] = n->frame;
+        uint64_t value = options->by_count ? n->own_count : n->own_bytes;
+        if (!value)
+            continue;
+        for (size_t i = 1; i <= depth; i++) {
+            fputs(i > 1 ? ";" : "", out);
+            const char *name = vs_stack_names_frame(source.names, path[i])->name;
+            for (; *name; name++)
+                fputc(*name == ';' ? ':' : *name, out);
         }
-        free(path);
-        vs_call_tree_free(&tree);
+        fprintf(out, " %" PRIu64 "\n", value);
+        result->written++;
     }
+    free(path);
+    vs_call_tree_free(&tree);
     vs_stack_source_close(&source);
-    return err;
+    return VS_OK;
 }

@@ -115,19 +115,16 @@ static struct csv_text keep_text(struct csv *csv, const char *text, size_t lengt
     return (struct csv_text){memcpy(vs_xarena(&csv->memory, length), text, length), length};
 }
 
-static enum vs_err site_of(struct csv *csv, const struct vs_replay *replay, uint32_t index)
+static struct csv_text site_of(struct csv *csv, const struct vs_replay *replay, uint32_t index)
 {
     char text[2 * (VS_CHAIN_TEXT_MAX + VS_LIBRARY_NAME_MAX) + 16];
-    struct vs_site_label label;
     vs_vec_room(&csv->sites, &csv->site_capacity, index + 1, sizeof *csv->sites);
-    if (csv->sites[index].text)
-        return VS_OK;
-    enum vs_err err = vs_site_labels_of(&csv->labels, replay, index, &label);
-    if (err)
-        return err;
-    char *end = put_text(put_text(text, label.text), label.library);
-    csv->sites[index] = keep_text(csv, text, (size_t)(end - text));
-    return VS_OK;
+    if (!csv->sites[index].text) {
+        const struct vs_site_label *label = vs_site_labels_of(&csv->labels, replay, index);
+        char *end = put_text(put_text(text, label->text), label->library);
+        csv->sites[index] = keep_text(csv, text, (size_t)(end - text));
+    }
+    return csv->sites[index];
 }
 
 static struct csv_text phase_of(struct csv *csv, const struct vs_replay *replay, uint32_t phase)
@@ -149,15 +146,10 @@ static enum vs_err write_row(void *context, const struct vs_replay *replay,
     struct csv *csv = context;
     if (!vs_allocation_wanted(&csv->wanted, life, vs_replay_start_ns(replay)))
         return VS_OK;
-    enum vs_err err = site_of(csv, replay, life->site_index);
-    if (err)
-        return err;
-    struct csv_text site = csv->sites[life->site_index];
+    struct csv_text site = site_of(csv, replay, life->site_index);
     struct csv_text phase = phase_of(csv, replay, life->place.phase);
-    if (sizeof csv->buffer - csv->used < ROW_NUMBERS + site.length + phase.length)
-        err = flush(csv);
-    if (err)
-        return err;
+    if (sizeof csv->buffer - csv->used < ROW_NUMBERS + site.length + phase.length && flush(csv))
+        return VS_ERR_IO;
     bool ended = life->end != VS_ALLOCATION_LIVE;
     const char *kind = life->tensor ? vs_kind_name(life->kind) : "";
     const char *family = life->tensor ? "tensor" : vs_family_name(life->family);
@@ -220,14 +212,12 @@ static enum vs_err write_rows(struct vs_reader *reader, struct vs_symbols *symbo
 enum vs_err vs_export_csv(struct vs_reader *reader, FILE *out,
                           const struct vs_export_options *options, struct vs_export_result *result)
 {
-    struct vs_symbols *symbols = NULL;
+    struct vs_symbols *symbols = vs_symbols_open(reader);
     struct csv *csv = vs_xcalloc(1, sizeof *csv);
     csv->out = out;
     csv->wanted =
         (struct vs_allocation_filter){options->window, options->one_device, options->device};
-    enum vs_err err = vs_symbols_open(reader, &symbols);
-    if (!err)
-        err = learn(reader, symbols, csv, result);
+    enum vs_err err = learn(reader, symbols, csv, result);
     if (!err)
         err = write_rows(reader, symbols, csv);
     result->written = csv->written;

@@ -114,17 +114,14 @@ static const char *kind_name(unsigned kind)
     }
 }
 
-static enum vs_err put_stack(struct json_lines *lines, uint64_t stack)
+static void put_stack(struct json_lines *lines, uint64_t stack)
 {
     struct vs_json json = {.out = lines->out};
-    struct vs_named_stack named;
     if (!stack || vs_map_get(&lines->written, stack))
-        return VS_OK;
+        return;
     vs_xmap_put(&lines->written, stack, 1);
-    enum vs_err err =
-        vs_stack_names_of(lines->names, &(struct vs_stack_of){.stack = stack}, &named);
-    if (err)
-        return err;
+    struct vs_named_stack named =
+        vs_stack_names_of(lines->names, &(struct vs_stack_of){.stack = stack});
     vs_json_begin_object(&json, NULL);
     vs_json_uint(&json, "stack", stack);
     vs_json_begin_array(&json, "frames");
@@ -139,15 +136,12 @@ static enum vs_err put_stack(struct json_lines *lines, uint64_t stack)
     }
     vs_json_end_array(&json);
     vs_json_end_object(&json);
-    return VS_OK;
 }
 
 static enum vs_err put_event(struct json_lines *lines, const struct vs_event *event, uint64_t number)
 {
     struct vs_json json = {.out = lines->out};
-    enum vs_err err = put_stack(lines, stack_of(event));
-    if (err)
-        return err;
+    put_stack(lines, stack_of(event));
     vs_json_begin_object(&json, NULL);
     vs_json_uint(&json, "event", number);
     vs_json_int(&json, "time_ns", (int64_t)(event->time_ns - lines->start_ns));
@@ -171,10 +165,9 @@ enum vs_err vs_export_json(struct vs_reader *reader, FILE *out,
     struct vs_span span;
     struct vs_event event;
     enum vs_err err = vs_span_of(reader, &span);
-    if (!err)
-        err = vs_stack_names_open(reader, &lines.names);
     if (err)
         return err;
+    lines.names = vs_stack_names_open(reader);
     lines.start_ns = span.start_ns;
     struct vs_json json = {.out = out};
     vs_json_begin_object(&json, NULL);

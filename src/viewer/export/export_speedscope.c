@@ -11,41 +11,11 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/flame/stack_source.h"
 
-static enum vs_err write_samples(struct vs_json *json, struct vs_stack_source *source,
-                                 const struct vs_stack_device *device, bool inverted)
-{
-    struct vs_named_stack stack;
-    uint32_t rest;
-    enum vs_err err = VS_OK;
-    vs_json_begin_array(json, "samples");
-    for (size_t i = 0; !err && i < device->count; i++) {
-        err = vs_stack_names_of(source->names, &device->rows[i].of, &stack);
-        if (err)
-            break;
-        vs_json_begin_array(json, NULL);
-        for (size_t k = 0; k < stack.count; k++)
-            vs_json_uint(json, NULL, vs_stack_names_frame(source->names,
-                                                          stack.frames[inverted ? stack.count - 1 - k
-                                                                                : k])->same);
-        vs_json_end_array(json);
-    }
-    if (!err && device->unrecorded_bytes) {
-        err = vs_stack_source_rest(source, &rest);
-        vs_json_begin_array(json, NULL);
-        vs_json_uint(json, NULL, err ? 0 : rest);
-        vs_json_end_array(json);
-    }
-    vs_json_end_array(json);
-    return err;
-}
-
-static enum vs_err write_profile(struct vs_json *json, struct vs_stack_source *source,
-                                 const struct vs_stack_device *device, const char *title,
-                                 bool inverted, bool by_count)
+static void write_profile(struct vs_json *json, struct vs_stack_source *source,
+                          const struct vs_stack_device *device, const char *title, bool inverted,
+                          bool by_count)
 {
     char name[VS_STACK_TITLE_MAX + 64], label[32];
-    uint64_t end = by_count ? device->blocks + device->unrecorded_blocks
-                            : device->bytes + device->unrecorded_bytes;
     snprintf(name, sizeof name, "%s: %s (%s)", vs_stack_source_device(device, label), title,
              by_count ? "blocks" : "bytes");
     vs_json_begin_object(json, NULL);
@@ -53,8 +23,24 @@ static enum vs_err write_profile(struct vs_json *json, struct vs_stack_source *s
     vs_json_string(json, "name", name);
     vs_json_string(json, "unit", by_count ? "none" : "bytes");
     vs_json_uint(json, "startValue", 0);
-    vs_json_uint(json, "endValue", end);
-    enum vs_err err = write_samples(json, source, device, inverted);
+    vs_json_uint(json, "endValue", by_count ? device->blocks + device->unrecorded_blocks
+                                            : device->bytes + device->unrecorded_bytes);
+    vs_json_begin_array(json, "samples");
+    for (size_t i = 0; i < device->count; i++) {
+        struct vs_named_stack stack = vs_stack_names_of(source->names, &device->rows[i].of);
+        vs_json_begin_array(json, NULL);
+        for (size_t k = 0; k < stack.count; k++) {
+            uint32_t frame = stack.frames[inverted ? stack.count - 1 - k : k];
+            vs_json_uint(json, NULL, vs_stack_names_frame(source->names, frame)->same);
+        }
+        vs_json_end_array(json);
+    }
+    if (device->unrecorded_bytes) {
+        vs_json_begin_array(json, NULL);
+        vs_json_uint(json, NULL, vs_stack_source_rest(source));
+        vs_json_end_array(json);
+    }
+    vs_json_end_array(json);
     vs_json_begin_array(json, "weights");
     for (size_t i = 0; i < device->count; i++)
         vs_json_uint(json, NULL, by_count ? device->rows[i].count : device->rows[i].bytes);
@@ -62,7 +48,6 @@ static enum vs_err write_profile(struct vs_json *json, struct vs_stack_source *s
         vs_json_uint(json, NULL, by_count ? device->unrecorded_blocks : device->unrecorded_bytes);
     vs_json_end_array(json);
     vs_json_end_object(json);
-    return err;
 }
 
 enum vs_err vs_export_speedscope(struct vs_reader *reader, FILE *out,
@@ -82,11 +67,8 @@ enum vs_err vs_export_speedscope(struct vs_reader *reader, FILE *out,
     vs_json_string(&json, "name", source.sums.program);
     vs_json_uint(&json, "activeProfileIndex", 0);
     vs_json_begin_array(&json, "profiles");
-    for (size_t i = 0; !err && i < 2 * source.sums.count; i++) {
-        err = write_profile(&json, &source, &source.sums.devices[i / 2], title, options->inverted,
-                            i % 2);
-        result->written++;
-    }
+    for (size_t i = 0; i < 2 * source.sums.count; i++, result->written++)
+        write_profile(&json, &source, &source.sums.devices[i / 2], title, options->inverted, i % 2);
     vs_json_end_array(&json);
     vs_json_begin_object(&json, "shared");
     vs_json_begin_array(&json, "frames");
@@ -104,5 +86,5 @@ enum vs_err vs_export_speedscope(struct vs_reader *reader, FILE *out,
     vs_json_end_object(&json);
     vs_json_end_object(&json);
     vs_stack_source_close(&source);
-    return err;
+    return VS_OK;
 }

@@ -15,30 +15,29 @@ void vs_site_labels_open(struct vs_site_labels *labels, struct vs_symbols *symbo
     vs_summary_wrappers(&summary, &labels->wrappers);
 }
 
-enum vs_err vs_site_labels_of(struct vs_site_labels *labels, const struct vs_replay *replay,
-                              uint32_t index, struct vs_site_label *out)
+const struct vs_site_label *vs_site_labels_of(struct vs_site_labels *labels,
+                                              const struct vs_replay *replay, uint32_t index)
 {
     vs_vec_room(&labels->items, &labels->capacity, index + 1, sizeof *labels->items);
     struct vs_site_label *label = &labels->items[index];
-    if (!label->text) {
-        const struct vs_site *from = &replay->sites.items[index];
-        struct vs_summary summary = {.memory = &labels->memory, .replay = replay,
-                                     .symbols = labels->symbols, .wrappers = &labels->wrappers};
-        struct vs_report_site site = {.level = (enum vs_level)from->level, .family = from->family,
-                                      .api = vs_reader_string(replay->reader, from->api)};
-        char text[VS_CHAIN_TEXT_MAX], library[VS_LIBRARY_NAME_MAX];
-        bool framework;
-        const char *exe = replay->has_process
-                              ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-        vs_summary_frames(&summary, from->stack, from->mark, &site);
-        label->through = site.through ? site.through : "";
-        label->text = vs_xarena_text(&labels->memory, vs_text_label(text, &site));
-        label->library = vs_xarena_text(&labels->memory,
-                                        vs_library_of_stack(replay->reader, from->stack, exe,
-                                                            library, &framework));
-    }
-    *out = *label;
-    return VS_OK;
+    if (label->text)
+        return label;
+    const struct vs_site *from = &replay->sites.items[index];
+    struct vs_summary summary = {.memory = &labels->memory, .replay = replay,
+                                 .symbols = labels->symbols, .wrappers = &labels->wrappers};
+    struct vs_report_site site = {.level = (enum vs_level)from->level, .family = from->family,
+                                  .api = vs_reader_string(replay->reader, from->api)};
+    char text[VS_CHAIN_TEXT_MAX], library[VS_LIBRARY_NAME_MAX];
+    bool framework;
+    const char *exe = replay->has_process
+                          ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+    vs_summary_frames(&summary, from->stack, from->mark, &site);
+    label->through = site.through ? site.through : "";
+    label->text = vs_xarena_text(&labels->memory, vs_text_label(text, &site));
+    label->library = vs_xarena_text(&labels->memory,
+                                    vs_library_of_stack(replay->reader, from->stack, exe,
+                                                        library, &framework));
+    return label;
 }
 
 void vs_site_labels_close(struct vs_site_labels *labels)

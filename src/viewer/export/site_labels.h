@@ -9,7 +9,6 @@
 
 #include "analysis/report/summary.h"
 #include "base/vs_arena.h"
-#include "base/vs_err.h"
 
 struct vs_site_label {
     const char *text;    /* "block_forward (lm.c:105) < forward_pass (lm.c:151) < …" */
@@ -32,9 +31,9 @@ void vs_site_labels_open(struct vs_site_labels *labels, struct vs_symbols *symbo
                          const struct vs_replay *replay);
 
 /* vs_site_labels_of: the label of site *index* of *replay*, which may be another replay of the same
- * trace. Valid until close. VS_ERR_NOMEM. */
-enum vs_err vs_site_labels_of(struct vs_site_labels *labels, const struct vs_replay *replay,
-                              uint32_t index, struct vs_site_label *out) VS_MUST_CHECK;
+ * trace. Its texts are valid until close. */
+const struct vs_site_label *vs_site_labels_of(struct vs_site_labels *labels,
+                                              const struct vs_replay *replay, uint32_t index);
 
 void vs_site_labels_close(struct vs_site_labels *labels);
 

@@ -126,15 +126,14 @@ enum vs_err vs_diff_graph_write(struct vs_comparison *comparison, FILE *out)
         return err;
     err = vs_stack_source_open(comparison->b->reader, &at_peak, &of_b, &ignored);
     if (!err) {
-        err = vs_merged_stacks_open(&stacks, &of_a, &of_b, renamed, renamed_count);
+        vs_merged_stacks_open(&stacks, &of_a, &of_b, renamed, renamed_count);
         struct diff_graph g = {&stacks, *comparison->b->process ? comparison->b->process : "vramscope"};
         struct vs_svg_content content = {&g, value_of, name_of, color_of, put_values, put_title, put_note,
                                          put_legend, put_data};
-        if (!err)
-            vs_svg_graph_write(&content, &stacks.tree, out);
+        vs_svg_graph_write(&content, &stacks.tree, out);
+        vs_merged_stacks_close(&stacks);
         vs_stack_source_close(&of_b);
     }
-    vs_merged_stacks_close(&stacks);
     vs_stack_source_close(&of_a);
     return !err && (fflush(out) != 0 || ferror(out)) ? VS_ERR_IO : err;
 }

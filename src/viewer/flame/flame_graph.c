@@ -168,15 +168,14 @@ enum vs_err vs_export_flamegraph(struct vs_reader *reader, FILE *out,
     enum vs_err err = vs_stack_source_open(reader, options, &source, result);
     if (err)
         return err;
-    err = vs_stack_source_tree(&source, options, &tree);
-    if (!err) {
-        struct flame f = {.source = &source, .tree = &tree, .options = options};
-        struct vs_svg_content content = {&f, value_of, name_of, node_color, put_node, put_title, put_note,
-                                         put_legend, put_data};
-        vs_svg_graph_write(&content, &tree, out);
-        result->written = tree.count - 1;
-        vs_call_tree_free(&tree);
-    }
+    vs_stack_source_tree(&source, options, &tree);
+    struct flame f = {.source = &source, .tree = &tree, .options = options};
+    struct vs_svg_content content = {&f, value_of, name_of, node_color, put_node, put_title,
+                                     put_note,
+                                     put_legend, put_data};
+    vs_svg_graph_write(&content, &tree, out);
+    result->written = tree.count - 1;
+    vs_call_tree_free(&tree);
     vs_stack_source_close(&source);
-    return err;
+    return VS_OK;
 }

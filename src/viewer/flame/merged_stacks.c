@@ -64,20 +64,17 @@ static uint32_t label_of(struct vs_merged_stacks *out, int side, const char *tex
                                                         .owner = VS_OWNER_NONE});
 }
 
-static enum vs_err add_device(struct vs_merged_stacks *out, int side, struct vs_stack_source *source,
-                              const struct vs_stack_device *device, bool several)
+static void add_device(struct vs_merged_stacks *out, int side, struct vs_stack_source *source,
+                       const struct vs_stack_device *device, bool several)
 {
     uint32_t frames[VS_NAMED_FRAMES_MAX], root = 0, frame;
     char label[32];
-    struct vs_named_stack stack;
     if (several) {
         frame = label_of(out, side, vs_stack_source_device(device, label));
         root = vs_call_tree_add(&out->tree, 0, &frame, 1, false, 0, 0);
     }
     for (size_t i = 0; i < device->count; i++) {
-        enum vs_err err = vs_stack_names_of(source->names, &device->rows[i].of, &stack);
-        if (err)
-            return err;
+        struct vs_named_stack stack = vs_stack_names_of(source->names, &device->rows[i].of);
         for (size_t k = 0; k < stack.count; k++)
             frames[k] = frame_of(out, side, vs_stack_names_frame(source->names, stack.frames[k]));
         add_stack(out, side, root, frames, stack.count, device->rows[i].bytes);
@@ -86,27 +83,24 @@ static enum vs_err add_device(struct vs_merged_stacks *out, int side, struct vs_
         frame = label_of(out, side, "allocations not recorded one by one");
         add_stack(out, side, root, &frame, 1, device->unrecorded_bytes);
     }
-    return VS_OK;
 }
 
 /* Frames of a, which are all known, that b has under another name only. */
-static enum vs_err match_renamed(struct vs_merged_stacks *out, struct vs_stack_source *b,
-                                 const struct vs_renamed_frame *renamed, size_t count)
+static void match_renamed(struct vs_merged_stacks *out, struct vs_stack_source *b,
+                          const struct vs_renamed_frame *renamed, size_t count)
 {
     struct vs_intern texts = {0}; /* of all frames of b */
-    struct vs_named_stack stack;
-    enum vs_err err = VS_OK;
     char was[TEXT_MAX], is[TEXT_MAX];
     uint32_t frame, other;
     for (size_t d = 0; count && d < b->sums.count; d++)
-        for (size_t i = 0; !err && i < b->sums.devices[d].count; i++)
-            err = vs_stack_names_of(b->names, &b->sums.devices[d].rows[i].of, &stack);
-    for (size_t i = 0; !err && count && i < vs_stack_names_count(b->names); i++) {
+        for (size_t i = 0; i < b->sums.devices[d].count; i++)
+            vs_stack_names_of(b->names, &b->sums.devices[d].rows[i].of);
+    for (size_t i = 0; count && i < vs_stack_names_count(b->names); i++) {
         struct vs_named_frame named = *vs_stack_names_frame(b->names, (uint32_t)i);
         named.library = ""; /* of whatever library */
         vs_intern(&texts, was, frame_text(was, &named));
     }
-    for (size_t i = 0; !err && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t before = frame_text(was, &(struct vs_named_frame){.name = renamed[i].was,
                                                                  .library = ""});
         size_t after = frame_text(is, &(struct vs_named_frame){.name = renamed[i].is,
@@ -124,12 +118,11 @@ static enum vs_err match_renamed(struct vs_merged_stacks *out, struct vs_stack_s
             known->name = vs_xarena_printf(&out->memory, "%s -> %s", renamed[i].was, renamed[i].is);
     }
     vs_intern_free(&texts);
-    return err;
 }
 
-enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_source *a,
-                                  struct vs_stack_source *b, const struct vs_renamed_frame *renamed,
-                                  size_t count)
+void vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_source *a,
+                           struct vs_stack_source *b, const struct vs_renamed_frame *renamed,
+                           size_t count)
 {
     struct vs_stack_source *sources[] = {a, b};
     *out = (struct vs_merged_stacks){0};
@@ -137,17 +130,14 @@ enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_
                    (a->sums.count && b->sums.count &&
                     a->sums.devices[0].device != b->sums.devices[0].device);
     vs_call_tree_open(&out->tree);
-    enum vs_err err = VS_OK;
-    for (int side = 0; !err && side < 2; side++) {
+    for (int side = 0; side < 2; side++) {
         if (side)
-            err = match_renamed(out, b, renamed, count);
-        for (size_t i = 0; !err && i < sources[side]->sums.count; i++)
-            err = add_device(out, side, sources[side], &sources[side]->sums.devices[i], several);
+            match_renamed(out, b, renamed, count);
+        for (size_t i = 0; i < sources[side]->sums.count; i++)
+            add_device(out, side, sources[side], &sources[side]->sums.devices[i], several);
     }
-    for (int side = 0; !err && side < 2; side++) /* also of a tree without stacks */
+    for (int side = 0; side < 2; side++) /* also of a tree without stacks */
         vs_vec_room(&out->bytes[side], &out->capacity[side], out->tree.count, sizeof *out->bytes[side]);
-    if (err)
-        return err;
     /* A node's number is above its parent's. */
     struct vs_call_node *nodes = out->tree.nodes;
     for (size_t n = 0; n < out->tree.count; n++)
@@ -158,7 +148,6 @@ enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_
         out->bytes[1][nodes[n].parent] += out->bytes[1][n];
     }
     vs_call_tree_sort(&out->tree, false);
-    return VS_OK;
 }
 
 void vs_merged_stacks_close(struct vs_merged_stacks *stacks)

@@ -31,10 +31,10 @@ struct vs_merged_stacks {
 
 /* vs_merged_stacks_open: heaviest siblings first. With several devices each is a child of the root.
  * *renamed*: *count* frames of a that are one with a frame of b, "forward (net.c) -> forward_pass
- * (net.c)", unless b also has the former. VS_ERR_NOMEM. Ownership: vs_merged_stacks_close, also after an error. */
-enum vs_err vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_source *a,
-                                  struct vs_stack_source *b, const struct vs_renamed_frame *renamed,
-                                  size_t count) VS_MUST_CHECK;
+ * (net.c)", unless b also has the former. Ownership: vs_merged_stacks_close. */
+void vs_merged_stacks_open(struct vs_merged_stacks *out, struct vs_stack_source *a,
+                           struct vs_stack_source *b, const struct vs_renamed_frame *renamed,
+                           size_t count);
 
 void vs_merged_stacks_close(struct vs_merged_stacks *stacks);
 

@@ -20,10 +20,8 @@ enum vs_err vs_stack_source_open(struct vs_reader *reader, const struct vs_expor
     *result = (struct vs_export_result){.recording = out->sums.recording, .ended = out->sums.ended,
                                         .condition = out->sums.condition};
     snprintf(result->why, sizeof result->why, "%s", out->sums.why);
-    err = vs_stack_names_open(reader, &out->names);
-    if (err)
-        vs_stack_source_close(out);
-    return err;
+    out->names = vs_stack_names_open(reader);
+    return VS_OK;
 }
 
 char *vs_stack_source_title(const struct vs_stack_source *source,
@@ -48,54 +46,42 @@ char *vs_stack_source_device(const struct vs_stack_device *device, char out[32])
     return out;
 }
 
-enum vs_err vs_stack_source_rest(struct vs_stack_source *source, uint32_t *frame)
+uint32_t vs_stack_source_rest(struct vs_stack_source *source)
 {
-    return vs_stack_names_label(source->names, "allocations not recorded one by one", frame);
+    return vs_stack_names_label(source->names, "allocations not recorded one by one");
 }
 
-static enum vs_err add_device(struct vs_stack_source *source, const struct vs_stack_device *device,
-                              bool inverted, struct vs_call_tree *tree)
+static void add_device(struct vs_stack_source *source, const struct vs_stack_device *device,
+                       bool inverted, struct vs_call_tree *tree)
 {
     char label[32];
     uint32_t frame, root = 0, frames[VS_NAMED_FRAMES_MAX];
-    struct vs_named_stack stack;
-    enum vs_err err = VS_OK;
     if (source->sums.count > 1) {
-        err = vs_stack_names_label(source->names, vs_stack_source_device(device, label), &frame);
-        if (!err)
-            root = vs_call_tree_add(tree, 0, &frame, 1, false, 0, 0);
+        frame = vs_stack_names_label(source->names, vs_stack_source_device(device, label));
+        root = vs_call_tree_add(tree, 0, &frame, 1, false, 0, 0);
     }
-    for (size_t i = 0; !err && i < device->count; i++) {
+    for (size_t i = 0; i < device->count; i++) {
         const struct vs_stack_sum *row = &device->rows[i];
-        err = vs_stack_names_of(source->names, &row->of, &stack);
-        if (err)
-            break;
+        struct vs_named_stack stack = vs_stack_names_of(source->names, &row->of);
         for (size_t k = 0; k < stack.count; k++) /* one of the same text, whatever the address */
             frames[k] = vs_stack_names_frame(source->names, stack.frames[k])->same;
         vs_call_tree_add(tree, root, frames, stack.count, inverted, row->bytes, row->count);
     }
-    if (err || !device->unrecorded_bytes)
-        return err;
-    err = vs_stack_source_rest(source, &frame);
-    if (!err)
-        vs_call_tree_add(tree, root, &frame, 1, false, device->unrecorded_bytes,
-                         device->unrecorded_blocks);
-    return err;
+    if (!device->unrecorded_bytes)
+        return;
+    frame = vs_stack_source_rest(source);
+    vs_call_tree_add(tree, root, &frame, 1, false, device->unrecorded_bytes,
+                     device->unrecorded_blocks);
 }
 
-enum vs_err vs_stack_source_tree(struct vs_stack_source *source,
-                                 const struct vs_export_options *options, struct vs_call_tree *tree)
+void vs_stack_source_tree(struct vs_stack_source *source, const struct vs_export_options *options,
+                          struct vs_call_tree *tree)
 {
     *tree = (struct vs_call_tree){0};
     vs_call_tree_open(tree);
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < source->sums.count; i++)
-        err = add_device(source, &source->sums.devices[i], options->inverted, tree);
-    if (err)
-        vs_call_tree_free(tree);
-    else
-        vs_call_tree_sort(tree, options->by_count);
-    return err;
+    for (size_t i = 0; i < source->sums.count; i++)
+        add_device(source, &source->sums.devices[i], options->inverted, tree);
+    vs_call_tree_sort(tree, options->by_count);
 }
 
 void vs_stack_source_close(struct vs_stack_source *source)

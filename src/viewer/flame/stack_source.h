@@ -32,13 +32,12 @@ char *vs_stack_source_title(const struct vs_stack_source *source,
 char *vs_stack_source_device(const struct vs_stack_device *device, char out[32]);
 
 /* vs_stack_source_tree: all rows, heaviest siblings first. With several devices each is a child of
- * the root. Ownership: vs_call_tree_free. VS_ERR_NOMEM. */
-enum vs_err vs_stack_source_tree(struct vs_stack_source *source,
-                                 const struct vs_export_options *options, struct vs_call_tree *tree)
-    VS_MUST_CHECK;
+ * the root. Ownership: vs_call_tree_free. */
+void vs_stack_source_tree(struct vs_stack_source *source, const struct vs_export_options *options,
+                          struct vs_call_tree *tree);
 
 /* vs_stack_source_rest: the frame that stands for memory without events of its own. */
-enum vs_err vs_stack_source_rest(struct vs_stack_source *source, uint32_t *frame) VS_MUST_CHECK;
+uint32_t vs_stack_source_rest(struct vs_stack_source *source);
 
 void vs_stack_source_close(struct vs_stack_source *source);
 

@@ -295,10 +295,8 @@ static enum vs_err complete(struct vs_page_data *data, const struct vs_page_sour
     for (size_t i = 0; i < rows->segment_count; i++)
         if (rows->segments[i].site)
             used[rows->segments[i].site - 1] = true;
-    err = vs_page_names_build(&data->names, replay, symbols, used);
+    vs_page_names_build(&data->names, replay, symbols, used);
     free(used);
-    if (err)
-        return err;
     vs_page_ranges_found(&data->ranges, steps);
     vs_page_rows_encode(&data->rows, data->names.site_numbers, data->numbers,
                         steps->found ? steps : NULL, kinds);
@@ -316,13 +314,11 @@ enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_pa
 {
     struct vs_page_data *data = source->collected;
     struct vs_trace_state *state = NULL;
-    struct vs_symbols *symbols;
+    struct vs_symbols *symbols = vs_symbols_open(source->reader);
     const struct page_facts facts = facts_of(source);
     bool kinds = facts.any_framework && !vs_recording_partial(&source->report->recording);
     struct vs_replay *replay = source->end;
-    enum vs_err err = vs_symbols_open(source->reader, &symbols);
-    if (err)
-        return err;
+    enum vs_err err = VS_OK;
     if (!data || !was_known(data, source, &facts)) {
         vs_page_data_free(data);
         data = vs_page_data_open(source->span);

@@ -11,7 +11,7 @@
 
 #define SITES_MAX 4000
 
-static enum vs_err add_site(struct vs_page_names *names, const struct vs_summary *summary,
+static void add_site(struct vs_page_names *names, const struct vs_summary *summary,
                             const struct vs_site *from)
 {
     const struct vs_replay *replay = summary->replay;
@@ -45,18 +45,6 @@ static enum vs_err add_site(struct vs_page_names *names, const struct vs_summary
     }
     vs_vec_room(&names->sites, &names->site_capacity, names->site_count + 1, sizeof *names->sites);
     names->sites[names->site_count++] = row;
-    return VS_OK;
-}
-
-/* The row of all other sites. */
-static void add_rest(struct vs_page_names *names, size_t count)
-{
-    vs_vec_room(&names->sites, &names->site_capacity, names->site_count + 1, sizeof *names->sites);
-    names->unnamed = count;
-    names->sites[names->site_count++] = (struct vs_page_site){
-        .label = count ? vs_xarena_printf(&names->memory, "%zu other call sites",
-                                          count) : "no call site",
-        .through = "", .library = vs_intern_text(&names->libraries, "unknown")};
 }
 
 static int heavier(const void *a, const void *b)
@@ -67,33 +55,37 @@ static int heavier(const void *a, const void *b)
     return x->site < y->site ? -1 : x->site > y->site;
 }
 
-enum vs_err vs_page_names_build(struct vs_page_names *names, const struct vs_replay *replay,
-                                struct vs_symbols *symbols, const bool *used)
+void vs_page_names_build(struct vs_page_names *names, const struct vs_replay *replay,
+                         struct vs_symbols *symbols, const bool *used)
 {
     size_t total = replay->sites.count, count = 0;
     struct vs_wrappers wrappers;
     struct vs_summary summary = {.memory = &names->memory, .replay = replay, .symbols = symbols,
                                  .wrappers = &wrappers};
-    struct vs_summary_row *list = vs_xcalloc(total + 1, sizeof *list);
-    names->site_numbers = vs_xcalloc(total + 1, sizeof *names->site_numbers);
-    enum vs_err err = VS_OK;
+    struct vs_summary_row *list = vs_xcalloc(total, sizeof *list);
+    names->site_numbers = vs_xcalloc(total, sizeof *names->site_numbers);
     vs_summary_wrappers(&summary, &wrappers);
-    for (size_t i = 0; !err && i < total; i++)
+    for (size_t i = 0; i < total; i++)
         if (used[i])
             list[count++] = (struct vs_summary_row){.bytes = replay->sites.items[i].bytes,
                                                     .site = (uint32_t)i};
-    if (count)
-        qsort(list, count, sizeof *list, heavier);
-    for (size_t i = 0; !err && i < count && i < SITES_MAX; i++) {
+    qsort(list, count, sizeof *list, heavier);
+    for (size_t i = 0; i < count; i++) {
         names->site_numbers[list[i].site] = (uint32_t)names->site_count;
-        err = add_site(names, &summary, &replay->sites.items[list[i].site]);
+        if (i < SITES_MAX)
+            add_site(names, &summary, &replay->sites.items[list[i].site]);
     }
-    for (size_t i = SITES_MAX; i < count; i++)
-        names->site_numbers[list[i].site] = (uint32_t)names->site_count;
-    if (!err && (count > SITES_MAX || !count))
-        add_rest(names, count > SITES_MAX ? count - SITES_MAX : 0);
+    if (count > SITES_MAX || !count) { /* the row of all others */
+        names->unnamed = count ? count - SITES_MAX : 0;
+        vs_vec_room(&names->sites, &names->site_capacity, names->site_count + 1,
+                    sizeof *names->sites);
+        names->sites[names->site_count++] = (struct vs_page_site){
+            .label = count ? vs_xarena_printf(&names->memory, "%zu other call sites",
+                                              names->unnamed)
+                           : "no call site",
+            .through = "", .library = vs_intern_text(&names->libraries, "unknown")};
+    }
     free(list);
-    return err;
 }
 
 void vs_page_names_free(struct vs_page_names *names)

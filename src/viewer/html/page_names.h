@@ -42,10 +42,10 @@ struct vs_page_names {
     struct vs_arena memory;
 };
 
-/* vs_page_names_build: *used*: for each site of the replay, whether a row has it. VS_ERR_NOMEM.
- * Cost: looks up the symbols of their stacks. */
-enum vs_err vs_page_names_build(struct vs_page_names *names, const struct vs_replay *replay,
-                                struct vs_symbols *symbols, const bool *used) VS_MUST_CHECK;
+/* vs_page_names_build: *used*: for each site of the replay, whether a row has it. Cost: looks up
+ * the symbols of their stacks. */
+void vs_page_names_build(struct vs_page_names *names, const struct vs_replay *replay,
+                         struct vs_symbols *symbols, const bool *used);
 
 void vs_page_names_free(struct vs_page_names *names);
 

@@ -153,32 +153,24 @@ static void write_sample(struct pprof *p, struct vs_proto *sample,
     free(ids);
 }
 
-static enum vs_err write_samples(struct pprof *p)
+static void write_samples(struct pprof *p)
 {
     struct vs_proto sample = {0};
-    struct vs_named_stack stack;
-    uint32_t frame;
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < p->keys.count; i++) {
-        err = vs_stack_names_of(p->names, &p->rows[i].of, &stack);
-        if (err)
-            break;
+    for (size_t i = 0; i < p->keys.count; i++) {
+        struct vs_named_stack stack = vs_stack_names_of(p->names, &p->rows[i].of);
         write_sample(p, &sample, &stack, p->rows[i].values);
         add_labels(p, &sample, &p->rows[i]);
         vs_gzip_message(p->gzip, PROFILE_SAMPLE, &sample);
     }
-    for (size_t i = 0; !err && i < p->moments.count; i++) {
+    for (size_t i = 0; i < p->moments.count; i++) {
         uint64_t values[VALUES] = {0, 0, p->rest[i].blocks, p->rest[i].bytes};
         if (!p->rest[i].bytes)
             continue;
-        err = vs_stack_names_label(p->names, "allocations not recorded one by one", &frame);
-        if (err)
-            break;
+        uint32_t frame = vs_stack_names_label(p->names, "allocations not recorded one by one");
         write_sample(p, &sample, &(struct vs_named_stack){&frame, 1}, values);
         vs_gzip_message(p->gzip, PROFILE_SAMPLE, &sample);
     }
     free(sample.bytes);
-    return err;
 }
 
 static void put_type(struct pprof *p, unsigned field, const char *type, const char *unit)
@@ -218,11 +210,9 @@ static enum vs_err write_profile(struct pprof *p, FILE *out)
     }
     vs_gzip_uint(p->gzip, PROFILE_DURATION, replay->now_ns - vs_replay_start_ns(replay));
     vs_gzip_uint(p->gzip, PROFILE_DEFAULT, vs_pprof_string(&p->tables, types[INUSE_SPACE]));
-    enum vs_err err = write_samples(p);
-    if (!err)
-        vs_pprof_tables_write(&p->tables, p->gzip);
-    enum vs_err closed = vs_gzip_close(p->gzip);
-    return err ? err : closed;
+    write_samples(p);
+    vs_pprof_tables_write(&p->tables, p->gzip);
+    return vs_gzip_close(p->gzip);
 }
 
 /* The first pass, which also learns the condition of the trace. */
@@ -246,10 +236,10 @@ enum vs_err vs_export_pprof(struct vs_reader *reader, FILE *out,
     struct pprof *p = vs_xcalloc(1, sizeof *p);
     struct vs_allocation_log *log = NULL;
     enum vs_err err = find_moments(reader, options, p, result);
-    if (!err)
-        err = vs_stack_names_open(reader, &p->names);
-    if (!err)
+    if (!err) {
+        p->names = vs_stack_names_open(reader);
         err = vs_allocation_log_open(reader, vs_stack_names_symbols(p->names), take, p, &log);
+    }
     if (!err) {
         p->replay = vs_allocation_log_replay(log);
         p->tables.reader = reader;

@@ -156,8 +156,8 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
         vs_export_recording(&replay->recording, vs_replay_start_ns(replay), result);
         size_t sites = replay->sites.count < e->used_capacity ? replay->sites.count
                                                               : e->used_capacity;
-        err = vs_sqlite_tables(e->db, replay, names, e->used, sites,
-                               result->condition == VS_TRACE_COMPLETE, &e->wanted);
+        vs_sqlite_tables(e->db, replay, names, e->used, sites,
+                         result->condition == VS_TRACE_COMPLETE, &e->wanted);
     }
     vs_found_steps_free(&steps);
     vs_allocation_log_close(log);
@@ -170,11 +170,8 @@ enum vs_err vs_export_sqlite(struct vs_reader *reader, FILE *out,
 {
     struct sqlite_export e = {
         .wanted = {options->window, options->one_device, options->device}};
-    struct vs_stack_names *names;
-    enum vs_err err = vs_stack_names_open(reader, &names);
-    if (err)
-        return err;
-    err = vs_database_open(out, vs_sqlite_schema, &e.db);
+    struct vs_stack_names *names = vs_stack_names_open(reader);
+    enum vs_err err = vs_database_open(out, vs_sqlite_schema, &e.db);
     if (!err) {
         e.allocations = vs_database_prepare(e.db, "allocations", 17);
         e.steps = vs_database_prepare(e.db, "steps", 5);

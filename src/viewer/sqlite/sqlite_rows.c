@@ -122,9 +122,8 @@ static bool is_wanted(const struct vs_failure *failure, const struct vs_replay *
            (!to->given || (to->by_event ? failure->event : failure->time_ns) <= to->value);
 }
 
-static enum vs_err write_failures(struct vs_database *db, const struct vs_replay *replay,
-                                  struct vs_site_labels *labels,
-                                  const struct vs_allocation_filter *wanted)
+static void write_failures(struct vs_database *db, const struct vs_replay *replay,
+                           struct vs_site_labels *labels, const struct vs_allocation_filter *wanted)
 {
     struct vs_database_insert *row = vs_database_prepare(db, "failures", 8);
     struct vs_summary summary = {.memory = &labels->memory, .replay = replay,
@@ -146,33 +145,26 @@ static enum vs_err write_failures(struct vs_database *db, const struct vs_replay
         vs_database_text(row, vs_text_label(text, &named.site));
         vs_database_row(row);
     }
-    return VS_OK;
 }
 
-static enum vs_err write_sites(struct vs_database *db, const struct vs_replay *replay,
-                               struct vs_stack_names *names, struct vs_site_labels *labels,
-                               const unsigned char *used, size_t used_count)
+static void write_sites(struct vs_database *db, const struct vs_replay *replay,
+                        struct vs_stack_names *names, struct vs_site_labels *labels,
+                        const unsigned char *used, size_t used_count)
 {
     struct vs_database_insert *row = vs_database_prepare(db, "sites", 5);
     struct vs_database_insert *frame = vs_database_prepare(db, "site_frames", 3);
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < used_count; i++) {
+    for (size_t i = 0; i < used_count; i++) {
         const struct vs_site *site = &replay->sites.items[i];
-        struct vs_site_label label;
-        struct vs_named_stack stack;
         if (!used[i])
             continue;
-        err = vs_site_labels_of(labels, replay, (uint32_t)i, &label);
-        if (!err)
-            err = vs_stack_names_of(names, &(struct vs_stack_of){site->stack, site->mark, site->api,
-                                                                 site->level == VS_LEVEL_FRAMEWORK},
-                                    &stack);
-        if (err)
-            break;
+        const struct vs_site_label *label = vs_site_labels_of(labels, replay, (uint32_t)i);
+        struct vs_named_stack stack = vs_stack_names_of(
+            names, &(struct vs_stack_of){site->stack, site->mark, site->api,
+                                         site->level == VS_LEVEL_FRAMEWORK});
         vs_database_uint(row, i);
-        vs_database_text(row, label.text);
-        vs_database_text(row, label.through);
-        vs_database_text(row, label.library);
+        vs_database_text(row, label->text);
+        vs_database_text(row, label->through);
+        vs_database_text(row, label->library);
         vs_database_text(row, vs_reader_string(replay->reader, site->api));
         vs_database_row(row);
         for (size_t depth = 0; depth < stack.count; depth++) {
@@ -182,13 +174,11 @@ static enum vs_err write_sites(struct vs_database *db, const struct vs_replay *r
             vs_database_row(frame);
         }
     }
-    return err;
 }
 
-enum vs_err vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
-                             struct vs_stack_names *names, const unsigned char *used,
-                             size_t used_count, bool complete,
-                             const struct vs_allocation_filter *wanted)
+void vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
+                      struct vs_stack_names *names, const unsigned char *used, size_t used_count,
+                      bool complete, const struct vs_allocation_filter *wanted)
 {
     struct vs_site_labels labels;
     struct vs_database_insert *meta = vs_database_prepare(db, "meta", 2);
@@ -220,11 +210,8 @@ enum vs_err vs_sqlite_tables(struct vs_database *db, const struct vs_replay *rep
         vs_database_row(row);
     }
     vs_site_labels_open(&labels, vs_stack_names_symbols(names), replay);
-    enum vs_err err = write_sites(db, replay, names, &labels, used, used_count);
-    if (!err)
-        err = write_failures(db, replay, &labels, wanted);
-    if (!err)
-        write_frames(db, names);
+    write_sites(db, replay, names, &labels, used, used_count);
+    write_failures(db, replay, &labels, wanted);
+    write_frames(db, names);
     vs_site_labels_close(&labels);
-    return err;
 }

@@ -20,11 +20,10 @@ void vs_sqlite_devices(struct vs_database *db, const struct vs_replay *replay,
                        const struct vs_allocation_filter *wanted);
 
 /* vs_sqlite_tables: from *replay* at the end of the trace: the process, the phases, the
- * failures in the window, and the sites with *used* set, with all frames of their stacks.
- * VS_ERR_NOMEM; errors of the database are kept there. */
-enum vs_err vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
-                             struct vs_stack_names *names, const unsigned char *used,
-                             size_t used_count, bool complete,
-                             const struct vs_allocation_filter *wanted) VS_MUST_CHECK;
+ * failures in the window, and the sites with *used* set, with all frames of their stacks. Errors
+ * of the database are kept there. */
+void vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
+                      struct vs_stack_names *names, const unsigned char *used, size_t used_count,
+                      bool complete, const struct vs_allocation_filter *wanted);
 
 #endif
