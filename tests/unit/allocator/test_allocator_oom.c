@@ -3,8 +3,6 @@
  * Out of memory: the program's callbacks, and the report of a failed request. */
 #include "allocator_test.h"
 
-static const struct vs_pool_id one = {0, 1};
-
 struct hoard {
     struct fixture *f;
     uint64_t kept;
@@ -29,13 +27,12 @@ TEST(callbacks_free_memory_before_the_device_is_asked)
     uint64_t kept = hoard.kept;
     ok(vs_allocator_add_free_callback(f.allocator, give_up, &hoard));
     ok(vs_allocator_add_free_callback(f.allocator, give_up, &idle));
-    uint64_t asked = f.device.allocs;
+    play("asked = allocs");
     assert_int_equal(take(&f, 30 * MIB), kept);
-    assert_int_equal(f.device.allocs, asked);
+    play("allocs asked");
     assert_int_equal(hoard.calls, 1);
     assert_int_equal(idle.calls, 1); /* all are called */
-    take(&f, 30 * MIB);
-    assert_int_equal(f.device.allocs, asked + 1);
+    play("take 30M; allocs asked+1");
     assert_int_equal(hoard.calls, 2);
     fails(vs_allocator_add_free_callback(f.allocator, NULL, NULL), VS_ERR_ARG);
     for (int i = 2; i < VS_FREE_CALLBACKS_MAX; i++)
@@ -53,7 +50,7 @@ TEST(an_allocator_abandoned_in_a_callback_fails_the_request)
 {
     fixture_start(&f, &pytorch_config, GIB);
     ok(vs_allocator_add_free_callback(f.allocator, abandon, f.allocator));
-    refuse(&f, 512, VS_ERR_STATE);
+    play("refuse 512 state");
 }
 
 TEST(a_failed_request_is_described)
@@ -62,12 +59,10 @@ TEST(a_failed_request_is_described)
     fixture_start(&f, &c, 400 * MIB);
     struct vs_oom_report r;
     fails(vs_allocator_last_oom(f.allocator, &r), VS_ERR_NOT_FOUND);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    play("begin one");
     take_on(&f, 2 * MIB, 3); /* 18 MiB cached in a private pool */
-    ok(vs_allocator_pool_end(f.allocator, one));
-    take(&f, 100 * MIB);
-    take(&f, 5 * MIB); /* 15 MiB cached */
-    refuse(&f, 201 * MIB - 100, VS_ERR_DEVICE_OOM);
+    play("end one; take 100M; take 5M; " /* 15 MiB cached */
+         "refuse 201M-100 oom");
     ok(vs_allocator_last_oom(f.allocator, &r));
     assert_int_equal(r.count, 1);
     assert_int_equal(r.requested, 201 * MIB - 100);
@@ -90,18 +85,10 @@ TEST(a_failed_request_is_described)
 TEST(the_size_of_large_segments_can_be_chosen)
 {
     struct vs_allocator_config c = {.large_segment_size = 12 * MIB};
-    fixture_start(&f, &c, GIB);
-    take(&f, 2 * MIB);
-    assert_int_equal(reserved(&f), 12 * MIB);
-    take(&f, 512);
-    assert_int_equal(reserved(&f), 14 * MIB);
-    take(&f, 11 * MIB);
-    assert_int_equal(reserved(&f), 26 * MIB);
+    play_with(&c, GIB, "take 2M; reserved 12M; take 512; reserved 14M; take 11M; reserved 26M");
     fixture_stop(&f);
     c.expandable_segments = true;
-    fixture_start(&f, &c, GIB);
-    take(&f, 15 * MIB);
-    assert_int_equal(reserved(&f), 24 * MIB);
+    play_with(&c, GIB, "take 15M; reserved 24M");
     fixture_stop(&f);
     struct vs_allocator *a;
     c.large_segment_size = 13 * MIB; /* handles are whole pages */

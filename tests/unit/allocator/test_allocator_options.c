@@ -7,17 +7,15 @@
 TEST(oversize_blocks_serve_only_near_fits)
 {
     struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = 4 * MIB};
-    fixture_start(&f, &c, GIB);
-    uint64_t a = take(&f, 64 * MIB);
+    play_with(&c, GIB, "a = 64M");
     struct vs_allocator_stats s = stats_of(&f);
     assert_stat(s.oversize_allocations, 1, 1, 1, 0);
     assert_stat(s.oversize_segments, 1, 1, 1, 0);
     assert_int_equal(s.max_split_size, 32 * MIB);
-    give(&f, a);
-    assert_int_not_equal(take(&f, 2 * MIB), a);       /* below the limit: not from this block */
-    assert_int_not_equal(take(&f, 40 * MIB), a);      /* 24 MiB of rounding: too much */
+    play("free a; take 2M not a; " /* below the limit: not from this block */
+         "take 40M not a"); /* 24 MiB of rounding: too much */
     struct vs_allocation near = take_on(&f, 60 * MIB + 512, 0);
-    assert_int_equal(near.addr, a);
+    assert_int_equal(near.addr, named("a"));
     assert_int_equal(near.size, 64 * MIB); /* whole */
     s = stats_of(&f);
     assert_stat(s.oversize_allocations, 2, 2, 3, 1);
@@ -26,79 +24,54 @@ TEST(oversize_blocks_serve_only_near_fits)
 TEST(under_pressure_one_oversize_block_that_suffices_goes_first)
 {
     struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = MIB};
-    fixture_start(&f, &c, 200 * MIB);
-    uint64_t a = take(&f, 40 * MIB), b = take(&f, 60 * MIB), d = take(&f, 80 * MIB);
-    give(&f, a);
-    give(&f, b);
-    give(&f, d);
-    f.event_count = 0;
-    take(&f, 50 * MIB);
+    play_with(&c, 200 * MIB, "a = 40M; b = 60M; d = 80M; free a; free b; free d; forget; take 50M");
     assert_int_equal(f.events[0].kind, VS_ALLOCATOR_SEGMENT_FREE);
     assert_int_equal(f.events[0].size, 60 * MIB);
     assert_int_equal(f.events[1].kind, VS_ALLOCATOR_SEGMENT_ALLOC);
-    assert_int_equal(stats_of(&f).num_alloc_retries, 0);
+    play("num_alloc_retries 0");
 }
 
 TEST(under_pressure_the_largest_oversize_blocks_go_until_they_suffice)
 {
     struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = MIB};
-    fixture_start(&f, &c, 200 * MIB);
-    uint64_t a = take(&f, 40 * MIB), b = take(&f, 60 * MIB), d = take(&f, 80 * MIB);
-    give(&f, a);
-    give(&f, b);
-    give(&f, d);
-    f.event_count = 0;
-    take(&f, 100 * MIB);
-    assert_int_equal(f.event_count, 4);
+    play_with(&c, 200 * MIB, "a = 40M; b = 60M; d = 80M; free a; free b; free d; forget; "
+              "take 100M; event_count 4");
     assert_int_equal(f.events[0].size, 80 * MIB);
     assert_int_equal(f.events[1].size, 60 * MIB);
     assert_int_equal(f.events[2].kind, VS_ALLOCATOR_SEGMENT_ALLOC);
-    assert_int_equal(stats_of(&f).num_alloc_retries, 0);
+    play("num_alloc_retries 0");
 }
 
 TEST(the_memory_fraction_limits_what_is_reserved)
 {
     struct vs_allocator_config c = {.memory_fraction = 0.5};
-    fixture_start(&f, &c, 100 * MIB);
-    uint64_t a = take(&f, 30 * MIB);
-    uint64_t asked = f.device.allocs;
-    refuse(&f, 22 * MIB, VS_ERR_DEVICE_OOM);
-    assert_int_equal(f.device.allocs, asked); /* failed before a device call */
-    take(&f, 20 * MIB);
-    give(&f, a);
-    assert_int_equal(take(&f, 24 * MIB), a); /* the limit does not apply to the cache */
+    play_with(&c, 100 * MIB, "a = 30M; asked = allocs; refuse 22M oom; "
+              "allocs asked; " /* failed before a device call */
+              "take 20M; free a; take 24M at a"); /* the limit does not apply to the cache */
     assert_int_equal(vs_allocator_set_memory_fraction(f.allocator, 1.5), VS_ERR_ARG);
-    refuse(&f, 40 * MIB, VS_ERR_DEVICE_OOM);
+    play("refuse 40M oom");
     assert_int_equal(vs_allocator_set_memory_fraction(f.allocator, 1.0), VS_OK);
-    take(&f, 40 * MIB);
+    play("take 40M");
 }
 
 TEST(garbage_collection_takes_the_segments_idle_longest)
 {
     struct vs_allocator_config c = {.memory_fraction = 0.99, .garbage_collection_threshold = 0.5};
     fixture_start(&f, &c, 400 * MIB); /* collects above 198 MiB */
-    uint64_t old = take(&f, 30 * MIB), young = take(&f, 40 * MIB), used = take(&f, 90 * MIB);
-    give(&f, old);
+    play("old = 30M; young = 40M; used = 90M; free old");
     for (int i = 0; i < 10; i++)
-        give(&f, take(&f, 50 * MIB)); /* one segment, always young; ages the first */
-    give(&f, young);
-    f.event_count = 0;
-    take(&f, 60 * MIB);
+        give(&f, take(&f, 50 * MIB)); /* one segment, always named("young"); ages the first */
+    play("free young; forget; take 60M");
     assert_int_equal(f.events[0].kind, VS_ALLOCATOR_SEGMENT_FREE);
-    assert_int_equal(f.events[0].addr, old);
+    assert_int_equal(f.events[0].addr, named("old"));
     assert_int_equal(f.events[1].kind, VS_ALLOCATOR_SEGMENT_ALLOC);
-    assert_int_equal(stats_of(&f).num_alloc_retries, 0);
-    assert_int_equal(stats_of(&f).num_sync_all_streams, 0);
-    give(&f, used);
+    play("num_alloc_retries 0; num_sync_all_streams 0; free used");
 }
 
 TEST(garbage_collection_is_off_without_a_memory_fraction)
 {
     struct vs_allocator_config c = {.garbage_collection_threshold = 0.1};
-    fixture_start(&f, &c, GIB);
-    give(&f, take(&f, 300 * MIB));
-    take(&f, 400 * MIB);
-    assert_int_equal(f.device.frees, 0);
+    play_with(&c, GIB, "x = 300M; free x; take 400M; frees 0");
 }
 
 TEST(rounding_options_reach_requests)
@@ -159,10 +132,7 @@ TEST(an_expandable_segment_is_as_old_as_its_addresses)
 TEST(a_max_split_size_beyond_all_blocks_is_no_limit)
 {
     struct vs_allocator_config c = {.max_split_size = UINT64_C(1) << 63};
-    fixture_start(&f, &c, 40 * MIB);
-    give(&f, take(&f, 30 * MIB));
-    refuse(&f, 60 * MIB, VS_ERR_DEVICE_OOM);
-    take(&f, 30 * MIB);
+    play_with(&c, 40 * MIB, "x = 30M; free x; refuse 60M oom; take 30M");
 }
 
 TEST(configurations_out_of_range_are_refused)

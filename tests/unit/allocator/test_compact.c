@@ -52,83 +52,42 @@ TEST(without_virtual_memory_the_policy_is_refused)
 
 TEST(memory_grows_by_the_page_and_is_packed_to_512_bytes)
 {
-    start(&f);
-    uint64_t a = take(&f, 5 * MIB / 2 + 1), b = take(&f, MIB);
-    assert_int_equal(b, a + 5 * MIB / 2 + 512);
-    assert_int_equal(f.device.used, 4 * MIB);
-    assert_int_equal(stats_of(&f).reserved_bytes[VS_STAT_ALL].current, 4 * MIB);
-    give(&f, a);
-    give(&f, b);
-    assert_int_equal(f.device.used, 4 * MIB); /* cached */
+    play_with(&compact_config, GIB, "a = 2560K+1; b = 1M; b is a+2560K+512; used 4M; "
+              "reserved 4M; free a; free b; used 4M"); /* cached */
 }
 
 TEST(free_pages_that_lie_apart_serve_one_request)
 {
-    uint64_t a[4];
-    start(&f);
-    for (int i = 0; i < 4; i++)
-        a[i] = take(&f, 4 * MIB);
-    uint64_t first = handle_of(&f, a[0]), third = handle_of(&f, a[2]);
-    uint64_t creates = f.device.creates;
-    give(&f, a[0]);
-    give(&f, a[2]);
-    uint64_t b = take(&f, 8 * MIB);
-    assert_int_equal(f.device.creates, creates);
-    assert_int_equal(f.device.used, 16 * MIB);
-    assert_int_equal(stats_of(&f).reserved_bytes[VS_STAT_ALL].current, 16 * MIB);
-    assert_int_equal(handle_of(&f, b), first);
-    assert_int_equal(handle_of(&f, b + 4 * MIB), third);
+    play_with(&compact_config, GIB, "punch 4M 4; before = creates");
+    uint64_t first = handle_of(&f, named("a0")), third = handle_of(&f, named("a2"));
+    play("b = 8M; creates before; used 16M; reserved 16M");
+    assert_int_equal(handle_of(&f, named("b")), first);
+    assert_int_equal(handle_of(&f, named("b") + 4 * MIB), third);
 }
 
 TEST(a_freed_view_gives_its_pages_back_at_once)
 {
-    uint64_t a[4];
-    start(&f);
-    punch(&f, 4 * MIB, 4, a);
-    uint64_t view = take(&f, 8 * MIB);
-    give(&f, view);
-    uint64_t maps = f.device.maps;
-    assert_int_equal(take(&f, 4 * MIB), a[0]);
-    assert_int_equal(take(&f, 4 * MIB), a[2]);
-    assert_int_equal(f.device.maps, maps);
-    assert_int_equal(f.device.stream_syncs, 0);
+    play_with(&compact_config, GIB, "punch 4M 4; view = 8M; free view; before = maps; "
+              "take 4M at a0; take 4M at a2; maps before; stream_syncs 0");
 }
 
 TEST(a_view_serves_again_without_a_driver_call)
 {
-    uint64_t a[4];
-    start(&f);
-    punch(&f, 4 * MIB, 4, a);
-    uint64_t view = take(&f, 8 * MIB);
-    give(&f, view);
-    uint64_t maps = f.device.maps;
-    assert_int_equal(take(&f, 8 * MIB), view);
-    give(&f, view);
-    assert_int_equal(take(&f, 7 * MIB), view); /* its last page is still used */
-    assert_int_equal(f.device.maps, maps);
+    play_with(&compact_config, GIB, "punch 4M 4; view = 8M; free view; before = maps; "
+              "take 8M at view; free view; take 7M at view; " /* its last page is still used */
+              "maps before");
 }
 
 TEST(a_view_that_a_request_would_leave_a_page_of_does_not_serve)
 {
-    uint64_t a[6];
-    start(&f);
-    punch(&f, 4 * MIB, 6, a);
-    uint64_t view = take(&f, 12 * MIB);
-    give(&f, view);
-    uint64_t got = take(&f, 8 * MIB);
-    assert_int_not_equal(got, view);
-    assert_int_equal(f.device.used, 24 * MIB);
+    play_with(&compact_config, GIB, "punch 4M 6; view = 12M; free view; got = 8M; got isnt view; "
+              "used 24M");
 }
 
 TEST(a_view_whose_memory_is_taken_does_not_serve)
 {
-    uint64_t a[4];
-    start(&f);
-    punch(&f, 4 * MIB, 4, a);
-    uint64_t view = take(&f, 8 * MIB);
-    give(&f, view);
-    assert_int_equal(take(&f, 512), a[0]);
-    assert_int_not_equal(take(&f, 8 * MIB), view);
+    play_with(&compact_config, GIB, "punch 4M 4; view = 8M; free view; take 512 at a0; "
+              "take 8M not view");
 }
 
 TEST(only_missing_pages_are_created)
@@ -138,18 +97,12 @@ TEST(only_missing_pages_are_created)
     for (int i = 0; i < 3; i++)
         a[i] = take(&f, 4 * MIB);
     give(&f, a[0]);
-    take(&f, 10 * MIB);
-    assert_int_equal(f.device.used, 18 * MIB);
+    play("take 10M; used 18M");
 }
 
 TEST(the_rest_of_a_page_stays_free_at_home)
 {
-    uint64_t a[4];
-    start(&f);
-    punch(&f, 4 * MIB, 4, a);
-    take(&f, 7 * MIB);
-    assert_int_equal(take(&f, MIB), a[2] + 3 * MIB);
-    assert_int_equal(f.device.used, 16 * MIB);
+    play_with(&compact_config, GIB, "punch 4M 4; take 7M; take 1M at a2+3M; used 16M");
 }
 
 /* An iteration whose requests overlap differently each time. */
@@ -199,49 +152,28 @@ TEST(a_repeating_sequence_soon_calls_the_driver_no_more)
 
 TEST(emptying_the_cache_keeps_only_pages_in_use)
 {
-    uint64_t a[6], released;
-    start(&f);
-    punch(&f, 4 * MIB, 6, a);
-    uint64_t dormant = take(&f, 12 * MIB);
-    give(&f, dormant);
-    uint64_t view = take(&f, 7 * MIB);
-    assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
-    assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
-    assert_int_equal(released, 4 * MIB);
-    assert_int_equal(f.device.used, 20 * MIB);
-    handle_of(&f, view);
-    handle_of(&f, view + 6 * MIB);
-    give(&f, view);
-    assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
-    assert_int_equal(released, 8 * MIB);
-    assert_int_equal(f.device.used, 12 * MIB);
+    play_with(&compact_config, GIB, "punch 4M 6; dormant = 12M; free dormant; view = 7M; "
+              "empty 4M; used 20M");
+    handle_of(&f, named("view"));
+    handle_of(&f, named("view") + 6 * MIB);
+    play("free view; empty 8M; used 12M");
     /* the original places are free again */
-    assert_int_equal(take(&f, 4 * MIB), a[0]);
+    play("take 4M at a0");
 }
 
 TEST(memory_short_makes_other_streams_give_back)
 {
-    fixture_start(&f, &compact_config, 32 * MIB);
-    uint64_t a = take_on(&f, 20 * MIB, 1).addr;
-    give(&f, a);
+    play_with(&compact_config, 32 * MIB, "a = 20M on 1; free a");
     for (int i = 0; i < 14; i++)
         take_on(&f, 2 * MIB, 2);
-    assert_int_equal(f.device.used, 28 * MIB);
-    assert_int_equal(stats_of(&f).num_alloc_retries, 1);
-    refuse(&f, 6 * MIB, VS_ERR_DEVICE_OOM);
-    assert_int_equal(stats_of(&f).num_ooms, 1);
-    take(&f, 4 * MIB);
+    play("used 28M; num_alloc_retries 1; refuse 6M oom; num_ooms 1; take 4M");
 }
 
 TEST(streams_share_no_pages)
 {
-    start(&f);
-    uint64_t a = take_on(&f, 20 * MIB, 1).addr;
-    give(&f, a);
-    uint64_t b = take_on(&f, 20 * MIB, 2).addr;
-    assert_int_not_equal(handle_of(&f, b), handle_of(&f, a));
-    assert_int_equal(f.device.used, 40 * MIB);
-    assert_int_equal(take_on(&f, 20 * MIB, 1).addr, a);
+    play_with(&compact_config, GIB, "a = 20M on 1; free a; b = 20M on 2");
+    assert_int_not_equal(handle_of(&f, named("b")), handle_of(&f, named("a")));
+    play("used 40M; take 20M on 1 at a");
 }
 
 static const struct vs_pool_id pool_of_a_graph = {0, 1};
@@ -306,14 +238,9 @@ TEST(dormant_views_are_bounded)
  * have to stay as long as the pool does. */
 TEST(a_private_pool_grows_instead_of_making_views)
 {
-    uint64_t a[4];
     start(&f);
     capture_begins(&f, NULL);
-    punch(&f, 4 * MIB, 4, a);
-    uint64_t created = f.device.used;
-    take(&f, 8 * MIB);
-    assert_int_equal(f.device.memory.range_count, 1);
-    assert_int_equal(f.device.used, created + 8 * MIB);
+    play("punch 4M 4; created = used; take 8M; ranges 1; used created+8M");
     capture_ends(&f);
 }
 
@@ -323,36 +250,34 @@ TEST(views_are_not_unmapped_during_a_capture)
     start(&f);
     capture_begins(&f, no_stream);
     make_pairs(&f, views);
-    assert_int_equal(f.device.stream_syncs, 0); /* dropping it would need a wait */
+    play("stream_syncs 0"); /* dropping it would need a wait */
     capture_ends(&f);
 }
 
 TEST(an_exportable_block_is_in_an_allocation_of_the_device)
 {
     struct vs_allocation got;
-    start(&f);
-    take(&f, 4 * MIB);
+    play_with(&compact_config, GIB, "take 4M");
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 12 * MIB, 0, &got), VS_OK);
-    assert_int_equal(f.device.segment_count, 1);
+    play("segment_count 1");
     assert_int_equal(got.addr, f.device.segments[0].addr);
     assert_int_equal(got.segment, got.addr);
     give(&f, got.addr);
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 12 * MIB, 0, &got), VS_OK);
-    assert_int_equal(f.device.allocs, 1);
+    play("allocs 1");
     give(&f, got.addr);
     uint64_t released;
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
-    assert_int_equal(f.device.segment_count, 0);
+    play("segment_count 0");
     assert_int_equal(released, 12 * MIB);
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 1000, 0, &got), VS_OK);
     assert_int_equal(f.device.segments[0].size, 1024); /* it shares its segment with no other block */
     give(&f, got.addr);
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
     /* it does not use memory of ranges */
-    give(&f, take(&f, 16 * MIB));
+    play("x = 16M; free x");
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 3 * MIB, 0, &got), VS_OK);
-    assert_int_equal(f.device.segment_count, 1);
-    assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
+    play("segment_count 1");
 }
 
 TEST(a_view_waits_for_the_latest_free_among_its_pages)
@@ -362,12 +287,9 @@ TEST(a_view_waits_for_the_latest_free_among_its_pages)
     for (int i = 0; i < 4; i++)
         a[i] = take(&f, 4 * MIB);
     give(&f, a[0]);
-    uint64_t ticket = vs_allocator_sync_begin(f.allocator);
+    play("ticket = ticket");
     give(&f, a[2]);
-    vs_allocator_sync_end(f.allocator, ticket);
-    uint64_t syncs = f.device.syncs;
-    take(&f, 8 * MIB);
-    assert_int_equal(f.device.syncs, syncs + 1);
+    play("ended ticket; before = syncs; take 8M; syncs before+1");
 }
 
 TEST(a_view_of_safe_pages_does_not_wait)
@@ -375,23 +297,15 @@ TEST(a_view_of_safe_pages_does_not_wait)
     uint64_t a[4];
     fixture_start(&f, &compact_sync_config, GIB);
     punch(&f, 4 * MIB, 4, a);
-    vs_allocator_sync_end(f.allocator, vs_allocator_sync_begin(f.allocator));
-    uint64_t syncs = f.device.syncs, view = take(&f, 8 * MIB);
-    assert_int_equal(f.device.syncs, syncs);
-    give(&f, view);
-    assert_int_equal(take(&f, 8 * MIB), view); /* freed without a synchronisation: not safe */
-    assert_int_equal(f.device.syncs, syncs + 1);
+    play("sync; before = syncs; view = 8M; syncs before; free view; "
+         "take 8M at view; " /* freed without a synchronisation: not safe */
+         "syncs before+1");
 }
 
 TEST(pages_return_when_the_device_does_not_synchronise)
 {
-    uint64_t a[4];
-    fixture_start(&f, &compact_sync_config, GIB);
-    punch(&f, 4 * MIB, 4, a);
-    f.device.fail_sync = VS_ERR_DEVICE;
-    refuse(&f, 8 * MIB, VS_ERR_DEVICE);
-    f.device.fail_sync = VS_OK;
-    assert_int_equal(take(&f, 4 * MIB), a[0]);
+    play_with(&compact_sync_config, GIB, "punch 4M 4; fail sync device; refuse 8M device; "
+              "fail sync ok; take 4M at a0");
 }
 
 struct freeing {
@@ -409,44 +323,27 @@ static void free_it(void *arg)
 
 TEST(a_view_freed_while_the_cache_is_given_back_keeps_only_its_pages)
 {
-    uint64_t a[8];
-    fixture_start(&f, &compact_sync_config, 32 * MIB);
-    punch(&f, 4 * MIB, 8, a);
+    play_with(&compact_sync_config, 32 * MIB, "punch 4M 8");
     struct freeing freeing = {&f, take(&f, 8 * MIB)};
-    give(&f, a[1]);
+    play("free a1");
     f.device.on_sync = free_it;
     f.device.on_sync_arg = &freeing;
-    take(&f, 16 * MIB); /* 12 MiB of pages were free, 8 in the view */
+    play("take 16M"); /* 12 MiB of pages were free, 8 in the view */
     assert_int_equal(freeing.addr, 0);
     assert_true(f.device.used <= 32 * MIB);
 }
 
 TEST(a_device_that_does_not_map_changes_nothing)
 {
-    uint64_t a[4];
-    start(&f);
-    punch(&f, 4 * MIB, 4, a);
-    f.device.fail_map = VS_ERR_DEVICE;
-    refuse(&f, 8 * MIB, VS_ERR_DEVICE);
-    f.device.fail_map = VS_OK;
-    assert_int_equal(f.device.used, 16 * MIB);
-    uint64_t view = take(&f, 8 * MIB);
-    assert_int_equal(f.device.used, 16 * MIB);
-    give(&f, view);
+    play_with(&compact_config, GIB, "punch 4M 4; fail map device; refuse 8M device; fail map ok; "
+              "used 16M; view = 8M; used 16M; free view");
 }
 
 TEST(another_streams_use_of_a_view_keeps_its_pages)
 {
-    uint64_t a[4];
-    start(&f);
-    punch(&f, 4 * MIB, 4, a);
-    uint64_t view = take(&f, 8 * MIB);
-    assert_int_equal(vs_allocator_record_stream(f.allocator, view, 3), VS_OK);
-    give(&f, view);
-    take(&f, 4 * MIB);
-    assert_int_equal(f.device.used, 20 * MIB); /* new memory */
-    fake_device_complete(&f.device, 3, 1);
-    assert_int_equal(take(&f, 8 * MIB), view);
+    play_with(&compact_config, GIB, "punch 4M 4; view = 8M; use view 3; free view; take 4M; "
+              "used 20M; " /* new memory */
+              "done 3 1; take 8M at view");
 }
 
 struct seen {
@@ -472,12 +369,7 @@ static void look(void *ctx, const struct vs_segment_info *segment,
 TEST(a_snapshot_counts_each_page_once)
 {
     struct seen seen = {0};
-    uint64_t a[6];
-    start(&f);
-    punch(&f, 4 * MIB, 6, a);
-    uint64_t dormant = take(&f, 12 * MIB);
-    give(&f, dormant);
-    take(&f, 7 * MIB);
+    play_with(&compact_config, GIB, "punch 4M 6; dormant = 12M; free dormant; take 7M");
     vs_allocator_snapshot(f.allocator, look, &seen);
     assert_int_equal(seen.reserved, 24 * MIB);
     assert_int_equal(seen.views, 1);
@@ -488,15 +380,10 @@ TEST(a_snapshot_counts_each_page_once)
 TEST(a_view_is_found_by_any_of_its_addresses)
 {
     struct vs_allocation found;
-    uint64_t a[4];
     bool live;
-    start(&f);
-    punch(&f, 4 * MIB, 4, a);
-    uint64_t view = take(&f, 8 * MIB);
-    assert_int_equal(vs_allocator_find(f.allocator, view + 5 * MIB, &found, &live), VS_OK);
-    assert_true(live && found.addr == view && found.size == 8 * MIB);
-    assert_int_equal(vs_allocator_free(f.allocator, view + 512), VS_ERR_ARG);
-    assert_int_equal(vs_allocator_free(f.allocator, a[0]), VS_ERR_STATE); /* lent */
-    give(&f, view);
-    assert_int_equal(vs_allocator_free(f.allocator, view), VS_ERR_STATE);
+    play_with(&compact_config, GIB, "punch 4M 4; view = 8M");
+    assert_int_equal(vs_allocator_find(f.allocator, named("view") + 5 * MIB, &found, &live), VS_OK);
+    assert_true(live && found.addr == named("view") && found.size == 8 * MIB);
+    play("free view+512 arg; free a0 state; " /* lent */
+         "free view; free view state");
 }

@@ -8,55 +8,36 @@ static const struct vs_allocator_config expandable = {.expandable_segments = tru
 static const struct vs_allocator_config expandable_after_sync = {
     .expandable_segments = true, .reuse = VS_REUSE_AFTER_SYNC};
 
-static void assert_event(const struct fixture *fixture, size_t i, enum vs_allocator_event_kind kind,
-                         uint64_t addr, uint64_t size)
-{
-    assert_true(i < fixture->event_count);
-    assert_int_equal(fixture->events[i].kind, kind);
-    assert_int_equal(fixture->events[i].addr, addr);
-    assert_int_equal(fixture->events[i].size, size);
-}
-
 TEST(requests_tile_one_range_whatever_their_size)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take(&f, 30 * MIB), b = take(&f, 5 * MIB), c = take(&f, 25 * MIB);
-    assert_int_equal(a, FAKE_RANGE_BASE);
-    assert_int_equal(b, a + 30 * MIB); /* not rounded to a segment size */
-    assert_int_equal(c, b + 5 * MIB);
+    play_with(&expandable, GIB, "a = 30M; b = 5M; c = 25M");
+    assert_int_equal(named("a"), FAKE_RANGE_BASE);
+    play("b is a+30M; " /* not rounded to a segment size */
+         "c is b+5M");
     assert_int_equal(f.device.memory.ranges[0].bytes, 1160 * MIB); /* 9/8 GiB in 20 MiB steps */
-    assert_int_equal(f.device.allocs, 0);
-    assert_event(&f, 0, VS_ALLOCATOR_SEGMENT_MAP, a, 40 * MIB);
-    assert_event(&f, 1, VS_ALLOCATOR_ALLOC, a, 30 * MIB);
-    assert_event(&f, 2, VS_ALLOCATOR_ALLOC, b, 5 * MIB);
-    assert_event(&f, 3, VS_ALLOCATOR_SEGMENT_MAP, a + 40 * MIB, 20 * MIB);
-    uint64_t small = take(&f, 1000);
-    assert_int_equal(f.device.memory.range_count, 2);
-    assert_event(&f, 5, VS_ALLOCATOR_SEGMENT_MAP, small, 2 * MIB);
+    play("allocs 0; event 0 segment_map a 40M; event 1 alloc a 30M; event 2 alloc b 5M; "
+         "event 3 segment_map a+40M 20M; small = 1000; ranges 2; "
+         "event 5 segment_map small 2M");
 }
 
 TEST(splits_leave_every_rest_of_512_bytes)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take(&f, 20 * MIB - 512);
+    play_with(&expandable, GIB, "a = 20M-512");
     struct vs_allocation b = take_on(&f, 2 * MIB, 0);
-    assert_int_equal(b.addr, a + 20 * MIB - 512); /* the rest of the first handle is used */
-    assert_int_equal(reserved(&f), 40 * MIB);
+    assert_int_equal(b.addr, named("a") + 20 * MIB - 512); /* the rest of the first handle is used */
+    play("reserved 40M");
 }
 
 TEST(a_range_counts_no_segments_and_no_inactive_splits)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take(&f, 2 * MIB), b = take(&f, 3 * MIB);
-    give(&f, a);
+    play_with(&expandable, GIB, "a = 2M; b = 3M; free a");
     struct vs_allocator_stats s = stats_of(&f);
     assert_stat(s.segment[VS_STAT_ALL], 0, 0, 0, 0);
     assert_stat(s.inactive_split[VS_STAT_ALL], 0, 0, 0, 0);
     assert_stat(s.inactive_split_bytes[VS_STAT_ALL], 0, 0, 0, 0);
     assert_stat(s.reserved_bytes[VS_STAT_LARGE], 20 * MIB, 20 * MIB, 20 * MIB, 0);
     assert_int_equal(s.num_device_alloc, 1);
-    give(&f, b);
-    assert_int_equal(empty(&f), 20 * MIB);
+    play("free b; empty 20M");
     s = stats_of(&f);
     assert_stat(s.reserved_bytes[VS_STAT_LARGE], 0, 20 * MIB, 20 * MIB, 20 * MIB);
     assert_int_equal(s.num_device_free, 1);
@@ -64,169 +45,88 @@ TEST(a_range_counts_no_segments_and_no_inactive_splits)
 
 TEST(only_whole_handles_inside_free_blocks_are_unmapped)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take(&f, 30 * MIB), b = take(&f, 65 * MIB), c = take(&f, 5 * MIB);
-    give(&f, b); /* 30..95: handles 40..80 are whole */
-    f.event_count = 0;
-    assert_int_equal(empty(&f), 40 * MIB);
-    assert_event(&f, 0, VS_ALLOCATOR_SEGMENT_UNMAP, a + 40 * MIB, 40 * MIB);
-    assert_int_equal(f.device.stream_syncs, 1);
-    assert_int_equal(f.device.used, 60 * MIB);
-    assert_int_equal(empty(&f), 0);
-    assert_int_equal(f.device.stream_syncs, 1); /* nothing to unmap: no wait */
+    play_with(&expandable, GIB, "a = 30M; b = 65M; c = 5M; "
+              "free b; " /* 30..95: handles 40..80 are whole */
+              "forget; empty 40M; event 0 segment_unmap a+40M 40M; stream_syncs 1; used 60M; "
+              "empty 0; stream_syncs 1"); /* nothing to unmap: no wait */
     /* the free 10 MiB before the hole and the part mapped in it are used for the next one */
-    f.event_count = 0;
-    assert_int_equal(take(&f, 25 * MIB), a + 30 * MIB);
-    assert_event(&f, 0, VS_ALLOCATOR_SEGMENT_MAP, a + 40 * MIB, 20 * MIB);
-    give(&f, c);
-    give(&f, a);
+    play("forget; take 25M at a+30M; event 0 segment_map a+40M 20M; free c; free a");
 }
 
 TEST(the_range_itself_goes_with_its_last_handle)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take(&f, 30 * MIB), b = take(&f, 100);
-    give(&f, a);
-    assert_int_equal(empty(&f), 40 * MIB);
-    assert_int_equal(f.device.memory.range_count, 1);
-    give(&f, b);
-    assert_int_equal(empty(&f), 2 * MIB);
-    assert_int_equal(f.device.memory.range_count, 0);
-    assert_int_not_equal(take(&f, 100), b);
+    play_with(&expandable, GIB, "a = 30M; b = 100; free a; empty 40M; ranges 1; "
+              "free b; empty 2M; ranges 0; take 100 not b");
 }
 
 TEST(a_gap_is_filled_before_the_end_grows)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take(&f, 40 * MIB), b = take(&f, 20 * MIB), c = take(&f, 40 * MIB);
-    uint64_t d = take(&f, 20 * MIB);
-    give(&f, a);
-    give(&f, c);
-    assert_int_equal(empty(&f), 80 * MIB);
-    f.event_count = 0;
-    assert_int_equal(take(&f, 41 * MIB), d + 20 * MIB); /* neither gap has room */
-    assert_int_equal(take(&f, 39 * MIB), a);
-    assert_int_equal(take(&f, 40 * MIB), c);
-    assert_event(&f, 2, VS_ALLOCATOR_SEGMENT_MAP, a, 40 * MIB);
-    assert_event(&f, 4, VS_ALLOCATOR_SEGMENT_MAP, c, 40 * MIB);
-    (void)b;
+    play_with(&expandable, GIB, "a = 40M; b = 20M; c = 40M; d = 20M; free a; free c; empty 80M; "
+              "forget; take 41M at d+20M; " /* neither gap has room */
+              "take 39M at a; take 40M at c; event 2 segment_map a 40M; event 4 segment_map c 40M");
 }
 
 TEST(a_request_may_span_several_gaps_and_free_blocks)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take(&f, 40 * MIB), b = take(&f, 30 * MIB), c = take(&f, 30 * MIB);
-    uint64_t d = take(&f, 20 * MIB);
-    give(&f, a);
-    assert_int_equal(empty(&f), 40 * MIB); /* 0..40 unmapped */
-    give(&f, b);                           /* 40..70 free */
-    give(&f, c);                           /* 40..100 free */
-    f.event_count = 0;
-    assert_int_equal(take(&f, 90 * MIB), a);
-    assert_event(&f, 0, VS_ALLOCATOR_SEGMENT_MAP, a, 40 * MIB);
-    assert_event(&f, 1, VS_ALLOCATOR_ALLOC, a, 90 * MIB);
-    (void)d;
+    play_with(&expandable, GIB, "a = 40M; b = 30M; c = 30M; d = 20M; free a; "
+              "empty 40M; " /* 0..40 unmapped */
+              "free b; " /* 40..70 free */
+              "free c; " /* 40..100 free */
+              "forget; take 90M at a; event 0 segment_map a 40M; event 1 alloc a 90M");
 }
 
 TEST(the_best_fit_counts_what_a_block_can_grow_to)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take(&f, 12 * MIB), b = take(&f, 2 * MIB), c = take(&f, 20 * MIB);
-    give(&f, a); /* 12 MiB, enclosed */
-    (void)b;
-    assert_int_equal(reserved(&f), 40 * MIB); /* 6 MiB free at the end, which can grow */
-    assert_int_equal(take(&f, 5 * MIB), a);   /* not the smaller one at the end */
-    (void)c;
+    play_with(&expandable, GIB, "a = 12M; b = 2M; c = 20M; free a; " /* 12 MiB, enclosed */
+              "reserved 40M; " /* 6 MiB free at the end, which can grow */
+              "take 5M at a"); /* not the smaller one at the end */
 }
 
 TEST(streams_and_pools_have_ranges_of_their_own)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take_on(&f, 2 * MIB, 1).addr, b = take_on(&f, 2 * MIB, 2).addr;
-    uint64_t c = take_on(&f, 512, 1).addr;
-    assert_int_equal(f.device.memory.range_count, 3);
-    give(&f, a);
-    assert_int_not_equal(take_on(&f, 2 * MIB, 2).addr, a);
-    assert_int_equal(take_on(&f, 2 * MIB, 1).addr, a);
-    (void)b;
-    (void)c;
+    play_with(&expandable, GIB, "a = 2M on 1; b = 2M on 2; c = 512 on 1; ranges 3; "
+              "free a; take 2M on 2 not a; take 2M on 1 at a");
 }
 
 TEST(out_of_memory_unmaps_and_tries_again)
 {
-    fixture_start(&f, &expandable, 100 * MIB);
-    uint64_t a = take_on(&f, 60 * MIB, 1).addr;
-    give(&f, a);
-    uint64_t b = take_on(&f, 80 * MIB, 2).addr; /* another stream's range */
-    assert_int_equal(stats_of(&f).num_alloc_retries, 1);
-    refuse(&f, 40 * MIB, VS_ERR_DEVICE_OOM);
-    assert_int_equal(stats_of(&f).num_ooms, 1);
-    give(&f, b);
-    take(&f, 95 * MIB);
+    play_with(&expandable, 100 * MIB, "a = 60M on 1; free a; "
+              "b = 80M on 2; " /* another stream's range */
+              "num_alloc_retries 1; refuse 40M oom; num_ooms 1; free b; take 95M");
 }
 
 TEST(what_was_mapped_before_a_failure_stays_cached)
 {
-    fixture_start(&f, &expandable, 200 * MIB);
-    uint64_t a = take(&f, 20 * MIB), b = take(&f, 20 * MIB), c = take(&f, 20 * MIB);
-    uint64_t other = take_on(&f, 100 * MIB, 1).addr;
-    give(&f, a);
-    assert_int_equal(empty(&f), 20 * MIB);
-    give(&f, b);
-    give(&f, c);
+    play_with(&expandable, 200 * MIB, "a = 20M; b = 20M; c = 20M; other = 100M on 1; free a; "
+              "empty 20M; free b; free c");
     /* a gap of 20, 40 free, and 60 more are needed after it: 60 MiB are left */
-    f.device.fail_unmap = VS_ERR_DEVICE; /* releasing in the retry would hide it */
-    refuse(&f, 140 * MIB, VS_ERR_DEVICE_OOM);
-    assert_int_equal(reserved(&f), 160 * MIB);
-    f.device.fail_unmap = VS_OK;
-    assert_int_equal(take(&f, 60 * MIB), a); /* one block now */
-    (void)other;
+    play("fail unmap device; " /* releasing in the retry would hide it */
+         "refuse 140M oom; reserved 160M; fail unmap ok; take 60M at a"); /* one block now */
 }
 
 TEST(failures_of_the_device_change_nothing)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take(&f, 30 * MIB);
-    uint64_t used = f.device.used;
-    f.device.fail_create = VS_ERR_DEVICE;
-    refuse(&f, 30 * MIB, VS_ERR_DEVICE);
-    f.device.fail_create = VS_OK;
-    f.device.fail_map = VS_ERR_DEVICE;
-    refuse(&f, 30 * MIB, VS_ERR_DEVICE);
-    assert_int_equal(f.device.used, used); /* created handles were released */
-    f.device.fail_map = VS_OK;
-    give(&f, a);
-    f.device.fail_unmap = VS_ERR_DEVICE;
+    play_with(&expandable, GIB, "a = 30M; before = used; fail create device; refuse 30M device; "
+              "fail create ok; fail map device; refuse 30M device; "
+              "used before; " /* created handles were released */
+              "fail map ok; free a; fail unmap device");
     uint64_t released = 1;
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_ERR_DEVICE);
     assert_int_equal(released, 0);
-    assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
-    f.device.fail_unmap = VS_OK;
-    assert_int_equal(take(&f, 35 * MIB), a);
+    play("fail unmap ok; take 35M at a");
 }
 
 TEST(a_pending_block_keeps_its_memory)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take_on(&f, 40 * MIB, 1).addr;
-    assert_int_equal(vs_allocator_record_stream(f.allocator, a, 2), VS_OK);
-    give(&f, a);
-    uint64_t b = take_on(&f, 40 * MIB, 1).addr;
-    assert_int_equal(b, a + 40 * MIB);
-    fake_device_complete(&f.device, 2, 1);
-    assert_int_equal(empty(&f), 40 * MIB);
+    play_with(&expandable, GIB, "a = 40M on 1; use a 2; free a; b = 40M on 1; b is a+40M; "
+              "done 2 1; empty 40M");
 }
 
 TEST(the_memory_fraction_limits_what_is_mapped)
 {
     struct vs_allocator_config c = expandable;
     c.memory_fraction = 0.5;
-    fixture_start(&f, &c, 100 * MIB);
-    take(&f, 20 * MIB);
-    uint64_t asked = f.device.creates;
-    refuse(&f, 40 * MIB, VS_ERR_DEVICE_OOM);
-    assert_int_equal(f.device.creates, asked);
-    take(&f, 20 * MIB);
+    play_with(&c, 100 * MIB, "take 20M; asked = creates; refuse 40M oom; creates asked; take 20M");
 }
 
 struct runs {
@@ -252,57 +152,42 @@ static void collect(void *ctx, const struct vs_segment_info *segment,
 
 TEST(a_snapshot_shows_each_mapped_run)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take(&f, 30 * MIB), b = take(&f, 70 * MIB), c = take(&f, 20 * MIB);
-    give(&f, b);
-    empty(&f); /* 40..100 unmapped */
+    play_with(&expandable, GIB, "a = 30M; b = 70M; c = 20M; free b; empty"); /* 40..100 unmapped */
     struct runs r = {0};
     vs_allocator_snapshot(f.allocator, collect, &r);
     assert_int_equal(r.count, 2);
-    assert_int_equal(r.runs[0].addr, a);
+    assert_int_equal(r.runs[0].addr, named("a"));
     assert_int_equal(r.runs[0].size, 40 * MIB);
     assert_true(r.runs[0].expandable);
-    assert_int_equal(r.runs[1].addr, c);
+    assert_int_equal(r.runs[1].addr, named("c"));
     assert_int_equal(r.runs[1].size, 20 * MIB);
     assert_int_equal(r.blocks, 3);
 }
 
 TEST(addresses_without_memory_are_not_found)
 {
-    fixture_start(&f, &expandable, GIB);
-    uint64_t a = take(&f, 30 * MIB);
+    play_with(&expandable, GIB, "a = 30M");
     struct vs_allocation at;
     bool live;
-    assert_int_equal(vs_allocator_find(f.allocator, a + 29 * MIB, &at, &live), VS_OK);
+    assert_int_equal(vs_allocator_find(f.allocator, named("a") + 29 * MIB, &at, &live), VS_OK);
     assert_true(live);
-    assert_int_equal(at.addr, a);
-    assert_int_equal(vs_allocator_find(f.allocator, a + 39 * MIB, &at, &live), VS_OK);
+    assert_int_equal(at.addr, named("a"));
+    assert_int_equal(vs_allocator_find(f.allocator, named("a") + 39 * MIB, &at, &live), VS_OK);
     assert_false(live);
-    assert_int_equal(vs_allocator_find(f.allocator, a + 41 * MIB, &at, &live), VS_ERR_FOREIGN);
-    assert_int_equal(vs_allocator_free(f.allocator, a + 41 * MIB), VS_ERR_STATE);
+    assert_int_equal(vs_allocator_find(f.allocator, named("a") + 41 * MIB, &at, &live), VS_ERR_FOREIGN);
+    play("free a+41M state");
 }
 
 TEST(unmapping_waits_for_a_synchronisation_that_began_after_the_free)
 {
-    fixture_start(&f, &expandable_after_sync, GIB);
-    uint64_t a = take(&f, 40 * MIB);
-    give(&f, a);
-    assert_int_equal(empty(&f), 40 * MIB);
-    assert_int_equal(f.device.syncs, 1);
-    a = take(&f, 40 * MIB);
-    assert_int_equal(f.device.syncs, 1); /* new memory needs none */
-    give(&f, a);
-    vs_allocator_sync_end(f.allocator, vs_allocator_sync_begin(f.allocator));
-    assert_int_equal(empty(&f), 40 * MIB);
-    assert_int_equal(f.device.syncs, 1); /* the program's own was enough */
-    a = take(&f, 40 * MIB);
-    give(&f, a);
-    f.device.fail_sync = VS_ERR_DEVICE;
+    play_with(&expandable_after_sync, GIB, "a = 40M; free a; empty 40M; syncs 1; a = 40M; "
+              "syncs 1; " /* new memory needs none */
+              "free a; sync; empty 40M; syncs 1; " /* the program's own was enough */
+              "a = 40M; free a; fail sync device");
     uint64_t released;
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_ERR_DEVICE);
     assert_int_equal(released, 0);
-    assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
-    f.device.fail_sync = VS_OK;
+    play("fail sync ok");
 }
 
 static void free_again(void *arg)
@@ -314,15 +199,13 @@ static void free_again(void *arg)
 
 TEST(a_block_freed_during_the_synchronisation_stays_mapped)
 {
-    fixture_start(&f, &expandable_after_sync, GIB);
-    uint64_t late = take(&f, 40 * MIB), wall = take(&f, 20 * MIB), early = take(&f, 40 * MIB);
-    assert_int_equal(f.events[1].addr, late);
-    give(&f, early);
+    play_with(&expandable_after_sync, GIB, "late = 40M; wall = 20M; early = 40M");
+    assert_int_equal(f.events[1].addr, named("late"));
+    play("free early");
     f.device.on_sync = free_again;
     f.device.on_sync_arg = &f;
-    assert_int_equal(empty(&f), 40 * MIB);
-    assert_int_equal(reserved(&f), 60 * MIB); /* the separating block, and memory freed too late */
-    give(&f, wall);
+    play("empty 40M; reserved 60M; " /* the separating block, and memory freed too late */
+         "free wall");
 }
 
 static void abandon_in_sync(void *arg)
@@ -333,14 +216,13 @@ static void abandon_in_sync(void *arg)
 
 TEST(an_allocator_abandoned_during_the_synchronisation_releases_nothing)
 {
-    fixture_start(&f, &expandable_after_sync, GIB);
-    give(&f, take(&f, 40 * MIB));
+    play_with(&expandable_after_sync, GIB, "x = 40M; free x");
     f.device.on_sync = abandon_in_sync;
     f.device.on_sync_arg = &f;
     uint64_t released;
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_ERR_STATE);
     assert_int_equal(released, 0);
-    assert_int_equal(f.device.unmaps, 0);
+    play("unmaps 0");
     fixture_destroy(&f);
 }
 
@@ -348,15 +230,13 @@ TEST(the_address_space_of_a_range_can_be_limited)
 {
     struct vs_allocator_config c = expandable;
     c.expandable_reserve_fraction = 0.05;
-    fixture_start(&f, &c, GIB);
-    uint64_t a = take(&f, 50 * MIB);
+    play_with(&c, GIB, "a = 50M");
     assert_int_equal(f.device.memory.ranges[0].bytes, 60 * MIB);
-    assert_true(take(&f, 20 * MIB) >= a + 60 * MIB); /* no room: another range */
-    refuse(&f, 61 * MIB, VS_ERR_DEVICE_OOM);
+    assert_true(take(&f, 20 * MIB) >= named("a") + 60 * MIB); /* no room: another range */
+    play("refuse 61M oom");
     fixture_stop(&f);
     c.expandable_reserve_bytes = 16 * GIB; /* never more than 9/8 of the device */
-    fixture_start(&f, &c, GIB);
-    take(&f, 50 * MIB);
+    play_with(&c, GIB, "take 50M");
     assert_int_equal(f.device.memory.ranges[0].bytes, 1160 * MIB);
     fixture_stop(&f);
     struct vs_allocator *allocator;

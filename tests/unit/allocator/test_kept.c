@@ -27,59 +27,47 @@ TEST(one_that_has_its_segment_alone_goes_back_when_it_is_freed)
     keep(&f, got.addr, VS_KEEP_EXPORTED);
     assert_int_equal(found(&f, got.addr, true).marks, VS_KEEP_EXPORTED);
     give(&f, got.addr);
-    assert_int_equal(f.device.segment_count, 0);
-    assert_int_equal(stats_of(&f).reserved_bytes[VS_STAT_ALL].current, 0);
+    play("segment_count 0; reserved 0");
     assert_int_equal(f.events[f.event_count - 1].kind, VS_ALLOCATOR_SEGMENT_FREE);
     assert_int_equal(vs_allocator_free(f.allocator, got.addr), VS_ERR_FOREIGN);
 }
 
 TEST(one_among_others_is_not_reused_and_goes_with_the_last_of_them)
 {
-    fixture_start(&f, &after_sync_config, GIB);
-    uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB), c = take(&f, 2 * MIB);
-    keep(&f, b, VS_KEEP_REGISTERED);
-    give(&f, b);
-    assert_int_equal(vs_allocator_free(f.allocator, b), VS_ERR_STATE);
-    found(&f, b, false);
+    play_with(&after_sync_config, GIB, "a = 2M; b = 2M; c = 2M");
+    keep(&f, named("b"), VS_KEEP_REGISTERED);
+    play("free b; free b state");
+    found(&f, named("b"), false);
     for (int i = 0; i < 8; i++)
-        assert_true(take(&f, 2 * MIB) - b >= 2 * MIB);
-    assert_int_equal(empty(&f), 0);
-    give(&f, a);
-    give(&f, c);
-    assert_int_equal(f.device.segments[0].addr, a);
-    for (uint64_t at = c + 2 * MIB; at < a + 20 * MIB; at += 2 * MIB)
+        assert_true(take(&f, 2 * MIB) - named("b") >= 2 * MIB);
+    play("empty 0; free a; free c");
+    assert_int_equal(f.device.segments[0].addr, named("a"));
+    for (uint64_t at = named("c") + 2 * MIB; at < named("a") + 20 * MIB; at += 2 * MIB)
         give(&f, at);
-    empty(&f);
-    assert_int_equal(f.device.segment_count, 1);
-    assert_true(f.device.segments[0].addr != a);
+    play("empty; segment_count 1");
+    assert_true(f.device.segments[0].addr != named("a"));
 }
 
 TEST(its_bytes_do_not_count_as_cached)
 {
-    fixture_start(&f, &after_sync_config, GIB);
-    uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB);
-    keep(&f, a, VS_KEEP_EXPORTED);
-    uint64_t before = vs_allocator_cached_bytes(f.allocator);
-    give(&f, a);
-    assert_int_equal(vs_allocator_cached_bytes(f.allocator), before);
-    give(&f, b);
-    assert_int_equal(empty(&f), 20 * MIB);
+    play_with(&after_sync_config, GIB, "a = 2M; b = 2M");
+    keep(&f, named("a"), VS_KEEP_EXPORTED);
+    play("before = cached_bytes; free a; cached_bytes before; free b; empty 20M");
 }
 
 TEST(marks_are_set_and_cleared_and_die_with_the_block)
 {
-    fixture_start(&f, &pytorch_config, GIB);
-    uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB);
-    keep(&f, a, VS_KEEP_REGISTERED | VS_KEEP_SYNC_MEMOPS);
-    assert_int_equal(found(&f, a + MIB, true).marks, VS_KEEP_REGISTERED | VS_KEEP_SYNC_MEMOPS);
-    assert_int_equal(found(&f, b, true).marks, 0);
-    assert_int_equal(vs_allocator_keep(f.allocator, a, 0, VS_KEEP_SYNC_MEMOPS), VS_OK);
-    assert_int_equal(found(&f, a, true).marks, VS_KEEP_REGISTERED);
-    assert_int_equal(vs_allocator_keep(f.allocator, a + 512, 1, 0), VS_ERR_STATE);
+    play_with(&pytorch_config, GIB, "a = 2M; b = 2M");
+    keep(&f, named("a"), VS_KEEP_REGISTERED | VS_KEEP_SYNC_MEMOPS);
+    assert_int_equal(found(&f, named("a") + MIB, true).marks, VS_KEEP_REGISTERED | VS_KEEP_SYNC_MEMOPS);
+    assert_int_equal(found(&f, named("b"), true).marks, 0);
+    assert_int_equal(vs_allocator_keep(f.allocator, named("a"), 0, VS_KEEP_SYNC_MEMOPS), VS_OK);
+    assert_int_equal(found(&f, named("a"), true).marks, VS_KEEP_REGISTERED);
+    assert_int_equal(vs_allocator_keep(f.allocator, named("a") + 512, 1, 0), VS_ERR_STATE);
     assert_int_equal(vs_allocator_keep(f.allocator, 4096, 1, 0), VS_ERR_FOREIGN);
-    give(&f, a);
-    assert_int_equal(found(&f, a, false).marks, 0);
-    assert_int_equal(vs_allocator_keep(f.allocator, a, 1, 0), VS_ERR_STATE);
+    play("free a");
+    assert_int_equal(found(&f, named("a"), false).marks, 0);
+    assert_int_equal(vs_allocator_keep(f.allocator, named("a"), 1, 0), VS_ERR_STATE);
 }
 
 TEST(uses_of_other_streams_are_waited_for_as_well)
@@ -91,12 +79,7 @@ TEST(uses_of_other_streams_are_waited_for_as_well)
     keep(&f, got.addr, VS_KEEP_EXPORTED);
     assert_int_equal(vs_allocator_record_stream(f.allocator, got.addr, 6), VS_OK);
     give(&f, got.addr);
-    assert_int_equal(f.device.recorded[5], 1);
-    assert_int_equal(f.device.recorded[6], 1);
-    assert_int_equal(f.device.segment_count, 1);
-    fake_device_complete(&f.device, 5, 1);
-    fake_device_complete(&f.device, 6, 1);
-    assert_int_equal(empty(&f), 2 * MIB);
+    play("recorded 5 1; recorded 6 1; segment_count 1; done 5 1; done 6 1; empty 2M");
 }
 
 TEST(what_the_device_refuses_stays_away_and_goes_later)
@@ -105,26 +88,20 @@ TEST(what_the_device_refuses_stays_away_and_goes_later)
     fixture_start(&f, &after_sync_config, GIB);
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 2 * MIB, 0, &got), VS_OK);
     keep(&f, got.addr, VS_KEEP_EXPORTED);
-    f.device.fail_free = VS_ERR_STATE;
+    play("fail free state");
     give(&f, got.addr);
-    assert_int_equal(f.device.segment_count, 1);
+    play("segment_count 1");
     struct vs_allocation other;
     assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 2 * MIB, 0, &other), VS_OK);
     assert_true(other.addr != got.addr);
-    f.device.fail_free = VS_OK;
-    assert_int_equal(empty(&f), 2 * MIB);
+    play("fail free ok; empty 2M");
 }
 
 TEST(memory_short_of_everything_else_brings_it_back)
 {
-    fixture_start(&f, &after_sync_config, 64 * MIB);
-    uint64_t a = take(&f, 20 * MIB), b = take(&f, 20 * MIB);
-    keep(&f, a, VS_KEEP_EXPORTED);
-    f.device.fail_free = VS_ERR_STATE;
-    give(&f, a);
-    f.device.fail_free = VS_OK;
-    take(&f, 40 * MIB);
-    give(&f, b);
+    play_with(&after_sync_config, 64 * MIB, "a = 20M; b = 20M");
+    keep(&f, named("a"), VS_KEEP_EXPORTED);
+    play("fail free state; free a; fail free ok; take 40M; free b");
 }
 
 TEST(mapped_memory_stays_away_for_good)
@@ -137,27 +114,23 @@ TEST(mapped_memory_stays_away_for_good)
         a[i] = take(&f, 4 * MIB);
     give(&f, a[0]);
     give(&f, a[2]);
-    uint64_t view = take(&f, 8 * MIB); /* the pages of both */
-    keep(&f, view, VS_KEEP_REGISTERED);
+    play("view = 8M"); /* the pages of both */
+    keep(&f, named("view"), VS_KEEP_REGISTERED);
     keep(&f, a[4], VS_KEEP_REGISTERED);
-    assert_true(found(&f, view, true).mapped);
-    give(&f, view);
+    assert_true(found(&f, named("view"), true).mapped);
+    play("free view");
     give(&f, a[4]);
-    empty(&f);
-    uint64_t used = f.device.used;
-    take(&f, 12 * MIB); /* only new memory */
-    assert_int_equal(f.device.used, used + 12 * MIB);
+    play("empty; before = used; take 12M; " /* only new memory */
+         "used before+12M");
 }
 
 TEST(an_abandoned_allocator_forgets_them)
 {
-    fixture_start(&f, &after_sync_config, GIB);
-    uint64_t a = take(&f, 2 * MIB), b = take(&f, 2 * MIB);
-    keep(&f, a, VS_KEEP_EXPORTED);
-    keep(&f, b, VS_KEEP_EXPORTED);
-    give(&f, a);
+    play_with(&after_sync_config, GIB, "a = 2M; b = 2M");
+    keep(&f, named("a"), VS_KEEP_EXPORTED);
+    keep(&f, named("b"), VS_KEEP_EXPORTED);
+    play("free a");
     vs_allocator_abandon(f.allocator);
-    assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
-    assert_int_equal(empty(&f), 0);
+    play("empty 0");
     f.device.segment_count = 0; /* destroyed with its context */
 }

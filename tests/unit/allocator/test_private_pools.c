@@ -13,34 +13,25 @@ static bool only_stream(void *ctx, uint64_t stream)
 
 TEST(a_pool_and_the_others_share_no_segment)
 {
-    fixture_start(&f, &pytorch_config, GIB);
-    uint64_t outside = take(&f, 2 * MIB);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    uint64_t inside = take(&f, 2 * MIB), small = take(&f, 512);
-    assert_int_equal(reserved(&f), 42 * MIB);
-    give(&f, inside);
-    ok(vs_allocator_pool_end(f.allocator, one));
-    assert_int_equal(take(&f, 2 * MIB), outside + 2 * MIB); /* not the cached one in the pool */
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    assert_int_equal(take(&f, 2 * MIB), inside);
-    ok(vs_allocator_pool_end(f.allocator, one));
-    (void)small;
+    play_with(&pytorch_config, GIB, "outside = 2M; begin one; inside = 2M; small = 512; "
+              "reserved 42M; free inside; end one; "
+              "take 2M at outside+2M; " /* not the cached one in the pool */
+              "begin one; take 2M at inside; end one");
 }
 
 TEST(the_pool_begun_last_whose_filter_accepts_the_stream_is_used)
 {
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t three = 3;
-    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
+    play("begin two");
     ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &three));
     take_on(&f, 2 * MIB, 3);
     take_on(&f, 2 * MIB, 4);
-    ok(vs_allocator_pool_end(f.allocator, two));
+    play("end two");
     take_on(&f, 2 * MIB, 4);
-    assert_int_equal(reserved(&f), 60 * MIB); /* two pools and the default one */
+    play("reserved 60M"); /* two pools and the default one */
     take_on(&f, 2 * MIB, 3);
-    assert_int_equal(reserved(&f), 60 * MIB);
-    ok(vs_allocator_pool_end(f.allocator, one));
+    play("reserved 60M; end one");
 }
 
 TEST(users_are_counted)
@@ -48,44 +39,30 @@ TEST(users_are_counted)
     fixture_start(&f, &pytorch_config, GIB);
     uint64_t users;
     fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
-    fails(vs_allocator_pool_release(f.allocator, one), VS_ERR_NOT_FOUND);
-    fails(vs_allocator_pool_end(f.allocator, one), VS_ERR_STATE);
+    play("release one absent; end one state");
     fails(vs_allocator_pool_begin(f.allocator, none, NULL, NULL), VS_ERR_ARG);
     fails(vs_allocator_pool_retain(f.allocator, none, NULL), VS_ERR_ARG);
     ok(vs_allocator_pool_retain(f.allocator, one, NULL));
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    fails(vs_allocator_pool_begin(f.allocator, one, NULL, NULL), VS_ERR_STATE);
+    play("begin one; begin one state");
     ok(vs_allocator_pool_users(f.allocator, one, &users));
     assert_int_equal(users, 2);
-    ok(vs_allocator_pool_release(f.allocator, one));
-    fails(vs_allocator_pool_release(f.allocator, one), VS_ERR_STATE); /* still active */
-    ok(vs_allocator_pool_end(f.allocator, one));
-    ok(vs_allocator_pool_release(f.allocator, one));
-    fails(vs_allocator_pool_release(f.allocator, one), VS_ERR_STATE);
-    fails(vs_allocator_pool_begin(f.allocator, one, NULL, NULL), VS_ERR_STATE);
-    empty(&f); /* and it is removed */
+    play("release one; release one state; " /* still active */
+         "end one; release one; release one state; begin one state; empty"); /* and it is removed */
     fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
     ok(vs_allocator_pool_retain(f.allocator, one, NULL));
 }
 
 TEST(memory_of_a_pool_goes_only_when_nobody_uses_the_pool)
 {
-    fixture_start(&f, &pytorch_config, GIB);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    uint64_t a = take(&f, 30 * MIB), b = take(&f, 40 * MIB), c = take(&f, 512);
-    ok(vs_allocator_pool_end(f.allocator, one));
-    give(&f, a);
-    give(&f, c);
-    assert_int_equal(empty(&f), 0);
+    play_with(&pytorch_config, GIB, "begin one; a = 30M; b = 40M; c = 512; end one; free a; "
+              "free c; empty 0");
     uint64_t released = 1;
     ok(vs_allocator_pool_empty(f.allocator, one, &released));
     assert_int_equal(released, 0);
-    ok(vs_allocator_pool_release(f.allocator, one));
-    f.event_count = 0;
-    assert_int_equal(empty(&f), 32 * MIB);
+    play("release one; forget; empty 32M");
     assert_int_equal(f.events[0].size, 2 * MIB); /* small first, unlike in the default pool */
     assert_int_equal(f.events[1].size, 30 * MIB);
-    give(&f, b);
+    play("free b");
     ok(vs_allocator_pool_empty(f.allocator, one, &released));
     assert_int_equal(released, 40 * MIB);
     fails(vs_allocator_pool_empty(f.allocator, one, &released), VS_ERR_NOT_FOUND);
@@ -93,64 +70,41 @@ TEST(memory_of_a_pool_goes_only_when_nobody_uses_the_pool)
 
 TEST(a_retry_takes_what_freeable_pools_hold)
 {
-    fixture_start(&f, &pytorch_config, 100 * MIB);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    give(&f, take(&f, 60 * MIB));
-    ok(vs_allocator_pool_end(f.allocator, one));
-    refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
-    ok(vs_allocator_pool_release(f.allocator, one));
-    take(&f, 80 * MIB);
+    play_with(&pytorch_config, 100 * MIB, "begin one; x = 60M; free x; end one; refuse 80M oom; "
+              "release one; take 80M");
 }
 
 TEST(emptying_one_pool_waits_for_its_events_only)
 {
-    fixture_start(&f, &pytorch_config, GIB);
-    uint64_t outside = take_on(&f, 30 * MIB, 1).addr;
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    uint64_t inside = take_on(&f, 40 * MIB, 1).addr;
-    ok(vs_allocator_pool_end(f.allocator, one));
-    ok(vs_allocator_pool_release(f.allocator, one));
-    ok(vs_allocator_record_stream(f.allocator, outside, 2));
-    ok(vs_allocator_record_stream(f.allocator, inside, 2));
-    give(&f, outside);
-    give(&f, inside);
+    play_with(&pytorch_config, GIB, "outside = 30M on 1; begin one; inside = 40M on 1; end one; "
+              "release one; use outside 2; use inside 2; free outside; free inside");
     uint64_t released;
     ok(vs_allocator_pool_empty(f.allocator, one, &released));
     assert_int_equal(released, 40 * MIB);
-    assert_int_equal(f.device.event_waits, 1);
-    assert_int_equal(stats_of(&f).num_sync_all_streams, 1);
-    assert_int_equal(stats_of(&f).active[VS_STAT_ALL].current, 1);
+    play("event_waits 1; num_sync_all_streams 1; active 1");
 }
 
 TEST(a_pool_can_serve_others_when_the_device_is_full)
 {
-    fixture_start(&f, &pytorch_config, 100 * MIB);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    uint64_t a = take(&f, 60 * MIB);
-    ok(vs_allocator_pool_end(f.allocator, one));
-    give(&f, a);
-    give(&f, take(&f, 30 * MIB));
+    play_with(&pytorch_config, 100 * MIB, "begin one; a = 60M; end one; free a; x = 30M; free x");
     ok(vs_allocator_pool_set(f.allocator, one, VS_POOL_USE_ON_OOM));
-    assert_int_equal(take(&f, 50 * MIB), a);
-    struct vs_allocator_stats s = stats_of(&f);
-    assert_int_equal(s.num_device_free, 0); /* before any cached memory was released */
-    assert_int_equal(s.inactive_split_bytes[VS_STAT_LARGE].current, 10 * MIB);
-    give(&f, a);
+    play("take 50M at a; num_device_free 0"); /* before any cached memory was released */
+    assert_int_equal(stats_of(&f).inactive_split_bytes[VS_STAT_LARGE].current, 10 * MIB);
+    play("free a");
     ok(vs_allocator_pool_set(f.allocator, one, 0));
-    refuse(&f, 70 * MIB, VS_ERR_DEVICE_OOM);
+    play("refuse 70M oom");
     fails(vs_allocator_pool_set(f.allocator, one, 8), VS_ERR_ARG);
     fails(vs_allocator_pool_set(f.allocator, two, 0), VS_ERR_NOT_FOUND);
 }
 
 TEST(blocks_of_a_no_split_pool_are_handed_out_whole)
 {
-    fixture_start(&f, &pytorch_config, GIB);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
+    play_with(&pytorch_config, GIB, "begin one");
     ok(vs_allocator_pool_set(f.allocator, one, VS_POOL_NO_SPLIT));
     assert_int_equal(take_on(&f, 512, 0).size, 2 * MIB);
     assert_int_equal(take_on(&f, 2 * MIB, 0).size, 20 * MIB);
     assert_stat(stats_of(&f).inactive_split[VS_STAT_ALL], 0, 0, 0, 0);
-    ok(vs_allocator_pool_end(f.allocator, one));
+    play("end one");
 }
 
 struct source {
@@ -214,24 +168,13 @@ TEST(a_pool_may_have_a_source_of_its_own)
 TEST(a_pool_has_expandable_segments_of_its_own)
 {
     const struct vs_allocator_config expandable = {.expandable_segments = true};
-    fixture_start(&f, &expandable, 200 * MIB);
-    uint64_t outside = take(&f, 30 * MIB);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    uint64_t inside = take(&f, 30 * MIB);
-    assert_int_equal(f.device.memory.range_count, 2);
-    refuse(&f, GIB, VS_ERR_DEVICE_OOM);
-    f.device.fail_map = VS_ERR_DEVICE;
-    refuse(&f, 512, VS_ERR_DEVICE); /* a range without memory stays */
-    f.device.fail_map = VS_OK;
-    ok(vs_allocator_pool_end(f.allocator, one));
-    give(&f, inside);
-    assert_int_equal(empty(&f), 0);
-    ok(vs_allocator_pool_release(f.allocator, one));
-    assert_int_equal(empty(&f), 40 * MIB);
-    assert_int_equal(f.device.memory.range_count, 1);
+    play_with(&expandable, 200 * MIB, "outside = 30M; begin one; inside = 30M; "
+              "ranges 2; refuse 1G oom; fail map device; "
+              "refuse 512 device; " /* a range without memory stays */
+              "fail map ok; end one; free inside; empty 0; release one; empty 40M; "
+              "ranges 1");
     uint64_t users;
     fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
-    (void)outside;
 }
 
 static void collect_ids(void *ctx, const struct vs_segment_info *segment,
@@ -244,11 +187,7 @@ static void collect_ids(void *ctx, const struct vs_segment_info *segment,
 
 TEST(a_snapshot_names_the_pool_of_each_segment)
 {
-    fixture_start(&f, &pytorch_config, GIB);
-    take(&f, 2 * MIB);
-    ok(vs_allocator_pool_begin(f.allocator, two, NULL, NULL));
-    take(&f, 2 * MIB);
-    ok(vs_allocator_pool_end(f.allocator, two));
+    play_with(&pytorch_config, GIB, "take 2M; begin two; take 2M; end two");
     struct vs_pool_id ids[4], *next = ids;
     vs_allocator_snapshot(f.allocator, collect_ids, &next);
     assert_int_equal(next - ids, 2);
@@ -288,14 +227,9 @@ TEST(reserved_bytes_are_counted_for_each_pool)
 
 TEST(an_abandoned_allocator_has_no_pools)
 {
-    fixture_start(&f, &pytorch_config, GIB);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    take(&f, 2 * MIB);
+    play_with(&pytorch_config, GIB, "begin one; take 2M");
     vs_allocator_abandon(f.allocator);
-    fails(vs_allocator_pool_end(f.allocator, one), VS_ERR_STATE);
-    take(&f, 30 * MIB);
-    ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-    ok(vs_allocator_pool_end(f.allocator, one));
+    play("end one state; take 30M; begin one; end one");
     fixture_destroy(&f);
 }
 
