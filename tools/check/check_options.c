@@ -112,27 +112,6 @@ static int parse_one(struct vs_check_command *command, struct given *given, int 
     return 0;
 }
 
-/* The fixed options, then one per key; ended by zeros. NULL: out of memory. */
-static struct option *all_options(void)
-{
-    static const struct option fixed[] = {
-        {"device", required_argument, NULL, 'd'},  {"phase", required_argument, NULL, 'a'},
-        {"test", required_argument, NULL, 'n'},    {"process", required_argument, NULL, 's'},
-        {"budget", required_argument, NULL, 'b'},  {"format", required_argument, NULL, 'f'},
-        {"output", required_argument, NULL, 'o'},  {"update-baseline", no_argument, NULL, 'u'},
-        {"root", required_argument, NULL, 'r'},    {"color", required_argument, NULL, 'c'},
-        {"allow-partial", no_argument, NULL, 'p'}, /* former name of --partial */
-        {"help", no_argument, NULL, 'h'}};
-    size_t count = sizeof fixed / sizeof *fixed;
-    struct option *out = vs_xcalloc(count + vs_budget_key_count + 1, sizeof *out);
-    memcpy(out, fixed, sizeof fixed);
-    for (size_t i = 0; i < vs_budget_key_count; i++)
-        out[count + i] = (struct option){vs_budget_keys[i].name,
-                                         vs_budget_keys[i].flag ? no_argument : required_argument,
-                                         NULL, KEY_BASE + (int)i};
-    return out;
-}
-
 int vs_check_read_budget(struct vs_check_command *command, const char *path)
 {
     char why[VS_BUDGET_WHY_MAX];
@@ -161,11 +140,25 @@ static int apply(struct vs_check_command *command, const struct given *given)
 int vs_check_parse(struct vs_check_command *command, int argc, char **argv, const char *usage,
                    int *first)
 {
-    struct option *options = all_options();
+    /* The fixed options, then one per key; ended by zeros. */
+    static const struct option fixed[] = {
+        {"device", required_argument, NULL, 'd'},  {"phase", required_argument, NULL, 'a'},
+        {"test", required_argument, NULL, 'n'},    {"process", required_argument, NULL, 's'},
+        {"budget", required_argument, NULL, 'b'},  {"format", required_argument, NULL, 'f'},
+        {"output", required_argument, NULL, 'o'},  {"update-baseline", no_argument, NULL, 'u'},
+        {"root", required_argument, NULL, 'r'},    {"color", required_argument, NULL, 'c'},
+        {"allow-partial", no_argument, NULL, 'p'}, /* former name of --partial */
+        {"help", no_argument, NULL, 'h'}};
+    size_t count = sizeof fixed / sizeof *fixed;
+    struct option *options = vs_xcalloc(count + vs_budget_key_count + 1, sizeof *options);
+    memcpy(options, fixed, sizeof fixed);
+    for (size_t i = 0; i < vs_budget_key_count; i++)
+        options[count + i] = (struct option){
+            vs_budget_keys[i].name, vs_budget_keys[i].flag ? no_argument : required_argument, NULL,
+            KEY_BASE + (int)i};
     struct given given = {.keys = vs_xcalloc((size_t)argc + 1, sizeof *given.keys),
                           .files = vs_xcalloc((size_t)argc + 1, sizeof *given.files)};
-    int c, code = options && given.keys && given.files
-                      ? 0 : vs_tool_fail(command->who, "%s", vs_err_text(VS_ERR_NOMEM));
+    int c, code = 0;
     opterr = 0;
     while (!code && (c = getopt_long(argc, argv, ":h", options, NULL)) != -1)
         code = parse_one(command, &given, c, argv, usage);

@@ -40,11 +40,9 @@ static void raise_code(struct check_work *work, int code)
 /* Keeps a message for the documents; it was printed. One per trace. */
 static void keep_problem(struct check_work *work, const char *trace, const char *text)
 {
-    size_t bytes = strlen(text) + 1;
-    char *copy = vs_xarena(&work->memory, bytes);
     raise_code(work, VS_EXIT_UNUSABLE);
-    work->problems[work->problem_count++] = (struct vs_check_problem){
-        .trace = trace, .text = copy ? memcpy(copy, text, bytes) : "cannot be checked: out of memory"};
+    work->problems[work->problem_count++] =
+        (struct vs_check_problem){.trace = trace, .text = vs_xarena_text(&work->memory, text)};
 }
 
 static void problem(struct check_work *work, const char *trace, const char *format, ...) VS_PRINTF(3, 4);
@@ -168,20 +166,6 @@ static bool comes_before(const struct vs_measured *a, const struct vs_measured *
     if (a->born_ns != b->born_ns)
         return a->born_ns < b->born_ns;
     return x->pid < y->pid; /* started within one tick of the kernel's clock */
-}
-
-/* Puts the traces of one program in the order of their ranks, and of those without in the order in
- * which the processes were started, so that each has the same number in every run. */
-static void order_processes(struct check_work *work)
-{
-    for (size_t i = 0; i < work->count; i++)
-        for (size_t k = i + 1; k < work->count; k++)
-            if (strcmp(work->runs[k].program, work->runs[i].program) == 0 &&
-                comes_before(&work->runs[k], &work->runs[i])) {
-                struct vs_measured other = work->runs[i];
-                work->runs[i] = work->runs[k];
-                work->runs[k] = other;
-            }
 }
 
 /* "train.py", and "train.py #2" for the second of that name. */
@@ -329,7 +313,17 @@ int vs_check_traces(struct vs_check_command *command, char *const *paths, size_t
     if (open_baseline(&work)) {
         for (size_t i = 0; i < count; i++)
             read_trace(&work, paths[i]);
-        order_processes(&work);
+        /* Puts the traces of one program in the order of their ranks, and of those without in the
+         * order in which the processes were started, so that each has the same number in every
+         * run. */
+        for (size_t i = 0; i < work.count; i++)
+            for (size_t k = i + 1; k < work.count; k++)
+                if (strcmp(work.runs[k].program, work.runs[i].program) == 0 &&
+                    comes_before(&work.runs[k], &work.runs[i])) {
+                    struct vs_measured other = work.runs[i];
+                    work.runs[i] = work.runs[k];
+                    work.runs[k] = other;
+                }
         compare_and_update(&work);
     }
     struct vs_check_result result = {

@@ -17,13 +17,9 @@
 static const char *uuid_of(const struct vs_report *report, const struct vs_report_failure *failure,
                            struct vs_arena *memory)
 {
-    for (size_t i = 0; !failure->host && i < report->device_count; i++) {
-        if (report->devices[i].device != failure->device)
-            continue;
-        size_t bytes = strlen(report->devices[i].uuid) + 1;
-        char *copy = vs_xarena(memory, bytes);
-        return copy ? memcpy(copy, report->devices[i].uuid, bytes) : "";
-    }
+    for (size_t i = 0; !failure->host && i < report->device_count; i++)
+        if (report->devices[i].device == failure->device)
+            return vs_xarena_text(memory, report->devices[i].uuid);
     return "";
 }
 

@@ -14,15 +14,6 @@ static bool all_known(const struct vs_oom *oom, const struct vs_report *report)
             oom->failure.time_ns < state->since_ns[VS_RECORDING_TOTALS]);
 }
 
-/* The line of the user's that failed, as text. */
-static void find_line(struct vs_reader *reader, struct vs_oom *oom, struct vs_arena *memory)
-{
-    struct vs_symbols *symbols = vs_symbols_open(reader);
-    oom->line = vs_user_line(reader, symbols, memory, oom->failure.stack, oom->failure.mark, true,
-                             false);
-    vs_symbols_close(symbols);
-}
-
 enum vs_err vs_oom_tool_build(struct vs_reader *reader, const struct vs_report *report,
                               uint64_t nth, bool replay, struct vs_arena *memory,
                               struct vs_oom **out)
@@ -45,7 +36,11 @@ enum vs_err vs_oom_tool_build(struct vs_reader *reader, const struct vs_report *
         vs_oom_free(oom);
         return err;
     }
-    find_line(reader, oom, memory);
+    /* The line of the user's that failed, as text. */
+    struct vs_symbols *symbols = vs_symbols_open(reader);
+    oom->line = vs_user_line(reader, symbols, memory, oom->failure.stack, oom->failure.mark, true,
+                             false);
+    vs_symbols_close(symbols);
     *out = oom;
     return VS_OK;
 }

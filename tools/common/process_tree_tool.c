@@ -37,9 +37,9 @@ static int is_trace_name(const struct dirent *entry)
 
 static bool is_folder(const char *folder, const char *name)
 {
-    char *path = NULL;
+    char *path = vs_xprintf("%s/%s", folder, name);
     struct stat st;
-    bool is = asprintf(&path, "%s/%s", folder, name) >= 0 && !stat(path, &st) && S_ISDIR(st.st_mode);
+    bool is = !stat(path, &st) && S_ISDIR(st.st_mode);
     free(path);
     return is;
 }

@@ -43,9 +43,9 @@ static bool phase_known(const char *who, const char *path, const struct vs_repor
         return false;
     }
     const char **names = vs_xcalloc(report->phase_count, sizeof *names);
-    for (size_t i = 0; names && i < report->phase_count; i++)
+    for (size_t i = 0; i < report->phase_count; i++)
         names[i] = report->phases[i].name;
-    size_t count = names ? report->phase_count : 0, meant = vs_name_meant(wanted, names, count);
+    size_t count = report->phase_count, meant = vs_name_meant(wanted, names, count);
     if (meant < count)
         vs_tool_fail(who, "%s: no phase '%s'; did you mean '%s'?", path, wanted, names[meant]);
     else

@@ -47,10 +47,8 @@ bool vs_window_file_read(const char *who, const char *path, struct vs_report_win
         number++;
         if (!line[strspn(line, " \t")])
             continue;
-        if (vs_vec_grow(out, &capacity, *count + 1, sizeof **out)) {
-            vs_tool_fail(who, "--windows %s: %s", path, vs_err_text(VS_ERR_NOMEM));
-            good = false;
-        } else if (!read_window(line, &(*out)[*count])) {
+        vs_vec_room(out, &capacity, *count + 1, sizeof **out);
+        if (!read_window(line, &(*out)[*count])) {
             vs_tool_fail(who, "--windows %s:%lu: '%.*s' is not a window; write two numbers, when it begins and when "
                          "it ends, in ns since the start", path, number, LINE_SHOWN, line);
             good = false;

@@ -41,7 +41,7 @@ int vs_fit_parse_vary(struct vs_fit_job *job, const char *text)
         return vs_tool_usage(job->who, "--vary is given twice; only one argument can vary");
     job->vary = equals ? vs_xstrndup(text, (size_t)(equals - text)) : vs_xstrdup("");
     job->ascending = true;
-    while (job->vary) {
+    for (;; list++) {
         size_t length = strcspn(list, ",");
         if (!length)
             return vs_tool_usage(job->who, "--vary %s has an empty value; write it as "
@@ -52,14 +52,12 @@ int vs_fit_parse_vary(struct vs_fit_job *job, const char *text)
         job->values[job->value_count++] = value;
         job->ascending = job->ascending && is_number(value);
         list += length;
-        if (!*list) {
-            if (job->ascending)
-                qsort(job->values, job->value_count, sizeof *job->values, ascending);
-            return 0;
-        }
-        list++;
+        if (!*list)
+            break;
     }
-    return vs_tool_fail(job->who, "out of memory");
+    if (job->ascending)
+        qsort(job->values, job->value_count, sizeof *job->values, ascending);
+    return 0;
 }
 
 /* *word* with each {} replaced. */
@@ -69,11 +67,13 @@ static char *fill_holes(const char *word, const char *value)
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
     if (!out)
-        return NULL;
+        vs_out_of_memory();
     for (const char *hole; (hole = strstr(word, HOLE)); word = hole + strlen(HOLE))
         fprintf(out, "%.*s%s", (int)(hole - word), word, value);
     fputs(word, out);
-    return fclose(out) ? NULL : text;
+    if (fclose(out))
+        vs_out_of_memory();
+    return text;
 }
 
 /* Whether *word* is "NAME=…". */
@@ -94,56 +94,37 @@ static int find_name(char *const *program, const char *name)
     return found;
 }
 
-static char *assigned(const char *name, const char *value)
-{
-    char *text = NULL;
-    return asprintf(&text, "%s=%s", name, value) < 0 ? NULL : text;
-}
-
 /* Puts the value after the name, or behind all arguments; an option that stands alone gets its
  * value as an argument of its own, which every parser of options takes. *out* has room for two more
  * words than *program*. */
-static bool place_value(char **out, char *const *program, const char *name, const char *value)
+static void place_value(char **out, char *const *program, const char *name, const char *value)
 {
     int at = find_name(program, name), n = 0;
-    bool complete = true;
-    for (int i = 0; program[i]; i++) {
-        bool here = i == at && is_assigned(program[i], name);
-        bool value_here = at >= 0 && i == at + 1 && !is_assigned(program[at], name);
-        out[n] = here ? assigned(name, value) : vs_xstrdup(value_here ? value : program[i]);
-        complete &= out[n++] != NULL;
-    }
-    bool missing = at >= 0 && !program[at + 1] && !is_assigned(program[at], name);
+    bool alone = at >= 0 && !is_assigned(program[at], name);
+    for (int i = 0; program[i]; i++)
+        out[n++] = i == at && !alone          ? vs_xprintf("%s=%s", name, value)
+                   : i == at + 1 && alone     ? vs_xstrdup(value)
+                                              : vs_xstrdup(program[i]);
     if (at < 0 && *name != '-') {
-        out[n] = assigned(name, value);
-        complete &= out[n++] != NULL;
-        return complete;
+        out[n] = vs_xprintf("%s=%s", name, value);
+        return;
     }
-    if (at < 0) {
-        out[n] = vs_xstrdup(name);
-        complete &= out[n++] != NULL;
-    }
-    if (at < 0 || missing) {
+    if (at < 0)
+        out[n++] = vs_xstrdup(name);
+    if (at < 0 || (alone && !program[at + 1]))
         out[n] = vs_xstrdup(value);
-        complete &= out[n++] != NULL;
-    }
-    return complete;
 }
 
 char **vs_fit_command(const struct vs_fit_job *job, const char *value)
 {
     size_t count = 0;
-    bool complete = true;
     while (job->program[count])
         count++;
     char **command = vs_xcalloc(count + 3, sizeof *command);
-    if (value && !has_hole(job->program)) {
-        complete = place_value(command, job->program, job->vary, value);
-    } else {
-        for (size_t i = 0; i < count; i++) {
+    if (value && !has_hole(job->program))
+        place_value(command, job->program, job->vary, value);
+    else
+        for (size_t i = 0; i < count; i++)
             command[i] = value ? fill_holes(job->program[i], value) : vs_xstrdup(job->program[i]);
-            complete &= command[i] != NULL;
-        }
-    }
-    return complete ? command : NULL;
+    return command;
 }

@@ -80,29 +80,6 @@ int vs_fit_make_place(const struct vs_fit_job *job, const struct vs_fit_place *p
 
 /* --- starting `run` --- */
 
-/* A percent sign in a folder's name is none of the trace's pattern. */
-static char *trace_pattern(const char *folder)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out)
-        return NULL;
-    for (; *folder; folder++)
-        fputs(*folder == '%' ? "%%" : (char[2]){*folder, 0}, out);
-    fputs("/%r.%p.vst", out);
-    return fclose(out) ? NULL : text;
-}
-
-/* What large copies and memsets write takes no host memory, unless the user decides otherwise: then
- * a large model fits a laptop. */
-static char *device_spec(const char *gpu)
-{
-    char *spec = NULL;
-    return asprintf(&spec, "--simulate=%s%s", gpu, strstr(gpu, ",data=") ? "" : ",data=small") < 0
-               ? NULL : spec;
-}
-
 static size_t word_count(char *const *words)
 {
     size_t n = 0;
@@ -112,23 +89,30 @@ static size_t word_count(char *const *words)
 }
 
 /* The arguments of `run`: its memory as without vramscope, no kernels, readings of the device often
- * enough to see its highest use. Called in the child, which is replaced: nothing is freed. */
+ * enough to see its highest use. What large copies and memsets write takes no host memory, unless
+ * the user decides otherwise: then a large model fits a laptop. Called in the child, which is
+ * replaced: nothing is freed. */
 static char **run_arguments(const struct vs_fit_job *job, const char *gpu,
                             const struct vs_fit_place *place, char *const *command)
 {
     size_t flags = word_count(job->run_flags), words = word_count(command), n = 0;
-    char **arguments = vs_xcalloc(FLAGS_MAX + flags + words + 1, sizeof *arguments), *notes = NULL;
-    char *pattern = trace_pattern(place->folder), *spec = device_spec(gpu);
-    if (!pattern || !spec || asprintf(&notes, "--simulate-notes=%s", place->notes) < 0)
-        return NULL;
+    char **arguments = vs_xcalloc(FLAGS_MAX + flags + words + 1, sizeof *arguments);
+    char *pattern = vs_xcalloc(2 * strlen(place->folder) + sizeof "/%r.%p.vst", 1);
+    size_t length = 0;
+    for (const char *c = place->folder; *c; c++) {
+        pattern[length++] = *c;
+        if (*c == '%') /* in a folder's name: none of the trace's pattern */
+            pattern[length++] = '%';
+    }
+    strcpy(pattern + length, "/%r.%p.vst");
     static const char *const fixed[] = {"vramscope", "run", "--quiet", "--allocator=observe",
                                         "--no-kernels", "--sample-ms=5"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         arguments[n++] = vs_xstrdup(fixed[i]);
     for (size_t i = 0; i < flags; i++)
         arguments[n++] = job->run_flags[i];
-    arguments[n++] = spec;
-    arguments[n++] = notes;
+    arguments[n++] = vs_xprintf("--simulate=%s%s", gpu, strstr(gpu, ",data=") ? "" : ",data=small");
+    arguments[n++] = vs_xprintf("--simulate-notes=%s", place->notes);
     arguments[n++] = vs_xstrdup("-o");
     arguments[n++] = pattern;
     arguments[n++] = vs_xstrdup("--");
@@ -154,10 +138,9 @@ int vs_fit_start(const struct vs_fit_job *job, size_t slot, struct vs_fit_proces
     pid_t pid = fork();
     if (pid == 0) {
         int nothing = open("/dev/null", O_RDONLY);
-        char **command = vs_fit_command(job, run->value);
-        char **arguments = command ? run_arguments(job, run->gpu, place, command) : NULL;
+        char **arguments = run_arguments(job, run->gpu, place, vs_fit_command(job, run->value));
         vs_own_state_end();
-        if (arguments && nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 &&
+        if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 &&
             dup2(errors, 2) >= 0)
             execv("/proc/self/exe", arguments);
         dprintf(errors, "vramscope fit: cannot start `vramscope run`: %s\n", strerror(errno));

@@ -46,7 +46,7 @@ void vs_fit_job_clear(struct vs_fit_job *job);
 int vs_fit_parse_vary(struct vs_fit_job *job, const char *text);
 
 /* vs_fit_command: the program's arguments with *value* (NULL: as they are): in place of {}, or of
- * the value that follows the name, or at the end. NULL-terminated; NULL: out of memory. Called in
+ * the value that follows the name, or at the end. NULL-terminated. Called in
  * the process that becomes the program: nothing is freed. */
 char **vs_fit_command(const struct vs_fit_job *job, const char *value);
 

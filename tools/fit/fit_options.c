@@ -27,7 +27,7 @@ static const struct {
     {VS_OPT_via, "fit preloads the library"},
 };
 
-static int add_flag(struct vs_fit_job *job, const char *name, const char *value)
+static void add_flag(struct vs_fit_job *job, const char *name, const char *value)
 {
     size_t count = 0;
     while (job->run_flags && job->run_flags[count])
@@ -35,12 +35,7 @@ static int add_flag(struct vs_fit_job *job, const char *name, const char *value)
     char **grown = vs_xrealloc(job->run_flags, (count + 2), sizeof *grown);
     job->run_flags = grown;
     grown[count + 1] = NULL;
-    int length = value ? asprintf(&grown[count], "%s=%s", name, value)
-                       : asprintf(&grown[count], "%s", name);
-    if (length >= 0)
-        return 0;
-    grown[count] = NULL;
-    return vs_tool_fail(job->who, "out of memory");
+    grown[count] = value ? vs_xprintf("%s=%s", name, value) : vs_xstrdup(name);
 }
 
 static int add_gpu(struct vs_fit_job *job, const char *spec)
@@ -134,8 +129,10 @@ static int parse_one(struct vs_fit_job *job, char **argv, int left, int *used)
             return vs_tool_usage(job->who, "%.*s cannot be given: %s", (int)length + 2, argv[0],
                                  reserved[i].instead);
     *used = 1;
-    if (vs_option_describe(id)->type == VS_OPTION_BOOL && !value)
-        return add_flag(job, argv[0], NULL);
+    if (vs_option_describe(id)->type == VS_OPTION_BOOL && !value) {
+        add_flag(job, argv[0], NULL);
+        return 0;
+    }
     if (!value && left < 2)
         return vs_tool_usage(job->who, "option %s needs a value", argv[0]);
     *used = value ? 1 : 2;
@@ -143,7 +140,8 @@ static int parse_one(struct vs_fit_job *job, char **argv, int left, int *used)
         return vs_tool_fail(job->who, "%s", why);
     if (id == VS_OPT_library) /* of the traces, which are read here */
         vs_symbol_tool_library(value ? value + 1 : argv[1]);
-    return value ? add_flag(job, argv[0], NULL) : add_flag(job, argv[0], argv[1]);
+    add_flag(job, argv[0], value ? NULL : argv[1]);
+    return 0;
 }
 
 int vs_fit_parse(struct vs_fit_job *job, const char *usage, int argc, char **argv)

@@ -96,9 +96,8 @@ static char *read_errors(const char *path, struct vs_fit_run *run)
             exception = NULL; /* it is shown anyway */
     run->wants_devices = strstr(all, "invalid device ordinal") != NULL;
     int length = exception ? (int)strcspn(exception, "\n") : 0, first = cause ? (int)strcspn(cause, "\n") : 0;
-    if (asprintf(&text, "%.*s%s%.*s%s%s", first, cause ? cause : "", cause ? "\n…\n" : "", length,
-                 exception ? exception : "", exception ? "\n…\n" : "", start) < 0)
-        text = NULL;
+    text = vs_xprintf("%.*s%s%.*s%s%s", first, cause ? cause : "", cause ? "\n…\n" : "", length,
+                      exception ? exception : "", exception ? "\n…\n" : "", start);
     free(all);
     return text;
 }
@@ -117,7 +116,6 @@ static bool lacks_driver(const char *errors)
 static void add_hint(struct vs_fit_run *run)
 {
     const char *hint = NULL;
-    char *text = NULL;
     const char *errors = run->errors ? run->errors : "";
     if (run->wants_devices)
         hint = "the program wants more GPUs than there are; add devices=N, as in --gpu "
@@ -127,8 +125,9 @@ static void add_hint(struct vs_fit_run *run)
         hint = "the program did not use a GPU. If it should have: one that links NVIDIA's CUDA "
                "runtime statically (nvcc's default) cannot use the simulated GPU; build it with "
                "nvcc -cudart shared";
-    if (!hint || asprintf(&text, "%s%svramscope fit: %s", errors, *errors ? "\n" : "", hint) < 0)
+    if (!hint)
         return;
+    char *text = vs_xprintf("%s%svramscope fit: %s", errors, *errors ? "\n" : "", hint);
     free(run->errors);
     run->errors = text;
 }
@@ -161,22 +160,6 @@ static int is_trace(const struct dirent *entry)
 {
     size_t n = strlen(entry->d_name);
     return n > 4 && strcmp(entry->d_name + n - 4, ".vst") == 0;
-}
-
-/* In the order of ranks. */
-static int add_traces(const struct vs_fit_job *job, const char *folder, struct vs_fit_run *run)
-{
-    struct dirent **entries = NULL;
-    int status = 0, count = scandir(folder, &entries, is_trace, versionsort);
-    for (int i = 0; i < count; i++) {
-        char path[2 * PATH_MAX];
-        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        if (!status)
-            status = add_trace(job, path, run);
-        free(entries[i]);
-    }
-    free(entries);
-    return status;
 }
 
 /* The number in *report* of the failure that is shown; 0: it is not among those that are kept. */
@@ -233,7 +216,17 @@ static enum vs_err add_reads(struct vs_fit_run *run)
 int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *place,
                        struct vs_fit_run *run)
 {
-    int status = add_traces(job, place->folder, run);
+    /* In the order of ranks. */
+    struct dirent **entries = NULL;
+    int status = 0, count = scandir(place->folder, &entries, is_trace, versionsort);
+    for (int i = 0; i < count; i++) {
+        char path[2 * PATH_MAX];
+        snprintf(path, sizeof path, "%s/%s", place->folder, entries[i]->d_name);
+        if (!status)
+            status = add_trace(job, path, run);
+        free(entries[i]);
+    }
+    free(entries);
     if (status)
         return status;
     enum vs_err err = vs_fit_notes_read(place->notes, &run->notes);

@@ -168,12 +168,9 @@ int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set)
     grid.cells = vs_xcalloc(cells, sizeof *grid.cells);
     grid.lanes = vs_xcalloc(job->gpu_count, sizeof *grid.lanes);
     set->runs = vs_xcalloc(cells, sizeof *set->runs);
-    if (!grid.cells || !grid.lanes || !set->runs)
-        grid.status = vs_tool_fail(job->who, "out of memory");
-    else
-        run_all(&grid);
+    run_all(&grid);
     bool stopped = false;
-    for (size_t i = 0; grid.cells && set->runs && i < cells; i++) {
+    for (size_t i = 0; i < cells; i++) {
         struct vs_fit_run *run = &grid.cells[i].run;
         bool again = stopped && is_not_started(run); /* the same for each GPU: shown once */
         stopped |= grid.cells[i].done && is_not_started(run);

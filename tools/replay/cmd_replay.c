@@ -100,8 +100,6 @@ static enum vs_err read_names(struct vs_reader *reader, struct vs_arena *memory,
                    event.device.device == view->recorded->device) {
             view->device_name = vs_text_copy(memory, vs_reader_string(reader, event.device.name));
         }
-        if (!view->program || !view->device_name)
-            return VS_ERR_NOMEM;
     }
     return err == VS_ERR_END ? VS_OK : err;
 }

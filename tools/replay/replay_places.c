@@ -56,25 +56,21 @@ static uint64_t stack_of(const struct vs_event *e)
 }
 
 /* Rows that fail at event *number*. */
-static enum vs_err note(struct place_search *f, uint64_t number, const struct vs_event *e)
+static void note(struct place_search *f, uint64_t number, const struct vs_event *e)
 {
     char text[VS_PLACE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX] = "";
     struct vs_report_site site = {.api = ""};
-    enum vs_err err = VS_OK;
     vs_summary_frames(&f->summary, stack_of(e), f->mark.name, &site);
-    if (!err && (site.frame_count || site.line))
+    if (site.frame_count || site.line)
         vs_text_site(chain, &site, FRAMES_SHOWN);
     vs_phases_text(&f->phases, vs_phases_place(&f->phases, e->tid), text);
-    for (size_t i = 0; !err && i < f->view->count; i++) {
+    for (size_t i = 0; i < f->view->count; i++) {
         struct vs_replay_row *row = &f->view->rows[i];
         if (row->outcome.fail_event != number)
             continue;
         row->place = vs_text_copy(f->summary.memory, text);
         row->where = vs_text_copy(f->summary.memory, chain);
-        if (!row->place || !row->where)
-            err = VS_ERR_NOMEM;
     }
-    return err;
 }
 
 enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
@@ -96,15 +92,13 @@ enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
         vs_reader_rewind(reader);
     for (uint64_t n = 1; !err && n <= last && !(err = vs_reader_next(reader, &event)); n++) {
         follow(&f, &event);
-        for (size_t i = 0; !err && i < view->count; i++) {
+        for (size_t i = 0; i < view->count; i++)
             if (view->rows[i].outcome.fail_event == n) {
-                err = note(&f, n, &event);
+                note(&f, n, &event);
                 break;
             }
-        }
     }
-    if (f.summary.symbols)
-        vs_symbols_close(f.summary.symbols);
+    vs_symbols_close(f.summary.symbols);
     vs_replay_close(replay);
     vs_phases_free(&f.phases);
     return err == VS_ERR_END ? VS_OK : err;

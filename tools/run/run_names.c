@@ -117,13 +117,11 @@ static bool is_older(const struct vs_run_names *names, const char *path)
 
 void vs_run_names_take(struct vs_run_names *names, char *trace)
 {
-    char wanted[PATH_MAX], *kept;
+    char wanted[PATH_MAX];
     struct vs_run_output older = {0};
     sigset_t all, mask;
     if (!vs_run_names_replaced(names->pattern) || !wanted_name(names, trace, wanted) ||
-        !is_older(names, wanted) || vs_reader_recorded_by(trace) ||
-        vs_vec_grow(&names->taken, &names->capacity, names->count + 1, sizeof *names->taken) ||
-        !(kept = vs_xstrdup(wanted)))
+        !is_older(names, wanted) || vs_reader_recorded_by(trace))
         return;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask); /* no signal may end us while it is set aside */
@@ -131,10 +129,9 @@ void vs_run_names_take(struct vs_run_names *names, char *trace)
     vs_run_output_settle(&older);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     if (moved) {
-        names->taken[names->count++] = kept;
+        vs_vec_room(&names->taken, &names->capacity, names->count + 1, sizeof *names->taken);
+        names->taken[names->count++] = vs_xstrdup(wanted);
         strcpy(trace, wanted);
-    } else {
-        free(kept);
     }
 }
 

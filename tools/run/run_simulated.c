@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "tools/common/paths.h"
 #include "tools/common/simulated.h"
 #include "tools/run/run_internal.h"
@@ -20,12 +21,9 @@ int vs_run_prepend(const char *variable, const char *first)
 {
     const char *rest = vs_environment(variable);
     size_t length = strlen(first);
-    char *value = NULL;
     if (rest && strncmp(rest, first, length) == 0 && (!rest[length] || rest[length] == ':'))
         return 0;
-    int n = rest && *rest ? asprintf(&value, "%s:%s", first, rest) : asprintf(&value, "%s", first);
-    if (n < 0)
-        return -1;
+    char *value = rest && *rest ? vs_xprintf("%s:%s", first, rest) : vs_xstrdup(first);
     int status = setenv(variable, value, 1);
     free(value);
     return status;
@@ -35,11 +33,10 @@ int vs_run_prepend(const char *variable, const char *first)
 static int append_auditor(const char *library)
 {
     const char *others = vs_environment("LD_AUDIT");
-    char *value = NULL;
     if (others && strstr(others, library))
         return 0;
-    if (asprintf(&value, "%s%s%s", others ? others : "", others && *others ? ":" : "", library) < 0)
-        return -1;
+    char *value =
+        vs_xprintf("%s%s%s", others ? others : "", others && *others ? ":" : "", library);
     int status = setenv("LD_AUDIT", value, 1);
     free(value);
     return status;

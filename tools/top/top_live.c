@@ -56,8 +56,12 @@ static bool wait_for(struct vs_top_sources *sources, uint64_t due_ns, bool *name
     return key != VS_KEY_QUIT && !vs_terminal_interrupted();
 }
 
-static enum vs_err show_until_quit(struct vs_top_sources *sources)
+int vs_top_live(const char *who, struct vs_top_sources *sources)
 {
+    char why[VS_READER_WHY_MAX];
+    if (!vs_terminal_open(why))
+        return vs_tool_fail(who, "%s", why);
+    (void)!nice(NICE); /* the watched programs come first */
     struct vs_top_model *model = &sources->model;
     uint64_t interval = model->interval_ms * MS, due = 0;
     bool go_on = true, behind = false, names = false;
@@ -79,16 +83,6 @@ static enum vs_err show_until_quit(struct vs_top_sources *sources)
         if (!err)
             go_on = wait_for(sources, model->paused ? vs_clock_ns() + interval : due, &names);
     }
-    return err;
-}
-
-int vs_top_live(const char *who, struct vs_top_sources *sources)
-{
-    char why[VS_READER_WHY_MAX];
-    if (!vs_terminal_open(why))
-        return vs_tool_fail(who, "%s", why);
-    (void)!nice(NICE); /* the watched programs come first */
-    enum vs_err err = show_until_quit(sources);
     vs_terminal_close();
     return err ? vs_tool_fail(who, "%s", vs_err_text(err)) : VS_EXIT_OK;
 }

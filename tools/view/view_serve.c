@@ -231,35 +231,21 @@ static bool make_page(struct page_server *server)
     return good;
 }
 
-static struct MHD_Daemon *start(struct page_server *server, unsigned *port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)*port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct MHD_Daemon *daemon = MHD_start_daemon(
-        MHD_USE_AUTO, (uint16_t)*port, NULL, NULL, take_request, server,
-        MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
-    const union MHD_DaemonInfo *info =
-        daemon ? MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
-    if (info)
-        *port = info->port;
-    return daemon;
-}
-
-/* A second signal ends the process at once. */
-static void watch_signals(struct sigaction before[2])
-{
-    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, &before[0]);
-    sigaction(SIGTERM, &action, &before[1]);
-}
-
 static int serve_page(struct page_server *server, const struct vs_serve_options *serve)
 {
     char url[128];
     const char *who = server->trace->who;
     unsigned port = serve->port;
-    struct MHD_Daemon *daemon = start(server, &port);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        MHD_USE_AUTO, (uint16_t)port, NULL, NULL, take_request, server,
+        MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+    const union MHD_DaemonInfo *info =
+        daemon ? MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+    if (info)
+        port = info->port;
     if (!daemon)
         return vs_tool_fail(who, "cannot listen at 127.0.0.1, port %u: %s; without --port, any free "
                             "port is used", port, strerror(errno));
@@ -268,7 +254,10 @@ static int serve_page(struct page_server *server, const struct vs_serve_options 
     snprintf(server->host[1], sizeof server->host[1], "localhost:%u", port);
     snprintf(url, sizeof url, "http://127.0.0.1:%u/?token=%s", port, server->token);
     struct sigaction before[2];
-    watch_signals(before); /* whoever reads the address may end us at once */
+    /* A second signal ends the process at once. */
+    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, &before[0]);
+    sigaction(SIGTERM, &action, &before[1]); /* whoever reads the address may end us at once */
     vs_tool_print("%s", url);
     fflush(stdout);
     if (serve->open)

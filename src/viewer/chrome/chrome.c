@@ -144,16 +144,6 @@ static struct device_view *device_view(struct chrome *c, unsigned account)
     return &c->devices[account];
 }
 
-static void name_process(struct chrome *c)
-{
-    const struct vs_event *process = &c->replay->process;
-    const char *exe = text(c, process->process.exe);
-    uint64_t pid = process->process.pid;
-    vs_emit_name(&c->emit, "process_name", pid, 0, vs_text_base_name(exe));
-    vs_emit_order(&c->emit, "process_sort_index", pid, 0, 0);
-    vs_emit_name(&c->emit, "thread_name", pid, pid, "main thread");
-}
-
 static struct track *track_of(struct chrome *c, uint64_t device, uint64_t stream)
 {
     uint64_t key = ((device & 0xff) << 56 | (stream & ~(UINT64_C(0xff) << 56))) + 1;
@@ -364,7 +354,12 @@ static void draw(struct chrome *c, const struct vs_event *event)
     switch (event->kind) {
     case VS_EVENT_process:
         c->emit.start_ns = vs_replay_start_ns(c->replay);
-        name_process(c);
+        const struct vs_event *process = &c->replay->process;
+        const char *exe = text(c, process->process.exe);
+        uint64_t pid = process->process.pid;
+        vs_emit_name(&c->emit, "process_name", pid, 0, vs_text_base_name(exe));
+        vs_emit_order(&c->emit, "process_sort_index", pid, 0, 0);
+        vs_emit_name(&c->emit, "thread_name", pid, pid, "main thread");
         break;
     case VS_EVENT_device: {
         unsigned account = vs_replay_account(c->replay, event->device.device);

@@ -254,20 +254,6 @@ struct page_facts {
     bool framework[VS_DEVICES_MAX], any_framework;
 };
 
-static struct page_facts facts_of(const struct vs_page_source *source)
-{
-    const struct vs_report *report = source->report;
-    struct page_facts facts = {0};
-    for (unsigned a = 0; a < source->scan->device_count; a++)
-        for (size_t i = 0; i < report->device_count; i++)
-            if (report->devices[i].device == source->scan->devices[a]->ordinal) {
-                facts.numbers[a] = (uint8_t)i;
-                facts.framework[a] = report->devices[i].has_framework;
-                facts.any_framework |= facts.framework[a];
-            }
-    return facts;
-}
-
 /* Whether what *data* learned on the way is all that is known now. */
 static bool was_known(const struct vs_page_data *data, const struct vs_page_source *source,
                       const struct page_facts *facts)
@@ -315,7 +301,15 @@ enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_pa
     struct vs_page_data *data = source->collected;
     struct vs_trace_state *state = NULL;
     struct vs_symbols *symbols = vs_symbols_open(source->reader);
-    const struct page_facts facts = facts_of(source);
+    const struct vs_report *report = source->report;
+    struct page_facts facts = {0};
+    for (unsigned a = 0; a < source->scan->device_count; a++)
+        for (size_t i = 0; i < report->device_count; i++)
+            if (report->devices[i].device == source->scan->devices[a]->ordinal) {
+                facts.numbers[a] = (uint8_t)i;
+                facts.framework[a] = report->devices[i].has_framework;
+                facts.any_framework |= facts.framework[a];
+            }
     bool kinds = facts.any_framework && !vs_recording_partial(&source->report->recording);
     struct vs_replay *replay = source->end;
     enum vs_err err = VS_OK;

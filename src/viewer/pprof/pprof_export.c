@@ -153,26 +153,6 @@ static void write_sample(struct pprof *p, struct vs_proto *sample,
     free(ids);
 }
 
-static void write_samples(struct pprof *p)
-{
-    struct vs_proto sample = {0};
-    for (size_t i = 0; i < p->keys.count; i++) {
-        struct vs_named_stack stack = vs_stack_names_of(p->names, &p->rows[i].of);
-        write_sample(p, &sample, &stack, p->rows[i].values);
-        add_labels(p, &sample, &p->rows[i]);
-        vs_gzip_message(p->gzip, PROFILE_SAMPLE, &sample);
-    }
-    for (size_t i = 0; i < p->moments.count; i++) {
-        uint64_t values[VALUES] = {0, 0, p->rest[i].blocks, p->rest[i].bytes};
-        if (!p->rest[i].bytes)
-            continue;
-        uint32_t frame = vs_stack_names_label(p->names, "allocations not recorded one by one");
-        write_sample(p, &sample, &(struct vs_named_stack){&frame, 1}, values);
-        vs_gzip_message(p->gzip, PROFILE_SAMPLE, &sample);
-    }
-    free(sample.bytes);
-}
-
 static void put_type(struct pprof *p, unsigned field, const char *type, const char *unit)
 {
     struct vs_proto message = {0};
@@ -210,23 +190,24 @@ static enum vs_err write_profile(struct pprof *p, FILE *out)
     }
     vs_gzip_uint(p->gzip, PROFILE_DURATION, replay->now_ns - vs_replay_start_ns(replay));
     vs_gzip_uint(p->gzip, PROFILE_DEFAULT, vs_pprof_string(&p->tables, types[INUSE_SPACE]));
-    write_samples(p);
+    struct vs_proto sample = {0};
+    for (size_t i = 0; i < p->keys.count; i++) {
+        struct vs_named_stack stack = vs_stack_names_of(p->names, &p->rows[i].of);
+        write_sample(p, &sample, &stack, p->rows[i].values);
+        add_labels(p, &sample, &p->rows[i]);
+        vs_gzip_message(p->gzip, PROFILE_SAMPLE, &sample);
+    }
+    for (size_t i = 0; i < p->moments.count; i++) {
+        uint64_t values[VALUES] = {0, 0, p->rest[i].blocks, p->rest[i].bytes};
+        if (!p->rest[i].bytes)
+            continue;
+        uint32_t frame = vs_stack_names_label(p->names, "allocations not recorded one by one");
+        write_sample(p, &sample, &(struct vs_named_stack){&frame, 1}, values);
+        vs_gzip_message(p->gzip, PROFILE_SAMPLE, &sample);
+    }
+    free(sample.bytes);
     vs_pprof_tables_write(&p->tables, p->gzip);
     return vs_gzip_close(p->gzip);
-}
-
-/* The first pass, which also learns the condition of the trace. */
-static enum vs_err find_moments(struct vs_reader *reader, const struct vs_export_options *options,
-                                struct pprof *p, struct vs_export_result *result)
-{
-    struct vs_stack_query query = {.subject = options->moment ? VS_STACKS_AT : VS_STACKS_AT_PEAK,
-                                   .window = options->window, .one_device = options->one_device,
-                                   .device = options->device};
-    enum vs_err err = vs_stack_moments_read(reader, &query, &p->moments, &p->about);
-    *result = (struct vs_export_result){.recording = p->about.recording, .ended = p->about.ended,
-                                        .condition = p->about.condition};
-    memcpy(result->why, p->about.why, sizeof result->why);
-    return err;
 }
 
 enum vs_err vs_export_pprof(struct vs_reader *reader, FILE *out,
@@ -235,7 +216,14 @@ enum vs_err vs_export_pprof(struct vs_reader *reader, FILE *out,
 {
     struct pprof *p = vs_xcalloc(1, sizeof *p);
     struct vs_allocation_log *log = NULL;
-    enum vs_err err = find_moments(reader, options, p, result);
+    /* The first pass, which also learns the condition of the trace. */
+    struct vs_stack_query query = {.subject = options->moment ? VS_STACKS_AT : VS_STACKS_AT_PEAK,
+                                   .window = options->window, .one_device = options->one_device,
+                                   .device = options->device};
+    enum vs_err err = vs_stack_moments_read(reader, &query, &p->moments, &p->about);
+    *result = (struct vs_export_result){.recording = p->about.recording, .ended = p->about.ended,
+                                        .condition = p->about.condition};
+    memcpy(result->why, p->about.why, sizeof result->why);
     if (!err) {
         p->names = vs_stack_names_open(reader);
         err = vs_allocation_log_open(reader, vs_stack_names_symbols(p->names), take, p, &log);
