@@ -8,8 +8,8 @@
 
 #include "analysis/checkpoint/trace_span.h"
 #include "support/json_test.h"
-#include "support/report_test.h"
 #include "viewer/export/export.h"
+#include "support/report_test.h"
 
 #define MS UINT64_C(1000000)
 

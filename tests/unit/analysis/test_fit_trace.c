@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/report_test.h"
 #include "analysis/fit/fit_answer.h"
 #include "analysis/naming/python_file.h"
 #include "base/vs_size.h"
+#include "support/report_test.h"
 
 static struct vs_fit_trace *trace;
 

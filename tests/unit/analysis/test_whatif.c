@@ -11,8 +11,8 @@
 #include "analysis/whatif/request_store.h"
 #include "analysis/whatif/whatif.h"
 #include "support/policy_run.h"
-#include "support/report_test.h"
 #include "support/workloads.h"
+#include "support/report_test.h"
 
 #define CAPACITY (1000 * MIB)
 
