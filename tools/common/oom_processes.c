@@ -31,7 +31,7 @@ static enum vs_err diagnose(struct vs_reader *reader, const struct vs_report *re
     p->recovered = report->failures_recovered;
     if (!p->failures || p->recovered == p->failures)
         return VS_OK;
-    enum vs_err err = vs_oom_build(reader, report, 0, &oom);
+    enum vs_err err = vs_oom_build(reader, report, NULL, 0, &oom);
     if (!err && oom->ended) {
         p->failed = true;
         p->failure = oom->failure;

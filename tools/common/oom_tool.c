@@ -15,23 +15,23 @@ static bool all_known(const struct vs_oom *oom, const struct vs_report *report)
 }
 
 enum vs_err vs_oom_tool_build(struct vs_reader *reader, const struct vs_report *report,
-                              uint64_t nth, bool replay, struct vs_arena *memory,
-                              struct vs_oom **out)
+                              struct vs_oom_watch *watch, uint64_t nth, bool replay,
+                              struct vs_arena *memory, struct vs_oom **out)
 {
     struct vs_oom *oom = NULL;
     enum vs_err err = VS_OK;
     *out = NULL;
     if (report->failure_total || nth)
-        err = vs_oom_build(reader, report, nth, &oom);
+        err = vs_oom_build(reader, report, watch, nth, &oom);
     vs_symbol_tool_done();
     if (err || !oom)
         return err;
     if (!all_known(oom, report))
         err = VS_ERR_STATE;
     if (!err && replay)
-        err = vs_oom_replay(oom, reader);
+        vs_oom_replay(oom, reader);
     if (!err)
-        err = vs_oom_kinds(oom, reader);
+        vs_oom_kinds(oom, reader);
     if (err) {
         vs_oom_free(oom);
         return err;

@@ -185,7 +185,7 @@ static void find_remedy(const struct vs_fit_job *job, struct vs_fit_run *run)
     if (!vs_tool_report(job->who, run->worst->path, true, "", 0, &reader, &report))
         return;
     uint64_t number = number_of(report, run->worst_device);
-    enum vs_err err = number ? vs_oom_tool_build(reader, report, number, true, &memory, &oom) : VS_OK;
+    enum vs_err err = number ? vs_oom_tool_build(reader, report, NULL, number, true, &memory, &oom) : VS_OK;
     for (size_t i = 0; !err && oom && !run->remedy.text && i < oom->remedy_count; i++) {
         const struct vs_remedy *remedy = &oom->remedies[i];
         if (remedy->replayed && remedy->fits)

@@ -60,9 +60,9 @@ static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *repor
     bool well = report->has_end && report->end_reason == VS_END_EXIT && !report->end_status;
     if (!lasting || well || vs_recording_partial(&report->recording))
         return 0;
-    enum vs_err err = vs_oom_build(reader, report, 0, &oom);
+    enum vs_err err = vs_oom_build(reader, report, NULL, 0, &oom);
     if (!err && oom->ended && report->events < REPLAYED_EVENTS)
-        err = vs_oom_replay(oom, reader);
+        vs_oom_replay(oom, reader);
     if (!err && oom->ended) {
         if (vs_user_line_of_event(reader, oom->failure.event, &memory, &oom->line))
             oom->line = NULL;

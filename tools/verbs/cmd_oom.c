@@ -97,13 +97,22 @@ static int explain(const char *who, const char *path, const struct oom_arguments
 {
     struct vs_reader *reader;
     struct vs_report *report;
-    if (!vs_tool_report(who, path, args->partial, "--partial", 0, &reader, &report))
+    struct vs_trace_state *state = NULL;
+    struct vs_oom_watch *watch = vs_oom_watch_open(args->nth);
+    const struct vs_observer observer = vs_oom_watch_observer(watch);
+    const struct vs_part_args whole = {0};
+    const struct vs_report_options options = {.observers = &observer, .observer_count = 1, .state = &state,
+                                              .chosen = vs_oom_watch_peaks(watch)};
+    if (!vs_tool_report_part(who, path, args->partial, "--partial", &options, &whole, &reader, &report)) {
+        vs_trace_state_close(state);
+        vs_oom_watch_close(watch);
         return VS_EXIT_UNUSABLE;
+    }
     int code = VS_EXIT_OK;
     struct vs_oom *oom = NULL;
     struct vs_arena memory = {0}; /* of the line */
     enum vs_err err =
-        vs_oom_tool_build(reader, report, args->nth, !args->estimated, &memory, &oom);
+        vs_oom_tool_build(reader, report, watch, args->nth, !args->estimated, &memory, &oom);
     if (err == VS_ERR_NOT_FOUND && args->nth)
         code = bad_number(who, path, report);
     else if (err == VS_ERR_STATE) {
@@ -127,6 +136,8 @@ static int explain(const char *who, const char *path, const struct oom_arguments
     }
     vs_arena_free_all(&memory);
     vs_oom_free(oom);
+    vs_oom_watch_close(watch);
+    vs_trace_state_close(state);
     vs_report_free(report);
     vs_reader_close(reader);
     return code;

@@ -87,7 +87,7 @@ static enum vs_err read_trace(struct vs_view_trace *trace, const struct vs_view_
 
 static void make_diagnosis(struct vs_view_trace *trace, struct vs_reader *reader)
 {
-    enum vs_err err = vs_oom_tool_build(reader, trace->report, 0, true, &trace->memory, &trace->oom);
+    enum vs_err err = vs_oom_tool_build(reader, trace->report, NULL, 0, true, &trace->memory, &trace->oom);
     if (err == VS_ERR_STATE) {
         trace->message = "The failed allocation has no diagnosis: not every allocation before it was "
                          "recorded.";

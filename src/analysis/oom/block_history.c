@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A block counts as kept if it is older than any freed block of its site ever
+ * A block counts as kept if it is older than any freed block of its site ever
  * became: a ring of buffers or a cache of fixed size has no such blocks, however many it holds. A
  * site grows if it kept blocks at several times, and still did so lately. */
 #include "analysis/oom/block_history.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/state/driver_pages.h"
 #include "analysis/state/user_level.h"
@@ -13,39 +14,6 @@
 #include "base/reading/vs_xalloc.h"
 
 #define TIMES_MIN_STEPS 3 /* as many rises as vs_growth_steady asks for */
-
-static void drop(struct vs_history *h, const struct vs_replay *replay, int level, uint64_t addr,
-                 bool freed)
-{
-    uint64_t slot;
-    if (!vs_map_remove(&h->by_addr[level], addr, &slot))
-        return;
-    struct vs_history_block *block = &h->blocks[slot];
-    struct vs_history_site *site = &h->sites[block->site];
-    site->live_bytes -= block->bytes;
-    if (freed) {
-        uint64_t age = h->frees[site->account][level] - block->frees;
-        uint64_t epochs = vs_replay_epoch(replay) - block->epoch;
-        site->freed++;
-        h->frees[site->account][level]++;
-        site->oldest_frees = age > site->oldest_frees ? age : site->oldest_frees;
-        site->oldest_epochs = epochs > site->oldest_epochs ? epochs : site->oldest_epochs;
-    }
-    block->used = false;
-    block->site = h->free_slot;
-    h->free_slot = (uint32_t)slot + 1;
-}
-
-static void take_block(struct vs_history *h, int level, uint64_t addr, size_t *slot)
-{
-    *slot = h->free_slot ? h->free_slot - 1 : h->block_count;
-    vs_vec_room(&h->blocks, &h->block_capacity, *slot + 1, sizeof *h->blocks);
-    vs_xmap_put(&h->by_addr[level], addr, *slot);
-    if (h->free_slot)
-        h->free_slot = h->blocks[*slot].site;
-    else
-        h->block_count++;
-}
 
 static void note_size(struct vs_history_site *site, uint64_t bytes, bool late)
 {
@@ -65,20 +33,6 @@ static void note_size(struct vs_history_site *site, uint64_t bytes, bool late)
         site->largest_late = bytes;
 }
 
-/* The block that was just added was asked for with *requested* bytes. */
-static void note_request(struct vs_history *h, const struct vs_replay *replay, uint64_t requested)
-{
-    struct vs_history_site *site = replay->changed_site < h->site_count
-                                       ? &h->sites[replay->changed_site] : NULL;
-    if (!site || !site->allocs)
-        return;
-    if (site->allocs == 1)
-        site->first = site->last = requested;
-    site->rises += requested > site->last;
-    site->falls += requested < site->last;
-    site->last = requested;
-}
-
 /* Bytes that an allocation takes from the device. */
 static uint64_t held_bytes(uint64_t family, uint64_t bytes, bool in_segment)
 {
@@ -88,114 +42,104 @@ static uint64_t held_bytes(uint64_t family, uint64_t bytes, bool in_segment)
     return vs_driver_pages(bytes);
 }
 
-/* The site of the block that the replay has just added. */
-static void open_site(struct vs_history *h, const struct vs_replay *replay, int level,
-                      unsigned account)
+static void on_birth(struct vs_history *h, const struct vs_replay *replay,
+                     const struct vs_published *change)
 {
-    uint32_t index = replay->changed_site;
-    vs_vec_room(&h->sites, &h->site_capacity, (size_t)index + 1, sizeof *h->sites);
-    if (index >= h->site_count)
-        h->site_count = (size_t)index + 1;
-    const struct vs_site *site = &replay->sites.items[index];
-    h->sites[index].stack = site->stack;
-    h->sites[index].api = site->api;
-    h->sites[index].account = account;
-    h->sites[index].framework = level;
-}
-
-/* The request of the block that was just added, for the loops that mark no steps. */
-static void note_stretch(struct vs_history_stretch *stretch, uint32_t epoch, uint32_t site)
-{
-    if (stretch->epoch != epoch)
+    const struct vs_live *live = change->live;
+    const struct vs_site *row = &replay->sites.items[live->site];
+    const struct vs_account *account = replay->accounts[live->device];
+    int level = live->level == VS_LEVEL_FRAMEWORK;
+    uint64_t *peak = &h->peak[live->device][level], frees = h->frees[live->device][level];
+    uint32_t epoch = (uint32_t)vs_replay_epoch(replay), number = live->site + 1;
+    vs_vec_room(&h->blocks, &h->block_capacity, change->slot + 1, sizeof *h->blocks);
+    vs_vec_room(&h->sites, &h->site_capacity, number, sizeof *h->sites);
+    h->block_count = change->slot >= h->block_count ? change->slot + 1 : h->block_count;
+    h->site_count = number > h->site_count ? number : h->site_count;
+    h->blocks[change->slot] = (struct vs_history_block){
+        .addr = live->addr, .bytes = live->size, .family = live->family, .site = live->site,
+        .held = level ? live->size : held_bytes(live->family, live->size, live->in_segment),
+        .stream = level ? change->event->framework_alloc.framework_stream : 0, .frees = frees,
+        .time_ns = replay->now_ns, .epoch = epoch, .step = (uint32_t)replay->phases.steps.number,
+        .peak_before = *peak, .used = true};
+    struct vs_history_site *site = &h->sites[live->site];
+    site->stack = row->stack;
+    site->api = row->api;
+    site->account = live->device;
+    site->framework = level;
+    note_size(site, live->size, frees > 0);
+    if (site->allocs == 1)
+        site->first = site->last = live->requested;
+    site->rises += live->requested > site->last;
+    site->falls += live->requested < site->last;
+    site->last = live->requested;
+    struct vs_history_stretch *stretch = &h->stretch[live->device][level];
+    if (stretch->epoch != epoch) /* of the loops that mark no steps */
         *stretch = (struct vs_history_stretch){.epoch = epoch, .last = stretch->last,
-                                               .before = stretch->last, .first = site + 1};
-    stretch->befores += stretch->before == site + 1;
-    stretch->firsts += stretch->first == site + 1;
-    stretch->last = site + 1;
+                                               .before = stretch->last, .first = number};
+    stretch->befores += stretch->before == number;
+    stretch->firsts += stretch->first == number;
+    stretch->last = number;
+    *peak = level ? account->framework.peak.allocated : account->sums.peak.allocated;
 }
 
-static void add(struct vs_history *h, const struct vs_replay *replay, int level,
-                const struct vs_history_block *made, unsigned account)
+static void end_block(struct vs_history *h, const struct vs_replay *replay, size_t slot, bool freed)
 {
-    uint32_t site = replay->changed_site;
-    size_t slot;
-    if (site == VS_SITE_NONE)
-        return;
-    drop(h, replay, level, made->addr, true); /* its free is not in the trace */
-    open_site(h, replay, level, account);
-    take_block(h, level, made->addr, &slot);
     struct vs_history_block *block = &h->blocks[slot];
-    *block = *made;
-    block->frees = h->frees[account][level];
-    block->time_ns = replay->now_ns;
-    block->epoch = (uint32_t)vs_replay_epoch(replay);
-    block->step = (uint32_t)replay->phases.steps.number;
-    block->peak_before = h->peak[account][level];
-    block->site = site;
-    block->used = true;
-    note_size(&h->sites[site], made->bytes, block->frees > 0);
-    note_stretch(&h->stretch[account][level], block->epoch, site);
-    const struct vs_account *a = replay->accounts[account];
-    h->peak[account][level] = level ? a->framework.peak.allocated : a->sums.peak.allocated;
+    struct vs_history_site *site = &h->sites[block->site];
+    uint64_t *frees = &h->frees[site->account][site->framework];
+    uint64_t age = *frees - block->frees, epochs = vs_replay_epoch(replay) - block->epoch;
+    block->used = false;
+    site->live_bytes -= block->bytes;
+    if (!freed)
+        return;
+    site->freed++;
+    ++*frees;
+    site->oldest_frees = age > site->oldest_frees ? age : site->oldest_frees;
+    site->oldest_epochs = epochs > site->oldest_epochs ? epochs : site->oldest_epochs;
 }
 
-static void add_device(struct vs_history *h, const struct vs_replay *replay,
-                       const struct vs_event_alloc *alloc)
+static void on_change(void *context, const struct vs_replay *replay, const struct vs_published *change)
 {
-    unsigned account = VS_HOST_INDEX;
-    if (alloc->family >= VS_FAMILY_COUNT || !alloc->addr || alloc->family == VS_FAMILY_IPC)
-        return;
-    if (!vs_family_on_host(alloc->family))
-        account = vs_replay_account(replay, alloc->device);
-    if (account == VS_ACCOUNT_NONE)
-        return;
-    bool in_segment = alloc->family == VS_FAMILY_DEVICE &&
-                      vs_segments_find(&replay->segments, alloc->addr) != NULL;
-    struct vs_history_block made = {.addr = alloc->addr, .bytes = alloc->size,
-                                    .family = (uint32_t)alloc->family,
-                                    .held = held_bytes(alloc->family, alloc->size, in_segment)};
-    add(h, replay, 0, &made, account);
-    note_request(h, replay, alloc->requested);
+    struct vs_history *h = context;
+    if (!change->live->counted)
+        return; /* imported */
+    if (change->kind == VS_CHANGE_BORN)
+        on_birth(h, replay, change);
+    else if (change->slot < h->block_count && h->blocks[change->slot].used)
+        end_block(h, replay, change->slot, change->kind == VS_CHANGE_ENDED);
 }
 
-static void add_framework(struct vs_history *h, const struct vs_replay *replay,
-                          const struct vs_event_framework_alloc *alloc)
+void vs_history_open(struct vs_history *history, struct vs_replay *replay)
 {
-    unsigned account = vs_replay_account(replay, alloc->device);
-    struct vs_history_block made = {.addr = alloc->addr, .bytes = alloc->size, .held = alloc->size,
-                                    .family = VS_FAMILY_DEVICE,
-                                    .stream = alloc->framework_stream};
-    if (account == VS_ACCOUNT_NONE || !alloc->addr)
-        return;
-    add(h, replay, 1, &made, account);
-    note_request(h, replay, alloc->size);
+    vs_replay_subscribe(replay, VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST, on_change, history);
 }
 
 /* All memory of a device ends with its context, except that of pools. */
-static void lose_account(struct vs_history *h, const struct vs_replay *replay, unsigned account)
+void vs_history_lost(struct vs_history *h, const struct vs_replay *replay, unsigned account)
 {
     if (account == VS_ACCOUNT_NONE || replay->accounts[account]->sums.now.allocated)
         return;
     for (size_t i = 0; i < h->block_count; i++)
-        for (int level = 0; level < 2; level++)
-            if (h->blocks[i].used && h->sites[h->blocks[i].site].account == account)
-                drop(h, replay, level, h->blocks[i].addr, false);
+        if (h->blocks[i].used && h->sites[h->blocks[i].site].account == account)
+            end_block(h, replay, i, false);
 }
 
-void vs_history_event(struct vs_history *h, const struct vs_replay *replay,
-                      const struct vs_event *event)
+void vs_history_copy(struct vs_history *to, const struct vs_history *from)
 {
-    switch (event->kind) {
-    case VS_EVENT_alloc: add_device(h, replay, &event->alloc); return;
-    case VS_EVENT_framework_alloc: add_framework(h, replay, &event->framework_alloc); return;
-    case VS_EVENT_free: drop(h, replay, 0, event->free.addr, true); break;
-    case VS_EVENT_framework_free: drop(h, replay, 1, event->framework_free.addr, true); break;
-    case VS_EVENT_context:
-        if (!event->context.alive)
-            lose_account(h, replay, vs_replay_account(replay, event->context.device));
-        break;
-    default: break;
-    }
+    struct vs_history_block *blocks = to->blocks;
+    struct vs_history_site *sites = to->sites;
+    size_t block_capacity = to->block_capacity, site_capacity = to->site_capacity;
+    *to = *from;
+    to->blocks = blocks;
+    to->sites = sites;
+    to->block_capacity = block_capacity;
+    to->site_capacity = site_capacity;
+    vs_vec_room(&to->blocks, &to->block_capacity, from->block_count, sizeof *blocks);
+    vs_vec_room(&to->sites, &to->site_capacity, from->site_count, sizeof *sites);
+    if (from->block_count)
+        memcpy(to->blocks, from->blocks, from->block_count * sizeof *blocks);
+    if (from->site_count)
+        memcpy(to->sites, from->sites, from->site_count * sizeof *sites);
 }
 
 /* --- growth --- */
@@ -279,32 +223,22 @@ static bool judge(const struct kept_birth *births, size_t count, const struct hi
     return clock->now - last <= 3 * gap;
 }
 
-static void gather_kept(const struct vs_history *h, unsigned account,
-                        const struct history_clock *clock, struct kept_birth **out,
-                        size_t *count)
-{
-    size_t capacity = 0;
-    for (size_t i = 0; i < h->block_count; i++) {
-        const struct vs_history_block *block = &h->blocks[i];
-        if (!block->used || h->sites[block->site].account != account || !outlived(h, block, clock))
-            continue;
-        vs_vec_room(out, &capacity, *count + 1, sizeof **out);
-        (*out)[(*count)++] = (struct kept_birth){born(block, clock), block->bytes, block->held,
-                                                 block->time_ns, block->site, block->step};
-    }
-    if (*count)
-        qsort(*out, *count, sizeof **out, by_site_and_birth);
-}
-
 /* The sites that grow by *clock*. */
 static size_t growing(const struct vs_history *h, const struct vs_replay *replay, unsigned account,
-                      struct history_clock clock, struct vs_history_growth *out, size_t max,
-                      enum vs_err *err)
+                      struct history_clock clock, struct vs_history_growth *out, size_t max)
 {
     struct kept_birth *births = NULL;
-    size_t count = 0, found = 0;
-    *err = VS_OK;
-    gather_kept(h, account, &clock, &births, &count);
+    size_t count = 0, capacity = 0, found = 0;
+    for (size_t i = 0; i < h->block_count; i++) {
+        const struct vs_history_block *block = &h->blocks[i];
+        if (!block->used || h->sites[block->site].account != account || !outlived(h, block, &clock))
+            continue;
+        vs_vec_room(&births, &capacity, count + 1, sizeof *births);
+        births[count++] = (struct kept_birth){born(block, &clock), block->bytes, block->held,
+                                              block->time_ns, block->site, block->step};
+    }
+    if (count)
+        qsort(births, count, sizeof *births, by_site_and_birth);
     for (size_t from = 0, to; from < count; from = to) {
         struct vs_history_growth one;
         for (to = from + 1; to < count && births[to].site == births[from].site; to++)
@@ -323,10 +257,9 @@ static size_t growing(const struct vs_history *h, const struct vs_replay *replay
 }
 
 size_t vs_history_growing(const struct vs_history *h, const struct vs_replay *replay,
-                          unsigned account, struct vs_history_growth *out, size_t max,
-                          enum vs_err *err)
+                          unsigned account, struct vs_history_growth *out, size_t max)
 {
-    return growing(h, replay, account, clock_of(h, replay, account), out, max, err);
+    return growing(h, replay, account, clock_of(h, replay, account), out, max);
 }
 
 /* Whether a site keeps more blocks than two completed steps would allocate there: otherwise it may be
@@ -341,20 +274,19 @@ static bool beyond_steps(const struct vs_history *h, const struct vs_history_gro
 
 size_t vs_history_growing_since(const struct vs_history *h, const struct vs_replay *replay,
                                 unsigned account, struct vs_history_growth *out, size_t max,
-                                uint64_t *repeats, enum vs_err *err)
+                                uint64_t *repeats)
 {
     int level = vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK;
     const struct vs_history_stretch *stretch = &h->stretch[account][level];
     uint64_t done = replay->phases.steps.done, epoch = vs_replay_epoch(replay);
     struct history_clock clock = {.stretch = true, .epoch = epoch, .now = h->frees[account][level]};
-    *err = VS_OK;
     *repeats = stretch->befores;
     if (done && stretch->firsts > stretch->befores) /* layers repeat in a first step, too */
         *repeats = stretch->firsts;
     if (!epoch || stretch->epoch != epoch ||
         *repeats < (done ? 1 : 2) * VS_HISTORY_TIMES_MIN)
         return 0;
-    size_t count = growing(h, replay, account, clock, out, max, err), kept = 0;
+    size_t count = growing(h, replay, account, clock, out, max), kept = 0;
     for (size_t i = 0; i < count; i++)
         if (beyond_steps(h, &out[i], done) && 2 * out[i].times >= *repeats)
             out[kept++] = out[i];
@@ -421,7 +353,5 @@ void vs_history_free(struct vs_history *h)
 {
     free(h->blocks);
     free(h->sites);
-    for (int level = 0; level < 2; level++)
-        vs_map_free(&h->by_addr[level]);
     *h = (struct vs_history){0};
 }

@@ -16,8 +16,6 @@
 #include <stdint.h>
 
 #include "analysis/state/replay.h"
-#include "base/vs_err.h"
-#include "base/vs_map.h"
 
 struct vs_history_block {
     uint64_t addr, bytes, held; /* held: taken from the device, in its pages */
@@ -60,20 +58,21 @@ struct vs_history_stretch {
 
 /* Zero-initialise. */
 struct vs_history {
-    struct vs_history_block *blocks;
+    struct vs_history_block *blocks; /* by slot of the replay */
     size_t block_count, block_capacity;
-    uint32_t free_slot; /* index + 1 of an unused block; chained by `site` */
     struct vs_history_site *sites;
     size_t site_count, site_capacity;
-    struct vs_map by_addr[2]; /* [0] the device's, [1] the framework's */
-    uint64_t frees[VS_DEVICES_MAX + 1][2]; /* by account and level, as the peaks so far */
+    /* by account and level ([0] the device's, [1] the framework's), as the peaks so far */
+    uint64_t frees[VS_DEVICES_MAX + 1][2];
     uint64_t peak[VS_DEVICES_MAX + 1][2];
     struct vs_history_stretch stretch[VS_DEVICES_MAX + 1][2];
 };
 
-/* vs_history_event: *event* was just applied to *replay*. VS_ERR_NOMEM. */
-void vs_history_event(struct vs_history *history, const struct vs_replay *replay,
-                      const struct vs_event *event);
+/* vs_history_open: follows the blocks of *replay*. vs_history_lost: a context of *account* was just destroyed.
+ * vs_history_copy: *to* is zero-initialised, or an earlier copy. */
+void vs_history_open(struct vs_history *history, struct vs_replay *replay);
+void vs_history_lost(struct vs_history *history, const struct vs_replay *replay, unsigned account);
+void vs_history_copy(struct vs_history *to, const struct vs_history *from);
 
 /* What one call site kept. */
 struct vs_history_growth {
@@ -87,10 +86,9 @@ struct vs_history_growth {
 };
 
 /* vs_history_growing: the sites of *account* at the user's level that keep memory, most bytes first;
- * *out* has room for *max*. Returns their number. VS_ERR_NOMEM in *err*. */
+ * *out* has room for *max*. Returns their number. */
 size_t vs_history_growing(const struct vs_history *history, const struct vs_replay *replay,
-                          unsigned account, struct vs_history_growth *out, size_t max,
-                          enum vs_err *err);
+                          unsigned account, struct vs_history_growth *out, size_t max);
 
 /* vs_history_growing_since: likewise, of the blocks since the latest begin or end of a marked step
  * alone, by the clock of frees: growth in a loop that marks no steps, such as an evaluation after the
@@ -98,7 +96,7 @@ size_t vs_history_growing(const struct vs_history *history, const struct vs_repl
  * *repeats*: how often they did. */
 size_t vs_history_growing_since(const struct vs_history *history, const struct vs_replay *replay,
                                 unsigned account, struct vs_history_growth *out, size_t max,
-                                uint64_t *repeats, enum vs_err *err);
+                                uint64_t *repeats);
 
 /* That many different times are needed for growth. */
 #define VS_HISTORY_TIMES_MIN 5
@@ -110,7 +108,7 @@ struct vs_history_times {
 };
 
 /* vs_history_times: fills in the times of *count* different sites of *account*, in one pass over the
- * blocks. Without memory for it: as if there were none. */
+ * blocks. */
 void vs_history_times(const struct vs_history *history, const struct vs_replay *replay,
                       unsigned account, struct vs_history_times *sites, size_t count);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The segments of a framework are the device memory that holds its blocks, also
+ * The segments of a framework are the device memory that holds its blocks, also
  * where it is mapped (expandable segments); their stream is that of their blocks. It does not report
  * its private pools (torch.cuda.MemPool, CUDA graphs), but it never asks the device while a usable
  * piece is large enough, and it frees unused segments before it reports a failure. Blocks of up to 1 MiB
@@ -63,26 +63,19 @@ static void gather_blocks(struct census *c)
     }
 }
 
-static void gather_user_segments(struct census *c, const struct vs_replay *replay)
-{
-    struct vs_user_segment *list;
-    size_t count;
-    vs_user_segments(replay, c->account, &list, &count);
-    for (size_t i = 0; i < count; i++)
-        put(&c->segments,
-            &(struct census_extent){list[i].addr, list[i].size, 0, list[i].site});
-    free(list);
-}
-
 static void gather_segments(struct census *c, const struct vs_replay *replay)
 {
+    struct vs_user_segment *list = NULL;
+    size_t count = 0;
     if (c->out->framework)
-        gather_user_segments(c, replay);
+        vs_user_segments(replay, c->account, &list, &count);
+    for (size_t i = 0; i < count; i++)
+        put(&c->segments, &(struct census_extent){list[i].addr, list[i].size, 0, list[i].site});
+    free(list);
     for (size_t i = 0; !c->out->framework && i < replay->segments.count; i++) {
         const struct vs_replay_segment *s = &replay->segments.items[i];
-        struct census_extent one = {s->addr, s->size, s->stream, 0};
         if (s->device == c->account && !s->view)
-            put(&c->segments, &one);
+            put(&c->segments, &(struct census_extent){s->addr, s->size, s->stream, 0});
     }
 }
 
@@ -204,9 +197,9 @@ static void count_all(struct census *c)
     c->out->withheld_site = highest(c->withheld, c->history->site_count);
 }
 
-enum vs_err vs_cache_census(const struct vs_replay *replay, const struct vs_history *history,
-                            unsigned account, const struct vs_census_request *request,
-                            struct vs_cache_census *out)
+void vs_cache_census(const struct vs_replay *replay, const struct vs_history *history,
+                     unsigned account, const struct vs_census_request *request,
+                     struct vs_cache_census *out)
 {
     *out = (struct vs_cache_census){.framework = vs_user_level(replay, account) ==
                                                         VS_LEVEL_FRAMEWORK};
@@ -220,5 +213,4 @@ enum vs_err vs_cache_census(const struct vs_replay *replay, const struct vs_hist
     free(c.withheld);
     free(c.segments.items);
     free(c.blocks.items);
-    return VS_OK;
 }

@@ -10,7 +10,6 @@
 
 #include "analysis/oom/block_history.h"
 #include "analysis/state/replay.h"
-#include "base/vs_err.h"
 
 struct vs_cache_census {
     bool framework;        /* of the framework's allocator */
@@ -38,10 +37,10 @@ struct vs_census_request {
     bool framework;
 };
 
-/* vs_cache_census: counts the cached memory of *account*. Sites are those of *history*. VS_ERR_NOMEM.
- * *Cost*: sorts the live blocks. */
-enum vs_err vs_cache_census(const struct vs_replay *replay, const struct vs_history *history,
-                            unsigned account, const struct vs_census_request *request,
-                            struct vs_cache_census *out) VS_MUST_CHECK;
+/* vs_cache_census: counts the cached memory of *account*. Sites are those of *history*. *Cost*: sorts the
+ * live blocks. */
+void vs_cache_census(const struct vs_replay *replay, const struct vs_history *history,
+                     unsigned account, const struct vs_census_request *request,
+                     struct vs_cache_census *out);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The facts for a post-mortem: replays the trace to the failure and collects them. The rules are in
- * the verdict files. */
+ * The facts for a post-mortem, from the state at the failure. Which failure is diagnosed is known at the
+ * trace's end only: the reading of the report keeps the state at the one that is most likely it, as at a
+ * peak (peak_states.h). The trace is read again only where it is another one. The rules are in the verdict
+ * files. */
 #include "analysis/oom/oom.h"
 
 #include <stdlib.h>
@@ -9,12 +11,15 @@
 
 #include "allocator/core/placement_policy.h"
 #include "analysis/growth/growth.h"
+#include "analysis/naming/name_text.h"
 #include "analysis/oom/block_history.h"
 #include "analysis/oom/oom_facts.h"
 #include "analysis/oom/verdict.h"
 #include "analysis/report/balance_build.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/driver_pages.h"
+#include "analysis/state/findings.h"
+#include "analysis/state/peak_states.h"
 #include "analysis/state/reading.h"
 #include "analysis/state/replay.h"
 #include "analysis/state/user_level.h"
@@ -173,29 +178,6 @@ static void fill_cached(struct vs_oom *oom, const struct vs_replay *replay,
     oom->missing_unknown = !oom->missing && !oom->free_known;
 }
 
-static enum vs_err fill_balance(struct vs_oom *oom, const struct vs_summary *summary,
-                                const struct vs_failure *failure)
-{
-    if (oom->failure.host || !oom->free_known || oom->limit)
-        return VS_OK;
-    struct vs_reading reading = {oom->free_bytes, oom->total, failure->event, failure->time_ns,
-                                 failure->place};
-    vs_balance_build(summary, failure->account, &reading, &oom->balance);
-    return VS_OK;
-}
-
-/* Bytes allocated in the current step, or since the last one ended. */
-static void fill_step(struct vs_oom *oom, const struct vs_replay *replay, unsigned account)
-{
-    uint64_t epoch = vs_replay_epoch(replay);
-    oom->in_step = replay->phases.steps.open;
-    size_t cursor = 0;
-    const struct vs_live *live;
-    while (epoch && (live = vs_user_live_next(replay, account, &cursor)))
-        if (live->epoch == epoch)
-            oom->step_bytes += live->size;
-}
-
 static uint64_t limit_of(const struct vs_report *report, uint64_t device)
 {
     for (size_t i = 0; i < report->device_count; i++) {
@@ -230,6 +212,7 @@ static void fill_past(struct vs_oom *oom, const struct vs_replay *replay,
 {
     struct vs_user_sums sums = vs_user_sums(replay, failure->account);
     const struct vs_site *site = vs_user_failure_site(replay, failure);
+    uint64_t epoch = vs_replay_epoch(replay);
     oom->request_before = !site                         ? 0
                           : replay->phases.steps.begun ? site->largest_before_step
                                                        : site->largest_in_step;
@@ -238,151 +221,300 @@ static void fill_past(struct vs_oom *oom, const struct vs_replay *replay,
     oom->steps_peak = sums.steps_peak;
     oom->steps_largest = sums.steps_largest;
     oom->freed_bytes = sums.freed_bytes;
-    fill_step(oom, replay, failure->account);
+    oom->in_step = replay->phases.steps.open;
+    const struct vs_live *live;
+    for (size_t cursor = 0; epoch && (live = vs_user_live_next(replay, failure->account, &cursor));)
+        oom->step_bytes += live->epoch == epoch ? live->size : 0;
 }
 
-static enum vs_err examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint64_t limit)
+static void examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint64_t limit)
 {
     const struct vs_summary *summary = scene->summary;
     const struct vs_failure *failure = scene->failure;
     fill_device(oom, summary->replay, failure, &scene->reading);
     if (!oom->failure.host && !failure->overhead)
         apply_limit(oom, limit);
-    enum vs_err err = VS_OK;
     if (!oom->failure.host)
-        err = vs_oom_cache_facts(oom, scene);
-    if (!err)
-        fill_cached(oom, summary->replay, failure);
-    if (!err)
-        err = fill_balance(oom, summary, failure);
-    if (!err)
-        vs_summary_sites(summary, failure->account, VS_SITES_LIVE, &oom->sites);
-    if (err)
-        return err;
+        vs_oom_cache_facts(oom, scene);
+    fill_cached(oom, summary->replay, failure);
+    if (!oom->failure.host && oom->free_known && !oom->limit) {
+        struct vs_reading reading = {oom->free_bytes, oom->total, failure->event, failure->time_ns,
+                                     failure->place};
+        vs_balance_build(summary, failure->account, &reading, &oom->balance);
+    }
+    vs_summary_sites(summary, failure->account, VS_SITES_LIVE, &oom->sites);
     fill_past(oom, summary->replay, failure);
-    err = vs_oom_facts(oom, scene);
-    return err ? err : vs_diagnose(oom);
+    vs_oom_facts(oom, scene);
+    vs_diagnose(oom);
 }
 
-/* What the replay does not keep of the events before the failure. */
-struct oom_notes {
-    struct vs_oom_scene *scene;
-    uint64_t device; /* of the failure */
+/* --- the events before the failure --- */
+
+/* What the replay does not keep of them. */
+struct before {
+    struct vs_history history;
+    struct vs_growth_result growth; /* lists are copies */
+    struct vs_oom_overheads overheads;
+    struct vs_oom_reading readings[VS_DEVICES_MAX]; /* by account */
+    uint64_t framework_stream;
 };
 
-static enum vs_err note_after(void *context, struct vs_replay *replay, const struct vs_event *event)
+struct vs_oom_watch {
+    uint64_t nth;             /* the failure to diagnose; 0: not known */
+    struct vs_replay *replay; /* of the reading, once it has begun */
+    struct vs_growth_tracker *tracker;
+    struct before now, kept;  /* *kept*: at the failure */
+    struct vs_failure failure; /* event 0: none yet */
+    unsigned times;           /* that another failure was kept */
+    bool went_on;             /* memory of its device was allocated after it */
+    uint64_t modules, kept_modules; /* numbers of modules so far, and at the failure */
+    bool renamed;             /* a later module has the number of one before it */
+    struct vs_peak peaks[VS_DEVICES_MAX];
+};
+
+/* So often the state at another failure is kept: a program that fails for ever is read again. */
+#define KEPT_TIMES_MAX 64
+
+static void *copied(void *old, const void *items, size_t count, size_t size)
 {
-    const struct oom_notes *notes = context;
-    struct vs_oom_scene *scene = notes->scene;
-    unsigned account = VS_ACCOUNT_NONE;
-    if (event->kind == VS_EVENT_device_sample && event->device_sample.device == notes->device)
-        account = vs_replay_account(replay, event->device_sample.device);
-    if (account != VS_ACCOUNT_NONE)
-        scene->reading = (struct vs_oom_reading){event->device_sample.free_bytes,
-                                                 event->device_sample.total_bytes,
-                                                 replay->accounts[account]->sums.now.reserved};
-    if (event->kind == VS_EVENT_framework_oom)
-        scene->framework_stream = event->framework_oom.framework_stream;
-    vs_oom_overhead_event(&scene->overheads, event);
-    return VS_OK;
+    free(old);
+    return memcpy(vs_xcalloc(count + 1, size), items ? items : "", items ? count * size : 0);
 }
 
-static enum vs_err history_after(void *history, struct vs_replay *replay, const struct vs_event *event)
+static void keep_before(struct vs_oom_watch *watch)
 {
-    vs_history_event(history, replay, event);
-    return VS_OK;
+    struct before *to = &watch->kept, *from = &watch->now, old = *to;
+    struct vs_growth_result *growth = &to->growth;
+    *to = *from;
+    to->history = old.history;
+    vs_history_copy(&to->history, &from->history);
+    to->overheads.items = copied(old.overheads.items, from->overheads.items, from->overheads.count,
+                                 sizeof *from->overheads.items);
+    vs_growth_finish(watch->tracker, growth);
+    growth->steps.items = copied((void *)old.growth.steps.items, growth->steps.items,
+                                 growth->steps.count, sizeof *growth->steps.items);
+    growth->sites = copied((void *)old.growth.sites, growth->sites, growth->site_count,
+                           sizeof *growth->sites);
+    growth->row_of = copied((void *)old.growth.row_of, growth->row_of, growth->row_of_count,
+                            sizeof *growth->row_of);
+    growth->accounts = copied((void *)old.growth.accounts, growth->accounts, growth->account_count,
+                              sizeof *growth->accounts);
 }
 
-/* Reads to the failure *wanted*. */
-static enum vs_err replay_to(struct vs_reader *reader, struct vs_replay *replay,
-                             struct vs_history *history, struct vs_growth_tracker *tracker,
-                             const struct vs_report_failure *wanted, struct vs_oom_scene *scene)
+static int failure_rank(const struct vs_failure *failure)
 {
-    const struct vs_time_window window = {.to = {.given = true, .by_event = true, .value = wanted->event}};
-    struct oom_notes notes = {scene, wanted->device};
-    uint64_t memory = vs_event_kinds(VS_PROPERTY_ALLOCATES | VS_PROPERTY_FREES);
-    uint64_t context = VS_KIND_BIT(VS_EVENT_context) | VS_KIND_BIT(VS_EVENT_overhead);
-    const struct vs_observer observers[] = {
-        {memory | context, NULL, history_after, history},
-        {VS_KINDS_EVERY, NULL, vs_growth_observe, tracker},
-        {context | VS_KIND_BIT(VS_EVENT_device_sample) | VS_KIND_BIT(VS_EVENT_framework_oom), NULL, note_after,
-         &notes}};
-    vs_reader_rewind(reader);
-    enum vs_err err = vs_reading_run(reader, replay, &window, observers, sizeof observers / sizeof *observers);
-    return !err && replay->events < wanted->event ? VS_ERR_NOT_FOUND : err;
+    return 2 * (failure->framework || failure->error == VS_CUDA_OUT_OF_MEMORY) + !failure->recovered;
 }
 
-/* Whether memory of *device* is allocated after the failure that was just read, in a program that
- * ended without an error. */
-static bool goes_on(struct vs_reader *reader, const struct vs_report *report, uint64_t device)
+/* Whether the failure that was kept is still the one to diagnose, although *failure* came after it. */
+static bool stays_kept(const struct vs_oom_watch *watch, const struct vs_failure *failure)
 {
-    struct vs_event next;
-    if (!report->has_end || report->end_reason != VS_END_EXIT || report->end_status)
-        return false;
-    while (vs_reader_next(reader, &next) == VS_OK)
-        if ((next.kind == VS_EVENT_alloc && next.alloc.device == device) ||
-            (next.kind == VS_EVENT_framework_alloc && next.framework_alloc.device == device))
-            return true;
+    const struct vs_replay *replay = watch->replay;
+    for (size_t i = 0; i + 1 < replay->failure_count; i++) {
+        const struct vs_failure *kept = &replay->failures[i];
+        if (kept->event != watch->failure.event)
+            continue;
+        return failure_rank(kept) > failure_rank(failure) ||
+               (failure_rank(kept) == failure_rank(failure) && vs_failure_identical(kept, failure));
+    }
+    for (size_t i = 0; i < replay->firsts.count; i++)
+        if (replay->firsts.items[i].failure.event == watch->failure.event)
+            return vs_failure_identical(&replay->firsts.items[i].failure, failure);
     return false;
 }
 
-static enum vs_err describe(struct vs_oom *oom, struct vs_reader *reader, struct vs_replay *replay,
-                            struct vs_symbols *symbols, struct vs_oom_scene *scene,
-                            const struct vs_report *report, const struct vs_report_failure *wanted)
+static void watch_failure(struct vs_oom_watch *watch, struct vs_replay *replay)
 {
-    struct vs_wrappers wrappers;
-    struct vs_summary summary = {.memory = &oom->memory, .replay = replay, .symbols = symbols,
-                                 .sites_max = SITES_MAX, .wrappers = &wrappers};
-    const struct vs_failure *failure = &replay->failures[replay->failure_count - 1];
-    scene->summary = &summary;
-    scene->failure = failure;
-    enum vs_err err = VS_OK;
-    vs_summary_wrappers(&summary, &wrappers);
-    if (!err)
-        vs_summary_failure(&summary, failure, &oom->failure);
-    oom->went_on = goes_on(reader, report, oom->failure.device);
-    oom->failure.recovered = wanted->recovered || oom->went_on;
-    oom->failure.workspace = wanted->workspace;
-    if (!err)
-        oom->device_name = vs_text_copy(
-            &oom->memory, vs_reader_string(reader, replay->accounts[failure->account]->name));
-    if (!err && !oom->device_name)
-        err = VS_ERR_NOMEM;
-    if (!err)
-        err = examine(oom, scene, limit_of(report, oom->failure.device));
-    vs_map_free(&scene->libraries);
+    const struct vs_failure *failure = replay->failure_count ? &replay->failures[replay->failure_count - 1]
+                                                             : NULL;
+    if (!failure || failure->event != replay->events || failure->account == VS_HOST_INDEX ||
+        watch->times == KEPT_TIMES_MAX)
+        return;
+    if (watch->nth ? replay->failure_total != watch->nth
+                   : watch->failure.event && stays_kept(watch, failure))
+        return;
+    watch->times++;
+    watch->failure = *failure;
+    watch->went_on = watch->renamed = false;
+    watch->kept_modules = watch->modules;
+    keep_before(watch);
+    for (unsigned i = 0; i < replay->account_count; i++)
+        watch->peaks[i].event = replay->events;
+    vs_peak_states_raised(replay);
+}
+
+static enum vs_err before_event(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct vs_oom_watch *watch = context;
+    if (!watch->replay) {
+        watch->replay = replay;
+        vs_growth_open(replay, &watch->tracker);
+        vs_history_open(&watch->now.history, replay);
+    }
+    uint64_t device = event->kind == VS_EVENT_alloc             ? event->alloc.device
+                      : event->kind == VS_EVENT_framework_alloc ? event->framework_alloc.device
+                                                                : UINT64_MAX;
+    if (event->kind == VS_EVENT_module && event->module.alive) {
+        watch->renamed |= watch->failure.event && event->module.module < watch->kept_modules;
+        if (event->module.module >= watch->modules)
+            watch->modules = event->module.module + 1;
+    }
+    if (watch->failure.event && device == replay->accounts[watch->failure.account]->device)
+        watch->went_on = true;
+    return VS_OK;
+}
+
+static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct vs_oom_watch *watch = context;
+    struct before *now = &watch->now;
+    enum vs_err err = vs_growth_observe(watch->tracker, replay, event);
+    unsigned account = VS_ACCOUNT_NONE;
+    switch (event->kind) {
+    case VS_EVENT_device_sample:
+        account = vs_replay_account(replay, event->device_sample.device);
+        if (account != VS_ACCOUNT_NONE)
+            now->readings[account] = (struct vs_oom_reading){event->device_sample.free_bytes,
+                                                             event->device_sample.total_bytes,
+                                                             replay->accounts[account]->sums.now.reserved};
+        break;
+    case VS_EVENT_context:
+        if (!event->context.alive)
+            vs_history_lost(&now->history, replay, vs_replay_account(replay, event->context.device));
+        vs_oom_overhead_event(&now->overheads, event);
+        break;
+    case VS_EVENT_overhead: vs_oom_overhead_event(&now->overheads, event); break;
+    case VS_EVENT_framework_oom:
+        now->framework_stream = event->framework_oom.framework_stream;
+        watch_failure(watch, replay);
+        break;
+    case VS_EVENT_alloc_failed:
+    case VS_EVENT_overhead_failed: watch_failure(watch, replay); break;
+    default: break;
+    }
     return err;
 }
 
-static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader,
-                         const struct vs_report *report, const struct vs_report_failure *wanted)
+struct vs_oom_watch *vs_oom_watch_open(uint64_t nth)
 {
-    struct vs_replay *replay = NULL;
-    struct vs_symbols *symbols = NULL;
-    struct vs_history history = {0};
-    struct vs_growth_tracker *tracker = NULL;
-    struct vs_growth_result growth = {0};
-    struct vs_oom_scene scene = {.history = &history, .growth = &growth};
+    struct vs_oom_watch *watch = vs_xcalloc(1, sizeof *watch);
+    watch->nth = nth;
+    return watch;
+}
+
+struct vs_observer vs_oom_watch_observer(struct vs_oom_watch *watch)
+{
+    return (struct vs_observer){VS_KINDS_EVERY, before_event, after_event, watch};
+}
+
+const struct vs_peak *vs_oom_watch_peaks(const struct vs_oom_watch *watch)
+{
+    return watch->peaks;
+}
+
+static void free_before(struct before *before)
+{
+    vs_history_free(&before->history);
+    free(before->overheads.items);
+}
+
+void vs_oom_watch_close(struct vs_oom_watch *watch)
+{
+    if (!watch)
+        return;
+    free((void *)watch->kept.growth.steps.items);
+    free((void *)watch->kept.growth.sites);
+    free((void *)watch->kept.growth.row_of);
+    free((void *)watch->kept.growth.accounts);
+    free_before(&watch->kept);
+    free_before(&watch->now);
+    vs_growth_close(watch->tracker);
+    free(watch);
+}
+
+/* --- the diagnosis --- */
+
+/* *failure* as it was then, in *replay*, the state after it. */
+static void describe(struct vs_oom *oom, struct vs_reader *reader, struct vs_replay *replay,
+                            const struct vs_failure *failure, struct before *before,
+                            const struct vs_report *report, const struct vs_report_failure *wanted)
+{
+    struct vs_wrappers wrappers;
+    struct vs_symbols *symbols = vs_symbols_open(reader);
+    struct vs_summary summary = {.memory = &oom->memory, .replay = replay, .symbols = symbols,
+                                 .sites_max = SITES_MAX, .wrappers = &wrappers};
+    unsigned account = vs_replay_account(replay, wanted->device);
+    struct vs_oom_scene scene = {.summary = &summary, .failure = failure, .history = &before->history,
+                                 .growth = &before->growth, .overheads = before->overheads,
+                                 .framework_stream = before->framework_stream};
+    if (account != VS_ACCOUNT_NONE)
+        scene.reading = before->readings[account];
+    vs_summary_wrappers(&summary, &wrappers);
+    vs_summary_failure(&summary, failure, &oom->failure);
+    oom->failure.recovered = wanted->recovered || oom->went_on;
+    oom->failure.workspace = wanted->workspace;
+    oom->device_name = vs_text_copy(&oom->memory,
+                                    vs_reader_string(reader, replay->accounts[failure->account]->name));
+    examine(oom, &scene, limit_of(report, oom->failure.device));
+    vs_map_free(&scene.libraries);
+    vs_symbols_close(symbols);
+}
+
+/* Whether the program ended without an error. */
+static bool ended_well(const struct vs_report *report)
+{
+    return report->has_end && report->end_reason == VS_END_EXIT && !report->end_status;
+}
+
+/* Reads the trace again, up to the failure. */
+static enum vs_err read_again(struct vs_oom *oom, struct vs_reader *reader,
+                              const struct vs_report *report, const struct vs_report_failure *wanted)
+{
+    const struct vs_time_window window = {.to = {.given = true, .by_event = true, .value = wanted->event}};
+    struct vs_oom_watch *watch = vs_oom_watch_open(UINT64_MAX);
+    const struct vs_observer observer = vs_oom_watch_observer(watch);
+    struct vs_replay *replay;
+    struct vs_event next;
     enum vs_err err = vs_replay_open(reader, &replay);
+    vs_reader_rewind(reader);
     if (!err)
-        vs_growth_open(replay, &tracker);
-    if (!err)
-        err = replay_to(reader, replay, &history, tracker, wanted, &scene);
-    if (!err)
-        vs_growth_finish(tracker, &growth);
-    if (!err)
-        symbols = vs_symbols_open(reader);
-    if (!err && replay->failure_count == 0)
-        err = VS_ERR_NOT_FOUND; /* the file changed between the passes */
-    if (!err)
-        err = describe(oom, reader, replay, symbols, &scene, report, wanted);
-    if (symbols)
-        vs_symbols_close(symbols);
-    free(scene.overheads.items);
-    vs_growth_close(tracker);
-    vs_history_free(&history);
+        err = vs_reading_run(reader, replay, &window, &observer, 1);
+    if (!err && (replay->events < wanted->event || replay->failure_count == 0))
+        err = VS_ERR_NOT_FOUND; /* the file changed between the readings */
+    if (!err) {
+        vs_growth_finish(watch->tracker, &watch->now.growth);
+        while (!oom->went_on && ended_well(report) && vs_reader_next(reader, &next) == VS_OK)
+            oom->went_on = (next.kind == VS_EVENT_alloc && next.alloc.device == wanted->device) ||
+                           (next.kind == VS_EVENT_framework_alloc &&
+                            next.framework_alloc.device == wanted->device);
+        describe(oom, reader, replay, &replay->failures[replay->failure_count - 1], &watch->now,
+                       report, wanted);
+    }
+    vs_oom_watch_close(watch);
     vs_replay_close(replay);
     return err;
+}
+
+static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader, const struct vs_report *report,
+                         struct vs_oom_watch *watch, const struct vs_report_failure *wanted)
+{
+    struct vs_replay *state = watch && watch->failure.event == wanted->event && !watch->renamed
+                                  ? vs_peak_states_at(watch->replay, wanted->event) : NULL;
+    if (!state)
+        return read_again(oom, reader, report, wanted);
+    state->phases.after_last = (struct vs_place){0}; /* known at the end only */
+    oom->went_on = watch->went_on && ended_well(report);
+    describe(oom, reader, state, &watch->failure, &watch->kept, report, wanted);
+    for (size_t i = 0; i < state->framework_live.slots; i++) {
+        const struct vs_live *live = &state->framework_live.items[i];
+        if (!live->used || live->device != watch->failure.account || !oom->has_framework)
+            continue;
+        oom->kinds[live->kind].bytes += live->size;
+        oom->kinds[live->kind].count++;
+        oom->kinds_total += live->size;
+    }
+    vs_peak_state_close(state);
+    return VS_OK;
 }
 
 uint64_t vs_oom_event(const struct vs_report *report)
@@ -394,8 +526,8 @@ uint64_t vs_oom_event(const struct vs_report *report)
     return chosen.failure->event;
 }
 
-enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *report, uint64_t nth,
-                         struct vs_oom **out)
+enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *report,
+                         struct vs_oom_watch *watch, uint64_t nth, struct vs_oom **out)
 {
     struct chosen chosen;
     if (report->failure_count == 0)
@@ -410,7 +542,7 @@ enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *repor
     oom->repeated = chosen.repeated;
     oom->total_failures = report->failure_total;
     oom->failures_recovered = report->failures_recovered;
-    err = build(oom, reader, report, chosen.failure);
+    err = build(oom, reader, report, watch, chosen.failure);
     oom->ended = !oom->failure.recovered;
     if (err) {
         vs_oom_free(oom);

@@ -14,6 +14,7 @@
 #include "analysis/kinds/kinds.h"
 #include "analysis/oom/cache_census.h"
 #include "analysis/report/report.h"
+#include "analysis/state/reading.h"
 #include "base/vs_err.h"
 
 struct vs_oom;
@@ -165,7 +166,6 @@ struct vs_oom {
     size_t evidence_count;
     struct vs_remedy remedies[VS_REMEDIES_MAX]; /* replayed ones that are enough first */
     size_t remedy_count;
-    bool no_memory; /* some text is missing; used only until vs_oom_build returns */
     struct vs_arena memory; /* owns the strings and lists */
 };
 
@@ -175,23 +175,32 @@ bool vs_oom_is_out_of_memory(const struct vs_report_failure *failure);
 /* vs_oom_event: the event of the failure that vs_oom_build diagnoses with *nth* 0; 0: there is none. */
 uint64_t vs_oom_event(const struct vs_report *report);
 
+/* Keeps what a diagnosis needs of the events before a failure: an observer of the reading of a report,
+ * which gets the peaks below as its `chosen`, and whose state stays open until the diagnosis is made.
+ * *nth*: as of vs_oom_build. */
+struct vs_oom_watch;
+struct vs_oom_watch *vs_oom_watch_open(uint64_t nth);
+struct vs_observer vs_oom_watch_observer(struct vs_oom_watch *watch);
+const struct vs_peak *vs_oom_watch_peaks(const struct vs_oom_watch *watch);
+void vs_oom_watch_close(struct vs_oom_watch *watch); /* NULL does nothing */
+
 /* vs_oom_build: diagnoses failure *nth* of the trace (from 1; 0 = of those that are out of memory,
  * or of all if there are none, the last one that the program did not recover from, or the last).
- * *report* is that of the same reader. VS_ERR_NOT_FOUND when the
+ * *report* is that of the same reader, and *watch* of its reading, or NULL. VS_ERR_NOT_FOUND when the
  * trace has no such failure (or it is neither among the latest 256, nor the first of its kind and
- * size before these); VS_ERR_NOMEM.
- * Ownership: vs_oom_free. Cost: one pass up to the failure. */
-enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *report, uint64_t nth,
-                         struct vs_oom **out) VS_MUST_CHECK;
+ * size before these). Ownership: vs_oom_free. Cost: without *watch*, and where another failure was kept,
+ * for one of host memory for example, one reading up to the failure. */
+enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *report,
+                         struct vs_oom_watch *watch, uint64_t nth, struct vs_oom **out) VS_MUST_CHECK;
 
 /* vs_oom_replay: tries remedies of *oom* by replay, and replaces estimates by what they reached. The
- * position of *reader* is lost. VS_ERR_NOMEM. Cost: reads the trace twice up to the failure, and
- * runs its requests about ten times, in parallel. */
-enum vs_err vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader) VS_MUST_CHECK;
+ * position of *reader* is lost. Cost: reads the trace twice up to the failure, and runs its requests about
+ * ten times, in parallel. */
+void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader);
 
-/* vs_oom_kinds: adds the kinds of a framework's live tensors. The position of *reader* is lost.
- * VS_ERR_NOMEM. Cost: reads the whole trace. */
-enum vs_err vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader) VS_MUST_CHECK;
+/* vs_oom_kinds: adds the kinds of a framework's live tensors. Cost: reads the whole trace where the failure
+ * was not kept; then the position of *reader* is lost. */
+void vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader);
 
 void vs_oom_free(struct vs_oom *oom); /* NULL does nothing */
 

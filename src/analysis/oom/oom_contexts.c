@@ -55,7 +55,7 @@ static int64_t taken_at(const struct vs_oom_overheads *list, uint64_t device, ui
     return bytes;
 }
 
-enum vs_err vs_oom_overhead_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
+void vs_oom_overhead_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
 {
     const struct vs_oom_overheads *list = &scene->overheads;
     int64_t most = 0;
@@ -71,9 +71,8 @@ enum vs_err vs_oom_overhead_facts(struct vs_oom *oom, const struct vs_oom_scene 
         oom->contexts_made = contexts;
     }
     if (!stack)
-        return VS_OK;
+        return;
     oom->context_site = (struct vs_report_site){
         .family = VS_FAMILY_DEVICE, .count = 1, .bytes = (uint64_t)most, .api = ""};
     vs_summary_frames(scene->summary, stack, 0, &oom->context_site);
-    return VS_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. With a framework the call sites are those of its tensors and of the memory outside
+ * With a framework the call sites are those of its tensors and of the memory outside
  * of its allocator (user_level.h); those of its segments are not to blame. */
 #include "analysis/oom/oom_facts.h"
 
@@ -55,18 +55,17 @@ static enum scene_owner owner_of(struct vs_oom_scene *scene, uint64_t stack)
 
 /* --- naming --- */
 
-enum vs_err vs_oom_name_site(struct vs_oom *oom, const struct vs_oom_scene *scene, uint32_t index,
-                             uint64_t bytes, uint64_t count, struct vs_report_site *out)
+struct vs_report_site vs_oom_name_site(struct vs_oom *oom, const struct vs_oom_scene *scene,
+                                       uint32_t index, uint64_t bytes, uint64_t count)
 {
     const struct vs_replay *replay = scene->summary->replay;
     const struct vs_site *site = &replay->sites.items[index];
-    const char *api = vs_reader_string(replay->reader, site->api);
-    *out = (struct vs_report_site){.family = site->family, .bytes = bytes, .count = count,
-                                   .allocs = site->allocs, .frees = site->frees,
-                                   .largest = site->largest,
-                                   .api = vs_text_copy(&oom->memory, api)};
-    vs_summary_frames(scene->summary, site->stack, site->mark, out);
-    return VS_OK;
+    struct vs_report_site out = {
+        .family = site->family, .bytes = bytes, .count = count, .allocs = site->allocs,
+        .frees = site->frees, .largest = site->largest,
+        .api = vs_text_copy(&oom->memory, vs_reader_string(replay->reader, site->api))};
+    vs_summary_frames(scene->summary, site->stack, site->mark, &out);
+    return out;
 }
 
 bool vs_oom_same_site(const struct vs_report_site *a, const struct vs_report_site *b)
@@ -90,24 +89,22 @@ size_t vs_oom_step_at(const struct vs_growth_steps *steps, uint64_t time_ns)
 
 /* --- cache --- */
 
-enum vs_err vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
+void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     struct vs_census_request request = {
         oom->failure.requested,
         oom->failure.framework ? scene->framework_stream : scene->failure->stream,
         oom->failure.framework};
-    enum vs_err err = vs_cache_census(scene->summary->replay, scene->history,
-                                      scene->failure->account, &request, &oom->cache);
     const struct vs_cache_census *cache = &oom->cache;
+    vs_cache_census(scene->summary->replay, scene->history, scene->failure->account, &request,
+                    &oom->cache);
     oom->has_framework = cache->framework;
-    if (!err && cache->pin_site)
-        err = vs_oom_name_site(oom, scene, cache->pin_site - 1, cache->scattered, 1, &oom->pin_site);
-    if (!err && cache->withheld_site)
-        err = vs_oom_name_site(oom, scene, cache->withheld_site - 1, cache->withheld, 1,
-                        &oom->withheld_site);
+    if (cache->pin_site)
+        oom->pin_site = vs_oom_name_site(oom, scene, cache->pin_site - 1, cache->scattered, 1);
+    if (cache->withheld_site)
+        oom->withheld_site = vs_oom_name_site(oom, scene, cache->withheld_site - 1, cache->withheld, 1);
     oom->withheld_live = cache->withheld_site && (!cache->framework ||
         scene->history->sites[cache->withheld_site - 1].framework);
-    return err;
 }
 
 /* --- libraries, rounding, pools --- */
@@ -135,7 +132,7 @@ static bool is_outside(const struct vs_oom *oom, struct vs_oom_scene *scene, siz
                               : owner_of(scene, site->stack) == OWNER_LIBRARY;
 }
 
-static enum vs_err fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene)
+static void fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_history *history = scene->history;
     struct heaviest most = {0};
@@ -150,14 +147,14 @@ static enum vs_err fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene
         weigh(&most, (uint32_t)i, site->live_bytes);
     }
     if (!most.bytes)
-        return VS_OK;
-    oom->library = vs_text_copy(
+        return;
+    oom->library = vs_xarena_text(
         &oom->memory, library_of(scene, history->sites[most.site].stack, name, &framework));
-    return vs_oom_name_site(oom, scene, most.site, most.bytes, 1, &oom->library_site);
+    oom->library_site = vs_oom_name_site(oom, scene, most.site, most.bytes, 1);
 }
 
 /* What trimming the pools would return, and the site with most stream-ordered memory. */
-static enum vs_err fill_pools(struct vs_oom *oom, struct vs_oom_scene *scene)
+static void fill_pools(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_sites *sites = &scene->summary->replay->sites;
     struct heaviest pool = {0};
@@ -171,54 +168,41 @@ static enum vs_err fill_pools(struct vs_oom *oom, struct vs_oom_scene *scene)
         weigh(&pool, (uint32_t)i, site->bytes);
     }
     oom->pools_releasable = vs_pool_releasable(oom->balance.pools, live, freed);
-    return pool.bytes ? vs_oom_name_site(oom, scene, pool.site, pool.bytes, 1, &oom->pool_site) : VS_OK;
+    if (pool.bytes)
+        oom->pool_site = vs_oom_name_site(oom, scene, pool.site, pool.bytes, 1);
 }
 
 /* The site with most of the driver's rounding. */
-static enum vs_err fill_rounding(struct vs_oom *oom, struct vs_oom_scene *scene)
+static void fill_rounding(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_history *history = scene->history;
     struct heaviest rounded = {0};
     uint64_t *lost = vs_xcalloc(history->site_count + 1, sizeof *lost);
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < history->block_count; i++) {
+    for (size_t i = 0; i < history->block_count; i++) {
         const struct vs_history_block *block = &history->blocks[i];
         if (block->used && history->sites[block->site].account == scene->failure->account)
             lost[block->site] += block->held - block->bytes;
     }
-    for (size_t i = 0; !err && i < history->site_count; i++)
+    for (size_t i = 0; i < history->site_count; i++)
         weigh(&rounded, (uint32_t)i, lost[i]);
     free(lost);
-    if (!err && rounded.bytes)
-        err = vs_oom_name_site(oom, scene, rounded.site, rounded.bytes, 1, &oom->rounded_site);
-    return err;
+    if (rounded.bytes)
+        oom->rounded_site = vs_oom_name_site(oom, scene, rounded.site, rounded.bytes, 1);
 }
 
-static void fill_contexts(struct vs_oom *oom)
+void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_balance *b = &oom->balance;
+    fill_libraries(oom, scene);
+    vs_oom_growth_facts(oom, scene);
+    vs_oom_spike_facts(oom, scene);
+    fill_rounding(oom, scene);
+    fill_pools(oom, scene);
+    vs_oom_rising_facts(oom, scene);
+    vs_oom_overhead_facts(oom, scene);
     int64_t all = (int64_t)b->contexts + b->modules + b->limits;
     uint64_t one = b->context_count ? b->contexts / b->context_count : 0;
     if (one > USUAL_CONTEXT || (b->context_count == 1 && all > (int64_t)USUAL_CONTEXT))
         one = USUAL_CONTEXT;
     oom->context_excess = all > (int64_t)one ? (uint64_t)all - one : 0;
-}
-
-enum vs_err vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
-{
-    enum vs_err err = fill_libraries(oom, scene);
-    if (!err)
-        err = vs_oom_growth_facts(oom, scene);
-    if (!err)
-        err = vs_oom_spike_facts(oom, scene);
-    if (!err)
-        err = fill_rounding(oom, scene);
-    if (!err)
-        err = fill_pools(oom, scene);
-    if (!err)
-        err = vs_oom_rising_facts(oom, scene);
-    if (!err)
-        err = vs_oom_overhead_facts(oom, scene);
-    fill_contexts(oom);
-    return err;
 }

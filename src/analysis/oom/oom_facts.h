@@ -39,34 +39,33 @@ struct vs_oom_scene {
     struct vs_map libraries; /* stack -> enum of oom_facts.c; initially empty */
 };
 
-/* vs_oom_facts: completes *oom*, whose figures of the device are set. VS_ERR_NOMEM. */
-enum vs_err vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
+/* vs_oom_facts: completes *oom*, whose figures of the device are set. */
+void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene);
 
 /* vs_oom_growth_facts: the growing call sites; called after the facts of the libraries.
- * vs_oom_spike_facts: the exceptional allocations; called after those. VS_ERR_NOMEM. */
-enum vs_err vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
-enum vs_err vs_oom_spike_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
+ * vs_oom_spike_facts: the exceptional allocations; called after those. */
+void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene);
+void vs_oom_spike_facts(struct vs_oom *oom, struct vs_oom_scene *scene);
 
 /* vs_oom_overhead_event: takes an event. vs_oom_overhead_facts: the call site that took most memory of
- * contexts, modules and limits. VS_ERR_NOMEM. */
+ * contexts, modules and limits. */
 void vs_oom_overhead_event(struct vs_oom_overheads *list,
                            const struct vs_event *event);
-enum vs_err vs_oom_overhead_facts(struct vs_oom *oom, const struct vs_oom_scene *scene) VS_MUST_CHECK;
+void vs_oom_overhead_facts(struct vs_oom *oom, const struct vs_oom_scene *scene);
 
-/* vs_oom_name_site: names the call site with *index* in the replay. VS_ERR_NOMEM. vs_oom_same_site:
+/* vs_oom_name_site: names the call site with *index* in the replay. vs_oom_same_site:
  * both have the same text. */
-enum vs_err vs_oom_name_site(struct vs_oom *oom, const struct vs_oom_scene *scene, uint32_t index,
-                             uint64_t bytes, uint64_t count,
-                             struct vs_report_site *out) VS_MUST_CHECK;
+struct vs_report_site vs_oom_name_site(struct vs_oom *oom, const struct vs_oom_scene *scene,
+                                       uint32_t index, uint64_t bytes, uint64_t count);
 bool vs_oom_same_site(const struct vs_report_site *a, const struct vs_report_site *b);
 
 /* vs_oom_step_at: the row of the step in progress at *time_ns*, + 1; 0: before the first. */
 size_t vs_oom_step_at(const struct vs_growth_steps *steps, uint64_t time_ns);
 
 /* vs_oom_cache_facts: the cache, which the missing bytes depend on. Called before them. */
-enum vs_err vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene) VS_MUST_CHECK;
+void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene);
 
-/* vs_oom_rising_facts: requests that become larger. Called after the missing bytes. VS_ERR_NOMEM. */
-enum vs_err vs_oom_rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene) VS_MUST_CHECK;
+/* vs_oom_rising_facts: requests that become larger. Called after the missing bytes. */
+void vs_oom_rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene);
 
 #endif

@@ -74,15 +74,10 @@ static void fill_rate(const struct vs_oom_scene *scene, const struct vs_history_
     out->growth_since_ns = since_ns > start ? since_ns - start : 0;
 }
 
-/* Adds a growing site. */
-static enum vs_err add_growing(struct vs_oom *oom, const struct vs_oom_scene *scene,
-                               struct vs_report_site *items, const struct vs_history_growth *found)
+static void add_growing(struct vs_oom *oom, const struct vs_oom_scene *scene,
+                        struct vs_report_site *items, const struct vs_history_growth *found)
 {
-    struct vs_report_site one;
-    enum vs_err err =
-        vs_oom_name_site(oom, scene, found->site, found->bytes, found->count, &one);
-    if (err)
-        return err;
+    struct vs_report_site one = vs_oom_name_site(oom, scene, found->site, found->bytes, found->count);
     fill_rate(scene, found, &one);
     oom->growth_stacks.stack[oom->growth_stacks.count++] = scene->history->sites[found->site].stack;
     merge_site(&oom->growing, items, &one);
@@ -91,7 +86,6 @@ static enum vs_err add_growing(struct vs_oom *oom, const struct vs_oom_scene *sc
     oom->growth_each += found->per_time;
     if (found->times > oom->growth_times)
         oom->growth_times = found->times;
-    return VS_OK;
 }
 
 /* The sums of the growing sites, most bytes first. */
@@ -192,45 +186,27 @@ static uint64_t held_of(const struct vs_history_growth *found, size_t count)
     return held;
 }
 
-/* The growth since the latest mark, in a loop that marks no steps, where it is more than that over the
- * steps: replaces *found*. */
-static enum vs_err find_since(struct vs_oom *oom, const struct vs_oom_scene *scene,
-                              struct vs_history_growth *found, size_t *count)
+void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
-    struct vs_history_growth since[SITES_MAX];
-    uint64_t repeats;
-    enum vs_err err;
-    size_t others = vs_history_growing_since(scene->history, scene->summary->replay,
-                                             scene->failure->account, since, SITES_MAX, &repeats,
-                                             &err);
-    if (err || held_of(since, others) <= held_of(found, *count))
-        return err;
-    memcpy(found, since, others * sizeof *found);
-    *count = others;
-    oom->growth_repeats = repeats;
-    return VS_OK;
-}
-
-enum vs_err vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
-{
-    struct vs_history_growth found[SITES_MAX];
-    uint64_t each = 0;
-    enum vs_err err;
-    size_t count = vs_history_growing(scene->history, scene->summary->replay,
-                                      scene->failure->account, found, SITES_MAX, &err);
-    if (!err)
-        err = find_since(oom, scene, found, &count);
-    if (!err && !oom->growth_repeats) {
-        add_tracked(scene, found, &count);
-        count = err ? 0 : drop_doubtful(scene, found, count);
+    struct vs_history_growth found[SITES_MAX], since[SITES_MAX];
+    const struct vs_replay *replay = scene->summary->replay;
+    unsigned account = scene->failure->account;
+    uint64_t each = 0, repeats;
+    size_t count = vs_history_growing(scene->history, replay, account, found, SITES_MAX);
+    size_t others = vs_history_growing_since(scene->history, replay, account, since, SITES_MAX, &repeats);
+    if (held_of(since, others) > held_of(found, count)) { /* in a loop that marks no steps, since the latest mark */
+        memcpy(found, since, others * sizeof *found);
+        count = others;
+        oom->growth_repeats = repeats;
     }
-    count = err ? 0 : count;
+    if (!oom->growth_repeats) {
+        add_tracked(scene, found, &count);
+        count = drop_doubtful(scene, found, count);
+    }
     struct vs_report_site *items = vs_xarena(&oom->memory, (count + 1) * sizeof *items);
-    if (!err && !items)
-        err = VS_ERR_NOMEM;
     oom->growing = (struct vs_report_sites){.items = items, .weight = 1};
-    for (size_t i = 0; !err && i < count; i++)
-        err = add_growing(oom, scene, items, &found[i]);
+    for (size_t i = 0; i < count; i++)
+        add_growing(oom, scene, items, &found[i]);
     sum_growing(oom, items);
     for (size_t i = 0; oom->growth_repeats && i < oom->growing.count; i++)
         items[i].growth_in_steps = false;
@@ -246,7 +222,6 @@ enum vs_err vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     for (size_t i = 0; i < count; i++)
         oom->growth_pins |= oom->cache.pin_site == found[i].site + 1;
     const struct vs_growth_steps *steps = &scene->growth->steps;
-    if (steps->source == VS_STEPS_FOUND && steps->account == scene->failure->account)
+    if (steps->source == VS_STEPS_FOUND && steps->account == account)
         oom->steps_found = steps->done;
-    return err;
 }

@@ -44,20 +44,22 @@ static void add_evidence(struct vs_oom *oom, const struct vs_kinds_table *table)
         vs_oom_evidence(oom, "live tensors: %s", text);
 }
 
-enum vs_err vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader)
+void vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader)
 {
     struct vs_kinds_query query = {.device = oom->failure.device, .event = oom->failure.event};
-    struct vs_kinds_table table;
+    struct vs_kinds_table table = {.total.bytes = oom->kinds_total};
     if (!oom->has_framework || oom->failure.host)
-        return VS_OK;
-    struct vs_symbols *symbols = vs_symbols_open(reader);
-    enum vs_err err = vs_kinds_read(reader, symbols, &query, 1, &table);
-    vs_symbols_close(symbols);
-    if (err)
-        return err == VS_ERR_NOMEM ? err : VS_OK; /* the verdict does not need them */
-    memcpy(oom->kinds, table.kinds, sizeof oom->kinds);
-    oom->kinds_total = table.total.bytes;
+        return;
+    if (oom->kinds_total) {
+        memcpy(table.kinds, oom->kinds, sizeof oom->kinds);
+    } else {
+        struct vs_symbols *symbols = vs_symbols_open(reader);
+        if (vs_kinds_read(reader, symbols, &query, 1, &table))
+            table = (struct vs_kinds_table){0}; /* the verdict does not need them */
+        vs_symbols_close(symbols);
+        memcpy(oom->kinds, table.kinds, sizeof oom->kinds);
+        oom->kinds_total = table.total.bytes;
+        vs_kinds_table_free(&table);
+    }
     add_evidence(oom, &table);
-    vs_kinds_table_free(&table);
-    return oom->no_memory ? VS_ERR_NOMEM : VS_OK;
 }

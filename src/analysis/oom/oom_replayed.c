@@ -294,7 +294,7 @@ static bool is_cause(const struct vs_oom *oom, const struct vs_verdict *verdict)
     return also;
 }
 
-enum vs_err vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
+void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
 {
     struct trials trials = {.count = 0};
     struct vs_whatif_setting settings[TRIALS_MAX];
@@ -304,10 +304,9 @@ enum vs_err vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
                                     .until_event = oom->failure.event};
     if (oom->failure.host || oom->failure.recovered || !oom->missing ||
         (oom->verdict->decides && oom->verdict->decides(oom)))
-        return VS_OK;
-    enum vs_err err = vs_whatif_open(reader, &query, &log);
-    if (err)
-        return err == VS_ERR_NOMEM ? err : VS_OK; /* not replayed */
+        return;
+    if (vs_whatif_open(reader, &query, &log))
+        return; /* not replayed */
     const struct vs_whatif_recorded *recorded = vs_whatif_recorded(log);
     if (fails_as_recorded(oom, log, &before)) {
         find_sites(&trials, oom, log);
@@ -323,12 +322,11 @@ enum vs_err vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
             settings[i] = trials.items[i].setting;
         vs_whatif_run_all(log, settings, trials.count, outcomes);
         if (placed_otherwise(oom, recorded, &trials, outcomes))
-            err = vs_diagnose_placement(oom);
+            vs_diagnose_placement(oom);
         for (size_t i = 0; i < trials.count; i++)
             note_outcome(oom, &trials.items[i], &outcomes[i], &before);
         find_capacity(oom, log);
     }
     vs_whatif_close(log);
     vs_oom_sort_remedies(oom);
-    return oom->no_memory ? VS_ERR_NOMEM : err;
 }

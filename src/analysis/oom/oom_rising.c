@@ -66,19 +66,19 @@ static size_t most_risen(const struct vs_oom *oom, const struct vs_oom_scene *sc
     return found;
 }
 
-enum vs_err vs_oom_rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
+void vs_oom_rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
 {
     oom->request_first = failing_first(oom, scene);
     if (oom->request_first) {
         oom->rising_last = oom->failure.requested;
         oom->rising_site = oom->failure.site;
-        return VS_OK;
+        return;
     }
     size_t found = most_risen(oom, scene);
     if (found == SIZE_MAX)
-        return VS_OK;
+        return;
     const struct vs_history_site *site = &scene->history->sites[found];
     oom->request_first = site->first;
     oom->rising_last = site->last;
-    return vs_oom_name_site(oom, scene, (uint32_t)found, site->live_bytes, 1, &oom->rising_site);
+    oom->rising_site = vs_oom_name_site(oom, scene, (uint32_t)found, site->live_bytes, 1);
 }

@@ -150,34 +150,29 @@ static void list_site(struct vs_oom *oom, struct vs_report_site *items,
 }
 
 /* Names the call sites of the parts, and of the request if it is one. */
-static enum vs_err list_parts(struct vs_oom *oom, const struct vs_oom_scene *scene,
+static void list_parts(struct vs_oom *oom, const struct vs_oom_scene *scene,
                               const uint64_t *part_bytes, const struct spike *spike)
 {
     const struct vs_history *history = scene->history;
-    struct vs_report_site *items =
-        vs_xarena(&oom->memory, VS_OOM_STACKS_MAX * sizeof *items);
-    enum vs_err err = VS_OK;
+    struct vs_report_site *items = vs_xarena(&oom->memory, VS_OOM_STACKS_MAX * sizeof *items);
     oom->spike_sites = (struct vs_report_sites){.items = items, .weight = 1};
-    if (!err && !spike->largest)
+    if (!spike->largest)
         items[oom->spike_sites.count++] = oom->spike_site;
-    for (size_t i = 0, listed = 1; !err && i < history->site_count && listed < VS_OOM_STACKS_MAX; i++) {
-        struct vs_report_site one;
+    for (size_t i = 0, listed = 1; i < history->site_count && listed < VS_OOM_STACKS_MAX; i++) {
         if (!spike->parts[i])
             continue;
         listed++;
-        err = vs_oom_name_site(oom, scene, (uint32_t)i, part_bytes[i], spike->parts[i], &one);
-        if (!err)
-            list_site(oom, items, &one);
+        struct vs_report_site one =
+            vs_oom_name_site(oom, scene, (uint32_t)i, part_bytes[i], spike->parts[i]);
+        list_site(oom, items, &one);
         oom->spike_stacks.stack[oom->spike_stacks.count] = history->sites[i].stack;
         oom->spike_stacks.bytes_min[oom->spike_stacks.count++] = history->sites[i].largest / 2 + 1;
     }
     oom->spike_sites.total_bytes = oom->spike_bytes;
-    return err;
 }
 
 /* Adds the other blocks of the spike's step to it. */
-static enum vs_err add_parts(struct vs_oom *oom, const struct vs_oom_scene *scene,
-                             struct spike *spike)
+static void add_parts(struct vs_oom *oom, const struct vs_oom_scene *scene, struct spike *spike)
 {
     const struct vs_history *history = scene->history;
     uint64_t *bytes = vs_xcalloc(history->site_count + 1, sizeof *bytes);
@@ -192,9 +187,8 @@ static enum vs_err add_parts(struct vs_oom *oom, const struct vs_oom_scene *scen
         if (block->peak_before < spike->peak_before)
             spike->peak_before = block->peak_before;
     }
-    enum vs_err err = list_parts(oom, scene, bytes, spike);
+    list_parts(oom, scene, bytes, spike);
     free(bytes);
-    return err;
 }
 
 static void forget(struct vs_oom *oom)
@@ -205,8 +199,8 @@ static void forget(struct vs_oom *oom)
 }
 
 /* Whether the failed request stands out. *peak*: of the completed steps, or so far. */
-static enum vs_err try_request(struct vs_oom *oom, const struct vs_oom_scene *scene,
-                               struct spike *spike, uint64_t peak)
+static void try_request(struct vs_oom *oom, const struct vs_oom_scene *scene, struct spike *spike,
+                        uint64_t peak)
 {
     spike->bytes = oom->failure.requested;
     spike->peak_before = peak;
@@ -214,18 +208,17 @@ static enum vs_err try_request(struct vs_oom *oom, const struct vs_oom_scene *sc
     drop_usual(oom, scene, spike);
     if (!oom->total || !has_past(oom, oom->live_peak) ||
         !stands_out(oom, spike->bytes, oom->request_before, spike->usual))
-        return VS_OK;
+        return;
     oom->spike_bytes = spike->bytes;
     oom->spike_is_request = true;
     oom->spike_count = 1;
     oom->spike_site = oom->failure.site;
     oom->spike_site.bytes = spike->bytes;
     oom->spike_site.count = 1;
-    enum vs_err err = add_parts(oom, scene, spike);
+    add_parts(oom, scene, spike);
     oom->spike_peak = spike->peak_before;
     if (spike->peak_before + oom->outside > oom->total / 100 * 98)
         forget(oom);
-    return err;
 }
 
 /* Whether the failed request is one more of the blocks, of which the largest has *bytes*. */
@@ -239,8 +232,8 @@ static bool is_one_more(const struct vs_oom *oom, uint64_t bytes)
 }
 
 /* Whether *block* and those beside it stand out. */
-static enum vs_err try_block(struct vs_oom *oom, const struct vs_oom_scene *scene,
-                             struct spike *spike, const struct vs_history_block *block)
+static void try_block(struct vs_oom *oom, const struct vs_oom_scene *scene, struct spike *spike,
+                      const struct vs_history_block *block)
 {
     spike->largest = block;
     spike->bytes = block->bytes;
@@ -248,35 +241,32 @@ static enum vs_err try_block(struct vs_oom *oom, const struct vs_oom_scene *scen
     find_parts(oom, scene, spike);
     drop_usual(oom, scene, spike);
     if (!spike->parts[block->site] || spike->usual >= spike->bytes / 2)
-        return VS_OK;
-    enum vs_err err = add_parts(oom, scene, spike);
+        return;
+    add_parts(oom, scene, spike);
     uint64_t rest = oom->live > oom->spike_bytes ? oom->live - oom->spike_bytes : 0;
     /* the program has run with as much as it would hold without them */
-    if (err || is_one_more(oom, spike->bytes) ||
+    if (is_one_more(oom, spike->bytes) ||
         rest + oom->failure.requested > spike->peak_before + spike->peak_before / 50) {
         forget(oom);
-        return err;
+        return;
     }
     oom->spike_peak = spike->peak_before;
     oom->spike_site = oom->spike_sites.items[0];
-    return VS_OK;
 }
 
-enum vs_err vs_oom_spike_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
+void vs_oom_spike_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_history *history = scene->history;
     struct spike spike = {.parts = vs_xcalloc(history->site_count + 1, sizeof *spike.parts)};
-    enum vs_err err = try_request(oom, scene, &spike,
-                                  oom->steps_done ? oom->steps_peak : oom->live_peak);
+    try_request(oom, scene, &spike, oom->steps_done ? oom->steps_peak : oom->live_peak);
     const struct vs_history_block *block =
         vs_history_unlike(history, scene->summary->replay, scene->failure->account);
     bool steps = oom->steps_begun || scene->growth->steps.source == VS_STEPS_FOUND;
     const struct vs_history_block *group =
         steps ? largest_of_group(scene, spike.parts) : NULL; /* else its step is a guess */
-    if (!err && !oom->spike_bytes && group && (!block || group->bytes > block->bytes))
-        err = try_block(oom, scene, &spike, group);
-    if (!err && !oom->spike_bytes && block)
-        err = try_block(oom, scene, &spike, block);
+    if (!oom->spike_bytes && group && (!block || group->bytes > block->bytes))
+        try_block(oom, scene, &spike, group);
+    if (!oom->spike_bytes && block)
+        try_block(oom, scene, &spike, block);
     free(spike.parts);
-    return err;
 }

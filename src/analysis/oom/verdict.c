@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Selects the verdict, and the functions that write its sentences; see the header. All text is in
- * the arena of the struct vs_oom. When memory runs out, the remaining text is omitted and
- * vs_diagnose reports it. */
+ * Selects the verdict, and the functions that write its sentences. All text is in the arena of the
+ * struct vs_oom. */
 #include "analysis/oom/verdict.h"
 
 #include <stdarg.h>
@@ -261,7 +260,7 @@ static void explain_other(struct vs_oom *oom, const struct vs_oom_cause *cause)
 }
 
 /* The evidence and remedies of the selected verdict. */
-static enum vs_err explain(struct vs_oom *oom)
+static void explain(struct vs_oom *oom)
 {
     sort_causes(oom);
     const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
@@ -284,17 +283,16 @@ static enum vs_err explain(struct vs_oom *oom)
     if (oom->limit && oom->missing && oom->verdict->recovers && oom->verdict != &vs_verdict_limit)
         vs_oom_raise_limit(oom);
     vs_oom_sort_remedies(oom);
-    return oom->no_memory ? VS_ERR_NOMEM : VS_OK;
 }
 
-enum vs_err vs_diagnose(struct vs_oom *oom)
+void vs_diagnose(struct vs_oom *oom)
 {
     find_shares(oom);
     select_verdict(oom);
-    return explain(oom);
+    explain(oom);
 }
 
-enum vs_err vs_diagnose_placement(struct vs_oom *oom)
+void vs_diagnose_placement(struct vs_oom *oom)
 {
     const struct vs_oom_cause *best = NULL;
     uint64_t demand = oom->live + oom->failure.requested;
@@ -306,30 +304,21 @@ enum vs_err vs_diagnose_placement(struct vs_oom *oom)
             best = cause;
     }
     if (!best)
-        return VS_OK;
+        return;
     oom->verdict = best->verdict;
     oom->placement = true;
     oom->evidence_count = oom->remedy_count = oom->also_count = 0;
-    enum vs_err err = explain(oom);
+    explain(oom);
     vs_oom_but(oom, "the program never ran with as much live: later requests may not fit");
-    return oom->no_memory ? VS_ERR_NOMEM : err;
 }
 
 /* --- sentences --- */
-
-static const char *keep(struct vs_oom *oom, const char *text)
-{
-    size_t bytes = strlen(text) + 1;
-    char *copy = vs_xarena(&oom->memory, bytes);
-    oom->no_memory |= !copy;
-    return copy ? memcpy(copy, text, bytes) : "";
-}
 
 static const char *sentence(struct vs_oom *oom, const char *format, va_list args)
 {
     char text[1024];
     vsnprintf(text, sizeof text, format, args);
-    return keep(oom, text);
+    return vs_xarena_text(&oom->memory, text);
 }
 
 /* Two causes may have the same sentence to say. */
@@ -381,25 +370,25 @@ const char *vs_oom_text_of(struct vs_oom *oom, const char *format, ...)
 const char *vs_oom_size(struct vs_oom *oom, uint64_t bytes)
 {
     char text[VS_SIZE_TEXT_MAX];
-    return keep(oom, vs_size_format(text, bytes));
+    return vs_xarena_text(&oom->memory, vs_size_format(text, bytes));
 }
 
 const char *vs_oom_count(struct vs_oom *oom, uint64_t count)
 {
     char text[VS_SIZE_TEXT_MAX];
-    return keep(oom, vs_count_format(text, count));
+    return vs_xarena_text(&oom->memory, vs_count_format(text, count));
 }
 
 const char *vs_oom_percent(struct vs_oom *oom, uint64_t part, uint64_t whole)
 {
     char text[16];
-    return keep(oom, vs_text_percent(text, part, whole));
+    return vs_xarena_text(&oom->memory, vs_text_percent(text, part, whole));
 }
 
 const char *vs_oom_site(struct vs_oom *oom, const struct vs_report_site *site, size_t frames)
 {
     char chain[VS_CHAIN_TEXT_MAX], text[4 * SITE_COLUMNS + 4];
-    return keep(oom, vs_text_clip(text, vs_text_site(chain, site, frames), SITE_COLUMNS));
+    return vs_xarena_text(&oom->memory, vs_text_clip(text, vs_text_site(chain, site, frames), SITE_COLUMNS));
 }
 
 size_t vs_oom_main_sites(const struct vs_report_sites *sites)

@@ -16,14 +16,14 @@
 /* vs_diagnose: selects the verdict of *oom*, whose facts are complete, and lets it add its evidence
  * and remedies. The rule (docs/oom.md): the first cause that decides; otherwise of the causes that
  * are suspected and enough alone the first in the table, unless a later one holds more than four times as
- * much; otherwise two that are enough together; otherwise true capacity. VS_ERR_NOMEM. */
-enum vs_err vs_diagnose(struct vs_oom *oom) VS_MUST_CHECK;
+ * much; otherwise two that are enough together; otherwise true capacity. */
+void vs_diagnose(struct vs_oom *oom);
 
 /* vs_diagnose_placement: the verdict was true capacity, but a replay with another setting of the
  * program's caching allocator served the request: where the allocator placed the blocks is the cause
  * then. Selects fragmentation or the cache of others, whichever is enough with more bytes; if neither
- * does with a fiftieth of the memory in use and the request, nothing changes. VS_ERR_NOMEM. */
-enum vs_err vs_diagnose_placement(struct vs_oom *oom) VS_MUST_CHECK;
+ * does with a fiftieth of the memory in use and the request, nothing changes. */
+void vs_diagnose_placement(struct vs_oom *oom);
 
 /* vs_oom_cause_of: the share of *verdict*; NULL: it has none. */
 const struct vs_oom_cause *vs_oom_cause_of(const struct vs_oom *oom,

@@ -231,7 +231,7 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     if (of_phase)
         vs_chosen_peaks_begin(&pass->chosen, replay);
     if (!all)
-        vs_peak_states_begin(replay, of_phase ? pass->chosen.devices : NULL);
+        vs_peak_states_begin(replay, of_phase ? pass->chosen.devices : pass->asked->chosen);
     if (!pass->window)
         pass->kinds = vs_kinds_open(replay, symbols);
     uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);

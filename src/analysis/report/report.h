@@ -380,6 +380,7 @@ struct vs_report {
 };
 
 struct vs_observer;    /* reading.h */
+struct vs_peak;        /* replay.h */
 struct vs_trace_state; /* trace_state.h */
 
 #define VS_REPORT_OBSERVERS_MAX 4
@@ -392,6 +393,7 @@ struct vs_report_options {
     bool all_growth; /* growing sites below a thousandth of the peak are listed too */
     const struct vs_observer *observers; /* further ones of the reading, at most */
     size_t observer_count;               /* VS_REPORT_OBSERVERS_MAX */
+    const struct vs_peak *chosen;  /* NULL; or the peaks of a further observer (peak_states.h) */
     struct vs_trace_state **state; /* NULL; or receives the state at the end of the reading, which
                                     * the caller closes */
 };

@@ -64,6 +64,9 @@ struct vs_failure_firsts {
                                             * index */
 };
 
+/* vs_failure_identical: same request at the same call site, with the same result. */
+bool vs_failure_identical(const struct vs_failure *a, const struct vs_failure *b);
+
 /* vs_did_without: at the trace's end, marks failures of *replay* after which the program went on although
  * nothing as large was allocated later as recovered: those out of memory that an allocation on the same
  * device followed, in a program that ended without an error (*ended_well*); and workspaces that a library

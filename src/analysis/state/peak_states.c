@@ -368,6 +368,7 @@ struct vs_replay *vs_peak_states_at(const struct vs_replay *replay, uint64_t eve
                    count * sizeof *state->segments.items);
         state->segments.count = count;
     }
+    vs_sites_index(&state->sites);
     index_by_address(&state->device_live);
     index_by_address(&state->framework_live);
     if (state->mappings.count)

@@ -21,8 +21,7 @@ static bool same_kind(const struct vs_failure *a, const struct vs_failure *b)
            (a->stack || a->api == b->api);
 }
 
-/* Whether both are the same request at the same call site, with the same result. */
-static bool is_identical(const struct vs_failure *a, const struct vs_failure *b)
+bool vs_failure_identical(const struct vs_failure *a, const struct vs_failure *b)
 {
     return same_kind(a, b) && a->requested == b->requested;
 }
@@ -44,7 +43,7 @@ static void keep_first(struct vs_failure_firsts *firsts, const struct vs_failure
         firsts->recovered[failure->account]++;
         return;
     }
-    while (i < firsts->count && !is_identical(&firsts->items[i].failure, failure))
+    while (i < firsts->count && !vs_failure_identical(&firsts->items[i].failure, failure))
         i++;
     if (i < firsts->count)
         firsts->items[i].more++;
@@ -309,7 +308,7 @@ static bool is_probe(const struct vs_replay *replay, size_t index)
 {
     size_t same = 0;
     for (size_t i = 0; i < replay->failure_count; i++) {
-        if (!is_identical(&replay->failures[i], &replay->failures[index]))
+        if (!vs_failure_identical(&replay->failures[i], &replay->failures[index]))
             continue;
         if (!replay->failures[i].answered)
             return false;
@@ -330,7 +329,7 @@ static void mark_probes(struct vs_replay *replay)
             continue;
         recover(replay, failure);
         for (size_t k = replay->firsts.count; k-- > 0;)
-            if (is_identical(&replay->firsts.items[k].failure, failure))
+            if (vs_failure_identical(&replay->firsts.items[k].failure, failure))
                 settle_first(&replay->firsts, k);
     }
 }

@@ -138,6 +138,15 @@ void vs_sites_window(struct vs_sites *sites)
     }
 }
 
+void vs_sites_index(struct vs_sites *sites)
+{
+    for (size_t i = 0; i < sites->count; i++) {
+        const struct vs_site *site = &sites->items[i];
+        struct vs_site_key key = {site->stack, site->api, site->mark, site->device, site->level};
+        vs_xmap_put(&sites->by_key, key_of(&key), i);
+    }
+}
+
 void vs_sites_free(struct vs_sites *sites)
 {
     free(sites->items);

@@ -99,6 +99,9 @@ void vs_sites_step_end(struct vs_sites *sites, uint64_t serial, uint64_t number)
 /* vs_sites_window: restart the sums here; live bytes stay, and are the new baseline of growth. */
 void vs_sites_window(struct vs_sites *sites);
 
+/* vs_sites_index: makes the rows findable that were copied from another table. */
+void vs_sites_index(struct vs_sites *sites);
+
 void vs_sites_free(struct vs_sites *sites);
 
 #endif

@@ -8,18 +8,27 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "analysis/checkpoint/trace_state.h"
 #include "analysis/oom/oom.h"
 #include "support/report_test.h"
 
 static struct vs_oom *oom;
+static struct vs_oom_watch *watch;
+static struct vs_trace_state *at_end;
 
 /* Of failure *nth* of the trace, which is ended now if it has no end; 0: the one that ended the run. */
 static inline void diagnose(uint64_t nth)
 {
-    if (!report)
-        read_report(1);
+    if (!report) {
+        watch = vs_oom_watch_open(nth);
+        const struct vs_observer observer = vs_oom_watch_observer(watch);
+        const struct vs_report_options options = {.observers = &observer, .observer_count = 1,
+                                                  .chosen = vs_oom_watch_peaks(watch), .state = &at_end};
+        read_trace(1);
+        assert_int_equal(vs_report_build(reader, b.path, &options, &report), VS_OK);
+    }
     vs_oom_free(oom);
-    assert_int_equal(vs_oom_build(reader, report, nth, &oom), VS_OK);
+    assert_int_equal(vs_oom_build(reader, report, watch, nth, &oom), VS_OK);
 }
 
 static inline void expect_verdict(const char *name)
@@ -31,6 +40,10 @@ static inline void expect_verdict(const char *name)
 AFTER(done)
 {
     vs_oom_free(oom);
+    vs_oom_watch_close(watch);
+    vs_trace_state_close(at_end);
+    watch = NULL;
+    at_end = NULL;
     oom = NULL;
     return close_trace(NULL);
 }

@@ -433,7 +433,7 @@ TEST(the_failure_that_ended_the_run_is_chosen_and_nth_overrides)
     assert_int_equal(oom->failure.requested, 390 * MIB);
     assert_false(oom->ended);
     struct vs_oom *none = NULL;
-    assert_int_equal(vs_oom_build(reader, report, 3, &none), VS_ERR_NOT_FOUND);
+    assert_int_equal(vs_oom_build(reader, report, NULL, 3, &none), VS_ERR_NOT_FOUND);
     assert_null(none);
 }
 
@@ -588,7 +588,7 @@ TEST(trimming_does_not_help_a_leak_inside_the_pool)
                  "alloc 10i+3000 8M async; free 2000; usage pools 13i+93M; pop }; step 20; "
                  "sample 20M; at site_activation; fail 60M async free 20M");
     expect_verdict("growth");
-    assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+    vs_oom_replay(oom, reader);
     assert_null(remedy_of("trim_pools"));
     assert_string_equal(oom->remedies[0].kind, "free_growth");
 }
@@ -622,7 +622,7 @@ TEST(ends_of_a_pools_chunks_are_not_kept)
         assert_int_equal(oom->balance.pools, freed ? 106 * MIB : 56 * MIB);
         assert_int_equal(oom->pools_releasable, freed ? 64 * MIB : 0);
         assert_string_equal(oom->verdict->name, freed ? "kept_pool" : "true_capacity");
-        assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+        vs_oom_replay(oom, reader);
         const struct vs_remedy *trim = remedy_of("trim_pools");
         assert_int_equal(trim && trim->fits && trim->replayed, freed);
         done(NULL);
@@ -888,7 +888,7 @@ TEST(what_another_setting_of_the_cache_serves_is_not_true_capacity)
     vs_trace(&b, "repeat 8 { free 20i }; sample 48M; at site_spike; fail 60M free 48M");
     expect_verdict("true_capacity");
     assert_int_equal(oom->missing, 12 * MIB);
-    assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+    vs_oom_replay(oom, reader);
     assert_string_equal(oom->verdict->name, "fragmentation");
     assert_string_equal(oom->causes[0].verdict->name, "fragmentation");
     assert_string_equal(oom->remedies[0].kind, "policy");
@@ -929,7 +929,7 @@ TEST(holes_that_are_tiny_beside_requests_that_grow_are_true_capacity)
     uint64_t free_bytes = CAPACITY - CONTEXT - 2 * (size + MIB);
     vs_trace(&b, "sample %lu; fail %lu free %lu", free_bytes, size, free_bytes);
     diagnose(0);
-    assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+    vs_oom_replay(oom, reader);
     assert_string_equal(oom->verdict->name, "true_capacity");
     assert_int_equal(oom->request_first, 11 * MIB);
     assert_true(evidence(false, true, "grow: the first was 11.0 MiB, this one is 149.0 MiB"));

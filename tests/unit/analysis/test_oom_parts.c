@@ -73,7 +73,7 @@ static void expect_live_blocks(uint64_t count, uint64_t bytes)
     assert_int_equal(oom->spike_count, count);
     assert_int_equal(oom->spike_bytes, bytes);
     assert_int_equal(oom->spike_peak, 245 * MIB);
-    assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+    vs_oom_replay(oom, reader);
     assert_true(remedy_of("avoid_spike")->replayed);
     assert_true(remedy_of("avoid_spike")->fits);
 }
@@ -140,7 +140,7 @@ static void expect_two_sites(void)
     assert_non_null(strstr(remedy_of("bigger_device")->text, "1 step per 10 MiB"));
     assert_non_null(strstr(remedy_of("free_growth")->text, "site_table"));
     assert_non_null(strstr(remedy_of("free_growth")->text, "site_log"));
-    assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+    vs_oom_replay(oom, reader);
     assert_true(remedy_of("free_growth")->replayed);
     assert_non_null(strstr(remedy_of("free_growth")->text, "site_table"));
     assert_non_null(strstr(remedy_of("free_growth")->text, "site_log"));
@@ -241,7 +241,7 @@ TEST(another_policy_is_a_remedy_of_true_capacity)
     vs_trace(&b, "device 1G Small GPU; at site_weights");
     vs_trace(&b, "repeat 51 { segment 20i 20M; alloc 20i 7M; alloc 20i+7 7M }; fail 7M free 4M");
     diagnose(0);
-    assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+    vs_oom_replay(oom, reader);
     assert_string_equal(oom->verdict->name, "true_capacity");
     assert_true(evidence(false, true, "306.0 MiB more is cached, the largest hole 6.0 MiB: most of it "
                                          "in ends of segments"));
@@ -267,10 +267,10 @@ TEST(the_first_of_a_mixed_storm_is_explained)
     assert_int_equal(oom->repeated, 799);
     assert_int_equal(oom->failures_recovered, 0);
     struct vs_oom *first;
-    assert_int_equal(vs_oom_build(reader, report, 2, &first), VS_OK); /* kept: the first of its kind */
+    assert_int_equal(vs_oom_build(reader, report, NULL, 2, &first), VS_OK); /* kept: the first of its kind */
     assert_int_equal(first->failure.requested, 900 * MIB);
     vs_oom_free(first);
-    assert_int_equal(vs_oom_build(reader, report, 4, &first), VS_ERR_NOT_FOUND);
+    assert_int_equal(vs_oom_build(reader, report, NULL, 4, &first), VS_ERR_NOT_FOUND);
 }
 
 /* Storms from which the program recovers, before one from which it does not. */
@@ -292,7 +292,7 @@ TEST(failures_that_were_recovered_from_are_counted_beyond_the_latest)
     assert_int_equal(oom->repeated, 9);
     assert_int_equal(oom->failures_recovered, 299); /* no step ended after the last */
     struct vs_oom *first;
-    assert_int_equal(vs_oom_build(reader, report, 300, &first), VS_OK);
+    assert_int_equal(vs_oom_build(reader, report, NULL, 300, &first), VS_OK);
     assert_false(first->failure.recovered);
     vs_oom_free(first);
 }

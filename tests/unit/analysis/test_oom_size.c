@@ -198,8 +198,8 @@ static void explain(struct vs_reader *reader)
     struct vs_report *report;
     struct vs_oom *oom;
     assert_int_equal(vs_report_build(reader, b.path, NULL, &report), VS_OK);
-    assert_int_equal(vs_oom_build(reader, report, 0, &oom), VS_OK);
-    assert_int_equal(vs_oom_replay(oom, reader), VS_OK);
+    assert_int_equal(vs_oom_build(reader, report, NULL, 0, &oom), VS_OK);
+    vs_oom_replay(oom, reader);
     vs_oom_free(oom);
     vs_report_free(report);
 }
