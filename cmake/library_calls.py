@@ -10,8 +10,8 @@ not supported. OUT is the folder for what is written:
   NAME_rows.c       from FOLDER/NAME.calls: each function packs its arguments and calls its runner
   NAME_fallback.c   from FOLDER/unsupported.txt: the functions that only say "not supported", by what
                     they return (vs_library_fallback.h)
-  vs_NAME_rows.h    VS_NAME_ROWS(F): F(kind, name) for each of these functions,
-                    VS_NAME_CALLS(F): F(result, name, parameters) for those of NAME.calls
+  vs_NAME_rows.h    VS_NAME_FUNCTIONS(F): F(result, name, parameters) for the functions of NAME.calls
+                    and those that a C file of FOLDER defines; VS_NAME_ROWS(F): F(kind, name) for all
 
 NAME.calls has settings, one line each, that hold for the rows that follow:
 
@@ -78,6 +78,23 @@ def variants(name, lists=None):
             yield full + suffix, text, {**values, "I": integer}
 
 
+def types_of(parameters):
+    """The types of *parameters*, which have names."""
+    return [re.match(r"(.*?)\w+$", p)[1].strip() for p in parameters]
+
+
+def definitions(folder):
+    """(result, name, types of the parameters) of each function of the library that a C file defines."""
+    for path in sorted(folder.glob("*.c")):
+        text = path.read_text(encoding="utf-8")
+        own = {name: kind.strip() for kind, name in re.findall(r"^typedef (struct \w+ \*.*?)(\w+);", text, re.M)}
+        for result, name, parameters in re.findall(
+                r"^(?!static|struct)([a-z][\w ]*[ *])(\w+)\(([^;{}\\]*)\)\s*\{", text, re.M):
+            if not re.match("vs_|dnn_|vramscope", name):
+                given = [] if parameters == "void" else [" ".join(p.split()) for p in parameters.split(",")]
+                yield result.strip(), name, [words(kind, own) for kind in types_of(given)] or ["void"]
+
+
 class Function:
     """One function of a row, under the settings that hold for it."""
 
@@ -85,7 +102,7 @@ class Function:
         self.name, self.values = name, values
         self.handle = settings["handle"]
         self.parameters = [words(p, values) for p in split(parameters)]
-        self.types = [re.match(r"(.*?)\w+$", p)[1].strip() for p in self.parameters]
+        self.types = types_of(self.parameters)
         self.names = [re.search(r"\w+$", p)[0] for p in self.parameters]
         self.settings = settings
         self.given = [words(m.replace("{}", braces), values) for m in split(members)]
@@ -95,8 +112,7 @@ class Function:
         return "int %s(%s)" % (self.name, ", ".join(parameters) or "void")
 
     def types_only(self):
-        handle = [] if self.handle == "none" else [re.match(r"(.*?)\w+$", self.handle)[1].strip()]
-        return "(%s)" % ", ".join(handle + self.types)
+        return ", ".join(([] if self.handle == "none" else types_of([self.handle])) + self.types)
 
     def members(self):
         """(member, expression) of the call, in the order of importance: row, parameters, defaults."""
@@ -191,20 +207,22 @@ def main():
     out, folder = pathlib.Path(out), pathlib.Path(folder)
     here = folder / (name + ".calls")
     headers, functions = calls(here) if here.exists() else ([], [])
+    declared = [("int", f.name, "(%s)" % f.types_only()) for f in functions] + [
+        (result, defined, "(%s)" % ", ".join(types)) for result, defined, types in definitions(folder)]
     names = folder / "unsupported.txt"
     missing = unsupported(names) if names.exists() else []
     head = "/* SPDX-License-Identifier: Apache-2.0 */\n/* Written by cmake/library_calls.py. */\n"
     up = name.upper()
     texts = {
         f"{name}_rows.c": head + "".join('#include "%s"\n' % h for h in headers) +
-                           f'#include "generated/vs_{name}_rows.h"\n' +
-                           (f"\nVS_{up}_CALLS(VS_LIBRARY_DECLARE)\n" if functions else "") +
                            "".join("\n" + f.text() for f in functions),
         f"{name}_fallback.c": head + '#include "simulator/libraries/common/vs_library_fallback.h"\n\n' +
                               f'const struct vs_library vs_library = {{"{title}", "{name}", {value}, "{status}"}};\n\n' +
                               "".join("VS_LIBRARY_FALLBACK_%s(%s)\n" % row for row in missing),
-        f"vs_{name}_rows.h": head + table(f"VS_{up}_ROWS", [("STATUS", f.name) for f in functions] + missing) +
-                             table(f"VS_{up}_CALLS", [("int", f.name, f.types_only()) for f in functions]),
+        f"vs_{name}_rows.h": head + "".join("%s;\n" % s for s in sorted(set(re.findall(
+            r"\b(?:struct|union) \w+", str(declared))))) +
+                             table(f"VS_{up}_FUNCTIONS", declared) +
+                             table(f"VS_{up}_ROWS", [("STATUS", row[1]) for row in declared] + missing),
     }
     out.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():

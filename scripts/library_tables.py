@@ -7,10 +7,9 @@ usage: library_tables.py [--library NAME]... FOLDER...
 Each FOLDER holds unpacked packages of headers, of CUDA 12 or 13 (the wheels nvidia-cublas,
 nvidia-cudnn-cu12, …: only their *.h are read). For every library that has a row below, and whose
 headers are found, two files in src/simulator/libraries/NAME are written. vs_NAME_api.h has the values of
-enumerations that the simulator or its tests name (run it again for a new one), of macros, structures,
-and one row for each function that a file of the library names, with its parameter types. unsupported.txt
-has the names of the others. The functions of NAME.calls are in neither: where one has other
-parameters than in the header, the difference is printed.
+enumerations that the simulator or its tests name (run it again for a new one), of macros, and structures.
+unsupported.txt has the names of the functions that no file of the library names. Where one of the
+others has other parameters than in the header, the difference is printed.
 Where releases differ, the newest decides and the difference is printed. The tables are kept
 in the tree, so that a build needs none of the packages. Needs the package libclang (pip) and
 CUDA's own headers (--cuda, default /usr/local/cuda/include).
@@ -129,8 +128,8 @@ def field(f):
 class Table:
     def __init__(self, name):
         self.name = name
-        self.values, self.macros, self.structs, self.functions, self.opaque = {}, {}, {}, {}, set()
-        self.aliases = {}
+        self.values, self.macros, self.structs, self.functions = {}, {}, {}, {}
+        self.aliases, self.handles = {}, {}  # name: structure; name: structure that it points to
         self.sources = []
 
     def differs(self, what, name, old, new):
@@ -156,6 +155,8 @@ class Table:
             elif c.kind == K.TYPEDEF_DECL:
                 t = c.underlying_typedef_type.get_canonical()
                 decl = t.get_declaration()
+                if t.kind == T.POINTER and t.get_pointee().kind == T.RECORD:
+                    self.handles[c.spelling] = t.get_pointee().get_declaration().spelling
                 if t.kind == T.RECORD and decl.location.file.name.startswith(folder):
                     self.struct(c.spelling, t, self.tag(decl))
             elif c.kind == K.STRUCT_DECL and c.is_definition() and self.tag(c):
@@ -194,29 +195,26 @@ class Table:
         if result == "int" and c.result_type.get_canonical().kind != T.ENUM:
             kind = "NUMBER"
         parameters = "(%s)" % (", ".join(spell(a.type) for a in c.get_arguments()) or "void")
-        for a in c.get_arguments():
-            t = a.type.get_canonical()
-            while t.kind == T.POINTER:
-                t = t.get_pointee().get_canonical()
-            if t.kind == T.RECORD and t.get_declaration().spelling:
-                self.opaque.add(spell(t).replace("const ", ""))
         row = (kind, result, parameters)
         self.differs("function", c.spelling, self.functions.get(c.spelling, row), row)
         self.functions[c.spelling] = row
 
     def calls(self):
         path = pathlib.Path(ROOT, self.name, self.name + ".calls")
-        return {f.name: f for f in library_calls.calls(path)[1]} if path.exists() else {}
+        return {f.name: f.types_only() for f in library_calls.calls(path)[1]} if path.exists() else {}
 
-    def check_calls(self):
+    def check_functions(self):
         words = {"int64_t": "long", "size_t": "unsigned long",
-                 **{alias: "struct " + tag for alias, tag in self.aliases.items()}}
+                 **{alias: "struct " + tag for alias, tag in self.aliases.items()},
+                 **{name: "struct " + tag + "*" for name, tag in self.handles.items()}}
 
         def plain(types):
-            return re.sub(r"\w+", lambda m: words.get(m[0], m[0]), types).replace(" ", "")
-        for name, f in self.calls().items():
+            return re.sub(r"\w+", lambda m: words.get(m[0], m[0]), types).replace(" ", "").replace("*const", "*")
+        ours = {**self.calls(), **{name: ", ".join(types) for _, name, types in
+                                   library_calls.definitions(pathlib.Path(ROOT, self.name))}}
+        for name, types in ours.items():
             if name in self.functions:
-                self.differs("function", name, plain(f.types_only()), plain(self.functions[name][2]))
+                self.differs("function", name, plain("(%s)" % types), plain(self.functions[name][2]))
 
     def without_attributes(self):
         """The values that are not in a table of their own: cuDNN's attributes.txt."""
@@ -258,12 +256,12 @@ class Table:
     def text(self):
         up = self.name.upper()
         out = ["/* SPDX-License-Identifier: Apache-2.0", " *",
-               " * Values, structures and functions of %s, written by scripts/library_tables.py from the" % self.name,
-               " * headers of %s. Do not edit." % " and ".join(self.sources),
-               " * VS_%s_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */" % up,
+               " * Values and structures of %s, written by scripts/library_tables.py from the" % self.name,
+               " * headers of %s. Do not edit. */" % " and ".join(self.sources),
                "#ifndef VS_%s_API_H" % up, "#define VS_%s_API_H" % up, "", "#include <stddef.h>",
                "#include <stdint.h>", "#include <stdio.h>", "#include <sys/types.h>", "",
-               "#include <cuda_runtime_api.h>", "#include <library_types.h>", ""]
+               "#include <cuda_runtime_api.h>", "#include <library_types.h>", "",
+               '#include "generated/vs_%s_rows.h" /* VS_%s_FUNCTIONS */' % (self.name, up), ""]
         used = words_used(os.path.join(ROOT, ".."), os.path.join(ROOT, "..", "..", "..", "tests", "simulator"))
         self.values = {n: v for n, v in self.without_attributes().items() if is_used(n, *used)}
         big = {n: v for n, v in self.values.items() if not -2**31 <= v < 2**31}
@@ -273,12 +271,7 @@ class Table:
         out += ["#define %s %d" % i for i in big.items()]
         out += ["#define %s %s" % i for i in sorted(self.macros.items())]
         out.append("")
-        rows = ["    F(%s, %s, %s)" % (f[1], n, f[2]) for n, f in sorted(self.functions.items())
-                if n in self.defined()]
-        structs, words = self.structs_used(set(re.findall(r"\w+", " ".join(rows))) | used[0])
-        for tag in sorted(self.opaque):
-            if tag.startswith(("struct ", "union ")) and tag.split()[1] in words:
-                out.append("%s;" % tag)
+        structs, words = self.structs_used(used[0])
         for name, (tag, body, size) in structs.items():
             out += ["", "struct %s {" % tag if tag else "typedef struct {"]
             out += ["    " + f.rstrip(";") + ";" for f in body.split("; ")]
@@ -287,10 +280,9 @@ class Table:
                        ("struct " + tag if tag else name, size, name))
         out.append("")
         out += ["typedef struct %s %s;" % (tag, name) for name, tag in self.aliases.items() if name in words]
-        out += ["", "#define VS_%s_FUNCTIONS(F) \\" % up]
-        out.append(" \\\n".join(rows))
+        out += ["typedef struct %s *%s;" % (tag, name) for name, tag in self.handles.items() if name in words]
         out += ["", "#endif", ""]
-        return "\n".join(out)
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(out))
 
 
 def release(folder):
@@ -352,7 +344,7 @@ def main():
         if table.names():
             with open(names, "w", encoding="ascii") as file:
                 file.write(table.names())
-        table.check_calls()
+        table.check_functions()
         print("%s: %d functions, %d values, %d structures from %s" % (
             name, len(table.functions), len(table.values), len(table.structs), " and ".join(table.sources)))
 

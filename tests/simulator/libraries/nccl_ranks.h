@@ -10,11 +10,9 @@
 #include <sys/wait.h>
 
 #include "simulator/libraries/common/vs_library_base.h"
-#include "generated/vs_nccl_rows.h"
 #include "simulator/libraries/nccl/vs_nccl_api.h"
 
 VS_NCCL_FUNCTIONS(VS_LIBRARY_DECLARE)
-VS_NCCL_CALLS(VS_LIBRARY_DECLARE)
 
 #define RANKS_MAX 8
 /* In a rank: ends it with status 1 and a message. */

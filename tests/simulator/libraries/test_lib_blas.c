@@ -6,12 +6,10 @@
 
 #include <math.h>
 
-#include "generated/vs_cublas_rows.h"
 #include "simulator/libraries/common/vs_library_base.h"
 #include "simulator/libraries/cublas/vs_cublas_api.h"
 
 VS_CUBLAS_FUNCTIONS(VS_LIBRARY_DECLARE)
-VS_CUBLAS_CALLS(VS_LIBRARY_DECLARE)
 
 #define NOT_INITIALIZED CUBLAS_STATUS_NOT_INITIALIZED
 #define INVALID CUBLAS_STATUS_INVALID_VALUE

@@ -4,12 +4,10 @@
  * products with a cost. */
 #define _GNU_SOURCE
 #include "sim_library.h"
-#include "generated/vs_cublaslt_rows.h"
 #include "simulator/libraries/common/vs_library_base.h"
 #include "simulator/libraries/cublaslt/vs_cublaslt_api.h"
 
 VS_CUBLASLT_FUNCTIONS(VS_LIBRARY_DECLARE)
-VS_CUBLASLT_CALLS(VS_LIBRARY_DECLARE)
 
 #define INVALID CUBLAS_STATUS_INVALID_VALUE
 #define NOT_SUPPORTED CUBLAS_STATUS_NOT_SUPPORTED

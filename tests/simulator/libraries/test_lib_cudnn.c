@@ -4,12 +4,10 @@
 #include "sim_library.h"
 
 #include "generated/vs_cudnn_attributes.h"
-#include "generated/vs_cudnn_rows.h"
 #include "simulator/libraries/cudnn/vs_cudnn_api.h"
 
 #define VS_LIBRARY_DECLARE(result, name, parameters) result name parameters;
 VS_CUDNN_FUNCTIONS(VS_LIBRARY_DECLARE)
-VS_CUDNN_CALLS(VS_LIBRARY_DECLARE)
 
 static struct cudnnContext *handle;
 

@@ -2,16 +2,12 @@
  *
  * The stand-ins for cuFFT and cuRAND. */
 #include "sim_library.h"
-#include "generated/vs_cufft_rows.h"
-#include "generated/vs_curand_rows.h"
 #include "simulator/libraries/common/vs_library_base.h"
 #include "simulator/libraries/cufft/vs_cufft_api.h"
 #include "simulator/libraries/curand/vs_curand_api.h"
 
 VS_CUFFT_FUNCTIONS(VS_LIBRARY_DECLARE)
-VS_CUFFT_CALLS(VS_LIBRARY_DECLARE)
 VS_CURAND_FUNCTIONS(VS_LIBRARY_DECLARE)
-VS_CURAND_CALLS(VS_LIBRARY_DECLARE)
 
 static size_t used(void)
 {

@@ -2,12 +2,10 @@
  *
  * The stand-in for cuSOLVER: checks, assumed workspaces, outputs that programs decide by. */
 #include "sim_library.h"
-#include "generated/vs_cusolver_rows.h"
 #include "simulator/libraries/common/vs_library_base.h"
 #include "simulator/libraries/cusolver/vs_cusolver_api.h"
 
 VS_CUSOLVER_FUNCTIONS(VS_LIBRARY_DECLARE)
-VS_CUSOLVER_CALLS(VS_LIBRARY_DECLARE)
 
 #define NOT_INITIALIZED CUSOLVER_STATUS_NOT_INITIALIZED
 #define INVALID CUSOLVER_STATUS_INVALID_VALUE

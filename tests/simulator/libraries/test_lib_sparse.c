@@ -3,13 +3,11 @@
  * The stand-ins for cuSPARSE and cuSPARSELt: descriptors, index arrays that are computed for real,
  * the pattern of sparse products, and compressed sizes. */
 #include "sim_library.h"
-#include "generated/vs_cusparse_rows.h"
 #include "simulator/libraries/common/vs_library_base.h"
 #include "simulator/libraries/cusparse/vs_cusparse_api.h"
 #include "simulator/libraries/cusparselt/vs_cusparselt_api.h"
 
 VS_CUSPARSE_FUNCTIONS(VS_LIBRARY_DECLARE)
-VS_CUSPARSE_CALLS(VS_LIBRARY_DECLARE)
 VS_CUSPARSELT_FUNCTIONS(VS_LIBRARY_DECLARE)
 
 #define INVALID CUSPARSE_STATUS_INVALID_VALUE

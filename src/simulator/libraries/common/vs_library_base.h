@@ -3,8 +3,7 @@
  * What the stand-ins for cuBLAS, cuDNN, NCCL and the other libraries that frameworks link have in
  * common: the description of the library, work on a stream, checked handles, notes of what was
  * assumed or is not supported, and calls of the simulated driver. Every stand-in links a copy of
- * its own of these functions. Its functions are declared in its vs_NAME_api.h, or rows of its NAME.calls;
- * those of its unsupported.txt return its "not supported" (vs_library_fallback.h). All functions may be
+ * its own of these functions. Its functions are defined in its C files, or rows of its NAME.calls; those of its unsupported.txt return its "not supported" (vs_library_fallback.h). All functions may be
  * called from any thread. */
 #ifndef VS_LIBRARY_BASE_H
 #define VS_LIBRARY_BASE_H
@@ -19,7 +18,7 @@
 #include "vramscope_simulator.h"
 
 #define VS_LIBRARY_EXPORT __attribute__((visibility("default")))
-/* The declarations of vs_NAME_api.h: VS_NAME_FUNCTIONS(VS_LIBRARY_DECLARE). */
+/* The declarations of a library's functions: VS_NAME_FUNCTIONS(VS_LIBRARY_DECLARE), which the build writes. */
 #define VS_LIBRARY_DECLARE(result, name, parameters) VS_LIBRARY_EXPORT result name parameters;
 
 struct vs_library {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values, structures and functions of cublas, written by scripts/library_tables.py from the
- * headers of cublas 12.4.5.8 (CUDA 12) and cublas 13.10.0.20 (CUDA 13). Do not edit.
- * VS_CUBLAS_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
+ * Values and structures of cublas, written by scripts/library_tables.py from the
+ * headers of cublas 12.4.5.8 (CUDA 12) and cublas 13.10.0.20 (CUDA 13). Do not edit. */
 #ifndef VS_CUBLAS_API_H
 #define VS_CUBLAS_API_H
 
@@ -13,6 +12,8 @@
 
 #include <cuda_runtime_api.h>
 #include <library_types.h>
+
+#include "generated/vs_cublas_rows.h" /* VS_CUBLAS_FUNCTIONS */
 
 enum {
     CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_NOT_INITIALIZED = 1, CUBLAS_STATUS_ALLOC_FAILED = 3,
@@ -38,27 +39,5 @@ enum {
 #define CUBLAS_VER_MAJOR 13
 #define CUBLAS_VER_MINOR 10
 #define CUBLAS_VER_PATCH 0
-
-struct CUstream_st;
-struct cublasContext;
-struct double2;
-struct float2;
-
-#define VS_CUBLAS_FUNCTIONS(F) \
-    F(int, cublasCreate_v2, (struct cublasContext **)) \
-    F(int, cublasDestroy_v2, (struct cublasContext *)) \
-    F(size_t, cublasGetCudartVersion, (void)) \
-    F(int, cublasGetFixedPointEmulationMantissaBitCountPointer, (struct cublasContext *, int **)) \
-    F(int, cublasGetLoggerCallback, (void **)) \
-    F(int, cublasGetProperty, (int, int *)) \
-    F(const char *, cublasGetStatusName, (int)) \
-    F(const char *, cublasGetStatusString, (int)) \
-    F(int, cublasGetStream_v2, (struct cublasContext *, struct CUstream_st **)) \
-    F(int, cublasGetVersion_v2, (struct cublasContext *, int *)) \
-    F(int, cublasLoggerConfigure, (int, int, int, const char *)) \
-    F(int, cublasSetFixedPointEmulationMantissaBitCountPointer, (struct cublasContext *, int *)) \
-    F(int, cublasSetLoggerCallback, (void *)) \
-    F(int, cublasSetStream_v2, (struct cublasContext *, struct CUstream_st *)) \
-    F(int, cublasSetWorkspace_v2, (struct cublasContext *, void *, size_t))
 
 #endif

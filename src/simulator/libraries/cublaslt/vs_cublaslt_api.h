@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values, structures and functions of cublaslt, written by scripts/library_tables.py from the
- * headers of cublaslt 12.4.5.8 (CUDA 12) and cublaslt 13.10.0.20 (CUDA 13). Do not edit.
- * VS_CUBLASLT_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
+ * Values and structures of cublaslt, written by scripts/library_tables.py from the
+ * headers of cublaslt 12.4.5.8 (CUDA 12) and cublaslt 13.10.0.20 (CUDA 13). Do not edit. */
 #ifndef VS_CUBLASLT_API_H
 #define VS_CUBLASLT_API_H
 
@@ -13,6 +12,8 @@
 
 #include <cuda_runtime_api.h>
 #include <library_types.h>
+
+#include "generated/vs_cublaslt_rows.h" /* VS_CUBLASLT_FUNCTIONS */
 
 enum {
     CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_NOT_INITIALIZED = 1, CUBLAS_STATUS_ALLOC_FAILED = 3,
@@ -120,10 +121,6 @@ enum {
 #define CUBLAS_VER_MINOR 10
 #define CUBLAS_VER_PATCH 0
 
-struct CUstream_st;
-struct _IO_FILE;
-struct cublasLtContext;
-
 typedef struct {
     unsigned long data[14];
 } cublasLtMatrixLayoutOpaque_t;
@@ -162,34 +159,5 @@ typedef struct {
     unsigned long data[8];
 } cublasLtEmulationDescOpaque_t;
 _Static_assert(sizeof(cublasLtEmulationDescOpaque_t) == 64, "layout of cublasLtEmulationDescOpaque_t");
-
-#define VS_CUBLASLT_FUNCTIONS(F) \
-    F(int, cublasLtCreate, (struct cublasLtContext **)) \
-    F(int, cublasLtDestroy, (struct cublasLtContext *)) \
-    F(unsigned int, cublasLtDisableCpuInstructionsSetMask, (unsigned int)) \
-    F(size_t, cublasLtGetCudartVersion, (void)) \
-    F(int, cublasLtGetProperty, (int, int *)) \
-    F(const char *, cublasLtGetStatusName, (int)) \
-    F(const char *, cublasLtGetStatusString, (int)) \
-    F(size_t, cublasLtGetVersion, (void)) \
-    F(int, cublasLtHeuristicsCacheGetCapacity, (unsigned long *)) \
-    F(int, cublasLtHeuristicsCacheSetCapacity, (size_t)) \
-    F(int, cublasLtLoggerForceDisable, (void)) \
-    F(int, cublasLtLoggerOpenFile, (const char *)) \
-    F(int, cublasLtLoggerSetCallback, (void *)) \
-    F(int, cublasLtLoggerSetFile, (struct _IO_FILE *)) \
-    F(int, cublasLtLoggerSetLevel, (int)) \
-    F(int, cublasLtLoggerSetMask, (int)) \
-    F(int, cublasLtMatmul, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, const void *, cublasLtMatrixLayoutOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, void *, cublasLtMatrixLayoutOpaque_t *, const cublasLtMatmulAlgo_t *, void *, size_t, struct CUstream_st *)) \
-    F(int, cublasLtMatmulAlgoCapGetAttribute, (const cublasLtMatmulAlgo_t *, int, void *, size_t, unsigned long *)) \
-    F(int, cublasLtMatmulAlgoCheck, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, const cublasLtMatmulAlgo_t *, cublasLtMatmulHeuristicResult_t *)) \
-    F(int, cublasLtMatmulAlgoCheckForStream, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, const cublasLtMatmulAlgo_t *, cublasLtMatmulHeuristicResult_t *, struct CUstream_st *)) \
-    F(int, cublasLtMatmulAlgoConfigGetAttribute, (const cublasLtMatmulAlgo_t *, int, void *, size_t, unsigned long *)) \
-    F(int, cublasLtMatmulAlgoConfigSetAttribute, (cublasLtMatmulAlgo_t *, int, const void *, size_t)) \
-    F(int, cublasLtMatmulAlgoGetHeuristic, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatmulPreferenceOpaque_t *, int, cublasLtMatmulHeuristicResult_t *, int *)) \
-    F(int, cublasLtMatmulAlgoGetHeuristicForStream, (struct cublasLtContext *, cublasLtMatmulDescOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatrixLayoutOpaque_t *, cublasLtMatmulPreferenceOpaque_t *, int, cublasLtMatmulHeuristicResult_t *, int *, struct CUstream_st *)) \
-    F(int, cublasLtMatmulAlgoGetIds, (struct cublasLtContext *, int, int, int, int, int, int, int, int *, int *)) \
-    F(int, cublasLtMatmulAlgoInit, (struct cublasLtContext *, int, int, int, int, int, int, int, cublasLtMatmulAlgo_t *)) \
-    F(int, cublasLtMatrixTransform, (struct cublasLtContext *, cublasLtMatrixTransformDescOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, const void *, const void *, cublasLtMatrixLayoutOpaque_t *, void *, cublasLtMatrixLayoutOpaque_t *, struct CUstream_st *))
 
 #endif

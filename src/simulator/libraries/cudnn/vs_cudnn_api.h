@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values, structures and functions of cudnn, written by scripts/library_tables.py from the
- * headers of cudnn 9.1.0.70 (CUDA 12) and cudnn 9.28.1.4 (CUDA 13). Do not edit.
- * VS_CUDNN_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
+ * Values and structures of cudnn, written by scripts/library_tables.py from the
+ * headers of cudnn 9.1.0.70 (CUDA 12) and cudnn 9.28.1.4 (CUDA 13). Do not edit. */
 #ifndef VS_CUDNN_API_H
 #define VS_CUDNN_API_H
 
@@ -13,6 +12,8 @@
 
 #include <cuda_runtime_api.h>
 #include <library_types.h>
+
+#include "generated/vs_cudnn_rows.h" /* VS_CUDNN_FUNCTIONS */
 
 enum {
     CUDNN_STATUS_SUCCESS = 0, CUDNN_STATUS_NOT_INITIALIZED = 1001,
@@ -92,23 +93,6 @@ enum {
 #define CUDNN_MINOR 28
 #define CUDNN_PATCHLEVEL 1
 
-struct CUstream_st;
-struct cudnnActivationStruct;
-struct cudnnCTCLossStruct;
-struct cudnnContext;
-struct cudnnConvolutionBwdDataAlgoPerfStruct;
-struct cudnnConvolutionBwdFilterAlgoPerfStruct;
-struct cudnnConvolutionFwdAlgoPerfStruct;
-struct cudnnConvolutionStruct;
-struct cudnnDropoutStruct;
-struct cudnnFilterStruct;
-struct cudnnPoolingStruct;
-struct cudnnRNNDataStruct;
-struct cudnnRNNStruct;
-struct cudnnRuntimeTag_t;
-struct cudnnSpatialTransformerStruct;
-struct cudnnTensorStruct;
-
 struct cudnnFractionStruct {
     int64_t numerator;
     int64_t denominator;
@@ -152,102 +136,5 @@ typedef struct cudnnFractionStruct cudnnFraction_t;
 typedef struct cudnnConvolutionFwdAlgoPerfStruct cudnnConvolutionFwdAlgoPerf_t;
 typedef struct cudnnConvolutionBwdDataAlgoPerfStruct cudnnConvolutionBwdDataAlgoPerf_t;
 typedef struct cudnnConvolutionBwdFilterAlgoPerfStruct cudnnConvolutionBwdFilterAlgoPerf_t;
-
-#define VS_CUDNN_FUNCTIONS(F) \
-    F(int, cudnnActivationBackward, (struct cudnnContext *, struct cudnnActivationStruct *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(int, cudnnActivationForward, (struct cudnnContext *, struct cudnnActivationStruct *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(int, cudnnAdvVersionCheck, (void)) \
-    F(int, cudnnBackendCreateDescriptor, (int, void **)) \
-    F(int, cudnnBackendDestroyDescriptor, (void *)) \
-    F(int, cudnnBackendExecute, (struct cudnnContext *, void *, void *)) \
-    F(int, cudnnBackendFinalize, (void *)) \
-    F(int, cudnnBackendGetAttribute, (void *const, int, int, int64_t, long *, void *)) \
-    F(int, cudnnBackendSetAttribute, (void *, int, int, int64_t, const void *)) \
-    F(int, cudnnBatchNormalizationBackward, (struct cudnnContext *, int, const void *, const void *, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, void *, void *, double, const void *, const void *)) \
-    F(int, cudnnBatchNormalizationBackwardEx, (struct cudnnContext *, int, int, const void *, const void *, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, void *, void *, double, const void *, const void *, struct cudnnActivationStruct *, void *, size_t, void *, size_t)) \
-    F(int, cudnnBatchNormalizationForwardInference, (struct cudnnContext *, int, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, const void *, const void *, double)) \
-    F(int, cudnnBatchNormalizationForwardTraining, (struct cudnnContext *, int, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, double, void *, void *, double, void *, void *)) \
-    F(int, cudnnBatchNormalizationForwardTrainingEx, (struct cudnnContext *, int, int, const void *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, struct cudnnTensorStruct *const, const void *, const void *, double, void *, void *, double, void *, void *, struct cudnnActivationStruct *, void *, size_t, void *, size_t)) \
-    F(int, cudnnBuildRNNDynamic, (struct cudnnContext *, struct cudnnRNNStruct *, int)) \
-    F(int, cudnnCTCLoss, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, int *, int *, int *, void *, struct cudnnTensorStruct *const, void *, int, struct cudnnCTCLossStruct *, void *, size_t)) \
-    F(int, cudnnCTCLoss_v8, (struct cudnnContext *, int, struct cudnnCTCLossStruct *, struct cudnnTensorStruct *const, const void *, int *, int *, int *, void *, struct cudnnTensorStruct *const, void *, size_t, void *)) \
-    F(int, cudnnCnnVersionCheck, (void)) \
-    F(int, cudnnConvolutionBackwardBias, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(int, cudnnConvolutionBiasActivationForward, (struct cudnnContext *, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, const void *, struct cudnnConvolutionStruct *const, int, void *, size_t, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnActivationStruct *const, struct cudnnTensorStruct *const, void *)) \
-    F(int, cudnnCreate, (struct cudnnContext **)) \
-    F(int, cudnnDeriveBNTensorDescriptor, (struct cudnnTensorStruct *, struct cudnnTensorStruct *const, int)) \
-    F(int, cudnnDestroy, (struct cudnnContext *)) \
-    F(int, cudnnDestroyRNNDataDescriptor, (struct cudnnRNNDataStruct *)) \
-    F(int, cudnnDropoutBackward, (struct cudnnContext *, struct cudnnDropoutStruct *const, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, void *, size_t)) \
-    F(int, cudnnDropoutForward, (struct cudnnContext *, struct cudnnDropoutStruct *const, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, void *, void *, size_t)) \
-    F(int, cudnnDropoutGetReserveSpaceSize, (struct cudnnTensorStruct *, unsigned long *)) \
-    F(int, cudnnDropoutGetStatesSize, (struct cudnnContext *, unsigned long *)) \
-    F(int, cudnnGetBatchNormalizationBackwardExWorkspaceSize, (struct cudnnContext *, int, int, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnActivationStruct *const, unsigned long *)) \
-    F(int, cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize, (struct cudnnContext *, int, int, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, struct cudnnActivationStruct *const, unsigned long *)) \
-    F(int, cudnnGetBatchNormalizationTrainingExReserveSpaceSize, (struct cudnnContext *, int, int, struct cudnnActivationStruct *const, struct cudnnTensorStruct *const, unsigned long *)) \
-    F(int, cudnnGetCTCLossWorkspaceSize, (struct cudnnContext *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, const int *, const int *, const int *, int, struct cudnnCTCLossStruct *, unsigned long *)) \
-    F(int, cudnnGetCTCLossWorkspaceSize_v8, (struct cudnnContext *, int, struct cudnnCTCLossStruct *, struct cudnnTensorStruct *const, struct cudnnTensorStruct *const, unsigned long *)) \
-    F(int, cudnnGetConvolution2dForwardOutputDim, (struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, int *, int *, int *, int *)) \
-    F(int, cudnnGetConvolutionMathType, (struct cudnnConvolutionStruct *, int *)) \
-    F(int, cudnnGetConvolutionNdForwardOutputDim, (struct cudnnConvolutionStruct *const, struct cudnnTensorStruct *const, struct cudnnFilterStruct *const, int, int *)) \
-    F(size_t, cudnnGetCudartVersion, (void)) \
-    F(const char *, cudnnGetErrorString, (int)) \
-    F(int, cudnnGetFilterNdDescriptor, (struct cudnnFilterStruct *const, int, int *, int *, int *, int *)) \
-    F(int, cudnnGetFilterSizeInBytes, (struct cudnnFilterStruct *const, unsigned long *)) \
-    F(void, cudnnGetLastErrorString, (char *, size_t)) \
-    F(size_t, cudnnGetMaxDeviceVersion, (void)) \
-    F(int, cudnnGetPooling2dForwardOutputDim, (struct cudnnPoolingStruct *const, struct cudnnTensorStruct *const, int *, int *, int *, int *)) \
-    F(int, cudnnGetPoolingNdForwardOutputDim, (struct cudnnPoolingStruct *const, struct cudnnTensorStruct *const, int, int *)) \
-    F(int, cudnnGetProperty, (int, int *)) \
-    F(int, cudnnGetRNNDescriptor_v8, (struct cudnnRNNStruct *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, int *, struct cudnnDropoutStruct **, unsigned int *)) \
-    F(int, cudnnGetRNNTempSpaceSizes, (struct cudnnContext *, struct cudnnRNNStruct *, int, struct cudnnRNNDataStruct *, unsigned long *, unsigned long *)) \
-    F(int, cudnnGetRNNWeightParams, (struct cudnnContext *, struct cudnnRNNStruct *, int32_t, size_t, const void *, int32_t, struct cudnnTensorStruct *, void **, struct cudnnTensorStruct *, void **)) \
-    F(int, cudnnGetRNNWeightSpaceSize, (struct cudnnContext *, struct cudnnRNNStruct *, unsigned long *)) \
-    F(int, cudnnGetStream, (struct cudnnContext *, struct CUstream_st **)) \
-    F(int, cudnnGetTensor4dDescriptor, (struct cudnnTensorStruct *const, int *, int *, int *, int *, int *, int *, int *, int *, int *)) \
-    F(int, cudnnGetTensorNdDescriptor, (struct cudnnTensorStruct *const, int, int *, int *, int *, int *)) \
-    F(int, cudnnGetTensorSizeInBytes, (struct cudnnTensorStruct *const, unsigned long *)) \
-    F(size_t, cudnnGetVersion, (void)) \
-    F(int, cudnnGraphVersionCheck, (void)) \
-    F(int, cudnnIm2Col, (struct cudnnContext *, struct cudnnTensorStruct *const, const void *, struct cudnnFilterStruct *const, struct cudnnConvolutionStruct *const, void *)) \
-    F(int, cudnnOpsVersionCheck, (void)) \
-    F(int, cudnnPoolingBackward, (struct cudnnContext *, struct cudnnPoolingStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(int, cudnnPoolingForward, (struct cudnnContext *, struct cudnnPoolingStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(int, cudnnQueryRuntimeError, (struct cudnnContext *, int *, int, struct cudnnRuntimeTag_t *)) \
-    F(int, cudnnRNNBackwardData_v8, (struct cudnnContext *, struct cudnnRNNStruct *, int *, struct cudnnRNNDataStruct *, const void *, const void *, struct cudnnRNNDataStruct *, void *, struct cudnnTensorStruct *, const void *, const void *, void *, struct cudnnTensorStruct *, const void *, const void *, void *, size_t, const void *, size_t, void *, size_t, void *)) \
-    F(int, cudnnRNNBackwardWeights_v8, (struct cudnnContext *, struct cudnnRNNStruct *, int, int *, struct cudnnRNNDataStruct *, const void *, struct cudnnTensorStruct *, const void *, struct cudnnRNNDataStruct *, const void *, size_t, void *, size_t, void *, size_t, void *)) \
-    F(int, cudnnRNNForward, (struct cudnnContext *, struct cudnnRNNStruct *, int, int *, struct cudnnRNNDataStruct *, const void *, struct cudnnRNNDataStruct *, void *, struct cudnnTensorStruct *, const void *, void *, struct cudnnTensorStruct *, const void *, void *, size_t, const void *, size_t, void *, size_t, void *)) \
-    F(int, cudnnRNNSetClip_v8, (struct cudnnRNNStruct *, int, int, double, double)) \
-    F(int, cudnnRNNSetClip_v9, (struct cudnnRNNStruct *, int, double, double)) \
-    F(int, cudnnRestoreDropoutDescriptor, (struct cudnnDropoutStruct *, struct cudnnContext *, float, void *, size_t, unsigned long long)) \
-    F(int, cudnnSetActivationDescriptor, (struct cudnnActivationStruct *, int, int, double)) \
-    F(int, cudnnSetActivationDescriptorSwishBeta, (struct cudnnActivationStruct *, double)) \
-    F(int, cudnnSetCTCLossDescriptor, (struct cudnnCTCLossStruct *, int)) \
-    F(int, cudnnSetCTCLossDescriptorEx, (struct cudnnCTCLossStruct *, int, int, int)) \
-    F(int, cudnnSetCTCLossDescriptor_v8, (struct cudnnCTCLossStruct *, int, int, int, int)) \
-    F(int, cudnnSetCTCLossDescriptor_v9, (struct cudnnCTCLossStruct *, int, int, int, int)) \
-    F(int, cudnnSetConvolution2dDescriptor, (struct cudnnConvolutionStruct *, int, int, int, int, int, int, int, int)) \
-    F(int, cudnnSetConvolutionGroupCount, (struct cudnnConvolutionStruct *, int)) \
-    F(int, cudnnSetConvolutionMathType, (struct cudnnConvolutionStruct *, int)) \
-    F(int, cudnnSetConvolutionNdDescriptor, (struct cudnnConvolutionStruct *, int, int *, int *, int *, int, int)) \
-    F(int, cudnnSetDropoutDescriptor, (struct cudnnDropoutStruct *, struct cudnnContext *, float, void *, size_t, unsigned long long)) \
-    F(int, cudnnSetFilter4dDescriptor, (struct cudnnFilterStruct *, int, int, int, int, int, int)) \
-    F(int, cudnnSetFilterNdDescriptor, (struct cudnnFilterStruct *, int, int, int, int *)) \
-    F(int, cudnnSetPooling2dDescriptor, (struct cudnnPoolingStruct *, int, int, int, int, int, int, int, int)) \
-    F(int, cudnnSetPoolingNdDescriptor, (struct cudnnPoolingStruct *, const int, const int, int, int *, int *, int *)) \
-    F(int, cudnnSetRNNDataDescriptor, (struct cudnnRNNDataStruct *, int, int, int, int, int, int *, void *)) \
-    F(int, cudnnSetRNNDescriptor_v8, (struct cudnnRNNStruct *, int, int, int, int, int, int, int, int, int32_t, int32_t, int32_t, int32_t, struct cudnnDropoutStruct *, uint32_t)) \
-    F(int, cudnnSetSpatialTransformerNdDescriptor, (struct cudnnSpatialTransformerStruct *, int, int, const int, int *)) \
-    F(int, cudnnSetStream, (struct cudnnContext *, struct CUstream_st *)) \
-    F(int, cudnnSetTensor4dDescriptor, (struct cudnnTensorStruct *, int, int, int, int, int, int)) \
-    F(int, cudnnSetTensor4dDescriptorEx, (struct cudnnTensorStruct *, int, int, int, int, int, int, int, int, int)) \
-    F(int, cudnnSetTensorNdDescriptor, (struct cudnnTensorStruct *, int, int, int *, int *)) \
-    F(int, cudnnSetTensorNdDescriptorEx, (struct cudnnTensorStruct *, int, int, int, int *)) \
-    F(int, cudnnSoftmaxBackward, (struct cudnnContext *, int, int, const void *, struct cudnnTensorStruct *const, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(int, cudnnSoftmaxForward, (struct cudnnContext *, int, int, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *)) \
-    F(int, cudnnSpatialTfGridGeneratorBackward, (struct cudnnContext *, struct cudnnSpatialTransformerStruct *const, const void *, void *)) \
-    F(int, cudnnSpatialTfGridGeneratorForward, (struct cudnnContext *, struct cudnnSpatialTransformerStruct *const, const void *, void *)) \
-    F(int, cudnnSpatialTfSamplerBackward, (struct cudnnContext *, struct cudnnSpatialTransformerStruct *, const void *, struct cudnnTensorStruct *const, const void *, const void *, struct cudnnTensorStruct *const, void *, const void *, struct cudnnTensorStruct *const, const void *, const void *, const void *, void *)) \
-    F(int, cudnnSpatialTfSamplerForward, (struct cudnnContext *, struct cudnnSpatialTransformerStruct *, const void *, struct cudnnTensorStruct *const, const void *, const void *, const void *, struct cudnnTensorStruct *, void *))
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values, structures and functions of cufft, written by scripts/library_tables.py from the
- * headers of cufft 11.2.1.3 (CUDA 12) and cufft 12.5.0.14 (CUDA 13). Do not edit.
- * VS_CUFFT_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
+ * Values and structures of cufft, written by scripts/library_tables.py from the
+ * headers of cufft 11.2.1.3 (CUDA 12) and cufft 12.5.0.14 (CUDA 13). Do not edit. */
 #ifndef VS_CUFFT_API_H
 #define VS_CUFFT_API_H
 
@@ -14,6 +13,8 @@
 #include <cuda_runtime_api.h>
 #include <library_types.h>
 
+#include "generated/vs_cufft_rows.h" /* VS_CUFFT_FUNCTIONS */
+
 enum {
     CUFFT_SUCCESS = 0, CUFFT_INVALID_PLAN = 1, CUFFT_ALLOC_FAILED = 2, CUFFT_INVALID_TYPE = 3,
     CUFFT_INVALID_VALUE = 4, CUFFT_EXEC_FAILED = 6, CUFFT_SETUP_FAILED = 7, CUFFT_INVALID_SIZE = 8,
@@ -24,19 +25,5 @@ enum {
 #define CUFFT_VER_MAJOR 12
 #define CUFFT_VER_MINOR 5
 #define CUFFT_VER_PATCH 0
-
-struct CUstream_st;
-struct double2;
-struct float2;
-
-#define VS_CUFFT_FUNCTIONS(F) \
-    F(int, cufftCreate, (int *)) \
-    F(int, cufftDestroy, (int)) \
-    F(int, cufftGetProperty, (int, int *)) \
-    F(int, cufftGetSize, (int, unsigned long *)) \
-    F(int, cufftGetVersion, (int *)) \
-    F(int, cufftSetAutoAllocation, (int, int)) \
-    F(int, cufftSetStream, (int, struct CUstream_st *)) \
-    F(int, cufftSetWorkArea, (int, void *))
 
 #endif

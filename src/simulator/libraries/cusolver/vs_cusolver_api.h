@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values, structures and functions of cusolver, written by scripts/library_tables.py from the
- * headers of cusolver 11.6.1.9 (CUDA 12) and cusolver 12.4.1.2 (CUDA 13). Do not edit.
- * VS_CUSOLVER_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
+ * Values and structures of cusolver, written by scripts/library_tables.py from the
+ * headers of cusolver 11.6.1.9 (CUDA 12) and cusolver 12.4.1.2 (CUDA 13). Do not edit. */
 #ifndef VS_CUSOLVER_API_H
 #define VS_CUSOLVER_API_H
 
@@ -13,6 +12,8 @@
 
 #include <cuda_runtime_api.h>
 #include <library_types.h>
+
+#include "generated/vs_cusolver_rows.h" /* VS_CUSOLVER_FUNCTIONS */
 
 enum {
     CUSOLVERDN_GETRF = 0, CUSOLVERDN_POTRF = 1, CUSOLVER_DETERMINISTIC_RESULTS = 1,
@@ -25,31 +26,5 @@ enum {
 #define CUSOLVER_VER_MAJOR 12
 #define CUSOLVER_VER_MINOR 4
 #define CUSOLVER_VER_PATCH 1
-
-struct CUstream_st;
-struct cusolverDnContext;
-struct cusolverDnParams;
-struct cusparseMatDescr;
-struct double2;
-struct float2;
-struct gesvdjInfo;
-struct syevjInfo;
-
-#define VS_CUSOLVER_FUNCTIONS(F) \
-    F(int, cusolverDnCreate, (struct cusolverDnContext **)) \
-    F(int, cusolverDnCreateGesvdjInfo, (struct gesvdjInfo **)) \
-    F(int, cusolverDnCreateParams, (struct cusolverDnParams **)) \
-    F(int, cusolverDnCreateSyevjInfo, (struct syevjInfo **)) \
-    F(int, cusolverDnDestroy, (struct cusolverDnContext *)) \
-    F(int, cusolverDnDestroyGesvdjInfo, (struct gesvdjInfo *)) \
-    F(int, cusolverDnDestroyParams, (struct cusolverDnParams *)) \
-    F(int, cusolverDnDestroySyevjInfo, (struct syevjInfo *)) \
-    F(int, cusolverDnGetDeterministicMode, (struct cusolverDnContext *, int *)) \
-    F(int, cusolverDnGetStream, (struct cusolverDnContext *, struct CUstream_st **)) \
-    F(int, cusolverDnSetAdvOptions, (struct cusolverDnParams *, int, int)) \
-    F(int, cusolverDnSetDeterministicMode, (struct cusolverDnContext *, int)) \
-    F(int, cusolverDnSetStream, (struct cusolverDnContext *, struct CUstream_st *)) \
-    F(int, cusolverGetProperty, (int, int *)) \
-    F(int, cusolverGetVersion, (int *))
 
 #endif

@@ -8,10 +8,9 @@
 
 #include "simulator/libraries/cusparse/vs_sparse.h"
 
-#define HANDLE struct cusparseContext *handle
 #define WRONG CUSPARSE_STATUS_INVALID_VALUE
 
-static int wrong_handle(HANDLE)
+static int wrong_handle(struct cusparseContext *handle)
 {
     return vs_sparse_handle(handle, NULL) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_NOT_INITIALIZED;
 }
@@ -51,7 +50,7 @@ static void csr_to_coo(void *data)
     }
 }
 
-static int convert(HANDLE, void (*run)(void *), const struct rows_job *content)
+static int convert(struct cusparseContext *handle, void (*run)(void *), const struct rows_job *content)
 {
     if (wrong_handle(handle))
         return CUSPARSE_STATUS_NOT_INITIALIZED;
@@ -64,12 +63,12 @@ static int convert(HANDLE, void (*run)(void *), const struct rows_job *content)
     return vs_sparse_in_order(handle, run, job);
 }
 
-int cusparseXcoo2csr(HANDLE, const int *rows, int nnz, int m, int *offsets, int base)
+int cusparseXcoo2csr(struct cusparseContext *handle, const int *rows, int nnz, int m, int *offsets, int base)
 {
     return convert(handle, coo_to_csr, &(struct rows_job){rows, offsets, nnz, m, base});
 }
 
-int cusparseXcsr2coo(HANDLE, const int *offsets, int nnz, int m, int *rows, int base)
+int cusparseXcsr2coo(struct cusparseContext *handle, const int *offsets, int nnz, int m, int *rows, int base)
 {
     return convert(handle, csr_to_coo, &(struct rows_job){offsets, rows, nnz, m, base});
 }
@@ -113,7 +112,7 @@ static void sort(void *data)
     free(all);
 }
 
-static int sort_in_order(HANDLE, int nnz, int *first, int *second, int *permutation)
+static int sort_in_order(struct cusparseContext *handle, int nnz, int *first, int *second, int *permutation)
 {
     if (wrong_handle(handle))
         return CUSPARSE_STATUS_NOT_INITIALIZED;
@@ -126,13 +125,13 @@ static int sort_in_order(HANDLE, int nnz, int *first, int *second, int *permutat
     return vs_sparse_in_order(handle, sort, job);
 }
 
-int cusparseXcoosortByRow(HANDLE, int m, int n, int nnz, int *rows, int *columns, int *permutation,
-                          void *buffer)
+int cusparseXcoosortByRow(struct cusparseContext *handle, int m, int n, int nnz, int *rows,
+                          int *columns, int *permutation, void *buffer)
 {
     return sort_in_order(handle, nnz, rows, columns, permutation);
 }
 
-int cusparseXcoosortByColumn(HANDLE, int m, int n, int nnz, int *rows, int *columns,
+int cusparseXcoosortByColumn(struct cusparseContext *handle, int m, int n, int nnz, int *rows, int *columns,
                              int *permutation, void *buffer)
 {
     return sort_in_order(handle, nnz, columns, rows, permutation);
@@ -156,7 +155,7 @@ static void sort_rows(void *data)
     free(rows);
 }
 
-int cusparseXcsrsort(HANDLE, int m, int n, int nnz, struct cusparseMatDescr *const descr,
+int cusparseXcsrsort(struct cusparseContext *handle, int m, int n, int nnz, struct cusparseMatDescr *const descr,
                      const int *offsets, int *indices, int *permutation, void *buffer)
 {
     if (wrong_handle(handle))
@@ -170,7 +169,7 @@ int cusparseXcsrsort(HANDLE, int m, int n, int nnz, struct cusparseMatDescr *con
     return vs_sparse_in_order(handle, sort_rows, job);
 }
 
-int cusparseXcoosort_bufferSizeExt(HANDLE, int m, int n, int nnz, const int *rows,
+int cusparseXcoosort_bufferSizeExt(struct cusparseContext *handle, int m, int n, int nnz, const int *rows,
                                    const int *columns, unsigned long *bytes)
 {
     if (nnz < 0)
@@ -178,7 +177,7 @@ int cusparseXcoosort_bufferSizeExt(HANDLE, int m, int n, int nnz, const int *row
     return vs_sparse_buffer(handle, "cusparseXcoosort", 16 * (uint64_t)nnz, bytes);
 }
 
-int cusparseXcsrsort_bufferSizeExt(HANDLE, int m, int n, int nnz, const int *offsets,
+int cusparseXcsrsort_bufferSizeExt(struct cusparseContext *handle, int m, int n, int nnz, const int *offsets,
                                    const int *indices, unsigned long *bytes)
 {
     if (nnz < 0)
@@ -197,7 +196,7 @@ static void identity(void *data)
         job->to[i] = i;
 }
 
-int cusparseCreateIdentityPermutation(HANDLE, int n, int *permutation)
+int cusparseCreateIdentityPermutation(struct cusparseContext *handle, int n, int *permutation)
 {
     if (wrong_handle(handle))
         return CUSPARSE_STATUS_NOT_INITIALIZED;

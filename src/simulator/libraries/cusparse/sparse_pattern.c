@@ -10,7 +10,6 @@
 
 #include "simulator/libraries/cusparse/vs_sparse.h"
 
-#define HANDLE struct cusparseContext *handle
 #define WRONG CUSPARSE_STATUS_INVALID_VALUE
 #define PRODUCTS_MAX 200e6 /* about a second */
 #define NNZ_MAX INT64_C(0x7fffffff)
@@ -160,7 +159,7 @@ static void assume_bound(const char *name, struct pattern *out, int64_t rows, do
                       "non-zeros is assumed");
 }
 
-static int synchronise(HANDLE)
+static int synchronise(struct cusparseContext *handle)
 {
     CUstream stream;
     const struct vs_library_driver *d = vs_library_driver();
@@ -231,7 +230,7 @@ static bool gemm_operands(const struct cusparseSpMatDescr *a, const struct cuspa
            a->columns == b->rows && c->rows == a->rows && c->columns == b->columns;
 }
 
-int cusparseSpGEMM_workEstimation(HANDLE, int op_a, int op_b, const void *alpha,
+int cusparseSpGEMM_workEstimation(struct cusparseContext *handle, int op_a, int op_b, const void *alpha,
                                   const struct cusparseSpMatDescr *a,
                                   const struct cusparseSpMatDescr *b, const void *beta,
                                   struct cusparseSpMatDescr *c, int type, int algorithm,
@@ -247,7 +246,7 @@ int cusparseSpGEMM_workEstimation(HANDLE, int op_a, int op_b, const void *alpha,
                          12 * (double)(a->nnz + b->nnz));
 }
 
-int cusparseSpGEMM_compute(HANDLE, int op_a, int op_b, const void *alpha,
+int cusparseSpGEMM_compute(struct cusparseContext *handle, int op_a, int op_b, const void *alpha,
                            const struct cusparseSpMatDescr *a, const struct cusparseSpMatDescr *b,
                            const void *beta, struct cusparseSpMatDescr *c, int type, int algorithm,
                            struct cusparseSpGEMMDescr *descr, unsigned long *bytes, void *buffer)
@@ -275,7 +274,7 @@ int cusparseSpGEMM_compute(HANDLE, int op_a, int op_b, const void *alpha,
                          16 * (double)(a->nnz + b->nnz + c->nnz));
 }
 
-int cusparseSpGEMM_copy(HANDLE, int op_a, int op_b, const void *alpha,
+int cusparseSpGEMM_copy(struct cusparseContext *handle, int op_a, int op_b, const void *alpha,
                         const struct cusparseSpMatDescr *a, const struct cusparseSpMatDescr *b,
                         const void *beta, struct cusparseSpMatDescr *c, int type, int algorithm,
                         struct cusparseSpGEMMDescr *descr)
@@ -299,7 +298,8 @@ static struct csr csr32(int m, int n, int nnz, const struct cusparseMatDescr *de
                         vs_library_object(descr, VS_SPARSE_LEGACY) ? descr->base : 0};
 }
 
-int cusparseXcsrgeam2Nnz(HANDLE, int m, int n, struct cusparseMatDescr *const descr_a, int nnz_a,
+int cusparseXcsrgeam2Nnz(struct cusparseContext *handle, int m, int n,
+                         struct cusparseMatDescr *const descr_a, int nnz_a,
                          const int *offsets_a, const int *indices_a,
                          struct cusparseMatDescr *const descr_b, int nnz_b, const int *offsets_b,
                          const int *indices_b, struct cusparseMatDescr *const descr_c,

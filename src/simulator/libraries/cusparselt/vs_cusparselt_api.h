@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values, structures and functions of cusparselt, written by scripts/library_tables.py from the
- * headers of cusparselt 0.6.2 (CUDA 12) and cusparselt 0.10.0 (CUDA 13). Do not edit.
- * VS_CUSPARSELT_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
+ * Values and structures of cusparselt, written by scripts/library_tables.py from the
+ * headers of cusparselt 0.6.2 (CUDA 12) and cusparselt 0.10.0 (CUDA 13). Do not edit. */
 #ifndef VS_CUSPARSELT_API_H
 #define VS_CUSPARSELT_API_H
 
@@ -13,6 +12,8 @@
 
 #include <cuda_runtime_api.h>
 #include <library_types.h>
+
+#include "generated/vs_cusparselt_rows.h" /* VS_CUSPARSELT_FUNCTIONS */
 
 enum {
     CUSPARSELT_SPARSITY_50_PERCENT = 0, CUSPARSELT_MAT_NUM_BATCHES = 0,
@@ -25,8 +26,6 @@ enum {
 #define CUSPARSELT_VER_MAJOR 0
 #define CUSPARSELT_VER_MINOR 10
 #define CUSPARSELT_VER_PATCH 0
-
-struct CUstream_st;
 
 typedef struct {
     unsigned char data[512];
@@ -52,27 +51,5 @@ typedef struct {
     unsigned char data[512];
 } cusparseLtMatmulPlan_t;
 _Static_assert(sizeof(cusparseLtMatmulPlan_t) == 512, "layout of cusparseLtMatmulPlan_t");
-
-#define VS_CUSPARSELT_FUNCTIONS(F) \
-    F(int, cusparseLtDenseDescriptorInit, (const cusparseLtHandle_t *, cusparseLtMatDescriptor_t *, int64_t, int64_t, int64_t, uint32_t, int, int)) \
-    F(int, cusparseLtDestroy, (const cusparseLtHandle_t *)) \
-    F(int, cusparseLtGetProperty, (int, int *)) \
-    F(int, cusparseLtGetVersion, (const cusparseLtHandle_t *, int *)) \
-    F(int, cusparseLtInit, (cusparseLtHandle_t *)) \
-    F(int, cusparseLtMatDescSetAttribute, (const cusparseLtHandle_t *, cusparseLtMatDescriptor_t *, int, const void *, size_t)) \
-    F(int, cusparseLtMatDescriptorDestroy, (const cusparseLtMatDescriptor_t *)) \
-    F(int, cusparseLtMatmul, (const cusparseLtHandle_t *, const cusparseLtMatmulPlan_t *, const void *, const void *, const void *, const void *, const void *, void *, void *, struct CUstream_st **, int32_t)) \
-    F(int, cusparseLtMatmulAlgGetAttribute, (const cusparseLtHandle_t *, const cusparseLtMatmulAlgSelection_t *, int, void *, size_t)) \
-    F(int, cusparseLtMatmulAlgSelectionInit, (const cusparseLtHandle_t *, cusparseLtMatmulAlgSelection_t *, const cusparseLtMatmulDescriptor_t *, int)) \
-    F(int, cusparseLtMatmulAlgSetAttribute, (const cusparseLtHandle_t *, cusparseLtMatmulAlgSelection_t *, int, const void *, size_t)) \
-    F(int, cusparseLtMatmulDescSetAttribute, (const cusparseLtHandle_t *, cusparseLtMatmulDescriptor_t *, int, const void *, size_t)) \
-    F(int, cusparseLtMatmulDescriptorInit, (const cusparseLtHandle_t *, cusparseLtMatmulDescriptor_t *, int, int, const cusparseLtMatDescriptor_t *, const cusparseLtMatDescriptor_t *, const cusparseLtMatDescriptor_t *, const cusparseLtMatDescriptor_t *, int)) \
-    F(int, cusparseLtMatmulGetWorkspace, (const cusparseLtHandle_t *, const cusparseLtMatmulPlan_t *, unsigned long *)) \
-    F(int, cusparseLtMatmulPlanDestroy, (const cusparseLtMatmulPlan_t *)) \
-    F(int, cusparseLtMatmulPlanInit, (const cusparseLtHandle_t *, cusparseLtMatmulPlan_t *, const cusparseLtMatmulDescriptor_t *, const cusparseLtMatmulAlgSelection_t *)) \
-    F(int, cusparseLtMatmulSearch, (const cusparseLtHandle_t *, cusparseLtMatmulPlan_t *, const void *, const void *, const void *, const void *, const void *, void *, void *, struct CUstream_st **, int32_t)) \
-    F(int, cusparseLtSpMMACompress2, (const cusparseLtHandle_t *, const cusparseLtMatDescriptor_t *, int, int, const void *, void *, void *, struct CUstream_st *)) \
-    F(int, cusparseLtSpMMACompressedSize2, (const cusparseLtHandle_t *, const cusparseLtMatDescriptor_t *, unsigned long *, unsigned long *)) \
-    F(int, cusparseLtStructuredDescriptorInit, (const cusparseLtHandle_t *, cusparseLtMatDescriptor_t *, int64_t, int64_t, int64_t, uint32_t, int, int, int))
 
 #endif

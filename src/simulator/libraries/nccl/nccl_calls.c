@@ -6,8 +6,6 @@
 #include "simulator/libraries/common/vs_library_fallback.h"
 #include "simulator/libraries/nccl/vs_nccl_comm.h"
 
-VS_NCCL_FUNCTIONS(VS_LIBRARY_DECLARE)
-
 /* ---- user-defined operations ---- */
 
 int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence, struct ncclComm *comm)

@@ -9,8 +9,6 @@
 
 #include "simulator/libraries/nccl/vs_nccl_comm.h"
 
-VS_NCCL_FUNCTIONS(VS_LIBRARY_DECLARE)
-
 #define ID_MAGIC "vramscope-nccl"
 
 struct id_content { /* of a unique id */

@@ -10,8 +10,6 @@
 
 #include "simulator/libraries/nccl/vs_nccl_comm.h"
 
-VS_NCCL_FUNCTIONS(VS_LIBRARY_DECLARE)
-
 #define TEXT_BYTES 1024
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;

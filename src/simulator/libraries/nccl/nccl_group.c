@@ -8,8 +8,6 @@
 
 #include "simulator/libraries/nccl/vs_nccl_comm.h"
 
-VS_NCCL_FUNCTIONS(VS_LIBRARY_DECLARE)
-
 struct grouped {
     struct vs_nccl_member *member;
     CUstream stream;

@@ -8,8 +8,6 @@
 #include "simulator/libraries/nccl/vs_nccl_comm.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
 
-VS_NCCL_FUNCTIONS(VS_LIBRARY_DECLARE)
-
 #define MIB (UINT64_C(1) << 20)
 #define GRANULARITY (2 * MIB) /* of cuMemCreate, from which NCCL allocates */
 #define HEADER 4096           /* heads and tails before a connection's buffers */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values, structures and functions of nccl, written by scripts/library_tables.py from the
- * headers of nccl 2.21.5 (CUDA 12) and nccl 2.32.3 (CUDA 13). Do not edit.
- * VS_NCCL_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
+ * Values and structures of nccl, written by scripts/library_tables.py from the
+ * headers of nccl 2.21.5 (CUDA 12) and nccl 2.32.3 (CUDA 13). Do not edit. */
 #ifndef VS_NCCL_API_H
 #define VS_NCCL_API_H
 
@@ -13,6 +12,8 @@
 
 #include <cuda_runtime_api.h>
 #include <library_types.h>
+
+#include "generated/vs_nccl_rows.h" /* VS_NCCL_FUNCTIONS */
 
 enum {
     ncclSuccess = 0, ncclUnhandledCudaError = 1, ncclSystemError = 2, ncclInternalError = 3,
@@ -34,12 +35,6 @@ enum {
 #define NCCL_SHRINK_DEFAULT 0x00
 #define NCCL_SUSPEND_MEM 0x01
 #define NCCL_VERSION_CODE 23203
-
-struct CUstream_st;
-struct ncclComm;
-struct ncclConfig_v23100;
-struct ncclSimInfo_v22200;
-struct ncclWindow_vidmem;
 
 typedef struct {
     char internal[128];
@@ -86,42 +81,5 @@ _Static_assert(sizeof(struct ncclSimInfo_v22200) == 24, "layout of ncclSimInfo_v
 
 typedef struct ncclConfig_v23100 ncclConfig_t;
 typedef struct ncclSimInfo_v22200 ncclSimInfo_t;
-
-#define VS_NCCL_FUNCTIONS(F) \
-    F(int, ncclCommAbort, (struct ncclComm *)) \
-    F(int, ncclCommCount, (struct ncclComm *const, int *)) \
-    F(int, ncclCommCuDevice, (struct ncclComm *const, int *)) \
-    F(int, ncclCommDeregister, (struct ncclComm *const, void *)) \
-    F(int, ncclCommDestroy, (struct ncclComm *)) \
-    F(int, ncclCommFinalize, (struct ncclComm *)) \
-    F(int, ncclCommGetAsyncError, (struct ncclComm *, int *)) \
-    F(int, ncclCommGetUniqueId, (struct ncclComm *, ncclUniqueId *)) \
-    F(int, ncclCommGrow, (struct ncclComm *, int, const ncclUniqueId *, int, struct ncclComm **, struct ncclConfig_v23100 *)) \
-    F(int, ncclCommInitAll, (struct ncclComm **, int, const int *)) \
-    F(int, ncclCommInitRank, (struct ncclComm **, int, ncclUniqueId, int)) \
-    F(int, ncclCommInitRankConfig, (struct ncclComm **, int, ncclUniqueId, int, struct ncclConfig_v23100 *)) \
-    F(int, ncclCommInitRankScalable, (struct ncclComm **, int, int, int, ncclUniqueId *, struct ncclConfig_v23100 *)) \
-    F(int, ncclCommMemStats, (struct ncclComm *, int, unsigned long *)) \
-    F(int, ncclCommRegister, (struct ncclComm *const, void *, size_t, void **)) \
-    F(int, ncclCommResume, (struct ncclComm *)) \
-    F(int, ncclCommRevoke, (struct ncclComm *, int)) \
-    F(int, ncclCommShrink, (struct ncclComm *, int *, int, struct ncclComm **, struct ncclConfig_v23100 *, int)) \
-    F(int, ncclCommSplit, (struct ncclComm *, int, int, struct ncclComm **, struct ncclConfig_v23100 *)) \
-    F(int, ncclCommSuspend, (struct ncclComm *, int)) \
-    F(int, ncclCommUserRank, (struct ncclComm *const, int *)) \
-    F(int, ncclCommWindowDeregister, (struct ncclComm *, struct ncclWindow_vidmem *)) \
-    F(int, ncclCommWindowRegister, (struct ncclComm *, void *, size_t, struct ncclWindow_vidmem **, int)) \
-    F(const char *, ncclGetErrorString, (int)) \
-    F(const char *, ncclGetLastError, (struct ncclComm *)) \
-    F(int, ncclGetUniqueId, (ncclUniqueId *)) \
-    F(int, ncclGetVersion, (int *)) \
-    F(int, ncclGroupEnd, (void)) \
-    F(int, ncclGroupSimulateEnd, (struct ncclSimInfo_v22200 *)) \
-    F(int, ncclGroupStart, (void)) \
-    F(int, ncclMemAlloc, (void **, size_t)) \
-    F(int, ncclMemFree, (void *)) \
-    F(int, ncclRedOpCreatePreMulSum, (int *, void *, int, int, struct ncclComm *)) \
-    F(int, ncclRedOpDestroy, (int, struct ncclComm *)) \
-    F(int, ncclWinGetUserPtr, (struct ncclComm *, struct ncclWindow_vidmem *, void **))
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One rank of a communicator inside this process, and what the files of this stand-in share. A
- * handle (ncclComm_t) points to a member; work that is queued or captured in a graph keeps the
+ * handle points to a member; work that is queued or captured in a graph keeps the
  * member, so that a replay after the communicator's end finds it stopped, not freed. */
 #ifndef VS_NCCL_COMM_H
 #define VS_NCCL_COMM_H
@@ -12,6 +12,8 @@
 #include "simulator/libraries/common/vs_library_base.h"
 #include "simulator/libraries/nccl/vs_nccl_api.h"
 #include "simulator/libraries/nccl/vs_nccl_segment.h"
+
+VS_NCCL_FUNCTIONS(VS_LIBRARY_DECLARE)
 
 enum { VS_NCCL_HANDLE = 1, VS_NCCL_REGISTRATION, VS_NCCL_WINDOW };
 

@@ -7,6 +7,8 @@
 #include "simulator/libraries/common/vs_library_base.h"
 #include "simulator/libraries/nvjitlink/vs_nvjitlink_api.h"
 
+VS_NVJITLINK_FUNCTIONS(VS_LIBRARY_DECLARE)
+
 struct vs_jitlink_call {
     uint32_t count;
     const char *const *options;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values, structures and functions of nvrtc, written by scripts/library_tables.py from the
- * headers of nvrtc 12.4.127 (CUDA 12) and nvrtc 13.5.37 (CUDA 13). Do not edit.
- * VS_NVRTC_FUNCTIONS(F): F(result, name, parameters) for each function that a C file defines. */
+ * Values and structures of nvrtc, written by scripts/library_tables.py from the
+ * headers of nvrtc 12.4.127 (CUDA 12) and nvrtc 13.5.37 (CUDA 13). Do not edit. */
 #ifndef VS_NVRTC_API_H
 #define VS_NVRTC_API_H
 
@@ -14,6 +13,8 @@
 #include <cuda_runtime_api.h>
 #include <library_types.h>
 
+#include "generated/vs_nvrtc_rows.h" /* VS_NVRTC_FUNCTIONS */
+
 enum {
     NVRTC_SUCCESS = 0, NVRTC_ERROR_OUT_OF_MEMORY = 1, NVRTC_ERROR_PROGRAM_CREATION_FAILURE = 2,
     NVRTC_ERROR_INVALID_INPUT = 3, NVRTC_ERROR_INVALID_PROGRAM = 4, NVRTC_ERROR_INVALID_OPTION = 5,
@@ -22,24 +23,5 @@ enum {
     NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION = 9,
     NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID = 10, NVRTC_ERROR_INTERNAL_ERROR = 11,
 };
-
-struct _nvrtcProgram;
-
-#define VS_NVRTC_FUNCTIONS(F) \
-    F(int, nvrtcAddNameExpression, (struct _nvrtcProgram *, const char *const)) \
-    F(int, nvrtcCompileProgram, (struct _nvrtcProgram *, int, const char *const *)) \
-    F(int, nvrtcCreateProgram, (struct _nvrtcProgram **, const char *, const char *, int, const char *const *, const char *const *)) \
-    F(int, nvrtcDestroyProgram, (struct _nvrtcProgram **)) \
-    F(int, nvrtcGetCUBIN, (struct _nvrtcProgram *, char *)) \
-    F(int, nvrtcGetCUBINSize, (struct _nvrtcProgram *, unsigned long *)) \
-    F(const char *, nvrtcGetErrorString, (int)) \
-    F(int, nvrtcGetLoweredName, (struct _nvrtcProgram *, const char *const, const char **)) \
-    F(int, nvrtcGetNumSupportedArchs, (int *)) \
-    F(int, nvrtcGetPTX, (struct _nvrtcProgram *, char *)) \
-    F(int, nvrtcGetPTXSize, (struct _nvrtcProgram *, unsigned long *)) \
-    F(int, nvrtcGetProgramLog, (struct _nvrtcProgram *, char *)) \
-    F(int, nvrtcGetProgramLogSize, (struct _nvrtcProgram *, unsigned long *)) \
-    F(int, nvrtcGetSupportedArchs, (int *)) \
-    F(int, nvrtcVersion, (int *, int *))
 
 #endif
