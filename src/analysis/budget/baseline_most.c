@@ -53,23 +53,6 @@ static int by_name_and_bytes(const void *a, const void *b)
     return order ? order : x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
 }
 
-static void take_largest(struct group_list *groups, struct vs_arena *memory,
-                         struct vs_named_sites *out)
-{
-    struct vs_named_site *items = vs_xarena(memory, (groups->sites + 1) * sizeof *items);
-    size_t count = 0;
-    if (groups->count)
-        qsort(groups->items, groups->count, sizeof *groups->items, by_name_and_bytes);
-    for (size_t i = 0; i < groups->count; i++) {
-        const struct named_group *group = &groups->items[i];
-        if (i && strcmp(group[-1].items->name, group->items->name) == 0)
-            continue;
-        memcpy(items + count, group->items, group->count * sizeof *items);
-        count += group->count;
-    }
-    *out = (struct vs_named_sites){items, count};
-}
-
 void vs_baseline_most(const struct vs_baseline *baseline, const char *process, uint64_t device,
                       struct vs_arena *memory, struct vs_named_sites *out)
 {
@@ -88,6 +71,17 @@ void vs_baseline_most(const struct vs_baseline *baseline, const char *process, u
             add_lists(&groups, vs_baseline_member(at, "sites", json_type_object), memory);
         }
     }
-    take_largest(&groups, memory, out);
+    struct vs_named_site *items = vs_xarena(memory, (groups.sites + 1) * sizeof *items);
+    size_t count = 0;
+    if (groups.count)
+        qsort(groups.items, groups.count, sizeof *groups.items, by_name_and_bytes);
+    for (size_t i = 0; i < groups.count; i++) {
+        const struct named_group *group = &groups.items[i];
+        if (i && strcmp(group[-1].items->name, group->items->name) == 0)
+            continue;
+        memcpy(items + count, group->items, group->count * sizeof *items);
+        count += group->count;
+    }
+    *out = (struct vs_named_sites){items, count};
     free(groups.items);
 }

@@ -176,16 +176,6 @@ static bool is_flat(struct json_object *value)
 
 static void write_value(struct json_object *value, unsigned depth, FILE *out);
 
-static void write_array(struct json_object *value, unsigned depth, FILE *out)
-{
-    fputs("[", out);
-    for (size_t i = 0; i < json_object_array_length(value); i++) {
-        fprintf(out, "%s\n%*s", i ? "," : "", (int)(2 * depth + 2), "");
-        write_value(json_object_array_get_idx(value, i), depth + 1, out);
-    }
-    fprintf(out, "\n%*s]", (int)(2 * depth), "");
-}
-
 /* Members in the order of their names; json-c has them in the order in which they were added. */
 static void write_object(struct json_object *value, unsigned depth, FILE *out)
 {
@@ -222,7 +212,12 @@ static void write_value(struct json_object *value, unsigned depth, FILE *out)
     if (json_object_is_type(value, json_type_object)) {
         write_object(value, depth, out);
     } else if (json_object_is_type(value, json_type_array) && !is_flat(value)) {
-        write_array(value, depth, out);
+        fputs("[", out);
+        for (size_t i = 0; i < json_object_array_length(value); i++) {
+            fprintf(out, "%s\n%*s", i ? "," : "", (int)(2 * depth + 2), "");
+            write_value(json_object_array_get_idx(value, i), depth + 1, out);
+        }
+        fprintf(out, "\n%*s]", (int)(2 * depth), "");
     } else {
         const char *text = json_object_to_json_string_ext(
             value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);

@@ -81,14 +81,6 @@ bool vs_budget_applies(const struct vs_budget_scope *scope, const char *process)
     return false;
 }
 
-/* Fills the row with the value that was taken of all runs. */
-static struct vs_budget_row row_of(const struct vs_taken_quantity *taken)
-{
-    return (struct vs_budget_row){.kind = VS_ROW_QUANTITY, .quantity = taken->quantity, .run = taken->run,
-                                  .runs = taken->runs, .lowest = taken->lowest,
-                                  .highest = taken->highest};
-}
-
 static uint64_t with_tolerance(uint64_t value, const struct vs_budget *budget, bool bytes)
 {
     uint64_t more = (uint64_t)((double)value * (double)budget->tolerance_millionths / 1e6);
@@ -114,9 +106,10 @@ static void compare(struct vs_budget_verdict *out, const struct vs_taken_quantit
                     const struct vs_budget_limit *limit, const struct vs_budget *budget,
                     const struct vs_baseline *baseline)
 {
-    struct vs_budget_row row = row_of(taken);
     const struct vs_quantity *like = &taken->quantity;
-    row.of_baseline = !limit;
+    struct vs_budget_row row = {.kind = VS_ROW_QUANTITY, .quantity = *like, .run = taken->run,
+                                .runs = taken->runs, .lowest = taken->lowest,
+                                .highest = taken->highest, .of_baseline = !limit};
     row.has_baseline = baseline && !like->host && vs_baseline_value(baseline, out->process, like, &row.baseline);
     if (!limit && !row.has_baseline)
         return;

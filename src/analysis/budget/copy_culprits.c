@@ -59,19 +59,6 @@ static bool has_site(const struct vs_report_sites *sites, const struct vs_report
     return found;
 }
 
-/* The copies of the whole run, in all directions. */
-static enum vs_err name_all(const struct vs_budget_row *row, struct vs_named_sites *out)
-{
-    struct vs_quantity all = row->quantity;
-    struct vs_report_sites sites;
-    all.way = VS_COPIES_ALL;
-    all.per_step = false;
-    enum vs_err err = vs_quantity_sites(row->run, &all, &sites);
-    if (!err)
-        vs_named_sites_of(&row->run->memory, &sites, all.metric, out);
-    return err;
-}
-
 enum vs_err vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_copies *stored)
 {
     struct vs_culprit found[FOUND_MAX];
@@ -79,7 +66,14 @@ enum vs_err vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_c
     uint64_t least = stored->least;
     bool per_step = row->quantity.per_step && row->run->steps && stored->steps;
     uint64_t steps = per_step ? row->run->steps : 1;
-    enum vs_err err = name_all(row, &now);
+    /* The copies of the whole run, in all directions. */
+    struct vs_quantity all = row->quantity;
+    struct vs_report_sites sites;
+    all.way = VS_COPIES_ALL;
+    all.per_step = false;
+    enum vs_err err = vs_quantity_sites(row->run, &all, &sites);
+    if (!err)
+        vs_named_sites_of(&row->run->memory, &sites, all.metric, &now);
     if (!err && per_step) {
         scale(row, &now, stored, &before);
         least = rounded_up((unsigned __int128)least * steps, stored->steps);

@@ -190,21 +190,16 @@ static unsigned line_of_alike(const struct vs_culprit_match *match, size_t new, 
     return 0;
 }
 
-/* What site *i* holds more than before; 0: not more. */
-static uint64_t growth_of(const struct vs_culprit_match *match, size_t i, enum vs_metric metric)
-{
-    size_t other = match->partner[i];
-    uint64_t value = vs_site_amount(&match->now->items[i], metric);
-    uint64_t was = other ? vs_site_amount(&match->before->items[other - 1], metric) : 0;
-    return value > was ? value - was : 0;
-}
-
 /* Returns whether any site of *now*, which are those of *match*, holds more. */
 static bool mark(struct vs_named_sites *now, const struct vs_culprit_match *match, enum vs_metric metric)
 {
     bool any = false;
     for (size_t i = 0; i < now->count; i++) {
-        now->items[i].more = growth_of(match, i, metric);
+        /* What site i holds more than before; 0: not more. */
+        size_t other = match->partner[i];
+        uint64_t value = vs_site_amount(&match->now->items[i], metric);
+        uint64_t was = other ? vs_site_amount(&match->before->items[other - 1], metric) : 0;
+        now->items[i].more = value > was ? value - was : 0;
         now->items[i].changed = now->items[i].more > 0;
         any |= now->items[i].changed;
     }

@@ -55,35 +55,6 @@ size_t vs_innermost_frame(const struct vs_report_site *site)
     return site->line ? site->frame_count : vs_user_frame(site, site->wrappers);
 }
 
-/* Opens the sites that have frames. Returns how many. */
-static size_t open_sites(struct vs_named_sites *sites, struct open_site *open)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < sites->count; i++) {
-        struct vs_named_site *named = &sites->items[i];
-        const struct vs_report_site *site = named->site;
-        size_t frame = vs_innermost_frame(site);
-        named->frame = 0;
-        if (frame >= site->frame_count)
-            continue;
-        named->frame = frame;
-        open[count++] = (struct open_site){named, add_frame(1, &site->frames[frame]), frame, 0};
-    }
-    return count;
-}
-
-/* Counts the open sites by the hash of their frames. */
-static void count_sites(const struct open_site *open, size_t count, struct vs_map *sharing)
-{
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t *before = vs_map_get(sharing, open[i].hash);
-        uint64_t sites = (before ? *before : 0) + (open[i].named->changed ? 0 : UNCHANGED);
-        if (calls_itself(open[i].named->site, open[i].named->frame))
-            sites |= CALLS_ITSELF;
-        vs_xmap_put(sharing, open[i].hash, sites + 1);
-    }
-}
-
 /* Whether the frame that *sites* share, counted as above, names each of them. */
 static bool is_distinct(uint64_t sites)
 {
@@ -134,10 +105,26 @@ static size_t close_sites(struct open_site *open, size_t count, const struct vs_
 static void set_frames(struct vs_named_sites *sites, bool alone)
 {
     struct open_site *open = vs_xcalloc(sites->count + 1, sizeof *open);
-    size_t count = open_sites(sites, open);
+    size_t count = 0; /* of the sites that have frames, and are open */
+    for (size_t i = 0; i < sites->count; i++) {
+        struct vs_named_site *named = &sites->items[i];
+        const struct vs_report_site *site = named->site;
+        size_t frame = vs_innermost_frame(site);
+        named->frame = 0;
+        if (frame >= site->frame_count)
+            continue;
+        named->frame = frame;
+        open[count++] = (struct open_site){named, add_frame(1, &site->frames[frame]), frame, 0};
+    }
     while (count) {
         struct vs_map sharing = {0};
-        count_sites(open, count, &sharing);
+        for (size_t i = 0; i < count; i++) { /* by the hash of their frames */
+            const uint64_t *before = vs_map_get(&sharing, open[i].hash);
+            uint64_t sharers = (before ? *before : 0) + (open[i].named->changed ? 0 : UNCHANGED);
+            if (calls_itself(open[i].named->site, open[i].named->frame))
+                sharers |= CALLS_ITSELF;
+            vs_xmap_put(&sharing, open[i].hash, sharers + 1);
+        }
         count = close_sites(open, count, &sharing, alone);
         vs_map_free(&sharing);
     }

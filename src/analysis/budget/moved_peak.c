@@ -30,11 +30,6 @@ static void is_moved(const struct vs_peak_lists *lists, enum vs_metric metric, b
     *moved = gone > more / GONE_PART;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 void vs_moved_culprits(const struct vs_budget_row *row, const struct vs_baseline *baseline,
                        const char *process, const struct vs_peak_lists *lists,
                        struct vs_culprit *out, size_t max, size_t *count, bool *moved)
@@ -47,7 +42,8 @@ void vs_moved_culprits(const struct vs_budget_row *row, const struct vs_baseline
     if (!*moved)
         return;
     vs_baseline_most(baseline, process, quantity->device, &row->run->memory, &most);
-    uint64_t least = larger(lists->least, row->baseline / VS_BASELINE_SITE_PART);
+    uint64_t least = row->baseline / VS_BASELINE_SITE_PART;
+    least = lists->least > least ? lists->least : least;
     size_t found = vs_culprits(lists->now, &most, quantity->metric, least, out, max);
     for (size_t i = 0; i < found; i++)
         explained += (uint64_t)out[i].delta;

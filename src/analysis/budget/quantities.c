@@ -292,20 +292,6 @@ static void add_phase(struct vs_measured *out, const struct vs_phase_peaks *peak
     add(out, &kept);
 }
 
-/* A trace may have no such event. */
-static void read_birth(struct vs_measured *out)
-{
-    struct vs_event event;
-    vs_reader_rewind(out->reader);
-    out->boot = "";
-    while (vs_reader_next(out->reader, &event) == VS_OK)
-        if (event.kind == VS_EVENT_process) {
-            out->born_ns = event.process.born_ns;
-            out->boot = vs_xarena_text(&out->memory, vs_reader_string(out->reader, event.process.boot));
-            break;
-        }
-}
-
 /* The report has its devices in the order of the replay's accounts. */
 void vs_measure(struct vs_measured *out, const struct vs_phase_peaks *peaks)
 {
@@ -326,7 +312,16 @@ void vs_measure(struct vs_measured *out, const struct vs_phase_peaks *peaks)
     for (size_t p = 1; p < phases; p++)
         for (size_t i = 0; i < rows[p].count && i < out->report->device_count; i++)
             add_phase(out, peaks, &rows[p], i);
-    read_birth(out);
+    struct vs_event event;
+    vs_reader_rewind(out->reader);
+    out->boot = ""; /* a trace may have no such event */
+    while (vs_reader_next(out->reader, &event) == VS_OK)
+        if (event.kind == VS_EVENT_process) {
+            out->born_ns = event.process.born_ns;
+            out->boot = vs_xarena_text(&out->memory,
+                                       vs_reader_string(out->reader, event.process.boot));
+            break;
+        }
 }
 
 void vs_measured_free(struct vs_measured *run)

@@ -117,25 +117,6 @@ static void name_sites(struct vs_measured *run, const struct vs_trace_state *sta
         vs_summary_sites(&summary, account, VS_SITES_LIVE, request->out);
 }
 
-/* *requests* in the order of their times: the trace is read once. */
-static enum vs_err sites_at(struct vs_measured *run, const struct vs_site_request *requests, size_t count)
-{
-    struct vs_trace_state *state = NULL;
-    struct vs_symbols *symbols = vs_symbols_open(run->reader);
-    struct vs_held_segments held = {0};
-    enum vs_err err = vs_trace_state_open(run->reader, &state);
-    vs_reader_rewind(run->reader);
-    for (size_t i = 0; !err && i < count; i++) {
-        err = advance(run->reader, state, requests[i].quantity->event, &held);
-        if (!err)
-            name_sites(run, state, symbols, &held, &requests[i]);
-    }
-    vs_symbols_close(symbols);
-    vs_trace_state_close(state);
-    vs_held_segments_free(&held);
-    return err;
-}
-
 static uint64_t rounded_up(uint64_t sum, uint64_t steps)
 {
     return (sum + steps - 1) / steps;
@@ -209,7 +190,21 @@ enum vs_err vs_quantity_sites_all(struct vs_measured *run, struct vs_site_reques
     if (!left)
         return VS_OK;
     qsort(requests, left, sizeof *requests, by_event);
-    return sites_at(run, requests, left);
+    /* in the order of their times, so that the trace is read once */
+    struct vs_trace_state *state = NULL;
+    struct vs_symbols *symbols = vs_symbols_open(run->reader);
+    struct vs_held_segments held = {0};
+    enum vs_err err = vs_trace_state_open(run->reader, &state);
+    vs_reader_rewind(run->reader);
+    for (size_t i = 0; !err && i < left; i++) {
+        err = advance(run->reader, state, requests[i].quantity->event, &held);
+        if (!err)
+            name_sites(run, state, symbols, &held, &requests[i]);
+    }
+    vs_symbols_close(symbols);
+    vs_trace_state_close(state);
+    vs_held_segments_free(&held);
+    return err;
 }
 
 enum vs_err vs_quantity_sites(struct vs_measured *run, const struct vs_quantity *quantity,

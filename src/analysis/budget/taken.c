@@ -72,42 +72,10 @@ static size_t chosen(size_t count, enum vs_take how, bool low)
     return low ? 0 : count - 1;
 }
 
-static struct vs_taken_quantity take(const struct taken_sample *samples, size_t count, enum vs_take how)
-{
-    size_t known = 0;
-    while (known < count && !samples[known].quantity->unknown)
-        known++;
-    size_t at = known ? chosen(known, how, samples->quantity->metric == VS_METRIC_FREE) : 0;
-    return (struct vs_taken_quantity){
-        .quantity = *samples[at].quantity, .run = samples[at].run, .runs = known,
-        .lowest = samples[0].quantity->value,
-        .highest = samples[known ? known - 1 : 0].quantity->value};
-}
-
-static void collect(struct taken_samples *all, struct vs_measured **runs, size_t count)
-{
-    for (size_t r = 0; r < count; r++)
-        for (size_t i = 0; i < runs[r]->count; i++) {
-            struct taken_sample *sample = &all->items[all->count++];
-            *sample = (struct taken_sample){.quantity = &runs[r]->items[i], .run = runs[r], .index = r};
-            group_of(all, sample->quantity, &sample->group);
-        }
-}
-
 static int by_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
-}
-
-static void take_steps(struct vs_measured **runs, size_t count, enum vs_take how, uint64_t *out)
-{
-    uint64_t *steps = vs_xcalloc(count + 1, sizeof *steps);
-    for (size_t i = 0; i < count; i++)
-        steps[i] = runs[i]->steps;
-    qsort(steps, count, sizeof *steps, by_number);
-    *out = steps[chosen(count, how, false)];
-    free(steps);
 }
 
 void vs_taken_build(struct vs_arena *memory, struct vs_measured **runs, size_t count,
@@ -118,16 +86,34 @@ void vs_taken_build(struct vs_arena *memory, struct vs_measured **runs, size_t c
     for (size_t i = 0; i < count; i++)
         most += runs[i]->count;
     *out = (struct vs_taken){0};
-    take_steps(runs, count, how, &out->steps);
+    uint64_t *steps = vs_xcalloc(count + 1, sizeof *steps);
+    for (size_t i = 0; i < count; i++)
+        steps[i] = runs[i]->steps;
+    qsort(steps, count, sizeof *steps, by_number);
+    out->steps = steps[chosen(count, how, false)];
+    free(steps);
     all.items = vs_xcalloc(most + 1, sizeof *all.items);
     all.first = vs_xcalloc(most + 1, sizeof *all.first);
-    collect(&all, runs, count);
+    for (size_t r = 0; r < count; r++)
+        for (size_t i = 0; i < runs[r]->count; i++) {
+            struct taken_sample *sample = &all.items[all.count++];
+            *sample = (struct taken_sample){&runs[r]->items[i], runs[r], .index = r};
+            group_of(&all, sample->quantity, &sample->group);
+        }
     qsort(all.items, all.count, sizeof *all.items, by_group_and_value);
     out->items = vs_xarena(memory, (all.groups + 1) * sizeof *out->items);
     for (size_t i = 0, n; i < all.count; i += n) {
         for (n = 1; i + n < all.count && all.items[i + n].group == all.items[i].group;)
             n++;
-        out->items[out->count++] = take(&all.items[i], n, how);
+        const struct taken_sample *samples = &all.items[i];
+        size_t known = 0;
+        while (known < n && !samples[known].quantity->unknown)
+            known++;
+        size_t at = known ? chosen(known, how, samples->quantity->metric == VS_METRIC_FREE) : 0;
+        out->items[out->count++] = (struct vs_taken_quantity){
+            .quantity = *samples[at].quantity, .run = samples[at].run, .runs = known,
+            .lowest = samples[0].quantity->value,
+            .highest = samples[known ? known - 1 : 0].quantity->value};
     }
     vs_map_free(&all.by_hash);
     free(all.items);

@@ -261,18 +261,6 @@ static void note_culprit(struct fold_state *state, const struct vs_budget_row *r
     state->culprit[state->culprit_count++] = (struct fold_culprit){row, first->bytes - (uint64_t)first->delta};
 }
 
-static void note_lines(struct fold_state *state, const struct vs_budget_row *row)
-{
-    for (size_t i = 0; row->compared && i < row->culprit_count; i++) {
-        bool known;
-        uint64_t device = row->quantity.device, key = key_of(state, device, &row->culprits[i], &known);
-        if (known)
-            continue;
-        state->lines[state->line_count++] = (struct fold_line){device, &row->culprits[i]};
-        vs_xmap_put(&state->by_line, key, state->line_count);
-    }
-}
-
 void vs_verdict_fold(struct vs_budget_verdict *verdict)
 {
     struct fold_state state = {0};
@@ -297,7 +285,15 @@ void vs_verdict_fold(struct vs_budget_verdict *verdict)
         if (row->follows)
             continue;
         note_culprit(&state, row);
-        note_lines(&state, row);
+        for (size_t k = 0; row->compared && k < row->culprit_count; k++) {
+            bool known;
+            uint64_t device = row->quantity.device;
+            uint64_t key = key_of(&state, device, &row->culprits[k], &known);
+            if (known)
+                continue;
+            state.lines[state.line_count++] = (struct fold_line){device, &row->culprits[k]};
+            vs_xmap_put(&state.by_line, key, state.line_count);
+        }
     }
     vs_map_free(&state.by_device);
     vs_map_free(&state.by_line);

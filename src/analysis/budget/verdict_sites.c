@@ -71,19 +71,6 @@ static bool without_stacks(const struct vs_report *report)
     return false;
 }
 
-/* Which of *run* and the baseline has addresses in place of functions, by the program's peak on *device*: some
- * lists have a few sites only. */
-static enum vs_names_lack names_lack(const struct vs_budget_verdict *verdict, struct vs_measured *run,
-                                     const struct vs_baseline *baseline, uint64_t device)
-{
-    struct vs_quantity stored = {.metric = VS_METRIC_ALLOCATED, .device = device};
-    struct vs_named_sites now, before;
-    uint64_t least;
-    bool both = vs_baseline_sites(baseline, verdict->process, &stored, VS_SITES_ALL, &run->memory, &before, &least) &&
-                sites_at_peak(run, device, &now);
-    return both ? vs_names_lack(&now, &before) : VS_NAMES_LACK_NONE;
-}
-
 /* Whether the names of *before* may be those of the run: the names of a run without call stacks have no
  * callers, those of a stripped program are addresses. */
 static bool are_comparable(struct vs_budget_row *row, const struct vs_named_sites *before)
@@ -173,12 +160,6 @@ struct held_lists {
     uint64_t least_live, least_unused;
 };
 
-static void name_lists(const struct vs_budget_row *row, struct held_lists *now)
-{
-    vs_named_sites_of(&row->run->memory, &row->sites, VS_METRIC_RESERVED, &now->live);
-    vs_named_sites_of(&row->run->memory, &row->unused, VS_METRIC_RESERVED, &now->unused);
-}
-
 static void at_most(uint64_t *value, uint64_t most)
 {
     *value = *value < most ? *value : most;
@@ -262,7 +243,8 @@ static void accuse_held(struct vs_budget_verdict *out, struct vs_budget_row *row
 {
     struct held_lists now, before;
     struct vs_culprit live[VS_CULPRITS_MAX], cached[VS_CULPRITS_CACHED_MAX];
-    name_lists(row, &now);
+    vs_named_sites_of(&row->run->memory, &row->sites, VS_METRIC_RESERVED, &now.live);
+    vs_named_sites_of(&row->run->memory, &row->unused, VS_METRIC_RESERVED, &now.unused);
     row->two_lists = true;
     if (stored_lists(out, row, baseline, &before))
         accuse_stored_held(out, row, baseline, &now, &before);
@@ -292,7 +274,14 @@ static void set_names(struct vs_budget_verdict *verdict, struct vs_measured *run
 {
     for (size_t d = 0; baseline && d < run->report->device_count; d++) {
         uint64_t device = run->report->devices[d].device;
-        enum vs_names_lack names = names_lack(verdict, run, baseline, device);
+        /* by the program's peak: some lists have a few sites only */
+        struct vs_quantity stored = {.metric = VS_METRIC_ALLOCATED, .device = device};
+        struct vs_named_sites now, before;
+        uint64_t least;
+        bool both = vs_baseline_sites(baseline, verdict->process, &stored, VS_SITES_ALL,
+                                      &run->memory, &before, &least) &&
+                    sites_at_peak(run, device, &now);
+        enum vs_names_lack names = both ? vs_names_lack(&now, &before) : VS_NAMES_LACK_NONE;
         for (size_t i = 0; names && i < verdict->count; i++)
             if (is_accused(&verdict->rows[i], run) && verdict->rows[i].quantity.device == device)
                 verdict->rows[i].names = names;

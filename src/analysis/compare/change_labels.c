@@ -52,18 +52,6 @@ static uint64_t hash_of(const char *text)
     return hash ? hash : 1;
 }
 
-/* Counts the texts of the *count* sites of *list*; *hashes* receives theirs. */
-static void count_texts(struct vs_named_site *const *list, size_t count, uint64_t *hashes,
-                        struct vs_map *texts)
-{
-    char text[VS_CHAIN_TEXT_MAX];
-    for (size_t i = 0; i < count; i++) {
-        hashes[i] = hash_of(vs_change_label_text(text, list[i]));
-        const uint64_t *before = vs_map_get(texts, hashes[i]);
-        vs_xmap_put(texts, hashes[i], before ? *before + 1 : 1);
-    }
-}
-
 /* Gives the sites whose text is not theirs alone the label of *level*, and moves them to the front.
  * Returns how many. */
 static size_t lengthen(struct vs_named_site **list, size_t count, const uint64_t *hashes,
@@ -101,7 +89,12 @@ void vs_change_labels(struct vs_named_sites *sites)
     }
     for (size_t level = 1; count && level <= LEVELS; level++) {
         struct vs_map texts = {0};
-        count_texts(list, count, hashes, &texts);
+        char text[VS_CHAIN_TEXT_MAX];
+        for (size_t i = 0; i < count; i++) {
+            hashes[i] = hash_of(vs_change_label_text(text, list[i]));
+            const uint64_t *before = vs_map_get(&texts, hashes[i]);
+            vs_xmap_put(&texts, hashes[i], before ? *before + 1 : 1);
+        }
         if (level < LEVELS)
             count = lengthen(list, count, hashes, &texts, level);
         else number_equals(list, count, hashes, &texts);

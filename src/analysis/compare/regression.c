@@ -33,12 +33,6 @@ static bool judged(const struct vs_comparison *comparison, const struct vs_compa
     }
 }
 
-static uint64_t allowed_of(uint64_t value, uint64_t bytes, uint64_t millionths)
-{
-    unsigned __int128 more = (unsigned __int128)value * millionths / 1000000 + bytes;
-    return more > UINT64_MAX - value ? UINT64_MAX : value + (uint64_t)more;
-}
-
 /* Whether *amount* is of a phase, and the same peak of the whole program is in *out*: its call sites
  * say it already. */
 static bool of_whole(const struct vs_regressions *out, const struct vs_compared_amount *amount)
@@ -118,7 +112,9 @@ enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes
         const struct vs_compared_amount *amount = &comparison->amounts[i];
         if (!judged(comparison, amount))
             continue;
-        uint64_t allowed = allowed_of(amount->a->value, bytes, millionths);
+        uint64_t value = amount->a->value;
+        unsigned __int128 more = (unsigned __int128)value * millionths / 1000000 + bytes;
+        uint64_t allowed = more > UINT64_MAX - value ? UINT64_MAX : value + (uint64_t)more;
         if (amount->b->value <= allowed || of_whole(out, amount))
             continue;
         vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);

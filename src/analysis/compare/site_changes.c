@@ -176,19 +176,6 @@ static int heavier_left(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Marks those of *sites* whose functions a heavier one has. They are sorted by bytes. */
-static void mark_further(const struct vs_named_sites *named, struct left_site *sites, size_t count)
-{
-    struct vs_map seen = {0};
-    for (size_t i = 0; i < count; i++) {
-        uint64_t key = vs_functions_hash(named->items[sites[i].index].site, NULL);
-        sites[i].further = key && vs_map_get(&seen, key);
-        if (key)
-            vs_xmap_put(&seen, key, 1);
-    }
-    vs_map_free(&seen);
-}
-
 /* At most SIMILAR_MAX sites without a partner, in *list*: the heaviest of each function first, so that
  * as many functions as possible are known by another name, then the next ones unless *first*. *count*:
  * how many. */
@@ -202,7 +189,14 @@ static void left_over(const struct vs_named_sites *named, const size_t *partner,
         if (partner ? !partner[i] : !taken[i])
             sites[n++] = (struct left_site){.bytes = named->items[i].bytes, .index = i};
     qsort(sites, n, sizeof *sites, heavier_left);
-    mark_further(named, sites, n);
+    struct vs_map seen = {0};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t key = vs_functions_hash(named->items[sites[i].index].site, NULL);
+        sites[i].further = key && vs_map_get(&seen, key);
+        if (key)
+            vs_xmap_put(&seen, key, 1);
+    }
+    vs_map_free(&seen);
     qsort(sites, n, sizeof *sites, heavier_left);
     for (; *count < n && *count < SIMILAR_MAX && !(first && sites[*count].further); ++*count)
         list[*count] = sites[*count].index;

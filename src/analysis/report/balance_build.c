@@ -169,58 +169,6 @@ static void gather_unrecorded(const struct vs_replay *replay, unsigned account,
                                     .count = count <= INT64_MAX ? count : 0};
 }
 
-static void fill_outside_framework(struct vs_balance *out)
-{
-    uint64_t outside = 0;
-    bool any = false;
-    for (size_t i = 0; i < out->library_count; i++) {
-        any |= out->libraries[i].framework;
-        outside += out->libraries[i].framework ? 0 : out->libraries[i].bytes;
-    }
-    out->outside_framework = any ? outside : 0;
-}
-
-static void fill_libraries(const struct vs_summary *summary, unsigned account,
-                           struct vs_balance *out)
-{
-    struct libraries set = {0};
-    gather_libraries(summary, account, &set);
-    gather_unrecorded(summary->replay, account, &set);
-    struct vs_balance_library *kept =
-        vs_xarena(summary->memory, (set.count + 1) * sizeof *kept);
-    if (set.count) {
-        memcpy(kept, set.items, set.count * sizeof *kept);
-        qsort(kept, set.count, sizeof *kept, heavier);
-    }
-    free(set.items);
-    free(set.of_site);
-    out->libraries = kept;
-    out->library_count = set.count;
-    fill_outside_framework(out);
-}
-
-/* --- the parts --- */
-
-static void fill_allocations(const struct vs_account *account, struct vs_balance *out)
-{
-    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
-        if (vs_family_on_device((uint64_t)f) && f != VS_FAMILY_MANAGED)
-            out->live[f] = account->sums.now.family[f];
-    }
-    out->managed_live = account->sums.now.family[VS_FAMILY_MANAGED];
-    out->imported = account->sums.now.family[VS_FAMILY_IPC];
-    uint64_t in_blocks = vs_ledger_block_bytes(&account->sums);
-    uint64_t graphs = account->sums.graph_driver;
-    out->cached =
-        account->sums.segment_bytes > in_blocks ? account->sums.segment_bytes - in_blocks : 0;
-    /* memory shared by launches counts once */
-    if (graphs && out->live[VS_FAMILY_GRAPH] > graphs)
-        out->live[VS_FAMILY_GRAPH] = graphs;
-    if (account->sums.graph_reserved > out->live[VS_FAMILY_GRAPH] && graphs)
-        out->graphs = graphs - out->live[VS_FAMILY_GRAPH];
-    out->framework_allocated = account->framework.now.allocated;
-}
-
 static void fill_usage(const struct vs_device_usage *usage, struct vs_balance *out)
 {
     out->pools_known = usage->pools_known;
@@ -250,19 +198,6 @@ static void fill_usage(const struct vs_device_usage *usage, struct vs_balance *o
         out->others = usage->others;
 }
 
-/* The rest after all other parts; managed memory may be in it. */
-static void fill_rest(struct vs_balance *out)
-{
-    out->unexplained = 0;
-    out->managed = 0;
-    if (!out->known)
-        out->used = vs_balance_parts(out);
-    int64_t rest = (int64_t)(out->used - vs_balance_parts(out));
-    if (rest > 0)
-        out->managed = (uint64_t)rest < out->managed_live ? (uint64_t)rest : out->managed_live;
-    out->unexplained = rest - (int64_t)out->managed;
-}
-
 void vs_balance_build(const struct vs_summary *summary, unsigned index,
                       const struct vs_reading *reading, struct vs_balance *out)
 {
@@ -279,10 +214,52 @@ void vs_balance_build(const struct vs_summary *summary, unsigned index,
     out->place = vs_text_copy(summary->memory, place);
     if (out->known)
         out->used = out->total - out->free;
-    fill_allocations(account, out);
+    for (int f = 0; f < VS_FAMILY_COUNT; f++) {
+        if (vs_family_on_device((uint64_t)f) && f != VS_FAMILY_MANAGED)
+            out->live[f] = account->sums.now.family[f];
+    }
+    out->managed_live = account->sums.now.family[VS_FAMILY_MANAGED];
+    out->imported = account->sums.now.family[VS_FAMILY_IPC];
+    uint64_t in_blocks = vs_ledger_block_bytes(&account->sums);
+    uint64_t graphs = account->sums.graph_driver;
+    out->cached =
+        account->sums.segment_bytes > in_blocks ? account->sums.segment_bytes - in_blocks : 0;
+    /* memory shared by launches counts once */
+    if (graphs && out->live[VS_FAMILY_GRAPH] > graphs)
+        out->live[VS_FAMILY_GRAPH] = graphs;
+    if (account->sums.graph_reserved > out->live[VS_FAMILY_GRAPH] && graphs)
+        out->graphs = graphs - out->live[VS_FAMILY_GRAPH];
+    out->framework_allocated = account->framework.now.allocated;
     fill_usage(&account->usage, out);
     fill_rounding(replay, index, out);
     out->rounding_partial = vs_recording_partial(&replay->recording);
-    fill_libraries(summary, index, out);
-    fill_rest(out);
+    struct libraries set = {0};
+    gather_libraries(summary, index, &set);
+    gather_unrecorded(summary->replay, index, &set);
+    struct vs_balance_library *kept =
+        vs_xarena(summary->memory, (set.count + 1) * sizeof *kept);
+    if (set.count) {
+        memcpy(kept, set.items, set.count * sizeof *kept);
+        qsort(kept, set.count, sizeof *kept, heavier);
+    }
+    free(set.items);
+    free(set.of_site);
+    out->libraries = kept;
+    out->library_count = set.count;
+    uint64_t outside = 0;
+    bool any = false;
+    for (size_t i = 0; i < out->library_count; i++) {
+        any |= out->libraries[i].framework;
+        outside += out->libraries[i].framework ? 0 : out->libraries[i].bytes;
+    }
+    out->outside_framework = any ? outside : 0;
+    /* the rest after all other parts; managed memory may be in it */
+    out->unexplained = 0;
+    out->managed = 0;
+    if (!out->known)
+        out->used = vs_balance_parts(out);
+    int64_t rest = (int64_t)(out->used - vs_balance_parts(out));
+    if (rest > 0)
+        out->managed = (uint64_t)rest < out->managed_live ? (uint64_t)rest : out->managed_live;
+    out->unexplained = rest - (int64_t)out->managed;
 }

@@ -139,25 +139,6 @@ static struct vs_report_steps found_steps(const struct vs_growth_steps *steps)
     return out;
 }
 
-static void found_rows(const struct vs_summary *summary, const struct vs_growth_steps *steps,
-                       struct vs_arena *memory, struct vs_report_steps *out)
-{
-    const struct vs_replay *replay = summary->replay;
-    uint64_t start_ns = vs_replay_start_ns(replay);
-    struct vs_report_step *rows = vs_xarena(memory, (steps->count + 1) * sizeof *rows);
-    for (size_t i = 0; i < steps->count; i++) {
-        uint64_t begin = steps->items[i].time_ns;
-        uint64_t end = i + 1 < steps->count ? steps->items[i + 1].time_ns : replay->now_ns;
-        rows[i] = (struct vs_report_step){
-            .number = steps->first_number + i * steps->stride,
-            .start_ns = begin > start_ns ? begin - start_ns : 0,
-            .duration_ns = end > begin ? end - begin : 0};
-    }
-    out->rows = rows;
-    out->row_count = steps->count;
-    out->row_steps = steps->stride;
-}
-
 void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_arena *memory,
                           struct vs_report_steps *out)
 {
@@ -168,7 +149,20 @@ void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_arena *mem
     const struct vs_account *account = summary->replay->accounts[steps->account];
     if (steps->source == VS_STEPS_FOUND) {
         *out = found_steps(steps);
-        found_rows(summary, steps, memory, out);
+        const struct vs_replay *replay = summary->replay;
+        uint64_t start_ns = vs_replay_start_ns(replay);
+        struct vs_report_step *rows = vs_xarena(memory, (steps->count + 1) * sizeof *rows);
+        for (size_t i = 0; i < steps->count; i++) {
+            uint64_t begin = steps->items[i].time_ns;
+            uint64_t end = i + 1 < steps->count ? steps->items[i + 1].time_ns : replay->now_ns;
+            rows[i] = (struct vs_report_step){
+                .number = steps->first_number + i * steps->stride,
+                .start_ns = begin > start_ns ? begin - start_ns : 0,
+                .duration_ns = end > begin ? end - begin : 0};
+        }
+        out->rows = rows;
+        out->row_count = steps->count;
+        out->row_steps = steps->stride;
     }
     out->device = account ? account->device : 0;
     out->peak_bytes = steps->peak_bytes;

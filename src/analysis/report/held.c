@@ -193,21 +193,6 @@ static void fill_unused(const struct vs_summary *summary, unsigned account,
     free(unused.items);
 }
 
-static void fill_sums(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
-                      const struct vs_kinds_table *kinds, struct vs_held *out)
-{
-    for (size_t i = 0; i < blocks->count; i++) {
-        const struct vs_held_block *block = &blocks->items[i];
-        out->bytes += block->size;
-        out->rounding_bytes += block->size > block->requested ? block->size - block->requested : 0;
-    }
-    out->blocks = blocks->count;
-    sum_sites(summary, blocks, false, &out->sites);
-    sum_sites(summary, blocks, true, &out->rounding);
-    for (int by = VS_BY_SITE + 1; by < VS_BY_COUNT; by++)
-        vs_held_sum(summary, blocks, kinds, (enum vs_by)by, &out->by[by]);
-}
-
 void vs_held_build(const struct vs_summary *summary, unsigned account,
                    const struct vs_held_request *request, struct vs_held *out)
 {
@@ -223,7 +208,16 @@ void vs_held_build(const struct vs_summary *summary, unsigned account,
     out->all_bytes = blocks.all_bytes;
     out->all_blocks = blocks.all_blocks;
     out->largest = blocks.largest;
-    fill_sums(summary, &blocks, request->kinds, out);
+    for (size_t i = 0; i < blocks.count; i++) {
+        const struct vs_held_block *block = &blocks.items[i];
+        out->bytes += block->size;
+        out->rounding_bytes += block->size > block->requested ? block->size - block->requested : 0;
+    }
+    out->blocks = blocks.count;
+    sum_sites(summary, &blocks, false, &out->sites);
+    sum_sites(summary, &blocks, true, &out->rounding);
+    for (int by = VS_BY_SITE + 1; by < VS_BY_COUNT; by++)
+        vs_held_sum(summary, &blocks, request->kinds, (enum vs_by)by, &out->by[by]);
     fill_unused(summary, account, request->uses, &blocks, out);
     if (request->others)
         sum_sites(summary, &others, false, &out->others);

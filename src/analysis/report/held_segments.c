@@ -54,22 +54,16 @@ static bool place_before(const struct vs_held_place *n, struct place_key at)
 
 VS_TREAP(place, struct vs_held_place, struct vs_held_place *, struct place_key)
 
-static struct vs_held_place *new_place(struct vs_held_segments *held)
-{
-    struct vs_held_place *place = held->spare;
-    if (place)
-        held->spare = place->left;
-    else
-        place = vs_xarena(&held->arena, sizeof *place);
-    return place;
-}
-
 static void add(struct vs_held_segments *held, struct vs_held_segment segment)
 {
     size_t need = held->count + 1;
     vs_vec_room(&held->items, &held->capacity, need, sizeof *held->items);
     vs_vec_room(&held->places, &held->places_capacity, need, sizeof(struct vs_held_place *));
-    struct vs_held_place *place = new_place(held);
+    struct vs_held_place *place = held->spare;
+    if (place)
+        held->spare = place->left;
+    else
+        place = vs_xarena(&held->arena, sizeof *place);
     *place = (struct vs_held_place){.device = segment.device, .addr = segment.addr, .item = held->count};
     place_insert(&held->tree, place, (struct place_key){segment.device, segment.addr});
     held->places[held->count] = place;

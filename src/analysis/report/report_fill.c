@@ -240,21 +240,6 @@ static void fill_devices(struct vs_report *report, const struct vs_summary *summ
     report->device_count = replay->account_count;
 }
 
-static void fill_host(struct vs_report *report, const struct vs_summary *summary)
-{
-    const struct vs_replay *replay = summary->replay;
-    const struct vs_account *account = replay->accounts[VS_HOST_INDEX];
-    struct vs_report_host *out = &report->host_memory;
-    fill_families(out->family, account);
-    out->peak_bytes = account->peak_allocated.bytes;
-    out->peak_time_ns = since_start(replay, account->peak_allocated.time_ns);
-    out->peak_place = place_of(report, replay, account->peak_allocated.place);
-    out->live_bytes = account->sums.now.allocated;
-    vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_LEFT, &out->at_end);
-    vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_GROWING, &out->growing);
-    vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_FILLED, &out->filled);
-}
-
 /* The report's index of a device for its replay index. */
 static size_t report_index(const struct vs_report *report, const struct vs_replay *replay,
                            unsigned account)
@@ -437,7 +422,17 @@ void vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
     fill_process(report, summary->replay, activity);
     vs_growth_steps_fill(summary, &report->memory, &report->steps);
     fill_devices(report, summary, activity, kernels_max ? kernels_max : KERNELS_DEFAULT);
-    fill_host(report, summary);
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_account *account = replay->accounts[VS_HOST_INDEX];
+    struct vs_report_host *out = &report->host_memory;
+    fill_families(out->family, account);
+    out->peak_bytes = account->peak_allocated.bytes;
+    out->peak_time_ns = since_start(replay, account->peak_allocated.time_ns);
+    out->peak_place = place_of(report, replay, account->peak_allocated.place);
+    out->live_bytes = account->sums.now.allocated;
+    vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_LEFT, &out->at_end);
+    vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_GROWING, &out->growing);
+    vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_FILLED, &out->filled);
     fill_phases(report, summary->replay);
     fill_failures(report, summary);
 }

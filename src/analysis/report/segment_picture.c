@@ -16,28 +16,6 @@ static int by_address(const void *a, const void *b)
     return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Adds the use of [from, to), offsets in *segment*, to *cells* (bytes in use of each cell). */
-static void use_cells(uint64_t cells[VS_PICTURE_CELLS], uint64_t size, uint64_t from, uint64_t to)
-{
-    for (unsigned i = 0; i < VS_PICTURE_CELLS; i++) {
-        uint64_t begin = (uint64_t)((double)size * i / VS_PICTURE_CELLS);
-        uint64_t end = (uint64_t)((double)size * (i + 1) / VS_PICTURE_CELLS);
-        uint64_t a = from > begin ? from : begin, b = to < end ? to : end;
-        if (b > a)
-            cells[i] += b - a;
-    }
-}
-
-static void percent_cells(struct vs_picture_segment *out, const uint64_t cells[VS_PICTURE_CELLS])
-{
-    double width = (double)out->size / VS_PICTURE_CELLS;
-    for (unsigned i = 0; i < VS_PICTURE_CELLS; i++) {
-        double share = width > 0 ? 100 * (double)cells[i] / width : 0;
-        /* of a width that is no whole number of bytes the last may be missing */
-        out->cells[i] = share <= 0 ? 0 : share < 1 ? 1 : share > 99.5 ? 100 : (uint8_t)share;
-    }
-}
-
 static void add_hole(struct vs_picture_segment *out, uint64_t bytes)
 {
     if (!bytes)
@@ -61,13 +39,24 @@ static size_t fill_segment(const struct vs_held_blocks *blocks, size_t at,
         if (to <= from)
             continue;
         add_hole(out, from - cursor);
-        use_cells(cells, out->size, from, to);
+        for (unsigned i = 0; i < VS_PICTURE_CELLS; i++) {
+            uint64_t begin = (uint64_t)((double)out->size * i / VS_PICTURE_CELLS);
+            uint64_t end = (uint64_t)((double)out->size * (i + 1) / VS_PICTURE_CELLS);
+            uint64_t a = from > begin ? from : begin, b = to < end ? to : end;
+            if (b > a)
+                cells[i] += b - a;
+        }
         out->used += to - from;
         out->blocks++;
         cursor = to;
     }
     add_hole(out, out->size - cursor);
-    percent_cells(out, cells);
+    double width = (double)out->size / VS_PICTURE_CELLS;
+    for (unsigned i = 0; i < VS_PICTURE_CELLS; i++) {
+        double share = width > 0 ? 100 * (double)cells[i] / width : 0;
+        /* of a width that is no whole number of bytes the last may be missing */
+        out->cells[i] = share <= 0 ? 0 : share < 1 ? 1 : share > 99.5 ? 100 : (uint8_t)share;
+    }
     return at;
 }
 

@@ -16,20 +16,6 @@ static int heavier_site(const void *a, const void *b)
     return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
 }
 
-static void put_sites(struct vs_arena *memory, struct vs_report_site *all, size_t count,
-                      struct vs_report_sites *out)
-{
-    struct vs_report_site *sites = vs_xarena(memory, (count + 1) * sizeof *sites);
-    qsort(all, count, sizeof *all, heavier_site);
-    for (size_t i = 0; i < count; i++) {
-        sites[i] = all[i];
-        out->total_bytes += sites[i].bytes;
-        out->total_count += sites[i].count;
-    }
-    out->items = sites;
-    out->count = count;
-}
-
 void vs_segment_sites(const struct vs_summary *summary, const struct vs_held_segment *held,
                       size_t held_count, uint64_t device, struct vs_report_sites *out)
 {
@@ -54,6 +40,14 @@ void vs_segment_sites(const struct vs_summary *summary, const struct vs_held_seg
         site->count++;
     }
     vs_map_free(&by_text);
-    put_sites(summary->memory, all, count, out);
+    struct vs_report_site *sites = vs_xarena(summary->memory, (count + 1) * sizeof *sites);
+    qsort(all, count, sizeof *all, heavier_site);
+    for (size_t i = 0; i < count; i++) {
+        sites[i] = all[i];
+        out->total_bytes += sites[i].bytes;
+        out->total_count += sites[i].count;
+    }
+    out->items = sites;
+    out->count = count;
     free(all);
 }

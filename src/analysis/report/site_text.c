@@ -19,19 +19,6 @@ static size_t append(char *out, size_t at, const char *text, int length)
 
 #define FIRST_FUNCTION_MAX 56 /* bytes: its line must not be cut off in 80 columns */
 
-/* "outer::inner<int>::f" without what comes first, for names that are too long. */
-static const char *short_tail(const char *function, int length)
-{
-    const char *tail = function;
-    int depth = 0;
-    for (int i = length; i-- > 0 && length - i <= FIRST_FUNCTION_MAX;) {
-        depth += (function[i] == '>') - (function[i] == '<');
-        if (depth == 0 && function[i] == ':' && i + 1 < length && function[i + 1] != ':')
-            tail = function + i + 1;
-    }
-    return tail;
-}
-
 /* *first*: of a text that begins with it. For missing frames a text with a remedy. */
 static size_t append_function(char *out, size_t at, const char *function, bool first)
 {
@@ -43,7 +30,14 @@ static size_t append_function(char *out, size_t at, const char *function, bool f
     function = name;
     if (!first || length <= FIRST_FUNCTION_MAX)
         return append(out, at, function, length);
-    const char *tail = short_tail(function, length);
+    /* "outer::inner<int>::f" without what comes first, for names that are too long. */
+    const char *tail = function;
+    int depth = 0;
+    for (int i = length; i-- > 0 && length - i <= FIRST_FUNCTION_MAX;) {
+        depth += (function[i] == '>') - (function[i] == '<');
+        if (depth == 0 && function[i] == ':' && i + 1 < length && function[i + 1] != ':')
+            tail = function + i + 1;
+    }
     length -= (int)(tail - function);
     at = append(out, at, tail == function ? "" : "…::", (int)strlen("…::"));
     if (length <= FIRST_FUNCTION_MAX)
@@ -51,19 +45,6 @@ static size_t append_function(char *out, size_t at, const char *function, bool f
     while (length > FIRST_FUNCTION_MAX || ((unsigned char)tail[length] & 0xc0) == 0x80)
         length--;
     return append(out, append(out, at, tail, length), "…", (int)strlen("…"));
-}
-
-static size_t append_place(char *out, size_t at, const struct vs_report_frame *frame,
-                           const char **file)
-{
-    char where[300] = "";
-    if (frame->file && frame->line && *file && strcmp(*file, frame->file) == 0) {
-        snprintf(where, sizeof where, ":%u", frame->line);
-    } else if (frame->file && frame->line) {
-        snprintf(where, sizeof where, " (%.280s:%u)", vs_text_base_name(frame->file), frame->line);
-        *file = frame->file;
-    }
-    return append(out, at, where, (int)strlen(where));
 }
 
 static bool same_frame(const struct vs_report_frame *a, const struct vs_report_frame *b)
@@ -98,7 +79,15 @@ static size_t append_chain(char *out, size_t at, const struct vs_report_site *si
         if (shown)
             at = append(out, at, " < ", 3);
         at = append_function(out, at, frame->function, !shown++);
-        at = append_place(out, at, frame, &file);
+        char where[300] = "";
+        if (frame->file && frame->line && file && strcmp(file, frame->file) == 0) {
+            snprintf(where, sizeof where, ":%u", frame->line);
+        } else if (frame->file && frame->line) {
+            snprintf(where, sizeof where, " (%.280s:%u)", vs_text_base_name(frame->file),
+                     frame->line);
+            file = frame->file;
+        }
+        at = append(out, at, where, (int)strlen(where));
     }
     return at;
 }

@@ -18,22 +18,6 @@ static void add_line(struct vs_check_line *out, size_t *count, const char *words
         out[(*count)++] = (struct vs_check_line){.words = words, .bytes = bytes, .sites = sites};
 }
 
-/* The live blocks, and those that are not listed as one sum. */
-static void add_live(const struct vs_budget_row *row, struct vs_check_line *out, size_t *count)
-{
-    uint64_t left = row->sites.total_bytes;
-    size_t listed = 0, all = row->sites.count + row->sites.omitted_count;
-    for (size_t i = 0; i < row->culprit_count; i++) {
-        if (row->culprits[i].cached)
-            continue;
-        out[(*count)++].culprit = &row->culprits[i];
-        left -= row->culprits[i].bytes;
-        listed++;
-    }
-    if (!row->compared)
-        add_line(out, count, NULL, (int64_t)left, all > listed ? all - listed : 1);
-}
-
 /* The memory at the row's time that was not recorded individually, most first. Against a baseline, which
  * does not have it, at most the bytes that the culprits do not explain. All segments are recorded, so live
  * memory in them without a call site counts as cached. */
@@ -120,7 +104,18 @@ size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[
     bool cached_first = row->culprit_count && row->culprits[0].cached;
     if (cached_first)
         add_cached(row, out, &count);
-    add_live(row, out, &count);
+    /* The live blocks, and those that are not listed as one sum. */
+    uint64_t left = row->sites.total_bytes;
+    size_t listed = 0, all = row->sites.count + row->sites.omitted_count;
+    for (size_t i = 0; i < row->culprit_count; i++) {
+        if (row->culprits[i].cached)
+            continue;
+        out[count++].culprit = &row->culprits[i];
+        left -= row->culprits[i].bytes;
+        listed++;
+    }
+    if (!row->compared)
+        add_line(out, &count, NULL, (int64_t)left, all > listed ? all - listed : 1);
     if (!cached_first)
         add_cached(row, out, &count);
     int64_t pools = row->compared || row->quantity.metric != VS_METRIC_DEVICE ? 0 : pools_of(row);

@@ -171,32 +171,6 @@ static void site_heading(const struct vs_style *style, const struct vs_compared_
     vs_diff_heading(style, text);
 }
 
-/* The rows that are printed, in *rows*; the others are counted in *small*, *more* and *lines*, those that
- * only moved to other lines. Returns how many. */
-static size_t choose_rows(const struct vs_diff_result *result, const struct vs_compared_sites *sites,
-                          const struct vs_site_pair **rows, size_t *small, size_t *more, size_t *lines)
-{
-    size_t shown = 0;
-    for (size_t i = 0; i < sites->changes.count; i++) {
-        const struct vs_site_pair *pair = &sites->changes.items[i];
-        uint64_t a = pair->a ? pair->a->bytes : 0, b = pair->b ? pair->b->bytes : 0;
-        bool moved = pair->verdict == VS_SITE_MOVED;
-        if (pair->verdict == VS_SITE_SAME)
-            continue;
-        if (result->all)
-            rows[shown++] = pair;
-        else if (moved && pair->move == VS_MOVE_LINE)
-            ++*lines;
-        else if (vs_diff_small(moved ? 0 : a, b, sites->most))
-            ++*small;
-        else if (shown < VS_DIFF_ROWS_MAX)
-            rows[shown++] = pair;
-        else
-            ++*more;
-    }
-    return shown;
-}
-
 /* Whether *sites*, live at the end, has the rows of the list of the peak. */
 static bool repeats_peak(const struct vs_comparison *comparison,
                          const struct vs_compared_sites *sites)
@@ -215,7 +189,7 @@ static bool repeats_peak(const struct vs_comparison *comparison,
 void vs_diff_site_list(const struct vs_diff_result *result, const struct vs_style *style,
                        const struct vs_compared_sites *sites)
 {
-    size_t small = 0, more = 0, lines = 0;
+    size_t count = 0, small = 0, more = 0, lines = 0;
     const struct vs_site_changes *changes = &sites->changes;
     if (changes->of[VS_SITE_SAME] + changes->lines == changes->count && (!result->all || !changes->count))
         return; /* line numbers alone are not worth a table */
@@ -226,7 +200,23 @@ void vs_diff_site_list(const struct vs_diff_result *result, const struct vs_styl
     }
     const struct vs_site_pair **rows = vs_xcalloc(changes->count + 1, sizeof *rows);
     struct vs_map same = {0};
-    size_t count = choose_rows(result, sites, rows, &small, &more, &lines);
+    for (size_t i = 0; i < sites->changes.count; i++) {
+        const struct vs_site_pair *pair = &sites->changes.items[i];
+        uint64_t a = pair->a ? pair->a->bytes : 0, b = pair->b ? pair->b->bytes : 0;
+        bool moved = pair->verdict == VS_SITE_MOVED;
+        if (pair->verdict == VS_SITE_SAME)
+            continue;
+        if (result->all)
+            rows[count++] = pair;
+        else if (moved && pair->move == VS_MOVE_LINE)
+            lines++;
+        else if (vs_diff_small(moved ? 0 : a, b, sites->most))
+            small++;
+        else if (count < VS_DIFF_ROWS_MAX)
+            rows[count++] = pair;
+        else
+            more++;
+    }
     /* How many of the rows show the same, by hash. Empty if there is no memory: then rows are cut off. */
     struct row_text text;
     for (size_t i = 0; i < count; i++) {

@@ -85,23 +85,6 @@ static uint64_t apart_of(const struct vs_compared_amount *amount)
     return a > b ? a - b : b - a;
 }
 
-/* The largest difference of the first metric that differs; NULL when none does. */
-static const struct vs_compared_amount *largest(const struct vs_comparison *comparison)
-{
-    static const enum vs_metric order[] = {VS_METRIC_ALLOCATED, VS_METRIC_RESERVED, VS_METRIC_GROWTH,
-                                           VS_METRIC_LIVE_AT_END};
-    const struct vs_compared_amount *best = NULL;
-    for (size_t m = 0; m < sizeof order / sizeof *order && !best; m++) {
-        for (size_t i = 0; i < comparison->amount_count; i++) {
-            const struct vs_compared_amount *one = &comparison->amounts[i];
-            bool wanted = one->a && one->b && one->a->metric == order[m] && apart_of(one) && !one->a->phase;
-            if (wanted && (!best || apart_of(one) > apart_of(best)))
-                best = one;
-        }
-    }
-    return best;
-}
-
 static const struct vs_compared_amount *highest_peak(const struct vs_comparison *comparison)
 {
     const struct vs_compared_amount *best = NULL;
@@ -114,27 +97,32 @@ static const struct vs_compared_amount *highest_peak(const struct vs_comparison 
     return best;
 }
 
-/* Of the list with most; other line numbers alone are not worth the first line. */
-static size_t moved_sites(const struct vs_comparison *comparison)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < comparison->site_count; i++) {
-        const struct vs_site_changes *changes = &comparison->sites[i].changes;
-        size_t moved = changes->of[VS_SITE_MOVED] - changes->lines;
-        most = moved > most ? moved : most;
-    }
-    return most;
-}
-
 char *vs_diff_headline(char *out, const struct vs_comparison *comparison)
 {
     char label[VS_DIFF_LINE_MAX], percent[24];
-    const struct vs_compared_amount *amount = largest(comparison);
+    /* The largest difference of the first metric that differs; NULL when none does. */
+    static const enum vs_metric order[] = {VS_METRIC_ALLOCATED, VS_METRIC_RESERVED,
+                                           VS_METRIC_GROWTH, VS_METRIC_LIVE_AT_END};
+    const struct vs_compared_amount *amount = NULL;
+    for (size_t m = 0; m < sizeof order / sizeof *order && !amount; m++) {
+        for (size_t i = 0; i < comparison->amount_count; i++) {
+            const struct vs_compared_amount *one = &comparison->amounts[i];
+            if (one->a && one->b && one->a->metric == order[m] && !one->a->phase && apart_of(one) &&
+                (!amount || apart_of(one) > apart_of(amount)))
+                amount = one;
+        }
+    }
     if (!amount) {
         /* The amounts are equal. */
         char size[VS_SIZE_TEXT_MAX];
         const struct vs_compared_amount *peak = highest_peak(comparison);
-        size_t moved = moved_sites(comparison);
+        /* Of the list with most; other line numbers alone are not worth the first line. */
+        size_t moved = 0;
+        for (size_t i = 0; i < comparison->site_count; i++) {
+            const struct vs_site_changes *changes = &comparison->sites[i].changes;
+            size_t of_list = changes->of[VS_SITE_MOVED] - changes->lines;
+            moved = of_list > moved ? of_list : moved;
+        }
         bool sites = comparison->sites_comparable && comparison->names_comparable;
         int n = snprintf(out, VS_DIFF_LINE_MAX, "%s",
                          comparison->different ? "same peaks, other differences"
