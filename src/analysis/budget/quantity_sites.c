@@ -9,7 +9,6 @@
 
 #include "analysis/checkpoint/trace_span.h"
 #include "analysis/report/held_segments.h"
-#include "analysis/report/segment_sites.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"

@@ -196,12 +196,11 @@ static bool same_selection(const struct vs_recording_state *a, const struct vs_r
 static void match_only_devices(struct vs_comparison *out)
 {
     const struct vs_report *a = out->a->report, *b = out->b->report;
-    struct vs_report_device *device = (struct vs_report_device *)b->devices; /* the report is ours */
     out->other_device = VS_NO_DEVICE;
     if (a->device_count != 1 || b->device_count != 1 || a->devices[0].device == b->devices[0].device)
         return;
     out->other_device = b->devices[0].device;
-    device->device = a->devices[0].device;
+    b->devices[0].device = a->devices[0].device;
     for (size_t i = 0; i < out->b->count; i++)
         if (out->b->items[i].device == out->other_device)
             out->b->items[i].device = a->devices[0].device;

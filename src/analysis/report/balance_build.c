@@ -104,44 +104,42 @@ static int heavier(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-struct libraries {
-    struct vs_balance_library *items;
-    size_t count, capacity;
-    uint32_t *of_site; /* index + 1 of a site's library; 0 = not looked up yet */
-};
-
-static void look_up(const struct vs_summary *summary, uint32_t site, const char *exe,
-                    struct libraries *set)
+size_t vs_site_library(const struct vs_summary *summary, struct vs_site_libraries *set,
+                       uint32_t site)
 {
+    const struct vs_replay *replay = summary->replay;
     char buffer[VS_LIBRARY_NAME_MAX];
     bool framework;
-    const char *name = vs_library_of_stack(
-        summary->replay->reader, summary->replay->sites.items[site].stack, exe, buffer, &framework);
+    if (!set->of_site)
+        set->of_site = vs_xcalloc(replay->sites.count + 1, sizeof *set->of_site);
+    if (set->of_site[site])
+        return set->of_site[site] - 1;
+    const char *exe =
+        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+    const char *name = vs_library_of_stack(replay->reader, replay->sites.items[site].stack, exe,
+                                           buffer, &framework);
     size_t i = 0;
     while (i < set->count && strcmp(set->items[i].name, name) != 0)
         i++;
     if (i == set->count) {
         vs_vec_room(&set->items, &set->capacity, i + 1, sizeof *set->items);
-        name = vs_text_copy(summary->memory, name);
-        set->items[set->count++] = (struct vs_balance_library){.name = name, .framework = framework};
+        set->items[set->count++] = (struct vs_balance_library){
+            .name = vs_text_copy(summary->memory, name), .framework = framework};
     }
     set->of_site[site] = (uint32_t)i + 1;
+    return i;
 }
 
 static void gather_libraries(const struct vs_summary *summary, unsigned account,
-                             struct libraries *set)
+                             struct vs_site_libraries *set)
 {
     const struct vs_replay *replay = summary->replay;
-    const char *exe =
-        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-    set->of_site = vs_xcalloc(replay->sites.count + 1, sizeof *set->of_site);
     for (size_t i = 0; i < replay->device_live.slots; i++) {
         const struct vs_live *live = &replay->device_live.items[i];
         if (!live->used || live->device != account || !live->counted)
             continue;
-        if (!set->of_site[live->site])
-            look_up(summary, live->site, exe, set);
-        struct vs_balance_library *library = &set->items[set->of_site[live->site] - 1];
+        size_t at = vs_site_library(summary, set, live->site);
+        struct vs_balance_library *library = &set->items[at];
         library->bytes += live->size;
         library->count++;
     }
@@ -149,7 +147,7 @@ static void gather_libraries(const struct vs_summary *summary, unsigned account,
 
 /* Adds live memory without events of its own as one more row. */
 static void gather_unrecorded(const struct vs_replay *replay, unsigned account,
-                              struct libraries *set)
+                              struct vs_site_libraries *set)
 {
     const struct vs_account *a = replay->accounts[account];
     uint64_t known = 0, count = 0;
@@ -233,7 +231,7 @@ void vs_balance_build(const struct vs_summary *summary, unsigned index,
     fill_usage(&account->usage, out);
     fill_rounding(replay, index, out);
     out->rounding_partial = vs_recording_partial(&replay->recording);
-    struct libraries set = {0};
+    struct vs_site_libraries set = {0};
     gather_libraries(summary, index, &set);
     gather_unrecorded(summary->replay, index, &set);
     struct vs_balance_library *kept =

@@ -19,4 +19,16 @@ struct vs_reading {
 void vs_balance_build(const struct vs_summary *summary, unsigned account,
                       const struct vs_reading *reading, struct vs_balance *out);
 
+/* The libraries of call sites. Zero-initialise; the user frees both arrays. */
+struct vs_site_libraries {
+    struct vs_balance_library *items;
+    size_t count, capacity;
+    uint32_t *of_site; /* index + 1 of a site's library; 0: not looked up yet */
+};
+
+/* vs_site_library: the index in *set* of the library that allocated at *site*, an index of the
+ * replay's. */
+size_t vs_site_library(const struct vs_summary *summary, struct vs_site_libraries *set,
+                       uint32_t site);
+
 #endif

@@ -118,38 +118,6 @@ void vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *eve
     }
 }
 
-/* A list of sites while it is filled. */
-struct copy_list {
-    struct vs_report_site *items;
-    size_t count;
-    struct vs_map by_text;
-};
-
-/* Adds the copies of *from*, which *site* made, to the site that reads the same. */
-static void add_site(struct copy_list *list, const struct vs_report_site *site)
-{
-    uint64_t key = vs_summary_text_hash(site);
-    for (const uint64_t *found; (found = vs_map_get(&list->by_text, key)) != NULL; key = next_key(key)) {
-        struct vs_report_site *same = &list->items[*found - 1];
-        if (!vs_summary_same_text(same, site))
-            continue;
-        same->bytes += site->bytes;
-        same->count += site->count;
-        same->stacks++;
-        return;
-    }
-    list->items[list->count++] = *site;
-    vs_xmap_put(&list->by_text, key, list->count);
-}
-
-static int more_bytes(const void *a, const void *b)
-{
-    const struct vs_report_site *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
-}
-
 /* The name of a function that copies, or of a kernel. */
 static const char *name_of(const struct vs_summary *summary, uint64_t id)
 {
@@ -164,12 +132,12 @@ static const char *name_of(const struct vs_summary *summary, uint64_t id)
 static void fill_list(const struct vs_copy_calls *calls, const struct vs_summary *summary,
                       uint64_t device, uint64_t kind, struct vs_report_sites *out)
 {
-    size_t rows = 0, sites_max = summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT;
+    size_t rows = 0;
     for (size_t i = 0; i < calls->count; i++)
         rows += calls->rows[i].device == device && calls->rows[i].kind == kind;
     if (!rows)
         return;
-    struct copy_list list = {.items = vs_xarena(summary->memory, rows * sizeof *list.items)};
+    struct vs_site_list list = {.items = vs_xarena(summary->memory, rows * sizeof *list.items)};
     for (size_t i = 0; i < calls->count; i++) {
         const struct copied *from = &calls->rows[i];
         if (from->device != device || from->kind != kind)
@@ -178,17 +146,18 @@ static void fill_list(const struct vs_copy_calls *calls, const struct vs_summary
             .level = VS_LEVEL_DEVICE, .stacks = 1, .bytes = from->bytes, .count = from->count,
             .api = name_of(summary, from->api)};
         vs_summary_frames(summary, from->stack, 0, &site);
-        add_site(&list, &site);
+        struct vs_report_site *same = vs_site_list_same(&list, &site);
+        if (same) {
+            same->bytes += site.bytes;
+            same->count += site.count;
+            same->stacks++;
+        }
         out->total_bytes += from->bytes;
         out->total_count += from->count;
     }
-    vs_map_free(&list.by_text);
-    qsort(list.items, kind >= VS_COPY_KIND_COUNT ? 0 : list.count, sizeof *list.items, more_bytes);
-    out->items = list.items;
-    out->count = list.count < sites_max ? list.count : sites_max;
-    out->omitted_count = list.count - out->count;
-    for (size_t i = out->count; i < list.count; i++)
-        out->omitted_bytes += list.items[i].bytes;
+    if (kind < VS_COPY_KIND_COUNT)
+        qsort(list.items, list.count, sizeof *list.items, vs_heavier_site);
+    vs_site_list_end(summary, &list, out);
 }
 
 static bool recorded_calls(const struct vs_report *report)
@@ -204,12 +173,12 @@ void vs_copy_sites_fill(struct vs_report *report, const struct vs_copy_calls *ca
 {
     struct vs_wrappers none = {0};
     struct vs_summary plain = *summary; /* functions that allocate are not those that copy */
-    struct vs_report_device *devices = (struct vs_report_device *)report->devices;
     plain.wrappers = &none;
     report->copy_sites_known = !report->part.window && !report->part.moment && recorded_calls(report);
     for (size_t i = 0; i < report->device_count; i++)
         for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
-            fill_list(calls, &plain, devices[i].device, (uint64_t)kind, &devices[i].copy_sites[kind]);
+            fill_list(calls, &plain, report->devices[i].device, (uint64_t)kind,
+                      &report->devices[i].copy_sites[kind]);
     for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
         fill_list(calls, &plain, 0, (uint64_t)(VS_COPY_KIND_COUNT + what), &report->uncomputed[what]);
 }

@@ -166,6 +166,34 @@ static void sum_sites(const struct vs_summary *summary, const struct vs_held_blo
     free(rows);
 }
 
+/* NULL if no activity of *device* was recorded. */
+static const struct vs_device_use *use_of(const struct vs_device_uses *uses, uint64_t device)
+{
+    for (size_t i = 0; i < uses->count; i++)
+        if (uses->items[i].device == device)
+            return &uses->items[i];
+    return NULL;
+}
+
+void vs_device_uses_event(struct vs_device_uses *uses, const struct vs_event *event)
+{
+    if (event->kind != VS_EVENT_kernel && event->kind != VS_EVENT_memcpy &&
+        event->kind != VS_EVENT_memset)
+        return;
+    const struct vs_event_activity *a = &event->activity;
+    struct vs_device_use *use = (struct vs_device_use *)use_of(uses, a->device);
+    if (!use && uses->count == VS_DEVICES_MAX)
+        return;
+    if (!use) {
+        use = &uses->items[uses->count++];
+        *use = (struct vs_device_use){a->device, a->start_ns, a->end_ns};
+    }
+    if (a->start_ns < use->first_ns)
+        use->first_ns = a->start_ns;
+    if (a->end_ns > use->last_ns)
+        use->last_ns = a->end_ns;
+}
+
 /* Blocks that were allocated after the device's last kernel or copy. Which memory a kernel or copy
  * used is not recorded, so that nothing is known of the others. */
 static void fill_unused(const struct vs_summary *summary, unsigned account,
@@ -175,7 +203,7 @@ static void fill_unused(const struct vs_summary *summary, unsigned account,
     struct vs_held_blocks unused = {0};
     const struct vs_replay *replay = summary->replay;
     const struct vs_device_use *use =
-        uses ? vs_device_uses_find(uses, replay->accounts[account]->device) : NULL;
+        uses ? use_of(uses, replay->accounts[account]->device) : NULL;
     out->activity_known = use != NULL;
     if (!use || use->last_ns >= replay->now_ns)
         return;

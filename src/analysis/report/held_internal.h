@@ -6,7 +6,6 @@
 #define VS_HELD_INTERNAL_H
 
 #include "analysis/kinds/kinds.h"
-#include "analysis/report/device_use.h"
 #include "analysis/report/held.h"
 #include "analysis/report/summary.h"
 
@@ -22,6 +21,24 @@ struct vs_held_blocks {
     size_t count, capacity;
     uint64_t all_bytes, all_blocks, largest;
 };
+
+/* When each device last ran a kernel, a copy or a memset. The trace does not say which memory an
+ * activity touched, and numbers the streams of activities differently from those of allocations:
+ * memory is surely unused only if the whole device ran nothing since. */
+struct vs_device_use {
+    uint64_t device;
+    uint64_t first_ns, last_ns; /* start of the first and end of the last activity, trace's clock */
+};
+
+/* Zero-initialise. Further devices than VS_DEVICES_MAX are left out, as everywhere. */
+struct vs_device_uses {
+    struct vs_device_use items[VS_DEVICES_MAX];
+    size_t count;
+};
+
+/* vs_device_uses_event: counts *event* if it is a kernel, copy or memset. Cost: a compare for
+ * other events. */
+void vs_device_uses_event(struct vs_device_uses *uses, const struct vs_event *event);
 
 struct vs_held_request {
     const struct vs_held_filter *filter;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/naming/library.h"
+#include "analysis/report/balance_build.h"
 #include "analysis/report/held_internal.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
@@ -89,39 +89,6 @@ static uint64_t age_key(const struct vs_replay *replay, const struct vs_held_blo
     return class_of(now > then ? now - then : 0, step_limits, STEP_AGES);
 }
 
-/* Names of libraries, by number: the key of a row. */
-struct held_names {
-    const char **names;
-    size_t count, capacity;
-    uint32_t *of_site; /* number + 1; 0: not looked up yet */
-};
-
-static void library_key(const struct vs_summary *summary, struct held_names *set,
-                        uint32_t site, uint64_t *key)
-{
-    const struct vs_replay *replay = summary->replay;
-    char buffer[VS_LIBRARY_NAME_MAX];
-    bool framework;
-    if (set->of_site[site]) {
-        *key = set->of_site[site] - 1;
-        return;
-    }
-    const char *exe =
-        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-    const char *name = vs_library_of_stack(replay->reader, replay->sites.items[site].stack, exe,
-                                           buffer, &framework);
-    size_t i = 0;
-    while (i < set->count && strcmp(set->names[i], name) != 0)
-        i++;
-    if (i == set->count) {
-        vs_vec_room(&set->names, &set->capacity, i + 1, sizeof *set->names);
-        name = vs_text_copy(summary->memory, name);
-        set->names[set->count++] = name;
-    }
-    set->of_site[site] = (uint32_t)i + 1;
-    *key = i;
-}
-
 /* A kind; VS_KIND_COUNT: memory of the device that is no tensor. */
 static uint64_t kind_key(const struct vs_kinds_table *kinds, const struct vs_held_block *block)
 {
@@ -133,7 +100,7 @@ static uint64_t kind_key(const struct vs_kinds_table *kinds, const struct vs_hel
 
 static void sum_up(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
                    const struct vs_kinds_table *kinds, enum vs_by by,
-                   struct held_names *names, struct held_keys *keys)
+                   struct vs_site_libraries *names, struct held_keys *keys)
 {
     const struct vs_phases *phases = &summary->replay->phases;
     for (size_t i = 0; i < blocks->count; i++) {
@@ -147,7 +114,7 @@ static void sum_up(const struct vs_summary *summary, const struct vs_held_blocks
         case VS_BY_STEP: key = step_key(phases, block); break;
         case VS_BY_SIZE: key = class_of(block->size, size_limits, SIZES); break;
         case VS_BY_AGE: key = age_key(summary->replay, block); break;
-        case VS_BY_LIBRARY: library_key(summary, names, block->site, &key); break;
+        case VS_BY_LIBRARY: key = vs_site_library(summary, names, block->site); break;
         default: return;
         }
         add(keys, key, block->size);
@@ -237,7 +204,7 @@ static void step_label(char *out, struct vs_held_row *row, uint64_t key)
 }
 
 static void label_of(char *out, const struct vs_summary *summary, enum vs_by by,
-                     const struct held_names *names, struct vs_held_row *row, uint64_t key)
+                     const struct vs_site_libraries *names, struct vs_held_row *row, uint64_t key)
 {
     const struct vs_phases *phases = &summary->replay->phases;
     if (key == OTHERS) {
@@ -260,7 +227,7 @@ static void label_of(char *out, const struct vs_summary *summary, enum vs_by by,
     case VS_BY_STEP: step_label(out, row, key); break;
     case VS_BY_SIZE: size_label(out, row, key); break;
     case VS_BY_AGE: age_label(out, summary->replay, row, key); break;
-    default: snprintf(out, LABEL_MAX, "%s", names->names[key]);
+    default: snprintf(out, LABEL_MAX, "%s", names->items[key].name);
     }
 }
 
@@ -276,7 +243,7 @@ static size_t same_steps(const struct held_keys *keys, size_t at)
 }
 
 static void fill_rows(const struct vs_summary *summary, enum vs_by by,
-                      struct held_keys *keys, const struct held_names *names,
+                      struct held_keys *keys, const struct vs_site_libraries *names,
                       struct vs_held_table *out)
 {
     struct vs_held_row *rows =
@@ -312,11 +279,10 @@ void vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *
                  struct vs_held_table *out)
 {
     struct held_keys keys = {0};
-    struct held_names names = {0};
+    struct vs_site_libraries names = {0};
     *out = (struct vs_held_table){0};
     if (by == VS_BY_KIND && !kinds)
         return;
-    names.of_site = vs_xcalloc(summary->replay->sites.count + 1, sizeof *names.of_site);
     sum_up(summary, blocks, kinds, by, &names, &keys);
     fill_rows(summary, by, &keys, &names, out);
     if (by == VS_BY_KIND)
@@ -324,5 +290,5 @@ void vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *
     free(keys.items);
     vs_map_free(&keys.by_key);
     free(names.of_site);
-    free(names.names);
+    free(names.items);
 }

@@ -240,3 +240,28 @@ void vs_held_unused(const struct vs_held_segments *held, const struct vs_replay 
     *out = all;
     *count = kept;
 }
+
+void vs_segment_sites(const struct vs_summary *summary, const struct vs_held_segment *held,
+                      size_t held_count, uint64_t device, struct vs_report_sites *out)
+{
+    struct vs_site_list list = {
+        .items = vs_xarena(summary->memory, (held_count + 1) * sizeof *list.items)};
+    for (size_t i = 0; i < held_count; i++) {
+        if (held[i].device != device)
+            continue;
+        struct vs_report_site one = {.level = VS_LEVEL_DEVICE, .api = "", .stacks = 1,
+                                     .bytes = held[i].bytes, .count = 1};
+        vs_summary_frames(summary, held[i].stack, 0, &one);
+        struct vs_report_site *same = vs_site_list_same(&list, &one);
+        if (same) {
+            same->bytes += one.bytes;
+            same->count++;
+        }
+        out->total_bytes += one.bytes;
+        out->total_count++;
+    }
+    vs_map_free(&list.by_text);
+    qsort(list.items, list.count, sizeof *list.items, vs_heavier_site);
+    out->items = list.items;
+    out->count = list.count;
+}

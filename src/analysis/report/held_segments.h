@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
 #include "base/vs_arena.h"
 
@@ -42,5 +43,10 @@ void vs_held_segments_free(struct vs_held_segments *held);
  * binary search for each live block. */
 void vs_held_unused(const struct vs_held_segments *held, const struct vs_replay *replay,
                     unsigned account, struct vs_held_segment **out, size_t *count);
+
+/* vs_segment_sites: adds the segments of *device*, the driver's ordinal, to *out* by the call sites
+ * that requested them, the heaviest first. Memory of the summary's arena. */
+void vs_segment_sites(const struct vs_summary *summary, const struct vs_held_segment *held,
+                      size_t held_count, uint64_t device, struct vs_report_sites *out);
 
 #endif

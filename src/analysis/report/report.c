@@ -13,14 +13,13 @@
 #include "analysis/kinds/kinds.h"
 #include "analysis/report/chosen_peaks.h"
 #include "analysis/report/copy_sites.h"
-#include "analysis/report/device_use.h"
-#include "analysis/report/imposed.h"
+#include "analysis/report/held_segments.h"
 #include "analysis/report/report_fill.h"
-#include "analysis/report/reserved_now.h"
 #include "analysis/state/peak_states.h"
 #include "analysis/state/reading.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
+#include "base/vs_limit_spec.h"
 #include "trace/read/seek.h"
 
 #define LINES_MAX 100 /* limit each of notes, options, dropped kinds */
@@ -370,6 +369,72 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
     return err;
 }
 
+#define FAR_EVENTS ((uint64_t)1 << 22) /* a second or less to decode */
+
+static enum vs_err read_segments(struct vs_reader *reader, uint64_t until,
+                                 struct vs_held_segments *held)
+{
+    struct vs_event event;
+    enum vs_err err = VS_OK;
+    vs_reader_rewind(reader);
+    for (uint64_t n = 1; n <= until && (err = vs_reader_next(reader, &event)) == VS_OK; n++)
+        vs_held_segments_event(held, &event);
+    return err == VS_ERR_END ? VS_OK : err;
+}
+
+static void fill_cached(struct vs_report_device *device, const struct vs_summary *summary,
+                        const struct vs_held_segments *held)
+{
+    unsigned account = vs_replay_account(summary->replay, device->device);
+    struct vs_held_segment *unused = NULL;
+    size_t count = 0;
+    if (account == VS_ACCOUNT_NONE)
+        return;
+    vs_held_unused(held, summary->replay, account, &unused, &count);
+    vs_segment_sites(summary, unused, count, device->device, &device->cached);
+    device->cached.weight = 1;
+    free(unused);
+}
+
+/* The memory that is reserved but not in use at the time, by the call sites that requested its
+ * segments. Their stacks are in no checkpoint: of a device with segments of the caching allocator the
+ * trace is decoded from its start, which is fast; without *far* not up to a time that is far in it. */
+static enum vs_err fill_reserved_now(struct vs_report *report, const struct vs_summary *summary,
+                                     struct vs_reader *reader, bool far)
+{
+    const struct vs_replay *replay = summary->replay;
+    struct vs_held_segments held = {0};
+    bool segments = replay->segments.count > 0;
+    if (vs_recording_partial(&report->recording) ||
+        (segments && !far && replay->events > FAR_EVENTS))
+        return VS_OK;
+    enum vs_err err = segments ? read_segments(reader, replay->events, &held) : VS_OK;
+    for (size_t i = 0; i < report->device_count; i++)
+        fill_cached(&report->devices[i], summary, &held);
+    vs_held_segments_free(&held);
+    return err;
+}
+
+/* The limits of a recording with the option `limit`. */
+static void fill_limits(struct vs_report *report)
+{
+    struct vs_limit_spec spec;
+    const char *text = "";
+    for (size_t i = 0; i < report->option_count; i++) {
+        if (strcmp(report->options[i].name, "limit") == 0)
+            text = report->options[i].value;
+    }
+    if (!*text || vs_limit_parse(text, &spec))
+        return;
+    for (size_t i = 0; i < report->device_count; i++) {
+        struct vs_report_device *one = &report->devices[i];
+        uint64_t bytes = one->device < VS_LIMIT_DEVICES_MAX
+                             ? vs_limit_bytes(&spec, (uint32_t)one->device, one->total_bytes)
+                             : VS_LIMIT_NONE;
+        one->limit_bytes = bytes == VS_LIMIT_NONE ? 0 : bytes;
+    }
+}
+
 static bool nothing_passed(const struct vs_report *report)
 {
     bool passed = false;
@@ -425,14 +490,14 @@ static enum vs_err build(struct pass *pass, const char *path,
     if (report->part.moment)
         count_kept_failures(report);
     if (!err && report->part.moment)
-        err = vs_reserved_now_fill(report, &summary, pass->reader, report->wish.by & 1u << VS_BY_SITE);
+        err = fill_reserved_now(report, &summary, pass->reader, report->wish.by & 1u << VS_BY_SITE);
     const struct vs_replay *replay = pass->moment->replay;
     for (size_t i = 0; i < replay->failure_count; i++)
         vs_failure_groups_add(&pass->groups, &replay->failures[i]);
     vs_report_fill_groups(report, &summary, &pass->groups);
     keep_all_lines(pass);
     vs_copy_sites_fill(report, &pass->copies, &summary);
-    vs_imposed_fill(report);
+    fill_limits(report);
     if (!err)
         err = vs_findings_explain(&pass->findings, pass->reader);
     vs_report_fill_findings(report, &summary, &pass->findings);

@@ -347,7 +347,7 @@ struct vs_report {
 
     const struct vs_report_pair *options;
     size_t option_count;
-    const struct vs_report_device *devices;
+    struct vs_report_device *devices;
     size_t device_count;
     struct vs_report_host host_memory;
     const struct vs_report_phase *phases; /* in tree order */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "analysis/report/balance_build.h"
-#include "analysis/report/churn.h"
 #include "analysis/report/growth_fill.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
@@ -18,6 +17,7 @@
 
 #define KERNELS_DEFAULT 50
 #define CHURN_MAX 50
+#define REPEATS_MIN 16
 
 static const char *text_of(struct vs_report *report, const struct vs_replay *replay, uint64_t id)
 {
@@ -165,6 +165,61 @@ static void fill_kernels(struct vs_report *report, const struct vs_replay *repla
     out->kernel_count = kept;
 }
 
+/* Whether the site allocates and frees blocks of one size again and again. That they have one size
+ * follows from the sum and the largest: both are exact. */
+static bool repeats(const struct vs_replay *replay, const struct vs_site *site, unsigned account)
+{
+    return site->device == account && vs_user_has_site(replay, site) && site->frees >= REPEATS_MIN &&
+           site->frees * 10 >= site->allocs * 9 && site->largest &&
+           site->bytes / site->largest == site->allocs && site->bytes % site->largest == 0;
+}
+
+static int more_bytes(const void *a, const void *b)
+{
+    const struct vs_summary_row *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->site < y->site ? -1 : x->site > y->site;
+}
+
+static void name_churn(const struct vs_summary *summary, const struct vs_site *site,
+                     uint64_t steps, struct vs_report_churn *out)
+{
+    const struct vs_replay *replay = summary->replay;
+    *out = (struct vs_report_churn){
+        .block_bytes = site->largest, .allocs = site->allocs, .frees = site->frees,
+        .one_at_a_time = site->temporaries == site->frees && site->live_count == 0,
+        .per_step = steps ? (double)site->allocs / (double)steps : 0,
+        .site = {.family = site->family, .bytes = site->bytes, .count = site->allocs,
+                 .allocs = site->allocs, .frees = site->frees, .alloc_bytes = site->bytes,
+                 .largest = site->largest, .temporaries = site->temporaries}};
+    out->site.api = vs_text_copy(summary->memory, vs_reader_string(replay->reader, site->api));
+    vs_summary_frames(summary, site->stack, site->mark, &out->site);
+}
+
+static void fill_churn(const struct vs_summary *summary, unsigned account, uint64_t steps,
+                       struct vs_report_device *out)
+{
+    const struct vs_sites *sites = &summary->replay->sites;
+    struct vs_summary_row *rows = vs_xcalloc(sites->count + 1, sizeof *rows);
+    size_t count = 0;
+    for (size_t i = 0; i < sites->count; i++)
+        if (repeats(summary->replay, &sites->items[i], account))
+            rows[count++] = (struct vs_summary_row){.bytes = sites->items[i].bytes,
+                                                    .count = sites->items[i].allocs,
+                                                    .site = (uint32_t)i};
+    qsort(rows, count, sizeof *rows, more_bytes);
+    size_t kept = count < CHURN_MAX ? count : CHURN_MAX;
+    struct vs_report_churn *items =
+        vs_xarena(summary->memory, (kept + 1) * sizeof *items);
+    for (size_t i = 0; i < kept; i++)
+        name_churn(summary, &sites->items[rows[i].site], steps, &items[i]);
+    out->churn = items;
+    out->churn_count = kept;
+    out->churn_omitted = count - kept;
+    free(rows);
+}
+
 static void fill_device(struct vs_report *report, const struct vs_summary *summary,
                         unsigned index, struct vs_report_device *out)
 {
@@ -210,7 +265,7 @@ static void fill_device(struct vs_report *report, const struct vs_summary *summa
     if (out->level == VS_LEVEL_FRAMEWORK)
         vs_summary_device_sites(summary, index, VS_SITES_LEFT, &out->device_at_end);
     vs_summary_sites(summary, index, VS_SITES_GROWING, &out->growing);
-    vs_churn_fill(summary, index, CHURN_MAX, report->steps.done, out);
+    fill_churn(summary, index, report->steps.done, out);
     vs_summary_sites(summary, index, VS_SITES_FILLED, &out->filled);
     if (summary->growth && index < summary->growth->account_count) {
         const struct vs_growth_row *row = &summary->growth->accounts[index];
@@ -440,12 +495,11 @@ void vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
 void vs_report_fill_chosen(struct vs_report *report, const struct vs_summary *summary,
                            const struct vs_chosen_peaks *peaks)
 {
-    struct vs_report_device *devices = (struct vs_report_device *)report->devices;
     for (size_t i = 0; i < report->device_count; i++) {
-        unsigned account = vs_replay_account(summary->replay, devices[i].device);
+        unsigned account = vs_replay_account(summary->replay, report->devices[i].device);
         if (account != VS_ACCOUNT_NONE)
             fill_peak(report, summary->replay, &peaks->devices[account],
-                            &devices[i].peak_chosen);
+                            &report->devices[i].peak_chosen);
     }
 }
 
@@ -503,9 +557,8 @@ void vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *sum
     struct vs_held_request own = *request;
     if (report->part.moment || report->part.window)
         own.uses = NULL; /* not all of the activity was read */
-    struct vs_report_device *devices = (struct vs_report_device *)report->devices;
     for (size_t i = 0; i < report->device_count; i++) {
-        struct vs_report_device *device = &devices[i];
+        struct vs_report_device *device = &report->devices[i];
         unsigned account = vs_replay_account(summary->replay, device->device);
         if (account == VS_ACCOUNT_NONE)
             continue;

@@ -27,6 +27,13 @@ static int heavier_site(const void *a, const void *b)
     return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
 }
 
+int vs_heavier_site(const void *a, const void *b)
+{
+    const struct vs_report_site *x = a, *y = b;
+    int order = heavier_site(a, b);
+    return order ? order : x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
+}
+
 static void gather(const struct vs_summary *summary, unsigned account,
                    enum vs_summary_kind kind, bool user, struct vs_summary_row **out,
                    size_t *out_count)
@@ -281,7 +288,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return vs_text_hash(vs_text_hash(hash, text ? text : ""), "\xff");
 }
 
-uint64_t vs_summary_text_hash(const struct vs_report_site *site)
+static uint64_t text_hash(const struct vs_report_site *site)
 {
     uint64_t hash = hash_text(VS_TEXT_HASH_START ^ site->family << 8 ^ (uint64_t)site->level, site->line);
     if (!site->line && !site->frame_count)
@@ -291,6 +298,20 @@ uint64_t vs_summary_text_hash(const struct vs_report_site *site)
         hash = hash_text(hash, site->frames[i].file);
     }
     return hash ? hash : 1;
+}
+
+struct vs_report_site *vs_site_list_same(struct vs_site_list *list,
+                                         const struct vs_report_site *site)
+{
+    uint64_t key = text_hash(site);
+    for (const uint64_t *found; (found = vs_map_get(&list->by_text, key)) != NULL;) {
+        if (vs_summary_same_text(&list->items[*found - 1], site))
+            return &list->items[*found - 1];
+        key = key + 1 ? key + 1 : 1;
+    }
+    list->items[list->count++] = *site;
+    vs_xmap_put(&list->by_text, key, list->count);
+    return NULL;
 }
 
 static bool same_part(const struct vs_site_part *a, const struct vs_site_part *b)
@@ -467,39 +488,16 @@ uint64_t vs_report_site_error(const struct vs_report_sites *sites,
                       sqrt((1 - 1 / (double)sites->weight) / taken));
 }
 
-static void name_rows(const struct vs_summary *summary, const struct vs_summary_row *rows,
-                      const struct vs_site_fold *fold, struct vs_report_sites *out)
+void vs_site_list_end(const struct vs_summary *summary, struct vs_site_list *list,
+                      struct vs_report_sites *out)
 {
-    size_t sites_max = summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT, named = 0;
-    size_t looked_at = fold->count < sites_max * 4 ? fold->count : sites_max * 4;
-    struct vs_report_site *items = vs_xarena(summary->memory, looked_at * sizeof *items);
-    struct vs_map by_text = {0}; /* hash -> index + 1 */
-    for (size_t i = 0; i < looked_at; i++) {
-        struct vs_report_site one;
-        name_group(summary, rows, fold, fold->groups[i].head, &one);
-        uint64_t *found = NULL, key = vs_summary_text_hash(&one);
-        while ((found = vs_map_get(&by_text, key)) != NULL &&
-               !vs_summary_same_text(&items[*found - 1], &one))
-            key = key + 1 ? key + 1 : 1;
-        if (found) {
-            merge(&items[*found - 1], &one);
-        } else {
-            items[named++] = one;
-            vs_xmap_put(&by_text, key, named);
-        }
-    }
-    vs_map_free(&by_text);
-    for (size_t i = looked_at; i < fold->count; i++)
-        out->omitted_bytes += fold->groups[i].bytes;
-    out->omitted_count = fold->count - looked_at;
-    for (size_t i = 0; i < named; i++)
-        settle_parts(summary, &items[i]);
-    qsort(items, named, sizeof *items, heavier_site);
-    out->items = items;
-    out->count = named < sites_max ? named : sites_max;
-    for (size_t i = out->count; i < named; i++)
-        out->omitted_bytes += items[i].bytes;
-    out->omitted_count += named - out->count;
+    size_t most = summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT;
+    vs_map_free(&list->by_text);
+    out->items = list->items;
+    out->count = list->count < most ? list->count : most;
+    out->omitted_count += list->count - out->count;
+    for (size_t i = out->count; i < list->count; i++)
+        out->omitted_bytes += list->items[i].bytes;
 }
 
 void vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
@@ -513,7 +511,24 @@ void vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *ro
         out->total_bytes += rows[i].bytes;
         out->total_count += rows[i].count;
     }
-    name_rows(summary, rows, &fold, out);
+    size_t looked_at = 4 * (summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT);
+    looked_at = fold.count < looked_at ? fold.count : looked_at;
+    struct vs_site_list list = {
+        .items = vs_xarena(summary->memory, looked_at * sizeof *list.items)};
+    for (size_t i = 0; i < looked_at; i++) {
+        struct vs_report_site one, *same;
+        name_group(summary, rows, &fold, fold.groups[i].head, &one);
+        same = vs_site_list_same(&list, &one);
+        if (same)
+            merge(same, &one);
+    }
+    for (size_t i = looked_at; i < fold.count; i++)
+        out->omitted_bytes += fold.groups[i].bytes;
+    out->omitted_count = fold.count - looked_at;
+    for (size_t i = 0; i < list.count; i++)
+        settle_parts(summary, &list.items[i]);
+    qsort(list.items, list.count, sizeof *list.items, heavier_site);
+    vs_site_list_end(summary, &list, out);
     vs_site_fold_free(&fold);
 }
 

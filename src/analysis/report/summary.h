@@ -9,6 +9,7 @@
 #include "analysis/report/report.h"
 #include "analysis/state/replay.h"
 #include "base/vs_arena.h"
+#include "base/vs_map.h"
 #include "trace/symbols/symbols.h"
 
 enum vs_summary_kind {
@@ -83,8 +84,24 @@ void vs_summary_sort_parts(struct vs_site_parts *parts);
 /* vs_summary_same_text: whether both sites, named, have the same family and read the same. */
 bool vs_summary_same_text(const struct vs_report_site *a, const struct vs_report_site *b);
 
-/* vs_summary_text_hash: the same for sites of the same text; never 0. */
-uint64_t vs_summary_text_hash(const struct vs_report_site *site);
+/* A list of call sites while it is filled: those that read the same are one. Zero-initialise, with
+ * room for all sites in *items*. */
+struct vs_site_list {
+    struct vs_report_site *items;
+    size_t count;
+    struct vs_map by_text; /* hash -> index + 1 */
+};
+
+/* vs_site_list_same: the site of *list* that reads as *site*; NULL: *site* is its last one now. */
+struct vs_report_site *vs_site_list_same(struct vs_site_list *list,
+                                         const struct vs_report_site *site);
+
+/* vs_heavier_site: for qsort: more bytes first, then more blocks. */
+int vs_heavier_site(const void *a, const void *b);
+
+/* vs_site_list_end: the first sites_max of *list* become those of *out*, which counts the rest. */
+void vs_site_list_end(const struct vs_summary *summary, struct vs_site_list *list,
+                      struct vs_report_sites *out);
 
 /* vs_summary_failure: names *failure* of the replay. */
 void vs_summary_failure(const struct vs_summary *summary,
