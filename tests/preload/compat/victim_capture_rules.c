@@ -8,33 +8,21 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("capture", INJECTED)
 
 static const enum cudaStreamCaptureMode modes[] = {
     cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed};
 
-static void *allocate(size_t bytes)
-{
-    void *p;
-    ALLOCATES(VT_DEVICE, bytes, cudaMalloc(&p, bytes));
-    return p;
-}
-
-static void release(void *p)
-{
-    FREES(VT_DEVICE, cudaFree(p));
-}
-
 /* Memory that a cache keeps for the next request of that size. */
 static void fill_cache(void)
 {
     void *p[4];
     for (int i = 0; i < 4; i++)
-        p[i] = allocate((size_t)(i + 1) * MIB);
+        p[i] = take((size_t)(i + 1) * MIB);
     for (int i = 0; i < 4; i++)
-        release(p[i]);
+        give(p[i]);
     OK(cudaDeviceSynchronize());
 }
 
@@ -56,7 +44,7 @@ static int try_malloc(size_t bytes)
         return (int)e;
     }
     tally_alloc(VT_DEVICE, (int64_t)bytes);
-    release(p);
+    give(p);
     return 0;
 }
 
@@ -98,7 +86,7 @@ CASE(free_in_each_mode, "cudaFree in captures of each mode", 0)
     cudaStream_t s = new_stream();
     fill_cache();
     for (int i = 0; i < 3; i++) {
-        void *p = allocate(3 * MIB);
+        void *p = take(3 * MIB);
         OK(cudaMemset(p, 1, 3 * MIB));
         OK(cudaStreamBeginCapture(s, modes[i]));
         OK(cudaMemsetAsync(p, i, MIB, s));
@@ -106,7 +94,7 @@ CASE(free_in_each_mode, "cudaFree in captures of each mode", 0)
         printf("mode %d: %d\n", i, e);
         end(s);
         if (e)
-            release(p);
+            give(p);
     }
     OK(cudaStreamDestroy(s));
 }
@@ -134,7 +122,7 @@ CASE(other_threads, "cudaMalloc and cudaFree of other threads during captures of
     fill_cache();
     for (int i = 0; i < 3; i++) {
         for (int exchange = -1; exchange < 3; exchange++) {
-            struct other o = {.exchange = exchange, .to_free = allocate(2 * MIB)};
+            struct other o = {.exchange = exchange, .to_free = take(2 * MIB)};
             pthread_t thread;
             OK(cudaStreamBeginCapture(s, modes[i]));
             CHECK(pthread_create(&thread, NULL, other_thread, &o) == 0);
@@ -143,7 +131,7 @@ CASE(other_threads, "cudaMalloc and cudaFree of other threads during captures of
                    o.free_result);
             end(s);
             if (o.free_result)
-                release(o.to_free);
+                give(o.to_free);
         }
     }
     OK(cudaStreamDestroy(s));
@@ -156,7 +144,7 @@ CASE(relaxed_by_exchange, "cudaThreadExchangeStreamCaptureMode lets the capturin
     cudaStream_t s = new_stream();
     enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     fill_cache();
-    void *p = allocate(MIB);
+    void *p = take(MIB);
     OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
     OK(cudaThreadExchangeStreamCaptureMode(&mode));
     printf("malloc %d, free %d\n", try_malloc(MIB), try_free(p));
@@ -173,7 +161,7 @@ CASE(questions, "memory information and pointer attributes in a capture", 0)
     size_t free_bytes, total_bytes, size;
     CUdeviceptr base;
     fill_cache();
-    char *p = allocate(5 * MIB);
+    char *p = take(5 * MIB);
     OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
     OK(cudaMemGetInfo(&free_bytes, &total_bytes));
     OK(cudaPointerGetAttributes(&attributes, p + 100));
@@ -181,7 +169,7 @@ CASE(questions, "memory information and pointer attributes in a capture", 0)
     printf("type %d, range %d %zu, info %d\n", attributes.type, base == (CUdeviceptr)p, size,
            free_bytes <= total_bytes);
     end(s);
-    release(p);
+    give(p);
     OK(cudaStreamDestroy(s));
 }
 
@@ -234,7 +222,7 @@ CASE(forks_to_other_streams, "captures that fork to other streams, joined or not
     OK(cudaEventCreateWithFlags(&joined, cudaEventDisableTiming));
     fill_cache();
     for (int i = 0; i < 2; i++) {
-        void *p = allocate(MIB);
+        void *p = take(MIB);
         OK(cudaStreamBeginCapture(a, cudaStreamCaptureModeThreadLocal));
         OK(cudaEventRecord(forked, a));
         OK(cudaStreamWaitEvent(b, forked, 0));
@@ -244,7 +232,7 @@ CASE(forks_to_other_streams, "captures that fork to other streams, joined or not
             OK(cudaStreamWaitEvent(a, joined, 0));
         }
         end(a);
-        release(p);
+        give(p);
     }
     OK(cudaEventDestroy(forked));
     OK(cudaEventDestroy(joined));
@@ -294,14 +282,14 @@ CASE(to_a_graph, "cudaStreamBeginCaptureToGraph", 0)
     cudaStream_t s = new_stream();
     cudaGraph_t graph, out;
     fill_cache();
-    void *p = allocate(MIB);
+    void *p = take(MIB);
     OK(cudaGraphCreate(&graph, 0));
     OK(cudaStreamBeginCaptureToGraph(s, graph, NULL, NULL, 0, cudaStreamCaptureModeRelaxed));
     OK(cudaMemsetAsync(p, 1, MIB, s));
     printf("malloc %d\n", try_malloc(MIB));
     OK(cudaStreamEndCapture(s, &out));
     OK(cudaGraphDestroy(graph));
-    release(p);
+    give(p);
     OK(cudaStreamDestroy(s));
 }
 
@@ -352,7 +340,7 @@ CASE(relaxed_when_memory_is_short,
      "cudaMalloc in a relaxed capture that succeeds only with cached memory", 0)
 {
     cudaStream_t s = new_stream();
-    release(allocate(400 * MIB));
+    give(take(400 * MIB));
     OK(cudaDeviceSynchronize());
     OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
     printf("malloc %d\n", try_malloc(450 * MIB));

@@ -6,35 +6,9 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("contexts", INJECTED)
-
-static CUdeviceptr allocate(size_t bytes)
-{
-    CUdeviceptr p;
-    ALLOCATES(VT_DEVICE, bytes, cuMemAlloc(&p, bytes));
-    return p;
-}
-
-static void release(CUdeviceptr p)
-{
-    FREES(VT_DEVICE, cuMemFree(p));
-}
-
-static CUcontext new_context(int device)
-{
-    CUcontext context;
-    OK(cuCtxCreate(&context, NULL, 0, device));
-    return context;
-}
-
-static size_t free_now(void)
-{
-    size_t free_bytes, total_bytes;
-    OK(cuMemGetInfo(&free_bytes, &total_bytes));
-    return free_bytes;
-}
 
 static long resident_kib(void)
 {

@@ -5,17 +5,9 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("arrays", INJECTED)
-
-static void start(void)
-{
-    CUcontext ctx;
-    OK(cuInit(0));
-    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
-    OK(cuCtxSetCurrent(ctx));
-}
 
 static struct cudaExtent box(size_t width, size_t height, size_t depth)
 {
@@ -113,13 +105,8 @@ CASE(by_the_runtime, "arrays by the runtime API, one allocation fails", 0)
 
 CASE(die_with_their_context, "a context with arrays is destroyed", 0)
 {
-    CUcontext ctx;
     OK(cuInit(0));
-#if CUDA_VERSION >= 13000
-    OK(cuCtxCreate(&ctx, NULL, 0, 0));
-#else
-    OK(cuCtxCreate(&ctx, 0, 0));
-#endif
+    CUcontext ctx = new_context(0);
     make(64, 64, 0, CU_AD_FORMAT_FLOAT, 1, 0, 64 * 64 * 4);
     make(64, 64, 0, CU_AD_FORMAT_FLOAT, 1, 0, 64 * 64 * 4);
     FREES(VT_ARRAY, cuCtxDestroy(ctx));

@@ -8,17 +8,9 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("entry points", INJECTED)
-
-static void start(void)
-{
-    CUcontext ctx;
-    OK(cuInit(0));
-    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
-    OK(cuCtxSetCurrent(ctx));
-}
 
 CASE(pitched, "pitched and three-dimensional device memory", 0)
 {
@@ -82,11 +74,7 @@ CASE(first_forms, "the first cuCtxDestroy and cuMemHostRegister, through dlsym",
     *(void **)&destroy = dlsym(driver, "cuCtxDestroy");
     CHECK(enroll && destroy);
     OK(cuInit(0));
-#if CUDA_VERSION >= 13000
-    OK(cuCtxCreate(&ctx, NULL, 0, 0));
-#else
-    OK(cuCtxCreate(&ctx, 0, 0));
-#endif
+    ctx = new_context(0);
     p = aligned_alloc(4096, 64 * KIB);
     ALLOCATES(VT_REGISTERED, 64 * KIB, enroll(p, 64 * KIB, 0));
     FREES(VT_REGISTERED, cuMemHostUnregister(p));
@@ -207,11 +195,7 @@ CASE(detached, "a context is destroyed when its last user detaches", 0)
     *(void **)&detach = dlsym(driver, "cuCtxDetach");
     CHECK(attach && detach);
     OK(cuInit(0));
-#if CUDA_VERSION >= 13000
-    OK(cuCtxCreate(&ctx, NULL, 0, 0));
-#else
-    OK(cuCtxCreate(&ctx, 0, 0));
-#endif
+    ctx = new_context(0);
     ALLOCATES(VT_DEVICE, MIB, cuMemAlloc(&d, MIB));
     OK(attach(&same, 0));
     CHECK(same == ctx);

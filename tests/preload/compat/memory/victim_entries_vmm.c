@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "../../../simulator/conformance/conf_peer.h"
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("virtual memory", INJECTED)
 
@@ -20,14 +20,6 @@ static CUmemAllocationProp on_device(int device)
     prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     prop.location.id = device;
     return prop;
-}
-
-static void start(void)
-{
-    CUcontext ctx;
-    OK(cuInit(0));
-    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
-    OK(cuCtxSetCurrent(ctx));
 }
 
 static CUmemGenericAllocationHandle make(size_t bytes, const CUmemAllocationProp *prop)

@@ -6,20 +6,11 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("graphs", INJECTED)
 
 static CUdevice device;
-
-static void start(void)
-{
-    CUcontext context;
-    OK(cuInit(0));
-    OK(cuDeviceGet(&device, 0));
-    OK(cuDevicePrimaryCtxRetain(&context, device));
-    OK(cuCtxSetCurrent(context));
-}
 
 static void print_held(void)
 {
@@ -55,6 +46,22 @@ static CUgraphNode add_free(CUgraph graph, CUgraphNode after, CUdeviceptr ptr)
     return node;
 }
 
+/* An empty graph, in the primary context. */
+static CUgraph new_graph(void)
+{
+    CUgraph graph;
+    start();
+    OK(cuGraphCreate(&graph, 0));
+    return graph;
+}
+
+static CUgraphExec executable(CUgraph graph, unsigned long long flags)
+{
+    CUgraphExec exec;
+    OK(cuGraphInstantiateWithFlags(&exec, graph, flags));
+    return exec;
+}
+
 static void add_pair(CUgraph graph, size_t bytes)
 {
     CUdeviceptr ptr;
@@ -73,17 +80,14 @@ static void finish(CUgraphExec exec, CUgraph graph)
 
 CASE(freed_inside, "allocation nodes freed by their own graph, launched repeatedly", 0)
 {
-    CUgraph graph;
-    CUgraphExec exec;
     CUdeviceptr a, b;
     CUstream stream;
-    start();
+    CUgraph graph = new_graph();
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    OK(cuGraphCreate(&graph, 0));
     CUgraphNode first = add_alloc(graph, NULL, 3 * MIB, &a);
     CUgraphNode second = add_alloc(graph, first, 5 * MIB, &b);
     add_free(graph, add_free(graph, second, a), b);
-    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUgraphExec exec = executable(graph, 0);
     for (int i = 0; i < 5; i++) {
         ALLOCATES(VT_GRAPH, 3 * MIB, cuGraphLaunch(exec, stream));
         tally_alloc(VT_GRAPH, 5 * MIB);
@@ -99,13 +103,10 @@ CASE(freed_inside, "allocation nodes freed by their own graph, launched repeated
 /* Frees of a launch's memory outside its graph. */
 static int freed_outside(int by_host)
 {
-    CUgraph graph;
-    CUgraphExec exec;
     CUdeviceptr ptr;
-    start();
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     add_alloc(graph, NULL, 7 * MIB, &ptr);
-    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUgraphExec exec = executable(graph, 0);
     for (int i = 0; i < 3; i++) {
         ALLOCATES(VT_GRAPH, 7 * MIB, cuGraphLaunch(exec, NULL));
         OK(cuMemsetD8Async(ptr, 7, 7 * MIB, NULL));
@@ -130,13 +131,10 @@ CASE_STATUS(freed_by_host, "memory of a launch freed by cuMemFree", 0)
 
 CASE(freed_by_next_launch, "memory freed by the next launch (AUTO_FREE_ON_LAUNCH)", 0)
 {
-    CUgraph graph;
-    CUgraphExec exec;
     CUdeviceptr ptr;
-    start();
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     add_alloc(graph, NULL, 4 * MIB, &ptr);
-    OK(cuGraphInstantiateWithFlags(&exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
+    CUgraphExec exec = executable(graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
     for (int i = 0; i < 4; i++) {
         OK(cuGraphLaunch(exec, NULL));
         if (i)
@@ -172,13 +170,10 @@ CASE(freed_by_other_graph, "memory of one graph freed by another graph", 0)
 /* Destroying a graph does not free its allocations. */
 CASE(outlives_its_graph, "memory freed after its graph was destroyed", 0)
 {
-    CUgraph graph;
-    CUgraphExec exec;
     CUdeviceptr ptr;
-    start();
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     add_alloc(graph, NULL, 2 * MIB, &ptr);
-    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUgraphExec exec = executable(graph, 0);
     ALLOCATES(VT_GRAPH, 2 * MIB, cuGraphLaunch(exec, NULL));
     finish(exec, graph);
     OK(cuMemsetD8(ptr, 1, 2 * MIB));
@@ -257,13 +252,10 @@ CASE(never_launched, "captured allocations that are never launched", 0)
 
 CASE(no_room, "a launch fails for lack of memory, then succeeds", 0)
 {
-    CUgraph graph;
-    CUgraphExec exec;
     CUdeviceptr ptr, big;
-    start();
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     add_alloc(graph, NULL, 400 * MIB, &ptr);
-    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUgraphExec exec = executable(graph, 0);
     ALLOCATES(VT_DEVICE, 400 * MIB, cuMemAlloc(&big, 400 * MIB));
     CUresult r = cuGraphLaunch(exec, NULL);
     printf("launch: %d\n", r);
@@ -283,13 +275,10 @@ CASE(no_room, "a launch fails for lack of memory, then succeeds", 0)
 
 CASE(updated, "an executable graph is updated", 0)
 {
-    CUgraph graph;
-    CUgraphExec exec;
     CUgraphExecUpdateResultInfo info;
-    start();
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     add_pair(graph, MIB);
-    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUgraphExec exec = executable(graph, 0);
     for (int i = 0; i < 3; i++) {
         CUresult r = cuGraphExecUpdate(exec, graph, &info);
         printf("update: %d\n", r);
@@ -302,10 +291,9 @@ CASE(updated, "an executable graph is updated", 0)
 /* Handles are reused: an executable graph without memory after one with it. */
 CASE(made_and_destroyed_often, "executable graphs created and destroyed 200 times", 0)
 {
-    CUgraph graph, plain;
+    CUgraph plain;
     CUgraphNode node;
-    start();
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     OK(cuGraphCreate(&plain, 0));
     OK(cuGraphAddEmptyNode(&node, plain, NULL, 0));
     add_pair(graph, MIB);
@@ -330,13 +318,12 @@ CASE(context_ends_first, "the context is destroyed with live memory of a graph",
 {
     CUcontext context;
     CUgraph graph;
-    CUgraphExec exec;
     CUdeviceptr ptr;
     OK(cuInit(0));
     OK(cuCtxCreate(&context, NULL, 0, 0));
     OK(cuGraphCreate(&graph, 0));
     add_alloc(graph, NULL, 2 * MIB, &ptr);
-    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUgraphExec exec = executable(graph, 0);
     ALLOCATES(VT_GRAPH, 2 * MIB, cuGraphLaunch(exec, NULL));
     OK(cuCtxSynchronize());
     FREES(VT_GRAPH, cuCtxDestroy(context));
@@ -347,12 +334,9 @@ CASE(context_ends_first, "the context is destroyed with live memory of a graph",
 CASE(marks_are_reset, "the program resets the peaks of graph memory", 0)
 {
     uint64_t zero = 0, high;
-    CUgraph graph;
-    CUgraphExec exec;
-    start();
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     add_pair(graph, 20 * MIB);
-    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUgraphExec exec = executable(graph, 0);
     ALLOCATES(VT_GRAPH, 20 * MIB, cuGraphLaunch(exec, NULL));
     tally_free(VT_GRAPH);
     OK(cuCtxSynchronize());

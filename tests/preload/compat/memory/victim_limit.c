@@ -18,7 +18,7 @@ static int limited(void)
     return getenv("VRAMSCOPE_ALLOCATOR") != NULL;
 }
 
-static size_t free_now(void)
+static size_t free_by_runtime(void)
 {
     size_t free_bytes, total_bytes;
     OK(cudaMemGetInfo(&free_bytes, &total_bytes));
@@ -56,20 +56,20 @@ CASE(sizes_reported, "the device's size, by every query", 0, ENV("VRAMSCOPE_LIMI
 CASE(free_and_used, "free and used memory always add up to the limit", 0,
      ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
-    size_t begin = free_now();
+    size_t begin = free_by_runtime();
     void *blocks[20];
     for (size_t i = 0; i < 20; i++) {
         blocks[i] = take((i % 4 + 1) * 2 * MIB);
         begin -= (i % 4 + 1) * 2 * MIB;
-        CHECK(free_now() == begin);
+        CHECK(free_by_runtime() == begin);
     }
     for (size_t i = 0; i < 20; i += 2) {
         give(blocks[i]);
         begin += (i % 4 + 1) * 2 * MIB;
-        CHECK(free_now() == begin);
+        CHECK(free_by_runtime() == begin);
     }
     refused(begin + 2 * MIB);
-    CHECK(free_now() == begin);
+    CHECK(free_by_runtime() == begin);
     puts("what is free and what is used are the whole at every moment");
 }
 
@@ -77,7 +77,7 @@ CASE(each_family, "plain, pitched and stream-ordered memory run out at the limit
      ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     void *most, *p;
-    size_t pitch, some = 24 * MIB, left = free_now();
+    size_t pitch, some = 24 * MIB, left = free_by_runtime();
     most = take(left - some);
     refused(some + 2 * MIB);
     CHECK(cudaMallocPitch(&p, &pitch, MIB, 26) == cudaErrorMemoryAllocation);
@@ -100,12 +100,12 @@ CASE(cache_gives_way, "cached memory is given back before the limit refuses", 0,
      ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     void *blocks[50];
-    size_t left = free_now(), pitch;
+    size_t left = free_by_runtime(), pitch;
     for (int i = 0; i < 50; i++)
         blocks[i] = take(4 * MIB);
     for (int i = 0; i < 50; i++)
         give(blocks[i]);
-    CHECK(free_now() == left);
+    CHECK(free_by_runtime() == left);
     void *p;
     OK(cudaMallocPitch(&p, &pitch, MIB, left / MIB - 8));
     tally_alloc(VT_DEVICE, (int64_t)((left / MIB - 8) * MIB));
@@ -137,7 +137,7 @@ static void *racer(void *arg)
 CASE(race, "12 threads compete for the last bytes", 0, ENV("VRAMSCOPE_LIMIT=255MiB"))
 {
     pthread_t threads[RACERS];
-    size_t left = free_now(), sum = 0;
+    size_t left = free_by_runtime(), sum = 0;
     pthread_barrier_init(&line, NULL, RACERS);
     for (int i = 0; i < RACERS; i++)
         CHECK(pthread_create(&threads[i], NULL, racer, &taken[i]) == 0);
@@ -145,7 +145,7 @@ CASE(race, "12 threads compete for the last bytes", 0, ENV("VRAMSCOPE_LIMIT=255M
         pthread_join(threads[i], NULL);
         sum += taken[i];
     }
-    CHECK(sum * 2 * MIB <= left && free_now() == left - sum * 2 * MIB);
+    CHECK(sum * 2 * MIB <= left && free_by_runtime() == left - sum * 2 * MIB);
     for (void *p; cudaMalloc(&p, 2 * MIB) == cudaSuccess; sum++)
         tally_alloc(VT_DEVICE, (int64_t)(2 * MIB));
     tally_failed(VT_DEVICE);
@@ -159,13 +159,13 @@ CASE(two_devices, "a limit for each of two devices", 0, ENV("VRAMSCOPE_LIMIT=0:1
     size_t left[2];
     for (int device = 0; device < 2; device++) {
         OK(cudaSetDevice(device));
-        left[device] = free_now();
+        left[device] = free_by_runtime();
         CHECK(!limited() || left[device] == (device ? 256 : 128) * MIB);
         take(left[device] - 4 * MIB);
         refused(6 * MIB);
     }
     OK(cudaSetDevice(0));
-    CHECK(free_now() == 4 * MIB);
+    CHECK(free_by_runtime() == 4 * MIB);
     refused(6 * MIB);
     puts("each has its own");
 }
@@ -192,12 +192,12 @@ CASE(two_contexts, "two contexts share the limit of the device", 0, ENV("VRAMSCO
 
 CASE(reset, "a device reset resets the count", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
-    size_t left = free_now();
+    size_t left = free_by_runtime();
     take(left - 4 * MIB);
     take(2 * MIB);
     FREES(VT_DEVICE, cudaDeviceReset());
     tally_free(VT_DEVICE);
-    CHECK(free_now() == left);
+    CHECK(free_by_runtime() == left);
     give(take(left - 4 * MIB));
     puts("all free again");
 }
@@ -227,7 +227,7 @@ CASE(graph_memory, "a graph launch beyond the limit fails", 0, ENV("VRAMSCOPE_LI
     cudaGraphExec_t exec;
     cudaGraphNode_t first, second;
     cudaStream_t stream;
-    size_t left = free_now();
+    size_t left = free_by_runtime();
     struct cudaMemAllocNodeParams params = {.poolProps = {.allocType = cudaMemAllocationTypePinned,
                                             .location = {.type = cudaMemLocationTypeDevice}},
                                             .bytesize = 64 * MIB};
@@ -246,17 +246,17 @@ CASE(graph_memory, "a graph launch beyond the limit fails", 0, ENV("VRAMSCOPE_LI
         tally_free(VT_GRAPH);
     }
     OK(cudaStreamSynchronize(stream));
-    CHECK(free_now() <= left - 64 * MIB);
+    CHECK(free_by_runtime() <= left - 64 * MIB);
     refused(left - 32 * MIB);
     OK(cudaDeviceGraphMemTrim(0));
-    CHECK(free_now() == left);
+    CHECK(free_by_runtime() == left);
     give(take(left - 32 * MIB));
     puts("what graphs hold counts");
 }
 
 CASE(arrays, "arrays count until destroyed and fail at the limit", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
-    size_t left = free_now();
+    size_t left = free_by_runtime();
     CUarray array;
     CUcontext context;
     CUDA_ARRAY_DESCRIPTOR flat = {.Width = 4096, .Height = 4096, .Format = CU_AD_FORMAT_FLOAT,
@@ -268,9 +268,9 @@ CASE(arrays, "arrays count until destroyed and fail at the limit", 0, ENV("VRAMS
     give(most);
     for (int i = 0; i < 8; i++) { /* half a GiB, one after the other */
         ALLOCATES(VT_ARRAY, 64 * MIB, cuArrayCreate(&array, &flat));
-        CHECK(free_now() <= left - 64 * MIB);
+        CHECK(free_by_runtime() <= left - 64 * MIB);
         FREES(VT_ARRAY, cuArrayDestroy(array));
-        CHECK(free_now() == left);
+        CHECK(free_by_runtime() == left);
     }
     give(take(left - 4 * MIB));
     puts("arrays count while they are there");
@@ -281,20 +281,20 @@ CASE(physical, "physical memory counts until its last handle and mapping is rele
 {
     CUmemGenericAllocationHandle handle, other;
     CUdeviceptr at;
-    size_t left = free_now(), half = left / 2 / (2 * MIB) * (2 * MIB);
+    size_t left = free_by_runtime(), half = left / 2 / (2 * MIB) * (2 * MIB);
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
     ALLOCATES(VT_VMM, half, cuMemCreate(&handle, half, &prop, 0));
-    CHECK(free_now() == left - half);
+    CHECK(free_by_runtime() == left - half);
     CHECK(cuMemCreate(&other, half + 4 * MIB, &prop, 0) == CUDA_ERROR_OUT_OF_MEMORY);
     tally_failed(VT_VMM);
     refused(half + 4 * MIB);
     OK(cuMemAddressReserve(&at, half, 0, 0, 0));
     OK(cuMemMap(at, half, 0, handle, 0));
     OK(cuMemRelease(handle)); /* the mapping keeps it */
-    CHECK(free_now() == left - half);
+    CHECK(free_by_runtime() == left - half);
     FREES(VT_VMM, cuMemUnmap(at, half));
-    CHECK(free_now() == left);
+    CHECK(free_by_runtime() == left);
     OK(cuMemAddressFree(at, half));
     give(take(left - 4 * MIB));
     puts("until nothing refers to it");

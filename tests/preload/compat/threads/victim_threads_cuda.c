@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("threads")
 
@@ -26,24 +26,12 @@ static void spawn(int count, void *(*run)(void *), void **results)
     pthread_barrier_destroy(&barrier);
 }
 
-static void *allocate(size_t bytes)
-{
-    void *p;
-    ALLOCATES(VT_DEVICE, bytes, cudaMalloc(&p, bytes));
-    return p;
-}
-
-static void release(void *p)
-{
-    FREES(VT_DEVICE, cudaFree(p));
-}
-
 static void *first_use(void *arg)
 {
     pthread_barrier_wait(&barrier);
-    void *p = allocate(((size_t)(intptr_t)arg + 1) * KIB);
+    void *p = take(((size_t)(intptr_t)arg + 1) * KIB);
     OK(cudaMemset(p, 1, KIB));
-    release(p);
+    give(p);
     return NULL;
 }
 
@@ -106,15 +94,15 @@ CASE(race_by_other_calls, "30 threads with different first CUDA calls at once", 
 {
     void *p;
     spawn(30, first_call, NULL);
-    p = allocate(MIB);
-    release(p);
+    p = take(MIB);
+    give(p);
 }
 
 static void *leave_memory(void *arg)
 {
     (void)arg;
-    release(allocate(2 * MIB));
-    return allocate(MIB);
+    give(take(2 * MIB));
+    return take(MIB);
 }
 
 CASE(ends_with_memory_live, "threads end with live memory, which other threads free", 0)
@@ -124,7 +112,7 @@ CASE(ends_with_memory_live, "threads end with live memory, which other threads f
         spawn(8, leave_memory, kept);
         for (int i = 0; i < 8; i++) {
             OK(cudaMemset(kept[i], round, MIB));
-            release(kept[i]);
+            give(kept[i]);
         }
     }
 }
@@ -133,14 +121,14 @@ static pthread_key_t key;
 
 static void free_at_thread_exit(void *p)
 {
-    release(p);
+    give(p);
     OK(cudaStreamSynchronize(cudaStreamPerThread));
 }
 
 static void *with_destructor(void *arg)
 {
     (void)arg;
-    CHECK(pthread_setspecific(key, allocate(300 * KIB)) == 0);
+    CHECK(pthread_setspecific(key, take(300 * KIB)) == 0);
     return NULL;
 }
 
@@ -158,7 +146,7 @@ static void *until_cancelled(void *arg)
     for (;;) {
         /* within a call a cancellation is deferred, as CUDA requires; between calls it acts */
         CHECK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old) == 0);
-        release(allocate(64 * KIB));
+        give(take(64 * KIB));
         CHECK(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old) == 0);
         pthread_testcancel();
     }
@@ -170,7 +158,7 @@ static void *with_one_pending(void *arg)
 {
     (void)arg;
     CHECK(pthread_cancel(pthread_self()) == 0);
-    release(allocate(64 * KIB));
+    give(take(64 * KIB));
     pthread_testcancel();
     return NULL;
 }
@@ -179,7 +167,7 @@ CASE(cancelled, "threads cancelled while they allocate", 0)
 {
     pthread_t threads[4];
     void *result;
-    release(allocate(KIB));
+    give(take(KIB));
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < 4; i++)
             CHECK(pthread_create(&threads[i], NULL, i % 2 ? until_cancelled : with_one_pending,
@@ -192,7 +180,7 @@ CASE(cancelled, "threads cancelled while they allocate", 0)
             CHECK(result == PTHREAD_CANCELED);
         }
     }
-    release(allocate(MIB));
+    give(take(MIB));
 }
 
 static void *slots[THREADS];
@@ -202,9 +190,9 @@ static void *exchange(void *arg)
 {
     intptr_t self = (intptr_t)arg;
     for (int round = 0; round < 200; round++) {
-        slots[self] = allocate((size_t)(1 + (self * 7 + round * 13) % 64) * KIB);
+        slots[self] = take((size_t)(1 + (self * 7 + round * 13) % 64) * KIB);
         pthread_barrier_wait(&barrier);
-        release(slots[(self + 1) % 4]);
+        give(slots[(self + 1) % 4]);
         pthread_barrier_wait(&barrier);
     }
     return NULL;
@@ -223,13 +211,13 @@ static void *own_stream(void *arg)
         void *p;
         ALLOCATES(VT_ASYNC, 64 * KIB, cudaMallocAsync(&p, 64 * KIB, cudaStreamPerThread));
         OK(cudaMemsetAsync(p, i, 64 * KIB, cudaStreamPerThread));
-        void *q = allocate(64 * KIB);
+        void *q = take(64 * KIB);
         OK(cudaMemcpyAsync(q, p, 64 * KIB, cudaMemcpyDeviceToDevice, cudaStreamPerThread));
         FREES(VT_ASYNC, cudaFreeAsync(p, cudaStreamPerThread));
         OK(cudaMemcpyAsync(&byte, q, 1, cudaMemcpyDeviceToHost, cudaStreamPerThread));
         OK(cudaStreamSynchronize(cudaStreamPerThread));
         CHECK(byte == i);
-        release(q);
+        give(q);
     }
     return NULL;
 }
@@ -248,13 +236,13 @@ static void *overwrite(void *arg)
     intptr_t self = (intptr_t)arg;
     OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
     for (int i = 0; i < 30; i++) {
-        unsigned char *p = allocate(4 * MIB);
+        unsigned char *p = take(4 * MIB);
         OK(cudaMemsetAsync(p, (int)self, 4 * MIB, s));
         OK(cudaMemcpyAsync(&byte, p + 4 * MIB - 1, 1, cudaMemcpyDeviceToHost, s));
         OK(cudaStreamSynchronize(s));
         CHECK(byte == self);
         OK(cudaMemsetAsync(p, 99, 4 * MIB, s)); /* pending when it is freed */
-        release(p);
+        give(p);
     }
     OK(cudaStreamSynchronize(s));
     OK(cudaStreamDestroy(s));
