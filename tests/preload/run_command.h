@@ -19,6 +19,15 @@ static int vramscope(const char *args)
     return WEXITSTATUS(status);
 }
 
+/* `vramscope ARGS` exits with *status* and writes *parts* (assert_wrote). */
+static void expect(int status, const char *parts, const char *args)
+{
+    int ended = vramscope(args);
+    if (ended != status)
+        fail_msg("%s: exit %d, %s%s", args, ended, out, err);
+    assert_wrote(parts);
+}
+
 static int exists(const char *name)
 {
     char path[PATH_MAX + 64];

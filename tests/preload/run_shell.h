@@ -25,7 +25,14 @@ static int bash(const char *script)
     return run_script(before, script);
 }
 
-static void assert_prints(const char *text, const char *part)
+/* The script exits with *status* and writes *parts* (assert_wrote). */
+__attribute__((unused)) static void expect_bash(int status, const char *parts, const char *script)
+{
+    assert_int_equal(bash(script), status);
+    assert_wrote(parts);
+}
+
+__attribute__((unused)) static void assert_prints(const char *text, const char *part)
 {
     if (!strstr(text, part))
         fail_msg("'%s' is not in:\n%s", part, text);

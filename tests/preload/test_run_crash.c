@@ -11,20 +11,16 @@ TEST(a_killed_program_is_named_with_its_signal_by_every_verb)
 {
     static const char *const verbs[] = {"$V report k.vst", "$V oom k.vst",
                                         "$V export -f chrome -o k.json k.vst", "$V recover k.vst"};
-    assert_int_equal(bash("$V run $S -o k.vst -- $P sigkill"), 128 + 9);
-    assert_prints(err, "the program was killed by signal 9 (SIGKILL): ");
-    assert_prints(err, "recovered from ");
-    assert_prints(err, "killed by SIGKILL");
+    expect_bash(128 + 9, "!the program was killed by signal 9 (SIGKILL): |!recovered from |"
+                "!killed by SIGKILL", "$V run $S -o k.vst -- $P sigkill");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         char script[256];
         snprintf(script, sizeof script, "%s 2>&1", verbs[i]);
         bash(script);
         assert_prints(out, "killed by signal 9 (SIGKILL): ");
     }
-    assert_int_equal(bash("$V recover k.vst; $V report k.vst; test ! -e k.vst.live"), 0);
-    assert_prints(out, "nothing to recover");
-    assert_prints(out, "killed by SIGKILL");
-    assert_null(strstr(out, "warning"));
+    expect_bash(0, "nothing to recover|killed by SIGKILL|~warning",
+                "$V recover k.vst; $V report k.vst; test ! -e k.vst.live");
 }
 
 /* By how the recording ended, not by whether the file was rewritten since. */
@@ -37,12 +33,9 @@ TEST(a_killed_trace_is_checked_alike_after_it_was_written_anew)
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
         char script[256];
         snprintf(script, sizeof script, "$V check --max-peak 1TiB %s", traces[i]);
-        assert_int_equal(bash(script), 2);
-        assert_prints(err, "the program was killed by signal 9 (SIGKILL)");
-        assert_prints(err, "add --partial");
+        expect_bash(2, "!the program was killed by signal 9 (SIGKILL)|!add --partial", script);
         snprintf(script, sizeof script, "$V check --max-peak 1TiB --partial %s", traces[i]);
-        assert_int_equal(bash(script), 1);
-        assert_prints(out, "the program was killed by signal 9 (SIGKILL)");
+        expect_bash(1, "the program was killed by signal 9 (SIGKILL)", script);
         snprintf(script, sizeof script,
                  "$V check --max-peak 1TiB --partial --allow-exit 137 %s", traces[i]);
         assert_int_equal(bash(script), 0);
@@ -55,9 +48,8 @@ TEST(recover_writes_elsewhere_and_never_over_other_files)
     assert_int_equal(bash("cp k.vst a; cp k.vst.live b; $V recover -o whole.vst k.vst && "
                           "cmp a k.vst && cmp b k.vst.live && "
                           "$V check --max-peak 1TiB --partial --allow-exit 139 whole.vst"), 0);
-    assert_int_equal(bash("echo precious >text; $V recover -o text k.vst; cat text"), 0);
-    assert_string_equal(out, "precious\n");
-    assert_prints(err, "exists and is not a trace");
+    expect_bash(0, "=precious\n|!exists and is not a trace",
+                "echo precious >text; $V recover -o text k.vst; cat text");
     assert_int_equal(bash("mkfifo pipe; for v in recover symbolize; do for f in text pipe; do "
                           "timeout 300 $V $v -o $f k.vst; echo $?; done; done; test -p pipe && "
                           "cat text"), 0);
@@ -69,18 +61,15 @@ TEST(recover_writes_elsewhere_and_never_over_other_files)
     assert_prints(out, "dropped: the last ");
     assert_prints(out, "whole2.vst is complete now");
     /* damaged in the first frame, with its end: it is not called whole, nor replaced */
-    assert_int_equal(bash("cp whole.vst bad; printf '\\377\\376' | dd of=bad bs=1 seek=200 conv=notrunc "
-                          "status=none; cp bad bad.before; $V recover bad 2>&1; echo $?; "
-                          "$V index bad; echo index $?; $V report --partial bad; cmp bad bad.before"), 0);
-    assert_prints(out, "index 2\n");
-    assert_prints(out, "end missing from the trace");
-    assert_prints(out, "damaged at byte");
-    assert_prints(out, "vramscope recover -o recovered.vst bad\n2\n");
+    expect_bash(0, "index 2\n|end missing from the trace|damaged at byte|vramscope recover -o "
+                "recovered.vst bad\n2\n",
+                "cp whole.vst bad; printf '\\377\\376' | dd of=bad bs=1 seek=200 conv=notrunc "
+                "status=none; cp bad bad.before; $V recover bad 2>&1; echo $?; "
+                "$V index bad; echo index $?; $V report --partial bad; cmp bad bad.before");
     assert_int_equal(bash("mkdir links; ln -s ../k.vst links/l.vst; $V report links/l.vst 2>&1"), 0);
     assert_prints(out, "recovered from ");
-    assert_int_equal(bash("mv k.vst.live away; $V recover k.vst; echo $?; mv away k.vst.live"), 0);
-    assert_string_equal(out, "2\n");
-    assert_prints(err, "is missing");
+    expect_bash(0, "=2\n|!is missing",
+                "mv k.vst.live away; $V recover k.vst; echo $?; mv away k.vst.live");
     assert_int_equal(bash("$V recover -o k.vst k.vst && test ! -e k.vst.live"), 0);
     assert_int_equal(bash("$V recover nowhere.vst"), 2);
     assert_int_equal(bash("$V recover script.sh"), 2);
@@ -136,16 +125,12 @@ TEST(the_status_is_the_programs_whatever_was_inherited)
 {
     assert_int_equal(bash("(trap '' CHLD; exec $V run -q $S -o s.vst -- bash -c 'exit 7')"), 7);
     assert_int_equal(bash("(trap '' CHLD; exec $V run -q $S -o s.vst -- $P sigkill)"), 128 + 9);
-    assert_int_equal(bash("$V report s.vst 2>&1"), 0);
-    assert_prints(out, "killed by signal 9 (SIGKILL)");
+    expect_bash(0, "killed by signal 9 (SIGKILL)", "$V report s.vst 2>&1");
     /* the program inherits these settings */
-    assert_int_equal(bash("(trap '' CHLD XFSZ; ulimit -Sn 77; exec $V run -q $S -o s.vst -- bash -c "
-                          "'trap; ulimit -Sn')"), 0);
-    assert_prints(out, "trap -- '' SIGCHLD");
-    assert_prints(out, "trap -- '' SIGXFSZ");
-    assert_prints(out, "77\n");
-    assert_int_equal(bash("$V run -q $S -o s.vst -- bash -c 'trap'"), 0);
-    assert_null(strstr(out, "SIGXFSZ"));
+    expect_bash(0, "trap -- '' SIGCHLD|trap -- '' SIGXFSZ|77\n",
+                "(trap '' CHLD XFSZ; ulimit -Sn 77; exec $V run -q $S -o s.vst -- bash -c "
+                "'trap; ulimit -Sn')");
+    expect_bash(0, "~SIGXFSZ", "$V run -q $S -o s.vst -- bash -c 'trap'");
 }
 
 /* Names and checkpoints are added to the trace after the program's end. */
@@ -181,11 +166,10 @@ TEST(no_room_for_the_list_of_traces_is_said_before_the_start)
         print_message("not allowed to mount here\n");
         skip();
     }
-    assert_int_equal(bash("mkdir full; unshare --mount bash -c 'mount -t tmpfs -o size=16k none full; "
-                          "head -c 16k /dev/zero >full/all 2>/dev/null; TMPDIR=$PWD/full $V run $S -o n.vst "
-                          "-- $P sigkill; s=$?; ls full; exit $s'"), 125);
-    assert_prints(err, "No space left on device; set TMPDIR");
-    assert_string_equal(out, "all\n");
+    expect_bash(125, "!No space left on device; set TMPDIR|=all\n",
+                "mkdir full; unshare --mount bash -c 'mount -t tmpfs -o size=16k none full; "
+                "head -c 16k /dev/zero >full/all 2>/dev/null; TMPDIR=$PWD/full $V run $S -o n.vst "
+                "-- $P sigkill; s=$?; ls full; exit $s'");
 }
 
 /* Ended as soon as the hidden file exists: if it is not seen in time, the test proves nothing. */
@@ -257,9 +241,8 @@ TEST(one_of_another_container_neither)
 
 TEST(a_newline_in_a_name_breaks_neither_lines_nor_the_summary)
 {
-    assert_int_equal(bash("$V run $S -o $'new\\nline.vst' -- $P atexit; test -s $'new\\nline.vst'"), 0);
-    assert_prints(err, "peak allocated");
-    assert_null(strstr(err, "no trace was written"));
+    expect_bash(0, "!peak allocated|~!no trace was written",
+                "$V run $S -o $'new\\nline.vst' -- $P atexit; test -s $'new\\nline.vst'");
     assert_int_equal(bash("$V report $'no\\nsuch.vst'"), 2);
     assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
 }

@@ -9,11 +9,10 @@
 
 TEST(a_file_behind_a_link_is_not_written_to)
 {
-    assert_int_equal(bash("mkdir a; cd a; echo thesis >precious; ln -s precious t.vst\n"
-                          "alone \"$PWD/t.vst\" $P device >/dev/null; cat precious; test -L t.vst; "
-                          "$V report t.*.vst >/dev/null && ls | wc -l"), 0);
-    assert_string_equal(out, "thesis\n3\n");
-    assert_string_equal(err, "");
+    expect_bash(0, "=thesis\n3\n|!=",
+                "mkdir a; cd a; echo thesis >precious; ln -s precious t.vst\n"
+                "alone \"$PWD/t.vst\" $P device >/dev/null; cat precious; test -L t.vst; "
+                "$V report t.*.vst >/dev/null && ls | wc -l");
 }
 
 TEST(a_link_leads_to_where_the_trace_is_made)
@@ -24,28 +23,25 @@ TEST(a_link_leads_to_where_the_trace_is_made)
     assert_string_equal(out, ".:\ndisk\nt.vst\n\ndisk:\nx.vst\n");
     assert_int_equal(bash("cd b; ln -s ../nowhere/x.vst lost; alone lost $P device"), 0);
     assert_prints(err, "cannot write the trace ");
-    assert_int_equal(bash("cd b; ln -s loop loop; alone loop $P device >/dev/null; ls loop.*.vst | "
-                          "wc -l"), 0);
-    assert_string_equal(out, "1\n");
+    expect_bash(0, "=1\n",
+                "cd b; ln -s loop loop; alone loop $P device >/dev/null; ls loop.*.vst | wc -l");
 }
 
 TEST(devices_and_pipes_are_written_to)
 {
-    assert_int_equal(bash("mkdir c; cd c; alone /dev/null $P device >/dev/null; mkfifo pipe; "
-                          "exec 3<>pipe; cat <pipe >copy 3>&- & alone pipe $P device >/dev/null 3>&-; "
-                          "exec 3>&-; wait; "
-                          "$V report --partial copy >/dev/null; ls; ls /dev/null*"), 0);
-    assert_string_equal(out, "copy\npipe\n/dev/null\n");
-    assert_string_equal(err, "");
+    expect_bash(0, "=copy\npipe\n/dev/null\n|!=",
+                "mkdir c; cd c; alone /dev/null $P device >/dev/null; mkfifo pipe; "
+                "exec 3<>pipe; cat <pipe >copy 3>&- & alone pipe $P device >/dev/null 3>&-; "
+                "exec 3>&-; wait; "
+                "$V report --partial copy >/dev/null; ls; ls /dev/null*");
 }
 
 /* As in a container, whose programs all have the same pid. */
 TEST(names_do_not_run_out)
 {
-    assert_int_equal(bash("mkdir d; cd d; alone t.vst bash -c 'touch t.vst t.$$.vst t.$$.{2..99}.vst; "
-                          "exec $P device' >/dev/null; find . -type f -size +0 | wc -l; ls | wc -l"), 0);
-    assert_string_equal(out, "1\n101\n");
-    assert_string_equal(err, "");
+    expect_bash(0, "=1\n101\n|!=",
+                "mkdir d; cd d; alone t.vst bash -c 'touch t.vst t.$$.vst t.$$.{2..99}.vst; "
+                "exec $P device' >/dev/null; find . -type f -size +0 | wc -l; ls | wc -l");
 }
 
 /* After a kill only the trace was moved; its last events are in FILE.live. */
@@ -78,10 +74,9 @@ TEST(two_recordings_that_had_the_same_name_keep_their_windows)
 
 TEST(a_file_of_that_name_that_is_no_window_stays)
 {
-    assert_int_equal(bash("mkdir g; cd g; echo mine >t.vst.live; alone t.vst $P device >/dev/null; "
-                          "cat t.vst.live; $V report t.vst >/dev/null && ls | wc -l"), 0);
-    assert_string_equal(out, "mine\n2\n");
-    assert_prints(err, "cannot map ");
+    expect_bash(0, "=mine\n2\n|!cannot map ",
+                "mkdir g; cd g; echo mine >t.vst.live; alone t.vst $P device >/dev/null; "
+                "cat t.vst.live; $V report t.vst >/dev/null && ls | wc -l");
 }
 
 TEST(no_command_writes_over_what_is_recorded_or_not_whole)
@@ -117,14 +112,12 @@ TEST(a_link_given_to_a_command_leads_to_its_file)
 
 TEST(an_older_trace_gives_way_where_its_name_is_known)
 {
-    assert_int_equal(bash("mkdir j; cd j; unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID PMI_RANK\n"
-                          "for m in device atexit; do RANK=3 $V run $S -o t%r.vst -- $P $m; "
-                          "$V run $S -o %n-%h.vst -- $P $m; done >/dev/null; ls | wc -l; "
-                          "$V report t3.vst | grep -c ' atexit'; "
-                          "RANK=3 $V run -o t%r.vst -- true; ls -A t3.vst"), 0);
-    assert_string_equal(out, "2\n1\nt3.vst\n");
-    assert_null(strstr(err, "stays"));
-    assert_null(strstr(err, "not of this run"));
+    expect_bash(0, "=2\n1\nt3.vst\n|~!stays|~!not of this run",
+                "mkdir j; cd j; unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID PMI_RANK\n"
+                "for m in device atexit; do RANK=3 $V run $S -o t%r.vst -- $P $m; "
+                "$V run $S -o %n-%h.vst -- $P $m; done >/dev/null; ls | wc -l; "
+                "$V report t3.vst | grep -c ' atexit'; "
+                "RANK=3 $V run -o t%r.vst -- true; ls -A t3.vst");
 }
 
 TEST(or_it_is_said_that_it_stays)
@@ -133,20 +126,15 @@ TEST(or_it_is_said_that_it_stays)
     char script[1024];
     snprintf(script, sizeof script, "mkdir k; %s echo mine >t0.vst; $V run $S -o t%%r.vst -- "
              "$P device >/dev/null; cat t0.vst; ls | wc -l", begin);
-    assert_int_equal(bash(script), 0);
-    assert_string_equal(out, "mine\n2\n");
-    assert_prints(err, "t0.vst exists and is kept");
-    assert_prints(err, "t0.vst is from an earlier run; this run's trace is ");
+    expect_bash(0, "=mine\n2\n|!t0.vst exists and is kept|!t0.vst is from an earlier run; this "
+                "run's trace is ", script);
     snprintf(script, sizeof script, "%s echo mine >x5.vst; RANK=5 $V run $S -o x%%r.vst -- $P device "
              ">/dev/null; cat x5.vst; ls x5.*.vst | wc -l", begin);
-    assert_int_equal(bash(script), 0);
-    assert_string_equal(out, "mine\n1\n");
-    assert_prints(err, "x5.vst exists and is kept");
+    expect_bash(0, "=mine\n1\n|!x5.vst exists and is kept", script);
     snprintf(script, sizeof script, "%s for RANK in 1 2; do export RANK; $V run -q $S -o %%n.vst -- "
              /* the name of other ranks, too */
              "$P device; done >/dev/null; ls victim* | wc -l", begin);
-    assert_int_equal(bash(script), 0);
-    assert_string_equal(out, "2\n");
+    expect_bash(0, "=2\n", script);
     assert_int_equal(bash("mkdir r; cd r; RANK=3 $V run -q $S -- $P device >/dev/null; $V run -q $S -- $P device "
                           ">/dev/null; ls | sed 's/[0-9]*[.]vst/PID.vst/'"), 0);
     assert_int_equal(strncmp(out, "vramscope.victim", 16), 0);
@@ -156,13 +144,10 @@ TEST(or_it_is_said_that_it_stays)
 /* The user's file has the name: only the message says where the trace is. */
 TEST(a_quiet_run_says_where_the_trace_is)
 {
-    assert_int_equal(bash("mkdir l; cd l; $V run -q $S -o t.vst -- bash -c 'echo mine >t.vst; $P device' "
-                          ">/dev/null; cat t.vst; $V report t.*.vst >/dev/null && ls | wc -l"), 0);
-    assert_string_equal(out, "mine\n2\n");
-    assert_prints(err, "t.vst is from an earlier run; this run's trace is ");
-    assert_int_equal(bash("cd l; rm *; $V run -q $S -o t.vst -- $P device >/dev/null; ls"), 0);
-    assert_string_equal(out, "t.vst\n");
-    assert_string_equal(err, "");
+    expect_bash(0, "=mine\n2\n|!t.vst is from an earlier run; this run's trace is ",
+                "mkdir l; cd l; $V run -q $S -o t.vst -- bash -c 'echo mine >t.vst; $P device' "
+                ">/dev/null; cat t.vst; $V report t.*.vst >/dev/null && ls | wc -l");
+    expect_bash(0, "=t.vst\n|!=", "cd l; rm *; $V run -q $S -o t.vst -- $P device >/dev/null; ls");
 }
 
 /* Like torchrun: "ranks FROM TO COMMAND…" starts one process for each rank, with RANK set for it
@@ -172,14 +157,11 @@ TEST(a_quiet_run_says_where_the_trace_is)
 
 TEST(every_rank_s_trace_has_its_name_again)
 {
-    assert_int_equal(bash("mkdir m; cd m; " RANKS "mkdir t; for m in device atexit; do\n"
-                          "$V run $S -o t/%r.vst -- bash ranks 0 2 $P $m >/dev/null; ls -A t; done\n"
-                          "for r in 0 1 2; do $V report t/$r.vst | grep -c ' atexit'; done"), 0);
-    assert_string_equal(out, "0.vst\n1.vst\n2.vst\n0.vst\n1.vst\n2.vst\n1\n1\n1\n");
-    assert_prints(err, "3 processes used CUDA");
-    assert_null(strstr(err, "stays"));
-    assert_null(strstr(err, "of this run"));
-    assert_null(strstr(err, "earlier run"));
+    expect_bash(0, "=0.vst\n1.vst\n2.vst\n0.vst\n1.vst\n2.vst\n1\n1\n1\n|!3 processes used CUDA|"
+                "~!stays|~!of this run|~!earlier run",
+                "mkdir m; cd m; " RANKS "mkdir t; for m in device atexit; do\n"
+                "$V run $S -o t/%r.vst -- bash ranks 0 2 $P $m >/dev/null; ls -A t; done\n"
+                "for r in 0 1 2; do $V report t/$r.vst | grep -c ' atexit'; done");
     assert_int_equal(bash("cd m; $V run -q $S -o t/%r.vst -- bash ranks 1 1 $P device >/dev/null; ls -A t; "
                           "for r in 0 1; do $V report t/$r.vst | grep -c ' atexit'; done; true"), 0);
     assert_string_equal(out, "0.vst\n1.vst\n2.vst\n1\n0\n");
@@ -215,28 +197,25 @@ TEST(a_killed_rank_loses_nothing_to_a_stray_live_window)
  * name. */
 TEST(a_rank_s_name_is_taken_from_an_older_trace_alone)
 {
-    assert_int_equal(bash("mkdir o; cd o; " RANKS "mkdir t; mkfifo hold; "
-                          "alone t/0.vst $P wait <hold & exec 9>hold; recorded t/0.vst; echo mine >t/1.vst\n"
-                          "$V run $S -o t/%r.vst -- bash ranks 0 2 $P device >/dev/null; cat t/1.vst; "
-                          "echo >&9; wait; ls -A t | grep -c vst$; ls t/0.*.vst t/1.*.vst | wc -l; "
-                          "$V report t/0.vst >/dev/null"), 0);
-    assert_string_equal(out, "mine\n5\n2\n");
-    assert_prints(err, "0.vst is from an earlier run; this run's trace is ");
-    assert_prints(err, "1.vst is from an earlier run; this run's trace is ");
-    assert_int_equal(bash("cd o; rm t/*; for i in 1 2; do $V run $S -o t/%r.vst -- bash -c "
-                          "'RANK=0 $P device; RANK=0 $P atexit' >/dev/null; done; ls -A t | wc -l; "
-                          "$V report t/0.vst | grep -c 'command.* device$'; "
-                          "$V report t/0.*.vst | grep -c 'exit 5'"), 0);
-    assert_string_equal(out, "3\n1\n2\n");
-    assert_null(strstr(err, "not of this run"));
+    expect_bash(0, "=mine\n5\n2\n|!0.vst is from an earlier run; this run's trace is |!1.vst is "
+                "from an earlier run; this run's trace is ",
+                "mkdir o; cd o; " RANKS "mkdir t; mkfifo hold; "
+                "alone t/0.vst $P wait <hold & exec 9>hold; recorded t/0.vst; echo mine >t/1.vst\n"
+                "$V run $S -o t/%r.vst -- bash ranks 0 2 $P device >/dev/null; cat t/1.vst; "
+                "echo >&9; wait; ls -A t | grep -c vst$; ls t/0.*.vst t/1.*.vst | wc -l; "
+                "$V report t/0.vst >/dev/null");
+    expect_bash(0, "=3\n1\n2\n|~!not of this run",
+                "cd o; rm t/*; for i in 1 2; do $V run $S -o t/%r.vst -- bash -c "
+                "'RANK=0 $P device; RANK=0 $P atexit' >/dev/null; done; ls -A t | wc -l; "
+                "$V report t/0.vst | grep -c 'command.* device$'; "
+                "$V report t/0.*.vst | grep -c 'exit 5'");
 }
 
 TEST(a_number_in_a_name_is_no_name_that_was_taken)
 {
-    assert_int_equal(bash("mkdir p; cd p; for o in t.vst t.5.vst t.%p.vst; do "
-                          "$V run -q $S -o $o -- $P device >/dev/null; done; ls | wc -l"), 0);
-    assert_string_equal(out, "3\n");
-    assert_string_equal(err, "");
+    expect_bash(0, "=3\n|!=",
+                "mkdir p; cd p; for o in t.vst t.5.vst t.%p.vst; do "
+                "$V run -q $S -o $o -- $P device >/dev/null; done; ls | wc -l");
 }
 
 /* A branch "feature/x" is often checked out as "feature%2Fx". */
@@ -255,11 +234,10 @@ TEST(a_percent_sign_of_the_present_folder_is_none_of_the_pattern)
 
 TEST(links_and_recordings_are_seen_in_a_folder_with_a_percent_sign)
 {
-    assert_int_equal(bash("mkdir r%2Fx; cd r%2Fx; mkdir 5%; ln -s 5%/x.vst t.vst; "
-                          "$V run -q $S -o t.vst -- $P device >/dev/null; test -L t.vst && ls 5%; "
-                          "echo thesis >other; $V run -q $S -o other -- $P device"), 125);
-    assert_string_equal(out, "x.vst\n");
-    assert_prints(err, "r%2Fx/other exists and is not a trace");
+    expect_bash(125, "=x.vst\n|!r%2Fx/other exists and is not a trace",
+                "mkdir r%2Fx; cd r%2Fx; mkdir 5%; ln -s 5%/x.vst t.vst; "
+                "$V run -q $S -o t.vst -- $P device >/dev/null; test -L t.vst && ls 5%; "
+                "echo thesis >other; $V run -q $S -o other -- $P device");
 }
 
 TEST(index_says_that_a_killed_trace_is_whole_now)

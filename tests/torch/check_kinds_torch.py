@@ -64,7 +64,7 @@ def record(build, python, name, folder):
 
 def kinds_of(build, trace, options=()):
     """{time: table} of print_kinds."""
-    out = subprocess.run([os.path.join(build, "bin/print_kinds"), trace, *options], stdout=subprocess.PIPE, check=True,
+    out = subprocess.run([os.path.join(build, "tests/print_kinds"), trace, *options], stdout=subprocess.PIPE, check=True,
                          text=True).stdout
     return {table["moment"]: table for table in map(json.loads, out.splitlines())}
 
