@@ -128,6 +128,13 @@ static inline CUdeviceptr sim_alloc(size_t bytes)
     return memory;
 }
 
+static inline CUdeviceptr sim_alloc_and_free(size_t bytes)
+{
+    CUdeviceptr memory = sim_alloc(bytes);
+    OK(cuMemFree(memory));
+    return memory;
+}
+
 static inline size_t sim_free_bytes(void)
 {
     size_t free_bytes, total;

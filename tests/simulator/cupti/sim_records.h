@@ -69,6 +69,14 @@ static inline void records_forget(void)
     record_count = buffers_delivered = 0;
 }
 
+/* For AFTER: no kind stays enabled. */
+static inline int records_end(void)
+{
+    for (int kind = 1; kind < CUPTI_ACTIVITY_KIND_COUNT; kind++)
+        cuptiActivityDisable((CUpti_ActivityKind)kind);
+    return 0;
+}
+
 static inline int records_of(CUpti_ActivityKind kind)
 {
     int n = 0;

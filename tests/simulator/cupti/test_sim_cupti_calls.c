@@ -62,7 +62,6 @@ TEST(driver_calls_of_the_runtime_show_when_runtime_calls_do_not)
     OK(cuptiActivityFlushAll(0));
     assert_int_equal(records_of(RUNTIME), 0);
     assert_non_null(records_call(DRIVER, DRIVER_ID(cuMemFree_v2), 0));
-    OK(cuptiActivityDisable(DRIVER));
 }
 
 /* Arguments on the stack are delivered: cuLaunchKernel has eleven. */
@@ -87,8 +86,6 @@ TEST(watched_calls_get_all_their_arguments)
     assert_int_equal(k->dynamicSharedMemory, 24);
     assert_int_equal(k->correlationId, launch->correlationId);
     assert_true(k->start >= launch->start);
-    OK(cuptiActivityDisable(DRIVER));
-    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
 }
 
 /* Nodes of a clone are separate nodes. */
@@ -134,28 +131,24 @@ TEST(work_of_a_graph_names_graph_and_node)
 
 TEST(functions_are_chosen_one_by_one)
 {
-    CUdeviceptr p;
     FAILS(cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_SIZE, 1),
           CUPTI_ERROR_INVALID_PARAMETER);
     OK(cuptiActivityEnableDriverApi(DRIVER_ID(cuMemFree_v2), 1));
     records_forget();
-    OK(cuMemAlloc(&p, 64));
-    OK(cuMemFree(p));
+    sim_alloc_and_free(64);
     OK(cuptiActivityFlushAll(0));
     assert_int_equal(record_count, 1);
     assert_int_equal(records[0].api.cbid, DRIVER_ID(cuMemFree_v2));
     OK(cuptiActivityEnable(DRIVER)); /* overrides: all enabled again */
     OK(cuptiActivityEnableDriverApi(DRIVER_ID(cuMemAlloc_v2), 0));
     records_forget();
-    OK(cuMemAlloc(&p, 64));
-    OK(cuMemFree(p));
+    sim_alloc_and_free(64);
     OK(cuptiActivityFlushAll(0));
     assert_int_equal(record_count, 1);
     assert_int_equal(records[0].api.cbid, DRIVER_ID(cuMemFree_v2));
     OK(cuptiActivityDisable(DRIVER));
     records_forget();
-    OK(cuMemAlloc(&p, 64));
-    OK(cuMemFree(p));
+    sim_alloc_and_free(64);
     OK(cuptiActivityFlushAll(0));
     assert_int_equal(record_count, 0);
 }
@@ -401,6 +394,11 @@ TEST(a_watched_call_can_be_unwound)
 }
 
 /* ---- */
+
+AFTER(stop_recording)
+{
+    return records_end();
+}
 
 SETUP(setup)
 {

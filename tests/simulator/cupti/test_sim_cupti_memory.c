@@ -44,8 +44,7 @@ TEST(every_family_gives_an_allocation_and_a_release)
         .Width = 64, .Height = 32, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
     OK(cuptiActivityEnable(MEMORY2));
     records_forget();
-    OK(cuMemAlloc(&p, 1000));
-    OK(cuMemFree(p));
+    p = sim_alloc_and_free(1000);
     OK(cuptiActivityFlushAll(0));
     is_pair(p, 1000, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
     assert_int_equal(memory(0)->isAsync, 0);
@@ -79,8 +78,7 @@ TEST(every_family_gives_an_allocation_and_a_release)
     assert_true(memory(0)->bytes >= 64 * 32 * 4);
     OK(cuptiActivityDisable(MEMORY2));
     records_forget();
-    OK(cuMemAlloc(&p, 1000));
-    OK(cuMemFree(p));
+    p = sim_alloc_and_free(1000);
     OK(cuptiActivityFlushAll(0));
     assert_int_equal(record_count, 0);
 }
@@ -95,7 +93,6 @@ TEST(registered_memory_was_not_allocated)
     FAILS(cuMemFree(0x1234), CUDA_ERROR_INVALID_VALUE);
     OK(cuptiActivityFlushAll(0));
     assert_int_equal(record_count, 0);
-    OK(cuptiActivityDisable(MEMORY2));
 }
 
 TEST(stream_ordered_memory_names_stream_and_pool)
@@ -140,8 +137,6 @@ TEST(stream_ordered_memory_names_stream_and_pool)
         assert_int_equal(r->address, memory(0)->memoryPoolConfig.address);
         assert_int_equal(r->minBytesToKeep, i == 1 ? 77 : 0);
     }
-    OK(cuptiActivityDisable(MEMORY2));
-    OK(cuptiActivityDisable(POOL));
 }
 
 TEST(memory_carries_the_id_of_its_call)
@@ -165,8 +160,6 @@ TEST(memory_carries_the_id_of_its_call)
     assert_true(memory(0)->PC > here && memory(0)->PC < here + 4096);
     assert_non_null(strstr(memory(0)->source, "test_sim_cupti_memory"));
     OK(cuptiActivityEnableAllocationSource(0));
-    OK(cuptiActivityDisable(MEMORY2));
-    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME));
 }
 
 TEST(one_context_alone_can_be_recorded)
@@ -230,15 +223,12 @@ TEST(overhead_is_the_time_in_the_clients_callbacks)
 
 TEST(a_buffer_holds_no_more_records_than_its_giver_said)
 {
-    CUdeviceptr p;
     size_t lost;
     OK(cuptiActivityEnable(MEMORY2));
     records_forget();
     records_per_buffer = 3;
-    for (int i = 0; i < 5; i++) {
-        OK(cuMemAlloc(&p, 64));
-        OK(cuMemFree(p));
-    }
+    for (int i = 0; i < 5; i++)
+        sim_alloc_and_free(64);
     OK(cuptiActivityFlushAll(0));
     assert_int_equal(record_count, 10);
     assert_int_equal(buffers_delivered, 4);
@@ -246,8 +236,7 @@ TEST(a_buffer_holds_no_more_records_than_its_giver_said)
     records_buffer_bytes = sizeof(CUpti_ActivityMemory4) - 8; /* too small for any record */
     records_forget();
     OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &lost));
-    OK(cuMemAlloc(&p, 64));
-    OK(cuMemFree(p));
+    sim_alloc_and_free(64);
     OK(cuptiActivityFlushAll(0));
     assert_int_equal(record_count, 0);
     OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &lost));
@@ -256,7 +245,6 @@ TEST(a_buffer_holds_no_more_records_than_its_giver_said)
     assert_int_equal(lost, 0);
     assert_int_equal(buffers_out, 0);
     records_buffer_bytes = 1 << 16;
-    OK(cuptiActivityDisable(MEMORY2));
 }
 
 TEST(collection_can_begin_again_after_finalize)
@@ -271,11 +259,14 @@ TEST(collection_can_begin_again_after_finalize)
     OK(cuptiActivityFlushAll(0));
     assert_int_equal(record_count, 0);
     OK(cuptiActivityEnable(MEMORY2));
-    OK(cuMemAlloc(&p, 64));
-    OK(cuMemFree(p));
+    p = sim_alloc_and_free(64);
     OK(cuptiActivityFlushAll(0));
     is_pair(p, 64, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
-    OK(cuptiActivityDisable(MEMORY2));
+}
+
+AFTER(stop_recording)
+{
+    return records_end();
 }
 
 SETUP(setup)

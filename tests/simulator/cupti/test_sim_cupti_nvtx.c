@@ -187,7 +187,6 @@ TEST(names_of_things_are_records)
     assert_int_equal(records[3].name.objectKind, CUPTI_ACTIVITY_OBJECT_STREAM);
     assert_int_equal(records[3].name.objectId.dcs.streamId, stream);
     assert_string_equal(records[4].name.name, "the same stream");
-    OK(cuptiActivityDisable(NAME));
 }
 
 TEST(a_programs_own_locks_are_markers)
@@ -233,9 +232,18 @@ TEST(ranges_opened_before_recording_end_as_they_should)
     assert_int_equal(record_count, 201);
 }
 
+AFTER(stop_recording)
+{
+    return records_end();
+}
+
 SETUP(setup)
 {
     sim_start();
-    OK(cuptiActivityRegisterCallbacks(records_give, records_take));
+    return cuptiActivityRegisterCallbacks(records_give, records_take);
+}
+
+BEFORE(record_markers)
+{
     return cuptiActivityEnable(MARKER);
 }
