@@ -35,7 +35,8 @@ static int compare(const void *a, const void *b)
 static void put_symbols(const struct vs_reader *reader)
 {
     struct vs_symbol_set set = {.budget = UINT64_C(1) << 30};
-    if (!vs_trace_symbols_load(reader, &set) && set.count)
+    vs_trace_symbols_load(reader, &set);
+    if (set.count)
         qsort(set.entries, set.count, sizeof *set.entries, compare);
     for (size_t i = 0; i < set.count; i++) {
         const struct vs_symbol_entry *e = set.entries[i];

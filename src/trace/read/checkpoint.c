@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading checkpoints; see the header. The table is checked against the event frames when it is
+ * The table is checked against the event frames when it is
  * opened, so that no checkpoint is used with frames it was not made for; the checkpoints' own
  * frames are read on demand. */
 #include "trace/read/checkpoint.h"
@@ -136,11 +136,8 @@ enum vs_err vs_checkpoints_open(const struct vs_source *source, bool close_fd,
     c->offset_count = offset_count;
     c->offsets = vs_xcalloc(offset_count, sizeof *c->offsets);
     c->raw = vs_xcalloc(1, VS_FRAME_RAW_MAX);
-    enum vs_err err = VS_OK;
-    if (!err) {
-        memcpy(c->offsets, offsets, offset_count * sizeof *offsets);
-        err = read_table(c, frames);
-    }
+    memcpy(c->offsets, offsets, offset_count * sizeof *offsets);
+    enum vs_err err = read_table(c, frames);
     if (err) {
         vs_checkpoints_close(c);
         return err;

@@ -15,12 +15,11 @@
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-#include <zstd.h>
 
 #include "base/reading/vs_vec.h"
 #include "base/vs_output_file.h"
 #include "base/vs_option.h"
-#include "trace/format/frame_seal.h"
+#include "trace/output/frame_output.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/seek.h"
 
@@ -28,7 +27,6 @@
 #define CACHE_VERSION 2u /* raised when states of older files cannot be continued from */
 #define CACHE_SUFFIX ".vsc"
 #define FRAMES_MAX ((size_t)1 << 20)
-#define LEVEL 3
 #define STALE_SECONDS 86400
 
 struct cache_header {
@@ -89,8 +87,7 @@ static size_t find_frames(const struct vs_source *source, uint64_t **offsets)
             h.sync != VS_FRAME_SYNC || h.header_bytes != sizeof h ||
             h.stored_bytes > source->size - offset - sizeof h)
             return 0;
-        vs_vec_room(offsets, &capacity, count + 1, sizeof **offsets);
-        (*offsets)[count++] = offset;
+        *(uint64_t *)vs_vec_push(offsets, &count, &capacity, sizeof **offsets) = offset;
         offset += sizeof h + h.stored_bytes;
     }
     return count;
@@ -102,8 +99,6 @@ enum vs_err vs_checkpoint_cache_attach(struct vs_reader *reader)
     struct cache_header header;
     struct stat st;
     const struct vs_frame_list *frames = vs_reader_frames(reader);
-    if (!frames)
-        return VS_ERR_NOMEM;
     if (!cache_name(reader, name, sizeof name, false))
         return VS_ERR_NOT_FOUND;
     struct vs_source source = {.fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
@@ -123,7 +118,7 @@ enum vs_err vs_checkpoint_cache_attach(struct vs_reader *reader)
     free(offsets);
     if (err) {
         close(source.fd);
-        return err == VS_ERR_NOMEM ? err : VS_ERR_NOT_FOUND;
+        return VS_ERR_NOT_FOUND;
     }
     if (futimens(source.fd, NULL)) /* mark as used now; where that fails it is removed sooner */
         errno = 0;
@@ -143,44 +138,31 @@ static enum vs_folder_entry classify(const char *name)
 /* --- writing --- */
 
 struct vs_cache_writer {
-    int fd;
+    struct vs_frame_output out;
     char name[PATH_MAX], temporary[PATH_MAX];
     struct cache_header header;
-    uint64_t bytes;
-    unsigned char *stored;
-    void *zstd;
 };
-
-static enum vs_err put(struct vs_cache_writer *w, const void *from, size_t bytes)
-{
-    w->bytes += bytes;
-    return vs_folder_write(w->fd, from, bytes) ? VS_OK : VS_ERR_IO;
-}
 
 enum vs_err vs_cache_writer_open(struct vs_reader *reader, struct vs_cache_writer **out)
 {
     struct vs_cache_writer *w = vs_xcalloc(1, sizeof *w);
-    w->fd = -1;
-    w->stored = vs_xcalloc(1, ZSTD_compressBound(VS_FRAME_RAW_MAX));
-    w->zstd = ZSTD_createCCtx();
-    enum vs_err err = w->zstd ? VS_OK : VS_ERR_NOMEM;
-    if (!err && !cache_name(reader, w->name, sizeof w->name, true))
-        err = VS_ERR_IO;
+    w->out.fd = -1;
+    bool named = cache_name(reader, w->name, sizeof w->name, true);
     char *slash = strrchr(w->name, '/');
-    if (!err && slash) {
+    if (named && slash) {
         int n = snprintf(w->temporary, sizeof w->temporary, "%.*s/.%s.%ld",
                          (int)(slash - w->name), w->name, slash + 1, (long)getpid());
         if (n > 0 && (size_t)n < sizeof w->temporary)
-            w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+            w->out.fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     }
-    if (!err && w->fd < 0)
-        err = VS_ERR_IO;
+    enum vs_err err = w->out.fd < 0 ? VS_ERR_IO : VS_OK;
     if (!err) {
         w->header = (struct cache_header){.magic = CACHE_MAGIC, .version = CACHE_VERSION,
                                           .byte_order = VS_BYTE_ORDER,
                                           .trace_bytes = vs_reader_bytes(reader)};
         memcpy(w->header.uuid, vs_reader_uuid(reader), sizeof w->header.uuid);
-        err = put(w, &w->header, sizeof w->header); /* written again at the end, with its checksum */
+        /* written again at the end, with its checksum */
+        err = vs_frame_output_bytes(&w->out, &w->header, sizeof w->header);
     }
     if (err) {
         vs_cache_writer_cancel(w);
@@ -198,30 +180,19 @@ enum vs_err vs_cache_writer_add(struct vs_cache_writer *w, uint64_t time_ns, uin
     struct vs_frame_header h = {.type = VS_FRAME_CHECKPOINT, .codec = VS_ZSTD,
                                 .raw_bytes = (uint32_t)bytes, .sequence = sequence,
                                 .base_ns = time_ns, .last_ns = time_ns};
-    size_t n = ZSTD_compressCCtx(w->zstd, w->stored, ZSTD_compressBound(VS_FRAME_RAW_MAX), payload,
-                                 bytes, LEVEL);
-    const void *stored = w->stored;
-    if (ZSTD_isError(n) || n >= bytes) {
-        h.codec = VS_STORED;
-        stored = payload;
-        n = bytes;
-    }
-    h.stored_bytes = (uint32_t)n;
-    vs_frame_seal(&h, NULL, stored);
-    enum vs_err err = put(w, &h, sizeof h);
-    return err ? err : put(w, stored, n);
+    return vs_frame_output_put(&w->out, &h, NULL, payload);
 }
 
 uint64_t vs_cache_writer_bytes(const struct vs_cache_writer *w)
 {
-    return w->bytes;
+    return w->out.offset;
 }
 
 enum vs_err vs_cache_writer_commit(struct vs_cache_writer *w)
 {
-    w->header.file_bytes = w->bytes;
+    w->header.file_bytes = w->out.offset;
     w->header.checksum = XXH64(&w->header, offsetof(struct cache_header, checksum), 0);
-    bool good = pwrite(w->fd, &w->header, sizeof w->header, 0) == sizeof w->header &&
+    bool good = pwrite(w->out.fd, &w->header, sizeof w->header, 0) == sizeof w->header &&
                 !rename(w->temporary, w->name);
     if (good)
         w->temporary[0] = 0;
@@ -236,11 +207,10 @@ void vs_cache_writer_cancel(struct vs_cache_writer *w)
 {
     if (!w)
         return;
-    if (w->fd >= 0)
-        close(w->fd);
-    if (w->fd >= 0 && w->temporary[0])
+    if (w->out.fd >= 0)
+        close(w->out.fd);
+    if (w->out.fd >= 0 && w->temporary[0])
         unlink(w->temporary);
-    ZSTD_freeCCtx(w->zstd);
-    free(w->stored);
+    vs_frame_output_free(&w->out);
     free(w);
 }

@@ -11,37 +11,19 @@
 /* Maximum size of a piece, unless it is a single record (a string at most). */
 #define PIECE_BYTES ((size_t)1 << 20)
 
-static void cut(struct vs_definition_log *log)
-{
-    vs_vec_room(&log->cuts, &log->cut_capacity, log->cut_count + 1, sizeof *log->cuts);
-    log->cuts[log->cut_count++] = log->used;
-}
-
 static unsigned char *room(struct vs_definition_log *log, size_t bytes)
 {
     size_t begun = log->cut_count ? log->cuts[log->cut_count - 1] : 0;
-    if (log->used - begun + bytes > PIECE_BYTES && log->used > begun)
-        cut(log);
+    if (log->used - begun + bytes > PIECE_BYTES && log->used > begun) {
+        size_t *cut = vs_vec_push(&log->cuts, &log->cut_count, &log->cut_capacity, sizeof *cut);
+        *cut = log->used;
+    }
     if (log->failed)
         return NULL;
-    if (bytes > log->capacity - log->used) {
-        size_t wanted = log->capacity ? log->capacity * 2 : 65536;
-        while (wanted - log->used < bytes)
-            wanted *= 2;
-        unsigned char *larger = vs_xrealloc(log->bytes, 1, wanted);
-        log->bytes = larger;
-        log->capacity = wanted;
-    }
+    vs_vec_room(&log->bytes, &log->capacity, log->used + bytes, 1);
     unsigned char *at = log->bytes + log->used;
     log->used += bytes;
     return at;
-}
-
-static void add(struct vs_definition_log *log, const unsigned char *record, size_t bytes)
-{
-    unsigned char *at = room(log, bytes);
-    if (at)
-        memcpy(at, record, bytes);
 }
 
 /* A module event, from its first byte to *end*. */
@@ -73,9 +55,12 @@ enum vs_err vs_definition_log_next(struct vs_definition_log *log, struct vs_read
         enum vs_err err = vs_reader_record(r, event, &what);
         if (err)
             return err;
-        if (what == VS_RECORD_IS_DEFINITION)
-            add(log, record, (size_t)(r->next - record));
-        else if (what != VS_RECORD_IS_FRAME && event->kind == VS_EVENT_module)
+        if (what == VS_RECORD_IS_DEFINITION) {
+            size_t bytes = (size_t)(r->next - record);
+            unsigned char *at = room(log, bytes);
+            if (at)
+                memcpy(at, record, bytes);
+        } else if (what != VS_RECORD_IS_FRAME && event->kind == VS_EVENT_module)
             add_module(log, &r->kinds[VS_EVENT_module], record, r->next);
         *frame = what == VS_RECORD_IS_FRAME;
         if (*frame || what == VS_RECORD_IS_EVENT)

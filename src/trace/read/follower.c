@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Follows a growing trace; see the header. The present frame comes from FILE, or from the window of
+ * The present frame comes from FILE, or from the window of
  * FILE.live that will become that frame; a window is read in parts, as records are added. When
  * nothing is left and the recorder is gone, the rest is read as any unfinished trace (frame.c). */
 #include "trace/read/follower.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "trace/read/reader_internal.h"
 
 /* more memory for definitions as the trace grows: as in reader_open.c */
@@ -149,17 +149,6 @@ static bool has_later_window(const struct vs_follower *f, uint64_t sequence)
     return later;
 }
 
-static bool reserve_window(struct follow_bytes *to, size_t bytes)
-{
-    if (bytes <= to->capacity)
-        return true;
-    size_t capacity = bytes < 2 * to->capacity ? 2 * to->capacity : bytes;
-    unsigned char *larger = vs_xrealloc(to->data, 1, capacity);
-    to->data = larger;
-    to->capacity = capacity;
-    return true;
-}
-
 /* Appends to *to* what was added to window *i* of frame *sequence* since. The sequence is read
  * before `used`, and again after the bytes: the writer stores them in the opposite order. *added* is
  * false when there is nothing new, or the window is in use for another frame by now. */
@@ -174,8 +163,7 @@ static void copy_window(struct vs_follower *f, unsigned i, uint64_t sequence,
     uint64_t used = value(&now.used);
     if (used <= to->used || used > f->header.window_bytes)
         return;
-    if (!reserve_window(to, used))
-        return;
+    vs_vec_room(&to->data, &to->capacity, used, 1);
     uint64_t data = f->header.header_bytes + i * f->header.window_bytes + to->used;
     size_t bytes = used - to->used;
     if (!read_live(f, data, to->data + to->used, bytes) ||
@@ -248,7 +236,7 @@ static bool find_in_file(struct vs_follower *f, uint64_t sequence)
     struct vs_reader *r = f->reader;
     struct vs_frame_header h;
     uint64_t passed = r->offset; /* frames of other types are passed with the event frame after */
-    while (vs_frame_peek(r, &h)) {
+    for (bool cut; r->offset < r->file.size && !vs_frame_header_read(&r->file, r->offset, &h, &cut);) {
         bool events = h.type == VS_FRAME_EVENTS;
         if (events && h.sequence == sequence)
             return true;
@@ -261,22 +249,16 @@ static bool find_in_file(struct vs_follower *f, uint64_t sequence)
     return false;
 }
 
-/* Reads frame *sequence* from FILE to r->raw. *found* is false when it is not there yet. */
-static enum vs_err read_from_file(struct vs_follower *f, uint64_t sequence, bool *found)
+/* Reads frame *sequence* from FILE to r->raw. False when it is not there yet. */
+static bool read_from_file(struct vs_follower *f, uint64_t sequence)
 {
     struct vs_reader *r = f->reader;
-    const char *problem = NULL;
     bool cut;
-    *found = false;
-    if (!find_in_file(f, sequence))
-        return VS_OK;
-    enum vs_err err = vs_frame_read(r, &problem, &cut);
-    if (err || problem)
-        return err;
+    if (!find_in_file(f, sequence) || vs_frame_read(r, &cut))
+        return false;
     f->before_offset = r->frame_offset = r->offset;
     r->offset += (uint64_t)r->frame.header_bytes + r->frame.stored_bytes;
-    *found = true;
-    return VS_OK;
+    return true;
 }
 
 /* The window of the present frame is in use for another one: FILE has the frame. */
@@ -284,11 +266,9 @@ static enum vs_err move_to_file(struct vs_follower *f, bool *more)
 {
     struct vs_reader *r = f->reader;
     size_t done = consumed(f);
-    bool found;
     look_at_file(f);
-    enum vs_err err = read_from_file(f, r->next_sequence - 1, &found);
-    if (err || !found)
-        return err;
+    if (!read_from_file(f, r->next_sequence - 1))
+        return VS_OK;
     if (r->frame.raw_bytes < done || memcmp(r->raw, f->window.data, done) != 0)
         return VS_ERR_STATE;
     f->source = FOLLOW_FILE;
@@ -321,37 +301,31 @@ static enum vs_err extend(struct vs_follower *f, bool *more, bool *whole)
     return same ? VS_OK : move_to_file(f, more);
 }
 
-/* The next frame, from FILE or from its window. */
-static enum vs_err begin_next(struct vs_follower *f, bool *more)
+/* The next frame, from FILE or from its window. False: it is not there yet. */
+static bool begin_next(struct vs_follower *f)
 {
     struct vs_reader *r = f->reader;
     uint64_t base_ns;
+    bool added;
     look_at_file(f);
     f->before_offset = r->offset;
-    enum vs_err err = read_from_file(f, r->next_sequence, more);
-    if (err)
-        return err;
-    if (*more && r->frame.base_ns < r->time_ns)
-        *more = false; /* a problem that is reported once the process is gone */
-    if (*more) {
+    /* times that go back are reported once the process is gone */
+    if (read_from_file(f, r->next_sequence) && r->frame.base_ns >= r->time_ns) {
         begin_frame(f, FOLLOW_FILE, r->raw, r->frame.raw_bytes, r->frame.base_ns);
-        return VS_OK;
+        return true;
     }
     unsigned i = find_window(f, r->next_sequence);
     if (i == VS_LIVE_WINDOWS_MAX)
-        return VS_OK;
+        return false;
     f->coming.used = 0; /* the present frame keeps its bytes: it may have to go on in FILE */
-    copy_window(f, i, r->next_sequence, &f->coming, more, &base_ns);
-    if (err || !*more)
-        return err;
-    *more = base_ns >= r->time_ns;
-    if (!*more)
-        return VS_OK;
+    copy_window(f, i, r->next_sequence, &f->coming, &added, &base_ns);
+    if (!added || base_ns < r->time_ns)
+        return false;
     struct follow_bytes before = f->window;
     f->window = f->coming;
     f->coming = before;
     begin_frame(f, FOLLOW_WINDOW, f->window.data, f->window.used, base_ns);
-    return VS_OK;
+    return true;
 }
 
 /* Called at the end of the known bytes. *more*: there are new ones. */
@@ -366,9 +340,9 @@ static enum vs_err advance(struct vs_follower *f, bool *more)
     look_at_live(f);
     if (f->source == FOLLOW_WINDOW)
         err = extend(f, more, &whole);
-    if (err || *more || !whole)
-        return err;
-    return begin_next(f, more);
+    if (!err && !*more && whole)
+        *more = begin_next(f);
+    return err;
 }
 
 /* --- the end --- */
@@ -385,10 +359,9 @@ static bool is_gone_now(struct vs_follower *f)
 
 /* The process is gone, and there are no more records where they were expected: the reader decides
  * how the trace ends. */
-static enum vs_err settle(struct vs_follower *f)
+static void settle(struct vs_follower *f)
 {
     struct vs_reader *r = f->reader;
-    enum vs_err err = VS_OK;
     f->plain = true;
     look_at_file(f);
     find_in_file(f, r->next_sequence);
@@ -396,18 +369,16 @@ static enum vs_err settle(struct vs_follower *f)
         struct stat st;
         if (!fstat(f->live.fd, &st))
             f->live.size = (uint64_t)st.st_size;
-        err = vs_recovery_load(&r->recovery, &f->live, r->header.uuid);
-        err = err == VS_ERR_NOMEM ? err : VS_OK;
+        vs_recovery_load(&r->recovery, &f->live, r->header.uuid);
     }
     vs_reader_find_outcome(r);
     if (r->outcome.kind == VS_OUTCOME_RECORDING) /* another trace of this name */
         r->outcome = r->recovery.outcome;
-    if (err || (f->source == FOLLOW_FILE && r->frame_events != r->frame.events))
-        return err; /* the reader finds the difference */
+    if (f->source == FOLLOW_FILE && r->frame_events != r->frame.events)
+        return; /* the reader finds the difference */
     r->frame_recovered = false;
     r->events_recovered = 0;
-    err = vs_frame_load(r);
-    return err == VS_ERR_END ? VS_OK : err; /* r->ended */
+    (void)!vs_frame_load(r); /* r->ended */
 }
 
 /* --- events --- */
@@ -476,9 +447,7 @@ enum vs_err vs_follower_next(struct vs_follower *f, struct vs_event *event)
             continue;
         if (!f->gone)
             return VS_ERR_END;
-        err = settle(f);
-        if (err)
-            return err;
+        settle(f);
     }
     return vs_reader_next(f->reader, event);
 }

@@ -51,25 +51,21 @@ bool vs_frame_has_trailer(const struct vs_source *file)
            trailer.checksum == XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
 }
 
-/* Reserves *bytes* in *buffer*, and at least one, so that its pointer is valid. */
-static bool reserve(unsigned char **buffer, size_t *capacity, size_t bytes)
+/* Reserves *bytes* in *buffer*, and at least one, so that its pointer is valid; its contents are lost. */
+static void reserve(unsigned char **buffer, size_t *capacity, size_t bytes)
 {
     bytes = bytes ? bytes : 1;
     if (bytes <= *capacity)
-        return true;
-    unsigned char *larger = vs_xcalloc(1, bytes);
+        return;
     free(*buffer);
-    *buffer = larger;
+    *buffer = vs_xcalloc(1, bytes);
     *capacity = bytes;
-    return true;
 }
 
-/* Checks the frame header at the present offset. Returns NULL, or the problem: truncated (*cut is
- * set) or damaged. */
-static const char *check_header(const struct vs_reader *r, const struct vs_frame_header *h,
-                                size_t got, bool *cut)
+const char *vs_frame_header_read(const struct vs_source *file, uint64_t offset,
+                                 struct vs_frame_header *h, bool *cut)
 {
-    uint64_t left = r->file.size - r->offset;
+    uint64_t got = vs_source_read(file, offset, h, sizeof *h), left = file->size - offset;
     *cut = false;
     if (got < sizeof *h) {
         *cut = true;
@@ -93,83 +89,98 @@ static const char *check_header(const struct vs_reader *r, const struct vs_frame
     return NULL;
 }
 
-/* Columns: decompresses, then restores the rows. */
-static enum vs_err unpack_columns(struct vs_reader *r, const unsigned char *stored,
-                                  const char **problem)
+const char *vs_frame_fetch(const struct vs_source *file, uint64_t offset,
+                           struct vs_frame_scratch *scratch, struct vs_frame_header *h, bool *cut)
+{
+    const char *problem = vs_frame_header_read(file, offset, h, cut);
+    if (problem)
+        return problem;
+    size_t rest = h->header_bytes - sizeof *h + h->stored_bytes;
+    reserve(&scratch->stored, &scratch->capacity, rest);
+    if (vs_source_read(file, offset + sizeof *h, scratch->stored, rest) != rest)
+        return "cannot be read";
+    XXH64_state_t state;
+    XXH64_reset(&state, 0);
+    XXH64_update(&state, h, offsetof(struct vs_frame_header, checksum));
+    XXH64_update(&state, scratch->stored, rest);
+    if (XXH64_digest(&state) != h->checksum)
+        return "has a wrong checksum";
+    return NULL;
+}
+
+const unsigned char *vs_frame_stored(const struct vs_frame_scratch *scratch,
+                                     const struct vs_frame_header *h)
+{
+    return scratch->stored + h->header_bytes - sizeof *h;
+}
+
+/* Decompresses the *from_bytes* at *from*, which must give *bytes*. */
+static bool decompress(struct vs_frame_scratch *scratch, void *to, size_t bytes, const void *from,
+                       size_t from_bytes)
+{
+    if (!scratch->zstd && !(scratch->zstd = ZSTD_createDCtx()))
+        vs_out_of_memory();
+    return ZSTD_decompressDCtx(scratch->zstd, to, bytes, from, from_bytes) == bytes;
+}
+
+void vs_frame_scratch_free(struct vs_frame_scratch *scratch)
+{
+    free(scratch->stored);
+    ZSTD_freeDCtx(scratch->zstd);
+    *scratch = (struct vs_frame_scratch){0};
+}
+
+enum vs_err vs_frame_payload(const struct vs_source *file, uint64_t offset,
+                             struct vs_frame_scratch *scratch, struct vs_frame_header *h,
+                             void *raw, size_t room)
+{
+    bool cut;
+    if (vs_frame_fetch(file, offset, scratch, h, &cut) || h->raw_bytes > room ||
+        h->codec == VS_COLUMNS) /* only event frames use columns */
+        return VS_ERR_CORRUPT;
+    const unsigned char *stored = vs_frame_stored(scratch, h);
+    if (h->codec == VS_STORED)
+        memcpy(raw, stored, h->raw_bytes);
+    else if (!decompress(scratch, raw, h->raw_bytes, stored, h->stored_bytes))
+        return VS_ERR_CORRUPT;
+    return VS_OK;
+}
+
+/* Columns: decompresses, then restores the rows. Returns NULL or the problem. */
+static const char *unpack_columns(struct vs_reader *r, const unsigned char *stored)
 {
     uint32_t bytes = 0;
     size_t left = r->frame.stored_bytes - sizeof bytes;
-    *problem = "has an impossible size";
     if (r->frame.stored_bytes < sizeof bytes)
-        return VS_OK;
+        return "has an impossible size";
     memcpy(&bytes, stored, sizeof bytes);
     if (bytes > VS_FRAME_RAW_MAX + VS_COLUMNS_SLACK)
-        return VS_OK;
-    if (!r->joiner && !(r->joiner = vs_joiner_open()))
-        return VS_ERR_NOMEM;
-    if (!reserve(&r->columns, &r->columns_capacity, bytes))
-        return VS_ERR_NOMEM;
-    *problem = "cannot be decompressed";
-    if (ZSTD_decompressDCtx(r->zstd, r->columns, bytes, stored + sizeof bytes, left) != bytes)
-        return VS_OK;
-    *problem = NULL;
-    if (!vs_joiner_join(r->joiner, r->columns, bytes, r->raw, r->frame.raw_bytes))
-        *problem = "has inconsistent columns";
-    return VS_OK;
+        return "has an impossible size";
+    if (!r->joiner)
+        r->joiner = vs_joiner_open();
+    reserve(&r->columns, &r->columns_capacity, bytes);
+    if (!decompress(&r->scratch, r->columns, bytes, stored + sizeof bytes, left))
+        return "cannot be decompressed";
+    return vs_joiner_join(r->joiner, r->columns, bytes, r->raw, r->frame.raw_bytes)
+               ? NULL : "has inconsistent columns";
 }
 
-/* Unpacks the payload of r->frame into r->raw. Returns as vs_frame_read. */
-static enum vs_err unpack(struct vs_reader *r, const unsigned char *stored, const char **problem)
-{
-    const struct vs_frame_header *h = &r->frame;
-    if (h->codec == VS_STORED) {
-        memcpy(r->raw, stored, h->raw_bytes);
-        return VS_OK;
-    }
-    if (!r->zstd && !(r->zstd = ZSTD_createDCtx()))
-        return VS_ERR_NOMEM;
-    if (h->codec == VS_COLUMNS)
-        return unpack_columns(r, stored, problem);
-    if (ZSTD_decompressDCtx(r->zstd, r->raw, h->raw_bytes, stored, h->stored_bytes) !=
-        h->raw_bytes)
-        *problem = "cannot be decompressed";
-    return VS_OK;
-}
-
-bool vs_frame_peek(const struct vs_reader *r, struct vs_frame_header *h)
-{
-    bool cut;
-    if (r->offset >= r->file.size)
-        return false;
-    size_t got = vs_source_read(&r->file, r->offset, h, sizeof *h);
-    return !check_header(r, h, got, &cut);
-}
-
-enum vs_err vs_frame_read(struct vs_reader *r, const char **problem, bool *cut)
+const char *vs_frame_read(struct vs_reader *r, bool *cut)
 {
     struct vs_frame_header h;
-    size_t got = vs_source_read(&r->file, r->offset, &h, sizeof h);
-    *problem = check_header(r, &h, got, cut);
-    if (*problem)
-        return VS_OK;
-    size_t extra = h.header_bytes - sizeof h, rest = extra + h.stored_bytes;
-    if (!reserve(&r->stored, &r->stored_capacity, rest) ||
-        !reserve(&r->raw, &r->raw_capacity, h.raw_bytes + VS_JOIN_ROOM))
-        return VS_ERR_NOMEM;
-    if (vs_source_read(&r->file, r->offset + sizeof h, r->stored, rest) != rest) {
-        *problem = "cannot be read";
-        return VS_OK;
-    }
-    XXH64_state_t state;
-    XXH64_reset(&state, 0);
-    XXH64_update(&state, &h, offsetof(struct vs_frame_header, checksum));
-    XXH64_update(&state, r->stored, rest);
-    if (XXH64_digest(&state) != h.checksum) {
-        *problem = "has a wrong checksum";
-        return VS_OK;
-    }
+    const char *problem = vs_frame_fetch(&r->file, r->offset, &r->scratch, &h, cut);
+    if (problem)
+        return problem;
+    const unsigned char *stored = vs_frame_stored(&r->scratch, &h);
+    reserve(&r->raw, &r->raw_capacity, h.raw_bytes + VS_JOIN_ROOM);
     r->frame = h;
-    return unpack(r, r->stored + extra, problem);
+    if (h.codec == VS_COLUMNS)
+        return unpack_columns(r, stored);
+    if (h.codec == VS_STORED)
+        memcpy(r->raw, stored, h.raw_bytes);
+    else if (!decompress(&r->scratch, r->raw, h.raw_bytes, stored, h.stored_bytes))
+        return "cannot be decompressed";
+    return NULL;
 }
 
 static void begin_frame(struct vs_reader *r, const unsigned char *data, size_t bytes,
@@ -304,13 +315,10 @@ static void finish_complete(struct vs_reader *r)
 enum vs_err vs_frame_load(struct vs_reader *r)
 {
     while (!r->frame_recovered) {
-        const char *problem = NULL;
         bool cut = false;
         if (r->offset >= r->file.size)
             return load_recovered(r, NULL, false);
-        enum vs_err err = vs_frame_read(r, &problem, &cut);
-        if (err)
-            return err;
+        const char *problem = vs_frame_read(r, &cut);
         if (!problem && r->frame.type == VS_FRAME_EVENTS && r->frame.sequence != r->next_sequence)
             problem = "is out of order";
         if (!problem && r->frame.type == VS_FRAME_EVENTS && r->frame.base_ns < r->time_ns)

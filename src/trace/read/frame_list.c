@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The list of event frames; see the header. The index is used only if all of it is consistent; a
+ * The index is used only if all of it is consistent; a
  * list from headers ends where the reader would find a frame out of order, so that both give the
  * same frames. */
 #include "trace/read/frame_list.h"
@@ -9,80 +9,13 @@
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-#include <zstd.h>
 
 #include "base/reading/vs_vec.h"
 #include "trace/read/reader_internal.h"
 
-#define FRAME_HEADER_BYTES_MAX 4096u
-
-static bool header_fits(const struct vs_frame_header *h, uint64_t left)
+static struct vs_frame_place *add_place(struct vs_frame_list *list)
 {
-    return h->sync == VS_FRAME_SYNC && h->header_bytes >= sizeof *h &&
-           h->header_bytes <= FRAME_HEADER_BYTES_MAX && h->raw_bytes <= VS_FRAME_RAW_MAX &&
-           h->stored_bytes <= ZSTD_compressBound(VS_FRAME_RAW_MAX) && h->codec <= VS_COLUMNS &&
-           (h->codec != VS_STORED || h->stored_bytes == h->raw_bytes) &&
-           left >= h->header_bytes && left - h->header_bytes >= h->stored_bytes;
-}
-
-void vs_frame_scratch_free(struct vs_frame_scratch *scratch)
-{
-    free(scratch->stored);
-    ZSTD_freeDCtx(scratch->zstd);
-    *scratch = (struct vs_frame_scratch){0};
-}
-
-static bool scratch_room(struct vs_frame_scratch *scratch, size_t bytes)
-{
-    if (bytes <= scratch->capacity)
-        return true;
-    unsigned char *larger = vs_xcalloc(1, bytes);
-    free(scratch->stored);
-    scratch->stored = larger;
-    scratch->capacity = bytes;
-    return true;
-}
-
-enum vs_err vs_frame_payload(const struct vs_source *file, uint64_t offset,
-                             struct vs_frame_scratch *scratch, struct vs_frame_header *header,
-                             void *raw, size_t room)
-{
-    struct vs_frame_header h;
-    if (vs_source_read(file, offset, &h, sizeof h) != sizeof h ||
-        !header_fits(&h, file->size - offset) || h.raw_bytes > room)
-        return VS_ERR_CORRUPT;
-    size_t extra = h.header_bytes - sizeof h, rest = extra + h.stored_bytes;
-    if (!scratch_room(scratch, rest + 1))
-        return VS_ERR_NOMEM;
-    if (vs_source_read(file, offset + sizeof h, scratch->stored, rest) != rest)
-        return VS_ERR_CORRUPT;
-    XXH64_state_t state;
-    XXH64_reset(&state, 0);
-    XXH64_update(&state, &h, offsetof(struct vs_frame_header, checksum));
-    XXH64_update(&state, scratch->stored, rest);
-    if (XXH64_digest(&state) != h.checksum)
-        return VS_ERR_CORRUPT;
-    if (h.codec == VS_STORED) {
-        memcpy(raw, scratch->stored + extra, h.raw_bytes);
-    } else if (h.codec == VS_COLUMNS) {
-        return VS_ERR_CORRUPT; /* only event frames use columns */
-    } else {
-        if (!scratch->zstd && !(scratch->zstd = ZSTD_createDCtx()))
-            return VS_ERR_NOMEM;
-        if (ZSTD_decompressDCtx(scratch->zstd, raw, h.raw_bytes, scratch->stored + extra,
-                                h.stored_bytes) != h.raw_bytes)
-            return VS_ERR_CORRUPT;
-    }
-    *header = h;
-    return VS_OK;
-}
-
-/* --- the list --- */
-
-static void append(struct vs_frame_list *list, const struct vs_frame_place *place)
-{
-    vs_vec_room(&list->items, &list->capacity, list->count + 1, sizeof *list->items);
-    list->items[list->count++] = *place;
+    return vs_vec_push(&list->items, &list->count, &list->capacity, sizeof *list->items);
 }
 
 /* Whether *place* follows the end of the list. */
@@ -101,14 +34,13 @@ static bool follows(const struct vs_frame_list *list, const struct vs_frame_plac
 static void scan(struct vs_frame_list *list, const struct vs_source *file, uint64_t offset)
 {
     struct vs_frame_header h;
-    while (vs_source_read(file, offset, &h, sizeof h) == sizeof h &&
-           header_fits(&h, file->size - offset)) {
+    for (bool cut; !vs_frame_header_read(file, offset, &h, &cut);) {
         if (h.type == VS_FRAME_EVENTS) {
             struct vs_frame_place place = {offset,    h.sequence, h.first_event, h.base_ns,
                                            h.last_ns, h.events,   h.definitions};
             if (!follows(list, &place))
                 break;
-            append(list, &place);
+            *add_place(list) = place;
         }
         offset += (uint64_t)h.header_bytes + h.stored_bytes;
     }
@@ -129,9 +61,9 @@ static enum vs_err take_index(struct vs_frame_list *list, const unsigned char *p
     for (uint32_t i = index.entries; i-- > 0;) {
         struct vs_index_entry e;
         memcpy(&e, payload + sizeof index + i * sizeof e, sizeof e);
-        struct vs_frame_place place = {e.offset,  index.first_sequence + i, e.first_event,
-                                       e.base_ns, e.last_ns, e.events, e.definitions};
-        append(list, &place);
+        *add_place(list) = (struct vs_frame_place){e.offset, index.first_sequence + i,
+                                                   e.first_event, e.base_ns, e.last_ns, e.events,
+                                                   e.definitions};
     }
     *previous = index.previous_offset;
     return VS_OK;
@@ -179,24 +111,20 @@ static bool fits_together(struct vs_frame_list *list, uint64_t size)
     return good;
 }
 
-enum vs_err vs_frame_list_load(struct vs_frame_list *list, const struct vs_source *file,
-                               uint64_t first)
+void vs_frame_list_load(struct vs_frame_list *list, const struct vs_source *file, uint64_t first)
 {
     struct vs_trailer trailer;
     *list = (struct vs_frame_list){.loaded = true};
     if (vs_frame_has_trailer(file) &&
         vs_source_read(file, file->size - sizeof trailer, &trailer, sizeof trailer) ==
             sizeof trailer) {
-        enum vs_err err = read_index(list, file, trailer.index_offset);
-        if (err == VS_ERR_NOMEM)
-            return err;
-        list->from_index = !err && fits_together(list, file->size);
+        list->from_index = !read_index(list, file, trailer.index_offset) &&
+                           fits_together(list, file->size);
         if (list->from_index)
-            return VS_OK;
+            return;
         list->count = 0;
     }
     scan(list, file, first);
-    return VS_OK;
 }
 
 size_t vs_frame_list_at(const struct vs_frame_list *list, uint64_t time_ns)

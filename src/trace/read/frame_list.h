@@ -31,10 +31,8 @@ struct vs_frame_list {
 };
 
 /* vs_frame_list_load: *first* is the offset of the first frame. An inconsistent frame ends the
- * list; payloads are not checked. VS_OK. Cost: one read for each 1024 frames, or
- * one for each frame. */
-enum vs_err vs_frame_list_load(struct vs_frame_list *list, const struct vs_source *file,
-                               uint64_t first) VS_MUST_CHECK;
+ * list; payloads are not checked. Cost: one read for each 1024 frames, or one for each frame. */
+void vs_frame_list_load(struct vs_frame_list *list, const struct vs_source *file, uint64_t first);
 
 /* vs_frame_list_at: the first frame whose last event is at or after *time_ns*; count when there is
  * none. vs_frame_list_event: likewise, the frame with event number *event* (from 0). */
@@ -46,14 +44,26 @@ uint64_t vs_frame_list_fingerprint(const struct vs_frame_list *list, size_t coun
 
 void vs_frame_list_free(struct vs_frame_list *list);
 
-/* vs_frame_payload: reads the frame at *offset*, checked and decompressed into *raw*, which has
- * room for *room* bytes. *scratch* starts as NULL, grows, and is freed by the caller after the last
- * call. VS_ERR_CORRUPT when there is no good frame or it is larger than *room*. */
+/* Zero-initialise; released by vs_frame_scratch_free. */
 struct vs_frame_scratch {
     unsigned char *stored;
     size_t capacity;
     void *zstd;
 };
+
+/* vs_frame_header_read: reads the header of the frame at *offset*. NULL, or the problem: not a whole frame
+ * (*cut*: the end of the file is missing). Checks no checksum.
+ * vs_frame_fetch: likewise, and reads its extension and stored payload into *scratch*, checked.
+ * vs_frame_stored: that payload.
+ * vs_frame_payload: likewise, decompressed into *raw*, which has room for *room* bytes. VS_ERR_CORRUPT when
+ * there is no good frame or it is larger than *room*. */
+const char *vs_frame_header_read(const struct vs_source *file, uint64_t offset,
+                                 struct vs_frame_header *header, bool *cut);
+const char *vs_frame_fetch(const struct vs_source *file, uint64_t offset,
+                           struct vs_frame_scratch *scratch, struct vs_frame_header *header,
+                           bool *cut);
+const unsigned char *vs_frame_stored(const struct vs_frame_scratch *scratch,
+                                     const struct vs_frame_header *header);
 enum vs_err vs_frame_payload(const struct vs_source *file, uint64_t offset,
                              struct vs_frame_scratch *scratch, struct vs_frame_header *header,
                              void *raw, size_t room) VS_MUST_CHECK;

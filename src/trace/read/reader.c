@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "base/vs_size.h"
 #include "trace/format/columns.h"
@@ -50,11 +49,9 @@ static enum vs_err stop_at_record(struct vs_reader *r, const char *problem)
     return VS_ERR_END;
 }
 
-static enum vs_err stop_at_table(struct vs_reader *r, enum vs_err err)
+static enum vs_err stop_at_table(struct vs_reader *r)
 {
-    if (err == VS_ERR_LIMIT)
-        return stop_at_record(r, "defines more than a file of this size can contain");
-    return err;
+    return stop_at_record(r, "defines more than a file of this size can contain");
 }
 
 static enum vs_err define_string(struct vs_reader *r)
@@ -63,11 +60,9 @@ static enum vs_err define_string(struct vs_reader *r)
     if (!vs_get_varint(&r->next, r->end, &length) || length > VS_STRING_MAX ||
         length > (uint64_t)(r->end - r->next))
         return stop_at_record(r, "defines a text that is cut off");
-    if (r->strings_seen == r->table.string_count) {
-        enum vs_err err = vs_reader_table_add_string(&r->table, r->next, (size_t)length);
-        if (err)
-            return stop_at_table(r, err);
-    }
+    if (r->strings_seen == r->table.string_count &&
+        vs_reader_table_add_string(&r->table, r->next, (size_t)length))
+        return stop_at_table(r);
     r->strings_seen++;
     r->next += length;
     return VS_OK;
@@ -84,22 +79,12 @@ static enum vs_err define_stack(struct vs_reader *r)
     if (r->nodes_seen == r->table.node_count) {
         bool known = module_code && module_code <= r->table.module_count;
         uint64_t pc = known ? r->table.modules[module_code - 1].base + offset : offset;
-        enum vs_err err = vs_reader_table_add_node(&r->table, pc, (uint32_t)(id - up),
-                                                   known ? (uint32_t)module_code - 1 : VS_NO_MODULE);
-        if (err)
-            return stop_at_table(r, err);
+        if (vs_reader_table_add_node(&r->table, pc, (uint32_t)(id - up),
+                                     known ? (uint32_t)module_code - 1 : VS_NO_MODULE))
+            return stop_at_table(r);
     }
     r->nodes_seen++;
     return VS_OK;
-}
-
-static bool skip_text(struct vs_reader *r)
-{
-    uint64_t length;
-    if (!vs_get_varint(&r->next, r->end, &length) || length > (uint64_t)(r->end - r->next))
-        return false;
-    r->next += length;
-    return true;
 }
 
 static enum vs_err define_kind(struct vs_reader *r)
@@ -121,9 +106,10 @@ static enum vs_err define_kind(struct vs_reader *r)
             (info && i < info->field_count && kind.codecs[i] != info->fields[i].codec))
             return stop_at_record(r, problem);
     }
-    for (uint64_t i = 0; i <= fields; i++) {
-        if (!skip_text(r))
+    for (uint64_t i = 0, length; i <= fields; i++) { /* names */
+        if (!vs_get_varint(&r->next, r->end, &length) || length > (uint64_t)(r->end - r->next))
             return stop_at_record(r, problem);
+        r->next += length;
     }
     r->kinds[code] = kind;
     return VS_OK;
@@ -185,12 +171,6 @@ static bool decode_event(struct vs_reader *r, unsigned char head, const struct v
     return good;
 }
 
-static void note_end(struct vs_reader *r, const struct vs_event *event)
-{
-    r->stopped = event->end.reason == VS_END_STOPPED;
-    r->stopped_error = event->end.status; /* an errno */
-}
-
 /* At the end of the present frame: checks that its contents match its header. */
 static enum vs_err end_frame(struct vs_reader *r)
 {
@@ -226,10 +206,12 @@ static inline enum vs_err next_record(struct vs_reader *r, struct vs_event *even
     r->events_unknown += !kind->known;
     *what = kind->known ? VS_RECORD_IS_EVENT : VS_RECORD_IS_UNKNOWN;
     r->end_seen = event->kind == VS_EVENT_end;
-    if (r->end_seen)
-        note_end(r, event);
-    if (event->kind == VS_EVENT_module)
-        return stop_at_table(r, vs_reader_table_set_module(&r->table, event));
+    if (r->end_seen) {
+        r->stopped = event->end.reason == VS_END_STOPPED;
+        r->stopped_error = event->end.status; /* an errno */
+    }
+    if (event->kind == VS_EVENT_module && vs_reader_table_set_module(&r->table, event))
+        return stop_at_table(r);
     return VS_OK;
 }
 
@@ -259,11 +241,11 @@ enum vs_err vs_reader_define(struct vs_reader *r, const unsigned char *payload, 
                  !decode_event(r, head, module, &event))
             err = VS_ERR_CORRUPT;
         else
-            err = stop_at_table(r, vs_reader_table_set_module(&r->table, &event));
+            err = vs_reader_table_set_module(&r->table, &event);
     }
     r->next = r->end = NULL;
     r->ended = false; /* invalid definitions do not end the trace */
-    return err == VS_OK || err == VS_ERR_NOMEM ? err : VS_ERR_CORRUPT;
+    return err ? VS_ERR_CORRUPT : VS_OK;
 }
 
 enum vs_err vs_reader_next(struct vs_reader *r, struct vs_event *event)
@@ -341,7 +323,7 @@ void vs_reader_close(struct vs_reader *r)
         return;
     if (r->file.fd >= 0)
         close(r->file.fd);
-    ZSTD_freeDCtx(r->zstd);
+    vs_frame_scratch_free(&r->scratch);
     vs_joiner_close(r->joiner);
     free(r->columns);
     vs_frame_list_free(&r->frames);
@@ -349,7 +331,6 @@ void vs_reader_close(struct vs_reader *r)
     vs_recovery_free(&r->recovery);
     vs_reader_table_free(&r->table);
     free(r->raw);
-    free(r->stored);
     free(r->live_path);
     free(r->path);
     free(r);

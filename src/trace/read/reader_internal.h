@@ -50,10 +50,10 @@ struct vs_recovery {
 /* vs_recovery_fits: whether *header* is that of a live file of the trace with *uuid*. */
 bool vs_recovery_fits(const struct vs_live_header *header, const uint8_t *uuid);
 /* vs_recovery_load: copies the windows of the live file *source*, if it belongs to the trace with
- * *uuid*. VS_ERR_NOT_FOUND when it does not. Called before the size of the trace is
- * read: a window that is reused in between is then in the trace. */
-enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_source *source,
-                             const uint8_t *uuid) VS_MUST_CHECK;
+ * *uuid*. Called before the size of the trace is read: a window that is reused in between is then in
+ * the trace. */
+void vs_recovery_load(struct vs_recovery *recovery, const struct vs_source *source,
+                      const uint8_t *uuid);
 /* vs_recovery_find: the window that becomes frame *sequence*; NULL when there is none. */
 const struct vs_recovered_window *vs_recovery_find(const struct vs_recovery *recovery,
                                                    uint64_t sequence);
@@ -65,9 +65,8 @@ void vs_recovery_free(struct vs_recovery *recovery);
 
 /* vs_recovered_counts_load: copies the counts of the live file *source*, whose header is *live*.
  * Called before its windows are copied. */
-enum vs_err vs_recovered_counts_load(struct vs_recovered_counts *counts,
-                                     const struct vs_source *source,
-                                     const struct vs_live_header *live) VS_MUST_CHECK;
+void vs_recovered_counts_load(struct vs_recovered_counts *counts, const struct vs_source *source,
+                              const struct vs_live_header *live);
 /* vs_recovered_counts_confirm: discards the counts if they have changed. Called after the windows
  * and the size of the trace were read. */
 void vs_recovered_counts_confirm(struct vs_recovered_counts *counts,
@@ -134,9 +133,9 @@ struct vs_reader {
     uint64_t frame_offset;
     bool frame_recovered; /* from FILE.live */
     const unsigned char *next, *end;
-    unsigned char *raw, *stored;
-    size_t raw_capacity, stored_capacity;
-    void *zstd;
+    unsigned char *raw;
+    size_t raw_capacity;
+    struct vs_frame_scratch scratch;
     unsigned char *columns; /* of a frame of codec 2, before they are converted to rows in raw */
     size_t columns_capacity;
     struct vs_joiner *joiner; /* NULL before the first such frame */
@@ -207,12 +206,9 @@ const char *vs_reader_readable_text(const struct vs_reader *reader, char *out);
 /* vs_frame_load: makes the next event frame (from the file or FILE.live) the present one.
  * VS_ERR_END when there is none, with condition and text set. */
 enum vs_err vs_frame_load(struct vs_reader *reader) VS_MUST_CHECK;
-/* vs_frame_peek: reads the header of the frame at the reader's offset; false when no whole frame is
- * there. Checks no checksum. */
-bool vs_frame_peek(const struct vs_reader *reader, struct vs_frame_header *header);
 /* vs_frame_read: reads the frame at the reader's offset into its `frame` and `raw`, and checks it.
- * VS_OK with *problem* NULL, or set to the problem (*cut*: bytes are missing). */
-enum vs_err vs_frame_read(struct vs_reader *reader, const char **problem, bool *cut) VS_MUST_CHECK;
+ * NULL, or the problem (*cut*: bytes are missing). */
+const char *vs_frame_read(struct vs_reader *reader, bool *cut);
 /* vs_frame_has_trailer: whether the file ends as vs_recorder_close leaves it. */
 bool vs_frame_has_trailer(const struct vs_source *file);
 

@@ -148,11 +148,7 @@ static enum vs_err open_source(struct vs_reader *r, const struct vs_source *live
         return err;
     uint64_t live_bytes = 0;
     if (live && !vs_frame_has_trailer(&r->file)) {
-        err = vs_recovery_load(&r->recovery, live, r->header.uuid);
-        if (err == VS_ERR_NOMEM) {
-            say(why, "%s: out of host memory while reading it", r->path);
-            return err;
-        }
+        vs_recovery_load(&r->recovery, live, r->header.uuid);
         live_bytes = live->size;
         look_again(r); /* reads events written in the meantime */
         vs_recovered_counts_confirm(&r->recovery.counts, live);

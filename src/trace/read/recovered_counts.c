@@ -33,19 +33,17 @@ static bool has_room(const struct vs_live_counts *h, const struct vs_live_header
            end <= live->header_bytes && end <= source->size;
 }
 
-enum vs_err vs_recovered_counts_load(struct vs_recovered_counts *counts,
-                                     const struct vs_source *source,
-                                     const struct vs_live_header *live)
+void vs_recovered_counts_load(struct vs_recovered_counts *counts, const struct vs_source *source,
+                              const struct vs_live_header *live)
 {
     struct vs_live_counts *h = &counts->header;
     if (live->header_bytes < sizeof *live + sizeof *h || !read_header(source, h) ||
         !has_room(h, live, source))
-        return VS_OK;
+        return;
     size_t bytes = h->cells * sizeof *counts->cells;
     counts->cells = vs_xcalloc(1, bytes);
     if (vs_source_read(source, h->offset, counts->cells, bytes) != bytes)
         vs_recovered_counts_free(counts);
-    return VS_OK;
 }
 
 void vs_recovered_counts_confirm(struct vs_recovered_counts *counts,
@@ -159,17 +157,6 @@ static bool choose(const struct vs_reader *r, struct recovered_counts_chosen *ou
     return true;
 }
 
-static uint64_t latest_ns(const struct vs_reader *r, const struct recovered_counts_chosen *chosen)
-{
-    uint64_t latest = r->time_ns;
-    for (unsigned i = chosen->first; i < chosen->end; i++) {
-        const struct vs_live_count *c = in_force(&r->recovery.counts, i, chosen->events);
-        if (c->time_ns > latest)
-            latest = c->time_ns;
-    }
-    return latest;
-}
-
 static bool is_known(const struct vs_reader_kind *kind)
 {
     return kind->defined && kind->known;
@@ -187,7 +174,11 @@ const unsigned char *vs_recovered_counts_records(struct vs_reader *r, size_t *by
     if (!counts->records)
         counts->records = vs_xcalloc(1, (counts->header.cells + 1) * (size_t)EVENT_BYTES_MAX);
     struct records to = {counts->records, r->time_ns, r->time_ns, 0};
-    uint64_t time_ns = latest_ns(r, &chosen);
+    uint64_t time_ns = r->time_ns; /* the latest */
+    for (unsigned i = chosen.first; i < chosen.end; i++) {
+        const struct vs_live_count *c = in_force(counts, i, chosen.events);
+        time_ns = c->time_ns > time_ns ? c->time_ns : time_ns;
+    }
     uint64_t fields[VS_EVENT_FIELDS_MAX] = {0};
     for (unsigned i = chosen.first; i < chosen.end; i++) {
         const struct vs_live_count *c = in_force(counts, i, chosen.events);

@@ -79,26 +79,23 @@ static void load_window(struct vs_recovery *recovery, const struct vs_source *so
     }
 }
 
-enum vs_err vs_recovery_load(struct vs_recovery *recovery, const struct vs_source *source,
-                             const uint8_t *uuid)
+void vs_recovery_load(struct vs_recovery *recovery, const struct vs_source *source,
+                      const uint8_t *uuid)
 {
     struct vs_live_header header;
     if (vs_source_read(source, 0, &header, sizeof header) != sizeof header ||
         !vs_recovery_fits(&header, uuid))
-        return VS_ERR_NOT_FOUND;
+        return;
     recovery->found = true;
     if (header.end_kind == VS_OUTCOME_EXITED || header.end_kind == VS_OUTCOME_KILLED)
         recovery->outcome = (struct vs_reader_outcome){header.end_kind, header.end_status};
-    enum vs_err err = vs_recovered_counts_load(&recovery->counts, source, &header);
+    vs_recovered_counts_load(&recovery->counts, source, &header);
     /* read again: *used* must not be older than the counts */
     if (vs_source_read(source, 0, &header, sizeof header) != sizeof header ||
         !vs_recovery_fits(&header, uuid))
         header.windows = 0;
-    for (unsigned i = 0; i < header.windows && !err; i++)
+    for (unsigned i = 0; i < header.windows; i++)
         load_window(recovery, source, &header, i);
-    if (err)
-        vs_recovery_free(recovery);
-    return err;
 }
 
 const struct vs_recovered_window *vs_recovery_find(const struct vs_recovery *recovery,

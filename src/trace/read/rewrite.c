@@ -14,7 +14,11 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_link.h"
 #include "base/vs_output_file.h"
+#include "trace/format/frame_seal.h"
 #include "trace/read/rewrite_internal.h"
+
+#define ADDED_SINCE_MINOR 3u /* minor version of version 1 that introduced the added frames */
+#define COPY_BYTES ((size_t)1 << 20)
 
 static void say(const struct vs_rewrite *w, char *why)
 {
@@ -31,29 +35,51 @@ static void say(const struct vs_rewrite *w, char *why)
                  vs_err_text(w->out.err));
 }
 
-static void refuse_owner(struct vs_rewrite *w, char *why)
-{
-    snprintf(why, VS_READER_WHY_MAX,
-             "%.400s belongs to another user, and a rewritten file would not; give another file "
-             "with -o", w->target);
-    vs_frame_output_fail(&w->out, VS_ERR_STATE);
-}
-
 static enum vs_err begin(struct vs_rewrite *w, unsigned leave_out, char *why)
 {
     if (!w->target)
         vs_frame_output_fail(&w->out, VS_ERR_NOMEM);
     else if ((w->out.fd = vs_replacement_make(w->target, &w->temporary)) < 0)
         vs_frame_output_fail(&w->out, VS_ERR_IO);
-    else if (!vs_replacement_like(w->out.fd, w->reader->file.fd, w->in_place))
-        refuse_owner(w, why);
-    else if (vs_frame_has_trailer(&w->reader->file) && !(leave_out & VS_REWRITE_READABLE))
+    else if (!vs_replacement_like(w->out.fd, w->reader->file.fd, w->in_place)) {
+        snprintf(why, VS_READER_WHY_MAX,
+                 "%.400s belongs to another user, and a rewritten file would not; give another file "
+                 "with -o", w->target);
+        vs_frame_output_fail(&w->out, VS_ERR_STATE);
+    } else if (vs_frame_has_trailer(&w->reader->file) && !(leave_out & VS_REWRITE_READABLE))
         vs_rewrite_copy_finished(w, leave_out);
     else
         vs_rewrite_copy_unfinished(w, why);
     if (w->out.err && !*why)
         say(w, why);
     return w->out.err;
+}
+
+enum vs_err vs_rewrite_copy(struct vs_rewrite *w, uint64_t from, uint64_t to)
+{
+    unsigned char *part = vs_xcalloc(1, COPY_BYTES);
+    while (from < to && !w->out.err) {
+        size_t want = to - from < COPY_BYTES ? (size_t)(to - from) : COPY_BYTES;
+        size_t got = vs_source_read(&w->reader->file, from, part, want);
+        if (!got) {
+            errno = EIO;
+            vs_frame_output_fail(&w->out, VS_ERR_IO);
+        }
+        vs_frame_output_bytes(&w->out, part, got);
+        from += got;
+    }
+    free(part);
+    return w->out.err;
+}
+
+enum vs_err vs_rewrite_put_header(struct vs_rewrite *w)
+{
+    struct vs_file_header header = w->reader->header;
+    if (header.major == 1 && header.minor < ADDED_SINCE_MINOR)
+        header.minor = ADDED_SINCE_MINOR;
+    vs_header_seal(&header);
+    vs_frame_output_bytes(&w->out, &header, sizeof header);
+    return vs_rewrite_copy(w, sizeof header, header.header_bytes);
 }
 
 static bool is_same(const char *path, const char *to)
@@ -128,12 +154,6 @@ enum vs_err vs_rewrite_add(struct vs_rewrite *w, enum vs_frame_type type, uint64
     return w->out.err;
 }
 
-static void remove_live(const struct vs_rewrite *w)
-{
-    if (w->in_place && !w->keep_live && w->reader->live_path)
-        unlink(w->reader->live_path);
-}
-
 /* Whether the file at *target*, which is not the trace, is the same as at the start. */
 static bool is_as_before(const struct vs_rewrite *w)
 {
@@ -178,7 +198,8 @@ enum vs_err vs_rewrite_commit(struct vs_rewrite *w, char *why)
         vs_replacement_forget();
         free(w->temporary);
         w->temporary = NULL;
-        remove_live(w);
+        if (w->in_place && !w->keep_live && w->reader->live_path)
+            unlink(w->reader->live_path);
     }
     vs_rewrite_cancel(w);
     return err;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The parts of a rewrite: rewrite.c (open, add, commit) calls rewrite_finished.c or
- * rewrite_unfinished.c to copy the old trace, and all write through rewrite_output.c and
- * trace/output. Private to these. Each function returns the first failure so far, stores it, and does
+ * rewrite_unfinished.c to copy the old trace, and all write through trace/output. Private to these. Each function returns the first failure so far, stores it, and does
  * nothing after a failure. */
 #ifndef VS_REWRITE_INTERNAL_H
 #define VS_REWRITE_INTERNAL_H
@@ -21,8 +20,6 @@ struct vs_rewrite {
     struct vs_frame_output out; /* the new file */
     uint64_t recovered, left_out;
 };
-
-/* --- rewrite_output.c --- */
 
 /* vs_rewrite_copy: copies bytes *from* … *to* of the old trace. */
 enum vs_err vs_rewrite_copy(struct vs_rewrite *w, uint64_t from, uint64_t to);

@@ -14,11 +14,8 @@
 
 const struct vs_frame_list *vs_reader_frames(struct vs_reader *r)
 {
-    if (!r->frames.loaded &&
-        vs_frame_list_load(&r->frames, &r->file, r->header.header_bytes) != VS_OK) {
-        vs_frame_list_free(&r->frames);
-        return NULL;
-    }
+    if (!r->frames.loaded)
+        vs_frame_list_load(&r->frames, &r->file, r->header.header_bytes);
     return &r->frames;
 }
 
@@ -55,21 +52,18 @@ enum vs_err vs_reader_attach(struct vs_reader *r)
         return VS_OK;
     struct vs_directory_entry *entries;
     size_t count, kept = 0;
-    const struct vs_frame_list *frames = vs_reader_frames(r);
-    if (!frames)
-        return VS_ERR_NOMEM;
-    enum vs_err err = vs_directory_load(&r->file, &entries, &count);
-    if (err)
-        return err == VS_ERR_NOMEM ? err : VS_ERR_NOT_FOUND;
+    if (vs_directory_load(&r->file, &entries, &count))
+        return VS_ERR_NOT_FOUND;
     uint64_t *offsets = vs_xcalloc(count + 1, sizeof *offsets);
     for (size_t i = 0; i < count; i++) {
         if (entries[i].type == VS_FRAME_CHECKPOINT)
             offsets[kept++] = entries[i].offset;
     }
-    err = vs_checkpoints_open(&r->file, false, offsets, kept, frames, &r->checkpoints);
+    enum vs_err err = vs_checkpoints_open(&r->file, false, offsets, kept, vs_reader_frames(r),
+                                          &r->checkpoints);
     free(offsets);
     free(entries);
-    return err == VS_OK || err == VS_ERR_NOMEM ? err : VS_ERR_NOT_FOUND;
+    return err ? VS_ERR_NOT_FOUND : VS_OK;
 }
 
 const uint8_t *vs_reader_uuid(const struct vs_reader *r)
@@ -109,56 +103,24 @@ static enum vs_err define_up_to(struct vs_reader *r, size_t index)
     return VS_OK;
 }
 
-/* An inconsistent checkpoint is not used in part either. Texts stay in place. */
-static void forget_since(struct vs_reader_table *table, const struct vs_reader_table *known)
-{
-    table->string_count = known->string_count;
-    table->node_count = known->node_count;
-    table->module_count = known->module_count;
-}
-
 enum vs_err vs_reader_to_checkpoint(struct vs_reader *r, size_t index)
 {
     const struct vs_checkpoint *item =
         r->checkpoints ? vs_checkpoints_item(r->checkpoints, index) : NULL;
-    const struct vs_frame_list *frames = vs_reader_frames(r);
-    if (!frames)
-        return VS_ERR_NOMEM;
-    if (!item || !item->sequence || item->sequence > frames->count)
+    if (!item || !item->sequence || item->sequence > vs_reader_frames(r)->count)
         return VS_ERR_CORRUPT;
     const struct vs_reader_table known = r->table;
-    enum vs_err err = define_up_to(r, index);
-    if (!err) {
+    if (!define_up_to(r, index)) {
         enter_frame(r, (size_t)item->sequence - 1);
         return VS_OK;
     }
-    if (err != VS_ERR_NOMEM) {
-        forget_since(&r->table, &known);
-        vs_reader_set_checkpoints(r, NULL);
-        err = VS_ERR_CORRUPT;
-    }
+    /* an inconsistent checkpoint is not used in part either; texts stay in place */
+    r->table.string_count = known.string_count;
+    r->table.node_count = known.node_count;
+    r->table.module_count = known.module_count;
+    vs_reader_set_checkpoints(r, NULL);
     vs_reader_rewind(r);
-    return err;
-}
-
-/* Starts at the checkpoint before frame *index* of the list when that is nearer than the present
- * position; *forward*: the event wanted is not before the present position. */
-static enum vs_err start_near(struct vs_reader *r, size_t index, bool forward)
-{
-    size_t nearest = SIZE_MAX;
-    if (r->checkpoints && index < r->frames.count)
-        nearest = vs_checkpoints_before_event(r->checkpoints, r->frames.items[index].first_event);
-    if (nearest != SIZE_MAX &&
-        (!forward ||
-         vs_checkpoints_item(r->checkpoints, nearest)->sequence >= r->next_sequence)) {
-        enum vs_err err = vs_reader_to_checkpoint(r, nearest);
-        if (err != VS_ERR_CORRUPT)
-            return err;
-        return VS_OK; /* start from the beginning */
-    }
-    if (!forward)
-        vs_reader_rewind(r);
-    return VS_OK;
+    return VS_ERR_CORRUPT;
 }
 
 /* Whether the next frame, which is before *index*, may be skipped. */
@@ -177,35 +139,39 @@ struct seek_goal {
     size_t index; /* index of its frame in the list; of the last one when it is in none */
 };
 
-static enum vs_err go_on(struct vs_reader *r, const struct seek_goal *goal)
+static enum vs_err go_to(struct vs_reader *r, struct seek_goal goal)
 {
+    const struct vs_frame_list *frames = vs_reader_frames(r);
+    goal.index = goal.by_event ? vs_frame_list_event(frames, goal.value)
+                               : vs_frame_list_at(frames, goal.value);
+    if (goal.index == frames->count && frames->count)
+        goal.index = frames->count - 1; /* later events may be in FILE.live */
+    /* the event is not before the present position */
+    bool forward = !r->ended && (goal.by_event ? vs_reader_event_number(r) <= goal.value
+                                               : r->time_ns < goal.value || !r->events);
+    /* the checkpoint before that frame, when it is nearer than the present position */
+    size_t nearest = SIZE_MAX;
+    if (r->checkpoints && goal.index < frames->count)
+        nearest = vs_checkpoints_before_event(r->checkpoints,
+                                              frames->items[goal.index].first_event);
+    if (nearest != SIZE_MAX &&
+        (!forward ||
+         vs_checkpoints_item(r->checkpoints, nearest)->sequence >= r->next_sequence))
+        (void)!vs_reader_to_checkpoint(r, nearest); /* or starts from the beginning */
+    else if (!forward)
+        vs_reader_rewind(r);
     for (;;) {
-        while (may_pass(r, goal->index))
+        while (may_pass(r, goal.index))
             enter_frame(r, (size_t)r->next_sequence);
         struct vs_event event;
         enum vs_err err = vs_reader_next(r, &event);
         if (err)
             return err == VS_ERR_END ? VS_OK : err;
-        if (goal->by_event ? r->events > goal->value : event.time_ns >= goal->value) {
+        if (goal.by_event ? r->events > goal.value : event.time_ns >= goal.value) {
             vs_reader_unread(r, &event);
             return VS_OK;
         }
     }
-}
-
-static enum vs_err go_to(struct vs_reader *r, struct seek_goal goal)
-{
-    const struct vs_frame_list *frames = vs_reader_frames(r);
-    if (!frames)
-        return VS_ERR_NOMEM;
-    goal.index = goal.by_event ? vs_frame_list_event(frames, goal.value)
-                               : vs_frame_list_at(frames, goal.value);
-    if (goal.index == frames->count && frames->count)
-        goal.index = frames->count - 1; /* later events may be in FILE.live */
-    bool forward = !r->ended && (goal.by_event ? vs_reader_event_number(r) <= goal.value
-                                               : r->time_ns < goal.value || !r->events);
-    enum vs_err err = start_near(r, goal.index, forward);
-    return err ? err : go_on(r, &goal);
 }
 
 enum vs_err vs_reader_seek(struct vs_reader *r, uint64_t time_ns)
@@ -243,8 +209,6 @@ enum vs_err vs_reader_extent(struct vs_reader *r, struct vs_extent *out)
 {
     struct vs_event event;
     const struct vs_frame_list *frames = vs_reader_frames(r);
-    if (!frames)
-        return VS_ERR_NOMEM;
     struct vs_extent extent = {0};
     vs_reader_rewind(r);
     enum vs_err err = vs_reader_next(r, &event);

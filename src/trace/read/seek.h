@@ -33,7 +33,7 @@ bool vs_reader_finished(const struct vs_reader *reader);
  * set. */
 bool vs_reader_ended(const struct vs_reader *reader);
 
-/* vs_reader_frames: the list of event frames, loaded on first use; NULL when out of memory. */
+/* vs_reader_frames: the list of event frames, loaded on first use. */
 const struct vs_frame_list *vs_reader_frames(struct vs_reader *reader);
 
 /* vs_reader_uuid: 16 bytes. */

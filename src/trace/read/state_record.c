@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "trace/format/format.h"
 
 #define FRAME_BYTES ((size_t)1 << 20) /* a frame is passed on once it has this size */
@@ -15,14 +15,7 @@ static unsigned char *room(struct vs_state_record *record, size_t bytes)
 {
     if (record->bad)
         return NULL;
-    if (bytes > record->body_capacity - record->body_used) {
-        size_t wanted = record->body_capacity ? record->body_capacity * 2 : 4096;
-        while (wanted - record->body_used < bytes)
-            wanted *= 2;
-        unsigned char *larger = vs_xrealloc(record->body, 1, wanted);
-        record->body = larger;
-        record->body_capacity = wanted;
-    }
+    vs_vec_room(&record->body, &record->body_capacity, record->body_used + bytes, 1);
     return record->body + record->body_used;
 }
 

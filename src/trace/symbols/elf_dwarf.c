@@ -33,13 +33,12 @@ static void build_ranges(struct vs_elf_object *object)
         Dwarf_Addr base, low, high;
         ptrdiff_t at = 0;
         while ((at = dwarf_ranges(unit, at, &base, &low, &high)) > 0) {
-            vs_vec_room(&object->ranges, &capacity, object->range_count + 1, sizeof *object->ranges);
-            object->ranges[object->range_count++] =
-                (struct vs_unit_range){low, high, dwarf_dieoffset(unit)};
+            struct vs_unit_range *range =
+                vs_vec_push(&object->ranges, &object->range_count, &capacity, sizeof *range);
+            *range = (struct vs_unit_range){low, high, dwarf_dieoffset(unit)};
         }
     }
-    if (object->range_count)
-        qsort(object->ranges, object->range_count, sizeof *object->ranges, compare_ranges);
+    vs_vec_sort(object->ranges, object->range_count, sizeof *object->ranges, compare_ranges);
 }
 
 /* Finds the unit that contains *pc*; *bias* is the value that libdw expects to be subtracted. */
@@ -90,7 +89,7 @@ static const char *clean_path(struct vs_elf_object *object, Dwarf_Die *unit, con
                           : NULL;
     if (dir && *dir == '/' &&
         snprintf(joined, sizeof joined, "%s/%s", dir, path) < (int)sizeof joined)
-        path = vs_elf_keep(object, joined);
+        path = vs_xarena_text(&object->text, joined);
     if (!path || (!strstr(path, "//") && !strstr(path, "./")))
         return path;
     size_t room = strlen(path) + 1, n = 0;
@@ -190,7 +189,7 @@ static const char *qualified(struct vs_elf_object *object, Dwarf_Die *die, const
         longer = true;
     }
     free(scopes);
-    return longer ? vs_elf_keep(object, text + used) : name;
+    return longer ? vs_xarena_text(&object->text, text + used) : name;
 }
 
 static const char *die_name(struct vs_elf_object *object, Dwarf_Die *die)

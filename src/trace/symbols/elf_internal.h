@@ -38,8 +38,6 @@ struct vs_elf_object {
     struct vs_arena text;
 };
 
-/* vs_elf_keep: a copy of *text* that lives as long as the object; "?" when out of memory. */
-const char *vs_elf_keep(struct vs_elf_object *object, const char *text);
 /* vs_elf_readable: *name* in readable form: demangled, without a symbol version. */
 const char *vs_elf_readable(struct vs_elf_object *object, const char *name);
 /* vs_elf_dwarf_names: like vs_elf_object_names, from DWARF only. When it returns 0, out[0] may have

@@ -26,16 +26,11 @@
 
 /* --- text --- */
 
-const char *vs_elf_keep(struct vs_elf_object *object, const char *text)
-{
-    return vs_xarena_text(&object->text, text);
-}
-
 const char *vs_elf_readable(struct vs_elf_object *object, const char *name)
 {
     char *plain = vs_demangle(name);
     if (plain) {
-        const char *kept = vs_elf_keep(object, plain);
+        const char *kept = vs_xarena_text(&object->text, plain);
         free(plain);
         return kept;
     }
@@ -120,10 +115,11 @@ static bool try_debug_file(void *arg, const char *path)
         right = strcmp(hex, wanted) == 0;
     else if (right)
         right = s->has_crc && has_crc(fd, s->crc);
-    if (!right || !(s->path = vs_xstrdup(path))) {
+    if (!right) {
         close(fd);
         return false;
     }
+    s->path = vs_xstrdup(path);
     s->fd = fd;
     return true;
 }

@@ -16,7 +16,6 @@
 #define STUB_BYTES 16u
 #define SECTION_BYTES_MAX (4u << 20)
 #define SLOTS_MAX 262144u
-#define NAME_MAX_BYTES 4096u
 
 /* slot address -> 1 + index of its symbol */
 static void read_slots(Elf *elf, struct vs_map *slots, GElf_Shdr *symbols, Elf_Scn **symbol_section)
@@ -80,16 +79,6 @@ static const char *symbol_name(Elf *elf, const GElf_Shdr *header, Elf_Scn *secti
     return elf_strptr(elf, header->sh_link, symbol.st_name);
 }
 
-static void add_stub(struct vs_elf_object *object, size_t *capacity, uint64_t low, uint64_t high,
-                     const char *name)
-{
-    char text[NAME_MAX_BYTES];
-    vs_vec_room(&object->stubs, capacity, object->stub_count + 1, sizeof *object->stubs);
-    snprintf(text, sizeof text, "%s@plt", vs_elf_readable(object, name));
-    object->stubs[object->stub_count++] =
-        (struct vs_plt_stub){low, high, vs_elf_keep(object, text)};
-}
-
 /* Reads the stubs of one section. Those of .plt.got may be half as long as others: the jump in the
  * second half then belongs to the next stub. */
 static void read_stubs(struct vs_elf_object *object, Elf *elf, unsigned machine, Elf_Scn *section,
@@ -107,8 +96,13 @@ static void read_stubs(struct vs_elf_object *object, Elf *elf, unsigned machine,
         uint64_t slot = machine == EM_X86_64 ? x86_slot(code, address) : arm_slot(code, address);
         const uint64_t *index = slot ? vs_map_get(slots, slot) : NULL;
         const char *name = index ? symbol_name(elf, symbols, symbol_section, *index) : NULL;
-        if (name && *name)
-            add_stub(object, capacity, address, address + step, name);
+        if (!name || !*name)
+            continue;
+        struct vs_plt_stub *stub =
+            vs_vec_push(&object->stubs, &object->stub_count, capacity, sizeof *stub);
+        *stub = (struct vs_plt_stub){
+            address, address + step,
+            vs_xarena_printf(&object->text, "%.4091s@plt", vs_elf_readable(object, name))};
     }
 }
 

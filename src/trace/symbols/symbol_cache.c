@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "trace/symbols/symbol_cache.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -20,7 +19,7 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_output_file.h"
-#include "trace/format/format.h"
+#include "trace/read/reader_internal.h"
 
 #define MAGIC "\x89VSN\r\n\x1a\n"
 #define VERSION 2u /* raised also when names are built differently */
@@ -76,21 +75,7 @@ enum vs_err vs_symbol_cache_decode(const unsigned char *bytes, size_t count, con
     if (ZSTD_decompress(raw, head.raw_bytes, rest, left) == head.raw_bytes)
         err = vs_symbol_set_decode(set, raw, head.raw_bytes);
     free(raw);
-    return err == VS_ERR_CORRUPT || err == VS_ERR_LIMIT ? VS_ERR_NOT_FOUND : err;
-}
-
-static bool read_fully(int fd, unsigned char *to, size_t bytes)
-{
-    while (bytes) {
-        ssize_t n = read(fd, to, bytes);
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return false;
-        if (n > 0) {
-            to += n;
-            bytes -= (size_t)n;
-        }
-    }
-    return true;
+    return err ? VS_ERR_NOT_FOUND : VS_OK;
 }
 
 static bool path_of(char *path, const char *dir, const char *build_id)
@@ -108,23 +93,22 @@ enum vs_err vs_symbol_cache_load(const char *dir, const char *build_id, struct v
     if (fd < 0)
         return VS_ERR_NOT_FOUND;
     enum vs_err err = VS_ERR_NOT_FOUND;
-    unsigned char *bytes = NULL;
-    if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > FILE_BYTES_MAX)
-        goto out;
-    bytes = vs_xcalloc(1, (size_t)st.st_size);
-    if (read_fully(fd, bytes, (size_t)st.st_size))
-        err = vs_symbol_cache_decode(bytes, (size_t)st.st_size, build_id, set, source);
+    if (!fstat(fd, &st) && st.st_size > 0 && (uint64_t)st.st_size <= FILE_BYTES_MAX) {
+        const struct vs_source file = {.fd = fd, .size = (uint64_t)st.st_size};
+        unsigned char *bytes = vs_xcalloc(1, file.size);
+        if (vs_source_read(&file, 0, bytes, file.size) == file.size)
+            err = vs_symbol_cache_decode(bytes, file.size, build_id, set, source);
+        free(bytes);
+    }
     if (!err && time(NULL) - st.st_mtim.tv_sec > FRESH_SECONDS)
         futimens(fd, NULL);
-out:
-    free(bytes);
     close(fd);
     return err;
 }
 
 /* --- writing --- */
 
-/* The bytes of a file; NULL when out of memory. The caller frees them. */
+/* The bytes of a file; NULL when they are too many. The caller frees them. */
 static unsigned char *encode(const char *build_id, struct vs_symbol_set *set,
                              const struct vs_symbol_source *source, size_t *count)
 {
@@ -136,23 +120,22 @@ static unsigned char *encode(const char *build_id, struct vs_symbol_set *set,
     size_t first = sizeof head + head.id_bytes + head.link_bytes, next = 0, raw_bytes = 0;
     size_t room = ZSTD_compressBound(VS_FRAME_RAW_MAX);
     unsigned char *raw = vs_xcalloc(1, VS_FRAME_RAW_MAX), *bytes = vs_xcalloc(1, first + room);
-    if (vs_symbol_set_encode(set, &next, raw, VS_FRAME_RAW_MAX, &raw_bytes))
-        goto fail;
-    size_t stored = ZSTD_compress(bytes + first, room, raw, raw_bytes, ZSTD_LEVEL);
-    if (ZSTD_isError(stored))
-        goto fail;
+    size_t stored = 0;
+    bool good = !vs_symbol_set_encode(set, &next, raw, VS_FRAME_RAW_MAX, &raw_bytes);
+    if (good)
+        stored = ZSTD_compress(bytes + first, room, raw, raw_bytes, ZSTD_LEVEL);
+    free(raw);
+    if (!good || ZSTD_isError(stored)) {
+        free(bytes);
+        return NULL;
+    }
     memcpy(bytes + sizeof head, build_id, head.id_bytes);
     memcpy(bytes + sizeof head + head.id_bytes, source->link, head.link_bytes);
     head.raw_bytes = (uint32_t)raw_bytes;
     *count = first + stored;
     head.checksum = checksum_of(&head, bytes + sizeof head, *count - sizeof head);
     memcpy(bytes, &head, sizeof head);
-    free(raw);
     return bytes;
-fail:
-    free(raw);
-    free(bytes);
-    return NULL;
 }
 
 enum vs_err vs_symbol_cache_store(const char *dir, const char *build_id, struct vs_symbol_set *set,

@@ -29,20 +29,17 @@ static uint64_t key_of(uint32_t module, uint64_t offset)
     return key ? key : 1;
 }
 
-static void *take(struct vs_symbol_set *set, size_t bytes, enum vs_err *err)
+/* NULL when the budget is spent. */
+static void *take(struct vs_symbol_set *set, size_t bytes)
 {
-    if (set->budget < bytes + OVERHEAD) {
-        *err = VS_ERR_LIMIT;
+    if (set->budget < bytes + OVERHEAD)
         return NULL;
-    }
-    void *memory = vs_xarena(&set->arena, bytes);
     set->budget -= bytes + OVERHEAD;
-    return memory;
+    return vs_xarena(&set->arena, bytes);
 }
 
-/* *text*, stored once. */
-static const char *intern(struct vs_symbol_set *set, const char *text, size_t length,
-                          enum vs_err *err)
+/* *text*, stored once; NULL likewise. */
+static const char *intern(struct vs_symbol_set *set, const char *text, size_t length)
 {
     uint64_t key = XXH64(text, length, 0) | 1;
     const uint64_t *known = vs_map_get(&set->texts, key);
@@ -51,7 +48,7 @@ static const char *intern(struct vs_symbol_set *set, const char *text, size_t le
         if (strlen(kept) == length && !memcmp(kept, text, length))
             return kept;
     }
-    char *copy = take(set, length + 1, err);
+    char *copy = take(set, length + 1);
     if (!copy)
         return NULL;
     memcpy(copy, text, length);
@@ -79,24 +76,27 @@ static void place(struct vs_symbol_set *set, struct vs_symbol_entry *entry)
     set->entries[entry->at] = entry;
 }
 
-/* An entry with room for *count* symbols; reuses the place's own memory when it is large enough. */
-static struct vs_symbol_entry *make_entry(struct vs_symbol_set *set, uint32_t module,
-                                          uint64_t offset, size_t count, enum vs_err *err)
+/* An entry with *symbols*; reuses the place's own memory when it is large enough. */
+static enum vs_err put_entry(struct vs_symbol_set *set, uint32_t module, uint64_t offset,
+                             enum vs_symbol_level level, const struct vs_symbol *symbols,
+                             size_t count)
 {
     struct vs_symbol_entry *known =
         (struct vs_symbol_entry *)vs_symbol_set_find(set, module, offset);
     struct vs_symbol_entry *entry =
         known && known->count >= count
             ? known
-            : take(set, sizeof *entry + count * sizeof entry->symbols[0], err);
+            : take(set, sizeof *entry + count * sizeof entry->symbols[0]);
     if (!entry)
-        return NULL;
+        return VS_ERR_LIMIT;
     entry->module = module;
     entry->offset = offset;
     entry->count = (uint32_t)count;
     if (entry != known)
         place(set, entry);
-    return entry;
+    entry->level = level;
+    memcpy(entry->symbols, symbols, count * sizeof *symbols);
+    return VS_OK;
 }
 
 static struct vs_symbol one_symbol(const char *function, const char *file, unsigned line,
@@ -111,26 +111,18 @@ enum vs_err vs_symbol_set_put(struct vs_symbol_set *set, uint32_t module, uint64
                               size_t count)
 {
     struct vs_symbol copies[VS_SYMBOL_INLINES_MAX];
-    enum vs_err err = VS_OK;
     if (count > VS_SYMBOL_INLINES_MAX)
         return VS_ERR_ARG;
     for (size_t i = 0; i < count; i++) {
         const char *function = symbols[i].known ? symbols[i].function : "";
         const char *file = symbols[i].file ? symbols[i].file : "";
-        size_t function_length = strnlen(function, VS_STRING_MAX);
-        size_t file_length = strnlen(file, VS_STRING_MAX);
-        function = intern(set, function, function_length, &err);
-        file = function ? intern(set, file, file_length, &err) : NULL;
+        function = intern(set, function, strnlen(function, VS_STRING_MAX));
+        file = function ? intern(set, file, strnlen(file, VS_STRING_MAX)) : NULL;
         if (!file)
-            return err;
+            return VS_ERR_LIMIT;
         copies[i] = one_symbol(function, file, symbols[i].line, i + 1 == count);
     }
-    struct vs_symbol_entry *entry = make_entry(set, module, offset, count, &err);
-    if (!entry)
-        return err;
-    entry->level = level;
-    memcpy(entry->symbols, copies, count * sizeof copies[0]);
-    return VS_OK;
+    return put_entry(set, module, offset, level, copies, count);
 }
 
 const struct vs_symbol_entry *vs_symbol_set_find(const struct vs_symbol_set *set, uint32_t module,
@@ -231,38 +223,32 @@ static enum vs_err encode_entry(struct encoder *e, const struct vs_symbol_entry 
     return VS_OK;
 }
 
-static void sort_entries(struct vs_symbol_set *set)
-{
-    if (!set->sorted && set->count)
-        qsort(set->entries, set->count, sizeof *set->entries, compare_entries);
-    for (size_t i = 0; i < set->count; i++)
-        set->entries[i]->at = i;
-    set->sorted = true;
-}
-
 enum vs_err vs_symbol_set_encode(struct vs_symbol_set *set, size_t *next, unsigned char *out,
                                  size_t room, size_t *bytes)
 {
     struct encoder e = {.room = room};
-    enum vs_err err = VS_ERR_NOMEM;
-    sort_entries(set);
+    if (room < 16 * VS_VARINT_MAX)
+        return VS_ERR_LIMIT;
+    if (!set->sorted)
+        vs_vec_sort(set->entries, set->count, sizeof *set->entries, compare_entries);
+    for (size_t k = 0; k < set->count; k++)
+        set->entries[k]->at = k;
+    set->sorted = true;
     e.texts = vs_xcalloc(1, room + 2 * VS_VARINT_MAX);
     e.records = vs_xcalloc(1, room + 2 * VS_VARINT_MAX);
     size_t first = *next, i = first;
-    if (room < 16 * VS_VARINT_MAX)
-        goto out;
-    for (err = VS_OK; i < set->count && !(err = encode_entry(&e, set->entries[i])); i++)
-        continue;
-    if (err == VS_ERR_LIMIT && i > first)
+    enum vs_err err = VS_OK;
+    while (i < set->count && !(err = encode_entry(&e, set->entries[i])))
+        i++;
+    if (i > first)
         err = VS_OK; /* the rest goes into the next payload */
-    if (err)
-        goto out;
-    unsigned char *p = vs_put_varint(out, e.text_count);
-    memcpy(p, e.texts, e.text_bytes);
-    memcpy(p + e.text_bytes, e.records, e.record_bytes);
-    *bytes = (size_t)(p - out) + e.text_bytes + e.record_bytes;
-    *next = i;
-out:
+    if (!err) {
+        unsigned char *p = vs_put_varint(out, e.text_count);
+        memcpy(p, e.texts, e.text_bytes);
+        memcpy(p + e.text_bytes, e.records, e.record_bytes);
+        *bytes = (size_t)(p - out) + e.text_bytes + e.record_bytes;
+        *next = i;
+    }
     free(e.texts);
     free(e.records);
     vs_map_free(&e.ids);
@@ -273,7 +259,7 @@ out:
 
 /* A text of an untrusted payload: control bytes and invalid UTF-8 become '?'. */
 static const char *intern_foreign(struct vs_symbol_set *set, const unsigned char *text,
-                                  size_t length, enum vs_err *err)
+                                  size_t length)
 {
     char *clean = vs_xcalloc(1, length + 1);
     for (size_t i = 0; i < length;) {
@@ -284,7 +270,7 @@ static const char *intern_foreign(struct vs_symbol_set *set, const unsigned char
             for (; n; n--, i++)
                 clean[i] = (char)text[i];
     }
-    const char *kept = intern(set, clean, length, err);
+    const char *kept = intern(set, clean, length);
     free(clean);
     return kept;
 }
@@ -306,7 +292,6 @@ static bool get(struct decoder *d, uint64_t *value)
 
 static enum vs_err decode_texts(struct decoder *d)
 {
-    enum vs_err err = VS_OK;
     uint64_t length;
     if (!get(d, &d->text_count) || d->text_count > (uint64_t)(d->end - d->next))
         return VS_ERR_CORRUPT;
@@ -314,9 +299,9 @@ static enum vs_err decode_texts(struct decoder *d)
     for (uint64_t i = 0; i < d->text_count; i++) {
         if (!get(d, &length) || length > VS_STRING_MAX || length > (uint64_t)(d->end - d->next))
             return VS_ERR_CORRUPT;
-        d->texts[i] = intern_foreign(d->set, d->next, (size_t)length, &err);
+        d->texts[i] = intern_foreign(d->set, d->next, (size_t)length);
         if (!d->texts[i])
-            return err;
+            return VS_ERR_LIMIT;
         d->next += length;
     }
     return VS_OK;
@@ -337,7 +322,6 @@ static enum vs_err decode_place(struct decoder *d, uint64_t head)
 {
     struct vs_symbol symbols[VS_SYMBOL_INLINES_MAX];
     uint64_t difference, count = head - 1, ids[2], line;
-    enum vs_err err = VS_OK;
     if (count > VS_SYMBOL_INLINES_MAX || d->module == VS_NO_MODULE || !get(d, &difference))
         return VS_ERR_CORRUPT;
     d->offset += difference;
@@ -349,13 +333,7 @@ static enum vs_err decode_place(struct decoder *d, uint64_t head)
                                 ids[1] ? d->texts[ids[1] - 1] : "",
                                 line > UINT_MAX ? 0 : (unsigned)line, i + 1 == count);
     }
-    struct vs_symbol_entry *entry =
-        make_entry(d->set, d->module, d->offset, (size_t)count, &err);
-    if (!entry)
-        return err;
-    entry->level = d->level;
-    memcpy(entry->symbols, symbols, (size_t)count * sizeof symbols[0]);
-    return VS_OK;
+    return put_entry(d->set, d->module, d->offset, d->level, symbols, (size_t)count);
 }
 
 enum vs_err vs_symbol_set_decode(struct vs_symbol_set *set, const unsigned char *payload,

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_clock.h"
 
 #define CRASHES_MAX 16u
@@ -77,47 +77,35 @@ static bool send_all(int fd, const void *from, size_t bytes)
 /* A module that the worker has open. */
 struct known {
     struct vs_debug_query query;
-    char *path, *id;
     struct vs_elf_object *object;
     struct vs_elf_facts facts;
 };
 
 struct known_list {
     struct known **items; /* index: number */
-    size_t count;
+    size_t capacity;
 };
 
-static struct known *get_known(struct known_list *list, const struct symbol_worker_question *q, char *path,
-                               char *id, const struct vs_symbols_options *options)
+static struct known *get_known(struct known_list *list, const struct symbol_worker_question *q,
+                               const char *path, const char *id,
+                               const struct vs_symbols_options *options)
 {
-    if (q->number >= list->count) {
-        size_t count = (size_t)q->number * 2 + 16;
-        struct known **larger = vs_xrealloc(list->items, count, sizeof *larger);
-        memset(larger + list->count, 0, (count - list->count) * sizeof *larger);
-        list->items = larger;
-        list->count = count;
-    }
-    struct known **slot = &list->items[q->number];
-    if (*slot || !(*slot = vs_xcalloc(1, sizeof **slot)))
-        return *slot;
-    (*slot)->path = vs_xstrdup(path);
-    (*slot)->id = vs_xstrdup(id);
-    (*slot)->query = (struct vs_debug_query){(*slot)->path, (*slot)->id, "", options};
-    if ((*slot)->path && (*slot)->id)
-        (*slot)->object = vs_elf_object_open(&(*slot)->query, &(*slot)->facts);
-    return *slot;
+    vs_vec_room(&list->items, &list->capacity, (size_t)q->number + 1, sizeof(struct known *));
+    struct known *known = list->items[q->number];
+    if (known)
+        return known;
+    list->items[q->number] = known = vs_xcalloc(1, sizeof *known);
+    known->query = (struct vs_debug_query){vs_xstrdup(path), vs_xstrdup(id), "", options};
+    known->object = vs_elf_object_open(&known->query, &known->facts);
+    return known;
 }
 
 static bool give_answer(int fd, struct known *known, uint64_t address, unsigned char *room)
 {
     struct vs_symbol symbols[VS_SYMBOL_INLINES_MAX];
     struct vs_symbol_set set = {.budget = ANSWER_BYTES_MAX};
-    struct symbol_worker_answer answer = {.bytes = 0};
-    size_t count = 0, next = 0, bytes = 0;
-    if (known && known->object) {
-        count = vs_elf_object_names(known->object, address, symbols);
-        answer.facts = known->facts;
-    }
+    size_t count = vs_elf_object_names(known->object, address, symbols), next = 0, bytes = 0;
+    struct symbol_worker_answer answer = {.facts = known->facts};
     if (vs_symbol_set_put(&set, 0, address, answer.facts.level, symbols, count) ||
         vs_symbol_set_encode(&set, &next, room, ANSWER_BYTES_MAX, &bytes))
         bytes = 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_text.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/rewrite.h"
@@ -42,8 +42,7 @@ static void list_places(const struct vs_reader *reader, struct symbolize_place *
             places[n++] = (struct symbolize_place){table->nodes[i].module,
                                          table->nodes[i].pc - module->base};
     }
-    if (n)
-        qsort(places, n, sizeof *places, compare_places);
+    vs_vec_sort(places, n, sizeof *places, compare_places);
     for (size_t i = 0; i < n; i++)
         if (!kept || compare_places(&places[kept - 1], &places[i]))
             places[kept++] = places[i];
@@ -60,13 +59,9 @@ static void count_module(struct vs_symbolize_result *out, const struct vs_module
     out->named += named;
     if (named == places)
         return;
-    struct vs_symbolize_module *larger =
-        vs_xrealloc(out->unnamed, out->unnamed_count + 1, sizeof *larger);
-    if (!larger)
-        return;
-    out->unnamed = larger;
-    char *name = vs_xstrdup(vs_text_base_name(module->path));
-    larger[out->unnamed_count++] = (struct vs_symbolize_module){name, places, named};
+    out->unnamed = vs_xrealloc(out->unnamed, out->unnamed_count + 1, sizeof *out->unnamed);
+    out->unnamed[out->unnamed_count++] = (struct vs_symbolize_module){
+        vs_xstrdup(vs_text_base_name(module->path)), places, named};
 }
 
 static enum vs_err name_places(const struct vs_reader *reader, struct vs_symbols *symbols,
@@ -140,8 +135,7 @@ static enum vs_err collect(const char *path, const char *to, struct vs_symbol_se
         vs_symbols_note(symbols, out->note);
     if (err)
         snprintf(why, VS_READER_WHY_MAX, "%s: cannot look up its call stacks: %s", path, vs_err_text(err));
-    if (out->unnamed_count)
-        qsort(out->unnamed, out->unnamed_count, sizeof *out->unnamed, most_unnamed_first);
+    vs_vec_sort(out->unnamed, out->unnamed_count, sizeof *out->unnamed, most_unnamed_first);
     vs_symbols_close(symbols);
     vs_reader_close(reader);
     free(places);
@@ -173,18 +167,17 @@ enum vs_err vs_symbolize(const char *path, const char *to, struct vs_symbolize_r
     enum vs_err err = collect(path, to, &set, out, why);
     if (!err)
         err = vs_rewrite_open(path, to, 1u << VS_FRAME_SYMBOLS, &rewrite, why);
-    if (err)
-        goto out;
-    out->recovered = vs_rewrite_recovered(rewrite);
-    err = write_frames(rewrite, &set, out);
-    if (err == VS_OK || err == VS_ERR_IO) {
-        err = vs_rewrite_commit(rewrite, why); /* reports why an added frame was not written */
-    } else {
-        snprintf(why, VS_READER_WHY_MAX, "%s: cannot write its function names: %s", path,
-                 vs_err_text(err));
-        vs_rewrite_cancel(rewrite);
+    if (!err) {
+        out->recovered = vs_rewrite_recovered(rewrite);
+        err = write_frames(rewrite, &set, out);
+        if (err == VS_OK || err == VS_ERR_IO) {
+            err = vs_rewrite_commit(rewrite, why); /* reports why an added frame was not written */
+        } else {
+            snprintf(why, VS_READER_WHY_MAX, "%s: cannot write its function names: %s", path,
+                     vs_err_text(err));
+            vs_rewrite_cancel(rewrite);
+        }
     }
-out:
     vs_symbol_set_free(&set);
     return err;
 }

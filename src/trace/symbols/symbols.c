@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names for program counters; see the header. One struct object per build: its cached names, the
+ * One struct object per build: its cached names, the
  * places looked up since, and the problems with its files. Answers are made once and live, with all
  * texts, until close. */
 #define _GNU_SOURCE
@@ -68,11 +68,6 @@ static struct vs_symbols_options configured;
 void vs_symbols_configure(const struct vs_symbols_options *options)
 {
     configured = *options;
-}
-
-static const char *keep(struct vs_symbols *s, const char *text)
-{
-    return vs_xarena_text(&s->arena, text);
 }
 
 /* --- objects --- */
@@ -192,21 +187,10 @@ const struct vs_symbol_entry *vs_symbols_place(struct vs_symbols *s, uint32_t mo
 {
     const struct vs_module *recorded = vs_reader_module(s->reader, module);
     bool native = recorded && !*recorded->function;
-    struct object *object = native ? get_object(s, recorded) : NULL;
-    return object ? find_entry(s, object, module, offset) : NULL;
+    return native ? find_entry(s, get_object(s, recorded), module, offset) : NULL;
 }
 
 /* --- answers --- */
-
-static const char *offset_text(struct vs_symbols *s, const char *name, uint64_t offset)
-{
-    char text[PATH_MAX + 32];
-    if (name)
-        snprintf(text, sizeof text, "%s+0x%" PRIx64, name, offset);
-    else
-        snprintf(text, sizeof text, "0x%" PRIx64, offset);
-    return keep(s, text);
-}
 
 static size_t resolve(struct vs_symbols *s, const struct vs_frame *frame, struct vs_symbol *out)
 {
@@ -214,7 +198,8 @@ static size_t resolve(struct vs_symbols *s, const struct vs_frame *frame, struct
         frame->module == VS_NO_MODULE ? NULL : vs_reader_module(s->reader, frame->module);
     struct object *object = module ? get_object(s, module) : NULL;
     if (!object) {
-        *out = (struct vs_symbol){.function = offset_text(s, NULL, frame->pc), .module = "?"};
+        *out = (struct vs_symbol){
+            .function = vs_xarena_printf(&s->arena, "0x%" PRIx64, frame->pc), .module = "?"};
         return 1;
     }
     uint64_t offset = frame->pc - module->base;
@@ -229,7 +214,8 @@ static size_t resolve(struct vs_symbols *s, const struct vs_frame *frame, struct
     for (size_t i = 0; i < count; i++) {
         out[i].module = object->name;
         if (!out[i].known)
-            out[i].function = offset_text(s, object->name, offset);
+            out[i].function =
+                vs_xarena_printf(&s->arena, "%s+0x%" PRIx64, object->name, offset);
     }
     return count;
 }
@@ -238,14 +224,6 @@ static uint64_t key_of(const struct vs_frame *frame)
 {
     uint64_t key = frame->pc ^ ((uint64_t)frame->module << 48);
     return key ? key : 1;
-}
-
-/* The text for missing frames at the end of a stack. */
-static size_t name_mark(uint64_t pc, struct vs_symbol *out)
-{
-    const char *mark = pc == VS_STACK_MORE ? "(more frames)" : "(caller unknown)";
-    *out = (struct vs_symbol){.function = mark, .module = "", .known = 1};
-    return 1;
 }
 
 /* The cached answer; computed now if needed. */
@@ -274,8 +252,7 @@ struct vs_symbols *vs_symbols_open(const struct vs_reader *reader)
     s->options = configured;
     s->worker.fd = -1;
     s->worker.options = s->options;
-    if (vs_trace_symbols_load(reader, &s->own))
-        vs_out_of_memory();
+    vs_trace_symbols_load(reader, &s->own);
     return s;
 }
 
@@ -297,12 +274,15 @@ static bool by_itself(const struct vs_symbols *s, const struct vs_frame *frame,
 size_t vs_symbols_frame(struct vs_symbols *s, const struct vs_frame *frame, struct vs_symbol *out,
                         size_t max)
 {
-    if (max && frame->module == VS_NO_MODULE && frame->pc <= VS_STACK_LOST)
-        return name_mark(frame->pc, out);
-    if (max && by_itself(s, frame, out))
-        return 1;
     if (!max)
         return 0;
+    if (frame->module == VS_NO_MODULE && frame->pc <= VS_STACK_LOST) { /* missing at the end of a stack */
+        const char *mark = frame->pc == VS_STACK_MORE ? "(more frames)" : "(caller unknown)";
+        *out = (struct vs_symbol){.function = mark, .module = "", .known = 1};
+        return 1;
+    }
+    if (by_itself(s, frame, out))
+        return 1;
     const struct symbols_answer *answer = get_answer(s, frame);
     size_t count = answer->count < max ? answer->count : max;
     memcpy(out, answer->symbols, count * sizeof *out);

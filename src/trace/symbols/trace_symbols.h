@@ -10,8 +10,7 @@
 
 /* vs_trace_symbols_load: loads all of them into the zeroed *set*; later ones replace earlier ones.
  * Damaged frames are skipped. Cost: reads those frames only. */
-enum vs_err vs_trace_symbols_load(const struct vs_reader *reader, struct vs_symbol_set *set)
-    VS_MUST_CHECK;
+void vs_trace_symbols_load(const struct vs_reader *reader, struct vs_symbol_set *set);
 
 /* vs_symbols_place: the names of *offset* in module *module* of the trace, with their quality; NULL
  * when there are none. Valid until the next call on *symbols*. */
