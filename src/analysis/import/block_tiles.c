@@ -9,7 +9,7 @@
 
 VS_TREAP_BY(tile, struct vs_tile, addr)
 
-static void add(struct vs_tiles *tiles, struct vs_tile **tree, uint64_t addr, uint64_t size,
+static void put_tile(struct vs_tiles *tiles, struct vs_tile **tree, uint64_t addr, uint64_t size,
                 bool allocated)
 {
     struct vs_tile *tile = tile_first_from(*tree, addr);
@@ -21,8 +21,8 @@ static void add(struct vs_tiles *tiles, struct vs_tile **tree, uint64_t addr, ui
     tile = tiles->spare;
     if (tile)
         tiles->spare = tile->left;
-    else if (!(tile = vs_xarena(&tiles->arena, sizeof *tile)))
-        return;
+    else
+        tile = vs_xarena(&tiles->arena, sizeof *tile);
     *tile = (struct vs_tile){.addr = addr, .size = size, .allocated = allocated};
     tile_insert(tree, tile, addr);
 }
@@ -36,7 +36,7 @@ static void drop(struct vs_tiles *tiles, struct vs_tile **tree, struct vs_tile *
 
 void vs_tiles_segment(struct vs_tiles *tiles, uint64_t addr, uint64_t size)
 {
-    add(tiles, &tiles->segments, addr, size, true);
+    put_tile(tiles, &tiles->segments, addr, size, true);
 }
 
 uint64_t vs_tiles_drop_segment(struct vs_tiles *tiles, uint64_t addr)
@@ -69,7 +69,7 @@ uint64_t vs_tiles_size(const struct vs_tiles *tiles, uint64_t addr, uint64_t req
 
 void vs_tiles_add(struct vs_tiles *tiles, uint64_t addr, uint64_t size, bool allocated)
 {
-    add(tiles, &tiles->blocks, addr, size, allocated);
+    put_tile(tiles, &tiles->blocks, addr, size, allocated);
 }
 
 struct vs_tile *vs_tiles_find(const struct vs_tiles *tiles, uint64_t addr)

@@ -32,43 +32,29 @@ static enum vs_err import_snapshot(FILE *in, FILE *out, const char *name,
     return err;
 }
 
-/* The format by the first byte, which stays unread. */
-static enum vs_import_format guess(FILE *in, int *first)
+enum vs_err vs_import(FILE *in, FILE *out, const char *name, enum vs_import_format format,
+                      struct vs_import_result *result, char *why)
 {
-    *first = getc(in);
-    if (*first != EOF)
-        ungetc(*first, in);
-    return *first == 0x80 ? VS_IMPORT_TORCH_SNAPSHOT
-           : *first == VS_RMM_HEADER[0] ? VS_IMPORT_RMM_CSV : VS_IMPORT_AUTO;
-}
-
-static enum vs_err unknown(FILE *in, int first, char *why)
-{
-    if (ferror(in)) {
-        snprintf(why, VS_IMPORT_WHY_MAX, "%s", strerror(errno));
-        return VS_ERR_IO;
-    }
+    int first = getc(in); /* stays unread */
+    if (first != EOF)
+        ungetc(first, in);
+    *result = (struct vs_import_result){
+        .format = format != VS_IMPORT_AUTO       ? format
+                  : first == 0x80                ? VS_IMPORT_TORCH_SNAPSHOT
+                  : first == VS_RMM_HEADER[0]    ? VS_IMPORT_RMM_CSV
+                                                 : VS_IMPORT_AUTO};
+    why[0] = 0;
+    if (result->format == VS_IMPORT_TORCH_SNAPSHOT)
+        return import_snapshot(in, out, name, result, why);
+    if (result->format == VS_IMPORT_RMM_CSV)
+        return vs_rmm_log(in, out, name, result, why);
     snprintf(why, VS_IMPORT_WHY_MAX, "%s",
-             first == EOF    ? "the file is empty"
+             ferror(in)      ? strerror(errno)
+             : first == EOF  ? "the file is empty"
              : first == 0x1f ? "compressed with gzip: unpack it first (gunzip)"
              : first == 0x89 ? "a vramscope trace already: the other verbs read it as it is"
                              : "neither a PyTorch memory snapshot (a pickle that "
                                "torch.cuda.memory._dump_snapshot writes) nor a log of RMM "
                                "(" VS_RMM_HEADER ")");
-    return VS_ERR_FORMAT;
-}
-
-enum vs_err vs_import(FILE *in, FILE *out, const char *name, enum vs_import_format format,
-                      struct vs_import_result *result, char *why)
-{
-    int first;
-    *result = (struct vs_import_result){.format = guess(in, &first)};
-    why[0] = 0;
-    if (format != VS_IMPORT_AUTO)
-        result->format = format;
-    switch (result->format) {
-    case VS_IMPORT_TORCH_SNAPSHOT: return import_snapshot(in, out, name, result, why);
-    case VS_IMPORT_RMM_CSV: return vs_rmm_log(in, out, name, result, why);
-    default: return unknown(in, first, why);
-    }
+    return ferror(in) ? VS_ERR_IO : VS_ERR_FORMAT;
 }

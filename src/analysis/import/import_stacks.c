@@ -91,10 +91,9 @@ static uint32_t module_of(struct vs_import_stacks *s, uint64_t path, uint64_t fu
 {
     uint64_t key = path << 32 | function; /* string ids; a file with 2^32 texts cannot be read */
     const uint64_t *known = vs_map_get(&s->modules, key + 1);
-    if (known)
-        return (uint32_t)*known;
-    uint32_t index = vs_composer_module(s->composer, path, function);
-    vs_xmap_put(&s->modules, key + 1, index);
+    uint32_t index = known ? (uint32_t)*known : vs_composer_module(s->composer, path, function);
+    if (!known)
+        vs_xmap_put(&s->modules, key + 1, index);
     return index;
 }
 
@@ -107,10 +106,8 @@ static void name_place(struct vs_import_stacks *s, const struct vs_import_frame 
                                .line = line < UINT32_MAX ? (uint32_t)line : 0, .known = true};
     if (vs_symbol_set_find(&s->names, frame->module, frame->offset))
         return;
-    enum vs_err err = vs_symbol_set_put(&s->names, frame->module, frame->offset, VS_LEVEL_LINES,
-                                        &symbol, !is_unknown(name));
-    if (!s->err && err != VS_ERR_LIMIT)
-        s->err = err;
+    (void)!vs_symbol_set_put(&s->names, frame->module, frame->offset, VS_LEVEL_LINES, &symbol,
+                             !is_unknown(name)); /* beyond the budget they have no name */
 }
 
 static void read_native(struct vs_import_stacks *s, struct vs_import_frame *frame, const char *name,
@@ -150,28 +147,19 @@ static struct vs_import_frame read_frame(struct vs_import_stacks *s,
     return frame;
 }
 
-/* The place of a frame in the table; the last place + 1 after a failure. */
-static size_t frame_of(struct vs_import_stacks *s, const struct vs_pickle_value *dict)
+/* The frame of *dict*, which the table has once. */
+static struct vs_import_frame frame_of(struct vs_import_stacks *s,
+                                       const struct vs_pickle_value *dict)
 {
     if (dict->type != VS_PICKLE_DICT)
-        return s->frame_count;
-    if (dict->list->cache)
-        return (size_t)dict->list->cache - 1;
-    enum vs_err err = VS_OK;
-    vs_vec_room(&s->frames, &s->frame_capacity, s->frame_count + 1, sizeof *s->frames);
-    if (err) {
-        s->err = s->err ? s->err : err;
-        return s->frame_count;
+        return (struct vs_import_frame){.kind = FRAME_LEFT_OUT};
+    if (!dict->list->cache) {
+        struct vs_import_frame frame = read_frame(s, dict);
+        *(struct vs_import_frame *)vs_vec_push(&s->frames, &s->frame_count, &s->frame_capacity,
+                                               sizeof frame) = frame;
+        dict->list->cache = s->frame_count;
     }
-    s->frames[s->frame_count] = read_frame(s, dict);
-    dict->list->cache = s->frame_count + 1;
-    return s->frame_count++;
-}
-
-static enum frame_kind kind_of(struct vs_import_stacks *s, const struct vs_pickle_value *dict)
-{
-    size_t place = frame_of(s, dict);
-    return place < s->frame_count ? s->frames[place].kind : FRAME_LEFT_OUT;
+    return s->frames[dict->list->cache - 1];
 }
 
 /* The frames that are kept, innermost first; of a deeper stack the Python frames only. PyTorch puts one
@@ -184,9 +172,9 @@ static size_t choose(struct vs_import_stacks *s, const struct vs_pickle_list *li
                      struct vs_import_frame chosen[DEPTH_MAX + 1])
 {
     size_t count = 0, inner = 0, outer = list->count;
-    while (inner < list->count && kind_of(s, &list->items[inner]) != FRAME_PYTHON)
+    while (inner < list->count && frame_of(s, &list->items[inner]).kind != FRAME_PYTHON)
         inner++;
-    while (outer > inner && kind_of(s, &list->items[outer - 1]) != FRAME_PYTHON)
+    while (outer > inner && frame_of(s, &list->items[outer - 1]).kind != FRAME_PYTHON)
         outer--;
     for (size_t i = outer; outer > inner && i < list->count; i++) {
         const struct vs_pickle_value *name = vs_pickle_get(&list->items[i], "name");
@@ -194,9 +182,10 @@ static size_t choose(struct vs_import_stacks *s, const struct vs_pickle_list *li
             outer = list->count; /* the interpreter is the program */
     }
     for (size_t i = 0; i < list->count && count <= DEPTH_MAX; i++) {
-        enum frame_kind kind = kind_of(s, &list->items[i]);
-        if (kind == FRAME_PYTHON || (kind == FRAME_NATIVE && !python_only && (i < inner || i >= outer)))
-            chosen[count++] = s->frames[frame_of(s, &list->items[i])];
+        struct vs_import_frame frame = frame_of(s, &list->items[i]);
+        if (frame.kind == FRAME_PYTHON ||
+            (frame.kind == FRAME_NATIVE && !python_only && (i < inner || i >= outer)))
+            chosen[count++] = frame;
     }
     return count;
 }
@@ -226,7 +215,7 @@ enum vs_err vs_import_stacks_close(struct vs_import_stacks *s)
 {
     unsigned char *payload = vs_xcalloc(1, VS_FRAME_RAW_MAX);
     size_t next = 0, bytes;
-    enum vs_err err = s->err;
+    enum vs_err err = VS_OK;
     while (!err && next < s->names.count) {
         err = vs_symbol_set_encode(&s->names, &next, payload, VS_FRAME_RAW_MAX, &bytes);
         if (!err)

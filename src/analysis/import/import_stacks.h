@@ -21,7 +21,6 @@ struct vs_import_stacks {
     size_t frame_count, frame_capacity;
     struct vs_map modules; /* by path and function -> index + 1 */
     struct vs_symbol_set names;
-    enum vs_err err; /* the first failure */
 };
 
 void vs_import_stacks_open(struct vs_import_stacks *stacks, struct vs_composer *composer);
@@ -33,8 +32,7 @@ uint64_t vs_import_stack(struct vs_import_stacks *stacks, struct vs_pickle_list 
 /* vs_import_text: the string id of *text*; NULL: 0. */
 uint64_t vs_import_text(struct vs_composer *composer, struct vs_pickle_text *text);
 
-/* vs_import_stacks_close: writes the names to the trace, after its last event. Returns the first
- * failure. */
+/* vs_import_stacks_close: writes the names to the trace, after its last event. */
 enum vs_err vs_import_stacks_close(struct vs_import_stacks *stacks) VS_MUST_CHECK;
 
 #endif

@@ -41,14 +41,6 @@ static void fail(struct machine *m, enum vs_err err, const char *what)
     snprintf(m->why, VS_PICKLE_WHY_MAX, "at byte %" PRIu64 ": %s", position(m), what);
 }
 
-static void fail_memory(struct machine *m)
-{
-    if (!m->err)
-        snprintf(m->why, VS_PICKLE_WHY_MAX, "not enough memory after %" PRIu64 " bytes of the file",
-                 position(m));
-    m->err = m->err ? m->err : VS_ERR_NOMEM;
-}
-
 /* --- input --- */
 
 static bool refill(struct machine *m, size_t bytes)
@@ -113,12 +105,6 @@ static inline void push(struct machine *m, struct vs_pickle_value value)
 static void push_integer(struct machine *m, enum vs_pickle_type type, int64_t value)
 {
     push(m, (struct vs_pickle_value){.type = type, .integer = value});
-}
-
-static void push_mark(struct machine *m)
-{
-    vs_vec_room(&m->marks, &m->mark_capacity, m->mark_count + 1, sizeof *m->marks);
-    m->marks[m->mark_count++] = m->depth;
 }
 
 /* The top *count* values, which leave the stack but stay valid until the next push; NULL when there
@@ -199,45 +185,32 @@ static void push_float(struct machine *m)
 
 /* --- lists --- */
 
-static struct vs_pickle_value *room(struct machine *m, struct vs_pickle_list *list, size_t more)
+static void append(struct machine *m, struct vs_pickle_list *list,
+                   const struct vs_pickle_value *values, size_t count)
 {
-    if (list->count + more > list->capacity) {
-        size_t capacity = list->count + more;
+    if (!count)
+        return;
+    if (list->count + count > list->capacity) {
+        size_t capacity = list->count + count;
         if (list->count && capacity < 2 * list->count)
             capacity = 2 * list->count;
         struct vs_pickle_value *items =
             vs_xarena(&m->pickle->arena, capacity * sizeof *items);
-        if (!items) {
-            fail_memory(m);
-            return NULL;
-        }
         if (list->count)
             memcpy(items, list->items, list->count * sizeof *items);
         list->items = items;
         list->capacity = capacity;
     }
-    return list->items + list->count;
-}
-
-static void append(struct machine *m, struct vs_pickle_list *list,
-                   const struct vs_pickle_value *values, size_t count)
-{
-    struct vs_pickle_value *to = count ? room(m, list, count) : NULL;
-    if (!to)
-        return;
-    memcpy(to, values, count * sizeof *to);
+    memcpy(list->items + list->count, values, count * sizeof *values);
     list->count += count;
 }
 
 static void push_list(struct machine *m, enum vs_pickle_type type,
                       const struct vs_pickle_value *values, size_t count)
 {
-    struct vs_pickle_list *list =
-        m->err ? NULL : vs_xarena(&m->pickle->arena, sizeof *list);
-    if (!list) {
-        fail_memory(m);
+    if (m->err)
         return;
-    }
+    struct vs_pickle_list *list = vs_xarena(&m->pickle->arena, sizeof *list);
     append(m, list, values, count);
     push(m, (struct vs_pickle_value){.type = type, .list = list});
 }
@@ -369,7 +342,10 @@ static void step(struct machine *m, unsigned code)
     case 'K': push_integer(m, VS_PICKLE_INT, (int64_t)number(m, 1)); break;
     case 'M': push_integer(m, VS_PICKLE_INT, (int64_t)number(m, 2)); break;
     case 0x8c: push_text(m, number(m, 1)); break;
-    case '(': push_mark(m); break;
+    case '(':
+        *(size_t *)vs_vec_push(&m->marks, &m->mark_count, &m->mark_capacity, sizeof *m->marks) =
+            m->depth;
+        break;
     case '}': push_list(m, VS_PICKLE_DICT, NULL, 0); break;
     case ']': push_list(m, VS_PICKLE_LIST, NULL, 0); break;
     case ')': push_list(m, VS_PICKLE_TUPLE, NULL, 0); break;
@@ -412,10 +388,7 @@ enum vs_err vs_pickle_read(FILE *in, struct vs_pickle *pickle, char *why)
     struct machine m = {.in = in, .pickle = pickle, .why = why, .buffer = vs_xcalloc(1, BUFFER)};
     *pickle = (struct vs_pickle){.bytes = 0};
     why[0] = 0;
-    if (m.buffer)
-        run(&m);
-    else
-        fail_memory(&m);
+    run(&m);
     pickle->bytes = position(&m);
     free(m.buffer);
     free(m.stack);

@@ -95,22 +95,7 @@ static bool parse_line(char *text, struct rmm_line *line)
            whole_number(field[4], 10, SIZE_LARGEST, &line->size);
 }
 
-static void set_time_and_thread(struct rmm_import *m, const struct rmm_line *line)
-{
-    uint64_t now_ns = line->time_ns + m->days_ns;
-    if (now_ns + DAY_NS / 2 < m->last_ns) {
-        m->days_ns += DAY_NS;
-        now_ns += DAY_NS;
-    }
-    m->last_ns = now_ns > m->last_ns ? now_ns : m->last_ns;
-    m->writer.now_ns = m->last_ns - m->first_ns;
-    const uint64_t *known = vs_map_get(&m->threads, line->thread + 1);
-    m->writer.tid = known ? (uint32_t)*known : (uint32_t)(VS_IMPORT_TID + m->threads.count);
-    if (!known)
-        vs_xmap_put(&m->threads, line->thread + 1, m->writer.tid);
-}
-
-static enum vs_err allocate(struct rmm_import *m, const struct rmm_line *line)
+static void allocate(struct rmm_import *m, const struct rmm_line *line)
 {
     struct vs_event event = {.kind = VS_EVENT_alloc,
                              .alloc = {.addr = line->addr, .requested = line->size,
@@ -119,7 +104,6 @@ static enum vs_err allocate(struct rmm_import *m, const struct rmm_line *line)
     vs_import_event(&m->writer, &event);
     m->result->allocs++;
     vs_xmap_put(&m->live, line->addr, line->size);
-    return VS_OK;
 }
 
 static void release(struct rmm_import *m, const struct rmm_line *line)
@@ -142,16 +126,6 @@ static void failure(struct rmm_import *m, const struct rmm_line *line)
                          .api = m->allocate, .error = CUDA_ERROR_OUT_OF_MEMORY}};
     vs_import_event(&m->writer, &event);
     m->result->failures++;
-}
-
-static enum vs_err apply(struct rmm_import *m, const struct rmm_line *line)
-{
-    set_time_and_thread(m, line);
-    switch (line->action) {
-    case RMM_ALLOCATE: return allocate(m, line);
-    case RMM_FREE: release(m, line); return VS_OK;
-    default: failure(m, line); return VS_OK;
-    }
 }
 
 static void begin(struct rmm_import *m, const char *name)
@@ -202,8 +176,23 @@ static enum vs_err read_lines(struct rmm_import *m, FILE *in, FILE *out, const c
             if (!err)
                 begin(m, name);
         }
-        if (!err)
-            err = apply(m, &line);
+        if (err)
+            break;
+        uint64_t now_ns = line.time_ns + m->days_ns;
+        if (now_ns + DAY_NS / 2 < m->last_ns) {
+            m->days_ns += DAY_NS;
+            now_ns += DAY_NS;
+        }
+        m->last_ns = now_ns > m->last_ns ? now_ns : m->last_ns;
+        m->writer.now_ns = m->last_ns - m->first_ns;
+        m->writer.tid = (uint32_t)vs_xmap_number(&m->threads, line.thread + 1,
+                                                 VS_IMPORT_TID + m->threads.count);
+        if (line.action == RMM_ALLOCATE)
+            allocate(m, &line);
+        else if (line.action == RMM_FREE)
+            release(m, &line);
+        else
+            failure(m, &line);
     }
     return err;
 }

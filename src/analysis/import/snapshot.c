@@ -206,7 +206,7 @@ static void take_block_history(const struct vs_pickle_value *block, struct vs_sn
 }
 
 static bool take_block(struct vs_snapshot_device *d, const struct vs_pickle_value *block,
-                       uint64_t *at, uint64_t end, enum vs_err *err)
+                       uint64_t *at, uint64_t end)
 {
     const struct vs_pickle_value *state = vs_pickle_get(block, "state");
     struct vs_snapshot_block out = {.addr = *at};
@@ -221,9 +221,8 @@ static bool take_block(struct vs_snapshot_device *d, const struct vs_pickle_valu
         out.requested = out.size;
     out.frames = frames_of(vs_pickle_get(block, "frames"));
     take_block_history(block, &out);
-    vs_vec_room(&d->blocks, &d->block_capacity, d->block_count + 1, sizeof out);
-    if (!*err)
-        d->blocks[d->block_count++] = out;
+    *(struct vs_snapshot_block *)vs_vec_push(&d->blocks, &d->block_count, &d->block_capacity,
+                                             sizeof out) = out;
     return true;
 }
 
@@ -242,13 +241,9 @@ static enum vs_err take_segment(struct vs_snapshot *s, const struct vs_pickle_va
     out.expandable = expandable && expandable->type == VS_PICKLE_BOOL && expandable->integer;
     out.frames = frames_of(vs_pickle_get(segment, "frames"));
     struct vs_snapshot_device *d = &s->devices[device];
-    enum vs_err err = VS_OK;
     vs_xmap_put(known, out.addr, 1);
-    if (!err)
-        vs_vec_room(&d->segments, &d->segment_capacity, d->segment_count + 1, sizeof out);
-    if (err)
-        return err;
-    d->segments[d->segment_count++] = out;
+    *(struct vs_snapshot_segment *)vs_vec_push(&d->segments, &d->segment_count,
+                                               &d->segment_capacity, sizeof out) = out;
     if (s->device_count <= device)
         s->device_count = (unsigned)device + 1;
     const struct vs_pickle_list *blocks =
@@ -256,10 +251,10 @@ static enum vs_err take_segment(struct vs_snapshot *s, const struct vs_pickle_va
     uint64_t at = out.addr;
     if (blocks->count && !mark_walked(vs_pickle_get(segment, "blocks")))
         return refuse(why, "segment", (unsigned)device, index);
-    for (size_t i = 0; i < blocks->count && !err; i++)
-        if (!take_block(d, &blocks->items[i], &at, out.addr + out.size, &err))
+    for (size_t i = 0; i < blocks->count; i++)
+        if (!take_block(d, &blocks->items[i], &at, out.addr + out.size))
             return refuse(why, "segment", (unsigned)device, index);
-    return err;
+    return VS_OK;
 }
 
 static enum vs_err take_segments(struct vs_snapshot *s, const struct vs_pickle_list *segments,
@@ -328,8 +323,8 @@ enum vs_err vs_snapshot_take(const struct vs_pickle_value *root, struct vs_snaps
     if (!err)
         err = take_histories(s, root, why);
     if (!err)
-        take_annotations( s, vs_pickle_items(vs_pickle_get(root, "external_annotations"),
-                         VS_PICKLE_LIST));
+        take_annotations(s, vs_pickle_items(vs_pickle_get(root, "external_annotations"),
+                                            VS_PICKLE_LIST));
     if (!err && !s->device_count) {
         snprintf(why, VS_PICKLE_WHY_MAX, "a PyTorch memory snapshot without segments and history: "
                  "PyTorch had allocated nothing");

@@ -17,21 +17,11 @@
 /* The state of an address according to the history so far; absent: unknown. */
 enum { IN_USE = 1, FREE_REQUESTED, FREED };
 
-static void add_block(struct vs_snapshot_start *s, const struct vs_snapshot_block *block)
-{
-    vs_vec_room(&s->blocks, &s->block_capacity, s->block_count + 1, sizeof *block);
-    s->blocks[s->block_count++] = *block;
-}
-
 /* --- blocks --- */
 
-/* The first thing that happens to *entry*'s address is its free, whose stack is not that of the
- * allocation. */
-static void was_in_use(struct vs_snapshot_start *s, const struct vs_snapshot_entry *entry)
+static struct vs_snapshot_block *add_block(struct vs_snapshot_start *s)
 {
-    struct vs_snapshot_block block = {.addr = entry->addr, .requested = entry->size,
-                                      .allocated = entry->action == VS_SNAPSHOT_FREE_REQUESTED};
-    add_block(s, &block);
+    return vs_vec_push(&s->blocks, &s->block_count, &s->block_capacity, sizeof *s->blocks);
 }
 
 static void follow_block(struct vs_snapshot_start *s, struct vs_map *states,
@@ -50,8 +40,12 @@ static void follow_block(struct vs_snapshot_start *s, struct vs_map *states,
         return;
     }
     vs_xmap_put(states, entry->addr, state);
-    if (state != IN_USE)
-        was_in_use(s, entry);
+    if (state == IN_USE)
+        return;
+    /* the first thing that happens to the address is its free, whose stack is not the allocation's */
+    *add_block(s) =
+        (struct vs_snapshot_block){.addr = entry->addr, .requested = entry->size,
+                                   .allocated = entry->action == VS_SNAPSHOT_FREE_REQUESTED};
 }
 
 static void find_blocks(struct vs_snapshot_start *s, const struct vs_snapshot_device *d)
@@ -65,7 +59,7 @@ static void find_blocks(struct vs_snapshot_start *s, const struct vs_snapshot_de
             continue;
         /* blocks and segments have a stack only if the history was recorded then */
         s->overwritten |= d->count && block->allocated && block->frames;
-        add_block(s, block);
+        *add_block(s) = *block;
     }
     vs_map_free(&states);
 }
@@ -75,9 +69,9 @@ static void find_blocks(struct vs_snapshot_start *s, const struct vs_snapshot_de
 static void add_segment(struct vs_snapshot_start *s, struct vs_map *places,
                         const struct vs_snapshot_segment *segment)
 {
-    vs_vec_room(&s->segments, &s->segment_capacity, s->segment_count + 1, sizeof *segment);
     vs_xmap_put(places, segment->addr, s->segment_count);
-    s->segments[s->segment_count++] = *segment;
+    *(struct vs_snapshot_segment *)vs_vec_push(&s->segments, &s->segment_count,
+                                               &s->segment_capacity, sizeof *segment) = *segment;
 }
 
 static void undo_segment(struct vs_snapshot_start *s, struct vs_map *places,
@@ -114,27 +108,9 @@ static void find_segments(struct vs_snapshot_start *s, const struct vs_snapshot_
 
 /* --- mappings --- */
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 static bool is_mapping(const struct vs_snapshot_entry *entry)
 {
     return entry->action == VS_SNAPSHOT_SEGMENT_MAP || entry->action == VS_SNAPSHOT_SEGMENT_UNMAP;
-}
-
-/* Makes the pieces from all ends of ranges, sorted. */
-static void cut(struct vs_snapshot_start *s, uint64_t *ends, size_t count)
-{
-    if (count)
-        qsort(ends, count, sizeof *ends, by_value);
-    s->pieces = vs_xcalloc(count + 1, sizeof *s->pieces);
-    for (size_t i = 0; i + 1 < count; i++)
-        if (ends[i] < ends[i + 1])
-            s->pieces[s->piece_count++] =
-                (struct vs_snapshot_piece){.addr = ends[i], .end = ends[i + 1]};
 }
 
 enum vs_err vs_snapshot_pieces(struct vs_snapshot_start *s, uint64_t addr, uint64_t size,
@@ -188,9 +164,15 @@ static enum vs_err find_mappings(struct vs_snapshot_start *s, const struct vs_sn
             ends[n++] = d->entries[i].addr;
             ends[n++] = d->entries[i].addr + d->entries[i].size;
         }
-    enum vs_err err = VS_OK;
-    cut(s, ends, n);
+    /* the pieces, from all ends of ranges */
+    vs_vec_sort(ends, n, sizeof *ends, vs_order_u64);
+    s->pieces = vs_xcalloc(n + 1, sizeof *s->pieces);
+    for (size_t i = 0; i + 1 < n; i++)
+        if (ends[i] < ends[i + 1])
+            s->pieces[s->piece_count++] =
+                (struct vs_snapshot_piece){.addr = ends[i], .end = ends[i + 1]};
     free(ends);
+    enum vs_err err = VS_OK;
     for (size_t i = 0; i < d->segment_count && !err; i++)
         if (d->segments[i].expandable)
             err = set_mapped(s, d->segments[i].addr, d->segments[i].size, d->segments[i].stream,
@@ -206,13 +188,9 @@ enum vs_err vs_snapshot_start_find(const struct vs_snapshot_device *device,
                                    struct vs_snapshot_start *start)
 {
     start->work = LEAST_WORK + ENTRY_WORK * (uint64_t)(device->count + device->segment_count);
-    enum vs_err err = VS_OK;
     find_blocks(start, device);
-    if (!err)
-        find_segments(start, device);
-    if (!err)
-        err = find_mappings(start, device);
-    return err;
+    find_segments(start, device);
+    return find_mappings(start, device);
 }
 
 void vs_snapshot_start_free(struct vs_snapshot_start *start)

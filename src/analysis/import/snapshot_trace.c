@@ -16,7 +16,7 @@
 #include "analysis/import/import_stacks.h"
 #include "analysis/import/import_writer.h"
 #include "analysis/import/snapshot_start.h"
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_size.h"
 
 #define CUDA_ERROR_OUT_OF_MEMORY 2
@@ -294,27 +294,16 @@ static void annotate(struct snapshot_import *m, const struct vs_snapshot_annotat
 
 /* --- the state at the start --- */
 
-static int blocks_by_address(const void *a, const void *b)
-{
-    const struct vs_snapshot_block *x = a, *y = b;
-    return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-static int segments_by_address(const void *a, const void *b)
-{
-    const struct vs_snapshot_segment *x = a, *y = b;
-    return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
+_Static_assert(!offsetof(struct vs_snapshot_block, addr) &&
+                   !offsetof(struct vs_snapshot_segment, addr),
+               "vs_order_u64 sorts both by address");
 
 /* Sizes of blocks follow from those behind them, so all must be there before the first is used. */
 static void place_all(struct device_state *d)
 {
     struct vs_snapshot_start *start = &d->start;
-    if (start->block_count)
-        qsort(start->blocks, start->block_count, sizeof *start->blocks, blocks_by_address);
-    if (start->segment_count)
-        qsort(start->segments, start->segment_count, sizeof *start->segments,
-              segments_by_address);
+    vs_vec_sort(start->blocks, start->block_count, sizeof *start->blocks, vs_order_u64);
+    vs_vec_sort(start->segments, start->segment_count, sizeof *start->segments, vs_order_u64);
     for (size_t i = 0; i < start->segment_count; i++)
         vs_tiles_segment(&d->tiles, start->segments[i].addr, start->segments[i].size);
     for (size_t i = 0; i < start->block_count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Links children to their parents. See the header; process_tree_sum.c computes the sums. */
+ * Links children to their parents; process_tree_sum.c computes the sums. */
 #include "analysis/processes/process_tree.h"
 
 #include <stdio.h>
@@ -15,12 +15,7 @@
 #define FORK_SLACK_NS UINT64_C(20000000)
 #define FOREBEARS_MAX 64u
 
-static const char *keep(struct vs_arena *arena, const char *text)
-{
-    return vs_xarena_text(arena, text);
-}
-
-static void take_process(struct vs_tree *tree, struct vs_tree_member *m,
+static void note_process(struct vs_tree *tree, struct vs_tree_member *m,
                          const struct vs_reader *reader, const struct vs_event *event)
 {
     m->has_process = true;
@@ -29,10 +24,11 @@ static void take_process(struct vs_tree *tree, struct vs_tree_member *m,
     m->born_ns = event->process.born_ns;
     m->start_ns = event->process.start_ns;
     m->start_realtime_ns = event->process.start_realtime_ns;
-    m->program = keep(&tree->arena, vs_text_base_name(vs_reader_string(reader, event->process.exe)));
-    m->host = keep(&tree->arena, vs_reader_string(reader, event->process.host));
-    m->boot = keep(&tree->arena, vs_reader_string(reader, event->process.boot));
-    m->lineage = keep(&tree->arena, vs_reader_string(reader, event->process.lineage));
+    m->program = vs_xarena_text(
+        &tree->arena, vs_text_base_name(vs_reader_string(reader, event->process.exe)));
+    m->host = vs_xarena_text(&tree->arena, vs_reader_string(reader, event->process.host));
+    m->boot = vs_xarena_text(&tree->arena, vs_reader_string(reader, event->process.boot));
+    m->lineage = vs_xarena_text(&tree->arena, vs_reader_string(reader, event->process.lineage));
 }
 
 static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
@@ -41,7 +37,7 @@ static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
     struct vs_reader *reader;
     struct vs_event event;
     *m = (struct vs_tree_member){.program = "?", .host = "", .boot = "", .lineage = "", .run_name = "", .device = VS_TREE_NONE};
-    m->path = keep(&tree->arena, path);
+    m->path = vs_xarena_text(&tree->arena, path);
     enum vs_err err = vs_reader_open(path, &reader, why);
     if (err)
         return err;
@@ -51,13 +47,13 @@ static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
         if (!err && i == 0)
             m->start_ns = event.time_ns;
         if (!err && event.kind == VS_EVENT_process)
-            take_process(tree, m, reader, &event);
+            note_process(tree, m, reader, &event);
         else if (!err && event.kind == VS_EVENT_option) {
             const char *name = vs_reader_string(reader, event.option.name);
             const char *value = vs_reader_string(reader, event.option.value);
             vs_job_rank_option(&m->job, name, value);
             if (strcmp(name, "RUN") == 0)
-                m->run_name = keep(&tree->arena, value);
+                m->run_name = vs_xarena_text(&tree->arena, value);
         } else
             head = !m->has_process;
     }

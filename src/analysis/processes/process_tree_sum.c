@@ -69,23 +69,26 @@ static void sink(struct summing *s, size_t i)
 
 /* --- sums --- */
 
-/* Finds the device by its uuid; a trace without uuids has devices of its own. */
-static uint32_t find_gpu(struct summing *s, const struct process_tree_sum_stream *stream,
-                         const struct vs_account *account)
+/* Sets the device of *held*, which is found by its uuid; a trace without uuids has devices of its own. */
+static void find_gpu(struct summing *s, const struct process_tree_sum_stream *stream,
+                     const struct vs_account *account, struct holding *held)
 {
     struct vs_tree *tree = s->tree;
+    if (held->known)
+        return;
     const char *uuid = vs_reader_string(stream->reader, account->uuid);
     const char *name = vs_reader_string(stream->reader, account->name);
-    for (uint32_t i = 0; *uuid && i < tree->gpu_count; i++) {
-        if (strcmp(tree->gpus[i].uuid, uuid) == 0)
-            return i;
-    }
-    if (tree->gpu_count == VS_TREE_GPUS_MAX)
-        return VS_TREE_NONE;
+    held->known = true;
+    held->gpu = *uuid ? 0 : (uint32_t)tree->gpu_count;
+    while (held->gpu < tree->gpu_count && strcmp(tree->gpus[held->gpu].uuid, uuid) != 0)
+        held->gpu++;
+    if (held->gpu == VS_TREE_GPUS_MAX)
+        held->gpu = VS_TREE_NONE;
+    if (held->gpu < tree->gpu_count || held->gpu == VS_TREE_NONE)
+        return;
     struct vs_tree_gpu *gpu = &tree->gpus[tree->gpu_count];
     struct gpu_state *state = &s->gpus[tree->gpu_count];
-    size_t length = strlen(uuid) + 1, words = tree->count * sizeof(uint64_t);
-    char *texts = vs_xarena(&tree->arena, length + strlen(name) + 1);
+    size_t words = tree->count * sizeof(uint64_t);
     gpu->shares = vs_xarena(&tree->arena, words);
     gpu->held = vs_xarena(&tree->arena, tree->count * sizeof *gpu->held);
     state->current = vs_xarena(&tree->arena, words);
@@ -96,9 +99,9 @@ static uint32_t find_gpu(struct summing *s, const struct process_tree_sum_stream
             gpu->number = tree->gpu_count;
     gpu->total_bytes = account->total_bytes;
     gpu->simulated = account->simulated;
-    gpu->uuid = strcpy(texts, uuid);
-    gpu->name = strcpy(texts + length, name);
-    return (uint32_t)tree->gpu_count++;
+    gpu->uuid = vs_xarena_text(&tree->arena, uuid);
+    gpu->name = vs_xarena_text(&tree->arena, name);
+    tree->gpu_count++;
 }
 
 static void take_shares(struct summing *s, size_t i)
@@ -137,23 +140,15 @@ static void set_held(struct summing *s, size_t m, struct holding *held, uint64_t
     held->reserved = reserved;
 }
 
-static void account_for(struct summing *s, size_t m)
+/* The process's own peaks, over its devices. */
+static void note_member_peaks(struct summing *s, size_t m)
 {
-    struct process_tree_sum_stream *stream = &s->streams[m];
+    const struct process_tree_sum_stream *stream = &s->streams[m];
     struct vs_tree_member *member = &s->tree->members[m];
     uint64_t allocated = 0, reserved = 0;
     for (unsigned i = 0; i < stream->replay->account_count; i++) {
-        const struct vs_account *a = stream->replay->accounts[i];
-        struct holding *held = &stream->held[i];
-        allocated += a->sums.now.allocated;
-        reserved += a->sums.now.reserved;
-        if (a->sums.now.allocated == held->allocated && a->sums.now.reserved == held->reserved)
-            continue;
-        if (!held->known) {
-            held->gpu = find_gpu(s, stream, a);
-            held->known = true;
-        }
-        set_held(s, m, held, a->sums.now.allocated, a->sums.now.reserved);
+        allocated += stream->held[i].allocated;
+        reserved += stream->held[i].reserved;
     }
     if (allocated > member->peak_allocated)
         member->peak_allocated = allocated;
@@ -161,31 +156,35 @@ static void account_for(struct summing *s, size_t m)
         member->peak_reserved = reserved;
 }
 
+static void account_for(struct summing *s, size_t m)
+{
+    struct process_tree_sum_stream *stream = &s->streams[m];
+    bool changed = false;
+    for (unsigned i = 0; i < stream->replay->account_count; i++) {
+        const struct vs_account *a = stream->replay->accounts[i];
+        struct holding *held = &stream->held[i];
+        if (a->sums.now.allocated == held->allocated && a->sums.now.reserved == held->reserved)
+            continue;
+        find_gpu(s, stream, a, held);
+        set_held(s, m, held, a->sums.now.allocated, a->sums.now.reserved);
+        changed = true;
+    }
+    if (changed)
+        note_member_peaks(s, m);
+}
+
 /* The peak of the device's account since the last sums, above its present values. */
 static void account_for_height(struct summing *s, size_t m, const struct vs_event_unrecorded *u,
                                uint64_t allocated, uint64_t reserved)
 {
     struct process_tree_sum_stream *stream = &s->streams[m];
-    struct vs_tree_member *member = &s->tree->members[m];
     unsigned index = vs_replay_account(stream->replay, u->device);
     if (index == VS_ACCOUNT_NONE || index >= stream->replay->account_count)
         return;
-    const struct vs_account *a = stream->replay->accounts[index];
     struct holding *held = &stream->held[index];
-    if (!held->known) {
-        held->gpu = find_gpu(s, stream, a);
-        held->known = true;
-    }
+    find_gpu(s, stream, stream->replay->accounts[index], held);
     set_held(s, m, held, allocated + u->peak_allocated, reserved + u->peak_reserved);
-    uint64_t all = 0, all_reserved = 0;
-    for (unsigned i = 0; i < stream->replay->account_count; i++) {
-        all += stream->held[i].allocated;
-        all_reserved += stream->held[i].reserved;
-    }
-    if (all > member->peak_allocated)
-        member->peak_allocated = all;
-    if (all_reserved > member->peak_reserved)
-        member->peak_reserved = all_reserved;
+    note_member_peaks(s, m);
 }
 
 /* Applies the next event of a trace and updates the sums. */
@@ -269,28 +268,14 @@ static void note_held(struct summing *s)
         for (unsigned i = 0; stream->replay && i < stream->replay->account_count; i++) {
             const struct vs_account *a = stream->replay->accounts[i];
             uint64_t contexts = contexts_of(a);
-            if (!stream->held[i].known && (contexts || a->sums.now.reserved)) {
-                stream->held[i].gpu = find_gpu(s, stream, a);
-                stream->held[i].known = true;
-            }
+            if (contexts || a->sums.now.reserved)
+                find_gpu(s, stream, a, &stream->held[i]);
             if (!stream->held[i].known || stream->held[i].gpu == VS_TREE_NONE)
                 continue;
             struct vs_tree_held *held = &s->tree->gpus[stream->held[i].gpu].held[m];
             held->reserved += a->sums.now.reserved;
             held->contexts += contexts;
         }
-    }
-}
-
-static void want(struct summing *s, const struct vs_tree_time *at)
-{
-    for (size_t i = 0; at && i < s->tree->count; i++) {
-        const struct vs_tree_member *m = &s->tree->members[i];
-        if (strcmp(m->path, at->path) != 0)
-            continue;
-        s->wanted = true;
-        s->wanted_ns = m->start_ns + s->streams[i].shift + at->ns;
-        s->tree->requested_ns = s->wanted_ns - s->first_ns;
     }
 }
 
@@ -373,7 +358,14 @@ enum vs_err vs_tree_sum(struct vs_tree *tree, const struct vs_tree_time *at, cha
     s->streams = vs_xcalloc(tree->count + 1, sizeof *s->streams);
     s->heap = vs_xcalloc(tree->count + 1, sizeof *s->heap);
     enum vs_err err = open_all(s, why);
-    want(s, at);
+    for (size_t i = 0; at && i < s->tree->count; i++) {
+        const struct vs_tree_member *m = &s->tree->members[i];
+        if (strcmp(m->path, at->path) != 0)
+            continue;
+        s->wanted = true;
+        s->wanted_ns = m->start_ns + s->streams[i].shift + at->ns;
+        s->tree->requested_ns = s->wanted_ns - s->first_ns;
+    }
     if (!err)
         err = run(s);
     for (size_t i = 0; i < tree->count; i++) {
