@@ -136,19 +136,6 @@ static void list_symbols(struct loop_search *search)
     }
 }
 
-static void find_transient(struct loop_search *search)
-{
-    uint64_t stays = UINT64_MAX;
-    for (size_t i = search->requests->count; i-- > 0;) {
-        if (search->symbol_of[i] == UINT32_MAX)
-            continue;
-        uint64_t level = vs_loop_at(search->requests, i)->level;
-        if (level < stays)
-            stays = level;
-        search->transient[i] = level - stays;
-    }
-}
-
 /* Whether *symbol* comes at regular distances until the end; fills in its distances. */
 static bool is_regular(struct loop_search *search, struct loop_symbol *symbol)
 {
@@ -416,7 +403,15 @@ static void search_loop(struct loop_search *search, struct vs_loop *out)
     search->symbol_count = 0;
     list_symbols(search);
     keep_regular(search);
-    find_transient(search);
+    uint64_t stays = UINT64_MAX;
+    for (size_t i = search->requests->count; i-- > 0;) {
+        if (search->symbol_of[i] == UINT32_MAX)
+            continue;
+        uint64_t level = vs_loop_at(search->requests, i)->level;
+        if (level < stays)
+            stays = level;
+        search->transient[i] = level - stays;
+    }
     group_symbols(search);
     const struct loop_group *group = innermost(search);
     if (!group)

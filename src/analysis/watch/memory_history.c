@@ -7,16 +7,6 @@
 #define RATE_PERIOD_NS UINT64_C(500000000)
 #define RATE_NS UINT64_C(5000000000)
 
-static void merge_pairs(struct vs_memory_history *h)
-{
-    for (size_t i = 0; i < VS_HISTORY_PERIODS / 2; i++) {
-        uint64_t a = h->highest[2 * i], b = h->highest[2 * i + 1];
-        h->highest[i] = a > b ? a : b;
-    }
-    h->count = (h->count + 1) / 2;
-    h->period_ns *= 2;
-}
-
 void vs_history_level(struct vs_memory_history *h, uint64_t time_ns, uint64_t level)
 {
     if (!h->period_ns) {
@@ -27,7 +17,12 @@ void vs_history_level(struct vs_memory_history *h, uint64_t time_ns, uint64_t le
     while (since / h->period_ns >= VS_HISTORY_PERIODS) {
         while (h->count < VS_HISTORY_PERIODS) /* the level did not change */
             h->highest[h->count++] = h->level;
-        merge_pairs(h);
+        for (size_t i = 0; i < VS_HISTORY_PERIODS / 2; i++) {
+            uint64_t a = h->highest[2 * i], b = h->highest[2 * i + 1];
+            h->highest[i] = a > b ? a : b;
+        }
+        h->count = (h->count + 1) / 2;
+        h->period_ns *= 2;
     }
     size_t period = (size_t)(since / h->period_ns);
     while (h->count <= period)

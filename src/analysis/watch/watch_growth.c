@@ -18,19 +18,6 @@ static uint64_t step_length(const struct vs_growth_steps *steps)
            ((last - first) * steps->stride);
 }
 
-static void copy_steps(const struct vs_growth_steps *steps, struct vs_watch_growth *out)
-{
-    out->source = steps->source;
-    out->account = steps->account;
-    out->begun = steps->begun;
-    out->step_ns = step_length(steps);
-    out->begin_ns = steps->count ? steps->items[steps->count - 1].time_ns : 0;
-    out->highest = 0;
-    for (size_t i = steps->count > 2 ? steps->count - 2 : 0; i < steps->count; i++)
-        if (steps->items[i].peak_bytes > out->highest)
-            out->highest = steps->items[i].peak_bytes;
-}
-
 void vs_watch_judge(struct vs_watch *w)
 {
     struct vs_growth_result result;
@@ -44,7 +31,16 @@ void vs_watch_judge(struct vs_watch *w)
     }
     for (unsigned i = 0; i < w->replay->account_count; i++)
         growth->growing[i] = vs_growth_sum(&result, i, &growth->sum[i]) > 0;
-    copy_steps(&result.steps, growth);
+    const struct vs_growth_steps *steps = &result.steps;
+    growth->source = steps->source;
+    growth->account = steps->account;
+    growth->begun = steps->begun;
+    growth->step_ns = step_length(steps);
+    growth->begin_ns = steps->count ? steps->items[steps->count - 1].time_ns : 0;
+    growth->highest = 0;
+    for (size_t i = steps->count > 2 ? steps->count - 2 : 0; i < steps->count; i++)
+        if (steps->items[i].peak_bytes > growth->highest)
+            growth->highest = steps->items[i].peak_bytes;
 }
 
 /* Memory runs out at the height of a step, not at its end. */

@@ -49,28 +49,6 @@ static void add_hole(struct vs_holes *holes, uint64_t size)
         holes->largest = size;
 }
 
-static void walk(const struct watch_extents *segments, const struct watch_extents *blocks,
-                 struct vs_holes *out)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < segments->count; i++) {
-        const struct watch_extent *segment = &segments->items[i];
-        uint64_t used = 0;
-        while (at < blocks->count && blocks->items[at].addr < segment->addr)
-            at++;
-        size_t first = at;
-        for (; at < blocks->count && blocks->items[at].addr - segment->addr < segment->size; at++) {
-            uint64_t offset = blocks->items[at].addr - segment->addr;
-            uint64_t end = offset + blocks->items[at].size;
-            add_hole(out, offset > used ? offset - used : 0);
-            used = end > used ? end : used;
-        }
-        add_hole(out, used < segment->size ? segment->size - used : 0);
-        if (at == first)
-            out->empty_bytes += segment->size;
-    }
-}
-
 void vs_watch_fill_holes(const struct vs_watch *w, unsigned account, struct vs_holes *out)
 {
     const struct vs_replay *replay = w->replay;
@@ -82,7 +60,23 @@ void vs_watch_fill_holes(const struct vs_watch *w, unsigned account, struct vs_h
     struct watch_extents segments = {0}, blocks = {0};
     list(replay, &replay->device_live, account, true, &segments);
     list(replay, &replay->framework_live, account, false, &blocks);
-    walk(&segments, &blocks, out);
+    size_t at = 0;
+    for (size_t i = 0; i < segments.count; i++) {
+        const struct watch_extent *segment = &segments.items[i];
+        uint64_t used = 0;
+        while (at < blocks.count && blocks.items[at].addr < segment->addr)
+            at++;
+        size_t first = at;
+        for (; at < blocks.count && blocks.items[at].addr - segment->addr < segment->size; at++) {
+            uint64_t offset = blocks.items[at].addr - segment->addr;
+            uint64_t end = offset + blocks.items[at].size;
+            add_hole(out, offset > used ? offset - used : 0);
+            used = end > used ? end : used;
+        }
+        add_hole(out, used < segment->size ? segment->size - used : 0);
+        if (at == first)
+            out->empty_bytes += segment->size;
+    }
     free(segments.items);
     free(blocks.items);
 }

@@ -304,21 +304,6 @@ static enum vs_err take_entry(struct setting_run *r, const struct vs_request_ent
     }
 }
 
-static enum vs_err run_log(struct setting_run *r)
-{
-    struct vs_request_cursor cursor = {0};
-    struct vs_request_entry entry;
-    enum vs_err err;
-    vs_request_rewind(&cursor, &r->log->store);
-    while (!(err = vs_request_next(&cursor, &entry)) && entry.kind != VS_REQUEST_END && !r->ended) {
-        err = take_entry(r, &entry);
-        if (err)
-            break;
-    }
-    vs_request_cursor_free(&cursor);
-    return err;
-}
-
 /* Who serves the requests as recorded. */
 static void set_server(struct setting_run *r)
 {
@@ -392,7 +377,16 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
     set_device(&r);
     r.slots = vs_xcalloc((size_t)log->slot_count + 1, sizeof *r.slots);
     vs_site_rules_init(&r.rules, log, setting);
-    enum vs_err err = run_log(&r);
+    struct vs_request_cursor cursor = {0};
+    struct vs_request_entry entry;
+    enum vs_err err;
+    vs_request_rewind(&cursor, &r.log->store);
+    while (!(err = vs_request_next(&cursor, &entry)) && entry.kind != VS_REQUEST_END && !r.ended) {
+        err = take_entry(&r, &entry);
+        if (err)
+            break;
+    }
+    vs_request_cursor_free(&cursor);
     if (!err)
         conclude(&r);
     else

@@ -48,14 +48,14 @@ static inline void vs_vec_sort(void *items, size_t count, size_t element,
 }
 
 /* vs_order_u64, vs_order_u32: from small to large, for qsort. */
-static inline int vs_order_u64(const void *a, const void *b)
+static inline int vs_order_u64(const void *left, const void *right)
 {
-    const uint64_t *x = a, *y = b;
+    const uint64_t *x = left, *y = right;
     return *x < *y ? -1 : *x > *y;
 }
-static inline int vs_order_u32(const void *a, const void *b)
+static inline int vs_order_u32(const void *left, const void *right)
 {
-    const uint32_t *x = a, *y = b;
+    const uint32_t *x = left, *y = right;
     return *x < *y ? -1 : *x > *y;
 }
 

@@ -132,17 +132,6 @@ static unsigned width_up_to(unsigned rank, struct top_layout *layout)
     return width;
 }
 
-static struct top_layout lay_out(unsigned width)
-{
-    struct top_layout layout;
-    unsigned rank = RANK_MAX;
-    while (rank && width_up_to(rank, &layout) > width)
-        rank--;
-    unsigned used = width_up_to(rank, &layout), more = width > used ? width - used : 0;
-    layout.program = columns[COLUMN_PROGRAM].width + (more < PROGRAM_MORE ? more : PROGRAM_MORE);
-    return layout;
-}
-
 static const char *share(char out[VS_SIZE_TEXT_MAX], uint64_t part, uint64_t whole)
 {
     if (!whole)
@@ -242,7 +231,13 @@ static void draw_row(const struct vs_top_model *model, const struct vs_top_row *
 unsigned vs_top_table(const struct vs_top_model *model, struct vs_grid *grid, unsigned row,
                       unsigned rows)
 {
-    struct top_layout layout = lay_out(grid->columns);
+    struct top_layout layout;
+    unsigned rank = RANK_MAX;
+    while (rank && width_up_to(rank, &layout) > grid->columns)
+        rank--;
+    unsigned used = width_up_to(rank, &layout);
+    unsigned more = grid->columns > used ? grid->columns - used : 0;
+    layout.program = columns[COLUMN_PROGRAM].width + (more < PROGRAM_MORE ? more : PROGRAM_MORE);
     size_t first = model->selected >= rows ? model->selected - rows + 1 : 0;
     draw_row(model, NULL, &layout, grid, row++);
     for (size_t i = first; i < model->row_count && i < first + rows; i++) {
