@@ -38,28 +38,36 @@ TEST(names_that_only_begin_like_a_step_are_not)
     }
 }
 
+static struct vs_phases phases;
+
+BEFORE(begin)
+{
+    vs_phases_free(&phases);
+    memset(&phases, 0, sizeof phases);
+    vs_phases_init(&phases);
+    return 0;
+}
+
+static const char *place_of(uint32_t tid)
+{
+    static char text[VS_PLACE_TEXT_MAX];
+    return vs_phases_text(&phases, vs_phases_place(&phases, tid), text);
+}
+
 TEST(a_place_reads_as_step_and_phase)
 {
-    struct vs_phases phases = {0};
-    char text[VS_PLACE_TEXT_MAX];
-    vs_phases_init(&phases);
     vs_phases_push(&phases, 1, "step 12", 0, 10);
     vs_phases_push(&phases, 1, "forward", 0, 11);
-    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text),
-                        "step 12 / forward");
+    assert_string_equal(place_of(1), "step 12 / forward");
     assert_false(vs_phases_pop(&phases, 1, 0, 12));
     assert_true(vs_phases_pop(&phases, 1, 0, 13));
-    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text), "");
+    assert_string_equal(place_of(1), "");
     vs_phases_push(&phases, 1, "ProfilerStep#13", 0, 14);
-    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text),
-                        "ProfilerStep#13");
-    vs_phases_free(&phases);
+    assert_string_equal(place_of(1), "ProfilerStep#13");
 }
 
 TEST(steps_share_one_phase_and_unnumbered_ones_are_counted)
 {
-    struct vs_phases phases = {0};
-    vs_phases_init(&phases);
     uint32_t first = vs_phases_push(&phases, 1, "train_step", 0, 0).phase;
     assert_true(vs_phases_pop(&phases, 1, 0, 5));
     struct vs_place second = vs_phases_push(&phases, 1, "train_step", 0, 10);
@@ -71,7 +79,6 @@ TEST(steps_share_one_phase_and_unnumbered_ones_are_counted)
     assert_int_equal(phases.steps.done, 2);
     assert_int_equal(phases.steps.longest_ns, 5);
     assert_int_equal(phases.steps.longest_number, 1);
-    vs_phases_free(&phases);
 }
 
 /* PyTorch's steps begin where the one before ends: after five steps of a training, the report once
@@ -79,8 +86,7 @@ TEST(steps_share_one_phase_and_unnumbered_ones_are_counted)
 TEST(a_step_that_was_only_prepared_is_not_counted)
 {
     for (int well = 0; well < 2; well++) {
-        struct vs_phases phases = {0};
-        vs_phases_init(&phases);
+        begin(NULL);
         uint32_t step = 0, forward = 0;
         for (uint64_t i = 1; i <= 3; i++) {
             char name[16];
@@ -97,7 +103,6 @@ TEST(a_step_that_was_only_prepared_is_not_counted)
         assert_int_equal(phases.items[step].times, well ? 2 : 3); /* otherwise it failed there */
         assert_int_equal(phases.items[forward].times, well ? 2 : 3);
         assert_int_equal(phases.items[step].time_ns, well ? 20 : 990);
-        vs_phases_free(&phases);
     }
 }
 
@@ -105,8 +110,6 @@ TEST(a_step_that_was_only_prepared_is_not_counted)
  * that its first range ended. */
 TEST(an_automatic_step_that_gives_way_is_not_counted)
 {
-    struct vs_phases phases = {0};
-    vs_phases_init(&phases);
     vs_phases_push(&phases, 1, "step 1", 7, 0);
     vs_phases_push(&phases, 1, "forward", 7, 0);
     vs_phases_mark(&phases, 1, "no step", ""); /* the program's own mark */
@@ -131,56 +134,44 @@ TEST(an_automatic_step_that_gives_way_is_not_counted)
     assert_int_equal(phases.count, 3);
     assert_int_equal(phases.items[1].times, 2);
     assert_int_equal(phases.items[2].times, 2);
-    vs_phases_free(&phases);
 }
 
 /* A name as long as the text was left out: its row in the report had no name at all. */
 TEST(a_long_name_is_cut_and_not_left_out)
 {
     static char name[65537];
-    struct vs_phases phases = {0};
-    char text[VS_PLACE_TEXT_MAX];
-    vs_phases_init(&phases);
     for (size_t at = 1; at <= 3; at++) { /* characters of three bytes, at every offset */
         memset(name, 'a', at);
         for (size_t i = at; i + 3 < sizeof name; i += 3)
             memcpy(name + i, "\xe2\x82\xac", 4);
         vs_phases_push(&phases, 1, name, 0, 10);
-        vs_phases_text(&phases, vs_phases_place(&phases, 1), text);
+        const char *text = place_of(1);
         size_t length = strlen(text);
         assert_in_range(length, 100, 250);
         assert_memory_equal(text, name, length - 3);
         assert_string_equal(text + length - 3, "...");
         assert_true((length - 3 - at) % 3 == 0);
         vs_phases_push(&phases, 1, "inner", 0, 11);
-        vs_phases_text(&phases, vs_phases_place(&phases, 1), text);
+        text = place_of(1);
         assert_memory_equal(text, name, at + 3);
         assert_string_equal(text + strlen(text) - 11, "... / inner");
         vs_phases_pop(&phases, 1, 0, 12);
         vs_phases_pop(&phases, 1, 0, 13);
     }
-    vs_phases_free(&phases);
 }
 
 TEST(a_thread_without_ranges_is_where_the_main_thread_is)
 {
-    struct vs_phases phases = {0};
-    char text[VS_PLACE_TEXT_MAX];
-    vs_phases_init(&phases);
     phases.main_tid = 1;
     vs_phases_push(&phases, 1, "backward", 0, 0);
-    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 77), text), "backward");
+    assert_string_equal(place_of(77), "backward");
     vs_phases_push(&phases, 77, "loader", 0, 1);
-    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 77), text), "loader");
-    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text), "backward");
-    vs_phases_free(&phases);
+    assert_string_equal(place_of(77), "loader");
+    assert_string_equal(place_of(1), "backward");
 }
 
 TEST(pops_match_their_domain_and_unmatched_ones_are_ignored)
 {
-    struct vs_phases phases = {0};
-    char text[VS_PLACE_TEXT_MAX];
-    vs_phases_init(&phases);
     vs_phases_pop(&phases, 1, 0, 0);
     assert_int_equal(phases.unmatched_pops, 1);
     vs_phases_push(&phases, 1, "outer", 5, 1);
@@ -188,36 +179,28 @@ TEST(pops_match_their_domain_and_unmatched_ones_are_ignored)
     vs_phases_pop(&phases, 1, 5, 3); /* closes outer, though inner is on top */
     vs_phases_pop(&phases, 1, 7, 4);
     assert_int_equal(phases.unmatched_pops, 2);
-    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text),
-                        "outer / inner");
+    assert_string_equal(place_of(1), "outer / inner");
     vs_phases_pop(&phases, 1, 9, 5);
-    assert_string_equal(vs_phases_text(&phases, vs_phases_place(&phases, 1), text), "");
-    vs_phases_free(&phases);
+    assert_string_equal(place_of(1), "");
 }
 
 TEST(ranges_deeper_than_kept_still_match_their_pops)
 {
-    struct vs_phases phases = {0};
-    vs_phases_init(&phases);
     for (int i = 0; i < VS_RANGE_DEPTH_MAX + 40; i++)
         vs_phases_push(&phases, 1, "deep", 0, 0);
     for (int i = 0; i < VS_RANGE_DEPTH_MAX + 40; i++)
         vs_phases_pop(&phases, 1, 0, 1);
     assert_int_equal(phases.unmatched_pops, 0);
     assert_int_equal(vs_phases_place(&phases, 1).phase, 0);
-    vs_phases_free(&phases);
 }
 
 TEST(only_the_first_stepping_thread_delimits_steps)
 {
-    struct vs_phases phases = {0};
-    vs_phases_init(&phases);
     vs_phases_push(&phases, 1, "step 0", 0, 0);
     vs_phases_push(&phases, 2, "step 0", 0, 1);
     assert_false(vs_phases_pop(&phases, 2, 0, 2));
     assert_true(vs_phases_pop(&phases, 1, 0, 3));
     assert_int_equal(phases.steps.done, 1);
-    vs_phases_free(&phases);
 }
 
 static void growth(struct vs_growth *g, const uint64_t *levels, size_t count)
@@ -247,8 +230,6 @@ TEST(growth_needs_three_rises_and_hardly_any_fall)
 
 TEST(threads_take_what_their_ranges_need_and_have_a_bound)
 {
-    struct vs_phases phases = {0};
-    vs_phases_init(&phases);
     for (uint32_t tid = 1; tid <= VS_THREADS_MAX + 1000; tid++)
         vs_phases_push(&phases, tid, "load", 0, tid);
     assert_int_equal(phases.thread_count, VS_THREADS_MAX);
@@ -271,5 +252,4 @@ TEST(threads_take_what_their_ranges_need_and_have_a_bound)
         assert_int_equal(vs_phases_place(&phases, tid).phase, 0);
     }
     assert_int_equal(phases.unmatched_pops, 0);
-    vs_phases_free(&phases);
 }

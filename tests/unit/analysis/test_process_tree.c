@@ -9,7 +9,7 @@
 
 #include "support/cmocka_test.h"
 #include "analysis/processes/process_tree.h"
-#include "support/trace_builder.h"
+#include "support/trace_text.h"
 
 #define S UINT64_C(1000000000)
 
@@ -131,36 +131,71 @@ TEST(links_never_go_round_whatever_members_say)
 #define TRACES 5
 #define CHANGES 400
 
+static struct vs_builder b[TRACES]; /* of processes that share a GPU */
+static const char *paths[TRACES];
+static uint64_t now; /* after all events so far */
+static struct vs_tree *tree;
+
+AFTER(drop_tree)
+{
+    vs_tree_free(tree);
+    tree = NULL;
+    return 0;
+}
+
+static void begin(int count)
+{
+    now = 0;
+    for (int i = 0; i < count; i++) {
+        vs_builder_open(&b[i], "observe");
+        b[i].device = (uint64_t)i % 2; /* each uses a different number for it */
+        vs_builder_event(&b[i], (struct vs_event){
+            .kind = VS_EVENT_device,
+            .device = {.device = b[i].device, .name = vs_builder_string(&b[i], "GPU"),
+                       .uuid = vs_builder_string(&b[i], "GPU-1"), .total_bytes = 1 << 30}});
+        paths[i] = b[i].path;
+        now = b[i].now_ns > now ? b[i].now_ns : now;
+    }
+}
+
+static void build(int count, const struct vs_tree_time *at)
+{
+    char why[VS_READER_WHY_MAX] = "";
+    drop_tree(NULL);
+    assert_int_equal(vs_tree_build(paths, (size_t)count, at, &tree, why), VS_OK);
+    assert_int_equal(tree->gpu_count, 1);
+}
+
+/* Ends the traces, *after_ns* later: a process's memory counts until its trace ends. */
+static void end(int count, uint64_t after_ns)
+{
+    for (int i = 0; i < count; i++) {
+        b[i].now_ns = now + after_ns;
+        vs_builder_event(&b[i], (struct vs_event){.kind = VS_EVENT_mark});
+        vs_builder_close(&b[i], VS_END_EXIT, (uint64_t)i);
+    }
+    build(count, NULL);
+}
+
 /* Traces with known allocations, side by side in one order of time. */
 TEST(sums_are_those_of_all_events_in_the_order_of_time)
 {
-    struct vs_builder builders[TRACES];
-    const char *paths[TRACES];
     uint64_t held[TRACES] = {0}, own[TRACES] = {0}, shares[TRACES] = {0}, sizes[TRACES][CHANGES];
-    uint64_t sum = 0, peak = 0, random = 42, now = 0;
+    uint64_t sum = 0, peak = 0, random = 42;
     bool live[TRACES][CHANGES] = {{false}};
-    for (int t = 0; t < TRACES; t++) {
-        vs_builder_open(&builders[t], "observe");
-        vs_builder_event(&builders[t], (struct vs_event){
-            .kind = VS_EVENT_device,
-            .device = {.device = (uint64_t)t % 2, /* each uses a different number for it */
-                       .name = vs_builder_string(&builders[t], "GPU"),
-                       .uuid = vs_builder_string(&builders[t], "GPU-1"), .total_bytes = 1 << 30}});
-        paths[t] = builders[t].path;
-        now = builders[t].now_ns > now ? builders[t].now_ns : now;
-    }
+    begin(TRACES);
     for (int i = 0; i < CHANGES; i++) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
         int t = (int)(random >> 33) % TRACES, old = (int)((random >> 20) % CHANGES);
-        builders[t].now_ns = now += 1000;
+        b[t].now_ns = now += 1000;
         if (old < i && live[t][old]) {
-            vs_builder_free(&builders[t], (uint64_t)t % 2, UINT64_C(0x1000000) * (uint64_t)(old + 1));
+            vs_builder_free(&b[t], (uint64_t)t % 2, UINT64_C(0x1000000) * (uint64_t)(old + 1));
             live[t][old] = false;
             held[t] -= sizes[t][old];
             sum -= sizes[t][old];
         } else {
             sizes[t][i] = 1 + (random >> 50);
-            vs_builder_alloc(&builders[t], (uint64_t)t % 2, VS_FAMILY_DEVICE,
+            vs_builder_alloc(&b[t], (uint64_t)t % 2, VS_FAMILY_DEVICE,
                              UINT64_C(0x1000000) * (uint64_t)(i + 1), sizes[t][i], sizes[t][i]);
             live[t][i] = true;
             held[t] += sizes[t][i];
@@ -172,15 +207,7 @@ TEST(sums_are_those_of_all_events_in_the_order_of_time)
             memcpy(shares, held, sizeof held);
         }
     }
-    for (int t = 0; t < TRACES; t++) {
-        builders[t].now_ns = now + 1000; /* a process's memory counts until its trace ends */
-        vs_builder_event(&builders[t], (struct vs_event){.kind = VS_EVENT_mark});
-        vs_builder_close(&builders[t], VS_END_EXIT, (uint64_t)t);
-    }
-    struct vs_tree *tree = NULL;
-    char why[VS_READER_WHY_MAX] = "";
-    assert_int_equal(vs_tree_build(paths, TRACES, NULL, &tree, why), VS_OK);
-    assert_int_equal(tree->gpu_count, 1);
+    end(TRACES, 1000);
     assert_int_equal(tree->count, TRACES);
     for (size_t i = 0; i < tree->count; i++) {
         int t = 0;
@@ -192,54 +219,36 @@ TEST(sums_are_those_of_all_events_in_the_order_of_time)
     }
     assert_int_equal(tree->gpus[0].users, TRACES);
     assert_int_equal(tree->gpus[0].peak_allocated, peak);
-    vs_tree_free(tree);
-    for (int t = 0; t < TRACES; t++)
-        vs_builder_remove(&builders[t]);
 }
 
-static void total(struct vs_builder *b, struct vs_event_unrecorded u)
+static void total(struct vs_event_unrecorded u)
 {
     u.level = VS_LEVEL_DEVICE;
     u.why = VS_WHY_SAMPLE;
     u.family = VS_FAMILY_DEVICE;
-    vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_unrecorded, .unrecorded = u});
+    vs_builder_event(&b[0], (struct vs_event){.kind = VS_EVENT_unrecorded, .unrecorded = u});
 }
 
 TEST(a_height_between_two_sums_counts_with_what_others_hold)
 {
-    struct vs_builder b[2];
-    for (int i = 0; i < 2; i++) {
-        vs_builder_open(&b[i], "observe");
-        vs_builder_event(&b[i], (struct vs_event){
-            .kind = VS_EVENT_device,
-            .device = {.uuid = vs_builder_string(&b[i], "GPU-1"), .total_bytes = 1 << 30}});
-    }
+    begin(2);
     vs_builder_event(&b[0], (struct vs_event){.kind = VS_EVENT_recording_changed,
                                               .recording_changed = {.sample = 1000}});
-    uint64_t now = b[1].now_ns > b[0].now_ns ? b[1].now_ns : b[0].now_ns;
+    now = b[0].now_ns > now ? b[0].now_ns : now;
     b[0].now_ns = now + 1000;
-    total(&b[0], (struct vs_event_unrecorded){.allocs = 1, .size = 100, .requested = 100,
+    total((struct vs_event_unrecorded){.allocs = 1, .size = 100, .requested = 100,
                                               .reserved = 100, .peak_allocated = 100,
                                               .peak_requested = 100, .peak_reserved = 100,
                                               .peak_ns = now});
     b[1].now_ns = now + 2000;
-    vs_builder_alloc(&b[1], 0, VS_FAMILY_DEVICE, 0x1000000, 40, 40);
+    vs_trace(&b[1], "alloc 0 40");
     b[0].now_ns = now + 3000; /* 150 more allocated and freed since the last sums, 10 stay */
-    total(&b[0], (struct vs_event_unrecorded){.allocs = 2, .size = 160, .requested = 160,
+    total((struct vs_event_unrecorded){.allocs = 2, .size = 160, .requested = 160,
                                               .frees = 1, .freed_size = 150,
                                               .freed_requested = 150, .reserved = 10,
                                               .peak_allocated = 150, .peak_requested = 150,
                                               .peak_reserved = 150, .peak_ns = now + 2500});
-    const char *paths[2] = {b[0].path, b[1].path};
-    for (int i = 0; i < 2; i++) {
-        b[i].now_ns = now + 5000;
-        vs_builder_event(&b[i], (struct vs_event){.kind = VS_EVENT_mark});
-        vs_builder_close(&b[i], VS_END_EXIT, 0);
-    }
-    struct vs_tree *tree = NULL;
-    char why[VS_READER_WHY_MAX] = "";
-    assert_int_equal(vs_tree_build(paths, 2, NULL, &tree, why), VS_OK);
-    assert_int_equal(tree->gpu_count, 1);
+    end(2, 5000);
     assert_int_equal(tree->gpus[0].peak_allocated, 250 + 40);
     assert_int_equal(tree->gpus[0].peak_reserved, 250 + 40);
     for (size_t i = 0; i < 2; i++) {
@@ -249,47 +258,31 @@ TEST(a_height_between_two_sums_counts_with_what_others_hold)
         assert_int_equal(tree->members[i].peak_reserved, sampled ? 250 : 40);
         assert_int_equal(tree->gpus[0].shares[i], sampled ? 250 : 40);
     }
-    vs_tree_free(tree);
-    for (int i = 0; i < 2; i++)
-        vs_builder_remove(&b[i]);
 }
 
 /* The request that failed first is explained by what all processes held at that time. */
 TEST(what_each_held_at_a_time_is_known)
 {
-    struct vs_builder b[2];
+    begin(2);
     for (int i = 0; i < 2; i++) {
-        vs_builder_open(&b[i], "observe");
+        vs_trace(&b[i], "context %u", 1 + (unsigned)b[i].device);
         vs_builder_event(&b[i], (struct vs_event){
-            .kind = VS_EVENT_device,
-            .device = {.uuid = vs_builder_string(&b[i], "GPU-1"), .total_bytes = 1 << 30}});
-        vs_builder_context(&b[i], 1, 0, true);
-        vs_builder_event(&b[i], (struct vs_event){
-            .kind = VS_EVENT_overhead, .overhead = {.context = 1, .bytes = 7}});
+            .kind = VS_EVENT_overhead, .overhead = {.context = 1 + b[i].device, .bytes = 7, .device = b[i].device}});
+        now = b[i].now_ns > now ? b[i].now_ns : now;
     }
-    uint64_t now = b[1].now_ns > b[0].now_ns ? b[1].now_ns : b[0].now_ns;
     b[0].now_ns = now + 1000;
-    vs_builder_alloc(&b[0], 0, VS_FAMILY_DEVICE, 0x1000000, 100, 100);
+    vs_trace(&b[0], "alloc 0 100");
     b[1].now_ns = now + 2000;
-    vs_builder_alloc(&b[1], 0, VS_FAMILY_DEVICE, 0x1000000, 40, 40);
+    vs_trace(&b[1], "alloc 0 40");
     b[1].now_ns = now + 4000;
-    vs_builder_free(&b[1], 0, 0x1000000);
-    const char *paths[2] = {b[0].path, b[1].path};
-    for (int i = 0; i < 2; i++) {
-        b[i].now_ns = now + 5000;
-        vs_builder_event(&b[i], (struct vs_event){.kind = VS_EVENT_mark});
-        vs_builder_close(&b[i], VS_END_EXIT, 0);
-    }
-    struct vs_tree *tree = NULL;
-    char why[VS_READER_WHY_MAX] = "";
-    assert_int_equal(vs_tree_build(paths, 2, NULL, &tree, why), VS_OK);
+    vs_trace(&b[1], "free 0");
+    end(2, 5000);
     uint64_t start = tree->members[strcmp(tree->members[0].path, paths[0]) != 0].start_ns;
     assert_int_equal(vs_tree_total(tree, &tree->gpus[0], VS_TREE_NONE), 0);
-    vs_tree_free(tree);
     static const uint64_t after[] = {1500, 3000, 4500}, other[] = {0, 40, 0};
     for (int i = 0; i < 3; i++) {
         struct vs_tree_time at = {paths[0], now + after[i] - start};
-        assert_int_equal(vs_tree_build(paths, 2, &at, &tree, why), VS_OK);
+        build(2, &at);
         uint32_t first = strcmp(tree->members[0].path, paths[0]) != 0;
         const struct vs_tree_gpu *gpu = &tree->gpus[0];
         assert_int_equal(gpu->total_bytes, 1 << 30);
@@ -298,8 +291,5 @@ TEST(what_each_held_at_a_time_is_known)
         assert_int_equal(gpu->held[!first].reserved, other[i]);
         assert_int_equal(gpu->held[!first].contexts, 7);
         assert_int_equal(vs_tree_total(tree, gpu, first), other[i] + 7);
-        vs_tree_free(tree);
     }
-    for (int i = 0; i < 2; i++)
-        vs_builder_remove(&b[i]);
 }

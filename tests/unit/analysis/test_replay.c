@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The replay of events in any order, valid or not: its sums always equal the live memory. */
-#include "support/cmocka_test.h"
 #include "analysis/state/replay.h"
-#include "support/trace_builder.h"
+#include "support/report_test.h"
 
-#define MIB (UINT64_C(1) << 20)
+static struct vs_replay *replay; /* of a trace without events */
+
+BEFORE(begin)
+{
+    vs_replay_close(replay);
+    if (!b.path[0])
+        begin_trace("caching", "");
+    read_trace(0);
+    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
+    return 0;
+}
+
+static void put(struct vs_event event)
+{
+    assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+}
 
 static uint64_t seed;
 
@@ -68,26 +82,19 @@ static struct vs_event random_event(void)
 
 TEST(sums_agree_with_what_is_live_whatever_comes)
 {
-    struct vs_builder b;
-    struct vs_reader *reader;
-    char why[VS_READER_WHY_MAX];
-    vs_builder_open(&b, "caching");
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
     for (uint64_t round = 1; round <= 20; round++) {
-        struct vs_replay *replay;
-        struct vs_holes holes;
+            struct vs_holes holes;
         seed = round * UINT64_C(0x9e3779b97f4a7c15);
-        assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
+        begin(NULL);
         for (uint64_t i = 0; i < 4000; i++) {
             struct vs_event event = random_event();
             event.time_ns = 1000 + i;
             event.tid = (uint32_t)below(3);
-            assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+            put(event);
             struct vs_event graphs = {.kind = VS_EVENT_graph_memory,
                                       .graph_memory = {.device = i % 3, .reserved = i % 31 * MIB}};
             if (i % 5 == 0)
-                assert_int_equal(vs_replay_event(replay, &graphs), VS_OK);
+                put(graphs);
             if (i % 7 == 0 && !vs_replay_check(replay))
                 fail_msg("round %d: the sums are wrong after event %d", (int)round, (int)i);
             if (i % 100 == 0 && replay->account_count) {
@@ -99,30 +106,16 @@ TEST(sums_agree_with_what_is_live_whatever_comes)
         }
         vs_replay_finish(replay);
         assert_true(replay->accounts[0]->peak_allocated.bytes > 0);
-        vs_replay_close(replay);
     }
-    vs_reader_close(reader);
-    vs_builder_remove(&b);
 }
 
 TEST(the_walker_sees_a_sum_that_is_off)
 {
-    struct vs_builder b;
-    struct vs_reader *reader;
-    struct vs_replay *replay;
-    char why[VS_READER_WHY_MAX];
-    vs_builder_open(&b, "caching");
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
-    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
     struct vs_event event = {.kind = VS_EVENT_alloc, .alloc = {.addr = 1, .requested = 5, .size = 8}};
-    assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+    put(event);
     assert_true(vs_replay_check(replay));
     replay->accounts[0]->sums.now.allocated++;
     assert_false(vs_replay_check(replay));
-    vs_replay_close(replay);
-    vs_reader_close(reader);
-    vs_builder_remove(&b);
 }
 
 static struct vs_event map(uint64_t addr, uint64_t size, uint64_t reserved)
@@ -134,10 +127,6 @@ static struct vs_event map(uint64_t addr, uint64_t size, uint64_t reserved)
 
 TEST(mapped_memory_is_reserved_once_and_given_back_in_any_parts)
 {
-    struct vs_builder b;
-    struct vs_reader *reader;
-    struct vs_replay *replay;
-    char why[VS_READER_WHY_MAX];
     const uint64_t base = UINT64_C(0x7f0000000000), view = base + 1000 * MIB;
     struct vs_event unmap = {.kind = VS_EVENT_segment_unmap};
     struct vs_event events[] = {
@@ -151,12 +140,8 @@ TEST(mapped_memory_is_reserved_once_and_given_back_in_any_parts)
         {.kind = VS_EVENT_alloc,
          .alloc = {.addr = view, .requested = MIB, .size = MIB, .context = 1}},
     };
-    vs_builder_open(&b, "caching");
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
-    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        assert_int_equal(vs_replay_event(replay, &events[i]), VS_OK);
+        put(events[i]);
     const struct vs_account *account = replay->accounts[0];
     assert_int_equal(account->sums.now.reserved, 6 * MIB);
     assert_int_equal(account->segment_count, 1);
@@ -166,28 +151,25 @@ TEST(mapped_memory_is_reserved_once_and_given_back_in_any_parts)
     vs_replay_holes(replay, 0, &holes);
     assert_int_equal(holes.free_bytes, 3 * MIB); /* the memory of the view's block is not free */
     unmap.segment_unmap.addr = base + MIB; /* no memory, in the middle of it */
-    assert_int_equal(vs_replay_event(replay, &unmap), VS_OK);
+    put(unmap);
     assert_int_equal(replay->segments.count, 2);
     assert_int_equal(replay->unmatched_frees, 1);
     assert_true(vs_replay_check(replay));
     unmap.segment_unmap.addr = base + 4 * MIB; /* the end of it */
     unmap.segment_unmap.size = MIB;
-    assert_int_equal(vs_replay_event(replay, &unmap), VS_OK);
+    put(unmap);
     assert_int_equal(account->sums.now.reserved, 5 * MIB);
     assert_int_equal(account->segment_count, 2);
     unmap.segment_unmap.addr = base;
     unmap.segment_unmap.size = 2000 * MIB;
-    assert_int_equal(vs_replay_event(replay, &unmap), VS_OK);
+    put(unmap);
     assert_int_equal(account->sums.now.reserved, 0);
     assert_int_equal(account->segment_count, 0);
     assert_int_equal(replay->segments.count, 0);
     assert_int_equal(replay->unmatched_frees, 1);
     assert_true(vs_replay_check(replay));
-    assert_int_equal(vs_replay_event(replay, &unmap), VS_OK);
+    put(unmap);
     assert_int_equal(replay->unmatched_frees, 2);
-    vs_replay_close(replay);
-    vs_reader_close(reader);
-    vs_builder_remove(&b);
 }
 
 /* Allocations of graphs lie in the driver's memory for graphs. */
@@ -199,14 +181,6 @@ TEST(memory_of_graphs_is_reserved_once)
         {8, 0, 0, 8, 0}, {8, 3, 0, 8, 3}, {8, 7, 0, 10, 10}, {16, 0, 0, 16, 10},
         {16, 0, 3, 16, 7}, {6, 0, 0, 7, 7}, {6, 0, 7, 6, 0}, {0, 0, 0, 0, 0},
     };
-    struct vs_replay *replay;
-    struct vs_builder b;
-    struct vs_reader *reader;
-    char why[VS_READER_WHY_MAX];
-    vs_builder_open(&b, "observe");
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
-    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct vs_event held = {.kind = VS_EVENT_graph_memory,
                                 .graph_memory = {.reserved = steps[i].held * MIB}};
@@ -215,24 +189,17 @@ TEST(memory_of_graphs_is_reserved_once)
                                            .size = steps[i].alloc * MIB,
                                            .family = VS_FAMILY_GRAPH}};
         struct vs_event freed = {.kind = VS_EVENT_free, .free = {.addr = steps[i].freed}};
-        assert_int_equal(vs_replay_event(replay, &held), VS_OK);
-        assert_int_equal(vs_replay_event(replay, &alloc), VS_OK);
-        assert_int_equal(vs_replay_event(replay, &freed), VS_OK);
+        put(held);
+        put(alloc);
+        put(freed);
         assert_int_equal(replay->accounts[0]->sums.now.reserved, steps[i].reserved * MIB);
         assert_int_equal(replay->accounts[0]->sums.now.allocated, steps[i].allocated * MIB);
         assert_true(vs_replay_check(replay));
     }
-    vs_replay_close(replay);
-    vs_reader_close(reader);
-    vs_builder_remove(&b);
 }
 
 TEST(memory_of_pools_outlives_its_context)
 {
-    struct vs_replay *replay;
-    struct vs_builder b;
-    struct vs_reader *reader;
-    char why[VS_READER_WHY_MAX];
     static const struct vs_event events[] = {
         {.kind = VS_EVENT_alloc,
          .alloc = {.addr = 1, .requested = 3, .size = 3, .family = VS_FAMILY_ASYNC, .context = 1}},
@@ -240,18 +207,11 @@ TEST(memory_of_pools_outlives_its_context)
         {.kind = VS_EVENT_context, .context = {.context = 1}},
     };
     struct vs_event freed = {.kind = VS_EVENT_free, .free = {.addr = 1}};
-    vs_builder_open(&b, "observe");
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
-    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        assert_int_equal(vs_replay_event(replay, &events[i]), VS_OK);
+        put(events[i]);
     assert_int_equal(replay->accounts[0]->sums.now.allocated, 3);
-    assert_int_equal(vs_replay_event(replay, &freed), VS_OK);
+    put(freed);
     assert_int_equal(replay->accounts[0]->sums.now.allocated, 0);
     assert_int_equal(replay->unmatched_frees, 0);
     assert_true(vs_replay_check(replay));
-    vs_replay_close(replay);
-    vs_reader_close(reader);
-    vs_builder_remove(&b);
 }
