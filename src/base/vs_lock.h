@@ -98,6 +98,23 @@ static inline void vs_lock_release(struct vs_lock *lock)
     vs_lock_depth = vs_lock_depth - 1;
 }
 
+/* VS_LOCK_SCOPE: holds *lock* from here to the end of the block, however the block is left; a value
+ * that is returned is computed before. */
+static inline struct vs_lock *vs_lock_scope_begin(struct vs_lock *lock)
+{
+    vs_lock_acquire(lock);
+    return lock;
+}
+static inline void vs_lock_scope_end(struct vs_lock *const *lock)
+{
+    vs_lock_release(*lock);
+}
+#define VS_LOCK_SCOPE(lock) VS_LOCK_SCOPE_AT(lock, __LINE__)
+#define VS_LOCK_SCOPE_AT(lock, line) VS_LOCK_SCOPE_NAMED(lock, vs_scope_##line)
+#define VS_LOCK_SCOPE_NAMED(lock, name) \
+    struct vs_lock *const name __attribute__((cleanup(vs_lock_scope_end), unused)) = \
+        vs_lock_scope_begin(lock)
+
 /* vs_lock_acquire_within: as vs_lock_acquire, but returns false after *ns*, and ignores the ranks
  * of held locks: for the end of the process, where hanging matters and ranks do not. */
 bool vs_lock_acquire_within(struct vs_lock *lock, uint64_t ns) VS_MUST_CHECK;

@@ -127,9 +127,8 @@ VS_EXPORT int vramscope_set_memory_fraction(int device, double fraction)
 {
     if (!vs_api_device(device) || vs_process_forked())
         return -1;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     enum vs_err err = vs_policy_set_fraction((uint32_t)device, fraction);
-    vs_thread.inside--;
     return err ? -1 : 0;
 }
 
@@ -189,9 +188,7 @@ VS_EXPORT uint64_t vramscope_trim(int device)
     if (device < 0 || vs_process_forked() || state == VS_PROCESS_IDLE ||
         state == VS_PROCESS_EXITING || !vs_process_serving())
         return 0;
-    vs_thread.inside++;
-    uint64_t released = vs_room_make((uint32_t)device);
-    vs_thread.inside--;
-    return released;
+    VS_OWN_WORK();
+    return vs_room_make((uint32_t)device);
 }
 

@@ -97,11 +97,10 @@ static bool active(void)
 static int pause_recording(bool pause)
 {
     bool able;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     if (active()) /* records of earlier kernels belong to the part before */
         vs_collector_flush(true);
     able = vs_process_pause(pause);
-    vs_thread.inside--;
     return able ? 0 : -1;
 }
 
@@ -120,10 +119,9 @@ VS_EXPORT void vramscope_flush(void)
     enum vs_process_state state = vs_process_state();
     if ((state != VS_PROCESS_ACTIVE && state != VS_PROCESS_EXITING) || !vs_process_recorder())
         return;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     vs_collector_flush(true);
     vs_recorder_flush(vs_process_recorder());
-    vs_thread.inside--;
 }
 
 VS_EXPORT int vramscope_dump(const char *path)

@@ -228,10 +228,9 @@ bool vs_caching_owns_ordered(CUdeviceptr ptr)
     if (!ptr || vs_thread.inside || !vs_process_entered() || vs_process_forked() || vs_lock_held())
         return false;
     bool found = false;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     for (struct vs_context *c = vs_context_next(NULL); c && !found; c = vs_context_next(c))
         found = find_in(c, 1, ptr, &block);
-    vs_thread.inside--;
     return found;
 }
 

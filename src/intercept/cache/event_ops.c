@@ -85,11 +85,10 @@ static bool find_driver(void)
 {
     if (atomic_load_explicit(&driver_found, memory_order_acquire))
         return true;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     /* once it is found, others read it without the lock */
     bool found = atomic_load_explicit(&driver_found, memory_order_relaxed) || find_driver_locked();
     atomic_store_explicit(&driver_found, found, memory_order_release);
-    vs_lock_release(&lock);
     return found;
 }
 
@@ -151,7 +150,7 @@ static void enter_stream(const struct vs_context *context, uint64_t key, CUstrea
     bool own = handle == CU_STREAM_PER_THREAD;
     context = context_of(context, handle);
     uint64_t id = vs_process_recorder() ? vs_stream_id(context, handle, own) : 0;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     struct event_ops_stream *stream = vs_map_get(&streams, key) ? NULL : vs_arena_alloc(&arena, sizeof *stream);
     if (stream) {
         *stream = (struct event_ops_stream){.key = key,
@@ -163,7 +162,6 @@ static void enter_stream(const struct vs_context *context, uint64_t key, CUstrea
         enum vs_err err = vs_map_put(&streams, key, (uint64_t)(uintptr_t)stream);
         (void)err;
     }
-    vs_lock_release(&lock);
 }
 
 uint64_t vs_stream_key(const struct vs_context *context, CUstream handle)
@@ -239,11 +237,10 @@ void vs_stream_ends(CUstream handle)
     }
     if (driver.stream_id(handle, &id) != CUDA_SUCCESS)
         return;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     const uint64_t *value = vs_map_get(&streams, (uint64_t)id << 1 | 1);
     if (value)
         atomic_store(&((struct event_ops_stream *)(uintptr_t)*value)->ended, true);
-    vs_lock_release(&lock);
 }
 
 /* --- events --- */
@@ -272,10 +269,9 @@ static struct event *event_take(const struct vs_context *context)
 static void event_give(struct event *event)
 {
     struct event **list = event->handle ? &idle : &spare;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     event->next = *list;
     *list = event;
-    vs_lock_release(&lock);
 }
 
 /* Waits for the whole context, which must not be part of a capture. */
@@ -386,7 +382,7 @@ void vs_event_ops_add(struct vs_device_ops *ops)
 
 void vs_event_ops_context_gone(const struct vs_context *context)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     for (struct event **link = &idle, *event; (event = *link);) {
         if (event->context != context) {
             link = &event->next;
@@ -396,5 +392,4 @@ void vs_event_ops_context_gone(const struct vs_context *context)
         event->next = spare;
         spare = event;
     }
-    vs_lock_release(&lock);
 }

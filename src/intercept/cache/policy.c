@@ -70,12 +70,11 @@ static void read_text_locked(enum vs_reuse reuse)
 
 static void apply_text(enum vs_reuse reuse, struct vs_allocator_config *config)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     if (!texts[reuse].read)
         read_text_locked(reuse);
     if (texts[reuse].set)
         *config = texts[reuse].conf.config;
-    vs_lock_release(&lock);
 }
 
 /* --- what this device can do of it --- */

@@ -60,12 +60,11 @@ bool vs_room_made_on(uint32_t device, CUresult r)
 {
     if (r != CUDA_ERROR_OUT_OF_MEMORY || vs_process_state() != VS_PROCESS_ACTIVE)
         return false;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     vs_room_refused(context_on(device), 0);
     bool made = vs_room_make(device) > 0;
     if (!made)
         vs_thread.refused = false;
-    vs_thread.inside--;
     return made;
 }
 
@@ -73,9 +72,8 @@ bool vs_room_made(CUresult r)
 {
     if (r != CUDA_ERROR_OUT_OF_MEMORY || vs_process_state() != VS_PROCESS_ACTIVE)
         return false;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     const struct vs_context *context = vs_context_current();
-    vs_thread.inside--;
     return context && vs_room_made_on(context->device, r);
 }
 
@@ -107,7 +105,7 @@ void vs_room_answered(CUresult r, const char *api)
     char refused[VS_SIZE_TEXT_MAX], left[VS_SIZE_TEXT_MAX], text[3 * VS_SIZE_TEXT_MAX];
     uint64_t bytes = vs_thread.refused_bytes, free_bytes = vs_thread.refused_free;
     vs_thread.refused = false;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     const struct vs_context *context = vs_context_current();
     if (r == CUDA_SUCCESS && context && !bytes)
         bytes = got(context);
@@ -117,5 +115,4 @@ void vs_room_answered(CUresult r, const char *api)
                  vs_size_format(left, free_bytes));
         vs_track_hidden(hidden, vs_thread.given_bytes, api, text);
     }
-    vs_thread.inside--;
 }

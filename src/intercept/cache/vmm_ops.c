@@ -68,10 +68,8 @@ static bool note_locked(struct vs_map *map, uint64_t key, uint64_t bytes,
 
 static bool note(struct vs_map *map, uint64_t key, uint64_t bytes, const struct vs_context *context)
 {
-    vs_lock_acquire(&lock);
-    bool noted = note_locked(map, key, bytes, context);
-    vs_lock_release(&lock);
-    return noted;
+    VS_LOCK_SCOPE(&lock);
+    return note_locked(map, key, bytes, context);
 }
 
 /* Bytes of a removed entry; 0 if there was none. */
@@ -88,9 +86,8 @@ static uint64_t forget_locked(struct vs_map *map, uint64_t key)
 
 static void forget(struct vs_map *map, uint64_t key)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     forget_locked(map, key);
-    vs_lock_release(&lock);
 }
 
 static void forget_mappings_locked(uint64_t addr, uint64_t bytes)
@@ -199,7 +196,7 @@ static enum vs_err memory_map(void *arg, uint64_t addr, uint64_t bytes_each,
     const struct vs_context *context = arg;
     size_t mapped = 0;
     CUresult r = CUDA_SUCCESS;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     while (r == CUDA_SUCCESS && mapped < count) {
         uint64_t at = addr + mapped * bytes_each;
         r = driver.map(at, bytes_each, 0, handles[mapped], 0);
@@ -215,7 +212,6 @@ static enum vs_err memory_map(void *arg, uint64_t addr, uint64_t bytes_each,
         driver.unmap(addr, mapped * bytes_each);
         forget_mappings_locked(addr, mapped * bytes_each);
     }
-    vs_lock_release(&lock);
     return vs_err_of_driver(r);
 }
 
@@ -224,11 +220,10 @@ static enum vs_err memory_unmap(void *arg, uint64_t addr, uint64_t bytes)
     (void)arg;
     if (too_late())
         return VS_ERR_STATE;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     enum vs_err err = vs_err_of_driver(driver.unmap(addr, bytes));
     if (!err)
         forget_mappings_locked(addr, bytes);
-    vs_lock_release(&lock);
     return err;
 }
 
@@ -256,11 +251,10 @@ static bool find_driver(void)
 {
     if (atomic_load_explicit(&driver_found, memory_order_acquire))
         return true;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     /* once it is found, others read it without the lock */
     bool found = atomic_load_explicit(&driver_found, memory_order_relaxed) || find_driver_locked();
     atomic_store_explicit(&driver_found, found, memory_order_release);
-    vs_lock_release(&lock);
     return found;
 }
 
@@ -331,7 +325,7 @@ void vs_vmm_context_gone(const struct vs_context *context)
     struct item item;
     if (!atomic_load_explicit(&driver_found, memory_order_acquire))
         return;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     for (size_t cursor = 0; take_locked(&mappings, context, &cursor, &item);)
         driver.unmap(item.key, item.bytes);
     for (size_t cursor = 0; take_locked(&memories, context, &cursor, &item);) {
@@ -340,5 +334,4 @@ void vs_vmm_context_gone(const struct vs_context *context)
     }
     for (size_t cursor = 0; take_locked(&ranges, context, &cursor, &item);)
         driver.unreserve(item.key, item.bytes);
-    vs_lock_release(&lock);
 }

@@ -69,7 +69,7 @@ static void on_request(uint8_t **buffer, size_t *bytes, size_t *records_max)
 {
     *records_max = 0;
     *bytes = BUFFER_BYTES;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     if (atomic_load_explicit(&state, memory_order_relaxed) == ASIDE)
         *buffer = NULL; /* not our records: the other tool has not registered its callbacks yet */
     else if (kept_count)
@@ -80,7 +80,6 @@ static void on_request(uint8_t **buffer, size_t *bytes, size_t *records_max)
         *buffer = NULL; /* CUPTI counts the records that it drops */
     if (!*buffer)
         *bytes = 0;
-    vs_lock_release(&lock);
 }
 
 static void buffer_return(uint8_t *buffer)
@@ -204,7 +203,7 @@ static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, siz
 {
     (void)bytes;
     CUpti_Activity *activity = NULL;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     enum vs_process_state process = vs_process_state();
     bool record = process == VS_PROCESS_ACTIVE || process == VS_PROCESS_EXITING;
     if (record && valid)
@@ -216,7 +215,6 @@ static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, siz
         record_lost(lost);
     if (buffer)
         buffer_return(buffer);
-    vs_thread.inside--;
 }
 
 /* Logs a line once for the user, and records it once as a note in the trace. */
@@ -269,14 +267,13 @@ static CUptiResult switch_on(void)
 /* Our kinds first, so that none of our records end up in the other tool's buffers. */
 static void switch_off(void)
 {
-    vs_thread.inside++;
+    VS_OWN_WORK();
     vs_copy_calls_stop(cupti);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         cupti->disable(kinds[i]);
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     if (cupti->flush_period)
         cupti->flush_period(0);
-    vs_thread.inside--;
 }
 
 static void start_locked(bool subscribed)
@@ -311,12 +308,11 @@ static void start_locked(bool subscribed)
 
 void vs_collector_start(bool subscribed)
 {
-    vs_lock_acquire(&handing_over);
+    VS_LOCK_SCOPE(&handing_over);
     if (atomic_load(&state) == ASIDE)
         say(LEFT_TO_OTHERS);
     else
         start_locked(subscribed);
-    vs_lock_release(&handing_over);
 }
 
 void vs_collector_flush(bool forced)

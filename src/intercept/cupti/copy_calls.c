@@ -47,13 +47,12 @@ static void CUPTIAPI on_copy(void *user, CUpti_CallbackDomain domain, CUpti_Call
         !vs_recorder_wants_activity(vs_process_recorder()))
         return;
     last = data->correlationId;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     struct vs_event event = {.kind = VS_EVENT_copy_call,
                              .copy_call = {.correlation = data->correlationId,
                                            .api = vs_process_api(data->functionName),
                                            .stack = vs_process_stack()}};
     vs_recorder_event(vs_process_recorder(), &event);
-    vs_thread.inside--;
 }
 
 CUptiResult vs_copy_calls_start(const struct vs_cupti *cupti, char other[VS_CUPTI_NAME_MAX])

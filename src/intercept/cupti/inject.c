@@ -164,8 +164,7 @@ int InitializeInjection(void)
     if (atomic_flag_test_and_set(&called) || interposed() ||
         vs_process_state() != VS_PROCESS_IDLE)
         return 1;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     start();
-    vs_thread.inside--;
     return 1;
 }

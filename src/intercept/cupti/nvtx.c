@@ -268,9 +268,8 @@ static void on_name_stream(void *stream, const char *name)
 {
     if (!recording())
         return;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     vs_stream_name(stream, name);
-    vs_thread.inside--;
 }
 
 struct nvtx_entry {

@@ -104,7 +104,7 @@ CUresult vs_on_cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *ptr, size_t bytes, CUme
 
 static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
 {
-    vs_thread.inside++;
+    VS_OWN_WORK();
     const char *api = vs_api("cuMemFreeAsync");
     struct vs_context *context = vs_context_current();
     struct vs_tracked live;
@@ -121,7 +121,6 @@ static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
             vs_limit_gone(&live);
     }
     vs_track_free_failed(ptr, api, r);
-    vs_thread.inside--;
     return r;
 }
 
@@ -131,9 +130,8 @@ static CUresult freed(CUdeviceptr ptr, CUresult r)
     if (r == CUDA_SUCCESS) {
         vs_graph_memory_seen();
     } else if (vs_hook_active()) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         vs_track_free_failed(ptr, vs_api("cuMemFreeAsync"), r);
-        vs_thread.inside--;
     }
     return r;
 }

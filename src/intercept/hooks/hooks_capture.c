@@ -69,9 +69,8 @@ CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph)
 static bool stream_ends(CUstream stream, CUcontext *context)
 {
     if (!vs_thread.inside && vs_process_state() == VS_PROCESS_ACTIVE && vs_process_serving()) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         vs_stream_ends(stream);
-        vs_thread.inside--;
     }
     return vs_capture_taken(stream, context);
 }

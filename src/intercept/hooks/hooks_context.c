@@ -35,10 +35,8 @@ static bool room_made(CUresult r, CUdevice device)
 {
     if (r != CUDA_ERROR_OUT_OF_MEMORY || device < 0 || !vs_hook_active())
         return false;
-    vs_thread.inside++;
-    bool made = vs_room_make((uint32_t)device) > 0;
-    vs_thread.inside--;
-    return made;
+    VS_OWN_WORK();
+    return vs_room_make((uint32_t)device) > 0;
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
@@ -126,7 +124,7 @@ static bool watching(void)
 static void before_teardown(struct vs_context *context)
 {
     uint64_t released;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     vs_collector_flush(false);
     for (int i = 0; context && i < VS_CONTEXT_ALLOCATORS; i++) {
         struct vs_allocator *allocator = vs_context_allocator_at(context, i);
@@ -134,15 +132,13 @@ static void before_teardown(struct vs_context *context)
             vs_allocator_empty_cache(allocator, &released) != VS_OK)
             released = 0; /* destroying the context releases it */
     }
-    vs_thread.inside--;
 }
 
 static void after_teardown(struct vs_context *context, const char *api)
 {
-    vs_thread.inside++;
+    VS_OWN_WORK();
     vs_capture_context_gone(context->handle);
     vs_context_gone(context, api);
-    vs_thread.inside--;
 }
 
 static void after_primary(CUdevice device, const char *api)
@@ -259,13 +255,12 @@ CUresult cuCtxSynchronize(void)
     uint64_t ticket = 0;
     /* with peer access, a synchronisation of one device does not cover a free */
     if (watching() && vs_process_caching() && !atomic_load(&vs_peer_access)) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         struct vs_context *context = vs_context_current();
         if (context)
             allocator = atomic_load_explicit(&context->allocator, memory_order_acquire);
         if (allocator)
             ticket = vs_allocator_sync_begin(allocator);
-        vs_thread.inside--;
     }
     CUresult r = VS_REAL(cuCtxSynchronize);
     if (allocator && r == CUDA_SUCCESS)
@@ -279,14 +274,13 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
     /* already: before we were loaded */
     bool enabled = r == CUDA_SUCCESS || r == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
     if (enabled && vs_hook_active()) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         /* it must be known before it can be waited for */
         const struct vs_context *own = vs_context_current();
         atomic_store(&vs_peer_access, true);
         uint32_t owner;
         if (own && vs_context_device(peer, &owner))
             vs_vmm_peer_enabled(owner, own->device);
-        vs_thread.inside--;
     }
     return r;
 }

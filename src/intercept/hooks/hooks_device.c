@@ -57,7 +57,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 {
     if (!vs_hook_active())
         return VS_REAL(cuMemAlloc_v2, ptr, bytes);
-    vs_thread.inside++;
+    VS_OWN_WORK();
     const char *api = vs_api("cuMemAlloc");
     struct vs_context *context = vs_context_current();
     CUresult r;
@@ -71,7 +71,6 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
     vs_room_served(r, api);
     if (r != CUDA_SUCCESS)
         vs_track_failed(context, bytes, VS_FAMILY_DEVICE, 0, api, r);
-    vs_thread.inside--;
     return r;
 }
 
@@ -127,7 +126,7 @@ CUresult vs_on_cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
 static CUresult free_in_driver(CUdeviceptr ptr, const char *api)
 {
     struct vs_tracked live;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     bool known = vs_track_leave(ptr, api, &live);
     CUresult r = VS_REAL(cuMemFree_v2, ptr);
     if (known)
@@ -137,7 +136,6 @@ static CUresult free_in_driver(CUdeviceptr ptr, const char *api)
         vs_usage_freed(live.device);
     }
     vs_track_free_failed(ptr, api, r);
-    vs_thread.inside--;
     return r;
 }
 
@@ -155,8 +153,7 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
         return free_in_driver(ptr, api);
     if (!decided)
         r = CUDA_ERROR_INVALID_VALUE;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     vs_track_free_failed(ptr, api, r);
-    vs_thread.inside--;
     return r;
 }

@@ -23,11 +23,9 @@ static bool room_made(CUresult r)
 {
     if (r != CUDA_ERROR_OUT_OF_MEMORY || !vs_hook_active())
         return false;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     const struct vs_context *context = vs_context_current();
-    bool made = context && vs_room_make(context->device) > 0;
-    vs_thread.inside--;
-    return made;
+    return context && vs_room_make(context->device) > 0;
 }
 
 static void failed(CUresult r, uint64_t bytes, uint64_t stream, const char *api)
@@ -40,9 +38,8 @@ static CUresult node_failed(CUresult r, uint64_t bytes, const char *driver_name)
 {
     if (!vs_hook_active())
         return r;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     failed(r, bytes, 0, vs_api(driver_name));
-    vs_thread.inside--;
     return r;
 }
 
@@ -100,10 +97,9 @@ static CUresult made(CUresult r, const CUgraphExec *exec, CUgraph graph)
 {
     if (r != CUDA_SUCCESS || !exec || !graphs_have_memory() || !vs_hook_active())
         return r;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     vs_graph_made(*exec, graph, vs_context_current());
     vs_graph_sample();
-    vs_thread.inside--;
     return r;
 }
 
@@ -170,9 +166,8 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
         vs_graph_exec_gone(exec);
     CUresult r = VS_REAL(cuGraphExecDestroy, exec);
     if (follow) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         vs_graph_sample();
-        vs_thread.inside--;
     }
     return r;
 }
@@ -181,7 +176,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 
 static void launched(CUresult r, CUgraphExec exec, CUstream stream, bool per_thread)
 {
-    vs_thread.inside++;
+    VS_OWN_WORK();
     const char *api = vs_api("cuGraphLaunch");
     uint64_t bytes = vs_graph_requested(exec);
     struct vs_context *context = vs_context_current();
@@ -190,7 +185,6 @@ static void launched(CUresult r, CUgraphExec exec, CUstream stream, bool per_thr
         vs_graph_launched(exec, context, id, api);
     else if (bytes)
         failed(r, bytes, id, api);
-    vs_thread.inside--;
 }
 
 /* Does this launch allocate and free memory, rather than become a node of another graph? */
@@ -246,9 +240,8 @@ CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
 static CUresult held_changed(CUresult r)
 {
     if (graphs_have_memory() && vs_hook_active()) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         vs_graph_sample();
-        vs_thread.inside--;
     }
     return r;
 }
@@ -282,9 +275,8 @@ CUresult cuDeviceGraphMemTrim(CUdevice device)
 CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute which, void *value)
 {
     if (graphs_have_memory() && device >= 0 && vs_hook_active()) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         vs_graph_sample_marks((uint32_t)device);
-        vs_thread.inside--;
     }
     return VS_REAL(cuDeviceSetGraphMemAttribute, device, which, value);
 }

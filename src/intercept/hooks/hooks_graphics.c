@@ -20,11 +20,10 @@ static CUresult mapped_at(CUresult r, CUgraphicsResource resource, CUdeviceptr p
     if (r != CUDA_SUCCESS || !key || !ptr)
         return r;
     struct vs_tracked live = vs_live_in(vs_context_current(), ptr, bytes, bytes, VS_FAMILY_IPC);
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     /* a second query while it is mapped returns the same address */
     if (!vs_map_get(&addresses, key) && vs_map_put(&addresses, key, ptr) == VS_OK)
         vs_opened(&live, vs_api("cuGraphicsResourceGetMappedPointer"));
-    vs_lock_release(&lock);
     return r;
 }
 
@@ -40,14 +39,13 @@ static void unmapping(unsigned count, const CUgraphicsResource *resources, const
 {
     if (!resources)
         return;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     for (unsigned i = 0; i < count; i++) {
         uint64_t address;
         if (vs_map_remove(&addresses, (uint64_t)(uintptr_t)resources[i], &address) &&
             !vs_opened_close(address))
             vs_track_free(address, 0, vs_api(api), NULL);
     }
-    vs_lock_release(&lock);
 }
 
 CUresult vs_on_cuGraphicsUnmapResources(unsigned count, CUgraphicsResource *resources,

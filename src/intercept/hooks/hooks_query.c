@@ -12,7 +12,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 {
     CUresult r = VS_REAL(cuMemGetInfo_v2, free_bytes, total_bytes);
     if (r == CUDA_SUCCESS && !vs_thread.inside && vs_process_state() == VS_PROCESS_ACTIVE) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         const struct vs_context *current = vs_context_current();
         if (current) {
             vs_usage_answered(current, free_bytes, total_bytes);
@@ -20,7 +20,6 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
                           vs_process_serving() ? vs_caching_cached_bytes(current->device) : 0,
                           free_bytes, total_bytes);
         }
-        vs_thread.inside--;
     }
     return r;
 }

@@ -34,9 +34,8 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = VS_REAL(cuMemRetainAllocationHandle, handle, addr);
     if (r == CUDA_SUCCESS && vs_hook_active()) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         vs_physical_retained(*handle, (uint64_t)(uintptr_t)addr);
-        vs_thread.inside--;
     }
     return r;
 }

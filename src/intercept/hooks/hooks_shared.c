@@ -43,9 +43,8 @@ static CUresult ipc_open(bool v2, CUdeviceptr *ptr, CUipcMemHandle handle, unsig
         vs_room_served(r, vs_api(v2 ? "cuIpcOpenMemHandle_v2" : "cuIpcOpenMemHandle"));
     }
     if (r == CUDA_SUCCESS && vs_hook_active()) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         mapped(r, ptr, 0, "cuIpcOpenMemHandle");
-        vs_thread.inside--;
     }
     return r;
 }
@@ -65,7 +64,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr ptr)
     struct vs_tracked live;
     if (!vs_hook_active())
         return vs_ipc_close(ptr);
-    vs_thread.inside++;
+    VS_OWN_WORK();
     const char *api = vs_api("cuIpcCloseMemHandle");
     bool open_still = vs_opened_close(ptr);
     bool known = !open_still && vs_track_leave(ptr, api, &live);
@@ -73,7 +72,6 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr ptr)
     if (known)
         vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
     vs_track_free_failed(ptr, api, r);
-    vs_thread.inside--;
     return r;
 }
 

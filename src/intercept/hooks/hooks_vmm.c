@@ -79,9 +79,8 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t bytes, size_t offset, CUmemGenericAllo
     ptr = programs_own(ptr);
     VS_WITH_ROOM(r, VS_REAL(cuMemMap, ptr, bytes, offset, handle, flags));
     if (r == CUDA_SUCCESS && vs_hook_active()) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         vs_physical_mapped(ptr, bytes, offset, handle, "cuMemMap");
-        vs_thread.inside--;
     }
     return r;
 }
@@ -91,12 +90,11 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t bytes)
     CUdeviceptr own = programs_own(ptr);
     if (!vs_hook_active())
         return VS_REAL(cuMemUnmap, own, bytes);
-    vs_thread.inside++;
+    VS_OWN_WORK();
     struct vs_reference *list = vs_physical_unmapping(own, bytes, "cuMemUnmap");
     CUresult r = VS_REAL(cuMemUnmap, own, bytes);
     vs_physical_unmapped(list, r == CUDA_SUCCESS, "cuMemUnmap");
     vs_track_free_failed(ptr, "cuMemUnmap", r);
-    vs_thread.inside--;
     return r;
 }
 

@@ -92,24 +92,22 @@ bool vs_process_pause(bool pause)
 {
     if (vs_process_forked())
         return false;
-    vs_lock_acquire(&pause_lock);
+    VS_LOCK_SCOPE(&pause_lock);
     enum vs_process_state now = vs_process_state();
     bool able = now == VS_PROCESS_IDLE;
     if (able)
         starts_paused = pause;
     else if (now == VS_PROCESS_ACTIVE)
         able = pause_locked(pause);
-    vs_lock_release(&pause_lock);
     return able;
 }
 
 static void become_active(void)
 {
-    vs_lock_acquire(&pause_lock);
+    VS_LOCK_SCOPE(&pause_lock);
     if (starts_paused)
         (void)pause_locked(true);
     vs_process_set_state(VS_PROCESS_ACTIVE);
-    vs_lock_release(&pause_lock);
 }
 
 uint64_t vs_process_string(const char *text)
@@ -392,9 +390,9 @@ static void begin_locked(void)
 
 void vs_process_refuse(const char *line)
 {
-    vs_thread.inside++;
+    VS_OWN_WORK();
     vs_process_enter();
-    vs_lock_acquire(&process_lock);
+    VS_LOCK_SCOPE(&process_lock);
     if (vs_process_state() == VS_PROCESS_IDLE) {
         vs_options_init(&options);
         vs_options_load_environment(&options, warn, NULL);
@@ -403,8 +401,6 @@ void vs_process_refuse(const char *line)
         vs_manifest_append(options.text[VS_OPT_manifest], '!', "");
         vs_process_set_state(VS_PROCESS_SILENT);
     }
-    vs_lock_release(&process_lock);
-    vs_thread.inside--;
 }
 
 /* Blocks all signals except those for faults of the running code, since a blocked one would kill

@@ -128,12 +128,11 @@ static struct attempt before(const char *path, char *const *environment)
     if (leaves_us)
         notify_run(path);
     if (quiet && likely) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         if (leaves_us && preloads_us(environ))
             warn_user(path);
         if (vs_process_state() == VS_PROCESS_ACTIVE)
             vs_upcalls.ending();
-        vs_thread.inside--;
     }
     if (ours && likely)
         attempt.held = vs_recorder_exec_begin(vs_process_recorder());

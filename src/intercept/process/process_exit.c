@@ -88,11 +88,10 @@ static void begin_end(void)
         return;
     }
     if (vs_process_quiet_moment()) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         vs_cancel_hold(); /* for good: a cancellation meanwhile would end this thread in the middle of exit */
         vs_upcalls.ending();
         vs_bypass_report();
-        vs_thread.inside--;
     }
     vs_process_set_state(VS_PROCESS_EXITING);
 }

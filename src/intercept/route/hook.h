@@ -168,6 +168,19 @@ struct vs_hook_thread {
 
 extern _Thread_local struct vs_hook_thread vs_thread __attribute__((tls_model("initial-exec")));
 
+/* VS_OWN_WORK: our own code runs from here to the end of the block, however the block is left. */
+static inline int vs_own_work_begin(void)
+{
+    return vs_thread.inside++;
+}
+static inline void vs_own_work_end(const int *unused)
+{
+    (void)unused;
+    vs_thread.inside--;
+}
+#define VS_OWN_WORK() \
+    const int vs_own_work_ __attribute__((cleanup(vs_own_work_end), unused)) = vs_own_work_begin()
+
 /* vs_api: the name under which a call is recorded: the runtime function that the program called,
  * else *driver_name*. */
 static inline const char *vs_api(const char *driver_name)

@@ -115,9 +115,8 @@ void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved
     usage_fn next = (usage_fn)next_symbol(&slot, REPORT_USAGE);
     if (on_cuda(device)) {
         vs_thread.caller = __builtin_return_address(0);
-        vs_thread.inside++;
+        VS_OWN_WORK();
         record_usage((uint64_t)(uintptr_t)ptr, bytes, allocated, reserved, device);
-        vs_thread.inside--;
     }
     if (next)
         next(ptr, bytes, allocated, reserved, device);
@@ -131,7 +130,7 @@ void vs_report_oom(int64_t bytes, size_t allocated, size_t reserved, struct c10_
     oom_fn next = (oom_fn)next_symbol(&slot, REPORT_OOM);
     if (on_cuda(device)) {
         vs_thread.caller = __builtin_return_address(0);
-        vs_thread.inside++;
+        VS_OWN_WORK();
         struct vs_event event = {.kind = VS_EVENT_framework_oom,
                                  .framework_oom = {.requested = (uint64_t)bytes,
                                                    .device = (uint64_t)device.index,
@@ -140,7 +139,6 @@ void vs_report_oom(int64_t bytes, size_t allocated, size_t reserved, struct c10_
                                                    .stack = vs_process_stack(),
                                                    .framework_stream = current_stream(device)}};
         vs_recorder_event(vs_process_recorder(), &event);
-        vs_thread.inside--;
     }
     if (next)
         next(bytes, allocated, reserved, device);

@@ -104,9 +104,8 @@ VS_EXPORT void *vramscope_torch_alloc(size_t bytes, int device, void *stream)
     vs_process_serve();
     vs_process_begin();
     vs_hook_called(__builtin_return_address(0));
-    vs_thread.inside++;
+    VS_OWN_WORK();
     enum vs_err err = allocate(bytes, device, stream, &addr);
-    vs_thread.inside--;
     return err ? no_memory() : (void *)(uintptr_t)addr;
 }
 
@@ -169,9 +168,8 @@ VS_EXPORT void vramscope_torch_free(void *pointer, size_t bytes, int device, voi
     (void)device;
     if (!pointer || !vs_process_serving() || vs_process_forked())
         return;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     release((uint64_t)(uintptr_t)pointer, stream);
-    vs_thread.inside--;
 }
 
 VS_EXPORT void vramscope_torch_record_stream(void *pointer, void *stream)
@@ -180,7 +178,7 @@ VS_EXPORT void vramscope_torch_record_stream(void *pointer, void *stream)
     bool live;
     if (!pointer || !vs_process_serving() || vs_process_forked())
         return;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     struct vs_context *current = vs_context_current();
     struct vs_context *context = owner_of((uint64_t)(uintptr_t)pointer, &found, &live);
     if (context && live && current) {
@@ -189,7 +187,6 @@ VS_EXPORT void vramscope_torch_record_stream(void *pointer, void *stream)
         if (err)
             vs_log_once(VS_LOG_WARN, "vramscope_torch_record_stream: %s", vs_err_text(err));
     }
-    vs_thread.inside--;
 }
 
 VS_EXPORT void *vramscope_torch_base_alloc(void *pointer, size_t *bytes)

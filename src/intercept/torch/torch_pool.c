@@ -67,10 +67,9 @@ bool vs_torch_pool_accepts(const struct vs_context *context, CUstream stream)
     bool accepted = false;
     if (!atomic_load(&begun_count))
         return false;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     for (int i = 0; i < BEGUN_MAX && !accepted; i++)
         accepted = begun[i].context == context && accepts(&begun[i], stream);
-    vs_lock_release(&lock);
     return accepted;
 }
 
@@ -134,12 +133,11 @@ void vs_torch_pool_context_gone(const struct vs_context *context)
 {
     if (!atomic_load(&begun_count))
         return;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     for (int i = 0; i < BEGUN_MAX; i++) {
         if (begun[i].context == context)
             leave_locked(&begun[i]);
     }
-    vs_lock_release(&lock);
 }
 
 enum action { POOL_BEGIN, POOL_END, POOL_RELEASE };
@@ -152,12 +150,10 @@ static enum vs_err act(enum action action, int device, struct vs_pool_id id,
         context ? vs_caching_allocator(context, VS_REUSE_STREAM_ORDERED) : NULL;
     if (!allocator)
         return VS_ERR_DEVICE;
-    vs_lock_acquire(&lock);
-    enum vs_err err = action == POOL_BEGIN ? begin_locked(context, allocator, id, streams)
+    VS_LOCK_SCOPE(&lock);
+    return action == POOL_BEGIN ? begin_locked(context, allocator, id, streams)
                       : action == POOL_END ? end_locked(context, allocator, id)
                                            : vs_allocator_pool_release(allocator, id);
-    vs_lock_release(&lock);
-    return err;
 }
 
 static void pool_call(enum action action, int device, struct vramscope_torch_pool pool,

@@ -132,11 +132,10 @@ void vs_device_note(uint32_t device)
     if (device >= VS_DEVICES_MAX)
         return;
     find_functions();
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     if (!device_known[device])
         record_device((CUdevice)device);
     device_known[device] = true;
-    vs_lock_release(&lock);
 }
 
 static void record_context(const struct vs_context *context, bool alive)
@@ -181,7 +180,7 @@ static struct vs_context *register_context(CUcontext handle)
     bool primary = is_primary(handle, device);
     vs_replay_resume(replayed);
     find_functions();
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     struct vs_context *context = vs_context_find(handle);
     if (!context && (context = vs_arena_alloc(&arena, sizeof *context))) {
         context->handle = handle;
@@ -196,7 +195,6 @@ static struct vs_context *register_context(CUcontext handle)
         context->next = atomic_load_explicit(&contexts, memory_order_relaxed);
         atomic_store_explicit(&contexts, context, memory_order_release);
     }
-    vs_lock_release(&lock);
     return context;
 }
 
@@ -380,14 +378,12 @@ uint64_t vs_stream_id(const struct vs_context *context, CUstream stream, bool pe
     else if (legacy)
         id = 0;
     else {
-        vs_lock_acquire(&lock);
+        VS_LOCK_SCOPE(&lock);
         id = (uint64_t)context->id << 20 | ++stream_count;
-        vs_lock_release(&lock);
     }
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     if (vs_map_put(&streams, key, id) == VS_OK)
         record_stream(id, context->device, stream, default_name(stream, per_thread));
-    vs_lock_release(&lock);
     return id;
 }
 

@@ -52,7 +52,7 @@ static void found(unsigned what, uint64_t addr, uint64_t bytes, const char *text
     struct vs_recorder *recorder = vs_process_recorder();
     if (!recorder)
         return;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     struct vs_event event = {
         .kind = VS_EVENT_finding,
         .finding = {.what = what,
@@ -63,20 +63,18 @@ static void found(unsigned what, uint64_t addr, uint64_t bytes, const char *text
                     .earlier_stack = vs_recorder_stack_of(recorder, frames[2], counts[2]),
                     .text = vs_process_string(text)}};
     if (what == VS_FINDING_FAILED_FREE) {
-        vs_lock_acquire(&lock);
+        VS_LOCK_SCOPE(&lock);
         bad_free = event.finding;
-        vs_lock_release(&lock);
     } else {
         vs_recorder_event(recorder, &event);
     }
-    vs_thread.inside--;
 }
 
 static bool on_read(int what, int device, uint64_t bytes, const char *text)
 {
     if (vs_thread.inside || vs_process_state() != VS_PROCESS_ACTIVE)
         return false;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     struct vs_event event = {.kind = VS_EVENT_uncomputed_read,
                              .uncomputed_read = {.device = (uint64_t)(device < 0 ? 0 : device),
                                                  .what = (uint64_t)what,
@@ -84,7 +82,6 @@ static bool on_read(int what, int device, uint64_t bytes, const char *text)
                                                  .text = vs_process_string(text ? text : ""),
                                                  .stack = vs_process_stack()}};
     vs_recorder_event(vs_process_recorder(), &event);
-    vs_thread.inside--;
     return true;
 }
 

@@ -174,14 +174,13 @@ void vs_graph_made(CUgraphExec exec, CUgraph graph, const struct vs_context *con
     add_graph(&driver, graph, context, &chain, 0);
     vs_map_free(&chain.allocated);
     vs_map_free(&chain.early);
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     for (const struct graph_memory_step *step = chain.first; step; step = step->next) {
         if (step->bytes)
             devices |= UINT64_C(1) << step->device;
     }
     if (!plan_replace_locked(exec, chain.first))
         chain_drop_locked(chain.first);
-    vs_lock_release(&lock);
 }
 
 static const struct graph_memory_step *plan_locked(CUgraphExec exec)
@@ -193,18 +192,16 @@ static const struct graph_memory_step *plan_locked(CUgraphExec exec)
 uint64_t vs_graph_requested(CUgraphExec exec)
 {
     uint64_t bytes = 0;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     for (const struct graph_memory_step *step = plan_locked(exec); step; step = step->next)
         bytes += step->bytes;
-    vs_lock_release(&lock);
     return bytes;
 }
 
 void vs_graph_exec_gone(CUgraphExec exec)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     plan_replace_locked(exec, NULL);
-    vs_lock_release(&lock);
 }
 
 /* --- memory held by the driver --- */
@@ -249,18 +246,16 @@ static void sample_all_locked(void)
 
 void vs_graph_sample(void)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     sample_all_locked();
-    vs_lock_release(&lock);
 }
 
 void vs_graph_sample_marks(uint32_t device)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     if (device < VS_DEVICES_MAX && (devices >> device & 1) &&
         vs_process_state() == VS_PROCESS_ACTIVE)
         sample_locked(device, true);
-    vs_lock_release(&lock);
 }
 
 /* --- limits --- */
@@ -302,7 +297,7 @@ void vs_graph_give(const struct vs_graph_taken *taken)
 void vs_graph_launched(CUgraphExec exec, const struct vs_context *context, uint64_t stream,
                        const char *api)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     const struct graph_memory_step *step = plan_locked(exec);
     if (step)
         sample_all_locked(); /* first, because the allocations lie in that memory */
@@ -319,5 +314,4 @@ void vs_graph_launched(CUgraphExec exec, const struct vs_context *context, uint6
                                .family = VS_FAMILY_GRAPH};
         vs_track_alloc(&live, stream, api);
     }
-    vs_lock_release(&lock);
 }

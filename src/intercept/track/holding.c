@@ -109,18 +109,16 @@ void vs_holding_found(void)
 
 bool vs_holding_block_add(uint64_t addr)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     bool added = !vs_map_get(&blocks, addr) && !vs_map_put(&blocks, addr, 1);
     atomic_store_explicit(&vs_holding_blocks, blocks.count, memory_order_relaxed);
-    vs_lock_release(&lock);
     return added;
 }
 
 bool vs_holding_block_remove(uint64_t addr)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     bool was = vs_map_remove(&blocks, addr, NULL);
     atomic_store_explicit(&vs_holding_blocks, blocks.count, memory_order_relaxed);
-    vs_lock_release(&lock);
     return was;
 }

@@ -58,16 +58,14 @@ static bool enter_locked(uint64_t addr, uint64_t base, uint64_t bytes)
 
 static bool enter(uint64_t addr, uint64_t base, uint64_t bytes)
 {
-    vs_lock_acquire(&lock);
-    bool entered = enter_locked(addr, base, bytes);
-    vs_lock_release(&lock);
-    return entered;
+    VS_LOCK_SCOPE(&lock);
+    return enter_locked(addr, base, bytes);
 }
 
 /* Counts one close. False when *addr* is not in the table. */
 static bool leave(uint64_t addr, uint64_t *base, uint64_t *bytes)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     struct ipc_import_entry *entry = entry_of_locked(addr);
     if (entry) {
         *base = entry->base;
@@ -79,7 +77,6 @@ static bool leave(uint64_t addr, uint64_t *base, uint64_t *bytes)
             free_entries = entry;
         }
     }
-    vs_lock_release(&lock);
     return entry != NULL;
 }
 
@@ -123,7 +120,7 @@ bool vs_ipc_find(CUdeviceptr ptr, struct vs_ipc_opened *out)
     size_t cursor = 0;
     if (!atomic_load_explicit(&open_count, memory_order_relaxed))
         return false;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     const struct ipc_import_entry *entry = entry_of_locked(ptr);
     for (const struct vs_map_slot *s; !entry && (s = vs_map_next(&table, &cursor));) {
         const struct ipc_import_entry *e = (const struct ipc_import_entry *)(uintptr_t)s->value;
@@ -132,6 +129,5 @@ bool vs_ipc_find(CUdeviceptr ptr, struct vs_ipc_opened *out)
     }
     if ((found = entry != NULL))
         *out = entry->opened;
-    vs_lock_release(&lock);
     return found;
 }

@@ -20,23 +20,21 @@ static bool opened_again_locked(uint64_t addr)
 
 void vs_opened(const struct vs_tracked *live, const char *api)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     bool is_open = vs_track_is(live->addr, live->family);
     bool counted = is_open && opened_again_locked(live->addr);
     if (!is_open)
         vs_map_remove(&again, live->addr, NULL);
     if (!counted)
         vs_track_alloc(live, 0, api);
-    vs_lock_release(&lock);
 }
 
 bool vs_opened_close(uint64_t addr)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     uint64_t *times = vs_map_get(&again, addr);
     bool others = times && vs_track_is(addr, VS_FAMILY_IPC);
     if (times && (!others || !--*times))
         vs_map_remove(&again, addr, NULL);
-    vs_lock_release(&lock);
     return others;
 }

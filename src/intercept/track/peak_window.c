@@ -102,7 +102,7 @@ int64_t vs_peak_window_begin(void)
     static int64_t begun; /* guarded by lock */
     struct vs_recorder *recorder = vs_process_recorder();
     int64_t number = -1;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     unsigned i = 0;
     while (i < VS_PEAK_WINDOWS && windows[i].number)
         i++;
@@ -115,7 +115,6 @@ int64_t vs_peak_window_begin(void)
         if (i >= windows_end)
             windows_end = i + 1;
     }
-    vs_lock_release(&lock);
     return number;
 }
 
@@ -154,7 +153,7 @@ bool vs_peak_window_read(int64_t number, uint32_t device, bool end, struct vs_pe
         return false;
     struct vs_recorder *recorder = vs_process_recorder();
     struct peak_window *window = &windows[(uint64_t)number % VS_PEAK_WINDOWS];
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     bool open = number && window->number == number;
     if (open) {
         vs_recorder_acquire(recorder);
@@ -168,7 +167,6 @@ bool vs_peak_window_read(int64_t number, uint32_t device, bool end, struct vs_pe
         while (windows_end && !windows[windows_end - 1].number)
             windows_end--;
     }
-    vs_lock_release(&lock);
     return open;
 }
 
@@ -185,7 +183,7 @@ void vs_peak_highest(uint32_t device, struct vs_peak_sums *peaks)
 void vs_peak_restart(uint32_t device)
 {
     struct vs_recorder *recorder = vs_process_recorder();
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     vs_recorder_acquire(recorder);
     move_peak_locked(device);
     struct vs_peak_sums now = sums(device, false);
@@ -195,5 +193,4 @@ void vs_peak_restart(uint32_t device)
     vs_sum_write(&moved[device].tensors, now.tensors);
     vs_sum_write(&moved[device].user, now.user);
     vs_recorder_release(recorder);
-    vs_lock_release(&lock);
 }

@@ -156,7 +156,7 @@ uint64_t vs_physical_made(uint64_t handle, enum vs_physical_kind kind, const str
     uint64_t time_ns = 0;
     if (!handle)
         return 0;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     forget_handle_locked(handle, api);
     struct physical_memory *m = memory_take_locked();
     if (m) {
@@ -165,7 +165,6 @@ uint64_t vs_physical_made(uint64_t handle, enum vs_physical_kind kind, const str
         m->kind = kind;
         time_ns = add_handle_locked(m, handle, api);
     }
-    vs_lock_release(&lock);
     return time_ns;
 }
 
@@ -185,18 +184,17 @@ static struct vs_reference *mapping_around_locked(uint64_t addr)
 
 void vs_physical_retained(uint64_t handle, uint64_t addr)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     struct vs_reference *ref = of(&handles, handle), *mapping;
     if (ref)
         ref->count++;
     else if (handle && (mapping = mapping_around_locked(addr)))
         add_handle_locked(mapping->memory, handle, "cuMemRetainAllocationHandle");
-    vs_lock_release(&lock);
 }
 
 struct vs_reference *vs_physical_releasing(uint64_t handle, const char *api)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     struct vs_reference *ref = of(&handles, handle);
     if (ref && !--ref->count) {
         vs_map_remove(&handles, handle, NULL);
@@ -204,7 +202,6 @@ struct vs_reference *vs_physical_releasing(uint64_t handle, const char *api)
     } else {
         ref = NULL; /* another reference keeps the handle: only the count changes */
     }
-    vs_lock_release(&lock);
     return ref;
 }
 
@@ -212,22 +209,19 @@ void vs_physical_released(struct vs_reference *ref, bool done, const char *api)
 {
     if (!ref)
         return;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     struct physical_memory *m = ref->memory;
     if (!done)
         add_handle_locked(m, ref->key, api);
     left_locked(m);
     reference_drop_locked(ref);
-    vs_lock_release(&lock);
 }
 
 uint64_t vs_physical_key(uint64_t handle)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     const struct vs_reference *ref = of(&handles, handle);
-    uint64_t key = ref ? ref->memory->live.addr : 0;
-    vs_lock_release(&lock);
-    return key;
+    return ref ? ref->memory->live.addr : 0;
 }
 
 /* ---- mappings ---- */
@@ -282,14 +276,13 @@ static void enter_mapping_locked(struct vs_reference *ref, const char *api)
 void vs_physical_mapped(uint64_t addr, uint64_t bytes, uint64_t offset, uint64_t handle,
                         const char *api)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     const struct vs_reference *ref = of(&handles, handle);
     struct vs_reference *mapping = ref ? reference_take_locked(ref->memory, addr, bytes) : NULL;
     if (mapping) {
         mapping->offset = offset;
         enter_mapping_locked(mapping, api);
     }
-    vs_lock_release(&lock);
 }
 
 static bool whole_mappings_locked(uint64_t addr, uint64_t bytes)
@@ -304,7 +297,7 @@ static bool whole_mappings_locked(uint64_t addr, uint64_t bytes)
 struct vs_reference *vs_physical_unmapping(uint64_t addr, uint64_t bytes, const char *api)
 {
     struct vs_reference *list = NULL;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     bool whole = whole_mappings_locked(addr, bytes);
     for (uint64_t at = addr; whole && at - addr < bytes;) {
         struct vs_reference *ref = of(&mappings, at);
@@ -315,7 +308,6 @@ struct vs_reference *vs_physical_unmapping(uint64_t addr, uint64_t bytes, const 
         list = ref;
         at += ref->at;
     }
-    vs_lock_release(&lock);
     return list;
 }
 
@@ -323,7 +315,7 @@ void vs_physical_unmapped(struct vs_reference *list, bool done, const char *api)
 {
     if (!list)
         return;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     while (list) {
         struct vs_reference *ref = list;
         struct physical_memory *m = ref->memory;
@@ -334,7 +326,6 @@ void vs_physical_unmapped(struct vs_reference *list, bool done, const char *api)
             reference_drop_locked(ref);
         left_locked(m);
     }
-    vs_lock_release(&lock);
 }
 
 /* ---- what arrays and multicast objects hold ---- */
@@ -362,17 +353,15 @@ static struct physical_memory *memory_of_locked(uint64_t handle, uint64_t addr)
 
 uint32_t vs_physical_device(uint64_t handle, uint64_t addr)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     const struct physical_memory *m = memory_of_locked(handle, addr);
-    uint32_t device = m ? m->live.device : 0;
-    vs_lock_release(&lock);
-    return device;
+    return m ? m->live.device : 0;
 }
 
 void vs_physical_attach(uint64_t owner, uint64_t at, uint64_t handle, uint64_t addr,
                         const char *api)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     struct physical_memory *m = memory_of_locked(handle, addr);
     struct vs_reference *ref = NULL;
     if (m && m->kind != VS_PHYSICAL_MULTICAST)
@@ -383,21 +372,19 @@ void vs_physical_attach(uint64_t owner, uint64_t at, uint64_t handle, uint64_t a
         ref->next = held;
         held = ref;
     }
-    vs_lock_release(&lock);
 }
 
 void vs_physical_detach(uint64_t owner, uint64_t at, const char *api)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     detach_locked(owner, at, api);
-    vs_lock_release(&lock);
 }
 
 /* ---- the same memory by another name ---- */
 
 void vs_physical_exported(uint64_t handle, uint64_t identity)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     const struct vs_reference *ref = of(&handles, handle);
     for (struct physical_memory *m = memories; ref && m; m = m->next) {
         if (m->identity == identity)
@@ -405,13 +392,12 @@ void vs_physical_exported(uint64_t handle, uint64_t identity)
     }
     if (ref)
         ref->memory->identity = identity;
-    vs_lock_release(&lock);
 }
 
 bool vs_physical_imported(uint64_t handle, uint64_t identity)
 {
     bool found = false;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     for (struct physical_memory *m = memories; m && !found; m = m->next) {
         found = m->identity == identity && m->users;
         if (!found)
@@ -424,6 +410,5 @@ bool vs_physical_imported(uint64_t handle, uint64_t identity)
             add_handle_locked(m, handle, "cuMemImportFromShareableHandle");
         }
     }
-    vs_lock_release(&lock);
     return found;
 }

@@ -20,7 +20,7 @@ static void note_failure(uint32_t device, uint64_t requested, int error, uint64_
     vs_track_count_failure(device);
     if (vs_track_device(device, &now))
         return;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     failures[device] = (struct vs_alloc_failure){.requested = requested,
                                            .device_free_bytes = free_bytes,
                                            .device_total_bytes = total_bytes,
@@ -28,16 +28,14 @@ static void note_failure(uint32_t device, uint64_t requested, int error, uint64_
                                            .reserved = now.reserved,
                                            .time_ns = vs_clock_ns(),
                                            .error = error};
-    vs_lock_release(&lock);
 }
 
 bool vs_track_last_failure(uint32_t device, struct vs_alloc_failure *out)
 {
     if (device >= VS_DEVICES_MAX)
         return false;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     *out = failures[device];
-    vs_lock_release(&lock);
     return out->time_ns != 0;
 }
 
@@ -114,11 +112,10 @@ void vs_track_overhead_failed(int error, enum vs_overhead_what what, CUdevice de
     if (error != CUDA_ERROR_OUT_OF_MEMORY || vs_thread.inside || !vs_process_recorder() ||
         vs_process_state() != VS_PROCESS_ACTIVE)
         return;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     const struct vs_context *context = what == VS_OVERHEAD_CONTEXT ? NULL : vs_context_current();
     if (context)
         device = (CUdevice)context->device;
     if (context || (what == VS_OVERHEAD_CONTEXT && device >= 0 && device < VS_DEVICES_MAX))
         record_overhead_failed((uint32_t)device, context, what, vs_api(api), error);
-    vs_thread.inside--;
 }

@@ -149,21 +149,18 @@ uint64_t vs_track_alloc(const struct vs_tracked *live, uint64_t stream, const ch
 
 bool vs_track_is(uint64_t addr, enum vs_family family)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     const struct vs_live_entry *entry = vs_live_find(addr);
-    bool is = entry && entry->family == family;
-    vs_lock_release(&lock);
-    return is;
+    return entry && entry->family == family;
 }
 
 bool vs_track_holds(uint64_t addr)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     struct vs_live_entry *entry = vs_live_find(addr);
     bool now = entry && !entry->holds;
     if (now)
         entry->holds = true;
-    vs_lock_release(&lock);
     return now;
 }
 
@@ -183,7 +180,7 @@ bool vs_track_free(uint64_t addr, uint64_t stream, const char *api, struct vs_tr
 bool vs_track_leave(uint64_t addr, const char *api, struct vs_tracked *live)
 {
     static uint32_t tickets; /* guarded by lock */
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     struct vs_live_entry *entry = vs_live_find(addr);
     bool known = entry && !entry->ticket;
     if (known) {
@@ -192,7 +189,6 @@ bool vs_track_leave(uint64_t addr, const char *api, struct vs_tracked *live)
         entry->leaving = api;
         *live = vs_live_of(entry, addr);
     }
-    vs_lock_release(&lock);
     return known;
 }
 
@@ -202,7 +198,7 @@ void vs_track_left(const struct vs_tracked *live, uint64_t stream, const char *a
         vs_replayed_free = (struct vs_replayed_free){true, true, *live, stream, api};
         return;
     }
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     struct vs_live_entry *entry = vs_live_find(live->addr);
     struct vs_tracked was;
     if (entry && entry->ticket == live->ticket) {
@@ -210,7 +206,6 @@ void vs_track_left(const struct vs_tracked *live, uint64_t stream, const char *a
         if (freed && vs_live_remove(live->addr, &was))
             record_free_locked(&was, stream, api);
     }
-    vs_lock_release(&lock);
 }
 
 static bool dies_with_context(const struct vs_live_entry *entry, uint32_t context)
@@ -222,13 +217,12 @@ static bool dies_with_context(const struct vs_live_entry *entry, uint32_t contex
 static uint64_t next_of_context(uint32_t context, size_t *cursor)
 {
     uint64_t addr = 0;
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     const struct vs_live_entry *entry;
     while ((entry = vs_live_next(cursor, &addr)) && !dies_with_context(entry, context))
         ;
     if (entry)
         --*cursor; /* removing it may move another one to this slot */
-    vs_lock_release(&lock);
     return entry ? addr : 0;
 }
 

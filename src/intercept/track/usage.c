@@ -172,7 +172,7 @@ static uint64_t known_bytes(uint32_t device, uint64_t reserved)
 /* Replaces the first slot with *handle* by *pool*. */
 static void replace_pool(CUmemoryPool handle, CUmemoryPool pool, uint32_t device)
 {
-    vs_lock_acquire(&pools_lock);
+    VS_LOCK_SCOPE(&pools_lock);
     for (int i = 0; i < POOLS_MAX; i++) {
         if (pools[i].handle != handle)
             continue;
@@ -180,7 +180,6 @@ static void replace_pool(CUmemoryPool handle, CUmemoryPool pool, uint32_t device
         pools[i].device = device;
         break;
     }
-    vs_lock_release(&pools_lock);
 }
 
 void vs_usage_pool_made(CUmemoryPool pool, uint32_t device)
@@ -367,7 +366,7 @@ void vs_usage_context_begins(struct vs_usage_mark *mark, CUdevice device, bool p
     if (!may_mark() || device < 0 || (primary && primary_exists(device)) ||
         !mark_counts(mark, (uint32_t)device))
         return;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     if (vs_process_options()->number[VS_OPT_nvml]) {
         vs_nvml_load(mark->device);
         vs_nvml_note_others(mark->device);
@@ -376,7 +375,6 @@ void vs_usage_context_begins(struct vs_usage_mark *mark, CUdevice device, bool p
     mark->free_known =
         other && vs_device_memory_info(other, &mark->free_bytes, &total) == VS_OK;
     mark->wanted = true;
-    vs_thread.inside--;
 }
 
 void vs_usage_context_made(const struct vs_usage_mark *mark, CUcontext handle)
@@ -387,14 +385,13 @@ void vs_usage_context_made(const struct vs_usage_mark *mark, CUcontext handle)
     *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
     if (!mark->wanted || !push || !pop)
         return;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     if (push(handle) == CUDA_SUCCESS) {
         struct vs_context *context = vs_context_current();
         if (context && context->device == mark->device)
             read_device(context, mark);
         pop(&was);
     }
-    vs_thread.inside--;
 }
 
 void vs_usage_begins(struct vs_usage_mark *mark)
@@ -403,12 +400,11 @@ void vs_usage_begins(struct vs_usage_mark *mark)
     *mark = (struct vs_usage_mark){0};
     if (!may_mark())
         return;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     struct vs_context *context = vs_context_current();
     if (context && mark_counts(mark, context->device))
         mark->wanted = mark->free_known =
             vs_device_memory_info(context, &mark->free_bytes, &total) == VS_OK;
-    vs_thread.inside--;
 }
 
 void vs_usage_took(const struct vs_usage_mark *mark, enum vs_overhead_what what)
@@ -420,12 +416,11 @@ void vs_usage_took(const struct vs_usage_mark *mark, enum vs_overhead_what what)
     if (!after.wanted || after.device != mark->device || after.reserved != mark->reserved ||
         after.allocations != mark->allocations || after.free_bytes == mark->free_bytes)
         return;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     struct vs_context *context = vs_context_current();
     int64_t bytes = (int64_t)(mark->free_bytes - after.free_bytes);
     if (context) {
         atomic_fetch_add(&context->overhead, (uint64_t)bytes);
         record_overhead(context, what, bytes, VS_OVERHEAD_MEASURED);
     }
-    vs_thread.inside--;
 }

@@ -47,9 +47,8 @@ static __attribute__((noinline)) uint64_t id_of(struct vs_recorder *r, void **pc
     vs_lock_release(&r->lock);
     if (id == VS_STACK_MISS) {
         vs_module_list_refresh(r);
-        vs_lock_acquire(&r->lock);
+        VS_LOCK_SCOPE(&r->lock);
         id = vs_intern_stack_add_locked(r, hash, pcs, count);
-        vs_lock_release(&r->lock);
     }
     errno = saved_errno;
     return id;

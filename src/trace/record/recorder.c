@@ -337,7 +337,7 @@ void vs_recorder_stats(struct vs_recorder *r, struct vs_recorder_stats *stats)
     *stats = (struct vs_recorder_stats){0};
     if (!r)
         return;
-    vs_lock_acquire(&r->lock);
+    VS_LOCK_SCOPE(&r->lock);
     size_t slots = r->string_ids.capacity + r->stack_ids.capacity + r->node_ids.capacity +
                    r->python_places.capacity + r->python_functions.capacity;
     stats->events = vs_window_events_locked(r);
@@ -351,5 +351,4 @@ void vs_recorder_stats(struct vs_recorder *r, struct vs_recorder_stats *stats)
                           slots * sizeof(struct vs_map_slot) + r->arena.bytes_mapped +
                           r->module_capacity * sizeof *r->modules + r->writer.buffer_bytes;
     stats->failed = r->failed;
-    vs_lock_release(&r->lock);
 }

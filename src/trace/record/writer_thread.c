@@ -141,7 +141,7 @@ static void *writer_main(void *arg)
     int error = errno;
     vs_packer_close(r->writer.packer);
     r->writer.packer = NULL;
-    vs_lock_acquire(&r->lock);
+    VS_LOCK_SCOPE(&r->lock);
     if (err) {
         vs_writer_report_failed_locked(r, error);
         vs_recorder_fail_locked(r, error);
@@ -149,7 +149,6 @@ static void *writer_main(void *arg)
     r->finished = finish && !err;
     r->thread_done = true;
     vs_cond_broadcast(&r->progress);
-    vs_lock_release(&r->lock);
     return NULL;
 }
 
