@@ -30,4 +30,28 @@ struct vs_arena {
 void *vs_arena_alloc(struct vs_arena *arena, size_t bytes);
 void vs_arena_free_all(struct vs_arena *arena);
 
+/* Items of one size that come and go: one that was given back is the next to be taken, and none is
+ * freed. Zero-initialise. Not thread-safe: the owner's lock guards it. */
+struct vs_items {
+    struct vs_arena arena;
+    void *spare; /* linked by their first word */
+};
+
+/* vs_items_take: an item of *bytes*, always the same, at least a pointer's; its contents are
+ * unspecified. NULL on a system error. */
+static inline void *vs_items_take(struct vs_items *items, size_t bytes)
+{
+    void *item = items->spare;
+    if (!item)
+        return vs_arena_alloc(&items->arena, bytes);
+    items->spare = *(void **)item;
+    return item;
+}
+
+static inline void vs_items_give(struct vs_items *items, void *item)
+{
+    *(void **)item = items->spare;
+    items->spare = item;
+}
+
 #endif

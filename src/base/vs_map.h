@@ -29,6 +29,17 @@ enum vs_err vs_map_put(struct vs_map *map, uint64_t key, uint64_t value) VS_MUST
 /* vs_map_get: NULL if absent. The pointer is valid until the next put or remove. */
 uint64_t *vs_map_get(const struct vs_map *map, uint64_t key);
 
+/* vs_map_pointer: the value as a pointer; NULL if absent. vs_map_put_pointer stores one. */
+static inline void *vs_map_pointer(const struct vs_map *map, uint64_t key)
+{
+    const uint64_t *value = vs_map_get(map, key);
+    return value ? (void *)(uintptr_t)*value : NULL;
+}
+static inline enum vs_err vs_map_put_pointer(struct vs_map *map, uint64_t key, const void *pointer)
+{
+    return vs_map_put(map, key, (uint64_t)(uintptr_t)pointer);
+}
+
 /* vs_map_remove: returns true if the key was present; *value* (may be NULL) receives its value. */
 bool vs_map_remove(struct vs_map *map, uint64_t key, uint64_t *value);
 

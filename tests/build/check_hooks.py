@@ -171,7 +171,7 @@ def hooks_of(text):
     """Names in the table, with the number of their parameters."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     hooks = {}
-    for m in re.finditer(r"VS_(?:DRIVER|RECORDED|RUNTIME)_HOOK\(\s*(\w+)\s*,\s*\(([^()]*)\)", text):
+    for m in re.finditer(r"VS_[A-Z]+_HOOK\(\s*(\w+)\s*,\s*\(([^()]*)\)", text):
         hooks[m.group(1)] = len([p for p in split_parameters(m.group(2)) if p != "void"])
     return hooks
 

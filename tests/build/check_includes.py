@@ -38,11 +38,11 @@ ROOMS = {
     "trace/symbols": ("base trace/format trace/read", "demangle.h symbol_set.h symbolize.h symbols.h"),
     "trace/compose": ("base trace/format trace/output", "composer.h"),
     "intercept/route": ("base trace/record",
-                        "definitions.h hook.h hook_table.h loaded.h loader_wait.h real_symbols.h replayed_call.h route.h "
+                        "definitions.h driver_table.h hook.h hook_table.h loaded.h loader_wait.h real_symbols.h replayed_call.h route.h "
                         "upcalls.h"),
     "intercept/process": ("base public trace/record intercept/route", "manifest.h process.h"),
     "intercept/track": ("base ledger allocator/core trace/format trace/record intercept/route intercept/process",
-                        "array_bytes.h capture.h context.h first_use.h graph_memory.h holding.h ipc_import.h ipc_token.h "
+                        "array_bytes.h capture.h context.h holding.h ipc_import.h ipc_token.h "
                         "limit.h nvml.h opened.h peak_window.h physical.h track_change.h tracker.h usage.h"),
     "intercept/cupti": ("base trace/record intercept/route intercept/process intercept/track",
                         "automatic_steps.h collector.h cupti_guard.h nvtx.h nvtx_pending.h"),

@@ -31,12 +31,9 @@ static int device_count(void)
     int count = atomic_load_explicit(&known, memory_order_relaxed);
     if (count || vs_process_forked() || vs_process_state() == VS_PROCESS_EXITING)
         return count ? count : VS_DEVICES_MAX;
-    CUresult (*get_count)(int *);
-    vs_thread.inside++;
-    *(void **)&get_count = vs_driver_symbol("cuDeviceGetCount");
-    if (!get_count || get_count(&count) != CUDA_SUCCESS)
+    VS_OWN_WORK();
+    if (VS_CALL(cuDeviceGetCount, &count) != CUDA_SUCCESS)
         count = 0;
-    vs_thread.inside--;
     atomic_store_explicit(&known, count, memory_order_relaxed);
     return count > 0 && count < VS_DEVICES_MAX ? count : VS_DEVICES_MAX;
 }

@@ -25,23 +25,6 @@
 
 static atomic_bool waiting; /* atomic: a thread waits */
 
-/* The driver's functions; record_all is NULL before CUDA 12.5. */
-struct end_wait_driver {
-    CUresult (*create)(CUevent *, unsigned);
-    CUresult (*record)(CUevent, CUstream);
-    CUresult (*record_all)(CUcontext, CUevent);
-    CUresult (*query)(CUevent);
-};
-
-static bool find_driver(struct end_wait_driver *out)
-{
-    *(void **)&out->create = vs_driver_symbol("cuEventCreate");
-    *(void **)&out->record = vs_driver_symbol("cuEventRecord");
-    *(void **)&out->record_all = vs_driver_symbol("cuCtxRecordEvent");
-    *(void **)&out->query = vs_driver_symbol("cuEventQuery");
-    return out->create && out->record && out->query;
-}
-
 static void pause_briefly(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
@@ -61,58 +44,54 @@ static enum vs_settled settled_in(const struct vs_context *context)
     return all;
 }
 
-/* An event behind all work of the context, or on older drivers behind that of all streams that wait for the
+/* An event behind all work of the context, or before CUDA 12.5 behind that of all streams that wait for the
  * default one; NULL if the driver refuses. */
-static CUevent event_behind_all(const struct end_wait_driver *driver, const struct vs_context *context)
+static CUevent event_behind_all(const struct vs_context *context)
 {
     struct vs_entered entered;
     CUevent event = NULL;
     if (vs_context_enter(context, &entered))
         return NULL;
-    CUresult r = driver->create(&event, CU_EVENT_DISABLE_TIMING);
-    if (!r && (!driver->record_all || driver->record_all(context->handle, event)))
-        r = driver->record(event, CU_STREAM_LEGACY);
+    CUresult r = VS_CALL(cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
+    if (!r && VS_CALL(cuCtxRecordEvent, context->handle, event))
+        r = VS_CALL(cuEventRecord, event, CU_STREAM_LEGACY);
     vs_context_leave(&entered);
     return r ? NULL : event; /* it ends with the process */
 }
 
 /* Whether the event completed before the time is over; a device that failed has nothing to wait for. */
-static bool wait_for(const struct end_wait_driver *driver, CUevent event, uint64_t until_ns)
+static bool wait_for(CUevent event, uint64_t until_ns)
 {
     CUresult r;
-    while ((r = driver->query(event)) == CUDA_ERROR_NOT_READY && vs_clock_ns() < until_ns)
+    while ((r = VS_CALL(cuEventQuery, event)) == CUDA_ERROR_NOT_READY && vs_clock_ns() < until_ns)
         pause_briefly();
     return r != CUDA_ERROR_NOT_READY;
 }
 
 /* Why the context's work may not have ended; NULL: it has. */
-static const char *wait_for_context(const struct end_wait_driver *driver, const struct vs_context *context,
-                                    uint64_t until_ns)
+static const char *wait_for_context(const struct vs_context *context, uint64_t until_ns)
 {
     enum vs_settled settled = settled_in(context);
     if (settled == VS_SETTLED)
         return NULL;
     if (settled == VS_SETTLED_UNKNOWN)
         return VS_NOTE_UNFINISHED ": another thread was in the allocator";
-    CUevent event = event_behind_all(driver, context);
-    if (!event || wait_for(driver, event, until_ns))
+    CUevent event = event_behind_all(context);
+    if (!event || wait_for(event, until_ns))
         return NULL;
     return VS_NOTE_UNFINISHED ": the device was still busy 5 s after the program's end";
 }
 
 void vs_end_wait(void)
 {
-    struct end_wait_driver driver;
-    if (!vs_collector_running() || vs_capture_any() || !find_driver(&driver))
-        return;
-    if (atomic_exchange(&waiting, true))
+    if (!vs_collector_running() || vs_capture_any() || atomic_exchange(&waiting, true))
         return;
     int cancel = vs_cancel_hold();
     const char *unfinished = NULL;
     uint64_t until_ns = vs_clock_ns() + WAIT_MS * UINT64_C(1000000);
     for (struct vs_context *c = vs_context_next(NULL); c && !unfinished; c = vs_context_next(c))
         if (atomic_load(&c->alive))
-            unfinished = wait_for_context(&driver, c, until_ns);
+            unfinished = wait_for_context(c, until_ns);
     if (unfinished)
         vs_log_once(VS_LOG_WARN, "%s", unfinished);
     if (unfinished && vs_process_recorder())

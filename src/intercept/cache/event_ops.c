@@ -33,63 +33,36 @@ struct event {
 /* Represents a completed event: the wait for its work was made immediately. */
 #define EVENT_DONE UINT64_C(1)
 
-struct event_ops_driver {
-    CUresult (*create)(CUevent *, unsigned);
-    CUresult (*record)(CUevent, CUstream);
-    CUresult (*query)(CUevent);
-    CUresult (*synchronize)(CUevent);
-    CUresult (*stream_synchronize)(CUstream);
-    CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus *);
-    /* may be absent */
-    CUresult (*exchange)(CUstreamCaptureMode *);
-    CUresult (*stream_id)(CUstream, unsigned long long *);
-    CUresult (*stream_context)(CUstream, CUcontext *);
-};
-
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "streams and events");
-static struct event_ops_driver driver;        /* guarded by lock until driver_found, then immutable */
-static _Atomic bool driver_found;   /* atomic; release pairs with acquire */
-static struct vs_arena arena;       /* guarded by lock */
-static struct event *idle, *spare;  /* guarded by lock: events; nodes without one */
+static struct vs_arena arena;       /* guarded by lock: of streams */
+static struct vs_items events;      /* guarded by lock */
+static struct event *idle;          /* guarded by lock: events that can be used again */
 static struct vs_map streams;       /* guarded by lock: key -> struct event_ops_stream */
 static _Atomic uint64_t thread_count; /* atomic */
 
 static _Thread_local uint64_t thread_number __attribute__((tls_model("initial-exec")));
 static _Thread_local const struct event_ops_stream *recent __attribute__((tls_model("initial-exec")));
 
-static bool find_driver_locked(void)
-{
-    static const struct {
-        const char *name;
-        void *fn;
-        bool needed;
-    } wanted[] = {{"cuEventCreate", &driver.create, true},
-                  {"cuEventRecord", &driver.record, true},
-                  {"cuEventQuery", &driver.query, true},
-                  {"cuEventSynchronize", &driver.synchronize, true},
-                  {"cuStreamSynchronize", &driver.stream_synchronize, true},
-                  {"cuStreamIsCapturing", &driver.is_capturing, true},
-                  {"cuThreadExchangeStreamCaptureMode", &driver.exchange, false},
-                  {"cuStreamGetId", &driver.stream_id, false},
-                  {"cuStreamGetCtx", &driver.stream_context, false}};
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        void *fn = vs_driver_symbol(wanted[i].name);
-        if (!fn && wanted[i].needed)
-            return false;
-        *(void **)wanted[i].fn = fn;
-    }
-    return true;
-}
-
+/* Has the driver all that is needed? Newer ones have more, which is looked up as well. */
 static bool find_driver(void)
 {
-    if (atomic_load_explicit(&driver_found, memory_order_acquire))
+    static const enum vs_driver_function needed[] = {
+        VS_FN_cuEventCreate,      VS_FN_cuEventRecord,       VS_FN_cuEventQuery,
+        VS_FN_cuEventSynchronize, VS_FN_cuStreamSynchronize, VS_FN_cuStreamIsCapturing};
+    static const enum vs_driver_function newer[] = {
+        VS_FN_cuThreadExchangeStreamCaptureMode, VS_FN_cuStreamGetId, VS_FN_cuStreamGetCtx};
+    static _Atomic bool known;
+    if (atomic_load_explicit(&known, memory_order_relaxed))
         return true;
-    VS_LOCK_SCOPE(&lock);
-    /* once it is found, others read it without the lock */
-    bool found = atomic_load_explicit(&driver_found, memory_order_relaxed) || find_driver_locked();
-    atomic_store_explicit(&driver_found, found, memory_order_release);
+    (void)vs_driver_has(newer, sizeof newer / sizeof *newer);
+    bool found = vs_driver_has(needed, sizeof needed / sizeof *needed);
+    atomic_store_explicit(&known, found, memory_order_relaxed);
     return found;
+}
+
+static bool streams_have_numbers(void)
+{
+    return vs_driver_function(VS_FN_cuStreamGetId) != NULL;
 }
 
 /* --- streams --- */
@@ -113,7 +86,7 @@ static uint64_t key_of(const struct vs_context *context, CUstream stream)
     unsigned long long id;
     if (vs_stream_is_default(stream))
         return (uint64_t)context->id << 1;
-    if (find_driver() && driver.stream_id && driver.stream_id(stream, &id) == CUDA_SUCCESS)
+    if (find_driver() && VS_CALL(cuStreamGetId, stream, &id) == CUDA_SUCCESS)
         return (uint64_t)id << 1 | 1;
     if (stream == CU_STREAM_PER_THREAD)
         return UINT64_C(1) << 63 | own_thread() << 1;
@@ -125,8 +98,7 @@ static const struct event_ops_stream *find_stream(uint64_t key)
     if (recent && recent->key == key)
         return recent;
     vs_lock_acquire(&lock);
-    const uint64_t *value = vs_map_get(&streams, key);
-    const struct event_ops_stream *stream = value ? (const struct event_ops_stream *)(uintptr_t)*value : NULL;
+    const struct event_ops_stream *stream = vs_map_pointer(&streams, key);
     vs_lock_release(&lock);
     if (stream)
         recent = stream;
@@ -138,8 +110,8 @@ static const struct event_ops_stream *find_stream(uint64_t key)
 static const struct vs_context *context_of(const struct vs_context *current, CUstream stream)
 {
     CUcontext handle;
-    if (vs_stream_is_default(stream) || stream == CU_STREAM_PER_THREAD || !driver.stream_context ||
-        driver.stream_context(stream, &handle) != CUDA_SUCCESS)
+    if (vs_stream_is_default(stream) || stream == CU_STREAM_PER_THREAD ||
+        VS_CALL(cuStreamGetCtx, stream, &handle) != CUDA_SUCCESS)
         return current;
     const struct vs_context *owner = vs_context_find(handle);
     return owner ? owner : current;
@@ -159,7 +131,7 @@ static void enter_stream(const struct vs_context *context, uint64_t key, CUstrea
                                   .context = context,
                                   .thread = own ? own_thread() : 0};
         /* without host memory: an unknown stream, for which the context is waited for */
-        enum vs_err err = vs_map_put(&streams, key, (uint64_t)(uintptr_t)stream);
+        enum vs_err err = vs_map_put_pointer(&streams, key, stream);
         (void)err;
     }
 }
@@ -187,14 +159,14 @@ uint64_t vs_stream_key_handle(uint64_t key)
 bool vs_stream_capturing(CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return find_driver() && (driver.is_capturing(stream, &status) != CUDA_SUCCESS ||
+    return find_driver() && (VS_CALL(cuStreamIsCapturing, stream, &status) != CUDA_SUCCESS ||
                              status != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
 CUstreamCaptureMode vs_capture_relax(void)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    if (!find_driver() || !driver.exchange || driver.exchange(&mode) != CUDA_SUCCESS)
+    if (!find_driver() || VS_CALL(cuThreadExchangeStreamCaptureMode, &mode) != CUDA_SUCCESS)
         return CU_STREAM_CAPTURE_MODE_RELAXED;
     return mode;
 }
@@ -202,7 +174,7 @@ CUstreamCaptureMode vs_capture_relax(void)
 void vs_capture_restore(CUstreamCaptureMode mode)
 {
     if (mode != CU_STREAM_CAPTURE_MODE_RELAXED)
-        driver.exchange(&mode);
+        VS_CALL(cuThreadExchangeStreamCaptureMode, &mode);
 }
 
 /* Is the handle still this stream's? Memory is cached, and lent to other streams, longer than the
@@ -210,10 +182,10 @@ void vs_capture_restore(CUstreamCaptureMode mode)
 static bool still_there(const struct event_ops_stream *stream)
 {
     unsigned long long id;
-    if (!stream->handle || stream->thread || !driver.stream_id)
+    if (!stream->handle || stream->thread || !streams_have_numbers())
         return true;
     return !atomic_load(&stream->ended) &&
-           driver.stream_id(stream->handle, &id) == CUDA_SUCCESS &&
+           VS_CALL(cuStreamGetId, stream->handle, &id) == CUDA_SUCCESS &&
            ((uint64_t)id << 1 | 1) == stream->key;
 }
 
@@ -231,47 +203,41 @@ void vs_stream_ends(CUstream handle)
     unsigned long long id;
     if (vs_stream_is_default(handle) || handle == CU_STREAM_PER_THREAD || !find_driver())
         return;
-    if (!driver.stream_id) { /* the next stream of this handle has the same key */
-        driver.stream_synchronize(handle);
-        return;
-    }
-    if (driver.stream_id(handle, &id) != CUDA_SUCCESS)
+    if (!streams_have_numbers()) /* the next stream of this handle has the same key */
+        VS_CALL(cuStreamSynchronize, handle);
+    if (VS_CALL(cuStreamGetId, handle, &id) != CUDA_SUCCESS)
         return;
     VS_LOCK_SCOPE(&lock);
-    const uint64_t *value = vs_map_get(&streams, (uint64_t)id << 1 | 1);
-    if (value)
-        atomic_store(&((struct event_ops_stream *)(uintptr_t)*value)->ended, true);
+    struct event_ops_stream *stream = vs_map_pointer(&streams, (uint64_t)id << 1 | 1);
+    if (stream)
+        atomic_store(&stream->ended, true);
 }
 
 /* --- events --- */
 
 static struct event *event_take(const struct vs_context *context)
 {
-    vs_lock_acquire(&lock);
+    VS_LOCK_SCOPE(&lock);
     struct event **link = &idle;
     while (*link && (*link)->context != context)
         link = &(*link)->next;
     struct event *event = *link;
-    if (event) {
-        *link = event->next;
-    } else if ((event = spare)) {
-        spare = event->next;
-        event->handle = NULL;
-    } else {
-        event = vs_arena_alloc(&arena, sizeof *event);
-    }
-    vs_lock_release(&lock);
     if (event)
-        event->context = context;
+        *link = event->next;
+    else if ((event = vs_items_take(&events, sizeof *event)))
+        *event = (struct event){.context = context};
     return event;
 }
 
 static void event_give(struct event *event)
 {
-    struct event **list = event->handle ? &idle : &spare;
     VS_LOCK_SCOPE(&lock);
-    event->next = *list;
-    *list = event;
+    if (event->handle) {
+        event->next = idle;
+        idle = event;
+    } else {
+        vs_items_give(&events, event);
+    }
 }
 
 /* Waits for the whole context, which must not be part of a capture. */
@@ -291,9 +257,9 @@ static enum vs_err record(const struct event_ops_stream *stream, uint64_t *out)
         return VS_ERR_NOMEM;
     CUresult r = CUDA_SUCCESS;
     if (!event->handle)
-        r = driver.create(&event->handle, CU_EVENT_DISABLE_TIMING);
+        r = VS_CALL(cuEventCreate, &event->handle, CU_EVENT_DISABLE_TIMING);
     if (r == CUDA_SUCCESS)
-        r = driver.record(event->handle, stream->handle);
+        r = VS_CALL(cuEventRecord, event->handle, stream->handle);
     if (r != CUDA_SUCCESS) {
         event_give(event);
         return vs_err_of_driver(r);
@@ -329,7 +295,7 @@ static enum vs_err event_query(void *arg, uint64_t value, bool *ready)
     if (value == EVENT_DONE)
         return VS_OK;
     CUstreamCaptureMode mode = vs_capture_relax();
-    CUresult r = driver.query(((struct event *)(uintptr_t)value)->handle);
+    CUresult r = VS_CALL(cuEventQuery, ((struct event *)(uintptr_t)value)->handle);
     vs_capture_restore(mode);
     *ready = r == CUDA_SUCCESS;
     return r == CUDA_ERROR_NOT_READY ? VS_OK : vs_err_of_driver(r);
@@ -341,7 +307,7 @@ static enum vs_err event_synchronize(void *arg, uint64_t value)
     if (value == EVENT_DONE)
         return VS_OK;
     CUstreamCaptureMode mode = vs_capture_relax();
-    CUresult r = driver.synchronize(((struct event *)(uintptr_t)value)->handle);
+    CUresult r = VS_CALL(cuEventSynchronize, ((struct event *)(uintptr_t)value)->handle);
     vs_capture_restore(mode);
     return vs_err_of_driver(r);
 }
@@ -389,7 +355,6 @@ void vs_event_ops_context_gone(const struct vs_context *context)
             continue;
         }
         *link = event->next;
-        event->next = spare;
-        spare = event;
+        vs_items_give(&events, event);
     }
 }

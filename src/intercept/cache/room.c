@@ -77,6 +77,15 @@ bool vs_room_made(CUresult r)
     return context && vs_room_made_on(context->device, r);
 }
 
+bool vs_room_made_unseen(CUdevice device, CUresult r)
+{
+    if (r != CUDA_ERROR_OUT_OF_MEMORY || !vs_hook_active())
+        return false;
+    VS_OWN_WORK();
+    const struct vs_context *current = device < 0 ? vs_context_current() : NULL;
+    return (current || device >= 0) && vs_room_make(current ? current->device : (uint32_t)device);
+}
+
 /* --- refusals that the program does not see --- */
 
 void vs_room_refused(const struct vs_context *context, uint64_t bytes)

@@ -27,6 +27,10 @@ bool vs_room_made(CUresult r);
 /* vs_room_made_on: the same for *device*. */
 bool vs_room_made_on(uint32_t device, CUresult r);
 
+/* vs_room_made_unseen: the same for *device*, -1 for that of the current context, without a record
+ * of the refusal: contexts and graphs. */
+bool vs_room_made_unseen(CUdevice device, CUresult r);
+
 /* vs_room_refused: the driver refused *bytes* (0: not known) during this call of the program; the first
  * of a call counts. *context* may be NULL: nothing is known then. */
 void vs_room_refused(const struct vs_context *context, uint64_t bytes);

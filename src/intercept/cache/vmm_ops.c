@@ -7,8 +7,6 @@
  * recorded handle by handle: the driver unmaps any number of whole ones. */
 #include "intercept/cache/vmm_ops.h"
 
-#include <stdatomic.h>
-
 #include "base/vs_arena.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
@@ -24,25 +22,10 @@ struct item {
     uint64_t key;   /* address, or handle */
     uint64_t bytes;
     const struct vs_context *context;
-    struct item *next_free;
-};
-
-struct vmm_ops_driver {
-    CUresult (*reserve)(CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long);
-    CUresult (*unreserve)(CUdeviceptr, size_t);
-    CUresult (*release)(CUmemGenericAllocationHandle);
-    CUresult (*map)(CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long);
-    CUresult (*unmap)(CUdeviceptr, size_t);
-    CUresult (*set_access)(CUdeviceptr, size_t, const CUmemAccessDesc *, size_t);
-    CUresult (*granularity)(size_t *, const CUmemAllocationProp *,
-                            CUmemAllocationGranularity_flags);
 };
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "virtual memory");
-static struct vmm_ops_driver driver;             /* guarded by lock until driver_found, then immutable */
-static _Atomic bool driver_found;        /* atomic; release pairs with acquire */
-static struct vs_arena arena;            /* guarded by lock */
-static struct item *free_items;          /* guarded by lock */
+static struct vs_items items;            /* guarded by lock */
 static struct vs_map ranges;             /* guarded by lock: address -> struct item */
 static struct vs_map memories;           /* guarded by lock: handle + 1 -> struct item */
 static struct vs_map mappings;           /* guarded by lock: address -> struct item */
@@ -53,16 +36,13 @@ static uint64_t accessors[VS_DEVICES_MAX]; /* guarded by lock: by owner, a bit p
 static bool note_locked(struct vs_map *map, uint64_t key, uint64_t bytes,
                         const struct vs_context *context)
 {
-    struct item *item = free_items;
-    if (item)
-        free_items = item->next_free;
-    else if (!(item = vs_arena_alloc(&arena, sizeof *item)))
+    struct item *item = vs_items_take(&items, sizeof *item);
+    if (!item)
         return false;
     *item = (struct item){.key = key, .bytes = bytes, .context = context};
-    if (vs_map_put(map, key, (uint64_t)(uintptr_t)item) == VS_OK)
+    if (vs_map_put_pointer(map, key, item) == VS_OK)
         return true;
-    item->next_free = free_items;
-    free_items = item;
+    vs_items_give(&items, item);
     return false;
 }
 
@@ -75,13 +55,13 @@ static bool note(struct vs_map *map, uint64_t key, uint64_t bytes, const struct 
 /* Bytes of a removed entry; 0 if there was none. */
 static uint64_t forget_locked(struct vs_map *map, uint64_t key)
 {
-    uint64_t value;
-    if (!vs_map_remove(map, key, &value))
+    struct item *item = vs_map_pointer(map, key);
+    if (!item)
         return 0;
-    struct item *item = (struct item *)(uintptr_t)value;
-    item->next_free = free_items;
-    free_items = item;
-    return item->bytes;
+    uint64_t bytes = item->bytes;
+    vs_map_remove(map, key, NULL);
+    vs_items_give(&items, item);
+    return bytes;
 }
 
 static void forget(struct vs_map *map, uint64_t key)
@@ -119,11 +99,11 @@ static bool too_late(void)
 static enum vs_err range_reserve(void *arg, uint64_t bytes, uint64_t *addr)
 {
     CUdeviceptr ptr = 0;
-    enum vs_err err = vs_err_of_driver(driver.reserve(&ptr, bytes, VS_PAGE_BYTES, 0, 0));
+    enum vs_err err = vs_err_of_driver(VS_CALL(cuMemAddressReserve, &ptr, bytes, VS_PAGE_BYTES, 0, 0));
     if (err)
         return err;
     if (!note(&ranges, ptr, bytes, arg)) {
-        driver.unreserve(ptr, bytes);
+        VS_CALL(cuMemAddressFree, ptr, bytes);
         return VS_ERR_NOMEM;
     }
     *addr = ptr;
@@ -135,7 +115,7 @@ static enum vs_err range_release(void *arg, uint64_t addr, uint64_t bytes)
     (void)arg;
     if (too_late())
         return VS_ERR_STATE;
-    enum vs_err err = vs_err_of_driver(driver.unreserve(addr, bytes));
+    enum vs_err err = vs_err_of_driver(VS_CALL(cuMemAddressFree, addr, bytes));
     if (!err)
         forget(&ranges, addr);
     return err;
@@ -153,7 +133,7 @@ static enum vs_err memory_create(void *arg, uint64_t bytes, uint64_t *handle)
     if (err)
         return err;
     if (!note(&memories, h + 1, bytes, arg)) {
-        driver.release(h);
+        VS_CALL(cuMemRelease, h);
         vs_limit_give(context->device, bytes);
         return VS_ERR_NOMEM;
     }
@@ -166,7 +146,7 @@ static enum vs_err memory_release(void *arg, uint64_t handle, uint64_t bytes)
     const struct vs_context *context = arg;
     if (too_late())
         return VS_ERR_STATE;
-    enum vs_err err = vs_err_of_driver(driver.release(handle));
+    enum vs_err err = vs_err_of_driver(VS_CALL(cuMemRelease, handle));
     if (err)
         return err;
     forget(&memories, handle + 1);
@@ -187,7 +167,7 @@ static CUresult open_locked(uint32_t owner, uint64_t addr, uint64_t bytes)
             (CUmemAccessDesc){.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = (int)d},
                               .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     }
-    return driver.set_access(addr, bytes, access, count);
+    return VS_CALL(cuMemSetAccess, addr, bytes, access, count);
 }
 
 static enum vs_err memory_map(void *arg, uint64_t addr, uint64_t bytes_each,
@@ -199,7 +179,7 @@ static enum vs_err memory_map(void *arg, uint64_t addr, uint64_t bytes_each,
     VS_LOCK_SCOPE(&lock);
     while (r == CUDA_SUCCESS && mapped < count) {
         uint64_t at = addr + mapped * bytes_each;
-        r = driver.map(at, bytes_each, 0, handles[mapped], 0);
+        r = VS_CALL(cuMemMap, at, bytes_each, 0, handles[mapped], 0);
         if (r != CUDA_SUCCESS)
             break;
         mapped++;
@@ -209,7 +189,7 @@ static enum vs_err memory_map(void *arg, uint64_t addr, uint64_t bytes_each,
     if (r == CUDA_SUCCESS)
         r = open_locked(context->device, addr, count * bytes_each);
     if (r != CUDA_SUCCESS && mapped) {
-        driver.unmap(addr, mapped * bytes_each);
+        VS_CALL(cuMemUnmap, addr, mapped * bytes_each);
         forget_mappings_locked(addr, mapped * bytes_each);
     }
     return vs_err_of_driver(r);
@@ -221,42 +201,13 @@ static enum vs_err memory_unmap(void *arg, uint64_t addr, uint64_t bytes)
     if (too_late())
         return VS_ERR_STATE;
     VS_LOCK_SCOPE(&lock);
-    enum vs_err err = vs_err_of_driver(driver.unmap(addr, bytes));
+    enum vs_err err = vs_err_of_driver(VS_CALL(cuMemUnmap, addr, bytes));
     if (!err)
         forget_mappings_locked(addr, bytes);
     return err;
 }
 
 /* --- what the driver and the device have --- */
-
-static bool find_driver_locked(void)
-{
-    static const struct {
-        const char *name;
-        void *fn;
-    } wanted[] = {{"cuMemAddressReserve", &driver.reserve}, {"cuMemAddressFree", &driver.unreserve},
-                  {"cuMemRelease", &driver.release},        {"cuMemMap", &driver.map},
-                  {"cuMemUnmap", &driver.unmap},            {"cuMemSetAccess", &driver.set_access},
-                  {"cuMemGetAllocationGranularity", &driver.granularity}};
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        void *fn = vs_driver_symbol(wanted[i].name);
-        if (!fn)
-            return false;
-        *(void **)wanted[i].fn = fn;
-    }
-    return vs_hook_real(VS_HOOK_cuMemCreate) != NULL;
-}
-
-static bool find_driver(void)
-{
-    if (atomic_load_explicit(&driver_found, memory_order_acquire))
-        return true;
-    VS_LOCK_SCOPE(&lock);
-    /* once it is found, others read it without the lock */
-    bool found = atomic_load_explicit(&driver_found, memory_order_relaxed) || find_driver_locked();
-    atomic_store_explicit(&driver_found, found, memory_order_release);
-    return found;
-}
 
 static bool device_has_it(const struct vs_context *context)
 {
@@ -265,14 +216,18 @@ static bool device_has_it(const struct vs_context *context)
                              CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED))
         return false;
     CUmemAllocationProp prop = properties(context);
-    return driver.granularity(&granularity, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM) ==
+    return VS_CALL(cuMemGetAllocationGranularity, &granularity, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM) ==
                CUDA_SUCCESS &&
            granularity && VS_PAGE_BYTES % granularity == 0;
 }
 
 void vs_vmm_ops_add(const struct vs_context *context, struct vs_device_ops *ops)
 {
-    if (!find_driver() || !device_has_it(context))
+    static const enum vs_driver_function wanted[] = {
+        VS_FN_cuMemAddressReserve, VS_FN_cuMemAddressFree, VS_FN_cuMemRelease, VS_FN_cuMemMap,
+        VS_FN_cuMemUnmap, VS_FN_cuMemSetAccess, VS_FN_cuMemGetAllocationGranularity};
+    if (!vs_driver_has(wanted, sizeof wanted / sizeof *wanted) ||
+        !vs_hook_real(VS_HOOK_cuMemCreate) || !device_has_it(context))
         return;
     ops->range_reserve = range_reserve;
     ops->range_release = range_release;
@@ -297,7 +252,7 @@ void vs_vmm_peer_enabled(uint32_t owner, uint32_t accessor)
     for (const struct vs_map_slot *s; (s = vs_map_next(&mappings, &cursor));) {
         const struct item *item = (const struct item *)(uintptr_t)s->value;
         if (item->context->device == owner && r == CUDA_SUCCESS)
-            r = driver.set_access(item->key, item->bytes, &access, 1);
+            r = VS_CALL(cuMemSetAccess, item->key, item->bytes, &access, 1);
     }
     vs_lock_release(&lock);
     if (r != CUDA_SUCCESS)
@@ -323,15 +278,13 @@ static bool take_locked(struct vs_map *map, const struct vs_context *context, si
 void vs_vmm_context_gone(const struct vs_context *context)
 {
     struct item item;
-    if (!atomic_load_explicit(&driver_found, memory_order_acquire))
-        return;
     VS_LOCK_SCOPE(&lock);
     for (size_t cursor = 0; take_locked(&mappings, context, &cursor, &item);)
-        driver.unmap(item.key, item.bytes);
+        VS_CALL(cuMemUnmap, item.key, item.bytes);
     for (size_t cursor = 0; take_locked(&memories, context, &cursor, &item);) {
-        driver.release(item.key - 1);
+        VS_CALL(cuMemRelease, item.key - 1);
         vs_limit_give(context->device, item.bytes);
     }
     for (size_t cursor = 0; take_locked(&ranges, context, &cursor, &item);)
-        driver.unreserve(item.key, item.bytes);
+        VS_CALL(cuMemAddressFree, item.key, item.bytes);
 }

@@ -41,10 +41,8 @@ static struct cupti_library_place find_loaded(const char *prefix)
 
 static int driver_major(void)
 {
-    CUresult (*version)(int *);
     int v = 0;
-    *(void **)&version = vs_driver_symbol("cuDriverGetVersion");
-    return version && version(&v) == CUDA_SUCCESS ? v / 1000 : 0;
+    return VS_CALL(cuDriverGetVersion, &v) == CUDA_SUCCESS ? v / 1000 : 0;
 }
 
 static char trouble[256]; /* of the first file that exists and could not be loaded */
@@ -134,7 +132,7 @@ static void *open_library(void)
     int major = runtime.major ? runtime.major : driver_major();
     if (!major)
         return NULL;
-    const void *simulated = vs_driver_symbol("vramscopeSimRegisterKernel");
+    const void *simulated = vs_driver_function(VS_FN_vramscopeSimRegisterKernel);
     if (simulated)
         return open_simulated(simulated, major);
     if (*runtime.folder)

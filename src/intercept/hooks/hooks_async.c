@@ -2,15 +2,15 @@
  *
  * Stream-ordered memory: always from the driver's pools, recorded by family. An allocation made
  * inside a capture becomes a node of the graph: it gets memory when the graph is launched, and is
- * recorded then (graph_memory.h). */
+ * recorded then (hooks_graph.c). */
 #include <stdatomic.h>
 
 #include "intercept/cache/caching.h"
+#include "intercept/hooks/hooks_graph.h"
 #include "intercept/track/capture.h"
 #include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
-#include "intercept/track/graph_memory.h"
 #include "intercept/track/limit.h"
 #include "intercept/track/tracker.h"
 
@@ -20,10 +20,8 @@ static bool capturing(CUstream stream, bool per_thread)
         return false;
     if (!stream && per_thread) /* the query has a per-thread form as well */
         stream = CU_STREAM_PER_THREAD;
-    CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus *);
-    *(void **)&is_capturing = vs_driver_symbol("cuStreamIsCapturing");
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return is_capturing && is_capturing(stream, &status) == CUDA_SUCCESS &&
+    return VS_CALL(cuStreamIsCapturing, stream, &status) == CUDA_SUCCESS &&
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 

@@ -7,53 +7,15 @@
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 
-/* The form of CUDA 10.0, whose mode is global. */
-CUresult cuStreamBeginCapture(CUstream stream)
-{
-    CUcontext context = vs_capture_begins(stream);
-    return vs_capture_began(stream, false, context, VS_REAL(cuStreamBeginCapture, stream));
-}
-
-CUresult cuStreamBeginCapture_ptsz(CUstream stream)
-{
-    CUcontext context = vs_capture_begins(stream);
-    return vs_capture_began(stream, true, context,
-                            VS_REAL(cuStreamBeginCapture_ptsz, stream));
-}
-
-CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
-{
-    CUcontext context = vs_capture_begins(stream);
-    return vs_capture_began(stream, false, context,
-                            VS_REAL(cuStreamBeginCapture_v2, stream, mode));
-}
-
-CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode)
-{
-    CUcontext context = vs_capture_begins(stream);
-    return vs_capture_began(stream, true, context,
-                            VS_REAL(cuStreamBeginCapture_v2_ptsz, stream, mode));
-}
-
-CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *nodes,
-                                     const CUgraphEdgeData *edges, size_t count,
-                                     CUstreamCaptureMode mode)
-{
-    CUcontext context = vs_capture_begins(stream);
-    return vs_capture_began(stream, false, context,
-                            VS_REAL(cuStreamBeginCaptureToGraph, stream, graph, nodes, edges, count,
-                                    mode));
-}
-
-CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode *nodes,
-                                          const CUgraphEdgeData *edges, size_t count,
-                                          CUstreamCaptureMode mode)
-{
-    CUcontext context = vs_capture_begins(stream);
-    return vs_capture_began(stream, true, context,
-                            VS_REAL(cuStreamBeginCaptureToGraph_ptsz, stream, graph, nodes, edges,
-                                    count, mode));
-}
+#define VS_DRIVER_HOOK(name, params, args)
+#define VS_RUNTIME_HOOK(name, params, args)
+#define VS_CAPTURE_HOOK(name, params, args, per_thread)                                  \
+    CUresult name params                                                                 \
+    {                                                                                    \
+        CUcontext context = vs_capture_begins(stream);                                   \
+        return vs_capture_began(stream, per_thread, context, VS_REAL_OF(name, args));    \
+    }
+#include "intercept/route/hook_table.h"
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {

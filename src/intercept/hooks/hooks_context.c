@@ -30,68 +30,20 @@ static CUresult context_made(CUresult r, const CUcontext *ctx, const struct vs_u
     return r;
 }
 
-/* A context takes some hundred MiB of its device, which the cache may hold. */
-static bool room_made(CUresult r, CUdevice device)
-{
-    if (r != CUDA_ERROR_OUT_OF_MEMORY || device < 0 || !vs_hook_active())
-        return false;
-    VS_OWN_WORK();
-    return vs_room_make((uint32_t)device) > 0;
-}
-
-CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
-{
-    struct vs_usage_mark mark;
-    vs_hook_active();
-    vs_usage_context_begins(&mark, device, true);
-    CUresult r = VS_REAL(cuDevicePrimaryCtxRetain, ctx, device);
-    if (room_made(r, device))
-        r = VS_REAL(cuDevicePrimaryCtxRetain, ctx, device);
-    return context_made(r, ctx, &mark, device, "cuDevicePrimaryCtxRetain");
-}
-
-CUresult cuCtxCreate(CUcontext *ctx, unsigned flags, CUdevice device)
-{
-    struct vs_usage_mark mark;
-    vs_hook_active();
-    vs_usage_context_begins(&mark, device, false);
-    return context_made(VS_REAL(cuCtxCreate, ctx, flags, device), ctx, &mark, device,
-                        "cuCtxCreate");
-}
-
-CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice device)
-{
-    struct vs_usage_mark mark;
-    vs_hook_active();
-    vs_usage_context_begins(&mark, device, false);
-    CUresult r = VS_REAL(cuCtxCreate_v2, ctx, flags, device);
-    if (room_made(r, device))
-        r = VS_REAL(cuCtxCreate_v2, ctx, flags, device);
-    return context_made(r, ctx, &mark, device, "cuCtxCreate");
-}
-
-CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *affinity, int count, unsigned flags,
-                        CUdevice device)
-{
-    struct vs_usage_mark mark;
-    vs_hook_active();
-    vs_usage_context_begins(&mark, device, false);
-    CUresult r = VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device);
-    if (room_made(r, device))
-        r = VS_REAL(cuCtxCreate_v3, ctx, affinity, count, flags, device);
-    return context_made(r, ctx, &mark, device, "cuCtxCreate");
-}
-
-CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned flags, CUdevice device)
-{
-    struct vs_usage_mark mark;
-    vs_hook_active();
-    vs_usage_context_begins(&mark, device, false);
-    CUresult r = VS_REAL(cuCtxCreate_v4, ctx, params, flags, device);
-    if (room_made(r, device))
-        r = VS_REAL(cuCtxCreate_v4, ctx, params, flags, device);
-    return context_made(r, ctx, &mark, device, "cuCtxCreate");
-}
+#define VS_DRIVER_HOOK(name, params, args)
+#define VS_RUNTIME_HOOK(name, params, args)
+#define VS_CONTEXT_HOOK(name, params, args, api, primary)          \
+    CUresult name params                                           \
+    {                                                              \
+        struct vs_usage_mark mark;                                 \
+        vs_hook_active();                                          \
+        vs_usage_context_begins(&mark, device, primary);           \
+        CUresult r = VS_REAL_OF(name, args);                       \
+        if (vs_room_made_unseen(device, r))                        \
+            r = VS_REAL_OF(name, args);                            \
+        return context_made(r, ctx, &mark, device, api);           \
+    }
+#include "intercept/route/hook_table.h"
 
 static struct vs_context *primary_of(CUdevice device)
 {
@@ -100,15 +52,6 @@ static struct vs_context *primary_of(CUdevice device)
             return c;
     }
     return NULL;
-}
-
-static bool primary_active(CUdevice device)
-{
-    CUresult (*state)(CUdevice, unsigned *, int *);
-    unsigned flags;
-    int active = 1;
-    *(void **)&state = vs_driver_symbol("cuDevicePrimaryCtxGetState");
-    return !state || state(device, &flags, &active) != CUDA_SUCCESS || active;
 }
 
 /* During exit the runtime's own teardown releases contexts; memory that the program still has
@@ -144,7 +87,7 @@ static void after_teardown(struct vs_context *context, const char *api)
 static void after_primary(CUdevice device, const char *api)
 {
     struct vs_context *context = primary_of(device);
-    if (context && !primary_active(device))
+    if (context && !vs_primary_active(device))
         after_teardown(context, api);
 }
 
@@ -228,20 +171,14 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
     return destroyed(VS_REAL(cuCtxDestroy_v2, ctx), ctx, context);
 }
 
-static bool context_exists(CUcontext ctx)
-{
-    CUresult (*version)(CUcontext, unsigned *);
-    unsigned value;
-    *(void **)&version = vs_driver_symbol("cuCtxGetApiVersion");
-    return !version || version(ctx, &value) == CUDA_SUCCESS;
-}
-
 /* The last call of as many as cuCtxAttach destroys it. */
 CUresult cuCtxDetach(CUcontext ctx)
 {
     struct vs_context *context = watching() ? vs_context_find(ctx) : NULL;
+    unsigned version;
     CUresult r = VS_REAL(cuCtxDetach, ctx);
-    if (r != CUDA_SUCCESS || context_exists(ctx))
+    CUresult still = r == CUDA_SUCCESS ? VS_CALL(cuCtxGetApiVersion, ctx, &version) : r;
+    if (r != CUDA_SUCCESS || still == CUDA_SUCCESS || still == CUDA_ERROR_NOT_FOUND)
         return r;
     vs_capture_context_gone(ctx);
     if (context)

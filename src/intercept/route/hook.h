@@ -125,20 +125,37 @@ void *vs_runtime_real(enum vs_runtime_id id, enum vs_runtime_version version);
 /* vs_runtime_handlers: our functions, by runtime function and version. */
 extern void *const vs_runtime_handlers[VS_RUNTIME_COUNT][VS_RUNTIME_VERSION_COUNT];
 
-/* vs_driver_symbol: a driver function without a hook, by exported name; NULL if the driver lacks it
- * or is not loaded. Any thread. */
-void *vs_driver_symbol(const char *name);
+/* The driver's functions that we call for ourselves. */
+enum vs_driver_function {
+#define VS_DRIVER_FUNCTION(name, params) VS_FN_##name,
+#include "intercept/route/driver_table.h"
+#undef VS_DRIVER_FUNCTION
+    VS_FN_COUNT
+};
+#define VS_DRIVER_FUNCTION(name, params) typedef CUresult(*vs_fn_##name) params;
+#include "intercept/route/driver_table.h"
+#undef VS_DRIVER_FUNCTION
 
-/* vs_driver_once: the same, looked up until it is found and stored in *slot*. */
-static inline void *vs_driver_once(_Atomic(void *) *slot, const char *name)
+/* vs_driver_function: NULL if the driver lacks it or is not loaded. Any thread. The first search for
+ * a function waits while another thread loads a library, whose constructor may wait for a lock: it
+ * is made before a lock is taken. vs_driver_find is its slow path. */
+void *vs_driver_find(enum vs_driver_function id);
+extern _Atomic(void *) vs_driver_functions[VS_FN_COUNT];
+static inline void *vs_driver_function(enum vs_driver_function id)
 {
-    void *fn = atomic_load_explicit(slot, memory_order_relaxed);
-    if (!fn) {
-        fn = vs_driver_symbol(name);
-        atomic_store_explicit(slot, fn, memory_order_relaxed);
-    }
-    return fn;
+    void *fn = atomic_load_explicit(&vs_driver_functions[id], memory_order_acquire);
+    return fn ? fn : vs_driver_find(id);
 }
+
+/* vs_driver_has: looks all of them up; false if the driver lacks one. */
+bool vs_driver_has(const enum vs_driver_function *functions, size_t count);
+
+/* Calls a function of driver_table.h; if the driver lacks it, returns the error for a missing one. */
+#define VS_CALL(name, ...)                                                              \
+    __extension__({                                                                     \
+        vs_fn_##name vs_fn_ = (vs_fn_##name)vs_driver_function(VS_FN_##name);           \
+        vs_fn_ ? vs_fn_(__VA_ARGS__) : CUDA_ERROR_NOT_FOUND;                            \
+    })
 
 /* Calls the real function; if the library lacks the entry point, returns the error for a missing
  * one. A thread that is being cancelled returns from it first. */

@@ -10,10 +10,29 @@
  *                                                 calls to be recorded, with vs_thread.inside > 0
  *   VS_RUNTIME_HOOK(name, parameters, arguments)  returns cudaError_t
  *
- * No include guard: included with the macros defined by each user; VS_RECORDED_HOOK is
- * VS_DRIVER_HOOK unless defined. */
+ * Hooks of one shape are rows alone; the function is written once, in the file of the family:
+ *
+ *   VS_CODE_HOOK(name, parameters, arguments, api, what, measured)     hooks_code.c
+ *   VS_CONTEXT_HOOK(name, parameters, arguments, api, primary)         hooks_context.c
+ *   VS_CAPTURE_HOOK(name, parameters, arguments, per_thread)           hooks_capture.c
+ *   VS_INSTANTIATE_HOOK(name, parameters, arguments)                   hooks_graph.c
+ *
+ * No include guard: included with the macros defined by each user; a kind of driver hook that is
+ * not defined is VS_DRIVER_HOOK. */
 #ifndef VS_RECORDED_HOOK
 #define VS_RECORDED_HOOK VS_DRIVER_HOOK
+#endif
+#ifndef VS_CODE_HOOK
+#define VS_CODE_HOOK(name, params, args, api, what, measured) VS_DRIVER_HOOK(name, params, args)
+#endif
+#ifndef VS_CONTEXT_HOOK
+#define VS_CONTEXT_HOOK(name, params, args, api, primary) VS_DRIVER_HOOK(name, params, args)
+#endif
+#ifndef VS_CAPTURE_HOOK
+#define VS_CAPTURE_HOOK(name, params, args, per_thread) VS_DRIVER_HOOK(name, params, args)
+#endif
+#ifndef VS_INSTANTIATE_HOOK
+#define VS_INSTANTIATE_HOOK VS_DRIVER_HOOK
 #endif
 
 /* --- how programs reach the driver: route.c --- */
@@ -159,62 +178,75 @@ VS_RECORDED_HOOK(cuGraphicsResourceGetMappedPointer_v2,
                  (CUdeviceptr *ptr, size_t *bytes, CUgraphicsResource resource),
                  (ptr, bytes, resource))
 
-/* --- code: hooks_module.c --- */
-VS_DRIVER_HOOK(cuModuleLoad, (CUmodule *module, const char *path), (module, path))
-VS_DRIVER_HOOK(cuModuleLoadData, (CUmodule *module, const void *image), (module, image))
-VS_DRIVER_HOOK(cuModuleLoadDataEx,
-               (CUmodule *module, const void *image, unsigned count, CUjit_option *options,
-                void **values),
-               (module, image, count, options, values))
-VS_DRIVER_HOOK(cuModuleLoadFatBinary, (CUmodule *module, const void *image), (module, image))
-VS_DRIVER_HOOK(cuModuleUnload, (CUmodule module), (module))
-VS_DRIVER_HOOK(cuLibraryLoadData,
-               (CUlibrary *library, const void *image, CUjit_option *jit, void **jit_values,
-                unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
-               (library, image, jit, jit_values, jit_count, options, values, count))
-VS_DRIVER_HOOK(cuLibraryLoadFromFile,
-               (CUlibrary *library, const char *path, CUjit_option *jit, void **jit_values,
-                unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
-               (library, path, jit, jit_values, jit_count, options, values, count))
-VS_DRIVER_HOOK(cuLibraryUnload, (CUlibrary library), (library))
+/* --- code that programs load: hooks_code.c --- */
+VS_CODE_HOOK(cuModuleLoad, (CUmodule *module, const char *path), (module, path),
+             "cuModuleLoad", MODULE, ALWAYS)
+VS_CODE_HOOK(cuModuleLoadData, (CUmodule *module, const void *image), (module, image),
+             "cuModuleLoadData", MODULE, ALWAYS)
+VS_CODE_HOOK(cuModuleLoadDataEx,
+             (CUmodule *module, const void *image, unsigned count, CUjit_option *options,
+              void **values),
+             (module, image, count, options, values), "cuModuleLoadDataEx", MODULE, ALWAYS)
+VS_CODE_HOOK(cuModuleLoadFatBinary, (CUmodule *module, const void *image), (module, image),
+             "cuModuleLoadFatBinary", MODULE, ALWAYS)
+VS_CODE_HOOK(cuModuleUnload, (CUmodule module), (module),
+             "cuModuleUnload", MODULE, UNLOADED(module))
+VS_CODE_HOOK(cuLibraryLoadData,
+             (CUlibrary *library, const void *image, CUjit_option *jit, void **jit_values,
+              unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
+             (library, image, jit, jit_values, jit_count, options, values, count),
+             "cuLibraryLoadData", MODULE, ALWAYS)
+VS_CODE_HOOK(cuLibraryLoadFromFile,
+             (CUlibrary *library, const char *path, CUjit_option *jit, void **jit_values,
+              unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
+             (library, path, jit, jit_values, jit_count, options, values, count),
+             "cuLibraryLoadFromFile", MODULE, ALWAYS)
+VS_CODE_HOOK(cuLibraryUnload, (CUlibrary library), (library),
+             "cuLibraryUnload", MODULE, UNLOADED(library))
 
-/* --- lazily loaded code: hooks_lazy.c --- */
-VS_DRIVER_HOOK(cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name),
-               (function, module, name))
-VS_DRIVER_HOOK(cuModuleGetGlobal_v2,
-               (CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name),
-               (ptr, bytes, module, name))
-VS_DRIVER_HOOK(cuLibraryGetModule, (CUmodule *module, CUlibrary library), (module, library))
-VS_DRIVER_HOOK(cuLibraryGetGlobal,
-               (CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name),
-               (ptr, bytes, library, name))
-VS_DRIVER_HOOK(cuLibraryGetManaged,
-               (CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name),
-               (ptr, bytes, library, name))
-VS_DRIVER_HOOK(cuKernelGetFunction, (CUfunction *function, CUkernel kernel), (function, kernel))
-VS_DRIVER_HOOK(cuFuncLoad, (CUfunction function), (function))
-VS_DRIVER_HOOK(cuLaunchKernel,
-               (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                unsigned bz, unsigned shared, CUstream stream, void **params, void **extra),
-               (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
-VS_DRIVER_HOOK(cuLaunchKernel_ptsz,
-               (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                unsigned bz, unsigned shared, CUstream stream, void **params, void **extra),
-               (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
-VS_DRIVER_HOOK(cuLaunchKernelEx,
-               (const CUlaunchConfig *config, CUfunction f, void **params, void **extra),
-               (config, f, params, extra))
-VS_DRIVER_HOOK(cuLaunchKernelEx_ptsz,
-               (const CUlaunchConfig *config, CUfunction f, void **params, void **extra),
-               (config, f, params, extra))
-VS_DRIVER_HOOK(cuLaunchCooperativeKernel,
-               (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                unsigned bz, unsigned shared, CUstream stream, void **params),
-               (f, gx, gy, gz, bx, by, bz, shared, stream, params))
-VS_DRIVER_HOOK(cuLaunchCooperativeKernel_ptsz,
-               (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                unsigned bz, unsigned shared, CUstream stream, void **params),
-               (f, gx, gy, gz, bx, by, bz, shared, stream, params))
+/* --- lazily loaded code, and launches: hooks_code.c --- */
+VS_CODE_HOOK(cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name),
+             (function, module, name), "cuModuleGetFunction", MODULE, FIRST_USE(module))
+VS_CODE_HOOK(cuModuleGetGlobal_v2,
+             (CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name),
+             (ptr, bytes, module, name), "cuModuleGetGlobal", MODULE, FIRST_USE(module))
+VS_CODE_HOOK(cuLibraryGetModule, (CUmodule *module, CUlibrary library), (module, library),
+             "cuLibraryGetModule", MODULE, FIRST_USE(library))
+VS_CODE_HOOK(cuLibraryGetGlobal,
+             (CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name),
+             (ptr, bytes, library, name), "cuLibraryGetGlobal", MODULE, FIRST_USE(library))
+VS_CODE_HOOK(cuLibraryGetManaged,
+             (CUdeviceptr *ptr, size_t *bytes, CUlibrary library, const char *name),
+             (ptr, bytes, library, name), "cuLibraryGetManaged", MODULE, NEVER)
+VS_CODE_HOOK(cuKernelGetFunction, (CUfunction *function, CUkernel kernel), (function, kernel),
+             "cuKernelGetFunction", MODULE, FIRST_USE(NULL))
+VS_CODE_HOOK(cuFuncLoad, (CUfunction function), (function), "cuFuncLoad", MODULE, FIRST_USE(NULL))
+VS_CODE_HOOK(cuLaunchKernel,
+             (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+              unsigned bz, unsigned shared, CUstream stream, void **params, void **extra),
+             (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra),
+             "cuLaunchKernel", LAUNCH, NEVER)
+VS_CODE_HOOK(cuLaunchKernel_ptsz,
+             (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+              unsigned bz, unsigned shared, CUstream stream, void **params, void **extra),
+             (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra),
+             "cuLaunchKernel", LAUNCH, NEVER)
+VS_CODE_HOOK(cuLaunchKernelEx,
+             (const CUlaunchConfig *config, CUfunction f, void **params, void **extra),
+             (config, f, params, extra), "cuLaunchKernelEx", LAUNCH, NEVER)
+VS_CODE_HOOK(cuLaunchKernelEx_ptsz,
+             (const CUlaunchConfig *config, CUfunction f, void **params, void **extra),
+             (config, f, params, extra), "cuLaunchKernelEx", LAUNCH, NEVER)
+VS_CODE_HOOK(cuLaunchCooperativeKernel,
+             (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+              unsigned bz, unsigned shared, CUstream stream, void **params),
+             (f, gx, gy, gz, bx, by, bz, shared, stream, params),
+             "cuLaunchCooperativeKernel", LAUNCH, NEVER)
+VS_CODE_HOOK(cuLaunchCooperativeKernel_ptsz,
+             (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+              unsigned bz, unsigned shared, CUstream stream, void **params),
+             (f, gx, gy, gz, bx, by, bz, shared, stream, params),
+             "cuLaunchCooperativeKernel", LAUNCH, NEVER)
 
 /* --- queries with results that the cache changes: hooks_query.c, hooks_pointer.c --- */
 VS_DRIVER_HOOK(cuMemGetInfo_v2, (size_t *free_bytes, size_t *total_bytes), (free_bytes, total_bytes))
@@ -243,22 +275,23 @@ VS_DRIVER_HOOK(cuMemGetHandleForAddressRange,
                (handle, ptr, bytes, type, flags))
 
 /* --- contexts, synchronisation: hooks_context.c --- */
-VS_DRIVER_HOOK(cuDevicePrimaryCtxRetain, (CUcontext *ctx, CUdevice device), (ctx, device))
+VS_CONTEXT_HOOK(cuDevicePrimaryCtxRetain, (CUcontext *ctx, CUdevice device), (ctx, device),
+                "cuDevicePrimaryCtxRetain", true)
 VS_DRIVER_HOOK(cuDevicePrimaryCtxRelease, (CUdevice device), (device))
 VS_DRIVER_HOOK(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
 VS_DRIVER_HOOK(cuDevicePrimaryCtxReset, (CUdevice device), (device))
 VS_DRIVER_HOOK(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device))
-VS_DRIVER_HOOK(cuCtxCreate, (CUcontext *ctx, unsigned flags, CUdevice device),
-               (ctx, flags, device))
-VS_DRIVER_HOOK(cuCtxCreate_v2, (CUcontext *ctx, unsigned flags, CUdevice device),
-               (ctx, flags, device))
-VS_DRIVER_HOOK(cuCtxCreate_v3,
-               (CUcontext *ctx, CUexecAffinityParam *affinity, int count, unsigned flags,
-                CUdevice device),
-               (ctx, affinity, count, flags, device))
-VS_DRIVER_HOOK(cuCtxCreate_v4,
-               (CUcontext *ctx, CUctxCreateParams *params, unsigned flags, CUdevice device),
-               (ctx, params, flags, device))
+VS_CONTEXT_HOOK(cuCtxCreate, (CUcontext *ctx, unsigned flags, CUdevice device),
+                (ctx, flags, device), "cuCtxCreate", false)
+VS_CONTEXT_HOOK(cuCtxCreate_v2, (CUcontext *ctx, unsigned flags, CUdevice device),
+                (ctx, flags, device), "cuCtxCreate", false)
+VS_CONTEXT_HOOK(cuCtxCreate_v3,
+                (CUcontext *ctx, CUexecAffinityParam *affinity, int count, unsigned flags,
+                 CUdevice device),
+                (ctx, affinity, count, flags, device), "cuCtxCreate", false)
+VS_CONTEXT_HOOK(cuCtxCreate_v4,
+                (CUcontext *ctx, CUctxCreateParams *params, unsigned flags, CUdevice device),
+                (ctx, params, flags, device), "cuCtxCreate", false)
 VS_DRIVER_HOOK(cuCtxDestroy, (CUcontext ctx), (ctx))
 VS_DRIVER_HOOK(cuCtxDestroy_v2, (CUcontext ctx), (ctx))
 VS_DRIVER_HOOK(cuCtxDetach, (CUcontext ctx), (ctx))
@@ -268,19 +301,20 @@ VS_DRIVER_HOOK(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags), (peer, f
 /* --- captures, destruction of streams: hooks_capture.c --- */
 VS_DRIVER_HOOK(cuStreamDestroy, (CUstream stream), (stream))
 VS_DRIVER_HOOK(cuStreamDestroy_v2, (CUstream stream), (stream))
-VS_DRIVER_HOOK(cuStreamBeginCapture, (CUstream stream), (stream))
-VS_DRIVER_HOOK(cuStreamBeginCapture_ptsz, (CUstream stream), (stream))
-VS_DRIVER_HOOK(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode))
-VS_DRIVER_HOOK(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode),
-               (stream, mode))
-VS_DRIVER_HOOK(cuStreamBeginCaptureToGraph,
-               (CUstream stream, CUgraph graph, const CUgraphNode *nodes,
-                const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
-               (stream, graph, nodes, edges, count, mode))
-VS_DRIVER_HOOK(cuStreamBeginCaptureToGraph_ptsz,
-               (CUstream stream, CUgraph graph, const CUgraphNode *nodes,
-                const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
-               (stream, graph, nodes, edges, count, mode))
+VS_CAPTURE_HOOK(cuStreamBeginCapture, (CUstream stream), (stream), false)
+VS_CAPTURE_HOOK(cuStreamBeginCapture_ptsz, (CUstream stream), (stream), true)
+VS_CAPTURE_HOOK(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode),
+                false)
+VS_CAPTURE_HOOK(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode),
+                (stream, mode), true)
+VS_CAPTURE_HOOK(cuStreamBeginCaptureToGraph,
+                (CUstream stream, CUgraph graph, const CUgraphNode *nodes,
+                 const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
+                (stream, graph, nodes, edges, count, mode), false)
+VS_CAPTURE_HOOK(cuStreamBeginCaptureToGraph_ptsz,
+                (CUstream stream, CUgraph graph, const CUgraphNode *nodes,
+                 const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
+                (stream, graph, nodes, edges, count, mode), true)
 VS_DRIVER_HOOK(cuStreamEndCapture, (CUstream stream, CUgraph *graph), (stream, graph))
 VS_DRIVER_HOOK(cuStreamEndCapture_ptsz, (CUstream stream, CUgraph *graph), (stream, graph))
 
@@ -301,20 +335,20 @@ VS_DRIVER_HOOK(cuGraphAddNode_v2,
                (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                 const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
                (node, graph, dependencies, edges, count, params))
-VS_DRIVER_HOOK(cuGraphInstantiate,
-               (CUgraphExec *exec, CUgraph graph, CUgraphNode *error, char *log, size_t bytes),
-               (exec, graph, error, log, bytes))
-VS_DRIVER_HOOK(cuGraphInstantiate_v2,
-               (CUgraphExec *exec, CUgraph graph, CUgraphNode *error, char *log, size_t bytes),
-               (exec, graph, error, log, bytes))
-VS_DRIVER_HOOK(cuGraphInstantiateWithFlags,
-               (CUgraphExec *exec, CUgraph graph, unsigned long long flags), (exec, graph, flags))
-VS_DRIVER_HOOK(cuGraphInstantiateWithParams,
-               (CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
-               (exec, graph, params))
-VS_DRIVER_HOOK(cuGraphInstantiateWithParams_ptsz,
-               (CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
-               (exec, graph, params))
+VS_INSTANTIATE_HOOK(cuGraphInstantiate,
+                    (CUgraphExec *exec, CUgraph graph, CUgraphNode *error, char *log, size_t bytes),
+                    (exec, graph, error, log, bytes))
+VS_INSTANTIATE_HOOK(cuGraphInstantiate_v2,
+                    (CUgraphExec *exec, CUgraph graph, CUgraphNode *error, char *log, size_t bytes),
+                    (exec, graph, error, log, bytes))
+VS_INSTANTIATE_HOOK(cuGraphInstantiateWithFlags,
+                    (CUgraphExec *exec, CUgraph graph, unsigned long long flags), (exec, graph, flags))
+VS_INSTANTIATE_HOOK(cuGraphInstantiateWithParams,
+                    (CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+                    (exec, graph, params))
+VS_INSTANTIATE_HOOK(cuGraphInstantiateWithParams_ptsz,
+                    (CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+                    (exec, graph, params))
 VS_DRIVER_HOOK(cuGraphExecUpdate,
                (CUgraphExec exec, CUgraph graph, CUgraphNode *node,
                 CUgraphExecUpdateResult *result),
@@ -407,3 +441,7 @@ VS_RUNTIME_HOOK(cudaGraphicsUnmapResources,
 VS_RUNTIME_HOOK(cudaGraphicsUnregisterResource, (cudaGraphicsResource_t resource), (resource))
 
 #undef VS_RECORDED_HOOK
+#undef VS_CODE_HOOK
+#undef VS_CONTEXT_HOOK
+#undef VS_CAPTURE_HOOK
+#undef VS_INSTANTIATE_HOOK

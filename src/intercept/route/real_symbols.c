@@ -179,61 +179,34 @@ static bool keep(void *fn)
     return vs_loaded_at(fn, &object) && vs_loaded_stays(&object);
 }
 
-/* Results are stored by name: dlsym waits while another thread loads a library, and that library's
+/* Results are stored: dlsym waits while another thread loads a library, and that library's
  * constructors may wait for a lock that we hold. */
-#define SYMBOL_SLOTS 128 /* a power of two; about forty names are looked up */
-static struct {
-    _Atomic(const char *) name; /* atomic, write-once; a literal of ours */
-    _Atomic(void *) fn;         /* atomic, write-once; release pairs with acquire */
-} symbols[SYMBOL_SLOTS];
+_Atomic(void *) vs_driver_functions[VS_FN_COUNT]; /* atomic, write-once; release pairs with acquire */
 
-static size_t symbol_slot(const char *name)
+void *vs_driver_find(enum vs_driver_function id)
 {
-    size_t hash = 5381;
-    for (const char *c = name; *c; c++)
-        hash = hash * 33 + (unsigned char)*c;
-    return hash;
+    static const char *const names[VS_FN_COUNT] = {
+#define VS_DRIVER_FUNCTION(name, params) #name,
+#include "intercept/route/driver_table.h"
+#undef VS_DRIVER_FUNCTION
+    };
+    static _Atomic bool absent[VS_FN_COUNT]; /* what the driver lacks now, it lacks for good */
+    const struct link_map *driver =
+        atomic_load_explicit(&absent[id], memory_order_relaxed) ? NULL : driver_find();
+    void *fn = driver ? look_up_in_driver(driver, names[id]) : NULL;
+    if (driver && !fn)
+        atomic_store_explicit(&absent[id], true, memory_order_relaxed);
+    else if (fn && (fn == driver_own(driver, names[id]) || keep(fn)))
+        atomic_store_explicit(&vs_driver_functions[id], fn, memory_order_release);
+    return fn;
 }
 
-static void *kept_symbol(const char *name)
+bool vs_driver_has(const enum vs_driver_function *functions, size_t count)
 {
-    size_t first = symbol_slot(name);
-    for (size_t i = 0; i < SYMBOL_SLOTS; i++) {
-        size_t at = (first + i) % SYMBOL_SLOTS;
-        const char *here = atomic_load_explicit(&symbols[at].name, memory_order_acquire);
-        if (!here)
-            return NULL;
-        if (strcmp(here, name) == 0)
-            return atomic_load_explicit(&symbols[at].fn, memory_order_acquire);
-    }
-    return NULL;
-}
-
-static void keep_symbol(const char *name, void *fn)
-{
-    size_t first = symbol_slot(name);
-    for (size_t i = 0; i < SYMBOL_SLOTS; i++) {
-        size_t at = (first + i) % SYMBOL_SLOTS;
-        const char *here = NULL;
-        if (!atomic_compare_exchange_strong(&symbols[at].name, &here, name) &&
-            strcmp(here, name) != 0)
-            continue;
-        atomic_store_explicit(&symbols[at].fn, fn, memory_order_release);
-        return;
-    }
-}
-
-void *vs_driver_symbol(const char *name)
-{
-    static char absent; /* a symbol that the driver lacks now, it lacks for good */
-    void *fn = kept_symbol(name);
-    const struct link_map *driver = fn ? NULL : driver_find();
-    if (driver) {
-        fn = look_up_in_driver(driver, name);
-        if (!fn || fn == driver_own(driver, name) || keep(fn))
-            keep_symbol(name, fn ? fn : &absent);
-    }
-    return fn == &absent ? NULL : fn;
+    bool all = true;
+    for (size_t i = 0; i < count; i++)
+        all &= vs_driver_function(functions[i]) != NULL;
+    return all;
 }
 
 static void *hook_resolve(struct hook *hook)

@@ -31,11 +31,9 @@ static uintptr_t name_of(CUstream stream, bool per_thread)
 
 static CUcontext context_of(CUstream stream)
 {
-    static _Atomic(void *) fn;
-    CUresult (*get)(CUstream, CUcontext *);
     CUcontext context = NULL;
-    *(void **)&get = vs_driver_once(&fn, "cuStreamGetCtx");
-    if (stream && stream != CU_STREAM_PER_THREAD && get && get(stream, &context) == CUDA_SUCCESS)
+    if (stream && stream != CU_STREAM_PER_THREAD &&
+        VS_CALL(cuStreamGetCtx, stream, &context) == CUDA_SUCCESS)
         return context;
     return vs_context_handle();
 }
@@ -94,11 +92,10 @@ CUresult vs_capture_began(CUstream stream, bool per_thread, CUcontext context, C
 static bool still_capturing(CUstream stream, bool per_thread)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUresult (*get)(CUstream, CUstreamCaptureStatus *);
-    *(void **)&get = vs_driver_symbol("cuStreamIsCapturing");
     if (!stream && per_thread)
         stream = CU_STREAM_PER_THREAD;
-    return !get || get(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return VS_CALL(cuStreamIsCapturing, stream, &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 CUresult vs_capture_ended(CUstream stream, bool per_thread, CUresult r)

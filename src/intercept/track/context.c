@@ -34,11 +34,7 @@ static _Thread_local struct vs_context *recent __attribute__((tls_model("initial
 inline CUcontext vs_context_handle(void) /* inline: see vs_recorder_acquire */
 {
     CUcontext handle = NULL;
-    static _Atomic(void *) fn;
-    void *f = vs_driver_once(&fn, "cuCtxGetCurrent");
-    if (!f || ((CUresult(*)(CUcontext *))f)(&handle) != CUDA_SUCCESS)
-        return NULL;
-    return handle;
+    return VS_CALL(cuCtxGetCurrent, &handle) == CUDA_SUCCESS ? handle : NULL;
 }
 
 struct vs_context *vs_context_find(CUcontext handle)
@@ -58,10 +54,9 @@ struct vs_context *vs_context_next(const struct vs_context *previous)
 
 int vs_device_attribute(uint32_t device, CUdevice_attribute which)
 {
-    CUresult (*get)(int *, CUdevice_attribute, CUdevice);
-    *(void **)&get = vs_driver_symbol("cuDeviceGetAttribute");
     int value = 0;
-    return get && get(&value, which, (CUdevice)device) == CUDA_SUCCESS ? value : 0;
+    CUresult r = VS_CALL(cuDeviceGetAttribute, &value, which, (CUdevice)device);
+    return r == CUDA_SUCCESS ? value : 0;
 }
 
 static uint64_t attribute(CUdevice device, CUdevice_attribute which)
@@ -73,11 +68,10 @@ static uint64_t attribute(CUdevice device, CUdevice_attribute which)
  * constructor may wait for the lock. */
 static void find_functions(void)
 {
-    static const char *const names[] = {"cuDeviceGetName", "cuDeviceTotalMem_v2",
-                                        "cuDeviceGetUuid_v2", "cuDriverGetVersion",
-                                        "cuDeviceGetAttribute", "vramscopeSimRegisterKernel"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        vs_driver_symbol(names[i]);
+    static const enum vs_driver_function all[] = {
+        VS_FN_cuDeviceGetName,    VS_FN_cuDeviceTotalMem_v2,  VS_FN_cuDeviceGetUuid_v2,
+        VS_FN_cuDriverGetVersion, VS_FN_cuDeviceGetAttribute, VS_FN_vramscopeSimRegisterKernel};
+    (void)vs_driver_has(all, sizeof all / sizeof *all);
     vs_track_findings();
 }
 
@@ -89,28 +83,20 @@ static void record_device(CUdevice device)
     size_t total = 0;
     int driver_version = 0;
     CUuuid id;
-    CUresult (*get_name)(char *, int, CUdevice);
-    CUresult (*get_total)(size_t *, CUdevice);
-    CUresult (*get_uuid)(CUuuid *, CUdevice);
-    CUresult (*get_version)(int *);
-    *(void **)&get_name = vs_driver_symbol("cuDeviceGetName");
-    *(void **)&get_total = vs_driver_symbol("cuDeviceTotalMem_v2");
-    *(void **)&get_uuid = vs_driver_symbol("cuDeviceGetUuid_v2");
-    *(void **)&get_version = vs_driver_symbol("cuDriverGetVersion");
-    if (!get_name || get_name(name, sizeof name, device) != CUDA_SUCCESS)
+    if (VS_CALL(cuDeviceGetName, name, sizeof name, device) != CUDA_SUCCESS)
         snprintf(name, sizeof name, "device %d", device);
-    if (!get_total || get_total(&total, device) != CUDA_SUCCESS)
+    if (VS_CALL(cuDeviceTotalMem_v2, &total, device) != CUDA_SUCCESS)
         total = 0;
-    if (get_uuid && get_uuid(&id, device) == CUDA_SUCCESS) {
+    if (VS_CALL(cuDeviceGetUuid_v2, &id, device) == CUDA_SUCCESS) {
         const unsigned char *b = (const unsigned char *)id.bytes;
         snprintf(uuid, sizeof uuid,
                  "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
                  b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
                  b[14], b[15]);
     }
-    if (!get_version || get_version(&driver_version) != CUDA_SUCCESS)
+    if (VS_CALL(cuDriverGetVersion, &driver_version) != CUDA_SUCCESS)
         driver_version = 0;
-    bool simulated = vs_driver_symbol("vramscopeSimRegisterKernel") != NULL;
+    bool simulated = vs_driver_function(VS_FN_vramscopeSimRegisterKernel) != NULL;
     struct vs_event event = {
         .kind = VS_EVENT_device,
         .device = {.device = (uint64_t)device,
@@ -151,30 +137,26 @@ static void record_context(const struct vs_context *context, bool alive)
     vs_recorder_event(vs_process_recorder(), &event);
 }
 
+bool vs_primary_active(CUdevice device)
+{
+    unsigned flags;
+    int active;
+    return VS_CALL(cuDevicePrimaryCtxGetState, device, &flags, &active) != CUDA_SUCCESS || active;
+}
+
 static bool is_primary(CUcontext handle, CUdevice device)
 {
     /* retain and release leave the count unchanged and return the handle */
     CUcontext primary = NULL;
-    CUresult (*state)(CUdevice, unsigned *, int *);
-    *(void **)&state = vs_driver_symbol("cuDevicePrimaryCtxGetState");
-    unsigned flags;
-    int active = 0;
-    if (!state || state(device, &flags, &active) != CUDA_SUCCESS || !active)
-        return false;
-    if (VS_REAL(cuDevicePrimaryCtxRetain, &primary, device) != CUDA_SUCCESS)
-        return false;
-    if (VS_REAL(cuDevicePrimaryCtxRelease_v2, device) != CUDA_SUCCESS)
-        return false;
-    return primary == handle;
+    return vs_driver_function(VS_FN_cuDevicePrimaryCtxGetState) && vs_primary_active(device) &&
+           VS_REAL(cuDevicePrimaryCtxRetain, &primary, device) == CUDA_SUCCESS &&
+           VS_REAL(cuDevicePrimaryCtxRelease_v2, device) == CUDA_SUCCESS && primary == handle;
 }
 
 static struct vs_context *register_context(CUcontext handle)
 {
-    CUresult (*get_device)(CUdevice *);
-    *(void **)&get_device = vs_driver_symbol("cuCtxGetDevice");
     CUdevice device;
-    if (!get_device || get_device(&device) != CUDA_SUCCESS || device < 0 ||
-        device >= VS_DEVICES_MAX)
+    if (VS_CALL(cuCtxGetDevice, &device) != CUDA_SUCCESS || device < 0 || device >= VS_DEVICES_MAX)
         return NULL;
     int replayed = vs_replay_suspend();
     bool primary = is_primary(handle, device);
@@ -229,7 +211,6 @@ void vs_context_gone(struct vs_context *context, const char *api)
 
 bool vs_context_device(CUcontext handle, uint32_t *device)
 {
-    CUresult (*push)(CUcontext), (*pop)(CUcontext *), (*get_device)(CUdevice *);
     const struct vs_context *known = vs_context_find(handle);
     CUcontext was;
     CUdevice ordinal = -1;
@@ -237,25 +218,18 @@ bool vs_context_device(CUcontext handle, uint32_t *device)
         *device = known->device;
         return true;
     }
-    *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
-    *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
-    *(void **)&get_device = vs_driver_symbol("cuCtxGetDevice");
-    if (!push || !pop || !get_device || push(handle) != CUDA_SUCCESS)
+    if (VS_CALL(cuCtxPushCurrent_v2, handle) != CUDA_SUCCESS)
         return false;
-    bool found = get_device(&ordinal) == CUDA_SUCCESS && ordinal >= 0;
-    pop(&was);
+    bool found = VS_CALL(cuCtxGetDevice, &ordinal) == CUDA_SUCCESS && ordinal >= 0;
+    VS_CALL(cuCtxPopCurrent_v2, &was);
     *device = (uint32_t)ordinal;
     return found;
 }
 
 static CUresult retain_primary(CUdevice device, CUcontext *handle)
 {
-    CUresult (*init)(unsigned);
     CUresult r = VS_REAL(cuDevicePrimaryCtxRetain, handle, device);
-    if (r != CUDA_ERROR_NOT_INITIALIZED)
-        return r;
-    *(void **)&init = vs_driver_symbol("cuInit");
-    if (init && init(0) == CUDA_SUCCESS)
+    if (r == CUDA_ERROR_NOT_INITIALIZED && VS_CALL(cuInit, 0) == CUDA_SUCCESS)
         r = VS_REAL(cuDevicePrimaryCtxRetain, handle, device);
     return r;
 }
@@ -270,14 +244,11 @@ struct vs_context *vs_context_on(uint32_t device)
     if (device >= VS_DEVICES_MAX || (context && atomic_load(&context->alive)))
         return context;
     CUcontext handle, was;
-    CUresult (*push)(CUcontext), (*pop)(CUcontext *);
-    *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
-    *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
-    if (!push || !pop || retain_primary((CUdevice)device, &handle) != CUDA_SUCCESS ||
-        push(handle) != CUDA_SUCCESS)
+    if (retain_primary((CUdevice)device, &handle) != CUDA_SUCCESS ||
+        VS_CALL(cuCtxPushCurrent_v2, handle) != CUDA_SUCCESS)
         return NULL;
     context = vs_context_current();
-    pop(&was);
+    VS_CALL(cuCtxPopCurrent_v2, &was);
     atomic_store(&primary[device], context);
     return context;
 }
@@ -299,13 +270,10 @@ enum vs_err vs_err_of_driver(CUresult r)
 
 enum vs_err vs_context_enter(const struct vs_context *context, struct vs_entered *entered)
 {
-    static _Atomic(void *) fn;
-    CUresult (*push)(CUcontext);
     entered->pushed = false;
     if (vs_context_handle() == context->handle)
         return VS_OK;
-    *(void **)&push = vs_driver_once(&fn, "cuCtxPushCurrent_v2");
-    if (!push || push(context->handle) != CUDA_SUCCESS)
+    if (VS_CALL(cuCtxPushCurrent_v2, context->handle) != CUDA_SUCCESS)
         return VS_ERR_DEVICE;
     entered->pushed = true;
     return VS_OK;
@@ -313,14 +281,9 @@ enum vs_err vs_context_enter(const struct vs_context *context, struct vs_entered
 
 void vs_context_leave(const struct vs_entered *entered)
 {
-    static _Atomic(void *) fn;
-    CUresult (*pop)(CUcontext *);
     CUcontext was;
-    if (!entered->pushed)
-        return;
-    *(void **)&pop = vs_driver_once(&fn, "cuCtxPopCurrent_v2");
-    if (pop)
-        pop(&was);
+    if (entered->pushed)
+        VS_CALL(cuCtxPopCurrent_v2, &was);
 }
 
 enum vs_err vs_device_memory_info(const struct vs_context *context, uint64_t *free_bytes,

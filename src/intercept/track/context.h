@@ -87,6 +87,9 @@ enum vs_err vs_device_memory_info(const struct vs_context *context, uint64_t *fr
  * contexts was used. Call with vs_thread.inside > 0. */
 void vs_device_note(uint32_t device);
 
+/* vs_primary_active: does the primary context of *device* exist? True if the driver does not say. */
+bool vs_primary_active(CUdevice device);
+
 /* vs_device_attribute: a driver attribute; 0 when the driver does not provide it. */
 int vs_device_attribute(uint32_t device, CUdevice_attribute which);
 

@@ -87,17 +87,10 @@ static bool on_read(int what, int device, uint64_t bytes, const char *text)
 
 void vs_track_findings(void)
 {
-    void (*send_to)(void (*)(unsigned, uint64_t, uint64_t, const char *, void *const *const[3],
-                             const size_t[3]));
-    *(void **)&send_to = vs_driver_symbol("vramscopeSimFindings");
-    if (send_to)
-        send_to(found);
+    VS_CALL(vramscopeSimFindings, found);
 }
 
 void vs_track_uncomputed(void)
 {
-    void (*watch)(bool (*)(int, int, uint64_t, const char *), bool (*)(uint64_t, uint64_t *, uint64_t *));
-    *(void **)&watch = vs_driver_symbol("vramscopeSimWatch");
-    if (watch)
-        watch(on_read, vs_upcalls.cached_block);
+    VS_CALL(vramscopeSimWatch, on_read, vs_upcalls.cached_block);
 }

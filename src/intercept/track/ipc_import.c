@@ -17,64 +17,46 @@ struct ipc_import_entry {
     struct vs_ipc_opened opened;
     uint64_t base;  /* the address the driver returned */
     uint64_t times; /* opened and not yet closed */
-    struct ipc_import_entry *next_free;
 };
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "opened memory");
 static struct vs_map table;         /* guarded by lock: address -> struct ipc_import_entry */
-static struct vs_arena arena;       /* guarded by lock */
-static struct ipc_import_entry *free_entries;  /* guarded by lock */
+static struct vs_items entries;     /* guarded by lock */
 static uint64_t serials;            /* guarded by lock */
 static _Atomic uint64_t open_count; /* atomic; entries in the table */
-
-static struct ipc_import_entry *entry_of_locked(uint64_t addr)
-{
-    const uint64_t *value = vs_map_get(&table, addr);
-    return value ? (struct ipc_import_entry *)(uintptr_t)*value : NULL;
-}
-
-static bool enter_locked(uint64_t addr, uint64_t base, uint64_t bytes)
-{
-    struct ipc_import_entry *entry = entry_of_locked(addr);
-    if (entry) {
-        entry->times++;
-        return true;
-    }
-    entry = free_entries;
-    if (entry)
-        free_entries = entry->next_free;
-    else if (!(entry = vs_arena_alloc(&arena, sizeof *entry)))
-        return false;
-    *entry = (struct ipc_import_entry){
-        .opened = {.addr = addr, .bytes = bytes, .serial = ++serials}, .base = base, .times = 1};
-    if (vs_map_put(&table, addr, (uint64_t)(uintptr_t)entry) == VS_OK) {
-        atomic_fetch_add(&open_count, 1);
-        return true;
-    }
-    entry->next_free = free_entries;
-    free_entries = entry;
-    return false;
-}
 
 static bool enter(uint64_t addr, uint64_t base, uint64_t bytes)
 {
     VS_LOCK_SCOPE(&lock);
-    return enter_locked(addr, base, bytes);
+    struct ipc_import_entry *entry = vs_map_pointer(&table, addr);
+    if (entry) {
+        entry->times++;
+        return true;
+    }
+    if (!(entry = vs_items_take(&entries, sizeof *entry)))
+        return false;
+    *entry = (struct ipc_import_entry){
+        .opened = {.addr = addr, .bytes = bytes, .serial = ++serials}, .base = base, .times = 1};
+    if (vs_map_put_pointer(&table, addr, entry)) {
+        vs_items_give(&entries, entry);
+        return false;
+    }
+    atomic_fetch_add(&open_count, 1);
+    return true;
 }
 
 /* Counts one close. False when *addr* is not in the table. */
 static bool leave(uint64_t addr, uint64_t *base, uint64_t *bytes)
 {
     VS_LOCK_SCOPE(&lock);
-    struct ipc_import_entry *entry = entry_of_locked(addr);
+    struct ipc_import_entry *entry = vs_map_pointer(&table, addr);
     if (entry) {
         *base = entry->base;
         *bytes = entry->opened.bytes;
         if (--entry->times == 0) {
             vs_map_remove(&table, addr, NULL);
             atomic_fetch_sub(&open_count, 1);
-            entry->next_free = free_entries;
-            free_entries = entry;
+            vs_items_give(&entries, entry);
         }
     }
     return entry != NULL;
@@ -121,7 +103,7 @@ bool vs_ipc_find(CUdeviceptr ptr, struct vs_ipc_opened *out)
     if (!atomic_load_explicit(&open_count, memory_order_relaxed))
         return false;
     VS_LOCK_SCOPE(&lock);
-    const struct ipc_import_entry *entry = entry_of_locked(ptr);
+    const struct ipc_import_entry *entry = vs_map_pointer(&table, ptr);
     for (const struct vs_map_slot *s; !entry && (s = vs_map_next(&table, &cursor));) {
         const struct ipc_import_entry *e = (const struct ipc_import_entry *)(uintptr_t)s->value;
         if (ptr - e->opened.addr < e->opened.bytes)

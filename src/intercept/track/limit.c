@@ -26,18 +26,14 @@ static _Atomic uint64_t bounds[VS_DEVICES_MAX]; /* atomic; 0: not computed yet *
 static uint64_t device_total(uint32_t device)
 {
     size_t bytes = 0;
-    CUresult (*get)(size_t *, CUdevice);
-    *(void **)&get = vs_driver_symbol("cuDeviceTotalMem_v2");
-    return get && get(&bytes, (CUdevice)device) == CUDA_SUCCESS ? bytes : 0;
+    return VS_CALL(cuDeviceTotalMem_v2, &bytes, (CUdevice)device) == CUDA_SUCCESS ? bytes : 0;
 }
 
 /* Without this check, a mistyped device number would set no limit and go unnoticed. */
 static void look_for_absent(const struct vs_limit_spec *spec)
 {
     int count = 0;
-    CUresult (*get)(int *);
-    *(void **)&get = vs_driver_symbol("cuDeviceGetCount");
-    if (!get || get(&count) != CUDA_SUCCESS)
+    if (VS_CALL(cuDeviceGetCount, &count) != CUDA_SUCCESS)
         return;
     for (int i = count; i < VS_LIMIT_DEVICES_MAX; i++) {
         if (spec->own[i].bytes || spec->own[i].percent > 0)

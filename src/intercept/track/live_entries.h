@@ -10,10 +10,7 @@
 /* The entry of an address, which is the key. */
 struct vs_live_entry {
     uint64_t requested, size;
-    union {
-        const char *leaving; /* while there is a ticket: the call that frees it; static text */
-        struct vs_live_entry *next_free;
-    };
+    const char *leaving; /* while there is a ticket: the call that frees it; static text */
     uint32_t ticket;
     uint32_t device : 6, family : 4, holds : 1;
     uint32_t context : 21; /* 0: the number does not fit */

@@ -100,9 +100,7 @@ static void *by_uuid(CUdevice device)
     CUuuid id;
     char text[48];
     void *handle = NULL;
-    CUresult (*get_uuid)(CUuuid *, CUdevice);
-    *(void **)&get_uuid = vs_driver_symbol("cuDeviceGetUuid_v2");
-    if (!get_uuid || get_uuid(&id, device) != CUDA_SUCCESS)
+    if (VS_CALL(cuDeviceGetUuid_v2, &id, device) != CUDA_SUCCESS)
         return NULL;
     uuid_text(text, "GPU", &id);
     if (nvml.by_uuid(text, &handle) == 0)
@@ -115,9 +113,7 @@ static void *by_bus(CUdevice device)
 {
     char text[64];
     void *handle = NULL;
-    CUresult (*get_bus)(char *, int, CUdevice);
-    *(void **)&get_bus = vs_driver_symbol("cuDeviceGetPCIBusId");
-    if (!get_bus || get_bus(text, sizeof text, device) != CUDA_SUCCESS ||
+    if (VS_CALL(cuDeviceGetPCIBusId, text, sizeof text, device) != CUDA_SUCCESS ||
         nvml.by_bus(text, &handle) != 0)
         return NULL;
     return handle;
@@ -128,9 +124,7 @@ static bool as_large(void *handle, CUdevice device)
 {
     size_t total = 0;
     struct nvml_memory memory;
-    CUresult (*get_total)(size_t *, CUdevice);
-    *(void **)&get_total = vs_driver_symbol("cuDeviceTotalMem_v2");
-    return get_total && get_total(&total, device) == CUDA_SUCCESS &&
+    return VS_CALL(cuDeviceTotalMem_v2, &total, device) == CUDA_SUCCESS &&
            nvml.memory(handle, &memory) == 0 && memory.total - memory.total / 5 <= total;
 }
 

@@ -20,7 +20,7 @@ struct physical_memory {
     unsigned users;    /* references in their places */
     unsigned leaving;  /* references being released */
     uint64_t identity; /* of the last export; 0: never */
-    struct physical_memory *next, *previous; /* all existing ones; next: also the free list */
+    struct physical_memory *next, *previous; /* all existing ones */
 };
 
 struct vs_reference {
@@ -33,26 +33,15 @@ struct vs_reference {
 };
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_PHYSICAL, "physical memory");
-static struct vs_arena arena;                  /* guarded by lock, as all below */
+static struct vs_items memory_items, reference_items; /* guarded by lock, as all below */
 static struct vs_map handles, mappings;        /* -> struct vs_reference * */
 static struct vs_reference *held;              /* by arrays and multicast objects */
-static struct physical_memory *memories, *free_memories;
-static struct vs_reference *free_references;
+static struct physical_memory *memories;
 static uint64_t serial;
-
-static struct vs_reference *of(const struct vs_map *map, uint64_t key)
-{
-    const uint64_t *value = key ? vs_map_get(map, key) : NULL;
-    return value ? (struct vs_reference *)(uintptr_t)*value : NULL;
-}
 
 static struct physical_memory *memory_take_locked(void)
 {
-    struct physical_memory *m = free_memories;
-    if (m)
-        free_memories = m->next;
-    else
-        m = vs_arena_alloc(&arena, sizeof *m);
+    struct physical_memory *m = vs_items_take(&memory_items, sizeof *m);
     if (!m)
         return NULL;
     *m = (struct physical_memory){.next = memories};
@@ -72,29 +61,18 @@ static void memory_drop_locked(struct physical_memory *m)
         m->next->previous = m->previous;
     if (m->live.family == VS_FAMILY_VMM)
         vs_limit_give(m->live.device, m->live.size);
-    m->next = free_memories;
-    free_memories = m;
+    vs_items_give(&memory_items, m);
 }
 
 static struct vs_reference *reference_take_locked(struct physical_memory *m, uint64_t key, uint64_t at)
 {
-    struct vs_reference *ref = free_references;
-    if (ref)
-        free_references = ref->next;
-    else
-        ref = vs_arena_alloc(&arena, sizeof *ref);
+    struct vs_reference *ref = vs_items_take(&reference_items, sizeof *ref);
     if (!ref) {
         vs_log_once(VS_LOG_WARN, "out of host memory for cuMemCreate memory: its frees are missing from the trace");
         return NULL;
     }
     *ref = (struct vs_reference){.memory = m, .key = key, .at = at, .count = 1};
     return ref;
-}
-
-static void reference_drop_locked(struct vs_reference *ref)
-{
-    ref->next = free_references;
-    free_references = ref;
 }
 
 static void detach_locked(uint64_t owner, uint64_t at, const char *api);
@@ -134,18 +112,18 @@ static void left_locked(struct physical_memory *m)
 /* A handle that now names another memory was released without being seen. */
 static void forget_handle_locked(uint64_t handle, const char *api)
 {
-    struct vs_reference *old = of(&handles, handle);
+    struct vs_reference *old = vs_map_pointer(&handles, handle);
     if (!old)
         return;
     vs_map_remove(&handles, handle, NULL);
     unuse_locked(old->memory, api);
-    reference_drop_locked(old);
+    vs_items_give(&reference_items, old);
 }
 
 static uint64_t add_handle_locked(struct physical_memory *m, uint64_t handle, const char *api)
 {
     struct vs_reference *ref = reference_take_locked(m, handle, 0);
-    if (!ref || vs_map_put(&handles, handle, (uint64_t)(uintptr_t)ref))
+    if (!ref || vs_map_put_pointer(&handles, handle, ref))
         return 0;
     return use_locked(m, api);
 }
@@ -170,7 +148,7 @@ uint64_t vs_physical_made(uint64_t handle, enum vs_physical_kind kind, const str
 
 static struct vs_reference *mapping_around_locked(uint64_t addr)
 {
-    struct vs_reference *exact = of(&mappings, addr);
+    struct vs_reference *exact = vs_map_pointer(&mappings, addr);
     size_t cursor = 0;
     if (exact)
         return exact;
@@ -185,7 +163,7 @@ static struct vs_reference *mapping_around_locked(uint64_t addr)
 void vs_physical_retained(uint64_t handle, uint64_t addr)
 {
     VS_LOCK_SCOPE(&lock);
-    struct vs_reference *ref = of(&handles, handle), *mapping;
+    struct vs_reference *ref = vs_map_pointer(&handles, handle), *mapping;
     if (ref)
         ref->count++;
     else if (handle && (mapping = mapping_around_locked(addr)))
@@ -195,7 +173,7 @@ void vs_physical_retained(uint64_t handle, uint64_t addr)
 struct vs_reference *vs_physical_releasing(uint64_t handle, const char *api)
 {
     VS_LOCK_SCOPE(&lock);
-    struct vs_reference *ref = of(&handles, handle);
+    struct vs_reference *ref = vs_map_pointer(&handles, handle);
     if (ref && !--ref->count) {
         vs_map_remove(&handles, handle, NULL);
         leave_locked(ref->memory, api);
@@ -214,13 +192,13 @@ void vs_physical_released(struct vs_reference *ref, bool done, const char *api)
     if (!done)
         add_handle_locked(m, ref->key, api);
     left_locked(m);
-    reference_drop_locked(ref);
+    vs_items_give(&reference_items, ref);
 }
 
 uint64_t vs_physical_key(uint64_t handle)
 {
     VS_LOCK_SCOPE(&lock);
-    const struct vs_reference *ref = of(&handles, handle);
+    const struct vs_reference *ref = vs_map_pointer(&handles, handle);
     return ref ? ref->memory->live.addr : 0;
 }
 
@@ -261,13 +239,13 @@ static void record_mapping_locked(const struct vs_reference *ref, bool mapped, c
 
 static void enter_mapping_locked(struct vs_reference *ref, const char *api)
 {
-    struct vs_reference *old = of(&mappings, ref->key);
-    if (vs_map_put(&mappings, ref->key, (uint64_t)(uintptr_t)ref))
+    struct vs_reference *old = vs_map_pointer(&mappings, ref->key);
+    if (vs_map_put_pointer(&mappings, ref->key, ref))
         return;
     if (old) { /* its release was not seen */
         record_mapping_locked(old, false, api);
         unuse_locked(old->memory, api);
-        reference_drop_locked(old);
+        vs_items_give(&reference_items, old);
     }
     use_locked(ref->memory, api);
     record_mapping_locked(ref, true, api);
@@ -277,7 +255,7 @@ void vs_physical_mapped(uint64_t addr, uint64_t bytes, uint64_t offset, uint64_t
                         const char *api)
 {
     VS_LOCK_SCOPE(&lock);
-    const struct vs_reference *ref = of(&handles, handle);
+    const struct vs_reference *ref = vs_map_pointer(&handles, handle);
     struct vs_reference *mapping = ref ? reference_take_locked(ref->memory, addr, bytes) : NULL;
     if (mapping) {
         mapping->offset = offset;
@@ -289,7 +267,7 @@ static bool whole_mappings_locked(uint64_t addr, uint64_t bytes)
 {
     const struct vs_reference *ref;
     uint64_t at = addr;
-    while (at - addr < bytes && (ref = of(&mappings, at)))
+    while (at - addr < bytes && (ref = vs_map_pointer(&mappings, at)))
         at += ref->at;
     return at - addr == bytes;
 }
@@ -300,7 +278,7 @@ struct vs_reference *vs_physical_unmapping(uint64_t addr, uint64_t bytes, const 
     VS_LOCK_SCOPE(&lock);
     bool whole = whole_mappings_locked(addr, bytes);
     for (uint64_t at = addr; whole && at - addr < bytes;) {
-        struct vs_reference *ref = of(&mappings, at);
+        struct vs_reference *ref = vs_map_pointer(&mappings, at);
         vs_map_remove(&mappings, at, NULL);
         record_mapping_locked(ref, false, api);
         leave_locked(ref->memory, api);
@@ -323,7 +301,7 @@ void vs_physical_unmapped(struct vs_reference *list, bool done, const char *api)
         if (!done)
             enter_mapping_locked(ref, api);
         else
-            reference_drop_locked(ref);
+            vs_items_give(&reference_items, ref);
         left_locked(m);
     }
 }
@@ -340,14 +318,14 @@ static void detach_locked(uint64_t owner, uint64_t at, const char *api)
         *link = ref->next;
         /* the held memory holds nothing itself: no recursion here */
         unuse_locked(ref->memory, api);
-        reference_drop_locked(ref);
+        vs_items_give(&reference_items, ref);
     }
 }
 
 /* By handle, or by the mapping at *addr*. */
 static struct physical_memory *memory_of_locked(uint64_t handle, uint64_t addr)
 {
-    const struct vs_reference *ref = handle ? of(&handles, handle) : mapping_around_locked(addr);
+    const struct vs_reference *ref = handle ? vs_map_pointer(&handles, handle) : mapping_around_locked(addr);
     return ref ? ref->memory : NULL;
 }
 
@@ -385,7 +363,7 @@ void vs_physical_detach(uint64_t owner, uint64_t at, const char *api)
 void vs_physical_exported(uint64_t handle, uint64_t identity)
 {
     VS_LOCK_SCOPE(&lock);
-    const struct vs_reference *ref = of(&handles, handle);
+    const struct vs_reference *ref = vs_map_pointer(&handles, handle);
     for (struct physical_memory *m = memories; ref && m; m = m->next) {
         if (m->identity == identity)
             m->identity = 0; /* a descriptor with that number was closed since */
@@ -402,7 +380,7 @@ bool vs_physical_imported(uint64_t handle, uint64_t identity)
         found = m->identity == identity && m->users;
         if (!found)
             continue;
-        struct vs_reference *ref = of(&handles, handle);
+        struct vs_reference *ref = vs_map_pointer(&handles, handle);
         if (ref && ref->memory == m) {
             ref->count++;
         } else {

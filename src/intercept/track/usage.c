@@ -127,24 +127,18 @@ static bool query_nvml(uint32_t device, uint64_t part, struct vs_nvml_usage *who
 
 static uint64_t pool_reserved(CUmemoryPool pool)
 {
-    static _Atomic(void *) fn;
-    CUresult (*get)(CUmemoryPool, CUmemPool_attribute, void *);
     cuuint64_t bytes = 0;
-    *(void **)&get = vs_driver_once(&fn, "cuMemPoolGetAttribute");
-    return get && get(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &bytes) == CUDA_SUCCESS ? bytes
-                                                                                         : 0;
+    CUresult r = VS_CALL(cuMemPoolGetAttribute, pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &bytes);
+    return r == CUDA_SUCCESS ? bytes : 0;
 }
 
 static void query_pools(uint32_t device)
 {
-    static _Atomic(void *) fn;
     CUmemoryPool pool = NULL;
-    CUresult (*get_default)(CUmemoryPool *, CUdevice);
     uint64_t bytes = 0, count = 1;
     if (!vs_sum_read(&vs_track_sums(device)->family[VS_FAMILY_ASYNC].allocs))
         return;
-    *(void **)&get_default = vs_driver_once(&fn, "cuDeviceGetDefaultMemPool");
-    if (get_default && get_default(&pool, (CUdevice)device) == CUDA_SUCCESS)
+    if (VS_CALL(cuDeviceGetDefaultMemPool, &pool, (CUdevice)device) == CUDA_SUCCESS)
         bytes = pool_reserved(pool);
     vs_lock_acquire(&pools_lock);
     for (int i = 0; i < POOLS_MAX; i++) {
@@ -350,20 +344,11 @@ static struct vs_context *context_of(uint32_t device)
     return NULL;
 }
 
-static bool primary_exists(CUdevice device)
-{
-    CUresult (*state)(CUdevice, unsigned *, int *);
-    unsigned flags;
-    int active = 0;
-    *(void **)&state = vs_driver_symbol("cuDevicePrimaryCtxGetState");
-    return !state || state(device, &flags, &active) != CUDA_SUCCESS || active;
-}
-
 void vs_usage_context_begins(struct vs_usage_mark *mark, CUdevice device, bool primary)
 {
     uint64_t total;
     *mark = (struct vs_usage_mark){0};
-    if (!may_mark() || device < 0 || (primary && primary_exists(device)) ||
+    if (!may_mark() || device < 0 || (primary && vs_primary_active(device)) ||
         !mark_counts(mark, (uint32_t)device))
         return;
     VS_OWN_WORK();
@@ -380,17 +365,14 @@ void vs_usage_context_begins(struct vs_usage_mark *mark, CUdevice device, bool p
 void vs_usage_context_made(const struct vs_usage_mark *mark, CUcontext handle)
 {
     CUcontext was;
-    CUresult (*push)(CUcontext), (*pop)(CUcontext *);
-    *(void **)&push = vs_driver_symbol("cuCtxPushCurrent_v2");
-    *(void **)&pop = vs_driver_symbol("cuCtxPopCurrent_v2");
-    if (!mark->wanted || !push || !pop)
+    if (!mark->wanted)
         return;
     VS_OWN_WORK();
-    if (push(handle) == CUDA_SUCCESS) {
+    if (VS_CALL(cuCtxPushCurrent_v2, handle) == CUDA_SUCCESS) {
         struct vs_context *context = vs_context_current();
         if (context && context->device == mark->device)
             read_device(context, mark);
-        pop(&was);
+        VS_CALL(cuCtxPopCurrent_v2, &was);
     }
 }
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Code that programs load: the driver allocates its memory, at once or lazily, when one of its
+ * functions or variables is first requested or launched. The amount is measured, and if there is
+ * none left the cache releases some first. If that was not enough, the failure is recorded. A
+ * refused launch has not begun, so it can be repeated; one that succeeds costs a comparison.
+ *
+ * A program may request functions in a loop: those calls are measured once per module or library,
+ * and otherwise one call per period of the option sample_ms. */
+#include <stdatomic.h>
+
+#include "base/vs_clock.h"
+#include "intercept/cache/room.h"
+#include "intercept/process/process.h"
+#include "intercept/route/hook.h"
+#include "intercept/track/tracker.h"
+#include "intercept/track/usage.h"
+
+/* The table of measured modules and libraries. One without room in it is measured by time alone, so
+ * the table bounds the cost of any program. */
+#define PLACES 1024
+#define TRIES 8
+
+static _Atomic(const void *) seen[PLACES]; /* NULL: free */
+static _Atomic uint64_t due_ns;            /* any unit is measured from then on */
+
+static _Atomic(const void *) *place(const void *unit, unsigned try)
+{
+    uint64_t mixed = (uint64_t)(uintptr_t)unit * UINT64_C(0x9E3779B97F4A7C15);
+    return &seen[((mixed >> 54) + try) % PLACES];
+}
+
+/* Replaces *from* by *to* in one of the unit's places; NULL: in all, as two threads may have stored
+ * it. */
+static void replace(const void *unit, const void *from, const void *to)
+{
+    bool done = false;
+    for (unsigned i = 0; i < TRIES && !done; i++) {
+        const void *expected = from;
+        done = atomic_compare_exchange_strong_explicit(place(unit, i), &expected, to,
+                                                       memory_order_relaxed,
+                                                       memory_order_relaxed) && to;
+    }
+}
+
+/* Not measured yet, and there is room for it. */
+static bool is_fresh(const void *unit)
+{
+    bool room = false;
+    for (unsigned i = 0; i < TRIES; i++) {
+        const void *other = atomic_load_explicit(place(unit, i), memory_order_relaxed);
+        if (other == unit)
+            return false;
+        room |= !other;
+    }
+    return room;
+}
+
+/* vs_usage_begins if *unit* was not measured yet, or the last measurement is old enough; otherwise
+ * *mark* requests nothing. NULL: by time only. */
+static void first_use_begins(struct vs_usage_mark *mark, const void *unit)
+{
+    *mark = (struct vs_usage_mark){0};
+    if (!vs_process_recorder())
+        return;
+    uint64_t now = vs_clock_ns();
+    bool due = now >= atomic_load_explicit(&due_ns, memory_order_relaxed);
+    bool fresh = unit && is_fresh(unit);
+    if (!due && !fresh)
+        return;
+    vs_usage_begins(mark);
+    if (!mark->wanted) /* during a capture, for example: then at the next call */
+        return;
+    uint64_t period = vs_process_options()->number[VS_OPT_sample_ms] * 1000000;
+    atomic_store_explicit(&due_ns, now + period, memory_order_relaxed);
+    if (fresh)
+        replace(unit, NULL, unit);
+}
+
+/* Another unit may get the same handle. */
+static void unload_begins(struct vs_usage_mark *mark, const void *unit)
+{
+    if (unit)
+        replace(unit, unit, NULL);
+    vs_usage_begins(mark);
+}
+
+/* The rows' ways to measure. */
+#define BEGIN_NEVER mark.wanted = false
+#define BEGIN_ALWAYS vs_usage_begins(&mark)
+#define BEGIN_FIRST_USE(unit) first_use_begins(&mark, unit)
+#define BEGIN_UNLOADED(unit) unload_begins(&mark, unit)
+
+#define VS_DRIVER_HOOK(name, params, args)
+#define VS_RUNTIME_HOOK(name, params, args)
+#define VS_CODE_HOOK(name, params, args, api, what, measured)           \
+    CUresult name params                                                \
+    {                                                                   \
+        struct vs_usage_mark mark;                                      \
+        CUresult r;                                                     \
+        BEGIN_##measured;                                               \
+        VS_WITH_ROOM(r, VS_REAL_OF(name, args));                        \
+        if (r == CUDA_SUCCESS && mark.wanted)                           \
+            vs_usage_took(&mark, VS_OVERHEAD_##what);                   \
+        if (r == CUDA_ERROR_OUT_OF_MEMORY)                              \
+            vs_track_overhead_failed(r, VS_OVERHEAD_##what, -1, api);   \
+        return r;                                                       \
+    }
+#include "intercept/route/hook_table.h"
