@@ -38,17 +38,17 @@ ROOMS = {
     "trace/symbols": ("base trace/format trace/read", "demangle.h symbol_set.h symbolize.h symbols.h"),
     "trace/compose": ("base trace/format trace/output", "composer.h"),
     "intercept/route": ("base trace/record",
-                        "definitions.h driver_table.h hook.h hook_table.h loaded.h loader_wait.h real_symbols.h replayed_call.h route.h "
+                        "definitions.h driver_table.h hook.h hook_table.h loaded.h real_symbols.h replayed_call.h route.h "
                         "upcalls.h"),
     "intercept/process": ("base public trace/record intercept/route", "manifest.h process.h"),
     "intercept/track": ("base ledger allocator/core trace/format trace/record intercept/route intercept/process",
                         "array_bytes.h capture.h context.h holding.h ipc_import.h ipc_token.h "
                         "limit.h nvml.h opened.h peak_window.h physical.h track_change.h tracker.h usage.h"),
     "intercept/cupti": ("base trace/record intercept/route intercept/process intercept/track",
-                        "automatic_steps.h collector.h cupti_guard.h nvtx.h nvtx_pending.h"),
+                        "automatic_steps.h collector.h nvtx.h nvtx_pending.h"),
     "intercept/cache": ("base allocator/core trace/record intercept/route intercept/process intercept/track "
                         "intercept/cupti",
-                        "caching.h device_ops.h end_wait.h event_ops.h known_block.h policy.h room.h shareable.h sharing.h "
+                        "caching.h device_ops.h event_ops.h policy.h room.h shareable.h sharing.h "
                         "vmm_ops.h"),
     "intercept/api": ("base public allocator/core trace/record intercept/route intercept/process intercept/track "
                       "intercept/cache intercept/cupti", "api.h"),

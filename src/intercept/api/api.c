@@ -79,13 +79,8 @@ static const struct vs_context *context_of(int device)
     if (device < 0 || vs_process_forked() || (state != VS_PROCESS_ACTIVE && !vs_process_serving()))
         return NULL;
     const struct vs_context *current = state == VS_PROCESS_ACTIVE ? vs_context_current() : NULL;
-    if (current && current->device == (uint32_t)device)
-        return current;
-    for (const struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        if (c->device == (uint32_t)device && atomic_load(&c->alive))
-            return c;
-    }
-    return NULL;
+    return current && current->device == (uint32_t)device ? current
+                                                          : vs_context_alive_on((uint32_t)device);
 }
 
 VS_EXPORT int vramscope_get_memory_info(int device, uint64_t *free_bytes, uint64_t *total_bytes)

@@ -75,4 +75,22 @@ struct vs_caching_call vs_caching_request(const char *api, uint64_t bytes);
  * used, the program should not. */
 uint64_t vs_caching_cached_bytes(uint32_t device);
 
+/* --- addresses for which the driver's answer is wrong for the program: cached memory, and blocks of
+ * other processes that lie inside an allocation opened here --- */
+
+/* vs_known_cached: finds the live block of *ptr*, if that is cached memory. A pointer past the
+ * requested bytes is in no live block. Do not call with vs_thread.inside > 0. Takes the allocators'
+ * locks. */
+bool vs_known_cached(CUdeviceptr ptr, struct vs_cached_block *block);
+
+/* vs_known_block: likewise, also for opened blocks, which have no context and are live. */
+bool vs_known_block(CUdeviceptr ptr, struct vs_cached_block *block);
+
+/* vs_end_wait: where kernels and copies are recorded, waits for the devices on which memory was freed into a
+ * cache without a later synchronisation, at most 5 s: work that the program started after its last cudaFree
+ * may never end. If it was not possible to wait until the end, the trace has a note. A second caller does not
+ * wait. Does nothing during a capture. No thread is started, and no lock of an allocator is waited for
+ * longer than 0.1 s: another thread may hold it in a call that never returns. */
+void vs_end_wait(void);
+
 #endif

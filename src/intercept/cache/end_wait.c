@@ -3,7 +3,7 @@
  * See the header. No call of the driver waits for a limited time, so that events behind all work of the contexts
  * are queried until they have completed. */
 #define _GNU_SOURCE
-#include "intercept/cache/end_wait.h"
+#include "intercept/cache/caching.h"
 
 #include <stdatomic.h>
 #include <time.h>

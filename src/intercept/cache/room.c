@@ -46,22 +46,13 @@ uint64_t vs_room_make(uint32_t device)
     return total;
 }
 
-static struct vs_context *context_on(uint32_t device)
-{
-    struct vs_context *c = vs_context_current();
-    if (c && c->device == device)
-        return c;
-    for (c = vs_context_next(NULL); c && (c->device != device || !atomic_load(&c->alive));)
-        c = vs_context_next(c);
-    return c;
-}
-
 bool vs_room_made_on(uint32_t device, CUresult r)
 {
     if (r != CUDA_ERROR_OUT_OF_MEMORY || vs_process_state() != VS_PROCESS_ACTIVE)
         return false;
     VS_OWN_WORK();
-    vs_room_refused(context_on(device), 0);
+    const struct vs_context *current = vs_context_current();
+    vs_room_refused(current && current->device == device ? current : vs_context_alive_on(device), 0);
     bool made = vs_room_make(device) > 0;
     if (!made)
         vs_thread.refused = false;

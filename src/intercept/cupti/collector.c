@@ -18,10 +18,10 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_option.h"
-#include "intercept/cupti/copy_calls.h"
 #include "intercept/cupti/cupti_library.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "trace/record/selection.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20) /* about 5000 kernels */
 #define BUFFERS_KEPT 4
@@ -103,70 +103,62 @@ static uint64_t in_our_time(uint64_t t)
 static void record_kernel(const CUpti_Activity *activity)
 {
     const CUpti_ActivityKernel9 *k = (const CUpti_ActivityKernel9 *)activity;
-    struct vs_event event = {.kind = VS_EVENT_kernel,
-                             .kernel = {.start_ns = in_our_time(k->start),
-                                        .end_ns = in_our_time(k->end),
-                                        .device = k->deviceId,
-                                        .context = k->contextId,
-                                        .stream = k->streamId,
-                                        .name = vs_process_string(k->name ? k->name : "kernel"),
-                                        .correlation = k->correlationId,
-                                        .grid_x = (uint64_t)(uint32_t)k->gridX,
-                                        .grid_y = (uint64_t)(uint32_t)k->gridY,
-                                        .grid_z = (uint64_t)(uint32_t)k->gridZ,
-                                        .block_x = (uint64_t)(uint32_t)k->blockX,
-                                        .block_y = (uint64_t)(uint32_t)k->blockY,
-                                        .block_z = (uint64_t)(uint32_t)k->blockZ,
-                                        .shared_bytes = (uint64_t)(uint32_t)k->staticSharedMemory +
-                                                        (uint64_t)(uint32_t)k->dynamicSharedMemory}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(kernel, .start_ns = in_our_time(k->start),
+              .end_ns = in_our_time(k->end),
+              .device = k->deviceId,
+              .context = k->contextId,
+              .stream = k->streamId,
+              .name = vs_process_string(k->name ? k->name : "kernel"),
+              .correlation = k->correlationId,
+              .grid_x = (uint64_t)(uint32_t)k->gridX,
+              .grid_y = (uint64_t)(uint32_t)k->gridY,
+              .grid_z = (uint64_t)(uint32_t)k->gridZ,
+              .block_x = (uint64_t)(uint32_t)k->blockX,
+              .block_y = (uint64_t)(uint32_t)k->blockY,
+              .block_z = (uint64_t)(uint32_t)k->blockZ,
+              .shared_bytes = (uint64_t)(uint32_t)k->staticSharedMemory +
+                              (uint64_t)(uint32_t)k->dynamicSharedMemory);
 }
 
 static void record_memcpy(const CUpti_Activity *activity)
 {
     const CUpti_ActivityMemcpy5 *m = (const CUpti_ActivityMemcpy5 *)activity;
-    struct vs_event event = {.kind = VS_EVENT_memcpy,
-                             .memcpy = {.start_ns = in_our_time(m->start),
-                                        .end_ns = in_our_time(m->end),
-                                        .device = m->deviceId,
-                                        .context = m->contextId,
-                                        .stream = m->streamId,
-                                        .bytes = m->bytes,
-                                        .copy_kind = m->copyKind,
-                                        .async = (m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
-                                        .correlation = m->correlationId}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(memcpy, .start_ns = in_our_time(m->start),
+              .end_ns = in_our_time(m->end),
+              .device = m->deviceId,
+              .context = m->contextId,
+              .stream = m->streamId,
+              .bytes = m->bytes,
+              .copy_kind = m->copyKind,
+              .async = (m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
+              .correlation = m->correlationId);
 }
 
 static void record_peer_copy(const CUpti_Activity *activity)
 {
     const CUpti_ActivityMemcpyPtoP4 *m = (const CUpti_ActivityMemcpyPtoP4 *)activity;
-    struct vs_event event = {.kind = VS_EVENT_memcpy,
-                             .memcpy = {.start_ns = in_our_time(m->start),
-                                        .end_ns = in_our_time(m->end),
-                                        .device = m->deviceId,
-                                        .context = m->contextId,
-                                        .stream = m->streamId,
-                                        .bytes = m->bytes,
-                                        .copy_kind = m->copyKind,
-                                        .async = (m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
-                                        .correlation = m->correlationId}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(memcpy, .start_ns = in_our_time(m->start),
+              .end_ns = in_our_time(m->end),
+              .device = m->deviceId,
+              .context = m->contextId,
+              .stream = m->streamId,
+              .bytes = m->bytes,
+              .copy_kind = m->copyKind,
+              .async = (m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
+              .correlation = m->correlationId);
 }
 
 static void record_memset(const CUpti_Activity *activity)
 {
     const CUpti_ActivityMemset4 *m = (const CUpti_ActivityMemset4 *)activity;
-    struct vs_event event = {.kind = VS_EVENT_memset,
-                             .memset = {.start_ns = in_our_time(m->start),
-                                        .end_ns = in_our_time(m->end),
-                                        .device = m->deviceId,
-                                        .context = m->contextId,
-                                        .stream = m->streamId,
-                                        .bytes = m->bytes,
-                                        .value = m->value,
-                                        .correlation = m->correlationId}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(memset, .start_ns = in_our_time(m->start),
+              .end_ns = in_our_time(m->end),
+              .device = m->deviceId,
+              .context = m->contextId,
+              .stream = m->streamId,
+              .bytes = m->bytes,
+              .value = m->value,
+              .correlation = m->correlationId);
 }
 
 static void record_activity(const CUpti_Activity *activity)
@@ -192,10 +184,7 @@ static void record_activity(const CUpti_Activity *activity)
 
 static void record_lost(size_t count)
 {
-    struct vs_event event = {
-        .kind = VS_EVENT_dropped,
-        .dropped = {.what = vs_process_string("activity records"), .count = count}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(dropped, .what = vs_process_string("activity records"), .count = count);
 }
 
 static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
@@ -264,11 +253,96 @@ static CUptiResult switch_on(void)
     return r;
 }
 
+/* --- the call stacks of copies ---
+ *
+ * CUPTI's records of copies have none, so its callbacks of the functions that copy, on the program's
+ * own thread, record the stack under the number that the copy's record will have. For the option
+ * copy_stacks only, because CUPTI has one subscriber and other profilers are then refused. A runtime
+ * function and the driver function below it usually share their number; where they do not, both are
+ * recorded, and the copy's record selects one. */
+
+/* Functions of the driver, each also for the per-thread default stream. */
+#define DRIVER_COPIES(ROW)                                                                        \
+    ROW(cuMemcpy) ROW(cuMemcpy_ptds) ROW(cuMemcpyAsync) ROW(cuMemcpyAsync_ptsz)                   \
+    ROW(cuMemcpyHtoD_v2) ROW(cuMemcpyHtoD_v2_ptds) ROW(cuMemcpyHtoDAsync_v2)                      \
+    ROW(cuMemcpyHtoDAsync_v2_ptsz) ROW(cuMemcpyDtoH_v2) ROW(cuMemcpyDtoH_v2_ptds)                 \
+    ROW(cuMemcpyDtoHAsync_v2) ROW(cuMemcpyDtoHAsync_v2_ptsz) ROW(cuMemcpyDtoD_v2)                 \
+    ROW(cuMemcpyDtoD_v2_ptds) ROW(cuMemcpyDtoDAsync_v2) ROW(cuMemcpyDtoDAsync_v2_ptsz)            \
+    ROW(cuMemcpy2D_v2) ROW(cuMemcpy2D_v2_ptds) ROW(cuMemcpy2DUnaligned_v2)                        \
+    ROW(cuMemcpy2DUnaligned_v2_ptds) ROW(cuMemcpy2DAsync_v2) ROW(cuMemcpy2DAsync_v2_ptsz)         \
+    ROW(cuMemcpy3D_v2) ROW(cuMemcpy3D_v2_ptds) ROW(cuMemcpy3DAsync_v2)                            \
+    ROW(cuMemcpy3DAsync_v2_ptsz) ROW(cuMemcpyPeer) ROW(cuMemcpyPeer_ptds) ROW(cuMemcpyPeerAsync)  \
+    ROW(cuMemcpyPeerAsync_ptsz) ROW(cuMemcpyHtoA_v2) ROW(cuMemcpyAtoH_v2) ROW(cuMemcpyDtoA_v2)    \
+    ROW(cuMemcpyAtoD_v2) ROW(cuMemcpyAtoA_v2) ROW(cuMemcpyHtoAAsync_v2) ROW(cuMemcpyAtoHAsync_v2)
+
+#define RUNTIME_COPIES(ROW)                                                                       \
+    ROW(cudaMemcpy_v3020) ROW(cudaMemcpy_ptds_v7000) ROW(cudaMemcpyAsync_v3020)                   \
+    ROW(cudaMemcpyAsync_ptsz_v7000) ROW(cudaMemcpy2D_v3020) ROW(cudaMemcpy2D_ptds_v7000)          \
+    ROW(cudaMemcpy2DAsync_v3020) ROW(cudaMemcpy2DAsync_ptsz_v7000) ROW(cudaMemcpy3D_v3020)        \
+    ROW(cudaMemcpy3DAsync_v3020) ROW(cudaMemcpyPeer_v4000) ROW(cudaMemcpyPeerAsync_v4000)         \
+    ROW(cudaMemcpyToSymbol_v3020) ROW(cudaMemcpyToSymbolAsync_v3020)                              \
+    ROW(cudaMemcpyFromSymbol_v3020) ROW(cudaMemcpyFromSymbolAsync_v3020)                          \
+    ROW(cudaMemcpyToArray_v3020) ROW(cudaMemcpyFromArray_v3020)
+
+static CUpti_SubscriberHandle copies_handle; /* guarded by handing_over */
+static bool copies_started;               /* likewise */
+
+static void CUPTIAPI on_copy(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                             const void *cbdata)
+{
+    static _Thread_local uint32_t last __attribute__((tls_model("initial-exec")));
+    const CUpti_CallbackData *data = cbdata;
+    (void)user;
+    (void)domain;
+    (void)id;
+    if (data->callbackSite != CUPTI_API_ENTER || vs_thread.inside || data->correlationId == last ||
+        vs_process_state() != VS_PROCESS_ACTIVE ||
+        !vs_recorder_wants_activity(vs_process_recorder()))
+        return;
+    last = data->correlationId;
+    VS_OWN_WORK();
+    VS_RECORD(copy_call, .correlation = data->correlationId,
+              .api = vs_process_api(data->functionName),
+              .stack = vs_process_stack());
+}
+
+/* Becomes the subscriber; *other* as in vs_cupti_subscribe. Once per process. */
+static CUptiResult copy_calls_start(char other[VS_CUPTI_NAME_MAX])
+{
+    static const CUpti_CallbackId driver[] = {
+#define ROW(name) CUPTI_DRIVER_TRACE_CBID_##name,
+        DRIVER_COPIES(ROW)
+#undef ROW
+    };
+    static const CUpti_CallbackId runtime[] = {
+#define ROW(name) CUPTI_RUNTIME_TRACE_CBID_##name,
+        RUNTIME_COPIES(ROW)
+#undef ROW
+    };
+    CUptiResult r = vs_cupti_subscribe(cupti, &copies_handle, on_copy, other);
+    if (r != CUPTI_SUCCESS)
+        return r;
+    copies_started = true;
+    /* a function that this driver lacks is not called either */
+    for (size_t i = 0; i < sizeof driver / sizeof *driver; i++)
+        (void)cupti->enable_callback(1, copies_handle, CUPTI_CB_DOMAIN_DRIVER_API, driver[i]);
+    for (size_t i = 0; i < sizeof runtime / sizeof *runtime; i++)
+        (void)cupti->enable_callback(1, copies_handle, CUPTI_CB_DOMAIN_RUNTIME_API, runtime[i]);
+    return CUPTI_SUCCESS;
+}
+
+static void copy_calls_stop(void)
+{
+    if (copies_started)
+        (void)cupti->unsubscribe(copies_handle);
+    copies_started = false;
+}
+
 /* Our kinds first, so that none of our records end up in the other tool's buffers. */
 static void switch_off(void)
 {
     VS_OWN_WORK();
-    vs_copy_calls_stop(cupti);
+    copy_calls_stop();
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         cupti->disable(kinds[i]);
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -291,13 +365,13 @@ static void start_locked(bool subscribed)
     }
     bool stacks = vs_process_options()->number[VS_OPT_copy_stacks] != 0;
     CUptiResult r = subscribed ? CUPTI_SUCCESS
-                    : stacks   ? vs_copy_calls_start(cupti, other)
+                    : stacks   ? copy_calls_start(other)
                                : query_subscriber(other);
     align_clocks();
     if (r == CUPTI_SUCCESS)
         r = switch_on();
     if (r != CUPTI_SUCCESS) {
-        vs_copy_calls_stop(cupti); /* other tools may subscribe */
+        copy_calls_stop(); /* other tools may subscribe */
         refused(r, other);
         return;
     }

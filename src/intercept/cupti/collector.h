@@ -30,4 +30,13 @@ bool vs_collector_running(void);
  * not know the stream. */
 bool vs_collector_stream_id(CUcontext context, CUstream stream, bool per_thread, uint32_t *id);
 
+/* --- cupti_guard.c: other tools' use of CUPTI in this process, at their first call --- */
+
+/* vs_cupti_guard: the result of dlsym(handle, *name*) for a function of CUPTI; *fn* is the real
+ * result: our handler if the call must be intercepted. Any thread. */
+void *vs_cupti_guard(const char *name, void *fn);
+
+/* vs_cupti_guard_absent: is *name* a function that we intercept while libcupti is not loaded? */
+bool vs_cupti_guard_absent(const char *name);
+
 #endif

@@ -5,7 +5,6 @@
  * symbols (a program or library linked with libcupti) or by dlsym. A CUPTI linked statically into a
  * tool is not visible; then CUPTI itself refuses one of the two. */
 #define _GNU_SOURCE
-#include "intercept/cupti/cupti_guard.h"
 
 #include <cupti.h>
 #include <dlfcn.h>

@@ -82,17 +82,12 @@ void vs_nvtx_push_in(const char *name, const char *domain)
 {
     if (!recording() && !(waiting() && !vs_nvtx_pending_push(name, domain)))
         return;
-    struct vs_event event = {
-        .kind = VS_EVENT_range_push,
-        .range_push = {.name = vs_process_string(name), .domain = vs_process_string(domain)}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(range_push, .name = vs_process_string(name), .domain = vs_process_string(domain));
 }
 
 static void record_pop(const char *domain)
 {
-    struct vs_event event = {.kind = VS_EVENT_range_pop,
-                             .range_pop = {.domain = vs_process_string(domain)}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(range_pop, .domain = vs_process_string(domain));
 }
 
 void vs_nvtx_pop_in(const char *domain)
@@ -117,11 +112,9 @@ static nvtxRangeId_t start(const char *name, nvtxDomainHandle_t domain)
 {
     uint64_t id = atomic_fetch_add_explicit(&range_count, 1, memory_order_relaxed) + 1;
     if (recording() || (waiting() && !vs_nvtx_pending_start(id, name, domain_name(domain)))) {
-        struct vs_event event = {.kind = VS_EVENT_range_start,
-                                 .range_start = {.range = id,
-                                                 .name = vs_process_string(name),
-                                                 .domain = vs_process_string(domain_name(domain))}};
-        vs_recorder_event(vs_process_recorder(), &event);
+        VS_RECORD(range_start, .range = id,
+                  .name = vs_process_string(name),
+                  .domain = vs_process_string(domain_name(domain)));
     }
     return id;
 }
@@ -130,10 +123,7 @@ void vs_nvtx_mark_in(const char *name, const char *domain)
 {
     if (!recording())
         return;
-    struct vs_event event = {
-        .kind = VS_EVENT_mark,
-        .mark = {.name = vs_process_string(name), .domain = vs_process_string(domain)}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(mark, .name = vs_process_string(name), .domain = vs_process_string(domain));
 }
 
 static void mark(const char *name, nvtxDomainHandle_t domain)
@@ -222,8 +212,7 @@ static void on_end(nvtxRangeId_t id)
 {
     if (!recording() && !(waiting() && !vs_nvtx_pending_end(id)))
         return;
-    struct vs_event event = {.kind = VS_EVENT_range_end, .range_end = {.range = id}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(range_end, .range = id);
 }
 
 static void on_domain_mark(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark(text, d); }
@@ -259,9 +248,7 @@ static void on_name_thread(uint32_t tid, const char *name)
 {
     if (!recording())
         return;
-    struct vs_event event = {.kind = VS_EVENT_thread,
-                             .thread = {.tid = tid, .name = vs_process_string(name)}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(thread, .tid = tid, .name = vs_process_string(name));
 }
 
 static void on_name_stream(void *stream, const char *name)

@@ -197,11 +197,9 @@ static void record_push(const struct slot *slot, unsigned i)
 
 static void record_start(const struct nvtx_pending_range *range)
 {
-    struct vs_event event = {.kind = VS_EVENT_range_start,
-                             .range_start = {.range = range->id,
-                                             .name = vs_process_string(name_of(range)),
-                                             .domain = vs_process_string(range->domain)}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(range_start, .range = range->id,
+              .name = vs_process_string(name_of(range)),
+              .domain = vs_process_string(range->domain));
 }
 
 /* False for threads that ended with open ranges or did not survive a fork. */

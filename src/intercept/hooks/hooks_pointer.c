@@ -5,7 +5,7 @@
  * of memory from cuMemAlloc. The driver is always called too: a call that it refuses for its
  * arguments or the state of the process fails in the same way. */
 #include "intercept/route/hook.h"
-#include "intercept/cache/known_block.h"
+#include "intercept/cache/caching.h"
 #include "intercept/cache/sharing.h"
 
 /* Not an allocation: selects the driver's result for unknown pointers. */

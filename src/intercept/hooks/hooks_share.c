@@ -7,7 +7,7 @@
 
 #include "base/vs_log.h"
 #include "intercept/route/hook.h"
-#include "intercept/cache/known_block.h"
+#include "intercept/cache/caching.h"
 #include "intercept/track/physical.h"
 #include "intercept/cache/sharing.h"
 

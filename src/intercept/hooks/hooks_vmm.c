@@ -9,7 +9,7 @@
 #include "intercept/cache/shareable.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
-#include "intercept/cache/known_block.h"
+#include "intercept/cache/caching.h"
 #include "intercept/track/limit.h"
 #include "intercept/track/physical.h"
 

@@ -4,13 +4,10 @@
 #include "intercept/route/upcalls.h"
 
 #include "intercept/cache/caching.h"
-#include "intercept/cache/end_wait.h"
 #include "intercept/cache/event_ops.h"
-#include "intercept/cache/known_block.h"
 #include "intercept/cache/sharing.h"
 #include "intercept/cache/vmm_ops.h"
 #include "intercept/cupti/collector.h"
-#include "intercept/cupti/cupti_guard.h"
 #include "intercept/cupti/nvtx.h"
 #include "intercept/cupti/nvtx_pending.h"
 #include "intercept/process/process.h"

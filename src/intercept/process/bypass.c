@@ -8,7 +8,7 @@
  *
  * Checked only when the process ends, and only if a driver is loaded. */
 #define _GNU_SOURCE
-#include "intercept/process/bypass.h"
+#include "intercept/process/process_internal.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>

@@ -24,13 +24,10 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_text.h"
-#include "intercept/process/lineage.h"
 #include "intercept/process/manifest.h"
 #include "intercept/process/process_internal.h"
-#include "intercept/process/trace_name.h"
 #include "intercept/route/hook.h"
 #include "intercept/route/loaded.h"
-#include "intercept/route/loader_wait.h"
 #include "intercept/route/upcalls.h"
 #include "trace/record/selection.h"
 #include "vramscope.h"
@@ -124,10 +121,8 @@ uint64_t vs_process_stack(void)
 
 void vs_process_note(int severity, const char *text)
 {
-    struct vs_event event = {.kind = VS_EVENT_note,
-                             .note = {.severity = (uint64_t)severity,
-                                      .text = vs_process_string(text)}};
-    vs_recorder_event(recorder, &event);
+    VS_RECORD(note, .severity = (uint64_t)severity,
+              .text = vs_process_string(text));
 }
 
 /* `vramscope run` has printed the same about the environment. */
@@ -240,10 +235,8 @@ static void record_text(const char *name, const char *value)
 {
     if (!value)
         return;
-    struct vs_event event = {.kind = VS_EVENT_option,
-                             .option = {.name = vs_process_string(name),
-                                        .value = vs_process_string(value)}};
-    vs_recorder_event(recorder, &event);
+    VS_RECORD(option, .name = vs_process_string(name),
+              .value = vs_process_string(value));
 }
 
 /* By the names of PyTorch's launcher, whichever launcher it was. */
@@ -286,23 +279,20 @@ static void record_process(void)
     }
     gethostname(host, sizeof host - 1);
     vs_lineage_read(&scratch.lineage);
-    struct vs_event event = {
-        .kind = VS_EVENT_process,
-        .process = {.pid = (uint64_t)getpid(),
-                    .ppid = (uint64_t)getppid(),
-                    .start_realtime_ns = vs_clock_realtime_ns(),
-                    .start_ns = vs_clock_ns(),
-                    .exe = vs_process_string(exe),
-                    .cmdline = vs_process_string(command),
-                    .host = vs_process_string(host),
-                    .version = vs_process_string(VRAMSCOPE_VERSION),
-                    .policy = vs_process_string(policy_name(policy)),
-                    .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
-                    .born_ns = scratch.lineage.born_ns,
-                    .parent_born_ns = scratch.lineage.parent_born_ns,
-                    .boot = vs_process_string(scratch.lineage.boot),
-                    .lineage = vs_process_string(scratch.lineage.text)}};
-    vs_recorder_event(recorder, &event);
+    VS_RECORD(process, .pid = (uint64_t)getpid(),
+              .ppid = (uint64_t)getppid(),
+              .start_realtime_ns = vs_clock_realtime_ns(),
+              .start_ns = vs_clock_ns(),
+              .exe = vs_process_string(exe),
+              .cmdline = vs_process_string(command),
+              .host = vs_process_string(host),
+              .version = vs_process_string(VRAMSCOPE_VERSION),
+              .policy = vs_process_string(policy_name(policy)),
+              .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
+              .born_ns = scratch.lineage.born_ns,
+              .parent_born_ns = scratch.lineage.parent_born_ns,
+              .boot = vs_process_string(scratch.lineage.boot),
+              .lineage = vs_process_string(scratch.lineage.text));
     for (int i = 0; i < VS_OPT_COUNT; i++)
         record_text(vs_option_describe(i)->name, options.text[i]);
     record_rank();

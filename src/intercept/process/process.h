@@ -42,6 +42,11 @@ void vs_process_refuse(const char *line);
  * function of the recorder does nothing. */
 struct vs_recorder *vs_process_recorder(void);
 
+/* Records an event of *kind* with the given fields. */
+#define VS_RECORD(kind_, ...)                                                       \
+    vs_recorder_event(vs_process_recorder(),                                        \
+                      &(struct vs_event){.kind = VS_EVENT_##kind_, .kind_ = {__VA_ARGS__}})
+
 /* vs_process_pause: stops or continues the recording of single allocations; before the recording
  * has started, decides how it starts. False if this process is not recorded. Any thread. */
 bool vs_process_pause(bool pause);

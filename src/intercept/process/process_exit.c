@@ -21,8 +21,6 @@
 
 #include "base/vs_cancel.h"
 #include "base/vs_lock.h"
-#include "intercept/process/bypass.h"
-#include "intercept/process/lineage.h"
 #include "intercept/process/process_internal.h"
 #include "intercept/route/definitions.h"
 #include "intercept/route/hook.h"

@@ -7,8 +7,10 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/vs_err.h"
 #include "intercept/process/process.h"
 
 /* --- process.c --- */
@@ -51,5 +53,51 @@ bool vs_process_quiet_moment(void);
 /* vs_process_exec_prepare: at the start: looks up the functions that exec hooks call, so that a
  * signal handler need not. */
 void vs_process_exec_prepare(void);
+
+/* --- lineage.c: this process and its ancestors, unambiguous although process numbers are
+ * reused: a number together with the start time of that process --- */
+
+#define VS_LINEAGE_TEXT_MAX 1024
+#define VS_LINEAGE_BOOT_MAX 64
+
+struct vs_lineage {
+    uint64_t born_ns, parent_born_ns; /* CLOCK_BOOTTIME, from the kernel; 0 = unknown */
+    char boot[VS_LINEAGE_BOOT_MAX];   /* the kernel's id of this boot; "" = unknown */
+    /* "PID@NS" for each process whose fork, at time NS, this memory went through, then "PID:NS" for
+     * each live ancestor, started at NS; the nearest first */
+    char text[VS_LINEAGE_TEXT_MAX];
+};
+
+/* vs_lineage_read: fills *out* for the calling process, now. Reads /proc; no malloc. Any thread. */
+void vs_lineage_read(struct vs_lineage *out);
+
+/* vs_lineage_forked: did this memory belong to another process before a fork by the C library? */
+bool vs_lineage_forked(void);
+
+/* --- trace_name.c: from the option `output`, with alternatives if that name is in use --- */
+
+#define VS_TRACE_NAME_TRIES 110 /* the last ones are names never used before */
+
+/* vs_trace_name: writes the name to try at *attempt*, absolute, to *path* (PATH_MAX bytes): the
+ * expanded *pattern*; then NAME.PID.vst, NAME.PID.2.vst, …; at last with the time instead of the
+ * number, since a container's programs all have the same pid. A link is followed if its target does
+ * not exist yet. VS_ERR_LIMIT if too long; VS_ERR_ARG for an unknown percent sequence. */
+enum vs_err vs_trace_name(const char *pattern, unsigned attempt, char *path) VS_MUST_CHECK;
+
+/* --- bypass.c: objects whose CUDA calls bypass this library, and so are missing from the trace --- */
+
+/* vs_bypass_report: reports, once per process, loaded objects that were bound past us
+ * (RTLD_DEEPBIND), and whether CUDA was loaded into a namespace of its own (dlmopen). Called at the
+ * end of the process, while the trace accepts notes. Cost: microseconds if CUDA is not loaded;
+ * otherwise it reads each object's undefined symbols. */
+void vs_bypass_report(void);
+
+/* --- loader_wait.c --- */
+
+/* vs_loader_waits: does another thread hold the loader's lock for as long as we wait? Then it is
+ * waiting for this thread, for example in a constructor, and dlopen would never return. Once per
+ * process, before it opens libraries: costs a thread if the program has several, and 5 seconds if
+ * the result is true. */
+bool vs_loader_waits(void);
 
 #endif

@@ -3,7 +3,7 @@
  * See the header. Other processes, this one before an exec, or earlier ones with the same number
  * may have used a name; no trace is overwritten, so the next name is tried. */
 #define _GNU_SOURCE
-#include "intercept/process/trace_name.h"
+#include "intercept/process/process_internal.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -131,14 +131,12 @@ void vs_report_oom(int64_t bytes, size_t allocated, size_t reserved, struct c10_
     if (on_cuda(device)) {
         vs_thread.caller = __builtin_return_address(0);
         VS_OWN_WORK();
-        struct vs_event event = {.kind = VS_EVENT_framework_oom,
-                                 .framework_oom = {.requested = (uint64_t)bytes,
-                                                   .device = (uint64_t)device.index,
-                                                   .total_allocated = allocated,
-                                                   .total_reserved = reserved,
-                                                   .stack = vs_process_stack(),
-                                                   .framework_stream = current_stream(device)}};
-        vs_recorder_event(vs_process_recorder(), &event);
+        VS_RECORD(framework_oom, .requested = (uint64_t)bytes,
+                  .device = (uint64_t)device.index,
+                  .total_allocated = allocated,
+                  .total_reserved = reserved,
+                  .stack = vs_process_stack(),
+                  .framework_stream = current_stream(device));
     }
     if (next)
         next(bytes, allocated, reserved, device);

@@ -17,6 +17,7 @@
 #include "intercept/route/replayed_call.h"
 #include "intercept/route/upcalls.h"
 #include "intercept/track/limit.h"
+#include "intercept/track/nvml.h"
 #include "intercept/track/tracker.h"
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_DEVICE, "contexts");
@@ -52,6 +53,14 @@ struct vs_context *vs_context_next(const struct vs_context *previous)
     return previous ? previous->next : atomic_load_explicit(&contexts, memory_order_acquire);
 }
 
+struct vs_context *vs_context_alive_on(uint32_t device)
+{
+    struct vs_context *c = vs_context_next(NULL);
+    while (c && (c->device != device || !atomic_load(&c->alive)))
+        c = c->next;
+    return c;
+}
+
 int vs_device_attribute(uint32_t device, CUdevice_attribute which)
 {
     int value = 0;
@@ -79,7 +88,7 @@ static void record_device(CUdevice device)
 {
     if (!vs_process_recorder())
         return;
-    char name[256] = "", uuid[64] = "";
+    char name[256] = "", uuid[VS_UUID_TEXT_MAX] = "";
     size_t total = 0;
     int driver_version = 0;
     CUuuid id;
@@ -87,28 +96,20 @@ static void record_device(CUdevice device)
         snprintf(name, sizeof name, "device %d", device);
     if (VS_CALL(cuDeviceTotalMem_v2, &total, device) != CUDA_SUCCESS)
         total = 0;
-    if (VS_CALL(cuDeviceGetUuid_v2, &id, device) == CUDA_SUCCESS) {
-        const unsigned char *b = (const unsigned char *)id.bytes;
-        snprintf(uuid, sizeof uuid,
-                 "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
-                 b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
-                 b[14], b[15]);
-    }
+    if (VS_CALL(cuDeviceGetUuid_v2, &id, device) == CUDA_SUCCESS)
+        vs_uuid_text(uuid, "GPU", &id);
     if (VS_CALL(cuDriverGetVersion, &driver_version) != CUDA_SUCCESS)
         driver_version = 0;
     bool simulated = vs_driver_function(VS_FN_vramscopeSimRegisterKernel) != NULL;
-    struct vs_event event = {
-        .kind = VS_EVENT_device,
-        .device = {.device = (uint64_t)device,
-                   .name = vs_process_string(name),
-                   .uuid = vs_process_string(uuid),
-                   .total_bytes = total,
-                   .sm_count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-                   .cc_major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                   .cc_minor = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-                   .simulated = simulated,
-                   .driver_version = (uint64_t)driver_version}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(device, .device = (uint64_t)device,
+              .name = vs_process_string(name),
+              .uuid = vs_process_string(uuid),
+              .total_bytes = total,
+              .sm_count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+              .cc_major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+              .cc_minor = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+              .simulated = simulated,
+              .driver_version = (uint64_t)driver_version);
     if (simulated)
         vs_track_uncomputed();
 }
@@ -128,13 +129,11 @@ static void record_context(const struct vs_context *context, bool alive)
 {
     if (!vs_process_recorder())
         return;
-    struct vs_event event = {.kind = VS_EVENT_context,
-                             .context = {.context = context->id,
-                                         .device = context->device,
-                                         .handle = (uint64_t)(uintptr_t)context->handle,
-                                         .primary = context->primary,
-                                         .alive = alive}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(context, .context = context->id,
+              .device = context->device,
+              .handle = (uint64_t)(uintptr_t)context->handle,
+              .primary = context->primary,
+              .alive = alive);
 }
 
 bool vs_primary_active(CUdevice device)
@@ -308,13 +307,11 @@ static void record_stream(uint64_t id, uint32_t device, CUstream handle, const c
 {
     if (!vs_process_recorder())
         return;
-    struct vs_event event = {.kind = VS_EVENT_stream,
-                             .stream = {.stream = id,
-                                        .device = device,
-                                        .handle = (uint64_t)(uintptr_t)handle,
-                                        .name = vs_process_string(name),
-                                        .alive = 1}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(stream, .stream = id,
+              .device = device,
+              .handle = (uint64_t)(uintptr_t)handle,
+              .name = vs_process_string(name),
+              .alive = 1);
 }
 
 static const char *default_name(CUstream stream, bool per_thread)

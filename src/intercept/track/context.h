@@ -52,6 +52,9 @@ struct vs_context *vs_context_find(CUcontext handle);
 /* vs_context_next: iterate all contexts, dead ones too; NULL starts and ends. */
 struct vs_context *vs_context_next(const struct vs_context *previous);
 
+/* vs_context_alive_on: a context of *device* that is not destroyed; NULL if none is known. */
+struct vs_context *vs_context_alive_on(uint32_t device);
+
 /* vs_context_gone: the program destroyed or reset the context, so its memory no longer exists.
  * Drops cached segments without touching the device and records live blocks as freed by *api*. */
 void vs_context_gone(struct vs_context *context, const char *api);

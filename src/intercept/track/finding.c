@@ -35,15 +35,12 @@ void vs_track_free_refused(uint64_t addr, const char *api, int error)
 
 void vs_track_hidden(bool hidden, uint64_t given_bytes, const char *api, const char *text)
 {
-    struct vs_event event = {
-        .kind = VS_EVENT_finding,
-        .finding = {.what = hidden ? VS_FINDING_HIDDEN_FAILURE : VS_FINDING_CACHE_GAVE_BACK,
-                    .bytes = given_bytes,
-                    .api = vs_process_api(api),
-                    .stack = vs_process_stack(),
-                    .error = CUDA_ERROR_OUT_OF_MEMORY,
-                    .text = vs_process_string(text)}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(finding, .what = hidden ? VS_FINDING_HIDDEN_FAILURE : VS_FINDING_CACHE_GAVE_BACK,
+              .bytes = given_bytes,
+              .api = vs_process_api(api),
+              .stack = vs_process_stack(),
+              .error = CUDA_ERROR_OUT_OF_MEMORY,
+              .text = vs_process_string(text));
 }
 
 static void found(unsigned what, uint64_t addr, uint64_t bytes, const char *text,
@@ -75,13 +72,11 @@ static bool on_read(int what, int device, uint64_t bytes, const char *text)
     if (vs_thread.inside || vs_process_state() != VS_PROCESS_ACTIVE)
         return false;
     VS_OWN_WORK();
-    struct vs_event event = {.kind = VS_EVENT_uncomputed_read,
-                             .uncomputed_read = {.device = (uint64_t)(device < 0 ? 0 : device),
-                                                 .what = (uint64_t)what,
-                                                 .bytes = bytes,
-                                                 .text = vs_process_string(text ? text : ""),
-                                                 .stack = vs_process_stack()}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(uncomputed_read, .device = (uint64_t)(device < 0 ? 0 : device),
+              .what = (uint64_t)what,
+              .bytes = bytes,
+              .text = vs_process_string(text ? text : ""),
+              .stack = vs_process_stack());
     return true;
 }
 

@@ -86,10 +86,10 @@ void vs_nvml_open(void)
         vs_log(VS_LOG_DEBUG, "NVML fails with error %d: memory of other processes is not listed", r);
 }
 
-static void uuid_text(char text[48], const char *prefix, const CUuuid *id)
+void vs_uuid_text(char text[VS_UUID_TEXT_MAX], const char *prefix, const CUuuid *id)
 {
     const unsigned char *b = (const unsigned char *)id->bytes;
-    snprintf(text, 48,
+    snprintf(text, VS_UUID_TEXT_MAX,
              "%s-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", prefix,
              b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
              b[14], b[15]);
@@ -98,14 +98,14 @@ static void uuid_text(char text[48], const char *prefix, const CUuuid *id)
 static void *by_uuid(CUdevice device)
 {
     CUuuid id;
-    char text[48];
+    char text[VS_UUID_TEXT_MAX];
     void *handle = NULL;
     if (VS_CALL(cuDeviceGetUuid_v2, &id, device) != CUDA_SUCCESS)
         return NULL;
-    uuid_text(text, "GPU", &id);
+    vs_uuid_text(text, "GPU", &id);
     if (nvml.by_uuid(text, &handle) == 0)
         return handle;
-    uuid_text(text, "MIG", &id); /* a part of a device */
+    vs_uuid_text(text, "MIG", &id); /* a part of a device */
     return nvml.by_uuid(text, &handle) == 0 ? handle : NULL;
 }
 

@@ -5,6 +5,7 @@
 #ifndef VS_NVML_H
 #define VS_NVML_H
 
+#include <cuda.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,6 +23,10 @@ struct vs_nvml_usage {
     unsigned shown;
     struct vs_nvml_process other[VS_NVML_SHOWN]; /* largest first */
 };
+
+/* vs_uuid_text: "PREFIX-" and *id* as NVML writes it. */
+#define VS_UUID_TEXT_MAX 48
+void vs_uuid_text(char text[VS_UUID_TEXT_MAX], const char *prefix, const CUuuid *id);
 
 /* vs_nvml_open: at begin: load and initialise the library. This takes the loader's lock, so it must
  * not wait until a context is created: a thread that holds the loader's lock may be waiting for

@@ -53,18 +53,16 @@ void vs_track_failed(const struct vs_context *context, uint64_t requested, enum 
         note_failure(context->device, requested, error, free_bytes, total_bytes);
     if (!vs_process_recorder())
         return;
-    struct vs_event event = {.kind = VS_EVENT_alloc_failed,
-                             .alloc_failed = {.requested = requested,
-                                              .family = family,
-                                              .device = context ? context->device : 0,
-                                              .context = context ? context->id : 0,
-                                              .stream = stream,
-                                              .api = vs_process_api(api),
-                                              .stack = vs_process_stack(),
-                                              .error = (uint64_t)error,
-                                              .device_free_bytes = free_bytes,
-                                              .device_total_bytes = total_bytes}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(alloc_failed, .requested = requested,
+              .family = family,
+              .device = context ? context->device : 0,
+              .context = context ? context->id : 0,
+              .stream = stream,
+              .api = vs_process_api(api),
+              .stack = vs_process_stack(),
+              .error = (uint64_t)error,
+              .device_free_bytes = free_bytes,
+              .device_total_bytes = total_bytes);
 }
 
 /* Free and total memory of *device*, of which the process may have no context; zeros if unknown. */
@@ -94,16 +92,14 @@ static void record_overhead_failed(uint32_t device, const struct vs_context *con
     vs_device_note(device);
     vs_usage_failed(device);
     read_memory(device, &free_bytes, &total_bytes);
-    struct vs_event event = {.kind = VS_EVENT_overhead_failed,
-                             .overhead_failed = {.what = what,
-                                                 .device = device,
-                                                 .context = context ? context->id : 0,
-                                                 .api = vs_process_api(api),
-                                                 .stack = vs_process_stack(),
-                                                 .error = (uint64_t)error,
-                                                 .device_free_bytes = free_bytes,
-                                                 .device_total_bytes = total_bytes}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(overhead_failed, .what = what,
+              .device = device,
+              .context = context ? context->id : 0,
+              .api = vs_process_api(api),
+              .stack = vs_process_stack(),
+              .error = (uint64_t)error,
+              .device_free_bytes = free_bytes,
+              .device_total_bytes = total_bytes);
 }
 
 void vs_track_overhead_failed(int error, enum vs_overhead_what what, CUdevice device,

@@ -64,27 +64,23 @@ static bool may_mark(void)
 static void record_usage(uint32_t device, enum vs_usage_what what, uint64_t bytes, uint64_t count,
                          uint64_t pid, uint64_t how)
 {
-    struct vs_event event = {.kind = VS_EVENT_device_usage,
-                             .device_usage = {.device = device,
-                                              .what = what,
-                                              .bytes = bytes,
-                                              .count = count,
-                                              .pid = pid,
-                                              .how = how}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(device_usage, .device = device,
+              .what = what,
+              .bytes = bytes,
+              .count = count,
+              .pid = pid,
+              .how = how);
 }
 
 static void record_overhead(const struct vs_context *context, enum vs_overhead_what what,
                             int64_t bytes, enum vs_overhead_how how)
 {
-    struct vs_event event = {.kind = VS_EVENT_overhead,
-                             .overhead = {.device = context->device,
-                                          .context = context->id,
-                                          .what = what,
-                                          .bytes = (uint64_t)bytes,
-                                          .how = how,
-                                          .stack = vs_process_stack()}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(overhead, .device = context->device,
+              .context = context->id,
+              .what = what,
+              .bytes = (uint64_t)bytes,
+              .how = how,
+              .stack = vs_process_stack());
 }
 
 /* --- what others hold --- */
@@ -200,11 +196,9 @@ static void note_reading(uint32_t device, uint64_t reserved)
 
 static void record_reading(uint32_t device, uint64_t free_bytes, uint64_t total_bytes)
 {
-    struct vs_event event = {.kind = VS_EVENT_device_sample,
-                             .device_sample = {.device = device,
-                                               .free_bytes = free_bytes,
-                                               .total_bytes = total_bytes}};
-    vs_recorder_event(vs_process_recorder(), &event);
+    VS_RECORD(device_sample, .device = device,
+              .free_bytes = free_bytes,
+              .total_bytes = total_bytes);
 }
 
 static uint64_t overheads(uint32_t device)
@@ -335,15 +329,6 @@ static bool mark_counts(struct vs_usage_mark *mark, uint32_t device)
     return true;
 }
 
-static struct vs_context *context_of(uint32_t device)
-{
-    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        if (c->device == device && atomic_load(&c->alive))
-            return c;
-    }
-    return NULL;
-}
-
 void vs_usage_context_begins(struct vs_usage_mark *mark, CUdevice device, bool primary)
 {
     uint64_t total;
@@ -356,7 +341,7 @@ void vs_usage_context_begins(struct vs_usage_mark *mark, CUdevice device, bool p
         vs_nvml_load(mark->device);
         vs_nvml_note_others(mark->device);
     }
-    struct vs_context *other = context_of(mark->device);
+    struct vs_context *other = vs_context_alive_on(mark->device);
     mark->free_known =
         other && vs_device_memory_info(other, &mark->free_bytes, &total) == VS_OK;
     mark->wanted = true;

@@ -5,7 +5,7 @@
  * constructor, a DT_INIT function, a resolver or dlclose, dlopen works; if it is another thread
  * that loads nothing more, dlopen might never return. */
 #define _GNU_SOURCE
-#include "intercept/route/loader_wait.h"
+#include "intercept/process/process_internal.h"
 
 #include <dlfcn.h>
 #include <errno.h>
