@@ -20,4 +20,13 @@ static inline void vs_cancel_restore(int before)
     pthread_setcancelstate(before, NULL);
 }
 
+/* VS_CANCEL_SCOPE: held until the end of the block, however the block is left. */
+static inline void vs_cancel_scope_end(const int *before)
+{
+    vs_cancel_restore(*before);
+}
+#define VS_CANCEL_SCOPE() \
+    const int vs_cancel_before_ __attribute__((cleanup(vs_cancel_scope_end), unused)) = \
+        vs_cancel_hold()
+
 #endif

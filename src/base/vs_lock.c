@@ -13,18 +13,15 @@
 #include <unistd.h>
 
 #include "base/vs_clock.h"
-
+#include "base/vs_keep_errno.h"
+#include "base/vs_log.h"
 /* Polls of a taken lock before sleeping: about as long as our longest ordinary critical section,
  * well below the cost of a sleep and a wake-up. */
 #define LOOKS 60
-
 _Thread_local volatile unsigned vs_lock_depth
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
-
 #ifndef NDEBUG
 #include <stdlib.h>
-
-#include "base/vs_log.h"
 
 #define HELD_MAX 32
 static _Thread_local struct held {
@@ -84,20 +81,18 @@ static void rank_note(const void *lock, enum vs_lock_rank rank, const char *name
  * this runs inside the program's calls. */
 static bool sleep_while(_Atomic uint32_t *word, uint32_t value, uint64_t until_ns)
 {
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     struct timespec ts = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
     long rc = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
                       until_ns == UINT64_MAX ? NULL : &ts, NULL, FUTEX_BITSET_MATCH_ANY);
     bool late = rc < 0 && errno == ETIMEDOUT;
-    errno = saved_errno;
     return !late;
 }
 
 static void wake(_Atomic uint32_t *word, int count)
 {
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count, NULL, NULL, 0);
-    errno = saved_errno;
 }
 
 static inline void pause_briefly(void)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/vs_cancel.h"
+#include "base/vs_keep_errno.h"
 #include "base/vs_signal_guard.h"
 
 static _Atomic int level_max = VS_LOG_WARN; /* atomic */
@@ -52,7 +53,8 @@ void vs_log(enum vs_log_level level, const char *fmt, ...)
 {
     if ((int)level > atomic_load_explicit(&level_max, memory_order_relaxed))
         return;
-    int saved_errno = errno, cancel = vs_cancel_hold();
+    VS_KEEP_ERRNO();
+    VS_CANCEL_SCOPE();
     char line[1024];
     int n = snprintf(line, sizeof line, "vramscope[%d]: ", (int)getpid());
     va_list ap;
@@ -74,6 +76,4 @@ void vs_log(enum vs_log_level level, const char *fmt, ...)
     ssize_t done = stderr_is_there() ? write(STDERR_FILENO, line, len) : 0;
     (void)done; /* a failure to log cannot be logged */
     vs_signal_guard_leave(&guard);
-    vs_cancel_restore(cancel);
-    errno = saved_errno;
 }

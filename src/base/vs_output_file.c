@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/vs_keep_errno.h"
+
 #define TRIES_MAX 100
 #define PREFIX_BYTES 208
 
@@ -99,12 +101,11 @@ int vs_replacement_make(const char *target, char **path)
         memcpy(pending_path, *path, strlen(*path) + 1);
         pending = 1;
     }
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     sigprocmask(SIG_SETMASK, &before, NULL);
     free(folder);
     int unlocked = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) : 0; /* without locks, the pid decides */
     (void)unlocked;
-    errno = saved_errno;
     return fd;
 }
 

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/vs_keep_errno.h"
+
 #define SPINS 60                /* checks of the lock before sleeping */
 #define SLEEP_NS 500000L        /* longest sleep of a few threads without a wake-up */
 #define SLEEPERS_FEW 8u         /* this much longer again for each so many sleepers more */
@@ -74,8 +76,7 @@ void vs_quick_wake(struct vs_quick_lock *lock)
     if (__atomic_load_n(&lock->waking, __ATOMIC_RELAXED) ||
         __atomic_exchange_n(&lock->waking, 1, __ATOMIC_SEQ_CST))
         return;
-    int error = errno;
+    VS_KEEP_ERRNO();
     __atomic_fetch_add(&lock->wakes, 1, __ATOMIC_RELEASE);
     syscall(SYS_futex, &lock->wakes, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-    errno = error;
 }

@@ -6,6 +6,7 @@
  * all memory. Children of vfork and of the system call clone are not recorded; their parents are
  * alive, or cannot be found at all. */
 #define _GNU_SOURCE
+#include "base/vs_keep_errno.h"
 #include "intercept/process/process_internal.h"
 
 #include <errno.h>
@@ -45,11 +46,10 @@ static void before_fork(void)
 
 static void in_child(void)
 {
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     memmove(&forks[1], &forks[0], sizeof forks - sizeof forks[0]);
     forks[0].pid = atomic_load_explicit(&forking, memory_order_relaxed);
     forks[0].fork_ns = boot_ns();
-    errno = saved_errno;
 }
 
 __attribute__((constructor)) static void note_forks(void)

@@ -115,8 +115,6 @@ bool vs_loader_waits(void)
 {
     if (&__libc_single_threaded && __libc_single_threaded)
         return false;
-    int cancel = vs_cancel_hold();
-    bool waits = others_keep_lock();
-    vs_cancel_restore(cancel);
-    return waits;
+    VS_CANCEL_SCOPE();
+    return others_keep_lock();
 }

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/vs_clock.h"
+#include "base/vs_keep_errno.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_text.h"
@@ -461,7 +462,8 @@ static void begin_unless_ending(void)
 static __attribute__((noinline)) void begin(void)
 {
     sigset_t before;
-    int saved_errno = errno, cancel = vs_cancel_hold();
+    VS_KEEP_ERRNO();
+    VS_CANCEL_SCOPE();
     vs_thread.inside++;
     hold_signals(&before);
     vs_process_enter();
@@ -469,8 +471,6 @@ static __attribute__((noinline)) void begin(void)
         begin_unless_ending();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     vs_thread.inside--;
-    vs_cancel_restore(cancel);
-    errno = saved_errno;
 }
 
 inline bool vs_process_begin(void) /* inline: see vs_recorder_acquire */

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/vs_keep_errno.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "intercept/process/manifest.h"
@@ -119,7 +120,7 @@ static bool recording_here(void)
 static struct attempt before(const char *path, char *const *environment)
 {
     struct attempt attempt = {false};
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     bool likely = !path || !strchr(path, '/') || access(path, X_OK) == 0;
     bool leaves_us = likely && path && !preloads_us(environment);
     if (likely)
@@ -136,7 +137,6 @@ static struct attempt before(const char *path, char *const *environment)
     }
     if (ours && likely)
         attempt.held = vs_recorder_exec_begin(vs_process_recorder());
-    errno = saved_errno;
     return attempt;
 }
 

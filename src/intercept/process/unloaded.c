@@ -7,17 +7,17 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include "base/vs_keep_errno.h"
 #include "intercept/process/process.h"
 #include "intercept/route/real_symbols.h"
 
 static void keep(const char *path)
 {
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     if (handle)
         vs_real_dlclose(handle); /* it stays loaded */
     vs_recorder_kept(handle != NULL);
-    errno = saved_errno;
 }
 
 static void report_unload(void)
@@ -25,9 +25,8 @@ static void report_unload(void)
     enum vs_process_state state = vs_process_state();
     if (state != VS_PROCESS_ACTIVE && state != VS_PROCESS_EXITING)
         return;
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     vs_recorder_unloaded(vs_process_recorder());
-    errno = saved_errno;
 }
 
 VS_EXPORT int dlclose(void *handle)

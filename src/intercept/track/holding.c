@@ -100,9 +100,8 @@ void vs_holding_found(void)
     if (latest->device >= VS_BOOK_DEVICES)
         return;
     struct vs_recorder *recorder = vs_process_recorder();
-    vs_recorder_acquire(recorder);
+    VS_RECORDER_SCOPE(recorder);
     vs_book_holds(&vs_process_book, latest->device, latest->size);
-    vs_recorder_release(recorder);
 }
 
 /* --- blocks of the cache --- */

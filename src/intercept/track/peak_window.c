@@ -156,11 +156,10 @@ bool vs_peak_window_read(int64_t number, uint32_t device, bool end, struct vs_pe
     VS_LOCK_SCOPE(&lock);
     bool open = number && window->number == number;
     if (open) {
-        vs_recorder_acquire(recorder);
+        VS_RECORDER_SCOPE(recorder);
         move_peak_locked(device);
         if (out)
             report(window, device, out);
-        vs_recorder_release(recorder);
     }
     if (open && end) {
         window->number = 0;
@@ -184,7 +183,7 @@ void vs_peak_restart(uint32_t device)
 {
     struct vs_recorder *recorder = vs_process_recorder();
     VS_LOCK_SCOPE(&lock);
-    vs_recorder_acquire(recorder);
+    VS_RECORDER_SCOPE(recorder);
     move_peak_locked(device);
     struct vs_peak_sums now = sums(device, false);
     vs_sum_write(&moved[device].allocated, now.allocated);
@@ -192,5 +191,4 @@ void vs_peak_restart(uint32_t device)
     vs_sum_write(&moved[device].reserved, now.reserved);
     vs_sum_write(&moved[device].tensors, now.tensors);
     vs_sum_write(&moved[device].user, now.user);
-    vs_recorder_release(recorder);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "base/vs_keep_errno.h"
 #include "trace/record/recorder_internal.h"
 #include "trace/stacks/walk.h"
 
@@ -38,7 +39,7 @@ static uint64_t known_caller(struct caller *c, uint32_t recorder, uint32_t epoch
 /* The id of *pcs*, innermost first. */
 static __attribute__((noinline)) uint64_t id_of(struct vs_recorder *r, void **pcs, size_t count)
 {
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     uint64_t hash = vs_intern_stack_hash(pcs, count);
     if (atomic_load_explicit(&r->modules_unloaded, memory_order_relaxed))
         vs_module_list_refresh(r);
@@ -50,7 +51,6 @@ static __attribute__((noinline)) uint64_t id_of(struct vs_recorder *r, void **pc
         VS_LOCK_SCOPE(&r->lock);
         id = vs_intern_stack_add_locked(r, hash, pcs, count);
     }
-    errno = saved_errno;
     return id;
 }
 

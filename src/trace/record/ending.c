@@ -16,6 +16,7 @@
 
 #include "base/vs_cancel.h"
 #include "base/vs_clock.h"
+#include "base/vs_keep_errno.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "trace/record/own_file.h"
@@ -52,7 +53,7 @@ static void wait_for_compression_locked(struct vs_recorder *r)
     if (!r->has_thread)
         return;
     vs_writer_hasten_locked(r);
-    while (in_time && vs_window_full_locked(r) && !r->thread_done && !r->failed)
+    while (in_time && vs_window_count_locked(r, VS_WINDOW_FULL) && !r->thread_done && !r->failed)
         in_time = vs_cond_wait(&r->progress, &r->lock, until);
 }
 
@@ -220,10 +221,9 @@ void vs_recorder_end(struct vs_recorder *r, enum vs_end_reason reason, uint64_t 
         vs_recorder_close(r, reason, status);
         return;
     }
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     if (!vs_lock_acquire_within(&r->lock, LOCK_NS)) {
         atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
-        errno = saved_errno;
         return;
     }
     bool join = false;
@@ -242,7 +242,6 @@ void vs_recorder_end(struct vs_recorder *r, enum vs_end_reason reason, uint64_t 
     vs_lock_release(&r->lock);
     if (join)
         pthread_join(r->thread, NULL); /* it only has to return */
-    errno = saved_errno;
 }
 
 /* --- the program asks for a copy --- */
@@ -268,9 +267,8 @@ static enum vs_err begin_copy_locked(struct vs_recorder *r, struct vs_own_copy *
     if (err)
         return err;
     err = vs_own_copy_begin(copy, r->writer.fd, r->writer.offset, tail.data, tail.bytes);
-    int error = errno;
+    VS_KEEP_ERRNO();
     vs_writer_drop_tail(&tail);
-    errno = error;
     return err;
 }
 
@@ -290,7 +288,7 @@ enum vs_err vs_recorder_copy(struct vs_recorder *r, const char *path)
     if (!r || r->pid != getpid())
         return VS_ERR_STATE;
     struct vs_own_copy copy;
-    int cancel = vs_cancel_hold();
+    VS_CANCEL_SCOPE();
     vs_recorder_acquire(r);
     enum vs_err err = try_copy_locked(r, &copy);
     int error = errno;
@@ -300,7 +298,6 @@ enum vs_err vs_recorder_copy(struct vs_recorder *r, const char *path)
         error = errno;
         vs_own_copy_close(&copy);
     }
-    vs_cancel_restore(cancel);
     errno = error;
     return err;
 }
@@ -311,7 +308,7 @@ bool vs_recorder_exec_begin(struct vs_recorder *r)
 {
     if (!r || atomic_load_explicit(&r->stopped, memory_order_relaxed) || r->pid != getpid())
         return false;
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     if (!vs_lock_acquire_within(&r->lock, LOCK_NS))
         return false;
     bool ready = r->writer.regular && !r->closed && !r->failed && !r->ending.on &&
@@ -326,13 +323,12 @@ bool vs_recorder_exec_begin(struct vs_recorder *r)
         unlink_live_locked(r);
     else
         vs_lock_release(&r->lock);
-    errno = saved_errno;
     return ready;
 }
 
 void vs_recorder_exec_failed(struct vs_recorder *r)
 {
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     if (take_back_locked(r) && r->ending.live) {
         vs_window_close(r, true);
         if (vs_window_open(r)) { /* no memory, although there was some just before */
@@ -341,5 +337,4 @@ void vs_recorder_exec_failed(struct vs_recorder *r)
         }
     }
     vs_lock_release(&r->lock);
-    errno = saved_errno;
 }

@@ -19,6 +19,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/vs_keep_errno.h"
+
 #define GUARDED_MAX 4
 #define CLAIMED ((uintptr_t)1)
 
@@ -53,11 +55,10 @@ static void end_as_by_default(int number, siginfo_t *info)
 
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     (void)context;
     if (info->si_code <= 0 || !answer((uintptr_t)info->si_addr))
         end_as_by_default(number, info);
-    errno = saved_errno;
 }
 
 static void take_signal(void)

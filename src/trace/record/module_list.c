@@ -324,12 +324,11 @@ void vs_module_list_find_python(struct vs_recorder *r)
     vs_python_look(r->unloads_reported, &note);
     if (!note)
         return;
-    vs_lock_acquire(&r->lock);
+    VS_RECORDER_SCOPE(r);
     struct vs_event event = {.kind = VS_EVENT_note};
     event.note.severity = 1; /* a warning */
     event.note.text = vs_intern_string_locked(r, note, strlen(note));
     vs_recorder_event_locked(r, &event);
-    vs_recorder_release(r);
 }
 
 const struct vs_loaded_module *vs_module_list_find_locked(const struct vs_recorder *r, uint64_t pc)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/vs_cancel.h"
+#include "base/vs_keep_errno.h"
 #include "trace/record/new_stack.h"
 #include "trace/record/recorder_internal.h"
 #include "trace/stacks/python.h"
@@ -86,10 +87,9 @@ static __attribute__((noinline)) uint64_t new_stack(struct vs_recorder *r,
 /* Without native stacks, no new stack would notice that something was loaded. */
 static __attribute__((noinline)) const struct vs_python *python_by_now(struct vs_recorder *r)
 {
-    int saved_errno = errno, cancel = vs_cancel_hold();
+    VS_KEEP_ERRNO();
+    VS_CANCEL_SCOPE();
     vs_module_list_refresh(r);
-    vs_cancel_restore(cancel);
-    errno = saved_errno;
     return vs_python_get();
 }
 

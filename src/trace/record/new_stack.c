@@ -9,15 +9,14 @@
 #include <stdatomic.h>
 
 #include "base/vs_cancel.h"
+#include "base/vs_keep_errno.h"
 #include "trace/record/recorder_internal.h"
 #include "trace/stacks/walk.h"
 
 static uint64_t find(struct vs_recorder *r, uint64_t hash)
 {
-    vs_lock_acquire(&r->lock);
-    uint64_t id = vs_intern_stack_find_locked(r, hash);
-    vs_recorder_release(r);
-    return id;
+    VS_RECORDER_SCOPE(r);
+    return vs_intern_stack_find_locked(r, hash);
 }
 
 /* *hash*: of the frames as captured. */
@@ -40,7 +39,8 @@ static uint64_t add(struct vs_recorder *r, struct vs_new_stack *stack,
 uint64_t vs_new_stack_id(struct vs_recorder *r, struct vs_new_stack *stack,
                          const struct vs_stack_way *way)
 {
-    int saved_errno = errno, cancel = vs_cancel_hold();
+    VS_KEEP_ERRNO();
+    VS_CANCEL_SCOPE();
     if (atomic_load_explicit(&r->modules_unloaded, memory_order_relaxed))
         vs_module_list_refresh(r);
     way->capture(r, stack);
@@ -49,7 +49,5 @@ uint64_t vs_new_stack_id(struct vs_recorder *r, struct vs_new_stack *stack,
     if (id == VS_STACK_MISS)
         id = vs_selection_stacks_stopped(&r->selection) ? 0 : add(r, stack, way, hash);
     vs_walk_cache(stack->trail, id);
-    vs_cancel_restore(cancel);
-    errno = saved_errno;
     return id;
 }

@@ -18,6 +18,7 @@
 
 #include "base/vs_arena.h"
 #include "base/vs_clock.h"
+#include "base/vs_keep_errno.h"
 #include "base/vs_link.h"
 #include "base/vs_signal_guard.h"
 
@@ -149,9 +150,8 @@ static bool put_all(const struct vs_own_copy *copy, int to)
     struct vs_signal_guard guard;
     vs_signal_guard_enter(&guard);
     bool good = copy_all(copy, to) && (second = dup(to)) >= 0 && !close(second);
-    int error = errno;
+    VS_KEEP_ERRNO();
     vs_signal_guard_leave(&guard);
-    errno = error;
     return good;
 }
 
@@ -159,9 +159,8 @@ static bool rename_or_remove(const char *beside, const char *path)
 {
     if (!rename(beside, path))
         return true;
-    int error = errno;
+    VS_KEEP_ERRNO();
     unlink(beside);
-    errno = error;
     return false;
 }
 
@@ -196,9 +195,8 @@ static bool replace_nameless(const struct vs_own_copy *copy, const char *path, c
         return false;
     *good = put_all(copy, to);
     bool able = !*good || (*good = give_name(to, path, beside));
-    int error = errno;
+    VS_KEEP_ERRNO();
     close(to);
-    errno = error;
     return able;
 }
 

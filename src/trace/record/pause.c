@@ -63,7 +63,7 @@ bool vs_recorder_pause(struct vs_recorder *r, const struct vs_book *book, bool p
 {
     if (!r)
         return false;
-    vs_lock_acquire(&r->lock);
+    VS_RECORDER_SCOPE(r);
     struct vs_selection *s = &r->selection;
     bool able = !atomic_load_explicit(&r->stopped, memory_order_relaxed) &&
                 (!pause || s->late || begin_selection_locked(r, book));
@@ -71,7 +71,6 @@ bool vs_recorder_pause(struct vs_recorder *r, const struct vs_book *book, bool p
         change_locked(r, pause);
     if (able && pause) /* read without the lock: an allocation that misses it counts as made before */
         __atomic_store_n(&vs_selection_on, true, __ATOMIC_RELAXED);
-    vs_recorder_release(r);
     return able;
 }
 

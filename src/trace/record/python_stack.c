@@ -242,11 +242,10 @@ static void name_frames(struct vs_recorder *r, const struct python_stack_stack *
         if (known || !vs_python_place(s->python, step, &place))
             continue;
         uint32_t index;
-        vs_lock_acquire(&r->lock);
+        VS_RECORDER_SCOPE(r);
         if (number_function_locked(r, &place, &index) &&
             vs_map_put(&r->python_places, key, (uint64_t)index << 32 | place.line))
             vs_recorder_out_of_memory_locked(r);
-        vs_recorder_release(r);
     }
 }
 

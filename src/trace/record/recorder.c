@@ -12,6 +12,7 @@
 
 #include "base/vs_cancel.h"
 #include "base/vs_clock.h"
+#include "base/vs_keep_errno.h"
 #include "base/vs_log.h"
 #include "base/vs_quick_lock.h"
 #include "trace/record/compress.h"
@@ -137,14 +138,13 @@ enum vs_err vs_recorder_open(const struct vs_recorder_config *config, struct vs_
     return VS_OK;
 
 fail:;
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     vs_window_close(r, false);
     if (r->writer.regular && r->writer.offset)
         vs_own_file_remove(r->path, r->writer.device, r->writer.inode); /* empty */
     vs_writer_close(r);
     vs_arena_free_all(&r->arena);
     vs_pages_unmap(r, sizeof *r);
-    errno = saved_errno;
     return err;
 }
 
@@ -154,9 +154,8 @@ void vs_recorder_event(struct vs_recorder *r, struct vs_event *event)
 {
     if (is_stopped(r))
         return;
-    vs_lock_acquire(&r->lock);
+    VS_RECORDER_SCOPE(r);
     vs_recorder_event_locked(r, event);
-    vs_recorder_release(r);
 }
 
 /* Changes have an order even without a recorder. */
@@ -193,19 +192,17 @@ uint64_t vs_recorder_string(struct vs_recorder *r, const char *text, size_t leng
         length = VS_STRING_MAX;
     if (!length)
         return 0;
-    int saved_errno = errno;
-    vs_lock_acquire(&r->lock);
-    uint64_t id = vs_intern_string_locked(r, text, length);
-    vs_recorder_release(r);
-    errno = saved_errno;
-    return id;
+    VS_KEEP_ERRNO();
+    VS_RECORDER_SCOPE(r);
+    return vs_intern_string_locked(r, text, length);
 }
 
 void vs_recorder_flush(struct vs_recorder *r)
 {
     if (is_stopped(r))
         return;
-    int saved_errno = errno, cancel = vs_cancel_hold();
+    VS_KEEP_ERRNO();
+    VS_CANCEL_SCOPE();
     vs_lock_acquire(&r->lock);
     vs_window_seal_locked(r);
     uint64_t target = r->active ? r->active->sequence - 1 : r->sequence;
@@ -216,8 +213,6 @@ void vs_recorder_flush(struct vs_recorder *r)
             vs_window_wait_locked(r);
     }
     vs_lock_release(&r->lock);
-    vs_cancel_restore(cancel);
-    errno = saved_errno;
 }
 
 /* --- closing --- */
@@ -271,12 +266,11 @@ void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_
         vs_recorder_abandon_in_child(r);
         return;
     }
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     if (!vs_lock_acquire_within(&r->lock, CLOSE_LOCK_NS)) {
         /* everything so far is in FILE.live; a handler that records while the process exits must
          * not wait for that lock either */
         atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
-        errno = saved_errno;
         return;
     }
     bool first = !r->closed, join = false;
@@ -308,7 +302,6 @@ void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_
     vs_lock_release(&r->lock);
     if (join)
         pthread_join(r->thread, NULL); /* it only has to return */
-    errno = saved_errno;
 }
 
 void vs_recorder_abandon_in_child(struct vs_recorder *r)

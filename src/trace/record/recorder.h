@@ -61,6 +61,20 @@ void vs_recorder_acquire(struct vs_recorder *recorder);
 void vs_recorder_release(struct vs_recorder *recorder);
 void vs_recorder_event_locked(struct vs_recorder *recorder, struct vs_event *event);
 
+/* VS_RECORDER_SCOPE: acquired until the end of the block, however the block is left. */
+static inline struct vs_recorder *vs_recorder_scope_begin(struct vs_recorder *recorder)
+{
+    vs_recorder_acquire(recorder);
+    return recorder;
+}
+static inline void vs_recorder_scope_end(struct vs_recorder *const *recorder)
+{
+    vs_recorder_release(*recorder);
+}
+#define VS_RECORDER_SCOPE(recorder) \
+    struct vs_recorder *const vs_recorder_held_ \
+        __attribute__((cleanup(vs_recorder_scope_end), unused)) = vs_recorder_scope_begin(recorder)
+
 /* vs_recorder_string: the id of a text, defined in the trace on first use.
  * *length* SIZE_MAX means strlen. At most 64 KiB are kept, or less in a small window. 0 for
  * NULL or "". */

@@ -68,17 +68,6 @@ static size_t encode_end(unsigned char *p, int error)
     return vs_encode_end(p, VS_END_STOPPED, (uint64_t)error);
 }
 
-static struct vs_window *newest_full_locked(struct vs_recorder *r)
-{
-    struct vs_window *newest = NULL;
-    for (unsigned i = 0; i < VS_WINDOWS; i++) {
-        struct vs_window *w = &r->windows[i];
-        if (w->state == VS_WINDOW_FULL && (!newest || w->sequence > newest->sequence))
-            newest = w;
-    }
-    return newest;
-}
-
 /* Nothing waits: use the next window, which may be active already. */
 static void end_in_empty_window_locked(struct vs_recorder *r, int error)
 {
@@ -93,7 +82,7 @@ static void end_in_empty_window_locked(struct vs_recorder *r, int error)
 static void end_in_window_locked(struct vs_recorder *r, int error)
 {
     vs_window_seal_locked(r);
-    struct vs_window *w = newest_full_locked(r);
+    struct vs_window *w = vs_window_newest_locked(r, VS_WINDOW_FULL);
     if (!w) {
         end_in_empty_window_locked(r, error);
         return;
@@ -108,7 +97,7 @@ static void end_in_window_locked(struct vs_recorder *r, int error)
  * frame the kinds are not described, nor is the end's. */
 static void end_in_file_locked(struct vs_recorder *r, int error)
 {
-    struct vs_window *w = vs_window_oldest_full_locked(r);
+    struct vs_window *w = vs_window_oldest_locked(r, VS_WINDOW_FULL);
     if (!w || !r->writer.last_ns)
         return;
     struct vs_packer *packer = r->writer.packer;

@@ -113,7 +113,7 @@ static bool limit_active_locked(const struct vs_recorder *r, uint32_t now)
 bool vs_trace_limit_drain_first_locked(const struct vs_recorder *r)
 {
     uint32_t now = atomic_load_explicit(&r->selection.stage, memory_order_relaxed);
-    return limit_active_locked(r, now) && !vs_window_all_free_locked(r) &&
+    return limit_active_locked(r, now) && vs_window_count_locked(r, VS_WINDOW_FREE) < VS_WINDOWS &&
            stage_for_locked(r, bytes_at_most_locked(r)) > now;
 }
 

@@ -240,19 +240,6 @@ void vs_window_check_file_locked(struct vs_recorder *r)
     vs_unrecorded_publish_locked(r);
 }
 
-/* The one written longest ago: its bytes are the likeliest to be on disk by now, should the machine
- * crash. */
-static struct vs_window *find_free_locked(struct vs_recorder *r)
-{
-    struct vs_window *oldest = NULL;
-    for (unsigned i = 0; i < VS_WINDOWS; i++) {
-        struct vs_window *w = &r->windows[i];
-        if (w->state == VS_WINDOW_FREE && (!oldest || w->sequence < oldest->sequence))
-            oldest = w;
-    }
-    return oldest;
-}
-
 /* The active window is empty. A record of *bytes* fits every window. */
 static void limit_locked(struct vs_recorder *r, size_t bytes)
 {
@@ -314,7 +301,7 @@ static void begin_locked(struct vs_recorder *r, struct vs_window *w, size_t byte
 
 bool vs_window_begin_free_locked(struct vs_recorder *r)
 {
-    struct vs_window *w = find_free_locked(r);
+    struct vs_window *w = vs_window_oldest_locked(r, VS_WINDOW_FREE);
     if (!w)
         return false;
     activate_locked(r, w);
@@ -328,7 +315,7 @@ static bool write_waiting_locked(struct vs_recorder *r)
     if (!r->thread_done && !vs_writer_is_self(r))
         return vs_window_wait_locked(r);
     vs_writer_drain_locked(r);
-    return vs_window_all_free_locked(r);
+    return vs_window_count_locked(r, VS_WINDOW_FREE) == VS_WINDOWS;
 }
 
 bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
@@ -341,7 +328,9 @@ bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
     while (!ready && waited && bytes <= r->window_bytes - VS_WINDOW_TAIL &&
            !atomic_load_explicit(&r->stopped, memory_order_relaxed)) {
         vs_window_seal_locked(r);
-        struct vs_window *w = r->active ? r->active : find_free_locked(r);
+        /* the one written longest ago: its bytes are the likeliest to be on disk by now, should the
+         * machine crash */
+        struct vs_window *w = r->active ? r->active : vs_window_oldest_locked(r, VS_WINDOW_FREE);
         if (w && !r->active && in_time && vs_trace_limit_drain_first_locked(r)) {
             in_time = write_waiting_locked(r);
         } else if (w) {
@@ -358,31 +347,32 @@ bool vs_window_change_locked(struct vs_recorder *r, size_t bytes)
     return ready && !atomic_load_explicit(&r->stopped, memory_order_relaxed);
 }
 
-bool vs_window_all_free_locked(const struct vs_recorder *r)
+unsigned vs_window_count_locked(const struct vs_recorder *r, enum vs_window_state state)
 {
-    bool all = true;
+    unsigned count = 0;
     for (unsigned i = 0; i < VS_WINDOWS; i++)
-        all = all && r->windows[i].state == VS_WINDOW_FREE;
-    return all;
+        count += r->windows[i].state == state;
+    return count;
 }
 
-unsigned vs_window_full_locked(const struct vs_recorder *r)
-{
-    unsigned full = 0;
-    for (unsigned i = 0; i < VS_WINDOWS; i++)
-        full += r->windows[i].state == VS_WINDOW_FULL;
-    return full;
-}
-
-struct vs_window *vs_window_oldest_full_locked(struct vs_recorder *r)
+struct vs_window *vs_window_oldest_locked(struct vs_recorder *r, enum vs_window_state state)
 {
     struct vs_window *oldest = NULL;
-    for (unsigned i = 0; i < VS_WINDOWS; i++) {
-        struct vs_window *w = &r->windows[i];
-        if (w->state == VS_WINDOW_FULL && (!oldest || w->sequence < oldest->sequence))
+    for (struct vs_window *w = r->windows; w < r->windows + VS_WINDOWS; w++) {
+        if (w->state == state && (!oldest || w->sequence < oldest->sequence))
             oldest = w;
     }
     return oldest;
+}
+
+struct vs_window *vs_window_newest_locked(struct vs_recorder *r, enum vs_window_state state)
+{
+    struct vs_window *newest = NULL;
+    for (struct vs_window *w = r->windows; w < r->windows + VS_WINDOWS; w++) {
+        if (w->state == state && (!newest || w->sequence > newest->sequence))
+            newest = w;
+    }
+    return newest;
 }
 
 void vs_window_written_locked(struct vs_recorder *r, struct vs_window *w)
@@ -392,4 +382,57 @@ void vs_window_written_locked(struct vs_recorder *r, struct vs_window *w)
     r->file_bytes = r->writer.offset;
     r->file_events = w->first_event + w->events;
     vs_cond_broadcast(&r->progress);
+}
+
+/* --- waits ---
+ *
+ * For the background thread, that is for a disk or the reader of a pipe: as long as windows are
+ * written, then for a limited time. The wait also checks whether the background thread still exists,
+ * as programs may end it without our knowledge. */
+
+/* interval at which a waiting thread checks whether the background thread still exists */
+#define POLL_NS UINT64_C(100000000)
+/* checks without progress after which an ending recording stops waiting; counted rather than timed,
+ * because a program that was stopped meanwhile has not waited */
+#define END_POLLS 100u
+
+unsigned vs_window_end_polls(const struct vs_recorder *r)
+{
+    return r->wait_polls < END_POLLS ? r->wait_polls : END_POLLS;
+}
+
+static unsigned polls_allowed_locked(const struct vs_recorder *r)
+{
+    if (r->stalled)
+        return 1;
+    return r->closed || r->leaving ? vs_window_end_polls(r) : r->wait_polls;
+}
+
+bool vs_window_wait_locked(struct vs_recorder *r)
+{
+    uint64_t written = r->written_sequence;
+    unsigned looks = 0;
+    vs_writer_hasten_locked(r);
+    for (;;) {
+        bool woken = vs_cond_wait(&r->progress, &r->lock, vs_clock_ns() + POLL_NS);
+        if (woken || r->thread_done || r->written_sequence != written)
+            return true;
+        if (!vs_writer_alive(r)) {
+            vs_writer_take_over_locked(r);
+            return true;
+        }
+        if (++looks >= polls_allowed_locked(r)) {
+            vs_shortage_stall_locked(r, looks);
+            return false;
+        }
+    }
+}
+
+bool vs_window_wait_idle_locked(struct vs_recorder *r)
+{
+    while (vs_window_count_locked(r, VS_WINDOW_WRITING)) {
+        if (!vs_window_wait_locked(r))
+            return false;
+    }
+    return true;
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/vs_clock.h"
+#include "base/vs_keep_errno.h"
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
 #include "base/vs_size.h"
@@ -43,9 +44,8 @@ static int move_high(int fd)
         high = fcntl(fd, F_DUPFD_CLOEXEC, floors[i]);
     if (high < 0 && fd > STDERR_FILENO)
         return fd;
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     close(fd);
-    errno = saved_errno;
     return high;
 }
 
@@ -153,10 +153,9 @@ static enum vs_err append(struct vs_recorder *r, const void *from, size_t bytes)
 /* Keeps errno. */
 static void remove_own(const struct vs_writer *w, const char *path)
 {
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     if (w->regular)
         vs_own_file_remove(path, w->device, w->inode);
-    errno = saved_errno;
 }
 
 enum vs_err vs_writer_open(struct vs_recorder *r, unsigned compression, bool keep_existing)
@@ -374,13 +373,12 @@ enum vs_err vs_writer_make_tail(struct vs_recorder *r, const struct vs_window *e
     err = vs_writer_append_window(r, end);
     if (!err)
         err = vs_writer_finish(r);
-    int error = errno;
+    VS_KEEP_ERRNO();
     w->tail = NULL;
     w->packer = packer;
     return_to(w, &mark);
     if (err)
         vs_writer_drop_tail(tail);
-    errno = error;
     return err;
 }
 

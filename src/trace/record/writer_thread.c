@@ -7,17 +7,19 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/vs_clock.h"
+#include "base/vs_keep_errno.h"
 #include "base/vs_log.h"
 #include "trace/record/live_guard.h"
-#include "trace/record/priority.h"
 #include "trace/record/recorder_internal.h"
 #include "trace/record/shortage.h"
 #include "trace/record/thread_start.h"
@@ -25,10 +27,58 @@
 #define THREAD_STACK_BYTES ((size_t)512 << 10)
 #define HURRY_WINDOWS 2u /* waiting to be written: the program is about to wait too */
 
+/* --- the priority ---
+ *
+ * The background thread yields to the program's threads, except while one of them waits for it.
+ * Lowered means SCHED_BATCH, so that waking up interrupts nobody, and niceness 10, so that a busy
+ * machine gives the thread a tenth of the share of the program's threads. It stays a share: however
+ * busy the machine is, the work that another thread waits for goes on (SCHED_IDLE gives no such
+ * share, and an ordinary user may not leave it again). Going back to SCHED_OTHER is always allowed,
+ * a lower niceness only with privilege. */
+#define NICENESS 10
+
+static bool set_priority(pid_t tid, int policy, int niceness)
+{
+    const struct sched_param param = {0};
+    VS_KEEP_ERRNO();
+    bool changed = !setpriority(PRIO_PROCESS, (id_t)tid, niceness);
+    changed |= !sched_setscheduler(tid, policy, &param);
+    return changed;
+}
+
+/* Lowers the calling thread. False when nothing was changed: it has a real-time or other policy of
+ * the program's own choice, or permission is missing. */
+static bool lower_priority(void)
+{
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    if (sched_getscheduler(tid) != SCHED_OTHER)
+        return false;
+    VS_KEEP_ERRNO();
+    errno = 0;
+    int niceness = getpriority(PRIO_PROCESS, (id_t)tid);
+    bool known = !errno;
+    return known && set_priority(tid, SCHED_BATCH, niceness > NICENESS ? niceness : NICENESS);
+}
+
+/* Gives thread *tid*, lowered before, the priority of the calling one, as far as an ordinary user
+ * may. */
+static void raise_priority(pid_t tid)
+{
+    int saved_errno = errno;
+    errno = 0;
+    int niceness = getpriority(PRIO_PROCESS, 0);
+    bool known = !errno;
+    errno = saved_errno;
+    if (tid && known)
+        set_priority(tid, SCHED_OTHER, niceness);
+}
+
+/* --- the windows --- */
+
 /* Write *w*, which the caller has marked WRITING. With *unlock* the lock is released meanwhile. */
 static void write_window_locked(struct vs_recorder *r, struct vs_window *w, bool unlock)
 {
-    r->writer.hurried = vs_window_full_locked(r) >= HURRY_WINDOWS;
+    r->writer.hurried = vs_window_count_locked(r, VS_WINDOW_FULL) >= HURRY_WINDOWS;
     if (unlock)
         vs_lock_release(&r->lock);
     enum vs_err err = vs_writer_append_window(r, w);
@@ -47,7 +97,7 @@ static void write_window_locked(struct vs_recorder *r, struct vs_window *w, bool
 void vs_writer_drain_locked(struct vs_recorder *r)
 {
     struct vs_window *w;
-    while (!r->failed && (w = vs_window_oldest_full_locked(r))) {
+    while (!r->failed && (w = vs_window_oldest_locked(r, VS_WINDOW_FULL))) {
         w->state = VS_WINDOW_WRITING;
         write_window_locked(r, w, false);
     }
@@ -98,7 +148,7 @@ static void wait_for_work_locked(struct vs_recorder *r, uint64_t *seen)
     uint64_t until = vs_clock_ns() + (uint64_t)r->flush_ms * 500000u;
     bool in_time = true;
     vs_live_guard_awake(false);
-    while (in_time && !r->quit && !vs_window_oldest_full_locked(r))
+    while (in_time && !r->quit && !vs_window_oldest_locked(r, VS_WINDOW_FULL))
         in_time = vs_cond_wait(&r->work, &r->lock, until);
     vs_live_guard_awake(true);
     if (vs_shortage_lost_locked(r))
@@ -118,19 +168,19 @@ static void *writer_main(void *arg)
     prctl(PR_SET_NAME, "vramscope-trace");
     r->writer.packer = vs_packer_open(r->window_bytes, r->writer.compression);
     uint64_t seen = 0;
-    bool lowered = vs_priority_lower();
+    bool lowered = lower_priority();
     vs_live_guard_awake(true);
     vs_lock_acquire(&r->lock);
     r->lowered = lowered;
     while (!r->failed) {
-        struct vs_window *w = vs_window_oldest_full_locked(r);
+        struct vs_window *w = vs_window_oldest_locked(r, VS_WINDOW_FULL);
         if (w) {
             w->state = VS_WINDOW_WRITING;
             write_window_locked(r, w, true);
         } else if (r->quit) {
             break;
         } else {
-            if (r->raised && vs_priority_lower())
+            if (r->raised && lower_priority())
                 r->raised = false;
             wait_for_work_locked(r, &seen);
         }
@@ -167,7 +217,7 @@ void vs_writer_hasten_locked(struct vs_recorder *r)
 {
     if (!r->lowered || r->raised || r->thread_done)
         return;
-    vs_priority_raise(atomic_load_explicit(&r->thread_tid, memory_order_relaxed));
+    raise_priority(atomic_load_explicit(&r->thread_tid, memory_order_relaxed));
     r->raised = true;
 }
 
