@@ -41,24 +41,6 @@ static bool is_one(const char *name, const char *prefix, long *pid)
     return *pid > 0 && *pid <= INT_MAX && !strcmp(end, ".new");
 }
 
-static void remove_stale(const char *folder, const char *prefix)
-{
-    DIR *dir = opendir(folder);
-    const struct dirent *entry;
-    long pid;
-    while (dir && (entry = readdir(dir))) {
-        if (!is_one(entry->d_name, prefix, &pid) || !kill((pid_t)pid, 0) || errno != ESRCH)
-            continue;
-        int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
-            unlinkat(dirfd(dir), entry->d_name, 0);
-        if (fd >= 0)
-            close(fd);
-    }
-    if (dir)
-        closedir(dir);
-}
-
 static int create(const char *folder, const char *prefix, char **path)
 {
     int fd = -1;
@@ -92,7 +74,20 @@ int vs_replacement_make(const char *target, char **path)
         *slash = 0;
     const char *where = !slash ? "." : *folder ? folder : "/";
     sigset_t all, before;
-    remove_stale(where, prefix);
+    DIR *dir = opendir(where);
+    const struct dirent *entry;
+    long pid;
+    while (dir && (entry = readdir(dir))) {
+        if (!is_one(entry->d_name, prefix, &pid) || !kill((pid_t)pid, 0) || errno != ESRCH)
+            continue;
+        int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
+            unlinkat(dirfd(dir), entry->d_name, 0);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (dir)
+        closedir(dir);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before); /* a signal handler cannot see the file before it is
                                               * registered */

@@ -29,7 +29,7 @@ ROOMS = {
     "allocator/compact": ("base allocator/core", ""),
     "allocator/pytorch": ("base allocator/core", ""),
     "trace/format": ("base ledger", "columns.h event.h event_table.h format.h frame_seal.h live_look.h"),
-    "trace/stacks": ("base", "loaded_object.h object_symbols.h python.h unwind.h walk.h"),
+    "trace/stacks": ("base", "loaded_object.h python.h unwind.h walk.h"),
     "trace/record": ("base ledger trace/format trace/stacks", "recorder.h selection.h thread_start.h"),
     "trace/output": ("base trace/format", "frame_output.h"),
     "trace/read": ("base ledger trace/format trace/output",

@@ -109,15 +109,6 @@ hand_out_in_shard(struct vs_allocator *a, struct vs_shard *shard,
     return true;
 }
 
-/* Reduces the full lock to one lock: *shard* is the first. */
-static void unlock_others(struct vs_allocator *a, const struct vs_shard *shard)
-{
-    if (vs_fast_possible_locked(a))
-        vs_shards_share_locked(&a->shards, &a->counters);
-    for (struct vs_shard *s = a->shards.shard + a->shards.count; --s > shard;)
-        vs_quick_release(&s->lock);
-}
-
 /* The block fits but is not safe yet: the lock is released during the wait for the device. With one
  * shard in use that lock is the full lock, so tickets may be taken under it; counters need no
  * gathering or sharing unless something went wrong. */
@@ -151,7 +142,11 @@ __attribute__((noinline)) static enum vs_err malloc_after_sync(struct vs_allocat
         err = vs_block_hand_out_locked(a, request, block, out);
     a->call = NULL;
     vs_fast_prepare_locked(a, shard);
-    unlock_others(a, shard);
+    /* the full lock becomes one lock: that of the shard, the first */
+    if (vs_fast_possible_locked(a))
+        vs_shards_share_locked(&a->shards, &a->counters);
+    for (struct vs_shard *s = a->shards.shard + a->shards.count; --s > shard;)
+        vs_quick_release(&s->lock);
     return err;
 }
 

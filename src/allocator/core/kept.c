@@ -81,22 +81,6 @@ static bool all_away(const struct vs_allocator *a, const struct vs_segment *segm
     return pending == retired;
 }
 
-/* The device has freed the segment: its blocks become one, which is removed. */
-static void forget(struct vs_allocator *a, struct vs_segment *segment)
-{
-    for (struct vs_note **link = &a->retired, *note; (note = *link);) {
-        struct vs_block *block = note->block;
-        if (block->segment != segment) {
-            link = &note->next;
-            continue;
-        }
-        *link = note->next;
-        vs_node_give_locked(&a->free_notes, note);
-        vs_block_complete_free_locked(a, block);
-    }
-    vs_segment_taken_back_locked(a, segment->first);
-}
-
 static struct vs_segment *next_away(const struct vs_allocator *a, struct vs_note *note)
 {
     for (; note; note = note->next) {
@@ -113,6 +97,17 @@ void vs_kept_release_locked(struct vs_allocator *a, uint64_t *released)
         if (vs_segment_give_back(a, segment))
             return; /* tried again later */
         *released += segment->size;
-        forget(a, segment);
+        /* the device has freed the segment: its blocks become one, which is removed */
+        for (struct vs_note **link = &a->retired, *note; (note = *link);) {
+            struct vs_block *block = note->block;
+            if (block->segment != segment) {
+                link = &note->next;
+                continue;
+            }
+            *link = note->next;
+            vs_node_give_locked(&a->free_notes, note);
+            vs_block_complete_free_locked(a, block);
+        }
+        vs_segment_taken_back_locked(a, segment->first);
     }
 }

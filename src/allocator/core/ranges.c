@@ -108,25 +108,6 @@ static enum vs_err release_handles(struct vs_allocator *a, const struct vs_segme
     return first_error;
 }
 
-/* Maps memory for *bytes* from *addr* on, all or nothing. */
-static enum vs_err populate(struct vs_allocator *a, const struct vs_segment *range, uint64_t addr,
-                            uint64_t bytes)
-{
-    uint64_t *handles = handle_at(range, addr), count = bytes / range->handle_bytes, made = 0;
-    enum vs_err err = VS_OK;
-    while (made < count && !err) {
-        err = a->ops.memory_create(a->ops_ctx, range->handle_bytes, &handles[made]);
-        made += !err;
-    }
-    if (!err)
-        err = a->ops.memory_map(a->ops_ctx, addr, range->handle_bytes, handles, (size_t)count);
-    if (err) {
-        enum vs_err ignored = release_handles(a, range, handles, made);
-        (void)ignored;
-    }
-    return err;
-}
-
 /* Splits *block* after *size* bytes; the tail is *rest*, in the same state, in no index. */
 static void cut(struct vs_block *block, struct vs_block *rest, uint64_t size)
 {
@@ -178,7 +159,19 @@ enum vs_err vs_range_map_locked(struct vs_allocator *a, struct vs_block *block, 
         if (!rest)
             return VS_ERR_NOMEM;
     }
-    enum vs_err err = populate(a, range, addr, bytes);
+    /* all or nothing */
+    uint64_t *handles = handle_at(range, addr), count = bytes / range->handle_bytes, made = 0;
+    enum vs_err err = VS_OK;
+    while (made < count && !err) {
+        err = a->ops.memory_create(a->ops_ctx, range->handle_bytes, &handles[made]);
+        made += !err;
+    }
+    if (!err)
+        err = a->ops.memory_map(a->ops_ctx, addr, range->handle_bytes, handles, (size_t)count);
+    if (err) {
+        enum vs_err ignored = release_handles(a, range, handles, made);
+        (void)ignored;
+    }
     if (err) {
         if (rest)
             vs_block_recycle_locked(pool, rest);

@@ -95,18 +95,6 @@ static struct vs_block *lend(struct vs_allocator *a, const struct vs_piece *piec
     return first;
 }
 
-/* --- dormant views --- */
-
-static void dormant_add(struct vs_views *views, struct vs_view *view)
-{
-    vs_free_insert(&views->index, view->segment->first);
-    view->older = views->newest;
-    view->newer = NULL;
-    *(views->newest ? &views->newest->newer : &views->oldest) = view;
-    views->newest = view;
-    views->count++;
-}
-
 static void dormant_remove(struct vs_views *views, struct vs_view *view)
 {
     vs_free_remove(&views->index, view->segment->first);
@@ -142,7 +130,13 @@ void vs_view_return_locked(struct vs_allocator *a, struct vs_block *block)
     view->lent = NULL;
     view->safe_after = safe_after;
     set_size(view, view->bytes, VS_BLOCK_DORMANT);
-    dormant_add(&block->segment->pool->owner->views, view);
+    struct vs_views *views = &block->segment->pool->owner->views;
+    vs_free_insert(&views->index, view->segment->first);
+    view->older = views->newest;
+    view->newer = NULL;
+    *(views->newest ? &views->newest->newer : &views->oldest) = view;
+    views->newest = view;
+    views->count++;
 }
 
 /* The pieces that hold a view's first *bytes* bytes; false when one of them is not free. */
@@ -186,17 +180,6 @@ struct vs_block *vs_view_wake_locked(struct vs_allocator *a, struct vs_pool *poo
 }
 
 /* --- making and dropping --- */
-
-/* The pages of the pieces, in their home range. */
-static void lay_out(struct vs_view *view, const struct vs_piece *pieces, size_t count)
-{
-    *view = (struct vs_view){.extent_count = (uint32_t)count};
-    for (size_t i = 0; i < count; i++) {
-        view->extents[i] = pieces[i];
-        view->extents[i].bytes = (pieces[i].bytes + VS_PAGE_BYTES - 1) & ~(VS_PAGE_BYTES - 1);
-        view->bytes += view->extents[i].bytes;
-    }
-}
 
 /* Maps the pages of every extent, all or nothing. */
 static enum vs_err map(struct vs_allocator *a, const struct vs_view *view, uint64_t addr)
@@ -262,7 +245,13 @@ enum vs_err vs_view_make_locked(struct vs_allocator *a, struct vs_pool *pool,
     uint64_t bytes = 0, safe_after;
     for (size_t i = 0; i < count; i++)
         bytes += pieces[i].bytes;
-    lay_out(view, pieces, count);
+    /* the pages of the pieces, in their home range */
+    *view = (struct vs_view){.extent_count = (uint32_t)count};
+    for (size_t i = 0; i < count; i++) {
+        view->extents[i] = pieces[i];
+        view->extents[i].bytes = (pieces[i].bytes + VS_PAGE_BYTES - 1) & ~(VS_PAGE_BYTES - 1);
+        view->bytes += view->extents[i].bytes;
+    }
     struct vs_block *lent = lend(a, pieces, count, &safe_after);
     enum vs_err err = lent ? establish(a, pool, view) : VS_ERR_NOMEM;
     if (err) {

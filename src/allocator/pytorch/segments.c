@@ -133,21 +133,6 @@ static bool overlaps(const struct vs_allocator *a, uint64_t addr, uint64_t size)
            (n < a->segment_count && a->segments[n]->addr - addr < size);
 }
 
-static void index_insert(struct vs_allocator *a, struct vs_segment *segment)
-{
-    size_t n = segments_up_to(a, segment->addr);
-    memmove(&a->segments[n + 1], &a->segments[n], (a->segment_count - n) * sizeof *a->segments);
-    a->segments[n] = segment;
-    a->segment_count++;
-}
-
-static void index_remove(struct vs_allocator *a, const struct vs_segment *segment)
-{
-    size_t n = segments_up_to(a, segment->addr) - 1;
-    a->segment_count--;
-    memmove(&a->segments[n], &a->segments[n + 1], (a->segment_count - n) * sizeof *a->segments);
-}
-
 /* --- segments --- */
 
 static void segment_nodes_give(struct vs_allocator *a, struct vs_segment *segment)
@@ -188,7 +173,10 @@ enum vs_err vs_segment_enter_locked(struct vs_allocator *a, struct vs_pool *pool
     struct vs_segment *segment = segment_nodes_take(a, pool, addr, size);
     if (!segment)
         return VS_ERR_NOMEM;
-    index_insert(a, segment);
+    size_t n = segments_up_to(a, segment->addr);
+    memmove(&a->segments[n + 1], &a->segments[n], (a->segment_count - n) * sizeof *a->segments);
+    a->segments[n] = segment;
+    a->segment_count++;
     pool->owner->segments++;
     *out = segment;
     return VS_OK;
@@ -197,7 +185,9 @@ enum vs_err vs_segment_enter_locked(struct vs_allocator *a, struct vs_pool *pool
 void vs_segment_leave_locked(struct vs_allocator *a, struct vs_segment *segment)
 {
     struct vs_stream_pools *owner = segment->pool->owner;
-    index_remove(a, segment);
+    size_t n = segments_up_to(a, segment->addr) - 1;
+    a->segment_count--;
+    memmove(&a->segments[n], &a->segments[n + 1], (a->segment_count - n) * sizeof *a->segments);
     segment_nodes_give(a, segment);
     owner->segments--;
     stream_recycle_if_unused(a, owner);

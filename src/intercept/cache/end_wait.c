@@ -30,20 +30,6 @@ static void pause_briefly(void)
     nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 }
 
-static enum vs_settled settled_in(const struct vs_context *context)
-{
-    enum vs_settled all = VS_SETTLED;
-    for (int i = 0; i < VS_CONTEXT_ALLOCATORS && all == VS_SETTLED; i++) {
-        struct vs_allocator *allocator = vs_context_allocator_at(context, i);
-        all = allocator ? vs_allocator_settled(allocator) : VS_SETTLED;
-        for (int tries = 1; all == VS_SETTLED_UNKNOWN && tries < LOCK_TRIES; tries++) {
-            pause_briefly();
-            all = vs_allocator_settled(allocator);
-        }
-    }
-    return all;
-}
-
 /* An event behind all work of the context, or before CUDA 12.5 behind that of all streams that wait for the
  * default one; NULL if the driver refuses. */
 static CUevent event_behind_all(const struct vs_context *context)
@@ -71,7 +57,15 @@ static bool wait_for(CUevent event, uint64_t until_ns)
 /* Why the context's work may not have ended; NULL: it has. */
 static const char *wait_for_context(const struct vs_context *context, uint64_t until_ns)
 {
-    enum vs_settled settled = settled_in(context);
+    enum vs_settled settled = VS_SETTLED;
+    for (int i = 0; i < VS_CONTEXT_ALLOCATORS && settled == VS_SETTLED; i++) {
+        struct vs_allocator *allocator = vs_context_allocator_at(context, i);
+        settled = allocator ? vs_allocator_settled(allocator) : VS_SETTLED;
+        for (int tries = 1; settled == VS_SETTLED_UNKNOWN && tries < LOCK_TRIES; tries++) {
+            pause_briefly();
+            settled = vs_allocator_settled(allocator);
+        }
+    }
     if (settled == VS_SETTLED)
         return NULL;
     if (settled == VS_SETTLED_UNKNOWN)

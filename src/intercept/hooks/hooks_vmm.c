@@ -13,20 +13,6 @@
 #include "intercept/track/limit.h"
 #include "intercept/track/physical.h"
 
-/* Memory without a context: it outlives them all. */
-static struct vs_tracked described(const CUmemAllocationProp *prop, size_t bytes,
-                                const struct vs_context *context)
-{
-    struct vs_tracked live = vs_live_in(context, 0, bytes, bytes, VS_FAMILY_PINNED);
-    live.context = 0;
-    if (prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
-        live.family = VS_FAMILY_VMM;
-        live.device = (uint32_t)prop->location.id;
-        vs_device_note(live.device);
-    }
-    return live;
-}
-
 CUresult vs_on_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
                            const CUmemAllocationProp *prop, unsigned long long flags)
 {
@@ -40,7 +26,14 @@ CUresult vs_on_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
     VS_WITH_ROOM_ON(r, device,
                     VS_LIMITED(device, bytes, VS_REAL(cuMemCreate, handle, bytes, prop, flags)));
     if (r == CUDA_SUCCESS) {
-        struct vs_tracked live = described(prop, bytes, context);
+        /* without a context: it outlives them all */
+        struct vs_tracked live = vs_live_in(context, 0, bytes, bytes, VS_FAMILY_PINNED);
+        live.context = 0;
+        if (prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
+            live.family = VS_FAMILY_VMM;
+            live.device = (uint32_t)prop->location.id;
+            vs_device_note(live.device);
+        }
         uint64_t now_ns = vs_physical_made(*handle, VS_PHYSICAL_OWN, &live, api);
         if (context && now_ns)
             vs_device_sample(context, now_ns);

@@ -85,10 +85,10 @@ static bool passes_us(const struct vs_loaded *object, const struct binding *bind
            has_text(object, "cuGetProcAddress");
 }
 
-static bool any_passes(const struct vs_loaded *object, const struct vs_loaded_symbols *symbols,
+static bool any_passes(const struct vs_loaded *object, const struct vs_elf_symbols *symbols,
                        ElfW(Sxword) table, ElfW(Sxword) bytes)
 {
-    const ElfW(Rela) *row = vs_loaded_pointer(object, table);
+    const ElfW(Rela) *row = vs_elf_pointer(object->base, object->dynamic, table);
     size_t count = row ? vs_loaded_value(object, bytes) / sizeof *row : 0;
     size_t skip = table == DT_RELA ? vs_loaded_value(object, DT_RELACOUNT) : 0; /* no symbols */
     for (size_t i = skip; i < count; i++) {
@@ -107,7 +107,7 @@ static bool any_passes(const struct vs_loaded *object, const struct vs_loaded_sy
 
 /* Undefined symbols come first in the table: their names exclude most objects, whose relocations
  * need not be read. */
-static bool wants_cuda(const struct vs_loaded_symbols *symbols)
+static bool wants_cuda(const struct vs_elf_symbols *symbols)
 {
     uint32_t end = symbols->gnu_hash ? symbols->gnu_hash[1] : 0;
     for (uint32_t i = 1; i < end; i++) {
@@ -121,7 +121,7 @@ static bool wants_cuda(const struct vs_loaded_symbols *symbols)
 static int look_at(const struct vs_loaded *object, void *arg)
 {
     struct bypass_found *found = arg;
-    struct vs_loaded_symbols symbols;
+    struct vs_elf_symbols symbols;
     if (vs_loaded_is(object, "libcuda.so") || vs_loaded_at_start(object) ||
         !vs_loaded_symbols(object, &symbols) || !wants_cuda(&symbols))
         return 0;

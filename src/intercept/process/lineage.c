@@ -100,22 +100,17 @@ static size_t append(char *text, size_t at, pid_t pid, char sign, uint64_t ns)
     return at;
 }
 
-static void read_boot(char *boot)
-{
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, boot, VS_LINEAGE_BOOT_MAX - 1) : 0;
-    if (fd >= 0)
-        close(fd);
-    boot[n > 0 ? n : 0] = '\0';
-    boot[strcspn(boot, "\n")] = '\0';
-}
-
 void vs_lineage_read(struct vs_lineage *out)
 {
     pid_t parent = 0, next;
     size_t at = 0;
     *out = (struct vs_lineage){0};
-    read_boot(out->boot);
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, out->boot, VS_LINEAGE_BOOT_MAX - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    out->boot[n > 0 ? n : 0] = '\0';
+    out->boot[strcspn(out->boot, "\n")] = '\0';
     for (unsigned i = 0; i < FORKS_KEPT && forks[i].pid; i++)
         at = append(out->text, at, forks[i].pid, '@', forks[i].fork_ns);
     if (!look_up(getpid(), &parent, &out->born_ns))

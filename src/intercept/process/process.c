@@ -240,29 +240,6 @@ static void record_text(const char *name, const char *value)
               .value = vs_process_string(value));
 }
 
-/* By the names of PyTorch's launcher, whichever launcher it was. */
-static void record_rank(void)
-{
-    struct vs_rank_environment job = vs_rank_environment();
-    record_text("RANK", job.rank);
-    record_text("LOCAL_RANK", job.local_rank);
-    record_text("WORLD_SIZE", job.world_size);
-    const char *manifest = options.text[VS_OPT_manifest];
-    if (*manifest) /* its name is that of the run: the same in all of its processes */
-        record_text("RUN", vs_text_base_name(manifest));
-}
-
-/* PyTorch's own variables, by the name of the newer one, which takes precedence: they decide how its
- * allocator uses the device. */
-static void record_pytorch_options(void)
-{
-    const char *text = vs_environment("PYTORCH_ALLOC_CONF");
-    if (!text || !*text)
-        text = vs_environment("PYTORCH_CUDA_ALLOC_CONF");
-    if (text && *text)
-        record_text("PYTORCH_ALLOC_CONF", text);
-}
-
 static void record_process(void)
 {
     char *exe = scratch.exe, *command = scratch.command, host[256] = "", policy[64];
@@ -296,8 +273,21 @@ static void record_process(void)
               .lineage = vs_process_string(scratch.lineage.text));
     for (int i = 0; i < VS_OPT_COUNT; i++)
         record_text(vs_option_describe(i)->name, options.text[i]);
-    record_rank();
-    record_pytorch_options();
+    /* by the names of PyTorch's launcher, whichever launcher it was */
+    struct vs_rank_environment job = vs_rank_environment();
+    record_text("RANK", job.rank);
+    record_text("LOCAL_RANK", job.local_rank);
+    record_text("WORLD_SIZE", job.world_size);
+    const char *manifest = options.text[VS_OPT_manifest];
+    if (*manifest) /* its name is that of the run: the same in all of its processes */
+        record_text("RUN", vs_text_base_name(manifest));
+    /* by the name of the newer one, which takes precedence: they decide how PyTorch's allocator uses
+     * the device */
+    const char *text = vs_environment("PYTORCH_ALLOC_CONF");
+    if (!text || !*text)
+        text = vs_environment("PYTORCH_CUDA_ALLOC_CONF");
+    if (text && *text)
+        record_text("PYTORCH_ALLOC_CONF", text);
 }
 
 /* Without a trace all calls are forwarded; a limit still applies. */

@@ -11,28 +11,29 @@
 #include <stdio.h>
 #include <string.h>
 
-static const ElfW(Dyn) *entry(const ElfW(Dyn) *dynamic, ElfW(Sxword) tag)
-{
-    for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
-        if (dynamic->d_tag == tag)
-            return dynamic;
-    }
-    return NULL;
-}
-
-const void *vs_loaded_pointer(const struct vs_loaded *object, ElfW(Sxword) tag)
-{
-    const ElfW(Dyn) *found = entry(object->dynamic, tag);
-    if (!found)
-        return NULL;
-    uintptr_t at = (uintptr_t)found->d_un.d_ptr;
-    return (const void *)(at < object->base ? at + object->base : at);
-}
-
 size_t vs_loaded_value(const struct vs_loaded *object, ElfW(Sxword) tag)
 {
-    const ElfW(Dyn) *found = entry(object->dynamic, tag);
+    const ElfW(Dyn) *found = vs_elf_entry(object->dynamic, tag);
     return found ? (size_t)found->d_un.d_val : 0;
+}
+
+const struct link_map *vs_loaded_self(void)
+{
+    const struct link_map *map = _r_debug.r_map;
+    while (map && map->l_ld != _DYNAMIC)
+        map = map->l_next;
+    return map;
+}
+
+bool vs_loaded_symbols(const struct vs_loaded *object, struct vs_elf_symbols *symbols)
+{
+    return vs_elf_symbols_read(object->base, object->dynamic, symbols);
+}
+
+void *vs_loaded_symbol(const struct vs_loaded *object, const char *name, const char *version)
+{
+    struct vs_elf_symbols s;
+    return vs_loaded_symbols(object, &s) ? (void *)vs_elf_symbols_address(&s, name, version) : NULL;
 }
 
 static const char *last_part(const char *path)
@@ -48,7 +49,7 @@ static const char *last_part(const char *path)
 static struct vs_loaded object_of(const char *path, uintptr_t base, const ElfW(Dyn) *dynamic)
 {
     struct vs_loaded object = {.path = path ? path : "", .base = base, .dynamic = dynamic};
-    const char *strings = vs_loaded_pointer(&object, DT_STRTAB);
+    const char *strings = vs_elf_pointer(base, dynamic, DT_STRTAB);
     size_t soname = vs_loaded_value(&object, DT_SONAME);
     object.name = soname && strings ? strings + soname : last_part(object.path);
     return object;
@@ -74,12 +75,7 @@ static int visit_one(struct dl_phdr_info *info, size_t size, void *arg)
 {
     (void)size;
     const struct loaded_walk *walk = arg;
-    const ElfW(Dyn) *dynamic = NULL;
-    for (int i = 0; i < info->dlpi_phnum && !dynamic; i++) {
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-    }
-    struct vs_loaded object = object_of(info->dlpi_name, info->dlpi_addr, dynamic);
+    struct vs_loaded object = object_of(info->dlpi_name, info->dlpi_addr, vs_elf_dynamic(info));
     return walk->visit(&object, walk->arg);
 }
 

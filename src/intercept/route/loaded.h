@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/vs_elf_symbols.h"
+
 /* A loaded object. The texts belong to the loader and live as long as the object. */
 struct vs_loaded {
     const char *path; /* as in the loader's list; empty for the program */
@@ -63,28 +65,13 @@ const struct link_map *vs_loaded_self(void);
 /* vs_loaded_symbol: the definition of *name* in *object*, as a reference to *version* would find
  * it: of that version or of none. NULL *version*: any; VS_LOADED_DEFAULT: for a reference without a
  * version. NULL if it has none. */
-#define VS_LOADED_DEFAULT ""
+#define VS_LOADED_DEFAULT VS_ELF_DEFAULT
 void *vs_loaded_symbol(const struct vs_loaded *object, const char *name, const char *version);
 
-/* The tables of an object's symbols. */
-struct vs_loaded_symbols {
-    const ElfW(Sym) *table;
-    const char *strings;
-    const uint32_t *gnu_hash;     /* one of the two, or neither */
-    const uint32_t *hash;
-    const ElfW(Half) *versions;   /* may be NULL */
-    const char *definitions;      /* likewise; of versions */
-    size_t definition_count;
-};
+/* vs_loaded_symbols: the tables of its symbols; false if it has none. */
+bool vs_loaded_symbols(const struct vs_loaded *object, struct vs_elf_symbols *symbols);
 
-/* vs_loaded_symbols: finds them; false if it has none. */
-bool vs_loaded_symbols(const struct vs_loaded *object, struct vs_loaded_symbols *symbols);
-
-/* vs_loaded_pointer: a value of its dynamic section as an address; the loader has relocated them,
- * unless the section is read-only. */
-const void *vs_loaded_pointer(const struct vs_loaded *object, ElfW(Sxword) tag);
-
-/* vs_loaded_value: the same for a number; 0 if the section lacks it. */
+/* vs_loaded_value: a number of its dynamic section; 0 if the section lacks it. */
 size_t vs_loaded_value(const struct vs_loaded *object, ElfW(Sxword) tag);
 
 #endif

@@ -86,17 +86,6 @@ static struct peak_of_device counts_of(uint32_t device)
                                    .holding_frees = user->frees};
 }
 
-static void open_locked(struct peak_window *window)
-{
-    for (uint32_t device = 0; device < VS_DEVICES_MAX; device++) {
-        move_peak_locked(device);
-        struct peak_of_device *of = &window->devices[device];
-        *of = counts_of(device);
-        of->before = of->peak = sums(device, false);
-    }
-    window->begun_ns = vs_clock_ns();
-}
-
 int64_t vs_peak_window_begin(void)
 {
     static int64_t begun; /* guarded by lock */
@@ -109,7 +98,14 @@ int64_t vs_peak_window_begin(void)
     if (i < VS_PEAK_WINDOWS) {
         number = ++begun * VS_PEAK_WINDOWS + i;
         vs_recorder_acquire(recorder);
-        open_locked(&windows[i]);
+        struct peak_window *window = &windows[i];
+        for (uint32_t device = 0; device < VS_DEVICES_MAX; device++) {
+            move_peak_locked(device);
+            struct peak_of_device *of = &window->devices[device];
+            *of = counts_of(device);
+            of->before = of->peak = sums(device, false);
+        }
+        window->begun_ns = vs_clock_ns();
         vs_recorder_release(recorder);
         windows[i].number = number;
         if (i >= windows_end)

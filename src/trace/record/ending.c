@@ -83,18 +83,6 @@ static bool settle_locked(struct vs_recorder *r)
     return idle && !r->failed && drain_locked(r);
 }
 
-static void drop_end_locked(struct vs_recorder *r)
-{
-    struct vs_ending *e = &r->ending;
-    e->window->state = VS_WINDOW_FREE;
-    atomic_store_explicit(&e->window->live->used, 0, memory_order_release);
-    r->written_sequence = --r->sequence;
-    r->events--;
-    r->encoded_bytes = e->encoded_bytes;
-    e->on = false;
-    r->finished = false;
-}
-
 static bool take_back_locked(struct vs_recorder *r)
 {
     if (vs_writer_take_back(r, &r->ending.mark)) {
@@ -103,16 +91,15 @@ static bool take_back_locked(struct vs_recorder *r)
         vs_recorder_fail_locked(r, error);
         return false;
     }
-    drop_end_locked(r);
+    struct vs_ending *e = &r->ending;
+    e->window->state = VS_WINDOW_FREE;
+    atomic_store_explicit(&e->window->live->used, 0, memory_order_release);
+    r->written_sequence = --r->sequence;
+    r->events--;
+    r->encoded_bytes = e->encoded_bytes;
+    e->on = false;
+    r->finished = false;
     return true;
-}
-
-static struct vs_window *window_of_locked(struct vs_recorder *r, uint64_t sequence)
-{
-    struct vs_window *w = r->windows;
-    while (w < r->windows + VS_WINDOWS - 1 && w->sequence != sequence)
-        w++;
-    return w;
 }
 
 /* After settle_locked. */
@@ -126,7 +113,10 @@ static bool put_end_locked(struct vs_recorder *r)
     vs_recorder_event_locked(r, &event);
     if (!drain_locked(r))
         return false;
-    e->window = window_of_locked(r, r->sequence);
+    struct vs_window *w = r->windows;
+    while (w < r->windows + VS_WINDOWS - 1 && w->sequence != r->sequence)
+        w++;
+    e->window = w;
     if (vs_writer_finish(r)) {
         int error = errno;
         vs_writer_report_failed_locked(r, error);

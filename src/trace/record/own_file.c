@@ -164,17 +164,6 @@ static bool rename_or_remove(const char *beside, const char *path)
     return false;
 }
 
-/* A file in the folder of *path* that the kernel removes with this process. -1: not supported. */
-static int create_nameless(const char *path)
-{
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[1] = '\0';
-    return open(slash ? folder : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
-}
-
 /* A link replaces nothing: *beside* has the file until it is renamed. */
 static bool give_name(int fd, const char *path, const char *beside)
 {
@@ -190,7 +179,13 @@ static bool give_name(int fd, const char *path, const char *beside)
 static bool replace_nameless(const struct vs_own_copy *copy, const char *path, const char *beside,
                              bool *good)
 {
-    int to = create_nameless(path);
+    /* a file in the folder of *path* that the kernel removes with this process; -1: not supported */
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[1] = '\0';
+    int to = open(slash ? folder : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
     if (to < 0)
         return false;
     *good = put_all(copy, to);

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "trace/stacks/object_symbols.h"
+#include "base/vs_elf_symbols.h"
 
 #ifndef SCHED_RESET_ON_FORK
 #define SCHED_RESET_ON_FORK 0x40000000
@@ -26,12 +26,12 @@ typedef size_t minstack_fn(const pthread_attr_t *);
  * OpenJDK use the same function). */
 static int look_for_minstack(struct dl_phdr_info *info, size_t size, void *arg)
 {
-    struct vs_object_symbols t;
+    struct vs_elf_symbols s;
     (void)size;
-    uint64_t at = vs_object_symbols_read(info, &t)
-                      ? vs_object_symbols_address(&t, "__pthread_get_minstack")
-                      : 0;
-    minstack_fn *fn = (minstack_fn *)(uintptr_t)at;
+    uintptr_t at = vs_elf_symbols_read(info->dlpi_addr, vs_elf_dynamic(info), &s)
+                       ? vs_elf_symbols_address(&s, "__pthread_get_minstack", NULL)
+                       : 0;
+    minstack_fn *fn = (minstack_fn *)at;
     memcpy(arg, &fn, sizeof fn);
     return fn != NULL;
 }

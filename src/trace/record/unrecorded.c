@@ -59,25 +59,6 @@ static struct vs_unrecorded_cell *cell_of_locked(struct vs_recorder *r,
     return cell;
 }
 
-static void count_cell(struct vs_unrecorded_cell *cell, const struct vs_change *change,
-                       int64_t reserved)
-{
-    struct vs_event_unrecorded *u = &cell->sums;
-    u->allocs += change->allocs;
-    u->requested += change->requested;
-    u->size += change->size;
-    u->frees += change->frees;
-    u->freed_requested += change->freed_requested;
-    u->freed_size += change->freed_size;
-    u->reserved += (uint64_t)reserved;
-    if (!change->allocs && !change->frees) { /* memory that the driver holds for graphs */
-        *(reserved >= 0 ? &u->allocs : &u->frees) += 1;
-        *(reserved >= 0 ? &u->size : &u->freed_size) +=
-            (uint64_t)(reserved >= 0 ? reserved : -reserved);
-    }
-    cell->tid = vs_encode_thread();
-}
-
 static uint64_t above(uint64_t high, uint64_t written)
 {
     int64_t by = (int64_t)(high - written);
@@ -120,19 +101,6 @@ static void show_cell_locked(struct vs_recorder *r, unsigned i, uint64_t events)
     copy->tid =
         event_of_cell(s, i, s->counted_ns, (struct vs_event_unrecorded *)copy->fields);
     vs_live_counts_put_locked(r, copy);
-}
-
-/* Publish the cells whose contents a change of *cell* alters. */
-static void show_count_locked(struct vs_recorder *r, const struct vs_unrecorded_cell *cell)
-{
-    unsigned i = (unsigned)(cell - r->selection.cells);
-    uint64_t events = vs_window_events_locked(r);
-    show_cell_locked(r, i, events);
-    if (cell->account_bearer != i)
-        show_cell_locked(r, cell->account_bearer, events);
-    if (cell->family_bearer != i && cell->family_bearer != cell->account_bearer)
-        show_cell_locked(r, cell->family_bearer, events);
-    vs_live_counts_commit_locked(r);
 }
 
 void vs_unrecorded_publish_locked(struct vs_recorder *r)
@@ -228,7 +196,20 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
     vs_book_after(book, change);
     if (!cell)
         return;
-    count_cell(cell, change, step.reserved);
+    struct vs_event_unrecorded *u = &cell->sums;
+    u->allocs += change->allocs;
+    u->requested += change->requested;
+    u->size += change->size;
+    u->frees += change->frees;
+    u->freed_requested += change->freed_requested;
+    u->freed_size += change->freed_size;
+    u->reserved += (uint64_t)step.reserved;
+    if (!change->allocs && !change->frees) { /* memory that the driver holds for graphs */
+        *(step.reserved >= 0 ? &u->allocs : &u->frees) += 1;
+        *(step.reserved >= 0 ? &u->size : &u->freed_size) +=
+            (uint64_t)(step.reserved >= 0 ? step.reserved : -step.reserved);
+    }
+    cell->tid = vs_encode_thread();
     bool higher = raise_heights(a, &ledger->now, change->family, &s->must);
     if (event->kind == VS_EVENT_framework_alloc &&
         event->framework_alloc.total_reserved > a->framework_reserved)
@@ -239,7 +220,15 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
     }
     a->pending = a->used = s->pending = true;
     s->counted_ns = event->time_ns;
-    show_count_locked(r, cell);
+    /* publish the cells whose contents the change alters */
+    unsigned i = (unsigned)(cell - r->selection.cells);
+    uint64_t events = vs_window_events_locked(r);
+    show_cell_locked(r, i, events);
+    if (cell->account_bearer != i)
+        show_cell_locked(r, cell->account_bearer, events);
+    if (cell->family_bearer != i && cell->family_bearer != cell->account_bearer)
+        show_cell_locked(r, cell->family_bearer, events);
+    vs_live_counts_commit_locked(r);
 }
 
 void vs_unrecorded_follow_locked(struct vs_recorder *r, struct vs_book *book,

@@ -60,19 +60,6 @@ static bool lower_priority(void)
     return known && set_priority(tid, SCHED_BATCH, niceness > NICENESS ? niceness : NICENESS);
 }
 
-/* Gives thread *tid*, lowered before, the priority of the calling one, as far as an ordinary user
- * may. */
-static void raise_priority(pid_t tid)
-{
-    int saved_errno = errno;
-    errno = 0;
-    int niceness = getpriority(PRIO_PROCESS, 0);
-    bool known = !errno;
-    errno = saved_errno;
-    if (tid && known)
-        set_priority(tid, SCHED_OTHER, niceness);
-}
-
 /* --- the windows --- */
 
 /* Write *w*, which the caller has marked WRITING. With *unlock* the lock is released meanwhile. */
@@ -217,7 +204,16 @@ void vs_writer_hasten_locked(struct vs_recorder *r)
 {
     if (!r->lowered || r->raised || r->thread_done)
         return;
-    raise_priority(atomic_load_explicit(&r->thread_tid, memory_order_relaxed));
+    /* Gives thread tid, lowered before, the priority of the calling one, as far as an ordinary
+     * user may. */
+    pid_t tid = atomic_load_explicit(&r->thread_tid, memory_order_relaxed);
+    int saved_errno = errno;
+    errno = 0;
+    int niceness = getpriority(PRIO_PROCESS, 0);
+    bool known = !errno;
+    errno = saved_errno;
+    if (tid && known)
+        set_priority(tid, SCHED_OTHER, niceness);
     r->raised = true;
 }
 

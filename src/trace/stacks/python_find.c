@@ -19,8 +19,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/vs_elf_symbols.h"
 #include "base/vs_text.h"
-#include "trace/stacks/object_symbols.h"
 #include "trace/stacks/python.h"
 
 /* --- the interpreter --- */
@@ -38,10 +38,10 @@ struct python_find_candidate {
     bool found;
 };
 
-static uint64_t function_of(const struct vs_object_symbols *t, const char *name, const char *other)
+static uint64_t function_of(const struct vs_elf_symbols *t, const char *name, const char *other)
 {
-    uint64_t at = vs_object_symbols_address(t, name);
-    return at ? at : vs_object_symbols_address(t, other);
+    uint64_t at = vs_elf_symbols_address(t, name, NULL);
+    return at ? at : vs_elf_symbols_address(t, other, NULL);
 }
 
 static void set_range(const struct dl_phdr_info *info, struct vs_python *python)
@@ -98,31 +98,31 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct python_find_candidate *c = arg;
     struct vs_python *python = &c->python;
-    struct vs_object_symbols t;
+    struct vs_elf_symbols t;
     (void)size;
     if (c->found) { /* the loader itself is the last of the objects loaded at start */
         python->at_start |= info->dlpi_addr == _r_debug.r_ldbase;
         return python->at_start;
     }
-    if (!vs_object_symbols_read(info, &t))
+    if (!vs_elf_symbols_read(info->dlpi_addr, vs_elf_dynamic(info), &t))
         return 0;
-    python->runtime = (const char *)(uintptr_t)vs_object_symbols_address(&t, "_PyRuntime");
+    python->runtime = (const char *)(uintptr_t)vs_elf_symbols_address(&t, "_PyRuntime", NULL);
     if (!python->runtime)
         return 0;
     python->this_thread =
-        (void *(*)(void))(uintptr_t)vs_object_symbols_address(&t, "PyGILState_GetThisThreadState");
+        (void *(*)(void))(uintptr_t)vs_elf_symbols_address(&t, "PyGILState_GetThisThreadState", NULL);
     python->current = (void *(*)(void))(uintptr_t)function_of(&t, "PyThreadState_GetUnchecked",
                                                               "_PyThreadState_UncheckedGet");
-    python->initialized = (int (*)(void))(uintptr_t)vs_object_symbols_address(&t, "Py_IsInitialized");
-    python->code_type = vs_object_symbols_address(&t, "PyCode_Type");
-    python->text_type = vs_object_symbols_address(&t, "PyUnicode_Type");
-    const ElfW(Sym) *eval = vs_object_symbols_find(&t, "_PyEval_EvalFrameDefault");
+    python->initialized = (int (*)(void))(uintptr_t)vs_elf_symbols_address(&t, "Py_IsInitialized", NULL);
+    python->code_type = vs_elf_symbols_address(&t, "PyCode_Type", NULL);
+    python->text_type = vs_elf_symbols_address(&t, "PyUnicode_Type", NULL);
+    const ElfW(Sym) *eval = vs_elf_symbols_find(&t, "_PyEval_EvalFrameDefault", NULL);
     if (eval && eval->st_size) {
         python->eval_start = t.base + eval->st_value;
         python->eval_end = python->eval_start + eval->st_size;
     }
-    c->version = vs_object_symbols_address(&t, "Py_Version");
-    c->get_version = vs_object_symbols_address(&t, "Py_GetVersion");
+    c->version = vs_elf_symbols_address(&t, "Py_Version", NULL);
+    c->get_version = vs_elf_symbols_address(&t, "Py_GetVersion", NULL);
     c->begun = begun_of(c);
     c->has_begun = !c->begun || *(const volatile uint64_t *)(uintptr_t)c->begun;
     if (strlen(info->dlpi_name ? info->dlpi_name : "") < sizeof c->name)

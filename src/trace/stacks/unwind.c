@@ -63,36 +63,11 @@ static struct {
     ino_t inode;
 } pipe_ends[2]; /* immutable after load; fd 0: unknown */
 
-/* The two descriptors that a pipe created now would get, excluding the standard three: those that
- * are closed are occupied by *fillers* until close_all. */
-static void next_descriptors(int *fillers, int *next)
-{
-    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    for (int i = 0; i <= STDERR_FILENO && fd >= 0 && fd <= STDERR_FILENO; i++) {
-        fillers[i] = fd;
-        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    }
-    next[0] = fd;
-    next[1] = fd < 0 ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
 static void close_all(const int *fds, int count)
 {
     for (int i = 0; i < count; i++) {
         if (fds[i] >= 0)
             close(fds[i]);
-    }
-}
-
-static void remember_pipe(const int *next)
-{
-    for (int i = 0; i < 2; i++) {
-        struct stat st;
-        if (next[i] < 0 || fstat(next[i], &st) || !S_ISFIFO(st.st_mode))
-            continue;
-        pipe_ends[i].fd = next[i];
-        pipe_ends[i].device = st.st_dev;
-        pipe_ends[i].inode = st.st_ino;
     }
 }
 
@@ -120,9 +95,29 @@ static void find_steps(void *handle)
 #endif
 }
 
-/* Configures libunwind and makes a first walk, which creates the pipe. */
-static void set_up(void *handle)
+static void load(void)
 {
+    int fillers[3] = {-1, -1, -1}, next[2];
+    vs_loaded_object_init();
+    void *handle = dlopen(VS_LIBUNWIND, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *trouble = vs_library_trouble();
+        if (trouble)
+            vs_log(VS_LOG_WARN, "no call stacks: %s", trouble);
+        else
+            vs_log(VS_LOG_WARN, "no call stacks: " VS_LIBUNWIND " was not found; install libunwind8");
+        return;
+    }
+    /* the two descriptors that a pipe created now would get, excluding the standard three: those
+     * that are closed are occupied by *fillers* meanwhile */
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    for (int i = 0; i <= STDERR_FILENO && fd >= 0 && fd <= STDERR_FILENO; i++) {
+        fillers[i] = fd;
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    next[0] = fd;
+    next[1] = fd < 0 ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close_all(next, 2);
     void *pcs[4];
     backtrace_fn = (int (*)(void **, int))dlsym(handle, "unw_backtrace");
     if (!backtrace_fn)
@@ -138,26 +133,15 @@ static void set_up(void *handle)
     if (space && set_size)
         set_size(*space, CACHED_PROCEDURES, 0);
     if (backtrace_fn)
-        backtrace_fn(pcs, 4);
-}
-
-static void load(void)
-{
-    int fillers[3] = {-1, -1, -1}, next[2];
-    vs_loaded_object_init();
-    void *handle = dlopen(VS_LIBUNWIND, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        const char *trouble = vs_library_trouble();
-        if (trouble)
-            vs_log(VS_LOG_WARN, "no call stacks: %s", trouble);
-        else
-            vs_log(VS_LOG_WARN, "no call stacks: " VS_LIBUNWIND " was not found; install libunwind8");
-        return;
+        backtrace_fn(pcs, 4); /* creates the pipe */
+    for (int i = 0; i < 2; i++) {
+        struct stat st;
+        if (next[i] < 0 || fstat(next[i], &st) || !S_ISFIFO(st.st_mode))
+            continue;
+        pipe_ends[i].fd = next[i];
+        pipe_ends[i].device = st.st_dev;
+        pipe_ends[i].inode = st.st_ino;
     }
-    next_descriptors(fillers, next);
-    close_all(next, 2);
-    set_up(handle);
-    remember_pipe(next);
     close_all(fillers, 3);
 }
 
