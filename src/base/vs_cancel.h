@@ -6,6 +6,7 @@
 #ifndef VS_CANCEL_H
 #define VS_CANCEL_H
 
+#include <errno.h>
 #include <pthread.h>
 
 static inline int vs_cancel_hold(void)
@@ -28,5 +29,15 @@ static inline void vs_cancel_scope_end(const int *before)
 #define VS_CANCEL_SCOPE() \
     const int vs_cancel_before_ __attribute__((cleanup(vs_cancel_scope_end), unused)) = \
         vs_cancel_hold()
+
+static inline void vs_errno_restore(const int *before)
+{
+    errno = *before;
+}
+
+/* VS_KEEP_ERRNO: errno has its present value again at the end of the block, however the block is
+ * left. */
+#define VS_KEEP_ERRNO() \
+    const int vs_kept_errno_ __attribute__((cleanup(vs_errno_restore), unused)) = errno
 
 #endif

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/vs_clock.h"
-#include "base/vs_keep_errno.h"
+#include "base/vs_cancel.h"
 #include "base/vs_log.h"
 /* Polls of a taken lock before sleeping: about as long as our longest ordinary critical section,
  * well below the cost of a sleep and a wake-up. */

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/vs_cancel.h"
-#include "base/vs_keep_errno.h"
 #include "base/vs_signal_guard.h"
 
 static _Atomic int level_max = VS_LOG_WARN; /* atomic */

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/vs_keep_errno.h"
+#include "base/vs_cancel.h"
 
 #define TRIES_MAX 100
 #define PREFIX_BYTES 208

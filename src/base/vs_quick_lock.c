@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/vs_keep_errno.h"
+#include "base/vs_cancel.h"
 
 #define SPINS 60                /* checks of the lock before sleeping */
 #define SLEEP_NS 500000L        /* longest sleep of a few threads without a wake-up */

@@ -29,7 +29,7 @@ ROOMS = {
     "allocator/compact": ("base allocator/core", ""),
     "allocator/pytorch": ("base allocator/core", ""),
     "trace/format": ("base ledger", "columns.h event.h event_table.h format.h frame_seal.h live_look.h"),
-    "trace/stacks": ("base", "loaded_object.h python.h unwind.h walk.h"),
+    "trace/stacks": ("base", "elf_symbols.h loaded_object.h python.h unwind.h walk.h"),
     "trace/record": ("base ledger trace/format trace/stacks", "recorder.h selection.h thread_start.h"),
     "trace/output": ("base trace/format", "frame_output.h"),
     "trace/read": ("base ledger trace/format trace/output",
@@ -37,10 +37,10 @@ ROOMS = {
                    "reader_internal.h rewrite.h seek.h state_record.h"),
     "trace/symbols": ("base trace/format trace/read", "demangle.h symbol_set.h symbolize.h symbols.h"),
     "trace/compose": ("base trace/format trace/output", "composer.h"),
-    "intercept/route": ("base trace/record",
+    "intercept/route": ("base trace/record trace/stacks",
                         "definitions.h driver_table.h hook.h hook_table.h loaded.h real_symbols.h replayed_call.h route.h "
                         "upcalls.h"),
-    "intercept/process": ("base public trace/record intercept/route", "manifest.h process.h"),
+    "intercept/process": ("base public trace/record trace/stacks intercept/route", "manifest.h process.h"),
     "intercept/track": ("base ledger allocator/core trace/format trace/record intercept/route intercept/process",
                         "array_bytes.h capture.h context.h holding.h ipc_import.h ipc_token.h "
                         "limit.h nvml.h opened.h peak_window.h physical.h track_change.h tracker.h usage.h"),

@@ -6,7 +6,7 @@
  * all memory. Children of vfork and of the system call clone are not recorded; their parents are
  * alive, or cannot be found at all. */
 #define _GNU_SOURCE
-#include "base/vs_keep_errno.h"
+#include "base/vs_cancel.h"
 #include "intercept/process/process_internal.h"
 
 #include <errno.h>

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/vs_keep_errno.h"
+#include "base/vs_cancel.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "intercept/process/manifest.h"

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "base/vs_keep_errno.h"
+#include "base/vs_cancel.h"
 #include "intercept/process/process.h"
 #include "intercept/route/real_symbols.h"
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vs_elf_symbols.h"
+#include "trace/stacks/elf_symbols.h"
 
 /* A loaded object. The texts belong to the loader and live as long as the object. */
 struct vs_loaded {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "base/vs_keep_errno.h"
+#include "base/vs_cancel.h"
 #include "trace/record/recorder_internal.h"
 #include "trace/stacks/walk.h"
 

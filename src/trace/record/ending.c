@@ -16,7 +16,6 @@
 
 #include "base/vs_cancel.h"
 #include "base/vs_clock.h"
-#include "base/vs_keep_errno.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "trace/record/own_file.h"

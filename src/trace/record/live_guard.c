@@ -19,7 +19,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/vs_keep_errno.h"
+#include "base/vs_cancel.h"
 
 #define GUARDED_MAX 4
 #define CLAIMED ((uintptr_t)1)

@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 
 #include "base/vs_cancel.h"
-#include "base/vs_keep_errno.h"
 #include "trace/record/new_stack.h"
 #include "trace/record/recorder_internal.h"
 #include "trace/stacks/python.h"

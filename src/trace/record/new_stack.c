@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 
 #include "base/vs_cancel.h"
-#include "base/vs_keep_errno.h"
 #include "trace/record/recorder_internal.h"
 #include "trace/stacks/walk.h"
 

@@ -18,7 +18,7 @@
 
 #include "base/vs_arena.h"
 #include "base/vs_clock.h"
-#include "base/vs_keep_errno.h"
+#include "base/vs_cancel.h"
 #include "base/vs_link.h"
 #include "base/vs_signal_guard.h"
 

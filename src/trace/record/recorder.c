@@ -12,7 +12,6 @@
 
 #include "base/vs_cancel.h"
 #include "base/vs_clock.h"
-#include "base/vs_keep_errno.h"
 #include "base/vs_log.h"
 #include "base/vs_quick_lock.h"
 #include "trace/record/compress.h"

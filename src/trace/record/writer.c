@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/vs_clock.h"
-#include "base/vs_keep_errno.h"
+#include "base/vs_cancel.h"
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
 #include "base/vs_size.h"

@@ -19,8 +19,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/vs_elf_symbols.h"
 #include "base/vs_text.h"
+#include "trace/stacks/elf_symbols.h"
 #include "trace/stacks/python.h"
 
 /* --- the interpreter --- */

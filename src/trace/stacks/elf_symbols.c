@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "base/vs_elf_symbols.h"
+#include "trace/stacks/elf_symbols.h"
 
 #define VERSION_HIDDEN 0x8000
 #define VERSION_BASE 1
