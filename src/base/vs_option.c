@@ -1,9 +1,3 @@
-static const char policy_choices[] =
-#define VS_POLICY(ID, name, option) option
-#include "base/vs_policy_table.h"
-#undef VS_POLICY
-    ;
-
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The option table's parsers and sources; see the header. */
@@ -24,6 +18,12 @@ static const char policy_choices[] =
 #define ENV_PREFIX "VRAMSCOPE_"
 
 extern char **environ;
+
+static const char policy_choices[] =
+#define VS_POLICY(ID, name, option) option
+#include "base/vs_policy_table.h"
+#undef VS_POLICY
+    ;
 
 #define VS_OPTION(name, type, def, min, max, unit, help) \
     {#name, def, unit, help, VS_OPTION_##type, min, max},

@@ -6,6 +6,7 @@
  * the host program's locale. */
 #include "allocator/core/alloc_conf.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -191,44 +192,47 @@ static enum vs_err real(struct alloc_conf_reader *r, double *out, const char *al
     return VS_OK;
 }
 
-static enum vs_err flag(struct alloc_conf_reader *r, bool *out)
+/* Reads into the bool at *offset* of r->conf. */
+static enum vs_err flag(struct alloc_conf_reader *r, size_t offset)
 {
     struct token t = next(r);
     if (!is(t, "True") && !is(t, "False"))
         return refuse(r, t, "True or False");
-    *out = is(t, "True");
+    *(bool *)((char *)&r->conf + offset) = is(t, "True");
     return VS_OK;
 }
 
 /* --- keys --- */
 
+static enum vs_err number_within(struct alloc_conf_reader *r, uint64_t min, uint64_t max,
+                                 const char *allowed, uint64_t *out)
+{
+    struct token t = peek(r);
+    enum vs_err err = number(r, out, allowed);
+    return !err && (*out < min || *out > max) ? refuse(r, t, allowed) : err;
+}
+
 static enum vs_err large_segment_size(struct alloc_conf_reader *r)
 {
-    const char *allowed = "a whole number of MiB above 10";
-    struct token t = peek(r);
     uint64_t mib;
-    enum vs_err err = number(r, &mib, allowed);
-    if (err)
-        return err;
-    if (mib <= VS_LARGE_EXACT_MIN / VS_MIB || mib > VS_ALLOCATOR_REQUEST_MAX / VS_MIB)
-        return refuse(r, t, allowed);
-    r->conf.config.large_segment_size = mib * VS_MIB;
-    return VS_OK;
+    enum vs_err err =
+        number_within(r, VS_LARGE_EXACT_MIN / VS_MIB + 1, VS_ALLOCATOR_REQUEST_MAX / VS_MIB,
+                      "a whole number of MiB above 10", &mib);
+    if (!err)
+        r->conf.config.large_segment_size = mib * VS_MIB;
+    return err;
 }
 
 static enum vs_err at_least_a_large_segment(struct alloc_conf_reader *r, uint64_t bytes_max, uint64_t *out)
 {
     uint64_t large = r->conf.config.large_segment_size, mib;
     char allowed[80];
-    struct token t = peek(r);
     large = large ? large : VS_LARGE_SEGMENT;
     snprintf(allowed, sizeof allowed, "a whole number of MiB, at least %llu",
              (unsigned long long)(large / VS_MIB));
-    enum vs_err err = number(r, &mib, allowed);
+    enum vs_err err = number_within(r, large / VS_MIB, UINT64_MAX, allowed, &mib);
     if (err)
         return err;
-    if (mib < large / VS_MIB)
-        return refuse(r, t, allowed);
     mib = mib > MIB_MAX ? MIB_MAX : mib;
     *out = mib * VS_MIB < bytes_max ? mib * VS_MIB : bytes_max;
     return VS_OK;
@@ -272,11 +276,6 @@ static enum vs_err memory_fraction(struct alloc_conf_reader *r)
     /* in PyTorch 0 forbids all allocations; in a configuration it would mean no limit */
     r->conf.config.memory_fraction = share > 0 ? share : 1e-30;
     return VS_OK;
-}
-
-static enum vs_err expandable_segments(struct alloc_conf_reader *r)
-{
-    return flag(r, &r->conf.config.expandable_segments);
 }
 
 /* Our own option: PyTorch has none, it switched from one order to the other. */
@@ -417,29 +416,12 @@ static enum vs_err pinned_num_register_threads(struct alloc_conf_reader *r)
 
 static enum vs_err pinned_reserve_segment_size(struct alloc_conf_reader *r)
 {
-    const char *allowed = "a whole number of MiB, at least 1";
-    struct token t = peek(r);
     uint64_t n;
-    enum vs_err err = number(r, &n, allowed);
-    if (err)
-        return err;
-    if (!n)
-        return refuse(r, t, allowed);
-    r->conf.pinned_reserve_segment_size_mb = n;
-    return VS_OK;
+    enum vs_err err = number_within(r, 1, UINT64_MAX, "a whole number of MiB, at least 1", &n);
+    if (!err)
+        r->conf.pinned_reserve_segment_size_mb = n;
+    return err;
 }
-
-#define FLAG_KEY(name)                               \
-    static enum vs_err name(struct alloc_conf_reader *r)        \
-    {                                                \
-        return flag(r, &r->conf.name);               \
-    }
-FLAG_KEY(release_lock_on_cudamalloc)
-FLAG_KEY(graph_capture_record_stream_reuse)
-FLAG_KEY(throw_on_cudamalloc_oom)
-FLAG_KEY(pinned_use_cuda_host_register)
-FLAG_KEY(pinned_use_background_threads)
-FLAG_KEY(pinned_free_catch_all)
 
 /* Skips the value, if any, of an unknown key: a word or a bracketed list. */
 static enum vs_err skip(struct alloc_conf_reader *r)
@@ -465,32 +447,34 @@ static enum vs_err reserve_by_class(struct alloc_conf_reader *r)
     return err;
 }
 
+#define FLAG(member) NULL, true, offsetof(struct vs_alloc_conf, member)
 static const struct key {
     const char *name;
-    enum vs_err (*read)(struct alloc_conf_reader *r);
+    enum vs_err (*read)(struct alloc_conf_reader *r); /* NULL: a flag */
     bool native_only;
+    size_t flag; /* offset in struct vs_alloc_conf */
 } keys[] = {
-    {"large_segment_size_mb", large_segment_size, true},
-    {"max_split_size_mb", max_split_size, true},
-    {"max_non_split_rounding_mb", max_non_split_rounding, true},
-    {"garbage_collection_threshold", garbage_collection_threshold, true},
-    {"roundup_power2_divisions", roundup_power2_divisions, true},
-    {"expandable_segments", expandable_segments, true},
-    {"expandable_segments_reserve", expandable_segments_reserve, true},
-    {"expandable_segments_reserve_by_class", reserve_by_class, true},
-    {"per_process_memory_fraction", memory_fraction, true},
-    {"vramscope_tie", vramscope_tie, true},
-    {"backend", backend, false},
-    {"release_lock_on_cudamalloc", release_lock_on_cudamalloc, true},
-    {"release_lock_on_hipmalloc", release_lock_on_cudamalloc, true},
-    {"graph_capture_record_stream_reuse", graph_capture_record_stream_reuse, true},
-    {"throw_on_cudamalloc_oom", throw_on_cudamalloc_oom, true},
-    {"pinned_use_cuda_host_register", pinned_use_cuda_host_register, true},
-    {"pinned_use_hip_host_register", pinned_use_cuda_host_register, true},
-    {"pinned_num_register_threads", pinned_num_register_threads, true},
-    {"pinned_reserve_segment_size_mb", pinned_reserve_segment_size, true},
-    {"pinned_use_background_threads", pinned_use_background_threads, true},
-    {"pinned_free_catch_all", pinned_free_catch_all, true},
+    {"large_segment_size_mb", large_segment_size, true, 0},
+    {"max_split_size_mb", max_split_size, true, 0},
+    {"max_non_split_rounding_mb", max_non_split_rounding, true, 0},
+    {"garbage_collection_threshold", garbage_collection_threshold, true, 0},
+    {"roundup_power2_divisions", roundup_power2_divisions, true, 0},
+    {"expandable_segments", FLAG(config.expandable_segments)},
+    {"expandable_segments_reserve", expandable_segments_reserve, true, 0},
+    {"expandable_segments_reserve_by_class", reserve_by_class, true, 0},
+    {"per_process_memory_fraction", memory_fraction, true, 0},
+    {"vramscope_tie", vramscope_tie, true, 0},
+    {"backend", backend, false, 0},
+    {"release_lock_on_cudamalloc", FLAG(release_lock_on_cudamalloc)},
+    {"release_lock_on_hipmalloc", FLAG(release_lock_on_cudamalloc)},
+    {"graph_capture_record_stream_reuse", FLAG(graph_capture_record_stream_reuse)},
+    {"throw_on_cudamalloc_oom", FLAG(throw_on_cudamalloc_oom)},
+    {"pinned_use_cuda_host_register", FLAG(pinned_use_cuda_host_register)},
+    {"pinned_use_hip_host_register", FLAG(pinned_use_cuda_host_register)},
+    {"pinned_num_register_threads", pinned_num_register_threads, true, 0},
+    {"pinned_reserve_segment_size_mb", pinned_reserve_segment_size, true, 0},
+    {"pinned_use_background_threads", FLAG(pinned_use_background_threads)},
+    {"pinned_free_catch_all", FLAG(pinned_free_catch_all)},
 };
 
 /* --- the text --- */
@@ -529,7 +513,7 @@ static enum vs_err entry(struct alloc_conf_reader *r, bool first_pass)
         return refuse(r, peek(r), "':' and a value");
     enum vs_err err;
     if (first_pass ? key == &keys[0] : key && key != &keys[0]) {
-        err = key->read(r);
+        err = key->read ? key->read(r) : flag(r, key->flag);
         r->native_only |= key->native_only;
     } else {
         if (!key && !first_pass)

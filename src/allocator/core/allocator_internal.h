@@ -613,6 +613,11 @@ enum vs_err vs_range_new_locked(struct vs_allocator *allocator, struct vs_pool *
  * lower), and is indexed. The device's error or VS_ERR_NOMEM: nothing changed. */
 enum vs_err vs_range_map_locked(struct vs_allocator *allocator, struct vs_block *block,
                                 uint64_t bytes);
+/* vs_block_carve: *block*, FREE and in no index, keeps its part from *addr* on for *bytes*; the parts
+ * on either side become *before* and *after* (NULL: none), FREE and indexed. Its node stays that of
+ * the middle part: neighbours point to it already. */
+void vs_block_carve(struct vs_block *block, struct vs_block *before, struct vs_block *after,
+                    uint64_t addr, uint64_t bytes);
 /* vs_range_unmap_locked: releases the whole handles inside a FREE block to the device: one
  * SEGMENT_UNMAP, after a wait for the stream. The range is released too when nothing else is
  * mapped. *released* grows. VS_ERR_STATE when under VS_REUSE_AFTER_SYNC the block is not safe yet;

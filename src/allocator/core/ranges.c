@@ -233,14 +233,11 @@ static enum vs_err depopulate(struct vs_allocator *a, const struct vs_segment *r
     return VS_OK;
 }
 
-/* A FREE block in no index becomes UNMAPPED from *addr* on for *bytes*; *before* and *after* are
- * nodes for the mapped parts on either side, or NULL. */
-static void make_unmapped(struct vs_block *block, struct vs_block *before, struct vs_block *after,
-                          uint64_t addr, uint64_t bytes)
+void vs_block_carve(struct vs_block *block, struct vs_block *before, struct vs_block *after,
+                    uint64_t addr, uint64_t bytes)
 {
-    struct vs_pool *pool = block->segment->pool;
+    struct vs_free_index *index = &block->segment->pool->index;
     if (before) {
-        /* the block's node is used for the middle part: neighbours point to it already */
         *before = (struct vs_block){
             .addr = block->addr,
             .size_and_state = (addr - block->addr) | (uint64_t)VS_BLOCK_FREE << 56,
@@ -258,12 +255,21 @@ static void make_unmapped(struct vs_block *block, struct vs_block *before, struc
         block->addr = addr;
         vs_block_started(before);
         vs_block_started(block);
-        vs_free_insert(&pool->index, before);
+        vs_free_insert(index, before);
     }
     if (after) {
         cut(block, after, bytes);
-        vs_free_insert(&pool->index, after);
+        vs_free_insert(index, after);
     }
+}
+
+/* A FREE block in no index becomes UNMAPPED from *addr* on for *bytes*; *before* and *after* are
+ * nodes for the mapped parts on either side, or NULL. */
+static void make_unmapped(struct vs_block *block, struct vs_block *before, struct vs_block *after,
+                          uint64_t addr, uint64_t bytes)
+{
+    struct vs_pool *pool = block->segment->pool;
+    vs_block_carve(block, before, after, addr, bytes);
     vs_block_set_state(block, VS_BLOCK_UNMAPPED);
     block->idle.safe_after = 0;
     merge_unmapped(block, block->prev);

@@ -25,34 +25,8 @@ struct vs_block *vs_piece_carve_locked(struct vs_allocator *a, const struct vs_p
             vs_block_recycle_locked(pool, before);
         return NULL;
     }
-    struct vs_free_index *index = &block->segment->pool->index;
-    vs_free_remove(index, block);
-    if (before) {
-        *before = *block;
-        vs_block_set(before, addr - block->addr, VS_BLOCK_FREE);
-        before->next = block;
-        if (before->prev)
-            before->prev->next = before;
-        else
-            block->segment->first = before;
-        block->prev = before;
-        vs_block_set_size(block, block->size - before->size);
-        block->addr = addr;
-        vs_block_started(before);
-        vs_block_started(block);
-        vs_free_insert(index, before);
-    }
-    if (after) {
-        *after = *block;
-        after->addr = addr + bytes;
-        vs_block_set(after, block->size - bytes, VS_BLOCK_FREE);
-        after->prev = block;
-        if (after->next)
-            after->next->prev = after;
-        block->next = after;
-        vs_block_started(after);
-        vs_free_insert(index, after);
-    }
+    vs_free_remove(&block->segment->pool->index, block);
+    vs_block_carve(block, before, after, addr, bytes);
     vs_block_set(block, bytes, VS_BLOCK_TAKEN);
     return block;
 }
