@@ -79,13 +79,12 @@ enum vs_err vs_allocator_adopt_segment(struct vs_allocator *a, uint64_t addr, ui
         return VS_ERR_ARG;
     if (a->config.reuse == VS_REUSE_AFTER_SYNC)
         stream = 0;
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     enum vs_err err = VS_ERR_NOMEM;
     struct vs_stream_pools *pools = vs_stream_pin_locked(a, stream);
     if (pools) {
         err = adopt_locked(a, addr, size, &pools->pool[kind], blocks, count);
         vs_stream_unpin_locked(a, pools);
     }
-    vs_full_lock_release(a);
     return err;
 }

@@ -339,11 +339,10 @@ __attribute__((noinline)) static enum vs_err malloc_exclusive(struct vs_allocato
     }
     if (stream == VS_NO_STREAM)
         return VS_ERR_ARG;
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     a->call = call;
     enum vs_err err = malloc_locked(a, bytes, stream, whole, out);
     a->call = NULL;
-    vs_full_lock_release(a);
     return err;
 }
 
@@ -411,22 +410,19 @@ enum vs_err vs_allocator_record_stream(struct vs_allocator *a, uint64_t addr, ui
 {
     if (!addr || vs_fast_owns(a, addr, stream))
         return VS_OK;
-    vs_full_lock_acquire(a);
-    enum vs_err err = record_locked(a, addr, stream);
-    vs_full_lock_release(a);
-    return err;
+    VS_FULL_LOCK_SCOPE(a);
+    return record_locked(a, addr, stream);
 }
 
 __attribute__((noinline)) static enum vs_err free_exclusive(struct vs_allocator *a, uint64_t addr,
                                                             uint64_t user, void *call)
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     a->call = call;
     enum vs_err err = user == VS_NO_STREAM ? VS_OK : record_locked(a, addr, user);
     if (!err)
         err = free_locked(a, addr);
     a->call = NULL;
-    vs_full_lock_release(a);
     return err;
 }
 
@@ -442,8 +438,8 @@ enum vs_err vs_allocator_find(struct vs_allocator *a, uint64_t addr, struct vs_a
 {
     if (vs_fast_find(a, addr, out, live))
         return VS_OK;
-    vs_full_lock_enter(a);
     enum vs_err err = VS_ERR_FOREIGN;
+    vs_full_lock_enter(a);
     const struct vs_segment *segment = vs_segment_find_locked(a, addr);
     const struct vs_block *block = segment ? vs_segment_block_at_locked(segment, addr) : NULL;
     if (block && block->state != VS_BLOCK_UNMAPPED) {
@@ -508,33 +504,28 @@ enum vs_settled vs_allocator_settled(struct vs_allocator *a)
 
 void vs_allocator_stats(struct vs_allocator *a, struct vs_allocator_stats *out)
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     vs_statistics_export(&a->counters, a->max_split, out);
-    vs_full_lock_release(a);
 }
 
 void vs_allocator_reset_peaks(struct vs_allocator *a)
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     vs_statistics_reset_peaks(&a->counters);
     for (struct vs_private_pool *pool = a->private_pools; pool; pool = pool->next)
         vs_counter_reset_peak(&pool->reserved_bytes);
-    vs_full_lock_release(a);
 }
 
 void vs_allocator_reset_accumulated(struct vs_allocator *a)
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     vs_statistics_reset_accumulated(&a->counters);
     for (struct vs_private_pool *pool = a->private_pools; pool; pool = pool->next)
         vs_counter_reset_accumulated(&pool->reserved_bytes);
-    vs_full_lock_release(a);
 }
 
 uint64_t vs_allocator_cached_bytes(struct vs_allocator *a)
 {
-    vs_full_lock_acquire(a);
-    uint64_t bytes = a->reserved_bytes - vs_counter_level(&a->counters.active_bytes);
-    vs_full_lock_release(a);
-    return bytes;
+    VS_FULL_LOCK_SCOPE(a);
+    return a->reserved_bytes - vs_counter_level(&a->counters.active_bytes);
 }

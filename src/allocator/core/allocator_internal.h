@@ -267,6 +267,20 @@ static inline void vs_full_lock_release(struct vs_allocator *allocator)
     vs_full_lock_leave(allocator);
 }
 
+/* VS_FULL_LOCK_SCOPE: held to the end of the block, however the block is left. */
+static inline struct vs_allocator *vs_full_lock_begin(struct vs_allocator *allocator)
+{
+    vs_full_lock_acquire(allocator);
+    return allocator;
+}
+static inline void vs_full_lock_end(struct vs_allocator *const *allocator)
+{
+    vs_full_lock_release(*allocator);
+}
+#define VS_FULL_LOCK_SCOPE(allocator) \
+    struct vs_allocator *const vs_full_lock_ \
+        __attribute__((cleanup(vs_full_lock_end), unused)) = vs_full_lock_begin(allocator)
+
 /* --- fast_path.c: under the lock of one shard --- */
 
 /* vs_fast_malloc, vs_fast_free: true when done; otherwise nothing has changed and the caller takes

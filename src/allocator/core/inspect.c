@@ -47,10 +47,9 @@ void vs_allocator_snapshot(struct vs_allocator *a,
                                          const struct vs_block_info *block),
                            void *ctx)
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     for (size_t i = 0; i < a->segment_count; i++)
         visit_runs(a->segments[i], visit, ctx);
-    vs_full_lock_release(a);
 }
 
 /* The result of a recount of segments and blocks. */

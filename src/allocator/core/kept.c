@@ -26,8 +26,9 @@ unsigned vs_kept_marks(const struct vs_allocator *a, const struct vs_block *bloc
     return note ? (unsigned)note->event : 0;
 }
 
-static enum vs_err keep_locked(struct vs_allocator *a, uint64_t addr, unsigned set, unsigned clear)
+enum vs_err vs_allocator_keep(struct vs_allocator *a, uint64_t addr, unsigned set, unsigned clear)
 {
+    VS_FULL_LOCK_SCOPE(a);
     struct vs_block *block = vs_live_get_locked(a, addr);
     if (!block)
         return vs_segment_find_locked(a, addr) ? VS_ERR_STATE : VS_ERR_FOREIGN;
@@ -46,14 +47,6 @@ static enum vs_err keep_locked(struct vs_allocator *a, uint64_t addr, unsigned s
     }
     note->event = (note->event | set) & ~(uint64_t)clear;
     return VS_OK;
-}
-
-enum vs_err vs_allocator_keep(struct vs_allocator *a, uint64_t addr, unsigned set, unsigned clear)
-{
-    vs_full_lock_acquire(a);
-    enum vs_err err = keep_locked(a, addr, set, clear);
-    vs_full_lock_release(a);
-    return err;
 }
 
 void vs_kept_retire_locked(struct vs_allocator *a, struct vs_note *note)

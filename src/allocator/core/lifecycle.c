@@ -159,10 +159,8 @@ enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
 
 enum vs_err vs_allocator_set_memory_fraction(struct vs_allocator *a, double fraction)
 {
-    vs_full_lock_acquire(a);
-    enum vs_err err = set_fraction(a, fraction);
-    vs_full_lock_release(a);
-    return err;
+    VS_FULL_LOCK_SCOPE(a);
+    return set_fraction(a, fraction);
 }
 
 void vs_allocator_destroy(struct vs_allocator *a)
@@ -187,12 +185,11 @@ void vs_allocator_destroy(struct vs_allocator *a)
 
 void vs_allocator_abandon(struct vs_allocator *a)
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     a->generation++;
     unmap_tables(a);
     reset_tables(a);
     vs_statistics_discard(&a->counters);
-    vs_full_lock_release(a);
 }
 
 void vs_allocator_fork_child(struct vs_allocator *a)

@@ -11,14 +11,13 @@ enum vs_err vs_allocator_add_free_callback(struct vs_allocator *a, vs_free_callb
 {
     if (!callback)
         return VS_ERR_ARG;
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     enum vs_err err = VS_ERR_LIMIT;
     if (a->callback_count < VS_FREE_CALLBACKS_MAX) {
         a->callbacks[a->callback_count].call = callback;
         a->callbacks[a->callback_count++].ctx = ctx;
         err = VS_OK;
     }
-    vs_full_lock_release(a);
     return err;
 }
 
@@ -87,10 +86,9 @@ void vs_oom_record_locked(struct vs_allocator *a, const struct vs_request *reque
 
 enum vs_err vs_allocator_last_oom(struct vs_allocator *a, struct vs_oom_report *out)
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     bool noted = a->oom_noted;
     if (noted)
         *out = a->oom;
-    vs_full_lock_release(a);
     return noted ? VS_OK : VS_ERR_NOT_FOUND;
 }

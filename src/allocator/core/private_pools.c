@@ -58,11 +58,9 @@ enum vs_err vs_allocator_pool_retain(struct vs_allocator *a, struct vs_pool_id i
 {
     if (is_default(id) || (source && (!source->segment_alloc || !source->segment_free)))
         return VS_ERR_ARG;
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     struct vs_private_pool *pool;
-    enum vs_err err = retain(a, id, source, &pool);
-    vs_full_lock_release(a);
-    return err;
+    return retain(a, id, source, &pool);
 }
 
 static struct vs_scope **scope_of(struct vs_allocator *a, struct vs_pool_id id)
@@ -74,9 +72,12 @@ static struct vs_scope **scope_of(struct vs_allocator *a, struct vs_pool_id id)
     return link;
 }
 
-static enum vs_err begin(struct vs_allocator *a, struct vs_pool_id id, vs_pool_filter *filter,
-                         void *ctx)
+enum vs_err vs_allocator_pool_begin(struct vs_allocator *a, struct vs_pool_id id,
+                                    vs_pool_filter *filter, void *ctx)
 {
+    if (is_default(id))
+        return VS_ERR_ARG;
+    VS_FULL_LOCK_SCOPE(a);
     if (*scope_of(a, id))
         return VS_ERR_STATE;
     struct vs_scope *scope = vs_node_take_locked(a, &a->free_scopes, sizeof *scope);
@@ -95,33 +96,21 @@ static enum vs_err begin(struct vs_allocator *a, struct vs_pool_id id, vs_pool_f
     return VS_OK;
 }
 
-enum vs_err vs_allocator_pool_begin(struct vs_allocator *a, struct vs_pool_id id,
-                                    vs_pool_filter *filter, void *ctx)
-{
-    if (is_default(id))
-        return VS_ERR_ARG;
-    vs_full_lock_acquire(a);
-    enum vs_err err = begin(a, id, filter, ctx);
-    vs_full_lock_release(a);
-    return err;
-}
-
 enum vs_err vs_allocator_pool_end(struct vs_allocator *a, struct vs_pool_id id)
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     struct vs_scope **link = scope_of(a, id), *scope = *link;
     if (scope) {
         *link = scope->next;
         a->captures -= !a->config.captures_reported;
         vs_node_give_locked(&a->free_scopes, scope);
     }
-    vs_full_lock_release(a);
     return scope ? VS_OK : VS_ERR_STATE;
 }
 
 enum vs_err vs_allocator_pool_release(struct vs_allocator *a, struct vs_pool_id id)
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     struct vs_private_pool *pool = find(a, id);
     enum vs_err err = !pool ? VS_ERR_NOT_FOUND : !pool->users ? VS_ERR_STATE : VS_OK;
     /* the last user cannot be removed while the pool is active */
@@ -129,28 +118,25 @@ enum vs_err vs_allocator_pool_release(struct vs_allocator *a, struct vs_pool_id 
         err = VS_ERR_STATE;
     if (!err)
         pool->users--;
-    vs_full_lock_release(a);
     return err;
 }
 
 enum vs_err vs_allocator_pool_users(struct vs_allocator *a, struct vs_pool_id id, uint64_t *users)
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     const struct vs_private_pool *pool = find(a, id);
     if (pool)
         *users = pool->users;
-    vs_full_lock_release(a);
     return pool ? VS_OK : VS_ERR_NOT_FOUND;
 }
 
 enum vs_err vs_allocator_pool_reserved(struct vs_allocator *a, struct vs_pool_id id,
                                        struct vs_stat out[VS_STAT_POOLS])
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     const struct vs_private_pool *pool = find(a, id);
     if (pool)
         vs_counter_export(&pool->reserved_bytes, out);
-    vs_full_lock_release(a);
     return pool ? VS_OK : VS_ERR_NOT_FOUND;
 }
 
@@ -158,31 +144,28 @@ enum vs_err vs_allocator_pool_set(struct vs_allocator *a, struct vs_pool_id id, 
 {
     if (flags & ~(unsigned)(VS_POOL_USE_ON_OOM | VS_POOL_NO_SPLIT))
         return VS_ERR_ARG;
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     struct vs_private_pool *pool = find(a, id);
     if (pool)
         pool->flags = flags & ~a->policy->ignored_pool_flags;
-    vs_full_lock_release(a);
     return pool ? VS_OK : VS_ERR_NOT_FOUND;
 }
 
 void vs_allocator_capture_begin(struct vs_allocator *a)
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     a->captures_reported++;
     a->captures++;
-    vs_full_lock_release(a);
 }
 
 enum vs_err vs_allocator_capture_end(struct vs_allocator *a)
 {
-    vs_full_lock_acquire(a);
+    VS_FULL_LOCK_SCOPE(a);
     enum vs_err err = a->captures_reported ? VS_OK : VS_ERR_STATE;
     if (!err) {
         a->captures_reported--;
         a->captures--;
     }
-    vs_full_lock_release(a);
     return err;
 }
 

@@ -91,8 +91,11 @@ static enum answer wait_in_time(void)
 
 /* On return the helper has ended if it got the lock; otherwise it ends when the loader releases the
  * lock. */
-static bool others_keep_lock(void)
+bool vs_loader_waits(void)
 {
+    if (&__libc_single_threaded && __libc_single_threaded)
+        return false;
+    VS_CANCEL_SCOPE();
     uint64_t before = 0, now = 0;
     pthread_t thread;
     enum answer answer = OTHERS_KEEP_IT;
@@ -109,12 +112,4 @@ static bool others_keep_lock(void)
     else
         pthread_detach(thread);
     return answer == OTHERS_KEEP_IT;
-}
-
-bool vs_loader_waits(void)
-{
-    if (&__libc_single_threaded && __libc_single_threaded)
-        return false;
-    VS_CANCEL_SCOPE();
-    return others_keep_lock();
 }
