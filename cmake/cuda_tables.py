@@ -29,12 +29,14 @@ in the form that is expected here.
                               for each; VS_DEFAULT_STREAM, likewise, for that of a driver
                               function which takes none; VS_OLDER(symbol, newer, parameters,
                               arguments, newer parameters) for an older form of a driver function
-                              that at most lacks edge data; VS_FORWARD(symbol, enter, field, parameters,
+                              that at most lacks edge data; VS_FORWARD(symbol, entry, field, parameters,
                               arguments) and VS_WAY(symbol, function, parameters, arguments) for the rows of forwards.txt, and VS_SAME_SIZE(type, type)
                               for what they pass on by address; VS_NOT_SUPPORTED(symbol) for
                               the others
   vs_sim_runtime_older_table.h
                               VS_OLDER(symbol, newer, parameters, arguments), likewise
+  vs_sim_runtime_old_table.h  VS_RT_OLD(symbol, cbid): what the runtimes of CUDA 11 and 12 export
+                              besides, or instead of, the functions of CUDA 13, by VS_SIM_RT_MAJOR
   vs_sim_cupti_table.h        VS_CUPTI_API(symbol): every function of CUPTI
   vs_sim_enter_table.h        VS_ENTRY(symbol, parameters, variables, before, after, definition, call) for
                               each driver function that is defined as <symbol>_entered, _in or _safe, with
@@ -184,12 +186,15 @@ def older_forms(headers, entries, parameters):
 
 
 def runtime_forwards(sources):
-    """symbol -> (what it enters, driver field, arguments that are added), of forwards.txt."""
-    forwards, enter = {}, ""
+    """symbol -> (what it enters, driver field, arguments that are added), of forwards.txt; and a condition
+    for the major version -> the functions that only such a library has."""
+    forwards, older, enter = {}, {}, ""
     with open(os.path.join(sources, "forwards.txt"), encoding="utf-8") as file:
         for words in (line.split("#")[0].split() for line in file):
             if words and words[0].endswith(":"):
                 enter = words[0][:-1]
+            elif enter.startswith(("<", "=")):
+                older.setdefault(enter, []).extend(words)
             elif words and enter == "older":  # beside the newer form of the same name
                 forwards["@" + words[0]] = (enter, words[1], words[2:])
             elif words and enter == "ways":
@@ -198,7 +203,7 @@ def runtime_forwards(sources):
             elif words:
                 field = words[1] if len(words) > 1 else words[0][len("cuda"):]
                 forwards[words[0]] = (enter, field, words[2:])
-    return forwards
+    return forwards, older
 
 
 def runtime_pointers(entries, sources, forwards):
@@ -289,9 +294,12 @@ def forward_table(headers, forwards, pointers, parameters):
                 continue
             if ours != theirs and ours[-1] == theirs[-1] == "*" and "void *" not in (ours, theirs):
                 same.add("VS_SAME_SIZE(%s, %s)" % (ours[:-1].strip(), theirs[:-1].strip()))
-            casts.append("(%s)%s" % (theirs, name))
+            casts.append("function" if (ours, theirs) == ("const void *", "CUfunction") else
+                         "(%s)%s" % (theirs, name))
+        if enter == "function":
+            enter = "function(%s, &function)" % next(n for k, n in members if k == "const void *")
         yield "VS_FORWARD(%s, %s, %s, (%s), (%s))" % (
-            symbol, enter, field, declared,
+            symbol, enter if "(" in enter else enter + "()", field, declared,
             ", ".join(casts + more))
     yield from sorted(same)
 
@@ -392,6 +400,17 @@ def older_table(forwards, parameters):
             ", ".join(arguments))
 
 
+def old_table(only_older, callbacks):
+    """Their oldest callbacks; a _v2 without one of its name has the newest of the plain name."""
+    for condition, symbols in only_older.items():
+        yield "#if VS_SIM_RT_MAJOR %s" % condition
+        for symbol in symbols:
+            forms = callbacks.get(symbol)
+            yield "VS_RT_OLD(%s, %s)" % (
+                symbol, forms[0][1] if forms else callbacks[symbol[:-len("_v2")]][-1][1])
+        yield "#endif"
+
+
 def members_of(headers, enumeration, header):
     """The names in an enumeration."""
     body = headers.find(r"enum\s+(?:\w+\s+)?%s\s*\{(.*?)\}" % enumeration, header)[0]
@@ -446,7 +465,7 @@ def main():
     of_driver = parameters_of(headers, "DRIVER", "generated_cuda_meta.h")
     of_runtime = parameters_of(headers, "RUNTIME", "generated_cuda_runtime_api_meta.h")
     runtime_members = {name: of_runtime.get(cbid, []) for name, cbid in runtime.items()}
-    forwards = runtime_forwards(sources)
+    forwards, only_older = runtime_forwards(sources)
     pointers = list(runtime_pointers(entries, sources, forwards))
     older = dict(older_forms(headers, entries, of_driver))
     driver = [symbol for entry in entries for symbol in entry[2:4] if symbol]
@@ -459,6 +478,7 @@ def main():
              list(fallback_table(runtime, runtime_members, "cudaStream_t", forwards)) +
              list(forward_table(headers, forwards, pointers, runtime_members))),
             ("vs_sim_runtime_older_table.h", older_table(forwards, runtime_members)),
+            ("vs_sim_runtime_old_table.h", old_table(only_older, callbacks)),
             ("vs_sim_runtime_table.h", ['VS_RT_FN(%s, "%s", %d, %d, %s)' % p for p in pointers]),
             ("vs_sim_params_table.h", list(params_table("DRIVER", of_driver)) +
              list(params_table("RUNTIME", of_runtime))),

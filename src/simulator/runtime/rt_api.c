@@ -51,7 +51,7 @@ static _Atomic(const struct vs_sim_calls *) calls;
 
 /* Forms that only an older major version has. */
 #define VS_RT_OLD(symbol, cbid_name) EXPORT(symbol, "vs_rt_old_" #symbol, cbid_name)
-#include "simulator/runtime/vs_sim_runtime_old_table.h"
+#include "generated/vs_sim_runtime_old_table.h"
 
 /* The functions of CUDA 13; an older major version may have them under another name, defined by a
  * macro between these two. */

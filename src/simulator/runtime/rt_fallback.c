@@ -22,11 +22,13 @@ cudaError_t vs_rt_not_supported(void) { return vs_rt_result(cudaErrorNotSupporte
     cudaError_t fallback_##symbol parameters { return ordinary_##base arguments; }
 #define enter_driver vs_rt_enter
 #define enter_context vs_rt_enter_context
-#define VS_FORWARD(symbol, what, field, parameters, arguments)                 \
+#define enter_function vs_rt_enter_function
+#define VS_FORWARD(symbol, entry, field, parameters, arguments)                \
     cudaError_t forward_##symbol parameters __asm__("vs_rt_impl_" #symbol);    \
     cudaError_t forward_##symbol parameters                                    \
     {                                                                          \
-        cudaError_t e = enter_##what();                                        \
+        CUfunction function __attribute__((unused));                           \
+        cudaError_t e = enter_##entry;                                         \
         return vs_rt_result(e ? e : vs_rt_error(vs_rt.field arguments));       \
     }
 #define VS_WAY(symbol, function, parameters, arguments)                       \
@@ -38,4 +40,4 @@ cudaError_t vs_rt_not_supported(void) { return vs_rt_result(cudaErrorNotSupporte
 #pragma GCC visibility pop
 
 #define VS_RT_OLD(symbol, cbid) NOT_SUPPORTED("vs_rt_old_" #symbol)
-#include "simulator/runtime/vs_sim_runtime_old_table.h"
+#include "generated/vs_sim_runtime_old_table.h"

@@ -166,7 +166,7 @@ cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const voi
 
 /* ---- kernels ---- */
 
-static cudaError_t enter_function(const void *func, CUfunction *function)
+cudaError_t vs_rt_enter_function(const void *func, CUfunction *function)
 {
     CUkernel kernel;
     cudaError_t e = vs_rt_enter_context();
@@ -196,7 +196,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *f
         CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED};
     int v[sizeof wanted / sizeof wanted[0]];
     CUfunction function;
-    cudaError_t e = attr ? enter_function(func, &function) : cudaErrorInvalidValue;
+    cudaError_t e = attr ? vs_rt_enter_function(func, &function) : cudaErrorInvalidValue;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && !e; i++)
         e = vs_rt_error(vs_rt.FuncGetAttribute(&v[i], wanted[i], function));
     if (e)
@@ -220,29 +220,6 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *f
     return cudaSuccess;
 }
 
-cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value)
-{
-    CUfunction function;
-    cudaError_t e = enter_function(func, &function);
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.FuncSetAttribute(function, (CUfunction_attribute)attr, value)));
-}
-
-cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig)
-{
-    CUfunction function;
-    cudaError_t e = enter_function(func, &function);
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.FuncSetCacheConfig(function, (CUfunc_cache)cacheConfig)));
-}
-
-cudaError_t cudaFuncGetName(const char **name, const void *func)
-{
-    CUfunction function;
-    cudaError_t e = name ? enter_function(func, &function) : cudaErrorInvalidValue;
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.FuncGetName(name, function)));
-}
-
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attr,
                                             int value, int device)
 {
@@ -254,41 +231,10 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAt
 
 /* ---- occupancy ---- */
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *func,
-                                                                   int blockSize,
-                                                                   size_t dynamicSMemSize,
-                                                                   unsigned int flags)
-{
-    CUfunction function;
-    cudaError_t e = enter_function(func, &function);
-    if (!e)
-        e = vs_rt_error(vs_rt.OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-            numBlocks, function, blockSize, dynamicSMemSize, flags));
-    return vs_rt_result(e);
-}
-
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func,
-                                                          int blockSize, size_t dynamicSMemSize)
-{
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        numBlocks, func, blockSize, dynamicSMemSize, cudaOccupancyDefault);
-}
-
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func,
-                                                      int numBlocks, int blockSize)
-{
-    CUfunction function;
-    cudaError_t e = enter_function(func, &function);
-    if (!e)
-        e = vs_rt_error(vs_rt.OccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize, function, numBlocks,
-                                                                    blockSize));
-    return vs_rt_result(e);
-}
-
 static cudaError_t enter_occupancy(const void *func, const cudaLaunchConfig_t *launch,
                                    CUfunction *function, CUlaunchConfig *config)
 {
-    cudaError_t e = launch ? enter_function(func, function) : cudaErrorInvalidValue;
+    cudaError_t e = launch ? vs_rt_enter_function(func, function) : cudaErrorInvalidValue;
     if (e || launch->dynamicSmemBytes > UINT32_MAX)
         return e ? e : cudaErrorInvalidValue;
     *config = driver_config(launch);

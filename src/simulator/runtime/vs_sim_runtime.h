@@ -89,6 +89,10 @@ static inline cudaError_t vs_rt_error(CUresult result) { return (cudaError_t)res
  * never registered. */
 cudaError_t vs_rt_kernel_of(const void *function, CUkernel *kernel);
 
+/* vs_rt_enter_function: vs_rt_enter_context, then the driver's handle of the host stub *func*
+ * (rt_launch.c). */
+cudaError_t vs_rt_enter_function(const void *func, CUfunction *function);
+
 /* vs_rt_kernel_remember: makes vs_rt_kernel_of accept *handle* itself, as programs may pass a
  * cudaKernel_t instead of a stub's address. */
 cudaError_t vs_rt_kernel_remember(CUkernel handle);
