@@ -3,19 +3,17 @@
  * No space, no disk, no file any more: small file systems, and writes that fail as on a broken
  * disk, over a quota or on one remounted read-only. The recording stops and reports it in one line,
  * and the recorded events can be read; the program only sees calls that return. */
-#include "unit/trace/trace_test.h"
+#include "unit/trace/child_test.h"
 
 #include "trace/record/recorder_internal.h"
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <sys/wait.h>
 
 /* --- writes that fail --- */
 
@@ -54,14 +52,6 @@ struct tally {
 
 static struct tally *tally; /* shared with children */
 
-static unsigned lines_of(const char *text)
-{
-    unsigned n = 0;
-    for (; *text; text++)
-        n += *text == '\n';
-    return n;
-}
-
 static void record_some(struct vs_recorder *r, uint64_t events)
 {
     for (uint64_t i = 0; i < events; i++) {
@@ -73,19 +63,22 @@ static void record_some(struct vs_recorder *r, uint64_t events)
     }
 }
 
-/* Reads the events in order; *status* receives the rest of an `end` event, -1 without one. */
-static uint64_t read_events(const char *path, enum vs_condition condition, int *status, char *text)
+static int status; /* of the `end` event that was read, -1 without one */
+static char text[VS_READER_WHY_MAX]; /* of its condition */
+
+/* Reads the events in order. */
+static uint64_t read_events(enum vs_condition condition)
 {
     struct vs_reader *reader = open_reader(path);
     struct vs_event got;
     uint64_t n = 0;
-    *status = -1;
+    status = -1;
     while (!vs_reader_next(reader, &got)) {
         if (got.kind == VS_EVENT_end) {
             assert_int_equal(got.end.reason, VS_END_STOPPED);
-            *status = (int)got.end.status;
+            status = (int)got.end.status;
         } else if (got.kind == VS_EVENT_memset) {
-            assert_int_equal(*status, -1);
+            assert_int_equal(status, -1);
             assert_int_equal(got.memset.correlation, n);
             assert_int_equal(got.memset.bytes, n * UINT64_C(0x9e3779b97f4a7c15));
             n++;
@@ -97,26 +90,13 @@ static uint64_t read_events(const char *path, enum vs_condition condition, int *
     return n;
 }
 
-/* Runs *body* in a child whose output goes to *said*. */
-static int in_child(int (*body)(const char *path), const char *path, char *said, size_t max)
+static char copy[540];
+
+static int run_child(int (*body)(void), const char *name)
 {
-    char log[520];
-    snprintf(log, sizeof log, "%s/said.txt", scratch_dir);
     memset(tally, 0, sizeof *tally);
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (!pid) {
-        int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        dup2(fd, STDERR_FILENO);
-        _exit(body(path));
-    }
-    int status;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    size_t bytes;
-    unsigned char *text = slurp(log, &bytes);
-    snprintf(said, max, "%.*s", (int)bytes, (char *)text);
-    free(text);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    snprintf(copy, sizeof copy, "%s/%s.copy", scratch_dir, name);
+    return in_child(body, name);
 }
 
 static bool has_stopped(struct vs_recorder *r)
@@ -139,7 +119,7 @@ static bool record_until_stopped(struct vs_recorder *r)
 
 static int expected_errno;
 
-static int break_in_the_middle(const char *path)
+static int break_in_the_middle(void)
 {
     struct vs_recorder *r = open_recorder(path, 1, 0);
     failing_after = 400000;
@@ -149,7 +129,7 @@ static int break_in_the_middle(const char *path)
     return stopped ? 0 : 1;
 }
 
-static int break_for_a_while(const char *path)
+static int break_for_a_while(void)
 {
     struct vs_recorder *r = open_recorder(path, 1, 0);
     failing_after = 400000;
@@ -160,9 +140,9 @@ static int break_for_a_while(const char *path)
     return stopped ? 0 : 1;
 }
 
-static void assert_complete(const char *path, enum vs_end_reason reason, unsigned memsets)
+static void assert_complete(const char *of, enum vs_end_reason reason, unsigned memsets)
 {
-    struct vs_reader *reader = open_reader(path);
+    struct vs_reader *reader = open_reader(of);
     struct vs_event got;
     unsigned n = 0, ends = 0;
     while (!vs_reader_next(reader, &got)) {
@@ -176,10 +156,8 @@ static void assert_complete(const char *path, enum vs_end_reason reason, unsigne
 }
 
 /* A disk that has no room for an index, which only an end has. */
-static int copy_without_room(const char *path)
+static int copy_without_room(void)
 {
-    char copy[600];
-    snprintf(copy, sizeof copy, "%s.copy", path);
     struct vs_recorder *r = open_recorder(path, 1, 0);
     record_some(r, 1000);
     failing_index = true;
@@ -192,21 +170,16 @@ static int copy_without_room(const char *path)
 
 TEST(a_copy_needs_no_room_for_its_end_in_the_trace)
 {
-    char said[2048], path[520], copy[600];
-    snprintf(path, sizeof path, "%s/uncopied.vst", scratch_dir);
-    snprintf(copy, sizeof copy, "%s.copy", path);
-    assert_int_equal(in_child(copy_without_room, path, said, sizeof said), 0);
-    assert_int_equal(lines_of(said), 0);
+    assert_int_equal(run_child(copy_without_room, "uncopied.vst"), 0);
+    assert_int_equal(lines_said(), 0);
     assert_complete(path, VS_END_EXIT, 2001);
     assert_complete(copy, VS_END_COPY, 1000);
 }
 
 /* The disk of the trace is full when it receives the events before the copy: the recording stops,
  * and every copy from then on reports why, not that nothing is recorded. */
-static int copy_from_a_full_disk(const char *path)
+static int copy_from_a_full_disk(void)
 {
-    char copy[600];
-    snprintf(copy, sizeof copy, "%s.copy", path);
     struct vs_recorder *r = open_recorder(path, 1, 0);
     record_some(r, 1000);
     failing_after = 0;
@@ -224,10 +197,8 @@ static int copy_from_a_full_disk(const char *path)
 
 TEST(a_copy_from_a_full_disk_fails_with_the_cause)
 {
-    char said[2048], path[520];
-    snprintf(path, sizeof path, "%s/full-copy.vst", scratch_dir);
-    assert_int_equal(in_child(copy_from_a_full_disk, path, said, sizeof said), 0);
-    assert_int_equal(lines_of(said), 1);
+    assert_int_equal(run_child(copy_from_a_full_disk, "full-copy.vst"), 0);
+    assert_int_equal(lines_said(), 1);
     assert_non_null(strstr(said, strerror(ENOSPC)));
 }
 
@@ -236,16 +207,11 @@ static const int failures[] = {ENOSPC, EDQUOT, EIO, EROFS, EFBIG};
 TEST(a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost)
 {
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
-        char said[2048], path[520], live[530], text[VS_READER_WHY_MAX];
-        int status;
-        snprintf(path, sizeof path, "%s/broken.vst", scratch_dir);
-        snprintf(live, sizeof live, "%s.live", path);
-        unlink(path);
         expected_errno = failures[i];
-        assert_int_equal(in_child(break_in_the_middle, path, said, sizeof said), 0);
-        assert_int_equal(lines_of(said), 1);
+        assert_int_equal(run_child(break_in_the_middle, "broken.vst"), 0);
+        assert_int_equal(lines_said(), 1);
         assert_non_null(strstr(said, strerror(failures[i])));
-        uint64_t events = read_events(path, VS_TRACE_LIVE, &status, text);
+        uint64_t events = read_events(VS_TRACE_LIVE);
         assert_int_equal(status, failures[i]);
         assert_in_range(events, 400000 / 30, tally->calls - 1000);
         assert_non_null(strstr(text, "recording stopped early ("));
@@ -255,14 +221,10 @@ TEST(a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost)
 
 TEST(when_there_is_room_again_the_end_of_the_program_finishes_the_trace)
 {
-    char said[2048], path[520], live[530], text[VS_READER_WHY_MAX];
-    int status;
-    snprintf(path, sizeof path, "%s/again.vst", scratch_dir);
-    snprintf(live, sizeof live, "%s.live", path);
     expected_errno = ENOSPC;
-    assert_int_equal(in_child(break_for_a_while, path, said, sizeof said), 0);
-    assert_int_equal(lines_of(said), 1);
-    uint64_t events = read_events(path, VS_TRACE_COMPLETE, &status, text);
+    assert_int_equal(run_child(break_for_a_while, "again.vst"), 0);
+    assert_int_equal(lines_said(), 1);
+    uint64_t events = read_events(VS_TRACE_COMPLETE);
     assert_int_equal(status, ENOSPC);
     assert_in_range(events, 400000 / 30, tally->calls - 1000);
     assert_memory_equal(text, "recording stopped early (No space left on device)", 49);
@@ -271,7 +233,7 @@ TEST(when_there_is_room_again_the_end_of_the_program_finishes_the_trace)
 
 /* --- disks that do not respond --- */
 
-static int wait_for_a_disk(const char *path)
+static int wait_for_a_disk(void)
 {
     struct vs_recorder *r = open_recorder(path, 1, 0);
     r->wait_polls = 3;
@@ -286,13 +248,10 @@ static int wait_for_a_disk(const char *path)
 
 TEST(a_disk_that_does_not_answer_stops_the_recording_not_the_program)
 {
-    char said[2048], path[520], text[VS_READER_WHY_MAX];
-    int status;
-    snprintf(path, sizeof path, "%s/stuck.vst", scratch_dir);
-    assert_int_equal(in_child(wait_for_a_disk, path, said, sizeof said), 0);
-    assert_int_equal(lines_of(said), 1);
+    assert_int_equal(run_child(wait_for_a_disk, "stuck.vst"), 0);
+    assert_int_equal(lines_said(), 1);
     assert_non_null(strstr(said, "the disk has not responded for "));
-    uint64_t events = read_events(path, VS_TRACE_LIVE, &status, text);
+    uint64_t events = read_events(VS_TRACE_LIVE);
     assert_int_equal(status, ETIMEDOUT);
     assert_in_range(events, 400000 / 30, tally->calls - 1000);
     assert_non_null(strstr(text, "recording stopped early (the disk did not respond"));
@@ -331,7 +290,7 @@ static bool fill_windows(struct vs_recorder *r)
     return true;
 }
 
-static struct vs_recorder *open_selective(const char *path, unsigned flush_ms)
+static struct vs_recorder *open_selective(unsigned flush_ms)
 {
     struct vs_recorder_config config = {
         .path = path, .compression = 1, .flush_ms = flush_ms, .min_size = UINT64_C(1) << 40};
@@ -352,9 +311,9 @@ static bool count_one(struct vs_recorder *r)
 }
 
 /* Then exec fails, and the disk responds. */
-static int exec_from_a_stuck_disk(const char *path)
+static int exec_from_a_stuck_disk(void)
 {
-    struct vs_recorder *r = open_selective(path, 60000);
+    struct vs_recorder *r = open_selective(60000);
     if (!r || !fill_windows(r) || !count_one(r))
         return 3;
     r->wait_polls = 3;
@@ -371,11 +330,9 @@ static int exec_from_a_stuck_disk(const char *path)
  * stops the recording. */
 TEST(an_end_waits_once_for_a_disk_and_what_was_counted_stays)
 {
-    char said[2048], path[520];
     struct vs_event e;
     uint64_t events = 0, counted = 0;
-    snprintf(path, sizeof path, "%s/exec.vst", scratch_dir);
-    assert_int_equal(in_child(exec_from_a_stuck_disk, path, said, sizeof said), 0);
+    assert_int_equal(run_child(exec_from_a_stuck_disk, "exec.vst"), 0);
     assert_string_equal(said, "");
     struct vs_reader *reader = open_reader(path);
     while (!vs_reader_next(reader, &e)) {
@@ -389,7 +346,7 @@ TEST(an_end_waits_once_for_a_disk_and_what_was_counted_stays)
 }
 
 /* As pthread_exit does in the main thread. */
-static int dismiss_from_a_stuck_disk(const char *path)
+static int dismiss_from_a_stuck_disk(void)
 {
     struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 20};
     struct vs_recorder *r = NULL;
@@ -413,13 +370,10 @@ static int dismiss_from_a_stuck_disk(const char *path)
 
 TEST(a_thread_that_cannot_be_dismissed_keeps_its_work)
 {
-    char said[2048], path[520], text[VS_READER_WHY_MAX];
-    int status;
-    snprintf(path, sizeof path, "%s/dismissed.vst", scratch_dir);
-    assert_int_equal(in_child(dismiss_from_a_stuck_disk, path, said, sizeof said), 0);
-    assert_int_equal(lines_of(said), 1);
+    assert_int_equal(run_child(dismiss_from_a_stuck_disk, "dismissed.vst"), 0);
+    assert_int_equal(lines_said(), 1);
     assert_non_null(strstr(said, "; 100 events are kept"));
-    assert_int_equal(read_events(path, VS_TRACE_LIVE, &status, text), tally->calls);
+    assert_int_equal(read_events(VS_TRACE_LIVE), tally->calls);
     assert_int_equal(status, ETIMEDOUT);
 }
 
@@ -441,9 +395,8 @@ int fstatvfs(int fd, struct statvfs *fs)
 
 static size_t window_bytes_with(uint64_t min_size)
 {
-    const char *path = scratch("share.vst");
     struct vs_recorder_config config = {
-        .path = path, .compression = 1, .flush_ms = 1000, .min_size = min_size};
+        .path = scratch("share.vst"), .compression = 1, .flush_ms = 1000, .min_size = min_size};
     struct vs_recorder *r = NULL;
     assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
     size_t bytes = r->window_bytes;
@@ -464,12 +417,11 @@ TEST(all_of_the_live_file_counts_where_space_is_short)
 static unsigned disk_kib;
 
 /* In a separate namespace, so that the mount ends with the process: the trace is copied out. */
-static int fill_a_disk(const char *path)
+static int fill_a_disk(void)
 {
-    char disk[520], trace[540], live[550], command[2200], size[32];
+    char disk[520], trace[540], command[3000], size[32];
     snprintf(disk, sizeof disk, "%s/disk", scratch_dir);
     snprintf(trace, sizeof trace, "%s/t.vst", disk);
-    snprintf(live, sizeof live, "%s.live", trace);
     snprintf(size, sizeof size, "size=%uk", disk_kib);
     mkdir(disk, 0700);
     if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
@@ -481,8 +433,8 @@ static int fill_a_disk(const char *path)
         return 3;
     bool stopped = record_until_stopped(r);
     vs_recorder_close(r, VS_END_EXIT, 0);
-    snprintf(command, sizeof command, "cp '%s' '%s'; test ! -e '%s' || cp '%s' '%s.live'", trace,
-             path, live, live, path);
+    snprintf(command, sizeof command, "cp '%s' '%s'; test ! -e '%s.live' || cp '%s.live' '%s'", trace,
+             path, trace, trace, live);
     return system(command) ? 4 : stopped ? 0 : 1;
 }
 
@@ -490,20 +442,16 @@ TEST(a_small_disk_is_filled_and_what_fits_is_kept)
 {
     static const unsigned sizes[] = {12, 20, 40, 80, 300, 1300, 5000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        char said[2048], path[520], live[530], text[VS_READER_WHY_MAX];
-        int status;
-        snprintf(path, sizeof path, "%s/disk%u.vst", scratch_dir, sizes[i]);
-        snprintf(live, sizeof live, "%s.live", path);
         disk_kib = sizes[i];
-        int code = in_child(fill_a_disk, path, said, sizeof said);
+        int code = run_child(fill_a_disk, "full.vst");
         if (code == 77) {
             print_message("not allowed to mount a small file system here\n");
             skip();
         }
         assert_int_equal(code, 0);
         bool alive = !access(live, F_OK);
-        assert_int_equal(lines_of(said), alive ? 1 : 2); /* no FILE.live, too */
-        uint64_t events = read_events(path, alive ? VS_TRACE_LIVE : VS_TRACE_COMPLETE, &status, text);
+        assert_int_equal(lines_said(), alive ? 1 : 2); /* no FILE.live, too */
+        uint64_t events = read_events(alive ? VS_TRACE_LIVE : VS_TRACE_COMPLETE);
         assert_int_equal(status, ENOSPC);
         assert_in_range(events, sizes[i] * 1024 / 2 / 24 - 100, tally->calls - 1000);
         assert_true(alive == (sizes[i] >= 300));
@@ -512,12 +460,10 @@ TEST(a_small_disk_is_filled_and_what_fits_is_kept)
 
 /* --- files that disappear --- */
 
-static int lose_the_live_file(const char *path)
+static int lose_the_live_file(void)
 {
-    char live[530];
     struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 20};
     struct vs_recorder *r = NULL;
-    snprintf(live, sizeof live, "%s.live", path);
     if (vs_recorder_open(&config, &r))
         return 3;
     record_some(r, 1000);
@@ -535,16 +481,13 @@ static int lose_the_live_file(const char *path)
 TEST(a_live_file_that_was_removed_is_made_again)
 {
     SKIP_UNDER_TSAN();
-    char said[2048], path[520], text[VS_READER_WHY_MAX];
-    int status;
-    snprintf(path, sizeof path, "%s/lost.vst", scratch_dir);
-    assert_int_equal(in_child(lose_the_live_file, path, said, sizeof said), 128 + SIGKILL);
-    assert_int_equal(lines_of(said), 1);
+    assert_int_equal(run_child(lose_the_live_file, "lost.vst"), 128 + SIGKILL);
+    assert_int_equal(lines_said(), 1);
     assert_non_null(strstr(said, "was removed while in use"));
-    assert_int_equal(read_events(path, VS_TRACE_LIVE, &status, text), tally->calls);
+    assert_int_equal(read_events(VS_TRACE_LIVE), tally->calls);
 }
 
-static int lose_the_file(const char *path)
+static int lose_the_file(void)
 {
     struct vs_recorder *r = open_recorder(path, 1, 0);
     record_some(r, 1000);
@@ -559,17 +502,14 @@ static int lose_the_file(const char *path)
 
 TEST(a_file_in_the_traces_place_is_left_alone)
 {
-    char said[2048], path[520], live[530];
     size_t bytes;
-    snprintf(path, sizeof path, "%s/replaced.vst", scratch_dir);
-    snprintf(live, sizeof live, "%s.live", path);
-    assert_int_equal(in_child(lose_the_file, path, said, sizeof said), 0);
-    assert_int_equal(lines_of(said), 1);
+    assert_int_equal(run_child(lose_the_file, "replaced.vst"), 0);
+    assert_int_equal(lines_said(), 1);
     assert_non_null(strstr(said, "was deleted while it was being recorded"));
-    unsigned char *text = slurp(path, &bytes);
+    unsigned char *now = slurp(path, &bytes);
     assert_int_equal(bytes, 9);
-    assert_memory_equal(text, "another's", 9);
-    free(text);
+    assert_memory_equal(now, "another's", 9);
+    free(now);
     assert_int_equal(access(live, F_OK), -1);
 }
 

@@ -2,13 +2,10 @@
  *
  * SIGBUS and FILE.live: truncating it during a recording ends the recording and not the program,
  * whichever thread faults; every other SIGBUS goes to the program. */
-#include "unit/trace/trace_test.h"
+#include "unit/trace/child_test.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 static void record_some(struct vs_recorder *r, uint64_t events)
 {
@@ -20,84 +17,57 @@ static void record_some(struct vs_recorder *r, uint64_t events)
     }
 }
 
-static struct vs_recorder *open_slow_recorder(const char *path, unsigned flush_ms)
+static struct vs_recorder *open_slow_recorder(unsigned flush_ms)
 {
     struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = flush_ms};
     struct vs_recorder *r = NULL;
     return vs_recorder_open(&config, &r) ? NULL : r;
 }
 
-static void shorten_live(const char *path)
+static void shorten_live(void)
 {
-    char live[530];
-    snprintf(live, sizeof live, "%s.live", path);
     if (truncate(live, 0))
         _exit(4);
 }
 
-/* Runs *body* in a child without a sanitizer's handler; returns its exit status, or 128 +
- * signal. */
-static int in_child(int (*body)(const char *path), const char *path, char *said, size_t max)
-{
-    char log[520];
-    snprintf(log, sizeof log, "%s/said.txt", scratch_dir);
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (!pid) {
-        struct rlimit no_core = {0, 0};
-        int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        dup2(fd, STDERR_FILENO);
-        signal(SIGBUS, SIG_DFL);
-        setrlimit(RLIMIT_CORE, &no_core);
-        _exit(body(path));
-    }
-    int status;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    size_t bytes;
-    unsigned char *text = slurp(log, &bytes);
-    snprintf(said, max, "%.*s", (int)bytes, (char *)text);
-    free(text);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 /* --- FILE.live is truncated --- */
 
-static int shorten_while_recording(const char *path)
+static int shorten_while_recording(void)
 {
-    struct vs_recorder *r = open_slow_recorder(path, 50);
+    struct vs_recorder *r = open_slow_recorder(50);
     record_some(r, 5000);
     vs_recorder_flush(r);
-    shorten_live(path);
+    shorten_live();
     record_some(r, 400000);
     vs_recorder_close(r, VS_END_EXIT, 0);
     return 0;
 }
 
 /* the fault comes in the background thread, or in close */
-static int shorten_before_it_is_written(const char *path)
+static int shorten_before_it_is_written(void)
 {
-    struct vs_recorder *r = open_slow_recorder(path, 100);
+    struct vs_recorder *r = open_slow_recorder(100);
     record_some(r, 5000);
     vs_recorder_flush(r);
     record_some(r, 10);
-    shorten_live(path);
+    shorten_live();
     usleep(300000);
     vs_recorder_close(r, VS_END_EXIT, 0);
     return 0;
 }
 
-static int shorten_before_the_end(const char *path)
+static int shorten_before_the_end(void)
 {
-    struct vs_recorder *r = open_slow_recorder(path, 100000);
+    struct vs_recorder *r = open_slow_recorder(100000);
     record_some(r, 5000);
     vs_recorder_flush(r);
     record_some(r, 10);
-    shorten_live(path);
+    shorten_live();
     vs_recorder_end(r, VS_END_EXIT, 0);
     return 0;
 }
 
-static uint64_t events_in(const char *path)
+static uint64_t events_in(void)
 {
     struct vs_reader *reader = open_reader(path);
     struct vs_event got;
@@ -116,17 +86,15 @@ static uint64_t events_in(const char *path)
 
 TEST(a_live_file_that_is_shortened_stops_the_recording_only)
 {
-    static int (*const bodies[])(const char *) = {shorten_while_recording,
+    static int (*const bodies[])(void) = {shorten_while_recording,
                                                   shorten_before_it_is_written,
                                                   shorten_before_the_end};
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        char said[2048], path[520];
-        snprintf(path, sizeof path, "%s/short%zu.vst", scratch_dir, i);
-        assert_int_equal(in_child(bodies[i], path, said, sizeof said), 0);
+        assert_int_equal(in_child(bodies[i], "guarded.vst"), 0);
         const char *word = strstr(said, "the file was truncated");
         assert_non_null(word);
         assert_null(strstr(word + 1, "vramscope["));
-        assert_in_range(events_in(path), 5000, 405000);
+        assert_in_range(events_in(), 5000, 405000);
     }
 }
 
@@ -145,27 +113,25 @@ static int *beyond_the_end(void)
     return map;
 }
 
-static int fault_of_its_own(const char *path)
+static int fault_of_its_own(void)
 {
-    open_slow_recorder(path, 50);
+    open_slow_recorder(50);
     *(volatile int *)beyond_the_end() = 1;
     return 0;
 }
 
-static int sent_by_another(const char *path)
+static int sent_by_another(void)
 {
-    open_slow_recorder(path, 50);
+    open_slow_recorder(50);
     kill(getpid(), SIGBUS);
     return 0;
 }
 
 TEST(other_bus_errors_end_the_program_as_without_us)
 {
-    char said[2048], path[520];
-    snprintf(path, sizeof path, "%s/own.vst", scratch_dir);
-    assert_int_equal(in_child(fault_of_its_own, path, said, sizeof said), 128 + SIGBUS);
+    assert_int_equal(in_child(fault_of_its_own, "guarded.vst"), 128 + SIGBUS);
     assert_string_equal(said, "");
-    assert_int_equal(in_child(sent_by_another, path, said, sizeof said), 128 + SIGBUS);
+    assert_int_equal(in_child(sent_by_another, "guarded.vst"), 128 + SIGBUS);
     assert_string_equal(said, "");
 }
 
@@ -174,29 +140,27 @@ static void end_calmly(int number)
     _exit(number);
 }
 
-static int handled_by_the_program(const char *path)
+static int handled_by_the_program(void)
 {
     struct sigaction now;
     signal(SIGBUS, end_calmly);
-    open_slow_recorder(path, 50);
+    open_slow_recorder(50);
     if (sigaction(SIGBUS, NULL, &now) || now.sa_handler != end_calmly)
         return 1;
     *(volatile int *)beyond_the_end() = 1;
     return 0;
 }
 
-static int ignored_by_the_program(const char *path)
+static int ignored_by_the_program(void)
 {
     struct sigaction now;
     signal(SIGBUS, SIG_IGN);
-    open_slow_recorder(path, 50);
+    open_slow_recorder(50);
     return sigaction(SIGBUS, NULL, &now) || now.sa_handler != SIG_IGN;
 }
 
 TEST(what_the_program_does_with_the_signal_is_left_alone)
 {
-    char said[2048], path[520];
-    snprintf(path, sizeof path, "%s/handled.vst", scratch_dir);
-    assert_int_equal(in_child(handled_by_the_program, path, said, sizeof said), SIGBUS);
-    assert_int_equal(in_child(ignored_by_the_program, path, said, sizeof said), 0);
+    assert_int_equal(in_child(handled_by_the_program, "guarded.vst"), SIGBUS);
+    assert_int_equal(in_child(ignored_by_the_program, "guarded.vst"), 0);
 }

@@ -2,21 +2,18 @@
  *
  * Truncated, damaged, full disk, forked: the recorded events are read, and missing ones are
  * reported. (Killed: test_trace_kill.) */
-#include "unit/trace/trace_test.h"
+#include "unit/trace/child_test.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "base/vs_size.h"
 #include "trace/record/recorder_internal.h"
 
 TEST(a_running_trace_can_be_read)
 {
-    const char *path = scratch("running.vst");
+    snprintf(path, sizeof path, "%s", scratch("running.vst"));
     struct vs_recorder *r = open_recorder(path, 1, 0);
     for (uint64_t i = 0; i < 100000; i++) {
         struct vs_event e = {.kind = VS_EVENT_range_end};
@@ -46,15 +43,15 @@ TEST(the_live_window_of_another_trace_is_ignored)
     vs_recorder_event(b, &e);
     size_t trace_bytes, live_bytes;
     unsigned char *trace = slurp(scratch("a.vst"), &trace_bytes);
-    unsigned char *live = slurp(scratch("b.vst.live"), &live_bytes);
+    unsigned char *window = slurp(scratch("b.vst.live"), &live_bytes);
     struct vs_reader *reader = NULL;
-    assert_int_equal(vs_reader_open_bytes(trace, trace_bytes, live, live_bytes, "a", &reader, NULL),
+    assert_int_equal(vs_reader_open_bytes(trace, trace_bytes, window, live_bytes, "a", &reader, NULL),
                      VS_OK);
     assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
     assert_condition(reader, VS_TRACE_TRUNCATED);
     vs_reader_close(reader);
     free(trace);
-    free(live);
+    free(window);
     vs_recorder_close(a, VS_END_EXIT, 0);
     vs_recorder_close(b, VS_END_EXIT, 0);
 }
@@ -66,21 +63,21 @@ TEST(the_live_window_of_an_older_version_is_recovered_from)
     vs_recorder_event(r, &e);
     size_t trace_bytes, live_bytes;
     unsigned char *trace = slurp(scratch("old.vst"), &trace_bytes);
-    unsigned char *live = slurp(scratch("old.vst.live"), &live_bytes);
+    unsigned char *window = slurp(scratch("old.vst.live"), &live_bytes);
     struct vs_live_header header;
-    memcpy(&header, live, sizeof header);
+    memcpy(&header, window, sizeof header);
     assert_int_equal(header.major, VS_FORMAT_MAJOR);
     header.major = 1;
-    memcpy(live, &header, sizeof header);
+    memcpy(window, &header, sizeof header);
     struct vs_reader *reader = NULL;
-    assert_int_equal(vs_reader_open_bytes(trace, trace_bytes, live, live_bytes, "old", &reader,
+    assert_int_equal(vs_reader_open_bytes(trace, trace_bytes, window, live_bytes, "old", &reader,
                                           NULL),
                      VS_OK);
     assert_int_equal(vs_reader_next(reader, &got), VS_OK);
     assert_int_equal(got.kind, VS_EVENT_mark);
     vs_reader_close(reader);
     free(trace);
-    free(live);
+    free(window);
     vs_recorder_close(r, VS_END_EXIT, 0);
 }
 
@@ -89,9 +86,9 @@ TEST(the_live_window_of_an_older_version_is_recovered_from)
 #define SMALL_EVENTS 60
 
 /* A trace of several frames, and FILE.live as it was before the end. */
-static unsigned char *small_trace(size_t *bytes, unsigned char **live, size_t *live_bytes)
+static unsigned char *small_trace(size_t *bytes, unsigned char **window, size_t *live_bytes)
 {
-    const char *path = scratch("small.vst");
+    snprintf(path, sizeof path, "%s", scratch("small.vst"));
     struct vs_recorder *r = open_recorder(path, 1, 0);
     char name[32];
     for (uint64_t i = 0; i < SMALL_EVENTS; i++) {
@@ -104,8 +101,8 @@ static unsigned char *small_trace(size_t *bytes, unsigned char **live, size_t *l
         if (i % 20 == 19 && i < SMALL_EVENTS - 1)
             vs_recorder_flush(r);
     }
-    if (live)
-        *live = slurp(scratch("small.vst.live"), live_bytes);
+    if (window)
+        *window = slurp(scratch("small.vst.live"), live_bytes);
     vs_recorder_close(r, VS_END_EXIT, 0);
     return slurp(path, bytes);
 }
@@ -165,14 +162,14 @@ TEST(cut_at_every_byte_the_events_before_are_read_and_the_cut_is_reported)
 TEST(cut_at_every_byte_with_its_live_window_nothing_in_it_is_lost)
 {
     size_t bytes, live_bytes;
-    unsigned char *live, *trace = small_trace(&bytes, &live, &live_bytes);
+    unsigned char *window, *trace = small_trace(&bytes, &window, &live_bytes);
     struct vs_live_header header;
-    memcpy(&header, live, sizeof header);
+    memcpy(&header, window, sizeof header);
     uint64_t recovered = 0;
     for (size_t n = sizeof(struct vs_file_header); n < bytes; n++) {
         struct vs_reader *reader = NULL;
         assert_int_equal(
-            vs_reader_open_bytes(trace, n, live, live_bytes, "cut.vst", &reader, NULL), VS_OK);
+            vs_reader_open_bytes(trace, n, window, live_bytes, "cut.vst", &reader, NULL), VS_OK);
         uint64_t events = read_prefix(reader);
         /* every window of this short trace is still there */
         assert_true(events >= SMALL_EVENTS);
@@ -182,7 +179,7 @@ TEST(cut_at_every_byte_with_its_live_window_nothing_in_it_is_lost)
     }
     assert_true(recovered > 0);
     free(trace);
-    free(live);
+    free(window);
 }
 
 TEST(a_flipped_bit_anywhere_is_noticed_and_ends_the_trace_at_a_good_event)
@@ -207,16 +204,16 @@ TEST(a_flipped_bit_anywhere_is_noticed_and_ends_the_trace_at_a_good_event)
 TEST(a_flipped_bit_in_the_live_window_never_crashes)
 {
     size_t bytes, live_bytes;
-    unsigned char *live, *trace = small_trace(&bytes, &live, &live_bytes);
+    unsigned char *window, *trace = small_trace(&bytes, &window, &live_bytes);
     struct vs_live_header header;
-    memcpy(&header, live, sizeof header);
+    memcpy(&header, window, sizeof header);
     size_t data = header.header_bytes, used = 4096; /* the kinds and the first events */
     for (size_t i = 0; i < (sizeof header + used) * 8; i++) {
         size_t byte = i / 8 < sizeof header ? i / 8 : data + i / 8 - sizeof header;
         struct vs_reader *reader = NULL;
         struct vs_event got;
-        live[byte] ^= (unsigned char)(1u << i % 8);
-        assert_int_equal(vs_reader_open_bytes(trace, sizeof(struct vs_file_header), live,
+        window[byte] ^= (unsigned char)(1u << i % 8);
+        assert_int_equal(vs_reader_open_bytes(trace, sizeof(struct vs_file_header), window,
                                               live_bytes, "flip.vst", &reader, NULL),
                          VS_OK);
         uint64_t n = 0;
@@ -224,10 +221,10 @@ TEST(a_flipped_bit_in_the_live_window_never_crashes)
             n++;
         assert_true(n <= SMALL_EVENTS * 50);
         vs_reader_close(reader);
-        live[byte] ^= (unsigned char)(1u << i % 8);
+        window[byte] ^= (unsigned char)(1u << i % 8);
     }
     free(trace);
-    free(live);
+    free(window);
 }
 
 TEST(bytes_after_the_end_are_reported_and_harmless)
@@ -248,64 +245,49 @@ TEST(bytes_after_the_end_are_reported_and_harmless)
 
 /* --- full disk --- */
 
-struct outcome {
+static struct outcome {
     uint64_t events; /* recorded before it stopped */
     uint64_t calls;
-};
+} *outcome; /* shared with children */
+static rlim_t file_max;
 
-static unsigned count_lines(const char *text)
+SETUP(share_outcome)
 {
-    unsigned n = 0;
-    for (; *text; text++)
-        n += *text == '\n';
-    return n;
+    outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return outcome == MAP_FAILED;
 }
 
-/* Records in a child whose files may have *limit* bytes, until it stops. Its output goes to
- * *said*. */
-static struct outcome record_until_full(const char *path, rlim_t limit, char *said, size_t said_max)
+/* Records, where files may have file_max bytes, until it stops. */
+static int record_until_full(void)
 {
-    struct outcome *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    const char *log = scratch("said.txt");
-    assert_true(shared != MAP_FAILED);
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (!pid) {
-        int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        dup2(fd, STDERR_FILENO);
-        struct rlimit rl = {limit, limit};
-        setrlimit(RLIMIT_FSIZE, &rl); /* SIGXFSZ keeps its default action, as in any program */
-        struct vs_recorder_config config = {.path = path, .compression = 0, .flush_ms = 1000};
-        struct vs_recorder *r = NULL;
-        struct vs_recorder_stats stats = {0};
-        if (vs_recorder_open(&config, &r))
-            _exit(2);
-        for (uint64_t i = 0; !stats.failed && i < 10000000; i++) {
-            struct vs_event e = {.kind = VS_EVENT_range_end};
-            e.range_end.range = i;
-            vs_recorder_event(r, &e);
-            shared->calls = i + 1;
-            if (i % 256 == 0)
-                vs_recorder_stats(r, &stats);
-        }
-        vs_recorder_flush(r);
-        vs_recorder_stats(r, &stats);
-        shared->events = stats.events;
-        vs_recorder_close(r, VS_END_EXIT, 0);
-        _exit(stats.failed ? 0 : 3);
+    struct rlimit rl = {file_max, file_max};
+    setrlimit(RLIMIT_FSIZE, &rl); /* SIGXFSZ keeps its default action, as in any program */
+    struct vs_recorder_config config = {.path = path, .compression = 0, .flush_ms = 1000};
+    struct vs_recorder *r = NULL;
+    struct vs_recorder_stats stats = {0};
+    if (vs_recorder_open(&config, &r))
+        return 2;
+    for (uint64_t i = 0; !stats.failed && i < 10000000; i++) {
+        struct vs_event e = {.kind = VS_EVENT_range_end, .range_end = {.range = i}};
+        vs_recorder_event(r, &e);
+        outcome->calls = i + 1;
+        if (i % 256 == 0)
+            vs_recorder_stats(r, &stats);
     }
-    int status;
-    waitpid(pid, &status, 0);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-    size_t bytes;
-    unsigned char *text = slurp(log, &bytes);
-    snprintf(said, said_max, "%.*s", (int)bytes, (char *)text);
-    free(text);
-    struct outcome outcome = *shared;
-    munmap(shared, sizeof *shared);
-    return outcome;
+    vs_recorder_flush(r);
+    vs_recorder_stats(r, &stats);
+    outcome->events = stats.events;
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return stats.failed ? 0 : 3;
+}
+
+/* Opens what is left of it, after it said so many *lines*. */
+static struct vs_reader *open_full(rlim_t limit, unsigned lines)
+{
+    file_max = limit;
+    assert_int_equal(in_child(record_until_full, "full.vst"), 0);
+    assert_int_equal(lines_said(), lines);
+    return open_reader(path);
 }
 
 /* The events, and the end with the reason why there are no more. */
@@ -324,33 +306,24 @@ static uint64_t count_ranges(struct vs_reader *reader)
 
 TEST(a_full_disk_stops_the_recording_once_and_keeps_every_event_before)
 {
-    const char *path = scratch("full.vst");
-    char said[2048];
-    struct outcome outcome = record_until_full(path, 1500 << 10, said, sizeof said);
+    struct vs_reader *reader = open_full(1500 << 10, 1);
     assert_non_null(strstr(said, path));
     assert_non_null(strstr(said, "File too large"));
-    assert_int_equal(count_lines(said), 1);
-    struct vs_reader *reader = open_reader(path);
-    assert_int_equal(count_ranges(reader) + 1, outcome.events);
+    assert_int_equal(count_ranges(reader) + 1, outcome->events);
     assert_condition(reader, VS_TRACE_LIVE); /* the last windows did not fit in the file */
     char text[VS_READER_WHY_MAX];
     vs_reader_condition(reader, text);
     assert_memory_equal(text, "recording stopped early (File too large): ", 42);
-    assert_true(outcome.events > 100000);
-    assert_true(outcome.calls >= outcome.events);
+    assert_true(outcome->events > 100000);
+    assert_true(outcome->calls >= outcome->events);
     vs_reader_close(reader);
 }
 
 TEST(with_less_room_the_live_window_is_smaller_and_nothing_is_lost)
 {
     for (rlim_t limit = 700 << 10; limit >= 70 << 10; limit /= 2) {
-        const char *path = scratch("small.vst");
-        char said[2048];
-        unlink(path);
-        struct outcome outcome = record_until_full(path, limit, said, sizeof said);
-        assert_int_equal(count_lines(said), 1);
-        struct vs_reader *reader = open_reader(path);
-        assert_int_equal(count_ranges(reader) + 1, outcome.events);
+        struct vs_reader *reader = open_full(limit, 1);
+        assert_int_equal(count_ranges(reader) + 1, outcome->events);
         assert_condition(reader, VS_TRACE_LIVE);
         vs_reader_close(reader);
     }
@@ -359,17 +332,14 @@ TEST(with_less_room_the_live_window_is_smaller_and_nothing_is_lost)
 TEST(without_room_for_the_live_window_what_fits_is_kept_and_ends_well)
 {
     for (rlim_t limit = 65 << 10; limit >= 5000; limit -= 3777) {
-        const char *path = scratch("tight.vst");
-        char said[2048], kept[64], count[VS_SIZE_TEXT_MAX];
+        char kept[64], count[VS_SIZE_TEXT_MAX];
         struct stat st;
-        struct outcome outcome = record_until_full(path, limit, said, sizeof said);
-        assert_int_equal(count_lines(said), 2);
+        struct vs_reader *reader = open_full(limit, 2);
         assert_non_null(strstr(said, "if the program is killed"));
-        assert_int_equal(access(scratch("tight.vst.live"), F_OK), -1);
-        struct vs_reader *reader = open_reader(path);
+        assert_int_equal(access(live, F_OK), -1);
         uint64_t events = count_ranges(reader);
         assert_condition(reader, VS_TRACE_COMPLETE);
-        assert_in_range(events, limit > 10000 ? 500 : 1, outcome.calls);
+        assert_in_range(events, limit > 10000 ? 500 : 1, outcome->calls);
         snprintf(kept, sizeof kept, " %s events (", vs_count_format(count, events));
         assert_non_null(strstr(said, kept));
         assert_int_equal(stat(path, &st), 0);
@@ -396,8 +366,8 @@ TEST(a_device_that_is_full_is_an_io_error_and_stays)
 TEST(a_forked_child_leaves_the_parents_trace_alone)
 {
     SKIP_UNDER_TSAN();
-    const char *path = scratch("parent.vst"), *child_path = scratch("child.vst");
-    struct vs_recorder *r = open_recorder(path, 1, 16);
+    const char *parent_path = scratch("parent.vst"), *child_path = scratch("child.vst");
+    struct vs_recorder *r = open_recorder(parent_path, 1, 16);
     struct vs_event e = {.kind = VS_EVENT_mark}, got;
     vs_recorder_event(r, &e);
     uint32_t parent_tid = e.tid;
@@ -421,10 +391,7 @@ TEST(a_forked_child_leaves_the_parents_trace_alone)
             vs_recorder_close(own, VS_END_EXIT, 0);
             _exit(c.tid == (uint32_t)getpid() ? 0 : 2);
         }
-        int status;
-        waitpid(pid, &status, 0);
-        assert_true(WIFEXITED(status));
-        assert_int_equal(WEXITSTATUS(status), 0);
+        assert_int_equal(ending_of(pid), 0);
         struct vs_reader *reader = open_reader(child_path);
         assert_int_equal(vs_reader_next(reader, &got), VS_OK);
         assert_int_equal(got.kind, VS_EVENT_free);
@@ -434,7 +401,7 @@ TEST(a_forked_child_leaves_the_parents_trace_alone)
     e.tid = 0;
     vs_recorder_event(r, &e);
     vs_recorder_close(r, VS_END_EXIT, 0);
-    struct vs_reader *reader = open_reader(path);
+    struct vs_reader *reader = open_reader(parent_path);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(vs_reader_next(reader, &got), VS_OK);
         assert_int_equal(got.kind, VS_EVENT_mark);
@@ -447,74 +414,63 @@ TEST(a_forked_child_leaves_the_parents_trace_alone)
     vs_reader_close(reader);
 }
 
-TEST(a_program_that_closes_every_descriptor_gets_no_byte_of_ours)
+static char other[520];
+
+static int close_every_descriptor(void)
 {
-    SKIP_UNDER_TSAN();
-    const char *path = scratch("closed.vst"), *other = scratch("other.txt");
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (!pid) {
-        struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 1000};
-        struct vs_recorder *r = NULL;
-        if (vs_recorder_open(&config, &r))
-            _exit(1);
-        for (int fd = 3; fd < 200; fd++)
-            close(fd);
-        int fd = open(other, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        for (int i = 3; i < 200; i++)
-            dup2(fd, i);
-        struct vs_event e = {.kind = VS_EVENT_mark};
-        vs_recorder_event(r, &e);
-        vs_recorder_close(r, VS_END_EXIT, 0);
-        _exit(fcntl(150, F_GETFD) < 0);
-    }
-    int status;
-    waitpid(pid, &status, 0);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-    struct stat st;
-    assert_int_equal(stat(other, &st), 0);
-    assert_int_equal(st.st_size, 0);
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    for (int fd = 3; fd < 200; fd++)
+        close(fd);
+    int fd = open(other, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    for (int i = 3; i < 200; i++)
+        dup2(fd, i);
+    struct vs_event e = {.kind = VS_EVENT_mark};
+    vs_recorder_event(r, &e);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return fcntl(150, F_GETFD) < 0;
+}
+
+static void assert_one_mark(enum vs_condition condition)
+{
     struct vs_reader *reader = open_reader(path);
     struct vs_event got;
     assert_int_equal(vs_reader_next(reader, &got), VS_OK);
     assert_int_equal(got.kind, VS_EVENT_mark);
-    assert_int_equal(vs_reader_next(reader, &got), VS_OK);
+    if (condition == VS_TRACE_COMPLETE)
+        assert_int_equal(vs_reader_next(reader, &got), VS_OK);
     assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
-    assert_condition(reader, VS_TRACE_COMPLETE);
+    assert_condition(reader, condition);
     vs_reader_close(reader);
+}
+
+TEST(a_program_that_closes_every_descriptor_gets_no_byte_of_ours)
+{
+    SKIP_UNDER_TSAN();
+    struct stat st;
+    snprintf(other, sizeof other, "%s", scratch("other.txt"));
+    assert_int_equal(in_child(close_every_descriptor, "closed.vst"), 0);
+    assert_int_equal(stat(other, &st), 0);
+    assert_int_equal(st.st_size, 0);
+    assert_one_mark(VS_TRACE_COMPLETE);
+}
+
+static int exit_inside(void)
+{
+    alarm(250);
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    struct vs_event e = {.kind = VS_EVENT_mark};
+    vs_recorder_event(r, &e);
+    vs_lock_acquire(&r->lock); /* interrupted here; the handler calls exit */
+    vs_recorder_close(r, VS_END_SIGNAL, SIGTERM);
+    vs_recorder_event(r, &e); /* a destructor that frees device memory */
+    return 0;
 }
 
 TEST(exit_from_a_handler_inside_the_recorder_does_not_hang)
 {
     SKIP_UNDER_TSAN();
-    const char *path = scratch("inside.vst");
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (!pid) {
-        struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 1000};
-        struct vs_recorder *r = NULL;
-        alarm(250);
-        if (vs_recorder_open(&config, &r))
-            _exit(1);
-        struct vs_event e = {.kind = VS_EVENT_mark};
-        vs_recorder_event(r, &e);
-        vs_lock_acquire(&r->lock); /* interrupted here; the handler calls exit */
-        vs_recorder_close(r, VS_END_SIGNAL, SIGTERM);
-        vs_recorder_event(r, &e); /* a destructor that frees device memory */
-        _exit(0);
-    }
-    int status;
-    waitpid(pid, &status, 0);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-    struct vs_reader *reader = open_reader(path);
-    struct vs_event got;
-    assert_int_equal(vs_reader_next(reader, &got), VS_OK);
-    assert_int_equal(got.kind, VS_EVENT_mark);
-    assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
-    assert_condition(reader, VS_TRACE_LIVE);
-    vs_reader_close(reader);
+    assert_int_equal(in_child(exit_inside, "inside.vst"), 0);
+    assert_one_mark(VS_TRACE_LIVE);
 }
 
 static _Atomic bool keep_going;
@@ -532,7 +488,7 @@ static void *record_until_notified(void *arg)
 
 TEST(closing_under_running_threads_is_safe_and_end_is_the_last_event)
 {
-    const char *path = scratch("busy.vst");
+    snprintf(path, sizeof path, "%s", scratch("busy.vst"));
     for (int round = 0; round < 20; round++) {
         struct vs_recorder *r = open_recorder(path, 1, 16);
         pthread_t threads[3];
