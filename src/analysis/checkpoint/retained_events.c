@@ -30,28 +30,21 @@ static size_t find(const struct vs_retained *retained, uint32_t kind, uint64_t i
     return found && same(&retained->items[*found], kind, id) ? (size_t)*found : SIZE_MAX;
 }
 
-/* Closes the gaps. */
-static void pack(struct vs_retained *retained)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < retained->count; i++) {
-        if (!retained->items[i].kind)
-            continue;
-        retained->items[kept] = retained->items[i];
-        if (vs_event_has(&retained->items[kept], VS_PROPERTY_NUMBERED)) {
-            const struct vs_event *event = &retained->items[kept];
-            vs_xmap_put(&retained->by_key, key_of(event->kind, event->fields[0]), kept);
-        }
-        kept++;
-    }
-    retained->count = kept;
-    retained->gone = 0;
-}
-
 static void append(struct vs_retained *retained, const struct vs_event *event)
 {
     if (retained->gone > 64 && retained->gone > retained->count / 2) {
-        pack(retained);
+        size_t kept = 0; /* closes the gaps */
+        for (size_t i = 0; i < retained->count; i++) {
+            if (!retained->items[i].kind)
+                continue;
+            retained->items[kept] = retained->items[i];
+            const struct vs_event *one = &retained->items[kept];
+            if (vs_event_has(one, VS_PROPERTY_NUMBERED))
+                vs_xmap_put(&retained->by_key, key_of(one->kind, one->fields[0]), kept);
+            kept++;
+        }
+        retained->count = kept;
+        retained->gone = 0;
     }
     if (retained->count >= VS_RETAINED_MAX)
         return;

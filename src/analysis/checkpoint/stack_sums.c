@@ -101,18 +101,6 @@ static void fill_device(const struct vs_replay *replay, unsigned index,
     out->count++;
 }
 
-static void note_recording(const struct vs_replay *replay, struct vs_stack_sums *out)
-{
-    uint64_t start = vs_replay_start_ns(replay);
-    const char *exe =
-        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-    out->program = vs_text_base_name(exe);
-    out->recording = replay->recording;
-    for (int i = 0; i <= VS_RECORDING_TOTALS; i++)
-        out->recording.since_ns[i] =
-            replay->recording.since_ns[i] > start ? replay->recording.since_ns[i] - start : 0;
-}
-
 /* Reads the window from its start, or up to its end where the state there is enough. */
 static enum vs_err read_window(struct vs_reader *reader, const struct vs_stack_query *query,
                                struct site_totals *totals, struct vs_trace_state **state,
@@ -135,7 +123,15 @@ static enum vs_err read_window(struct vs_reader *reader, const struct vs_stack_q
     if (err && err != VS_ERR_END)
         return err;
     vs_replay_finish((*state)->replay);
-    note_recording((*state)->replay, out);
+    const struct vs_replay *replay = (*state)->replay;
+    uint64_t start = vs_replay_start_ns(replay);
+    const char *exe =
+        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+    out->program = vs_text_base_name(exe);
+    out->recording = replay->recording;
+    for (int i = 0; i <= VS_RECORDING_TOTALS; i++)
+        out->recording.since_ns[i] =
+            replay->recording.since_ns[i] > start ? replay->recording.since_ns[i] - start : 0;
     out->ended = vs_reader_ended(reader);
     out->condition = out->ended ? vs_reader_condition(reader, out->why) : VS_TRACE_COMPLETE;
     return VS_OK;

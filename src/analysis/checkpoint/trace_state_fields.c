@@ -19,8 +19,15 @@ _Static_assert(sizeof(struct vs_live) == 96, "fields of a live allocation; its e
 _Static_assert(sizeof(struct vs_failure) == 184, "fields of a failure");
 _Static_assert(sizeof(struct vs_phase) == 104, "fields of a phase");
 _Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
-_Static_assert(sizeof(struct vs_replay) == 15776,
+_Static_assert(sizeof(struct vs_replay) == 15752,
                "fields of a replay, of its window, end, first failures and peaks none");
+
+/* Passes each of *fields*, up to NULL. */
+static void u64s(struct vs_state_record *r, uint64_t *const *fields)
+{
+    while (*fields)
+        vs_state_u64(r, *fields++);
+}
 
 static void place_io(struct vs_state_record *r, struct vs_place *place, const struct vs_phases *in)
 {
@@ -49,11 +56,8 @@ void vs_trace_state_io_event(struct vs_state_record *r, struct vs_event *event)
 
 static void growth_io(struct vs_state_record *r, struct vs_growth *growth)
 {
-    vs_state_u64(r, &growth->base);
-    vs_state_u64(r, &growth->last);
-    vs_state_u64(r, &growth->first_step);
-    vs_state_u64(r, &growth->first_step_number);
-    vs_state_u64(r, &growth->last_step);
+    u64s(r, (uint64_t *const[]){&growth->base, &growth->last, &growth->first_step,
+                                &growth->first_step_number, &growth->last_step, NULL});
     vs_state_u32(r, &growth->rises, UINT32_MAX);
     vs_state_u32(r, &growth->falls, UINT32_MAX);
 }
@@ -62,47 +66,18 @@ static void steps_io(struct vs_state_record *r, struct vs_steps *steps)
 {
     vs_state_bool(r, &steps->open);
     vs_state_u32(r, &steps->tid, UINT32_MAX);
-    uint64_t *const fields[] = {&steps->range, &steps->begun, &steps->done, &steps->number,
+    u64s(r, (uint64_t *const[]){&steps->range, &steps->begun, &steps->done, &steps->number,
                                 &steps->time_ns, &steps->total_ns, &steps->shortest_ns,
-                                &steps->longest_ns, &steps->longest_number};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        vs_state_u64(r, fields[i]);
-}
-
-static void recording_io(struct vs_state_record *r, struct vs_recording_state *state)
-{
-    vs_state_bool(r, &state->selects);
-    vs_state_u64(r, &state->min_size);
-    vs_state_u64(r, &state->sample);
-    vs_state_u64(r, &state->seed);
-    vs_state_u64(r, &state->limit_bytes);
-    vs_state_u32(r, &state->stage, VS_RECORDING_TOTALS);
-    for (int stage = 0; stage <= VS_RECORDING_TOTALS; stage++) {
-        vs_state_u64(r, &state->since_ns[stage]);
-        vs_state_u64(r, &state->since_bytes[stage]);
-    }
-}
-
-static void unrecorded_io(struct vs_state_record *r,
-                          struct vs_unrecorded sums[VS_LEVEL_COUNT][VS_WHY_COUNT])
-{
-    for (int i = 0; i < VS_LEVEL_COUNT * VS_WHY_COUNT; i++) {
-        struct vs_unrecorded *sum = &sums[i / VS_WHY_COUNT][i % VS_WHY_COUNT];
-        uint64_t *const fields[] = {&sum->allocs, &sum->requested, &sum->size, &sum->frees,
-                                    &sum->freed_requested, &sum->freed_size};
-        for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
-            vs_state_u64(r, fields[k]);
-    }
+                                &steps->longest_ns, &steps->longest_number, NULL});
 }
 
 void vs_trace_state_io_totals(struct vs_state_record *r, struct vs_trace_state *m)
 {
     struct vs_replay *replay = m->replay;
-    uint64_t *const fields[] = {&replay->events, &replay->first_ns, &replay->now_ns,
-                                &replay->failure_total, &replay->unmatched_frees, &replay->ignored,
-                                &replay->phases.unmatched_pops, &m->activity.last_ns};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        vs_state_u64(r, fields[i]);
+    u64s(r, (uint64_t *const[]){&replay->events, &replay->first_ns, &replay->now_ns,
+                                &replay->failure_total, &replay->unmatched_frees,
+                                &replay->ignored, &replay->phases.unmatched_pops,
+                                &m->activity.last_ns, NULL});
     vs_state_u32(r, &replay->phases.main_tid, UINT32_MAX);
     vs_state_bool(r, &replay->sites.step_seen);
     vs_state_bool(r, &replay->has_process);
@@ -112,35 +87,35 @@ void vs_trace_state_io_totals(struct vs_state_record *r, struct vs_trace_state *
     if (replay->has_end)
         vs_trace_state_io_event(r, &replay->end);
     steps_io(r, &replay->phases.steps);
-    recording_io(r, &replay->recording);
+    struct vs_recording_state *state = &replay->recording;
+    vs_state_bool(r, &state->selects);
+    u64s(r, (uint64_t *const[]){&state->min_size, &state->sample, &state->seed,
+                                &state->limit_bytes, NULL});
+    vs_state_u32(r, &state->stage, VS_RECORDING_TOTALS);
+    for (int stage = 0; stage <= VS_RECORDING_TOTALS; stage++) {
+        vs_state_u64(r, &state->since_ns[stage]);
+        vs_state_u64(r, &state->since_bytes[stage]);
+    }
     vs_state_bool(r, &m->has_user_level);
     vs_state_u64(r, &replay->mark.name);
     vs_state_u32(r, &replay->mark.tid, UINT32_MAX);
     vs_state_u32(r, &replay->mark.depth, UINT32_MAX);
-    vs_state_u64(r, &replay->recording.pauses);
-    vs_state_u64(r, &replay->recording.paused_ns);
-    vs_state_u64(r, &replay->recording.paused_total_ns);
+    u64s(r, (uint64_t *const[]){&replay->recording.pauses, &replay->recording.paused_ns,
+                                &replay->recording.paused_total_ns, NULL});
 }
 
 static void peak_io(struct vs_state_record *r, struct vs_peak *peak, const struct vs_phases *phases)
 {
-    vs_state_u64(r, &peak->bytes);
-    vs_state_u64(r, &peak->event);
-    vs_state_u64(r, &peak->time_ns);
+    u64s(r, (uint64_t *const[]){&peak->bytes, &peak->event, &peak->time_ns, NULL});
     place_io(r, &peak->place, phases);
-    vs_state_u64(r, &peak->allocated);
-    vs_state_u64(r, &peak->requested);
-    vs_state_u64(r, &peak->reserved);
+    u64s(r, (uint64_t *const[]){&peak->allocated, &peak->requested, &peak->reserved, NULL});
 }
 
 static void sample_io(struct vs_state_record *r, struct vs_sample_mark *mark,
                       const struct vs_phases *phases)
 {
-    vs_state_u64(r, &mark->used);
-    vs_state_u64(r, &mark->free);
-    vs_state_u64(r, &mark->total);
-    vs_state_u64(r, &mark->event);
-    vs_state_u64(r, &mark->time_ns);
+    u64s(r, (uint64_t *const[]){&mark->used, &mark->free, &mark->total, &mark->event,
+                                &mark->time_ns, NULL});
     place_io(r, &mark->place, phases);
 }
 
@@ -148,23 +123,11 @@ static void family_io(struct vs_state_record *r, struct vs_account *a, unsigned 
 {
     struct vs_family_counts *counts = &a->sums.family[f];
     uint64_t live = vs_ledger_live(&a->sums, f);
-    uint64_t *const fields[] = {&counts->allocs, &counts->frees, &a->family[f].failures,
+    u64s(r, (uint64_t *const[]){&counts->allocs, &counts->frees, &a->family[f].failures,
                                 &a->family[f].bytes, &a->sums.now.family[f], &live,
-                                &a->sums.peak.family[f]};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        vs_state_u64(r, fields[i]);
+                                &a->sums.peak.family[f], NULL});
     if (!r->writing)
         counts->live_before = live - counts->allocs + counts->frees;
-}
-
-static void families_io(struct vs_state_record *r, struct vs_account *a)
-{
-    uint64_t count = VS_FAMILY_COUNT;
-    vs_state_u64(r, &count);
-    if (count > VS_FAMILY_COUNT)
-        r->bad = true;
-    for (unsigned f = 0; !r->bad && f < count; f++)
-        family_io(r, a, f);
 }
 
 /* The parts of the ledger that follow from other records or fields. */
@@ -183,21 +146,26 @@ void vs_trace_state_io_account(struct vs_state_record *r, struct vs_account *a,
 {
     struct vs_ledger *sums = &a->sums, *framework = &a->framework;
     uint64_t block_bytes = vs_ledger_block_bytes(sums);
-    uint64_t *const fields[] = {
-        &a->device, &a->name, &a->uuid, &a->total_bytes, &a->sm_count, &a->cc_major, &a->cc_minor,
-        &a->simulated, &a->driver_version, &sums->now.allocated, &sums->now.requested,
-        &sums->now.reserved, &sums->segment_bytes, &a->segment_count, &a->segment_allocs,
-        &a->segment_frees, &block_bytes, &a->graph_used_peak, &sums->graph_driver,
-        &a->graph_reserved_peak, &sums->graph_reserved, &a->peak_reserved_first_ns,
-        &a->lost_bytes, &a->lost_count, &framework->family[VS_FAMILY_DEVICE].allocs,
-        &framework->family[VS_FAMILY_DEVICE].frees, &framework->now.allocated,
-        &framework->peak.allocated, &framework->peak.reserved, &a->framework_ooms,
-        &a->sample_free, &a->sample_total, &a->step_peak, &a->steps_peak, &a->step_largest,
-        &a->steps_largest, &a->freed_bytes, &a->largest};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        vs_state_u64(r, fields[i]);
+    u64s(r, (uint64_t *const[]){&a->device, &a->name, &a->uuid, &a->total_bytes, &a->sm_count,
+                                &a->cc_major, &a->cc_minor, &a->simulated, &a->driver_version,
+                                &sums->now.allocated, &sums->now.requested, &sums->now.reserved,
+                                &sums->segment_bytes, &a->segment_count, &a->segment_allocs,
+                                &a->segment_frees, &block_bytes, &a->graph_used_peak,
+                                &sums->graph_driver, &a->graph_reserved_peak,
+                                &sums->graph_reserved, &a->peak_reserved_first_ns, &a->lost_bytes,
+                                &a->lost_count, &framework->family[VS_FAMILY_DEVICE].allocs,
+                                &framework->family[VS_FAMILY_DEVICE].frees,
+                                &framework->now.allocated, &framework->peak.allocated,
+                                &framework->peak.reserved, &a->framework_ooms, &a->sample_free,
+                                &a->sample_total, &a->step_peak, &a->steps_peak, &a->step_largest,
+                                &a->steps_largest, &a->freed_bytes, &a->largest, NULL});
     vs_state_bool(r, &a->described);
-    families_io(r, a);
+    uint64_t count = VS_FAMILY_COUNT;
+    vs_state_u64(r, &count);
+    if (count > VS_FAMILY_COUNT)
+        r->bad = true;
+    for (unsigned f = 0; !r->bad && f < count; f++)
+        family_io(r, a, f);
     peak_io(r, &a->peak_allocated, phases);
     peak_io(r, &a->peak_requested, phases);
     peak_io(r, &a->peak_reserved, phases);
@@ -205,16 +173,19 @@ void vs_trace_state_io_account(struct vs_state_record *r, struct vs_account *a,
     sample_io(r, &a->peak_used, phases);
     sample_io(r, &a->last_used, phases);
     growth_io(r, &a->growth);
-    unrecorded_io(r, a->unrecorded);
+    for (int i = 0; i < VS_LEVEL_COUNT * VS_WHY_COUNT; i++) {
+        struct vs_unrecorded *sum = &a->unrecorded[i / VS_WHY_COUNT][i % VS_WHY_COUNT];
+        u64s(r, (uint64_t *const[]){&sum->allocs, &sum->requested, &sum->size, &sum->frees,
+                                    &sum->freed_requested, &sum->freed_size, NULL});
+    }
     if (!r->writing)
         complete_sums(a, block_bytes);
 }
 
 void vs_trace_state_io_usage(struct vs_state_record *r, struct vs_device_usage *u)
 {
-    uint64_t *const fields[] = {&u->own, &u->pools, &u->others, &u->others_count, &u->graphs};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        vs_state_u64(r, fields[i]);
+    u64s(r, (uint64_t *const[]){&u->own, &u->pools, &u->others, &u->others_count, &u->graphs,
+                                NULL});
     bool *const flags[] = {&u->own_known, &u->pools_known, &u->others_seen, &u->graphs_known};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         vs_state_bool(r, flags[i]);
@@ -250,13 +221,10 @@ void vs_trace_state_io_usage(struct vs_state_record *r, struct vs_device_usage *
 /* The figures that sites of both levels have. */
 static void site_figures_io(struct vs_state_record *r, struct vs_site *site)
 {
-    uint64_t *const fields[] = {
-        &site->allocs, &site->frees, &site->bytes, &site->largest,
-        &site->live_bytes, &site->live_count, &site->lost_bytes, &site->lost_count,
-        &site->temporaries, &site->lifetime_ns, &site->largest_before_step,
-        &site->largest_in_step};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        vs_state_u64(r, fields[i]);
+    u64s(r, (uint64_t *const[]){&site->allocs, &site->frees, &site->bytes, &site->largest,
+                                &site->live_bytes, &site->live_count, &site->lost_bytes,
+                                &site->lost_count, &site->temporaries, &site->lifetime_ns,
+                                &site->largest_before_step, &site->largest_in_step, NULL});
     growth_io(r, &site->growth);
     vs_state_bool(r, &site->touched);
 }
@@ -323,9 +291,6 @@ void vs_trace_state_io_user(struct vs_state_record *r, struct vs_account *a,
                             const struct vs_phases *phases)
 {
     struct vs_user_account *user = &a->user;
-    uint64_t *const fields[] = {&user->backing, &user->step_peak, &user->steps_peak,
-                                &user->step_largest, &user->steps_largest, &user->largest,
-                                &user->freed_bytes, &a->framework_retries};
     vs_state_bool(r, &user->reports);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         vs_state_u64(r, fields[i]);
@@ -344,10 +309,8 @@ void vs_trace_state_io_segment(struct vs_state_record *r, struct vs_replay_segme
                                uint64_t *last)
 {
     vs_state_step(r, &segment->addr, last);
-    vs_state_u64(r, &segment->size);
-    vs_state_u64(r, &segment->context);
-    vs_state_u64(r, &segment->stream);
-    vs_state_u64(r, &segment->pool);
+    u64s(r, (uint64_t *const[]){&segment->size, &segment->context, &segment->stream,
+                                &segment->pool, NULL});
     vs_state_u32(r, &segment->device, VS_HOST_INDEX);
     vs_state_bool(r, &segment->mapped);
     vs_state_bool(r, &segment->view);
@@ -368,18 +331,17 @@ void vs_trace_state_io_failure(struct vs_state_record *r, struct vs_failure *f,
     uint64_t *const fields[] = {&f->event, &f->time_ns, &f->requested, &f->context, &f->stream,
                                 &f->api, &f->stack, &f->error, &f->device_free, &f->device_total,
                                 &f->allocated, &f->reserved, &f->step_begun};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        vs_state_u64(r, fields[i]);
+    u64s(r, (uint64_t *const[]){&user->backing, &user->step_peak, &user->steps_peak,
+                                &user->step_largest, &user->steps_largest, &user->largest,
+                                &user->freed_bytes, &a->framework_retries, NULL});
     vs_state_u32(r, &f->tid, UINT32_MAX);
     vs_state_bool(r, &f->framework);
     vs_state_bool(r, &f->recovered);
     vs_state_u32(r, &f->account, VS_HOST_INDEX);
     vs_state_u32(r, &f->family, VS_FAMILY_COUNT - 1);
     place_io(r, &f->place, phases);
-    uint64_t *const more[] = {&f->mark, &f->device_requested, &f->device_event, &f->device_stack,
-                              &f->attempts};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        vs_state_u64(r, more[i]);
+    u64s(r, (uint64_t *const[]){&f->mark, &f->device_requested, &f->device_event,
+                                &f->device_stack, &f->attempts, NULL});
     vs_state_bool(r, &f->answered);
     vs_state_u32(r, &f->overhead, 1 + VS_OVERHEAD_LAUNCH);
 }
@@ -395,9 +357,7 @@ void vs_trace_state_io_range(struct vs_state_record *r, struct vs_range *range,
 
 static void tally_io(struct vs_state_record *r, struct vs_activity_tally *tally)
 {
-    vs_state_u64(r, &tally->count);
-    vs_state_u64(r, &tally->bytes);
-    vs_state_u64(r, &tally->time_ns);
+    u64s(r, (uint64_t *const[]){&tally->count, &tally->bytes, &tally->time_ns, NULL});
 }
 
 void vs_trace_state_io_device_activity(struct vs_state_record *r, struct vs_device_activity *row)
@@ -416,10 +376,6 @@ void vs_trace_state_io_device_activity(struct vs_state_record *r, struct vs_devi
 
 void vs_trace_state_io_kernel(struct vs_state_record *r, struct vs_kernel_row *row)
 {
-    vs_state_u64(r, &row->name);
-    vs_state_u64(r, &row->device);
-    vs_state_u64(r, &row->count);
-    vs_state_u64(r, &row->time_ns);
-    vs_state_u64(r, &row->shortest_ns);
-    vs_state_u64(r, &row->longest_ns);
+    u64s(r, (uint64_t *const[]){&row->name, &row->device, &row->count, &row->time_ns,
+                                &row->shortest_ns, &row->longest_ns, NULL});
 }

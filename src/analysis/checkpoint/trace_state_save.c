@@ -56,23 +56,6 @@ static void save_account(struct vs_state_record *r, struct vs_replay *replay, un
     vs_state_end(r, VS_TRACE_STATE_USER);
 }
 
-static void save_threads(struct vs_state_record *r, struct vs_phases *phases)
-{
-    for (size_t i = 0; i < phases->thread_count; i++) {
-        struct vs_thread *thread = &phases->threads[i];
-        bool whole = thread->depth <= thread->capacity || thread->capacity == VS_RANGE_DEPTH_MAX;
-        uint32_t kept = thread->depth < thread->capacity ? thread->depth : thread->capacity;
-        uint32_t depth = whole ? thread->depth : kept; /* levels that found no room are dropped */
-        vs_state_u32(r, &thread->tid, UINT32_MAX);
-        vs_state_u64(r, &thread->last_alloc);
-        vs_state_u32(r, &depth, UINT32_MAX);
-        for (uint32_t k = 0; k < kept; k++)
-            vs_trace_state_io_range(r, &thread->ranges[k], phases);
-        vs_state_u64(r, &thread->last_framework_alloc);
-        vs_state_end(r, VS_TRACE_STATE_THREAD);
-    }
-}
-
 static int by_key(const void *a, const void *b)
 {
     const struct vs_map_slot *x = a, *y = b;
@@ -200,7 +183,20 @@ static void save_lists(struct vs_state_record *r, struct vs_trace_state *m)
     save_sites(r, &replay->sites, VS_LEVEL_DEVICE, numbers);
     save_sites(r, &replay->sites, VS_LEVEL_FRAMEWORK, numbers);
     save_backing(r, &replay->sites, numbers);
-    save_threads(r, &replay->phases);
+    struct vs_phases *phases = &replay->phases;
+    for (size_t i = 0; i < phases->thread_count; i++) {
+        struct vs_thread *thread = &phases->threads[i];
+        bool whole = thread->depth <= thread->capacity || thread->capacity == VS_RANGE_DEPTH_MAX;
+        uint32_t kept = thread->depth < thread->capacity ? thread->depth : thread->capacity;
+        uint32_t depth = whole ? thread->depth : kept; /* levels that found no room are dropped */
+        vs_state_u32(r, &thread->tid, UINT32_MAX);
+        vs_state_u64(r, &thread->last_alloc);
+        vs_state_u32(r, &depth, UINT32_MAX);
+        for (uint32_t k = 0; k < kept; k++)
+            vs_trace_state_io_range(r, &thread->ranges[k], phases);
+        vs_state_u64(r, &thread->last_framework_alloc);
+        vs_state_end(r, VS_TRACE_STATE_THREAD);
+    }
     save_map(r, &replay->phases.open_steps, VS_TRACE_STATE_OPEN_STEPS);
     save_lives(r, replay, VS_TRACE_STATE_LIVE, numbers);
     save_lives(r, replay, VS_TRACE_STATE_BIRTHS, numbers);

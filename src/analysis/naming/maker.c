@@ -157,24 +157,6 @@ static void judge_function(struct vs_makers *makers, const struct vs_module *mod
         makers->classes[out->class_row - 1].forward = true;
 }
 
-static const struct maker_function *function_of(struct vs_makers *makers, uint32_t index,
-                                                const struct vs_module *module)
-{
-    const uint64_t *known = vs_map_get(&makers->by_module, (uint64_t)index + 1);
-    size_t at = known ? (size_t)*known : makers->function_count;
-    if (!known) {
-        vs_vec_room(&makers->functions, &makers->function_capacity, at + 1,
-                    sizeof *makers->functions);
-        vs_xmap_put(&makers->by_module, (uint64_t)index + 1, at);
-        makers->function_count++;
-        makers->functions[at] = (struct maker_function){0};
-    }
-    struct maker_function *function = &makers->functions[at];
-    if (function->name != module->function || function->path != module->path)
-        judge_function(makers, module, function);
-    return function;
-}
-
 /* The bits of a call from Python: THPVariable_NAME. */
 static unsigned call_bits(const char *name)
 {
@@ -262,7 +244,18 @@ static void walk_frame(struct vs_makers *makers, const struct vs_frame *frame,
     walk->older |= !*module->path; /* no code, but a name for memory that is older than the record */
     if (walk->older)
         return;
-    const struct maker_function *function = function_of(makers, frame->module, module);
+    const uint64_t *known = vs_map_get(&makers->by_module, (uint64_t)frame->module + 1);
+    size_t at = known ? (size_t)*known : makers->function_count;
+    if (!known) {
+        vs_vec_room(&makers->functions, &makers->function_capacity, at + 1,
+                    sizeof *makers->functions);
+        vs_xmap_put(&makers->by_module, (uint64_t)frame->module + 1, at);
+        makers->function_count++;
+        makers->functions[at] = (struct maker_function){0};
+    }
+    struct maker_function *function = &makers->functions[at];
+    if (function->name != module->function || function->path != module->path)
+        judge_function(makers, module, function);
     if (!walk->python)
         walk->library = function->library;
     walk->python = true;

@@ -15,24 +15,6 @@
 
 #define TIMES_MIN_STEPS 3 /* as many rises as vs_growth_steady asks for */
 
-static void note_size(struct vs_history_site *site, uint64_t bytes, bool late)
-{
-    site->allocs++;
-    site->live_bytes += bytes;
-    if (bytes / 2 >= site->largest) {
-        site->lower = site->largest;
-        site->near = 0;
-    }
-    if (bytes > site->largest)
-        site->largest = bytes;
-    if (bytes > site->largest / 2)
-        site->near++;
-    else if (bytes > site->lower)
-        site->lower = bytes;
-    if (late && bytes > site->largest_late)
-        site->largest_late = bytes;
-}
-
 /* Bytes that an allocation takes from the device. */
 static uint64_t held_bytes(uint64_t family, uint64_t bytes, bool in_segment)
 {
@@ -66,7 +48,21 @@ static void on_birth(struct vs_history *h, const struct vs_replay *replay,
     site->api = row->api;
     site->account = live->device;
     site->framework = level;
-    note_size(site, live->size, frees > 0);
+    bool late = frees > 0;
+    site->allocs++;
+    site->live_bytes += live->size;
+    if (live->size / 2 >= site->largest) {
+        site->lower = site->largest;
+        site->near = 0;
+    }
+    if (live->size > site->largest)
+        site->largest = live->size;
+    if (live->size > site->largest / 2)
+        site->near++;
+    else if (live->size > site->lower)
+        site->lower = live->size;
+    if (late && live->size > site->largest_late)
+        site->largest_late = live->size;
     if (site->allocs == 1)
         site->first = site->last = live->requested;
     site->rises += live->requested > site->last;

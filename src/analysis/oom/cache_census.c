@@ -181,22 +181,6 @@ static uint32_t highest(const uint64_t *sums, size_t count)
     return site;
 }
 
-static void count_all(struct census *c)
-{
-    size_t at = 0;
-    if (c->segments.count)
-        qsort(c->segments.items, c->segments.count, sizeof *c->segments.items, by_start);
-    if (c->blocks.count)
-        qsort(c->blocks.items, c->blocks.count, sizeof *c->blocks.items, by_start);
-    for (size_t i = 0; i < c->segments.count; i++) {
-        while (at < c->blocks.count && c->blocks.items[at].addr < c->segments.items[i].addr)
-            at++; /* not in a segment */
-        count_segment(c, &c->segments.items[i], &at);
-    }
-    c->out->pin_site = highest(c->beside, c->history->site_count);
-    c->out->withheld_site = highest(c->withheld, c->history->site_count);
-}
-
 void vs_cache_census(const struct vs_replay *replay, const struct vs_history *history,
                      unsigned account, const struct vs_census_request *request,
                      struct vs_cache_census *out)
@@ -208,7 +192,18 @@ void vs_cache_census(const struct vs_replay *replay, const struct vs_history *hi
     c.withheld = vs_xcalloc(history->site_count + 1, sizeof *c.withheld);
     gather_blocks(&c);
     gather_segments(&c, replay);
-    count_all(&c);
+    size_t at = 0;
+    if (c.segments.count)
+        qsort(c.segments.items, c.segments.count, sizeof *c.segments.items, by_start);
+    if (c.blocks.count)
+        qsort(c.blocks.items, c.blocks.count, sizeof *c.blocks.items, by_start);
+    for (size_t i = 0; i < c.segments.count; i++) {
+        while (at < c.blocks.count && c.blocks.items[at].addr < c.segments.items[i].addr)
+            at++; /* not in a segment */
+        count_segment(&c, &c.segments.items[i], &at);
+    }
+    c.out->pin_site = highest(c.beside, c.history->site_count);
+    c.out->withheld_site = highest(c.withheld, c.history->site_count);
     free(c.beside);
     free(c.withheld);
     free(c.segments.items);

@@ -207,26 +207,6 @@ static void apply_limit(struct vs_oom *oom, uint64_t limit)
     oom->need = oom->failure.requested; /* the limit counts bytes, not the device's pages */
 }
 
-static void fill_past(struct vs_oom *oom, const struct vs_replay *replay,
-                      const struct vs_failure *failure)
-{
-    struct vs_user_sums sums = vs_user_sums(replay, failure->account);
-    const struct vs_site *site = vs_user_failure_site(replay, failure);
-    uint64_t epoch = vs_replay_epoch(replay);
-    oom->request_before = !site                         ? 0
-                          : replay->phases.steps.begun ? site->largest_before_step
-                                                       : site->largest_in_step;
-    oom->live = sums.allocated;
-    oom->live_peak = sums.peak->bytes;
-    oom->steps_peak = sums.steps_peak;
-    oom->steps_largest = sums.steps_largest;
-    oom->freed_bytes = sums.freed_bytes;
-    oom->in_step = replay->phases.steps.open;
-    const struct vs_live *live;
-    for (size_t cursor = 0; epoch && (live = vs_user_live_next(replay, failure->account, &cursor));)
-        oom->step_bytes += live->epoch == epoch ? live->size : 0;
-}
-
 static void examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint64_t limit)
 {
     const struct vs_summary *summary = scene->summary;
@@ -243,7 +223,22 @@ static void examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint64_t lim
         vs_balance_build(summary, failure->account, &reading, &oom->balance);
     }
     vs_summary_sites(summary, failure->account, VS_SITES_LIVE, &oom->sites);
-    fill_past(oom, summary->replay, failure);
+    const struct vs_replay *replay = summary->replay;
+    struct vs_user_sums sums = vs_user_sums(replay, failure->account);
+    const struct vs_site *site = vs_user_failure_site(replay, failure);
+    uint64_t epoch = vs_replay_epoch(replay);
+    oom->request_before = !site                         ? 0
+                          : replay->phases.steps.begun ? site->largest_before_step
+                                                       : site->largest_in_step;
+    oom->live = sums.allocated;
+    oom->live_peak = sums.peak->bytes;
+    oom->steps_peak = sums.steps_peak;
+    oom->steps_largest = sums.steps_largest;
+    oom->freed_bytes = sums.freed_bytes;
+    oom->in_step = replay->phases.steps.open;
+    const struct vs_live *live;
+    for (size_t cursor = 0; epoch && (live = vs_user_live_next(replay, failure->account, &cursor));)
+        oom->step_bytes += live->epoch == epoch ? live->size : 0;
     vs_oom_facts(oom, scene);
     vs_diagnose(oom);
 }
@@ -281,26 +276,6 @@ static void *copied(void *old, const void *items, size_t count, size_t size)
     return memcpy(vs_xcalloc(count + 1, size), items ? items : "", items ? count * size : 0);
 }
 
-static void keep_before(struct vs_oom_watch *watch)
-{
-    struct before *to = &watch->kept, *from = &watch->now, old = *to;
-    struct vs_growth_result *growth = &to->growth;
-    *to = *from;
-    to->history = old.history;
-    vs_history_copy(&to->history, &from->history);
-    to->overheads.items = copied(old.overheads.items, from->overheads.items, from->overheads.count,
-                                 sizeof *from->overheads.items);
-    vs_growth_finish(watch->tracker, growth);
-    growth->steps.items = copied((void *)old.growth.steps.items, growth->steps.items,
-                                 growth->steps.count, sizeof *growth->steps.items);
-    growth->sites = copied((void *)old.growth.sites, growth->sites, growth->site_count,
-                           sizeof *growth->sites);
-    growth->row_of = copied((void *)old.growth.row_of, growth->row_of, growth->row_of_count,
-                            sizeof *growth->row_of);
-    growth->accounts = copied((void *)old.growth.accounts, growth->accounts, growth->account_count,
-                              sizeof *growth->accounts);
-}
-
 static int failure_rank(const struct vs_failure *failure)
 {
     return 2 * (failure->framework || failure->error == VS_CUDA_OUT_OF_MEMORY) + !failure->recovered;
@@ -325,9 +300,8 @@ static bool stays_kept(const struct vs_oom_watch *watch, const struct vs_failure
 
 static void watch_failure(struct vs_oom_watch *watch, struct vs_replay *replay)
 {
-    const struct vs_failure *failure = replay->failure_count ? &replay->failures[replay->failure_count - 1]
-                                                             : NULL;
-    if (!failure || failure->event != replay->events || failure->account == VS_HOST_INDEX ||
+    const struct vs_failure *failure = &replay->failures[replay->failure_count - 1];
+    if (!replay->failure_count || failure->event != replay->events || failure->account == VS_HOST_INDEX ||
         watch->times == KEPT_TIMES_MAX)
         return;
     if (watch->nth ? replay->failure_total != watch->nth
@@ -337,7 +311,22 @@ static void watch_failure(struct vs_oom_watch *watch, struct vs_replay *replay)
     watch->failure = *failure;
     watch->went_on = watch->renamed = false;
     watch->kept_modules = watch->modules;
-    keep_before(watch);
+    struct before *to = &watch->kept, *from = &watch->now, old = *to;
+    struct vs_growth_result *growth = &to->growth;
+    *to = *from;
+    to->history = old.history;
+    vs_history_copy(&to->history, &from->history);
+    to->overheads.items = copied(old.overheads.items, from->overheads.items, from->overheads.count,
+                                 sizeof *from->overheads.items);
+    vs_growth_finish(watch->tracker, growth);
+    growth->steps.items = copied((void *)old.growth.steps.items, growth->steps.items,
+                                 growth->steps.count, sizeof *growth->steps.items);
+    growth->sites = copied((void *)old.growth.sites, growth->sites, growth->site_count,
+                           sizeof *growth->sites);
+    growth->row_of = copied((void *)old.growth.row_of, growth->row_of, growth->row_of_count,
+                            sizeof *growth->row_of);
+    growth->accounts = copied((void *)old.growth.accounts, growth->accounts, growth->account_count,
+                              sizeof *growth->accounts);
     for (unsigned i = 0; i < replay->account_count; i++)
         watch->peaks[i].event = replay->events;
     vs_peak_states_raised(replay);
@@ -374,9 +363,9 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
     case VS_EVENT_device_sample:
         account = vs_replay_account(replay, event->device_sample.device);
         if (account != VS_ACCOUNT_NONE)
-            now->readings[account] = (struct vs_oom_reading){event->device_sample.free_bytes,
-                                                             event->device_sample.total_bytes,
-                                                             replay->accounts[account]->sums.now.reserved};
+            now->readings[account] = (struct vs_oom_reading){
+                event->device_sample.free_bytes, event->device_sample.total_bytes,
+                replay->accounts[account]->sums.now.reserved};
         break;
     case VS_EVENT_context:
         if (!event->context.alive)

@@ -153,9 +153,27 @@ static void fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene)
     oom->library_site = vs_oom_name_site(oom, scene, most.site, most.bytes, 1);
 }
 
-/* What trimming the pools would return, and the site with most stream-ordered memory. */
-static void fill_pools(struct vs_oom *oom, struct vs_oom_scene *scene)
+void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
+    const struct vs_balance *b = &oom->balance;
+    fill_libraries(oom, scene);
+    vs_oom_growth_facts(oom, scene);
+    vs_oom_spike_facts(oom, scene);
+    /* The site with most of the driver's rounding. */
+    const struct vs_history *history = scene->history;
+    struct heaviest rounded = {0};
+    uint64_t *lost = vs_xcalloc(history->site_count + 1, sizeof *lost);
+    for (size_t i = 0; i < history->block_count; i++) {
+        const struct vs_history_block *block = &history->blocks[i];
+        if (block->used && history->sites[block->site].account == scene->failure->account)
+            lost[block->site] += block->held - block->bytes;
+    }
+    for (size_t i = 0; i < history->site_count; i++)
+        weigh(&rounded, (uint32_t)i, lost[i]);
+    free(lost);
+    if (rounded.bytes)
+        oom->rounded_site = vs_oom_name_site(oom, scene, rounded.site, rounded.bytes, 1);
+    /* What trimming the pools would return, and the site with most stream-ordered memory. */
     const struct vs_sites *sites = &scene->summary->replay->sites;
     struct heaviest pool = {0};
     uint64_t freed = 0, live = 0;
@@ -170,34 +188,6 @@ static void fill_pools(struct vs_oom *oom, struct vs_oom_scene *scene)
     oom->pools_releasable = vs_pool_releasable(oom->balance.pools, live, freed);
     if (pool.bytes)
         oom->pool_site = vs_oom_name_site(oom, scene, pool.site, pool.bytes, 1);
-}
-
-/* The site with most of the driver's rounding. */
-static void fill_rounding(struct vs_oom *oom, struct vs_oom_scene *scene)
-{
-    const struct vs_history *history = scene->history;
-    struct heaviest rounded = {0};
-    uint64_t *lost = vs_xcalloc(history->site_count + 1, sizeof *lost);
-    for (size_t i = 0; i < history->block_count; i++) {
-        const struct vs_history_block *block = &history->blocks[i];
-        if (block->used && history->sites[block->site].account == scene->failure->account)
-            lost[block->site] += block->held - block->bytes;
-    }
-    for (size_t i = 0; i < history->site_count; i++)
-        weigh(&rounded, (uint32_t)i, lost[i]);
-    free(lost);
-    if (rounded.bytes)
-        oom->rounded_site = vs_oom_name_site(oom, scene, rounded.site, rounded.bytes, 1);
-}
-
-void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
-{
-    const struct vs_balance *b = &oom->balance;
-    fill_libraries(oom, scene);
-    vs_oom_growth_facts(oom, scene);
-    vs_oom_spike_facts(oom, scene);
-    fill_rounding(oom, scene);
-    fill_pools(oom, scene);
     vs_oom_rising_facts(oom, scene);
     vs_oom_overhead_facts(oom, scene);
     int64_t all = (int64_t)b->contexts + b->modules + b->limits;

@@ -88,34 +88,6 @@ static void add_growing(struct vs_oom *oom, const struct vs_oom_scene *scene,
         oom->growth_times = found->times;
 }
 
-/* The sums of the growing sites, most bytes first. */
-static void sum_growing(struct vs_oom *oom, struct vs_report_site *items)
-{
-    bool in_steps = oom->growing.count > 0;
-    uint64_t every = 0;
-    for (size_t i = 1; i < oom->growing.count; i++) {
-        struct vs_report_site one = items[i];
-        size_t at = i;
-        for (; at && items[at - 1].growth_bytes < one.growth_bytes; at--)
-            items[at] = items[at - 1];
-        items[at] = one;
-    }
-    for (size_t i = 0; i < oom->growing.count; i++) {
-        const struct vs_report_site *site = &items[i];
-        in_steps &= site->growth_in_steps;
-        every = i && site->growth_every != every ? 0 : site->growth_every;
-        oom->growth_per_step += site->growth_per_step;
-        if (i == 0 || site->growth_since_ns < oom->growth_since_ns) {
-            oom->growth_since_ns = site->growth_since_ns;
-            oom->growth_since = site->growth_since;
-        }
-    }
-    if (!in_steps)
-        oom->growth_per_step = 0;
-    oom->growth_every = oom->growing.count == 1 || every == 1 ? every : 0;
-    oom->growing.total_bytes = oom->growth_bytes;
-}
-
 /* Whether *row* may be added to the *count* sites that were found: one that the tracker alone found,
  * and that frees memory, too. */
 static bool is_tracked(const struct vs_oom_scene *scene, const struct vs_growth_row *row,
@@ -163,21 +135,6 @@ static bool is_sure(const struct vs_oom_scene *scene, const struct vs_history_gr
     return row && vs_growth_is_named(row);
 }
 
-/* Without small sites that the tracker does not hold for growing: a ring of buffers whose pace changed
- * may hold blocks that are older than any freed one. Returns how many are left. */
-static size_t drop_doubtful(const struct vs_oom_scene *scene, struct vs_history_growth *found,
-                            size_t count)
-{
-    uint64_t all = 0, part = count && is_sure(scene, &found[0]) ? SMALL_BESIDE_SURE : SMALL_PART;
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        all += found[i].held;
-    for (size_t i = 0; i < count; i++)
-        if (found[i].held >= all / part || is_sure(scene, &found[i]))
-            found[kept++] = found[i];
-    return kept;
-}
-
 static uint64_t held_of(const struct vs_history_growth *found, size_t count)
 {
     uint64_t held = 0;
@@ -193,21 +150,55 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     unsigned account = scene->failure->account;
     uint64_t each = 0, repeats;
     size_t count = vs_history_growing(scene->history, replay, account, found, SITES_MAX);
-    size_t others = vs_history_growing_since(scene->history, replay, account, since, SITES_MAX, &repeats);
-    if (held_of(since, others) > held_of(found, count)) { /* in a loop that marks no steps, since the latest mark */
+    size_t others = vs_history_growing_since(scene->history, replay, account, since, SITES_MAX,
+                                             &repeats);
+    if (held_of(since, others) > held_of(found, count)) { /* in a loop that marks no steps */
         memcpy(found, since, others * sizeof *found);
         count = others;
         oom->growth_repeats = repeats;
     }
     if (!oom->growth_repeats) {
         add_tracked(scene, found, &count);
-        count = drop_doubtful(scene, found, count);
+        /* without small sites that the tracker does not hold for growing: a ring of buffers whose
+         * pace changed may hold blocks that are older than any freed one */
+        bool sure = count && is_sure(scene, &found[0]);
+        uint64_t all = 0, part = sure ? SMALL_BESIDE_SURE : SMALL_PART;
+        size_t kept = 0;
+        for (size_t i = 0; i < count; i++)
+            all += found[i].held;
+        for (size_t i = 0; i < count; i++)
+            if (found[i].held >= all / part || is_sure(scene, &found[i]))
+                found[kept++] = found[i];
+        count = kept;
     }
     struct vs_report_site *items = vs_xarena(&oom->memory, (count + 1) * sizeof *items);
     oom->growing = (struct vs_report_sites){.items = items, .weight = 1};
     for (size_t i = 0; i < count; i++)
         add_growing(oom, scene, items, &found[i]);
-    sum_growing(oom, items);
+    /* the sums of the growing sites, most bytes first */
+    bool in_steps = oom->growing.count > 0;
+    uint64_t every = 0;
+    for (size_t i = 1; i < oom->growing.count; i++) {
+        struct vs_report_site one = items[i];
+        size_t at = i;
+        for (; at && items[at - 1].growth_bytes < one.growth_bytes; at--)
+            items[at] = items[at - 1];
+        items[at] = one;
+    }
+    for (size_t i = 0; i < oom->growing.count; i++) {
+        const struct vs_report_site *site = &items[i];
+        in_steps &= site->growth_in_steps;
+        every = i && site->growth_every != every ? 0 : site->growth_every;
+        oom->growth_per_step += site->growth_per_step;
+        if (i == 0 || site->growth_since_ns < oom->growth_since_ns) {
+            oom->growth_since_ns = site->growth_since_ns;
+            oom->growth_since = site->growth_since;
+        }
+    }
+    if (!in_steps)
+        oom->growth_per_step = 0;
+    oom->growth_every = oom->growing.count == 1 || every == 1 ? every : 0;
+    oom->growing.total_bytes = oom->growth_bytes;
     for (size_t i = 0; oom->growth_repeats && i < oom->growing.count; i++)
         items[i].growth_in_steps = false;
     if (oom->growth_repeats) {

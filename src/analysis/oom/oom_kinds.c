@@ -26,24 +26,6 @@ static size_t by_bytes(const struct vs_kinds_table *table, enum vs_kind order[VS
     return count;
 }
 
-static void add_evidence(struct vs_oom *oom, const struct vs_kinds_table *table)
-{
-    enum vs_kind order[VS_KIND_COUNT];
-    char text[320] = "", size[VS_SIZE_TEXT_MAX];
-    size_t count = by_bytes(table, order), length = 0;
-    if (table->kinds[VS_KIND_UNKNOWN].bytes > table->total.bytes / 2)
-        return; /* no Python stacks */
-    for (size_t i = 0; i < count && i < SHOWN && length < sizeof text; i++) {
-        const struct vs_kind_sum *sum = &table->kinds[order[i]];
-        if (sum->bytes >= table->total.bytes / 100)
-            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %s",
-                                       length ? ", " : "", vs_kind_name(order[i]),
-                                       vs_size_format(size, sum->bytes));
-    }
-    if (length)
-        vs_oom_evidence(oom, "live tensors: %s", text);
-}
-
 void vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader)
 {
     struct vs_kinds_query query = {.device = oom->failure.device, .event = oom->failure.event};
@@ -61,5 +43,18 @@ void vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader)
         oom->kinds_total = table.total.bytes;
         vs_kinds_table_free(&table);
     }
-    add_evidence(oom, &table);
+    enum vs_kind order[VS_KIND_COUNT];
+    char text[320] = "", size[VS_SIZE_TEXT_MAX];
+    size_t count = by_bytes(&table, order), length = 0;
+    if (table.kinds[VS_KIND_UNKNOWN].bytes > table.total.bytes / 2)
+        return; /* no Python stacks */
+    for (size_t i = 0; i < count && i < SHOWN && length < sizeof text; i++) {
+        const struct vs_kind_sum *sum = &table.kinds[order[i]];
+        if (sum->bytes >= table.total.bytes / 100)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %s",
+                                       length ? ", " : "", vs_kind_name(order[i]),
+                                       vs_size_format(size, sum->bytes));
+    }
+    if (length)
+        vs_oom_evidence(oom, "live tensors: %s", text);
 }

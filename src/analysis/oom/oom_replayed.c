@@ -47,29 +47,6 @@ static bool has_requests(const struct vs_oom_stacks *cause, const struct vs_what
     return false;
 }
 
-static void find_sites(struct trials *trials, const struct vs_oom *oom,
-                       const struct vs_whatif_log *log)
-{
-    const struct vs_oom_stacks *growth = &oom->growth_stacks, *spike = &oom->spike_stacks;
-    if (has_requests(growth, log))
-        trials->growing = growth->count;
-    for (size_t i = 0; i < trials->growing; i++)
-        trials->sites[i] = (struct vs_whatif_site){
-            growth->stack[i], oom->steps_begun ? VS_WHATIF_FREE_AT_STEP_END : VS_WHATIF_ABSENT, 0};
-    if (!oom->spike_is_request && has_requests(spike, log)) /* it cannot be replayed without */
-        trials->spikes = spike->count;
-    for (size_t i = 0; i < trials->spikes; i++)
-        trials->sites[trials->growing + i] =
-            (struct vs_whatif_site){spike->stack[i], VS_WHATIF_ABSENT, spike->bytes_min[i]};
-}
-
-static const char *without_growth(struct vs_oom *oom)
-{
-    const char *where = vs_oom_site_list(oom, &oom->growing, 2);
-    return vs_oom_text_of(oom, oom->steps_begun ? "free the blocks of %s at the end of their step"
-                                                : "do not keep the blocks of %s", where);
-}
-
 /* Changes *setting* so that it has no part of the cause *verdict*; its first sites are those of the
  * trials. Returns what to do, or NULL: this cause cannot be replayed. *kind*: of the remedy. */
 static const char *without(const struct trials *trials, struct vs_oom *oom,
@@ -81,7 +58,9 @@ static const char *without(const struct trials *trials, struct vs_oom *oom,
         *kind = "free_growth";
         setting->sites = trials->sites;
         setting->site_count += trials->growing;
-        return without_growth(oom);
+        const char *where = vs_oom_site_list(oom, &oom->growing, 2);
+        return vs_oom_text_of(oom, oom->steps_begun ? "free the blocks of %s at the end of their step"
+                                                    : "do not keep the blocks of %s", where);
     }
     if (verdict == &vs_verdict_spike && trials->spikes) {
         *kind = "avoid_spike";
@@ -170,21 +149,6 @@ static struct vs_remedy *find(struct vs_oom *oom, const char *kind)
         if (strcmp(oom->remedies[i].kind, kind) == 0)
             return &oom->remedies[i];
     return NULL;
-}
-
-static void add_device(struct trials *trials, struct vs_oom *oom,
-                       const struct vs_whatif_recorded *recorded)
-{
-    if (vs_oom_cause_of(oom, &vs_verdict_pool)) /* otherwise live blocks hold the pools' memory */
-        add_cause(trials, oom, recorded, &vs_verdict_pool);
-    add_cause(trials, oom, recorded, &vs_verdict_others);
-    const struct vs_remedy *limit = find(oom, "raise_limit");
-    if (limit) {
-        struct vs_size_pair two = vs_sizes_apart(limit->bytes, oom->limit);
-        add(trials, "raise_limit",
-            vs_oom_text_of(oom, "a limit of %s instead of %s", two.a, two.b))->setting.limit =
-            limit->bytes;
-    }
 }
 
 /* Whether the trial shows more than that this request fits: it ends the growth of a program that
@@ -309,7 +273,17 @@ void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
         return; /* not replayed */
     const struct vs_whatif_recorded *recorded = vs_whatif_recorded(log);
     if (fails_as_recorded(oom, log, &before)) {
-        find_sites(&trials, oom, log);
+        const struct vs_oom_stacks *growth = &oom->growth_stacks, *spike = &oom->spike_stacks;
+        if (has_requests(growth, log))
+            trials.growing = growth->count;
+        for (size_t i = 0; i < trials.growing; i++)
+            trials.sites[i] = (struct vs_whatif_site){
+                growth->stack[i], oom->steps_begun ? VS_WHATIF_FREE_AT_STEP_END : VS_WHATIF_ABSENT, 0};
+        if (!oom->spike_is_request && has_requests(spike, log)) /* it cannot be replayed without */
+            trials.spikes = spike->count;
+        for (size_t i = 0; i < trials.spikes; i++)
+            trials.sites[trials.growing + i] =
+                (struct vs_whatif_site){spike->stack[i], VS_WHATIF_ABSENT, spike->bytes_min[i]};
         add_both(&trials, oom, recorded);
         if (is_cause(oom, &vs_verdict_growth))
             add_cause(&trials, oom, recorded, &vs_verdict_growth);
@@ -317,7 +291,16 @@ void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
             add_cause(&trials, oom, recorded, &vs_verdict_spike);
         if (oom->verdict != &vs_verdict_growth && oom->verdict != &vs_verdict_spike)
             add_policies(&trials, oom, recorded);
-        add_device(&trials, oom, recorded);
+        if (vs_oom_cause_of(oom, &vs_verdict_pool)) /* otherwise live blocks hold the pools' memory */
+            add_cause(&trials, oom, recorded, &vs_verdict_pool);
+        add_cause(&trials, oom, recorded, &vs_verdict_others);
+        const struct vs_remedy *limit = find(oom, "raise_limit");
+        if (limit) {
+            struct vs_size_pair two = vs_sizes_apart(limit->bytes, oom->limit);
+            add(&trials, "raise_limit",
+                vs_oom_text_of(oom, "a limit of %s instead of %s", two.a, two.b))->setting.limit =
+                limit->bytes;
+        }
         for (size_t i = 0; i < trials.count; i++)
             settings[i] = trials.items[i].setting;
         vs_whatif_run_all(log, settings, trials.count, outcomes);

@@ -129,26 +129,6 @@ static const struct vs_history_block *largest_of_group(const struct vs_oom_scene
     return best;
 }
 
-static void list_site(struct vs_oom *oom, struct vs_report_site *items,
-                             const struct vs_report_site *one)
-{
-    struct vs_report_sites *list = &oom->spike_sites;
-    size_t at = 0;
-    while (at < list->count && !vs_oom_same_site(&items[at], one))
-        at++;
-    if (at < list->count) {
-        items[at].bytes += one->bytes;
-        items[at].count += one->count;
-    } else {
-        items[list->count++] = *one;
-    }
-    for (; at && items[at - 1].bytes < items[at].bytes; at--) {
-        struct vs_report_site less = items[at - 1];
-        items[at - 1] = items[at];
-        items[at] = less;
-    }
-}
-
 /* Names the call sites of the parts, and of the request if it is one. */
 static void list_parts(struct vs_oom *oom, const struct vs_oom_scene *scene,
                               const uint64_t *part_bytes, const struct spike *spike)
@@ -164,7 +144,21 @@ static void list_parts(struct vs_oom *oom, const struct vs_oom_scene *scene,
         listed++;
         struct vs_report_site one =
             vs_oom_name_site(oom, scene, (uint32_t)i, part_bytes[i], spike->parts[i]);
-        list_site(oom, items, &one);
+        struct vs_report_sites *list = &oom->spike_sites;
+        size_t at = 0;
+        while (at < list->count && !vs_oom_same_site(&items[at], &one))
+            at++;
+        if (at < list->count) {
+            items[at].bytes += one.bytes;
+            items[at].count += one.count;
+        } else {
+            items[list->count++] = one;
+        }
+        for (; at && items[at - 1].bytes < items[at].bytes; at--) {
+            struct vs_report_site less = items[at - 1];
+            items[at - 1] = items[at];
+            items[at] = less;
+        }
         oom->spike_stacks.stack[oom->spike_stacks.count] = history->sites[i].stack;
         oom->spike_stacks.bytes_min[oom->spike_stacks.count++] = history->sites[i].largest / 2 + 1;
     }

@@ -130,21 +130,8 @@ struct vs_subscriber {
 };
 #define VS_SUBSCRIBERS_MAX 8
 
-/* Called while an event is applied, for a reader that draws every allocation; the ends of
- * allocations are reported by `ends`. *live* is valid during the call; no function changes the
- * replay. A piece of a segment may be released in other parts than it was held in. */
-struct vs_replay_watch {
-    void *context;
-    void (*born)(void *context, const struct vs_replay *replay, const struct vs_live *live);
-    void (*held)(void *context, const struct vs_replay *replay,
-                 const struct vs_replay_segment *piece);
-    void (*released)(void *context, const struct vs_replay *replay,
-                     const struct vs_replay_segment *piece);
-};
-
 struct vs_replay {
     const struct vs_reader *reader; /* for strings; not owned */
-    const struct vs_replay_watch *watch; /* NULL: none; not owned */
     const struct vs_event *event;   /* while it is applied */
     struct vs_subscriber subscribers[VS_SUBSCRIBERS_MAX];
     unsigned subscriber_count, subscribed; /* the kinds of change that somebody asked for */
@@ -181,10 +168,6 @@ struct vs_replay {
     uint32_t changed_site;    /* index in *sites* of the block that it allocated or freed, of either
                                * level, or VS_SITE_NONE */
     bool step_ended;
-    /* called just before an allocation leaves live memory, at either level: *freed* by the program,
-     * or lost with its context; NULL: nobody asks */
-    void (*ends)(void *context, const struct vs_live *live, bool freed);
-    void *ends_context;
 };
 #define VS_ACCOUNT_NONE UINT32_MAX
 #define VS_SITE_NONE UINT32_MAX

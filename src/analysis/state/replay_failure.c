@@ -186,37 +186,6 @@ static void join_earlier(struct vs_replay *replay, struct vs_failure *failure)
     }
 }
 
-static void fill_overhead(struct vs_failure *failure, const struct vs_event *event)
-{
-    const struct vs_event_overhead_failed *e = &event->overhead_failed;
-    bool known = e->what < VS_OVERHEAD_WHAT_COUNT || e->what == VS_OVERHEAD_LAUNCH;
-    failure->overhead = 1 + (known ? (unsigned)e->what : VS_OVERHEAD_MODULE);
-    failure->context = e->context;
-    failure->api = e->api;
-    failure->stack = failure->device_stack = e->stack;
-    failure->error = e->error;
-    failure->device_free = e->device_free_bytes;
-    failure->device_total = e->device_total_bytes;
-    failure->device_event = failure->event;
-    failure->attempts = 1;
-}
-
-static void fill_refused(struct vs_failure *failure, struct vs_account *account,
-                         const struct vs_event *event)
-{
-    failure->requested = failure->device_requested = event->alloc_failed.requested;
-    failure->context = event->alloc_failed.context;
-    failure->stream = event->alloc_failed.stream;
-    failure->api = event->alloc_failed.api;
-    failure->stack = failure->device_stack = event->alloc_failed.stack;
-    failure->error = event->alloc_failed.error;
-    failure->device_free = event->alloc_failed.device_free_bytes;
-    failure->device_total = event->alloc_failed.device_total_bytes;
-    failure->device_event = failure->event;
-    failure->attempts = 1;
-    account->family[failure->family].failures++;
-}
-
 void vs_replay_failure(struct vs_replay *replay, const struct vs_event *event)
 {
     bool framework = event->kind == VS_EVENT_framework_oom;
@@ -242,9 +211,29 @@ void vs_replay_failure(struct vs_replay *replay, const struct vs_event *event)
         failure.stack = event->framework_oom.stack;
         account->framework_ooms++;
     } else if (overhead) {
-        fill_overhead(&failure, event);
+        const struct vs_event_overhead_failed *e = &event->overhead_failed;
+        bool known = e->what < VS_OVERHEAD_WHAT_COUNT || e->what == VS_OVERHEAD_LAUNCH;
+        failure.overhead = 1 + (known ? (unsigned)e->what : VS_OVERHEAD_MODULE);
+        failure.context = e->context;
+        failure.api = e->api;
+        failure.stack = failure.device_stack = e->stack;
+        failure.error = e->error;
+        failure.device_free = e->device_free_bytes;
+        failure.device_total = e->device_total_bytes;
+        failure.device_event = failure.event;
+        failure.attempts = 1;
     } else {
-        fill_refused(&failure, account, event);
+        failure.requested = failure.device_requested = event->alloc_failed.requested;
+        failure.context = event->alloc_failed.context;
+        failure.stream = event->alloc_failed.stream;
+        failure.api = event->alloc_failed.api;
+        failure.stack = failure.device_stack = event->alloc_failed.stack;
+        failure.error = event->alloc_failed.error;
+        failure.device_free = event->alloc_failed.device_free_bytes;
+        failure.device_total = event->alloc_failed.device_total_bytes;
+        failure.device_event = failure.event;
+        failure.attempts = 1;
+        account->family[failure.family].failures++;
     }
     if (index != VS_HOST_INDEX) /* the driver was asked for the free memory when it refused */
         vs_replay_reading(replay, account, event->tid, failure.device_free, failure.device_total);

@@ -29,8 +29,6 @@ static void drop_block(struct vs_replay *replay, struct vs_live *live)
     vs_replay_publish_block(replay, VS_CHANGE_ENDED, live);
     vs_peak_states_keep_live(replay, live);
     vs_peak_states_keep_site(replay, live->site);
-    if (replay->ends)
-        replay->ends(replay->ends_context, live, true);
     site->live_bytes -= live->size;
     site->live_count--;
     site->frees++;
@@ -58,8 +56,6 @@ static struct vs_live *add_block(struct vs_replay *replay, const struct vs_event
     vs_sites_count(&replay->sites, site, size, size);
     replay->changed_site = site;
     vs_replay_publish_block(replay, VS_CHANGE_BORN, live);
-    if (replay->watch)
-        replay->watch->born(replay->watch->context, replay, live);
     return live;
 }
 

@@ -17,8 +17,6 @@ static void drop_live(struct vs_replay *replay, struct vs_live *live, bool freed
     vs_replay_publish_block(replay, freed ? VS_CHANGE_ENDED : VS_CHANGE_LOST, live);
     vs_peak_states_keep_live(replay, live);
     vs_peak_states_keep_site(replay, live->site);
-    if (replay->ends)
-        replay->ends(replay->ends_context, live, freed);
     replay->changed_site = live->site;
     struct vs_change change =
         vs_change_free(level_of(live), live->family, live->device, live->requested, live->size);
@@ -92,8 +90,6 @@ static unsigned add_live(struct vs_replay *replay, struct vs_live *live, const s
     if (account->user.split && site->backing && live->counted)
         account->user.backing += live->size;
     vs_replay_publish_block(replay, VS_CHANGE_BORN, live);
-    if (replay->watch)
-        replay->watch->born(replay->watch->context, replay, live);
     return rose;
 }
 

@@ -20,8 +20,6 @@ static void hold_bytes(struct vs_replay *replay, const struct vs_replay_segment 
     replay->accounts[segment->device]->segment_allocs++;
     if (replay->subscribed & VS_CHANGE_HELD)
         vs_replay_publish(replay, (struct vs_published){.kind = VS_CHANGE_HELD, .piece = segment});
-    if (replay->watch)
-        replay->watch->held(replay->watch->context, replay, segment);
     vs_replay_change(replay, segment->device, &change, tid);
 }
 
@@ -33,8 +31,6 @@ static void release_bytes(struct vs_replay *replay, const struct vs_replay_segme
     replay->accounts[segment->device]->segment_count += (uint64_t)more;
     if (replay->subscribed & VS_CHANGE_RELEASED)
         vs_replay_publish(replay, (struct vs_published){.kind = VS_CHANGE_RELEASED, .piece = segment});
-    if (replay->watch)
-        replay->watch->released(replay->watch->context, replay, segment);
     vs_replay_change(replay, segment->device, &change, 0);
 }
 
@@ -240,17 +236,6 @@ static void walk_segment(const struct vs_replay_segment *segment, const struct h
         holes->empty_bytes += segment->size;
 }
 
-/* Blocks in views use memory that looks free where it is reserved; which holes it lies in is
- * unknown, so the largest is an upper bound then. */
-static void take_lent(struct vs_holes *holes, uint64_t lent)
-{
-    holes->free_bytes -= lent < holes->free_bytes ? lent : holes->free_bytes;
-    if (holes->largest > holes->free_bytes)
-        holes->largest = holes->free_bytes;
-    if (holes->empty_bytes > holes->free_bytes)
-        holes->empty_bytes = holes->free_bytes;
-}
-
 void vs_replay_holes(const struct vs_replay *replay, unsigned account,
                      struct vs_holes *out)
 {
@@ -282,6 +267,12 @@ void vs_replay_holes(const struct vs_replay *replay, unsigned account,
         walk_segment(segment, blocks, count, &at, &holes);
     }
     free(blocks);
-    take_lent(&holes, lent);
+    /* Blocks in views use memory that looks free where it is reserved; which holes it lies in is
+     * unknown, so the largest is an upper bound then. */
+    holes.free_bytes -= lent < holes.free_bytes ? lent : holes.free_bytes;
+    if (holes.largest > holes.free_bytes)
+        holes.largest = holes.free_bytes;
+    if (holes.empty_bytes > holes.free_bytes)
+        holes.empty_bytes = holes.free_bytes;
     *out = holes;
 }

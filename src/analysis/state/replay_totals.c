@@ -49,16 +49,6 @@ bool vs_recording_left_out(const struct vs_recording_state *state, const char *k
     return known && (state->stage > VS_RECORDING_SELECTS || state->pauses);
 }
 
-static void add_up(struct vs_unrecorded *sum, const struct vs_event_unrecorded *u)
-{
-    sum->allocs += u->allocs;
-    sum->requested += u->requested;
-    sum->size += u->size;
-    sum->frees += u->frees;
-    sum->freed_requested += u->freed_requested;
-    sum->freed_size += u->freed_size;
-}
-
 static void count_segments(struct vs_account *account, const struct vs_event_unrecorded *u)
 {
     if (u->family == VS_FAMILY_GRAPH)
@@ -66,16 +56,6 @@ static void count_segments(struct vs_account *account, const struct vs_event_unr
     account->segment_count += u->allocs - u->frees;
     account->segment_allocs += u->allocs;
     account->segment_frees += u->frees;
-}
-
-/* Were the sums counted entirely within the window? Otherwise a peak may be from before it. */
-static bool whole_in_window(struct vs_replay *replay, uint64_t time_ns)
-{
-    if (time_ns != replay->totals_ns) {
-        replay->totals_before_ns = replay->totals_ns;
-        replay->totals_ns = time_ns;
-    }
-    return !replay->window_ns || replay->totals_before_ns >= replay->window_ns;
 }
 
 static void settle_account(struct vs_replay *replay, struct vs_account *account)
@@ -127,8 +107,19 @@ void vs_unrecorded_event(struct vs_replay *replay, const struct vs_event *event)
         return;
     struct vs_account *account = replay->accounts[index];
     struct vs_change change = vs_event_change(u);
-    add_up(&account->unrecorded[u->level][u->why], u);
-    bool whole = whole_in_window(replay, event->time_ns);
+    struct vs_unrecorded *sum = &account->unrecorded[u->level][u->why];
+    sum->allocs += u->allocs;
+    sum->requested += u->requested;
+    sum->size += u->size;
+    sum->frees += u->frees;
+    sum->freed_requested += u->freed_requested;
+    sum->freed_size += u->freed_size;
+    /* Were the sums counted entirely within the window? Otherwise a peak may be from before it. */
+    if (event->time_ns != replay->totals_ns) {
+        replay->totals_before_ns = replay->totals_ns;
+        replay->totals_ns = event->time_ns;
+    }
+    bool whole = !replay->window_ns || replay->totals_before_ns >= replay->window_ns;
     replay->unsettled |= !whole;
     if (u->level == VS_LEVEL_FRAMEWORK) {
         struct vs_levels height = vs_event_height(u, &account->framework.now);
