@@ -457,11 +457,8 @@ static void put_definitions(FILE *out, const struct vs_reader *r, const struct v
 static enum vs_err put_state(FILE *out, struct vs_reader *reader, struct vs_checkpoints *all,
                              size_t index)
 {
-    struct vs_trace_state *moment;
-    enum vs_err err = vs_trace_state_open(reader, &moment);
-    if (err)
-        return err;
-    err = vs_checkpoints_each(all, index, VS_CHECKPOINT_STATE, vs_trace_state_load, moment);
+    struct vs_trace_state *moment = vs_trace_state_open(reader);
+    enum vs_err err = vs_checkpoints_each(all, index, VS_CHECKPOINT_STATE, vs_trace_state_load, moment);
     if (!err)
         err = vs_trace_state_loaded(moment);
     if (!err && moment->replay->events != vs_checkpoints_item(all, index)->shown)

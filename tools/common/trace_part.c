@@ -123,18 +123,13 @@ static bool wrong_way_round(const struct vs_time_window *window)
 static enum vs_err find_named(struct vs_reader *reader, const struct vs_part_args *args,
                               uint64_t *number)
 {
-    struct vs_replay *replay = NULL;
-    struct vs_event event;
+    struct vs_replay *replay = vs_replay_open(reader);
     vs_reader_rewind(reader);
-    enum vs_err err = vs_replay_open(reader, &replay);
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK)
-        err = vs_replay_event(replay, &event);
-    if (err == VS_ERR_END) {
-        err = VS_OK;
+    enum vs_err err = vs_reading_run(reader, replay, NULL, NULL, 0);
+    if (!err)
         vs_replay_finish(replay);
-    }
     uint64_t bytes = 0;
-    *number = args->named == VS_PART_END && replay ? replay->events : 0;
+    *number = args->named == VS_PART_END ? replay->events : 0;
     for (unsigned i = 0; !err && args->named == VS_PART_PEAK && i < replay->account_count; i++) {
         const struct vs_peak *peak = vs_user_sums(replay, i).peak;
         bool wanted = !args->one_device || replay->accounts[i]->device == args->device;

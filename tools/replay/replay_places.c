@@ -77,19 +77,20 @@ enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
                              struct vs_replay_view *view)
 {
     struct place_search f = {.reader = reader, .summary = {.memory = memory}, .view = view};
-    struct vs_replay *replay = NULL; /* of no event: it only has the reader */
+    struct vs_replay *replay = vs_replay_open(reader); /* of no event: it only has the reader */
     struct vs_event event;
     uint64_t last = 0;
     for (size_t i = 0; i < view->count; i++)
         last = view->rows[i].outcome.fail_event > last ? view->rows[i].outcome.fail_event : last;
-    if (!last)
+    if (!last) {
+        vs_replay_close(replay);
         return VS_OK;
+    }
     vs_phases_init(&f.phases);
     f.summary.symbols = vs_symbols_open(reader);
-    enum vs_err err = vs_replay_open(reader, &replay);
+    enum vs_err err = VS_OK;
     f.summary.replay = replay;
-    if (!err)
-        vs_reader_rewind(reader);
+    vs_reader_rewind(reader);
     for (uint64_t n = 1; !err && n <= last && !(err = vs_reader_next(reader, &event)); n++) {
         follow(&f, &event);
         for (size_t i = 0; i < view->count; i++)

@@ -30,8 +30,7 @@ static enum vs_err advance(struct vs_reader *reader, struct vs_trace_state *stat
     enum vs_err err = VS_OK;
     while (!err && state->replay->events < number && (err = vs_reader_next(reader, &event)) == VS_OK) {
         vs_held_segments_event(held, &event);
-        if (!err)
-            err = vs_trace_state_event(state, &event);
+        vs_trace_state_event(state, &event);
     }
     return err == VS_ERR_END ? VS_OK : err;
 }
@@ -190,10 +189,10 @@ enum vs_err vs_quantity_sites_all(struct vs_measured *run, struct vs_site_reques
         return VS_OK;
     qsort(requests, left, sizeof *requests, by_event);
     /* in the order of their times, so that the trace is read once */
-    struct vs_trace_state *state = NULL;
+    struct vs_trace_state *state = vs_trace_state_open(run->reader);
     struct vs_symbols *symbols = vs_symbols_open(run->reader);
     struct vs_held_segments held = {0};
-    enum vs_err err = vs_trace_state_open(run->reader, &state);
+    enum vs_err err = VS_OK;
     vs_reader_rewind(run->reader);
     for (size_t i = 0; !err && i < left; i++) {
         err = advance(run->reader, state, requests[i].quantity->event, &held);

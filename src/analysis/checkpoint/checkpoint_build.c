@@ -149,7 +149,7 @@ static enum vs_err read_all(struct build *b)
         if (!err && frame)
             err = at_frame(b);
         else if (!err)
-            err = vs_trace_state_event(b->moment, &event);
+            vs_trace_state_event(b->moment, &event);
         if (!err && b->log.used > LOG_BYTES_MAX)
             err = add_definitions(b);
     }
@@ -184,9 +184,8 @@ static enum vs_err build(struct vs_reader *reader, const struct target *target,
                       .frames = vs_reader_frames(reader), .raw = vs_xcalloc(1, VS_FRAME_RAW_MAX)};
     b.start_bytes = target_bytes(target);
     b.due = options->interval ? options->interval : INTERVAL_DEFAULT;
-    enum vs_err err = b.raw && b.frames ? vs_trace_state_open(reader, &b.moment) : VS_ERR_NOMEM;
-    if (!err)
-        err = read_all(&b);
+    b.moment = vs_trace_state_open(reader);
+    enum vs_err err = b.frames ? read_all(&b) : VS_ERR_NOMEM;
     if (!err)
         err = add_table(&b);
     if (!err && result)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Live memory is summed up by the replay already: its sites are read at the time.
- * For the peaks a first pass finds when they are, a second one replays to them in order. */
+ * Live memory is summed up by the replay already: its sites are read at the time. */
 #include "analysis/checkpoint/stack_sums.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/checkpoint/trace_span.h"
+#include "analysis/state/peak_states.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
@@ -22,15 +22,13 @@ struct site_totals {
     size_t capacity;
 };
 
-static void count_alloc(struct site_totals *totals, const struct vs_replay *replay,
-                        const struct vs_event *event)
+static void count_birth(void *context, const struct vs_replay *replay, const struct vs_published *change)
 {
-    bool tensor = event->kind == VS_EVENT_framework_alloc;
-    uint32_t site = replay->changed_site;
-    if ((!tensor && event->kind != VS_EVENT_alloc) || site == VS_SITE_NONE)
-        return;
+    struct site_totals *totals = context;
+    uint32_t site = change->live->site;
+    (void)replay;
     vs_vec_room(&totals->items, &totals->capacity, site + 1, sizeof *totals->items);
-    totals->items[site].bytes += tensor ? event->framework_alloc.size : event->alloc.size;
+    totals->items[site].bytes += change->live->size;
     totals->items[site].count++;
 }
 
@@ -108,22 +106,21 @@ static enum vs_err read_window(struct vs_reader *reader, const struct vs_stack_q
 {
     static const struct vs_time_window whole;
     const struct vs_time_window *window = query->window ? query->window : &whole;
-    struct vs_event event;
-    enum vs_err err = query->subject == VS_STACKS_AT ? vs_span_state(reader, window, state)
-                                                     : vs_span_open(reader, window, state);
-    *first_event = !err && query->subject != VS_STACKS_AT ? (*state)->replay->events + 1 : 1;
-    while (!err && query->subject != VS_STACKS_AT &&
-           (err = vs_reader_next(reader, &event)) == VS_OK) {
-        if (!vs_span_holds(window, &event, (*state)->replay->events + 1))
-            break;
-        err = vs_replay_event((*state)->replay, &event);
-        if (!err && totals)
-            count_alloc(totals, (*state)->replay, &event);
-    }
-    if (err && err != VS_ERR_END)
+    bool moment = query->subject == VS_STACKS_AT;
+    enum vs_err err = moment ? vs_span_state(reader, window, state) : vs_span_open(reader, window, state);
+    if (err)
         return err;
-    vs_replay_finish((*state)->replay);
-    const struct vs_replay *replay = (*state)->replay;
+    struct vs_replay *replay = (*state)->replay;
+    *first_event = moment ? 1 : replay->events + 1;
+    if (query->subject == VS_STACKS_AT_PEAK)
+        vs_peak_states_begin(replay, NULL);
+    if (totals)
+        vs_replay_subscribe(replay, VS_CHANGE_BORN, count_birth, totals);
+    if (!moment)
+        err = vs_reading_run(reader, replay, window, NULL, 0);
+    if (err)
+        return err;
+    vs_replay_finish(replay);
     uint64_t start = vs_replay_start_ns(replay);
     const char *exe =
         replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
@@ -135,41 +132,6 @@ static enum vs_err read_window(struct vs_reader *reader, const struct vs_stack_q
     out->ended = vs_reader_ended(reader);
     out->condition = out->ended ? vs_reader_condition(reader, out->why) : VS_TRACE_COMPLETE;
     return VS_OK;
-}
-
-/* A device's peak. */
-struct device_peak {
-    unsigned index;
-    uint64_t event;
-};
-
-static int earlier(const void *a, const void *b)
-{
-    const struct device_peak *x = a, *y = b;
-    return x->event < y->event ? -1 : x->event > y->event;
-}
-
-/* Replays to *peaks*, in order. Indices of accounts are those of the first pass: accounts are
- * numbered in the order of their first event. */
-static enum vs_err fill_peaks(struct vs_reader *reader, struct device_peak *peaks, size_t count,
-                              struct vs_stack_sums *out)
-{
-    struct vs_trace_state *state = NULL;
-    struct vs_event event;
-    enum vs_err err = VS_OK;
-    if (count)
-        qsort(peaks, count, sizeof *peaks, earlier);
-    for (size_t i = 0; !err && i < count; i++) {
-        if (!state)
-            err = vs_trace_state_at_event(reader, peaks[i].event, &state);
-        while (!err && state->replay->events < peaks[i].event &&
-               (err = vs_reader_next(reader, &event)) == VS_OK)
-            err = vs_trace_state_event(state, &event);
-        if (!err)
-            fill_device(state->replay, peaks[i].index, NULL, out);
-    }
-    vs_trace_state_close(state);
-    return err;
 }
 
 /* The times of the devices that are asked for. */
@@ -191,27 +153,25 @@ static enum vs_err find_moments(const struct vs_replay *replay, const struct vs_
     return any ? VS_OK : VS_ERR_NOT_FOUND;
 }
 
-static enum vs_err fill(struct vs_reader *reader, const struct vs_stack_query *query,
-                        const struct vs_replay *replay, const struct site_totals *totals,
-                        struct vs_stack_sums *out)
+static enum vs_err fill(const struct vs_stack_query *query, const struct vs_replay *replay,
+                        const struct site_totals *totals, struct vs_stack_sums *out)
 {
-    struct device_peak peaks[VS_DEVICES_MAX];
     struct vs_stack_moments moments;
-    size_t count = 0;
     enum vs_err err = find_moments(replay, query, &moments);
     if (err)
         return err;
     out->weight = vs_recording_weight(&replay->recording);
     out->devices = vs_xcalloc(moments.count + 1, sizeof *out->devices);
-    for (size_t i = 0; !err && i < moments.count; i++) {
+    for (size_t i = 0; i < moments.count; i++) {
         unsigned index = vs_replay_account(replay, moments.items[i].device);
-        if (query->subject != VS_STACKS_AT_PEAK)
-            fill_device(replay, index, query->subject == VS_STACKS_ALLOCATED ? totals : NULL,
-                        out);
-        else if (moments.items[i].event)
-            peaks[count++] = (struct device_peak){index, moments.items[i].event};
+        struct vs_replay *state = query->subject == VS_STACKS_AT_PEAK
+                                      ? vs_peak_states_at(replay, moments.items[i].event) : NULL;
+        if (state || query->subject != VS_STACKS_AT_PEAK)
+            fill_device(state ? state : replay, index,
+                        query->subject == VS_STACKS_ALLOCATED ? totals : NULL, out);
+        vs_peak_state_close(state);
     }
-    return err ? err : fill_peaks(reader, peaks, count, out);
+    return VS_OK;
 }
 
 enum vs_err vs_stack_moments_read(struct vs_reader *reader, const struct vs_stack_query *query,
@@ -244,7 +204,7 @@ enum vs_err vs_stack_sums_read(struct vs_reader *reader, const struct vs_stack_q
     enum vs_err err = read_window(reader, query, query->subject == VS_STACKS_ALLOCATED ? &totals : NULL,
                                   &state, &first_event, out);
     if (!err)
-        err = fill(reader, query, state->replay, &totals, out);
+        err = fill(query, state->replay, &totals, out);
     vs_trace_state_close(state);
     free(totals.items);
     if (err) {

@@ -79,8 +79,8 @@ void vs_stack_unrecorded(const struct vs_replay *replay, unsigned index, uint64_
                          uint64_t *blocks);
 
 /* vs_stack_sums_read: reads the trace as far as it must. VS_ERR_NOMEM; VS_ERR_NOT_FOUND: the program
- * did not use the device. Ownership: vs_stack_sums_free. Cost: at the peak two passes, otherwise
- * the events of the window; with checkpoints those near it. */
+ * did not use the device. Ownership: vs_stack_sums_free. Cost: the events of the window; with checkpoints
+ * those near it. */
 enum vs_err vs_stack_sums_read(struct vs_reader *reader, const struct vs_stack_query *query,
                                struct vs_stack_sums *out) VS_MUST_CHECK;
 void vs_stack_sums_free(struct vs_stack_sums *sums);

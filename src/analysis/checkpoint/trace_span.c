@@ -77,11 +77,7 @@ enum vs_err vs_span_open(struct vs_reader *reader, const struct vs_time_window *
     if (err)
         return err;
     if (from->given)
-        err = vs_trace_state_window(moment, from->by_event ? 0 : from->value);
-    if (err) {
-        vs_trace_state_close(moment);
-        return err;
-    }
+        vs_trace_state_window(moment, from->by_event ? 0 : from->value);
     *out = moment;
     return VS_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. An invalid checkpoint costs only time: the state is then computed from the start
+ * An invalid checkpoint costs only time: the state is then computed from the start
  * of the trace. */
 #include "analysis/checkpoint/trace_state.h"
 
@@ -9,18 +9,13 @@
 #include "base/reading/vs_xalloc.h"
 #include "trace/read/seek.h"
 
-enum vs_err vs_trace_state_open(struct vs_reader *reader, struct vs_trace_state **out)
+struct vs_trace_state *vs_trace_state_open(struct vs_reader *reader)
 {
     struct vs_trace_state *moment = vs_xcalloc(1, sizeof *moment);
     moment->reader = reader;
     moment->has_user_level = true;
-    enum vs_err err = vs_replay_open(reader, &moment->replay);
-    if (err) {
-        free(moment);
-        return err;
-    }
-    *out = moment;
-    return VS_OK;
+    moment->replay = vs_replay_open(reader);
+    return moment;
 }
 
 void vs_trace_state_close(struct vs_trace_state *moment)
@@ -33,12 +28,11 @@ void vs_trace_state_close(struct vs_trace_state *moment)
     free(moment);
 }
 
-enum vs_err vs_trace_state_event(struct vs_trace_state *moment, const struct vs_event *event)
+void vs_trace_state_event(struct vs_trace_state *moment, const struct vs_event *event)
 {
-    enum vs_err err = vs_replay_event(moment->replay, event);
+    vs_replay_event(moment->replay, event);
     vs_activity_event_within(&moment->activity, event, 0, UINT64_MAX);
     vs_retained_event(&moment->retained, event);
-    return err;
 }
 
 /* Loads the state at checkpoint *index* and moves the reader there. VS_ERR_CORRUPT: not usable. */
@@ -46,12 +40,9 @@ static enum vs_err load_checkpoint(struct vs_reader *reader, size_t index,
                                    struct vs_trace_state **out)
 {
     struct vs_checkpoints *checkpoints = vs_reader_checkpoints(reader);
-    struct vs_trace_state *moment;
-    enum vs_err err = vs_trace_state_open(reader, &moment);
-    if (err)
-        return err;
+    struct vs_trace_state *moment = vs_trace_state_open(reader);
     uint64_t shown = vs_checkpoints_item(checkpoints, index)->shown;
-    err = vs_reader_to_checkpoint(reader, index);
+    enum vs_err err = vs_reader_to_checkpoint(reader, index);
     if (!err)
         err = vs_checkpoints_each(checkpoints, index, VS_CHECKPOINT_STATE, vs_trace_state_load,
                                   moment);
@@ -105,7 +96,7 @@ static enum vs_err go_on(struct vs_trace_state *moment, const struct trace_state
             return VS_OK;
         }
         if (!err)
-            err = vs_trace_state_event(moment, &event);
+            vs_trace_state_event(moment, &event);
     }
     return err == VS_ERR_END ? VS_OK : err;
 }
@@ -125,9 +116,9 @@ static enum vs_err at(struct vs_reader *reader, struct trace_state_goal goal,
     if (err == VS_ERR_CORRUPT) {
         if (index != SIZE_MAX)
             vs_reader_set_checkpoints(reader, NULL);
-        err = vs_trace_state_open(reader, &moment);
-        if (!err)
-            vs_reader_rewind(reader);
+        moment = vs_trace_state_open(reader);
+        vs_reader_rewind(reader);
+        err = VS_OK;
     }
     if (!err)
         err = go_on(moment, &goal);
@@ -151,12 +142,12 @@ enum vs_err vs_trace_state_at_event(struct vs_reader *reader, uint64_t event,
     return at(reader, (struct trace_state_goal){true, event}, out);
 }
 
-enum vs_err vs_trace_state_window(struct vs_trace_state *moment, uint64_t time_ns)
+void vs_trace_state_window(struct vs_trace_state *moment, uint64_t time_ns)
 {
     struct vs_activity *activity = &moment->activity;
     uint64_t known_ns = activity->last_ns > activity->known_ns ? activity->last_ns
                                                                : activity->known_ns;
     vs_activity_free(activity);
     activity->known_ns = known_ns;
-    return vs_replay_window(moment->replay, time_ns);
+    vs_replay_window(moment->replay, time_ns);
 }

@@ -23,14 +23,11 @@ struct vs_trace_state {
     size_t births, framework_births; /* while loading: rows of live memory that are complete */
 };
 
-/* vs_trace_state_open: creates the state before the first event. *reader* must outlive it.
- * VS_ERR_NOMEM. */
-enum vs_err vs_trace_state_open(struct vs_reader *reader, struct vs_trace_state **out)
-    VS_MUST_CHECK;
+/* vs_trace_state_open: creates the state before the first event. *reader* must outlive it. */
+struct vs_trace_state *vs_trace_state_open(struct vs_reader *reader);
 
-/* vs_trace_state_event: applies the next event. VS_ERR_NOMEM. */
-enum vs_err vs_trace_state_event(struct vs_trace_state *moment, const struct vs_event *event)
-    VS_MUST_CHECK;
+/* vs_trace_state_event: applies the next event. */
+void vs_trace_state_event(struct vs_trace_state *moment, const struct vs_event *event);
 
 /* vs_trace_state_at: the state before the first event at or after *time_ns* of the trace's clock
  * (vs_trace_state_at_event: before event number *event*, from 0, of those of known kinds); moves
@@ -44,8 +41,8 @@ enum vs_err vs_trace_state_at_event(struct vs_reader *reader, uint64_t event,
     VS_MUST_CHECK;
 
 /* vs_trace_state_window: from now on sums, peaks and lists cover the time from *time_ns* on, as for
- * vs_replay_window; live allocations stay. VS_ERR_NOMEM. */
-enum vs_err vs_trace_state_window(struct vs_trace_state *moment, uint64_t time_ns) VS_MUST_CHECK;
+ * vs_replay_window; live allocations stay. */
+void vs_trace_state_window(struct vs_trace_state *moment, uint64_t time_ns);
 
 /* vs_trace_state_save: passes the state to *take* as payloads of frames. VS_ERR_NOMEM, or the error
  * of *take*. */

@@ -292,8 +292,9 @@ void vs_trace_state_io_user(struct vs_state_record *r, struct vs_account *a,
 {
     struct vs_user_account *user = &a->user;
     vs_state_bool(r, &user->reports);
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        vs_state_u64(r, fields[i]);
+    u64s(r, (uint64_t *const[]){&user->backing, &user->step_peak, &user->steps_peak,
+                                &user->step_largest, &user->steps_largest, &user->largest,
+                                &user->freed_bytes, &a->framework_retries, NULL});
     peak_io(r, &user->peak, phases);
     growth_io(r, &user->growth);
 }
@@ -328,12 +329,9 @@ void vs_trace_state_io_mapping(struct vs_state_record *r, struct vs_replay_segme
 void vs_trace_state_io_failure(struct vs_state_record *r, struct vs_failure *f,
                                const struct vs_phases *phases)
 {
-    uint64_t *const fields[] = {&f->event, &f->time_ns, &f->requested, &f->context, &f->stream,
+    u64s(r, (uint64_t *const[]){&f->event, &f->time_ns, &f->requested, &f->context, &f->stream,
                                 &f->api, &f->stack, &f->error, &f->device_free, &f->device_total,
-                                &f->allocated, &f->reserved, &f->step_begun};
-    u64s(r, (uint64_t *const[]){&user->backing, &user->step_peak, &user->steps_peak,
-                                &user->step_largest, &user->steps_largest, &user->largest,
-                                &user->freed_bytes, &a->framework_retries, NULL});
+                                &f->allocated, &f->reserved, &f->step_begun, NULL});
     vs_state_u32(r, &f->tid, UINT32_MAX);
     vs_state_bool(r, &f->framework);
     vs_state_bool(r, &f->recovered);

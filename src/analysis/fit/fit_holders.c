@@ -88,15 +88,12 @@ enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *su
                            uint64_t device, bool tensors, struct vs_fit_holders *out)
 {
     const struct vs_time_window window = {.to = {.given = true, .by_event = true, .value = event}};
-    struct vs_replay *replay;
+    struct vs_replay *replay = vs_replay_open(reader);
     struct fit_sum *sums = NULL;
     size_t count = 0, capacity = 0, kept = 0;
     *out = (struct vs_fit_holders){0};
-    enum vs_err err = vs_replay_open(reader, &replay);
-    if (err)
-        return err;
     vs_reader_rewind(reader);
-    err = vs_reading_run(reader, replay, &window, NULL, 0);
+    enum vs_err err = vs_reading_run(reader, replay, &window, NULL, 0);
     const struct vs_live_table *table = tensors ? &replay->framework_live : &replay->device_live;
     for (size_t i = 0; i < table->slots; i++) {
         const struct vs_live *live = &table->items[i];

@@ -224,12 +224,9 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
 static enum vs_err read_trace(struct fit_pass *pass)
 {
     const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, pass};
-    enum vs_err err = vs_replay_open(pass->reader, &pass->replay);
-    if (err)
-        return err;
-    struct vs_replay *replay = pass->replay;
+    struct vs_replay *replay = pass->replay = vs_replay_open(pass->reader);
     vs_reader_rewind(pass->reader);
-    err = vs_reading_run(pass->reader, replay, NULL, &observer, 1);
+    enum vs_err err = vs_reading_run(pass->reader, replay, NULL, &observer, 1);
     if (!err) {
         vs_replay_finish(replay);
         pass->symbols = vs_symbols_open(pass->reader);
@@ -274,11 +271,8 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
 
 enum vs_err vs_fit_steps(struct vs_reader *reader, uint64_t *steps)
 {
-    struct vs_replay *replay;
-    enum vs_err err = vs_replay_open(reader, &replay);
-    if (err)
-        return err;
-    err = vs_reading_run(reader, replay, NULL, NULL, 0);
+    struct vs_replay *replay = vs_replay_open(reader);
+    enum vs_err err = vs_reading_run(reader, replay, NULL, NULL, 0);
     *steps = replay->phases.steps.done;
     vs_replay_close(replay);
     return err;

@@ -219,11 +219,8 @@ enum vs_err vs_found_steps_replay(struct vs_reader *reader, struct vs_replay *re
 
 enum vs_err vs_found_steps_read(struct vs_reader *reader, struct vs_growth_steps *out)
 {
-    struct vs_replay *replay;
-    enum vs_err err = vs_replay_open(reader, &replay);
-    if (err)
-        return err;
-    err = vs_found_steps_replay(reader, replay, out);
+    struct vs_replay *replay = vs_replay_open(reader);
+    enum vs_err err = vs_found_steps_replay(reader, replay, out);
     vs_replay_close(replay);
     return err;
 }

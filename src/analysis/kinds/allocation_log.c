@@ -68,11 +68,7 @@ enum vs_err vs_allocation_log_open(const struct vs_reader *reader, struct vs_sym
 {
     struct vs_allocation_log *log = vs_xcalloc(1, sizeof *log);
     *log = (struct vs_allocation_log){.take = take, .context = context};
-    enum vs_err err = vs_replay_open(reader, &log->replay);
-    if (err) {
-        free(log);
-        return err;
-    }
+    log->replay = vs_replay_open(reader);
     log->kinds = vs_kinds_open(log->replay, symbols);
     log->kinds_observer = vs_kinds_observer(log->kinds);
     vs_replay_subscribe(log->replay, VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST, on_change, log);
@@ -105,8 +101,7 @@ enum vs_err vs_allocation_log_event(struct vs_allocation_log *log, const struct 
     enum vs_err err = VS_OK;
     if (log->kinds_observer.kinds & VS_KIND_BIT(event->kind))
         err = log->kinds_observer.before(log->kinds, log->replay, event);
-    if (!err)
-        err = vs_replay_event(log->replay, event);
+    vs_replay_event(log->replay, event);
     return err ? err : log->err;
 }
 

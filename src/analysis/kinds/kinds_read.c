@@ -29,13 +29,10 @@ static void sum_tensors(void *context, const struct vs_replay *replay, const str
 static enum vs_err find_peak(struct vs_reader *reader, uint64_t device, uint64_t *event)
 {
     struct tensor_peak peak = {.device = device};
-    struct vs_replay *replay;
-    enum vs_err err = vs_replay_open(reader, &replay);
-    if (err)
-        return err;
+    struct vs_replay *replay = vs_replay_open(reader);
     vs_replay_subscribe(replay, VS_CHANGE_BORN | VS_CHANGE_ENDED, sum_tensors, &peak);
     vs_reader_rewind(reader);
-    err = vs_reading_run(reader, replay, NULL, NULL, 0);
+    enum vs_err err = vs_reading_run(reader, replay, NULL, NULL, 0);
     vs_replay_close(replay);
     *event = peak.event ? peak.event : VS_KINDS_END;
     return err;
@@ -74,12 +71,12 @@ enum vs_err vs_kinds_read(struct vs_reader *reader, struct vs_symbols *symbols,
                           const struct vs_kinds_query *queries, size_t count,
                           struct vs_kinds_table *tables)
 {
-    struct vs_replay *replay = NULL;
     if (count > VS_KINDS_MOMENTS_MAX)
         return VS_ERR_LIMIT;
+    struct vs_replay *replay = vs_replay_open(reader);
     struct questions q = {.queries = queries, .count = count,
                           .items = vs_xcalloc(count + 1, sizeof *q.items)};
-    enum vs_err err = vs_replay_open(reader, &replay);
+    enum vs_err err = VS_OK;
     for (size_t i = 0; !err && i < count; i++) {
         q.items[i].event = queries[i].event;
         if (queries[i].event == VS_KINDS_PEAK)

@@ -462,12 +462,10 @@ static enum vs_err read_again(struct vs_oom *oom, struct vs_reader *reader,
     const struct vs_time_window window = {.to = {.given = true, .by_event = true, .value = wanted->event}};
     struct vs_oom_watch *watch = vs_oom_watch_open(UINT64_MAX);
     const struct vs_observer observer = vs_oom_watch_observer(watch);
-    struct vs_replay *replay;
+    struct vs_replay *replay = vs_replay_open(reader);
     struct vs_event next;
-    enum vs_err err = vs_replay_open(reader, &replay);
     vs_reader_rewind(reader);
-    if (!err)
-        err = vs_reading_run(reader, replay, &window, &observer, 1);
+    enum vs_err err = vs_reading_run(reader, replay, &window, &observer, 1);
     if (!err && (replay->events < wanted->event || replay->failure_count == 0))
         err = VS_ERR_NOT_FOUND; /* the file changed between the readings */
     if (!err) {

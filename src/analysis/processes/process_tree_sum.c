@@ -188,7 +188,7 @@ static void account_for_height(struct summing *s, size_t m, const struct vs_even
 }
 
 /* Applies the next event of a trace and updates the sums. */
-static enum vs_err apply(struct summing *s, size_t m)
+static void apply(struct summing *s, size_t m)
 {
     struct process_tree_sum_stream *stream = &s->streams[m];
     const struct vs_event_unrecorded *u = &stream->event.unrecorded;
@@ -201,12 +201,10 @@ static enum vs_err apply(struct summing *s, size_t m)
         allocated = stream->replay->accounts[index]->sums.now.allocated;
         reserved = stream->replay->accounts[index]->sums.now.reserved;
     }
-    enum vs_err err = vs_replay_event(stream->replay, &stream->event);
-    if (!err && rose)
+    vs_replay_event(stream->replay, &stream->event);
+    if (rose)
         account_for_height(s, m, u, allocated, reserved);
-    if (!err)
-        account_for(s, m);
-    return err;
+    account_for(s, m);
 }
 
 /* The figures of the device on which the process reserved most. */
@@ -306,10 +304,9 @@ static enum vs_err open_all(struct summing *s, char *why)
         if (!i || m->start_ns + stream->shift < s->first_ns)
             s->first_ns = m->start_ns + stream->shift;
         enum vs_err err = vs_reader_open(m->path, &stream->reader, why);
-        if (!err)
-            err = vs_replay_open(stream->reader, &stream->replay);
         if (err)
             return err;
+        stream->replay = vs_replay_open(stream->reader);
         stream->now_ns = m->start_ns + stream->shift;
         err = step(stream);
         if (err == VS_ERR_END)
@@ -326,16 +323,13 @@ static enum vs_err open_all(struct summing *s, char *why)
 
 static enum vs_err run(struct summing *s)
 {
-    enum vs_err err = VS_OK;
     while (s->heap_count) {
         size_t m = s->heap[0];
         struct process_tree_sum_stream *stream = &s->streams[m];
         if (s->wanted && stream->now_ns > s->wanted_ns)
             note_held(s);
-        err = apply(s, m);
-        if (err)
-            return err;
-        err = step(stream);
+        apply(s, m);
+        enum vs_err err = step(stream);
         if (err && err != VS_ERR_END)
             return err;
         if (err) {

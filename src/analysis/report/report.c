@@ -117,10 +117,9 @@ static enum vs_err open_part(struct pass *pass)
 {
     struct vs_report_part *part = &pass->report->part;
     if (!pass->window) {
-        enum vs_err err = vs_trace_state_open(pass->reader, &pass->moment);
-        if (!err)
-            vs_reader_rewind(pass->reader);
-        return err;
+        pass->moment = vs_trace_state_open(pass->reader);
+        vs_reader_rewind(pass->reader);
+        return VS_OK;
     }
     part->window = pass->window->from.given;
     if (part->window && pass->window->to.given && !pass->window->to.by_event)

@@ -134,17 +134,15 @@ static void count_event(struct open_windows *windows, const struct vs_replay *re
 static enum vs_err find_peaks(struct vs_reader *reader, struct open_windows *windows, struct vs_symbols *symbols,
                               struct vs_wrappers *wrappers)
 {
-    struct vs_replay *replay = NULL;
+    struct vs_replay *replay = vs_replay_open(reader);
     struct vs_event event;
+    enum vs_err err;
     vs_reader_rewind(reader);
-    enum vs_err err = vs_replay_open(reader, &replay);
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
+    while ((err = vs_reader_next(reader, &event)) == VS_OK) {
         close_until(windows, event.time_ns);
         open_until(windows, replay, event.time_ns);
-        if (!err)
-            err = vs_replay_event(replay, &event);
-        if (!err)
-            count_event(windows, replay);
+        vs_replay_event(replay, &event);
+        count_event(windows, replay);
     }
     if (err == VS_ERR_END) {
         open_until(windows, replay, UINT64_MAX);
@@ -261,15 +259,14 @@ static void visit(const struct vs_summary *summary, const struct window_moment *
 static enum vs_err visit_all(struct vs_reader *reader, struct vs_summary summary, const struct window_moment *moments,
                              size_t count)
 {
-    struct vs_replay *replay = NULL;
+    struct vs_replay *replay = vs_replay_open(reader);
     struct vs_event event;
-    enum vs_err err = vs_replay_open(reader, &replay);
+    enum vs_err err = VS_OK;
     summary.replay = replay;
-    if (!err)
-        vs_reader_rewind(reader);
+    vs_reader_rewind(reader);
     for (size_t i = 0; !err && i < count; i++) {
         while (!err && replay->events < moments[i].event && (err = vs_reader_next(reader, &event)) == VS_OK)
-            err = vs_replay_event(replay, &event);
+            vs_replay_event(replay, &event);
         if (!err || err == VS_ERR_END)
             visit(&summary, &moments[i]);
     }

@@ -19,13 +19,13 @@ enum vs_err vs_reading_run(struct vs_reader *reader, struct vs_replay *replay,
         }
         uint64_t kind = VS_KIND_BIT(event.kind);
         if (!(wanted & kind)) {
-            err = vs_replay_event(replay, &event);
+            vs_replay_event(replay, &event);
         } else {
             for (size_t i = 0; !err && i < count; i++)
                 if (observers[i].before && observers[i].kinds & kind)
                     err = observers[i].before(observers[i].context, replay, &event);
             if (!err)
-                err = vs_replay_event(replay, &event);
+                vs_replay_event(replay, &event);
             for (size_t i = 0; !err && i < count; i++)
                 if (observers[i].after && observers[i].kinds & kind)
                     err = observers[i].after(observers[i].context, replay, &event);

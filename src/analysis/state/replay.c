@@ -10,14 +10,13 @@
 #include "analysis/state/replay_internal.h"
 #include "base/reading/vs_xalloc.h"
 
-enum vs_err vs_replay_open(const struct vs_reader *reader, struct vs_replay **out)
+struct vs_replay *vs_replay_open(const struct vs_reader *reader)
 {
     struct vs_replay *replay = vs_xcalloc(1, sizeof *replay);
     replay->reader = reader;
     replay->accounts[VS_HOST_INDEX] = vs_xcalloc(1, sizeof(struct vs_account));
     vs_phases_init(&replay->phases);
-    *out = replay;
-    return VS_OK;
+    return replay;
 }
 
 void vs_replay_close(struct vs_replay *replay)
@@ -320,7 +319,7 @@ static void apply_mark(struct vs_replay *replay, const struct vs_event *event)
         replay->sites.step_seen = false;
 }
 
-enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
+void vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
 {
     if (replay->unsettled && event->kind != VS_EVENT_unrecorded)
         vs_replay_settle(replay);
@@ -341,47 +340,47 @@ enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *eve
             replay->has_process = true;
             replay->phases.main_tid = (uint32_t)event->process.pid;
         }
-        return VS_OK;
-    case VS_EVENT_unrecorded: vs_unrecorded_event(replay, event); return VS_OK;
+        break;
+    case VS_EVENT_unrecorded: vs_unrecorded_event(replay, event); break;
     case VS_EVENT_recording_changed:
         vs_recording_event(&replay->recording, event);
-        return VS_OK;
-    case VS_EVENT_device: apply_device(replay, event); return VS_OK;
-    case VS_EVENT_context: apply_context(replay, event); return VS_OK;
-    case VS_EVENT_alloc: vs_replay_alloc(replay, event); return VS_OK;
-    case VS_EVENT_free: vs_replay_free(replay, event); return VS_OK;
+        break;
+    case VS_EVENT_device: apply_device(replay, event); break;
+    case VS_EVENT_context: apply_context(replay, event); break;
+    case VS_EVENT_alloc: vs_replay_alloc(replay, event); break;
+    case VS_EVENT_free: vs_replay_free(replay, event); break;
     case VS_EVENT_alloc_failed:
     case VS_EVENT_overhead_failed:
-    case VS_EVENT_framework_oom: vs_replay_failure(replay, event); return VS_OK;
+    case VS_EVENT_framework_oom: vs_replay_failure(replay, event); break;
     case VS_EVENT_segment_alloc:
-    case VS_EVENT_segment_free: vs_replay_segment(replay, event); return VS_OK;
-    case VS_EVENT_segment_map: vs_replay_map(replay, event); return VS_OK;
-    case VS_EVENT_segment_unmap: vs_replay_unmap(replay, event); return VS_OK;
+    case VS_EVENT_segment_free: vs_replay_segment(replay, event); break;
+    case VS_EVENT_segment_map: vs_replay_map(replay, event); break;
+    case VS_EVENT_segment_unmap: vs_replay_unmap(replay, event); break;
     case VS_EVENT_vmm_map:
-    case VS_EVENT_vmm_unmap: vs_replay_mapped(replay, event); return VS_OK;
+    case VS_EVENT_vmm_unmap: vs_replay_mapped(replay, event); break;
     case VS_EVENT_framework_alloc:
-    case VS_EVENT_framework_free: vs_replay_framework(replay, event); return VS_OK;
-    case VS_EVENT_device_sample: apply_sample(replay, event); return VS_OK;
+    case VS_EVENT_framework_free: vs_replay_framework(replay, event); break;
+    case VS_EVENT_device_sample: apply_sample(replay, event); break;
     case VS_EVENT_device_usage: {
         unsigned index = vs_replay_account_for(replay, event->device_usage.device);
         if (index != VS_ACCOUNT_NONE)
             vs_device_usage_row(&replay->accounts[index]->usage, event);
-        return VS_OK;
+        break;
     }
-    case VS_EVENT_overhead: apply_overhead(replay, event); return VS_OK;
-    case VS_EVENT_graph_memory: apply_graph_memory(replay, event); return VS_OK;
+    case VS_EVENT_overhead: apply_overhead(replay, event); break;
+    case VS_EVENT_graph_memory: apply_graph_memory(replay, event); break;
     case VS_EVENT_range_push:
     case VS_EVENT_range_pop:
     case VS_EVENT_range_start:
-    case VS_EVENT_range_end: apply_range(replay, event); return VS_OK;
-    case VS_EVENT_mark: apply_mark(replay, event); return VS_OK;
+    case VS_EVENT_range_end: apply_range(replay, event); break;
+    case VS_EVENT_mark: apply_mark(replay, event); break;
     case VS_EVENT_end:
         replay->end = *event;
         replay->has_end = true;
         if (vs_replay_step_prepared(replay))
             vs_phases_prepared(&replay->phases);
-        return VS_OK;
-    default: return VS_OK;
+        break;
+    default: break;
     }
 }
 
@@ -439,7 +438,7 @@ static void window_account(const struct vs_replay *replay, struct vs_account *a)
         vs_user_window(replay, a, place);
 }
 
-enum vs_err vs_replay_window(struct vs_replay *replay, uint64_t time_ns)
+void vs_replay_window(struct vs_replay *replay, uint64_t time_ns)
 {
     struct vs_phases *phases = &replay->phases;
     if (time_ns > replay->now_ns)
@@ -458,5 +457,4 @@ enum vs_err vs_replay_window(struct vs_replay *replay, uint64_t time_ns)
     for (unsigned i = 0; i < replay->account_count; i++) /* it counts for the ranges that are open now */
         for (size_t t = 0; t < phases->thread_count; t++)
             level_phase(replay, vs_phases_place(phases, phases->threads[t].tid).phase, i);
-    return VS_OK;
 }

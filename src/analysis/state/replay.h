@@ -172,13 +172,11 @@ struct vs_replay {
 #define VS_ACCOUNT_NONE UINT32_MAX
 #define VS_SITE_NONE UINT32_MAX
 
-/* vs_replay_open: an empty state. *reader* must outlive it. VS_ERR_NOMEM. */
-enum vs_err vs_replay_open(const struct vs_reader *reader, struct vs_replay **out) VS_MUST_CHECK;
+/* vs_replay_open: an empty state. *reader* must outlive it. */
+struct vs_replay *vs_replay_open(const struct vs_reader *reader);
 
-/* vs_replay_event: apply the next event. VS_OK or VS_ERR_NOMEM. Inconsistent events (a free of
- * unknown memory) are counted, never an error. */
-enum vs_err vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
-    VS_MUST_CHECK;
+/* vs_replay_event: apply the next event. Inconsistent events (a free of unknown memory) are counted. */
+void vs_replay_event(struct vs_replay *replay, const struct vs_event *event);
 
 /* vs_replay_subscribe: *on* is called with every change of *kinds* from now on. */
 void vs_replay_subscribe(struct vs_replay *replay, unsigned kinds,
@@ -227,12 +225,10 @@ struct vs_holes {
     uint64_t empty_bytes; /* in segments without any live block */
 };
 /* vs_replay_window: sums, peaks and failures count from *time_ns* on (0: the latest event's; it
- * must not be after the next one's); live memory stays, and its present level is the first peak.
- * VS_ERR_NOMEM. */
-enum vs_err vs_replay_window(struct vs_replay *replay, uint64_t time_ns) VS_MUST_CHECK;
+ * must not be after the next one's); live memory stays, and its present level is the first peak. */
+void vs_replay_window(struct vs_replay *replay, uint64_t time_ns);
 
-/* vs_replay_holes: *account* is a device index. Cost: sorts the live blocks.
- * VS_ERR_NOMEM. */
+/* vs_replay_holes: *account* is a device index. Cost: sorts the live blocks. */
 void vs_replay_holes(const struct vs_replay *replay, unsigned account,
                      struct vs_holes *out);
 

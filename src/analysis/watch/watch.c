@@ -42,9 +42,8 @@ static void note_change(struct vs_watch *w, const struct vs_event *event)
 static enum vs_err apply(struct vs_watch *w, const struct vs_event *event)
 {
     const struct vs_reader *reader = w->replay->reader;
-    enum vs_err err = vs_replay_event(w->replay, event);
-    if (!err)
-        err = vs_growth_observe(w->tracker, w->replay, event);
+    vs_replay_event(w->replay, event);
+    enum vs_err err = vs_growth_observe(w->tracker, w->replay, event);
     if (err)
         return err;
     if (event->kind == VS_EVENT_option &&
@@ -60,10 +59,9 @@ static enum vs_err apply(struct vs_watch *w, const struct vs_event *event)
 static enum vs_err open_state(struct vs_watch *w, char *why)
 {
     enum vs_err err = vs_follower_open(w->path, &w->follower, why);
-    if (!err)
-        err = vs_replay_open(vs_follower_reader(w->follower), &w->replay);
     if (err)
         return err;
+    w->replay = vs_replay_open(vs_follower_reader(w->follower));
     vs_growth_open(w->replay, &w->tracker);
     w->symbols = vs_symbols_open(vs_follower_reader(w->follower));
     return VS_OK;

@@ -503,8 +503,7 @@ enum vs_err vs_requests_read(struct vs_reader *reader, const struct vs_whatif_qu
     log->recorded.device = r->device;
     log->recorded.limit_bytes = VS_WHATIF_NONE;
     r->framework = log->recorded.requests == VS_WHATIF_FRAMEWORK;
-    if (!err)
-        err = vs_replay_open(reader, &r->replay);
+    r->replay = vs_replay_open(reader);
     if (!err) {
         vs_replay_subscribe(r->replay,
                             VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST | VS_CHANGE_HELD |

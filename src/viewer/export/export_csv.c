@@ -174,11 +174,8 @@ static enum vs_err write_row(void *context, const struct vs_replay *replay,
 static enum vs_err learn(struct vs_reader *reader, struct vs_symbols *symbols, struct csv *csv,
                          struct vs_export_result *result)
 {
-    struct vs_replay *replay;
-    enum vs_err err = vs_replay_open(reader, &replay);
-    if (err)
-        return err;
-    err = vs_found_steps_replay(reader, replay, &csv->steps);
+    struct vs_replay *replay = vs_replay_open(reader);
+    enum vs_err err = vs_found_steps_replay(reader, replay, &csv->steps);
     if (!err) {
         vs_export_ended(reader, result);
         vs_export_recording(&replay->recording, vs_replay_start_ns(replay), result);

@@ -188,10 +188,10 @@ static enum vs_err read_blocks(struct vs_page_data *data, const struct vs_page_s
 {
     const struct vs_time_window_end *from = &data->part.from;
     struct vs_reader *reader = source->reader;
-    enum vs_err err;
+    enum vs_err err = VS_OK;
     if (!from->given || data->to_the_end) {
         vs_reader_rewind(reader);
-        err = vs_trace_state_open(reader, state);
+        *state = vs_trace_state_open(reader);
     } else if ((err = vs_reader_attach(reader)) != VS_ERR_NOMEM) {
         err = from->by_event ? vs_trace_state_at_event(reader, from->value - 1, state)
                              : vs_trace_state_at(reader, from->value, state);

@@ -14,7 +14,7 @@ static struct vs_replay *read_until(struct vs_reader *reader, uint64_t event, bo
     const struct vs_time_window window = {.to = {.given = event != 0, .by_event = true, .value = event}};
     struct vs_replay *replay;
     vs_reader_rewind(reader);
-    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
+    replay = vs_replay_open(reader);
     if (keep)
         vs_peak_states_begin(replay, NULL);
     assert_int_equal(vs_reading_run(reader, replay, event ? &window : NULL, NULL, 0), VS_OK);

@@ -12,13 +12,13 @@ BEFORE(begin)
     if (!b.path[0])
         begin_trace("caching", "");
     read_trace(0);
-    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
+    replay = vs_replay_open(reader);
     return 0;
 }
 
 static void put(struct vs_event event)
 {
-    assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+    vs_replay_event(replay, &event);
 }
 
 static uint64_t seed;

@@ -175,9 +175,9 @@ static struct vs_replay *replay_of(const char *path, struct vs_reader **reader)
     enum vs_err err = vs_reader_open(path, reader, why);
     if (err)
         fail_msg("%s", why);
-    assert_int_equal(vs_replay_open(*reader, &replay), VS_OK);
+    replay = vs_replay_open(*reader);
     while ((err = vs_reader_next(*reader, &event)) == VS_OK) {
-        assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+        vs_replay_event(replay, &event);
         assert_true(event.kind == VS_EVENT_unrecorded || vs_replay_check(replay));
     }
     assert_int_equal(err, VS_ERR_END);
@@ -519,24 +519,24 @@ static void apply_total(struct vs_replay *replay, struct vs_event_unrecorded u, 
     u.why = VS_WHY_SAMPLE;
     u.family = VS_FAMILY_DEVICE;
     struct vs_event event = {.kind = VS_EVENT_unrecorded, .time_ns = time_ns, .unrecorded = u};
-    assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+    vs_replay_event(replay, &event);
 }
 
 TEST(a_peak_before_the_window_is_not_the_windows)
 {
     struct vs_replay *replay;
-    assert_int_equal(vs_replay_open(NULL, &replay), VS_OK);
+    replay = vs_replay_open(NULL);
     apply_total(replay, (struct vs_event_unrecorded){.allocs = 1, .size = 100, .reserved = 100,
                                                      .peak_allocated = 100, .family_peak = 100,
                                                      .peak_reserved = 100, .peak_ns = 10}, 20);
-    assert_int_equal(vs_replay_window(replay, 50), VS_OK);
+    vs_replay_window(replay, 50);
     /* rose by 900 before the window, in which only 130 remain */
     apply_total(replay, (struct vs_event_unrecorded){.allocs = 2, .size = 930, .frees = 1,
                                                      .freed_size = 900, .reserved = 30,
                                                      .peak_allocated = 900, .family_peak = 900,
                                                      .peak_reserved = 900, .peak_ns = 40}, 60);
     struct vs_event mark = {.kind = VS_EVENT_mark, .time_ns = 70};
-    assert_int_equal(vs_replay_event(replay, &mark), VS_OK);
+    vs_replay_event(replay, &mark);
     const struct vs_account *a = replay->accounts[0];
     assert_int_equal(a->peak_allocated.bytes, 130);
     assert_int_equal(a->peak_reserved.bytes, 130);

@@ -31,9 +31,9 @@ static void record(const char *text)
     begin_trace("observe", "device 1G GPU");
     vs_trace(&b, "%s", text);
     read_trace(0);
-    assert_int_equal(vs_replay_open(reader, &replay), VS_OK);
+    replay = vs_replay_open(reader);
     while (!vs_reader_next(reader, &event)) {
-        assert_int_equal(vs_replay_event(replay, &event), VS_OK);
+        vs_replay_event(replay, &event);
         assert_true(vs_replay_check(replay));
     }
     vs_replay_finish(replay);
