@@ -19,28 +19,31 @@ static const char *const way_names[] = {"", "h2d", "d2h", "d2d"};
 #define TRANSFERS_WANTED \
     "a size or a number of copies, such as 64MiB, '12 copies/step' or h2d:1MiB/step"
 
+#define LIMIT VS_KEY_LIMIT | VS_KEY_TOP
+#define FLAG(name, field) \
+    {name, "true or false", VS_KEY_TOP, true, VS_METRIC_COUNT, offsetof(struct vs_budget, field)}
 const struct vs_budget_key vs_budget_keys[] = {
-    {"max-peak", SIZE_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
-    {"metric", "allocated, requested or reserved", VS_KEY_TOP, false},
-    {"max-allocated", SIZE_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
-    {"max-tensors", SIZE_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
-    {"max-requested", SIZE_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
-    {"max-reserved", SIZE_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
-    {"max-device", SIZE_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
-    {"min-free", "a size such as 512MiB", VS_KEY_LIMIT | VS_KEY_TOP, false},
-    {"max-growth-per-step", "a size such as 0 or 64KiB", VS_KEY_LIMIT | VS_KEY_TOP, false},
-    {"max-leak", "a size such as 0 or 64MiB", VS_KEY_LIMIT | VS_KEY_TOP, false},
-    {"max-live-at-end", "a size such as 0 or 64MiB", VS_KEY_LIMIT | VS_KEY_TOP, false},
-    {"no-leaks", "true or false", VS_KEY_LIMIT | VS_KEY_TOP, true},
-    {"max-transfers", TRANSFERS_WANTED, VS_KEY_LIMIT | VS_KEY_TOP, false},
-    {"baseline", "the name of a file", VS_KEY_TOP, false},
-    {"tolerance", "a share or a size, such as 2% or 16MiB", VS_KEY_TOP, false},
-    {"take", "each, median or max", VS_KEY_TOP, false},
-    {"allow-oom", "true or false", VS_KEY_TOP, true},
-    {"allow-exit", "a status from 0 to 255, or any", VS_KEY_TOP, false},
-    {"allow-uncomputed", "true or false", VS_KEY_TOP, true},
-    {"partial", "true or false", VS_KEY_TOP, true},
-    {"device-readings", "true or false", VS_KEY_TOP, true},
+    {"max-peak", SIZE_WANTED, LIMIT, false, VS_METRIC_ALLOCATED, 0},
+    {"metric", "allocated, requested or reserved", VS_KEY_TOP, false, VS_METRIC_COUNT, 0},
+    {"max-allocated", SIZE_WANTED, LIMIT, false, VS_METRIC_ALLOCATED, 0},
+    {"max-tensors", SIZE_WANTED, LIMIT, false, VS_METRIC_TENSORS, 0},
+    {"max-requested", SIZE_WANTED, LIMIT, false, VS_METRIC_REQUESTED, 0},
+    {"max-reserved", SIZE_WANTED, LIMIT, false, VS_METRIC_RESERVED, 0},
+    {"max-device", SIZE_WANTED, LIMIT, false, VS_METRIC_DEVICE, 0},
+    {"min-free", "a size such as 512MiB", LIMIT, false, VS_METRIC_FREE, 0},
+    {"max-growth-per-step", "a size such as 0 or 64KiB", LIMIT, false, VS_METRIC_GROWTH, 0},
+    {"max-leak", "a size such as 0 or 64MiB", LIMIT, false, VS_METRIC_LIVE_AT_END, 0},
+    {"max-live-at-end", "a size such as 0 or 64MiB", LIMIT, false, VS_METRIC_LIVE_AT_END, 0},
+    {"no-leaks", "true or false", LIMIT, true, VS_METRIC_LIVE_AT_END, 0},
+    {"max-transfers", TRANSFERS_WANTED, LIMIT, false, VS_METRIC_COUNT, 0},
+    {"baseline", "the name of a file", VS_KEY_TOP, false, VS_METRIC_COUNT, 0},
+    {"tolerance", "a share or a size, such as 2% or 16MiB", VS_KEY_TOP, false, VS_METRIC_COUNT, 0},
+    {"take", "each, median or max", VS_KEY_TOP, false, VS_METRIC_COUNT, 0},
+    FLAG("allow-oom", allow_oom),
+    {"allow-exit", "a status from 0 to 255, or any", VS_KEY_TOP, false, VS_METRIC_COUNT, 0},
+    FLAG("allow-uncomputed", allow_uncomputed),
+    FLAG("partial", partial),
+    FLAG("device-readings", device_readings),
 };
 const size_t vs_budget_key_count = sizeof vs_budget_keys / sizeof *vs_budget_keys;
 
@@ -212,39 +215,15 @@ static void add_limit(struct vs_budget *budget, const struct vs_budget_limit *li
     budget->limits[budget->count++] = *limit;
 }
 
-/* The metric of a key that limits bytes; VS_METRIC_COUNT for the other keys. */
-static enum vs_metric limited_by(const char *name)
+static enum vs_err set_limit(struct vs_budget *budget, const struct vs_budget_key *key,
+                             const char *value, struct vs_budget_limit *limit)
 {
-    static const struct {
-        const char *name;
-        enum vs_metric metric;
-    } rows[] = {
-        {"max-peak", VS_METRIC_ALLOCATED},      {"max-allocated", VS_METRIC_ALLOCATED},
-        {"max-requested", VS_METRIC_REQUESTED}, {"max-reserved", VS_METRIC_RESERVED},
-        {"max-tensors", VS_METRIC_TENSORS},     {"max-device", VS_METRIC_DEVICE},       {"min-free", VS_METRIC_FREE},
-        {"max-growth-per-step", VS_METRIC_GROWTH}, {"max-leak", VS_METRIC_LIVE_AT_END},
-        {"max-live-at-end", VS_METRIC_LIVE_AT_END}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(name, rows[i].name) == 0)
-            return rows[i].metric;
-    return VS_METRIC_COUNT;
-}
-
-static enum vs_err set_limit(struct vs_budget *budget, const char *name, const char *value,
-                             struct vs_budget_limit *limit)
-{
-    enum vs_err err = VS_OK;
     bool on = true;
-    limit->metric = limited_by(name);
-    limit->by_metric = strcmp(name, "max-peak") == 0;
-    if (strcmp(name, "no-leaks") == 0) {
-        limit->metric = VS_METRIC_LIVE_AT_END;
-        err = parse_flag(value, &on);
-    } else if (limit->metric != VS_METRIC_COUNT) {
-        err = vs_size_parse(value, &limit->amount);
-    } else {
-        err = parse_transfers(value, limit);
-    }
+    limit->metric = key->metric;
+    limit->by_metric = strcmp(key->name, "max-peak") == 0;
+    enum vs_err err = key->flag                        ? parse_flag(value, &on)
+                      : key->metric != VS_METRIC_COUNT ? vs_size_parse(value, &limit->amount)
+                                                       : parse_transfers(value, limit);
     if (!err && on)
         add_limit(budget, limit);
     return err;
@@ -256,35 +235,25 @@ static bool measured_in_phases(const struct vs_budget_limit *limit)
     return limit->metric <= VS_METRIC_LIVE_AT_END;
 }
 
-static enum vs_err set_other(struct vs_budget *budget, const char *name, const char *value,
-                             const char *from)
+static enum vs_err set_other(struct vs_budget *budget, const struct vs_budget_key *key,
+                             const char *value, const char *from)
 {
+    const char *name = key->name;
+    if (key->flag)
+        return parse_flag(value, (bool *)((char *)budget + key->field));
     if (strcmp(name, "metric") == 0)
         return vs_metric_parse(value, &budget->metric);
     if (strcmp(name, "tolerance") == 0)
         return parse_tolerance(value, budget);
     if (strcmp(name, "take") == 0)
         return parse_take(value, &budget->take);
-    if (strcmp(name, "allow-oom") == 0)
-        return parse_flag(value, &budget->allow_oom);
     if (strcmp(name, "allow-exit") == 0)
         return parse_exits(value, budget);
-    if (strcmp(name, "allow-uncomputed") == 0)
-        return parse_flag(value, &budget->allow_uncomputed);
-    if (strcmp(name, "device-readings") == 0)
-        return parse_flag(value, &budget->device_readings);
-    if (strcmp(name, "partial") == 0)
-        return parse_flag(value, &budget->partial);
     if (!*value)
         return VS_ERR_ARG;
     budget->baseline = vs_budget_text_copy(budget, value);
     budget->baseline_from = from;
     return VS_OK;
-}
-
-static bool sets_limit(const struct vs_budget_key *key)
-{
-    return (key->places & VS_KEY_LIMIT) != 0;
 }
 
 enum vs_err vs_budget_set(struct vs_budget *budget, const struct vs_budget_key *key,
@@ -293,16 +262,16 @@ enum vs_err vs_budget_set(struct vs_budget *budget, const struct vs_budget_key *
 {
     struct vs_budget_limit limit = {.scope = *scope, .from = vs_budget_text_copy(budget, from)};
     enum vs_err err;
-    if (sets_limit(key)) {
+    if (key->places & VS_KEY_LIMIT) {
         size_t before = budget->count;
-        err = set_limit(budget, key->name, value, &limit);
+        err = set_limit(budget, key, value, &limit);
         if (!err && budget->count > before && scope->phase && !measured_in_phases(&limit)) {
             snprintf(why, VS_BUDGET_WHY_MAX, "is measured for the whole program only, not for a %s",
                      scope->test ? "test" : "phase");
             return VS_ERR_ARG;
         }
     } else {
-        err = set_other(budget, key->name, value, limit.from);
+        err = set_other(budget, key, value, limit.from);
     }
     if (err == VS_ERR_ARG && strcmp(key->name, "tolerance") == 0 && lacks_unit(value))
         snprintf(why, VS_BUDGET_WHY_MAX, "takes a share or a size with its unit: %.100s%% or %.100sMiB, not '%.100s'", value,

@@ -94,6 +94,8 @@ struct vs_budget_key {
     const char *wants;  /* "a size such as 6GiB" */
     unsigned places;    /* enum vs_budget_place */
     bool flag;          /* takes no value as an option, true or false in a file */
+    enum vs_metric metric; /* that it limits; VS_METRIC_COUNT: it limits copies, or nothing */
+    size_t field;       /* of a flag that limits nothing: where it is in struct vs_budget */
 };
 extern const struct vs_budget_key vs_budget_keys[];
 extern const size_t vs_budget_key_count;

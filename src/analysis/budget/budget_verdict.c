@@ -11,8 +11,8 @@
 #include "analysis/budget/named_memory.h"
 #include "analysis/budget/verdict_fold.h"
 #include "analysis/budget/verdict_sites.h"
+#include "base/reading/vs_intern.h"
 #include "base/reading/vs_vec.h"
-#include "base/vs_map.h"
 #include "base/vs_size.h"
 #include "base/vs_text.h"
 
@@ -348,43 +348,25 @@ static void check_end(struct vs_budget_verdict *out, struct vs_measured *run,
     add_row(out, &row);
 }
 
-static bool same_subject(const struct vs_budget_row *a, const struct vs_budget_row *b, bool from)
-{
-    const struct vs_quantity *x = &a->quantity, *y = &b->quantity;
-    return a->kind == b->kind && a->of_baseline == b->of_baseline && x->metric == y->metric &&
-           x->device == y->device && x->way == y->way && x->per_step == y->per_step &&
-           vs_text_same(x->phase, y->phase) && (!from || vs_text_same(a->from, b->from));
-}
-
-/* Never 0. */
-static uint64_t hash_subject(const struct vs_budget_row *row, bool from)
-{
-    const struct vs_quantity *quantity = &row->quantity;
-    const uint64_t parts[] = {row->kind, row->of_baseline, quantity->metric, quantity->device, quantity->way,
-                              quantity->per_step};
-    uint64_t hash = vs_text_hash_bytes(VS_TEXT_HASH_START, parts, sizeof parts);
-    hash = vs_text_hash(hash, quantity->phase ? quantity->phase : "");
-    hash = vs_text_hash(hash, from && row->from ? row->from : "");
-    return hash ? hash : 1;
-}
-
 /* Numbers the rows that are alike; with *from* only those from the same place. */
 static void number_rows(struct vs_budget_verdict *out, bool from)
 {
-    struct vs_map last = {0}; /* hash, or the next free key -> index of the last such row + 1 */
+    struct vs_intern subjects = {0};
+    size_t *earlier = vs_xcalloc(out->count + 1, sizeof *earlier); /* rows of each subject */
     for (size_t i = 0; i < out->count; i++) {
         struct vs_budget_row *row = &out->rows[i];
-        uint64_t key = hash_subject(row, from), *found;
-        while ((found = vs_map_get(&last, key)) != NULL && !same_subject(&out->rows[*found - 1], row, from))
-            key = key + 1 ? key + 1 : 1;
-        const struct vs_budget_row *before = found ? &out->rows[*found - 1] : NULL;
-        if (from)
-            row->again = before ? before->again + 1 : 0;
-        else
-            row->alike = before ? before->alike + 1 : 0;
-        vs_xmap_put(&last, key, i + 1);
+        const struct vs_quantity *quantity = &row->quantity;
+        char key[VS_QUANTITY_KEY_MAX + 4608];
+        snprintf(key, sizeof key, "%d %d %d %" PRIu64 " %d %d%s%.4096s%s%s", row->kind,
+                 row->of_baseline, quantity->metric, quantity->device, quantity->way,
+                 quantity->per_step,
+                 from && row->from ? "\n" : "", from && row->from ? row->from : "",
+                 quantity->phase ? "\t" : "", quantity->phase ? quantity->phase : "");
+        size_t *number = &earlier[vs_intern_text(&subjects, key)];
+        *(from ? &row->again : &row->alike) = (*number)++;
     }
-    vs_map_free(&last);
+    vs_intern_free(&subjects);
+    free(earlier);
 }
 
 /* Memory that stream-ordered pools keep is the driver's: who limits reserved memory may take it for a part. */

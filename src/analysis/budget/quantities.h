@@ -9,6 +9,7 @@
 #include "analysis/budget/budget_key.h"
 #include "analysis/report/report.h"
 
+#define VS_QUANTITY_KEY_MAX 8448 /* bytes of a text with the path of a phase */
 #define VS_GROWTH_STEPS_MIN 6 /* completed steps; with fewer, growth may still be a warm-up */
 
 struct vs_quantity {

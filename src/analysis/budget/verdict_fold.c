@@ -17,12 +17,17 @@
  */
 #include "analysis/budget/verdict_fold.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_intern.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
+
+#define LINE_KEY_MAX 8192
 
 /* Of one device: by how much the whole program's quantities exceed the baseline. */
 struct fold_excess {
@@ -31,12 +36,6 @@ struct fold_excess {
     bool transferred[VS_COPIES_ON_DEVICE + 1];
     bool limited[VS_METRIC_COUNT]; /* a limit that is not the baseline's is exceeded as well */
     const struct vs_budget_row *rows[VS_METRIC_COUNT]; /* of the baseline */
-};
-
-/* A line that a row shown names. */
-struct fold_line {
-    uint64_t device;
-    const struct vs_culprit *culprit;
 };
 
 /* The line that explains most of a row shown of the whole program. */
@@ -49,9 +48,7 @@ struct fold_state {
     struct fold_excess *devices;
     size_t device_count;
     struct vs_map by_device; /* device + 1 -> index + 1 */
-    struct fold_line *lines;
-    size_t line_count;
-    struct vs_map by_line; /* hash -> index + 1 */
+    struct vs_intern lines; /* that the rows shown name */
     struct fold_culprit *culprit;
     size_t culprit_count;
 };
@@ -113,29 +110,22 @@ static const char *name_of(const struct vs_culprit *culprit)
     return culprit->function ? culprit->function : culprit->site->api;
 }
 
-static uint64_t hash_of(uint64_t device, const struct vs_culprit *culprit)
+/* The text of the line in *out*: a line without a file is told by its name. */
+static const char *line_key(char out[LINE_KEY_MAX], uint64_t device,
+                            const struct vs_culprit *culprit)
 {
-    const char *name = culprit->file ? culprit->file : name_of(culprit);
-    const uint64_t numbers[] = {device, culprit->line, culprit->cached};
-    uint64_t hash = vs_text_hash(vs_text_hash_bytes(VS_TEXT_HASH_START, numbers, sizeof numbers), name);
-    return hash ? hash : 1;
+    snprintf(out, LINE_KEY_MAX, "%" PRIu64 " %u %d %s\n%s", device, culprit->line, culprit->cached,
+             culprit->file ? culprit->file : "", name_of(culprit));
+    return out;
 }
 
-/* The key of the line: that under which it is, or the free one where it belongs. */
-static uint64_t key_of(const struct fold_state *state, uint64_t device, const struct vs_culprit *culprit, bool *known)
+static bool is_named(const struct fold_state *state, uint64_t device,
+                     const struct vs_culprit *culprit)
 {
-    uint64_t key = hash_of(device, culprit);
-    *known = false;
-    for (const uint64_t *found; !*known && (found = vs_map_get(&state->by_line, key)) != NULL;) {
-        const struct fold_line *line = &state->lines[*found - 1];
-        *known = line->device == device && line->culprit->line == culprit->line &&
-                 line->culprit->cached == culprit->cached &&
-                 vs_text_same(line->culprit->file, culprit->file) &&
-                 vs_text_same(name_of(line->culprit), name_of(culprit));
-        if (!*known)
-            key = key + 1 ? key + 1 : 1;
-    }
-    return key;
+    char key[LINE_KEY_MAX];
+    uint32_t number;
+    line_key(key, device, culprit);
+    return vs_intern_find(&state->lines, key, strlen(key), &number);
 }
 
 /* Whether all live sites that hold more have been named. The cache is the whole program's. */
@@ -144,7 +134,7 @@ static bool names_live(const struct fold_state *state, const struct vs_budget_ro
     bool known = !row->unlisted;
     for (size_t i = 0; known && i < row->culprit_count; i++)
         if (row->compared && !row->culprits[i].cached)
-            key_of(state, row->quantity.device, &row->culprits[i], &known);
+            known = is_named(state, row->quantity.device, &row->culprits[i]);
     return known;
 }
 
@@ -213,7 +203,7 @@ static bool follows_by_lines(const struct fold_state *state, const struct vs_bud
     bool cached = known && row->culprits[0].cached && !is_rest_of_segment(row);
     for (size_t i = 0; known && i < row->culprit_count; i++)
         if (cached || !row->culprits[i].cached)
-            key_of(state, row->quantity.device, &row->culprits[i], &known);
+            known = is_named(state, row->quantity.device, &row->culprits[i]);
     return known;
 }
 
@@ -264,13 +254,10 @@ static void note_culprit(struct fold_state *state, const struct vs_budget_row *r
 void vs_verdict_fold(struct vs_budget_verdict *verdict)
 {
     struct fold_state state = {0};
-    size_t whole = 0, culprits = 0;
-    for (size_t i = 0; i < verdict->count; i++) {
+    size_t whole = 0;
+    for (size_t i = 0; i < verdict->count; i++)
         whole += is_exceeded(&verdict->rows[i]) && !verdict->rows[i].quantity.phase;
-        culprits += verdict->rows[i].culprit_count;
-    }
     state.devices = vs_xcalloc(whole + 1, sizeof *state.devices);
-    state.lines = vs_xcalloc(culprits + 1, sizeof *state.lines);
     state.culprit = vs_xcalloc(whole + 1, sizeof *state.culprit);
     for (size_t i = 0; i < verdict->count; i++)
         if (is_exceeded(&verdict->rows[i]) && !verdict->rows[i].quantity.phase)
@@ -285,19 +272,12 @@ void vs_verdict_fold(struct vs_budget_verdict *verdict)
         if (row->follows)
             continue;
         note_culprit(&state, row);
-        for (size_t k = 0; row->compared && k < row->culprit_count; k++) {
-            bool known;
-            uint64_t device = row->quantity.device;
-            uint64_t key = key_of(&state, device, &row->culprits[k], &known);
-            if (known)
-                continue;
-            state.lines[state.line_count++] = (struct fold_line){device, &row->culprits[k]};
-            vs_xmap_put(&state.by_line, key, state.line_count);
-        }
+        char key[LINE_KEY_MAX];
+        for (size_t k = 0; row->compared && k < row->culprit_count; k++)
+            vs_intern_text(&state.lines, line_key(key, row->quantity.device, &row->culprits[k]));
     }
     vs_map_free(&state.by_device);
-    vs_map_free(&state.by_line);
+    vs_intern_free(&state.lines);
     free(state.devices);
-    free(state.lines);
     free(state.culprit);
 }

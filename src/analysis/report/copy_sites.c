@@ -2,8 +2,7 @@
  *
  * See the header. CUPTI delivers the record of a copy after the call; until then its stack waits under
  * its number. Reads of values that were not computed have their stacks themselves, and are kinds of their
- * own behind those of copies. Stacks that read the same are one site. Calls, rows and sites are found by
- * hash: a program may copy from very many call sites. */
+ * own behind those of copies. Stacks that read the same are one site. */
 #include "analysis/report/copy_sites.h"
 
 #include <stdlib.h>
@@ -13,88 +12,44 @@
 #include "base/reading/vs_xalloc.h"
 #include "trace/symbols/demangle.h"
 
-/* Copies of one stack. */
-struct copied {
-    uint64_t stack, api, device, kind, bytes, count;
-};
-
 /* A call that copies. */
 struct copy_call {
     uint64_t stack, api;
 };
 
-/* Never 0. */
-static uint64_t hash_of(uint64_t a, uint64_t b, uint64_t c)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    const uint64_t parts[] = {a, b, c};
-    for (size_t i = 0; i < 3; i++) {
-        hash = (hash ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-    }
-    return hash ? hash : 1;
-}
+/* What the copies of a row have in common. */
+struct copied {
+    uint64_t stack, api, device, kind;
+};
 
-/* The key to try after *key*, when that is another's. */
-static uint64_t next_key(uint64_t key)
-{
-    return key + 1 ? key + 1 : 1;
-}
-
-static void call_at(struct vs_copy_calls *calls, uint64_t stack, uint64_t api, size_t *out)
-{
-    uint64_t key = hash_of(stack, api, 0);
-    for (const uint64_t *found; (found = vs_map_get(&calls->by_call, key)) != NULL; key = next_key(key)) {
-        *out = (size_t)*found - 1;
-        if (calls->calls[*out].stack == stack && calls->calls[*out].api == api)
-            return;
-    }
-    *out = calls->call_count;
-    vs_vec_room(&calls->calls, &calls->call_capacity, *out + 1, sizeof *calls->calls);
-    vs_xmap_put(&calls->by_call, key, *out + 1);
-    calls->calls[calls->call_count++] = (struct copy_call){stack, api};
-}
+struct copy_sum {
+    uint64_t bytes, count;
+};
 
 static void add_call(struct vs_copy_calls *calls, const struct vs_event *event)
 {
-    size_t i;
-    call_at(calls, event->copy_call.stack, event->copy_call.api, &i);
+    struct copy_call call = {event->copy_call.stack, event->copy_call.api};
+    uint32_t number = vs_intern(&calls->calls, &call, sizeof call);
     if (event->copy_call.correlation)
-        vs_xmap_put(&calls->waiting, event->copy_call.correlation, i + 1);
+        vs_xmap_put(&calls->waiting, event->copy_call.correlation, number + 1);
 }
 
-static void row_at(struct vs_copy_calls *calls, const struct copied *like, size_t *out)
-{
-    uint64_t key = hash_of(like->stack, like->api, like->device << 8 ^ like->kind);
-    for (const uint64_t *found; (found = vs_map_get(&calls->by_row, key)) != NULL; key = next_key(key)) {
-        const struct copied *row = &calls->rows[*found - 1];
-        *out = (size_t)*found - 1;
-        if (row->stack == like->stack && row->api == like->api && row->device == like->device &&
-            row->kind == like->kind)
-            return;
-    }
-    *out = calls->count;
-    vs_vec_room(&calls->rows, &calls->capacity, *out + 1, sizeof *calls->rows);
-    vs_xmap_put(&calls->by_row, key, *out + 1);
-    calls->rows[calls->count++] = *like;
-}
-
-/* Counts a copy or read of *bytes* in the row that is like *like*. */
+/* Counts a copy or read of *bytes*. */
 static void count_row(struct vs_copy_calls *calls, const struct copied *like, uint64_t bytes)
 {
-    size_t i;
-    row_at(calls, like, &i);
-    calls->rows[i].bytes += bytes;
-    calls->rows[i].count++;
+    uint32_t number = vs_intern(&calls->rows, like, sizeof *like);
+    vs_vec_room(&calls->sums, &calls->sum_capacity, number + 1, sizeof *calls->sums);
+    calls->sums[number].bytes += bytes;
+    calls->sums[number].count++;
 }
 
 static void add_copy(struct vs_copy_calls *calls, const struct vs_event *event)
 {
     uint64_t index = 0, kind = event->memcpy.copy_kind;
-    if (!event->memcpy.correlation || !calls->call_count ||
+    if (!event->memcpy.correlation || !calls->calls.count ||
         !vs_map_remove(&calls->waiting, event->memcpy.correlation, &index))
         return;
-    const struct copy_call *call = &calls->calls[index - 1];
+    const struct copy_call *call = calls->calls.items[index - 1];
     struct copied like = {.stack = call->stack, .api = call->api, .device = event->memcpy.device,
                           .kind = kind < VS_COPY_KIND_COUNT ? kind : VS_COPY_UNKNOWN};
     count_row(calls, &like, event->memcpy.bytes);
@@ -133,17 +88,20 @@ static void fill_list(const struct vs_copy_calls *calls, const struct vs_summary
                       uint64_t device, uint64_t kind, struct vs_report_sites *out)
 {
     size_t rows = 0;
-    for (size_t i = 0; i < calls->count; i++)
-        rows += calls->rows[i].device == device && calls->rows[i].kind == kind;
+    for (size_t i = 0; i < calls->rows.count; i++) {
+        const struct copied *row = calls->rows.items[i];
+        rows += row->device == device && row->kind == kind;
+    }
     if (!rows)
         return;
     struct vs_site_list list = {.items = vs_xarena(summary->memory, rows * sizeof *list.items)};
-    for (size_t i = 0; i < calls->count; i++) {
-        const struct copied *from = &calls->rows[i];
+    for (size_t i = 0; i < calls->rows.count; i++) {
+        const struct copied *from = calls->rows.items[i];
+        const struct copy_sum *sum = &calls->sums[i];
         if (from->device != device || from->kind != kind)
             continue;
         struct vs_report_site site = {
-            .level = VS_LEVEL_DEVICE, .stacks = 1, .bytes = from->bytes, .count = from->count,
+            .level = VS_LEVEL_DEVICE, .stacks = 1, .bytes = sum->bytes, .count = sum->count,
             .api = name_of(summary, from->api)};
         vs_summary_frames(summary, from->stack, 0, &site);
         struct vs_report_site *same = vs_site_list_same(&list, &site);
@@ -152,8 +110,8 @@ static void fill_list(const struct vs_copy_calls *calls, const struct vs_summary
             same->count += site.count;
             same->stacks++;
         }
-        out->total_bytes += from->bytes;
-        out->total_count += from->count;
+        out->total_bytes += sum->bytes;
+        out->total_count += sum->count;
     }
     if (kind < VS_COPY_KIND_COUNT)
         qsort(list.items, list.count, sizeof *list.items, vs_heavier_site);
@@ -186,8 +144,7 @@ void vs_copy_sites_fill(struct vs_report *report, const struct vs_copy_calls *ca
 void vs_copy_calls_free(struct vs_copy_calls *calls)
 {
     vs_map_free(&calls->waiting);
-    vs_map_free(&calls->by_call);
-    vs_map_free(&calls->by_row);
-    free(calls->calls);
-    free(calls->rows);
+    vs_intern_free(&calls->calls);
+    vs_intern_free(&calls->rows);
+    free(calls->sums);
 }

@@ -9,17 +9,14 @@
 
 #include "analysis/report/report.h"
 #include "analysis/report/summary.h"
-#include "base/vs_map.h"
+#include "base/reading/vs_intern.h"
 
 /* Zero-initialise. */
 struct vs_copy_calls {
-    struct vs_map waiting; /* number of the copy -> index of its call + 1 */
-    struct copy_call *calls;
-    size_t call_count, call_capacity;
-    struct vs_map by_call; /* hash -> index of the call + 1 */
-    struct copied *rows;   /* by call, device and kind */
-    size_t count, capacity;
-    struct vs_map by_row;
+    struct vs_map waiting; /* number of the copy -> number of its call + 1 */
+    struct vs_intern calls, rows; /* rows: by call, device and kind */
+    struct copy_sum *sums; /* of each row */
+    size_t sum_capacity;
 };
 
 /* vs_copy_calls_event: follows the calls and copies of a trace, in its order. */

@@ -137,19 +137,25 @@ static int by_bytes(const void *a, const void *b)
     return x->low < y->low ? -1 : x->low > y->low;
 }
 
+/* "below 4 KiB", "4 KiB to 64 KiB", "10 GiB and more". */
+static void range_label(char *out, const struct vs_held_row *row, const char *low, const char *high,
+                        const char *below, const char *above)
+{
+    if (!row->low)
+        snprintf(out, LABEL_MAX, "%s %s", below, high);
+    else if (!row->high)
+        snprintf(out, LABEL_MAX, "%s %s", low, above);
+    else
+        snprintf(out, LABEL_MAX, "%s to %s", low, high);
+}
+
 static void size_label(char *out, struct vs_held_row *row, uint64_t key)
 {
     char low[VS_SIZE_TEXT_MAX], high[VS_SIZE_TEXT_MAX];
     row->low = key ? size_limits[key - 1] : 0;
     row->high = key < SIZES ? size_limits[key] : 0;
-    vs_size_format(low, row->low);
-    vs_size_format(high, row->high);
-    if (!row->low)
-        snprintf(out, LABEL_MAX, "below %s", high);
-    else if (!row->high)
-        snprintf(out, LABEL_MAX, "%s and more", low);
-    else
-        snprintf(out, LABEL_MAX, "%s to %s", low, high);
+    range_label(out, row, vs_size_format(low, row->low), vs_size_format(high, row->high), "below",
+                "and more");
 }
 
 static void age_label(char *out, const struct vs_replay *replay, struct vs_held_row *row,
@@ -159,14 +165,8 @@ static void age_label(char *out, const struct vs_replay *replay, struct vs_held_
     if (!replay->phases.steps.begun) {
         row->low = key ? age_limits_ns[key - 1] : 0;
         row->high = key < AGES ? age_limits_ns[key] : 0;
-        vs_time_format(low, row->low);
-        vs_time_format(high, row->high);
-        if (!row->low)
-            snprintf(out, LABEL_MAX, "less than %s", high);
-        else if (!row->high)
-            snprintf(out, LABEL_MAX, "%s or more", low);
-        else
-            snprintf(out, LABEL_MAX, "%s to %s", low, high);
+        range_label(out, row, vs_time_format(low, row->low), vs_time_format(high, row->high),
+                    "less than", "or more");
         return;
     }
     if (key == AGE_BEFORE_STEPS) {

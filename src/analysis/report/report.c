@@ -24,24 +24,12 @@
 
 #define LINES_MAX 100 /* limit each of notes, options, dropped kinds */
 
-struct lines {
-    struct vs_report_pair *pairs; /* value NULL while only the key is used */
-    uint64_t *severities;
-    size_t count, pair_capacity, severity_capacity;
-};
-
-static void add_line(struct vs_report *report, struct lines *lines, const char *name,
-                     const char *value, uint64_t severity)
+static void add_pair(struct vs_report *report, struct vs_report_pair *pairs, size_t *count,
+                     const char *name, const char *value)
 {
-    if (lines->count == LINES_MAX)
-        return;
-    vs_vec_room(&lines->pairs, &lines->pair_capacity, lines->count + 1, sizeof *lines->pairs);
-    vs_vec_room(&lines->severities, &lines->severity_capacity, lines->count + 1,
-                sizeof *lines->severities);
-    struct vs_report_pair pair = {vs_text_copy(&report->memory, name),
-                                  vs_text_copy(&report->memory, value)};
-    lines->pairs[lines->count] = pair;
-    lines->severities[lines->count++] = severity;
+    if (*count < LINES_MAX)
+        pairs[(*count)++] = (struct vs_report_pair){vs_text_copy(&report->memory, name),
+                                                    vs_text_copy(&report->memory, value)};
 }
 
 struct pass {
@@ -54,7 +42,6 @@ struct pass {
     bool no_more;            /* all activity events of the trace were read */
     struct vs_event_end end; /* the trace's, if has_end: read in the part or after it */
     bool has_end;
-    struct lines notes, options, dropped;
     struct vs_growth_tracker *tracker; /* NULL for a point in time, before which not all events are read */
     struct vs_growth_result growth;
     struct vs_failure_groups groups;
@@ -66,51 +53,52 @@ struct pass {
     const struct vs_report_options *asked;
 };
 
-static enum vs_err note_event(struct pass *pass, const struct vs_event *event)
+static void note_event(struct pass *pass, const struct vs_event *event)
 {
+    struct vs_report *report = pass->report;
     const struct vs_reader *reader = pass->reader;
     char count[VS_READER_WHY_MAX];
     switch (event->kind) {
     case VS_EVENT_note:
-        add_line(pass->report, &pass->notes, vs_reader_string(reader, event->note.text), "",
-                 event->note.severity);
-        return VS_OK;
+        if (report->note_count < LINES_MAX)
+            report->notes[report->note_count++] = (struct vs_report_note){
+                event->note.severity,
+                vs_text_copy(&report->memory, vs_reader_string(reader, event->note.text))};
+        return;
     case VS_EVENT_option:
-        add_line(pass->report, &pass->options, vs_reader_string(reader, event->option.name),
-                 vs_reader_string(reader, event->option.value), 0);
-        return VS_OK;
+        add_pair(report, report->options, &report->option_count,
+                 vs_reader_string(reader, event->option.name),
+                 vs_reader_string(reader, event->option.value));
+        return;
     case VS_EVENT_dropped:
         snprintf(count, sizeof count, "%llu", (unsigned long long)event->dropped.count);
-        add_line(pass->report, &pass->dropped,
-                 vs_reader_string(reader, event->dropped.what), count, 0);
-        return VS_OK;
+        add_pair(report, report->dropped, &report->dropped_count,
+                 vs_reader_string(reader, event->dropped.what), count);
+        return;
     case VS_EVENT_alloc_failed:
         vs_refusal_add(&pass->report->refusals, event->alloc_failed.device,
                        event->alloc_failed.family, event->alloc_failed.error);
-        return VS_OK;
+        return;
     case VS_EVENT_finding:
         vs_findings_add(&pass->findings, event, pass->moment->replay->events);
-        return VS_OK;
+        return;
     default:
         if (vs_event_has(event, VS_PROPERTY_ACTIVITY))
             vs_device_uses_event(&pass->uses, event);
         vs_activity_event_within(&pass->moment->activity, event, pass->from_ns, pass->to_ns);
-        return VS_OK;
     }
 }
 
 /* Adds the options and notes before the part that is read; for a window only those still valid. */
-static enum vs_err note_past(struct pass *pass)
+static void note_past(struct pass *pass)
 {
     const struct vs_retained *retained = &pass->moment->retained;
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < retained->count; i++) {
+    for (size_t i = 0; i < retained->count; i++) {
         const struct vs_event *event = &retained->items[i];
         bool said = event->kind == VS_EVENT_note || event->kind == VS_EVENT_dropped;
         if (event->kind == VS_EVENT_option || (said && pass->report->part.moment))
-            err = note_event(pass, event);
+            note_event(pass, event);
     }
-    return err;
 }
 
 static enum vs_err open_part(struct pass *pass)
@@ -135,7 +123,8 @@ static enum vs_err open_part(struct pass *pass)
                     : pass->window->from.by_event ? pass->moment->replay->now_ns
                                                   : pass->window->from.value;
     pass->from_ns = part->from_ns;
-    return note_past(pass);
+    note_past(pass);
+    return VS_OK;
 }
 
 static void close_part(struct pass *pass)
@@ -205,7 +194,8 @@ static enum vs_err notes_after(void *context, struct vs_replay *replay, const st
 {
     struct pass *pass = context;
     (void)replay;
-    return note_event(pass, event);
+    note_event(pass, event);
+    return VS_OK;
 }
 
 static enum vs_err copies_after(void *context, struct vs_replay *replay, const struct vs_event *event)
@@ -264,44 +254,6 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     if (!err)
         known_until(pass);
     return err;
-}
-
-/* Moves *lines* into the report's arena; *pairs* or *notes* receives them. */
-static void keep_lines(struct vs_report *report, const struct lines *lines,
-                       const struct vs_report_pair **pairs,
-                       const struct vs_report_note **notes)
-{
-    size_t size = pairs ? sizeof **pairs : sizeof **notes;
-    void *memory = vs_xarena(&report->memory, (lines->count + 1) * size);
-    if (pairs) {
-        if (lines->count)
-            memcpy(memory, lines->pairs, lines->count * size);
-        *pairs = memory;
-        return;
-    }
-    struct vs_report_note *out = memory;
-    for (size_t i = 0; i < lines->count; i++)
-        out[i] = (struct vs_report_note){lines->severities[i], lines->pairs[i].name};
-    *notes = out;
-}
-
-static void keep_all_lines(struct pass *pass)
-{
-    struct vs_report *report = pass->report;
-    report->note_count = pass->notes.count;
-    report->option_count = pass->options.count;
-    report->dropped_count = pass->dropped.count;
-    keep_lines(report, &pass->notes, NULL, &report->notes);
-    keep_lines(report, &pass->options, &report->options, NULL);
-    for (size_t i = 0; i < report->option_count; i++)
-        vs_job_rank_option(&report->job, report->options[i].name, report->options[i].value);
-    keep_lines(report, &pass->dropped, &report->dropped, NULL);
-}
-
-static void free_lines(struct lines *lines)
-{
-    free(lines->pairs);
-    free(lines->severities);
 }
 
 /* The kinds of the tensors of each device where the report lists them. Of a part of the trace: a reading of
@@ -494,7 +446,8 @@ static enum vs_err build(struct pass *pass, const char *path,
     for (size_t i = 0; i < replay->failure_count; i++)
         vs_failure_groups_add(&pass->groups, &replay->failures[i]);
     vs_report_fill_groups(report, &summary, &pass->groups);
-    keep_all_lines(pass);
+    for (size_t i = 0; i < report->option_count; i++)
+        vs_job_rank_option(&report->job, report->options[i].name, report->options[i].value);
     vs_copy_sites_fill(report, &pass->copies, &summary);
     fill_limits(report);
     if (!err)
@@ -523,6 +476,10 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
     if (!options)
         options = &defaults;
     pass.asked = options;
+    struct vs_arena *memory = &pass.report->memory;
+    pass.report->notes = vs_xarena(memory, LINES_MAX * sizeof *pass.report->notes);
+    pass.report->options = vs_xarena(memory, LINES_MAX * sizeof *pass.report->options);
+    pass.report->dropped = vs_xarena(memory, LINES_MAX * sizeof *pass.report->dropped);
     if (options->wish)
         pass.report->wish = *options->wish;
     pass.chosen.filter = &pass.report->wish.filter;
@@ -537,9 +494,6 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
         vs_trace_state_close(pass.moment);
     vs_copy_calls_free(&pass.copies);
     vs_chosen_peaks_free(&pass.chosen);
-    free_lines(&pass.notes);
-    free_lines(&pass.options);
-    free_lines(&pass.dropped);
     if (err) {
         vs_report_free(pass.report);
         return err;

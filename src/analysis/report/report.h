@@ -345,7 +345,7 @@ struct vs_report {
     const char *missing_module;  /* one of them, or NULL */
     const char *symbols_note;    /* places without a name and why; "" when there are none */
 
-    const struct vs_report_pair *options;
+    struct vs_report_pair *options;
     size_t option_count;
     struct vs_report_device *devices;
     size_t device_count;
@@ -370,9 +370,9 @@ struct vs_report {
     const struct vs_report_finding *findings; /* by their first */
     size_t finding_count;
     uint64_t findings_ungrouped; /* of further kinds and stacks */
-    const struct vs_report_note *notes;
+    struct vs_report_note *notes;
     size_t note_count;
-    const struct vs_report_pair *dropped; /* kind and count (as text) */
+    struct vs_report_pair *dropped; /* kind and count (as text) */
     size_t dropped_count;
     const struct vs_report_window *windows; /* of vs_window_peaks; the caller's; NULL: none were asked for */
     size_t window_count;
