@@ -80,8 +80,8 @@ static void framework_failed(struct vs_fit_failures *failures, const struct vs_r
     one->error = 0;
 }
 
-/* The failure of the replay, or the first of those that it dropped, that *one* is; *dropped*: is set to
- * the index of the latter. NULL: it was no failure, or one of a storm after its first. */
+/* The failure of the replay, or the first of those that it dropped, that *one* is; *dropped*: is
+ * set to the index of the latter. NULL: it was no failure, or one of a storm after its first. */
 static const struct vs_failure *known_as(const struct vs_fit_refused *one,
                                          const struct vs_replay *replay, size_t *dropped)
 {
@@ -147,7 +147,8 @@ void vs_fit_failures_event(struct vs_fit_failures *failures, const struct vs_rep
     if (!failures->may_be_open || (!replay->step_ended && event->kind != VS_EVENT_alloc &&
                                    event->kind != VS_EVENT_framework_alloc))
         return;
-    /* after an allocation of its thread, or at the end of a step, a failure has no further attempts */
+    /* after an allocation of its thread, or at the end of a step, a failure has no further
+     * attempts */
     failures->may_be_open = false;
     for (size_t i = 0; i < failures->count; i++) {
         struct vs_fit_refused *one = &failures->items[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The failed allocations of a trace, one for each request of the program: PyTorch asks the driver
- * again after it has emptied its cache, before it raises its error. Those that the program recovered
- * from are the replay's, as for the post-mortem. Not thread-safe. */
+ * again after it has emptied its cache, before it raises its error. Those that the program
+ * recovered from are the replay's, as for the post-mortem. Not thread-safe. */
 #ifndef VS_FIT_FAILURES_H
 #define VS_FIT_FAILURES_H
 
@@ -31,12 +31,13 @@ struct vs_fit_failures {
     size_t count, capacity;
     bool may_be_open; /* some item is */
     bool framework[VS_DEVICES_MAX]; /* by account: it reported tensors */
-    /* settled, by account: [0] failures that the program recovered from, [1] those that the framework
-     * handled by emptying its cache */
+    /* settled, by account: [0] failures that the program recovered from, [1] those that the
+     * framework handled by emptying its cache */
     uint64_t recovered[VS_DEVICES_MAX][2];
 };
 
-/* vs_fit_failures_event: *event* was just applied to *replay*. Failures of host memory are left out. */
+/* vs_fit_failures_event: *event* was just applied to *replay*. Failures of host memory are left
+ * out. */
 void vs_fit_failures_event(struct vs_fit_failures *failures, const struct vs_replay *replay,
                            const struct vs_event *event);
 

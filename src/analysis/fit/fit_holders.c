@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The allocations of one device that are live at the event, summed by stack and mark, and those sums by
- * the text of their line. */
+ * The allocations of one device that are live at the event, summed by stack and mark, and those
+ * sums by the text of their line. */
 #include "analysis/fit/fit_holders.h"
 
 #include <stdlib.h>
@@ -17,8 +17,8 @@ struct fit_sum {
     uint64_t stack, mark, bytes, count;
 };
 
-/* Of native code the innermost function alone is not enough: in many programs it is a helper that checks
- * the error of each allocation. */
+/* Of native code the innermost function alone is not enough: in many programs it is a helper that
+ * checks the error of each allocation. */
 const char *vs_fit_where(const struct vs_summary *summary, uint64_t stack, uint64_t mark, bool native)
 {
     char text[VS_CHAIN_TEXT_MAX];

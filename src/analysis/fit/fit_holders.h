@@ -14,9 +14,9 @@
 
 #define VS_FIT_HOLDERS_MAX 5
 
-/* vs_fit_where: the label of the call site of *stack* with *mark*, as in the report (vs_text_label).
- * *native*: also of stacks without a line of the user's Python, whose names take time to look up. "" when
- * nothing is known. In the summary's arena. */
+/* vs_fit_where: the label of the call site of *stack* with *mark*, as in the report
+ * (vs_text_label). *native*: also of stacks without a line of the user's Python, whose names take
+ * time to look up. "" when nothing is known. In the summary's arena. */
 const char *vs_fit_where(const struct vs_summary *summary, uint64_t stack, uint64_t mark, bool native);
 
 struct vs_fit_holder {

@@ -44,9 +44,9 @@ struct vs_fit_notes {
     struct vs_arena memory;             /* owns the strings */
 };
 
-/* How much the assumed sizes may be wrong by. A size that is held to the end (of a context, a handle,
- * a communicator) counts once, with the largest bytes that were assumed for it; of workspaces, which
- * are held one after another, only the largest counts. */
+/* How much the assumed sizes may be wrong by. A size that is held to the end (of a context, a
+ * handle, a communicator) counts once, with the largest bytes that were assumed for it; of
+ * workspaces, which are held one after another, only the largest counts. */
 struct vs_fit_assumed {
     size_t count;    /* of all assumed sizes */
     uint64_t bytes;  /* of those that count */

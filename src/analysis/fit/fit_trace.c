@@ -219,8 +219,8 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     return VS_OK;
 }
 
-/* The first pass, failures settled at its end, then names. With PyTorch its native functions are not
- * looked up: their names are not needed, and take seconds. */
+/* The first pass, failures settled at its end, then names. With PyTorch its native functions are
+ * not looked up: their names are not needed, and take seconds. */
 static enum vs_err read_trace(struct fit_pass *pass)
 {
     const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, pass};

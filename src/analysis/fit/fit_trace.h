@@ -67,8 +67,8 @@ struct vs_fit_trace {
     struct vs_arena memory; /* owns all of it */
 };
 
-/* vs_fit_trace_build: reads the trace three times, and once more for each unrecovered failure. *path* and
- * *rank* are copied. Ownership: vs_fit_trace_free. */
+/* vs_fit_trace_build: reads the trace three times, and once more for each unrecovered failure.
+ * *path* and *rank* are copied. Ownership: vs_fit_trace_free. */
 enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const char *rank,
                                struct vs_fit_trace **out) VS_MUST_CHECK;
 

@@ -102,8 +102,8 @@ struct vs_growth_tracker;
 /* vs_growth_open: *replay* must outlive it; events before are not judged. */
 void vs_growth_open(const struct vs_replay *replay, struct vs_growth_tracker **out);
 
-/* vs_growth_observe: a vs_observe that follows *tracker* (reading.h): the replay has just applied *event*, of
- * any kind. Cost: a few nanoseconds. */
+/* vs_growth_observe: a vs_observe that follows *tracker* (reading.h): the replay has just applied
+ * *event*, of any kind. Cost: a few nanoseconds. */
 enum vs_err vs_growth_observe(void *tracker, struct vs_replay *replay, const struct vs_event *event) VS_MUST_CHECK;
 
 /* vs_growth_finish: judges the events so far; more events may follow, and a later call judges
@@ -124,19 +124,19 @@ static inline bool vs_growth_is_named(const struct vs_growth_row *row)
            row->confidence >= VS_GROWTH_SURE;
 }
 
-/* vs_growth_sum: the suspected sites of *account* at the user's level together: bytes, per step, the
- * earliest since, the highest confidence. Returns their number; 0 leaves *out* zero. */
+/* vs_growth_sum: the suspected sites of *account* at the user's level together: bytes, per step,
+ * the earliest since, the highest confidence. Returns their number; 0 leaves *out* zero. */
 size_t vs_growth_sum(const struct vs_growth_result *result, unsigned account,
                      struct vs_growth_row *out);
 
 /* Steps that were found from the repeating requests, for a later reading of the same trace.
  *
- * vs_found_step_place: gives *place*, of memory allocated at *time_ns*, its found step, if it has none. Not
- * where *steps* is NULL or has none that were found.
+ * vs_found_step_place: gives *place*, of memory allocated at *time_ns*, its found step, if it has
+ * none. Not where *steps* is NULL or has none that were found.
  *
- * vs_found_steps_read: reads the whole trace for them; those of a damaged trace up to the damage. *out* has
- * no rows if they were not found. The reader is rewound before, not after. vs_found_steps_replay: with a
- * *replay* that is new. */
+ * vs_found_steps_read: reads the whole trace for them; those of a damaged trace up to the damage.
+ * *out* has no rows if they were not found. The reader is rewound before, not after.
+ * vs_found_steps_replay: with a *replay* that is new. */
 void vs_found_step_place(const struct vs_growth_steps *steps, uint64_t time_ns, struct vs_place *place);
 enum vs_err vs_found_steps_read(struct vs_reader *reader, struct vs_growth_steps *out) VS_MUST_CHECK;
 enum vs_err vs_found_steps_replay(struct vs_reader *reader, struct vs_replay *replay,

@@ -194,8 +194,8 @@ static bool is_times(double factor)
     return factor >= TIMES_LOW && factor <= TIMES_HIGH;
 }
 
-/* A buffer that is replaced by a larger one when it is full, as of a vector that doubles: it grows as the
- * program does, though seldom. It has ended if the next time has passed. */
+/* A buffer that is replaced by a larger one when it is full, as of a vector that doubles: it grows
+ * as the program does, though seldom. It has ended if the next time has passed. */
 static bool judge_replaced(const struct trend_input *in, struct vs_trend *out)
 {
     size_t last = in->rises - 1, start = last;

@@ -357,7 +357,8 @@ static bool repeats_the_same(const struct loop_search *search, const struct loop
     return (double)same >= same_min * (double)all && (double)covered >= COVER_MIN * (double)total;
 }
 
-/* Whether the live bytes at the end of each repetition are those at its begin, whatever lies between. */
+/* Whether the live bytes at the end of each repetition are those at its begin, whatever lies
+ * between. */
 static bool returns_to_floor(const struct loop_search *search, const struct loop_group *group)
 {
     return !search->sized && group->mark->regular >= RETURNS_REGULAR &&

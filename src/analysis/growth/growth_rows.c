@@ -76,8 +76,8 @@ static uint64_t period_step(const struct judging *judging, size_t period)
     return begun > first ? steps->first_number + begun - first - 1 : steps->first_number;
 }
 
-/* The step of the first growth of a site that freed its memory at the end: a period may have several
- * steps, and growth of *bytes* by *each* began within the one before if it took as many. */
+/* The step of the first growth of a site that freed its memory at the end: a period may have
+ * several steps, and growth of *bytes* by *each* began within the one before if it took as many. */
 static uint64_t first_grown(const struct judging *judging, const struct vs_trend *trend,
                             uint64_t bytes, uint64_t each)
 {
@@ -400,8 +400,8 @@ static double sure_of_steps(const struct judging *judging)
     return (1 - pow(2, -(double)judging->steps->begun / 2)) * judging->tracker->loop.regular;
 }
 
-/* Whether the latest found step is a whole one: the program ended well, and the step has allocated most of
- * what the one before did. No other step begins after it. */
+/* Whether the latest found step is a whole one: the program ended well, and the step has allocated
+ * most of what the one before did. No other step begins after it. */
 static bool last_is_done(const struct vs_growth_tracker *tracker)
 {
     const struct vs_step_rows *rows = &tracker->found;

@@ -40,11 +40,12 @@ static inline void vs_steps_request(struct vs_step_rows *rows, uint64_t level, u
         row->peak_bytes = level;
 }
 
-/* vs_steps_restart: the device of the step in progress became known in it: nothing was allocated before. */
+/* vs_steps_restart: the device of the step in progress became known in it: nothing was allocated
+ * before. */
 void vs_steps_restart(struct vs_step_rows *rows);
 
-/* vs_steps_lower: *backing* of the bytes counted in the step in progress hold a framework's blocks, which
- * are counted from now on instead. */
+/* vs_steps_lower: *backing* of the bytes counted in the step in progress hold a framework's blocks,
+ * which are counted from now on instead. */
 void vs_steps_lower(struct vs_step_rows *rows, uint64_t backing);
 
 /* vs_steps_clear: no steps; keeps the memory. */

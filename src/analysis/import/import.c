@@ -8,7 +8,6 @@
 #include "analysis/import/pickle.h"
 #include "analysis/import/rmm_log.h"
 #include "analysis/import/snapshot.h"
-#include "analysis/import/snapshot_trace.h"
 #include "base/reading/vs_xalloc.h"
 
 static enum vs_err import_snapshot(FILE *in, FILE *out, const char *name,

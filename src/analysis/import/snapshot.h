@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "allocator/core/allocator.h"
+#include "analysis/import/import.h"
 #include "analysis/import/pickle.h"
 #include "analysis/state/replay.h"
 #include "base/vs_err.h"
@@ -79,5 +80,10 @@ enum vs_err vs_snapshot_take(const struct vs_pickle_value *root, struct vs_snaps
                              char *why) VS_MUST_CHECK;
 
 void vs_snapshot_free(struct vs_snapshot *snapshot);
+
+/* vs_snapshot_trace: writes all of *snapshot* to *out* and counts in *result*. VS_ERR_CORRUPT
+ * (*why*), VS_ERR_IO (errno; *why* ""). */
+enum vs_err vs_snapshot_trace(const struct vs_snapshot *snapshot, FILE *out, const char *name,
+                              struct vs_import_result *result, char *why) VS_MUST_CHECK;
 
 #endif

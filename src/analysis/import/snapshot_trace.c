@@ -4,7 +4,7 @@
  * of the device (cudaMalloc; of expandable segments cuMemCreate and cuMemMap), blocks are the
  * framework's, as a recording of the same program would have them. A block ends when PyTorch is
  * asked to free it; the memory under it may be in use by other streams until the free completes. */
-#include "analysis/import/snapshot_trace.h"
+#include "analysis/import/snapshot.h"
 
 #include <errno.h>
 #include <stdlib.h>

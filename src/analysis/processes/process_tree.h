@@ -84,10 +84,10 @@ struct vs_tree {
     struct vs_arena arena; /* owns all of it */
 };
 
-/* vs_tree_build: builds the tree of the traces at *paths*; *at*: what every process held then (NULL:
- * at no time). A trace that cannot be opened is an
- * error: *why* (VS_READER_WHY_MAX bytes) names it; damaged ones are used as far as they are
- * readable. Ownership: vs_tree_free. Cost: one pass over all of them. */
+/* vs_tree_build: builds the tree of the traces at *paths*; *at*: what every process held then
+ * (NULL: at no time). A trace that cannot be opened is an error: *why* (VS_READER_WHY_MAX bytes)
+ * names it; damaged ones are used as far as they are readable. Ownership: vs_tree_free. Cost: one
+ * pass over all of them. */
 enum vs_err vs_tree_build(const char *const *paths, size_t count, const struct vs_tree_time *at,
                           struct vs_tree **out, char *why) VS_MUST_CHECK;
 void vs_tree_free(struct vs_tree *tree); /* NULL does nothing */
@@ -96,8 +96,8 @@ void vs_tree_free(struct vs_tree *tree); /* NULL does nothing */
  * tests, which construct members. *members* are sorted. */
 void vs_tree_link_up(struct vs_tree_member *members, size_t count);
 
-/* vs_tree_split: puts each member into its run: those of one `vramscope run`, those started by each other,
- * and ranks of one job that were recorded one by one. Returns the number of runs. */
+/* vs_tree_split: puts each member into its run: those of one `vramscope run`, those started by each
+ * other, and ranks of one job that were recorded one by one. Returns the number of runs. */
 unsigned vs_tree_split(struct vs_tree_member *members, size_t count);
 
 /* vs_tree_runs: *run* ([count]) receives the run of each trace, *runs* their number. Errors as for
@@ -105,13 +105,13 @@ unsigned vs_tree_split(struct vs_tree_member *members, size_t count);
 enum vs_err vs_tree_runs(const char *const *paths, size_t count, unsigned *run, unsigned *runs,
                          char *why) VS_MUST_CHECK;
 
-/* vs_tree_sum: replays the traces of *tree* side by side: peaks, ends, gpus, and what is held *at* a
- * time (NULL: none). */
+/* vs_tree_sum: replays the traces of *tree* side by side: peaks, ends, gpus, and what is held *at*
+ * a time (NULL: none). */
 enum vs_err vs_tree_sum(struct vs_tree *tree, const struct vs_tree_time *at, char *why)
     VS_MUST_CHECK;
 
-/* vs_tree_total: the sum over the processes of what they hold on *gpu* at the requested time, without
- * that of member *except* (VS_TREE_NONE: of all). */
+/* vs_tree_total: the sum over the processes of what they hold on *gpu* at the requested time,
+ * without that of member *except* (VS_TREE_NONE: of all). */
 uint64_t vs_tree_total(const struct vs_tree *tree, const struct vs_tree_gpu *gpu, uint32_t except);
 
 #endif

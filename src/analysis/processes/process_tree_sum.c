@@ -69,7 +69,8 @@ static void sink(struct summing *s, size_t i)
 
 /* --- sums --- */
 
-/* Sets the device of *held*, which is found by its uuid; a trace without uuids has devices of its own. */
+/* Sets the device of *held*, which is found by its uuid; a trace without uuids has devices of its
+ * own. */
 static void find_gpu(struct summing *s, const struct process_tree_sum_stream *stream,
                      const struct vs_account *account, struct holding *held)
 {

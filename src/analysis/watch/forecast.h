@@ -37,8 +37,8 @@ struct vs_forecast {
 struct vs_forecast vs_forecast_make(const struct vs_forecast_facts *facts);
 
 #define VS_FORECAST_TEXT_MAX 64
-/* vs_forecast_text: "about 4 min left", "about 240 steps left", "the next step may run out of memory",
- * or "" when nothing is known; *out* has VS_FORECAST_TEXT_MAX bytes. Returns out. */
+/* vs_forecast_text: "about 4 min left", "about 240 steps left", "the next step may run out of
+ * memory", or "" when nothing is known; *out* has VS_FORECAST_TEXT_MAX bytes. Returns out. */
 char *vs_forecast_text(char *out, const struct vs_forecast *forecast);
 
 /* vs_about_time, vs_about_count: a rounded duration ("4 min") and count ("240"); likewise. */

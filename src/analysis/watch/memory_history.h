@@ -30,8 +30,8 @@ void vs_history_level(struct vs_memory_history *history, uint64_t time_ns, uint6
 /* vs_history_request: *bytes* were allocated at *time_ns*. */
 void vs_history_request(struct vs_memory_history *history, uint64_t time_ns, uint64_t bytes);
 
-/* vs_history_rate: bytes and allocations per second, in the last 5 seconds before *now_ns*, or since
- * the start if that is later. */
+/* vs_history_rate: bytes and allocations per second, in the last 5 seconds before *now_ns*, or
+ * since the start if that is later. */
 void vs_history_rate(const struct vs_memory_history *history, uint64_t now_ns, uint64_t *bytes,
                      uint64_t *allocs);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading: each event is applied to the replay, the growth tracker and the history of its device. */
+ * Reading: each event is applied to the replay, the growth tracker and the history of its
+ * device. */
 #include "analysis/watch/watch.h"
 
 #include <stdlib.h>

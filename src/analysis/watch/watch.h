@@ -78,8 +78,8 @@ struct vs_watch_view {
 /* vs_watch_open: as vs_reader_open, which describes *why* and the errors. */
 enum vs_err vs_watch_open(const char *path, struct vs_watch **out, char *why) VS_MUST_CHECK;
 
-/* vs_watch_read: reads what was recorded since, until *until_ns* (CLOCK_MONOTONIC) at most. As vs_watch_open
- * if the trace had to be opened again. */
+/* vs_watch_read: reads what was recorded since, until *until_ns* (CLOCK_MONOTONIC) at most. As
+ * vs_watch_open if the trace had to be opened again. */
 enum vs_err vs_watch_read(struct vs_watch *watch, uint64_t until_ns) VS_MUST_CHECK;
 
 /* vs_watch_fill: the state so far. *out* is zero-initialised, or of an earlier call; its texts live
@@ -88,8 +88,8 @@ enum vs_err vs_watch_read(struct vs_watch *watch, uint64_t until_ns) VS_MUST_CHE
 void vs_watch_fill(struct vs_watch *watch, bool exact, struct vs_watch_view *out);
 void vs_watch_view_free(struct vs_watch_view *view);
 
-/* vs_watch_view_keep: copies the texts and histories, but not the names of call sites, into *view*: the
- * watch can be closed, and the view must not be filled again. */
+/* vs_watch_view_keep: copies the texts and histories, but not the names of call sites, into *view*:
+ * the watch can be closed, and the view must not be filled again. */
 void vs_watch_view_keep(struct vs_watch_view *view);
 
 /* vs_watch_complete: everything recorded when it was last read was read. */

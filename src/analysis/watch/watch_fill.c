@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/naming/naming.h"
 #include "analysis/state/user_level.h"
 #include "analysis/watch/watch_internal.h"
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_clock.h"
 #include "base/vs_posix_name.h"
 
@@ -48,11 +49,243 @@ static void fill_use(struct vs_watch *w, unsigned account, struct vs_watch_devic
     vs_history_rate(out->history, now, &out->bytes_per_second, &out->allocs_per_second);
 }
 
-/* The next pass begins when ten times as long has passed as this one took, from *begin_ns* until now. */
+/* The next pass begins when ten times as long has passed as this one took, from *begin_ns* until
+ * now. */
 static uint64_t next_pass_ns(uint64_t begin_ns)
 {
     uint64_t now = vs_clock_ns();
     return now + (now - begin_ns) * 10;
+}
+
+/* --- growth: the tracker's result, as far as it is shown, is copied, because more events may follow before
+ * the next pass --- */
+
+#define STEPS_FOR_TIME 10u /* the latest, whose mean length is the length of a step */
+
+static uint64_t step_length(const struct vs_growth_steps *steps)
+{
+    size_t last = steps->count ? steps->count - 1 : 0;
+    size_t first = last > STEPS_FOR_TIME ? last - STEPS_FOR_TIME : 0;
+    if (first == last)
+        return 0;
+    return (steps->items[last].time_ns - steps->items[first].time_ns) /
+           ((last - first) * steps->stride);
+}
+
+static void judge_growth(struct vs_watch *w)
+{
+    struct vs_growth_result result;
+    struct vs_watch_growth *growth = &w->growth;
+    vs_growth_finish(w->tracker, &result);
+    vs_map_free(&growth->by_site);
+    for (size_t i = 0; i < result.site_count; i++) {
+        const struct vs_growth_row *row = &result.sites[i];
+        if (row->user_level && vs_growth_is_named(row))
+            vs_xmap_put(&growth->by_site, row->site + UINT64_C(1), row->per_step);
+    }
+    for (unsigned i = 0; i < w->replay->account_count; i++)
+        growth->growing[i] = vs_growth_sum(&result, i, &growth->sum[i]) > 0;
+    const struct vs_growth_steps *steps = &result.steps;
+    growth->source = steps->source;
+    growth->account = steps->account;
+    growth->begun = steps->begun;
+    growth->step_ns = step_length(steps);
+    growth->begin_ns = steps->count ? steps->items[steps->count - 1].time_ns : 0;
+    growth->highest = 0;
+    for (size_t i = steps->count > 2 ? steps->count - 2 : 0; i < steps->count; i++)
+        if (steps->items[i].peak_bytes > growth->highest)
+            growth->highest = steps->items[i].peak_bytes;
+}
+
+/* Memory runs out at the height of a step, not at its end. */
+static void forecast(const struct vs_watch *w, unsigned account, struct vs_watch_device *out)
+{
+    const struct vs_account *a = w->replay->accounts[account];
+    const struct vs_watch_growth *growth = &w->growth;
+    uint64_t now = vs_watch_now_ns(w), highest = out->allocated;
+    if (growth->account == account && growth->highest > highest)
+        highest = growth->highest;
+    struct vs_forecast_facts facts = {
+        .highest = highest, .per_step = out->growth.per_step, .step_ns = growth->step_ns,
+        .since_step_ns = now > growth->begin_ns ? now - growth->begin_ns : 0,
+        .grown = out->growth.bytes, .from_ns = out->growth.since_ns,
+        .until_ns = out->growth.until_ns, .now_ns = now};
+    if (a->sample_total)
+        facts.capacity = a->sample_free < UINT64_MAX - out->reserved ? a->sample_free + out->reserved
+                                                                     : UINT64_MAX;
+    if (out->limit_bytes && (!facts.capacity || out->limit_bytes < facts.capacity))
+        facts.capacity = out->limit_bytes;
+    out->forecast = vs_forecast_make(&facts);
+}
+
+static void fill_growth(const struct vs_watch *w, unsigned account, struct vs_watch_device *out)
+{
+    out->growing = w->growth.growing[account];
+    out->growth = w->growth.sum[account];
+    if (out->growing)
+        forecast(w, account, out);
+}
+
+/* --- memory that is held for a device but not in use. In segments of our cache: vs_replay_holes. In the
+ * segments of a framework, which are allocations of the device: the gaps between its blocks --- */
+
+struct watch_extent {
+    uint64_t addr, size;
+};
+
+struct watch_extents {
+    struct watch_extent *items;
+    size_t count, capacity;
+};
+
+static int by_address(const void *a, const void *b)
+{
+    const struct watch_extent *x = a, *y = b;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* The live blocks of *account* in *table*; *backing*: only those that hold a framework's blocks. */
+static void list(const struct vs_replay *replay, const struct vs_live_table *table,
+                 unsigned account, bool backing, struct watch_extents *out)
+{
+    for (size_t i = 0; i < table->slots; i++) {
+        const struct vs_live *live = &table->items[i];
+        if (!live->used || live->device != account ||
+            (backing && !replay->sites.items[live->site].backing))
+            continue;
+        struct watch_extent *extent =
+            vs_vec_push(&out->items, &out->count, &out->capacity, sizeof *extent);
+        *extent = (struct watch_extent){live->addr, live->size};
+    }
+    vs_vec_sort(out->items, out->count, sizeof *out->items, by_address);
+}
+
+static void add_hole(struct vs_holes *holes, uint64_t size)
+{
+    if (!size)
+        return;
+    holes->free_bytes += size;
+    holes->count++;
+    if (size > holes->largest)
+        holes->largest = size;
+}
+
+static void fill_holes(const struct vs_watch *w, unsigned account, struct vs_holes *out)
+{
+    const struct vs_replay *replay = w->replay;
+    *out = (struct vs_holes){0};
+    if (vs_user_level(replay, account) != VS_LEVEL_FRAMEWORK) {
+        vs_replay_holes(replay, account, out);
+        return;
+    }
+    struct watch_extents segments = {0}, blocks = {0};
+    list(replay, &replay->device_live, account, true, &segments);
+    list(replay, &replay->framework_live, account, false, &blocks);
+    size_t at = 0;
+    for (size_t i = 0; i < segments.count; i++) {
+        const struct watch_extent *segment = &segments.items[i];
+        uint64_t used = 0;
+        while (at < blocks.count && blocks.items[at].addr < segment->addr)
+            at++;
+        size_t first = at;
+        for (; at < blocks.count && blocks.items[at].addr - segment->addr < segment->size; at++) {
+            uint64_t offset = blocks.items[at].addr - segment->addr;
+            uint64_t end = offset + blocks.items[at].size;
+            add_hole(out, offset > used ? offset - used : 0);
+            used = end > used ? end : used;
+        }
+        add_hole(out, used < segment->size ? segment->size - used : 0);
+        if (at == first)
+            out->empty_bytes += segment->size;
+    }
+    free(segments.items);
+    free(blocks.items);
+}
+
+/* --- the call sites that hold most memory now. Stacks with the same functions of the user's are one
+ * (vs_naming_key, whose result is kept for each stack) --- */
+
+#define OWN_KEY (UINT64_C(1) << 63)
+
+static uint64_t group_key(struct vs_watch *w, uint32_t index)
+{
+    const struct vs_site *site = &w->replay->sites.items[index];
+    uint64_t key = w->keys[index];
+    if (key)
+        return key;
+    key = (uint64_t)index << 8 | OWN_KEY; /* told apart by its API */
+    if (site->stack || site->mark) {
+        vs_naming_key(w->replay->reader, &w->owners, site->stack, site->mark, &key);
+        key = ((key * 16 + site->family) * 2 + (site->level == VS_LEVEL_FRAMEWORK)) *
+                  VS_DEVICES_MAX + site->device;
+        key |= key == 0;
+    }
+    return w->keys[index] = key;
+}
+
+struct watch_group {
+    struct vs_watch_site row;
+    uint64_t heaviest;
+};
+
+struct watch_groups {
+    struct watch_group *items;
+    size_t count, capacity;
+    struct vs_map by_key; /* index */
+};
+
+static int heavier(const void *a, const void *b)
+{
+    const struct watch_group *x = a, *y = b;
+    if (x->row.bytes != y->row.bytes)
+        return x->row.bytes < y->row.bytes ? 1 : -1;
+    return x->row.site < y->row.site ? -1 : x->row.site > y->row.site;
+}
+
+static void add_site(struct vs_watch *w, struct watch_groups *groups, uint32_t index)
+{
+    const struct vs_site *site = &w->replay->sites.items[index];
+    uint64_t weight = vs_recording_weight(&w->replay->recording), key = group_key(w, index);
+    size_t at = vs_xmap_number(&groups->by_key, key, groups->count);
+    if (at == groups->count) {
+        struct watch_group *fresh =
+            vs_vec_push(&groups->items, &groups->count, &groups->capacity, sizeof *fresh);
+        *fresh = (struct watch_group){.row = {.key = key, .site = index}};
+    }
+    struct watch_group *group = &groups->items[at];
+    group->row.bytes += site->live_bytes * weight;
+    group->row.count += site->live_count * weight;
+    if (site->live_bytes > group->heaviest) {
+        group->heaviest = site->live_bytes;
+        group->row.site = index;
+    }
+    const uint64_t *grows = vs_map_get(&w->growth.by_site, index + 1);
+    if (grows) {
+        group->row.growing = true;
+        group->row.growth_per_step += *grows * weight;
+    }
+}
+
+static void fill_sites(struct vs_watch *w, unsigned account, struct vs_watch_device *out)
+{
+    const struct vs_sites *sites = &w->replay->sites;
+    struct watch_groups groups = {0};
+    vs_vec_room(&w->keys, &w->key_count, sites->count, sizeof *w->keys);
+    for (size_t i = 0; i < sites->count; i++) {
+        const struct vs_site *site = &sites->items[i];
+        if (site->device == account && site->live_bytes && vs_user_has_site(w->replay, site))
+            add_site(w, &groups, (uint32_t)i);
+    }
+    vs_vec_sort(groups.items, groups.count, sizeof *groups.items, heavier);
+    out->site_count = groups.count < VS_WATCH_SITES_MAX ? groups.count : VS_WATCH_SITES_MAX;
+    out->sites_omitted = groups.count - out->site_count;
+    for (size_t i = 0; i < groups.count; i++) {
+        out->sites_bytes += groups.items[i].row.bytes;
+        if (i < out->site_count)
+            out->sites[i] = groups.items[i].row;
+    }
+    free(groups.items);
+    vs_map_free(&groups.by_key);
 }
 
 /* --- the process --- */
@@ -108,7 +341,7 @@ void vs_watch_fill(struct vs_watch *w, bool exact, struct vs_watch_view *out)
     uint64_t begin = vs_clock_ns();
     fill_process(w, out);
     if (exact || begin >= w->next_growth_ns) {
-        vs_watch_judge(w);
+        judge_growth(w);
         w->next_growth_ns = next_pass_ns(begin);
     }
     const struct vs_watch_growth *growth = &w->growth;
@@ -127,11 +360,11 @@ void vs_watch_fill(struct vs_watch *w, bool exact, struct vs_watch_view *out)
         struct vs_watch_device *device = &out->devices[i];
         *device = (struct vs_watch_device){0};
         fill_use(w, i, device);
-        vs_watch_fill_growth(w, i, device);
+        fill_growth(w, i, device);
         if (holes)
-            vs_watch_fill_holes(w, i, &w->holes[i]);
+            fill_holes(w, i, &w->holes[i]);
         device->holes = w->holes[i];
-        vs_watch_fill_sites(w, i, device);
+        fill_sites(w, i, device);
     }
     if (holes)
         w->next_holes_ns = next_pass_ns(begin);

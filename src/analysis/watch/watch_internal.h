@@ -38,8 +38,8 @@ struct vs_watch {
     struct vs_watch_growth growth;
     struct vs_holes holes[VS_DEVICES_MAX];
 
-    /* the program's own allocation functions, and the call sites when they were found; [1]: by the names
-     * that take no time */
+    /* the program's own allocation functions, and the call sites when they were found; [1]: by the
+     * names that take no time */
     struct vs_wrappers wrappers[2];
     size_t wrappers_at[2];
     struct vs_map owners;  /* vs_naming_key */
@@ -49,19 +49,5 @@ struct vs_watch {
 
 /* vs_watch_now_ns: the present in the trace's clock: the last event's time once it ended. */
 uint64_t vs_watch_now_ns(const struct vs_watch *watch);
-
-/* vs_watch_judge: a pass of the growth tracker. */
-void vs_watch_judge(struct vs_watch *watch);
-
-/* vs_watch_fill_growth: the growth of *account* and how long memory will last. */
-void vs_watch_fill_growth(const struct vs_watch *watch, unsigned account,
-                          struct vs_watch_device *out);
-
-/* vs_watch_fill_holes: memory held for *account* that is not in use. Cost: sorts the
- * live blocks. */
-void vs_watch_fill_holes(const struct vs_watch *watch, unsigned account, struct vs_holes *out);
-
-/* vs_watch_fill_sites: the call sites of *account* with most live bytes. */
-void vs_watch_fill_sites(struct vs_watch *watch, unsigned account, struct vs_watch_device *out);
 
 #endif

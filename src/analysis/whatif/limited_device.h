@@ -2,7 +2,8 @@
  *
  * The device of a what-if: addresses without memory, and a count of the driver's pages, which
  * refuses what does not fit beside the memory that is not replayed. Serves the allocator through
- * vs_limited_device_ops, and single driver allocations. Not thread-safe. Internal to this folder. */
+ * vs_limited_device_ops, and single driver allocations. Not thread-safe. Internal to this
+ * folder. */
 #ifndef VS_LIMITED_DEVICE_H
 #define VS_LIMITED_DEVICE_H
 

@@ -42,9 +42,9 @@ enum vs_recorded_role {
     VS_ROLE_OTHER,
 };
 
-/* vs_recorded_change: a driver allocation, or a block of vramscope's cache (*addr* 0: it has no pages of
- * its own), that was allocated (*add*), or freed: *role* as when it was added, or last set by
- * vs_recorded_role. */
+/* vs_recorded_change: a driver allocation, or a block of vramscope's cache (*addr* 0: it has no
+ * pages of its own), that was allocated (*add*), or freed: *role* as when it was added, or last set
+ * by vs_recorded_role. */
 void vs_recorded_change(struct vs_recorded_memory *memory, enum vs_family family, uint64_t addr,
                         uint64_t bytes, enum vs_recorded_role role, bool add);
 /* vs_recorded_role: it has another role than assumed. */

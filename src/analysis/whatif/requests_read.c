@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An observer of the reading. At the level of the program the requests are its cudaMalloc calls; at that
- * of a framework they are its tensors, and cudaMalloc memory is a segment below them or other memory
- * (requests_segments.c). Memory of all other families is a level over time (recorded_memory.c). A request
- * has the slot of its block in the replay, so that a run needs a table of the live blocks only. */
+ * An observer of the reading. At the level of the program the requests are its cudaMalloc calls; at
+ * that of a framework they are its tensors, and cudaMalloc memory is a segment below them or other
+ * memory (requests_segments.c). Memory of all other families is a level over time
+ * (recorded_memory.c). A request has the slot of its block in the replay, so that a run needs a
+ * table of the live blocks only. */
 #include "analysis/whatif/requests_read.h"
 
 #include <stdlib.h>
@@ -204,7 +205,8 @@ static void begin_tensor(struct vs_requests_reading *r, uint32_t slot)
 static void end_tensor(struct vs_requests_reading *r, uint32_t slot, const struct vs_live *live)
 {
     bool gone = slot < r->gone_capacity && r->gone[slot];
-    /* a free after its memory was lost, or an address in use again whose free is not in the trace */
+    /* a free after its memory was lost, or an address in use again whose free is not in the
+     * trace */
     r->log->recorded.unmatched += gone == (r->event->kind == VS_EVENT_framework_free);
     if (!gone)
         end_request(r, slot, live->size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the files that read the requests of a trace: requests_read.c observes the reading and writes
- * the log, requests_segments.c decides which driver memory holds a framework's tensors and why cached
- * memory was released. Private to these. */
+ * Shared by the files that read the requests of a trace: requests_read.c observes the reading and
+ * writes the log, requests_segments.c decides which driver memory holds a framework's tensors and
+ * why cached memory was released. Private to these. */
 #ifndef VS_REQUESTS_READING_H
 #define VS_REQUESTS_READING_H
 

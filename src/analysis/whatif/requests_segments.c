@@ -103,7 +103,8 @@ static bool did_not_fit(const struct vs_requests_reading *r, uint64_t need)
 
 void vs_reading_released(struct vs_requests_reading *r, bool asked_device, uint64_t need)
 {
-    /* a collection of old segments comes before the driver is asked, whether or not there is room */
+    /* a collection of old segments comes before the driver is asked, whether or not there is
+     * room */
     bool collects = strstr(r->log->recorded.conf, "garbage_collection_threshold");
     bool retry = r->refused_tid == r->release_tid ||
                  (asked_device && (!need || collects || did_not_fit(r, need)));

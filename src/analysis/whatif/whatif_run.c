@@ -9,8 +9,114 @@
 
 #include "analysis/state/driver_pages.h"
 #include "analysis/whatif/limited_device.h"
-#include "analysis/whatif/site_rules.h"
+#include "analysis/whatif/requests_read.h"
 #include "base/reading/vs_xalloc.h"
+
+/* --- rules about single call sites ---
+ *
+ * Which blocks of such a site are live, oldest first, and which of them end with a step. Only blocks of sites
+ * with a rule are linked. Blocks allocated before the first step stay: they are the program's permanent
+ * memory. */
+
+struct ruled_site {
+    enum vs_whatif_site_rule rule; /* 0: none */
+    uint64_t bytes_min;
+    uint32_t first, last;          /* live blocks, slot + 1; 0: none */
+};
+
+struct site_rules {
+    bool any;
+    uint64_t steps;           /* steps that have begun */
+    struct ruled_site *sites; /* by number; NULL: no rules */
+    size_t site_count;
+    struct ruled_slot {
+        uint32_t before, after; /* slot + 1 */
+        uint32_t site;
+        bool linked;
+        uint64_t step;          /* begun at its allocation */
+    } *slots;
+};
+
+static void site_rules_init(struct site_rules *rules, const struct vs_whatif_log *log,
+                        const struct vs_whatif_setting *setting)
+{
+    *rules = (struct site_rules){.any = setting->site_count > 0};
+    if (!rules->any)
+        return;
+    rules->site_count = log->site_count;
+    rules->sites = vs_xcalloc(log->site_count + 1, sizeof *rules->sites);
+    rules->slots = vs_xcalloc((size_t)log->slot_count + 1, sizeof *rules->slots);
+    for (size_t i = 0; i < log->site_count; i++) {
+        for (size_t k = 0; k < setting->site_count; k++) {
+            if (setting->sites[k].stack != log->stacks[i])
+                continue;
+            rules->sites[i].rule = setting->sites[k].rule;
+            rules->sites[i].bytes_min = setting->sites[k].bytes_min;
+        }
+    }
+}
+
+static void site_rules_free(struct site_rules *rules)
+{
+    free(rules->sites);
+    free(rules->slots);
+    *rules = (struct site_rules){0};
+}
+
+static void site_rules_add(struct site_rules *rules, uint32_t number, uint32_t slot)
+{
+    struct ruled_site *site = &rules->sites[number];
+    if (!site->rule)
+        return;
+    rules->slots[slot] = (struct ruled_slot){.before = site->last, .site = number,
+                                                .linked = true, .step = rules->steps};
+    if (site->last)
+        rules->slots[site->last - 1].after = slot + 1;
+    else
+        site->first = slot + 1;
+    site->last = slot + 1;
+}
+
+static void site_rules_remove(struct site_rules *rules, uint32_t slot)
+{
+    struct ruled_slot *s = &rules->slots[slot];
+    struct ruled_site *site = &rules->sites[s->site];
+    if (!s->linked)
+        return;
+    *(s->before ? &rules->slots[s->before - 1].after : &site->first) = s->after;
+    *(s->after ? &rules->slots[s->after - 1].before : &site->last) = s->before;
+    s->linked = false;
+}
+
+/* A step ended (*number* 0: the first begins): calls *end* for every block that ends with it, after
+ * removing it. */
+static void site_rules_step(struct site_rules *rules, uint64_t number,
+                        void (*end)(void *ctx, uint32_t slot), void *ctx)
+{
+    if (!rules->any)
+        return;
+    rules->steps++;
+    for (size_t i = 0; number && i < rules->site_count; i++) {
+        struct ruled_site *site = &rules->sites[i];
+        if (site->rule != VS_WHATIF_FREE_AT_STEP_END)
+            continue;
+        for (uint32_t slot = site->first, after; slot; slot = after) {
+            after = rules->slots[slot - 1].after;
+            if (!rules->slots[slot - 1].step)
+                continue; /* from before the first step */
+            site_rules_remove(rules, slot - 1);
+            end(ctx, slot - 1);
+        }
+    }
+}
+
+static bool is_absent(const struct site_rules *rules, uint32_t site, uint64_t bytes)
+{
+    return rules->any && rules->sites[site].rule == VS_WHATIF_ABSENT &&
+           bytes >= rules->sites[site].bytes_min;
+}
+
+/* --- one run --- */
 
 enum block_server { NOWHERE, IN_CACHE, IN_ORDERED, IN_DRIVER };
 #define CACHES 2 /* IN_CACHE, IN_ORDERED */
@@ -35,7 +141,7 @@ struct setting_run {
     struct vs_limited_device device;
     struct vs_allocator *caches[CACHES];
     struct setting_slot *slots;
-    struct vs_site_rules rules;
+    struct site_rules rules;
     uint64_t allocated, steps, fallbacks;
     uint64_t pool_freed; /* bytes freed in stream-ordered pools so far */
 };
@@ -160,7 +266,7 @@ static enum vs_err take_request(struct setting_run *r, const struct vs_request_e
 {
     struct setting_slot *slot = &r->slots[e->slot];
     slot->server = NOWHERE;
-    if (vs_site_absent(&r->rules, e->site, e->bytes))
+    if (is_absent(&r->rules, e->site, e->bytes))
         return VS_OK;
     enum vs_err err = serve(r, e, slot);
     if (err == VS_ERR_DEVICE_OOM) {
@@ -172,7 +278,7 @@ static enum vs_err take_request(struct setting_run *r, const struct vs_request_e
     if (err)
         return err;
     if (r->rules.any)
-        vs_site_rules_add(&r->rules, e->site, e->slot);
+        site_rules_add(&r->rules, e->site, e->slot);
     r->out->requests++;
     note_peaks(r);
     return VS_OK;
@@ -279,7 +385,7 @@ static void end_of_step(void *ctx, uint32_t slot)
 static void take_step(struct setting_run *r, const struct vs_request_entry *e)
 {
     r->steps = e->bytes;
-    vs_site_rules_step(&r->rules, e->bytes, end_of_step, r);
+    site_rules_step(&r->rules, e->bytes, end_of_step, r);
     if (r->setting->empty_cache_at_step_end && e->bytes)
         empty_caches(r);
 }
@@ -290,7 +396,7 @@ static enum vs_err take_entry(struct setting_run *r, const struct vs_request_ent
     case VS_REQUEST_ALLOC: return take_request(r, e);
     case VS_REQUEST_FREE:
         if (r->rules.any)
-            vs_site_rules_remove(&r->rules, e->slot);
+            site_rules_remove(&r->rules, e->slot);
         end_slot(r, &r->slots[e->slot]);
         return VS_OK;
     case VS_REQUEST_FAILED: return take_failed(r, e);
@@ -376,7 +482,7 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
     set_server(&r);
     set_device(&r);
     r.slots = vs_xcalloc((size_t)log->slot_count + 1, sizeof *r.slots);
-    vs_site_rules_init(&r.rules, log, setting);
+    site_rules_init(&r.rules, log, setting);
     struct vs_request_cursor cursor = {0};
     struct vs_request_entry entry;
     enum vs_err err;
@@ -393,7 +499,7 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
         *out = (struct vs_whatif_outcome){.err = err};
     for (int i = 0; i < CACHES; i++)
         vs_allocator_destroy(r.caches[i]);
-    vs_site_rules_free(&r.rules);
+    site_rules_free(&r.rules);
     vs_limited_device_free(&r.device);
     free(r.slots);
 }

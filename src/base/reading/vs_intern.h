@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Distinct texts or records of the reading side, numbered from 0 in the order in which they first came:
- * for tables that refer to each other by number. Not thread-safe. */
+ * Distinct texts or records of the reading side, numbered from 0 in the order in which they first
+ * came: for tables that refer to each other by number. Not thread-safe. */
 #ifndef VS_INTERN_H
 #define VS_INTERN_H
 
@@ -22,8 +22,8 @@ struct vs_intern {
     struct vs_arena memory;
 };
 
-/* vs_intern: the number of the record of *length* bytes, which is added when new. Padding counts: a record
- * has none, or is zeroed first. */
+/* vs_intern: the number of the record of *length* bytes, which is added when new. Padding counts: a
+ * record has none, or is zeroed first. */
 uint32_t vs_intern(struct vs_intern *set, const void *bytes, size_t length);
 
 /* vs_intern_find: false if the record is not there. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Growable arrays of the reading side (vs_xalloc.h): a pointer with a count and a capacity beside it;
- * the owner frees it with free(). Never shrinks. */
+ * Growable arrays of the reading side (vs_xalloc.h): a pointer with a count and a capacity beside
+ * it; the owner frees it with free(). Never shrinks. */
 #ifndef VS_VEC_H
 #define VS_VEC_H
 
@@ -13,8 +13,9 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_err.h"
 
-/* vs_vec_room: makes room for *need* elements of *element* bytes. *array* is the address of the element
- * pointer. New elements are zeroed. Ends the command without memory. Cost: amortised O(1) per element. */
+/* vs_vec_room: makes room for *need* elements of *element* bytes. *array* is the address of the
+ * element pointer. New elements are zeroed. Ends the command without memory. Cost: amortised O(1)
+ * per element. */
 static inline void vs_vec_room(void *array, size_t *capacity, size_t need, size_t element)
 {
     if (need <= *capacity)

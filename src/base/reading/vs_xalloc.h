@@ -12,11 +12,12 @@
 struct vs_arena;
 struct vs_map;
 
-/* vs_xalloc_begin: the name in the line ("vramscope report"; not copied) and the exit status, which are
- * "vramscope" and 2 before. `run` sets the status of the program that it ran. */
+/* vs_xalloc_begin: the name in the line ("vramscope report"; not copied) and the exit status, which
+ * are "vramscope" and 2 before. `run` sets the status of the program that it ran. */
 void vs_xalloc_begin(const char *command, int status);
 
-/* vs_out_of_memory: prints the line and ends the process. For memory that another library allocates. */
+/* vs_out_of_memory: prints the line and ends the process. For memory that another library
+ * allocates. */
 _Noreturn void vs_out_of_memory(void);
 
 /* Zeroed memory for *count* elements of *size* bytes; vs_xrealloc keeps what was there and zeroes
@@ -36,8 +37,8 @@ const char *vs_xarena_text(struct vs_arena *arena, const char *text);
 const char *vs_xarena_printf(struct vs_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* vs_xmap_put: vs_map_put. vs_xmap_number: the value of *key*, which is *fresh* from now on if it had none:
- * numbers things in the order in which they first appear. */
+/* vs_xmap_put: vs_map_put. vs_xmap_number: the value of *key*, which is *fresh* from now on if it
+ * had none: numbers things in the order in which they first appear. */
 void vs_xmap_put(struct vs_map *map, uint64_t key, uint64_t value);
 uint64_t vs_xmap_number(struct vs_map *map, uint64_t key, uint64_t fresh);
 

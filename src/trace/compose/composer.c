@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Definitions and events become rows (docs/internals/trace-format.md §3), by the table of events. Texts and
- * stack nodes are written once; they are found again by 64-bit hashes alone, as in the recorder. */
+ * Definitions and events become rows (docs/internals/trace-format.md §3), by the table of events.
+ * Texts and stack nodes are written once; they are found again by 64-bit hashes alone, as in the
+ * recorder. */
 #include "trace/compose/composer.h"
 
 #include <errno.h>
@@ -11,7 +12,66 @@
 #include <xxhash.h>
 
 #include "base/reading/vs_xalloc.h"
-#include "trace/compose/composer_internal.h"
+#include "base/vs_map.h"
+#include "trace/format/frame_seal.h"
+#include "trace/output/frame_output.h"
+
+#define ROW_BYTES ((size_t)1 << 20) /* bytes of a frame before compression */
+
+struct vs_composer {
+    struct vs_frame_output out;
+
+    /* the rows of the next event frame */
+    unsigned char *rows, *cursor;
+    uint32_t events, definitions;
+    uint64_t sequence, first_event, base_ns;
+    uint64_t last_ns, last_t, last_address;
+    uint32_t last_tid;
+
+    struct vs_map string_ids, node_ids; /* by the hash of the text, of the node */
+    uint64_t strings, stack_nodes;
+    uint32_t modules;
+};
+
+/* Starts the next event frame. */
+static void begin_rows(struct vs_composer *c)
+{
+    c->first_event += c->events;
+    c->sequence++;
+    c->events = c->definitions = 0;
+    c->base_ns = c->last_t = c->last_ns;
+    c->last_address = 0;
+    c->last_tid = 0;
+    c->cursor = c->rows;
+}
+
+static void put_header(struct vs_composer *c, const struct vs_composer_start *start)
+{
+    struct vs_file_header header = {
+        .magic = VS_FILE_MAGIC, .major = VS_FORMAT_MAJOR, .minor = VS_FORMAT_MINOR,
+        .byte_order = VS_BYTE_ORDER, .created_realtime_ns = start->realtime_ns,
+        .created_ns = start->time_ns, .header_bytes = sizeof header,
+        .flags = VS_FILE_COUNTS_MODULES};
+    memcpy(header.uuid, start->uuid, sizeof header.uuid);
+    vs_header_seal(&header);
+    vs_frame_output_bytes(&c->out, &header, sizeof header);
+}
+
+/* Writes the event frame, if it has rows, and starts the next. */
+static void put_rows(struct vs_composer *c)
+{
+    if (c->cursor == c->rows)
+        return;
+    vs_frame_output_room(&c->out);
+    struct vs_frame_header h = {
+        .type = VS_FRAME_EVENTS, .codec = VS_ZSTD, .raw_bytes = (uint32_t)(c->cursor - c->rows),
+        .sequence = c->sequence, .first_event = c->first_event, .base_ns = c->base_ns,
+        .last_ns = c->last_ns, .events = c->events, .definitions = c->definitions};
+    uint64_t offset = c->out.offset;
+    vs_frame_output_put(&c->out, &h, NULL, c->rows);
+    vs_frame_output_enter(&c->out, &h, offset, c->strings, c->stack_nodes);
+    begin_rows(c);
+}
 
 static void put_varint(struct vs_composer *c, uint64_t value)
 {
@@ -21,8 +81,8 @@ static void put_varint(struct vs_composer *c, uint64_t value)
 /* Makes room for a record of *bytes*; false after a failure. */
 static bool reserve(struct vs_composer *c, size_t bytes)
 {
-    if (!c->out.err && (size_t)(c->cursor - c->rows) + bytes > VS_COMPOSER_ROWS)
-        vs_composer_put_rows(c);
+    if (!c->out.err && (size_t)(c->cursor - c->rows) + bytes > ROW_BYTES)
+        put_rows(c);
     return !c->out.err;
 }
 
@@ -61,9 +121,9 @@ enum vs_err vs_composer_open(FILE *out, const struct vs_composer_start *start,
         vs_frame_output_fail(&c->out, VS_ERR_IO);
     c->out.last_ns = c->last_ns = start->time_ns;
     /* an event or a definition may end a few bytes beyond its reserved room */
-    c->rows = vs_xcalloc(1, VS_COMPOSER_ROWS + VS_EVENT_BYTES_MAX);
-    vs_composer_begin_rows(c);
-    vs_composer_put_header(c, start);
+    c->rows = vs_xcalloc(1, ROW_BYTES + VS_EVENT_BYTES_MAX);
+    begin_rows(c);
+    put_header(c, start);
     if (c->out.err)
         return vs_composer_close(c);
     define_kinds(c);
@@ -182,12 +242,28 @@ uint64_t vs_composer_events(const struct vs_composer *c)
     return c->first_event + c->events;
 }
 
+void vs_composer_add(struct vs_composer *c, enum vs_frame_type type, const void *payload,
+                     size_t bytes)
+{
+    put_rows(c);
+    if (bytes > VS_FRAME_RAW_MAX) {
+        vs_frame_output_fail(&c->out, VS_ERR_LIMIT);
+        return;
+    }
+    struct vs_frame_header h = {.type = (uint8_t)type, .codec = VS_ZSTD,
+                                .raw_bytes = (uint32_t)bytes,
+                                .first_event = vs_composer_events(c)};
+    struct vs_directory_entry entry = {.type = (uint32_t)type, .offset = c->out.offset};
+    if (!vs_frame_output_put(&c->out, &h, NULL, payload))
+        vs_frame_output_keep(&c->out, &entry);
+}
+
 enum vs_err vs_composer_close(struct vs_composer *c)
 {
     if (!c)
         return VS_OK;
     if (!c->out.err)
-        vs_composer_put_rows(c);
+        put_rows(c);
     if (!c->out.err)
         vs_frame_output_end(&c->out);
     enum vs_err err = c->out.err;

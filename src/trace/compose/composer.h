@@ -44,8 +44,8 @@ uint64_t vs_composer_node(struct vs_composer *composer, uint64_t parent, uint32_
 /* vs_composer_more: the stack that replaces omitted outer frames. */
 uint64_t vs_composer_more(struct vs_composer *composer);
 
-/* vs_composer_event: appends one event; time_ns and tid are set by the caller. A time before that of
- * the previous event becomes the same. */
+/* vs_composer_event: appends one event; time_ns and tid are set by the caller. A time before that
+ * of the previous event becomes the same. */
 void vs_composer_event(struct vs_composer *composer, const struct vs_event *event);
 
 /* vs_composer_add: appends a frame after the events (symbols, checkpoints), at most

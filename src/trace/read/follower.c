@@ -150,8 +150,8 @@ static bool has_later_window(const struct vs_follower *f, uint64_t sequence)
 }
 
 /* Appends to *to* what was added to window *i* of frame *sequence* since. The sequence is read
- * before `used`, and again after the bytes: the writer stores them in the opposite order. *added* is
- * false when there is nothing new, or the window is in use for another frame by now. */
+ * before `used`, and again after the bytes: the writer stores them in the opposite order. *added*
+ * is false when there is nothing new, or the window is in use for another frame by now. */
 static void copy_window(struct vs_follower *f, unsigned i, uint64_t sequence,
                         struct follow_bytes *to, bool *added, uint64_t *base_ns)
 {
@@ -383,8 +383,8 @@ static void settle(struct vs_follower *f)
 
 /* --- events --- */
 
-/* A record could not be decoded: the window's last bytes are read again later. In FILE it is damage,
- * after which nothing follows, whether the process is gone or not. */
+/* A record could not be decoded: the window's last bytes are read again later. In FILE it is
+ * damage, after which nothing follows, whether the process is gone or not. */
 static enum vs_err retry_later(struct vs_follower *f, const struct follow_place *place)
 {
     if (f->source != FOLLOW_WINDOW || f->gone) {

@@ -31,8 +31,8 @@ enum vs_err vs_follower_next(struct vs_follower *follow, struct vs_event *event)
  * reader's condition and outcome are final. */
 bool vs_follower_ended(const struct vs_follower *follow);
 
-/* vs_follower_reader: for strings, stacks, modules and positions; not for its next event. It belongs
- * to the follower. */
+/* vs_follower_reader: for strings, stacks, modules and positions; not for its next event. It
+ * belongs to the follower. */
 struct vs_reader *vs_follower_reader(struct vs_follower *follow);
 
 /* vs_follower_recorder: the process that records it, as vs_reader_recorded_by; 0 once it is gone or

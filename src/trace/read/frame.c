@@ -51,7 +51,8 @@ bool vs_frame_has_trailer(const struct vs_source *file)
            trailer.checksum == XXH64(&trailer, offsetof(struct vs_trailer, checksum), 0);
 }
 
-/* Reserves *bytes* in *buffer*, and at least one, so that its pointer is valid; its contents are lost. */
+/* Reserves *bytes* in *buffer*, and at least one, so that its pointer is valid; its contents are
+ * lost. */
 static void reserve(unsigned char **buffer, size_t *capacity, size_t bytes)
 {
     bytes = bytes ? bytes : 1;

@@ -51,12 +51,11 @@ struct vs_frame_scratch {
     void *zstd;
 };
 
-/* vs_frame_header_read: reads the header of the frame at *offset*. NULL, or the problem: not a whole frame
- * (*cut*: the end of the file is missing). Checks no checksum.
- * vs_frame_fetch: likewise, and reads its extension and stored payload into *scratch*, checked.
- * vs_frame_stored: that payload.
- * vs_frame_payload: likewise, decompressed into *raw*, which has room for *room* bytes. VS_ERR_CORRUPT when
- * there is no good frame or it is larger than *room*. */
+/* vs_frame_header_read: reads the header of the frame at *offset*. NULL, or the problem: not a
+ * whole frame (*cut*: the end of the file is missing). Checks no checksum. vs_frame_fetch:
+ * likewise, and reads its extension and stored payload into *scratch*, checked. vs_frame_stored:
+ * that payload. vs_frame_payload: likewise, decompressed into *raw*, which has room for *room*
+ * bytes. VS_ERR_CORRUPT when there is no good frame or it is larger than *room*. */
 const char *vs_frame_header_read(const struct vs_source *file, uint64_t offset,
                                  struct vs_frame_header *header, bool *cut);
 const char *vs_frame_fetch(const struct vs_source *file, uint64_t offset,

@@ -35,7 +35,8 @@ int vs_reader_is_trace(const void *bytes, size_t n);
  * VS_ERR_VERSION, VS_ERR_CORRUPT (nothing usable). */
 enum vs_err vs_reader_open(const char *path, struct vs_reader **out, char *why) VS_MUST_CHECK;
 
-/* vs_reader_next: reads the next event. VS_OK, VS_ERR_END after the last readable event. Definitions of strings and stacks are not returned; `module` events are. */
+/* vs_reader_next: reads the next event. VS_OK, VS_ERR_END after the last readable event.
+ * Definitions of strings and stacks are not returned; `module` events are. */
 enum vs_err vs_reader_next(struct vs_reader *reader, struct vs_event *event) VS_MUST_CHECK;
 
 /* vs_reader_rewind: starts over; ids stay the same. */

@@ -50,8 +50,8 @@ struct vs_recovery {
 /* vs_recovery_fits: whether *header* is that of a live file of the trace with *uuid*. */
 bool vs_recovery_fits(const struct vs_live_header *header, const uint8_t *uuid);
 /* vs_recovery_load: copies the windows of the live file *source*, if it belongs to the trace with
- * *uuid*. Called before the size of the trace is read: a window that is reused in between is then in
- * the trace. */
+ * *uuid*. Called before the size of the trace is read: a window that is reused in between is then
+ * in the trace. */
 void vs_recovery_load(struct vs_recovery *recovery, const struct vs_source *source,
                       const uint8_t *uuid);
 /* vs_recovery_find: the window that becomes frame *sequence*; NULL when there is none. */
@@ -191,7 +191,8 @@ enum vs_err vs_reader_record(struct vs_reader *reader, struct vs_event *event,
  * link, beside the file that it points to. malloc'ed; NULL when out of memory. */
 char *vs_reader_live_path(const char *path);
 
-/* vs_reader_holder: as vs_reader_recorded_by, for an open trace and its open FILE.live (-1: none). */
+/* vs_reader_holder: as vs_reader_recorded_by, for an open trace and its open FILE.live (-1:
+ * none). */
 uint64_t vs_reader_holder(int fd, int live);
 
 /* vs_reader_find_outcome: see vs_reader_outcome. The trace is a file. */

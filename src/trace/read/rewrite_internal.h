@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The parts of a rewrite: rewrite.c (open, add, commit) calls rewrite_finished.c or
- * rewrite_unfinished.c to copy the old trace, and all write through trace/output. Private to these. Each function returns the first failure so far, stores it, and does
- * nothing after a failure. */
+ * rewrite_unfinished.c to copy the old trace, and all write through trace/output. Private to these.
+ * Each function returns the first failure so far, stores it, and does nothing after a failure. */
 #ifndef VS_REWRITE_INTERNAL_H
 #define VS_REWRITE_INTERNAL_H
 

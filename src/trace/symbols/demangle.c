@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Demangles C++ and Rust names with libiberty, the demangler of GCC and binutils. A short name can
- * expand to gigabytes of text, by repeated parts that contain repeated parts: after
- * VS_DEMANGLED_MAX bytes libiberty is left by longjmp; it holds no allocated memory at that point. */
+ * Demangles C++ and Rust names with libiberty, the demangler of GCC and binutils. A short name
+ * can expand to gigabytes of text, by repeated parts that contain repeated parts: after
+ * VS_DEMANGLED_MAX bytes libiberty is left by longjmp; it holds no allocated memory at that
+ * point. */
 #include "trace/symbols/demangle.h"
 
 #include <demangle.h>

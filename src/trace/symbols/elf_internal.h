@@ -48,8 +48,5 @@ const char *vs_elf_plt_name(struct vs_elf_object *object, uint64_t pc);
 /* vs_elf_is_signal_frame: whether *pc* is one byte before the code that a signal handler returns
  * to. That code belongs to no function's call, because nothing calls it. */
 bool vs_elf_is_signal_frame(struct vs_elf_object *object, uint64_t pc);
-/* vs_elf_fetch: asks a debuginfod server for the module's debug information. Returns a descriptor,
- * or -1. */
-int vs_elf_fetch(const char *build_id);
 
 #endif

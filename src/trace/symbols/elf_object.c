@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "trace/symbols/elf_object.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <link.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/reading/vs_xalloc.h"
+#include "base/vs_option.h"
 #include "trace/symbols/demangle.h"
 #include "trace/symbols/elf_internal.h"
 
@@ -94,6 +96,32 @@ static bool read_build_id(int fd, char *hex)
 
 /* --- separate debug files --- */
 
+struct client;
+
+/* Asks the servers of DEBUGINFOD_URLS for the module's debug information, by libdebuginfod, which
+ * is loaded only when the user asks for it. Runs in the worker process; the process that waits for
+ * the worker limits the time. Returns a descriptor, or -1. */
+static int fetch(const char *build_id)
+{
+    static struct client *client; /* reused, because it keeps its connections open */
+    static int (*find)(struct client *, const unsigned char *, int, char **);
+    const char *urls = vs_environment("DEBUGINFOD_URLS");
+    if (!urls || !*urls || !vs_debug_files_is_build_id(build_id))
+        return -1;
+    if (!client) {
+        struct client *(*begin)(void);
+        void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+        if (!library)
+            return -1;
+        *(void **)&begin = dlsym(library, "debuginfod_begin");
+        *(void **)&find = dlsym(library, "debuginfod_find_debuginfo");
+        client = begin && find ? begin() : NULL;
+    }
+    /* a length of 0 means that the build id is text */
+    int fd = client ? find(client, (const unsigned char *)build_id, 0, NULL) : -1;
+    return fd >= 0 ? fd : -1;
+}
+
 struct debug_search {
     struct vs_elf_object *object;
     bool has_crc;
@@ -135,7 +163,7 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name
     snprintf(object->facts->link, VS_DEBUG_LINK_MAX, "%s", query.link);
     vs_debug_files_separate(&query, try_debug_file, &search);
     if (search.fd < 0 && query.options->debuginfod)
-        return vs_elf_fetch(query.build_id);
+        return fetch(query.build_id);
     *found = search.path;
     return search.fd;
 }
@@ -274,7 +302,7 @@ struct vs_elf_object *vs_elf_object_open(const struct vs_debug_query *query,
     facts->found = vs_debug_files_modules(query, try_module, object) || try_vdso(object) ||
                    (*query->build_id && vs_debug_files_separate(query, try_debug_alone, object));
     if (!facts->found && query->options->debuginfod && strchr(query->path, '/')) {
-        int fd = vs_elf_fetch(query->build_id);
+        int fd = fetch(query->build_id);
         facts->found = fd >= 0 && begin_session(object, fd, query->path);
     }
     if (!facts->found)

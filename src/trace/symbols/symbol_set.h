@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Names of places in modules, in memory and as bytes: the payload of a symbols frame
- * (docs/internals/trace-format.md §2.7), of a file of the symbol cache and of a worker's answer. Decoding is
- * safe for any bytes: every length is checked and the caller limits the memory. For src/trace, its
- * tests, and imports of traces with names. Not thread-safe. */
+ * (docs/internals/trace-format.md §2.7), of a file of the symbol cache and of a worker's answer.
+ * Decoding is safe for any bytes: every length is checked and the caller limits the memory. For
+ * src/trace, its tests, and imports of traces with names. Not thread-safe. */
 #ifndef VS_SYMBOL_SET_H
 #define VS_SYMBOL_SET_H
 

@@ -7,6 +7,7 @@
 
 #include "viewer/top/top_internal.h"
 
+#define ROWS_BESIDE_SITES 14u
 #define TABLE_SHARE 3u /* the table has at most a third of the screen */
 
 void vs_top_title(const struct vs_top_model *model, struct vs_grid *grid)
@@ -100,4 +101,19 @@ void vs_top_draw(const struct vs_top_model *model, struct vs_grid *grid)
     else
         vs_top_details(model, &model->rows[model->selected], grid, row, end, VS_WATCH_SITES_MAX,
                        model->expanded);
+}
+
+void vs_top_once(const struct vs_top_model *model, const struct vs_style *style)
+{
+    struct vs_grid grid = {.ascii = style->ascii};
+    unsigned sites = (unsigned)style->sites;
+    for (size_t i = 0; i < model->row_count; i++) {
+        unsigned rows = ROWS_BESIDE_SITES + sites * (style->full ? 4 : 1);
+        vs_grid_begin(&grid, rows, style->width);
+        unsigned end = vs_top_details(model, &model->rows[i], &grid, 0, rows, sites, style->full);
+        vs_grid_print(&grid, end, style);
+        if (i + 1 < model->row_count)
+            fputc('\n', style->out);
+    }
+    vs_grid_free(&grid);
 }
