@@ -161,12 +161,3 @@ void vs_builder_close(struct vs_builder *builder, enum vs_end_reason reason, uin
     vs_recorder_close(builder->recorder, reason, status);
     builder->recorder = NULL;
 }
-
-void vs_builder_remove(struct vs_builder *builder)
-{
-    char live[160];
-    snprintf(live, sizeof live, "%s.live", builder->path);
-    unlink(builder->path);
-    unlink(live);
-    rmdir(builder->dir);
-}

@@ -68,10 +68,7 @@ void vs_builder_memcpy(struct vs_builder *builder, uint64_t device, uint64_t str
 void vs_builder_event(struct vs_builder *builder, struct vs_event event);
 uint64_t vs_builder_string(struct vs_builder *builder, const char *text);
 
-/* vs_builder_close: ends the trace; the file stays. */
+/* vs_builder_close: ends the trace; the file goes with the test's scratch folder. */
 void vs_builder_close(struct vs_builder *builder, enum vs_end_reason reason, uint64_t status);
-
-/* vs_builder_remove: deletes the file and its directory. */
-void vs_builder_remove(struct vs_builder *builder);
 
 #endif

@@ -134,7 +134,6 @@ int main(int argc, char **argv)
         vs_builder_close(&b, VS_END_EXIT, 0);
         failed |= measure(shapes[i], "--policy=pytorch", b.path, events);
         failed |= measure(shapes[i], NULL, b.path, events);
-        vs_builder_remove(&b);
     }
     return failed;
 }

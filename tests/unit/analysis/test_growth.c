@@ -59,7 +59,6 @@ static void feed_close(struct fed *fed)
     vs_growth_close(fed->tracker);
     vs_replay_close(fed->replay);
     vs_reader_close(fed->reader);
-    vs_builder_remove(&fed->builder);
 }
 
 static bool under_test(const struct fed *fed, const struct vs_growth_row *row)

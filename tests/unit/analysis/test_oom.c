@@ -9,17 +9,14 @@
 
 static void start(void)
 {
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 512M Small GPU; at site_weights; alloc 0 100M");
+    begin_trace("observe", "device 512M Small GPU; at site_weights; alloc 0 100M");
 }
 
 /* One step: four activations of *each* MiB, freed in the backward. */
 static void step(unsigned number, uint64_t each, uint64_t leak)
 {
-    vs_trace(&b, "step %u; push forward; at site_activation", number);
-    for (unsigned i = 0; i < 4; i++)
-        vs_trace(&b, "alloc %u %lu", 1000 + 100 * i, each);
-    vs_trace(&b, "pop; push backward; repeat 4 { free 100i+1000 }; pop");
+    vs_trace(&b, "step %u; push forward; at site_activation; repeat 4 { alloc 100i+1000 %lu }; pop; "
+                 "push backward; repeat 4 { free 100i+1000 }; pop", number, each);
     if (leak)
         vs_trace(&b, "at site_leak; alloc %u %lu", 10000 + 100 * number, leak);
     vs_trace(&b, "pop");
@@ -35,9 +32,7 @@ static void steps(unsigned from, unsigned to, uint64_t each, uint64_t leak)
 static void fail_in_forward(unsigned number, unsigned live, uint64_t each, uint64_t request,
                             uint64_t held_before)
 {
-    vs_trace(&b, "step %u; push forward; at site_activation", number);
-    for (unsigned i = 0; i < live; i++)
-        vs_trace(&b, "alloc %u %lu", 1000 + 100 * i, each);
+    vs_trace(&b, "step %u; push forward; at site_activation; repeat %u { alloc 100i+1000 %lu }", number, live, each);
     uint64_t ours = held_before + live * each;
     vs_trace(&b, "fail %lu free %lu", request, (uint64_t)(CAPACITY - CONTEXT - ours));
 }
@@ -235,14 +230,9 @@ TEST(a_spike_is_seen_without_step_marks_when_memory_goes_round)
 /* A cache of 20 MiB segments with every second 5 MiB block free. */
 static void fill_with_holes(void)
 {
-    vs_builder_open(&b, "caching");
-    vs_trace(&b, "device 512M Small GPU; at site_activation");
-    for (unsigned s = 0; s < 20; s++) {
-        vs_trace(&b, "segment %u 20M", 100 * s);
-        for (unsigned i = 0; i < 4; i++)
-            vs_trace(&b, "alloc %u 5M", 100 * s + 5 * i);
-    }
-    vs_trace(&b, "repeat 20 { free 100i; free 100i+10 }");
+    begin_trace("caching", "device 512M Small GPU; at site_activation; "
+                           "repeat 20 { segment 100i 20M; alloc 100i 5M; alloc 100i+5 5M; alloc 100i+10 5M; "
+                           "alloc 100i+15 5M }; repeat 20 { free 100i; free 100i+10 }");
 }
 
 TEST(enough_in_pieces_too_small_is_fragmentation)
@@ -267,13 +257,9 @@ TEST(more_than_all_pieces_together_is_true_capacity)
 
 TEST(a_few_small_holes_do_not_make_it_fragmentation)
 {
-    vs_builder_open(&b, "caching");
-    vs_trace(&b, "device 512M Small GPU; at site_activation; step 0");
-    for (unsigned s = 0; s < 20; s++) { /* each segment's last MiB is unused */
-        vs_trace(&b, "segment %u 20M", 100 * s);
-        vs_trace(&b, "alloc %u 19M", 100 * s);
-    }
-    vs_trace(&b, "fail 60M free 48M");
+    /* each segment's last MiB is unused */
+    begin_trace("caching", "device 512M Small GPU; at site_activation; step 0; "
+                           "repeat 20 { segment 100i 20M; alloc 100i 19M }; fail 60M free 48M");
     diagnose(0);
     assert_int_equal(oom->cached, 20 * MIB);
     assert_string_equal(oom->verdict->name, "true_capacity");
@@ -282,8 +268,7 @@ TEST(a_few_small_holes_do_not_make_it_fragmentation)
 /* Segments of 20 MiB that take two blocks of 7 MiB each and leave 6 MiB. */
 static void gaps_without_frees(bool in_step)
 {
-    vs_builder_open(&b, "caching");
-    vs_trace(&b, "device 512M Small GPU; at site_activation");
+    begin_trace("caching", "device 512M Small GPU; at site_activation");
     if (in_step)
         vs_trace(&b, "step 0");
     vs_trace(&b, "repeat 22 { segment 100i 20M; alloc 100i 7M; alloc 100i+7 7M }; fail 7M free 8M");
@@ -357,8 +342,7 @@ TEST(a_refusal_below_the_limit_is_called_one)
 static void fail_beside(uint64_t others, uint64_t how,
                                   uint64_t request, uint64_t device_free)
 {
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 80G Shared GPU");
+    begin_trace("observe", "device 80G Shared GPU");
     vs_builder_context(&b, 1, 0, true);
     vs_trace(&b, "at site_activation; alloc 0 4G");
     vs_builder_event(&b, (struct vs_event){
@@ -407,8 +391,7 @@ TEST(processes_that_cannot_be_distinguished_are_outside_memory)
 
 TEST(a_device_full_of_others_is_outside_memory)
 {
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 80G Shared GPU; at site_activation; alloc 0 4G");
+    begin_trace("observe", "device 80G Shared GPU; at site_activation; alloc 0 4G");
     vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2 * GIB, GIB, 80 * GIB);
     expect_verdict("outside_memory");
     assert_int_equal(oom->outside, 75 * GIB);
@@ -456,8 +439,7 @@ TEST(a_probe_at_the_start_is_recovered_although_the_program_fails_later)
 /* A leak ends one thread; the other catches its probes, and allocates more than the leak's blocks. */
 TEST(a_thread_that_goes_on_does_not_recover_anothers_failure)
 {
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 512M Small GPU");
+    begin_trace("observe", "device 512M Small GPU");
     uint32_t leaks = b.tid, probes = b.tid + 1;
     for (unsigned i = 0; i < 20; i++) {
         b.tid = probes;
@@ -653,8 +635,7 @@ TEST(two_causes_that_suffice_only_together_are_both_named)
 
 TEST(a_cache_of_another_stream_is_not_fragmentation)
 {
-    vs_builder_open(&b, "caching");
-    vs_trace(&b, "device 512M Small GPU; at site_weights; "
+    begin_trace("caching", "device 512M Small GPU; at site_weights; "
                  "repeat 22 { segment 100i 20M stream 7; alloc 100i 12M; alloc 100i+12 8M }; "
                  "repeat 22 { free 100i }; at site_activation; fail 10M free 8M");
     expect_verdict("other_cache");
@@ -664,8 +645,7 @@ TEST(a_cache_of_another_stream_is_not_fragmentation)
 
 TEST(many_blocks_of_little_more_than_a_page_are_rounding)
 {
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 512M Small GPU; at site_activation; repeat 220 { alloc 2i 1049088 }; "
+    begin_trace("observe", "device 512M Small GPU; at site_activation; repeat 220 { alloc 2i 1049088 }; "
                  "at site_spike; fail 20M free 8M");
     expect_verdict("rounding");
     assert_string_equal(oom->culprit->frames[0].function, "site_activation");
@@ -676,8 +656,7 @@ TEST(many_blocks_of_little_more_than_a_page_are_rounding)
 static void fail_with_contexts(unsigned count, uint64_t each,
                                          bool stacks)
 {
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 2G Small GPU");
+    begin_trace("observe", "device 2G Small GPU");
     for (unsigned i = 1; i <= count; i++) {
         uint64_t stack = i == 1 ? vs_trace_site(&b, "site_weights", 1) : vs_trace_site(&b, "site_spike", 1);
         vs_builder_context(&b, i, 0, true);
@@ -710,13 +689,9 @@ TEST(a_huge_context_and_many_contexts_are_named)
 TEST(growth_is_found_without_marked_steps)
 {
     start();
-    for (unsigned i = 0; i < 20; i++) {
-        vs_trace(&b, "at site_activation; alloc 1000 30M; at site_leak");
-        if (i >= 2)
-            vs_trace(&b, "alloc %u 18M", 10000 + 100 * i);
-        vs_trace(&b, "free 1000");
-    }
-    vs_trace(&b, "at site_activation; fail 30M free 24M");
+    vs_trace(&b, "repeat 2 { at site_activation; alloc 1000 30M; free 1000 }; "
+                 "repeat 18 { at site_activation; alloc 1000 30M; at site_leak; alloc 100i+10200 18M; free 1000 }; "
+                 "at site_activation; fail 30M free 24M");
     expect_verdict("growth");
     assert_int_equal(oom->growth_count, 18);
     assert_int_equal(oom->growth_bytes, 18 * 18 * MIB);
@@ -771,8 +746,7 @@ TEST(memory_outside_the_framework_is_named)
 /* Expandable segments: one block in each handle of 20 MiB stays, so that none can be unmapped. */
 TEST(parts_of_expandable_segments_are_fragmentation)
 {
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 512M Small GPU; "
+    begin_trace("observe", "device 512M Small GPU; "
                  "repeat 20 { at site_weights; alloc memory:i+1 20M vmm; map 20i 20M i+1; at site_leak; "
                  "tensor 20i 5M; at site_activation; tensor 20i+5 5M; tensor 20i+10 5M; tensor 20i+15 5M }; "
                  "repeat 20 { drop 20i+5; drop 20i+10; drop 20i+15 }");
@@ -790,13 +764,9 @@ TEST(parts_of_expandable_segments_are_fragmentation)
 TEST(free_pieces_of_another_stream_of_pytorch_are_its_cache)
 {
     for (unsigned stream = 0; stream < 2; stream++) {
-        vs_builder_open(&b, "observe");
-        vs_trace(&b, "device 512M Small GPU");
-        for (unsigned i = 0; i < 20; i++) {
-            vs_trace(&b, "alloc %u 20M", 20 * i);
-            for (unsigned k = 0; k < 4; k++)
-                vs_trace(&b, "tensor %u 5M stream %u", 20 * i + 5 * k, stream);
-        }
+        begin_trace("observe", "device 512M Small GPU");
+        vs_trace(&b, "repeat 20 { alloc 20i 20M; tensor 20i 5M stream %u; tensor 20i+5 5M stream %u; "
+                     "tensor 20i+10 5M stream %u; tensor 20i+15 5M stream %u }", stream, stream, stream, stream);
         vs_trace(&b, "repeat 20 { drop 20i+5; drop 20i+10; drop 20i+15 }; fail 100M free 48M; raise 100M");
         expect_verdict(stream ? "other_cache" : "fragmentation");
         assert_int_equal(oom->cache.other_streams, stream ? 300 * MIB : 0);
@@ -807,14 +777,8 @@ TEST(free_pieces_of_another_stream_of_pytorch_are_its_cache)
 /* A small block needs a segment of small blocks; holes in the large segments are no private pool's. */
 TEST(holes_in_segments_of_large_blocks_are_not_the_cache_of_others)
 {
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 512M Small GPU");
-    for (unsigned i = 0; i < 24; i++) {
-        vs_trace(&b, "alloc %u 20M", 20 * i);
-        for (unsigned k = 0; k < 2; k++)
-            vs_trace(&b, "tensor %u 10M", 20 * i + 10 * k);
-    }
-    vs_trace(&b, "repeat 24 { drop 20i }; fail 2M free 0; raise 1M");
+    begin_trace("observe", "device 512M Small GPU; repeat 24 { alloc 20i 20M; tensor 20i 10M; tensor 20i+10 10M }; "
+                           "repeat 24 { drop 20i }; fail 2M free 0; raise 1M");
     diagnose(0);
     assert_string_not_equal(oom->verdict->name, "other_cache");
     assert_int_equal(oom->cache.withheld, 0);
@@ -825,13 +789,9 @@ TEST(holes_in_segments_of_large_blocks_are_not_the_cache_of_others)
 /* PyTorch releases every unused segment before it reports a failure, but for those of private pools. */
 TEST(unused_segments_of_pytorch_are_of_a_private_pool)
 {
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 512M Small GPU");
-    for (unsigned i = 0; i < 10; i++) {
-        b.stack = i < 6 ? vs_trace_site(&b, "site_leak", 1) : vs_trace_site(&b, "site_activation", 1);
-        vs_trace(&b, "alloc %u 40M; tensor %u 40M", 40 * i, 40 * i);
-    }
-    vs_trace(&b, "repeat 6 { drop 40i }; fail 100M free 24M; raise 100M");
+    begin_trace("observe", "device 512M Small GPU; at site_leak; repeat 6 { alloc 40i 40M; tensor 40i 40M }; "
+                           "at site_activation; repeat 4 { alloc 40i+240 40M; tensor 40i+240 40M }; "
+                           "repeat 6 { drop 40i }; fail 100M free 24M; raise 100M");
     expect_verdict("other_cache");
     assert_int_equal(oom->cache.private_pools, 240 * MIB);
     assert_int_equal(oom->cache.withheld_largest, 40 * MIB);
@@ -846,11 +806,7 @@ TEST(equal_blocks_of_which_none_was_freed_may_be_a_leak)
     for (unsigned differ = 0; differ < 2; differ++) {
         vs_builder_open(&b, "observe");
         vs_trace(&b, "device 512M Small GPU; at site_leak");
-        for (unsigned i = 0; i < 33; i++) {
-            uint64_t size = 12 * MIB + (differ && i % 2 ? 2 * MIB : 0);
-            vs_trace(&b, "alloc %u %lu", 20 * i, size);
-        }
-        vs_trace(&b, "fail 30M free 20M");
+        vs_trace(&b, "alloc 640 12M; repeat 16 { alloc 40i 12M; alloc 40i+20 %uM }; fail 30M free 20M", differ ? 14 : 12);
         expect_verdict("true_capacity");
         assert_string_equal(oom->culprit->frames[0].function, "site_leak");
         assert_int_equal(evidence(true, true, "may be a leak"), !differ);
@@ -863,8 +819,7 @@ TEST(equal_blocks_of_which_none_was_freed_may_be_a_leak)
 /* Blocks from before many steps that freed as much: the program keeps running with them. */
 TEST(equal_blocks_from_before_the_steps_are_no_leak)
 {
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 512M Small GPU; at site_leak; repeat 16 { alloc 20i 24M }; "
+    begin_trace("observe", "device 512M Small GPU; at site_leak; repeat 16 { alloc 20i 24M }; "
                  "at site_activation; repeat 60 { alloc 900 80M; free 900 }; fail 140M free 128M");
     expect_verdict("true_capacity");
     assert_null(remedy_of("free_growth"));
@@ -876,16 +831,9 @@ TEST(equal_blocks_from_before_the_steps_are_no_leak)
  * But another policy of the same cache serves the request. */
 TEST(what_another_setting_of_the_cache_serves_is_not_true_capacity)
 {
-    vs_builder_open(&b, "caching");
-    vs_trace(&b, "device 512M Small GPU");
-    for (unsigned i = 0; i < 20; i++) {
-        vs_trace(&b, "segment %u 20M", 20 * i);
-        for (unsigned k = 0; k < 4; k++) {
-            b.stack = k ? vs_trace_site(&b, "site_weights", 1) : vs_trace_site(&b, "site_activation", 1);
-            vs_trace(&b, "alloc %u 5M", 20 * i + 5 * k);
-        }
-    }
-    vs_trace(&b, "repeat 8 { free 20i }; sample 48M; at site_spike; fail 60M free 48M");
+    begin_trace("caching", "device 512M Small GPU; repeat 20 { segment 20i 20M; at site_activation; alloc 20i 5M; "
+                           "at site_weights; alloc 20i+5 5M; alloc 20i+10 5M; alloc 20i+15 5M }; "
+                           "repeat 8 { free 20i }; sample 48M; at site_spike; fail 60M free 48M");
     expect_verdict("true_capacity");
     assert_int_equal(oom->missing, 12 * MIB);
     vs_oom_replay(oom, reader);
@@ -913,8 +861,7 @@ TEST(the_first_of_hundreds_of_equal_failures_is_explained)
 /* Each step asks for more, in segments of the cache that fit but for their ends. */
 TEST(holes_that_are_tiny_beside_requests_that_grow_are_true_capacity)
 {
-    vs_builder_open(&b, "caching");
-    vs_trace(&b, "device 512M Small GPU; at site_activation");
+    begin_trace("caching", "device 512M Small GPU; at site_activation");
     uint64_t size = 0;
     for (unsigned i = 0; i < 70; i++) {
         size = (11 + 2 * i) * MIB;

@@ -128,7 +128,6 @@ static size_t same_at_all(struct vs_builder *b)
     assert_null(vs_peak_states_at(end, end->events + 1));
     vs_replay_close(end);
     vs_reader_close(reader);
-    vs_builder_remove(b);
     return rows;
 }
 

@@ -37,7 +37,6 @@ TEST(a_trace_and_its_last_moment_count_the_same)
     struct vs_time_window end = {.to = {true, true, 1000}}; /* after its last event */
     assert_two_out_of_memory(reader, b.path, &end);
     vs_reader_close(reader);
-    vs_builder_remove(&b);
 }
 
 TEST(any_numbers_are_counted_in_bounds)

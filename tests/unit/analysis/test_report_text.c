@@ -364,7 +364,6 @@ static void check_case(size_t i)
     cases[i].build();
     vs_builder_close(&b, VS_END_EXIT, 0);
     char *text = text_of(&cases[i].wish, cases[i].at, cases[i].ascii);
-    vs_builder_remove(&b);
     if (writing) {
         FILE *file = fopen(path, "w");
         assert_non_null(file);

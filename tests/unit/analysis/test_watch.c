@@ -8,71 +8,48 @@
 #include "analysis/watch/forecast.h"
 #include "analysis/watch/memory_history.h"
 #include "analysis/watch/watch.h"
-#include "support/trace_builder.h"
+#include "support/trace_text.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define SECOND UINT64_C(1000000000)
 
-static const char *text_of(const struct vs_forecast_facts *facts)
-{
-    static char text[VS_FORECAST_TEXT_MAX];
-    struct vs_forecast forecast = vs_forecast_make(facts);
-    return vs_forecast_text(text, &forecast);
-}
-
 TEST(the_time_left_is_the_free_memory_by_the_growth)
 {
-    struct vs_forecast_facts facts = {.capacity = 1000 * MIB, .highest = 200 * MIB,
-                                      .per_step = 16 * MIB, .step_ns = 5 * SECOND};
-    struct vs_forecast forecast = vs_forecast_make(&facts);
+    static const struct {
+        const char *text;
+        struct vs_forecast_facts facts;
+    } cases[] = {
+#define STEPS .capacity = 1000 * MIB, .highest = 200 * MIB, .per_step = 16 * MIB
+        {"about 4 min left", {STEPS, .step_ns = 5 * SECOND}},
+        {"a few seconds left", {STEPS, .step_ns = SECOND / 1000}},
+        {"about 6 days left", {STEPS, .step_ns = 10000 * SECOND}},
+        {"more than two weeks left", {STEPS, .step_ns = 100000 * SECOND}},
+        /* without recent steps only their number is forecast */
+#define SINCE(s) .capacity = 1000 * MIB, .step_ns = SECOND, .since_step_ns = s * SECOND
+        {"about 15 min left", {SINCE(10), .highest = 200 * MIB, .per_step = MIB}},
+        {"about 800 steps left", {SINCE(12), .highest = 200 * MIB, .per_step = MIB}},
+        {"about 110 steps left", {SINCE(12), .highest = 200 * MIB, .per_step = 7 * MIB}},
+        {"about 1 step left", {SINCE(12), .highest = 992 * MIB, .per_step = 7 * MIB}},
+        {"the next step may run out of memory", {SINCE(12), .highest = 1200 * MIB, .per_step = 7 * MIB}},
+        /* growth without steps is forecast while it goes on */
+#define GROWN .capacity = 1000 * MIB, .highest = 400 * MIB, .grown = 100 * MIB, .from_ns = SECOND
+        {"about 10 min left", {GROWN, .until_ns = 101 * SECOND, .now_ns = 110 * SECOND}},
+        {"", {GROWN, .until_ns = 101 * SECOND, .now_ns = 200 * SECOND}},
+        {"", {GROWN, .until_ns = SECOND, .now_ns = 101 * SECOND}},
+        /* nothing without growth or size */
+        {"", {.capacity = 1000 * MIB, .highest = 400 * MIB}},
+        {"", {.highest = 400 * MIB, .per_step = MIB, .step_ns = SECOND}},
+    };
+    char text[VS_FORECAST_TEXT_MAX];
+    struct vs_forecast forecast = vs_forecast_make(&cases[0].facts);
     assert_true(forecast.known && forecast.steps_known && forecast.time_known);
     assert_int_equal(forecast.available, 800 * MIB);
     assert_int_equal(forecast.steps, 50);
     assert_int_equal(forecast.seconds, 250);
-    assert_string_equal(text_of(&facts), "about 4 min left");
-    facts.step_ns = SECOND / 1000;
-    assert_string_equal(text_of(&facts), "a few seconds left");
-    facts.step_ns = 10000 * SECOND;
-    assert_string_equal(text_of(&facts), "about 6 days left");
-    facts.step_ns = 100000 * SECOND;
-    assert_string_equal(text_of(&facts), "more than two weeks left");
-}
-
-TEST(without_recent_steps_only_their_number_is_forecast)
-{
-    struct vs_forecast_facts facts = {.capacity = 1000 * MIB, .highest = 200 * MIB,
-                                      .per_step = MIB, .step_ns = SECOND};
-    facts.since_step_ns = 10 * SECOND;
-    assert_string_equal(text_of(&facts), "about 15 min left");
-    facts.since_step_ns = 12 * SECOND;
-    assert_string_equal(text_of(&facts), "about 800 steps left");
-    facts.per_step = 7 * MIB;
-    assert_string_equal(text_of(&facts), "about 110 steps left");
-    facts.highest = 992 * MIB;
-    assert_string_equal(text_of(&facts), "about 1 step left");
-    facts.highest = 1200 * MIB;
-    assert_string_equal(text_of(&facts), "the next step may run out of memory");
-}
-
-TEST(growth_without_steps_is_forecast_while_it_goes_on)
-{
-    struct vs_forecast_facts facts = {.capacity = 1000 * MIB, .highest = 400 * MIB,
-                                      .grown = 100 * MIB, .from_ns = SECOND,
-                                      .until_ns = 101 * SECOND, .now_ns = 110 * SECOND};
-    assert_string_equal(text_of(&facts), "about 10 min left");
-    facts.now_ns = 200 * SECOND;
-    assert_string_equal(text_of(&facts), "");
-    facts.now_ns = 101 * SECOND;
-    facts.until_ns = SECOND;
-    assert_string_equal(text_of(&facts), "");
-}
-
-TEST(nothing_is_forecast_without_growth_or_size)
-{
-    struct vs_forecast_facts facts = {.capacity = 1000 * MIB, .highest = 400 * MIB};
-    assert_string_equal(text_of(&facts), "");
-    facts = (struct vs_forecast_facts){.highest = 400 * MIB, .per_step = MIB, .step_ns = SECOND};
-    assert_string_equal(text_of(&facts), "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        forecast = vs_forecast_make(&cases[i].facts);
+        assert_string_equal(vs_forecast_text(text, &forecast), cases[i].text);
+    }
 }
 
 TEST(durations_are_rounded)
@@ -136,20 +113,31 @@ TEST(the_rate_is_that_of_the_last_seconds)
 
 /* --- a trace --- */
 
-TEST(a_finished_trace_has_the_figures_of_its_end)
+static struct vs_watch *watch;
+static struct vs_watch_view view;
+
+AFTER(close_watch)
+{
+    vs_watch_view_free(&view);
+    vs_watch_close(watch);
+    memset(&view, 0, sizeof view);
+    watch = NULL;
+    return 0;
+}
+
+static void watch_trace(int status, const char *text)
 {
     struct vs_builder b;
-    struct vs_watch *watch;
-    struct vs_watch_view view = {0};
     vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "Test", 1000 * MIB);
-    for (uint64_t i = 0; i < 8; i++)
-        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, 0x1000000 + i * 0x1000000, 4 * MIB,
-                         4 * MIB);
-    vs_builder_free(&b, 0, 0x1000000);
-    vs_builder_close(&b, VS_END_EXIT, 3);
+    vs_trace(&b, "device 1000M Test; %s", text);
+    vs_builder_close(&b, VS_END_EXIT, (uint64_t)status);
     assert_int_equal(vs_watch_open(b.path, &watch, NULL), VS_OK);
     assert_int_equal(vs_watch_read(watch, UINT64_MAX), VS_OK);
+}
+
+TEST(a_finished_trace_has_the_figures_of_its_end)
+{
+    watch_trace(3, "repeat 8 { alloc 16i 4M }; free 0");
     assert_true(vs_watch_complete(watch) && vs_watch_ended(watch));
     for (unsigned round = 0; round < 2; round++) { /* the same when asked again */
         vs_watch_fill(watch, true, &view);
@@ -169,35 +157,15 @@ TEST(a_finished_trace_has_the_figures_of_its_end)
         assert_false(device->used_known);
         assert_false(device->forecast.known);
     }
-    vs_watch_view_free(&view);
-    vs_watch_close(watch);
-    vs_builder_remove(&b);
 }
 
 /* A trace of another program may claim more free memory than the device has. */
 TEST(a_reading_that_cannot_be_true_uses_no_memory)
 {
-    struct vs_builder b;
-    struct vs_watch *watch;
-    struct vs_watch_view view = {0};
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "Test", 1000 * MIB);
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_device_sample,
-        .device_sample = {.free_bytes = UINT64_MAX, .total_bytes = 1000 * MIB}});
-    for (unsigned step = 0; step < 40; step++) { /* grows: there is a forecast */
-        vs_builder_step(&b, step);
-        vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, 0x1000000 + step * 0x1000000, MIB, MIB);
-        vs_builder_pop(&b);
-    }
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    assert_int_equal(vs_watch_open(b.path, &watch, NULL), VS_OK);
-    assert_int_equal(vs_watch_read(watch, UINT64_MAX), VS_OK);
+    /* grows: there is a forecast */
+    watch_trace(0, "sample 18446744073709551615; repeat 40 { step i; alloc i 1M; pop }");
     vs_watch_fill(watch, true, &view);
     assert_int_equal(view.devices[0].used, 0);
     assert_true(view.devices[0].forecast.known);
     assert_int_equal(view.devices[0].forecast.available, UINT64_MAX - 40 * MIB);
-    vs_watch_view_free(&view);
-    vs_watch_close(watch);
-    vs_builder_remove(&b);
 }

@@ -18,42 +18,27 @@ static uint64_t parsed(const char *text)
     return bytes;
 }
 
-TEST(binary_units_are_powers_of_1024)
+TEST(numbers_units_fractions_and_spaces_are_read)
 {
-    assert_int_equal(parsed("1KiB"), 1024);
-    assert_int_equal(parsed("1k"), 1024);
-    assert_int_equal(parsed("1Ki"), 1024);
-    assert_int_equal(parsed("512M"), 512 * VS_MIB);
-    assert_int_equal(parsed("8GiB"), 8 * VS_GIB);
-    assert_int_equal(parsed("8gib"), 8 * VS_GIB);
-    assert_int_equal(parsed("2T"), 2048 * VS_GIB);
-    assert_int_equal(parsed("3PiB"), 3 * 1024 * 1024 * VS_GIB);
-}
-
-TEST(si_units_are_powers_of_1000)
-{
-    assert_int_equal(parsed("1kB"), 1000);
-    assert_int_equal(parsed("80gb"), UINT64_C(80000000000));
-    assert_int_equal(parsed("80GB"), UINT64_C(80000000000));
-    assert_int_equal(parsed("2mb"), 2000000);
-    assert_int_equal(parsed("1TB"), UINT64_C(1000000000000));
-}
-
-TEST(plain_numbers_are_bytes)
-{
-    assert_int_equal(parsed("0"), 0);
-    assert_int_equal(parsed("4096"), 4096);
-    assert_int_equal(parsed("4096B"), 4096);
-    assert_int_equal(parsed("4096 bytes"), 4096);
-    assert_int_equal(parsed("18446744073709551615"), UINT64_MAX);
-}
-
-TEST(fractions_and_spaces_are_read)
-{
-    assert_int_equal(parsed("1.5GiB"), VS_GIB + VS_GIB / 2);
-    assert_int_equal(parsed(" 1.5 GiB "), VS_GIB + VS_GIB / 2);
-    assert_int_equal(parsed(".5k"), 512);
-    assert_int_equal(parsed("0.25 MiB"), 256 * VS_KIB);
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } cases[] = {
+        /* binary units are powers of 1024, SI units of 1000 */
+        {"1KiB", 1024}, {"1k", 1024}, {"1Ki", 1024}, {"512M", 512 * VS_MIB}, {"8GiB", 8 * VS_GIB},
+        {"8gib", 8 * VS_GIB}, {"2T", 2048 * VS_GIB}, {"3PiB", 3 * 1024 * 1024 * VS_GIB},
+        {"1kB", 1000}, {"80gb", UINT64_C(80000000000)}, {"80GB", UINT64_C(80000000000)},
+        {"2mb", 2000000}, {"1TB", UINT64_C(1000000000000)},
+        {"0", 0}, {"4096", 4096}, {"4096B", 4096}, {"4096 bytes", 4096},
+        {"18446744073709551615", UINT64_MAX},
+        {"1.5GiB", VS_GIB + VS_GIB / 2}, {" 1.5 GiB ", VS_GIB + VS_GIB / 2}, {".5k", 512},
+        {"0.25 MiB", 256 * VS_KIB},
+        /* the largest below the limit */
+        {"16383PiB", UINT64_C(16383) << 50}, {"16777215TiB", UINT64_C(16777215) << 40},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (parsed(cases[i].text) != cases[i].bytes)
+            fail_msg("'%s' is %" PRIu64, cases[i].text, parsed(cases[i].text));
 }
 
 TEST(anything_else_is_refused_and_leaves_the_result_alone)
@@ -74,29 +59,16 @@ TEST(anything_else_is_refused_and_leaves_the_result_alone)
     assert_int_equal(vs_size_parse(NULL, &bytes), VS_ERR_ARG);
 }
 
-TEST(the_largest_sizes_below_the_limit_are_read)
-{
-    assert_int_equal(parsed("16383PiB"), UINT64_C(16383) << 50);
-    assert_int_equal(parsed("16777215TiB"), UINT64_C(16777215) << 40);
-}
-
 TEST(sizes_have_one_decimal_below_1_gib_and_two_from_there_on)
 {
     static const struct {
         uint64_t bytes;
         const char *text;
     } cases[] = {
-        {0, "0 B"},
-        {512, "512 B"},
-        {1023, "1023 B"},
-        {1024, "1.0 KiB"},
-        {1536, "1.5 KiB"},
+        {0, "0 B"}, {512, "512 B"}, {1023, "1023 B"}, {1024, "1.0 KiB"}, {1536, "1.5 KiB"},
         {VS_MIB - 1, "1.0 MiB"}, /* never "1024.0 KiB" */
-        {VS_MIB, "1.0 MiB"},
-        {VS_GIB - 1, "1.00 GiB"},
-        {VS_GIB + VS_GIB / 2, "1.50 GiB"},
-        {80 * VS_GIB, "80.00 GiB"},
-        {UINT64_MAX, "16.00 EiB"},
+        {VS_MIB, "1.0 MiB"}, {VS_GIB - 1, "1.00 GiB"}, {VS_GIB + VS_GIB / 2, "1.50 GiB"},
+        {80 * VS_GIB, "80.00 GiB"}, {UINT64_MAX, "16.00 EiB"},
     };
     char out[VS_SIZE_TEXT_MAX];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

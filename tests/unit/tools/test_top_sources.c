@@ -13,23 +13,12 @@
 
 #include "support/cmocka_test.h"
 #include "support/scratch_folder.h"
-#include "support/trace_builder.h"
+#include "support/trace_text.h"
 #include "tools/top/top_command.h"
 #include "trace/format/format.h"
 
 #define MIB (UINT64_C(1) << 20)
-#define ADDRESS UINT64_C(0x7f0000000000)
-
-static void put_alloc(struct vs_builder *b, unsigned i)
-{
-    vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, ADDRESS + i * MIB, MIB, MIB);
-}
-
-static void put_allocs(struct vs_builder *b)
-{
-    for (unsigned i = 0; i < 50; i++)
-        put_alloc(b, i);
-}
+#define FIFTY "device 1G GPU; repeat 50 { alloc i 1M }"
 
 /* Sends the trace's path, then uses every window for each byte that it is sent. */
 static void record(int order, int answer)
@@ -37,20 +26,18 @@ static void record(int order, int answer)
     struct vs_builder b;
     char byte;
     vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "GPU", 1024 * MIB);
-    put_allocs(&b);
+    vs_trace(&b, FIFTY);
     if (write(answer, b.path, sizeof b.path) != sizeof b.path)
         _exit(1);
     while (read(order, &byte, 1) == 1) {
         for (unsigned i = 0; i < 50; i++) {
-            put_alloc(&b, 50 + i);
+            vs_trace(&b, "alloc %u 1M", 50 + i);
             vs_recorder_flush(b.recorder);
         }
         if (write(answer, "f", 1) != 1)
             _exit(1);
     }
     vs_builder_close(&b, VS_END_EXIT, 0);
-    vs_builder_remove(&b);
     _exit(0);
 }
 
@@ -142,8 +129,7 @@ static unsigned open_files(void)
 static void finished_trace(struct vs_builder *b)
 {
     vs_builder_open(b, "observe");
-    vs_builder_device(b, 0, "GPU", 1024 * MIB);
-    put_allocs(b);
+    vs_trace(b, FIFTY);
     vs_builder_close(b, VS_END_EXIT, 3);
 }
 
@@ -174,7 +160,7 @@ TEST(the_trace_of_an_ended_process_is_closed_and_its_figures_stay)
         assert_null(sources.items[0].watch);
         assert_last_figures(&sources.model.processes[0]);
         if (round == 1)
-            vs_builder_remove(&b); /* is not read again */
+            unlink(b.path); /* is not read again */
     }
     vs_top_sources_free(&sources);
 }
@@ -188,15 +174,6 @@ static void add_links(struct vs_top_sources *sources, const struct vs_builder *b
         snprintf(path, sizeof path, "%s.%u", b->path, (unsigned)pid);
         assert_int_equal(link(b->path, path), 0);
         vs_top_sources_add(sources, path, pid);
-    }
-}
-
-static void remove_links(const struct vs_builder *b, uint64_t first, uint64_t end)
-{
-    char path[sizeof b->path + 32];
-    for (uint64_t pid = first; pid < end; pid++) {
-        snprintf(path, sizeof path, "%s.%u", b->path, (unsigned)pid);
-        assert_int_equal(unlink(path), 0);
     }
 }
 
@@ -224,8 +201,6 @@ TEST(more_processes_end_than_descriptors_are_available)
     }
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     vs_top_sources_free(&sources);
-    remove_links(&b, 100, end);
-    vs_builder_remove(&b);
 }
 
 TEST(a_selected_row_stays_selected_when_others_go)
@@ -241,8 +216,6 @@ TEST(a_selected_row_stays_selected_when_others_go)
     const struct vs_top_row *row = &sources.model.rows[sources.model.selected];
     assert_int_equal(sources.model.processes[row->process].pid, 170);
     vs_top_sources_free(&sources);
-    remove_links(&b, 100, 230);
-    vs_builder_remove(&b);
 }
 
 TEST(a_trace_that_was_deleted_before_it_was_read_is_left_out)
@@ -252,7 +225,7 @@ TEST(a_trace_that_was_deleted_before_it_was_read_is_left_out)
     finished_trace(&b);
     vs_top_sources_add(&found, b.path, VS_BUILDER_PID);
     vs_top_sources_add(&named, b.path, 0);
-    vs_builder_remove(&b);
+    unlink(b.path);
     update(&found);
     assert_int_equal(found.model.count, 0);
     assert_int_equal(found.model.row_count, 0);
@@ -280,8 +253,6 @@ TEST(a_process_that_records_to_its_path_again_is_read_again)
     assert_int_equal(sources.model.count, 1);
     assert_int_equal(sources.model.processes[0].view.device_count, 0);
     vs_top_sources_free(&sources);
-    vs_builder_remove(&b);
-    vs_builder_remove(&other);
 }
 
 /* The names of call sites of a running process are looked up by another process; while the view is
@@ -311,5 +282,4 @@ TEST(names_replace_their_substitutes_in_the_view)
     assert_null(sources.items[0].watch);
     assert_last_figures(&sources.model.processes[0]);
     vs_top_sources_free(&sources);
-    vs_builder_remove(&b);
 }

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "support/shell_folder.h"
-#include "support/trace_builder.h"
-
-#define MIB (UINT64_C(1) << 20)
+#include "support/trace_text.h"
 
 static struct vs_builder trace;
 
@@ -15,17 +13,8 @@ static struct vs_builder trace;
 SETUP(make_trace)
 {
     vs_builder_open(&trace, "observe");
-    vs_builder_device(&trace, 0, "Test GPU", 1024 * MIB);
-    for (unsigned i = 0; i < 200; i++)
-        vs_builder_alloc(&trace, 0, VS_FAMILY_DEVICE, UINT64_C(0x7f0000000000) + i * 4 * MIB,
-                         4 * MIB, 4 * MIB);
+    vs_trace(&trace, "device 1G Test GPU; repeat 200 { alloc 4i 4M }");
     vs_builder_close(&trace, VS_END_EXIT, 0);
-    return 0;
-}
-
-TEARDOWN(remove_trace)
-{
-    vs_builder_remove(&trace);
     return 0;
 }
 
