@@ -13,15 +13,15 @@ static CUarray array_2d(size_t width, size_t height, CUarray_format format, unsi
     return array;
 }
 
-static CUresult create_3d(size_t w, size_t h, size_t d, unsigned flags, CUarray *array)
+/* What such an array is created with; it is freed again. */
+static CUresult create_3d(size_t w, size_t h, size_t d, unsigned flags)
 {
-    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = w,
-                                    .Height = h,
-                                    .Depth = d,
-                                    .Format = CU_AD_FORMAT_FLOAT,
-                                    .NumChannels = 1,
-                                    .Flags = flags};
-    return cuArray3DCreate(array, &desc);
+    CUDA_ARRAY3D_DESCRIPTOR desc = {w, h, d, CU_AD_FORMAT_FLOAT, 1, flags};
+    CUarray array;
+    CUresult result = cuArray3DCreate(&array, &desc);
+    if (result == CUDA_SUCCESS)
+        DO(cuArrayDestroy(array));
+    return result;
 }
 
 TEST(a_descriptor_comes_back_as_given)
@@ -66,29 +66,21 @@ TEST(channels_are_1_2_or_4)
 
 TEST(extents_decide_what_is_created)
 {
-    CUarray a = NULL;
-    FACT_EQ(create_3d(0, 0, 0, 0, &a), CUDA_ERROR_INVALID_VALUE,
+    FACT_EQ(create_3d(0, 0, 0, 0), CUDA_ERROR_INVALID_VALUE,
             "cuArray3DCreate: width is at least 1");
-    FACT_EQ(create_3d(8, 4, 2, 0, &a), CUDA_SUCCESS,
+    FACT_EQ(create_3d(8, 4, 2, 0), CUDA_SUCCESS,
             "cuArray3DCreate: 3D if all three extents are non-zero");
-    DO(cuArrayDestroy(a));
-    FACT_EQ(create_3d(8, 0, 5, CUDA_ARRAY3D_LAYERED, &a), CUDA_SUCCESS,
+    FACT_EQ(create_3d(8, 0, 5, CUDA_ARRAY3D_LAYERED), CUDA_SUCCESS,
             "cuArray3DCreate: 1D layered if only height is zero");
-    DO(cuArrayDestroy(a));
-    FACT_EQ(create_3d(8, 8, 5, CUDA_ARRAY3D_LAYERED, &a), CUDA_SUCCESS,
-            "cuArray3DCreate: 2D layered");
-    DO(cuArrayDestroy(a));
-    FACT_EQ(create_3d(8, 8, 6, CUDA_ARRAY3D_CUBEMAP, &a), CUDA_SUCCESS, "cuArray3DCreate: cubemap");
-    DO(cuArrayDestroy(a));
-    FACT_EQ(create_3d(8, 8, 12, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, &a), CUDA_SUCCESS,
+    FACT_EQ(create_3d(8, 8, 5, CUDA_ARRAY3D_LAYERED), CUDA_SUCCESS, "cuArray3DCreate: 2D layered");
+    FACT_EQ(create_3d(8, 8, 6, CUDA_ARRAY3D_CUBEMAP), CUDA_SUCCESS, "cuArray3DCreate: cubemap");
+    FACT_EQ(create_3d(8, 8, 12, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED), CUDA_SUCCESS,
             "cuArray3DCreate: cubemap layered");
-    DO(cuArrayDestroy(a));
-    FACT_EQ(create_3d(8, 4, 6, CUDA_ARRAY3D_CUBEMAP, &a), CUDA_ERROR_INVALID_VALUE,
+    FACT_EQ(create_3d(8, 4, 6, CUDA_ARRAY3D_CUBEMAP), CUDA_ERROR_INVALID_VALUE,
             "cuArray3DCreate: width of a cubemap must be equal to height");
-    FACT_EQ(create_3d(8, 8, 5, CUDA_ARRAY3D_CUBEMAP, &a), CUDA_ERROR_INVALID_VALUE,
+    FACT_EQ(create_3d(8, 8, 5, CUDA_ARRAY3D_CUBEMAP), CUDA_ERROR_INVALID_VALUE,
             "cuArray3DCreate: depth of a cubemap must be six");
-    FACT_EQ(create_3d(8, 8, 10, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, &a),
-            CUDA_ERROR_INVALID_VALUE,
+    FACT_EQ(create_3d(8, 8, 10, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED), CUDA_ERROR_INVALID_VALUE,
             "cuArray3DCreate: depth of a layered cubemap is a multiple of six");
 }
 
@@ -97,18 +89,15 @@ TEST(extents_have_limits)
     size_t widest_1d = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH);
     size_t layers = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS);
     size_t highest = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT);
-    CUarray a = NULL;
-    FACT_EQ(create_3d(widest_1d, 0, 0, 0, &a), CUDA_SUCCESS,
+    FACT_EQ(create_3d(widest_1d, 0, 0, 0), CUDA_SUCCESS,
             "cuArray3DCreate: 1D width up to TEXTURE1D_WIDTH");
-    DO(cuArrayDestroy(a));
-    FACT_EQ(create_3d(widest_1d + 1, 0, 0, 0, &a), CUDA_ERROR_INVALID_VALUE,
+    FACT_EQ(create_3d(widest_1d + 1, 0, 0, 0), CUDA_ERROR_INVALID_VALUE,
             "cuArray3DCreate: 1D width up to TEXTURE1D_WIDTH");
-    FACT_EQ(create_3d(8, highest + 1, 0, 0, &a), CUDA_ERROR_INVALID_VALUE,
+    FACT_EQ(create_3d(8, highest + 1, 0, 0), CUDA_ERROR_INVALID_VALUE,
             "cuArray3DCreate: 2D height up to TEXTURE2D_HEIGHT");
-    FACT_EQ(create_3d(8, 0, layers, CUDA_ARRAY3D_LAYERED, &a), CUDA_SUCCESS,
+    FACT_EQ(create_3d(8, 0, layers, CUDA_ARRAY3D_LAYERED), CUDA_SUCCESS,
             "cuArray3DCreate: 1D layered up to TEXTURE1D_LAYERED_LAYERS");
-    DO(cuArrayDestroy(a));
-    FACT_EQ(create_3d(8, 0, layers + 1, CUDA_ARRAY3D_LAYERED, &a), CUDA_ERROR_INVALID_VALUE,
+    FACT_EQ(create_3d(8, 0, layers + 1, CUDA_ARRAY3D_LAYERED), CUDA_ERROR_INVALID_VALUE,
             "cuArray3DCreate: 1D layered up to TEXTURE1D_LAYERED_LAYERS");
 }
 
