@@ -123,9 +123,11 @@ static bool take_words(const char *who, char **words, size_t count, struct vs_to
     return good;
 }
 
-static int print(const char *who, struct vs_top_sources *sources, const struct top_arguments *args)
+static int print_once(const char *who, struct vs_top_sources *sources,
+                      const struct top_arguments *args)
 {
     struct vs_top_model *model = &sources->model;
+    vs_top_sources_read(sources, UINT64_MAX, true, true);
     for (size_t i = 0; i < model->count && !sources->search; i++)
         if (model->processes[i].error)
             return vs_tool_fail(who, "%s", model->processes[i].error);
@@ -142,13 +144,6 @@ static int print(const char *who, struct vs_top_sources *sources, const struct t
     else
         vs_top_once(model, &style);
     return vs_tool_finish(who, stdout, model->count ? VS_EXIT_OK : VS_EXIT_NO);
-}
-
-static int once(const char *who, struct vs_top_sources *sources, const struct top_arguments *args)
-{
-    bool behind;
-    enum vs_err err = vs_top_sources_read(sources, UINT64_MAX, true, true, &behind);
-    return err ? vs_tool_fail(who, "%s", vs_err_text(err)) : print(who, sources, args);
 }
 
 static int top_main(int argc, char **argv)
@@ -169,7 +164,8 @@ static int top_main(int argc, char **argv)
         if (*sources->why && (args.once || !sources->may_come))
             code = vs_tool_fail(argv[0], "%s", sources->why);
         else
-            code = args.once ? once(argv[0], sources, &args) : vs_top_live(argv[0], sources);
+            code = args.once ? print_once(argv[0], sources, &args)
+                             : vs_top_live(argv[0], sources);
     }
     free(sources->pids);
     vs_top_sources_free(sources);

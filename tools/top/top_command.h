@@ -27,7 +27,7 @@ struct vs_top_finds {
 };
 
 /* vs_top_find_all: all processes whose descriptors may be read. vs_top_find_pid: process *pid*, or
- * if it records none, its descendants. Reads links in /proc only. VS_ERR_NOMEM; of
+ * if it records none, its descendants. Reads links in /proc only. Of
  * vs_top_find_pid, with a sentence in *why* (VS_READER_WHY_MAX bytes): VS_ERR_NOT_FOUND: no such
  * process; VS_ERR_STATE: it records no trace; VS_ERR_IO: another user's. */
 void vs_top_find_all(struct vs_top_finds *out);
@@ -54,10 +54,9 @@ struct vs_top_names {
 };
 
 /* vs_top_names_fill: sets the names of the sites in *view*: those known, and substitutes. Starts a
- * child process for the others, if none is at work; *wait*: looks them up here and now.
- * VS_ERR_NOMEM. */
-enum vs_err vs_top_names_fill(struct vs_top_names *names, struct vs_watch *watch,
-                              struct vs_watch_view *view, bool wait) VS_MUST_CHECK;
+ * child process for the others, if none is at work; *wait*: looks them up here and now. */
+void vs_top_names_fill(struct vs_top_names *names, struct vs_watch *watch,
+                       struct vs_watch_view *view, bool wait);
 /* vs_top_names_read: takes the answers that are there, and sets them in *view*, whose names they
  * replace. Returns whether there was one. */
 bool vs_top_names_read(struct vs_top_names *names, struct vs_watch_view *view);
@@ -93,9 +92,8 @@ void vs_top_sources_add(struct vs_top_sources *sources, const char *path, uint64
 void vs_top_sources_search(struct vs_top_sources *sources);
 /* vs_top_sources_read: reads all traces on, until *until_ns* at most (0: not at all), and makes the
  * model. Traces of ended processes are closed. *exact* and *wait* as of vs_watch_fill and
- * vs_top_names_fill. *behind*: there is more. VS_ERR_NOMEM. */
-enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool exact,
-                                bool wait, bool *behind) VS_MUST_CHECK;
+ * vs_top_names_fill. Returns whether there is more. */
+bool vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool exact, bool wait);
 void vs_top_sources_free(struct vs_top_sources *sources);
 
 /* --- top_live.c: the loop of the live view --- */

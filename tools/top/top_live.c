@@ -65,24 +65,21 @@ int vs_top_live(const char *who, struct vs_top_sources *sources)
     struct vs_top_model *model = &sources->model;
     uint64_t interval = model->interval_ms * MS, due = 0;
     bool go_on = true, behind = false, names = false;
-    enum vs_err err = VS_OK;
-    while (!err && go_on) {
+    while (go_on) {
         bool now = vs_clock_ns() >= due && !model->paused;
         if (now) {
             due = vs_clock_ns() + interval;
             vs_top_sources_search(sources);
             sources->model.note = *sources->why ? sources->why : nothing;
-            err = vs_top_sources_read(sources, vs_clock_ns() + READ_MS * MS, false, false, &behind);
+            behind = vs_top_sources_read(sources, vs_clock_ns() + READ_MS * MS, false, false);
         } else if (names && !model->paused) { /* others may be looked up now */
-            err = vs_top_sources_read(sources, 0, false, false, &behind);
+            behind = vs_top_sources_read(sources, 0, false, false);
         }
-        if (!err)
-            vs_terminal_draw(model);
+        vs_terminal_draw(model);
         if (behind && !model->paused)
             due = 0;
-        if (!err)
-            go_on = wait_for(sources, model->paused ? vs_clock_ns() + interval : due, &names);
+        go_on = wait_for(sources, model->paused ? vs_clock_ns() + interval : due, &names);
     }
     vs_terminal_close();
-    return err ? vs_tool_fail(who, "%s", vs_err_text(err)) : VS_EXIT_OK;
+    return VS_EXIT_OK;
 }

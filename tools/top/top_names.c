@@ -21,12 +21,6 @@
 #define NAMED_MAX 24u /* call sites of a device that get a name */
 #define WANTED_MAX 96u
 
-/* Call sites for the child. */
-struct wanted_sites {
-    struct vs_watch_site items[WANTED_MAX];
-    size_t count;
-};
-
 /* What the child sends: this, then the bytes of name and chain. */
 struct name_answer {
     uint64_t key;
@@ -78,8 +72,7 @@ static void look_up_all(struct vs_watch *watch, const struct vs_watch_site *site
 {
     static char name[VS_WATCH_NAME_MAX], chain[VS_WATCH_CHAIN_MAX];
     for (size_t i = 0; i < count; i++) {
-        if (vs_watch_name(watch, &sites[i], name, chain))
-            return;
+        vs_watch_name(watch, &sites[i], name, chain);
         struct name_answer answer = {sites[i].key, (uint32_t)strlen(name), (uint32_t)strlen(chain)};
         if (!send_all(fd, &answer, sizeof answer) || !send_all(fd, name, answer.name_bytes) ||
             !send_all(fd, chain, answer.chain_bytes))
@@ -195,44 +188,35 @@ bool vs_top_names_read(struct vs_top_names *names, struct vs_watch_view *view)
 
 /* --- the view --- */
 
-static enum vs_err name_site(struct vs_top_names *names, struct vs_watch *watch,
-                             const struct vs_watch_site *site, bool wait, struct wanted_sites *wanted)
+void vs_top_names_fill(struct vs_top_names *names, struct vs_watch *watch,
+                       struct vs_watch_view *view, bool wait)
 {
-    const uint64_t *at = vs_map_get(&names->by_key, site->key);
-    struct vs_top_name *item = at ? &names->items[*at] : add_name(names, watch, site);
-    if (item->asked)
-        return VS_OK;
-    if (wait) {
-        char name[VS_WATCH_NAME_MAX], chain[VS_WATCH_CHAIN_MAX];
-        item->asked = true;
-        enum vs_err err = vs_watch_name(watch, site, name, chain);
-        if (!err)
-            set_name(item, name, chain);
-        return err;
-    }
-    if (!names->child && wanted->count < WANTED_MAX) {
-        wanted->items[wanted->count++] = *site;
-        item->asked = true;
-    }
-    return VS_OK;
-}
-
-enum vs_err vs_top_names_fill(struct vs_top_names *names, struct vs_watch *watch,
-                              struct vs_watch_view *view, bool wait)
-{
-    struct wanted_sites wanted = {.count = 0};
-    enum vs_err err = VS_OK;
-    for (size_t d = 0; !err && d < view->device_count; d++) {
+    struct vs_watch_site wanted[WANTED_MAX]; /* by the child */
+    size_t count = 0;
+    for (size_t d = 0; d < view->device_count; d++) {
         struct vs_watch_device *device = &view->devices[d];
-        for (size_t i = 0; !err && i < device->site_count && i < NAMED_MAX; i++)
-            err = name_site(names, watch, &device->sites[i], wait, &wanted);
+        for (size_t i = 0; i < device->site_count && i < NAMED_MAX; i++) {
+            const struct vs_watch_site *site = &device->sites[i];
+            const uint64_t *at = vs_map_get(&names->by_key, site->key);
+            struct vs_top_name *item = at ? &names->items[*at] : add_name(names, watch, site);
+            if (item->asked)
+                continue;
+            if (wait) {
+                char name[VS_WATCH_NAME_MAX], chain[VS_WATCH_CHAIN_MAX];
+                item->asked = true;
+                vs_watch_name(watch, site, name, chain);
+                set_name(item, name, chain);
+            } else if (!names->child && count < WANTED_MAX) {
+                wanted[count++] = *site;
+                item->asked = true;
+            }
+        }
         set_names(names, device);
     }
-    if (!err && wanted.count)
-        start_child(names, watch, wanted.items, wanted.count);
+    if (count)
+        start_child(names, watch, wanted, count);
     if (wait)
         vs_symbol_tool_done();
-    return err;
 }
 
 void vs_top_names_free(struct vs_top_names *names)

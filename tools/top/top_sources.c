@@ -87,8 +87,8 @@ void vs_top_sources_search(struct vs_top_sources *sources)
 
 /* --- reading --- */
 
-static enum vs_err read_source(struct vs_top_source *source, struct vs_top_process *process,
-                               uint64_t until_ns)
+static void read_source(struct vs_top_source *source, struct vs_top_process *process,
+                        uint64_t until_ns)
 {
     enum vs_err err = VS_OK;
     if (!source->watch) {
@@ -104,48 +104,41 @@ static enum vs_err read_source(struct vs_top_source *source, struct vs_top_proce
         close_source(source, process);
     if (err && !*source->why)
         strcpy(source->why, vs_err_text(err));
-    return err == VS_ERR_NOMEM ? err : VS_OK;
 }
 
-static enum vs_err fill_source(struct vs_top_source *source, struct vs_top_process *process,
-                               bool exact, bool wait)
+static void fill_source(struct vs_top_source *source, struct vs_top_process *process, bool exact,
+                        bool wait)
 {
     if (!source->watch)
-        return VS_OK;
+        return;
     vs_watch_fill(source->watch, exact, &process->view);
-    enum vs_err err = vs_top_names_fill(&source->names, source->watch, &process->view, wait);
+    vs_top_names_fill(&source->names, source->watch, &process->view, wait);
     process->pid = source->pid && source->pid != VS_RECORDED_ELSEWHERE ? source->pid
                                                                        : process->view.pid;
     /* names of call sites may still be looked up */
-    if (err || !vs_watch_ended(source->watch) || source->names.child)
-        return err;
+    if (!vs_watch_ended(source->watch) || source->names.child)
+        return;
     vs_watch_view_keep(&process->view);
     vs_watch_close(source->watch);
     source->watch = NULL;
     source->ended = true;
-    return VS_OK;
 }
 
 /* --- rows that go --- */
 
-enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool exact,
-                                bool wait, bool *behind)
+bool vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool exact, bool wait)
 {
-    enum vs_err err = VS_OK;
-    *behind = false;
-    for (size_t i = 0; !err && i < sources->count; i++) {
+    bool behind = false;
+    for (size_t i = 0; i < sources->count; i++) {
         struct vs_top_source *source = &sources->items[i];
         struct vs_top_process *process = &sources->model.processes[i];
         /* each has its share of the time that is left */
         uint64_t now = vs_clock_ns(), left = until_ns > now ? until_ns - now : 0;
         if (until_ns && !source->ended)
-            err = read_source(source, process, now + left / (sources->count - i));
-        *behind |= source->watch && !vs_watch_complete(source->watch);
-        if (!err)
-            err = fill_source(source, process, exact, wait);
+            read_source(source, process, now + left / (sources->count - i));
+        behind |= source->watch && !vs_watch_complete(source->watch);
+        fill_source(source, process, exact, wait);
     }
-    if (err)
-        return err;
     size_t ended = 0;
     for (size_t i = sources->count; i--;) { /* the oldest come first in the list */
         const struct vs_top_source *source = &sources->items[i];
@@ -169,7 +162,7 @@ enum vs_err vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_n
     for (size_t i = 0; i < sources->count; i++)
         sources->model.processes[i].error = *sources->items[i].why ? sources->items[i].why : NULL;
     vs_top_sort_rows(&sources->model);
-    return VS_OK;
+    return behind;
 }
 
 void vs_top_sources_free(struct vs_top_sources *sources)

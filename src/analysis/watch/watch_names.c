@@ -42,8 +42,8 @@ bool vs_watch_line(struct vs_watch *w, const struct vs_watch_site *row, char *ou
     return known;
 }
 
-enum vs_err vs_watch_name(struct vs_watch *w, const struct vs_watch_site *row,
-                          char name[VS_WATCH_NAME_MAX], char chain[VS_WATCH_CHAIN_MAX])
+void vs_watch_name(struct vs_watch *w, const struct vs_watch_site *row,
+                   char name[VS_WATCH_NAME_MAX], char chain[VS_WATCH_CHAIN_MAX])
 {
     _Static_assert(VS_WATCH_CHAIN_MAX == VS_CHAIN_TEXT_MAX, "one buffer");
     struct vs_arena memory = {0};
@@ -53,5 +53,4 @@ enum vs_err vs_watch_name(struct vs_watch *w, const struct vs_watch_site *row,
     vs_text_clip(name, chain, (VS_WATCH_NAME_MAX - 4) / 4);
     vs_text_site(chain, &named, CHAIN_FRAMES);
     vs_arena_free_all(&memory);
-    return VS_OK;
 }

@@ -4,7 +4,8 @@
  * gesture runs, the latest picture is moved and scaled; the exact one follows in slices (raster.js).
  * Blocks smaller than a pixel are counted, said at the pointer, and unfold on zooming. */
 import {createPainter} from './slices.js';
-import {createNode, createSurface, tipNode} from './surface.js';
+import {createNode, tipNode} from './surface.js';
+import {ChartView} from './view.js';
 import {bindTimeAxis, byteTicks, showTime, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
     timeScale} from './timegrid.js';
@@ -21,12 +22,11 @@ const BLOCKMAP_HEIGHT = 420;
 const LONG_ROWS = 300000; // blocks of a picture that takes many frames
 const ROWS_MAX = 200000;
 
-/** The view; see mountBlockmap. */
-class BlockmapView {
-    constructor(element, {trace, state}) {
-        this.trace = trace;
-        this.state = state;
-        this.painter = createPainter();
+class BlockmapView extends ChartView {
+    constructor(element, context) {
+        super(element, context, {label: 'Blocks over time and address', height: BLOCKMAP_HEIGHT, legend: true,
+            onTheme: () => this.recolor()});
+        const {trace, state} = context;
         this.colorist = createPainter();
         this.recoloring = false;
         this.canvases = {now: document.createElement('canvas'), whole: document.createElement('canvas')};
@@ -34,10 +34,6 @@ class BlockmapView {
         this.job = null; // the view that is being painted
         this.pointed = -1; // the block under the pointer
         this.status = createNode('div', 'v-bar v-status');
-        this.surface = createSurface(element, state, {label: 'Blocks over time and address', height: BLOCKMAP_HEIGHT,
-            legend: true,
-            draw: (pen) => this.drawMap(pen), drawOver: (pen) => this.drawMapMarks(pen),
-            onSize: () => this.refresh(), onTheme: () => this.recolor()});
         this.surface.legend.classList.add('v-legend-chosen');
         element.append(this.status);
         this.vertical = createPlaceAxis(trace, state);
@@ -55,26 +51,18 @@ class BlockmapView {
             if (row >= 0)
                 this.fit(row);
         });
-        this.unsubscribe = [
-            state.subscribe(['from', 'to', 'device', 'placeFrom', 'placeTo'], () => this.redrawAll()),
-            state.subscribe(['color', 'search', 'selected'], (keys) => {
-                delete this.surface.legend.dataset.key;
-                const site = state.get('selected') && state.get('selected').site;
-                if (keys.has('color') || keys.has('search') || site !== this.lastSite)
-                    this.recolor();
-                this.lastSite = site;
-                this.surface.redrawOver();
-            }),
-            state.subscribe(['cursor', 'cursor2', 'hover'], this.surface.redrawOver),
-        ];
+        this.follow(['from', 'to', 'device', 'placeFrom', 'placeTo'], () => this.redrawAll());
+        this.follow(['color', 'search', 'selected'], (keys) => {
+            delete this.surface.legend.dataset.key;
+            const site = state.get('selected') && state.get('selected').site;
+            if (keys.has('color') || keys.has('search') || site !== this.lastSite)
+                this.recolor();
+            this.lastSite = site;
+            this.surface.redrawOver();
+        });
+        this.follow(['cursor', 'cursor2', 'hover'], this.surface.redrawOver);
         this.lastSite = undefined;
-        for (const name of ['blocks', 'segments'])
-            trace[name].then(() => this.redrawAll(), () => this.redrawAll());
-    }
-
-    pixelTime() {
-        const {trace, state} = this;
-        return (visibleTime(trace, state).to - visibleTime(trace, state).from) / this.plot().width;
+        this.followTrace('blocks', 'segments');
     }
 
     plot() {
@@ -215,7 +203,7 @@ class BlockmapView {
         pen.image(canvas, left, top, x(picture.to) - left, y(picture.placeFrom) - top);
     }
 
-    drawMap(pen) {
+    draw(pen) {
         const {trace, surface} = this;
         const area = this.plot();
         const range = visibleTime(trace, this.state);
@@ -255,7 +243,7 @@ class BlockmapView {
         pen.frame(left - 1, top - 1, Math.max(2, right - left + 2), Math.max(2, y(blocks.place[row]) - top + 2), color, thick);
     }
 
-    drawMapMarks(pen) {
+    drawOver(pen) {
         const {trace, state, surface} = this;
         const area = this.plot();
         if (this.blocksNow()) {
@@ -390,17 +378,6 @@ class BlockmapView {
         return true;
     }
 
-    redrawAll() {
-        const {surface} = this;
-        surface.redraw();
-        surface.redrawOver();
-        this.refresh();
-    }
-
-    svg() {
-        return this.surface.toSvg('Blocks over time and address');
-    }
-
     rows() {
         const {trace, state} = this;
         const {from, to} = visibleTime(trace, state);
@@ -416,16 +393,9 @@ class BlockmapView {
     }
 
     destroy() {
-        this.painter.stop();
         this.colorist.stop();
-        this.unsubscribe.forEach((call) => call());
-        this.surface.destroy();
+        super.destroy();
     }
-
 }
 
-/** @param {HTMLElement} element @param {{trace: Object, other: Object, state: Object}} context
- * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
-export function mountBlockmap(element, context) {
-    return new BlockmapView(element, context);
-}
+export const mountBlockmap = (element, context) => new BlockmapView(element, context);

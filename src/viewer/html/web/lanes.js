@@ -3,8 +3,8 @@
  * Steps, phases, kernels, copies and waits in lanes on the same time axis as the other views. What is
  * narrower than a pixel is merged and says how many it stands for; while a gesture runs the latest runs
  * are drawn at their times. */
-import {createPainter} from './slices.js';
-import {createSurface, tipNode} from './surface.js';
+import {tipNode} from './surface.js';
+import {ChartView} from './view.js';
 import {bindTimeAxis, instantText, showTime, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawCursors, drawTimeGrid, drawTimeMark, plotOf, timeScale} from './timegrid.js';
 import {firstRow, isOpenAtEnd, laneText, lanesOf, runsOfLane} from './lanedata.js';
@@ -30,19 +30,14 @@ function namesByTime(trace) {
     return [...time.keys()].filter((n) => time[n] > 0).sort((a, b) => time[b] - time[a]);
 }
 
-/** The view; see mountLanes. */
-class LanesView {
-    constructor(element, {trace, state}) {
-        this.trace = trace;
-        this.state = state;
-        this.painter = createPainter();
+class LanesView extends ChartView {
+    constructor(element, context) {
+        super(element, context, {label: 'Steps, phases, kernels and copies over time', height: LANES_LEAST,
+            onTheme: () => (this.palette = null)});
+        const {trace, state} = context;
         this.lanes = [];
         this.shown = null; // {from, to, runs: [per lane]}
         this.palette = null;
-        this.surface = createSurface(element, state, {label: 'Steps, phases, kernels and copies over time',
-            height: LANES_LEAST,
-            draw: (pen) => this.drawLanes(pen), drawOver: (pen) => this.drawLaneMarks(pen),
-            onSize: () => this.refreshLanes(), onTheme: () => (this.palette = null)});
         this.axis = bindTimeAxis(trace, state, {
             frame: this.surface.frame, plot: () => this.plot(),
             hover: (event) => {
@@ -63,12 +58,10 @@ class LanesView {
             const start = table.start[found.row];
             showTime(trace, state, start - margin, start + table.duration[found.row] + margin);
         });
-        this.unsubscribe = [
-            state.subscribe(['from', 'to'], () => this.onView()),
-            state.subscribe(['device'], () => this.rebuild()),
-            state.subscribe(['cursor', 'cursor2', 'hover'], this.surface.redrawOver),
-            state.subscribe(['cursor'], () => this.sayLanes()),
-        ];
+        this.follow(['from', 'to'], () => this.redrawAll());
+        this.follow(['device'], () => this.rebuild());
+        this.follow(['cursor', 'cursor2', 'hover'], this.surface.redrawOver);
+        this.follow(['cursor'], () => this.sayLanes());
         for (const name of ['steps', 'ranges', 'activity'])
             trace[name].then(() => this.rebuild(), () => this.rebuild());
     }
@@ -93,13 +86,10 @@ class LanesView {
     }
 
     rebuild() {
-        const {surface} = this;
         this.lanes = lanesOf(this.trace, this.state.get('device'));
         this.shown = this.palette = null;
         this.layOut();
-        surface.redraw();
-        surface.redrawOver();
-        this.refreshLanes();
+        this.redrawAll();
     }
 
     *lanesJob(from, to, columns, of) {
@@ -109,7 +99,7 @@ class LanesView {
         return {from, to, runs, of};
     }
 
-    refreshLanes() {
+    refresh() {
         const {trace, surface} = this;
         if (!this.lanes.length || !surface.width)
             return;
@@ -171,7 +161,7 @@ class LanesView {
         }
     }
 
-    drawLanes(pen) {
+    draw(pen) {
         const {surface} = this;
         const area = this.plot();
         const range = visibleTime(this.trace, this.state);
@@ -207,7 +197,7 @@ class LanesView {
             : 'The trace has no steps, no phases and no kernels.';
     }
 
-    drawLaneMarks(pen) {
+    drawOver(pen) {
         const {trace, state, surface} = this;
         const area = this.plot();
         drawCursors(pen, surface, area, trace, state);
@@ -274,22 +264,6 @@ class LanesView {
         this.surface.say(`At ${formatTime(t)}: ${at.slice(0, 8).join(', ') || 'nothing runs'}`);
     }
 
-    onView() {
-        const {surface} = this;
-        surface.redraw();
-        surface.redrawOver();
-        this.refreshLanes();
-    }
-
-    /** Resolves when the lanes of what is visible can be drawn. */
-    ready() {
-        return this.painter.idle();
-    }
-
-    svg() {
-        return this.surface.toSvg('Steps, phases, kernels and copies over time');
-    }
-
     rows() {
         const {trace} = this;
         const {from, to} = visibleTime(trace, this.state);
@@ -305,17 +279,6 @@ class LanesView {
         }
         return out;
     }
-
-    destroy() {
-        this.painter.stop();
-        this.unsubscribe.forEach((call) => call());
-        this.surface.destroy();
-    }
-
 }
 
-/** @param {HTMLElement} element @param {{trace: Object, other: Object, state: Object}} context
- * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
-export function mountLanes(element, context) {
-    return new LanesView(element, context);
-}
+export const mountLanes = (element, context) => new LanesView(element, context);

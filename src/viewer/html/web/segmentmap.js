@@ -3,7 +3,8 @@
  * The segments at the cursor's instant: blocks in colours, holes hatched, by stream and pool, all on one
  * scale; above them the failed request on the same scale, beside the largest hole. Plays through time. */
 import {breakLines} from './pen.js';
-import {createNode, createSurface, tipNode} from './surface.js';
+import {createNode, tipNode} from './surface.js';
+import {ChartView} from './view.js';
 import {moveCursor, timeKey, visibleTime} from './viewport.js';
 import {HEADING_STEP, LINE_HEIGHT, LINE_STEP, layOutRequest, layOutSegments, scaleToFit,
     segmentsAt} from './segmentlayout.js';
@@ -26,19 +27,17 @@ const AT_FAILURE_NS = 1000; // the cursor is at the failure
 const HEADING_NAME = {weight: '600', size: 12};
 const HEADING_TEXT = {size: 12};
 
-/** The view; see mountSegmentmap. */
-class SegmentmapView {
-    constructor(element, {trace, state}) {
-        this.trace = trace;
-        this.state = state;
+class SegmentmapView extends ChartView {
+    constructor(element, context) {
+        const bar = createNode('div', 'v-bar');
+        element.append(bar); // above the surface
+        super(element, context, {label: 'Segments at the cursor', height: SEGMENTS_HEIGHT, legend: true});
+        const {trace, state} = context;
+        this.bar = bar;
         this.zoom = 1;
         this.layout = null; // what is drawn: {pieces, headings, groups, unit}
         this.least = 0; // the height that the page gives
         this.playing = 0;
-        this.bar = createNode('div', 'v-bar');
-        element.append(this.bar);
-        this.surface = createSurface(element, state, {label: 'Segments at the cursor', height: SEGMENTS_HEIGHT,
-            legend: true, draw: (pen) => this.drawSegments(pen), drawOver: (pen) => this.drawSegmentMarks(pen)});
         this.button('◀', 'previous change', () => this.stepChange(-1));
         this.play = this.button('Play', 'play through time', () => this.togglePlay());
         this.button('▶', 'next change', () => this.stepChange(1));
@@ -81,19 +80,16 @@ class SegmentmapView {
             if (mine || timeKey(trace, state, event))
                 event.preventDefault();
         });
-        this.unsubscribe = [
-            state.subscribe(['cursor', 'device', 'color'], () => {
-                this.redrawBoth();
-                requestAnimationFrame(() => this.saySegments());
-            }),
-            state.subscribe(['selected', 'search'], () => {
-                delete this.surface.legend.dataset.key;
-                this.redrawBoth();
-            }),
-            state.subscribe(['playing'], () => this.onPlaying()),
-        ];
-        for (const name of ['curves', 'blocks', 'segments'])
-            trace[name].then(() => this.redrawBoth(), () => this.redrawBoth());
+        this.follow(['cursor', 'device', 'color'], () => {
+            this.redrawAll();
+            requestAnimationFrame(() => this.saySegments());
+        });
+        this.follow(['selected', 'search'], () => {
+            delete this.surface.legend.dataset.key;
+            this.redrawAll();
+        });
+        this.follow(['playing'], () => this.onPlaying());
+        this.followTrace('curves', 'blocks', 'segments');
         trace.blocks.then((blocks) => blocks && blocks.live.deaths(), () => null);
     }
 
@@ -217,7 +213,7 @@ class SegmentmapView {
         }
     }
 
-    drawSegments(pen) {
+    draw(pen) {
         const {trace, state, surface} = this;
         const {colors} = surface;
         const {blocks, error} = trace.loaded;
@@ -258,7 +254,7 @@ class SegmentmapView {
             `${formatBytes(unit)}${leftOut ? '; ' + formatNumber(leftOut, 'more segment') + ' do not fit here' : ''}.`;
     }
 
-    drawSegmentMarks(pen) {
+    drawOver(pen) {
         const {trace, state} = this;
         const selected = state.get('selected');
         if (trace.loaded.blocks)
@@ -360,16 +356,6 @@ class SegmentmapView {
             this.surface.say(this.layout.groups.map((group) => `${streamText(trace, group)}: ${groupText(trace, group)}`).join('. '));
     }
 
-    redrawBoth() {
-        const {surface} = this;
-        surface.redraw();
-        surface.redrawOver();
-    }
-
-    svg() {
-        return this.surface.toSvg('Segments at the cursor');
-    }
-
     rows() {
         const {trace, state} = this;
         const {blocks, segments} = trace.loaded;
@@ -393,11 +379,6 @@ class SegmentmapView {
         this.unsubscribe.forEach((call) => call());
         this.surface.destroy();
     }
-
 }
 
-/** @param {HTMLElement} element @param {{trace: Object, other: Object, state: Object}} context
- * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
-export function mountSegmentmap(element, context) {
-    return new SegmentmapView(element, context);
-}
+export const mountSegmentmap = (element, context) => new SegmentmapView(element, context);

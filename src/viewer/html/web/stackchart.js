@@ -4,9 +4,9 @@
  * is visible and the rest as one. Each column shows the instant of its column at which the most was
  * live, so the top of the stack is the exact curve at any zoom. While a gesture runs the latest stack is
  * drawn at its times. */
-import {createPainter} from './slices.js';
-import {createNode, createSurface, fillLegend, sayMore, tipNode, setTallLegend} from './surface.js';
-import {bindTimeAxis, byteTicks, instantText, showTime, visibleTime} from './viewport.js';
+import {ChartView} from './view.js';
+import {createNode, fillLegend, sayMore, tipNode, setTallLegend} from './surface.js';
+import {bindTimeAxis, byteTicks, instantText, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
     timeScale} from './timegrid.js';
 import {GROUPINGS, groupBlocks} from './grouping.js';
@@ -21,22 +21,16 @@ const STACK_GROUPS = 20;
 const STACK_LEGEND_SHORT = 8; // entries that need no fixed height
 const LABEL_HEIGHT = 16;
 
-/** The view; see mountStackchart. */
-class StackView {
-    constructor(element, {trace, state}) {
-        this.trace = trace;
-        this.state = state;
-        this.painter = createPainter();
+class StackView extends ChartView {
+    constructor(element, context) {
+        super(element, context, {label: 'Live bytes by group over time', height: STACK_HEIGHT, legend: true});
+        const {trace, state} = context;
         this.stack = null; // the latest {groups, rows, rest, sweep, key, device}
         this.whole = null; // the same for the whole trace
         this.wanted = '';
         this.pointed = -1; // row of the stack under the pointer
         this.canvas = document.createElement('canvas');
         this.image = null; // the pixels of *this.canvas*
-        this.surface = createSurface(element, state, {label: 'Live bytes by group over time', height: STACK_HEIGHT,
-            legend: true,
-            draw: (pen) => this.drawStack(pen), drawOver: (pen) => this.drawStackMarks(pen),
-            onSize: () => this.refreshStack()});
         this.axis = bindTimeAxis(trace, state, {
             frame: this.surface.frame, plot: () => this.plot(),
             hover: (event) => this.hoverStack(event),
@@ -47,17 +41,11 @@ class StackView {
                     ...state.get('color') === 'site' ? {selected: group >= 0 ? {site: group} : null} : {}});
             },
         });
-        this.surface.frame.addEventListener('dblclick', (event) => {
-            const {from, to} = visibleTime(trace, state);
-            const t = this.axis.timeAt(event.clientX);
-            showTime(trace, state, t - (to - from) / 8, t + (to - from) / 8);
-        });
-        this.unsubscribe = [
-            state.subscribe(['from', 'to', 'device', 'color'], () => this.redrawAll()),
-            state.subscribe(['cursor', 'cursor2', 'hover'], this.surface.redrawOver),
-            state.subscribe(['cursor'], () => this.sayStack()),
-        ];
-        trace.blocks.then(() => this.redrawAll(), () => this.redrawAll());
+        this.zoomOnDoubleClick();
+        this.follow(['from', 'to', 'device', 'color'], () => this.redrawAll());
+        this.follow(['cursor', 'cursor2', 'hover'], this.surface.redrawOver);
+        this.follow(['cursor'], () => this.sayStack());
+        this.followTrace('blocks');
     }
 
     plot() {
@@ -84,13 +72,13 @@ class StackView {
         return {...yield* stackColumns(blocks, sweep, this.grouping(), job.device, STACK_GROUPS), ...job};
     }
 
-    refreshStack() {
+    refresh() {
         const {trace, state, surface} = this;
         const {blocks} = trace.loaded;
         if (!blocks || !surface.width)
             return;
         if (!blocks.live.deathsNow()) {
-            blocks.live.deaths().then(() => this.refreshStack());
+            blocks.live.deaths().then(() => this.refresh());
             return;
         }
         const range = visibleTime(trace, state);
@@ -141,7 +129,7 @@ class StackView {
         return group < 0 ? `${formatCount(s.rest)} other ${GROUPINGS[s.key]}s` : this.grouping().names[group];
     }
 
-    drawStack(pen) {
+    draw(pen) {
         const {trace, surface} = this;
         const area = this.plot();
         const range = visibleTime(trace, this.state);
@@ -310,7 +298,7 @@ class StackView {
         return s.sweep.at[best];
     }
 
-    drawStackMarks(pen) {
+    drawOver(pen) {
         const {trace, state, surface} = this;
         const area = this.plot();
         drawCursors(pen, surface, area, trace, state);
@@ -377,13 +365,6 @@ class StackView {
         this.surface.say(`${formatBytes(found.total)} live at ${formatTime(found.at)}: ${groups}. ${missingText(trace)}`);
     }
 
-    redrawAll() {
-        const {surface} = this;
-        surface.redraw();
-        surface.redrawOver();
-        this.refreshStack();
-    }
-
     /** Resolves when what is visible has been added up. */
     async ready() {
         const {blocks} = this.trace.loaded;
@@ -405,17 +386,6 @@ class StackView {
             ...Array.from({length: last - first + 1}, (_, i) => [Math.round(s.sweep.at[first + i]),
                 s.sweep.max[first + i], ...s.rows.map((row) => row[first + i])])];
     }
-
-    destroy() {
-        this.painter.stop();
-        this.unsubscribe.forEach((call) => call());
-        this.surface.destroy();
-    }
-
 }
 
-/** @param {HTMLElement} element @param {{trace: Object, other: Object, state: Object}} context
- * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
-export function mountStackchart(element, context) {
-    return new StackView(element, context);
-}
+export const mountStackchart = (element, context) => new StackView(element, context);

@@ -4,8 +4,8 @@
  * requests to scale above what was allocated, crosshair with values, and below a minimap of the whole
  * trace. At first the overview of the page is drawn; where its buckets are wider than a pixel, exact
  * values are computed from the blocks. */
-import {createPainter} from './slices.js';
-import {createNode, createSurface, fillLegend, tipNode} from './surface.js';
+import {createNode, fillLegend, tipNode} from './surface.js';
+import {ChartView} from './view.js';
 import {bindTimeAxis, byteTicks, instantText, showTime, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
     timeScale} from './timegrid.js';
@@ -35,19 +35,13 @@ function failuresIn(trace, device, range) {
     return failuresOf(trace, device).filter((f) => f.time >= range.from && f.time <= range.to);
 }
 
-/** The view; see mountTimeline. */
-class TimelineView {
-    constructor(element, {trace, state}) {
-        this.trace = trace;
-        this.state = state;
-        this.painter = createPainter();
+class TimelineView extends ChartView {
+    constructor(element, context) {
+        super(element, context, {label: 'Memory over time', height: TIMELINE_HEIGHT, legend: true});
+        const {trace, state} = context;
         this.minimapPicture = {canvas: document.createElement('canvas'), key: ''};
         this.exact = null; // the latest sweepSeries
         this.wholeScale = false; // the limit is drawn to scale although it is far above the curves
-        this.surface = createSurface(element, state, {label: 'Memory over time', height: TIMELINE_HEIGHT, legend: true,
-           
-            draw: (pen) => this.drawTimeline(pen), drawOver: (pen) => this.drawTimelineMarks(pen),
-            onSize: () => this.refine()});
         this.axis = bindTimeAxis(trace, state, {
             frame: this.surface.frame, plot: () => this.plot(),
             grab: (event) => grabMinimap(event, this.surface, this.minimap(), trace, state),
@@ -59,27 +53,15 @@ class TimelineView {
             },
             click: (event) => state.set({cursor: this.axis.timeAt(event.clientX), cursor2: null}),
         });
-        this.surface.frame.addEventListener('dblclick', (event) => {
-            const {from, to} = visibleTime(trace, state);
-            const t = this.axis.timeAt(event.clientX);
-            showTime(trace, state, t - (to - from) / 8, t + (to - from) / 8);
-        });
-        this.unsubscribe = [
-            state.subscribe(['from', 'to', 'device', 'curves'], () => this.redrawAll()),
-            state.subscribe(['cursor', 'cursor2', 'hover'], this.surface.redrawOver),
-            state.subscribe(['cursor'], () => this.sayCursor()),
-        ];
-        for (const name of ['curves', 'blocks', 'segments'])
-            trace[name].then(() => this.redrawAll(), () => this.redrawAll());
+        this.zoomOnDoubleClick();
+        this.follow(['from', 'to', 'device', 'curves'], () => this.redrawAll());
+        this.follow(['cursor', 'cursor2', 'hover'], this.surface.redrawOver);
+        this.follow(['cursor'], () => this.sayCursor());
+        this.followTrace('curves', 'blocks', 'segments');
     }
 
     device() {
         return this.state.get('device');
-    }
-
-    pixelTime() {
-        const {trace, state} = this;
-        return (visibleTime(trace, state).to - visibleTime(trace, state).from) / this.plot().width;
     }
 
     plot() {
@@ -195,7 +177,7 @@ class TimelineView {
         pen.text(x, y, text, colors.danger, {align: left ? 'right' : 'left', weight: '600', halo: colors.panel});
     }
 
-    drawTimeline(pen) {
+    draw(pen) {
         const {trace, state, surface} = this;
         const range = visibleTime(trace, state);
         const area = this.plot();
@@ -222,7 +204,7 @@ class TimelineView {
         drawMissing(pen, surface, {...area, top: area.top + area.height + 1, height: 4}, trace, range);
     }
 
-    drawTimelineMarks(pen) {
+    drawOver(pen) {
         const {trace, state, surface} = this;
         const area = this.plot();
         drawCursors(pen, surface, area, trace, state);
@@ -281,7 +263,7 @@ class TimelineView {
     }
 
     /** Computes exact columns for what is visible if the overview is too coarse for it. */
-    refine() {
+    refresh() {
         const {trace, surface} = this;
         const {blocks, segments, curves} = trace.loaded;
         const range = visibleTime(trace, this.state);
@@ -293,7 +275,7 @@ class TimelineView {
             return; // the overview has a bucket for every pixel
         const known = [blocks, segments].filter(Boolean);
         if (!known.every((table) => table.live.deathsNow())) {
-            Promise.all(known.map((table) => table.live.deaths())).then(() => this.refine());
+            Promise.all(known.map((table) => table.live.deaths())).then(() => this.refresh());
             return;
         }
         const margin = (range.to - range.from) / 2;
@@ -322,22 +304,6 @@ class TimelineView {
         }));
     }
 
-    redrawAll() {
-        const {surface} = this;
-        surface.redraw();
-        surface.redrawOver();
-        this.refine();
-    }
-
-    /** Resolves when the curves of what is visible are exact. */
-    ready() {
-        return this.painter.idle();
-    }
-
-    svg() {
-        return this.surface.toSvg('Memory over time');
-    }
-
     rows() {
         const {trace} = this;
         const range = visibleTime(trace, this.state);
@@ -347,17 +313,6 @@ class TimelineView {
         return [header, ...Array.from({length: drawn.length ? drawn[0].min.length : 0}, (_, i) =>
             [Math.round(drawn[0].time(i)), ...drawn.flatMap((c) => [c.min[i], c.max[i]])])];
     }
-
-    destroy() {
-        this.painter.stop();
-        this.unsubscribe.forEach((call) => call());
-        this.surface.destroy();
-    }
-
 }
 
-/** @param {HTMLElement} element @param {{trace: Object, other: Object, state: Object}} context
- * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
-export function mountTimeline(element, context) {
-    return new TimelineView(element, context);
-}
+export const mountTimeline = (element, context) => new TimelineView(element, context);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the views on a surface share: its drawing, the painter of what takes long, and what of the state
+ * and the trace they follow. A view has draw(pen), and may have drawOver(pen) and refresh(). */
+import {createPainter} from './slices.js';
+import {createSurface} from './surface.js';
+import {showTime, visibleTime} from './viewport.js';
+
+/** A view has svg(): string, rows(): Array[] and destroy(). */
+export class ChartView {
+    /** @param {HTMLElement} element @param {{trace: Object, other: Object, state: Object}} context
+     * @param {Object} options of createSurface, but for draw, drawOver and onSize */
+    constructor(element, {trace, state}, options) {
+        this.trace = trace;
+        this.state = state;
+        this.label = options.label;
+        this.painter = createPainter();
+        this.unsubscribe = [];
+        this.surface = createSurface(element, state, {...options, draw: (pen) => this.draw(pen),
+            drawOver: (pen) => this.drawOver(pen), onSize: () => this.refresh()});
+    }
+
+    follow(keys, call) {
+        this.unsubscribe.push(this.state.subscribe(keys, call));
+    }
+
+    /** Draws anew when the sections *names* of the trace are there, or cannot be read. */
+    followTrace(...names) {
+        for (const name of names)
+            this.trace[name].then(() => this.redrawAll(), () => this.redrawAll());
+    }
+
+    /** A double click shows a quarter of what is visible, around the pointer. */
+    zoomOnDoubleClick() {
+        this.surface.frame.addEventListener('dblclick', (event) => {
+            const {from, to} = visibleTime(this.trace, this.state);
+            const t = this.axis.timeAt(event.clientX);
+            showTime(this.trace, this.state, t - (to - from) / 8, t + (to - from) / 8);
+        });
+    }
+
+    pixelTime() {
+        const {from, to} = visibleTime(this.trace, this.state);
+        return (to - from) / this.plot().width;
+    }
+
+    /** Starts what the picture of what is visible needs. */
+    refresh() {}
+
+    redrawAll() {
+        this.surface.redraw();
+        this.surface.redrawOver();
+        this.refresh();
+    }
+
+    /** Resolves when what is visible is exact. */
+    ready() {
+        return this.painter.idle();
+    }
+
+    svg() {
+        return this.surface.toSvg(this.label);
+    }
+
+    destroy() {
+        this.painter.stop();
+        this.unsubscribe.forEach((call) => call());
+        this.surface.destroy();
+    }
+}
