@@ -15,7 +15,6 @@
 #define SHOW_AFTER_NS UINT64_C(1000000000)
 #define SHOW_EVERY_NS UINT64_C(100000000)
 #define LOOK_EVERY_EVENTS 65536
-#define BESIDE_EVENTS 1000000 /* from so many on the post-mortem has a thread of its own */
 
 struct progress {
     struct vs_view_trace *trace;
@@ -56,8 +55,10 @@ static enum vs_err show_reading(void *context, struct vs_replay *replay,
     return VS_OK;
 }
 
-/* The report, and in the same reading the curves and, for a page of the whole trace, the blocks. */
-static enum vs_err read_trace(struct vs_view_trace *trace, const struct vs_view_options *options)
+/* The report, and in the same reading the curves, for a page of the whole trace the blocks, and what
+ * *watch* needs for the post-mortem. */
+static enum vs_err read_trace(struct vs_view_trace *trace, const struct vs_view_options *options,
+                              struct vs_oom_watch *watch)
 {
     struct progress progress = {.trace = trace, .doing = "reading",
                                 .begun_ns = vs_clock_ns()};
@@ -66,75 +67,23 @@ static enum vs_err read_trace(struct vs_view_trace *trace, const struct vs_view_
         return err;
     trace->scan.start_ns = trace->span.start_ns;
     trace->scan.end_ns = trace->span.extent.last_ns;
-    struct vs_observer observers[3] = {{VS_KINDS_EVERY, NULL, vs_page_scan_event, &trace->scan},
-                                       {VS_KINDS_EVERY, NULL, show_reading, &progress}};
+    struct vs_observer observers[4] = {{VS_KINDS_EVERY, NULL, vs_page_scan_event, &trace->scan},
+                                       {VS_KINDS_EVERY, NULL, show_reading, &progress},
+                                       vs_oom_watch_observer(watch)};
     if (!vs_part_given(&options->part) && trace->span.extent.events <= options->events_max) {
         trace->collected = vs_page_data_open(&trace->span);
-        observers[2] = vs_page_observer(trace->collected);
+        observers[3] = vs_page_observer(trace->collected);
     }
     struct vs_report_wish wish = {.everything = true};
     err = vs_report_build(trace->reader, trace->path,
                           &(struct vs_report_options){.wish = &wish, .observers = observers,
-                                                      .observer_count = trace->collected ? 3 : 2,
+                                                      .observer_count = trace->collected ? 4 : 3,
+                                                      .chosen = vs_oom_watch_peaks(watch),
                                                       .state = &trace->state},
                           &trace->report);
     end_progress(&progress);
     vs_symbol_tool_done();
     return err;
-}
-
-/* --- the post-mortem --- */
-
-static void make_diagnosis(struct vs_view_trace *trace, struct vs_reader *reader)
-{
-    enum vs_err err = vs_oom_tool_build(reader, trace->report, NULL, 0, true, &trace->memory, &trace->oom);
-    if (err == VS_ERR_STATE) {
-        trace->message = "The failed allocation has no diagnosis: not every allocation before it was "
-                         "recorded.";
-        err = VS_OK;
-    }
-    trace->oom_err = err;
-}
-
-static void *diagnose_beside(void *context)
-{
-    struct vs_view_trace *trace = context;
-    make_diagnosis(trace, trace->oom_reader);
-    return NULL;
-}
-
-/* The post-mortem reads the trace once more. Of a long trace a second reader does that on a thread,
- * while the blocks are collected. Kinds of tensors need the symbols meanwhile, which are not for
- * several threads. */
-static enum vs_err start_diagnosis(struct vs_view_trace *trace)
-{
-    const struct vs_report *report = trace->report;
-    bool alone = report->events < BESIDE_EVENTS;
-    if (!report->failure_total)
-        return VS_OK;
-    for (size_t i = 0; i < report->device_count; i++)
-        alone |= report->devices[i].has_framework;
-    if (!alone && vs_tool_open(trace->who, trace->path, &trace->oom_reader))
-        trace->oom_running = !pthread_create(&trace->oom_thread, NULL, diagnose_beside, trace);
-    if (!trace->oom_running)
-        make_diagnosis(trace, trace->reader);
-    return trace->oom_err;
-}
-
-static void await_diagnosis(struct vs_view_trace *trace)
-{
-    if (trace->oom_running)
-        pthread_join(trace->oom_thread, NULL);
-    trace->oom_running = false;
-}
-
-static enum vs_err diagnose(void *context, const struct vs_oom **oom, const char **message)
-{
-    struct vs_view_trace *trace = ((struct progress *)context)->trace;
-    await_diagnosis(trace);
-    *oom = trace->oom;
-    *message = trace->message;
-    return trace->oom_err;
 }
 
 bool vs_view_open(const char *who, const char *path, const struct vs_view_options *options,
@@ -143,12 +92,20 @@ bool vs_view_open(const char *who, const char *path, const struct vs_view_option
     *trace = (struct vs_view_trace){.who = who, .path = path};
     if (!vs_tool_open(who, path, &trace->reader))
         return false;
-    enum vs_err err = read_trace(trace, options);
+    struct vs_oom_watch *watch = vs_oom_watch_open(0);
+    enum vs_err err = read_trace(trace, options, watch);
     bool usable = !err && vs_tool_usable(who, path, trace->report->condition,
                                          trace->report->condition_text, options->partial,
                                          "--partial");
     if (usable)
-        err = start_diagnosis(trace);
+        err = vs_oom_tool_build(trace->reader, trace->report, watch, 0, true, &trace->memory,
+                                &trace->oom);
+    if (err == VS_ERR_STATE) {
+        trace->message = "The failed allocation has no diagnosis: not every allocation before it was "
+                         "recorded.";
+        err = VS_OK;
+    }
+    vs_oom_watch_close(watch);
     if (err)
         vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
     if (!err && usable)
@@ -167,7 +124,7 @@ struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
         .reader = trace->reader, .report = trace->report, .scan = &trace->scan,
         .span = &trace->span, .window = window, .end = trace->state->replay,
         .events_max = options->events_max, .served = options->served, .progress = show,
-        .diagnose = diagnose, .context = &progress};
+        .oom = trace->oom, .message = trace->message, .context = &progress};
     struct vs_page_data *data = NULL;
     if (!window) {
         source.collected = trace->collected;
@@ -211,9 +168,7 @@ struct vs_page_data *vs_view_page(struct vs_view_trace *trace,
 
 void vs_view_close(struct vs_view_trace *trace)
 {
-    await_diagnosis(trace);
     vs_oom_free(trace->oom);
-    vs_reader_close(trace->oom_reader);
     vs_page_data_free(trace->collected);
     vs_trace_state_close(trace->state);
     vs_report_free(trace->report);

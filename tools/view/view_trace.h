@@ -4,7 +4,6 @@
 #ifndef VS_VIEW_TRACE_H
 #define VS_VIEW_TRACE_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,11 +27,7 @@ struct vs_view_trace {
                                      * page is of a part */
     struct vs_trace_state *state;   /* at the end of that reading */
     struct vs_report *report;
-    struct vs_reader *oom_reader; /* of the post-mortem's own reading; NULL: none */
-    pthread_t oom_thread;         /* makes the post-mortem while *oom_running* */
-    bool oom_running;
-    enum vs_err oom_err;
-    struct vs_oom *oom;     /* NULL: none; as the following, after vs_view_data */
+    struct vs_oom *oom;     /* NULL: no allocation failed, or for the reason in *message* */
     struct vs_arena memory; /* of the post-mortem's line */
     const char *message;    /* for the page; NULL: none */
 };

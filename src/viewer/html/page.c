@@ -266,15 +266,11 @@ static bool was_known(const struct vs_page_data *data, const struct vs_page_sour
 
 /* --- the sections --- */
 
-static enum vs_err complete(struct vs_page_data *data, const struct vs_page_source *source,
-                            const struct vs_replay *replay, struct vs_symbols *symbols, bool kinds)
+static void complete(struct vs_page_data *data, const struct vs_page_source *source,
+                     const struct vs_replay *replay, struct vs_symbols *symbols, bool kinds)
 {
     const struct vs_page_rows *rows = &data->rows;
     const struct vs_report_steps *steps = &source->report->steps;
-    enum vs_err err = source->diagnose
-                          ? source->diagnose(source->context, &data->oom, &data->message) : VS_OK;
-    if (err)
-        return err;
     bool *used = vs_xcalloc(replay->sites.count, sizeof *used);
     for (size_t i = 0; i < rows->count; i++)
         used[rows->blocks[i].site] = true;
@@ -293,7 +289,6 @@ static enum vs_err complete(struct vs_page_data *data, const struct vs_page_sour
     data->sections[VS_SECTION_ACTIVITY].unordered = data->activity.unordered;
     vs_sections_pack(data->sections, VS_SECTIONS);
     vs_page_head_write(data, source, replay);
-    return VS_OK;
 }
 
 enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_page_data **out)
@@ -330,7 +325,7 @@ enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_pa
         begin_window(data, replay, replay->now_ns);
     if (!err) {
         end_window(data, replay);
-        err = complete(data, source, replay, symbols, kinds);
+        complete(data, source, replay, symbols, kinds);
     }
     vs_symbols_close(symbols);
     vs_trace_state_close(state);

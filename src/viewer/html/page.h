@@ -33,11 +33,9 @@ struct vs_page_source {
     const struct vs_time_window *window; /* NULL: chosen here if the trace has too many events */
     uint64_t events_max;       /* of a window that is chosen here, or given */
     bool served;               /* the page asks its server for other parts */
+    const struct vs_oom *oom;  /* the post-mortem; NULL: none */
+    const char *message;       /* about the blocks; NULL: none */
     void (*progress)(void *context, uint64_t bytes, uint64_t total); /* may be NULL */
-    /* May be NULL. Gives the post-mortem (NULL: none) and a message for the page (NULL: none); called when the
-     * events are read, before anything is named: until then another thread may work on it. Both stay
-     * valid until vs_page_data_build returns. */
-    enum vs_err (*diagnose)(void *context, const struct vs_oom **oom, const char **message);
     void *context;
 };
 

@@ -30,8 +30,6 @@ struct vs_page_data {
     struct vs_page_activity activity;
     struct vs_page_streams streams;
     struct vs_page_names names;
-    const struct vs_oom *oom; /* of the source, likewise; not owned */
-    const char *message;
     char *head;      /* JSON, safe inside an HTML element */
     size_t head_bytes;
 };

@@ -81,8 +81,8 @@ static void write_messages(struct vs_json *json, const struct vs_page_data *data
                  "not among the blocks", (unsigned long long)data->rows.imported);
         vs_json_string(json, NULL, line);
     }
-    if (data->message)
-        vs_json_string(json, NULL, data->message);
+    if (source->message)
+        vs_json_string(json, NULL, source->message);
     if (report->symbols_note && *report->symbols_note)
         vs_json_string(json, NULL, report->symbols_note);
     vs_json_end_array(json);
@@ -345,11 +345,11 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
     vs_json_uint(&json, "steps_found", source->report->steps.row_steps);
     vs_json_member(&json, "report");
     vs_report_json_brief(source->report, json.out);
-    if (!data->oom) {
+    if (!source->oom) {
         vs_json_string(&json, "oom", NULL);
     } else {
         vs_json_member(&json, "oom");
-        vs_oom_json_brief(data->oom, source->report, json.out);
+        vs_oom_json_brief(source->oom, source->report, json.out);
     }
     write_failures(&json, source->report);
     write_sections(&json, data);
