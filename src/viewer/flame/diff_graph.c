@@ -12,7 +12,6 @@
 #include "base/vs_size.h"
 #include "viewer/flame/merged_stacks.h"
 #include "viewer/flame/svg_graph.h"
-#include "viewer/flame/svg_text.h"
 
 #define SHADES 5
 

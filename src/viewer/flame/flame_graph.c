@@ -10,7 +10,6 @@
 #include "base/vs_size.h"
 #include "viewer/flame/stack_source.h"
 #include "viewer/flame/svg_graph.h"
-#include "viewer/flame/svg_text.h"
 
 #define SHADES 6
 

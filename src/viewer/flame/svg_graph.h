@@ -31,4 +31,14 @@ void vs_svg_graph_write(const struct vs_svg_content *content, const struct vs_ca
 /* vs_svg_legend: a square of *color* at *x* pixels from the first one, with *text* (may be NULL). */
 void vs_svg_legend(FILE *out, double x, const char *color, const char *text);
 
+/* Names from a trace may be anything, and must be neither markup nor invalid XML. */
+#define VS_SVG_NAME_MAX 1024 /* longer names are cut in a graph */
+
+/* vs_svg_text: at most *characters* of *text* as XML text, with "…" if it is longer. */
+void vs_svg_text(FILE *out, const char *text, size_t characters);
+
+/* vs_svg_json: *text* as a JSON string without characters that have a meaning in XML, cut after
+ * VS_SVG_NAME_MAX bytes. */
+void vs_svg_json(FILE *out, const char *text);
+
 #endif

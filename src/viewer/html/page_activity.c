@@ -2,7 +2,7 @@
  *
  * When the buffer is full its rows are ordered and the earlier half is written; a
  * row that comes after a later one was written makes the section unordered. */
-#include "viewer/html/page_activity.h"
+#include "viewer/html/page_data.h"
 
 #include <stdio.h>
 #include <stdlib.h>

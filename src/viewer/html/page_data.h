@@ -1,15 +1,158 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of a page's data while they are built; shared by page.c, which reads the trace, and
- * page_head.c, which writes the first element. Private to these. */
+ * The parts of a page's data while they are built. Private to this folder; not thread-safe. */
 #ifndef VS_PAGE_DATA_H
 #define VS_PAGE_DATA_H
 
+#include "analysis/report/report.h"
+#include "analysis/report/summary.h"
+#include "analysis/state/replay.h"
+#include "base/reading/vs_intern.h"
+#include "base/vs_arena.h"
+#include "base/vs_err.h"
+#include "base/vs_map.h"
 #include "viewer/html/page.h"
-#include "viewer/html/page_activity.h"
-#include "viewer/html/page_names.h"
-#include "viewer/html/page_ranges.h"
 #include "viewer/html/page_rows.h"
+
+/* --- page_names.c ---
+ *
+ * The names of a page: call sites with their stacks as a prefix tree, each name once. Only sites
+ * that have rows are named, the heaviest ones first; what is beyond the limits shares one row, so
+ * that the page's first element stays small. */
+
+#define VS_PAGE_NODES_MAX 40000 /* later ones are not on the page */
+
+struct vs_page_node {
+    uint32_t parent, frame, file; /* parent: row + 1; file: index + 1; 0: none */
+    uint32_t line;
+    uint32_t user; /* 1: the user's own code, 0: a library's */
+};
+
+struct vs_page_site {
+    uint32_t stack;    /* row of its innermost frame + 1; 0: none */
+    const char *label; /* as the report prints it */
+    const char *through; /* the function of a library that it called; "": none */
+    uint32_t library;  /* index */
+    bool user;         /* the label is of the user's code */
+};
+
+/* Zero-initialise. */
+struct vs_page_names {
+    struct vs_intern frames, files, libraries; /* texts */
+    struct vs_intern nodes; /* struct vs_page_node */
+    struct vs_page_site *sites;
+    size_t site_count, site_capacity;
+    size_t unnamed;         /* sites of the replay that share the last row; 0: none */
+    uint32_t *site_numbers; /* of each site of the replay; those without rows have 0 */
+    struct vs_arena memory;
+};
+
+/* vs_page_names_build: *used*: for each site of the replay, whether a row has it. Cost: looks up
+ * the symbols of their stacks. */
+void vs_page_names_build(struct vs_page_names *names, const struct vs_replay *replay,
+                         struct vs_symbols *symbols, const bool *used);
+
+void vs_page_names_free(struct vs_page_names *names);
+
+/* --- page_ranges.c ---
+ *
+ * The ranges and steps of a trace as sections of the page: when each was opened and how long it was
+ * open, on which thread, how deep. */
+
+enum vs_page_range_column {
+    VS_RANGE_START, VS_RANGE_DURATION, VS_RANGE_PHASE, VS_RANGE_DEPTH, VS_RANGE_THREAD,
+    VS_RANGE_STEP, VS_RANGE_COLUMNS
+};
+enum vs_page_step_column { VS_STEP_NUMBER, VS_STEP_START, VS_STEP_DURATION, VS_STEP_COLUMNS };
+
+struct vs_page_range {
+    uint64_t start_ns, duration_ns, step; /* step: its number + 1; 0: none */
+    uint32_t phase, thread;
+    uint8_t depth;
+};
+
+struct vs_page_step {
+    uint64_t number, start_ns, duration_ns;
+    bool open;
+};
+
+/* Zero-initialise, then set start_ns and the columns. */
+struct vs_page_ranges {
+    uint64_t start_ns; /* of the trace's clock: time 0 */
+    struct vs_page_range *ranges;
+    size_t range_count, range_capacity;
+    struct vs_page_step *steps;
+    size_t step_count, step_capacity;
+    uint64_t begun; /* steps of the replay that have rows, or are before the window */
+    struct vs_column *range_columns, *step_columns; /* not owned */
+};
+
+/* vs_page_ranges_begin: the window begins: the open step gets a row. */
+void vs_page_ranges_begin(struct vs_page_ranges *ranges, const struct vs_replay *replay);
+
+/* vs_page_ranges_before: *event* closes a range, which gets a row. Called before the replay applies
+ * it. vs_page_ranges_after: likewise for steps, after the replay has applied it. */
+void vs_page_ranges_before(struct vs_page_ranges *ranges, const struct vs_replay *replay,
+                           const struct vs_event *event);
+void vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_replay *replay);
+
+/* vs_page_ranges_end: the window ends, at *end_ns* of the trace's clock: what is open in *replay*
+ * gets rows, but for a step that was only prepared. */
+void vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *replay,
+                        uint64_t end_ns);
+
+/* vs_page_ranges_found: rows of steps that the program did not mark, all of the trace. */
+void vs_page_ranges_found(struct vs_page_ranges *ranges, const struct vs_report_steps *steps);
+
+/* vs_page_ranges_encode: fills the columns, after vs_page_ranges_end. */
+void vs_page_ranges_encode(struct vs_page_ranges *ranges);
+
+void vs_page_ranges_free(struct vs_page_ranges *ranges);
+
+/* --- page_activity.c ---
+ *
+ * Kernels, copies, memsets and waits as a section of the page, ordered by their start. CUPTI
+ * delivers them in buffers, nearly in order: rows wait in a buffer of a fixed size until no earlier
+ * one is expected. */
+
+enum vs_page_activity_column {
+    VS_ACTIVITY_START, VS_ACTIVITY_DURATION, VS_ACTIVITY_NAME, VS_ACTIVITY_STREAM,
+    VS_ACTIVITY_DEVICE, VS_ACTIVITY_TYPE, VS_ACTIVITY_BYTES, VS_ACTIVITY_COLUMNS
+};
+
+struct vs_page_work {
+    uint64_t start_ns, duration_ns, bytes;
+    uint32_t name, stream;
+    uint8_t device, type; /* type: 0 kernel, 1 copy, 2 memset, 3 wait */
+};
+
+/* Zero-initialise, then set the first five. */
+struct vs_page_activity {
+    uint64_t start_ns; /* of the trace's clock: time 0 */
+    uint64_t from_ns, to_ns; /* activity that overlaps this span is added */
+    struct vs_page_streams *streams; /* not owned */
+    const uint8_t *numbers; /* of the devices on the page, by account; not owned */
+    struct vs_column *columns; /* VS_ACTIVITY_COLUMNS; not owned */
+    struct vs_page_work *waiting;
+    size_t waiting_count, waiting_capacity;
+    uint64_t last_ns;  /* start of the latest row */
+    bool unordered;    /* a row came later than the buffer could wait */
+    struct vs_map by_name; /* a kernel's string id, or a code of other work -> number + 1 */
+    const char **names;    /* readable; owned by memory */
+    size_t name_count, name_capacity;
+    struct vs_arena memory;
+};
+
+/* vs_page_activity_event: adds *event* if it is activity of the span. */
+void vs_page_activity_event(struct vs_page_activity *activity,
+                            const struct vs_replay *replay, const struct vs_event *event);
+
+/* vs_page_activity_finish: the rows that are still waiting. */
+void vs_page_activity_finish(struct vs_page_activity *activity);
+
+void vs_page_activity_free(struct vs_page_activity *activity);
+
+/* --- page.c, page_head.c --- */
 
 enum vs_page_section_number {
     VS_SECTION_CURVES, VS_SECTION_SEGMENTS, VS_SECTION_BLOCKS, VS_SECTION_STEPS, VS_SECTION_RANGES,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "viewer/html/page_names.h"
+#include "viewer/html/page_data.h"
 
 #include <stdio.h>
 #include <stdlib.h>

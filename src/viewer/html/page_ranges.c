@@ -2,7 +2,7 @@
  *
  * A range gets its row when it is closed; rows are ordered by their start at the
  * end. */
-#include "viewer/html/page_ranges.h"
+#include "viewer/html/page_data.h"
 
 #include <stdlib.h>
 
