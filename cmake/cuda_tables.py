@@ -29,10 +29,13 @@ in the form that is expected here.
                               for each; VS_DEFAULT_STREAM, likewise, for that of a driver
                               function which takes none; VS_OLDER(symbol, newer, parameters,
                               arguments, newer parameters) for an older form of a driver function
-                              that at most lacks edge data; VS_FORWARD(symbol, entry, field, parameters,
-                              arguments) and VS_WAY(symbol, function, parameters, arguments) for the rows of forwards.txt, and VS_SAME_SIZE(type, type)
-                              for what they pass on by address; VS_NOT_SUPPORTED(symbol) for
-                              the others
+                              that at most lacks edge data; VS_FORWARD(symbol, parameters, entered,
+                              call) for the rows of forwards.txt and what the next table has, and
+                              VS_SAME_SIZE(type, type) for what they pass on by address;
+                              VS_NOT_SUPPORTED(symbol) for the others
+  vs_sim_runtime_entered.h    declarations of the runtime's functions <symbol>_context, _driver,
+                              _function and _result: what is left to do when their entry point has
+                              entered that (forwards.txt) and checked pointers that are [static 1]
   vs_sim_runtime_older_table.h
                               VS_OLDER(symbol, newer, parameters, arguments), likewise
   vs_sim_runtime_old_table.h  VS_RT_OLD(symbol, cbid): what the runtimes of CUDA 11 and 12 export
@@ -273,14 +276,14 @@ def forward_table(headers, forwards, pointers, parameters):
         members = parameters.get(symbol, [])
         if enter == "older":
             continue
-        declared = ", ".join(ours + " " + name for ours, name in members) or "void"
+        form = "VS_FORWARD(%s, (%s), " % (symbol, ", ".join(ours + " " + name for ours, name in members)
+                                          or "void") + "%s, %s)"
         if enter == "ways":
             way = ("{stream, false, true}" if symbol.endswith("Async") else
                    "{NULL, %s, false}" % str(symbol.endswith("_ptds")).lower())
             if symbol in parameters:
-                yield "VS_WAY(%s, vs_rt_%s, (%s), (%s, (struct vs_rt_way)%s))" % (
-                    symbol, field, declared,
-                    ", ".join(name for kind, name in members if kind != "cudaStream_t"), way)
+                yield form % ("cudaSuccess", "vs_rt_%s(%s, (struct vs_rt_way)%s)" % (
+                    field, ", ".join(name for kind, name in members if kind != "cudaStream_t"), way))
             continue
         kinds = [re.sub(r"\s*\w+$", "", p.strip()) for p in fields.get(field, "").split(",")
                  if p.strip() != "void"]
@@ -296,29 +299,46 @@ def forward_table(headers, forwards, pointers, parameters):
                 same.add("VS_SAME_SIZE(%s, %s)" % (ours[:-1].strip(), theirs[:-1].strip()))
             casts.append("function" if (ours, theirs) == ("const void *", "CUfunction") else
                          "(%s)%s" % (theirs, name))
-        if enter == "function":
-            enter = "function(%s, &function)" % next(n for k, n in members if k == "const void *")
-        yield "VS_FORWARD(%s, %s, %s, (%s), (%s))" % (
-            symbol, enter if "(" in enter else enter + "()", field, declared,
-            ", ".join(casts + more))
+        yield form % (entered(enter, members), "vs_rt_error(vs_rt.%s(%s))" % (field, ", ".join(casts + more)))
     yield from sorted(same)
 
 
-def definitions(simulator):
-    """(symbol, kind, parameters) of the driver functions that leave their entry to a generated one."""
-    for room in DRIVER:
-        folder = os.path.join(simulator, room)
+def entered(kind, members):
+    """What a function of the runtime enters first."""
+    if kind == "function":
+        return "vs_rt_enter_function(%s, &function)" % next(n for k, n in members if k == "const void *")
+    return {"context": "vs_rt_enter_context()", "driver": "vs_rt_enter()", "result": "cudaSuccess"}[kind]
+
+
+def definitions(folders, pattern):
+    """(symbol, kind, parameters) of the functions that leave their entry to a generated one."""
+    for folder in folders:
         for name in sorted(n for n in os.listdir(folder) if n.endswith(".c")):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
-                for symbol, kind, ours in re.findall(r"^CUresult (cu\w+)_(entered|locked|in|safe)\(([^)]*)\)\n\{",
-                                                     file.read(), re.M):
+                for symbol, kind, ours in re.findall(r"^%s\(([^)]*)\)\n\{" % pattern, file.read(), re.M):
                     ours = [] if ours == "void" else [" ".join(p.split()) for p in ours.split(",")]
                     yield symbol, kind, ours
 
 
+def entered_rows(defined, parameters):
+    """The entry points of the runtime's *defined* functions."""
+    for symbol, kind, ours in defined:
+        members = parameters.get(symbol, [])
+        if len(ours) != len(members):
+            sys.exit("cuda_tables.py: %s_%s has not the parameters of %s" % (symbol, kind, symbol))
+        nulls = [name for own, (_, name) in zip(ours, members) if own.endswith("[static 1]")]
+        enter = entered(kind, members)
+        yield "VS_FORWARD(%s, (%s), %s, %s_%s(%s))" % (
+            symbol, ", ".join(theirs + " " + name for theirs, name in members) or "void",
+            "!(%s) ? cudaErrorInvalidValue : %s" % (" && ".join(nulls), enter) if nulls else enter,
+            symbol, kind, ", ".join("function" if own.startswith("CUfunction ") else name
+                                    for own, (_, name) in zip(ours, members)))
+
+
 def enter_table(simulator, parameters):
     """The entry points of *definitions*. A condition stores an error in *entered*, or 0."""
-    for symbol, kind, ours in definitions(simulator):
+    for symbol, kind, ours in definitions([os.path.join(simulator, room) for room in DRIVER],
+                                          r"CUresult (cu\w+)_(entered|locked|in|safe)"):
         members = parameters.get(symbol, [])
         context = len(ours) == len(members) + 1  # a parameter before the program's
         if len(ours) != len(members) + context:
@@ -467,6 +487,7 @@ def main():
     runtime_members = {name: of_runtime.get(cbid, []) for name, cbid in runtime.items()}
     forwards, only_older = runtime_forwards(sources)
     pointers = list(runtime_pointers(entries, sources, forwards))
+    defined = list(definitions([sources], r"cudaError_t (cuda\w+)_(context|driver|function|result)"))
     older = dict(older_forms(headers, entries, of_driver))
     driver = [symbol for entry in entries for symbol in entry[2:4] if symbol]
     for name, lines in (
@@ -475,8 +496,12 @@ def main():
              list(fallback_table(driver, of_driver, "CUstream", older)) + list(older.values())),
             ("vs_sim_runtime_api_table.h", ["VS_RT_API(%s, %s)" % row for row in runtime.items()]),
             ("vs_sim_runtime_fallback_table.h",
-             list(fallback_table(runtime, runtime_members, "cudaStream_t", forwards)) +
-             list(forward_table(headers, forwards, pointers, runtime_members))),
+             list(fallback_table(runtime, runtime_members, "cudaStream_t",
+                                 {*forwards, *(symbol for symbol, _, _ in defined)})) +
+             list(forward_table(headers, forwards, pointers, runtime_members)) +
+             list(entered_rows(defined, runtime_members))),
+            ("vs_sim_runtime_entered.h", ["cudaError_t %s_%s(%s);" % (symbol, kind, ", ".join(ours) or "void")
+                                          for symbol, kind, ours in defined]),
             ("vs_sim_runtime_older_table.h", older_table(forwards, runtime_members)),
             ("vs_sim_runtime_old_table.h", old_table(only_older, callbacks)),
             ("vs_sim_runtime_table.h", ['VS_RT_FN(%s, "%s", %d, %d, %s)' % p for p in pointers]),

@@ -98,11 +98,8 @@ struct cudaChannelFormatDesc vs_rt_channel_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
 static cudaError_t descriptor(const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
                               unsigned flags, CUDA_ARRAY3D_DESCRIPTOR *out)
 {
-    cudaError_t e = vs_rt_enter_context();
-    if (!e && !desc)
-        e = cudaErrorInvalidValue;
-    if (e)
-        return e;
+    if (!desc)
+        return cudaErrorInvalidValue;
     *out = (CUDA_ARRAY3D_DESCRIPTOR){.Width = extent.width,
                                      .Height = extent.height,
                                      .Depth = extent.depth,
@@ -110,35 +107,29 @@ static cudaError_t descriptor(const struct cudaChannelFormatDesc *desc, struct c
     return vs_rt_format_of(desc, out);
 }
 
-static cudaError_t malloc_array(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
-                                struct cudaExtent extent, unsigned flags)
+cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+                            size_t width, size_t height, unsigned int flags)
+{
+    return cudaMalloc3DArray(array, desc, (struct cudaExtent){width, height, 0}, flags);
+}
+
+cudaError_t cudaMalloc3DArray_context(cudaArray_t array[static 1],
+                                      const struct cudaChannelFormatDesc *desc,
+                                      struct cudaExtent extent, unsigned int flags)
 {
     CUDA_ARRAY3D_DESCRIPTOR d;
     CUarray handle;
-    cudaError_t e = array ? descriptor(desc, extent, flags, &d) : cudaErrorInvalidValue;
+    cudaError_t e = descriptor(desc, extent, flags, &d);
     if (!e)
         e = vs_rt_error(vs_rt.Array3DCreate(&handle, &d));
     if (!e)
         *array = (cudaArray_t)handle;
-    return vs_rt_result(e);
+    return e;
 }
 
-cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
-                            size_t width, size_t height, unsigned int flags)
+cudaError_t cudaFreeArray_context(cudaArray_t array)
 {
-    return malloc_array(array, desc, (struct cudaExtent){width, height, 0}, flags);
-}
-
-cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
-                              struct cudaExtent extent, unsigned int flags)
-{
-    return malloc_array(array, desc, extent, flags);
-}
-
-cudaError_t cudaFreeArray(cudaArray_t array)
-{
-    cudaError_t e = vs_rt_enter_context();
-    return vs_rt_result(e || !array ? e : vs_rt_error(vs_rt.ArrayDestroy((CUarray)array)));
+    return array ? vs_rt_error(vs_rt.ArrayDestroy((CUarray)array)) : cudaSuccess;
 }
 
 static cudaError_t describe(cudaArray_const_t array, CUDA_ARRAY3D_DESCRIPTOR *d)
@@ -186,25 +177,22 @@ cudaError_t vs_rt_array_shape(cudaArray_const_t array, struct vs_rt_array_shape 
 
 /* ---- mipmapped arrays ---- */
 
-cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
-                                     const struct cudaChannelFormatDesc *desc,
-                                     struct cudaExtent extent, unsigned int numLevels,
-                                     unsigned int flags)
+cudaError_t cudaMallocMipmappedArray_context(cudaMipmappedArray_t mipmappedArray[static 1],
+                                             const struct cudaChannelFormatDesc *desc,
+                                             struct cudaExtent extent, unsigned int numLevels,
+                                             unsigned int flags)
 {
     CUDA_ARRAY3D_DESCRIPTOR d;
     CUmipmappedArray handle;
-    cudaError_t e = mipmappedArray ? descriptor(desc, extent, flags, &d) : cudaErrorInvalidValue;
+    cudaError_t e = descriptor(desc, extent, flags, &d);
     if (!e)
         e = vs_rt_error(vs_rt.MipmappedArrayCreate(&handle, &d, numLevels));
     if (!e)
         *mipmappedArray = (cudaMipmappedArray_t)handle;
-    return vs_rt_result(e);
+    return e;
 }
 
-cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmappedArray)
+cudaError_t cudaFreeMipmappedArray_context(cudaMipmappedArray_t array)
 {
-    cudaError_t e = vs_rt_enter_context();
-    if (!e && mipmappedArray)
-        e = vs_rt_error(vs_rt.MipmappedArrayDestroy((CUmipmappedArray)mipmappedArray));
-    return vs_rt_result(e);
+    return array ? vs_rt_error(vs_rt.MipmappedArrayDestroy((CUmipmappedArray)array)) : cudaSuccess;
 }

@@ -53,20 +53,20 @@ static cudaError_t peer_contexts(int to_device, int from_device, CUcontext *to, 
     return e ? e : vs_rt_context_of(from_device, from);
 }
 
-cudaError_t cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count)
+cudaError_t cudaMemcpyPeer_context(void *dst, int dstDevice, const void *src, int srcDevice,
+                                   size_t count)
 {
     CUcontext to, from;
     cudaError_t e = peer_contexts(dstDevice, srcDevice, &to, &from);
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.MemcpyPeer((D)dst, to, (D)src, from, count)));
+    return e ? e : vs_rt_error(vs_rt.MemcpyPeer((D)dst, to, (D)src, from, count));
 }
 
-cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice,
-                                size_t count, cudaStream_t stream)
+cudaError_t cudaMemcpyPeerAsync_context(void *dst, int dstDevice, const void *src, int srcDevice,
+                                        size_t count, cudaStream_t stream)
 {
     CUcontext to, from;
     cudaError_t e = peer_contexts(dstDevice, srcDevice, &to, &from);
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.MemcpyPeerAsync((D)dst, to, (D)src, from, count, stream)));
+    return e ? e : vs_rt_error(vs_rt.MemcpyPeerAsync((D)dst, to, (D)src, from, count, stream));
 }
 
 /* ---- device variables ---- */

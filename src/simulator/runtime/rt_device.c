@@ -33,143 +33,132 @@ cudaError_t cudaGetDeviceCount(int *count)
 
 /* Attributes that are copied to a field of cudaDeviceProp. */
 static const struct {
-    size_t offset;
+    size_t offset, bytes; /* of an int or a size_t */
     CUdevice_attribute attribute;
-    bool wide; /* the field is a size_t */
 } fields[] = {
-#define INT(field, attribute)                                                          \
-    {                                                                                  \
-        offsetof(struct cudaDeviceProp, field), CU_DEVICE_ATTRIBUTE_##attribute, false \
+#define FIELD(field, attribute)                                                            \
+    {                                                                                      \
+        offsetof(struct cudaDeviceProp, field), sizeof((struct cudaDeviceProp *)0)->field, \
+            CU_DEVICE_ATTRIBUTE_##attribute                                                \
     }
-#define SIZE(field, attribute)                                                        \
-    {                                                                                 \
-        offsetof(struct cudaDeviceProp, field), CU_DEVICE_ATTRIBUTE_##attribute, true \
-    }
-    SIZE(sharedMemPerBlock, MAX_SHARED_MEMORY_PER_BLOCK),
-    INT(regsPerBlock, MAX_REGISTERS_PER_BLOCK),
-    INT(warpSize, WARP_SIZE),
-    SIZE(memPitch, MAX_PITCH),
-    INT(maxThreadsPerBlock, MAX_THREADS_PER_BLOCK),
-    INT(maxThreadsDim[0], MAX_BLOCK_DIM_X),
-    INT(maxThreadsDim[1], MAX_BLOCK_DIM_Y),
-    INT(maxThreadsDim[2], MAX_BLOCK_DIM_Z),
-    INT(maxGridSize[0], MAX_GRID_DIM_X),
-    INT(maxGridSize[1], MAX_GRID_DIM_Y),
-    INT(maxGridSize[2], MAX_GRID_DIM_Z),
-    SIZE(totalConstMem, TOTAL_CONSTANT_MEMORY),
-    INT(major, COMPUTE_CAPABILITY_MAJOR),
-    INT(minor, COMPUTE_CAPABILITY_MINOR),
-    SIZE(textureAlignment, TEXTURE_ALIGNMENT),
-    SIZE(texturePitchAlignment, TEXTURE_PITCH_ALIGNMENT),
-    INT(multiProcessorCount, MULTIPROCESSOR_COUNT),
-    INT(integrated, INTEGRATED),
-    INT(canMapHostMemory, CAN_MAP_HOST_MEMORY),
-    SIZE(surfaceAlignment, SURFACE_ALIGNMENT),
-    INT(concurrentKernels, CONCURRENT_KERNELS),
-    INT(ECCEnabled, ECC_ENABLED),
-    INT(pciBusID, PCI_BUS_ID),
-    INT(pciDeviceID, PCI_DEVICE_ID),
-    INT(pciDomainID, PCI_DOMAIN_ID),
-    INT(tccDriver, TCC_DRIVER),
-    INT(asyncEngineCount, ASYNC_ENGINE_COUNT),
-    INT(unifiedAddressing, UNIFIED_ADDRESSING),
-    INT(memoryBusWidth, GLOBAL_MEMORY_BUS_WIDTH),
-    INT(l2CacheSize, L2_CACHE_SIZE),
-    INT(persistingL2CacheMaxSize, MAX_PERSISTING_L2_CACHE_SIZE),
-    INT(maxThreadsPerMultiProcessor, MAX_THREADS_PER_MULTIPROCESSOR),
-    INT(streamPrioritiesSupported, STREAM_PRIORITIES_SUPPORTED),
-    INT(globalL1CacheSupported, GLOBAL_L1_CACHE_SUPPORTED),
-    INT(localL1CacheSupported, LOCAL_L1_CACHE_SUPPORTED),
-    SIZE(sharedMemPerMultiprocessor, MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
-    INT(regsPerMultiprocessor, MAX_REGISTERS_PER_MULTIPROCESSOR),
-    INT(managedMemory, MANAGED_MEMORY),
-    INT(isMultiGpuBoard, MULTI_GPU_BOARD),
-    INT(multiGpuBoardGroupID, MULTI_GPU_BOARD_GROUP_ID),
-    INT(hostNativeAtomicSupported, HOST_NATIVE_ATOMIC_SUPPORTED),
-    INT(pageableMemoryAccess, PAGEABLE_MEMORY_ACCESS),
-    INT(concurrentManagedAccess, CONCURRENT_MANAGED_ACCESS),
-    INT(computePreemptionSupported, COMPUTE_PREEMPTION_SUPPORTED),
-    INT(canUseHostPointerForRegisteredMem, CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM),
-    INT(cooperativeLaunch, COOPERATIVE_LAUNCH),
-    SIZE(sharedMemPerBlockOptin, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
-    INT(pageableMemoryAccessUsesHostPageTables, PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES),
-    INT(directManagedMemAccessFromHost, DIRECT_MANAGED_MEM_ACCESS_FROM_HOST),
-    INT(maxBlocksPerMultiProcessor, MAX_BLOCKS_PER_MULTIPROCESSOR),
-    INT(accessPolicyMaxWindowSize, MAX_ACCESS_POLICY_WINDOW_SIZE),
-    SIZE(reservedSharedMemPerBlock, RESERVED_SHARED_MEMORY_PER_BLOCK),
-    INT(hostRegisterSupported, HOST_REGISTER_SUPPORTED),
-    INT(sparseCudaArraySupported, SPARSE_CUDA_ARRAY_SUPPORTED),
-    INT(hostRegisterReadOnlySupported, READ_ONLY_HOST_REGISTER_SUPPORTED),
-    INT(timelineSemaphoreInteropSupported, TIMELINE_SEMAPHORE_INTEROP_SUPPORTED),
-    INT(memoryPoolsSupported, MEMORY_POOLS_SUPPORTED),
-    INT(gpuDirectRDMASupported, GPU_DIRECT_RDMA_SUPPORTED),
-    INT(deferredMappingCudaArraySupported, DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED),
-    INT(ipcEventSupported, IPC_EVENT_SUPPORTED),
-    INT(clusterLaunch, CLUSTER_LAUNCH),
-    INT(unifiedFunctionPointers, UNIFIED_FUNCTION_POINTERS),
-    INT(deviceNumaConfig, NUMA_CONFIG),
-    INT(deviceNumaId, NUMA_ID),
-    INT(mpsEnabled, MPS_ENABLED),
-    INT(hostNumaId, HOST_NUMA_ID),
-    INT(maxTexture1D, MAXIMUM_TEXTURE1D_WIDTH),
-    INT(maxTexture1DMipmap, MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH),
-    INT(maxTexture2D[0], MAXIMUM_TEXTURE2D_WIDTH),
-    INT(maxTexture2D[1], MAXIMUM_TEXTURE2D_HEIGHT),
-    INT(maxTexture2DMipmap[0], MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH),
-    INT(maxTexture2DMipmap[1], MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT),
-    INT(maxTexture2DGather[0], MAXIMUM_TEXTURE2D_GATHER_WIDTH),
-    INT(maxTexture2DGather[1], MAXIMUM_TEXTURE2D_GATHER_HEIGHT),
-    INT(maxTexture3D[0], MAXIMUM_TEXTURE3D_WIDTH),
-    INT(maxTexture3D[1], MAXIMUM_TEXTURE3D_HEIGHT),
-    INT(maxTexture3D[2], MAXIMUM_TEXTURE3D_DEPTH),
-    INT(maxTexture3DAlt[0], MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE),
-    INT(maxTexture3DAlt[1], MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE),
-    INT(maxTexture3DAlt[2], MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE),
-    INT(maxTextureCubemap, MAXIMUM_TEXTURECUBEMAP_WIDTH),
-    INT(maxTexture1DLayered[0], MAXIMUM_TEXTURE1D_LAYERED_WIDTH),
-    INT(maxTexture1DLayered[1], MAXIMUM_TEXTURE1D_LAYERED_LAYERS),
-    INT(maxTexture2DLayered[0], MAXIMUM_TEXTURE2D_LAYERED_WIDTH),
-    INT(maxTexture2DLayered[1], MAXIMUM_TEXTURE2D_LAYERED_HEIGHT),
-    INT(maxTexture2DLayered[2], MAXIMUM_TEXTURE2D_LAYERED_LAYERS),
-    INT(maxTextureCubemapLayered[0], MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH),
-    INT(maxTextureCubemapLayered[1], MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS),
-    INT(maxSurface1D, MAXIMUM_SURFACE1D_WIDTH),
-    INT(maxSurface2D[0], MAXIMUM_SURFACE2D_WIDTH),
-    INT(maxSurface2D[1], MAXIMUM_SURFACE2D_HEIGHT),
-    INT(maxSurface3D[0], MAXIMUM_SURFACE3D_WIDTH),
-    INT(maxSurface3D[1], MAXIMUM_SURFACE3D_HEIGHT),
-    INT(maxSurface3D[2], MAXIMUM_SURFACE3D_DEPTH),
-    INT(maxSurface1DLayered[0], MAXIMUM_SURFACE1D_LAYERED_WIDTH),
-    INT(maxSurface1DLayered[1], MAXIMUM_SURFACE1D_LAYERED_LAYERS),
-    INT(maxSurface2DLayered[0], MAXIMUM_SURFACE2D_LAYERED_WIDTH),
-    INT(maxSurface2DLayered[1], MAXIMUM_SURFACE2D_LAYERED_HEIGHT),
-    INT(maxSurface2DLayered[2], MAXIMUM_SURFACE2D_LAYERED_LAYERS),
-    INT(maxSurfaceCubemap, MAXIMUM_SURFACECUBEMAP_WIDTH),
-    INT(maxSurfaceCubemapLayered[0], MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH),
-    INT(maxSurfaceCubemapLayered[1], MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS),
-#undef INT
-#undef SIZE
+    FIELD(sharedMemPerBlock, MAX_SHARED_MEMORY_PER_BLOCK),
+    FIELD(regsPerBlock, MAX_REGISTERS_PER_BLOCK),
+    FIELD(warpSize, WARP_SIZE),
+    FIELD(memPitch, MAX_PITCH),
+    FIELD(maxThreadsPerBlock, MAX_THREADS_PER_BLOCK),
+    FIELD(maxThreadsDim[0], MAX_BLOCK_DIM_X),
+    FIELD(maxThreadsDim[1], MAX_BLOCK_DIM_Y),
+    FIELD(maxThreadsDim[2], MAX_BLOCK_DIM_Z),
+    FIELD(maxGridSize[0], MAX_GRID_DIM_X),
+    FIELD(maxGridSize[1], MAX_GRID_DIM_Y),
+    FIELD(maxGridSize[2], MAX_GRID_DIM_Z),
+    FIELD(totalConstMem, TOTAL_CONSTANT_MEMORY),
+    FIELD(major, COMPUTE_CAPABILITY_MAJOR),
+    FIELD(minor, COMPUTE_CAPABILITY_MINOR),
+    FIELD(textureAlignment, TEXTURE_ALIGNMENT),
+    FIELD(texturePitchAlignment, TEXTURE_PITCH_ALIGNMENT),
+    FIELD(multiProcessorCount, MULTIPROCESSOR_COUNT),
+    FIELD(integrated, INTEGRATED),
+    FIELD(canMapHostMemory, CAN_MAP_HOST_MEMORY),
+    FIELD(surfaceAlignment, SURFACE_ALIGNMENT),
+    FIELD(concurrentKernels, CONCURRENT_KERNELS),
+    FIELD(ECCEnabled, ECC_ENABLED),
+    FIELD(pciBusID, PCI_BUS_ID),
+    FIELD(pciDeviceID, PCI_DEVICE_ID),
+    FIELD(pciDomainID, PCI_DOMAIN_ID),
+    FIELD(tccDriver, TCC_DRIVER),
+    FIELD(asyncEngineCount, ASYNC_ENGINE_COUNT),
+    FIELD(unifiedAddressing, UNIFIED_ADDRESSING),
+    FIELD(memoryBusWidth, GLOBAL_MEMORY_BUS_WIDTH),
+    FIELD(l2CacheSize, L2_CACHE_SIZE),
+    FIELD(persistingL2CacheMaxSize, MAX_PERSISTING_L2_CACHE_SIZE),
+    FIELD(maxThreadsPerMultiProcessor, MAX_THREADS_PER_MULTIPROCESSOR),
+    FIELD(streamPrioritiesSupported, STREAM_PRIORITIES_SUPPORTED),
+    FIELD(globalL1CacheSupported, GLOBAL_L1_CACHE_SUPPORTED),
+    FIELD(localL1CacheSupported, LOCAL_L1_CACHE_SUPPORTED),
+    FIELD(sharedMemPerMultiprocessor, MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+    FIELD(regsPerMultiprocessor, MAX_REGISTERS_PER_MULTIPROCESSOR),
+    FIELD(managedMemory, MANAGED_MEMORY),
+    FIELD(isMultiGpuBoard, MULTI_GPU_BOARD),
+    FIELD(multiGpuBoardGroupID, MULTI_GPU_BOARD_GROUP_ID),
+    FIELD(hostNativeAtomicSupported, HOST_NATIVE_ATOMIC_SUPPORTED),
+    FIELD(pageableMemoryAccess, PAGEABLE_MEMORY_ACCESS),
+    FIELD(concurrentManagedAccess, CONCURRENT_MANAGED_ACCESS),
+    FIELD(computePreemptionSupported, COMPUTE_PREEMPTION_SUPPORTED),
+    FIELD(canUseHostPointerForRegisteredMem, CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM),
+    FIELD(cooperativeLaunch, COOPERATIVE_LAUNCH),
+    FIELD(sharedMemPerBlockOptin, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+    FIELD(pageableMemoryAccessUsesHostPageTables, PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES),
+    FIELD(directManagedMemAccessFromHost, DIRECT_MANAGED_MEM_ACCESS_FROM_HOST),
+    FIELD(maxBlocksPerMultiProcessor, MAX_BLOCKS_PER_MULTIPROCESSOR),
+    FIELD(accessPolicyMaxWindowSize, MAX_ACCESS_POLICY_WINDOW_SIZE),
+    FIELD(reservedSharedMemPerBlock, RESERVED_SHARED_MEMORY_PER_BLOCK),
+    FIELD(hostRegisterSupported, HOST_REGISTER_SUPPORTED),
+    FIELD(sparseCudaArraySupported, SPARSE_CUDA_ARRAY_SUPPORTED),
+    FIELD(hostRegisterReadOnlySupported, READ_ONLY_HOST_REGISTER_SUPPORTED),
+    FIELD(timelineSemaphoreInteropSupported, TIMELINE_SEMAPHORE_INTEROP_SUPPORTED),
+    FIELD(memoryPoolsSupported, MEMORY_POOLS_SUPPORTED),
+    FIELD(gpuDirectRDMASupported, GPU_DIRECT_RDMA_SUPPORTED),
+    FIELD(deferredMappingCudaArraySupported, DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED),
+    FIELD(ipcEventSupported, IPC_EVENT_SUPPORTED),
+    FIELD(clusterLaunch, CLUSTER_LAUNCH),
+    FIELD(unifiedFunctionPointers, UNIFIED_FUNCTION_POINTERS),
+    FIELD(deviceNumaConfig, NUMA_CONFIG),
+    FIELD(deviceNumaId, NUMA_ID),
+    FIELD(mpsEnabled, MPS_ENABLED),
+    FIELD(hostNumaId, HOST_NUMA_ID),
+    FIELD(maxTexture1D, MAXIMUM_TEXTURE1D_WIDTH),
+    FIELD(maxTexture1DMipmap, MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH),
+    FIELD(maxTexture2D[0], MAXIMUM_TEXTURE2D_WIDTH),
+    FIELD(maxTexture2D[1], MAXIMUM_TEXTURE2D_HEIGHT),
+    FIELD(maxTexture2DMipmap[0], MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH),
+    FIELD(maxTexture2DMipmap[1], MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT),
+    FIELD(maxTexture2DGather[0], MAXIMUM_TEXTURE2D_GATHER_WIDTH),
+    FIELD(maxTexture2DGather[1], MAXIMUM_TEXTURE2D_GATHER_HEIGHT),
+    FIELD(maxTexture3D[0], MAXIMUM_TEXTURE3D_WIDTH),
+    FIELD(maxTexture3D[1], MAXIMUM_TEXTURE3D_HEIGHT),
+    FIELD(maxTexture3D[2], MAXIMUM_TEXTURE3D_DEPTH),
+    FIELD(maxTexture3DAlt[0], MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE),
+    FIELD(maxTexture3DAlt[1], MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE),
+    FIELD(maxTexture3DAlt[2], MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE),
+    FIELD(maxTextureCubemap, MAXIMUM_TEXTURECUBEMAP_WIDTH),
+    FIELD(maxTexture1DLayered[0], MAXIMUM_TEXTURE1D_LAYERED_WIDTH),
+    FIELD(maxTexture1DLayered[1], MAXIMUM_TEXTURE1D_LAYERED_LAYERS),
+    FIELD(maxTexture2DLayered[0], MAXIMUM_TEXTURE2D_LAYERED_WIDTH),
+    FIELD(maxTexture2DLayered[1], MAXIMUM_TEXTURE2D_LAYERED_HEIGHT),
+    FIELD(maxTexture2DLayered[2], MAXIMUM_TEXTURE2D_LAYERED_LAYERS),
+    FIELD(maxTextureCubemapLayered[0], MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH),
+    FIELD(maxTextureCubemapLayered[1], MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS),
+    FIELD(maxSurface1D, MAXIMUM_SURFACE1D_WIDTH),
+    FIELD(maxSurface2D[0], MAXIMUM_SURFACE2D_WIDTH),
+    FIELD(maxSurface2D[1], MAXIMUM_SURFACE2D_HEIGHT),
+    FIELD(maxSurface3D[0], MAXIMUM_SURFACE3D_WIDTH),
+    FIELD(maxSurface3D[1], MAXIMUM_SURFACE3D_HEIGHT),
+    FIELD(maxSurface3D[2], MAXIMUM_SURFACE3D_DEPTH),
+    FIELD(maxSurface1DLayered[0], MAXIMUM_SURFACE1D_LAYERED_WIDTH),
+    FIELD(maxSurface1DLayered[1], MAXIMUM_SURFACE1D_LAYERED_LAYERS),
+    FIELD(maxSurface2DLayered[0], MAXIMUM_SURFACE2D_LAYERED_WIDTH),
+    FIELD(maxSurface2DLayered[1], MAXIMUM_SURFACE2D_LAYERED_HEIGHT),
+    FIELD(maxSurface2DLayered[2], MAXIMUM_SURFACE2D_LAYERED_LAYERS),
+    FIELD(maxSurfaceCubemap, MAXIMUM_SURFACECUBEMAP_WIDTH),
+    FIELD(maxSurfaceCubemapLayered[0], MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH),
+    FIELD(maxSurfaceCubemapLayered[1], MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS),
+#undef FIELD
 };
 
-cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
+cudaError_t cudaGetDeviceProperties_driver(struct cudaDeviceProp prop[static 1], int device)
 {
-    cudaError_t e = prop ? vs_rt_enter() : cudaErrorInvalidValue;
-    if (e)
-        return vs_rt_result(e);
+    cudaError_t e;
     memset(prop, 0, sizeof *prop);
     if ((e = vs_rt_error(vs_rt.DeviceGetName(prop->name, sizeof prop->name, device))) ||
         (e = vs_rt_error(vs_rt.DeviceGetUuid((CUuuid *)&prop->uuid, device))) ||
         (e = vs_rt_error(vs_rt.DeviceTotalMem(&prop->totalGlobalMem, device))))
-        return vs_rt_result(e);
+        return e;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         int value;
         if ((e = vs_rt_error(vs_rt.DeviceGetAttribute(&value, fields[i].attribute, device))))
-            return vs_rt_result(e);
-        char *at = (char *)prop + fields[i].offset;
-        if (fields[i].wide)
-            *(size_t *)at = (size_t)value;
-        else
-            *(int *)at = value;
+            return e;
+        memcpy((char *)prop + fields[i].offset, &(size_t){(size_t)value}, fields[i].bytes);
     }
     return cudaSuccess;
 }
@@ -185,41 +174,36 @@ cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
 
 /* ---- peers ---- */
 
-cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
+cudaError_t cudaDeviceEnablePeerAccess_context(int peerDevice, unsigned int flags)
 {
     CUcontext peer;
-    cudaError_t e = vs_rt_enter_context();
-    if (!e)
-        e = vs_rt_context_of(peerDevice, &peer);
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.CtxEnablePeerAccess(peer, flags)));
+    cudaError_t e = vs_rt_context_of(peerDevice, &peer);
+    return e ? e : vs_rt_error(vs_rt.CtxEnablePeerAccess(peer, flags));
 }
 
-cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
+cudaError_t cudaDeviceDisablePeerAccess_context(int peerDevice)
 {
     CUcontext peer;
-    cudaError_t e = vs_rt_enter_context();
-    if (!e)
-        e = vs_rt_context_of(peerDevice, &peer);
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.CtxDisablePeerAccess(peer)));
+    cudaError_t e = vs_rt_context_of(peerDevice, &peer);
+    return e ? e : vs_rt_error(vs_rt.CtxDisablePeerAccess(peer));
 }
 
 /* ---- driver entry points ---- */
 
-cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,
-                                             unsigned int cudaVersion, unsigned long long flags,
-                                             enum cudaDriverEntryPointQueryResult *driverStatus)
+cudaError_t cudaGetDriverEntryPointByVersion_driver(
+    const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
+    enum cudaDriverEntryPointQueryResult *driverStatus)
 {
     CUdriverProcAddressQueryResult found;
-    cudaError_t e = vs_rt_enter();
-    if (!e && (!symbol || !funcPtr || cudaVersion > (unsigned)VS_SIM_RT_VERSION))
-        e = cudaErrorInvalidValue;
-    if (!e)
-        e = vs_rt_error(vs_rt.GetProcAddress(symbol, funcPtr, (int)cudaVersion, flags, &found));
+    if (!symbol || !funcPtr || cudaVersion > (unsigned)VS_SIM_RT_VERSION)
+        return cudaErrorInvalidValue;
+    cudaError_t e =
+        vs_rt_error(vs_rt.GetProcAddress(symbol, funcPtr, (int)cudaVersion, flags, &found));
     if (!e && driverStatus)
         *driverStatus = (enum cudaDriverEntryPointQueryResult)found;
     else if (!e && !*funcPtr)
         e = cudaErrorSymbolNotFound;
-    return vs_rt_result(e);
+    return e;
 }
 
 cudaError_t

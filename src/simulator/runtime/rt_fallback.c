@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The exported runtime functions that no other file defines. Rows of forwards.txt are one call of
- * the driver. The form for per-thread default streams calls the ordinary form with a per-thread
- * stream instead of stream 0. All others return cudaErrorNotSupported and make it the last error,
- * so that programs which only name them load. The fallbacks are weak: a definition of
- * vs_rt_impl_<symbol> or vs_rt_old_<symbol> replaces them (rt_api.c makes the symbols). */
+ * the driver; others leave all but their entry to a function of another file. The form for
+ * per-thread default streams calls the ordinary form with a per-thread stream instead of stream 0.
+ * All others return cudaErrorNotSupported and make it the last error, so that programs which only
+ * name them load. The fallbacks are weak: a definition of vs_rt_impl_<symbol> or
+ * vs_rt_old_<symbol> replaces them (rt_api.c makes the symbols). */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 cudaError_t vs_rt_not_supported(void);
@@ -20,20 +21,14 @@ cudaError_t vs_rt_not_supported(void) { return vs_rt_result(cudaErrorNotSupporte
     cudaError_t ordinary_##base parameters __asm__("vs_rt_impl_" #base);                         \
     __attribute__((weak)) cudaError_t fallback_##symbol parameters __asm__("vs_rt_impl_" #symbol); \
     cudaError_t fallback_##symbol parameters { return ordinary_##base arguments; }
-#define enter_driver vs_rt_enter
-#define enter_context vs_rt_enter_context
-#define enter_function vs_rt_enter_function
-#define VS_FORWARD(symbol, entry, field, parameters, arguments)                \
+#define VS_FORWARD(symbol, parameters, entered, call)                          \
     cudaError_t forward_##symbol parameters __asm__("vs_rt_impl_" #symbol);    \
     cudaError_t forward_##symbol parameters                                    \
     {                                                                          \
         CUfunction function __attribute__((unused));                           \
-        cudaError_t e = enter_##entry;                                         \
-        return vs_rt_result(e ? e : vs_rt_error(vs_rt.field arguments));       \
+        cudaError_t e = entered;                                               \
+        return vs_rt_result(e ? e : call);                                     \
     }
-#define VS_WAY(symbol, function, parameters, arguments)                       \
-    cudaError_t forward_##symbol parameters __asm__("vs_rt_impl_" #symbol);    \
-    cudaError_t forward_##symbol parameters { return vs_rt_result(function arguments); }
 #define VS_SAME_SIZE(ours, theirs) _Static_assert(sizeof(ours) == sizeof(theirs), "passed through");
 #pragma GCC visibility push(hidden)
 #include "generated/vs_sim_runtime_fallback_table.h"

@@ -111,10 +111,8 @@ static cudaError_t node_EventRecordNode(P *all, cudaEvent_t event)
 static cudaError_t add_with(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
                             const cudaGraphEdgeData *edges, size_t count, P *all)
 {
-    cudaError_t e = vs_rt_enter_context();
-    return e ? e
-             : vs_rt_error(vs_rt.GraphAddNode(node, graph, before, (const CUgraphEdgeData *)edges,
-                                              count, all));
+    return vs_rt_error(
+        vs_rt.GraphAddNode(node, graph, before, (const CUgraphEdgeData *)edges, count, all));
 }
 
 static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
@@ -146,43 +144,39 @@ static cudaError_t change_exec(cudaGraphExec_t exec, cudaGraphNode_t node, P *al
     }
 #include "generated/vs_sim_node_table.h"
 
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
-                                  const cudaGraphNode_t *pDependencies, size_t numDependencies)
+cudaError_t cudaGraphAddEmptyNode_context(cudaGraphNode_t *node, cudaGraph_t graph,
+                                          const cudaGraphNode_t *before, size_t count)
 {
-    P all = {.type = CU_GRAPH_NODE_TYPE_EMPTY};
-    return vs_rt_result(add(pGraphNode, graph, pDependencies, numDependencies, &all));
+    return add(node, graph, before, count, &(P){.type = CU_GRAPH_NODE_TYPE_EMPTY});
 }
 
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
-                                       const cudaGraphNode_t *pDependencies,
-                                       size_t numDependencies, cudaGraph_t childGraph)
+cudaError_t cudaGraphAddChildGraphNode_context(cudaGraphNode_t *node, cudaGraph_t graph,
+                                               const cudaGraphNode_t *before, size_t count,
+                                               cudaGraph_t child)
 {
     P all = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
-    all.graph.graph = childGraph;
-    return vs_rt_result(add(pGraphNode, graph, pDependencies, numDependencies, &all));
+    all.graph.graph = child;
+    return add(node, graph, before, count, &all);
 }
 
-cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
-                                     const cudaGraphNode_t *pDependencies, size_t numDependencies,
-                                     struct cudaMemAllocNodeParams *nodeParams)
+cudaError_t cudaGraphAddMemAllocNode_context(cudaGraphNode_t *node, cudaGraph_t graph,
+                                             const cudaGraphNode_t *before, size_t count,
+                                             struct cudaMemAllocNodeParams params[static 1])
 {
     P all = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC};
-    if (!nodeParams)
-        return vs_rt_result(cudaErrorInvalidValue);
-    memcpy(&all.alloc, nodeParams, sizeof *nodeParams);
-    cudaError_t e = add(pGraphNode, graph, pDependencies, numDependencies, &all);
+    memcpy(&all.alloc, params, sizeof *params);
+    cudaError_t e = add(node, graph, before, count, &all);
     if (!e)
-        nodeParams->dptr = (void *)all.alloc.dptr;
-    return vs_rt_result(e);
+        params->dptr = (void *)all.alloc.dptr;
+    return e;
 }
 
-cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
-                                    const cudaGraphNode_t *pDependencies, size_t numDependencies,
-                                    void *dptr)
+cudaError_t cudaGraphAddMemFreeNode_context(cudaGraphNode_t *node, cudaGraph_t graph,
+                                            const cudaGraphNode_t *before, size_t count, void *dptr)
 {
     P all = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
     all.free.dptr = (CUdeviceptr)dptr;
-    return vs_rt_result(add(pGraphNode, graph, pDependencies, numDependencies, &all));
+    return add(node, graph, before, count, &all);
 }
 
 /* ---- any type ---- */
@@ -192,9 +186,6 @@ static cudaError_t convert(P *all, const struct cudaGraphNodeParams *p)
     struct cudaKernelNodeParams k;
     struct cudaMemsetParams s;
     struct cudaHostNodeParams h;
-    cudaError_t e = vs_rt_enter_context();
-    if (e)
-        return e;
     if (!p || p->reserved0[0] || p->reserved0[1] || p->reserved0[2] || p->reserved2)
         return cudaErrorInvalidValue;
     *all = (P){.type = (CUgraphNodeType)p->type};
@@ -216,47 +207,44 @@ static cudaError_t convert(P *all, const struct cudaGraphNodeParams *p)
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
-                             const cudaGraphNode_t *pDependencies,
-                             const cudaGraphEdgeData *dependencyData, size_t numDependencies,
-                             struct cudaGraphNodeParams *nodeParams)
+cudaError_t cudaGraphAddNode_context(cudaGraphNode_t *node, cudaGraph_t graph,
+                                     const cudaGraphNode_t *before, const cudaGraphEdgeData *edges,
+                                     size_t count, struct cudaGraphNodeParams *params)
 {
     P all;
-    cudaError_t e = convert(&all, nodeParams);
+    cudaError_t e = convert(&all, params);
     if (!e)
-        e = add_with(pGraphNode, graph, pDependencies, dependencyData, numDependencies, &all);
-    if (!e && nodeParams->type == cudaGraphNodeTypeMemAlloc)
-        nodeParams->alloc.dptr = (void *)all.alloc.dptr;
-    return vs_rt_result(e);
+        e = add_with(node, graph, before, edges, count, &all);
+    if (!e && params->type == cudaGraphNodeTypeMemAlloc)
+        params->alloc.dptr = (void *)all.alloc.dptr;
+    return e;
 }
 
-cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *nodeParams)
+cudaError_t cudaGraphNodeSetParams_context(cudaGraphNode_t node, struct cudaGraphNodeParams *params)
 {
     P all;
-    cudaError_t e = convert(&all, nodeParams);
-    return vs_rt_result(e ? e : change(node, &all));
+    cudaError_t e = convert(&all, params);
+    return e ? e : change(node, &all);
 }
 
-cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node,
-                                       struct cudaGraphNodeParams *nodeParams)
+cudaError_t cudaGraphExecNodeSetParams_context(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                               struct cudaGraphNodeParams *params)
 {
     P all;
-    cudaError_t e = convert(&all, nodeParams);
-    return vs_rt_result(e ? e : change_exec(graphExec, node, &all));
+    cudaError_t e = convert(&all, params);
+    return e ? e : change_exec(exec, node, &all);
 }
 
 /* ---- queries ---- */
 
-cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
-                                         struct cudaKernelNodeParams *pNodeParams)
+cudaError_t cudaGraphKernelNodeGetParams_context(cudaGraphNode_t node,
+                                                 struct cudaKernelNodeParams params[static 1])
 {
     CUDA_KERNEL_NODE_PARAMS p;
-    cudaError_t e = pNodeParams ? vs_rt_enter_context() : cudaErrorInvalidValue;
-    if (!e)
-        e = vs_rt_error(vs_rt.GraphKernelNodeGetParams(node, &p));
+    cudaError_t e = vs_rt_error(vs_rt.GraphKernelNodeGetParams(node, &p));
     if (e)
-        return vs_rt_result(e);
-    *pNodeParams =
+        return e;
+    *params =
         (struct cudaKernelNodeParams){.func = vs_rt_stub_of(p.func),
                                       .gridDim = {p.gridDimX, p.gridDimY, p.gridDimZ},
                                       .blockDim = {p.blockDimX, p.blockDimY, p.blockDimZ},
@@ -266,29 +254,25 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
-                                         struct cudaMemcpy3DParms *pNodeParams)
+cudaError_t cudaGraphMemcpyNodeGetParams_context(cudaGraphNode_t node,
+                                                 struct cudaMemcpy3DParms params[static 1])
 {
     CUDA_MEMCPY3D p;
-    cudaError_t e = pNodeParams ? vs_rt_enter_context() : cudaErrorInvalidValue;
-    if (!e)
-        e = vs_rt_error(vs_rt.GraphMemcpyNodeGetParams(node, &p));
-    return vs_rt_result(e ? e : vs_rt_params_3d(&p, pNodeParams));
+    cudaError_t e = vs_rt_error(vs_rt.GraphMemcpyNodeGetParams(node, &p));
+    return e ? e : vs_rt_params_3d(&p, params);
 }
 
-cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
-                                         struct cudaMemsetParams *pNodeParams)
+cudaError_t cudaGraphMemsetNodeGetParams_context(cudaGraphNode_t node,
+                                                 struct cudaMemsetParams params[static 1])
 {
     CUDA_MEMSET_NODE_PARAMS p;
-    cudaError_t e = pNodeParams ? vs_rt_enter_context() : cudaErrorInvalidValue;
+    cudaError_t e = vs_rt_error(vs_rt.GraphMemsetNodeGetParams(node, &p));
     if (!e)
-        e = vs_rt_error(vs_rt.GraphMemsetNodeGetParams(node, &p));
-    if (!e)
-        *pNodeParams = (struct cudaMemsetParams){.dst = (void *)p.dst,
+        *params = (struct cudaMemsetParams){.dst = (void *)p.dst,
                                                  .pitch = p.pitch,
                                                  .value = p.value,
                                                  .elementSize = p.elementSize,
                                                  .width = p.width,
                                                  .height = p.height};
-    return vs_rt_result(e);
+    return e;
 }

@@ -100,20 +100,18 @@ cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void
              : __cudaLaunchKernel((cudaKernel_t)kernel, gridDim, blockDim, args, sharedMem, stream);
 }
 
-cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
-                                        size_t sharedMem, cudaStream_t stream)
+cudaError_t cudaLaunchCooperativeKernel_context(const void *func, dim3 gridDim, dim3 blockDim,
+                                                void **args, size_t sharedMem, cudaStream_t stream)
 {
     CUkernel kernel;
-    cudaError_t e = vs_rt_enter_context();
-    if (!e)
-        e = vs_rt_kernel_of(func, &kernel);
+    cudaError_t e = vs_rt_kernel_of(func, &kernel);
     if (!e)
         e = check(kernel, gridDim, blockDim, sharedMem);
     if (!e)
         e = vs_rt_error(vs_rt.LaunchCooperativeKernel(
             (CUfunction)kernel, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y,
             blockDim.z, (unsigned)sharedMem, stream, args));
-    return vs_rt_result(e);
+    return e;
 }
 
 /* Attributes are passed through. */
@@ -175,7 +173,8 @@ cudaError_t vs_rt_enter_function(const void *func, CUfunction *function)
     return e ? e : vs_rt_error(vs_rt.KernelGetFunction(function, kernel));
 }
 
-cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func)
+cudaError_t cudaFuncGetAttributes_function(struct cudaFuncAttributes attr[static 1],
+                                           CUfunction function)
 {
     static const CUfunction_attribute wanted[] = {
         CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
@@ -195,12 +194,11 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *f
         CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
         CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED};
     int v[sizeof wanted / sizeof wanted[0]];
-    CUfunction function;
-    cudaError_t e = attr ? vs_rt_enter_function(func, &function) : cudaErrorInvalidValue;
+    cudaError_t e = cudaSuccess;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && !e; i++)
         e = vs_rt_error(vs_rt.FuncGetAttribute(&v[i], wanted[i], function));
     if (e)
-        return vs_rt_result(e);
+        return e;
     *attr = (struct cudaFuncAttributes){.sharedSizeBytes = (size_t)v[0],
                                         .constSizeBytes = (size_t)v[1],
                                         .localSizeBytes = (size_t)v[2],
@@ -220,51 +218,39 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *f
     return cudaSuccess;
 }
 
-cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attr,
-                                            int value, int device)
+cudaError_t cudaKernelSetAttributeForDevice_driver(cudaKernel_t kernel, enum cudaFuncAttribute attr,
+                                                   int value, int device)
 {
-    cudaError_t e = vs_rt_enter();
-    return vs_rt_result(e ? e
-                          : vs_rt_error(vs_rt.KernelSetAttribute((CUfunction_attribute)attr, value,
-                                                                 (CUkernel)kernel, device)));
+    return vs_rt_error(
+        vs_rt.KernelSetAttribute((CUfunction_attribute)attr, value, (CUkernel)kernel, device));
 }
 
 /* ---- occupancy ---- */
 
-static cudaError_t enter_occupancy(const void *func, const cudaLaunchConfig_t *launch,
-                                   CUfunction *function, CUlaunchConfig *config)
+cudaError_t cudaOccupancyMaxPotentialClusterSize_function(int *size, CUfunction function,
+                                                          const cudaLaunchConfig_t launch[static 1])
 {
-    cudaError_t e = launch ? vs_rt_enter_function(func, function) : cudaErrorInvalidValue;
-    if (e || launch->dynamicSmemBytes > UINT32_MAX)
-        return e ? e : cudaErrorInvalidValue;
-    *config = driver_config(launch);
-    return cudaSuccess;
+    CUlaunchConfig c = driver_config(launch);
+    return launch->dynamicSmemBytes > UINT32_MAX
+               ? cudaErrorInvalidValue
+               : vs_rt_error(vs_rt.OccupancyMaxPotentialClusterSize(size, function, &c));
 }
 
-cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func,
-                                                 const cudaLaunchConfig_t *launchConfig)
+cudaError_t cudaOccupancyMaxActiveClusters_function(int *count, CUfunction function,
+                                                    const cudaLaunchConfig_t launch[static 1])
 {
-    CUfunction f;
-    CUlaunchConfig c;
-    cudaError_t e = enter_occupancy(func, launchConfig, &f, &c);
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.OccupancyMaxPotentialClusterSize(clusterSize, f, &c)));
-}
-
-cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, const void *func,
-                                           const cudaLaunchConfig_t *launchConfig)
-{
-    CUfunction f;
-    CUlaunchConfig c;
-    cudaError_t e = enter_occupancy(func, launchConfig, &f, &c);
-    return vs_rt_result(e ? e : vs_rt_error(vs_rt.OccupancyMaxActiveClusters(numClusters, f, &c)));
+    CUlaunchConfig c = driver_config(launch);
+    return launch->dynamicSmemBytes > UINT32_MAX
+               ? cudaErrorInvalidValue
+               : vs_rt_error(vs_rt.OccupancyMaxActiveClusters(count, function, &c));
 }
 
 /* ---- libraries ---- */
 
-cudaError_t cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, const char *name)
+cudaError_t cudaLibraryGetKernel_context(cudaKernel_t *kernel, cudaLibrary_t library,
+                                         const char *name)
 {
-    cudaError_t e = vs_rt_enter_context();
-    if (!e)
-        e = vs_rt_error(vs_rt.LibraryGetKernel((CUkernel *)pKernel, (CUlibrary)library, name));
-    return vs_rt_result(e ? e : vs_rt_kernel_remember((CUkernel)*pKernel));
+    cudaError_t e =
+        vs_rt_error(vs_rt.LibraryGetKernel((CUkernel *)kernel, (CUlibrary)library, name));
+    return e ? e : vs_rt_kernel_remember((CUkernel)*kernel);
 }

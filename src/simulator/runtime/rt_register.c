@@ -249,22 +249,17 @@ cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *entryFuncAddr)
     return vs_rt_result(vs_rt_kernel_of(entryFuncAddr, (CUkernel *)kernel));
 }
 
-cudaError_t cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
+cudaError_t cudaGetKernel_result(cudaKernel_t kernelPtr[static 1], const void *entryFuncAddr)
 {
-    if (!kernelPtr)
-        return vs_rt_result(cudaErrorInvalidValue);
     cudaError_t e = vs_rt_kernel_of(entryFuncAddr, (CUkernel *)kernelPtr);
-    return vs_rt_result(e ? e : vs_rt_kernel_remember((CUkernel)*kernelPtr));
+    return e ? e : vs_rt_kernel_remember((CUkernel)*kernelPtr);
 }
 
-cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr)
+cudaError_t cudaGetFuncBySymbol_context(cudaFunction_t functionPtr[static 1], const void *symbolPtr)
 {
     CUkernel kernel;
-    cudaError_t e = functionPtr ? vs_rt_enter_context() : cudaErrorInvalidValue;
-    if (!e)
-        e = vs_rt_kernel_of(symbolPtr, &kernel);
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.KernelGetFunction((CUfunction *)functionPtr, kernel)));
+    cudaError_t e = vs_rt_kernel_of(symbolPtr, &kernel);
+    return e ? e : vs_rt_error(vs_rt.KernelGetFunction((CUfunction *)functionPtr, kernel));
 }
 
 static CUresult managed_locked(struct register_image *image, struct variable *v)

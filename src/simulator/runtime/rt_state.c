@@ -181,13 +181,11 @@ static cudaError_t leave_context(void)
     return vs_rt_error(!e && current ? vs_rt.CtxSetCurrent(NULL) : e);
 }
 
-static cudaError_t set_device(int device)
+cudaError_t cudaSetDevice_driver(int device)
 {
     int count;
     CUcontext ctx;
-    cudaError_t e = vs_rt_enter();
-    if (!e)
-        e = vs_rt_error(vs_rt.DeviceGetCount(&count));
+    cudaError_t e = vs_rt_error(vs_rt.DeviceGetCount(&count));
     if (e)
         return e;
     if (device < 0 || device >= count || device >= VS_RT_DEVICES_MAX)
@@ -203,8 +201,6 @@ static cudaError_t set_device(int device)
     return vs_rt_error(vs_rt.CtxSetCurrent(ctx));
 }
 
-cudaError_t cudaSetDevice(int device) { return vs_rt_result(set_device(device)); }
-
 cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
 {
     CUcontext ctx;
@@ -215,13 +211,10 @@ cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int fl
     return vs_rt_result(e ? e : retain(device, &ctx));
 }
 
-cudaError_t cudaGetDevice(int *device)
+cudaError_t cudaGetDevice_driver(int device[static 1])
 {
     CUcontext current = NULL;
     CUdevice ordinal;
-    cudaError_t e = device ? vs_rt_enter() : cudaErrorInvalidValue;
-    if (e)
-        return vs_rt_result(e);
     *device = thread_device;
     if (vs_rt.CtxGetCurrent(&current) == CUDA_SUCCESS && current &&
         vs_rt.CtxGetDevice(&ordinal) == CUDA_SUCCESS)
@@ -235,12 +228,10 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags)
     return vs_rt_result(e ? e : vs_rt_error(vs_rt.DevicePrimaryCtxSetFlags(thread_device, flags)));
 }
 
-cudaError_t cudaGetDeviceFlags(unsigned int *flags)
+cudaError_t cudaGetDeviceFlags_driver(unsigned int flags[static 1])
 {
     int active;
-    cudaError_t e = flags ? vs_rt_enter() : cudaErrorInvalidValue;
-    return vs_rt_result(
-        e ? e : vs_rt_error(vs_rt.DevicePrimaryCtxGetState(thread_device, flags, &active)));
+    return vs_rt_error(vs_rt.DevicePrimaryCtxGetState(thread_device, flags, &active));
 }
 
 cudaError_t cudaDeviceReset(void)

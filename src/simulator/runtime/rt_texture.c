@@ -153,17 +153,15 @@ static cudaError_t check_reading(const CUDA_RESOURCE_DESC *r, const struct cudaT
     return t->filterMode == cudaFilterModeLinear ? cudaErrorInvalidFilterSetting : cudaSuccess;
 }
 
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
-                                    const struct cudaResourceDesc *pResDesc,
-                                    const struct cudaTextureDesc *pTexDesc,
-                                    const struct cudaResourceViewDesc *pResViewDesc)
+cudaError_t cudaCreateTextureObject_context(cudaTextureObject_t *pTexObject,
+                                            const struct cudaResourceDesc *pResDesc,
+                                            const struct cudaTextureDesc *pTexDesc,
+                                            const struct cudaResourceViewDesc *pResViewDesc)
 {
     CUDA_RESOURCE_DESC resource;
-    cudaError_t e = vs_rt_enter_context();
-    if (!e && (!pTexObject || !pResDesc || !pTexDesc))
-        e = cudaErrorInvalidValue;
-    if (!e)
-        e = resource_to(pResDesc, &resource);
+    if (!pTexObject || !pResDesc || !pTexDesc)
+        return cudaErrorInvalidValue;
+    cudaError_t e = resource_to(pResDesc, &resource);
     if (!e)
         e = check_reading(&resource, pTexDesc);
     if (!e && pResViewDesc && pResViewDesc->format != cudaResViewFormatNone)
@@ -175,88 +173,74 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
         if (!e)
             *pTexObject = object;
     }
-    return vs_rt_result(e);
+    return e;
 }
 
-cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *pResDesc,
-                                             cudaTextureObject_t texObject)
+cudaError_t cudaGetTextureObjectResourceDesc_context(struct cudaResourceDesc pResDesc[static 1],
+                                                     cudaTextureObject_t texObject)
 {
     CUDA_RESOURCE_DESC resource;
-    cudaError_t e = pResDesc ? vs_rt_enter_context() : cudaErrorInvalidValue;
-    if (!e)
-        e = vs_rt_error(vs_rt.TexObjectGetResourceDesc(&resource, texObject));
+    cudaError_t e = vs_rt_error(vs_rt.TexObjectGetResourceDesc(&resource, texObject));
     if (!e)
         resource_from(&resource, pResDesc);
-    return vs_rt_result(e);
+    return e;
 }
 
-cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *pTexDesc,
-                                            cudaTextureObject_t texObject)
+cudaError_t cudaGetTextureObjectTextureDesc_context(struct cudaTextureDesc pTexDesc[static 1],
+                                                     cudaTextureObject_t texObject)
 {
     CUDA_TEXTURE_DESC texture;
-    cudaError_t e = pTexDesc ? vs_rt_enter_context() : cudaErrorInvalidValue;
-    if (!e)
-        e = vs_rt_error(vs_rt.TexObjectGetTextureDesc(&texture, texObject));
+    cudaError_t e = vs_rt_error(vs_rt.TexObjectGetTextureDesc(&texture, texObject));
     if (!e)
         *pTexDesc = texture_from(&texture);
-    return vs_rt_result(e);
+    return e;
 }
 
 /* Fails for every object, because none has a resource view. */
-cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *pResViewDesc,
-                                                 cudaTextureObject_t texObject)
+cudaError_t cudaGetTextureObjectResourceViewDesc_context(
+    struct cudaResourceViewDesc pResViewDesc[static 1], cudaTextureObject_t texObject)
 {
     CUDA_RESOURCE_VIEW_DESC view;
-    cudaError_t e = pResViewDesc ? vs_rt_enter_context() : cudaErrorInvalidValue;
-    if (!e)
-        e = vs_rt_error(vs_rt.TexObjectGetResourceViewDesc(&view, texObject));
-    return vs_rt_result(e);
+    return vs_rt_error(vs_rt.TexObjectGetResourceViewDesc(&view, texObject));
 }
 
 /* ---- surfaces ---- */
 
-cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject,
-                                    const struct cudaResourceDesc *pResDesc)
+cudaError_t cudaCreateSurfaceObject_context(cudaSurfaceObject_t *pSurfObject,
+                                            const struct cudaResourceDesc *pResDesc)
 {
     CUDA_RESOURCE_DESC resource;
     CUsurfObject object;
-    cudaError_t e = vs_rt_enter_context();
-    if (!e && (!pSurfObject || !pResDesc))
-        e = cudaErrorInvalidValue;
-    if (!e)
-        e = resource_to(pResDesc, &resource);
+    if (!pSurfObject || !pResDesc)
+        return cudaErrorInvalidValue;
+    cudaError_t e = resource_to(pResDesc, &resource);
     if (!e)
         e = vs_rt_error(vs_rt.SurfObjectCreate(&object, &resource));
     if (!e)
         *pSurfObject = object;
-    return vs_rt_result(e);
+    return e;
 }
 
-cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *pResDesc,
-                                             cudaSurfaceObject_t surfObject)
+cudaError_t cudaGetSurfaceObjectResourceDesc_context(struct cudaResourceDesc pResDesc[static 1],
+                                                     cudaSurfaceObject_t surfObject)
 {
     CUDA_RESOURCE_DESC resource;
-    cudaError_t e = pResDesc ? vs_rt_enter_context() : cudaErrorInvalidValue;
-    if (!e)
-        e = vs_rt_error(vs_rt.SurfObjectGetResourceDesc(&resource, surfObject));
+    cudaError_t e = vs_rt_error(vs_rt.SurfObjectGetResourceDesc(&resource, surfObject));
     if (!e)
         resource_from(&resource, pResDesc);
-    return vs_rt_result(e);
+    return e;
 }
 
-cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements,
-                                                 const struct cudaChannelFormatDesc *fmtDesc,
-                                                 int device)
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth_driver(
+    size_t *maxWidthInElements, const struct cudaChannelFormatDesc *fmtDesc, int device)
 {
     CUarray_format format;
     unsigned channels;
-    cudaError_t e = vs_rt_enter();
-    if (!e && (!maxWidthInElements || !fmtDesc))
-        e = cudaErrorInvalidValue;
-    if (!e)
-        e = format_to(fmtDesc, &format, &channels);
+    if (!maxWidthInElements || !fmtDesc)
+        return cudaErrorInvalidValue;
+    cudaError_t e = format_to(fmtDesc, &format, &channels);
     if (!e)
         e = vs_rt_error(
             vs_rt.DeviceGetTexture1DLinearMaxWidth(maxWidthInElements, format, channels, device));
-    return vs_rt_result(e);
+    return e;
 }

@@ -6,7 +6,8 @@
  * and flags, and always calls the pointer it received. It shares nothing else with drv_*.c.
  *
  * Error codes of both interfaces have the same numbers, so results pass through; every exported
- * function ends in vs_rt_result, which stores the last error. */
+ * function ends in vs_rt_result, which stores the last error. That of <symbol>_context enters the
+ * context and returns the result of this one; _driver, _function: likewise; _result: enters nothing. */
 #ifndef VS_SIM_RUNTIME_H
 #define VS_SIM_RUNTIME_H
 
@@ -164,6 +165,10 @@ static inline bool vs_rt_kind_ok(enum cudaMemcpyKind kind)
 void vs_rt_types_of(enum cudaMemcpyKind kind, CUmemorytype *to, CUmemorytype *from);
 /* vs_rt_copy_box_2d: the two-dimensional copy *c*. */
 cudaError_t vs_rt_copy_box_2d(const CUDA_MEMCPY2D *c, struct vs_rt_way way);
+
+#pragma GCC visibility push(hidden)
+#include "generated/vs_sim_runtime_entered.h"
+#pragma GCC visibility pop
 
 /* ---- arrays (rt_array.c) ---- */
 
