@@ -3,7 +3,7 @@
  * A history is allocated only for a row that keeps bytes from one window to a later
  * one in which it changes again: sites of the program's start and sites that free everything within
  * a window need none. */
-#include "analysis/growth/growth_floor.h"
+#include "analysis/growth/growth_internal.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * as much as it grew before frees it again; growth that slows down to a quarter fills a cache.
  * The rest is growth, with a confidence that rises with the number of periods and falls with noise
  * and unevenness. */
-#include "analysis/growth/growth_judge.h"
+#include "analysis/growth/growth_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

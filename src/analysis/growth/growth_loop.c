@@ -5,7 +5,7 @@
  * one loop, and one of them marks its repetitions. Only transient bytes are compared: live bytes
  * that are freed later. What stays, such as a leak, does not hide the floor of a loop: the lowest
  * transient bytes of each repetition. */
-#include "analysis/growth/growth_loop.h"
+#include "analysis/growth/growth_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

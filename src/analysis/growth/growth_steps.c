@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/growth/growth_steps.h"
+#include "analysis/growth/growth_internal.h"
 
 #include <stdlib.h>
 
