@@ -4,8 +4,8 @@
  * sites whose memory grows from step to step. A tracker follows a replay: pass it every event after
  * the replay applied it, and ask for the result at any event, such as a failure or the end of the
  * trace. Steps come from the program's marks where there are any, otherwise from the repeating
- * requests (growth_loop.h). Growth is judged from the lowest live bytes of a call site in up to 64
- * periods of the trace (growth_judge.h), so that memory freed and allocated again is not growth.
+ * requests (growth_loop.c). Growth is judged from the lowest live bytes of a call site in up to 64
+ * periods of the trace (growth_judge.c), so that memory freed and allocated again is not growth.
  * docs/oom.md describes the rules.
  *
  * Memory: a small constant for each call site, and at most 24 MiB for steps and requests, however

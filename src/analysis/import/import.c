@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/import/pickle.h"
-#include "analysis/import/rmm_log.h"
+#include "analysis/import/import_writer.h"
 #include "analysis/import/snapshot.h"
 #include "base/reading/vs_xalloc.h"
 

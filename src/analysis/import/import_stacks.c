@@ -2,7 +2,7 @@
  *
  * As in a recorded trace, the interpreter's own frames are left out where Python
  * frames stand for them, and so are the frames in which PyTorch captured the stack. */
-#include "analysis/import/import_stacks.h"
+#include "analysis/import/import_writer.h"
 
 #include <ctype.h>
 #include <stdio.h>

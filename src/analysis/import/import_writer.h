@@ -6,8 +6,13 @@
 #ifndef VS_IMPORT_WRITER_H
 #define VS_IMPORT_WRITER_H
 
+#include <stdint.h>
+
 #include "analysis/import/import.h"
+#include "analysis/import/pickle.h"
+#include "base/vs_map.h"
 #include "trace/compose/composer.h"
+#include "trace/symbols/symbol_set.h"
 
 #define VS_IMPORT_TID 1u
 #define VS_IMPORT_START_NS UINT64_C(1000000000) /* the first instant, on the trace's clock */
@@ -38,5 +43,41 @@ void vs_import_note(struct vs_import_writer *writer, bool warning, const char *f
 
 /* vs_import_end: writes the end of the history; no event follows. */
 void vs_import_end(struct vs_import_writer *writer);
+
+/* The stacks of a PyTorch snapshot as stacks of the trace: Python frames as recorded ones, native
+ * frames with the names that PyTorch looked up, in modules by their file or, where PyTorch gives
+ * none, by the namespace of the function. Not thread-safe. */
+
+struct vs_import_frame;
+
+struct vs_import_stacks {
+    struct vs_composer *composer;
+    struct vs_import_frame *frames; /* each distinct one; a frame's dict caches its place + 1 */
+    size_t frame_count, frame_capacity;
+    struct vs_map modules; /* by path and function -> index + 1 */
+    struct vs_symbol_set names;
+};
+
+void vs_import_stacks_open(struct vs_import_stacks *stacks, struct vs_composer *composer);
+
+/* vs_import_stack: the id of the stack with *frames* (innermost first; NULL: none). 0 for none. Each
+ * list is read once. */
+uint64_t vs_import_stack(struct vs_import_stacks *stacks, struct vs_pickle_list *frames);
+
+/* vs_import_text: the string id of *text*; NULL: 0. */
+uint64_t vs_import_text(struct vs_composer *composer, struct vs_pickle_text *text);
+
+/* vs_import_stacks_close: writes the names to the trace, after its last event. */
+enum vs_err vs_import_stacks_close(struct vs_import_stacks *stacks) VS_MUST_CHECK;
+
+/* Writes the trace of an RMM log: rmm::mr::logging_resource_adaptor writes one line for each
+ * allocation and free, "Thread,Time,Action,Pointer,Size,Stream". */
+
+#define VS_RMM_HEADER "Thread,Time,Action,Pointer,Size,Stream"
+
+/* vs_rmm_log: reads *in*, from its header on, and writes its trace to *out*. Lines that are not
+ * understood are counted in *result*. Errors as vs_import. */
+enum vs_err vs_rmm_log(FILE *in, FILE *out, const char *name, struct vs_import_result *result,
+                       char *why) VS_MUST_CHECK;
 
 #endif

@@ -3,7 +3,7 @@
  * Times are times of day without a date, with six digits after the second: a clock
  * that goes back by hours has passed midnight. The log names neither the device nor what RMM's
  * resource holds from it, so all is memory of device 0. */
-#include "analysis/import/rmm_log.h"
+#include "analysis/import/import_writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analysis/import/import_writer.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 

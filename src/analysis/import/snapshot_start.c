@@ -2,7 +2,7 @@
  *
  * Blocks are followed forward, by the state of each address; segments and mappings
  * backward, from the end of the history. */
-#include "analysis/import/snapshot_start.h"
+#include "analysis/import/snapshot.h"
 
 #include <stdlib.h>
 

@@ -13,9 +13,7 @@
 #include <xxhash.h>
 
 #include "analysis/import/block_tiles.h"
-#include "analysis/import/import_stacks.h"
 #include "analysis/import/import_writer.h"
-#include "analysis/import/snapshot_start.h"
 #include "base/reading/vs_vec.h"
 #include "base/vs_size.h"
 

@@ -3,7 +3,7 @@
  * Which device of a trace to replay, and whose requests: a pass that keeps sums only. */
 #include <string.h>
 
-#include "analysis/whatif/requests_read.h"
+#include "analysis/whatif/requests_reading.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 

@@ -5,14 +5,13 @@
  * memory (requests_segments.c). Memory of all other families is a level over time
  * (recorded_memory.c). A request has the slot of its block in the replay, so that a run needs a
  * table of the live blocks only. */
-#include "analysis/whatif/requests_read.h"
+#include "analysis/whatif/requests_reading.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/growth/growth.h"
 #include "analysis/state/reading.h"
-#include "analysis/whatif/requests_reading.h"
 #include "base/reading/vs_vec.h"
 #include "base/vs_limit_spec.h"
 #include "base/vs_text.h"

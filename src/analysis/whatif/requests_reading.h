@@ -1,14 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the files that read the requests of a trace: requests_read.c observes the reading and
- * writes the log, requests_segments.c decides which driver memory holds a framework's tensors and
- * why cached memory was released. Private to these. */
+ * From a trace to the request log of one device, and the facts of the recorded run: requests_read.c
+ * observes the reading and writes the log, requests_segments.c decides which driver memory holds a
+ * framework's tensors and why cached memory was released. Internal to this folder. */
 #ifndef VS_REQUESTS_READING_H
 #define VS_REQUESTS_READING_H
 
 #include "analysis/state/replay.h"
 #include "analysis/whatif/recorded_memory.h"
-#include "analysis/whatif/requests_read.h"
+#include "analysis/whatif/request_store.h"
+#include "analysis/whatif/whatif.h"
+
+/* A stream of VS_REUSE_STREAM_ORDERED requests (vramscope_torch_alloc); those of cudaMalloc have no
+ * stream. */
+#define VS_LANE_ORDERED (UINT32_C(1) << 31)
+
+struct vs_whatif_log {
+    struct vs_request_store store;
+    struct vs_whatif_recorded recorded;
+    uint64_t *stacks; /* of the sites */
+    size_t site_count, site_capacity;
+    uint32_t slot_count; /* of blocks of the level, of all devices */
+    uint64_t *streams; /* of the lanes */
+    size_t lane_count, lane_capacity;
+};
+
+/* vs_requests_choose: the device and the level to read. *device*: see vs_whatif_query; receives the
+ * one with most memory in use. VS_ERR_NOT_FOUND. */
+enum vs_err vs_requests_choose(struct vs_reader *reader, uint64_t *device,
+                               enum vs_whatif_requests *requests) VS_MUST_CHECK;
+
+/* vs_requests_read: fills *log* of which everything but the store's start is zero. */
+enum vs_err vs_requests_read(struct vs_reader *reader, const struct vs_whatif_query *query,
+                             struct vs_whatif_log *log) VS_MUST_CHECK;
 
 /* What a block of the replay's device_live is to the log. */
 struct vs_request_block {

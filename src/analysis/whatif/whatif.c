@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "allocator/core/alloc_conf.h"
-#include "analysis/whatif/requests_read.h"
+#include "analysis/whatif/requests_reading.h"
 #include "base/reading/vs_xalloc.h"
 
 #define WORKERS_MAX 16

@@ -9,7 +9,7 @@
 
 #include "analysis/state/driver_pages.h"
 #include "analysis/whatif/limited_device.h"
-#include "analysis/whatif/requests_read.h"
+#include "analysis/whatif/requests_reading.h"
 #include "base/reading/vs_xalloc.h"
 
 /* --- rules about single call sites ---
