@@ -40,6 +40,10 @@ in the form that is expected here.
                               VS_OLDER(symbol, newer, parameters, arguments), likewise
   vs_sim_runtime_old_table.h  VS_RT_OLD(symbol, cbid): what the runtimes of CUDA 11 and 12 export
                               besides, or instead of, the functions of CUDA 13, by VS_SIM_RT_MAJOR
+  vs_sim_runtime_major_names.h
+                              the names that functions of CUDA 13 have in an older library which has
+                              another form under their own: those CUDA 12 exports (_v2, _v3), or
+                              vs_rt13_X for cudaX, which is not exported
   vs_sim_cupti_table.h        VS_CUPTI_API(symbol): every function of CUPTI
   vs_sim_enter_table.h        VS_ENTRY(symbol, parameters, variables, before, after, definition, call) for
                               each driver function that is defined as <symbol>_entered, _in or _safe, with
@@ -431,6 +435,20 @@ def old_table(only_older, callbacks):
         yield "#endif"
 
 
+def major_names(only_older, runtime, callbacks):
+    """(the first major version with the plain name, a function of CUDA 13, its name before that)."""
+    older = {symbol for symbols in only_older.values() for symbol in symbols}
+    for condition, symbols in only_older.items():
+        for symbol in (s for s in symbols if s in runtime):
+            base, thread = re.fullmatch(r"(\w+?)(_ptsz|)", symbol).groups()
+            second = base + "_v2"
+            exported = (condition != "==11" and sum(version < NEWEST for version, _ in callbacks[symbol]) > 1
+                        and (second in callbacks or second not in older))
+            yield (12 if condition == "==11" else 13, symbol,
+                   base + ("_v3" if second in older else "_v2") + thread if exported else
+                   "vs_rt13_" + symbol[len("cuda"):])
+
+
 def members_of(headers, enumeration, header):
     """The names in an enumeration."""
     body = headers.find(r"enum\s+(?:\w+\s+)?%s\s*\{(.*?)\}" % enumeration, header)[0]
@@ -438,20 +456,18 @@ def members_of(headers, enumeration, header):
             if not name.endswith(("FORCE_INT", "ApiFailureBase"))]  # which are no codes
 
 
-def younger(callbacks, sources, major):
+def younger(callbacks, names, major):
     """The functions of CUDA 13's runtime that the last runtime of *major* has not."""
     next_version = (major + 1) * 1000
     for name, forms in callbacks.items():
         if forms[0][0] >= next_version and not name.startswith("__") and name not in UNNUMBERED:
             yield name
-    # the newest form of a function, under the name that CUDA 12 gave it
-    with open(os.path.join(sources, "vs_sim_runtime_major_names.h"), encoding="utf-8") as file:
-        for name, renamed in re.findall(r"#define (cuda\w+) (cuda\w+)", file.read()):
-            if callbacks[name][-1][0] >= next_version:
-                yield renamed
-    for since, names in STARTUP_SINCE.items():
+    for _, name, renamed in names:
+        if renamed.startswith("cuda") and callbacks[name][-1][0] >= next_version:
+            yield renamed
+    for since, startup in STARTUP_SINCE.items():
         if since > major:
-            yield from names
+            yield from startup
 
 
 def version_script(soname, exported, hidden):
@@ -488,6 +504,7 @@ def main():
     forwards, only_older = runtime_forwards(sources)
     pointers = list(runtime_pointers(entries, sources, forwards))
     defined = list(definitions([sources], r"cudaError_t (cuda\w+)_(context|driver|function|result)"))
+    renamed = list(major_names(only_older, runtime, callbacks))
     older = dict(older_forms(headers, entries, of_driver))
     driver = [symbol for entry in entries for symbol in entry[2:4] if symbol]
     for name, lines in (
@@ -504,6 +521,8 @@ def main():
                                           for symbol, kind, ours in defined]),
             ("vs_sim_runtime_older_table.h", older_table(forwards, runtime_members)),
             ("vs_sim_runtime_old_table.h", old_table(only_older, callbacks)),
+            ("vs_sim_runtime_major_names.h", ["#if VS_SIM_RT_MAJOR < %d\n#define %s %s\n#endif" % row
+                                              for row in renamed]),
             ("vs_sim_runtime_table.h", ['VS_RT_FN(%s, "%s", %d, %d, %s)' % p for p in pointers]),
             ("vs_sim_params_table.h", list(params_table("DRIVER", of_driver)) +
              list(params_table("RUNTIME", of_runtime))),
@@ -518,7 +537,7 @@ def main():
     newest = headers.find(r"#define CUDA_VERSION (\d+)\d{3}\b", "cuda.h")[0]
     for major, cudart, library in ((11, "11.0", "11.8"), (12, "12", "12"), (13, newest, newest)):
         write(os.path.join(out, "cudart_%d.map" % major), version_script(
-            "libcudart.so." + cudart, ["cuda*", "__cuda*"], younger(callbacks, sources, major)))
+            "libcudart.so." + cudart, ["cuda*", "__cuda*"], younger(callbacks, renamed, major)))
         write(os.path.join(out, "cupti_%d.map" % major), version_script(
             "libcupti.so." + library, ["cupti*", "InitializeInjectionNvtx2"],
             (f for f in cupti for since, pattern in CUPTI_SINCE.items()

@@ -57,7 +57,7 @@ static _Atomic(const struct vs_sim_calls *) calls;
  * macro between these two. */
 #define EXPORT_NAMED(name, impl, cbid_name) EXPORT(name, impl, cbid_name)
 #define VS_RT_API(symbol, cbid_name) EXPORT_NAMED(symbol, "vs_rt_impl_" #symbol, cbid_name)
-#include "simulator/runtime/vs_sim_runtime_major_names.h"
+#include "generated/vs_sim_runtime_major_names.h"
 #include "generated/vs_sim_runtime_api_table.h"
 #undef VS_RT_API
 
