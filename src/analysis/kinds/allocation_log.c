@@ -8,10 +8,8 @@
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
-struct vs_allocation_log {
+struct allocation_log {
     struct vs_replay *replay;
-    struct vs_kinds *kinds;
-    struct vs_observer kinds_observer;
     uint64_t *streams; /* by slot */
     size_t stream_capacity;
     vs_allocation_take *take;
@@ -20,7 +18,7 @@ struct vs_allocation_log {
     enum vs_err err; /* the first of a row that ended */
 };
 
-static struct vs_allocation_life allocation_of(const struct vs_allocation_log *log,
+static struct vs_allocation_life allocation_of(const struct allocation_log *log,
                                                const struct vs_live *live)
 {
     const struct vs_replay *replay = log->replay;
@@ -42,7 +40,7 @@ static struct vs_allocation_life allocation_of(const struct vs_allocation_log *l
 
 static void on_change(void *context, const struct vs_replay *replay, const struct vs_published *change)
 {
-    struct vs_allocation_log *log = context;
+    struct allocation_log *log = context;
     const struct vs_live *live = change->live;
     if (change->kind == VS_CHANGE_BORN) { /* of a tensor: the stream of its segment, if that was recorded */
         const struct vs_replay_segment *segment =
@@ -60,49 +58,6 @@ static void on_change(void *context, const struct vs_replay *replay, const struc
     allocation.ended_event = replay->events;
     allocation.ended_ns = replay->now_ns > start ? replay->now_ns - start : 0;
     log->err = log->take(log->context, replay, &allocation);
-}
-
-enum vs_err vs_allocation_log_open(const struct vs_reader *reader, struct vs_symbols *symbols,
-                                   vs_allocation_take *take, void *context,
-                                   struct vs_allocation_log **out)
-{
-    struct vs_allocation_log *log = vs_xcalloc(1, sizeof *log);
-    *log = (struct vs_allocation_log){.take = take, .context = context};
-    log->replay = vs_replay_open(reader);
-    log->kinds = vs_kinds_open(log->replay, symbols);
-    log->kinds_observer = vs_kinds_observer(log->kinds);
-    vs_replay_subscribe(log->replay, VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST, on_change, log);
-    *out = log;
-    return VS_OK;
-}
-
-void vs_allocation_log_steps(struct vs_allocation_log *log, const struct vs_growth_steps *steps)
-{
-    log->steps = steps;
-}
-
-void vs_allocation_log_close(struct vs_allocation_log *log)
-{
-    if (!log)
-        return;
-    vs_kinds_close(log->kinds);
-    vs_replay_close(log->replay);
-    free(log->streams);
-    free(log);
-}
-
-const struct vs_replay *vs_allocation_log_replay(const struct vs_allocation_log *log)
-{
-    return log->replay;
-}
-
-enum vs_err vs_allocation_log_event(struct vs_allocation_log *log, const struct vs_event *event)
-{
-    enum vs_err err = VS_OK;
-    if (log->kinds_observer.kinds & VS_KIND_BIT(event->kind))
-        err = log->kinds_observer.before(log->kinds, log->replay, event);
-    vs_replay_event(log->replay, event);
-    return err ? err : log->err;
 }
 
 bool vs_allocation_wanted(const struct vs_allocation_filter *filter,
@@ -128,26 +83,51 @@ static int older(const void *a, const void *b)
     return x->born_event < y->born_event ? -1 : x->born_event > y->born_event;
 }
 
-enum vs_err vs_allocation_log_finish(struct vs_allocation_log *log)
+static enum vs_err first_error(void *context, struct vs_replay *replay,
+                               const struct vs_event *event)
 {
-    const struct vs_replay *replay = log->replay;
+    (void)replay;
+    (void)event;
+    return ((struct allocation_log *)context)->err;
+}
+
+enum vs_err vs_allocations_read(struct vs_reader *reader, struct vs_symbols *symbols,
+                                const struct vs_growth_steps *steps, vs_allocation_take *take,
+                                void *context, const struct vs_observer *observer,
+                                struct vs_replay **end)
+{
+    struct vs_replay *replay = vs_replay_open(reader);
+    struct vs_kinds *kinds = vs_kinds_open(replay, symbols);
+    struct allocation_log log = {.replay = replay, .take = take, .context = context,
+                                 .steps = steps};
+    const struct vs_observer observers[] = {vs_kinds_observer(kinds),
+                                            {VS_KINDS_EVERY, NULL, first_error, &log},
+                                            observer ? *observer : (struct vs_observer){0}};
     struct vs_allocation_life *list = NULL;
     size_t count = 0, capacity = 0;
-    enum vs_err err = VS_OK;
-    vs_replay_finish(log->replay);
-    vs_kinds_finish(log->kinds);
-    for (unsigned i = 0; i <= VS_HOST_INDEX; i++) {
+    vs_replay_subscribe(replay, VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST, on_change, &log);
+    vs_reader_rewind(reader);
+    enum vs_err err = vs_reading_run(reader, replay, NULL, observers,
+                                     sizeof observers / sizeof *observers);
+    vs_replay_finish(replay);
+    vs_kinds_finish(kinds);
+    for (unsigned i = 0; !err && i <= VS_HOST_INDEX; i++) {
         const struct vs_live *live;
         size_t cursor = 0;
         while (replay->accounts[i] && (live = vs_user_live_next(replay, i, &cursor)) != NULL) {
             vs_vec_room(&list, &capacity, count + 1, sizeof *list);
-            list[count++] = allocation_of(log, live);
+            list[count++] = allocation_of(&log, live);
         }
     }
     if (count)
         qsort(list, count, sizeof *list, older);
     for (size_t i = 0; !err && i < count; i++)
-        err = log->take(log->context, replay, &list[i]);
+        err = take(context, replay, &list[i]);
     free(list);
+    free(log.streams);
+    vs_kinds_close(kinds);
+    if (err)
+        vs_replay_close(replay);
+    *end = err ? NULL : replay;
     return err;
 }

@@ -59,29 +59,15 @@ bool vs_allocation_wanted(const struct vs_allocation_filter *filter,
 typedef enum vs_err vs_allocation_take(void *context, const struct vs_replay *replay,
                                        const struct vs_allocation_life *allocation);
 
-struct vs_allocation_log;
-
-/* vs_allocation_log_open: *symbols* (may be NULL) is for kinds. VS_ERR_NOMEM. */
-enum vs_err vs_allocation_log_open(const struct vs_reader *reader, struct vs_symbols *symbols,
-                                   vs_allocation_take *take, void *context,
-                                   struct vs_allocation_log **out) VS_MUST_CHECK;
-
-/* vs_allocation_log_steps: *steps*, which were found (growth/growth.h) and must outlive the log, are
- * the steps of allocations that are in no marked one. */
-void vs_allocation_log_steps(struct vs_allocation_log *log, const struct vs_growth_steps *steps);
-
-/* vs_allocation_log_event: the next event; all of them, from the first. VS_ERR_NOMEM, or what *take*
- * returned. */
-enum vs_err vs_allocation_log_event(struct vs_allocation_log *log, const struct vs_event *event)
-    VS_MUST_CHECK;
-
-/* vs_allocation_log_finish: after the last event: passes on what is still live, the oldest first.
- * Errors as above. */
-enum vs_err vs_allocation_log_finish(struct vs_allocation_log *log) VS_MUST_CHECK;
-
-/* vs_allocation_log_replay: the state so far. */
-const struct vs_replay *vs_allocation_log_replay(const struct vs_allocation_log *log);
-
-void vs_allocation_log_close(struct vs_allocation_log *log); /* NULL does nothing */
+/* vs_allocations_read: reads the trace from its start and passes on every allocation when it ends;
+ * those that are live at the trace's end follow, the oldest first. *symbols* (may be NULL) is for
+ * kinds. *steps* (may be NULL), which were found (growth/growth.h), are the steps of allocations
+ * that are in no marked one. *observer* (may be NULL) follows the same reading. *end* receives the
+ * state at its end, which the caller closes; NULL after an error, which is that of the reading, of
+ * *take* or of *observer*. */
+enum vs_err vs_allocations_read(struct vs_reader *reader, struct vs_symbols *symbols,
+                                const struct vs_growth_steps *steps, vs_allocation_take *take,
+                                void *context, const struct vs_observer *observer,
+                                struct vs_replay **end) VS_MUST_CHECK;
 
 #endif

@@ -188,24 +188,6 @@ static enum vs_err learn(struct vs_reader *reader, struct vs_symbols *symbols, s
     return err;
 }
 
-static enum vs_err write_rows(struct vs_reader *reader, struct vs_symbols *symbols, struct csv *csv)
-{
-    struct vs_allocation_log *log;
-    struct vs_event event;
-    enum vs_err err = vs_allocation_log_open(reader, symbols, write_row, csv, &log);
-    if (err)
-        return err;
-    vs_allocation_log_steps(log, &csv->steps);
-    fputs(header, csv->out);
-    vs_reader_rewind(reader);
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK)
-        err = vs_allocation_log_event(log, &event);
-    if (err == VS_ERR_END)
-        err = vs_allocation_log_finish(log);
-    vs_allocation_log_close(log);
-    return err ? err : flush(csv);
-}
-
 enum vs_err vs_export_csv(struct vs_reader *reader, FILE *out,
                           const struct vs_export_options *options, struct vs_export_result *result)
 {
@@ -215,8 +197,14 @@ enum vs_err vs_export_csv(struct vs_reader *reader, FILE *out,
     csv->wanted =
         (struct vs_allocation_filter){options->window, options->one_device, options->device};
     enum vs_err err = learn(reader, symbols, csv, result);
+    struct vs_replay *end = NULL;
+    if (!err) {
+        fputs(header, out);
+        err = vs_allocations_read(reader, symbols, &csv->steps, write_row, csv, NULL, &end);
+    }
     if (!err)
-        err = write_rows(reader, symbols, csv);
+        err = flush(csv);
+    vs_replay_close(end);
     result->written = csv->written;
     vs_site_labels_close(&csv->labels);
     vs_found_steps_free(&csv->steps);

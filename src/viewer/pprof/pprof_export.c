@@ -43,7 +43,7 @@ struct pprof {
     struct vs_stack_names *names;
     struct vs_pprof_tables tables;
     struct vs_gzip *gzip;
-    const struct vs_replay *replay;
+    struct vs_replay *replay; /* at the end of the reading */
     struct vs_intern keys;  /* what a row sums up as numbers */
     struct pprof_row *rows; /* by number of the key */
     size_t capacity;
@@ -96,21 +96,16 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
     return VS_OK;
 }
 
-static enum vs_err gather(struct vs_reader *reader, struct vs_allocation_log *log, struct pprof *p)
+/* After an event: keeps what is not recorded one by one at one point in time. */
+static enum vs_err keep_rest(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
-    struct vs_event event;
-    enum vs_err err;
-    vs_reader_rewind(reader);
-    while ((err = vs_reader_next(reader, &event)) == VS_OK) {
-        err = vs_allocation_log_event(log, &event);
-        /* After an event: keeps what is not recorded one by one at one point in time. */
-        for (size_t i = 0; i < p->moments.count; i++)
-            if (p->moments.items[i].event == p->replay->events)
-                vs_stack_unrecorded(p->replay,
-                                    vs_replay_account(p->replay, p->moments.items[i].device),
-                                    &p->rest[i].bytes, &p->rest[i].blocks);
-    }
-    return err == VS_ERR_END ? vs_allocation_log_finish(log) : err;
+    struct pprof *p = context;
+    (void)event;
+    for (size_t i = 0; i < p->moments.count; i++)
+        if (p->moments.items[i].event == replay->events)
+            vs_stack_unrecorded(replay, vs_replay_account(replay, p->moments.items[i].device),
+                                &p->rest[i].bytes, &p->rest[i].blocks);
+    return VS_OK;
 }
 
 /* --- writing --- */
@@ -215,7 +210,6 @@ enum vs_err vs_export_pprof(struct vs_reader *reader, FILE *out,
                             struct vs_export_result *result)
 {
     struct pprof *p = vs_xcalloc(1, sizeof *p);
-    struct vs_allocation_log *log = NULL;
     /* The first pass, which also learns the condition of the trace. */
     struct vs_stack_query query = {.subject = options->moment ? VS_STACKS_AT : VS_STACKS_AT_PEAK,
                                    .window = options->window, .one_device = options->one_device,
@@ -224,20 +218,18 @@ enum vs_err vs_export_pprof(struct vs_reader *reader, FILE *out,
     *result = (struct vs_export_result){.recording = p->about.recording, .ended = p->about.ended,
                                         .condition = p->about.condition};
     memcpy(result->why, p->about.why, sizeof result->why);
+    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, keep_rest, p};
     if (!err) {
-        p->names = vs_stack_names_open(reader);
-        err = vs_allocation_log_open(reader, vs_stack_names_symbols(p->names), take, p, &log);
-    }
-    if (!err) {
-        p->replay = vs_allocation_log_replay(log);
         p->tables.reader = reader;
-        p->tables.names = p->names;
-        err = gather(reader, log, p);
+        p->tables.names = p->names = vs_stack_names_open(reader);
+        err = vs_allocations_read(reader, vs_stack_names_symbols(p->names), NULL, take, p,
+                                  &observer,
+                                  &p->replay);
     }
     if (!err)
         err = write_profile(p, out);
     result->written = p->keys.count;
-    vs_allocation_log_close(log);
+    vs_replay_close(p->replay);
     vs_stack_names_close(p->names);
     vs_pprof_tables_free(&p->tables);
     vs_intern_free(&p->keys);

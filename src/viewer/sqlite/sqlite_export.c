@@ -71,8 +71,11 @@ static bool is_wanted_step(const struct sqlite_export *e, const struct vs_replay
 }
 
 /* Notes where steps begin, and writes those that have ended. */
-static void follow_steps(struct sqlite_export *e, const struct vs_replay *replay)
+static enum vs_err follow_steps(void *context, struct vs_replay *replay,
+                                const struct vs_event *event)
 {
+    struct sqlite_export *e = context;
+    (void)event;
     const struct vs_steps *steps = &replay->phases.steps;
     uint64_t start = vs_replay_start_ns(replay);
     if (replay->step_ended && is_wanted_step(e, replay)) {
@@ -84,10 +87,11 @@ static void follow_steps(struct sqlite_export *e, const struct vs_replay *replay
         vs_database_row(e->steps);
     }
     if (steps->begun == e->steps_begun)
-        return;
+        return VS_OK;
     e->steps_begun = steps->begun;
     e->step_event = replay->events;
     e->step_ns = replay->now_ns - start;
+    return VS_OK;
 }
 
 /* Steps that were found: each ends where the next one begins. */
@@ -124,32 +128,20 @@ static enum vs_err read_devices(struct vs_reader *reader, struct sqlite_export *
 static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
                             struct vs_stack_names *names, struct vs_export_result *result)
 {
-    struct vs_allocation_log *log;
+    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, follow_steps, e};
     struct vs_growth_steps steps = {0};
-    struct vs_event event;
+    struct vs_replay *replay = NULL;
     enum vs_err err = vs_found_steps_read(reader, &steps);
     if (!err)
-        err = vs_allocation_log_open(reader, vs_stack_names_symbols(names), take, e, &log);
-    if (err) {
-        vs_found_steps_free(&steps);
-        return err;
-    }
-    vs_allocation_log_steps(log, &steps);
-    const struct vs_replay *replay = vs_allocation_log_replay(log);
-    vs_reader_rewind(reader);
-    while (!err && (err = vs_reader_next(reader, &event)) == VS_OK) {
-        err = vs_allocation_log_event(log, &event);
-        if (!err)
-            follow_steps(e, replay);
-    }
-    if (err == VS_ERR_END) {
+        err = vs_allocations_read(reader, vs_stack_names_symbols(names), &steps, take, e, &observer,
+                                  &replay);
+    if (!err) {
         vs_export_ended(reader, result);
-        err = vs_allocation_log_finish(log);
         write_found(e, &steps, replay);
+        if (e->wanted.one_device &&
+            vs_replay_account(replay, e->wanted.device) == VS_ACCOUNT_NONE)
+            err = VS_ERR_NOT_FOUND;
     }
-    if (!err && e->wanted.one_device &&
-        vs_replay_account(replay, e->wanted.device) == VS_ACCOUNT_NONE)
-        err = VS_ERR_NOT_FOUND;
     if (!err) {
         if (!e->wanted.window)
             vs_sqlite_devices(e->db, replay, &e->wanted);
@@ -160,7 +152,7 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
                          result->condition == VS_TRACE_COMPLETE, &e->wanted);
     }
     vs_found_steps_free(&steps);
-    vs_allocation_log_close(log);
+    vs_replay_close(replay);
     return err;
 }
 

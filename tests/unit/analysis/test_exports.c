@@ -241,17 +241,11 @@ static enum vs_err keep(void *context, const struct vs_replay *replay,
 
 static void read_lives(struct lives *lives)
 {
-    struct vs_allocation_log *log;
-    struct vs_event event;
-    enum vs_err err;
+    struct vs_replay *end;
     vs_builder_close(&b, VS_END_EXIT, 0);
     assert_int_equal(vs_reader_open(b.path, &reader, NULL), VS_OK);
-    assert_int_equal(vs_allocation_log_open(reader, NULL, keep, lives, &log), VS_OK);
-    while ((err = vs_reader_next(reader, &event)) == VS_OK)
-        assert_int_equal(vs_allocation_log_event(log, &event), VS_OK);
-    assert_int_equal(err, VS_ERR_END);
-    assert_int_equal(vs_allocation_log_finish(log), VS_OK);
-    vs_allocation_log_close(log);
+    assert_int_equal(vs_allocations_read(reader, NULL, NULL, keep, lives, NULL, &end), VS_OK);
+    vs_replay_close(end);
 }
 
 TEST(every_end_of_a_life_is_seen)
