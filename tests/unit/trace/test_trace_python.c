@@ -27,10 +27,11 @@ static void describe_3_13(void)
         runtime_words[offsets[i].at] = offsets[i].value;
 }
 
+static struct vs_python_layout layout;
+static const char *why;
+
 TEST(versions_without_a_layout_are_left_alone)
 {
-    struct vs_python_layout layout;
-    const char *why = NULL;
     static const unsigned refused[] = {0, 6, 8, 16, 99};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         assert_false(vs_python_layout(refused[i], runtime_words, &layout, &why));
@@ -42,8 +43,6 @@ TEST(versions_without_a_layout_are_left_alone)
 
 TEST(offsets_published_by_the_interpreter_count)
 {
-    struct vs_python_layout layout;
-    const char *why;
     describe_3_13();
     assert_true(vs_python_layout(13, runtime_words, &layout, &why));
     assert_int_equal(layout.thread_top, 72);
@@ -60,8 +59,6 @@ TEST(offsets_published_by_the_interpreter_count)
 
 TEST(builds_without_description_are_left_alone)
 {
-    struct vs_python_layout layout;
-    const char *why;
     describe_3_13();
     assert_false(vs_python_layout(14, runtime_words, &layout, &why)); /* another version's table */
     runtime_words[0] = 0;
@@ -71,8 +68,6 @@ TEST(builds_without_description_are_left_alone)
 /* The layouts in the headers of 3.13 and 3.14 with Py_GIL_DISABLED. */
 TEST(builds_without_gil_have_more_before_each_object)
 {
-    struct vs_python_layout layout;
-    const char *why;
     describe_3_13();
     assert_true(vs_python_layout(13, runtime_words, &layout, &why));
     assert_int_equal(layout.object_type, 8);
@@ -122,46 +117,51 @@ static uint64_t at(const void *address)
     return (uint64_t)(uintptr_t)address;
 }
 
-static void make(struct fake *f)
+static void make(struct fake *fake)
 {
-    const char *why;
-    memset(f, 0, sizeof *f);
-    assert_true(vs_python_layout(12, runtime_words, &f->python.layout, &why));
-    f->python.code_type = 0x5000;
-    f->python.text_type = 0x6000;
-    f->python.this_thread = no_thread;
-    f->python.initialized = not_initialized;
-    f->python.runtime = (const char *)runtime_words;
-    f->thread[56 / 8] = at(f->cframe);
-    f->cframe[0] = at(f->frame);
-    f->frame[0] = at(f->code);
-    f->frame[1] = at(f->entry);
-    f->frame[56 / 8] = at(f->code) + 192 + 20;
-    f->entry[0] = at(f->code);
-    ((unsigned char *)f->entry)[70] = 3;
-    f->code[1] = f->python.code_type;
-    ((uint32_t *)f->code)[92 / 4] = 77; /* its number */
-    ((uint32_t *)f->code)[68 / 4] = 5;  /* its first line */
-    f->code[112 / 8] = f->code[128 / 8] = at(f->name);
-    f->code[136 / 8] = at(f->table);
-    f->name[1] = f->python.text_type;
-    f->name[2] = 3;
-    ((uint32_t *)f->name)[32 / 4] = 1u << 2 | 0x60;
-    memcpy((char *)f->name + 40, "abc", 4);
+    memset(fake, 0, sizeof *fake);
+    assert_true(vs_python_layout(12, runtime_words, &fake->python.layout, &why));
+    fake->python.code_type = 0x5000;
+    fake->python.text_type = 0x6000;
+    fake->python.this_thread = no_thread;
+    fake->python.initialized = not_initialized;
+    fake->python.runtime = (const char *)runtime_words;
+    fake->thread[56 / 8] = at(fake->cframe);
+    fake->cframe[0] = at(fake->frame);
+    fake->frame[0] = at(fake->code);
+    fake->frame[1] = at(fake->entry);
+    fake->frame[56 / 8] = at(fake->code) + 192 + 20;
+    fake->entry[0] = at(fake->code);
+    ((unsigned char *)fake->entry)[70] = 3;
+    fake->code[1] = fake->python.code_type;
+    ((uint32_t *)fake->code)[92 / 4] = 77; /* its number */
+    ((uint32_t *)fake->code)[68 / 4] = 5;  /* its first line */
+    fake->code[112 / 8] = fake->code[128 / 8] = at(fake->name);
+    fake->code[136 / 8] = at(fake->table);
+    fake->name[1] = fake->python.text_type;
+    fake->name[2] = 3;
+    ((uint32_t *)fake->name)[32 / 4] = 1u << 2 | 0x60;
+    memcpy((char *)fake->name + 40, "abc", 4);
 }
 
-static size_t steps_of(const struct fake *f, struct vs_python_step *steps)
+static struct fake f;
+static struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
+
+static size_t steps_of(void)
 {
-    return vs_python_steps(&f->python, (const char *)f->thread, 128, steps);
+    return vs_python_steps(&f.python, (const char *)f.thread, 128, steps);
+}
+
+static uint64_t key_of(void)
+{
+    return vs_python_key(steps, steps_of());
 }
 
 TEST(a_frame_and_the_end_of_its_run_are_found)
 {
-    struct fake f;
-    struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     struct vs_python_place place;
     make(&f);
-    assert_int_equal(steps_of(&f, steps), 2);
+    assert_int_equal(steps_of(), 2);
     assert_int_equal(steps[0].code, at(f.code));
     assert_int_equal(steps[1].code, 0);
     assert_int_equal(steps[1].instr, at(f.entry));
@@ -173,29 +173,25 @@ TEST(a_frame_and_the_end_of_its_run_are_found)
 
 TEST(another_code_object_at_the_same_address_is_another_key)
 {
-    struct fake f;
-    struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     make(&f);
-    uint64_t before = vs_python_key(steps, steps_of(&f, steps));
-    assert_int_equal(vs_python_key(steps, steps_of(&f, steps)), before);
+    uint64_t before = key_of();
+    assert_int_equal(key_of(), before);
     ((uint32_t *)f.code)[92 / 4]++;
-    assert_int_not_equal(vs_python_key(steps, steps_of(&f, steps)), before);
+    assert_int_not_equal(key_of(), before);
     ((uint32_t *)f.code)[92 / 4]--;
     f.frame[56 / 8] += 2;
-    assert_int_not_equal(vs_python_key(steps, steps_of(&f, steps)), before);
+    assert_int_not_equal(key_of(), before);
 }
 
 /* Each interpreter numbers its code objects from the same number on, and gets the same memory. */
 TEST(code_of_another_interpreter_is_another_key)
 {
-    struct fake f;
-    struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     uint64_t interpreter[2] = {0}, seen[4];
     make(&f);
     f.thread[16 / 8] = at(interpreter);
     for (uint64_t id = 0; id < 4; id++) {
         interpreter[1] = id;
-        seen[id] = vs_python_key(steps, steps_of(&f, steps));
+        seen[id] = key_of();
         for (uint64_t i = 0; i < id; i++)
             assert_int_not_equal(seen[i], seen[id]);
     }
@@ -203,44 +199,38 @@ TEST(code_of_another_interpreter_is_another_key)
 
 TEST(what_is_no_code_object_ends_the_walk)
 {
-    struct fake f;
-    struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     static const uint64_t wrong[] = {0, 1, 7, 4088, UINT64_C(1) << 47, UINT64_MAX};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         make(&f);
         f.frame[0] = wrong[i];
-        assert_int_equal(steps_of(&f, steps), 0);
+        assert_int_equal(steps_of(), 0);
         make(&f);
         f.frame[1] = wrong[i];
-        assert_int_equal(steps_of(&f, steps), 1);
+        assert_int_equal(steps_of(), 1);
         make(&f);
         f.thread[56 / 8] = wrong[i];
-        assert_int_equal(steps_of(&f, steps), 0);
+        assert_int_equal(steps_of(), 0);
     }
     make(&f);
     f.code[1] = 0x5008;
-    assert_int_equal(steps_of(&f, steps), 0);
+    assert_int_equal(steps_of(), 0);
 }
 
 TEST(frames_in_a_circle_end)
 {
-    struct fake f;
-    struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     make(&f);
     f.frame[1] = at(f.frame);
-    assert_int_equal(steps_of(&f, steps), 128);
+    assert_int_equal(steps_of(), 128);
     f.frame[1] = at(f.entry);
     f.entry[1] = at(f.entry); /* one end after the other */
-    assert_in_range(steps_of(&f, steps), 1, VS_PYTHON_STEPS_MAX);
+    assert_in_range(steps_of(), 1, VS_PYTHON_STEPS_MAX);
 }
 
 TEST(names_that_went_away_are_no_fault)
 {
-    struct fake f;
-    struct vs_python_step steps[VS_PYTHON_STEPS_MAX];
     struct vs_python_place place;
     make(&f);
-    assert_int_equal(steps_of(&f, steps), 2);
+    assert_int_equal(steps_of(), 2);
     static const uint64_t wrong[] = {0, 8, 0x10000, UINT64_C(0x7ffffffff000), UINT64_MAX};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         f.code[128 / 8] = wrong[i];
@@ -257,7 +247,6 @@ TEST(names_that_went_away_are_no_fault)
 
 TEST(an_interpreter_that_is_not_running_has_no_thread)
 {
-    struct fake f;
     make(&f);
     assert_null(vs_python_thread(&f.python));
 }
@@ -277,24 +266,22 @@ static int initialized(void)
 }
 
 /* Of a version that does not publish its offsets; of one whose states have the thread's id. */
-static void begin(struct fake *f, unsigned minor)
+static void begin(struct fake *fake, unsigned minor)
 {
-    const char *why;
-    make(f);
+    make(fake);
     describe_3_13();
     if (minor != 12)
-        assert_true(vs_python_layout(minor, runtime_words, &f->python.layout, &why));
-    f->python.this_thread = this_thread;
-    f->python.initialized = initialized;
+        assert_true(vs_python_layout(minor, runtime_words, &fake->python.layout, &why));
+    fake->python.this_thread = this_thread;
+    fake->python.initialized = initialized;
     memset(runtime_words, 0, sizeof runtime_words); /* no shutdown in progress */
-    f->thread[f->python.layout.thread_id / 8] = (uint64_t)pthread_self();
-    running = f;
+    fake->thread[fake->python.layout.thread_id / 8] = (uint64_t)pthread_self();
+    running = fake;
 }
 
 /* A build with another layout has another value at the id's offset. */
 TEST(a_state_that_is_not_this_threads_is_not_believed)
 {
-    struct fake f;
     static const uint64_t others[] = {0, 1, UINT64_MAX};
     for (unsigned minor = 9; minor <= 13; minor++) {
         begin(&f, minor);
@@ -331,14 +318,14 @@ static struct vs_recorder *open_python(const char *path, size_t window_bytes, un
 
 /* The code number *version* runs the function of that name; returns its stack id, 0 when it has no
  * stack. */
-static uint64_t stack_of(struct vs_recorder *r, struct fake *f, uint32_t version, const char *name)
+static uint64_t stack_of(struct vs_recorder *r, struct fake *fake, uint32_t version, const char *name)
 {
     struct vs_walk_owner owner = {r->number, 0};
     struct vs_walk_start start = {0};
     uint64_t id = 0;
-    ((uint32_t *)f->code)[92 / 4] = version;
-    memcpy((char *)f->name + 40, name, 4);
-    return vs_python_stack(r, &f->python, owner, &start, &id) ? id : 0;
+    ((uint32_t *)fake->code)[92 / 4] = version;
+    memcpy((char *)fake->name + 40, name, 4);
+    return vs_python_stack(r, &fake->python, owner, &start, &id) ? id : 0;
 }
 
 static void *read_to_the_end(struct vs_reader *reader)
@@ -364,7 +351,6 @@ static const char *name_of(struct vs_reader *reader, uint64_t id)
 /* Code that is compiled again each time: the same function at ever new places. */
 TEST(more_places_than_are_kept_change_nothing)
 {
-    struct fake f;
     const char *path = scratch("places.vst");
     struct vs_recorder *r = open_python(path, 0, 1);
     static const char *const names[] = {"abc", "abd", "abe"};
@@ -395,7 +381,6 @@ static void number_name(char *name, unsigned number)
 
 TEST(functions_beyond_the_last_have_no_name_which_is_said_once)
 {
-    struct fake f;
     char name[4], said[600];
     size_t bytes;
     uint64_t ids[3 * BOUND];

@@ -35,29 +35,39 @@ static void make_trace(const char *path)
     vs_recorder_close(r, VS_END_EXIT, 7);
 }
 
-/* A digest of each event except `end`, whose number is returned. */
-static unsigned digest(const char *path, uint64_t *sum, enum vs_condition condition, uint64_t *reason)
+static uint64_t sum, reason; /* of the latest digest: of its events, and of its end */
+
+/* A digest of each event except `end`; their number is returned. */
+static unsigned digest(const char *path, enum vs_condition condition)
 {
     struct vs_reader *r = open_reader(path);
     struct vs_event e;
     unsigned n = 0;
-    *sum = 0;
-    *reason = UINT64_MAX;
+    sum = 0;
+    reason = UINT64_MAX;
     while (next_plain(r, &e)) {
         if (e.kind == VS_EVENT_end) {
-            *reason = e.end.reason;
+            reason = e.end.reason;
             continue;
         }
         n++;
-        *sum = *sum * 31 + e.time_ns + e.tid + e.kind;
+        sum = sum * 31 + e.time_ns + e.tid + e.kind;
         for (unsigned i = 0; i < VS_EVENT_FIELDS_MAX; i++)
-            *sum = *sum * 31 + e.fields[i];
+            sum = sum * 31 + e.fields[i];
         for (const char *p = vs_reader_string(r, e.alloc.api); *p; p++)
-            *sum = *sum * 31 + (unsigned char)*p;
+            sum = sum * 31 + (unsigned char)*p;
     }
     assert_condition(r, condition);
     vs_reader_close(r);
     return n;
+}
+
+/* The events are those of the latest digest. */
+static void assert_same(const char *path, enum vs_condition condition, unsigned events)
+{
+    uint64_t before = sum;
+    assert_int_equal(digest(path, condition), events);
+    assert_int_equal(sum, before);
 }
 
 static void add_frames(const char *path, const char *to, unsigned leave_out, unsigned count)
@@ -75,6 +85,15 @@ static void add_frames(const char *path, const char *to, unsigned leave_out, uns
                                         i, payload, sizeof payload - i), VS_OK);
     }
     assert_int_equal(vs_rewrite_commit(w, why), VS_OK);
+}
+
+static void assert_unchanged(const char *path, const unsigned char *was, size_t bytes)
+{
+    size_t again;
+    unsigned char *now = slurp(path, &again);
+    assert_int_equal(again, bytes);
+    assert_memory_equal(now, was, bytes);
+    free(now);
 }
 
 static size_t directory(const char *path, struct vs_directory_entry **entries)
@@ -96,15 +115,13 @@ static size_t directory(const char *path, struct vs_directory_entry **entries)
 TEST(test_added_frames_are_found_and_events_stay)
 {
     const char *path = scratch("a.vst");
-    uint64_t before, after, reason;
     struct vs_directory_entry *entries;
     make_trace(path);
-    unsigned n = digest(path, &before, VS_TRACE_COMPLETE, &reason);
+    unsigned n = digest(path, VS_TRACE_COMPLETE);
     assert_int_equal(n, EVENTS);
     assert_int_equal(directory(path, &entries), 0);
     add_frames(path, NULL, 0, 5);
-    assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
-    assert_int_equal(before, after);
+    assert_same(path, VS_TRACE_COMPLETE, n);
     assert_int_equal(reason, VS_END_EXIT);
     assert_int_equal(directory(path, &entries), 5);
     assert_int_equal(entries[3].type, VS_FRAME_SYMBOLS);
@@ -113,8 +130,7 @@ TEST(test_added_frames_are_found_and_events_stay)
 
     /* symbols are removed, checkpoints stay, two more are added */
     add_frames(path, NULL, 1u << VS_FRAME_SYMBOLS, 2);
-    assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
-    assert_int_equal(before, after);
+    assert_same(path, VS_TRACE_COMPLETE, n);
     assert_int_equal(directory(path, &entries), 5);
     assert_int_equal(entries[2].type, VS_FRAME_CHECKPOINT);
     assert_int_equal(entries[2].sequence, 4);
@@ -122,16 +138,13 @@ TEST(test_added_frames_are_found_and_events_stay)
     free(entries);
 
     /* and without all of them the file is as before, byte by byte */
-    size_t old_bytes, new_bytes;
+    size_t old_bytes;
     make_trace(scratch("b.vst"));
     unsigned char *old = slurp(scratch("b.vst"), &old_bytes);
     add_frames(scratch("b.vst"), NULL, 0, 3);
     add_frames(scratch("b.vst"), NULL, ~0u, 0);
-    unsigned char *now = slurp(scratch("b.vst"), &new_bytes);
-    assert_int_equal(new_bytes, old_bytes);
-    assert_memory_equal(now, old, old_bytes);
+    assert_unchanged(scratch("b.vst"), old, old_bytes);
     free(old);
-    free(now);
 }
 
 /* A child is killed while it records; its tally counts the calls reported as recorded. */
@@ -153,20 +166,17 @@ TEST(test_killed_trace_becomes_whole)
     static const unsigned lengths[] = {0, 1, 900, 60000, 200000};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         const char *path = scratch("killed.vst");
-        uint64_t before, after, reason;
         struct vs_directory_entry *entries;
         killed_trace(path, lengths[i]);
-        assert_int_equal(digest(path, &before, VS_TRACE_LIVE, &reason), lengths[i]);
+        assert_int_equal(digest(path, VS_TRACE_LIVE), lengths[i]);
         add_frames(path, NULL, 0, 2);
         assert_int_equal(access(scratch("killed.vst.live"), F_OK), -1);
-        assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), lengths[i]);
-        assert_int_equal(before, after);
+        assert_same(path, VS_TRACE_COMPLETE, lengths[i]);
         assert_int_equal(reason, VS_END_KILLED);
         assert_int_equal(directory(path, &entries), 2);
         free(entries);
         add_frames(path, NULL, ~0u, 0); /* again: it already has its one end */
-        assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), lengths[i]);
-        assert_int_equal(before, after);
+        assert_same(path, VS_TRACE_COMPLETE, lengths[i]);
     }
 }
 
@@ -175,17 +185,14 @@ static void assert_refused(const char *path, enum vs_err expected, const char *p
 {
     char why[VS_READER_WHY_MAX] = "";
     struct vs_rewrite *w;
-    size_t bytes, again;
+    size_t bytes;
     unsigned char *old = slurp(path, &bytes);
     assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), expected);
     if (!strstr(why, part))
         fail_msg("%s", why);
     assert_int_equal(vs_rewrite_open(path, path, 0, &w, why), expected); /* the same file */
-    unsigned char *now = slurp(path, &again);
-    assert_int_equal(again, bytes);
-    assert_memory_equal(now, old, bytes);
+    assert_unchanged(path, old, bytes);
     free(old);
-    free(now);
 }
 
 static uint64_t end_of_first_frame(const char *path)
@@ -201,7 +208,6 @@ static uint64_t end_of_first_frame(const char *path)
 TEST(test_cut_and_damaged_traces)
 {
     size_t bytes;
-    uint64_t before, after, reason;
     char why[VS_READER_WHY_MAX];
     struct vs_rewrite *w;
     char path[512]; /* scratch has four names only */
@@ -210,35 +216,32 @@ TEST(test_cut_and_damaged_traces)
     unsigned char *data = slurp(path, &bytes);
     uint64_t end = end_of_first_frame(path);
     spit(path, data, end + 100); /* frame sizes depend on the time available for packing */
-    unsigned n = digest(path, &before, VS_TRACE_TRUNCATED, &reason);
+    unsigned n = digest(path, VS_TRACE_TRUNCATED);
     assert_refused(path, VS_ERR_CORRUPT, "-o");
     assert_int_equal(vs_rewrite_open(path, scratch("other.vst"), 0, &w, why), VS_OK);
     assert_true(vs_rewrite_left_out(w) > 0);
     assert_int_equal(vs_rewrite_commit(w, why), VS_OK);
-    assert_int_equal(digest(scratch("other.vst"), &after, VS_TRACE_COMPLETE, &reason), n);
-    assert_int_equal(before, after);
+    assert_same(scratch("other.vst"), VS_TRACE_COMPLETE, n);
 
     /* where it ends between two frames, the rest may be in a FILE.live elsewhere */
     spit(path, data, end);
-    n = digest(path, &before, VS_TRACE_TRUNCATED, &reason);
+    n = digest(path, VS_TRACE_TRUNCATED);
     assert_refused(path, VS_ERR_CORRUPT, "FILE.live");
     add_frames(path, scratch("other.vst"), 0, 1);
-    assert_int_equal(digest(scratch("other.vst"), &after, VS_TRACE_COMPLETE, &reason), n);
-    assert_int_equal(before, after);
+    assert_same(scratch("other.vst"), VS_TRACE_COMPLETE, n);
 
     /* where only the trailer is missing, nothing can be */
     spit(path, data, bytes - sizeof(struct vs_trailer));
-    n = digest(path, &before, VS_TRACE_TRUNCATED, &reason);
+    n = digest(path, VS_TRACE_TRUNCATED);
     assert_int_equal(reason, VS_END_EXIT);
     add_frames(path, NULL, 0, 1);
-    assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
+    assert_same(path, VS_TRACE_COMPLETE, n);
     assert_int_equal(reason, VS_END_EXIT);
-    assert_int_equal(before, after);
 
     /* a page that was never written: the data after it is not dropped in place */
     memset(data + end, 0, 4096);
     spit(path, data, bytes - 5);
-    digest(path, &before, VS_TRACE_TRUNCATED, &reason);
+    digest(path, VS_TRACE_TRUNCATED);
     assert_refused(path, VS_ERR_CORRUPT, "-o");
     free(data);
     make_trace(path);
@@ -247,12 +250,11 @@ TEST(test_cut_and_damaged_traces)
     /* damaged in the middle, and without an end: not in place, but elsewhere */
     data[end_of_first_frame(path) + 200] ^= 1; /* in the second frame's payload */
     spit(path, data, bytes - 5);
-    n = digest(path, &before, VS_TRACE_DAMAGED, &reason);
+    n = digest(path, VS_TRACE_DAMAGED);
     assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_ERR_CORRUPT);
     assert_non_null(strstr(why, "-o"));
     add_frames(path, scratch("other.vst"), 0, 1);
-    assert_int_equal(digest(scratch("other.vst"), &after, VS_TRACE_COMPLETE, &reason), n);
-    assert_int_equal(before, after);
+    assert_same(scratch("other.vst"), VS_TRACE_COMPLETE, n);
     size_t again;
     unsigned char *kept = slurp(path, &again);
     assert_int_equal(again, bytes - 5);
@@ -260,31 +262,27 @@ TEST(test_cut_and_damaged_traces)
 
     /* damaged, and with its end: unchanged in place, or its readable part elsewhere */
     spit(path, data, bytes);
-    n = digest(path, &before, VS_TRACE_DAMAGED, &reason);
+    n = digest(path, VS_TRACE_DAMAGED);
     add_frames(path, NULL, 0, 1);
-    assert_int_equal(digest(path, &after, VS_TRACE_DAMAGED, &reason), n);
+    assert_same(path, VS_TRACE_DAMAGED, n);
     assert_int_equal(vs_rewrite_open(path, NULL, VS_REWRITE_READABLE, &w, why), VS_ERR_CORRUPT);
     assert_int_equal(vs_rewrite_open(path, scratch("other.vst"), VS_REWRITE_READABLE, &w, why), VS_OK);
     assert_true(vs_rewrite_left_out(w) > 0);
     assert_int_equal(vs_rewrite_commit(w, why), VS_OK);
-    assert_int_equal(digest(scratch("other.vst"), &after, VS_TRACE_COMPLETE, &reason), n);
-    assert_int_equal(before, after);
+    assert_same(scratch("other.vst"), VS_TRACE_COMPLETE, n);
     free(data);
 }
 
 TEST(test_a_link_leads_to_the_live_window_too)
 {
     SKIP_UNDER_TSAN();
-    uint64_t before, after, reason;
     assert_int_equal(mkdir(scratch("elsewhere"), 0700), 0);
     killed_trace(scratch("elsewhere/killed.vst"), 900);
-    assert_int_equal(digest(scratch("elsewhere/killed.vst"), &before, VS_TRACE_LIVE, &reason), 900);
+    assert_int_equal(digest(scratch("elsewhere/killed.vst"), VS_TRACE_LIVE), 900);
     assert_int_equal(symlink("elsewhere/killed.vst", scratch("link.vst")), 0);
-    assert_int_equal(digest(scratch("link.vst"), &after, VS_TRACE_LIVE, &reason), 900);
-    assert_int_equal(before, after);
+    assert_same(scratch("link.vst"), VS_TRACE_LIVE, 900);
     add_frames(scratch("link.vst"), NULL, 0, 0);
-    assert_int_equal(digest(scratch("elsewhere/killed.vst"), &after, VS_TRACE_COMPLETE, &reason), 900);
-    assert_int_equal(before, after);
+    assert_same(scratch("elsewhere/killed.vst"), VS_TRACE_COMPLETE, 900);
     assert_int_equal(access(scratch("elsewhere/killed.vst.live"), F_OK), -1);
     assert_int_equal(unlink(scratch("link.vst")), 0);
 }
@@ -293,7 +291,7 @@ TEST(test_failure_leaves_everything)
 {
     char why[VS_READER_WHY_MAX];
     struct vs_rewrite *w;
-    size_t bytes, again;
+    size_t bytes;
     const char *path = scratch("kept.vst");
     make_trace(path);
     unsigned char *old = slurp(path, &bytes);
@@ -313,11 +311,8 @@ TEST(test_failure_leaves_everything)
 
     assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_OK);
     vs_rewrite_cancel(w);
-    unsigned char *now = slurp(path, &again);
-    assert_int_equal(again, bytes);
-    assert_memory_equal(now, old, bytes);
+    assert_unchanged(path, old, bytes);
     free(old);
-    free(now);
     char command[600];
     snprintf(command, sizeof command, "test -z \"$(find '%s' -name '.*.new')\"", scratch_dir);
     assert_int_equal(system(command), 0);
@@ -354,7 +349,7 @@ TEST(test_of_two_at_once_one_fails)
     const char *path = scratch("two.vst");
     struct vs_rewrite *a, *b;
     char why[VS_READER_WHY_MAX] = "";
-    size_t bytes, again;
+    size_t bytes;
     make_trace(path);
     assert_int_equal(vs_rewrite_open(path, NULL, 0, &a, why), VS_OK);
     assert_int_equal(vs_rewrite_open(path, NULL, 0, &b, why), VS_OK); /* and the same pid */
@@ -363,10 +358,7 @@ TEST(test_of_two_at_once_one_fails)
     unsigned char *first = slurp(path, &bytes);
     assert_int_equal(vs_rewrite_commit(b, why), VS_ERR_STATE);
     assert_non_null(strstr(why, "replaced meanwhile"));
-    unsigned char *now = slurp(path, &again);
-    assert_int_equal(again, bytes);
-    assert_memory_equal(now, first, bytes);
-    free(now);
+    assert_unchanged(path, first, bytes);
 
     /* a program records to the path meanwhile */
     assert_int_equal(vs_rewrite_open(path, NULL, 0, &a, why), VS_OK);
@@ -443,11 +435,10 @@ static uint64_t directory_at(const char *path, size_t *count)
 TEST(test_a_damaged_directory_is_none)
 {
     const char *path = scratch("directory.vst");
-    uint64_t before, after, reason;
     struct vs_directory_entry *entries;
     size_t bytes, count;
     make_trace(path);
-    unsigned n = digest(path, &before, VS_TRACE_COMPLETE, &reason);
+    unsigned n = digest(path, VS_TRACE_COMPLETE);
     for (unsigned part = 0; part < 2; part++) { /* its header, its payload */
         add_frames(path, NULL, ~0u, 4);
         uint64_t at = directory_at(path, &count);
@@ -456,8 +447,7 @@ TEST(test_a_damaged_directory_is_none)
         spit(path, data, bytes);
         free(data);
         add_frames(path, NULL, 0, 2);
-        assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
-        assert_int_equal(before, after);
+        assert_same(path, VS_TRACE_COMPLETE, n);
         assert_int_equal(directory(path, &entries), 2);
         free(entries);
     }
@@ -466,11 +456,10 @@ TEST(test_a_damaged_directory_is_none)
 TEST(test_entries_are_not_copied_twice_nor_for_events)
 {
     const char *path = scratch("entries.vst");
-    uint64_t before, after, reason;
     struct vs_directory_entry *entries;
     size_t bytes, again, count;
     make_trace(path);
-    unsigned n = digest(path, &before, VS_TRACE_COMPLETE, &reason);
+    unsigned n = digest(path, VS_TRACE_COMPLETE);
     add_frames(path, NULL, 0, 4);
     uint64_t at = directory_at(path, &count);
     assert_int_equal(count, 4);
@@ -495,8 +484,7 @@ TEST(test_entries_are_not_copied_twice_nor_for_events)
     add_frames(path, NULL, 0, 0);
     free(slurp(path, &again));
     assert_true(again < bytes);
-    assert_int_equal(digest(path, &after, VS_TRACE_COMPLETE, &reason), n);
-    assert_int_equal(before, after);
+    assert_same(path, VS_TRACE_COMPLETE, n);
     assert_int_equal(directory(path, &entries), 1);
     free(entries);
 }
