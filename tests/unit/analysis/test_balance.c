@@ -38,6 +38,13 @@ static void context(uint64_t id, uint64_t bytes, uint64_t how)
     overhead(id, VS_OVERHEAD_CONTEXT, (int64_t)bytes, how);
 }
 
+static void start_in_context(const char *text)
+{
+    start();
+    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
+    vs_trace(&b, "%s", text);
+}
+
 /* The device reports *used* bytes in use. */
 static void read_used(uint64_t used)
 {
@@ -100,8 +107,7 @@ TEST(every_kind_of_memory_is_a_part_of_its_own)
 
 TEST(small_blocks_share_the_pages_their_addresses_lie_in)
 {
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
+    start_in_context("");
     for (uint64_t i = 0; i < 10; i++) /* all in one page of 2 MiB */
         vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0) + i * 4096, 100, 512);
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(2) - 512, 700, 1024); /* in two */
@@ -115,8 +121,7 @@ TEST(small_blocks_share_the_pages_their_addresses_lie_in)
 /* Blocks that can be shared have segments of their size. */
 TEST(small_segments_share_pages_as_well)
 {
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
+    start_in_context("");
     for (uint64_t i = 0; i < 10; i++) {
         vs_builder_segment(&b, 0, A(0) + i * 512, 512);
         vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0) + i * 512, 100, 512);
@@ -131,16 +136,12 @@ TEST(small_segments_share_pages_as_well)
 
 TEST(small_arrays_take_the_room_beside_small_blocks)
 {
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_trace(&b, "alloc 500 4000 array");
+    start_in_context("alloc 500 4000 array");
     read_used(CONTEXT + 2 * MIB);
     const struct vs_balance *balance = last_of();
     assert_int_equal(balance->rounding, 2 * MIB - 4000);
     assert_int_equal(balance->unexplained, 0);
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_trace(&b, "alloc 0 512K; alloc 500 1M-1 array; alloc 600 1M-1 array");
+    start_in_context("alloc 0 512K; alloc 500 1M-1 array; alloc 600 1M-1 array");
     read_used(CONTEXT + 4 * MIB);
     balance = last_of();
     assert_int_equal(balance->small_arrays, 2);
@@ -150,17 +151,13 @@ TEST(small_arrays_take_the_room_beside_small_blocks)
 
 TEST(managed_memory_explains_no_more_than_what_is_left)
 {
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_trace(&b, "alloc 0 64M managed");
+    start_in_context("alloc 0 64M managed");
     read_used(CONTEXT + 24 * MIB);
     const struct vs_balance *balance = last_of();
     assert_int_equal(balance->managed, 24 * MIB);
     assert_int_equal(balance->managed_live, 64 * MIB);
     assert_int_equal(balance->unexplained, 0);
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_trace(&b, "alloc 0 64M managed");
+    start_in_context("alloc 0 64M managed");
     read_used(CONTEXT + 65 * MIB);
     balance = last_of();
     assert_int_equal(balance->managed, 64 * MIB);
@@ -169,9 +166,7 @@ TEST(managed_memory_explains_no_more_than_what_is_left)
 
 TEST(what_is_counted_twice_leaves_less_than_nothing)
 {
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_trace(&b, "alloc 0 64M managed; alloc 100 2M");
+    start_in_context("alloc 0 64M managed; alloc 100 2M");
     read_used(CONTEXT);
     const struct vs_balance *balance = last_of();
     assert_int_equal(balance->unexplained, -2 * (int64_t)MIB);
@@ -254,9 +249,7 @@ TEST(without_a_reading_nothing_is_said)
 
 TEST(the_highest_use_is_distinguished_from_the_last_reading)
 {
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_trace(&b, "step 7; alloc 0 100M");
+    start_in_context("step 7; alloc 0 100M");
     uint64_t at = b.now_ns;
     read_used(CONTEXT + 100 * MIB);
     vs_trace(&b, "free 0");
@@ -273,9 +266,7 @@ TEST(the_highest_use_is_distinguished_from_the_last_reading)
 
 TEST(the_reading_at_a_failure_counts)
 {
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_trace(&b, "alloc 0 100M");
+    start_in_context("alloc 0 100M");
     read_used(CONTEXT + 100 * MIB);
     vs_trace(&b, "alloc 100 60M; fail 16G free 15824M; fail 16G"); /* not read */
     const struct vs_report_device *device = build();
@@ -287,9 +278,7 @@ TEST(the_reading_at_a_failure_counts)
 
 TEST(graphs_count_once_whatever_their_launches_share)
 {
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_trace(&b, "alloc 0 10M graph; alloc 100 10M graph");
+    start_in_context("alloc 0 10M graph; alloc 100 10M graph");
     vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_graph_memory,
                                            .graph_memory = {.used = 12 * MIB,
                                                             .used_high = 12 * MIB,
@@ -300,9 +289,7 @@ TEST(graphs_count_once_whatever_their_launches_share)
     assert_int_equal(balance->live[VS_FAMILY_GRAPH], 12 * MIB);
     assert_int_equal(balance->graphs, 0);
     assert_int_equal(balance->unexplained, 0);
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_trace(&b, "alloc 0 10M graph");
+    start_in_context("alloc 0 10M graph");
     vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_graph_memory,
                                            .graph_memory = {.reserved = 12 * MIB}});
     read_used(CONTEXT + 12 * MIB);

@@ -7,9 +7,10 @@
 #define CAPACITY (512 * MIB)
 #define CONTEXT (64 * MIB) /* memory of the driver itself */
 
-static void start(void)
+static void start(const char *text)
 {
     begin_trace("observe", "device 512M Small GPU; at site_weights; alloc 0 100M");
+    vs_trace(&b, "%s", text);
 }
 
 /* One step: four activations of *each* MiB, freed in the backward. */
@@ -39,7 +40,7 @@ static void fail_in_forward(unsigned number, unsigned live, uint64_t each, uint6
 
 TEST(a_first_step_too_big_is_true_capacity)
 {
-    start();
+    start("");
     fail_in_forward(0, 5, 60 * MIB, 60 * MIB, 100 * MIB);
     expect_verdict("true_capacity");
     assert_int_equal(oom->free_bytes, 48 * MIB);
@@ -56,14 +57,14 @@ TEST(a_first_step_too_big_is_true_capacity)
 
 TEST(a_request_above_the_device_in_the_first_step_is_true_capacity)
 {
-    start();
+    start("");
     fail_in_forward(0, 1, 8 * MIB, 9 * GIB, 100 * MIB);
     expect_verdict("true_capacity");
 }
 
 TEST(a_slightly_larger_later_step_is_true_capacity_not_a_spike)
 {
-    start();
+    start("");
     steps(0, 5, 80 * MIB, 0);
     fail_in_forward(5, 3, 95 * MIB, 95 * MIB, 100 * MIB);
     expect_verdict("true_capacity");
@@ -73,7 +74,7 @@ TEST(a_slightly_larger_later_step_is_true_capacity_not_a_spike)
 
 TEST(a_leak_per_step_is_growth)
 {
-    start();
+    start("");
     steps(0, 6, 60 * MIB, 20 * MIB);
     fail_in_forward(6, 3, 60 * MIB, 60 * MIB, 220 * MIB);
     expect_verdict("growth");
@@ -91,7 +92,7 @@ TEST(a_leak_per_step_is_growth)
 
 TEST(growth_over_few_steps_says_so)
 {
-    start();
+    start("");
     steps(0, 4, 60 * MIB, 20 * MIB);
     fail_in_forward(4, 4, 60 * MIB, 60 * MIB, 180 * MIB);
     expect_verdict("growth");
@@ -100,7 +101,7 @@ TEST(growth_over_few_steps_says_so)
 
 TEST(a_request_a_little_larger_than_what_is_free_differs_in_print)
 {
-    start();
+    start("");
     fail_in_forward(0, 5, 60 * MIB, 48 * MIB + 4096, 100 * MIB);
     diagnose(0);
     assert_int_equal(oom->missing, 2 * MIB); /* the device allocates whole pages */
@@ -111,7 +112,7 @@ TEST(a_request_a_little_larger_than_what_is_free_differs_in_print)
 
 TEST(the_leaking_request_itself_failing_is_growth)
 {
-    start();
+    start("");
     steps(0, 5, 10 * MIB, 60 * MIB);
     vs_trace(&b, "step 5; at site_leak; fail 60M free 48M");
     expect_verdict("growth");
@@ -121,7 +122,7 @@ TEST(the_leaking_request_itself_failing_is_growth)
 /* The driver did not say how much was free, for instance while the process ended. */
 TEST(growth_is_the_verdict_where_free_memory_is_unknown)
 {
-    start();
+    start("");
     steps(0, 5, 10 * MIB, 60 * MIB);
     vs_trace(&b, "step 5; at site_activation; fail 20M");
     diagnose(0);
@@ -132,7 +133,7 @@ TEST(growth_is_the_verdict_where_free_memory_is_unknown)
 
 TEST(growth_too_small_to_matter_is_not_the_verdict)
 {
-    start();
+    start("");
     steps(0, 5, 60 * MIB, MIB / 4);
     /* short by 40 MiB, and the leak holds little more than one */
     fail_in_forward(5, 3, 80 * MIB, 147 * MIB - MIB / 4, 101 * MIB + MIB / 4);
@@ -143,7 +144,7 @@ TEST(growth_too_small_to_matter_is_not_the_verdict)
 
 TEST(memory_kept_for_only_two_steps_is_not_growth)
 {
-    start();
+    start("");
     step(0, 60 * MIB, 20 * MIB);
     step(1, 60 * MIB, 20 * MIB);
     fail_in_forward(2, 4, 70 * MIB, 70 * MIB, 140 * MIB);
@@ -154,7 +155,7 @@ TEST(memory_kept_for_only_two_steps_is_not_growth)
 
 TEST(one_request_unlike_any_other_is_a_spike)
 {
-    start();
+    start("");
     steps(0, 4, 40 * MIB, 0);
     vs_trace(&b, "step 4; at site_spike; fail 400M free 348M");
     expect_verdict("single_spike");
@@ -166,7 +167,7 @@ TEST(one_request_unlike_any_other_is_a_spike)
 
 TEST(a_spike_above_the_device_is_still_a_spike)
 {
-    start();
+    start("");
     steps(0, 3, 40 * MIB, 0);
     vs_trace(&b, "step 3; at site_spike; fail 700M free 348M");
     expect_verdict("single_spike");
@@ -174,7 +175,7 @@ TEST(a_spike_above_the_device_is_still_a_spike)
 
 TEST(a_live_spike_that_makes_others_fail_is_a_spike)
 {
-    start();
+    start("");
     steps(0, 4, 40 * MIB, 0);
     vs_trace(&b, "step 4; at site_spike; alloc 5000 320M; at site_activation; fail 40M free 28M");
     expect_verdict("single_spike");
@@ -186,7 +187,7 @@ TEST(a_live_spike_that_makes_others_fail_is_a_spike)
 /* The missing bytes are unknown to every cause, not to growth alone. */
 TEST(a_spike_is_the_verdict_where_free_memory_is_unknown)
 {
-    start();
+    start("");
     steps(0, 4, 40 * MIB, 0);
     vs_trace(&b, "step 4; at site_spike; alloc 5000 240M; at site_activation; fail 20M");
     diagnose(0);
@@ -200,7 +201,7 @@ TEST(a_spike_is_the_verdict_where_free_memory_is_unknown)
 
 TEST(a_spike_between_two_steps_is_a_spike)
 {
-    start();
+    start("");
     steps(1, 5, 40 * MIB, 0);
     vs_trace(&b, "push evaluation"); /* outside any step */
     vs_trace(&b, "at site_spike; alloc 5000 320M; at site_activation; fail 40M free 28M");
@@ -212,18 +213,16 @@ TEST(a_spike_between_two_steps_is_a_spike)
 
 TEST(a_large_request_that_every_step_makes_is_not_a_spike)
 {
-    start();
-    vs_trace(&b, "repeat 4 { step i; at site_spike; alloc 5000 200M; free 5000; pop }; step 4; "
-                 "at site_activation; alloc 1000 100M; alloc 1200 100M; at site_spike; "
-                 "fail 200M free 148M");
+    start("repeat 4 { step i; at site_spike; alloc 5000 200M; free 5000; pop }; step 4; "
+          "at site_activation; alloc 1000 100M; alloc 1200 100M; at site_spike; "
+          "fail 200M free 148M");
     expect_verdict("true_capacity");
 }
 
 TEST(a_spike_is_seen_without_step_marks_when_memory_goes_round)
 {
-    start();
-    vs_trace(&b, "at site_activation; repeat 40 { alloc 1000 20M; free 1000 }; at site_spike; "
-                 "fail 420M free 348M");
+    start("at site_activation; repeat 40 { alloc 1000 20M; free 1000 }; at site_spike; "
+          "fail 420M free 348M");
     expect_verdict("single_spike");
 }
 
@@ -290,7 +289,7 @@ TEST(gaps_in_segments_of_a_set_up_are_not_fragmentation)
 
 TEST(a_size_no_device_has_is_absurd)
 {
-    start();
+    start("");
     vs_trace(&b, "fail %lu free 348M", (uint64_t)(UINT64_MAX - 4095));
     expect_verdict("absurd_request");
     assert_string_equal(oom->remedies[0].kind, "fix_size");
@@ -298,14 +297,13 @@ TEST(a_size_no_device_has_is_absurd)
 
 TEST(a_refusal_with_enough_free_is_called_one)
 {
-    start();
-    vs_trace(&b, "fail 20M free 348M");
+    start("fail 20M free 348M");
     expect_verdict("refused");
 }
 
 TEST(a_limit_that_was_reached_while_the_device_had_more_is_the_cause)
 {
-    start();
+    start("");
     /* managed memory is not counted */
     vs_trace(&b, "option limit 3:1GiB,25%%; alloc 200 64M managed; fail 29M async free 284M");
     expect_verdict("imposed_limit");
@@ -321,8 +319,7 @@ TEST(a_limit_that_was_reached_while_the_device_had_more_is_the_cause)
 
 TEST(a_limit_that_was_not_reached_is_not_the_cause)
 {
-    start();
-    vs_trace(&b, "option limit 400MiB");
+    start("option limit 400MiB");
     /* other processes hold the rest: the device is full before the limit is reached */
     vs_trace(&b, "fail 100M free 60M");
     expect_verdict("true_capacity");
@@ -331,8 +328,7 @@ TEST(a_limit_that_was_not_reached_is_not_the_cause)
 
 TEST(a_refusal_below_the_limit_is_called_one)
 {
-    start();
-    vs_trace(&b, "option limit 256MiB; fail 20M free 348M");
+    start("option limit 256MiB; fail 20M free 348M");
     expect_verdict("refused");
     assert_true(evidence(false, false,
                              "156.0 MiB was free of the limit of 256.0 MiB; the request needs 20.0 MiB"));
@@ -399,15 +395,13 @@ TEST(a_device_full_of_others_is_outside_memory)
 
 TEST(page_locked_memory_is_the_hosts_matter)
 {
-    start();
-    vs_trace(&b, "fail 64G pinned");
+    start("fail 64G pinned");
     expect_verdict("host_memory");
 }
 
 TEST(the_failure_that_ended_the_run_is_chosen_and_nth_overrides)
 {
-    start();
-    vs_trace(&b, "fail 400M free 348M; fail 390M free 348M; at site_spike"); /* another call site */
+    start("fail 400M free 348M; fail 390M free 348M; at site_spike"); /* another call site */
     vs_trace(&b, "alloc 9000 395M"); /* recovers from #2 */
     diagnose(0);
     assert_int_equal(oom->number, 1);
@@ -423,8 +417,7 @@ TEST(the_failure_that_ended_the_run_is_chosen_and_nth_overrides)
 /* The call site asks for half as much until it gets it; later the program fails elsewhere. */
 TEST(a_probe_at_the_start_is_recovered_although_the_program_fails_later)
 {
-    start();
-    vs_trace(&b, "at site_activation");
+    start("at site_activation");
     for (uint64_t size = 3200; size > 400; size /= 2)
         vs_trace(&b, "fail %lu free 348M", size * MIB);
     vs_trace(&b, "alloc 9000 300M; at site_spike; fail 200M free 48M; at site_leak; "
@@ -472,8 +465,7 @@ static void failed_with(uint64_t error)
 
 TEST(out_of_memory_is_chosen_before_another_error)
 {
-    start();
-    vs_trace(&b, "fail 400M free 348M; alloc 9000 400M"); /* recovers */
+    start("fail 400M free 348M; alloc 9000 400M"); /* recovers */
     failed_with(1);
     diagnose(0);
     assert_int_equal(oom->number, 1);
@@ -497,7 +489,7 @@ TEST(another_error_is_not_a_lack_of_memory)
         {12345, "the call was refused with CUDA error 12345", "look_up_error"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        start();
+        start("");
         failed_with(cases[i].error);
         expect_verdict("other_error");
         assert_true(evidence(false, false, cases[i].evidence));
@@ -509,7 +501,7 @@ TEST(another_error_is_not_a_lack_of_memory)
 
 TEST(remedies_that_suffice_come_first)
 {
-    start();
+    start("");
     fail_in_forward(0, 5, 60 * MIB, 400 * MIB, 100 * MIB);
     expect_verdict("true_capacity");
     assert_string_equal(oom->remedies[0].kind, "bigger_device");
@@ -521,9 +513,8 @@ TEST(remedies_that_suffice_come_first)
 
 TEST(memory_kept_by_a_pool_is_named_with_its_site)
 {
-    start();
-    vs_trace(&b, "at site_activation; alloc 1000 300M async; free 1000; usage pools 300M; "
-                 "at site_spike; fail 100M free 48M");
+    start("at site_activation; alloc 1000 300M async; free 1000; usage pools 300M; "
+          "at site_spike; fail 100M free 48M");
     expect_verdict("kept_pool");
     assert_int_equal(oom->causes[0].bytes, 300 * MIB);
     assert_true(oom->causes[0].enough && oom->causes[0].suspected);
@@ -550,8 +541,7 @@ static void assert_summary(const char *first, const char *second, const char *th
 /* A leak beside a pool that keeps memory: the evidence names both. */
 TEST(a_second_cause_that_suffices_is_evidence)
 {
-    start();
-    vs_trace(&b, "at site_spike; alloc 2000 120M async; free 2000; usage pools 120M");
+    start("at site_spike; alloc 2000 120M async; free 2000; usage pools 120M");
     steps(0, 12, 5 * MIB, 16 * MIB);
     fail_in_forward(12, 0, 5 * MIB, 40 * MIB, 412 * MIB);
     expect_verdict("growth");
@@ -565,10 +555,9 @@ TEST(a_second_cause_that_suffices_is_evidence)
 /* A leak through a pool: its holes lie beside the leaked blocks, so that trimming is no remedy. */
 TEST(trimming_does_not_help_a_leak_inside_the_pool)
 {
-    start();
-    vs_trace(&b, "repeat 20 { step i; at site_activation; alloc 2000 60M async; at site_leak; "
-                 "alloc 10i+3000 8M async; free 2000; usage pools 13i+93M; pop }; step 20; "
-                 "sample 20M; at site_activation; fail 60M async free 20M");
+    start("repeat 20 { step i; at site_activation; alloc 2000 60M async; at site_leak; "
+          "alloc 10i+3000 8M async; free 2000; usage pools 13i+93M; pop }; step 20; "
+          "sample 20M; at site_activation; fail 60M async free 20M");
     expect_verdict("growth");
     vs_oom_replay(oom, reader);
     assert_null(remedy_of("trim_pools"));
@@ -578,8 +567,7 @@ TEST(trimming_does_not_help_a_leak_inside_the_pool)
 /* A spike under a limit: the limit is a remedy, and the figures are its. */
 TEST(a_spike_below_the_device_but_above_the_limit_names_the_limit)
 {
-    start();
-    vs_trace(&b, "option limit 300MiB");
+    start("option limit 300MiB");
     steps(0, 6, 20 * MIB, 0);
     vs_trace(&b, "at site_spike; fail 250M free 348M");
     expect_verdict("single_spike");
@@ -595,8 +583,7 @@ TEST(a_spike_below_the_device_but_above_the_limit_names_the_limit)
 TEST(ends_of_a_pools_chunks_are_not_kept)
 {
     for (unsigned freed = 0; freed < 2; freed++) {
-        start();
-        vs_trace(&b, "at site_activation; repeat 4 { alloc 100i+1000 50M async }");
+        start("at site_activation; repeat 4 { alloc 100i+1000 50M async }");
         if (freed)
             vs_trace(&b, "free 1300");
         vs_trace(&b, "usage pools 256M; sample 92M; at site_spike; fail 120M free 92M");
@@ -613,8 +600,7 @@ TEST(ends_of_a_pools_chunks_are_not_kept)
 
 TEST(two_causes_that_suffice_only_together_are_both_named)
 {
-    start();
-    vs_trace(&b, "usage pools 170M; usage others 140M; at site_spike; fail 300M free 38M");
+    start("usage pools 170M; usage others 140M; at site_spike; fail 300M free 38M");
     diagnose(0);
     assert_int_equal(oom->missing, 262 * MIB);
     assert_string_equal(oom->verdict->name, "kept_pool");
@@ -688,10 +674,9 @@ TEST(a_huge_context_and_many_contexts_are_named)
 
 TEST(growth_is_found_without_marked_steps)
 {
-    start();
-    vs_trace(&b, "repeat 2 { at site_activation; alloc 1000 30M; free 1000 }; "
-                 "repeat 18 { at site_activation; alloc 1000 30M; at site_leak; alloc 100i+10200 18M; free 1000 }; "
-                 "at site_activation; fail 30M free 24M");
+    start("repeat 2 { at site_activation; alloc 1000 30M; free 1000 }; "
+          "repeat 18 { at site_activation; alloc 1000 30M; at site_leak; alloc 100i+10200 18M; free 1000 }; "
+          "at site_activation; fail 30M free 24M");
     expect_verdict("growth");
     assert_int_equal(oom->growth_count, 18);
     assert_int_equal(oom->growth_bytes, 18 * 18 * MIB);
@@ -701,7 +686,7 @@ TEST(growth_is_found_without_marked_steps)
 
 TEST(a_ring_of_buffers_is_not_growth)
 {
-    start();
+    start("");
     for (unsigned i = 0; i < 40; i++) {
         vs_trace(&b, "at site_leak; alloc %u 20M", 10000 + 100 * i);
         if (i >= 12)
@@ -714,8 +699,7 @@ TEST(a_ring_of_buffers_is_not_growth)
 
 TEST(a_program_that_goes_on_and_ends_well_is_not_accused)
 {
-    start();
-    vs_trace(&b, "fail 400M free 348M; alloc 9000 200M"); /* with less */
+    start("fail 400M free 348M; alloc 9000 200M"); /* with less */
     vs_builder_close(&b, VS_END_EXIT, 0);
     expect_verdict("recovered");
     assert_true(oom->went_on && !oom->ended);
@@ -723,8 +707,7 @@ TEST(a_program_that_goes_on_and_ends_well_is_not_accused)
 
 TEST(of_identical_failures_the_first_is_explained)
 {
-    start();
-    vs_trace(&b, "fail 400M free 348M; alloc 9000 400M"); /* recovers */
+    start("fail 400M free 348M; alloc 9000 400M"); /* recovers */
     vs_trace(&b, "free 9000; repeat 5 { fail 420M free 348M }");
     diagnose(0);
     assert_int_equal(oom->number, 2);
@@ -735,9 +718,8 @@ TEST(of_identical_failures_the_first_is_explained)
 /* PyTorch's segments hold little; the rest was allocated outside of its allocator. */
 TEST(memory_outside_the_framework_is_named)
 {
-    start();
-    vs_trace(&b, "at site_leak; alloc 2000 300M; at site_activation; tensor 0 20M; at site_spike; "
-                 "fail 100M free 48M");
+    start("at site_leak; alloc 2000 300M; at site_activation; tensor 0 20M; at site_spike; "
+          "fail 100M free 48M");
     expect_verdict("outside_libraries");
     assert_int_equal(oom->library_bytes, 300 * MIB); /* not the one with the tensor */
     assert_string_equal(oom->culprit->frames[0].function, "site_leak");
@@ -849,9 +831,8 @@ TEST(what_another_setting_of_the_cache_serves_is_not_true_capacity)
 /* Only the last failures are stored; those of a program that fails again and again are alike. */
 TEST(the_first_of_hundreds_of_equal_failures_is_explained)
 {
-    start();
-    vs_trace(&b, "at site_activation; alloc 0 50M; at site_spike; "
-                 "repeat 500 { fail 512M free 48M }");
+    start("at site_activation; alloc 0 50M; at site_spike; "
+          "repeat 500 { fail 512M free 48M }");
     diagnose(0);
     assert_int_equal(oom->number, 1);
     assert_int_equal(oom->repeated, 499);

@@ -10,11 +10,11 @@
 
 #define CAPACITY (1024 * MIB)
 
-static void start(void)
+static void start(const char *text)
 {
     done(NULL);
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 1G Small GPU; at site_weights; repeat 4 { alloc 100i 50M }");
+    begin_trace("observe", "device 1G Small GPU; at site_weights; repeat 4 { alloc 100i 50M }");
+    vs_trace(&b, "%s", text);
 }
 
 /* *count* steps of two batches, of *mib* MiB and half of it. */
@@ -46,7 +46,7 @@ static void expect_both_blocks(void)
 
 TEST(both_blocks_of_a_larger_step_are_the_spike)
 {
-    start();
+    start("");
     steps(40, 30);
     vs_trace(&b, "at site_batch; alloc 1000 500M; at site_scores; fail 250M free 124M");
     expect_both_blocks();
@@ -54,7 +54,7 @@ TEST(both_blocks_of_a_larger_step_are_the_spike)
 
 TEST(both_blocks_of_a_larger_marked_step_are_the_spike)
 {
-    start();
+    start("");
     for (unsigned i = 0; i < 10; i++) {
         vs_trace(&b, "step %u", i);
         steps(1, 30);
@@ -80,11 +80,11 @@ static void expect_live_blocks(uint64_t count, uint64_t bytes)
 
 TEST(several_live_blocks_of_one_step_are_the_spike)
 {
-    start();
+    start("");
     steps(40, 30);
     vs_trace(&b, "at site_table; alloc 3000 500M; at site_log; alloc 4000 292M");
     expect_live_blocks(2, 792 * MIB);
-    start();
+    start("");
     steps(40, 30);
     for (unsigned i = 0; i < 3; i++) /* at one call site */
         vs_trace(&b, "at site_table; alloc %u 264M", 3000 + 300 * i);
@@ -93,7 +93,7 @@ TEST(several_live_blocks_of_one_step_are_the_spike)
 
 TEST(a_block_of_an_earlier_step_is_not_of_the_spike)
 {
-    start();
+    start("");
     steps(40, 30);
     vs_trace(&b, "at site_table; alloc 3000 150M");
     steps(40, 30);
@@ -106,7 +106,7 @@ TEST(a_block_of_an_earlier_step_is_not_of_the_spike)
 /* Two large buffers of one call site, of which the second one fails. */
 TEST(a_block_is_no_spike_if_the_request_is_one_more)
 {
-    start();
+    start("");
     steps(40, 200);
     vs_trace(&b, "at site_table; alloc 3000 450M");
     vs_trace(&b, "at site_table; fail 440M free 374M");
@@ -117,10 +117,9 @@ TEST(a_block_is_no_spike_if_the_request_is_one_more)
 /* The first step of a program that has freed little: all of its blocks are new. */
 TEST(a_first_step_of_many_new_blocks_is_not_a_spike)
 {
-    start();
-    vs_trace(&b, "repeat 12 { at site_scores; alloc 2000 4M; free 2000 }; at site_batch; "
-                 "alloc 5000 300M; at site_table; alloc 6000 180M; at site_log; "
-                 "fail 200M free 100M");
+    start("repeat 12 { at site_scores; alloc 2000 4M; free 2000 }; at site_batch; "
+          "alloc 5000 300M; at site_table; alloc 6000 180M; at site_log; "
+          "fail 200M free 100M");
     expect_verdict("true_capacity");
 }
 
@@ -148,7 +147,7 @@ static void expect_two_sites(void)
 
 static void two_leaks(bool marks)
 {
-    start();
+    start("");
     for (unsigned i = 0; i < 74; i++) {
         if (marks)
             vs_trace(&b, "step %u", i);
@@ -175,7 +174,7 @@ TEST(leaks_with_different_periods_are_both_named_with_their_rates)
 /* A table that keeps *each* in every step; then a request of the usual size lacks 2 MiB. */
 static void keep(unsigned count, unsigned mib)
 {
-    start();
+    start("");
     vs_trace(&b, "repeat %u { step i+1; at site_batch; alloc 1000 600M; at site_table; alloc 100i+10000 %uM; "
                  "free 1000; pop }; step %u; at site_batch; fail 600M free 598M", count, mib, count + 1);
 }
@@ -184,7 +183,7 @@ static void keep(unsigned count, unsigned mib)
  * and keep 9 MiB each. *layers*: they are the layers of one larger step, whose batch comes once. */
 static void keep_after_steps(unsigned count, bool layers)
 {
-    start();
+    start("");
     for (unsigned i = 0; i < 10; i++) {
         vs_trace(&b, "step %u; at site_batch; alloc 1000 30M", i + 1);
         vs_trace(&b, "at %s 2; repeat 4 { alloc 20i+2000 9M }; repeat 4 { free 20i+2000 }; free 1000; pop",
@@ -255,8 +254,7 @@ TEST(another_policy_is_a_remedy_of_true_capacity)
 /* Requests of two sizes at two call sites, each refused again and again. */
 TEST(the_first_of_a_mixed_storm_is_explained)
 {
-    start();
-    vs_trace(&b, "at site_scores; fail 950M free 824M");
+    start("at site_scores; fail 950M free 824M");
     vs_trace(&b, "at site_log; alloc 1000 24M");
     vs_trace(&b, "repeat 400 { at site_table; fail 900M free 800M; "
                  "at site_log; fail 850M free 800M; fail 850M free 800M }");
@@ -276,7 +274,7 @@ TEST(the_first_of_a_mixed_storm_is_explained)
 /* Storms from which the program recovers, before one from which it does not. */
 TEST(failures_that_were_recovered_from_are_counted_beyond_the_latest)
 {
-    start();
+    start("");
     for (unsigned i = 0; i < 300; i++) {
         vs_trace(&b, "step %u", i);
         vs_trace(&b, "at site_table; fail 900M free 824M"); /* the step goes on without it */
@@ -300,8 +298,7 @@ TEST(failures_that_were_recovered_from_are_counted_beyond_the_latest)
 /* What was dropped is recovered from when as much is allocated later. */
 TEST(a_dropped_failure_may_be_recovered_from_later)
 {
-    start();
-    vs_trace(&b, "at site_table; repeat 300 { fail 700M free 650M }");
+    start("at site_table; repeat 300 { fail 700M free 650M }");
     vs_trace(&b, "at site_log; repeat 300 { fail 830M free 824M }");
     vs_trace(&b, "at site_table; alloc 1000 700M");
     vs_trace(&b, "at site_log; fail 830M free 124M");

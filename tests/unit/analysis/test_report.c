@@ -7,15 +7,15 @@
 #include "analysis/naming/naming.h"
 #include "support/report_test.h"
 
-static void start(const char *policy)
+static void start(const char *policy, const char *text)
 {
     begin_trace(policy, "device 1G Test GPU");
+    vs_trace(&b, "%s", text);
 }
 
 TEST(observed_peaks_are_exact_and_say_when_and_where)
 {
-    start("observe");
-    vs_trace(&b, "alloc 0 10M-5 as 10M; step 3; push backward");
+    start("observe", "alloc 0 10M-5 as 10M; step 3; push backward");
     uint64_t peak_time = b.now_ns;
     vs_trace(&b, "alloc 100 30M-7 async as 30M; free 0; alloc 200 4M managed; pop; pop; free 100");
     read_report(0);
@@ -44,9 +44,8 @@ TEST(observed_peaks_are_exact_and_say_when_and_where)
 
 TEST(cached_blocks_count_once_inside_their_segment)
 {
-    start("caching");
-    vs_trace(&b, "segment 0 20M; alloc 0 4M-100 as 4M; alloc 4 6M; "
-                 "alloc 12 2M; alloc 500 8M vmm"); /* outside: adds */
+    start("caching", "segment 0 20M; alloc 0 4M-100 as 4M; alloc 4 6M; "
+                     "alloc 12 2M; alloc 500 8M vmm"); /* outside: adds */
     vs_trace(&b, "free 4; free 500");
     read_report(0);
     const struct vs_report_device *d = &report->devices[0];
@@ -64,7 +63,7 @@ TEST(cached_blocks_count_once_inside_their_segment)
 
 TEST(utilisation_is_taken_at_the_fullest_moment_of_the_reserved_peak)
 {
-    start("caching");
+    start("caching", "");
     uint64_t first = b.now_ns;
     vs_trace(&b, "segment 0 20M"); /* reserved is at its peak, and still empty */
     vs_trace(&b, "alloc 0 15M; free 0");
@@ -114,7 +113,7 @@ static const struct vs_report_site *site_called(const struct vs_report_sites *si
 
 TEST(sites_at_the_peak_are_named_and_weighed)
 {
-    start("observe");
+    start("observe", "");
     b.stack = weights_site();
     vs_trace(&b, "alloc 0 3M");
     for (int i = 0; i < 4; i++) { /* four stacks with the same text are one site */
@@ -160,7 +159,7 @@ USER(use_logits, 4)
 
 TEST(a_function_all_allocations_go_through_names_no_site)
 {
-    start("observe");
+    start("observe", "");
     use_weights();
     use_gradients();
     use_moments();
@@ -178,7 +177,7 @@ TEST(a_function_all_allocations_go_through_names_no_site)
 
 TEST(a_function_with_few_callers_is_a_site_not_a_wrapper)
 {
-    start("observe");
+    start("observe", "");
     use_weights();
     use_gradients();
     read_report(0);
@@ -188,7 +187,7 @@ TEST(a_function_with_few_callers_is_a_site_not_a_wrapper)
 
 TEST(growth_is_found_by_site_and_warm_up_is_not_growth)
 {
-    start("observe");
+    start("observe", "");
     for (unsigned step = 0; step < 6; step++) {
         vs_builder_step(&b, step + 10);
         if (step == 0) { /* optimizer state, once */
@@ -243,7 +242,7 @@ TEST(a_full_cache_is_constant_only_if_its_level_is)
 
 TEST(temporaries_are_those_freed_before_the_next_allocation)
 {
-    start("observe");
+    start("observe", "");
     b.stack = activation_site();
     vs_trace(&b, "alloc 1 1M; free 1"); /* one */
     vs_trace(&b, "alloc 2 1M; alloc 3 2M; free 2"); /* not a temporary: another allocation came between */
@@ -257,8 +256,7 @@ TEST(temporaries_are_those_freed_before_the_next_allocation)
 
 TEST(memory_of_a_destroyed_context_is_lost_not_live)
 {
-    start("caching");
-    vs_trace(&b, "context 1; segment 0 20M; alloc 0 6M; context 1 ends");
+    start("caching", "context 1; segment 0 20M; alloc 0 6M; context 1 ends");
     read_report(0);
     const struct vs_report_device *d = &report->devices[0];
     assert_int_equal(d->allocated, 0);
@@ -270,7 +268,7 @@ TEST(memory_of_a_destroyed_context_is_lost_not_live)
 
 TEST(phases_have_times_and_peaks_of_their_own)
 {
-    start("observe");
+    start("observe", "");
     for (unsigned step = 0; step < 2; step++) {
         vs_builder_step(&b, step);
         /* 4 ticks long: push, alloc, free, pop */
@@ -296,8 +294,7 @@ TEST(phases_have_times_and_peaks_of_their_own)
 TEST(a_program_that_ended_well_did_without_the_memory)
 {
     for (int followed = 0; followed < 2; followed++) {
-        start("observe");
-        vs_trace(&b, "alloc 0 900M; fail 200M free 100M");
+        start("observe", "alloc 0 900M; fail 200M free 100M");
         if (followed)
             vs_trace(&b, "alloc 2000 5M");
         read_report(0);
@@ -308,7 +305,7 @@ TEST(a_program_that_ended_well_did_without_the_memory)
 
 TEST(failures_say_whether_the_program_got_over_them)
 {
-    start("observe"); /* got over the first */
+    start("observe", ""); /* got over the first */
     vs_trace(&b, "alloc 0 900M; fail 200M free 100M; free 0; alloc 0 200M; "
                  "step 4; fail 900M free 800M; alloc 2000 5M"); /* smaller: does not count */
     read_report(1);
@@ -325,8 +322,7 @@ TEST(failures_say_whether_the_program_got_over_them)
 
 TEST(the_framework_level_is_counted_beside_not_added)
 {
-    start("observe");
-    vs_trace(&b, "alloc 0 20M; repeat 3 { tensor i 1M of i+1M 20M }");
+    start("observe", "alloc 0 20M; repeat 3 { tensor i 1M of i+1M 20M }");
     vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_framework_free,
                                            .framework_free = {.addr = A(1), .size = MIB}});
     read_report(0);
@@ -340,9 +336,8 @@ TEST(the_framework_level_is_counted_beside_not_added)
 
 TEST(kernels_and_copies_are_summed_by_name_and_kind)
 {
-    start("observe");
-    vs_trace(&b, "gpu 1; device 1G Other GPU; gpu 0; kernel 7 1000 500 matmul; kernel 7 1600 100 adam; "
-                 "kernel 7 2000 700 matmul; gpu 1; kernel 7 2000 40 matmul");
+    start("observe", "gpu 1; device 1G Other GPU; gpu 0; kernel 7 1000 500 matmul; kernel 7 1600 100 adam; "
+                     "kernel 7 2000 700 matmul; gpu 1; kernel 7 2000 40 matmul");
     vs_builder_memcpy(&b, 0, 7, VS_COPY_HTOD, 4096, 3000, 10);
     vs_builder_memcpy(&b, 0, 7, VS_COPY_HTOD, 4096, 3100, 30);
     vs_builder_memcpy(&b, 0, 7, VS_COPY_DTOH, 8, 3200, 5);
@@ -361,8 +356,7 @@ TEST(kernels_and_copies_are_summed_by_name_and_kind)
 
 TEST(kernels_of_cpp_programs_are_named_as_people_write_them)
 {
-    start("observe");
-    vs_trace(&b, "kernel 7 1000 500 _Z4gemmIfLi128EEvPT_; kernel 7 2000 100 _Znot a mangled name");
+    start("observe", "kernel 7 1000 500 _Z4gemmIfLi128EEvPT_; kernel 7 2000 100 _Znot a mangled name");
     read_report(0);
     assert_string_equal(report->devices[0].kernels[0].name, "void gemm<float, 128>(float*)");
     assert_string_equal(report->devices[0].kernels[1].name, "_Znot a mangled name");
@@ -370,9 +364,8 @@ TEST(kernels_of_cpp_programs_are_named_as_people_write_them)
 
 TEST(nonsense_in_a_trace_is_counted_not_fatal)
 {
-    start("observe");
-    vs_trace(&b, "free 9; unsegment 9 1M; "  /* never allocated */
-                 "alloc 1 1M; alloc 1 2M"); /* the same address */
+    start("observe", "free 9; unsegment 9 1M; "  /* never allocated */
+                     "alloc 1 1M; alloc 1 2M"); /* the same address */
     vs_builder_alloc(&b, 0, (enum vs_family)77, A(5), MIB, MIB);
     for (uint64_t device = 0; device < 200; device++)
         vs_builder_alloc(&b, 1000 + device, VS_FAMILY_DEVICE, A(100 + device), MIB, MIB);
