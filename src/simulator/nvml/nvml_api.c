@@ -45,20 +45,21 @@ NVML(nvmlInitWithFlags, (unsigned flags))
     return r;
 }
 
-NVML(nvmlInit_v2, (void)) { return nvmlInitWithFlags(0); }
-NVML(nvmlInit, (void)) { return nvmlInitWithFlags(0); }
+NVML_AS(nvmlInit_v2, (void), nvmlInitWithFlags(0))
+NVML_AS(nvmlInit, (void), nvmlInitWithFlags(0))
 
-nvmlReturn_t vs_sim_nvml_enter(void)
+/* For an answer that goes to *out*. */
+static nvmlReturn_t enter(const void *out)
 {
     pthread_mutex_lock(&mu);
     bool open = users != 0;
     pthread_mutex_unlock(&mu);
-    return open ? NVML_SUCCESS : NVML_ERROR_UNINITIALIZED;
+    return !open ? NVML_ERROR_UNINITIALIZED : out ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
 }
 
 NVML(nvmlShutdown, (void))
 {
-    nvmlReturn_t r = vs_sim_nvml_enter();
+    nvmlReturn_t r = enter(&users);
     pthread_mutex_lock(&mu);
     users -= !r;
     pthread_mutex_unlock(&mu);
@@ -83,31 +84,27 @@ const char *nvmlErrorString(nvmlReturn_t result)
 
 NVML(nvmlDeviceGetCount_v2, (unsigned *count))
 {
-    nvmlReturn_t r = vs_sim_nvml_enter();
-    if (!r && !count)
-        r = NVML_ERROR_INVALID_ARGUMENT;
+    nvmlReturn_t r = enter(count);
     if (!r)
         *count = vs_sim_nvml_spec.devices;
     return r;
 }
 
 /* Without a suffix: before _v2 there were devices that a process could not use. */
-NVML(nvmlDeviceGetCount, (unsigned *count)) { return nvmlDeviceGetCount_v2(count); }
+NVML_AS(nvmlDeviceGetCount, (unsigned *count), nvmlDeviceGetCount_v2(count))
 
 NVML(nvmlDeviceGetHandleByIndex_v2, (unsigned index, nvmlDevice_t *device))
 {
-    nvmlReturn_t r = vs_sim_nvml_enter();
-    if (!r && (!device || index >= vs_sim_nvml_spec.devices))
+    nvmlReturn_t r = enter(device);
+    if (!r && index >= vs_sim_nvml_spec.devices)
         r = NVML_ERROR_INVALID_ARGUMENT;
     if (!r)
         *device = (nvmlDevice_t)(void *)&places[index];
     return r;
 }
 
-NVML(nvmlDeviceGetHandleByIndex, (unsigned index, nvmlDevice_t *device))
-{
-    return nvmlDeviceGetHandleByIndex_v2(index, device);
-}
+NVML_AS(nvmlDeviceGetHandleByIndex, (unsigned index, nvmlDevice_t *device),
+        nvmlDeviceGetHandleByIndex_v2(index, device))
 
 /* The UUID in the form of drv_visible.c. */
 static void uuid_text(unsigned physical, char text[48])
@@ -124,9 +121,9 @@ static void uuid_text(unsigned physical, char text[48])
 
 NVML(nvmlDeviceGetHandleByUUID, (const char *uuid, nvmlDevice_t *device))
 {
-    nvmlReturn_t r = vs_sim_nvml_enter();
-    if (r || !uuid || !device)
-        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
+    nvmlReturn_t r = enter(uuid ? device : NULL);
+    if (r)
+        return r;
     for (unsigned i = 0; i < vs_sim_nvml_spec.devices; i++) {
         char text[48];
         uuid_text(i, text);
@@ -139,9 +136,9 @@ NVML(nvmlDeviceGetHandleByUUID, (const char *uuid, nvmlDevice_t *device))
 NVML(nvmlDeviceGetHandleByPciBusId_v2, (const char *id, nvmlDevice_t *device))
 {
     unsigned domain, bus, slot, function;
-    nvmlReturn_t r = vs_sim_nvml_enter();
-    if (r || !id || !device)
-        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
+    nvmlReturn_t r = enter(id ? device : NULL);
+    if (r)
+        return r;
     if (sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
         return NVML_ERROR_INVALID_ARGUMENT;
     if (domain || slot || function || !bus || bus > vs_sim_nvml_spec.devices)
@@ -149,16 +146,14 @@ NVML(nvmlDeviceGetHandleByPciBusId_v2, (const char *id, nvmlDevice_t *device))
     return nvmlDeviceGetHandleByIndex_v2(bus - 1, device);
 }
 
-NVML(nvmlDeviceGetHandleByPciBusId, (const char *id, nvmlDevice_t *device))
-{
-    return nvmlDeviceGetHandleByPciBusId_v2(id, device);
-}
+NVML_AS(nvmlDeviceGetHandleByPciBusId, (const char *id, nvmlDevice_t *device),
+        nvmlDeviceGetHandleByPciBusId_v2(id, device))
 
 nvmlReturn_t vs_sim_nvml_enter_device(nvmlDevice_t device, const void *out, unsigned *physical)
 {
-    nvmlReturn_t r = vs_sim_nvml_enter();
+    nvmlReturn_t r = enter(out);
     const char *place = (const char *)device;
-    if (!r && (!out || place < places || place >= places + vs_sim_nvml_spec.devices))
+    if (!r && (place < places || place >= places + vs_sim_nvml_spec.devices))
         r = NVML_ERROR_INVALID_ARGUMENT;
     if (!r)
         *physical = (unsigned)(place - places);
@@ -203,43 +198,35 @@ void vs_sim_nvml_worked(unsigned physical, uint64_t *kernel_ns, uint64_t *transf
 
 NVML(nvmlSystemGetDriverVersion, (char *version, unsigned length))
 {
-    nvmlReturn_t r = vs_sim_nvml_enter();
-    if (r || !version)
-        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
-    return vs_sim_nvml_text("simulated", version, length);
+    nvmlReturn_t r = enter(version);
+    return r ? r : vs_sim_nvml_text("simulated", version, length);
 }
 
 NVML(nvmlSystemGetCudaDriverVersion_v2, (int *version))
 {
-    nvmlReturn_t r = vs_sim_nvml_enter();
-    if (r || !version)
-        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
-    *version = (int)vs_sim_nvml_spec.driver_version;
-    return NVML_SUCCESS;
+    nvmlReturn_t r = enter(version);
+    if (!r)
+        *version = (int)vs_sim_nvml_spec.driver_version;
+    return r;
 }
 
-NVML(nvmlSystemGetCudaDriverVersion, (int *version))
-{
-    return nvmlSystemGetCudaDriverVersion_v2(version);
-}
+NVML_AS(nvmlSystemGetCudaDriverVersion, (int *version), nvmlSystemGetCudaDriverVersion_v2(version))
 
 /* NVML's own version is that of CUDA, a point, and that of the driver. */
 NVML(nvmlSystemGetNVMLVersion, (char *version, unsigned length))
 {
     char text[32];
-    nvmlReturn_t r = vs_sim_nvml_enter();
-    if (r || !version)
-        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
+    nvmlReturn_t r = enter(version);
     snprintf(text, sizeof text, "%u.simulated", vs_sim_nvml_spec.driver_version / 1000);
-    return vs_sim_nvml_text(text, version, length);
+    return r ? r : vs_sim_nvml_text(text, version, length);
 }
 
 NVML(nvmlSystemGetProcessName, (unsigned pid, char *name, unsigned length))
 {
     char path[48], text[1024];
-    nvmlReturn_t r = vs_sim_nvml_enter();
-    if (r || !name || !length)
-        return r ? r : NVML_ERROR_INVALID_ARGUMENT;
+    nvmlReturn_t r = enter(length ? name : NULL);
+    if (r)
+        return r;
     snprintf(path, sizeof path, "/proc/%u/exe", pid);
     ssize_t n = readlink(path, text, sizeof text - 1);
     if (n < 0)

@@ -11,12 +11,8 @@
 
 static const struct vs_sim_preset *preset(void) { return vs_sim_nvml_spec.preset; }
 
-NVML(nvmlDeviceGetName, (nvmlDevice_t device, char *name, unsigned length))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, name, &physical);
-    return r ? r : vs_sim_nvml_text(preset()->product, name, length);
-}
+NVML_ANSWER(nvmlDeviceGetName, (nvmlDevice_t device, char *name, unsigned length), name,
+            r = vs_sim_nvml_text(preset()->product, name, length))
 
 /* ---- the bus ---- */
 
@@ -50,10 +46,8 @@ NVML(nvmlDeviceGetPciInfo_v2, (nvmlDevice_t device, nvmlPciInfo_v2_t *pci))
     return NVML_SUCCESS;
 }
 
-NVML(nvmlDeviceGetPciInfo, (nvmlDevice_t device, nvmlPciInfo_v2_t *pci))
-{
-    return nvmlDeviceGetPciInfo_v2(device, pci);
-}
+NVML_AS(nvmlDeviceGetPciInfo, (nvmlDevice_t device, nvmlPciInfo_v2_t *pci),
+        nvmlDeviceGetPciInfo_v2(device, pci))
 
 NVML(nvmlDeviceGetPciInfoExt, (nvmlDevice_t device, nvmlPciInfoExt_v1_t *pci))
 {
@@ -82,16 +76,8 @@ NVML_NUMBER(nvmlDeviceGetBoardId, (physical + 1) << 8) /* one board for each bus
 
 /* ---- the architecture ---- */
 
-NVML(nvmlDeviceGetCudaComputeCapability, (nvmlDevice_t device, int *major, int *minor))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, minor ? major : NULL, &physical);
-    if (r)
-        return r;
-    *major = preset()->major;
-    *minor = preset()->minor;
-    return NVML_SUCCESS;
-}
+NVML_ANSWER(nvmlDeviceGetCudaComputeCapability, (nvmlDevice_t device, int *major, int *minor),
+            minor ? major : NULL, *major = preset()->major, *minor = preset()->minor)
 
 static unsigned architecture(const struct vs_sim_preset *p)
 {
@@ -131,22 +117,11 @@ NVML_NUMBER(nvmlDeviceIsMigDeviceHandle, 0)
 NVML_NUMBER(nvmlDeviceGetMaxMigDeviceCount, 0)
 
 /* MIG exists on the server modules since Ampere; it is off. */
-NVML(nvmlDeviceGetMigMode, (nvmlDevice_t device, unsigned *now, unsigned *pending))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, pending ? now : NULL, &physical);
-    if (!r && (preset()->major == 7 || preset()->bus_bits < 1000))
-        r = NVML_ERROR_NOT_SUPPORTED;
-    if (!r)
-        *now = *pending = 0;
-    return r;
-}
+NVML_ANSWER(nvmlDeviceGetMigMode, (nvmlDevice_t device, unsigned *now, unsigned *pending),
+            pending ? now : NULL,
+            if (preset()->major == 7 || preset()->bus_bits < 1000) r = NVML_ERROR_NOT_SUPPORTED;
+            else *now = *pending = 0)
 
-NVML(nvmlDeviceGetEccMode, (nvmlDevice_t device, unsigned *now, unsigned *pending))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, pending ? now : NULL, &physical);
-    if (!r)
-        *now = *pending = preset()->bus_bits > 1000; /* as cuDeviceGetAttribute answers */
-    return r;
-}
+/* As cuDeviceGetAttribute answers. */
+NVML_ANSWER(nvmlDeviceGetEccMode, (nvmlDevice_t device, unsigned *now, unsigned *pending),
+            pending ? now : NULL, *now = *pending = preset()->bus_bits > 1000)

@@ -17,36 +17,19 @@ static nvmlReturn_t no_link(nvmlDevice_t device, unsigned link, const void *out)
     return link < NVML_NVLINK_MAX_LINKS ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;
 }
 
-NVML(nvmlDeviceGetNvLinkState, (nvmlDevice_t device, unsigned link, unsigned *active))
-{
-    return no_link(device, link, active);
-}
-
-NVML(nvmlDeviceGetNvLinkVersion, (nvmlDevice_t device, unsigned link, unsigned *version))
-{
-    return no_link(device, link, version);
-}
-
-NVML(nvmlDeviceGetNvLinkCapability,
-     (nvmlDevice_t device, unsigned link, unsigned capability, unsigned *value))
-{
-    return no_link(device, link, value);
-}
-
-NVML(nvmlDeviceGetNvLinkRemoteDeviceType, (nvmlDevice_t device, unsigned link, unsigned *type))
-{
-    return no_link(device, link, type);
-}
-
-NVML(nvmlDeviceGetNvLinkRemotePciInfo, (nvmlDevice_t device, unsigned link, nvmlPciInfo_v2_t *pci))
-{
-    return no_link(device, link, pci);
-}
-
-NVML(nvmlDeviceGetNvLinkRemotePciInfo_v2, (nvmlDevice_t device, unsigned link, nvmlPciInfo_t *pci))
-{
-    return no_link(device, link, pci);
-}
+NVML_AS(nvmlDeviceGetNvLinkState, (nvmlDevice_t device, unsigned link, unsigned *active),
+        no_link(device, link, active))
+NVML_AS(nvmlDeviceGetNvLinkVersion, (nvmlDevice_t device, unsigned link, unsigned *version),
+        no_link(device, link, version))
+NVML_AS(nvmlDeviceGetNvLinkCapability,
+        (nvmlDevice_t device, unsigned link, unsigned capability, unsigned *value),
+        no_link(device, link, value))
+NVML_AS(nvmlDeviceGetNvLinkRemoteDeviceType, (nvmlDevice_t device, unsigned link, unsigned *type),
+        no_link(device, link, type))
+NVML_AS(nvmlDeviceGetNvLinkRemotePciInfo,
+        (nvmlDevice_t device, unsigned link, nvmlPciInfo_v2_t *pci), no_link(device, link, pci))
+NVML_AS(nvmlDeviceGetNvLinkRemotePciInfo_v2,
+        (nvmlDevice_t device, unsigned link, nvmlPciInfo_t *pci), no_link(device, link, pci))
 
 NVML(nvmlDeviceGetP2PStatus,
      (nvmlDevice_t first, nvmlDevice_t second, unsigned which, unsigned *status))
@@ -77,14 +60,8 @@ NVML(nvmlDeviceGetTopologyCommonAncestor,
     return r;
 }
 
-NVML(nvmlDeviceGetGpuFabricInfo, (nvmlDevice_t device, nvmlGpuFabricInfo_t *info))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, info, &physical);
-    if (!r)
-        *info = (nvmlGpuFabricInfo_t){.state = NVML_GPU_FABRIC_STATE_NOT_SUPPORTED};
-    return r;
-}
+NVML_ANSWER(nvmlDeviceGetGpuFabricInfo, (nvmlDevice_t device, nvmlGpuFabricInfo_t *info), info,
+            *info = (nvmlGpuFabricInfo_t){.state = NVML_GPU_FABRIC_STATE_NOT_SUPPORTED})
 
 /* Two versions, of which the second only has one member more. */
 NVML(nvmlDeviceGetGpuFabricInfoV, (nvmlDevice_t device, nvmlGpuFabricInfo_v3_t *info))

@@ -37,15 +37,9 @@ NVML(nvmlDeviceGetMemoryInfo_v2, (nvmlDevice_t device, nvmlMemory_v2_t *memory))
 }
 
 /* The window through which the host maps device memory; nothing is mapped there. */
-NVML(nvmlDeviceGetBAR1MemoryInfo, (nvmlDevice_t device, nvmlBAR1Memory_t *memory))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, memory, &physical);
-    if (!r)
-        *memory = (nvmlBAR1Memory_t){.bar1Total = vs_sim_nvml_spec.preset->bar1_bytes,
-                                     .bar1Free = vs_sim_nvml_spec.preset->bar1_bytes};
-    return r;
-}
+NVML_ANSWER(nvmlDeviceGetBAR1MemoryInfo, (nvmlDevice_t device, nvmlBAR1Memory_t *memory), memory,
+            *memory = (nvmlBAR1Memory_t){.bar1Total = vs_sim_nvml_spec.preset->bar1_bytes,
+                                         .bar1Free = vs_sim_nvml_spec.preset->bar1_bytes})
 
 static nvmlProcessInfo_t process(unsigned pid, uint64_t bytes)
 {
@@ -88,11 +82,9 @@ NVML(nvmlDeviceGetComputeRunningProcesses_v3,
     return r;
 }
 
-NVML(nvmlDeviceGetComputeRunningProcesses_v2,
-     (nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *infos))
-{
-    return nvmlDeviceGetComputeRunningProcesses_v3(device, count, infos);
-}
+NVML_AS(nvmlDeviceGetComputeRunningProcesses_v2,
+        (nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *infos),
+        nvmlDeviceGetComputeRunningProcesses_v3(device, count, infos))
 
 /* The form that PyTorch uses. */
 NVML(nvmlDeviceGetComputeRunningProcesses,
@@ -117,11 +109,9 @@ static nvmlReturn_t no_processes(nvmlDevice_t device, unsigned *count, const voi
     return r;
 }
 
-#define NO_PROCESSES(name)                                                  \
-    NVML(name, (nvmlDevice_t device, unsigned *count, void *infos))         \
-    {                                                                       \
-        return no_processes(device, count, infos);                          \
-    }
+#define NO_PROCESSES(name)                                             \
+    NVML_AS(name, (nvmlDevice_t device, unsigned *count, void *infos), \
+            no_processes(device, count, infos))
 
 NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses)
 NO_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2)

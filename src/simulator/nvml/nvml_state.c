@@ -53,36 +53,15 @@ static nvmlUtilization_t utilisation(unsigned physical)
     return percent;
 }
 
-NVML(nvmlDeviceGetUtilizationRates, (nvmlDevice_t device, nvmlUtilization_t *rates))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, rates, &physical);
-    if (!r)
-        *rates = utilisation(physical);
-    return r;
-}
+NVML_ANSWER(nvmlDeviceGetUtilizationRates, (nvmlDevice_t device, nvmlUtilization_t *rates), rates,
+            *rates = utilisation(physical))
 
 /* Video engines, which simulated devices do not have. */
-static nvmlReturn_t video_engine(nvmlDevice_t device, unsigned *percent, unsigned *period_us)
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, period_us ? percent : NULL, &physical);
-    if (r)
-        return r;
-    *percent = 0;
-    *period_us = (unsigned)(PERIOD_NS / 1000);
-    return NVML_SUCCESS;
-}
-
-NVML(nvmlDeviceGetEncoderUtilization, (nvmlDevice_t device, unsigned *percent, unsigned *period_us))
-{
-    return video_engine(device, percent, period_us);
-}
-
-NVML(nvmlDeviceGetDecoderUtilization, (nvmlDevice_t device, unsigned *percent, unsigned *period_us))
-{
-    return video_engine(device, percent, period_us);
-}
+#define VIDEO_ENGINE(name)                                                                \
+    NVML_ANSWER(name, (nvmlDevice_t device, unsigned *percent, unsigned *period_us),      \
+                period_us ? percent : NULL, *percent = 0, *period_us = PERIOD_NS / 1000)
+VIDEO_ENGINE(nvmlDeviceGetEncoderUtilization)
+VIDEO_ENGINE(nvmlDeviceGetDecoderUtilization)
 
 /* ---- power and temperature ---- */
 
@@ -120,10 +99,8 @@ static nvmlReturn_t temperature(nvmlDevice_t device, unsigned sensor, unsigned *
     return r;
 }
 
-NVML(nvmlDeviceGetTemperature, (nvmlDevice_t device, unsigned sensor, unsigned *celsius))
-{
-    return temperature(device, sensor, celsius);
-}
+NVML_AS(nvmlDeviceGetTemperature, (nvmlDevice_t device, unsigned sensor, unsigned *celsius),
+        temperature(device, sensor, celsius))
 
 NVML(nvmlDeviceGetTemperatureV, (nvmlDevice_t device, nvmlTemperature_t *answer))
 {
@@ -165,39 +142,19 @@ static nvmlReturn_t clock_mhz(nvmlDevice_t device, unsigned type, unsigned *mhz)
     return r;
 }
 
-NVML(nvmlDeviceGetClockInfo, (nvmlDevice_t device, unsigned type, unsigned *mhz))
-{
-    return clock_mhz(device, type, mhz);
-}
-
-NVML(nvmlDeviceGetMaxClockInfo, (nvmlDevice_t device, unsigned type, unsigned *mhz))
-{
-    return clock_mhz(device, type, mhz);
-}
-
-NVML(nvmlDeviceGetApplicationsClock, (nvmlDevice_t device, unsigned type, unsigned *mhz))
-{
-    return clock_mhz(device, type, mhz);
-}
-
-NVML(nvmlDeviceGetClock, (nvmlDevice_t device, unsigned type, unsigned which, unsigned *mhz))
-{
-    return which < NVML_CLOCK_ID_COUNT ? clock_mhz(device, type, mhz) : NVML_ERROR_INVALID_ARGUMENT;
-}
+NVML_AS(nvmlDeviceGetClockInfo, (nvmlDevice_t device, unsigned type, unsigned *mhz),
+        clock_mhz(device, type, mhz))
+NVML_AS(nvmlDeviceGetMaxClockInfo, (nvmlDevice_t device, unsigned type, unsigned *mhz),
+        clock_mhz(device, type, mhz))
+NVML_AS(nvmlDeviceGetApplicationsClock, (nvmlDevice_t device, unsigned type, unsigned *mhz),
+        clock_mhz(device, type, mhz))
+NVML_AS(nvmlDeviceGetClock, (nvmlDevice_t device, unsigned type, unsigned which, unsigned *mhz),
+        which < NVML_CLOCK_ID_COUNT ? clock_mhz(device, type, mhz) : NVML_ERROR_INVALID_ARGUMENT)
 
 NVML_NUMBER(nvmlDeviceGetPerformanceState, NVML_PSTATE_0)
 
 /* Reasons for slower clocks: none. */
-NVML(nvmlDeviceGetCurrentClocksEventReasons, (nvmlDevice_t device, unsigned long long *reasons))
-{
-    unsigned physical;
-    nvmlReturn_t r = vs_sim_nvml_enter_device(device, reasons, &physical);
-    if (!r)
-        *reasons = 0;
-    return r;
-}
-
-NVML(nvmlDeviceGetCurrentClocksThrottleReasons, (nvmlDevice_t device, unsigned long long *reasons))
-{
-    return nvmlDeviceGetCurrentClocksEventReasons(device, reasons);
-}
+NVML_ANSWER(nvmlDeviceGetCurrentClocksEventReasons,
+            (nvmlDevice_t device, unsigned long long *reasons), reasons, *reasons = 0)
+NVML_ANSWER(nvmlDeviceGetCurrentClocksThrottleReasons,
+            (nvmlDevice_t device, unsigned long long *reasons), reasons, *reasons = 0)

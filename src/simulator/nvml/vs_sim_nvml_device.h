@@ -13,24 +13,30 @@
     VS_SIM_NVML_EXPORT nvmlReturn_t name params; \
     nvmlReturn_t name params
 
-/* A function whose answer is one number; *physical* is the device's. */
-#define NVML_NUMBER(name, value)                                             \
-    NVML(name, (nvmlDevice_t device, unsigned *out))                         \
-    {                                                                        \
-        unsigned physical;                                                   \
-        nvmlReturn_t r = vs_sim_nvml_enter_device(device, out, &physical);   \
-        if (!r)                                                              \
-            *out = (unsigned)(value);                                        \
-        return r;                                                            \
+/* A function that is *call*. */
+#define NVML_AS(name, params, call) \
+    NVML(name, params) { return call; }
+
+/* A function of a device whose answer goes to *out*, stored by the statement *answer*; *physical* is
+ * the device's number, *r* the result. */
+#define NVML_ANSWER(name, params, out, ...)                                \
+    NVML(name, params)                                                     \
+    {                                                                      \
+        unsigned physical;                                                 \
+        nvmlReturn_t r = vs_sim_nvml_enter_device(device, out, &physical); \
+        if (!r) {                                                          \
+            __VA_ARGS__;                                                   \
+        }                                                                  \
+        return r;                                                          \
     }
+#define NVML_NUMBER(name, value) \
+    NVML_ANSWER(name, (nvmlDevice_t device, unsigned *out), out, *out = (unsigned)(value))
 
 extern struct vs_sim_spec vs_sim_nvml_spec; /* written by the first nvmlInit */
 
-/* vs_sim_nvml_enter: NVML_ERROR_UNINITIALIZED before nvmlInit. */
-nvmlReturn_t vs_sim_nvml_enter(void);
 /* vs_sim_nvml_enter_device: stores the number of the handle's device. *out*: where the caller's
- * answer goes. NVML_ERROR_UNINITIALIZED; NVML_ERROR_INVALID_ARGUMENT for an invalid handle or an
- * *out* of NULL. */
+ * answer goes. NVML_ERROR_UNINITIALIZED before nvmlInit; NVML_ERROR_INVALID_ARGUMENT for an invalid
+ * handle or an *out* of NULL. */
 nvmlReturn_t vs_sim_nvml_enter_device(nvmlDevice_t device, const void *out, unsigned *physical);
 /* vs_sim_nvml_text: copies *value* to *out*. NVML_ERROR_INSUFFICIENT_SIZE if *length* bytes are too
  * few for it. */
