@@ -13,8 +13,6 @@
 
 static unsigned char *room(struct vs_state_record *record, size_t bytes)
 {
-    if (record->bad)
-        return NULL;
     vs_vec_room(&record->body, &record->body_capacity, record->body_used + bytes, 1);
     return record->body + record->body_used;
 }
@@ -23,8 +21,7 @@ void vs_state_u64(struct vs_state_record *record, uint64_t *value)
 {
     if (record->writing) {
         unsigned char *at = room(record, VS_VARINT_MAX);
-        if (at)
-            record->body_used = (size_t)(vs_put_varint(at, *value) - record->body);
+        record->body_used = (size_t)(vs_put_varint(at, *value) - record->body);
         return;
     }
     *value = 0;
@@ -85,10 +82,8 @@ void vs_state_text(struct vs_state_record *record, const char **text, size_t *le
 {
     vs_state_size(record, length);
     if (record->writing) {
-        unsigned char *at = room(record, *length);
-        if (at)
-            memcpy(at, *text, *length);
-        record->body_used += at ? *length : 0;
+        memcpy(room(record, *length), *text, *length);
+        record->body_used += *length;
         return;
     }
     if (record->bad || *length > (size_t)(record->end - record->next)) {
@@ -119,15 +114,16 @@ void vs_state_end(struct vs_state_record *record, unsigned tag)
     }
     if (record->body_used > RECORD_BYTES_MAX)
         record->bad = true;
+    size_t bytes = record->body_used;
+    record->body_used = 0;
     if (record->bad)
         return;
     unsigned char *at = record->frame + record->frame_used;
     at = vs_put_varint(at, tag);
-    at = vs_put_varint(at, record->body_used);
-    if (record->body_used)
-        memcpy(at, record->body, record->body_used);
-    record->frame_used = (size_t)(at - record->frame) + record->body_used;
-    record->body_used = 0;
+    at = vs_put_varint(at, bytes);
+    if (bytes)
+        memcpy(at, record->body, bytes);
+    record->frame_used = (size_t)(at - record->frame) + bytes;
     if (record->frame_used >= FRAME_BYTES)
         hand_out(record);
 }

@@ -18,7 +18,7 @@
  * the payload included. */
 struct vs_state_record {
     bool writing;
-    bool bad;       /* reading: invalid contents; writing: out of memory */
+    bool bad;       /* reading: invalid contents; writing: beyond a limit */
     enum vs_err err; /* returned by *take* */
     const unsigned char *next, *end; /* reading: of the present record */
     unsigned char *body;             /* writing: of the present record */
