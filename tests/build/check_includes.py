@@ -40,16 +40,15 @@ ROOMS = {
     "intercept/route": ("base trace/record trace/stacks",
                         "definitions.h driver_table.h hook.h hook_table.h loaded.h real_symbols.h replayed_call.h route.h "
                         "upcalls.h"),
-    "intercept/process": ("base public trace/record trace/stacks intercept/route", "manifest.h process.h"),
+    "intercept/process": ("base public trace/record trace/stacks intercept/route", "process.h"),
     "intercept/track": ("base ledger allocator/core trace/format trace/record intercept/route intercept/process",
                         "array_bytes.h capture.h context.h holding.h ipc_import.h ipc_token.h "
-                        "limit.h nvml.h opened.h peak_window.h physical.h track_change.h tracker.h usage.h"),
+                        "limit.h nvml.h peak_window.h physical.h track_change.h tracker.h usage.h"),
     "intercept/cupti": ("base trace/record intercept/route intercept/process intercept/track",
                         "automatic_steps.h collector.h nvtx.h nvtx_pending.h"),
     "intercept/cache": ("base allocator/core trace/record intercept/route intercept/process intercept/track "
                         "intercept/cupti",
-                        "caching.h device_ops.h event_ops.h policy.h room.h shareable.h sharing.h "
-                        "vmm_ops.h"),
+                        "caching.h device_ops.h policy.h room.h shareable.h sharing.h"),
     "intercept/api": ("base public allocator/core trace/record intercept/route intercept/process intercept/track "
                       "intercept/cache intercept/cupti", "api.h"),
     "intercept/torch": ("base public trace/record intercept/route intercept/process intercept/track "

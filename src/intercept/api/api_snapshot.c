@@ -8,7 +8,7 @@
 
 #include "base/vs_arena.h"
 #include "intercept/api/api.h"
-#include "intercept/cache/event_ops.h"
+#include "intercept/cache/device_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/context.h"

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "intercept/cache/caching_internal.h"
-#include "intercept/cache/event_ops.h"
+#include "intercept/cache/device_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/route/upcalls.h"

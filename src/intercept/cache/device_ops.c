@@ -8,9 +8,7 @@
 #include <stdatomic.h>
 
 #include "intercept/track/capture.h"
-#include "intercept/cache/event_ops.h"
 #include "intercept/cache/room.h"
-#include "intercept/cache/vmm_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/limit.h"

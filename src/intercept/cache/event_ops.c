@@ -5,7 +5,6 @@
  * only: other threads that need an event there wait for the whole context instead, which is rare
  * and correct. Called with the allocator's lock held. */
 #include "intercept/track/capture.h"
-#include "intercept/cache/event_ops.h"
 
 #include <stdatomic.h>
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/vs_size.h"
-#include "intercept/cache/event_ops.h"
+#include "intercept/cache/device_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/route/replayed_call.h"

@@ -5,7 +5,6 @@
  * therefore recorded here by context, so that those of a destroyed context can be released, and so
  * that a peer device that gets access later can be given access to existing mappings. Mappings are
  * recorded handle by handle: the driver unmaps any number of whole ones. */
-#include "intercept/cache/vmm_ops.h"
 
 #include "base/vs_arena.h"
 #include "base/vs_lock.h"

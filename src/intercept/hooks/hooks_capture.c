@@ -3,7 +3,7 @@
  * Begin and end of captures, and destruction of streams. Counted in every state of the recording: a
  * capture may begin before the process is otherwise known to use CUDA. */
 #include "intercept/track/capture.h"
-#include "intercept/cache/event_ops.h"
+#include "intercept/cache/device_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 

@@ -7,9 +7,8 @@
 
 #include "intercept/cache/caching.h"
 #include "intercept/track/capture.h"
-#include "intercept/cache/event_ops.h"
+#include "intercept/cache/device_ops.h"
 #include "intercept/cache/room.h"
-#include "intercept/cache/vmm_ops.h"
 #include "intercept/cupti/collector.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"

@@ -22,7 +22,7 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_map.h"
-#include "intercept/cache/event_ops.h"
+#include "intercept/cache/device_ops.h"
 #include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"

@@ -8,7 +8,7 @@
 #include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
-#include "intercept/track/opened.h"
+#include "intercept/track/ipc_import.h"
 #include "intercept/track/tracker.h"
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_PHYSICAL, "graphics resources");

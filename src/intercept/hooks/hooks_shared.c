@@ -6,7 +6,6 @@
 #include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
-#include "intercept/track/opened.h"
 #include "intercept/track/array_bytes.h"
 #include "intercept/track/ipc_import.h"
 #include "intercept/track/tracker.h"

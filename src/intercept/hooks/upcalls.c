@@ -4,9 +4,8 @@
 #include "intercept/route/upcalls.h"
 
 #include "intercept/cache/caching.h"
-#include "intercept/cache/event_ops.h"
+#include "intercept/cache/device_ops.h"
 #include "intercept/cache/sharing.h"
-#include "intercept/cache/vmm_ops.h"
 #include "intercept/cupti/collector.h"
 #include "intercept/cupti/nvtx.h"
 #include "intercept/cupti/nvtx_pending.h"

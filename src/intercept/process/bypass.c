@@ -18,7 +18,6 @@
 
 #include "base/vs_log.h"
 #include "base/vs_option.h"
-#include "intercept/process/manifest.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/route/loaded.h"

@@ -2,7 +2,7 @@
  *
  * See the header. One write: other processes append as well. */
 #define _GNU_SOURCE
-#include "intercept/process/manifest.h"
+#include "intercept/process/process_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

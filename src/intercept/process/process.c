@@ -25,7 +25,6 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_text.h"
-#include "intercept/process/manifest.h"
 #include "intercept/process/process_internal.h"
 #include "intercept/route/hook.h"
 #include "intercept/route/loaded.h"

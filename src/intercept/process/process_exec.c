@@ -21,7 +21,6 @@
 #include "base/vs_cancel.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
-#include "intercept/process/manifest.h"
 #include "intercept/process/process_internal.h"
 #include "intercept/route/definitions.h"
 #include "intercept/route/hook.h"

@@ -100,4 +100,11 @@ void vs_bypass_report(void);
  * the result is true. */
 bool vs_loader_waits(void);
 
+/* --- manifest.c: messages to `vramscope run`, as lines of its manifest --- */
+
+/* vs_manifest_append: appends *mark* ('!', '?' or 0 for none) and *text* as one line to the file
+ * *manifest*; NULL or empty: there is no manifest. A newline in *text* becomes a NUL, which a path
+ * cannot contain. Signal-safe. */
+void vs_manifest_append(const char *manifest, char mark, const char *text);
+
 #endif

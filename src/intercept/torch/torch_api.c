@@ -13,7 +13,6 @@
 #include "intercept/api/api.h"
 #include "intercept/cache/caching.h"
 #include "intercept/cache/device_ops.h"
-#include "intercept/cache/event_ops.h"
 #include "intercept/cache/policy.h"
 #include "intercept/cache/room.h"
 #include "intercept/process/process.h"

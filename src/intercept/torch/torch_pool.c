@@ -13,7 +13,7 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "intercept/cache/caching.h"
-#include "intercept/cache/event_ops.h"
+#include "intercept/cache/device_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "vramscope.h"

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "intercept/track/tracker.h"
+
 /* vs_ipc_open: the driver's cuIpcOpenMemHandle (*v2*: its _v2 form), with its result. Any thread,
  * no lock held. */
 CUresult vs_ipc_open(bool v2, CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags);
@@ -25,5 +27,15 @@ struct vs_ipc_opened {
 
 /* vs_ipc_find: the opened block that contains the pointer. *Cost*: one load when there is none. */
 bool vs_ipc_find(CUdeviceptr ptr, struct vs_ipc_opened *out);
+
+/* --- foreign memory that the driver maps once however often it is opened: a repeated opening returns
+ * the same address, and it stays until the last one is closed --- */
+
+/* vs_opened: *live*, of family ipc, was opened; the first opening is recorded. Any thread. */
+void vs_opened(const struct vs_tracked *live, const char *api);
+
+/* vs_opened_close: closes one opening of *addr*. Returns false if it is the last: then it ends like
+ * other tracked memory. */
+bool vs_opened_close(uint64_t addr);
 
 #endif

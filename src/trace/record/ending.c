@@ -20,7 +20,6 @@
 #include "base/vs_log.h"
 #include "trace/record/own_file.h"
 #include "trace/record/recorder_internal.h"
-#include "trace/record/shortage.h"
 
 #define LOCK_NS UINT64_C(2000000000)
 /* how long an end waits for the background thread to take up the remaining windows */

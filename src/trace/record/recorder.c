@@ -17,7 +17,6 @@
 #include "trace/record/compress.h"
 #include "trace/record/own_file.h"
 #include "trace/record/recorder_internal.h"
-#include "trace/record/shortage.h"
 #include "trace/stacks/python.h"
 
 /* Longest wait for the lock at close: exit() may be called by a handler that interrupted us. */

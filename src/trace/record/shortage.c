@@ -3,7 +3,7 @@
  * See the header. Recording does not resume when there is space again: missed frees would show as
  * leaks. The end of the process tries once more, and makes the trace complete and small. */
 #define _GNU_SOURCE
-#include "trace/record/shortage.h"
+#include "trace/record/recorder_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -26,7 +26,6 @@
 #include "trace/record/live_guard.h"
 #include "trace/record/own_file.h"
 #include "trace/record/recorder_internal.h"
-#include "trace/record/shortage.h"
 
 /* Where the windows begin. */
 static size_t windows_at(const struct vs_recorder *r)

@@ -25,7 +25,6 @@
 #include "trace/record/live_guard.h"
 #include "trace/record/own_file.h"
 #include "trace/record/recorder_internal.h"
-#include "trace/record/shortage.h"
 
 #define FD_MIN 100 /* out of the way of programs that expect low numbers */
 

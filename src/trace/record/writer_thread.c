@@ -21,7 +21,6 @@
 #include "base/vs_log.h"
 #include "trace/record/live_guard.h"
 #include "trace/record/recorder_internal.h"
-#include "trace/record/shortage.h"
 #include "trace/record/thread_start.h"
 
 #define THREAD_STACK_BYTES ((size_t)512 << 10)
