@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prevents the cancellation of a program's thread inside our code: its locks would stay taken, and
- * frees by its thread-local destructors would be missed. Held around anything that may be a
- * cancellation point: system calls on files, the driver. */
+ * What our code keeps of the program's thread: its errno; and it prevents the thread's cancellation:
+ * its locks would stay taken, and frees by its thread-local destructors would be missed. Held around
+ * anything that may be a cancellation point: system calls on files, the driver. */
 #ifndef VS_CANCEL_H
 #define VS_CANCEL_H
 
