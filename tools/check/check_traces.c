@@ -196,11 +196,9 @@ static void compare_runs(struct check_work *work, struct vs_measured **runs, siz
 {
     struct vs_budget_verdict *verdict = &work->verdicts[work->verdict_count];
     const char *name = numbered(work, runs[0]->process);
-    enum vs_err err = vs_budget_verdict_build(verdict, runs, count, name, &work->command->budget, work->baseline);
+    vs_budget_verdict_build(verdict, runs, count, name, &work->command->budget, work->baseline);
     work->verdict_count++;
-    if (err)
-        problem(work, runs[0]->report->path, "%s", vs_err_text(err));
-    else if (nothing_compared(work, verdict))
+    if (nothing_compared(work, verdict))
         problem(work, runs[0]->report->path, "%s: nothing was compared: the baseline has no process '%s', and no "
                 "limit applies to it; %s", runs[0]->report->path, name,
                 strstr(name, " #") ? "if these are runs of one program, add --take median; otherwise add the process "
@@ -255,14 +253,11 @@ static void update_baseline(struct check_work *work)
         return;
     }
     struct vs_baseline *baseline = work->baseline ? work->baseline : vs_baseline_new();
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < work->verdict_count; i++)
-        err = vs_baseline_update(baseline, work->verdicts[i].process, &work->verdicts[i].taken,
-                                 work->command->budget.device_readings);
+    for (size_t i = 0; i < work->verdict_count; i++)
+        vs_baseline_update(baseline, work->verdicts[i].process, &work->verdicts[i].taken,
+                           work->command->budget.device_readings);
     int code = VS_EXIT_OK;
-    if (err)
-        code = vs_tool_fail(who, "%s: %s", path, vs_err_text(err));
-    else if (!vs_tool_may_overwrite(who, path) || !vs_whole_file_open(who, path, false, &file))
+    if (!vs_tool_may_overwrite(who, path) || !vs_whole_file_open(who, path, false, &file))
         code = VS_EXIT_UNUSABLE;
     else {
         vs_baseline_write(baseline, file.stream);

@@ -75,8 +75,8 @@ void vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
 /* vs_baseline_update: replaces the steps, devices, phases and sites of *process* with those of *taken*. The
  * sites of unused memory stay where only they differ. *readings*: with the readings of the device, which
  * the process otherwise has only if it had them before. */
-enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process,
-                               const struct vs_taken *taken, bool readings) VS_MUST_CHECK;
+void vs_baseline_update(struct vs_baseline *baseline, const char *process,
+                        const struct vs_taken *taken, bool readings);
 
 /* vs_baseline_write: the JSON text; write errors show in ferror(out). */
 void vs_baseline_write(const struct vs_baseline *baseline, FILE *out);

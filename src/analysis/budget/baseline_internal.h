@@ -37,8 +37,8 @@ void vs_baseline_put(struct json_object *object, const char *key, uint64_t numbe
 
 /* vs_baseline_put_sites: the call sites of all quantities of *taken* that have some stored, into the
  * object of their process; *readings*: also of the device. Cost: reads each trace once. */
-enum vs_err vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken,
-                                  bool readings) VS_MUST_CHECK;
+void vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken,
+                           bool readings);
 
 /* vs_baseline_read_list: the call sites of a list, ordered by name and number; of equal names without their
  * numbers. *memory* owns the result, except the names, which are the list's. */

@@ -339,7 +339,7 @@ static void choose(const struct vs_taken *taken, bool readings, struct listed_qu
 }
 
 /* Finds the sites of those whose value is that of *run*. */
-static enum vs_err read_run(struct vs_measured *run, struct listed_quantity *all, size_t count)
+static void read_run(struct vs_measured *run, struct listed_quantity *all, size_t count)
 {
     struct vs_site_request *requests = vs_xcalloc(count + 1, sizeof *requests);
     size_t n = 0;
@@ -349,9 +349,8 @@ static enum vs_err read_run(struct vs_measured *run, struct listed_quantity *all
         all[i].read = true;
         requests[n++] = (struct vs_site_request){&all[i].taken->quantity, &all[i].sites, &all[i].unused};
     }
-    enum vs_err err = vs_quantity_sites_all(run, requests, n);
+    vs_quantity_sites_all(run, requests, n);
     free(requests);
-    return err;
 }
 
 /* The live blocks of a phase's reserved peak are often those of its allocated peak. */
@@ -389,17 +388,15 @@ static void put_quantity(struct json_object *process, const struct listed_quanti
         drop_live_twice(at);
 }
 
-enum vs_err vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken, bool readings)
+void vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken, bool readings)
 {
     struct listed_quantity *all = vs_xcalloc(taken->count + 1, sizeof *all);
     size_t count = 0;
-    enum vs_err err = VS_OK;
     choose(taken, readings, all, &count);
-    for (size_t i = 0; !err && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (!all[i].read) /* each run once */
-            err = read_run(all[i].taken->run, all, count);
-    for (size_t i = 0; !err && i < count; i++)
+            read_run(all[i].taken->run, all, count);
+    for (size_t i = 0; i < count; i++)
         put_quantity(process, &all[i]);
     free(all);
-    return err;
 }

@@ -118,8 +118,8 @@ static void keep_sites_of_phases(const struct former_process *before, struct jso
     }
 }
 
-enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process,
-                               const struct vs_taken *taken, bool readings)
+void vs_baseline_update(struct vs_baseline *baseline, const char *process,
+                        const struct vs_taken *taken, bool readings)
 {
     static const char *const replaced[] = {"devices", "phases", "sites"};
     struct json_object *schema = json_object_new_string(VS_BASELINE_SCHEMA);
@@ -139,15 +139,12 @@ enum vs_err vs_baseline_update(struct vs_baseline *baseline, const char *process
         if (vs_baseline_kept(quantity) && (readings || !vs_baseline_is_reading(quantity)))
             put_quantity(at, quantity);
     }
-    enum vs_err err = vs_baseline_put_sites(at, taken, readings);
-    if (!err) {
-        keep_sites(&before, at);
-        keep_sites_of_phases(&before, at);
-    }
+    vs_baseline_put_sites(at, taken, readings);
+    keep_sites(&before, at);
+    keep_sites_of_phases(&before, at);
     json_object_put(before.devices);
     json_object_put(before.phases);
     json_object_put(before.sites);
-    return err;
 }
 
 static int by_text(const void *a, const void *b)

@@ -459,14 +459,13 @@ static void note_uncomputed(struct vs_budget_verdict *out)
                        "size depends on them", reads, reads == 1 ? "" : "s", reads == 1 ? "is" : "are"));
 }
 
-enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,
-                             const char *process, struct vs_budget *budget,
-                             const struct vs_baseline *baseline)
+void vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,
+                      const char *process, struct vs_budget *budget,
+                      const struct vs_baseline *baseline)
 {
     out->runs = runs;
     out->run_count = count;
     out->process = process;
-    enum vs_err err = VS_OK;
     vs_taken_build(&out->memory, runs, count, budget->take, &out->taken);
     for (size_t i = 0; i < count; i++)
         check_end(out, runs[i], budget);
@@ -474,8 +473,8 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
         check_limit(out, budget, &budget->limits[i], baseline);
     if (baseline)
         check_baseline(out, budget, baseline);
-    for (size_t i = 0; !err && i < count; i++)
-        err = vs_verdict_accuse(out, runs[i], baseline);
+    for (size_t i = 0; i < count; i++)
+        vs_verdict_accuse(out, runs[i], baseline);
     number_rows(out, false);
     number_rows(out, true);
     vs_verdict_fold(out);
@@ -489,7 +488,6 @@ enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_mea
     note_pools(out);
     if (budget->allow_uncomputed)
         note_uncomputed(out);
-    return err;
 }
 
 void vs_budget_verdict_free(struct vs_budget_verdict *verdict)

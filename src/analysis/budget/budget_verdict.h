@@ -61,9 +61,9 @@ struct vs_budget_verdict {
 /* vs_budget_verdict_build: *runs* of one program (one, without --take) against *budget* and *baseline*
  * (NULL: none). *process* is the name in the baseline. *out* is zero-initialised; *runs* and
  * *process* must outlive it. Marks the limits that were compared. */
-enum vs_err vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,
-                             const char *process, struct vs_budget *budget,
-                             const struct vs_baseline *baseline) VS_MUST_CHECK;
+void vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,
+                      const char *process, struct vs_budget *budget,
+                      const struct vs_baseline *baseline);
 
 /* vs_budget_unmatched: after all runs: a limit that nothing was compared with, because it names a
  * phase, test, process or device that does not occur, or a quantity that was not measured; why in *why*

@@ -59,7 +59,7 @@ static bool has_site(const struct vs_report_sites *sites, const struct vs_report
     return found;
 }
 
-enum vs_err vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_copies *stored)
+void vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_copies *stored)
 {
     struct vs_culprit found[FOUND_MAX];
     struct vs_named_sites now, before = *stored->before;
@@ -71,15 +71,12 @@ enum vs_err vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_c
     struct vs_report_sites sites;
     all.way = VS_COPIES_ALL;
     all.per_step = false;
-    enum vs_err err = vs_quantity_sites(row->run, &all, &sites);
-    if (!err)
-        vs_named_sites_of(&row->run->memory, &sites, all.metric, &now);
-    if (!err && per_step) {
+    vs_quantity_sites(row->run, &all, &sites);
+    vs_named_sites_of(&row->run->memory, &sites, all.metric, &now);
+    if (per_step) {
         scale(row, &now, stored, &before);
         least = rounded_up((unsigned __int128)least * steps, stored->steps);
     }
-    if (err)
-        return err;
     size_t count = vs_culprits(&now, &before, row->quantity.metric, least, found, FOUND_MAX);
     for (size_t i = 0; i < count && row->culprit_count < VS_CULPRITS_MAX; i++) {
         if (!has_site(&row->sites, found[i].site))
@@ -89,5 +86,4 @@ enum vs_err vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_c
         found[i].count = rounded_up(found[i].count, steps);
         row->culprits[row->culprit_count++] = found[i];
     }
-    return VS_OK;
 }

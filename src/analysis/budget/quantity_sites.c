@@ -23,16 +23,14 @@ static const struct vs_report_device *device_of(const struct vs_report *report, 
 }
 
 /* Reads on up to event *number*. */
-static enum vs_err advance(struct vs_reader *reader, struct vs_trace_state *state, uint64_t number,
-                           struct vs_held_segments *held)
+static void advance(struct vs_reader *reader, struct vs_trace_state *state, uint64_t number,
+                    struct vs_held_segments *held)
 {
     struct vs_event event;
-    enum vs_err err = VS_OK;
-    while (!err && state->replay->events < number && (err = vs_reader_next(reader, &event)) == VS_OK) {
+    while (state->replay->events < number && vs_reader_next(reader, &event) == VS_OK) {
         vs_held_segments_event(held, &event);
         vs_trace_state_event(state, &event);
     }
-    return err == VS_ERR_END ? VS_OK : err;
 }
 
 /* The blocks that are live now and were allocated since *from_ns*: what a phase keeps. */
@@ -179,35 +177,32 @@ static int by_event(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-enum vs_err vs_quantity_sites_all(struct vs_measured *run, struct vs_site_request *requests, size_t count)
+void vs_quantity_sites_all(struct vs_measured *run, struct vs_site_request *requests, size_t count)
 {
     size_t left = 0;
     for (size_t i = 0; i < count; i++)
         if (!known_sites(run, requests[i].quantity, requests[i].out))
             requests[left++] = requests[i];
     if (!left)
-        return VS_OK;
+        return;
     qsort(requests, left, sizeof *requests, by_event);
     /* in the order of their times, so that the trace is read once */
     struct vs_trace_state *state = vs_trace_state_open(run->reader);
     struct vs_symbols *symbols = vs_symbols_open(run->reader);
     struct vs_held_segments held = {0};
-    enum vs_err err = VS_OK;
     vs_reader_rewind(run->reader);
-    for (size_t i = 0; !err && i < left; i++) {
-        err = advance(run->reader, state, requests[i].quantity->event, &held);
-        if (!err)
-            name_sites(run, state, symbols, &held, &requests[i]);
+    for (size_t i = 0; i < left; i++) {
+        advance(run->reader, state, requests[i].quantity->event, &held);
+        name_sites(run, state, symbols, &held, &requests[i]);
     }
     vs_symbols_close(symbols);
     vs_trace_state_close(state);
     vs_held_segments_free(&held);
-    return err;
 }
 
-enum vs_err vs_quantity_sites(struct vs_measured *run, const struct vs_quantity *quantity,
-                              struct vs_report_sites *out)
+void vs_quantity_sites(struct vs_measured *run, const struct vs_quantity *quantity,
+                       struct vs_report_sites *out)
 {
     struct vs_site_request one = {.quantity = quantity, .out = out};
-    return vs_quantity_sites_all(run, &one, 1);
+    vs_quantity_sites_all(run, &one, 1);
 }

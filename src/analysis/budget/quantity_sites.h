@@ -12,8 +12,8 @@
  * time; of reserved memory the segments; of copies the calls. *out* is empty where they are
  * unknown, and lives as long as *run*. Cost: for times that the report has no list
  * of, reads the trace up to there. */
-enum vs_err vs_quantity_sites(struct vs_measured *run, const struct vs_quantity *quantity,
-                              struct vs_report_sites *out) VS_MUST_CHECK;
+void vs_quantity_sites(struct vs_measured *run, const struct vs_quantity *quantity,
+                       struct vs_report_sites *out);
 
 /* vs_quantity_is_held: whether the quantity is of memory that the program holds from the device, in use
  * or cached. *below_tensors*: a framework's tensors are the user's level of the device. */
@@ -30,7 +30,6 @@ struct vs_site_request {
 
 /* vs_quantity_sites_all: likewise for *count* quantities of one run; reorders *requests*. Cost: reads
  * the trace once. */
-enum vs_err vs_quantity_sites_all(struct vs_measured *run, struct vs_site_request *requests, size_t count)
-    VS_MUST_CHECK;
+void vs_quantity_sites_all(struct vs_measured *run, struct vs_site_request *requests, size_t count);
 
 #endif

@@ -97,43 +97,42 @@ struct stored_sites {
     struct vs_named_sites *around; /* NULL, or those of the run's peak */
 };
 
-static enum vs_err accuse_more(struct vs_budget_row *row, const struct vs_named_sites *now,
-                               const struct stored_sites *stored, uint64_t least)
+static void accuse_more(struct vs_budget_row *row, const struct vs_named_sites *now,
+                        const struct stored_sites *stored, uint64_t least)
 {
-    if (vs_metric_of_copies(row->quantity.metric))
-        return vs_copy_culprits(row, &(struct vs_stored_copies){&stored->before, least, stored->steps});
+    if (vs_metric_of_copies(row->quantity.metric)) {
+        vs_copy_culprits(row, &(struct vs_stored_copies){&stored->before, least, stored->steps});
+        return;
+    }
     row->culprit_count = vs_culprits_around(now, stored->around, &stored->before, row->quantity.metric, least,
                                             row->culprits, VS_CULPRITS_MAX);
-    return VS_OK;
 }
 
 /* The sites that hold more than in the baseline. Where none is known to, those that are not in its list, which
  * leaves out small ones: each of them may have been there. */
-static enum vs_err accuse_stored(struct vs_budget_row *row, const struct vs_named_sites *now,
-                                 const struct stored_sites *stored)
+static void accuse_stored(struct vs_budget_row *row, const struct vs_named_sites *now,
+                          const struct stored_sites *stored)
 {
-    enum vs_err err = accuse_more(row, now, stored, stored->least);
+    accuse_more(row, now, stored, stored->least);
     row->compared = row->culprit_count > 0;
-    if (err || row->compared)
-        return err;
-    err = accuse_more(row, now, stored, 0);
+    if (row->compared)
+        return;
+    accuse_more(row, now, stored, 0);
     row->unlisted = row->culprit_count > 0;
     for (size_t i = 0; i < row->culprit_count; i++) {
         row->culprits[i].change = VS_CHANGE_HOLDS;
         row->culprits[i].or_line = 0;
     }
-    return err;
 }
 
 /* The culprits of a quantity that has one list. */
-static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_row *row,
-                              const struct vs_baseline *baseline)
+static void accuse_one(struct vs_budget_verdict *out, struct vs_budget_row *row,
+                       const struct vs_baseline *baseline)
 {
     struct vs_named_sites now, peak;
     struct stored_sites stored = {0};
     struct vs_measured *run = row->run;
     enum vs_metric metric = row->quantity.metric;
-    enum vs_err err = VS_OK;
     vs_named_sites_of(&run->memory, &row->sites, metric, &now);
     struct vs_quantity quantity = row->quantity;
     if (metric == VS_METRIC_REQUESTED) /* its own sites are not stored, but nearly these */
@@ -148,10 +147,9 @@ static enum vs_err accuse_one(struct vs_budget_verdict *out, struct vs_budget_ro
     if (known && few && changes_at_peak(out, row, baseline, &peak))
         stored.around = &peak;
     if (known)
-        err = accuse_stored(row, &now, &stored);
+        accuse_stored(row, &now, &stored);
     if (!row->culprit_count)
         accuse_largest(row, &now);
-    return err;
 }
 
 /* The two lists of memory held from the device. */
@@ -288,23 +286,22 @@ static void set_names(struct vs_budget_verdict *verdict, struct vs_measured *run
     }
 }
 
-enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measured *run,
-                              const struct vs_baseline *baseline)
+void vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measured *run,
+                       const struct vs_baseline *baseline)
 {
     struct vs_site_request *requests = vs_xcalloc(verdict->count + 1, sizeof *requests);
-    enum vs_err err = VS_OK;
     size_t count = 0;
-    for (size_t i = 0; !err && i < verdict->count; i++) {
+    for (size_t i = 0; i < verdict->count; i++) {
         struct vs_budget_row *row = &verdict->rows[i];
         if (is_accused(row, run))
             requests[count++] = (struct vs_site_request){&row->quantity, &row->sites, &row->unused};
     }
     if (count)
-        err = vs_quantity_sites_all(run, requests, count);
+        vs_quantity_sites_all(run, requests, count);
     free(requests);
-    if (count && !err)
+    if (count)
         set_names(verdict, run, baseline);
-    for (size_t i = 0; count && !err && i < verdict->count; i++) {
+    for (size_t i = 0; count && i < verdict->count; i++) {
         struct vs_budget_row *row = &verdict->rows[i];
         if (!is_accused(row, run))
             continue;
@@ -312,7 +309,6 @@ enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measu
         if (held)
             accuse_held(verdict, row, baseline);
         else
-            err = accuse_one(verdict, row, baseline);
+            accuse_one(verdict, row, baseline);
     }
-    return err;
 }

@@ -9,8 +9,8 @@
 
 /* vs_verdict_accuse: finds the call sites of all exceeded rows whose value is that of *run*, and their
  * culprits. Cost: reads the trace once. */
-enum vs_err vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measured *run,
-                              const struct vs_baseline *baseline) VS_MUST_CHECK;
+void vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measured *run,
+                       const struct vs_baseline *baseline);
 
 /* vs_verdict_accuse_failure: the call site of the request that ran out of memory. */
 void vs_verdict_accuse_failure(struct vs_budget_row *row);
@@ -39,6 +39,6 @@ struct vs_stored_copies {
 };
 
 /* vs_copy_culprits: sets the culprits of *row*. */
-enum vs_err vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_copies *stored) VS_MUST_CHECK;
+void vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_copies *stored);
 
 #endif

@@ -45,20 +45,18 @@ static bool of_whole(const struct vs_regressions *out, const struct vs_compared_
     return whole;
 }
 
-static enum vs_err find_culprits(struct vs_comparison *comparison, struct vs_regression *item)
+static void find_culprits(struct vs_comparison *comparison, struct vs_regression *item)
 {
     struct vs_report_sites a, b;
     enum vs_metric metric = item->amount->b->metric;
     const struct vs_compared_sites *peak = vs_compared_at_peak(comparison, item->amount->b->device);
     if (!comparison->sites_comparable || !comparison->names_comparable)
-        return VS_OK;
-    enum vs_err err = vs_quantity_sites(comparison->a, item->amount->a, &a);
-    if (!err)
-        err = vs_quantity_sites(comparison->b, item->amount->b, &b);
-    if (!err)
-        vs_site_changes_build(&comparison->memory, &a, &b, metric, peak ? &peak->changes : NULL,
-                              &item->changes);
-    for (size_t i = 0; !err && i < item->changes.count && item->culprit_count < VS_REGRESSION_CULPRITS_MAX; i++) {
+        return;
+    vs_quantity_sites(comparison->a, item->amount->a, &a);
+    vs_quantity_sites(comparison->b, item->amount->b, &b);
+    vs_site_changes_build(&comparison->memory, &a, &b, metric, peak ? &peak->changes : NULL,
+                          &item->changes);
+    for (size_t i = 0; i < item->changes.count && item->culprit_count < VS_REGRESSION_CULPRITS_MAX; i++) {
         const struct vs_site_pair *pair = &item->changes.items[i];
         if (pair->delta <= 0)
             continue;
@@ -68,7 +66,6 @@ static enum vs_err find_culprits(struct vs_comparison *comparison, struct vs_reg
         item->culprit_sites[item->culprit_count] = pair->b;
         item->culprits[item->culprit_count++] = one;
     }
-    return err;
 }
 
 /* The note that B ran out of memory or failed, unless A did. */
@@ -102,13 +99,12 @@ static void find_request(struct vs_comparison *comparison, struct vs_regressions
     vs_change_labels(&named);
 }
 
-enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
-                                struct vs_regressions *out)
+void vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
+                         struct vs_regressions *out)
 {
     *out = (struct vs_regressions){.ended = only_b_failed(comparison)};
-    enum vs_err err = VS_OK;
     find_request(comparison, out);
-    for (size_t i = 0; !err && i < comparison->amount_count; i++) {
+    for (size_t i = 0; i < comparison->amount_count; i++) {
         const struct vs_compared_amount *amount = &comparison->amounts[i];
         if (!judged(comparison, amount))
             continue;
@@ -120,9 +116,8 @@ enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes
         vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
         struct vs_regression *item = &out->items[out->count++];
         *item = (struct vs_regression){.amount = amount, .allowed = allowed};
-        err = find_culprits(comparison, item);
+        find_culprits(comparison, item);
     }
-    return err;
 }
 
 void vs_regressions_free(struct vs_regressions *regressions)

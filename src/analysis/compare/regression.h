@@ -30,8 +30,8 @@ struct vs_regressions {
  * program holds), growth per step and memory live at the end; reserved memory only of one allocator.
  * Tolerance: *bytes*, plus *millionths* of the first run's value.
  * Cost: for times that the reports have no list of, reads the traces up to there. */
-enum vs_err vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
-                                struct vs_regressions *out) VS_MUST_CHECK;
+void vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
+                         struct vs_regressions *out);
 
 void vs_regressions_free(struct vs_regressions *regressions);
 

@@ -142,22 +142,20 @@ static void close_part(struct pass *pass)
 }
 
 /* Reads the activity of the part that was recorded only after it. */
-static enum vs_err read_late(struct pass *pass)
+static void read_late(struct pass *pass)
 {
     struct vs_event event;
-    enum vs_err err = VS_OK;
     uint64_t until_ns = vs_span_late_ns(pass->to_ns);
-    while (!err && (err = vs_reader_next(pass->reader, &event)) == VS_OK) {
+    while (vs_reader_next(pass->reader, &event) == VS_OK) {
         if (event.time_ns > until_ns)
-            return VS_OK;
+            return;
         if (event.kind == VS_EVENT_end) {
             pass->has_end = true;
             pass->end = event.end;
         }
         vs_activity_event_within(&pass->moment->activity, &event, pass->from_ns, pass->to_ns);
     }
-    pass->no_more = err == VS_ERR_END;
-    return pass->no_more ? VS_OK : err;
+    pass->no_more = true;
 }
 
 /* Finds the time until which kernels are known, where later ones were not delivered. */
@@ -250,10 +248,10 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     pass->end = replay->end.end;
     if (pass->window)
         close_part(pass);
-    err = pass->ended ? VS_OK : read_late(pass);
-    if (!err)
-        known_until(pass);
-    return err;
+    if (!pass->ended)
+        read_late(pass);
+    known_until(pass);
+    return VS_OK;
 }
 
 /* The kinds of the tensors of each device where the report lists them. Of a part of the trace: a reading of
@@ -291,8 +289,8 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
                                       .steps = pass->tracker ? &pass->growth.steps : NULL,
                                       .uses = &pass->uses, .picture = report->wish.map ||
                                                                       report->wish.everything};
-    if (!err && report->part.moment)
-        err = vs_reader_attach(pass->reader) == VS_ERR_NOMEM ? VS_ERR_NOMEM : VS_OK;
+    if (report->part.moment)
+        (void)!vs_reader_attach(pass->reader); /* without checkpoints from the start */
     for (uint64_t event = 0; !err && (event = vs_report_next_peak(report, event)) != 0;) {
         struct vs_trace_state *sought = NULL;
         struct vs_replay *state = NULL;
@@ -322,15 +320,13 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
 
 #define FAR_EVENTS ((uint64_t)1 << 22) /* a second or less to decode */
 
-static enum vs_err read_segments(struct vs_reader *reader, uint64_t until,
-                                 struct vs_held_segments *held)
+static void read_segments(struct vs_reader *reader, uint64_t until,
+                          struct vs_held_segments *held)
 {
     struct vs_event event;
-    enum vs_err err = VS_OK;
     vs_reader_rewind(reader);
-    for (uint64_t n = 1; n <= until && (err = vs_reader_next(reader, &event)) == VS_OK; n++)
+    for (uint64_t n = 1; n <= until && vs_reader_next(reader, &event) == VS_OK; n++)
         vs_held_segments_event(held, &event);
-    return err == VS_ERR_END ? VS_OK : err;
 }
 
 static void fill_cached(struct vs_report_device *device, const struct vs_summary *summary,
@@ -350,20 +346,20 @@ static void fill_cached(struct vs_report_device *device, const struct vs_summary
 /* The memory that is reserved but not in use at the time, by the call sites that requested its
  * segments. Their stacks are in no checkpoint: of a device with segments of the caching allocator the
  * trace is decoded from its start, which is fast; without *far* not up to a time that is far in it. */
-static enum vs_err fill_reserved_now(struct vs_report *report, const struct vs_summary *summary,
-                                     struct vs_reader *reader, bool far)
+static void fill_reserved_now(struct vs_report *report, const struct vs_summary *summary,
+                              struct vs_reader *reader, bool far)
 {
     const struct vs_replay *replay = summary->replay;
     struct vs_held_segments held = {0};
     bool segments = replay->segments.count > 0;
     if (vs_recording_partial(&report->recording) ||
         (segments && !far && replay->events > FAR_EVENTS))
-        return VS_OK;
-    enum vs_err err = segments ? read_segments(reader, replay->events, &held) : VS_OK;
+        return;
+    if (segments)
+        read_segments(reader, replay->events, &held);
     for (size_t i = 0; i < report->device_count; i++)
         fill_cached(&report->devices[i], summary, &held);
     vs_held_segments_free(&held);
-    return err;
 }
 
 /* The limits of a recording with the option `limit`. */
@@ -441,7 +437,7 @@ static enum vs_err build(struct pass *pass, const char *path,
     if (report->part.moment)
         count_kept_failures(report);
     if (!err && report->part.moment)
-        err = fill_reserved_now(report, &summary, pass->reader, report->wish.by & 1u << VS_BY_SITE);
+        fill_reserved_now(report, &summary, pass->reader, report->wish.by & 1u << VS_BY_SITE);
     const struct vs_replay *replay = pass->moment->replay;
     for (size_t i = 0; i < replay->failure_count; i++)
         vs_failure_groups_add(&pass->groups, &replay->failures[i]);
@@ -450,8 +446,7 @@ static enum vs_err build(struct pass *pass, const char *path,
         vs_job_rank_option(&report->job, report->options[i].name, report->options[i].value);
     vs_copy_sites_fill(report, &pass->copies, &summary);
     fill_limits(report);
-    if (!err)
-        err = vs_findings_explain(&pass->findings, pass->reader);
+    vs_findings_explain(&pass->findings, pass->reader);
     vs_report_fill_findings(report, &summary, &pass->findings);
     if (!err)
         err = fill_peaks(pass, symbols, &wrappers, options->sites_max);

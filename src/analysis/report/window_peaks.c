@@ -131,31 +131,25 @@ static void count_event(struct open_windows *windows, const struct vs_replay *re
 }
 
 /* The first reading. Also finds the wrappers of the whole program. */
-static enum vs_err find_peaks(struct vs_reader *reader, struct open_windows *windows, struct vs_symbols *symbols,
-                              struct vs_wrappers *wrappers)
+static void find_peaks(struct vs_reader *reader, struct open_windows *windows, struct vs_symbols *symbols,
+                       struct vs_wrappers *wrappers)
 {
     struct vs_replay *replay = vs_replay_open(reader);
     struct vs_event event;
-    enum vs_err err;
     vs_reader_rewind(reader);
-    while ((err = vs_reader_next(reader, &event)) == VS_OK) {
+    while (vs_reader_next(reader, &event) == VS_OK) {
         close_until(windows, event.time_ns);
         open_until(windows, replay, event.time_ns);
         vs_replay_event(replay, &event);
         count_event(windows, replay);
     }
-    if (err == VS_ERR_END) {
-        open_until(windows, replay, UINT64_MAX);
-        err = VS_OK;
-    }
+    open_until(windows, replay, UINT64_MAX);
     const struct vs_summary summary = {.memory = windows->memory, .replay = replay, .symbols = symbols};
-    if (!err)
-        vs_summary_wrappers(&summary, wrappers);
-    windows->backing = err ? NULL : vs_xarena(windows->memory, replay->sites.count + 1);
-    for (uint32_t i = 0; windows->backing && i < replay->sites.count; i++)
+    vs_summary_wrappers(&summary, wrappers);
+    windows->backing = vs_xarena(windows->memory, replay->sites.count + 1);
+    for (uint32_t i = 0; i < replay->sites.count; i++)
         windows->backing[i] = replay->sites.items[i].backing;
     vs_replay_close(replay);
-    return err;
 }
 
 /* --- call sites --- */
@@ -256,22 +250,19 @@ static void visit(const struct vs_summary *summary, const struct window_moment *
 }
 
 /* The second reading. *moments* in their order. *summary* has no replay yet. */
-static enum vs_err visit_all(struct vs_reader *reader, struct vs_summary summary, const struct window_moment *moments,
-                             size_t count)
+static void visit_all(struct vs_reader *reader, struct vs_summary summary, const struct window_moment *moments,
+                      size_t count)
 {
     struct vs_replay *replay = vs_replay_open(reader);
     struct vs_event event;
-    enum vs_err err = VS_OK;
     summary.replay = replay;
     vs_reader_rewind(reader);
-    for (size_t i = 0; !err && i < count; i++) {
-        while (!err && replay->events < moments[i].event && (err = vs_reader_next(reader, &event)) == VS_OK)
+    for (size_t i = 0; i < count; i++) {
+        while (replay->events < moments[i].event && vs_reader_next(reader, &event) == VS_OK)
             vs_replay_event(replay, &event);
-        if (!err || err == VS_ERR_END)
-            visit(&summary, &moments[i]);
+        visit(&summary, &moments[i]);
     }
     vs_replay_close(replay);
-    return err;
 }
 
 struct begin_sites {
@@ -279,16 +270,15 @@ struct begin_sites {
     size_t count;
 };
 
-static enum vs_err list_sites(struct vs_reader *reader, const struct vs_summary *summary,
-                              const struct open_windows *windows)
+static void list_sites(struct vs_reader *reader, const struct vs_summary *summary,
+                       const struct open_windows *windows)
 {
     size_t most = 0, count = 0;
     for (size_t i = 0; i < windows->count; i++)
         most += windows->all[i].count;
     struct begin_sites *begins = vs_xcalloc(most + 1, sizeof *begins);
     struct window_moment *moments = vs_xcalloc(2 * most + 1, sizeof *moments);
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < windows->count; i++) {
+    for (size_t i = 0; i < windows->count; i++) {
         for (size_t a = 0; a < windows->all[i].count; a++) {
             struct vs_window_peak *row = &windows->all[i].devices[a];
             struct begin_sites *begin = &begins[count / 2];
@@ -302,19 +292,18 @@ static enum vs_err list_sites(struct vs_reader *reader, const struct vs_summary 
             moments[count++] = moment;
         }
     }
-    if (!err && count) {
+    if (count) {
         qsort(moments, count, sizeof *moments, by_event);
-        err = visit_all(reader, *summary, moments, count);
+        visit_all(reader, *summary, moments, count);
     }
     for (size_t i = 0; begins && i < most; i++)
         free(begins[i].rows);
     free(begins);
     free(moments);
-    return err;
 }
 
-enum vs_err vs_window_peaks(struct vs_reader *reader, struct vs_report *report, struct vs_report_window *windows,
-                            size_t count, size_t sites_max)
+void vs_window_peaks(struct vs_reader *reader, struct vs_report *report, struct vs_report_window *windows,
+                     size_t count, size_t sites_max)
 {
     struct open_windows work = {.all = windows, .count = count, .memory = &report->memory,
                                 .start_ns = report->start_ns, .open = vs_xcalloc(count + 1, sizeof *work.open),
@@ -323,17 +312,13 @@ enum vs_err vs_window_peaks(struct vs_reader *reader, struct vs_report *report, 
     struct vs_wrappers wrappers;
     if (count)
         qsort(windows, count, sizeof *windows, by_begin);
-    enum vs_err err = find_peaks(reader, &work, symbols, &wrappers);
+    find_peaks(reader, &work, symbols, &wrappers);
     const struct vs_summary summary = {.memory = &report->memory, .symbols = symbols, .sites_max = sites_max,
                                        .wrappers = &wrappers};
-    if (!err)
-        err = list_sites(reader, &summary, &work);
+    list_sites(reader, &summary, &work);
     vs_symbols_close(symbols);
     free(work.open);
     free(work.begins);
-    if (!err) {
-        report->windows = windows;
-        report->window_count = count;
-    }
-    return err;
+    report->windows = windows;
+    report->window_count = count;
 }

@@ -31,7 +31,7 @@ struct vs_report_window {
  * the end. Cost: reads the trace twice; for each event, looks
  * at the windows that are open; for each window, sorts the live memory at its begin
  * and at its peak, and names the call sites that differ. */
-enum vs_err vs_window_peaks(struct vs_reader *reader, struct vs_report *report, struct vs_report_window *windows,
-                            size_t count, size_t sites_max) VS_MUST_CHECK;
+void vs_window_peaks(struct vs_reader *reader, struct vs_report *report, struct vs_report_window *windows,
+                     size_t count, size_t sites_max);
 
 #endif

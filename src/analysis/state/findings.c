@@ -57,25 +57,22 @@ static void see(struct vs_finding_group *group, const struct vs_event *event)
     }
 }
 
-enum vs_err vs_findings_explain(struct vs_finding_groups *groups, struct vs_reader *reader)
+void vs_findings_explain(struct vs_finding_groups *groups, struct vs_reader *reader)
 {
     struct vs_event event;
     uint64_t last = 0;
     for (size_t i = 0; i < groups->count; i++)
         if (groups->items[i].first.what == VS_FINDING_FAILED_FREE)
             last = groups->items[i].event;
-    enum vs_err err = VS_OK;
     if (last)
         vs_reader_rewind(reader);
-    for (uint64_t number = 1; !err && number < last; number++) {
-        err = vs_reader_next(reader, &event);
-        if (err || (event.kind != VS_EVENT_alloc && event.kind != VS_EVENT_free))
+    for (uint64_t number = 1; number < last && vs_reader_next(reader, &event) == VS_OK; number++) {
+        if (event.kind != VS_EVENT_alloc && event.kind != VS_EVENT_free)
             continue;
         for (size_t i = 0; i < groups->count; i++)
             if (is_open(&groups->items[i], number))
                 see(&groups->items[i], &event);
     }
-    return err == VS_ERR_NOMEM ? err : VS_OK;
 }
 
 /* The CUresult values that an allocating call can return. */

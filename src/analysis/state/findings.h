@@ -44,8 +44,7 @@ void vs_findings_add(struct vs_finding_groups *groups, const struct vs_event *ev
 
 /* vs_findings_explain: reads the trace again, from its start, to find the allocations of refused
  * frees; nothing if there are none. The reader's position is changed. VS_ERR_NOMEM. */
-enum vs_err vs_findings_explain(struct vs_finding_groups *groups, struct vs_reader *reader)
-    VS_MUST_CHECK;
+void vs_findings_explain(struct vs_finding_groups *groups, struct vs_reader *reader);
 
 /* --- failed allocations counted by device, family and CUDA error code: not every failure is out of memory;
  * and the names of the codes, because traces store numbers --- */
