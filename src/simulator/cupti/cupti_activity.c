@@ -151,22 +151,12 @@ static CUptiResult set_enabled(CUpti_ActivityKind kind, bool on)
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
-{
-    return vs_cupti_result(set_enabled(kind, true));
-}
-
-CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
-{
-    return vs_cupti_result(set_enabled(kind, false));
-}
+VS_CUPTI_AS(cuptiActivityEnable, (CUpti_ActivityKind kind), set_enabled(kind, true))
+VS_CUPTI_AS(cuptiActivityDisable, (CUpti_ActivityKind kind), set_enabled(kind, false))
 
 /* Kinds with records of the past to dump do not exist here; for the others,
  * cuptiActivityEnableAndDump does the same as cuptiActivityEnable. */
-CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
-{
-    return cuptiActivityEnable(kind);
-}
+VS_CUPTI_AS(cuptiActivityEnableAndDump, (CUpti_ActivityKind kind), cuptiActivityEnable(kind))
 
 static CUptiResult set_in(CUcontext context, CUpti_ActivityKind kind, bool on)
 {
@@ -186,15 +176,10 @@ static CUptiResult set_in(CUcontext context, CUpti_ActivityKind kind, bool on)
     return r;
 }
 
-CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
-{
-    return vs_cupti_result(set_in(context, kind, true));
-}
-
-CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind kind)
-{
-    return vs_cupti_result(set_in(context, kind, false));
-}
+VS_CUPTI_AS(cuptiActivityEnableContext, (CUcontext context, CUpti_ActivityKind kind),
+            set_in(context, kind, true))
+VS_CUPTI_AS(cuptiActivityDisableContext, (CUcontext context, CUpti_ActivityKind kind),
+            set_in(context, kind, false))
 
 void vs_cupti_source_changed(void) { update_wants(); }
 
@@ -208,15 +193,10 @@ static CUptiResult choose_call(CUpti_ActivityKind kind, CUpti_CallbackId cbid, b
     return r;
 }
 
-CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8_t enable)
-{
-    return vs_cupti_result(choose_call(CUPTI_ACTIVITY_KIND_DRIVER, cbid, enable));
-}
-
-CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t enable)
-{
-    return vs_cupti_result(choose_call(CUPTI_ACTIVITY_KIND_RUNTIME, cbid, enable));
-}
+VS_CUPTI_AS(cuptiActivityEnableDriverApi, (CUpti_CallbackId cbid, uint8_t enable),
+            choose_call(CUPTI_ACTIVITY_KIND_DRIVER, cbid, enable))
+VS_CUPTI_AS(cuptiActivityEnableRuntimeApi, (CUpti_CallbackId cbid, uint8_t enable),
+            choose_call(CUPTI_ACTIVITY_KIND_RUNTIME, cbid, enable))
 
 /* ---- attributes ---- */
 
@@ -256,21 +236,17 @@ static CUptiResult attribute(CUpti_ActivityAttribute attr, size_t *valueSize, vo
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attr, size_t *valueSize, void *value)
-{
-    return vs_cupti_result(attribute(attr, valueSize, value, true));
-}
-
-CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attr, size_t *valueSize, void *value)
-{
-    return vs_cupti_result(attribute(attr, valueSize, value, false));
-}
+VS_CUPTI_AS(cuptiActivitySetAttribute,
+            (CUpti_ActivityAttribute attr, size_t *valueSize, void *value),
+            attribute(attr, valueSize, value, true))
+VS_CUPTI_AS(cuptiActivityGetAttribute,
+            (CUpti_ActivityAttribute attr, size_t *valueSize, void *value),
+            attribute(attr, valueSize, value, false))
 
 /* "Starting with CUDA 13.0 ... always returns" this (cupti_activity.h). */
-CUptiResult cuptiActivityConfigurePCSampling(CUcontext ctx, CUpti_ActivityPCSamplingConfig *config)
-{
-    return vs_cupti_result(CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED);
-}
+VS_CUPTI_AS(cuptiActivityConfigurePCSampling,
+            (CUcontext ctx, CUpti_ActivityPCSamplingConfig *config),
+            CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED)
 
 void vs_cupti_activity_finish(void)
 {

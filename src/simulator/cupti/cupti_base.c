@@ -219,10 +219,8 @@ CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t perTh
     return vs_cupti_result(r);
 }
 
-CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, uint32_t *streamId)
-{
-    return cuptiGetStreamIdEx(context, stream, 0, streamId);
-}
+VS_CUPTI_AS(cuptiGetStreamId, (CUcontext context, CUstream stream, uint32_t *streamId),
+            cuptiGetStreamIdEx(context, stream, 0, streamId))
 
 static CUptiResult graph_id(enum vs_sim_graph_handle what, const void *handle, uint64_t *id)
 {
@@ -236,10 +234,8 @@ static CUptiResult graph_id(enum vs_sim_graph_handle what, const void *handle, u
                                              : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t *nodeId)
-{
-    return vs_cupti_result(graph_id(VS_SIM_HANDLE_NODE, node, nodeId));
-}
+VS_CUPTI_AS(cuptiGetGraphNodeId, (CUgraphNode node, uint64_t *nodeId),
+            graph_id(VS_SIM_HANDLE_NODE, node, nodeId))
 
 static CUptiResult short_graph_id(enum vs_sim_graph_handle what, const void *handle, uint32_t *id)
 {
@@ -250,15 +246,10 @@ static CUptiResult short_graph_id(enum vs_sim_graph_handle what, const void *han
     return vs_cupti_result(r);
 }
 
-CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t *pId)
-{
-    return short_graph_id(VS_SIM_HANDLE_GRAPH, graph, pId);
-}
-
-CUptiResult cuptiGetGraphExecId(CUgraphExec graphExec, uint32_t *pId)
-{
-    return short_graph_id(VS_SIM_HANDLE_EXEC, graphExec, pId);
-}
+VS_CUPTI_AS(cuptiGetGraphId, (CUgraph graph, uint32_t *pId),
+            short_graph_id(VS_SIM_HANDLE_GRAPH, graph, pId))
+VS_CUPTI_AS(cuptiGetGraphExecId, (CUgraphExec graphExec, uint32_t *pId),
+            short_graph_id(VS_SIM_HANDLE_EXEC, graphExec, pId))
 
 /* ---- versions and names ---- */
 
@@ -285,10 +276,8 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char **str)
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiGetErrorMessage(CUptiResult result, const char **str)
-{
-    return cuptiGetResultString(result, str);
-}
+VS_CUPTI_AS(cuptiGetErrorMessage, (CUptiResult result, const char **str),
+            cuptiGetResultString(result, str))
 
 CUptiResult cuptiFinalize(void)
 {

@@ -176,17 +176,13 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiActivityFlush(CUcontext context, uint32_t streamId, uint32_t flag)
-{
-    return cuptiActivityFlushAll(flag);
-}
+VS_CUPTI_AS(cuptiActivityFlush, (CUcontext context, uint32_t streamId, uint32_t flag),
+            cuptiActivityFlushAll(flag))
 
 /* A periodic flush returns full buffers only (cupti_activity.h). Full buffers are never held here,
  * so every period is valid and has no effect. */
-CUptiResult cuptiActivityFlushPeriod(uint32_t time)
-{
-    return vs_cupti_attach() ? CUPTI_SUCCESS : vs_cupti_result(CUPTI_ERROR_NOT_INITIALIZED);
-}
+VS_CUPTI_AS(cuptiActivityFlushPeriod, (uint32_t time),
+            vs_cupti_attach() ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_INITIALIZED)
 
 /* Of all contexts and streams: there is one queue of buffers. */
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t streamId, size_t *count)

@@ -135,11 +135,9 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc
     return vs_cupti_result(r);
 }
 
-CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
-                           void *userdata)
-{
-    return cuptiSubscribe_v2(handle, callback, userdata, NULL);
-}
+VS_CUPTI_AS(cuptiSubscribe,
+            (CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *userdata),
+            cuptiSubscribe_v2(handle, callback, userdata, NULL))
 
 static void update_wants_locked(void)
 {

@@ -88,6 +88,9 @@ uint64_t vs_cupti_time(uint64_t monotonic_ns);
 
 /* vs_cupti_result: returns *result*; stores it for cuptiGetLastError if it is an error. */
 CUptiResult vs_cupti_result(CUptiResult result);
+/* A function that returns vs_cupti_result of *call*. */
+#define VS_CUPTI_AS(name, params, call) \
+    CUptiResult name params { return vs_cupti_result(call); }
 
 /* Called by cuptiFinalize. */
 void vs_cupti_buffer_finish(void);
