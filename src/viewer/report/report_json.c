@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "analysis/report/site_text.h"
+#include "analysis/report/window_peaks.h"
 #include "viewer/report/balance_text.h"
 #include "viewer/report/failure_text.h"
 #include "viewer/report/finding_text.h"
 #include "viewer/report/held_json.h"
 #include "viewer/report/recording_text.h"
 #include "viewer/report/uncomputed_text.h"
-#include "viewer/report/window_json.h"
 
 static const char *condition_name(enum vs_condition condition)
 {
@@ -453,6 +453,40 @@ static void phases_json(struct vs_json *json, const struct vs_report *report)
     vs_json_end_object(json);
 }
 
+/* The peaks of windows of time: one object for each window, in the order of their begins, with one for
+ * each device. */
+static void windows_json(struct vs_json *json, const struct vs_report *report)
+{
+    if (!report->windows)
+        return;
+    vs_json_begin_array(json, "windows");
+    for (size_t i = 0; i < report->window_count; i++) {
+        const struct vs_report_window *window = &report->windows[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_uint(json, "from_ns", window->from_ns);
+        vs_json_uint(json, "to_ns", window->to_ns);
+        vs_json_begin_array(json, "devices");
+        for (size_t a = 0; a < window->count; a++)
+            if (!report->wish.one_device || window->devices[a].device == report->wish.device) {
+                const struct vs_window_peak *row = &window->devices[a];
+                vs_json_begin_object(json, NULL);
+                vs_json_uint(json, "device", row->device);
+                vs_json_string(json, "level", level_name(row->level));
+                vs_json_uint(json, "begin_bytes", row->begin_bytes);
+                vs_json_uint(json, "peak_bytes", row->peak_bytes);
+                vs_json_uint(json, "peak_event", row->peak_event);
+                vs_json_uint(json, "peak_time_ns", row->peak_ns);
+                vs_json_uint(json, "end_bytes", row->end_bytes);
+                vs_report_json_sites(json, "sites_more_at_peak", &row->more);
+                vs_report_json_sites(json, "sites_less_at_peak", &row->less);
+                vs_json_end_object(json);
+            }
+        vs_json_end_array(json);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+}
+
 static void whole_report(struct vs_json *json, const struct vs_report *report)
 {
     vs_json_begin_object(json, NULL);
@@ -524,7 +558,7 @@ static void whole_report(struct vs_json *json, const struct vs_report *report)
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
-    vs_window_json(json, report);
+    windows_json(json, report);
     vs_json_end_object(json);
 }
 
