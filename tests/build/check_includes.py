@@ -61,7 +61,7 @@ ROOMS = {
                        "activity.h balance.h driver_pages.h failures.h findings.h live_memory.h phases.h replay.h "
                        "peak_states.h reading.h replay_internal.h replay_totals.h segment_index.h sites.h user_level.h"),
     "analysis/growth": ("base trace/format analysis/state", "growth.h"),
-    "analysis/checkpoint": ("base trace/format trace/read analysis/naming analysis/state", "checkpoint_build.h size_limit.h stack_sums.h trace_span.h"),
+    "analysis/checkpoint": ("base trace/format trace/read analysis/naming analysis/state", "checkpoint_build.h stack_sums.h trace_state.h"),
     "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "
                        "analysis/growth analysis/checkpoint",
                        "allocation_log.h kinds.h"),

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "analysis/checkpoint/size_limit.h"
+#include "analysis/checkpoint/checkpoint_build.h"
 #include "base/vs_output_file.h"
 #include "base/vs_size.h"
 #include "tools/common/command.h"

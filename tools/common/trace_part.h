@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "analysis/checkpoint/checkpoint_build.h"
-#include "analysis/checkpoint/trace_span.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "base/vs_time_spec.h"
 
 /* Times that have a name: values of --at. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/checkpoint/trace_span.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "analysis/report/held_segments.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/user_level.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Checkpoints are placed before event frames. Two limits determine their distance:
+ * Checkpoints are placed before event frames. Two limits determine their distance:
  * at least the interval, and never more than their share of the bytes read so far, so that with a
  * large live set they become rarer and the trace does not become large. */
 #include "analysis/checkpoint/checkpoint_build.h"
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "analysis/checkpoint/trace_state.h"
-#include "analysis/checkpoint/size_limit.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "trace/read/checkpoint_cache.h"
@@ -284,4 +283,18 @@ enum vs_err vs_checkpoint_need(struct vs_reader *reader, uint64_t events_min,
     if (vs_cache_writer_commit(target.cache) == VS_OK)
         err = vs_checkpoint_cache_attach(reader);
     return err == VS_ERR_NOMEM ? err : VS_OK;
+}
+
+#define SAID_WITHIN 1000u /* events: a recording begins with the limits in force */
+
+uint64_t vs_size_limit(struct vs_reader *reader)
+{
+    struct vs_event event;
+    uint64_t limit = 0;
+    vs_reader_rewind(reader);
+    for (unsigned i = 0; i < SAID_WITHIN && !limit && vs_reader_next(reader, &event) == VS_OK; i++) {
+        if (event.kind == VS_EVENT_recording_changed)
+            limit = event.recording_changed.limit_bytes;
+    }
+    return limit;
 }

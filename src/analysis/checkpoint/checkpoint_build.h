@@ -49,4 +49,9 @@ enum vs_err vs_checkpoint_recorded(const char *path, uint64_t events_min,
 enum vs_err vs_checkpoint_need(struct vs_reader *reader, uint64_t events_min,
                                const struct vs_checkpoint_options *options) VS_MUST_CHECK;
 
+/* vs_size_limit: the size limit of the trace during recording (--max-trace-size) in bytes; 0: none. Later
+ * additions, names and checkpoints, may exceed it; the command that adds them says so. Changes the reader's
+ * position. */
+uint64_t vs_size_limit(struct vs_reader *reader);
+
 #endif

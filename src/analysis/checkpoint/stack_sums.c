@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/checkpoint/trace_span.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "analysis/state/peak_states.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"

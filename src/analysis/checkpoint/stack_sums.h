@@ -16,7 +16,7 @@
 #include "base/vs_err.h"
 #include "trace/read/reader.h"
 
-struct vs_time_window; /* analysis/checkpoint/trace_span.h */
+struct vs_time_window; /* analysis/checkpoint/trace_state.h */
 
 enum vs_stack_subject {
     VS_STACKS_AT_PEAK,   /* live at each device's own peak; within the window, if there is one */

@@ -7,10 +7,29 @@
 #ifndef VS_TRACE_STATE_H
 #define VS_TRACE_STATE_H
 
-#include "analysis/checkpoint/retained_events.h"
 #include "analysis/state/activity.h"
-#include "analysis/state/replay.h"
+#include "analysis/state/reading.h"
+#include "base/vs_time_spec.h"
 #include "trace/read/checkpoint.h"
+
+/* Earlier events that are still needed when reading begins in the middle of a trace: the process,
+ * options, devices, names of contexts, streams and threads, open ranges, notes of the recorder. In
+ * the order of the trace. Memory: the events still valid, at most VS_RETAINED_MAX. */
+#define VS_RETAINED_MAX ((size_t)1 << 18)
+#define VS_RETAINED_LINES 100 /* of each kind without an identity: options, notes, dropped */
+
+/* Zero-initialise. */
+struct vs_retained {
+    struct vs_event *items; /* kind 0: removed */
+    size_t count, capacity, gone;
+    struct vs_map by_key;   /* events that can be replaced or removed -> index */
+    size_t lines[VS_EVENT_CODE_MAX + 1]; /* of each kind */
+};
+
+/* vs_retained_event: stores *event* if it is of those kinds. VS_ERR_NOMEM. */
+void vs_retained_event(struct vs_retained *retained, const struct vs_event *event);
+
+void vs_retained_free(struct vs_retained *retained);
 
 struct vs_trace_state {
     struct vs_reader *reader; /* not owned */
@@ -58,5 +77,44 @@ enum vs_err vs_trace_state_load(void *context, const unsigned char *bytes, size_
 enum vs_err vs_trace_state_loaded(struct vs_trace_state *moment) VS_MUST_CHECK;
 
 void vs_trace_state_close(struct vs_trace_state *moment); /* NULL does nothing */
+
+/* --- a part of a trace: from one time to another, each given as a time or an event's number, both
+ * inclusive; the state at its beginning includes everything before it --- */
+
+/* How far past a part its activity is searched: events of kernels are recorded after they have
+ * ended, once per second. */
+#define VS_SPAN_LATE_NS UINT64_C(10000000000)
+
+/* The extent of a trace. Times shown to users count from start_ns. */
+struct vs_span {
+    uint64_t start_ns;
+    struct vs_extent extent;
+};
+
+/* vs_span_of: reads the extent. VS_ERR_NOMEM. The reader's position is lost. */
+enum vs_err vs_span_of(struct vs_reader *reader, struct vs_span *out) VS_MUST_CHECK;
+
+/* vs_span_end: converts *spec* (which may be none) within *span*. Returns false when it is outside;
+ * *why* (VS_READER_WHY_MAX bytes) then receives a sentence with the problem. */
+bool vs_span_end(const struct vs_span *span, const struct vs_time_spec *spec,
+                   struct vs_time_window_end *out, char *why);
+
+/* vs_span_open: the time at which *window* begins (the state before its first event), counting
+ * from there on; moves *reader* to that event. Without from, that is the beginning.
+ * VS_ERR_NOMEM. */
+enum vs_err vs_span_open(struct vs_reader *reader, const struct vs_time_window *window,
+                           struct vs_trace_state **out) VS_MUST_CHECK;
+
+/* vs_span_state: the state after the last event of *window*, including everything before it;
+ * *reader* is then after it. VS_ERR_NOMEM. */
+enum vs_err vs_span_state(struct vs_reader *reader, const struct vs_time_window *window,
+                             struct vs_trace_state **out) VS_MUST_CHECK;
+
+/* vs_span_late_ns: for a part that ends at *to_ns*, the latest time of events about its
+ * activity. */
+static inline uint64_t vs_span_late_ns(uint64_t to_ns)
+{
+    return to_ns < UINT64_MAX - VS_SPAN_LATE_NS ? to_ns + VS_SPAN_LATE_NS : UINT64_MAX;
+}
 
 #endif

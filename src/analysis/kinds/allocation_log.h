@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/checkpoint/trace_span.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "analysis/growth/growth.h"
 #include "analysis/naming/stack_names.h"
 #include "analysis/naming/kind.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/checkpoint/trace_span.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "analysis/growth/growth.h"
 #include "analysis/kinds/kinds.h"
 #include "analysis/report/chosen_peaks.h"

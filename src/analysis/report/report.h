@@ -398,7 +398,7 @@ struct vs_report_options {
                                     * the caller closes */
 };
 
-struct vs_time_window; /* trace_span.h */
+struct vs_time_window; /* trace_state.h */
 
 /* vs_report_of_phase: whether memory is listed at the peak of wish.filter.phase. */
 static inline bool vs_report_of_phase(const struct vs_report *report)

@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Sums over activity records; see the header. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/state/activity.h"
 
 #include "base/reading/vs_vec.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. A row is valid until the next one of its kind; rows about single processes belong
+ * A row is valid until the next one of its kind; rows about single processes belong
  * to the preceding row about all of them. */
 #include "analysis/state/device_usage.h"
 

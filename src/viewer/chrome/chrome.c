@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/checkpoint/trace_span.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "analysis/state/activity.h"
 #include "analysis/state/replay.h"
 #include "base/reading/vs_vec.h"

@@ -14,7 +14,7 @@
 #include "base/vs_err.h"
 #include "trace/read/reader.h"
 
-struct vs_time_window; /* analysis/checkpoint/trace_span.h */
+struct vs_time_window; /* analysis/checkpoint/trace_state.h */
 
 /* Options that a format uses. */
 enum vs_export_option {

@@ -7,7 +7,7 @@
  * Memory: the stacks. */
 #include "viewer/export/export.h"
 
-#include "analysis/checkpoint/trace_span.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "analysis/naming/stack_names.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/checkpoint/trace_span.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "analysis/oom/oom.h"
 #include "analysis/report/report.h"
 #include "base/vs_err.h"

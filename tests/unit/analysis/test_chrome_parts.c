@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/checkpoint/trace_span.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "support/json_test.h"
 #include "viewer/export/export.h"
 #include "support/report_test.h"

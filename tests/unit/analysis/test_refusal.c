@@ -2,7 +2,7 @@
  *
  * Failed allocations by error: of a whole trace, at a point in time, and for arbitrary counts. */
 #include "support/cmocka_test.h"
-#include "analysis/checkpoint/trace_span.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "analysis/report/report.h"
 #include "support/trace_builder.h"
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/checkpoint/trace_span.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "support/trace_builder.h"
 #include "viewer/report/report_text.h"
 

@@ -8,7 +8,7 @@
 
 #include "support/cmocka_test.h"
 #include "analysis/checkpoint/checkpoint_build.h"
-#include "analysis/checkpoint/trace_span.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "base/vs_time_spec.h"
 #include "support/busy_trace.h"
 #include "trace/read/seek.h"

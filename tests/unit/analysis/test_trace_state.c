@@ -12,7 +12,6 @@
 #include "support/cmocka_test.h"
 #include "analysis/checkpoint/checkpoint_build.h"
 #include "analysis/checkpoint/trace_state.h"
-#include "analysis/checkpoint/size_limit.h"
 #include "support/busy_trace.h"
 #include "support/scratch_folder.h"
 #include "trace/read/checkpoint_cache.h"
