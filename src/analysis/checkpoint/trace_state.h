@@ -26,7 +26,7 @@ struct vs_retained {
     size_t lines[VS_EVENT_CODE_MAX + 1]; /* of each kind */
 };
 
-/* vs_retained_event: stores *event* if it is of those kinds. VS_ERR_NOMEM. */
+/* vs_retained_event: stores *event* if it is of those kinds. */
 void vs_retained_event(struct vs_retained *retained, const struct vs_event *event);
 
 void vs_retained_free(struct vs_retained *retained);
@@ -51,7 +51,7 @@ void vs_trace_state_event(struct vs_trace_state *moment, const struct vs_event *
 /* vs_trace_state_at: the state before the first event at or after *time_ns* of the trace's clock
  * (vs_trace_state_at_event: before event number *event*, from 0, of those of known kinds); moves
  * *reader* to that event. Starts from the nearest checkpoint if the reader has some (an invalid one
- * is skipped), otherwise from the start. VS_ERR_NOMEM. */
+ * is skipped), otherwise from the start. */
 enum vs_err vs_trace_state_at(struct vs_reader *reader, uint64_t time_ns,
                               struct vs_trace_state **out)
     VS_MUST_CHECK;
@@ -71,7 +71,7 @@ enum vs_err vs_trace_state_save(struct vs_trace_state *moment, vs_checkpoint_tak
 
 /* vs_trace_state_load: a vs_checkpoint_take for an empty state (*context*), called with the frames
  * of one state; then call vs_trace_state_loaded. VS_ERR_CORRUPT when they are inconsistent: the
- * state can then only be closed. VS_ERR_NOMEM. */
+ * state can then only be closed. */
 enum vs_err vs_trace_state_load(void *context, const unsigned char *bytes, size_t count)
     VS_MUST_CHECK;
 enum vs_err vs_trace_state_loaded(struct vs_trace_state *moment) VS_MUST_CHECK;
@@ -100,13 +100,12 @@ bool vs_span_end(const struct vs_span *span, const struct vs_time_spec *spec,
                    struct vs_time_window_end *out, char *why);
 
 /* vs_span_open: the time at which *window* begins (the state before its first event), counting
- * from there on; moves *reader* to that event. Without from, that is the beginning.
- * VS_ERR_NOMEM. */
+ * from there on; moves *reader* to that event. Without from, that is the beginning. */
 enum vs_err vs_span_open(struct vs_reader *reader, const struct vs_time_window *window,
                            struct vs_trace_state **out) VS_MUST_CHECK;
 
 /* vs_span_state: the state after the last event of *window*, including everything before it;
- * *reader* is then after it. VS_ERR_NOMEM. */
+ * *reader* is then after it. */
 enum vs_err vs_span_state(struct vs_reader *reader, const struct vs_time_window *window,
                              struct vs_trace_state **out) VS_MUST_CHECK;
 

@@ -253,34 +253,21 @@ static void adopt_blocks(struct vs_replay *replay)
     }
 }
 
-static enum vs_err load_mappings(struct vs_state_record *r, struct vs_replay *replay)
+/* Segments or mappings, in the order of their addresses. */
+static enum vs_err load_segments(struct vs_state_record *r, struct vs_replay *replay,
+                                 struct vs_segments *set)
 {
-    struct vs_segments *set = &replay->mappings;
-    uint64_t last = 0;
-    while (!r->bad && r->next < r->end) {
-        struct vs_replay_segment mapping = {0};
-        vs_trace_state_io_mapping(r, &mapping, &last);
-        if (r->bad || !mapping.size || mapping.device >= replay->account_count ||
-            (set->count && mapping.addr <= set->items[set->count - 1].addr))
-            return VS_ERR_CORRUPT;
-        vs_vec_room(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
-        set->items[set->count++] = mapping;
-    }
-    return VS_OK;
-}
-
-static enum vs_err load_segments(struct vs_state_record *r, struct vs_replay *replay)
-{
-    struct vs_segments *set = &replay->segments;
     uint64_t last = 0;
     while (!r->bad && r->next < r->end) {
         struct vs_replay_segment segment = {0};
-        vs_trace_state_io_segment(r, &segment, &last);
+        if (set == &replay->mappings)
+            vs_trace_state_io_mapping(r, &segment, &last);
+        else
+            vs_trace_state_io_segment(r, &segment, &last);
         if (r->bad || !segment.size || segment.device >= replay->account_count ||
             (set->count && segment.addr <= set->items[set->count - 1].addr))
             return VS_ERR_CORRUPT;
-        vs_vec_room(&set->items, &set->capacity, set->count + 1,
-                    sizeof *set->items);
+        vs_vec_room(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
         set->items[set->count++] = segment;
     }
     return VS_OK;
@@ -339,7 +326,7 @@ static enum vs_err load_record(struct vs_state_record *r, struct vs_trace_state 
     case VS_TRACE_STATE_THREAD: return load_thread(r, &m->replay->phases);
     case VS_TRACE_STATE_OPEN_STEPS: return load_map(r, &m->replay->phases.open_steps);
     case VS_TRACE_STATE_LIVE: return load_lives(r, m->replay);
-    case VS_TRACE_STATE_SEGMENTS: return load_segments(r, m->replay);
+    case VS_TRACE_STATE_SEGMENTS: return load_segments(r, m->replay, &m->replay->segments);
     case VS_TRACE_STATE_FRAMEWORK: return load_framework(r, m->replay);
     case VS_TRACE_STATE_FAILURE: return load_failure(r, m->replay);
     case VS_TRACE_STATE_KERNELS:
@@ -351,7 +338,7 @@ static enum vs_err load_record(struct vs_state_record *r, struct vs_trace_state 
     case VS_TRACE_STATE_FRAMEWORK_BIRTHS: return load_framework_births(r, m);
     case VS_TRACE_STATE_BIRTHS: return load_births(r, m);
     case VS_TRACE_STATE_BACKING: return load_backing(r, m->replay);
-    case VS_TRACE_STATE_MAPPINGS: return load_mappings(r, m->replay);
+    case VS_TRACE_STATE_MAPPINGS: return load_segments(r, m->replay, &m->replay->mappings);
     }
     return VS_OK; /* written by a newer version */
 }

@@ -35,8 +35,10 @@ struct vs_verdict {
     bool last_resort;
     /* Adds evidence and remedies to *oom*, with the functions of verdict.h. */
     void (*explain)(struct vs_oom *oom);
-    /* The call site to name; NULL, or returns NULL: the one that failed. */
+    /* The call site to name: of a list, or at an offset in struct vs_oom. NULL and 0, or a site without
+     * memory: the one that failed. */
     const struct vs_report_site *(*culprit)(const struct vs_oom *oom);
+    size_t site;
 };
 
 /* A cause with a share in the failure. */

@@ -57,6 +57,13 @@ static bool may_be_filling(const struct vs_oom *oom, const struct vs_verdict *ve
            bytes < oom->total / OF_DEVICE;
 }
 
+static const struct vs_report_site *site_of(const struct vs_oom *oom, const struct vs_verdict *verdict)
+{
+    if (verdict->culprit)
+        return verdict->culprit(oom);
+    return verdict->site ? (const struct vs_report_site *)((const char *)oom + verdict->site) : NULL;
+}
+
 static void find_shares(struct vs_oom *oom)
 {
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
@@ -65,7 +72,7 @@ static void find_shares(struct vs_oom *oom)
         /* without the missing bytes, only a large share is a cause */
         if (!bytes || oom->cause_count == VS_CAUSES_MAX || (!oom->missing && !(oom->missing_unknown && large)))
             continue;
-        const struct vs_report_site *site = verdicts[i]->culprit ? verdicts[i]->culprit(oom) : NULL;
+        const struct vs_report_site *site = site_of(oom, verdicts[i]);
         oom->causes[oom->cause_count++] = (struct vs_oom_cause){
             verdicts[i], bytes, bytes >= oom->missing,
             large || (ran_before(oom, verdicts[i]) && !may_be_filling(oom, verdicts[i], bytes)),
@@ -264,7 +271,7 @@ static void explain(struct vs_oom *oom)
 {
     sort_causes(oom);
     const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
-    oom->culprit = cause->culprit ? cause->culprit(oom) : NULL;
+    oom->culprit = site_of(oom, cause);
     if (oom->refusal == verdicts[sizeof verdicts / sizeof *verdicts - 1] || !oom->culprit ||
         (!oom->culprit->count && !oom->culprit->frame_count))
         oom->culprit = &oom->failure.site;

@@ -10,11 +10,6 @@ static uint64_t recovers(const struct vs_oom *oom)
     return oom->cache.withheld;
 }
 
-static const struct vs_report_site *culprit(const struct vs_oom *oom)
-{
-    return &oom->withheld_site;
-}
-
 /* Whether nearly all of it is kept by private pools: no other cache remains to be named. */
 static bool is_private(const struct vs_oom *oom)
 {
@@ -65,4 +60,5 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_cache = {
     "other_cache", "other cache: free memory is cached for other streams or a private pool",
-    "the cache of other streams and pools", NULL, recovers, NULL, false, explain, culprit};
+    "the cache of other streams and pools", NULL, recovers, NULL, false, explain, NULL,
+    offsetof(struct vs_oom, withheld_site)};

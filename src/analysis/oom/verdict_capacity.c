@@ -80,4 +80,4 @@ static const struct vs_report_site *culprit(const struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_capacity = {
     "true_capacity", "true capacity: the program needs more memory than the device has", NULL, NULL,
-    NULL, NULL, false, explain, culprit};
+    NULL, NULL, false, explain, culprit, 0};

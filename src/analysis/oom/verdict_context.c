@@ -49,11 +49,7 @@ static void explain(struct vs_oom *oom)
     vs_oom_bigger_device(oom);
 }
 
-static const struct vs_report_site *culprit(const struct vs_oom *oom)
-{
-    return oom->context_site.count ? &oom->context_site : NULL;
-}
-
 const struct vs_verdict vs_verdict_context = {
     "contexts", "contexts: CUDA contexts hold an unusual part of the device",
-    "more than one usual context", NULL, recovers, NULL, false, explain, culprit};
+    "more than one usual context", NULL, recovers, NULL, false, explain, NULL,
+    offsetof(struct vs_oom, context_site)};

@@ -17,11 +17,6 @@ static uint64_t recovers(const struct vs_oom *oom)
     return from_frees || demanded_before ? oom->cache.scattered : 0;
 }
 
-static const struct vs_report_site *culprit(const struct vs_oom *oom)
-{
-    return &oom->pin_site;
-}
-
 static void explain(struct vs_oom *oom)
 {
     const struct vs_cache_census *cache = &oom->cache;
@@ -48,4 +43,5 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_fragmentation = {
     "fragmentation", "fragmentation: enough memory is free, in pieces that are too small",
-    "holes between its blocks", NULL, recovers, NULL, false, explain, culprit};
+    "holes between its blocks", NULL, recovers, NULL, false, explain, NULL,
+    offsetof(struct vs_oom, pin_site)};

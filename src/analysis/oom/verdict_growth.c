@@ -197,4 +197,4 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_growth = {
     "growth", "growth: the program keeps allocating memory that it does not free",
-    "the growth", NULL, recovers, recovers, false, explain, culprit};
+    "the growth", NULL, recovers, recovers, false, explain, culprit, 0};

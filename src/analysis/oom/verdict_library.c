@@ -10,11 +10,6 @@ static uint64_t recovers(const struct vs_oom *oom)
     return oom->library_bytes;
 }
 
-static const struct vs_report_site *culprit(const struct vs_oom *oom)
-{
-    return &oom->library_site;
-}
-
 static void explain(struct vs_oom *oom)
 {
     vs_oom_evidence(oom, oom->has_framework
@@ -37,4 +32,5 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_library = {
     "outside_libraries", "libraries: memory outside the program's own allocator",
-    "the memory of these libraries", NULL, recovers, recovers, false, explain, culprit};
+    "the memory of these libraries", NULL, recovers, recovers, false, explain, NULL,
+    offsetof(struct vs_oom, library_site)};

@@ -48,4 +48,4 @@ static const struct vs_report_site *culprit(const struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_limit = {
     "imposed_limit", "imposed limit: the run was limited to less memory than the device has",
-    "the limit", NULL, recovers, NULL, true, explain, culprit};
+    "the limit", NULL, recovers, NULL, true, explain, culprit, 0};

@@ -79,4 +79,4 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_no_context = {
     "contexts", "contexts: the device has too little free memory for another CUDA context", NULL,
-    decides, NULL, NULL, false, explain, NULL};
+    decides, NULL, NULL, false, explain, NULL, 0};

@@ -51,7 +51,7 @@ static void explain_others(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_others = {
     "other_process", "other process: others hold a large part of the device",
-    "the other processes", NULL, recovers_others, NULL, false, explain_others, NULL};
+    "the other processes", NULL, recovers_others, NULL, false, explain_others, NULL, 0};
 
 /* Of an unknown owner: other processes that cannot be told from this one, or memory in no figure. */
 static uint64_t recovers_outside(const struct vs_oom *oom)
@@ -85,4 +85,4 @@ static void explain_outside(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_outside = {
     "outside_memory", "memory outside the program: others hold most of the device",
-    "memory of an unknown owner", NULL, recovers_outside, NULL, false, explain_outside, NULL};
+    "memory of an unknown owner", NULL, recovers_outside, NULL, false, explain_outside, NULL, 0};

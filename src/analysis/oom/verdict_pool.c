@@ -60,4 +60,4 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_pool = {
     "kept_pool", "cached in pools: CUDA's memory pools hold memory that nothing uses",
-    "the pools' unused memory", NULL, recovers, NULL, false, explain, culprit};
+    "the pools' unused memory", NULL, recovers, NULL, false, explain, culprit, 0};

@@ -36,7 +36,7 @@ static void explain_host(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_host = {
     "host_memory", "host memory: the host refused page-locked memory",
-    NULL, is_host, NULL, NULL, false, explain_host, host_culprit};
+    NULL, is_host, NULL, NULL, false, explain_host, host_culprit, 0};
 
 static bool is_absurd(const struct vs_oom *oom)
 {
@@ -60,7 +60,7 @@ static void explain_absurd(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_absurd = {
     "absurd_request", "absurd request: no device could hold it", NULL, is_absurd, NULL, NULL, false,
-    explain_absurd, NULL};
+    explain_absurd, NULL, 0};
 
 static bool is_refused(const struct vs_oom *oom)
 {
@@ -98,4 +98,4 @@ static void explain_refused(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_refused = {
     "refused", "refused: the request was refused although enough memory was free", NULL,
-    is_refused, NULL, NULL, false, explain_refused, NULL};
+    is_refused, NULL, NULL, false, explain_refused, NULL, 0};

@@ -10,11 +10,6 @@ static uint64_t recovers(const struct vs_oom *oom)
     return oom->balance.known ? oom->balance.rounding : 0;
 }
 
-static const struct vs_report_site *culprit(const struct vs_oom *oom)
-{
-    return &oom->rounded_site;
-}
-
 static void explain(struct vs_oom *oom)
 {
     const struct vs_balance *b = &oom->balance;
@@ -36,4 +31,5 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_rounding = {
     "rounding", "rounding: the driver gives each small allocation whole pages of 2 MiB",
-    "the driver's rounding", NULL, recovers, NULL, false, explain, culprit};
+    "the driver's rounding", NULL, recovers, NULL, false, explain, NULL,
+    offsetof(struct vs_oom, rounded_site)};

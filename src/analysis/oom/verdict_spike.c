@@ -10,11 +10,6 @@ static uint64_t recovers(const struct vs_oom *oom)
     return oom->spike_bytes;
 }
 
-static const struct vs_report_site *culprit(const struct vs_oom *oom)
-{
-    return &oom->spike_site;
-}
-
 static const char *live_or_requested(const struct vs_oom *oom)
 {
     return oom->spike_is_request ? "the failed request is one of them" : "all are live";
@@ -73,4 +68,5 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_spike = {
     "single_spike", "single spike: one allocation is far larger than any before it",
-    "the spike", NULL, recovers, recovers, false, explain, culprit};
+    "the spike", NULL, recovers, recovers, false, explain, NULL,
+    offsetof(struct vs_oom, spike_site)};

@@ -380,15 +380,7 @@ void vs_peak_state_close(struct vs_replay *state)
 {
     if (!state)
         return;
-    for (unsigned i = 0; i <= VS_HOST_INDEX; i++) {
-        if (state->accounts[i])
-            vs_device_usage_free(&state->accounts[i]->usage);
-        free(state->accounts[i]);
-    }
-    vs_live_table_free(&state->device_live);
-    vs_live_table_free(&state->framework_live);
-    vs_segments_free(&state->segments);
-    vs_segments_free(&state->mappings);
-    vs_sites_free(&state->sites);
-    free(state);
+    state->failures = NULL; /* shared with the replay, as the phases */
+    state->phases = (struct vs_phases){0};
+    vs_replay_close(state);
 }

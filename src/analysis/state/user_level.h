@@ -55,7 +55,7 @@ struct vs_user_segment {
     bool mapped;
 };
 
-/* vs_user_segments: those of *account*, by address; the caller frees *out*. VS_ERR_NOMEM. Cost: the
+/* vs_user_segments: those of *account*, by address; the caller frees *out*. Cost: the
  * live set. */
 void vs_user_segments(const struct vs_replay *replay, unsigned account,
                       struct vs_user_segment **out, size_t *count);
