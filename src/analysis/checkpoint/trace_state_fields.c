@@ -219,11 +219,12 @@ void vs_trace_state_io_usage(struct vs_state_record *r, struct vs_device_usage *
 }
 
 /* The figures that sites of both levels have. */
+#define COUNTER(name, key) &site->name,
 static void site_figures_io(struct vs_state_record *r, struct vs_site *site)
 {
     u64s(r, (uint64_t *const[]){&site->allocs, &site->frees, &site->bytes, &site->largest,
                                 &site->live_bytes, &site->live_count, &site->lost_bytes,
-                                &site->lost_count, &site->temporaries, &site->lifetime_ns,
+                                &site->lost_count, VS_SITE_COUNTERS(COUNTER) &site->lifetime_ns,
                                 &site->largest_before_step, &site->largest_in_step, NULL});
     growth_io(r, &site->growth);
     vs_state_bool(r, &site->touched);

@@ -15,6 +15,7 @@
 #include "analysis/report/held.h"
 #include "analysis/state/balance.h"
 #include "analysis/state/replay_totals.h"
+#include "analysis/state/sites.h"
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
 #include "trace/format/event.h"
@@ -66,7 +67,7 @@ struct vs_report_site {
     unsigned family;
     uint64_t bytes, count; /* held at the time of the list */
     uint64_t allocs, frees, alloc_bytes, largest; /* up to that time */
-    uint64_t temporaries;  /* freed before the thread allocated anything else */
+    VS_SITE_COUNTERS(VS_SITE_COUNTER_FIELD)
     uint64_t lifetime_mean_ns; /* of the freed ones */
     bool growing;          /* its memory grows, and is not freed before the end */
     bool growth_freed;     /* it was freed at the end */

@@ -400,7 +400,9 @@ static void merge(struct vs_report_site *into, const struct vs_report_site *from
     into->allocs += from->allocs;
     into->frees = frees;
     into->alloc_bytes += from->alloc_bytes;
-    into->temporaries += from->temporaries;
+#define COUNTER(name, key) into->name += from->name;
+    VS_SITE_COUNTERS(COUNTER)
+#undef COUNTER
     if (from->largest > into->largest)
         into->largest = from->largest;
     vs_growth_merge(into, from);
@@ -417,7 +419,9 @@ static struct vs_report_site figures_of(const struct vs_summary *summary,
         .family = site->family, .bytes = row->bytes, .count = row->count,
         .allocs = site->allocs * weight, .frees = site->frees * weight,
         .alloc_bytes = site->bytes * weight, .largest = site->largest,
-        .temporaries = site->temporaries * weight,
+#define COUNTER(name, key) .name = site->name * weight,
+        VS_SITE_COUNTERS(COUNTER)
+#undef COUNTER
         .lifetime_mean_ns = site->frees ? site->lifetime_ns / site->frees : 0};
     vs_growth_fill(summary, row->site, weight, &out);
     return out;

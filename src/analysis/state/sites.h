@@ -39,6 +39,12 @@ bool vs_growth_steady(const struct vs_growth *growth, uint64_t steps_done);
  * there is no run. */
 uint64_t vs_growth_per_step(const struct vs_growth *growth);
 
+/* Counters of a call site: what an analysis counts for each is a row here, with its name in the JSON of the
+ * report. A checkpoint keeps them, and a report adds up those of stacks that read the same. */
+#define VS_SITE_COUNTERS(X) \
+    X(temporaries, "temporaries") /* freed before the thread allocated anything else */
+#define VS_SITE_COUNTER_FIELD(name, key) uint64_t name;
+
 struct vs_site {
     uint64_t stack;  /* stack id; 0 = none recorded */
     uint64_t api;    /* string id of the API of the latest allocation */
@@ -55,7 +61,7 @@ struct vs_site {
     uint64_t live_count;
     uint64_t lost_bytes; /* still allocated when their context was destroyed */
     uint64_t lost_count;
-    uint64_t temporaries;   /* freed before the thread allocated anything else */
+    VS_SITE_COUNTERS(VS_SITE_COUNTER_FIELD)
     uint64_t lifetime_ns;   /* sum over the freed ones */
     uint64_t largest_before_step; /* largest single size in completed steps */
     uint64_t largest_in_step;     /* likewise in the current step */

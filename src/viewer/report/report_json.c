@@ -114,7 +114,9 @@ void vs_report_json_site(struct vs_json *json, const struct vs_report_site *site
     vs_json_uint(json, "frees", site->frees);
     vs_json_uint(json, "requested_bytes_total", site->alloc_bytes);
     vs_json_uint(json, "largest_bytes", site->largest);
-    vs_json_uint(json, "temporaries", site->temporaries);
+#define COUNTER(name, key) vs_json_uint(json, key, site->name);
+    VS_SITE_COUNTERS(COUNTER)
+#undef COUNTER
     vs_json_uint(json, "lifetime_mean_ns", site->lifetime_mean_ns);
     vs_json_bool(json, "growing", site->growing);
     growth_json(json, site);
