@@ -65,7 +65,8 @@ static void hostile_trace(void)
         assert_true(vs_window_reserve_locked(r, 2 * VS_STACK_NODE_BYTES_MAX));
         b.stack = vs_intern_node_locked(r, 0, i + 1, 7);
         vs_lock_release(&r->lock);
-        vs_trace(&b, "push %s; alloc %u %u as %u; pop", i % 2 ? "=phase\"<b>" : "plain", i, 1000 + i, 1024 * (i + 1));
+        vs_trace(&b, "push %s; alloc %u %u as %u; pop", i % 2 ? "=phase\"<b>" : "plain", i,
+                 1000 + i, 1024 * (i + 1));
     }
     vs_trace(&b, "gpu 1; alloc 100 2M; alloc 200 1M; free 100; gpu 0");
     vs_builder_close(&b, VS_END_EXIT, 0);
@@ -215,8 +216,10 @@ TEST(a_device_that_was_not_used_is_not_found_and_a_full_disk_is_reported)
         struct vs_export_options all = {0}, none = {.one_device = true, .device = 5};
         struct vs_export_result result;
         FILE *out = fopen("/dev/null", "w"), *full = fopen("/dev/full", "w");
-        assert_int_equal(vs_export(vs_export_find(names[i]), reader, out, &none, &result), VS_ERR_NOT_FOUND);
-        assert_int_equal(vs_export(vs_export_find(names[i]), reader, full, &all, &result), VS_ERR_IO);
+        assert_int_equal(vs_export(vs_export_find(names[i]), reader, out, &none, &result),
+                         VS_ERR_NOT_FOUND);
+        assert_int_equal(vs_export(vs_export_find(names[i]), reader, full, &all, &result),
+                         VS_ERR_IO);
         fclose(out);
         fclose(full);
     }

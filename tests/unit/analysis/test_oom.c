@@ -16,8 +16,8 @@ static void start(const char *text)
 /* One step: four activations of *each* MiB, freed in the backward. */
 static void step(unsigned number, uint64_t each, uint64_t leak)
 {
-    vs_trace(&b, "step %u; push forward; at site_activation; repeat 4 { alloc 100i+1000 %lu }; pop; "
-                 "push backward; repeat 4 { free 100i+1000 }; pop", number, each);
+    vs_trace(&b, "step %u; push forward; at site_activation; repeat 4 { alloc 100i+1000 %lu }; "
+             "pop; push backward; repeat 4 { free 100i+1000 }; pop", number, each);
     if (leak)
         vs_trace(&b, "at site_leak; alloc %u %lu", 10000 + 100 * number, leak);
     vs_trace(&b, "pop");
@@ -33,7 +33,8 @@ static void steps(unsigned from, unsigned to, uint64_t each, uint64_t leak)
 static void fail_in_forward(unsigned number, unsigned live, uint64_t each, uint64_t request,
                             uint64_t held_before)
 {
-    vs_trace(&b, "step %u; push forward; at site_activation; repeat %u { alloc 100i+1000 %lu }", number, live, each);
+    vs_trace(&b, "step %u; push forward; at site_activation; repeat %u { alloc 100i+1000 %lu }",
+             number, live, each);
     uint64_t ours = held_before + live * each;
     vs_trace(&b, "fail %lu free %lu", request, (uint64_t)(CAPACITY - CONTEXT - ours));
 }
@@ -230,8 +231,8 @@ TEST(a_spike_is_seen_without_step_marks_when_memory_goes_round)
 static void fill_with_holes(void)
 {
     begin_trace("caching", "device 512M Small GPU; at site_activation; "
-                           "repeat 20 { segment 100i 20M; alloc 100i 5M; alloc 100i+5 5M; alloc 100i+10 5M; "
-                           "alloc 100i+15 5M }; repeat 20 { free 100i; free 100i+10 }");
+                "repeat 20 { segment 100i 20M; alloc 100i 5M; alloc 100i+5 5M; alloc 100i+10 5M; "
+                "alloc 100i+15 5M }; repeat 20 { free 100i; free 100i+10 }");
 }
 
 TEST(enough_in_pieces_too_small_is_fragmentation)
@@ -631,8 +632,8 @@ TEST(a_cache_of_another_stream_is_not_fragmentation)
 
 TEST(many_blocks_of_little_more_than_a_page_are_rounding)
 {
-    begin_trace("observe", "device 512M Small GPU; at site_activation; repeat 220 { alloc 2i 1049088 }; "
-                 "at site_spike; fail 20M free 8M");
+    begin_trace("observe", "device 512M Small GPU; at site_activation; "
+                "repeat 220 { alloc 2i 1049088 }; at site_spike; fail 20M free 8M");
     expect_verdict("rounding");
     assert_string_equal(oom->culprit->frames[0].function, "site_activation");
     assert_string_equal(oom->remedies[0].kind, "suballocate");
@@ -665,7 +666,8 @@ TEST(a_huge_context_and_many_contexts_are_named)
         assert_string_equal(oom->verdict->name, "contexts");
         assert_int_equal(oom->causes[0].bytes, 1600 * MIB);
         assert_string_equal(oom->remedies[0].kind, "one_context");
-        assert_string_equal(oom->culprit->frames[0].function, stacks ? "site_spike" : "site_activation");
+        assert_string_equal(oom->culprit->frames[0].function,
+                            stacks ? "site_spike" : "site_activation");
         if (stacks)
             assert_summary("  look at site_spike", "", "");
         done(NULL);
@@ -675,8 +677,8 @@ TEST(a_huge_context_and_many_contexts_are_named)
 TEST(growth_is_found_without_marked_steps)
 {
     start("repeat 2 { at site_activation; alloc 1000 30M; free 1000 }; "
-          "repeat 18 { at site_activation; alloc 1000 30M; at site_leak; alloc 100i+10200 18M; free 1000 }; "
-          "at site_activation; fail 30M free 24M");
+          "repeat 18 { at site_activation; alloc 1000 30M; at site_leak; alloc 100i+10200 18M; "
+          "free 1000 }; at site_activation; fail 30M free 24M");
     expect_verdict("growth");
     assert_int_equal(oom->growth_count, 18);
     assert_int_equal(oom->growth_bytes, 18 * 18 * MIB);
@@ -728,10 +730,10 @@ TEST(memory_outside_the_framework_is_named)
 /* Expandable segments: one block in each handle of 20 MiB stays, so that none can be unmapped. */
 TEST(parts_of_expandable_segments_are_fragmentation)
 {
-    begin_trace("observe", "device 512M Small GPU; "
-                 "repeat 20 { at site_weights; alloc memory:i+1 20M vmm; map 20i 20M i+1; at site_leak; "
-                 "tensor 20i 5M; at site_activation; tensor 20i+5 5M; tensor 20i+10 5M; tensor 20i+15 5M }; "
-                 "repeat 20 { drop 20i+5; drop 20i+10; drop 20i+15 }");
+    begin_trace("observe", "device 512M Small GPU; repeat 20 { at site_weights; "
+                "alloc memory:i+1 20M vmm; map 20i 20M i+1; at site_leak; tensor 20i 5M; "
+                "at site_activation; tensor 20i+5 5M; tensor 20i+10 5M; tensor 20i+15 5M }; "
+                "repeat 20 { drop 20i+5; drop 20i+10; drop 20i+15 }");
     vs_trace(&b, "sample 48M; raise 100M");
     expect_verdict("fragmentation");
     assert_true(oom->free_known); /* read before the failure, which has no figures of its own */
@@ -747,9 +749,11 @@ TEST(free_pieces_of_another_stream_of_pytorch_are_its_cache)
 {
     for (unsigned stream = 0; stream < 2; stream++) {
         begin_trace("observe", "device 512M Small GPU");
-        vs_trace(&b, "repeat 20 { alloc 20i 20M; tensor 20i 5M stream %u; tensor 20i+5 5M stream %u; "
-                     "tensor 20i+10 5M stream %u; tensor 20i+15 5M stream %u }", stream, stream, stream, stream);
-        vs_trace(&b, "repeat 20 { drop 20i+5; drop 20i+10; drop 20i+15 }; fail 100M free 48M; raise 100M");
+        vs_trace(&b, "repeat 20 { alloc 20i 20M; tensor 20i 5M stream %u; "
+                 "tensor 20i+5 5M stream %u; tensor 20i+10 5M stream %u; "
+                 "tensor 20i+15 5M stream %u }", stream, stream, stream, stream);
+        vs_trace(&b, "repeat 20 { drop 20i+5; drop 20i+10; drop 20i+15 }; fail 100M free 48M; "
+                 "raise 100M");
         expect_verdict(stream ? "other_cache" : "fragmentation");
         assert_int_equal(oom->cache.other_streams, stream ? 300 * MIB : 0);
         done(NULL);
@@ -759,8 +763,8 @@ TEST(free_pieces_of_another_stream_of_pytorch_are_its_cache)
 /* A small block needs a segment of small blocks; holes in the large segments are no private pool's. */
 TEST(holes_in_segments_of_large_blocks_are_not_the_cache_of_others)
 {
-    begin_trace("observe", "device 512M Small GPU; repeat 24 { alloc 20i 20M; tensor 20i 10M; tensor 20i+10 10M }; "
-                           "repeat 24 { drop 20i }; fail 2M free 0; raise 1M");
+    begin_trace("observe", "device 512M Small GPU; repeat 24 { alloc 20i 20M; tensor 20i 10M; "
+                "tensor 20i+10 10M }; repeat 24 { drop 20i }; fail 2M free 0; raise 1M");
     diagnose(0);
     assert_string_not_equal(oom->verdict->name, "other_cache");
     assert_int_equal(oom->cache.withheld, 0);
@@ -771,9 +775,9 @@ TEST(holes_in_segments_of_large_blocks_are_not_the_cache_of_others)
 /* PyTorch releases every unused segment before it reports a failure, but for those of private pools. */
 TEST(unused_segments_of_pytorch_are_of_a_private_pool)
 {
-    begin_trace("observe", "device 512M Small GPU; at site_leak; repeat 6 { alloc 40i 40M; tensor 40i 40M }; "
-                           "at site_activation; repeat 4 { alloc 40i+240 40M; tensor 40i+240 40M }; "
-                           "repeat 6 { drop 40i }; fail 100M free 24M; raise 100M");
+    begin_trace("observe", "device 512M Small GPU; at site_leak; repeat 6 { alloc 40i 40M; "
+                "tensor 40i 40M }; at site_activation; repeat 4 { alloc 40i+240 40M; "
+                "tensor 40i+240 40M }; repeat 6 { drop 40i }; fail 100M free 24M; raise 100M");
     expect_verdict("other_cache");
     assert_int_equal(oom->cache.private_pools, 240 * MIB);
     assert_int_equal(oom->cache.withheld_largest, 40 * MIB);
@@ -788,11 +792,14 @@ TEST(equal_blocks_of_which_none_was_freed_may_be_a_leak)
     for (unsigned differ = 0; differ < 2; differ++) {
         vs_builder_open(&b, "observe");
         vs_trace(&b, "device 512M Small GPU; at site_leak");
-        vs_trace(&b, "alloc 640 12M; repeat 16 { alloc 40i 12M; alloc 40i+20 %uM }; fail 30M free 20M", differ ? 14 : 12);
+        vs_trace(&b,
+                 "alloc 640 12M; repeat 16 { alloc 40i 12M; alloc 40i+20 %uM }; fail 30M free 20M",
+                 differ ? 14 : 12);
         expect_verdict("true_capacity");
         assert_string_equal(oom->culprit->frames[0].function, "site_leak");
         assert_int_equal(evidence(true, true, "may be a leak"), !differ);
-        assert_int_equal(evidence(true, true, "33 allocations of 12.0 MiB each, and freed none"), !differ);
+        assert_int_equal(evidence(true, true, "33 allocations of 12.0 MiB each, and freed none"),
+                         !differ);
         assert_int_equal(remedy_of("free_growth") != NULL, !differ);
         done(NULL);
     }
@@ -813,9 +820,10 @@ TEST(equal_blocks_from_before_the_steps_are_no_leak)
  * But another policy of the same cache serves the request. */
 TEST(what_another_setting_of_the_cache_serves_is_not_true_capacity)
 {
-    begin_trace("caching", "device 512M Small GPU; repeat 20 { segment 20i 20M; at site_activation; alloc 20i 5M; "
-                           "at site_weights; alloc 20i+5 5M; alloc 20i+10 5M; alloc 20i+15 5M }; "
-                           "repeat 8 { free 20i }; sample 48M; at site_spike; fail 60M free 48M");
+    begin_trace("caching", "device 512M Small GPU; repeat 20 { segment 20i 20M; "
+                "at site_activation; alloc 20i 5M; at site_weights; alloc 20i+5 5M; "
+                "alloc 20i+10 5M; alloc 20i+15 5M }; repeat 8 { free 20i }; sample 48M; "
+                "at site_spike; fail 60M free 48M");
     expect_verdict("true_capacity");
     assert_int_equal(oom->missing, 12 * MIB);
     vs_oom_replay(oom, reader);

@@ -76,8 +76,9 @@ TEST(utilisation_is_taken_at_the_fullest_moment_of_the_reserved_peak)
 
 TEST(devices_and_the_host_are_kept_apart)
 {
-    begin_trace("observe", "gpu 1; device 2G Second; gpu 0; device 1G First; alloc 0 1M; gpu 1; alloc 1000 7M; "
-                           "gpu 0; alloc 2000 50M pinned; alloc 3000 5M registered; alloc 4000 90M ipc; free 2000");
+    begin_trace("observe", "gpu 1; device 2G Second; gpu 0; device 1G First; alloc 0 1M; gpu 1; "
+                "alloc 1000 7M; gpu 0; alloc 2000 50M pinned; alloc 3000 5M registered; "
+                "alloc 4000 90M ipc; free 2000");
     read_report(0);
     assert_int_equal(report->device_count, 2);
     assert_int_equal(report->devices[0].device, 0);
@@ -336,8 +337,8 @@ TEST(the_framework_level_is_counted_beside_not_added)
 
 TEST(kernels_and_copies_are_summed_by_name_and_kind)
 {
-    start("observe", "gpu 1; device 1G Other GPU; gpu 0; kernel 7 1000 500 matmul; kernel 7 1600 100 adam; "
-                     "kernel 7 2000 700 matmul; gpu 1; kernel 7 2000 40 matmul");
+    start("observe", "gpu 1; device 1G Other GPU; gpu 0; kernel 7 1000 500 matmul; "
+          "kernel 7 1600 100 adam; kernel 7 2000 700 matmul; gpu 1; kernel 7 2000 40 matmul");
     vs_builder_memcpy(&b, 0, 7, VS_COPY_HTOD, 4096, 3000, 10);
     vs_builder_memcpy(&b, 0, 7, VS_COPY_HTOD, 4096, 3100, 30);
     vs_builder_memcpy(&b, 0, 7, VS_COPY_DTOH, 8, 3200, 5);
@@ -356,7 +357,8 @@ TEST(kernels_and_copies_are_summed_by_name_and_kind)
 
 TEST(kernels_of_cpp_programs_are_named_as_people_write_them)
 {
-    start("observe", "kernel 7 1000 500 _Z4gemmIfLi128EEvPT_; kernel 7 2000 100 _Znot a mangled name");
+    start("observe",
+          "kernel 7 1000 500 _Z4gemmIfLi128EEvPT_; kernel 7 2000 100 _Znot a mangled name");
     read_report(0);
     assert_string_equal(report->devices[0].kernels[0].name, "void gemm<float, 128>(float*)");
     assert_string_equal(report->devices[0].kernels[1].name, "_Znot a mangled name");

@@ -169,7 +169,8 @@ TEST(an_extracted_function_of_a_renamed_one_is_moved)
     site(&less, 200, OLD("forces(World&) /src/physics.c:48"));
     site(&more, 1000, EXTRACTED);
     site(&more, 250, NOW("compute_forces(World&) /src/solver.c:49"));
-    vs_site_changes_build(&memory, &less.sites, &more.sites, VS_METRIC_RESERVED, &changes, &reserved);
+    vs_site_changes_build(&memory, &less.sites, &more.sites, VS_METRIC_RESERVED, &changes,
+                          &reserved);
     assert_int_equal(reserved.of[VS_SITE_MOVED], 1);
     assert_int_equal(reserved.of[VS_SITE_GROWN], 1);
     assert_int_equal(reserved.count, 2);
@@ -206,8 +207,10 @@ TEST(equal_callers_or_sizes_alone_are_not_a_match)
                 "run /src/main.c:43 < main /src/main.c:44"
     for (int i = 0; i < 2; i++) {
         clear(NULL);
-        site(&a, i ? 100 : 4096, i ? "head_forward /src/net.c:30" CALLERS : "decode /src/video.c:10");
-        site(&b, i ? 900 : 4096, i ? "attention_forward /src/net.c:30" CALLERS : "keep_history /src/debug.c:5");
+        site(&a, i ? 100 : 4096,
+             i ? "head_forward /src/net.c:30" CALLERS : "decode /src/video.c:10");
+        site(&b, i ? 900 : 4096,
+             i ? "attention_forward /src/net.c:30" CALLERS : "keep_history /src/debug.c:5");
         match();
         assert_int_equal(changes.of[VS_SITE_NEW], 1);
         assert_int_equal(changes.of[VS_SITE_GONE], 1);
@@ -325,7 +328,8 @@ TEST(an_extracted_function_is_shown_with_its_caller)
 {
     struct vs_frame_range x, y;
     site(&a, 16, WRAPPED("/src/net.c", "mlp /src/net.c:27 < main /src/net.c:90"));
-    site(&b, 16, WRAPPED("/src/net.c", "mlp_up /src/net.c:21 < mlp /src/net.c:23 < main /src/net.c:90"));
+    site(&b, 16,
+         WRAPPED("/src/net.c", "mlp_up /src/net.c:21 < mlp /src/net.c:23 < main /src/net.c:90"));
     match();
     assert_int_equal(changes.of[VS_SITE_MOVED], 1);
     assert_true(vs_site_moved_frames(&changes.items[0], &x, &y));

@@ -328,7 +328,8 @@ TEST(templates_of_system_headers_are_not_the_users_code)
     };
     for (size_t i = 0; i < sizeof code / sizeof *code; i++) {
         const char *library = vs_library_of_code(code[i].function, code[i].file);
-        assert_string_equal(library ? library : "the user's", code[i].library ? code[i].library : "the user's");
+        assert_string_equal(library ? library : "the user's",
+                            code[i].library ? code[i].library : "the user's");
     }
 
     struct vs_chain_frame frames[] = {
@@ -454,8 +455,8 @@ TEST(a_long_first_function_leaves_room_for_its_line)
         .file = "/home/u/a_file.cpp", .line = 123, .known = true};
     struct vs_report_site site = {.frames = &frame, .frame_count = 1, .api = ""};
     char text[VS_CHAIN_TEXT_MAX];
-    assert_string_equal(vs_text_site(text, &site, 4), "…::outer::middle::Template<…>::inner::grow_the_buffer "
-                        "(a_file.cpp:123)");
+    assert_string_equal(vs_text_site(text, &site, 4),
+                        "…::outer::middle::Template<…>::inner::grow_the_buffer (a_file.cpp:123)");
 }
 
 /* The stack of a refused request differs from those of the requests before it only inside PyTorch's

@@ -63,8 +63,8 @@ TEST(limits_of_pytorch_are_those_of_its_tensors)
 
 TEST(phases_and_tests_have_their_own_peaks_and_net_changes)
 {
-    record("alloc 0 1M; push test:tests/test_a.py::test_one[x-1]; alloc 100 8M; alloc 200 2M; free 100; pop; "
-           "alloc 300 50M", 0);
+    record("alloc 0 1M; push test:tests/test_a.py::test_one[x-1]; alloc 100 8M; alloc 200 2M; "
+           "free 100; pop; alloc 300 50M", 0);
     limit("max-peak", "10MiB", "tests/test_a.py::test_*", true);
     limit("no-leaks", "true", "tests/test_a.py::test_one[x-1]", true);
     limit("max-peak", "1GiB", "no_such_phase", false);
@@ -87,7 +87,7 @@ TEST(long_names_of_tests_are_not_one_test)
     snprintf(long_name, sizeof long_name, "tests/%0150d", 0);
     begin_trace(&t, "observe", "");
     vs_trace(&t.b, "push test:%s::test_one[large]; alloc 0 16M; free 0; pop; "
-                   "push test:%s::test_one[small]; alloc 100 4M; free 100; pop", long_name, long_name);
+             "push test:%s::test_one[small]; alloc 100 4M; free 100; pop", long_name, long_name);
     measure_trace(&t, VS_END_EXIT, 0, 0);
     limit("max-peak", "4MiB", "*test_one[small]", true);
     limit("max-peak", "4MiB", "tests/0*::test_one[large]", true);
@@ -108,8 +108,8 @@ TEST(every_exceeded_phase_has_the_call_sites_of_its_moment)
     begin_trace(&t, "observe", "");
     for (unsigned i = 0; i <= TESTS; i++) {
         unsigned size = (i + 1) * 4096;
-        vs_trace(&t.b, "push test:t%u; segment 0 %u; alloc 0 %u; free 0; unsegment 0 %u; pop", i % TESTS,
-                 2 * size, size, 2 * size);
+        vs_trace(&t.b, "push test:t%u; segment 0 %u; alloc 0 %u; free 0; unsegment 0 %u; pop",
+                 i % TESTS, 2 * size, size, 2 * size);
     }
     measure_trace(&t, VS_END_EXIT, 0, 0);
     limit("max-allocated", "1", "*", true);
@@ -374,8 +374,8 @@ TEST(memory_after_the_last_step_is_in_no_step)
         {0, true, "step 4 / forward", "step 4", "step / forward"},
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        begin_trace(&t, "observe", "repeat 3 { step i+1; push forward; alloc 0 1M; free 0; pop; pop }; "
-                                   "step 4; push forward; alloc 0 8M");
+        begin_trace(&t, "observe", "repeat 3 { step i+1; push forward; alloc 0 1M; free 0; pop; "
+                    "pop }; step 4; push forward; alloc 0 8M");
         if (ends[i].fails)
             vs_trace(&t.b, "fail 1G free 1M");
         measure_trace(&t, VS_END_EXIT, ends[i].status, 0);

@@ -103,7 +103,8 @@ TEST(growth_must_be_known_in_every_run)
     struct vs_measured *runs[2] = {&two.run, &one.run};
     char text[100];
     for (int many = 0; many < 2; many++) {
-        snprintf(text, sizeof text, "alloc 0 1M; repeat %u { step i+1; pop }", VS_GROWTH_STEPS_MIN - 1 + many);
+        snprintf(text, sizeof text, "alloc 0 1M; repeat %u { step i+1; pop }",
+                 VS_GROWTH_STEPS_MIN - 1 + many);
         record(many ? &two : &one, text);
     }
     limit("take", "median", NULL);

@@ -38,7 +38,8 @@ static const struct vs_budget_row *judge_reserved(struct bench *t, const char *m
 
 TEST(a_block_may_span_memory_that_was_mapped_in_pieces)
 {
-    record(&after, "grow 0 20M; grow 20 20M; grow 40 20M; by first; alloc 0 4M; by spanning; alloc 10 45M");
+    record(&after,
+           "grow 0 20M; grow 20 20M; grow 40 20M; by first; alloc 0 4M; by spanning; alloc 10 45M");
     const struct vs_budget_row *row = judge_reserved(&after, "50MiB");
     assert_true(row->exceeded);
     assert_int_equal(row->quantity.value, 60 * MIB);
@@ -74,7 +75,8 @@ static const struct vs_budget_row *row_of(const char *phase, enum vs_metric metr
 /* Two tests; the second has fewer bytes than the first, of twenty call sites and of *planted*. */
 static void record_tests(struct bench *t, const char *planted)
 {
-    begin_trace(t, "caching", "push test:large; by large; alloc 0 500M; free 0; pop; push test:small");
+    begin_trace(t, "caching",
+                "push test:large; by large; alloc 0 500M; free 0; pop; push test:small");
     for (unsigned i = 0; i < 20; i++) /* of equal size: which of them the file has is not by size */
         vs_trace(&t->b, "by line %02u; alloc %u 10M", i, 1000 + 10 * i);
     vs_trace(&t->b, "%s; pop", planted);
@@ -138,8 +140,8 @@ TEST(a_baseline_keeps_few_sites_of_a_phase_and_none_twice)
 /* Reserved memory has its peak while *thread* has a block. */
 static void record_threads(struct bench *t, const char *line, const char *thread)
 {
-    record(t, "push step 1; grow 0 40M; by %s; alloc 0 30M; free 0; by %s; alloc 0 4M; grow 40 20M; free 0; pop",
-           line, thread);
+    record(t, "push step 1; grow 0 40M; by %s; alloc 0 30M; free 0; by %s; alloc 0 4M; "
+           "grow 40 20M; free 0; pop", line, thread);
 }
 
 /* Which thread is first differs from run to run. */
@@ -168,10 +170,11 @@ TEST(without_sites_of_a_phase_nothing_is_new)
     record_tests(&after, "by planted; alloc 2000 30M");
     snprintf(path, sizeof path, "%s/base.json", after.b.dir);
     FILE *file = fopen(path, "w");
-    fputs("{\"schema\": \"vramscope.baseline/1\", \"processes\": {\"prog\": {\"steps\": 0, \"devices\": {\"0\": "
-          "{\"allocated\": 209715200, \"reserved\": 209715200}}, \"phases\": {\"test:small\": {\"0\": "
-          "{\"allocated\": 209715200}}}, \"sites\": {\"0\": {\"allocated\": {\"large\": {\"bytes\": 209715200, "
-          "\"count\": 1}}, \"reserved\": {\"unknown\": {\"bytes\": 209715200, \"count\": 1}}}}}}}", file);
+    fputs("{\"schema\": \"vramscope.baseline/1\", \"processes\": {\"prog\": {\"steps\": 0, "
+          "\"devices\": {\"0\": {\"allocated\": 209715200, \"reserved\": 209715200}}, \"phases\": "
+          "{\"test:small\": {\"0\": {\"allocated\": 209715200}}}, \"sites\": {\"0\": "
+          "{\"allocated\": {\"large\": {\"bytes\": 209715200, \"count\": 1}}, \"reserved\": "
+          "{\"unknown\": {\"bytes\": 209715200, \"count\": 1}}}}}}}", file);
     fclose(file);
     assert_int_equal(vs_baseline_read(path, &baseline, why), VS_OK);
     after.budget.baseline = path;
@@ -188,8 +191,8 @@ TEST(without_sites_of_a_phase_nothing_is_new)
 static void record_passes(struct bench *t, const char *begun, const char *beside, const char *ended)
 {
     record(t, "by weights; alloc 0 50M; push forward; %s; by attention; alloc 100 19M; %s; "
-              "by output; alloc 300 5M; %s; pop; push backward; by gradients; alloc 400 17M; free 400; pop",
-           begun, beside, ended);
+           "by output; alloc 300 5M; %s; pop; push backward; by gradients; alloc 400 17M; "
+           "free 400; pop", begun, beside, ended);
 }
 
 /* Other blocks are live at the peak's new time: they are not new. */
@@ -213,7 +216,8 @@ TEST(a_phase_whose_peak_moved_has_the_line_of_the_program)
 TEST(a_phase_with_a_line_of_its_own_is_shown)
 {
     record_passes(&before, "", "free 100", "");
-    record_passes(&after, "by planted; alloc 700 3M", "by own; alloc 200 2M; free 100; free 200", "");
+    record_passes(&after, "by planted; alloc 700 3M", "by own; alloc 200 2M; free 100; free 200",
+                  "");
     const struct vs_budget_row *row = judge_after();
     assert_int_equal(row->quantity.value - row->baseline, 3 * MIB);
     assert_string_equal(row->culprits[0].site->api, "planted");
@@ -226,8 +230,8 @@ TEST(a_phase_with_a_line_of_its_own_is_shown)
 /* Two tests or phases, each with a line of its own. */
 static void record_two(struct bench *t, const char *kind, unsigned first, unsigned second)
 {
-    record(t, "push %sfirst; by line of first; alloc 0 %uM; free 0; pop; "
-              "push %ssecond; by line of second; alloc 0 %uM; free 0; pop", kind, 100 + first, kind, 50 + second);
+    record(t, "push %sfirst; by line of first; alloc 0 %uM; free 0; pop; push %ssecond; "
+           "by line of second; alloc 0 %uM; free 0; pop", kind, 100 + first, kind, 50 + second);
 }
 
 /* The second one exceeds by less than the program, and followed from the line of the first. */
@@ -257,8 +261,9 @@ TEST(two_tests_that_exceed_for_two_reasons_are_both_shown)
  * segment is needed there. *leaked* is live in both. */
 static void record_two_moments(struct bench *t, const char *leaked, const char *forward, const char *optimizer)
 {
-    record(t, "grow 0 100M; grow 300 10M; by weights; alloc 0 50M; %s; push forward; by activations; alloc 50 45M; "
-              "%s; free 50; pop; push optimizer; by state; alloc 50 30M; %s; free 50; pop", leaked, forward, optimizer);
+    record(t, "grow 0 100M; grow 300 10M; by weights; alloc 0 50M; %s; push forward; "
+           "by activations; alloc 50 45M; %s; free 50; pop; push optimizer; by state; "
+           "alloc 50 30M; %s; free 50; pop", leaked, forward, optimizer);
 }
 
 /* Blocks that are live at the new time, and were not at that of the baseline's peak, were called new. */
@@ -335,7 +340,8 @@ TEST(call_sites_of_a_stripped_library_are_compared)
         for (size_t n = 0; n < after.verdict.note_count; n++)
             if (strstr(after.verdict.notes[n], "function names"))
                 notes = after.verdict.notes[n];
-        assert_int_equal(c->note ? strncmp(notes, c->note, strlen(c->note)) : (int)strlen(notes), 0);
+        assert_int_equal(c->note ? strncmp(notes, c->note, strlen(c->note)) : (int)strlen(notes),
+                         0);
         end(NULL);
     }
 }
@@ -345,7 +351,8 @@ TEST(the_rest_of_a_segment_follows_from_the_line_that_needed_it)
 {
     for (unsigned mib = 2; mib <= 4; mib += 2) {
         record(&before, "grow 0 10M; by weights; alloc 0 9M");
-        record(&after, "grow 0 10M; by weights; alloc 0 9M; by planted; alloc 9 512K; grow 20 %uM", mib);
+        record(&after, "grow 0 10M; by weights; alloc 0 9M; by planted; alloc 9 512K; grow 20 %uM",
+               mib);
         const struct vs_budget_row *row = judge_after();
         for (size_t i = 1; row->quantity.metric != VS_METRIC_RESERVED; i++, row++)
             assert_true(i < after.verdict.count);

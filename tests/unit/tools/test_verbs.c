@@ -190,9 +190,9 @@ TEST(report_prints_what_was_recorded)
 {
     small_trace();
     end_as("trace.vst", VS_END_EXIT, 3);
-    expect(0, "train_demo|pid 4242|exit 3|Test GPU|(simulated)|peak allocated|48.0 MiB|"
-              "step 1 / forward|alloc_buffers (test_verbs.c:|< small_trace:|live at the end: 8.0 MiB|"
-              "matmul_kernel|HtoD|next: vramscope view trace.vst", "report trace.vst");
+    expect(0, "train_demo|pid 4242|exit 3|Test GPU|(simulated)|peak allocated|48.0 MiB|step 1 / "
+           "forward|alloc_buffers (test_verbs.c:|< small_trace:|live at the end: 8.0 MiB|"
+           "matmul_kernel|HtoD|next: vramscope view trace.vst", "report trace.vst");
     assert_string_equal(o.err, "");
     assert_null(strchr(o.out, '\x1b')); /* no colour in a file */
     expect(0, "\x1b[1m", "report --color always trace.vst");
@@ -314,8 +314,8 @@ TEST(diff_says_what_changed)
     write_run("other.vst", 12, true, 2);
     expect(0, "", "diff --fail-on-regression trace.vst same.vst");
     assert_string_equal(o.out, "no difference: peak allocated 48.0 MiB on device 0 in both\n");
-    expect(0, "peak allocated 48.0 MiB -> 60.0 MiB (+25.0 %) on device 0|device 0: 1 grown, 1 moved|"
-              "  grown     +12.0 MiB  +150.0 %  stack_of_extra (test_verbs.c:",
+    expect(0, "peak allocated 48.0 MiB -> 60.0 MiB (+25.0 %) on device 0|device 0: 1 grown, 1 "
+           "moved|  grown     +12.0 MiB  +150.0 %  stack_of_extra (test_verbs.c:",
            "diff trace.vst larger.vst");
     expect(0, "no difference in memory, 1 call site moved|-> stack_of_extra_now (test_verbs.c:",
            "diff trace.vst renamed.vst");
@@ -612,7 +612,8 @@ TEST(man_pages_know_every_option_of_the_help)
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         char args[64];
         /* roff writes '-' with a backslash before it */
-        assert_int_equal(shell("tr -d '\\\\' <" VS_TEST_MAN_DIR "/vramscope-%s.1 >page", verbs[i]), 0);
+        assert_int_equal(shell("tr -d '\\\\' <" VS_TEST_MAN_DIR "/vramscope-%s.1 >page", verbs[i]),
+                         0);
         read_file("page", page, sizeof page);
         snprintf(args, sizeof args, "%s --help", verbs[i]);
         run(args);
@@ -631,8 +632,8 @@ TEST(man_pages_know_every_option_of_the_help)
 static void fragmented_trace(void)
 {
     vs_builder_open(&b, "caching");
-    vs_trace(&b, "device 200M Test GPU; step 0; repeat 8 { segment 20i 20M }; repeat 32 { alloc 5i 5M }; "
-                 "pop; step 1; repeat 16 { free 10i }; fail 60M free 40M");
+    vs_trace(&b, "device 200M Test GPU; step 0; repeat 8 { segment 20i 20M }; "
+             "repeat 32 { alloc 5i 5M }; pop; step 1; repeat 16 { free 10i }; fail 60M free 40M");
     end_as("trace.vst", VS_END_EXIT, 1);
 }
 
@@ -680,7 +681,8 @@ TEST(the_capacity_of_the_recorded_run_is_not_that_of_a_remedy)
     expect_json(0, "replay --json --policy pytorch --find-capacity trace.vst");
     int64_t recorded = json_number(json, "/rows/0/least_capacity_bytes");
     assert_true(recorded >= (int64_t)(320 * MIB));
-    expect_json(0, "replay --json --policy pytorch --find-capacity --free-site alloc_buffers trace.vst");
+    expect_json(0, "replay --json --policy pytorch --find-capacity --free-site alloc_buffers "
+                "trace.vst");
     assert_int_equal(json_number(json, "/rows/0/least_capacity_bytes"), recorded);
     assert_true(json_number(json, "/rows/1/least_capacity_bytes") < (int64_t)(200 * MIB));
 }
@@ -703,8 +705,8 @@ TEST(the_parts_of_a_capacity_add_up)
     vs_trace(&b, "device 1G Test GPU; repeat 20 { alloc 10i 5M }; usage others 300M; sample %uM",
              1024 - (120 + 200 + 300));
     end_as("trace.vst", VS_END_EXIT, 0);
-    expect(0, "other processes                       300.0 MiB   not counted: its own device\n|"
-              "   320.0 MiB  |\n    = 100.0 MiB reserved + 200.0 MiB contexts + 20.0 MiB rounding\n",
+    expect(0, "other processes                       300.0 MiB   not counted: its own device\n|   "
+           "320.0 MiB  |\n    = 100.0 MiB reserved + 200.0 MiB contexts + 20.0 MiB rounding\n",
            "replay --find-capacity --policy compact trace.vst");
     expect_json(0, "replay --find-capacity --json trace.vst");
     struct json_object *rows = json_at(json, "/rows");

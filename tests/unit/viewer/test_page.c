@@ -189,7 +189,8 @@ TEST(live_blocks_add_up_to_the_peak_and_never_overlap)
             sizes[slot] = 0;
         } else {
             sizes[slot] = pick % 9000000 + 1;
-            vs_trace(&b, "alloc %u %lu %s", (unsigned)slot * 100, sizes[slot], pick % 3 ? "device" : "async");
+            vs_trace(&b, "alloc %u %lu %s", (unsigned)slot * 100, sizes[slot],
+                     pick % 3 ? "device" : "async");
         }
     }
     make(NULL, VS_PAGE_EVENTS_MAX);
@@ -280,8 +281,8 @@ TEST(a_block_over_two_mappings_is_one_rectangle)
 TEST(mappings_of_two_devices_side_by_side_have_places_on_two_axes)
 {
     size_t count;
-    make_whole("caching (compact)", "device 1G GPU; gpu 1; device 1G GPU; gpu 0; grow 0 2M; grow 2 2M; "
-                                    "gpu 1; grow 4 2M; grow 6 2M; alloc 5 1M");
+    make_whole("caching (compact)", "device 1G GPU; gpu 1; device 1G GPU; gpu 0; grow 0 2M; "
+               "grow 2 2M; gpu 1; grow 4 2M; grow 6 2M; alloc 5 1M");
     check_rows();
     uint64_t *place = column("segments", "place", &count);
     assert_int_equal(count, 4);
@@ -340,8 +341,8 @@ TEST(a_window_has_the_ranges_that_are_open_at_its_end)
 TEST(a_step_that_was_only_prepared_is_not_drawn)
 {
     size_t steps, ranges;
-    make_whole("observe", "device 1G GPU; repeat 2 { step i+1; push forward; alloc i 1M; pop; pop }; "
-                          "step 3; push forward; alloc 2 1M");
+    make_whole("observe", "device 1G GPU; repeat 2 { step i+1; push forward; alloc i 1M; pop; "
+               "pop }; step 3; push forward; alloc 2 1M");
     column("steps", "number", &steps);
     column("ranges", "start", &ranges);
     assert_int_equal(steps, 2);
