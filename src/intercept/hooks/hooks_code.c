@@ -77,19 +77,10 @@ static void first_use_begins(struct vs_usage_mark *mark, const void *unit)
         replace(unit, NULL, unit);
 }
 
-/* Another unit may get the same handle. */
-static void unload_begins(struct vs_usage_mark *mark, const void *unit)
-{
-    if (unit)
-        replace(unit, unit, NULL);
-    vs_usage_begins(mark);
-}
-
 /* The rows' ways to measure. */
 #define BEGIN_NEVER mark.wanted = false
 #define BEGIN_ALWAYS vs_usage_begins(&mark)
 #define BEGIN_FIRST_USE(unit) first_use_begins(&mark, unit)
-#define BEGIN_UNLOADED(unit) unload_begins(&mark, unit)
 
 #define VS_DRIVER_HOOK(name, params, args)
 #define VS_RUNTIME_HOOK(name, params, args)
@@ -107,3 +98,34 @@ static void unload_begins(struct vs_usage_mark *mark, const void *unit)
         return r;                                                       \
     }
 #include "intercept/route/hook_table.h"
+
+static void unload_begins(struct vs_usage_mark *mark, const void *unit)
+{
+    if (unit)
+        replace(unit, unit, NULL); /* another may get the same handle */
+    vs_usage_begins(mark);
+}
+
+/* An unload is not repeated: one that fails may have ended the unit, and report an earlier launch. */
+static CUresult unloaded(CUresult r, struct vs_usage_mark *mark, const char *api)
+{
+    if (r == CUDA_SUCCESS && mark->wanted)
+        vs_usage_took(mark, VS_OVERHEAD_MODULE);
+    if (r == CUDA_ERROR_OUT_OF_MEMORY)
+        vs_track_overhead_failed(r, VS_OVERHEAD_MODULE, -1, api);
+    return r;
+}
+
+CUresult cuModuleUnload(CUmodule module)
+{
+    struct vs_usage_mark mark;
+    unload_begins(&mark, module);
+    return unloaded(VS_REAL(cuModuleUnload, module), &mark, "cuModuleUnload");
+}
+
+CUresult cuLibraryUnload(CUlibrary library)
+{
+    struct vs_usage_mark mark;
+    unload_begins(&mark, library);
+    return unloaded(VS_REAL(cuLibraryUnload, library), &mark, "cuLibraryUnload");
+}

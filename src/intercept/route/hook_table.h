@@ -189,8 +189,7 @@ VS_CODE_HOOK(cuModuleLoadDataEx,
              (module, image, count, options, values), "cuModuleLoadDataEx", MODULE, ALWAYS)
 VS_CODE_HOOK(cuModuleLoadFatBinary, (CUmodule *module, const void *image), (module, image),
              "cuModuleLoadFatBinary", MODULE, ALWAYS)
-VS_CODE_HOOK(cuModuleUnload, (CUmodule module), (module),
-             "cuModuleUnload", MODULE, UNLOADED(module))
+VS_DRIVER_HOOK(cuModuleUnload, (CUmodule module), (module))
 VS_CODE_HOOK(cuLibraryLoadData,
              (CUlibrary *library, const void *image, CUjit_option *jit, void **jit_values,
               unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
@@ -201,8 +200,7 @@ VS_CODE_HOOK(cuLibraryLoadFromFile,
               unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
              (library, path, jit, jit_values, jit_count, options, values, count),
              "cuLibraryLoadFromFile", MODULE, ALWAYS)
-VS_CODE_HOOK(cuLibraryUnload, (CUlibrary library), (library),
-             "cuLibraryUnload", MODULE, UNLOADED(library))
+VS_DRIVER_HOOK(cuLibraryUnload, (CUlibrary library), (library))
 
 /* --- lazily loaded code, and launches: hooks_code.c --- */
 VS_CODE_HOOK(cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name),

@@ -103,8 +103,11 @@ VS_EXPORT void *vramscope_torch_alloc(size_t bytes, int device, void *stream)
     vs_process_serve();
     vs_process_begin();
     vs_hook_called(__builtin_return_address(0));
-    VS_OWN_WORK();
-    enum vs_err err = allocate(bytes, device, stream, &addr);
+    enum vs_err err;
+    { /* ends before an exception, which does not run what is left to do in this frame */
+        VS_OWN_WORK();
+        err = allocate(bytes, device, stream, &addr);
+    }
     return err ? no_memory() : (void *)(uintptr_t)addr;
 }
 

@@ -147,7 +147,9 @@ static bool is_primary(CUcontext handle, CUdevice device)
 {
     /* retain and release leave the count unchanged and return the handle */
     CUcontext primary = NULL;
-    return vs_driver_function(VS_FN_cuDevicePrimaryCtxGetState) && vs_primary_active(device) &&
+    unsigned flags;
+    int active = 0;
+    return VS_CALL(cuDevicePrimaryCtxGetState, device, &flags, &active) == CUDA_SUCCESS && active &&
            VS_REAL(cuDevicePrimaryCtxRetain, &primary, device) == CUDA_SUCCESS &&
            VS_REAL(cuDevicePrimaryCtxRelease_v2, device) == CUDA_SUCCESS && primary == handle;
 }
