@@ -28,6 +28,8 @@ static int by_start(const void *a, const void *b)
 static void write_rows(struct vs_page_activity *activity, size_t count)
 {
     struct vs_column *c = activity->columns;
+    if (!count)
+        return;
     for (size_t i = 1; i < activity->waiting_count; i++)
         if (activity->waiting[i].start_ns < activity->waiting[i - 1].start_ns) {
             qsort(activity->waiting, activity->waiting_count, sizeof *activity->waiting, by_start);

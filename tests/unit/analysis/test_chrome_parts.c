@@ -20,9 +20,11 @@ static struct json_object *export(const struct vs_time_window *window, uint64_t 
     size_t length = 0;
     struct vs_export_options options = {.window = window, .instant_min = instant_min};
     FILE *out = open_memstream(&text, &length);
-    struct vs_export_result unused;
-    assert_int_equal(vs_export_chrome(reader, out, &options, stats ? stats : &unused), VS_OK);
+    struct vs_export_result result = {.written = 0};
+    assert_int_equal(vs_export_chrome(reader, out, &options, &result), VS_OK);
     fclose(out);
+    if (stats)
+        *stats = result;
     struct json_tokener *tokener = json_tokener_new();
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
     struct json_object *root = json_tokener_parse_ex(tokener, text, (int)length);
