@@ -2,7 +2,7 @@
  *
  * Linked with the tests of the simulator under AddressSanitizer. A test may end with graphs and library
  * handles that it made; memory that a destroyed one leaves behind is still reported. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 
 const char *__lsan_default_suppressions(void)
 {

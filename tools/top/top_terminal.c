@@ -151,6 +151,7 @@ bool vs_terminal_open(char *why)
         snprintf(why, VS_READER_WHY_MAX, "ncurses cannot use this terminal; to print the state: --once");
         return false;
     }
+    atexit(vs_terminal_close); /* also when memory is short */
     cbreak();
     noecho();
     nonl();

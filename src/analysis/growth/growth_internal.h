@@ -164,8 +164,6 @@ struct vs_loop_request {
     uint32_t site, account;
 };
 
-#define VS_LOOP_REQUESTS_MAX ((size_t)1 << 18) /* 10 MiB */
-
 /* The latest requests. Zero-initialise. */
 struct vs_loop_requests {
     struct vs_loop_request *items; /* a ring once it has its full size */

@@ -43,6 +43,7 @@ struct questions {
     struct vs_kinds *kinds;
     const struct vs_kinds_query *queries;
     size_t count;
+    uint64_t next; /* nothing is asked before this event, but for VS_KINDS_END */
     struct question {
         uint64_t event; /* VS_KINDS_END: when all are read */
         size_t moment;
@@ -52,7 +53,12 @@ struct questions {
 
 static void ask(struct questions *q, uint64_t event)
 {
+    if (event != VS_KINDS_END && event < q->next)
+        return;
+    q->next = UINT64_MAX;
     for (size_t i = 0; i < q->count; i++) {
+        if (q->items[i].event > event && q->items[i].event < q->next)
+            q->next = q->items[i].event;
         if (q->items[i].event != event)
             continue;
         q->items[i].moment = vs_kinds_moment(q->kinds, q->queries[i].device, q->queries[i].blocks);

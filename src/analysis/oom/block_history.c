@@ -186,7 +186,9 @@ static int by_site_and_birth(const void *a, const void *b)
     const struct kept_birth *x = a, *y = b;
     if (x->site != y->site)
         return x->site < y->site ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
 static int by_kept_bytes(const void *a, const void *b)

@@ -485,7 +485,8 @@ static enum vs_err read_again(struct vs_oom *oom, struct vs_reader *reader,
 static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader, const struct vs_report *report,
                          struct vs_oom_watch *watch, const struct vs_report_failure *wanted)
 {
-    struct vs_replay *state = watch && watch->failure.event == wanted->event && !watch->renamed
+    bool alone = watch && (watch->times == 1 || wanted->event <= VS_LOOP_REQUESTS_MAX);
+    struct vs_replay *state = alone && watch->failure.event == wanted->event && !watch->renamed
                                   ? vs_peak_states_at(watch->replay, wanted->event) : NULL;
     if (!state)
         return read_again(oom, reader, report, wanted);
@@ -499,6 +500,12 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader, const str
         oom->kinds[live->kind].bytes += live->size;
         oom->kinds[live->kind].count++;
         oom->kinds_total += live->size;
+    }
+    const struct vs_account *account = state->accounts[watch->failure.account];
+    for (int why = 0; oom->has_framework && why < VS_WHY_COUNT; why++) { /* while not recording */
+        int64_t hidden = vs_unrecorded_live(&account->unrecorded[VS_LEVEL_FRAMEWORK][why]);
+        oom->kinds[VS_KIND_UNKNOWN].bytes += hidden > 0 ? (uint64_t)hidden : 0;
+        oom->kinds_total += hidden > 0 ? (uint64_t)hidden : 0;
     }
     vs_peak_state_close(state);
     return VS_OK;

@@ -483,10 +483,12 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
     enum vs_err err = build(&pass, path, options);
     vs_growth_close(pass.tracker);
     vs_kinds_close(pass.kinds);
-    if (options->state && !err)
+    if (options->state && !err) {
         *options->state = pass.moment;
-    else
+        pass.moment->replay->subscriber_count = pass.moment->replay->subscribed = 0; /* they end here */
+    } else {
         vs_trace_state_close(pass.moment);
+    }
     vs_copy_calls_free(&pass.copies);
     vs_chosen_peaks_free(&pass.chosen);
     if (err) {

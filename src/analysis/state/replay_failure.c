@@ -109,7 +109,7 @@ static bool got_enough(const struct vs_failure *failure, enum vs_level level, ui
 void vs_replay_served(struct vs_replay *replay, unsigned account, enum vs_level level,
                       uint64_t requested, uint64_t stack, uint32_t tid)
 {
-    for (size_t i = replay->failure_count; i-- > 0;) {
+    for (size_t i = replay->failures_open ? replay->failure_count : 0; i-- > 0;) {
         struct vs_failure *failure = &replay->failures[i];
         if (failure->account != account || failure->overhead)
             continue;

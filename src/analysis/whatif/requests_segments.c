@@ -37,7 +37,10 @@ void vs_reading_holder_gone(struct vs_requests_reading *r, uint64_t addr)
 
 void vs_reading_segment(struct vs_requests_reading *r, const struct vs_live *live)
 {
-    struct vs_request_block *block = &r->blocks[live - r->replay->device_live.items];
+    size_t slot = (size_t)(live - r->replay->device_live.items);
+    if (slot >= r->block_capacity)
+        return; /* of another device, by a damaged trace */
+    struct vs_request_block *block = &r->blocks[slot];
     if (block->undecided) {
         block->undecided = false;
         r->undecided--;

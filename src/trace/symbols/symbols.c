@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "trace/symbols/symbols.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -386,6 +387,7 @@ void vs_symbols_close(struct vs_symbols *s)
     if (!s)
         return;
     bool stored = false;
+    int saved_errno = errno; /* of an export that could not be written */
     vs_symbol_worker_stop(&s->worker);
     for (struct object *o = s->objects; o; o = o->next) {
         stored |= o->grown;
@@ -398,4 +400,5 @@ void vs_symbols_close(struct vs_symbols *s)
     vs_symbol_set_free(&s->own);
     vs_arena_free_all(&s->arena);
     free(s);
+    errno = saved_errno;
 }

@@ -147,6 +147,7 @@ static struct device_view *device_view(struct chrome *c, unsigned account)
 static struct track *track_of(struct chrome *c, uint64_t device, uint64_t stream)
 {
     uint64_t key = ((device & 0xff) << 56 | (stream & ~(UINT64_C(0xff) << 56))) + 1;
+    key += key == 0;
     const uint64_t *found = vs_map_get(&c->track_by_key, key);
     if (found)
         return &c->tracks[*found];

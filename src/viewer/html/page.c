@@ -161,6 +161,8 @@ static enum vs_err after_event(void *context, struct vs_replay *replay,
         data->rows.step = open ? (uint32_t)ranges->step_count : 0;
     } else if (event->kind == VS_EVENT_vmm_map || event->kind == VS_EVENT_vmm_unmap) {
         vs_page_rows_mapped(&data->rows, event);
+    } else if (event->kind == VS_EVENT_end) { /* as it is now: the report may forgive a failure later */
+        data->ranges.prepared = vs_replay_step_prepared(replay);
     }
     return data->rows.learning ? VS_OK : data->rows.err; /* learning: it is read again then */
 }
@@ -325,8 +327,10 @@ enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_pa
         begin_window(data, replay, replay->now_ns);
     if (!err) {
         end_window(data, replay);
-        complete(data, source, replay, symbols, kinds);
+        err = data->rows.err;
     }
+    if (!err)
+        complete(data, source, replay, symbols, kinds);
     vs_symbols_close(symbols);
     vs_trace_state_close(state);
     if (err)

@@ -61,6 +61,7 @@ static uint32_t name_of(struct vs_page_activity *activity, const struct vs_repla
                    : event->kind == VS_EVENT_memcpy ? event->memcpy.copy_kind * 8 + 3
                    : event->kind == VS_EVENT_memset ? 5
                                                     : 7;
+    key += key == 0; /* a damaged trace: no key of a map */
     const uint64_t *found = vs_map_get(&activity->by_name, key);
     if (found)
         return (uint32_t)(*found - 1);

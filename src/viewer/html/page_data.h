@@ -84,6 +84,7 @@ struct vs_page_ranges {
     struct vs_page_step *steps;
     size_t step_count, step_capacity;
     uint64_t begun; /* steps of the replay that have rows, or are before the window */
+    bool prepared;  /* the open step was only prepared when the program ended */
     struct vs_column *range_columns, *step_columns; /* not owned */
 };
 

@@ -102,7 +102,7 @@ void vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *r
     uint64_t end = since_start(ranges, end_ns);
     struct vs_page_step *last =
         ranges->step_count ? &ranges->steps[ranges->step_count - 1] : NULL;
-    bool drop = vs_replay_step_prepared(replay);
+    bool drop = ranges->prepared;
     if (last && last->open && drop)
         ranges->step_count--;
     else if (last && last->open)

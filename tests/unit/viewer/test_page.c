@@ -349,6 +349,16 @@ TEST(a_step_that_was_only_prepared_is_not_drawn)
     assert_int_equal(ranges, 4);
 }
 
+/* The report forgives a failure that the program did without, after which the step seemed prepared only. */
+TEST(a_step_with_a_failure_is_drawn_by_one_reading_too)
+{
+    size_t steps;
+    make_whole("observe", "device 1G GPU; repeat 2 { step i+1; push forward; alloc i 1M; pop; "
+               "pop }; step 3; push forward; alloc 2 1M; fail 2G; alloc 3 1M");
+    column("steps", "number", &steps);
+    assert_int_equal(steps, 3);
+}
+
 TEST(a_trace_above_the_limit_is_shown_around_its_peak)
 {
     vs_builder_open(&b, "observe");
