@@ -69,7 +69,8 @@ def checked(folder, case, what, device="a100-40g,check=report", status=0):
     trace = os.path.join(folder, case + ".vst")
     _, findings = recorded(trace, device, ("--allocator=observe",), CASES, case, status=status)
     assert findings and findings[0]["what"] == what, findings
-    assert case in names(findings[0]["site"]) and "allocator" in names(findings[0]["allocated_at"]), findings[0]
+    assert case in names(findings[0]["site"]), findings[0]
+    assert {"allocator", "pinned"} & set(names(findings[0]["allocated_at"])), findings[0]
     return findings[0], printed("report", trace)
 
 
