@@ -30,12 +30,12 @@ in the form that is expected here.
                               function which takes none; VS_OLDER(symbol, newer, parameters,
                               arguments, newer parameters) for an older form of a driver function
                               that at most lacks edge data; VS_FORWARD(symbol, parameters, entered,
-                              call) for the rows of forwards.txt and what the next table has, and
-                              VS_SAME_SIZE(type, type) for what they pass on by address;
+                              call) for the rows of forwards.txt and of the next table, and
+                              VS_SAME_SIZE(type, type) for structures passed on by address;
                               VS_NOT_SUPPORTED(symbol) for the others
   vs_sim_runtime_entered.h    declarations of the runtime's functions <symbol>_context, _driver,
-                              _function and _result: what is left to do when their entry point has
-                              entered that (forwards.txt) and checked pointers that are [static 1]
+                              _function and _result, which their entry points call after
+                              they entered that (forwards.txt) and checked pointers that are [static 1]
   vs_sim_runtime_older_table.h
                               VS_OLDER(symbol, newer, parameters, arguments), likewise
   vs_sim_runtime_old_table.h  VS_RT_OLD(symbol, cbid): what the runtimes of CUDA 11 and 12 export
@@ -193,7 +193,7 @@ def older_forms(headers, entries, parameters):
 
 
 def runtime_forwards(sources):
-    """symbol -> (what it enters, driver field, arguments that are added), of forwards.txt; and a condition
+    """symbol -> (section, driver field, added arguments), of forwards.txt; and a condition
     for the major version -> the functions that only such a library has."""
     forwards, older, enter = {}, {}, ""
     with open(os.path.join(sources, "forwards.txt"), encoding="utf-8") as file:

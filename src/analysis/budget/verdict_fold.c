@@ -110,7 +110,7 @@ static const char *name_of(const struct vs_culprit *culprit)
     return culprit->function ? culprit->function : culprit->site->api;
 }
 
-/* The text of the line in *out*: a line without a file is told by its name. */
+/* The text of the line in *out*: a line without a file has its function instead. */
 static const char *line_key(char out[LINE_KEY_MAX], uint64_t device,
                             const struct vs_culprit *culprit)
 {

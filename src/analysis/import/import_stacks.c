@@ -107,7 +107,7 @@ static void name_place(struct vs_import_stacks *s, const struct vs_import_frame 
     if (vs_symbol_set_find(&s->names, frame->module, frame->offset))
         return;
     (void)!vs_symbol_set_put(&s->names, frame->module, frame->offset, VS_LEVEL_LINES, &symbol,
-                             !is_unknown(name)); /* beyond the budget they have no name */
+                             !is_unknown(name)); /* frames beyond the budget have no name */
 }
 
 static void read_native(struct vs_import_stacks *s, struct vs_import_frame *frame, const char *name,

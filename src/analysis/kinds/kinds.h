@@ -79,8 +79,8 @@ const char *vs_kinds_note(const struct vs_kinds_table *table);
 struct vs_kinds;
 
 /* vs_kinds_open: the kinds of the tensors of *replay*, which applies the events from the trace's first on
- * and must outlive it; its rows of tensors get their kinds: when a block ends (before those who subscribe
- * later are told), and by vs_kinds_finish. */
+ * and must outlive it; its rows of tensors get their kinds: when a block ends (before later
+ * subscribers are called), and by vs_kinds_finish. */
 struct vs_kinds *vs_kinds_open(struct vs_replay *replay, struct vs_symbols *symbols);
 
 /* vs_kinds_observer: for the reading of the trace. */

@@ -105,12 +105,12 @@ unsigned vs_tree_split(struct vs_tree_member *members, size_t count);
 enum vs_err vs_tree_runs(const char *const *paths, size_t count, unsigned *run, unsigned *runs,
                          char *why) VS_MUST_CHECK;
 
-/* vs_tree_sum: replays the traces of *tree* side by side: peaks, ends, gpus, and what is held *at*
- * a time (NULL: none). */
+/* vs_tree_sum: replays the traces of *tree* side by side: peaks, ends, GPUs, and the memory held
+ * *at* a time (NULL: none). */
 enum vs_err vs_tree_sum(struct vs_tree *tree, const struct vs_tree_time *at, char *why)
     VS_MUST_CHECK;
 
-/* vs_tree_total: the sum over the processes of what they hold on *gpu* at the requested time,
+/* vs_tree_total: the memory that all processes hold on *gpu* at the requested time,
  * without that of member *except* (VS_TREE_NONE: of all). */
 uint64_t vs_tree_total(const struct vs_tree *tree, const struct vs_tree_gpu *gpu, uint32_t except);
 

@@ -30,7 +30,7 @@ static size_t append_function(char *out, size_t at, const char *function, bool f
     function = name;
     if (!first || length <= FIRST_FUNCTION_MAX)
         return append(out, at, function, length);
-    /* "outer::inner<int>::f" without what comes first, for names that are too long. */
+    /* The last parts of a name that is too long: "inner<int>::f" of "outer::inner<int>::f". */
     const char *tail = function;
     int depth = 0;
     for (int i = length; i-- > 0 && length - i <= FIRST_FUNCTION_MAX;) {

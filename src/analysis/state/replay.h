@@ -104,8 +104,8 @@ struct vs_account {
 
 /* What an event changed, published while the replay applies it. A subscriber must not change the replay.
  *
- * A live block has a slot from its birth to its end, which is then reused: subscribers keep what they know
- * of blocks in arrays by slot. vs_replay_slot gives the slot of a block of either level. */
+ * A live block has a slot from its birth to its end, which is then reused: subscribers keep
+ * arrays by slot. vs_replay_slot gives the slot of a block of either level. */
 enum vs_change_kind {
     VS_CHANGE_BORN = 1,     /* the row of a block is complete, and counted */
     VS_CHANGE_ENDED = 2,    /* the program freed a block, which is still in its table, or */

@@ -5,7 +5,8 @@
  * call site then got less on the same thread, or a later step ended. A framework may raise its error
  * on another thread than the one that goes on: there any thread counts. What the device
  * refused and the framework then raised is one failure; what it refused and the framework then got,
- * after emptying its cache, is none. Then what is known at the trace's end only. */
+ * after emptying its cache, is none. The rules that need the end of the trace
+ * come last. */
 #include <string.h>
 
 #include "analysis/naming/library.h"

@@ -78,7 +78,7 @@ struct vs_watch_view {
 /* vs_watch_open: as vs_reader_open, which describes *why* and the errors. */
 enum vs_err vs_watch_open(const char *path, struct vs_watch **out, char *why) VS_MUST_CHECK;
 
-/* vs_watch_read: reads what was recorded since, until *until_ns* (CLOCK_MONOTONIC) at most. As
+/* vs_watch_read: reads the events recorded since, until *until_ns* (CLOCK_MONOTONIC) at most. As
  * vs_watch_open if the trace had to be opened again. */
 enum vs_err vs_watch_read(struct vs_watch *watch, uint64_t until_ns) VS_MUST_CHECK;
 

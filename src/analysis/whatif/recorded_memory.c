@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A reading of the device's free memory gives what is outside the program: what is
- * in use, minus the program's memory in the driver's pages at that time. Between two readings it is
- * taken to stay the same. */
+ * A reading of the device's free memory gives the memory outside the program: the
+ * memory in use, minus the program's memory in the driver's pages at that time. Between two
+ * readings it is taken to stay the same. */
 #include "analysis/whatif/recorded_memory.h"
 #include "base/reading/vs_xalloc.h"
 

@@ -104,7 +104,7 @@ VS_EXPORT void *vramscope_torch_alloc(size_t bytes, int device, void *stream)
     vs_process_begin();
     vs_hook_called(__builtin_return_address(0));
     enum vs_err err;
-    { /* ends before an exception, which does not run what is left to do in this frame */
+    { /* ends before the exception: the unwinder runs no cleanup in C code */
         VS_OWN_WORK();
         err = allocate(bytes, device, stream, &addr);
     }

@@ -17,7 +17,7 @@
 /* --- page_names.c ---
  *
  * The names of a page: call sites with their stacks as a prefix tree, each name once. Only sites
- * that have rows are named, the heaviest ones first; what is beyond the limits shares one row, so
+ * that have rows are named, the heaviest ones first; sites beyond the limits share one row, so
  * that the page's first element stays small. */
 
 #define VS_PAGE_NODES_MAX 40000 /* later ones are not on the page */
@@ -97,8 +97,8 @@ void vs_page_ranges_before(struct vs_page_ranges *ranges, const struct vs_replay
                            const struct vs_event *event);
 void vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_replay *replay);
 
-/* vs_page_ranges_end: the window ends, at *end_ns* of the trace's clock: what is open in *replay*
- * gets rows, but for a step that was only prepared. */
+/* vs_page_ranges_end: the window ends, at *end_ns* of the trace's clock: ranges open in *replay*
+ * get rows, except in a step that was only prepared. */
 void vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *replay,
                         uint64_t end_ns);
 

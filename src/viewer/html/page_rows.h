@@ -48,7 +48,7 @@ struct vs_page_live {
     uint64_t place, taken; /* on the axis, by the block itself */
 };
 
-/* What is known of a block only later, or depends on what is known later. */
+/* A block; some fields are filled in only when it ends or the trace does. */
 struct vs_page_block {
     uint64_t born;  /* ns since the start */
     uint64_t lived; /* 0: still live; else lifetime in ns + 1 */
@@ -115,7 +115,7 @@ struct vs_page_rows {
 };
 
 /* vs_page_rows_begin: rows for everything that is live in *replay* now, in order of birth, and from
- * now on for what it publishes. */
+ * now on for each block that it publishes. */
 void vs_page_rows_begin(struct vs_page_rows *rows, struct vs_replay *replay);
 
 /* vs_page_rows_mapped: a `vmm_map` or `vmm_unmap` event, after the replay has it. */

@@ -96,7 +96,7 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
     return VS_OK;
 }
 
-/* After an event: keeps what is not recorded one by one at one point in time. */
+/* After the event of a peak: keeps the memory that has no events of its own. */
 static enum vs_err keep_rest(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct pprof *p = context;
