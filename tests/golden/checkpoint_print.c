@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See the header. Written from the document and the structs, independently of trace_state_fields.c,
- * so that exchanged fields are detected. */
+ * so that exchanged fields are detected. The states of the golden trace are older than the user's
+ * level, which is not printed. */
 #include "golden/checkpoint_print.h"
 
 #include <inttypes.h>
@@ -21,6 +22,13 @@ static void number(FILE *out, uint64_t value)
         const uint64_t values[] = {__VA_ARGS__};                                      \
         for (size_t at = 0; at < sizeof values / sizeof *values; at++)                \
             number(out, values[at]);                                                  \
+    } while (0)
+
+#define LINE(name, ...)              \
+    do {                             \
+        fputs(name, out);            \
+        NUMBERS(__VA_ARGS__);        \
+        putc('\n', out);             \
     } while (0)
 
 static void put_text(FILE *out, const char *text)
@@ -72,14 +80,10 @@ static void put_totals(FILE *out, const struct vs_trace_state *m)
     NUMBERS(c->selects, c->min_size, c->sample, c->seed, c->limit_bytes, c->stage);
     for (int what = 0; what < 4; what++)
         NUMBERS(c->since_ns[what], c->since_bytes[what]);
-    if (m->has_user_level)
-        NUMBERS(1, r->mark.name, r->mark.tid, r->mark.depth);
-    if (c->pauses) /* not in the states of earlier versions */
-        NUMBERS(c->pauses, c->paused_ns, c->paused_total_ns);
     putc('\n', out);
 }
 
-static void put_phases(FILE *out, const struct vs_phases *phases, bool user_level)
+static void put_phases(FILE *out, const struct vs_phases *phases)
 {
     for (size_t i = 0; i < phases->count; i++) {
         const struct vs_phase *p = &phases->items[i];
@@ -90,11 +94,6 @@ static void put_phases(FILE *out, const struct vs_phases *phases, bool user_leve
         NUMBERS(p->times, p->time_ns, p->allocs, p->alloc_bytes, p->peak_count);
         for (unsigned d = 0; d < p->peak_count; d++)
             number(out, p->peaks[d]);
-        if (user_level) {
-            NUMBERS(p->user_allocs, p->user_bytes, p->user_count);
-            for (unsigned d = 0; d < p->user_count; d++)
-                number(out, p->user_peaks[d]);
-        }
         putc('\n', out);
     }
 }
@@ -190,7 +189,7 @@ static void put_sites(FILE *out, const struct vs_sites *sites)
     }
 }
 
-static void put_threads(FILE *out, const struct vs_phases *phases, bool user_level)
+static void put_threads(FILE *out, const struct vs_phases *phases)
 {
     for (size_t i = 0; i < phases->thread_count; i++) {
         const struct vs_thread *t = &phases->threads[i];
@@ -201,90 +200,64 @@ static void put_threads(FILE *out, const struct vs_phases *phases, bool user_lev
             put_place(out, &t->ranges[k].place);
             NUMBERS(t->ranges[k].is_step);
         }
-        if (user_level)
-            NUMBERS(t->last_framework_alloc);
         putc('\n', out);
     }
 }
 
-static int by_first(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
+    const struct vs_map_slot *x = a, *y = b;
+    return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* The contents of a map, as pairs by key; malloc'ed, *count* of them. */
-static uint64_t (*pairs_of(const struct vs_map *map, size_t *count))[2]
+/* The contents of a map by key, malloc'ed, *count* of them. */
+static struct vs_map_slot *sorted(const struct vs_map *map, size_t *count)
 {
-    uint64_t (*pairs)[2] = malloc((map->count + 1) * sizeof *pairs);
+    struct vs_map_slot *slots = calloc(map->count + 1, sizeof *slots);
     const struct vs_map_slot *slot;
     size_t cursor = 0;
-    for (*count = 0; pairs && *count < map->count && (slot = vs_map_next(map, &cursor)); ++*count) {
-        pairs[*count][0] = slot->key;
-        pairs[*count][1] = slot->value;
+    for (*count = 0; *count < map->count && (slot = vs_map_next(map, &cursor)); ++*count)
+        slots[*count] = *slot;
+    qsort(slots, *count, sizeof *slots, by_key);
+    return slots;
+}
+
+static void put_maps(FILE *out, const struct vs_replay *replay)
+{
+    size_t count;
+    struct vs_map_slot *slots = sorted(&replay->phases.open_steps, &count);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "open_steps %" PRIu64 " %" PRIu64 "\n", slots[i].key, slots[i].value);
+    free(slots);
+    slots = sorted(&replay->device_live.by_addr, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_live *l = &replay->device_live.items[slots[i].value];
+        LINE("live", l->addr, l->requested, l->size, l->time_ns, l->context, l->epoch, l->site,
+             l->family, l->device, l->in_segment, l->counted);
     }
-    if (pairs)
-        qsort(pairs, *count, sizeof *pairs, by_first);
-    return pairs;
+    free(slots);
 }
 
-static enum vs_err put_map(FILE *out, const struct vs_map *map, const char *name)
+static void put_framework_blocks(FILE *out, const struct vs_live_table *table)
 {
     size_t count;
-    uint64_t (*pairs)[2] = pairs_of(map, &count);
-    for (size_t i = 0; pairs && i < count; i++)
-        fprintf(out, "%s %" PRIu64 " %" PRIu64 "\n", name, pairs[i][0], pairs[i][1]);
-    free(pairs);
-    return pairs ? VS_OK : VS_ERR_NOMEM;
-}
-
-static enum vs_err put_lives(FILE *out, const struct vs_replay *replay)
-{
-    size_t count;
-    uint64_t (*pairs)[2] = pairs_of(&replay->device_live.by_addr, &count);
-    for (size_t i = 0; pairs && i < count; i++) {
-        const struct vs_live *l = &replay->device_live.items[pairs[i][1]];
-        fputs("live", out);
-        NUMBERS(l->addr, l->requested, l->size, l->time_ns, l->context, l->epoch, l->site,
-                l->family, l->device, l->in_segment, l->counted);
-        putc('\n', out);
-    }
-    free(pairs);
-    return pairs ? VS_OK : VS_ERR_NOMEM;
-}
-
-static enum vs_err put_blocks(FILE *out, const struct vs_live_table *table)
-{
-    size_t count;
-    uint64_t (*pairs)[2] = pairs_of(&table->by_addr, &count);
-    for (size_t i = 0; pairs && i < count; i++)
-        fprintf(out, "framework_live %" PRIu64 " %" PRIu64 "\n", pairs[i][0],
-                table->items[pairs[i][1]].size);
-    free(pairs);
-    return pairs ? VS_OK : VS_ERR_NOMEM;
+    struct vs_map_slot *slots = sorted(&table->by_addr, &count);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "framework_live %" PRIu64 " %" PRIu64 "\n", slots[i].key,
+                table->items[slots[i].value].size);
+    free(slots);
 }
 
 static void put_segments(FILE *out, const struct vs_segments *set)
 {
     for (size_t i = 0; i < set->count; i++) {
         const struct vs_replay_segment *s = &set->items[i];
-        fputs("segments", out);
-        NUMBERS(s->addr, s->size, s->context, s->stream, s->pool, s->device, s->mapped, s->view);
-        putc('\n', out);
+        LINE("segments", s->addr, s->size, s->context, s->stream, s->pool, s->device, s->mapped,
+             s->view);
     }
 }
 
-static void put_mappings(FILE *out, const struct vs_segments *set)
-{
-    for (size_t i = 0; i < set->count; i++) {
-        const struct vs_replay_segment *m = &set->items[i];
-        fputs("mappings", out);
-        NUMBERS(m->addr, m->size, m->memory, m->device);
-        putc('\n', out);
-    }
-}
-
-static void put_failures(FILE *out, const struct vs_replay *replay, bool user_level)
+static void put_failures(FILE *out, const struct vs_replay *replay)
 {
     for (size_t i = 0; i < replay->failure_count; i++) {
         const struct vs_failure *f = &replay->failures[i];
@@ -293,79 +266,8 @@ static void put_failures(FILE *out, const struct vs_replay *replay, bool user_le
                 f->error, f->device_free, f->device_total, f->allocated, f->reserved,
                 f->step_begun, f->tid, f->framework, f->recovered, f->account, f->family);
         put_place(out, &f->place);
-        if (user_level)
-            NUMBERS(f->mark, f->device_requested, f->device_event, f->device_stack, f->attempts,
-                    f->answered, f->overhead);
         putc('\n', out);
     }
-}
-
-/* --- the user's level --- */
-
-static void put_user_levels(FILE *out, const struct vs_replay *replay)
-{
-    for (unsigned i = 0; i < replay->account_count; i++) {
-        const struct vs_account *a = replay->accounts[i];
-        const struct vs_user_account *u = &a->user;
-        if (!u->split)
-            continue;
-        fputs("user_levels", out);
-        NUMBERS(i, u->reports, u->backing, u->step_peak, u->steps_peak, u->step_largest,
-                u->steps_largest, u->largest, u->freed_bytes, a->framework_retries);
-        put_peak(out, &u->peak);
-        put_growth(out, &u->growth);
-        putc('\n', out);
-    }
-}
-
-static void put_framework_sites(FILE *out, const struct vs_sites *sites)
-{
-    for (size_t i = 0; i < sites->count; i++) {
-        const struct vs_site *s = &sites->items[i];
-        if (s->level != VS_LEVEL_FRAMEWORK)
-            continue;
-        fputs("framework_sites", out);
-        NUMBERS(s->device, s->stack, s->mark, s->by_mark, s->allocs, s->frees, s->bytes,
-                s->largest, s->live_bytes, s->live_count, s->lost_bytes, s->lost_count,
-                s->temporaries, s->lifetime_ns, s->largest_before_step, s->largest_in_step);
-        put_growth(out, &s->growth);
-        NUMBERS(s->touched);
-        putc('\n', out);
-    }
-}
-
-/* A loaded table has its rows in the order of addresses, and its sites by level. */
-static void put_births(FILE *out, const struct vs_replay *replay)
-{
-    const struct vs_live_table *blocks = &replay->framework_live, *device = &replay->device_live;
-    size_t before = 0;
-    while (before < replay->sites.count && replay->sites.items[before].level == VS_LEVEL_DEVICE)
-        before++;
-    for (size_t i = 0; i < blocks->slots; i++) {
-        const struct vs_live *l = &blocks->items[i];
-        fputs("framework_births", out);
-        NUMBERS(l->time_ns, l->epoch, l->site - before, l->device, l->tid, l->mark);
-        put_place(out, &l->place);
-        putc('\n', out);
-    }
-    for (size_t i = 0; i < device->slots; i++) {
-        fputs("births", out);
-        NUMBERS(device->items[i].tid, device->items[i].mark);
-        put_place(out, &device->items[i].place);
-        putc('\n', out);
-    }
-    for (size_t i = 0; i < replay->sites.count; i++)
-        if (replay->sites.items[i].backing)
-            fprintf(out, "backing %zu\n", i);
-}
-
-static void put_user(FILE *out, const struct vs_trace_state *m)
-{
-    if (!m->has_user_level)
-        return;
-    put_user_levels(out, m->replay);
-    put_framework_sites(out, &m->replay->sites);
-    put_births(out, m->replay);
 }
 
 static void put_tally(FILE *out, const struct vs_activity_tally *t)
@@ -377,9 +279,7 @@ static void put_activity(FILE *out, const struct vs_activity *activity)
 {
     for (size_t i = 0; i < activity->kernel_count; i++) {
         const struct vs_kernel_row *k = &activity->kernels[i];
-        fputs("kernels", out);
-        NUMBERS(k->name, k->device, k->count, k->time_ns, k->shortest_ns, k->longest_ns);
-        putc('\n', out);
+        LINE("kernels", k->name, k->device, k->count, k->time_ns, k->shortest_ns, k->longest_ns);
     }
     for (size_t i = 0; i < activity->device_count; i++) {
         const struct vs_device_activity *d = &activity->devices[i];
@@ -395,25 +295,22 @@ static void put_activity(FILE *out, const struct vs_activity *activity)
     }
 }
 
-static enum vs_err put_moment(FILE *out, const struct vs_trace_state *m)
+static void put_all(FILE *out, const struct vs_trace_state *m)
 {
     const struct vs_replay *replay = m->replay;
     put_totals(out, m);
-    put_phases(out, &replay->phases, m->has_user_level);
+    put_phases(out, &replay->phases);
     for (unsigned i = 0; i < replay->account_count; i++)
         put_account(out, replay->accounts[i], false);
     put_account(out, replay->accounts[VS_HOST_INDEX], true);
     for (unsigned i = 0; i < replay->account_count; i++)
         put_usage(out, &replay->accounts[i]->usage, i);
     put_sites(out, &replay->sites);
-    put_threads(out, &replay->phases, m->has_user_level);
-    enum vs_err err = put_map(out, &replay->phases.open_steps, "open_steps");
-    if (!err)
-        err = put_lives(out, replay);
+    put_threads(out, &replay->phases);
+    put_maps(out, replay);
     put_segments(out, &replay->segments);
-    if (!err)
-        err = put_blocks(out, &replay->framework_live);
-    put_failures(out, replay, m->has_user_level);
+    put_framework_blocks(out, &replay->framework_live);
+    put_failures(out, replay);
     put_activity(out, &m->activity);
     for (size_t i = 0; i < m->retained.count; i++) {
         if (!m->retained.items[i].kind)
@@ -422,9 +319,6 @@ static enum vs_err put_moment(FILE *out, const struct vs_trace_state *m)
         put_event(out, &m->retained.items[i]);
         putc('\n', out);
     }
-    put_user(out, m);
-    put_mappings(out, &replay->mappings);
-    return err;
 }
 
 /* --- definitions --- */
@@ -432,16 +326,14 @@ static enum vs_err put_moment(FILE *out, const struct vs_trace_state *m)
 static void put_definitions(FILE *out, const struct vs_reader *r, const struct vs_checkpoint *before,
                             const struct vs_checkpoint *item)
 {
-    for (uint64_t id = before ? before->strings + 1 : 1; id <= item->strings; id++) {
+    for (uint64_t id = before->strings + 1; id <= item->strings; id++) {
         fputs("string", out);
         put_text(out, vs_reader_string(r, id));
         putc('\n', out);
     }
-    for (uint64_t id = before ? before->stack_nodes + 1 : 1; id <= item->stack_nodes; id++) {
+    for (uint64_t id = before->stack_nodes + 1; id <= item->stack_nodes; id++) {
         const struct vs_stack_node *node = &r->table.nodes[id - 1];
-        fputs("node", out);
-        NUMBERS(node->pc, node->parent, node->module == VS_NO_MODULE ? 0 : node->module + 1u);
-        putc('\n', out);
+        LINE("node", node->pc, node->parent, node->module == VS_NO_MODULE ? 0 : node->module + 1u);
     }
     const struct vs_module *module;
     for (uint32_t i = 0; (module = vs_reader_module(r, i)) != NULL; i++) {
@@ -464,11 +356,9 @@ static enum vs_err put_state(FILE *out, struct vs_reader *reader, struct vs_chec
     if (!err && moment->replay->events != vs_checkpoints_item(all, index)->shown)
         err = VS_ERR_CORRUPT;
     if (!err)
-        err = put_moment(out, moment);
-    else
-        fputs("state refused\n", out);
+        put_all(out, moment);
     vs_trace_state_close(moment);
-    return err == VS_ERR_NOMEM ? err : VS_OK;
+    return err;
 }
 
 enum vs_err vs_checkpoint_print(struct vs_reader *reader, FILE *out)
@@ -476,27 +366,19 @@ enum vs_err vs_checkpoint_print(struct vs_reader *reader, FILE *out)
     enum vs_err err = vs_reader_attach(reader);
     if (err)
         return err == VS_ERR_NOT_FOUND ? VS_OK : err;
-    const struct vs_checkpoint *before = NULL, *item;
+    const struct vs_checkpoint none = {0}, *before = &none, *item;
     struct vs_checkpoints *all = vs_reader_checkpoints(reader);
     const struct vs_checkpoint_table *t = vs_checkpoints_table(all);
-    fputs("table", out);
-    NUMBERS(t->known_kinds, t->unknown, t->fingerprint, t->frames, t->events, t->first_ns,
-            t->last_ns, t->count, t->spare_frames);
-    putc('\n', out);
+    LINE("table", t->known_kinds, t->unknown, t->fingerprint, t->frames, t->events, t->first_ns,
+         t->last_ns, t->count, t->spare_frames);
     for (size_t i = 0; !err && (item = vs_checkpoints_item(all, i)) != NULL; i++) {
-        fputs("checkpoint", out);
-        NUMBERS(item->sequence, item->event, item->shown, item->time_ns, item->strings,
-                item->stack_nodes, item->definition_frames, item->state_frames);
-        putc('\n', out);
+        LINE("checkpoint", item->sequence, item->event, item->shown, item->time_ns, item->strings,
+             item->stack_nodes, item->definition_frames, item->state_frames);
         err = vs_reader_to_checkpoint(reader, i);
-        if (err == VS_ERR_CORRUPT) {
-            fputs("definitions refused\n", out);
-            return VS_OK;
-        }
-        if (!err) {
-            put_definitions(out, reader, before, item);
-            err = put_state(out, reader, all, i);
-        }
+        if (err)
+            return err;
+        put_definitions(out, reader, before, item);
+        err = put_state(out, reader, all, i);
         before = item;
     }
     return err;

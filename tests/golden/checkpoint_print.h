@@ -3,7 +3,7 @@
  * The checkpoints in a trace as the C reader restores them, as text: for each its entry in the
  * table, the definitions since the previous one, the modules, and every record of the state, in the
  * order of docs/internals/trace-format.md §2.8, its fields as plain numbers. Contents of maps are sorted by
- * address. "refused" is printed for an invalid one. */
+ * address. */
 #ifndef VS_CHECKPOINT_PRINT_H
 #define VS_CHECKPOINT_PRINT_H
 
@@ -11,7 +11,8 @@
 
 #include "trace/read/reader.h"
 
-/* vs_checkpoint_print: *reader* must not have read anything yet. VS_ERR_NOMEM. */
+/* vs_checkpoint_print: *reader* must not have read anything yet. VS_ERR_CORRUPT: one is
+ * invalid. */
 enum vs_err vs_checkpoint_print(struct vs_reader *reader, FILE *out) VS_MUST_CHECK;
 
 #endif
