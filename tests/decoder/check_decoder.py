@@ -26,7 +26,6 @@ import time
 
 import vst
 from damage import changed, opened, signed_again
-from xxh64 import xxh64, xxh64_python
 
 
 def decoded(path):
@@ -232,10 +231,6 @@ def check_formats(folder, tool, generator, golden, seed=None, rounds=240):
     seed = int(seed or time.time_ns() % 10**9)
     print("seed", seed)
     rng = random.Random(seed)
-    data = rng.randbytes(1000) if hasattr(rng, "randbytes") else bytes(range(256)) * 4
-    for n in list(range(70)) + [999]:
-        if xxh64(data[:n]) != xxh64_python(data[:n]):
-            comparison.wrong.append(f"xxh64 of {n} bytes")
     comparison.check(sorted(glob.glob(os.path.join(golden, "*.vst"))))
     for i, (events, compression, *how) in enumerate((
             (8000, 3), (3000, 0), (6000, 1, "leave"), (400, 0), (400, 0, "leave"),

@@ -4,7 +4,7 @@
 import struct
 
 import vst
-from xxh64 import xxh64
+from libraries import xxh64
 
 
 def frames(data):

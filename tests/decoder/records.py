@@ -2,7 +2,7 @@
 """The records of a trace (docs/internals/trace-format.md §3): definitions and events.
 
 `Definitions` contains the definitions so far (texts, stacks, modules, kinds) and decodes frames of
-records, which add to it. `Trace` in vst.py has one, and each checkpoint has another.
+records, which add to it.
 """
 import codecs
 from collections import namedtuple
@@ -164,9 +164,6 @@ class Event:
         except ValueError:
             raise KeyError(name) from None
 
-    def get(self, name, default=None):
-        return self[name] if name in self.layout.names else default
-
     def items(self):
         return [(name, self._resolve(i)) for i, name in enumerate(self.layout.names)]
 
@@ -185,20 +182,9 @@ class Definitions:
         self._strings, self._nodes = [""], [None]
         self._modules, self._kinds = [], {}
 
-    def counts(self):
-        """The numbers of texts and of stack nodes."""
-        return len(self._strings) - 1, len(self._nodes) - 1
-
-    def node(self, number):
-        """A stack node: its pc, its parent's number and its Module (None: unknown)."""
-        return self._nodes[number]
-
     def kind(self, code):
         """The layout of an event kind; None before it is described."""
         return self._kinds.get(code)
-
-    def modules(self):
-        return list(self._modules)
 
     def string(self, text_id):
         """"" for 0."""
@@ -214,9 +200,8 @@ class Definitions:
             node = parent
         return tuple(frames)
 
-    def decode(self, data, base_ns, only=None):
-        """The events of one frame; its definitions are added to the tables. *only*: the only
-        allowed first byte of an event."""
+    def decode(self, data, base_ns):
+        """The events of one frame; its definitions are added to the tables."""
         at, end = 0, len(data)
         time_ns = last_t = base_ns
         tid = address = 0
@@ -229,8 +214,6 @@ class Definitions:
                     at = (self._string, self._node, self._describe)[code - STRING](data, at)
                     continue
                 kind = self._kinds.get(code)
-                if only is not None and first != only:
-                    raise Damage("is not a definition")
                 if kind is None:
                     raise Damage("has a kind without a description")
                 if first & 0x40:

@@ -20,11 +20,10 @@ import struct
 from collections import namedtuple
 
 from columns import join
+from libraries import unzstd, xxh64
 from live_counts import Counts
 from records import (A, Damage, Definitions, Event, KINDS,  # noqa: F401
                                S, STK, STR, STRING_MAX, decode_text, unzigzag, varint)
-from unzstd import unzstd
-from xxh64 import xxh64
 
 MAGIC, LIVE_MAGIC, END_MAGIC = b"\x89VST\r\n\x1a\n", b"\x89VSL\r\n\x1a\n", b"VSTEND\r\n"
 SYNC, BYTE_ORDER, MAJOR = b"\xf5VSF", 0x01020304, 2
@@ -146,10 +145,9 @@ def read_symbols(data):
 class Trace(Definitions):
     """An open trace. Iterating yields its events, each time from the start. Afterwards
     `condition` is "complete", "live" (unfinished, but nothing is missing in FILE.live),
-    "truncated" or "damaged", and `text` is a sentence with the details. `ending` is the part of
-    `text` that describes the end of the recording, if known. A recording that stopped early,
-    according to its `end` event, is complete as well; the signal that killed the program is in
-    FILE.live."""
+    "truncated" or "damaged", and `text` is a sentence with the details. `ending` describes the end of
+    the recording, if known. A recording that stopped early, according to its `end` event, is complete
+    as well; the signal that killed the program is in FILE.live."""
 
     def __init__(self, path):
         self.path = os.fspath(path)
@@ -371,8 +369,9 @@ class Trace(Definitions):
             return _stopped_text(self.stopped)
         return "the trace is complete" if self.condition == "complete" else _end_text(*self.end)
 
-    def _finish(self, condition, text):
-        self.condition, self.text = condition, text
+    def _finish(self, condition, problem=None):
+        self.condition = condition
+        self.text = f"{problem or self.ending}: {self.events:,} events"
 
     def __iter__(self):
         self._reset()
@@ -423,7 +422,8 @@ class Trace(Definitions):
                 if expected is not None and self.events - before != expected:
                     raise Damage("is missing")
             except Damage as damage:
-                self._finish_record(sequence, here, damage.args[0], recovering)
+                self._finish("live" if recovering else "damaged",
+                             f"frame {sequence} at byte {here:,}: a record {damage.args[0]}")
                 return
             last_ns = max(last_ns, base_ns)
             sequence += 1
@@ -451,33 +451,15 @@ class Trace(Definitions):
         trailer = self._trailer(after)
         if not trailer or trailer[0] != offset:
             return False
-        extra = self.size - trailer[1]
-        self.condition = "complete"
-        self._finish("complete", f"{self.ending}: {self.events:,} events" + (
-            f"; the {extra:,} bytes after its end are ignored" if extra else ""))
+        self._finish("complete")
         return True
 
     def _finish_tail(self, sequence, offset, problem, cut, recovering):
-        newest = max(self.windows, default=0)
-        if self.live and newest < sequence and (not problem or cut or recovering):
-            self._finish("live", f"{self.ending}: {self.events:,} events" + (
-                f", the last {self.recovered:,} recovered from {self.path}.live"
-                if self.recovered else ""))
-        elif problem:
-            self._finish("truncated" if cut else "damaged",
-                         f"frame {sequence} at byte {offset:,} {problem}; "
-                         f"{self.events:,} events before it are readable")
+        if self.live and max(self.windows, default=0) < sequence and (not problem or cut or recovering):
+            self._finish("live")
         else:
-            self._finish("truncated", f"the trace is cut off at byte {offset:,}, after "
-                                      f"{self.events:,} events")
-
-    def _finish_record(self, sequence, offset, problem, recovering):
-        if recovering:
-            self._finish("live", f"{self.ending}: {self.events:,} events, the last "
-                                 f"{self.recovered:,} recovered up to a record that {problem}")
-        else:
-            self._finish("damaged", f"in frame {sequence} at byte {offset:,} a record {problem}; "
-                                    f"{self.events:,} events before it are readable")
+            self._finish("truncated" if cut or not problem else "damaged",
+                         f"frame {sequence} at byte {offset:,} {problem or 'is missing'}")
 
 
 def open(path):  # noqa: A001 (as in gzip.open)
