@@ -455,7 +455,8 @@ class Trace(Definitions):
         return True
 
     def _finish_tail(self, sequence, offset, problem, cut, recovering):
-        if self.live and max(self.windows, default=0) < sequence and (not problem or cut or recovering):
+        if self.live and max(self.windows, default=0) < sequence and \
+                (not problem or cut or recovering):
             self._finish("live")
         else:
             self._finish("truncated" if cut or not problem else "damaged",

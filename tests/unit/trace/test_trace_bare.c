@@ -104,10 +104,8 @@ static void record_some(const char *path, unsigned depth)
     capture_log();
     struct vs_recorder *r = open_recorder(path, 1, depth);
     for (uint64_t i = 0; i < EVENTS; i++) {
-        struct vs_event e = {.kind = VS_EVENT_free};
-        e.free.addr = i;
-        e.free.stack = i < 2 ? vs_recorder_stack(r, 0) : 0;
-        vs_recorder_event(r, &e);
+        record_event(r, (struct vs_event){.kind = VS_EVENT_free, .free = {.addr = i,
+                                          .stack = i < 2 ? vs_recorder_stack(r, 0) : 0}});
         if (i == EVENTS / 2)
             vs_recorder_flush(r);
     }
@@ -127,8 +125,7 @@ static uint64_t check_some(const char *path)
     }
     assert_int_equal(vs_reader_next(reader, &got), VS_OK);
     assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
     return stacks;
 }
 

@@ -262,7 +262,6 @@ TEST(frames_of_columns_read_as_stored_ones)
     }
     assert_false(next_plain(a, &from_a));
     assert_int_equal(events, 20001);
-    assert_condition(a, VS_TRACE_COMPLETE);
-    vs_reader_close(a);
+    close_reader(a, VS_TRACE_COMPLETE);
     vs_reader_close(b);
 }

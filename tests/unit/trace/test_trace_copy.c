@@ -111,8 +111,7 @@ static void check(const char *path, enum vs_condition condition, int reason)
         assert_int_equal(e.end.reason, reason);
     }
     assert_false(next_plain(reader, &e));
-    assert_condition(reader, condition);
-    vs_reader_close(reader);
+    close_reader(reader, condition);
 }
 
 /* Whether this file system has files without a name. */
@@ -211,8 +210,7 @@ TEST(copies_are_whole_also_where_an_index_falls)
             assert_int_equal(stat(path, &st), 0);
             assert_int_equal(st.st_size, before);
             struct vs_reader *reader = open_reader(copy);
-            assert_condition(reader, VS_TRACE_COMPLETE);
-            vs_reader_close(reader);
+            close_reader(reader, VS_TRACE_COMPLETE);
         }
     }
     assert_int_equal(vs_recorder_copy(r, copy), VS_OK);

@@ -215,8 +215,7 @@ TEST(a_thread_that_waits_for_it_on_a_busy_machine_goes_on)
     while (next_plain(reader, &e))
         events++;
     assert_int_equal(events, 240001);
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 /* A program may rely on the number of its next file after closing one: a recorder's threads with
@@ -229,10 +228,8 @@ TEST(no_descriptor_is_taken_meanwhile)
         print_message("process_vm_readv is refused here, and a file of /proc asked instead\n");
         skip();
     }
-    struct vs_recorder_config config = {
-        .path = scratch("idle.vst"), .compression = 1, .flush_ms = 2};
-    struct vs_recorder *r = NULL;
-    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    struct vs_recorder *r = open_with((struct vs_recorder_config){.path = scratch("idle.vst"),
+        .compression = 1, .flush_ms = 2});
     int mine = open("/dev/null", O_RDONLY | O_CLOEXEC);
     unsigned others = 0;
     assert_true(mine >= 0);

@@ -93,8 +93,7 @@ static void step(struct process *p)
     atomic_store(&p->shared->current, !now);
     p->size[slot] = old ? 0 : size;
     if (random >> 58 == 0) { /* pending counts must be written before it */
-        struct vs_event mark = {.kind = VS_EVENT_mark};
-        vs_recorder_event(p->recorder, &mark);
+        record_mark(p->recorder);
     }
 }
 
@@ -207,8 +206,7 @@ static struct totals_read read_back(const char *path, enum vs_condition conditio
         t.summed_up |= e.kind == VS_EVENT_recording_changed &&
                        e.recording_changed.what == VS_RECORDING_SUMMED_UP;
     }
-    assert_condition(reader, condition);
-    vs_reader_close(reader);
+    close_reader(reader, condition);
     return t;
 }
 

@@ -146,8 +146,7 @@ static struct left read_copy(const struct copy *c)
         left.allocs = e.unrecorded.allocs;
         left.time_ns = e.time_ns;
     }
-    assert_condition(reader, VS_TRACE_LIVE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_LIVE);
     return left;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * States that a machine stop may leave of a trace and of FILE.live: truncated at any byte, both of
- * them, with pages that are zero, missing, or from an earlier time. Whatever is left, the events
- * read are the first ones of the trace, unchanged, and a sentence reports how it ends. */
+ * them, with pages that are zero, missing, or from an earlier time; and a finished trace, truncated
+ * or damaged. Whatever is left, the events read are the first ones of the trace, unchanged, and a
+ * sentence reports how it ends. */
 #include "unit/trace/trace_test.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* several times slower */
@@ -22,6 +23,7 @@ struct image {
 
 static struct image trace; /* before its end: some frames in FILE, and the windows */
 static struct image older; /* FILE.live of the same trace, two frames earlier */
+static struct image finished; /* the same trace after its end, with an end event */
 
 static void record(struct vs_recorder *r, uint64_t i)
 {
@@ -41,7 +43,7 @@ SETUP(make_images)
     snprintf(path, sizeof path, "%s/image.vst", scratch_dir);
     snprintf(live, sizeof live, "%s.live", path);
     struct vs_recorder *r = open_recorder(path, 0, 0);
-    size_t frames = 0, bytes;
+    size_t frames = 0;
     for (uint64_t i = 0; i < EVENTS; i++) {
         record(r, i);
         if (i % PART == PART - 1 && i < EVENTS - 1) {
@@ -60,9 +62,9 @@ SETUP(make_images)
         if (header.window[i].used && end > trace.live_used)
             trace.live_used = end;
     }
-    bytes = trace.live_used;
     vs_recorder_close(r, VS_END_EXIT, 0);
-    return !bytes;
+    finished.file = slurp(path, &finished.file_bytes);
+    return !trace.live_used;
 }
 
 /* The byte of FILE.live to test after *n*: all of its header and its records, no holes. */
@@ -98,6 +100,8 @@ static uint64_t read_image(const unsigned char *file, size_t bytes, const unsign
         return 0;
     }
     while (!vs_reader_next(reader, &got)) {
+        if (n == EVENTS && got.kind == VS_EVENT_end)
+            continue;
         assert_int_equal(got.kind, VS_EVENT_alloc);
         assert_int_equal(got.alloc.addr, UINT64_C(0x7f0011000000) + (n << 12));
         assert_int_equal(got.alloc.size, n * n);
@@ -107,8 +111,9 @@ static uint64_t read_image(const unsigned char *file, size_t bytes, const unsign
         n++;
     }
     *condition = vs_reader_condition(reader, why);
-    assert_true(*condition != VS_TRACE_COMPLETE);
-    assert_true(strlen(why) > 30);
+    bool whole = file == finished.file && bytes == finished.file_bytes;
+    assert_true((*condition == VS_TRACE_COMPLETE) == whole);
+    assert_true(strlen(why) > 20);
     assert_null(strchr(why, '\n'));
     vs_reader_close(reader);
     return n;
@@ -123,12 +128,53 @@ static uint64_t events_in(size_t bytes)
     return n;
 }
 
-TEST(nothing_is_lost_where_nothing_was_cut)
+/* All windows but that of the first frame are still there. */
+TEST(nothing_in_the_windows_is_lost_wherever_the_file_was_cut)
 {
     enum vs_condition condition;
-    assert_int_equal(read_image(trace.file, trace.file_bytes, trace.live, trace.live_bytes,
-                                &condition), EVENTS);
-    assert_int_equal(condition, VS_TRACE_LIVE);
+    for (size_t n = trace.frames[0]; n <= trace.file_bytes; n++) {
+        assert_int_equal(read_image(trace.file, n, trace.live, trace.live_bytes, &condition), EVENTS);
+        assert_int_equal(condition, VS_TRACE_LIVE);
+    }
+}
+
+TEST(the_finished_file_cut_at_every_byte)
+{
+    uint64_t last = 0, steps = 0;
+    enum vs_condition condition;
+    for (size_t n = 0; n < finished.file_bytes; n++) {
+        unsigned char *own = malloc(n + 1); /* reads beyond it are detected */
+        memcpy(own, finished.file, n);
+        uint64_t events = read_image(own, n, NULL, 0, &condition);
+        free(own);
+        assert_true(events >= last);
+        steps += events > last;
+        last = events;
+        assert_int_equal(condition, n < sizeof(struct vs_file_header) ? VS_TRACE_DAMAGED
+                                                                      : VS_TRACE_TRUNCATED);
+    }
+    assert_int_equal(read_image(finished.file, finished.file_bytes, NULL, 0, &condition), EVENTS);
+    assert_int_equal(last, EVENTS);
+    assert_int_equal(steps, EVENTS / PART);
+}
+
+TEST(bytes_after_the_end_are_reported_and_harmless)
+{
+    char text[VS_READER_WHY_MAX];
+    struct vs_reader *reader = NULL;
+    struct vs_event got;
+    unsigned char *longer = malloc(finished.file_bytes + 10);
+    memcpy(longer, finished.file, finished.file_bytes);
+    memset(longer + finished.file_bytes, 'x', 10);
+    assert_int_equal(vs_reader_open_bytes(longer, finished.file_bytes + 10, NULL, 0, "t", &reader,
+                                          NULL), VS_OK);
+    for (unsigned n = 0; n <= EVENTS; n++)
+        assert_int_equal(vs_reader_next(reader, &got), VS_OK);
+    assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
+    assert_int_equal(vs_reader_condition(reader, text), VS_TRACE_COMPLETE);
+    assert_non_null(strstr(text, "10 bytes after its end"));
+    vs_reader_close(reader);
+    free(longer);
 }
 
 TEST(the_live_file_cut_at_every_byte)
@@ -302,6 +348,14 @@ TEST(every_byte_flipped)
         assert_true(events < events_in(trace.file_bytes));
         assert_true(condition != VS_TRACE_LIVE);
         trace.file[i] ^= (unsigned char)(1 + i % 255);
+    }
+    for (size_t i = 0; i < finished.file_bytes; i++) { /* also of index and trailer */
+        unsigned char *copy = malloc(finished.file_bytes);
+        memcpy(copy, finished.file, finished.file_bytes);
+        copy[i] ^= (unsigned char)(1 + i % 255);
+        read_image(copy, finished.file_bytes, NULL, 0, &condition);
+        assert_true(condition != VS_TRACE_COMPLETE);
+        free(copy);
     }
     for (size_t i = 0; i < trace.live_used; i = next_used(i)) {
         struct vs_reader *reader = NULL;

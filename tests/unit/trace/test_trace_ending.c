@@ -38,8 +38,7 @@ static void check(const char *path, enum vs_end_reason reason, uint64_t status)
     assert_int_equal(e.end.reason, reason);
     assert_int_equal(e.end.status, status);
     assert_false(next_plain(reader, &e));
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 static bool live_is_there(const char *path)
@@ -116,8 +115,7 @@ TEST(events_after_the_end_are_followed_by_it_again)
 
 static void *record_elsewhere(void *recorder)
 {
-    struct vs_event e = {.kind = VS_EVENT_free};
-    vs_recorder_event(recorder, &e);
+    record_event(recorder, (struct vs_event){.kind = VS_EVENT_free});
     return NULL;
 }
 

@@ -85,8 +85,7 @@ TEST(the_index_finds_every_frame_and_its_times)
     while (!vs_reader_next(reader, &got))
         events++;
     assert_int_equal(events, FLUSHES * PER_FLUSH + 1);
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 /* --- built by hand --- */
@@ -309,12 +308,10 @@ TEST(modules_are_taken_in_order_and_odd_indexes_change_nothing)
     static const uint64_t indexes[] = {5, 0, 1, UINT64_MAX, 0, 0};
     static const char *const paths[] = {"/odd", "/zero", "/one", "/max", "/again", ""};
     for (int i = 0; i < 6; i++) {
-        struct vs_event e = {.kind = VS_EVENT_module};
-        e.module.module = indexes[i];
-        e.module.base = 0x1000u * (unsigned)(i + 1);
-        e.module.path = vs_recorder_string(r, paths[i], SIZE_MAX);
-        e.module.alive = i < 5;
-        vs_recorder_event(r, &e);
+        record_event(r, (struct vs_event){.kind = VS_EVENT_module, .module = {.module = indexes[i],
+                                          .base = 0x1000u * (unsigned)(i + 1),
+                                          .path = vs_recorder_string(r, paths[i], SIZE_MAX),
+                                          .alive = i < 5}});
     }
     vs_recorder_close(r, VS_END_EXIT, 0);
     struct vs_reader *reader = open_reader(scratch("modules.vst"));
@@ -367,8 +364,7 @@ TEST(a_compressed_index_is_not_believed)
     const char *path = scratch("index.vst");
     struct vs_recorder *recorder = open_recorder(path, 1, 0);
     for (unsigned i = 0; i < 10; i++) {
-        struct vs_event event = {.kind = VS_EVENT_mark};
-        vs_recorder_event(recorder, &event);
+        record_mark(recorder);
         vs_recorder_flush(recorder);
     }
     vs_recorder_close(recorder, VS_END_EXIT, 0);

@@ -85,8 +85,7 @@ static uint64_t read_events(enum vs_condition condition)
         }
     }
     vs_reader_condition(reader, text);
-    assert_condition(reader, condition);
-    vs_reader_close(reader);
+    close_reader(reader, condition);
     return n;
 }
 
@@ -151,8 +150,7 @@ static void assert_complete(const char *of, enum vs_end_reason reason, unsigned 
     }
     assert_int_equal(n, memsets);
     assert_int_equal(ends, 1);
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 /* A disk that has no room for an index, which only an end has. */
@@ -339,8 +337,7 @@ TEST(an_end_waits_once_for_a_disk_and_what_was_counted_stays)
         events += e.kind == VS_EVENT_memset;
         counted += e.kind == VS_EVENT_unrecorded ? e.unrecorded.size : 0;
     }
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
     assert_int_equal(events, tally->calls);
     assert_int_equal(counted, 512);
 }
@@ -395,10 +392,8 @@ int fstatvfs(int fd, struct statvfs *fs)
 
 static size_t window_bytes_with(uint64_t min_size)
 {
-    struct vs_recorder_config config = {
-        .path = scratch("share.vst"), .compression = 1, .flush_ms = 1000, .min_size = min_size};
-    struct vs_recorder *r = NULL;
-    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    struct vs_recorder *r = open_with((struct vs_recorder_config){.path = scratch("share.vst"),
+        .compression = 1, .flush_ms = 1000, .min_size = min_size});
     size_t bytes = r->window_bytes;
     vs_recorder_close(r, VS_END_EXIT, 0);
     return bytes;

@@ -10,10 +10,8 @@
 static void record_some(struct vs_recorder *r, uint64_t events)
 {
     for (uint64_t i = 0; i < events; i++) {
-        struct vs_event e = {.kind = VS_EVENT_memset};
-        e.memset.correlation = i;
-        e.memset.bytes = i * UINT64_C(0x9e3779b97f4a7c15);
-        vs_recorder_event(r, &e);
+        record_event(r, (struct vs_event){.kind = VS_EVENT_memset, .memset = {.correlation = i,
+                                          .bytes = i * UINT64_C(0x9e3779b97f4a7c15)}});
     }
 }
 

@@ -47,8 +47,7 @@ static void step(struct load *l)
         change_by(l, slot, true);
     }
     if (random >> 60 == 0) {
-        struct vs_event kernel = {.kind = VS_EVENT_kernel};
-        vs_recorder_event(l->recorder, &kernel);
+        record_event(l->recorder, (struct vs_event){.kind = VS_EVENT_kernel});
     }
 }
 
@@ -118,8 +117,7 @@ static void assert_stages(const char *path)
     for (unsigned i = VS_RECORDING_SELECTS; i < VS_RECORDING_TOTALS; i++)
         assert_true(allocs[i] > 10);
     assert_true(allocs[VS_RECORDING_TOTALS] <= 1);
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 TEST(a_limit_is_used_well_and_stages_come_in_order)

@@ -74,8 +74,7 @@ static size_t read_back(const char *path, struct seen *list, size_t max)
         snprintf(list[n].path, sizeof list[n].path, "%s", m->path);
         snprintf(list[n++].build_id, sizeof list[0].build_id, "%s", m->build_id);
     }
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
     return n;
 }
 

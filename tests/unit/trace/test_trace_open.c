@@ -117,6 +117,5 @@ TEST(a_header_alone_is_an_empty_trace_that_was_cut_off)
     struct vs_reader *reader = open_reader(path);
     struct vs_event got;
     assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
-    assert_condition(reader, VS_TRACE_TRUNCATED);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_TRUNCATED);
 }

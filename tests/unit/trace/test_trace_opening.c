@@ -25,9 +25,8 @@ static void record(const char *path, unsigned events)
 {
     recorder = open_recorder(path, 1, 0);
     for (unsigned i = 0; i < events; i++) {
-        struct vs_event e = {.kind = VS_EVENT_range_end};
-        e.range_end.range = i;
-        vs_recorder_event(recorder, &e);
+        record_event(recorder, (struct vs_event){.kind = VS_EVENT_range_end,
+                                                 .range_end = {.range = i}});
     }
 }
 
@@ -50,8 +49,7 @@ static void assert_whole(const char *path, unsigned events)
     while (!vs_reader_next(reader, &e))
         seen += e.kind == VS_EVENT_range_end;
     assert_int_equal(seen, events);
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 TEST(a_trace_that_ends_meanwhile_is_whole)
@@ -105,6 +103,5 @@ TEST(a_trace_that_is_replaced_for_ever_is_read_all_the_same)
     reader = open_reader(trace);
     meanwhile = NULL;
     assert_int_equal(vs_reader_next(reader, &e), VS_ERR_END);
-    assert_condition(reader, VS_TRACE_TRUNCATED);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_TRUNCATED);
 }

@@ -307,11 +307,9 @@ TEST(a_state_that_is_not_this_threads_is_not_believed)
 
 static struct vs_recorder *open_python(const char *path, size_t window_bytes, unsigned compression)
 {
-    struct vs_recorder_config config = {.path = path, .compression = compression,
-                                        .stack_depth_max = 64, .flush_ms = 1000, .python = true,
-                                        .no_native = true, .window_bytes = window_bytes};
-    struct vs_recorder *r = NULL;
-    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    struct vs_recorder *r = open_with((struct vs_recorder_config){.path = path,
+        .compression = compression, .stack_depth_max = 64, .flush_ms = 1000, .python = true,
+        .no_native = true, .window_bytes = window_bytes});
     r->python_places_max = r->python_functions_max = BOUND;
     return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Truncated, damaged, full disk, forked: the recorded events are read, and missing ones are
- * reported. (Killed: test_trace_kill.) */
+ * Running, full disk, forked: the recorded events are read, and missing ones are reported. (Killed:
+ * test_trace_kill. Truncated and damaged: test_trace_cut.) */
 #include "unit/trace/child_test.h"
 
 #include <errno.h>
@@ -16,9 +16,7 @@ TEST(a_running_trace_can_be_read)
     snprintf(path, sizeof path, "%s", scratch("running.vst"));
     struct vs_recorder *r = open_recorder(path, 1, 0);
     for (uint64_t i = 0; i < 100000; i++) {
-        struct vs_event e = {.kind = VS_EVENT_range_end};
-        e.range_end.range = i;
-        vs_recorder_event(r, &e);
+        record_event(r, (struct vs_event){.kind = VS_EVENT_range_end, .range_end = {.range = i}});
     }
     struct vs_reader *reader = open_reader(path);
     struct vs_event got;
@@ -48,8 +46,7 @@ TEST(the_live_window_of_another_trace_is_ignored)
     assert_int_equal(vs_reader_open_bytes(trace, trace_bytes, window, live_bytes, "a", &reader, NULL),
                      VS_OK);
     assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
-    assert_condition(reader, VS_TRACE_TRUNCATED);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_TRUNCATED);
     free(trace);
     free(window);
     vs_recorder_close(a, VS_END_EXIT, 0);
@@ -79,168 +76,6 @@ TEST(the_live_window_of_an_older_version_is_recovered_from)
     free(trace);
     free(window);
     vs_recorder_close(r, VS_END_EXIT, 0);
-}
-
-/* --- truncated and damaged --- */
-
-#define SMALL_EVENTS 60
-
-/* A trace of several frames, and FILE.live as it was before the end. */
-static unsigned char *small_trace(size_t *bytes, unsigned char **window, size_t *live_bytes)
-{
-    snprintf(path, sizeof path, "%s", scratch("small.vst"));
-    struct vs_recorder *r = open_recorder(path, 1, 0);
-    char name[32];
-    for (uint64_t i = 0; i < SMALL_EVENTS; i++) {
-        struct vs_event e = {.kind = VS_EVENT_alloc};
-        snprintf(name, sizeof name, "api %u", (unsigned)i / 7);
-        e.alloc.api = vs_recorder_string(r, name, SIZE_MAX);
-        e.alloc.addr = i << 20;
-        e.alloc.size = i;
-        vs_recorder_event(r, &e);
-        if (i % 20 == 19 && i < SMALL_EVENTS - 1)
-            vs_recorder_flush(r);
-    }
-    if (window)
-        *window = slurp(scratch("small.vst.live"), live_bytes);
-    vs_recorder_close(r, VS_END_EXIT, 0);
-    return slurp(path, bytes);
-}
-
-/* How many of small_trace's events are read; fails unless they are its first. */
-static uint64_t read_prefix(struct vs_reader *reader)
-{
-    struct vs_event got;
-    uint64_t n = 0;
-    while (!vs_reader_next(reader, &got)) {
-        if (n == SMALL_EVENTS) {
-            assert_int_equal(got.kind, VS_EVENT_end);
-            n++;
-            continue;
-        }
-        assert_int_equal(got.kind, VS_EVENT_alloc);
-        assert_int_equal(got.alloc.addr, n << 20);
-        assert_int_equal(got.alloc.size, n);
-        assert_memory_equal(vs_reader_string(reader, got.alloc.api), "api ", 4);
-        n++;
-    }
-    return n;
-}
-
-TEST(cut_at_every_byte_the_events_before_are_read_and_the_cut_is_reported)
-{
-    size_t bytes;
-    unsigned char *trace = small_trace(&bytes, NULL, NULL);
-    uint64_t last = 0, steps = 0;
-    for (size_t n = 0; n <= bytes; n++) {
-        unsigned char *cut = malloc(n + 1); /* a separate block: reads beyond it are detected */
-        memcpy(cut, trace, n);
-        struct vs_reader *reader = NULL;
-        char why[VS_READER_WHY_MAX] = "", text[VS_READER_WHY_MAX] = "";
-        enum vs_err err = vs_reader_open_bytes(cut, n, NULL, 0, "cut.vst", &reader, why);
-        if (n < sizeof(struct vs_file_header)) {
-            assert_int_equal(err, n ? VS_ERR_CORRUPT : VS_ERR_FORMAT);
-            assert_memory_equal(why, "cut.vst is ", 11);
-        } else {
-            assert_int_equal(err, VS_OK);
-            uint64_t events = read_prefix(reader);
-            assert_true(events >= last);
-            steps += events > last;
-            last = events;
-            enum vs_condition condition = vs_reader_condition(reader, text);
-            assert_int_equal(condition, n == bytes ? VS_TRACE_COMPLETE : VS_TRACE_TRUNCATED);
-            assert_true(strlen(text) > 20);
-            vs_reader_close(reader);
-        }
-        free(cut);
-    }
-    assert_int_equal(last, SMALL_EVENTS + 1);
-    assert_int_equal(steps, 3);
-    free(trace);
-}
-
-TEST(cut_at_every_byte_with_its_live_window_nothing_in_it_is_lost)
-{
-    size_t bytes, live_bytes;
-    unsigned char *window, *trace = small_trace(&bytes, &window, &live_bytes);
-    struct vs_live_header header;
-    memcpy(&header, window, sizeof header);
-    uint64_t recovered = 0;
-    for (size_t n = sizeof(struct vs_file_header); n < bytes; n++) {
-        struct vs_reader *reader = NULL;
-        assert_int_equal(
-            vs_reader_open_bytes(trace, n, window, live_bytes, "cut.vst", &reader, NULL), VS_OK);
-        uint64_t events = read_prefix(reader);
-        /* every window of this short trace is still there */
-        assert_true(events >= SMALL_EVENTS);
-        assert_condition(reader, VS_TRACE_LIVE);
-        recovered += events;
-        vs_reader_close(reader);
-    }
-    assert_true(recovered > 0);
-    free(trace);
-    free(window);
-}
-
-TEST(a_flipped_bit_anywhere_is_noticed_and_ends_the_trace_at_a_good_event)
-{
-    size_t bytes;
-    unsigned char *trace = small_trace(&bytes, NULL, NULL);
-    for (size_t i = 0; i < bytes * 8; i++) {
-        struct vs_reader *reader = NULL;
-        trace[i / 8] ^= (unsigned char)(1u << i % 8);
-        if (!vs_reader_open_bytes(trace, bytes, NULL, 0, "flip.vst", &reader, NULL)) {
-            read_prefix(reader);
-            assert_true(vs_reader_condition(reader, NULL) != VS_TRACE_COMPLETE);
-            vs_reader_close(reader);
-        } else {
-            assert_true(i / 8 < sizeof(struct vs_file_header));
-        }
-        trace[i / 8] ^= (unsigned char)(1u << i % 8);
-    }
-    free(trace);
-}
-
-TEST(a_flipped_bit_in_the_live_window_never_crashes)
-{
-    size_t bytes, live_bytes;
-    unsigned char *window, *trace = small_trace(&bytes, &window, &live_bytes);
-    struct vs_live_header header;
-    memcpy(&header, window, sizeof header);
-    size_t data = header.header_bytes, used = 4096; /* the kinds and the first events */
-    for (size_t i = 0; i < (sizeof header + used) * 8; i++) {
-        size_t byte = i / 8 < sizeof header ? i / 8 : data + i / 8 - sizeof header;
-        struct vs_reader *reader = NULL;
-        struct vs_event got;
-        window[byte] ^= (unsigned char)(1u << i % 8);
-        assert_int_equal(vs_reader_open_bytes(trace, sizeof(struct vs_file_header), window,
-                                              live_bytes, "flip.vst", &reader, NULL),
-                         VS_OK);
-        uint64_t n = 0;
-        while (!vs_reader_next(reader, &got))
-            n++;
-        assert_true(n <= SMALL_EVENTS * 50);
-        vs_reader_close(reader);
-        window[byte] ^= (unsigned char)(1u << i % 8);
-    }
-    free(trace);
-    free(window);
-}
-
-TEST(bytes_after_the_end_are_reported_and_harmless)
-{
-    size_t bytes;
-    unsigned char *trace = small_trace(&bytes, NULL, NULL);
-    trace = realloc(trace, bytes + 10);
-    memset(trace + bytes, 'x', 10);
-    struct vs_reader *reader = NULL;
-    char text[VS_READER_WHY_MAX];
-    assert_int_equal(vs_reader_open_bytes(trace, bytes + 10, NULL, 0, "t", &reader, NULL), VS_OK);
-    assert_int_equal(read_prefix(reader), SMALL_EVENTS + 1);
-    assert_int_equal(vs_reader_condition(reader, text), VS_TRACE_COMPLETE);
-    assert_non_null(strstr(text, "10 bytes after its end"));
-    vs_reader_close(reader);
-    free(trace);
 }
 
 /* --- full disk --- */
@@ -324,8 +159,7 @@ TEST(with_less_room_the_live_window_is_smaller_and_nothing_is_lost)
     for (rlim_t limit = 700 << 10; limit >= 70 << 10; limit /= 2) {
         struct vs_reader *reader = open_full(limit, 1);
         assert_int_equal(count_ranges(reader) + 1, outcome->events);
-        assert_condition(reader, VS_TRACE_LIVE);
-        vs_reader_close(reader);
+        close_reader(reader, VS_TRACE_LIVE);
     }
 }
 
@@ -410,8 +244,7 @@ TEST(a_forked_child_leaves_the_parents_trace_alone)
     assert_int_equal(vs_reader_next(reader, &got), VS_OK);
     assert_int_equal(got.kind, VS_EVENT_end);
     assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 static char other[520];
@@ -424,8 +257,7 @@ static int close_every_descriptor(void)
     int fd = open(other, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     for (int i = 3; i < 200; i++)
         dup2(fd, i);
-    struct vs_event e = {.kind = VS_EVENT_mark};
-    vs_recorder_event(r, &e);
+    record_mark(r);
     vs_recorder_close(r, VS_END_EXIT, 0);
     return fcntl(150, F_GETFD) < 0;
 }
@@ -439,8 +271,7 @@ static void assert_one_mark(enum vs_condition condition)
     if (condition == VS_TRACE_COMPLETE)
         assert_int_equal(vs_reader_next(reader, &got), VS_OK);
     assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
-    assert_condition(reader, condition);
-    vs_reader_close(reader);
+    close_reader(reader, condition);
 }
 
 TEST(a_program_that_closes_every_descriptor_gets_no_byte_of_ours)
@@ -478,9 +309,8 @@ static _Atomic bool keep_going;
 static void *record_until_notified(void *arg)
 {
     while (keep_going) {
-        struct vs_event e = {.kind = VS_EVENT_mark};
-        e.mark.name = vs_recorder_string(arg, "busy", SIZE_MAX);
-        vs_recorder_event(arg, &e);
+        uint64_t name = vs_recorder_string(arg, "busy", SIZE_MAX);
+        record_event(arg, (struct vs_event){.kind = VS_EVENT_mark, .mark = {.name = name}});
         vs_recorder_stack(arg, 0);
     }
     return NULL;
@@ -505,7 +335,6 @@ TEST(closing_under_running_threads_is_safe_and_end_is_the_last_event)
         while (!vs_reader_next(reader, &got)) {
         }
         assert_int_equal(got.kind, VS_EVENT_end);
-        assert_condition(reader, VS_TRACE_COMPLETE);
-        vs_reader_close(reader);
+        close_reader(reader, VS_TRACE_COMPLETE);
     }
 }

@@ -57,8 +57,7 @@ static unsigned digest(const char *path, enum vs_condition condition)
         for (const char *p = vs_reader_string(r, e.alloc.api); *p; p++)
             sum = sum * 31 + (unsigned char)*p;
     }
-    assert_condition(r, condition);
-    vs_reader_close(r);
+    close_reader(r, condition);
     return n;
 }
 

@@ -286,8 +286,7 @@ TEST(flush_puts_everything_before_it_into_the_file)
     assert_int_equal(vs_reader_next(reader, &got), VS_OK);
     assert_int_equal(got.kind, VS_EVENT_mark);
     assert_int_equal(vs_reader_next(reader, &got), VS_ERR_END);
-    assert_condition(reader, VS_TRACE_TRUNCATED);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_TRUNCATED);
     free(copy);
     vs_recorder_close(r, VS_END_EXIT, 0);
 }
@@ -295,11 +294,9 @@ TEST(flush_puts_everything_before_it_into_the_file)
 TEST(an_old_window_is_written_without_being_full)
 {
     const char *path = scratch("old.vst");
-    struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 20};
-    struct vs_recorder *r = NULL;
-    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
-    struct vs_event e = {.kind = VS_EVENT_mark};
-    vs_recorder_event(r, &e);
+    struct vs_recorder *r = open_with((struct vs_recorder_config){.path = path, .compression = 1,
+        .flush_ms = 20});
+    record_mark(r);
     struct stat st;
     for (int i = 0; i < 10000; i++) {
         usleep(10000);

@@ -60,9 +60,7 @@ __attribute__((noinline)) static void deep(struct call *call, int left)
 /* A trace with the stacks of `mark` events; read to the end. */
 static struct vs_reader *finish(struct vs_recorder *r, const char *path, uint64_t stack)
 {
-    struct vs_event e = {.kind = VS_EVENT_free};
-    e.free.stack = stack;
-    vs_recorder_event(r, &e);
+    record_event(r, (struct vs_event){.kind = VS_EVENT_free, .free = {.stack = stack}});
     vs_recorder_close(r, VS_END_EXIT, 0);
     struct vs_reader *reader = open_reader(path);
     struct vs_event got;

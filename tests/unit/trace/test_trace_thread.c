@@ -65,8 +65,7 @@ TEST(much_thread_local_data_leaves_it_its_stack)
     while (next_plain(reader, &event))
         seen += event.kind == VS_EVENT_alloc;
     assert_int_equal(seen, EVENTS);
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 struct real_time {

@@ -55,8 +55,7 @@ static void *work(void *arg)
         if (random >> 20 & 1)
             change_by(w, device, family, false, size);
         if (w->marks) { /* pending counts must be written before it */
-            struct vs_event mark = {.kind = VS_EVENT_mark};
-            vs_recorder_event(w->recorder, &mark);
+            record_mark(w->recorder);
         }
     }
     return NULL;
@@ -80,8 +79,7 @@ static void sum_up(const char *path, struct total sums[DEVICES][FAMILIES])
         t->size += e.unrecorded.size;
         t->freed_size += e.unrecorded.freed_size;
     }
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 /* The last written totals equal the current ones. */

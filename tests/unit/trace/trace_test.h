@@ -63,17 +63,30 @@ static MAYBE_UNUSED const char *built(const char *name)
     return path;
 }
 
-static MAYBE_UNUSED struct vs_recorder *open_recorder(const char *path, unsigned compression,
-                                                      unsigned depth)
+static MAYBE_UNUSED struct vs_recorder *open_with(struct vs_recorder_config config)
 {
-    struct vs_recorder_config config = {.path = path,
-                                        .compression = compression,
-                                        .stack_depth_max = depth,
-                                        .flush_ms = 1000,
-                                        .window_bytes = 0};
     struct vs_recorder *r = NULL;
     assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
     return r;
+}
+
+static MAYBE_UNUSED struct vs_recorder *open_recorder(const char *path, unsigned compression,
+                                                      unsigned depth)
+{
+    return open_with((struct vs_recorder_config){.path = path, .compression = compression,
+                                                 .stack_depth_max = depth, .flush_ms = 1000});
+}
+
+/* Returns *event* with its thread and time. */
+static MAYBE_UNUSED struct vs_event record_event(struct vs_recorder *r, struct vs_event event)
+{
+    vs_recorder_event(r, &event);
+    return event;
+}
+
+static MAYBE_UNUSED struct vs_event record_mark(struct vs_recorder *r)
+{
+    return record_event(r, (struct vs_event){.kind = VS_EVENT_mark});
 }
 
 static MAYBE_UNUSED struct vs_reader *open_reader(const char *path)
@@ -105,6 +118,12 @@ static MAYBE_UNUSED void assert_condition(struct vs_reader *r, enum vs_condition
         fail_msg("condition %d instead of %d: %s", vs_reader_condition(r, NULL), condition, text);
 }
 
+static MAYBE_UNUSED void close_reader(struct vs_reader *r, enum vs_condition condition)
+{
+    assert_condition(r, condition);
+    vs_reader_close(r);
+}
+
 /* splitmix64 */
 static MAYBE_UNUSED uint64_t random_next(uint64_t *state)
 {
@@ -114,6 +133,7 @@ static MAYBE_UNUSED uint64_t random_next(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+/* The contents of a file, with a NUL after them. */
 static MAYBE_UNUSED unsigned char *slurp(const char *path, size_t *bytes)
 {
     struct stat st;
@@ -124,6 +144,7 @@ static MAYBE_UNUSED unsigned char *slurp(const char *path, size_t *bytes)
     unsigned char *data = malloc(*bytes + 1);
     assert_non_null(data);
     assert_int_equal(read(fd, data, *bytes), *bytes);
+    data[*bytes] = '\0';
     close(fd);
     return data;
 }
