@@ -26,10 +26,18 @@ enum { VS_FIXTURES_MAX = 4 }; /* of one kind */
 VS_TESTS_SHARED struct CMUnitTest vs_tests[VS_TESTS_MAX];
 VS_TESTS_SHARED int vs_test_lines[VS_TESTS_MAX];
 VS_TESTS_SHARED size_t vs_test_count;
-VS_TESTS_SHARED struct {
+VS_TESTS_SHARED struct vs_fixtures {
     CMFixtureFunction setup[VS_FIXTURES_MAX], teardown[VS_FIXTURES_MAX], before[VS_FIXTURES_MAX],
         after[VS_FIXTURES_MAX];
 } vs_fixtures;
+
+static inline int vs_run_fixtures(const CMFixtureFunction *fixtures, void **state)
+{
+    int failed = 0;
+    for (unsigned i = 0; i < VS_FIXTURES_MAX && fixtures[i]; i++)
+        failed |= fixtures[i](state);
+    return failed;
+}
 
 /* By line: compilers do not keep the order of constructors. */
 static inline void vs_add_test(const char *name, CMUnitTestFunction test, int line)

@@ -8,11 +8,11 @@ static CUstream stream;
 static CUmodule module;
 static CUdeviceptr words;
 
-static int start(void **state)
+SETUP(start)
 {
-    if (conf_begin(state) || cuCtxGetCurrent(&ctx) ||
-        cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) || cuMemAlloc(&words, 256))
-        return 1;
+    ctx = conf_context();
+    stream = conf_stream();
+    words = conf_alloc(256);
     module = conf_module();
     return 0;
 }
@@ -102,14 +102,13 @@ TEST(a_cooperative_launch_is_captured_as_such)
 TEST(streams_keep_attributes)
 {
     CUstreamAttrValue value;
-    CUstream other;
     memset(&value, 0, sizeof value);
     value.syncPolicy = CU_SYNC_POLICY_YIELD;
     DO(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
     memset(&value, 0, sizeof value);
     DO(cuStreamGetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
     FACT_EQ(value.syncPolicy, CU_SYNC_POLICY_YIELD, "cuStreamGetAttribute: queries the attribute");
-    DO(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CUstream other = conf_stream();
     DO(cuStreamCopyAttributes(other, stream));
     DO(cuStreamGetAttribute(other, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
     FACT_EQ(value.syncPolicy, CU_SYNC_POLICY_YIELD,
@@ -125,9 +124,4 @@ TEST(the_runtime_has_them_too)
     memset(&value, 0, sizeof value);
     DO(cudaStreamGetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value));
     FACT_EQ(value.syncPolicy, cudaSyncPolicySpin, "cudaStreamGetAttribute: queries the attribute");
-}
-
-int conf_attributes(void)
-{
-    return vs_run_tests_around("attributes", start, conf_end, NULL, NULL);
 }

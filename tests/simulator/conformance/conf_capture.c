@@ -6,8 +6,8 @@
 #include <pthread.h>
 
 #define BYTES 256
-#define GUIDE "CUDA programming guide, stream capture: "
-#define MODE_RULE "cuda.h, cuThreadExchangeStreamCaptureMode: "
+#define GUIDE "guide, stream capture: "
+#define MODE_RULE "cuThreadExchangeStreamCaptureMode: "
 
 static struct {
     CUdeviceptr device;
@@ -17,20 +17,16 @@ static struct {
     CUevent event, other;
 } p;
 
-static int setup(void **state)
+SETUP(setup)
 {
-    memset(&p, 0, sizeof p);
-    return conf_begin(state) || cuMemAlloc(&p.device, BYTES) ||
-                   cuStreamCreate(&p.a, CU_STREAM_NON_BLOCKING) ||
-                   cuStreamCreate(&p.b, CU_STREAM_NON_BLOCKING) ||
-                   cuStreamCreate(&p.blocking, CU_STREAM_DEFAULT) ||
-                   cuEventCreate(&p.event, CU_EVENT_DISABLE_TIMING) ||
-                   cuEventCreate(&p.other, CU_EVENT_DISABLE_TIMING) ||
-                   cuMemsetD8(p.device, 0, BYTES);
+    p.device = conf_alloc(BYTES);
+    p.a = conf_stream(), p.b = conf_stream();
+    p.event = conf_event(), p.other = conf_event();
+    return cuStreamCreate(&p.blocking, CU_STREAM_DEFAULT) || cuMemsetD8(p.device, 0, BYTES);
 }
 
 /* A capture that a failed case left open would make others fail. */
-FIXTURE(end_all)
+AFTER(end_all)
 {
     CUstream streams[] = {p.a, p.b, p.blocking};
     CUgraph graph;
@@ -218,18 +214,17 @@ TEST(an_empty_capture_is_an_empty_graph)
 
 TEST(captures_begin_where_they_may)
 {
-    FACT(cuStreamBeginCapture(CU_STREAM_LEGACY, CU_STREAM_CAPTURE_MODE_RELAXED) != CUDA_SUCCESS,
-         "cuStreamBeginCapture: not if stream is CU_STREAM_LEGACY");
+    REFUSED(cuStreamBeginCapture(CU_STREAM_LEGACY, CU_STREAM_CAPTURE_MODE_RELAXED),
+            "not if stream is CU_STREAM_LEGACY");
     RETURNS(cuStreamBeginCapture(p.a, (CUstreamCaptureMode)3), CUDA_ERROR_INVALID_VALUE);
     FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamBeginCapture");
     begin(p.a);
-    FACT(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_RELAXED) != CUDA_SUCCESS,
-         "cuStreamBeginCapture: only if the stream is not already in capture mode");
+    REFUSED(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_RELAXED),
+            "only if the stream is not already in capture mode");
     CUgraph graph = NULL;
     if (cuStreamEndCapture(p.a, &graph) == CUDA_SUCCESS)
         DO(cuGraphDestroy(graph));
-    FACT(cuStreamEndCapture(p.a, &graph) != CUDA_SUCCESS,
-         "cuStreamEndCapture: capture must have been initiated");
+    REFUSED(cuStreamEndCapture(p.a, &graph), "capture must have been initiated");
 }
 
 TEST(the_per_thread_stream_can_capture)
@@ -271,7 +266,7 @@ TEST(asking_about_a_captured_event_is_invalid)
     FACT_EQ(cuEventSynchronize(p.event), CUDA_ERROR_CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT");
     (void)cuStreamEndCapture(p.a, &graph);
     DO(cuEventRecord(p.event, p.a)); /* an ordinary record makes it an ordinary event */
-    FACT_EQ(cuEventSynchronize(p.event), CUDA_SUCCESS, "CUDA_ERROR_CAPTURED_EVENT: last");
+    WORKS(cuEventSynchronize(p.event), "CUDA_ERROR_CAPTURED_EVENT: last");
 }
 
 TEST(unsafe_calls_depend_on_the_mode)
@@ -287,20 +282,19 @@ TEST(unsafe_calls_depend_on_the_mode)
             MODE_RULE "GLOBAL: prohibited by an own capture that is not relaxed");
     ends_invalid(p.a);
     begin(p.a);
-    FACT_EQ(cuMemAlloc(&d, BYTES), CUDA_SUCCESS, MODE_RULE "a relaxed capture prohibits nothing");
-    FACT_EQ(cuMemFree(d), CUDA_SUCCESS, MODE_RULE "a relaxed capture prohibits nothing");
+    WORKS(cuMemAlloc(&d, BYTES), MODE_RULE "a relaxed capture prohibits nothing");
+    WORKS(cuMemFree(d), MODE_RULE "a relaxed capture prohibits nothing");
     DO(cuGraphDestroy(end(p.a)));
     DO(cuThreadExchangeStreamCaptureMode(&mode));
     FACT_EQ(mode, CU_STREAM_CAPTURE_MODE_GLOBAL, MODE_RULE "GLOBAL is the default mode");
     DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    FACT_EQ(cuMemAlloc(&d, BYTES), CUDA_SUCCESS, MODE_RULE "RELAXED: not prohibited");
+    WORKS(cuMemAlloc(&d, BYTES), MODE_RULE "RELAXED: not prohibited");
     DO(cuMemFree(d));
     DO(cuGraphDestroy(end(p.a)));
     DO(cuThreadExchangeStreamCaptureMode(&mode));
     FACT_EQ(mode, CU_STREAM_CAPTURE_MODE_RELAXED, MODE_RULE "overwritten with the previous mode");
     mode = (CUstreamCaptureMode)7;
-    FACT_EQ(cuThreadExchangeStreamCaptureMode(&mode), CUDA_ERROR_INVALID_VALUE,
-            MODE_RULE "returns");
+    INVALID(cuThreadExchangeStreamCaptureMode(&mode), MODE_RULE "returns");
 }
 
 struct other_thread {
@@ -343,12 +337,12 @@ static struct other_thread in_other_thread(CUstreamCaptureMode mode, bool ends)
 TEST(other_threads_are_held_back_by_global_captures_only)
 {
     DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_GLOBAL, false).allocated, CUDA_SUCCESS,
-            MODE_RULE "GLOBAL: only captures of other threads that are GLOBAL count");
+    WORKS(in_other_thread(CU_STREAM_CAPTURE_MODE_GLOBAL, false).allocated,
+          MODE_RULE "GLOBAL: only captures of other threads that are GLOBAL count");
     DO(cuGraphDestroy(end(p.a)));
     DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, false).allocated, CUDA_SUCCESS,
-            MODE_RULE "THREAD_LOCAL: captures in other threads are ignored");
+    WORKS(in_other_thread(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, false).allocated,
+          MODE_RULE "THREAD_LOCAL: captures in other threads are ignored");
     DO(cuGraphDestroy(end(p.a)));
     DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
     FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_GLOBAL, false).allocated,
@@ -365,8 +359,8 @@ TEST(captures_end_in_the_thread_that_began_them)
             "cuStreamEndCapture: from the same thread unless relaxed");
     end_all(NULL);
     begin(p.a);
-    FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_RELAXED, true).ended, CUDA_SUCCESS,
-            "cuStreamEndCapture: from the same thread unless relaxed");
+    WORKS(in_other_thread(CU_STREAM_CAPTURE_MODE_RELAXED, true).ended,
+          "cuStreamEndCapture: from the same thread unless relaxed");
 }
 
 TEST(the_legacy_stream_is_unusable_beside_a_blocking_capture)
@@ -374,7 +368,7 @@ TEST(the_legacy_stream_is_unusable_beside_a_blocking_capture)
     CUstreamCaptureStatus status;
     begin(p.blocking);
     FACT_EQ(cuStreamIsCapturing(CU_STREAM_LEGACY, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-            "cuStreamIsCapturing: on CU_STREAM_LEGACY while a blocking stream captures");
+            "on CU_STREAM_LEGACY while a blocking stream captures");
     RETURNS(cuStreamGetCaptureInfo(CU_STREAM_LEGACY, &status, NULL, NULL, NULL, NULL, NULL),
             CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
     FACT_EQ(status_of(p.blocking), CU_STREAM_CAPTURE_STATUS_ACTIVE,
@@ -385,8 +379,8 @@ TEST(the_legacy_stream_is_unusable_beside_a_blocking_capture)
     begin(p.a); /* not blocking */
     DO(cuStreamIsCapturing(CU_STREAM_LEGACY, &status));
     FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamIsCapturing");
-    FACT_EQ(cuMemsetD8Async(p.device, 5, BYTES, CU_STREAM_LEGACY), CUDA_SUCCESS,
-            GUIDE "only streams that are not cudaStreamNonBlocking make the legacy stream invalid");
+    WORKS(cuMemsetD8Async(p.device, 5, BYTES, CU_STREAM_LEGACY),
+          GUIDE "only streams that are not cudaStreamNonBlocking make the legacy stream invalid");
     DO(cuGraphDestroy(end(p.a)));
     FACT_EQ(byte(), 5, GUIDE "work in other streams is not captured");
 }
@@ -472,10 +466,10 @@ TEST(captures_do_not_merge)
 
 TEST(external_events_become_nodes)
 {
-    FACT(cuEventRecordWithFlags(p.event, p.a, CU_EVENT_RECORD_EXTERNAL) != CUDA_SUCCESS,
-         "CU_EVENT_RECORD_EXTERNAL: invalid outside of capture");
-    FACT(cuStreamWaitEvent(p.a, p.event, CU_EVENT_WAIT_EXTERNAL) != CUDA_SUCCESS,
-         "CU_EVENT_WAIT_EXTERNAL: invalid outside of capture");
+    REFUSED(cuEventRecordWithFlags(p.event, p.a, CU_EVENT_RECORD_EXTERNAL),
+            "CU_EVENT_RECORD_EXTERNAL: invalid outside of capture");
+    REFUSED(cuStreamWaitEvent(p.a, p.event, CU_EVENT_WAIT_EXTERNAL),
+            "CU_EVENT_WAIT_EXTERNAL: invalid outside of capture");
     DO(cuEventRecord(p.event, p.b));
     begin(p.a);
     DO(cuStreamWaitEvent(p.a, p.event, CU_EVENT_WAIT_EXTERNAL));
@@ -485,7 +479,7 @@ TEST(external_events_become_nodes)
     FACT_EQ(nodes_of(graph, CU_GRAPH_NODE_TYPE_WAIT_EVENT), 1, "CU_EVENT_WAIT_EXTERNAL");
     FACT_EQ(nodes_of(graph, CU_GRAPH_NODE_TYPE_EVENT_RECORD), 1, "CU_EVENT_RECORD_EXTERNAL");
     launch(graph, p.a);
-    FACT_EQ(cuEventQuery(p.other), CUDA_SUCCESS, "CU_EVENT_RECORD_EXTERNAL: an event node");
+    WORKS(cuEventQuery(p.other), "CU_EVENT_RECORD_EXTERNAL: an event node");
 }
 
 TEST(dependencies_can_be_changed)
@@ -495,7 +489,7 @@ TEST(dependencies_can_be_changed)
     CUstreamCaptureStatus status;
     CUgraph graph;
     FACT_EQ(cuStreamUpdateCaptureDependencies(p.a, NULL, NULL, 0, 0), CUDA_ERROR_ILLEGAL_STATE,
-            "cuStreamUpdateCaptureDependencies: if the stream is not capturing");
+            "if the stream is not capturing");
     begin(p.a);
     fill(p.a, 1);
     first = last_captured(p.a);
@@ -550,11 +544,6 @@ TEST(the_runtime_captures_likewise)
             "cudaErrorStreamCaptureUnsupported");
     RETURNS(cudaGetLastError(), cudaErrorStreamCaptureUnsupported);
     FACT_EQ(cudaStreamEndCapture((cudaStream_t)p.a, &graph), cudaErrorStreamCaptureInvalidated,
-            "driver_types.h, cudaErrorStreamCaptureInvalidated");
+            "cudaErrorStreamCaptureInvalidated");
     (void)cudaGetLastError();
-}
-
-int conf_capture(void)
-{
-    return vs_run_tests_around("capture", setup, conf_end, NULL, end_all);
 }

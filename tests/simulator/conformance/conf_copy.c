@@ -4,30 +4,28 @@
  */
 #include "conf.h"
 
-#define SYNC "cuda_runtime_api.h, API synchronization behavior: "
+#define SYNC "API synchronization behavior: "
 #define BYTES ((size_t)65536)
 
 static struct {
     CUdeviceptr a, b;
-    unsigned char *pinned, *in, *out; /* in and out are pageable */
+    unsigned char *pinned, in[BYTES], out[BYTES];
     CUstream stream;
     int gate;
 } p;
 
-static int setup(void **state)
+SETUP(setup)
 {
-    memset(&p, 0, sizeof p);
-    p.in = malloc(BYTES);
-    p.out = malloc(BYTES);
-    for (size_t i = 0; p.in && i < BYTES; i++)
-        p.in[i] = (unsigned char)(i * 7 + i / 256);
-    return !p.in || !p.out || conf_begin(state) || cuMemAlloc(&p.a, BYTES) ||
-                   cuMemAlloc(&p.b, BYTES) || cuMemHostAlloc((void **)&p.pinned, BYTES, 0) ||
-                   cuStreamCreate(&p.stream, CU_STREAM_NON_BLOCKING);
+    p.a = conf_alloc(BYTES), p.b = conf_alloc(BYTES);
+    p.pinned = conf_pinned(BYTES);
+    p.stream = conf_stream();
+    return 0;
 }
 
 static void forget(void)
 {
+    for (size_t i = 0; i < BYTES; i++)
+        p.in[i] = (unsigned char)(i * 7 + i / 256);
     memset(p.out, 0, BYTES);
     memset(p.pinned, 0, BYTES);
     DO(cuMemsetD8(p.a, 0, BYTES));
@@ -51,14 +49,12 @@ TEST(named_directions)
 TEST(directions_found_by_address)
 {
     forget();
-    FACT_EQ(cuMemcpy(p.a, (uintptr_t)p.in, BYTES), CUDA_SUCCESS,
-            "cuMemcpy: infers the direction from the pointers");
-    FACT_EQ(cuMemcpy(p.b, p.a, BYTES), CUDA_SUCCESS, "cuMemcpy: infers the direction");
-    FACT_EQ(cuMemcpy((uintptr_t)p.pinned, p.b, BYTES), CUDA_SUCCESS,
-            "cuMemcpy: infers the direction");
+    WORKS(cuMemcpy(p.a, (uintptr_t)p.in, BYTES), "infers the direction from the pointers");
+    WORKS(cuMemcpy(p.b, p.a, BYTES), "infers the direction");
+    WORKS(cuMemcpy((uintptr_t)p.pinned, p.b, BYTES), "infers the direction");
     FACT(arrived(p.pinned), "cuMemcpy: copies ByteCount bytes");
-    FACT_EQ(cuMemcpy((uintptr_t)p.out, (uintptr_t)p.pinned, BYTES), CUDA_SUCCESS,
-            "cuMemcpy: infers the direction, within the host as well");
+    WORKS(cuMemcpy((uintptr_t)p.out, (uintptr_t)p.pinned, BYTES),
+          "infers the direction, within the host as well");
     FACT(arrived(p.out), "cuMemcpy: copies ByteCount bytes");
 }
 
@@ -71,18 +67,16 @@ TEST(kinds_of_the_runtime)
     void *a = (void *)(uintptr_t)p.a, *b = (void *)(uintptr_t)p.b;
     for (int i = 0; i < 2; i++) {
         forget();
-        FACT_EQ(cudaMemcpy(a, p.in, BYTES, kinds[i][0]), cudaSuccess, "cudaMemcpy: host to device");
-        FACT_EQ(cudaMemcpy(b, a, BYTES, kinds[i][1]), cudaSuccess, "cudaMemcpy: device to device");
-        FACT_EQ(cudaMemcpy(p.pinned, b, BYTES, kinds[i][2]), cudaSuccess,
-                "cudaMemcpy: device to host");
-        FACT_EQ(cudaMemcpy(p.out, p.pinned, BYTES, kinds[i][3]), cudaSuccess,
-                "cudaMemcpy: host to host");
+        WORKS(cudaMemcpy(a, p.in, BYTES, kinds[i][0]), "host to device");
+        WORKS(cudaMemcpy(b, a, BYTES, kinds[i][1]), "device to device");
+        WORKS(cudaMemcpy(p.pinned, b, BYTES, kinds[i][2]), "device to host");
+        WORKS(cudaMemcpy(p.out, p.pinned, BYTES, kinds[i][3]), "host to host");
         FACT(arrived(p.out), "cudaMemcpy: copies count bytes");
     }
     FACT_EQ(cudaMemcpy(a, p.in, BYTES, (enum cudaMemcpyKind)99), cudaErrorInvalidMemcpyDirection,
-            "cudaMemcpy: kind must be one of the five");
+            "kind must be one of the five");
     FACT_EQ(cudaGetLastError(), cudaErrorInvalidMemcpyDirection,
-            "cudaGetLastError: the last error of a runtime call");
+            "the last error of a runtime call");
 }
 
 TEST(parts_can_be_copied)
@@ -94,9 +88,8 @@ TEST(parts_can_be_copied)
     FACT(!memcmp(p.out + 17, p.in + 5, 333), "cuMemcpyDtoD: base addresses of any value");
     FACT_EQ(p.out[16], 0, "cuMemcpyDtoD: nothing before it");
     FACT_EQ(p.out[17 + 333], 0, "cuMemcpyDtoD: nothing after it");
-    FACT_EQ(cuMemcpyHtoD(p.a, p.in, 0), CUDA_SUCCESS, "cuMemcpyHtoD: ByteCount of 0");
-    FACT_EQ(cudaMemcpy(p.out, (void *)(uintptr_t)p.a, 0, cudaMemcpyDeviceToHost), cudaSuccess,
-            "cudaMemcpy: count of 0");
+    WORKS(cuMemcpyHtoD(p.a, p.in, 0), "ByteCount of 0");
+    WORKS(cudaMemcpy(p.out, (void *)(uintptr_t)p.a, 0, cudaMemcpyDeviceToHost), "count of 0");
 }
 
 /* ---- synchronisation with the host ---- */
@@ -110,15 +103,12 @@ TEST(synchronous_copies_have_arrived)
         DO(cuMemcpyDtoH(p.out, p.a, BYTES));
         FACT_EQ(p.out[BYTES - 1], i, SYNC "the source may change once a synchronous copy returns");
     }
-    for (size_t i = 0; i < BYTES; i++)
-        p.in[i] = (unsigned char)(i * 7 + i / 256);
 }
 
 TEST(pinned_copies_wait_for_their_turn)
 {
     forget();
-    p.gate = 0;
-    DO(cuLaunchHostFunc(p.stream, conf_gate, &p.gate));
+    conf_close(p.stream, &p.gate);
     DO(cuMemsetD8Async(p.a, 0x21, BYTES, p.stream));
     DO(cuMemcpyDtoDAsync(p.b, p.a, BYTES, p.stream));
     DO(cuMemcpyDtoHAsync(p.pinned, p.b, BYTES, p.stream));
@@ -126,8 +116,8 @@ TEST(pinned_copies_wait_for_their_turn)
     RETURNS(cuStreamQuery(p.stream), CUDA_ERROR_NOT_READY);
     conf_open(&p.gate);
     DO(cuStreamSynchronize(p.stream));
-    FACT_EQ(p.pinned[0], 0x21, "CUDA programming guide, streams: a stream's work is in order");
-    FACT_EQ(p.pinned[BYTES - 1], 0x21, "CUDA programming guide, streams: in order");
+    FACT_EQ(p.pinned[0], 0x21, "guide, streams: a stream's work is in order");
+    FACT_EQ(p.pinned[BYTES - 1], 0x21, "guide, streams: in order");
 }
 
 /* ---- memsets ---- */
@@ -199,8 +189,7 @@ TEST(rows_with_pitches_and_offsets)
     FACT(!p.out[3 * 512 + 10] && !p.out[3 * 512 + 61], "cuMemcpy2D: WidthInBytes a row");
     FACT(!p.out[2 * 512 + 20] && !p.out[11 * 512 + 20], "cuMemcpy2D: Height rows");
     in.srcPitch = 40;
-    FACT_EQ(cuMemcpy2D(&in), CUDA_ERROR_INVALID_VALUE,
-            "cuMemcpy2D: srcPitch must be at least WidthInBytes + srcXInBytes");
+    INVALID(cuMemcpy2D(&in), "srcPitch must be at least WidthInBytes + srcXInBytes");
     in.srcPitch = 100;
     in.srcMemoryType = (CUmemorytype)77;
     RETURNS(cuMemcpy2D(&in), CUDA_ERROR_INVALID_VALUE);
@@ -215,11 +204,9 @@ TEST(rows_through_the_runtime)
     FACT(!memcmp(p.out + 19 * 64, p.in + 19 * 100, 60), "cudaMemcpy2D: height rows of width bytes");
     FACT_EQ(p.out[60], 0, "cudaMemcpy2D: the padding is left alone");
     FACT_EQ(cudaMemcpy2D(a, 50, p.in, 100, 60, 20, cudaMemcpyHostToDevice),
-            cudaErrorInvalidPitchValue,
-            "cudaMemcpy2D: width must not exceed dpitch");
+            cudaErrorInvalidPitchValue, "width must not exceed dpitch");
     FACT_EQ(cudaMemcpy2D(a, 256, p.in, 50, 60, 20, cudaMemcpyHostToDevice),
-            cudaErrorInvalidPitchValue,
-            "cudaMemcpy2D: width must not exceed spitch");
+            cudaErrorInvalidPitchValue, "width must not exceed spitch");
     (void)cudaGetLastError();
     DO(cudaMemcpy2DAsync(p.pinned, 64, a, 256, 60, 20, cudaMemcpyDeviceToHost, p.stream));
     DO(cudaStreamSynchronize(p.stream));
@@ -273,9 +260,4 @@ TEST(planes_through_the_runtime)
         for (size_t y = 0; y < 3; y++)
             FACT(!memcmp(p.out + ((z + 1) * 6 + y + 2) * 64, p.in + (z * 6 + y + 1) * 32 + 1, 20),
                  "cudaMemcpy3D: positions in units of unsigned char");
-}
-
-int conf_copy(void)
-{
-    return vs_run_tests_around("copy", setup, conf_end, NULL, NULL);
 }

@@ -6,45 +6,43 @@
 
 #include <stdio.h>
 
-#define SPECIFICATIONS "CUDA programming guide, technical specifications per compute capability"
+#define SPECIFICATIONS "guide, technical specifications per compute capability"
 
 TEST(ordinals_are_below_the_count)
 {
-    int count = 0;
     CUdevice device;
-    DO(cuDeviceGetCount(&count));
+    int count = conf_device_count();
     FACT(count >= 1, "cuDeviceGetCount: number of devices available for execution");
     FACT_EQ(cuDeviceGet(&device, count), CUDA_ERROR_INVALID_DEVICE,
-            "cuDeviceGet: ordinal in [0, cuDeviceGetCount()-1]");
+            "ordinal in [0, cuDeviceGetCount()-1]");
     FACT_EQ(cuDeviceGet(&device, -1), CUDA_ERROR_INVALID_DEVICE,
-            "cuDeviceGet: ordinal in [0, cuDeviceGetCount()-1]");
+            "ordinal in [0, cuDeviceGetCount()-1]");
     RETURNS(cuDeviceGet(NULL, 0), CUDA_ERROR_INVALID_VALUE);
     RETURNS(cuDeviceGetCount(NULL), CUDA_ERROR_INVALID_VALUE);
     for (int i = 0; i < count; i++)
-        FACT_EQ(cuDeviceGet(&device, i), CUDA_SUCCESS,
-                "cuDeviceGet: a handle for each ordinal below the count");
+        WORKS(cuDeviceGet(&device, i), "a handle for each ordinal below the count");
 }
 
 TEST(runtime_and_driver_count_alike)
 {
-    int driver = 0, runtime = 0;
-    DO(cuDeviceGetCount(&driver));
+    int runtime = 0;
+    int driver = conf_device_count();
     DO(cudaGetDeviceCount(&runtime));
     FACT_EQ(runtime, driver, "cudaGetDeviceCount: see also cuDeviceGetCount");
     FACT_EQ(cudaSetDevice(runtime), cudaErrorInvalidDevice,
-            "cudaSetDevice: valid ids are 0 to cudaGetDeviceCount() - 1");
+            "valid ids are 0 to cudaGetDeviceCount() - 1");
     FACT_EQ(cudaSetDevice(-1), cudaErrorInvalidDevice,
-            "cudaSetDevice: valid ids are 0 to cudaGetDeviceCount() - 1");
+            "valid ids are 0 to cudaGetDeviceCount() - 1");
     (void)cudaGetLastError();
 }
 
 TEST(a_device_that_is_not_there_has_no_properties)
 {
-    int count = 0, value = 0;
+    int value = 0;
     size_t bytes;
     char text[64];
     CUuuid uuid;
-    DO(cuDeviceGetCount(&count));
+    int count = conf_device_count();
     RETURNS(cuDeviceTotalMem(&bytes, count), CUDA_ERROR_INVALID_DEVICE);
     RETURNS(cuDeviceGetName(text, sizeof text, count), CUDA_ERROR_INVALID_DEVICE);
     RETURNS(cuDeviceGetUuid(&uuid, count), CUDA_ERROR_INVALID_DEVICE);
@@ -71,7 +69,7 @@ TEST(attributes_are_those_of_the_guide)
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR), 65536,
             SPECIFICATIONS);
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK), 49152,
-            "CUDA programming guide, shared memory: 48 KB without opting in");
+            "guide, shared memory: 48 KB without opting in");
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY), 65536, SPECIFICATIONS);
     int threads = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
     FACT(threads == 1024 || threads == 1536 || threads == 2048, SPECIFICATIONS);
@@ -106,9 +104,9 @@ TEST(features_of_all_such_devices_are_there)
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY), 1,
             "CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY: implied by unified addressing");
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS), 1,
-            "CUDA programming guide, concurrent kernel execution: compute capability 2.x and up");
+            "guide, concurrent kernel execution: compute capability 2.x and up");
     FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT) >= 1,
-         "CUDA programming guide, overlap of data transfer and kernel execution");
+         "guide, overlap of data transfer and kernel execution");
     FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED), 1,
             "CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED");
     FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 7,
@@ -205,9 +203,8 @@ TEST(bus_ids_name_the_device)
 
 TEST(uuids_differ_between_devices)
 {
-    int count = 0;
     CUuuid first, other;
-    DO(cuDeviceGetCount(&count));
+    int count = conf_device_count();
     DO(cuDeviceGetUuid(&first, 0));
     for (int i = 1; i < count; i++) {
         DO(cuDeviceGetUuid(&other, i));
@@ -228,16 +225,8 @@ TEST(versions_are_those_of_cuda_13)
             "cudaRuntimeGetVersion: 1000 * major + 10 * minor");
     DO(cudaDriverGetVersion(&seen));
     FACT_EQ(seen, driver, "cudaDriverGetVersion: latest the driver supports");
-    FACT_EQ(cuDriverGetVersion(NULL), CUDA_ERROR_INVALID_VALUE,
-            "cuDriverGetVersion: INVALID_VALUE if driverVersion is NULL");
-    FACT_EQ(cudaRuntimeGetVersion(NULL), cudaErrorInvalidValue,
-            "cudaRuntimeGetVersion: invalid value if the argument is NULL");
-    FACT_EQ(cudaDriverGetVersion(NULL), cudaErrorInvalidValue,
-            "cudaDriverGetVersion: invalid value if the argument is NULL");
+    INVALID(cuDriverGetVersion(NULL), "INVALID_VALUE if driverVersion is NULL");
+    INVALID(cudaRuntimeGetVersion(NULL), "invalid value if the argument is NULL");
+    INVALID(cudaDriverGetVersion(NULL), "invalid value if the argument is NULL");
     (void)cudaGetLastError();
-}
-
-int conf_device(void)
-{
-    return vs_run_tests_around("device", NULL, NULL, NULL, NULL);
 }

@@ -8,18 +8,14 @@
 TEST(the_last_error_stays_until_it_is_taken)
 {
     (void)cudaGetLastError();
-    FACT_EQ(cudaPeekAtLastError(), cudaSuccess, "cudaGetLastError: resets it");
+    WORKS(cudaPeekAtLastError(), "cudaGetLastError: resets it");
     RETURNS(cudaSetDevice(-1), cudaErrorInvalidDevice);
-    FACT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice,
-            "cudaPeekAtLastError: the last error produced");
-    FACT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice,
-            "cudaPeekAtLastError: does not reset it");
+    FACT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice, "the last error produced");
+    FACT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice, "does not reset it");
     DO(cudaDeviceSynchronize());
-    FACT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice,
-            "cudaPeekAtLastError: a call that succeeds changes nothing");
-    FACT_EQ(cudaGetLastError(), cudaErrorInvalidDevice,
-            "cudaGetLastError: the last error produced");
-    FACT_EQ(cudaGetLastError(), cudaSuccess, "cudaGetLastError: resets it");
+    FACT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice, "a call that succeeds changes nothing");
+    FACT_EQ(cudaGetLastError(), cudaErrorInvalidDevice, "the last error produced");
+    WORKS(cudaGetLastError(), "resets it");
 }
 
 TEST(a_newer_error_replaces_an_older_one)
@@ -27,7 +23,7 @@ TEST(a_newer_error_replaces_an_older_one)
     int local;
     (void)cudaSetDevice(-1);
     (void)cudaFree(&local);
-    FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue, "cudaGetLastError: the last error produced");
+    INVALID(cudaGetLastError(), "the last error produced");
 }
 
 static void *other_thread(void *error)
@@ -47,7 +43,7 @@ TEST(each_thread_has_a_last_error)
     DO(pthread_create(&thread, NULL, other_thread, &there));
     pthread_join(thread, NULL);
     FACT_EQ(there, cudaSuccess, "cudaPeekAtLastError: of the host thread");
-    FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue, "cudaGetLastError: of the host thread");
+    INVALID(cudaGetLastError(), "of the host thread");
 }
 
 TEST(driver_errors_are_not_the_runtimes)
@@ -55,7 +51,7 @@ TEST(driver_errors_are_not_the_runtimes)
     CUdeviceptr memory;
     (void)cudaGetLastError();
     DO(cuMemAlloc(&memory, 0) == CUDA_ERROR_INVALID_VALUE ? 0 : 1);
-    FACT_EQ(cudaGetLastError(), cudaSuccess, "cudaGetLastError: errors of runtime calls");
+    WORKS(cudaGetLastError(), "errors of runtime calls");
 }
 
 TEST(most_errors_leave_everything_usable)
@@ -64,11 +60,11 @@ TEST(most_errors_leave_everything_usable)
     (void)cudaSetDevice(-1);
     (void)cudaMemcpy(NULL, &memory, 8, (enum cudaMemcpyKind)99);
     (void)cudaGetLastError();
-    FACT_EQ(cudaMalloc(&memory, 4096), cudaSuccess,
-            "CUDA programming guide, error checking: an error that is returned and no more");
-    FACT_EQ(cudaMemset(memory, 0, 4096), cudaSuccess, "CUDA programming guide, error checking");
-    FACT_EQ(cudaDeviceSynchronize(), cudaSuccess, "CUDA programming guide, error checking");
-    FACT_EQ(cudaFree(memory), cudaSuccess, "CUDA programming guide, error checking");
+    WORKS(cudaMalloc(&memory, 4096),
+          "guide, error checking: an error that is returned and no more");
+    WORKS(cudaMemset(memory, 0, 4096), "guide, error checking");
+    WORKS(cudaDeviceSynchronize(), "guide, error checking");
+    WORKS(cudaFree(memory), "guide, error checking");
 }
 
 TEST(names_are_those_of_the_enumerations)
@@ -126,20 +122,15 @@ TEST(names_are_those_of_the_enumerations)
 TEST(unknown_errors_have_no_name)
 {
     const char *name = "x";
-    FACT_EQ(cuGetErrorName((CUresult)123456, &name), CUDA_ERROR_INVALID_VALUE,
-            "cuGetErrorName: an invalid value if the error is not recognised");
+    INVALID(cuGetErrorName((CUresult)123456, &name),
+            "an invalid value if the error is not recognised");
     FACT(!name, "cuGetErrorName: NULL if the error is not recognised");
     name = "x";
-    FACT_EQ(cuGetErrorString((CUresult)123456, &name), CUDA_ERROR_INVALID_VALUE,
-            "cuGetErrorString: an invalid value if the error is not recognised");
+    INVALID(cuGetErrorString((CUresult)123456, &name),
+            "an invalid value if the error is not recognised");
     FACT(!name, "cuGetErrorString: NULL if the error is not recognised");
     FACT(!strcmp(cudaGetErrorName((cudaError_t)123456), "unrecognized error code"),
          "cudaGetErrorName: this text if the error is not recognised");
     FACT(!strcmp(cudaGetErrorString((cudaError_t)123456), "unrecognized error code"),
          "cudaGetErrorString: this text if the error is not recognised");
-}
-
-int conf_error(void)
-{
-    return vs_run_tests_around("error", conf_begin, NULL, NULL, NULL);
 }

@@ -5,8 +5,8 @@
 #include "conf.h"
 
 #define BYTES ((size_t)3 << 20)
-#define ALLOC "cuda.h, cuGraphAddMemAllocNode: "
-#define FREE "cuda.h, cuGraphAddMemFreeNode: "
+#define ALLOC "cuGraphAddMemAllocNode: "
+#define FREE "cuGraphAddMemFreeNode: "
 
 static struct {
     CUcontext ctx;
@@ -14,17 +14,11 @@ static struct {
     unsigned char byte; /* last byte read by a graph */
 } p;
 
-static int setup(void **state)
+SETUP(setup)
 {
-    memset(&p, 0, sizeof p);
-    return conf_begin(state) || cuCtxGetCurrent(&p.ctx) ||
-                   cuStreamCreate(&p.a, CU_STREAM_NON_BLOCKING) ||
-                   cuStreamCreate(&p.b, CU_STREAM_NON_BLOCKING);
-}
-
-static void need_pools(void)
-{
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
+    p.ctx = conf_context();
+    p.a = conf_stream(), p.b = conf_stream();
+    return 0;
 }
 
 static CUgraph graph_new(void)
@@ -90,7 +84,6 @@ TEST(memory_lives_between_its_nodes)
     CUdeviceptr d, freed = 0;
     CUDA_MEM_ALLOC_NODE_PARAMS params;
     CUgraphNode release;
-    need_pools();
     CUgraph graph = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
     FACT(d != 0, ALLOC "returns the address of the allocation");
@@ -103,7 +96,7 @@ TEST(memory_lives_between_its_nodes)
     CUgraphExec exec = make(graph, 0);
     for (int i = 0; i < 3; i++) {
         p.byte = 0;
-        FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, ALLOC "freed in the same graph");
+        WORKS(cuGraphLaunch(exec, p.a), ALLOC "freed in the same graph");
         DO(cuStreamSynchronize(p.a));
         FACT_EQ(p.byte, 5, ALLOC "accessed by nodes ordered between the two");
     }
@@ -113,7 +106,6 @@ TEST(memory_that_is_not_freed_outlives_the_launch)
 {
     CUdeviceptr d;
     unsigned char byte = 0;
-    need_pools();
     CUgraph graph = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
     add_fill(graph, alloc, d, 6);
@@ -122,13 +114,12 @@ TEST(memory_that_is_not_freed_outlives_the_launch)
     DO(cuMemcpyDtoHAsync(&byte, d + 17, 1, p.a));
     DO(cuStreamSynchronize(p.a));
     FACT_EQ(byte, 6, ALLOC "accessed by stream operations ordered after the graph's execution");
-    FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_ERROR_INVALID_VALUE,
-            "cuGraphLaunch: allocations remain unfreed from a previous launch");
-    FACT_EQ(cuMemFreeAsync(d, p.a), CUDA_SUCCESS, ALLOC "freed by cuMemFreeAsync");
-    FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, "cuGraphLaunch: freed meanwhile");
+    INVALID(cuGraphLaunch(exec, p.a), "allocations remain unfreed from a previous launch");
+    WORKS(cuMemFreeAsync(d, p.a), ALLOC "freed by cuMemFreeAsync");
+    WORKS(cuGraphLaunch(exec, p.a), "freed meanwhile");
     DO(cuStreamSynchronize(p.a));
-    FACT_EQ(cuMemFree(d), CUDA_SUCCESS, ALLOC "freed by cuMemFree");
-    FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS, "cuGraphLaunch: freed meanwhile");
+    WORKS(cuMemFree(d), ALLOC "freed by cuMemFree");
+    WORKS(cuGraphLaunch(exec, p.a), "freed meanwhile");
     DO(cuStreamSynchronize(p.a));
     DO(cuMemcpyDtoH(&byte, d, 1));
     FACT_EQ(byte, 6, ALLOC "the address remains fixed across launches");
@@ -139,18 +130,17 @@ TEST(another_graph_can_free)
 {
     CUdeviceptr d;
     CUgraphNode node;
-    need_pools();
     CUgraph first = graph_new(), second = graph_new();
     CUgraphNode alloc = add_alloc(first, &d);
     add_fill(first, alloc, d, 1);
-    FACT_EQ(cuGraphAddMemFreeNode(&node, second, NULL, 0, d), CUDA_SUCCESS,
-            ALLOC "freed by launching a graph with a free node for that allocation");
-    FACT(cuGraphAddMemFreeNode(&node, first, &alloc, 1, d) != CUDA_SUCCESS,
-         ALLOC "a free node can no longer be added to the owning graph");
+    WORKS(cuGraphAddMemFreeNode(&node, second, NULL, 0, d),
+          ALLOC "freed by launching a graph with a free node for that allocation");
+    REFUSED(cuGraphAddMemFreeNode(&node, first, &alloc, 1, d),
+            ALLOC "a free node can no longer be added to the owning graph");
     CUgraphExec allocates = make(first, 0), frees = make(second, 0);
     for (int i = 0; i < 2; i++) {
-        FACT_EQ(cuGraphLaunch(allocates, p.a), CUDA_SUCCESS, ALLOC "freed by the other graph");
-        FACT_EQ(cuGraphLaunch(frees, p.a), CUDA_SUCCESS, ALLOC "freed by the other graph");
+        WORKS(cuGraphLaunch(allocates, p.a), ALLOC "freed by the other graph");
+        WORKS(cuGraphLaunch(frees, p.a), ALLOC "freed by the other graph");
     }
     DO(cuStreamSynchronize(p.a));
 }
@@ -159,36 +149,33 @@ TEST(launches_can_free_what_the_last_one_left)
 {
     CUdeviceptr d;
     unsigned char byte = 0;
-    need_pools();
     CUgraph graph = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
     add_fill(graph, alloc, d, 8);
     CUgraphExec exec = make(graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
     for (int i = 0; i < 3; i++)
-        FACT_EQ(cuGraphLaunch(exec, p.a), CUDA_SUCCESS,
-                "CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH");
+        WORKS(cuGraphLaunch(exec, p.a), "CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH");
     DO(cuMemcpyDtoHAsync(&byte, d, 1, p.a));
     DO(cuStreamSynchronize(p.a));
     FACT_EQ(byte, 8, "CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH");
-    FACT_EQ(cuMemFree(d), CUDA_SUCCESS, "the last launch's allocation is still the program's");
+    WORKS(cuMemFree(d), "the last launch's allocation is still the program's");
 }
 
 TEST(frees_must_match_allocations)
 {
     CUdeviceptr d, plain;
     CUgraphNode node;
-    need_pools();
     CUgraph graph = graph_new(), other = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
     DO(cuMemAlloc(&plain, 256));
-    FACT_EQ(cuGraphAddMemFreeNode(&node, graph, &alloc, 1, plain), CUDA_ERROR_INVALID_VALUE,
+    INVALID(cuGraphAddMemFreeNode(&node, graph, &alloc, 1, plain),
             FREE "an address that was not returned by an allocation node");
     DO(cuMemFree(plain));
     DO(cuGraphAddMemFreeNode(&node, graph, &alloc, 1, d));
-    FACT_EQ(cuGraphAddMemFreeNode(&node, graph, &alloc, 1, d), CUDA_ERROR_INVALID_VALUE,
+    INVALID(cuGraphAddMemFreeNode(&node, graph, &alloc, 1, d),
             FREE "an allocation twice in the same graph");
-    FACT(cuGraphAddMemFreeNode(&node, other, NULL, 0, d) != CUDA_SUCCESS,
-         ALLOC "freed in the same graph, a free node cannot be added to another");
+    REFUSED(cuGraphAddMemFreeNode(&node, other, NULL, 0, d),
+            ALLOC "freed in the same graph, a free node cannot be added to another");
 }
 
 TEST(graphs_with_memory_are_restricted)
@@ -197,22 +184,21 @@ TEST(graphs_with_memory_are_restricted)
     CUgraphNode alloc, fill, node;
     CUgraph clone;
     CUgraphExec exec, second;
-    need_pools();
     CUgraph graph = graph_new(), parent = graph_new();
     alloc = add_alloc(graph, &d);
     fill = add_fill(graph, alloc, d, 1);
-    FACT(cuGraphClone(&clone, graph) != CUDA_SUCCESS, ALLOC "the graph cannot be cloned");
-    FACT(cuGraphDestroyNode(fill) != CUDA_SUCCESS, ALLOC "nodes cannot be deleted");
-    FACT(cuGraphRemoveDependencies(graph, &alloc, &fill, NULL, 1) != CUDA_SUCCESS,
-         ALLOC "edges cannot be deleted");
-    FACT(cuGraphAddChildGraphNode(&node, parent, NULL, 0, graph) != CUDA_SUCCESS,
-         ALLOC "in a child node only if the ownership is moved");
+    REFUSED(cuGraphClone(&clone, graph), ALLOC "the graph cannot be cloned");
+    REFUSED(cuGraphDestroyNode(fill), ALLOC "nodes cannot be deleted");
+    REFUSED(cuGraphRemoveDependencies(graph, &alloc, &fill, NULL, 1),
+            ALLOC "edges cannot be deleted");
+    REFUSED(cuGraphAddChildGraphNode(&node, parent, NULL, 0, graph),
+            ALLOC "in a child node only if the ownership is moved");
     exec = make(graph, 0);
-    FACT(cuGraphInstantiate(&second, graph, 0) != CUDA_SUCCESS,
-         ALLOC "only one instantiation may exist at any point in time");
-    DO(cuGraphExecDestroy(exec));
-    FACT_EQ(cuGraphInstantiate(&second, graph, 0), CUDA_SUCCESS,
+    REFUSED(cuGraphInstantiate(&second, graph, 0),
             ALLOC "only one instantiation may exist at any point in time");
+    DO(cuGraphExecDestroy(exec));
+    WORKS(cuGraphInstantiate(&second, graph, 0),
+          ALLOC "only one instantiation may exist at any point in time");
 }
 
 TEST(captured_allocations_become_nodes)
@@ -222,7 +208,6 @@ TEST(captured_allocations_become_nodes)
     CUgraphNode nodes[4];
     CUgraphNodeType type[4];
     size_t count = 4, allocs = 0, frees = 0;
-    need_pools();
     DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
     DO(cuMemAllocAsync(&d, BYTES, p.a));
     FACT(d != 0, "cuMemAllocAsync: during capture an allocation node");
@@ -249,7 +234,6 @@ TEST(the_device_counts_memory_of_graphs)
 {
     CUdeviceptr d;
     cuuint64_t zero = 0, held;
-    need_pools();
     CUgraph graph = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
     add_fill(graph, alloc, d, 1);
@@ -267,16 +251,15 @@ TEST(the_device_counts_memory_of_graphs)
          "CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: high watermark");
     DO(cuDeviceGraphMemTrim(0));
     held = attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT);
-    FACT(held >= BYTES,
-         "CUDA programming guide, graph memory nodes: what has not been freed stays");
+    FACT(held >= BYTES, "guide, graph memory nodes: what has not been freed stays");
     DO(cuMemFree(d));
     DO(cuGraphExecDestroy(exec));
     DO(cuGraphDestroy(graph));
     DO(cuDeviceGraphMemTrim(0));
     FACT(attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) < held,
          "cuDeviceGraphMemTrim: unused memory is freed");
-    FACT_EQ(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero), CUDA_SUCCESS,
-            "cuDeviceSetGraphMemAttribute: can be reset to zero");
+    WORKS(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero),
+          "can be reset to zero");
     RETURNS(cuDeviceGraphMemTrim(1000), CUDA_ERROR_INVALID_DEVICE);
 }
 
@@ -288,7 +271,6 @@ TEST(the_runtime_does_likewise)
     cudaGraphNode_t alloc, fill, release;
     cudaGraphExec_t exec;
     size_t used = 0;
-    need_pools();
     params.poolProps.allocType = cudaMemAllocationTypePinned;
     params.poolProps.location.type = cudaMemLocationTypeDevice;
     DO(cudaGraphCreate(&graph, 0));
@@ -298,16 +280,11 @@ TEST(the_runtime_does_likewise)
     DO(cudaGraphAddMemsetNode(&fill, graph, &alloc, 1, &set));
     DO(cudaGraphAddMemFreeNode(&release, graph, &fill, 1, params.dptr));
     DO(cudaGraphInstantiate(&exec, graph, 0));
-    FACT_EQ(cudaGraphLaunch(exec, (cudaStream_t)p.a), cudaSuccess, "cudaGraphAddMemFreeNode");
+    WORKS(cudaGraphLaunch(exec, (cudaStream_t)p.a), "cudaGraphAddMemFreeNode");
     DO(cudaStreamSynchronize((cudaStream_t)p.a));
     DO(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &used));
     FACT(used >= BYTES, "cudaDeviceGetGraphMemAttribute");
     DO(cudaGraphExecDestroy(exec));
     DO(cudaGraphDestroy(graph));
     DO(cudaDeviceGraphMemTrim(0));
-}
-
-int conf_graph_memory(void)
-{
-    return vs_run_tests_around("graph_memory", setup, conf_end, NULL, NULL);
 }

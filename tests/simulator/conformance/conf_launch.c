@@ -6,7 +6,7 @@
 
 #define COUNT 4096u
 #define BYTES (COUNT * sizeof(uint32_t))
-#define LAUNCH "cuda.h, cuLaunchKernel: "
+#define LAUNCH "cuLaunchKernel: "
 
 static struct {
     CUmodule module;
@@ -17,14 +17,11 @@ static struct {
     int gate;
 } p;
 
-static int setup(void **state)
+SETUP(setup)
 {
-    memset(&p, 0, sizeof p);
-    if (conf_begin(state) || cuMemAlloc(&p.a, BYTES) || cuMemAlloc(&p.b, BYTES) ||
-        cuMemHostAlloc((void **)&p.host, BYTES, 0) ||
-        cuStreamCreate(&p.stream, CU_STREAM_NON_BLOCKING) ||
-        cuStreamCreate(&p.other, CU_STREAM_NON_BLOCKING))
-        return -1;
+    p.a = conf_alloc(BYTES), p.b = conf_alloc(BYTES);
+    p.host = conf_pinned(BYTES);
+    p.stream = conf_stream(), p.other = conf_stream();
     p.module = conf_module();
     p.fill = conf_function(p.module, "conf_fill");
     p.add = conf_function(p.module, "conf_add");
@@ -32,11 +29,10 @@ static int setup(void **state)
     /* launched once, so that no later launch loads anything (lazy loading) */
     uint32_t none = 0;
     void *args[] = {&p.a, &none, &none}, *copy_args[] = {&p.a, &p.b, &none};
-    if (cuLaunchKernel(p.fill, 1, 1, 1, 32, 1, 1, 0, NULL, args, NULL) ||
-        cuLaunchKernel(p.add, 1, 1, 1, 32, 1, 1, 0, NULL, args, NULL) ||
-        cuLaunchKernel(p.copy, 1, 1, 1, 32, 1, 1, 0, NULL, copy_args, NULL))
-        return -1;
-    return cuCtxSynchronize() ? -1 : 0;
+    return cuLaunchKernel(p.fill, 1, 1, 1, 32, 1, 1, 0, NULL, args, NULL) ||
+           cuLaunchKernel(p.add, 1, 1, 1, 32, 1, 1, 0, NULL, args, NULL) ||
+           cuLaunchKernel(p.copy, 1, 1, 1, 32, 1, 1, 0, NULL, copy_args, NULL) ||
+           cuCtxSynchronize();
 }
 
 static CUresult run(CUfunction f, CUdeviceptr out, uint32_t value, uint32_t count, CUstream stream)
@@ -55,8 +51,8 @@ TEST(kernels_compute)
 {
     uint32_t count = COUNT;
     void *args[] = {&p.b, &p.a, &count};
-    FACT_EQ(run(p.fill, p.a, 7, COUNT, p.stream), CUDA_SUCCESS, LAUNCH "returns");
-    FACT_EQ(run(p.add, p.a, 3, COUNT / 2, p.stream), CUDA_SUCCESS, LAUNCH "returns");
+    WORKS(run(p.fill, p.a, 7, COUNT, p.stream), LAUNCH "returns");
+    WORKS(run(p.add, p.a, 3, COUNT / 2, p.stream), LAUNCH "returns");
     DO(cuLaunchKernel(p.copy, COUNT / 128, 1, 1, 128, 1, 1, 0, p.stream, args, NULL));
     read_back(p.b);
     FACT_EQ(p.host[0], 10, LAUNCH "each thread of each block runs once");
@@ -70,15 +66,14 @@ TEST(arguments_are_copied_at_the_launch)
     CUdeviceptr out = p.a;
     uint32_t value = 11, count = COUNT;
     void *args[] = {&out, &value, &count};
-    p.gate = 0;
-    DO(cuLaunchHostFunc(p.stream, conf_gate, &p.gate));
+    conf_close(p.stream, &p.gate);
     DO(cuLaunchKernel(p.fill, COUNT / 64, 1, 1, 64, 1, 1, 0, p.stream, args, NULL));
     out = 0;
     value = 12;
     count = 1;
     memset(args, 0, sizeof args);
-    FACT_EQ(cuStreamQuery(p.stream), CUDA_ERROR_NOT_READY,
-            "CUDA programming guide, asynchronous concurrent execution: launches return at once");
+    BUSY(cuStreamQuery(p.stream),
+         "guide, asynchronous concurrent execution: launches return at once");
     conf_open(&p.gate);
     read_back(p.a);
     FACT_EQ(p.host[0], 11, LAUNCH "parameters are copied when it is called");
@@ -95,18 +90,16 @@ TEST(launches_of_a_stream_run_in_order)
     }
     read_back(p.a);
     FACT_EQ(p.host[5], 1000 + (51 + 100) * 50 / 2,
-            "CUDA programming guide, streams: a stream's work happens in order");
+            "guide, streams: a stream's work happens in order");
 }
 
 TEST(an_event_orders_kernels_of_two_streams)
 {
-    CUevent event = NULL;
     uint32_t count = COUNT;
     void *args[] = {&p.b, &p.a, &count};
-    DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUevent event = conf_event();
     DO(run(p.fill, p.b, 0, COUNT, p.other));
-    p.gate = 0;
-    DO(cuLaunchHostFunc(p.stream, conf_gate, &p.gate));
+    conf_close(p.stream, &p.gate);
     DO(run(p.fill, p.a, 21, COUNT, p.stream));
     DO(cuEventRecord(event, p.stream));
     DO(cuStreamWaitEvent(p.other, event, 0));
@@ -127,34 +120,29 @@ static CUresult shaped(unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsig
 
 TEST(shapes_beyond_the_device_are_refused)
 {
-    FACT_EQ(shaped(1, 1, 1, 1024, 1, 1, 0), CUDA_SUCCESS, LAUNCH "1024 threads a block");
-    FACT_EQ(shaped(1, 1, 1, 1025, 1, 1, 0), CUDA_ERROR_INVALID_VALUE,
-            "CUDA programming guide, technical specifications: 1024 threads a block");
-    FACT_EQ(shaped(1, 1, 1, 32, 32, 2, 0), CUDA_ERROR_INVALID_VALUE,
-            "CUDA programming guide, technical specifications: 1024 threads a block");
-    FACT_EQ(shaped(1, 1, 1, 1, 1, 65, 0), CUDA_ERROR_INVALID_VALUE,
-            "CUDA programming guide, technical specifications: 64 threads in z");
-    FACT_EQ(shaped(1, 65536, 1, 1, 1, 1, 0), CUDA_ERROR_INVALID_VALUE,
-            "CUDA programming guide, technical specifications: 65535 blocks in y");
-    FACT_EQ(shaped(1, 1, 65536, 1, 1, 1, 0), CUDA_ERROR_INVALID_VALUE,
-            "CUDA programming guide, technical specifications: 65535 blocks in z");
-    FACT_EQ(shaped(0, 1, 1, 1, 1, 1, 0), CUDA_ERROR_INVALID_VALUE, LAUNCH "returns");
-    FACT_EQ(shaped(1, 1, 1, 1, 0, 1, 0), CUDA_ERROR_INVALID_VALUE, LAUNCH "returns");
-    FACT_EQ(shaped(1, 1, 1, 32, 1, 1, 49152), CUDA_SUCCESS,
-            "CUDA programming guide, shared memory: 48 KB without opting in");
-    FACT_EQ(shaped(1, 1, 1, 32, 1, 1, 49152 + 16), CUDA_ERROR_INVALID_VALUE,
-            "CUDA programming guide, shared memory: more than 48 KB must be opted in to");
-    FACT_EQ(cuStreamSynchronize(p.stream), CUDA_SUCCESS, LAUNCH "a refused launch breaks nothing");
+    WORKS(shaped(1, 1, 1, 1024, 1, 1, 0), LAUNCH "1024 threads a block");
+    INVALID(shaped(1, 1, 1, 1025, 1, 1, 0),
+            "guide, technical specifications: 1024 threads a block");
+    INVALID(shaped(1, 1, 1, 32, 32, 2, 0), "guide, technical specifications: 1024 threads a block");
+    INVALID(shaped(1, 1, 1, 1, 1, 65, 0), "guide, technical specifications: 64 threads in z");
+    INVALID(shaped(1, 65536, 1, 1, 1, 1, 0), "guide, technical specifications: 65535 blocks in y");
+    INVALID(shaped(1, 1, 65536, 1, 1, 1, 0), "guide, technical specifications: 65535 blocks in z");
+    INVALID(shaped(0, 1, 1, 1, 1, 1, 0), LAUNCH "returns");
+    INVALID(shaped(1, 1, 1, 1, 0, 1, 0), LAUNCH "returns");
+    WORKS(shaped(1, 1, 1, 32, 1, 1, 49152), "guide, shared memory: 48 KB without opting in");
+    INVALID(shaped(1, 1, 1, 32, 1, 1, 49152 + 16),
+            "guide, shared memory: more than 48 KB must be opted in to");
+    WORKS(cuStreamSynchronize(p.stream), LAUNCH "a refused launch breaks nothing");
 }
 
 TEST(more_shared_memory_can_be_opted_in_to)
 {
     int optin = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     NEED(optin > 49152, "no more than 48 KB of shared memory here");
-    FACT_EQ(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, optin),
-            CUDA_SUCCESS, "cuFuncSetAttribute: up to what the device allows");
-    FACT_EQ(shaped(1, 1, 1, 32, 1, 1, (unsigned)optin), CUDA_SUCCESS,
-            "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES");
+    WORKS(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, optin),
+          "up to what the device allows");
+    WORKS(shaped(1, 1, 1, 32, 1, 1, (unsigned)optin),
+          "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES");
     DO(cuStreamSynchronize(p.stream));
     FACT(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, optin + 1024) !=
              CUDA_SUCCESS,
@@ -232,16 +220,16 @@ TEST(names_that_are_not_there_are_not_found)
     CUkernel kernel = NULL;
     CUmodule module = NULL;
     FACT_EQ(cuModuleGetFunction(&function, p.module, "conf_fil"), CUDA_ERROR_NOT_FOUND,
-            "cuModuleGetFunction: not found if no function of that name exists");
+            "not found if no function of that name exists");
     FACT_EQ(cuModuleGetFunction(&function, p.module, "DONE"), CUDA_ERROR_NOT_FOUND,
-            "cuModuleGetFunction: not found if no function of that name exists");
+            "not found if no function of that name exists");
     FACT_EQ(cuModuleGetGlobal(&address, &bytes, p.module, "conf_nothing"), CUDA_ERROR_NOT_FOUND,
-            "cuModuleGetGlobal: not found if no variable of that name exists");
+            "not found if no variable of that name exists");
     DO(cuLibraryLoadData(&library, conf_ptx, NULL, NULL, 0, NULL, NULL, 0));
     FACT_EQ(cuLibraryGetKernel(&kernel, library, "conf_filled"), CUDA_ERROR_NOT_FOUND,
-            "cuLibraryGetKernel: not found if no kernel of that name exists");
+            "not found if no kernel of that name exists");
     FACT_EQ(cuLibraryGetGlobal(&address, &bytes, library, "conf_nothing"), CUDA_ERROR_NOT_FOUND,
-            "cuLibraryGetGlobal: not found if no variable of that name exists");
+            "not found if no variable of that name exists");
     DO(cuLibraryUnload(library));
     RETURNS(cuModuleLoad(&module, "no such file.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
 }
@@ -260,14 +248,8 @@ TEST(the_runtime_launches_kernels_of_modules)
     FACT_EQ(cudaLaunchKernel((const void *)kernel, (dim3){1, 1, 1}, (dim3){2048, 1, 1}, args, 0,
                              p.stream),
             cudaErrorInvalidConfiguration, "cudaLaunchKernel: returns");
-    FACT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration,
-            "cudaGetLastError: launches fail through it");
+    FACT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration, "launches fail through it");
     read_back(p.a);
     FACT_EQ(p.host[0], 41, "cudaLaunchKernel");
     DO(cudaLibraryUnload(library));
-}
-
-int conf_launch(void)
-{
-    return vs_run_tests_around("launch", setup, conf_end, NULL, NULL);
 }

@@ -54,23 +54,60 @@ int conf_attribute(CUdevice_attribute attribute)
     return value;
 }
 
-int conf_begin(void **state)
+int conf_device_count(void)
 {
-    (void)state;
-    (void)cudaGetLastError();
-    return cudaSetDevice(0) == cudaSuccess && cudaGetLastError() == cudaSuccess ? 0 : -1;
-}
-
-int conf_end(void **state)
-{
-    (void)state;
-    return cuCtxSynchronize() == CUDA_SUCCESS ? 0 : -1;
+    int count = 0;
+    DO(cuDeviceGetCount(&count));
+    return count;
 }
 
 void conf_need_processes(void)
 {
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE) == CU_COMPUTEMODE_DEFAULT,
          "one process at a time may use the device");
+}
+
+CUcontext conf_context(void)
+{
+    CUcontext ctx = NULL;
+    DO(cuCtxGetCurrent(&ctx));
+    return ctx;
+}
+
+CUstream conf_stream(void)
+{
+    CUstream stream = NULL;
+    DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    return stream;
+}
+
+CUevent conf_event(void)
+{
+    CUevent event = NULL;
+    DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    return event;
+}
+
+CUdeviceptr conf_alloc(size_t bytes)
+{
+    CUdeviceptr memory = 0;
+    DO(cuMemAlloc(&memory, bytes));
+    return memory;
+}
+
+void *conf_pinned(size_t bytes)
+{
+    void *memory = NULL;
+    DO(cuMemHostAlloc(&memory, bytes, 0));
+    return memset(memory, 0, bytes);
+}
+
+unsigned char conf_byte(CUdeviceptr at)
+{
+    unsigned char byte = 0;
+    DO(cuCtxSynchronize());
+    DO(cuMemcpyDtoH(&byte, at, 1));
+    return byte;
 }
 
 static size_t free_memory(void)
@@ -101,26 +138,89 @@ void conf_gate(void *gate)
         usleep(100);
 }
 
+void conf_close(CUstream stream, int *gate)
+{
+    *gate = 0;
+    DO(cuLaunchHostFunc(stream, conf_gate, gate));
+}
+
 void conf_open(int *gate) { __atomic_store_n(gate, 1, __ATOMIC_RELEASE); }
 
 static const struct {
     const char *name;
-    int (*run)(void);
-} groups[] = {
-#define CONF_GROUP(name) {#name, conf_##name},
+    bool begin;
+    int needed;
+    const char *needed_name;
+} rows[] = {
+#define CONF_GROUP(name, begin, needed) {#name, begin, needed, #needed},
 #include "conf_group_table.h"
 #undef CONF_GROUP
 };
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static struct conf_group groups[ROWS + 2]; /* conf_kernels.c and this file have no tests */
+static size_t group_count;
+static const struct vs_fixtures *fixtures; /* of the group that runs */
+static bool begin;
+
+void conf_add_group(struct conf_group group) { groups[group_count++] = group; }
+
+FIXTURE(group_begins)
+{
+    (void)cudaGetLastError();
+    if (begin && (cudaSetDevice(0) != cudaSuccess || cudaGetLastError() != cudaSuccess))
+        return -1;
+    return vs_run_fixtures(fixtures->setup, state);
+}
+
+FIXTURE(group_ends)
+{
+    return begin && cuCtxSynchronize() != CUDA_SUCCESS ? -1 : 0;
+}
+
+FIXTURE(case_begins)
+{
+    return vs_run_fixtures(fixtures->before, state);
+}
+
+FIXTURE(case_ends)
+{
+    return vs_run_fixtures(fixtures->after, state);
+}
+
+/* Number of its failed cases. */
+static int run_group(size_t row)
+{
+    char file[64];
+    struct CMUnitTest tests[VS_TESTS_MAX];
+    const struct conf_group *group = groups;
+    if (rows[row].needed && !conf_attribute((CUdevice_attribute)rows[row].needed)) {
+        print_message("left out: %s needs %s\n", rows[row].name, rows[row].needed_name);
+        left_out++;
+        return 0;
+    }
+    snprintf(file, sizeof file, "/conf_%s.c", rows[row].name);
+    while (!strstr(group->file, file))
+        group++;
+    fixtures = group->fixtures;
+    begin = rows[row].begin;
+    for (size_t i = 0; i < *group->count; i++) {
+        tests[i] = group->tests[i];
+        tests[i].setup_func = case_begins;
+        tests[i].teardown_func = case_ends;
+    }
+    return _cmocka_run_group_tests(rows[row].name, tests, *group->count, group_begins, group_ends);
+}
 
 /* Number of its failed cases; -1: unknown group. NULL: of all groups. */
 static int run_named(const char *name)
 {
     int failed = 0;
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+    for (size_t i = 0; i < ROWS; i++)
         if (!name)
-            failed += groups[i].run();
-        else if (!strcmp(name, groups[i].name))
-            return groups[i].run();
+            failed += run_group(i);
+        else if (!strcmp(name, rows[i].name))
+            return run_group(i);
     return name ? -1 : failed;
 }
 
@@ -133,20 +233,16 @@ static void settle_environment(void)
     unsetenv("CUDA_LAUNCH_BLOCKING");
 }
 
-static int list(void)
-{
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        puts(groups[i].name);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     int count = 0, failed = 0;
     if (argc == 2 && !strcmp(argv[1], "--ptx"))
         return fputs(conf_ptx, stdout) < 0;
-    if (argc == 2 && !strcmp(argv[1], "--list"))
-        return list();
+    if (argc == 2 && !strcmp(argv[1], "--list")) {
+        for (size_t i = 0; i < ROWS; i++)
+            puts(rows[i].name);
+        return 0;
+    }
     settle_environment();
     if (cuInit(0) != CUDA_SUCCESS || cuDeviceGetCount(&count) != CUDA_SUCCESS || !count) {
         fprintf(stderr, "conformance: there is no CUDA device here\n");

@@ -5,7 +5,7 @@
 #include "conf.h"
 
 #define BYTES ((size_t)2 << 20)
-#define RANGE "cuda.h, cuMemRangeGetAttribute: "
+#define RANGE "cuMemRangeGetAttribute: "
 
 static const CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
 static const CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
@@ -26,18 +26,15 @@ static int range(CUmem_range_attribute attribute, CUdeviceptr memory)
 
 TEST(both_sides_use_one_pointer)
 {
-    unsigned char byte = 0;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
     CUdeviceptr memory = managed();
     unsigned char *bytes = (unsigned char *)(uintptr_t)memory;
     memset(bytes, 0x31, BYTES);
-    DO(cuMemcpyDtoH(&byte, memory + BYTES - 1, 1));
-    FACT_EQ(byte, 0x31, "cuMemAllocManaged: valid on the CPU and on all GPUs");
+    FACT_EQ(conf_byte(memory + BYTES - 1), 0x31, "cuMemAllocManaged: valid on the CPU and on all GPUs");
     DO(cuMemsetD8(memory, 0x32, BYTES));
     DO(cuCtxSynchronize());
     FACT_EQ(bytes[0], 0x32, "cuMemAllocManaged: valid on the CPU and on all GPUs");
     FACT_EQ(bytes[BYTES - 1], 0x32, "cuMemAllocManaged: valid on the CPU and on all GPUs");
-    FACT_EQ(cuMemFree(memory), CUDA_SUCCESS, "cuMemAllocManaged: released with cuMemFree");
+    WORKS(cuMemFree(memory), "cuMemAllocManaged: released with cuMemFree");
     RETURNS(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -45,40 +42,35 @@ TEST(requests_that_make_no_sense_are_refused)
 {
     CUdeviceptr memory = 0;
     void *pointer = NULL;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
-    FACT_EQ(cuMemAllocManaged(&memory, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE,
-            "cuMemAllocManaged: a bytesize of 0 is an invalid value");
-    FACT_EQ(cuMemAllocManaged(&memory, BYTES, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE,
-            "cuMemAllocManaged: flags must be GLOBAL or HOST");
-    FACT_EQ(cuMemAllocManaged(&memory, BYTES, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuMemAllocManaged: flags must be GLOBAL or HOST");
-    FACT_EQ(cudaMallocManaged(&pointer, 0, cudaMemAttachGlobal), cudaErrorInvalidValue,
-            "cudaMallocManaged: a size of 0 is an invalid value");
+    INVALID(cuMemAllocManaged(&memory, 0, CU_MEM_ATTACH_GLOBAL),
+            "a bytesize of 0 is an invalid value");
+    INVALID(cuMemAllocManaged(&memory, BYTES, CU_MEM_ATTACH_SINGLE),
+            "flags must be GLOBAL or HOST");
+    INVALID(cuMemAllocManaged(&memory, BYTES, 0), "flags must be GLOBAL or HOST");
+    INVALID(cudaMallocManaged(&pointer, 0, cudaMemAttachGlobal), "a size of 0 is an invalid value");
     (void)cudaGetLastError();
 }
 
 TEST(the_runtime_has_the_same_managed_memory)
 {
     unsigned char *p = NULL;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
     DO(cudaMallocManaged((void **)&p, BYTES, cudaMemAttachHost));
     memset(p, 1, BYTES);
     FACT_EQ(p[BYTES - 1], 1, "cudaMallocManaged: valid on the CPU");
-    FACT_EQ(cudaFree(p), cudaSuccess, "cudaMallocManaged: freed by cudaFree");
+    WORKS(cudaFree(p), "cudaMallocManaged: freed by cudaFree");
 }
 
 TEST(memory_is_attached_to_streams)
 {
     CUstream stream = NULL;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
     CUdeviceptr memory = managed();
     DO(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
-    FACT_EQ(cuStreamAttachMemAsync(stream, memory, 0, CU_MEM_ATTACH_SINGLE), CUDA_SUCCESS,
-            "cuStreamAttachMemAsync: a length of 0 is the whole allocation");
-    FACT_EQ(cuStreamAttachMemAsync(stream, memory, BYTES, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS,
-            "cuStreamAttachMemAsync: length may be the allocation's size");
-    FACT(cuStreamAttachMemAsync(NULL, memory, 0, CU_MEM_ATTACH_SINGLE) != CUDA_SUCCESS,
-         "cuStreamAttachMemAsync: attaching singly to the NULL stream is an error");
+    WORKS(cuStreamAttachMemAsync(stream, memory, 0, CU_MEM_ATTACH_SINGLE),
+          "a length of 0 is the whole allocation");
+    WORKS(cuStreamAttachMemAsync(stream, memory, BYTES, CU_MEM_ATTACH_GLOBAL),
+          "length may be the allocation's size");
+    REFUSED(cuStreamAttachMemAsync(NULL, memory, 0, CU_MEM_ATTACH_SINGLE),
+            "attaching singly to the NULL stream is an error");
     DO(cuStreamSynchronize(stream));
 }
 
@@ -122,21 +114,18 @@ TEST(prefetching_moves_without_changing)
     FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, memory), CU_DEVICE_CPU,
             RANGE "LAST_PREFETCH_LOCATION, CU_DEVICE_CPU");
     FACT_EQ(bytes[0], 0x44, "cuMemPrefetchAsync: moves the data");
-    FACT_EQ(cuMemPrefetchAsync(memory, BYTES, here, 7, NULL), CUDA_ERROR_INVALID_VALUE,
-            "cuMemPrefetchAsync: flags must be zero");
+    INVALID(cuMemPrefetchAsync(memory, BYTES, here, 7, NULL), "flags must be zero");
 }
 
 TEST(ranges_must_be_managed)
 {
-    CUdeviceptr device = 0;
     int value;
     long long wide;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
-    DO(cuMemAlloc(&device, BYTES));
-    FACT_EQ(cuMemAdvise(device, BYTES, CU_MEM_ADVISE_SET_READ_MOSTLY, here),
-            CUDA_ERROR_INVALID_VALUE, "cuMemAdvise: the range must be managed");
-    FACT_EQ(cuMemPrefetchAsync(device, BYTES, here, 0, NULL), CUDA_ERROR_INVALID_VALUE,
-            "cuMemPrefetchAsync: the range must be managed");
+    CUdeviceptr device = conf_alloc(BYTES);
+    INVALID(cuMemAdvise(device, BYTES, CU_MEM_ADVISE_SET_READ_MOSTLY, here),
+            "the range must be managed");
+    INVALID(cuMemPrefetchAsync(device, BYTES, here, 0, NULL), "the range must be managed");
     FACT_EQ(cuMemRangeGetAttribute(&value, sizeof value, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, device,
                                    BYTES),
             CUDA_ERROR_INVALID_VALUE, RANGE "the range must be managed");
@@ -145,9 +134,4 @@ TEST(ranges_must_be_managed)
     FACT_EQ(cuMemRangeGetAttribute(&wide, sizeof wide, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory,
                                    BYTES),
             CUDA_ERROR_INVALID_VALUE, RANGE "dataSize must be 4 for READ_MOSTLY");
-}
-
-int conf_managed(void)
-{
-    return vs_run_tests_around("managed", conf_begin, NULL, NULL, NULL);
 }

@@ -1,42 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream memory operations: writes and waits for values in stream order. */
+ * Stream memory operations: writes and waits for values in stream order. The 32-bit ones have no
+ * attribute of their own. */
 #include "conf.h"
 
-static CUcontext ctx;
 static CUstream stream, other;
 static volatile uint32_t *word; /* pinned; device address below */
 static CUdeviceptr at;
 
-static int start(void **state)
+SETUP(start)
 {
-    if (conf_begin(state) || cuCtxGetCurrent(&ctx) ||
-        cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ||
-        cuStreamCreate(&other, CU_STREAM_NON_BLOCKING) ||
-        cuMemHostAlloc((void **)&word, 4096, CU_MEMHOSTALLOC_DEVICEMAP) ||
-        cuMemHostGetDevicePointer(&at, (void *)word, 0))
-        return 1;
-    memset((void *)word, 0, 4096);
-    return 0;
-}
-
-/* The one attribute of the current operations; the 32-bit ones have none of their own. */
-static void need_operations(void)
-{
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS),
-         "the device has no 64-bit stream memory operations");
+    stream = conf_stream(), other = conf_stream();
+    word = conf_pinned(4096);
+    return cuMemHostGetDevicePointer(&at, (void *)word, 0);
 }
 
 TEST(values_are_written)
 {
-    CUdeviceptr p;
     uint32_t out[4] = {0};
-    need_operations();
     word[0] = 0;
     DO(cuStreamWriteValue32(stream, at, 42, 0));
     DO(cuStreamSynchronize(stream));
     FACT_EQ(word[0], 42, "cuStreamWriteValue32: write a value to memory");
-    DO(cuMemAlloc(&p, 16));
+    CUdeviceptr p = conf_alloc(16);
     DO(cuMemsetD32(p, 7, 4));
     DO(cuCtxSynchronize());
     DO(cuStreamWriteValue32(stream, p + 4, 99, 0));
@@ -48,9 +34,8 @@ TEST(values_are_written)
 TEST(writes_wait_for_earlier_work)
 {
     int gate = 0;
-    need_operations();
     word[0] = 0;
-    DO(cuLaunchHostFunc(stream, conf_gate, &gate));
+    conf_close(stream, &gate);
     DO(cuStreamWriteValue32(stream, at, 1, 0));
     FACT_EQ(word[0], 0, "cuStreamWriteValue32: in the stream's order");
     conf_open(&gate);
@@ -72,7 +57,6 @@ static bool waits(uint32_t before, uint32_t after, uint32_t value, unsigned flag
 
 TEST(waits_end_when_their_condition_holds)
 {
-    need_operations();
     FACT(waits(4, 5, 5, CU_STREAM_WAIT_VALUE_GEQ),
          "CU_STREAM_WAIT_VALUE_GEQ: (int32_t)(*addr - value) >= 0");
     FACT(waits(0xfffffff0u, 3, 2, CU_STREAM_WAIT_VALUE_GEQ),
@@ -87,22 +71,19 @@ TEST(waits_end_when_their_condition_holds)
 
 TEST(waits_that_hold_already_pass)
 {
-    need_operations();
     word[0] = 2;
     DO(cuStreamWaitValue32(stream, at, 0xfffffff0u, CU_STREAM_WAIT_VALUE_GEQ));
     DO(cuStreamWaitValue32(stream, at, 2, CU_STREAM_WAIT_VALUE_EQ));
-    FACT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS,
-            "cuStreamWaitValue32: the comparison is cyclic");
+    WORKS(cuStreamSynchronize(stream), "cuStreamWaitValue32: the comparison is cyclic");
 }
 
 TEST(sixty_four_bits_are_compared_as_such)
 {
     volatile uint64_t *wide = (volatile uint64_t *)word;
-    need_operations();
     wide[0] = 1;
     DO(cuStreamWaitValue64(stream, at, UINT64_C(1) << 40, CU_STREAM_WAIT_VALUE_GEQ));
     DO(cuStreamWriteValue64(stream, at + 8, UINT64_C(5) << 32, 0));
-    FACT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY, "cuStreamWaitValue64: 64 bits");
+    BUSY(cuStreamQuery(stream), "cuStreamWaitValue64: 64 bits");
     wide[1] = 0;
     __atomic_store_n(&wide[0], (UINT64_C(1) << 40) + 1, __ATOMIC_SEQ_CST);
     DO(cuStreamSynchronize(stream));
@@ -112,7 +93,6 @@ TEST(sixty_four_bits_are_compared_as_such)
 TEST(batches_run_in_order)
 {
     static CUstreamBatchMemOpParams list[256]; /* the last fact needs so many */
-    need_operations();
     memset(list, 0, sizeof list);
     word[0] = word[1] = word[2] = 0;
     list[0].operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
@@ -133,22 +113,19 @@ TEST(batches_run_in_order)
     DO(cuStreamWriteValue32(other, at, 1, 0));
     DO(cuStreamSynchronize(stream));
     FACT_EQ(word[2], 22, "cuStreamBatchMemOp: in the order of the array");
-    FACT_EQ(cuStreamBatchMemOp(stream, 256, list, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuStreamBatchMemOp: count must be less than 256");
-    FACT_EQ(cuStreamBatchMemOp(stream, 3, list, 1), CUDA_ERROR_INVALID_VALUE,
-            "cuStreamBatchMemOp: flags must be 0");
+    INVALID(cuStreamBatchMemOp(stream, 256, list, 0), "count must be less than 256");
+    INVALID(cuStreamBatchMemOp(stream, 3, list, 1), "flags must be 0");
 }
 
 TEST(a_node_holds_a_batch)
 {
     CUstreamBatchMemOpParams ops[2] = {{.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32},
                                        {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32}};
-    CUDA_BATCH_MEM_OP_NODE_PARAMS params = {.ctx = ctx, .count = 2, .paramArray = ops}, got;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params = {.ctx = conf_context(), .count = 2, .paramArray = ops}, got;
     CUgraphNodeType type;
     CUgraphNode node;
     CUgraph graph;
     CUgraphExec exec;
-    need_operations();
     word[0] = 0;
     ops[0].writeValue.address = ops[1].waitValue.address = at;
     ops[0].writeValue.value = ops[1].waitValue.value = 5;
@@ -169,8 +146,7 @@ TEST(a_node_holds_a_batch)
              got.paramArray[1].operation == CU_STREAM_MEM_OP_WAIT_VALUE_32,
          "cuGraphBatchMemOpNodeGetParams: the paramArray is the node's");
     ops[0].writeValue.value = ops[1].waitValue.value = 6;
-    FACT_EQ(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params), CUDA_SUCCESS,
-            "cuGraphExecBatchMemOpNodeSetParams: values may be modified");
+    WORKS(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params), "values may be modified");
     DO(cuGraphLaunch(exec, stream));
     DO(cuStreamSynchronize(stream));
     FACT_EQ(word[0], 6, "cuGraphExecBatchMemOpNodeSetParams: affects future launches");
@@ -178,16 +154,10 @@ TEST(a_node_holds_a_batch)
     FACT_EQ(got.paramArray[0].writeValue.value, 5,
             "cuGraphExecBatchMemOpNodeSetParams: the node is not modified");
     params.count = 1;
-    FACT(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params) != CUDA_SUCCESS,
-         "cuGraphExecBatchMemOpNodeSetParams: the count may not be modified");
-    FACT_EQ(cuGraphBatchMemOpNodeSetParams(node, &params), CUDA_SUCCESS,
-            "cuGraphBatchMemOpNodeSetParams: sets the parameters");
+    REFUSED(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params),
+            "the count may not be modified");
+    WORKS(cuGraphBatchMemOpNodeSetParams(node, &params), "sets the parameters");
     DO(cuGraphBatchMemOpNodeGetParams(node, &got));
     FACT(got.count == 1 && got.paramArray[0].writeValue.value == 6,
          "cuGraphBatchMemOpNodeSetParams: sets the parameters");
-}
-
-int conf_memops(void)
-{
-    return vs_run_tests_around("memops", start, conf_end, NULL, NULL);
 }

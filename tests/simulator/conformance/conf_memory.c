@@ -4,7 +4,7 @@
  * use the same memory. */
 #include "conf.h"
 
-#define INTEROPERABILITY "CUDA programming guide, interoperability between runtime and driver: "
+#define INTEROPERABILITY "guide, interoperability between runtime and driver: "
 
 TEST(addresses_are_aligned_and_apart)
 {
@@ -14,8 +14,7 @@ TEST(addresses_are_aligned_and_apart)
     for (int i = 0; i < COUNT; i++) {
         DO(cuMemAlloc(&at[i], bytes[i]));
         FACT(at[i], "cuMemAlloc: a pointer to the allocated memory");
-        FACT_EQ(at[i] % 256, 0,
-                "CUDA programming guide, device memory accesses: aligned to at least 256 bytes");
+        FACT_EQ(at[i] % 256, 0, "guide, device memory accesses: aligned to at least 256 bytes");
     }
     for (int i = 0; i < COUNT; i++)
         for (int j = 0; j < COUNT; j++)
@@ -28,19 +27,15 @@ TEST(addresses_are_aligned_and_apart)
 
 TEST(all_bytes_asked_for_can_be_used)
 {
-    CUdeviceptr memory = 0;
-    unsigned char last = 0;
-    DO(cuMemAlloc(&memory, 1000001));
+    CUdeviceptr memory = conf_alloc(1000001);
     DO(cuMemsetD8(memory, 0xa5, 1000001));
-    DO(cuMemcpyDtoH(&last, memory + 1000000, 1));
-    FACT_EQ(last, 0xa5, "cuMemAlloc: bytesize bytes of linear memory");
+    FACT_EQ(conf_byte(memory + 1000000), 0xa5, "cuMemAlloc: bytesize bytes of linear memory");
 }
 
 TEST(requests_that_make_no_sense_are_refused)
 {
     CUdeviceptr memory = 0;
-    FACT_EQ(cuMemAlloc(&memory, 0), CUDA_ERROR_INVALID_VALUE,
-            "cuMemAlloc: a bytesize of 0 is an invalid value");
+    INVALID(cuMemAlloc(&memory, 0), "a bytesize of 0 is an invalid value");
     RETURNS(cuMemAlloc(NULL, 4096), CUDA_ERROR_INVALID_VALUE);
     RETURNS(cudaMalloc(NULL, 4096), cudaErrorInvalidValue);
     (void)cudaGetLastError();
@@ -53,64 +48,57 @@ TEST(more_than_the_device_has_is_out_of_memory)
     size_t total = 0;
     DO(cuDeviceTotalMem(&total, 0));
     RETURNS(cuMemAlloc(&memory, total + CONF_MIB), CUDA_ERROR_OUT_OF_MEMORY);
-    FACT(cuMemAlloc(&memory, (size_t)1 << 60) != CUDA_SUCCESS, "cuMemAlloc: returns");
+    REFUSED(cuMemAlloc(&memory, (size_t)1 << 60), "returns");
     FACT_EQ(cudaMalloc(&pointer, total + CONF_MIB), cudaErrorMemoryAllocation,
-            "cudaMalloc: cudaErrorMemoryAllocation in case of failure");
-    FACT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation,
-            "cudaGetLastError: the last error of a runtime call");
-    FACT_EQ(cuMemAlloc(&memory, CONF_MIB), CUDA_SUCCESS,
-            "CUDA_ERROR_OUT_OF_MEMORY: says nothing of the context, which goes on");
+            "cudaErrorMemoryAllocation in case of failure");
+    FACT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation, "the last error of a runtime call");
+    WORKS(cuMemAlloc(&memory, CONF_MIB),
+          "CUDA_ERROR_OUT_OF_MEMORY: says nothing of the context, which goes on");
 }
 
 TEST(what_was_not_allocated_cannot_be_freed)
 {
-    CUdeviceptr memory = 0, other = 0;
+    CUdeviceptr other = 0;
     int local;
-    DO(cuMemAlloc(&memory, CONF_MIB));
+    CUdeviceptr memory = conf_alloc(CONF_MIB);
     DO(cuMemAlloc(&other, CONF_MIB));
-    FACT_EQ(cuMemFree((CUdeviceptr)(uintptr_t)&local), CUDA_ERROR_INVALID_VALUE,
-            "cuMemFree: dptr must be what an allocating call returned");
+    INVALID(cuMemFree((CUdeviceptr)(uintptr_t)&local),
+            "dptr must be what an allocating call returned");
     DO(cuMemFree(memory));
-    FACT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE,
-            "cuMemFree: dptr must be what an allocating call returned");
-    FACT_EQ(cuMemsetD8(other, 1, CONF_MIB), CUDA_SUCCESS,
-            "cuMemFree: a refused free changes nothing");
+    INVALID(cuMemFree(memory), "dptr must be what an allocating call returned");
+    WORKS(cuMemsetD8(other, 1, CONF_MIB), "cuMemFree: a refused free changes nothing");
 }
 
 TEST(freeing_through_the_runtime)
 {
     void *memory = NULL;
-    FACT_EQ(cudaFree(NULL), cudaSuccess, "cudaFree: no operation is performed for 0");
+    WORKS(cudaFree(NULL), "no operation is performed for 0");
     DO(cudaMalloc(&memory, CONF_MIB));
     DO(cudaFree(memory));
-    FACT_EQ(cudaFree(memory), cudaErrorInvalidValue,
-            "cudaFree: an error when it was called before");
+    INVALID(cudaFree(memory), "an error when it was called before");
     RETURNS(cudaGetLastError(), cudaErrorInvalidValue);
 }
 
 TEST(both_interfaces_share_their_memory)
 {
-    CUdeviceptr driver = 0;
     void *runtime = NULL;
     unsigned value = 0;
-    DO(cuMemAlloc(&driver, CONF_MIB));
-    FACT_EQ(cudaMemset((void *)(uintptr_t)driver, 7, CONF_MIB), cudaSuccess,
-            INTEROPERABILITY "a CUdeviceptr is a pointer");
+    CUdeviceptr driver = conf_alloc(CONF_MIB);
+    WORKS(cudaMemset((void *)(uintptr_t)driver, 7, CONF_MIB),
+          INTEROPERABILITY "a CUdeviceptr is a pointer");
     DO(cudaMemcpy(&value, (void *)(uintptr_t)driver, sizeof value, cudaMemcpyDeviceToHost));
     FACT_EQ(value, 0x07070707, INTEROPERABILITY "a CUdeviceptr is a pointer");
-    FACT_EQ(cudaFree((void *)(uintptr_t)driver), cudaSuccess,
-            INTEROPERABILITY "a CUdeviceptr is a pointer");
+    WORKS(cudaFree((void *)(uintptr_t)driver), INTEROPERABILITY "a CUdeviceptr is a pointer");
     DO(cudaMalloc(&runtime, CONF_MIB));
-    FACT_EQ(cuMemsetD32((CUdeviceptr)(uintptr_t)runtime, 9, CONF_MIB / 4), CUDA_SUCCESS,
-            INTEROPERABILITY "a pointer is a CUdeviceptr");
-    FACT_EQ(cuMemFree((CUdeviceptr)(uintptr_t)runtime), CUDA_SUCCESS,
-            INTEROPERABILITY "a pointer is a CUdeviceptr");
+    WORKS(cuMemsetD32((CUdeviceptr)(uintptr_t)runtime, 9, CONF_MIB / 4),
+          INTEROPERABILITY "a pointer is a CUdeviceptr");
+    WORKS(cuMemFree((CUdeviceptr)(uintptr_t)runtime),
+          INTEROPERABILITY "a pointer is a CUdeviceptr");
 }
 
 static void *allocate(void)
 {
-    CUdeviceptr memory = 0;
-    DO(cuMemAlloc(&memory, 256 * CONF_MIB));
+    CUdeviceptr memory = conf_alloc(256 * CONF_MIB);
     return (void *)(uintptr_t)memory;
 }
 
@@ -130,26 +118,23 @@ TEST(free_memory_shrinks_by_what_is_allocated)
 
 TEST(an_address_range_is_known_from_inside)
 {
-    CUdeviceptr memory = 0, base = 0;
+    CUdeviceptr base = 0;
     size_t bytes = 0;
     int local;
-    DO(cuMemAlloc(&memory, 5 * CONF_MIB));
-    FACT_EQ(cuMemGetAddressRange(&base, &bytes, memory + 4 * CONF_MIB + 17), CUDA_SUCCESS,
-            "cuMemGetAddressRange: of the allocation that contains dptr");
+    CUdeviceptr memory = conf_alloc(5 * CONF_MIB);
+    WORKS(cuMemGetAddressRange(&base, &bytes, memory + 4 * CONF_MIB + 17),
+          "of the allocation that contains dptr");
     FACT_EQ(base, memory, "cuMemGetAddressRange: base address");
     FACT(bytes >= 5 * CONF_MIB, "cuMemGetAddressRange: size");
     base = 0;
-    FACT_EQ(cuMemGetAddressRange(&base, NULL, memory), CUDA_SUCCESS,
-            "cuMemGetAddressRange: both outputs are optional");
+    WORKS(cuMemGetAddressRange(&base, NULL, memory), "both outputs are optional");
     FACT_EQ(base, memory, "cuMemGetAddressRange: base address");
-    FACT_EQ(cuMemGetAddressRange(NULL, &bytes, memory), CUDA_SUCCESS,
-            "cuMemGetAddressRange: both outputs are optional");
+    WORKS(cuMemGetAddressRange(NULL, &bytes, memory), "both outputs are optional");
     DO(cuMemFree(memory));
-    FACT(cuMemGetAddressRange(&base, &bytes, memory) != CUDA_SUCCESS,
-         "cuMemGetAddressRange: CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
+    REFUSED(cuMemGetAddressRange(&base, &bytes, memory), "CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
     if (!conf_attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS))
-        FACT(cuMemGetAddressRange(&base, &bytes, (CUdeviceptr)(uintptr_t)&local) != CUDA_SUCCESS,
-             "cuMemGetAddressRange: CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
+        REFUSED(cuMemGetAddressRange(&base, &bytes, (CUdeviceptr)(uintptr_t)&local),
+                "CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
 }
 
 TEST(pitched_memory_has_aligned_rows)
@@ -162,8 +147,8 @@ TEST(pitched_memory_has_aligned_rows)
         DO(cuMemAllocPitch(&memory, &pitch, widths[i], 33, 4));
         FACT(pitch >= widths[i], "cuMemAllocPitch: pitch is the width plus padding");
         FACT_EQ(pitch % (size_t)alignment, 0, "cuMemAllocPitch: fits 2-D texture rows");
-        FACT_EQ(cuMemsetD2D8(memory, pitch, 3, widths[i], 33), CUDA_SUCCESS,
-                "cuMemAllocPitch: Height rows of WidthInBytes");
+        WORKS(cuMemsetD2D8(memory, pitch, 3, widths[i], 33),
+              "cuMemAllocPitch: Height rows of WidthInBytes");
         DO(cuMemFree(memory));
     }
 }
@@ -180,11 +165,6 @@ TEST(pitched_memory_of_the_runtime)
     FACT(box.pitch >= 100, "cudaMalloc3D: at least the width");
     FACT_EQ(box.xsize, 100, "cudaMalloc3D: xsize, the width asked for");
     FACT_EQ(box.ysize, 10, "cudaMalloc3D: ysize, the height asked for");
-    FACT_EQ(cudaMemset3D(box, 1, (struct cudaExtent){100, 10, 5}), cudaSuccess,
-            "cudaMalloc3D: width * height * depth bytes at least");
-}
-
-int conf_memory(void)
-{
-    return vs_run_tests_around("memory", conf_begin, NULL, NULL, NULL);
+    WORKS(cudaMemset3D(box, 1, (struct cudaExtent){100, 10, 5}),
+          "cudaMalloc3D: width * height * depth bytes at least");
 }

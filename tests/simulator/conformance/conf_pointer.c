@@ -3,7 +3,7 @@
  * Pointer attributes: one case makes the same queries for every family of memory. */
 #include "conf.h"
 
-#define ATTRIBUTE "cuda.h, cuPointerGetAttribute: "
+#define ATTRIBUTE "cuPointerGetAttribute: "
 #define BYTES ((size_t)1 << 20)
 
 struct family {
@@ -42,8 +42,8 @@ static void check_family(const struct family *f)
     int ordinal = -9;
     CUdeviceptr inside = f->pointer + BYTES / 2 + 3;
     if (f->type) {
-        FACT_EQ(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, inside), CUDA_SUCCESS,
-                ATTRIBUTE "any address of an allocation");
+        WORKS(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, inside),
+              ATTRIBUTE "any address of an allocation");
         FACT_EQ(type, f->type, ATTRIBUTE "MEMORY_TYPE");
     }
     DO(get(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, inside));
@@ -58,7 +58,7 @@ static void check_family(const struct family *f)
         DO(get(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, inside));
         FACT_EQ((uintptr_t)host, inside, ATTRIBUTE "HOST_POINTER, the same under unified addressing");
     } else if (!conf_attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES)) {
-        FACT_EQ(get(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, inside), CUDA_ERROR_INVALID_VALUE,
+        INVALID(get(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, inside),
                 ATTRIBUTE "HOST_POINTER, an invalid value when the host has none");
     }
     if (!f->host) {
@@ -74,9 +74,8 @@ static void check_family(const struct family *f)
 
 TEST(device_memory)
 {
-    CUdeviceptr p = 0;
     CUcontext owner = NULL, mine = NULL;
-    DO(cuMemAlloc(&p, BYTES));
+    CUdeviceptr p = conf_alloc(BYTES);
     check_family(&(struct family){p, CU_MEMORYTYPE_DEVICE, cudaMemoryTypeDevice, 0, 0, 0});
     DO(get(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, p));
     DO(cuCtxGetCurrent(&mine));
@@ -93,8 +92,8 @@ TEST(pinned_memory)
 TEST(registered_memory)
 {
     void *p = aligned_alloc(4096, BYTES);
-    int count = 0, same = 0;
-    DO(cuDeviceGetCount(&count));
+    int same = 0;
+    int count = conf_device_count();
     for (int i = 0; i < count; i++) {
         DO(cuDeviceGetAttribute(
             &same, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, i));
@@ -134,23 +133,21 @@ TEST(memory_cuda_does_not_know)
 {
     int local = 0;
     CUmemorytype type = 99;
-    CUdeviceptr freed = 0;
     struct cudaPointerAttributes a = {0};
-    FACT_EQ(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)&local),
-            CUDA_ERROR_INVALID_VALUE, ATTRIBUTE "an invalid value for memory CUDA does not know");
-    FACT_EQ(cudaPointerGetAttributes(&a, &local), cudaSuccess,
-            "cudaPointerGetAttributes: success for host memory");
+    INVALID(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)&local),
+            ATTRIBUTE "an invalid value for memory CUDA does not know");
+    WORKS(cudaPointerGetAttributes(&a, &local), "success for host memory");
     FACT_EQ(a.type, cudaMemoryTypeUnregistered,
             "cudaPointerGetAttributes: cudaMemoryTypeUnregistered");
-    DO(cuMemAlloc(&freed, 64 * BYTES));
+    CUdeviceptr freed = conf_alloc(64 * BYTES);
     DO(cuMemFree(freed));
-    FACT_EQ(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, freed), CUDA_ERROR_INVALID_VALUE,
+    INVALID(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, freed),
             ATTRIBUTE "an invalid value for memory CUDA does not know any more");
 }
 
 TEST(several_attributes_at_once)
 {
-    CUdeviceptr p = 0, base = 0;
+    CUdeviceptr base = 0;
     CUmemorytype type = 0;
     unsigned managed = 99;
     int local;
@@ -158,22 +155,22 @@ TEST(several_attributes_at_once)
                                     CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
                                     CU_POINTER_ATTRIBUTE_IS_MANAGED};
     void *into[] = {&type, &base, &managed};
-    DO(cuMemAlloc(&p, BYTES));
+    CUdeviceptr p = conf_alloc(BYTES);
     DO(cuPointerGetAttributes(3, wanted, into, p + 5));
     FACT_EQ(type, CU_MEMORYTYPE_DEVICE, "cuPointerGetAttributes: MEMORY_TYPE");
     FACT_EQ(base, p, "cuPointerGetAttributes: RANGE_START_ADDR");
     FACT_EQ(managed, 0, "cuPointerGetAttributes: IS_MANAGED");
-    FACT_EQ(cuPointerGetAttributes(2, wanted, into, (uintptr_t)&local), CUDA_SUCCESS,
-            "cuPointerGetAttributes: no error for memory CUDA does not know");
+    WORKS(cuPointerGetAttributes(2, wanted, into, (uintptr_t)&local),
+          "no error for memory CUDA does not know");
     FACT_EQ(type, 0, "cuPointerGetAttributes: null values for memory CUDA does not know");
     FACT_EQ(base, 0, "cuPointerGetAttributes: null values for memory CUDA does not know");
 }
 
 TEST(buffer_ids_are_not_used_twice)
 {
-    CUdeviceptr p = 0, q = 0;
+    CUdeviceptr q = 0;
     unsigned long long first = 0, second = 0, inside = 0, again = 0;
-    DO(cuMemAlloc(&p, BYTES));
+    CUdeviceptr p = conf_alloc(BYTES);
     DO(cuMemAlloc(&q, BYTES));
     DO(get(&first, CU_POINTER_ATTRIBUTE_BUFFER_ID, p));
     DO(get(&second, CU_POINTER_ATTRIBUTE_BUFFER_ID, q));
@@ -188,18 +185,11 @@ TEST(buffer_ids_are_not_used_twice)
 
 TEST(synchronous_memory_operations_can_be_asked_for)
 {
-    CUdeviceptr p = 0;
     unsigned on = 1, seen = 99;
-    DO(cuMemAlloc(&p, BYTES));
-    FACT_EQ(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p), CUDA_SUCCESS,
-            "cuPointerSetAttribute: SYNC_MEMOPS");
+    CUdeviceptr p = conf_alloc(BYTES);
+    WORKS(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p), "SYNC_MEMOPS");
     DO(get(&seen, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
     FACT_EQ(!!seen, 1, "cuPointerSetAttribute: seen by cuPointerGetAttribute");
-    FACT(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p) != CUDA_SUCCESS,
-         "cuPointerSetAttribute: SYNC_MEMOPS alone can be set");
-}
-
-int conf_pointer(void)
-{
-    return vs_run_tests_around("pointer", conf_begin, NULL, NULL, NULL);
+    REFUSED(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p),
+            "SYNC_MEMOPS alone can be set");
 }

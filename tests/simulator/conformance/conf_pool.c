@@ -4,19 +4,15 @@
  * memory use created pools, which have no other users. */
 #include "conf.h"
 
-#define GUIDE "CUDA programming guide, stream ordered memory allocator: "
+#define GUIDE "guide, stream ordered memory allocator: "
 #define BYTES (8 * CONF_MIB)
 
 static CUstream stream;
 
-static int setup(void **state)
+SETUP(setup)
 {
-    return conf_begin(state) || cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ? -1 : 0;
-}
-
-static void need_pools(void)
-{
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
+    stream = conf_stream();
+    return 0;
 }
 
 static CUmemoryPool new_pool(void)
@@ -45,15 +41,12 @@ static int flag(CUmemoryPool pool, CUmemPool_attribute attribute)
 TEST(memory_is_ready_in_its_stream)
 {
     CUdeviceptr memory = 0;
-    unsigned char byte = 0;
-    need_pools();
     DO(cuMemAllocAsync(&memory, BYTES, stream));
     FACT(memory, "cuMemAllocAsync: the pointer is returned immediately");
-    FACT_EQ(memory % 256, 0, "CUDA programming guide, device memory accesses: aligned to 256 bytes");
+    FACT_EQ(memory % 256, 0, "guide, device memory accesses: aligned to 256 bytes");
     DO(cuMemsetD8Async(memory, 0x6b, BYTES, stream));
     DO(cuStreamSynchronize(stream));
-    DO(cuMemcpyDtoH(&byte, memory + BYTES - 1, 1));
-    FACT_EQ(byte, 0x6b, "cuMemAllocAsync: future work of the stream can use it");
+    FACT_EQ(conf_byte(memory + BYTES - 1), 0x6b, "cuMemAllocAsync: future work of the stream can use it");
     DO(cuMemFreeAsync(memory, stream));
     DO(cuStreamSynchronize(stream));
     RETURNS(cuMemAllocAsync(NULL, BYTES, stream), CUDA_ERROR_INVALID_VALUE);
@@ -61,12 +54,9 @@ TEST(memory_is_ready_in_its_stream)
 
 TEST(it_frees_memory_of_cudamalloc_too)
 {
-    CUdeviceptr memory = 0;
-    need_pools();
-    DO(cuMemAlloc(&memory, BYTES));
+    CUdeviceptr memory = conf_alloc(BYTES);
     DO(cuMemsetD8Async(memory, 0x6b, BYTES, stream));
-    FACT_EQ(cuMemFreeAsync(memory, stream), CUDA_SUCCESS,
-            "CUDA programming guide, interoperability with cudaMalloc and cudaFree");
+    WORKS(cuMemFreeAsync(memory, stream), "guide, interoperability with cudaMalloc and cudaFree");
     DO(cuStreamSynchronize(stream));
 }
 
@@ -74,7 +64,6 @@ TEST(the_default_pool_is_current_at_first)
 {
     CUmemoryPool first = NULL, current = NULL, mine;
     cudaMemPool_t runtime = NULL;
-    need_pools();
     DO(cuDeviceGetDefaultMemPool(&first, 0));
     DO(cuDeviceGetMemPool(&current, 0));
     FACT(current == first, "cuDeviceGetMemPool: the default pool unless another has been set");
@@ -90,15 +79,13 @@ TEST(the_default_pool_is_current_at_first)
     DO(cuDeviceGetMemPool(&current, 0));
     FACT(current == first,
          "cuMemPoolDestroy: the default pool is current when the current one goes");
-    FACT(cuMemPoolDestroy(first) != CUDA_SUCCESS,
-         "cuMemPoolDestroy: a device's default pool cannot be destroyed");
+    REFUSED(cuMemPoolDestroy(first), "a device's default pool cannot be destroyed");
 }
 
 TEST(the_current_pool_serves)
 {
     CUmemoryPool first = NULL, owner = NULL;
     CUdeviceptr memory = 0, other = 0;
-    need_pools();
     CUmemoryPool mine = new_pool();
     DO(cuDeviceGetDefaultMemPool(&first, 0));
     DO(cuDeviceSetMemPool(0, mine));
@@ -116,7 +103,6 @@ TEST(the_current_pool_serves)
 
 TEST(attributes_have_their_defaults)
 {
-    need_pools();
     CUmemoryPool pool = new_pool();
     FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), 0,
             "CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: default 0");
@@ -144,7 +130,6 @@ TEST(use_is_counted)
 {
     CUdeviceptr a = 0, b = 0;
     cuuint64_t keep = ~(cuuint64_t)0, zero = 0, one = 1;
-    need_pools();
     CUmemoryPool pool = new_pool();
     DO(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
     DO(cuMemAllocFromPoolAsync(&a, BYTES, pool, stream));
@@ -167,12 +152,12 @@ TEST(use_is_counted)
             "CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: reserved memory to hold onto");
     FACT(number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH) >= used,
          "CU_MEMPOOL_ATTR_USED_MEM_HIGH: high watermark");
-    FACT_EQ(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero), CUDA_SUCCESS,
-            "CU_MEMPOOL_ATTR_USED_MEM_HIGH: can be reset");
+    WORKS(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero),
+          "CU_MEMPOOL_ATTR_USED_MEM_HIGH: can be reset");
     FACT_EQ(number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), 0,
             "CU_MEMPOOL_ATTR_USED_MEM_HIGH: since it was reset");
-    FACT(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &one) != CUDA_SUCCESS,
-         "CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: may not be set to a non-zero value");
+    REFUSED(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &one),
+            "CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: may not be set to a non-zero value");
     DO(cuMemPoolTrimTo(pool, 0));
     FACT_EQ(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0,
             "cuMemPoolTrimTo: releases what backs no outstanding allocation");
@@ -181,8 +166,6 @@ TEST(use_is_counted)
 TEST(what_is_in_use_is_not_trimmed)
 {
     CUdeviceptr memory = 0;
-    unsigned char byte = 0;
-    need_pools();
     CUmemoryPool pool = new_pool();
     DO(cuMemAllocFromPoolAsync(&memory, BYTES, pool, stream));
     DO(cuMemsetD8Async(memory, 0x15, BYTES, stream));
@@ -190,8 +173,7 @@ TEST(what_is_in_use_is_not_trimmed)
     DO(cuMemPoolTrimTo(pool, 0));
     FACT(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) >= BYTES,
          "cuMemPoolTrimTo: cannot release what backs outstanding allocations");
-    DO(cuMemcpyDtoH(&byte, memory, 1));
-    FACT_EQ(byte, 0x15, "cuMemPoolTrimTo: cannot release what backs allocations");
+    FACT_EQ(conf_byte(memory), 0x15, "cuMemPoolTrimTo: cannot release what backs allocations");
     DO(cuMemFreeAsync(memory, stream));
     DO(cuStreamSynchronize(stream));
 }
@@ -199,7 +181,6 @@ TEST(what_is_in_use_is_not_trimmed)
 TEST(freed_memory_serves_the_same_stream_again)
 {
     CUdeviceptr memory = 0;
-    need_pools();
     CUmemoryPool pool = new_pool();
     DO(cuMemAllocFromPoolAsync(&memory, 64 * CONF_MIB, pool, stream));
     cuuint64_t reserved = number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
@@ -217,9 +198,7 @@ TEST(pools_are_reached_from_their_device)
 {
     CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
     CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
-    int count = 0;
-    need_pools();
-    DO(cuDeviceGetCount(&count));
+    int count = conf_device_count();
     CUmemoryPool pool = new_pool();
     DO(cuMemPoolGetAccess(&access, pool, &here));
     FACT_EQ(access, CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
@@ -235,27 +214,22 @@ TEST(pools_are_reached_from_their_device)
 TEST(a_destroyed_pool_waits_for_its_memory)
 {
     CUdeviceptr memory = 0;
-    unsigned char byte = 0;
-    need_pools();
     CUmemoryPool pool = new_pool();
     DO(cuMemAllocFromPoolAsync(&memory, BYTES, pool, stream));
-    FACT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS,
-            "cuMemPoolDestroy: returns immediately with allocations outstanding");
+    WORKS(cuMemPoolDestroy(pool), "returns immediately with allocations outstanding");
     DO(cuMemsetD8Async(memory, 0x16, BYTES, stream));
     DO(cuStreamSynchronize(stream));
-    DO(cuMemcpyDtoH(&byte, memory + BYTES - 1, 1));
-    FACT_EQ(byte, 0x16, "cuMemPoolDestroy: released once there are no more allocations");
-    FACT_EQ(cuMemFreeAsync(memory, stream), CUDA_SUCCESS, "cuMemPoolDestroy: freed as ever");
+    FACT_EQ(conf_byte(memory + BYTES - 1), 0x16, "cuMemPoolDestroy: released once there are no more allocations");
+    WORKS(cuMemFreeAsync(memory, stream), "cuMemPoolDestroy: freed as ever");
     DO(cuStreamSynchronize(stream));
 }
 
 TEST(a_plain_free_is_allowed)
 {
     void *memory = NULL;
-    need_pools();
     DO(cudaMallocAsync(&memory, BYTES, stream));
     DO(cudaStreamSynchronize(stream));
-    FACT_EQ(cudaFree(memory), cudaSuccess, "cudaFree: of cudaMallocAsync memory");
+    WORKS(cudaFree(memory), "of cudaMallocAsync memory");
     DO(cudaMallocAsync(&memory, BYTES, stream));
     DO(cudaFreeAsync(memory, stream));
     DO(cudaStreamSynchronize(stream));
@@ -266,20 +240,13 @@ TEST(requests_that_make_no_sense_are_refused)
     CUmemoryPool pool = NULL;
     CUdeviceptr memory = 0;
     size_t total = 0;
-    int count = 0;
-    need_pools();
-    DO(cuDeviceGetCount(&count));
+    int count = conf_device_count();
     DO(cuDeviceTotalMem(&total, 0));
     RETURNS(cuDeviceGetDefaultMemPool(&pool, count), CUDA_ERROR_INVALID_DEVICE);
     RETURNS(cuMemPoolCreate(&pool, NULL), CUDA_ERROR_INVALID_VALUE);
     RETURNS(cuMemAllocAsync(&memory, total + CONF_MIB, stream), CUDA_ERROR_OUT_OF_MEMORY);
-    FACT_EQ(cuMemAllocAsync(&memory, CONF_MIB, stream), CUDA_SUCCESS,
-            "CUDA_ERROR_OUT_OF_MEMORY: says nothing of the context, which goes on");
+    WORKS(cuMemAllocAsync(&memory, CONF_MIB, stream),
+          "CUDA_ERROR_OUT_OF_MEMORY: says nothing of the context, which goes on");
     DO(cuMemFreeAsync(memory, stream));
     DO(cuStreamSynchronize(stream));
-}
-
-int conf_pool(void)
-{
-    return vs_run_tests_around("pool", setup, conf_end, NULL, NULL);
 }

@@ -75,24 +75,22 @@ TEST(pointers_of_an_imported_pool_are_the_same_memory)
 {
     CUmemPoolPtrExportData data[COUNT];
     CUdeviceptr at[COUNT];
-    CUstream stream;
     int fd = -1;
     char done = 0;
     need_shared_pools();
     struct peer peer = peer_start("pool");
     FACT(peer.pid > 0, "a second process can be started");
     CUmemoryPool pool = create(POSIX_FD);
-    DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = conf_stream();
     for (int i = 0; i < COUNT; i++) {
         DO(cuMemAllocFromPoolAsync(&at[i], size_of(i), pool, stream));
         DO(cuMemsetD8Async(at[i], (unsigned char)(0x40 + i), size_of(i), stream));
     }
     DO(cuStreamSynchronize(stream));
-    FACT_EQ(cuMemPoolExportToShareableHandle(&fd, pool, POSIX_FD, 0), CUDA_SUCCESS,
-            "cuMemPoolExportToShareableHandle: an OS handle to share the pool");
+    WORKS(cuMemPoolExportToShareableHandle(&fd, pool, POSIX_FD, 0),
+          "an OS handle to share the pool");
     for (int i = 0; i < COUNT; i++)
-        FACT_EQ(cuMemPoolExportPointer(&data[i], at[i]), CUDA_SUCCESS,
-                "cuMemPoolExportPointer: a specific allocation");
+        WORKS(cuMemPoolExportPointer(&data[i], at[i]), "a specific allocation");
     FACT(!peer_send(peer.socket, data, sizeof data, fd), "the second process listens");
     close(fd);
     FACT(!peer_receive(peer.socket, &done, 1, NULL),
@@ -103,8 +101,8 @@ TEST(pointers_of_an_imported_pool_are_the_same_memory)
         unsigned char byte = 0;
         DO(cuMemcpyDtoH(&byte, at[i] + size_of(i) - 1, 1));
         FACT_EQ(byte, 0x60 + i, "cuMemPoolImportPointer: pointer to imported memory");
-        FACT_EQ(cuMemFreeAsync(at[i], stream), CUDA_SUCCESS,
-                "cuMemPoolImportPointer: freed in the importing process first");
+        WORKS(cuMemFreeAsync(at[i], stream),
+              "cuMemPoolImportPointer: freed in the importing process first");
     }
     DO(cuStreamSynchronize(stream));
 }
@@ -112,25 +110,16 @@ TEST(pointers_of_an_imported_pool_are_the_same_memory)
 TEST(only_pools_made_for_it_are_exported)
 {
     CUmemPoolPtrExportData data;
-    CUdeviceptr at;
     int fd = -1;
     need_shared_pools();
     CUmemoryPool plain = create(0), shared = create(POSIX_FD), standard;
-    FACT(cuMemPoolExportToShareableHandle(&fd, plain, POSIX_FD, 0) != CUDA_SUCCESS,
-         "cuMemPoolCreate: CU_MEM_HANDLE_TYPE_NONE will not support IPC");
+    REFUSED(cuMemPoolExportToShareableHandle(&fd, plain, POSIX_FD, 0),
+            "cuMemPoolCreate: CU_MEM_HANDLE_TYPE_NONE will not support IPC");
     DO(cuDeviceGetDefaultMemPool(&standard, 0));
-    FACT(cuMemPoolExportToShareableHandle(&fd, standard, POSIX_FD, 0) != CUDA_SUCCESS,
-         "programming guide, Stream Ordered Memory Allocator: default pools are not shareable");
-    FACT(cuMemPoolExportToShareableHandle(NULL, shared, POSIX_FD, 0) != CUDA_SUCCESS,
-         "cuMemPoolExportToShareableHandle: returns");
-    FACT(cuMemPoolExportToShareableHandle(&fd, shared, POSIX_FD, 1) != CUDA_SUCCESS,
-         "cuMemPoolExportToShareableHandle: flags must be 0");
-    DO(cuMemAlloc(&at, 1000));
-    FACT(cuMemPoolExportPointer(&data, at) != CUDA_SUCCESS,
-         "cuMemPoolExportPointer: from an already shared memory pool");
-}
-
-int conf_pools_shared(void)
-{
-    return vs_run_tests_around("pools_shared", conf_begin, conf_end, NULL, NULL);
+    REFUSED(cuMemPoolExportToShareableHandle(&fd, standard, POSIX_FD, 0),
+            "guide, Stream Ordered Memory Allocator: default pools are not shareable");
+    REFUSED(cuMemPoolExportToShareableHandle(NULL, shared, POSIX_FD, 0), "returns");
+    REFUSED(cuMemPoolExportToShareableHandle(&fd, shared, POSIX_FD, 1), "flags must be 0");
+    CUdeviceptr at = conf_alloc(1000);
+    REFUSED(cuMemPoolExportPointer(&data, at), "from an already shared memory pool");
 }

@@ -6,7 +6,7 @@
 
 #define LAST CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION
 #define PREFERRED CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION
-#define RULE(attribute) "cuda.h, cuMemRangeGetAttribute: CU_MEM_RANGE_ATTRIBUTE_" attribute
+#define RULE(attribute) "cuMemRangeGetAttribute: CU_MEM_RANGE_ATTRIBUTE_" attribute
 
 static const CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
                            host = {.type = CU_MEM_LOCATION_TYPE_HOST};
@@ -129,22 +129,17 @@ TEST(several_are_asked_at_once)
 
 TEST(ranges_must_be_managed)
 {
-    CUdeviceptr plain;
     int value;
     fresh();
-    DO(cuMemAlloc(&plain, CONF_MIB));
-    FACT_EQ(cuMemRangeGetAttribute(&value, sizeof value, LAST, plain, CONF_MIB),
-            CUDA_ERROR_INVALID_VALUE,
-            "cuMemRangeGetAttribute: the range must refer to managed memory");
-    FACT_EQ(cuMemPrefetchAsync(plain, CONF_MIB, device, 0, NULL), CUDA_ERROR_INVALID_VALUE,
-            "cuMemPrefetchAsync: the range must refer to managed memory");
-    FACT_EQ(cuMemAdvise(plain, CONF_MIB, CU_MEM_ADVISE_SET_READ_MOSTLY, device),
-            CUDA_ERROR_INVALID_VALUE,
-            "cuMemAdvise: the range must refer to managed memory");
-    FACT_EQ(cuMemPrefetchAsync(p, CONF_MIB, device, 1, NULL), CUDA_ERROR_INVALID_VALUE,
-            "cuMemPrefetchAsync: flags must be zero");
-    FACT_EQ(cuMemRangeGetAttribute(&value, 3, LAST, p, CONF_MIB), CUDA_ERROR_INVALID_VALUE,
-            "cuMemRangeGetAttribute: dataSize must be 4");
+    CUdeviceptr plain = conf_alloc(CONF_MIB);
+    INVALID(cuMemRangeGetAttribute(&value, sizeof value, LAST, plain, CONF_MIB),
+            "the range must refer to managed memory");
+    INVALID(cuMemPrefetchAsync(plain, CONF_MIB, device, 0, NULL),
+            "the range must refer to managed memory");
+    INVALID(cuMemAdvise(plain, CONF_MIB, CU_MEM_ADVISE_SET_READ_MOSTLY, device),
+            "the range must refer to managed memory");
+    INVALID(cuMemPrefetchAsync(p, CONF_MIB, device, 1, NULL), "flags must be zero");
+    INVALID(cuMemRangeGetAttribute(&value, 3, LAST, p, CONF_MIB), "dataSize must be 4");
 }
 
 TEST(more_than_the_device_holds_can_be_used)
@@ -153,12 +148,7 @@ TEST(more_than_the_device_holds_can_be_used)
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS),
          "the device and the host do not share managed memory concurrently");
     DO(cuMemGetInfo(&free_bytes, &total));
-    FACT_EQ(cuMemAllocManaged(&p, total + 64 * CONF_MIB, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS,
-            "CUDA programming guide, GPU memory oversubscription");
+    WORKS(cuMemAllocManaged(&p, total + 64 * CONF_MIB, CU_MEM_ATTACH_GLOBAL),
+          "guide, GPU memory oversubscription");
     DO(cuMemFree(p));
-}
-
-int conf_residency(void)
-{
-    return vs_run_tests_around("residency", conf_begin, conf_end, NULL, NULL);
 }

@@ -6,39 +6,32 @@
 
 #include <pthread.h>
 
-#define LEGACY "CUDA programming guide, default stream, legacy: "
-#define PER_THREAD "CUDA programming guide, default stream, per-thread: "
+#define LEGACY "guide, default stream, legacy: "
+#define PER_THREAD "guide, default stream, per-thread: "
 #define BYTES 4096
 
-struct place {
+static struct {
     CUdeviceptr device;
     unsigned char *host; /* pinned */
     int gate;
     CUstream a, b; /* blocking */
     CUstream free; /* non-blocking */
-};
+} p;
 
-static struct place p;
-
-static int setup(void **state)
+SETUP(setup)
 {
-    memset(&p, 0, sizeof p);
-    if (conf_begin(state) || cuMemAlloc(&p.device, BYTES) ||
-        cuMemHostAlloc((void **)&p.host, BYTES, 0) || cuStreamCreate(&p.a, CU_STREAM_DEFAULT) ||
-        cuStreamCreate(&p.b, CU_STREAM_DEFAULT) || cuStreamCreate(&p.free, CU_STREAM_NON_BLOCKING))
-        return -1;
+    p.device = conf_alloc(BYTES);
+    p.host = conf_pinned(BYTES);
+    p.free = conf_stream();
+    DO(cuStreamCreate(&p.a, CU_STREAM_DEFAULT));
+    DO(cuStreamCreate(&p.b, CU_STREAM_DEFAULT));
     /* functions used behind gates are used once before, in case of lazy loading */
-    if (cuMemsetD8Async(p.device, 0, BYTES, p.a) ||
-        cuMemcpyDtoHAsync(p.host, p.device, BYTES, p.a) || cuMemsetD8(p.device, 0, BYTES))
-        return -1;
-    return cuCtxSynchronize() ? -1 : 0;
+    return cuMemsetD8Async(p.device, 0, BYTES, p.a) ||
+           cuMemcpyDtoHAsync(p.host, p.device, BYTES, p.a) || cuMemsetD8(p.device, 0, BYTES) ||
+           cuCtxSynchronize();
 }
 
-static void close_gate(CUstream stream)
-{
-    p.gate = 0;
-    DO(cuLaunchHostFunc(stream, conf_gate, &p.gate));
-}
+static void close_gate(CUstream stream) { conf_close(stream, &p.gate); }
 
 static void open_gate(void)
 {
@@ -48,30 +41,27 @@ static void open_gate(void)
 
 TEST(work_is_done_in_order_and_not_at_once)
 {
-    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuStreamQuery: success if all work is done");
+    WORKS(cuStreamQuery(p.a), "success if all work is done");
     close_gate(p.a);
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuStreamQuery: work is not done");
-    FACT_EQ(cuMemsetD8Async(p.device, 0x5a, BYTES, p.a), CUDA_SUCCESS,
-            "cuMemsetD8Async: queued behind what is not done");
+    BUSY(cuStreamQuery(p.a), "work is not done");
+    WORKS(cuMemsetD8Async(p.device, 0x5a, BYTES, p.a), "queued behind what is not done");
     DO(cuMemcpyDtoHAsync(p.host, p.device, BYTES, p.a));
     p.host[0] = 1;
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, "cuStreamQuery: work is not done");
-    FACT_EQ(p.host[0], 1, "CUDA programming guide, streams: a stream's work happens in order");
+    BUSY(cuStreamQuery(p.a), "work is not done");
+    FACT_EQ(p.host[0], 1, "guide, streams: a stream's work happens in order");
     conf_open(&p.gate);
     DO(cuStreamSynchronize(p.a));
     FACT_EQ(p.host[0], 0x5a, "cuStreamSynchronize: waits until all work is done");
     FACT_EQ(p.host[BYTES - 1], 0x5a, "cuStreamSynchronize: waits until all work is done");
-    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuStreamQuery: success if all work is done");
+    WORKS(cuStreamQuery(p.a), "success if all work is done");
 }
 
 TEST(created_streams_do_not_wait_for_each_other)
 {
     close_gate(p.a);
     DO(cuMemsetD8Async(p.device, 1, BYTES, p.b));
-    FACT_EQ(cuStreamSynchronize(p.b), CUDA_SUCCESS,
-            "CUDA programming guide, streams: different streams may run out of order");
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY,
-            "CUDA programming guide, streams: different streams may run out of order");
+    WORKS(cuStreamSynchronize(p.b), "guide, streams: different streams may run out of order");
+    BUSY(cuStreamQuery(p.a), "guide, streams: different streams may run out of order");
     open_gate();
 }
 
@@ -79,27 +69,24 @@ TEST(legacy_work_waits_for_blocking_streams)
 {
     close_gate(p.a);
     DO(cuMemsetD8Async(p.device, 2, BYTES, CU_STREAM_LEGACY));
-    FACT_EQ(cuStreamQuery(CU_STREAM_LEGACY), CUDA_ERROR_NOT_READY,
-            LEGACY "its work waits for all blocking streams");
-    FACT_EQ(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY,
-            "CU_STREAM_LEGACY: what 0 means without per-thread default streams");
+    BUSY(cuStreamQuery(CU_STREAM_LEGACY), LEGACY "its work waits for all blocking streams");
+    BUSY(cuStreamQuery(NULL), "CU_STREAM_LEGACY: what 0 means without per-thread default streams");
     DO(cuMemsetD8Async(p.device, 3, BYTES, p.b));
-    FACT_EQ(cuStreamQuery(p.b), CUDA_ERROR_NOT_READY,
-            LEGACY "work issued later in blocking streams waits for it");
+    BUSY(cuStreamQuery(p.b), LEGACY "work issued later in blocking streams waits for it");
     open_gate();
-    FACT_EQ(cuStreamQuery(CU_STREAM_LEGACY), CUDA_SUCCESS, "cuCtxSynchronize: all is done");
-    FACT_EQ(cuStreamQuery(p.b), CUDA_SUCCESS, "cuCtxSynchronize: all is done");
+    WORKS(cuStreamQuery(CU_STREAM_LEGACY), "cuCtxSynchronize: all is done");
+    WORKS(cuStreamQuery(p.b), "cuCtxSynchronize: all is done");
 }
 
 TEST(blocking_streams_wait_for_legacy_work)
 {
     close_gate(CU_STREAM_LEGACY);
     DO(cuMemsetD8Async(p.device, 4, BYTES, p.a));
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, LEGACY "blocking streams wait for its work");
+    BUSY(cuStreamQuery(p.a), LEGACY "blocking streams wait for its work");
     DO(cuMemsetD8Async(p.device, 5, BYTES, p.free));
-    FACT_EQ(cuStreamSynchronize(p.free), CUDA_SUCCESS,
-            "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY, LEGACY "blocking streams wait for its work");
+    WORKS(cuStreamSynchronize(p.free),
+          "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
+    BUSY(cuStreamQuery(p.a), LEGACY "blocking streams wait for its work");
     open_gate();
 }
 
@@ -107,10 +94,9 @@ TEST(non_blocking_streams_are_not_waited_for)
 {
     close_gate(p.free);
     DO(cuMemsetD8Async(p.device, 6, BYTES, CU_STREAM_LEGACY));
-    FACT_EQ(cuStreamSynchronize(CU_STREAM_LEGACY), CUDA_SUCCESS,
-            "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
-    FACT_EQ(cuStreamQuery(p.free), CUDA_ERROR_NOT_READY,
-            "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
+    WORKS(cuStreamSynchronize(CU_STREAM_LEGACY),
+          "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
+    BUSY(cuStreamQuery(p.free), "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
     open_gate();
 }
 
@@ -121,21 +107,18 @@ TEST(the_context_waits_for_all_streams)
         DO(cuMemsetD8Async(p.device + i * (BYTES / 4), (unsigned char)i, BYTES / 4, s));
     }
     DO(cuCtxSynchronize());
-    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuCtxSynchronize: all preceding tasks");
-    FACT_EQ(cuStreamQuery(p.free), CUDA_SUCCESS, "cuCtxSynchronize: all preceding tasks");
-    FACT_EQ(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_SUCCESS,
-            "cuCtxSynchronize: all preceding tasks");
+    WORKS(cuStreamQuery(p.a), "cuCtxSynchronize: all preceding tasks");
+    WORKS(cuStreamQuery(p.free), "cuCtxSynchronize: all preceding tasks");
+    WORKS(cuStreamQuery(CU_STREAM_PER_THREAD), "cuCtxSynchronize: all preceding tasks");
 }
 
 TEST(the_per_thread_stream_is_a_blocking_one)
 {
     close_gate(CU_STREAM_PER_THREAD);
     DO(cuMemsetD8Async(p.device, 7, BYTES, p.a));
-    FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS,
-            PER_THREAD "does not synchronise with other streams");
+    WORKS(cuStreamSynchronize(p.a), PER_THREAD "does not synchronise with other streams");
     DO(cuMemsetD8Async(p.device, 8, BYTES, CU_STREAM_LEGACY));
-    FACT_EQ(cuStreamQuery(CU_STREAM_LEGACY), CUDA_ERROR_NOT_READY,
-            PER_THREAD "synchronises with the legacy default stream");
+    BUSY(cuStreamQuery(CU_STREAM_LEGACY), PER_THREAD "synchronises with the legacy default stream");
     open_gate();
 }
 
@@ -176,7 +159,7 @@ TEST(each_thread_has_a_default_stream_of_its_own)
     FACT_EQ(v->first, CUDA_SUCCESS, "cuStreamSynchronize: returns");
     FACT_EQ(v->work, CUDA_SUCCESS, PER_THREAD "local to the thread");
     FACT_EQ(v->done, CUDA_SUCCESS, PER_THREAD "local to the thread, so another's is not waited for");
-    FACT_EQ(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_ERROR_NOT_READY, PER_THREAD "local");
+    BUSY(cuStreamQuery(CU_STREAM_PER_THREAD), PER_THREAD "local");
     open_gate();
     DO(cuStreamGetId(CU_STREAM_PER_THREAD, &mine));
     FACT(mine != v->id, "cuStreamGetId: unique for the life of the program");
@@ -186,52 +169,45 @@ TEST(each_thread_has_a_default_stream_of_its_own)
 
 TEST(a_stream_waits_for_an_event)
 {
-    CUevent event = NULL;
-    DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUevent event = conf_event();
     close_gate(p.free);
     DO(cuEventRecord(event, p.free));
     DO(cuStreamWaitEvent(p.a, event, 0));
     DO(cuMemsetD8Async(p.device, 10, BYTES, p.a));
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY,
-            "cuStreamWaitEvent: all future work of the stream waits");
+    BUSY(cuStreamQuery(p.a), "cuStreamWaitEvent: all future work of the stream waits");
     DO(cuMemsetD8Async(p.device, 11, BYTES, p.b));
-    FACT_EQ(cuStreamSynchronize(p.b), CUDA_SUCCESS, "cuStreamWaitEvent: no other stream waits");
+    WORKS(cuStreamSynchronize(p.b), "cuStreamWaitEvent: no other stream waits");
     open_gate();
-    FACT_EQ(cuStreamQuery(p.a), CUDA_SUCCESS, "cuStreamWaitEvent: until the event completes");
+    WORKS(cuStreamQuery(p.a), "cuStreamWaitEvent: until the event completes");
     RETURNS(cuStreamWaitEvent(p.a, event, 0x100), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST(a_wait_means_the_record_before_it)
 {
-    CUevent event = NULL;
-    DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUevent event = conf_event();
     DO(cuStreamWaitEvent(p.b, event, 0));
     DO(cuMemsetD8Async(p.device, 1, BYTES, p.b));
-    FACT_EQ(cuStreamSynchronize(p.b), CUDA_SUCCESS,
-            "cuStreamWaitEvent: an event that was never recorded is not waited for");
+    WORKS(cuStreamSynchronize(p.b),
+          "cuStreamWaitEvent: an event that was never recorded is not waited for");
     DO(cuEventRecord(event, p.b));
     DO(cuStreamWaitEvent(p.a, event, 0));
     close_gate(p.free);
     DO(cuEventRecord(event, p.free));
     DO(cuMemsetD8Async(p.device, 12, BYTES, p.a));
-    FACT_EQ(cuStreamSynchronize(p.a), CUDA_SUCCESS,
-            "cuStreamWaitEvent: later records of the event do not matter");
-    FACT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY, "cuEventRecord: re-records");
+    WORKS(cuStreamSynchronize(p.a), "cuStreamWaitEvent: later records of the event do not matter");
+    BUSY(cuEventQuery(event), "cuEventRecord: re-records");
     open_gate();
 }
 
 TEST(a_wait_outlives_its_event)
 {
-    CUevent event = NULL;
-    DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUevent event = conf_event();
     close_gate(p.free);
     DO(cuEventRecord(event, p.free));
     DO(cuStreamWaitEvent(p.a, event, 0));
-    FACT_EQ(cuEventDestroy(event), CUDA_SUCCESS,
-            "cuEventDestroy: an event may be destroyed before it is complete");
+    WORKS(cuEventDestroy(event), "an event may be destroyed before it is complete");
     DO(cuMemsetD8Async(p.device, 13, BYTES, p.a));
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_NOT_READY,
-            "cuEventDestroy: does not complete the event early");
+    BUSY(cuStreamQuery(p.a), "cuEventDestroy: does not complete the event early");
     open_gate();
 }
 
@@ -277,8 +253,7 @@ TEST(callbacks_receive_their_stream)
     FACT_EQ(seen.order[1], 8, "cuStreamAddCallback: blocks later work until it is done");
     FACT(seen.stream == p.a, "CUstreamCallback: the stream it was added to");
     FACT_EQ(seen.status, CUDA_SUCCESS, "cuStreamAddCallback: CUDA_SUCCESS without an error");
-    FACT_EQ(cuStreamAddCallback(p.a, note_callback, NULL, 1), CUDA_ERROR_INVALID_VALUE,
-            "cuStreamAddCallback: flags must be 0");
+    INVALID(cuStreamAddCallback(p.a, note_callback, NULL, 1), "flags must be 0");
 }
 
 static void note_byte(void *byte) { note((void *)(intptr_t)*(unsigned char *)byte); }
@@ -355,19 +330,12 @@ TEST(ids_of_streams_differ)
 
 TEST(a_destroyed_stream_finishes_its_work)
 {
-    CUstream s = NULL;
-    DO(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUstream s = conf_stream();
     p.host[0] = 0;
     close_gate(s);
     DO(cuMemsetD8Async(p.device, 0x33, BYTES, s));
     DO(cuMemcpyDtoHAsync(p.host, p.device, BYTES, s));
-    FACT_EQ(cuStreamDestroy(s), CUDA_SUCCESS,
-            "cuStreamDestroy: returns at once although the device has work to do");
+    WORKS(cuStreamDestroy(s), "returns at once although the device has work to do");
     open_gate();
     FACT_EQ(p.host[0], 0x33, "cuStreamDestroy: released once all work has been done");
-}
-
-int conf_stream(void)
-{
-    return vs_run_tests_around("stream", setup, conf_end, NULL, NULL);
 }
