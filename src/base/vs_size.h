@@ -39,4 +39,9 @@ char *vs_time_format(char *out, uint64_t time_ns);
 /* vs_count_format: thousands separated by commas: "1,234,567". */
 char *vs_count_format(char *out, uint64_t count);
 
+/* The same texts in memory of the enclosing block, valid until its end. */
+#define vs_size_text(bytes) vs_size_format((char[VS_SIZE_TEXT_MAX]){""}, bytes)
+#define vs_time_text(time_ns) vs_time_format((char[VS_SIZE_TEXT_MAX]){""}, time_ns)
+#define vs_count_text(count) vs_count_format((char[VS_SIZE_TEXT_MAX]){""}, count)
+
 #endif

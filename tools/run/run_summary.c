@@ -106,7 +106,7 @@ static uint64_t apart(uint64_t a, uint64_t b)
  * the same call sites at the peak and as many steps. What differs by 1 % or more is named in *differs*. */
 static bool alike(const struct vs_report *a, const struct vs_report *b, char differs[RANK_DIFFERENCE_MAX])
 {
-    char size[VS_SIZE_TEXT_MAX], one[VS_CHAIN_TEXT_MAX], other[VS_CHAIN_TEXT_MAX];
+    char one[VS_CHAIN_TEXT_MAX], other[VS_CHAIN_TEXT_MAX];
     size_t used = 0;
     *differs = 0;
     if (strcmp(a->program, b->program) != 0 || a->device_count != 1 || b->device_count != 1 ||
@@ -127,9 +127,9 @@ static bool alike(const struct vs_report *a, const struct vs_report *b, char dif
                 {"live at the end", x->user_allocated, y->user_allocated}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (apart(rows[i].a, rows[i].b) > rows[i].a / 100)
-            used += (size_t)snprintf(differs + used, RANK_DIFFERENCE_MAX - used, "%s%s %s instead of %s", used ? ", " : "",
-                                     rows[i].what, vs_size_format(size, rows[i].b),
-                                     vs_size_format(other, rows[i].a));
+            used += (size_t)snprintf(differs + used, RANK_DIFFERENCE_MAX - used,
+                                     "%s%s %s instead of %s", used ? ", " : "", rows[i].what,
+                                     vs_size_text(rows[i].b), vs_size_format(other, rows[i].a));
     return true;
 }
 

@@ -146,12 +146,12 @@ static void look_at_devices(struct findings *f, const struct doctor_driver *d)
     }
     f->real = true;
     for (int i = 0; i < count; i++) {
-        char name[256] = "?", size[VS_SIZE_TEXT_MAX];
+        char name[256] = "?";
         size_t total = 0;
         if (d->device_name(name, sizeof name, i) || d->total_memory(&total, i))
             add(f, WARNING, "device", "%d: the driver does not report its name and size", i);
         else
-            add(f, GOOD, "device", "%d: %s, %s%s", i, name, vs_size_format(size, total),
+            add(f, GOOD, "device", "%d: %s, %s%s", i, name, vs_size_text(total),
                 dlsym(d->handle, "vramscopeSimRegisterKernel") ? " (simulated)" : "");
     }
 }

@@ -100,21 +100,20 @@ static int convert(const char *who, FILE *in, const char *path, const char *outp
     code = vs_whole_file_end(who, &out, code);
     if (code == VS_EXIT_OK && !args->quiet) {
         const struct vs_import_result *r = &result;
-        char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
-        vs_tool_print("%s: %s events from %s", output, vs_count_format(a, r->events), path);
+        vs_tool_print("%s: %s events from %s", output, vs_count_text(r->events), path);
         if (r->history)
-            vs_tool_print("  history: %s allocation%s, %s free%s%s", vs_count_format(a, r->allocs),
-                          plural(r->allocs), vs_count_format(b, r->frees), plural(r->frees),
+            vs_tool_print("  history: %s allocation%s, %s free%s%s", vs_count_text(r->allocs),
+                          plural(r->allocs), vs_count_text(r->frees), plural(r->frees),
                           r->failures ? "" : ", no failure");
         else
             vs_tool_print("  no history, only the state when the snapshot was taken: call "
                           "torch.cuda.memory._record_memory_history() early in the program");
         if (r->failures)
             vs_tool_print("  out of memory: %s×; vramscope oom %s explains %s",
-                          vs_count_format(a, r->failures), output, r->failures > 1 ? "the last" : "it");
+                          vs_count_text(r->failures), output, r->failures > 1 ? "the last" : "it");
         if (r->history && r->start_blocks)
             vs_tool_print("  in use before the history begins: %s in %s block%s",
-                          vs_size_format(a, r->start_bytes), vs_count_format(b, r->start_blocks),
+                          vs_size_text(r->start_bytes), vs_count_text(r->start_blocks),
                           plural(r->start_blocks));
         if (r->history && r->overwritten)
             vs_tool_print("  the history has lost its beginning: its length is max_entries of "
@@ -123,10 +122,10 @@ static int convert(const char *who, FILE *in, const char *path, const char *outp
             vs_tool_print("  the history has no times: its entries follow each other by 1 µs");
         if (r->unmatched)
             vs_tool_print("  left out: %s free%s of memory whose allocation is not in the file",
-                          vs_count_format(c, r->unmatched), plural(r->unmatched));
+                          vs_count_text(r->unmatched), plural(r->unmatched));
         if (r->skipped)
             vs_tool_print("  left out: %s line%s not of the format, the first is line %llu",
-                          vs_count_format(c, r->skipped), plural(r->skipped),
+                          vs_count_text(r->skipped), plural(r->skipped),
                           (unsigned long long)r->skipped_first);
         vs_tool_print("next: vramscope view %s --open", output);
     }

@@ -79,8 +79,6 @@ bool vs_tool_index(const char *who, const char *path, const struct vs_checkpoint
 
 static int index_one(const char *who, const char *path, const struct index_arguments *args)
 {
-    char bytes[VS_SIZE_TEXT_MAX], events[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX],
-        number[VS_SIZE_TEXT_MAX];
     struct vs_checkpoint_result result;
     uint64_t begun = vs_clock_ns();
     long count = present(who, path);
@@ -99,13 +97,12 @@ static int index_one(const char *who, const char *path, const struct index_argum
     uint64_t every = args->options.interval ? args->options.interval : EVERY_DEFAULT;
     if (!result.count && result.events <= every)
         vs_tool_print("%s: %s events, not more than --every %s: no checkpoints are needed", path,
-                      vs_count_format(events, result.events), vs_count_format(number, every));
+                      vs_count_text(result.events), vs_count_text(every));
     else
         vs_tool_print("%s: %s checkpoint%s (%s) for %s events, in %s", path,
-                      vs_count_format(number, result.count), result.count == 1 ? "" : "s",
-                      vs_size_format(bytes, result.bytes),
-                      vs_count_format(events, result.events),
-                      vs_time_format(time, vs_clock_ns() - begun));
+                      vs_count_text(result.count), result.count == 1 ? "" : "s",
+                      vs_size_text(result.bytes), vs_count_text(result.events),
+                      vs_time_text(vs_clock_ns() - begun));
     vs_tool_over_limit(NULL, path);
     return VS_EXIT_OK;
 }

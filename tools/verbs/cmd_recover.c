@@ -43,7 +43,6 @@ static int recover_main(int argc, char **argv)
     struct vs_rewrite *rewrite;
     enum vs_condition condition;
     char text[VS_READER_WHY_MAX] = "", why[VS_READER_WHY_MAX] = "";
-    char number[VS_SIZE_TEXT_MAX];
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
@@ -66,7 +65,7 @@ static int recover_main(int argc, char **argv)
     vs_tool_print("%s: %s", args.path, text);
     if (left_out)
         vs_tool_print("dropped: the last %s bytes of %s, which are not readable",
-                      vs_count_format(number, left_out), args.path);
+                      vs_count_text(left_out), args.path);
     vs_tool_print("%s is complete now", args.output ? args.output : args.path);
     return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
 }

@@ -52,21 +52,19 @@ static uint64_t bytes_of(const char *path)
 static void print_result(const struct vs_symbolize_result *result, const char *path,
                          uint64_t before)
 {
-    char named[VS_SIZE_TEXT_MAX], places[VS_SIZE_TEXT_MAX], lines[VS_SIZE_TEXT_MAX];
-    char size[VS_SIZE_TEXT_MAX], old_size[VS_SIZE_TEXT_MAX];
     vs_tool_print("%s: %s of %s addresses named, %s with file and line; file size %s, was %s", path,
-                  vs_count_format(named, result->named), vs_count_format(places, result->places),
-                  vs_count_format(lines, result->with_lines), vs_size_format(size, bytes_of(path)),
-                  vs_size_format(old_size, before));
+                  vs_count_text(result->named), vs_count_text(result->places),
+                  vs_count_text(result->with_lines), vs_size_text(bytes_of(path)),
+                  vs_size_text(before));
     if (result->recovered)
         vs_tool_print("the program was killed: its last %s events were recovered",
-                      vs_count_format(named, result->recovered));
+                      vs_count_text(result->recovered));
     if (result->unnamed_count)
         vs_tool_print("without a name:");
     for (size_t i = 0; i < result->unnamed_count && i < MODULES_SHOWN; i++)
         vs_tool_print("  %s of %s addresses in %s",
-                      vs_count_format(named, result->unnamed[i].places - result->unnamed[i].named),
-                      vs_count_format(places, result->unnamed[i].places), result->unnamed[i].name);
+                      vs_count_text(result->unnamed[i].places - result->unnamed[i].named),
+                      vs_count_text(result->unnamed[i].places), result->unnamed[i].name);
     if (result->unnamed_count > MODULES_SHOWN)
         vs_tool_print("  and in %zu more modules", result->unnamed_count - MODULES_SHOWN);
     if (*result->note && result->named < result->places) /* the note has the reason */

@@ -141,16 +141,14 @@ struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
 static void tell_window(const struct vs_view_trace *trace, const struct vs_page_data *data)
 {
     const struct vs_page_window *window = vs_page_data_window(data);
-    char from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], shown[VS_SIZE_TEXT_MAX],
-        events[VS_SIZE_TEXT_MAX];
     if (window->whole)
         return;
-    vs_tool_fail(trace->who, "%s: blocks from %s to %s, %s of %s events (%s); the curves are whole; "
+    vs_tool_fail(trace->who,
+                 "%s: blocks from %s to %s, %s of %s events (%s); the curves are whole; "
                  "--from and --to choose another part",
-                 trace->path, vs_time_format(from, window->from_ns),
-                 vs_time_format(to, window->to_ns),
-                 vs_count_format(shown, window->last_event + 1 - window->first_event),
-                 vs_count_format(events, trace->span.extent.events), window->why);
+                 trace->path, vs_time_text(window->from_ns), vs_time_text(window->to_ns),
+                 vs_count_text(window->last_event + 1 - window->first_event),
+                 vs_count_text(trace->span.extent.events), window->why);
 }
 
 struct vs_page_data *vs_view_page(struct vs_view_trace *trace,

@@ -22,14 +22,13 @@ bool vs_view_may_write(const char *who, const char *output, const char *first, c
 static void tell(FILE *out, const char *path, uint64_t blocks)
 {
     struct stat st;
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
     if (stat(path, &st))
         return;
     if (out == stderr)
         fputs("vramscope: page ", out);
     vs_text_put(out, path);
-    fprintf(out, ": %s with %s block%s\n", vs_size_format(size, (uint64_t)st.st_size),
-            vs_count_format(count, blocks), blocks == 1 ? "" : "s");
+    fprintf(out, ": %s with %s block%s\n", vs_size_text((uint64_t)st.st_size),
+            vs_count_text(blocks), blocks == 1 ? "" : "s");
 }
 
 int vs_view_write(const char *who, const struct vs_view_page_file *page, FILE *told)

@@ -36,5 +36,7 @@ char *vs_text_part(char *out, const struct vs_site_part *part);
 
 /* vs_text_percent: writes "23.3 %" to *out* (16 bytes); "-" when *whole* is 0. */
 char *vs_text_percent(char *out, uint64_t part, uint64_t whole);
+/* vs_percent_text: the same in memory of the enclosing block, valid until its end. */
+#define vs_percent_text(part, whole) vs_text_percent((char[16]){""}, part, whole)
 
 #endif

@@ -75,11 +75,11 @@ void vs_text_put(FILE *out, const char *text)
 
 void vs_text_row(const struct vs_style *style, uint64_t bytes, uint64_t whole, uint64_t count)
 {
-    char size[VS_SIZE_TEXT_MAX], share[16], number[VS_SIZE_TEXT_MAX] = "";
+    char number[VS_SIZE_TEXT_MAX] = "";
     if (count)
         vs_count_format(number, count);
-    fprintf(style->out, "    %10s  %7s  %6s%s  ", vs_size_format(size, bytes),
-            vs_text_percent(share, bytes, whole), number, count ? "×" : " ");
+    fprintf(style->out, "    %10s  %7s  %6s%s  ", vs_size_text(bytes),
+            vs_percent_text(bytes, whole), number, count ? "×" : " ");
 }
 
 static size_t columns_of(const char *text, size_t bytes)
@@ -195,30 +195,28 @@ static void part_lines(const struct vs_style *style, uint64_t whole, const struc
 /* Memory without a call site, if not every allocation was recorded. */
 static void unsited_lines(const struct vs_style *style, const struct vs_report_sites *sites)
 {
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
     if (sites->small_count)
         fprintf(style->out, "    %10s  %7s  %6s×  %ssmaller than --min-size: only counted%s\n",
-                vs_size_format(a, sites->small_bytes), "", vs_count_format(b, sites->small_count),
+                vs_size_text(sites->small_bytes), "", vs_count_text(sites->small_count),
                 vs_paint(style, VS_DIM), vs_unpaint(style));
     int64_t rest = vs_report_sites_unlisted(sites);
     if (rest)
         fprintf(style->out, "    %c%9s  %7s  %7s  %s%s%s\n", rest < 0 ? '-' : '+',
-                vs_size_format(a, (uint64_t)(rest < 0 ? -rest : rest)), "", "",
-                vs_paint(style, VS_DIM), rest < 0 ? "estimated too high" : "not recorded individually",
-                vs_unpaint(style));
+                vs_size_text((uint64_t)(rest < 0 ? -rest : rest)), "", "", vs_paint(style, VS_DIM),
+                rest < 0 ? "estimated too high" : "not recorded individually", vs_unpaint(style));
     if (sites->limit_bytes && !sites->whole_bytes)
         fprintf(style->out, "    %c%9s  %7s  %7s  %sallocated while only totals were recorded%s\n",
                 sites->limit_bytes < 0 ? '-' : '+',
-                vs_size_format(a, (uint64_t)(sites->limit_bytes < 0 ? -sites->limit_bytes
-                                                                    : sites->limit_bytes)),
+                vs_size_text(
+                    (uint64_t)(sites->limit_bytes < 0 ? -sites->limit_bytes : sites->limit_bytes)),
                 "", "", vs_paint(style, VS_DIM), vs_unpaint(style));
     if (sites->weight > 1 && sites->exact_bytes)
         fprintf(style->out,
                 "    %sestimated from 1 in %llu allocations, ± one standard error;\n"
                 "    estimated total %s, exact %s%s\n",
                 vs_paint(style, VS_DIM), (unsigned long long)sites->weight,
-                vs_size_format(a, sites->total_bytes),
-                vs_size_format(b, sites->whole_bytes ? sites->whole_bytes : sites->exact_bytes),
+                vs_size_text(sites->total_bytes),
+                vs_size_text(sites->whole_bytes ? sites->whole_bytes : sites->exact_bytes),
                 vs_unpaint(style));
 }
 
@@ -245,7 +243,6 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
 {
     size_t shown = vs_text_sites_shown(style, sites);
     uint64_t rest = sites->total_bytes, blocks = sites->total_count;
-    char count[VS_SIZE_TEXT_MAX];
     for (size_t i = 0; i < shown; i++) {
         const struct vs_report_site *site = &sites->items[i];
         size_t indent = VS_ROW_COLUMNS;
@@ -278,7 +275,7 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
         vs_text_row(style, rest, sites->total_bytes, blocks);
         label_begin(style, VS_ROW_COLUMNS);
         fprintf(style->out, "%sat %s more call site%s%s\n", vs_paint(style, VS_DIM),
-                vs_count_format(count, more), more == 1 ? "" : "s", vs_unpaint(style));
+                vs_count_text(more), more == 1 ? "" : "s", vs_unpaint(style));
     }
     unsited_lines(style, sites);
 }

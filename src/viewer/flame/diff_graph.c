@@ -53,12 +53,11 @@ static const char *color_of(const void *of, uint32_t node)
 static void put_values(const void *of, uint32_t node, FILE *out)
 {
     const struct vs_merged_stacks *stacks = ((const struct diff_graph *)of)->stacks;
-    char change[VS_SIZE_TEXT_MAX];
     uint64_t a = stacks->bytes[0][node], b = stacks->bytes[1][node];
     struct vs_size_pair sizes = vs_sizes_apart(a, b);
     fprintf(out, "%s in A, %s in B", sizes.a, sizes.b);
     if (a != b)
-        fprintf(out, ", %s%s", a > b ? "-" : "+", vs_size_format(change, a > b ? a - b : b - a));
+        fprintf(out, ", %s%s", a > b ? "-" : "+", vs_size_text(a > b ? a - b : b - a));
 }
 
 static void put_title(const void *of, FILE *out)

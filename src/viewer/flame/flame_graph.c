@@ -49,9 +49,8 @@ static const char *color_text(size_t color)
 
 static void put_sums(FILE *out, const struct vs_call_node *node)
 {
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
-    fprintf(out, "%s in %s block%s", vs_size_format(size, node->bytes),
-            vs_count_format(count, node->count), node->count == 1 ? "" : "s");
+    fprintf(out, "%s in %s block%s", vs_size_text(node->bytes), vs_count_text(node->count),
+            node->count == 1 ? "" : "s");
 }
 
 struct flame {

@@ -27,13 +27,12 @@ enum vs_err vs_stack_source_open(struct vs_reader *reader, const struct vs_expor
 char *vs_stack_source_title(const struct vs_stack_source *source,
                             const struct vs_export_options *options, char *out)
 {
-    char time[VS_SIZE_TEXT_MAX];
     const struct vs_stack_device *first = source->sums.count ? source->sums.devices : NULL;
     if (source->subject == VS_STACKS_ALLOCATED)
         snprintf(out, VS_STACK_TITLE_MAX, "memory allocated in the span");
     else if (first && (source->sums.count == 1 || options->moment))
         snprintf(out, VS_STACK_TITLE_MAX, "memory live at %s%s",
-                 options->moment ? "" : "the peak, at ", vs_time_format(time, first->time_ns));
+                 options->moment ? "" : "the peak, at ", vs_time_text(first->time_ns));
     else
         snprintf(out, VS_STACK_TITLE_MAX, "memory live at %s",
                  first ? "the peak of each device" : "the peak");

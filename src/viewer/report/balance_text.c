@@ -152,10 +152,10 @@ static uint64_t unexplained_here(const struct vs_balance *b)
 
 static void print_reasons(const struct vs_style *style, const struct vs_balance *b)
 {
-    char text[REASON_MAX], size[VS_SIZE_TEXT_MAX];
+    char text[REASON_MAX];
     if (b->unexplained > 0 && unexplained_here(b)) {
         snprintf(text, sizeof text, "unexplained: %s of it belongs to this process, says NVML",
-                 vs_size_format(size, unexplained_here(b)));
+                 vs_size_text(unexplained_here(b)));
         say(style, text);
     }
     if (b->unexplained && b->rounding_partial)
@@ -171,7 +171,7 @@ static void print_reasons(const struct vs_style *style, const struct vs_balance 
     if (b->unexplained > 0 && b->small_arrays) {
         snprintf(text, sizeof text,
                  "unexplained includes the pages of %" PRIu64 " arrays below 1 MiB: up to %s",
-                 b->small_arrays, vs_size_format(size, b->small_arrays << 21));
+                 b->small_arrays, vs_size_text(b->small_arrays << 21));
         say(style, text);
     }
     if (b->unexplained > 0 && !b->pools_known && b->live[VS_FAMILY_ASYNC])
@@ -182,22 +182,21 @@ static void print_reasons(const struct vs_style *style, const struct vs_balance 
     if (b->managed_live) {
         snprintf(text, sizeof text,
                  "managed: %s allocated; CUDA does not report how much of it is on the device",
-                 vs_size_format(size, b->managed_live));
+                 vs_size_text(b->managed_live));
         say(style, text);
     }
     if (b->imported) {
         snprintf(text, sizeof text, "imported from other processes and counted there: %s",
-                 vs_size_format(size, b->imported));
+                 vs_size_text(b->imported));
         say(style, text);
     }
 }
 
 static void print_processes(const struct vs_style *style, const struct vs_balance *b)
 {
-    char size[VS_SIZE_TEXT_MAX];
     for (size_t i = 0; b->others_known && i < b->process_count; i++)
         fprintf(style->out, "    other process: pid %" PRIu64 " holds %s\n", b->process[i].pid,
-                vs_size_format(size, b->process[i].bytes));
+                vs_size_text(b->process[i].bytes));
     if (b->others_how == VS_USAGE_NO_BYTES && b->others_count)
         fprintf(style->out,
                 "    %" PRIu64 " other %s the device; NVML does not report how much\n", b->others_count,
@@ -215,7 +214,7 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
 {
     const struct vs_balance *at[2] = {peak, last};
     static const char *const names[2] = {"highest use", "last reading"};
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX], before[96];
+    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], before[96];
     if (!peak->known)
         return;
     size_t columns = last->known && last->event != peak->event ? 2 : 1;
@@ -227,7 +226,7 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
     vs_time_format(a, peak->time_ns);
     vs_time_format(b, last->time_ns);
     if (end_ns > last->time_ns)
-        snprintf(before, sizeof before, "%s before %s", vs_time_format(c, end_ns - last->time_ns), end);
+        snprintf(before, sizeof before, "%s before %s", vs_time_text(end_ns - last->time_ns), end);
     else
         snprintf(before, sizeof before, "at %s", end);
     if (columns == 2)
@@ -239,7 +238,6 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
     print_table(style, at, columns);
     print_processes(style, peak);
     print_reasons(style, peak);
-    char size[VS_SIZE_TEXT_MAX], cached[VS_SIZE_TEXT_MAX], share[16];
     uint64_t all = 0;
     for (size_t i = 0; i < peak->library_count; i++)
         all += peak->libraries[i].bytes;
@@ -250,19 +248,17 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
     fprintf(style->out, "  memory by library at the highest use of the device\n");
     for (size_t i = 0; i < peak->library_count && i < LIBRARIES_SHOWN; i++) {
         const struct vs_balance_library *library = &peak->libraries[i];
-        fprintf(style->out, "    %12s  %7s  %6" PRIu64 "×  ",
-                vs_size_format(size, library->bytes),
-                vs_text_percent(share, library->bytes, all), library->count);
+        fprintf(style->out, "    %12s  %7s  %6" PRIu64 "×  ", vs_size_text(library->bytes),
+                vs_percent_text(library->bytes, all), library->count);
         vs_text_put(style->out, library->name);
         if (library->framework && peak->framework_allocated &&
             peak->framework_allocated <= library->bytes)
-            fprintf(style->out, ", %s of it in tensors",
-                    vs_size_format(cached, peak->framework_allocated));
+            fprintf(style->out, ", %s of it in tensors", vs_size_text(peak->framework_allocated));
         fprintf(style->out, "\n");
     }
     if (peak->outside_framework)
         fprintf(style->out, "    %12s  of it outside PyTorch's allocator\n",
-                vs_size_format(size, peak->outside_framework));
+                vs_size_text(peak->outside_framework));
 }
 
 /* --- JSON --- */

@@ -65,9 +65,8 @@ static const char *optimizer_text(const struct vs_model *m)
 
 static void print_cell(FILE *out, uint64_t bytes)
 {
-    char text[VS_SIZE_TEXT_MAX];
     if (bytes)
-        fprintf(out, "%13s", vs_size_format(text, bytes));
+        fprintf(out, "%13s", vs_size_text(bytes));
     else
         fprintf(out, "%12s–", ""); /* the dash has one column and three bytes */
 }
@@ -129,9 +128,8 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
     FILE *out = style->out;
     int width = gpu_width(a);
     uint64_t need = vs_estimate_need(a);
-    char one[VS_SIZE_TEXT_MAX], two[VS_SIZE_TEXT_MAX], three[VS_SIZE_TEXT_MAX];
     if (!a->gpu_count && a->has_at)
-        fprintf(out, "\nneeded: %s\n", vs_size_format(one, need));
+        fprintf(out, "\nneeded: %s\n", vs_size_text(need));
     if (!a->gpu_count)
         return;
     fprintf(out, need ? "\n%-*s  fits  %11s  %11s\n" : "\n%-*s  %.0s%.0s%11s\n", width, "GPU", "needed",
@@ -141,11 +139,11 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
         bool fits = need <= usable;
         fprintf(out, "%-*s", width, a->gpus[i].name);
         if (need)
-            fprintf(out, "  %s%-4s%s  %11s", vs_paint(style, fits ? VS_GOOD : VS_BAD), fits ? "yes" : "no",
-                    vs_unpaint(style), vs_size_format(one, need));
-        fprintf(out, "  %11s", vs_size_format(two, usable));
+            fprintf(out, "  %s%-4s%s  %11s", vs_paint(style, fits ? VS_GOOD : VS_BAD),
+                    fits ? "yes" : "no", vs_unpaint(style), vs_size_text(need));
+        fprintf(out, "  %11s", vs_size_text(usable));
         if (need)
-            fprintf(out, "  %s %s", vs_size_format(three, fits ? usable - need : need - usable),
+            fprintf(out, "  %s %s", vs_size_text(fits ? usable - need : need - usable),
                     fits ? "left" : "short");
         if (a->find) {
             const struct vs_estimate_gpu *gpu = &a->gpus[i];
@@ -238,16 +236,14 @@ static void print_cautions(const struct vs_estimate_answer *a, const struct vs_s
 void vs_estimate_text(const struct vs_estimate_answer *a, const struct vs_style *style)
 {
     if (a->run_count) {
-        char one[VS_SIZE_TEXT_MAX], two[VS_SIZE_TEXT_MAX];
         for (size_t k = 0; k < a->scaling.names; k++)
             fprintf(style->out, "%8s", a->names[k]);
         fprintf(style->out, "  %14s  %11s  peak in\n", "peak allocated", "reserved");
         for (size_t i = 0; i < a->run_count; i++) {
             for (size_t k = 0; k < a->scaling.names; k++)
                 fprintf(style->out, "%8.0f", a->runs[i].x[k]);
-            fprintf(style->out, "  %14s  %11s  ",
-                    vs_size_format(one, (uint64_t)a->runs[i].allocated),
-                    vs_size_format(two, (uint64_t)a->runs[i].reserved));
+            fprintf(style->out, "  %14s  %11s  ", vs_size_text((uint64_t)a->runs[i].allocated),
+                    vs_size_text((uint64_t)a->runs[i].reserved));
             vs_text_put(style->out, *a->runs[i].place ? a->runs[i].place : "(no phases)");
             fputs(a->runs[i].used ? "\n" : "  (not used)\n", style->out);
         }
@@ -256,11 +252,12 @@ void vs_estimate_text(const struct vs_estimate_answer *a, const struct vs_style 
         char text[512];
         int n = snprintf(text, sizeof text, "peak allocated = ");
         for (size_t i = 0; i < curve->terms && n < (int)sizeof text; i++) {
-            char size[VS_SIZE_TEXT_MAX];
             double c = curve->coefficients[i];
             n += snprintf(text + n, sizeof text - (size_t)n, "%s%s",
-                          c < 0 ? i ? " - " : "-" : i ? " + " : "",
-                          vs_size_format(size, (uint64_t)(c < 0 ? -c : c)));
+                          c < 0 ? i ? " - " : "-"
+                          : i   ? " + "
+                                : "",
+                          vs_size_text((uint64_t)(c < 0 ? -c : c)));
             for (size_t k = 0; k < a->scaling.names && n < (int)sizeof text; k++)
                 if (curve->powers[i][k])
                     n += snprintf(text + n, sizeof text - (size_t)n, " x %s%s", a->names[k],

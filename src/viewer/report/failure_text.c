@@ -20,10 +20,8 @@ static const struct {
 
 const char *vs_failure_what(char out[VS_FAILURE_WHAT_MAX], const struct vs_report_failure *failure)
 {
-    char size[VS_SIZE_TEXT_MAX];
     snprintf(out, VS_FAILURE_WHAT_MAX, "%s",
-             failure->overhead ? kinds[failure->overhead].text
-                               : vs_size_format(size, failure->requested));
+             failure->overhead ? kinds[failure->overhead].text : vs_size_text(failure->requested));
     return out;
 }
 
@@ -37,10 +35,10 @@ static void what(const struct vs_report_failure_group *group, FILE *out)
 {
     const struct vs_report_failure *failure = &group->first;
     struct vs_size_pair sizes = vs_sizes_apart(group->smallest, group->largest);
-    char count[VS_SIZE_TEXT_MAX], from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX];
+    char from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX];
     char one[VS_FAILURE_WHAT_MAX];
     if (group->count > 1)
-        fprintf(out, "%s× ", vs_count_format(count, group->count));
+        fprintf(out, "%s× ", vs_count_text(group->count));
     if (group->smallest == group->largest)
         fprintf(out, "%s", vs_failure_what(one, failure));
     else
@@ -88,7 +86,6 @@ static void groups(const struct vs_report *report, bool recovered, uint64_t expl
                    const struct vs_style *style)
 {
     uint64_t count = 0, shown = 0, left = 0;
-    char text[VS_SIZE_TEXT_MAX];
     const char *noun = "allocation";
     for (size_t i = 0; i < report->group_count; i++) {
         if (report->groups[i].recovered != recovered)
@@ -102,11 +99,11 @@ static void groups(const struct vs_report *report, bool recovered, uint64_t expl
         return;
     if (recovered)
         fprintf(style->out, "\n%s%s %s%s failed, and the program went on%s\n",
-                vs_paint(style, VS_WARN), vs_count_format(text, count), noun, count == 1 ? "" : "s",
+                vs_paint(style, VS_WARN), vs_count_text(count), noun, count == 1 ? "" : "s",
                 vs_unpaint(style));
     else
-        fprintf(style->out, "\n%s%s %s%s failed%s\n", vs_paint(style, VS_BAD),
-                vs_count_format(text, count), noun, count == 1 ? "" : "s", vs_unpaint(style));
+        fprintf(style->out, "\n%s%s %s%s failed%s\n", vs_paint(style, VS_BAD), vs_count_text(count),
+                noun, count == 1 ? "" : "s", vs_unpaint(style));
     for (size_t i = 0; i < report->group_count; i++) {
         const struct vs_report_failure_group *group = &report->groups[i];
         if (group->recovered != recovered)
@@ -120,7 +117,7 @@ static void groups(const struct vs_report *report, bool recovered, uint64_t expl
         left += report->ungrouped;
     if (left)
         fprintf(style->out, "  %s%s more at other call sites%s\n", vs_paint(style, VS_DIM),
-                vs_count_format(text, left), vs_unpaint(style));
+                vs_count_text(left), vs_unpaint(style));
 }
 
 void vs_failure_text(const struct vs_report *report, uint64_t explained,

@@ -49,13 +49,14 @@ static bool is_free(const struct vs_report_finding *finding)
 static void freed_line(const struct vs_report_finding *finding, const struct vs_style *style)
 {
     const struct vs_finding_group *group = &finding->group;
-    char time[VS_SIZE_TEXT_MAX], at[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
+    char at[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
     vs_size_format(size, group->alloc.requested);
     vs_time_format(at, group->alloc_ns);
     switch (group->freed) {
     case VS_FREED_TWICE:
-        vs_text_lines(style, "    ", "double free: %s allocated at %s by %s, first freed at %s by %s",
-                      size, at, finding->alloc_api, vs_time_format(time, group->freed_ns),
+        vs_text_lines(style, "    ",
+                      "double free: %s allocated at %s by %s, first freed at %s by %s", size, at,
+                      finding->alloc_api, vs_time_text(group->freed_ns),
                       *finding->freed_api ? finding->freed_api : "the end of its context");
         break;
     case VS_FREED_INSIDE:
@@ -86,11 +87,11 @@ static void chain_line(const char *word, const struct vs_report_site *site,
 static void finding_lines(const struct vs_report_finding *finding, const struct vs_style *style)
 {
     const struct vs_finding_group *group = &finding->group;
-    char error[VS_CUDA_ERROR_TEXT_MAX], count[VS_SIZE_TEXT_MAX], times[VS_SIZE_TEXT_MAX + 8] = "";
+    char error[VS_CUDA_ERROR_TEXT_MAX], times[VS_SIZE_TEXT_MAX + 8] = "";
     char from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX + 16] = "", addr[32];
     bool array = group->first.addr >= VS_ADDR_ARRAY;
     if (group->count > 1)
-        snprintf(times, sizeof times, "%s× ", vs_count_format(count, group->count));
+        snprintf(times, sizeof times, "%s× ", vs_count_text(group->count));
     snprintf(addr, sizeof addr, "0x%llx",
              (unsigned long long)(array ? group->first.addr & ~VS_ADDR_MEMORY : group->first.addr));
     vs_time_format(from, group->first_ns);
@@ -105,11 +106,11 @@ static void finding_lines(const struct vs_report_finding *finding, const struct 
         freed_line(finding, style);
     } else if (list_of(finding) != CHECKER) {
         if (group->first.bytes)
-            snprintf(size, sizeof size, ", %s given back", vs_size_format(count, group->first.bytes));
+            snprintf(size, sizeof size, ", %s given back", vs_size_text(group->first.bytes));
         vs_text_lines(style, "  ", "%s%s at %s: %s%s", times, finding->api, from, finding->text, size);
     } else {
         if (group->first.bytes)
-            snprintf(size, sizeof size, ", %s", vs_size_format(count, group->first.bytes));
+            snprintf(size, sizeof size, ", %s", vs_size_text(group->first.bytes));
         vs_text_lines(style, "  ", "%s%s: %s%s%s%s at %s", times, kinds[group->first.what].text, addr,
                       size, *finding->text ? ", " : "", finding->text, from);
     }
@@ -136,13 +137,13 @@ static void findings(const struct vs_report *report, enum list list, const struc
         [CHECKER] = {"finding of the simulated GPU's checker", "findings of the simulated GPU's checker"},
     };
     uint64_t count = 0, shown = 0, left = 0;
-    char text[VS_SIZE_TEXT_MAX], lead[VS_SIZE_TEXT_MAX + 2];
+    char lead[VS_SIZE_TEXT_MAX + 2];
     for (size_t i = 0; i < report->finding_count; i++)
         if (list_of(&report->findings[i]) == list)
             count += report->findings[i].group.count;
     if (!count)
         return;
-    snprintf(lead, sizeof lead, "%s ", vs_count_format(text, count));
+    snprintf(lead, sizeof lead, "%s ", vs_count_text(count));
     fprintf(style->out, "\n%s", vs_paint(style, list == GIVEN ? VS_WARN : VS_BAD));
     vs_text_wrapped(style, lead, count == 1 ? titles[list].one : titles[list].more);
     fputs(vs_unpaint(style), style->out);
@@ -156,7 +157,7 @@ static void findings(const struct vs_report *report, enum list list, const struc
     }
     if (left)
         fprintf(style->out, "  %s%s more at other call sites; --json lists them%s\n",
-                vs_paint(style, VS_DIM), vs_count_format(text, left), vs_unpaint(style));
+                vs_paint(style, VS_DIM), vs_count_text(left), vs_unpaint(style));
 }
 
 void vs_findings_text(const struct vs_report *report, bool given_back, const struct vs_style *style)

@@ -37,15 +37,14 @@ static void remark(char out[CELL_MAX], const struct vs_fit_run *run)
         snprintf(what, sizeof what, "%s", run->why);
     else if (run->answer == VS_FIT_NO) {
         const struct vs_fit_failure *failure = &run->worst_device->failure;
-        char size[VS_SIZE_TEXT_MAX];
         const char *and = *failure->place && *failure->where ? ", " : "";
         const char *comma = *failure->place || *failure->where ? ", " : "";
         if (failure->missing)
             snprintf(what, CELL_MAX, "%s%s%s%sshort by %s", failure->place, and, failure->where,
-                     comma, vs_size_format(size, failure->missing));
+                     comma, vs_size_text(failure->missing));
         else
             snprintf(what, CELL_MAX, "%s%s%s%s%s refused", failure->place, and, failure->where,
-                     comma, vs_size_format(size, failure->requested));
+                     comma, vs_size_text(failure->requested));
     } else if (run->recovered)
         snprintf(what, sizeof what, "recovered from %llu failure%s",
                  (unsigned long long)run->recovered, run->recovered == 1 ? "" : "s");
@@ -259,7 +258,6 @@ static void each_run(const struct vs_fit_set *set, const char *title, const stru
 static void put_holder(uint64_t bytes, const char *where, FILE *out)
 {
     static const char between[] = " < ", more[] = " < …";
-    char size[VS_SIZE_TEXT_MAX];
     size_t whole = strlen(where), fits = whole;
     if (whole > HOLDER_COLUMNS)
         for (const char *p = where; (p = strstr(p, between)); p++) {
@@ -268,24 +266,24 @@ static void put_holder(uint64_t bytes, const char *where, FILE *out)
                 break;
             fits = before; /* the first is printed even if it is too long */
         }
-    fprintf(out, "\n%*s  %.*s%s", SIZE_COLUMN, vs_size_format(size, bytes), (int)fits, where,
+    fprintf(out, "\n%*s  %.*s%s", SIZE_COLUMN, vs_size_text(bytes), (int)fits, where,
             where[fits] ? more : "");
 }
 
 /* What the line of *one* called in installed packages: PARTS_SHOWN rows below its own, and the rest. */
 static void put_parts(const struct vs_fit_holder *one, FILE *out)
 {
-    char size[VS_SIZE_TEXT_MAX], number[VS_SIZE_TEXT_MAX], text[VS_PART_TEXT_MAX], name[VS_PART_TEXT_MAX];
+    char text[VS_PART_TEXT_MAX], name[VS_PART_TEXT_MAX];
     uint64_t rest = one->bytes;
     for (size_t i = 0; i < one->parts.count && i < PARTS_SHOWN; i++) {
         const struct vs_site_part *part = &one->parts.items[i];
         vs_text_clip(name, vs_text_part(text, part), PART_COLUMNS);
-        fprintf(out, "\n%*s  %5s×  %s", SIZE_COLUMN + INDENT, vs_size_format(size, part->bytes),
-                vs_count_format(number, part->count), name);
+        fprintf(out, "\n%*s  %5s×  %s", SIZE_COLUMN + INDENT, vs_size_text(part->bytes),
+                vs_count_text(part->count), name);
         rest -= part->bytes;
     }
     if (rest && one->parts.count)
-        fprintf(out, "\n%*s  %6s  other functions", SIZE_COLUMN + INDENT, vs_size_format(size, rest), "");
+        fprintf(out, "\n%*s  %6s  other functions", SIZE_COLUMN + INDENT, vs_size_text(rest), "");
 }
 
 /* A row for each, the largest first. */
@@ -313,12 +311,12 @@ static void put_kinds(const struct vs_kinds_table *table, FILE *out)
     if (table->kinds[VS_KIND_UNKNOWN].bytes == table->total.bytes)
         return;
     for (size_t i = 0; i < count; i++) {
-        char size[VS_SIZE_TEXT_MAX], text[VS_SIZE_TEXT_MAX + 32];
+        char text[VS_SIZE_TEXT_MAX + 32];
         uint64_t bytes = table->kinds[order[i]].bytes;
         if (bytes * 100 < table->total.bytes)
             continue;
         int length = snprintf(text, sizeof text, "%s %s", vs_kind_name(order[i]),
-                              vs_size_format(size, bytes));
+                              vs_size_text(bytes));
         bool first = column == LINE_COLUMNS;
         bool wraps = !first && column + (size_t)length + 2 > LINE_COLUMNS;
         fputs(first ? "\n  " : wraps ? ",\n  " : ", ", out);
@@ -343,14 +341,13 @@ static void peak_line(const struct vs_fit_set *set, const struct vs_fit_run *run
 
 static void failure_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
-    char size[VS_SIZE_TEXT_MAX], of[VS_SIZE_TEXT_MAX];
     if (set->vary || run->answer != VS_FIT_NO || *run->why)
         return;
     const struct vs_fit_device *device = run->worst_device;
     const struct vs_fit_failure *failure = &device->failure;
-    fprintf(out, ": %s requested, ", vs_size_format(size, failure->requested));
-    fprintf(out, "%s of %s free", vs_size_format(size, failure->free_bytes),
-            vs_size_format(of, device->total_bytes));
+    fprintf(out, ": %s requested, ", vs_size_text(failure->requested));
+    fprintf(out, "%s of %s free", vs_size_text(failure->free_bytes),
+            vs_size_text(device->total_bytes));
     fputs(failure->holders.count ? "; memory was held by" : "", out);
     put_kinds(&failure->kinds, out);
     put_holders(&failure->holders, device->tensors, out);
@@ -368,23 +365,21 @@ static void put_if(const struct vs_fit_run *run, FILE *out)
 /* With --vary, of the largest value that fits. */
 static void fits_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
-    char left[VS_SIZE_TEXT_MAX], more[VS_SIZE_TEXT_MAX];
     if (run->answer != VS_FIT_YES || !run->if_assumed ||
         (set->vary && vs_fit_set_largest(set, run->gpu) != run))
         return;
     put_if(run, out);
-    fprintf(out, "margin %s; %s may be %s larger", vs_size_format(left, vs_fit_headroom(run)),
-            run->assumed.count == 1 ? "it" : "they", vs_size_format(more, run->assumed.margin));
+    fprintf(out, "margin %s; %s may be %s larger", vs_size_text(vs_fit_headroom(run)),
+            run->assumed.count == 1 ? "it" : "they", vs_size_text(run->assumed.margin));
 }
 
 static void fits_not_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
-    char lacks[VS_SIZE_TEXT_MAX], sum[VS_SIZE_TEXT_MAX];
     if (run->answer != VS_FIT_NO || !run->if_assumed || set->vary)
         return;
     put_if(run, out);
-    fprintf(out, "short by %s, with %s assumed", vs_size_format(lacks, vs_fit_lacks(run)),
-            vs_size_format(sum, run->assumed.bytes));
+    fprintf(out, "short by %s, with %s assumed", vs_size_text(vs_fit_lacks(run)),
+            vs_size_text(run->assumed.bytes));
 }
 
 static void remedy_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
@@ -431,7 +426,6 @@ static void assumed_line(const struct vs_fit_set *set, const struct vs_fit_run *
 {
     const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_ASSUMED];
     const struct vs_fit_note *context = context_note(list);
-    char size[VS_SIZE_TEXT_MAX];
     (void)set;
     if (list->count)
         fputs(": ", out);
@@ -451,13 +445,13 @@ static void assumed_line(const struct vs_fit_set *set, const struct vs_fit_run *
         fputs(i ? ", " : "", out);
         const struct vs_fit_note *note = sorted[i];
 
-        fprintf(out, "%s of %s %s", note->name, note->library, vs_size_format(size, note->bytes));
+        fprintf(out, "%s of %s %s", note->name, note->library, vs_size_text(note->bytes));
         if (note->count > 1)
             fprintf(out, " (%llu times)", (unsigned long long)note->count);
     }
     free(sorted);
     if (context)
-        fprintf(out, "%scontext %s", list->count > 1 ? "; " : "", vs_size_format(size, context->bytes));
+        fprintf(out, "%scontext %s", list->count > 1 ? "; " : "", vs_size_text(context->bytes));
 }
 
 static void unsupported_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)

@@ -23,7 +23,7 @@ static const char *how_often(char *out, size_t size, const struct vs_report_site
 
 char *vs_growth_words(char *out, const struct vs_report_site *site, bool steps_found)
 {
-    char each[VS_SIZE_TEXT_MAX], all[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], often[40];
+    char all[VS_SIZE_TEXT_MAX], often[40];
     const char *verb = site->growth_freed ? "grew" : "grows";
     const char *to = site->growth_freed ? "to " : "";
     const char *until = site->growth_freed ? "; freed at the end" : " so far";
@@ -32,13 +32,13 @@ char *vs_growth_words(char *out, const struct vs_report_site *site, bool steps_f
     vs_size_format(all, site->growth_bytes);
     if (!site->growth_in_steps) {
         snprintf(out, VS_GROWTH_TEXT_MAX, "%s since %s, %s%s%s%s", verb,
-                 vs_time_format(time, site->growth_since_ns), to, all, until, weak);
+                 vs_time_text(site->growth_since_ns), to, all, until, weak);
         return out;
     }
     uint64_t bytes;
     const char *words = how_often(often, sizeof often, site, &bytes);
     snprintf(out, VS_GROWTH_TEXT_MAX, "%s by %s %s since step %llu%s, %s%s%s%s", verb,
-             vs_size_format(each, bytes), words, (unsigned long long)site->growth_since,
+             vs_size_text(bytes), words, (unsigned long long)site->growth_since,
              steps_found ? " (steps found from the repeating requests)" : "", to, all, until, weak);
     return out;
 }
@@ -65,12 +65,11 @@ void vs_growth_lines(const struct vs_report *report, const struct vs_report_site
     for (size_t i = 0; i < filled->count && i < CONSTANT_SHOWN; i++)
         if (was_constant(report, &filled->items[i])) {
             const struct vs_report_site *site = &filled->items[i];
-            char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
-            fprintf(style->out, "  grew   to %s by ", vs_size_format(size, site->growth_bytes));
+            fprintf(style->out, "  grew   to %s by ", vs_size_text(site->growth_bytes));
             if (site->growth_in_steps)
                 fprintf(style->out, "step %llu", (unsigned long long)site->growth_until);
             else
-                fprintf(style->out, "%s", vs_time_format(time, site->growth_until_ns));
+                fprintf(style->out, "%s", vs_time_text(site->growth_until_ns));
             fprintf(style->out, ", constant %s\n         ",
                     site->growth_freed ? "until it was freed at the end" : "since");
             vs_text_chain(style, 9, site);
@@ -79,8 +78,7 @@ void vs_growth_lines(const struct vs_report *report, const struct vs_report_site
 
 static bool reads_the_same(uint64_t low, uint64_t high)
 {
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
-    return strcmp(vs_size_format(a, low), vs_size_format(b, high)) == 0;
+    return strcmp(vs_size_text(low), vs_size_text(high)) == 0;
 }
 
 /* Whether every step keeps as much as the others, and allocates as much. */
@@ -96,8 +94,7 @@ static bool all_alike(const struct vs_report_steps *steps)
 void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style *style)
 {
     const struct vs_report_steps *steps = &report->steps;
-    char count[VS_SIZE_TEXT_MAX], mean[VS_SIZE_TEXT_MAX], shortest[VS_SIZE_TEXT_MAX],
-        longest[VS_SIZE_TEXT_MAX];
+    char mean[VS_SIZE_TEXT_MAX];
     if (!steps->done)
         return;
     if (!report->phase_count)
@@ -108,10 +105,8 @@ void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style
         snprintf(text, sizeof text, "1 done in %s", mean);
     else
         snprintf(text, sizeof text, "%s done%s, mean %s, shortest %s, longest %s (step %llu)",
-                 vs_count_format(count, steps->done),
-                 steps->found ? " (from repeating requests)" : "", mean,
-                 vs_time_format(shortest, steps->shortest_ns),
-                 vs_time_format(longest, steps->longest_ns),
+                 vs_count_text(steps->done), steps->found ? " (from repeating requests)" : "", mean,
+                 vs_time_text(steps->shortest_ns), vs_time_text(steps->longest_ns),
                  (unsigned long long)steps->longest_number);
     vs_text_wrapped(style, "  steps    ", text);
     if (steps->peak_bytes) {

@@ -34,26 +34,26 @@ static void heading(const struct vs_report *report, const struct vs_report_devic
                     const struct vs_style *style)
 {
     const struct vs_held *held = &device->held;
-    char moment[VS_HELD_MOMENT_MAX], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
+    char moment[VS_HELD_MOMENT_MAX];
     bool filtered = vs_held_filter_given(&report->wish.filter);
     fprintf(style->out, "  %s%slive %s%s: ", vs_paint(style, VS_BOLD),
             vs_text_only_tensors(report->part.moment ? &device->at_end : &device->at_peak)
                 ? "tensors " : "", vs_held_moment(moment, report),
             vs_unpaint(style));
     if (filtered && !held->blocks) {
-        fprintf(style->out, "none of %s", vs_size_format(a, held->all_bytes));
+        fprintf(style->out, "none of %s", vs_size_text(held->all_bytes));
         if (held->largest < report->wish.filter.min_bytes)
-            fprintf(style->out, "; the largest block has %s\n", vs_size_format(b, held->largest));
+            fprintf(style->out, "; the largest block has %s\n", vs_size_text(held->largest));
         else
             fputs(vs_report_of_phase(report) ? "\n" : "; try --at TIME\n", style->out);
     } else if (filtered && held->bytes != held->all_bytes) {
         struct vs_size_pair sizes = vs_sizes_apart(held->bytes, held->all_bytes);
         fprintf(style->out, "%s of %s in %s of %s block%s\n", sizes.a, sizes.b,
-                vs_count_format(a, held->blocks), vs_count_format(b, held->all_blocks),
+                vs_count_text(held->blocks), vs_count_text(held->all_blocks),
                 held->all_blocks == 1 ? "" : "s");
     } else {
-        fprintf(style->out, "%s in %s block%s\n", vs_size_format(a, held->bytes),
-                vs_count_format(b, held->blocks), held->blocks == 1 ? "" : "s");
+        fprintf(style->out, "%s in %s block%s\n", vs_size_text(held->bytes),
+                vs_count_text(held->blocks), held->blocks == 1 ? "" : "s");
     }
 }
 
@@ -62,14 +62,13 @@ static void others(const struct vs_report *report, const struct vs_held *held,
                    const struct vs_style *style)
 {
     const struct vs_held_filter *filter = &report->wish.filter;
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
     if (!held->others || !held->others->total_bytes)
         return;
     bool phase_only = !filter->steps && !filter->site && !filter->min_bytes;
     fprintf(style->out, "  %s%s:%s %s in %s block%s\n", vs_paint(style, VS_BOLD),
             phase_only ? "live then, allocated outside the phase" : "live then, not in this list",
-            vs_unpaint(style), vs_size_format(size, held->all_bytes - held->bytes),
-            vs_count_format(count, held->all_blocks - held->blocks),
+            vs_unpaint(style), vs_size_text(held->all_bytes - held->bytes),
+            vs_count_text(held->all_blocks - held->blocks),
             held->all_blocks - held->blocks == 1 ? "" : "s");
     vs_text_sites(style, held->others);
 }
@@ -92,7 +91,6 @@ static void table(const struct vs_held *held, enum vs_by by, const struct vs_sty
     const struct vs_held_table *list = &held->by[by];
     uint64_t rest = list->bytes, blocks = list->blocks;
     size_t shown = rows_shown(list, by, style);
-    char text[VS_SIZE_TEXT_MAX];
     fprintf(style->out, "  %s%s%s", vs_paint(style, VS_DIM), headings[by], vs_unpaint(style));
     fputc('\n', style->out);
     for (size_t i = 0; i < shown; i++) {
@@ -106,7 +104,7 @@ static void table(const struct vs_held *held, enum vs_by by, const struct vs_sty
     if (shown < list->count) {
         vs_text_row(style, rest, list->bytes, blocks);
         fprintf(style->out, "%s%s more%s\n", vs_paint(style, VS_DIM),
-                vs_count_format(text, list->count - shown), vs_unpaint(style));
+                vs_count_text(list->count - shown), vs_unpaint(style));
     }
     if (list->note && *list->note)
         vs_text_wrapped(style, "    ", list->note);
@@ -121,24 +119,23 @@ static bool tells(const struct vs_held *held, enum vs_by by)
 
 static void rounding_line(const struct vs_held *held, const struct vs_style *style)
 {
-    char size[VS_SIZE_TEXT_MAX], share[16];
     if (!held->rounding->count || held->rounding_bytes < held->bytes / 100)
         return;
-    fprintf(style->out, "  rounding adds %s, %s of it; ", vs_size_format(size, held->rounding_bytes),
-            vs_text_percent(share, held->rounding_bytes, held->bytes));
-    fprintf(style->out, "most, %s, at\n      ", vs_size_format(size, held->rounding->items[0].bytes));
+    fprintf(style->out, "  rounding adds %s, %s of it; ", vs_size_text(held->rounding_bytes),
+            vs_percent_text(held->rounding_bytes, held->bytes));
+    fprintf(style->out, "most, %s, at\n      ", vs_size_text(held->rounding->items[0].bytes));
     vs_text_chain(style, 6, &held->rounding->items[0]);
 }
 
 void vs_held_text_cached(const struct vs_report_device *device, const struct vs_style *style)
 {
     const struct vs_report_sites *cached = &device->cached;
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
     if (!cached->count)
         return;
-    fprintf(style->out, "  %scached then, not in use:%s %s in %s segment%s; these lines requested %s\n",
-            vs_paint(style, VS_BOLD), vs_unpaint(style), vs_size_format(size, cached->total_bytes),
-            vs_count_format(count, cached->total_count), cached->total_count == 1 ? "" : "s",
+    fprintf(style->out,
+            "  %scached then, not in use:%s %s in %s segment%s; these lines requested %s\n",
+            vs_paint(style, VS_BOLD), vs_unpaint(style), vs_size_text(cached->total_bytes),
+            vs_count_text(cached->total_count), cached->total_count == 1 ? "" : "s",
             cached->total_count == 1 ? "it" : "them");
     vs_text_sites(style, cached);
 }
@@ -167,12 +164,11 @@ void vs_held_text(const struct vs_report *report, const struct vs_report_device 
     if (tells(held, VS_BY_LIBRARY))
         table(held, VS_BY_LIBRARY, style);
     rounding_line(held, style);
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
     if (!held->unused_bytes || held->unused_bytes < held->bytes / 100)
         return;
     bool most = held->unused->count > 1;
     fprintf(style->out, "  unused: %s in %s block%s; the device ran no kernel or copy afterwards\n",
-            vs_size_format(size, held->unused_bytes), vs_count_format(count, held->unused_blocks),
+            vs_size_text(held->unused_bytes), vs_count_text(held->unused_blocks),
             held->unused_blocks == 1 ? "" : "s");
     fputs(most ? "      most at " : "      at ", style->out);
     vs_text_chain(style, most ? 14 : 9, &held->unused->items[0]);
@@ -193,7 +189,7 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
              (tells(held, VS_BY_PHASE) ? 1u << VS_BY_PHASE : 0);
     if (vs_held_filter_given(&report->wish.filter)) {
         const struct vs_held_filter *filter = &report->wish.filter;
-        char size[VS_SIZE_TEXT_MAX], steps[64] = "", blocks[64] = "";
+        char steps[64] = "", blocks[64] = "";
         const char *phase = filter->phase, *site = filter->site_text;
         if (filter->steps && filter->step_from == filter->step_to)
             snprintf(steps, sizeof steps, "%sin step %llu", phase ? ", " : "allocated ",
@@ -203,7 +199,7 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
                      (unsigned long long)filter->step_from, (unsigned long long)filter->step_to);
         if (filter->min_bytes)
             snprintf(blocks, sizeof blocks, "%sblocks of at least %s",
-                     phase || *steps || site ? ", " : "", vs_size_format(size, filter->min_bytes));
+                     phase || *steps || site ? ", " : "", vs_size_text(filter->min_bytes));
         vs_text_lines(style, "  only     ", "%s%s%s%s%s%s%s", phase ? "allocated in " : "",
                       phase ? phase : "", steps, site && (phase || *steps) ? ", " : "",
                       site ? "at a call site that matches " : "", site ? site : "", blocks);

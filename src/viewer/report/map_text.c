@@ -67,16 +67,15 @@ static bool same_row(const struct vs_picture_segment *a, const struct vs_picture
 static void print_row(const struct map_row *row, const struct vs_style *style)
 {
     const struct vs_picture_segment *segment = row->first;
-    char size[VS_SIZE_TEXT_MAX], share[16], number[VS_SIZE_TEXT_MAX];
     fprintf(style->out, "  %14llx  %10s  ", (unsigned long long)segment->addr,
-            vs_size_format(size, segment->size));
+            vs_size_text(segment->size));
     for (int i = 0; i < VS_PICTURE_CELLS; i++)
         fputs(cell(segment->cells[i], style->ascii), style->out);
-    fprintf(style->out, "  %7s\n", vs_text_percent(share, segment->used, segment->size));
+    fprintf(style->out, "  %7s\n", vs_percent_text(segment->used, segment->size));
     if (row->count > 1)
         fprintf(style->out, "  %14llx  %s%s%s the row above, the last at this address%s\n",
                 (unsigned long long)row->last->addr, vs_paint(style, VS_DIM),
-                vs_count_format(number, row->count), style->ascii ? "x" : "×", vs_unpaint(style));
+                vs_count_text(row->count), style->ascii ? "x" : "×", vs_unpaint(style));
 }
 
 /* The rows that are not shown. */
@@ -85,7 +84,7 @@ static void folded_row(const struct vs_held *held, const struct map_row *rows, s
 {
     uint64_t bytes = held->segment_bytes, used = held->segment_used;
     uint64_t count = held->segment_count + held->segments_omitted;
-    char size[VS_SIZE_TEXT_MAX], share[16], number[VS_SIZE_TEXT_MAX];
+    char number[VS_SIZE_TEXT_MAX];
     for (size_t i = 0; i < shown; i++) {
         count -= rows[i].count;
         bytes -= rows[i].count * rows[i].first->size;
@@ -94,23 +93,22 @@ static void folded_row(const struct vs_held *held, const struct map_row *rows, s
     vs_count_format(number, count);
     if (count)
         fprintf(style->out, "  %14s  %10s  %s%s more, none with more free memory%*s%s  %7s\n", "",
-                vs_size_format(size, bytes), vs_paint(style, VS_DIM), number,
-                (int)(7 - strlen(number)), "", vs_unpaint(style), vs_text_percent(share, used, bytes));
+                vs_size_text(bytes), vs_paint(style, VS_DIM), number, (int)(7 - strlen(number)), "",
+                vs_unpaint(style), vs_percent_text(used, bytes));
 }
 
 static void legend(const struct vs_held *held, const char *moment, const struct vs_style *style)
 {
     bool ascii = style->ascii;
-    char count[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX], share[16];
     uint64_t number = held->segment_count + held->segments_omitted;
     bool alone = true;
     for (size_t i = 0; i < held->segment_count; i++)
         alone &= held->segments[i].alone;
-    fprintf(style->out, "  %s%s %s%s%s %s: %s", vs_paint(style, VS_BOLD),
-            vs_count_format(count, number), alone ? "allocation" : "segment", number == 1 ? "" : "s",
-            vs_unpaint(style), moment, vs_size_format(size, held->segment_bytes));
+    fprintf(style->out, "  %s%s %s%s%s %s: %s", vs_paint(style, VS_BOLD), vs_count_text(number),
+            alone ? "allocation" : "segment", number == 1 ? "" : "s", vs_unpaint(style), moment,
+            vs_size_text(held->segment_bytes));
     fprintf(style->out, alone ? "\n" : ", %s in use\n",
-            vs_text_percent(share, held->segment_used, held->segment_bytes));
+            vs_percent_text(held->segment_used, held->segment_bytes));
     fprintf(style->out, "  a cell is a fortieth of its row: %s in use  %s half or more  %s less  "
                         "%s free\n", cell(100, ascii), cell(60, ascii), cell(10, ascii),
             cell(0, ascii));
@@ -122,7 +120,7 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
                      const struct vs_style *style)
 {
     const struct vs_held *held = &device->held;
-    char moment[VS_HELD_MOMENT_MAX], size[VS_SIZE_TEXT_MAX];
+    char moment[VS_HELD_MOMENT_MAX];
     size_t count = held->segment_count, most = style->small_sites ? style->sites : ROWS_SHOWN;
     struct map_row *rows = vs_xcalloc(count + 1, sizeof *rows);
     bool streams = false, pools = false, owners = false;
@@ -171,6 +169,6 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
     folded_row(held, rows, shown, style);
     if (held->unmapped_bytes)
         fprintf(style->out, "  not on the map: %s of tensors in expandable segments\n",
-                vs_size_format(size, held->unmapped_bytes));
+                vs_size_text(held->unmapped_bytes));
     free(rows);
 }

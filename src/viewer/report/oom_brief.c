@@ -13,13 +13,13 @@
 static void cause_line(const struct vs_oom *oom, const char *lead, const struct vs_verdict *verdict,
                        const struct vs_oom_cause *cause, const struct vs_style *style)
 {
-    char text[256], size[VS_SIZE_TEXT_MAX], share[16];
+    char text[256];
     bool several = oom->second || oom->also_count;
     uint64_t whole = oom->limit && oom->device_total ? oom->device_total : oom->total;
     snprintf(text, sizeof text, "%s", verdict->words);
     if (several && cause)
         snprintf(text, sizeof text, "%s (%s, %s of the %s)", verdict->words,
-                 vs_size_format(size, cause->bytes), vs_text_percent(share, cause->bytes, whole),
+                 vs_size_text(cause->bytes), vs_percent_text(cause->bytes, whole),
                  whole == oom->limit ? "limit" : "device");
     vs_text_wrapped(style, lead, text);
 }
@@ -42,7 +42,7 @@ void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
 {
     char failed[VS_CHAIN_TEXT_MAX];
     const struct vs_report_failure *failure = &oom->failure;
-    char one[VS_FAILURE_WHAT_MAX], time[VS_SIZE_TEXT_MAX], error[VS_CUDA_ERROR_TEXT_MAX];
+    char one[VS_FAILURE_WHAT_MAX], error[VS_CUDA_ERROR_TEXT_MAX];
     bool of_memory = vs_oom_is_out_of_memory(failure);
     fprintf(style->out, "%s%s%s  %s%s", vs_paint(style, VS_BAD),
             of_memory ? "out of memory" : "allocation failed", vs_unpaint(style),
@@ -54,7 +54,7 @@ void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
         fprintf(style->out, " on device %llu", (unsigned long long)failure->device);
     if (!of_memory)
         fprintf(style->out, ": %s", vs_cuda_error_name(error, failure->error));
-    fprintf(style->out, ", %s", *failure->place ? "" : vs_time_format(time, failure->time_ns));
+    fprintf(style->out, ", %s", *failure->place ? "" : vs_time_text(failure->time_ns));
     vs_text_put(style->out, failure->place);
     fputc('\n', style->out);
     /* The causes, each with its first evidence and its call site. */

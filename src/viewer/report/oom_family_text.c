@@ -51,7 +51,7 @@ static const char *name_of(char out[NAME_MAX_BYTES], const struct vs_tree_member
 static void put_processes(const struct vs_oom_family *family, const struct vs_style *style)
 {
     const struct vs_tree *tree = family->tree;
-    char name[NAME_MAX_BYTES], time[VS_SIZE_TEXT_MAX], what[VS_FAILURE_WHAT_MAX];
+    char name[NAME_MAX_BYTES], what[VS_FAILURE_WHAT_MAX];
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct vs_oom_process *p = process_of(family, &tree->members[i]);
         if (!p)
@@ -65,20 +65,19 @@ static void put_processes(const struct vs_oom_family *family, const struct vs_st
                     p->failures == 1 ? "" : "s");
         else
             fprintf(style->out, "  %s at %s: %.*s\n", vs_failure_what(what, &p->failure),
-                    vs_time_format(time, p->time_ns), (int)strcspn(p->verdict->words,
-                                                                   ":"), p->verdict->words);
+                    vs_time_text(p->time_ns), (int)strcspn(p->verdict->words, ":"),
+                    p->verdict->words);
     }
 }
 
 static void put_row(const struct vs_style *style, uint64_t bytes, uint64_t total, const char *name,
                     uint64_t contexts)
 {
-    char size[VS_SIZE_TEXT_MAX], part[VS_SIZE_TEXT_MAX], share[16];
-    fprintf(style->out, "  %12s  %7s  ", vs_size_format(size, bytes),
-            total ? vs_text_percent(share, bytes, total) : "");
+    fprintf(style->out, "  %12s  %7s  ", vs_size_text(bytes),
+            total ? vs_percent_text(bytes, total) : "");
     vs_text_put(style->out, name);
     if (contexts)
-        fprintf(style->out, ", %s of it CUDA contexts", vs_size_format(part, contexts));
+        fprintf(style->out, ", %s of it CUDA contexts", vs_size_text(contexts));
     fputc('\n', style->out);
 }
 
@@ -132,11 +131,10 @@ void vs_oom_family_text(const struct vs_oom_family *family, const struct vs_styl
     put_processes(family, style);
     if (gpu) {
         const struct vs_tree *tree = family->tree;
-        char size[VS_SIZE_TEXT_MAX];
         unsigned shown = 0;
         fprintf(style->out, "\n%s", vs_paint(style, VS_BOLD));
         vs_text_put(style->out, *gpu->name ? gpu->name : "the device");
-        fprintf(style->out, ", %s, at that time%s\n", vs_size_format(size, gpu->total_bytes),
+        fprintf(style->out, ", %s, at that time%s\n", vs_size_text(gpu->total_bytes),
                 vs_unpaint(style));
         for (uint32_t i = 0; i < tree->count; i++) {
             const struct vs_tree_held *held = &gpu->held[i];

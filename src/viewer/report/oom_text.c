@@ -21,7 +21,7 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
                         const struct vs_style *style)
 {
     const struct vs_report_failure *failure = &oom->failure;
-    char one[VS_FAILURE_WHAT_MAX], time[VS_SIZE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX], ending[96];
+    char one[VS_FAILURE_WHAT_MAX], chain[VS_CHAIN_TEXT_MAX], ending[96];
     char error[VS_CUDA_ERROR_TEXT_MAX], what[VS_CUDA_ERROR_TEXT_MAX + 32] = "out of memory";
     char lead[sizeof what + 32], place[48];
     if (!vs_oom_is_out_of_memory(failure))
@@ -34,10 +34,10 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
                   failure->framework ? "PyTorch" : failure->api, place);
     if (!failure->host && *oom->device_name)
         vs_text_wrapped(style, "  device   ", oom->device_name);
-    fprintf(style->out, "  when     %s%s%s", vs_time_format(time, failure->time_ns),
+    fprintf(style->out, "  when     %s%s%s", vs_time_text(failure->time_ns),
             *failure->place ? ", " : "", failure->place);
     if (!oom->in_step && oom->steps_done)
-        fprintf(style->out, ", after %s completed step%s", vs_count_format(time, oom->steps_done),
+        fprintf(style->out, ", after %s completed step%s", vs_count_text(oom->steps_done),
                 oom->steps_done == 1 ? "" : "s");
     fputc('\n', style->out);
     vs_text_wrapped(style, "  where    ", style->full ? vs_text_site(chain, &failure->site, 64)
@@ -58,18 +58,17 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
     uint64_t recovered = oom->failures_recovered > itself ? oom->failures_recovered - itself : 0;
     if (oom->total_failures <= 1)
         return;
-    char text[200], count[VS_SIZE_TEXT_MAX], back[VS_SIZE_TEXT_MAX];
+    char text[200];
     int used = 0;
     if (oom->repeated)
         used = snprintf(text, sizeof text, "%s more like this one follow%s%s",
-                        vs_count_format(count, oom->repeated), oom->repeated == 1 ? "s" : "",
+                        vs_count_text(oom->repeated), oom->repeated == 1 ? "s" : "",
                         others ? "; " : "");
     if (others)
         used += snprintf(text + used, sizeof text - (size_t)used,
-                         "%s other%s, the program recovered from %s", vs_count_format(count,
-                                                                                      others),
+                         "%s other%s, the program recovered from %s", vs_count_text(others),
                          others == 1 ? "" : "s",
-                         vs_count_format(back, recovered < others ? recovered : others));
+                         vs_count_text(recovered < others ? recovered : others));
     snprintf(text + used, sizeof text - (size_t)used, " (this is --nth %llu)", ULL(oom->number));
     vs_text_wrapped(style, "  failures ", text);
 }
@@ -77,31 +76,29 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
 static void bytes_row(const struct vs_style *style, const char *label, uint64_t bytes,
                       uint64_t total, const char *remark)
 {
-    char size[VS_SIZE_TEXT_MAX], share[16];
-    fprintf(style->out, "    %12s  %7s  %s%s\n", vs_size_format(size, bytes),
-            vs_text_percent(share, bytes, total), label, remark);
+    fprintf(style->out, "    %12s  %7s  %s%s\n", vs_size_text(bytes), vs_percent_text(bytes, total),
+            label, remark);
 }
 
 static const char *holes_text(char text[128], const struct vs_oom *oom)
 {
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    char size[VS_SIZE_TEXT_MAX];
     vs_size_format(size, oom->largest_hole);
     if (oom->holes == 1)
         snprintf(text, 128, " in one hole");
     else
-        snprintf(text, 128, " in %s holes, the largest %s", vs_count_format(count, oom->holes), size);
+        snprintf(text, 128, " in %s holes, the largest %s", vs_count_text(oom->holes), size);
     return text;
 }
 
 static void cached_text(const struct vs_oom *oom, const struct vs_style *style)
 {
-    char used[VS_SIZE_TEXT_MAX], held[VS_SIZE_TEXT_MAX], remark[128];
+    char remark[128];
     if (!oom->cached)
         return;
     if (oom->cache.framework)
         vs_text_lines(style, "  ", "PyTorch's tensors use %s of the %s in its segments",
-                      vs_size_format(used, oom->cache.used_bytes),
-                      vs_size_format(held, oom->cache.segment_bytes));
+                      vs_size_text(oom->cache.used_bytes), vs_size_text(oom->cache.segment_bytes));
     else
         vs_text_lines(style, "  ", "the cached memory is%s", holes_text(remark, oom));
 }
@@ -110,9 +107,9 @@ static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style
 {
     if (oom->failure.host)
         return;
-    char size[VS_SIZE_TEXT_MAX], remark[128];
+    char remark[128];
     fprintf(style->out, "\n%swhere the %s %s were%s\n", vs_paint(style, VS_BOLD),
-            oom->limit ? "limit's" : "device's", vs_size_format(size, oom->total), vs_unpaint(style));
+            oom->limit ? "limit's" : "device's", vs_size_text(oom->total), vs_unpaint(style));
     if (oom->balance.known && (oom->balance.context_count > oom->balance.contexts_unmeasured ||
                                oom->balance.others_known)) {
         vs_balance_rows(style, &oom->balance);
@@ -162,7 +159,7 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
 {
     char lead[32];
     /* The answer: the causes, their call sites, and the first remedy. */
-    char text[VS_CHAIN_TEXT_MAX], size[VS_SIZE_TEXT_MAX], share[16];
+    char text[VS_CHAIN_TEXT_MAX];
     fputs(vs_paint(style, VS_BOLD), style->out);
     vs_text_wrapped(style, "verdict  ", oom->verdict->words);
     fputs(vs_unpaint(style), style->out);
@@ -183,11 +180,10 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
         count += worth_showing(oom, &oom->causes[i]);
     for (size_t i = 0; count > 1 && i < oom->cause_count; i++)
         if (worth_showing(oom, &oom->causes[i]))
-            fprintf(style->out, "  share    %12s  %7s  %s\n",
-                    vs_size_format(size, oom->causes[i].bytes),
-                    vs_text_percent(share, oom->causes[i].bytes,
-                                    oom->limit && oom->device_total ? oom->device_total
-                                                                    : oom->total),
+            fprintf(style->out, "  share    %12s  %7s  %s\n", vs_size_text(oom->causes[i].bytes),
+                    vs_percent_text(oom->causes[i].bytes, oom->limit && oom->device_total
+                                                              ? oom->device_total
+                                                              : oom->total),
                     oom->causes[i].verdict->noun);
     fputc('\n', style->out);
     what_failed(oom, report, style);
@@ -231,18 +227,17 @@ void vs_oom_text_none(const struct vs_report *report, const struct vs_style *sty
             const struct vs_report_device *device = &report->devices[i];
             const struct vs_balance *fullest = &device->balance_peak;
             uint64_t reserved = device->peak_reserved.bytes, total = device->total_bytes;
-            char left[VS_SIZE_TEXT_MAX], share[16], peak[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
             fprintf(style->out, "  device %llu  ", ULL(device->device));
             if (fullest->known) {
                 fprintf(style->out, "lowest free memory seen: %s of %s (%s)\n",
-                        vs_size_format(left, fullest->free), vs_size_format(size, fullest->total),
-                        vs_text_percent(share, fullest->free, fullest->total));
+                        vs_size_text(fullest->free), vs_size_text(fullest->total),
+                        vs_percent_text(fullest->free, fullest->total));
             } else {
                 uint64_t room = total > reserved ? total - reserved : 0;
                 fprintf(style->out,
                         "peak reserved %s of %s: %s (%s) left for contexts and other processes\n",
-                        vs_size_format(peak, reserved), vs_size_format(size, total),
-                        vs_size_format(left, room), vs_text_percent(share, room, total));
+                        vs_size_text(reserved), vs_size_text(total), vs_size_text(room),
+                        vs_percent_text(room, total));
             }
         }
     vs_findings_text(report, false, style);

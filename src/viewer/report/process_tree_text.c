@@ -160,7 +160,7 @@ static void put_ranks(const struct rows *rows, const struct vs_style *style)
             vs_unpaint(style));
     for (size_t i = 0; i < rows->count; i++) {
         const struct vs_tree_member *m = &tree->members[rows->items[i].member];
-        char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX] = "-", d[VS_SIZE_TEXT_MAX] = "-";
+        char c[VS_SIZE_TEXT_MAX] = "-", d[VS_SIZE_TEXT_MAX] = "-";
         char rank[24] = "-", gpu[24] = "-";
         if (m->job.has_rank)
             snprintf(rank, sizeof rank, "%" PRIu64, m->job.rank);
@@ -171,7 +171,8 @@ static void put_ranks(const struct rows *rows, const struct vs_style *style)
             vs_size_format(d, m->device_total > m->device_used ? m->device_total - m->device_used : 0);
         }
         fprintf(out, "  %4s  %3s  %10s  %10s  %11s  %10s  ", rank, gpu,
-                vs_size_format(a, tensors ? m->tensors : m->peak_allocated), vs_size_format(b, m->peak_reserved), c, d);
+                vs_size_text(tensors ? m->tensors : m->peak_allocated),
+                vs_size_text(m->peak_reserved), c, d);
         put_padded(out, rows->items[i].ending, end);
         put_trace(style, m->path + folder, 8, 2 + 4 + 2 + 3 + 3 * 12 + 13 + 2 + end);
     }
@@ -205,7 +206,6 @@ static void put_gpus(const struct vs_tree *tree, const struct vs_style *style)
     struct process_tree_text_share *shares = vs_xcalloc(tree->count + 1, sizeof *shares);
     for (size_t i = 0; i < tree->gpu_count; i++) {
         const struct vs_tree_gpu *gpu = &tree->gpus[i];
-        char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
         if (gpu->users < 2 && of_a_job(tree)) /* the table has its figures */
             continue;
         fprintf(out, "  %sall processes on ", vs_paint(style, VS_BOLD));
@@ -215,8 +215,7 @@ static void put_gpus(const struct vs_tree *tree, const struct vs_style *style)
         fprintf(out, "%s", vs_unpaint(style));
         fprintf(out, " (%u process%s)\n", gpu->users, gpu->users == 1 ? "" : "es");
         vs_text_lines(style, "    ", "peak %s allocated, %s after the start",
-                      vs_size_format(allocated, gpu->peak_allocated),
-                      vs_time_format(time, gpu->peak_allocated_ns));
+                      vs_size_text(gpu->peak_allocated), vs_time_text(gpu->peak_allocated_ns));
         char text[1024] = "";
         size_t n = 0;
         size_t count = 0;
@@ -226,10 +225,10 @@ static void put_gpus(const struct vs_tree *tree, const struct vs_style *style)
         }
         qsort(shares, count, sizeof *shares, by_bytes);
         for (size_t j = 0; j < count && j < SHARES_SHOWN; j++) {
-            char size[VS_SIZE_TEXT_MAX], program[4 * 60 + 4], rank[VS_JOB_RANK_TEXT_MAX];
+            char program[4 * 60 + 4], rank[VS_JOB_RANK_TEXT_MAX];
             const struct vs_tree_member *m = &tree->members[shares[j].member];
             n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s%s (%" PRIu64 ")",
-                                  j ? ", " : "", vs_size_format(size, shares[j].bytes),
+                                  j ? ", " : "", vs_size_text(shares[j].bytes),
                                   vs_text_clip(program, m->program, PROGRAM_SHOWN),
                                   vs_job_rank_text(rank, &m->job), m->pid);
         }
@@ -238,14 +237,16 @@ static void put_gpus(const struct vs_tree *tree, const struct vs_style *style)
         if (count)
             vs_text_wrapped(style, "    ", text);
         vs_text_lines(style, "    ", "peak %s reserved, %s after the start",
-                      vs_size_format(reserved, gpu->peak_reserved),
-                      vs_time_format(time, gpu->peak_reserved_ns));
+                      vs_size_text(gpu->peak_reserved), vs_time_text(gpu->peak_reserved_ns));
         if (gpu->total_bytes && gpu->peak_reserved > gpu->total_bytes)
-            vs_text_lines(style, "    ", gpu->simulated
-                              ? "more than its %s: on the simulated GPU each process has a device of "
-                                "its own"
-                              : "more than its %s: the processes did not run at the same time, or "
-                                "their clocks differ", vs_size_format(reserved, gpu->total_bytes));
+            vs_text_lines(
+                style, "    ",
+                gpu->simulated
+                    ? "more than its %s: on the simulated GPU each process has a device of "
+                      "its own"
+                    : "more than its %s: the processes did not run at the same time, or "
+                      "their clocks differ",
+                vs_size_text(gpu->total_bytes));
     }
     free(shares);
 }
@@ -276,11 +277,10 @@ void vs_tree_text(const struct vs_tree *tree, const struct vs_style *style)
         for (size_t i = 0; i < rows.count; i++) {
             const struct process_tree_text_row *row = &rows.items[i];
             const struct vs_tree_member *m = &rows.tree->members[row->member];
-            char allocated[VS_SIZE_TEXT_MAX], reserved[VS_SIZE_TEXT_MAX];
             fprintf(out, "  ");
             put_padded(out, row->label, width);
-            fprintf(out, "  %10s  %10s  ", vs_size_format(allocated, m->peak_allocated),
-                    vs_size_format(reserved, m->peak_reserved));
+            fprintf(out, "  %10s  %10s  ", vs_size_text(m->peak_allocated),
+                    vs_size_text(m->peak_reserved));
             put_padded(out, row->ending, end);
             put_trace(style, m->path + folder, width, 2 + width + 2 * 12 + 2 + end);
         }

@@ -10,20 +10,21 @@
 
 char *vs_recording_partial_text(char *out, const struct vs_recording_state *state)
 {
-    char size[VS_SIZE_TEXT_MAX];
     if (state->sample > 1 && state->min_size)
-        snprintf(out, VS_RECORDING_TEXT_MAX, "only 1 in %llu allocations of at least %s was recorded",
-                 ULL(state->sample), vs_size_format(size, state->min_size));
+        snprintf(out, VS_RECORDING_TEXT_MAX,
+                 "only 1 in %llu allocations of at least %s was recorded", ULL(state->sample),
+                 vs_size_text(state->min_size));
     else if (state->sample > 1)
         snprintf(out, VS_RECORDING_TEXT_MAX, "only 1 in %llu allocations was recorded", ULL(state->sample));
     else if (state->min_size)
         snprintf(out, VS_RECORDING_TEXT_MAX, "only allocations of at least %s were recorded",
-                 vs_size_format(size, state->min_size));
+                 vs_size_text(state->min_size));
     else if (state->pauses)
         snprintf(out, VS_RECORDING_TEXT_MAX, "the program stopped the recording for a time");
     else
-        snprintf(out, VS_RECORDING_TEXT_MAX, "recording of single allocations stopped at the trace's size limit of %s",
-                 vs_size_format(size, state->limit_bytes));
+        snprintf(out, VS_RECORDING_TEXT_MAX,
+                 "recording of single allocations stopped at the trace's size limit of %s",
+                 vs_size_text(state->limit_bytes));
     return out;
 }
 
@@ -54,27 +55,26 @@ char *vs_recording_limit_text(char *out, const struct vs_recording_state *state)
         [VS_RECORDING_NO_STACKS] = "no new call stacks",
         [VS_RECORDING_TOTALS] = "only totals, peaks and failures",
     };
-    char time[VS_SIZE_TEXT_MAX];
     size_t n = 0;
     *out = 0;
     for (int i = VS_RECORDING_NO_ACTIVITY; i <= VS_RECORDING_TOTALS; i++)
         if (state->since_ns[i] && n < VS_RECORDING_TEXT_MAX)
             n += (size_t)snprintf(out + n, VS_RECORDING_TEXT_MAX - n, "%s%s from %s on",
-                                  n ? ", " : "", what[i], vs_time_format(time, state->since_ns[i]));
+                                  n ? ", " : "", what[i], vs_time_text(state->since_ns[i]));
     return out;
 }
 
 static void limit_line(const struct vs_report *report, const struct vs_style *style, bool window)
 {
     const struct vs_recording_state *state = &report->recording;
-    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], missing[VS_RECORDING_TEXT_MAX];
+    char missing[VS_RECORDING_TEXT_MAX];
     vs_recording_limit_text(missing, state);
     char lead[64];
     bool old = vs_recording_sums_old(report);
     vs_text_lines(style, vs_text_lead(lead, style, "limited"), "to %s:%s%s; %s%s%s%s",
-                  vs_size_format(size, state->limit_bytes), *missing ? " " : "", missing,
+                  vs_size_text(state->limit_bytes), *missing ? " " : "", missing,
                   exactness(report, window), old ? " up to the last totals, at " : "",
-                  old ? vs_time_format(time, report->totals_ns) : "",
+                  old ? vs_time_text(report->totals_ns) : "",
                   old ? "; later changes are missing" : "");
 }
 
@@ -82,15 +82,18 @@ static void limit_line(const struct vs_report *report, const struct vs_style *st
 static void pauses_line(const struct vs_report *report, const struct vs_style *style)
 {
     const struct vs_recording_state *state = &report->recording;
-    char lead[64], total[VS_SIZE_TEXT_MAX], since[VS_SIZE_TEXT_MAX];
+    char lead[64];
     bool window = report->part.window && !report->part.moment;
     vs_text_lead(lead, style, "stopped");
     if (state->paused_ns)
-        vs_text_lines(style, lead, "by the program, last at %s: no call sites, kernels or copies from there on; %s",
-                      vs_time_format(since, state->paused_ns), exactness(report, window));
+        vs_text_lines(
+            style, lead,
+            "by the program, last at %s: no call sites, kernels or copies from there on; %s",
+            vs_time_text(state->paused_ns), exactness(report, window));
     else
-        vs_text_lines(style, lead, "by the program for %s: no call sites, kernels or copies meanwhile; %s",
-                      vs_time_format(total, state->paused_total_ns), exactness(report, window));
+        vs_text_lines(style, lead,
+                      "by the program for %s: no call sites, kernels or copies meanwhile; %s",
+                      vs_time_text(state->paused_total_ns), exactness(report, window));
 }
 
 void vs_recording_text(const struct vs_report *report, const struct vs_style *style)
@@ -165,24 +168,21 @@ void vs_recording_cut_line(const struct vs_report *report, const struct vs_style
 
 void vs_recording_kernels_line(const struct vs_report *report, const struct vs_style *style)
 {
-    char time[VS_SIZE_TEXT_MAX];
     bool runs = !report->has_end && report->outcome.kind == VS_OUTCOME_RECORDING;
     if (report->kernels_until_ns)
         vs_text_lines(style, "  kernels  ", "recorded up to %s: later kernels and copies %s",
-                      vs_time_format(time, report->kernels_until_ns),
+                      vs_time_text(report->kernels_until_ns),
                       runs ? "are not delivered yet" : "were not delivered before the end");
 }
 
 char *vs_recording_sites_note(char *out, const struct vs_report *report,
                               const struct vs_report_sites *sites)
 {
-    char listed[VS_SIZE_TEXT_MAX], whole[VS_SIZE_TEXT_MAX];
     *out = 0;
     /* estimates have a line of their own below the sites */
     if (sites->whole_bytes && sites->weight <= 1 && vs_recording_partial(&report->recording))
         snprintf(out, VS_RECORDING_TEXT_MAX, ": %s of %s known by site",
-                 vs_size_format(listed, sites->total_bytes),
-                 vs_size_format(whole, sites->whole_bytes));
+                 vs_size_text(sites->total_bytes), vs_size_text(sites->whole_bytes));
     return out;
 }
 

@@ -31,7 +31,6 @@ static const char *requests_of(const struct vs_whatif_recorded *recorded)
 static void print_head(const struct vs_replay_view *view, const struct vs_style *style)
 {
     const struct vs_whatif_recorded *recorded = view->recorded;
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
     FILE *out = style->out;
     vs_text_put(out, view->program);
     fprintf(out, ", device %" PRIu64, recorded->device);
@@ -41,27 +40,27 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
         fputs(")", out);
     }
     if (recorded->total_bytes)
-        fprintf(out, ", %s", vs_size_format(size, recorded->total_bytes));
-    fprintf(out, "\n%s request%s (%s)", vs_count_format(count, recorded->request_count),
+        fprintf(out, ", %s", vs_size_text(recorded->total_bytes));
+    fprintf(out, "\n%s request%s (%s)", vs_count_text(recorded->request_count),
             recorded->request_count == 1 ? "" : "s", requests_of(recorded));
     if (recorded->steps)
-        fprintf(out, ", %s step%s", vs_count_format(count, recorded->steps),
+        fprintf(out, ", %s step%s", vs_count_text(recorded->steps),
                 recorded->steps == 1 ? "" : "s");
     if (recorded->failures)
-        fprintf(out, ", %s failed", vs_count_format(count, recorded->failures));
+        fprintf(out, ", %s failed", vs_count_text(recorded->failures));
     fprintf(out, "\n\n%-*s %12s\n", SETTING_COLUMN, "recorded peak reserved",
-            vs_size_format(size, recorded->reserved_peak));
+            vs_size_text(recorded->reserved_peak));
     fprintf(out, "%-*s %12s   no allocator needs less\n", SETTING_COLUMN,
-            "requests in use at their peak", vs_size_format(size, recorded->live_peak));
+            "requests in use at their peak", vs_size_text(recorded->live_peak));
     if (recorded->other_peak)
         fprintf(out, "%-*s %12s   the same in every row\n", SETTING_COLUMN,
-                "other memory of the program", vs_size_format(size, recorded->other_peak));
+                "other memory of the program", vs_size_text(recorded->other_peak));
     if (recorded->contexts_peak)
         fprintf(out, "%-*s %12s   the same in every row\n", SETTING_COLUMN, "CUDA contexts",
-                vs_size_format(size, recorded->contexts_peak));
+                vs_size_text(recorded->contexts_peak));
     if (recorded->others_peak)
         fprintf(out, "%-*s %12s%s\n", SETTING_COLUMN, "other processes",
-                vs_size_format(size, recorded->others_peak),
+                vs_size_text(recorded->others_peak),
                 view->find ? "   not counted: its own device" : "");
 }
 
@@ -98,12 +97,12 @@ static void print_failure(const struct vs_replay_view *view, const struct vs_rep
 {
     const struct vs_whatif_outcome *o = &row->outcome;
     const struct vs_replay_row *above = failed_above(view, row);
-    char size[VS_SIZE_TEXT_MAX], missing[VS_SIZE_TEXT_MAX], shortage[64], text[512];
+    char size[VS_SIZE_TEXT_MAX], shortage[64], text[512];
     if (same_failure(row, above) && o->fail_short == above->outcome.fail_short)
         return;
     vs_size_format(size, o->fail_requested);
     if (o->fail_short)
-        snprintf(shortage, sizeof shortage, "short by %s", vs_size_format(missing, o->fail_short));
+        snprintf(shortage, sizeof shortage, "short by %s", vs_size_text(o->fail_short));
     else
         snprintf(shortage, sizeof shortage, "above the setting's own limit");
     if (same_failure(row, above))
@@ -119,11 +118,10 @@ static void print_failure(const struct vs_replay_view *view, const struct vs_rep
 
 static void add_part(char *text, size_t max, uint64_t bytes, const char *what)
 {
-    char size[VS_SIZE_TEXT_MAX];
     size_t length = strlen(text);
     if (bytes)
-        snprintf(text + length, max - length, "%s%s %s", length ? " + " : "",
-                 vs_size_format(size, bytes), what);
+        snprintf(text + length, max - length, "%s%s %s", length ? " + " : "", vs_size_text(bytes),
+                 what);
 }
 
 /* A setting on lines of its own, broken after commas. */
@@ -148,7 +146,6 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
                       const char *name, const struct vs_style *style)
 {
     const struct vs_whatif_outcome *o = &row->outcome;
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
     FILE *out = style->out;
     if (strlen(name) > SETTING_COLUMN) {
         print_long(name, out);
@@ -162,9 +159,9 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
                 huge ? "needs more than any device has" : vs_err_text(o->err), vs_unpaint(style));
         return;
     }
-    fprintf(out, "%12s %5.1f %%", vs_size_format(size, o->reserved_peak), 100 * vs_whatif_fragmentation(o));
+    fprintf(out, "%12s %5.1f %%", vs_size_text(o->reserved_peak), 100 * vs_whatif_fragmentation(o));
     if (view->find && row->least_capacity) {
-        fprintf(out, " %11s  %s\n", vs_size_format(size, row->least_capacity),
+        fprintf(out, " %11s  %s\n", vs_size_text(row->least_capacity),
                 *row->least_gpu ? row->least_gpu : "none");
         /* What the smallest device holds: the sum is its capacity. */
         const struct vs_whatif_fullest *f = &row->outcome.fullest;
@@ -184,7 +181,7 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
         return;
     }
     if (!view->find)
-        fprintf(out, " %8s  ", vs_count_format(count, o->retries));
+        fprintf(out, " %8s  ", vs_count_text(o->retries));
     else
         fputs("  ", out);
     fprintf(out, "%s%s%s\n", vs_paint(style, o->survives ? VS_GOOD : VS_BAD), outcome_text(view, row),
@@ -193,7 +190,7 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
         print_failure(view, row, style);
     else if (o->failed_probes)
         fprintf(out, "    %s request%s fail%s as recorded: the program recovers\n",
-                vs_count_format(count, o->failed_probes), o->failed_probes == 1 ? "" : "s",
+                vs_count_text(o->failed_probes), o->failed_probes == 1 ? "" : "s",
                 o->failed_probes == 1 ? "s" : "");
 }
 
@@ -232,11 +229,11 @@ static void print_best(const struct vs_replay_view *view, const struct vs_replay
     }
     uint64_t from = recorded ? needs(view, recorded) : 0, to = needs(view, best);
     struct vs_size_pair two = vs_sizes_apart(to, from);
-    char text[VS_SIZE_TEXT_MAX + 32] = "", size[VS_SIZE_TEXT_MAX];
+    char text[VS_SIZE_TEXT_MAX + 32] = "";
     if (from > to)
-        snprintf(text, sizeof text, ", %s less than as recorded", vs_size_format(size, from - to));
+        snprintf(text, sizeof text, ", %s less than as recorded", vs_size_text(from - to));
     vs_text_lines(style, "best: ", "%.600s: %s %s%s", best->setting, what,
-                  from ? two.a : vs_size_format(size, to), text);
+                  from ? two.a : vs_size_text(to), text);
 }
 
 /* --- what the figures rest on --- */
@@ -289,11 +286,10 @@ void vs_replay_text(const struct vs_replay_view *view, const struct vs_style *st
     for (size_t i = 0; i < view->count; i++) {
         const struct vs_replay_row *row = &view->rows[i];
         if (i && !same_device(row, row - 1)) {
-            char size[VS_SIZE_TEXT_MAX];
             if (*row->gpu)
-                fprintf(out, "\non %s (%s)\n", row->gpu, vs_size_format(size, row->capacity));
+                fprintf(out, "\non %s (%s)\n", row->gpu, vs_size_text(row->capacity));
             else if (row->capacity)
-                fprintf(out, "\non a device of %s\n", vs_size_format(size, row->capacity));
+                fprintf(out, "\non a device of %s\n", vs_size_text(row->capacity));
             print_best(view, row, style);
         }
         bool changed = view->modified && i && strcmp(row->setting, view->rows[0].setting) == 0;

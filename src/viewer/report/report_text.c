@@ -81,22 +81,21 @@ static bool ended_well(const struct vs_report *report)
 
 static void trace_line(const struct vs_report *report, const struct vs_style *style)
 {
-    char size[VS_SIZE_TEXT_MAX], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
+    char size[VS_SIZE_TEXT_MAX];
     char rest[192];
     const struct vs_report_part *part = &report->part;
     vs_size_format(size, report->trace_bytes);
     if (part->moment)
-        snprintf(rest, sizeof rest, "(%s, after event %s)", size,
-                 vs_count_format(a, part->last_event));
+        snprintf(rest, sizeof rest, "(%s, after event %s)", size, vs_count_text(part->last_event));
     else if (part->window && !part->events)
         snprintf(rest, sizeof rest, "(%s, no events in this span; the next is event %s)", size,
-                 vs_count_format(a, part->first_event));
+                 vs_count_text(part->first_event));
     else if (part->window)
         snprintf(rest, sizeof rest, "(%s, events %s to %s, %s in all)", size,
-                 vs_count_format(a, part->first_event), vs_count_format(b, part->last_event),
-                 vs_count_format(c, part->events));
+                 vs_count_text(part->first_event), vs_count_text(part->last_event),
+                 vs_count_text(part->events));
     else
-        snprintf(rest, sizeof rest, "(%s, %s events)", size, vs_count_format(a, report->events));
+        snprintf(rest, sizeof rest, "(%s, %s events)", size, vs_count_text(report->events));
     vs_text_path(style, "  trace    ", report->path, rest);
     if (part->moment)
         fprintf(style->out, "  figures  peaks and counts from the start up to that time\n");
@@ -143,16 +142,15 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     if (report->pid) /* unknown in an imported trace */
         fprintf(out, "pid %llu  ", (unsigned long long)report->pid);
     /* How the program ended, or which part of the trace this is. */
-    char ending[96], from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], length[VS_SIZE_TEXT_MAX];
+    char ending[96], to[VS_SIZE_TEXT_MAX];
     const struct vs_report_part *part = &report->part;
     vs_time_format(to, part->to_ns);
     if (part->moment)
         fprintf(style->out, "%sstate at %s%s", vs_paint(style, VS_BOLD), to, vs_unpaint(style));
     else if (part->window)
         fprintf(style->out, "%sfrom %s to %s%s (%s)", vs_paint(style, VS_BOLD),
-                vs_time_format(from, part->from_ns), to, vs_unpaint(style),
-                vs_time_format(length, part->to_ns > part->from_ns
-                                           ? part->to_ns - part->from_ns : 0));
+                vs_time_text(part->from_ns), to, vs_unpaint(style),
+                vs_time_text(part->to_ns > part->from_ns ? part->to_ns - part->from_ns : 0));
     else
         fprintf(style->out, "%s  %s%s%s", vs_time_format(to, report->duration_ns),
                 vs_paint(style, ended_well(report) ? VS_GOOD : VS_BAD),
@@ -200,11 +198,11 @@ static void heading(const struct vs_report *report, const struct vs_style *style
 static void peak_line(const struct vs_style *style, const char *label, uint64_t bytes,
                       uint64_t total, uint64_t time_ns, const char *place, bool bold)
 {
-    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], share[16] = "", lead[128];
+    char time[VS_SIZE_TEXT_MAX], share[16] = "", lead[128];
     if (total)
         vs_text_percent(share, bytes, total);
     snprintf(lead, sizeof lead, "  %-17s %s%12s%s  %7s  ", label,
-             bold ? vs_paint(style, VS_BOLD) : "", vs_size_format(size, bytes),
+             bold ? vs_paint(style, VS_BOLD) : "", vs_size_text(bytes),
              bold ? vs_unpaint(style) : "", share);
     if (!time_ns && *place) /* a recording begins at 0: "before the recording" is no time in it */
         vs_text_lines(style, lead, "%s", place);
@@ -216,38 +214,35 @@ static void fragmentation_lines(const struct vs_report_device *device,
                                 const struct vs_style *style)
 {
     const struct vs_report_peak *full = &device->peak_reserved;
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], share[16];
     if (!device->segment_allocs && full->allocated == full->reserved)
         return;
     fprintf(style->out, "  %-17s %12s  of reserved memory, at its peak\n", "in use",
-            vs_text_percent(share, full->allocated, full->reserved));
+            vs_percent_text(full->allocated, full->reserved));
     if (device->segment_allocs && full->holes_unknown)
         fprintf(style->out, "  %-17s %12s  holes unknown: not every block was recorded\n",
-                "cached but unused", vs_size_format(b, full->free_bytes));
+                "cached but unused", vs_size_text(full->free_bytes));
     else if (device->segment_allocs && full->holes)
         fprintf(style->out, "  %-17s %12s  in %llu hole%s, the largest %s\n", "cached but unused",
-                vs_size_format(b, full->free_bytes), (unsigned long long)full->holes,
-                full->holes == 1 ? "" : "s", vs_size_format(a, full->largest_hole));
+                vs_size_text(full->free_bytes), (unsigned long long)full->holes,
+                full->holes == 1 ? "" : "s", vs_size_text(full->largest_hole));
 }
 
 static void graph_line(const struct vs_report_device *device, const struct vs_style *style)
 {
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
     if (!device->graph_reserved_peak)
         return;
     char lead[64];
     snprintf(lead, sizeof lead, "  %-17s ", "CUDA graphs");
     vs_text_lines(style, lead, "reserved by the driver: peak %s (%s in use), %s at the end",
-                  vs_size_format(a, device->graph_reserved_peak),
-                  vs_size_format(b, device->graph_used_peak),
-                  vs_size_format(c, device->graph_reserved));
+                  vs_size_text(device->graph_reserved_peak), vs_size_text(device->graph_used_peak),
+                  vs_size_text(device->graph_reserved));
 }
 
 /* Current bytes, for the state at a point in time. */
 /* With PyTorch the device has only the memory that PyTorch reserved, all of it allocated. */
 static void now_lines(const struct vs_report_device *device, const struct vs_style *style)
 {
-    char size[VS_SIZE_TEXT_MAX], share[16] = "";
+    char share[16] = "";
     bool equal = device->allocated == device->requested && device->allocated == device->reserved;
     const char *first = equal && device->level == VS_LEVEL_FRAMEWORK ? "reserved now" : "allocated now";
     const struct {
@@ -260,7 +255,7 @@ static void now_lines(const struct vs_report_device *device, const struct vs_sty
         if (device->total_bytes)
             vs_text_percent(share, lines[i].bytes, device->total_bytes);
         fprintf(style->out, "  %-17s %s%12s%s  %7s\n", lines[i].label, vs_paint(style, VS_BOLD),
-                vs_size_format(size, lines[i].bytes), vs_unpaint(style), share);
+                vs_size_text(lines[i].bytes), vs_unpaint(style), share);
     }
 }
 
@@ -273,8 +268,6 @@ static const char *memory_type(int family)
 static void family_table(const struct vs_report_family *families, const char *live,
                          const struct vs_style *style)
 {
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX], d[VS_SIZE_TEXT_MAX],
-        e[VS_SIZE_TEXT_MAX];
     bool header = false;
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {
         const struct vs_report_family *row = &families[f];
@@ -286,10 +279,10 @@ static void family_table(const struct vs_report_family *families, const char *li
                     vs_unpaint(style));
         header = true;
         fprintf(style->out, "  %-14s %12s %12s %s%8s%s %13s %13s\n", memory_type(f),
-                vs_count_format(a, row->allocs), vs_count_format(b, row->frees),
-                row->failures ? vs_paint(style, VS_BAD) : "", vs_count_format(c, row->failures),
-                row->failures ? vs_unpaint(style) : "", vs_size_format(d, row->peak_bytes),
-                vs_size_format(e, row->live_bytes));
+                vs_count_text(row->allocs), vs_count_text(row->frees),
+                row->failures ? vs_paint(style, VS_BAD) : "", vs_count_text(row->failures),
+                row->failures ? vs_unpaint(style) : "", vs_size_text(row->peak_bytes),
+                vs_size_text(row->live_bytes));
     }
 }
 
@@ -318,7 +311,7 @@ static bool shown_before(const struct vs_report_sites *all, const struct vs_repo
 static void churn_lines(const struct vs_report *report, const struct vs_report_device *device,
                         const struct vs_style *style)
 {
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    char count[VS_SIZE_TEXT_MAX];
     size_t shown = 0;
     if (strncmp(report->policy, "caching", 7) == 0 || device->has_framework)
         return;
@@ -338,30 +331,27 @@ static void churn_lines(const struct vs_report *report, const struct vs_report_d
         fprintf(style->out, "%s call%s of ", count, strcmp(count, "1") == 0 ? "" : "s");
         vs_text_put(style->out, *churn->site.api ? churn->site.api : "the allocator");
         fprintf(style->out, "%s%s%s\n      ", churn->per_step >= 1 ? " a step" : "",
-                churn->one_at_a_time ? ", with one buffer of "
-                                                                : ", with buffers of ",
-                vs_size_format(size, churn->block_bytes));
+                churn->one_at_a_time ? ", with one buffer of " : ", with buffers of ",
+                vs_size_text(churn->block_bytes));
         vs_text_chain(style, 6, &churn->site);
     }
 }
 
 static void framework_lines(const struct vs_report_device *device, const struct vs_style *style)
 {
-    char time[VS_SIZE_TEXT_MAX], a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], c[VS_SIZE_TEXT_MAX];
     if (!device->has_framework)
         return;
     char lead[64];
     bool dated = device->level == VS_LEVEL_FRAMEWORK && device->peak_user.event;
     snprintf(lead, sizeof lead, "  %-17s ", "PyTorch tensors");
     vs_text_lines(style, lead, "peak %s in %s allocation%s%s%s%s%s",
-                  vs_size_format(a, device->framework_peak_allocated),
-                  vs_count_format(c, device->framework_allocs),
-                  device->framework_allocs == 1 ? "" : "s", dated ? ", at " : "",
-                  dated ? vs_time_format(time, device->peak_user.time_ns) : "",
+                  vs_size_text(device->framework_peak_allocated),
+                  vs_count_text(device->framework_allocs), device->framework_allocs == 1 ? "" : "s",
+                  dated ? ", at " : "", dated ? vs_time_text(device->peak_user.time_ns) : "",
                   dated && *device->peak_user.place ? ", " : "",
                   dated ? device->peak_user.place : "");
     fprintf(style->out, "  %-17s reserved %s at its peak\n", "",
-            vs_size_format(b, device->framework_peak_reserved));
+            vs_size_text(device->framework_peak_reserved));
 }
 
 /* A time at the right of ten columns: "µ" has two bytes. */
@@ -375,13 +365,12 @@ static const char *time_column(char out[2 * VS_SIZE_TEXT_MAX], uint64_t ns)
 
 static void kernel_lines(const struct vs_report_device *device, const struct vs_style *style)
 {
-    char time[2 * VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], share[16];
+    char time[2 * VS_SIZE_TEXT_MAX];
     uint64_t total = device->kernel_total.time_ns;
     if (device->kernel_total.count == 0)
         return;
     fprintf(style->out, "  kernels: %s in %s launch%s\n", vs_time_format(time, total),
-            vs_count_format(count, device->kernel_total.count),
-            device->kernel_total.count == 1 ? "" : "es");
+            vs_count_text(device->kernel_total.count), device->kernel_total.count == 1 ? "" : "es");
     uint64_t rest = total, launches = device->kernel_total.count;
     size_t shown = 0;
     for (size_t i = 0; i < device->kernel_count && i < style->kernels; i++) {
@@ -393,25 +382,22 @@ static void kernel_lines(const struct vs_report_device *device, const struct vs_
         launches -= kernel->count < launches ? kernel->count : launches;
         char clipped[1024];
         fprintf(style->out, "    %s  %7s  %6s×  %s\n", time_column(time, kernel->time_ns),
-                vs_text_percent(share, kernel->time_ns, total),
-                vs_count_format(count, kernel->count),
+                vs_percent_text(kernel->time_ns, total), vs_count_text(kernel->count),
                 vs_text_clip(clipped, kernel->name, style->width > 74 ? style->width - 34 : 40));
     }
     if (shown < device->kernel_count)
         fprintf(style->out, "    %s  %7s  %6s×  %sother kernels%s\n", time_column(time, rest),
-                vs_text_percent(share, rest, total), vs_count_format(count, launches),
-                vs_paint(style, VS_DIM), vs_unpaint(style));
+                vs_percent_text(rest, total), vs_count_text(launches), vs_paint(style, VS_DIM),
+                vs_unpaint(style));
 }
 
 static void tally_line(const struct vs_style *style, const char *label, const char *kind,
                        const struct vs_report_tally *tally)
 {
-    char size[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
     if (tally->count == 0)
         return;
-    fprintf(style->out, "  %-8s %-5s %12s in %s×, %s", label, kind,
-            vs_size_format(size, tally->bytes), vs_count_format(count, tally->count),
-            vs_time_format(time, tally->time_ns));
+    fprintf(style->out, "  %-8s %-5s %12s in %s×, %s", label, kind, vs_size_text(tally->bytes),
+            vs_count_text(tally->count), vs_time_text(tally->time_ns));
     if (tally->time_ns && tally->bytes >= tally->time_ns)
         fprintf(style->out, ", %.1f GB/s", (double)tally->bytes / (double)tally->time_ns);
     else if (tally->time_ns)
@@ -433,16 +419,15 @@ static const char *live_heading(const struct vs_report *report)
 
 static void device_heading(const struct vs_report_device *device, const struct vs_style *style)
 {
-    char size[VS_SIZE_TEXT_MAX];
     fprintf(style->out, "\n%sdevice %llu%s  ", vs_paint(style, VS_BOLD),
             (unsigned long long)device->device, vs_unpaint(style));
     vs_text_put(style->out, device->name);
     if (device->simulated && !strcasestr(device->name, "simulated"))
         fprintf(style->out, " (simulated)");
     if (device->total_bytes)
-        fprintf(style->out, "  %s", vs_size_format(size, device->total_bytes));
+        fprintf(style->out, "  %s", vs_size_text(device->total_bytes));
     if (device->limit_bytes)
-        fprintf(style->out, ", limited to %s", vs_size_format(size, device->limit_bytes));
+        fprintf(style->out, ", limited to %s", vs_size_text(device->limit_bytes));
     fprintf(style->out, "\n");
 }
 
@@ -456,7 +441,6 @@ static void device_section(const struct vs_report *report, const struct vs_repor
                            const struct vs_style *style)
 {
     const struct vs_report_part *part = &report->part;
-    char size[VS_SIZE_TEXT_MAX];
     device_heading(device, style);
     if (report->part.moment)
         now_lines(device, style);
@@ -509,8 +493,7 @@ static void device_section(const struct vs_report *report, const struct vs_repor
     }
     tally_line(style, "memsets", "", &device->sets);
     if (device->syncs.count)
-        fprintf(style->out, "  host waits     %s in %llu×\n",
-                vs_time_format(size, device->syncs.time_ns),
+        fprintf(style->out, "  host waits     %s in %llu×\n", vs_time_text(device->syncs.time_ns),
                 (unsigned long long)device->syncs.count);
 }
 
@@ -538,7 +521,7 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
 {
     if (report->phase_count == 0)
         return;
-    char time[2 * VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
+    char time[2 * VS_SIZE_TEXT_MAX];
     bool tensors = false;
     for (size_t i = 0; i < report->device_count; i++)
         tensors |= report->devices[i].level == VS_LEVEL_FRAMEWORK;
@@ -560,8 +543,8 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
             fputs("\n  ", style->out);
             pad = 36;
         }
-        fprintf(style->out, "%*s %9s   %s %14s\n", pad, "", vs_count_format(count, phase->times),
-                time_column(time, phase->time_ns), vs_size_format(size, peak));
+        fprintf(style->out, "%*s %9s   %s %14s\n", pad, "", vs_count_text(phase->times),
+                time_column(time, phase->time_ns), vs_size_text(peak));
         shown++;
     }
     if (shown < report->phase_count)
@@ -573,7 +556,7 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
 static void error_lines(const struct vs_report *report, const struct vs_style *style)
 {
     const struct vs_refusals *refusals = &report->refusals;
-    char name[VS_CUDA_ERROR_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
+    char name[VS_CUDA_ERROR_TEXT_MAX];
     bool other = false;
     for (size_t i = 0; i < refusals->count; i++)
         other |= refusals->items[i].error != VS_CUDA_OUT_OF_MEMORY;
@@ -583,7 +566,7 @@ static void error_lines(const struct vs_report *report, const struct vs_style *s
             vs_unpaint(style));
     for (size_t i = 0; i < refusals->count; i++)
         fprintf(style->out, "  %-12s %6s×  %s\n", vs_family_name(refusals->items[i].family),
-                vs_count_format(count, refusals->items[i].count),
+                vs_count_text(refusals->items[i].count),
                 vs_cuda_error_name(name, refusals->items[i].error));
 }
 

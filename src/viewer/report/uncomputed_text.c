@@ -24,7 +24,7 @@ bool vs_uncomputed_text(char *out, const struct vs_report *report)
     enum vs_uncomputed what = reads[VS_UNCOMPUTED_DECIDED].count  ? VS_UNCOMPUTED_DECIDED
                               : reads[VS_UNCOMPUTED_COPIED].count ? VS_UNCOMPUTED_COPIED
                                                                   : VS_UNCOMPUTED_MANAGED;
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], site[VS_CHAIN_TEXT_MAX];
+    char count[VS_SIZE_TEXT_MAX], site[VS_CHAIN_TEXT_MAX];
     *out = 0;
     reads += what;
     if (!reads->count)
@@ -37,9 +37,10 @@ bool vs_uncomputed_text(char *out, const struct vs_report *report)
         snprintf(out, VS_UNCOMPUTED_TEXT_MAX, "values that were not computed decided what the program did, %s time%s, "
                  "first at %.300s; sizes may depend on them", count, one ? "" : "s", reads->items[0].api);
     else if (what == VS_UNCOMPUTED_COPIED)
-        snprintf(out, VS_UNCOMPUTED_TEXT_MAX, "the program read %s that no kernel computed, in %s cop%s, first at "
-                 "%.300s; sizes may depend on them", vs_size_format(size, reads->total_bytes), count, one ? "y" : "ies",
-                 site);
+        snprintf(out, VS_UNCOMPUTED_TEXT_MAX,
+                 "the program read %s that no kernel computed, in %s cop%s, first at "
+                 "%.300s; sizes may depend on them",
+                 vs_size_text(reads->total_bytes), count, one ? "y" : "ies", site);
     else
         snprintf(out, VS_UNCOMPUTED_TEXT_MAX, "the program waited %s time%s for kernels that computed nothing, first at "
                  "%.300s, and may have read managed memory then; sizes may depend on it", count, one ? "" : "s", site);
@@ -48,7 +49,7 @@ bool vs_uncomputed_text(char *out, const struct vs_report *report)
 
 static void list(const struct vs_report_sites *sites, enum vs_uncomputed what, const struct vs_style *style)
 {
-    char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], clipped[1024];
+    char size[VS_SIZE_TEXT_MAX], clipped[1024];
     const char *const words[VS_UNCOMPUTED_COUNT] = {size, "decided", "managed"};
     unsigned width = style->width > 2 * NUMBER_COLUMNS ? style->width - NUMBER_COLUMNS : NUMBER_COLUMNS;
     size_t shown = style->small_sites || sites->count <= SITES_SHOWN ? sites->count : SITES_SHOWN;
@@ -56,7 +57,7 @@ static void list(const struct vs_report_sites *sites, enum vs_uncomputed what, c
         const struct vs_report_site *site = &sites->items[i];
         bool decided = what == VS_UNCOMPUTED_DECIDED;
         vs_size_format(size, site->bytes);
-        fprintf(style->out, "    %10s %6s×  ", words[what], vs_count_format(count, site->count));
+        fprintf(style->out, "    %10s %6s×  ", words[what], vs_count_text(site->count));
         if (!decided) {
             vs_text_chain(style, NUMBER_COLUMNS, site);
         } else {

@@ -62,12 +62,14 @@ static void title(const struct vs_top_process *process, const struct vs_watch_de
                   struct vs_grid *grid, unsigned row)
 {
     const struct vs_watch_view *view = &process->view;
-    char name[VS_TOP_PROGRAM_MAX], time[VS_SIZE_TEXT_MAX], right[64];
+    char name[VS_TOP_PROGRAM_MAX], right[64];
     unsigned at = vs_grid_put(grid, row, 0, grid->columns, VS_BOLD, "%s", vs_top_program(name, view));
     at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " (%" PRIu64 ")", process->pid);
     snprintf(right, sizeof right, "%s %s",
-             process->error ? "cannot be read" : view->running ? "running" : "ended after",
-             view->run_ns ? vs_time_format(time, view->run_ns) : "");
+             process->error  ? "cannot be read"
+             : view->running ? "running"
+                             : "ended after",
+             view->run_ns ? vs_time_text(view->run_ns) : "");
     unsigned width = (unsigned)strlen(right), end = grid->columns - width - 2;
     if (grid->columns < at + width + 2)
         end = grid->columns;
@@ -81,7 +83,7 @@ static void title(const struct vs_top_process *process, const struct vs_watch_de
 static void forecast_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
 {
     const struct vs_forecast *f = &device->forecast;
-    char text[VS_FORECAST_TEXT_MAX], available[VS_SIZE_TEXT_MAX], by[VS_SIZE_TEXT_MAX];
+    char text[VS_FORECAST_TEXT_MAX], available[VS_SIZE_TEXT_MAX];
     unsigned at = label(grid, row, "left");
     at = vs_grid_put(grid, row, at, grid->columns, vs_top_alarm(device), "%s",
                      vs_forecast_text(text, f));
@@ -90,22 +92,22 @@ static void forecast_line(const struct vs_watch_device *device, struct vs_grid *
         at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " (%s step%s)",
                          vs_about_count(text, f->steps), f->steps == 1 ? "" : "s");
     if (f->per_step)
-        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ": %s available, %s a step",
-                    available, vs_size_format(by, f->per_step));
+        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ": %s available, %s a step", available,
+                    vs_size_text(f->per_step));
     else
         vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ": %s available, %s a second",
-                    available, vs_size_format(by, f->per_second));
+                    available, vs_size_text(f->per_second));
 }
 
 static void growth_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
 {
     const struct vs_growth_row *growth = &device->growth;
-    char bytes[VS_SIZE_TEXT_MAX], by[VS_SIZE_TEXT_MAX];
+    char bytes[VS_SIZE_TEXT_MAX];
     unsigned at = label(grid, row, "growth");
     vs_size_format(bytes, growth->bytes);
     if (growth->per_step)
         at = vs_grid_put(grid, row, at, grid->columns, VS_WARN, "%s a step",
-                         vs_size_format(by, growth->per_step));
+                         vs_size_text(growth->per_step));
     else
         at = vs_grid_put(grid, row, at, grid->columns, VS_WARN, "grows");
     if (growth->since_step_known)
@@ -117,12 +119,11 @@ static void growth_line(const struct vs_watch_device *device, struct vs_grid *gr
 
 static void step_line(const struct vs_watch_view *view, struct vs_grid *grid, unsigned row)
 {
-    char number[VS_SIZE_TEXT_MAX], time[VS_SIZE_TEXT_MAX];
     unsigned at = label(grid, row, "step");
-    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s", vs_count_format(number, view->step));
+    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s", vs_count_text(view->step));
     if (view->step_ns)
         at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ", %s each",
-                         vs_time_format(time, view->step_ns));
+                         vs_time_text(view->step_ns));
     if (view->steps_source == VS_STEPS_FOUND)
         vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " (steps from repeating allocations)");
 }
@@ -152,12 +153,10 @@ static unsigned sparkline(const struct vs_memory_history *history, uint64_t top,
 
 static void allocated_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
 {
-    char bytes[VS_SIZE_TEXT_MAX], peak[VS_SIZE_TEXT_MAX];
     unsigned at = label(grid, row, device->level == VS_LEVEL_FRAMEWORK ? "tensors" : "allocated");
-    at = vs_grid_put(grid, row, at, grid->columns, VS_BOLD, "%s",
-                     vs_size_format(bytes, device->allocated));
+    at = vs_grid_put(grid, row, at, grid->columns, VS_BOLD, "%s", vs_size_text(device->allocated));
     at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ", peak %s ",
-                     vs_size_format(peak, device->peak));
+                     vs_size_text(device->peak));
     if (at + 4 < grid->columns)
         sparkline(device->history, device->peak, grid, row, at,
                   grid->columns - at < 2 * BAR_MAX ? grid->columns - at : 2 * BAR_MAX);
@@ -188,29 +187,23 @@ static void device_line(const struct vs_watch_device *device, struct vs_grid *gr
 
 static void reserved_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
 {
-    char reserved[VS_SIZE_TEXT_MAX], unused[VS_SIZE_TEXT_MAX], largest[VS_SIZE_TEXT_MAX];
-    char holes[VS_SIZE_TEXT_MAX];
     unsigned at = label(grid, row, "reserved");
-    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s",
-                     vs_size_format(reserved, device->reserved));
+    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s", vs_size_text(device->reserved));
     if (!device->cached)
         return;
     at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ", %s unused",
-                     vs_size_format(unused, device->cached));
+                     vs_size_text(device->cached));
     if (device->holes.count)
         vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " in %s hole%s, the largest %s",
-                    vs_count_format(holes, device->holes.count),
-                    device->holes.count == 1 ? "" : "s",
-                    vs_size_format(largest, device->holes.largest));
+                    vs_count_text(device->holes.count), device->holes.count == 1 ? "" : "s",
+                    vs_size_text(device->holes.largest));
 }
 
 static void rate_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
 {
-    char bytes[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX];
     unsigned at = label(grid, row, "rate");
     vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s/s in %s allocations/s",
-                vs_size_format(bytes, device->bytes_per_second),
-                vs_count_format(count, device->allocs_per_second));
+                vs_size_text(device->bytes_per_second), vs_count_text(device->allocs_per_second));
 }
 
 /* --- call sites --- */
@@ -245,16 +238,16 @@ static void site_name(const char *name, enum vs_paint paint, struct vs_grid *gri
 static void site_row(const struct vs_watch_device *device, const struct vs_watch_site *site,
                      struct vs_grid *grid, unsigned row)
 {
-    char text[VS_SIZE_TEXT_MAX], by[VS_SIZE_TEXT_MAX], growth[64] = "";
+    char growth[64] = "";
     bool wide = grid->columns >= 60;
     unsigned at = wide ? 29 : 20;
-    vs_grid_right(grid, row, 11, 10, VS_PLAIN, "%s", vs_size_format(text, site->bytes));
+    vs_grid_right(grid, row, 11, 10, VS_PLAIN, "%s", vs_size_text(site->bytes));
     vs_grid_right(grid, row, 18, 6, VS_PLAIN, "%.0f %%",
                   device->sites_bytes ? 100 * (double)site->bytes / (double)device->sites_bytes : 0);
     if (wide)
-        vs_grid_right(grid, row, 27, 8, VS_PLAIN, "%s", vs_count_format(text, site->count));
+        vs_grid_right(grid, row, 27, 8, VS_PLAIN, "%s", vs_count_text(site->count));
     if (site->growing && site->growth_per_step)
-        snprintf(growth, sizeof growth, "+%s/step", vs_size_format(by, site->growth_per_step));
+        snprintf(growth, sizeof growth, "+%s/step", vs_size_text(site->growth_per_step));
     else if (site->growing)
         snprintf(growth, sizeof growth, "grows");
     unsigned width = (unsigned)strlen(growth), end = grid->columns;
@@ -320,7 +313,6 @@ static unsigned process_lines(const struct vs_top_process *process, struct vs_gr
 {
     const struct vs_watch_view *view = &process->view;
     const char *text = process->error ? process->error : !view->running ? view->ending : NULL;
-    char failures[VS_SIZE_TEXT_MAX];
     if (text && row < end)
         vs_grid_put(grid, row++, 0, grid->columns, process->error ? VS_BAD : VS_WARN, "%s", text);
     if (!text && !view->complete && row < end)
@@ -329,7 +321,7 @@ static unsigned process_lines(const struct vs_top_process *process, struct vs_gr
     if (view->failures && row < end)
         vs_grid_put(grid, row++, 0, grid->columns, VS_BAD,
                     "%s allocation%s failed; `vramscope oom` explains the last",
-                    vs_count_format(failures, view->failures), view->failures == 1 ? "" : "s");
+                    vs_count_text(view->failures), view->failures == 1 ? "" : "s");
     return row;
 }
 
