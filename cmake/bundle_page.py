@@ -204,7 +204,7 @@ def c_literal(text):
 
 def write_c(path, parts):
     text = ["/* Written by cmake/bundle_page.py from src/viewer/html/web. */",
-            '#include "viewer/html/page_shell.h"', ""]
+            '#include "viewer/html/page_data.h"', ""]
     for name, part in parts.items():
         text.append(f"const char vs_page_{name}[] =\n{c_literal(part)};")
         text.append(f"const size_t vs_page_{name}_size = sizeof vs_page_{name} - 1;\n")

@@ -91,9 +91,8 @@ ROOMS = {
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "
                       "analysis/kinds analysis/estimate viewer/common",
-                      "estimate_text.h fit_text.h oom_brief.h oom_family_text.h oom_text.h process_tree_text.h recording_text.h "
-                      "replay_text.h report_json.h "
-                      "report_text.h uncomputed_text.h"),
+                      "estimate_text.h fit_text.h oom_family_text.h oom_text.h process_tree_text.h replay_text.h "
+                      "report_parts.h report_text.h"),
     "viewer/check": ("base analysis/naming analysis/state analysis/report analysis/budget viewer/common viewer/report",
                      "check_output.h"),
     "viewer/diff": ("base trace/format trace/read analysis/naming analysis/state analysis/report analysis/budget "
@@ -102,7 +101,7 @@ ROOMS = {
                       "analysis/report viewer/common viewer/export", ""),
     "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/budget analysis/compare "
                      "analysis/report viewer/common viewer/export",
-                     "call_tree.h diff_graph.h stack_source.h"),
+                     "diff_graph.h stack_source.h"),
     "viewer/pprof": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/kinds viewer/export",
                      ""),
     "viewer/sqlite": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/growth analysis/kinds analysis/report viewer/export",
@@ -143,9 +142,8 @@ ROOMS = {
     "simulator/cupti": ("base simulator/driver", ""),
     "tools/common": ("base allocator/core trace/read trace/symbols analysis/state analysis/checkpoint "
                      "analysis/report analysis/oom analysis/naming viewer/common viewer/report",
-                     "command.h name_match.h oom_processes.h oom_tool.h own_state.h paths.h process_tree_tool.h report_names.h "
-                     "simulated.h symbol_tool.h tool_options.h trace_part.h "
-                     "verb_table.h whole_file.h window_file.h"),
+                     "command.h oom_tool.h own_state.h paths.h process_tree_tool.h report_names.h symbol_tool.h "
+                     "tool_options.h trace_part.h verb_table.h whole_file.h"),
     "tools/check": ("base trace/read analysis/budget analysis/report viewer/check viewer/common viewer/report "
                     "tools/common", "check_command.h"),
     "tools/diff": ("base trace/read analysis/budget analysis/compare analysis/report viewer/common viewer/diff "

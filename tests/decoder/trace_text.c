@@ -9,7 +9,7 @@
 
 #include "trace/read/reader_internal.h"
 #include "trace/read/trace_dump.h"
-#include "trace/symbols/trace_symbols.h"
+#include "trace/symbols/symbol_cache.h"
 
 static void put_text(const char *text)
 {

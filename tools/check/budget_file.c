@@ -13,7 +13,7 @@
 #include "analysis/budget/budget_text.h"
 #include "base/vs_text.h"
 #include "tools/check/toml_tree.h"
-#include "tools/common/name_match.h"
+#include "tools/common/report_names.h"
 
 #define FILE_BYTES_MAX (1 << 20)
 #define FROM_MAX 300

@@ -14,8 +14,7 @@
 #include "tools/common/report_names.h"
 #include "tools/common/trace_part.h"
 #include "tools/common/whole_file.h"
-#include "viewer/report/recording_text.h"
-#include "viewer/report/uncomputed_text.h"
+#include "viewer/report/report_parts.h"
 
 struct check_work {
     struct vs_check_command *command;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/common/name_match.h"
+#include "tools/common/report_names.h"
 
 #include <stdio.h>
 #include <string.h>

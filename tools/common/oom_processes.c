@@ -2,7 +2,7 @@
  *
  * Each trace is diagnosed alone, without trying remedies; then all are replayed side
  * by side up to the first failure. */
-#include "tools/common/oom_processes.h"
+#include "tools/common/process_tree_tool.h"
 
 #include <stdlib.h>
 #include <string.h>

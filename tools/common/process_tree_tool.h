@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Several traces at once, as `vramscope report` and the end of `vramscope run` print them. */
+ * Several traces at once, as `vramscope report`, `vramscope oom` and the end of `vramscope run`
+ * print them. */
 #ifndef VS_PROCESS_TREE_TOOL_H
 #define VS_PROCESS_TREE_TOOL_H
 
@@ -36,5 +37,12 @@ bool vs_trace_list_runs(const char *who, const struct vs_trace_list *list,
  * without, they make it return false. Prints a line on standard error for each. */
 bool vs_tool_tree(const char *who, struct vs_trace_list *list,
                   const struct vs_style *style, bool json, bool partial);
+
+/* vs_oom_processes: prints which of the processes in *list* ran out of memory first, and what each
+ * held then; to the style's stream, as JSON if *json*. *first*: the path of that trace in *list*;
+ * NULL when none failed. With *partial*, damaged traces are used as far as they are readable. Returns
+ * an exit code, with a message if it is not VS_EXIT_OK. Cost: each trace is read four times. */
+int vs_oom_processes(const char *who, struct vs_trace_list *list, bool json, bool partial,
+                     const struct vs_style *style, const char **first);
 
 #endif

@@ -8,7 +8,6 @@
 #include "analysis/report/site_text.h"
 #include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
-#include "tools/common/name_match.h"
 
 #define PHASES_LISTED 10
 #define SITES_LISTED 3

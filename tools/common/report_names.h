@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Devices, phases, steps and call sites that an option names and a trace may lack: what the trace has
- * instead. No state. */
+ * Verbs, devices, phases, steps and call sites that the user names and that do not exist: what
+ * exists instead, and what may have been meant. No state. */
 #ifndef VS_REPORT_NAMES_H
 #define VS_REPORT_NAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/report/report.h"
@@ -18,5 +19,17 @@ int vs_report_no_device(const char *who, const char *path, const struct vs_repor
 /* vs_report_wish_known: whether the device, phase, step and call site that report->wish names occur
  * in the part of the trace that was read; false, with a message. */
 bool vs_report_wish_known(const char *who, const char *path, const struct vs_report *report);
+
+/* --- name_match.c: by the number of letters that would have to be changed --- */
+
+#define VS_NAME_LIST_MAX 512
+
+/* vs_name_meant: index of the one of *count* *names* that *word* differs from in at most half of its
+ * letters and at most two; *count* when there is none. */
+size_t vs_name_meant(const char *word, const char *const *names, size_t count);
+
+/* vs_name_list: "a, b, c and 4 more" of *names*, each once, at most *most* of them, in *out*
+ * (VS_NAME_LIST_MAX bytes). Returns out. */
+char *vs_name_list(char *out, const char *const *names, size_t count, size_t most);
 
 #endif

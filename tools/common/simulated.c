@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The driver is loaded into this process, but not initialised. */
-#include "tools/common/simulated.h"
+#include "tools/common/paths.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/name_match.h"
-#include "tools/common/paths.h"
+#include "tools/common/report_names.h"
 
 /* The driver's function *name*; NULL with *why* where there is none. */
 static void *driver_function(const char *name, char *why)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A part of a trace, selected by a verb's --at, --from, --to. For long traces without checkpoints
- * some are made on the way and cached. */
+ * A part of a trace, selected by a verb's --at, --from, --to, or by a file of windows. For long
+ * traces without checkpoints some are made on the way and cached. */
 #ifndef VS_TRACE_PART_H
 #define VS_TRACE_PART_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/checkpoint/checkpoint_build.h"
 #include "analysis/checkpoint/trace_state.h"
+#include "analysis/report/window_peaks.h"
 #include "base/vs_time_spec.h"
 
 /* Times that have a name: values of --at. */
@@ -66,5 +68,12 @@ struct vs_part_progress {
 void vs_part_progress_begin(struct vs_part_progress *progress);
 bool vs_part_progress_step(void *progress, uint64_t bytes, uint64_t total);
 void vs_part_progress_end(struct vs_part_progress *progress);
+
+/* --- window_file.c: `report --windows FILE`, one window on each line --- */
+
+/* vs_window_file_read: the windows of the file at *path*, "FROM TO" in ns since the start, in *out*; the
+ * caller frees it. Empty lines and comments ("# ...") are skipped. Returns false, with a message, when
+ * the file cannot be read, a line is not a window, or there is none. */
+bool vs_window_file_read(const char *who, const char *path, struct vs_report_window **out, size_t *count);
 
 #endif

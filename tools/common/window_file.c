@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/common/window_file.h"
+#include "tools/common/trace_part.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "tools/common/command.h"
-#include "tools/common/simulated.h"
+#include "tools/common/paths.h"
 #include "tools/estimate/estimate_internal.h"
 
 #define CONTEXT_BYTES (400 * VS_MIB) /* assumed for --capacity, which names no GPU: about that of an A100 */

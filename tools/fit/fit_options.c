@@ -10,7 +10,7 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_option.h"
 #include "tools/common/command.h"
-#include "tools/common/simulated.h"
+#include "tools/common/paths.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/fit/fit_internal.h"
 

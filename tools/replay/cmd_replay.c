@@ -10,7 +10,7 @@
 #include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/replay/replay_command.h"
-#include "viewer/report/recording_text.h"
+#include "viewer/report/report_parts.h"
 
 static const char usage[] =
     "usage: vramscope replay [OPTIONS] TRACE\n"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/common/simulated.h"
+#include "tools/common/paths.h"
 #include "tools/replay/replay_command.h"
 
 static int by_size(const void *a, const void *b)

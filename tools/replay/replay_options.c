@@ -7,8 +7,8 @@
 
 #include "allocator/core/alloc_conf.h"
 #include "base/vs_size.h"
-#include "tools/common/name_match.h"
-#include "tools/common/simulated.h"
+#include "tools/common/paths.h"
+#include "tools/common/report_names.h"
 #include "tools/common/tool_options.h"
 #include "tools/replay/replay_command.h"
 

@@ -25,11 +25,6 @@
 #include "tools/common/own_state.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/run/run_internal.h"
-#include "tools/run/run_manifest.h"
-#include "tools/run/run_names.h"
-#include "tools/run/run_output.h"
-#include "tools/run/run_signals.h"
-#include "tools/run/run_summary.h"
 #include "tools/view/view_write.h"
 #include "trace/read/reader.h"
 

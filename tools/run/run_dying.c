@@ -4,7 +4,7 @@
  * pending, then the process is exiting, and it frees its memory before its locks. A pidfd becomes
  * readable when it has ended, so no time has to be guessed. */
 #define _GNU_SOURCE
-#include "tools/run/run_dying.h"
+#include "tools/run/run_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  * nobody can list its folder: only processes that inherited the name have it. The folder is locked
  * while its command runs; that of a killed command is removed by the next one. */
 #define _GNU_SOURCE
-#include "tools/run/run_manifest.h"
+#include "tools/run/run_internal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * A file is an older trace when it was last written before the run began and is not
  * one of the run's own names (a file server's clock may differ from ours). */
 #define _GNU_SOURCE
-#include "tools/run/run_names.h"
+#include "tools/run/run_internal.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -18,8 +18,6 @@
 #include "base/vs_option.h"
 #include "base/vs_text.h"
 #include "tools/common/command.h"
-#include "tools/run/run_manifest.h"
-#include "tools/run/run_output.h"
 #include "trace/read/reader.h"
 
 #define FIRST_EVENTS 64 /* `process` is among them */

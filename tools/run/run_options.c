@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "allocator/core/alloc_conf.h"
-#include "tools/common/name_match.h"
+#include "tools/common/report_names.h"
 #include "tools/run/run_internal.h"
 
 /* The limit is rejected instead of warned about (check_limit). */

@@ -2,7 +2,7 @@
  *
  * FILE.live, the live window of a killed program, moves along: it holds the last
  * part of its trace. */
-#include "tools/run/run_output.h"
+#include "tools/run/run_internal.h"
 
 #include <dirent.h>
 #include <errno.h>

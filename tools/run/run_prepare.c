@@ -18,9 +18,6 @@
 #include "base/vs_link.h"
 #include "tools/common/paths.h"
 #include "tools/run/run_internal.h"
-#include "tools/run/run_manifest.h"
-#include "tools/run/run_output.h"
-#include "tools/run/run_signals.h"
 #include "trace/read/reader.h"
 
 /* A folder whose name only the program can determine (%p in it) is not checked. */

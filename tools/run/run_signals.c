@@ -4,7 +4,7 @@
  * signal from another process reaches this command alone and is forwarded. A stop signal is
  * forwarded and then applied to this command too, so that its parent sees it stopped. */
 #define _GNU_SOURCE
-#include "tools/run/run_signals.h"
+#include "tools/run/run_internal.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/vs_output_file.h"
-#include "tools/run/run_manifest.h"
 
 /* --- before the program --- */
 

@@ -14,7 +14,6 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "tools/common/paths.h"
-#include "tools/common/simulated.h"
 #include "tools/run/run_internal.h"
 
 int vs_run_prepend(const char *variable, const char *first)

@@ -3,7 +3,7 @@
  * A line of the manifest is the path of a trace, "!" for a process that could not
  * record, "-" for one that loaded the CUDA driver but allocated nothing, "?PID PROGRAM" for a
  * process that started a program without our LD_PRELOAD, or "+" from a nested `vramscope run`. */
-#include "tools/run/run_summary.h"
+#include "tools/run/run_internal.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -21,13 +21,11 @@
 #include "tools/common/process_tree_tool.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/common/trace_part.h"
-#include "tools/run/run_dying.h"
-#include "tools/run/run_manifest.h"
 #include "trace/read/reader.h"
 #include "trace/read/seek.h"
 #include "trace/symbols/symbolize.h"
 #include "viewer/common/text_style.h"
-#include "viewer/report/oom_brief.h"
+#include "viewer/report/oom_text.h"
 #include "viewer/report/report_text.h"
 
 #define REPORTS_MAX 8

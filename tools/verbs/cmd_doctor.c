@@ -25,7 +25,6 @@
 #include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "tools/common/paths.h"
-#include "tools/common/simulated.h"
 #include "tools/run/reach.h"
 #include "viewer/common/text_style.h"
 

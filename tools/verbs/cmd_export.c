@@ -12,7 +12,7 @@
 #include "tools/common/whole_file.h"
 #include "trace/read/seek.h"
 #include "viewer/export/export.h"
-#include "viewer/report/recording_text.h"
+#include "viewer/report/report_parts.h"
 
 #define COUNTER_NS 10000 /* points of a counter closer than this are merged, maxima kept */
 

@@ -4,12 +4,12 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "tools/common/oom_processes.h"
 #include "tools/common/oom_tool.h"
+#include "tools/common/process_tree_tool.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/common/tool_options.h"
 #include "viewer/report/oom_text.h"
-#include "viewer/report/recording_text.h"
+#include "viewer/report/report_parts.h"
 
 #define FIRSTS_NAMED 5 /* numbers in an error */
 

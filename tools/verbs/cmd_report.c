@@ -12,8 +12,6 @@
 #include "tools/common/symbol_tool.h"
 #include "tools/common/tool_options.h"
 #include "tools/common/trace_part.h"
-#include "tools/common/window_file.h"
-#include "viewer/report/report_json.h"
 #include "viewer/report/report_text.h"
 
 static const char usage[] =

@@ -7,8 +7,8 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
-#include "tools/common/name_match.h"
 #include "tools/common/own_state.h"
+#include "tools/common/report_names.h"
 #include "tools/common/symbol_tool.h"
 
 #ifndef VS_VERSION

@@ -6,8 +6,6 @@
 
 #include "tools/common/symbol_tool.h"
 #include "tools/common/tool_options.h"
-#include "tools/view/view_open.h"
-#include "tools/view/view_serve.h"
 #include "tools/view/view_trace.h"
 #include "tools/view/view_write.h"
 

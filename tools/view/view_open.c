@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "tools/view/view_open.h"
+#include "tools/view/view_trace.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
  * A request is answered only if it has the token and names this server in its Host header: another
  * page in the browser knows no token, and a name that resolves to 127.0.0.1 is not this server's. */
 #define _GNU_SOURCE
-#include "tools/view/view_serve.h"
+#include "tools/view/view_trace.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #include "tools/common/command.h"
-#include "tools/view/view_open.h"
 
 #define TOKEN_BYTES 16
 #define WAIT_MS 250 /* until a signal is noticed that came just before the wait */

@@ -2,7 +2,7 @@
  *
  * --serve of a build without libmicrohttpd. */
 #include "tools/common/command.h"
-#include "tools/view/view_serve.h"
+#include "tools/view/view_trace.h"
 
 int vs_view_serve(struct vs_view_trace *trace, const struct vs_view_options *options,
                   const struct vs_serve_options *serve)

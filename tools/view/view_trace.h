@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One trace as the data of an HTML page: its report, its post-mortem and its blocks. */
+ * One trace as the data of an HTML page: its report, its post-mortem and its blocks; the page
+ * opened in the browser, and served. */
 #ifndef VS_VIEW_TRACE_H
 #define VS_VIEW_TRACE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,5 +51,32 @@ struct vs_page_data *vs_view_page(struct vs_view_trace *trace,
                                   const struct vs_view_options *options);
 
 void vs_view_close(struct vs_view_trace *trace);
+
+/* --- view_open.c: names of pages, and the browser --- */
+
+/* vs_view_name: the page's name for the trace at *first* and, if not NULL, *second*: "train.html" for
+ * "train.vst", in the same folder. Returns false, with a message of *who*, if it is too long. */
+bool vs_view_name(const char *who, const char *first, const char *second, char out[PATH_MAX]);
+
+/* vs_view_show: opens the file *path* with xdg-open, which goes on by itself. Where there is no desktop,
+ * or no xdg-open, prints a line with *place* instead: the path, or the address to which it leads. */
+void vs_view_show(const char *who, const char *path, const char *place);
+
+/* vs_view_redirect: writes a page that leads to *url* to a new file with mode 0600, which the caller
+ * removes: the arguments of a process are readable for everyone. False with errno. */
+bool vs_view_redirect(const char *url, char path[PATH_MAX]);
+
+/* --- view_serve.c: `--serve`: the page over HTTP, for this machine only, with further parts on request --- */
+
+struct vs_serve_options {
+    unsigned port; /* 0: any free one */
+    bool open;     /* open the page in the browser */
+};
+
+/* vs_view_serve: serves the page of *trace* at 127.0.0.1 until SIGINT or SIGTERM, and prints its
+ * address, which has a random token; other requests are refused. Returns an exit code; an error is
+ * printed. */
+int vs_view_serve(struct vs_view_trace *trace, const struct vs_view_options *options,
+                  const struct vs_serve_options *serve);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/whole_file.h"
-#include "tools/view/view_open.h"
 #include "tools/view/view_trace.h"
 #include "viewer/common/text_style.h"
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names cached on disk, one file per build id, so that a module's files are read once: written
- * under another name and renamed, checked when read, the least recently used removed when the total
- * is too large. A file that is damaged, or of another version, counts as none. Any number of
- * processes may use the cache at once. Private to src/trace and its tests. */
+ * Names that are known already: in the cache on disk, and in the trace itself. */
 #ifndef VS_SYMBOL_CACHE_H
 #define VS_SYMBOL_CACHE_H
 
+#include "trace/read/reader.h"
 #include "trace/symbols/debug_files.h"
 #include "trace/symbols/symbol_set.h"
 
@@ -36,5 +34,14 @@ void vs_symbol_cache_trim(const char *dir, uint64_t bytes);
 enum vs_err vs_symbol_cache_decode(const unsigned char *bytes, size_t count, const char *build_id,
                                    struct vs_symbol_set *set, struct vs_symbol_source *source)
     VS_MUST_CHECK;
+
+/* vs_trace_symbols_load: loads all of them into the zeroed *set*; later ones replace earlier ones.
+ * Damaged frames are skipped. Cost: reads those frames only. */
+void vs_trace_symbols_load(const struct vs_reader *reader, struct vs_symbol_set *set);
+
+/* vs_symbols_place: the names of *offset* in module *module* of the trace, with their quality; NULL
+ * when there are none. Valid until the next call on *symbols*. */
+const struct vs_symbol_entry *vs_symbols_place(struct vs_symbols *symbols, uint32_t module,
+                                               uint64_t offset);
 
 #endif

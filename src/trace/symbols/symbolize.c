@@ -13,7 +13,7 @@
 #include "base/vs_text.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/rewrite.h"
-#include "trace/symbols/trace_symbols.h"
+#include "trace/symbols/symbol_cache.h"
 
 #define SET_BUDGET ((uint64_t)8 << 30)
 

@@ -23,7 +23,6 @@
 #include "trace/format/format.h"
 #include "trace/symbols/symbol_cache.h"
 #include "trace/symbols/symbol_worker.h"
-#include "trace/symbols/trace_symbols.h"
 
 #define OBJECT_BUDGET ((uint64_t)512 << 20) /* memory for the names of one build */
 #define NOTE_NAMES 3

@@ -2,7 +2,7 @@
  *
  * Memory and work are limited in proportion to the bytes read: a frame may
  * decompress to thousands of times its size. */
-#include "trace/symbols/trace_symbols.h"
+#include "trace/symbols/symbol_cache.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 
 #include "viewer/check/check_words.h"
 #include "viewer/common/json_writer.h"
-#include "viewer/report/report_json.h"
+#include "viewer/report/report_text.h"
 
 static const char *metric_of(const struct vs_budget_row *row)
 {

@@ -8,7 +8,8 @@
 #include "trace/read/reader.h"
 #include "viewer/common/json_writer.h"
 
-void vs_emit_us(struct vs_emit *emit, uint64_t ns)
+/* A duration in µs with three decimals. */
+static void emit_us(struct vs_emit *emit, uint64_t ns)
 {
     fprintf(emit->out, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
 }
@@ -20,7 +21,7 @@ void vs_emit_begin(struct vs_emit *emit, char phase, const char *name, uint64_t 
     emit->written++;
     vs_json_text(emit->out, name);
     fprintf(emit->out, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"ts\":", pid, tid);
-    vs_emit_us(emit, time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
+    emit_us(emit, time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
 }
 
 void vs_emit_name(struct vs_emit *emit, const char *what, uint64_t pid, uint64_t tid,
@@ -99,7 +100,7 @@ void vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t 
     vs_emit_begin(emit, 'X', shown, pid, stream, slice->start_ns);
     fputs(",\"dur\":", out);
     uint64_t from = slice->start_ns > emit->start_ns ? slice->start_ns : emit->start_ns;
-    vs_emit_us(emit, slice->end_ns > from ? slice->end_ns - from : 0);
+    emit_us(emit, slice->end_ns > from ? slice->end_ns - from : 0);
     fprintf(out, ",\"cat\":\"%s\",\"args\":{\"device\":%" PRIu64 ",\"stream\":%" PRIu64, category,
             device, stream);
     if (event->kind == VS_EVENT_kernel)

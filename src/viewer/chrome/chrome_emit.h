@@ -22,9 +22,6 @@ struct vs_emit {
 void vs_emit_begin(struct vs_emit *emit, char phase, const char *name, uint64_t pid, uint64_t tid,
                    uint64_t time_ns);
 
-/* vs_emit_us: a duration in µs with three decimals. */
-void vs_emit_us(struct vs_emit *emit, uint64_t ns);
-
 /* vs_emit_name: a metadata event (ph M) with the argument "name" *value*. */
 void vs_emit_name(struct vs_emit *emit, const char *what, uint64_t pid, uint64_t tid,
                   const char *value);

@@ -9,7 +9,7 @@
 #include "analysis/compare/site_moves.h"
 #include "base/vs_posix_name.h"
 #include "base/vs_size.h"
-#include "viewer/report/recording_text.h"
+#include "viewer/report/report_parts.h"
 
 struct vs_size_pair vs_diff_sizes(uint64_t a, uint64_t b, bool counts)
 {

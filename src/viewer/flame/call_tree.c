@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "viewer/flame/call_tree.h"
+#include "viewer/flame/stack_source.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "viewer/flame/call_tree.h"
+#include "viewer/flame/stack_source.h"
 
 #define VS_SVG_EDGE 12 /* pixels left and right of the frames */
 

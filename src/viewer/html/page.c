@@ -13,7 +13,6 @@
 #include "base/reading/vs_xalloc.h"
 #include "trace/read/seek.h"
 #include "viewer/html/page_data.h"
-#include "viewer/html/page_shell.h"
 
 #define PROGRESS_EVENTS 65536
 #define BEFORE_PERCENT 80 /* of a chosen window's events come before the failure or the peak */

@@ -4,6 +4,8 @@
 #ifndef VS_PAGE_DATA_H
 #define VS_PAGE_DATA_H
 
+#include <stddef.h>
+
 #include "analysis/report/report.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
@@ -183,8 +185,14 @@ struct vs_page_data {
 void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *source,
                         const struct vs_replay *replay);
 
-/* vs_page_escape: JSON *text* as one line that is safe inside an HTML script element: < > & and the
- * line separators of Unicode become escapes. malloc'ed; NULL when memory ran out. */
-char *vs_page_escape(const char *text, size_t bytes, size_t *out_bytes);
+/* --- the shell ---
+ *
+ * Strings that cmake/bundle_page.py writes from src/viewer/html/web. A page is vs_page_open (or
+ * vs_page_open_served, whose policy allows requests to the server of the page), vs_page_before, the
+ * elements with the data, vs_page_after. UTF-8; their sizes do not count the terminating zero. */
+
+extern const char vs_page_open[], vs_page_open_served[], vs_page_before[], vs_page_after[];
+extern const size_t vs_page_open_size, vs_page_open_served_size, vs_page_before_size,
+    vs_page_after_size;
 
 #endif

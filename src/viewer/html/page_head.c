@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viewer/common/json_writer.h"
 #include "base/reading/vs_xalloc.h"
+#include "viewer/common/json_writer.h"
 #include "viewer/html/page_data.h"
 #include "viewer/report/oom_text.h"
-#include "viewer/report/recording_text.h"
-#include "viewer/report/report_json.h"
-#include "viewer/report/uncomputed_text.h"
+#include "viewer/report/report_parts.h"
+#include "viewer/report/report_text.h"
 
 #define FORMAT 1
 #define NAME_BYTES_MAX 1000 /* of one name; templates have names of 64 KiB */
@@ -34,7 +33,8 @@ static const char *escape_of(const unsigned char *p, size_t left, size_t *used)
     }
 }
 
-char *vs_page_escape(const char *text, size_t bytes, size_t *out_bytes)
+/* JSON *text* as one line that is safe inside an HTML script element; malloc'ed. */
+static char *escape(const char *text, size_t bytes, size_t *out_bytes)
 {
     char *out = NULL;
     FILE *stream = open_memstream(&out, out_bytes);
@@ -358,6 +358,6 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
     vs_json_end_object(&json);
     if (ferror(json.out) | (fclose(json.out) != 0))
         vs_out_of_memory();
-    data->head = vs_page_escape(text, bytes, &data->head_bytes);
+    data->head = escape(text, bytes, &data->head_bytes);
     free(text);
 }

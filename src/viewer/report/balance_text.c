@@ -2,7 +2,7 @@
  *
  * A row is printed if any of its figures is not 0; used, free and total always are,
  * so that a reader can check the sum. */
-#include "viewer/report/balance_text.h"
+#include "viewer/report/report_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>

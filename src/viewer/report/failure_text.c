@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "viewer/report/failure_text.h"
+#include "viewer/report/report_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

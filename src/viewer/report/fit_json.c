@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "viewer/common/json_writer.h"
-#include "viewer/report/report_json.h"
+#include "viewer/report/report_text.h"
 
 static const char *answer_name(enum vs_fit_answer answer)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "viewer/report/growth_text.h"
+#include "viewer/report/report_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 
 #define WEAK_BELOW 0.75 /* confidence */
 #define CONSTANT_SHOWN 3
+#define GROWTH_TEXT_MAX 256
 
 /* "every step", "every 3 steps"; *bytes* receives the growth each time. */
 static const char *how_often(char *out, size_t size, const struct vs_report_site *site,
@@ -21,7 +22,9 @@ static const char *how_often(char *out, size_t size, const struct vs_report_site
     return out;
 }
 
-char *vs_growth_words(char *out, const struct vs_report_site *site, bool steps_found)
+/* How *site* grows: "grows by 16.0 MiB every step since step 1 (steps found from the repeating
+ * requests), 4.7 GiB so far". */
+static char *growth_words(char *out, const struct vs_report_site *site, bool steps_found)
 {
     char all[VS_SIZE_TEXT_MAX], often[40];
     const char *verb = site->growth_freed ? "grew" : "grows";
@@ -31,13 +34,13 @@ char *vs_growth_words(char *out, const struct vs_report_site *site, bool steps_f
                        : site->growth_confidence < WEAK_BELOW ? " (weak evidence)" : "";
     vs_size_format(all, site->growth_bytes);
     if (!site->growth_in_steps) {
-        snprintf(out, VS_GROWTH_TEXT_MAX, "%s since %s, %s%s%s%s", verb,
+        snprintf(out, GROWTH_TEXT_MAX, "%s since %s, %s%s%s%s", verb,
                  vs_time_text(site->growth_since_ns), to, all, until, weak);
         return out;
     }
     uint64_t bytes;
     const char *words = how_often(often, sizeof often, site, &bytes);
-    snprintf(out, VS_GROWTH_TEXT_MAX, "%s by %s %s since step %llu%s, %s%s%s%s", verb,
+    snprintf(out, GROWTH_TEXT_MAX, "%s by %s %s since step %llu%s, %s%s%s%s", verb,
              vs_size_text(bytes), words, (unsigned long long)site->growth_since,
              steps_found ? " (steps found from the repeating requests)" : "", to, all, until, weak);
     return out;
@@ -52,12 +55,12 @@ static bool was_constant(const struct vs_report *report, const struct vs_report_
 void vs_growth_lines(const struct vs_report *report, const struct vs_report_sites *growing,
                      const struct vs_report_sites *filled, const struct vs_style *style)
 {
-    char words[VS_GROWTH_TEXT_MAX], lead[64];
+    char words[GROWTH_TEXT_MAX], lead[64];
     for (size_t i = 0; i < growing->count && i < style->sites; i++) {
         const struct vs_report_site *site = &growing->items[i];
         snprintf(lead, sizeof lead, "  %s%s%s  ", vs_paint(style, VS_WARN),
                  site->growth_freed ? "growth" : "leak?", vs_unpaint(style));
-        vs_growth_words(words, site, report->steps.found && i == 0);
+        growth_words(words, site, report->steps.found && i == 0);
         vs_text_wrapped(style, lead, words);
         fprintf(style->out, "         ");
         vs_text_chain(style, 9, site);
@@ -99,7 +102,7 @@ void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style
         return;
     if (!report->phase_count)
         fprintf(style->out, "\n");
-    char text[VS_GROWTH_TEXT_MAX];
+    char text[GROWTH_TEXT_MAX];
     vs_time_format(mean, steps->total_ns / steps->done);
     if (steps->done == 1)
         snprintf(text, sizeof text, "1 done in %s", mean);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Live memory at one time, and repeated allocations, as JSON. */
-#include "viewer/report/held_json.h"
+#include "viewer/report/report_parts.h"
 
-#include "viewer/report/report_json.h"
+#include "viewer/report/report_text.h"
 
 static void table(struct vs_json *json, const struct vs_held *held, enum vs_by by)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Rows of less than a hundredth are summed up in one. */
-#include "viewer/report/held_text.h"
+#include "viewer/report/report_parts.h"
 
 #include <string.h>
 
 #include "base/vs_size.h"
-#include "viewer/report/recording_text.h"
 
 #define ROWS_SHOWN 8
 #define PHASE_TELLS 97 /* per cent: one row of that share says nothing */

@@ -8,7 +8,7 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
-#include "viewer/report/held_text.h"
+#include "viewer/report/report_parts.h"
 
 #define ROWS_SHOWN 24
 #define FOLDED_MIN 3 /* as many equal neighbours are one row */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "viewer/report/oom_brief.h"
+#include "viewer/report/oom_text.h"
 
 #include <string.h>
 
 #include "base/vs_size.h"
-#include "viewer/report/failure_text.h"
+#include "viewer/report/report_parts.h"
 
 #define LEAD 10 /* columns before the text of a line */
 #define SAME_FRAMES 8 /* call sites that are equal so far are shown once */

@@ -9,7 +9,7 @@
 
 #include "base/vs_size.h"
 #include "viewer/common/json_writer.h"
-#include "viewer/report/failure_text.h"
+#include "viewer/report/report_parts.h"
 
 #define PROGRAM_SHOWN 24u
 #define NAME_MAX_BYTES (4 * PROGRAM_SHOWN + 32)

@@ -8,12 +8,8 @@
 
 #include "base/vs_size.h"
 #include "viewer/common/json_writer.h"
-#include "viewer/report/balance_text.h"
-#include "viewer/report/failure_text.h"
-#include "viewer/report/finding_text.h"
-#include "viewer/report/report_json.h"
+#include "viewer/report/report_parts.h"
 #include "viewer/report/report_text.h"
-#include "viewer/report/uncomputed_text.h"
 
 #define ULL(x) ((unsigned long long)(x))
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The post-mortem for users (`vramscope oom`) and for programs (schema "vramscope.oom/2"). */
+ * The post-mortem for users (`vramscope oom`), for programs (schema "vramscope.oom/2"), and in a
+ * few lines for the summary of `vramscope run`. */
 #ifndef VS_OOM_TEXT_H
 #define VS_OOM_TEXT_H
 
@@ -19,5 +20,8 @@ void vs_oom_text_none(const struct vs_report *report, const struct vs_style *sty
 void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE *out);
 /* vs_oom_json_brief: the same without white space and without the frames of call sites. */
 void vs_oom_json_brief(const struct vs_oom *oom, const struct vs_report *report, FILE *out);
+
+/* vs_oom_brief: prints *oom*, the failure that ended the program. */
+void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style);
 
 #endif

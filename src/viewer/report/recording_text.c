@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "viewer/report/recording_text.h"
+#include "viewer/report/report_parts.h"
 
 #include <string.h>
 

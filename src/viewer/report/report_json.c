@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "viewer/report/report_json.h"
+#include "viewer/report/report_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/report/site_text.h"
 #include "analysis/report/window_peaks.h"
-#include "viewer/report/balance_text.h"
-#include "viewer/report/failure_text.h"
-#include "viewer/report/finding_text.h"
-#include "viewer/report/held_json.h"
-#include "viewer/report/recording_text.h"
-#include "viewer/report/uncomputed_text.h"
+#include "viewer/report/report_parts.h"
 
 static const char *condition_name(enum vs_condition condition)
 {

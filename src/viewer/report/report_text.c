@@ -10,13 +10,7 @@
 
 #include "base/vs_posix_name.h"
 #include "base/vs_size.h"
-#include "viewer/report/balance_text.h"
-#include "viewer/report/failure_text.h"
-#include "viewer/report/finding_text.h"
-#include "viewer/report/growth_text.h"
-#include "viewer/report/held_text.h"
-#include "viewer/report/recording_text.h"
-#include "viewer/report/uncomputed_text.h"
+#include "viewer/report/report_parts.h"
 
 #define PHASES_SHOWN 12
 #define CHURN_SHOWN 3

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "viewer/report/uncomputed_text.h"
+#include "viewer/report/report_parts.h"
 
 #include <string.h>
 
 #include "base/vs_size.h"
-#include "viewer/report/report_json.h"
+#include "viewer/report/report_text.h"
 
 #define SITES_SHOWN 5
 #define NUMBER_COLUMNS 23

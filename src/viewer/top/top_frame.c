@@ -10,7 +10,8 @@
 #define ROWS_BESIDE_SITES 14u
 #define TABLE_SHARE 3u /* the table has at most a third of the screen */
 
-void vs_top_title(const struct vs_top_model *model, struct vs_grid *grid)
+/* How many processes, and the state of the view. */
+static void put_title(const struct vs_top_model *model, struct vs_grid *grid)
 {
     size_t ended = 0;
     char right[32];
@@ -83,7 +84,7 @@ void vs_top_draw(const struct vs_top_model *model, struct vs_grid *grid)
     if (grid->rows < 2 || !grid->columns)
         return;
     unsigned end = grid->rows - 1, row = 1, most = grid->rows / TABLE_SHARE;
-    vs_top_title(model, grid);
+    put_title(model, grid);
     keys(model, grid);
     if (!model->row_count && !model->help) {
         nothing(model, grid);

@@ -6,9 +6,6 @@
 
 #include "viewer/top/top_frame.h"
 
-/* vs_top_title: how many processes, and the state of the view. */
-void vs_top_title(const struct vs_top_model *model, struct vs_grid *grid);
-
 /* vs_top_table: header and at most *rows* rows, among them the selected one. */
 unsigned vs_top_table(const struct vs_top_model *model, struct vs_grid *grid, unsigned row,
                       unsigned rows);

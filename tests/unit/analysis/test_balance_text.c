@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "support/cmocka_test.h"
-#include "viewer/report/balance_text.h"
+#include "viewer/report/report_parts.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/json_test.h"
 #include "analysis/kinds/allocation_log.h"
+#include "support/json_test.h"
 #include "support/trace_text.h"
 #include "trace/record/recorder_internal.h"
 #include "viewer/export/export.h"
 #include "viewer/flame/diff_graph.h"
-#include "viewer/flame/call_tree.h"
+#include "viewer/flame/stack_source.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define A(n) (VS_TRACE_ADDRESS + (uint64_t)(n) * MIB)

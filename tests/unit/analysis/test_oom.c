@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Verdicts of the post-mortem: one trace for each, and cases that just miss it. */
-#include "viewer/report/oom_brief.h"
 #include "unit/analysis/oom_test.h"
+#include "viewer/report/oom_text.h"
 
 #define CAPACITY (512 * MIB)
 #define CONTEXT (64 * MIB) /* memory of the driver itself */

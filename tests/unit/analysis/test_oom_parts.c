@@ -5,8 +5,8 @@
  * failures. */
 #include <stdio.h>
 
-#include "viewer/report/oom_text.h"
 #include "unit/analysis/oom_test.h"
+#include "viewer/report/oom_text.h"
 
 #define CAPACITY (1024 * MIB)
 

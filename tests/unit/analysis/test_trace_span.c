@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/cmocka_test.h"
 #include "analysis/checkpoint/checkpoint_build.h"
 #include "analysis/checkpoint/trace_state.h"
 #include "base/vs_time_spec.h"
 #include "support/busy_trace.h"
+#include "support/cmocka_test.h"
 #include "trace/read/seek.h"
-#include "viewer/report/report_json.h"
 #include "viewer/report/report_text.h"
 
 #define EVENTS 60000

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "tools/common/command.h"
-#include "tools/run/run_output.h"
+#include "tools/run/run_internal.h"
 
 /* Replaces the command's function, which needs all of its verbs. */
 static char said[2048];
