@@ -2,8 +2,9 @@
  *
  * Programs with one deliberate bug each, and their correct versions. `checker_cases NAME SEED`: the
  * seed determines how long kernels and pauses take, so that a bug changes the data in some runs
- * only. run_cases.py contains the report that each must give. The bugs follow real ones: a caching
- * allocator that reuses a block too early, a stream that lacks a wait, a buffer freed too soon.
+ * only. Without arguments: prints the names and the report that each must give, for run_cases.py.
+ * The bugs follow real ones: a caching allocator that reuses a block too early, a stream that lacks
+ * a wait, a buffer freed too soon. Most programs are lines of the language of run_statement().
  *
  * Functions that submit work are named after their part and are never inlined: the test looks for
  * them in the reported stacks. */
@@ -47,30 +48,9 @@ static void must(CUresult e, const char *call, int line)
     }
 }
 
-static struct {
-    const char *name;
-    void (*run)(void);
-} cases[64];
-static size_t case_count;
-
-#define CASE(case_name)                                              \
-    static void case_name(void);                                     \
-    __attribute__((constructor)) static void add_##case_name(void)   \
-    {                                                                \
-        cases[case_count].name = #case_name;                         \
-        cases[case_count++].run = case_name;                         \
-    }                                                                \
-    static void case_name(void)
-
 static void pause_a_little(void) { usleep(draw(300)); }
 
 /* ---- kernels ---- */
-
-static void busy(unsigned us)
-{
-    if (us)
-        usleep(us);
-}
 
 /* fill(float *to, int count, float value, int us) */
 static void fill(const struct vramscope_sim_launch *l, unsigned long first, unsigned long last)
@@ -78,7 +58,7 @@ static void fill(const struct vramscope_sim_launch *l, unsigned long first, unsi
     float *to = *(float **)l->args[0], value = *(float *)l->args[2];
     int count = *(int *)l->args[1];
     (void)first, (void)last;
-    busy(*(unsigned *)l->args[3]);
+    usleep(*(unsigned *)l->args[3]);
     for (int i = 0; i < count; i++) {
         vramscope_sim_write(&to[i], sizeof to[i]);
         to[i] = value;
@@ -92,7 +72,7 @@ static void scale(const struct vramscope_sim_launch *l, unsigned long first, uns
     float *to = *(float **)l->args[1], by = *(float *)l->args[3];
     int count = *(int *)l->args[2];
     (void)first, (void)last;
-    busy(*(unsigned *)l->args[4]);
+    usleep(*(unsigned *)l->args[4]);
     for (int i = 0; i < count; i++) {
         vramscope_sim_read(&from[i], sizeof from[i]);
         vramscope_sim_write(&to[i], sizeof to[i]);
@@ -104,7 +84,7 @@ static void scale(const struct vramscope_sim_launch *l, unsigned long first, uns
 static void opaque(const struct vramscope_sim_launch *l, unsigned long first, unsigned long last)
 {
     (void)first, (void)last;
-    busy(*(unsigned *)l->args[1]);
+    usleep(*(unsigned *)l->args[1]);
 }
 
 static CUfunction k_fill, k_scale, k_opaque;
@@ -190,6 +170,30 @@ PART host_releaser(void *p)
     OK(cuMemFreeHost(p));
     KEEP;
 }
+PART host_reader(const float *host)
+{
+    vramscope_sim_read(host, BYTES);
+    KEEP;
+}
+PART launcher(CUgraphExec graph, CUstream s)
+{
+    OK(cuGraphLaunch(graph, s));
+    KEEP;
+}
+PART second_releaser(CUdeviceptr at)
+{
+    CUresult e = cuMemFree(at);
+    if (e != CUDA_ERROR_INVALID_VALUE)
+        OK(e);
+    KEEP;
+}
+PART freed_source(CUdeviceptr to, CUdeviceptr from)
+{
+    CUresult e = cuMemcpyDtoD(to, from, BYTES);
+    if (e != CUDA_ERROR_INVALID_VALUE)
+        OK(e);
+    KEEP;
+}
 
 EXPORTED CUdeviceptr allocator(size_t bytes)
 {
@@ -207,10 +211,10 @@ EXPORTED CUdeviceptr pool_allocator(size_t bytes, CUstream s)
     return p;
 }
 
-static CUstream stream(void)
+static CUstream stream(unsigned flags)
 {
     CUstream s;
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&s, flags));
     return s;
 }
 
@@ -229,9 +233,11 @@ static void *pinned(void)
     return p;
 }
 
-/* Of every case: two streams, and memory for a producer and a consumer. */
-static CUstream a, b;
+/* Of every case: two streams that do not block and two that do; memory for a producer and a
+ * consumer; host memory. */
+static CUstream a, b, blocking_c, blocking_d;
 static CUdeviceptr p, q;
+static void *host;
 
 /* Work that is queued in *later* from now on comes after the work in *earlier*. */
 static void order(CUstream earlier, CUstream later)
@@ -262,7 +268,7 @@ static void cache_start(void)
 
 enum reuse { TOO_EARLY, WAITS, ASKS, SAME_STREAM };
 
-static CUdeviceptr cache_take(CUstream s, enum reuse how)
+static CUdeviceptr cache_take(CUstream s, int how)
 {
     for (int i = 0; i < 4; i++) {
         struct cached *c = &cache[i];
@@ -289,7 +295,7 @@ static void cache_give(CUdeviceptr at, CUstream s)
     c->free = 1;
 }
 
-static void caching_allocator(enum reuse how)
+static void caching_allocator(int how)
 {
     cache_start();
     CUdeviceptr block = cache_take(a, how);
@@ -302,158 +308,7 @@ static void caching_allocator(enum reuse how)
     cache_give(block, b);
 }
 
-CASE(cache_too_early) { caching_allocator(TOO_EARLY); }
-CASE(cache_waits) { caching_allocator(WAITS); }
-CASE(cache_asks) { caching_allocator(ASKS); }
-CASE(cache_same_stream) { caching_allocator(SAME_STREAM); }
-
-/* ---- waits ---- */
-
-enum wait { NONE, EVENT, EARLY_EVENT, SYNC, QUERY, SLEEP };
-
-/* Written in one stream, read in the other. */
-static void two_streams(enum wait how)
-{
-    CUevent done = event();
-    if (how == EARLY_EVENT)
-        OK(cuEventRecord(done, a));
-    producer(p, a);
-    if (how == EVENT)
-        OK(cuEventRecord(done, a));
-    if (how == SYNC)
-        OK(cuStreamSynchronize(a));
-    while (how == QUERY && cuStreamQuery(a) == CUDA_ERROR_NOT_READY)
-        usleep(20);
-    if (how == SLEEP)
-        usleep(20000);
-    pause_a_little();
-    if (how == EVENT || how == EARLY_EVENT)
-        OK(cuStreamWaitEvent(b, done, 0));
-    consumer(p, q, b);
-}
-
-CASE(missing_wait) { two_streams(NONE); }
-CASE(event_too_early) { two_streams(EARLY_EVENT); }
-CASE(event_wait) { two_streams(EVENT); }
-CASE(stream_sync) { two_streams(SYNC); }
-CASE(stream_query) { two_streams(QUERY); }
-/* A long pause does not order work, even if the work is always done by then. */
-CASE(sleep_is_no_sync) { two_streams(SLEEP); }
-
-/* One page at two addresses: written at one, read at the other. */
-static void aliases(int wait)
-{
-    const size_t page = 2 << 20;
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    CUmemAccessDesc access = {.location = prop.location,
-                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    CUmemGenericAllocationHandle handle;
-    CUdeviceptr range;
-    OK(cuMemAddressReserve(&range, 2 * page, 0, 0, 0));
-    OK(cuMemCreate(&handle, page, &prop, 0));
-    OK(cuMemMap(range, page, 0, handle, 0));
-    OK(cuMemMap(range + page, page, 0, handle, 0));
-    OK(cuMemSetAccess(range, 2 * page, &access, 1));
-    producer(range + 4096, a);
-    if (wait)
-        order(a, b);
-    pause_a_little();
-    consumer(range + page + 4096, q, b);
-    OK(cuCtxSynchronize());
-    OK(cuMemUnmap(range, 2 * page));
-}
-
-CASE(alias_wait) { aliases(1); }
-CASE(alias_missing_wait) { aliases(0); }
-
-/* A stream signals another by a value in memory. */
-static void by_value(int wait)
-{
-    CUdeviceptr flag = allocator(4);
-    OK(cuMemsetD32(flag, 0, 1));
-    OK(cuCtxSynchronize());
-    if (wait)
-        OK(cuStreamWaitValue32(b, flag, 1, CU_STREAM_WAIT_VALUE_EQ));
-    producer(p, a);
-    OK(cuStreamWriteValue32(a, flag, 1, 0));
-    pause_a_little();
-    consumer(p, q, b);
-}
-
-CASE(value_wait) { by_value(1); }
-CASE(value_missing_wait) { by_value(0); }
-
-/* The consumer's stream waits for a flag: written by the producer's stream after its work, or by
- * the host after a wait; a copy writes it as well. */
-static void flag(int who)
-{
-    CUdeviceptr f = allocator(4);
-    unsigned *seen = pinned();
-    OK(cuMemsetD32(f, 0, 1));
-    OK(cuCtxSynchronize());
-    if (who == 2) {
-        f = (CUdeviceptr)(uintptr_t)seen;
-    } else {
-        OK(cuStreamWaitValue32(b, f, 1, CU_STREAM_WAIT_VALUE_EQ));
-        consumer(p, q, b);
-    }
-    producer(p, a);
-    pause_a_little();
-    if (who)
-        OK(cuStreamWriteValue32(a, f, 1, 0));
-    else
-        OK(cuMemsetD32Async(f, 1, 1, a));
-    while (who == 2 && !__atomic_load_n(seen, __ATOMIC_ACQUIRE))
-        usleep(100);
-    if (who == 2)
-        consumer(p, q, b);
-}
-
-CASE(value_by_memset) { flag(0); }
-CASE(value_by_stream) { flag(1); }
-CASE(value_seen_by_host) { flag(2); }
-
-/* ---- the legacy and the per-thread default streams ---- */
-
-static CUstream blocking_stream(void)
-{
-    CUstream s;
-    OK(cuStreamCreate(&s, CU_STREAM_DEFAULT));
-    return s;
-}
-
-static void legacy(CUstream s)
-{
-    producer(p, s);
-    pause_a_little();
-    consumer(p, q, NULL);
-}
-
-CASE(legacy_orders_blocking) { legacy(blocking_stream()); }
-CASE(legacy_not_nonblocking) { legacy(a); }
-
-/* Two blocking streams are ordered by work in the default stream between them. */
-CASE(legacy_between)
-{
-    CUstream first = blocking_stream(), second = blocking_stream();
-    producer(p, first);
-    clearer(allocator(BYTES), NULL);
-    consumer(p, q, second);
-    OK(cuStreamDestroy(first));
-    pause_a_little();
-    clearer(p, second);
-}
-
-/* Work of a destroyed stream still comes before later work of the default stream. */
-CASE(destroyed_stream)
-{
-    CUstream s = blocking_stream();
-    producer(p, s);
-    OK(cuStreamDestroy(s));
-    usleep(draw(2000));
-    consumer(p, q, NULL);
-}
+/* ---- programs in C ---- */
 
 static pthread_barrier_t turns;
 static CUcontext shared_context;
@@ -468,12 +323,12 @@ static void *other_thread(void *sync)
     return NULL;
 }
 
-static void per_thread(void *sync)
+static void per_thread(int sync)
 {
     pthread_t thread;
     OK(cuCtxGetCurrent(&shared_context));
     pthread_barrier_init(&turns, NULL, 2);
-    pthread_create(&thread, NULL, other_thread, sync);
+    pthread_create(&thread, NULL, other_thread, sync ? &turns : NULL);
     pthread_barrier_wait(&turns);
     pause_a_little();
     consumer(p, q, CU_STREAM_PER_THREAD);
@@ -481,16 +336,11 @@ static void per_thread(void *sync)
     pthread_join(thread, NULL);
 }
 
-CASE(per_thread_sync) { per_thread(&turns); }
-CASE(per_thread_no_sync) { per_thread(NULL); }
-
-/* ---- double buffering: upload into one half while the other is computed on ---- */
-
+/* Upload into one half while the other is computed on. */
 static void double_buffer(int forget)
 {
     CUdeviceptr half[2] = {p, allocator(BYTES)};
     CUevent empty[2] = {event(), event()};
-    float *host = pinned();
     for (int i = 0; i < 6; i++) {
         int h = i % 2;
         if (i >= 2 && !forget)
@@ -503,11 +353,7 @@ static void double_buffer(int forget)
     }
 }
 
-CASE(double_buffer_waits) { double_buffer(0); }
-CASE(double_buffer_forgets) { double_buffer(1); }
-
-/* ---- neighbours: each stream owns one half and reads one row of the other ---- */
-
+/* Neighbours: each stream owns one half and reads one row of the other. */
 PART halo(int overlap)
 {
     CUstream s[2] = {a, b};
@@ -529,67 +375,26 @@ PART halo(int overlap)
     }
 }
 
-CASE(halo_disjoint) { halo(0); }
-CASE(halo_overlaps) { halo(1); }
-
 /* Columns of one matrix, interleaved in memory, copied in two streams. */
 PART columns(int shift)
 {
-    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                       .srcHost = pinned(),
-                       .srcPitch = 256,
-                       .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                       .dstDevice = allocator(64 * 512),
-                       .dstPitch = 512,
-                       .WidthInBytes = 256,
-                       .Height = 64};
-    OK(cuMemcpy2DAsync(&c, a));
-    c.dstXInBytes = (size_t)(256 - shift);
-    OK(cuMemcpy2DAsync(&c, b));
-}
-
-CASE(columns_disjoint) { columns(0); }
-CASE(columns_overlap) { columns(4); }
-
-/* ---- frees ---- */
-
-static void pool_in_two_streams(int waits)
-{
-    CUdeviceptr block = pool_allocator(BYTES, a);
-    producer(block, a);
-    order(a, b);
-    consumer(block, q, b);
-    if (waits)
-        order(b, a);
-    else
-        pause_a_little();
-    pool_releaser(block, a);
-    pause_a_little();
-}
-
-CASE(pool_other_stream) { pool_in_two_streams(0); }
-CASE(pool_ordered)
-{
-    for (int i = 0; i < 8; i++)
-        pool_in_two_streams(1);
-}
-
-/* Memory used in another stream that does not wait for its allocation. */
-CASE(pool_before_alloc)
-{
-    CUdeviceptr block = pool_allocator(BYTES, a);
-    pause_a_little();
-    clearer(block, b);
+    CUDA_MEMCPY2D copy = {
+        .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 256,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = allocator(64 * 512), .dstPitch = 512,
+        .WidthInBytes = 256, .Height = 64};
+    OK(cuMemcpy2DAsync(&copy, a));
+    copy.dstXInBytes = (size_t)(256 - shift);
+    OK(cuMemcpy2DAsync(&copy, b));
 }
 
 /* Many streams allocate from and free to one pool, each its own blocks. */
-CASE(pool_churn)
+static void pool_churn(int blocks)
 {
     CUstream s[4];
     CUdeviceptr block[4] = {0};
     for (int i = 0; i < 4; i++)
-        s[i] = stream();
-    for (int i = 0; i < 80; i++) {
+        s[i] = stream(CU_STREAM_NON_BLOCKING);
+    for (int i = 0; i < blocks; i++) {
         int k = (int)draw(4);
         if (block[k])
             OK(cuMemFreeAsync(block[k], s[k]));
@@ -600,191 +405,16 @@ CASE(pool_churn)
     }
 }
 
-CASE(freed_then_launched)
-{
-    launch_opaque(p, NULL);
-    releaser(p);
-    pause_a_little();
-    user(p, NULL);
-}
-
-CASE(freed_after_launch)
-{
-    launch_opaque(p, NULL);
-    pause_a_little();
-    releaser(p); /* waits for it */
-}
-
 /* cuMemFree waits for the owner's context, not for another that uses its memory. */
-CASE(freed_from_another_context)
+static void freed_from_another_context(int flags)
 {
     CUcontext first, second;
     OK(cuCtxGetCurrent(&first));
     OK(cuCtxCreate(&second, NULL, 0, 0));
-    producer(p, stream());
+    producer(p, stream((unsigned)flags));
     OK(cuCtxSetCurrent(first));
     releaser(p);
     OK(cuCtxSetCurrent(second));
-}
-
-static void host_memory_freed(int sync)
-{
-    void *host = pinned();
-    uploader(p, host, a);
-    if (sync)
-        OK(cuStreamSynchronize(a));
-    host_releaser(host);
-}
-
-CASE(host_freed) { host_memory_freed(0); }
-CASE(host_freed_after_sync) { host_memory_freed(1); }
-
-PART host_reader(const float *host)
-{
-    vramscope_sim_read(host, BYTES);
-    KEEP;
-}
-
-static void host_reads(int sync)
-{
-    float *host = pinned();
-    clearer(p, a);
-    downloader(host, p, a);
-    if (sync)
-        OK(cuStreamSynchronize(a));
-    pause_a_little();
-    host_reader(host);
-}
-
-CASE(host_reads_early) { host_reads(0); }
-CASE(host_reads_after_sync) { host_reads(1); }
-
-/* ---- graphs ---- */
-
-PART launcher(CUgraphExec graph, CUstream s)
-{
-    OK(cuGraphLaunch(graph, s));
-    KEEP;
-}
-
-/* What stream a has captured. */
-static CUgraphExec captured(void)
-{
-    CUgraph graph;
-    CUgraphExec exec;
-    OK(cuStreamEndCapture(a, &graph));
-    OK(cuGraphInstantiate(&exec, graph, 0));
-    return exec;
-}
-
-/* Two streams captured, launched three times. */
-static void graph(int forget)
-{
-    CUevent fork = event();
-    OK(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    if (forget)
-        OK(cuEventRecord(fork, a));
-    producer(p, a);
-    if (!forget)
-        OK(cuEventRecord(fork, a));
-    OK(cuStreamWaitEvent(b, fork, 0));
-    consumer(p, q, b);
-    order(b, a);
-    CUgraphExec exec = captured();
-    for (int i = 0; i < 3; i++)
-        launcher(exec, a);
-}
-
-CASE(graph_waits) { graph(0); }
-CASE(graph_misses_edge) { graph(1); }
-
-/* Memory of a graph, used by work that is not ordered after its launch. */
-static void graph_memory(int ordered)
-{
-    OK(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    CUdeviceptr block = pool_allocator(BYTES, a);
-    producer(block, a);
-    CUgraphExec exec = captured();
-    for (int i = 0; i < (ordered ? 3 : 1); i++) {
-        launcher(exec, a);
-        order(a, b);
-        clearer(block, b);
-        if (ordered)
-            order(b, a);
-        pool_releaser(block, a);
-    }
-}
-
-CASE(graph_memory_ordered) { graph_memory(1); }
-CASE(graph_memory_freed) { graph_memory(0); }
-
-/* ---- never written ---- */
-
-static void unwritten(int write, int kernel)
-{
-    if (write)
-        clearer(p, a);
-    if (kernel)
-        consumer(p, q, a);
-    else
-        OK(cuMemcpyDtoDAsync(q, p, BYTES, a));
-    downloader(pinned(), q, a);
-}
-
-CASE(unwritten_kernel) { unwritten(0, 1); }
-CASE(unwritten_copied) { unwritten(0, 0); }
-CASE(written_kernel) { unwritten(1, 1); }
-CASE(written_copied) { unwritten(1, 0); }
-
-/* The last quarter is missing. */
-CASE(unwritten_part)
-{
-    float *host = pinned();
-    OK(cuMemsetD8(p, 0, BYTES / 4 * 3));
-    downloader(host, p, NULL);
-}
-
-/* ---- calls that fail immediately ---- */
-
-PART second_releaser(CUdeviceptr at)
-{
-    CUresult e = cuMemFree(at);
-    if (e != CUDA_ERROR_INVALID_VALUE)
-        OK(e);
-    KEEP;
-}
-
-CASE(double_free)
-{
-    releaser(p);
-    second_releaser(p);
-}
-
-CASE(double_free_async)
-{
-    CUdeviceptr block = pool_allocator(BYTES, a);
-    pool_releaser(block, a);
-    second_releaser(block);
-}
-
-CASE(foreign_free)
-{
-    second_releaser(p + 512);
-    releaser(p);
-}
-
-PART freed_source(CUdeviceptr to, CUdeviceptr from)
-{
-    CUresult e = cuMemcpyDtoD(to, from, BYTES);
-    if (e != CUDA_ERROR_INVALID_VALUE)
-        OK(e);
-    KEEP;
-}
-
-CASE(freed_given)
-{
-    releaser(p);
-    freed_source(q, p);
 }
 
 static void context_with(int leak)
@@ -798,10 +428,229 @@ static void context_with(int leak)
     OK(cuCtxDestroy(mine));
 }
 
-CASE(leak) { context_with(1); }
-CASE(no_leak) { context_with(0); }
+/* ---- programs as text ---- */
 
-/* ---- */
+/* Streams: a and b, c and d, "0" (the legacy one). Memory: p and q; k is that of the pool, x and y
+ * are one page at two addresses, r has no data of others, f is a flag of 4 bytes. */
+static CUstream stream_of(char name)
+{
+    return name == 'a' ? a : name == 'b' ? b : name == 'c' ? blocking_c :
+           name == 'd' ? blocking_d : NULL;
+}
+
+static CUdeviceptr memory[128];
+
+static void map_twice(void)
+{
+    const size_t page = 2 << 20;
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemAccessDesc access = {.location = prop.location,
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr range;
+    OK(cuMemAddressReserve(&range, 2 * page, 0, 0, 0));
+    OK(cuMemCreate(&handle, page, &prop, 0));
+    OK(cuMemMap(range, page, 0, handle, 0));
+    OK(cuMemMap(range + page, page, 0, handle, 0));
+    OK(cuMemSetAccess(range, 2 * page, &access, 1));
+    memory['x'] = range + 4096;
+    memory['y'] = range + page + 4096;
+}
+
+static void run_statement(const char *verb, char first, char second, char third)
+{
+    static CUevent done;
+    static CUgraphExec exec;
+    CUdeviceptr m = memory[(int)first], n = memory[(int)second];
+    CUstream s = stream_of(first), t = stream_of(second), u = stream_of(third);
+    CUgraph graph;
+    if (!strcmp(verb, "produce")) {
+        producer(m, t);
+    } else if (!strcmp(verb, "consume")) { /* M in S: from M to q */
+        consumer(m, q, t);
+    } else if (!strcmp(verb, "use")) { /* a kernel that declares no accesses */
+        user(m, t);
+    } else if (!strcmp(verb, "upload")) {
+        uploader(m, host, t);
+    } else if (!strcmp(verb, "download")) {
+        downloader(host, m, t);
+    } else if (!strcmp(verb, "copy")) { /* M N S: from N to M */
+        OK(cuMemcpyDtoDAsync(m, n, BYTES, u));
+    } else if (!strcmp(verb, "clear")) {
+        clearer(m, t);
+    } else if (!strcmp(verb, "clear_most")) { /* the last quarter is missing */
+        OK(cuMemsetD8(m, 0, BYTES / 4 * 3));
+    } else if (!strcmp(verb, "order")) { /* S T: T waits for S */
+        order(s, t);
+    } else if (!strcmp(verb, "record")) {
+        done = event();
+        OK(cuEventRecord(done, s));
+    } else if (!strcmp(verb, "wait")) { /* for the last record */
+        OK(cuStreamWaitEvent(s, done, 0));
+    } else if (!strcmp(verb, "sync")) {
+        OK(cuStreamSynchronize(s));
+    } else if (!strcmp(verb, "query")) {
+        while (cuStreamQuery(s) == CUDA_ERROR_NOT_READY)
+            usleep(20);
+    } else if (!strcmp(verb, "destroy")) {
+        OK(cuStreamDestroy(s));
+    } else if (!strcmp(verb, "pause")) {
+        pause_a_little();
+    } else if (!strcmp(verb, "sleep")) {
+        usleep(20000);
+    } else if (!strcmp(verb, "make")) {
+        memory[(int)first] = allocator(first == 'f' ? 4 : BYTES);
+        OK(cuMemsetD32(memory[(int)first], 0, 1));
+        OK(cuCtxSynchronize());
+    } else if (!strcmp(verb, "await")) { /* F S: S waits until the flag is 1 */
+        OK(cuStreamWaitValue32(t, m, 1, CU_STREAM_WAIT_VALUE_EQ));
+    } else if (!strcmp(verb, "raise")) {
+        OK(cuStreamWriteValue32(t, m, 1, 0));
+    } else if (!strcmp(verb, "raise_by_memset")) {
+        OK(cuMemsetD32Async(m, 1, 1, t));
+    } else if (!strcmp(verb, "poll")) { /* the host memory is a flag */
+        while (!__atomic_load_n((unsigned *)host, __ATOMIC_ACQUIRE))
+            usleep(100);
+    } else if (!strcmp(verb, "map")) {
+        map_twice();
+    } else if (!strcmp(verb, "allocate")) { /* K S */
+        memory[(int)first] = pool_allocator(BYTES, t);
+    } else if (!strcmp(verb, "free") && second == ' ') {
+        releaser(m);
+    } else if (!strcmp(verb, "free")) { /* K S */
+        pool_releaser(m, t);
+    } else if (!strcmp(verb, "free_again")) {
+        second_releaser(m);
+    } else if (!strcmp(verb, "free_inside")) {
+        second_releaser(m + 512);
+    } else if (!strcmp(verb, "copy_freed")) { /* M N: from N to M */
+        freed_source(m, n);
+    } else if (!strcmp(verb, "free_host")) {
+        host_releaser(host);
+    } else if (!strcmp(verb, "read_host")) {
+        host_reader(host);
+    } else if (!strcmp(verb, "capture")) {
+        OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    } else if (!strcmp(verb, "end")) {
+        OK(cuStreamEndCapture(s, &graph));
+        OK(cuGraphInstantiate(&exec, graph, 0));
+    } else if (!strcmp(verb, "launch")) {
+        launcher(exec, s);
+    } else {
+        fprintf(stderr, "no such statement: %s\n", verb);
+        exit(3);
+    }
+}
+
+static void run_text(const char *text)
+{
+    char verb[32], names[3];
+    memory['p'] = p, memory['q'] = q, memory['h'] = (CUdeviceptr)(uintptr_t)host;
+    for (; text; text = strchr(text, ',')) {
+        text += text[0] == ',';
+        memset(names, ' ', sizeof names);
+        sscanf(text, " %31[a-z_] %c %c %c", verb, &names[0], &names[1], &names[2]);
+        for (int i = 0; i < 3; i++) /* of the next statement */
+            if (names[i] == ',')
+                memset(names + i, ' ', sizeof names - (size_t)i);
+        run_statement(verb, names[0], names[1], names[2]);
+    }
+}
+
+/* ---- the cases ---- */
+
+#define RACE "race: producer, consumer"
+#define FREED "freed in use|use after free: " /* which one depends on what ran first */
+#define UNWRITTEN "uninitialised read: allocator, "
+
+/* The report, the functions of its two stacks after the colon; NULL: no report. */
+static const struct {
+    const char *name, *report;
+    int times; /* 0: once */
+    const char *prologue, *text;
+    void (*run)(int how);
+    int how;
+} cases[] = {
+    {"cache_too_early", "race: producer|consumer, clearer", .run = caching_allocator,
+     .how = TOO_EARLY},
+    {"cache_waits", .run = caching_allocator, .how = WAITS},
+    {"cache_asks", .run = caching_allocator, .how = ASKS},
+    {"cache_same_stream", .run = caching_allocator, .how = SAME_STREAM},
+    {"missing_wait", RACE, .text = "produce p a, pause, consume p b"},
+    {"event_too_early", RACE, .text = "record a, produce p a, pause, wait b, consume p b"},
+    {"event_wait", .text = "produce p a, record a, pause, wait b, consume p b"},
+    {"stream_sync", .text = "produce p a, sync a, pause, consume p b"},
+    {"stream_query", .text = "produce p a, query a, pause, consume p b"},
+    /* a long pause does not order work, even if the work is always done by then */
+    {"sleep_is_no_sync", RACE, .text = "produce p a, sleep, pause, consume p b"},
+    {"alias_wait", .text = "map, produce x a, order a b, pause, consume y b"},
+    {"alias_missing_wait", RACE, .text = "map, produce x a, pause, consume y b"},
+    {"value_wait", .text = "make f, await f b, produce p a, raise f a, pause, consume p b"},
+    {"value_missing_wait", RACE, .text = "make f, produce p a, raise f a, pause, consume p b"},
+    {"value_by_memset",
+     .text = "make f, await f b, consume p b, produce p a, pause, raise_by_memset f a"},
+    {"value_by_stream", .text = "make f, await f b, consume p b, produce p a, pause, raise f a"},
+    {"value_seen_by_host", .text = "produce p a, pause, raise h a, poll, consume p b"},
+    {"legacy_orders_blocking", .text = "produce p c, pause, consume p 0"},
+    {"legacy_not_nonblocking", RACE, .text = "produce p a, pause, consume p 0"},
+    /* two blocking streams are ordered by work in the default stream between them */
+    {"legacy_between",
+     .text = "make r, produce p c, clear r 0, consume p d, destroy c, pause, clear p d"},
+    /* work of a destroyed stream still comes before later work of the default stream */
+    {"destroyed_stream", .text = "produce p c, destroy c, pause, pause, pause, consume p 0"},
+    {"per_thread_sync", .run = per_thread, .how = 1},
+    {"per_thread_no_sync", RACE, .run = per_thread},
+    {"double_buffer_waits", .run = double_buffer},
+    {"double_buffer_forgets", "race: consumer, uploader", .run = double_buffer, .how = 1},
+    {"halo_disjoint", .run = halo},
+    {"halo_overlaps", "race: halo, halo", .run = halo, .how = 1},
+    {"columns_disjoint", .run = columns},
+    {"columns_overlap", "race: columns, columns", .run = columns, .how = 4},
+    {"pool_other_stream", FREED "consumer, pool_releaser",
+     .text = "allocate k a, produce k a, order a b, consume k b, pause, free k a, pause"},
+    {"pool_ordered", .times = 8,
+     .text = "allocate k a, produce k a, order a b, consume k b, order b a, free k a, pause"},
+    /* memory used in another stream that does not wait for its allocation */
+    {"pool_before_alloc", "wrong owner: pool_allocator, clearer",
+     .text = "allocate k a, pause, clear k b"},
+    {"pool_churn", .run = pool_churn, .how = 80},
+    {"freed_then_launched", "freed pointer: releaser, user",
+     .text = "use p 0, free p, pause, use p 0"},
+    {"freed_after_launch", .text = "use p 0, pause, free p"}, /* waits for it */
+    {"freed_from_another_context", FREED "producer, releaser", .run = freed_from_another_context,
+     .how = CU_STREAM_NON_BLOCKING},
+    {"host_freed", FREED "uploader, host_releaser", .text = "upload p a, free_host"},
+    {"host_freed_after_sync", .text = "upload p a, sync a, free_host"},
+    {"host_reads_early", "race: downloader, host_reader",
+     .text = "clear p a, download p a, pause, read_host"},
+    {"host_reads_after_sync", .text = "clear p a, download p a, sync a, pause, read_host"},
+    /* two streams captured, launched three times */
+    {"graph_waits", .times = 3, .text = "launch a",
+     .prologue = "capture a, produce p a, record a, wait b, consume p b, order b a, end a"},
+    {"graph_misses_edge", RACE, .times = 3, .text = "launch a",
+     .prologue = "capture a, record a, produce p a, wait b, consume p b, order b a, end a"},
+    /* memory of a graph, used by work that is not ordered after its launch */
+    {"graph_memory_ordered", .times = 3, .prologue = "capture a, allocate k a, produce k a, end a",
+     .text = "launch a, order a b, clear k b, order b a, free k a"},
+    {"graph_memory_freed", FREED "clearer, pool_releaser",
+     .prologue = "capture a, allocate k a, produce k a, end a",
+     .text = "launch a, order a b, clear k b, free k a"},
+    {"unwritten_kernel", UNWRITTEN "consumer", .text = "consume p a, download q a"},
+    {"unwritten_copied", UNWRITTEN "downloader", .text = "copy q p a, download q a"},
+    {"written_kernel", .text = "clear p a, consume p a, download q a"},
+    {"written_copied", .text = "clear p a, copy q p a, download q a"},
+    {"unwritten_part", UNWRITTEN "downloader", .text = "clear_most p, download p 0"},
+    /* calls that fail immediately */
+    {"double_free", "double free: releaser, second_releaser", .text = "free p, free_again p"},
+    {"double_free_async", "double free: pool_releaser, second_releaser",
+     .text = "allocate k a, free k a, free_again k"},
+    {"foreign_free", "foreign free: allocator, second_releaser", .text = "free_inside p, free p"},
+    {"freed_given", "freed pointer: releaser, freed_source", .text = "free p, copy_freed q p"},
+    {"leak", "leak: allocator", .run = context_with, .how = 1},
+    {"no_leak", .run = context_with},
+};
+#define CASES (sizeof cases / sizeof cases[0])
 
 int main(int argc, char **argv)
 {
@@ -809,19 +658,29 @@ int main(int argc, char **argv)
     random_state ^= argc > 2 ? (unsigned long)atol(argv[2]) * 0x9E3779B97F4A7C15u : 0;
     for (int i = 0; i < 8; i++)
         draw(2);
+    for (size_t i = 0; argc == 1 && i < CASES; i++)
+        printf("%s\t%s\n", cases[i].name, cases[i].report ? cases[i].report : "");
+    if (argc == 1)
+        return 0;
     OK(cuInit(0));
     OK(cuDevicePrimaryCtxRetain(&ctx, 0));
     OK(cuCtxSetCurrent(ctx));
     kernels();
-    a = stream(), b = stream();
+    a = stream(CU_STREAM_NON_BLOCKING), b = stream(CU_STREAM_NON_BLOCKING);
+    blocking_c = stream(CU_STREAM_DEFAULT), blocking_d = stream(CU_STREAM_DEFAULT);
     p = allocator(BYTES), q = allocator(BYTES);
-    for (size_t i = 0; argc > 1 && i < case_count; i++)
-        if (!strcmp(argv[1], cases[i].name)) {
-            cases[i].run();
-            OK(cuCtxSynchronize());
-            return 0;
-        }
-    for (size_t i = 0; i < case_count; i++)
-        puts(cases[i].name);
-    return argc > 1 ? 3 : 0;
+    host = pinned();
+    for (size_t i = 0; i < CASES; i++) {
+        if (strcmp(argv[1], cases[i].name))
+            continue;
+        if (cases[i].run)
+            cases[i].run(cases[i].how);
+        if (cases[i].prologue)
+            run_text(cases[i].prologue);
+        for (int k = 0; cases[i].text && k < (cases[i].times ? cases[i].times : 1); k++)
+            run_text(cases[i].text);
+        OK(cuCtxSynchronize());
+        return 0;
+    }
+    return 3;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bugs in programs of kernels, compiled by nvcc and, with every access reported to the
-// checker, for the host. `planted CASE`; run_cases.py knows what each must report.
+// checker, for the host. `planted CASE`; without one, it prints what each must report.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -100,26 +100,21 @@ static void bins(bool wait, bool clear)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {"kernels_disjoint", "kernels_overlap",  "kernels_no_wait",
-                                        "kernels_atomics",  "kernels_no_clear", "kernels_tally_race"};
-    if (argc < 2) {
-        for (const char *name : names)
-            std::puts(name);
-        return 0;
-    }
-    if (!std::strcmp(argv[1], names[0]))
-        halves(0, true);
-    else if (!std::strcmp(argv[1], names[1]))
-        halves(1, true);
-    else if (!std::strcmp(argv[1], names[2]))
-        halves(0, false);
-    else if (!std::strcmp(argv[1], names[3]))
-        bins(true, true);
-    else if (!std::strcmp(argv[1], names[4]))
-        bins(true, false);
-    else if (!std::strcmp(argv[1], names[5]))
-        bins(false, true);
-    else
-        return 3;
-    return 0;
+    static const struct {
+        const char *name, *report; // see run_cases.py
+        void (*run)();
+    } cases[] = {
+        {"kernels_disjoint", "", [] { halves(0, true); }},
+        {"kernels_overlap", "race: first_half, second_half", [] { halves(1, true); }},
+        {"kernels_no_wait", "race: first_half, both", [] { halves(0, false); }},
+        {"kernels_atomics", "", [] { bins(true, true); }},
+        {"kernels_no_clear", "uninitialised read: tallies", [] { bins(true, false); }},
+        {"kernels_tally_race", "race: tallies, reader", [] { bins(false, true); }},
+    };
+    for (const auto &c : cases)
+        if (argc < 2)
+            std::printf("%s\t%s\n", c.name, c.report);
+        else if (!std::strcmp(argv[1], c.name))
+            return c.run(), 0;
+    return argc < 2 ? 0 : 3;
 }
