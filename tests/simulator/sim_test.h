@@ -97,13 +97,35 @@ static inline double sim_now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+static inline CUcontext sim_context(void)
+{
+    CUcontext ctx;
+    OK(cuCtxGetCurrent(&ctx));
+    return ctx;
+}
+
+/* The primary context of *device*, retained. */
+static inline CUcontext sim_retain(CUdevice device)
+{
+    CUcontext ctx;
+    OK(cuDevicePrimaryCtxRetain(&ctx, device));
+    return ctx;
+}
+
 /* Device 0's primary context, retained and current. */
 static inline CUcontext sim_start(void)
 {
-    CUcontext ctx;
     OK(cuInit(0));
-    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    CUcontext ctx = sim_retain(0);
     OK(cuCtxSetCurrent(ctx));
+    return ctx;
+}
+
+/* A new one on *device*, which is current then. */
+static inline CUcontext sim_context_on(CUdevice device)
+{
+    CUcontext ctx;
+    OK(cuCtxCreate(&ctx, NULL, 0, device));
     return ctx;
 }
 
@@ -135,11 +157,99 @@ static inline CUdeviceptr sim_alloc_and_free(size_t bytes)
     return memory;
 }
 
+/* Of virtual memory management: memory of device 0, and addresses for it. */
+static const CUmemAllocationProp sim_prop __attribute__((unused)) = {
+    .type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+
+static inline CUmemGenericAllocationHandle sim_create(size_t bytes)
+{
+    CUmemGenericAllocationHandle handle;
+    OK(cuMemCreate(&handle, bytes, &sim_prop, 0));
+    return handle;
+}
+
+static inline CUdeviceptr sim_map(CUmemGenericAllocationHandle handle, size_t bytes)
+{
+    const CUmemAccessDesc both = {sim_prop.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUdeviceptr at;
+    OK(cuMemAddressReserve(&at, bytes, 0, 0, 0));
+    OK(cuMemMap(at, bytes, 0, handle, 0));
+    OK(cuMemSetAccess(at, bytes, &both, 1));
+    return at;
+}
+
+static inline void sim_unmap(CUdeviceptr at, size_t bytes)
+{
+    OK(cuMemUnmap(at, bytes));
+    OK(cuMemAddressFree(at, bytes));
+}
+
 static inline size_t sim_free_bytes(void)
 {
     size_t free_bytes, total;
     OK(cuMemGetInfo(&free_bytes, &total));
     return free_bytes;
+}
+
+/* ---- graphs ---- */
+
+static inline CUgraph sim_graph(void)
+{
+    CUgraph graph;
+    OK(cuGraphCreate(&graph, 0));
+    return graph;
+}
+
+/* The graph that *stream* has captured. */
+static inline CUgraph sim_captured(CUstream stream)
+{
+    CUgraph graph;
+    OK(cuStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+static inline CUgraphExec sim_exec(CUgraph graph)
+{
+    CUgraphExec exec;
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    return exec;
+}
+
+static inline void sim_run(CUgraphExec exec, CUstream stream)
+{
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+}
+
+static inline CUgraphNode sim_only_node(CUgraph graph)
+{
+    CUgraphNode node;
+    size_t count = 1;
+    OK(cuGraphGetNodes(graph, &node, &count));
+    assert_int_equal(count, 1);
+    return node;
+}
+
+/* A node that allocates *bytes* of device 0, at *address*. */
+static inline CUgraphNode sim_alloc_node(CUgraph graph, size_t bytes, CUdeviceptr *address)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+        .bytesize = bytes};
+    CUgraphNode node;
+    OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+    *address = params.dptr;
+    return node;
+}
+
+/* Parameters of a node that launches *name* with blocks in one dimension. */
+static inline CUDA_KERNEL_NODE_PARAMS sim_kernel_params(const char *name, unsigned blocks,
+                                                        unsigned threads, void **args)
+{
+    return (CUDA_KERNEL_NODE_PARAMS){
+        .func = sim_function(name), .gridDimX = blocks, .gridDimY = 1, .gridDimZ = 1,
+        .blockDimX = threads, .blockDimY = 1, .blockDimZ = 1, .kernelParams = args};
 }
 
 /* SIM_TESTS_ON(spec): the file's tests run on the devices of *spec* (NULL: the default ones), with

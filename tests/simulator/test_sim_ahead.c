@@ -127,11 +127,10 @@ TEST(answers_have_a_limit_and_are_dropped)
 SETUP(start)
 {
     CUdevice device;
-    CUcontext context;
     setenv("VRAMSCOPE_SIMULATE", "t4-16g,kernel_us=100000000", 1);
     OK(cuInit(0));
     OK(cuDeviceGet(&device, 0));
-    OK(cuDevicePrimaryCtxRetain(&context, device));
+    CUcontext context = sim_retain(device);
     OK(cuCtxSetCurrent(context));
     sim_register_kernels();
     OK(cuMemAlloc(&memory, 64));

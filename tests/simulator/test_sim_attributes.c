@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Attributes of launches, kernel nodes and streams on the simulated device: hints are stored,
- * attributes that are not simulated are refused. */
+ * Cooperative launches, and attributes of launches, kernel nodes and streams on the simulated device:
+ * hints are stored, attributes that are not simulated are refused. */
 #include "sim_test.h"
 
 static CUstream s;
 static atomic_int calls;
+static atomic_ulong blocks_run;
 
 static void count_calls(const struct vramscope_sim_launch *launch, unsigned long first,
                         unsigned long last)
 {
-    (void)launch, (void)first, (void)last;
+    (void)launch;
     atomic_fetch_add(&calls, 1);
+    atomic_fetch_add(&blocks_run, last - first);
 }
 
 static CUDA_KERNEL_NODE_PARAMS counting(unsigned blocks)
 {
-    return (CUDA_KERNEL_NODE_PARAMS){.func = sim_function("count"),
-                                     .gridDimX = blocks,
-                                     .gridDimY = 1,
-                                     .gridDimZ = 1,
-                                     .blockDimX = 256,
-                                     .blockDimY = 1,
-                                     .blockDimZ = 1};
+    return sim_kernel_params("count", blocks, 256, NULL);
 }
 
 static unsigned most_blocks(void)
@@ -39,25 +35,40 @@ static void make_cooperative(CUgraphNode node)
     OK(cuGraphKernelNodeSetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value));
 }
 
+TEST(a_cooperative_launch_is_one_wave_in_one_call)
+{
+    CUfunction f = sim_function("count");
+    unsigned most = most_blocks();
+    OK(cuLaunchCooperativeKernel(f, most, 1, 1, 256, 1, 1, 0, NULL, NULL));
+    OK(cuCtxSynchronize());
+    assert_int_equal(atomic_load(&calls), 1);
+    assert_int_equal(atomic_load(&blocks_run), most);
+    FAILS(cuLaunchCooperativeKernel(f, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL),
+          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    FAILS(cuLaunchCooperativeKernel(f, 65536, 65535, 65535, 256, 1, 1, 0, NULL, NULL),
+          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    OK(cuLaunchKernel(f, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+}
+
 TEST(a_cooperative_node_runs_in_one_call_if_it_fits)
 {
     unsigned most = most_blocks();
     CUDA_KERNEL_NODE_PARAMS params = counting(most + 1);
-    CUgraph graph;
     CUgraphNode node;
     CUgraphExec exec;
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = sim_graph();
     OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
     make_cooperative(node);
     FAILS(cuGraphInstantiate(&exec, graph, 0), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
     params.gridDimX = most;
     OK(cuGraphKernelNodeSetParams(node, &params)); /* the attribute stays */
-    OK(cuGraphInstantiate(&exec, graph, 0));
+    exec = sim_exec(graph);
     atomic_store(&calls, 0);
-    OK(cuGraphLaunch(exec, s));
-    OK(cuStreamSynchronize(s));
+    sim_run(exec, s);
     assert_int_equal(atomic_load(&calls), 1);
     params.gridDimX = most + 1;
+    FAILS(cuGraphKernelNodeSetParams(node, &params), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
     FAILS(cuGraphExecKernelNodeSetParams(exec, node, &params),
           CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 }
@@ -66,12 +77,10 @@ TEST(an_update_does_not_change_whether_a_node_is_cooperative)
 {
     CUDA_KERNEL_NODE_PARAMS params = counting(1);
     CUgraphExecUpdateResultInfo info;
-    CUgraph graph;
     CUgraphNode node;
-    CUgraphExec exec;
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = sim_graph();
     OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
-    OK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = sim_exec(graph);
     OK(cuGraphExecUpdate(exec, graph, &info));
     make_cooperative(node);
     FAILS(cuGraphExecUpdate(exec, graph, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
@@ -85,14 +94,10 @@ TEST(captured_launches_have_the_streams_attributes_and_their_own)
     CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1,
                              .blockDimY = 1, .blockDimZ = 1, .hStream = s, .attrs = &own,
                              .numAttrs = 1};
-    CUgraph graph;
-    CUgraphNode node;
-    size_t count = 1;
     OK(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN, &value));
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
     OK(cuLaunchKernelEx(&config, sim_function("count"), NULL, NULL));
-    OK(cuStreamEndCapture(s, &graph));
-    OK(cuGraphGetNodes(graph, &node, &count));
+    CUgraphNode node = sim_only_node(sim_captured(s));
     OK(cuGraphKernelNodeGetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_MEM_SYNC_DOMAIN, &value));
     assert_int_equal(value.memSyncDomain, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE);
     OK(cuGraphKernelNodeGetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_PRIORITY, &value));
@@ -101,12 +106,10 @@ TEST(captured_launches_have_the_streams_attributes_and_their_own)
 
 TEST(windows_are_kept)
 {
-    CUstreamAttrValue value = {.accessPolicyWindow = {.base_ptr = (void *)4096,
-                                                      .num_bytes = 512,
-                                                      .hitRatio = 0.5f,
-                                                      .hitProp = CU_ACCESS_PROPERTY_PERSISTING,
-                                                      .missProp = CU_ACCESS_PROPERTY_STREAMING}};
-    CUstreamAttrValue got;
+    CUstreamAttrValue got, value = {
+        .accessPolicyWindow = {.base_ptr = (void *)4096, .num_bytes = 512, .hitRatio = 0.5f,
+                               .hitProp = CU_ACCESS_PROPERTY_PERSISTING,
+                               .missProp = CU_ACCESS_PROPERTY_STREAMING}};
     OK(cuStreamSetAttribute(s, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value));
     OK(cuStreamGetAttribute(s, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW, &got));
     assert_int_equal(got.accessPolicyWindow.num_bytes, 512);
@@ -120,9 +123,8 @@ TEST(what_is_not_simulated_or_not_valid_is_refused)
 {
     CUDA_KERNEL_NODE_PARAMS params = counting(1);
     CUlaunchAttributeValue value = {.clusterDim = {1, 1, 1}};
-    CUgraph graph;
     CUgraphNode node, empty;
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = sim_graph();
     OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
     OK(cuGraphAddEmptyNode(&empty, graph, NULL, 0));
     FAILS(cuGraphKernelNodeSetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_CLUSTER_DIMENSION, &value),
@@ -142,6 +144,6 @@ SETUP(begin)
     setenv("VRAMSCOPE_SIMULATE", "a100-40g", 1);
     sim_start();
     assert_int_equal(vramscope_sim_register("count", count_calls, NULL, 0), 1);
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    s = sim_stream(CU_STREAM_NON_BLOCKING);
     return 0;
 }

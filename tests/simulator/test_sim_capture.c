@@ -9,10 +9,8 @@ static atomic_int note_at;
 
 static CUgraphExec end_and_instantiate(CUstream s)
 {
-    CUgraph graph;
-    CUgraphExec exec;
-    OK(cuStreamEndCapture(s, &graph));
-    OK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraph graph = sim_captured(s);
+    CUgraphExec exec = sim_exec(graph);
     OK(cuGraphDestroy(graph));
     return exec;
 }
@@ -37,8 +35,7 @@ TEST(arguments_are_those_of_the_capture)
     CUgraphExec exec = end_and_instantiate(s);
     OK(cuCtxSynchronize());
     OK(cuGraphLaunch(exec, s));
-    OK(cuGraphLaunch(exec, s));
-    OK(cuStreamSynchronize(s));
+    sim_run(exec, s);
     OK(cuMemcpyDtoH(back, values, sizeof back));
     assert_int_equal(back[3], 21);
     OK(cuGraphExecDestroy(exec));
@@ -98,7 +95,6 @@ TEST(a_destroyed_fork_must_still_have_been_joined)
 TEST(a_launch_into_a_capturing_stream_is_a_child_graph)
 {
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
-    CUgraph graph;
     CUgraphNode node;
     CUgraphNodeType type;
     size_t one = 1;
@@ -108,16 +104,14 @@ TEST(a_launch_into_a_capturing_stream_is_a_child_graph)
     CUgraphExec inner = end_and_instantiate(s);
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
     OK(cuGraphLaunch(inner, s));
-    OK(cuStreamEndCapture(s, &graph));
+    CUgraph graph = sim_captured(s);
     assert_int_equal(node_count(graph), 1);
     OK(cuGraphGetNodes(graph, &node, &one));
     OK(cuGraphNodeGetType(node, &type));
     assert_int_equal(type, CU_GRAPH_NODE_TYPE_GRAPH);
-    CUgraphExec outer;
-    OK(cuGraphInstantiate(&outer, graph, 0));
+    CUgraphExec outer = sim_exec(graph);
     OK(cuGraphExecDestroy(inner));
-    OK(cuGraphLaunch(outer, s));
-    OK(cuStreamSynchronize(s));
+    sim_run(outer, s);
     assert_int_equal(note_at, 1);
 }
 

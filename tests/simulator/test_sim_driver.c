@@ -49,10 +49,10 @@ TEST(devices_are_what_the_spec_says)
 
 TEST(handles_of_contexts_are_checked)
 {
-    CUcontext primary, b, c;
+    CUcontext c;
     CUdevice dev;
-    OK(cuCtxGetCurrent(&primary));
-    OK(cuCtxCreate(&b, NULL, 0, 1));
+    CUcontext primary = sim_context();
+    CUcontext b = sim_context_on(1);
     OK(cuCtxGetDevice(&dev));
     assert_int_equal(dev, 1);
     OK(cuCtxDestroy(b)); /* and pops it */
@@ -65,14 +65,13 @@ TEST(handles_of_contexts_are_checked)
 
 TEST(a_primary_context_lives_while_it_is_retained)
 {
-    CUcontext a, b;
+    CUcontext b;
     unsigned flags;
     int active;
-    CUcontext mine;
-    OK(cuCtxGetCurrent(&mine));
+    CUcontext mine = sim_context();
     OK(cuDevicePrimaryCtxGetState(1, &flags, &active));
     assert_int_equal(active, 0);
-    OK(cuDevicePrimaryCtxRetain(&a, 1));
+    CUcontext a = sim_retain(1);
     OK(cuDevicePrimaryCtxRetain(&b, 1));
     assert_ptr_equal(a, b);
     OK(cuCtxSetCurrent(a));
@@ -97,10 +96,9 @@ TEST(a_primary_context_lives_while_it_is_retained)
 
 TEST(memory_of_two_devices_is_counted_apart_and_copied_between)
 {
-    CUcontext zero, one;
     int value = 42, back = 0;
-    OK(cuCtxGetCurrent(&zero));
-    OK(cuDevicePrimaryCtxRetain(&one, 1));
+    CUcontext zero = sim_context();
+    CUcontext one = sim_retain(1);
     size_t before = sim_free_bytes();
     OK(cuCtxPushCurrent(one));
     size_t before_one = sim_free_bytes();

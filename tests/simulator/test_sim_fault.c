@@ -26,7 +26,8 @@ static void on(const char *spec, void (*body)(void))
         fail_msg("on %s: line %d (mod 251)", spec, WEXITSTATUS(status) - 1);
 }
 
-/* In the children, which must not use cmocka: the line, as an exit status. */
+/* In the children, where an assertion of cmocka would go on with the next test: the line, as an exit
+ * status. */
 #define NEED(condition)                 \
     do {                                \
         if (!(condition))               \
@@ -42,7 +43,7 @@ static CUcontext start(void)
     return ctx;
 }
 
-/* The failing ones of *count* allocations of a family, as bits; the others are freed. */
+/* The failing ones of *count* allocations, as bits; the others are freed. */
 static uint64_t device_failures(unsigned count)
 {
     uint64_t failed = 0;
@@ -58,29 +59,57 @@ static uint64_t device_failures(unsigned count)
     return failed;
 }
 
-static void third_fails(void)
+static CUresult allocate(char family)
 {
-    start();
-    NEED(device_failures(10) == 1 << 2);
+    CUDA_ARRAY_DESCRIPTOR flat = {64, 64, CU_AD_FORMAT_FLOAT, 1};
+    CUDA_ARRAY3D_DESCRIPTOR deep = {64, 64, 0, CU_AD_FORMAT_FLOAT, 1, 0};
+    CUmemGenericAllocationHandle handle;
+    CUmipmappedArray mipmap;
+    CUdeviceptr p;
+    CUarray array;
+    void *host;
+    switch (family) {
+    case 'd': return cuMemAlloc(&p, 4096);
+    case 'p': return cuMemAllocAsync(&p, 4096, NULL);
+    case 'm': return cuMemAllocManaged(&p, 4096, CU_MEM_ATTACH_GLOBAL);
+    case 'h': return cuMemHostAlloc(&host, 4096, 0);
+    case 'H': return cuMemAllocHost(&host, 4096);
+    case 'a': return cuArrayCreate(&array, &flat);
+    case 'A': return cuArray3DCreate(&array, &deep);
+    case 'M': return cuMipmappedArrayCreate(&mipmap, &deep, 3);
+    case 'v': return cuMemCreate(&handle, 2 * MIB, &sim_prop, 0);
+    default: return CUDA_ERROR_UNKNOWN;
+    }
 }
 
-static void from_third(void)
+/* Allocations, by letter; those before a '!' are out of memory. */
+static const char *allocations;
+
+static void fail_where_marked(void)
 {
     start();
-    NEED(device_failures(6) == 0x3c);
+    for (const char *c = allocations; *c; c += 1 + (c[1] == '!'))
+        NEED(allocate(*c) == (c[1] == '!' ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS));
 }
 
-static void second_and_fifth(void)
+TEST(the_nth_allocation_of_a_family_fails)
 {
-    start();
-    NEED(device_failures(6) == 0x12);
-}
-
-TEST(the_nth_device_allocation_fails)
-{
-    on("t4-16g,fail=device:3", third_fails);
-    on("t4-16g,fail=device:3+", from_third);
-    on("t4-16g,fail=device:2,fail=device:5", second_and_fifth);
+    static const struct {
+        const char *spec, *allocations;
+    } rows[] = {
+        {"t4-16g,fail=device:3", "ddd!ddddddd"},
+        {"t4-16g,fail=device:3+", "ddd!d!d!d!"},
+        {"t4-16g,fail=device:2,fail=device:5", "dd!ddd!d"},
+        {"t4-16g,fail=pool:1", "p!pdmh"},
+        {"t4-16g,fail=managed:1,fail=host:2", "m!mhh!Hd"},
+        {"t4-16g,fail=array:2,fail=array:4", "dddaa!MM!A"},
+        {"t4-16g,fail=vmm:1", "v!vddd"},
+        {"t4-16g,fail=any:3", "ddd!ppp!"}, /* each family is counted separately */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        allocations = rows[i].allocations;
+        on(rows[i].spec, fail_where_marked);
+    }
 }
 
 static void nothing_lost(void)
@@ -100,71 +129,15 @@ TEST(a_failed_allocation_takes_nothing_and_bad_arguments_do_not_count)
     on("t4-16g,fail=device:1", nothing_lost);
 }
 
-static void only_pool(void)
-{
-    CUdeviceptr p, q;
-    void *h;
-    start();
-    NEED(cuMemAllocAsync(&p, 4096, NULL) == CUDA_ERROR_OUT_OF_MEMORY);
-    NEED(cuMemAllocAsync(&p, 4096, NULL) == CUDA_SUCCESS);
-    NEED(cuMemAlloc(&q, 4096) == CUDA_SUCCESS);
-    NEED(cuMemAllocManaged(&q, 4096, CU_MEM_ATTACH_GLOBAL) == CUDA_SUCCESS);
-    NEED(cuMemHostAlloc(&h, 4096, 0) == CUDA_SUCCESS);
-}
-
-static void managed_and_host(void)
-{
-    CUdeviceptr p;
-    void *h;
-    start();
-    NEED(cuMemAllocManaged(&p, 4096, CU_MEM_ATTACH_GLOBAL) == CUDA_ERROR_OUT_OF_MEMORY);
-    NEED(cuMemAllocManaged(&p, 4096, CU_MEM_ATTACH_GLOBAL) == CUDA_SUCCESS);
-    NEED(cuMemHostAlloc(&h, 4096, 0) == CUDA_SUCCESS);
-    NEED(cuMemHostAlloc(&h, 4096, 0) == CUDA_ERROR_OUT_OF_MEMORY);
-    NEED(cuMemAllocHost(&h, 4096) == CUDA_SUCCESS);
-    NEED(cuMemAlloc(&p, 4096) == CUDA_SUCCESS);
-}
-
-static void arrays_alone(void)
-{
-    CUDA_ARRAY_DESCRIPTOR flat = {64, 64, CU_AD_FORMAT_FLOAT, 1};
-    CUDA_ARRAY3D_DESCRIPTOR deep = {
-        .Width = 64, .Height = 64, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
-    CUarray a;
-    CUmipmappedArray m;
-    start();
-    NEED(device_failures(3) == 0);
-    NEED(cuArrayCreate(&a, &flat) == CUDA_SUCCESS);
-    NEED(cuArrayCreate(&a, &flat) == CUDA_ERROR_OUT_OF_MEMORY);
-    NEED(cuMipmappedArrayCreate(&m, &deep, 3) == CUDA_SUCCESS);
-    NEED(cuMipmappedArrayCreate(&m, &deep, 3) == CUDA_ERROR_OUT_OF_MEMORY);
-    NEED(cuArray3DCreate(&a, &deep) == CUDA_SUCCESS);
-}
-
-static void physical_alone(void)
-{
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    CUmemGenericAllocationHandle h;
-    start();
-    NEED(cuMemCreate(&h, 2 * MIB, &prop, 0) == CUDA_ERROR_OUT_OF_MEMORY);
-    NEED(cuMemCreate(&h, 2 * MIB, &prop, 0) == CUDA_SUCCESS);
-    NEED(device_failures(3) == 0);
-}
-
 static void graphs_alone(void)
 {
-    CUDA_MEM_ALLOC_NODE_PARAMS params = {
-        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
-        .bytesize = 4 * MIB};
-    CUgraph graph;
-    CUgraphNode allocate, give_back;
+    CUgraphNode node;
+    CUdeviceptr p;
     CUgraphExec exec;
     start();
-    NEED(cuGraphCreate(&graph, 0) == CUDA_SUCCESS);
-    NEED(cuGraphAddMemAllocNode(&allocate, graph, NULL, 0, &params) == CUDA_SUCCESS);
-    NEED(cuGraphAddMemFreeNode(&give_back, graph, &allocate, 1, params.dptr) == CUDA_SUCCESS);
+    CUgraph graph = sim_graph();
+    CUgraphNode allocated = sim_alloc_node(graph, 4 * MIB, &p);
+    NEED(cuGraphAddMemFreeNode(&node, graph, &allocated, 1, p) == CUDA_SUCCESS);
     NEED(cuGraphInstantiate(&exec, graph, 0) == CUDA_SUCCESS);
     for (int i = 1; i <= 4; i++) {
         CUresult e = cuGraphLaunch(exec, NULL);
@@ -188,25 +161,10 @@ static void captured_is_not_allocated(void)
     NEED(cuMemAllocAsync(&p, 4096, stream) == CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-static void any_third(void)
+TEST(launches_of_graphs_allocate_and_captures_do_not)
 {
-    CUdeviceptr p;
-    start();
-    NEED(device_failures(3) == 4);
-    NEED(cuMemAllocAsync(&p, 4096, NULL) == CUDA_SUCCESS); /* each family is counted separately */
-    NEED(cuMemAllocAsync(&p, 4096, NULL) == CUDA_SUCCESS);
-    NEED(cuMemAllocAsync(&p, 4096, NULL) == CUDA_ERROR_OUT_OF_MEMORY);
-}
-
-TEST(families_are_counted_apart)
-{
-    on("t4-16g,fail=pool:1", only_pool);
-    on("t4-16g,fail=managed:1,fail=host:2", managed_and_host);
-    on("t4-16g,fail=array:2,fail=array:4", arrays_alone);
-    on("t4-16g,fail=vmm:1", physical_alone);
     on("t4-16g,fail=graph:2", graphs_alone);
     on("t4-16g,fail=pool:1", captured_is_not_allocated);
-    on("t4-16g,fail=any:3", any_third);
 }
 
 static uint64_t *shared_bits;
@@ -236,28 +194,31 @@ TEST(chance_follows_the_seed_alone)
 
 /* ---- a lost device ---- */
 
-static CUresult launch(CUfunction f)
+static CUfunction f;
+
+static void load_kernel(void)
 {
-    return cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+    CUmodule module;
+    NEED(cuModuleLoadData(&module, "image") == CUDA_SUCCESS);
+    NEED(cuModuleGetFunction(&f, module, "kernel") == CUDA_SUCCESS);
 }
+
+static CUresult launch(void) { return cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL); }
 
 static void lost_after_five(void)
 {
-    CUmodule module;
-    CUfunction f;
     CUdeviceptr p;
     CUevent event;
     CUcontext again;
     start();
     NEED(cuMemAlloc(&p, 4096) == CUDA_SUCCESS);
     NEED(cuEventCreate(&event, 0) == CUDA_SUCCESS);
-    NEED(cuModuleLoadData(&module, "image") == CUDA_SUCCESS);
-    NEED(cuModuleGetFunction(&f, module, "kernel") == CUDA_SUCCESS);
+    load_kernel();
     for (int i = 0; i < 5; i++)
-        NEED(launch(f) == CUDA_SUCCESS && cuCtxSynchronize() == CUDA_SUCCESS);
-    NEED(launch(f) == CUDA_SUCCESS); /* asynchronous: noticed later */
+        NEED(launch() == CUDA_SUCCESS && cuCtxSynchronize() == CUDA_SUCCESS);
+    NEED(launch() == CUDA_SUCCESS); /* asynchronous: noticed later */
     NEED(cuCtxSynchronize() == CUDA_ERROR_LAUNCH_FAILED);
-    NEED(launch(f) == CUDA_ERROR_LAUNCH_FAILED);
+    NEED(launch() == CUDA_ERROR_LAUNCH_FAILED);
     NEED(cuMemAlloc(&p, 4096) == CUDA_ERROR_LAUNCH_FAILED);
     NEED(cuMemFree(p) == CUDA_ERROR_LAUNCH_FAILED);
     NEED(cuEventRecord(event, NULL) == CUDA_ERROR_LAUNCH_FAILED);
@@ -270,12 +231,9 @@ static void lost_after_five(void)
 static void other_lives_on(void)
 {
     CUcontext second;
-    CUmodule module;
-    CUfunction f;
     CUcontext first = start();
-    NEED(cuModuleLoadData(&module, "image") == CUDA_SUCCESS);
-    NEED(cuModuleGetFunction(&f, module, "kernel") == CUDA_SUCCESS);
-    NEED(launch(f) == CUDA_SUCCESS && launch(f) == CUDA_SUCCESS);
+    load_kernel();
+    NEED(launch() == CUDA_SUCCESS && launch() == CUDA_SUCCESS);
     NEED(cuCtxSynchronize() == CUDA_ERROR_LAUNCH_FAILED);
     NEED(cuDevicePrimaryCtxRetain(&second, 1) == CUDA_SUCCESS);
     NEED(cuCtxSetCurrent(second) == CUDA_SUCCESS);
@@ -286,22 +244,11 @@ static void other_lives_on(void)
 
 static void lost_in_a_graph(void)
 {
-    CUmodule module;
-    CUfunction f;
-    CUgraph graph;
     CUgraphNode node;
     CUgraphExec exec;
     start();
-    NEED(cuModuleLoadData(&module, "image") == CUDA_SUCCESS);
-    NEED(cuModuleGetFunction(&f, module, "kernel") == CUDA_SUCCESS);
-    NEED(cuGraphCreate(&graph, 0) == CUDA_SUCCESS);
-    CUDA_KERNEL_NODE_PARAMS params = {.func = f,
-                                      .gridDimX = 1,
-                                      .gridDimY = 1,
-                                      .gridDimZ = 1,
-                                      .blockDimX = 1,
-                                      .blockDimY = 1,
-                                      .blockDimZ = 1};
+    CUDA_KERNEL_NODE_PARAMS params = sim_kernel_params("kernel", 1, 1, NULL);
+    CUgraph graph = sim_graph();
     for (int i = 0; i < 3; i++)
         NEED(cuGraphAddKernelNode(&node, graph, NULL, 0, &params) == CUDA_SUCCESS);
     NEED(cuGraphInstantiate(&exec, graph, 0) == CUDA_SUCCESS);
@@ -313,13 +260,10 @@ static void lost_in_a_graph(void)
 
 static void runtime_stays_failed(void)
 {
-    CUmodule module;
-    CUfunction f;
     void *p;
     NEED(cudaMalloc(&p, 4096) == cudaSuccess);
-    NEED(cuModuleLoadData(&module, "image") == CUDA_SUCCESS);
-    NEED(cuModuleGetFunction(&f, module, "kernel") == CUDA_SUCCESS);
-    NEED(launch(f) == CUDA_SUCCESS && launch(f) == CUDA_SUCCESS);
+    load_kernel();
+    NEED(launch() == CUDA_SUCCESS && launch() == CUDA_SUCCESS);
     NEED(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
     NEED(cudaGetLastError() == cudaErrorLaunchFailure);
     NEED(cudaGetLastError() == cudaErrorLaunchFailure); /* sticky */
@@ -393,14 +337,14 @@ TEST(cupti_can_be_refused)
 static void old_driver(void)
 {
     int version = 0, count = 7;
-    void *f;
+    void *found;
     CUdriverProcAddressQueryResult status;
     NEED(cuDriverGetVersion(&version) == CUDA_SUCCESS && version == 11080); /* before cuInit */
-    NEED(cuGetProcAddress("cuMemAlloc", &f, 13000, 0, &status) == CUDA_ERROR_INVALID_VALUE);
-    NEED(cuGetProcAddress("cuMemAlloc", &f, 11080, 0, &status) == CUDA_SUCCESS && f);
-    NEED(cuGetProcAddress("cuLibraryLoadData", &f, 11080, 0, &status) == CUDA_SUCCESS && !f);
+    NEED(cuGetProcAddress("cuMemAlloc", &found, 13000, 0, &status) == CUDA_ERROR_INVALID_VALUE);
+    NEED(cuGetProcAddress("cuMemAlloc", &found, 11080, 0, &status) == CUDA_SUCCESS && found);
+    NEED(cuGetProcAddress("cuLibraryLoadData", &found, 11080, 0, &status) == CUDA_SUCCESS && !found);
     NEED(status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
-    NEED(cudaMalloc(&f, 4096) == cudaErrorInsufficientDriver);
+    NEED(cudaMalloc(&found, 4096) == cudaErrorInsufficientDriver);
     NEED(cudaGetDeviceCount(&count) == cudaErrorInsufficientDriver && count == 0);
     NEED(cudaDriverGetVersion(&version) == cudaSuccess && version == 11080);
     NEED(cudaRuntimeGetVersion(&version) == cudaSuccess && version == CUDART_VERSION);
@@ -456,7 +400,5 @@ SETUP(begin)
 {
     shared_bits = mmap(NULL, sizeof *shared_bits, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared_bits == MAP_FAILED)
-        return 1;
-    return 0;
+    return shared_bits == MAP_FAILED;
 }

@@ -12,17 +12,9 @@ static CUstream s;
 
 static CUgraph graph_new(void)
 {
-    CUgraph graph;
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = sim_graph();
     note_at = 0;
     return graph;
-}
-
-static CUgraphExec make(CUgraph graph)
-{
-    CUgraphExec exec;
-    OK(cuGraphInstantiate(&exec, graph, 0));
-    return exec;
 }
 
 static void done_with(CUgraph graph, CUgraphExec exec)
@@ -34,14 +26,7 @@ static void done_with(CUgraph graph, CUgraphExec exec)
 static CUgraphNode add_kernel(CUgraph graph, const CUgraphNode *before, size_t count,
                               const char *name, void **args)
 {
-    CUDA_KERNEL_NODE_PARAMS params = {.func = sim_function(name),
-                                      .gridDimX = 1,
-                                      .gridDimY = 1,
-                                      .gridDimZ = 1,
-                                      .blockDimX = 1,
-                                      .blockDimY = 1,
-                                      .blockDimZ = 1,
-                                      .kernelParams = args};
+    CUDA_KERNEL_NODE_PARAMS params = sim_kernel_params(name, 1, 1, args);
     CUgraphNode node;
     OK(cuGraphAddKernelNode(&node, graph, before, count, &params));
     return node;
@@ -80,92 +65,18 @@ TEST(arguments_of_kernel_nodes_are_copied_and_shown)
     assert_int_equal(*(int *)params.kernelParams[2], 41);
     int what = 42;
     void *args[] = {params.kernelParams[0], params.kernelParams[1], &what};
-    CUgraphExec exec = make(graph);
+    CUgraphExec exec = sim_exec(graph);
     params.kernelParams = args;
     OK(cuGraphExecKernelNodeSetParams(exec, node, &params));
     what = 0;
-    OK(cuGraphLaunch(exec, s));
-    OK(cuStreamSynchronize(s));
+    sim_run(exec, s);
     assert_int_equal(note_log[0], 42);
     what = 43;
     OK(cuGraphKernelNodeSetParams(node, &params));
-    CUgraphExec second = make(graph);
-    OK(cuGraphLaunch(second, s));
-    OK(cuStreamSynchronize(s));
+    CUgraphExec second = sim_exec(graph);
+    sim_run(second, s);
     assert_int_equal(note_log[1], 43);
     OK(cuGraphExecDestroy(second));
-    done_with(graph, exec);
-}
-
-static CUgraphNode only_node(CUgraph graph)
-{
-    CUgraphNode node;
-    size_t count = 1;
-    OK(cuGraphGetNodes(graph, &node, &count));
-    assert_int_equal(count, 1);
-    return node;
-}
-
-TEST(a_captured_copy_names_its_array_and_the_place_in_it)
-{
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16, .Height = 8, .Depth = 4, .NumChannels = 2,
-                                 .Format = CU_AD_FORMAT_UNSIGNED_INT16};
-    unsigned char from[64], to[64] = {0};
-    CUarray array;
-    CUgraph graph;
-    CUDA_MEMCPY3D p;
-    OK(cuArray3DCreate(&array, &d));
-    for (unsigned i = 0; i < sizeof from; i++)
-        from[i] = (unsigned char)i;
-    CUDA_MEMCPY3D in = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = from, .srcPitch = 8,
-                        .srcHeight = 4, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array,
-                        .dstXInBytes = 12, .dstY = 3, .dstZ = 2, .WidthInBytes = 8, .Height = 4,
-                        .Depth = 2};
-    OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    OK(cuMemcpy3DAsync(&in, s));
-    OK(cuStreamEndCapture(s, &graph));
-    OK(cuGraphMemcpyNodeGetParams(only_node(graph), &p));
-    assert_int_equal(p.dstMemoryType, CU_MEMORYTYPE_ARRAY);
-    assert_ptr_equal(p.dstArray, array);
-    assert_int_equal(p.dstXInBytes, 12);
-    assert_int_equal(p.dstY, 3);
-    assert_int_equal(p.dstZ, 2);
-    assert_int_equal(p.dstDevice, 0); /* programs do not have its address */
-    OK(cuGraphMemcpyNodeSetParams(only_node(graph), &p));
-    CUgraphExec exec = make(graph);
-    OK(cuGraphLaunch(exec, s));
-    OK(cuStreamSynchronize(s));
-    CUDA_MEMCPY3D out = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = array,
-                         .srcXInBytes = 12, .srcY = 3, .srcZ = 2,
-                         .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = to, .dstPitch = 8,
-                         .dstHeight = 4, .WidthInBytes = 8, .Height = 4, .Depth = 2};
-    OK(cuMemcpy3D(&out));
-    assert_memory_equal(to, from, sizeof to);
-    done_with(graph, exec);
-    OK(cuArrayDestroy(array));
-}
-
-TEST(a_cooperative_node_stays_one_when_its_parameters_change)
-{
-    CUgraph graph;
-    CUDA_KERNEL_NODE_PARAMS params;
-    int *log = note_log, what = 7;
-    atomic_int *at = &note_at;
-    void *args[] = {&log, &at, &what};
-    atomic_store(&note_at, 0);
-    OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    OK(cuLaunchCooperativeKernel(sim_function("note"), 2, 1, 1, 1, 1, 1, 0, s, args));
-    OK(cuStreamEndCapture(s, &graph));
-    OK(cuGraphKernelNodeGetParams(only_node(graph), &params));
-    params.gridDimX = 1000000;
-    FAILS(cuGraphKernelNodeSetParams(only_node(graph), &params),
-          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-    params.gridDimX = 3;
-    OK(cuGraphKernelNodeSetParams(only_node(graph), &params));
-    CUgraphExec exec = make(graph);
-    OK(cuGraphLaunch(exec, s));
-    OK(cuStreamSynchronize(s));
-    assert_int_equal(note_at, 1); /* its host function gets all blocks in one call */
     done_with(graph, exec);
 }
 
@@ -175,7 +86,7 @@ TEST(branches_run_beside_each_other)
     CUgraph graph = graph_new();
     CUgraphNode ends[2] = {add_gate(graph, NULL, 0, &open), add_note(graph, NULL, 0, 1)};
     add_note(graph, ends, 2, 2);
-    CUgraphExec exec = make(graph);
+    CUgraphExec exec = sim_exec(graph);
     OK(cuGraphLaunch(exec, s));
     wait_for_notes(1); /* although the gate is closed */
     FAILS(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
@@ -195,11 +106,10 @@ TEST(more_branches_than_streams_still_keep_their_order)
     }
     last = add_note(graph, row, 100, 3);
     assert_non_null(last);
-    CUgraphExec exec = make(graph);
+    CUgraphExec exec = sim_exec(graph);
     for (int round = 0; round < 3; round++) {
         note_at = 0;
-        OK(cuGraphLaunch(exec, s));
-        OK(cuStreamSynchronize(s));
+        sim_run(exec, s);
         assert_int_equal(note_at, 202);
         assert_int_equal(note_log[0], 0);
         assert_int_equal(note_log[201], 3);
@@ -214,7 +124,7 @@ TEST(a_graph_longer_than_a_queue_is_queued_at_once)
     CUgraphNode node = add_gate(graph, NULL, 0, &open);
     for (int i = 0; i < 3000; i++)
         node = add_note(graph, &node, 1, i);
-    CUgraphExec exec = make(graph);
+    CUgraphExec exec = sim_exec(graph);
     OK(cuGraphLaunch(exec, s)); /* waiting for room would be waiting for the gate */
     atomic_store(&open, 1);
     OK(cuStreamSynchronize(s));
@@ -235,9 +145,8 @@ TEST(nested_graphs_run_in_their_place)
     a = add_note(outer, NULL, 0, 1);
     OK(cuGraphAddChildGraphNode(&b, outer, &a, 1, middle));
     add_note(outer, &b, 1, 5);
-    CUgraphExec exec = make(outer);
-    OK(cuGraphLaunch(exec, s));
-    OK(cuStreamSynchronize(s));
+    CUgraphExec exec = sim_exec(outer);
+    sim_run(exec, s);
     assert_int_equal(note_at, 5);
     for (int i = 0; i < 5; i++)
         assert_int_equal(note_log[i], i + 1);
@@ -258,7 +167,7 @@ TEST(stale_handles_are_errors)
 {
     CUgraph graph = graph_new();
     CUgraphNode node = add_note(graph, NULL, 0, 1);
-    CUgraphExec exec = make(graph);
+    CUgraphExec exec = sim_exec(graph);
     CUgraphNodeType type;
     size_t count;
     done_with(graph, exec);
@@ -288,29 +197,17 @@ TEST(what_is_not_simulated_says_so)
 
 /* ---- memory ---- */
 
-static CUgraphNode add_alloc(CUgraph graph, size_t bytes, CUdeviceptr *address)
-{
-    CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = bytes};
-    CUgraphNode node;
-    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
-    *address = params.dptr;
-    return node;
-}
-
 TEST(memory_of_graphs_is_taken_at_the_launch_and_kept_until_trimmed)
 {
     size_t before = sim_free_bytes(), bytes = 5 * MIB; /* three pages */
     CUgraph graph = graph_new();
     CUdeviceptr d;
-    CUgraphNode alloc = add_alloc(graph, bytes, &d), release;
+    CUgraphNode alloc = sim_alloc_node(graph, bytes, &d), release;
     OK(cuGraphAddMemFreeNode(&release, graph, &alloc, 1, d));
-    CUgraphExec exec = make(graph);
+    CUgraphExec exec = sim_exec(graph);
     assert_int_equal(sim_free_bytes(), before);
     for (int i = 0; i < 3; i++) {
-        OK(cuGraphLaunch(exec, s));
-        OK(cuStreamSynchronize(s));
+        sim_run(exec, s);
         assert_int_equal(before - sim_free_bytes(), 6 * MIB);
     }
     cuuint64_t used = 1, reserved = 0;
@@ -328,9 +225,9 @@ TEST(a_launch_that_does_not_fit_changes_nothing)
     size_t before = sim_free_bytes();
     CUgraph graph = graph_new();
     CUdeviceptr d[2];
-    add_alloc(graph, before / 2 + MIB, &d[0]);
-    add_alloc(graph, before / 2 + MIB, &d[1]);
-    CUgraphExec exec = make(graph);
+    sim_alloc_node(graph, before / 2 + MIB, &d[0]);
+    sim_alloc_node(graph, before / 2 + MIB, &d[1]);
+    CUgraphExec exec = sim_exec(graph);
     FAILS(cuGraphLaunch(exec, s), CUDA_ERROR_OUT_OF_MEMORY);
     FAILS(cuMemFree(d[0]), CUDA_ERROR_INVALID_VALUE);
     OK(cuDeviceGraphMemTrim(0));
@@ -344,8 +241,8 @@ TEST(memory_that_was_not_freed_outlives_graph_and_executable)
     CUgraph graph = graph_new();
     CUdeviceptr d;
     unsigned char byte = 0;
-    add_alloc(graph, MIB, &d);
-    CUgraphExec exec = make(graph);
+    sim_alloc_node(graph, MIB, &d);
+    CUgraphExec exec = sim_exec(graph);
     OK(cuGraphLaunch(exec, s));
     done_with(graph, exec);
     OK(cuMemsetD8Async(d, 7, MIB, s));
@@ -364,17 +261,16 @@ TEST(a_graph_with_memory_can_be_moved_into_another)
 {
     CUgraph inner = graph_new(), outer = graph_new();
     CUdeviceptr d;
-    CUgraphNode alloc = add_alloc(inner, MIB, &d), node;
+    CUgraphNode alloc = sim_alloc_node(inner, MIB, &d), node;
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
     OK(cuGraphAddMemFreeNode(&node, inner, &alloc, 1, d));
     params.graph.graph = inner;
     params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
     OK(cuGraphAddNode(&node, outer, NULL, NULL, 0, &params));
     FAILS(cuGraphDestroy(inner), CUDA_ERROR_INVALID_VALUE); /* owned by its parent now */
-    CUgraphExec exec = make(outer);
+    CUgraphExec exec = sim_exec(outer);
     OK(cuGraphLaunch(exec, s));
-    OK(cuGraphLaunch(exec, s));
-    OK(cuStreamSynchronize(s));
+    sim_run(exec, s);
     OK(cuDeviceGraphMemTrim(0));
     done_with(outer, exec);
 }
@@ -389,7 +285,7 @@ TEST(memory_used_before_it_is_allocated_is_an_illegal_address)
     OK(cuCtxGetDevice(&device));
     OK(cuCtxCreate(&ctx, NULL, 0, device)); /* the error is permanent */
     CUstream own = sim_stream(CU_STREAM_NON_BLOCKING);
-    add_alloc(graph, MIB, &d);
+    sim_alloc_node(graph, MIB, &d);
     OK(cuMemsetD8Async(d, 1, MIB, own)); /* the graph was not launched */
     FAILS(cuStreamSynchronize(own), CUDA_ERROR_ILLEGAL_ADDRESS);
     OK(cuGraphDestroy(graph));
@@ -399,16 +295,16 @@ TEST(memory_used_before_it_is_allocated_is_an_illegal_address)
 
 TEST(a_context_takes_the_memory_of_its_graphs_with_it)
 {
-    CUcontext ctx, old;
+    CUcontext old;
     CUgraph graph = graph_new();
     CUdeviceptr d;
     CUdevice device;
     size_t before = sim_free_bytes();
     OK(cuCtxGetCurrent(&old));
     OK(cuCtxGetDevice(&device));
-    OK(cuCtxCreate(&ctx, NULL, 0, device));
-    add_alloc(graph, MIB, &d);
-    CUgraphExec exec = make(graph);
+    CUcontext ctx = sim_context_on(device);
+    sim_alloc_node(graph, MIB, &d);
+    CUgraphExec exec = sim_exec(graph);
     OK(cuGraphLaunch(exec, CU_STREAM_LEGACY));
     OK(cuCtxDestroy(ctx)); /* with the allocation unfreed */
     OK(cuCtxSetCurrent(old));
@@ -448,7 +344,7 @@ TEST(threads_launching_one_graph_take_turns)
     pthread_t threads[4];
     void *result;
     add_note(graph, &a, 1, 2);
-    CUgraphExec exec = make(graph);
+    CUgraphExec exec = sim_exec(graph);
     for (int i = 0; i < 4; i++)
         OK(pthread_create(&threads[i], NULL, launch_many, exec));
     for (int i = 0; i < 4; i++) {

@@ -119,18 +119,16 @@ static void clusters_that_run_at_the_same_time_share_groups_of_sms(void **state)
 static void graphs_keep_clusters_and_check_them(void **state)
 {
     (void)state;
-    CUgraph graph;
     CUgraphNode node;
-    CUgraphExec exec;
     CUDA_KERNEL_NODE_PARAMS params = {.func = f, .gridDimX = 6, .gridDimY = 1, .gridDimZ = 1,
                                       .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1};
     CUkernelNodeAttrValue value = {.clusterDim = {2, 1, 1}}, got;
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = sim_graph();
     OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
     OK(cuGraphKernelNodeSetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_CLUSTER_DIMENSION, &value));
     OK(cuGraphKernelNodeGetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_CLUSTER_DIMENSION, &got));
     assert_int_equal(got.clusterDim.x, 2);
-    OK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = sim_exec(graph);
     OK(cuGraphLaunch(exec, NULL));
     OK(cuCtxSynchronize());
     OK(cuGraphExecDestroy(exec));

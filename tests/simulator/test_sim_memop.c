@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream memory operations and cooperative launches, facts of the simulated device alone. */
+ * Stream memory operations, facts of the simulated device alone. */
 #include "sim_test.h"
 
 static CUdeviceptr plain, managed;
@@ -53,9 +53,9 @@ TEST(the_legacy_stream_waits_behind_a_waiting_one)
 
 TEST(a_wait_on_freed_memory_fails_its_context)
 {
-    CUcontext mine, ctx;
+    CUcontext ctx;
     CUstream s;
-    OK(cuCtxGetCurrent(&mine));
+    CUcontext mine = sim_context();
     CUdeviceptr p = sim_alloc(4 * MIB);
     OK(cuCtxCreate(&ctx, NULL, 0, 0)); /* the owner's free does not wait for its work */
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
@@ -68,47 +68,12 @@ TEST(a_wait_on_freed_memory_fails_its_context)
     OK(cuCtxSetCurrent(mine));
 }
 
-/* ---- cooperative launches ---- */
-
-static atomic_int calls;
-static atomic_ulong blocks;
-
-static void count_calls(const struct vramscope_sim_launch *launch, unsigned long first,
-                        unsigned long last)
-{
-    (void)launch;
-    atomic_fetch_add(&calls, 1);
-    atomic_fetch_add(&blocks, last - first);
-}
-
-TEST(a_cooperative_launch_is_one_wave_in_one_call)
-{
-    CUfunction f;
-    int per_sm, sms;
-    assert_int_equal(vramscope_sim_register("count", count_calls, NULL, 0), 1);
-    f = sim_function("count");
-    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, f, 256, 0));
-    OK(cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
-    unsigned most = (unsigned)(per_sm * sms);
-    OK(cuLaunchCooperativeKernel(f, most, 1, 1, 256, 1, 1, 0, NULL, NULL));
-    OK(cuCtxSynchronize());
-    assert_int_equal(atomic_load(&calls), 1);
-    assert_int_equal(atomic_load(&blocks), most);
-    FAILS(cuLaunchCooperativeKernel(f, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL),
-          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-    FAILS(cuLaunchCooperativeKernel(f, 65536, 65535, 65535, 256, 1, 1, 0, NULL, NULL),
-          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-    OK(cuLaunchKernel(f, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL, NULL));
-    OK(cuCtxSynchronize());
-}
-
 /* A capture stores them as nodes, with their parameters. */
 TEST(captured_operations_become_nodes)
 {
     CUDA_BATCH_MEM_OP_NODE_PARAMS got;
     CUgraphNode nodes[3];
-    CUgraph graph, clone;
-    CUgraphExec exec;
+    CUgraph clone;
     size_t count = 3;
     uint32_t values[2];
     OK(cuMemsetD32(plain, 0, 2));
@@ -118,7 +83,7 @@ TEST(captured_operations_become_nodes)
     OK(cuStreamWriteValue32(s, plain, 9, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
     OK(cuStreamWaitValue32(s, plain, 9, CU_STREAM_WAIT_VALUE_GEQ));
     OK(cuStreamWriteValue32(s, plain + 4, 10, 0));
-    OK(cuStreamEndCapture(s, &graph));
+    CUgraph graph = sim_captured(s);
     OK(cuGraphClone(&clone, graph));
     OK(cuGraphDestroy(graph));
     OK(cuGraphGetNodes(clone, nodes, &count));
@@ -129,11 +94,10 @@ TEST(captured_operations_become_nodes)
     assert_int_equal(got.paramArray[0].writeValue.address, plain);
     assert_int_equal(got.paramArray[0].writeValue.value, 9);
     assert_int_equal(got.paramArray[0].writeValue.flags, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER);
-    OK(cuGraphInstantiate(&exec, clone, 0));
+    CUgraphExec exec = sim_exec(clone);
     OK(cuMemcpyDtoH(values, plain, 8));
     assert_int_equal(values[1], 0);
-    OK(cuGraphLaunch(exec, s));
-    OK(cuStreamSynchronize(s));
+    sim_run(exec, s);
     OK(cuMemcpyDtoH(values, plain, 8));
     assert_int_equal(values[0], 9);
     assert_int_equal(values[1], 10);

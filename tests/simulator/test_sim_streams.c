@@ -154,10 +154,8 @@ TEST(a_pageable_source_may_be_changed_after_an_async_copy)
 TEST(a_copy_from_memory_freed_meanwhile_fails_its_context_for_good)
 {
     atomic_int open = 0;
-    CUcontext other;
-    CUdeviceptr p;
-    OK(cuMemAlloc(&p, 4096));
-    OK(cuCtxCreate(&other, NULL, 0, 0));
+    CUdeviceptr p = sim_alloc(4096);
+    CUcontext other = sim_context_on(0);
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     CUdeviceptr q = sim_alloc(4096);
     sim_launch_gate(s, &open);
@@ -188,12 +186,11 @@ TEST(a_full_queue_makes_the_caller_wait)
 
 TEST(handles_of_streams_and_events_are_checked)
 {
-    CUstream s;
     int least, greatest;
     CUstreamCaptureStatus capturing;
     OK(cuCtxGetStreamPriorityRange(&least, &greatest));
     assert_true(greatest < least);
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuStreamIsCapturing(s, &capturing));
     assert_int_equal(capturing, CU_STREAM_CAPTURE_STATUS_NONE);
     OK(cuStreamDestroy(s));
@@ -249,9 +246,8 @@ TEST(threads_may_share_a_stream)
     struct hammer h[4];
     pthread_t threads[4];
     CUstream shared = sim_stream(0);
-    CUcontext ctx;
     int total;
-    OK(cuCtxGetCurrent(&ctx));
+    CUcontext ctx = sim_context();
     CUdeviceptr counter = sim_alloc(4);
     OK(cuMemsetD32(counter, 0, 1));
     for (int i = 0; i < 4; i++) {
@@ -270,10 +266,9 @@ TEST(threads_may_share_a_stream)
 /* cuCtxWaitEvent: all future work, also of streams created later. */
 TEST(a_waiting_context_holds_streams_that_come_later)
 {
-    CUcontext ctx, other;
     atomic_int open = 0;
-    OK(cuCtxGetCurrent(&ctx));
-    OK(cuCtxCreate(&other, NULL, 0, 0));
+    CUcontext ctx = sim_context();
+    CUcontext other = sim_context_on(0);
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = sim_event(CU_EVENT_DISABLE_TIMING);
     FAILS(cuCtxRecordEvent(ctx, event), CUDA_ERROR_INVALID_HANDLE); /* of another context */
@@ -296,9 +291,8 @@ TEST(a_waiting_context_holds_streams_that_come_later)
 
 TEST(contexts_that_capture_have_no_events)
 {
-    CUcontext ctx;
     CUgraph graph;
-    OK(cuCtxGetCurrent(&ctx));
+    CUcontext ctx = sim_context();
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = sim_event(CU_EVENT_DISABLE_TIMING);
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
@@ -310,9 +304,9 @@ TEST(contexts_that_capture_have_no_events)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 TEST(the_last_detach_destroys)
 {
-    CUcontext mine, ctx, again;
-    OK(cuCtxGetCurrent(&mine));
-    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+    CUcontext again;
+    CUcontext mine = sim_context();
+    CUcontext ctx = sim_context_on(0);
     FAILS(cuCtxAttach(&again, 1), CUDA_ERROR_INVALID_VALUE);
     OK(cuCtxAttach(&again, 0));
     assert_ptr_equal(again, ctx);

@@ -100,22 +100,16 @@ TEST(work_on_what_a_pool_gave_back_fails_its_context)
 
 TEST(a_graphs_memory_goes_after_what_writes_it)
 {
-    CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = BYTES};
-    CUgraphNode node;
-    CUgraph graph;
-    CUgraphExec exec;
-    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    OK(cuGraphCreate(&graph, 0));
-    OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
-    OK(cuGraphInstantiate(&exec, graph, 0));
-    OK(cuGraphLaunch(exec, NULL));
-    OK(cuStreamSynchronize(NULL));
+    CUgraph graph = sim_graph();
+    CUdeviceptr p;
+    sim_alloc_node(graph, BYTES, &p);
+    CUgraphExec exec = sim_exec(graph);
+    sim_run(exec, NULL);
     CUstream s = begin_in_other();
-    OK(cuMemsetD8Async(params.dptr, 1, BYTES, s));
-    wait_until_begun(params.dptr);
+    OK(cuMemsetD8Async(p, 1, BYTES, s));
+    wait_until_begun(p);
     OK(cuCtxSetCurrent(mine));
-    OK(cuMemFreeAsync(params.dptr, NULL));
+    OK(cuMemFreeAsync(p, NULL));
     OK(cuStreamSynchronize(NULL));
     end_in_other(s, CUDA_SUCCESS);
 }

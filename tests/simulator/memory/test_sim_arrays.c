@@ -142,13 +142,12 @@ TEST(an_array_that_does_not_fit_is_refused)
 
 TEST(arrays_end_with_their_context)
 {
-    CUcontext ctx;
     CUDA_ARRAY3D_DESCRIPTOR d = {
         .Width = 1024, .Height = 1024, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
     CUDA_ARRAY3D_DESCRIPTOR got;
     CUmipmappedArray mip;
     size_t before = sim_free_bytes();
-    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+    CUcontext ctx = sim_context_on(0);
     CUarray array = make(1024, 1024, 0, CU_AD_FORMAT_FLOAT, 1, 0);
     OK(cuMipmappedArrayCreate(&mip, &d, 5));
     OK(cuCtxDestroy(ctx));
@@ -190,16 +189,14 @@ TEST(captured_copies_name_their_arrays)
                           .Depth = 1},
                   got;
     unsigned char in[32], out[16];
-    CUgraph graph;
     CUgraphNode node;
-    CUgraphExec exec;
     size_t count = 1;
     memset(in, 7, sizeof in);
     copy.srcHost = in;
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
     OK(cuMemcpy3DAsync(&copy, s));
-    OK(cuStreamEndCapture(s, &graph));
+    CUgraph graph = sim_captured(s);
     OK(cuGraphGetNodes(graph, &node, &count));
     OK(cuGraphMemcpyNodeGetParams(node, &got));
     assert_int_equal(got.dstMemoryType, CU_MEMORYTYPE_ARRAY);
@@ -207,10 +204,10 @@ TEST(captured_copies_name_their_arrays)
     assert_int_equal(got.dstXInBytes, 8);
     assert_int_equal(got.dstY, 3);
     assert_int_equal(got.dstZ, 2);
+    assert_int_equal(got.dstDevice, 0); /* programs do not have its address */
     OK(cuGraphMemcpyNodeSetParams(node, &got));
-    OK(cuGraphInstantiate(&exec, graph, 0));
-    OK(cuGraphLaunch(exec, s));
-    OK(cuStreamSynchronize(s));
+    CUgraphExec exec = sim_exec(graph);
+    sim_run(exec, s);
     got.srcMemoryType = CU_MEMORYTYPE_ARRAY;
     got.srcArray = array;
     got.srcXInBytes = 8;

@@ -194,11 +194,10 @@ TEST(copies_with_a_pitch)
 
 TEST(copies_between_devices_and_in_batches)
 {
-    CUcontext here, there;
-    OK(cuCtxGetCurrent(&here));
+    CUcontext here = sim_context();
     CUdeviceptr from = sim_alloc(LARGE);
     memset((void *)from, 1, LARGE);
-    OK(cuDevicePrimaryCtxRetain(&there, 1));
+    CUcontext there = sim_retain(1);
     OK(cuCtxSetCurrent(there));
     CUdeviceptr to = sim_alloc(LARGE);
     OK(cuCtxSetCurrent(here));
@@ -224,11 +223,8 @@ TEST(copies_between_devices_and_in_batches)
 
 TEST(nodes_of_a_graph)
 {
-    CUgraph graph;
-    CUgraphExec exec;
     CUgraphNode copy, set;
-    CUcontext ctx;
-    OK(cuCtxGetCurrent(&ctx));
+    CUcontext ctx = sim_context();
     CUdeviceptr from = sim_alloc(LARGE);
     CUdeviceptr to = sim_alloc(LARGE);
     memset((void *)from, 1, LARGE);
@@ -241,10 +237,10 @@ TEST(nodes_of_a_graph)
                              .Depth = 1};
     CUDA_MEMSET_NODE_PARAMS setting = {
         .dst = to + LARGE / 2, .value = 3, .elementSize = 1, .width = LARGE / 2, .height = 1};
-    OK(cuGraphCreate(&graph, 0));
+    CUgraph graph = sim_graph();
     OK(cuGraphAddMemcpyNode(&copy, graph, NULL, 0, &copying, ctx));
     OK(cuGraphAddMemsetNode(&set, graph, &copy, 1, &setting, ctx));
-    OK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = sim_exec(graph);
     size_t before = device_bytes();
     OK(cuGraphLaunch(exec, NULL));
     OK(cuCtxSynchronize());

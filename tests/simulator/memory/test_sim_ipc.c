@@ -203,10 +203,9 @@ TEST(a_failed_context_waits_for_no_other_process)
 {
     struct handles handles;
     struct peer peer = exporter(&handles); /* has recorded the event behind a closed gate */
-    CUcontext ctx;
     CUevent event;
     sim_register_kernels();
-    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+    CUcontext ctx = sim_context_on(0);
     OK(cuIpcOpenEventHandle(&event, handles.event));
     CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuStreamWaitEvent(stream, event, 0));

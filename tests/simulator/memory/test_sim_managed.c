@@ -164,10 +164,9 @@ TEST(a_request_that_cannot_fit_evicts_nothing)
 TEST(pages_move_between_devices)
 {
     CUdeviceptr p = managed(8 * MIB);
-    CUcontext first, second;
     size_t free_bytes, then, total;
-    OK(cuCtxGetCurrent(&first));
-    OK(cuDevicePrimaryCtxRetain(&second, 1));
+    CUcontext first = sim_context();
+    CUcontext second = sim_retain(1);
     OK(cuCtxSetCurrent(second));
     OK(cuMemGetInfo(&free_bytes, &total));
     OK(cuCtxSetCurrent(first));
@@ -206,8 +205,8 @@ TEST(discarding_gives_pages_back)
 TEST(memory_freed_before_its_prefetch_runs_is_left_alone)
 {
     atomic_int open = 0;
-    CUcontext mine, ctx;
-    OK(cuCtxGetCurrent(&mine));
+    CUcontext ctx;
+    CUcontext mine = sim_context();
     CUdeviceptr p = managed(8 * MIB);
     OK(cuCtxCreate(&ctx, NULL, 0, 0)); /* the owner's free does not wait for its work */
     CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);

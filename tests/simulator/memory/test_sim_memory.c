@@ -21,8 +21,7 @@ TEST(free_is_capacity_less_context_and_others)
 
 TEST(an_explicit_context_costs_its_overhead_until_destroyed)
 {
-    CUcontext ctx;
-    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+    CUcontext ctx = sim_context_on(0);
     assert_int_equal(sim_free_bytes(), FREE_AT_START - CONTEXT);
     sim_alloc(10 * MIB);
     OK(cuCtxDestroy(ctx));
@@ -31,8 +30,7 @@ TEST(an_explicit_context_costs_its_overhead_until_destroyed)
 
 TEST(large_allocations_take_whole_pages)
 {
-    CUdeviceptr p;
-    OK(cuMemAlloc(&p, 3 * MIB));
+    CUdeviceptr p = sim_alloc(3 * MIB);
     assert_int_equal(FREE_AT_START - sim_free_bytes(), 4 * MIB);
     OK(cuMemFree(p));
     OK(cuMemAlloc(&p, MIB)); /* 1 MiB is the first that does not share */
@@ -394,13 +392,12 @@ TEST(very_many_blocks_are_allocated_and_freed_in_any_order)
 
 TEST(resetting_the_primary_context_gives_back_all_but_pool_memory)
 {
-    CUdeviceptr p, pooled;
-    CUcontext ctx;
-    OK(cuMemAlloc(&p, 100 * MIB));
+    CUdeviceptr pooled;
+    CUdeviceptr p = sim_alloc(100 * MIB);
     OK(cuMemAllocAsync(&pooled, 100 * MIB, NULL));
     OK(cuDevicePrimaryCtxReset(0));
     FAILS(cuMemAlloc(&p, 1), CUDA_ERROR_CONTEXT_IS_DESTROYED);
-    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    sim_retain(0);
     assert_int_equal(sim_free_bytes(), FREE_AT_START - 128 * MIB); /* 4 steps of 32 MiB */
     OK(cuMemFree(pooled));
     OK(cuCtxSynchronize());

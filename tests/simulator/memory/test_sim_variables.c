@@ -93,13 +93,12 @@ TEST(every_module_has_its_own)
 
 TEST(every_device_has_its_own)
 {
-    CUcontext before, other;
     CUlibrary library;
     CUmodule module[2];
-    OK(cuCtxGetCurrent(&before));
+    CUcontext before = sim_context();
     OK(cuLibraryLoadData(&library, "image", NULL, NULL, 0, NULL, NULL, 0));
     OK(cuLibraryGetModule(&module[0], library));
-    OK(cuDevicePrimaryCtxRetain(&other, 1));
+    CUcontext other = sim_retain(1);
     OK(cuCtxSetCurrent(other));
     OK(cuLibraryGetModule(&module[1], library));
     assert_int_equal(run_count(module[1]), 40);
@@ -149,10 +148,9 @@ TEST(a_name_nobody_registered_is_not_found)
 SETUP(begin)
 {
     static const size_t count_bytes[] = {sizeof(void *)};
-    CUcontext ctx;
     setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=256MiB,context=16MiB,devices=2", 1);
     OK(cuInit(0));
-    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+    CUcontext ctx = sim_retain(0);
     OK(cuCtxSetCurrent(ctx));
     assert_int_equal(vramscope_sim_register("count", count, count_bytes, 1), 1);
     assert_int_equal(vramscope_sim_register("hold", hold, NULL, 0), 1);

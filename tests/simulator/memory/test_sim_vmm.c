@@ -11,40 +11,19 @@
 
 #define GRANULE (2 * MIB)
 
-static CUmemAllocationProp on_device(int device)
-{
-    return (CUmemAllocationProp){.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
-}
-
-static CUmemGenericAllocationHandle create(size_t bytes, unsigned types)
+static CUmemGenericAllocationHandle create_shared(size_t bytes)
 {
     CUmemGenericAllocationHandle handle;
-    CUmemAllocationProp prop = on_device(0);
-    prop.requestedHandleTypes = types;
+    CUmemAllocationProp prop = sim_prop;
+    prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     OK(cuMemCreate(&handle, bytes, &prop, 0));
     return handle;
 }
 
 static void allow(CUdeviceptr at, size_t bytes, CUmemAccess_flags flags)
 {
-    CUmemAccessDesc desc = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, flags};
+    CUmemAccessDesc desc = {sim_prop.location, flags};
     OK(cuMemSetAccess(at, bytes, &desc, 1));
-}
-
-static CUdeviceptr mapped(CUmemGenericAllocationHandle handle, size_t bytes)
-{
-    CUdeviceptr at;
-    OK(cuMemAddressReserve(&at, bytes, 0, 0, 0));
-    OK(cuMemMap(at, bytes, 0, handle, 0));
-    allow(at, bytes, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-    return at;
-}
-
-static void unmap(CUdeviceptr at, size_t bytes)
-{
-    OK(cuMemUnmap(at, bytes));
-    OK(cuMemAddressFree(at, bytes));
 }
 
 TEST(capacity_is_taken_from_create_to_the_last_reference)
@@ -53,7 +32,7 @@ TEST(capacity_is_taken_from_create_to_the_last_reference)
     CUdeviceptr at;
     OK(cuMemAddressReserve(&at, (size_t)1 << 40, 0, 0, 0));
     assert_int_equal(sim_free_bytes(), before); /* addresses use no memory */
-    CUmemGenericAllocationHandle handle = create(4 * GRANULE, 0), same;
+    CUmemGenericAllocationHandle handle = sim_create(4 * GRANULE), same;
     assert_int_equal(sim_free_bytes(), before - 4 * GRANULE);
     OK(cuMemMap(at, 4 * GRANULE, 0, handle, 0));
     OK(cuMemRelease(handle));
@@ -70,11 +49,10 @@ TEST(capacity_is_taken_from_create_to_the_last_reference)
 
 TEST(memory_that_does_not_fit_cannot_be_created)
 {
-    CUmemAllocationProp prop = on_device(0);
     CUmemGenericAllocationHandle handle;
     size_t free_bytes = sim_free_bytes() / GRANULE * GRANULE;
-    FAILS(cuMemCreate(&handle, free_bytes + GRANULE, &prop, 0), CUDA_ERROR_OUT_OF_MEMORY);
-    OK(cuMemCreate(&handle, free_bytes, &prop, 0));
+    FAILS(cuMemCreate(&handle, free_bytes + GRANULE, &sim_prop, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuMemCreate(&handle, free_bytes, &sim_prop, 0));
     CUdeviceptr p;
     FAILS(cuMemAlloc(&p, GRANULE), CUDA_ERROR_OUT_OF_MEMORY);
     OK(cuMemRelease(handle));
@@ -97,7 +75,7 @@ TEST(host_memory_is_not_charged_to_a_device)
     memset((void *)at, 7, GRANULE);
     OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at));
     assert_int_equal(type, CU_MEMORYTYPE_HOST);
-    unmap(at, GRANULE);
+    sim_unmap(at, GRANULE);
     OK(cuMemRelease(handle));
 }
 
@@ -121,7 +99,7 @@ static int death_of_writing(CUdeviceptr at, bool write)
 TEST(pages_are_what_access_says)
 {
     CUdeviceptr at;
-    CUmemGenericAllocationHandle handle = create(GRANULE, 0);
+    CUmemGenericAllocationHandle handle = sim_create(GRANULE);
     OK(cuMemAddressReserve(&at, GRANULE, 0, 0, 0));
     assert_int_equal(death_of_writing(at, false), SIGSEGV);
     OK(cuMemMap(at, GRANULE, 0, handle, 0));
@@ -140,15 +118,14 @@ TEST(pages_are_what_access_says)
 
 TEST(work_queued_on_memory_unmapped_meanwhile_fails_the_context)
 {
-    CUcontext ctx;
     atomic_int open = 0;
-    CUmemGenericAllocationHandle handle = create(GRANULE, 0);
-    CUdeviceptr at = mapped(handle, GRANULE);
-    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+    CUmemGenericAllocationHandle handle = sim_create(GRANULE);
+    CUdeviceptr at = sim_map(handle, GRANULE);
+    CUcontext ctx = sim_context_on(0);
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     sim_launch_gate(s, &open);
     OK(cuMemsetD8Async(at, 1, GRANULE, s));
-    unmap(at, GRANULE);
+    sim_unmap(at, GRANULE);
     atomic_store(&open, 1);
     FAILS(cuStreamSynchronize(s), CUDA_ERROR_ILLEGAL_ADDRESS);
     OK(cuCtxDestroy(ctx));
@@ -157,28 +134,27 @@ TEST(work_queued_on_memory_unmapped_meanwhile_fails_the_context)
 
 TEST(memory_outlives_the_context_it_was_made_in)
 {
-    CUcontext ctx;
     unsigned char byte = 0;
-    OK(cuCtxCreate(&ctx, NULL, 0, 0));
-    CUmemGenericAllocationHandle handle = create(GRANULE, 0);
-    CUdeviceptr at = mapped(handle, GRANULE);
+    CUcontext ctx = sim_context_on(0);
+    CUmemGenericAllocationHandle handle = sim_create(GRANULE);
+    CUdeviceptr at = sim_map(handle, GRANULE);
     OK(cuMemsetD8(at, 9, GRANULE));
     OK(cuCtxDestroy(ctx));
     OK(cuMemcpyDtoH(&byte, at, 1));
     assert_int_equal(byte, 9);
-    unmap(at, GRANULE);
+    sim_unmap(at, GRANULE);
     OK(cuMemRelease(handle));
 }
 
 TEST(memory_created_again_is_zero)
 {
     for (int i = 0; i < 3; i++) {
-        CUmemGenericAllocationHandle handle = create(GRANULE, 0);
-        CUdeviceptr at = mapped(handle, GRANULE);
+        CUmemGenericAllocationHandle handle = sim_create(GRANULE);
+        CUdeviceptr at = sim_map(handle, GRANULE);
         for (size_t k = 0; k < GRANULE; k += 512)
             assert_int_equal(((char *)at)[k], 0);
         memset((void *)at, 1, GRANULE);
-        unmap(at, GRANULE);
+        sim_unmap(at, GRANULE);
         OK(cuMemRelease(handle));
     }
 }
@@ -186,8 +162,8 @@ TEST(memory_created_again_is_zero)
 TEST(zeroing_much_gives_zero_through_every_mapping)
 {
     size_t bytes = 64 * MIB;
-    CUmemGenericAllocationHandle handle = create(bytes, 0);
-    CUdeviceptr at = mapped(handle, bytes), also = mapped(handle, bytes);
+    CUmemGenericAllocationHandle handle = sim_create(bytes);
+    CUdeviceptr at = sim_map(handle, bytes), also = sim_map(handle, bytes);
     OK(cuMemsetD8(at, 5, bytes));
     OK(cuCtxSynchronize());
     OK(cuMemsetD8(at + 100, 0, bytes - 200));
@@ -196,8 +172,8 @@ TEST(zeroing_much_gives_zero_through_every_mapping)
     for (size_t i = 100; i < bytes - 100; i += 333)
         assert_int_equal(((char *)also)[i], 0);
     assert_int_equal(((char *)also)[bytes - 100], 5);
-    unmap(at, bytes);
-    unmap(also, bytes);
+    sim_unmap(at, bytes);
+    sim_unmap(also, bytes);
     OK(cuMemRelease(handle));
 }
 
@@ -205,8 +181,7 @@ TEST(importing_here_takes_no_second_capacity)
 {
     size_t before = sim_free_bytes();
     int fd;
-    CUmemGenericAllocationHandle handle = create(GRANULE, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-                                 other;
+    CUmemGenericAllocationHandle handle = create_shared(GRANULE), other;
     OK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     OK(cuMemImportFromShareableHandle(&other, (void *)(intptr_t)fd,
                                       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
@@ -283,8 +258,8 @@ TEST(a_file_is_external_memory)
 TEST(an_exported_allocation_is_external_memory)
 {
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC all = {.size = GRANULE};
-    CUmemGenericAllocationHandle handle = create(GRANULE, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-    CUdeviceptr at = mapped(handle, GRANULE), also;
+    CUmemGenericAllocationHandle handle = create_shared(GRANULE);
+    CUdeviceptr at = sim_map(handle, GRANULE), also;
     unsigned char byte = 0;
     int fd;
     OK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
@@ -295,7 +270,7 @@ TEST(an_exported_allocation_is_external_memory)
     assert_int_equal(byte, 0x65);
     OK(cuMemFree(also));
     OK(cuDestroyExternalMemory(memory));
-    unmap(at, GRANULE);
+    sim_unmap(at, GRANULE);
     OK(cuMemRelease(handle));
 }
 
@@ -317,14 +292,14 @@ TEST(thousands_of_handles_need_no_descriptors)
     CUdeviceptr at;
     OK(cuMemAddressReserve(&at, COUNT * GRANULE, 0, 0, 0));
     for (size_t i = 0; i < COUNT; i++) {
-        handles[i] = create(GRANULE, 0);
+        handles[i] = sim_create(GRANULE);
         OK(cuMemMap(at + i * GRANULE, GRANULE, 0, handles[i], 0));
         OK(cuMemRelease(handles[i]));
     }
     allow(at, COUNT * GRANULE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     OK(cuMemsetD8(at + GRANULE - 5, 3, 10));
     OK(cuCtxSynchronize());
-    unmap(at, COUNT * GRANULE);
+    sim_unmap(at, COUNT * GRANULE);
 }
 
 SIM_TESTS_ON("h100-80g,devices=2,capacity=8GiB")
