@@ -28,9 +28,8 @@ static int attribute(CUdevice_attribute which)
 
 /* ---- clusters ---- */
 
-static void clusters_must_divide_the_grid_and_be_of_a_portable_size(void **state)
+TEST(clusters_must_divide_the_grid_and_be_of_a_portable_size)
 {
-    (void)state;
     OK(launch(16, 8, 1, 1));
     OK(launch(16, 2, 2, 1));
     OK(launch(16, 1, 1, 1));
@@ -46,9 +45,8 @@ static void clusters_must_divide_the_grid_and_be_of_a_portable_size(void **state
     OK(cuCtxSynchronize());
 }
 
-static void a_function_may_require_its_clusters(void **state)
+TEST(clusters_a_function_may_require_its_clusters)
 {
-    (void)state;
     int width;
     OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 4));
     OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, 1));
@@ -67,9 +65,8 @@ static void a_function_may_require_its_clusters(void **state)
     OK(cuCtxSynchronize());
 }
 
-static void a_preferred_cluster_is_a_multiple_of_the_regular_one(void **state)
+TEST(clusters_a_preferred_cluster_is_a_multiple_of_the_regular_one)
 {
-    (void)state;
     CUlaunchAttribute attributes[] = {
         {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {2, 1, 1}},
         {.id = CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
@@ -87,9 +84,8 @@ static void a_preferred_cluster_is_a_multiple_of_the_regular_one(void **state)
 }
 
 /* H100: 132 SMs in groups of 18, 18 and six times 16. One block of this size fits an SM. */
-static void clusters_that_run_at_the_same_time_share_groups_of_sms(void **state)
+TEST(clusters_that_run_at_the_same_time_share_groups_of_sms)
 {
-    (void)state;
     CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
                                  .value.clusterDim = {4, 1, 1}};
     CUlaunchConfig config = {.gridDimX = 16, .gridDimY = 1, .gridDimZ = 1,
@@ -116,9 +112,8 @@ static void clusters_that_run_at_the_same_time_share_groups_of_sms(void **state)
     FAILS(cuOccupancyMaxPotentialClusterSize(&n, f, &config), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void graphs_keep_clusters_and_check_them(void **state)
+TEST(clusters_graphs_keep_clusters_and_check_them)
 {
-    (void)state;
     CUgraphNode node;
     CUDA_KERNEL_NODE_PARAMS params = {.func = f, .gridDimX = 6, .gridDimY = 1, .gridDimZ = 1,
                                       .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1};
@@ -140,9 +135,8 @@ static void graphs_keep_clusters_and_check_them(void **state)
 
 static void stub(void) {}
 
-static void the_runtime_launches_clusters(void **state)
+TEST(clusters_the_runtime_launches_clusters)
 {
-    (void)state;
     void **image = __cudaRegisterFatBinary(sim_stub_fat_binary());
     sim_stub_kernel(image, stub, "clustered");
     __cudaRegisterFatBinaryEnd(image);
@@ -165,16 +159,15 @@ static void the_runtime_launches_clusters(void **state)
     OK(cudaDeviceSynchronize());
 }
 
-static void the_device_says_what_it_has(void **state)
+TEST(the_device_says_what_it_has)
 {
-    int has = *state != NULL;
+    int has = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 9;
     assert_int_equal(attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH), has);
     assert_int_equal(attribute(CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED), 0);
 }
 
-static void an_older_device_has_no_clusters(void **state)
+TEST(older_an_older_device_has_no_clusters)
 {
-    (void)state;
     CUlaunchConfig config = {.blockDimX = 32, .blockDimY = 1, .blockDimZ = 1};
     int n;
     FAILS(launch(16, 2, 1, 1), CUDA_ERROR_NOT_SUPPORTED);
@@ -183,33 +176,12 @@ static void an_older_device_has_no_clusters(void **state)
           CUDA_ERROR_NOT_SUPPORTED);
 }
 
-static int setup(void **state)
-{
-    static int yes;
-    sim_start();
-    f = sim_function("k");
-    *state = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 9 ? &yes : NULL;
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clusters_must_divide_the_grid_and_be_of_a_portable_size),
-        cmocka_unit_test(a_function_may_require_its_clusters),
-        cmocka_unit_test(a_preferred_cluster_is_a_multiple_of_the_regular_one),
-        cmocka_unit_test(clusters_that_run_at_the_same_time_share_groups_of_sms),
-        cmocka_unit_test(graphs_keep_clusters_and_check_them),
-        cmocka_unit_test(the_runtime_launches_clusters),
-        cmocka_unit_test(the_device_says_what_it_has),
-    };
-    const struct CMUnitTest older[] = {
-        cmocka_unit_test(the_device_says_what_it_has),
-        cmocka_unit_test(an_older_device_has_no_clusters),
-    };
     const char *device = argc > 1 ? argv[1] : "h100-80g";
     setenv("VRAMSCOPE_SIMULATE", device, 1);
-    if (!strcmp(device, "h100-80g"))
-        return cmocka_run_group_tests(tests, setup, NULL);
-    return cmocka_run_group_tests(older, setup, NULL);
+    sim_start();
+    f = sim_function("k");
+    cmocka_set_skip_filter(strcmp(device, "h100-80g") ? "clusters_*" : "older_*");
+    return vs_run_tests(NULL, NULL);
 }

@@ -50,16 +50,16 @@ static CUcontext ctx[DEVICES];
 static CUstream streams[DEVICES][STREAMS];
 static CUmemoryPool own[DEVICES], pools[DEVICES];
 static size_t begin_free[DEVICES], context_bytes;
-static uint64_t state;
+static uint64_t random_state;
 static bool may_fail;
 static unsigned failed;
 
 static unsigned pick(unsigned below)
 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (unsigned)((state >> 20) % below);
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (unsigned)((random_state >> 20) % below);
 }
 
 static size_t pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
@@ -88,11 +88,7 @@ static CUstream some_stream(int device) { return streams[device][pick(STREAMS)];
 
 static CUresult make_array(struct slot *s)
 {
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 1 + pick(700),
-                                 .Height = pick(700),
-                                 .Depth = 0,
-                                 .Format = CU_AD_FORMAT_FLOAT,
-                                 .NumChannels = 1};
+    CUDA_ARRAY3D_DESCRIPTOR d = {1 + pick(700), pick(700), 0, CU_AD_FORMAT_FLOAT, 1, 0};
     if (d.Height && pick(2))
         d.Depth = 1 + pick(8);
     s->bytes = d.Width * (d.Height ? d.Height : 1) * (d.Depth ? d.Depth : 1) * 4;
@@ -104,8 +100,7 @@ static CUresult make_array(struct slot *s)
 static CUresult make_mipmap(struct slot *s)
 {
     s->bytes = 0;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 512, .Height = 512, .Format = CU_AD_FORMAT_FLOAT,
-                                 .NumChannels = 1};
+    CUDA_ARRAY3D_DESCRIPTOR d = {512, 512, 0, CU_AD_FORMAT_FLOAT, 1, 0};
     unsigned levels = 1 + pick(10);
     for (unsigned i = 0; i < levels; i++)
         s->bytes += (size_t)(512 >> i) * (512 >> i) * 4;
@@ -113,20 +108,12 @@ static CUresult make_mipmap(struct slot *s)
     return cuMipmappedArrayCreate(&s->mipmap, &d, levels);
 }
 
-static CUmemAllocationProp prop_of(int device, bool shared)
-{
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED};
-    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    prop.location.id = device;
-    if (shared)
-        prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    return prop;
-}
-
 static CUresult make_physical(struct slot *s)
 {
-    bool shared = s->family == IMPORTED || s->family == EXTERNAL || pick(2);
-    CUmemAllocationProp prop = prop_of(s->device, shared);
+    CUmemAllocationProp prop = sim_prop;
+    prop.location.id = s->device;
+    if (s->family == IMPORTED || pick(2))
+        prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     s->bytes = (1 + pick(5)) * PAGE;
     CUresult e = cuMemCreate(&s->handle, s->bytes, &prop, 0);
     s->charged = s->bytes;
@@ -135,9 +122,8 @@ static CUresult make_physical(struct slot *s)
 
 static void map(struct slot *s, CUmemGenericAllocationHandle handle)
 {
-    CUmemAccessDesc access = {.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    access.location.id = s->device;
+    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, s->device},
+                              CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     OK(cuMemAddressReserve(&s->at, s->bytes, 0, 0, 0));
     OK(cuMemMap(s->at, s->bytes, 0, handle, 0));
     OK(cuMemSetAccess(s->at, s->bytes, &access, 1));
@@ -189,12 +175,12 @@ static CUresult make_external(struct slot *s)
 
 static CUresult make_graph(struct slot *s)
 {
-    CUDA_MEM_ALLOC_NODE_PARAMS p = {.bytesize = some_bytes()};
+    CUDA_MEM_ALLOC_NODE_PARAMS p = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, s->device}},
+        .bytesize = some_bytes()};
     CUgraphNode alloc, set, release;
-    p.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    p.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    p.poolProps.location.id = s->device;
-    OK(cuGraphCreate(&s->graph, 0));
+    s->graph = sim_graph();
     OK(cuGraphAddMemAllocNode(&alloc, s->graph, NULL, 0, &p));
     CUDA_MEMSET_NODE_PARAMS m = {.dst = p.dptr, .elementSize = 1, .width = p.bytesize, .height = 1};
     OK(cuGraphAddMemsetNode(&set, s->graph, &alloc, 1, &m, ctx[s->device]));
@@ -202,7 +188,7 @@ static CUresult make_graph(struct slot *s)
         OK(cuGraphAddMemFreeNode(&release, s->graph, &set, 1, p.dptr));
     else
         s->at = p.dptr;
-    OK(cuGraphInstantiate(&s->exec, s->graph, 0));
+    s->exec = sim_exec(s->graph);
     CUresult e = cuGraphLaunch(s->exec, some_stream(s->device));
     if (e) {
         OK(cuGraphExecDestroy(s->exec));
@@ -216,8 +202,7 @@ static CUresult make_context(struct slot *s)
     CUdeviceptr inside;
     CUmodule module;
     CUarray array;
-    CUDA_ARRAY_DESCRIPTOR d = {.Width = 64, .Height = 64, .Format = CU_AD_FORMAT_FLOAT,
-                               .NumChannels = 1};
+    CUDA_ARRAY_DESCRIPTOR d = {64, 64, CU_AD_FORMAT_FLOAT, 1};
     CUresult e = cuCtxCreate(&s->ctx, NULL, 0, s->device);
     if (e)
         return e;
@@ -235,9 +220,8 @@ static CUresult make_context(struct slot *s)
 
 static CUresult make(struct slot *s)
 {
-    void *pages_of_host;
     size_t pitch;
-    CUresult e = CUDA_SUCCESS;
+    CUresult e;
     s->bytes = some_bytes();
     switch (s->family) {
     case DEVICE:
@@ -253,9 +237,7 @@ static CUresult make(struct slot *s)
     case MANAGED: return cuMemAllocManaged(&s->at, s->bytes, CU_MEM_ATTACH_GLOBAL);
     case PINNED: return cuMemHostAlloc(&s->host, s->bytes, 0);
     case REGISTERED:
-        pages_of_host = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                             -1, 0);
-        s->host = pages_of_host;
+        s->host = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         return cuMemHostRegister(s->host, s->bytes, 0);
     case ARRAY: return make_array(s);
     case MIPMAP: return make_mipmap(s);
@@ -293,8 +275,7 @@ static void unmake(struct slot *s)
     case MAPPED:
     case IMPORTED:
         OK(cuCtxSynchronize());
-        OK(cuMemUnmap(s->at, s->bytes));
-        OK(cuMemAddressFree(s->at, s->bytes));
+        sim_unmap(s->at, s->bytes);
         if (s->handle)
             OK(cuMemRelease(s->handle));
         break;
@@ -443,9 +424,8 @@ static void drain(void)
     }
 }
 
-static void free_memory_follows_the_model_and_comes_back(void **unused)
+TEST(free_memory_follows_the_model_and_comes_back)
 {
-    (void)unused;
     unsigned fds = 0, maps = 0;
     for (unsigned round = 0; round < 6; round++) {
         for (unsigned n = 0; n < 400; n++)
@@ -461,19 +441,17 @@ static void free_memory_follows_the_model_and_comes_back(void **unused)
     assert_in_range(mappings(), 1, maps + 40);
 }
 
-static int start(void **unused)
+FIXTURE(start)
 {
-    (void)unused;
     OK(cuInit(0));
     for (int d = 0; d < DEVICES; d++) {
-        CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED};
+        CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, d}};
         size_t total;
-        props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-        props.location.id = d;
-        OK(cuDevicePrimaryCtxRetain(&ctx[d], d));
+        ctx[d] = sim_retain(d);
         OK(cuCtxSetCurrent(ctx[d]));
         for (unsigned i = 0; i < STREAMS; i++)
-            OK(cuStreamCreate(&streams[d][i], i ? CU_STREAM_NON_BLOCKING : 0));
+            streams[d][i] = sim_stream(i ? CU_STREAM_NON_BLOCKING : 0);
         OK(cuMemPoolCreate(&own[d], &props));
         OK(cuDeviceGetDefaultMemPool(&pools[d], d));
         OK(cuMemGetInfo(&begin_free[d], &total));
@@ -485,10 +463,7 @@ static int start(void **unused)
 int main(int argc, char **argv)
 {
     setenv("VRAMSCOPE_SIMULATE", "h100-80g,devices=2,time=off", 0);
-    state = 88172645463325252u + (argc > 1 ? strtoull(argv[1], NULL, 10) * 2654435761u : 0);
+    random_state = 88172645463325252u + (argc > 1 ? strtoull(argv[1], NULL, 10) * 2654435761u : 0);
     may_fail = argc > 2;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_memory_follows_the_model_and_comes_back),
-    };
-    return cmocka_run_group_tests(tests, start, NULL);
+    return vs_run_tests(start, NULL);
 }

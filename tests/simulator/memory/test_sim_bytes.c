@@ -7,16 +7,12 @@
  * each step cuMemGetInfo must return the sum, and a request is refused exactly when its bytes are
  * more than the free ones. The seeds FIRST to FIRST + COUNT - 1 (0 to 299) choose the programs. A
  * third of the requests is for all free bytes, and some are for one page more. */
-#include <cuda.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#define MIB ((size_t)1 << 20)
+#include "sim_test.h"
+
 #define PAGE (2 * MIB)
 #define STEPS 160
 #define MOST 400 /* live at once */
@@ -56,7 +52,6 @@ static void require(bool ok, const char *what)
             getenv("VRAMSCOPE_SIMULATE"), what);
     exit(1);
 }
-#define OK(call) require((call) == CUDA_SUCCESS, #call)
 
 static uint64_t draw(uint64_t below)
 {
@@ -69,16 +64,9 @@ static size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) & ~(PAGE - 1
 
 static size_t used_bytes(void)
 {
-    size_t free_bytes, total;
-    OK(cuMemGetInfo(&free_bytes, &total));
-    return total - free_bytes;
-}
-
-static size_t free_bytes(void)
-{
-    size_t bytes, total;
-    OK(cuMemGetInfo(&bytes, &total));
-    return bytes;
+    size_t total;
+    OK(cuDeviceTotalMem(&total, 0));
+    return total - sim_free_bytes();
 }
 
 /* Pages of small requests are shared: one each, whoever is in it. */
@@ -103,16 +91,10 @@ static size_t sum_of_bytes(void)
 
 static CUresult map_new(struct memory *m)
 {
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    CUmemAccessDesc access = {.location = prop.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     m->bytes = whole_pages(m->bytes);
-    CUresult e = cuMemCreate(&m->handle, m->bytes, &prop, 0);
-    if (e)
-        return e;
-    OK(cuMemAddressReserve(&m->at, m->bytes, 0, 0, 0));
-    OK(cuMemMap(m->at, m->bytes, 0, m->handle, 0));
-    OK(cuMemSetAccess(m->at, m->bytes, &access, 1));
+    CUresult e = cuMemCreate(&m->handle, m->bytes, &sim_prop, 0);
+    if (!e)
+        m->at = sim_map(m->handle, m->bytes);
     return e;
 }
 
@@ -123,11 +105,11 @@ static CUresult graph_new(struct memory *m)
                       .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
         .bytesize = m->bytes};
     CUgraphNode node;
-    OK(cuGraphCreate(&m->graph, 0));
+    m->graph = sim_graph();
     CUresult e = cuGraphAddMemAllocNode(&node, m->graph, NULL, 0, &p);
     m->at = p.dptr;
     if (!e) {
-        OK(cuGraphInstantiateWithFlags(&m->exec, m->graph, 0));
+        m->exec = sim_exec(m->graph);
         if ((e = cuGraphLaunch(m->exec, NULL)))
             OK(cuGraphExecDestroy(m->exec));
     }
@@ -152,8 +134,7 @@ static void release(size_t i)
         OK(cuCtxSynchronize());
         break;
     case MAPPED:
-        OK(cuMemUnmap(m->at, m->bytes));
-        OK(cuMemAddressFree(m->at, m->bytes));
+        sim_unmap(m->at, m->bytes);
         OK(cuMemRelease(m->handle));
         break;
     case GRAPH:
@@ -177,7 +158,7 @@ static size_t bytes_needed(const struct memory *m)
 static void request(size_t bytes)
 {
     struct memory m = {.kind = only_device ? DEVICE : (enum kind)draw(KINDS), .bytes = bytes};
-    size_t before = free_bytes();
+    size_t before = sim_free_bytes();
     CUresult e = CUDA_SUCCESS;
     switch (m.kind) {
     case DEVICE: e = cuMemAlloc(&m.at, bytes); break;
@@ -188,7 +169,7 @@ static void request(size_t bytes)
     }
     if (e) {
         require(e == CUDA_ERROR_OUT_OF_MEMORY, "another error than out of memory");
-        require(bytes_needed(&m) > before && bytes_needed(&m) > free_bytes(),
+        require(bytes_needed(&m) > before && bytes_needed(&m) > sim_free_bytes(),
                 "refused, though its bytes are free");
         return;
     }
@@ -198,7 +179,7 @@ static void request(size_t bytes)
 
 static size_t size_of_request(size_t growing)
 {
-    size_t room = free_bytes();
+    size_t room = sim_free_bytes();
     switch (draw(6)) {
     case 0: return growing < room ? growing : PAGE;
     case 1:
@@ -259,7 +240,7 @@ static void grow_until_full(void)
  * program still gets some for itself. */
 static void more_pieces_than_mappings(void)
 {
-    size_t pages = free_bytes() / PAGE;
+    size_t pages = sim_free_bytes() / PAGE;
     CUdeviceptr *at = calloc(pages, sizeof *at);
     for (size_t i = 0; i < pages; i++)
         OK(cuMemAlloc(&at[i], PAGE));
@@ -276,14 +257,9 @@ static void more_pieces_than_mappings(void)
 
 static void run_seeds(uint64_t first, uint64_t end)
 {
-    CUdevice device;
-    CUcontext ctx;
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                             .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    OK(cuInit(0));
-    OK(cuDeviceGet(&device, 0));
-    OK(cuDevicePrimaryCtxRetain(&ctx, device));
-    OK(cuCtxSetCurrent(ctx));
+    sim_start();
     for (size_t i = 0; i < 2; i++)
         OK(cuMemPoolCreate(&pools[i], &props));
     at_rest = used_bytes();

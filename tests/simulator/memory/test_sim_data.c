@@ -168,14 +168,10 @@ TEST(copies_with_a_pitch)
     unsigned char *host = host_new(rows * width, 6);
     CUdeviceptr at = sim_alloc(LARGE);
     memset((void *)at, 8, LARGE);
-    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                          .srcHost = host,
-                          .srcPitch = width,
-                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                          .dstDevice = at,
-                          .dstPitch = pitch,
-                          .WidthInBytes = width,
-                          .Height = rows};
+    CUDA_MEMCPY2D copy = {
+        .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = width,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = at, .dstPitch = pitch,
+        .WidthInBytes = width, .Height = rows};
     OK(cuMemcpy2D(&copy));
     for (size_t y = 0; y < rows; y++) {
         reads(at + y * pitch, width, moves_large, 6);
@@ -228,13 +224,10 @@ TEST(nodes_of_a_graph)
     CUdeviceptr from = sim_alloc(LARGE);
     CUdeviceptr to = sim_alloc(LARGE);
     memset((void *)from, 1, LARGE);
-    CUDA_MEMCPY3D copying = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                             .srcDevice = from,
-                             .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                             .dstDevice = to,
-                             .WidthInBytes = LARGE / 2,
-                             .Height = 1,
-                             .Depth = 1};
+    CUDA_MEMCPY3D copying = {
+        .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = from,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = to,
+        .WidthInBytes = LARGE / 2, .Height = 1, .Depth = 1};
     CUDA_MEMSET_NODE_PARAMS setting = {
         .dst = to + LARGE / 2, .value = 3, .elementSize = 1, .width = LARGE / 2, .height = 1};
     CUgraph graph = sim_graph();
@@ -269,21 +262,13 @@ TEST(other_kinds_of_memory)
     reads(managed, LARGE, moves_large, 0x5a);
     OK(cuMemFreeAsync(pool, NULL));
     OK(cuMemFree(managed));
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    CUmemAccessDesc access = {prop.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    CUmemGenericAllocationHandle handle;
-    CUdeviceptr mapped;
-    OK(cuMemCreate(&handle, LARGE, &prop, 0));
-    OK(cuMemAddressReserve(&mapped, LARGE, 0, 0, 0));
-    OK(cuMemMap(mapped, LARGE, 0, handle, 0));
-    OK(cuMemSetAccess(mapped, LARGE, &access, 1));
+    CUmemGenericAllocationHandle handle = sim_create(LARGE);
+    CUdeviceptr mapped = sim_map(handle, LARGE);
     before = device_bytes();
     OK(cuMemcpyHtoD(mapped, host, LARGE));
     took(before, moves_large);
     reads(mapped, LARGE, moves_large, 0x5a);
-    OK(cuMemUnmap(mapped, LARGE));
-    OK(cuMemAddressFree(mapped, LARGE));
+    sim_unmap(mapped, LARGE);
     OK(cuMemRelease(handle));
     munmap(host, LARGE);
 }

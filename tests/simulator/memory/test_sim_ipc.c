@@ -178,18 +178,10 @@ TEST(an_event_whose_recorder_died_lets_waiters_go)
 /* Fails the current context for good. */
 static void fail_the_context(void)
 {
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
-    CUmemAccessDesc access = {.location = prop.location,
-                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    CUmemGenericAllocationHandle handle;
-    CUdeviceptr at;
     atomic_int open = 0;
+    CUmemGenericAllocationHandle handle = sim_create(2 * MIB);
+    CUdeviceptr at = sim_map(handle, 2 * MIB);
     CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
-    OK(cuMemCreate(&handle, 2 * MIB, &prop, 0));
-    OK(cuMemAddressReserve(&at, 2 * MIB, 0, 0, 0));
-    OK(cuMemMap(at, 2 * MIB, 0, handle, 0));
-    OK(cuMemSetAccess(at, 2 * MIB, &access, 1));
     sim_launch_gate(stream, &open);
     OK(cuMemsetD8Async(at, 1, 100, stream));
     OK(cuMemUnmap(at, 2 * MIB));
