@@ -69,7 +69,7 @@ enum vs_sim_nvml_state {
     VS_SIM_NVML_NONE,       /* no connection to the driver */
 };
 
-enum vs_sim_address_order { /* drv_address.c */
+enum vs_sim_address_order { /* drv_space.c */
     VS_SIM_ADDRESSES_FENCED,
     VS_SIM_ADDRESSES_LOWEST,
     VS_SIM_ADDRESSES_LINUX,

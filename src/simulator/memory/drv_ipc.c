@@ -76,26 +76,22 @@ int vs_sim_ipc_open_file(int pid, int fd, uint64_t inode, enum vs_sim_store_kind
 
 /* ---- exporting ---- */
 
-static bool exports_open_locked(void)
-{
-    const size_t bytes = EXPORTS * sizeof *exports;
-    if (exports)
-        return true;
-    exports_fd = vs_sim_store_new(VS_SIM_STORE_EXPORTS, -1, bytes);
-    if (exports_fd < 0)
-        return false;
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, exports_fd, 0);
-    if (at == MAP_FAILED)
-        close(exports_fd);
-    else
-        exports = at;
-    return exports != NULL;
-}
-
 /* Finds or adds the export of *range*: slot + 1. 0: no room. */
 static uint32_t export_locked(struct vs_sim_range *range)
 {
-    if (range->exported || !exports_open_locked())
+    const size_t bytes = EXPORTS * sizeof *exports;
+    if (!exports) {
+        exports_fd = vs_sim_store_new(VS_SIM_STORE_EXPORTS, -1, bytes);
+        if (exports_fd < 0)
+            return 0;
+        void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, exports_fd, 0);
+        if (at == MAP_FAILED) {
+            close(exports_fd);
+            return 0;
+        }
+        exports = at;
+    }
+    if (range->exported)
         return range->exported;
     for (uint32_t i = 0; i < EXPORTS; i++) {
         uint32_t slot = exports_next++ % EXPORTS;
@@ -162,44 +158,22 @@ static CUresult map_locked(const struct memory_handle *h, struct opened *o)
     int fd = vs_sim_ipc_open_file(h->pid, h->store, h->store_inode, VS_SIM_STORE_SPACE, O_RDWR);
     if (fd < 0)
         return CUDA_ERROR_INVALID_HANDLE;
-    o->pages = vs_sim_store_reserve(o->page_bytes, VS_SIM_PAGE_BYTES, 0);
-    bool ok = o->pages && vs_sim_store_map(o->pages, o->page_bytes, fd, h->offset - skip,
-                                           PROT_READ | PROT_WRITE);
+    o->pages = vs_sim_store_open(o->page_bytes, o->page_bytes, fd, h->offset - skip);
     close(fd);
+    if (!o->pages)
+        return CUDA_ERROR_MAP_FAILED;
     o->address = o->pages + skip;
     struct vs_sim_range range = {.base = o->address,
                                  .bytes = h->bytes,
                                  .kind = VS_SIM_RANGE_OPENED,
                                  .ctx = o->ctx,
                                  .device = vs_sim_device_seen(h->device)};
-    if (ok && still_exported(h) && vs_sim_range_add(&range) == CUDA_SUCCESS)
-        return CUDA_SUCCESS;
-    if (o->pages)
+    CUresult e = !still_exported(h)        ? CUDA_ERROR_INVALID_HANDLE
+                 : vs_sim_range_add(&range) ? CUDA_ERROR_MAP_FAILED
+                                            : CUDA_SUCCESS;
+    if (e)
         vs_sim_store_unreserve(o->pages, o->page_bytes);
-    return ok && !still_exported(h) ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_MAP_FAILED;
-}
-
-static CUresult open_locked(struct vs_sim_context *ctx, const struct memory_handle *h,
-                            CUdeviceptr *pdptr)
-{
-    for (struct opened *o = opened; o; o = o->next)
-        if (o->references && o->pid == h->pid && o->id == h->id && o->ctx == ctx) {
-            o->references++;
-            *pdptr = o->address;
-            return CUDA_SUCCESS;
-        }
-    struct opened *o = calloc(1, sizeof *o);
-    if (!o)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *o = (struct opened){.next = opened, .pid = h->pid, .id = h->id, .ctx = ctx, .references = 1};
-    CUresult e = map_locked(h, o);
-    if (e) {
-        free(o);
-        return e;
-    }
-    opened = o;
-    *pdptr = o->address;
-    return CUDA_SUCCESS;
+    return e;
 }
 
 CUresult cuIpcOpenMemHandle_v2_in(struct vs_sim_context *ctx, CUdeviceptr *pdptr,
@@ -218,7 +192,23 @@ CUresult cuIpcOpenMemHandle_v2_in(struct vs_sim_context *ctx, CUdeviceptr *pdptr
     if (vs_sim_device_seen(h.device) == VS_SIM_UNSEEN)
         return CUDA_ERROR_MAP_FAILED;
     pthread_mutex_lock(&ipc_mu);
-    CUresult e = open_locked(ctx, &h, pdptr);
+    CUresult e = CUDA_ERROR_OUT_OF_MEMORY;
+    struct opened *o = opened;
+    while (o && (!o->references || o->pid != h.pid || o->id != h.id || o->ctx != ctx))
+        o = o->next;
+    if (o) {
+        o->references++;
+        e = CUDA_SUCCESS;
+    } else if ((o = calloc(1, sizeof *o))) {
+        *o = (struct opened){.next = opened, .pid = h.pid, .id = h.id, .ctx = ctx, .references = 1};
+        e = map_locked(&h, o);
+        if (!e)
+            opened = o;
+    }
+    if (!e)
+        *pdptr = o->address;
+    else
+        free(o);
     pthread_mutex_unlock(&ipc_mu);
     return e;
 }
@@ -238,25 +228,19 @@ void vs_sim_ipc_unmap(const struct vs_sim_range *range)
     free(o);
 }
 
-/* Drops one reference. Returns true for the last one; no new ones are given out then. */
-static bool last_reference(uintptr_t address)
-{
-    bool last = false;
-    pthread_mutex_lock(&ipc_mu);
-    for (struct opened *o = opened; o; o = o->next)
-        if (o->address == address && o->references)
-            last = --o->references == 0;
-    pthread_mutex_unlock(&ipc_mu);
-    return last;
-}
-
 CUresult cuIpcCloseMemHandle_in(CUdeviceptr dptr)
 {
     struct vs_sim_range range;
     if (!vs_sim_range_find(dptr, &range) || range.base != dptr ||
         range.kind != VS_SIM_RANGE_OPENED)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!last_reference(dptr))
+    bool last = false; /* none are given out after it */
+    pthread_mutex_lock(&ipc_mu);
+    for (struct opened *o = opened; o; o = o->next)
+        if (o->address == dptr && o->references)
+            last = --o->references == 0;
+    pthread_mutex_unlock(&ipc_mu);
+    if (!last)
         return CUDA_SUCCESS;
     CUresult e = vs_sim_context_sync(range.ctx);
     if (!vs_sim_range_remove(dptr, range.id, &range))

@@ -65,24 +65,17 @@ static struct vs_sim_ipc_slot *table_map(int fd)
     return at == MAP_FAILED ? NULL : at;
 }
 
-static bool own_open_locked(void)
-{
-    if (own)
-        return true;
-    own_fd = vs_sim_store_new(VS_SIM_STORE_EVENTS, -1, SLOTS * sizeof(struct vs_sim_ipc_slot));
-    if (own_fd < 0)
-        return false;
-    own = table_map(own_fd);
-    if (!own)
-        close(own_fd);
-    return own != NULL;
-}
-
 bool vs_sim_ipc_slot_new(struct vs_sim_event_share *share)
 {
     bool found = false;
     pthread_mutex_lock(&tables_mu);
-    for (uint32_t i = 0; own_open_locked() && i < SLOTS && !found; i++) {
+    if (!own) {
+        own_fd = vs_sim_store_new(VS_SIM_STORE_EVENTS, -1, SLOTS * sizeof(struct vs_sim_ipc_slot));
+        own = own_fd < 0 ? NULL : table_map(own_fd);
+        if (own_fd >= 0 && !own)
+            close(own_fd);
+    }
+    for (uint32_t i = 0; own && i < SLOTS && !found; i++) {
         struct vs_sim_ipc_slot *slot = &own[own_next];
         if (!(atomic_load(&slot->life) & 1)) {
             found = true;

@@ -21,7 +21,7 @@ void vs_sim_memory_release(const struct vs_sim_range *range)
     case VS_SIM_RANGE_OPENED: vs_sim_ipc_unmap(range); break;
     case VS_SIM_RANGE_EXTERNAL: vs_sim_external_release(range); break;
     case VS_SIM_RANGE_GLOBAL: vs_sim_space_free(range->device, range->base, range->bytes); break;
-    case VS_SIM_RANGE_POOL: vs_sim_pool_block_free(range->pool, range->base, NULL, 0); break;
+    case VS_SIM_RANGE_POOL: vs_sim_pool_block_free(range, NULL, 0); break;
     case VS_SIM_RANGE_MANAGED: vs_sim_managed_release(range); break;
     case VS_SIM_RANGE_HOST: vs_sim_host_unmap((void *)range->base, range->bytes); break;
     case VS_SIM_RANGE_ARRAY: vs_sim_array_release(range); break;

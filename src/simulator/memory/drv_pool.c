@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define STORE_BYTES (UINT64_C(1) << 60) /* of address space in the file: practically unlimited */
+
 CUresult vs_sim_pool_of(CUmemoryPool handle, struct vs_sim_pool **pool)
 {
     struct vs_sim_pool *p = (struct vs_sim_pool *)handle;
@@ -28,7 +30,7 @@ static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *strea
                                  .device = pool->device};
     struct vs_sim_stream *wait_stream;
     uint64_t wait_seq;
-    CUresult e = vs_sim_pool_alloc(pool, bytes, stream, &range.base, &wait_stream, &wait_seq);
+    CUresult e = vs_sim_pool_alloc(&range, stream, &wait_stream, &wait_seq);
     if (e)
         return e;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
@@ -46,7 +48,7 @@ static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *strea
     if (e) {
         if (op)
             vs_sim_op_drop(stream, op);
-        vs_sim_pool_block_free(pool, range.base, wait_stream ? wait_stream : stream,
+        vs_sim_pool_block_free(&range, wait_stream ? wait_stream : stream,
                                wait_stream ? wait_seq : atomic_load(&stream->submitted));
         return e;
     }
@@ -129,7 +131,7 @@ CUresult cuMemFreeAsync_in(CUdeviceptr dptr, struct vs_sim_stream *stream)
     vs_sim_memory_in(stream);
     if (vs_sim_checking)
         vs_sim_check_defer(op);
-    bool ours = vs_sim_range_remove(dptr, range.id, NULL);
+    bool ours = vs_sim_range_remove(dptr, range.id, &range);
     if (vs_sim_checking)
         vs_sim_check_defer(NULL);
     vs_sim_memory_in(NULL);
@@ -138,7 +140,7 @@ CUresult cuMemFreeAsync_in(CUdeviceptr dptr, struct vs_sim_stream *stream)
         return CUDA_ERROR_INVALID_VALUE; /* another thread was faster */
     }
     e = vs_sim_submit(stream, op, &seq);
-    vs_sim_pool_block_free(range.pool, dptr, e ? NULL : stream, e ? 0 : seq);
+    vs_sim_pool_block_free(&range, e ? NULL : stream, e ? 0 : seq);
     return e;
 }
 
@@ -153,9 +155,12 @@ CUresult cuMemPoolCreate_entered(CUmemoryPool *pool, const CUmemPoolProps *props
         return CUDA_ERROR_NOT_SUPPORTED;
     if (!vs_sim_device_find(props->location.id))
         return CUDA_ERROR_INVALID_DEVICE;
-    struct vs_sim_pool *p = props->handleTypes
-                                ? vs_sim_pool_create_shared(props->location.id, props->maxSize)
-                                : vs_sim_pool_new(props->location.id, false, props->maxSize);
+    int store = -1;
+    if (props->handleTypes)
+        store = vs_sim_store_new(VS_SIM_STORE_POOL, props->location.id, STORE_BYTES);
+    struct vs_sim_pool *p = props->handleTypes && store < 0
+                                ? NULL
+                                : vs_sim_pool_new(props->location.id, props->maxSize, store);
     *pool = (CUmemoryPool)p;
     if (p)
         vs_sim_report_pool(VS_SIM_POOL_CREATED, p, 0);

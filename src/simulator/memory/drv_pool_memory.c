@@ -4,9 +4,8 @@
  * available immediately to the stream it was freed in, whose order protects it, and to streams that
  * wait for the free by events or the legacy stream; to others once the free has completed. Only if
  * the device has no more memory is a block reused with a wait. Segments without users are released
- * at synchronisations, above the release threshold. Blocks in use are found by address in a hash
- * table, free ones by size in lists, so that neither cost depends on their number. Free neighbours
- * that wait for different streams stay separate until a request finds no room. A shareable pool's
+ * at synchronisations, above the release threshold. A block in use is found by its range, a free one
+ * by its size in lists, so that neither cost depends on their number. Free neighbours that wait for different streams stay separate until a request finds no room. A shareable pool's
  * segments are in a memory file of its own. */
 #include "simulator/memory/vs_sim_memory.h"
 #include "simulator/memory/vs_sim_pool.h"
@@ -26,7 +25,7 @@ struct vs_sim_pool_block {
     size_t bytes;
     bool used;
     struct vs_sim_pool_segment *segment;
-    struct vs_sim_pool_block *list_next, **list_at; /* free: of its size; used: of its hash */
+    struct vs_sim_pool_block *list_next, **list_at; /* free: of its size */
     struct vs_sim_stream *stream; /* the stream of the free; NULL: nothing to wait for */
     uint64_t seq;
 };
@@ -71,116 +70,46 @@ static void free_in(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
     list_in(&pool->free[class_of(b->bytes)], b);
 }
 
-static struct vs_sim_pool_block **used_list(const struct vs_sim_pool *pool, uintptr_t address)
-{
-    return &pool->used_table[(address / BLOCK_ALIGN * 0x9E3779B97F4A7C15u) >> 32 &
-                             (pool->used_size - 1)];
-}
-
-/* Makes room for one more used block. Returns false without host memory and without a table. */
-static bool used_room(struct vs_sim_pool *pool)
-{
-    if (pool->used_count < pool->used_size)
-        return true;
-    size_t old_size = pool->used_size, size = old_size ? old_size * 4 : 256;
-    struct vs_sim_pool_block **old = pool->used_table, **table = calloc(size, sizeof *table);
-    if (!table)
-        return old_size; /* the chains get longer instead */
-    pool->used_table = table;
-    pool->used_size = size;
-    for (size_t i = 0; i < old_size; i++)
-        for (struct vs_sim_pool_block *b = old[i], *next; b; b = next) {
-            next = b->list_next;
-            list_in(used_list(pool, b->base), b);
-        }
-    free(old);
-    return true;
-}
-
-static struct vs_sim_pool_block *used_find(const struct vs_sim_pool *pool, uintptr_t address)
-{
-    struct vs_sim_pool_block *b = pool->used_size ? *used_list(pool, address) : NULL;
-    while (b && b->base != address)
-        b = b->list_next;
-    return b;
-}
-
-static void used_in(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
-{
-    b->used = true;
-    b->stream = NULL;
-    list_in(used_list(pool, b->base), b);
-    pool->used_count++;
-    pool->used += b->bytes;
-    if (pool->used > pool->used_high)
-        pool->used_high = pool->used;
-}
-
-/* A destroyed pool without blocks in use, for reuse. Pending work may still refer to a pool, so
- * none is ever freed. */
-static struct vs_sim_pool *pool_again(void)
+/* A pool that was destroyed is used again, once it has no blocks in use: pending work may still refer
+ * to a pool, so none is ever freed. */
+struct vs_sim_pool *vs_sim_pool_new(int device, size_t max_bytes, int store)
 {
     pthread_mutex_lock(&pools_mu);
     struct vs_sim_pool *pool = pools;
-    for (; pool; pool = pool->next) {
+    for (bool ours = false; pool; pool = pool->next) {
         unsigned gone = VS_SIM_POOL_GONE;
         if (atomic_load(&pool->mark) != gone)
             continue;
         pthread_mutex_lock(&pool->mu);
-        bool ours = !pool->segments && pool->store < 0 &&
-                    atomic_compare_exchange_strong(&pool->mark, &gone, 0);
+        ours = !pool->segments && pool->store < 0 &&
+               atomic_compare_exchange_strong(&pool->mark, &gone, 0);
         pthread_mutex_unlock(&pool->mu);
         if (ours)
             break;
     }
+    if (!pool && (pool = calloc(1, sizeof *pool))) {
+        pthread_mutex_init(&pool->mu, NULL);
+        pool->next = pools;
+        pools = pool;
+    }
     pthread_mutex_unlock(&pools_mu);
-    return pool;
-}
-
-/* Clears the state of an earlier use; the table of used blocks is empty. */
-static void forget(struct vs_sim_pool *pool)
-{
+    if (!pool) {
+        if (store >= 0)
+            close(store);
+        return NULL;
+    }
     pthread_mutex_lock(&pool->mu);
-    pool->imported = pool->apart = false;
+    pool->device = device;
+    pool->max_bytes = max_bytes;
+    pool->store = store;
+    pool->is_default = pool->imported = pool->apart = false;
     pool->store_next = pool->release_threshold = 0;
     pool->reserved_high = pool->used_high = 0;
-    memset(pool->readable, 0, sizeof pool->readable);
-    pthread_mutex_unlock(&pool->mu);
-}
-
-struct vs_sim_pool *vs_sim_pool_new(int device, bool is_default, size_t max_bytes)
-{
-    struct vs_sim_pool *again = pool_again();
-    struct vs_sim_pool *pool = again ? again : calloc(1, sizeof *pool);
-    if (!pool)
-        return NULL;
-    if (again)
-        forget(pool);
-    else
-        pthread_mutex_init(&pool->mu, NULL);
-    pool->device = device;
-    pool->is_default = is_default;
-    pool->max_bytes = max_bytes;
-    pool->store = -1;
     pool->reuse_opportunistic = pool->reuse_internal = pool->reuse_events = 1;
+    memset(pool->readable, 0, sizeof pool->readable);
     pool->readable[device] = true;
+    pthread_mutex_unlock(&pool->mu);
     atomic_store(&pool->mark, VS_SIM_POOL_MARK);
-    if (again)
-        return pool; /* is among all */
-    pthread_mutex_lock(&pools_mu);
-    pool->next = pools;
-    pools = pool;
-    pthread_mutex_unlock(&pools_mu);
-    return pool;
-}
-
-struct vs_sim_pool *vs_sim_pool_new_shared(int device, int store, bool imported, size_t max_bytes)
-{
-    struct vs_sim_pool *pool = vs_sim_pool_new(device, false, max_bytes);
-    if (pool) { /* not visible to other threads yet, and has no segments */
-        pool->store = store;
-        pool->imported = imported;
-    }
     return pool;
 }
 
@@ -188,7 +117,9 @@ struct vs_sim_pool *vs_sim_pool_default(struct vs_sim_device *device)
 {
     pthread_mutex_lock(&device->mu);
     if (!device->default_pool) {
-        device->default_pool = vs_sim_pool_new(device->ordinal, true, 0);
+        device->default_pool = vs_sim_pool_new(device->ordinal, 0, -1);
+        if (device->default_pool)
+            device->default_pool->is_default = true;
         if (!device->current_pool)
             device->current_pool = device->default_pool;
     }
@@ -306,29 +237,12 @@ static bool storage_take(struct vs_sim_pool *pool, struct vs_sim_pool_segment *s
     if (!vs_sim_space_charge(pool->device, seg->bytes))
         return false;
     seg->offset = pool->store_next;
-    seg->base = vs_sim_store_reserve(seg->bytes, VS_SIM_PAGE_BYTES, 0);
-    if (seg->base && vs_sim_store_map(seg->base, seg->bytes, pool->store, seg->offset,
-                                      PROT_READ | PROT_WRITE)) {
-        pool->store_next += seg->bytes;
-        return true;
-    }
+    seg->base = vs_sim_store_open(seg->bytes, seg->bytes, pool->store, seg->offset);
     if (seg->base)
-        vs_sim_store_unreserve(seg->base, seg->bytes);
-    vs_sim_space_uncharge(pool->device, seg->bytes);
-    return false;
-}
-
-static void storage_drop(struct vs_sim_pool *pool, struct vs_sim_pool_segment *seg)
-{
-    if (pool->store < 0) {
-        vs_sim_space_free(pool->device, seg->base, seg->bytes);
-        return;
-    }
-    if (!pool->imported) {
-        madvise((void *)seg->base, seg->bytes, MADV_REMOVE);
+        pool->store_next += seg->bytes;
+    else
         vs_sim_space_uncharge(pool->device, seg->bytes);
-    }
-    vs_sim_store_unreserve(seg->base, seg->bytes);
+    return seg->base != 0;
 }
 
 /* The segment's only block is new and in no list yet. */
@@ -377,19 +291,6 @@ static bool segment_idle(struct vs_sim_pool_segment *seg)
     return true;
 }
 
-static void segment_free(struct vs_sim_pool *pool, struct vs_sim_pool_segment *seg)
-{
-    for (struct vs_sim_pool_block *b = seg->first; b;) {
-        struct vs_sim_pool_block *next = b->next;
-        list_out(b);
-        free(b);
-        b = next;
-    }
-    storage_drop(pool, seg);
-    pool->reserved -= seg->bytes;
-    free(seg);
-}
-
 static void trim_locked(struct vs_sim_pool *pool, uint64_t keep)
 {
     for (struct vs_sim_pool_segment **p = &pool->segments; *p;) {
@@ -399,117 +300,119 @@ static void trim_locked(struct vs_sim_pool *pool, uint64_t keep)
             continue;
         }
         *p = seg->next;
-        segment_free(pool, seg);
+        for (struct vs_sim_pool_block *b = seg->first, *next; b; b = next) {
+            next = b->next;
+            list_out(b);
+            free(b);
+        }
+        if (pool->store < 0) {
+            vs_sim_space_free(pool->device, seg->base, seg->bytes);
+        } else {
+            if (!pool->imported) {
+                madvise((void *)seg->base, seg->bytes, MADV_REMOVE);
+                vs_sim_space_uncharge(pool->device, seg->bytes);
+            }
+            vs_sim_store_unreserve(seg->base, seg->bytes);
+        }
+        pool->reserved -= seg->bytes;
+        free(seg);
     }
-}
-
-/* Replaces idle segments, each too small, by one that is large enough. */
-static struct vs_sim_pool_block *regrow_locked(struct vs_sim_pool *pool, size_t bytes)
-{
-    uint64_t before = pool->reserved;
-    trim_locked(pool, 0);
-    return pool->reserved < before ? grow_locked(pool, bytes) : NULL;
 }
 
 /* ---- blocks ---- */
 
-CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim_stream *stream,
-                           uintptr_t *address, struct vs_sim_stream **wait_stream,
-                           uint64_t *wait_seq)
+/* *b*, which is in no list, is the memory of *range* from now on. */
+static void use_block(struct vs_sim_pool *pool, struct vs_sim_pool_block *b, struct vs_sim_range *range)
 {
-    if (bytes > SIZE_MAX / 2)
+    b->used = true;
+    b->stream = NULL;
+    pool->used += b->bytes;
+    if (pool->used > pool->used_high)
+        pool->used_high = pool->used;
+    range->base = b->base;
+    range->block = b;
+}
+
+CUresult vs_sim_pool_alloc(struct vs_sim_range *range, struct vs_sim_stream *stream,
+                           struct vs_sim_stream **wait_stream, uint64_t *wait_seq)
+{
+    struct vs_sim_pool *pool = range->pool;
+    if (range->bytes > SIZE_MAX / 2)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    bytes = (bytes + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
+    size_t bytes = (range->bytes + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
     *wait_stream = NULL;
     struct asking by = {.stream = stream};
     vs_sim_followed(stream, &by.follows);
     pthread_mutex_lock(&pool->mu);
-    struct vs_sim_pool_block *b = NULL;
-    if (used_room(pool)) {
+    struct vs_sim_pool_block *b = find_locked(pool, bytes, &by, false);
+    if (!b && join_all(pool))
         b = find_locked(pool, bytes, &by, false);
-        if (!b && join_all(pool))
-            b = find_locked(pool, bytes, &by, false);
-        if (!b)
-            b = grow_locked(pool, bytes);
-        if (!b)
-            b = regrow_locked(pool, bytes);
-        if (!b && pool->reuse_internal && (b = find_locked(pool, bytes, &by, true))) {
-            *wait_stream = b->stream;
-            *wait_seq = b->seq;
-        }
+    if (!b)
+        b = grow_locked(pool, bytes);
+    if (!b) { /* idle segments, each too small, may give room for one that is large enough */
+        uint64_t before = pool->reserved;
+        trim_locked(pool, 0);
+        b = pool->reserved < before ? grow_locked(pool, bytes) : NULL;
+    }
+    if (!b && pool->reuse_internal && (b = find_locked(pool, bytes, &by, true))) {
+        *wait_stream = b->stream;
+        *wait_seq = b->seq;
     }
     if (b) {
         list_out(b);
         cut(pool, b, bytes);
-        used_in(pool, b);
-        *address = b->base;
+        use_block(pool, b, range);
     }
     pthread_mutex_unlock(&pool->mu);
     return b ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address,
-                            struct vs_sim_stream *stream, uint64_t seq)
+void vs_sim_pool_block_free(const struct vs_sim_range *range, struct vs_sim_stream *stream, uint64_t seq)
 {
+    struct vs_sim_pool *pool = range->pool;
+    struct vs_sim_pool_block *b = range->block;
     pthread_mutex_lock(&pool->mu);
-    struct vs_sim_pool_block *b = used_find(pool, address);
-    if (b) {
-        list_out(b);
-        pool->used_count--;
-        pool->used -= b->bytes;
-        b->used = false;
-        b->stream = stream;
-        b->seq = seq;
-        free_in(pool, b);
-        join_next(pool, b);
-        if (b->prev)
-            join_next(pool, b->prev);
-        atomic_store(&something_to_trim, true);
-    }
+    pool->used -= b->bytes;
+    b->used = false;
+    b->stream = stream;
+    b->seq = seq;
+    free_in(pool, b);
+    join_next(pool, b);
+    if (b->prev)
+        join_next(pool, b->prev);
+    atomic_store(&something_to_trim, true);
     pthread_mutex_unlock(&pool->mu);
-    return b != NULL;
 }
 
-bool vs_sim_pool_place(struct vs_sim_pool *pool, uintptr_t address, uint64_t *offset)
+uint64_t vs_sim_pool_offset(const struct vs_sim_range *range)
 {
-    pthread_mutex_lock(&pool->mu);
-    struct vs_sim_pool_block *b = pool->store < 0 ? NULL : used_find(pool, address);
-    if (b)
-        *offset = b->segment->offset + (address - b->segment->base);
-    pthread_mutex_unlock(&pool->mu);
-    return b != NULL;
+    const struct vs_sim_pool_segment *seg = range->block->segment;
+    return seg->offset + (range->base - seg->base);
 }
 
-CUresult vs_sim_pool_import(struct vs_sim_pool *pool, uint64_t offset, size_t bytes,
-                            uintptr_t *address)
+CUresult vs_sim_pool_import(struct vs_sim_range *range, uint64_t offset)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skip = offset % page;
+    struct vs_sim_pool *pool = range->pool;
     struct vs_sim_pool_segment *seg = calloc(1, sizeof *seg);
     struct vs_sim_pool_block *b = calloc(1, sizeof *b);
-    bool ok = seg && b;
-    pthread_mutex_lock(&pool->mu);
-    if (ok && (ok = used_room(pool))) {
+    if (seg && b) {
         seg->offset = offset - skip;
-        seg->bytes = (skip + bytes + page - 1) / page * page;
-        seg->base = vs_sim_store_reserve(seg->bytes, VS_SIM_PAGE_BYTES, 0);
-        ok = seg->base && vs_sim_store_map(seg->base, seg->bytes, pool->store, seg->offset,
-                                           PROT_READ | PROT_WRITE);
-        if (!ok && seg->base)
-            vs_sim_store_unreserve(seg->base, seg->bytes);
+        seg->bytes = (skip + range->bytes + page - 1) / page * page;
+        seg->base = vs_sim_store_open(seg->bytes, seg->bytes, pool->store, seg->offset);
     }
-    if (ok) {
-        segment_add(pool, seg, b);
-        b->base += skip;
-        b->bytes -= skip;
-        used_in(pool, b);
-        *address = b->base;
-    }
-    pthread_mutex_unlock(&pool->mu);
-    if (!ok) {
+    if (!b || !seg || !seg->base) {
         free(seg);
         free(b);
+        return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_lock(&pool->mu);
+    segment_add(pool, seg, b);
+    b->base += skip;
+    b->bytes -= skip;
+    use_block(pool, b, range);
+    pthread_mutex_unlock(&pool->mu);
+    return CUDA_SUCCESS;
 }
 
 struct vs_sim_pool_state vs_sim_pool_state(struct vs_sim_pool *pool)

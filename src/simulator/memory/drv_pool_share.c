@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define MAGIC 0x76735050u
-#define STORE_BYTES (UINT64_C(1) << 60) /* of address space in the file: practically unlimited */
 
 struct export_data {
     uint32_t magic;
@@ -20,16 +19,6 @@ struct export_data {
 };
 
 _Static_assert(sizeof(struct export_data) <= sizeof(CUmemPoolPtrExportData), "has to fit");
-
-struct vs_sim_pool *vs_sim_pool_create_shared(int device, size_t max_bytes)
-{
-    int store = vs_sim_store_new(VS_SIM_STORE_POOL, device, STORE_BYTES);
-    struct vs_sim_pool *pool =
-        store < 0 ? NULL : vs_sim_pool_new_shared(device, store, false, max_bytes);
-    if (!pool && store >= 0)
-        close(store);
-    return pool;
-}
 
 CUresult cuMemPoolExportToShareableHandle_entered(void *handle_out, struct vs_sim_pool *pool,
                                                   CUmemAllocationHandleType handleType,
@@ -54,12 +43,10 @@ CUresult cuMemPoolImportFromShareableHandle_entered(CUmemoryPool pool_out[static
         !vs_sim_store_of(fd, VS_SIM_STORE_POOL, &device, NULL) || !vs_sim_device_find(device))
         return CUDA_ERROR_INVALID_VALUE;
     int store = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    struct vs_sim_pool *pool = store < 0 ? NULL : vs_sim_pool_new_shared(device, store, true, 0);
-    if (!pool) {
-        if (store >= 0)
-            close(store);
+    struct vs_sim_pool *pool = store < 0 ? NULL : vs_sim_pool_new(device, 0, store);
+    if (!pool)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    pool->imported = true;
     *pool_out = (CUmemoryPool)pool;
     return CUDA_SUCCESS;
 }
@@ -70,9 +57,9 @@ CUresult cuMemPoolExportPointer_entered(CUmemPoolPtrExportData shareData_out[sta
     struct vs_sim_range range;
     struct export_data data = {.magic = MAGIC};
     if (!vs_sim_range_find(ptr, &range) || range.base != ptr ||
-        range.kind != VS_SIM_RANGE_POOL || range.pool->imported ||
-        !vs_sim_pool_place(range.pool, ptr, &data.offset))
+        range.kind != VS_SIM_RANGE_POOL || range.pool->imported || range.pool->store < 0)
         return CUDA_ERROR_INVALID_VALUE;
+    data.offset = vs_sim_pool_offset(&range);
     data.inode = vs_sim_ipc_inode(range.pool->store);
     data.bytes = range.bytes;
     memset(shareData_out, 0, sizeof *shareData_out);
@@ -95,12 +82,12 @@ CUresult cuMemPoolImportPointer_in(struct vs_sim_context *ctx, CUdeviceptr ptr_o
                                  .ctx = ctx,
                                  .pool = pool,
                                  .device = pool->device};
-    CUresult e = vs_sim_pool_import(pool, data.offset, data.bytes, &range.base);
+    CUresult e = vs_sim_pool_import(&range, data.offset);
     if (e)
         return e;
     e = vs_sim_range_add(&range);
     if (e)
-        vs_sim_pool_block_free(pool, range.base, NULL, 0);
+        vs_sim_pool_block_free(&range, NULL, 0);
     else
         *ptr_out = range.base;
     return e;

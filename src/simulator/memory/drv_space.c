@@ -5,7 +5,7 @@
  * A device runs out of bytes, never of addresses: an allocation fails only if its whole pages do not
  * fit room_locked(). Each device has a window of four times its capacity, mapped without access from
  * a sparse memory file, so that another process can map a part of it; an allocation makes part of it
- * readable, a free removes pages and access again. Which part is decided by drv_address.c. If
+ * readable, a free removes pages and access again. If
  * fragments of the window leave no gap that is large enough, the allocation gets a mapping of its own
  * outside, at an offset of the file that is never reused. The host's mmap looks for the first gap that
  * fits, which needs no more than the live bytes times log2(largest / smallest request): 17 times
@@ -13,9 +13,21 @@
  *
  * Small requests share a 2 MiB page, with a bitmap that is searched round and round, so that an
  * address is reused as late as possible; a page without users counts as free, though the last one
- * stays mapped for the next small request. */
+ * stays mapped for the next small request.
+ *
+ * The order in which a device hands out addresses: ties between free blocks of one size go by
+ * address in caching allocators, so the order decides where their blocks lie.
+ *
+ * - fenced: round the window, with a page without access behind each allocation: an address is reused
+ *   as late as possible, and an access past the end faults.
+ * - lowest: the lowest address with room, each allocation directly behind the last. The spec's hole=
+ *   keeps the space above the window's base free for the first allocations.
+ * - linux: as on Linux, ranges of a multiple of 32 MiB, aligned to it, from the top of the window
+ *   down. An allocation goes into the lowest unused tail of a range that it fits in, else into a new
+ *   range in the highest gap. A range ends with its last allocation.
+ *
+ * Pages shared by small allocations lie at the other end of the window in the last two orders. */
 #define _GNU_SOURCE /* SEEK_DATA */
-#include "simulator/memory/vs_sim_address.h"
 #include "simulator/memory/vs_sim_managed.h"
 #include "simulator/memory/vs_sim_memory.h"
 
@@ -28,6 +40,27 @@
 #define WINDOW_TIMES 4
 #define STORE_BYTES (UINT64_C(1) << 60) /* of the file: offsets are never used up */
 #define UNITS (VS_SIM_PAGE_BYTES / VS_SIM_UNIT_BYTES)
+
+/* above this number the kernel's limit of mappings matters more than fences */
+#define FENCED_MAX 12000
+#define RANGE_BYTES (UINT64_C(32) << 20) /* linux */
+
+struct address_list { /* intervals of the window, ascending, without fences */
+    struct address_span {
+        uintptr_t base;
+        size_t bytes;
+    } *at;
+    size_t count, max;
+};
+
+struct addresses { /* all zero at first */
+    uintptr_t window; /* none until the first allocation, or if the host refuses */
+    size_t window_bytes;
+    uintptr_t cursor;           /* fenced: where the search for room goes on */
+    struct address_list used;   /* allocations */
+    struct address_list ranges; /* linux: which allocations share */
+    uint64_t taken;             /* lowest: calls for the program's own allocations */
+};
 
 struct slab { /* a page shared by small allocations */
     struct slab *next;
@@ -47,7 +80,7 @@ struct space {
     pthread_mutex_t mu;
     bool prepared;
     int store;                /* the file behind all memory; -1: could not be created */
-    struct vs_sim_addresses addresses; /* no window until the first allocation, or if the host refuses */
+    struct addresses addresses;
     bool open;                /* the whole window is accessible */
     struct outside *outside;
     uint64_t outside_next;    /* offset of the next one */
@@ -56,18 +89,11 @@ struct space {
     struct slab *spare; /* mapped, without users, not counted as used; or NULL */
 };
 
-static struct space spaces[VS_SIM_DEVICES_MAX];
-static pthread_once_t spaces_once = PTHREAD_ONCE_INIT;
-
-static void spaces_init(void)
-{
-    for (int i = 0; i < VS_SIM_DEVICES_MAX; i++)
-        pthread_mutex_init(&spaces[i].mu, NULL);
-}
+static struct space spaces[VS_SIM_DEVICES_MAX] = {
+    [0 ... VS_SIM_DEVICES_MAX - 1].mu = PTHREAD_MUTEX_INITIALIZER};
 
 static struct space *space_lock(int device)
 {
-    pthread_once(&spaces_once, spaces_init);
     pthread_mutex_lock(&spaces[device].mu);
     return &spaces[device];
 }
@@ -80,7 +106,7 @@ static uint64_t room_locked(const struct space *sp)
 
 static void prepare(struct space *sp)
 {
-    struct vs_sim_addresses *a = &sp->addresses;
+    struct addresses *a = &sp->addresses;
     size_t bytes =
         (vs_sim_spec.capacity_bytes * WINDOW_TIMES + VS_SIM_PAGE_BYTES) & ~(VS_SIM_PAGE_BYTES - 1);
     sp->prepared = true;
@@ -96,6 +122,166 @@ static void prepare(struct space *sp)
     madvise((void *)a->window, bytes, MADV_DONTDUMP);
     a->window_bytes = bytes;
 }
+
+/* ---- where whole pages lie ---- */
+
+/* Index of the first span that ends above *address*. */
+static size_t span_after(const struct address_list *list, uintptr_t address)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (list->at[mid].base + list->at[mid].bytes > address)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
+static bool span_add(struct address_list *list, uintptr_t base, size_t bytes)
+{
+    if (list->count == list->max) {
+        size_t max = list->max ? list->max * 2 : 64;
+        struct address_span *more = realloc(list->at, max * sizeof *more);
+        if (!more)
+            return false;
+        list->at = more;
+        list->max = max;
+    }
+    size_t i = span_after(list, base);
+    memmove(list->at + i + 1, list->at + i, (list->count - i) * sizeof *list->at);
+    list->at[i] = (struct address_span){base, bytes};
+    list->count++;
+    return true;
+}
+
+static size_t span_remove(struct address_list *list, uintptr_t base)
+{
+    size_t i = span_after(list, base), bytes = list->at[i].bytes;
+    list->count--;
+    memmove(list->at + i, list->at + i + 1, (list->count - i) * sizeof *list->at);
+    return bytes;
+}
+
+/* The lowest address for *bytes* and a *fence* at or above *from*, below *limit*; 0 if there is no
+ * room. *start*: of the window. */
+static uintptr_t lowest_gap(const struct address_list *list, uintptr_t start, uintptr_t from,
+                            uintptr_t limit, size_t bytes, size_t fence)
+{
+    size_t i = span_after(list, from > start + fence ? from - fence : start);
+    for (; from + bytes + fence <= limit; i++) {
+        if (i == list->count || list->at[i].base >= from + bytes + fence)
+            return from;
+        uintptr_t end = list->at[i].base + list->at[i].bytes + fence;
+        if (end > from)
+            from = end;
+    }
+    return 0;
+}
+
+/* The highest address for *bytes* between *from* and *limit*, aligned to *align*; 0 if there is no
+ * room. */
+static uintptr_t highest_gap(const struct address_list *list, uintptr_t from, uintptr_t limit,
+                             size_t bytes, size_t align)
+{
+    for (size_t i = list->count + 1; i-- > 0;) {
+        uintptr_t low = i ? list->at[i - 1].base + list->at[i - 1].bytes : from;
+        uintptr_t high = i < list->count ? list->at[i].base : limit;
+        uintptr_t at = high >= bytes ? (high - bytes) & ~(uintptr_t)(align - 1) : 0;
+        if (at >= low && at + bytes <= high)
+            return at;
+    }
+    return 0;
+}
+
+static uintptr_t take_fenced(struct addresses *a, size_t bytes)
+{
+    size_t fence = a->used.count < FENCED_MAX ? VS_SIM_PAGE_BYTES : 0;
+    uintptr_t limit = a->window + a->window_bytes;
+    if (!a->cursor)
+        a->cursor = a->window;
+    uintptr_t at = lowest_gap(&a->used, a->window, a->cursor, limit, bytes, fence);
+    if (!at)
+        at = lowest_gap(&a->used, a->window, a->window, limit, bytes, fence);
+    if (at)
+        a->cursor = at + bytes + fence;
+    return at;
+}
+
+static uintptr_t take_lowest(struct addresses *a, size_t bytes, bool shared)
+{
+    uintptr_t limit = a->window + a->window_bytes;
+    if (shared)
+        return highest_gap(&a->used, a->window, limit, bytes, VS_SIM_PAGE_BYTES);
+    size_t hole = a->taken++ < vs_sim_spec.hole_allocations ? vs_sim_spec.hole_bytes : 0;
+    return lowest_gap(&a->used, a->window, a->window + hole, limit, bytes, 0);
+}
+
+/* The unused part behind the last allocation of a range. */
+static uintptr_t tail_of(const struct addresses *a, const struct address_span *range)
+{
+    size_t i = span_after(&a->used, range->base + range->bytes - 1);
+    if (i < a->used.count && a->used.at[i].base < range->base + range->bytes)
+        return range->base + range->bytes; /* an allocation reaches its end */
+    return i ? a->used.at[i - 1].base + a->used.at[i - 1].bytes : range->base;
+}
+
+static uintptr_t take_linux(struct addresses *a, size_t bytes, bool shared)
+{
+    uintptr_t limit = a->window + a->window_bytes, at;
+    if (shared) {
+        at = lowest_gap(&a->ranges, a->window, a->window, limit, bytes, 0);
+        return at && span_add(&a->ranges, at, bytes) ? at : 0;
+    }
+    for (size_t i = 0; i < a->ranges.count; i++) {
+        const struct address_span *range = &a->ranges.at[i];
+        at = tail_of(a, range);
+        if (at + bytes <= range->base + range->bytes)
+            return at;
+    }
+    size_t whole = (bytes + RANGE_BYTES - 1) & ~(RANGE_BYTES - 1);
+    at = highest_gap(&a->ranges, a->window, limit, whole, RANGE_BYTES);
+    return at && span_add(&a->ranges, at, whole) ? at : 0;
+}
+
+/* The range ends with its last allocation. */
+static void settle_range(struct addresses *a, uintptr_t base)
+{
+    const struct address_span *range = &a->ranges.at[span_after(&a->ranges, base)];
+    size_t i = span_after(&a->used, range->base);
+    if (i == a->used.count || a->used.at[i].base >= range->base + range->bytes)
+        span_remove(&a->ranges, range->base);
+}
+
+/* Finds room for whole pages. *shared*: for small allocations, kept out of the order of the others.
+ * Returns 0 without a gap or host memory. */
+static uintptr_t address_take(struct addresses *a, size_t bytes, bool shared)
+{
+    uintptr_t at = 0;
+    switch (vs_sim_spec.addresses) {
+    case VS_SIM_ADDRESSES_FENCED: at = take_fenced(a, bytes); break;
+    case VS_SIM_ADDRESSES_LOWEST: at = take_lowest(a, bytes, shared); break;
+    case VS_SIM_ADDRESSES_LINUX: at = take_linux(a, bytes, shared); break;
+    }
+    if (at && !span_add(&a->used, at, bytes)) {
+        if (vs_sim_spec.addresses == VS_SIM_ADDRESSES_LINUX)
+            settle_range(a, at);
+        return 0;
+    }
+    return at;
+}
+
+/* The allocation at *base* ends. Returns its size. */
+static size_t address_drop(struct addresses *a, uintptr_t base)
+{
+    size_t bytes = span_remove(&a->used, base);
+    if (vs_sim_spec.addresses == VS_SIM_ADDRESSES_LINUX)
+        settle_range(a, base);
+    return bytes;
+}
+
+/* ---- whole pages ---- */
 
 static bool in_window(const struct space *sp, uintptr_t address)
 {
@@ -130,18 +316,6 @@ static void pages_drop(struct space *sp, uintptr_t base, size_t bytes)
         window_open(sp);
 }
 
-static uintptr_t window_take(struct space *sp, size_t bytes, bool shared)
-{
-    if (!sp->addresses.window_bytes)
-        return 0;
-    uintptr_t at = vs_sim_address_take(&sp->addresses, bytes, shared);
-    if (at && !sp->open && mprotect((void *)at, bytes, PROT_READ | PROT_WRITE) && !window_open(sp)) {
-        vs_sim_address_drop(&sp->addresses, at);
-        at = 0;
-    }
-    return at;
-}
-
 static uintptr_t outside_take(struct space *sp, size_t bytes)
 {
     struct outside *o = malloc(sizeof *o);
@@ -151,18 +325,15 @@ static uintptr_t outside_take(struct space *sp, size_t bytes)
     o->reserved_bytes = bytes;
     if (vs_sim_spec.addresses == VS_SIM_ADDRESSES_FENCED)
         o->reserved_bytes += VS_SIM_PAGE_BYTES;
-    o->base = vs_sim_store_reserve(o->reserved_bytes, VS_SIM_PAGE_BYTES, 0);
-    if (o->base &&
-        vs_sim_store_map(o->base, bytes, sp->store, o->offset, PROT_READ | PROT_WRITE)) {
-        madvise((void *)o->base, bytes, MADV_DONTDUMP);
-        sp->outside_next += bytes;
-        sp->outside = o;
-        return o->base;
+    o->base = vs_sim_store_open(bytes, o->reserved_bytes, sp->store, o->offset);
+    if (!o->base) {
+        free(o);
+        return 0;
     }
-    if (o->base)
-        vs_sim_store_unreserve(o->base, o->reserved_bytes);
-    free(o);
-    return 0;
+    madvise((void *)o->base, bytes, MADV_DONTDUMP);
+    sp->outside_next += bytes;
+    sp->outside = o;
+    return o->base;
 }
 
 static struct outside **outside_at(struct space *sp, uintptr_t address)
@@ -176,7 +347,7 @@ static struct outside **outside_at(struct space *sp, uintptr_t address)
 static void extent_drop(struct space *sp, uintptr_t base)
 {
     if (in_window(sp, base)) {
-        pages_drop(sp, base, vs_sim_address_drop(&sp->addresses, base));
+        pages_drop(sp, base, address_drop(&sp->addresses, base));
         return;
     }
     struct outside **p = outside_at(sp, base), *o = *p;
@@ -194,7 +365,11 @@ static uintptr_t pages_take(struct space *sp, size_t bytes, bool shared)
         return 0;
     if (!sp->prepared)
         prepare(sp);
-    uintptr_t at = window_take(sp, bytes, shared);
+    uintptr_t at = sp->addresses.window_bytes ? address_take(&sp->addresses, bytes, shared) : 0;
+    if (at && !sp->open && mprotect((void *)at, bytes, PROT_READ | PROT_WRITE) && !window_open(sp)) {
+        address_drop(&sp->addresses, at);
+        at = 0;
+    }
     if (!at)
         at = outside_take(sp, bytes);
     if (at)
@@ -203,11 +378,6 @@ static uintptr_t pages_take(struct space *sp, size_t bytes, bool shared)
 }
 
 /* ---- small allocations ---- */
-
-static bool unit_used(const struct slab *slab, unsigned unit)
-{
-    return slab->bits[unit / 64] >> (unit % 64) & 1;
-}
 
 static void units_mark(struct slab *slab, unsigned first, unsigned count, bool used)
 {
@@ -227,7 +397,7 @@ static unsigned units_find(const struct slab *slab, unsigned from, unsigned to, 
             u += 63;
             continue;
         }
-        run = unit_used(slab, u) ? 0 : run + 1;
+        run = slab->bits[u / 64] >> (u % 64) & 1 ? 0 : run + 1;
         if (run == count)
             return u + 1 - count;
     }
@@ -253,26 +423,6 @@ static unsigned units_of(size_t bytes)
     return (unsigned)((bytes + VS_SIM_UNIT_BYTES - 1) / VS_SIM_UNIT_BYTES);
 }
 
-static struct slab *slab_new(struct space *sp)
-{
-    struct slab *slab = sp->spare;
-    if (slab) {
-        if (room_locked(sp) < VS_SIM_PAGE_BYTES)
-            return NULL;
-        sp->spare = NULL;
-        sp->used_bytes += VS_SIM_PAGE_BYTES;
-        return slab;
-    }
-    slab = calloc(1, sizeof *slab);
-    if (!slab)
-        return NULL;
-    slab->base = pages_take(sp, VS_SIM_PAGE_BYTES, true);
-    if (slab->base)
-        return slab;
-    free(slab);
-    return NULL;
-}
-
 static uintptr_t small_take(struct space *sp, size_t bytes)
 {
     for (struct slab *slab = sp->slabs; slab; slab = slab->next) {
@@ -280,9 +430,17 @@ static uintptr_t small_take(struct space *sp, size_t bytes)
         if (at)
             return at;
     }
-    struct slab *slab = slab_new(sp);
-    if (!slab)
+    struct slab *slab = sp->spare;
+    if (slab) {
+        if (room_locked(sp) < VS_SIM_PAGE_BYTES)
+            return 0;
+        sp->spare = NULL;
+        sp->used_bytes += VS_SIM_PAGE_BYTES;
+    } else if (!(slab = calloc(1, sizeof *slab)) ||
+               !(slab->base = pages_take(sp, VS_SIM_PAGE_BYTES, true))) {
+        free(slab);
         return 0;
+    }
     slab->next = sp->slabs;
     sp->slabs = slab;
     return slab_take(slab, units_of(bytes));
@@ -296,19 +454,17 @@ static void small_drop(struct space *sp, uintptr_t address, size_t bytes)
     struct slab *slab = *p;
     unsigned count = units_of(bytes);
     units_mark(slab, (unsigned)((address - slab->base) / VS_SIM_UNIT_BYTES), count, false);
-    if (!slab->used)
-        *p = slab->next;
-    if (!slab->used && sp->spare) {
-        extent_drop(sp, slab->base);
-        sp->used_bytes -= VS_SIM_PAGE_BYTES;
-        free(slab);
+    memset((void *)address, 0, count * (size_t)VS_SIM_UNIT_BYTES); /* the next user gets zeroes */
+    if (slab->used)
+        return;
+    *p = slab->next;
+    sp->used_bytes -= VS_SIM_PAGE_BYTES;
+    if (!sp->spare) {
+        sp->spare = slab;
         return;
     }
-    memset((void *)address, 0, count * (size_t)VS_SIM_UNIT_BYTES); /* the next user gets zeroes */
-    if (!slab->used) {
-        sp->spare = slab;
-        sp->used_bytes -= VS_SIM_PAGE_BYTES;
-    }
+    extent_drop(sp, slab->base);
+    free(slab);
 }
 
 /* ---- the interface ---- */

@@ -96,6 +96,15 @@ bool vs_sim_store_map(uintptr_t address, size_t bytes, int fd, uint64_t offset, 
     return mmap((void *)address, bytes, access, flags, fd, (off_t)offset) != MAP_FAILED;
 }
 
+uintptr_t vs_sim_store_open(size_t bytes, size_t reserved, int fd, uint64_t offset)
+{
+    uintptr_t at = vs_sim_store_reserve(reserved, VS_SIM_PAGE_BYTES, 0);
+    if (!at || vs_sim_store_map(at, bytes, fd, offset, PROT_READ | PROT_WRITE))
+        return at;
+    vs_sim_store_unreserve(at, reserved);
+    return 0;
+}
+
 void vs_sim_store_unmap(uintptr_t address, size_t bytes)
 {
     mmap((void *)address, bytes, PROT_NONE,

@@ -37,11 +37,14 @@ struct vs_sim_range {
     uint64_t id;                /* CU_POINTER_ATTRIBUTE_BUFFER_ID; never reused */
     struct vs_sim_context *ctx; /* owner; for POOL memory the allocating one; NULL: MAPPED */
     struct vs_sim_pool *pool;   /* POOL only */
+    struct vs_sim_pool_block *block; /* POOL only */
     struct vs_sim_array *array; /* ARRAY only */
     struct vs_sim_managed *managed; /* MANAGED only */
     int device;                 /* ordinal; -1 for host memory */
     int resident;               /* GRAPH: ordinal whose capacity holds it, or -1 */
     uint64_t physical;          /* MAPPED: of the memory, the same at each address; never reused */
+    CUmemGenericAllocationHandle memory;    /* MAPPED: its handle */
+    uint8_t access[VS_SIM_DEVICES_MAX + 1]; /* MAPPED: CUmemAccess_flags of devices and host */
     uint32_t exported;          /* DEVICE: 1 + its slot among the handles of cuIpcGetMemHandle */
     bool sync_memops;
     bool variable;              /* of a module: freed with it */
@@ -122,6 +125,9 @@ uintptr_t vs_sim_store_reserve(size_t bytes, size_t align, uintptr_t hint);
  * PROT bits *access*. fd -1: fresh memory without a file, also shared after fork. Returns false on
  * a system error. */
 bool vs_sim_store_map(uintptr_t address, size_t bytes, int fd, uint64_t offset, int access);
+/* vs_sim_store_open: reserves *reserved* bytes and maps *bytes* of the file there. Returns 0 on a
+ * system error. */
+uintptr_t vs_sim_store_open(size_t bytes, size_t reserved, int fd, uint64_t offset);
 /* vs_sim_store_unmap: unmaps the address range, which stays reserved. */
 void vs_sim_store_unmap(uintptr_t address, size_t bytes);
 /* vs_sim_store_unreserve: returns the address range to the system. */
@@ -155,10 +161,9 @@ unsigned vs_sim_mapped_handle_types(uintptr_t address);
 /* vs_sim_pools_release_idle: called at a synchronisation: returns unused pool memory above the
  * release threshold to the device. */
 void vs_sim_pools_release_idle(void);
-/* vs_sim_pool_block_free: frees *address* of *pool*. With *stream*, in its order; NULL: all work
- * that used it is complete. Returns false if it is not a live block. */
-bool vs_sim_pool_block_free(struct vs_sim_pool *pool, uintptr_t address,
-                            struct vs_sim_stream *stream, uint64_t seq);
+/* vs_sim_pool_block_free: frees the memory of a POOL range. With *stream*, in its order; NULL: all work
+ * that used it is complete. */
+void vs_sim_pool_block_free(const struct vs_sim_range *range, struct vs_sim_stream *stream, uint64_t seq);
 
 /* vs_sim_pool_pin: until vs_sim_unpin, the pool keeps its memory at *address*, in use or not. NULL:
  * it has none there. */

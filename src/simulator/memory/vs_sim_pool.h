@@ -27,8 +27,6 @@ struct vs_sim_pool {
     struct vs_sim_pool_segment *segments;
     bool apart; /* free neighbours wait for different streams */
     struct vs_sim_pool_block *free[VS_SIM_POOL_CLASSES];
-    struct vs_sim_pool_block **used_table; /* blocks in use by address; chained */
-    size_t used_count, used_size;          /* a power of two, or 0 */
     uint64_t release_threshold;
     uint64_t reserved, reserved_high, used, used_high;
     int reuse_opportunistic, reuse_internal, reuse_events;
@@ -36,31 +34,21 @@ struct vs_sim_pool {
     struct vs_sim_pool *next;          /* all ever */
 };
 
-/* vs_sim_pool_new: NULL without host memory. */
-struct vs_sim_pool *vs_sim_pool_new(int device, bool is_default, size_t max_bytes);
-/* vs_sim_pool_new_shared: a pool in the memory file *store*, which it takes over; *imported*: the
- * file is another process's. */
-struct vs_sim_pool *vs_sim_pool_new_shared(int device, int store, bool imported, size_t max_bytes);
-/* vs_sim_pool_place: the position of *address* in the file of a shareable pool. Returns false if it
- * is in none of its blocks. */
-bool vs_sim_pool_place(struct vs_sim_pool *pool, uintptr_t address, uint64_t *offset);
-/* vs_sim_pool_import: maps the block at *offset* of an imported pool's file: a block in use, freed
- * like others. CUDA_ERROR_OUT_OF_MEMORY. */
-CUresult vs_sim_pool_import(struct vs_sim_pool *pool, uint64_t offset, size_t bytes,
-                            uintptr_t *address);
+/* vs_sim_pool_new: *store* (-1: none): the memory file of a shareable or imported pool, which it takes
+ * over. NULL without host memory. */
+struct vs_sim_pool *vs_sim_pool_new(int device, size_t max_bytes, int store);
 /* vs_sim_pool_default: created at first use; NULL: no host memory. */
 struct vs_sim_pool *vs_sim_pool_default(struct vs_sim_device *device);
-/* vs_sim_pool_alloc: allocates *bytes* for use in *stream* from now on. If the memory was freed in
- * another stream that may still use it, *stream* must first wait for (*wait_stream*, *wait_seq*);
- * otherwise *wait_stream* is NULL. CUDA_ERROR_OUT_OF_MEMORY. */
-CUresult vs_sim_pool_alloc(struct vs_sim_pool *pool, size_t bytes, struct vs_sim_stream *stream,
-                           uintptr_t *address, struct vs_sim_stream **wait_stream,
-                           uint64_t *wait_seq);
+/* vs_sim_pool_alloc: memory of its pool for *range*, whose bytes and pool are set, for use in *stream*
+ * from now on. If the memory was freed in another stream that may still use it, *stream* must first
+ * wait for (*wait_stream*, *wait_seq*); otherwise *wait_stream* is NULL. CUDA_ERROR_OUT_OF_MEMORY. */
+CUresult vs_sim_pool_alloc(struct vs_sim_range *range, struct vs_sim_stream *stream,
+                           struct vs_sim_stream **wait_stream, uint64_t *wait_seq);
+/* vs_sim_pool_offset: the position of a range in the file of a shareable pool. */
+uint64_t vs_sim_pool_offset(const struct vs_sim_range *range);
+/* vs_sim_pool_import: likewise the memory at *offset* of an imported pool's file. */
+CUresult vs_sim_pool_import(struct vs_sim_range *range, uint64_t offset);
 /* vs_sim_pool_trim: releases unused segments until *keep* bytes remain reserved. */
 void vs_sim_pool_trim(struct vs_sim_pool *pool, uint64_t keep);
-
-/* vs_sim_pool_create_shared: a pool that can be exported; NULL: no memory
- * (drv_pool_share.c). */
-struct vs_sim_pool *vs_sim_pool_create_shared(int device, size_t max_bytes);
 
 #endif
