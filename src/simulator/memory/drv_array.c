@@ -22,34 +22,25 @@ static struct vs_sim_array *unused; /* guarded by unused_mu; never returned to m
 
 /* ---- formats ---- */
 
-/* Bytes of one channel, and the number of channels that the format implies (0: any). */
+/* Bytes of one channel, the number of channels that the format implies (0: any), and what they are read
+ * as. */
+#define F(format, bytes, channels, texel) {CU_AD_FORMAT_##format, bytes, channels, VRAMSCOPE_SIM_##texel}
 static const struct {
     CUarray_format format;
-    uint8_t bytes, channels;
+    uint8_t bytes, channels, texel;
 } formats[] = {
-    {CU_AD_FORMAT_UNSIGNED_INT8, 1, 0},  {CU_AD_FORMAT_UNSIGNED_INT16, 2, 0},
-    {CU_AD_FORMAT_UNSIGNED_INT32, 4, 0}, {CU_AD_FORMAT_SIGNED_INT8, 1, 0},
-    {CU_AD_FORMAT_SIGNED_INT16, 2, 0},   {CU_AD_FORMAT_SIGNED_INT32, 4, 0},
-    {CU_AD_FORMAT_HALF, 2, 0},           {CU_AD_FORMAT_FLOAT, 4, 0},
-    {CU_AD_FORMAT_UNORM_INT8X1, 1, 1},   {CU_AD_FORMAT_UNORM_INT8X2, 1, 2},
-    {CU_AD_FORMAT_UNORM_INT8X4, 1, 4},   {CU_AD_FORMAT_UNORM_INT16X1, 2, 1},
-    {CU_AD_FORMAT_UNORM_INT16X2, 2, 2},  {CU_AD_FORMAT_UNORM_INT16X4, 2, 4},
-    {CU_AD_FORMAT_SNORM_INT8X1, 1, 1},   {CU_AD_FORMAT_SNORM_INT8X2, 1, 2},
-    {CU_AD_FORMAT_SNORM_INT8X4, 1, 4},   {CU_AD_FORMAT_SNORM_INT16X1, 2, 1},
-    {CU_AD_FORMAT_SNORM_INT16X2, 2, 2},  {CU_AD_FORMAT_SNORM_INT16X4, 2, 4},
+    F(UNSIGNED_INT8, 1, 0, UNSIGNED), F(UNSIGNED_INT16, 2, 0, UNSIGNED),
+    F(UNSIGNED_INT32, 4, 0, UNSIGNED), F(SIGNED_INT8, 1, 0, SIGNED),
+    F(SIGNED_INT16, 2, 0, SIGNED), F(SIGNED_INT32, 4, 0, SIGNED),
+    F(HALF, 2, 0, FLOAT), F(FLOAT, 4, 0, FLOAT),
+    F(UNORM_INT8X1, 1, 1, UNORM), F(UNORM_INT8X2, 1, 2, UNORM), F(UNORM_INT8X4, 1, 4, UNORM),
+    F(UNORM_INT16X1, 2, 1, UNORM), F(UNORM_INT16X2, 2, 2, UNORM), F(UNORM_INT16X4, 2, 4, UNORM),
+    F(SNORM_INT8X1, 1, 1, SNORM), F(SNORM_INT8X2, 1, 2, SNORM), F(SNORM_INT8X4, 1, 4, SNORM),
+    F(SNORM_INT16X1, 2, 1, SNORM), F(SNORM_INT16X2, 2, 2, SNORM), F(SNORM_INT16X4, 2, 4, SNORM),
 };
 
-static bool format_listed_but_not_done(CUarray_format format)
-{
-    switch ((unsigned)format) {
-    case CU_AD_FORMAT_NV12:
-    case CU_AD_FORMAT_UNORM_INT_101010_2: return true;
-    default:
-        return format >= CU_AD_FORMAT_BC1_UNORM && format <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar;
-    }
-}
-
-CUresult vs_sim_array_element(CUarray_format format, unsigned channels, size_t *element)
+CUresult vs_sim_array_format(CUarray_format format, unsigned channels, size_t *element,
+                             unsigned *texel)
 {
     if (channels != 1 && channels != 2 && channels != 4)
         return CUDA_ERROR_INVALID_VALUE;
@@ -58,9 +49,13 @@ CUresult vs_sim_array_element(CUarray_format format, unsigned channels, size_t *
             if (formats[i].channels && formats[i].channels != channels)
                 return CUDA_ERROR_INVALID_VALUE;
             *element = (size_t)formats[i].bytes * channels;
+            if (texel)
+                *texel = formats[i].texel;
             return CUDA_SUCCESS;
         }
-    return format_listed_but_not_done(format) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    bool listed = format == CU_AD_FORMAT_NV12 || format == CU_AD_FORMAT_UNORM_INT_101010_2 ||
+                  (format >= CU_AD_FORMAT_BC1_UNORM && format <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar);
+    return listed ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- extents: cuda.h, the table at cuArray3DCreate ---- */
@@ -124,7 +119,7 @@ static bool extents_ok(const CUDA_ARRAY3D_DESCRIPTOR *d)
 
 static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d, size_t *element)
 {
-    CUresult e = vs_sim_array_element(d->Format, d->NumChannels, element);
+    CUresult e = vs_sim_array_format(d->Format, d->NumChannels, element, NULL);
     if (e)
         return e;
     if (d->Flags & ~(unsigned)FLAGS_KNOWN)
@@ -145,7 +140,7 @@ static size_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *d, size_t element)
 
 /* ---- creation and reuse ---- */
 
-static struct vs_sim_array *array_new(const CUDA_ARRAY3D_DESCRIPTOR *desc, size_t element)
+static struct vs_sim_array *array_new(struct vs_sim_array content)
 {
     pthread_mutex_lock(&unused_mu);
     struct vs_sim_array *a = unused;
@@ -154,7 +149,7 @@ static struct vs_sim_array *array_new(const CUDA_ARRAY3D_DESCRIPTOR *desc, size_
     pthread_mutex_unlock(&unused_mu);
     if (!a && !(a = malloc(sizeof *a)))
         return NULL;
-    *a = (struct vs_sim_array){.desc = *desc, .element = element};
+    *a = content;
     return a;
 }
 
@@ -181,163 +176,36 @@ static CUresult array_add(struct vs_sim_context *ctx, struct vs_sim_array *a, ui
     return vs_sim_range_add(&range);
 }
 
+/* Ends the levels of *whole*. Returns the end of the last one, 0 without any. */
+static uintptr_t levels_drop(const struct vs_sim_array *whole)
+{
+    uintptr_t end = 0;
+    struct vs_sim_range level;
+    for (unsigned i = 0; i < whole->levels; i++)
+        if (whole->level_base[i] && vs_sim_range_remove(whole->level_base[i], 0, &level)) {
+            end = level.base + level.bytes;
+            array_drop(level.array);
+        }
+    return end;
+}
+
 void vs_sim_array_release(const struct vs_sim_range *range)
 {
-    struct vs_sim_array *whole = range->array;
-    size_t bytes = range->bytes;
-    for (unsigned i = 0; i < whole->levels; i++) {
-        struct vs_sim_range level;
-        if (!whole->level_base[i] || !vs_sim_range_remove(whole->level_base[i], 0, &level))
-            continue;
-        bytes = level.base + level.bytes - range->base;
-        array_drop(level.array);
-    }
-    vs_sim_space_free(range->device, range->base, bytes);
-    array_drop(whole);
+    uintptr_t end = levels_drop(range->array);
+    vs_sim_space_free(range->device, range->base, end ? end - range->base : range->bytes);
+    array_drop(range->array);
 }
 
-bool vs_sim_array_of(CUarray handle, struct vs_sim_array *array, struct vs_sim_range *range)
+const struct vs_sim_array *vs_sim_array_of(const void *handle, bool mipmapped,
+                                           struct vs_sim_range *range)
 {
     struct vs_sim_range r;
-    if (!vs_sim_range_find((uintptr_t)handle, &r) || r.base != (uintptr_t)handle ||
-        r.kind != VS_SIM_RANGE_ARRAY || r.array->levels)
-        return false;
-    if (array)
-        *array = *r.array;
+    if (!vs_sim_range_at((uintptr_t)handle, VS_SIM_RANGE_ARRAY, &r) ||
+        (r.array->levels != 0) != mipmapped)
+        return NULL;
     if (range)
         *range = r;
-    return true;
-}
-
-static CUresult create(const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray *handle)
-{
-    struct vs_sim_context *ctx;
-    size_t element;
-    uintptr_t base;
-    CUresult e = vs_sim_enter_context(&ctx);
-    if (e)
-        return e;
-    if (!handle)
-        return CUDA_ERROR_INVALID_VALUE;
-    if ((e = check(desc, &element)))
-        return e;
-    size_t bytes = bytes_of(desc, element);
-    if ((e = vs_sim_device_storage(ctx, VS_SIM_FAMILY_ARRAY, bytes, &base)))
-        return e;
-    struct vs_sim_array *a = array_new(desc, element);
-    e = a ? array_add(ctx, a, base, bytes) : CUDA_ERROR_OUT_OF_MEMORY;
-    if (e) {
-        vs_sim_space_free(ctx->device->ordinal, base, bytes);
-        array_drop(a);
-        return e;
-    }
-    *handle = (CUarray)base;
-    return CUDA_SUCCESS;
-}
-
-static CUresult destroy(struct vs_sim_context *ctx, uintptr_t handle, bool mipmapped)
-{
-    struct vs_sim_range range;
-    if (!vs_sim_range_find(handle, &range) || range.base != handle ||
-        range.kind != VS_SIM_RANGE_ARRAY || range.array->is_level ||
-        (range.array->levels != 0) != mipmapped)
-        return CUDA_ERROR_INVALID_HANDLE;
-    CUresult e = vs_sim_context_sync(range.ctx);
-    if (range.ctx != ctx && e == CUDA_SUCCESS)
-        e = vs_sim_context_sync(ctx);
-    vs_sim_delay_us(vs_sim_spec.free_us);
-    if (!vs_sim_range_remove(handle, range.id, &range))
-        return CUDA_ERROR_INVALID_HANDLE; /* another thread was faster */
-    vs_sim_memory_release(&range);
-    return e;
-}
-
-/* ---- arrays ---- */
-
-CUresult cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
-{
-    return pAllocateArray ? create(pAllocateArray, pHandle) : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray)
-{
-    const CUDA_ARRAY_DESCRIPTOR *a = pAllocateArray;
-    return a ? create(&(CUDA_ARRAY3D_DESCRIPTOR){a->Width, a->Height, 0, a->Format, a->NumChannels, 0}, pHandle)
-             : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuArrayDestroy_in(struct vs_sim_context *ctx, CUarray hArray)
-{
-    return destroy(ctx, (uintptr_t)hArray, false);
-}
-
-static CUresult describe(CUarray handle, struct vs_sim_array *a)
-{
-    return vs_sim_array_of(handle, a, NULL) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-CUresult cuArray3DGetDescriptor_v2_in(CUDA_ARRAY3D_DESCRIPTOR pArrayDescriptor[static 1],
-                                      CUarray hArray)
-{
-    struct vs_sim_array a;
-    CUresult e = describe(hArray, &a);
-    if (e == CUDA_SUCCESS)
-        *pArrayDescriptor = a.desc;
-    return e;
-}
-
-CUresult cuArrayGetDescriptor_v2_in(CUDA_ARRAY_DESCRIPTOR pArrayDescriptor[static 1],
-                                    CUarray hArray)
-{
-    struct vs_sim_array a;
-    CUresult e = describe(hArray, &a);
-    if (e == CUDA_SUCCESS)
-        *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){.Width = a.desc.Width,
-                                                    .Height = a.desc.Height,
-                                                    .Format = a.desc.Format,
-                                                    .NumChannels = a.desc.NumChannels};
-    return e;
-}
-
-/* Only planar, sparse or deferred arrays have these properties; such arrays do not exist here, and
- * cuda.h specifies the error for all others. */
-
-CUresult cuArrayGetPlane_in(CUarray pPlaneArray[static 1], CUarray hArray, unsigned int planeIdx)
-{
-    struct vs_sim_array a;
-    CUresult e = describe(hArray, &a);
-    return e ? e : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuArrayGetSparseProperties_in(CUDA_ARRAY_SPARSE_PROPERTIES out[static 1],
-                                       CUarray array)
-{
-    struct vs_sim_array a;
-    CUresult e = describe(array, &a);
-    return e ? e : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuArrayGetMemoryRequirements_in(CUDA_ARRAY_MEMORY_REQUIREMENTS out[static 1],
-                                         CUarray array, CUdevice device)
-{
-    struct vs_sim_array a;
-    CUresult e = describe(array, &a);
-    if (!e && !vs_sim_device_find(device))
-        e = CUDA_ERROR_INVALID_DEVICE;
-    return e ? e : CUDA_ERROR_INVALID_VALUE;
-}
-
-/* ---- mipmapped arrays ---- */
-
-static unsigned levels_max(const CUDA_ARRAY3D_DESCRIPTOR *d)
-{
-    size_t widest = d->Width > d->Height ? d->Width : d->Height;
-    if (!(d->Flags & CUDA_ARRAY3D_LAYERED) && d->Depth > widest)
-        widest = d->Depth;
-    unsigned levels = 1;
-    while (widest >>= 1)
-        levels++;
-    return levels;
+    return r.array;
 }
 
 static size_t halved(size_t extent, unsigned times)
@@ -356,124 +224,178 @@ static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *d, unsign
 }
 
 /* Storage bytes of a level: base addresses differ even for single bytes. */
-static size_t level_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, size_t element)
+static size_t level_bytes(CUDA_ARRAY3D_DESCRIPTOR d, size_t element)
 {
-    return (bytes_of(d, element) + VS_SIM_UNIT_BYTES - 1) & ~(size_t)(VS_SIM_UNIT_BYTES - 1);
+    return (bytes_of(&d, element) + VS_SIM_UNIT_BYTES - 1) & ~(size_t)(VS_SIM_UNIT_BYTES - 1);
 }
 
-static CUresult levels_add(struct vs_sim_context *ctx, struct vs_sim_array *whole, uintptr_t at)
+/* *levels*: of a mipmapped array, at most; 0: a plain one. */
+static CUresult create(struct vs_sim_context *ctx, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                       unsigned levels, uintptr_t *handle)
 {
-    for (unsigned i = 0; i < whole->levels; i++) {
-        CUDA_ARRAY3D_DESCRIPTOR desc = level_of(&whole->desc, i);
-        struct vs_sim_array *level = array_new(&desc, whole->element);
-        if (!level)
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        level->is_level = true;
-        size_t bytes = level_bytes(&desc, whole->element);
-        CUresult e = array_add(ctx, level, at, bytes);
-        if (e) {
-            array_drop(level);
-            return e;
-        }
-        whole->level_base[i] = at;
-        at += bytes;
-    }
-    return CUDA_SUCCESS;
-}
-
-static CUresult mipmap_create(struct vs_sim_context *ctx, struct vs_sim_array *whole,
-                              uintptr_t *base)
-{
-    size_t bytes = VS_SIM_UNIT_BYTES;
-    for (unsigned i = 0; i < whole->levels; i++) {
-        CUDA_ARRAY3D_DESCRIPTOR desc = level_of(&whole->desc, i);
-        bytes += level_bytes(&desc, whole->element);
-    }
-    CUresult e = vs_sim_device_storage(ctx, VS_SIM_FAMILY_ARRAY, bytes, base);
+    size_t element;
+    uintptr_t base;
+    if (!handle || !desc)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult e = check(desc, &element);
     if (e)
         return e;
-    e = levels_add(ctx, whole, *base + VS_SIM_UNIT_BYTES);
-    if (!e)
-        e = array_add(ctx, whole, *base, VS_SIM_UNIT_BYTES);
-    if (!e)
-        return CUDA_SUCCESS;
-    for (unsigned i = 0; i < whole->levels; i++) {
-        struct vs_sim_range level;
-        if (whole->level_base[i] && vs_sim_range_remove(whole->level_base[i], 0, &level))
-            array_drop(level.array);
+    size_t widest = desc->Width > desc->Height ? desc->Width : desc->Height;
+    if (!(desc->Flags & CUDA_ARRAY3D_LAYERED) && desc->Depth > widest)
+        widest = desc->Depth;
+    unsigned most = 64 - (unsigned)__builtin_clzl(widest);
+    levels = levels < most ? levels : most;
+    size_t own = levels ? VS_SIM_UNIT_BYTES : bytes_of(desc, element), bytes = own;
+    for (unsigned i = 0; i < levels; i++)
+        bytes += level_bytes(level_of(desc, i), element);
+    if ((e = vs_sim_device_storage(ctx, VS_SIM_FAMILY_ARRAY, bytes, &base)))
+        return e;
+    struct vs_sim_array *a =
+        array_new((struct vs_sim_array){.desc = *desc, .element = element, .levels = levels});
+    if (!a)
+        e = CUDA_ERROR_OUT_OF_MEMORY;
+    for (uintptr_t i = 0, at = base + own; i < levels && !e; i++) {
+        struct vs_sim_array level = {
+            .desc = level_of(desc, (unsigned)i), .element = element, .is_level = true};
+        size_t level_size = level_bytes(level.desc, element);
+        struct vs_sim_array *added = array_new(level);
+        e = added ? array_add(ctx, added, at, level_size) : CUDA_ERROR_OUT_OF_MEMORY;
+        if (e)
+            array_drop(added);
+        else
+            a->level_base[i] = at;
+        at += level_size;
     }
-    vs_sim_space_free(ctx->device->ordinal, *base, bytes);
+    if (!e)
+        e = array_add(ctx, a, base, own);
+    if (!e) {
+        *handle = base;
+        return CUDA_SUCCESS;
+    }
+    if (a)
+        levels_drop(a);
+    array_drop(a);
+    vs_sim_space_free(ctx->device->ordinal, base, bytes);
     return e;
+}
+
+static CUresult destroy(struct vs_sim_context *ctx, const void *handle, bool mipmapped)
+{
+    struct vs_sim_range range;
+    const struct vs_sim_array *a = vs_sim_array_of(handle, mipmapped, &range);
+    if (!a || a->is_level)
+        return CUDA_ERROR_INVALID_HANDLE;
+    CUresult e = vs_sim_context_sync(range.ctx);
+    if (range.ctx != ctx && e == CUDA_SUCCESS)
+        e = vs_sim_context_sync(ctx);
+    vs_sim_delay_us(vs_sim_spec.free_us);
+    if (!vs_sim_range_remove(range.base, range.id, &range))
+        return CUDA_ERROR_INVALID_HANDLE; /* another thread was faster */
+    vs_sim_memory_release(&range);
+    return e;
+}
+
+/* ---- the entry points ---- */
+
+CUresult cuArray3DCreate_v2_in(struct vs_sim_context *ctx, CUarray *pHandle,
+                               const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
+{
+    return create(ctx, pAllocateArray, 0, (uintptr_t *)pHandle);
+}
+
+CUresult cuArrayCreate_v2_in(struct vs_sim_context *ctx, CUarray *pHandle,
+                             const CUDA_ARRAY_DESCRIPTOR *a)
+{
+    if (!a)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUDA_ARRAY3D_DESCRIPTOR desc = {a->Width, a->Height, 0, a->Format, a->NumChannels, 0};
+    return create(ctx, &desc, 0, (uintptr_t *)pHandle);
 }
 
 CUresult cuMipmappedArrayCreate_in(struct vs_sim_context *ctx, CUmipmappedArray *pHandle,
                                    const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
                                    unsigned int numMipmapLevels)
 {
-    size_t element;
-    uintptr_t base;
-    CUresult e;
-    if (!pHandle || !pMipmappedArrayDesc)
-        return CUDA_ERROR_INVALID_VALUE;
-    if ((e = check(pMipmappedArrayDesc, &element)))
-        return e;
-    struct vs_sim_array *whole = array_new(pMipmappedArrayDesc, element);
-    if (!whole)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    unsigned max = levels_max(pMipmappedArrayDesc);
-    whole->levels = !numMipmapLevels ? 1 : numMipmapLevels > max ? max : numMipmapLevels;
-    e = mipmap_create(ctx, whole, &base);
-    if (e)
-        array_drop(whole);
-    else
-        *pHandle = (CUmipmappedArray)base;
-    return e;
+    return create(ctx, pMipmappedArrayDesc, numMipmapLevels ? numMipmapLevels : 1,
+                  (uintptr_t *)pHandle);
+}
+
+CUresult cuArrayDestroy_in(struct vs_sim_context *ctx, CUarray hArray)
+{
+    return destroy(ctx, hArray, false);
 }
 
 CUresult cuMipmappedArrayDestroy_in(struct vs_sim_context *ctx, CUmipmappedArray hMipmappedArray)
 {
-    return destroy(ctx, (uintptr_t)hMipmappedArray, true);
+    return destroy(ctx, hMipmappedArray, true);
 }
 
-static CUresult mipmap_of(CUmipmappedArray handle, struct vs_sim_array *whole)
+CUresult cuArray3DGetDescriptor_v2_in(CUDA_ARRAY3D_DESCRIPTOR out[static 1], CUarray hArray)
 {
-    struct vs_sim_range range;
-    if (!vs_sim_range_find((uintptr_t)handle, &range) || range.base != (uintptr_t)handle ||
-        range.kind != VS_SIM_RANGE_ARRAY || !range.array->levels)
+    const struct vs_sim_array *a = vs_sim_array_of(hArray, false, NULL);
+    if (!a)
         return CUDA_ERROR_INVALID_HANDLE;
-    *whole = *range.array;
+    *out = a->desc;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuArrayGetDescriptor_v2_in(CUDA_ARRAY_DESCRIPTOR out[static 1], CUarray hArray)
+{
+    const struct vs_sim_array *a = vs_sim_array_of(hArray, false, NULL);
+    if (!a)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *out = (CUDA_ARRAY_DESCRIPTOR){.Width = a->desc.Width,
+                                   .Height = a->desc.Height,
+                                   .Format = a->desc.Format,
+                                   .NumChannels = a->desc.NumChannels};
     return CUDA_SUCCESS;
 }
 
 CUresult cuMipmappedArrayGetLevel_in(CUarray pLevelArray[static 1],
                                      CUmipmappedArray hMipmappedArray, unsigned int level)
 {
-    struct vs_sim_array whole;
-    CUresult e = mipmap_of(hMipmappedArray, &whole);
-    if (e)
-        return e;
-    if (level >= whole.levels)
-        return CUDA_ERROR_INVALID_VALUE;
-    *pLevelArray = (CUarray)whole.level_base[level];
+    const struct vs_sim_array *whole = vs_sim_array_of(hMipmappedArray, true, NULL);
+    if (!whole || level >= whole->levels)
+        return whole ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+    *pLevelArray = (CUarray)whole->level_base[level];
     return CUDA_SUCCESS;
+}
+
+/* Only planar, sparse or deferred arrays have these properties; such arrays do not exist here, and
+ * cuda.h specifies the error for all others. */
+static CUresult no_property(const void *handle, bool mipmapped, CUdevice device)
+{
+    return !vs_sim_array_of(handle, mipmapped, NULL) ? CUDA_ERROR_INVALID_HANDLE
+           : !vs_sim_device_find(device)             ? CUDA_ERROR_INVALID_DEVICE
+                                                     : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuArrayGetPlane_in(CUarray pPlaneArray[static 1], CUarray hArray, unsigned int planeIdx)
+{
+    return no_property(hArray, false, 0);
+}
+
+CUresult cuArrayGetSparseProperties_in(CUDA_ARRAY_SPARSE_PROPERTIES out[static 1], CUarray array)
+{
+    return no_property(array, false, 0);
+}
+
+CUresult cuArrayGetMemoryRequirements_in(CUDA_ARRAY_MEMORY_REQUIREMENTS out[static 1],
+                                         CUarray array, CUdevice device)
+{
+    return no_property(array, false, device);
 }
 
 CUresult cuMipmappedArrayGetSparseProperties_in(CUDA_ARRAY_SPARSE_PROPERTIES out[static 1],
                                                 CUmipmappedArray mipmap)
 {
-    struct vs_sim_array whole;
-    CUresult e = mipmap_of(mipmap, &whole);
-    return e ? e : CUDA_ERROR_INVALID_VALUE;
+    return no_property(mipmap, true, 0);
 }
 
 CUresult cuMipmappedArrayGetMemoryRequirements_in(CUDA_ARRAY_MEMORY_REQUIREMENTS out[static 1],
                                                   CUmipmappedArray mipmap, CUdevice device)
 {
-    struct vs_sim_array whole;
-    CUresult e = mipmap_of(mipmap, &whole);
-    if (!e && !vs_sim_device_find(device))
-        e = CUDA_ERROR_INVALID_DEVICE;
-    return e ? e : CUDA_ERROR_INVALID_VALUE;
+    return no_property(mipmap, true, device);
 }
 
 /* ---- ends of copies ---- */
@@ -481,18 +403,18 @@ CUresult cuMipmappedArrayGetMemoryRequirements_in(CUDA_ARRAY_MEMORY_REQUIREMENTS
 CUresult vs_sim_end_array(CUarray handle, const size_t at[3], const size_t box[3],
                           struct vs_sim_end *end, size_t *element)
 {
-    struct vs_sim_array a;
     struct vs_sim_range range;
-    if (!vs_sim_array_of(handle, &a, &range))
+    const struct vs_sim_array *a = vs_sim_array_of(handle, false, &range);
+    if (!a)
         return CUDA_ERROR_INVALID_VALUE;
-    size_t row = a.desc.Width * a.element;
-    const size_t extent[3] = {row, rows_of(&a.desc), planes_of(&a.desc)};
-    if (at[0] % a.element || box[0] % a.element)
+    size_t row = a->desc.Width * a->element;
+    const size_t extent[3] = {row, rows_of(&a->desc), planes_of(&a->desc)};
+    if (at[0] % a->element || box[0] % a->element)
         return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; i < 3; i++)
         if (at[i] > extent[i] || box[i] > extent[i] - at[i])
             return CUDA_ERROR_INVALID_VALUE;
-    *element = a.element;
+    *element = a->element;
     *end = (struct vs_sim_end){.base = range.base + (at[2] * extent[1] + at[1]) * row + at[0],
                                .pitch = row,
                                .slice = row * extent[1],

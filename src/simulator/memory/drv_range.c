@@ -96,6 +96,11 @@ bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *c
     return vs_sim_range_find(address, copy) && bytes <= copy->bytes - (address - copy->base);
 }
 
+bool vs_sim_range_at(uintptr_t base, enum vs_sim_range_kind kind, struct vs_sim_range *copy)
+{
+    return vs_sim_range_find(base, copy) && copy->base == base && copy->kind == kind;
+}
+
 bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy)
 {
     pthread_mutex_lock(&ranges_mu);

@@ -51,22 +51,13 @@ static CUresult set_format(struct vramscope_sim_texture *v, CUarray_format forma
                            unsigned channels)
 {
     size_t element;
-    CUresult e = vs_sim_array_element(format, channels, &element);
+    unsigned texel;
+    CUresult e = vs_sim_array_format(format, channels, &element, &texel);
     if (e)
         return e;
     v->channels = channels;
     v->channel_bytes = (unsigned)(element / channels);
-    if (format == CU_AD_FORMAT_HALF || format == CU_AD_FORMAT_FLOAT)
-        v->texel = VRAMSCOPE_SIM_FLOAT;
-    else if (format == CU_AD_FORMAT_SIGNED_INT8 || format == CU_AD_FORMAT_SIGNED_INT16 ||
-             format == CU_AD_FORMAT_SIGNED_INT32)
-        v->texel = VRAMSCOPE_SIM_SIGNED;
-    else if (format >= CU_AD_FORMAT_UNORM_INT8X1 && format <= CU_AD_FORMAT_UNORM_INT16X4)
-        v->texel = VRAMSCOPE_SIM_UNORM;
-    else if (format >= CU_AD_FORMAT_SNORM_INT8X1 && format <= CU_AD_FORMAT_SNORM_INT16X4)
-        v->texel = VRAMSCOPE_SIM_SNORM;
-    else
-        v->texel = VRAMSCOPE_SIM_UNSIGNED;
+    v->texel = texel;
     return CUDA_SUCCESS;
 }
 
@@ -82,39 +73,26 @@ static struct vramscope_sim_level level_of(const struct vs_sim_array *a, uintptr
                                         .depth = (unsigned)d->Depth};
 }
 
-static CUresult view_array(struct vramscope_sim_texture *v, CUarray handle)
-{
-    struct vs_sim_array a;
-    struct vs_sim_range range;
-    if (!vs_sim_array_of(handle, &a, &range))
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (v->surface && !(a.desc.Flags & CUDA_ARRAY3D_SURFACE_LDST))
-        return CUDA_ERROR_INVALID_VALUE; /* cuda.h, cuSurfObjectCreate */
-    v->layered = (a.desc.Flags & CUDA_ARRAY3D_LAYERED) != 0;
-    v->cubemap = (a.desc.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
-    v->levels = 1;
-    v->level[0] = level_of(&a, range.base);
-    return set_format(v, a.desc.Format, a.desc.NumChannels);
-}
-
-static CUresult view_mipmap(struct vramscope_sim_texture *v, CUmipmappedArray handle)
+static CUresult view_array(struct vramscope_sim_texture *v, const void *handle, bool mipmapped)
 {
     _Static_assert(sizeof v->level / sizeof v->level[0] == VS_SIM_MIP_LEVELS, "room for each level");
-    struct vs_sim_range range, part;
-    if (!vs_sim_range_find((uintptr_t)handle, &range) || range.base != (uintptr_t)handle ||
-        range.kind != VS_SIM_RANGE_ARRAY || !range.array->levels)
+    struct vs_sim_range range;
+    const struct vs_sim_array *a = vs_sim_array_of(handle, mipmapped, &range);
+    if (!a)
         return CUDA_ERROR_INVALID_HANDLE;
-    const struct vs_sim_array *whole = range.array;
-    v->layered = (whole->desc.Flags & CUDA_ARRAY3D_LAYERED) != 0;
-    v->cubemap = (whole->desc.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
-    v->levels = whole->levels;
-    for (unsigned i = 0; i < whole->levels; i++) {
-        struct vs_sim_array a;
-        if (!vs_sim_array_of((CUarray)whole->level_base[i], &a, &part))
+    if (v->surface && !(a->desc.Flags & CUDA_ARRAY3D_SURFACE_LDST))
+        return CUDA_ERROR_INVALID_VALUE; /* cuda.h, cuSurfObjectCreate */
+    v->layered = (a->desc.Flags & CUDA_ARRAY3D_LAYERED) != 0;
+    v->cubemap = (a->desc.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
+    v->levels = mipmapped ? a->levels : 1;
+    v->level[0] = level_of(a, range.base);
+    for (unsigned i = 0; i < a->levels; i++) {
+        const struct vs_sim_array *level = vs_sim_array_of((void *)a->level_base[i], false, NULL);
+        if (!level)
             return CUDA_ERROR_INVALID_HANDLE;
-        v->level[i] = level_of(&a, part.base);
+        v->level[i] = level_of(level, a->level_base[i]);
     }
-    return set_format(v, whole->desc.Format, whole->desc.NumChannels);
+    return set_format(v, a->desc.Format, a->desc.NumChannels);
 }
 
 static bool at_most(uint64_t n, CUdevice_attribute most)
@@ -175,8 +153,9 @@ static CUresult view_resource(struct vramscope_sim_texture *v, const CUDA_RESOUR
     if (v->surface && r->resType != CU_RESOURCE_TYPE_ARRAY)
         return CUDA_ERROR_INVALID_VALUE;
     switch (r->resType) {
-    case CU_RESOURCE_TYPE_ARRAY: return view_array(v, r->res.array.hArray);
-    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: return view_mipmap(v, r->res.mipmap.hMipmappedArray);
+    case CU_RESOURCE_TYPE_ARRAY: return view_array(v, r->res.array.hArray, false);
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: 
+        return view_array(v, r->res.mipmap.hMipmappedArray, true);
     case CU_RESOURCE_TYPE_LINEAR: return view_linear(v, r);
     case CU_RESOURCE_TYPE_PITCH2D: return view_pitch(v, r);
     default: return CUDA_ERROR_INVALID_VALUE;
@@ -344,8 +323,8 @@ CUresult cuDeviceGetTexture1DLinearMaxWidth_entered(size_t maxWidthInElements[st
                                                     CUdevice dev)
 {
     size_t element;
-    CUresult e = vs_sim_device_find(dev) ? vs_sim_array_element(format, numChannels, &element)
-                                    : CUDA_ERROR_INVALID_DEVICE;
+    CUresult e = vs_sim_device_find(dev) ? vs_sim_array_format(format, numChannels, &element, NULL)
+                                         : CUDA_ERROR_INVALID_DEVICE;
     if (!e)
         *maxWidthInElements = (size_t)vs_sim_device_shared_attribute(
             CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH);

@@ -19,9 +19,10 @@ struct vs_sim_array {
     struct vs_sim_array *next; /* while unused */
 };
 
-/* vs_sim_array_of: stores the array of *handle* in *array*, its storage in *range* (either may be
- * NULL). Returns false if there is no such array. */
-bool vs_sim_array_of(CUarray handle, struct vs_sim_array *array, struct vs_sim_range *range);
+/* vs_sim_array_of: the array, or mipmapped array, of *handle*; its storage goes to *range* (may be NULL).
+ * NULL: there is none. */
+const struct vs_sim_array *vs_sim_array_of(const void *handle, bool mipmapped,
+                                           struct vs_sim_range *range);
 
 /* vs_sim_end_array: fills *end* for the box of *width* bytes, *height* rows and *depth* planes or
  * layers at byte *x*, row *y* and plane *z* of an array. CUDA_ERROR_INVALID_VALUE if it is not an
@@ -30,10 +31,11 @@ bool vs_sim_array_of(CUarray handle, struct vs_sim_array *array, struct vs_sim_r
 CUresult vs_sim_end_array(CUarray handle, const size_t at[3], const size_t box[3],
                           struct vs_sim_end *end, size_t *element);
 
-/* vs_sim_array_element: stores the bytes of an element of this format in *element*.
- * CUDA_ERROR_INVALID_VALUE if cuda.h does not allow it, CUDA_ERROR_NOT_SUPPORTED if it is not
- * simulated. */
-CUresult vs_sim_array_element(CUarray_format format, unsigned channels, size_t *element);
+/* vs_sim_array_format: stores the bytes of an element of this format in *element*, what textures read it
+ * as in *texel* (may be NULL). CUDA_ERROR_INVALID_VALUE if cuda.h does not allow it,
+ * CUDA_ERROR_NOT_SUPPORTED if it is not simulated. */
+CUresult vs_sim_array_format(CUarray_format format, unsigned channels, size_t *element,
+                             unsigned *texel);
 
 /* vs_sim_array_release: frees the storage of an array or mipmapped array after the removal of its
  * range. */

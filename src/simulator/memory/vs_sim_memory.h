@@ -59,6 +59,8 @@ CUresult vs_sim_range_add(struct vs_sim_range *range);
 bool vs_sim_range_find(uintptr_t address, struct vs_sim_range *copy);
 /* vs_sim_range_covers: vs_sim_range_find, and the range contains all *bytes*. */
 bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *copy);
+/* vs_sim_range_at: copies the range of *kind* that begins at *base*. Returns false if there is none. */
+bool vs_sim_range_at(uintptr_t base, enum vs_sim_range_kind kind, struct vs_sim_range *copy);
 /* vs_sim_range_remove: removes the range that begins at *base* and has *id* (0: any id); its last
  * state goes to *copy* (may be NULL). Returns false if there is no such range. */
 bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy);
