@@ -231,8 +231,7 @@ void vs_sim_ipc_unmap(const struct vs_sim_range *range)
 CUresult cuIpcCloseMemHandle_in(CUdeviceptr dptr)
 {
     struct vs_sim_range range;
-    if (!vs_sim_range_find(dptr, &range) || range.base != dptr ||
-        range.kind != VS_SIM_RANGE_OPENED)
+    if (!vs_sim_range_at(dptr, VS_SIM_RANGE_OPENED, &range))
         return CUDA_ERROR_INVALID_VALUE;
     bool last = false; /* none are given out after it */
     pthread_mutex_lock(&ipc_mu);

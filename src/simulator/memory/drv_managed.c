@@ -30,18 +30,10 @@ CUresult cuMemAllocManaged_in(struct vs_sim_context *ctx, CUdeviceptr *dptr, siz
 
 /* ---- places ---- */
 
-static bool numa_node_exists(int node)
-{
-    char path[64];
-    if (node < 0)
-        return false;
-    snprintf(path, sizeof path, "/sys/devices/system/node/node%d", node);
-    return !node || !access(path, F_OK);
-}
-
 static CUresult place_of(CUmemLocation location, int *place)
 {
     unsigned cpu, node = 0;
+    char path[64];
     switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
         *place = location.id;
@@ -49,7 +41,9 @@ static CUresult place_of(CUmemLocation location, int *place)
     case CU_MEM_LOCATION_TYPE_HOST: *place = CU_DEVICE_CPU; return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         *place = VS_SIM_NUMA(location.id);
-        return numa_node_exists(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+        snprintf(path, sizeof path, "/sys/devices/system/node/node%d", location.id);
+        return location.id == 0 || (location.id > 0 && !access(path, F_OK)) ? CUDA_SUCCESS
+                                                                          : CUDA_ERROR_INVALID_VALUE;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
         getcpu(&cpu, &node);
         *place = VS_SIM_NUMA((int)node);
@@ -68,14 +62,16 @@ static CUmemLocation location_of(CUdevice device)
 
 /* ---- moving ---- */
 
-static void note_prefetch(struct vs_sim_advice *advice, int place) { advice->prefetched = place; }
+static bool is_managed(CUdeviceptr address, size_t bytes, struct vs_sim_range *range)
+{
+    return bytes && vs_sim_range_covers(address, bytes, range) && range->kind == VS_SIM_RANGE_MANAGED;
+}
 
 /* Queues one move; CU_DEVICE_INVALID discards. */
 static CUresult move(struct vs_sim_stream *stream, CUdeviceptr address, size_t bytes, int place)
 {
     struct vs_sim_range range;
-    if (!bytes || !vs_sim_range_covers(address, bytes, &range) ||
-        range.kind != VS_SIM_RANGE_MANAGED)
+    if (!is_managed(address, bytes, &range))
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_MOVE);
     if (!op)
@@ -87,34 +83,26 @@ static CUresult move(struct vs_sim_stream *stream, CUdeviceptr address, size_t b
                                               .place = place};
     CUresult e = place == CU_DEVICE_INVALID
                      ? CUDA_SUCCESS
-                     : vs_sim_managed_advise(address, bytes, note_prefetch, place);
-    if (e) {
-        vs_sim_op_drop(stream, op);
-        return e;
-    }
-    return vs_sim_submit(stream, op, NULL);
-}
-
-static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
-                         struct vs_sim_stream *stream)
-{
-    int place;
-    CUresult e = vs_sim_not_capturing(stream);
+                     : vs_sim_managed_advise(address, bytes, VS_SIM_PREFETCHED, place);
     if (!e)
-        e = flags ? CUDA_ERROR_INVALID_VALUE : place_of(location, &place);
-    return e ? e : move(stream, address, bytes, place);
-}
-
-CUresult cuMemPrefetchAsync_in(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
-                               struct vs_sim_stream *stream)
-{
-    return prefetch(devPtr, count, location_of(dstDevice), 0, stream);
+        return vs_sim_submit(stream, op, NULL);
+    vs_sim_op_drop(stream, op);
+    return e;
 }
 
 CUresult cuMemPrefetchAsync_v2_in(CUdeviceptr devPtr, size_t count, CUmemLocation location,
                                   unsigned int flags, struct vs_sim_stream *stream)
 {
-    return prefetch(devPtr, count, location, flags, stream);
+    int place;
+    CUresult e = vs_sim_not_capturing(stream);
+    if (!e)
+        e = flags ? CUDA_ERROR_INVALID_VALUE : place_of(location, &place);
+    return e ? e : move(stream, devPtr, count, place);
+}
+
+CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
+{
+    return cuMemPrefetchAsync_v2(devPtr, count, location_of(dstDevice), 0, hStream);
 }
 
 /* ---- batches ---- */
@@ -129,27 +117,19 @@ struct batch {
     bool discard;
 };
 
-static bool managed_all(const struct batch *b)
-{
-    struct vs_sim_range range;
-    for (size_t i = 0; i < b->count; i++)
-        if (!b->bytes[i] || !vs_sim_range_covers(b->address[i], b->bytes[i], &range) ||
-            range.kind != VS_SIM_RANGE_MANAGED)
-            return false;
-    return true;
-}
-
 /* The rules of cuda.h, cuMemPrefetchBatchAsync, for the lists. */
 static CUresult batch_check(const struct batch *b)
 {
     int place;
-    if (!b->address || !b->bytes || !b->count || !managed_all(b))
+    struct vs_sim_range range;
+    if (!b->address || !b->bytes || !b->count)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!b->to)
-        return CUDA_SUCCESS;
-    if (!b->first || !b->places || b->places > b->count || b->first[0])
+    for (size_t i = 0; i < b->count; i++)
+        if (!is_managed(b->address[i], b->bytes[i], &range))
+            return CUDA_ERROR_INVALID_VALUE;
+    if (b->to && (!b->first || !b->places || b->places > b->count || b->first[0]))
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t k = 0; k < b->places; k++) {
+    for (size_t k = 0; b->to && k < b->places; k++) {
         CUresult e = place_of(b->to[k], &place);
         if (e)
             return e;
@@ -210,45 +190,19 @@ CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, si
 
 /* ---- advice ---- */
 
-static void set_read_mostly(struct vs_sim_advice *a, int on) { a->read_mostly = on != 0; }
-static void set_preferred(struct vs_sim_advice *a, int place) { a->preferred = place; }
-
-static uint32_t by_bit(int place)
-{
-    return place == CU_DEVICE_CPU ? VS_SIM_BY_HOST : UINT32_C(1) << place;
-}
-static void add_accessed_by(struct vs_sim_advice *a, int place) { a->accessed_by |= by_bit(place); }
-static void drop_accessed_by(struct vs_sim_advice *a, int place)
-{
-    a->accessed_by &= ~by_bit(place);
-}
-
 CUresult cuMemAdvise_v2_in(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
                            CUmemLocation location)
 {
-    int place;
-    CUresult e;
-    switch (advice) { /* these ignore the location */
-    case CU_MEM_ADVISE_SET_READ_MOSTLY:
-        return vs_sim_managed_advise(devPtr, count, set_read_mostly, 1);
-    case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
-        return vs_sim_managed_advise(devPtr, count, set_read_mostly, 0);
-    case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
-        return vs_sim_managed_advise(devPtr, count, set_preferred, CU_DEVICE_INVALID);
-    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
-    case CU_MEM_ADVISE_SET_ACCESSED_BY:
-    case CU_MEM_ADVISE_UNSET_ACCESSED_BY: break;
-    default: return CUDA_ERROR_INVALID_VALUE;
-    }
-    if ((e = place_of(location, &place)))
-        return e;
-    if (advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION)
-        return vs_sim_managed_advise(devPtr, count, set_preferred, place);
-    if (VS_SIM_IS_NUMA(place))
+    int place = CU_DEVICE_INVALID;
+    bool takes_place = /* the others ignore the location */
+        advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ||
+        advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+    if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return CUDA_ERROR_INVALID_VALUE;
-    return vs_sim_managed_advise(
-        devPtr, count, advice == CU_MEM_ADVISE_SET_ACCESSED_BY ? add_accessed_by : drop_accessed_by,
-        place);
+    CUresult e = takes_place ? place_of(location, &place) : CUDA_SUCCESS;
+    if (!e && takes_place && advice != CU_MEM_ADVISE_SET_PREFERRED_LOCATION && VS_SIM_IS_NUMA(place))
+        e = CUDA_ERROR_INVALID_VALUE;
+    return e ? e : vs_sim_managed_advise(devPtr, count, advice, place);
 }
 
 CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
@@ -257,27 +211,6 @@ CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUde
 }
 
 /* ---- attributes of ranges ---- */
-
-struct answers { /* for a whole range */
-    bool begun, read_mostly;
-    int preferred, prefetched; /* CU_DEVICE_INVALID if parts of the range differ */
-    uint32_t accessed_by;
-};
-
-static void visit(const struct vs_sim_advice *a, void *with)
-{
-    struct answers *all = with;
-    if (!all->begun) {
-        *all = (struct answers){true, a->read_mostly, a->preferred, a->prefetched, a->accessed_by};
-        return;
-    }
-    all->read_mostly = all->read_mostly && a->read_mostly;
-    all->accessed_by &= a->accessed_by;
-    if (all->preferred != a->preferred)
-        all->preferred = CU_DEVICE_INVALID;
-    if (all->prefetched != a->prefetched)
-        all->prefetched = CU_DEVICE_INVALID;
-}
 
 static CUmemLocationType type_of(int place)
 {
@@ -293,26 +226,22 @@ static int id_of(int place) { return VS_SIM_IS_NUMA(place) ? -16 - place : place
 /* The older attributes distinguish devices and the CPU only. */
 static int device_of(int place) { return VS_SIM_IS_NUMA(place) ? CU_DEVICE_CPU : place; }
 
-static void put_accessed_by(int *out, size_t count, uint32_t by)
-{
-    size_t n = 0;
-    for (int d = 0; d < VS_SIM_DEVICES_MAX && n < count; d++)
-        if (by >> d & 1)
-            out[n++] = d;
-    if (by & VS_SIM_BY_HOST && n < count)
-        out[n++] = CU_DEVICE_CPU;
-    while (n < count)
-        out[n++] = CU_DEVICE_INVALID;
-}
-
 static CUresult answer(void *data, size_t bytes, CUmem_range_attribute attribute,
-                       const struct answers *all)
+                       const struct vs_sim_advice *all)
 {
     int value;
     if (!data || !bytes || bytes % sizeof value)
         return CUDA_ERROR_INVALID_VALUE;
     if (attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY) {
-        put_accessed_by(data, bytes / sizeof value, all->accessed_by);
+        int *out = data;
+        size_t n = 0, count = bytes / sizeof value;
+        for (int d = 0; d < VS_SIM_DEVICES_MAX && n < count; d++)
+            if (all->accessed_by >> d & 1)
+                out[n++] = d;
+        if (all->accessed_by & VS_SIM_BY_HOST && n < count)
+            out[n++] = CU_DEVICE_CPU;
+        while (n < count)
+            out[n++] = CU_DEVICE_INVALID;
         return CUDA_SUCCESS;
     }
     switch (attribute) {
@@ -337,10 +266,10 @@ CUresult cuMemRangeGetAttributes_in(void **data, size_t *dataSizes,
                                     CUmem_range_attribute *attributes, size_t numAttributes,
                                     CUdeviceptr devPtr, size_t count)
 {
-    struct answers all = {0};
+    struct vs_sim_advice all;
     if (!data || !dataSizes || !attributes || !numAttributes)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = vs_sim_managed_visit(devPtr, count, visit, &all);
+    CUresult e = vs_sim_managed_common(devPtr, count, &all);
     for (size_t i = 0; i < numAttributes && !e; i++)
         e = answer(data[i], dataSizes[i], attributes[i], &all);
     return e;

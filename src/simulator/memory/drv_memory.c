@@ -48,8 +48,10 @@ CUresult vs_sim_device_storage(struct vs_sim_context *ctx, enum vs_sim_family fa
     return e;
 }
 
-static CUresult device_alloc(struct vs_sim_context *ctx, size_t bytes, CUdeviceptr *dptr)
+CUresult cuMemAlloc_v2_safe(struct vs_sim_context *ctx, CUdeviceptr *dptr, size_t bytes)
 {
+    if (!dptr || !bytes)
+        return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_range range = {.bytes = bytes,
                                  .kind = VS_SIM_RANGE_DEVICE,
                                  .ctx = ctx,
@@ -65,13 +67,6 @@ static CUresult device_alloc(struct vs_sim_context *ctx, size_t bytes, CUdevicep
     return e;
 }
 
-CUresult cuMemAlloc_v2_safe(struct vs_sim_context *ctx, CUdeviceptr *dptr, size_t bytesize)
-{
-    if (!dptr || !bytesize)
-        return CUDA_ERROR_INVALID_VALUE;
-    return device_alloc(ctx, bytesize, dptr);
-}
-
 CUresult cuMemAllocPitch_v2_safe(struct vs_sim_context *ctx, CUdeviceptr *dptr, size_t *pPitch,
                                  size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes)
 {
@@ -82,7 +77,7 @@ CUresult cuMemAllocPitch_v2_safe(struct vs_sim_context *ctx, CUdeviceptr *dptr, 
     size_t pitch = (WidthInBytes + PITCH_ALIGN - 1) & ~(size_t)(PITCH_ALIGN - 1);
     if (__builtin_mul_overflow(pitch, Height, &bytes))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult e = device_alloc(ctx, bytes, dptr);
+    CUresult e = cuMemAlloc_v2_safe(ctx, dptr, bytes);
     if (e == CUDA_SUCCESS)
         *pPitch = pitch;
     return e;
@@ -178,33 +173,30 @@ CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
     return cuMemHostAlloc(pp, bytesize, CU_MEMHOSTALLOC_DEVICEMAP);
 }
 
-/* Takes the memory of *kind* that starts at *p*, else *missing*. Work may still use it, so the call waits for
+/* Ends the memory of *kind* that starts at *p*, else *missing*. Work may still use it, so the call waits for
  * it; but no document promises that, so the checker does not let a program rely on it. */
-static CUresult host_remove(void *p, enum vs_sim_range_kind kind, CUresult missing, struct vs_sim_range *range,
-                            bool *removed)
+static CUresult host_remove(void *p, enum vs_sim_range_kind kind, CUresult missing)
 {
-    if (!p || !vs_sim_range_find((uintptr_t)p, range) || range->base != (uintptr_t)p || range->kind != kind) {
+    struct vs_sim_range range;
+    if (!p || !vs_sim_range_at((uintptr_t)p, kind, &range)) {
         if (p && vs_sim_checking)
             vs_sim_check_bad_free((uintptr_t)p);
         return missing;
     }
     if (vs_sim_checking)
         vs_sim_check_unsynced(true);
-    CUresult e = vs_sim_context_sync(range->ctx);
-    *removed = vs_sim_range_remove(range->base, range->id, range);
+    CUresult e = vs_sim_context_sync(range.ctx);
+    bool removed = vs_sim_range_remove(range.base, range.id, &range);
     if (vs_sim_checking)
         vs_sim_check_unsynced(false);
-    return *removed ? e : missing;
+    if (removed)
+        vs_sim_memory_release(&range);
+    return removed ? e : missing;
 }
 
 CUresult cuMemFreeHost_safe(void *p)
 {
-    struct vs_sim_range range;
-    bool removed = false;
-    CUresult e = host_remove(p, VS_SIM_RANGE_HOST, CUDA_ERROR_INVALID_VALUE, &range, &removed);
-    if (removed)
-        vs_sim_memory_release(&range);
-    return e;
+    return host_remove(p, VS_SIM_RANGE_HOST, CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuMemHostRegister_v2_safe(struct vs_sim_context *ctx, void *p, size_t bytesize,
@@ -228,20 +220,14 @@ CUresult cuMemHostRegister_v2_safe(struct vs_sim_context *ctx, void *p, size_t b
 
 CUresult cuMemHostUnregister_safe(void *p)
 {
-    struct vs_sim_range range;
-    bool removed;
-    return host_remove(p, VS_SIM_RANGE_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, &range, &removed);
-}
-
-static bool is_host(const struct vs_sim_range *range)
-{
-    return range->kind == VS_SIM_RANGE_HOST || range->kind == VS_SIM_RANGE_REGISTERED;
+    return host_remove(p, VS_SIM_RANGE_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }
 
 CUresult cuMemHostGetDevicePointer_v2_in(CUdeviceptr *pdptr, void *p, unsigned int Flags)
 {
     struct vs_sim_range range;
-    if (!pdptr || Flags || !vs_sim_range_find((uintptr_t)p, &range) || !is_host(&range))
+    if (!pdptr || Flags || !vs_sim_range_find((uintptr_t)p, &range) ||
+        (range.kind != VS_SIM_RANGE_HOST && range.kind != VS_SIM_RANGE_REGISTERED))
         return CUDA_ERROR_INVALID_VALUE;
     *pdptr = (CUdeviceptr)(uintptr_t)p; /* one address space, as with unified addressing */
     return CUDA_SUCCESS;

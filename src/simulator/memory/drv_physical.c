@@ -187,16 +187,21 @@ static CUresult prop_check(const CUmemAllocationProp *prop)
     return CUDA_SUCCESS;
 }
 
-/* Allocates a part of the device's common file; zero, since no offset is reused. */
-static bool place_in_common(struct physical *m)
+/* Memory of its own file, or a part of the device's common one: zero, since no offset is reused. */
+static bool place(struct physical *m, bool own_file)
 {
+    struct stat st;
+    if (own_file) {
+        m->own_file = true;
+        m->place.fd = vs_sim_store_new(VS_SIM_STORE_ONE, m->place.device, m->place.bytes);
+        m->file = m->place.fd < 0 || fstat(m->place.fd, &st) ? 0 : st.st_ino;
+        return m->place.fd >= 0;
+    }
     int i = m->place.device < 0 ? VS_SIM_DEVICES_MAX : m->place.device;
     pthread_mutex_lock(&physical_mu);
-    if (!stores[i].open) {
+    if (!stores[i].open)
         stores[i].fd = vs_sim_store_new(VS_SIM_STORE_MANY, m->place.device, STORE_BYTES);
-        stores[i].open = stores[i].fd >= 0;
-    }
-    bool ok = stores[i].open;
+    bool ok = stores[i].open = stores[i].fd >= 0;
     if (ok) {
         m->place.fd = stores[i].fd;
         m->place.offset = stores[i].next;
@@ -204,25 +209,6 @@ static bool place_in_common(struct physical *m)
     }
     pthread_mutex_unlock(&physical_mu);
     return ok;
-}
-
-static bool place_in_own(struct physical *m)
-{
-    struct stat st;
-    m->place.fd = vs_sim_store_new(VS_SIM_STORE_ONE, m->place.device, m->place.bytes);
-    if (m->place.fd < 0)
-        return false;
-    m->own_file = true;
-    m->file = fstat(m->place.fd, &st) ? 0 : st.st_ino;
-    return true;
-}
-
-static bool charge(int device, size_t bytes)
-{
-    if (vs_sim_space_charge(device, bytes))
-        return true;
-    vs_sim_pools_release_idle();
-    return vs_sim_space_charge(device, bytes);
 }
 
 /* Creates a handle to new memory; frees the memory if that fails. */
@@ -262,9 +248,13 @@ CUresult cuMemCreate_entered(CUmemGenericAllocationHandle *handle, size_t size,
     m->prop = *prop;
     m->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE; /* a hint, ignored */
     vs_sim_delay_us(on_device ? vs_sim_spec.malloc_us : 0);
-    m->charged = on_device && charge(m->place.device, size);
+    m->charged = on_device && vs_sim_space_charge(m->place.device, size);
+    if (on_device && !m->charged) {
+        vs_sim_pools_release_idle();
+        m->charged = vs_sim_space_charge(m->place.device, size);
+    }
     if ((on_device && !m->charged) ||
-        !(prop->requestedHandleTypes ? place_in_own(m) : place_in_common(m))) {
+        !place(m, prop->requestedHandleTypes)) {
         if (m->charged)
             vs_sim_space_uncharge(m->place.device, size);
         free(m);
@@ -336,18 +326,6 @@ CUresult cuMemExportToShareableHandle_entered(void *shareableHandle,
     return CUDA_SUCCESS;
 }
 
-/* An import of memory that is already present here refers to the same allocation. */
-static CUresult import_known(ino_t file, CUmemGenericAllocationHandle *handle)
-{
-    CUresult e = CUDA_ERROR_NOT_FOUND;
-    pthread_mutex_lock(&physical_mu);
-    for (struct physical *m = physicals; m && e == CUDA_ERROR_NOT_FOUND; m = m->next)
-        if (m->file == file)
-            e = handle_new_locked(m, handle) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-    pthread_mutex_unlock(&physical_mu);
-    return e;
-}
-
 CUresult cuMemImportFromShareableHandle_entered(CUmemGenericAllocationHandle handle[static 1],
                                                 void *osHandle,
                                                 CUmemAllocationHandleType shHandleType)
@@ -360,10 +338,17 @@ CUresult cuMemImportFromShareableHandle_entered(CUmemGenericAllocationHandle han
         return CUDA_ERROR_INVALID_VALUE;
     if (device == VS_SIM_UNSEEN)
         return CUDA_ERROR_NOT_SUPPORTED;
-    CUresult e = import_known(st.st_ino, handle);
-    if (e != CUDA_ERROR_NOT_FOUND)
+    CUresult e = CUDA_SUCCESS;
+    pthread_mutex_lock(&physical_mu);
+    struct physical *m = physicals;
+    while (m && m->file != st.st_ino)
+        m = m->next;
+    if (m && !handle_new_locked(m, handle)) /* what is present here already is the same allocation */
+        e = CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_unlock(&physical_mu);
+    if (m)
         return e;
-    struct physical *m = calloc(1, sizeof *m);
+    m = calloc(1, sizeof *m);
     if (!m)
         return CUDA_ERROR_OUT_OF_MEMORY;
     m->place.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);

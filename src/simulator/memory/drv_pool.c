@@ -20,54 +20,15 @@ CUresult vs_sim_pool_of(CUmemoryPool handle, struct vs_sim_pool **pool)
 
 /* ---- allocating and freeing in stream order ---- */
 
-static CUresult alloc_in(struct vs_sim_context *ctx, struct vs_sim_stream *stream,
-                         struct vs_sim_pool *pool, size_t bytes, CUdeviceptr *dptr)
-{
-    struct vs_sim_range range = {.bytes = bytes,
-                                 .kind = VS_SIM_RANGE_POOL,
-                                 .ctx = ctx,
-                                 .pool = pool,
-                                 .device = pool->device};
-    struct vs_sim_stream *wait_stream;
-    uint64_t wait_seq;
-    CUresult e = vs_sim_pool_alloc(&range, stream, &wait_stream, &wait_seq);
-    if (e)
-        return e;
-    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
-    if (op && wait_stream && !vs_sim_op_depend(op, wait_stream, wait_seq)) {
-        vs_sim_op_drop(stream, op);
-        op = NULL;
-    }
-    vs_sim_memory_in(stream);
-    if (vs_sim_checking)
-        vs_sim_check_defer(op);
-    e = op ? vs_sim_range_add(&range) : CUDA_ERROR_OUT_OF_MEMORY;
-    if (vs_sim_checking)
-        vs_sim_check_defer(NULL);
-    vs_sim_memory_in(NULL);
-    if (e) {
-        if (op)
-            vs_sim_op_drop(stream, op);
-        vs_sim_pool_block_free(&range, wait_stream ? wait_stream : stream,
-                               wait_stream ? wait_seq : atomic_load(&stream->submitted));
-        return e;
-    }
-    e = vs_sim_submit(stream, op, NULL);
-    *dptr = range.base;
-    return e;
-}
-
 static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle,
                             struct vs_sim_stream *stream, bool given)
 {
     struct vs_sim_pool *pool;
     if (!dptr || !bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = given ? vs_sim_pool_of(handle, &pool) : CUDA_SUCCESS;
-    if (!e && given && pool->imported)
-        e = CUDA_ERROR_INVALID_VALUE;
-    if (e)
-        return e;
+    CUresult e = CUDA_SUCCESS;
+    if (given && ((e = vs_sim_pool_of(handle, &pool)) || pool->imported))
+        return e ? e : CUDA_ERROR_INVALID_VALUE;
     if (!given) {
         struct vs_sim_device *device = stream->ctx->device;
         if (!vs_sim_pool_default(device))
@@ -84,7 +45,36 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle
     }
     if ((e = vs_sim_fault_alloc(VS_SIM_FAMILY_POOL)))
         return e;
-    return alloc_in(stream->ctx, stream, pool, bytes, dptr);
+    struct vs_sim_range range = {.bytes = bytes,
+                                 .kind = VS_SIM_RANGE_POOL,
+                                 .ctx = stream->ctx,
+                                 .pool = pool,
+                                 .device = pool->device};
+    struct vs_sim_stream *wait_stream;
+    uint64_t wait_seq;
+    if ((e = vs_sim_pool_alloc(&range, stream, &wait_stream, &wait_seq)))
+        return e;
+    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
+    if (op && wait_stream && !vs_sim_op_depend(op, wait_stream, wait_seq)) {
+        vs_sim_op_drop(stream, op);
+        op = NULL;
+    }
+    vs_sim_memory_in(stream);
+    if (vs_sim_checking)
+        vs_sim_check_defer(op);
+    e = op ? vs_sim_range_add(&range) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (vs_sim_checking)
+        vs_sim_check_defer(NULL);
+    vs_sim_memory_in(NULL);
+    if (!e) {
+        *dptr = range.base;
+        return vs_sim_submit(stream, op, NULL);
+    }
+    if (op)
+        vs_sim_op_drop(stream, op);
+    vs_sim_pool_block_free(&range, wait_stream ? wait_stream : stream,
+                           wait_stream ? wait_seq : atomic_load(&stream->submitted));
+    return e;
 }
 
 CUresult cuMemAllocAsync_in(CUdeviceptr *dptr, size_t bytesize, struct vs_sim_stream *stream)
@@ -277,11 +267,9 @@ CUresult cuMemPoolGetAccess_entered(CUmemAccess_flags flags[static 1], struct vs
 
 /* ---- a device's pools ---- */
 
-CUresult cuDeviceGetDefaultMemPool_entered(CUmemoryPool pool_out[static 1], CUdevice dev)
+CUresult cuDeviceGetDefaultMemPool_entered(CUmemoryPool pool_out[static 1],
+                                           struct vs_sim_device *d)
 {
-    struct vs_sim_device *d = vs_sim_device_find(dev);
-    if (!d)
-        return CUDA_ERROR_INVALID_DEVICE;
     *pool_out = (CUmemoryPool)vs_sim_pool_default(d);
     return *pool_out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -298,12 +286,9 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
     return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceSetMemPool_entered(CUdevice dev, struct vs_sim_pool *pool)
+CUresult cuDeviceSetMemPool_entered(struct vs_sim_device *d, struct vs_sim_pool *pool)
 {
-    struct vs_sim_device *d = vs_sim_device_find(dev);
-    if (!d)
-        return CUDA_ERROR_INVALID_DEVICE;
-    if (pool->device != dev || pool->imported || !vs_sim_pool_default(d))
+    if (pool->device != d->ordinal || pool->imported || !vs_sim_pool_default(d))
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&d->mu);
     d->current_pool = pool;

@@ -56,8 +56,8 @@ CUresult cuMemPoolExportPointer_entered(CUmemPoolPtrExportData shareData_out[sta
 {
     struct vs_sim_range range;
     struct export_data data = {.magic = MAGIC};
-    if (!vs_sim_range_find(ptr, &range) || range.base != ptr ||
-        range.kind != VS_SIM_RANGE_POOL || range.pool->imported || range.pool->store < 0)
+    if (!vs_sim_range_at(ptr, VS_SIM_RANGE_POOL, &range) || range.pool->imported ||
+        range.pool->store < 0)
         return CUDA_ERROR_INVALID_VALUE;
     data.offset = vs_sim_pool_offset(&range);
     data.inode = vs_sim_ipc_inode(range.pool->store);

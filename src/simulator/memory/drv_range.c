@@ -81,16 +81,6 @@ atomic_uint *vs_sim_range_pin(uintptr_t address, uint64_t id)
     return n ? &n->pins : NULL;
 }
 
-/* Threads that pin a range are moving bytes and wait for nothing. */
-static void wait_unpinned(atomic_uint *pins)
-{
-    for (int turn = 0; atomic_load(pins); turn++)
-        if (turn < 50)
-            sched_yield();
-        else
-            usleep(20);
-}
-
 bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *copy)
 {
     return vs_sim_range_find(address, copy) && bytes <= copy->bytes - (address - copy->base);
@@ -107,22 +97,25 @@ bool vs_sim_range_remove(uintptr_t base, uint64_t id, struct vs_sim_range *copy)
     struct node *n = floor_locked(base);
     if (n && (n->range.base != base || (id && n->range.id != id)))
         n = NULL;
-    if (n) {
+    if (n)
         node_remove(&root, n, base);
-        if (copy)
-            *copy = n->range;
-    }
+    if (n && copy)
+        *copy = n->range;
     pthread_mutex_unlock(&ranges_mu);
-    if (n) /* no longer found by others */
-        wait_unpinned(&n->pins);
-    if (n) {
-        vs_sim_report_memory(&n->range, true);
-        vs_sim_uncomputed_range(&n->range, true);
-    }
-    if (n && vs_sim_checking)
+    if (!n)
+        return false;
+    /* no longer found by others; threads that pin a range are moving bytes and wait for nothing */
+    for (int turn = 0; atomic_load(&n->pins); turn++)
+        if (turn < 50)
+            sched_yield();
+        else
+            usleep(20);
+    vs_sim_report_memory(&n->range, true);
+    vs_sim_uncomputed_range(&n->range, true);
+    if (vs_sim_checking)
         vs_sim_check_range_removed(&n->range);
     free(n);
-    return n != NULL;
+    return true;
 }
 
 void vs_sim_range_update(const struct vs_sim_range *range)

@@ -136,9 +136,9 @@ static struct vs_sim_managed *holder_locked(uintptr_t address, size_t bytes, siz
     return range.managed;
 }
 
-CUresult vs_sim_managed_advise(uintptr_t address, size_t bytes,
-                               void (*change)(struct vs_sim_advice *, int), int with)
+CUresult vs_sim_managed_advise(uintptr_t address, size_t bytes, CUmem_advise advice, int place)
 {
+    uint32_t by = place == CU_DEVICE_CPU ? VS_SIM_BY_HOST : UINT32_C(1) << (place & 31);
     size_t from, to;
     CUresult e = CUDA_SUCCESS;
     pthread_mutex_lock(&managed_mu);
@@ -148,8 +148,18 @@ CUresult vs_sim_managed_advise(uintptr_t address, size_t bytes,
     else if (!split(m, from) || !split(m, to))
         e = CUDA_ERROR_OUT_OF_MEMORY;
     if (!e) {
-        for (size_t i = advice_at(m, from); i < m->advice_count && m->advice[i].end <= to; i++)
-            change(&m->advice[i], with);
+        for (size_t i = advice_at(m, from); i < m->advice_count && m->advice[i].end <= to; i++) {
+            struct vs_sim_advice *a = &m->advice[i];
+            switch ((int)advice) {
+            case VS_SIM_PREFETCHED: a->prefetched = place; break;
+            case CU_MEM_ADVISE_SET_READ_MOSTLY: a->read_mostly = true; break;
+            case CU_MEM_ADVISE_UNSET_READ_MOSTLY: a->read_mostly = false; break;
+            case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
+            case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION: a->preferred = place; break;
+            case CU_MEM_ADVISE_SET_ACCESSED_BY: a->accessed_by |= by; break;
+            default: a->accessed_by &= ~by; break;
+            }
+        }
         size_t kept = 0;
         for (size_t i = 1; i < m->advice_count; i++) {
             if (alike(&m->advice[kept], &m->advice[i]))
@@ -163,16 +173,22 @@ CUresult vs_sim_managed_advise(uintptr_t address, size_t bytes,
     return e;
 }
 
-CUresult vs_sim_managed_visit(uintptr_t address, size_t bytes,
-                              void (*visit)(const struct vs_sim_advice *, void *), void *with)
+CUresult vs_sim_managed_common(uintptr_t address, size_t bytes, struct vs_sim_advice *common)
 {
     size_t from, to;
     pthread_mutex_lock(&managed_mu);
     struct vs_sim_managed *m = holder_locked(address, bytes, &from, &to);
-    for (size_t i = m ? advice_at(m, from) : 0; m && i < m->advice_count; i++) {
-        visit(&m->advice[i], with);
-        if (m->advice[i].end >= to)
-            break;
+    if (m)
+        *common = m->advice[advice_at(m, from)];
+    for (size_t i = m ? advice_at(m, from) + 1 : 0; m && i < m->advice_count && common->end < to; i++) {
+        const struct vs_sim_advice *a = &m->advice[i];
+        common->end = a->end;
+        common->read_mostly = common->read_mostly && a->read_mostly;
+        common->accessed_by &= a->accessed_by;
+        if (common->preferred != a->preferred)
+            common->preferred = CU_DEVICE_INVALID;
+        if (common->prefetched != a->prefetched)
+            common->prefetched = CU_DEVICE_INVALID;
     }
     pthread_mutex_unlock(&managed_mu);
     return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

@@ -38,12 +38,11 @@ void vs_sim_managed_touch(uintptr_t address, int device);
  * Returns false, and moves nothing, if that is impossible. */
 bool vs_sim_managed_make_room(int device, uint64_t bytes);
 
-/* vs_sim_managed_advise: runs *change* on the advice of [address, address + bytes), rounded to
- * pages of 4 KiB. CUDA_ERROR_INVALID_VALUE unless all of it is managed memory of one allocation. */
-CUresult vs_sim_managed_advise(uintptr_t address, size_t bytes,
-                               void (*change)(struct vs_sim_advice *, int), int with);
-/* vs_sim_managed_visit: the same, read-only: calls *visit* for every part. */
-CUresult vs_sim_managed_visit(uintptr_t address, size_t bytes,
-                              void (*visit)(const struct vs_sim_advice *, void *), void *with);
+#define VS_SIM_PREFETCHED ((CUmem_advise)0) /* no advice, but stored likewise */
+/* vs_sim_managed_advise: changes the advice of [address, address + bytes), rounded to pages of 4 KiB.
+ * CUDA_ERROR_INVALID_VALUE unless all of it is managed memory of one allocation. */
+CUresult vs_sim_managed_advise(uintptr_t address, size_t bytes, CUmem_advise advice, int place);
+/* vs_sim_managed_common: what its parts have in common, CU_DEVICE_INVALID for places that differ. */
+CUresult vs_sim_managed_common(uintptr_t address, size_t bytes, struct vs_sim_advice *common);
 
 #endif
