@@ -16,14 +16,9 @@
 /* A mistyped path must not overwrite a file. Returns NULL when it may be written. */
 static const char *refuse(const char *output, const struct stat *st)
 {
-    char magic[8];
     if (!S_ISREG(st->st_mode))
         return "is not a regular file";
-    FILE *file = fopen(output, "rb");
-    size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
-    if (file)
-        fclose(file);
-    return st->st_size && !vs_reader_is_trace(magic, n) ? "exists and is not a trace" : NULL;
+    return st->st_size && !vs_reader_is_trace(output) ? "exists and is not a trace" : NULL;
 }
 
 /* The events of a trace that is being recorded, or whose program was killed, exist nowhere else. */

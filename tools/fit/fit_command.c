@@ -65,14 +65,11 @@ static char *fill_holes(const char *word, const char *value)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out)
-        vs_out_of_memory();
+    FILE *out = vs_xstream(&text, &bytes);
     for (const char *hole; (hole = strstr(word, HOLE)); word = hole + strlen(HOLE))
         fprintf(out, "%.*s%s", (int)(hole - word), word, value);
     fputs(word, out);
-    if (fclose(out))
-        vs_out_of_memory();
+    vs_xstream_end(out);
     return text;
 }
 

@@ -162,7 +162,7 @@ static int fail_replacing(const char *pattern)
 
 static bool is_old_trace(const char *path, const struct stat *st)
 {
-    return S_ISREG(st->st_mode) && (!st->st_size || vs_run_is_trace(path)) &&
+    return S_ISREG(st->st_mode) && (!st->st_size || vs_reader_is_trace(path)) &&
            !vs_reader_recorded_by(path);
 }
 

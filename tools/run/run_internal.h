@@ -73,9 +73,6 @@ int vs_run_prepare_simulated(struct vs_run *run);
  * ':', unless it is there already. Returns 0, or -1 out of memory. */
 int vs_run_prepend(const char *variable, const char *first);
 
-/* vs_run_is_trace: whether the file at *path* begins as a trace. */
-bool vs_run_is_trace(const char *path);
-
 /* --- run_manifest.c: the file to which every process that the run started appends a line --- */
 
 /* vs_run_manifest_create: creates a new one; *path*: PATH_MAX bytes. Returns false with errno. */

@@ -72,14 +72,10 @@ static int make_absolute(struct vs_run *run, char *text)
 static int check_older(const struct vs_run *run, const char *path)
 {
     struct stat st;
-    char magic[8] = "", who[VS_RECORDER_TEXT_MAX];
+    char who[VS_RECORDER_TEXT_MAX];
     if (stat(path, &st))
         return 0;
-    FILE *f = fopen(path, "rb");
-    size_t n = f ? fread(magic, 1, sizeof magic, f) : 0;
-    if (f)
-        fclose(f);
-    if (st.st_size && !vs_reader_is_trace(magic, n))
+    if (st.st_size && !vs_reader_is_trace(path))
         return vs_run_fail("%s exists and is not a trace: not overwritten; give the trace "
                            "another name with -o", path);
     uint64_t recorder = run->options.number[VS_OPT_record] ? vs_reader_recorded_by(path) : 0;
@@ -111,16 +107,6 @@ int vs_run_prepare_output(struct vs_run *run)
     if (!status)
         status = check_older(run, path);
     return status ? status : check_folder(text);
-}
-
-bool vs_run_is_trace(const char *path)
-{
-    char magic[8] = "";
-    FILE *file = fopen(path, "rb");
-    size_t n = file ? fread(magic, 1, sizeof magic, file) : 0;
-    if (file)
-        fclose(file);
-    return vs_reader_is_trace(magic, n);
 }
 
 /* No signal ends this command between the creation of the files and the handler that removes them. */

@@ -23,6 +23,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 
 #define TOKEN_BYTES 16
@@ -124,10 +125,8 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
 
 static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why)
 {
-    char *body = NULL;
-    int bytes = asprintf(&body, "%s\n", why);
-    return bytes < 0 ? MHD_NO
-                     : answer(connection, status, "text/plain; charset=utf-8", body, (size_t)bytes);
+    char *body = vs_xprintf("%s\n", why);
+    return answer(connection, status, "text/plain; charset=utf-8", body, strlen(body));
 }
 
 static bool time_of(struct MHD_Connection *connection, const char *key, uint64_t *ns)
@@ -191,20 +190,16 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
         const struct vs_time_window window = {{true, false, span->start_ns + from},
                                               {true, false, span->start_ns + to}};
         struct vs_page_data *data = vs_view_data(server->trace, server->options, &window);
-        char *text = NULL;
-        size_t bytes = 0;
-        FILE *out = data ? open_memstream(&text, &bytes) : NULL;
-        if (out)
-            vs_page_elements(out, data);
+        if (!data)
+            return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+                          "the blocks of this part could not be collected");
+        char *text;
+        size_t bytes;
+        FILE *out = vs_xstream(&text, &bytes);
+        vs_page_elements(out, data);
+        vs_xstream_end(out);
         vs_page_data_free(data);
-        bool failed = !out || ferror(out);
-        if (out && fclose(out))
-            failed = true;
-        if (!failed)
-            return answer(connection, MHD_HTTP_OK, "text/html; charset=utf-8", text, bytes);
-        free(text);
-        return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                      "the blocks of this part could not be collected");
+        return answer(connection, MHD_HTTP_OK, "text/html; charset=utf-8", text, bytes);
     }
     return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such page");
 }
@@ -214,20 +209,17 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
 static bool make_page(struct page_server *server)
 {
     struct vs_page_data *data = vs_view_page(server->trace, server->options);
-    FILE *out = data ? open_memstream(&server->page, &server->page_bytes) : NULL;
-    if (out)
-        vs_page_write(out, data, NULL, true);
+    if (!data)
+        return false;
+    FILE *out = vs_xstream(&server->page, &server->page_bytes);
+    vs_page_write(out, data, NULL, true);
+    vs_xstream_end(out);
     vs_page_data_free(data);
-    bool good = out && !ferror(out);
-    if (out && fclose(out))
-        good = false;
-    if (good)
-        server->page_response = make_response("text/html; charset=utf-8", server->page,
-                                              server->page_bytes, MHD_RESPMEM_PERSISTENT);
-    good = good && server->page_response;
-    if (data && !good)
-        vs_tool_fail(server->trace->who, "%s: %s", server->trace->path, vs_err_text(VS_ERR_NOMEM));
-    return good;
+    server->page_response = make_response("text/html; charset=utf-8", server->page,
+                                          server->page_bytes, MHD_RESPMEM_PERSISTENT);
+    if (!server->page_response)
+        vs_out_of_memory();
+    return true;
 }
 
 static int serve_page(struct page_server *server, const struct vs_serve_options *serve)

@@ -69,6 +69,17 @@ char *vs_xprintf(const char *format, ...)
     return memory_or_end(length < 0 ? NULL : text);
 }
 
+FILE *vs_xstream(char **text, size_t *bytes)
+{
+    return memory_or_end(open_memstream(text, bytes));
+}
+
+void vs_xstream_end(FILE *stream)
+{
+    if (ferror(stream) | fclose(stream))
+        vs_out_of_memory();
+}
+
 void *vs_xarena(struct vs_arena *arena, size_t bytes)
 {
     return memory_or_end(vs_arena_alloc(arena, bytes));

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct vs_arena;
 struct vs_map;
@@ -29,6 +30,10 @@ char *vs_xstrndup(const char *text, size_t length);
 
 /* vs_xprintf: the formatted text; free() frees it. */
 char *vs_xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* vs_xstream: open_memstream. vs_xstream_end closes it; **text* is then complete. */
+FILE *vs_xstream(char **text, size_t *bytes);
+void vs_xstream_end(FILE *stream);
 
 /* vs_xarena: vs_arena_alloc. vs_xarena_text: a copy of *text* in the arena; NULL for NULL.
  * vs_xarena_printf: the formatted text there. */

@@ -48,12 +48,11 @@ const char *vs_reader_recorder_text(char *out, uint64_t recorder)
 
 const char *vs_reader_readable_text(const struct vs_reader *r, char *out)
 {
-    char events[VS_SIZE_TEXT_MAX];
     if (!r->events)
         snprintf(out, VS_ENDING_TEXT_MAX, "no event before it is readable");
     else
         snprintf(out, VS_ENDING_TEXT_MAX, "the %s event%s before it %s readable",
-                 vs_count_format(events, r->events), r->events == 1 ? "" : "s",
+                 vs_count_text(r->events), r->events == 1 ? "" : "s",
                  r->events == 1 ? "is" : "are");
     return out;
 }

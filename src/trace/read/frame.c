@@ -299,7 +299,7 @@ static bool is_complete(const struct vs_reader *r)
 
 static void finish_complete(struct vs_reader *r)
 {
-    char events[VS_SIZE_TEXT_MAX], extra[VS_SIZE_TEXT_MAX], ending[VS_ENDING_TEXT_MAX];
+    char events[VS_SIZE_TEXT_MAX], ending[VS_ENDING_TEXT_MAX];
     r->offset += sizeof(struct vs_trailer);
     vs_count_format(events, r->events);
     if (r->stopped)
@@ -310,7 +310,7 @@ static void finish_complete(struct vs_reader *r)
     else
         vs_reader_finish(r, VS_TRACE_COMPLETE,
                          "the trace is complete: %s events; the %s bytes after its end are ignored",
-                         events, vs_count_format(extra, r->file.size - r->offset));
+                         events, vs_count_text(r->file.size - r->offset));
 }
 
 enum vs_err vs_frame_load(struct vs_reader *r)

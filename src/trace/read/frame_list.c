@@ -127,19 +127,6 @@ void vs_frame_list_load(struct vs_frame_list *list, const struct vs_source *file
     scan(list, file, first);
 }
 
-size_t vs_frame_list_at(const struct vs_frame_list *list, uint64_t time_ns)
-{
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->items[middle].last_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 size_t vs_frame_list_event(const struct vs_frame_list *list, uint64_t event)
 {
     size_t low = 0, high = list->count;

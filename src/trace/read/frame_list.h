@@ -34,9 +34,7 @@ struct vs_frame_list {
  * list; payloads are not checked. Cost: one read for each 1024 frames, or one for each frame. */
 void vs_frame_list_load(struct vs_frame_list *list, const struct vs_source *file, uint64_t first);
 
-/* vs_frame_list_at: the first frame whose last event is at or after *time_ns*; count when there is
- * none. vs_frame_list_event: likewise, the frame with event number *event* (from 0). */
-size_t vs_frame_list_at(const struct vs_frame_list *list, uint64_t time_ns);
+/* vs_frame_list_event: the frame of event number *event*; count when there is none. */
 size_t vs_frame_list_event(const struct vs_frame_list *list, uint64_t event);
 
 /* vs_frame_list_fingerprint: checksum of the first *count* frames' numbers and times. */

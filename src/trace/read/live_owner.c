@@ -145,13 +145,22 @@ bool vs_reader_needs_live(const char *path)
     return needs;
 }
 
-bool vs_reader_is_part(const char *path)
+static bool begins_with(const char *path, const char *magic)
 {
-    char magic[VS_MAGIC_BYTES];
+    char found[VS_MAGIC_BYTES];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    bool read = fd >= 0 && pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic;
+    bool read = fd >= 0 && pread(fd, found, sizeof found, 0) == (ssize_t)sizeof found;
     if (fd >= 0)
         close(fd);
-    return read && (!memcmp(magic, VS_FILE_MAGIC, sizeof magic) ||
-                    !memcmp(magic, VS_LIVE_MAGIC, sizeof magic));
+    return read && !memcmp(found, magic, sizeof found);
+}
+
+bool vs_reader_is_trace(const char *path)
+{
+    return begins_with(path, VS_FILE_MAGIC);
+}
+
+bool vs_reader_is_part(const char *path)
+{
+    return begins_with(path, VS_FILE_MAGIC) || begins_with(path, VS_LIVE_MAGIC);
 }

@@ -32,19 +32,19 @@ void vs_reader_finish(struct vs_reader *reader, enum vs_condition condition, con
  * written. */
 static enum vs_err stop_at_record(struct vs_reader *r, const char *problem)
 {
-    char events[VS_SIZE_TEXT_MAX], at[VS_SIZE_TEXT_MAX], recovered[VS_SIZE_TEXT_MAX];
+    char events[VS_SIZE_TEXT_MAX];
     char ending[VS_ENDING_TEXT_MAX];
     vs_count_format(events, r->events);
     if (r->frame_recovered)
         vs_reader_finish(r, VS_TRACE_LIVE,
                          "%s: %s events, the last %s recovered from %s.live, up to a record that %s",
                          vs_reader_ending_text(r, ending), events,
-                         vs_count_format(recovered, r->events_recovered), r->path, problem);
+                         vs_count_text(r->events_recovered), r->path, problem);
     else
         vs_reader_finish(r, VS_TRACE_DAMAGED,
                          "the trace is damaged: in frame %llu at byte %s a record %s; %s",
                          (unsigned long long)(r->next_sequence - 1),
-                         vs_count_format(at, r->frame_offset), problem,
+                         vs_count_text(r->frame_offset), problem,
                          vs_reader_readable_text(r, ending));
     return VS_ERR_END;
 }

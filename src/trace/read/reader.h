@@ -26,8 +26,10 @@ enum vs_condition {
     VS_TRACE_DAMAGED,    /* bytes with a wrong checksum or invalid contents */
 };
 
-/* vs_reader_is_trace: whether the first *n* bytes of a file begin a trace. Any thread. */
-int vs_reader_is_trace(const void *bytes, size_t n);
+/* vs_reader_is_trace: whether the file at *path* begins as a trace; vs_reader_is_part: as a trace or
+ * a FILE.live. Any thread. */
+bool vs_reader_is_trace(const char *path);
+bool vs_reader_is_part(const char *path);
 
 /* vs_reader_open: opens a trace (and FILE.live beside it, when the trace has no end). On failure
  * *why* (VS_READER_WHY_MAX bytes) receives one line with the file, the problem and the remedy:
@@ -42,14 +44,12 @@ enum vs_err vs_reader_next(struct vs_reader *reader, struct vs_event *event) VS_
 /* vs_reader_rewind: starts over; ids stay the same. */
 void vs_reader_rewind(struct vs_reader *reader);
 
-/* vs_reader_seek: moves to the first event at or after *time_ns* (in the trace's clock); ids and
- * all earlier definitions are available as after reading up to there. Past the last event
- * vs_reader_next returns VS_ERR_END. vs_reader_seek_event: moves to event number *event* (from 0;
- * kinds unknown to this build count, but are not returned). VS_OK. Cost: with
- * checkpoints, the earlier definitions and at most the events between two checkpoints; without, the
- * frames from the present position or, to go back, from the start; frames without definitions are
- * skipped. Damage is found only in frames that are read. */
-enum vs_err vs_reader_seek(struct vs_reader *reader, uint64_t time_ns) VS_MUST_CHECK;
+/* vs_reader_seek_event: moves to event number *event* (from 0; kinds unknown to this build count,
+ * but are not returned); ids and all earlier definitions are available as after reading up to there.
+ * Past the last event vs_reader_next returns VS_ERR_END. VS_OK. Cost: with checkpoints, the earlier
+ * definitions and at most the events between two checkpoints; without, the frames from the present
+ * position or, to go back, from the start; frames without definitions are skipped. Damage is found
+ * only in frames that are read. */
 enum vs_err vs_reader_seek_event(struct vs_reader *reader, uint64_t event) VS_MUST_CHECK;
 
 /* vs_reader_extent: times of the first and the last event, and the number of events; 0/0/0 for an
@@ -139,9 +139,6 @@ bool vs_reader_clear_live(const char *live, char kept[PATH_MAX]);
 
 /* vs_reader_needs_live: whether the trace at *path* has no end, and its FILE.live has events. */
 bool vs_reader_needs_live(const char *path);
-
-/* vs_reader_is_part: whether the file at *path* begins as a trace or a FILE.live. */
-bool vs_reader_is_part(const char *path);
 
 void vs_reader_close(struct vs_reader *reader); /* NULL does nothing */
 

@@ -222,11 +222,6 @@ static enum vs_err open_file(struct vs_reader *r, char *why)
     return VS_OK;
 }
 
-int vs_reader_is_trace(const void *bytes, size_t n)
-{
-    return n >= VS_MAGIC_BYTES && memcmp(bytes, VS_FILE_MAGIC, VS_MAGIC_BYTES) == 0;
-}
-
 /* Whether the trace was finished, or replaced by a finished one, after it was opened. FILE.live is
  * removed after that, and only then. */
 static bool is_outdated(struct vs_reader *r)

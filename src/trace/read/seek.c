@@ -133,27 +133,17 @@ static bool may_pass(const struct vs_reader *r, size_t index)
            r->offset <= r->frames.items[next].offset;
 }
 
-struct seek_goal {
-    bool by_event;
-    uint64_t value;
-    size_t index; /* index of its frame in the list; of the last one when it is in none */
-};
-
-static enum vs_err go_to(struct vs_reader *r, struct seek_goal goal)
+enum vs_err vs_reader_seek_event(struct vs_reader *r, uint64_t wanted)
 {
     const struct vs_frame_list *frames = vs_reader_frames(r);
-    goal.index = goal.by_event ? vs_frame_list_event(frames, goal.value)
-                               : vs_frame_list_at(frames, goal.value);
-    if (goal.index == frames->count && frames->count)
-        goal.index = frames->count - 1; /* later events may be in FILE.live */
-    /* the event is not before the present position */
-    bool forward = !r->ended && (goal.by_event ? vs_reader_event_number(r) <= goal.value
-                                               : r->time_ns < goal.value || !r->events);
+    size_t index = vs_frame_list_event(frames, wanted);
+    if (index == frames->count && frames->count)
+        index = frames->count - 1; /* later events may be in FILE.live */
+    bool forward = !r->ended && vs_reader_event_number(r) <= wanted;
     /* the checkpoint before that frame, when it is nearer than the present position */
     size_t nearest = SIZE_MAX;
-    if (r->checkpoints && goal.index < frames->count)
-        nearest = vs_checkpoints_before_event(r->checkpoints,
-                                              frames->items[goal.index].first_event);
+    if (r->checkpoints && index < frames->count)
+        nearest = vs_checkpoints_before_event(r->checkpoints, frames->items[index].first_event);
     if (nearest != SIZE_MAX &&
         (!forward ||
          vs_checkpoints_item(r->checkpoints, nearest)->sequence >= r->next_sequence))
@@ -161,27 +151,17 @@ static enum vs_err go_to(struct vs_reader *r, struct seek_goal goal)
     else if (!forward)
         vs_reader_rewind(r);
     for (;;) {
-        while (may_pass(r, goal.index))
+        while (may_pass(r, index))
             enter_frame(r, (size_t)r->next_sequence);
         struct vs_event event;
         enum vs_err err = vs_reader_next(r, &event);
         if (err)
             return err == VS_ERR_END ? VS_OK : err;
-        if (goal.by_event ? r->events > goal.value : event.time_ns >= goal.value) {
+        if (r->events > wanted) {
             vs_reader_unread(r, &event);
             return VS_OK;
         }
     }
-}
-
-enum vs_err vs_reader_seek(struct vs_reader *r, uint64_t time_ns)
-{
-    return go_to(r, (struct seek_goal){false, time_ns, 0});
-}
-
-enum vs_err vs_reader_seek_event(struct vs_reader *r, uint64_t event)
-{
-    return go_to(r, (struct seek_goal){true, event, 0});
 }
 
 void vs_reader_unread(struct vs_reader *r, const struct vs_event *event)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_utf8.h"
 #include "viewer/common/text_style.h"
 
@@ -128,13 +129,11 @@ void vs_json_command(struct vs_json *json, const char *key, const char *verb, co
 {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (out) {
-        fprintf(out, "%s ", verb);
-        vs_text_shell(out, path);
-        fprintf(out, "%s%s", *options ? " " : "", options);
-        fclose(out);
-    }
+    FILE *out = vs_xstream(&text, &size);
+    fprintf(out, "%s ", verb);
+    vs_text_shell(out, path);
+    fprintf(out, "%s%s", *options ? " " : "", options);
+    vs_xstream_end(out);
     vs_json_string(json, key, text);
     free(text);
 }

@@ -38,8 +38,7 @@ void vs_json_member(struct vs_json *json, const char *key);
 /* vs_json_ratio: a number with six decimals; null if it is not finite. */
 void vs_json_ratio(struct vs_json *json, const char *key, double value);
 
-/* vs_json_command: the text "*verb* PATH *options*", with PATH as a shell reads it; null if memory is
- * short. */
+/* vs_json_command: the text "*verb* PATH *options*", with PATH as a shell reads it. */
 void vs_json_command(struct vs_json *json, const char *key, const char *verb, const char *path,
                      const char *options);
 

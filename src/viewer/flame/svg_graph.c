@@ -51,12 +51,9 @@ void vs_svg_json(FILE *out, const char *text)
         snprintf(cut, sizeof cut, "%.*s…", (int)length, text);
         text = cut;
     }
-    FILE *memory = open_memstream(&json, &bytes);
-    if (!memory)
-        vs_out_of_memory();
+    FILE *memory = vs_xstream(&json, &bytes);
     vs_json_text(memory, text);
-    if (fclose(memory) != 0)
-        vs_out_of_memory();
+    vs_xstream_end(memory);
     for (size_t i = 0; i < bytes; i++) {
         bool wide = i + 2 < bytes && (unsigned char)json[i] == 0xef && (unsigned char)json[i + 1] == 0xbf &&
                     (unsigned char)json[i + 2] >= 0xbe; /* U+FFFE, U+FFFF */

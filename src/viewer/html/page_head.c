@@ -37,9 +37,7 @@ static const char *escape_of(const unsigned char *p, size_t left, size_t *used)
 static char *escape(const char *text, size_t bytes, size_t *out_bytes)
 {
     char *out = NULL;
-    FILE *stream = open_memstream(&out, out_bytes);
-    if (!stream)
-        vs_out_of_memory();
+    FILE *stream = vs_xstream(&out, out_bytes);
     for (size_t i = 0, used; i < bytes; i += used) {
         const char *escape = escape_of((const unsigned char *)text + i, bytes - i, &used);
         if (escape)
@@ -49,8 +47,7 @@ static char *escape(const char *text, size_t bytes, size_t *out_bytes)
         else /* a line's end and its indentation, between two values */
             used += strspn(text + i + 1, " ");
     }
-    if (ferror(stream) | fclose(stream))
-        vs_out_of_memory();
+    vs_xstream_end(stream);
     return out;
 }
 
@@ -295,9 +292,7 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
 {
     char *text = NULL;
     size_t bytes = 0;
-    struct vs_json json = {.out = open_memstream(&text, &bytes)};
-    if (!json.out)
-        vs_out_of_memory();
+    struct vs_json json = {.out = vs_xstream(&text, &bytes)};
     vs_json_begin_object(&json, NULL);
     vs_json_uint(&json, "format", FORMAT);
     const struct vs_report *report = source->report;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 
 #define GROUPS_SHOWN 5
@@ -64,13 +65,11 @@ static void group_lines(const struct vs_report_failure_group *group, const struc
     const struct vs_report_failure *failure = &group->first;
     char error[VS_CUDA_ERROR_TEXT_MAX], *text = NULL;
     size_t bytes;
-    FILE *line = open_memstream(&text, &bytes);
-    if (line) {
-        what(group, line);
-        fclose(line);
-        vs_text_wrapped(style, "  ", text);
-        free(text);
-    }
+    FILE *line = vs_xstream(&text, &bytes);
+    what(group, line);
+    vs_xstream_end(line);
+    vs_text_wrapped(style, "  ", text);
+    free(text);
     if (failure->workspace)
         fprintf(style->out, "    a library's workspace: PyTorch took less, or a slower algorithm\n");
     else if (failure->framework)

@@ -151,106 +151,66 @@ static void print_table(const struct vs_fit_set *set, const struct vs_style *sty
 
 /* --- lines below the table --- */
 
-/* A line for each run; equal ones are printed once. */
-struct fit_lines {
-    char **texts; /* [run]; NULL: none */
-    const struct vs_fit_set *set;
-};
-
-static bool same_line(const struct fit_lines *lines, size_t a, size_t b)
+/* Whether every GPU has a run with the text of run *line*, so that their names say nothing. */
+static bool is_for_all(const struct vs_fit_set *set, char *const *texts, size_t line)
 {
-    return lines->texts[a] && lines->texts[b] && strcmp(lines->texts[a], lines->texts[b]) == 0;
-}
-
-static bool gpu_has_line(const struct fit_lines *lines, const char *gpu, size_t line)
-{
-    for (size_t i = 0; i < lines->set->count; i++)
-        if (strcmp(lines->set->runs[i].gpu, gpu) == 0 && same_line(lines, line, i))
-            return true;
-    return false;
-}
-
-/* Whether line *line* is that of every GPU, so that their names say nothing. */
-static bool is_for_all(const struct fit_lines *lines, size_t line)
-{
-    for (size_t i = 0; i < lines->set->count; i++)
-        if (!gpu_has_line(lines, lines->set->runs[i].gpu, line))
+    for (size_t i = 0; i < set->count; i++) {
+        bool has = false;
+        for (size_t k = 0; k < set->count && !has; k++)
+            has = strcmp(set->runs[k].gpu, set->runs[i].gpu) == 0 &&
+                  strcmp(texts[k], texts[line]) == 0;
+        if (!has)
             return false;
+    }
     return true;
 }
 
-/* Further lines are indented as far as the first INDENT letters of the title, of one word, are
- * wide. Rows that follow the first newline are printed as they are. */
-static void print_line(const struct fit_lines *lines, size_t line, const char *title,
-                       const struct vs_style *style)
-{
-    char *text = NULL, lead[INDENT + 1] = "";
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out)
-        return;
-    memcpy(lead, title, INDENT);
-    fputs(title + INDENT, out);
-    if (!is_for_all(lines, line)) {
-        fputs(" on ", out);
-        const char *before = "";
-        for (size_t i = line; i < lines->set->count; i++) {
-            const struct vs_fit_run *run = &lines->set->runs[i];
-            bool seen = false;
-            for (size_t k = line; k < i; k++)
-                seen |= same_line(lines, line, k) && strcmp(lines->set->runs[k].gpu, run->gpu) == 0;
-            if (!same_line(lines, line, i) || seen)
-                continue;
-            fprintf(out, "%s%s", before, run->gpu);
-            before = ", ";
-        }
-    }
-    fputs(lines->texts[line], out);
-    if (fclose(out) == 0) {
-        char *rows = strchr(text, '\n');
-        if (rows)
-            *rows++ = 0;
-        vs_text_wrapped(style, lead, text);
-        if (rows)
-            fprintf(style->out, "%s\n", rows);
-    }
-    free(text);
-}
-
-/* Prints the lines, each once, and frees them. */
-static void print_lines(struct fit_lines *lines, const char *title, const struct vs_style *style)
-{
-    for (size_t i = 0; i < lines->set->count; i++) {
-        bool seen = !lines->texts[i];
-        for (size_t k = 0; k < i && !seen; k++)
-            seen = same_line(lines, k, i);
-        if (!seen)
-            print_line(lines, i, title, style);
-    }
-    for (size_t i = 0; i < lines->set->count; i++)
-        free(lines->texts[i]);
-    free(lines->texts);
-}
-
-/* *make* writes what follows *title* for one run, with its separator; nothing: no line. */
+/* *make* writes what follows *title* for one run, with its separator; nothing: no line. Runs of the
+ * same text share a line. Further lines are indented as far as the first INDENT letters of the title,
+ * of one word, are wide; rows that follow the first newline are printed as they are. */
 static void each_run(const struct vs_fit_set *set, const char *title, const struct vs_style *style,
                      void (*make)(const struct vs_fit_set *, const struct vs_fit_run *, FILE *))
 {
-    struct fit_lines lines = {vs_xcalloc(set->count + 1, sizeof(char *)), set};
-    for (size_t i = 0; lines.texts && i < set->count; i++) {
-        size_t bytes = 0;
-        FILE *text = open_memstream(&lines.texts[i], &bytes);
-        if (!text)
-            continue;
-        make(set, &set->runs[i], text);
-        fclose(text);
-        if (!bytes) {
-            free(lines.texts[i]);
-            lines.texts[i] = NULL;
-        }
+    char **texts = vs_xcalloc(set->count + 1, sizeof *texts), *line, lead[INDENT + 1] = "";
+    size_t bytes;
+    memcpy(lead, title, INDENT);
+    for (size_t i = 0; i < set->count; i++) {
+        FILE *out = vs_xstream(&texts[i], &bytes);
+        make(set, &set->runs[i], out);
+        vs_xstream_end(out);
     }
-    if (lines.texts)
-        print_lines(&lines, title, style);
+    for (size_t i = 0; i < set->count; i++) {
+        bool seen = !*texts[i], all = is_for_all(set, texts, i);
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = strcmp(texts[k], texts[i]) == 0;
+        if (seen)
+            continue;
+        FILE *out = vs_xstream(&line, &bytes);
+        fputs(title + INDENT, out);
+        const char *before = " on ";
+        for (size_t k = i; !all && k < set->count; k++) {
+            bool named = strcmp(texts[k], texts[i]) != 0;
+            for (size_t m = i; m < k && !named; m++)
+                named = strcmp(texts[m], texts[i]) == 0 &&
+                        strcmp(set->runs[m].gpu, set->runs[k].gpu) == 0;
+            if (named)
+                continue;
+            fprintf(out, "%s%s", before, set->runs[k].gpu);
+            before = ", ";
+        }
+        fputs(texts[i], out);
+        vs_xstream_end(out);
+        char *rows = strchr(line, '\n');
+        if (rows)
+            *rows++ = 0;
+        vs_text_wrapped(style, lead, line);
+        if (rows)
+            fprintf(style->out, "%s\n", rows);
+        free(line);
+    }
+    for (size_t i = 0; i < set->count; i++)
+        free(texts[i]);
+    free(texts);
 }
 
 /* *where* names a call site and its callers, which are left out from the one on that does not fit
