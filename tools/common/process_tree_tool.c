@@ -7,26 +7,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "tools/common/command.h"
 #include "viewer/report/process_tree_text.h"
 
-static bool add_file(struct vs_trace_list *list, char *path)
+static void add_file(struct vs_trace_list *list, char *path)
 {
-    if (path && list->count == list->capacity) {
-        size_t wanted = list->capacity ? list->capacity * 2 : 16;
-        char **larger = vs_xrealloc(list->paths, wanted, sizeof *larger);
-        if (larger) {
-            list->paths = larger;
-            list->capacity = wanted;
-        }
-    }
-    if (!path || list->count == list->capacity) {
-        free(path);
-        return false;
-    }
-    list->paths[list->count++] = path;
-    return true;
+    *(char **)vs_vec_push(&list->paths, &list->count, &list->capacity, sizeof *list->paths) = path;
 }
 
 static int is_trace_name(const struct dirent *entry)
@@ -35,13 +22,10 @@ static int is_trace_name(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > 4 && !strcmp(entry->d_name + length - 4, ".vst");
 }
 
-static bool is_folder(const char *folder, const char *name)
+static bool is_folder(const char *path)
 {
-    char *path = vs_xprintf("%s/%s", folder, name);
     struct stat st;
-    bool is = !stat(path, &st) && S_ISDIR(st.st_mode);
-    free(path);
-    return is;
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
 static bool add_folder(const char *who, struct vs_trace_list *list, const char *path)
@@ -49,28 +33,28 @@ static bool add_folder(const char *who, struct vs_trace_list *list, const char *
     struct dirent **names;
     int count = scandir(path, &names, is_trace_name, alphasort);
     size_t before = list->count;
-    bool good = true;
     for (int i = 0; i < count; i++) {
-        char *full = NULL;
-        if (good && !is_folder(path, names[i]->d_name) &&
-            (asprintf(&full, "%s/%s", path, names[i]->d_name) < 0 || !add_file(list, full)))
-            good = false;
+        char *full = vs_xprintf("%s/%s", path, names[i]->d_name);
+        if (is_folder(full))
+            free(full);
+        else
+            add_file(list, full);
         free(names[i]);
     }
     if (count >= 0)
         free(names);
-    if (good && list->count == before)
+    if (list->count == before)
         vs_tool_fail(who, "%s: no .vst file in this folder; record a trace there with: vramscope run -o FILE.vst "
                      "-- PROGRAM", path);
-    return good && list->count > before;
+    return list->count > before;
 }
 
 bool vs_trace_list_add(const char *who, struct vs_trace_list *list, const char *path)
 {
-    struct stat st;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+    if (is_folder(path))
         return add_folder(who, list, path);
-    return add_file(list, vs_xstrdup(path));
+    add_file(list, vs_xstrdup(path));
+    return true;
 }
 
 void vs_trace_list_free(struct vs_trace_list *list)
@@ -91,7 +75,7 @@ void vs_trace_list_single(const char *who, struct vs_trace_list *list)
 {
     struct known { bool has; uint8_t uuid[16]; } *known = vs_xcalloc(list->count + 1, sizeof *known);
     size_t kept = 0;
-    for (size_t i = 0; known && i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         struct known one = {0};
         size_t same = kept;
         one.has = vs_trace_uuid(list->paths[i], one.uuid);
@@ -111,7 +95,7 @@ void vs_trace_list_single(const char *who, struct vs_trace_list *list)
         known[kept] = one;
         list->paths[kept++] = list->paths[i];
     }
-    list->count = known ? kept : list->count;
+    list->count = kept;
     free(known);
 }
 
@@ -179,9 +163,7 @@ static bool show_tree(const char *who, const struct vs_trace_list *list, const s
 {
     struct vs_tree *tree;
     char why[VS_READER_WHY_MAX] = "";
-    enum vs_err err =
-        vs_tree_build((const char *const *)list->paths, list->count, NULL, &tree,
-                      why);
+    enum vs_err err = vs_tree_build((const char *const *)list->paths, list->count, NULL, &tree, why);
     if (err) {
         vs_tool_fail(who, "%s", *why ? why : vs_err_text(err));
         return false;
@@ -192,9 +174,7 @@ static bool show_tree(const char *who, const struct vs_trace_list *list, const s
     else if (good)
         vs_tree_text(tree, style);
     vs_tree_free(tree);
-    if (err)
-        vs_tool_fail(who, "%s", vs_err_text(err));
-    return good && !err;
+    return good;
 }
 
 struct tree_of_run {

@@ -17,7 +17,7 @@ struct vs_trace_list {
 };
 
 /* vs_trace_list_add: adds *path* or, for a folder, every .vst in it, by name. Returns false, with a
- * line on standard error that begins with *who*, when there is none or memory is out. */
+ * line on standard error that begins with *who*, when there is none. */
 bool vs_trace_list_add(const char *who, struct vs_trace_list *list, const char *path);
 /* vs_trace_list_single: removes duplicates from the list: traces named twice, and copies or links;
  * the longest stays. Prints a line on standard error for each. */

@@ -29,10 +29,44 @@ static void stop(int signal)
     stopped_by = signal;
 }
 
-void vs_part_progress_begin(struct vs_part_progress *progress)
+void vs_tool_progress_show(void *context, uint64_t bytes, uint64_t total)
+{
+    struct vs_tool_progress *progress = context;
+    uint64_t now = vs_clock_ns();
+    if (now - progress->begun_ns < SHOW_AFTER_NS || now - progress->shown_ns < SHOW_EVERY_NS ||
+        !isatty(STDERR_FILENO))
+        return;
+    progress->shown = true;
+    progress->shown_ns = now;
+    fprintf(stderr, "\r%s: %s ", progress->who, progress->doing);
+    vs_text_put(stderr, progress->path);
+    fprintf(stderr, ": %3d %%", total ? (int)((double)bytes * 100 / (double)total) : 0);
+    fflush(stderr);
+}
+
+void vs_tool_progress_end(struct vs_tool_progress *progress)
+{
+    if (progress->shown)
+        fputs("\r\033[K", stderr);
+    progress->shown = false;
+}
+
+static struct vs_tool_progress checkpoints;
+
+static bool step(void *context, uint64_t bytes, uint64_t total)
+{
+    vs_tool_progress_show(context, bytes, total);
+    return !stopped_by;
+}
+
+void vs_part_progress_begin(const char *who, const char *path,
+                            struct vs_checkpoint_options *options)
 {
     struct sigaction action = {.sa_handler = stop};
-    progress->begun_ns = progress->shown_ns = vs_clock_ns();
+    checkpoints = (struct vs_tool_progress){who, "making checkpoints for", path, vs_clock_ns(), 0,
+                                            false};
+    options->progress = step;
+    options->context = &checkpoints;
     stopped_by = 0;
     for (size_t i = 0; i < SIGNALS; i++) {
         sigaction(signals[i], NULL, &before[i]);
@@ -41,30 +75,12 @@ void vs_part_progress_begin(struct vs_part_progress *progress)
     }
 }
 
-bool vs_part_progress_step(void *context, uint64_t bytes, uint64_t total)
+void vs_part_progress_end(bool go_on)
 {
-    struct vs_part_progress *progress = context;
-    uint64_t now = vs_clock_ns();
-    if (now - progress->begun_ns > SHOW_AFTER_NS && now - progress->shown_ns > SHOW_EVERY_NS &&
-        isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r%s: making checkpoints for ", progress->who);
-        vs_text_put(stderr, progress->path);
-        fprintf(stderr, ": %3d %%", total ? (int)((double)bytes * 100 / (double)total) : 0);
-        fflush(stderr);
-        progress->shown = true;
-        progress->shown_ns = now;
-    }
-    return !stopped_by;
-}
-
-void vs_part_progress_end(struct vs_part_progress *progress)
-{
-    if (progress->shown)
-        fprintf(stderr, "\r\033[K");
-    progress->shown = false;
+    vs_tool_progress_end(&checkpoints);
     for (size_t i = 0; i < SIGNALS; i++)
         sigaction(signals[i], &before[i], NULL);
-    if (stopped_by && !progress->go_on)
+    if (stopped_by && !go_on)
         raise(stopped_by);
 }
 
@@ -100,12 +116,10 @@ bool vs_part_given(const struct vs_part_args *args)
 
 bool vs_part_checkpoints(const char *who, const char *path, struct vs_reader *reader)
 {
-    struct vs_part_progress progress = {.who = who, .path = path};
-    struct vs_checkpoint_options options = {.progress = vs_part_progress_step,
-                                            .context = &progress};
-    vs_part_progress_begin(&progress);
+    struct vs_checkpoint_options options = {0};
+    vs_part_progress_begin(who, path, &options);
     enum vs_err err = vs_checkpoint_need(reader, VS_CHECKPOINT_TRACE_EVENTS, &options);
-    vs_part_progress_end(&progress);
+    vs_part_progress_end(false);
     if (err)
         vs_tool_fail(who, "%s: cannot make checkpoints: %s", path, vs_err_text(err));
     return !err;

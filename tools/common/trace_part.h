@@ -56,18 +56,22 @@ bool vs_part_checkpoints(const char *who, const char *path, struct vs_reader *re
 bool vs_part_resolve(const char *who, const char *path, struct vs_reader *reader,
                      const struct vs_part_args *args, struct vs_time_window *out);
 
-/* Progress of making checkpoints, shown on a terminal after one second; an interrupt stops the
- * work. Zero-initialise, set who and path. vs_part_progress_end clears the line and restores the
- * signal handlers; after an interrupt it ends the process as the signal would have. */
-struct vs_part_progress {
-    const char *who, *path;
+/* A line on a terminal about work that takes more than a second: "WHO: DOING PATH:  42 %". Set the
+ * first three, and begun_ns to the present time. */
+struct vs_tool_progress {
+    const char *who, *doing, *path;
     uint64_t begun_ns, shown_ns;
     bool shown;
-    bool go_on; /* an interrupt stops only the making of checkpoints */
 };
-void vs_part_progress_begin(struct vs_part_progress *progress);
-bool vs_part_progress_step(void *progress, uint64_t bytes, uint64_t total);
-void vs_part_progress_end(struct vs_part_progress *progress);
+void vs_tool_progress_show(void *progress, uint64_t bytes, uint64_t total);
+void vs_tool_progress_end(struct vs_tool_progress *progress); /* clears the line */
+
+/* vs_part_progress_begin: *options* show the progress of making checkpoints for *path*; an interrupt
+ * stops the work. vs_part_progress_end: restores the signal handlers, and ends the process as the
+ * interrupt would have, unless the caller is to *go_on* without checkpoints. One at a time. */
+void vs_part_progress_begin(const char *who, const char *path,
+                            struct vs_checkpoint_options *options);
+void vs_part_progress_end(bool go_on);
 
 /* --- window_file.c: `report --windows FILE`, one window on each line --- */
 

@@ -15,7 +15,7 @@
 #include "analysis/oom/oom.h"
 #include "analysis/report/report.h"
 #include "analysis/report/site_text.h"
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/process_tree_tool.h"
@@ -209,28 +209,13 @@ static void show_tree(struct vs_trace_list *list, unsigned traces,
 static void write_checkpoints(const char *path)
 {
     char why[VS_READER_WHY_MAX];
-    struct vs_part_progress progress = {.who = "vramscope run", .path = path, .go_on = true};
-    struct vs_checkpoint_options options = {.progress = vs_part_progress_step,
-                                            .context = &progress};
-    vs_part_progress_begin(&progress);
+    struct vs_checkpoint_options options = {0};
+    vs_part_progress_begin("vramscope run", path, &options);
     enum vs_err err = vs_checkpoint_recorded(path, VS_CHECKPOINT_TRACE_EVENTS, &options, why);
-    vs_part_progress_end(&progress);
+    vs_part_progress_end(true);
     if (err)
         vs_tool_fail("vramscope run", "no checkpoints were written into the trace: %s",
                      err == VS_ERR_STATE && !*why ? "interrupted" : why);
-}
-
-/* A path without memory for it is left out; the check then says that fewer traces exist. */
-static void keep_path(struct vs_run_summary *out, const char *path)
-{
-    if (out->path_count == out->path_capacity) {
-        size_t wanted = out->path_capacity ? 2 * out->path_capacity : 16;
-        char **grown = vs_xrealloc(out->paths, wanted, sizeof *grown);
-        out->paths = grown;
-        out->path_capacity = wanted;
-    }
-    out->paths[out->path_count] = vs_xstrdup(path);
-    out->path_count += out->paths[out->path_count] != NULL;
 }
 
 void vs_run_summary_free(struct vs_run_summary *summary)
@@ -281,7 +266,8 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
             if (!quiet && list.count < TRACES_MAX && show_trace(line, out->traces < REPORTS_MAX, &failed, &ranks) &&
                 !vs_trace_list_add("vramscope run", &list, line))
                 break;
-            keep_path(out, line);
+            *(char **)vs_vec_push(&out->paths, &out->path_count, &out->path_capacity,
+                                  sizeof *out->paths) = vs_xstrdup(line);
             vs_run_names_warn(names, line); /* also when quiet: it reports the trace's path */
             out->traces++;
         }

@@ -65,13 +65,10 @@ bool vs_tool_index(const char *who, const char *path, const struct vs_checkpoint
                    struct vs_checkpoint_result *result)
 {
     char why[VS_READER_WHY_MAX];
-    struct vs_part_progress progress = {.who = who, .path = path};
     struct vs_checkpoint_options with = *options;
-    with.progress = vs_part_progress_step;
-    with.context = &progress;
-    vs_part_progress_begin(&progress);
+    vs_part_progress_begin(who, path, &with);
     enum vs_err err = vs_checkpoint_into_trace(path, &with, result, why);
-    vs_part_progress_end(&progress);
+    vs_part_progress_end(false);
     if (err)
         vs_tool_fail(who, "%s", *why ? why : "interrupted; the trace is unchanged");
     return !err;

@@ -12,46 +12,20 @@
 #include "trace/read/seek.h"
 #include "viewer/common/text_style.h"
 
-#define SHOW_AFTER_NS UINT64_C(1000000000)
-#define SHOW_EVERY_NS UINT64_C(100000000)
 #define LOOK_EVERY_EVENTS 65536
 
-struct progress {
-    struct vs_view_trace *trace;
-    const char *doing;
-    uint64_t begun_ns, shown_ns;
-    bool shown;
-};
-
-static void show(void *context, uint64_t bytes, uint64_t total)
+static struct vs_tool_progress progress_of(const struct vs_view_trace *trace, const char *doing)
 {
-    struct progress *progress = context;
-    uint64_t now = vs_clock_ns();
-    if (now - progress->begun_ns < SHOW_AFTER_NS || now - progress->shown_ns < SHOW_EVERY_NS ||
-        !isatty(STDERR_FILENO))
-        return;
-    progress->shown = true;
-    progress->shown_ns = now;
-    fprintf(stderr, "\r%s: %s ", progress->trace->who, progress->doing);
-    vs_text_put(stderr, progress->trace->path);
-    fprintf(stderr, ": %3d %%", total ? (int)((double)bytes * 100 / (double)total) : 0);
-    fflush(stderr);
-}
-
-static void end_progress(struct progress *progress)
-{
-    if (progress->shown)
-        fputs("\r\033[K", stderr);
-    progress->shown = false;
+    return (struct vs_tool_progress){trace->who, doing, trace->path, vs_clock_ns(), 0, false};
 }
 
 static enum vs_err show_reading(void *context, struct vs_replay *replay,
                                 const struct vs_event *event)
 {
-    const struct vs_reader *reader = ((struct progress *)context)->trace->reader;
     (void)event;
     if (replay->events % LOOK_EVERY_EVENTS == 0)
-        show(context, vs_reader_position(reader), vs_reader_bytes(reader));
+        vs_tool_progress_show(context, vs_reader_position(replay->reader),
+                              vs_reader_bytes(replay->reader));
     return VS_OK;
 }
 
@@ -60,8 +34,7 @@ static enum vs_err show_reading(void *context, struct vs_replay *replay,
 static enum vs_err read_trace(struct vs_view_trace *trace, const struct vs_view_options *options,
                               struct vs_oom_watch *watch)
 {
-    struct progress progress = {.trace = trace, .doing = "reading",
-                                .begun_ns = vs_clock_ns()};
+    struct vs_tool_progress progress = progress_of(trace, "reading");
     enum vs_err err = vs_span_of(trace->reader, &trace->span);
     if (err)
         return err;
@@ -81,7 +54,7 @@ static enum vs_err read_trace(struct vs_view_trace *trace, const struct vs_view_
                                                       .chosen = vs_oom_watch_peaks(watch),
                                                       .state = &trace->state},
                           &trace->report);
-    end_progress(&progress);
+    vs_tool_progress_end(&progress);
     vs_symbol_tool_done();
     return err;
 }
@@ -118,12 +91,11 @@ struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
                                   const struct vs_view_options *options,
                                   const struct vs_time_window *window)
 {
-    struct progress progress = {.trace = trace, .doing = "collecting the blocks of",
-                                .begun_ns = vs_clock_ns()};
+    struct vs_tool_progress progress = progress_of(trace, "collecting the blocks of");
     struct vs_page_source source = {
         .reader = trace->reader, .report = trace->report, .scan = &trace->scan,
         .span = &trace->span, .window = window, .end = trace->state->replay,
-        .events_max = options->events_max, .served = options->served, .progress = show,
+        .events_max = options->events_max, .served = options->served, .progress = vs_tool_progress_show,
         .oom = trace->oom, .message = trace->message, .context = &progress};
     struct vs_page_data *data = NULL;
     if (!window) {
@@ -131,7 +103,7 @@ struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
         trace->collected = NULL;
     }
     enum vs_err err = vs_page_data_build(&source, &data);
-    end_progress(&progress);
+    vs_tool_progress_end(&progress);
     vs_symbol_tool_done();
     if (err)
         vs_tool_fail(trace->who, "%s: cannot collect the blocks: %s", trace->path, vs_err_text(err));
