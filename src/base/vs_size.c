@@ -138,3 +138,10 @@ char *vs_count_format(char *out, uint64_t count)
     out[o] = 0;
     return out;
 }
+
+char *vs_number_format(char *out, uint64_t count, const char *noun)
+{
+    snprintf(out, VS_NUMBER_TEXT_MAX, "%s %s%s", vs_count_text(count), noun,
+             count == 1 ? "" : "s");
+    return out;
+}

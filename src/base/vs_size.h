@@ -39,9 +39,14 @@ char *vs_time_format(char *out, uint64_t time_ns);
 /* vs_count_format: thousands separated by commas: "1,234,567". */
 char *vs_count_format(char *out, uint64_t count);
 
+/* vs_number_format: "1 block", "1,234 blocks", in *out* (VS_NUMBER_TEXT_MAX bytes). Returns out. */
+#define VS_NUMBER_TEXT_MAX 64
+char *vs_number_format(char *out, uint64_t count, const char *noun);
+
 /* The same texts in memory of the enclosing block, valid until its end. */
 #define vs_size_text(bytes) vs_size_format((char[VS_SIZE_TEXT_MAX]){""}, bytes)
 #define vs_time_text(time_ns) vs_time_format((char[VS_SIZE_TEXT_MAX]){""}, time_ns)
 #define vs_count_text(count) vs_count_format((char[VS_SIZE_TEXT_MAX]){""}, count)
+#define vs_number_text(count, noun) vs_number_format((char[VS_NUMBER_TEXT_MAX]){""}, count, noun)
 
 #endif

@@ -33,7 +33,7 @@ ROOMS = {
     "trace/record": ("base ledger trace/format trace/stacks", "recorder.h selection.h thread_start.h"),
     "trace/output": ("base trace/format", "frame_output.h"),
     "trace/read": ("base ledger trace/format trace/output",
-                   "checkpoint.h checkpoint_cache.h definition_log.h follower.h job_rank.h reader.h "
+                   "checkpoint.h definition_log.h follower.h job_rank.h reader.h "
                    "reader_internal.h rewrite.h seek.h state_record.h"),
     "trace/symbols": ("base trace/format trace/read", "demangle.h symbol_set.h symbolize.h symbols.h"),
     "trace/compose": ("base trace/format trace/output", "composer.h"),

@@ -96,10 +96,9 @@ static int index_one(const char *who, const char *path, const struct index_argum
         vs_tool_print("%s: %s events, not more than --every %s: no checkpoints are needed", path,
                       vs_count_text(result.events), vs_count_text(every));
     else
-        vs_tool_print("%s: %s checkpoint%s (%s) for %s events, in %s", path,
-                      vs_count_text(result.count), result.count == 1 ? "" : "s",
-                      vs_size_text(result.bytes), vs_count_text(result.events),
-                      vs_time_text(vs_clock_ns() - begun));
+        vs_tool_print("%s: %s (%s) for %s events, in %s", path,
+                      vs_number_text(result.count, "checkpoint"), vs_size_text(result.bytes),
+                      vs_count_text(result.events), vs_time_text(vs_clock_ns() - begun));
     vs_tool_over_limit(NULL, path);
     return VS_EXIT_OK;
 }

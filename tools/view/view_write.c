@@ -26,8 +26,8 @@ static void tell(FILE *out, const char *path, uint64_t blocks)
     if (out == stderr)
         fputs("vramscope: page ", out);
     vs_text_put(out, path);
-    fprintf(out, ": %s with %s block%s\n", vs_size_text((uint64_t)st.st_size),
-            vs_count_text(blocks), blocks == 1 ? "" : "s");
+    fprintf(out, ": %s with %s\n", vs_size_text((uint64_t)st.st_size),
+            vs_number_text(blocks, "block"));
 }
 
 int vs_view_write(const char *who, const struct vs_view_page_file *page, FILE *told)

@@ -12,7 +12,7 @@
 #include "analysis/checkpoint/trace_state.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
-#include "trace/read/checkpoint_cache.h"
+#include "trace/read/checkpoint.h"
 #include "trace/read/definition_log.h"
 #include "trace/read/rewrite.h"
 #include "trace/read/seek.h"

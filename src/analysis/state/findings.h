@@ -71,5 +71,6 @@ void vs_refusal_add(struct vs_refusals *refusals, uint64_t device, uint64_t fami
 /* vs_cuda_error_name: writes "CUDA_ERROR_INVALID_VALUE" for 1, "CUDA error 12345" for an unknown
  * code, to *out*, which has VS_CUDA_ERROR_TEXT_MAX bytes. Returns *out*. */
 char *vs_cuda_error_name(char *out, uint64_t error);
+#define vs_error_text(error) vs_cuda_error_name((char[VS_CUDA_ERROR_TEXT_MAX]){""}, error)
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Checkpoints: places in a trace where reading can begin, because the definitions before them and
- * the program's state are stored. They are frames of type 3, in the trace itself or in a cache file
- * (checkpoint_cache.h); docs/internals/trace-format.md §2.8. The contents of the state belong to
- * src/analysis: here it is bytes. Private to src/trace and the code that makes and uses
- * checkpoints. Not thread-safe. */
+ * the program's state are stored. They are frames of type 3, in the trace itself or in a cache
+ * file; docs/internals/trace-format.md §2.8. The contents of the state belong to src/analysis:
+ * here it is bytes. Private to src/trace and the code that makes and uses checkpoints. Not
+ * thread-safe. */
 #ifndef VS_CHECKPOINT_H
 #define VS_CHECKPOINT_H
 
@@ -91,5 +91,35 @@ void vs_checkpoints_close(struct vs_checkpoints *checkpoints); /* NULL does noth
 
 /* vs_checkpoint_known_kinds: the bit set of this build's event kinds. */
 uint64_t vs_checkpoint_known_kinds(void);
+
+/* --- checkpoint_cache.c: of traces that have none of their own ---
+ *
+ * Cached in XDG_CACHE_HOME/vramscope/checkpoints (~/.cache without it), one file for each trace and size.
+ * The files are not trusted: they are checked like a trace, and made again when they do not match. Their
+ * total size stays below VS_CACHE_BYTES_MAX; the least recently used are removed first. Several processes
+ * may use the cache at once. */
+
+#define VS_CACHE_BYTES_MAX ((uint64_t)1 << 30)
+
+struct vs_cache_writer;
+
+/* vs_checkpoint_cache_attach: uses the cached checkpoints of *reader*'s trace. VS_ERR_NOT_FOUND
+ * when none match. */
+enum vs_err vs_checkpoint_cache_attach(struct vs_reader *reader) VS_MUST_CHECK;
+
+/* vs_cache_writer_open: creates a new file, invisible until it is committed. VS_ERR_IO when it
+ * cannot be created. */
+enum vs_err vs_cache_writer_open(struct vs_reader *reader, struct vs_cache_writer **out)
+    VS_MUST_CHECK;
+/* vs_cache_writer_add: writes a frame of type 3. */
+enum vs_err vs_cache_writer_add(struct vs_cache_writer *writer, uint64_t time_ns,
+                                uint64_t sequence, const void *payload, size_t bytes)
+    VS_MUST_CHECK;
+/* vs_cache_writer_bytes: bytes written so far. */
+uint64_t vs_cache_writer_bytes(const struct vs_cache_writer *writer);
+/* vs_cache_writer_commit: puts the file in place and removes the least recently used ones. Frees
+ * *writer*, as does vs_cache_writer_cancel, which leaves no file. */
+enum vs_err vs_cache_writer_commit(struct vs_cache_writer *writer) VS_MUST_CHECK;
+void vs_cache_writer_cancel(struct vs_cache_writer *writer); /* NULL does nothing */
 
 #endif

@@ -3,7 +3,7 @@
  * A file consists of a header and frames as in a trace; it is written under another
  * name and renamed, so that no reader ever sees part of one. */
 #define _GNU_SOURCE
-#include "trace/read/checkpoint_cache.h"
+#include "trace/read/checkpoint.h"
 
 #include <errno.h>
 #include <fcntl.h>

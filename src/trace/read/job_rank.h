@@ -28,6 +28,7 @@ bool vs_job_rank_several(const struct vs_job_rank *job);
 /* vs_job_rank_text: " rank 1" of several processes, else "". Returns *out*, which has
  * VS_JOB_RANK_TEXT_MAX bytes. */
 char *vs_job_rank_text(char *out, const struct vs_job_rank *job);
+#define vs_rank_text(job) vs_job_rank_text((char[VS_JOB_RANK_TEXT_MAX]){""}, job)
 
 /* vs_job_rank_before: below, equal or above 0 as *a* comes before *b* in their job; 0 if a rank is
  * unknown. */

@@ -31,8 +31,6 @@
 #include "trace/read/seek.h"
 #include "trace/symbols/demangle.h"
 #include "viewer/chrome/chrome_emit.h"
-#include "viewer/chrome/chrome_stack.h"
-#include "viewer/chrome/slices.h"
 #include "viewer/common/json_writer.h"
 
 #define DEVICE_PID_OFFSET 1000000 /* used if a device's number could be the process's pid */

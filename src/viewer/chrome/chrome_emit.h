@@ -1,15 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of a Chrome trace event, and the merging of counter points. Internal to the Chrome
- * renderer. */
+ * The parts of the Chrome renderer: trace events and the merging of counter points, the slices of
+ * a device track in order, call stacks. Not thread-safe. */
 #ifndef VS_CHROME_EMIT_H
 #define VS_CHROME_EMIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "viewer/chrome/slices.h"
+#include "base/reading/vs_intern.h"
+#include "base/vs_arena.h"
+#include "base/vs_err.h"
+#include "base/vs_map.h"
+#include "trace/format/event.h"
+#include "trace/read/reader.h"
+#include "trace/symbols/symbols.h"
+
+/* --- slices.c: the slices of one device track ---
+ *
+ * Activity records arrive nearly sorted (a collector's buffers may overtake each other); a bounded
+ * heap holds them back, and slices that still come too late are clipped, so that start times
+ * increase on every track and slices never overlap. */
+
+#define VS_SLICES_HELD_MAX 4096 /* records held back per track */
+
+struct vs_slice {
+    uint64_t start_ns, end_ns;
+    struct vs_event event; /* kernel, memcpy or memset */
+};
+
+/* Zero-initialise. */
+struct vs_slices {
+    struct vs_slice *heap; /* earliest start at [0] */
+    size_t count, capacity;
+    uint64_t end_ns;  /* end of the last returned slice */
+    uint64_t clipped; /* number of clipped slices */
+};
+
+/* vs_slices_add: adds *slice*. If the heap was full, the earliest goes to *out*: true. */
+bool vs_slices_add(struct vs_slices *slices, const struct vs_slice *slice, struct vs_slice *out);
+
+/* vs_slices_take: removes the earliest slice, clipped; false if there is none. */
+bool vs_slices_take(struct vs_slices *slices, struct vs_slice *out);
+
+void vs_slices_free(struct vs_slices *slices);
+
+/* --- chrome_stack.c: call stacks ---
+ *
+ * Each frame is written once, in "stackFrames", as a tree of callers; an event refers to its
+ * innermost frame by "sf". For viewers that do not show these (ui.perfetto.dev) an event also has
+ * the innermost frames as text. Memory and output are bounded; stacks beyond the limits are left
+ * out. */
+
+struct vs_chrome_stack {
+    uint32_t frame; /* the innermost, by number from 1; 0: no stack */
+    const char *text; /* "forward (net.py:12) < train (net.py:40)"; "" without a stack */
+};
+
+/* Zero-initialise, then set reader, which must outlive it. Not thread-safe. */
+struct vs_chrome_stacks {
+    const struct vs_reader *reader;
+    struct vs_symbols *symbols; /* opened by the first stack */
+    struct vs_map by_stack;
+    struct vs_intern names;  /* of frames */
+    struct vs_intern frames; /* {number of its caller's frame, from 1, or 0; number of its name} */
+    const char **modules;    /* of frames */
+    size_t module_capacity;
+    struct vs_chrome_stack *stacks;
+    size_t stack_count, stack_capacity;
+    struct vs_arena memory;
+};
+
+/* vs_chrome_stack: symbolizes stack number *stack* of the trace. Strings live until
+ * vs_chrome_stacks_free. */
+struct vs_chrome_stack vs_chrome_stack(struct vs_chrome_stacks *stacks, uint64_t stack);
+
+/* vs_chrome_stacks_write: writes all frames that were referred to, as the member "stackFrames". */
+void vs_chrome_stacks_write(const struct vs_chrome_stacks *stacks, FILE *out);
+
+void vs_chrome_stacks_free(struct vs_chrome_stacks *stacks);
+
+/* --- chrome_emit.c: events and counters --- */
 
 struct vs_emit {
     FILE *out;

@@ -2,7 +2,7 @@
  *
  * Frames are interned from the outermost inwards by their caller and name, so that
  * stacks with the same outer frames share them. */
-#include "viewer/chrome/chrome_stack.h"
+#include "viewer/chrome/chrome_emit.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A binary heap by start time; see the header. */
-#include "viewer/chrome/slices.h"
+#include "viewer/chrome/chrome_emit.h"
 
 #include "base/reading/vs_vec.h"
 

@@ -274,8 +274,8 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
     if (more && rest) {
         vs_text_row(style, rest, sites->total_bytes, blocks);
         label_begin(style, VS_ROW_COLUMNS);
-        fprintf(style->out, "%sat %s more call site%s%s\n", vs_paint(style, VS_DIM),
-                vs_count_text(more), more == 1 ? "" : "s", vs_unpaint(style));
+        fprintf(style->out, "%sat %s%s\n", vs_paint(style, VS_DIM),
+                vs_number_text(more, "more call site"), vs_unpaint(style));
     }
     unsited_lines(style, sites);
 }

@@ -75,6 +75,8 @@ void vs_text_lines(const struct vs_style *style, const char *lead, const char *f
 /* vs_text_lead: "  warning  ", with *word* coloured as a warning, in *lead* (64 bytes). Returns
  * lead. */
 char *vs_text_lead(char *lead, const struct vs_style *style, const char *word);
+/* vs_text_mark: the same in memory of the enclosing block, valid until its end. */
+#define vs_text_mark(style, word) vs_text_lead((char[64]){""}, style, word)
 
 /* vs_text_path: prints *lead*, *path* as one word and, on the same line if there is room, *rest*. */
 void vs_text_path(const struct vs_style *style, const char *lead, const char *path,

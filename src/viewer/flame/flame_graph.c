@@ -49,8 +49,7 @@ static const char *color_text(size_t color)
 
 static void put_sums(FILE *out, const struct vs_call_node *node)
 {
-    fprintf(out, "%s in %s block%s", vs_size_text(node->bytes), vs_count_text(node->count),
-            node->count == 1 ? "" : "s");
+    fprintf(out, "%s in %s", vs_size_text(node->bytes), vs_number_text(node->count, "block"));
 }
 
 struct flame {

@@ -296,9 +296,8 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
     vs_json_begin_object(&json, NULL);
     vs_json_uint(&json, "format", FORMAT);
     const struct vs_report *report = source->report;
-    char title[256], rank[VS_JOB_RANK_TEXT_MAX];
-    snprintf(title, sizeof title, "%.200s%s", report->program,
-             vs_job_rank_text(rank, &report->job));
+    char title[256];
+    snprintf(title, sizeof title, "%.200s%s", report->program, vs_rank_text(&report->job));
     vs_json_string(&json, "title", title);
     vs_json_string(&json, "program", report->program);
     vs_json_string(&json, "command", report->cmdline);

@@ -1,20 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tables of a pprof profile that samples refer to by number: strings, functions, mappings (loaded
- * objects with their build ids) and locations. Entries are added when they are asked for and written
- * once, at the end. Field numbers are those of profile.proto
+ * What a pprof profile is written with. Field numbers are those of profile.proto
  * (https://github.com/google/pprof/blob/main/proto/profile.proto). Not thread-safe. */
 #ifndef VS_PPROF_TABLES_H
 #define VS_PPROF_TABLES_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "analysis/naming/stack_names.h"
 #include "base/reading/vs_intern.h"
+#include "base/vs_err.h"
 #include "base/vs_map.h"
 #include "trace/read/reader.h"
-#include "viewer/pprof/proto_writer.h"
+
+/* --- proto_writer.c: protocol buffers ---
+ *
+ * A message is built in memory field by field, and written into another one, or to a gzipped file
+ * as a field of the outermost message. Numbers that are 0 are left out, as the encoding allows. */
+
+/* A message. Zero-initialise; free(bytes). */
+struct vs_proto {
+    unsigned char *bytes;
+    size_t count, capacity;
+};
+
+void vs_proto_uint(struct vs_proto *message, unsigned field, uint64_t value);
+void vs_proto_bytes(struct vs_proto *message, unsigned field, const void *bytes, size_t count);
+/* vs_proto_packed: several numbers as one field. */
+void vs_proto_packed(struct vs_proto *message, unsigned field, const uint64_t *values,
+                     size_t count);
+
+struct vs_gzip;
+
+/* vs_gzip_open: what is written goes to *out*. */
+void vs_gzip_open(FILE *out, struct vs_gzip **gzip);
+
+/* vs_gzip_message: writes *message* as field *field*, and empties it. */
+void vs_gzip_message(struct vs_gzip *gzip, unsigned field, struct vs_proto *message);
+/* vs_gzip_text, vs_gzip_uint: likewise a string, also an empty one, or a number. */
+void vs_gzip_text(struct vs_gzip *gzip, unsigned field, const char *text);
+void vs_gzip_uint(struct vs_gzip *gzip, unsigned field, uint64_t value);
+
+/* vs_gzip_close: completes the file. Returns the first error of all calls: VS_ERR_LIMIT, or
+ * VS_ERR_IO (errno). */
+enum vs_err vs_gzip_close(struct vs_gzip *gzip) VS_MUST_CHECK;
+
+/* --- pprof_tables.c: what samples refer to by number ---
+ *
+ * Strings, functions, mappings (loaded objects with their build ids) and locations. Entries are
+ * added when they are asked for and written once, at the end. */
 
 struct vs_pprof_location {
     uint32_t first, count; /* frames of the named stack, the outermost first: later ones are inlined */

@@ -2,7 +2,7 @@
  *
  * Encoding: https://protobuf.dev/programming-guides/encoding. A field is its number
  * and wire type (0: varint, 2: length and bytes), then the value. */
-#include "viewer/pprof/proto_writer.h"
+#include "viewer/pprof/pprof_tables.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -63,7 +63,7 @@ static void what(const struct vs_report_failure_group *group, FILE *out)
 static void group_lines(const struct vs_report_failure_group *group, const struct vs_style *style)
 {
     const struct vs_report_failure *failure = &group->first;
-    char error[VS_CUDA_ERROR_TEXT_MAX], *text = NULL;
+    char *text = NULL;
     size_t bytes;
     FILE *line = vs_xstream(&text, &bytes);
     what(group, line);
@@ -75,7 +75,7 @@ static void group_lines(const struct vs_report_failure_group *group, const struc
     else if (failure->framework)
         fprintf(style->out, "    PyTorch raised OutOfMemoryError\n");
     else if (failure->error != VS_CUDA_OUT_OF_MEMORY)
-        fprintf(style->out, "    %s\n", vs_cuda_error_name(error, failure->error));
+        fprintf(style->out, "    %s\n", vs_error_text(failure->error));
     fprintf(style->out, "    ");
     vs_text_chain(style, 4, &failure->site);
 }

@@ -87,7 +87,7 @@ static void chain_line(const char *word, const struct vs_report_site *site,
 static void finding_lines(const struct vs_report_finding *finding, const struct vs_style *style)
 {
     const struct vs_finding_group *group = &finding->group;
-    char error[VS_CUDA_ERROR_TEXT_MAX], times[VS_SIZE_TEXT_MAX + 8] = "";
+    char times[VS_SIZE_TEXT_MAX + 8] = "";
     char from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX + 16] = "", addr[32];
     bool array = group->first.addr >= VS_ADDR_ARRAY;
     if (group->count > 1)
@@ -102,7 +102,7 @@ static void finding_lines(const struct vs_report_finding *finding, const struct 
                       array ? "array " : "", addr, group->addrs > 1 ? " and others" : "",
                       span ? "from " : "at ", from, span ? " to " : "",
                       span ? to : "");
-        fprintf(style->out, "    %s\n", vs_cuda_error_name(error, group->first.error));
+        fprintf(style->out, "    %s\n", vs_error_text(group->first.error));
         freed_line(finding, style);
     } else if (list_of(finding) != CHECKER) {
         if (group->first.bytes)
@@ -180,7 +180,6 @@ void vs_findings_json(struct vs_json *json, const struct vs_report *report)
     for (size_t i = 0; i < report->finding_count; i++) {
         const struct vs_report_finding *finding = &report->findings[i];
         const struct vs_finding_group *group = &finding->group;
-        char name[VS_CUDA_ERROR_TEXT_MAX];
         bool freed = is_free(finding), failed = list_of(finding) != CHECKER;
         vs_json_begin_object(json, NULL);
         vs_json_string(json, "what", kinds[group->first.what].key);
@@ -194,8 +193,7 @@ void vs_findings_json(struct vs_json *json, const struct vs_report *report)
         vs_json_uint(json, "bytes", group->first.bytes);
         vs_json_string(json, "api", finding->api);
         vs_json_known_uint(json, "error", failed, group->first.error);
-        vs_json_string(json, "error_name", failed ? vs_cuda_error_name(name,
-                                                                       group->first.error) : NULL);
+        vs_json_string(json, "error_name", failed ? vs_error_text(group->first.error) : NULL);
         vs_json_string(json, "detail", finding->text);
         vs_json_string(json, "address_is", freed ? freed_keys[group->freed] : NULL);
         vs_json_known_uint(json, "allocated_ns", group->freed, group->alloc_ns);

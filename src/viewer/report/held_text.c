@@ -51,8 +51,8 @@ static void heading(const struct vs_report *report, const struct vs_report_devic
                 vs_count_text(held->blocks), vs_count_text(held->all_blocks),
                 held->all_blocks == 1 ? "" : "s");
     } else {
-        fprintf(style->out, "%s in %s block%s\n", vs_size_text(held->bytes),
-                vs_count_text(held->blocks), held->blocks == 1 ? "" : "s");
+        fprintf(style->out, "%s in %s\n", vs_size_text(held->bytes),
+                vs_number_text(held->blocks, "block"));
     }
 }
 
@@ -64,11 +64,10 @@ static void others(const struct vs_report *report, const struct vs_held *held,
     if (!held->others || !held->others->total_bytes)
         return;
     bool phase_only = !filter->steps && !filter->site && !filter->min_bytes;
-    fprintf(style->out, "  %s%s:%s %s in %s block%s\n", vs_paint(style, VS_BOLD),
+    fprintf(style->out, "  %s%s:%s %s in %s\n", vs_paint(style, VS_BOLD),
             phase_only ? "live then, allocated outside the phase" : "live then, not in this list",
             vs_unpaint(style), vs_size_text(held->all_bytes - held->bytes),
-            vs_count_text(held->all_blocks - held->blocks),
-            held->all_blocks - held->blocks == 1 ? "" : "s");
+            vs_number_text(held->all_blocks - held->blocks, "block"));
     vs_text_sites(style, held->others);
 }
 
@@ -131,10 +130,9 @@ void vs_held_text_cached(const struct vs_report_device *device, const struct vs_
     const struct vs_report_sites *cached = &device->cached;
     if (!cached->count)
         return;
-    fprintf(style->out,
-            "  %scached then, not in use:%s %s in %s segment%s; these lines requested %s\n",
+    fprintf(style->out, "  %scached then, not in use:%s %s in %s; these lines requested %s\n",
             vs_paint(style, VS_BOLD), vs_unpaint(style), vs_size_text(cached->total_bytes),
-            vs_count_text(cached->total_count), cached->total_count == 1 ? "" : "s",
+            vs_number_text(cached->total_count, "segment"),
             cached->total_count == 1 ? "it" : "them");
     vs_text_sites(style, cached);
 }
@@ -166,9 +164,8 @@ void vs_held_text(const struct vs_report *report, const struct vs_report_device 
     if (!held->unused_bytes || held->unused_bytes < held->bytes / 100)
         return;
     bool most = held->unused->count > 1;
-    fprintf(style->out, "  unused: %s in %s block%s; the device ran no kernel or copy afterwards\n",
-            vs_size_text(held->unused_bytes), vs_count_text(held->unused_blocks),
-            held->unused_blocks == 1 ? "" : "s");
+    fprintf(style->out, "  unused: %s in %s; the device ran no kernel or copy afterwards\n",
+            vs_size_text(held->unused_bytes), vs_number_text(held->unused_blocks, "block"));
     fputs(most ? "      most at " : "      at ", style->out);
     vs_text_chain(style, most ? 14 : 9, &held->unused->items[0]);
 }

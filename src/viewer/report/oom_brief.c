@@ -42,7 +42,7 @@ void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
 {
     char failed[VS_CHAIN_TEXT_MAX];
     const struct vs_report_failure *failure = &oom->failure;
-    char one[VS_FAILURE_WHAT_MAX], error[VS_CUDA_ERROR_TEXT_MAX];
+    char one[VS_FAILURE_WHAT_MAX];
     bool of_memory = vs_oom_is_out_of_memory(failure);
     fprintf(style->out, "%s%s%s  %s%s", vs_paint(style, VS_BAD),
             of_memory ? "out of memory" : "allocation failed", vs_unpaint(style),
@@ -53,7 +53,7 @@ void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style)
     else
         fprintf(style->out, " on device %llu", (unsigned long long)failure->device);
     if (!of_memory)
-        fprintf(style->out, ": %s", vs_cuda_error_name(error, failure->error));
+        fprintf(style->out, ": %s", vs_error_text(failure->error));
     fprintf(style->out, ", %s", *failure->place ? "" : vs_time_text(failure->time_ns));
     vs_text_put(style->out, failure->place);
     fputc('\n', style->out);

@@ -42,9 +42,9 @@ static const struct vs_tree_gpu *gpu_of(const struct vs_oom_family *family,
 
 static const char *name_of(char out[NAME_MAX_BYTES], const struct vs_tree_member *m)
 {
-    char program[4 * PROGRAM_SHOWN + 4], rank[VS_JOB_RANK_TEXT_MAX];
+    char program[4 * PROGRAM_SHOWN + 4];
     snprintf(out, NAME_MAX_BYTES, "%s%s (%" PRIu64 ")",
-             vs_text_clip(program, m->program, PROGRAM_SHOWN), vs_job_rank_text(rank, &m->job), m->pid);
+             vs_text_clip(program, m->program, PROGRAM_SHOWN), vs_rank_text(&m->job), m->pid);
     return out;
 }
 

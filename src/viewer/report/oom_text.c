@@ -18,11 +18,10 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
 {
     const struct vs_report_failure *failure = &oom->failure;
     char one[VS_FAILURE_WHAT_MAX], chain[VS_CHAIN_TEXT_MAX], ending[96];
-    char error[VS_CUDA_ERROR_TEXT_MAX], what[VS_CUDA_ERROR_TEXT_MAX + 32] = "out of memory";
+    char what[VS_CUDA_ERROR_TEXT_MAX + 32] = "out of memory";
     char lead[sizeof what + 32], place[48];
     if (!vs_oom_is_out_of_memory(failure))
-        snprintf(what, sizeof what, "allocation failed (%s)",
-                 vs_cuda_error_name(error, failure->error));
+        snprintf(what, sizeof what, "allocation failed (%s)", vs_error_text(failure->error));
     snprintf(lead, sizeof lead, "%s%s%s  ", vs_paint(style, VS_BAD), what, vs_unpaint(style));
     snprintf(place, sizeof place, failure->host ? ", host memory" : " on device %llu", ULL(failure->device));
     vs_text_lines(style, lead, "%s%s%s%s", vs_failure_what(one, failure),
@@ -33,8 +32,7 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
     fprintf(style->out, "  when     %s%s%s", vs_time_text(failure->time_ns),
             *failure->place ? ", " : "", failure->place);
     if (!oom->in_step && oom->steps_done)
-        fprintf(style->out, ", after %s completed step%s", vs_count_text(oom->steps_done),
-                oom->steps_done == 1 ? "" : "s");
+        fprintf(style->out, ", after %s", vs_number_text(oom->steps_done, "completed step"));
     fputc('\n', style->out);
     vs_text_wrapped(style, "  where    ", style->full ? vs_text_site(chain, &failure->site, 64)
                                                      : vs_text_called(chain, &failure->site));
@@ -62,8 +60,7 @@ static void what_failed(const struct vs_oom *oom, const struct vs_report *report
                         others ? "; " : "");
     if (others)
         used += snprintf(text + used, sizeof text - (size_t)used,
-                         "%s other%s, the program recovered from %s", vs_count_text(others),
-                         others == 1 ? "" : "s",
+                         "%s, the program recovered from %s", vs_number_text(others, "other"),
                          vs_count_text(recovered < others ? recovered : others));
     snprintf(text + used, sizeof text - (size_t)used, " (this is --nth %llu)", ULL(oom->number));
     vs_text_wrapped(style, "  failures ", text);

@@ -48,7 +48,7 @@ static void label(const struct rows *rows, uint32_t member, char *out)
     for (uint32_t i = member; i != VS_TREE_NONE && depth < DEPTH_SHOWN; i = members[i].parent)
         line[depth++] = i;
     size_t n = 0;
-    char program[4 * PROGRAM_SHOWN + 4], rank[VS_JOB_RANK_TEXT_MAX];
+    char program[4 * PROGRAM_SHOWN + 4];
     out[0] = '\0';
     for (unsigned i = depth; i-- > 0;) {
         if (members[line[i]].parent == VS_TREE_NONE)
@@ -58,7 +58,7 @@ static void label(const struct rows *rows, uint32_t member, char *out)
                               i ? (last ? "   " : "│  ") : (last ? "└─ " : "├─ "));
     }
     snprintf(out + n, LABEL_MAX - n, "%s%s%s (%" PRIu64 ")", relations[m->link],
-             vs_text_clip(program, m->program, PROGRAM_SHOWN), vs_job_rank_text(rank, &m->job), m->pid);
+             vs_text_clip(program, m->program, PROGRAM_SHOWN), vs_rank_text(&m->job), m->pid);
 }
 
 static void fill_rows(struct rows *rows, const struct vs_tree *tree)
@@ -225,12 +225,12 @@ static void put_gpus(const struct vs_tree *tree, const struct vs_style *style)
         }
         qsort(shares, count, sizeof *shares, by_bytes);
         for (size_t j = 0; j < count && j < SHARES_SHOWN; j++) {
-            char program[4 * 60 + 4], rank[VS_JOB_RANK_TEXT_MAX];
+            char program[4 * 60 + 4];
             const struct vs_tree_member *m = &tree->members[shares[j].member];
             n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s%s (%" PRIu64 ")",
                                   j ? ", " : "", vs_size_text(shares[j].bytes),
                                   vs_text_clip(program, m->program, PROGRAM_SHOWN),
-                                  vs_job_rank_text(rank, &m->job), m->pid);
+                                  vs_rank_text(&m->job), m->pid);
         }
         if (count > SHARES_SHOWN)
             snprintf(text + n, sizeof text - n, ", and %zu more", count - SHARES_SHOWN);
@@ -286,14 +286,15 @@ void vs_tree_text(const struct vs_tree *tree, const struct vs_style *style)
         }
     }
     /* Peaks of several processes together, if some are known only as sums. */
-    char lead[64];
     size_t partial = 0;
     for (size_t i = 0; i < tree->count; i++)
         partial += tree->members[i].partial;
     if (partial)
-        vs_text_lines(style, vs_text_lead(lead, style, "partial"),
-                      "%zu of these traces %s sampled or limited: figures per process are exact, the "
-                      "combined ones approximate", partial, partial == 1 ? "is" : "are");
+        vs_text_lines(
+            style, vs_text_mark(style, "partial"),
+            "%zu of these traces %s sampled or limited: figures per process are exact, the "
+            "combined ones approximate",
+            partial, partial == 1 ? "is" : "are");
     put_gpus(tree, style);
     free(rows.items);
     free(rows.next);

@@ -69,9 +69,8 @@ static void limit_line(const struct vs_report *report, const struct vs_style *st
     const struct vs_recording_state *state = &report->recording;
     char missing[VS_RECORDING_TEXT_MAX];
     vs_recording_limit_text(missing, state);
-    char lead[64];
     bool old = vs_recording_sums_old(report);
-    vs_text_lines(style, vs_text_lead(lead, style, "limited"), "to %s:%s%s; %s%s%s%s",
+    vs_text_lines(style, vs_text_mark(style, "limited"), "to %s:%s%s; %s%s%s%s",
                   vs_size_text(state->limit_bytes), *missing ? " " : "", missing,
                   exactness(report, window), old ? " up to the last totals, at " : "",
                   old ? vs_time_text(report->totals_ns) : "",
@@ -102,8 +101,7 @@ void vs_recording_text(const struct vs_report *report, const struct vs_style *st
     char text[VS_RECORDING_TEXT_MAX];
     bool window = report->part.window && !report->part.moment;
     if (state->min_size || state->sample > 1) {
-        char lead[64];
-        vs_text_lines(style, vs_text_lead(lead, style, "sampled"), "%s; %s%s",
+        vs_text_lines(style, vs_text_mark(style, "sampled"), "%s; %s%s",
                       vs_recording_partial_text(text, state), exactness(report, window),
                       state->sample > 1 ? ", figures by call site are estimates" : "");
     }
@@ -160,10 +158,10 @@ bool vs_recording_cut_text(char *out, const struct vs_report *report)
 
 void vs_recording_cut_line(const struct vs_report *report, const struct vs_style *style)
 {
-    char text[VS_RECORDING_TEXT_MAX], lead[64];
+    char text[VS_RECORDING_TEXT_MAX];
     if (report->condition == VS_TRACE_COMPLETE && report->end_reason == VS_END_STOPPED &&
         vs_recording_cut_text(text, report))
-        vs_text_wrapped(style, vs_text_lead(lead, style, "warning"), text);
+        vs_text_wrapped(style, vs_text_mark(style, "warning"), text);
 }
 
 void vs_recording_kernels_line(const struct vs_report *report, const struct vs_style *style)

@@ -41,11 +41,10 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
     }
     if (recorded->total_bytes)
         fprintf(out, ", %s", vs_size_text(recorded->total_bytes));
-    fprintf(out, "\n%s request%s (%s)", vs_count_text(recorded->request_count),
-            recorded->request_count == 1 ? "" : "s", requests_of(recorded));
+    fprintf(out, "\n%s (%s)", vs_number_text(recorded->request_count, "request"),
+            requests_of(recorded));
     if (recorded->steps)
-        fprintf(out, ", %s step%s", vs_count_text(recorded->steps),
-                recorded->steps == 1 ? "" : "s");
+        fprintf(out, ", %s", vs_number_text(recorded->steps, "step"));
     if (recorded->failures)
         fprintf(out, ", %s failed", vs_count_text(recorded->failures));
     fprintf(out, "\n\n%-*s %12s\n", SETTING_COLUMN, "recorded peak reserved",
@@ -189,9 +188,8 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
     if (!o->survives)
         print_failure(view, row, style);
     else if (o->failed_probes)
-        fprintf(out, "    %s request%s fail%s as recorded: the program recovers\n",
-                vs_count_text(o->failed_probes), o->failed_probes == 1 ? "" : "s",
-                o->failed_probes == 1 ? "s" : "");
+        fprintf(out, "    %s fail%s as recorded: the program recovers\n",
+                vs_number_text(o->failed_probes, "request"), o->failed_probes == 1 ? "s" : "");
 }
 
 static bool same_device(const struct vs_replay_row *a, const struct vs_replay_row *b)

@@ -314,7 +314,6 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
 void vs_report_json_failure(struct vs_json *json, const char *key,
                             const struct vs_report_failure *failure)
 {
-    char name[VS_CUDA_ERROR_TEXT_MAX];
     vs_json_begin_object(json, key);
     vs_json_uint(json, "event", failure->event);
     vs_json_uint(json, "time_ns", failure->time_ns);
@@ -329,8 +328,7 @@ void vs_report_json_failure(struct vs_json *json, const char *key,
     vs_json_uint(json, "device_requested_bytes", failure->device_requested);
     vs_json_uint(json, "device_refusals", failure->attempts);
     vs_json_uint(json, "error", failure->error);
-    vs_json_string(json, "error_name",
-                   failure->framework ? NULL : vs_cuda_error_name(name, failure->error));
+    vs_json_string(json, "error_name", failure->framework ? NULL : vs_error_text(failure->error));
     vs_json_uint(json, "device_free_bytes", failure->device_free);
     vs_json_uint(json, "device_total_bytes", failure->device_total);
     vs_json_uint(json, "allocated_bytes", failure->allocated);
@@ -506,7 +504,6 @@ static void whole_report(struct vs_json *json, const struct vs_report *report)
     vs_json_end_object(json);
     phases_json(json, report);
     vs_json_uint(json, "failure_count", report->failure_total);
-    char name[VS_CUDA_ERROR_TEXT_MAX];
     vs_json_begin_array(json, "failures_by_error");
     for (size_t i = 0; i < report->refusals.count; i++) {
         const struct vs_refusal *r = &report->refusals.items[i];
@@ -514,7 +511,7 @@ static void whole_report(struct vs_json *json, const struct vs_report *report)
         vs_json_known_uint(json, "device", !r->host, r->device);
         vs_json_string(json, "family", vs_family_name(r->family));
         vs_json_uint(json, "error", r->error);
-        vs_json_string(json, "error_name", vs_cuda_error_name(name, r->error));
+        vs_json_string(json, "error_name", vs_error_text(r->error));
         vs_json_uint(json, "count", r->count);
         vs_json_end_object(json);
     }

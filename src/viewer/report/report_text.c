@@ -338,12 +338,11 @@ static void framework_lines(const struct vs_report_device *device, const struct 
     char lead[64];
     bool dated = device->level == VS_LEVEL_FRAMEWORK && device->peak_user.event;
     snprintf(lead, sizeof lead, "  %-17s ", "PyTorch tensors");
-    vs_text_lines(style, lead, "peak %s in %s allocation%s%s%s%s%s",
-                  vs_size_text(device->framework_peak_allocated),
-                  vs_count_text(device->framework_allocs), device->framework_allocs == 1 ? "" : "s",
-                  dated ? ", at " : "", dated ? vs_time_text(device->peak_user.time_ns) : "",
-                  dated && *device->peak_user.place ? ", " : "",
-                  dated ? device->peak_user.place : "");
+    vs_text_lines(
+        style, lead, "peak %s in %s%s%s%s%s", vs_size_text(device->framework_peak_allocated),
+        vs_number_text(device->framework_allocs, "allocation"), dated ? ", at " : "",
+        dated ? vs_time_text(device->peak_user.time_ns) : "",
+        dated && *device->peak_user.place ? ", " : "", dated ? device->peak_user.place : "");
     fprintf(style->out, "  %-17s reserved %s at its peak\n", "",
             vs_size_text(device->framework_peak_reserved));
 }
@@ -550,7 +549,6 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
 static void error_lines(const struct vs_report *report, const struct vs_style *style)
 {
     const struct vs_refusals *refusals = &report->refusals;
-    char name[VS_CUDA_ERROR_TEXT_MAX];
     bool other = false;
     for (size_t i = 0; i < refusals->count; i++)
         other |= refusals->items[i].error != VS_CUDA_OUT_OF_MEMORY;
@@ -560,8 +558,7 @@ static void error_lines(const struct vs_report *report, const struct vs_style *s
             vs_unpaint(style));
     for (size_t i = 0; i < refusals->count; i++)
         fprintf(style->out, "  %-12s %6s×  %s\n", vs_family_name(refusals->items[i].family),
-                vs_count_text(refusals->items[i].count),
-                vs_cuda_error_name(name, refusals->items[i].error));
+                vs_count_text(refusals->items[i].count), vs_error_text(refusals->items[i].error));
 }
 
 void vs_report_text(const struct vs_report *report, const struct vs_style *style)

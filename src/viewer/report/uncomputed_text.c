@@ -89,9 +89,9 @@ void vs_uncomputed_lines(const struct vs_report *report, const struct vs_style *
 
 void vs_uncomputed_warning(const struct vs_report *report, const struct vs_style *style)
 {
-    char text[VS_UNCOMPUTED_TEXT_MAX], lead[64];
+    char text[VS_UNCOMPUTED_TEXT_MAX];
     if (vs_uncomputed_text(text, report))
-        vs_text_wrapped(style, vs_text_lead(lead, style, "warning"), text);
+        vs_text_wrapped(style, vs_text_mark(style, "warning"), text);
 }
 
 void vs_uncomputed_json(struct vs_json *json, const struct vs_report *report)

@@ -3,7 +3,7 @@
  * SQLite opens files by name: the name of *out*'s file is looked up in /proc, and is
  * used only if it still leads to that file. */
 #define _GNU_SOURCE
-#include "viewer/sqlite/database.h"
+#include "viewer/sqlite/sqlite_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>

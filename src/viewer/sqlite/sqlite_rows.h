@@ -1,15 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tables of an exported database (docs/sqlite.md) and their rows, except those of allocations.
- * Private to this folder. */
+ * The tables of an exported database (docs/sqlite.md) and their rows, except those of
+ * allocations. Private to this folder; not thread-safe. */
 #ifndef VS_SQLITE_ROWS_H
 #define VS_SQLITE_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include "analysis/kinds/allocation_log.h"
 #include "analysis/naming/stack_names.h"
 #include "analysis/state/replay.h"
 #include "base/vs_err.h"
-#include "viewer/sqlite/database.h"
+
+/* --- database.c: the file ---
+ *
+ * It is written once, from empty to complete, through SQLite: no journal, one transaction, rows
+ * appended by prepared statements. The first error is kept, and later calls do nothing, so that a
+ * caller checks once. */
+
+struct vs_database;
+struct vs_database_insert; /* a prepared statement */
+
+/* vs_database_open: a database in the empty file of *out*, or, if that is a pipe or a device, in a
+ * temporary file that vs_database_close copies there. *schema*: its tables. VS_ERR_IO (errno),
+ * VS_ERR_NOMEM. */
+enum vs_err vs_database_open(FILE *out, const char *schema, struct vs_database **db) VS_MUST_CHECK;
+
+/* vs_database_prepare: rows of *columns* values for *table*. NULL after an error. Lives until
+ * close. */
+struct vs_database_insert *vs_database_prepare(struct vs_database *db, const char *table,
+                                               int columns);
+
+/* The values of the next row, in order; then vs_database_row adds it. Texts must stay until then. A
+ * value that does not fit a signed number of 64 bits is stored as one (two's complement). */
+void vs_database_uint(struct vs_database_insert *insert, uint64_t value);
+void vs_database_text(struct vs_database_insert *insert, const char *text);
+void vs_database_null(struct vs_database_insert *insert);
+void vs_database_row(struct vs_database_insert *insert);
+
+/* vs_database_known: a number, or NULL if it is not known. */
+static inline void vs_database_known(struct vs_database_insert *insert, bool known, uint64_t value)
+{
+    if (known)
+        vs_database_uint(insert, value);
+    else
+        vs_database_null(insert);
+}
+
+/* vs_database_error: the first error so far: VS_OK, VS_ERR_NOMEM, VS_ERR_IO with errno set. */
+enum vs_err vs_database_error(const struct vs_database *db);
+
+/* vs_database_close: with *keep* completes the file, otherwise gives it up. Returns the first error.
+ * *db* may be NULL. */
+enum vs_err vs_database_close(struct vs_database *db, bool keep) VS_MUST_CHECK;
+
+/* --- sqlite_rows.c --- */
 
 #define VS_SQLITE_VERSION 1 /* of the schema */
 

@@ -6,7 +6,7 @@
 
 #include "base/vs_size.h"
 #include "base/vs_text.h"
-#include "viewer/top/top_internal.h"
+#include "viewer/top/top_frame.h"
 
 #define LABEL 11u   /* columns */
 #define URGENT_SECONDS 600u
@@ -194,8 +194,8 @@ static void reserved_line(const struct vs_watch_device *device, struct vs_grid *
     at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ", %s unused",
                      vs_size_text(device->cached));
     if (device->holes.count)
-        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " in %s hole%s, the largest %s",
-                    vs_count_text(device->holes.count), device->holes.count == 1 ? "" : "s",
+        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " in %s, the largest %s",
+                    vs_number_text(device->holes.count, "hole"),
                     vs_size_text(device->holes.largest));
 }
 
@@ -320,8 +320,8 @@ static unsigned process_lines(const struct vs_top_process *process, struct vs_gr
                     100 * view->read_share);
     if (view->failures && row < end)
         vs_grid_put(grid, row++, 0, grid->columns, VS_BAD,
-                    "%s allocation%s failed; `vramscope oom` explains the last",
-                    vs_count_text(view->failures), view->failures == 1 ? "" : "s");
+                    "%s failed; `vramscope oom` explains the last",
+                    vs_number_text(view->failures, "allocation"));
     return row;
 }
 

@@ -2,7 +2,7 @@
  *
  * The state of the watched processes as JSON: docs/schema/top.schema.json. */
 #include "viewer/common/json_writer.h"
-#include "viewer/top/top_internal.h"
+#include "viewer/top/top_frame.h"
 
 #define NS 1e9
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/vs_size.h"
-#include "viewer/top/top_internal.h"
+#include "viewer/top/top_frame.h"
 
 const char *vs_top_sort_name(enum vs_top_sort sort)
 {

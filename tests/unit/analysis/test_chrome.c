@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/json_test.h"
 #include "analysis/report/report.h"
+#include "support/json_test.h"
 #include "support/trace_text.h"
-#include "viewer/export/export.h"
+#include "viewer/chrome/chrome_emit.h"
 #include "viewer/common/json_writer.h"
-#include "viewer/chrome/slices.h"
+#include "viewer/export/export.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)

@@ -9,15 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/cmocka_test.h"
 #include "analysis/checkpoint/checkpoint_build.h"
 #include "analysis/checkpoint/trace_state.h"
 #include "support/busy_trace.h"
+#include "support/cmocka_test.h"
 #include "support/scratch_folder.h"
-#include "trace/read/checkpoint_cache.h"
+#include "trace/read/checkpoint.h"
 #include "trace/read/reader_internal.h"
-#include "trace/record/recorder_internal.h"
 #include "trace/read/seek.h"
+#include "trace/record/recorder_internal.h"
 #include "trace/record/selection.h"
 
 #define EVENTS 80000
