@@ -17,54 +17,18 @@
 #define PROGRESS_EVENTS 65536
 #define BEFORE_PERCENT 80 /* of a chosen window's events come before the failure or the peak */
 
-enum { U8 = VS_COLUMN_U8, VARINT = VS_COLUMN_VARINT, DELTA = VS_COLUMN_DELTA };
-struct column_kind {
-    const char *name;
-    int type;
-};
-static const struct column_kind block_columns[VS_BLOCK_COLUMNS] = {
-    [VS_BLOCK_BORN] = {"born", DELTA},        [VS_BLOCK_LIVED] = {"lived", VARINT},
-    [VS_BLOCK_BYTES] = {"bytes", VARINT},     [VS_BLOCK_WASTE] = {"waste", VARINT},
-    [VS_BLOCK_SITE] = {"site", VARINT},       [VS_BLOCK_PLACE] = {"place", DELTA},
-    [VS_BLOCK_SEGMENT] = {"segment", VARINT}, [VS_BLOCK_STREAM] = {"stream", VARINT},
-    [VS_BLOCK_DEVICE] = {"device", VARINT},   [VS_BLOCK_PHASE] = {"phase", VARINT},
-    [VS_BLOCK_STEP] = {"step", VARINT},       [VS_BLOCK_KIND] = {"kind", U8},
-    [VS_BLOCK_FAMILY] = {"family", U8},
-};
-static const struct column_kind segment_columns[VS_SEGMENT_COLUMNS] = {
-    [VS_SEGMENT_BORN] = {"born", DELTA},       [VS_SEGMENT_LIVED] = {"lived", VARINT},
-    [VS_SEGMENT_BYTES] = {"bytes", VARINT},    [VS_SEGMENT_PLACE] = {"place", DELTA},
-    [VS_SEGMENT_ADDRESS] = {"address", VARINT}, [VS_SEGMENT_DEVICE] = {"device", VARINT},
-    [VS_SEGMENT_STREAM] = {"stream", VARINT},  [VS_SEGMENT_POOL] = {"pool", VARINT},
-    [VS_SEGMENT_FAMILY] = {"family", U8},      [VS_SEGMENT_SITE] = {"site", VARINT},
-};
-static const struct column_kind step_columns[VS_STEP_COLUMNS] = {
-    [VS_STEP_NUMBER] = {"number", DELTA},
-    [VS_STEP_START] = {"start", DELTA},
-    [VS_STEP_DURATION] = {"duration", VARINT},
-};
-static const struct column_kind range_columns[VS_RANGE_COLUMNS] = {
-    [VS_RANGE_START] = {"start", DELTA},   [VS_RANGE_DURATION] = {"duration", VARINT},
-    [VS_RANGE_PHASE] = {"phase", VARINT},  [VS_RANGE_DEPTH] = {"depth", U8},
-    [VS_RANGE_THREAD] = {"thread", VARINT}, [VS_RANGE_STEP] = {"step", VARINT},
-};
-static const struct column_kind activity_columns[VS_ACTIVITY_COLUMNS] = {
-    [VS_ACTIVITY_START] = {"start", DELTA},    [VS_ACTIVITY_DURATION] = {"duration", VARINT},
-    [VS_ACTIVITY_NAME] = {"name", VARINT},     [VS_ACTIVITY_STREAM] = {"stream", VARINT},
-    [VS_ACTIVITY_DEVICE] = {"device", VARINT}, [VS_ACTIVITY_TYPE] = {"type", U8},
-    [VS_ACTIVITY_BYTES] = {"bytes", VARINT},
-};
+/* Columns in the order of their enum; "~": stored as differences, ".": as bytes, else as varints. */
 static const struct {
-    const char *name;
-    const struct column_kind *columns; /* those of curves depend on the devices */
-    size_t count;
+    const char *name, *columns;
 } section_kinds[VS_SECTIONS] = {
-    [VS_SECTION_CURVES] = {"curves", NULL, 0},
-    [VS_SECTION_SEGMENTS] = {"segments", segment_columns, VS_SEGMENT_COLUMNS},
-    [VS_SECTION_BLOCKS] = {"blocks", block_columns, VS_BLOCK_COLUMNS},
-    [VS_SECTION_STEPS] = {"steps", step_columns, VS_STEP_COLUMNS},
-    [VS_SECTION_RANGES] = {"ranges", range_columns, VS_RANGE_COLUMNS},
-    [VS_SECTION_ACTIVITY] = {"activity", activity_columns, VS_ACTIVITY_COLUMNS},
+    [VS_SECTION_CURVES] = {"curves", ""}, /* they depend on the devices */
+    [VS_SECTION_SEGMENTS] = {"segments",
+                             "~born lived bytes ~place address device stream pool .family site"},
+    [VS_SECTION_BLOCKS] = {"blocks", "~born lived bytes waste site ~place segment stream device "
+                                     "phase step .kind .family"},
+    [VS_SECTION_STEPS] = {"steps", "~number ~start duration"},
+    [VS_SECTION_RANGES] = {"ranges", "~start duration phase .depth thread step"},
+    [VS_SECTION_ACTIVITY] = {"activity", "~start duration name stream device .type bytes"},
 };
 
 struct vs_page_data *vs_page_data_open(const struct vs_span *span)
@@ -72,10 +36,13 @@ struct vs_page_data *vs_page_data_open(const struct vs_span *span)
     struct vs_page_data *data = vs_xcalloc(1, sizeof *data);
     for (int s = 0; s < VS_SECTIONS; s++) {
         data->sections[s].name = section_kinds[s].name;
-        for (size_t c = 0; c < section_kinds[s].count; c++) {
-            const struct column_kind *column = &section_kinds[s].columns[c];
-            vs_section_column(&data->sections[s], (enum vs_column_type)column->type, "%s",
-                              column->name);
+        for (const char *at = section_kinds[s].columns; *at; at += strspn(at, " ")) {
+            enum vs_column_type type = *at == '~'   ? VS_COLUMN_DELTA
+                                       : *at == '.' ? VS_COLUMN_U8 : VS_COLUMN_VARINT;
+            at += type != VS_COLUMN_VARINT;
+            int length = (int)strcspn(at, " ");
+            vs_section_column(&data->sections[s], type, "%.*s", length, at);
+            at += length;
         }
     }
     data->start_ns = data->rows.start_ns = span->start_ns;

@@ -4,11 +4,11 @@
  * gesture runs, the latest picture is moved and scaled; the exact one follows in slices (raster.js).
  * Blocks smaller than a pixel are counted, said at the pointer, and unfold on zooming. */
 import {createPainter} from './slices.js';
-import {createNode, tipNode} from './surface.js';
+import {make} from './dom.js';
+import {tipNode} from './surface.js';
 import {ChartView} from './view.js';
 import {bindTimeAxis, byteTicks, showTime, visibleTime} from './viewport.js';
-import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
-    timeScale} from './timegrid.js';
+import {AXIS_HEIGHT, drawByteGrid, drawMissing, drawTimeGrid, missingText, plotOf, timeScale} from './timegrid.js';
 import {createPlaceAxis} from './placeaxis.js';
 import {groupBlocks} from './grouping.js';
 import {describeBlock} from './describe.js';
@@ -33,7 +33,7 @@ class BlockmapView extends ChartView {
         this.pictures = {now: null, whole: null, spare: null}; // rasters whose colours are in these canvases
         this.job = null; // the view that is being painted
         this.pointed = -1; // the block under the pointer
-        this.status = createNode('div', 'v-bar v-status');
+        this.status = make('div.v-bar.v-status');
         this.surface.legend.classList.add('v-legend-chosen');
         element.append(this.status);
         this.vertical = createPlaceAxis(trace, state);
@@ -43,7 +43,7 @@ class BlockmapView extends ChartView {
             hover: (event) => this.hoverBlock(event),
             click: (event) => {
                 const {row} = this.blockAt(event.clientX, event.clientY);
-                state.set({cursor: this.axis.timeAt(event.clientX), cursor2: null, selected: row >= 0 ? {block: row} : null});
+                this.setCursor(event, {selected: row >= 0 ? {block: row} : null});
             },
         });
         this.surface.frame.addEventListener('dblclick', (event) => {
@@ -256,8 +256,7 @@ class BlockmapView extends ChartView {
                 this.outline(pen, area, selected.block, surface.colors.accent, 3);
             pen.unclip();
         }
-        drawCursors(pen, surface, area, trace, state);
-        drawTimeMark(pen, surface, area, trace, state);
+        this.drawTimes(pen);
         if (this.blocksNow())
             showHeld(surface, trace, state, state.get('hover') ?? trace.cursorAt(state), this.pixelTime());
     }

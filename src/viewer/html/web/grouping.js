@@ -9,7 +9,7 @@ import {formatBytes} from './format.js';
 const DISTINCT = 20;
 const KIB = 1024;
 const SIZE_EDGES = [4 * KIB, 64 * KIB, KIB * KIB, 10 * KIB * KIB, 100 * KIB * KIB, KIB ** 3];
-const AGE_EDGES = [1e6, 1e7, 1e8, 1e9, 1e10];
+const AGE_EDGES = [1e6, 1e7, 1e8, 1e9, 1e10, Infinity];
 const AGE_NAMES = ['lived less than 1 ms', '1 to 10 ms', '10 to 100 ms', '0.1 to 1 s', '1 to 10 s',
     'more than 10 s', 'live at the end'];
 
@@ -34,32 +34,12 @@ function classify(values, edges) {
     return of;
 }
 
-function ages(blocks) {
-    const of = new Uint8Array(blocks.count);
-    for (let i = 0; i < blocks.count; i++) {
-        const age = blocks.died[i] - blocks.born[i];
-        let group = 0;
-        while (group < AGE_EDGES.length && age >= AGE_EDGES[group])
-            group++;
-        of[i] = age === Infinity ? AGE_NAMES.length - 1 : group;
-    }
-    return of;
-}
-
 /** "step / forward". @param {Object} head @param {number} phase index + 1; 0 none @returns {string} */
 export function phaseName(head, phase) {
     const names = [];
     for (let p = phase; p > 0 && head.phases[p - 1] && names.length < 64; p = head.phases[p - 1].parent)
         names.unshift(head.phases[p - 1].name);
     return names.join(' / ') || 'outside of any range';
-}
-
-function librariesOf(head, blocks) {
-    const of = new Uint16Array(blocks.count);
-    const bySite = head.sites.map((site) => site.library);
-    for (let i = 0; i < blocks.count; i++)
-        of[i] = bySite[blocks.site[i]];
-    return of;
 }
 
 /** Call sites that read the same are one group, that of the first of them, as in the report. */
@@ -81,11 +61,11 @@ function groupsBy(trace, key) {
     case 'kind':
         return {of: blocks.kind, names: head.kinds};
     case 'library':
-        return {of: librariesOf(head, blocks), names: head.libraries};
+        return {of: blocks.site.map((site) => head.sites[site].library), names: head.libraries};
     case 'size':
         return {of: classify(blocks.bytes, SIZE_EDGES), names: sizeNames()};
     case 'age':
-        return {of: ages(blocks), names: AGE_NAMES};
+        return {of: classify(blocks.died.map((died, i) => died - blocks.born[i]), AGE_EDGES), names: AGE_NAMES};
     case 'stream':
         return {of: blocks.stream, names: ['no stream', ...head.streams.map((stream) => stream.name)]};
     default:

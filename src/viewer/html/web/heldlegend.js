@@ -2,7 +2,8 @@
  *
  * The legend of the block map and the segment map: the groups with the bytes that each holds at an
  * instant. By call site, a click on an entry selects it. */
-import {createNode, fillLegend, sayMore, setTallLegend} from './surface.js';
+import {make} from './dom.js';
+import {fillLegend, sayMore, setTallLegend} from './surface.js';
 import {instantText} from './viewport.js';
 import {hasBlocks} from './series.js';
 import {GROUPINGS, groupBlocks} from './grouping.js';
@@ -38,7 +39,7 @@ export function showHeld(surface, trace, state, t, apart) {
             ...heldValue(rest.reduce((sum, g) => sum + (held.get(g) || 0), 0))});
     setTallLegend(surface.legend, entries.length > LEGEND_SHORT);
     fillLegend(surface.legend, entries);
-    surface.legend.prepend(createNode('span', 'v-status',
+    surface.legend.prepend(make('span.v-status', {},
         `${known ? 'live' : 'unknown'} at ${instantText(t, apart)} by ${GROUPINGS[grouping.key]}:`));
     sayMore(surface.legend, entries);
 }

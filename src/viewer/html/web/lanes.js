@@ -6,7 +6,7 @@
 import {tipNode} from './surface.js';
 import {ChartView} from './view.js';
 import {bindTimeAxis, instantText, showTime, visibleTime} from './viewport.js';
-import {AXIS_HEIGHT, drawCursors, drawTimeGrid, drawTimeMark, plotOf, timeScale} from './timegrid.js';
+import {AXIS_HEIGHT, drawTimeGrid, plotOf, timeScale} from './timegrid.js';
 import {firstRow, isOpenAtEnd, laneText, lanesOf, runsOfLane} from './lanedata.js';
 import {ACTIVITY_TYPES} from './data.js';
 import {cutEnd} from './describe.js';
@@ -47,7 +47,7 @@ class LanesView extends ChartView {
                 else
                     this.surface.tip.hide();
             },
-            click: (event) => state.set({cursor: this.axis.timeAt(event.clientX), cursor2: null}),
+            click: (event) => this.setCursor(event),
         });
         this.surface.frame.addEventListener('dblclick', (event) => {
             const found = this.rowAt(event);
@@ -198,10 +198,7 @@ class LanesView extends ChartView {
     }
 
     drawOver(pen) {
-        const {trace, state, surface} = this;
-        const area = this.plot();
-        drawCursors(pen, surface, area, trace, state);
-        drawTimeMark(pen, surface, area, trace, state);
+        this.drawTimes(pen);
     }
 
     /** The lane at a point, the row of it there, and how many rows its pixel stands for. */

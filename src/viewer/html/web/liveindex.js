@@ -23,6 +23,20 @@ export function upperBound(sorted, value, count = sorted.length) {
     return low;
 }
 
+/** First index in *order*, rows by death, whose row died after *t*. */
+export function firstDeathAfter(order, died, t) {
+    let low = 0;
+    let high = order.length;
+    while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (died[order[middle]] <= t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 async function deathsOfGroups(died, shift) {
     const latest = new Float64Array((died.length >> shift) + 1);
     await inSlices(died.length, 1 << 16, (from, to) => {
@@ -107,11 +121,8 @@ export async function createLiveIndex(table) {
         }
     }
     function visit(t0, t1, call) {
-        const end = upperBound(born, t1, count);
-        for (let group = 0; group << COARSE < end; group++) {
-            if (coarse[group] > t0)
-                visitGroup(group, Math.min(end, (group + 1) << COARSE), t0, call);
-        }
+        const walk = steps(t0, t1, call);
+        while (!walk.next().done);
     }
     function collect(t0, t1, keep) {
         const rows = [];

@@ -79,7 +79,6 @@ export function grabMinimap(event, surface, box, trace, state) {
     }
     return (move) => {
         const by = timeOf(move.clientX) - start;
-        const left = Math.max(0, Math.min(duration - (to - from), from + by));
-        showTime(trace, state, left, left + to - from);
+        showTime(trace, state, from + by, to + by);
     };
 }

@@ -3,7 +3,8 @@
  * The segments at the cursor's instant: blocks in colours, holes hatched, by stream and pool, all on one
  * scale; above them the failed request on the same scale, beside the largest hole. Plays through time. */
 import {breakLines} from './pen.js';
-import {createNode, tipNode} from './surface.js';
+import {button, make} from './dom.js';
+import {tipNode} from './surface.js';
 import {ChartView} from './view.js';
 import {moveCursor, timeKey, visibleTime} from './viewport.js';
 import {HEADING_STEP, LINE_HEIGHT, LINE_STEP, layOutRequest, layOutSegments, scaleToFit,
@@ -29,7 +30,7 @@ const HEADING_TEXT = {size: 12};
 
 class SegmentmapView extends ChartView {
     constructor(element, context) {
-        const bar = createNode('div', 'v-bar');
+        const bar = make('div.v-bar');
         element.append(bar); // above the surface
         super(element, context, {label: 'Segments at the cursor', height: SEGMENTS_HEIGHT, legend: true});
         const {trace, state} = context;
@@ -43,7 +44,7 @@ class SegmentmapView extends ChartView {
         this.button('▶', 'next change', () => this.stepChange(1));
         this.button('−', 'smaller scale', () => this.setZoom(this.zoom / 1.5));
         this.button('+', 'larger scale', () => this.setZoom(this.zoom * 1.5));
-        this.status = createNode('span', 'v-status');
+        this.status = make('span.v-status');
         this.bar.append(this.status);
         this.surface.frame.addEventListener('pointermove', (event) => {
             const found = this.partAt(event);
@@ -94,10 +95,7 @@ class SegmentmapView extends ChartView {
     }
 
     button(text, label, call) {
-        const node = createNode('button', '', text);
-        node.type = 'button';
-        node.setAttribute('aria-label', label);
-        node.addEventListener('click', call);
+        const node = button(text, call, {'aria-label': label});
         this.bar.append(node);
         return node;
     }

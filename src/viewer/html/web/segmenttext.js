@@ -2,7 +2,7 @@
  *
  * What the segment map says: names of its groups, what they hold, the failure that is shown, and when
  * memory changes next. */
-import {upperBound} from './liveindex.js';
+import {firstDeathAfter, upperBound} from './liveindex.js';
 import {formatBytes, formatNumber, printable} from './format.js';
 
 /** "stream 2, small pool". */
@@ -37,17 +37,10 @@ export function failureNear(trace, device, t) {
 export function changeNear(blocks, t, direction) {
     const {born, died, count} = blocks;
     const order = blocks.live.deathsNow() || [];
-    const birth = direction > 0 ? upperBound(born, t, count) : upperBound(born, t - 1, count) - 1;
-    let low = 0;
-    let high = order.length;
-    while (low < high) {
-        const middle = (low + high) >>> 1;
-        if (direction > 0 ? died[order[middle]] <= t : died[order[middle]] < t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const death = direction > 0 ? low : low - 1;
+    const next = direction > 0 ? t : Math.ceil(t) - 1; // births and deaths are whole ns
+    const before = direction > 0 ? 0 : 1;
+    const birth = upperBound(born, next, count) - before;
+    const death = firstDeathAfter(order, died, next) - before;
     const times = [birth >= 0 && birth < count ? born[birth] : NaN,
         death >= 0 && death < order.length ? died[order[death]] : NaN].filter((time) => !Number.isNaN(time));
     return times.length ? (direction > 0 ? Math.min(...times) : Math.max(...times)) : null;

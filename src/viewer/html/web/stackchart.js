@@ -5,10 +5,10 @@
  * live, so the top of the stack is the exact curve at any zoom. While a gesture runs the latest stack is
  * drawn at its times. */
 import {ChartView} from './view.js';
-import {createNode, fillLegend, sayMore, tipNode, setTallLegend} from './surface.js';
+import {make} from './dom.js';
+import {fillLegend, sayMore, tipNode, setTallLegend} from './surface.js';
 import {bindTimeAxis, byteTicks, instantText, visibleTime} from './viewport.js';
-import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
-    timeScale} from './timegrid.js';
+import {AXIS_HEIGHT, drawByteGrid, drawMissing, drawTimeGrid, missingText, plotOf, timeScale} from './timegrid.js';
 import {GROUPINGS, groupBlocks} from './grouping.js';
 import {cutEnd, shortSite} from './describe.js';
 import {partWithBlocks} from './series.js';
@@ -37,8 +37,7 @@ class StackView extends ChartView {
             click: (event) => {
                 const found = this.rowAt(event);
                 const group = found ? found.s.groups[found.row] : -1;
-                state.set({cursor: this.axis.timeAt(event.clientX), cursor2: null,
-                    ...state.get('color') === 'site' ? {selected: group >= 0 ? {site: group} : null} : {}});
+                this.setCursor(event, state.get('color') === 'site' ? {selected: group >= 0 ? {site: group} : null} : {});
             },
         });
         this.zoomOnDoubleClick();
@@ -59,6 +58,8 @@ class StackView extends ChartView {
     /** The stack for what is visible: the latest one, or that of the whole trace where it does not reach. */
     stackNow() {
         const {state} = this;
+        if (!this.trace.loaded.blocks)
+            return null;
         const fits = (s) => s && s.key === state.get('color') && s.device === state.get('device');
         const range = partWithBlocks(this.trace, visibleTime(this.trace, state)) || {from: 0, to: 0};
         if (fits(this.stack) && this.stack.sweep.from <= range.from && this.stack.sweep.to >= range.to)
@@ -134,7 +135,7 @@ class StackView extends ChartView {
         const area = this.plot();
         const range = visibleTime(trace, this.state);
         const {colors} = surface;
-        const s = trace.loaded.blocks ? this.stackNow() : null;
+        const s = this.stackNow();
         if (!s) {
             const {error} = trace.loaded;
             pen.text(area.left + 8, area.top + 22, error ? `The blocks cannot be shown: ${error.message}`
@@ -256,7 +257,7 @@ class StackView extends ChartView {
 
     /** Bytes of each row of the stack in the column of *t*: {values, at}; null where it has none. */
     valuesAt(t) {
-        const s = this.trace.loaded.blocks ? this.stackNow() : null;
+        const s = this.stackNow();
         if (!s || t < s.sweep.from || t > s.sweep.to)
             return null;
         const column = Math.min(s.sweep.columns - 1, Math.floor((t - s.sweep.from) / this.columnsSeen(s).unit));
@@ -266,7 +267,7 @@ class StackView extends ChartView {
     /** Bytes of each row of the stack at *t* itself, as the other views count them: {s, at, values, total}. */
     exactAt(t) {
         const {trace} = this;
-        const s = trace.loaded.blocks ? this.stackNow() : null;
+        const s = this.stackNow();
         if (!s || t < s.sweep.from || t > s.sweep.to)
             return null;
         const {of} = this.grouping();
@@ -288,7 +289,7 @@ class StackView extends ChartView {
         const {trace, state} = this;
         const {from, to} = visibleTime(trace, state);
         const t = state.get('hover') ?? trace.cursorAt(state);
-        const s = trace.loaded.blocks ? this.stackNow() : null;
+        const s = this.stackNow();
         if (!s || (t >= from && t <= to))
             return t;
         const {first, last} = this.columnsSeen(s);
@@ -299,10 +300,8 @@ class StackView extends ChartView {
     }
 
     drawOver(pen) {
-        const {trace, state, surface} = this;
-        const area = this.plot();
-        drawCursors(pen, surface, area, trace, state);
-        drawTimeMark(pen, surface, area, trace, state);
+        const {surface} = this;
+        this.drawTimes(pen);
         const t = this.legendTime();
         const key = `${t} ${surface.theme} ${this.wanted} ${surface.width}`;
         if (surface.legend.dataset.key === key)
@@ -317,7 +316,7 @@ class StackView extends ChartView {
             color: this.colorOf(s, r), text: cutEnd(shortSite(this.nameOf(s, r)), 46),
             title: shorten(this.nameOf(s, r), 400), ...values[r] ? {bytes: values[r], value: formatBytes(values[r])} : {}}));
         fillLegend(surface.legend, entries);
-        surface.legend.prepend(createNode('span', 'v-status',
+        surface.legend.prepend(make('span.v-status', {},
             `${formatBytes(total)} live at ${instantText(at, this.columnsSeen(s).unit)} by ${GROUPINGS[s.key]}:`));
         sayMore(surface.legend, entries);
     }
@@ -378,7 +377,7 @@ class StackView extends ChartView {
     }
 
     rows() {
-        const s = this.trace.loaded.blocks ? this.stackNow() : null;
+        const s = this.stackNow();
         if (!s)
             return [['time_ns', 'live']];
         const {first, last} = this.columnsSeen(s);

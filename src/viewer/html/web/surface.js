@@ -5,47 +5,24 @@
  * for screen readers. Redraws once a frame; follows size, theme and pixel density. */
 import {canvasPen, svgPen} from './pen.js';
 import {themeOf} from './colors.js';
+import {make} from './dom.js';
 import {formatBytes, formatCount, shorten} from './format.js';
 
-const SURFACE_COLORS = {
-    background: '#ffffff', panel: '#ffffff', ink: '#1c2330', muted: '#5b6472', grid: '#e3e6eb',
-    accent: '#2f62c9', danger: '#c0271d', warning: '#a86400', focus: '#2f62c9',
-    'series-allocated': '#3d6fd6', 'series-reserved': '#7d8797', 'series-tensors': '#17998a',
-    'series-used': '#c4457f', 'series-host': '#7a6a5a', 'series-limit': '#c0271d',
-};
-const SURFACE_DARK = {
-    background: '#14181f', panel: '#1a1f28', ink: '#e6e9ef', muted: '#9aa4b4', grid: '#2b323e',
-    accent: '#6b9af4', danger: '#ff7a6e', warning: '#eda34a', focus: '#6b9af4',
-    'series-allocated': '#6b9af4', 'series-reserved': '#8b96a8', 'series-tensors': '#3dbfae',
-    'series-used': '#e370a6', 'series-host': '#b8a898', 'series-limit': '#ff7a6e',
-};
+const SURFACE_COLORS = ['background', 'panel', 'ink', 'muted', 'grid', 'accent', 'danger', 'warning', 'focus',
+    'series-allocated', 'series-reserved', 'series-tensors', 'series-used', 'series-host', 'series-limit'];
 const TIP_GAP = 14;
 const SAID_CHARACTERS = 1200;
 const TIP_CHARACTERS = 300; // of a name
 
-/** A new element. @param {string} tag @param {string} [name] class @param {string} [text] */
-export function createNode(tag, name = '', text = '') {
-    const node = document.createElement(tag);
-    if (name)
-        node.className = name;
-    if (text)
-        node.textContent = text;
-    return node;
-}
-
-function readColors(theme) {
+/** The custom properties of page.css, which have other values in each theme. */
+function readColors() {
     const style = getComputedStyle(document.documentElement);
-    const defaults = theme === 'dark' ? SURFACE_DARK : SURFACE_COLORS;
-    const colors = {};
-    for (const name of Object.keys(SURFACE_COLORS))
-        colors[name] = style.getPropertyValue(`--${name}`).trim() || defaults[name];
-    return colors;
+    return Object.fromEntries(SURFACE_COLORS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 }
 
 /** The box at the pointer: {show(x, y, node), hide()}; x and y in the coordinates of the window. */
 function createTip(frame) {
-    const tip = createNode('div', 'v-tip');
-    tip.hidden = true;
+    const tip = make('div.v-tip', {hidden: true});
     frame.append(tip);
     return {
         show(x, y, node) {
@@ -66,31 +43,13 @@ function createTip(frame) {
 
 /** What describeBlock and its like return, as a node for the tip.
  * @param {{title: string, facts: string[][], stack?: string[], note?: string}} what */
-export function tipNode(what) {
-    const node = createNode('div');
-    node.append(createNode('strong', 'v-tip-title', shorten(what.title, TIP_CHARACTERS)));
-    const list = createNode('dl', 'v-facts');
-    for (const [label, text] of what.facts)
-        list.append(createNode('dt', '', label), createNode('dd', '', shorten(text, TIP_CHARACTERS)));
-    node.append(list);
-    if (what.stack && what.stack.length) {
-        const stack = createNode('ol', 'v-stack');
-        for (const line of what.stack.slice(0, 8))
-            stack.append(createNode('li', '', shorten(line, 90)));
-        node.append(stack);
-        if (what.stack.length > 8)
-            node.append(createNode('p', 'v-note', `${what.stack.length - 8} more frames`));
-    }
-    if (what.note)
-        node.append(createNode('p', 'v-note', what.note));
-    return node;
-}
-
-function createCanvas(frame, name) {
-    const canvas = createNode('canvas', name);
-    canvas.setAttribute('aria-hidden', 'true');
-    frame.append(canvas);
-    return canvas;
+export function tipNode({title, facts, stack = [], note}) {
+    return make('div', {}, make('strong.v-tip-title', {}, shorten(title, TIP_CHARACTERS)),
+        make('dl.v-facts', {}, facts.map(([label, text]) =>
+            [make('dt', {}, label), make('dd', {}, shorten(text, TIP_CHARACTERS))])),
+        stack.length ? make('ol.v-stack', {}, stack.slice(0, 8).map((line) => make('li', {}, shorten(line, 90)))) : null,
+        stack.length > 8 ? make('p.v-note', {}, `${stack.length - 8} more frames`) : null,
+        note ? make('p.v-note', {}, note) : null);
 }
 
 /** @param {HTMLElement} element @param {Object} state
@@ -101,18 +60,12 @@ function createCanvas(frame, name) {
  *   theme, density; redraw(), redrawOver(), say(text), setHeight(px), toSvg(title), destroy() */
 export function createSurface(element, state, options) {
     const surface = {width: 0, height: 0, gutter: 72, density: 1, colors: {}, theme: 'light'};
-    const legend = createNode('div', 'v-legend');
-    legend.setAttribute('role', 'group');
-    legend.setAttribute('aria-label', `Legend: ${options.label}`);
-    const frame = createNode('div', 'v-frame');
-    const said = createNode('p', 'v-hidden');
-    said.setAttribute('aria-live', 'polite');
-    frame.tabIndex = 0;
-    frame.setAttribute('role', 'application');
-    frame.setAttribute('aria-roledescription', 'chart');
-    frame.setAttribute('aria-label', options.label);
-    const base = createCanvas(frame, 'v-base');
-    const over = createCanvas(frame, 'v-over');
+    const legend = make('div.v-legend', {role: 'group', 'aria-label': `Legend: ${options.label}`});
+    const base = make('canvas.v-base', {'aria-hidden': 'true'});
+    const over = make('canvas.v-over', {'aria-hidden': 'true'});
+    const frame = make('div.v-frame', {tabindex: 0, role: 'application', 'aria-roledescription': 'chart',
+        'aria-label': options.label}, base, over);
+    const said = make('p.v-hidden', {'aria-live': 'polite'});
     element.classList.add('v-view');
     element.style.setProperty('--v-height', `${options.height}px`);
     element.append(...(options.legend ? [legend] : []), frame, said);
@@ -130,7 +83,7 @@ export function createSurface(element, state, options) {
         dirty.frame = 0;
         if (dirty.colors) {
             surface.theme = themeOf(state);
-            surface.colors = readColors(surface.theme);
+            surface.colors = readColors();
             surface.gutter = parseFloat(getComputedStyle(element).getPropertyValue('--gutter')) ||
                 (innerWidth < 600 ? 44 : 72);
             dirty.colors = false;
@@ -207,7 +160,7 @@ export function setTallLegend(legend, tall) {
 /** Says behind the status of *legend* how many of *entries*, the largest first, are below its edge, and their bytes.
  * @param {HTMLElement} legend filled with *entries* @param {{bytes?: number, groups?: number}[]} entries */
 export function sayMore(legend, entries) {
-    const more = createNode('span', 'v-more', '…');
+    const more = make('span.v-more', {}, '…');
     legend.querySelector('.v-status').after(more);
     const bottom = legend.offsetTop + legend.clientHeight;
     const items = [...legend.querySelectorAll('.v-key')];
@@ -223,23 +176,13 @@ export function sayMore(legend, entries) {
 /** Fills *legend* with [{color, text, value?, note?, off?, pressed?, choose?}…].
  * @param {HTMLElement} legend @param {Array} entries */
 export function fillLegend(legend, entries) {
-    legend.replaceChildren(...entries.map((entry) => {
-        const item = createNode(entry.choose ? 'button' : 'span', 'v-key');
-        const swatch = createNode('span', 'v-swatch');
-        swatch.style.background = entry.color;
-        if (entry.line)
-            swatch.classList.add('v-swatch-line');
-        item.append(swatch, createNode('span', 'v-key-name', entry.text));
-        if (entry.value !== undefined)
-            item.append(createNode('span', 'v-key-value', entry.value));
-        if (entry.title)
-            item.title = entry.title;
-        if (entry.choose) {
-            item.type = 'button';
-            item.setAttribute('aria-pressed', String(Boolean(entry.pressed)));
-            item.classList.toggle('v-key-off', entry.off || (entry.pressed === false && entry.toggles !== false));
-            item.addEventListener('click', entry.choose);
-        }
+    legend.replaceChildren(...entries.map(({color, text, value, line, title, off, pressed, toggles, choose}) => {
+        const swatch = make(line ? 'span.v-swatch.v-swatch-line' : 'span.v-swatch');
+        swatch.style.background = color;
+        const attributes = choose ? {type: 'button', 'aria-pressed': String(Boolean(pressed)), on: {click: choose}} : {};
+        const item = make(choose ? 'button.v-key' : 'span.v-key', {...attributes, title: title || null}, swatch,
+            make('span.v-key-name', {}, text), value === undefined ? null : make('span.v-key-value', {}, value));
+        item.classList.toggle('v-key-off', Boolean(choose && (off || (pressed === false && toggles !== false))));
         return item;
     }));
 }

@@ -3,7 +3,7 @@
  * Exact sums of live bytes over a window of time, one column per pixel: least and most bytes with the
  * instant of the most, and what each group held at that instant. No peak is lost at any zoom. All
  * are generators that pause often (slices.js). */
-import {upperBound} from './liveindex.js';
+import {firstDeathAfter, upperBound} from './liveindex.js';
 
 const EVENTS_PER_PAUSE = 2048;
 
@@ -15,19 +15,6 @@ function baseOf(table, from, device, accept) {
             base += bytes[i];
     });
     return base;
-}
-
-function firstDeathAfter(order, died, t) {
-    let low = 0;
-    let high = order.length;
-    while (low < high) {
-        const middle = (low + high) >>> 1;
-        if (died[order[middle]] <= t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /** Live bytes of *device* in *columns* equal parts of from..to, of the rows that *accept* returns true

@@ -4,11 +4,11 @@
  * requests to scale above what was allocated, crosshair with values, and below a minimap of the whole
  * trace. At first the overview of the page is drawn; where its buckets are wider than a pixel, exact
  * values are computed from the blocks. */
-import {createNode, fillLegend, tipNode} from './surface.js';
+import {make} from './dom.js';
+import {fillLegend, tipNode} from './surface.js';
 import {ChartView} from './view.js';
 import {bindTimeAxis, byteTicks, instantText, showTime, visibleTime} from './viewport.js';
-import {AXIS_HEIGHT, drawByteGrid, drawCursors, drawMissing, drawTimeGrid, drawTimeMark, missingText, plotOf,
-    timeScale} from './timegrid.js';
+import {AXIS_HEIGHT, drawByteGrid, drawMissing, drawTimeGrid, missingText, plotOf, timeScale} from './timegrid.js';
 import {hasBlocks, partWithBlocks, seriesOf, sweepSeries, valueAt} from './series.js';
 import {formatBytes, formatTime, shorten} from './format.js';
 import {drawMinimap, grabMinimap} from './minimap.js';
@@ -51,7 +51,7 @@ class TimelineView extends ChartView {
                 else
                     this.surface.tip.hide();
             },
-            click: (event) => state.set({cursor: this.axis.timeAt(event.clientX), cursor2: null}),
+            click: (event) => this.setCursor(event),
         });
         this.zoomOnDoubleClick();
         this.follow(['from', 'to', 'device', 'curves'], () => this.redrawAll());
@@ -205,10 +205,7 @@ class TimelineView extends ChartView {
     }
 
     drawOver(pen) {
-        const {trace, state, surface} = this;
-        const area = this.plot();
-        drawCursors(pen, surface, area, trace, state);
-        drawTimeMark(pen, surface, area, trace, state);
+        this.drawTimes(pen);
         this.showValues();
     }
 
@@ -239,7 +236,7 @@ class TimelineView extends ChartView {
             return;
         surface.legend.dataset.key = key;
         fillLegend(surface.legend, entries);
-        surface.legend.append(createNode('span', 'v-at', `at ${instantText(t, this.pixelTime())}`));
+        surface.legend.append(make('span.v-at', {}, `at ${instantText(t, this.pixelTime())}`));
     }
 
     toggleCurve(series) {

@@ -4,6 +4,7 @@
  * and the trace they follow. A view has draw(pen), and may have drawOver(pen) and refresh(). */
 import {createPainter} from './slices.js';
 import {createSurface} from './surface.js';
+import {drawCursors, drawTimeMark} from './timegrid.js';
 import {showTime, visibleTime} from './viewport.js';
 
 /** A view has svg(): string, rows(): Array[] and destroy(). */
@@ -37,6 +38,18 @@ export class ChartView {
             const t = this.axis.timeAt(event.clientX);
             showTime(this.trace, this.state, t - (to - from) / 8, t + (to - from) / 8);
         });
+    }
+
+    /** A click on the time axis. @param {Object} [more] what else changes */
+    setCursor(event, more = {}) {
+        this.state.set({cursor: this.axis.timeAt(event.clientX), cursor2: null, ...more});
+    }
+
+    /** The cursors, and the crosshair with its time. */
+    drawTimes(pen) {
+        const area = this.plot();
+        drawCursors(pen, this.surface, area, this.trace, this.state);
+        drawTimeMark(pen, this.surface, area, this.trace, this.state);
     }
 
     pixelTime() {

@@ -4,6 +4,7 @@
  * gestures: wheel and pinch zoom around the pointer, dragging pans, Shift and dragging chooses a
  * span, keys do all of it. A view may add an address axis (vertical). */
 import {formatCount, formatTime, toDecimals} from './format.js';
+import {upperBound} from './liveindex.js';
 
 const SPAN_MIN_NS = 100;
 const CLICK_PIXELS = 4;
@@ -43,26 +44,17 @@ export function zoomTime(trace, state, factor, t) {
 export function panTime(trace, state, part) {
     const {from, to} = visibleTime(trace, state);
     const by = (to - from) * part;
-    const start = Math.max(0, Math.min(trace.head.duration - (to - from), from + by));
-    showTime(trace, state, start, start + to - from);
+    showTime(trace, state, from + by, to + by);
 }
 
 function nextStep(trace, t, direction) {
-    const steps = trace.loaded.steps;
-    if (!steps || !steps.count)
-        return null;
-    let found = null;
-    for (let i = 0; i < steps.count; i++) {
-        const start = steps.start[i];
-        if (direction < 0 ? start < t : start > t) {
-            found = start;
-            if (direction > 0)
-                break;
-        } else if (direction < 0) {
-            break;
-        }
-    }
-    return found;
+    const {start = [], count = 0} = trace.loaded.steps || {};
+    let i = upperBound(start, t, count);
+    if (direction < 0)
+        do
+            i--;
+        while (i >= 0 && start[i] >= t);
+    return i >= 0 && i < count ? start[i] : null;
 }
 
 /** Sets the cursor and brings it into view. */
@@ -206,9 +198,7 @@ function dragTo(trace, state, axes, drag, event) {
         return;
     }
     const by = (drag.x - event.clientX) / width * (drag.to - drag.from);
-    const from = Math.max(0, Math.min(trace.head.duration - (drag.to - drag.from), drag.from + by));
-    if (drag.to - drag.from < trace.head.duration)
-        showTime(trace, state, from, from + drag.to - drag.from);
+    showTime(trace, state, drag.from + by, drag.to + by);
     if (axes.vertical && event.pointerType !== 'touch')
         axes.vertical.pan((event.clientY - drag.lastY) / height);
     drag.lastY = event.clientY;
