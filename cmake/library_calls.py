@@ -22,14 +22,18 @@ NAME.calls has settings, one line each, that hold for the rows that follow:
   runner NAME TYPE       what the functions call: int NAME(HANDLE, const TYPE *call)
   pack WORDS             parameters that go to the member of *TYPE* of that name, or with a=b to member b
   word NAME LIST         {NAME} in the name of a function is {LIST}
+  type TYPE: NAMES       what parameters of these names are, where a row does not say it
   default .MEMBER = EXPRESSION      what it is where neither a parameter nor the row sets it
 
-A row is a function's name and parameters, and on the lines below, with a space in front, the members
-that it sets. {SDCZ} or {Sc:C,Dz:Z} in a name stands for one function for each type of elements (the letter
-after the colon, if there is one), and the following words for it: T (its elements in C), R (the
-real numbers of the same precision), TYPE_T and TYPE_R (their cudaDataType), {} (what stands for
-the braces). {,_64} stands for a function with 32-bit and one with 64-bit integers, which are the type I.
-Members may use all parameters by name.
+A row is a function's name and parameters, and behind them the members that it sets; or "= EXPRESSION",
+which the function returns, without a runner. Further lines have a space in front. Several names may share
+a row. {a,b} in a name stands for one function for each alternative; {} is in members what stands for the
+last braces, {UP} the same in capitals, or what follows a colon ({a:A1,b:B1}). {SDCZ} or {Sc:C,Dz:Z} stands
+for one function for each type of elements (the letter after the colon, if there is one), and the following
+words for it: T (its elements in C), R (the real numbers of the same precision), TYPE_T and TYPE_R (their
+cudaDataType). {,_64} stands for a function with 32-bit and one with 64-bit integers, which are the type I.
+Members may use all parameters by name. const is left out, and void * may stand for any pointer: neither
+changes a call.
 """
 import pathlib
 import re
@@ -62,20 +66,25 @@ def words(text, values):
 
 
 def variants(name, lists=None):
-    """(name, what stands for the braces, values of the words) of each function that a name stands for.
+    """(name, what {} and {UP} stand for, values of the words) of each function that a name stands for.
     *lists*: those of the setting word."""
-    widths = [("", "int"), ("_64", "int64_t")] if name.endswith("{,_64}") else [("", "int")]
-    name = name.replace("{,_64}", "")
-    braces = re.search(r"\{(.*?)\}", name)
-    inside = (lists or {}).get(braces[1], braces[1]) if braces else ""
-    alternatives = [""] if not braces else (
-        inside.split(",") if "," in inside or ":" in inside else list(inside))
-    for alternative in alternatives:
-        text, _, letter = alternative.partition(":")
-        values = dict(zip(WORDS, TYPES.get(letter or text, ())))
-        for suffix, integer in widths:
-            full = name[:braces.start()] + text + name[braces.end():] if braces else name
-            yield full + suffix, text, {**values, "I": integer}
+    found = [(name.replace("{,_64}", ""), ("", ""), {"I": "int"})]
+    if name.endswith("{,_64}"):
+        found.append((name[:-6] + "_64", ("", ""), {"I": "int64_t"}))
+    while "{" in found[0][0]:
+        given, found = found, []
+        for text, _, values in given:
+            braces = re.search(r"\{(.*?)\}", text)
+            inside = (lists or {}).get(braces[1], braces[1])
+            for alternative in inside.split(",") if "," in inside or ":" in inside else list(inside):
+                own, _, other = alternative.partition(":")
+                found.append((text[:braces.start()] + own + text[braces.end():], (own, other or own.upper()),
+                              {**values, **dict(zip(WORDS, TYPES.get(other or own, ())))}))
+    return found
+
+
+def braced(text, braces):
+    return text.replace("{}", braces[0]).replace("{UP}", braces[1])
 
 
 def types_of(parameters):
@@ -101,11 +110,13 @@ class Function:
     def __init__(self, name, braces, values, parameters, members, settings):
         self.name, self.values = name, values
         self.handle = settings["handle"]
-        self.parameters = [words(p, values) for p in split(parameters)]
+        typed = [settings["type"].get(p, "") + p for p in split(braced(parameters, braces))]
+        self.parameters = [words(p, values) for p in typed]
         self.types = types_of(self.parameters)
         self.names = [re.search(r"\w+$", p)[0] for p in self.parameters]
         self.settings = settings
-        self.given = [words(m.replace("{}", braces), values) for m in split(members)]
+        self.returns = words(members[1:].strip(), values) if members.startswith("=") else ""
+        self.given = [] if self.returns else [words(m, values) for m in split(braced(members, braces))]
 
     def declaration(self):
         parameters = self.parameters if self.handle == "none" else [self.handle] + self.parameters
@@ -133,6 +144,8 @@ class Function:
         return found
 
     def text(self):
+        if self.returns:
+            return "%s\n{\n    return %s;\n}\n" % (self.declaration(), self.returns)
         runner, kind = self.settings["runner"]
         members = self.members()
         handle = "" if self.handle == "none" else re.search(r"\w+$", self.handle)[0] + ", "
@@ -143,24 +156,23 @@ class Function:
 
 def calls(path):
     """(headers, functions) of a NAME.calls."""
-    settings = {"handle": "none", "kernel": ["none"], "runner": None, "pack": [], "default": {}}
+    settings = {"handle": "none", "kernel": ["none"], "runner": None, "pack": [], "type": {},
+                "default": {}}
     lists = {}
     headers, functions = [], []
     row = None
 
     def finish():
         if row:
-            name, parameters = re.match(r"(\S+?)\((.*)\)$", row[0]).groups()
-            functions.extend(Function(*v, parameters, row[1], dict(settings)) for v in variants(name, lists))
+            names, parameters, members = re.match(r"(.+?)\((.*?)\)\s*((?:[.=].*)?)$", row).groups()
+            functions.extend(Function(*v, parameters, members, dict(settings))
+                             for name in names.split() for v in variants(name, lists))
 
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("#") or not line.strip():
             continue
-        if line[0] == " ":  # the row goes on: parameters up to the closing parenthesis, then members
-            if row[0].endswith(")"):
-                row[1] += " " + line.strip()
-            else:
-                row[0] += " " + line.strip()
+        if line[0] == " ":  # the row goes on
+            row += " " + line.strip()
             continue
         finish()
         row = None
@@ -169,6 +181,9 @@ def calls(path):
             headers.append(rest)
         elif word == "word":
             lists.update([rest.split(" ", 1)])
+        elif word == "type":
+            kind, _, names = rest.partition(": ")
+            settings["type"] = {**settings["type"], **{n: kind + " " for n in names.split()}}
         elif word == "handle":
             settings["handle"] = rest
         elif word == "kernel":
@@ -181,7 +196,7 @@ def calls(path):
             settings["default"] = {**settings["default"], **dict(
                 re.match(r"\.([\w.]+) = (.*)$", m).groups() for m in split(rest))}
         else:
-            row = [line.strip(), ""]
+            row = line.strip()
     finish()
     return headers, functions
 

@@ -209,12 +209,17 @@ class Table:
                  **{name: "struct " + tag + "*" for name, tag in self.handles.items()}}
 
         def plain(types):
-            return re.sub(r"\w+", lambda m: words.get(m[0], m[0]), types).replace(" ", "").replace("*const", "*")
+            return re.sub(r"\w+", lambda m: words.get(m[0], m[0]), re.sub(r"\bconst\b", "", types)).replace(" ", "")
         ours = {**self.calls(), **{name: ", ".join(types) for _, name, types in
                                    library_calls.definitions(pathlib.Path(ROOT, self.name))}}
         for name, types in ours.items():
             if name in self.functions:
-                self.differs("function", name, plain("(%s)" % types), plain(self.functions[name][2]))
+                new = plain(self.functions[name][2]).split(",")
+                old = plain("(%s)" % types).split(",")
+                for i, kind in enumerate(old[:len(new)]):  # void * stands for any pointer
+                    if kind.strip("()") == "void*" and "*" in new[i]:
+                        old[i] = new[i]
+                self.differs("function", name, ",".join(old), ",".join(new))
 
     def without_attributes(self):
         """The values that are not in a table of their own: cuDNN's attributes.txt."""

@@ -154,9 +154,9 @@ TEST(factorisations_set_info_and_pivots)
     OK(cudaMemcpy(host, pivots, sizeof host, cudaMemcpyDeviceToHost));
     assert_int_equal(host[0], 1);
     assert_int_equal(host[5], N);
-    OK(cublasSgetrsBatched(blas, 0, N, 1, (const float **)matrices, N, pivots, matrices, N, &here, BATCHES));
+    OK(cublasSgetrsBatched(blas, 0, N, 1, matrices, N, pivots, matrices, N, &here, BATCHES));
     assert_int_equal(here, 0);
-    FAILS(cublasSgetrsBatched(blas, 0, N, 1, (const float **)matrices, 1, pivots, matrices, N, &here, BATCHES),
+    FAILS(cublasSgetrsBatched(blas, 0, N, 1, matrices, 1, pivots, matrices, N, &here, BATCHES),
           INVALID);
     assert_int_equal(here, -5);
 }
