@@ -22,6 +22,8 @@ NAME.calls has settings, one line each, that hold for the rows that follow:
   runner NAME TYPE       what the functions call: int NAME(HANDLE, const TYPE *call)
   pack WORDS             parameters that go to the member of *TYPE* of that name, or with a=b to member b
   word NAME LIST         {NAME} in the name of a function is {LIST}
+  statuses A B C D       for no handle, no other object, a wrong argument, no memory (struct vs_library)
+  version A B C [A B C]  the newest version that the library has; that of CUDA 12 where it is another
   type TYPE: NAMES       what parameters of these names are, where a row does not say it
   default .MEMBER = EXPRESSION      what it is where neither a parameter nor the row sets it
 
@@ -123,7 +125,7 @@ class Function:
         return "int %s(%s)" % (self.name, ", ".join(parameters) or "void")
 
     def types_only(self):
-        return ", ".join(([] if self.handle == "none" else types_of([self.handle])) + self.types)
+        return ", ".join(([] if self.handle == "none" else types_of([self.handle])) + self.types) or "void"
 
     def members(self):
         """(member, expression) of the call, in the order of importance: row, parameters, defaults."""
@@ -155,11 +157,11 @@ class Function:
 
 
 def calls(path):
-    """(headers, functions) of a NAME.calls."""
+    """(headers, functions, statuses and versions) of a NAME.calls."""
     settings = {"handle": "none", "kernel": ["none"], "runner": None, "pack": [], "type": {},
                 "default": {}}
     lists = {}
-    headers, functions = [], []
+    headers, functions, library = [], [], {}
     row = None
 
     def finish():
@@ -179,6 +181,8 @@ def calls(path):
         word, _, rest = line.partition(" ")
         if word == "include":
             headers.append(rest)
+        elif word in ("statuses", "version"):
+            library.setdefault(word, []).extend(rest.split())
         elif word == "word":
             lists.update([rest.split(" ", 1)])
         elif word == "type":
@@ -198,7 +202,7 @@ def calls(path):
         else:
             row = line.strip()
     finish()
-    return headers, functions
+    return headers, functions, library
 
 
 def unsupported(path):
@@ -221,7 +225,8 @@ def main():
     out, name, folder, title, status, value = sys.argv[1:]
     out, folder = pathlib.Path(out), pathlib.Path(folder)
     here = folder / (name + ".calls")
-    headers, functions = calls(here) if here.exists() else ([], [])
+    headers, functions, library = calls(here) if here.exists() else ([], [], {})
+    version = library.get("version", ["0"])
     declared = [("int", f.name, "(%s)" % f.types_only()) for f in functions] + [
         (result, defined, "(%s)" % ", ".join(types)) for result, defined, types in definitions(folder)]
     names = folder / "unsupported.txt"
@@ -231,8 +236,12 @@ def main():
     texts = {
         f"{name}_rows.c": head + "".join('#include "%s"\n' % h for h in headers) +
                            "".join("\n" + f.text() for f in functions),
-        f"{name}_fallback.c": head + '#include "simulator/libraries/common/vs_library_fallback.h"\n\n' +
-                              f'const struct vs_library vs_library = {{"{title}", "{name}", {value}, "{status}"}};\n\n' +
+        f"{name}_fallback.c": head + "".join('#include "%s"\n' % h for h in headers) +
+                              '#include "simulator/libraries/common/vs_library_fallback.h"\n\n' +
+                              "const struct vs_library vs_library = {%s, {%s}, {%s}};\n\n" % (
+                                  ", ".join([f'"{title}", "{name}", {value}, "{status}"'] +
+                                            library.get("statuses", ["0"] * 4)),
+                                  ", ".join(version[:3]), ", ".join(version[-3:])) +
                               "".join("VS_LIBRARY_FALLBACK_%s(%s)\n" % row for row in missing),
         f"vs_{name}_rows.h": head + "".join("%s;\n" % s for s in sorted(set(re.findall(
             r"\b(?:struct|union) \w+", str(declared))))) +

@@ -60,6 +60,9 @@ def words_used(*tops):
                         text = file.read()
                     words.update(re.findall(r"\w+", text))
                     joins.update(re.findall(r"\b(\w+_)##\w+(?:##(\w+))?", text))
+                if name.endswith(".calls"):
+                    for f in library_calls.calls(pathlib.Path(at, name))[1]:
+                        words.update(re.findall(r"\w+", " ".join(f.given) + f.returns))
     return words, joins
 
 

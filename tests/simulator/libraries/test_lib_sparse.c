@@ -158,7 +158,6 @@ TEST(half_of_a_structured_matrix_is_kept)
     assert_int_equal(bytes, 64 * 128 * 10 / 16);
     OK(cusparseLtDenseDescriptorInit(&lt, &dense, 128, 64, 64, 16, CUDA_R_16F, CUSPARSE_ORDER_ROW));
     FAILS(cusparseLtSpMMACompressedSize2(&lt, &dense, &bytes, &buffer), INVALID);
-    OK(cusparseLtDestroy(&lt));
 }
 
 SETUP(begin)

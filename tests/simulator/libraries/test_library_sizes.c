@@ -9,7 +9,7 @@
 #include "simulator/libraries/common/vs_library_base.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
 
-const struct vs_library vs_library = {"a library", "cudnn", 1, "NOT_SUPPORTED"};
+const struct vs_library vs_library = {.name = "a library", .package = "cudnn"};
 
 static const char table[] = "# a comment\n"
                             "cudnn\t9.1.0-9.5.9\tsm_90\tconvolution\tk\t100\tassumed\ta guess\n"

@@ -4,6 +4,7 @@
  * never created, is recognised without reading through it. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vs_map.h"
 #include "simulator/libraries/common/vs_library_base.h"
@@ -58,4 +59,47 @@ bool vs_library_delete(const void *handle, int kind)
     if (live)
         free((void *)handle);
     return live;
+}
+
+/* ---- rows ---- */
+
+#define HANDLE 1
+
+static int absent(const void *object, int kind)
+{
+    return vs_library_object(object, kind) ? 0 : kind == HANDLE ? vs_library.no_handle : vs_library.no_object;
+}
+
+int vs_library_make(void *to, const struct vs_library_access *a)
+{
+    if (!to)
+        return vs_library.wrong;
+    if (a->kind == HANDLE && !vs_library_driver())
+        return vs_library.no_handle;
+    void *object = vs_library_new(a->kind, a->bytes);
+    memcpy(to, &object, sizeof object);
+    return object ? 0 : vs_library.no_memory;
+}
+
+int vs_library_destroy(void *object, const struct vs_library_access *a)
+{
+    int e = absent(object, a->kind);
+    vs_library_delete(object, a->kind);
+    return e;
+}
+
+int vs_library_set(void *object, const struct vs_library_access *a)
+{
+    int e = absent(object, a->kind);
+    if (!e && !a->bad)
+        memcpy((char *)object + a->at, a->from, a->bytes);
+    return e ? e : a->bad ? vs_library.wrong : 0;
+}
+
+int vs_library_get(const void *object, const struct vs_library_access *a)
+{
+    int e = absent(object, a->kind);
+    if (!e && a->to)
+        memcpy(a->to, (const char *)object + a->at, a->bytes);
+    return e ? e : a->to ? 0 : vs_library.wrong;
 }

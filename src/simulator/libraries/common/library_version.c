@@ -10,7 +10,7 @@
 
 #include "simulator/libraries/common/vs_library_base.h"
 
-struct vs_library_version vs_library_version(struct vs_library_version newest)
+struct vs_library_version vs_library_version(void)
 {
     const char *text = getenv("VRAMSCOPE_SIMULATE_LIBRARIES");
     size_t length = strlen(vs_library.package);
@@ -22,13 +22,22 @@ struct vs_library_version vs_library_version(struct vs_library_version newest)
         text = strchr(text, ',');
         text += text != NULL;
     }
-    return newest;
+    return vs_library_cuda_major() == 12 ? vs_library.newest_of_12 : vs_library.newest;
 }
 
-bool vs_library_property(struct vs_library_version version, int type, int *value)
+int vs_library_get_version(int *to, int major_scale, int minor_scale)
 {
-    if (!value || type < MAJOR_VERSION || type > PATCH_LEVEL)
-        return false;
-    *value = type == MAJOR_VERSION ? version.major : type == MINOR_VERSION ? version.minor : version.patch;
-    return true;
+    struct vs_library_version v = vs_library_version();
+    if (to)
+        *to = v.major * major_scale + v.minor * minor_scale + v.patch;
+    return to ? 0 : vs_library.wrong;
+}
+
+int vs_library_get_property(int type, int *to)
+{
+    struct vs_library_version v = vs_library_version();
+    if (!to || type < MAJOR_VERSION || type > PATCH_LEVEL)
+        return vs_library.wrong;
+    *to = type == MAJOR_VERSION ? v.major : type == MINOR_VERSION ? v.minor : v.patch;
+    return 0;
 }

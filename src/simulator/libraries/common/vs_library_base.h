@@ -3,8 +3,9 @@
  * What the stand-ins for cuBLAS, cuDNN, NCCL and the other libraries that frameworks link have in
  * common: the description of the library, work on a stream, checked handles, notes of what was
  * assumed or is not supported, and calls of the simulated driver. Every stand-in links a copy of
- * its own of these functions. Its functions are defined in its C files, or rows of its NAME.calls; those of its unsupported.txt return its "not supported" (vs_library_fallback.h). All functions may be
- * called from any thread. */
+ * its own of these functions. Its functions are defined in its C files, or rows of its NAME.calls; those
+ * of its unsupported.txt return its "not supported" (vs_library_fallback.h). All functions may be called
+ * from any thread. */
 #ifndef VS_LIBRARY_BASE_H
 #define VS_LIBRARY_BASE_H
 
@@ -21,29 +22,31 @@
 /* The declarations of a library's functions: VS_NAME_FUNCTIONS(VS_LIBRARY_DECLARE), which the build writes. */
 #define VS_LIBRARY_DECLARE(result, name, parameters) VS_LIBRARY_EXPORT result name parameters;
 
+struct vs_library_version {
+    int major, minor, patch;
+};
 struct vs_library {
     const char *name;               /* in messages: "cuBLAS" */
     const char *package;            /* in VRAMSCOPE_SIMULATE_LIBRARIES: "cublas" */
     int not_supported;              /* the status, and its name */
     const char *not_supported_name;
+    int no_handle, no_object, wrong, no_memory; /* statuses; the others are of NAME.calls */
+    struct vs_library_version newest, newest_of_12; /* that it has; with the runtime of CUDA 12 */
 };
-extern const struct vs_library vs_library; /* each library has its own, from its CMakeLists.txt */
+extern const struct vs_library vs_library; /* each library has its own: cmake/library_calls.py */
 
 /* vs_library_cuda_major: the major release of the CUDA runtime in this process: 12 or 13. */
 int vs_library_cuda_major(void);
 
 /* ---- version ---- */
 
-struct vs_library_version {
-    int major, minor, patch;
-};
 /* vs_library_version: the version to report: that of VRAMSCOPE_SIMULATE_LIBRARIES
- * ("cudnn=9.20.0,nccl=2.29.3") if it names the library, else *newest*. */
-struct vs_library_version vs_library_version(struct vs_library_version newest);
-
-/* vs_library_property: stores the part of a version that a libraryPropertyType names. Returns false
- * for another *type*, or *value* NULL. */
-bool vs_library_property(struct vs_library_version version, int type, int *value);
+ * ("cudnn=9.20.0,nccl=2.29.3") if it names the library, else the newest. */
+struct vs_library_version vs_library_version(void);
+/* vs_library_get_version: stores it as one number. vs_library_get_property: the part that a
+ * libraryPropertyType names. Both return 0, or the status of a wrong argument. */
+int vs_library_get_version(int *to, int major_scale, int minor_scale);
+int vs_library_get_property(int type, int *to);
 
 /* vs_library_cubin: writes an image without code for architecture *arch* (90: sm_90) into *to*, in
  * which the simulated driver finds kernels of every name. vs_library_cubin_bytes: its size. */
@@ -121,6 +124,21 @@ bool vs_library_delete(const void *handle, int kind);
  * vs_library_adopt: false without memory. */
 bool vs_library_adopt(const void *object, int kind);
 bool vs_library_forget(const void *object, int kind);
+
+/* Rows of a NAME.calls about one object, which is their handle. They return 0 or a status of vs_library;
+ * kind 1 is a library's handle. */
+struct vs_library_access {
+    int kind;
+    size_t at, bytes; /* of a member; the bytes of an object that is made */
+    const void *from; /* the member's new value */
+    void *to;         /* receives the member's value */
+    bool bad;         /* the value is wrong */
+};
+/* vs_library_make: makes an object, whose address *to* receives; a handle needs the simulated driver. */
+int vs_library_make(void *to, const struct vs_library_access *access);
+int vs_library_destroy(void *object, const struct vs_library_access *access);
+int vs_library_set(void *object, const struct vs_library_access *access);
+int vs_library_get(const void *object, const struct vs_library_access *access);
 
 /* ---- notes (library_notes.c) ---- */
 

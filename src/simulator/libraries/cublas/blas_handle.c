@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuBLAS handles and their settings. The first one on a device takes the memory of the library's kernels
+ * cuBLAS handles, and the names of statuses. The first one on a device takes the memory of the library's kernels
  * there, by the table of sizes (docs/internals/simulator.md). */
 #include "simulator/libraries/cublas/vs_blas.h"
 #include "simulator/libraries/cublaslt/vs_blas_handle.h"
@@ -23,7 +23,6 @@ int cublasCreate_v2(struct cublasContext **handle)
         vs_library_delete(h, VS_BLAS_HANDLE);
         return CUBLAS_STATUS_ALLOC_FAILED;
     }
-    h->special_values = 0xFFFF; /* all, the default of cublasSetEmulationSpecialValuesSupport */
     *handle = h;
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -53,15 +52,6 @@ int cublasSetWorkspace_v2(struct cublasContext *h, void *workspace, size_t bytes
     return CUBLAS_STATUS_SUCCESS;
 }
 
-int cublasGetStream_v2(struct cublasContext *h, CUstream *stream)
-{
-    VS_BLAS_CHECK(h, !stream);
-    *stream = h->stream;
-    return CUBLAS_STATUS_SUCCESS;
-}
-
-/* ---- settings ---- */
-
 bool vs_blas_is_math_mode(int mode)
 {
     int known = CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION | 15, low = mode & 15;
@@ -69,30 +59,34 @@ bool vs_blas_is_math_mode(int mode)
            (low <= CUBLAS_FP32_EMULATED_BF16X9_MATH || low == CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH);
 }
 
-int vs_blas_get(struct cublasContext *h, const struct vs_blas_setting *s)
+/* ---- statuses ---- */
+
+#define STATUSES(F)                                                                                \
+    F(SUCCESS, "success") F(NOT_INITIALIZED, "the library was not initialized")                    \
+    F(ALLOC_FAILED, "the resource allocation failed") F(INVALID_VALUE, "an invalid value was used as an argument") \
+    F(ARCH_MISMATCH, "an absent device architectural feature is required")                         \
+    F(MAPPING_ERROR, "an access to GPU memory space failed")                                       \
+    F(EXECUTION_FAILED, "the GPU program failed to execute")                                       \
+    F(INTERNAL_ERROR, "an internal operation failed")                                              \
+    F(NOT_SUPPORTED, "the functionality is not supported")                                         \
+    F(LICENSE_ERROR, "the license is missing or invalid")
+
+const char *cublasGetStatusName(int status)
 {
-    VS_BLAS_CHECK(h, !s->to);
-    *s->to = *(int *)((char *)h + s->at);
-    return CUBLAS_STATUS_SUCCESS;
+    switch (status) {
+#define NAME(name, text) case CUBLAS_STATUS_##name: return "CUBLAS_STATUS_" #name;
+        STATUSES(NAME)
+#undef NAME
+    default: return "CUBLAS_STATUS_UNKNOWN";
+    }
 }
 
-int vs_blas_set(struct cublasContext *h, const struct vs_blas_setting *s)
+const char *cublasGetStatusString(int status)
 {
-    VS_BLAS_CHECK(h, s->bad);
-    *(int *)((char *)h + s->at) = s->value;
-    return CUBLAS_STATUS_SUCCESS;
-}
-
-int cublasGetFixedPointEmulationMantissaBitCountPointer(struct cublasContext *h, int **bits)
-{
-    VS_BLAS_CHECK(h, !bits);
-    *bits = h->mantissa_bits;
-    return CUBLAS_STATUS_SUCCESS;
-}
-
-int cublasSetFixedPointEmulationMantissaBitCountPointer(struct cublasContext *h, int *bits)
-{
-    VS_BLAS_CHECK(h, false);
-    h->mantissa_bits = bits;
-    return CUBLAS_STATUS_SUCCESS;
+    switch (status) {
+#define TEXT(name, text) case CUBLAS_STATUS_##name: return text;
+        STATUSES(TEXT)
+#undef TEXT
+    default: return "unknown status";
+    }
 }

@@ -116,9 +116,7 @@ static void run(const struct vramscope_sim_launch *launch, unsigned long first, 
 
 int vs_blas_rotation(struct cublasContext *h, const struct vs_blas_rotation *r)
 {
-    VS_BLAS_CHECK(h, r->bad || !r->a || !r->b || !r->c || !r->s || (r->modified && !r->parameters));
-    if (!vs_blas_is_computed(r->type) || !vs_blas_is_computed(r->real_type))
-        return vs_library_unsupported(r->modified ? "cublasRotmgEx" : "cublasRotgEx", "with these types");
+    VS_BLAS_CHECK(h, !r->a || !r->b || !r->c || !r->s || (r->modified && !r->parameters));
     struct vs_sim_work work = {.name = "cublas_rotation", .operations = 64, .bytes = 64};
     if (h->pointer_mode == CUBLAS_POINTER_MODE_DEVICE && vs_library_computes())
         return vs_blas_status(vs_library_compute(h->stream, &work, run, r, sizeof *r));

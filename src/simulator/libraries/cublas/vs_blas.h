@@ -21,8 +21,6 @@ struct cublasContext {
     void *workspace; /* the user's, or NULL */
     size_t workspace_bytes;
     int pointer_mode, math_mode, atomics_mode, sm_count_target;
-    int emulation_strategy, special_values, mantissa_control, mantissa_bits_max, mantissa_offset;
-    int *mantissa_bits;
 };
 enum { VS_BLAS_HANDLE = 1 };
 
@@ -185,7 +183,7 @@ int vs_blas_product(struct cublasContext *handle, const char *name,
 /* vs_blas_matrix: op(matrix) at *base* with leading dimension *ld*. */
 struct vs_blas_operand vs_blas_matrix(const void *base, int type, int op, int64_t ld);
 
-/* ---- matrix products (blas_gemm.c, blas_gemv.c, blas_grouped.c) ---- */
+/* ---- matrix products (blas_gemm.c, blas_gemv.c) ---- */
 
 struct vs_blas_gemm {
     const char *name; /* of the kernel: the function's where its types may not be supported */
@@ -198,18 +196,6 @@ struct vs_blas_gemm {
 };
 int vs_blas_gemm(struct cublasContext *handle, const struct vs_blas_gemm *g);
 
-struct vs_blas_groups {
-    const char *name;
-    bool wide; /* arrays of 64-bit integers */
-    bool bad;
-    int type; /* of the elements of A and B */
-    int64_t count;
-    const int *opa, *opb;
-    const void *m, *n, *k, *lda, *ldb, *ldc, *sizes;
-    const void *alpha, *beta;
-};
-int vs_blas_grouped(struct cublasContext *handle, const struct vs_blas_groups *g);
-
 struct vs_blas_gemv { /* y = alpha op(a) x + beta y, or for vs_blas_ger a += alpha x y' */
     const char *name;
     int op, matrix_type, result_type, scalar_type;
@@ -220,24 +206,14 @@ struct vs_blas_gemv { /* y = alpha op(a) x + beta y, or for vs_blas_ger a += alp
 int vs_blas_gemv(struct cublasContext *handle, const struct vs_blas_gemv *g);
 int vs_blas_ger(struct cublasContext *handle, const struct vs_blas_gemv *g);
 
-/* ---- rotations, settings, copies (blas_rotation.c, blas_handle.c, blas_copy.c) ---- */
+/* ---- rotations, copies (blas_rotation.c, blas_copy.c) ---- */
 
 struct vs_blas_rotation {
     bool modified; /* rotmg: number a, b, c and s are d1, d2, x1 and y1 */
-    bool bad;
     int type, real_type;
     void *a, *b, *c, *s, *parameters;
 };
 int vs_blas_rotation(struct cublasContext *handle, const struct vs_blas_rotation *r);
-
-struct vs_blas_setting {
-    size_t at; /* of an int in struct cublasContext */
-    int value;
-    bool bad;
-    int *to;
-};
-int vs_blas_get(struct cublasContext *handle, const struct vs_blas_setting *s);
-int vs_blas_set(struct cublasContext *handle, const struct vs_blas_setting *s);
 
 struct vs_blas_copy {
     int64_t rows, columns, element, from_ld, to_ld; /* elements, element in bytes */

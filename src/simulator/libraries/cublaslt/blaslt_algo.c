@@ -96,7 +96,7 @@ int cublasLtMatmulAlgoGetHeuristic(struct cublasLtContext *handle, cublasLtMatmu
     const struct vs_lt_preference *wanted = (void *)preference;
     if (!vs_lt_is_handle(handle))
         return CUBLAS_STATUS_NOT_INITIALIZED;
-    if (requested <= 0 || !results || !returned || !vs_lt_live(wanted, VS_LT_PREFERENCE))
+    if (requested <= 0 || !results || !returned || !vs_library_object(wanted, VS_LT_MATMULPREFERENCE))
         return CUBLAS_STATUS_INVALID_VALUE;
     struct vs_lt_algo asked; /* with a search limited to it: of the first result */
     memcpy(&asked, &results[0].algo, sizeof asked);
@@ -117,33 +117,6 @@ int cublasLtMatmulAlgoGetHeuristic(struct cublasLtContext *handle, cublasLtMatmu
             fill(&results[(*returned)++], &algo, &p);
     }
     return *returned ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
-}
-
-int cublasLtMatmulAlgoGetHeuristicForStream(
-    struct cublasLtContext *handle, cublasLtMatmulDescOpaque_t *operation,
-    cublasLtMatrixLayoutOpaque_t *a, cublasLtMatrixLayoutOpaque_t *b, cublasLtMatrixLayoutOpaque_t *c,
-    cublasLtMatrixLayoutOpaque_t *d, cublasLtMatmulPreferenceOpaque_t *preference, int requested,
-    cublasLtMatmulHeuristicResult_t *results, int *returned, CUstream stream)
-{
-    return cublasLtMatmulAlgoGetHeuristic(handle, operation, a, b, c, d, preference, requested,
-                                          results, returned);
-}
-
-int cublasLtMatmulAlgoGetIds(struct cublasLtContext *handle, int compute, int scale, int a, int b,
-                             int c, int d, int requested, int *ids, int *returned)
-{
-    if (!vs_lt_is_handle(handle))
-        return CUBLAS_STATUS_NOT_INITIALIZED;
-    if (requested <= 0 || !ids || !returned)
-        return CUBLAS_STATUS_INVALID_VALUE;
-    *returned = 0;
-    if (!vs_lt_types_supported(compute, scale, a, b, c, d))
-        return CUBLAS_STATUS_NOT_SUPPORTED;
-    while (*returned < ALGO_COUNT && *returned < requested) {
-        ids[*returned] = *returned;
-        ++*returned;
-    }
-    return CUBLAS_STATUS_SUCCESS;
 }
 
 int cublasLtMatmulAlgoInit(struct cublasLtContext *handle, int compute, int scale, int a, int b, int c,
@@ -189,78 +162,17 @@ int cublasLtMatmulAlgoCheck(struct cublasLtContext *handle, cublasLtMatmulDescOp
     return CUBLAS_STATUS_SUCCESS;
 }
 
-int cublasLtMatmulAlgoCheckForStream(struct cublasLtContext *handle,
-                                     cublasLtMatmulDescOpaque_t *operation,
-                                     cublasLtMatrixLayoutOpaque_t *a, cublasLtMatrixLayoutOpaque_t *b,
-                                     cublasLtMatrixLayoutOpaque_t *c, cublasLtMatrixLayoutOpaque_t *d,
-                                     const cublasLtMatmulAlgo_t *algo,
-                                     cublasLtMatmulHeuristicResult_t *result, CUstream stream)
-{
-    return cublasLtMatmulAlgoCheck(handle, operation, a, b, c, d, algo, result);
-}
-
 int cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t *algo, int id, const void *value,
                                          size_t size)
 {
     if (!algo_live(algo) || id == CUBLASLT_ALGO_CONFIG_ID) /* the id is set by AlgoInit */
         return CUBLAS_STATUS_INVALID_VALUE;
-    return vs_lt_set(algo, sizeof(struct vs_lt_algo), config_attributes, id, value, size);
+    return vs_lt_set(algo, config_attributes, id, value, size);
 }
 
 int cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algo, int id, void *value,
                                          size_t size, size_t *written)
 {
-    return algo_live(algo) ? vs_lt_get(algo, sizeof(struct vs_lt_algo), config_attributes, id, value,
-                                       size, written)
+    return algo_live(algo) ? vs_lt_get(algo, config_attributes, id, value, size, written)
                            : CUBLAS_STATUS_INVALID_VALUE;
-}
-
-/* The numbers of a capability: all are 32-bit, but for the flags. Returns how many. */
-static int capability(const struct vs_lt_algo *algo, int id, uint32_t values[2])
-{
-    uint32_t alignment = vs_lt_is_narrow(algo->a_type) ? 16 : 4;
-    values[1] = 0;
-    switch (id) {
-    case CUBLASLT_ALGO_CAP_SPLITK_SUPPORT: values[0] = algo->id == ALGO_SPLIT; return 1;
-    case CUBLASLT_ALGO_CAP_REDUCTION_SCHEME_MASK:
-        values[0] = algo->id == ALGO_SPLIT ? CUBLASLT_REDUCTION_SCHEME_MASK : 0;
-        return 1;
-    case CUBLASLT_ALGO_CAP_CTA_SWIZZLING_SUPPORT:
-    case CUBLASLT_ALGO_CAP_STRIDED_BATCH_SUPPORT:
-    case CUBLASLT_ALGO_CAP_OUT_OF_PLACE_RESULT_SUPPORT: values[0] = 1; return 1;
-    case CUBLASLT_ALGO_CAP_UPLO_SUPPORT:
-    case CUBLASLT_ALGO_CAP_CUSTOM_OPTION_MAX:
-    case CUBLASLT_ALGO_CAP_LD_NEGATIVE:
-    case CUBLASLT_ALGO_CAP_ATOMIC_SYNC:
-    case CUBLASLT_ALGO_CAP_POINTER_ARRAY_BATCH_SUPPORT:
-    case CUBLASLT_ALGO_CAP_FLOATING_POINT_EMULATION_SUPPORT:
-    case CUBLASLT_ALGO_CAP_POINTER_ARRAY_GROUPED_SUPPORT: values[0] = 0; return 1;
-    case CUBLASLT_ALGO_CAP_TILE_IDS: values[0] = CUBLASLT_MATMUL_TILE_128x128; return 1;
-    case CUBLASLT_ALGO_CAP_STAGES_IDS: values[0] = CUBLASLT_MATMUL_STAGES_UNDEFINED; return 1;
-    case CUBLASLT_ALGO_CAP_CUSTOM_MEMORY_ORDER: values[0] = algo->a_type == CUDA_R_8I; return 1;
-    case CUBLASLT_ALGO_CAP_POINTER_MODE_MASK: values[0] = 31; return 1;
-    case CUBLASLT_ALGO_CAP_EPILOGUE_MASK: values[0] = 1023; return 1;
-    case CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS: values[0] = 0; return 2;
-    case CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES:
-    case CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_B_BYTES:
-    case CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_C_BYTES:
-    case CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_D_BYTES: values[0] = alignment; return 1;
-    default: return 0;
-    }
-}
-
-int cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t *algo, int id, void *value,
-                                      size_t size, size_t *written)
-{
-    uint32_t values[2];
-    if (!algo_live(algo))
-        return CUBLAS_STATUS_INVALID_VALUE;
-    size_t bytes = (size_t)capability((const void *)algo, id, values) * sizeof *values;
-    if (!bytes || (size ? !value || size < bytes : !written))
-        return CUBLAS_STATUS_INVALID_VALUE;
-    if (size)
-        memcpy(value, values, bytes);
-    if (written)
-        *written = bytes;
-    return CUBLAS_STATUS_SUCCESS;
 }

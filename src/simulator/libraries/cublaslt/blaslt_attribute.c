@@ -5,33 +5,28 @@
 
 #include "simulator/libraries/cublaslt/vs_blaslt.h"
 
-bool vs_lt_live(const void *descriptor, uint32_t mark)
-{
-    return descriptor && ((const struct vs_lt_head *)descriptor)->mark == mark;
-}
-
-static const struct vs_lt_attribute *find(size_t object_bytes, const struct vs_lt_attribute *a, int id)
+static const struct vs_lt_attribute *find(const struct vs_lt_attribute *a, int id)
 {
     for (; a->id >= 0; a++)
         if (a->id == id)
-            return a->offset + a->bytes <= object_bytes ? a : NULL;
+            return a;
     return NULL;
 }
 
-int vs_lt_set(void *object, size_t object_bytes, const struct vs_lt_attribute *attributes, int id,
-              const void *value, size_t size)
+int vs_lt_set(void *object, const struct vs_lt_attribute *attributes, int id, const void *value,
+              size_t size)
 {
-    const struct vs_lt_attribute *a = find(object_bytes, attributes, id);
+    const struct vs_lt_attribute *a = find(attributes, id);
     if (!a || !value || size != a->bytes)
         return CUBLAS_STATUS_INVALID_VALUE;
     memcpy((char *)object + a->offset, value, size);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-int vs_lt_get(const void *object, size_t object_bytes, const struct vs_lt_attribute *attributes,
-              int id, void *value, size_t size, size_t *written)
+int vs_lt_get(const void *object, const struct vs_lt_attribute *attributes, int id, void *value,
+              size_t size, size_t *written)
 {
-    const struct vs_lt_attribute *a = find(object_bytes, attributes, id);
+    const struct vs_lt_attribute *a = find(attributes, id);
     if (!a || (size ? !value || size != a->bytes : !written))
         return CUBLAS_STATUS_INVALID_VALUE;
     if (size)
@@ -90,37 +85,23 @@ static const struct vs_lt_attribute transform_attributes[] = {
 #undef A
     VS_LT_ATTRIBUTES_END,
 };
-static const struct vs_lt_attribute emulation_attributes[] = {
-#define A(name, field) VS_LT_ATTRIBUTE(CUBLASLT_EMULATION_DESC_##name, vs_lt_emulation, field),
-    A(STRATEGY, strategy) A(SPECIAL_VALUES_SUPPORT, special_values)
-    A(FIXEDPOINT_MANTISSA_CONTROL, mantissa_control)
-    A(FIXEDPOINT_MAX_MANTISSA_BIT_COUNT, mantissa_bits_max)
-    A(FIXEDPOINT_MANTISSA_BIT_OFFSET, mantissa_offset)
-    A(FIXEDPOINT_MANTISSA_BIT_COUNT_POINTER, mantissa_bits)
-#undef A
-    VS_LT_ATTRIBUTES_END,
-};
+/* ---- the kinds of descriptors ---- */
 
-/* ---- the five kinds of descriptors ---- */
-
-/* Bytes of the first release that has them, and of the newest. */
 static const struct kind {
-    uint32_t mark;
-    size_t least, most;
+    int kind;
+    size_t bytes;
     const struct vs_lt_attribute *attributes;
 } kinds[] = {
-    {VS_LT_MATMUL, offsetof(struct vs_lt_matmul, scale_mode_a), sizeof(struct vs_lt_matmul), matmul_attributes},
-    {VS_LT_LAYOUT, offsetof(struct vs_lt_layout, row_counts), sizeof(struct vs_lt_layout), layout_attributes},
-    {VS_LT_PREFERENCE, offsetof(struct vs_lt_preference, average_rows), sizeof(struct vs_lt_preference),
-     preference_attributes},
-    {VS_LT_TRANSFORM, sizeof(struct vs_lt_transform), sizeof(struct vs_lt_transform), transform_attributes},
-    {VS_LT_EMULATION, sizeof(struct vs_lt_emulation), sizeof(struct vs_lt_emulation), emulation_attributes},
+    {VS_LT_MATMULDESC, sizeof(struct vs_lt_matmul), matmul_attributes},
+    {VS_LT_MATRIXLAYOUT, sizeof(struct vs_lt_layout), layout_attributes},
+    {VS_LT_MATMULPREFERENCE, sizeof(struct vs_lt_preference), preference_attributes},
+    {VS_LT_MATRIXTRANSFORMDESC, sizeof(struct vs_lt_transform), transform_attributes},
 };
 
-static const struct kind *kind_of(uint32_t mark)
+static const struct kind *kind_of(int kind)
 {
     const struct kind *k = kinds;
-    while (k->mark != mark)
+    while (k->kind != kind)
         k++;
     return k;
 }
@@ -131,17 +112,16 @@ static void fill(void *storage, const struct vs_lt_making *given)
     struct vs_lt_matmul *m = storage;
     struct vs_lt_layout *l = storage;
     struct vs_lt_preference *p = storage;
-    switch (given->mark) {
-    case VS_LT_MATMUL:
+    switch (given->kind) {
+    case VS_LT_MATMULDESC:
         m->compute_type = given->compute;
         m->scale_type = given->scale;
         m->fill_mode = CUBLAS_FILL_MODE_FULL;
         m->epilogue = CUBLASLT_EPILOGUE_DEFAULT;
         m->aux_type = m->bias_type = -1;
-        if (m->head.bytes == sizeof *m)
-            m->invariance = CUBLASLT_BATCH_INVARIANCE_UNSET;
+        m->invariance = CUBLASLT_BATCH_INVARIANCE_UNSET;
         break;
-    case VS_LT_LAYOUT:
+    case VS_LT_MATRIXLAYOUT:
         l->type = given->type;
         l->rows = given->rows;
         l->columns = given->columns;
@@ -154,58 +134,45 @@ static void fill(void *storage, const struct vs_lt_making *given)
             l->lds = given->lds;
         }
         break;
-    case VS_LT_PREFERENCE:
+    case VS_LT_MATMULPREFERENCE:
         p->reduction_mask = CUBLASLT_REDUCTION_SCHEME_MASK;
         p->alignment_a = p->alignment_b = p->alignment_c = p->alignment_d = 256;
         p->implementation_mask = UINT64_MAX;
         break;
-    case VS_LT_TRANSFORM:
-        ((struct vs_lt_transform *)storage)->scale_type = given->scale;
-        break;
     default:
-        ((struct vs_lt_emulation *)storage)->special_values = 0xFFFF;
+        ((struct vs_lt_transform *)storage)->scale_type = given->scale;
     }
 }
 
 int vs_lt_make(const struct vs_lt_making *given)
 {
-    const struct kind *k = kind_of(given->mark);
-    size_t bytes = given->creates ? k->most : given->bytes, least = given->is_grouped ? k->most : k->least;
-    if ((given->creates && !given->to) || given->groups < 0 ||
-        (given->mark == VS_LT_LAYOUT && !vs_library_bits(given->type)))
+    if (!given->to || given->groups < 0 ||
+        (given->kind == VS_LT_MATRIXLAYOUT && !vs_library_bits(given->type)))
         return CUBLAS_STATUS_INVALID_VALUE;
-    void *storage = given->creates ? vs_library_new((int)given->mark, bytes) : given->storage;
-    if (!storage && !given->creates)
-        return CUBLAS_STATUS_INVALID_VALUE;
-    if (!storage || bytes < least)
+    void *descriptor = vs_library_new(given->kind, kind_of(given->kind)->bytes);
+    if (!descriptor)
         return CUBLAS_STATUS_ALLOC_FAILED;
-    bytes = bytes < k->most ? bytes : k->most;
-    memset(storage, 0, bytes);
-    *(struct vs_lt_head *)storage = (struct vs_lt_head){given->mark, (uint32_t)bytes};
-    fill(storage, given);
-    if (given->creates)
-        memcpy(given->to, &storage, sizeof storage);
+    fill(descriptor, given);
+    memcpy(given->to, &descriptor, sizeof descriptor);
     return CUBLAS_STATUS_SUCCESS;
 }
 
 int vs_lt_destroy(const struct vs_lt_access *a)
 {
-    return !a->descriptor || vs_library_delete(a->descriptor, (int)a->mark) ? CUBLAS_STATUS_SUCCESS
+    return !a->descriptor || vs_library_delete(a->descriptor, a->kind) ? CUBLAS_STATUS_SUCCESS
                                                                             : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 int vs_lt_set_attribute(const struct vs_lt_access *a)
 {
-    return vs_lt_live(a->descriptor, a->mark)
-               ? vs_lt_set(a->descriptor, ((struct vs_lt_head *)a->descriptor)->bytes,
-                           kind_of(a->mark)->attributes, a->id, a->from, a->size)
+    return vs_library_object(a->descriptor, a->kind)
+               ? vs_lt_set(a->descriptor, kind_of(a->kind)->attributes, a->id, a->from, a->size)
                : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 int vs_lt_get_attribute(const struct vs_lt_access *a)
 {
-    return vs_lt_live(a->descriptor, a->mark)
-               ? vs_lt_get(a->descriptor, ((struct vs_lt_head *)a->descriptor)->bytes,
-                           kind_of(a->mark)->attributes, a->id, a->to, a->size, a->written)
+    return vs_library_object(a->descriptor, a->kind)
+               ? vs_lt_get(a->descriptor, kind_of(a->kind)->attributes, a->id, a->to, a->size, a->written)
                : CUBLAS_STATUS_INVALID_VALUE;
 }

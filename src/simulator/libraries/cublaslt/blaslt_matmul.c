@@ -124,9 +124,9 @@ int cublasLtMatrixTransform(struct cublasLtContext *handle,
 {
     if (!vs_lt_is_handle(handle))
         return CUBLAS_STATUS_NOT_INITIALIZED;
-    if (!vs_lt_live(transform, VS_LT_TRANSFORM) || !c || !vs_lt_live(c_layout, VS_LT_LAYOUT) ||
-        (a && (!alpha || !vs_lt_live(a_layout, VS_LT_LAYOUT))) ||
-        (b && (!beta || !vs_lt_live(b_layout, VS_LT_LAYOUT))))
+    if (!vs_library_object(transform, VS_LT_MATRIXTRANSFORMDESC) || !c || !vs_library_object(c_layout, VS_LT_MATRIXLAYOUT) ||
+        (a && (!alpha || !vs_library_object(a_layout, VS_LT_MATRIXLAYOUT))) ||
+        (b && (!beta || !vs_library_object(b_layout, VS_LT_MATRIXLAYOUT))))
         return CUBLAS_STATUS_INVALID_VALUE;
     const struct vs_lt_transform *t = (const void *)transform;
     const struct vs_lt_layout *la = (void *)a_layout, *lb = (void *)b_layout, *lc = (void *)c_layout;

@@ -150,10 +150,9 @@ static int narrow_fits(const struct vs_lt_product *p, int device)
     bool tn = o->op_a == CUBLAS_OP_T && o->op_b == CUBLAS_OP_N;
     if (!tn && (fp4 || device < 100))
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    bool modes = o->head.bytes == sizeof *o;
-    if (modes && (!mode_supported(o->scale_mode_a, device) || !mode_supported(o->scale_mode_b, device)))
+    if (!mode_supported(o->scale_mode_a, device) || !mode_supported(o->scale_mode_b, device))
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    if (fp4 && modes && o->scale_mode_a == CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F)
+    if (fp4 && o->scale_mode_a == CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F)
         return CUBLAS_STATUS_NOT_SUPPORTED; /* four bits need scales of blocks */
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -175,9 +174,9 @@ static bool epilogue_known(uint32_t epilogue)
 int vs_lt_supported(struct vs_lt_product *p)
 {
     const struct vs_lt_matmul *o = p->operation;
-    if (!vs_lt_live(o, VS_LT_MATMUL) || !vs_lt_live(p->a, VS_LT_LAYOUT) ||
-        !vs_lt_live(p->b, VS_LT_LAYOUT) || !vs_lt_live(p->c, VS_LT_LAYOUT) ||
-        !vs_lt_live(p->d, VS_LT_LAYOUT))
+    if (!vs_library_object(o, VS_LT_MATMULDESC) || !vs_library_object(p->a, VS_LT_MATRIXLAYOUT) ||
+        !vs_library_object(p->b, VS_LT_MATRIXLAYOUT) || !vs_library_object(p->c, VS_LT_MATRIXLAYOUT) ||
+        !vs_library_object(p->d, VS_LT_MATRIXLAYOUT))
         return CUBLAS_STATUS_INVALID_VALUE;
     if (p->d->batch_mode == CUBLASLT_BATCH_MODE_GROUPED) /* their shapes are in device memory */
         return vs_library_unsupported("cublasLtMatmul", "with grouped layouts");

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stand-in for cuBLASLt, between its files. Descriptors may lie in storage of the caller, whose
- * size depends on the release that the program was built for: each begins with a mark and the bytes
- * that it has, and an attribute beyond them does not exist. Fields are in the order in which
- * releases added them. Descriptors are not locked: as with NVIDIA's, one thread changes one. */
+ * The stand-in for cuBLASLt, between its files. Descriptors are not locked: as with NVIDIA's, one
+ * thread changes one. */
 #ifndef VS_BLASLT_H
 #define VS_BLASLT_H
 
@@ -12,23 +10,17 @@
 
 VS_CUBLASLT_FUNCTIONS(VS_LIBRARY_DECLARE)
 
-enum { /* kinds of objects, and marks */
+enum { /* kinds of objects; the mark of an algorithm */
     VS_LT_HANDLE = 1,
     VS_LT_BLAS_HANDLE, /* of cuBLAS, which programs may use as one of cuBLASLt */
-    VS_LT_MATMUL = 0x4c740002,
-    VS_LT_LAYOUT,
-    VS_LT_PREFERENCE,
-    VS_LT_TRANSFORM,
-    VS_LT_EMULATION,
-    VS_LT_ALGO
-};
-
-struct vs_lt_head {
-    uint32_t mark, bytes;
+    VS_LT_MATMULDESC,
+    VS_LT_MATRIXLAYOUT,
+    VS_LT_MATMULPREFERENCE,
+    VS_LT_MATRIXTRANSFORMDESC,
+    VS_LT_ALGO = 0x4c740008
 };
 
 struct vs_lt_matmul {
-    struct vs_lt_head head;
     int32_t compute_type, scale_type, pointer_mode, op_a, op_b, op_c, fill_mode;
     uint32_t epilogue;
     void *bias;
@@ -40,52 +32,38 @@ struct vs_lt_matmul {
     int32_t bias_type;
     int8_t fast_accumulation;
     int32_t chunk_rows, chunk_columns;
-    void *counters_in, *counters_out; /* 12.4 ends here */
+    void *counters_in, *counters_out;
     int32_t scale_mode_a, scale_mode_b, scale_mode_c, scale_mode_d, scale_mode_aux, scale_mode_out;
     void *scale_out, *emulation;
     int64_t alpha_step, beta_step;
     uint32_t invariance;
 };
-_Static_assert(sizeof(struct vs_lt_matmul) <= sizeof(cublasLtMatmulDescOpaque_t), "storage");
 
 struct vs_lt_layout {
-    struct vs_lt_head head;
     int32_t type, order;
     uint64_t rows, columns;
     int64_t ld, batch_step, plane_offset;
     int32_t batches;
-    uint32_t batch_mode; /* 12.4 ends here */
+    uint32_t batch_mode;
     void *row_counts, *column_counts, *lds;
     int32_t count_width, ld_width;
 };
-_Static_assert(sizeof(struct vs_lt_layout) <= sizeof(cublasLtMatrixLayoutOpaque_t), "storage");
 
 struct vs_lt_preference {
-    struct vs_lt_head head;
     uint32_t search_mode, reduction_mask;
     uint64_t workspace_max;
     uint32_t alignment_a, alignment_b, alignment_c, alignment_d;
     float waves_max;
     uint32_t average_terms;
-    uint64_t implementation_mask; /* 12.4 ends here */
+    uint64_t implementation_mask;
     uint32_t average_rows, average_columns;
 };
-_Static_assert(sizeof(struct vs_lt_preference) <= sizeof(cublasLtMatmulPreferenceOpaque_t), "storage");
 
 struct vs_lt_transform {
-    struct vs_lt_head head;
     int32_t scale_type, pointer_mode, op_a, op_b;
 };
-_Static_assert(sizeof(struct vs_lt_transform) <= sizeof(cublasLtMatrixTransformDescOpaque_t), "storage");
 
-struct vs_lt_emulation {
-    struct vs_lt_head head;
-    int32_t strategy, special_values, mantissa_control, mantissa_bits_max, mantissa_offset;
-    void *mantissa_bits;
-};
-_Static_assert(sizeof(struct vs_lt_emulation) <= sizeof(cublasLtEmulationDescOpaque_t), "storage");
-
-struct vs_lt_algo { /* has a mark alone: programs copy it as bytes */
+struct vs_lt_algo { /* programs copy it as bytes */
     uint32_t mark;
     int32_t id, split_k;
     uint32_t tile, reduction, swizzle, custom, stages;
@@ -105,21 +83,19 @@ struct vs_lt_attribute {
 };
 #define VS_LT_ATTRIBUTE(id, type, field)                                                           \
     {id, offsetof(struct type, field), sizeof(((struct type *)0)->field)}
-/* vs_lt_set, vs_lt_get: CUBLAS_STATUS_INVALID_VALUE unless *object* has *size* bytes for attribute
- * *id*; with size 0, vs_lt_get only answers its size in *written*. */
-int vs_lt_set(void *object, size_t object_bytes, const struct vs_lt_attribute *attributes, int id,
-              const void *value, size_t size);
-int vs_lt_get(const void *object, size_t object_bytes, const struct vs_lt_attribute *attributes,
-              int id, void *value, size_t size, size_t *written);
+/* vs_lt_set, vs_lt_get: CUBLAS_STATUS_INVALID_VALUE unless attribute *id* exists and has *size* bytes;
+ * with size 0, vs_lt_get only answers its size in *written*. */
+int vs_lt_set(void *object, const struct vs_lt_attribute *attributes, int id, const void *value,
+              size_t size);
+int vs_lt_get(const void *object, const struct vs_lt_attribute *attributes, int id, void *value,
+              size_t size, size_t *written);
 #define VS_LT_ATTRIBUTES_END {-1, 0, 0}
 
 /* Rows of cublaslt.calls hand one of these to their runner. */
 struct vs_lt_making {
-    uint32_t mark;
-    void *storage; /* of the caller, *bytes*; or with *creates* of the library, whose address *to* receives */
-    size_t bytes;
-    bool creates, is_grouped;
-    void *to;
+    int kind;
+    bool is_grouped;
+    void *to; /* receives the address */
     int compute, scale, type, groups;
     uint64_t rows, columns;
     int64_t ld;
@@ -127,7 +103,7 @@ struct vs_lt_making {
 };
 int vs_lt_make(const struct vs_lt_making *making);
 struct vs_lt_access {
-    uint32_t mark;
+    int kind;
     void *descriptor;
     int id;
     size_t size, *written;
@@ -138,8 +114,6 @@ int vs_lt_destroy(const struct vs_lt_access *access);
 int vs_lt_set_attribute(const struct vs_lt_access *access);
 int vs_lt_get_attribute(const struct vs_lt_access *access);
 
-/* vs_lt_live: does *descriptor* begin with *mark*? */
-bool vs_lt_live(const void *descriptor, uint32_t mark);
 
 /* ---- products (blaslt_support.c) ---- */
 

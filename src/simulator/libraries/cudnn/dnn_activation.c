@@ -14,12 +14,6 @@ int cudnnSetActivationDescriptor(struct cudnnActivationStruct *a, int mode, int 
     return CUDNN_STATUS_SUCCESS;
 }
 
-int cudnnSetActivationDescriptorSwishBeta(struct cudnnActivationStruct *a, double beta)
-{
-    DNN_NEED_SET(a, DNN_ACTIVATION);
-    return CUDNN_STATUS_SUCCESS;
-}
-
 /* run: reads and writes *tensors* tensors of x's size. */
 static int run(const char *function, struct cudnnContext *handle, struct cudnnTensorStruct *x,
                struct cudnnTensorStruct *y, double per_element, double tensors)
@@ -41,20 +35,6 @@ int cudnnActivationForward(struct cudnnContext *handle, struct cudnnActivationSt
     return run(__func__, handle, x_desc, y_desc, 4, 2);
 }
 
-int cudnnActivationBackward(struct cudnnContext *handle, struct cudnnActivationStruct *a,
-                            const void *alpha, struct cudnnTensorStruct *const y_desc, const void *y,
-                            struct cudnnTensorStruct *const dy_desc, const void *dy,
-                            struct cudnnTensorStruct *const x_desc, const void *x, const void *beta,
-                            struct cudnnTensorStruct *const dx_desc, void *dx)
-{
-    DNN_NEED_SET(a, DNN_ACTIVATION);
-    DNN_NEED_SET(y_desc, DNN_TENSOR);
-    DNN_NEED_SET(x_desc, DNN_TENSOR);
-    DNN_NEED(alpha && beta && y && dy && x && dx, "%s: a tensor or factor is NULL", __func__);
-    DNN_NEED(dnn_same_dims(x_desc, y_desc), "%s: the tensors have different dimensions", __func__);
-    return run(__func__, handle, dy_desc, dx_desc, 6, 4);
-}
-
 static bool softmax_modes(int algorithm, int mode)
 {
     return algorithm >= CUDNN_SOFTMAX_FAST && algorithm <= CUDNN_SOFTMAX_LOG &&
@@ -70,13 +50,3 @@ int cudnnSoftmaxForward(struct cudnnContext *handle, int algorithm, int mode, co
     return run(__func__, handle, x_desc, y_desc, 5, 3);
 }
 
-int cudnnSoftmaxBackward(struct cudnnContext *handle, int algorithm, int mode, const void *alpha,
-                         struct cudnnTensorStruct *const y_desc, const void *y,
-                         struct cudnnTensorStruct *const dy_desc, const void *dy, const void *beta,
-                         struct cudnnTensorStruct *const dx_desc, void *dx)
-{
-    DNN_NEED_SET(y_desc, DNN_TENSOR);
-    DNN_NEED(alpha && beta && y && dy && dx, "%s: a tensor or factor is NULL", __func__);
-    DNN_NEED(softmax_modes(algorithm, mode), "%s: no algorithm %d or mode %d", __func__, algorithm, mode);
-    return run(__func__, handle, dy_desc, dx_desc, 5, 3);
-}

@@ -1,11 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Convolutions of the older interface: algorithms with their workspace and duration, and the work.
+ * Convolutions of the older interface: descriptors, algorithms with their workspace and duration, and the work.
  * Two algorithms are offered: one for tensor cores with the workspace of dnn_convolution_size.c,
  * and a slower one without workspace. Both compute every convolution. */
 #include <string.h>
 
 #include "simulator/libraries/cudnn/vs_cudnn_internal.h"
+
+/* ---- descriptors ---- */
+
+int cudnnSetConvolutionNdDescriptor(struct cudnnConvolutionStruct *c, int rank, int *pad, int *stride,
+                                    int *dilation, int mode, int compute_type)
+{
+    DNN_NEED_KIND(c, DNN_CONVOLUTION);
+    DNN_NEED_POINTER(pad);
+    DNN_NEED_POINTER(stride);
+    DNN_NEED_POINTER(dilation);
+    DNN_NEED(rank >= 1 && rank <= DNN_DIMS - 2, "%s: %d spatial dimensions", __func__, rank);
+    DNN_NEED(mode == CUDNN_CONVOLUTION || mode == CUDNN_CROSS_CORRELATION, "%s: no mode %d", __func__,
+             mode);
+    DNN_NEED(dnn_bits(compute_type), "%s: no data type %d", __func__, compute_type);
+    for (int i = 0; i < rank; i++)
+        DNN_NEED(pad[i] >= 0 && stride[i] > 0 && dilation[i] > 0,
+                 "%s: padding %d, stride %d, dilation %d", __func__, pad[i], stride[i], dilation[i]);
+    int groups = c->set ? c->groups : 1, math_type = c->math_type;
+    *c = (struct cudnnConvolutionStruct){.set = 1, .rank = rank, .groups = groups, .math_type = math_type};
+    memcpy(c->pad, pad, sizeof *pad * (size_t)rank);
+    memcpy(c->stride, stride, sizeof *stride * (size_t)rank);
+    memcpy(c->dilation, dilation, sizeof *dilation * (size_t)rank);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnSetConvolutionMathType(struct cudnnConvolutionStruct *c, int type)
+{
+    DNN_NEED_KIND(c, DNN_CONVOLUTION);
+    DNN_NEED(type >= CUDNN_DEFAULT_MATH && type <= CUDNN_FMA_MATH, "%s: %d is out of range", __func__, type);
+    c->math_type = type;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnSetConvolutionGroupCount(struct cudnnConvolutionStruct *c, int count)
+{
+    DNN_NEED_KIND(c, DNN_CONVOLUTION);
+    DNN_NEED(count >= 1, "%s: %d is out of range", __func__, count);
+    c->groups = count;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+/* ---- problems ---- */
 
 static void widen(const int *from, int64_t *to, int n)
 {
@@ -25,13 +67,24 @@ static int check(const char *function, enum dnn_direction direction, struct cudn
                  struct cudnnFilterStruct *w, struct cudnnConvolutionStruct *desc,
                  struct cudnnTensorStruct *y, struct dnn_convolution *c)
 {
-    int dim[DNN_DIMS];
+    int dim[DNN_DIMS] = {0};
     if (!dnn_is_set(x, DNN_TENSOR, function) || !dnn_is_set(w, DNN_FILTER, function) ||
         !dnn_is_set(desc, DNN_CONVOLUTION, function) || !dnn_is_set(y, DNN_TENSOR, function))
         return CUDNN_STATUS_BAD_PARAM;
-    int e = cudnnGetConvolutionNdForwardOutputDim(desc, x, w, x->rank, dim);
-    if (e)
-        return e;
+    DNN_NEED(x->rank == w->rank && x->rank == desc->rank + 2,
+             "%s: %d dimensions of input, %d of filter, %d of convolution, %d of result", function,
+             x->rank, w->rank, desc->rank + 2, x->rank);
+    DNN_NEED(x->dim[1] == w->dim[1] * desc->groups,
+             "%s: %d input channels, but the filter has %d x %d groups", function, x->dim[1], w->dim[1],
+             desc->groups);
+    dim[0] = x->dim[0];
+    dim[1] = w->dim[0];
+    for (int i = 0; i < desc->rank; i++) {
+        int reach = (w->dim[i + 2] - 1) * desc->dilation[i] + 1;
+        int room = x->dim[i + 2] + 2 * desc->pad[i] - reach;
+        DNN_NEED(room >= 0, "%s: the filter is larger than the padded input", function);
+        dim[i + 2] = room / desc->stride[i] + 1;
+    }
     DNN_NEED(y->rank == x->rank && !memcmp(dim, y->dim, sizeof *dim * (size_t)y->rank),
              "%s: the dimensions of the result do not match", function);
     DNN_NEED(w->dim[0] % desc->groups == 0, "%s: %d filters in %d groups", function, w->dim[0],
@@ -135,19 +188,13 @@ int dnn_algorithms(struct cudnnContext *handle, const struct dnn_algorithms *k)
     struct dnn_convolution p;
     if (!dnn_is(handle, DNN_HANDLE, k->name))
         return CUDNN_STATUS_BAD_PARAM;
-    if (k->step == DNN_COUNT ? !k->returned : k->step == DNN_SIZE && !k->bytes)
-        return dnn_fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s: %s is NULL", k->name,
-                        k->step == DNN_COUNT ? "count" : "bytes");
-    if (k->step == DNN_COUNT) {
-        *k->returned = algorithms[k->direction].count;
-        return CUDNN_STATUS_SUCCESS;
-    }
+    if (k->asks_size && !k->bytes)
+        return dnn_fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s: bytes is NULL", k->name);
     int e = check(k->name, k->direction, k->x, k->w, k->c, k->y, &p);
     if (e)
         return e;
-    if (k->step == DNN_SIZE)
-        return workspace_of(&p, k->algorithm, k->name, k->bytes);
-    return rank(&p, k->wanted, k->returned, k->results, k->step == DNN_MEASURE);
+    return k->asks_size ? workspace_of(&p, k->algorithm, k->name, k->bytes)
+                        : rank(&p, k->wanted, k->returned, k->results, false);
 }
 
 /* find_with: as the Find…AlgorithmEx functions: candidates that fit into the given workspace run. */
@@ -185,20 +232,6 @@ int dnn_convolve(struct cudnnContext *handle, const struct dnn_convolve *k)
                     : run(k->name, handle, &p, k->algorithm, k->workspace, k->bytes);
 }
 
-int cudnnConvolutionBackwardBias(struct cudnnContext *handle, const void *alpha, tensor dy,
-                                 const void *dy_data, const void *beta, tensor db, void *db_data)
-{
-    DNN_NEED_KIND(handle, DNN_HANDLE);
-    DNN_NEED_SET(dy, DNN_TENSOR);
-    DNN_NEED_SET(db, DNN_TENSOR);
-    DNN_NEED(alpha && beta && dy_data && db_data, "%s: a tensor or factor is NULL", __func__);
-    DNN_NEED(db->rank >= 2 && dy->rank >= 2 && db->dim[1] == dy->dim[1], "%s: %d and %d channels",
-             __func__, db->dim[1], dy->dim[1]);
-    return dnn_elementwise(handle, "cudnn_convolution_backward_bias", dy->type,
-                           dnn_elements(dy->dim, dy->rank), 1,
-                           dnn_tensor_bytes(dy) + dnn_tensor_bytes(db));
-}
-
 int cudnnConvolutionBiasActivationForward(struct cudnnContext *handle, const void *alpha1, tensor x,
                                           const void *x_data, filter w, const void *w_data, convolution c,
                                           int algorithm, void *workspace, size_t bytes,
@@ -217,19 +250,4 @@ int cudnnConvolutionBiasActivationForward(struct cudnnContext *handle, const voi
     DNN_NEED(e || (dnn_same_dims(z, y) && bias->rank == y->rank && bias->dim[1] == y->dim[1]),
              "%s: the dimensions of z or of the bias do not match the result", __func__);
     return e ? e : run(__func__, handle, &p, algorithm, workspace, bytes);
-}
-
-int cudnnIm2Col(struct cudnnContext *handle, tensor x, const void *x_data, filter w, convolution c,
-                void *columns)
-{
-    int dim[DNN_DIMS];
-    DNN_NEED_KIND(handle, DNN_HANDLE);
-    DNN_NEED_SET(x, DNN_TENSOR);
-    DNN_NEED(x_data && columns, "%s: a tensor is NULL", __func__);
-    int e = cudnnGetConvolutionNdForwardOutputDim(c, x, w, x->rank, dim);
-    if (e)
-        return e;
-    double out = dnn_elements(dim, x->rank) / dim[1] * dnn_elements(w->dim + 1, w->rank - 1);
-    return dnn_elementwise(handle, "cudnn_im2col", x->type, out, 0,
-                           dnn_tensor_bytes(x) + out * dnn_bits(x->type) / 8);
 }

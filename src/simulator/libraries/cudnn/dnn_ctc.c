@@ -10,7 +10,7 @@
 static int set(const char *function, struct cudnnCTCLossStruct *c, int type, int normalization, int nan,
                int gradient, int label_max)
 {
-    if (!dnn_is(c, DNN_CTC, function))
+    if (!dnn_is(c, DNN_CTCLOSS, function))
         return CUDNN_STATUS_BAD_PARAM;
     DNN_NEED(dnn_bits(type), "%s: no data type %d", function, type);
     DNN_NEED(normalization == CUDNN_LOSS_NORMALIZATION_NONE ||
@@ -22,20 +22,9 @@ static int set(const char *function, struct cudnnCTCLossStruct *c, int type, int
     return CUDNN_STATUS_SUCCESS;
 }
 
-int cudnnSetCTCLossDescriptor(struct cudnnCTCLossStruct *c, int type)
-{
-    return set(__func__, c, type, CUDNN_LOSS_NORMALIZATION_NONE, CUDNN_NOT_PROPAGATE_NAN, 0, 0);
-}
-
 int cudnnSetCTCLossDescriptorEx(struct cudnnCTCLossStruct *c, int type, int normalization, int nan)
 {
     return set(__func__, c, type, normalization, nan, 0, 0);
-}
-
-int cudnnSetCTCLossDescriptor_v8(struct cudnnCTCLossStruct *c, int type, int normalization, int nan,
-                                 int label_max)
-{
-    return set(__func__, c, type, normalization, nan, 0, label_max);
 }
 
 int cudnnSetCTCLossDescriptor_v9(struct cudnnCTCLossStruct *c, int type, int normalization, int gradient,
@@ -76,7 +65,7 @@ int cudnnGetCTCLossWorkspaceSize(struct cudnnContext *handle, struct cudnnTensor
                                  struct cudnnCTCLossStruct *c, size_t *bytes)
 {
     DNN_NEED_KIND(handle, DNN_HANDLE);
-    DNN_NEED_SET(c, DNN_CTC);
+    DNN_NEED_SET(c, DNN_CTCLOSS);
     DNN_NEED_SET(probabilities, DNN_TENSOR);
     DNN_NEED(labels && label_lengths && input_lengths, "%s: labels or lengths are NULL", __func__);
     DNN_NEED(algorithm >= CUDNN_CTC_LOSS_ALGO_DETERMINISTIC &&
@@ -101,7 +90,7 @@ int cudnnGetCTCLossWorkspaceSize_v8(struct cudnnContext *handle, int algorithm,
                                     struct cudnnTensorStruct *const gradients, size_t *bytes)
 {
     DNN_NEED_KIND(handle, DNN_HANDLE);
-    DNN_NEED_SET(c, DNN_CTC);
+    DNN_NEED_SET(c, DNN_CTCLOSS);
     DNN_NEED_SET(probabilities, DNN_TENSOR);
     DNN_NEED(algorithm >= CUDNN_CTC_LOSS_ALGO_DETERMINISTIC &&
                  algorithm <= CUDNN_CTC_LOSS_ALGO_NON_DETERMINISTIC,

@@ -18,14 +18,6 @@ int cudnnDropoutGetStatesSize(struct cudnnContext *handle, size_t *bytes)
     return CUDNN_STATUS_SUCCESS;
 }
 
-int cudnnDropoutGetReserveSpaceSize(struct cudnnTensorStruct *x, size_t *bytes)
-{
-    DNN_NEED_SET(x, DNN_TENSOR);
-    DNN_NEED_POINTER(bytes);
-    *bytes = ((size_t)dnn_elements(x->dim, x->rank) + 7) / 8; /* a bit for each element */
-    return CUDNN_STATUS_SUCCESS;
-}
-
 int cudnnRestoreDropoutDescriptor(struct cudnnDropoutStruct *d, struct cudnnContext *handle,
                                   float probability, void *states, size_t bytes, unsigned long long seed)
 {
@@ -49,36 +41,4 @@ int cudnnSetDropoutDescriptor(struct cudnnDropoutStruct *d, struct cudnnContext 
         return e;
     return dnn_elementwise(handle, "cudnn_dropout_states", CUDNN_DATA_FLOAT, (double)bytes / STATE_BYTES,
                            100, (double)bytes);
-}
-
-static int run(const char *function, struct cudnnContext *handle, struct cudnnDropoutStruct *d,
-               struct cudnnTensorStruct *x, struct cudnnTensorStruct *y, const void *reserve, size_t bytes)
-{
-    size_t needed;
-    if (!dnn_is(handle, DNN_HANDLE, function) || !dnn_is_set(d, DNN_DROPOUT, function) ||
-        !dnn_is_set(x, DNN_TENSOR, function) || !dnn_is_set(y, DNN_TENSOR, function))
-        return CUDNN_STATUS_BAD_PARAM;
-    DNN_NEED(dnn_elements(x->dim, x->rank) == dnn_elements(y->dim, y->rank),
-             "%s: the tensors have different sizes", function);
-    cudnnDropoutGetReserveSpaceSize(x, &needed);
-    DNN_NEED(reserve && bytes >= needed, "%s: a reserve space of %zu bytes; %zu are needed", function,
-             reserve ? bytes : 0, needed);
-    return dnn_elementwise(handle, function, x->type, dnn_elements(x->dim, x->rank), 10,
-                           dnn_tensor_bytes(x) + dnn_tensor_bytes(y) + (double)needed);
-}
-
-int cudnnDropoutForward(struct cudnnContext *handle, struct cudnnDropoutStruct *const d,
-                        struct cudnnTensorStruct *const x_desc, const void *x,
-                        struct cudnnTensorStruct *const y_desc, void *y, void *reserve, size_t bytes)
-{
-    DNN_NEED(x && y, "%s: a tensor is NULL", __func__);
-    return run(__func__, handle, d, x_desc, y_desc, reserve, bytes);
-}
-
-int cudnnDropoutBackward(struct cudnnContext *handle, struct cudnnDropoutStruct *const d,
-                         struct cudnnTensorStruct *const dy_desc, const void *dy,
-                         struct cudnnTensorStruct *const dx_desc, void *dx, void *reserve, size_t bytes)
-{
-    DNN_NEED(dy && dx, "%s: a tensor is NULL", __func__);
-    return run(__func__, handle, d, dy_desc, dx_desc, reserve, bytes);
 }

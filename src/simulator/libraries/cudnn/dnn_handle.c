@@ -4,36 +4,20 @@
 #include "simulator/libraries/cudnn/vs_cudnn_internal.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
 
-struct vs_library_version vs_library_own_version(void)
-{
-    return vs_library_version(
-        (struct vs_library_version){CUDNN_MAJOR, CUDNN_MINOR, CUDNN_PATCHLEVEL});
-}
-
 size_t cudnnGetVersion(void)
 {
-    struct vs_library_version v = vs_library_own_version();
+    struct vs_library_version v = vs_library_version();
     return (size_t)(v.major * 10000 + v.minor * 100 + v.patch);
 }
 
 size_t cudnnGetCudartVersion(void) { return (size_t)vs_library_cuda_major() * 1000; }
 
-size_t cudnnGetMaxDeviceVersion(void)
-{
-    return CUDNN_MAX_SM_MAJOR_NUMBER * 100 + CUDNN_MAX_SM_MINOR_NUMBER * 10;
-}
-
 int cudnnGetProperty(int type, int *value)
 {
     DNN_NEED_POINTER(value);
-    DNN_NEED(vs_library_property(vs_library_own_version(), type, value), "cudnnGetProperty: no property %d", type);
+    DNN_NEED(!vs_library_get_property(type, value), "cudnnGetProperty: no property %d", type);
     return CUDNN_STATUS_SUCCESS;
 }
-
-int cudnnOpsVersionCheck(void) { return CUDNN_STATUS_SUCCESS; }
-int cudnnCnnVersionCheck(void) { return CUDNN_STATUS_SUCCESS; }
-int cudnnAdvVersionCheck(void) { return CUDNN_STATUS_SUCCESS; }
-int cudnnGraphVersionCheck(void) { return CUDNN_STATUS_SUCCESS; }
 
 int cudnnCreate(struct cudnnContext **handle)
 {
@@ -63,18 +47,4 @@ int cudnnGetStream(struct cudnnContext *handle, struct CUstream_st **stream)
     DNN_NEED_POINTER(stream);
     *stream = handle->stream;
     return CUDNN_STATUS_SUCCESS;
-}
-
-int cudnnQueryRuntimeError(struct cudnnContext *handle, int *status, int mode,
-                           struct cudnnRuntimeTag_t *tag)
-{
-    DNN_NEED_KIND(handle, DNN_HANDLE);
-    DNN_NEED_POINTER(status);
-    DNN_NEED(mode >= CUDNN_ERRQUERY_RAWCODE && mode <= CUDNN_ERRQUERY_BLOCKING,
-             "cudnnQueryRuntimeError: no mode %d", mode);
-    const struct vs_library_driver *d = vs_library_driver();
-    *status = CUDNN_STATUS_SUCCESS; /* kernels of the stand-in do not fail while they run */
-    return mode == CUDNN_ERRQUERY_BLOCKING
-               ? dnn_driver(d->cuStreamSynchronize(handle->stream), __func__)
-               : CUDNN_STATUS_SUCCESS;
 }

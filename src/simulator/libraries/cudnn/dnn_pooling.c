@@ -32,43 +32,22 @@ int cudnnSetPooling2dDescriptor(struct cudnnPoolingStruct *p, int mode, int nan,
     return cudnnSetPoolingNdDescriptor(p, mode, nan, 2, window, pad, stride);
 }
 
-int cudnnGetPoolingNdForwardOutputDim(struct cudnnPoolingStruct *const p, struct cudnnTensorStruct *const x,
-                                      int rank, int *dim)
+static int run(const char *function, struct cudnnContext *handle, struct cudnnPoolingStruct *p,
+               struct cudnnTensorStruct *x, struct cudnnTensorStruct *y, double tensors)
 {
-    DNN_NEED_SET(p, DNN_POOLING);
-    DNN_NEED_SET(x, DNN_TENSOR);
-    DNN_NEED_POINTER(dim);
-    DNN_NEED(x->rank == p->rank + 2 && rank == x->rank, "%s: %d dimensions for a pooling of %d", __func__,
-             rank, p->rank + 2);
+    int dim[DNN_DIMS] = {0};
+    if (!dnn_is(handle, DNN_HANDLE, function) || !dnn_is_set(y, DNN_TENSOR, function) ||
+        !dnn_is_set(p, DNN_POOLING, function) || !dnn_is_set(x, DNN_TENSOR, function))
+        return CUDNN_STATUS_BAD_PARAM;
+    DNN_NEED(x->rank == p->rank + 2, "%s: %d dimensions for a pooling of %d", function, x->rank,
+             p->rank + 2);
     dim[0] = x->dim[0];
     dim[1] = x->dim[1];
     for (int i = 0; i < p->rank; i++) {
         int room = x->dim[i + 2] + 2 * p->pad[i] - p->window[i];
-        DNN_NEED(room >= 0, "%s: the window is larger than the padded input", __func__);
+        DNN_NEED(room >= 0, "%s: the window is larger than the padded input", function);
         dim[i + 2] = room / p->stride[i] + 1;
     }
-    return CUDNN_STATUS_SUCCESS;
-}
-
-int cudnnGetPooling2dForwardOutputDim(struct cudnnPoolingStruct *const p, struct cudnnTensorStruct *const x,
-                                      int *n, int *c, int *h, int *w)
-{
-    int dim[4];
-    int e = cudnnGetPoolingNdForwardOutputDim(p, x, 4, dim);
-    if (!e && n && c && h && w)
-        *n = dim[0], *c = dim[1], *h = dim[2], *w = dim[3];
-    return e;
-}
-
-static int run(const char *function, struct cudnnContext *handle, struct cudnnPoolingStruct *p,
-               struct cudnnTensorStruct *x, struct cudnnTensorStruct *y, double tensors)
-{
-    int dim[DNN_DIMS];
-    if (!dnn_is(handle, DNN_HANDLE, function) || !dnn_is_set(y, DNN_TENSOR, function))
-        return CUDNN_STATUS_BAD_PARAM;
-    int e = cudnnGetPoolingNdForwardOutputDim(p, x, dnn_is_set(x, DNN_TENSOR, function) ? x->rank : 0, dim);
-    if (e)
-        return e;
     DNN_NEED(y->rank == x->rank && !memcmp(dim, y->dim, sizeof *dim * (size_t)y->rank),
              "%s: the dimensions of the result do not match", function);
     return dnn_elementwise(handle, function, x->type, dnn_elements(y->dim, y->rank),

@@ -51,7 +51,7 @@ int cudnnGetRNNTempSpaceSizes(struct cudnnContext *handle, struct cudnnRNNStruct
 {
     DNN_NEED_KIND(handle, DNN_HANDLE);
     DNN_NEED_SET(rnn, DNN_RNN);
-    DNN_NEED_SET(x, DNN_RNN_DATA);
+    DNN_NEED_SET(x, DNN_RNNDATA);
     DNN_NEED(mode == CUDNN_FWD_MODE_INFERENCE || mode == CUDNN_FWD_MODE_TRAINING, "%s: no mode %d",
              __func__, mode);
     bool training = mode == CUDNN_FWD_MODE_TRAINING;
@@ -107,7 +107,7 @@ static int run(const char *function, struct cudnnContext *handle, const char *ke
                size_t weight_bytes, const void *weights)
 {
     if (!dnn_is(handle, DNN_HANDLE, function) || !dnn_is_set(rnn, DNN_RNN, function) ||
-        !dnn_is_set(x, DNN_RNN_DATA, function) || !dnn_is_set(y, DNN_RNN_DATA, function))
+        !dnn_is_set(x, DNN_RNNDATA, function) || !dnn_is_set(y, DNN_RNNDATA, function))
         return CUDNN_STATUS_BAD_PARAM;
     size_t needed = dnn_rnn_elements(rnn) * dnn_bits(rnn->type) / 8;
     DNN_NEED(weights && weight_bytes >= needed, "%s: a weight space of %zu bytes; %zu are needed",

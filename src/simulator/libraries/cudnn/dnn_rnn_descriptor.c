@@ -8,8 +8,8 @@
 
 int cudnnDestroyRNNDataDescriptor(struct cudnnRNNDataStruct *data)
 {
-    int *lengths = vs_library_object(data, DNN_RNN_DATA) ? data->lengths : NULL;
-    int e = dnn_delete(&(struct dnn_object){.name = __func__, .kind = DNN_RNN_DATA, .object = data});
+    int *lengths = vs_library_object(data, DNN_RNNDATA) ? data->lengths : NULL;
+    int e = dnn_delete(&(struct dnn_object){.name = __func__, .kind = DNN_RNNDATA, .object = data});
     free(lengths);
     return e;
 }
@@ -67,23 +67,10 @@ int cudnnGetRNNDescriptor_v8(struct cudnnRNNStruct *rnn, int *algorithm, int *ce
     return CUDNN_STATUS_SUCCESS;
 }
 
-int cudnnRNNSetClip_v9(struct cudnnRNNStruct *rnn, int mode, double left, double right)
-{
-    DNN_NEED_SET(rnn, DNN_RNN);
-    DNN_NEED(mode == CUDNN_RNN_CLIP_NONE || (mode == CUDNN_RNN_CLIP_MINMAX && left <= right),
-             "%s: mode %d from %g to %g", __func__, mode, left, right);
-    return CUDNN_STATUS_SUCCESS;
-}
-
-int cudnnRNNSetClip_v8(struct cudnnRNNStruct *rnn, int mode, int nan, double left, double right)
-{
-    return cudnnRNNSetClip_v9(rnn, mode, left, right);
-}
-
 int cudnnSetRNNDataDescriptor(struct cudnnRNNDataStruct *data, int type, int layout, int time, int batch,
                               int vector, int *lengths, void *fill)
 {
-    DNN_NEED_KIND(data, DNN_RNN_DATA);
+    DNN_NEED_KIND(data, DNN_RNNDATA);
     DNN_NEED_POINTER(lengths);
     DNN_NEED(dnn_bits(type), "%s: no data type %d", __func__, type);
     DNN_NEED(layout >= CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED &&

@@ -8,7 +8,7 @@
 int cudnnSetSpatialTransformerNdDescriptor(struct cudnnSpatialTransformerStruct *s, int sampler, int type,
                                            const int rank, int *dim)
 {
-    DNN_NEED_KIND(s, DNN_SPATIAL);
+    DNN_NEED_KIND(s, DNN_SPATIALTRANSFORMER);
     DNN_NEED_POINTER(dim);
     DNN_NEED(sampler == CUDNN_SAMPLER_BILINEAR, "%s: no sampler %d", __func__, sampler);
     DNN_NEED(dnn_bits(type), "%s: no data type %d", __func__, type);
@@ -29,7 +29,7 @@ static double points(const struct cudnnSpatialTransformerStruct *s)
 
 static int generate(const char *function, struct cudnnContext *handle, struct cudnnSpatialTransformerStruct *s)
 {
-    if (!dnn_is(handle, DNN_HANDLE, function) || !dnn_is_set(s, DNN_SPATIAL, function))
+    if (!dnn_is(handle, DNN_HANDLE, function) || !dnn_is_set(s, DNN_SPATIALTRANSFORMER, function))
         return CUDNN_STATUS_BAD_PARAM;
     return dnn_elementwise(handle, function, s->type, points(s), 12, points(s) * 2 * dnn_bits(s->type) / 8);
 }
@@ -53,7 +53,7 @@ int cudnnSpatialTfGridGeneratorBackward(struct cudnnContext *handle,
 static int sample(const char *function, struct cudnnContext *handle, struct cudnnSpatialTransformerStruct *s,
                   struct cudnnTensorStruct *x, struct cudnnTensorStruct *y, double passes)
 {
-    if (!dnn_is(handle, DNN_HANDLE, function) || !dnn_is_set(s, DNN_SPATIAL, function) ||
+    if (!dnn_is(handle, DNN_HANDLE, function) || !dnn_is_set(s, DNN_SPATIALTRANSFORMER, function) ||
         !dnn_is_set(x, DNN_TENSOR, function) || !dnn_is_set(y, DNN_TENSOR, function))
         return CUDNN_STATUS_BAD_PARAM;
     DNN_NEED(y->rank == 4 && x->rank == 4 && !memcmp(y->dim, s->dim, sizeof s->dim[0] * 4),

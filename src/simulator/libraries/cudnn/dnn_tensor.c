@@ -98,49 +98,14 @@ int cudnnSetTensorNdDescriptor(struct cudnnTensorStruct *t, int type, int rank, 
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* packed_strides: of NCHW or NHWC; false for another format. */
-static bool packed_strides(int format, int rank, const int *dim, int *stride)
-{
-    int step = 1;
-    if (format == CUDNN_TENSOR_NHWC) {
-        stride[1] = 1;
-        step = dim[1];
-    } else if (format != CUDNN_TENSOR_NCHW) {
-        return false;
-    }
-    for (int i = rank - 1; i >= 0; i--) {
-        if (i == 1 && format == CUDNN_TENSOR_NHWC)
-            continue;
-        stride[i] = step;
-        step *= dim[i];
-    }
-    return true;
-}
-
-int cudnnSetTensorNdDescriptorEx(struct cudnnTensorStruct *t, int format, int type, int rank, int *dim)
-{
-    int stride[DNN_DIMS];
-    DNN_NEED_KIND(t, DNN_TENSOR);
-    DNN_NEED_POINTER(dim);
-    int e = check_dims(__func__, type, rank, 3, dim);
-    if (e)
-        return e;
-    if (!packed_strides(format, rank, dim, stride))
-        return dnn_fail(CUDNN_STATUS_NOT_SUPPORTED, "%s: format %d is not supported", __func__, format);
-    return cudnnSetTensorNdDescriptor(t, type, rank, dim, stride);
-}
-
 int cudnnSetTensor4dDescriptor(struct cudnnTensorStruct *t, int format, int type, int n, int c, int h,
                                int w)
 {
-    int dim[4] = {n, c, h, w};
-    return cudnnSetTensorNdDescriptorEx(t, format, type, 4, dim);
-}
-
-int cudnnSetTensor4dDescriptorEx(struct cudnnTensorStruct *t, int type, int n, int c, int h, int w,
-                                 int n_stride, int c_stride, int h_stride, int w_stride)
-{
-    int dim[4] = {n, c, h, w}, stride[4] = {n_stride, c_stride, h_stride, w_stride};
+    int dim[4] = {n, c, h, w}, stride[4] = {c * h * w, h * w, w, 1};
+    if (format == CUDNN_TENSOR_NHWC)
+        stride[1] = 1, stride[2] = w * c, stride[3] = c;
+    else if (format != CUDNN_TENSOR_NCHW)
+        return dnn_fail(CUDNN_STATUS_NOT_SUPPORTED, "%s: format %d is not supported", __func__, format);
     return cudnnSetTensorNdDescriptor(t, type, 4, dim, stride);
 }
 
@@ -161,34 +126,6 @@ int cudnnGetTensorNdDescriptor(struct cudnnTensorStruct *const t, int wanted, in
     return CUDNN_STATUS_SUCCESS;
 }
 
-int cudnnGetTensor4dDescriptor(struct cudnnTensorStruct *const t, int *type, int *n, int *c, int *h,
-                               int *w, int *n_stride, int *c_stride, int *h_stride, int *w_stride)
-{
-    DNN_NEED_SET(t, DNN_TENSOR);
-    DNN_NEED(t->rank == 4, "%s: the tensor has %d dimensions", __func__, t->rank);
-    int *dim[4] = {n, c, h, w}, *stride[4] = {n_stride, c_stride, h_stride, w_stride};
-    if (type)
-        *type = t->type;
-    for (int i = 0; i < 4; i++) {
-        if (dim[i])
-            *dim[i] = t->dim[i];
-        if (stride[i])
-            *stride[i] = t->stride[i];
-    }
-    return CUDNN_STATUS_SUCCESS;
-}
-
-int cudnnGetTensorSizeInBytes(struct cudnnTensorStruct *const t, size_t *bytes)
-{
-    DNN_NEED_SET(t, DNN_TENSOR);
-    DNN_NEED_POINTER(bytes);
-    size_t last = 0; /* index of the last element: strides may leave gaps */
-    for (int i = 0; i < t->rank; i++)
-        last += (size_t)(t->dim[i] - 1) * (size_t)(t->stride[i] > 0 ? t->stride[i] : 0);
-    *bytes = ((last + 1) * dnn_bits(t->type) + 7) / 8;
-    return CUDNN_STATUS_SUCCESS;
-}
-
 int cudnnSetFilterNdDescriptor(struct cudnnFilterStruct *f, int type, int format, int rank, int *dim)
 {
     DNN_NEED_KIND(f, DNN_FILTER);
@@ -201,13 +138,6 @@ int cudnnSetFilterNdDescriptor(struct cudnnFilterStruct *f, int type, int format
     *f = (struct cudnnFilterStruct){.set = 1, .type = type, .format = format, .rank = rank};
     memcpy(f->dim, dim, sizeof *dim * (size_t)rank);
     return CUDNN_STATUS_SUCCESS;
-}
-
-int cudnnSetFilter4dDescriptor(struct cudnnFilterStruct *f, int type, int format, int k, int c, int h,
-                               int w)
-{
-    int dim[4] = {k, c, h, w};
-    return cudnnSetFilterNdDescriptor(f, type, format, 4, dim);
 }
 
 int cudnnGetFilterNdDescriptor(struct cudnnFilterStruct *const f, int wanted, int *type, int *format,
@@ -223,13 +153,5 @@ int cudnnGetFilterNdDescriptor(struct cudnnFilterStruct *const f, int wanted, in
         *rank = f->rank;
     if (dim)
         memcpy(dim, f->dim, sizeof *dim * (size_t)(f->rank < wanted ? f->rank : wanted));
-    return CUDNN_STATUS_SUCCESS;
-}
-
-int cudnnGetFilterSizeInBytes(struct cudnnFilterStruct *const f, size_t *bytes)
-{
-    DNN_NEED_SET(f, DNN_FILTER);
-    DNN_NEED_POINTER(bytes);
-    *bytes = (size_t)(dnn_elements(f->dim, f->rank) * dnn_bits(f->type) / 8);
     return CUDNN_STATUS_SUCCESS;
 }

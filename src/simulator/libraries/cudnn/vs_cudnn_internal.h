@@ -21,17 +21,11 @@ enum dnn_kind {
     DNN_CONVOLUTION,
     DNN_ACTIVATION,
     DNN_POOLING,
-    DNN_LRN,
     DNN_DROPOUT,
-    DNN_OP_TENSOR,
-    DNN_REDUCE,
-    DNN_TRANSFORM,
-    DNN_SPATIAL,
-    DNN_CTC,
+    DNN_SPATIALTRANSFORMER,
+    DNN_CTCLOSS,
     DNN_RNN,
-    DNN_RNN_DATA,
-    DNN_ATTENTION,
-    DNN_SEQUENCE,
+    DNN_RNNDATA,
     DNN_GRAPH_DESCRIPTOR, /* a descriptor of the graph interface, of any type */
 };
 
@@ -178,13 +172,13 @@ size_t dnn_convolution_workspace(const struct dnn_convolution *c);
 /* Rows of cudnn.calls (dnn_convolution.c). */
 struct dnn_algorithms {
     const char *name;
-    enum { DNN_COUNT, DNN_OFFER, DNN_MEASURE, DNN_SIZE } step;
     enum dnn_direction direction;
     struct cudnnTensorStruct *x, *y;
     struct cudnnFilterStruct *w;
     struct cudnnConvolutionStruct *c;
     int wanted, *returned, algorithm;
     void *results;
+    bool asks_size; /* of *algorithm*, in *bytes*, or else for *results* */
     size_t *bytes;
 };
 int dnn_algorithms(struct cudnnContext *handle, const struct dnn_algorithms *k);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuFFT's plans: creation in all its forms, their settings, and the size of the work area. cuFFT's
+ * cuFFT's plans: creation in all its forms, their settings, execution, and the size of the work area. cuFFT's
  * manual gives bounds for that size, 1 to 8 complex elements per point; the lower one is assumed
  * and noted. */
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,19 @@
 #define PLANS_MAX 65536
 #define KEY_MAX 128 /* three lengths, the batch, the types */
 
+struct vs_fft_plan {
+    bool used, made, automatic; /* automatic: the plan allocates its work area */
+    CUstream stream;
+    enum vs_sim_number number;
+    unsigned element_bytes;  /* of a complex element */
+    double elements, points; /* complex elements of all transforms; of one */
+    size_t work_bytes;
+    CUdeviceptr work;        /* allocated by the plan, or 0 */
+    void *given;             /* by the caller, or NULL */
+};
+
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-static struct vs_fft_plan *plans; /* [0] is unused; guarded by mu, like plan_count */
+static struct vs_fft_plan *plans; /* by handle, a small number; [0] is unused; guarded by mu, like plan_count */
 static int plan_count = 1;
 
 static struct vs_fft_plan *find_locked(int handle)
@@ -22,7 +34,7 @@ static struct vs_fft_plan *find_locked(int handle)
     return handle > 0 && handle < plan_count && plans[handle].used ? &plans[handle] : NULL;
 }
 
-bool vs_fft_plan_get(int handle, struct vs_fft_plan *plan)
+static bool copy_plan(int handle, struct vs_fft_plan *plan)
 {
     pthread_mutex_lock(&mu);
     struct vs_fft_plan *found = find_locked(handle);
@@ -122,7 +134,7 @@ static int keep(int handle, const struct vs_fft_plan *made, unsigned long *size)
 {
     CUdeviceptr work = 0;
     struct vs_fft_plan plan;
-    if (!vs_fft_plan_get(handle, &plan) || plan.made)
+    if (!copy_plan(handle, &plan) || plan.made)
         return CUFFT_INVALID_PLAN;
     if (plan.automatic && vs_library_driver()->cuMemAlloc_v2(&work, made->work_bytes))
         return CUFFT_ALLOC_FAILED;
@@ -204,12 +216,30 @@ int vs_fft_new(int *handle, const struct vs_fft_shape *s)
 int cufftGetSize(int handle, unsigned long *size)
 {
     struct vs_fft_plan known;
-    if (!vs_fft_plan_get(handle, &known))
+    if (!copy_plan(handle, &known))
         return CUFFT_INVALID_PLAN;
     if (!size)
         return CUFFT_INVALID_VALUE;
     *size = known.work_bytes;
     return CUFFT_SUCCESS;
+}
+
+/* ---- work: 5 N log2 N operations for each transform of N points, as is usual ---- */
+
+int vs_fft_execute(int handle, const struct vs_fft_execution *e)
+{
+    struct vs_fft_plan plan;
+    if (!copy_plan(handle, &plan) || !plan.made)
+        return CUFFT_INVALID_PLAN;
+    if (!e->input || !e->output || (e->direction != -1 && e->direction != 1))
+        return CUFFT_INVALID_VALUE;
+    if (!plan.automatic && plan.work_bytes && !plan.given && !plan.work)
+        return CUFFT_NO_WORKSPACE;
+    struct vs_sim_work work = {.name = "cufft",
+                               .number = plan.number,
+                               .operations = 5 * plan.elements * log2(plan.points < 2 ? 2 : plan.points),
+                               .bytes = 4 * plan.elements * plan.element_bytes};
+    return vs_library_submit(plan.stream, &work) ? CUFFT_EXEC_FAILED : CUFFT_SUCCESS;
 }
 
 /* ---- settings ---- */

@@ -8,17 +8,7 @@
 
 #include "simulator/libraries/curand/vs_rand.h"
 
-#define GENERATOR 1
 #define TWO_PI 6.283185307179586
-#define NEWEST                                                                                     \
-    (struct vs_library_version) { CURAND_VER_MAJOR, CURAND_VER_MINOR, CURAND_VER_PATCH }
-
-struct curandGenerator_st {
-    int type;
-    bool host;
-    CUstream stream;
-    uint64_t seed, offset;
-};
 
 /* One call of a generate function; executed on the stream's thread. */
 struct rand_job {
@@ -88,7 +78,7 @@ int vs_rand_generate(struct curandGenerator_st *g, const struct vs_rand_call *c)
         return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
     if (c->kind == VS_RAND_POISSON && !(c->mean > 0))
         return CURAND_STATUS_OUT_OF_RANGE;
-    if (!vs_library_object(g, GENERATOR))
+    if (!vs_library_object(g, VS_RAND_GENERATOR))
         return CURAND_STATUS_NOT_INITIALIZED;
     if (!c->to && c->count)
         return CURAND_STATUS_OUT_OF_RANGE;
@@ -123,7 +113,7 @@ static int create(struct curandGenerator_st **generator, int type, bool host)
         return CURAND_STATUS_TYPE_ERROR;
     if (!host && !vs_library_driver())
         return CURAND_STATUS_INITIALIZATION_FAILED;
-    *generator = vs_library_new(GENERATOR, sizeof **generator);
+    *generator = vs_library_new(VS_RAND_GENERATOR, sizeof **generator);
     if (!*generator)
         return CURAND_STATUS_ALLOCATION_FAILED;
     **generator = (struct curandGenerator_st){.type = type, .host = host};
@@ -140,56 +130,11 @@ int curandCreateGeneratorHost(struct curandGenerator_st **generator, int type)
     return create(generator, type, true);
 }
 
-int curandDestroyGenerator(struct curandGenerator_st *g)
-{
-    return vs_library_delete(g, GENERATOR) ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
-}
-
-int curandSetStream(struct curandGenerator_st *g, struct CUstream_st *stream)
-{
-    if (!vs_library_object(g, GENERATOR))
-        return CURAND_STATUS_NOT_INITIALIZED;
-    g->stream = stream;
-    return CURAND_STATUS_SUCCESS;
-}
-
 int curandSetPseudoRandomGeneratorSeed(struct curandGenerator_st *g, unsigned long long seed)
 {
-    if (!vs_library_object(g, GENERATOR))
+    if (!vs_library_object(g, VS_RAND_GENERATOR))
         return CURAND_STATUS_NOT_INITIALIZED;
     g->seed = seed;
     g->offset = 0;
     return CURAND_STATUS_SUCCESS;
-}
-
-int curandSetGeneratorOffset(struct curandGenerator_st *g, unsigned long long offset)
-{
-    if (!vs_library_object(g, GENERATOR))
-        return CURAND_STATUS_NOT_INITIALIZED;
-    g->offset = offset;
-    return CURAND_STATUS_SUCCESS;
-}
-
-int curandSetGeneratorOrdering(struct curandGenerator_st *g, int order)
-{
-    return vs_library_object(g, GENERATOR) ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
-}
-
-int curandGenerateSeeds(struct curandGenerator_st *g)
-{
-    return vs_library_object(g, GENERATOR) ? CURAND_STATUS_SUCCESS : CURAND_STATUS_NOT_INITIALIZED;
-}
-
-int curandGetVersion(int *version)
-{
-    if (!version)
-        return CURAND_STATUS_OUT_OF_RANGE;
-    struct vs_library_version v = vs_library_version(NEWEST);
-    *version = v.major * 1000 + v.minor * 100 + v.patch;
-    return CURAND_STATUS_SUCCESS;
-}
-
-int curandGetProperty(int type, int *value)
-{
-    return vs_library_property(vs_library_version(NEWEST), type, value) ? CURAND_STATUS_SUCCESS : CURAND_STATUS_OUT_OF_RANGE;
 }

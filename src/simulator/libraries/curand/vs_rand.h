@@ -9,6 +9,15 @@
 
 VS_CURAND_FUNCTIONS(VS_LIBRARY_DECLARE)
 
+enum { VS_RAND_GENERATOR = 1 };
+
+struct curandGenerator_st {
+    int type;
+    bool host;
+    CUstream stream;
+    uint64_t seed, offset;
+};
+
 enum vs_rand_kind {
     VS_RAND_32,
     VS_RAND_64,

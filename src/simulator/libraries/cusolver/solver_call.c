@@ -125,7 +125,16 @@ int vs_solver_sizes(struct cusolverDnContext *handle, const struct vs_solver_siz
     return CUSOLVER_STATUS_SUCCESS;
 }
 
-/* ---- settings of Jacobi's methods ---- */
+/* ---- handles, and settings of Jacobi's methods ---- */
+
+int cusolverDnCreate(struct cusolverDnContext **handle)
+{
+    const struct vs_library_access made = {.kind = VS_SOLVER_HANDLE, .bytes = sizeof **handle};
+    int e = vs_library_make(handle, &made);
+    if (!e)
+        (*handle)->deterministic = CUSOLVER_DETERMINISTIC_RESULTS;
+    return e;
+}
 
 int vs_solver_set(const struct vs_solver_setting *s)
 {

@@ -78,24 +78,6 @@ int vs_sparse_matrix_set(const struct vs_sparse_matrix_set *from)
     return OK;
 }
 
-int cusparseSpMatGetSize(const struct cusparseSpMatDescr *matrix, long *rows, long *columns, long *nnz)
-{
-    struct cusparseSpMatDescr *m = vs_sparse_matrix(matrix);
-    if (!m || !rows || !columns || !nnz)
-        return WRONG;
-    *rows = m->rows, *columns = m->columns, *nnz = m->nnz;
-    return OK;
-}
-
-int cusparseSpMatSetValues(struct cusparseSpMatDescr *matrix, void *values)
-{
-    struct cusparseSpMatDescr *m = vs_sparse_matrix(matrix);
-    if (!m)
-        return WRONG;
-    m->values = values;
-    return OK;
-}
-
 int cusparseSpMatSetAttribute(struct cusparseSpMatDescr *matrix, int attribute, void *data, size_t bytes)
 {
     struct cusparseSpMatDescr *m = vs_sparse_matrix(matrix);
@@ -139,15 +121,6 @@ int cusparseDnMatGet(struct cusparseDnMatDescr *matrix, long *rows, long *column
     return OK;
 }
 
-int cusparseDnMatSetValues(struct cusparseDnMatDescr *matrix, void *values)
-{
-    struct cusparseDnMatDescr *m = vs_sparse_dense(matrix);
-    if (!m)
-        return WRONG;
-    m->values = values;
-    return OK;
-}
-
 int cusparseDnMatSetStridedBatch(struct cusparseDnMatDescr *matrix, int batch, int64_t stride)
 {
     struct cusparseDnMatDescr *m = vs_sparse_dense(matrix);
@@ -176,14 +149,5 @@ int cusparseDnVecGet(struct cusparseDnVecDescr *vector, long *size, void **value
     if (!v)
         return WRONG;
     *size = v->size, *values = v->values, *type = v->type;
-    return OK;
-}
-
-int cusparseDnVecSetValues(struct cusparseDnVecDescr *vector, void *values)
-{
-    struct cusparseDnVecDescr *v = vs_sparse_vector(vector);
-    if (!v)
-        return WRONG;
-    v->values = values;
     return OK;
 }

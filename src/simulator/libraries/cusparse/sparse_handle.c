@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuSPARSE's handle and the descriptors of its older functions, and the helpers that all files of
- * this folder use. */
+ * What all files of the stand-in for cuSPARSE use: the handle's stream, work, sizes, index arrays. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "simulator/libraries/cusparse/vs_sparse.h"
-
-#define NEWEST                                                                                     \
-    (struct vs_library_version) { CUSPARSE_VER_MAJOR, CUSPARSE_VER_MINOR, CUSPARSE_VER_PATCH }
 
 static struct cusparseContext *handle_of(const struct cusparseContext *handle)
 {
@@ -113,75 +108,7 @@ int vs_sparse_in_order(const struct cusparseContext *handle, void (*run)(void *d
     return CUSPARSE_STATUS_EXECUTION_FAILED;
 }
 
-/* ---- the handle ---- */
-
-int cusparseCreate(struct cusparseContext **handle)
-{
-    if (!handle)
-        return CUSPARSE_STATUS_INVALID_VALUE;
-    if (!vs_library_driver())
-        return CUSPARSE_STATUS_NOT_INITIALIZED;
-    *handle = vs_library_new(VS_SPARSE_HANDLE, sizeof **handle);
-    return *handle ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
-}
-
-int cusparseDestroy(struct cusparseContext *handle)
-{
-    return vs_library_delete(handle, VS_SPARSE_HANDLE) ? CUSPARSE_STATUS_SUCCESS
-                                                       : CUSPARSE_STATUS_NOT_INITIALIZED;
-}
-
-int cusparseSetStream(struct cusparseContext *handle, struct CUstream_st *stream)
-{
-    if (!handle_of(handle))
-        return CUSPARSE_STATUS_NOT_INITIALIZED;
-    handle->stream = stream;
-    return CUSPARSE_STATUS_SUCCESS;
-}
-
-int cusparseGetStream(struct cusparseContext *handle, struct CUstream_st **stream)
-{
-    if (!handle_of(handle))
-        return CUSPARSE_STATUS_NOT_INITIALIZED;
-    if (!stream)
-        return CUSPARSE_STATUS_INVALID_VALUE;
-    *stream = handle->stream;
-    return CUSPARSE_STATUS_SUCCESS;
-}
-
-int cusparseSetPointerMode(struct cusparseContext *handle, int mode)
-{
-    if (!handle_of(handle))
-        return CUSPARSE_STATUS_NOT_INITIALIZED;
-    handle->pointer_mode = mode;
-    return CUSPARSE_STATUS_SUCCESS;
-}
-
-int cusparseGetPointerMode(struct cusparseContext *handle, int *mode)
-{
-    if (!handle_of(handle))
-        return CUSPARSE_STATUS_NOT_INITIALIZED;
-    if (!mode)
-        return CUSPARSE_STATUS_INVALID_VALUE;
-    *mode = handle->pointer_mode;
-    return CUSPARSE_STATUS_SUCCESS;
-}
-
-int cusparseGetVersion(struct cusparseContext *handle, int *version)
-{
-    if (!handle_of(handle))
-        return CUSPARSE_STATUS_NOT_INITIALIZED;
-    if (!version)
-        return CUSPARSE_STATUS_INVALID_VALUE;
-    struct vs_library_version v = vs_library_version(NEWEST);
-    *version = v.major * 1000 + v.minor * 100 + v.patch;
-    return CUSPARSE_STATUS_SUCCESS;
-}
-
-int cusparseGetProperty(int type, int *value)
-{
-    return vs_library_property(vs_library_version(NEWEST), type, value) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
-}
+/* ---- statuses ---- */
 
 static const char *const status_names[][2] = {
     {"CUSPARSE_STATUS_SUCCESS", "success"},
@@ -208,31 +135,7 @@ static const char *status_text(int status, int which)
 const char *cusparseGetErrorName(int status) { return status_text(status, 0); }
 const char *cusparseGetErrorString(int status) { return status_text(status, 1); }
 
-/* ---- objects without content here, and descriptors of the older functions ---- */
-
-int vs_sparse_new(const struct vs_sparse_object *o)
+int vs_sparse_old_number(const struct vs_sparse_number *n)
 {
-    if (!o->to)
-        return CUSPARSE_STATUS_INVALID_VALUE;
-    void *object = vs_library_new(o->kind, o->bytes);
-    memcpy(o->to, &object, sizeof object);
-    return object ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
-}
-
-int vs_sparse_delete(const struct vs_sparse_object *o)
-{
-    return vs_library_delete(o->object, o->kind) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
-}
-
-int vs_sparse_set(const struct vs_sparse_number *n)
-{
-    if (!vs_library_object(n->descr, VS_SPARSE_LEGACY) || n->value < 0 || n->value > n->last)
-        return CUSPARSE_STATUS_INVALID_VALUE;
-    *(int *)((char *)n->descr + n->at) = n->value;
-    return CUSPARSE_STATUS_SUCCESS;
-}
-
-int vs_sparse_get(const struct vs_sparse_number *n)
-{
-    return vs_library_object(n->descr, VS_SPARSE_LEGACY) ? *(int *)((char *)n->descr + n->at) : 0;
+    return vs_library_object(n->descr, VS_SPARSE_LEGACY) ? *(const int *)((const char *)n->descr + n->at) : 0;
 }

@@ -106,14 +106,14 @@ int vs_sparse_blocks(struct cusparseContext *handle, const struct vs_sparse_bloc
 }
 
 /* -1: no zero pivot; with CUSPARSE_POINTER_MODE_DEVICE the result is on the device. */
-int vs_sparse_no_pivot(struct cusparseContext *handle, const struct vs_sparse_object *o)
+int vs_sparse_no_pivot(struct cusparseContext *handle, int kind, const void *info, int *position)
 {
     CUstream stream;
     if (!vs_sparse_handle(handle, &stream))
         return CUSPARSE_STATUS_NOT_INITIALIZED;
-    if (!vs_library_object(o->object, o->kind) || !o->position)
+    if (!vs_library_object(info, kind) || !position)
         return WRONG;
     vs_library_driver()->cuStreamSynchronize(stream); /* as the manual says: it blocks */
-    *o->position = -1;
+    *position = -1;
     return CUSPARSE_STATUS_SUCCESS;
 }

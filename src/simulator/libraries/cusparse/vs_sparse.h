@@ -126,24 +126,13 @@ struct vs_sparse_sum {
 };
 int vs_sparse_sum(struct cusparseContext *handle, const struct vs_sparse_sum *sum);
 
-struct vs_sparse_object {
-    int kind;
-    const void *object;
-    void *to; /* address of a pointer */
-    size_t bytes;
-    int *position;
-};
-int vs_sparse_new(const struct vs_sparse_object *object);
-int vs_sparse_delete(const struct vs_sparse_object *object);
-int vs_sparse_no_pivot(struct cusparseContext *handle, const struct vs_sparse_object *object);
+int vs_sparse_no_pivot(struct cusparseContext *handle, int kind, const void *info, int *position);
 
-struct vs_sparse_number { /* an int of a descriptor of the older functions: 0 to *last* */
-    void *descr;
+struct vs_sparse_number { /* an int of a descriptor of the older functions */
+    const void *descr;
     size_t at;
-    int value, last;
 };
-int vs_sparse_set(const struct vs_sparse_number *number);
-int vs_sparse_get(const struct vs_sparse_number *number);
+int vs_sparse_old_number(const struct vs_sparse_number *number);
 
 struct vs_sparse_matrix_new {
     struct cusparseSpMatDescr **matrix, content;

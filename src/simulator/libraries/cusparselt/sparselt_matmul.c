@@ -18,8 +18,6 @@ enum {
     EXECUTION_FAILED = 6,
     NOT_SUPPORTED = 10,
 };
-#define NEWEST                                                                                     \
-    (struct vs_library_version) { CUSPARSELT_VER_MAJOR, CUSPARSELT_VER_MINOR, CUSPARSELT_VER_PATCH }
 #define ALGORITHMS 1 /* how many configurations a search finds */
 
 enum mark { HANDLE = 0x76736c48, MATRIX, MATMUL, SELECTION, PLAN };
@@ -30,16 +28,16 @@ struct lt_handle {
 
 struct lt_matrix {
     uint32_t mark;
-    int type, order, batch;
+    int type;
     bool structured;
-    int64_t rows, columns, ld, stride;
+    int64_t rows, columns;
 };
 
 struct lt_matmul {
     uint32_t mark;
     int compute;
     int64_t m, n, k;
-    int type, batch;
+    int type;
 };
 
 struct lt_selection {
@@ -77,30 +75,6 @@ int cusparseLtInit(cusparseLtHandle_t *handle)
     return SUCCESS;
 }
 
-int cusparseLtDestroy(const cusparseLtHandle_t *handle)
-{
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    memset((void *)handle, 0, sizeof(struct lt_handle));
-    return SUCCESS;
-}
-
-int cusparseLtGetVersion(const cusparseLtHandle_t *handle, int *version)
-{
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    if (!version)
-        return INVALID_VALUE;
-    struct vs_library_version v = vs_library_version(NEWEST);
-    *version = v.major * 1000 + v.minor * 100 + v.patch;
-    return SUCCESS;
-}
-
-int cusparseLtGetProperty(int type, int *value)
-{
-    return vs_library_property(vs_library_version(NEWEST), type, value) ? SUCCESS : INVALID_VALUE;
-}
-
 /* ---- matrices ---- */
 
 static unsigned bytes_of(int type)
@@ -132,7 +106,7 @@ int cusparseLtDenseDescriptorInit(const cusparseLtHandle_t *handle, cusparseLtMa
                                   int64_t rows, int64_t columns, int64_t ld, uint32_t alignment,
                                   int type, int order)
 {
-    return matrix_init(handle, to, &(struct lt_matrix){MATRIX, type, order, 1, false, rows, columns, ld, 0});
+    return matrix_init(handle, to, &(struct lt_matrix){MATRIX, type, false, rows, columns});
 }
 
 int cusparseLtStructuredDescriptorInit(const cusparseLtHandle_t *handle,
@@ -142,7 +116,7 @@ int cusparseLtStructuredDescriptorInit(const cusparseLtHandle_t *handle,
 {
     if (sparsity != CUSPARSELT_SPARSITY_50_PERCENT)
         return INVALID_VALUE;
-    return matrix_init(handle, to, &(struct lt_matrix){MATRIX, type, order, 1, true, rows, columns, ld, 0});
+    return matrix_init(handle, to, &(struct lt_matrix){MATRIX, type, true, rows, columns});
 }
 
 int cusparseLtMatDescriptorDestroy(const cusparseLtMatDescriptor_t *matrix)
@@ -150,25 +124,6 @@ int cusparseLtMatDescriptorDestroy(const cusparseLtMatDescriptor_t *matrix)
     if (!is(matrix, MATRIX))
         return INVALID_VALUE;
     memset((void *)matrix, 0, sizeof(uint32_t));
-    return SUCCESS;
-}
-
-int cusparseLtMatDescSetAttribute(const cusparseLtHandle_t *handle, cusparseLtMatDescriptor_t *matrix,
-                                  int attribute, const void *data, size_t bytes)
-{
-    struct lt_matrix m;
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    if (!is(matrix, MATRIX) || !data)
-        return INVALID_VALUE;
-    memcpy(&m, matrix, sizeof m);
-    if (attribute == CUSPARSELT_MAT_NUM_BATCHES && bytes == sizeof m.batch)
-        memcpy(&m.batch, data, bytes);
-    else if (attribute == CUSPARSELT_MAT_BATCH_STRIDE && bytes == sizeof m.stride)
-        memcpy(&m.stride, data, bytes);
-    else
-        return INVALID_VALUE;
-    memcpy(matrix, &m, sizeof m);
     return SUCCESS;
 }
 
@@ -186,7 +141,7 @@ int cusparseLtSpMMACompressedSize2(const cusparseLtHandle_t *handle,
     memcpy(&m, matrix, sizeof m);
     if (!m.structured)
         return INVALID_VALUE;
-    uint64_t numbers = (uint64_t)m.rows * (uint64_t)m.columns * (uint64_t)m.batch;
+    uint64_t numbers = (uint64_t)m.rows * (uint64_t)m.columns;
     unsigned each = bytes_of(m.type);
     *bytes = numbers * each / 2 + (each == 4 ? numbers / 4 : numbers / 8);
     *buffer = 0;
@@ -216,7 +171,7 @@ int cusparseLtSpMMACompress2(const cusparseLtHandle_t *handle, const cusparseLtM
         return INVALID_VALUE;
     memcpy(&m, matrix, sizeof m);
     return run("cusparseLtSpMMACompress", m.type, 0,
-               1.6 * (double)m.rows * (double)m.columns * m.batch * bytes_of(m.type), stream);
+               1.6 * (double)m.rows * (double)m.columns * bytes_of(m.type), stream);
 }
 
 /* ---- products ---- */
@@ -238,7 +193,7 @@ int cusparseLtMatmulDescriptorInit(const cusparseLtHandle_t *handle, cusparseLtM
     int64_t inner = op_b ? mb.columns : mb.rows, n = op_b ? mb.rows : mb.columns;
     if (k != inner || ma.structured == mb.structured)
         return INVALID_VALUE;
-    struct lt_matmul made = {MATMUL, compute, m, n, k, ma.type, ma.batch};
+    struct lt_matmul made = {MATMUL, compute, m, n, k, ma.type};
     memcpy(to, &made, sizeof made);
     return SUCCESS;
 }
@@ -351,8 +306,8 @@ int cusparseLtMatmul(const cusparseLtHandle_t *handle, const cusparseLtMatmulPla
     memcpy(&p, plan, sizeof p);
     const struct lt_matmul *m = &p.matmul;
     double area = (double)m->m * (double)m->k + (double)m->k * (double)m->n + (double)m->m * (double)m->n;
-    return run("cusparseLtMatmul", m->type, (double)m->m * (double)m->n * (double)m->k * m->batch,
-               area * bytes_of(m->type) * m->batch, stream_count ? streams[0] : NULL);
+    return run("cusparseLtMatmul", m->type, (double)m->m * (double)m->n * (double)m->k,
+               area * bytes_of(m->type), stream_count ? streams[0] : NULL);
 }
 
 /* A search tries each configuration once; the first is kept. */

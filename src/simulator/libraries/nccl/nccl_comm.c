@@ -18,12 +18,8 @@ struct id_content { /* of a unique id */
 
 int ncclGetVersion(int *version)
 {
-    if (!version)
-        return vs_nccl_fail(ncclInvalidArgument, "ncclGetVersion: the result is NULL");
-    struct vs_library_version v =
-        vs_library_version((struct vs_library_version){NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH});
-    *version = v.major * 10000 + v.minor * 100 + v.patch;
-    return ncclSuccess;
+    return version ? vs_library_get_version(version, 10000, 100)
+                   : vs_nccl_fail(ncclInvalidArgument, "ncclGetVersion: the result is NULL");
 }
 
 /* ---- handles ---- */

@@ -78,14 +78,11 @@ int vs_jitlink_get(struct nvJitLink *handle, const struct vs_jitlink_call *c)
     return NVJITLINK_SUCCESS;
 }
 
-VS_LIBRARY_EXPORT int nvJitLinkVersion(unsigned int *major, unsigned int *minor);
 int nvJitLinkVersion(unsigned int *major, unsigned int *minor)
 {
+    struct vs_library_version v = vs_library_version();
     if (!major || !minor)
         return NVJITLINK_ERROR_INVALID_INPUT;
-    bool older = vs_library_cuda_major() == 12;
-    struct vs_library_version v =
-        vs_library_version((struct vs_library_version){older ? 12 : 13, older ? 9 : 0, 0});
     *major = (unsigned)v.major;
     *minor = (unsigned)v.minor;
     return NVJITLINK_SUCCESS;

@@ -276,17 +276,11 @@ int nvrtcGetProgramLog(struct _nvrtcProgram *program, char *log)
 
 /* ---- the compiler itself ---- */
 
-static struct vs_library_version own_version(void)
-{
-    int cuda = vs_library_cuda_major();
-    return vs_library_version((struct vs_library_version){cuda, cuda == 12 ? 9 : 0, 0});
-}
-
 int nvrtcVersion(int *major, int *minor)
 {
     if (!major || !minor)
         return NVRTC_ERROR_INVALID_INPUT;
-    struct vs_library_version v = own_version();
+    struct vs_library_version v = vs_library_version();
     *major = v.major;
     *minor = v.minor;
     return NVRTC_SUCCESS;
@@ -307,7 +301,7 @@ static const struct nvrtc_arch {
 /* Returns how many there are; *found*: NULL, or room for all. */
 static int supported_archs(int *found)
 {
-    struct vs_library_version v = own_version();
+    struct vs_library_version v = vs_library_version();
     int count = 0;
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
         int release = v.major * 100 + v.minor;

@@ -144,12 +144,6 @@ bool vs_size_check(const char *table, const char *end, unsigned *line)
     return true;
 }
 
-/* A library whose rows depend on its version defines this one. */
-__attribute__((weak)) struct vs_library_version vs_library_own_version(void)
-{
-    return (struct vs_library_version){0, 0, 0};
-}
-
 static bool given_workspace(uint64_t *bytes)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -164,7 +158,7 @@ static bool given_workspace(uint64_t *bytes)
 
 static bool look_up(const char *what, const char *key, struct vs_size_answer *answer)
 {
-    struct vs_library_version v = vs_library_own_version();
+    struct vs_library_version v = vs_library_version();
     struct vs_size_query query = {
         .library = vs_library.package,
         .version = v.major * 10000 + v.minor * 100 + v.patch,

@@ -36,10 +36,6 @@ bool vs_size_find(const char *table, const char *end, const struct vs_size_query
  * first bad line, from 1. */
 bool vs_size_check(const char *table, const char *end, unsigned *line);
 
-/* vs_library_own_version: the version that the library reports; weak: without a definition in the
- * library, only rows for every version and those from 0.0.0 apply. */
-struct vs_library_version vs_library_own_version(void);
-
 /* vs_library_size: the size of *what* for this library (vs_library.package, its version and the
  * current device): measured, or *assumed* with a note of *why*. */
 uint64_t vs_library_size(const char *what, const char *key, uint64_t assumed, const char *why);
