@@ -98,13 +98,15 @@ static enum vs_err define_kind(struct vs_reader *r)
     const struct vs_event_info *info = vs_event_describe((uint32_t)code);
     struct vs_reader_kind kind = {.defined = true, .known = info != NULL};
     kind.field_count = (unsigned)fields;
-    kind.known_fields = info && info->field_count < fields ? info->field_count : (unsigned)fields;
+    kind.known_fields = !info ? 0 : info->field_count < fields ? info->field_count : (unsigned)fields;
     for (unsigned i = 0; i < fields; i++) {
         kind.codecs[i] = *r->next++;
         /* a field of this build must have the same codec in the file */
         if (kind.codecs[i] > VS_CODEC_STK ||
             (info && i < info->field_count && kind.codecs[i] != info->fields[i].codec))
             return stop_at_record(r, problem);
+        if (kind.codecs[i] != VS_CODEC_U)
+            kind.coded[kind.coded_count++] = (unsigned char)i;
     }
     for (uint64_t i = 0, length; i <= fields; i++) { /* names */
         if (!vs_get_varint(&r->next, r->end, &length) || length > (uint64_t)(r->end - r->next))
@@ -115,60 +117,43 @@ static enum vs_err define_kind(struct vs_reader *r)
     return VS_OK;
 }
 
-static inline bool get_field(struct vs_reader *r, const unsigned char **p, unsigned codec,
-                             uint64_t *field)
+/* The value of a field whose varint was *value*. False: it refers to something undefined. */
+static inline bool decode_field(struct vs_reader *r, unsigned codec, uint64_t *value)
 {
-    uint64_t value;
-    if (!vs_get_varint(p, r->end, &value))
-        return false;
     switch (codec) {
-    case VS_CODEC_S:
-        value = vs_unzigzag(value);
-        break;
-    case VS_CODEC_A:
-        value = r->last_address += vs_unzigzag(value);
-        break;
-    case VS_CODEC_T:
-        value = r->last_t += vs_unzigzag(value);
-        break;
-    case VS_CODEC_STR:
-        if (value > r->strings_seen)
-            return false;
-        break;
-    case VS_CODEC_STK:
-        if (value > r->nodes_seen)
-            return false;
-        break;
-    default:
-        break;
+    case VS_CODEC_S: *value = vs_unzigzag(*value); return true;
+    case VS_CODEC_A: *value = r->last_address += vs_unzigzag(*value); return true;
+    case VS_CODEC_T: *value = r->last_t += vs_unzigzag(*value); return true;
+    case VS_CODEC_STR: return *value <= r->strings_seen;
+    case VS_CODEC_STK: return *value <= r->nodes_seen;
+    default: return true;
     }
-    *field = value;
-    return true;
 }
 
 static bool decode_event(struct vs_reader *r, unsigned char head, const struct vs_reader_kind *kind,
                          struct vs_event *event)
 {
-    uint64_t tid = r->tid, step = 0, unused;
-    if ((head & VS_RECORD_TID) && (!vs_get_varint(&r->next, r->end, &tid) || tid > UINT32_MAX))
+    const unsigned char *p = r->next, *end = r->end; /* copies: the loop keeps them in registers */
+    uint64_t tid = r->tid, step = 0, fields[VS_KIND_FIELDS_MAX];
+    if ((head & VS_RECORD_TID) && (!vs_get_varint(&p, end, &tid) || tid > UINT32_MAX))
         return false;
     if (!(head & VS_RECORD_SAME_TIME) &&
-        (!vs_get_varint(&r->next, r->end, &step) || step > UINT64_MAX - r->time_ns))
+        (!vs_get_varint(&p, end, &step) || step > UINT64_MAX - r->time_ns))
         return false;
-    r->tid = (uint32_t)tid;
-    r->time_ns += step;
     event->kind = head & VS_RECORD_CODE;
-    event->tid = r->tid;
-    event->time_ns = r->time_ns;
-    const unsigned char *p = r->next; /* a local copy: the loop keeps it in a register */
-    unsigned wanted = kind->known ? kind->known_fields : 0;
-    bool good = true;
-    unsigned given = kind->field_count < wanted ? kind->field_count : wanted;
-    memset(event->fields + given, 0, sizeof event->fields - given * sizeof *event->fields);
-    for (unsigned i = 0; good && i < kind->field_count; i++)
-        good = get_field(r, &p, kind->codecs[i], i < wanted ? &event->fields[i] : &unused);
+    event->tid = r->tid = (uint32_t)tid;
+    event->time_ns = r->time_ns += step;
+    for (unsigned i = 0; i < kind->field_count; i++)
+        if (!vs_get_varint(&p, end, &fields[i]))
+            return false;
+    for (unsigned i = 0; i < kind->coded_count; i++)
+        if (!decode_field(r, kind->codecs[kind->coded[i]], &fields[kind->coded[i]]))
+            return false;
+    memset(event->fields, 0, sizeof event->fields); /* of a constant size: no call */
+    for (unsigned i = 0; i < kind->known_fields; i++)
+        event->fields[i] = fields[i];
     r->next = p;
-    return good;
+    return true;
 }
 
 /* At the end of the present frame: checks that its contents match its header. */

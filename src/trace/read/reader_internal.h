@@ -112,7 +112,8 @@ struct vs_reader_kind {
     bool known;            /* in our event table */
     unsigned field_count;  /* in the file */
     unsigned known_fields; /* of these, fields this build has */
-    unsigned char codecs[VS_KIND_FIELDS_MAX];
+    unsigned coded_count;  /* fields with another codec than U, and which they are */
+    unsigned char codecs[VS_KIND_FIELDS_MAX], coded[VS_KIND_FIELDS_MAX];
 };
 
 struct vs_joiner; /* columns.h */
