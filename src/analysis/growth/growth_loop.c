@@ -383,19 +383,18 @@ static const struct loop_group *innermost(const struct loop_search *search)
 
 /* The call site that requests first after the lowest live bytes in most repetitions: a step begins
  * with its first request after the mark. The mark itself where there is no such site. */
-static uint32_t first_after_floor(struct loop_search *search, const struct loop_group *group)
+static uint32_t first_after_floor(const struct loop_search *search, const struct loop_group *group)
 {
-    uint32_t *sites = search->gaps, best = group->mark->site, same = 0, most = 0;
-    for (size_t k = 0; k < group->count; k++)
-        sites[k] = vs_loop_at(search->requests, group->lows[k].at)->site;
-    qsort(sites, group->count, sizeof *sites, vs_order_u32);
+    uint32_t *repetitions = NULL, best = group->mark->site, most = 0; /* by call site */
+    size_t capacity = 0;
     for (size_t k = 0; k < group->count; k++) {
-        same = k && sites[k] == sites[k - 1] ? same + 1 : 1;
-        if (same > most) {
-            most = same;
-            best = sites[k];
-        }
+        uint32_t site = vs_loop_at(search->requests, group->lows[k].at)->site;
+        vs_vec_room(&repetitions, &capacity, site + 1, sizeof *repetitions);
+        uint32_t same = ++repetitions[site];
+        if (same > most || (same == most && site < best))
+            most = same, best = site;
     }
+    free(repetitions);
     return most >= REGULAR_MIN * (double)group->count ? best : group->mark->site;
 }
 
