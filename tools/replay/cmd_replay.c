@@ -84,26 +84,6 @@ static int open_log(const struct vs_replay_job *job, struct vs_reader *reader,
     return 0;
 }
 
-/* Names of the program and of the device. */
-static enum vs_err read_names(struct vs_reader *reader, struct vs_arena *memory,
-                              struct vs_replay_view *view)
-{
-    struct vs_event event;
-    enum vs_err err = VS_OK;
-    vs_reader_rewind(reader);
-    view->program = view->device_name = "";
-    while (!err && !*view->device_name && (err = vs_reader_next(reader, &event)) == VS_OK) {
-        if (event.kind == VS_EVENT_process) {
-            const char *exe = vs_reader_string(reader, event.process.exe);
-            view->program = vs_text_copy(memory, vs_text_base_name(exe));
-        } else if (event.kind == VS_EVENT_device &&
-                   event.device.device == view->recorded->device) {
-            view->device_name = vs_text_copy(memory, vs_reader_string(reader, event.device.name));
-        }
-    }
-    return err == VS_ERR_END ? VS_OK : err;
-}
-
 static int print(const struct vs_replay_job *job, const struct vs_replay_view *view)
 {
     struct vs_style style = vs_tool_style(&job->colour, stdout);
@@ -134,8 +114,12 @@ static int answer(const struct vs_replay_job *job, struct vs_reader *reader)
     }
     if (!code)
         code = vs_replay_rows(job, log, reader, &memory, &view);
-    if (!code && (read_names(reader, &memory, &view) || vs_replay_places(reader, &memory, &view)))
+    if (!code && vs_replay_places(reader, &memory, &view))
         code = vs_tool_fail(job->who, "%s: cannot read the trace again", job->trace);
+    if (!code) {
+        view.program = vs_text_base_name(vs_reader_string(reader, view.recorded->exe));
+        view.device_name = vs_reader_string(reader, view.recorded->device_name);
+    }
     vs_symbol_tool_done();
     if (!code)
         code = print(job, &view);

@@ -14,7 +14,6 @@
 #include "analysis/state/reading.h"
 #include "base/reading/vs_vec.h"
 #include "base/vs_limit_spec.h"
-#include "base/vs_text.h"
 
 #define OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
 #define ORDERED_API "vramscope_torch_alloc"
@@ -370,6 +369,8 @@ static void note_device(struct vs_requests_reading *r)
     struct vs_limit_spec spec;
     if (e->device != r->device)
         return;
+    if (!recorded->device_name)
+        recorded->device_name = e->name;
     recorded->total_bytes = r->memory.total = e->total_bytes;
     if (r->limit[0] && vs_limit_parse(r->limit, &spec) == VS_OK)
         recorded->limit_bytes = vs_limit_bytes(&spec, (uint32_t)r->device, e->total_bytes);
@@ -380,8 +381,7 @@ static void note_process(struct vs_requests_reading *r)
     const struct vs_event_process *e = &r->event->process;
     const struct vs_reader *reader = r->replay->reader;
     struct vs_whatif_recorded *recorded = &r->log->recorded;
-    strncpy(recorded->program, vs_text_base_name(vs_reader_string(reader, e->exe)),
-            sizeof recorded->program - 1);
+    recorded->exe = e->exe;
     const struct vs_policy *policy = vs_policy_of_trace(vs_reader_string(reader, e->policy));
     recorded->cached = policy && !r->framework;
     for (int i = 0; i < VS_POLICY_COUNT && recorded->cached; i++) {

@@ -44,7 +44,7 @@ struct vs_whatif_query {
 
 /* What the trace says about the recorded run of that device. */
 struct vs_whatif_recorded {
-    char program[64];             /* base name */
+    uint64_t exe, device_name;    /* string ids; 0: not in the trace */
     uint64_t device, total_bytes; /* 0: the size is unknown */
     uint64_t limit_bytes;         /* option limit; VS_WHATIF_NONE */
     enum vs_whatif_requests requests;
