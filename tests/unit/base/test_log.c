@@ -9,38 +9,21 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/vs_log.h"
+#include "support/child.h"
 
-static char text[16384];
 static char prefix[64];
 
-/* printed_by: checks the standard error output of *body*; its exit status must be 0. */
+/* Checks the standard error output of *body*; its exit status must be 0. */
 static void printed_by(void (*body)(void))
 {
-    int pipes[2], status = 0;
-    assert_int_equal(pipe(pipes), 0);
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        dup2(pipes[1], STDERR_FILENO);
-        close(pipes[1]);
-        close(pipes[0]);
+    if (child_begin()) {
         body();
         _exit(0);
     }
-    close(pipes[1]);
-    size_t n = 0;
-    for (ssize_t got; n < sizeof text - 1 && (got = read(pipes[0], text + n, sizeof text - 1 - n)) > 0;)
-        n += (size_t)got;
-    text[n] = 0;
-    close(pipes[0]);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-    snprintf(prefix, sizeof prefix, "vramscope[%d]: ", (int)pid);
+    assert_int_equal(child_ending(), 0);
+    snprintf(prefix, sizeof prefix, "vramscope[%d]: ", (int)child_pid);
 }
 
 static void say_one(void) { vs_log(VS_LOG_WARN, "disk full, %d events lost", 3); }
@@ -50,7 +33,7 @@ TEST(a_line_has_prefix_pid_and_newline)
     printed_by(say_one);
     char expected[256];
     snprintf(expected, sizeof expected, "%sdisk full, 3 events lost\n", prefix);
-    assert_string_equal(text, expected);
+    assert_string_equal(child_said, expected);
 }
 
 static char long_text[5000];
@@ -64,15 +47,15 @@ TEST(a_line_over_1023_bytes_is_cut_with_dots)
         long_text[length] = 0;
         printed_by(say_long);
         size_t whole = strlen(prefix) + length + 1;
-        assert_true(strlen(text) <= 1023);
-        assert_int_equal(text[strlen(text) - 1], '\n');
+        assert_true(strlen(child_said) <= 1023);
+        assert_int_equal(child_said[strlen(child_said) - 1], '\n');
         if (whole <= 1023) {
-            assert_int_equal(strlen(text), whole);
-            assert_null(strstr(text, "..."));
+            assert_int_equal(strlen(child_said), whole);
+            assert_null(strstr(child_said, "..."));
         } else {
-            assert_int_equal(strlen(text), 1023);
-            assert_string_equal(text + 1023 - 4, "...\n");
-            assert_int_equal(text[1023 - 5], 'x');
+            assert_int_equal(strlen(child_said), 1023);
+            assert_string_equal(child_said + 1023 - 4, "...\n");
+            assert_int_equal(child_said[1023 - 5], 'x');
         }
     }
 }
@@ -90,9 +73,9 @@ static void say_at_each_level(void)
 TEST(levels_above_the_chosen_one_are_dropped)
 {
     printed_by(say_at_each_level);
-    assert_null(strstr(text, "dropped"));
-    assert_non_null(strstr(text, ": kept\n"));
-    assert_non_null(strstr(text, ": now kept\n"));
+    assert_null(strstr(child_said, "dropped"));
+    assert_non_null(strstr(child_said, ": kept\n"));
+    assert_non_null(strstr(child_said, ": now kept\n"));
 }
 
 static void say_once(void)
@@ -108,7 +91,7 @@ TEST(once_means_once_for_each_place)
     printed_by(say_once);
     char expected[256];
     snprintf(expected, sizeof expected, "%sfirst 0\n%ssecond 0\n", prefix, prefix);
-    assert_string_equal(text, expected);
+    assert_string_equal(child_said, expected);
 }
 
 static void check_errno(void)
@@ -122,7 +105,7 @@ static void check_errno(void)
 TEST(errno_is_kept)
 {
     printed_by(check_errno);
-    assert_non_null(strstr(text, ": said\n"));
+    assert_non_null(strstr(child_said, ": said\n"));
 }
 
 static void close_stderr_and_say(void)
@@ -140,7 +123,7 @@ TEST(what_takes_the_place_of_stderr_gets_no_lines)
     printed_by(close_stderr_and_say);
     char expected[256];
     snprintf(expected, sizeof expected, "%sbefore\n%sback\n", prefix, prefix);
-    assert_string_equal(text, expected);
+    assert_string_equal(child_said, expected);
 }
 
 static void start_without_stderr_and_say(void)
@@ -155,7 +138,7 @@ static void start_without_stderr_and_say(void)
 TEST(a_program_that_begins_without_stderr_gets_no_messages)
 {
     printed_by(start_without_stderr_and_say);
-    assert_string_equal(text, "");
+    assert_string_equal(child_said, "");
 }
 
 static void look_at_descriptors(void)
@@ -191,5 +174,5 @@ static void say_into_a_broken_pipe(void)
 TEST(a_pipe_that_nobody_reads_raises_no_signal)
 {
     printed_by(say_into_a_broken_pipe);
-    assert_string_equal(text, "");
+    assert_string_equal(child_said, "");
 }

@@ -7,15 +7,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/vs_clock.h"
 #include "base/vs_quick_lock.h"
+#include "support/child.h"
 
 #define THREADS 4
 #define ROUNDS 20000
@@ -97,12 +94,9 @@ TEST(siblings_are_taken_by_rising_address)
 
 TEST(the_child_of_a_fork_finds_it_free_after_a_reset)
 {
-    int status;
     vs_quick_init(&lock, VS_RANK_ALLOCATOR, "test");
     vs_quick_acquire(&lock);
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
+    if (child_begin()) {
         alarm(100);
         vs_quick_reset_after_fork(&lock);
         bool wrong = vs_lock_held();
@@ -111,8 +105,7 @@ TEST(the_child_of_a_fork_finds_it_free_after_a_reset)
         _exit(wrong);
     }
     vs_quick_release(&lock);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(child_ending(), 0);
 }
 
 #ifndef NDEBUG
@@ -135,21 +128,13 @@ static void release_of_what_is_free(void)
 
 static void aborts(void (*body)(void))
 {
-    int status;
     for (int i = 0; i < 2; i++)
         vs_quick_init(&sibling[i], VS_RANK_ALLOCATOR, "test");
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        struct rlimit none = {0, 0};
-        setrlimit(RLIMIT_CORE, &none);
-        signal(SIGABRT, SIG_DFL);
-        close(STDERR_FILENO);
+    if (child_begin()) {
         body();
         _exit(0);
     }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_int_equal(child_ending(), 128 + SIGABRT);
 }
 
 TEST(orders_that_could_deadlock_abort)

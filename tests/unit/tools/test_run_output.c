@@ -5,10 +5,9 @@
 #include "unit/trace/trace_test.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
+#include "support/child.h"
 #include "tools/common/command.h"
 #include "tools/run/run_internal.h"
 
@@ -44,27 +43,27 @@ static void make_trace(const char *path)
 /* A trace whose program was killed. */
 static void make_killed(const char *path)
 {
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (!child) {
-        struct vs_event e = {.kind = VS_EVENT_mark};
-        vs_recorder_event(open_recorder(path, 1, 0), &e);
-        kill(getpid(), SIGKILL);
+    if (child_begin()) {
+        record_mark(open_recorder(path, 1, 0));
+        raise(SIGKILL);
     }
-    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(child_ending(), 128 + SIGKILL);
 }
 
-static unsigned files_in_scratch(void)
+/* The number that *command* (a line of the shell) prints. */
+static unsigned counted_by(const char *command, const char *path)
 {
-    char command[600];
+    char line[700];
     unsigned count = 0;
-    snprintf(command, sizeof command, "find '%s' -type f | wc -l", scratch_dir);
-    FILE *found = popen(command, "r");
+    snprintf(line, sizeof line, command, path);
+    FILE *found = popen(line, "r");
     assert_non_null(found);
     assert_int_equal(fscanf(found, "%u", &count), 1);
     pclose(found);
     return count;
 }
+
+#define COPIES "ls -d '%s'.* | wc -l"
 
 TEST(an_older_trace_is_lost_only_to_a_new_one)
 {
@@ -80,7 +79,7 @@ TEST(an_older_trace_is_lost_only_to_a_new_one)
     assert_true(vs_run_output_set_aside(&output, path));
     make_trace(path);
     vs_run_output_settle(&output);
-    assert_int_equal(files_in_scratch(), 1);
+    assert_int_equal(counted_by("find '%s' -type f | wc -l", scratch_dir), 1);
 }
 
 /* Recording began after the first check. */
@@ -92,12 +91,9 @@ TEST(one_that_is_being_recorded_stays)
     char byte = 0;
     const char *path = scratch("busy.vst");
     assert_int_equal(pipe(ready), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (!child) {
+    if (child_begin()) {
         alarm(250); /* no process is left if the test fails */
-        struct vs_event e = {.kind = VS_EVENT_mark};
-        vs_recorder_event(open_recorder(path, 1, 0), &e);
+        record_mark(open_recorder(path, 1, 0));
         if (write(ready[1], &byte, 1) == 1)
             pause();
         _exit(1);
@@ -107,9 +103,9 @@ TEST(one_that_is_being_recorded_stays)
     assert_int_equal(errno, EBUSY);
     assert_int_equal(access(path, F_OK), 0);
     assert_int_equal(access(scratch("busy.vst.live"), F_OK), 0);
-    assert_int_equal(vs_reader_recorded_by(path), child);
-    kill(child, SIGKILL);
-    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(vs_reader_recorded_by(path), child_pid);
+    kill(child_pid, SIGKILL);
+    assert_int_equal(child_ending(), 128 + SIGKILL);
     close(ready[0]);
     close(ready[1]);
     assert_true(vs_run_output_set_aside(&output, path)); /* killed: it may be replaced */
@@ -136,18 +132,6 @@ TEST(anothers_live_window_is_not_lost)
     assert_int_equal(access(path, F_OK), 0);
 }
 
-static unsigned copies_of(const char *live)
-{
-    char command[700];
-    unsigned count = 0;
-    snprintf(command, sizeof command, "ls -d '%s'.* | wc -l", live);
-    FILE *found = popen(command, "r");
-    assert_non_null(found);
-    assert_int_equal(fscanf(found, "%u", &count), 1);
-    pclose(found);
-    return count;
-}
-
 /* The last part of the new trace, the older trace and the unrelated window: none may be lost. */
 TEST(a_killed_trace_moves_whole_where_a_stray_live_window_lies)
 {
@@ -166,7 +150,7 @@ TEST(a_killed_trace_moves_whole_where_a_stray_live_window_lies)
     vs_run_output_settle(&older);
     assert_true(vs_reader_owns_live(to, live));
     assert_int_equal(access(from, F_OK), -1);
-    assert_int_equal(copies_of(live), 1);
+    assert_int_equal(counted_by(COPIES, live), 1);
     assert_non_null(strstr(said, "kept as "));
 }
 
@@ -207,7 +191,7 @@ TEST(a_killed_older_trace_comes_back_whole_beside_a_stray_live_window)
     assert_int_equal(rename(scratch("other.vst.live"), live), 0);
     vs_run_output_settle(&older);
     assert_true(vs_reader_owns_live(path, live));
-    assert_int_equal(copies_of(live), 1);
+    assert_int_equal(counted_by(COPIES, live), 1);
 }
 
 /* Another user's file in a sticky folder. */

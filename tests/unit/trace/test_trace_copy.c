@@ -8,10 +8,10 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
+
+#include "support/child.h"
 
 #define EVENTS 3000u
 
@@ -72,12 +72,9 @@ static void record(struct vs_recorder *r, unsigned from, unsigned to)
     }
 }
 
-/* Returns the exit status, or 128 and the signal. */
 static int copy_in_child(const char *path, const char *copy, unsigned kill_at)
 {
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (!pid) {
+    if (child_begin()) {
         struct vs_recorder *r = open_recorder(path, 1, 0);
         record(r, 0, EVENTS - 100);
         vs_recorder_flush(r);
@@ -88,9 +85,7 @@ static int copy_in_child(const char *path, const char *copy, unsigned kill_at)
         vs_recorder_close(r, VS_END_EXIT, 0);
         _exit(good ? 0 : 1);
     }
-    int status;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return child_ending();
 }
 
 /* --- what it leaves --- */

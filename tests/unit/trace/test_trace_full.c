@@ -197,7 +197,7 @@ TEST(a_copy_from_a_full_disk_fails_with_the_cause)
 {
     assert_int_equal(run_child(copy_from_a_full_disk, "full-copy.vst"), 0);
     assert_int_equal(lines_said(), 1);
-    assert_non_null(strstr(said, strerror(ENOSPC)));
+    assert_non_null(strstr(child_said, strerror(ENOSPC)));
 }
 
 static const int failures[] = {ENOSPC, EDQUOT, EIO, EROFS, EFBIG};
@@ -208,7 +208,7 @@ TEST(a_disk_that_fails_stops_the_recording_and_nothing_recorded_is_lost)
         expected_errno = failures[i];
         assert_int_equal(run_child(break_in_the_middle, "broken.vst"), 0);
         assert_int_equal(lines_said(), 1);
-        assert_non_null(strstr(said, strerror(failures[i])));
+        assert_non_null(strstr(child_said, strerror(failures[i])));
         uint64_t events = read_events(VS_TRACE_LIVE);
         assert_int_equal(status, failures[i]);
         assert_in_range(events, 400000 / 30, tally->calls - 1000);
@@ -248,7 +248,7 @@ TEST(a_disk_that_does_not_answer_stops_the_recording_not_the_program)
 {
     assert_int_equal(run_child(wait_for_a_disk, "stuck.vst"), 0);
     assert_int_equal(lines_said(), 1);
-    assert_non_null(strstr(said, "the disk has not responded for "));
+    assert_non_null(strstr(child_said, "the disk has not responded for "));
     uint64_t events = read_events(VS_TRACE_LIVE);
     assert_int_equal(status, ETIMEDOUT);
     assert_in_range(events, 400000 / 30, tally->calls - 1000);
@@ -331,7 +331,7 @@ TEST(an_end_waits_once_for_a_disk_and_what_was_counted_stays)
     struct vs_event e;
     uint64_t events = 0, counted = 0;
     assert_int_equal(run_child(exec_from_a_stuck_disk, "exec.vst"), 0);
-    assert_string_equal(said, "");
+    assert_string_equal(child_said, "");
     struct vs_reader *reader = open_reader(path);
     while (!vs_reader_next(reader, &e)) {
         events += e.kind == VS_EVENT_memset;
@@ -369,7 +369,7 @@ TEST(a_thread_that_cannot_be_dismissed_keeps_its_work)
 {
     assert_int_equal(run_child(dismiss_from_a_stuck_disk, "dismissed.vst"), 0);
     assert_int_equal(lines_said(), 1);
-    assert_non_null(strstr(said, "; 100 events are kept"));
+    assert_non_null(strstr(child_said, "; 100 events are kept"));
     assert_int_equal(read_events(VS_TRACE_LIVE), tally->calls);
     assert_int_equal(status, ETIMEDOUT);
 }
@@ -478,7 +478,7 @@ TEST(a_live_file_that_was_removed_is_made_again)
     SKIP_UNDER_TSAN();
     assert_int_equal(run_child(lose_the_live_file, "lost.vst"), 128 + SIGKILL);
     assert_int_equal(lines_said(), 1);
-    assert_non_null(strstr(said, "was removed while in use"));
+    assert_non_null(strstr(child_said, "was removed while in use"));
     assert_int_equal(read_events(VS_TRACE_LIVE), tally->calls);
 }
 
@@ -500,7 +500,7 @@ TEST(a_file_in_the_traces_place_is_left_alone)
     size_t bytes;
     assert_int_equal(run_child(lose_the_file, "replaced.vst"), 0);
     assert_int_equal(lines_said(), 1);
-    assert_non_null(strstr(said, "was deleted while it was being recorded"));
+    assert_non_null(strstr(child_said, "was deleted while it was being recorded"));
     unsigned char *now = slurp(path, &bytes);
     assert_int_equal(bytes, 9);
     assert_memory_equal(now, "another's", 9);

@@ -89,7 +89,7 @@ TEST(a_live_file_that_is_shortened_stops_the_recording_only)
                                                   shorten_before_the_end};
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         assert_int_equal(in_child(bodies[i], "guarded.vst"), 0);
-        const char *word = strstr(said, "the file was truncated");
+        const char *word = strstr(child_said, "the file was truncated");
         assert_non_null(word);
         assert_null(strstr(word + 1, "vramscope["));
         assert_in_range(events_in(), 5000, 405000);
@@ -128,9 +128,9 @@ static int sent_by_another(void)
 TEST(other_bus_errors_end_the_program_as_without_us)
 {
     assert_int_equal(in_child(fault_of_its_own, "guarded.vst"), 128 + SIGBUS);
-    assert_string_equal(said, "");
+    assert_string_equal(child_said, "");
     assert_int_equal(in_child(sent_by_another, "guarded.vst"), 128 + SIGBUS);
-    assert_string_equal(said, "");
+    assert_string_equal(child_said, "");
 }
 
 static void end_calmly(int number)

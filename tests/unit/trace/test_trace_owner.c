@@ -6,8 +6,8 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <sys/wait.h>
 
+#include "support/child.h"
 #include "trace/read/rewrite.h"
 
 #define LOCKED_BYTE ((off_t)1 << 62)
@@ -29,14 +29,9 @@ static struct vs_recorder *begin(const char *path)
  * released when the holder closes any descriptor of the file. */
 static int in_a_child(int (*look)(const char *), const char *path)
 {
-    int status = -1;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (!child)
+    if (child_begin())
         _exit(look(path));
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
+    return child_ending();
 }
 
 /* --- the recording process --- */

@@ -142,8 +142,8 @@ static uint64_t count_ranges(struct vs_reader *reader)
 TEST(a_full_disk_stops_the_recording_once_and_keeps_every_event_before)
 {
     struct vs_reader *reader = open_full(1500 << 10, 1);
-    assert_non_null(strstr(said, path));
-    assert_non_null(strstr(said, "File too large"));
+    assert_non_null(strstr(child_said, path));
+    assert_non_null(strstr(child_said, "File too large"));
     assert_int_equal(count_ranges(reader) + 1, outcome->events);
     assert_condition(reader, VS_TRACE_LIVE); /* the last windows did not fit in the file */
     char text[VS_READER_WHY_MAX];
@@ -169,13 +169,13 @@ TEST(without_room_for_the_live_window_what_fits_is_kept_and_ends_well)
         char kept[64], count[VS_SIZE_TEXT_MAX];
         struct stat st;
         struct vs_reader *reader = open_full(limit, 2);
-        assert_non_null(strstr(said, "if the program is killed"));
+        assert_non_null(strstr(child_said, "if the program is killed"));
         assert_int_equal(access(live, F_OK), -1);
         uint64_t events = count_ranges(reader);
         assert_condition(reader, VS_TRACE_COMPLETE);
         assert_in_range(events, limit > 10000 ? 500 : 1, outcome->calls);
         snprintf(kept, sizeof kept, " %s events (", vs_count_format(count, events));
-        assert_non_null(strstr(said, kept));
+        assert_non_null(strstr(child_said, kept));
         assert_int_equal(stat(path, &st), 0);
         assert_true((rlim_t)st.st_size <= limit && (rlim_t)st.st_size + 6000 > limit);
         vs_reader_close(reader);
@@ -206,9 +206,7 @@ TEST(a_forked_child_leaves_the_parents_trace_alone)
     vs_recorder_event(r, &e);
     uint32_t parent_tid = e.tid;
     for (int abandon = 0; abandon <= 1; abandon++) {
-        pid_t pid = fork();
-        assert_true(pid >= 0);
-        if (!pid) {
+        if (child_begin()) {
             if (abandon)
                 vs_recorder_abandon_in_child(r);
             else
@@ -225,7 +223,7 @@ TEST(a_forked_child_leaves_the_parents_trace_alone)
             vs_recorder_close(own, VS_END_EXIT, 0);
             _exit(c.tid == (uint32_t)getpid() ? 0 : 2);
         }
-        assert_int_equal(ending_of(pid), 0);
+        assert_int_equal(child_ending(), 0);
         struct vs_reader *reader = open_reader(child_path);
         assert_int_equal(vs_reader_next(reader, &got), VS_OK);
         assert_int_equal(got.kind, VS_EVENT_free);

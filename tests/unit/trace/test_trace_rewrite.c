@@ -4,13 +4,12 @@
  * killed processes finished, and no change after a failure. */
 #include "trace_test.h"
 
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "base/vs_output_file.h"
+#include "support/child.h"
 #include "trace/read/rewrite.h"
 
 #define EVENTS 40000u
@@ -149,14 +148,11 @@ TEST(test_added_frames_are_found_and_events_stay)
 /* A child is killed while it records; its tally counts the calls reported as recorded. */
 static void killed_trace(const char *path, unsigned events)
 {
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (!child) {
-        struct vs_recorder *r = open_recorder(path, 1, 0);
-        record_some(r, events);
+    if (child_begin()) {
+        record_some(open_recorder(path, 1, 0), events);
         raise(SIGKILL);
     }
-    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(child_ending(), 128 + SIGKILL);
 }
 
 TEST(test_killed_trace_becomes_whole)
@@ -377,14 +373,10 @@ TEST(test_what_the_dead_left_is_removed)
     struct vs_rewrite *w;
     char why[VS_READER_WHY_MAX] = "", name[64], mine[64];
     make_trace(path);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (!child)
+    if (child_begin())
         _exit(vs_rewrite_open(path, NULL, 0, &w, why) != VS_OK); /* leaves the file */
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    snprintf(name, sizeof name, ".dead.vst.%ld.new", (long)child);
+    assert_int_equal(child_ending(), 0);
+    snprintf(name, sizeof name, ".dead.vst.%ld.new", (long)child_pid);
     snprintf(mine, sizeof mine, ".dead.vst.%ld.new", (long)getpid());
     assert_int_equal(access(scratch(name), F_OK), 0);
     spit(scratch(mine), (const unsigned char *)"x", 1); /* of an earlier process with this pid */
