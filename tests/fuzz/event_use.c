@@ -6,14 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/check.h"
 #include "trace/format/format.h"
 #include "trace/read/reader_internal.h"
-
-static void check(bool right)
-{
-    if (!right)
-        abort();
-}
 
 void event_use(const struct vs_reader *r, const struct vs_event *event)
 {

@@ -7,12 +7,7 @@
 #include <string.h>
 
 #include "allocator/core/alloc_conf.h"
-
-static void check(int holds)
-{
-    if (!holds)
-        abort();
-}
+#include "fuzz/check.h"
 
 static void check_line(const char *text)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/watch/watch.h"
+#include "fuzz/check.h"
 #include "fuzz/event_use.h"
 #include "fuzz/live_scene.h"
 #include "trace/read/follower.h"
@@ -18,12 +19,6 @@
 #define RESTARTS_MAX 8u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool right)
-{
-    if (!right)
-        abort();
-}
 
 /* --- events --- */
 

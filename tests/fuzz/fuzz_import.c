@@ -11,25 +11,19 @@
 
 #include "analysis/import/import.h"
 #include "analysis/import/pickle.h"
+#include "fuzz/check.h"
 #include "trace/read/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check(bool right)
-{
-    if (!right)
-        abort();
-}
-
 static void check_trace(int fd, const struct vs_import_result *result)
 {
     struct vs_reader *reader;
-    struct vs_event event;
     char path[64], why[VS_READER_WHY_MAX];
     uint64_t events = 0;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     check(vs_reader_open(path, &reader, why) == VS_OK);
-    while (vs_reader_next(reader, &event) == VS_OK)
+    for (struct vs_event event; vs_reader_next(reader, &event) == VS_OK;)
         events++;
     check(vs_reader_condition(reader, why) == VS_TRACE_COMPLETE && events == result->events);
     vs_reader_close(reader);

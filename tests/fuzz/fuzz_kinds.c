@@ -6,18 +6,13 @@
 #include <stdlib.h>
 
 #include "analysis/kinds/kinds.h"
+#include "fuzz/check.h"
 #include "fuzz/trace_input.h"
 #include "trace/read/reader_internal.h"
 
 #define QUERIES 4u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool right)
-{
-    if (!right)
-        abort();
-}
 
 static void check_table(const struct vs_kinds_table *table)
 {

@@ -10,14 +10,9 @@
 
 #include "base/vs_limit_spec.h"
 #include "base/vs_option.h"
+#include "fuzz/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool right)
-{
-    if (!right)
-        abort();
-}
 
 static void check_limit(const char *text)
 {

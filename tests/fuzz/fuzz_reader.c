@@ -9,6 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "fuzz/check.h"
 #include "fuzz/event_use.h"
 #include "fuzz/memory_budget.h"
 #include "fuzz/trace_input.h"
@@ -18,12 +19,6 @@
 #define EVENTS_MAX 2000000u /* a frame of 4 MiB of the shortest events is 2 million */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool right)
-{
-    if (!right)
-        abort();
-}
 
 static uint64_t read_all(struct vs_reader *r, uint64_t *hash)
 {

@@ -10,6 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "fuzz/check.h"
 #include "trace/format/format.h"
 #include "trace/symbols/symbol_cache.h"
 #include "trace/symbols/symbol_set.h"
@@ -21,12 +22,6 @@
 #define BUDGET ((uint64_t)24 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool right)
-{
-    if (!right)
-        abort();
-}
 
 static void make_right(uint8_t *file, size_t size)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fuzz/check.h"
 #include "trace/format/format.h"
 
 #define LIVE_BYTES_MAX ((size_t)1 << 20)
@@ -31,12 +32,6 @@ static struct {
     const unsigned char *step, *end;
     bool inside;           /* a step is being done */
 } scene = {.file = -1, .live = -1};
-
-static void check(bool right)
-{
-    if (!right)
-        abort();
-}
 
 /* --- the files --- */
 
