@@ -16,12 +16,12 @@ DEPTH = 128  # recorded depth
 DEEP = 1140  # the case that is deeper
 
 
-def run(all_runs, simulator, library, command, **more):
+def run(all_runs, simulator, command, **more):
+    """Runs *command* on the simulated GPU with *more* in its environment; returns it and its traces."""
     folder = tempfile.mkdtemp(dir=all_runs)
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("VRAMSCOPE_", "CUDA_", "LD_PRELOAD"))}
-    env.update(LD_LIBRARY_PATH=simulator, LD_PRELOAD=library,
-               VRAMSCOPE_SIMULATE="t4-16g,capacity=1GiB,context=400MiB", VRAMSCOPE_STACK_DEPTH=str(DEPTH),
+    env.update(LD_LIBRARY_PATH=simulator, VRAMSCOPE_SIMULATE="t4-16g,capacity=1GiB,context=400MiB",
                VRAMSCOPE_OUTPUT=os.path.join(folder, "%n.%p.vst"), **more)
     done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=600)
     return done, glob.glob(folder + "/*.vst")
@@ -72,7 +72,8 @@ def main(all_runs, simulator, library, dump, folder, *programs):
     bad = 0
     for program in programs:
         for how in ("observe", "caching"):
-            done, traces = run(all_runs, simulator, library, [program, folder], VRAMSCOPE_ALLOCATOR=how)
+            done, traces = run(all_runs, simulator, [program, folder], LD_PRELOAD=library,
+                               VRAMSCOPE_ALLOCATOR=how, VRAMSCOPE_STACK_DEPTH=str(DEPTH))
             wrong = differences(done, traces, dump)
             count = len(expected_of(done.stdout))
             print(f"{os.path.basename(program)} {how}: {count} chains, {len(wrong)} wrong")

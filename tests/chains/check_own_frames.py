@@ -6,29 +6,23 @@ allocator, a library of the program, injection.
 
   check_own_frames.py SIMULATOR LIBRARY DUMP_CHAINS WAY:PROGRAM[:ARGUMENT]..."""
 
-import glob
 import os
 import re
 import subprocess
 import sys
 import tempfile
 
+from check_chains import run
+
 HOW = ("observe", "caching")
 
 
-def run(all_runs, simulator, library, way, command, allocator):
-    folder = tempfile.mkdtemp(dir=all_runs)
-    env = {k: v for k, v in os.environ.items()
-           if not k.startswith(("VRAMSCOPE_", "CUDA_", "LD_PRELOAD"))}
-    env.update(LD_LIBRARY_PATH=simulator + ":" + os.path.dirname(command[0]),
-               VRAMSCOPE_SIMULATE="t4-16g,capacity=1GiB,context=400MiB", VRAMSCOPE_ALLOCATOR=allocator,
-               VRAMSCOPE_OUTPUT=os.path.join(folder, "%n.%p.vst"))
+def settings(way, library, allocator):
     if way == "preload":
-        env.update(LD_PRELOAD=library, NVTX_INJECTION64_PATH=library)
-    elif way == "inject":
-        env.update(CUDA_INJECTION64_PATH=library, VRAMSCOPE_ALLOCATOR="observe")
-    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=600)
-    return done, glob.glob(folder + "/*.vst")
+        return {"LD_PRELOAD": library, "NVTX_INJECTION64_PATH": library, "VRAMSCOPE_ALLOCATOR": allocator}
+    if way == "inject":
+        return {"CUDA_INJECTION64_PATH": library, "VRAMSCOPE_ALLOCATOR": "observe"}
+    return {"VRAMSCOPE_ALLOCATOR": allocator}
 
 
 def main(all_runs, simulator, library, dump, *programs):
@@ -36,7 +30,8 @@ def main(all_runs, simulator, library, dump, *programs):
     for item in programs:
         way, *command = item.split(":")
         for allocator in HOW if way != "inject" else HOW[:1]:
-            done, traces = run(all_runs, simulator, library, way, command, allocator)
+            done, traces = run(all_runs, simulator + ":" + os.path.dirname(command[0]), command,
+                               **settings(way, library, allocator))
             stacks = 0
             for trace in traces:
                 text = subprocess.run([dump, "-o", trace], capture_output=True, text=True).stdout

@@ -94,9 +94,8 @@ static bool has_own_frame(const struct vs_reader *reader, struct vs_symbols *sym
 
 static int find_own_frames(struct vs_reader *reader, struct vs_symbols *symbols)
 {
-    struct vs_event e;
     uint64_t stacks = 0, own = 0;
-    while (!vs_reader_next(reader, &e)) {
+    for (struct vs_event e; !vs_reader_next(reader, &e);) {
         const struct vs_event_info *info = vs_event_describe(e.kind);
         for (unsigned i = 0; i < info->field_count; i++) {
             if (info->fields[i].codec != VS_CODEC_STK || !e.fields[i])
@@ -118,7 +117,6 @@ int main(int argc, char **argv)
 {
     struct vs_reader *reader;
     struct vs_symbols *symbols;
-    struct vs_event e;
     char why[VS_READER_WHY_MAX];
     bool raw = argc == 3 && !strcmp(argv[1], "-r"), own = argc == 3 && !strcmp(argv[1], "-o");
     if (argc != 2 + (raw || own) || vs_reader_open(argv[argc - 1], &reader, why))
@@ -126,7 +124,7 @@ int main(int argc, char **argv)
     symbols = vs_symbols_open(reader);
     if (own)
         return find_own_frames(reader, symbols);
-    while (!vs_reader_next(reader, &e)) {
+    for (struct vs_event e; !vs_reader_next(reader, &e);) {
         if (e.kind != VS_EVENT_alloc || e.alloc.family != VS_FAMILY_DEVICE)
             continue;
         printf("%" PRIu64 " ", e.alloc.requested);

@@ -7,6 +7,21 @@
 
 #define ALIGNMENT (UINT64_C(2) << 20)
 
+static struct fake_device *locked(void *ctx)
+{
+    struct fake_device *d = ctx;
+    pthread_mutex_lock(&d->mu);
+    return d;
+}
+
+static void unlock(struct fake_device **d)
+{
+    pthread_mutex_unlock(&(*d)->mu);
+}
+
+/* The device, locked until the function returns. */
+#define LOCKED(d, ctx) struct fake_device *d __attribute__((cleanup(unlock))) = locked(ctx)
+
 void fake_device_init(struct fake_device *d, uint64_t capacity)
 {
     memset(d, 0, sizeof *d);
@@ -20,26 +35,25 @@ void fake_device_free(struct fake_device *d)
     pthread_mutex_destroy(&d->mu);
 }
 
-void fake_device_fail_after(struct fake_device *d, uint64_t count)
+void fake_device_fail_after(struct fake_device *device, uint64_t count)
 {
-    pthread_mutex_lock(&d->mu);
+    LOCKED(d, device);
     d->allocs_before = d->allocs + count;
     d->frees_before = d->frees + count;
     d->creates_before = d->creates + count;
     d->unmaps_before = d->unmaps + count;
-    pthread_mutex_unlock(&d->mu);
 }
 
-void fake_device_complete(struct fake_device *d, uint64_t stream, uint64_t count)
+void fake_device_complete(struct fake_device *device, uint64_t stream, uint64_t count)
 {
-    pthread_mutex_lock(&d->mu);
+    LOCKED(d, device);
     if (count > d->completed[stream])
         d->completed[stream] = count;
-    pthread_mutex_unlock(&d->mu);
 }
 
-static enum vs_err place(struct fake_device *d, size_t bytes, uint64_t *addr)
+static enum vs_err segment_alloc(void *ctx, size_t bytes, uint64_t *addr)
 {
+    LOCKED(d, ctx);
     d->allocs++;
     if (d->fail_alloc && d->allocs > d->allocs_before)
         return d->fail_alloc;
@@ -60,17 +74,9 @@ static enum vs_err place(struct fake_device *d, size_t bytes, uint64_t *addr)
     return VS_OK;
 }
 
-static enum vs_err segment_alloc(void *ctx, size_t bytes, uint64_t *addr)
+static enum vs_err segment_free(void *ctx, uint64_t addr, size_t bytes)
 {
-    struct fake_device *d = ctx;
-    pthread_mutex_lock(&d->mu);
-    enum vs_err err = place(d, bytes, addr);
-    pthread_mutex_unlock(&d->mu);
-    return err;
-}
-
-static enum vs_err unplace(struct fake_device *d, uint64_t addr, size_t bytes)
-{
+    LOCKED(d, ctx);
     d->frees++;
     if (d->fail_free && d->frees > d->frees_before)
         return d->fail_free;
@@ -86,164 +92,127 @@ static enum vs_err unplace(struct fake_device *d, uint64_t addr, size_t bytes)
     return VS_ERR_FOREIGN;
 }
 
-static enum vs_err segment_free(void *ctx, uint64_t addr, size_t bytes)
+static enum vs_err count_synchronize(void *ctx)
 {
-    struct fake_device *d = ctx;
-    pthread_mutex_lock(&d->mu);
-    enum vs_err err = unplace(d, addr, bytes);
-    pthread_mutex_unlock(&d->mu);
-    return err;
+    LOCKED(d, ctx);
+    d->syncs++;
+    return d->fail_sync;
 }
 
 static enum vs_err synchronize(void *ctx)
 {
     struct fake_device *d = ctx;
-    pthread_mutex_lock(&d->mu);
-    d->syncs++;
-    enum vs_err err = d->fail_sync;
-    void (*hook)(void *) = d->on_sync;
-    pthread_mutex_unlock(&d->mu);
-    if (hook)
-        hook(d->on_sync_arg);
+    enum vs_err err = count_synchronize(ctx);
+    if (d->on_sync)
+        d->on_sync(d->on_sync_arg);
     return err;
 }
 
 static enum vs_err event_record(void *ctx, uint64_t stream, uint64_t *event)
 {
-    struct fake_device *d = ctx;
-    pthread_mutex_lock(&d->mu);
-    enum vs_err err =
-        d->fail_record_stream && d->fail_record_stream != stream ? VS_OK : d->fail_record;
-    if (!err) {
-        *event = (stream + 1) << 32 | ++d->recorded[stream];
-        d->events_held++;
-    }
-    pthread_mutex_unlock(&d->mu);
-    return err;
+    LOCKED(d, ctx);
+    if (d->fail_record && (!d->fail_record_stream || d->fail_record_stream == stream))
+        return d->fail_record;
+    *event = (stream + 1) << 32 | ++d->recorded[stream];
+    d->events_held++;
+    return VS_OK;
 }
 
 static enum vs_err event_query(void *ctx, uint64_t event, bool *ready)
 {
-    struct fake_device *d = ctx;
-    pthread_mutex_lock(&d->mu);
-    enum vs_err err = d->fail_query;
-    if (!err)
+    LOCKED(d, ctx);
+    if (!d->fail_query)
         *ready = (event & 0xffffffff) <= d->completed[(event >> 32) - 1];
-    pthread_mutex_unlock(&d->mu);
-    return err;
+    return d->fail_query;
 }
 
 static enum vs_err event_synchronize(void *ctx, uint64_t event)
 {
-    struct fake_device *d = ctx;
-    pthread_mutex_lock(&d->mu);
+    LOCKED(d, ctx);
     d->event_waits++;
     uint64_t stream = (event >> 32) - 1;
     if ((event & 0xffffffff) > d->completed[stream])
         d->completed[stream] = event & 0xffffffff;
-    pthread_mutex_unlock(&d->mu);
     return VS_OK;
 }
 
 static void event_release(void *ctx, uint64_t event)
 {
-    struct fake_device *d = ctx;
+    LOCKED(d, ctx);
     (void)event;
-    pthread_mutex_lock(&d->mu);
     d->events_held--;
-    pthread_mutex_unlock(&d->mu);
 }
 
 static enum vs_err memory_info(void *ctx, uint64_t *free_bytes, uint64_t *total_bytes)
 {
-    struct fake_device *d = ctx;
-    pthread_mutex_lock(&d->mu);
+    LOCKED(d, ctx);
     *free_bytes = d->capacity - d->used;
     *total_bytes = d->capacity;
-    pthread_mutex_unlock(&d->mu);
     return VS_OK;
 }
 
 static enum vs_err range_reserve(void *ctx, uint64_t bytes, uint64_t *addr)
 {
-    struct fake_device *d = ctx;
-    pthread_mutex_lock(&d->mu);
-    enum vs_err err = fake_memory_reserve(&d->memory, bytes, addr);
-    pthread_mutex_unlock(&d->mu);
-    return err;
+    LOCKED(d, ctx);
+    return fake_memory_reserve(&d->memory, bytes, addr);
 }
 
 static enum vs_err range_release(void *ctx, uint64_t addr, uint64_t bytes)
 {
-    struct fake_device *d = ctx;
-    pthread_mutex_lock(&d->mu);
-    enum vs_err err = fake_memory_unreserve(&d->memory, addr, bytes);
-    pthread_mutex_unlock(&d->mu);
-    return err;
+    LOCKED(d, ctx);
+    return fake_memory_unreserve(&d->memory, addr, bytes);
 }
 
 static enum vs_err memory_create(void *ctx, uint64_t bytes, uint64_t *handle)
 {
-    struct fake_device *d = ctx;
-    pthread_mutex_lock(&d->mu);
+    LOCKED(d, ctx);
     d->creates++;
-    enum vs_err err = d->creates > d->creates_before ? d->fail_create : VS_OK;
-    if (!err && d->used + bytes > d->capacity)
-        err = VS_ERR_DEVICE_OOM;
-    if (!err)
-        err = fake_memory_create(&d->memory, bytes, handle);
+    if (d->fail_create && d->creates > d->creates_before)
+        return d->fail_create;
+    if (d->used + bytes > d->capacity)
+        return VS_ERR_DEVICE_OOM;
+    enum vs_err err = fake_memory_create(&d->memory, bytes, handle);
     if (!err)
         d->used += bytes;
-    pthread_mutex_unlock(&d->mu);
     return err;
 }
 
 static enum vs_err memory_release(void *ctx, uint64_t handle, uint64_t bytes)
 {
-    struct fake_device *d = ctx;
+    LOCKED(d, ctx);
     uint64_t returned = 0;
-    pthread_mutex_lock(&d->mu);
     enum vs_err err = fake_memory_release(&d->memory, handle, bytes, &returned);
     d->used -= returned;
-    pthread_mutex_unlock(&d->mu);
     return err;
 }
 
 static enum vs_err memory_map(void *ctx, uint64_t addr, uint64_t bytes_each,
                               const uint64_t *handles, size_t count)
 {
-    struct fake_device *d = ctx;
-    pthread_mutex_lock(&d->mu);
+    LOCKED(d, ctx);
     d->maps++;
     d->pages_mapped += bytes_each * count / ALIGNMENT;
-    enum vs_err err = d->fail_map;
-    if (!err)
-        err = fake_memory_map(&d->memory, addr, bytes_each, handles, count);
-    pthread_mutex_unlock(&d->mu);
-    return err;
+    return d->fail_map ? d->fail_map
+                       : fake_memory_map(&d->memory, addr, bytes_each, handles, count);
 }
 
 static enum vs_err memory_unmap(void *ctx, uint64_t addr, uint64_t bytes)
 {
-    struct fake_device *d = ctx;
+    LOCKED(d, ctx);
     uint64_t returned = 0;
-    pthread_mutex_lock(&d->mu);
     d->unmaps++;
-    enum vs_err err = d->unmaps > d->unmaps_before ? d->fail_unmap : VS_OK;
-    if (!err)
-        err = fake_memory_unmap(&d->memory, addr, bytes, &returned);
+    if (d->fail_unmap && d->unmaps > d->unmaps_before)
+        return d->fail_unmap;
+    enum vs_err err = fake_memory_unmap(&d->memory, addr, bytes, &returned);
     d->used -= returned;
-    pthread_mutex_unlock(&d->mu);
     return err;
 }
 
 static enum vs_err stream_synchronize(void *ctx, uint64_t stream)
 {
-    struct fake_device *d = ctx;
-    pthread_mutex_lock(&d->mu);
+    LOCKED(d, ctx);
     d->stream_syncs++;
     d->completed[stream] = d->recorded[stream];
-    pthread_mutex_unlock(&d->mu);
     return VS_OK;
 }
 

@@ -110,6 +110,16 @@ static MAYBE_UNUSED const struct vs_symbol *find(const struct names *names, cons
     return NULL;
 }
 
+/* The machine's own settings and caches are ignored. */
+SETUP(forget_settings)
+{
+    unsetenv("DEBUGINFOD_URLS");
+    unsetenv("DEBUGINFOD_CACHE_PATH");
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", "/nonexistent", 1);
+    return 0;
+}
+
 #define ENTER "demo::enter(void (*)(void*), void*)"
 #define HIDDEN "demo::hidden_step" /* has no mangled name in DWARF */
 #define HIDDEN_IN_TABLE "demo::hidden_step(void (*)(void*), void*)"
@@ -170,8 +180,7 @@ static MAYBE_UNUSED void make_files(const char *dir)
 static MAYBE_UNUSED void build_id_of(const char *trace, const char *library, char *id)
 {
     struct vs_reader *reader = open_reader(scratch(trace));
-    struct vs_event event;
-    while (!vs_reader_next(reader, &event))
+    for (struct vs_event event; !vs_reader_next(reader, &event);)
         continue;
     id[0] = '\0';
     for (uint32_t i = 0; vs_reader_module(reader, i); i++)

@@ -2,16 +2,11 @@
  *
  * Composed traces: the reader returns what was put in, over many frames and indexes; the file is
  * complete and seekable; a failure of the file is kept. */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include "unit/trace/trace_test.h"
 
-#include "support/cmocka_test.h"
-#include "support/scratch_folder.h"
+#include <errno.h>
+
 #include "trace/compose/composer.h"
-#include "trace/read/reader.h"
 #include "trace/symbols/symbol_set.h"
 #include "trace/symbols/symbols.h"
 
@@ -34,21 +29,10 @@ static struct vs_composer *begin(void)
 static struct vs_reader *finish(struct vs_composer *c)
 {
     struct vs_event end = {.kind = VS_EVENT_end, .time_ns = START + 1, .end = {.reason = VS_END_IMPORTED}};
-    struct vs_reader *reader;
-    char why[VS_READER_WHY_MAX];
     vs_composer_event(c, &end);
     assert_int_equal(vs_composer_close(c), VS_OK);
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(vs_reader_open(path, &reader, why), VS_OK);
-    return reader;
-}
-
-static void close_complete(struct vs_reader *reader)
-{
-    char why[VS_READER_WHY_MAX];
-    assert_int_equal(vs_reader_condition(reader, why), VS_TRACE_COMPLETE);
-    vs_reader_close(reader);
-    unlink(path);
+    return open_reader(path);
 }
 
 static struct vs_event alloc(uint64_t i)
@@ -83,7 +67,7 @@ TEST(the_reader_returns_every_event)
     assert_int_equal(vs_reader_next(reader, &event), VS_OK);
     assert_int_equal(event.kind, VS_EVENT_end);
     assert_int_equal(vs_reader_next(reader, &event), VS_ERR_END);
-    close_complete(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 TEST(time_never_goes_back)
@@ -100,7 +84,7 @@ TEST(time_never_goes_back)
     assert_int_equal(event.framework_alloc.addr, early.framework_alloc.addr);
     while (vs_reader_next(reader, &event) == VS_OK)
         continue;
-    close_complete(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 /* main calls native code, which has a name in the trace's own symbols. */
@@ -132,9 +116,7 @@ TEST(stacks_and_names_are_found)
     assert_int_equal(vs_composer_close(c), VS_OK);
     fclose(file);
 
-    struct vs_reader *reader;
-    char why[VS_READER_WHY_MAX];
-    assert_int_equal(vs_reader_open(path, &reader, why), VS_OK);
+    struct vs_reader *reader = open_reader(path);
     while (vs_reader_next(reader, &event) == VS_OK)
         if (event.kind == VS_EVENT_framework_alloc)
             assert_int_equal(event.framework_alloc.stack, inner);
@@ -150,7 +132,7 @@ TEST(stacks_and_names_are_found)
     assert_string_equal(out[0].file, "/home/me/train.py");
     assert_int_equal(out[0].line, 42);
     vs_symbols_close(symbols);
-    close_complete(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 TEST(long_texts_are_cut)
@@ -169,7 +151,7 @@ TEST(long_texts_are_cut)
     while (vs_reader_next(reader, &event) == VS_OK)
         continue;
     free(text);
-    close_complete(reader);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 TEST(a_full_disk_is_reported)

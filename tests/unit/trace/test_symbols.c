@@ -290,13 +290,3 @@ TEST(a_server_that_does_not_answer_costs_the_time_given_and_no_more)
     unsetenv("DEBUGINFOD_CACHE_PATH");
     close(server);
 }
-
-SETUP(forget_settings)
-{
-    /* ignore the machine's own settings and caches */
-    unsetenv("DEBUGINFOD_URLS");
-    unsetenv("DEBUGINFOD_CACHE_PATH");
-    unsetenv("XDG_CACHE_HOME");
-    setenv("HOME", "/nonexistent", 1);
-    return 0;
-}

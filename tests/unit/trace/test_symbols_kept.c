@@ -229,13 +229,3 @@ TEST(what_has_no_name_is_listed)
     assert_non_null(strstr(result.note, "1 module is not on this machine: victim.so"));
     vs_symbolize_free(&result);
 }
-
-SETUP(forget_settings)
-{
-    /* ignore the machine's own settings and caches */
-    unsetenv("DEBUGINFOD_URLS");
-    unsetenv("DEBUGINFOD_CACHE_PATH");
-    unsetenv("XDG_CACHE_HOME");
-    setenv("HOME", "/nonexistent", 1);
-    return 0;
-}

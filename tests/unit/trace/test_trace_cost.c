@@ -2,7 +2,8 @@
  *
  * Costs that recording must not have: a system call or an allocation for an event or a cached
  * stack, processor time of a busy machine for the background thread, or an endless wait for a
- * thread of low priority. */
+ * thread of low priority. And that thread in unusual programs: with so much thread-local data, placed
+ * at the top of its stack, that little is left, and started by a thread with a real-time policy. */
 #include "trace_test.h"
 
 #include <dirent.h>
@@ -88,6 +89,15 @@ static pid_t background_thread(void)
     return found;
 }
 
+/* The thread sets its name when it runs. */
+static pid_t await_background_thread(void)
+{
+    pid_t found = 0;
+    for (int i = 0; i < 30000 && !(found = background_thread()); i++)
+        usleep(1000);
+    return found;
+}
+
 /* Waits until the background thread has started and sleeps: at its start it takes the lock that
  * events need. */
 static void await_quiet(void)
@@ -157,9 +167,7 @@ TEST(the_background_thread_gives_way)
         skip();
     int niceness = getpriority(PRIO_PROCESS, 0);
     struct vs_recorder *r = open_recorder(scratch("low.vst"), 1, 0);
-    pid_t tid = 0;
-    for (unsigned i = 0; i < 30000 && !(tid = background_thread()); i++)
-        usleep(1000);
+    pid_t tid = await_background_thread();
     assert_int_not_equal(tid, 0);
     wait_until_lowered(tid);
     assert_true(getpriority(PRIO_PROCESS, (id_t)tid) >= 10); /* set before the policy */
@@ -179,6 +187,16 @@ static void *spin(void *arg)
     while (!atomic_load_explicit(&enough, memory_order_relaxed))
         ;
     return arg;
+}
+
+static void assert_events(const char *name, uint64_t expected)
+{
+    struct vs_reader *reader = open_reader(scratch(name));
+    uint64_t events = 0;
+    for (struct vs_event e; next_plain(reader, &e);)
+        events++;
+    assert_int_equal(events, expected);
+    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 /* One processor, two threads of the program that never pause, and one that fills window after
@@ -204,13 +222,50 @@ TEST(a_thread_that_waits_for_it_on_a_busy_machine_goes_on)
     for (unsigned i = 0; i < 2; i++)
         pthread_join(busy[i], NULL);
     sched_setaffinity(0, sizeof before, &before);
-    struct vs_reader *reader = open_reader(scratch("busy.vst"));
-    struct vs_event e;
-    uint64_t events = 0;
-    while (next_plain(reader, &e))
-        events++;
-    assert_int_equal(events, 240001);
-    close_reader(reader, VS_TRACE_COMPLETE);
+    assert_events("busy.vst", 240001);
+}
+
+/* More than the thread itself needs; each thread has it on its stack. */
+static _Thread_local volatile char large[600 << 10];
+
+TEST(much_thread_local_data_leaves_it_its_stack)
+{
+    large[0] = 1;
+    struct vs_recorder *r = open_recorder(scratch("large.vst"), 1, 0);
+    assert_int_not_equal(await_background_thread(), 0);
+    for (uint64_t i = 0; i < 150000; i++)
+        record_pair(r, i, 0);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    assert_events("large.vst", 300001);
+}
+
+struct real_time {
+    int refused, policy;
+};
+
+static void *record_in_real_time(void *arg)
+{
+    struct real_time *out = arg;
+    const struct sched_param param = {.sched_priority = 1};
+    out->refused = pthread_setschedparam(pthread_self(), SCHED_RR, &param);
+    if (out->refused)
+        return NULL;
+    struct vs_recorder *r = open_recorder(scratch("real_time.vst"), 1, 0);
+    pid_t writer = await_background_thread();
+    out->policy = writer ? sched_getscheduler(writer) : -1;
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return NULL;
+}
+
+TEST(a_real_time_policy_stays_the_programs)
+{
+    struct real_time found = {.refused = -1};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, record_in_real_time, &found), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    if (found.refused)
+        skip(); /* without the privilege such threads cannot be created */
+    assert_true(found.policy == SCHED_OTHER || found.policy == SCHED_BATCH);
 }
 
 /* A program may rely on the number of its next file after closing one: a recorder's threads with

@@ -192,8 +192,7 @@ static struct totals_read read_back(const char *path, enum vs_condition conditio
 {
     struct vs_reader *reader = open_reader(path);
     struct totals_read t = {0};
-    struct vs_event e;
-    while (next_plain(reader, &e)) {
+    for (struct vs_event e; next_plain(reader, &e);) {
         assert_false(t.summed_up && e.kind != VS_EVENT_end);
         if (e.kind == VS_EVENT_unrecorded)
             take_unrecorded(&t, &e);

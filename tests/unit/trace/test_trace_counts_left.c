@@ -67,20 +67,6 @@ static bool change_locked(const struct recording *t, unsigned device, uint64_t a
 
 /* --- a modified copy of the files --- */
 
-static void copy_file(const char *from, const char *to)
-{
-    static char bytes[1 << 16];
-    int in = open(from, O_RDONLY | O_CLOEXEC);
-    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    assert_true(in >= 0 && out >= 0);
-    ssize_t n;
-    while ((n = read(in, bytes, sizeof bytes)) > 0)
-        assert_int_equal(write(out, bytes, (size_t)n), n);
-    assert_int_equal(n, 0);
-    close(in);
-    close(out);
-}
-
 struct copy {
     const char *path;
     int live;
@@ -135,9 +121,8 @@ static struct left read_copy(const struct copy *c)
 {
     struct vs_reader *reader = open_reader(c->path);
     struct left left = {0};
-    struct vs_event e;
     close(c->live);
-    while (next_plain(reader, &e)) {
+    for (struct vs_event e; next_plain(reader, &e);) {
         left.summed_up |= e.kind == VS_EVENT_recording_changed &&
                           e.recording_changed.what == VS_RECORDING_SUMMED_UP;
         if (e.kind != VS_EVENT_unrecorded)

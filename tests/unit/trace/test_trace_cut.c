@@ -89,7 +89,6 @@ static uint64_t read_image(const unsigned char *file, size_t bytes, const unsign
                            size_t live_bytes, enum vs_condition *condition)
 {
     struct vs_reader *reader = NULL;
-    struct vs_event got;
     char why[VS_READER_WHY_MAX] = "", name[64];
     uint64_t n = 0;
     enum vs_condition ignored;
@@ -99,7 +98,7 @@ static uint64_t read_image(const unsigned char *file, size_t bytes, const unsign
         assert_true(strlen(why) > 10);
         return 0;
     }
-    while (!vs_reader_next(reader, &got)) {
+    for (struct vs_event got; !vs_reader_next(reader, &got);) {
         if (n == EVENTS && got.kind == VS_EVENT_end)
             continue;
         assert_int_equal(got.kind, VS_EVENT_alloc);
@@ -258,11 +257,10 @@ static void assert_nothing_was_recovered(void)
 {
     char text[VS_READER_WHY_MAX], expect[64];
     struct vs_reader *reader = NULL;
-    struct vs_event got;
     snprintf(expect, sizeof expect, ": %u events", (unsigned)events_in(trace.file_bytes));
     assert_int_equal(vs_reader_open_bytes(trace.file, trace.file_bytes, older.live, older.live_bytes,
                                           "t", &reader, text), VS_OK);
-    while (!vs_reader_next(reader, &got))
+    for (struct vs_event got; !vs_reader_next(reader, &got);)
         ;
     assert_int_equal(vs_reader_condition(reader, text), VS_TRACE_LIVE);
     assert_string_equal(strchr(text, ':'), expect);
@@ -288,11 +286,10 @@ static void assert_ends_with_two_frames(const unsigned char *live)
 {
     char text[VS_READER_WHY_MAX];
     struct vs_reader *reader = NULL;
-    struct vs_event got;
     assert_int_equal(vs_reader_open_bytes(trace.file, trace.frames[1], live, trace.live_bytes, "t",
                                           &reader, text), VS_OK);
     uint64_t n = 0;
-    while (!vs_reader_next(reader, &got))
+    for (struct vs_event got; !vs_reader_next(reader, &got);)
         n++;
     assert_int_equal(n, 2 * PART);
     assert_int_equal(vs_reader_condition(reader, text), VS_TRACE_TRUNCATED);
@@ -359,12 +356,11 @@ TEST(every_byte_flipped)
     }
     for (size_t i = 0; i < trace.live_used; i = next_used(i)) {
         struct vs_reader *reader = NULL;
-        struct vs_event got;
         trace.live[i] ^= (unsigned char)(1 + i % 255);
         assert_int_equal(vs_reader_open_bytes(trace.file, trace.file_bytes, trace.live,
                                               trace.live_bytes, "t", &reader, NULL), VS_OK);
         uint64_t n = 0;
-        while (!vs_reader_next(reader, &got)) {
+        for (struct vs_event got; !vs_reader_next(reader, &got);) {
             assert_true(n >= events_in(trace.file_bytes) || got.alloc.size == n * n);
             n++;
         }

@@ -160,9 +160,8 @@ static void take(size_t count)
 static void assert_as_recorded(const char *followed)
 {
     struct vs_reader *r = open_reader(followed);
-    struct vs_event event;
     size_t n = 0;
-    while (vs_reader_next(r, &event) == VS_OK) {
+    for (struct vs_event event; vs_reader_next(r, &event) == VS_OK;) {
         assert_true(n < seen.count);
         const struct vs_event *got = &seen.items[n++];
         if (got->kind != event.kind || got->tid != event.tid || got->time_ns != event.time_ns ||

@@ -80,9 +80,8 @@ TEST(the_index_finds_every_frame_and_its_times)
     assert_int_equal(indexes, 2);
     free(file);
     struct vs_reader *reader = open_reader(path);
-    struct vs_event got;
     uint64_t events = 0;
-    while (!vs_reader_next(reader, &got))
+    for (struct vs_event got; !vs_reader_next(reader, &got);)
         events++;
     assert_int_equal(events, FLUSHES * PER_FLUSH + 1);
     close_reader(reader, VS_TRACE_COMPLETE);

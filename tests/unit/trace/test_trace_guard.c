@@ -68,9 +68,8 @@ static int shorten_before_the_end(void)
 static uint64_t events_in(void)
 {
     struct vs_reader *reader = open_reader(path);
-    struct vs_event got;
     uint64_t n = 0;
-    while (!vs_reader_next(reader, &got)) {
+    for (struct vs_event got; !vs_reader_next(reader, &got);) {
         if (got.kind == VS_EVENT_memset) {
             assert_int_equal(got.memset.correlation, n < 5000 ? n : n - 5000);
             assert_int_equal(got.memset.bytes,

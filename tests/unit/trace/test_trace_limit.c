@@ -101,10 +101,9 @@ static void record(const char *path, struct vs_recorder_config config, bool easy
 static void assert_stages(const char *path)
 {
     struct vs_reader *reader = open_reader(path);
-    struct vs_event e;
     uint64_t stage = VS_RECORDING_SELECTS;
     uint64_t kernels[VS_RECORDING_TOTALS + 1] = {0}, allocs[VS_RECORDING_TOTALS + 1] = {0};
-    while (next_plain(reader, &e)) {
+    for (struct vs_event e; next_plain(reader, &e);) {
         if (e.kind == VS_EVENT_recording_changed && e.recording_changed.what != stage)
             assert_int_equal(e.recording_changed.what, ++stage);
         kernels[stage] += e.kind == VS_EVENT_kernel;
@@ -146,10 +145,9 @@ TEST(a_limit_is_used_well_and_stages_come_in_order)
 static uint64_t count_events(const char *path, uint64_t *allocs, uint64_t *frees)
 {
     struct vs_reader *reader = open_reader(path);
-    struct vs_event e;
     uint64_t stage = 0;
     *allocs = *frees = 0;
-    while (next_plain(reader, &e)) {
+    for (struct vs_event e; next_plain(reader, &e);) {
         *allocs += e.kind == VS_EVENT_alloc;
         *frees += e.kind == VS_EVENT_free;
         if (e.kind == VS_EVENT_unrecorded) {

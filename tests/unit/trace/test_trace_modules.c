@@ -44,14 +44,6 @@ static void *load_and_call(const char *path, struct call *call)
     return library;
 }
 
-static void copy_file(const char *from, const char *to)
-{
-    size_t bytes;
-    unsigned char *data = slurp(from, &bytes);
-    spit(to, data, bytes);
-    free(data);
-}
-
 /* The result: the module of the second frame of each `free` event, in order. */
 struct seen {
     char path[512], build_id[160];
@@ -60,9 +52,8 @@ struct seen {
 static size_t read_back(const char *path, struct seen *list, size_t max)
 {
     struct vs_reader *reader = open_reader(path);
-    struct vs_event e;
     size_t n = 0;
-    while (next_plain(reader, &e)) {
+    for (struct vs_event e; next_plain(reader, &e);) {
         struct vs_frame frames[FRAMES];
         if (e.kind != VS_EVENT_free)
             continue;
@@ -213,11 +204,10 @@ TEST(another_name_space_is_listed_and_goes)
     vs_recorder_close(call.recorder, VS_END_EXIT, 0);
 
     struct vs_reader *reader = open_reader(trace);
-    struct vs_event e;
     struct vs_frame frames[FRAMES];
     unsigned alive = 0, gone = 0;
     uint64_t index = UINT64_MAX;
-    while (!vs_reader_next(reader, &e)) {
+    for (struct vs_event e; !vs_reader_next(reader, &e);) {
         if (e.kind != VS_EVENT_module)
             continue;
         if (e.module.alive && !strcmp(vs_reader_string(reader, e.module.path), path)) {
@@ -275,12 +265,11 @@ TEST(what_the_kernel_brought_is_a_module)
     leaf(&call);
     vs_recorder_close(call.recorder, VS_END_EXIT, 0);
     struct vs_reader *reader = open_reader(trace);
-    struct vs_event e;
     bool vdso = false, first = true;
     char self[512];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = '\0';
-    while (!vs_reader_next(reader, &e)) {
+    for (struct vs_event e; !vs_reader_next(reader, &e);) {
         if (e.kind != VS_EVENT_module)
             continue;
         const char *path = vs_reader_string(reader, e.module.path);

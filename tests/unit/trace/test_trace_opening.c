@@ -43,10 +43,9 @@ static void replace(void)
 static void assert_whole(const char *path, unsigned events)
 {
     struct vs_reader *reader = open_reader(path);
-    struct vs_event e;
     unsigned seen = 0;
     assert_null(meanwhile); /* the replacement took place */
-    while (!vs_reader_next(reader, &e))
+    for (struct vs_event e; !vs_reader_next(reader, &e);)
         seen += e.kind == VS_EVENT_range_end;
     assert_int_equal(seen, events);
     close_reader(reader, VS_TRACE_COMPLETE);

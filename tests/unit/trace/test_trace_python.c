@@ -328,8 +328,7 @@ static uint64_t stack_of(struct vs_recorder *r, struct fake *fake, uint32_t vers
 
 static void *read_to_the_end(struct vs_reader *reader)
 {
-    struct vs_event event;
-    while (next_plain(reader, &event))
+    for (struct vs_event event; next_plain(reader, &event);)
         continue;
     return reader;
 }

@@ -40,11 +40,10 @@ static uint64_t sum, reason; /* of the latest digest: of its events, and of its 
 static unsigned digest(const char *path, enum vs_condition condition)
 {
     struct vs_reader *r = open_reader(path);
-    struct vs_event e;
     unsigned n = 0;
     sum = 0;
     reason = UINT64_MAX;
-    while (next_plain(r, &e)) {
+    for (struct vs_event e; next_plain(r, &e);) {
         if (e.kind == VS_EVENT_end) {
             reason = e.end.reason;
             continue;

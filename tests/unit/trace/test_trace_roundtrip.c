@@ -250,8 +250,7 @@ TEST(threads_keep_their_order_and_time_never_goes_back)
     struct vs_reader *reader = open_reader(scratch("threads.vst"));
     uint64_t next[THREADS] = {0}, last = 0;
     uint32_t tids[THREADS] = {0};
-    struct vs_event got;
-    while (next_plain(reader, &got)) {
+    for (struct vs_event got; next_plain(reader, &got);) {
         if (got.kind == VS_EVENT_end)
             break;
         uint64_t who = got.range_start.range >> 32, i = got.range_start.range & UINT32_MAX;

@@ -57,37 +57,53 @@ __attribute__((noinline)) static void deep(struct call *call, int left)
     NO_TAIL_CALL();
 }
 
-/* A trace with the stacks of `mark` events; read to the end. */
-static struct vs_reader *finish(struct vs_recorder *r, const char *path, uint64_t stack)
-{
-    record_event(r, (struct vs_event){.kind = VS_EVENT_free, .free = {.stack = stack}});
-    vs_recorder_close(r, VS_END_EXIT, 0);
-    struct vs_reader *reader = open_reader(path);
-    struct vs_event got;
-    uint64_t seen = 0;
-    while (next_plain(reader, &got))
-        seen = got.kind == VS_EVENT_free ? got.free.stack : seen;
-    assert_condition(reader, VS_TRACE_COMPLETE);
-    assert_true(stack != 0);
-    assert_int_equal(seen, stack);
-    return reader;
-}
-
 struct names {
+    struct vs_reader *reader;
     struct vs_symbols *symbols;
     struct vs_symbol list[256];
     size_t count;
 };
 
-static void name_stack(struct vs_reader *reader, uint64_t stack, struct names *names)
+static void name_stack(struct names *names, uint64_t stack)
 {
     struct vs_frame frames[FRAMES];
-    size_t n = vs_reader_stack(reader, stack, frames, FRAMES);
+    size_t n = vs_reader_stack(names->reader, stack, frames, FRAMES);
     names->count = 0;
-    names->symbols = vs_symbols_open(reader);
+    names->symbols = vs_symbols_open(names->reader);
     for (size_t i = 0; i < n; i++)
         names->count += vs_symbols_frame(names->symbols, &frames[i], names->list + names->count,
                                          256 - names->count);
+}
+
+/* The names of the stack of *call*, from its trace, which ends with it. */
+static struct names finish(const struct call *call)
+{
+    struct names names;
+    char path[600];
+    uint64_t seen = 0;
+    snprintf(path, sizeof path, "%s", vs_recorder_path(call->recorder));
+    record_event(call->recorder,
+                 (struct vs_event){.kind = VS_EVENT_free, .free = {.stack = call->stack}});
+    vs_recorder_close(call->recorder, VS_END_EXIT, 0);
+    names.reader = open_reader(path);
+    for (struct vs_event got; next_plain(names.reader, &got);)
+        seen = got.kind == VS_EVENT_free ? got.free.stack : seen;
+    assert_condition(names.reader, VS_TRACE_COMPLETE);
+    assert_true(call->stack != 0);
+    assert_int_equal(seen, call->stack);
+    name_stack(&names, call->stack);
+    return names;
+}
+
+static void forget(struct names *names)
+{
+    vs_symbols_close(names->symbols);
+    vs_reader_close(names->reader);
+}
+
+static struct call begin(const char *name, unsigned depth, unsigned skip)
+{
+    return (struct call){open_recorder(scratch(name), 1, depth), 0, skip};
 }
 
 static void assert_symbol(const struct vs_symbol *s, const char *function, unsigned line,
@@ -106,12 +122,9 @@ static void assert_symbol(const struct vs_symbol *s, const char *function, unsig
 
 TEST(a_known_chain_is_named_with_lines_and_inlines)
 {
-    const char *path = scratch("chain.vst");
-    struct call call = {open_recorder(path, 1, 64), 0, 0};
+    struct call call = begin("chain.vst", 64, 0);
     outer(&call);
-    struct vs_reader *reader = finish(call.recorder, path, call.stack);
-    struct names names;
-    name_stack(reader, call.stack, &names);
+    struct names names = finish(&call);
     assert_in_range(names.count, 6, 100);
     assert_symbol(&names.list[0], "leaf", capture_line, 0);
     assert_symbol(&names.list[1], "folded_in", inline_line, 1);
@@ -123,27 +136,21 @@ TEST(a_known_chain_is_named_with_lines_and_inlines)
         saw_main |= !strcmp(names.list[i].function, "main");
     assert_true(saw_main);
     assert_int_equal(vs_symbols_missing(names.symbols, NULL), 0);
-    vs_symbols_close(names.symbols);
-    vs_reader_close(reader);
+    forget(&names);
 }
 
 TEST(skip_leaves_out_the_innermost_frames)
 {
-    const char *path = scratch("skip.vst");
-    struct call call = {open_recorder(path, 1, 64), 0, 2};
+    struct call call = begin("skip.vst", 64, 2);
     outer(&call);
-    struct vs_reader *reader = finish(call.recorder, path, call.stack);
-    struct names names;
-    name_stack(reader, call.stack, &names);
+    struct names names = finish(&call);
     assert_symbol(&names.list[0], "outer", 0, 0);
-    vs_symbols_close(names.symbols);
-    vs_reader_close(reader);
+    forget(&names);
 }
 
 TEST(the_same_stack_has_the_same_id_and_is_written_once)
 {
-    const char *path = scratch("same.vst");
-    struct call call = {open_recorder(path, 1, 64), 0, 0};
+    struct call call = begin("same.vst", 64, 0);
     uint64_t ids[3] = {0};
     volatile int times = 3; /* one call site: no unrolling */
     for (int i = 0; i < times; i++) {
@@ -159,28 +166,25 @@ TEST(the_same_stack_has_the_same_id_and_is_written_once)
     vs_recorder_stats(call.recorder, &after);
     assert_true(call.stack != ids[0]);
     assert_in_range(after.stack_nodes - before.stack_nodes, 1, 6);
-    vs_reader_close(finish(call.recorder, path, call.stack));
+    struct names names = finish(&call);
+    forget(&names);
 }
 
 TEST(depth_is_limited_to_the_innermost_frames)
 {
-    const char *path = scratch("deep.vst");
-    struct call call = {open_recorder(path, 1, 100), 0, 0};
+    struct call call = begin("deep.vst", 100, 0);
     deep(&call, 500);
-    struct vs_reader *reader = finish(call.recorder, path, call.stack);
+    struct names names = finish(&call);
     struct vs_frame frames[FRAMES];
-    assert_int_equal(vs_reader_stack(reader, call.stack, frames, FRAMES), 101);
+    assert_int_equal(vs_reader_stack(names.reader, call.stack, frames, FRAMES), 101);
     assert_int_equal(frames[100].module, VS_NO_MODULE); /* a mark for more frames */
     assert_int_equal(frames[100].pc, VS_STACK_MORE);
-    assert_int_equal(vs_reader_stack(reader, call.stack, frames, 5), 5);
-    struct names names;
-    name_stack(reader, call.stack, &names);
+    assert_int_equal(vs_reader_stack(names.reader, call.stack, frames, 5), 5);
     assert_symbol(&names.list[0], "leaf", capture_line, 0);
     for (size_t i = 1; i < names.count - 1; i++)
         assert_symbol(&names.list[i], "deep", 0, 0);
     assert_string_equal(names.list[names.count - 1].function, "(more frames)");
-    vs_symbols_close(names.symbols);
-    vs_reader_close(reader);
+    forget(&names);
 }
 
 static const char *plugin_path(void)
@@ -188,36 +192,35 @@ static const char *plugin_path(void)
     return built("libvs_victim_plugin.so");
 }
 
-typedef void plugin_function(void (*)(void *), void *);
+/* Loads *library* and takes the stack of *call* through its *function*. */
+static void *call_through(struct call *call, const char *library, const char *function)
+{
+    void *loaded = dlopen(library, RTLD_NOW);
+    assert_non_null(loaded);
+    void (*f)(void (*)(void *), void *) = (void (*)(void (*)(void *), void *))dlsym(loaded, function);
+    assert_non_null(f);
+    f(leaf, call);
+    return loaded;
+}
 
 TEST(a_library_loaded_later_becomes_a_module)
 {
-    const char *path = scratch("plugin.vst");
-    struct call call = {open_recorder(path, 1, 64), 0, 0};
+    struct call call = begin("plugin.vst", 64, 0);
     outer(&call);
-    void *plugin = dlopen(plugin_path(), RTLD_NOW);
-    assert_non_null(plugin);
-    plugin_function *f = (plugin_function *)dlsym(plugin, "plugin_call");
-    f(leaf, &call);
+    dlclose(call_through(&call, plugin_path(), "plugin_call"));
     uint64_t through = call.stack;
-    dlclose(plugin);
     middle(&call); /* notices the unloading */
     call.stack = through;
-    struct vs_reader *reader = finish(call.recorder, path, through);
-
-    struct names names;
-    name_stack(reader, through, &names);
+    struct names names = finish(&call);
+    struct vs_reader *reader = names.reader;
     assert_symbol(&names.list[0], "leaf", capture_line, 0);
     assert_string_equal(names.list[1].function, "plugin_call");
     assert_string_equal(names.list[1].module, "libvs_victim_plugin.so");
     assert_string_equal(strrchr(names.list[1].file, '/') + 1, "victim_plugin.c");
-    vs_symbols_close(names.symbols);
-
     vs_reader_rewind(reader);
-    struct vs_event got;
     uint64_t index = UINT64_MAX;
     int loaded = 0, unloaded = 0;
-    while (!vs_reader_next(reader, &got)) {
+    for (struct vs_event got; !vs_reader_next(reader, &got);) {
         if (got.kind != VS_EVENT_module)
             continue;
         if (got.module.alive && strstr(vs_reader_string(reader, got.module.path), "victim_plugin")) {
@@ -229,27 +232,19 @@ TEST(a_library_loaded_later_becomes_a_module)
     }
     assert_int_equal(loaded, 1);
     assert_int_equal(unloaded, 1);
-    vs_reader_close(reader);
+    forget(&names);
 }
 
 TEST(without_debug_information_the_symbol_table_names_and_cxx_is_demangled)
 {
-    const char *path = scratch("plain.vst");
-    struct call call = {open_recorder(path, 1, 64), 0, 0};
-    void *plain = dlopen(built("libvs_victim_plain.so"), RTLD_NOW);
-    assert_non_null(plain);
-    plugin_function *f = (plugin_function *)dlsym(plain, "_ZN4demo4callEPFvPvES0_");
-    assert_non_null(f);
-    f(leaf, &call);
-    struct vs_reader *reader = finish(call.recorder, path, call.stack);
-    struct names names;
-    name_stack(reader, call.stack, &names);
+    struct call call = begin("plain.vst", 64, 0);
+    void *plain = call_through(&call, built("libvs_victim_plain.so"), "_ZN4demo4callEPFvPvES0_");
+    struct names names = finish(&call);
     assert_string_equal(names.list[1].function, "demo::call(void (*)(void*), void*)");
     assert_int_equal(names.list[1].known, 1);
     assert_null(names.list[1].file);
     assert_int_equal(names.list[1].line, 0);
-    vs_symbols_close(names.symbols);
-    vs_reader_close(reader);
+    forget(&names);
     dlclose(plain);
 }
 
@@ -287,23 +282,20 @@ TEST(frames_of_the_recording_library_are_left_out_wherever_they_are)
     assert_non_null(r);
     uint64_t stack = program(r);
     victim.close(r, stack);
-    struct vs_reader *reader = open_reader(path);
-    struct vs_event got;
-    while (!vs_reader_next(reader, &got)) {
+    struct names names = {.reader = open_reader(path)};
+    for (struct vs_event got; !vs_reader_next(names.reader, &got);) {
     }
-    struct names names;
-    name_stack(reader, stack, &names);
+    name_stack(&names, stack);
     assert_symbol(&names.list[0], "driver", 0, 0);
     assert_symbol(&names.list[1], "program", 0, 0);
     for (size_t i = 0; i < names.count; i++)
         assert_string_not_equal(names.list[i].module, "libvs_victim_recorder.so");
-    vs_symbols_close(names.symbols);
-    vs_reader_close(reader);
+    forget(&names);
 }
 
 TEST(nothing_of_libunwind_enters_the_programs_scope)
 {
-    struct call call = {open_recorder(scratch("scope.vst"), 1, 64), 0, 0};
+    struct call call = begin("scope.vst", 64, 0);
     outer(&call);
     assert_true(call.stack != 0); /* it is loaded */
     assert_null(dlsym(RTLD_DEFAULT, "unw_backtrace"));
@@ -313,60 +305,43 @@ TEST(nothing_of_libunwind_enters_the_programs_scope)
 
 TEST(a_module_that_is_gone_or_differs_is_an_offset_and_counted)
 {
-    const char *path = scratch("gone.vst"), *copy = scratch("libgone.so");
-    size_t bytes;
-    unsigned char *data = slurp(plugin_path(), &bytes);
-    spit(copy, data, bytes);
-    free(data);
-    struct call call = {open_recorder(path, 1, 64), 0, 0};
-    void *plugin = dlopen(copy, RTLD_NOW);
-    assert_non_null(plugin);
-    plugin_function *f = (plugin_function *)dlsym(plugin, "plugin_call");
-    f(leaf, &call);
+    const char *copy = scratch("libgone.so");
+    copy_file(plugin_path(), copy);
+    struct call call = begin("gone.vst", 64, 0);
+    void *plugin = call_through(&call, copy, "plugin_call");
     unlink(copy);
-    struct vs_reader *reader = finish(call.recorder, path, call.stack);
+    struct names names = finish(&call);
     for (int round = 0; round < 2; round++) {
-        struct names names;
         const char *first = NULL;
-        name_stack(reader, call.stack, &names);
         assert_int_equal(names.list[1].known, 0);
         assert_null(names.list[1].file);
         assert_memory_equal(names.list[1].function, "libgone.so+0x", 13);
         assert_int_equal(vs_symbols_missing(names.symbols, &first), 1);
         assert_string_equal(first, copy);
         vs_symbols_close(names.symbols);
-        /* second round: another file exists at that path */
-        char self[512];
-        ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-        self[n] = '\0';
-        data = slurp(self, &bytes);
-        spit(copy, data, bytes);
-        free(data);
+        copy_file("/proc/self/exe", copy); /* second round: another file exists at that path */
+        name_stack(&names, call.stack);
     }
     dlclose(plugin);
-    vs_reader_close(reader);
+    forget(&names);
 }
 
 TEST(a_pc_in_no_module_is_an_address)
 {
-    const char *path = scratch("jit.vst");
-    struct call call = {open_recorder(path, 1, 64), 0, 0};
+    struct call call = begin("jit.vst", 64, 0);
     outer(&call);
-    struct vs_reader *reader = finish(call.recorder, path, call.stack);
-    struct vs_symbols *symbols;
+    struct names names = finish(&call);
     struct vs_symbol out[4];
     struct vs_frame frame = {0x1234, VS_NO_MODULE};
-    symbols = vs_symbols_open(reader);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(vs_symbols_frame(symbols, &frame, out, 4), 1);
+        assert_int_equal(vs_symbols_frame(names.symbols, &frame, out, 4), 1);
         assert_string_equal(out[0].function, "0x1234");
         assert_int_equal(out[0].known, 0);
     }
     frame.module = 4000000;
-    assert_int_equal(vs_symbols_frame(symbols, &frame, out, 4), 1);
+    assert_int_equal(vs_symbols_frame(names.symbols, &frame, out, 4), 1);
     assert_int_equal(out[0].known, 0);
-    vs_symbols_close(symbols);
-    vs_reader_close(reader);
+    forget(&names);
 }
 
 TEST(no_stacks_when_they_are_off)
@@ -399,8 +374,7 @@ static void *capture_many(void *arg)
 
 TEST(capture_while_libraries_come_and_go_neither_hangs_nor_damages)
 {
-    const char *path = scratch("reload.vst");
-    struct call call = {open_recorder(path, 1, 64), 0, 0};
+    struct call call = begin("reload.vst", 64, 0);
     pthread_t loader, threads[3];
     reloading = true;
     assert_int_equal(pthread_create(&loader, NULL, reload, NULL), 0);
@@ -411,10 +385,7 @@ TEST(capture_while_libraries_come_and_go_neither_hangs_nor_damages)
     reloading = false;
     pthread_join(loader, NULL);
     outer(&call);
-    struct vs_reader *reader = finish(call.recorder, path, call.stack);
-    struct names names;
-    name_stack(reader, call.stack, &names);
+    struct names names = finish(&call);
     assert_symbol(&names.list[0], "leaf", capture_line, 0);
-    vs_symbols_close(names.symbols);
-    vs_reader_close(reader);
+    forget(&names);
 }

@@ -65,8 +65,7 @@ static void *work(void *arg)
 static void sum_up(const char *path, struct total sums[DEVICES][FAMILIES])
 {
     struct vs_reader *reader = open_reader(path);
-    struct vs_event e;
-    while (next_plain(reader, &e)) {
+    for (struct vs_event e; next_plain(reader, &e);) {
         if (e.kind != VS_EVENT_unrecorded)
             continue;
         unsigned family = 0;

@@ -157,4 +157,12 @@ static MAYBE_UNUSED void spit(const char *path, const void *data, size_t bytes)
     close(fd);
 }
 
+static MAYBE_UNUSED void copy_file(const char *from, const char *to)
+{
+    size_t bytes;
+    unsigned char *data = slurp(from, &bytes);
+    spit(to, data, bytes);
+    free(data);
+}
+
 #endif
