@@ -27,43 +27,33 @@ static void memory(struct vs_builder *b, uint64_t r)
     struct vs_event event;
     switch (r % 16) {
     case 0: case 1: case 2: case 3: case 4:
-        event = (struct vs_event){.kind = VS_EVENT_alloc,
-                                  .alloc = {.addr = addr, .requested = size - (r >> 40 & 1023),
-                                            .size = size, .family = (r >> 33) % 9,
-                                            .device = device, .context = context,
-                                            .api = vs_builder_string(b, "cudaMalloc")}};
+        event = EVENT(alloc, .addr = addr, .requested = size - (r >> 40 & 1023), .size = size,
+                      .family = (r >> 33) % 9, .device = device, .context = context,
+                      .api = vs_builder_string(b, "cudaMalloc"));
         break;
     case 5: case 6: case 7: case 8: case 9:
-        event = (struct vs_event){.kind = VS_EVENT_free, .free = {.addr = addr, .device = device}};
+        event = EVENT(free, .addr = addr, .device = device);
         break;
     case 10:
-        event = (struct vs_event){.kind = VS_EVENT_segment_alloc,
-                                  .segment_alloc = {.addr = addr, .size = 20 * MIB,
-                                                    .device = device, .context = context}};
+        event = EVENT(segment_alloc, .addr = addr, .size = 20 * MIB, .device = device,
+                      .context = context);
         break;
     case 11:
-        event = (struct vs_event){.kind = VS_EVENT_segment_free,
-                                  .segment_free = {.addr = addr, .device = device}};
+        event = EVENT(segment_free, .addr = addr, .device = device);
         break;
     case 12:
-        event = (struct vs_event){.kind = VS_EVENT_framework_alloc,
-                                  .framework_alloc = {.addr = addr, .size = size,
-                                                      .device = device}};
+        event = EVENT(framework_alloc, .addr = addr, .size = size, .device = device);
         break;
     case 13:
-        event = (struct vs_event){.kind = VS_EVENT_framework_free,
-                                  .framework_free = {.addr = addr, .device = device}};
+        event = EVENT(framework_free, .addr = addr, .device = device);
         break;
     case 14:
-        event = (struct vs_event){.kind = VS_EVENT_segment_map,
-                                  .segment_map = {.addr = addr + (UINT64_C(1) << 40),
-                                                  .size = MIB, .reserved = MIB, .device = device,
-                                                  .context = context}};
+        event = EVENT(segment_map, .addr = addr + (UINT64_C(1) << 40), .size = MIB, .reserved = MIB,
+                      .device = device, .context = context);
         break;
     default:
-        event = (struct vs_event){.kind = VS_EVENT_segment_unmap,
-                                  .segment_unmap = {.addr = addr + (UINT64_C(1) << 40),
-                                                    .size = 2 * MIB, .device = device}};
+        event = EVENT(segment_unmap, .addr = addr + (UINT64_C(1) << 40), .size = 2 * MIB,
+                      .device = device);
     }
     vs_builder_event(b, event);
 }
@@ -84,53 +74,40 @@ static void rest(struct vs_builder *b, uint64_t r)
         vs_builder_memcpy(b, device, id, VS_COPY_HTOD, 4096, r >> 30 & 0xffff, 50);
         break;
     case 3:
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_device_sample,
-            .device_sample = {.device = device, .free_bytes = (r >> 20 & 1023) * MIB,
-                              .total_bytes = 1024 * MIB}});
+        vs_builder_event(b, EVENT(device_sample, .device = device,
+                                  .free_bytes = (r >> 20 & 1023) * MIB, .total_bytes = 1024 * MIB));
         break;
     case 4:
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_device_usage,
-            .device_usage = {.device = device, .what = r >> 20 & 3, .bytes = r >> 30 & 0xffffff,
-                             .count = 2, .pid = 77}});
+        vs_builder_event(b, EVENT(device_usage, .device = device, .what = r >> 20 & 3,
+                                  .bytes = r >> 30 & 0xffffff, .count = 2, .pid = 77));
         break;
     case 5:
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_overhead,
-            .overhead = {.device = device, .context = 1 + device, .what = (r >> 20) % 3,
-                         .bytes = (r >> 30 & 0xffff) - 1000}});
+        vs_builder_event(b, EVENT(overhead, .device = device, .context = 1 + device,
+                                  .what = (r >> 20) % 3, .bytes = (r >> 30 & 0xffff) - 1000));
         break;
     case 6:
         snprintf(name, sizeof name, "thread %u", (unsigned)(r >> 20 & 63));
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_thread,
-            .thread = {.tid = b->tid, .name = vs_builder_string(b, name)}});
+        vs_builder_event(b, EVENT(thread, .tid = b->tid, .name = vs_builder_string(b, name)));
         break;
     case 7:
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_stream,
-            .stream = {.stream = id, .device = device, .alive = r >> 20 & 1,
-                       .name = vs_builder_string(b, "copies")}});
+        vs_builder_event(b, EVENT(stream, .stream = id, .device = device, .alive = r >> 20 & 1,
+                                  .name = vs_builder_string(b, "copies")));
         break;
     case 8:
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_range_start,
-            .range_start = {.range = id, .name = vs_builder_string(b, "overlapping")}});
+        vs_builder_event(b, EVENT(range_start, .range = id,
+                                  .name = vs_builder_string(b, "overlapping")));
         break;
     case 9:
-        vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_range_end, .range_end = {id}});
+        vs_builder_event(b, EVENT(range_end, id));
         break;
     case 10:
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_graph_memory,
-            .graph_memory = {.device = device, .used = 4096, .used_high = r >> 20 & 0xffff,
-                             .reserved = r >> 24 & 0xffff, .reserved_high = r >> 20 & 0xfffff}});
+        vs_builder_event(b, EVENT(graph_memory, .device = device, .used = 4096,
+                                  .used_high = r >> 20 & 0xffff, .reserved = r >> 24 & 0xffff,
+                                  .reserved_high = r >> 20 & 0xfffff));
         break;
     case 11:
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_note,
-            .note = {.severity = 1, .text = vs_builder_string(b, "something was odd")}});
+        vs_builder_event(b, EVENT(note, .severity = 1,
+                                  .text = vs_builder_string(b, "something was odd")));
         break;
     default:
         if (r >> 20 & 7)

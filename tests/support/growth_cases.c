@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/trace_builder.h"
+
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
 #define LAYERS_MAX 8
@@ -79,10 +81,8 @@ static void take(struct case_run *run, struct case_blocks *owner, uint32_t tid, 
     run->next_addr += (size + MIB) & ~(MIB - 1);
     owner->items[owner->count].addr = addr;
     owner->items[owner->count++].size = size;
-    emit(run, tid, (struct vs_event){
-        .kind = VS_EVENT_alloc,
-        .alloc = {.addr = addr, .requested = size, .size = size, .family = family, .context = 1,
-                  .stack = site}});
+    emit(run, tid, EVENT(alloc, .addr = addr, .requested = size, .size = size, .family = family,
+                         .context = 1, .stack = site));
 }
 
 static void give(struct case_run *run, struct case_blocks *owner, uint32_t tid, size_t index)
@@ -91,7 +91,7 @@ static void give(struct case_run *run, struct case_blocks *owner, uint32_t tid, 
     memmove(owner->items + index, owner->items + index + 1,
             (owner->count - index - 1) * sizeof *owner->items);
     owner->count--;
-    emit(run, tid, (struct vs_event){.kind = VS_EVENT_free, .free = {.addr = addr}});
+    emit(run, tid, EVENT(free, .addr = addr));
 }
 
 static void give_all(struct case_run *run, struct case_blocks *owner, uint32_t tid)
@@ -316,8 +316,7 @@ static void one_step(struct case_run *run)
     const struct growth_case *one = run->one;
     run->batch_percent = one->varying ? 50 + below(run, 100) : 100;
     if (one->marks)
-        emit(run, THREAD_MAIN, (struct vs_event){.kind = VS_EVENT_range_push,
-                                                 .range_push = {.name = run->step_name}});
+        emit(run, THREAD_MAIN, EVENT(range_push, .name = run->step_name));
     if (run->step <= one->warm_up)
         for (unsigned i = 0; i < 5; i++)
             temporary(run, 400 + i, (1 + below(run, 32)) * MIB);
@@ -328,7 +327,7 @@ static void one_step(struct case_run *run)
     else
         server_request(run);
     if (one->marks)
-        emit(run, THREAD_MAIN, (struct vs_event){.kind = VS_EVENT_range_pop});
+        emit(run, THREAD_MAIN, EVENT(range_pop));
     if (one->evaluate_every && run->step % one->evaluate_every == 0)
         evaluate(run);
 }
@@ -338,9 +337,8 @@ static void end(struct case_run *run)
     if (run->one->ending == ENDING_FAILURE) { /* in the middle of the next step */
         for (unsigned l = 0; l < (run->one->program == PROGRAM_TRAIN ? run->layers : 1); l++)
             take(run, &run->step_blocks, THREAD_MAIN, 101, 8 * MIB, VS_FAMILY_DEVICE);
-        emit(run, THREAD_MAIN, (struct vs_event){
-            .kind = VS_EVENT_alloc_failed,
-            .alloc_failed = {.requested = 8 * MIB, .context = 1, .stack = 101, .error = 2}});
+        emit(run, THREAD_MAIN, EVENT(alloc_failed, .requested = 8 * MIB, .context = 1, .stack = 101,
+                                     .error = 2));
         return;
     }
     give_all(run, &run->step_blocks, THREAD_MAIN);

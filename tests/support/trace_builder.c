@@ -45,30 +45,28 @@ void vs_builder_open_windows(struct vs_builder *builder, const char *policy, siz
                                         .window_bytes = window_bytes};
     assert_int_equal(vs_recorder_open(&config, &builder->recorder), VS_OK);
     builder->start_ns = builder->now_ns = vs_clock_ns() + UINT64_C(100000000000);
-    vs_builder_event(builder, (struct vs_event){
-        .kind = VS_EVENT_process,
-        .process = {.pid = VS_BUILDER_PID, .ppid = 1, .start_ns = builder->start_ns,
-                    .start_realtime_ns = UINT64_C(1700000000000000000),
-                    .exe = vs_builder_string(builder, "/opt/demo/train_demo"),
-                    .cmdline = vs_builder_string(builder, "./train_demo --steps 3"),
-                    .policy = vs_builder_string(builder, policy), .page_bytes = 4096,
-                    .boot = vs_builder_string(builder, "one-boot")}});
+    vs_builder_event(builder, EVENT(process, .pid = VS_BUILDER_PID, .ppid = 1,
+                                    .start_ns = builder->start_ns,
+                                    .start_realtime_ns = UINT64_C(1700000000000000000),
+                                    .exe = vs_builder_string(builder, "/opt/demo/train_demo"),
+                                    .cmdline = vs_builder_string(builder, "./train_demo --steps 3"),
+                                    .policy = vs_builder_string(builder, policy),
+                                    .page_bytes = 4096,
+                                    .boot = vs_builder_string(builder, "one-boot")));
 }
 
 void vs_builder_device(struct vs_builder *builder, uint64_t device, const char *name,
                        uint64_t total)
 {
-    vs_builder_event(builder, (struct vs_event){
-        .kind = VS_EVENT_device,
-        .device = {.device = device, .name = vs_builder_string(builder, name),
-                   .total_bytes = total, .sm_count = 4, .cc_major = 9, .simulated = 1}});
+    vs_builder_event(builder, EVENT(device, .device = device,
+                                    .name = vs_builder_string(builder, name), .total_bytes = total,
+                                    .sm_count = 4, .cc_major = 9, .simulated = 1));
 }
 
 void vs_builder_context(struct vs_builder *builder, uint64_t context, uint64_t device, bool alive)
 {
-    vs_builder_event(builder, (struct vs_event){
-        .kind = VS_EVENT_context,
-        .context = {.context = context, .device = device, .primary = 1, .alive = alive}});
+    vs_builder_event(builder, EVENT(context, .context = context, .device = device, .primary = 1,
+                                    .alive = alive));
 }
 
 void vs_builder_alloc(struct vs_builder *builder, uint64_t device, enum vs_family family,
@@ -83,48 +81,41 @@ void vs_builder_alloc(struct vs_builder *builder, uint64_t device, enum vs_famil
 
 void vs_builder_free(struct vs_builder *builder, uint64_t device, uint64_t addr)
 {
-    vs_builder_event(builder, (struct vs_event){
-        .kind = VS_EVENT_free,
-        .free = {.addr = addr, .device = device, .stack = builder->stack,
-                 .api = vs_builder_string(builder, "cudaFree")}});
+    vs_builder_event(builder, EVENT(free, .addr = addr, .device = device, .stack = builder->stack,
+                                    .api = vs_builder_string(builder, "cudaFree")));
 }
 
 void vs_builder_failed(struct vs_builder *builder, uint64_t device, enum vs_family family,
                        uint64_t requested, uint64_t device_free, uint64_t device_total)
 {
-    vs_builder_event(builder, (struct vs_event){
-        .kind = VS_EVENT_alloc_failed,
-        .alloc_failed = {.requested = requested, .family = family, .device = device,
-                         .context = 1 + device, .stack = builder->stack, .error = 2,
-                         .api = vs_builder_string(builder, "cudaMalloc"),
-                         .device_free_bytes = device_free, .device_total_bytes = device_total}});
+    vs_builder_event(builder, EVENT(alloc_failed, .requested = requested, .family = family,
+                                    .device = device, .context = 1 + device,
+                                    .stack = builder->stack, .error = 2,
+                                    .api = vs_builder_string(builder, "cudaMalloc"),
+                                    .device_free_bytes = device_free,
+                                    .device_total_bytes = device_total));
 }
 
 void vs_builder_segment(struct vs_builder *builder, uint64_t device, uint64_t addr, uint64_t size)
 {
-    vs_builder_event(builder, (struct vs_event){
-        .kind = VS_EVENT_segment_alloc,
-        .segment_alloc = {.addr = addr, .size = size, .device = device, .context = 1 + device,
-                          .stack = builder->stack}});
+    vs_builder_event(builder, EVENT(segment_alloc, .addr = addr, .size = size, .device = device,
+                                    .context = 1 + device, .stack = builder->stack));
 }
 
 void vs_builder_segment_free(struct vs_builder *builder, uint64_t device, uint64_t addr,
                              uint64_t size)
 {
-    vs_builder_event(builder, (struct vs_event){
-        .kind = VS_EVENT_segment_free,
-        .segment_free = {.addr = addr, .size = size, .device = device}});
+    vs_builder_event(builder, EVENT(segment_free, .addr = addr, .size = size, .device = device));
 }
 
 void vs_builder_push(struct vs_builder *builder, const char *name)
 {
-    vs_builder_event(builder, (struct vs_event){
-        .kind = VS_EVENT_range_push, .range_push = {.name = vs_builder_string(builder, name)}});
+    vs_builder_event(builder, EVENT(range_push, .name = vs_builder_string(builder, name)));
 }
 
 void vs_builder_pop(struct vs_builder *builder)
 {
-    vs_builder_event(builder, (struct vs_event){.kind = VS_EVENT_range_pop});
+    vs_builder_event(builder, EVENT(range_pop));
 }
 
 void vs_builder_step(struct vs_builder *builder, unsigned number)
@@ -137,23 +128,22 @@ void vs_builder_step(struct vs_builder *builder, unsigned number)
 void vs_builder_kernel(struct vs_builder *builder, uint64_t device, uint64_t stream,
                        const char *name, uint64_t start_ns, uint64_t length_ns)
 {
-    vs_builder_event(builder, (struct vs_event){
-        .kind = VS_EVENT_kernel,
-        .kernel = {.start_ns = builder->start_ns + start_ns,
-                   .end_ns = builder->start_ns + start_ns + length_ns, .device = device,
-                   .stream = stream, .name = vs_builder_string(builder, name), .grid_x = 1,
-                   .grid_y = 1, .grid_z = 1, .block_x = 32, .block_y = 1, .block_z = 1}});
+    vs_builder_event(builder, EVENT(kernel, .start_ns = builder->start_ns + start_ns,
+                                    .end_ns = builder->start_ns + start_ns + length_ns,
+                                    .device = device, .stream = stream,
+                                    .name = vs_builder_string(builder, name), .grid_x = 1,
+                                    .grid_y = 1, .grid_z = 1, .block_x = 32, .block_y = 1,
+                                    .block_z = 1));
 }
 
 void vs_builder_memcpy(struct vs_builder *builder, uint64_t device, uint64_t stream,
                        enum vs_copy_kind kind, uint64_t bytes, uint64_t start_ns,
                        uint64_t length_ns)
 {
-    vs_builder_event(builder, (struct vs_event){
-        .kind = VS_EVENT_memcpy,
-        .memcpy = {.start_ns = builder->start_ns + start_ns,
-                   .end_ns = builder->start_ns + start_ns + length_ns, .device = device,
-                   .stream = stream, .bytes = bytes, .copy_kind = kind}});
+    vs_builder_event(builder, EVENT(memcpy, .start_ns = builder->start_ns + start_ns,
+                                    .end_ns = builder->start_ns + start_ns + length_ns,
+                                    .device = device, .stream = stream, .bytes = bytes,
+                                    .copy_kind = kind));
 }
 
 void vs_builder_close(struct vs_builder *builder, enum vs_end_reason reason, uint64_t status)

@@ -13,6 +13,9 @@
 #include "trace/format/event.h"
 #include "trace/record/recorder.h"
 
+/* EVENT(alloc, .addr = 1, .size = 2): an event of that kind with these fields. */
+#define EVENT(name, ...) ((struct vs_event){.kind = VS_EVENT_##name, .name = {__VA_ARGS__}})
+
 #define VS_BUILDER_PID 4242
 #define VS_BUILDER_FUNCTIONS_MAX 64
 #define VS_BUILDER_NATIVES_MAX 16

@@ -234,12 +234,10 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
     } else if (!strcmp(verb, "pop")) {
         vs_builder_pop(b);
     } else if (!strcmp(verb, "mark")) {
-        vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_mark,
-                                              .mark = {.name = vs_builder_string(b, rest(&s))}});
+        vs_builder_event(b, EVENT(mark, .name = vs_builder_string(b, rest(&s))));
     } else if (!strcmp(verb, "option")) {
         uint64_t name = vs_builder_string(b, needed(&s));
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_option, .option = {.name = name, .value = vs_builder_string(b, rest(&s))}});
+        vs_builder_event(b, EVENT(option, .name = name, .value = vs_builder_string(b, rest(&s))));
     } else if (!strcmp(verb, "alloc")) {
         uint64_t addr = address(&s), size_bytes = bytes(&s);
         enum vs_family f = family(&s);
@@ -253,27 +251,23 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         vs_builder_failed(b, b->device, f, requested, known ? bytes(&s) : 0, known ? b->total_bytes : 0);
     } else if (!strcmp(verb, "segment")) {
         uint64_t addr = address(&s), size_bytes = bytes(&s);
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_segment_alloc,
-            .segment_alloc = {.addr = addr, .size = size_bytes, .device = b->device,
-                              .context = 1 + b->device, .stack = b->stack, .stream = stream(&s)}});
+        vs_builder_event(b, EVENT(segment_alloc, .addr = addr, .size = size_bytes,
+                                  .device = b->device, .context = 1 + b->device, .stack = b->stack,
+                                  .stream = stream(&s)));
     } else if (!strcmp(verb, "grow")) {
         uint64_t addr = address(&s), size_bytes = bytes(&s);
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_segment_map,
-            .segment_map = {.addr = addr, .size = size_bytes, .reserved = size_bytes, .device = b->device,
-                            .context = 1 + b->device, .pool = 1}});
+        vs_builder_event(b, EVENT(segment_map, .addr = addr, .size = size_bytes,
+                                  .reserved = size_bytes, .device = b->device,
+                                  .context = 1 + b->device, .pool = 1));
     } else if (!strcmp(verb, "shrink")) {
         uint64_t addr = address(&s), size_bytes = bytes(&s);
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_segment_unmap,
-            .segment_unmap = {.addr = addr, .size = size_bytes, .reserved = size_bytes, .device = b->device}});
+        vs_builder_event(b, EVENT(segment_unmap, .addr = addr, .size = size_bytes,
+                                  .reserved = size_bytes, .device = b->device));
     } else if (!strcmp(verb, "unsegment")) {
         uint64_t addr = address(&s);
         vs_builder_segment_free(b, b->device, addr, bytes(&s));
     } else if (!strcmp(verb, "tensor")) {
-        struct vs_event e = {.kind = VS_EVENT_framework_alloc,
-                             .framework_alloc = {.device = b->device, .stack = b->stack}};
+        struct vs_event e = EVENT(framework_alloc, .device = b->device, .stack = b->stack);
         e.framework_alloc.addr = address(&s);
         e.framework_alloc.size = bytes(&s);
         e.framework_alloc.framework_stream = stream(&s);
@@ -283,25 +277,18 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         }
         vs_builder_event(b, e);
     } else if (!strcmp(verb, "drop")) {
-        vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_framework_free,
-                                              .framework_free = {.addr = address(&s), .device = b->device}});
+        vs_builder_event(b, EVENT(framework_free, .addr = address(&s), .device = b->device));
     } else if (!strcmp(verb, "raise")) {
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_framework_oom,
-            .framework_oom = {.requested = bytes(&s), .stack = b->stack}});
+        vs_builder_event(b, EVENT(framework_oom, .requested = bytes(&s), .stack = b->stack));
     } else if (!strcmp(verb, "map")) {
         uint64_t addr = address(&s), size_bytes = bytes(&s);
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_vmm_map,
-            .vmm_map = {.addr = addr, .size = size_bytes, .memory = sum(&s, needed(&s))}});
+        vs_builder_event(b, EVENT(vmm_map, .addr = addr, .size = size_bytes,
+                                  .memory = sum(&s, needed(&s))));
     } else if (!strcmp(verb, "unmap")) {
-        vs_builder_event(b, (struct vs_event){.kind = VS_EVENT_vmm_unmap,
-                                              .vmm_unmap = {.addr = address(&s)}});
+        vs_builder_event(b, EVENT(vmm_unmap, .addr = address(&s)));
     } else if (!strcmp(verb, "sample")) {
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_device_sample,
-            .device_sample = {.device = b->device, .free_bytes = bytes(&s),
-                              .total_bytes = b->total_bytes}});
+        vs_builder_event(b, EVENT(device_sample, .device = b->device, .free_bytes = bytes(&s),
+                                  .total_bytes = b->total_bytes));
     } else if (!strcmp(verb, "kernel")) {
         uint64_t on = sum(&s, needed(&s)), start = sum(&s, needed(&s)), length = sum(&s, needed(&s));
         vs_builder_kernel(b, b->device, on, rest(&s), start, length);
@@ -313,9 +300,7 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
                         : next_is(&s, "own") ? VS_USAGE_OWN : VS_USAGE_WHAT_COUNT;
         if (what == VS_USAGE_WHAT_COUNT)
             wrong(&s, "usage of what?");
-        vs_builder_event(b, (struct vs_event){
-            .kind = VS_EVENT_device_usage,
-            .device_usage = {.what = what, .bytes = bytes(&s), .count = 1}});
+        vs_builder_event(b, EVENT(device_usage, .what = what, .bytes = bytes(&s), .count = 1));
     } else {
         wrong(&s, "not a statement");
     }

@@ -429,16 +429,15 @@ TEST(oom_prints_the_verdict_or_what_was_left)
 static void process_of_two(const char *name, unsigned held, unsigned request, unsigned left)
 {
     vs_builder_open(&b, "observe");
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_device,
-        .device = {.uuid = vs_builder_string(&b, "GPU-shared"), .name = vs_builder_string(&b, "Shared"),
-                   .total_bytes = b.total_bytes = GIB}});
+    vs_builder_event(&b, EVENT(device, .uuid = vs_builder_string(&b, "GPU-shared"),
+                               .name = vs_builder_string(&b, "Shared"),
+                               .total_bytes = b.total_bytes = GIB));
     vs_trace(&b, "alloc 0 %uM", held);
     if (request)
         vs_trace(&b, "fail %uM free %uM", request, left);
     else
         b.now_ns += 1000000000;
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_mark});
+    vs_builder_event(&b, EVENT(mark));
     end_as(name, VS_END_EXIT, request ? 1 : 0);
 }
 
@@ -473,10 +472,9 @@ TEST(oom_names_another_error_and_the_numbers_of_nth)
     for (size_t c = 0; c < 3; c++) {
         small_trace();
         for (unsigned i = 0; i < cases[c].failures; i++)
-            vs_builder_event(&b, (struct vs_event){
-                .kind = VS_EVENT_alloc_failed,
-                .alloc_failed = {.requested = 100, .family = VS_FAMILY_PINNED, .context = 1,
-                                 .error = 1, .api = vs_builder_string(&b, "cudaHostAlloc")}});
+            vs_builder_event(&b, EVENT(alloc_failed, .requested = 100, .family = VS_FAMILY_PINNED,
+                                       .context = 1, .error = 1,
+                                       .api = vs_builder_string(&b, "cudaHostAlloc")));
         end_as("trace.vst", VS_END_EXIT, 0);
         REFUSES("oom trace.vst", {"--nth 999", cases[c].words});
         expect(0, "allocation failed (CUDA_ERROR_INVALID_VALUE)  100 B by cudaHostAlloc, host\n"
@@ -831,13 +829,10 @@ TEST(what_a_limit_leaves_out_does_not_fail_a_check)
     for (int limited = 0; limited < 3; limited++) {
         small_trace();
         if (limited)
-            vs_builder_event(&b, (struct vs_event){
-                .kind = VS_EVENT_recording_changed,
-                .recording_changed = {.what = VS_RECORDING_TOTALS, .limit_bytes = MIB}});
+            vs_builder_event(&b, EVENT(recording_changed, .what = VS_RECORDING_TOTALS,
+                                       .limit_bytes = MIB));
         const char *kind = limited == 2 ? "alloc" : "device_sample";
-        vs_builder_event(&b, (struct vs_event){
-            .kind = VS_EVENT_dropped,
-            .dropped = {.what = vs_builder_string(&b, kind), .count = 7}});
+        vs_builder_event(&b, EVENT(dropped, .what = vs_builder_string(&b, kind), .count = 7));
         end_as("trace.vst", VS_END_EXIT, 0);
         expect(limited == 1 ? 0 : 2, "", "check --max-peak 1GiB trace.vst");
         expect(0, limited == 1 ? "left out 7 readings of free memory" : "too low by these",
@@ -860,18 +855,14 @@ TEST(nothing_in_a_trace_or_its_name_steers_the_terminal)
 {
     small_trace();
     vs_builder_device(&b, 1, "cut\x1b[31m\ngpu line\xc2\x9b", GIB);
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_note, .note = {.text = vs_builder_string(&b, "a\x1b]0;x\ab")}});
+    vs_builder_event(&b, EVENT(note, .text = vs_builder_string(&b, "a\x1b]0;x\ab")));
     vs_builder_push(&b, "evil\x1b[2Jname\nline\xc2\x9b");
     vs_trace(&b, "alloc 200 100M");
     uint64_t api = vs_builder_string(&b, "make\x1b[1m\r\napi line");
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_alloc,
-        .alloc = {.addr = VS_TRACE_ADDRESS + 400 * MIB, .requested = MIB, .size = MIB, .device = 1,
-                  .context = 2, .api = api}});
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_alloc_failed,
-        .alloc_failed = {.requested = GIB, .device = 1, .context = 2, .error = 2, .api = api}});
+    vs_builder_event(&b, EVENT(alloc, .addr = VS_TRACE_ADDRESS + 400 * MIB, .requested = MIB,
+                               .size = MIB, .device = 1, .context = 2, .api = api));
+    vs_builder_event(&b, EVENT(alloc_failed, .requested = GIB, .device = 1, .context = 2,
+                               .error = 2, .api = api));
     end_as("trace.vst", VS_END_EXIT, 0);
     shell("mkdir f && cp trace.vst \"f/$(printf 'x\\033[31my%%%%\\nz').vst\"");
     small_trace();
@@ -951,9 +942,8 @@ TEST(what_carries_a_trace_over_its_limit_says_so)
     for (int limited = 0; limited < 2; limited++) {
         small_trace();
         if (limited)
-            vs_builder_event(&b, (struct vs_event){
-                .kind = VS_EVENT_recording_changed,
-                .recording_changed = {.what = VS_RECORDING_SELECTS, .sample = 1, .limit_bytes = 2048}});
+            vs_builder_event(&b, EVENT(recording_changed, .what = VS_RECORDING_SELECTS, .sample = 1,
+                                       .limit_bytes = 2048));
         end_as("trace.vst", VS_END_EXIT, 0);
         static const char *const verbs[] = {"index --every 2 trace.vst", "index --every 2 --again trace.vst",
                                             "symbolize --no-symbol-cache trace.vst"};

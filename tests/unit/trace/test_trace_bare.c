@@ -104,8 +104,7 @@ static void record_some(const char *path, unsigned depth)
     capture_log();
     struct vs_recorder *r = open_recorder(path, 1, depth);
     for (uint64_t i = 0; i < EVENTS; i++) {
-        record_event(r, (struct vs_event){.kind = VS_EVENT_free, .free = {.addr = i,
-                                          .stack = i < 2 ? vs_recorder_stack(r, 0) : 0}});
+        record_event(r, EVENT(free, .addr = i, .stack = i < 2 ? vs_recorder_stack(r, 0) : 0));
         if (i == EVENTS / 2)
             vs_recorder_flush(r);
     }

@@ -69,11 +69,10 @@ static void record(struct process *p, unsigned slot, bool alloc, uint64_t size)
     struct vs_change change =
         (alloc ? vs_change_alloc : vs_change_free)(VS_LEVEL_DEVICE, families[family], device, size,
                                                    size);
-    struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = addr, .device = device}};
+    struct vs_event event = EVENT(free, .addr = addr, .device = device);
     if (alloc)
-        event = (struct vs_event){.kind = VS_EVENT_alloc,
-                                  .alloc = {.addr = addr, .requested = size, .size = size,
-                                            .family = families[family], .device = device}};
+        event = EVENT(alloc, .addr = addr, .requested = size, .size = size,
+                      .family = families[family], .device = device);
     bool selected = alloc && vs_recorder_selects(p->recorder, VS_LEVEL_DEVICE, size);
     vs_recorder_change(p->recorder, &book, change, selected, &event);
 }

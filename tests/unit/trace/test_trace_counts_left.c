@@ -39,7 +39,7 @@ static void end_locked(const struct recording *t)
 
 static void mark_locked(const struct recording *t)
 {
-    struct vs_event event = {.kind = VS_EVENT_mark};
+    struct vs_event event = EVENT(mark);
     vs_recorder_event_locked(t->recorder, &event);
 }
 
@@ -51,11 +51,10 @@ static bool change_locked(const struct recording *t, unsigned device, uint64_t a
     struct vs_change change =
         (by > 0 ? vs_change_alloc : vs_change_free)(VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, device, size,
                                                     size);
-    struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = addr, .device = device}};
+    struct vs_event event = EVENT(free, .addr = addr, .device = device);
     if (by > 0)
-        event = (struct vs_event){.kind = VS_EVENT_alloc,
-                                  .alloc = {.addr = addr, .requested = size, .size = size,
-                                            .family = VS_FAMILY_DEVICE, .device = device}};
+        event = EVENT(alloc, .addr = addr, .requested = size, .size = size,
+                      .family = VS_FAMILY_DEVICE, .device = device);
     bool selected = by > 0 && vs_recorder_selects(t->recorder, VS_LEVEL_DEVICE, size);
     bool keeps = vs_selection_count_locked(t->recorder, &book, &change, selected, &event);
     if (keeps && then)
@@ -207,7 +206,7 @@ TEST(cells_hold_as_of_the_event_before_they_are_recorded)
 TEST(counts_behind_an_end_and_another_event_are_brought)
 {
     struct recording t = begin_locked(0);
-    struct vs_event end = {.kind = VS_EVENT_end};
+    struct vs_event end = EVENT(end);
     change_locked(&t, 0, 1, 1000, NULL);
     vs_recorder_event_locked(t.recorder, &end);
     change_locked(&t, 0, 2, 1000, NULL);

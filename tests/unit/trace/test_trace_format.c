@@ -27,7 +27,7 @@ TEST(the_index_finds_every_frame_and_its_times)
     uint64_t first_ns[FLUSHES], last_ns[FLUSHES];
     for (int i = 0; i < FLUSHES; i++) {
         for (int j = 0; j < PER_FLUSH; j++) {
-            struct vs_event e = {.kind = VS_EVENT_mark};
+            struct vs_event e = EVENT(mark);
             vs_recorder_event(r, &e);
             if (!j)
                 first_ns[i] = e.time_ns;
@@ -307,10 +307,8 @@ TEST(modules_are_taken_in_order_and_odd_indexes_change_nothing)
     static const uint64_t indexes[] = {5, 0, 1, UINT64_MAX, 0, 0};
     static const char *const paths[] = {"/odd", "/zero", "/one", "/max", "/again", ""};
     for (int i = 0; i < 6; i++) {
-        record_event(r, (struct vs_event){.kind = VS_EVENT_module, .module = {.module = indexes[i],
-                                          .base = 0x1000u * (unsigned)(i + 1),
-                                          .path = vs_recorder_string(r, paths[i], SIZE_MAX),
-                                          .alive = i < 5}});
+        record_event(r, EVENT(module, .module = indexes[i], .base = 0x1000u * (unsigned)(i + 1),
+                              .path = vs_recorder_string(r, paths[i], SIZE_MAX), .alive = i < 5));
     }
     vs_recorder_close(r, VS_END_EXIT, 0);
     struct vs_reader *reader = open_reader(scratch("modules.vst"));

@@ -10,8 +10,7 @@
 static void record_some(struct vs_recorder *r, uint64_t events)
 {
     for (uint64_t i = 0; i < events; i++) {
-        record_event(r, (struct vs_event){.kind = VS_EVENT_memset, .memset = {.correlation = i,
-                                          .bytes = i * UINT64_C(0x9e3779b97f4a7c15)}});
+        record_event(r, EVENT(memset, .correlation = i, .bytes = i * UINT64_C(0x9e3779b97f4a7c15)));
     }
 }
 

@@ -26,10 +26,9 @@ static void change_by(struct load *l, unsigned slot, bool alloc)
     struct vs_change change = (alloc ? vs_change_alloc : vs_change_free)(
         VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 0, size, size);
     bool selected = alloc && vs_recorder_selects(l->recorder, VS_LEVEL_DEVICE, size);
-    struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = addr}};
+    struct vs_event event = EVENT(free, .addr = addr);
     if (alloc)
-        event = (struct vs_event){.kind = VS_EVENT_alloc,
-                                  .alloc = {.addr = addr, .requested = size, .size = size}};
+        event = EVENT(alloc, .addr = addr, .requested = size, .size = size);
     vs_recorder_change(l->recorder, &l->book, change, selected, &event);
 }
 
@@ -47,7 +46,7 @@ static void step(struct load *l)
         change_by(l, slot, true);
     }
     if (random >> 60 == 0) {
-        record_event(l->recorder, (struct vs_event){.kind = VS_EVENT_kernel});
+        record_event(l->recorder, EVENT(kernel));
     }
 }
 
@@ -206,7 +205,7 @@ TEST(a_text_longer_than_a_small_window_keeps_its_beginning)
     uint64_t id = vs_recorder_string(r, text, sizeof text);
     assert_true(id > 0);
     assert_int_equal(vs_recorder_string(r, text, sizeof text), id);
-    struct vs_event mark = {.kind = VS_EVENT_mark, .mark = {.name = id}};
+    struct vs_event mark = EVENT(mark, .name = id);
     vs_recorder_event(r, &mark);
     vs_recorder_close(r, VS_END_EXIT, 0);
     struct vs_reader *reader = open_reader(path);

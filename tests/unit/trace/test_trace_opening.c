@@ -25,8 +25,7 @@ static void record(const char *path, unsigned events)
 {
     recorder = open_recorder(path, 1, 0);
     for (unsigned i = 0; i < events; i++) {
-        record_event(recorder, (struct vs_event){.kind = VS_EVENT_range_end,
-                                                 .range_end = {.range = i}});
+        record_event(recorder, EVENT(range_end, .range = i));
     }
 }
 

@@ -18,6 +18,7 @@
 #include "support/cmocka_test.h"
 #include "base/vs_clock.h"
 #include "support/scratch_folder.h"
+#include "support/trace_builder.h"
 #include "trace/read/reader.h"
 #include "trace/read/reader_internal.h"
 #include "trace/record/recorder.h"

@@ -398,9 +398,8 @@ TEST(names_stay_data_whatever_they_contain)
     vs_builder_device(&b, 0, names[0], GIB);
     for (size_t i = 0; i <= sizeof names / sizeof *names; i++) {
         const char *name = i < sizeof names / sizeof *names ? names[i] : longest;
-        vs_builder_event(&b, (struct vs_event){
-            .kind = VS_EVENT_alloc,
-            .alloc = {.addr = A(i + 1), .requested = 512, .size = 512, .api = vs_builder_string(&b, name)}});
+        vs_builder_event(&b, EVENT(alloc, .addr = A(i + 1), .requested = 512, .size = 512,
+                                   .api = vs_builder_string(&b, name)));
         vs_builder_push(&b, name);
         vs_builder_kernel(&b, 0, 1, name, 100 * i, 50);
     }
