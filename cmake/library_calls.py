@@ -52,11 +52,12 @@ KINDS = ("STATUS", "COUNT", "SIZE", "TEXT", "NUMBER", "POINTER", "NOTHING")
 
 
 def split(text):
-    """*text* at the commas that no parentheses or braces enclose."""
-    parts, depth = [""], 0
+    """*text* at the commas that no parentheses, braces or quotes enclose."""
+    parts, depth, quoted = [""], 0, False
     for c in text:
+        quoted ^= c == '"'
         depth += (c in "({[") - (c in ")}]")
-        if c == "," and not depth:
+        if c == "," and not depth and not quoted:
             parts.append("")
         else:
             parts[-1] += c
@@ -243,7 +244,8 @@ def main():
                                             library.get("statuses", ["0"] * 4)),
                                   ", ".join(version[:3]), ", ".join(version[-3:])) +
                               "".join("VS_LIBRARY_FALLBACK_%s(%s)\n" % row for row in missing),
-        f"vs_{name}_rows.h": head + "".join("%s;\n" % s for s in sorted(set(re.findall(
+        f"vs_{name}_rows.h": head + "#pragma once\n#include <cuda_runtime_api.h>\n#include <library_types.h>\n" +
+                             "#include <stdint.h>\n#include <stdio.h>\n" + "".join("%s;\n" % s for s in sorted(set(re.findall(
             r"\b(?:struct|union) \w+", str(declared))))) +
                              table(f"VS_{up}_FUNCTIONS", declared) +
                              table(f"VS_{up}_ROWS", [("STATUS", row[1]) for row in declared] + missing),

@@ -266,9 +266,7 @@ class Table:
         out = ["/* SPDX-License-Identifier: Apache-2.0", " *",
                " * Values and structures of %s, written by scripts/library_tables.py from the" % self.name,
                " * headers of %s. Do not edit. */" % " and ".join(self.sources),
-               "#ifndef VS_%s_API_H" % up, "#define VS_%s_API_H" % up, "", "#include <stddef.h>",
-               "#include <stdint.h>", "#include <stdio.h>", "#include <sys/types.h>", "",
-               "#include <cuda_runtime_api.h>", "#include <library_types.h>", "",
+               "#ifndef VS_%s_API_H" % up, "#define VS_%s_API_H" % up, "",
                '#include "generated/vs_%s_rows.h" /* VS_%s_FUNCTIONS */' % (self.name, up), ""]
         used = words_used(os.path.join(ROOT, ".."), os.path.join(ROOT, "..", "..", "..", "tests", "simulator"))
         self.values = {n: v for n, v in self.without_attributes().items() if is_used(n, *used)}

@@ -85,15 +85,13 @@ static bool preference_fits(const struct vs_lt_preference *w, const struct vs_lt
            alignment_fits(w->alignment_c, p->c->type) && alignment_fits(w->alignment_d, p->d->type);
 }
 
-int cublasLtMatmulAlgoGetHeuristic(struct cublasLtContext *handle, cublasLtMatmulDescOpaque_t *operation,
-                                   cublasLtMatrixLayoutOpaque_t *a, cublasLtMatrixLayoutOpaque_t *b,
-                                   cublasLtMatrixLayoutOpaque_t *c, cublasLtMatrixLayoutOpaque_t *d,
-                                   cublasLtMatmulPreferenceOpaque_t *preference, int requested,
+int cublasLtMatmulAlgoGetHeuristic(struct cublasLtContext *handle, void *operation, void *a,
+                                   void *b, void *c, void *d, void *preference, int requested,
                                    cublasLtMatmulHeuristicResult_t *results, int *returned)
 {
-    struct vs_lt_product p = {.operation = (void *)operation, .a = (void *)a, .b = (void *)b,
-                              .c = (void *)(c ? c : d), .d = (void *)d};
-    const struct vs_lt_preference *wanted = (void *)preference;
+    struct vs_lt_product p = {.operation = operation, .a = a, .b = b,
+                              .c = c ? c : d, .d = d};
+    const struct vs_lt_preference *wanted = preference;
     if (!vs_lt_is_handle(handle))
         return CUBLAS_STATUS_NOT_INITIALIZED;
     if (requested <= 0 || !results || !returned || !vs_library_object(wanted, VS_LT_MATMULPREFERENCE))
@@ -119,8 +117,8 @@ int cublasLtMatmulAlgoGetHeuristic(struct cublasLtContext *handle, cublasLtMatmu
     return *returned ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
-int cublasLtMatmulAlgoInit(struct cublasLtContext *handle, int compute, int scale, int a, int b, int c,
-                           int d, int id, cublasLtMatmulAlgo_t *algo)
+int cublasLtMatmulAlgoInit(struct cublasLtContext *handle, int compute, int scale, int a, int b,
+                           int c, int d, int id, cublasLtMatmulAlgo_t *algo)
 {
     const int types[4] = {a, b, c, d};
     if (!vs_lt_is_handle(handle))
@@ -135,13 +133,12 @@ int cublasLtMatmulAlgoInit(struct cublasLtContext *handle, int compute, int scal
     return CUBLAS_STATUS_SUCCESS;
 }
 
-int cublasLtMatmulAlgoCheck(struct cublasLtContext *handle, cublasLtMatmulDescOpaque_t *operation,
-                            cublasLtMatrixLayoutOpaque_t *a, cublasLtMatrixLayoutOpaque_t *b,
-                            cublasLtMatrixLayoutOpaque_t *c, cublasLtMatrixLayoutOpaque_t *d,
-                            const cublasLtMatmulAlgo_t *algo, cublasLtMatmulHeuristicResult_t *result)
+int cublasLtMatmulAlgoCheck(struct cublasLtContext *handle, void *operation, void *a, void *b,
+                            void *c, void *d, const cublasLtMatmulAlgo_t *algo,
+                            cublasLtMatmulHeuristicResult_t *result)
 {
-    struct vs_lt_product p = {.operation = (void *)operation, .a = (void *)a, .b = (void *)b,
-                              .c = (void *)(c ? c : d), .d = (void *)d};
+    struct vs_lt_product p = {.operation = operation, .a = a, .b = b,
+                              .c = c ? c : d, .d = d};
     const struct vs_lt_algo *chosen = (const void *)algo;
     if (!vs_lt_is_handle(handle))
         return CUBLAS_STATUS_NOT_INITIALIZED;

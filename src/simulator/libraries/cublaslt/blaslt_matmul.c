@@ -79,16 +79,15 @@ static int operands_bad(const struct vs_lt_product *p, const void *alpha, const 
     return CUBLAS_STATUS_SUCCESS;
 }
 
-int cublasLtMatmul(struct cublasLtContext *handle, cublasLtMatmulDescOpaque_t *operation,
-                   const void *alpha, const void *a, cublasLtMatrixLayoutOpaque_t *a_layout,
-                   const void *b, cublasLtMatrixLayoutOpaque_t *b_layout, const void *beta,
-                   const void *c, cublasLtMatrixLayoutOpaque_t *c_layout, void *d,
-                   cublasLtMatrixLayoutOpaque_t *d_layout, const cublasLtMatmulAlgo_t *algo,
-                   void *workspace, size_t workspace_bytes, CUstream stream)
+int cublasLtMatmul(struct cublasLtContext *handle, void *operation, const void *alpha,
+                   const void *a, void *a_layout, const void *b, void *b_layout, const void *beta,
+                   const void *c, void *c_layout, void *d, void *d_layout,
+                   const cublasLtMatmulAlgo_t *algo, void *workspace, size_t workspace_bytes,
+                   CUstream stream)
 {
-    struct vs_lt_product p = {.operation = (void *)operation, .a = (void *)a_layout,
-                              .b = (void *)b_layout, .c = (void *)(c_layout ? c_layout : d_layout),
-                              .d = (void *)d_layout};
+    struct vs_lt_product p = {.operation = operation, .a = a_layout,
+                              .b = b_layout, .c = c_layout ? c_layout : d_layout,
+                              .d = d_layout};
     const struct vs_lt_algo *chosen = (const void *)algo;
     if (!vs_lt_is_handle(handle))
         return CUBLAS_STATUS_NOT_INITIALIZED;
@@ -116,11 +115,9 @@ int cublasLtMatmul(struct cublasLtContext *handle, cublasLtMatmulDescOpaque_t *o
     return status_of(vs_library_submit(stream, &work));
 }
 
-int cublasLtMatrixTransform(struct cublasLtContext *handle,
-                            cublasLtMatrixTransformDescOpaque_t *transform, const void *alpha,
-                            const void *a, cublasLtMatrixLayoutOpaque_t *a_layout, const void *beta,
-                            const void *b, cublasLtMatrixLayoutOpaque_t *b_layout, void *c,
-                            cublasLtMatrixLayoutOpaque_t *c_layout, CUstream stream)
+int cublasLtMatrixTransform(struct cublasLtContext *handle, void *transform, const void *alpha,
+                            const void *a, void *a_layout, const void *beta, const void *b,
+                            void *b_layout, void *c, void *c_layout, CUstream stream)
 {
     if (!vs_lt_is_handle(handle))
         return CUBLAS_STATUS_NOT_INITIALIZED;
@@ -128,8 +125,8 @@ int cublasLtMatrixTransform(struct cublasLtContext *handle,
         (a && (!alpha || !vs_library_object(a_layout, VS_LT_MATRIXLAYOUT))) ||
         (b && (!beta || !vs_library_object(b_layout, VS_LT_MATRIXLAYOUT))))
         return CUBLAS_STATUS_INVALID_VALUE;
-    const struct vs_lt_transform *t = (const void *)transform;
-    const struct vs_lt_layout *la = (void *)a_layout, *lb = (void *)b_layout, *lc = (void *)c_layout;
+    const struct vs_lt_transform *t = transform;
+    const struct vs_lt_layout *la = a_layout, *lb = b_layout, *lc = c_layout;
     const struct vs_lt_layout *inputs[] = {a ? la : NULL, b ? lb : NULL};
     const int ops[] = {t->op_a, t->op_b};
     double bytes = bytes_of(lc);

@@ -5,14 +5,6 @@
 #ifndef VS_CUBLASLT_API_H
 #define VS_CUBLASLT_API_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
-
-#include <cuda_runtime_api.h>
-#include <library_types.h>
-
 #include "generated/vs_cublaslt_rows.h" /* VS_CUBLASLT_FUNCTIONS */
 
 enum {
@@ -102,29 +94,9 @@ enum {
 #define CUBLAS_VER_PATCH 0
 
 typedef struct {
-    unsigned long data[14];
-} cublasLtMatrixLayoutOpaque_t;
-_Static_assert(sizeof(cublasLtMatrixLayoutOpaque_t) == 112, "layout of cublasLtMatrixLayoutOpaque_t");
-
-typedef struct {
     unsigned long data[8];
 } cublasLtMatmulAlgo_t;
 _Static_assert(sizeof(cublasLtMatmulAlgo_t) == 64, "layout of cublasLtMatmulAlgo_t");
-
-typedef struct {
-    unsigned long data[32];
-} cublasLtMatmulDescOpaque_t;
-_Static_assert(sizeof(cublasLtMatmulDescOpaque_t) == 256, "layout of cublasLtMatmulDescOpaque_t");
-
-typedef struct {
-    unsigned long data[8];
-} cublasLtMatrixTransformDescOpaque_t;
-_Static_assert(sizeof(cublasLtMatrixTransformDescOpaque_t) == 64, "layout of cublasLtMatrixTransformDescOpaque_t");
-
-typedef struct {
-    unsigned long data[12];
-} cublasLtMatmulPreferenceOpaque_t;
-_Static_assert(sizeof(cublasLtMatmulPreferenceOpaque_t) == 96, "layout of cublasLtMatmulPreferenceOpaque_t");
 
 typedef struct {
     cublasLtMatmulAlgo_t algo;

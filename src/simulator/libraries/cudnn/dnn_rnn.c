@@ -9,14 +9,6 @@
 #include "simulator/libraries/cudnn/vs_cudnn_rnn.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
 
-static double steps_of(const struct cudnnRNNDataStruct *x)
-{
-    double steps = 0;
-    for (int i = 0; i < x->batch; i++)
-        steps += x->lengths[i];
-    return steps;
-}
-
 int cudnnBuildRNNDynamic(struct cudnnContext *handle, struct cudnnRNNStruct *rnn, int batch)
 {
     DNN_NEED_KIND(handle, DNN_HANDLE);
@@ -101,87 +93,41 @@ int cudnnGetRNNWeightParams(struct cudnnContext *handle, struct cudnnRNNStruct *
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* run: *passes* 1 for the results, 1 for each kind of gradients. */
-static int run(const char *function, struct cudnnContext *handle, const char *kernel,
-               struct cudnnRNNStruct *rnn, struct cudnnRNNDataStruct *x, struct cudnnRNNDataStruct *y,
-               size_t weight_bytes, const void *weights)
+int dnn_rnn_run(struct cudnnContext *handle, const struct dnn_rnn_run *r)
 {
-    if (!dnn_is(handle, DNN_HANDLE, function) || !dnn_is_set(rnn, DNN_RNN, function) ||
-        !dnn_is_set(x, DNN_RNNDATA, function) || !dnn_is_set(y, DNN_RNNDATA, function))
+    const struct cudnnRNNStruct *rnn = r->rnn;
+    const struct cudnnRNNDataStruct *x = r->x, *y = r->y;
+    size_t need_workspace, need_reserve;
+    DNN_NEED(!r->missing, "%s: %s is NULL", r->name, r->missing);
+    if (r->overwrites)
+        return dnn_fail(CUDNN_STATUS_NOT_SUPPORTED, "%s: gradients can only be added", r->name);
+    int e = cudnnGetRNNTempSpaceSizes(handle, r->rnn, r->mode, r->x, &need_workspace, &need_reserve);
+    if (e)
+        return e;
+    size_t workspace = r->workspace ? r->workspace_bytes : 0, reserve = r->reserve ? r->reserve_bytes : 0;
+    if (workspace < need_workspace || reserve < need_reserve)
+        return dnn_fail(CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT,
+                        "%s: %zu bytes of workspace and %zu of reserve space; %zu and %zu are needed",
+                        r->name, workspace, reserve, need_workspace, need_reserve);
+    if (!dnn_is_set(y, DNN_RNNDATA, r->name))
         return CUDNN_STATUS_BAD_PARAM;
     size_t needed = dnn_rnn_elements(rnn) * dnn_bits(rnn->type) / 8;
-    DNN_NEED(weights && weight_bytes >= needed, "%s: a weight space of %zu bytes; %zu are needed",
-             function, weights ? weight_bytes : 0, needed);
+    DNN_NEED(r->weights && r->weight_bytes >= needed, "%s: a weight space of %zu bytes; %zu are needed",
+             r->name, r->weights ? r->weight_bytes : 0, needed);
     int directions = rnn->direction == CUDNN_BIDIRECTIONAL ? 2 : 1;
     int output = rnn->projection ? rnn->projection : rnn->hidden;
     DNN_NEED(x->vector == rnn->inputs && y->vector == output * directions && x->batch == y->batch &&
                  x->time == y->time,
-             "%s: x has vectors of %d, y of %d; the layers take %d and give %d", function, x->vector,
+             "%s: x has vectors of %d, y of %d; the layers take %d and give %d", r->name, x->vector,
              y->vector, rnn->inputs, output * directions);
-    double steps = steps_of(x);
+    double steps = 0;
+    for (int i = 0; i < x->batch; i++)
+        steps += x->lengths[i];
     struct dnn_cost cost = {
-        .kernel = kernel, .type = rnn->type,
+        .kernel = r->kernel, .type = rnn->type,
         .tensor_cores = rnn->math_type != CUDNN_FMA_MATH && rnn->type != CUDNN_DATA_DOUBLE,
         .operations = 2 * steps * (double)dnn_rnn_elements(rnn),
         .bytes = (double)needed * x->time + steps * (x->vector + y->vector) * dnn_bits(rnn->type) / 8,
     };
     return dnn_submit(handle, &cost);
-}
-
-typedef struct cudnnRNNDataStruct *sequence;
-
-/* check_space: the caller's workspace and reserve space against what the library asked for. */
-static int check_space(const char *function, struct cudnnContext *handle, struct cudnnRNNStruct *rnn, int mode,
-                       sequence x, size_t workspace, size_t reserve)
-{
-    size_t need_workspace, need_reserve;
-    int e = cudnnGetRNNTempSpaceSizes(handle, rnn, mode, x, &need_workspace, &need_reserve);
-    if (!e && (workspace < need_workspace || reserve < need_reserve))
-        e = dnn_fail(CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT,
-                     "%s: %zu bytes of workspace and %zu of reserve space; %zu and %zu are needed", function,
-                     workspace, reserve, need_workspace, need_reserve);
-    return e;
-}
-
-int cudnnRNNForward(struct cudnnContext *handle, struct cudnnRNNStruct *rnn, int mode, int *lengths,
-                    sequence x_desc, const void *x, sequence y_desc, void *y,
-                    struct cudnnTensorStruct *h_desc, const void *hx, void *hy,
-                    struct cudnnTensorStruct *c_desc, const void *cx, void *cy, size_t weight_bytes,
-                    const void *weights, size_t workspace_bytes, void *workspace, size_t reserve_bytes,
-                    void *reserve)
-{
-    DNN_NEED(x && y, "%s: x or y is NULL", __func__);
-    int e = check_space(__func__, handle, rnn, mode, x_desc, workspace ? workspace_bytes : 0,
-                        reserve ? reserve_bytes : 0);
-    return e ? e : run(__func__, handle, "cudnn_rnn_forward", rnn, x_desc, y_desc, weight_bytes, weights);
-}
-
-int cudnnRNNBackwardData_v8(struct cudnnContext *handle, struct cudnnRNNStruct *rnn, int *lengths,
-                            sequence y_desc, const void *y, const void *dy, sequence x_desc, void *dx,
-                            struct cudnnTensorStruct *h_desc, const void *hx, const void *dhy, void *dhx,
-                            struct cudnnTensorStruct *c_desc, const void *cx, const void *dcy, void *dcx,
-                            size_t weight_bytes, const void *weights, size_t workspace_bytes,
-                            void *workspace, size_t reserve_bytes, void *reserve)
-{
-    DNN_NEED(y && dy && dx, "%s: y, dy or dx is NULL", __func__);
-    int e = check_space(__func__, handle, rnn, CUDNN_FWD_MODE_TRAINING, x_desc,
-                        workspace ? workspace_bytes : 0, reserve ? reserve_bytes : 0);
-    return e ? e
-             : run(__func__, handle, "cudnn_rnn_backward_data", rnn, x_desc, y_desc, weight_bytes, weights);
-}
-
-int cudnnRNNBackwardWeights_v8(struct cudnnContext *handle, struct cudnnRNNStruct *rnn, int add,
-                               int *lengths, sequence x_desc, const void *x,
-                               struct cudnnTensorStruct *h_desc, const void *hx, sequence y_desc,
-                               const void *y, size_t weight_bytes, void *weights,
-                               size_t workspace_bytes, void *workspace, size_t reserve_bytes, void *reserve)
-{
-    DNN_NEED(x && y, "%s: x or y is NULL", __func__);
-    if (add != CUDNN_WGRAD_MODE_ADD)
-        return dnn_fail(CUDNN_STATUS_NOT_SUPPORTED, "%s: gradients can only be added", __func__);
-    int e = check_space(__func__, handle, rnn, CUDNN_FWD_MODE_TRAINING, x_desc,
-                        workspace ? workspace_bytes : 0, reserve ? reserve_bytes : 0);
-    return e ? e
-             : run(__func__, handle, "cudnn_rnn_backward_weights", rnn, x_desc, y_desc, weight_bytes,
-                   weights);
 }

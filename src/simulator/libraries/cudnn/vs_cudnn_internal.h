@@ -196,4 +196,20 @@ struct dnn_convolve {
 };
 int dnn_convolve(struct cudnnContext *handle, const struct dnn_convolve *k);
 
+/* Batch normalization, as rows of cudnn.calls (dnn_batch_norm.c). */
+struct dnn_batch_norm {
+    const char *name;
+    int mode, operation;
+    const struct cudnnTensorStruct *x, *y, *dy, *derived; /* y: of the size of x, written */
+    bool needs[3];         /* y, dy, derived */
+    bool missing, halves;  /* a pointer is NULL; one of a pair of pointers */
+    const char *absent;    /* what else is NULL, or NULL */
+    const char *workspace; /* what the table of sizes calls it; NULL: there is none, or the reserve space */
+    const void *given, *reserve;
+    size_t given_bytes, reserve_bytes, *bytes;
+    double per_element, tensors; /* operations; how many tensors are read and written */
+};
+int dnn_batch_norm(struct cudnnContext *handle, const struct dnn_batch_norm *b);
+int dnn_batch_norm_size(struct cudnnContext *handle, const struct dnn_batch_norm *b);
+
 #endif

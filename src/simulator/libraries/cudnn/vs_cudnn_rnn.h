@@ -37,4 +37,16 @@ size_t dnn_rnn_elements(const struct cudnnRNNStruct *rnn);
  * hidden state, then the projection. False if there is no such part. */
 bool dnn_rnn_find(const struct cudnnRNNStruct *rnn, int layer, int index, struct dnn_rnn_part *part);
 
+/* The work of recurrent layers, as rows of cudnn.calls (dnn_rnn.c). */
+struct dnn_rnn_run {
+    const char *name, *kernel, *missing; /* missing: what is NULL, or NULL */
+    struct cudnnRNNStruct *rnn;
+    struct cudnnRNNDataStruct *x, *y;
+    int mode;
+    bool overwrites; /* gradients, which is not supported */
+    size_t weight_bytes, workspace_bytes, reserve_bytes;
+    const void *weights, *workspace, *reserve;
+};
+int dnn_rnn_run(struct cudnnContext *handle, const struct dnn_rnn_run *r);
+
 #endif

@@ -5,14 +5,6 @@
 #ifndef VS_NVRTC_API_H
 #define VS_NVRTC_API_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
-
-#include <cuda_runtime_api.h>
-#include <library_types.h>
-
 #include "generated/vs_nvrtc_rows.h" /* VS_NVRTC_FUNCTIONS */
 
 enum {
