@@ -117,16 +117,10 @@ static void host_layer(std::vector<double> &x)
 int main()
 {
     CachingAllocator allocator;
-    cudaStream_t main_stream, side;
-    cudaEvent_t ready;
-    CUDA_CHECK(cudaStreamCreateWithFlags(&main_stream, cudaStreamNonBlocking));
-    CUDA_CHECK(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
-    CUDA_CHECK(cudaEventCreateWithFlags(&ready, cudaEventDisableTiming));
-    float *x, *host, *last[LAYERS]; // the weights of the last query, kept by the way
-    CUDA_CHECK(cudaMalloc(&x, N * sizeof(float)));
-    CUDA_CHECK(cudaMallocHost(&host, N * sizeof(float)));
-    for (float *&weights : last)
-        CUDA_CHECK(cudaMallocHost(&weights, LENGTH * sizeof(float)));
+    Stream main_stream(cudaStreamNonBlocking), side(cudaStreamNonBlocking);
+    Event ready(cudaEventDisableTiming);
+    Device<float> x(N);
+    Pinned<float> host(N), last(LAYERS * LENGTH); // the weights of the last query, kept by the way
     bool ok = true;
     for (int step = 0; step < 3; step++) {
         std::vector<double> expected(N);
@@ -144,7 +138,7 @@ int main()
             CUDA_CHECK(cudaGetLastError());
             CUDA_CHECK(cudaEventRecord(ready, main_stream));
             CUDA_CHECK(cudaStreamWaitEvent(side, ready, 0));
-            CUDA_CHECK(cudaMemcpyAsync(last[layer], p + (LENGTH - 1) * LENGTH,
+            CUDA_CHECK(cudaMemcpyAsync(last + layer * LENGTH, p + (LENGTH - 1) * LENGTH,
                                        LENGTH * sizeof(float), cudaMemcpyDeviceToHost, side));
             allocator.put(p, side);
             allocator.put(y, main_stream);
@@ -156,10 +150,10 @@ int main()
         double worst = 0;
         for (int i = 0; i < N; i++)
             worst = fmax(worst, fabs(host[i] - expected[i]));
-        for (float *weights : last) {
+        for (int layer = 0; layer < LAYERS; layer++) {
             float sum = 0;
             for (int i = 0; i < LENGTH; i++)
-                sum += weights[i];
+                sum += last[layer * LENGTH + i];
             ok &= fabsf(sum - 1.0f) < 1e-4f;
         }
         ok &= worst < 1e-4;
@@ -167,13 +161,6 @@ int main()
     }
     fprintf(stderr, "allocator: %zu hits, %zu misses\n", allocator.hits, allocator.misses);
     ok &= allocator.hits + allocator.misses == 3 * LAYERS * 2 && allocator.misses <= LAYERS + 1;
-    CUDA_CHECK(cudaFree(x));
-    CUDA_CHECK(cudaFreeHost(host));
-    for (float *weights : last)
-        CUDA_CHECK(cudaFreeHost(weights));
-    CUDA_CHECK(cudaStreamDestroy(main_stream));
-    CUDA_CHECK(cudaStreamDestroy(side));
-    CUDA_CHECK(cudaEventDestroy(ready));
     printf("%s\n", ok ? "ok" : "WRONG");
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -26,13 +26,11 @@ int main()
         if (expected[b] > expected[best])
             best = b;
 
-    unsigned char *d_data;
     CUDA_CHECK(cudaMemcpyFromSymbol(&done, rounds_done, sizeof done));
     printf("before: rounds %u, busiest %d\n", done, busiest);
     bool ok = done == 100 && busiest == -1;
     CUDA_CHECK(cudaMemcpyToSymbol(first_of_bin, edges, sizeof edges));
-    CUDA_CHECK(cudaMalloc(&d_data, n));
-    CUDA_CHECK(cudaMemcpy(d_data, data.data(), n, cudaMemcpyHostToDevice));
+    Device<unsigned char> d_data(data);
     for (int r = 0; r < rounds; r++)
         count_bytes<<<30, 192>>>(d_data, n);
     find_busiest<<<1, 32>>>();
@@ -63,6 +61,5 @@ int main()
         total += count;
     printf("once more: %u\n", total);
     ok &= total == 1000;
-    CUDA_CHECK(cudaFree(d_data));
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

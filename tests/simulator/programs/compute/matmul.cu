@@ -28,35 +28,21 @@ static bool multiply(const char *name, int rows, int inner, int columns, double 
     for (size_t i = 0; i < b.size(); i++)
         b[i] = T(noise((unsigned)i + 7919u)) - T(0.5);
 
-    T *d_a, *d_b, *d_c;
-    CUDA_CHECK(cudaMalloc(&d_a, a.size() * sizeof(T)));
-    CUDA_CHECK(cudaMalloc(&d_b, b.size() * sizeof(T)));
-    CUDA_CHECK(cudaMalloc(&d_c, c.size() * sizeof(T)));
-    CUDA_CHECK(cudaMemcpy(d_a, a.data(), a.size() * sizeof(T), cudaMemcpyHostToDevice));
-    CUDA_CHECK(cudaMemcpy(d_b, b.data(), b.size() * sizeof(T), cudaMemcpyHostToDevice));
-
-    cudaEvent_t start, stop;
-    CUDA_CHECK(cudaEventCreate(&start));
-    CUDA_CHECK(cudaEventCreate(&stop));
+    Device<T> d_a(a), d_b(b), d_c(c.size());
+    Event start, stop;
     dim3 block(TILE, TILE), grid((columns + TILE - 1) / TILE, (rows + TILE - 1) / TILE);
     CUDA_CHECK(cudaEventRecord(start));
     matmul<T, TILE><<<grid, block>>>(d_a, d_b, d_c, rows, inner, columns);
     CUDA_CHECK(cudaGetLastError());
     CUDA_CHECK(cudaEventRecord(stop));
-    CUDA_CHECK(cudaMemcpy(c.data(), d_c, c.size() * sizeof(T), cudaMemcpyDeviceToHost));
-    float ms = 0;
-    CUDA_CHECK(cudaEventElapsedTime(&ms, start, stop));
+    c = d_c.get();
+    float ms = ms_between(start, stop);
     fprintf(stderr, "%s: %.3f ms, %.2f GFLOP/s\n", name, ms, 2e-6 * rows * inner * columns / ms);
 
     std::vector<double> expected = reference(a, b, rows, inner, columns);
     double worst = 0;
     for (size_t i = 0; i < c.size(); i++)
         worst = fmax(worst, fabs(c[i] - expected[i]));
-    CUDA_CHECK(cudaEventDestroy(start));
-    CUDA_CHECK(cudaEventDestroy(stop));
-    CUDA_CHECK(cudaFree(d_a));
-    CUDA_CHECK(cudaFree(d_b));
-    CUDA_CHECK(cudaFree(d_c));
     printf("%s %dx%dx%d: %s\n", name, rows, inner, columns, worst <= tolerance ? "ok" : "WRONG");
     if (worst > tolerance)
         fprintf(stderr, "%s: largest error %g\n", name, worst);

@@ -10,15 +10,12 @@
 template <typename Op> static float reduce_all(const float *in, size_t n, Op op)
 {
     const int blocks = 120, threads = 256;
-    float *partial, result;
-    CUDA_CHECK(cudaMalloc(&partial, (blocks + 1) * sizeof(float)));
+    Device<float> partial(blocks + 1);
     size_t shared = threads / 32 * sizeof(float);
-    reduce<<<blocks, threads, shared>>>(in, partial, n, op);
-    reduce<<<1, 128, shared>>>(partial, partial + blocks, blocks, op);
+    reduce<<<blocks, threads, shared>>>(in, partial.p, n, op);
+    reduce<<<1, 128, shared>>>(partial.p, partial.p + blocks, blocks, op);
     CUDA_CHECK(cudaGetLastError());
-    CUDA_CHECK(cudaMemcpy(&result, partial + blocks, sizeof result, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaFree(partial));
-    return result;
+    return partial.get().back();
 }
 
 static bool floats(size_t n)
@@ -31,11 +28,8 @@ static bool floats(size_t n)
         sum += values[i];
         most = fmaxf(most, values[i]);
     }
-    float *in;
-    CUDA_CHECK(cudaMalloc(&in, n * sizeof(float)));
-    CUDA_CHECK(cudaMemcpy(in, values.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+    Device<float> in(values);
     float got_sum = reduce_all(in, n, Sum()), got_max = reduce_all(in, n, Max());
-    CUDA_CHECK(cudaFree(in));
     bool ok = fabs(got_sum - sum) <= 1e-5 * sum && got_max == most;
     printf("%zu floats: max %.7f, %s\n", n, got_max, ok ? "ok" : "WRONG");
     if (!ok)
@@ -52,27 +46,19 @@ static bool integers(int n, int rounds)
         values[i] = (int)(noise(i) * 100.0f) - 30;
         expected += values[i];
     }
-    int *in, *partial, *total, sum = 0;
-    unsigned *done;
-    CUDA_CHECK(cudaMalloc(&in, n * sizeof(int)));
-    CUDA_CHECK(cudaMalloc(&partial, blocks * sizeof(int)));
-    CUDA_CHECK(cudaMalloc(&total, sizeof(int)));
-    CUDA_CHECK(cudaMalloc(&done, sizeof(unsigned)));
-    CUDA_CHECK(cudaMemcpy(in, values.data(), n * sizeof(int), cudaMemcpyHostToDevice));
-    CUDA_CHECK(cudaMemset(done, 0, sizeof(unsigned)));
+    int sum = 0;
+    Device<int> in(values), partial(blocks), total(1);
+    Device<unsigned> done(1);
+    done.clear();
     bool ok = true;
     for (int r = 0; r < rounds; r++) { // the counter must be back at zero each time
         CUDA_CHECK(cudaMemset(total, 0xff, sizeof(int)));
         reduce_tree<<<blocks, threads>>>(in, partial, total, done, n);
         CUDA_CHECK(cudaGetLastError());
-        CUDA_CHECK(cudaMemcpy(&sum, total, sizeof sum, cudaMemcpyDeviceToHost));
+        sum = total.get()[0];
         ok &= sum == expected;
     }
     printf("%d integers, %d rounds: sum %d, %s\n", n, rounds, sum, ok ? "ok" : "WRONG");
-    CUDA_CHECK(cudaFree(in));
-    CUDA_CHECK(cudaFree(partial));
-    CUDA_CHECK(cudaFree(total));
-    CUDA_CHECK(cudaFree(done));
     return ok;
 }
 

@@ -10,8 +10,8 @@ static int blocks_of(int n) { return (n + SCAN_BLOCK - 1) / SCAN_BLOCK; }
 
 static void exclusive_scan(const int *in, int *out, int n)
 {
-    int blocks = blocks_of(n), *sums;
-    CUDA_CHECK(cudaMalloc(&sums, blocks * sizeof(int)));
+    int blocks = blocks_of(n);
+    Device<int> sums(blocks);
     scan_blocks<<<blocks, SCAN_BLOCK>>>(in, out, sums, n);
     CUDA_CHECK(cudaGetLastError());
     if (blocks > 1) {
@@ -19,7 +19,6 @@ static void exclusive_scan(const int *in, int *out, int n)
         add_sums<<<blocks, SCAN_BLOCK>>>(out, sums, n);
         CUDA_CHECK(cudaGetLastError());
     }
-    CUDA_CHECK(cudaFree(sums)); // waits for the kernels
 }
 
 static bool try_size(int n)
@@ -28,13 +27,10 @@ static bool try_size(int n)
     for (int i = 0; i < n; i++)
         values[i] = (int)(noise(i) * 1000.0f);
     MultipleOf keep = {3};
-    int *in, *out, *flags, *compact;
-    for (int **p : {&in, &out, &flags, &compact})
-        CUDA_CHECK(cudaMalloc(p, n * sizeof(int)));
-    CUDA_CHECK(cudaMemcpy(in, values.data(), n * sizeof(int), cudaMemcpyHostToDevice));
+    Device<int> in(values), out(n), flags(n), compact(n);
 
     exclusive_scan(in, out, n);
-    CUDA_CHECK(cudaMemcpy(places.data(), out, n * sizeof(int), cudaMemcpyDeviceToHost));
+    places = out.get();
     int wrong = 0, sum = 0;
     for (int i = 0; i < n; i++) {
         wrong += places[i] != sum;
@@ -43,18 +39,11 @@ static bool try_size(int n)
             expected.push_back(values[i]);
     }
 
-    mark<<<blocks_of(n), SCAN_BLOCK>>>(in, flags, n, keep);
+    mark<<<blocks_of(n), SCAN_BLOCK>>>(in.p, flags.p, n, keep);
     exclusive_scan(flags, out, n);
     gather<<<blocks_of(n), SCAN_BLOCK>>>(in, flags, out, compact, n);
     CUDA_CHECK(cudaGetLastError());
-    int last_place, last_flag;
-    CUDA_CHECK(cudaMemcpy(&last_place, out + n - 1, sizeof(int), cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaMemcpy(&last_flag, flags + n - 1, sizeof(int), cudaMemcpyDeviceToHost));
-    kept.resize(last_place + last_flag);
-    if (!kept.empty())
-        CUDA_CHECK(cudaMemcpy(kept.data(), compact, kept.size() * sizeof(int), cudaMemcpyDeviceToHost));
-    for (int *p : {in, out, flags, compact})
-        CUDA_CHECK(cudaFree(p));
+    kept = compact.first(out.get().back() + flags.get().back());
     printf("%d numbers: total %d, %d wrong; %zu kept, %s\n", n, sum, wrong, kept.size(),
            kept == expected ? "ok" : "WRONG");
     return wrong == 0 && kept == expected;

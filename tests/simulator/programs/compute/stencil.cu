@@ -32,26 +32,22 @@ static void host_step(std::vector<float> &to, const std::vector<float> &from, fl
 
 int main()
 {
-    const size_t bytes = (size_t)WIDTH * HEIGHT * sizeof(float);
+    const size_t cells = (size_t)WIDTH * HEIGHT, bytes = cells * sizeof(float);
     const float hot[2] = {100.0f, 60.0f}, k = 0.2f;
     dim3 block(STENCIL_X, STENCIL_Y);
     dim3 grid((WIDTH + STENCIL_X - 1) / STENCIL_X, (HEIGHT + STENCIL_Y - 1) / STENCIL_Y);
-    float *field[2][2], *result[2];
-    unsigned *most, most_bits;
-    cudaStream_t stream[2], compare;
-    cudaEvent_t begin, end, done[2];
-    CUDA_CHECK(cudaStreamCreateWithFlags(&compare, cudaStreamNonBlocking));
-    CUDA_CHECK(cudaEventCreate(&begin));
-    CUDA_CHECK(cudaEventCreate(&end));
-    CUDA_CHECK(cudaMalloc(&most, sizeof *most));
-    CUDA_CHECK(cudaMemsetAsync(most, 0, sizeof *most, compare));
+    Device<float> fields[4] = {Device<float>(cells), Device<float>(cells), Device<float>(cells),
+                               Device<float>(cells)};
+    float *field[2][2] = {{fields[0], fields[1]}, {fields[2], fields[3]}};
+    Pinned<float> result[2] = {Pinned<float>(cells), Pinned<float>(cells)};
+    Device<unsigned> most(1);
+    unsigned most_bits;
+    Stream stream[2] = {Stream(cudaStreamNonBlocking), Stream(cudaStreamNonBlocking)};
+    Stream compare(cudaStreamNonBlocking);
+    Event begin, end, done[2];
+    CUDA_CHECK(cudaMemsetAsync(most, 0, sizeof most_bits, compare));
     CUDA_CHECK(cudaEventRecord(begin, compare));
     for (int f = 0; f < 2; f++) {
-        CUDA_CHECK(cudaStreamCreateWithFlags(&stream[f], cudaStreamNonBlocking));
-        CUDA_CHECK(cudaEventCreateWithFlags(&done[f], cudaEventDisableTiming));
-        CUDA_CHECK(cudaMallocHost(&result[f], bytes));
-        for (int i = 0; i < 2; i++)
-            CUDA_CHECK(cudaMalloc(&field[f][i], bytes));
         std::vector<float> first = plate(hot[f]);
         memcpy(result[f], first.data(), bytes);
         CUDA_CHECK(cudaMemcpyAsync(field[f][0], result[f], bytes, cudaMemcpyHostToDevice, stream[f]));
@@ -75,9 +71,7 @@ int main()
     CUDA_CHECK(cudaMemcpyAsync(&most_bits, most, sizeof most_bits, cudaMemcpyDeviceToHost, compare));
     CUDA_CHECK(cudaEventRecord(end, compare));
     CUDA_CHECK(cudaDeviceSynchronize());
-    float ms = 0;
-    CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
-    fprintf(stderr, "%d steps of two plates: %.3f ms\n", STEPS, ms);
+    fprintf(stderr, "%d steps of two plates: %.3f ms\n", STEPS, ms_between(begin, end));
 
     bool ok = true;
     std::vector<float> host[2][2];
@@ -96,16 +90,5 @@ int main()
     memcpy(&most_value, &most_bits, sizeof most_value);
     printf("largest difference %.3f\n", most_value);
     ok &= most_value == 40.0f; // on the edge, which keeps its temperature
-    for (int f = 0; f < 2; f++) {
-        CUDA_CHECK(cudaStreamDestroy(stream[f]));
-        CUDA_CHECK(cudaEventDestroy(done[f]));
-        CUDA_CHECK(cudaFreeHost(result[f]));
-        for (int i = 0; i < 2; i++)
-            CUDA_CHECK(cudaFree(field[f][i]));
-    }
-    CUDA_CHECK(cudaFree(most));
-    CUDA_CHECK(cudaStreamDestroy(compare));
-    CUDA_CHECK(cudaEventDestroy(begin));
-    CUDA_CHECK(cudaEventDestroy(end));
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

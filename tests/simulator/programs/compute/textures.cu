@@ -17,23 +17,6 @@ static void expect(bool holds, const char *what)
     failures += !holds;
 }
 
-template <typename T> struct Device { // an array in device memory
-    T *p;
-    size_t n;
-    explicit Device(size_t count) : n(count) { CUDA_CHECK(cudaMalloc(&p, n * sizeof(T))); }
-    explicit Device(const std::vector<T> &v) : Device(v.size())
-    {
-        CUDA_CHECK(cudaMemcpy(p, v.data(), n * sizeof(T), cudaMemcpyHostToDevice));
-    }
-    ~Device() { CUDA_CHECK(cudaFree(p)); }
-    std::vector<T> get() const
-    {
-        std::vector<T> v(n);
-        CUDA_CHECK(cudaMemcpy(v.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost));
-        return v;
-    }
-};
-
 struct Texture {
     cudaTextureObject_t t;
     Texture(const cudaResourceDesc &r, cudaTextureAddressMode address, cudaTextureFilterMode filter,

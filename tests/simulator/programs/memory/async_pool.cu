@@ -25,9 +25,8 @@ static unsigned long long expected_sum(unsigned from, int n)
 static int work(cudaStream_t stream, cudaStream_t other, cudaMemPool_t pool, int rounds)
 {
     unsigned long long *d_sum, sum;
-    cudaEvent_t filled;
+    Event filled(cudaEventDisableTiming);
     int wrong = 0;
-    CUDA_CHECK(cudaEventCreateWithFlags(&filled, cudaEventDisableTiming));
     CUDA_CHECK(cudaMallocFromPoolAsync(&d_sum, sizeof *d_sum, pool, stream));
     for (int r = 0; r < rounds; r++) {
         int n = 40000 + 7777 * (r % 5);
@@ -46,7 +45,6 @@ static int work(cudaStream_t stream, cudaStream_t other, cudaMemPool_t pool, int
     }
     CUDA_CHECK(cudaFreeAsync(d_sum, stream));
     CUDA_CHECK(cudaStreamSynchronize(stream));
-    CUDA_CHECK(cudaEventDestroy(filled));
     return wrong;
 }
 
@@ -58,10 +56,7 @@ int main()
         printf("no memory pools on this device\n");
         return 77;
     }
-    cudaStream_t stream, other;
-    CUDA_CHECK(cudaStreamCreate(&stream));
-    CUDA_CHECK(cudaStreamCreate(&other));
-
+    Stream stream, other;
     cudaMemPool_t standard, own;
     uint64_t keep = UINT64_MAX, none = 0;
     CUDA_CHECK(cudaDeviceGetDefaultMemPool(&standard, 0));
@@ -88,8 +83,6 @@ int main()
            attribute(own, cudaMemPoolAttrReservedMemCurrent));
     ok &= wrong == 0 && attribute(own, cudaMemPoolAttrUsedMemCurrent) == 0;
     CUDA_CHECK(cudaMemPoolDestroy(own));
-    CUDA_CHECK(cudaStreamDestroy(stream));
-    CUDA_CHECK(cudaStreamDestroy(other));
     printf("%s\n", ok ? "ok" : "WRONG");
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

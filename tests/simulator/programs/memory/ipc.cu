@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <vector>
-
 #include "ipc_kernels.cuh"
 #include "program.h"
 
@@ -40,13 +38,12 @@ static void receive(int fd, void *data, size_t bytes)
 static int consumer(int in, int out)
 {
     Offer offer;
-    unsigned *v, *d_wrong, wrong = 0, round;
+    unsigned *v, wrong = 0, round;
     cudaEvent_t produced, consumed;
-    cudaStream_t stream;
     CUDA_CHECK(cudaSetDevice(0));
-    CUDA_CHECK(cudaStreamCreate(&stream));
-    CUDA_CHECK(cudaMalloc(&d_wrong, sizeof *d_wrong));
-    CUDA_CHECK(cudaMemset(d_wrong, 0, sizeof *d_wrong));
+    Stream stream;
+    Device<unsigned> d_wrong(1);
+    d_wrong.clear();
     receive(in, &offer, sizeof offer);
     CUDA_CHECK(cudaIpcOpenMemHandle((void **)&v, offer.memory, cudaIpcMemLazyEnablePeerAccess));
     CUDA_CHECK(cudaIpcOpenEventHandle(&produced, offer.produced));
@@ -64,8 +61,6 @@ static int consumer(int in, int out)
     CUDA_CHECK(cudaEventDestroy(produced));
     CUDA_CHECK(cudaEventDestroy(consumed));
     CUDA_CHECK(cudaIpcCloseMemHandle(v));
-    CUDA_CHECK(cudaFree(d_wrong));
-    CUDA_CHECK(cudaStreamDestroy(stream));
     send(out, &wrong, sizeof wrong);
     return wrong ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -73,15 +68,13 @@ static int consumer(int in, int out)
 static int producer(int in, int out)
 {
     Offer offer;
-    unsigned *v, unseen = 0, wrong = 0, answer;
-    cudaEvent_t produced, consumed;
-    cudaStream_t stream;
+    unsigned unseen = 0, wrong = 0, answer;
     std::vector<unsigned> back(N);
     CUDA_CHECK(cudaSetDevice(0));
-    CUDA_CHECK(cudaStreamCreate(&stream));
-    CUDA_CHECK(cudaMalloc(&v, N * sizeof *v));
-    CUDA_CHECK(cudaEventCreateWithFlags(&produced, cudaEventDisableTiming | cudaEventInterprocess));
-    CUDA_CHECK(cudaEventCreateWithFlags(&consumed, cudaEventDisableTiming | cudaEventInterprocess));
+    Stream stream;
+    Device<unsigned> v(N);
+    Event produced(cudaEventDisableTiming | cudaEventInterprocess);
+    Event consumed(cudaEventDisableTiming | cudaEventInterprocess);
     CUDA_CHECK(cudaIpcGetMemHandle(&offer.memory, v));
     CUDA_CHECK(cudaIpcGetEventHandle(&offer.produced, produced));
     CUDA_CHECK(cudaIpcGetEventHandle(&offer.consumed, consumed));
@@ -93,16 +86,13 @@ static int producer(int in, int out)
         send(out, &r, sizeof r);
         receive(in, &answer, sizeof answer);
         CUDA_CHECK(cudaStreamWaitEvent(stream, consumed, 0));
-        CUDA_CHECK(cudaMemcpyAsync(back.data(), v, N * sizeof *v, cudaMemcpyDeviceToHost, stream));
+        CUDA_CHECK(cudaMemcpyAsync(back.data(), v, N * sizeof(unsigned), cudaMemcpyDeviceToHost,
+                                   stream));
         CUDA_CHECK(cudaStreamSynchronize(stream));
         for (int i = 0; i < N; i++)
             unseen += back[i] != ~(i * 3u + r * 1000003u);
     }
     receive(in, &wrong, sizeof wrong); // the consumer has closed the memory
-    CUDA_CHECK(cudaFree(v));
-    CUDA_CHECK(cudaEventDestroy(produced));
-    CUDA_CHECK(cudaEventDestroy(consumed));
-    CUDA_CHECK(cudaStreamDestroy(stream));
     printf("%d rounds of %d numbers: %u wrong for the consumer, %u for the producer\n", ROUNDS, N,
            wrong, unseen);
     return wrong || unseen ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -25,8 +25,7 @@ int main()
     gpu.type = cudaMemLocationTypeDevice;
     gpu.id = 0;
     cpu.type = cudaMemLocationTypeHost;
-    cudaStream_t stream;
-    CUDA_CHECK(cudaStreamCreate(&stream));
+    Stream stream;
 
     float *table;
     CUDA_CHECK(cudaMallocManaged(&table, PIECE * sizeof(float)));
@@ -75,6 +74,5 @@ int main()
     for (float *p : piece)
         CUDA_CHECK(cudaFree(p));
     CUDA_CHECK(cudaFree(table));
-    CUDA_CHECK(cudaStreamDestroy(stream));
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,23 +2,8 @@
 // A vector in device memory that grows without moving: addresses are reserved once,
 // physical memory is mapped behind the existing memory. When the reservation is full, the
 // same physical memory is mapped again in a larger one.
-#include <cuda.h>
-
-#include <vector>
-
 #include "program.h"
 #include "vmm_vector_kernels.cuh"
-
-#define CU_CHECK(call)                                                                     \
-    do {                                                                                   \
-        CUresult error_ = (call);                                                          \
-        if (error_ != CUDA_SUCCESS) {                                                      \
-            const char *text_ = "unknown error";                                           \
-            cuGetErrorString(error_, &text_);                                              \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, text_);          \
-            exit(EXIT_FAILURE);                                                            \
-        }                                                                                  \
-    } while (0)
 
 class GrowingVector {
 public:
@@ -35,7 +20,8 @@ public:
 
     ~GrowingVector()
     {
-        unmap(base_, mapped_);
+        if (mapped_)
+            CU_CHECK(cuMemUnmap(base_, mapped_));
         for (Piece &p : pieces_)
             CU_CHECK(cuMemRelease(p.handle));
         CU_CHECK(cuMemAddressFree(base_, reserved_));
@@ -77,12 +63,6 @@ private:
         CU_CHECK(cuMemSetAccess(at, bytes, &access, 1));
     }
 
-    void unmap(CUdeviceptr at, size_t bytes)
-    {
-        if (bytes)
-            CU_CHECK(cuMemUnmap(at, bytes));
-    }
-
     void move_to(size_t bytes)
     {
         CUdeviceptr to, at;
@@ -94,7 +74,7 @@ private:
         }
         allow(to, mapped_);
         CUDA_CHECK(cudaDeviceSynchronize()); // nothing uses the old addresses any more
-        unmap(base_, mapped_);
+        CU_CHECK(cuMemUnmap(base_, mapped_));
         CU_CHECK(cuMemAddressFree(base_, reserved_));
         base_ = to;
         reserved_ = bytes;
@@ -118,9 +98,9 @@ int main()
         return 77;
     }
     size_t before, after, device;
-    unsigned *d_sum, sum = 0, expected = 0;
+    unsigned sum = 0, expected = 0;
     bool ok = true;
-    CUDA_CHECK(cudaMalloc(&d_sum, sizeof *d_sum));
+    Device<unsigned> d_sum(1);
     CUDA_CHECK(cudaMemGetInfo(&before, &device));
     {
         GrowingVector v(4u << 20);
@@ -129,10 +109,10 @@ int main()
             size_t larger = size + 150000 + 10000 * round;
             v.grow(larger * sizeof(unsigned));
             append<<<64, 256>>>(v.data(), size, larger);
-            CUDA_CHECK(cudaMemset(d_sum, 0, sizeof *d_sum));
+            d_sum.clear();
             check_sum<<<64, 256>>>(v.data(), larger, d_sum);
             CUDA_CHECK(cudaGetLastError());
-            CUDA_CHECK(cudaMemcpy(&sum, d_sum, sizeof sum, cudaMemcpyDeviceToHost));
+            sum = d_sum.get()[0];
             for (size_t i = size; i < larger; i++)
                 expected ^= (unsigned)(i * 2654435761u) + (unsigned)i;
             ok &= sum == expected;
@@ -150,7 +130,6 @@ int main()
     }
     CUDA_CHECK(cudaMemGetInfo(&after, &device));
     ok &= after == before; // all of it went back
-    CUDA_CHECK(cudaFree(d_sum));
     printf("%s\n", ok ? "ok" : "WRONG");
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

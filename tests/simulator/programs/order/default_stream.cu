@@ -11,33 +11,30 @@ static const int THREADS = 4, PER_THREAD = 20000, ROUNDS = 5;
 
 struct Part {
     unsigned first;
-    unsigned *steps;
-    unsigned long long *longest, found;
-    cudaEvent_t done;
+    unsigned long long found;
+    Event done;
     std::vector<unsigned> result;
     float ms;
 };
 
 static void work(Part *p)
 {
-    cudaEvent_t begin;
     CUDA_CHECK(cudaSetDevice(0));
-    CUDA_CHECK(cudaEventCreate(&begin));
-    CUDA_CHECK(cudaMalloc(&p->steps, PER_THREAD * sizeof(unsigned)));
-    CUDA_CHECK(cudaMalloc(&p->longest, sizeof *p->longest));
-    CUDA_CHECK(cudaMemsetAsync(p->longest, 0, sizeof *p->longest));
+    Event begin;
+    Device<unsigned> steps(PER_THREAD);
+    Device<unsigned long long> longest(1);
+    CUDA_CHECK(cudaMemsetAsync(longest, 0, sizeof p->found));
     CUDA_CHECK(cudaEventRecord(begin));
     for (int r = 0; r < ROUNDS; r++)
-        collatz<<<(PER_THREAD + 127) / 128, 128>>>(p->first, PER_THREAD, p->steps, p->longest);
+        collatz<<<(PER_THREAD + 127) / 128, 128>>>(p->first, PER_THREAD, steps, longest);
     CUDA_CHECK(cudaGetLastError());
     CUDA_CHECK(cudaEventRecord(p->done));
     p->result.resize(PER_THREAD);
-    CUDA_CHECK(cudaMemcpyAsync(p->result.data(), p->steps, PER_THREAD * sizeof(unsigned),
+    CUDA_CHECK(cudaMemcpyAsync(p->result.data(), steps, PER_THREAD * sizeof(unsigned),
                                cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaMemcpyAsync(&p->found, p->longest, sizeof p->found, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpyAsync(&p->found, longest, sizeof p->found, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaStreamSynchronize(0)); // this thread's
-    CUDA_CHECK(cudaEventElapsedTime(&p->ms, begin, p->done));
-    CUDA_CHECK(cudaEventDestroy(begin));
+    p->ms = ms_between(begin, p->done);
 }
 
 int main()
@@ -46,7 +43,6 @@ int main()
     std::vector<std::thread> threads;
     for (int t = 0; t < THREADS; t++) {
         part[t].first = 1 + t * PER_THREAD;
-        CUDA_CHECK(cudaEventCreate(&part[t].done));
         threads.emplace_back(work, &part[t]);
     }
     for (std::thread &t : threads)
@@ -75,9 +71,6 @@ int main()
             best_steps = found_steps;
             best_number = found;
         }
-        CUDA_CHECK(cudaFree(p.steps));
-        CUDA_CHECK(cudaFree(p.longest));
-        CUDA_CHECK(cudaEventDestroy(p.done));
     }
     printf("longest: %u, %u steps\n", best_number, best_steps);
     return ok && best_number == 77031 ? EXIT_SUCCESS : EXIT_FAILURE;

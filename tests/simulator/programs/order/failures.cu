@@ -16,21 +16,18 @@
 
 enum { N = 60, THREADS = 32 };
 
-static int *numbers(void)
+static std::vector<int> numbers(void)
 {
     std::vector<int> v(N);
     for (int i = 0; i < N; i++)
         v[i] = i;
     v[5] = -1;
-    int *p;
-    CUDA_CHECK(cudaMalloc(&p, N * sizeof *p));
-    CUDA_CHECK(cudaMemcpy(p, v.data(), N * sizeof *p, cudaMemcpyHostToDevice));
-    return p;
+    return v;
 }
 
 static cudaError_t failed_assertion(void)
 {
-    check_below<<<2, THREADS>>>(numbers(), N, N - 3); // the last three, in block 1
+    check_below<<<2, THREADS>>>(*new Device<int>(numbers()), N, N - 3); // the last three, in block 1
     return cudaDeviceSynchronize();
 }
 
@@ -42,7 +39,7 @@ static cudaError_t trap(void)
 
 static cudaError_t before_a_barrier(void)
 {
-    fail_before_barrier<<<1, THREADS>>>(numbers());
+    fail_before_barrier<<<1, THREADS>>>(*new Device<int>(numbers()));
     return cudaDeviceSynchronize();
 }
 
@@ -114,11 +111,9 @@ int main(void)
     text.clear();
     failures += expect(fails_with(trap, cudaErrorLaunchFailure, &text), "a trap", text);
 
-    int *v = numbers();
-    std::vector<int> got(N);
+    Device<int> v(numbers());
     add_one<<<2, THREADS>>>(v, N);
-    CUDA_CHECK(cudaMemcpy(got.data(), v, N * sizeof *v, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaFree(v));
+    std::vector<int> got = v.get();
     failures += expect(got[0] == 1 && got[5] == 0 && got[N - 1] == N, "other processes", "");
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

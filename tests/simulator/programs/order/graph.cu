@@ -38,10 +38,8 @@ static double read_and_clear(double *d_sum, cudaStream_t stream)
 static cudaGraph_t captured(const float *in, double *d_sum, cudaStream_t stream, cudaStream_t side)
 {
     cudaGraph_t graph;
-    cudaEvent_t fork, join;
+    Event fork(cudaEventDisableTiming), join(cudaEventDisableTiming);
     float *a, *b;
-    CUDA_CHECK(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
-    CUDA_CHECK(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
     CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     CUDA_CHECK(cudaMallocAsync(&a, N * sizeof(float), stream));
     CUDA_CHECK(cudaMallocAsync(&b, N * sizeof(float), stream));
@@ -56,8 +54,6 @@ static cudaGraph_t captured(const float *in, double *d_sum, cudaStream_t stream,
     CUDA_CHECK(cudaFreeAsync(a, stream));
     CUDA_CHECK(cudaFreeAsync(b, stream));
     CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-    CUDA_CHECK(cudaEventDestroy(fork));
-    CUDA_CHECK(cudaEventDestroy(join));
     return graph;
 }
 
@@ -108,19 +104,13 @@ static Built built(const float *in, double *d_sum)
 
 static void launch_many(cudaGraphExec_t exec, cudaStream_t stream, const char *what)
 {
-    cudaEvent_t begin, end;
-    float ms;
-    CUDA_CHECK(cudaEventCreate(&begin));
-    CUDA_CHECK(cudaEventCreate(&end));
+    Event begin, end;
     CUDA_CHECK(cudaEventRecord(begin, stream));
     for (int i = 0; i < LAUNCHES; i++)
         CUDA_CHECK(cudaGraphLaunch(exec, stream));
     CUDA_CHECK(cudaEventRecord(end, stream));
     CUDA_CHECK(cudaEventSynchronize(end));
-    CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
-    fprintf(stderr, "%s: %.3f ms a launch\n", what, ms / LAUNCHES);
-    CUDA_CHECK(cudaEventDestroy(begin));
-    CUDA_CHECK(cudaEventDestroy(end));
+    fprintf(stderr, "%s: %.3f ms a launch\n", what, ms_between(begin, end) / LAUNCHES);
 }
 
 int main()
@@ -128,17 +118,12 @@ int main()
     std::vector<float> host(N);
     for (int i = 0; i < N; i++)
         host[i] = noise(i);
-    float *in;
-    double *d_sum;
-    cudaStream_t stream, side;
+    Device<float> in(host);
+    Device<double> d_sum(1);
+    d_sum.clear();
+    Stream stream, side;
     cudaGraphExec_t exec;
     size_t nodes = 0;
-    CUDA_CHECK(cudaStreamCreate(&stream));
-    CUDA_CHECK(cudaStreamCreate(&side));
-    CUDA_CHECK(cudaMalloc(&in, N * sizeof(float)));
-    CUDA_CHECK(cudaMalloc(&d_sum, sizeof *d_sum));
-    CUDA_CHECK(cudaMemset(d_sum, 0, sizeof *d_sum));
-    CUDA_CHECK(cudaMemcpy(in, host.data(), N * sizeof(float), cudaMemcpyHostToDevice));
 
     cudaGraph_t graph = captured(in, d_sum, stream, side);
     CUDA_CHECK(cudaGraphGetNodes(graph, NULL, &nodes));
@@ -156,7 +141,7 @@ int main()
     ok &= close_to("built", read_and_clear(d_sum, stream), LAUNCHES * expected_once(host, 3.0f));
     float *a = g.memory, scale = -7.0f, one = 1.0f;
     int n = N;
-    void *args[] = {&in, &a, &n, &scale, &one};
+    void *args[] = {&in.p, &a, &n, &scale, &one};
     g.params.kernelParams = args;
     CUDA_CHECK(cudaGraphExecKernelNodeSetParams(exec, g.first, &g.params));
     launch_many(exec, stream, "changed");
@@ -164,10 +149,5 @@ int main()
     CUDA_CHECK(cudaGraphExecDestroy(exec));
     CUDA_CHECK(cudaGraphDestroy(g.graph));
     CUDA_CHECK(cudaDeviceGraphMemTrim(0));
-
-    CUDA_CHECK(cudaFree(in));
-    CUDA_CHECK(cudaFree(d_sum));
-    CUDA_CHECK(cudaStreamDestroy(stream));
-    CUDA_CHECK(cudaStreamDestroy(side));
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

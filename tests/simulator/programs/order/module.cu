@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver API alone: a context, a module from the file beside the program, its
 // variables and its kernels.
-#include <cuda.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <string>
-#include <vector>
 
-#define CU_CHECK(call)                                                                     \
-    do {                                                                                   \
-        CUresult error_ = (call);                                                          \
-        if (error_ != CUDA_SUCCESS) {                                                      \
-            const char *text_ = "unknown error";                                           \
-            cuGetErrorString(error_, &text_);                                              \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, text_);          \
-            exit(EXIT_FAILURE);                                                            \
-        }                                                                                  \
-    } while (0)
+#include "program.h"
 
 static std::string beside_the_program(const char *name)
 {
@@ -56,9 +42,8 @@ int main(int argc, char **argv)
         host_a[i] = (float)(i % 1000);
         host_b[i] = (float)(i / 1000) * 0.5f;
     }
-    CU_CHECK(cuMemAlloc(&a, n * sizeof(float)));
-    CU_CHECK(cuMemAlloc(&b, n * sizeof(float)));
-    CU_CHECK(cuMemAlloc(&c, n * sizeof(float)));
+    for (CUdeviceptr *p : {&a, &b, &c})
+        CU_CHECK(cuMemAlloc(p, n * sizeof(float)));
     CU_CHECK(cuMemcpyHtoD(a, host_a.data(), n * sizeof(float)));
     CU_CHECK(cuMemcpyHtoD(b, host_b.data(), n * sizeof(float)));
 
@@ -66,12 +51,9 @@ int main(int argc, char **argv)
     unsigned count = n;
     void *add_args[] = {&a, &b, &c, &count}, *reverse_args[] = {&c};
     for (int round = 0; round < 2; round++) {
-        float w[2] = {1.0f, 1.0f}; // round 0: what the module begins with
-        if (round == 1) {
-            w[0] = 2.0f;
-            w[1] = -4.0f;
+        float w[2] = {round ? 2.0f : 1.0f, round ? -4.0f : 1.0f}; // 1, 1: as the module begins
+        if (round == 1)
             CU_CHECK(cuMemcpyHtoD(weight, w, sizeof w));
-        }
         CU_CHECK(cuLaunchKernel(add, n / threads, 1, 1, threads, 1, 1, 0, stream, add_args, NULL));
         CU_CHECK(cuLaunchKernel(reverse, n / threads, 1, 1, threads, 1, 1, threads * sizeof(float),
                                 stream, reverse_args, NULL));
@@ -88,9 +70,8 @@ int main(int argc, char **argv)
     CU_CHECK(cuMemcpyDtoH(&count, calls, sizeof count));
     printf("calls %u\n", count);
     ok &= count == 9;
-    CU_CHECK(cuMemFree(a));
-    CU_CHECK(cuMemFree(b));
-    CU_CHECK(cuMemFree(c));
+    for (CUdeviceptr p : {a, b, c})
+        CU_CHECK(cuMemFree(p));
     CU_CHECK(cuStreamDestroy(stream));
     CU_CHECK(cuModuleUnload(module));
     CU_CHECK(cuDevicePrimaryCtxRelease(device));

@@ -13,9 +13,10 @@ static const int CHUNK = 1 << 16, CHUNKS = 20, DEPTH = 2;
 static const float GAIN = 1.75f, OFFSET = -0.25f;
 
 struct Slot {
-    float *in, *out, *device;
-    cudaStream_t stream;
-    cudaEvent_t read; // in has been copied to the device
+    Pinned<float> in{CHUNK, cudaHostAllocWriteCombined}, out{CHUNK};
+    Device<float> device{CHUNK};
+    Stream stream{cudaStreamNonBlocking};
+    Event read{cudaEventDisableTiming}; // in has been copied to the device
 };
 
 struct Delivery {
@@ -36,19 +37,10 @@ static float source(int i) { return noise((unsigned)i * 3u + 1u); }
 int main()
 {
     Slot slot[DEPTH];
-    for (Slot &s : slot) {
-        CUDA_CHECK(cudaHostAlloc(&s.in, CHUNK * sizeof(float), cudaHostAllocWriteCombined));
-        CUDA_CHECK(cudaHostAlloc(&s.out, CHUNK * sizeof(float), cudaHostAllocDefault));
-        CUDA_CHECK(cudaMalloc(&s.device, CHUNK * sizeof(float)));
-        CUDA_CHECK(cudaStreamCreateWithFlags(&s.stream, cudaStreamNonBlocking));
-        CUDA_CHECK(cudaEventCreateWithFlags(&s.read, cudaEventDisableTiming));
-    }
     std::vector<float> result((size_t)CHUNK * CHUNKS);
     std::vector<Delivery> deliveries(CHUNKS);
     std::atomic<int> delivered(0);
-    cudaEvent_t begin, end;
-    CUDA_CHECK(cudaEventCreate(&begin));
-    CUDA_CHECK(cudaEventCreate(&end));
+    Event begin, end;
     CUDA_CHECK(cudaEventRecord(begin, slot[0].stream));
     for (int c = 0; c < CHUNKS; c++) {
         Slot &s = slot[c % DEPTH];
@@ -58,18 +50,17 @@ int main()
         CUDA_CHECK(cudaMemcpyAsync(s.device, s.in, CHUNK * sizeof(float), cudaMemcpyHostToDevice,
                                    s.stream));
         CUDA_CHECK(cudaEventRecord(s.read, s.stream));
-        adjust<<<(CHUNK / 4 + 127) / 128, 128, 0, s.stream>>>((float4 *)s.device, CHUNK / 4, GAIN,
+        adjust<<<(CHUNK / 4 + 127) / 128, 128, 0, s.stream>>>((float4 *)s.device.p, CHUNK / 4, GAIN,
                                                               OFFSET);
         CUDA_CHECK(cudaGetLastError());
         CUDA_CHECK(cudaMemcpyAsync(s.out, s.device, CHUNK * sizeof(float), cudaMemcpyDeviceToHost,
                                    s.stream));
-        deliveries[c] = {s.out, &result[(size_t)c * CHUNK], &delivered};
+        deliveries[c] = {s.out.p, &result[(size_t)c * CHUNK], &delivered};
         CUDA_CHECK(cudaLaunchHostFunc(s.stream, deliver, &deliveries[c]));
     }
     CUDA_CHECK(cudaEventRecord(end, slot[(CHUNKS - 1) % DEPTH].stream));
     CUDA_CHECK(cudaDeviceSynchronize());
-    float ms = 0;
-    CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
+    float ms = ms_between(begin, end);
     fprintf(stderr, "%d chunks: %.3f ms, %.2f GB/s\n", CHUNKS, ms,
             2e-6 * CHUNK * CHUNKS * sizeof(float) / ms);
 
@@ -80,15 +71,6 @@ int main()
         wrong += !(fabsf(result[i] - expected) <= 1e-6f);
         sum += result[i];
     }
-    for (Slot &s : slot) {
-        CUDA_CHECK(cudaFreeHost(s.in));
-        CUDA_CHECK(cudaFreeHost(s.out));
-        CUDA_CHECK(cudaFree(s.device));
-        CUDA_CHECK(cudaStreamDestroy(s.stream));
-        CUDA_CHECK(cudaEventDestroy(s.read));
-    }
-    CUDA_CHECK(cudaEventDestroy(begin));
-    CUDA_CHECK(cudaEventDestroy(end));
     printf("%d chunks delivered, mean %.3f, %d wrong\n", delivered.load(), sum / result.size(), wrong);
     return wrong == 0 && delivered == CHUNKS ? EXIT_SUCCESS : EXIT_FAILURE;
 }
