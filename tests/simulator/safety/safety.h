@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the random programs of this folder: draws, blocks, and the one kernel. The kernel
+ * Shared by the random programs of this folder: draws, blocks, the steps of a program, and the one
+ * kernel. A program brings its ways to allocate, use and free (struct memory). The kernel
  * checks its block before it writes: the value of the last kernel, at both ends and in between,
  * unless the block is new. The programs are correct: when a block moves to another stream, that
  * stream waits. So every report of the simulated GPU's checker, and every changed value that a
@@ -155,14 +156,76 @@ static inline void start(void)
         OK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
 }
 
-/* After a synchronisation: ends the program if a kernel found a changed value. */
-static inline void expect_unchanged(uint64_t seed)
+/* The program's ways to memory. */
+struct memory {
+    uint64_t (*allocate)(uint64_t bytes, uint64_t stream); /* 0: none available */
+    void (*use)(unsigned block); /* a kernel by use(), and what must be told of it; NULL: use() alone */
+    void (*free)(unsigned block);
+    void (*other)(unsigned what); /* 92 and above: now and then */
+};
+
+static inline void release(const struct memory *memory, unsigned i)
 {
+    memory->free(i);
+    blocks[i] = blocks[--block_count];
+}
+
+static inline void step(const struct memory *memory)
+{
+    unsigned what = (unsigned)draw(100);
+    if (what < 42) {
+        uint64_t bytes = draw_bytes(), stream = draw(STREAMS);
+        uint64_t addr = block_count < BLOCKS_MAX ? memory->allocate(bytes, stream) : 0;
+        if (!addr)
+            return;
+        blocks[block_count] =
+            (struct block){.addr = addr, .words = bytes / 8, .home = stream, .at = stream};
+        launch(&blocks[block_count++], stream);
+    } else if (what < 66 && block_count) {
+        unsigned i = (unsigned)draw(block_count);
+        if (memory->use)
+            memory->use(i);
+        else
+            use(&blocks[i]);
+    } else if (what < 92 && block_count) {
+        release(memory, (unsigned)draw(block_count));
+    } else if (what == 92) {
+        OK(cuStreamSynchronize(streams[draw(STREAMS)]));
+    } else if (what > 92) {
+        memory->other(what);
+    }
+}
+
+/* The steps of a program; then all is freed, and ends the process if a kernel found a changed
+ * value. */
+static inline void run(const struct memory *memory, uint64_t seed)
+{
+    for (int i = 0; i < STEPS; i++)
+        step(memory);
+    while (block_count)
+        release(memory, block_count - 1);
+    OK(cuCtxSynchronize());
     if (!atomic_load(&changed))
         return;
     fprintf(stderr, "safety: seed %llu: %u words changed under their owner\n",
             (unsigned long long)seed, atomic_load(&changed));
     exit(4);
+}
+
+/* Calls *run_seed* with the seeds FIRST-SEED COUNT of the last two arguments. */
+static inline void run_seeds(int argc, char **argv, int arguments, void (*run_seed)(uint64_t seed))
+{
+    if (argc != arguments + 1) {
+        fprintf(stderr, "usage: %s [...] FIRST-SEED COUNT\n", argv[0]);
+        exit(2);
+    }
+    start();
+    uint64_t first = strtoull(argv[argc - 2], NULL, 10), count = strtoull(argv[argc - 1], NULL, 10);
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        random_state = seed;
+        run_seed(seed);
+    }
+    printf("%llu seeds\n", (unsigned long long)count);
 }
 
 #endif

@@ -136,107 +136,77 @@ static enum vs_err stream_synchronize(void *ctx, uint64_t stream)
     return from(cuStreamSynchronize(streams[stream]));
 }
 
-static struct vs_device_ops device_ops(void)
-{
-    struct vs_device_ops ops = {
-        .segment_alloc = segment_alloc,
-        .segment_free = segment_free,
-        .synchronize = synchronize,
-        .event_record = event_record,
-        .event_query = event_query,
-        .event_synchronize = event_synchronize,
-        .event_release = event_release,
-        .memory_info = memory_info,
-        .range_reserve = range_reserve,
-        .range_release = range_release,
-        .memory_create = memory_create,
-        .memory_release = memory_release,
-        .memory_map = memory_map,
-        .memory_unmap = memory_unmap,
-        .stream_synchronize = stream_synchronize,
-    };
-    return ops;
-}
+static const struct vs_device_ops device_ops = {
+    .segment_alloc = segment_alloc,
+    .segment_free = segment_free,
+    .synchronize = synchronize,
+    .event_record = event_record,
+    .event_query = event_query,
+    .event_synchronize = event_synchronize,
+    .event_release = event_release,
+    .memory_info = memory_info,
+    .range_reserve = range_reserve,
+    .range_release = range_release,
+    .memory_create = memory_create,
+    .memory_release = memory_release,
+    .memory_map = memory_map,
+    .memory_unmap = memory_unmap,
+    .stream_synchronize = stream_synchronize,
+};
 
 /* --- the program --- */
 
-static void allocate(struct vs_allocator *a)
+static const char *policy;
+static bool ordered;
+static struct vs_allocator *allocator;
+
+static uint64_t allocate(uint64_t bytes, uint64_t stream)
 {
-    struct vs_allocation got;
-    uint64_t bytes = draw_bytes(), stream = draw(STREAMS);
-    if (block_count == BLOCKS_MAX)
-        return;
-    enum vs_err err = vs_allocator_malloc(a, bytes, stream, &got);
-    if (err == VS_ERR_DEVICE_OOM)
-        return;
-    REQUIRE(err == VS_OK);
-    blocks[block_count] = (struct block){
-        .addr = got.addr, .words = bytes / 8, .home = stream, .at = stream};
-    launch(&blocks[block_count++], stream);
+    struct vs_allocation got = {0};
+    enum vs_err err = vs_allocator_malloc(allocator, bytes, stream, &got);
+    REQUIRE(err == VS_OK || err == VS_ERR_DEVICE_OOM);
+    return err ? 0 : got.addr;
 }
 
-static void use_one(struct vs_allocator *a)
+static void use_block(unsigned i)
 {
-    if (!block_count)
-        return;
-    struct block *b = &blocks[draw(block_count)];
+    struct block *b = &blocks[i];
     use(b);
     if (b->at != b->home)
-        REQUIRE(vs_allocator_record_stream(a, b->addr, b->at) == VS_OK);
+        REQUIRE(vs_allocator_record_stream(allocator, b->addr, b->at) == VS_OK);
 }
 
-static void release(struct vs_allocator *a, unsigned i)
+static void free_block(unsigned i)
 {
-    REQUIRE(vs_allocator_free(a, blocks[i].addr) == VS_OK);
-    blocks[i] = blocks[--block_count];
+    REQUIRE(vs_allocator_free(allocator, blocks[i].addr) == VS_OK);
 }
 
-static void step(struct vs_allocator *a)
+static void other(unsigned what)
 {
-    unsigned what = (unsigned)draw(100);
-    if (what < 42)
-        allocate(a);
-    else if (what < 66)
-        use_one(a);
-    else if (what < 95 && block_count)
-        release(a, (unsigned)draw(block_count));
-    else if (what == 95)
-        vs_allocator_empty_cache(a, NULL);
-    else if (what == 96)
-        OK(cuStreamSynchronize(streams[draw(STREAMS)]));
+    if (what == 95)
+        vs_allocator_empty_cache(allocator, NULL);
 }
 
-static void run_seed(const char *policy, bool ordered, uint64_t seed)
+static void run_seed(uint64_t seed)
 {
-    struct vs_allocator_config config = {.reuse = ordered ? VS_REUSE_STREAM_ORDERED : VS_REUSE_AFTER_SYNC};
-    struct vs_allocator *a;
-    random_state = seed;
+    static const struct memory memory = {allocate, use_block, free_block, other};
+    struct vs_allocator_config config = {.reuse = ordered ? VS_REUSE_STREAM_ORDERED
+                                                          : VS_REUSE_AFTER_SYNC};
     while (vs_policies[config.policy] != vs_policy_named(policy))
         config.policy++;
     if (!draw(4))
         config.max_split_size = 32 * MIB;
-    struct vs_device_ops ops = device_ops();
-    REQUIRE(vs_allocator_create(&config, &ops, NULL, NULL, NULL, &a) == VS_OK);
-    for (int i = 0; i < STEPS; i++)
-        step(a);
-    while (block_count)
-        release(a, block_count - 1);
-    REQUIRE(vs_allocator_check(a) == VS_OK);
-    OK(cuCtxSynchronize());
-    vs_allocator_destroy(a);
-    expect_unchanged(seed);
+    REQUIRE(vs_allocator_create(&config, &device_ops, NULL, NULL, NULL, &allocator) == VS_OK);
+    run(&memory, seed);
+    REQUIRE(vs_allocator_check(allocator) == VS_OK);
+    vs_allocator_destroy(allocator);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 5 || !vs_policy_named(argv[1])) {
-        fprintf(stderr, "usage: safety_ordered POLICY ordered|sync FIRST-SEED COUNT\n");
-        return 2;
-    }
-    start();
-    uint64_t first = strtoull(argv[3], NULL, 10), count = strtoull(argv[4], NULL, 10);
-    for (uint64_t seed = first; seed < first + count; seed++)
-        run_seed(argv[1], !strcmp(argv[2], "ordered"), seed);
-    printf("%llu seeds\n", (unsigned long long)count);
+    policy = argc > 1 ? argv[1] : "";
+    ordered = argc > 2 && !strcmp(argv[2], "ordered");
+    REQUIRE(vs_policy_named(policy) != NULL);
+    run_seeds(argc, argv, 4, run_seed);
     return 0;
 }
