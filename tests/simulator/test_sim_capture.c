@@ -41,33 +41,6 @@ TEST(arguments_are_those_of_the_capture)
     OK(cuGraphExecDestroy(exec));
 }
 
-TEST(branches_of_a_captured_fork_run_beside_each_other)
-{
-    CUstream a = sim_stream(CU_STREAM_NON_BLOCKING), b = sim_stream(CU_STREAM_NON_BLOCKING);
-    atomic_int open = 0;
-    note_at = 0;
-    CUevent fork = sim_event(CU_EVENT_DISABLE_TIMING);
-    CUevent join = sim_event(CU_EVENT_DISABLE_TIMING);
-    OK(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    sim_launch_note(a, note_log, &note_at, 1);
-    OK(cuEventRecord(fork, a));
-    OK(cuStreamWaitEvent(b, fork, 0));
-    sim_launch_gate(a, &open);
-    sim_launch_note(b, note_log, &note_at, 2);
-    OK(cuEventRecord(join, b));
-    OK(cuStreamWaitEvent(a, join, 0));
-    sim_launch_note(a, note_log, &note_at, 3);
-    CUgraphExec exec = end_and_instantiate(a);
-    OK(cuGraphLaunch(exec, a));
-    while (atomic_load(&note_at) < 2) /* 2 runs although the gate is closed */
-        usleep(100);
-    FAILS(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
-    assert_int_equal(note_at, 2);
-    atomic_store(&open, 1);
-    OK(cuStreamSynchronize(a));
-    assert_int_equal(note_log[2], 3);
-}
-
 TEST(a_destroyed_stream_takes_the_capture_it_began_with_it)
 {
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);

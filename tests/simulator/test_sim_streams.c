@@ -15,20 +15,6 @@ static int noted(CUstream stream, int what)
     return what;
 }
 
-TEST(streams_run_beside_each_other)
-{
-    atomic_int open = 0;
-    CUstream a = sim_stream(0), b = sim_stream(0);
-    note_at = 0;
-    sim_launch_gate(a, &open);
-    noted(b, 1);
-    OK(cuStreamSynchronize(b)); /* does not wait for a */
-    assert_int_equal(note_at, 1);
-    FAILS(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
-    atomic_store(&open, 1);
-    OK(cuStreamSynchronize(a));
-}
-
 TEST(synchronising_the_legacy_stream_waits_for_blocking_streams)
 {
     CUstream s = sim_stream(0);

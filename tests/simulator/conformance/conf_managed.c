@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Managed memory: one pointer for host and device, and advice and attributes of a range. The host
- * accesses it only while the device is idle. */
+ * Managed memory: one pointer for host and device; prefetches and advice for parts of an allocation,
+ * and attributes of other parts. The host accesses it only while the device is idle. */
 #include "conf.h"
 
 #define BYTES ((size_t)2 << 20)
-#define RANGE "cuMemRangeGetAttribute: "
+#define RULE(attribute) "cuMemRangeGetAttribute: CU_MEM_RANGE_ATTRIBUTE_" attribute
 
-static const CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
-static const CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
+static const CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+                           host = {.type = CU_MEM_LOCATION_TYPE_HOST};
 
 static CUdeviceptr managed(void)
 {
     CUdeviceptr memory = 0;
     DO(cuMemAllocManaged(&memory, BYTES, CU_MEM_ATTACH_GLOBAL));
     return memory;
-}
-
-static int range(CUmem_range_attribute attribute, CUdeviceptr memory)
-{
-    int value = -99;
-    DO(cuMemRangeGetAttribute(&value, sizeof value, attribute, memory, BYTES));
-    return value;
 }
 
 TEST(both_sides_use_one_pointer)
@@ -74,64 +67,168 @@ TEST(memory_is_attached_to_streams)
     DO(cuStreamSynchronize(stream));
 }
 
-TEST(advice_is_remembered)
+/* ---- ranges, in MiB of an allocation of 16 MiB ---- */
+
+#define LAST CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION
+#define PREFERRED CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION
+#define MOSTLY CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY
+
+static CUdeviceptr p;
+
+static void fresh(void)
 {
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
-    CUdeviceptr memory = managed();
-    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory), 0, RANGE "READ_MOSTLY, not advised");
-    DO(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_SET_READ_MOSTLY, here));
-    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory), 1, RANGE "READ_MOSTLY, advised");
-    DO(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_UNSET_READ_MOSTLY, here));
-    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory), 0, RANGE "READ_MOSTLY, undone");
-    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, memory), CU_DEVICE_INVALID,
-            RANGE "PREFERRED_LOCATION, CU_DEVICE_INVALID without one");
-    DO(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, here));
-    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, memory), 0,
-            RANGE "PREFERRED_LOCATION, a device");
-    DO(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host));
-    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, memory), CU_DEVICE_CPU,
-            RANGE "PREFERRED_LOCATION, CU_DEVICE_CPU");
-    DO(cuMemAdvise(memory, BYTES, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, host));
-    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, memory), CU_DEVICE_INVALID,
-            RANGE "PREFERRED_LOCATION, undone");
+    DO(cuMemAllocManaged(&p, 16 * CONF_MIB, CU_MEM_ATTACH_GLOBAL));
+}
+
+static int ask(CUmem_range_attribute attribute, size_t at, size_t mib)
+{
+    int value = -99;
+    DO(cuMemRangeGetAttribute(&value, sizeof value, attribute, p + at * CONF_MIB, mib * CONF_MIB));
+    return value;
+}
+
+static void prefetch(size_t at, size_t mib, CUmemLocation where)
+{
+    DO(cuMemPrefetchAsync(p + at * CONF_MIB, mib * CONF_MIB, where, 0, NULL));
+}
+
+static void advise(size_t at, size_t mib, CUmem_advise advice, CUmemLocation where)
+{
+    DO(cuMemAdvise(p + at * CONF_MIB, mib * CONF_MIB, advice, where));
+}
+
+TEST(prefetches_are_remembered_by_range)
+{
+    fresh();
+    FACT_EQ(ask(LAST, 0, 16), CU_DEVICE_INVALID, RULE("LAST_PREFETCH_LOCATION: never"));
+    prefetch(0, 8, device);
+    FACT_EQ(ask(LAST, 0, 8), 0, RULE("LAST_PREFETCH_LOCATION: a GPU id"));
+    FACT_EQ(ask(LAST, 4, 1), 0, RULE("LAST_PREFETCH_LOCATION: a GPU id"));
+    FACT_EQ(ask(LAST, 8, 8), CU_DEVICE_INVALID, RULE("LAST_PREFETCH_LOCATION: never"));
+    FACT_EQ(ask(LAST, 0, 16), CU_DEVICE_INVALID, RULE("LAST_PREFETCH_LOCATION: a page never was"));
+    prefetch(8, 8, host);
+    FACT_EQ(ask(LAST, 8, 8), CU_DEVICE_CPU, RULE("LAST_PREFETCH_LOCATION: CU_DEVICE_CPU"));
+    FACT_EQ(ask(LAST, 0, 16), CU_DEVICE_INVALID, RULE("LAST_PREFETCH_LOCATION: not all the same"));
+    prefetch(0, 8, host);
+    FACT_EQ(ask(LAST, 0, 16), CU_DEVICE_CPU, RULE("LAST_PREFETCH_LOCATION: all the same"));
+    DO(cuCtxSynchronize());
 }
 
 TEST(prefetching_moves_without_changing)
 {
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
-    CUdeviceptr memory = managed();
-    unsigned char *bytes = (unsigned char *)(uintptr_t)memory;
-    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, memory), CU_DEVICE_INVALID,
-            RANGE "LAST_PREFETCH_LOCATION, CU_DEVICE_INVALID if never prefetched");
+    fresh();
+    unsigned char *bytes = (unsigned char *)(uintptr_t)p;
     memset(bytes, 0x44, BYTES);
-    DO(cuMemPrefetchAsync(memory, BYTES, here, 0, NULL));
+    for (int i = 0; i < 2; i++) {
+        prefetch(0, 16, i ? host : device);
+        DO(cuCtxSynchronize());
+        FACT_EQ(bytes[BYTES - 1], 0x44, "cuMemPrefetchAsync: moves the data");
+    }
+}
+
+TEST(types_and_ids_go_with_locations)
+{
+    fresh();
+    prefetch(0, 8, device);
+    FACT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE, 0, 8),
+            CU_MEM_LOCATION_TYPE_DEVICE, RULE("LAST_PREFETCH_LOCATION_TYPE"));
+    FACT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID, 0, 8), 0,
+            RULE("LAST_PREFETCH_LOCATION_ID"));
+    FACT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE, 0, 16),
+            CU_MEM_LOCATION_TYPE_INVALID, RULE("LAST_PREFETCH_LOCATION_TYPE"));
+    advise(0, 8, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host);
+    FACT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, 0, 8), CU_MEM_LOCATION_TYPE_HOST,
+            RULE("PREFERRED_LOCATION_TYPE"));
     DO(cuCtxSynchronize());
-    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, memory), 0,
-            RANGE "LAST_PREFETCH_LOCATION, a device");
-    FACT_EQ(bytes[BYTES - 1], 0x44, "cuMemPrefetchAsync: moves the data");
-    DO(cuMemPrefetchAsync(memory, BYTES, host, 0, NULL));
-    DO(cuCtxSynchronize());
-    FACT_EQ(range(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, memory), CU_DEVICE_CPU,
-            RANGE "LAST_PREFETCH_LOCATION, CU_DEVICE_CPU");
-    FACT_EQ(bytes[0], 0x44, "cuMemPrefetchAsync: moves the data");
-    INVALID(cuMemPrefetchAsync(memory, BYTES, here, 7, NULL), "flags must be zero");
+}
+
+TEST(preferred_locations_are_by_range)
+{
+    fresh();
+    FACT_EQ(ask(PREFERRED, 0, 16), CU_DEVICE_INVALID, RULE("PREFERRED_LOCATION: none at all"));
+    advise(0, 4, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, device);
+    FACT_EQ(ask(PREFERRED, 0, 4), 0, RULE("PREFERRED_LOCATION: a GPU device id"));
+    FACT_EQ(ask(PREFERRED, 0, 8), CU_DEVICE_INVALID, RULE("PREFERRED_LOCATION: some have none"));
+    advise(4, 4, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host);
+    FACT_EQ(ask(PREFERRED, 4, 4), CU_DEVICE_CPU, RULE("PREFERRED_LOCATION: CU_DEVICE_CPU"));
+    advise(0, 16, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, host);
+    FACT_EQ(ask(PREFERRED, 0, 4), CU_DEVICE_INVALID, "cuMemAdvise: UNSET_... changes it to none");
+}
+
+TEST(read_mostly_is_for_all_pages_or_not)
+{
+    fresh();
+    FACT_EQ(ask(MOSTLY, 0, 16), 0, RULE("READ_MOSTLY: not advised"));
+    advise(4, 4, CU_MEM_ADVISE_SET_READ_MOSTLY, host);
+    FACT_EQ(ask(MOSTLY, 4, 4), 1, RULE("READ_MOSTLY: all pages"));
+    FACT_EQ(ask(MOSTLY, 0, 8), 0, RULE("READ_MOSTLY: all pages"));
+    advise(0, 16, CU_MEM_ADVISE_UNSET_READ_MOSTLY, host);
+    FACT_EQ(ask(MOSTLY, 4, 4), 0, "cuMemAdvise: UNSET_READ_MOSTLY undoes it");
+}
+
+TEST(accessed_by_is_a_list)
+{
+    static const struct {
+        size_t mib;
+        CUmem_advise advice; /* for 8 MiB, before the query */
+        int first;
+        const char *rule;
+    } rows[] = {
+        {8, CU_MEM_ADVISE_SET_ACCESSED_BY, 0, RULE("ACCESSED_BY: device ids")},
+        {16, CU_MEM_ADVISE_SET_ACCESSED_BY, CU_DEVICE_INVALID,
+         RULE("ACCESSED_BY: for the entire memory range")},
+        {8, CU_MEM_ADVISE_UNSET_ACCESSED_BY, CU_DEVICE_INVALID,
+         "cuMemAdvise: UNSET_ACCESSED_BY undoes it"},
+    };
+    fresh();
+    for (int i = 0; i < 3; i++) {
+        int list[3] = {9, 9, 9};
+        advise(0, 8, rows[i].advice, device);
+        DO(cuMemRangeGetAttribute(list, sizeof list, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, p,
+                                  rows[i].mib * CONF_MIB));
+        FACT_EQ(list[0], rows[i].first, rows[i].rule);
+        FACT_EQ(list[1], CU_DEVICE_INVALID, RULE("ACCESSED_BY: extra space"));
+        FACT_EQ(list[2], CU_DEVICE_INVALID, RULE("ACCESSED_BY: extra space"));
+    }
+}
+
+TEST(several_are_asked_at_once)
+{
+    int last = 9, mostly = 9, by[2] = {9, 9};
+    void *data[] = {&last, &mostly, by};
+    size_t sizes[] = {sizeof last, sizeof mostly, sizeof by};
+    CUmem_range_attribute attributes[] = {LAST, MOSTLY, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
+    fresh();
+    advise(0, 16, CU_MEM_ADVISE_SET_READ_MOSTLY, host);
+    DO(cuMemRangeGetAttributes(data, sizes, attributes, 3, p, 16 * CONF_MIB));
+    FACT(last == CU_DEVICE_INVALID && mostly == 1 && by[0] == CU_DEVICE_INVALID,
+         "cuMemRangeGetAttributes: descriptions as for cuMemRangeGetAttribute");
 }
 
 TEST(ranges_must_be_managed)
 {
     int value;
     long long wide;
+    fresh();
+    CUdeviceptr plain = conf_alloc(CONF_MIB);
+    INVALID(cuMemRangeGetAttribute(&value, sizeof value, LAST, plain, CONF_MIB),
+            "the range must refer to managed memory");
+    INVALID(cuMemPrefetchAsync(plain, CONF_MIB, device, 0, NULL),
+            "the range must refer to managed memory");
+    INVALID(cuMemAdvise(plain, CONF_MIB, CU_MEM_ADVISE_SET_READ_MOSTLY, device),
+            "the range must refer to managed memory");
+    INVALID(cuMemPrefetchAsync(p, CONF_MIB, device, 1, NULL), "flags must be zero");
+    INVALID(cuMemRangeGetAttribute(&value, 3, LAST, p, CONF_MIB), "dataSize must be 4");
+    INVALID(cuMemRangeGetAttribute(&wide, sizeof wide, MOSTLY, p, CONF_MIB), "dataSize must be 4");
+}
+
+TEST(more_than_the_device_holds_can_be_used)
+{
+    size_t total;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
-    CUdeviceptr device = conf_alloc(BYTES);
-    INVALID(cuMemAdvise(device, BYTES, CU_MEM_ADVISE_SET_READ_MOSTLY, here),
-            "the range must be managed");
-    INVALID(cuMemPrefetchAsync(device, BYTES, here, 0, NULL), "the range must be managed");
-    FACT_EQ(cuMemRangeGetAttribute(&value, sizeof value, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, device,
-                                   BYTES),
-            CUDA_ERROR_INVALID_VALUE, RANGE "the range must be managed");
-    DO(cuMemFree(device));
-    CUdeviceptr memory = managed();
-    FACT_EQ(cuMemRangeGetAttribute(&wide, sizeof wide, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory,
-                                   BYTES),
-            CUDA_ERROR_INVALID_VALUE, RANGE "dataSize must be 4 for READ_MOSTLY");
+    DO(cuDeviceTotalMem(&total, 0));
+    WORKS(cuMemAllocManaged(&p, total + 64 * CONF_MIB, CU_MEM_ATTACH_GLOBAL),
+          "guide, GPU memory oversubscription");
+    DO(cuMemFree(p));
 }

@@ -236,6 +236,14 @@ static void grow_until_full(void)
         release(count - 1);
 }
 
+/* Regression: every free left a separate mapping in a large device's window, and after about 30,000
+ * of them the kernel refused the next allocation. */
+static void free_many_times(void)
+{
+    for (step = 0; step < 50000; step++)
+        sim_alloc_and_free(PAGE);
+}
+
 /* Every second page is freed: more pieces than the host has mappings for a process (65,530). The
  * program still gets some for itself. */
 static void more_pieces_than_mappings(void)
@@ -264,6 +272,8 @@ static void run_seeds(uint64_t first, uint64_t end)
         OK(cuMemPoolCreate(&pools[i], &props));
     at_rest = used_bytes();
     grow_until_full();
+    if (first % DEVICES == 0)
+        free_many_times();
     if (first == end)
         more_pieces_than_mappings();
     for (seed = first; seed < end; seed += DEVICES) {

@@ -226,45 +226,6 @@ TEST(a_pool_reserves_in_steps_and_gives_back_at_synchronisation)
     assert_int_equal(sim_free_bytes(), FREE_AT_START);
 }
 
-TEST(the_release_threshold_keeps_memory_in_the_pool)
-{
-    CUmemoryPool pool;
-    CUdeviceptr p;
-    cuuint64_t keep = UINT64_MAX;
-    OK(cuDeviceGetMemPool(&pool, 0));
-    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
-    OK(cuMemAllocAsync(&p, MIB, NULL));
-    OK(cuMemFreeAsync(p, NULL));
-    OK(cuCtxSynchronize());
-    assert_int_equal(pool_value(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 32 * MIB);
-    OK(cuMemPoolTrimTo(pool, 0));
-    assert_int_equal(pool_value(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
-    keep = 0;
-    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
-    /* the default pool cannot be destroyed */
-    FAILS(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
-}
-
-TEST(pool_memory_is_reused_in_stream_order_only)
-{
-    atomic_int open = 0;
-    CUdeviceptr p, same, other;
-    CUstream a = sim_stream(CU_STREAM_NON_BLOCKING);
-    CUstream b = sim_stream(CU_STREAM_NON_BLOCKING);
-    OK(cuMemAllocAsync(&p, MIB, a));
-    sim_launch_gate(a, &open);
-    OK(cuMemFreeAsync(p, a));
-    OK(cuMemAllocAsync(&other, MIB, b)); /* a's work still runs */
-    assert_int_not_equal(p, other);
-    OK(cuMemAllocAsync(&same, MIB, a)); /* ordered behind it */
-    assert_int_equal(p, same);
-    atomic_store(&open, 1);
-    OK(cuMemFreeAsync(same, a));
-    OK(cuMemFreeAsync(other, b));
-    OK(cuCtxSynchronize());
-    assert_int_equal(sim_free_bytes(), FREE_AT_START);
-}
-
 TEST(pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back)
 {
     CUdeviceptr p, q;
