@@ -58,14 +58,14 @@ set_target_properties(victim_route_absent_static PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/compat)
 list(APPEND compat_programs victim_route_absent_static)
 
-foreach(runtime shared static)
+foreach(runtime IN LISTS compat_runtimes)
   target_link_libraries(victim_process_state_${runtime} PRIVATE m) # feenableexcept
   target_link_libraries(victim_profilers_linked_${runtime} PRIVATE sim_cupti)
 endforeach()
 
 vs_compat_library(late_linked process/late_library.c)
 vs_compat_library(late_opened process/late_library.c)
-foreach(runtime shared static)
+foreach(runtime IN LISTS compat_runtimes)
   target_link_libraries(victim_process_late_${runtime} PRIVATE late_linked)
   add_dependencies(victim_process_late_${runtime} late_opened)
 endforeach()
@@ -77,7 +77,7 @@ vs_compat_library(loading_init_library threads/loading_library.c)
 target_compile_definitions(loading_init_library PRIVATE LOADING_BY_INIT)
 target_link_options(loading_init_library PRIVATE -Wl,-init,loading)
 foreach(victim victim_threads_loading victim_threads_waited)
-  foreach(runtime shared static)
+  foreach(runtime IN LISTS compat_runtimes)
     add_dependencies(${victim}_${runtime} loading_library loading_init_library)
   endforeach()
   target_compile_definitions(${victim}_objects PRIVATE

@@ -15,7 +15,7 @@ target_link_libraries(compat_nccl PRIVATE vs_cuda_headers sim_cudart_static)
 target_link_libraries(compat_cublas PRIVATE vs_cuda_headers sim_cudart)
 set_target_properties(compat_nccl PROPERTIES OUTPUT_NAME libnccl.so.1)
 set_target_properties(compat_cublas PROPERTIES OUTPUT_NAME libcublas.so.11)
-foreach(runtime shared static)
+foreach(runtime IN LISTS compat_runtimes)
   add_dependencies(victim_reconcile_${runtime} compat_nccl compat_cublas)
 endforeach()
 target_compile_definitions(victim_reconcile_objects PRIVATE
