@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. Uses malloc and ends the test if it fails. */
+ * See the header. */
 #include "support/fake_memory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE (UINT64_C(2) << 20)
+#include "base/reading/vs_vec.h"
 
-static void *grown(void *array, size_t count, size_t *max, size_t each)
-{
-    if (count < *max)
-        return array;
-    *max = *max ? 2 * *max : 64;
-    void *larger = realloc(array, *max * each);
-    if (!larger) {
-        fprintf(stderr, "fake_memory: no memory\n");
-        exit(1);
-    }
-    return larger;
-}
+#define PAGE (UINT64_C(2) << 20)
 
 #define FALLING_BYTES (UINT64_C(1) << 45)
 
@@ -28,7 +16,7 @@ enum vs_err fake_memory_reserve(struct fake_memory *m, uint64_t bytes, uint64_t 
 {
     if (!bytes || bytes % PAGE)
         return VS_ERR_ARG;
-    m->ranges = grown(m->ranges, m->range_count, &m->range_max, sizeof *m->ranges);
+    vs_vec_room(&m->ranges, &m->range_max, m->range_count + 1, sizeof *m->ranges);
     *addr = FAKE_RANGE_BASE + m->next_range;
     m->next_range += bytes + PAGE; /* ranges never touch */
     size_t place = m->range_count++;
@@ -90,7 +78,7 @@ enum vs_err fake_memory_create(struct fake_memory *m, uint64_t bytes, uint64_t *
 {
     if (!bytes || bytes % PAGE)
         return VS_ERR_ARG;
-    m->handles = grown(m->handles, m->handle_count, &m->handle_max, sizeof *m->handles);
+    vs_vec_room(&m->handles, &m->handle_max, m->handle_count + 1, sizeof *m->handles);
     m->handles[m->handle_count++] = (struct fake_handle){.bytes = bytes, .held = true};
     *handle = m->handle_count;
     return VS_OK;
@@ -136,8 +124,7 @@ enum vs_err fake_memory_map(struct fake_memory *m, uint64_t addr, uint64_t bytes
         if (!h || !h->held || h->bytes != bytes_each)
             return VS_ERR_ARG;
     }
-    while (m->mapping_count + count >= m->mapping_max)
-        m->mappings = grown(m->mappings, m->mapping_max, &m->mapping_max, sizeof *m->mappings);
+    vs_vec_room(&m->mappings, &m->mapping_max, m->mapping_count + count, sizeof *m->mappings);
     memmove(&m->mappings[i + count], &m->mappings[i],
             (m->mapping_count - i) * sizeof *m->mappings);
     m->mapping_count += count;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_vec.h"
 #include "support/trace_builder.h"
 
 #define KIB (UINT64_C(1) << 10)
@@ -71,12 +72,7 @@ static void emit(struct case_run *run, uint32_t tid, struct vs_event event)
 static void take(struct case_run *run, struct case_blocks *owner, uint32_t tid, uint64_t site,
                  uint64_t size, uint64_t family)
 {
-    if (owner->count == owner->capacity) {
-        owner->capacity = owner->capacity ? 2 * owner->capacity : 64;
-        owner->items = realloc(owner->items, owner->capacity * sizeof *owner->items);
-        if (!owner->items)
-            abort();
-    }
+    vs_vec_room(&owner->items, &owner->capacity, owner->count + 1, sizeof *owner->items);
     uint64_t addr = run->next_addr;
     run->next_addr += (size + MIB) & ~(MIB - 1);
     owner->items[owner->count].addr = addr;

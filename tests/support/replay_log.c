@@ -10,18 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *append(void **array, size_t *count, size_t size)
-{
-    if ((*count & (*count - 1)) == 0) {
-        *array = realloc(*array, (*count ? 2 * *count : 1) * size);
-        if (!*array)
-            abort();
-    }
-    void *item = (char *)*array + (*count)++ * size;
-    memset(item, 0, size);
-    return item;
-}
-#define APPEND(array, count) append((void **)&(array), &(count), sizeof *(array))
+#include "base/reading/vs_vec.h"
+
+#define APPEND(log, name) \
+    vs_vec_push(&(log)->name##s, &(log)->name##_count, &(log)->name##_max, sizeof *(log)->name##s)
 
 static bool event_line(const char *line, struct replay_event *e)
 {
@@ -60,24 +52,24 @@ static bool take_line(const char *line, struct replay_log *log)
                &s.stream) == 4) {
         s.pool = strcmp(pool, "small") == 0 ? VS_POOL_SMALL : VS_POOL_LARGE;
         s.first_block = log->block_count;
-        *(struct replay_segment *)APPEND(log->segments, log->segment_count) = s;
+        *(struct replay_segment *)APPEND(log, segment) = s;
         return true;
     }
     if (sscanf(line, "block %" SCNu64 " %" SCNu64 " %d", &b.size, &b.requested, &flag) == 3) {
         b.live = flag;
-        *(struct vs_block_layout *)APPEND(log->blocks, log->block_count) = b;
+        *(struct vs_block_layout *)APPEND(log, block) = b;
         if (log->segment_count)
             log->segments[log->segment_count - 1].block_count++;
         return log->segment_count > 0;
     }
     if (sscanf(line, "final %" SCNu64 " %" SCNu64 " %d", &f.addr, &f.size, &flag) == 3) {
         f.active = flag;
-        *(struct replay_final *)APPEND(log->finals, log->final_count) = f;
+        *(struct replay_final *)APPEND(log, final) = f;
         return true;
     }
     if (!event_line(line, &e))
         return false;
-    *(struct replay_event *)APPEND(log->events, log->event_count) = e;
+    *(struct replay_event *)APPEND(log, event) = e;
     return true;
 }
 

@@ -36,13 +36,13 @@ struct replay_final {
 
 struct replay_log {
     struct replay_segment *segments;
-    size_t segment_count;
+    size_t segment_count, segment_max;
     struct vs_block_layout *blocks;
-    size_t block_count;
+    size_t block_count, block_max;
     struct replay_event *events;
-    size_t event_count;
+    size_t event_count, event_max;
     struct replay_final *finals;
-    size_t final_count;
+    size_t final_count, final_max;
 };
 
 struct replay_counts {

@@ -9,35 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/vs_map.h"
 #include "support/replay_log.h"
 
-static void *grown(void *array, size_t count, size_t *max, size_t each)
-{
-    if (count < *max)
-        return array;
-    *max = *max ? 2 * *max : 1024;
-    void *larger = realloc(array, *max * each);
-    if (!larger) {
-        fprintf(stderr, "request_log: no memory\n");
-        exit(1);
-    }
-    return larger;
-}
-
 static void add(struct request_log *log, struct request request)
 {
-    log->requests = grown(log->requests, log->count, &log->max, sizeof *log->requests);
-    log->requests[log->count++] = request;
+    *(struct request *)vs_vec_push(&log->requests, &log->count, &log->max, sizeof request) = request;
 }
 
 uint32_t request_log_alloc(struct request_log *log, uint64_t size, uint64_t stream)
 {
     uint32_t id = log->id_count++;
-    if ((id & (id - 1)) == 0) {
-        size_t max = id;
-        log->sizes = grown(log->sizes, id, &max, sizeof *log->sizes);
-    }
+    vs_vec_room(&log->sizes, &log->size_max, log->id_count, sizeof *log->sizes);
     log->sizes[id] = size;
     add(log, (struct request){REQUEST_ALLOC, id, size, stream});
     return id;

@@ -26,6 +26,7 @@ struct request_log {
     size_t initial;    /* this many at the start were already live */
     uint32_t id_count;
     uint64_t *sizes;   /* by id */
+    size_t size_max;
 };
 
 /* The functions that extend a log end the program if there is no memory. */

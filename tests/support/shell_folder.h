@@ -18,15 +18,17 @@
 static char folder[PATH_MAX];
 static char out[65536], err[65536]; /* of the last script */
 
-/* The file *name* of the folder, as text. */
-static void slurp(const char *name, char *text, size_t max)
+/* The file *name* of the folder, as text; returns its size. */
+static size_t slurp(const char *name, char *text, size_t max)
 {
     char path[PATH_MAX + 32];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *f = fopen(path, "rb");
     assert_non_null(f);
-    text[fread(text, 1, max - 1, f)] = 0;
+    size_t n = fread(text, 1, max - 1, f);
+    text[n] = 0;
     fclose(f);
+    return n;
 }
 
 /* Runs *before* and *script* by bash with job control in the folder; returns its exit status. */

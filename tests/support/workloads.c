@@ -3,10 +3,10 @@
  * See the headers. */
 #include "support/workloads.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_vec.h"
 #include "support/workload_build.h"
 
 static const struct {
@@ -68,15 +68,7 @@ void give(struct workload *w, uint32_t id)
 
 void list_add(struct block_list *list, uint32_t id)
 {
-    if (list->count == list->max) {
-        list->max = list->max ? 2 * list->max : 64;
-        list->ids = realloc(list->ids, list->max * sizeof *list->ids);
-        if (!list->ids) {
-            fprintf(stderr, "workload: no memory\n");
-            exit(1);
-        }
-    }
-    list->ids[list->count++] = id;
+    *(uint32_t *)vs_vec_push(&list->ids, &list->count, &list->max, sizeof id) = id;
 }
 
 uint32_t keep(struct workload *w, struct block_list *list, uint64_t bytes)

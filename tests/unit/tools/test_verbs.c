@@ -4,55 +4,31 @@
  * separate process, in a folder that is empty at the start of each test. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "support/json_test.h"
-#include "support/scratch_folder.h"
+#include "support/shell_folder.h"
 #include "support/trace_text.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 
-static char folder[64];
-static struct {
-    int code;
-    char out[65536], err[4096];
-} o; /* of the last command */
 static struct json_object *json; /* of the last expect_json */
 static struct vs_builder b;
 
+/* Runs a line of the shell in the folder; returns its exit code. */
 __attribute__((format(printf, 1, 2))) static int shell(const char *format, ...)
 {
-    char script[2048], line[2200];
+    char line[2048];
     va_list list;
     va_start(list, format);
-    vsnprintf(script, sizeof script, format, list);
+    vsnprintf(line, sizeof line, format, list);
     va_end(list);
-    snprintf(line, sizeof line, "cd '%s' && %s", folder, script);
-    int status = system(line);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static size_t read_file(const char *name, char *buffer, size_t size)
-{
-    char path[160];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    size_t n = fread(buffer, 1, size - 1, file);
-    buffer[n] = 0;
-    fclose(file);
-    return n;
+    return run_script("", line);
 }
 
 static void write_file(const char *name, const char *bytes, size_t size)
 {
-    char path[160];
+    char path[PATH_MAX + 32];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -64,9 +40,9 @@ static void write_file(const char *name, const char *bytes, size_t size)
 
 BEFORE(empty_folder)
 {
-    snprintf(folder, sizeof folder, "%s/folder", scratch_folder());
-    mkdir(folder, 0700);
-    return shell("rm -rf ./*");
+    static unsigned tests;
+    snprintf(folder, sizeof folder, "%s/%u", scratch_folder(), tests++);
+    return mkdir(folder, 0700);
 }
 
 AFTER(forget_json)
@@ -76,13 +52,12 @@ AFTER(forget_json)
     return 0;
 }
 
+static int exit_code; /* of the last command */
+
 /* Runs `vramscope ARGS` (a shell line). */
 static void run(const char *args)
 {
-    o.code = shell("%s %s >out.txt 2>err.txt", VS_TEST_COMMAND, args);
-    read_file("out.txt", o.out, sizeof o.out);
-    read_file("err.txt", o.err, sizeof o.err);
-    shell("rm out.txt err.txt");
+    exit_code = shell("%s %s", VS_TEST_COMMAND, args);
 }
 
 static size_t lines_in(const char *text)
@@ -112,11 +87,11 @@ static void expect(int code, const char *parts, const char *args)
 {
     char copy[4096];
     run(args);
-    if (o.code != code)
-        fail_msg("%s: exit %d, %s%s", args, o.code, o.out, o.err);
+    if (exit_code != code)
+        fail_msg("%s: exit %d, %s%s", args, exit_code, out, err);
     snprintf(copy, sizeof copy, "%s", parts);
     for (char *next, *part = strtok_r(copy, "|", &next); part; part = strtok_r(NULL, "|", &next)) {
-        const char *text = *part == '!' ? o.err : o.out;
+        const char *text = *part == '!' ? err : out;
         if (!contains(text, part + (*part == '!')))
             fail_msg("%s: '%s' is not in:\n%s", args, part, text);
     }
@@ -126,7 +101,7 @@ static void expect_json(int code, const char *args)
 {
     expect(code, "", args);
     json_object_put(json);
-    json = json_tokener_parse(o.out);
+    json = json_tokener_parse(out);
     assert_non_null(json);
 }
 
@@ -138,8 +113,8 @@ static void refuses(const char *verb, const char *const (*rows)[2])
         char args[1024];
         snprintf(args, sizeof args, "%s%s%s", verb, *verb ? " " : "", (*rows)[0]);
         run(args);
-        if (o.code != 2 || *o.out || lines_in(o.err) != 1 || !contains(o.err, (*rows)[1]))
-            fail_msg("%s: exit %d, not '%s': %s%s", args, o.code, (*rows)[1], o.out, o.err);
+        if (exit_code != 2 || *out || lines_in(err) != 1 || !contains(err, (*rows)[1]))
+            fail_msg("%s: exit %d, not '%s': %s%s", args, exit_code, (*rows)[1], out, err);
     }
 }
 
@@ -193,8 +168,8 @@ TEST(report_prints_what_was_recorded)
     expect(0, "train_demo|pid 4242|exit 3|Test GPU|(simulated)|peak allocated|48.0 MiB|step 1 / "
            "forward|alloc_buffers (test_verbs.c:|< small_trace:|live at the end: 8.0 MiB|"
            "matmul_kernel|HtoD|next: vramscope view trace.vst", "report trace.vst");
-    assert_string_equal(o.err, "");
-    assert_null(strchr(o.out, '\x1b')); /* no colour in a file */
+    assert_string_equal(err, "");
+    assert_null(strchr(out, '\x1b')); /* no colour in a file */
     expect(0, "\x1b[1m", "report --color always trace.vst");
 }
 
@@ -235,7 +210,7 @@ TEST(unusable_input_gets_one_clear_line_and_exit_2)
     WRITE_FILE("empty.vst", "");
     WRITE_FILE("text.vst", "step,loss\n1,2.5\n2,2.4\n3,2.3\n");
     char whole[65536];
-    size_t n = read_file("trace.vst", whole, sizeof whole);
+    size_t n = slurp("trace.vst", whole, sizeof whole);
     assert_true(n > 200 && n < sizeof whole - 1);
     write_file("cut.vst", whole, n / 2);
     static const char *const names[] = {"empty.vst", "text.vst", "cut.vst", ".", "missing.vst"};
@@ -252,9 +227,9 @@ TEST(unusable_input_gets_one_clear_line_and_exit_2)
             run(args);
             /* the folder also has a truncated copy, and the two above it; then the remedy */
             size_t lines = v <= 1 && i == 3 ? 4 : 1;
-            if (o.code != 2 || lines_in(o.err) != lines || strncmp(o.err, start, strlen(start)) != 0)
-                fail_msg("%s: code %d, said: %s", args, o.code, o.err);
-            assert_string_equal(o.out, "");
+            if (exit_code != 2 || lines_in(err) != lines || strncmp(err, start, strlen(start)) != 0)
+                fail_msg("%s: code %d, said: %s", args, exit_code, err);
+            assert_string_equal(out, "");
         }
     }
     expect(2, "!add --partial", "report cut.vst");
@@ -313,7 +288,7 @@ TEST(diff_says_what_changed)
     write_run("renamed.vst", 0, true, 1);
     write_run("other.vst", 12, true, 2);
     expect(0, "", "diff --fail-on-regression trace.vst same.vst");
-    assert_string_equal(o.out, "no difference: peak allocated 48.0 MiB on device 0 in both\n");
+    assert_string_equal(out, "no difference: peak allocated 48.0 MiB on device 0 in both\n");
     expect(0, "peak allocated 48.0 MiB -> 60.0 MiB (+25.0 %) on device 0|device 0: 1 grown, 1 "
            "moved|  grown     +12.0 MiB  +150.0 %  stack_of_extra (test_verbs.c:",
            "diff trace.vst larger.vst");
@@ -347,7 +322,7 @@ TEST(check_writes_what_ci_systems_read)
     expect(1, "::error title=GPU memory budget,file=|" /* of the first culprit */
               "test_verbs.c,line=|::trace.vst: device 0: peak allocated|20.0 %25",
            "check --max-peak 40MiB --format github trace.vst");
-    assert_int_equal(lines_in(o.out), 1);
+    assert_int_equal(lines_in(out), 1);
     expect(1, "<testsuite name=\"trace.vst\" tests=\"1\" failures=\"1\" errors=\"0\">|"
               "device 0: peak allocated 48.0 MiB exceeds 40.0 MiB by 8.0 MiB (20.0 %)",
            "check --max-peak 40MiB --format junit trace.vst");
@@ -380,7 +355,7 @@ TEST(the_first_moment_knows_the_process)
         char args[64];
         snprintf(args, sizeof args, "report %s trace.vst", spans[i]);
         expect(0, i < 3 ? "state at 0 ns" : i == 4 ? "from 0 ns to 0 ns" : "", args);
-        assert_null(strstr(o.out, "unknown program"));
+        assert_null(strstr(out, "unknown program"));
     }
     expect(0, "not more than --every 1,048,576: no checkpoints are needed", "index trace.vst");
 }
@@ -390,7 +365,7 @@ TEST(a_killed_program_is_reported_but_does_not_pass_a_check)
     pid_t child = fork();
     if (child == 0) {
         small_trace();
-        char link_path[80];
+        char link_path[PATH_MAX + 8];
         snprintf(link_path, sizeof link_path, "%s/killed", folder);
         if (symlink(b.dir, link_path) != 0)
             _exit(1);
@@ -480,7 +455,7 @@ TEST(oom_names_another_error_and_the_numbers_of_nth)
         expect(0, "allocation failed (CUDA_ERROR_INVALID_VALUE)  100 B by cudaHostAlloc, host\n"
                   "                                              memory\n|"
                   "1. correct the arguments of the call\n", "oom trace.vst");
-        assert_null(strstr(o.out, "out of memory  "));
+        assert_null(strstr(out, "out of memory  "));
     }
 }
 
@@ -488,13 +463,13 @@ TEST(export_writes_a_file_or_standard_output)
 {
     write_small_trace();
     expect(0, "", "export trace.vst -f chrome -o t.json");
-    assert_string_equal(o.out, "");
+    assert_string_equal(out, "");
     assert_int_equal(shell("python3 -m json.tool t.json >/dev/null"), 0);
     expect_json(0, "export -f chrome -o - trace.vst");
     expect(2, "", "export -f chrome -o trace.vst trace.vst"); /* would destroy its input */
     expect(0, "", "report trace.vst");
     expect(0, "", "export -f chrome --no-symbol-cache --debug-dir . -o /dev/null trace.vst");
-    assert_string_equal(o.err, "");
+    assert_string_equal(err, "");
     REFUSES("export trace.vst", /* no names would be found */
             {"-f chrome --debug-dir nowhere", "--debug-dir: no such folder: nowhere"},
             {"-f svg", "unknown format 'svg'; available: chrome"},
@@ -509,12 +484,12 @@ TEST(view_writes_a_page_with_the_figures_of_the_report)
     char page[4096];
     write_small_trace();
     expect(0, "trace.html: | with 3 blocks", "view trace.vst");
-    assert_string_equal(o.err, "");
-    read_file("trace.html", page, sizeof page);
+    assert_string_equal(err, "");
+    slurp("trace.html", page, sizeof page);
     assert_true(contains(page, "<!doctype html>"));
     assert_true(contains(page, "Content-Security-Policy"));
     expect(0, "", "view trace.vst -o - | grep -c '\"allocated_bytes\"\\|\"peak_user\"'");
-    assert_int_equal(lines_in(o.out), 1); /* all in one element of one line */
+    assert_int_equal(lines_in(out), 1); /* all in one element of one line */
     expect(0, "!as asked", "view trace.vst --from 2us -o part.html");
     expect(0, "!around the peak", "view --events 4 trace.vst trace.vst -o two.html");
 }
@@ -539,7 +514,7 @@ TEST(a_full_disk_is_said_not_ignored)
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         char said[256];
         assert_int_equal(shell("%s %s 2>said >/dev/full", VS_TEST_COMMAND, verbs[i]), 2);
-        read_file("said", said, sizeof said);
+        slurp("said", said, sizeof said);
         assert_true(contains(said, "cannot write the output"));
     }
 }
@@ -590,10 +565,10 @@ TEST(every_verb_has_help_and_unknown_ones_get_a_hint)
         snprintf(start, sizeof start, "usage: vramscope %s", verbs[i]);
         snprintf(args, sizeof args, "%s --help", verbs[i]);
         expect(0, "Exit codes", args);
-        assert_int_equal(strncmp(o.out, start, strlen(start)), 0);
+        assert_int_equal(strncmp(out, start, strlen(start)), 0);
         snprintf(args, sizeof args, "help %s", verbs[i]);
         run(args);
-        assert_int_equal(strncmp(o.out, start, strlen(start)), 0);
+        assert_int_equal(strncmp(out, start, strlen(start)), 0);
     }
     expect(2, "!did you mean 'report'?", "reprot x");
     expect(2, "", "xyzzy");
@@ -612,10 +587,10 @@ TEST(man_pages_know_every_option_of_the_help)
         /* roff writes '-' with a backslash before it */
         assert_int_equal(shell("tr -d '\\\\' <" VS_TEST_MAN_DIR "/vramscope-%s.1 >page", verbs[i]),
                          0);
-        read_file("page", page, sizeof page);
+        slurp("page", page, sizeof page);
         snprintf(args, sizeof args, "%s --help", verbs[i]);
         run(args);
-        for (const char *p = o.out; (p = strstr(p, "--")) != NULL;) {
+        for (const char *p = out; (p = strstr(p, "--")) != NULL;) {
             size_t length = 2 + strspn(p + 2, "abcdefghijklmnopqrstuvwxyz-");
             char option[64];
             snprintf(option, sizeof option, "%.*s", (int)length, p);
@@ -646,7 +621,7 @@ TEST(replay_compares_settings_and_devices)
               "\nbest: observe: reserves 160.0 MiB\n|"
               "reserves as much as was recorded, and\n       fails at the same request\n|"
               "the recorded program ended early", "replay trace.vst");
-    assert_string_equal(o.err, "");
+    assert_string_equal(err, "");
     expect_json(0, "replay --policy pytorch --capacity 220MiB --json trace.vst");
     assert_string_equal(json_text(json, "/schema"), "vramscope.replay/1");
     assert_int_equal(json_length(json, "/rows"), 2);
@@ -738,13 +713,13 @@ TEST(rows_of_a_sweep_are_all_different)
     end_as("trace.vst", VS_END_EXIT, 1);
     expect(1, "\nbest: none of these 11 settings fits\n",
            "replay --sweep --set expandable_segments:True --set max_split_size_mb:32 trace.vst");
-    assert_int_equal(count_of(o.out, "\nexpandable_segments:True  "), 1);
-    assert_int_equal(count_of(o.out, "\nmax_split_size_mb:32 "), 1);
-    assert_int_equal(count_of(o.out, "\n    request: 60.0 MiB, short by 10.0 MiB\n    at alloc_buffers "
+    assert_int_equal(count_of(out, "\nexpandable_segments:True  "), 1);
+    assert_int_equal(count_of(out, "\nmax_split_size_mb:32 "), 1);
+    assert_int_equal(count_of(out, "\n    request: 60.0 MiB, short by 10.0 MiB\n    at alloc_buffers "
                                      "("), 1);
-    size_t explained = count_of(o.out, "  fails\n");
-    assert_int_equal(explained + count_of(o.out, "  fails as above\n"), 11);
-    assert_int_equal(explained, 1 + count_of(o.out, "\n    the same request, "));
+    size_t explained = count_of(out, "  fails\n");
+    assert_int_equal(explained + count_of(out, "  fails as above\n"), 11);
+    assert_int_equal(explained, 1 + count_of(out, "\n    the same request, "));
 }
 
 /* A run of a program that allocates *batch* blocks of 1 GiB above 2 GiB. */
@@ -814,7 +789,7 @@ TEST(one_trace_counts_once_and_a_damaged_one_is_not_passed_over)
     expect(0, "!the same trace as trace.vst, counted once|48.0 MiB", "report trace.vst trace.vst");
     shell("cp trace.vst copy.vst && mkdir f && ln -s ../trace.vst f/a.vst && cp trace.vst f/b.vst");
     expect(0, "", "report --json f copy.vst");
-    assert_int_equal(lines_in(o.err), 2);
+    assert_int_equal(lines_in(err), 2);
     shell("head -c 300 trace.vst >a_cut.vst");
     expect(0, "", "report a_cut.vst trace.vst"); /* the complete one is used */
     small_trace();
@@ -837,7 +812,7 @@ TEST(what_a_limit_leaves_out_does_not_fail_a_check)
         expect(limited == 1 ? 0 : 2, "", "check --max-peak 1GiB trace.vst");
         expect(0, limited == 1 ? "left out 7 readings of free memory" : "too low by these",
                "report trace.vst");
-        assert_int_equal(contains(o.out, "too low by these"), limited != 1);
+        assert_int_equal(contains(out, "too low by these"), limited != 1);
     }
 }
 
@@ -874,20 +849,20 @@ TEST(nothing_in_a_trace_or_its_name_steers_the_terminal)
         "index f/*.vst", "symbolize f/*.vst", "recover f/*.vst", "report f/missing*.vst"};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         run(verbs[i]);
-        assert_true(*o.out || *o.err);
-        assert_harmless(verbs[i], o.out);
-        assert_harmless(verbs[i], o.err);
+        assert_true(*out || *err);
+        assert_harmless(verbs[i], out);
+        assert_harmless(verbs[i], err);
         /* names from the trace cannot start a line */
-        assert_null(strstr(o.out, "\ngpu line"));
-        assert_null(strstr(o.out, "\napi line"));
-        assert_null(strstr(o.out, "\nz.vst: "));
+        assert_null(strstr(out, "\ngpu line"));
+        assert_null(strstr(out, "\napi line"));
+        assert_null(strstr(out, "\nz.vst: "));
     }
     expect(0, "x?[31my%?z.vst|device 1  cut?[31m?gpu line? (simulated)  1.00 GiB|make?[1m??api line",
            "report f/*.vst");
     expect(1, "x?[31my%25%0Az.vst: device 1: peak allocated|make?[1m??api line",
            "check --max-peak 1KiB --device 1 --format github f/*.vst");
-    assert_harmless("github", o.out);
-    assert_int_equal(lines_in(o.out), 1); /* a workflow command is a line */
+    assert_harmless("github", out);
+    assert_int_equal(lines_in(out), 1); /* a workflow command is a line */
 }
 
 /* Over midnight; a free without its allocation, a thread that does not fit, and a line that is cut
@@ -905,10 +880,10 @@ TEST(import_makes_a_trace_of_a_log)
     expect(0, "log.vst: 10 events from log.csv|2 allocations, 1 free|"
               "left out: 1 free of memory whose allocation is not in the file|"
               "left out: 2 lines not of the format, the first is line 7", "import log.csv");
-    assert_string_equal(o.err, "");
+    assert_string_equal(err, "");
     expect(0, "log.csv  1.250 s  imported|4.0 MiB", "report log.vst");
     expect(0, "", "import - --format rmm-csv -q -o again.vst <log.csv");
-    assert_string_equal(o.out, "");
+    assert_string_equal(out, "");
 }
 
 TEST(import_refuses_what_it_cannot_read)
@@ -950,9 +925,9 @@ TEST(what_carries_a_trace_over_its_limit_says_so)
         for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
             expect(0, limited ? "more than the --max-trace-size of 2.0 KiB that it was recorded with" : "",
                    verbs[i]);
-            assert_int_equal(strstr(o.out, "--max-trace-size") != NULL, limited);
+            assert_int_equal(strstr(out, "--max-trace-size") != NULL, limited);
         }
         expect(0, "", "symbolize --quiet --no-symbol-cache trace.vst");
-        assert_string_equal(o.out, "");
+        assert_string_equal(out, "");
     }
 }

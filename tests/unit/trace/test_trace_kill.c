@@ -6,23 +6,17 @@
  * more per thread: the one in progress. The trace that `recover` makes of it has the same events.
  *
  * test_trace_kill [--kills N] [--seed S] */
-#define _GNU_SOURCE
+#include "unit/trace/trace_test.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "trace/read/reader.h"
-#include "trace/record/recorder.h"
 #include "trace/read/rewrite.h"
 
 #define THREADS 4
@@ -46,16 +40,17 @@ struct victim {
 
 static uint64_t mix(uint64_t z)
 {
-    z += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return random_next(&z);
 }
 
 /* --- the n-th event of a thread --- */
 
-static const enum vs_event_kind kinds[] = {VS_EVENT_alloc, VS_EVENT_free, VS_EVENT_range_start,
-                                           VS_EVENT_memset};
+/* Kinds whose first field is the event's id; where they have a name and a stack, 0: nowhere. */
+static const struct {
+    enum vs_event_kind kind;
+    unsigned name, stack;
+} kinds[] = {{VS_EVENT_alloc, 7, 8}, {VS_EVENT_free, 3, 4}, {VS_EVENT_range_start, 1, 0},
+             {VS_EVENT_range_end, 0, 0}};
 
 static void name_of(uint64_t who, uint64_t n, char out[32])
 {
@@ -64,47 +59,27 @@ static void name_of(uint64_t who, uint64_t n, char out[32])
 
 static void fill(struct vs_event *e, uint64_t who, uint64_t n, uint64_t name, uint64_t stack)
 {
-    uint64_t id = who << 48 | n << 8;
-    *e = (struct vs_event){.kind = kinds[mix(who ^ n) % (sizeof kinds / sizeof *kinds)]};
-    switch (e->kind) {
-    case VS_EVENT_alloc:
-        e->alloc.addr = id;
+    unsigned k = mix(who ^ n) % (sizeof kinds / sizeof *kinds);
+    *e = (struct vs_event){.kind = kinds[k].kind};
+    if (e->kind == VS_EVENT_alloc)
         e->alloc.size = mix(n);
-        e->alloc.api = name;
-        e->alloc.stack = stack;
-        break;
-    case VS_EVENT_free:
-        e->free.addr = id;
-        e->free.api = name;
-        e->free.stack = stack;
-        break;
-    case VS_EVENT_range_start:
-        e->range_start.range = id;
-        e->range_start.name = name;
-        break;
-    default:
-        e->memset.correlation = id;
-        e->memset.bytes = mix(n);
-    }
+    if (kinds[k].name)
+        e->fields[kinds[k].name] = name;
+    if (kinds[k].stack)
+        e->fields[kinds[k].stack] = stack;
+    e->fields[0] = who << 48 | n << 8;
 }
 
 /* The id of an event of this test; UINT64_MAX for the recorder's own. */
 static uint64_t id_of(const struct vs_event *e, uint64_t *name, uint64_t *stack)
 {
-    *name = *stack = 0;
-    switch (e->kind) {
-    case VS_EVENT_alloc:
-        *name = e->alloc.api;
-        *stack = e->alloc.stack;
-        return e->alloc.addr;
-    case VS_EVENT_free:
-        *name = e->free.api;
-        *stack = e->free.stack;
-        return e->free.addr;
-    case VS_EVENT_range_start: *name = e->range_start.name; return e->range_start.range;
-    case VS_EVENT_memset: return e->memset.correlation;
-    default: return UINT64_MAX;
-    }
+    unsigned k = 0;
+    while (kinds[k].kind != e->kind)
+        if (++k == sizeof kinds / sizeof *kinds)
+            return UINT64_MAX;
+    *name = kinds[k].name ? e->fields[kinds[k].name] : 0;
+    *stack = kinds[k].stack ? e->fields[kinds[k].stack] : 0;
+    return e->fields[0];
 }
 
 /* --- the victim --- */
@@ -228,16 +203,11 @@ static bool check_trace(struct round *round)
     bool any = false;
     for (int i = 0; i < THREADS; i++)
         any |= round->tally->recorded[i] != 0;
-    if (!any && access(round->path, F_OK))
-        return true; /* killed before the file was created */
     struct vs_reader *reader;
-    char why[VS_READER_WHY_MAX];
-    if (!any && vs_reader_open(round->path, &reader, why))
-        return true; /* or before it had any contents */
-    if (!any) {
+    if (!any && !vs_reader_open(round->path, &reader, NULL))
         vs_reader_close(reader);
-        return true;
-    }
+    if (!any)
+        return true; /* killed before the file was created, or had any contents */
     if (!read_trace(round, VS_TRACE_LIVE))
         return false;
     uint64_t with_stack = 0;
@@ -298,8 +268,7 @@ int main(int argc, char **argv)
         {"kills", required_argument, NULL, 'k'}, {"seed", required_argument, NULL, 's'}, {0}};
     unsigned kills = KILLS, bad = 0, empty = 0;
     uint64_t seed = 1, events = 0;
-    const char *tmp = getenv("TMPDIR");
-    char folder[256], path[300], command[300];
+    char path[300];
     int c;
     while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (c == 'k')
@@ -313,12 +282,11 @@ int main(int argc, char **argv)
     puts("skipped: ThreadSanitizer does not follow a child that starts threads");
     return 77;
 #endif
-    snprintf(folder, sizeof folder, "%s/vs-kill-XXXXXX", tmp ? tmp : "/tmp");
     struct tally *tally =
         mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (tally == MAP_FAILED || !mkdtemp(folder))
+    if (tally == MAP_FAILED)
         return 2;
-    snprintf(path, sizeof path, "%s/killed.vst", folder);
+    snprintf(path, sizeof path, "%s/killed.vst", scratch_dir);
     printf("seed %" PRIu64 "\n", seed);
     fflush(stdout);
     for (unsigned i = 0; i < kills; i++) {
@@ -332,6 +300,5 @@ int main(int argc, char **argv)
     }
     printf("%u kills, %" PRIu64 " events found, %u kills before the first event, %u bad\n", kills,
            events, empty, bad);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command) || bad || empty > kills / 2;
+    return bad || empty > kills / 2;
 }
