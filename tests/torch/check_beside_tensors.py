@@ -7,7 +7,6 @@ report of the same part of the trace, whatever PyTorch's segments come from.
 
 Exit 77: no environment with torch.
 """
-import argparse
 import os
 import pathlib
 import subprocess
@@ -68,12 +67,8 @@ RUNS = (("segments", [], {}, []), ("expandable segments", [], EXPANDABLE, []), (
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--build", required=True)
-    build = pathlib.Path(parser.parse_args().build).resolve()
-    found = environments.find()
-    if not found:
-        return environments.skip("PyTorch")
+    build = pathlib.Path(environments.parser(__doc__).parse_args().build)
+    found = environments.needed(environments.find(), "PyTorch")
     env = {k: v for k, v in os.environ.items() if not k.startswith(("VRAMSCOPE_", "PYTORCH_"))}
     env.update(PYTHONPATH=str(environments.ROOT / "python"), PATH=f"{build / 'bin'}:{env['PATH']}",
                PYTHONDONTWRITEBYTECODE="1")

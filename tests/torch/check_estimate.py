@@ -8,10 +8,7 @@ Peaks of the forward pass, the backward pass and the optimizer step must be with
 estimate; 24 MiB more are allowed for cuBLAS's workspaces, which are not estimated. Exit 77: no
 environment with torch.
 """
-import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
 
@@ -25,25 +22,18 @@ CASES = ["", "--dtype bf16", "--amp", "--dtype bf16 --mlp swiglu --ffn 2048 --kv
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
-    args = p.parse_args()
-    build = os.path.abspath(args.build)
-    environment = environments.of_cuda(13)
-    if not environment:
-        return environments.skip("an environment with torch for CUDA 13")
+    build = environments.parser(__doc__).parse_args().build
+    environment = environments.needed(environments.of_cuda(13), "an environment with torch for CUDA 13")
     program = str(environments.ROOT / "tests/torch/programs/transformer.py")
     bad = 0
     for case in CASES:
         options = f"{SHAPE} {case}".split()
         with tempfile.TemporaryDirectory() as folder:
-            command, env = simulated.command(build, "h100-80g", [environment.python, program, *options], folder)
-            status, out = simulated.run(command, env, folder, 600)
+            status, out, _ = simulated.record(build, environment, "h100-80g", [program, *options], folder)
         assert status == 0, (status, out)
         peaks = json.loads(next(line for line in out.splitlines() if line.startswith("{")))
         described = [o for o in options if o != "0.1"]
-        answer = json.loads(subprocess.run([f"{build}/bin/vramscope", "estimate", *described, "--json"],
-                                           check=True, stdout=subprocess.PIPE, text=True).stdout)
+        answer = json.loads(simulated.printed(build, "estimate", *described, "--json"))
         for moment in answer["phases"]:
             real = peaks[moment["name"]]
             error = moment["total_bytes"] / real - 1

@@ -5,7 +5,6 @@ PyTorch's own statistics, and those of the recording of the same run.
 
     check_imported_torch.py --build DIR      exit 1 and a line per problem; 77: no environment with torch
 """
-import argparse
 import json
 import os
 import pathlib
@@ -54,19 +53,16 @@ json.dump({"peak": torch.cuda.max_memory_allocated(), "reserved": torch.cuda.max
 
 
 def run(build, environment, folder, entries, conf):
-    with open(os.path.join(folder, "train.py"), "w", encoding="utf-8") as f:
-        f.write(PROGRAM)
-    command, env = simulated.command(build, "h100-80g", [environment.python, "train.py", str(entries)], folder)
-    env["PYTORCH_CUDA_ALLOC_CONF"] = conf
-    status, out = simulated.run(command, env, folder, 900)
+    status, out, recording = simulated.record_text(
+        build, environment, "h100-80g", PROGRAM, folder, entries, name="train.py", timeout_s=900,
+        settings={"PYTORCH_CUDA_ALLOC_CONF": conf})
     if status:
         raise SystemExit(f"the program ended with {status}:\n{out[-2000:]}")
     with open(os.path.join(folder, "stats.json"), encoding="utf-8") as f:
         stats = json.load(f)
-    recording = next(name for name in os.listdir(folder) if name.startswith("trace."))
     made = Imported(os.path.join(build, "bin/vramscope"), os.path.join(folder, "snapshot.pickle"),
                     os.path.join(folder, "imported.vst"))
-    return stats, made, json.loads(made.verb("report", "--json", os.path.join(folder, recording)))
+    return stats, made, json.loads(made.verb("report", "--json", recording))
 
 
 def check(problems, what, stats, made, recorded, whole):
@@ -90,13 +86,8 @@ def check(problems, what, stats, made, recorded, whole):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--build", required=True)
-    build = os.path.abspath(parser.parse_args().build)
-    found = environments.find()
-    if not found:
-        print("skipped: no environment with torch (environments.py fetch)")
-        return environments.SKIPPED
+    build = environments.parser(__doc__).parse_args().build
+    found = environments.needed(environments.find(), "an environment with torch")
     problems = Problems()
     cases = [(e, 100000, conf) for e in found for conf in ("", "expandable_segments:True")]
     cases.append((found[-1], 200, ""))

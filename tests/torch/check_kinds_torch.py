@@ -10,7 +10,6 @@ backward and of each step. The kinds of the trace at these times must have the s
 each (differences up to 4 KiB are allowed), with and without the names of native functions. Exit 77: no
 environment with torch.
 """
-import argparse
 import glob
 import json
 import os
@@ -43,7 +42,7 @@ PROGRAMS = {
 }
 
 
-def record(build, python, name, folder):
+def record(build, environment, name, folder):
     """[(sums of the program, trace)], one for each rank."""
     _, inputs, ranks, program = PROGRAMS[name]
     words = [HERE / "kinds_probe.py", os.path.join(folder, "sums.%p.jsonl"), inputs, HERE / "programs" / program[0],
@@ -51,7 +50,7 @@ def record(build, python, name, folder):
     if ranks > 1:
         words = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}", *words]
     device = "h100-80g" if ranks == 1 else f"h100-80g,devices={ranks}"
-    status, out = simulated.run(*simulated.command(build, device, [python, *words], folder), folder, 1800)
+    status, out, _ = simulated.record(build, environment, device, words, folder, timeout_s=1800)
     assert status == 0, f"{name} ended with status {status}:\n{out[-4000:]}"
     found = []
     for sums in sorted(glob.glob(os.path.join(folder, "sums.*.jsonl"))):
@@ -122,9 +121,9 @@ def table_of(title, rows):
     return lines
 
 
-def check_program(build, python, name, folder):
+def check_program(build, environment, name, folder):
     rows = []
-    for sums, trace in record(build, python, name, folder):
+    for sums, trace in record(build, environment, name, folder):
         rows += compare(sums, kinds_of(build, trace), name)
         compare(sums, kinds_of(build, trace, ["--no-names"]), name, " without names")
     return rows
@@ -143,22 +142,19 @@ def write(path, lines):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
+    p = environments.parser(__doc__)
     p.add_argument("--only", choices=PROGRAMS, action="append")
     p.add_argument("--write", metavar="DOCUMENT")
     p.add_argument("--keep", metavar="FOLDER", help="keep the traces there")
     args = p.parse_args()
-    build = os.path.abspath(args.build)
-    environment = environments.of_release("2.15.0")
-    if not environment:
-        return environments.skip("torch 2.15.0 with transformers, peft, diffusers and torchvision")
+    environment = environments.needed(environments.of_release("2.15.0"),
+                                      "torch 2.15.0 with transformers, peft, diffusers and torchvision")
     lines = []
     for name in args.only or PROGRAMS:
         with tempfile.TemporaryDirectory() as scratch:
             folder = os.path.join(args.keep, name) if args.keep else scratch
             os.makedirs(folder, exist_ok=True)
-            rows = check_program(build, environment.python, name, folder)
+            rows = check_program(args.build, environment, name, folder)
         lines += table_of(PROGRAMS[name][0], rows)
         print(*lines[-len(KINDS):], sep="\n", flush=True)
     if args.write:

@@ -8,10 +8,8 @@ The program below keeps an activation every step in a function of its own. The r
 function and the line of the backward pass; without memory for all steps, so must `vramscope oom`, with
 one failure for both levels. Exit 77: no environment with torch.
 """
-import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -56,20 +54,13 @@ STEPS, ACTIVATION = 30, 512 * 4096 * 4
 KEEPS, BACKWARD = 8, "loss.backward() (train.py:24)"
 
 
-def recorded(build, environment, folder, steps, *options, python=()):
-    """The trace of the program with so many steps, and whether it ended well. *python*: options of Python."""
-    program = os.path.join(folder, "train.py")
-    with open(program, "w", encoding="utf-8") as f:
-        f.write(PROGRAM)
-    command, env = simulated.command(build, "t4-16g", [environment.python, *python, program, str(steps)], folder, options)
-    status, out = simulated.run(command, env, folder, 600)
-    traces = [os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst")]
-    return max(traces, key=os.path.getmtime), status, out
-
-
-def printed(build, *arguments):
-    return subprocess.run([os.path.join(build, "bin/vramscope"), *arguments], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False).stdout
+def recorded(build, environment, steps, check, *options, python=()):
+    """*check* of the program's run with so many steps: of its trace, exit status and output. *python*: options of
+    Python."""
+    with tempfile.TemporaryDirectory() as folder:
+        status, out, trace = simulated.record_text(build, environment, "t4-16g", PROGRAM, folder, steps,
+                                                   name="train.py", python=python, options=options)
+        check(build, trace, status, out)
 
 
 def user_frame(site):
@@ -77,8 +68,9 @@ def user_frame(site):
     return next(f for f in site["frames"] if not f["library"])
 
 
-def check_report(build, trace):
-    device = json.loads(printed(build, "report", "--json", trace))["devices"][0]
+def check_report(build, trace, status, out):
+    assert status == 0, (status, out)
+    device = json.loads(simulated.printed(build, "report", "--json", trace))["devices"][0]
     assert device["level"] == "framework", device["level"]
     first = device["sites_at_peak_allocated"]["sites"][0]
     frame = user_frame(first)
@@ -89,54 +81,39 @@ def check_report(build, trace):
     peak, tensors = device["peak_user"]["bytes"], device["framework"]["peak_allocated_bytes"]
     assert peak == tensors, (peak, tensors)
     assert any(s["level"] == "device" for s in device["device_sites_at_peak_allocated"]["sites"])
-    text = printed(build, "report", trace)
+    text = simulated.printed(build, "report", trace)
     for part in (f"log_activation (train.py:{KEEPS})", BACKWARD):
         assert part in text, f"the report lacks '{part}':\n{text}"
-
-
-def check_phases(build, trace):
-    """Each phase once a step."""
-    phases = {p["name"]: p["times"] for p in json.loads(printed(build, "report", "--json", trace))["phases"]}
+    # each phase once a step
+    phases = {p["name"]: p["times"] for p in json.loads(simulated.printed(build, "report", "--json", trace))["phases"]}
     assert phases == dict.fromkeys(("step", "forward", "backward", "optimizer"), STEPS), phases
 
 
-def check_without_marks(build, trace):
+def check_without_marks(build, trace, *_):
     """As on a GPU: nothing says which line runs the backward pass, so its memory has the name of its function."""
-    text = printed(build, "report", trace)
+    text = simulated.printed(build, "report", trace)
     assert "PyTorch's backward pass: AddmmBackward0" in text and "CachingAllocator" not in text, text
     for form in ("csv", "collapsed", "chrome --instant-min 1MiB"):
-        out = printed(build, "export", *f"-f {form}".split(), trace)
+        out = simulated.printed(build, "export", *f"-f {form}".split(), trace)
         assert "PyTorch's backward pass: AddmmBackward0" in out, form
 
 
 def check_oom(build, trace, status, out):
     assert status == 1 and "OutOfMemoryError" in out, (status, out)
-    report = json.loads(printed(build, "report", "--json", trace))
+    report = json.loads(simulated.printed(build, "report", "--json", trace))
     last = [f for f in report["failures"] if not f["recovered"]]
     assert len(last) == 1, f"{len(last)} failures"
     assert last[0]["level"] == "framework" and last[0]["device_refusals"] >= 1, last[0]
-    text = printed(build, "oom", trace)
+    text = simulated.printed(build, "oom", trace)
     assert f"log_activation (train.py:{KEEPS})" in text, f"the verdict does not name log_activation:\n{text}"
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
-    args = p.parse_args()
-    build = os.path.abspath(args.build)
-    environment = environments.of_cuda(13)
-    if not environment:
-        return environments.skip("an environment with torch for CUDA 13")
-    with tempfile.TemporaryDirectory() as folder:
-        trace, status, out = recorded(build, environment, folder, STEPS)
-        assert status == 0, (status, out)
-        check_report(build, trace)
-        check_phases(build, trace)
-    with tempfile.TemporaryDirectory() as folder:
-        trace, _, _ = recorded(build, environment, folder, 3, python=["-E"])
-        check_without_marks(build, trace)
-    with tempfile.TemporaryDirectory() as folder:
-        check_oom(build, *recorded(build, environment, folder, 1000, "--limit=600MiB"))
+    build = environments.parser(__doc__).parse_args().build
+    environment = environments.needed(environments.of_cuda(13), "an environment with torch for CUDA 13")
+    recorded(build, environment, STEPS, check_report)
+    recorded(build, environment, 3, check_without_marks, python=["-E"])
+    recorded(build, environment, 1000, check_oom, "--limit=600MiB")
     print("the report and the verdict name log_activation and the line of the backward pass")
     return 0
 

@@ -7,9 +7,6 @@
 The program below keeps one tensor a line. The recording's verdict must name the lines that hold
 the memory and the line that asks for more. Exit 77: no environment with torch.
 """
-import argparse
-import os
-import subprocess
 import sys
 import tempfile
 
@@ -44,25 +41,14 @@ ASKS = 10
 
 def explained(build, environment, folder, device, text):
     """What the failing program *text* prints, and what `vramscope oom` says of it."""
-    program = os.path.join(folder, "hungry.py")
-    with open(program, "w", encoding="utf-8") as f:
-        f.write(text)
-    command, env = simulated.command(build, device, [environment.python, program], folder)
-    status, out = simulated.run(command, env, folder, 600)
+    status, out, trace = simulated.record_text(build, environment, device, text, folder, name="hungry.py")
     assert status == 1, (status, out)
-    trace = next(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst"))
-    return out, subprocess.run([os.path.join(build, "bin/vramscope"), "oom", trace], stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True, check=False).stdout
+    return out, simulated.printed(build, "oom", trace)
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
-    args = p.parse_args()
-    args.build = os.path.abspath(args.build)
-    environment = environments.of_cuda(13)
-    if not environment:
-        return environments.skip("an environment with torch for CUDA 13")
+    args = environments.parser(__doc__).parse_args()
+    environment = environments.needed(environments.of_cuda(13), "an environment with torch for CUDA 13")
     with tempfile.TemporaryDirectory() as folder:
         out, printed = explained(args.build, environment, folder, "rtx4090-24g", PROGRAM)
         for part in ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 8.00 GiB.",

@@ -7,10 +7,8 @@
 Each program is a training loop without marks, with one change. The verdict of `vramscope oom` and
 the user's function that it names must be the planted ones. Exit 77: no environment with torch.
 """
-import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -179,20 +177,15 @@ def functions(found):
 def check(name, args, environment, folder):
     case, _, conf = name.partition("/")
     verdicts, function, code, call, steps = CASES[case]
-    program = os.path.join(folder, case + ".py")
-    with open(program, "w", encoding="utf-8") as f:
-        f.write(PROGRAM % {"functions": code, "call": call, "steps": steps})
-    command, env = simulated.command(args.build, "t4-16g,capacity=3GiB,context=400MiB", [environment.python, program], folder)
-    if conf:
-        env["PYTORCH_ALLOC_CONF"] = env["PYTORCH_CUDA_ALLOC_CONF"] = conf
-    status, out = simulated.run(command, env, folder, 600)
+    status, out, trace = simulated.record_text(
+        args.build, environment, "t4-16g,capacity=3GiB,context=400MiB",
+        PROGRAM % {"functions": code, "call": call, "steps": steps}, folder, name=case + ".py",
+        settings=conf and {"PYTORCH_ALLOC_CONF": conf, "PYTORCH_CUDA_ALLOC_CONF": conf})
     assert (status == 0) == (verdicts[0] in (None, "recovered")), (name, status, out[-2000:])
-    trace = next(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst"))
-    tool = os.path.join(args.build, "bin/vramscope")
-    found = json.loads(subprocess.run([tool, "oom", "--json", trace], stdout=subprocess.PIPE, check=True).stdout)
-    text = subprocess.run([tool, "oom", trace], stdout=subprocess.PIPE, text=True, check=True).stdout
+    found = json.loads(simulated.printed(args.build, "oom", "--json", trace))
+    text = simulated.printed(args.build, "oom", trace)
     if conf and found["verdict"] not in (None, "single_spike"):
-        table = json.loads(subprocess.run([tool, "replay", "--json", trace], stdout=subprocess.PIPE, check=False).stdout)
+        table = json.loads(simulated.printed(args.build, "replay", "--json", trace))
         settings = [row["setting"] for row in table["rows"]]
         assert settings[:2] == [conf, "pytorch"], settings
     if conf:
@@ -208,14 +201,10 @@ def check(name, args, environment, folder):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
+    p = environments.parser(__doc__)
     p.add_argument("cases", nargs="*")
     args = p.parse_args()
-    args.build = os.path.abspath(args.build)
-    environment = environments.of_cuda(13)
-    if not environment:
-        return environments.skip("an environment with torch for CUDA 13")
+    environment = environments.needed(environments.of_cuda(13), "an environment with torch for CUDA 13")
     wrong = 0
     for name in args.cases or [*CASES, *(c + "/expandable_segments:True" for c in EXPANDABLE)]:
         with tempfile.TemporaryDirectory() as folder:

@@ -7,10 +7,8 @@ program. It once counted as one, and could be taken for the cause of the program
 
 Exit 77: no environment with torch.
 """
-import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -33,41 +31,27 @@ print("done")
 '''
 
 
+DEVICE = "t4-16g,capacity=3GiB,context=400MiB,workspace=512MiB"
+
+
 def record(args, environment, folder, left):
-    program = os.path.join(folder, "convolve.py")
-    with open(program, "w", encoding="utf-8") as f:
-        f.write(PROGRAM)
-    for old in os.listdir(folder):
-        if old.endswith(".vst"):
-            os.remove(os.path.join(folder, old))
-    command, env = simulated.command(args.build, "t4-16g,capacity=3GiB,context=400MiB,workspace=512MiB",
-                                     [environment.python, program, str(left)], folder)
-    status, out = simulated.run(command, env, folder, 600)
-    trace = next(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst"))
-    tool = os.path.join(args.build, "bin/vramscope")
-    oom = json.loads(subprocess.run([tool, "oom", "--json", trace], stdout=subprocess.PIPE, check=True).stdout)
-    text = subprocess.run([tool, "report", trace], stdout=subprocess.PIPE, text=True, check=True).stdout
-    return status, out, oom, text
+    status, out, trace = simulated.record_text(args.build, environment, DEVICE, PROGRAM, folder, left,
+                                               name="convolve.py")
+    oom = json.loads(simulated.printed(args.build, "oom", "--json", trace))
+    return status, out, oom, simulated.printed(args.build, "report", trace)
 
 
 def fits(args, environment, folder, left):
     """What `vramscope fit` says about the same run."""
-    command = [os.path.join(args.build, "bin/vramscope"), "fit", "--gpu",
-               "t4-16g,capacity=3GiB,context=400MiB,workspace=512MiB", "--json", "--", environment.python,
-               os.path.join(folder, "convolve.py"), str(left)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=600)
-    assert done.returncode == 1, done
-    return json.loads(done.stdout)["runs"][0]["device"]
+    run = json.loads(simulated.printed(args.build, "fit", "--gpu", DEVICE, "--json", "--", environment.python,
+                                       os.path.join(folder, "convolve.py"), left))["runs"][0]
+    assert run["fits"] == "no", run
+    return run["device"]
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
-    args = p.parse_args()
-    args.build = os.path.abspath(args.build)
-    environment = environments.of_cuda(13)
-    if not environment:
-        return environments.skip("an environment with torch for CUDA 13")
+    args = environments.parser(__doc__).parse_args()
+    environment = environments.needed(environments.of_cuda(13), "an environment with torch for CUDA 13")
     went_on = "1 allocation failed, and the program went on\n  512.0 MiB on device 0"
     reason = "a library's workspace: PyTorch took less, or a slower algorithm"
     with tempfile.TemporaryDirectory() as folder:

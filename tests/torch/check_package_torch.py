@@ -7,7 +7,6 @@ vramscope.torch.use_allocator() serves tensors.
 
 Exit 77: no environment with torch.
 """
-import argparse
 import os
 import pathlib
 import subprocess
@@ -110,12 +109,8 @@ print("ok")
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--build", required=True)
-    build = pathlib.Path(parser.parse_args().build).resolve()
-    found = environments.find()
-    if not found:
-        return environments.skip("PyTorch")
+    build = pathlib.Path(environments.parser(__doc__).parse_args().build)
+    found = environments.needed(environments.find(), "PyTorch")
     env = {k: v for k, v in os.environ.items() if not k.startswith("VRAMSCOPE_")}
     env.update(PYTHONPATH=str(environments.ROOT / "python"), PATH=f"{build / 'bin'}:{env['PATH']}",
                PYTHONDONTWRITEBYTECODE="1")

@@ -9,7 +9,6 @@ simulated GPU with PyTorch's defaults. Its trace is replayed with each setting a
 GPU; then the program runs with it: the same outcome, and the peak that PyTorch itself reports as
 reserved within 1 %. Exit 77: no environment with torch.
 """
-import argparse
 import json
 import os
 import subprocess
@@ -33,13 +32,10 @@ class Check:
         """(exit status, trace) of the program."""
         folder = os.path.join(self.folder, name)
         os.mkdir(folder)
-        command, env = simulated.command(self.build, device, [self.environment.python, *self.program], folder)
-        env.pop("PYTORCH_CUDA_ALLOC_CONF", None)
-        env["PYTORCH_ALLOC_CONF"] = env["PYTORCH_CUDA_ALLOC_CONF"] = conf
-        status, out = simulated.run(command, env, folder, 600)
+        status, out, trace = simulated.record(self.build, self.environment, device, self.program, folder, settings={
+            "PYTORCH_ALLOC_CONF": conf, "PYTORCH_CUDA_ALLOC_CONF": conf})
         assert status in (0, 1), (status, out)
-        return status, max((os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".vst")),
-                           key=os.path.getsize)
+        return status, trace
 
     def replay(self, trace, *options):
         run = subprocess.run([self.command, "replay", "--json", *options, trace], stdout=subprocess.PIPE,
@@ -60,17 +56,15 @@ class Check:
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
+    p = environments.parser(__doc__)
     p.add_argument("program", nargs="*")
     args = p.parse_args()
-    environment = environments.of_release("2.15.0") or environments.of_cuda(13)
-    if not environment:
-        return environments.skip("an environment with torch for CUDA 13")
+    environment = environments.needed(environments.of_release("2.15.0") or environments.of_cuda(13),
+                                      "an environment with torch for CUDA 13")
     program = args.program or [str(environments.ROOT / "tests/torch/programs/mixture_of_experts.py"),
                                "--batch", "2", "--steps", "3"]
     with tempfile.TemporaryDirectory() as folder:
-        check = Check(os.path.abspath(args.build), environment, program, folder)
+        check = Check(args.build, environment, program, folder)
         status, trace = check.record("default", "", "h100-80g")
         assert status == 0
         first = check.replay(trace, "--policy", "pytorch")

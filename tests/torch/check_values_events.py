@@ -9,7 +9,6 @@ Exits with 77 where there is no PyTorch of that release. Memory that
 is freed between two allocations is compared without its order, which follows addresses where
 autocast clears its cache.
 """
-import argparse
 import json
 import os
 import subprocess
@@ -60,15 +59,12 @@ def difference(on, off):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--build", required=True)
+    parser = environments.parser(__doc__)
     parser.add_argument("--release", default=next(iter(environments.RELEASES)))
     parser.add_argument("names", nargs="*", default=NAMES)
     args = parser.parse_args()
-    environment = environments.of_release(args.release)
-    if not environment:
-        sys.exit(environments.skip(f"an environment with torch {args.release}"))
-    python = str(environment.python)
+    python = str(environments.needed(environments.of_release(args.release),
+                                     f"an environment with torch {args.release}").python)
     failed = 0
     for name in args.names:
         with tempfile.TemporaryDirectory() as folder:

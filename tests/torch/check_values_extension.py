@@ -8,7 +8,6 @@ runs a kernel for all devices instead: that is listed.
 
 Exits with 77 without an environment with torch (environments.py) or without c++.
 """
-import argparse
 import os
 import shutil
 import subprocess
@@ -30,12 +29,9 @@ def compile_extension(environment, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--build", required=True)
-    args = parser.parse_args()
-    found = [e for e in environments.find() if e.cuda == 13]
-    if not found or not shutil.which("c++"):
-        return environments.skip("an environment with torch for CUDA 13, or c++,")
+    args = environments.parser(__doc__).parse_args()
+    found = environments.needed([e for e in environments.find() if e.cuda == 13 and shutil.which("c++")],
+                                "an environment with torch for CUDA 13, or c++,")
     program, failed = os.path.join(HERE, "values_extension.py"), 0
     for environment in found:
         with tempfile.TemporaryDirectory() as folder:

@@ -6,7 +6,6 @@ them do not reach the program: runs values_operations.py.
 
 Exits with 77 where there is no PyTorch of that release.
 """
-import argparse
 import os
 import subprocess
 import sys
@@ -18,14 +17,12 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "values_opera
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--build", required=True)
+    parser = environments.parser(__doc__)
     parser.add_argument("--release", default=next(iter(environments.RELEASES)))
     parser.add_argument("mode", choices=("table", "failures"))
     args = parser.parse_args()
-    environment = environments.of_release(args.release)
-    if not environment:
-        sys.exit(environments.skip(f"an environment with torch {args.release}"))
+    environment = environments.needed(environments.of_release(args.release),
+                                      f"an environment with torch {args.release}")
     with tempfile.TemporaryDirectory() as folder:
         command = [os.path.join(args.build, "bin", "vramscope"), "run", "-q", "--stacks=none",
                    "--simulate", "a100-80g", "-o", os.path.join(folder, "%p.vst"), "--",

@@ -6,7 +6,6 @@ a computed one: runs values_uses.py, whose comments say which is which, by `vram
 
 Runs in each environment with torch (environments.py); exits with 77 without one.
 """
-import argparse
 import json
 import os
 import re
@@ -68,14 +67,9 @@ def differences(program, expected, found):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--build", required=True)
-    args = parser.parse_args()
-    found = environments.find()
-    if not found:
-        return environments.skip("an environment with torch")
+    args = environments.parser(__doc__).parse_args()
     failed = 0
-    for environment in found:
+    for environment in environments.needed(environments.find(), "an environment with torch"):
         with_triton = (environment.site / "triton").is_dir()
         reports = reported(args.build, environment, PROGRAM, [] if with_triton else ["no-triton"])
         wrong = list(differences(PROGRAM, expectations(PROGRAM, with_triton), reports))

@@ -9,6 +9,7 @@ libraries: the simulated GPU has its own. VS_TORCH_ENVS names the folder of the 
 instead of build/torch; environments of any name in it are found by their torch release.
 Nothing is downloaded unless `fetch` is called (scripts/test --torch does).
 """
+import argparse
 import os
 import pathlib
 import subprocess
@@ -71,6 +72,18 @@ def skip(what):
     print(f"skipped: {what} not found in {folder_of_environments()}; scripts/test --torch downloads it, "
           f"VS_TORCH_ENVS=DIR names a folder of environments (each with bin/python)")
     return SKIPPED
+
+
+def parser(doc):
+    """The command line of a check, whose *doc* begins with what it does."""
+    p = argparse.ArgumentParser(description=doc.splitlines()[0])
+    p.add_argument("--build", default=str(ROOT / "build/dev"), type=os.path.abspath)
+    return p
+
+
+def needed(found, what):
+    """What was *found*; without it the check ends as skipped."""
+    return found or sys.exit(skip(what))
 
 
 def pip(python, *words):

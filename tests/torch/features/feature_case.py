@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the feature cases share: the table of cases and the comparison with the CPU.
 
-A case is a function with the decorator `feature`. It passes when it returns. A case that computes
-something calls `same`, which runs one function on the CPU and on the device and compares shapes,
-types and values; or `alike`, which leaves out the values, for results that are random by design.
+A case is a function with the decorator `feature`, or in a table of `features`. It passes when it
+returns. A case that computes something calls `same`, which runs one function on the CPU and on the
+device and compares shapes, types and values; or `alike`, which leaves out the values, for results
+that are random by design.
 """
 import copy
 
@@ -39,6 +40,12 @@ def feature(name, **options):
         CASES[name] = Case(function, name, options)
         return function
     return register
+
+
+def features(table):
+    """*table*: the cases by name; those of several comparisons are a tuple of them."""
+    for name, function in table.items():
+        feature(name)(function)
 
 
 def tensors(value):

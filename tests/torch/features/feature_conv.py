@@ -4,36 +4,30 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from feature_case import alike_gradients, check, feature, leaf, same, same_gradients
+from feature_case import alike_gradients, check, feature, features, leaf, same, same_gradients
 
 
-@feature("conv1d")
-def conv1d():
-    same_gradients(lambda m, x: m(x), nn.Conv1d(4, 6, 3, padding=1), leaf(2, 4, 20))
-
-
-@feature("conv2d")
-def conv2d():
-    same_gradients(lambda m, x: m(x), nn.Conv2d(4, 6, 3, stride=2, dilation=2), leaf(2, 4, 16, 16))
-
-
-@feature("conv3d")
-def conv3d():
-    same_gradients(lambda m, x: m(x), nn.Conv3d(2, 4, 3), leaf(1, 2, 8, 8, 8))
-
-
-@feature("conv2d, groups and depthwise")
-def conv_groups():
-    same_gradients(lambda m, x: m(x), nn.Conv2d(8, 8, 3, groups=2), leaf(2, 8, 9, 9))
-    same_gradients(lambda m, x: m(x), nn.Conv2d(8, 8, 3, groups=8), leaf(2, 8, 9, 9))
-
-
-@feature("transposed convolutions")
-def conv_transpose():
-    same_gradients(lambda m, x: m(x), nn.ConvTranspose1d(4, 2, 3), leaf(2, 4, 9))
-    same_gradients(lambda m, x: m(x), nn.ConvTranspose2d(4, 2, 3, stride=2, output_padding=1),
-                   leaf(2, 4, 9, 9))
-    same_gradients(lambda m, x: m(x), nn.ConvTranspose3d(2, 2, 2), leaf(1, 2, 4, 4, 4))
+features({
+    "conv1d": lambda: (
+        same_gradients(lambda m, x: m(x), nn.Conv1d(4, 6, 3, padding=1), leaf(2, 4, 20))),
+    "conv2d": lambda: (
+        same_gradients(lambda m, x: m(x), nn.Conv2d(4, 6, 3, stride=2, dilation=2),
+                       leaf(2, 4, 16, 16))),
+    "conv3d": lambda: same_gradients(lambda m, x: m(x), nn.Conv3d(2, 4, 3), leaf(1, 2, 8, 8, 8)),
+    "conv2d, groups and depthwise": lambda: (
+        same_gradients(lambda m, x: m(x), nn.Conv2d(8, 8, 3, groups=2), leaf(2, 8, 9, 9)),
+        same_gradients(lambda m, x: m(x), nn.Conv2d(8, 8, 3, groups=8), leaf(2, 8, 9, 9))),
+    "transposed convolutions": lambda: (
+        same_gradients(lambda m, x: m(x), nn.ConvTranspose1d(4, 2, 3), leaf(2, 4, 9)),
+        same_gradients(lambda m, x: m(x), nn.ConvTranspose2d(4, 2, 3, stride=2, output_padding=1),
+                       leaf(2, 4, 9, 9)),
+        same_gradients(lambda m, x: m(x), nn.ConvTranspose3d(2, 2, 2), leaf(1, 2, 4, 4, 4))),
+    "conv2d, bfloat16 and float64": lambda: (
+        same_gradients(lambda x, w: F.conv2d(x, w), leaf(1, 4, 8, 8, dtype=torch.float64),
+                       leaf(4, 4, 3, 3, dtype=torch.float64)),
+        alike_gradients(lambda x, w: F.conv2d(x, w), leaf(1, 4, 8, 8, dtype=torch.bfloat16),
+                        leaf(4, 4, 3, 3, dtype=torch.bfloat16))),
+})
 
 
 @feature("conv2d, AMP and channels_last")
@@ -65,14 +59,6 @@ def conv_deterministic():
 def conv_without_cudnn():
     torch.backends.cudnn.enabled = False
     same_gradients(lambda m, x: m(x), nn.Conv2d(4, 6, 3), leaf(2, 4, 16, 16))
-
-
-@feature("conv2d, bfloat16 and float64")
-def conv_types():
-    same_gradients(lambda x, w: F.conv2d(x, w), leaf(1, 4, 8, 8, dtype=torch.float64),
-                   leaf(4, 4, 3, 3, dtype=torch.float64))
-    alike_gradients(lambda x, w: F.conv2d(x, w), leaf(1, 4, 8, 8, dtype=torch.bfloat16),
-                    leaf(4, 4, 3, 3, dtype=torch.bfloat16))
 
 
 @feature("batch normalisation")

@@ -35,10 +35,19 @@ def ranks(function, world):
         torch.multiprocessing.spawn(rank_main, (function, world, folder), nprocs=world)
 
 
+def on_ranks(name, world, **options):
+    """The decorated function is that of a rank; the case runs it in *world* ranks."""
+    def register(function):
+        feature(name, device=f"h100-80g,devices={world}", **options)(lambda: ranks(function, world))
+        return function
+    return register
+
+
 def equal(tensor, values, what):
     check(tensor.flatten().tolist() == list(values), f"{what} gives {tensor.flatten().tolist()}")
 
 
+@on_ranks("collectives: their values", 4)
 def collectives(rank, world):
     def mine(n=2, dtype=torch.float32):
         return torch.full((n,), float(rank + 1), device="cuda").to(dtype)
@@ -74,6 +83,7 @@ def collectives(rank, world):
     dist.barrier()
 
 
+@on_ranks("all_to_all, gather, scatter", 4)
 def all_to_all(rank, world):
     out = torch.zeros(world, device="cuda")
     dist.all_to_all_single(out, torch.arange(world, device="cuda") + 10.0 * rank)
@@ -95,6 +105,7 @@ def all_to_all(rank, world):
     equal(t, [5 + rank], "scatter")
 
 
+@on_ranks("send, recv, batch_isend_irecv", 4)
 def point_to_point(rank, world):
     t = torch.full((3,), float(rank), device="cuda")
     if rank == 0:
@@ -110,6 +121,7 @@ def point_to_point(rank, world):
     equal(out, [(rank - 1) % world], "batch_isend_irecv")
 
 
+@on_ranks("asynchronous collectives and groups", 4)
 def asynchronous(rank, world):
     ts = [torch.full((4,), float(rank), device="cuda") for _ in range(3)]
     for work in [dist.all_reduce(t, async_op=True) for t in ts]:
@@ -127,31 +139,12 @@ def asynchronous(rank, world):
     equal(graph_safe, [world] * 4, "all_reduce after a large one")
 
 
-@feature("collectives: their values", device=FOUR)
-def collective_values():
-    ranks(collectives, 4)
-
-
-@feature("all_to_all, gather, scatter", device=FOUR)
-def all_to_all_values():
-    ranks(all_to_all, 4)
-
-
-@feature("send, recv, batch_isend_irecv", device=FOUR)
-def send_values():
-    ranks(point_to_point, 4)
-
-
-@feature("asynchronous collectives and groups", device=FOUR)
-def asynchronous_values():
-    ranks(asynchronous, 4)
-
-
 def model():
     torch.manual_seed(0)
     return nn.Sequential(*[nn.Sequential(nn.Linear(64, 64), nn.ReLU()) for _ in range(4)]).cuda()
 
 
+@on_ranks("DistributedDataParallel, 2 ranks", 2)
 def data_parallel(rank, world):
     net = nn.parallel.DistributedDataParallel(model(), device_ids=[rank])
     optimizer = torch.optim.AdamW(net.parameters())
@@ -166,11 +159,7 @@ def data_parallel(rank, world):
     check(all(torch.equal(p, weight) for p in parts), "the parameters of the ranks differ")
 
 
-@feature("DistributedDataParallel, 2 ranks", device=TWO)
-def ddp():
-    ranks(data_parallel, 2)
-
-
+@on_ranks("FSDP2, 4 ranks", 4, timeout=300)
 def fully_sharded(rank, world):
     try:
         from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
@@ -251,11 +240,7 @@ def fsdp2_losses():
     losses("fsdp2", 4)
 
 
-@feature("FSDP2, 4 ranks", device=FOUR, timeout=300)
-def fsdp2():
-    ranks(fully_sharded, 4)
-
-
+@on_ranks("FSDP1, 2 ranks", 2)
 def sharded_once(rank, world):
     from torch.distributed.fsdp import FullyShardedDataParallel
     net = FullyShardedDataParallel(model(), use_orig_params=True)
@@ -265,11 +250,7 @@ def sharded_once(rank, world):
     optimizer.step()
 
 
-@feature("FSDP1, 2 ranks", device=TWO)
-def fsdp1():
-    ranks(sharded_once, 2)
-
-
+@on_ranks("tensor parallelism", 2)
 def tensor_parallel_rank(rank, world):
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
@@ -284,11 +265,7 @@ def tensor_parallel_rank(rank, world):
     out.sum().backward()
 
 
-@feature("tensor parallelism", device=TWO)
-def tensor_parallel():
-    ranks(tensor_parallel_rank, 2)
-
-
+@on_ranks("pipeline parallelism", 2)
 def pipeline_rank(rank, world):
     from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
     stage = PipelineStage(nn.Linear(16, 16).cuda(), rank, world, torch.device("cuda", rank))
@@ -302,11 +279,7 @@ def pipeline_rank(rank, world):
         schedule.step()
 
 
-@feature("pipeline parallelism", device=TWO)
-def pipeline():
-    ranks(pipeline_rank, 2)
-
-
+@on_ranks("ZeroRedundancyOptimizer", 2)
 def zero_rank(rank, world):
     from torch.distributed.optim import ZeroRedundancyOptimizer
     net = nn.parallel.DistributedDataParallel(model(), device_ids=[rank])
@@ -315,11 +288,7 @@ def zero_rank(rank, world):
     optimizer.step()
 
 
-@feature("ZeroRedundancyOptimizer", device=TWO)
-def zero():
-    ranks(zero_rank, 2)
-
-
+@on_ranks("SyncBatchNorm", 2)
 def sync_batch_norm_rank(rank, world):
     net = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm1d(6))).cuda()
     x = torch.full((4, 6), float(rank), device="cuda", requires_grad=True)
@@ -328,11 +297,7 @@ def sync_batch_norm_rank(rank, world):
     check(abs(mean - 0.1 * (world - 1) / 2) < 1e-3, f"running mean {mean}")
 
 
-@feature("SyncBatchNorm", device=TWO)
-def sync_batch_norm():
-    ranks(sync_batch_norm_rank, 2)
-
-
+@on_ranks("distributed checkpoint", 2)
 def checkpoint_rank(rank, world):
     import torch.distributed.checkpoint as dcp
     folder = os.path.join(os.getcwd(), "checkpoint")
@@ -343,11 +308,7 @@ def checkpoint_rank(rank, world):
     equal(state["w"], [3] * 4, "the loaded state")
 
 
-@feature("distributed checkpoint", device=TWO)
-def distributed_checkpoint():
-    ranks(checkpoint_rank, 2)
-
-
+@on_ranks("symmetric memory", 2, since="2.7", timeout=120)
 def symmetric_rank(rank, world):
     import torch.distributed._symmetric_memory as symm
     t = symm.empty(1024, dtype=torch.float32, device="cuda")
@@ -359,22 +320,13 @@ def symmetric_rank(rank, world):
     torch.cuda.synchronize()
 
 
-@feature("symmetric memory", device=TWO, since="2.7", timeout=120)
-def symmetric():
-    ranks(symmetric_rank, 2)
-
-
+@on_ranks("symmetric memory, NVSHMEM", 2, since="2.8", timeout=120)
 def nvshmem_rank(rank, world):
     import torch.distributed._symmetric_memory as symm
     symm.set_backend("NVSHMEM")
     t = symm.empty(1024, dtype=torch.float32, device="cuda").fill_(float(rank))
     symm.rendezvous(t, dist.group.WORLD.group_name)
     torch.cuda.synchronize()
-
-
-@feature("symmetric memory, NVSHMEM", device=TWO, since="2.8", timeout=120)
-def nvshmem():
-    ranks(nvshmem_rank, 2)
 
 
 @feature("copies between devices", device=TWO)

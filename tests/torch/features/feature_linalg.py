@@ -2,7 +2,8 @@
 """Fourier transforms and linear algebra: cuFFT, cuSOLVER, MAGMA-free paths."""
 import torch
 
-from feature_case import alike, alike_gradients, check, feature, gradients, leaf, same, same_gradients
+from feature_case import alike, alike_gradients, check, feature, features, gradients, leaf, same, \
+    same_gradients
 
 
 def positive(n, batch=()):
@@ -10,9 +11,59 @@ def positive(n, batch=()):
     return m @ m.mT + n * torch.eye(n)
 
 
-@feature("fft and ifft")
-def fft():
-    same_gradients(lambda x: torch.fft.ifft(torch.fft.fft(x)), leaf(4, 33, dtype=torch.complex64))
+features({
+    "fft and ifft": lambda: (
+        same_gradients(lambda x: torch.fft.ifft(torch.fft.fft(x)),
+                       leaf(4, 33, dtype=torch.complex64))),
+    "fft of half precision and float64": lambda: (
+        same(torch.fft.fft, torch.randn(4, 32, dtype=torch.float64)),
+        torch.fft.fft(torch.randn(4, 32, dtype=torch.float16, device="cuda"))),
+    "Cholesky: factor, solve, inverse": lambda: (
+        same_gradients(torch.linalg.cholesky, positive(6).requires_grad_()),
+        same(lambda a, b: (torch.cholesky_solve(b, torch.linalg.cholesky(a)),
+                           torch.cholesky_inverse(torch.linalg.cholesky(a))),
+             positive(5, (3,)), torch.randn(3, 5, 2))),
+    "QR": lambda: (
+        alike_gradients(lambda a: torch.linalg.qr(a), leaf(8, 5)),
+        alike(torch.linalg.qr, torch.randn(3, 8, 5))),
+    "SVD": lambda: (
+        same(torch.linalg.svdvals, torch.randn(7, 5)),
+        alike_gradients(lambda a: torch.linalg.svd(a, full_matrices=False)[1], leaf(3, 7, 5)),
+        alike(torch.linalg.svd, torch.randn(7, 5))),
+    "eigh and eigvalsh": lambda: (
+        same(torch.linalg.eigvalsh, positive(6)),
+        alike_gradients(lambda a: torch.linalg.eigh(a)[0], positive(6, (2,)).requires_grad_()),
+        alike(torch.linalg.eigh, positive(600))),
+    "eig": lambda: alike(torch.linalg.eig, torch.randn(6, 6)),
+    "LU: factor, solve": lambda: (
+        same(lambda a, b: torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b), positive(6),
+             torch.randn(6, 2)),
+        same(torch.linalg.lu, positive(4, (3,)))),
+    "lstsq": lambda: (
+        same(lambda a, b: torch.linalg.lstsq(a, b)[0], torch.randn(9, 4), torch.randn(9, 2)),
+        alike(lambda a, b: torch.linalg.lstsq(a, b)[0], torch.randn(3, 9, 4),
+              torch.randn(3, 9, 2))),
+    "inv, det, slogdet": lambda: (
+        same_gradients(torch.linalg.inv, positive(5).requires_grad_()),
+        same(lambda a: (torch.linalg.det(a), *torch.linalg.slogdet(a)), positive(5, (2,)))),
+    "solve and solve_triangular": lambda: (
+        same_gradients(torch.linalg.solve, positive(5).requires_grad_(), leaf(5, 2)),
+        same(torch.linalg.solve, positive(5, (4,)), torch.randn(4, 5, 1)),
+        same(lambda a, b: torch.linalg.solve_triangular(a.tril(), b, upper=False), positive(5),
+             torch.randn(5, 2))),
+    "pinv, matrix_rank, cond, matrix_exp": lambda: (
+        same(lambda a: (torch.linalg.pinv(a), torch.linalg.matrix_rank(a)), torch.randn(6, 4)),
+        same(torch.linalg.matrix_exp, torch.randn(4, 4)),
+        same(torch.linalg.cond, positive(4))),
+    "norms and distances": lambda: (
+        same(lambda a: (torch.linalg.norm(a), torch.linalg.vector_norm(a, 1),
+                        torch.cdist(a, a[:3])),
+             torch.randn(6, 4))),
+    "lobpcg, ormqr, ldl": lambda: (
+        alike(lambda a: torch.linalg.ldl_factor(a), positive(6)),
+        alike(lambda a: torch.geqrf(a), torch.randn(6, 4)),
+        alike(lambda a: torch.linalg.householder_product(*torch.geqrf(a)), torch.randn(6, 4))),
+})
 
 
 def gradient_of_identity(function, x):
@@ -30,12 +81,6 @@ def rfft():
     same(torch.fft.fftn, torch.randn(2, 6, 5, 4))
 
 
-@feature("fft of half precision and float64")
-def fft_types():
-    same(torch.fft.fft, torch.randn(4, 32, dtype=torch.float64))
-    torch.fft.fft(torch.randn(4, 32, dtype=torch.float16, device="cuda"))
-
-
 @feature("stft and istft")
 def stft():
     window = torch.hann_window(64)
@@ -45,87 +90,8 @@ def stft():
          torch.randn(2, 512), window)
 
 
-@feature("Cholesky: factor, solve, inverse")
-def cholesky():
-    same_gradients(torch.linalg.cholesky, positive(6).requires_grad_())
-    same(lambda a, b: (torch.cholesky_solve(b, torch.linalg.cholesky(a)),
-                       torch.cholesky_inverse(torch.linalg.cholesky(a))),
-         positive(5, (3,)), torch.randn(3, 5, 2))
-
-
-@feature("QR")
-def qr():
-    alike_gradients(lambda a: torch.linalg.qr(a), leaf(8, 5))
-    alike(torch.linalg.qr, torch.randn(3, 8, 5))
-
-
-@feature("SVD")
-def svd():
-    same(torch.linalg.svdvals, torch.randn(7, 5))
-    alike_gradients(lambda a: torch.linalg.svd(a, full_matrices=False)[1], leaf(3, 7, 5))
-    alike(torch.linalg.svd, torch.randn(7, 5))
-
-
 @feature("SVD, each driver of cuSOLVER")
 def svd_drivers():
     for driver in ("gesvd", "gesvdj", "gesvda"):
         torch.linalg.svd(torch.randn(2, 8, 5, device="cuda"), full_matrices=False, driver=driver)
 
-
-@feature("eigh and eigvalsh")
-def eigh():
-    same(torch.linalg.eigvalsh, positive(6))
-    alike_gradients(lambda a: torch.linalg.eigh(a)[0], positive(6, (2,)).requires_grad_())
-    alike(torch.linalg.eigh, positive(600))
-
-
-@feature("eig")
-def eig():
-    alike(torch.linalg.eig, torch.randn(6, 6))
-
-
-@feature("LU: factor, solve")
-def lu():
-    same(lambda a, b: torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b), positive(6),
-         torch.randn(6, 2))
-    same(torch.linalg.lu, positive(4, (3,)))
-
-
-@feature("lstsq")
-def lstsq():
-    same(lambda a, b: torch.linalg.lstsq(a, b)[0], torch.randn(9, 4), torch.randn(9, 2))
-    alike(lambda a, b: torch.linalg.lstsq(a, b)[0], torch.randn(3, 9, 4), torch.randn(3, 9, 2))
-
-
-@feature("inv, det, slogdet")
-def inv():
-    same_gradients(torch.linalg.inv, positive(5).requires_grad_())
-    same(lambda a: (torch.linalg.det(a), *torch.linalg.slogdet(a)), positive(5, (2,)))
-
-
-@feature("solve and solve_triangular")
-def solve():
-    same_gradients(torch.linalg.solve, positive(5).requires_grad_(), leaf(5, 2))
-    same(torch.linalg.solve, positive(5, (4,)), torch.randn(4, 5, 1))
-    same(lambda a, b: torch.linalg.solve_triangular(a.tril(), b, upper=False), positive(5),
-         torch.randn(5, 2))
-
-
-@feature("pinv, matrix_rank, cond, matrix_exp")
-def functions_of_matrices():
-    same(lambda a: (torch.linalg.pinv(a), torch.linalg.matrix_rank(a)), torch.randn(6, 4))
-    same(torch.linalg.matrix_exp, torch.randn(4, 4))
-    same(torch.linalg.cond, positive(4))
-
-
-@feature("norms and distances")
-def norms():
-    same(lambda a: (torch.linalg.norm(a), torch.linalg.vector_norm(a, 1), torch.cdist(a, a[:3])),
-         torch.randn(6, 4))
-
-
-@feature("lobpcg, ormqr, ldl")
-def further():
-    alike(lambda a: torch.linalg.ldl_factor(a), positive(6))
-    alike(lambda a: torch.geqrf(a), torch.randn(6, 4))
-    alike(lambda a: torch.linalg.householder_product(*torch.geqrf(a)), torch.randn(6, 4))

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from feature_case import alike_gradients, check, feature, leaf, same, same_gradients
+from feature_case import alike_gradients, check, feature, features, leaf, same, same_gradients
 
 
 def product(dtype):
@@ -11,30 +11,32 @@ def product(dtype):
                    tolerance=0.1 if dtype.itemsize == 2 else 1e-3)
 
 
-@feature("matmul float32")
-def matmul_float32():
-    product(torch.float32)
-
-
-@feature("matmul float64")
-def matmul_float64():
-    product(torch.float64)
-
-
-@feature("matmul float16")
-def matmul_float16():
-    product(torch.float16)
-
-
-@feature("matmul bfloat16")
-def matmul_bfloat16():
-    product(torch.bfloat16)
-
-
-@feature("matmul complex64")
-def matmul_complex():
-    same_gradients(torch.matmul, leaf(8, 12, dtype=torch.complex64),
-                   leaf(12, 8, dtype=torch.complex64))
+features({
+    "matmul float32": lambda: product(torch.float32),
+    "matmul float64": lambda: product(torch.float64),
+    "matmul float16": lambda: product(torch.float16),
+    "matmul bfloat16": lambda: product(torch.bfloat16),
+    "matmul complex64": lambda: same_gradients(torch.matmul, leaf(8, 12, dtype=torch.complex64),
+                                               leaf(12, 8, dtype=torch.complex64)),
+    "_addmm_activation": lambda: (
+        same(lambda m, a, b: torch._addmm_activation(m, a, b, use_gelu=False),
+             torch.randn(5), torch.randn(6, 8), torch.randn(8, 5))),
+    "mv, dot, vdot, outer": lambda: (
+        same(lambda m, v: (m @ v, v @ v, torch.outer(v, v)), torch.randn(7, 9), torch.randn(9)),
+        same(torch.vdot, torch.randn(9, dtype=torch.complex64),
+             torch.randn(9, dtype=torch.complex64))),
+    "einsum and tensordot": lambda: (
+        same(lambda a, b: torch.einsum("bij,bkj->bik", a, b), torch.randn(2, 5, 7),
+             torch.randn(2, 4, 7)),
+        same(lambda a, b: torch.tensordot(a, b, dims=2), torch.randn(3, 4, 5),
+             torch.randn(4, 5, 2))),
+    "int8 matrix product": lambda: (
+        same(torch._int_mm, torch.randint(-8, 8, (32, 64), dtype=torch.int8),
+             torch.randint(-8, 8, (64, 32), dtype=torch.int8))),
+    "preferred BLAS library cuBLASLt": lambda: (
+        torch.backends.cuda.preferred_blas_library("cublaslt"),
+        same(torch.matmul, torch.randn(24, 40), torch.randn(40, 16))),
+})
 
 
 @feature("matmul of several GiB")
@@ -64,30 +66,12 @@ def addmm():
     same(torch.addbmm, m, torch.randn(3, 6, 8), torch.randn(3, 8, 5))
 
 
-@feature("_addmm_activation")
-def addmm_activation():
-    same(lambda m, a, b: torch._addmm_activation(m, a, b, use_gelu=False),
-         torch.randn(5), torch.randn(6, 8), torch.randn(8, 5))
-
-
 @feature("bmm and baddbmm")
 def bmm():
     for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.float16):
         same_gradients(torch.bmm, leaf(3, 8, 4, dtype=dtype), leaf(3, 4, 6, dtype=dtype),
                        tolerance=0.1)
     same(torch.baddbmm, torch.randn(3, 8, 6), torch.randn(3, 8, 4), torch.randn(3, 4, 6))
-
-
-@feature("mv, dot, vdot, outer")
-def vectors():
-    same(lambda m, v: (m @ v, v @ v, torch.outer(v, v)), torch.randn(7, 9), torch.randn(9))
-    same(torch.vdot, torch.randn(9, dtype=torch.complex64), torch.randn(9, dtype=torch.complex64))
-
-
-@feature("einsum and tensordot")
-def einsum():
-    same(lambda a, b: torch.einsum("bij,bkj->bik", a, b), torch.randn(2, 5, 7), torch.randn(2, 4, 7))
-    same(lambda a, b: torch.tensordot(a, b, dims=2), torch.randn(3, 4, 5), torch.randn(4, 5, 2))
 
 
 @feature("scaled_mm float8")
@@ -118,12 +102,6 @@ def grouped_mm():
     torch.cuda.synchronize()
 
 
-@feature("int8 matrix product")
-def int_mm():
-    same(torch._int_mm, torch.randint(-8, 8, (32, 64), dtype=torch.int8),
-         torch.randint(-8, 8, (64, 32), dtype=torch.int8))
-
-
 @feature("TF32 and reduced precision switches")
 def tf32():
     torch.backends.cuda.matmul.allow_tf32 = True
@@ -131,8 +109,3 @@ def tf32():
     torch.set_float32_matmul_precision("high")
     alike_gradients(torch.matmul, leaf(24, 40), leaf(40, 16))
 
-
-@feature("preferred BLAS library cuBLASLt")
-def preferred_cublaslt():
-    torch.backends.cuda.preferred_blas_library("cublaslt")
-    same(torch.matmul, torch.randn(24, 40), torch.randn(40, 16))

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from feature_case import alike_gradients, check, feature, leaf, same_gradients
+from feature_case import alike_gradients, check, feature, features, leaf, same_gradients
 
 
 def recurrent(model):
@@ -13,30 +13,23 @@ def recurrent(model):
     alike_gradients(lambda m, x: m(x), model, leaf(7, 3, 12))
 
 
-@feature("LSTM")
-def lstm():
-    recurrent(nn.LSTM(12, 16, num_layers=2, dropout=0.1))
-
-
-@feature("GRU")
-def gru():
-    recurrent(nn.GRU(12, 16))
-
-
-@feature("RNN tanh and relu")
-def rnn():
-    recurrent(nn.RNN(12, 16))
-    recurrent(nn.RNN(12, 16, nonlinearity="relu"))
-
-
-@feature("LSTM, bidirectional")
-def lstm_bidirectional():
-    recurrent(nn.LSTM(12, 16, bidirectional=True))
-
-
-@feature("LSTM with projection")
-def lstm_projection():
-    recurrent(nn.LSTM(12, 16, proj_size=8))
+features({
+    "LSTM": lambda: recurrent(nn.LSTM(12, 16, num_layers=2, dropout=0.1)),
+    "GRU": lambda: recurrent(nn.GRU(12, 16)),
+    "RNN tanh and relu": lambda: (
+        recurrent(nn.RNN(12, 16)),
+        recurrent(nn.RNN(12, 16, nonlinearity="relu"))),
+    "LSTM, bidirectional": lambda: recurrent(nn.LSTM(12, 16, bidirectional=True)),
+    "LSTM with projection": lambda: recurrent(nn.LSTM(12, 16, proj_size=8)),
+    "LSTMCell and GRUCell": lambda: (
+        same_gradients(lambda m, x: m(x), nn.LSTMCell(6, 8), leaf(3, 6)),
+        same_gradients(lambda m, x: m(x), nn.GRUCell(6, 8), leaf(3, 6))),
+    "attention, flash": lambda: attention(SDPBackend.FLASH_ATTENTION),
+    "attention, memory efficient": lambda: (
+        attention(SDPBackend.EFFICIENT_ATTENTION),
+        attention(SDPBackend.EFFICIENT_ATTENTION, torch.float32)),
+    "attention, cuDNN": lambda: attention(SDPBackend.CUDNN_ATTENTION),
+})
 
 
 @feature("LSTM, float16 and packed sequences")
@@ -57,12 +50,6 @@ def lstm_inference():
     with torch.inference_mode():
         out, (h, c) = model(torch.randn(7, 3, 12, device="cuda"))
     check(out.shape == (7, 3, 16) and h.shape == c.shape == (1, 3, 16), "shapes")
-
-
-@feature("LSTMCell and GRUCell")
-def cells():
-    same_gradients(lambda m, x: m(x), nn.LSTMCell(6, 8), leaf(3, 6))
-    same_gradients(lambda m, x: m(x), nn.GRUCell(6, 8), leaf(3, 6))
 
 
 @feature("CTC loss")
@@ -98,22 +85,6 @@ def attention_math():
         with sdpa_kernel(SDPBackend.MATH):
             return F.scaled_dot_product_attention(q, k, v, is_causal=True)
     same_gradients(math, leaf(2, 2, 8, 16), leaf(2, 2, 8, 16), leaf(2, 2, 8, 16))
-
-
-@feature("attention, flash")
-def attention_flash():
-    attention(SDPBackend.FLASH_ATTENTION)
-
-
-@feature("attention, memory efficient")
-def attention_efficient():
-    attention(SDPBackend.EFFICIENT_ATTENTION)
-    attention(SDPBackend.EFFICIENT_ATTENTION, torch.float32)
-
-
-@feature("attention, cuDNN")
-def attention_cudnn():
-    attention(SDPBackend.CUDNN_ATTENTION)
 
 
 @feature("attention, grouped queries and mask")

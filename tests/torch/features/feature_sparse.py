@@ -2,7 +2,7 @@
 """Sparse matrices: cuSPARSE and cuSPARSELt."""
 import torch
 
-from feature_case import alike, check, feature, same
+from feature_case import alike, check, feature, features, same
 
 
 def matrix(rows=12, columns=16):
@@ -10,11 +10,29 @@ def matrix(rows=12, columns=16):
     return torch.where(torch.rand(rows, columns) < 0.3, m, torch.zeros(()))
 
 
-@feature("sparse COO: product, coalesce, transpose")
-def coo():
-    same(lambda m, d: torch.sparse.mm(m.to_sparse(), d), matrix(), torch.randn(16, 5))
-    same(lambda m: m.to_sparse().t().coalesce().to_dense(), matrix())
-    same(lambda m: (m.to_sparse() + m.to_sparse()).to_dense(), matrix())
+features({
+    "sparse COO: product, coalesce, transpose": lambda: (
+        same(lambda m, d: torch.sparse.mm(m.to_sparse(), d), matrix(), torch.randn(16, 5)),
+        same(lambda m: m.to_sparse().t().coalesce().to_dense(), matrix()),
+        same(lambda m: (m.to_sparse() + m.to_sparse()).to_dense(), matrix())),
+    "sparse CSR: product": lambda: (
+        same(lambda m, d: m.to_sparse_csr() @ d, matrix(), torch.randn(16, 5)),
+        same(lambda m, v: m.to_sparse_csr() @ v, matrix(), torch.randn(16))),
+    "sparse CSR times sparse CSR": lambda: (
+        same(lambda a, b: (a.to_sparse_csr() @ b.to_sparse_csr()).to_dense(), matrix(),
+             matrix(16, 12))),
+    "sparse CSR: addmm, sampled_addmm": lambda: (
+        same(lambda s, a, b: torch.sparse.sampled_addmm(s.to_sparse_csr(), a, b).to_dense(),
+             matrix(), torch.randn(12, 4), torch.randn(4, 16)),
+        same(lambda o, m, d: torch.addmm(o, m.to_sparse_csr(), d), torch.randn(12, 5), matrix(),
+             torch.randn(16, 5))),
+    "sparse CSC and conversions": lambda: (
+        same(lambda m: (m.to_sparse_csc().to_dense(), m.to_sparse_csr().to_sparse().to_dense()),
+             matrix())),
+    "sparse softmax and sum": lambda: (
+        same(lambda m: torch.sparse.softmax(m.to_sparse(), 1).to_dense(), matrix()),
+        same(lambda m: torch.sparse.sum(m.to_sparse(), 0).to_dense(), matrix())),
+})
 
 
 @feature("sparse COO: gradients")
@@ -22,25 +40,6 @@ def coo_gradient():
     m = matrix().cuda().to_sparse().requires_grad_()
     torch.sparse.mm(m, torch.randn(16, 5, device="cuda")).sum().backward()
     check(m.grad.shape == m.shape, "shape of the gradient")
-
-
-@feature("sparse CSR: product")
-def csr():
-    same(lambda m, d: m.to_sparse_csr() @ d, matrix(), torch.randn(16, 5))
-    same(lambda m, v: m.to_sparse_csr() @ v, matrix(), torch.randn(16))
-
-
-@feature("sparse CSR times sparse CSR")
-def csr_csr():
-    same(lambda a, b: (a.to_sparse_csr() @ b.to_sparse_csr()).to_dense(), matrix(), matrix(16, 12))
-
-
-@feature("sparse CSR: addmm, sampled_addmm")
-def sampled():
-    same(lambda s, a, b: torch.sparse.sampled_addmm(s.to_sparse_csr(), a, b).to_dense(),
-         matrix(), torch.randn(12, 4), torch.randn(4, 16))
-    same(lambda o, m, d: torch.addmm(o, m.to_sparse_csr(), d), torch.randn(12, 5), matrix(),
-         torch.randn(16, 5))
 
 
 @feature("sparse CSR: triangular solve")
@@ -54,12 +53,6 @@ def triangular():
 def bsr():
     m = torch.kron(matrix(4, 4), torch.ones(4, 4))
     same(lambda m, d: m.to_sparse_bsr((4, 4)) @ d, m, torch.randn(16, 8))
-
-
-@feature("sparse CSC and conversions")
-def csc():
-    same(lambda m: (m.to_sparse_csc().to_dense(), m.to_sparse_csr().to_sparse().to_dense()),
-         matrix())
 
 
 @feature("sparse 2:4, cuSPARSELt")
@@ -83,12 +76,6 @@ def sparse_embedding():
     layer(torch.tensor([1, 3, 3, 7], device="cuda")).sum().backward()
     check(layer.weight.grad.coalesce().indices().tolist() == [[1, 3, 7]], "indices of the gradient")
     torch.optim.SparseAdam(layer.parameters()).step()
-
-
-@feature("sparse softmax and sum")
-def sparse_softmax():
-    same(lambda m: torch.sparse.softmax(m.to_sparse(), 1).to_dense(), matrix())
-    same(lambda m: torch.sparse.sum(m.to_sparse(), 0).to_dense(), matrix())
 
 
 @feature("sparse tensors: equal indices, types, in place, to the CPU")

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.checkpoint import checkpoint, checkpoint_sequential
 
-from feature_case import check, feature
+from feature_case import check, feature, features
 
 
 def model():
@@ -40,16 +40,14 @@ def against_cpu(make):
         check(torch.allclose(a, b.cpu(), atol=1e-3), "parameters after three steps differ from the CPU's")
 
 
-@feature("SGD with momentum")
-def sgd():
-    against_cpu(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True))
-    steps(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, fused=True))
-
-
-@feature("Adam and AdamW")
-def adam():
-    against_cpu(lambda p: torch.optim.Adam(p, amsgrad=True))
-    against_cpu(lambda p: torch.optim.AdamW(p))
+features({
+    "SGD with momentum": lambda: (
+        against_cpu(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True)),
+        steps(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, fused=True))),
+    "Adam and AdamW": lambda: (
+        against_cpu(lambda p: torch.optim.Adam(p, amsgrad=True)),
+        against_cpu(lambda p: torch.optim.AdamW(p))),
+})
 
 
 @feature("AdamW, foreach, fused and capturable")

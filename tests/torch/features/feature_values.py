@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from feature_case import alike, check, feature, leaf, same, same_gradients
+from feature_case import alike, check, feature, features, leaf, same, same_gradients
 
 
 def distinct(*shape):
@@ -59,10 +59,27 @@ def sort_on_ada():
     same_gradients(lambda x: x[torch.tensor([0, 2, 2, 1])], leaf(5, 3))
 
 
-@feature("topk and kthvalue")
-def topk():
-    same(lambda x: (x.topk(4, dim=1), x.kthvalue(3, dim=0)), distinct(6, 50))
-    same_gradients(lambda x: x.topk(3)[0], distinct(6, 20).requires_grad_())
+features({
+    "topk and kthvalue": lambda: (
+        same(lambda x: (x.topk(4, dim=1), x.kthvalue(3, dim=0)), distinct(6, 50)),
+        same_gradients(lambda x: x.topk(3)[0], distinct(6, 20).requires_grad_())),
+    "masked_scatter": lambda: (
+        same(lambda x, m: x.masked_scatter(m, torch.arange(99, device=x.device).float()),
+             torch.randn(9, 11), torch.randint(0, 2, (9, 11)).bool())),
+    "bincount, histc and histogram": lambda: (
+        same(torch.bincount, torch.randint(0, 9, (50,))),
+        same(lambda x: torch.bincount(x, minlength=20), torch.randint(0, 9, (50,))),
+        same(lambda x: torch.histc(x, 8, 0, 1), distinct(64))),
+    "repeat_interleave": lambda: (
+        same(lambda x, n: x.repeat_interleave(n, 0), torch.randn(5, 3),
+             torch.tensor([1, 0, 3, 2, 1])),
+        same(torch.repeat_interleave, torch.tensor([2, 1, 3]))),
+    "index backward and index_put": lambda: (
+        same_gradients(lambda x: x[torch.tensor([0, 2, 2, 1])], leaf(5, 3)),
+        same(lambda x: x.index_put((torch.tensor([0, 2, 2], device=x.device),),
+                                   torch.ones(3, 3, device=x.device), accumulate=True),
+             torch.randn(5, 3))),
+})
 
 
 @feature("unique and unique_consecutive")
@@ -85,32 +102,6 @@ def masked_select():
     x, m = torch.randn(9, 11), torch.randint(0, 2, (9, 11)).bool()
     same(lambda x, m: (x.masked_select(m), x[m], x.masked_fill(m, 0)), x, m)
     same_gradients(lambda x, m: x[m], x.requires_grad_(), m)
-
-
-@feature("masked_scatter")
-def masked_scatter():
-    same(lambda x, m: x.masked_scatter(m, torch.arange(99, device=x.device).float()),
-         torch.randn(9, 11), torch.randint(0, 2, (9, 11)).bool())
-
-
-@feature("bincount, histc and histogram")
-def bincount():
-    same(torch.bincount, torch.randint(0, 9, (50,)))
-    same(lambda x: torch.bincount(x, minlength=20), torch.randint(0, 9, (50,)))
-    same(lambda x: torch.histc(x, 8, 0, 1), distinct(64))
-
-
-@feature("repeat_interleave")
-def repeat_interleave():
-    same(lambda x, n: x.repeat_interleave(n, 0), torch.randn(5, 3), torch.tensor([1, 0, 3, 2, 1]))
-    same(torch.repeat_interleave, torch.tensor([2, 1, 3]))
-
-
-@feature("index backward and index_put")
-def index_backward():
-    same_gradients(lambda x: x[torch.tensor([0, 2, 2, 1])], leaf(5, 3))
-    same(lambda x: x.index_put((torch.tensor([0, 2, 2], device=x.device),),
-                               torch.ones(3, 3, device=x.device), accumulate=True), torch.randn(5, 3))
 
 
 @feature("gather, scatter, index_add, index_select")

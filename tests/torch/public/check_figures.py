@@ -7,7 +7,6 @@ that grows until the bytes of the GPU run out.
 
 Exit 77: no environment with torch 2.15.0.
 """
-import argparse
 import json
 import os
 import subprocess
@@ -80,15 +79,11 @@ def check_growing(args, python, folder):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--build", default=str(environments.ROOT / "build/dev"))
+    p = environments.parser(__doc__)
     p.add_argument("--only", help="rows with this in thread, program or GPU")
     p.add_argument("what", choices=("figures", "remedy", "growing"))
     args = p.parse_args()
-    args.build = os.path.abspath(args.build)
-    environment = environments.of_release("2.15.0")
-    if not environment:
-        return environments.skip("an environment with torch 2.15.0")
+    environment = environments.needed(environments.of_release("2.15.0"), "an environment with torch 2.15.0")
     with tempfile.TemporaryDirectory() as folder:
         check = {"figures": check_figures, "remedy": check_remedy, "growing": check_growing}[args.what]
         return 1 if check(args, environment.python, folder) else 0
