@@ -6,9 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "driver_function.h"
 #include "vramscope.h"
 
 #define MIB ((size_t)1 << 20)
@@ -437,35 +436,14 @@ static void mode_failed(void)
 #define LOST 300
 #define LOST_BYTES (256 * MIB)
 
-typedef int free_function(unsigned long long);
-
-/* The driver's own function, which no interposer replaces: by the symbols of its library. */
-static free_function *own_free(void)
-{
-    struct link_map *map = NULL;
-    const ElfW(Sym) *symbols = NULL;
-    const char *names = NULL;
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    CHECK(driver && dlinfo(driver, RTLD_DI_LINKMAP, &map) == 0);
-    for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
-        if (d->d_tag == DT_SYMTAB)
-            symbols = (const void *)d->d_un.d_ptr;
-        if (d->d_tag == DT_STRTAB)
-            names = (const void *)d->d_un.d_ptr;
-    }
-    CHECK(symbols && (const char *)symbols < names); /* the table of names follows */
-    while ((const char *)symbols < names && strcmp(names + symbols->st_name, "cuMemFree_v2") != 0)
-        symbols++;
-    CHECK((const char *)symbols < names);
-    return (free_function *)(map->l_addr + symbols->st_value);
-}
-
 static void *lose_memory(void *arg)
 {
-    free_function *free_unseen = own_free();
+    int (*free_unseen)(unsigned long long);
     struct vramscope_device_stats stats;
     uint64_t most = 0;
     void **last = arg;
+    *(void **)&free_unseen = driver_function("cuMemFree_v2");
+    CHECK(free_unseen);
     pthread_barrier_wait(&together);
     for (int i = 0; i < LOST; i++) {
         *last = device_alloc(LOST_BYTES);

@@ -4,11 +4,11 @@
  * managed and host memory, asynchronous pools, queries. Prints its tally. */
 #define _GNU_SOURCE
 #include <cuda.h>
-#include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "driver_function.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -28,75 +28,37 @@ static CUresult exported(CUdeviceptr p)
     return cuIpcGetMemHandle(&handle, p);
 }
 
-/* Queries that libraries make before they share memory or send from it. Except for the sharing, all
- * results equal those for memory from the driver. */
-static int questions(CUcontext context)
+/* What libraries ask before they share memory; other answers are in compat's victim_answers_queries. */
+static int questions(void)
 {
-    CUdeviceptr a, b, start;
-    CUcontext owner;
-    CUmemGenericAllocationHandle handle;
-    unsigned long long id_a, id_b;
-    unsigned type, mapped, share_a, share_b, on = 1;
-    size_t bytes;
-    CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                   CU_POINTER_ATTRIBUTE_MAPPED, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-                                   CU_POINTER_ATTRIBUTE_RANGE_START_ADDR};
-    void *values[] = {&owner, &type, &mapped, &bytes, &start};
-    check(cuMemAlloc(&a, 5000), "cuMemAlloc");
-    check(cuMemAlloc(&b, 7000), "cuMemAlloc");
+    CUdeviceptr blocks[2];
+    unsigned shared[2], on = 1;
+    CUresult given[2];
     for (int i = 0; i < 2; i++) {
-        CUdeviceptr p = i ? b : a;
-        check(cuPointerGetAttributes(5, names, values, p + 300), "cuPointerGetAttributes");
-        printf("context %d type %u mapped %u size %zu start %d\n", owner == context, type, mapped,
-               bytes, start == p);
+        check(cuMemAlloc(&blocks[i], 5000), "cuMemAlloc");
+        check(cuPointerGetAttribute(&shared[i], CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+                                    blocks[i]), "capable");
     }
-    check(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, b), "context");
-    check(cuPointerGetAttribute(&id_a, CU_POINTER_ATTRIBUTE_BUFFER_ID, a), "buffer id");
-    check(cuPointerGetAttribute(&id_b, CU_POINTER_ATTRIBUTE_BUFFER_ID, b), "buffer id");
-    printf("owner %d ids differ %d\n", owner == context, id_a != id_b);
-    check(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, b), "sync memops");
-    printf("handle %d\n", cuMemRetainAllocationHandle(&handle, (void *)a));
-    CUpointer_attribute share = CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE;
-    check(cuPointerGetAttribute(&share_a, share, a), "capable");
-    check(cuPointerGetAttribute(&share_b, share, b), "capable");
-    CUresult first = exported(a), second = exported(b);
-    printf("as reported %d %d\n", share_a == (first == CUDA_SUCCESS),
-           share_b == (second == CUDA_SUCCESS));
-    fprintf(stderr, "exported %d %d", (int)first, (int)second);
-    check(cuMemFree(b), "cuMemFree");
-    check(cuMemAlloc(&b, 7000), "cuMemAlloc");
+    check(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, blocks[1]), "sync memops");
+    for (int i = 0; i < 2; i++) {
+        given[i] = exported(blocks[i]);
+        printf("as reported %d\n", shared[i] == (given[i] == CUDA_SUCCESS));
+    }
+    fprintf(stderr, "exported %d %d", (int)given[0], (int)given[1]);
+    check(cuMemFree(blocks[1]), "cuMemFree");
+    check(cuMemAlloc(&blocks[1], 7000), "cuMemAlloc");
     /* a program that shares once will share again */
-    fprintf(stderr, " then %d\n", (int)exported(b));
-    check(cuMemFree(a), "cuMemFree");
-    check(cuMemFree(b), "cuMemFree");
+    fprintf(stderr, " then %d\n", (int)exported(blocks[1]));
+    check(cuMemFree(blocks[0]), "cuMemFree");
+    check(cuMemFree(blocks[1]), "cuMemFree");
     return 0;
-}
-
-/* A function of the driver, whichever interposers exist: its symbol table lies before the names. */
-static void *in_driver(const char *name)
-{
-    struct link_map *map = NULL;
-    const ElfW(Sym) *symbol = NULL;
-    const char *names = NULL;
-    dlinfo(dlopen("libcuda.so.1", RTLD_LAZY), RTLD_DI_LINKMAP, &map);
-    for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
-        if (d->d_tag == DT_SYMTAB)
-            symbol = (const void *)d->d_un.d_ptr;
-        if (d->d_tag == DT_STRTAB)
-            names = (const void *)d->d_un.d_ptr;
-    }
-    for (; (const char *)symbol < names; symbol++) {
-        if (strcmp(names + symbol->st_name, name) == 0)
-            return (char *)map->l_addr + symbol->st_value;
-    }
-    return NULL;
 }
 
 /* Mapped memory of the cache is not visible as such to the program. */
 static CUresult access_of(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr)
 {
     CUresult (*get)(unsigned long long *, const CUmemLocation *, CUdeviceptr);
-    *(void **)&get = in_driver("cuMemGetAccess");
+    *(void **)&get = driver_function("cuMemGetAccess");
     return get ? get(flags, location, ptr) : CUDA_ERROR_NOT_FOUND;
 }
 
@@ -133,7 +95,7 @@ int main(int argc, char **argv)
     check(cuDeviceGet(&device, 0), "cuDeviceGet");
     check(cuCtxCreate(&context, NULL, 0, device), "cuCtxCreate");
     if (argc > 1 && strcmp(argv[1], "questions") == 0)
-        return questions(context);
+        return questions();
     if (argc > 1 && strcmp(argv[1], "peers") == 0)
         return peers(context, 1);
     check(cuMemAlloc(&a, 3 * MIB + 100), "cuMemAlloc");

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two processes that share device memory by cudaIpcGetMemHandle: this one writes blocks of several
- * sizes, the other reads and changes them. Modes: "all": every block can be exported; "late": some
- * blocks of cudaMalloc (mapped ones) cannot, and memory requested after the refusal can;
- * "late-ordered": the same for the stream-ordered entry points; "base": "all", and a segment whose
- * first block is free. Exactly the block is exported. Prints "ok" or the first line that was wrong.
- */
+ * Two processes that share memory of the stream-ordered entry points by cudaIpcGetMemHandle: this
+ * one writes blocks of several sizes, the other reads and changes them. Modes: "all": every block
+ * can be exported; "late": some (mapped ones) cannot, and memory requested after the refusal can;
+ * "base": "all", and a segment whose first block is free. Exactly the block is exported. Prints "ok"
+ * or the first line that was wrong. For memory of cudaMalloc see compat's victim_sharing_ipc. */
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -64,23 +63,16 @@ static int import(int socket)
 
 /* --- this one --- */
 
-static void *get(size_t bytes, bool ordered)
+static void *get(size_t bytes)
 {
-    void *p = NULL;
-    if (ordered)
-        p = vramscope_torch_alloc(bytes, 0, NULL);
-    else
-        CHECK(cudaMalloc(&p, bytes) == cudaSuccess);
+    void *p = vramscope_torch_alloc(bytes, 0, NULL);
     CHECK(p);
     return p;
 }
 
-static void put(void *p, bool ordered)
+static void put(void *p)
 {
-    if (ordered)
-        vramscope_torch_free(p, 0, 0, NULL);
-    else
-        CHECK(cudaFree(p) == cudaSuccess);
+    vramscope_torch_free(p, 0, 0, NULL);
 }
 
 static void fill(int i)
@@ -89,10 +81,10 @@ static void fill(int i)
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
 }
 
-static void get_all(bool ordered)
+static void get_all(void)
 {
     for (int i = 0; i < BLOCKS; i++) {
-        blocks[i] = get(sizes[i], ordered);
+        blocks[i] = get(sizes[i]);
         fill(i);
     }
 }
@@ -115,34 +107,33 @@ static void share(const struct peer *peer, int i)
 }
 
 /* All blocks can be shared, including those in reused memory. */
-static void share_all(const struct peer *peer, bool ordered)
+static void share_all(const struct peer *peer)
 {
-    get_all(ordered);
+    get_all();
     refused = 0;
     for (int i = 0; i < BLOCKS; i++)
         share(peer, i);
     for (int i = 0; i < BLOCKS; i += 2)
-        put(blocks[i], ordered);
+        put(blocks[i]);
     for (int i = BLOCKS - 2; i >= 0; i -= 2) {
-        blocks[i] = get(sizes[i], ordered);
+        blocks[i] = get(sizes[i]);
         fill(i);
     }
     for (int i = 0; i < BLOCKS; i++)
         share(peer, i);
     CHECK(refused == 0);
     for (int i = 0; i < BLOCKS; i++)
-        put(blocks[i], ordered);
+        put(blocks[i]);
 }
 
-static void share_late(const struct peer *peer, bool ordered)
+static void share_late(const struct peer *peer)
 {
-    get_all(ordered);
+    get_all();
     for (int i = 0; i < BLOCKS; i++)
         share(peer, i);
     CHECK(refused > 0);
     for (int i = 0; i < BLOCKS; i++)
-        put(blocks[i], ordered);
-    share_all(peer, ordered);
+        put(blocks[i]);
 }
 
 /* PyTorch exports the segment and sends the offset, even if its first block is free. */
@@ -150,13 +141,12 @@ static void share_base(void)
 {
     cudaIpcMemHandle_t handle;
     size_t bytes = 0;
-    CHECK(cudaFree(NULL) == cudaSuccess);
-    void *first = get(MIB + 512, true), *second = get(MIB + 512, true);
+    void *first = get(MIB + 512), *second = get(MIB + 512);
     void *base = vramscope_torch_base_alloc(second, &bytes);
     CHECK(base == first && bytes > 2 * MIB);
-    put(first, true);
+    put(first);
     CHECK(cudaIpcGetMemHandle(&handle, base) == cudaSuccess);
-    put(second, true);
+    put(second);
 }
 
 int main(int argc, char **argv)
@@ -167,15 +157,12 @@ int main(int argc, char **argv)
     struct peer peer = peer_start("import");
     struct message end = {.bytes = 0};
     CHECK(peer.pid > 0);
+    CHECK(cudaFree(NULL) == cudaSuccess);
     if (strcmp(argv[1], "base") == 0)
         share_base();
     if (strcmp(argv[1], "late") == 0)
-        share_late(&peer, false);
-    else if (strcmp(argv[1], "late-ordered") == 0)
-        share_late(&peer, true);
-    else
-        share_all(&peer, false);
-    share_all(&peer, true);
+        share_late(&peer);
+    share_all(&peer);
     CHECK(peer_send(peer.socket, &end, sizeof end, -1) == 0);
     CHECK(peer_end(&peer) == 0);
     puts("ok");

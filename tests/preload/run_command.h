@@ -28,6 +28,12 @@ static void expect(int status, const char *parts, const char *args)
     assert_wrote(parts);
 }
 
+/* Runs *script* by bash in the test's folder; returns its exit status. */
+__attribute__((unused)) static int bash(const char *script)
+{
+    return run_script("", script);
+}
+
 static int exists(const char *name)
 {
     char path[PATH_MAX + 64];

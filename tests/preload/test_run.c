@@ -68,11 +68,6 @@ TEST(a_signal_sent_to_run_alone_reaches_the_program)
     }
 }
 
-static void bash(const char *script)
-{
-    run_script("", script);
-}
-
 TEST(a_stop_sent_to_run_alone_stops_the_program_until_it_is_continued)
 {
     bash("state() { sed 's/.*) //; s/ .*//' /proc/$1/stat; }\n"
@@ -248,7 +243,8 @@ TEST(a_file_that_is_no_trace_is_never_overwritten)
     snprintf(command, sizeof command, "echo precious > '%s/notes.txt'", folder);
     assert_int_equal(system(command), 0);
     assert_int_equal(vramscope(SIMULATED "-o notes.txt -- " VS_VICTIM " device"), 125);
-    assert_non_null(strstr(err, "exists and is not a trace: not overwritten"));
+    assert_non_null(strstr(err, "exists and is not a trace: not overwritten; give the trace another "
+                                "name with -o"));
     slurp("notes.txt", text, sizeof text);
     assert_string_equal(text, "precious\n");
 }

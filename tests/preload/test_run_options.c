@@ -142,13 +142,55 @@ TEST(mistakes_in_options_get_one_line_and_125)
         {"run -o x%z.vst -- true", "may follow a percent sign"},
         {"run -o /nonexistent/t.vst -- true", "cannot write the trace in /nonexistent"},
         {"run -o /nonexistent/%p.vst -- true", "cannot write the trace in /nonexistent"},
+        {"run --alloc-conf=expandable_segment:True -- true",
+         "unknown key 'expandable_segment'; did you mean 'expandable_segments'?\n"},
+        {"run --alloc-conf=splits:7 -- true", "unknown key 'splits'; known keys: "},
+        {"run --alloc-conf=max_split_size_mb:many -- true",
+         "--alloc-conf 'max_split_size_mb:many': "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(vramscope(cases[i].args), 125);
         if (!strstr(err, cases[i].expect))
             fail_msg("%s: %s", cases[i].args, err);
+        assert_string_equal(out, "");
         assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
     }
+}
+
+/* A relative trace there was once "in v". */
+TEST(a_deleted_folder_is_named)
+{
+#define GONE "t=$PWD/there.vst; mkdir gone; cd gone; rmdir ../gone; '" VS_COMMAND "' " SIMULATED
+    static const char *const outputs[] = {GONE "-o trace.vst -- " VS_VICTIM " device",
+                                          GONE "-- " VS_VICTIM " device"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(bash(outputs[i]), 125);
+        assert_wrote("=|!^the current folder was deleted; change to another folder");
+    }
+    assert_int_equal(bash(GONE "-q -o \"$t\" -- " VS_VICTIM " device && test -s \"$t\""), 0);
+}
+
+/* The line was cut at its end once, which hid the arguments. */
+TEST(the_command_line_of_a_long_folder_keeps_the_arguments)
+{
+    bash("unset COLUMNS; export LC_ALL=C.UTF-8; t=$(mktemp -d /tmp/vramscope-line-XXXXXX)\n"
+         "line() { '" VS_COMMAND "' run --simulate t4-16g -o \"$t/t.vst\" -- \"$@\" 2>&1 "
+         ">/dev/null | sed -nE 's/^  command  (.{1,69})$/\\1/p'; }\n"
+         "long=$(printf 'f%.0s' {1..90}); for name in $long \"a folder with spaces $long\"; do\n"
+         "p=\"$t/$name/bin\"; mkdir -p \"$p\"; cp '" VS_VICTIM "' \"$p/train\"\n"
+         "line \"$p/train\" device --batch 8\n"
+         "line \"$p/train\" device --data \"$p/train.json\" --batch 8 | sed 's,--data ….*/train.json,DATA,'; done\n"
+         "cd \"$t\"; line \"./$name/bin/train\" device | sed 's,.*/train,TRAIN,'; rm -r \"$t\"");
+#define BOTH "…/bin/train device --batch 8\n…/train device DATA --batch 8\n"
+    assert_string_equal(out, BOTH BOTH "TRAIN device\n");
+}
+
+/* Each was printed twice once. */
+TEST(variables_that_are_not_understood_are_named_once)
+{
+    bash("VRAMSCOPE_STACK=native VRAMSCOPE_SAMPLE=x '" VS_COMMAND "' " SIMULATED "-q -o v.vst -- "
+         VS_VICTIM " device 2>&1 >/dev/null | grep -oE 'VRAMSCOPE_(STACK|SAMPLE)' | sort");
+    assert_string_equal(out, "VRAMSCOPE_SAMPLE\nVRAMSCOPE_STACK\n");
 }
 
 TEST(a_bad_variable_is_named_once_and_the_default_used)

@@ -6,7 +6,7 @@
  * runtime. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
+#include <errno.h>
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -174,35 +173,6 @@ static int mode_oom(void)
     return 0;
 }
 
-static int mode_query(void)
-{
-    void *p, *q;
-    check(cudaMalloc(&p, 1000), "cudaMalloc");
-    check(cudaMalloc(&q, 5000), "cudaMalloc");
-    struct cudaPointerAttributes a;
-    check(cudaPointerGetAttributes(&a, (char *)p + 10), "cudaPointerGetAttributes");
-    printf("type %d device %d same %d\n", a.type, a.device, a.devicePointer == (char *)p + 10);
-    check(cudaFree(p), "cudaFree");
-    check(cudaPointerGetAttributes(&a, p), "cudaPointerGetAttributes");
-    printf("after free: type %d\n", a.type);
-    check(cudaFree(q), "cudaFree");
-    return 0;
-}
-
-static int mode_reset(void)
-{
-    device_alloc(10 * MIB);
-    device_alloc(MIB);
-    check(cudaDeviceReset(), "cudaDeviceReset");
-    void *p;
-    check(cudaMalloc(&p, 2 * MIB), "cudaMalloc after reset");
-    check(cudaMemset(p, 1, 2 * MIB), "cudaMemset");
-    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    check(cudaFree(p), "cudaFree");
-    puts("reset done");
-    return 0;
-}
-
 /* more than the device has, unless each reset frees the memory */
 static int mode_resets(void)
 {
@@ -213,35 +183,6 @@ static int mode_resets(void)
         check(cudaDeviceReset(), "cudaDeviceReset");
     }
     puts("40 resets");
-    return 0;
-}
-
-static void *thread_body(void *arg)
-{
-    unsigned seed = (unsigned)(size_t)arg;
-    void *p[16] = {0};
-    for (int i = 0; i < 400; i++) {
-        int k = rand_r(&seed) % 16;
-        if (p[k]) {
-            check(cudaFree(p[k]), "cudaFree");
-            p[k] = NULL;
-        } else {
-            check(cudaMalloc(&p[k], (size_t)(rand_r(&seed) % 100000 + 1)), "cudaMalloc");
-        }
-    }
-    for (int i = 0; i < 16; i++)
-        check(cudaFree(p[i]), "cudaFree");
-    return NULL;
-}
-
-static int mode_threads(void)
-{
-    pthread_t t[6];
-    for (size_t i = 0; i < 6; i++)
-        pthread_create(&t[i], NULL, thread_body, (void *)(i + 1));
-    for (int i = 0; i < 6; i++)
-        pthread_join(t[i], NULL);
-    puts("threads done");
     return 0;
 }
 
@@ -298,14 +239,7 @@ static int mode_destructor(void)
     return 6;
 }
 
-static int mode_underscore_exit(void)
-{
-    device_alloc(MIB);
-    print_tally();
-    _exit(9);
-}
-
-static int mode_kill(int number)
+static int end_by(int number)
 {
     device_alloc(MIB);
     device_free(device_alloc(2 * MIB));
@@ -314,30 +248,21 @@ static int mode_kill(int number)
     return 0;
 }
 
-static int mode_fork(void)
+static int mode_sigkill(void) { return end_by(SIGKILL); }
+static int mode_sigsegv(void) { return end_by(SIGSEGV); }
+
+static int mode_exec(void)
 {
     device_alloc(MIB);
-    pid_t pid = fork();
-    if (pid == 0) {
-        puts("child");
-        fflush(stdout);
-        exit(4);
-    }
-    int status;
-    waitpid(pid, &status, 0);
-    device_alloc(MIB);
-    printf("child status %d\n", WEXITSTATUS(status));
-    print_tally();
-    return 0;
+    fflush(stdout);
+    execl("/proc/self/exe", program_invocation_name, "device", (char *)NULL);
+    return 1;
 }
 
-static int mode_exec(char **argv)
+static int mode_nothing(void)
 {
-    device_alloc(MIB);
-    char *again[] = {argv[0], (char *)"device", NULL};
-    fflush(stdout);
-    execv("/proc/self/exe", again);
-    return 1;
+    puts("no CUDA here");
+    return 7;
 }
 
 static int mode_nvtx(void)
@@ -498,21 +423,6 @@ static int mode_handler_exit(void)
     return end_by_signal(work_memory);
 }
 
-/* a child that no fork handler reports, and that ends normally */
-static int mode_silent_fork(void)
-{
-    device_free(device_alloc(MIB));
-    fflush(stdout);
-    long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-    if (pid == 0)
-        exit(4);
-    int status;
-    waitpid((pid_t)pid, &status, 0);
-    device_alloc(MIB);
-    printf("child status %d\n", WEXITSTATUS(status));
-    return 0;
-}
-
 /* many processes of one name start at the same time */
 static int mode_fork_race(void)
 {
@@ -601,32 +511,19 @@ int main(int argc, char **argv)
         int (*run)(void);
     } modes[] = {
         {"device", mode_device}, {"families", mode_families}, {"free-async", mode_free_async},
-        {"oom", mode_oom}, {"query", mode_query}, {"reset", mode_reset}, {"resets", mode_resets},
-        {"threads", mode_threads}, {"atexit", mode_atexit}, {"destructor", mode_destructor},
-        {"_exit", mode_underscore_exit}, {"fork", mode_fork}, {"nvtx", mode_nvtx},
-        {"nvtx-threads", mode_nvtx_threads}, {"copies", mode_copies},
-        {"nearly-full", mode_nearly_full}, {"reset-of-many", mode_reset_of_many},
-        {"silent-fork", mode_silent_fork}, {"handler-_exit", mode_handler_underscore_exit},
+        {"oom", mode_oom}, {"resets", mode_resets}, {"atexit", mode_atexit},
+        {"destructor", mode_destructor}, {"nvtx", mode_nvtx}, {"nvtx-threads", mode_nvtx_threads},
+        {"copies", mode_copies}, {"nearly-full", mode_nearly_full},
+        {"reset-of-many", mode_reset_of_many}, {"handler-_exit", mode_handler_underscore_exit},
         {"handler-exit", mode_handler_exit}, {"fork-race", mode_fork_race}, {"wait", mode_wait},
         {"large", mode_large}, {"queries", mode_queries}, {"errors", mode_errors},
-        {"bad-frees", mode_bad_frees},
+        {"bad-frees", mode_bad_frees}, {"exec", mode_exec}, {"nothing", mode_nothing},
+        {"sigkill", mode_sigkill}, {"sigsegv", mode_sigsegv},
     };
     const char *mode = argc > 1 ? argv[1] : "";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (strcmp(mode, modes[i].name) == 0)
             return modes[i].run();
-    }
-    if (strcmp(mode, "sigkill") == 0)
-        return mode_kill(SIGKILL);
-    if (strcmp(mode, "sigsegv") == 0)
-        return mode_kill(SIGSEGV);
-    if (strcmp(mode, "abort") == 0)
-        return mode_kill(SIGABRT);
-    if (strcmp(mode, "exec") == 0)
-        return mode_exec(argv);
-    if (strcmp(mode, "nothing") == 0) {
-        puts("no CUDA here");
-        return 7;
     }
     fprintf(stderr, "victim: unknown mode\n");
     return 2;

@@ -90,10 +90,7 @@ cudaError_t cudaSetDevice(int device)
     return cudaSuccess;
 }
 
-cudaError_t cudaGetLastError(void)
-{
-    return cudaSuccess;
-}
+cudaError_t cudaGetLastError(void) { return cudaSuccess; }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device)
 {
@@ -143,9 +140,10 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int, int)
     return cudaSuccess;
 }
 
-static cudaStreamCaptureStatus capturing()
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status)
 {
-    return here()->captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    *status = here()->captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return cudaSuccess;
 }
 
 #undef cudaStreamGetCaptureInfo
@@ -154,26 +152,16 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t, cudaStreamCaptureStatus *stat
                                      const cudaGraphNode_t **, const cudaGraphEdgeData **,
                                      size_t *nodes)
 {
-    *status = capturing();
     if (id)
         *id = 0;
     if (graph)
         *graph = nullptr;
     if (nodes)
         *nodes = 0;
-    return cudaSuccess;
+    return cudaStreamIsCapturing(nullptr, status);
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status)
-{
-    *status = capturing();
-    return cudaSuccess;
-}
-
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *)
-{
-    return cudaSuccess;
-}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *) { return cudaSuccess; }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
@@ -181,10 +169,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
     return cudaSuccess;
 }
 
-cudaError_t cudaEventDestroy(cudaEvent_t)
-{
-    return cudaSuccess;
-}
+cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
@@ -211,27 +196,27 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize(void)
-{
-    return cudaSuccess;
-}
+cudaError_t cudaDeviceSynchronize(void) { return cudaSuccess; }
 }
 
 // --- the driver, for expandable segments ---
 
+static CUresult result(enum vs_err err, CUresult otherwise = CUDA_ERROR_INVALID_VALUE)
+{
+    return err ? otherwise : CUDA_SUCCESS;
+}
+
 static CUresult reserve(CUdeviceptr *ptr, size_t bytes, size_t, CUdeviceptr, unsigned long long)
 {
-    uint64_t addr;
-    if (here()->ops->range_reserve(here()->device, bytes, &addr))
-        return CUDA_ERROR_INVALID_VALUE;
+    uint64_t addr = 0;
+    enum vs_err err = here()->ops->range_reserve(here()->device, bytes, &addr);
     *ptr = addr;
-    return CUDA_SUCCESS;
+    return result(err);
 }
 
 static CUresult unreserve(CUdeviceptr ptr, size_t bytes)
 {
-    return here()->ops->range_release(here()->device, ptr, bytes) ? CUDA_ERROR_INVALID_VALUE
-                                                                  : CUDA_SUCCESS;
+    return result(here()->ops->range_release(here()->device, ptr, bytes));
 }
 
 static std::map<CUmemGenericAllocationHandle, size_t> sizes;
@@ -239,38 +224,31 @@ static std::map<CUmemGenericAllocationHandle, size_t> sizes;
 static CUresult create(CUmemGenericAllocationHandle *out, size_t bytes,
                        const CUmemAllocationProp *, unsigned long long)
 {
-    uint64_t made_handle;
-    if (here()->ops->memory_create(here()->device, bytes, &made_handle))
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    uint64_t made_handle = 0;
+    enum vs_err err = here()->ops->memory_create(here()->device, bytes, &made_handle);
     *out = made_handle;
     sizes[made_handle] = bytes;
-    return CUDA_SUCCESS;
+    return result(err, CUDA_ERROR_OUT_OF_MEMORY);
 }
 
 static CUresult release(CUmemGenericAllocationHandle h)
 {
-    return here()->ops->memory_release(here()->device, h, sizes[h]) ? CUDA_ERROR_INVALID_VALUE
-                                                                    : CUDA_SUCCESS;
+    return result(here()->ops->memory_release(here()->device, h, sizes[h]));
 }
 
 static CUresult map(CUdeviceptr ptr, size_t bytes, size_t, CUmemGenericAllocationHandle h,
                     unsigned long long)
 {
     uint64_t one = h;
-    return here()->ops->memory_map(here()->device, ptr, bytes, &one, 1) ? CUDA_ERROR_INVALID_VALUE
-                                                                        : CUDA_SUCCESS;
+    return result(here()->ops->memory_map(here()->device, ptr, bytes, &one, 1));
 }
 
 static CUresult unmap(CUdeviceptr ptr, size_t bytes)
 {
-    return here()->ops->memory_unmap(here()->device, ptr, bytes) ? CUDA_ERROR_INVALID_VALUE
-                                                                 : CUDA_SUCCESS;
+    return result(here()->ops->memory_unmap(here()->device, ptr, bytes));
 }
 
-static CUresult allow(CUdeviceptr, size_t, const CUmemAccessDesc *, size_t)
-{
-    return CUDA_SUCCESS;
-}
+static CUresult allow(CUdeviceptr, size_t, const CUmemAccessDesc *, size_t) { return CUDA_SUCCESS; }
 
 static CUresult device_get(CUdevice *device, int index)
 {
@@ -297,10 +275,7 @@ static CUresult text(CUresult, const char **out)
     return CUDA_SUCCESS;
 }
 
-static CUresult nothing()
-{
-    return CUDA_SUCCESS;
-}
+static CUresult nothing() { return CUDA_SUCCESS; }
 
 extern "C" cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
                                                         unsigned, unsigned long long,

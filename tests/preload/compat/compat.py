@@ -95,7 +95,6 @@ def environment(config, case, folder, front):
     env["ASAN_OPTIONS"] = "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0"
     env["TSAN_OPTIONS"] = "die_after_fork=0:handle_segv=0:handle_abort=0:report_signal_unsafe=0"
     env["UBSAN_OPTIONS"] = "print_stacktrace=1"
-    env["VICTIM_PRELOAD_LIBRARY"] = config["preload"]
     if front:
         env["VRAMSCOPE_OUTPUT"] = os.path.join(folder, "%n.%p.vst")
         if front == "injection": # the driver loads the library, by observation alone

@@ -7,13 +7,11 @@
 #ifndef PROFILER_STAND_IN_H
 #define PROFILER_STAND_IN_H
 
-#include <cuda_runtime_api.h>
 #include <cupti.h>
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <time.h>
 
-#include "victim.h"
+#include "victim_memory.h"
 
 #define BUFFER_BYTES (64 * 1024)
 #define BUFFERS_MAX 64
@@ -52,10 +50,7 @@ static void profiler_find(void)
 static void profiler_find(void)
 {
     void *library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
-    CHECK(library);
-#define F(name)                                      \
-    *(void **)&use.name = dlsym(library, #name);     \
-    CHECK(use.name);
+#define F(name) *(void **)&use.name = find(library, #name);
     CUPTI_FUNCTIONS(F)
 #undef F
 }

@@ -8,6 +8,7 @@
  *   VICTIM("group", SETTING...)                          the settings apply to all cases
  *   CASE(name, "description for the table", flags, SETTING...) { ... }
  *   CASE_STATUS(name, ...) { ... return status; }          another exit status than 0
+ *   CASE_OF(name, call, "description", flags, SETTING...)  one call is all that it does
  *   AGAIN(name, other, ...)                                the case *other* with other settings
  *
  * `PROGRAM --list` prints the rows in the order of the file, `PROGRAM CASE` runs one. The tally is
@@ -15,16 +16,18 @@
 #ifndef VS_VICTIM_H
 #define VS_VICTIM_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define KIB ((size_t)1 << 10)
@@ -265,6 +268,10 @@ static int victim_main(int argc, char **argv, const char *group,
     static int name(void);                                                                       \
     VICTIM_ADD(name, title, NULL, name, flags, ##__VA_ARGS__)                                    \
     static int name(void)
+/* A case that is one call. */
+#define CASE_OF(name, call, title, flags, ...)                                                   \
+    static void name(void) { call; }                                                             \
+    VICTIM_ADD(name, title, name, NULL, flags, ##__VA_ARGS__)
 #define AGAIN(name, other, title, flags, ...)                                                    \
     VICTIM_ADD(name, title, other, NULL, flags, ##__VA_ARGS__)
 
@@ -301,6 +308,105 @@ static int victim_main(int argc, char **argv, const char *group,
             _exit(99);                                                                  \
         }                                                                               \
     } while (0)
+
+/* The program's own file. */
+static inline char *own_path(void)
+{
+    static char path[4200];
+    ssize_t n = readlink("/proc/self/exe", path, 4096);
+    CHECK(n > 0);
+    path[n] = 0;
+    return path;
+}
+
+/* The file *name* beside the program. */
+static inline const char *beside(const char *name)
+{
+    char *path = own_path();
+    strcpy(strrchr(path, '/') + 1, name);
+    return path;
+}
+
+/* The exit status of a child, or the negative number of the signal that ended it. */
+static inline int status_of(pid_t pid)
+{
+    int status = 0;
+    pid_t ended;
+    while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        ;
+    CHECK(ended == pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static inline void print_child(pid_t pid)
+{
+    printf("child %d\n", status_of(pid));
+}
+
+/* *work* in a child, with a socket to this process, which is returned. */
+static inline int in_a_peer(void (*work)(int socket), pid_t *pid)
+{
+    int ends[2];
+    CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
+    *pid = fork();
+    CHECK(*pid >= 0);
+    if (!*pid) {
+        work(ends[1]);
+        exit(0);
+    }
+    return ends[0];
+}
+
+/* Memory of the process in KiB: the resident part, or all of its address space. */
+static inline long memory_kib(int resident)
+{
+    long pages[2] = {0, 0};
+    FILE *f = fopen("/proc/self/statm", "r");
+    CHECK(f && fscanf(f, "%ld %ld", &pages[0], &pages[1]) == 2);
+    fclose(f);
+    return pages[resident] * 4;
+}
+
+/* *run* in each of the threads, with its number as the argument. */
+static inline void start_threads(pthread_t *threads, int count, void *(*run)(void *))
+{
+    for (intptr_t i = 0; i < count; i++)
+        CHECK(!pthread_create(&threads[i], NULL, run, (void *)i));
+}
+
+static inline void join_threads(const pthread_t *threads, int count, void **results)
+{
+    for (int i = 0; i < count; i++)
+        CHECK(!pthread_join(threads[i], results ? &results[i] : NULL));
+}
+
+static inline void in_threads(int count, void *(*run)(void *), void **results)
+{
+    pthread_t threads[32];
+    start_threads(threads, count, run);
+    join_threads(threads, count, results);
+}
+
+/* A function of an opened library. */
+static inline void *find(void *library, const char *name)
+{
+    void *fn = library ? dlsym(library, name) : NULL;
+    if (!fn)
+        printf("%s: %s\n", name, dlerror());
+    CHECK(fn);
+    return fn;
+}
+
+/* Prints what dlsym finds, and dlerror's text. */
+static inline void print_lookup(const char *way, void *handle, const char *name)
+{
+    dlerror();
+    void *fn = dlsym(handle, name);
+    const char *why = dlerror();
+    const char *last = why ? strrchr(why, '/') : NULL; /* the folders differ by machine */
+    printf("%s %s: %s (%s)\n", way, name, fn ? "found" : "none", last ? last : why ? why : "no error");
+    printf("reported again: %s\n", dlerror() ? "yes" : "no");
+}
 
 /* A CUDA call that must succeed and allocates *bytes* of *family*, or frees memory of it. */
 #define ALLOCATES(family, bytes, call)           \

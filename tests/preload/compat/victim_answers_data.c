@@ -4,10 +4,7 @@
  * might have given its memory to another owner: allocations of all kinds, frees by the other
  * family's function, captures, registrations, exports, a second context and device, and memory
  * running short. No byte may ever change. */
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("answers")
 
@@ -62,7 +59,7 @@ static void fill(int i, cudaStream_t stream)
         OK(cudaMemsetAsync(blocks[i].p, blocks[i].value, blocks[i].bytes, stream));
 }
 
-static void take(int i, cudaStream_t stream)
+static void take_block(int i, cudaStream_t stream)
 {
     static const int families[] = {VT_DEVICE, VT_DEVICE, VT_DEVICE, VT_DEVICE,
                                    VT_ASYNC,  VT_ASYNC,  VT_MANAGED, VT_PINNED};
@@ -81,7 +78,7 @@ static void take(int i, cudaStream_t stream)
 }
 
 /* Frees by the function of its own family or, where CUDA allows it, of the other one. */
-static void give(int i, cudaStream_t stream)
+static void give_block(int i, cudaStream_t stream)
 {
     int crossed = next_random(4) == 0;
     switch (blocks[i].family) {
@@ -129,7 +126,7 @@ static void schedule(uint64_t seed, int exchanging, int devices)
         cudaStream_t stream = streams[d][i % 2]; /* always the same for a block */
         OK(cudaSetDevice(d));
         if (!blocks[i].p) {
-            take(i, stream);
+            take_block(i, stream);
             continue;
         }
         OK(cudaStreamSynchronize(stream));
@@ -137,7 +134,7 @@ static void schedule(uint64_t seed, int exchanging, int devices)
         if (exchanging && blocks[i].family == VT_DEVICE && next_random(3) == 0)
             notify_others(i);
         if (next_random(3))
-            give(i, stream);
+            give_block(i, stream);
         else
             fill(i, stream);
         if (step % 100 == 0) {
@@ -157,60 +154,48 @@ static void schedule(uint64_t seed, int exchanging, int devices)
         if (!blocks[i].p)
             continue;
         OK(cudaSetDevice(blocks[i].device));
-        give(i, streams[blocks[i].device][i % 2]);
+        give_block(i, streams[blocks[i].device][i % 2]);
     }
     puts("all as it was written");
 }
 
-CASE(mixed, "no data is overwritten: all kinds of memory, freed by either family's function", 0)
-{
-    schedule(1, 0, 1); return;
-}
-CASE(mixed_compact, "no data is overwritten: all kinds of memory, policy compact", VF_CACHING_ONLY,
-     ENV("VRAMSCOPE_POLICY=compact"))
-{
-    schedule(2, 0, 1); return;
-}
-CASE(exchanged, "no data is overwritten: registered and exported blocks", 0)
-{
-    schedule(3, 1, 1); return;
-}
-CASE(exchange_compact, "no data is overwritten: registered and exported blocks, policy compact",
-     VF_CACHING_ONLY, ENV("VRAMSCOPE_POLICY=compact"), STDERR_HAS("--ipc=always"))
-{
-    schedule(4, 1, 1); return;
-}
-CASE(two_devices, "no data is overwritten: two devices with peer access", 0,
-     SIMULATE("t4-16g,devices=2"))
-{
-    schedule(5, 1, 2); return;
-}
-CASE(two_devices_compact, "no data is overwritten: two devices with peer access, policy compact",
-     VF_CACHING_ONLY, SIMULATE("t4-16g,devices=2"), ENV("VRAMSCOPE_POLICY=compact"),
-     STDERR_HAS("--ipc=always"))
-{
-    schedule(6, 1, 2); return;
-}
+#define COMPACT ENV("VRAMSCOPE_POLICY=compact")
+#define TWO SIMULATE("t4-16g,devices=2")
+
+CASE_OF(mixed, schedule(1, 0, 1),
+        "no data is overwritten: all kinds of memory, freed by either family's function", 0)
+CASE_OF(exchanged, schedule(3, 1, 1), "no data is overwritten: registered and exported blocks", 0)
+CASE_OF(two_devices, schedule(5, 1, 2), "no data is overwritten: two devices with peer access", 0,
+        TWO)
+
+AGAIN(mixed_compact, mixed, "no data is overwritten: all kinds of memory, policy compact",
+      VF_CACHING_ONLY, COMPACT)
+AGAIN(exchange_compact, exchanged,
+      "no data is overwritten: registered and exported blocks, policy compact", VF_CACHING_ONLY,
+      COMPACT, STDERR_HAS("--ipc=always"))
+AGAIN(two_devices_compact, two_devices,
+      "no data is overwritten: two devices with peer access, policy compact", VF_CACHING_ONLY, TWO,
+      COMPACT, STDERR_HAS("--ipc=always"))
 
 /* --- frees of the other family, one by one --- */
 
 CASE(crossed_frees, "memory of cudaMalloc freed in stream order, pool memory freed by cudaFree", 0)
 {
     cudaStream_t stream;
-    void *p, *q;
+    void *p;
     unsigned char bytes[4096];
     OK(cudaStreamCreate(&stream));
     for (int i = 0; i < 30; i++) {
-        ALLOCATES(VT_DEVICE, 3 * MIB, cudaMalloc(&p, 3 * MIB));
+        p = take(3 * MIB);
         OK(cudaMemsetAsync(p, 7, 3 * MIB, stream));
         OK(cudaMemcpyAsync(bytes, p, sizeof bytes, cudaMemcpyDeviceToHost, stream));
         FREES(VT_DEVICE, cudaFreeAsync(p, stream)); /* in stream order, after the copy */
-        ALLOCATES(VT_DEVICE, 3 * MIB, cudaMalloc(&q, 3 * MIB));
+        void *q = take(3 * MIB);
         OK(cudaMemset(q, 9, 3 * MIB));
         OK(cudaStreamSynchronize(stream));
         for (size_t k = 0; k < sizeof bytes; k++)
             CHECK(bytes[k] == 7);
-        FREES(VT_DEVICE, cudaFree(q));
+        give(q);
         ALLOCATES(VT_ASYNC, MIB, cudaMallocAsync(&p, MIB, stream));
         OK(cudaStreamSynchronize(stream));
         FREES(VT_ASYNC, cudaFree(p));
@@ -226,10 +211,9 @@ CASE(freed_in_a_capture, "cudaFreeAsync of memory of cudaMalloc during a capture
     cudaStream_t stream;
     cudaGraph_t graph = NULL;
     enum cudaStreamCaptureStatus status;
-    void *p;
+    void *p = take(5000);
     unsigned char byte = 0;
     OK(cudaStreamCreate(&stream));
-    ALLOCATES(VT_DEVICE, 5000, cudaMalloc(&p, 5000));
     OK(cudaMemset(p, 3, 5000));
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
     printf("freed there %d", (int)cudaFreeAsync(p, stream));
@@ -241,7 +225,7 @@ CASE(freed_in_a_capture, "cudaFreeAsync of memory of cudaMalloc during a capture
         OK(cudaGraphDestroy(graph));
     OK(cudaMemcpy(&byte, p, 1, cudaMemcpyDeviceToHost));
     printf("still %d\n", byte);
-    FREES(VT_DEVICE, cudaFree(p));
+    give(p);
     OK(cudaStreamDestroy(stream));
 }
 
@@ -251,34 +235,39 @@ static void fill_the_cache(void)
 {
     void *p[6];
     for (int i = 0; i < 6; i++)
-        ALLOCATES(VT_DEVICE, 100 * MIB, cudaMalloc(&p[i], 100 * MIB));
+        p[i] = take(100 * MIB);
     for (int i = 0; i < 6; i++)
-        FREES(VT_DEVICE, cudaFree(p[i]));
+        give(p[i]);
 }
 
-CASE(room_for_others, "pools and contexts need memory that is cached", 0,
+CASE(room_for_others, "pools, arrays, physical memory and contexts need memory that is cached", 0,
      SIMULATE("t4-16g,capacity=1100MiB,context=400MiB"))
 {
     void *p;
-    CUcontext context, first;
-    OK(cudaFree(NULL));
+    CUcontext first;
+    CUarray array;
+    CUDA_ARRAY_DESCRIPTOR plane = {16384, 8192, CU_AD_FORMAT_FLOAT, 1};
+    CUmemGenericAllocationHandle physical;
+    CUmemAllocationProp prop = on_device(0);
+    start();
     OK(cuCtxGetCurrent(&first));
     fill_the_cache();
     ALLOCATES(VT_ASYNC, 600 * MIB, cudaMallocAsync(&p, 600 * MIB, NULL));
     FREES(VT_ASYNC, cudaFreeAsync(p, NULL));
     OK(cudaDeviceSynchronize());
     fill_the_cache();
-    OK(cuCtxCreate(&context, NULL, 0, 0)); /* takes 400 MiB of the device */
+    ALLOCATES(VT_ARRAY, 512 * MIB, cuArrayCreate(&array, &plane));
+    FREES(VT_ARRAY, cuArrayDestroy(array));
+    fill_the_cache();
+    ALLOCATES(VT_VMM, 600 * MIB, cuMemCreate(&physical, 600 * MIB, &prop, 0));
+    FREES(VT_VMM, cuMemRelease(physical));
+    fill_the_cache();
+    CUcontext context = new_context(0); /* takes 400 MiB of the device */
     puts("a context");
-    CUdeviceptr q;
-    printf("large there %d\n", (int)cuMemAlloc(&q, 150 * MIB));
-    tally_alloc(VT_DEVICE, (int64_t)(150 * MIB));
-    FREES(VT_DEVICE, cuMemFree(q));
+    release(allocate(150 * MIB));
     OK(cuCtxSetCurrent(first));
     /* the cache of the other context releases memory */
-    printf("large here %d\n", (int)cuMemAlloc(&q, 150 * MIB));
-    tally_alloc(VT_DEVICE, (int64_t)(150 * MIB));
-    FREES(VT_DEVICE, cuMemFree(q));
+    release(allocate(150 * MIB));
     OK(cuCtxDestroy(context));
 }
 

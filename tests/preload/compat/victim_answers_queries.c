@@ -3,10 +3,7 @@
  * Queries of memory, including freed and unknown memory: ranges, attributes, numbers, free memory,
  * and the errors of calls that do not apply. Each query is made for memory from cuMemAlloc; mapped
  * memory that implements it (policy compact) must give the same results. */
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("answers")
 
@@ -14,23 +11,10 @@ VICTIM("answers")
 
 static CUcontext context;
 
-static void start(void)
+static void start_here(void)
 {
-    OK(cudaSetDevice(0));
-    OK(cudaFree(NULL));
+    start();
     OK(cuCtxGetCurrent(&context));
-}
-
-static CUdeviceptr get(size_t bytes)
-{
-    CUdeviceptr p;
-    ALLOCATES(VT_DEVICE, bytes, cuMemAlloc(&p, bytes));
-    return p;
-}
-
-static void put(CUdeviceptr p)
-{
-    FREES(VT_DEVICE, cuMemFree(p));
 }
 
 /* --- ranges --- */
@@ -55,9 +39,9 @@ static void print_range(CUdeviceptr start_of, CUdeviceptr p)
 CASE(ranges, "cuMemGetAddressRange: start, interior, past the end, freed memory", 0)
 {
     CUdeviceptr p[SIZES];
-    start();
+    start_here();
     for (int i = 0; i < SIZES; i++)
-        p[i] = get(sizes[i]);
+        p[i] = allocate(sizes[i]);
     for (int i = 0; i < SIZES; i++) {
         printf("%zu:", sizes[i]);
         print_range(p[i], p[i]);
@@ -68,7 +52,7 @@ CASE(ranges, "cuMemGetAddressRange: start, interior, past the end, freed memory"
         puts("");
     }
     for (int i = 0; i < SIZES; i++)
-        put(p[i]);
+        release(p[i]);
     printf("freed:");
     print_range(p[2], p[2]);
     print_range(p[5], p[5] + 4096);
@@ -83,40 +67,33 @@ AGAIN(ranges_compact, ranges,
 
 static void print_attributes(const char *what, CUdeviceptr p, CUdeviceptr base)
 {
-    CUcontext owner = NULL;
-    CUmemoryPool pool = (CUmemoryPool)&pool;
-    CUdeviceptr device = 0, first = 0;
-    void *host = NULL;
-    size_t bytes = 0;
-    unsigned type = 9, sync = 9, managed = 9, mapped = 9, access = 9;
-    unsigned long long types = 9;
-    int ordinal = 9;
+    const struct {
+        const char *name;
+        CUpointer_attribute attribute;
+        uint64_t is; /* printed instead of a value that differs from run to run */
+    } rows[] = {{"context", CU_POINTER_ATTRIBUTE_CONTEXT, (uintptr_t)context},
+                {"type", CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0},
+                {"device", CU_POINTER_ATTRIBUTE_DEVICE_POINTER, p},
+                {"host", CU_POINTER_ATTRIBUTE_HOST_POINTER, 0},
+                {"sync", CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, 0},
+                {"managed", CU_POINTER_ATTRIBUTE_IS_MANAGED, 0},
+                {"ordinal", CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 0},
+                {"start", CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, base},
+                {"size", CU_POINTER_ATTRIBUTE_RANGE_SIZE, 0},
+                {"mapped", CU_POINTER_ATTRIBUTE_MAPPED, 0},
+                {"types", CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, 0},
+                {"access", CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, 0},
+                {"pool", CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, 0}};
     printf("%s:", what);
-    printf(" context %d", cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, p));
-    printf(" %d", owner == context);
-    printf(" type %d", cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
-    printf(" %u", type);
-    printf(" device %d", cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, p));
-    printf(" %d", device == p);
-    printf(" host %d", cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p));
-    printf(" sync %d", cuPointerGetAttribute(&sync, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
-    printf(" %u", sync);
-    printf(" managed %d", cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, p));
-    printf(" %u", managed);
-    printf(" ordinal %d", cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p));
-    printf(" %d", ordinal);
-    printf(" start %d", cuPointerGetAttribute(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, p));
-    printf(" %d", first == base);
-    printf(" size %d", cuPointerGetAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, p));
-    printf(" %zu", bytes);
-    printf(" mapped %d", cuPointerGetAttribute(&mapped, CU_POINTER_ATTRIBUTE_MAPPED, p));
-    printf(" %u", mapped);
-    printf(" types %d", cuPointerGetAttribute(&types, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, p));
-    printf(" %llu", types);
-    printf(" access %d", cuPointerGetAttribute(&access, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, p));
-    printf(" %u", access);
-    printf(" pool %d", cuPointerGetAttribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, p));
-    printf(" %d\n", pool == NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t value = 0;
+        printf(" %s %d", rows[i].name, (int)cuPointerGetAttribute(&value, rows[i].attribute, p));
+        if (value && value == rows[i].is)
+            printf(" as it should be");
+        else
+            printf(" %llu", (unsigned long long)value);
+    }
+    puts("");
 }
 
 /* All in one query: unknown memory gives default values, and no error. */
@@ -141,8 +118,8 @@ static void print_at_once(const char *what, CUdeviceptr p)
 
 CASE(attributes, "all pointer attributes: start, interior, past the end, freed, unknown", 0)
 {
-    start();
-    CUdeviceptr p = get(5000), q = get(7000), large = get(25 * MIB);
+    start_here();
+    CUdeviceptr p = allocate(5000), q = allocate(7000), large = allocate(25 * MIB);
     print_attributes("start", p, p);
     print_attributes("inside", q + 300, q);
     print_attributes("large", large + MIB, large);
@@ -150,12 +127,12 @@ CASE(attributes, "all pointer attributes: start, interior, past the end, freed, 
     print_at_once("inside", q + 300);
     print_at_once("behind", q + 7000);
     print_at_once("nobody's", 0x1000);
-    put(q);
-    put(large);
+    release(q);
+    release(large);
     print_attributes("freed", q, q);
     print_at_once("freed", q);
     print_at_once("freed large", large + MIB);
-    put(p);
+    release(p);
 }
 AGAIN(attributes_compact, attributes,
       "all pointer attributes: start, interior, past the end, freed, unknown, policy compact",
@@ -164,8 +141,8 @@ AGAIN(attributes_compact, attributes,
 CASE(sync_memops, "SYNC_MEMOPS set, queried, cleared and ended per block", 0)
 {
     unsigned on = 1, off = 0, is[3];
-    start();
-    CUdeviceptr p = get(5000), q = get(5000);
+    start_here();
+    CUdeviceptr p = allocate(5000), q = allocate(5000);
     printf("set %d", (int)cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p + 100));
     OK(cuPointerGetAttribute(&is[0], CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
     OK(cuPointerGetAttribute(&is[1], CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, q));
@@ -176,14 +153,14 @@ CASE(sync_memops, "SYNC_MEMOPS set, queried, cleared and ended per block", 0)
     OK(cuPointerGetAttribute(&is[1], CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, q));
     printf(" cleared %u the other %u", is[0], is[1]);
     OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
-    put(p);
-    put(q);
+    release(p);
+    release(q);
     printf(" freed %d", (int)cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
     for (int i = 0; i < 20; i++) { /* at any addresses */
-        p = get(5000);
+        p = allocate(5000);
         OK(cuPointerGetAttribute(&is[2], CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
         CHECK(is[2] == 0);
-        put(p);
+        release(p);
     }
     puts(" new 0");
 }
@@ -213,13 +190,13 @@ CASE(no_number_comes_twice, "BUFFER_ID is unique over all kinds of memory and ne
 {
     CUdeviceptr p;
     void *host;
-    start();
+    start_here();
     for (int i = 0; i < 60; i++) {
-        CUdeviceptr a = get(1000), b = get(2 * MIB);
+        CUdeviceptr a = allocate(1000), b = allocate(2 * MIB);
         number_of(a, 999);
         number_of(b, MIB);
-        put(a);
-        put(b);
+        release(a);
+        release(b);
         ALLOCATES(VT_MANAGED, 1000, cuMemAllocManaged(&p, 1000, CU_MEM_ATTACH_GLOBAL));
         number_of(p, 10);
         FREES(VT_MANAGED, cuMemFree(p));
@@ -238,7 +215,7 @@ AGAIN(no_number_comes_twice_compact, no_number_comes_twice,
 
 /* --- free memory --- */
 
-static size_t free_now(void)
+static size_t free_by_all_forms(void)
 {
     size_t free_bytes, total, only = 0, alone = 0;
     OK(cuMemGetInfo(&free_bytes, &total));
@@ -251,24 +228,24 @@ static size_t free_now(void)
 CASE(free_memory, "cuMemGetInfo in one and in two contexts, either result omitted", 0)
 {
     CUcontext other;
-    start();
-    size_t before = free_now();
-    CUdeviceptr p = get(64 * MIB), q = get(128 * MIB);
-    printf("two taken: %zu MiB\n", (before - free_now()) / MIB);
-    put(q);
-    printf("one given back: %zu MiB\n", (before - free_now()) / MIB);
-    OK(cuCtxCreate(&other, NULL, 0, 0));
-    size_t with_context = free_now();
+    start_here();
+    size_t before = free_by_all_forms();
+    CUdeviceptr p = allocate(64 * MIB), q = allocate(128 * MIB);
+    printf("two taken: %zu MiB\n", (before - free_by_all_forms()) / MIB);
+    release(q);
+    printf("one given back: %zu MiB\n", (before - free_by_all_forms()) / MIB);
+    other = new_context(0);
+    size_t with_context = free_by_all_forms();
     printf("the other context took memory: %d\n", with_context < before - 64 * MIB);
-    q = get(32 * MIB);
-    printf("one taken there: %zu MiB\n", (with_context - free_now()) / MIB);
-    put(q);
-    printf("and given back: %zu MiB\n", (with_context - free_now()) / MIB);
+    q = allocate(32 * MIB);
+    printf("one taken there: %zu MiB\n", (with_context - free_by_all_forms()) / MIB);
+    release(q);
+    printf("and given back: %zu MiB\n", (with_context - free_by_all_forms()) / MIB);
     OK(cuCtxSetCurrent(context));
-    put(p);
-    printf("all given back: %zu MiB\n", (with_context + 64 * MIB - free_now()) / MIB);
+    release(p);
+    printf("all given back: %zu MiB\n", (with_context + 64 * MIB - free_by_all_forms()) / MIB);
     OK(cuCtxDestroy(other));
-    printf("and the context: %zu MiB\n", (before - free_now()) / MIB);
+    printf("and the context: %zu MiB\n", (before - free_by_all_forms()) / MIB);
 }
 AGAIN(free_memory_compact, free_memory,
       "cuMemGetInfo in one and in two contexts, either result omitted, policy compact",
@@ -281,9 +258,8 @@ AGAIN(free_memory_compact, free_memory,
 static void print_mapping(CUdeviceptr at)
 {
     static const size_t lengths[] = {4 * MIB, 2 * MIB, 20 * MIB, 64 * MIB};
-    CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
-    CUmemAccessDesc none = {.location = here, .flags = CU_MEM_ACCESS_FLAGS_PROT_NONE};
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = here};
+    CUmemAllocationProp prop = on_device(0);
+    CUmemAccessDesc none = {.location = prop.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_NONE};
     CUmemGenericAllocationHandle handle;
     ALLOCATES(VT_VMM, 2 * MIB, cuMemCreate(&handle, 2 * MIB, &prop, 0));
     for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
@@ -307,14 +283,14 @@ CASE(errors_of_others_calls,
     unsigned long long access = 0;
     unsigned flags = 0;
     int answer = 0;
-    start();
-    CUdeviceptr p = get(4 * MIB), q = get(4 * MIB);
+    start_here();
+    CUdeviceptr p = allocate(4 * MIB), q = allocate(4 * MIB);
     OK(cudaMemset((void *)(uintptr_t)p, 0x5a, 4 * MIB));
     for (int i = 0; i < 2; i++) {
         CUdeviceptr at = i ? q : p;
         void *as_host = (void *)(uintptr_t)at;
         if (i)
-            put(q); /* and the same for freed memory */
+            release(q); /* and the same for freed memory */
         printf("advise %d", (int)cuMemAdvise(at, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, here));
         printf(" prefetch %d", (int)cuMemPrefetchAsync(at, 4096, here, 0, NULL));
         printf(" range %d", (int)cuMemRangeGetAttribute(&answer, sizeof answer,
@@ -332,7 +308,7 @@ CASE(errors_of_others_calls,
     unsigned char byte = 0;
     OK(cudaMemcpy(&byte, (void *)(uintptr_t)(p + MIB), 1, cudaMemcpyDeviceToHost));
     printf("still %x\n", byte);
-    put(p);
+    release(p);
 }
 AGAIN(errors_of_others_calls_compact, errors_of_others_calls,
       "functions for managed, host, pool or mapped memory fail for plain memory, policy compact",
@@ -340,20 +316,20 @@ AGAIN(errors_of_others_calls_compact, errors_of_others_calls,
 
 CASE(bad_frees, "double frees, frees of unknown and interior pointers", 0)
 {
-    start();
-    CUdeviceptr p = get(5000), q = get(5000), large = get(4 * MIB);
+    start_here();
+    CUdeviceptr p = allocate(5000), q = allocate(5000), large = allocate(4 * MIB);
     printf("inside %d", (int)cuMemFree(p + 512));
     printf(" inside large %d", (int)cuMemFree(large + MIB));
     printf(" unknown %d", (int)cuMemFree(0x123400));
-    put(q);
-    put(large);
+    release(q);
+    release(large);
     printf(" twice %d", (int)cuMemFree(q));
     printf(" twice inside %d", (int)cuMemFree(large + 512));
     printf(" asynchronously %d", (int)cuMemFreeAsync(q, NULL));
     printf(" the runtime %d", (int)cudaFree((void *)(uintptr_t)q));
     printf(" nothing %d\n", (int)cudaFree(NULL));
     (void)cudaGetLastError();
-    put(p);
+    release(p);
 }
 AGAIN(bad_frees_compact, bad_frees,
       "double frees, frees of unknown and interior pointers, policy compact", VF_CACHING_ONLY,

@@ -3,11 +3,6 @@
  * Operations that a capture forbids and allows, in each mode and from other threads, after the
  * program has freed memory that a cache would keep: results and the state of the capture must be
  * the driver's. */
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-#include <dlfcn.h>
-#include <pthread.h>
-
 #include "victim_memory.h"
 
 VICTIM("capture", INJECTED)
@@ -99,21 +94,21 @@ CASE(free_in_each_mode, "cudaFree in captures of each mode", 0)
     OK(cudaStreamDestroy(s));
 }
 
-struct other {
+static struct {
     int exchange; /* a mode, or -1 */
     void *to_free;
-    int malloc_result, free_result;
-};
+    int free_result;
+} other;
 
 static void *other_thread(void *arg)
 {
-    struct other *o = arg;
-    enum cudaStreamCaptureMode mode = (enum cudaStreamCaptureMode)o->exchange;
-    if (o->exchange >= 0)
+    enum cudaStreamCaptureMode mode = (enum cudaStreamCaptureMode)other.exchange;
+    if (other.exchange >= 0)
         OK(cudaThreadExchangeStreamCaptureMode(&mode));
-    o->malloc_result = try_malloc(MIB);
-    o->free_result = try_free(o->to_free);
-    return NULL;
+    printf("other %d: malloc %d", other.exchange, try_malloc(MIB));
+    other.free_result = try_free(other.to_free);
+    printf(", free %d\n", other.free_result);
+    return arg;
 }
 
 CASE(other_threads, "cudaMalloc and cudaFree of other threads during captures of each mode", 0)
@@ -121,17 +116,14 @@ CASE(other_threads, "cudaMalloc and cudaFree of other threads during captures of
     cudaStream_t s = new_stream();
     fill_cache();
     for (int i = 0; i < 3; i++) {
-        for (int exchange = -1; exchange < 3; exchange++) {
-            struct other o = {.exchange = exchange, .to_free = take(2 * MIB)};
-            pthread_t thread;
+        for (other.exchange = -1; other.exchange < 3; other.exchange++) {
+            other.to_free = take(2 * MIB);
+            printf("mode %d, ", i);
             OK(cudaStreamBeginCapture(s, modes[i]));
-            CHECK(pthread_create(&thread, NULL, other_thread, &o) == 0);
-            pthread_join(thread, NULL);
-            printf("mode %d, other %d: malloc %d, free %d\n", i, exchange, o.malloc_result,
-                   o.free_result);
+            in_threads(1, other_thread, NULL);
             end(s);
-            if (o.free_result)
-                give(o.to_free);
+            if (other.free_result)
+                give(other.to_free);
         }
     }
     OK(cudaStreamDestroy(s));
@@ -264,9 +256,7 @@ CASE(older_forms, "cuStreamBeginCapture of CUDA 10.0, moved dependencies", 0)
     cuuint64_t id;
     CUgraph graph;
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    CHECK(driver);
-    *(void **)&begin = dlsym(driver, "cuStreamBeginCapture");
-    CHECK(begin);
+    *(void **)&begin = find(driver, "cuStreamBeginCapture");
     fill_cache();
     OK(begin(s));
     OK(cuStreamGetCaptureInfo(s, &status, &id, &graph, NULL, NULL, NULL));
@@ -308,27 +298,20 @@ static void *own_stream(void *arg)
 
 CASE(own_default_streams, "captures in per-thread default streams", VF_ANY_ORDER)
 {
-    pthread_t threads[2];
     fill_cache();
-    for (int round = 0; round < 20; round++) {
-        for (int i = 0; i < 2; i++)
-            CHECK(pthread_create(&threads[i], NULL, own_stream, NULL) == 0);
-        for (int i = 0; i < 2; i++)
-            pthread_join(threads[i], NULL);
-    }
+    for (int round = 0; round < 20; round++)
+        in_threads(2, own_stream, NULL);
     printf("afterwards %d\n", try_malloc(MIB));
 }
 
 /* The context of a capture is destroyed; another one continues. */
 CASE(context_ends, "the context of a capture is destroyed", 0)
 {
-    CUcontext context;
     CUstream s;
-    CUdeviceptr p;
     fill_cache();
-    OK(cuCtxCreate(&context, NULL, 0, 0));
+    CUcontext context = new_context(0);
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    ALLOCATES(VT_DEVICE, MIB, cuMemAlloc(&p, MIB));
+    allocate(MIB);
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     FREES(VT_DEVICE, cuCtxDestroy(context));
     OK(cudaSetDevice(0));

@@ -3,24 +3,9 @@
  * Contexts created and destroyed with live memory, several on one device and on several devices,
  * primary contexts reset and released during the run. Memory destroyed with a context is tallied as
  * freed; other memory is used afterwards. */
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-
 #include "victim_memory.h"
 
 VICTIM("contexts", INJECTED)
-
-static long resident_kib(void)
-{
-    char line[256];
-    long kib = 0;
-    FILE *f = fopen("/proc/self/status", "r");
-    CHECK(f);
-    while (fgets(line, sizeof line, f))
-        sscanf(line, "VmRSS: %ld", &kib);
-    fclose(f);
-    return kib;
-}
 
 /* Each busy stream has a thread of the simulated device, which stays: the same number in all
  * runs. */
@@ -28,8 +13,7 @@ static void busy_streams(void)
 {
     enum { STREAMS = 8 };
     cudaStream_t streams[STREAMS];
-    void *p;
-    ALLOCATES(VT_DEVICE, 64 * MIB, cudaMalloc(&p, 64 * MIB));
+    void *p = take(64 * MIB);
     for (int i = 0; i < STREAMS; i++)
         OK(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
     for (size_t i = 0; i < STREAMS; i++) /* each uses its own: these are threads of the simulator */
@@ -37,16 +21,14 @@ static void busy_streams(void)
     OK(cudaDeviceSynchronize());
     for (int i = 0; i < STREAMS; i++)
         OK(cudaStreamDestroy(streams[i]));
-    FREES(VT_DEVICE, cudaFree(p));
+    give(p);
 }
 
 CASE(reset_in_mid_run, "cudaDeviceReset with live memory, and the program continues", 0)
 {
     for (int i = 0; i < 5; i++) {
-        void *kept, *freed;
-        ALLOCATES(VT_DEVICE, 3 * MIB, cudaMalloc(&kept, 3 * MIB));
-        ALLOCATES(VT_DEVICE, 5 * MIB, cudaMalloc(&freed, 5 * MIB));
-        FREES(VT_DEVICE, cudaFree(freed));
+        void *kept = take(3 * MIB);
+        give(take(5 * MIB));
         OK(cudaMemset(kept, 1, 3 * MIB));
         FREES(VT_DEVICE, cudaDeviceReset());
         printf("freed after the reset: %d\n", cudaFree(kept));
@@ -76,10 +58,8 @@ CASE(let_go_and_retained, "the primary context released with live memory, and re
 CASE(retained_twice, "the primary context retained twice and released once", 0)
 {
     CUcontext context;
-    OK(cuInit(0));
+    start();
     OK(cuDevicePrimaryCtxRetain(&context, 0));
-    OK(cuDevicePrimaryCtxRetain(&context, 0));
-    OK(cuCtxSetCurrent(context));
     CUdeviceptr p = allocate(2 * MIB);
     OK(cuDevicePrimaryCtxRelease(0));
     OK(cuMemsetD8(p, 1, 2 * MIB));
@@ -93,12 +73,15 @@ CASE(destroyed_with_every_family, "contexts destroyed with live memory of every 
     for (int i = 0; i < 4; i++) {
         CUcontext context = new_context(0);
         CUdeviceptr pooled, managed, pitched;
+        CUarray array;
+        CUDA_ARRAY_DESCRIPTOR plane = {64, 64, CU_AD_FORMAT_FLOAT, 1};
         size_t pitch;
         void *pinned;
         allocate(3 * MIB);
         ALLOCATES(VT_MANAGED, MIB, cuMemAllocManaged(&managed, MIB, CU_MEM_ATTACH_GLOBAL));
         ALLOCATES(VT_DEVICE, 100000, cuMemAllocPitch(&pitched, &pitch, 1000, 100, 4));
         ALLOCATES(VT_PINNED, MIB, cuMemAllocHost(&pinned, MIB));
+        ALLOCATES(VT_ARRAY, 64 * 64 * 4, cuArrayCreate(&array, &plane));
         ALLOCATES(VT_ASYNC, MIB, cuMemAllocAsync(&pooled, MIB, NULL));
         FREES(VT_ASYNC, cuMemFreeAsync(pooled, NULL));
         OK(cuCtxSynchronize());
@@ -106,6 +89,7 @@ CASE(destroyed_with_every_family, "contexts destroyed with live memory of every 
         tally_free(VT_DEVICE);
         tally_free(VT_MANAGED);
         tally_free(VT_PINNED);
+        tally_free(VT_ARRAY);
     }
 }
 
@@ -140,9 +124,9 @@ CASE(thousand_contexts, "1000 contexts created and destroyed", 0,
         release(allocate(3 * MIB));
         FREES(VT_DEVICE, cuCtxDestroy(context));
         if (i == 200)
-            at_200 = resident_kib();
+            at_200 = memory_kib(1);
     }
-    long more = resident_kib() - at_200;
+    long more = memory_kib(1) - at_200;
     printf("grown little: %d\n", more < 8 * 1024); /* the simulated device keeps its contexts */
     if (getenv("VICTIM_VERBOSE"))
         fprintf(stderr, "%ld KiB\n", more);
@@ -162,9 +146,9 @@ CASE(thousand_streams, "4000 streams created and destroyed", 0, ENV("MALLOC_AREN
         OK(cudaStreamSynchronize(s));
         OK(cudaStreamDestroy(s));
         if (i == 1000)
-            at_1000 = resident_kib();
+            at_1000 = memory_kib(1);
     }
-    long more = resident_kib() - at_1000;
+    long more = memory_kib(1) - at_1000;
     /* on a busy machine the simulated device starts more worker threads, each with a stack and an
      * arena of malloc; a leak of 1.4 KiB per stream still exceeds this */
     printf("grown little: %d\n", more < (VICTIM_SANITIZED ? 8 : 4) * 1024);
@@ -232,18 +216,15 @@ CASE(several_devices,
     for (int round = 0; round < 3; round++) {
         for (int d = 0; d < 4; d++) {
             OK(cudaSetDevice(d));
-            for (size_t i = 0; i < 10; i++) {
-                OK(cudaMalloc(&blocks[d][i], (i + 1) * 100000));
-                tally_alloc(VT_DEVICE, (int64_t)((i + 1) * 100000));
-            }
+            for (size_t i = 0; i < 10; i++)
+                blocks[d][i] = take((i + 1) * 100000);
         }
         for (int d = 0; d < 3; d++)
             for (int i = 0; i < 10; i++)
                 OK(cudaMemcpyPeer(blocks[d + 1][i], d + 1, blocks[d][i], d, 100000));
-        for (int i = 0; i < 10; i++) { /* all from the last device */
+        for (int i = 0; i < 10; i++) /* all from the last device */
             for (int d = 0; d < 4; d++)
-                FREES(VT_DEVICE, cudaFree(blocks[d][i]));
-        }
+                give(blocks[d][i]);
     }
 }
 
@@ -309,40 +290,20 @@ CASE(copy_pending_elsewhere, "memory of one context copied by another, then free
     OK(cuCtxDestroy(a));
 }
 
-CASE(attached_and_detached, "a context destroyed by cuCtxDetach", 0,
-     SIMULATE("t4-16g,capacity=2GiB,context=400MiB"))
-{
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    CUcontext context, same;
-    OK(cuInit(0));
-    context = new_context(0);
-    OK(cuCtxAttach(&same, 0));
-    allocate(MIB);
-    OK(cuCtxDetach(context));
-    release(allocate(MIB));
-    FREES(VT_DEVICE, cuCtxDetach(context));
-    new_context(0);
-    release(allocate(MIB));
-    return;
-#pragma GCC diagnostic pop
-}
-
 CASE(handles_come_again, "streams and events destroyed with pending work, handles reused", 0)
 {
     busy_streams();
     for (int i = 0; i < 300; i++) {
         cudaStream_t s;
         cudaEvent_t e;
-        void *p;
+        void *p = take(MIB);
         OK(cudaStreamCreateWithFlags(&s, i % 2 ? cudaStreamNonBlocking : 0));
         OK(cudaEventCreate(&e));
-        ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&p, MIB));
         OK(cudaMemsetAsync(p, i, MIB, s));
         OK(cudaEventRecord(e, s));
         OK(cudaStreamDestroy(s));
         OK(cudaEventDestroy(e));
-        FREES(VT_DEVICE, cudaFree(p));
+        give(p);
         if (i % 4 == 3)
             OK(cudaDeviceSynchronize());
     }
@@ -351,10 +312,7 @@ CASE(handles_come_again, "streams and events destroyed with pending work, handle
 CASE(green_contexts, "green contexts, if the device supports them", 0)
 {
     CUdevResource resource;
-    OK(cuInit(0));
-    CUcontext context;
-    OK(cuDevicePrimaryCtxRetain(&context, 0));
-    OK(cuCtxSetCurrent(context));
+    start();
     CUgreenCtx green = NULL;
     CUresult r = cuDeviceGetDevResource(0, &resource, CU_DEV_RESOURCE_TYPE_SM);
     printf("resource %d\n", r);

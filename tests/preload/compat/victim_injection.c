@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of every kind, by both layers, also recorded by the library that the driver loads
- * (CUDA_INJECTION64_PATH), which only receives reports of calls. */
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-#include <pthread.h>
+ * Basic use of memory, and no use at all, also recorded by the library that the driver loads
+ * (CUDA_INJECTION64_PATH), which only receives reports of calls. Resets and destroyed contexts are
+ * in victim_contexts_many.c. */
+#include "victim_memory.h"
 
-#include "victim.h"
+VICTIM("basics", INJECTED)
 
-VICTIM("injection", INJECTED)
-
-static void alloc_free(size_t bytes)
+CASE_STATUS(no_cuda, "links CUDA, but never calls it", VF_NO_TRACE)
 {
-    void *p;
-    ALLOCATES(VT_DEVICE, bytes, cudaMalloc(&p, bytes));
-    FREES(VT_DEVICE, cudaFree(p));
+    puts("nothing to see");
+    return 3;
 }
 
 CASE_STATUS(only_asks, "only queries the number of devices", VF_NO_TRACE)
@@ -28,9 +24,9 @@ CASE_STATUS(only_asks, "only queries the number of devices", VF_NO_TRACE)
 CASE(device_memory, "cudaMalloc and cudaFree, some memory not freed", 0)
 {
     for (size_t i = 1; i <= 200; i++)
-        alloc_free(i * KIB);
-    void *left;
-    ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&left, MIB));
+        give(take(i * KIB));
+    some_work();
+    take(MIB); /* left live on purpose */
     OK(cudaFree(NULL));
 }
 
@@ -73,46 +69,22 @@ CASE(refusals, "allocations and frees that fail", 0)
     OK(cudaMemGetInfo(&free_bytes, &total));
     printf("%s\n", cudaGetErrorName(cudaMalloc(&p, 2 * total)));
     tally_failed(VT_DEVICE);
+    printf("%s\n", cudaGetErrorName(cudaGetLastError()));
     printf("%s\n", cudaGetErrorName(cudaMallocHost(&p, (size_t)1 << 60)));
     tally_failed(VT_PINNED);
     printf("%s\n", cudaGetErrorName(cudaFree(&local)));
-    ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&p, MIB));
+    p = take(MIB);
     /* the driver refuses this free: the memory stays */
     printf("%d\n", (int)cuMemFree((CUdeviceptr)(uintptr_t)p + 512));
     printf("%d\n", (int)cuMemFreeHost(p));
-    FREES(VT_DEVICE, cudaFree(p));
+    give(p);
 }
 
-CASE(driver_api, "driver API, a context is destroyed with live memory", 0)
+static void *reuse(void *arg)
 {
-    CUcontext context;
-    CUdeviceptr p, q;
-    OK(cuInit(0));
-#if CUDA_VERSION >= 13000
-    OK(cuCtxCreate(&context, NULL, 0, 0));
-#else
-    OK(cuCtxCreate(&context, 0, 0));
-#endif
-    ALLOCATES(VT_DEVICE, 3 * MIB, cuMemAlloc(&p, 3 * MIB));
-    ALLOCATES(VT_DEVICE, 5 * MIB, cuMemAlloc(&q, 5 * MIB));
-    FREES(VT_DEVICE, cuMemFree(p));
-    FREES(VT_DEVICE, cuCtxDestroy(context)); /* and q with it */
-}
-
-CASE(reset, "three device resets with live memory", 0)
-{
-    void *p;
-    for (int i = 0; i < 3; i++) {
-        ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&p, MIB));
-        FREES(VT_DEVICE, cudaDeviceReset());
-    }
-}
-
-static void *churn(void *arg)
-{
-    size_t seed = (size_t)(uintptr_t)arg;
+    size_t seed = (size_t)arg + 1;
     for (size_t i = 1; i <= 300; i++)
-        alloc_free((i * seed % 97 + 1) * KIB);
+        give(take((i * seed % 97 + 1) * KIB));
     return NULL;
 }
 
@@ -120,11 +92,6 @@ static void *churn(void *arg)
  * allocation. */
 CASE(threads, "eight threads reuse each other's addresses", 0)
 {
-    pthread_t thread[8];
-    OK(cudaSetDevice(0));
     OK(cudaFree(NULL));
-    for (size_t i = 0; i < 8; i++)
-        CHECK(pthread_create(&thread[i], NULL, churn, (void *)(uintptr_t)(i + 1)) == 0);
-    for (size_t i = 0; i < 8; i++)
-        pthread_join(thread[i], NULL);
+    in_threads(8, reuse, NULL);
 }

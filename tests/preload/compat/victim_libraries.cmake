@@ -53,6 +53,7 @@ set_property(TARGET route_closable PROPERTY NO_SONAME ON)
 # Linked with nothing of CUDA.
 add_executable(victim_route_absent_static route/route_absent.c)
 target_link_libraries(victim_route_absent_static PRIVATE ${CMAKE_DL_LIBS})
+target_compile_definitions(victim_route_absent_static PRIVATE _GNU_SOURCE)
 target_include_directories(victim_route_absent_static PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 set_target_properties(victim_route_absent_static PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/compat)

@@ -3,8 +3,6 @@
  * Programs with a profiler of their own (profiler_stand_in.h), which starts before ours, after it,
  * or repeatedly. It must work as without us; ours stops with one message, and continues to record
  * memory. */
-#include <pthread.h>
-
 #include "profiler_stand_in.h"
 
 VICTIM("profilers")
@@ -15,27 +13,34 @@ static void *memory;
 
 static void memory_begin(void)
 {
-    ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&memory, MIB));
+    memory = take(MIB);
 }
 
 static void memory_end(void)
 {
-    FREES(VT_DEVICE, cudaFree(memory));
+    give(memory);
 }
 
 /* *n* copies, 2 *n* memsets and one allocation, all complete when it returns. */
 static void work(int n)
 {
     static char host[4096];
-    void *p;
-    ALLOCATES(VT_DEVICE, n * 4096, cudaMalloc(&p, (size_t)n * 4096));
+    void *p = take((size_t)n * 4096);
     for (int i = 0; i < n; i++) {
         OK(cudaMemset(memory, i, MIB));
         OK(cudaMemcpy(host, memory, sizeof host, cudaMemcpyDeviceToHost));
         OK(cudaMemset(p, i, 4096));
     }
     OK(cudaDeviceSynchronize());
-    FREES(VT_DEVICE, cudaFree(p));
+    give(p);
+}
+
+/* The profiler's part around *n* rounds of work. */
+static void profiled_work(int n)
+{
+    work(n);
+    profiler_stop();
+    profiler_print();
 }
 
 CASE(comes_first, PROFILER_HOW "subscribes before the first allocation", 0, STDERR_HAS(ASIDE))
@@ -45,9 +50,7 @@ CASE(comes_first, PROFILER_HOW "subscribes before the first allocation", 0, STDE
     profiler_subscribe();
     profiler_collect(true, true);
     memory_begin();
-    work(20);
-    profiler_stop();
-    profiler_print();
+    profiled_work(20);
     memory_end();
 }
 
@@ -58,9 +61,7 @@ CASE(comes_later, PROFILER_HOW "subscribes later", 0, STDERR_HAS(ASIDE))
     work(30);
     profiler_subscribe();
     profiler_collect(true, true);
-    work(20);
-    profiler_stop();
-    profiler_print();
+    profiled_work(20);
     work(10);
     memory_end();
 }
@@ -74,9 +75,7 @@ CASE(comes_and_goes, PROFILER_HOW "starts and stops five times, with different r
         work(3);
         profiler_subscribe();
         profiler_collect(i % 2, true);
-        work(i);
-        profiler_stop();
-        profiler_print();
+        profiled_work(i);
     }
     memory_end();
 }
@@ -88,9 +87,7 @@ CASE(records_without_subscription, PROFILER_HOW "collects records without a subs
     memory_begin();
     work(5);
     profiler_collect(false, true);
-    work(7);
-    profiler_stop();
-    profiler_print();
+    profiled_work(7);
     memory_end();
 }
 
@@ -103,9 +100,7 @@ CASE(records_from_the_start, PROFILER_HOW "collects records from before the firs
     OK(cuInit(0));
     profiler_collect(true, true);
     memory_begin();
-    work(7);
-    profiler_stop();
-    profiler_print();
+    profiled_work(7);
     memory_end();
 }
 
@@ -122,9 +117,7 @@ CASE(enables_before_it_registers, PROFILER_HOW "enables records before it regist
     profiler.copies_wanted = true;
     OK(use.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY));
     OK(use.cuptiActivityRegisterCallbacks(profiler_request, profiler_complete));
-    work(9);
-    profiler_stop();
-    profiler_print();
+    profiled_work(9);
     memory_end();
 }
 
@@ -134,9 +127,7 @@ CASE(callbacks_alone, PROFILER_HOW "uses callbacks, but no records", 0, STDERR_H
     memory_begin();
     work(5);
     profiler_subscribe();
-    work(11);
-    profiler_stop();
-    profiler_print();
+    profiled_work(11);
     memory_end();
 }
 
@@ -155,29 +146,13 @@ CASE(finalizes, PROFILER_HOW "ends with cuptiFinalize", 0, STDERR_HAS(ASIDE))
     memory_end();
 }
 
-static _Atomic bool over;
-
-static void *churn(void *arg)
-{
-    long *count = arg;
-    while (!over && *count < 2000) {
-        void *p;
-        ALLOCATES(VT_DEVICE, 4096, cudaMalloc(&p, 4096));
-        FREES(VT_DEVICE, cudaFree(p));
-        ++*count;
-    }
-    return NULL;
-}
-
 /* It starts while other threads allocate. */
 CASE(among_threads, PROFILER_HOW "starts while four threads allocate", 0, STDERR_HAS(ASIDE))
 {
-    pthread_t thread[4];
-    long counts[4] = {0};
+    pthread_t threads[4];
     profiler_find();
     memory_begin();
-    for (int i = 0; i < 4; i++)
-        CHECK(pthread_create(&thread[i], NULL, churn, &counts[i]) == 0);
+    start_threads(threads, 4, churn);
     usleep(2000);
     for (int i = 0; i < 3; i++) {
         profiler_subscribe();
@@ -185,9 +160,8 @@ CASE(among_threads, PROFILER_HOW "starts while four threads allocate", 0, STDERR
         work(5);
         profiler_stop();
     }
-    over = true;
-    for (int i = 0; i < 4; i++)
-        pthread_join(thread[i], NULL);
+    going = 0;
+    join_threads(threads, 4, NULL);
     printf("copies %ld strays %ld\n", profiler.copies, profiler.strays);
     memory_end();
 }
@@ -239,9 +213,7 @@ CASE(has_cupti_for_itself, PROFILER_HOW "runs with kernels=off", 0, ENV("VRAMSCO
     profiler_find();
     profiler_subscribe();
     profiler_collect(true, true);
-    work(6);
-    profiler_stop();
-    profiler_print();
+    profiled_work(6);
     memory_end();
 }
 
@@ -250,14 +222,13 @@ CASE(peer_copies, "copies between two devices, no other profiler", 0,
      SIMULATE("t4-16g,capacity=1GiB,context=400MiB,devices=2"), ENV("VRAMSCOPE_KERNELS=on"),
      INJECTED)
 {
-    void *there;
     memory_begin();
     OK(cudaSetDevice(1));
-    ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&there, MIB));
+    void *there = take(MIB);
     for (int i = 0; i < 5; i++)
         OK(cudaMemcpyPeer(there, 1, memory, 0, MIB));
     OK(cudaDeviceSynchronize());
-    FREES(VT_DEVICE, cudaFree(there));
+    give(there);
     OK(cudaSetDevice(0));
     memory_end();
 }

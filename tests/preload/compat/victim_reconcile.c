@@ -3,10 +3,7 @@
  * Memory of every kind held at the same time, with a query of free memory while it is held, so that
  * a reading of the device has to explain all of it. check_reconcile.py checks the report of each
  * case. */
-#include <cuda.h>
 #include <cuda_runtime.h>
-#include <dlfcn.h>
-#include <sys/wait.h>
 
 #include "victim_memory.h"
 
@@ -89,10 +86,8 @@ static struct library open_library(const char *path, const char *take_name, cons
 {
     struct library library;
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    CHECK(handle != NULL);
-    *(void **)&library.take = dlsym(handle, take_name);
-    *(void **)&library.give = dlsym(handle, give_name);
-    CHECK(library.take && library.give);
+    *(void **)&library.take = find(handle, take_name);
+    *(void **)&library.give = find(handle, give_name);
     return library;
 }
 
@@ -115,13 +110,11 @@ CASE(libraries, "libraries that allocate, with their own or the shared runtime",
 CASE(contexts, "a second context, then the first again", VF_OBSERVE_ONLY,
      SIMULATE("t4-16g,nvml=none"))
 {
-    CUcontext own;
     void *first = take(4 * MIB);
-    CUdeviceptr second;
-    OK(cuCtxCreate(&own, NULL, 0, 0));
-    ALLOCATES(VT_DEVICE, 6 * MIB, cuMemAlloc(&second, 6 * MIB));
+    CUcontext own = new_context(0);
+    CUdeviceptr second = allocate(6 * MIB);
     ask();
-    FREES(VT_DEVICE, cuMemFree(second));
+    release(second);
     OK(cuCtxDestroy(own));
     OK(cudaSetDevice(0));
     void *third = take(64 * MIB);
@@ -150,11 +143,10 @@ CASE_STATUS(forked, "a child without CUDA while the device is read", 0)
     pid_t child = fork();
     if (child == 0)
         _exit(0);
-    int status = -1;
-    CHECK(waitpid(child, &status, 0) == child);
+    int status = status_of(child);
     ask();
     give(p);
-    return WEXITSTATUS(status);
+    return status;
 }
 
 CASE(captured, "free memory queried during a capture", 0)

@@ -8,6 +8,11 @@ from feature_case import alike_gradients, check, feature, features, leaf, same, 
 
 
 features({
+    "pooling": lambda: (
+        same_gradients(lambda x: (F.max_pool2d(x, 2), F.avg_pool2d(x, 3),
+                                  F.adaptive_avg_pool2d(x, 5), F.adaptive_max_pool2d(x, 1)),
+                       leaf(2, 4, 12, 12)),
+        same(lambda x: F.max_pool2d(x, 2, return_indices=True), torch.randn(2, 4, 12, 12))),
     "conv1d": lambda: (
         same_gradients(lambda m, x: m(x), nn.Conv1d(4, 6, 3, padding=1), leaf(2, 4, 20))),
     "conv2d": lambda: (
@@ -79,14 +84,6 @@ def norms():
         if list(nn.InstanceNorm2d(6).parameters()) else same(
             lambda m, x: m(x), nn.InstanceNorm2d(6), torch.randn(2, 6, 5, 5))
     same_gradients(lambda m, x: m(x), nn.RMSNorm(16), leaf(4, 16))
-
-
-@feature("pooling")
-def pooling():
-    x = leaf(2, 4, 12, 12)
-    same_gradients(lambda x: (F.max_pool2d(x, 2), F.avg_pool2d(x, 3), F.adaptive_avg_pool2d(x, 5),
-                              F.adaptive_max_pool2d(x, 1)), x)
-    same(lambda x: F.max_pool2d(x, 2, return_indices=True), torch.randn(2, 4, 12, 12))
 
 
 @feature("interpolate and grid_sample")

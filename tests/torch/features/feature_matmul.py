@@ -12,6 +12,8 @@ def product(dtype):
 
 
 features({
+    "linear with bias and GELU": lambda: same_gradients(
+        lambda layer, x: F.gelu(layer(x)), torch.nn.Linear(32, 48), leaf(4, 7, 32)),
     "matmul float32": lambda: product(torch.float32),
     "matmul float64": lambda: product(torch.float64),
     "matmul float16": lambda: product(torch.float16),
@@ -50,12 +52,6 @@ def matmul_large():
     check(0 <= workspace <= 64 << 20, f"the product took {grown} bytes for {c.numel() * 2}")
     c.backward(c)
     check(a.grad.shape == a.shape and b.grad.shape == b.shape, "shapes of the gradients")
-
-
-@feature("linear with bias and GELU")
-def linear():
-    layer = torch.nn.Linear(32, 48)
-    same_gradients(lambda layer, x: F.gelu(layer(x)), layer, leaf(4, 7, 32))
 
 
 @feature("addmm, addmv, addbmm, addr")

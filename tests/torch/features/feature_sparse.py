@@ -11,6 +11,12 @@ def matrix(rows=12, columns=16):
 
 
 features({
+    "sparse CSR: triangular solve": lambda: alike(
+        lambda a, b: torch.triangular_solve(b, a.to_sparse_csr(), upper=False)[0],
+        torch.randn(6, 6).tril() + 6 * torch.eye(6), torch.randn(6, 2)),
+    "sparse BSR: product": lambda: same(
+        lambda m, d: m.to_sparse_bsr((4, 4)) @ d, torch.kron(matrix(4, 4), torch.ones(4, 4)),
+        torch.randn(16, 8)),
     "sparse COO: product, coalesce, transpose": lambda: (
         same(lambda m, d: torch.sparse.mm(m.to_sparse(), d), matrix(), torch.randn(16, 5)),
         same(lambda m: m.to_sparse().t().coalesce().to_dense(), matrix()),
@@ -40,19 +46,6 @@ def coo_gradient():
     m = matrix().cuda().to_sparse().requires_grad_()
     torch.sparse.mm(m, torch.randn(16, 5, device="cuda")).sum().backward()
     check(m.grad.shape == m.shape, "shape of the gradient")
-
-
-@feature("sparse CSR: triangular solve")
-def triangular():
-    a = torch.randn(6, 6).tril() + 6 * torch.eye(6)
-    alike(lambda a, b: torch.triangular_solve(b, a.to_sparse_csr(), upper=False)[0], a,
-          torch.randn(6, 2))
-
-
-@feature("sparse BSR: product")
-def bsr():
-    m = torch.kron(matrix(4, 4), torch.ones(4, 4))
-    same(lambda m, d: m.to_sparse_bsr((4, 4)) @ d, m, torch.randn(16, 8))
 
 
 @feature("sparse 2:4, cuSPARSELt")

@@ -22,21 +22,6 @@ def creation():
     same(create, torch.zeros(1))
 
 
-@feature("elementwise arithmetic")
-def elementwise():
-    x = leaf(5, 7)
-    same_gradients(lambda x: (x.exp(), x.sigmoid() * x.sin(), x.abs().sqrt(), x.clamp(-1, 1)), x)
-    same(lambda a: (a // 3, a % 5, a << 1, a.bitwise_xor(7), a.gcd(torch.full_like(a, 6))),
-         torch.arange(1, 40))
-
-
-@feature("reductions")
-def reductions():
-    x = distinct(6, 9)
-    same(lambda x: (x.sum(), x.mean(0), x.var(1), x.prod(1), x.max(), x.min(1), x.argmax(),
-                    x.logsumexp(0), x.median(), x.any(), x.amax((0, 1)), x.mode(1)), x)
-
-
 @feature(".item(), a branch and a loop over values")
 def item():
     x = torch.arange(6, device="cuda")
@@ -46,13 +31,6 @@ def item():
     check(x.tolist() == list(range(6)), "tolist")
 
 
-@feature("sort and argsort")
-def sort():
-    x = distinct(5, 40)
-    same(lambda x: (x.sort(1), x.argsort(0, descending=True), x.msort()), x)
-    same(lambda x: x.sort(stable=True), torch.randint(0, 9, (5000,)))
-
-
 @feature("sort and index backward on rtx4090-24g", device="rtx4090-24g")
 def sort_on_ada():
     same(lambda x: x.sort(), distinct(4000))
@@ -60,6 +38,28 @@ def sort_on_ada():
 
 
 features({
+    "elementwise arithmetic": lambda: (
+        same_gradients(lambda x: (x.exp(), x.sigmoid() * x.sin(), x.abs().sqrt(), x.clamp(-1, 1)),
+                       leaf(5, 7)),
+        same(lambda a: (a // 3, a % 5, a << 1, a.bitwise_xor(7), a.gcd(torch.full_like(a, 6))),
+             torch.arange(1, 40))),
+    "reductions": lambda: same(lambda x: (
+        x.sum(), x.mean(0), x.var(1), x.prod(1), x.max(), x.min(1), x.argmax(), x.logsumexp(0),
+        x.median(), x.any(), x.amax((0, 1)), x.mode(1)), distinct(6, 9)),
+    "sort and argsort": lambda: (
+        same(lambda x: (x.sort(1), x.argsort(0, descending=True), x.msort()), distinct(5, 40)),
+        same(lambda x: x.sort(stable=True), torch.randint(0, 9, (5000,)))),
+    "cumsum, cummax, searchsorted, bucketize": lambda: (
+        same(lambda x: (x.cumsum(1), x.cumprod(0), x.cummax(1), x.logcumsumexp(1), x.diff()),
+             distinct(6, 30)),
+        same(lambda e, v: (torch.searchsorted(e, v), torch.bucketize(v, e)),
+             distinct(20).sort()[0], torch.rand(9))),
+    "isnan, isfinite and nan_to_num": lambda: same(
+        lambda x: (x.isnan(), x.isfinite(), x.nan_to_num(), x.nansum()),
+        torch.tensor([1.0, float("nan"), float("inf"), -2.0])),
+    "cat, stack, split, roll, flip, pad": lambda: same_gradients(
+        lambda x: (torch.cat([x, x * 2]), torch.stack([x, x]), x.roll(2, 1), x.flip(0),
+                   F.pad(x, (1, 2)), x.unfold(1, 3, 2), *x.split([1, 3])), leaf(4, 6)),
     "topk and kthvalue": lambda: (
         same(lambda x: (x.topk(4, dim=1), x.kthvalue(3, dim=0)), distinct(6, 50)),
         same_gradients(lambda x: x.topk(3)[0], distinct(6, 20).requires_grad_())),
@@ -122,14 +122,6 @@ def embedding():
     same_gradients(lambda m, i: m(i), nn.Embedding(20, 8), torch.randint(0, 20, (4000,)))
 
 
-@feature("cumsum, cummax, searchsorted, bucketize")
-def scans():
-    x = distinct(6, 30)
-    same(lambda x: (x.cumsum(1), x.cumprod(0), x.cummax(1), x.logcumsumexp(1), x.diff()), x)
-    same(lambda e, v: (torch.searchsorted(e, v), torch.bucketize(v, e)), distinct(20).sort()[0],
-         torch.rand(9))
-
-
 @feature("one_hot and cross entropy")
 def losses():
     labels = torch.randint(0, 9, (12,))
@@ -155,12 +147,6 @@ def routing():
     same(route, torch.randn(24, 16), torch.randn(16, 4))
 
 
-@feature("isnan, isfinite and nan_to_num")
-def nan():
-    x = torch.tensor([1.0, float("nan"), float("inf"), -2.0])
-    same(lambda x: (x.isnan(), x.isfinite(), x.nan_to_num(), x.nansum()), x)
-
-
 @feature("equal, allclose and comparisons")
 def comparisons():
     x = torch.arange(5, device="cuda")
@@ -175,13 +161,6 @@ def types():
                   torch.complex64):
         same(lambda x: (x.to(dtype), x.to(dtype) * 2), x)
     check(torch.arange(3).cuda().cpu().tolist() == [0, 1, 2], "there and back")
-
-
-@feature("cat, stack, split, roll, flip, pad")
-def shapes():
-    x = leaf(4, 6)
-    same_gradients(lambda x: (torch.cat([x, x * 2]), torch.stack([x, x]), x.roll(2, 1), x.flip(0),
-                              F.pad(x, (1, 2)), x.unfold(1, 3, 2), *x.split([1, 3])), x)
 
 
 @feature("NMS-like loops over a mask")

@@ -2,9 +2,6 @@
  *
  * CUDA arrays and mipmapped arrays of every shape, by both layers and in their forms
  * from before CUDA 3.2. */
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-
 #include "victim_memory.h"
 
 VICTIM("arrays", INJECTED)
@@ -101,28 +98,4 @@ CASE(by_the_runtime, "arrays by the runtime API, one allocation fails", 0)
     OK(cudaFreeArray(NULL));
     printf("%s\n", cudaGetErrorName(cudaMallocArray(&a, &one, (size_t)1 << 40, 1, 0)));
     tally_failed(VT_ARRAY);
-}
-
-CASE(die_with_their_context, "a context with arrays is destroyed", 0)
-{
-    OK(cuInit(0));
-    CUcontext ctx = new_context(0);
-    make(64, 64, 0, CU_AD_FORMAT_FLOAT, 1, 0, 64 * 64 * 4);
-    make(64, 64, 0, CU_AD_FORMAT_FLOAT, 1, 0, 64 * 64 * 4);
-    FREES(VT_ARRAY, cuCtxDestroy(ctx));
-    tally_free(VT_ARRAY);
-}
-
-CASE(after_a_full_cache, "an array while the cache holds most of the device", 0)
-{
-    void *blocks[8];
-    cudaArray_t array;
-    struct cudaChannelFormatDesc one = floats();
-    for (int i = 0; i < 8; i++)
-        ALLOCATES(VT_DEVICE, 64 * MIB, cudaMalloc(&blocks[i], 64 * MIB));
-    for (int i = 0; i < 8; i++)
-        FREES(VT_DEVICE, cudaFree(blocks[i]));
-    OK(cudaMalloc3DArray(&array, &one, box(16384, 8192, 0), 0)); /* 512 MiB */
-    tally_alloc(VT_ARRAY, (int64_t)(512 * MIB));
-    FREES(VT_ARRAY, cudaFreeArray(array));
 }

@@ -3,9 +3,6 @@
  * One kind of memory by every entry point: by both layers, by the forms of old CUDA versions, by
  * cuGetProcAddress for several CUDA versions and flags, and by cudaGetDriverEntryPoint. Each
  * allocation counts once. */
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-#include <dlfcn.h>
 #include <stdbool.h>
 
 #include "victim_memory.h"
@@ -69,10 +66,8 @@ CASE(first_forms, "the first cuCtxDestroy and cuMemHostRegister, through dlsym",
     CUresult (*destroy)(CUcontext);
     CUcontext ctx;
     void *p, *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    CHECK(driver);
-    *(void **)&enroll = dlsym(driver, "cuMemHostRegister");
-    *(void **)&destroy = dlsym(driver, "cuCtxDestroy");
-    CHECK(enroll && destroy);
+    *(void **)&enroll = find(driver, "cuMemHostRegister");
+    *(void **)&destroy = find(driver, "cuCtxDestroy");
     OK(cuInit(0));
     ctx = new_context(0);
     p = aligned_alloc(4096, 64 * KIB);
@@ -87,7 +82,7 @@ typedef CUresult (*find_v1)(const char *, void **, int, cuuint64_t);
 typedef CUresult (*find_v2)(const char *, void **, int, cuuint64_t,
                             CUdriverProcAddressQueryResult *);
 
-static int by_address(int version, unsigned flags, bool v2)
+static void by_address(int version, unsigned flags, bool v2)
 {
     CUresult (*alloc)(CUdeviceptr *, size_t), (*release)(CUdeviceptr);
     CUresult (*alloc_async)(CUdeviceptr *, size_t, CUstream), (*free_async)(CUdeviceptr, CUstream);
@@ -101,15 +96,13 @@ static int by_address(int version, unsigned flags, bool v2)
     CUdriverProcAddressQueryResult status;
     CUdeviceptr d;
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    CHECK(driver);
-    void *find = dlsym(driver, v2 ? "cuGetProcAddress_v2" : "cuGetProcAddress");
-    CHECK(find);
+    void *get = find(driver, v2 ? "cuGetProcAddress_v2" : "cuGetProcAddress");
     start();
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         if (v2)
-            OK(((find_v2)find)(wanted[i].name, (void **)wanted[i].fn, version, flags, &status));
+            OK(((find_v2)get)(wanted[i].name, (void **)wanted[i].fn, version, flags, &status));
         else
-            OK(((find_v1)find)(wanted[i].name, (void **)wanted[i].fn, version, flags));
+            OK(((find_v1)get)(wanted[i].name, (void **)wanted[i].fn, version, flags));
     }
     ALLOCATES(VT_DEVICE, 3 * MIB, alloc(&d, 3 * MIB));
     FREES(VT_DEVICE, release(d));
@@ -117,22 +110,14 @@ static int by_address(int version, unsigned flags, bool v2)
     FREES(VT_ASYNC, free_async(d, NULL));
     OK(wait(NULL));
     dlclose(driver);
-    return 0;
 }
 
-CASE_STATUS(address_11030, "functions through cuGetProcAddress of CUDA 11.3", 0)
-{
-    return by_address(11030, CU_GET_PROC_ADDRESS_DEFAULT, false);
-}
-CASE_STATUS(address_12000, "functions through cuGetProcAddress_v2 of CUDA 12.0, legacy streams", 0)
-{
-    return by_address(12000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, true);
-}
-CASE_STATUS(address_13000, "functions through cuGetProcAddress_v2 of CUDA 13.0, per-thread streams",
-            0)
-{
-    return by_address(13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, true);
-}
+CASE_OF(address_11030, by_address(11030, CU_GET_PROC_ADDRESS_DEFAULT, false),
+        "functions through cuGetProcAddress of CUDA 11.3", 0)
+CASE_OF(address_12000, by_address(12000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, true),
+        "functions through cuGetProcAddress_v2 of CUDA 12.0, legacy streams", 0)
+CASE_OF(address_13000, by_address(13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, true),
+        "functions through cuGetProcAddress_v2 of CUDA 13.0, per-thread streams", 0)
 
 /* The runtime returns the driver's functions. */
 CASE(entry_point, "driver functions through the runtime", 0)
@@ -143,7 +128,7 @@ CASE(entry_point, "driver functions through the runtime", 0)
     CUresult (*drop)(CUmemGenericAllocationHandle) = NULL;
     enum cudaDriverEntryPointQueryResult status;
     CUmemGenericAllocationHandle handle;
-    CUmemAllocationProp prop;
+    CUmemAllocationProp prop = on_device(0);
     CUdeviceptr d;
     OK(cudaFree(NULL));
 #if CUDART_VERSION >= 13000
@@ -158,9 +143,6 @@ CASE(entry_point, "driver functions through the runtime", 0)
     CHECK(alloc && release && create && drop);
     ALLOCATES(VT_DEVICE, 5 * MIB, alloc(&d, 5 * MIB));
     FREES(VT_DEVICE, release(d));
-    memset(&prop, 0, sizeof prop);
-    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     ALLOCATES(VT_VMM, 2 * MIB, create(&handle, 2 * MIB, &prop, 0));
     FREES(VT_VMM, drop(handle));
 }
@@ -188,15 +170,12 @@ CASE(detached, "a context is destroyed when its last user detaches", 0)
 {
     CUresult (*attach)(CUcontext *, unsigned), (*detach)(CUcontext);
     CUcontext ctx, same;
-    CUdeviceptr d;
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    CHECK(driver);
-    *(void **)&attach = dlsym(driver, "cuCtxAttach");
-    *(void **)&detach = dlsym(driver, "cuCtxDetach");
-    CHECK(attach && detach);
+    *(void **)&attach = find(driver, "cuCtxAttach");
+    *(void **)&detach = find(driver, "cuCtxDetach");
     OK(cuInit(0));
     ctx = new_context(0);
-    ALLOCATES(VT_DEVICE, MIB, cuMemAlloc(&d, MIB));
+    CUdeviceptr d = allocate(MIB);
     OK(attach(&same, 0));
     CHECK(same == ctx);
     OK(detach(ctx));
@@ -238,7 +217,7 @@ CASE(code_under_pressure, "a module is loaded while the cache holds most of the 
     if (count < 12)
         tally_failed(VT_DEVICE);
     for (int i = 0; i < count; i++)
-        FREES(VT_DEVICE, cuMemFree(blocks[i]));
+        release(blocks[i]);
     OK(cuModuleLoadData(&module, ptx));
     OK(cuModuleGetGlobal(&d, &bytes, module, "large"));
     CHECK(bytes == 128 * MIB);

@@ -2,10 +2,7 @@
  *
  * Pools of the program and of the device, their attributes, the forms for per-thread streams by
  * their own names, and code loaded as libraries. */
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("entry points", INJECTED)
 
@@ -17,14 +14,8 @@ CUresult cuMemAllocAsync_ptsz(CUdeviceptr *, size_t, CUstream);
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *, size_t, CUmemoryPool, CUstream);
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr, CUstream);
 
-static const CUmemPoolProps on_device = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+static const CUmemPoolProps pool_on_device = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                                          .location = {CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
-
-static void start(void)
-{
-    OK(cudaSetDevice(0));
-    OK(cudaFree(NULL));
-}
 
 static void print_pool(const char *when, CUmemoryPool pool)
 {
@@ -46,7 +37,7 @@ CASE(own_pool, "a pool of its own: filled, queried, trimmed, destroyed", 0)
     CUdeviceptr p[4];
     cuuint64_t keep = 64 * MIB, zero = 0;
     start();
-    OK(cuMemPoolCreate(&pool, &on_device));
+    OK(cuMemPoolCreate(&pool, &pool_on_device));
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
     for (size_t i = 0; i < 4; i++) {
         OK(cuMemAllocFromPoolAsync(&p[i], (i + 1) * MIB, pool, NULL));
@@ -85,7 +76,7 @@ CASE(device_pool, "the device's pool replaced and restored, by old and new funct
     OK(cuMemGetDefaultMemPool(&now, &here, CU_MEM_ALLOCATION_TYPE_PINNED));
     CHECK(now == standard);
     take_and_give(standard);
-    OK(cuMemPoolCreate(&pool, &on_device));
+    OK(cuMemPoolCreate(&pool, &pool_on_device));
     OK(cuDeviceSetMemPool(0, pool));
     OK(cuDeviceGetMemPool(&now, 0));
     CHECK(now == pool);
@@ -111,7 +102,7 @@ CASE(pool_for_two, "a pool that another device may use", 0,
     CUdeviceptr p;
     unsigned char byte = 0;
     start();
-    OK(cuMemPoolCreate(&pool, &on_device));
+    OK(cuMemPoolCreate(&pool, &pool_on_device));
     ALLOCATES(VT_ASYNC, MIB, cuMemAllocFromPoolAsync(&p, MIB, pool, NULL));
     OK(cuMemsetD8Async(p, 0x61, MIB, NULL));
     OK(cuStreamSynchronize(NULL));
@@ -156,9 +147,7 @@ CASE(per_thread_names, "stream-ordered memory through the per-thread stream name
 
 CASE(questions, "granularity, properties, reserved addresses, unnamed export tables", 0)
 {
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}},
-                        same;
+    CUmemAllocationProp prop = on_device(0), same = {0};
     CUmemGenericAllocationHandle handle;
     CUdeviceptr range;
     size_t step = 0;
@@ -168,7 +157,6 @@ CASE(questions, "granularity, properties, reserved addresses, unnamed export tab
         printf("steps %d %zu\n", (int)r, step);
     }
     ALLOCATES(VT_VMM, 2 * MIB, cuMemCreate(&handle, 2 * MIB, &prop, 0));
-    memset(&same, 0, sizeof same);
     OK(cuMemGetAllocationPropertiesFromHandle(&same, handle));
     printf("on %d %d\n", (int)same.location.type, same.location.id);
     OK(cuMemAddressReserve(&range, 16 * MIB, 0, 0, 0));
@@ -190,19 +178,16 @@ CASE(code_as_library, "a CUDA library loaded, run and unloaded", 0)
     CUkernel kernel;
     CUfunction function;
     CUmodule module;
-    void *p;
     start();
     for (int i = 0; i < 3; i++) {
-        ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&p, MIB));
+        void *p = take(MIB);
         OK(cuLibraryLoadData(&library, code, NULL, NULL, 0, NULL, NULL, 0));
         OK(cuLibraryGetKernel(&kernel, library, "nothing"));
         OK(cuKernelGetFunction(&function, kernel));
         OK(cuLibraryGetModule(&module, library));
         OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
         OK(cuCtxSynchronize());
-        FREES(VT_DEVICE, cudaFree(p));
+        give(p);
         OK(cuLibraryUnload(library));
     }
 }
-
-#define ALSO(name, title) CASE(name, title, 0) INJECTED(name)

@@ -2,25 +2,12 @@
  *
  * Virtual memory management by the program: physical memory counts once, from its first reference
  * to its last, in whatever order handles and mappings are released. */
-#include <cuda.h>
-#include <sys/wait.h>
-
 #include "../../../simulator/conformance/conf_peer.h"
 #include "victim_memory.h"
 
 VICTIM("virtual memory", INJECTED)
 
 #define PAGE ((size_t)2 << 20)
-
-static CUmemAllocationProp on_device(int device)
-{
-    CUmemAllocationProp prop;
-    memset(&prop, 0, sizeof prop);
-    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    prop.location.id = device;
-    return prop;
-}
 
 static CUmemGenericAllocationHandle make(size_t bytes, const CUmemAllocationProp *prop)
 {
@@ -40,10 +27,7 @@ static CUdeviceptr reserve(size_t bytes)
 
 static void open_for_use(CUdeviceptr at, size_t bytes)
 {
-    CUmemAccessDesc access;
-    memset(&access, 0, sizeof access);
-    access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    CUmemAccessDesc access = {on_device(0).location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     OK(cuMemSetAccess(at, bytes, &access, 1));
     OK(cuMemsetD8(at, 0x5a, bytes));
     OK(cuCtxSynchronize()); /* before it is unmapped */
@@ -147,7 +131,7 @@ CASE(imported_here, "exported and imported in one process: one allocation with t
 }
 
 /* The other process: forked before either has used CUDA. */
-static int importer(int socket)
+static void importer(int socket)
 {
     CUmemGenericAllocationHandle theirs;
     unsigned char byte = 0;
@@ -165,28 +149,23 @@ static int importer(int socket)
     FREES(VT_IPC, cuMemUnmap(at, PAGE));
     OK(cuMemAddressFree(at, PAGE));
     CHECK(peer_send(socket, &byte, 1, -1) == 0);
-    return 0;
 }
 
 CASE(imported_elsewhere, "another process imports: listed there, counted in the exporter",
      VF_CHILDREN)
 {
     CUmemAllocationProp prop = on_device(0);
-    int sockets[2], fd, status;
+    pid_t child;
+    int fd, peer = in_a_peer(importer, &child);
     unsigned char byte = 0;
-    CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) == 0);
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (!child)
-        exit(importer(sockets[1]));
     prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     start();
     CUmemGenericAllocationHandle handle = make(PAGE, &prop);
     OK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    CHECK(peer_send(sockets[0], &byte, 1, fd) == 0);
+    CHECK(peer_send(peer, &byte, 1, fd) == 0);
     close(fd);
-    CHECK(peer_receive(sockets[0], &byte, 1, NULL) == 0);
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(peer_receive(peer, &byte, 1, NULL) == 0);
+    CHECK(status_of(child) == 0);
     CUdeviceptr at = reserve(PAGE);
     OK(cuMemMap(at, PAGE, 0, handle, 0));
     open_for_use(at, PAGE);
@@ -250,29 +229,11 @@ CASE(expandable, "one range that grows and shrinks page by page", 0)
     OK(cuMemAddressFree(at, PAGES * PAGE));
 }
 
-/* Free memory in the cache must not make the program's own allocation fail. */
-CASE(after_a_full_cache, "physical memory while the cache holds most of the device", 0)
-{
-    CUmemAllocationProp prop = on_device(0);
-    CUdeviceptr blocks[8];
-    start();
-    for (int i = 0; i < 8; i++)
-        ALLOCATES(VT_DEVICE, 64 << 20, cuMemAlloc(&blocks[i], 64 << 20));
-    for (int i = 0; i < 8; i++)
-        FREES(VT_DEVICE, cuMemFree(blocks[i]));
-    CUmemGenericAllocationHandle handle = make((size_t)600 << 20, &prop);
-    FREES(VT_VMM, cuMemRelease(handle));
-}
-
 CASE(outlives_its_context, "physical memory outlives a context", 0)
 {
     CUmemAllocationProp prop = on_device(0);
-    CUmemGenericAllocationHandle handle;
-    CUcontext ctx;
-    OK(cuInit(0));
-    OK(cuDevicePrimaryCtxRetain(&ctx, 0));
-    OK(cuCtxSetCurrent(ctx));
-    handle = make(PAGE, &prop);
+    start();
+    CUmemGenericAllocationHandle handle = make(PAGE, &prop);
     OK(cuDevicePrimaryCtxReset(0));
     start();
     FREES(VT_VMM, cuMemRelease(handle));

@@ -3,9 +3,6 @@
  * Memory of graphs, by both layers: added as nodes or captured, freed by the graph, in a stream, by
  * the host, by another graph or by the next launch. Tallied as allocated by a launch and freed by
  * the operation that frees it. */
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-
 #include "victim_memory.h"
 
 VICTIM("graphs", INJECTED)
@@ -20,32 +17,6 @@ static void print_held(void)
     printf("used %llu, reserved %llu\n", (unsigned long long)used, (unsigned long long)reserved);
 }
 
-static CUDA_MEM_ALLOC_NODE_PARAMS pinned_to(int ordinal, size_t bytes)
-{
-    CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = bytes};
-    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    params.poolProps.location.id = ordinal;
-    return params;
-}
-
-/* Adds an allocation node, after *after* if that is not NULL. */
-static CUgraphNode add_alloc(CUgraph graph, CUgraphNode after, size_t bytes, CUdeviceptr *ptr)
-{
-    CUDA_MEM_ALLOC_NODE_PARAMS params = pinned_to(0, bytes);
-    CUgraphNode node;
-    OK(cuGraphAddMemAllocNode(&node, graph, after ? &after : NULL, after ? 1 : 0, &params));
-    *ptr = params.dptr;
-    return node;
-}
-
-static CUgraphNode add_free(CUgraph graph, CUgraphNode after, CUdeviceptr ptr)
-{
-    CUgraphNode node;
-    OK(cuGraphAddMemFreeNode(&node, graph, after ? &after : NULL, after ? 1 : 0, ptr));
-    return node;
-}
-
 /* An empty graph, in the primary context. */
 static CUgraph new_graph(void)
 {
@@ -53,20 +24,6 @@ static CUgraph new_graph(void)
     start();
     OK(cuGraphCreate(&graph, 0));
     return graph;
-}
-
-static CUgraphExec executable(CUgraph graph, unsigned long long flags)
-{
-    CUgraphExec exec;
-    OK(cuGraphInstantiateWithFlags(&exec, graph, flags));
-    return exec;
-}
-
-static void add_pair(CUgraph graph, size_t bytes)
-{
-    CUdeviceptr ptr;
-    CUgraphNode node = add_alloc(graph, NULL, bytes, &ptr);
-    add_free(graph, node, ptr);
 }
 
 static void finish(CUgraphExec exec, CUgraph graph)
@@ -101,7 +58,7 @@ CASE(freed_inside, "allocation nodes freed by their own graph, launched repeated
 }
 
 /* Frees of a launch's memory outside its graph. */
-static int freed_outside(int by_host)
+static void freed_outside(int by_host)
 {
     CUdeviceptr ptr;
     CUgraph graph = new_graph();
@@ -116,18 +73,10 @@ static int freed_outside(int by_host)
         FREES(VT_GRAPH, by_host ? cuMemFree(ptr) : cuMemFreeAsync(ptr, NULL));
     }
     finish(exec, graph);
-    return 0;
 }
 
-CASE_STATUS(freed_in_stream, "memory of a launch freed by cuMemFreeAsync", 0)
-{
-    return freed_outside(0);
-}
-
-CASE_STATUS(freed_by_host, "memory of a launch freed by cuMemFree", 0)
-{
-    return freed_outside(1);
-}
+CASE_OF(freed_in_stream, freed_outside(0), "memory of a launch freed by cuMemFreeAsync", 0)
+CASE_OF(freed_by_host, freed_outside(1), "memory of a launch freed by cuMemFree", 0)
 
 CASE(freed_by_next_launch, "memory freed by the next launch (AUTO_FREE_ON_LAUNCH)", 0)
 {
@@ -147,16 +96,11 @@ CASE(freed_by_next_launch, "memory freed by the next launch (AUTO_FREE_ON_LAUNCH
 
 CASE(freed_by_other_graph, "memory of one graph freed by another graph", 0)
 {
-    CUgraph allocating, freeing;
-    CUgraphExec first, second;
     CUdeviceptr ptr;
-    start();
-    OK(cuGraphCreate(&allocating, 0));
-    OK(cuGraphCreate(&freeing, 0));
+    CUgraph allocating = new_graph(), freeing = new_graph();
     add_alloc(allocating, NULL, 6 * MIB, &ptr);
     add_free(freeing, NULL, ptr);
-    OK(cuGraphInstantiateWithFlags(&first, allocating, 0));
-    OK(cuGraphInstantiateWithFlags(&second, freeing, 0));
+    CUgraphExec first = executable(allocating, 0), second = executable(freeing, 0);
     for (int i = 0; i < 3; i++) {
         ALLOCATES(VT_GRAPH, 6 * MIB, cuGraphLaunch(first, NULL));
         FREES(VT_GRAPH, cuGraphLaunch(second, NULL));
@@ -186,13 +130,12 @@ CASE(by_general_node, "cuGraphAddNode, cuGraphInstantiateWithParams, cuGraphUplo
 {
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC};
     CUgraphNode node, last;
-    CUgraph graph;
+    CUgraph graph = new_graph();
     CUgraphExec exec;
     CUDA_GRAPH_INSTANTIATE_PARAMS how = {0};
-    start();
-    params.alloc.poolProps = pinned_to(0, 0).poolProps;
+    params.alloc.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.alloc.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     params.alloc.bytesize = 9 * MIB;
-    OK(cuGraphCreate(&graph, 0));
     OK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
     CUgraphNodeParams free_params = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE};
     free_params.free.dptr = params.alloc.dptr;
@@ -252,15 +195,15 @@ CASE(never_launched, "captured allocations that are never launched", 0)
 
 CASE(no_room, "a launch fails for lack of memory, then succeeds", 0)
 {
-    CUdeviceptr ptr, big;
+    CUdeviceptr ptr;
     CUgraph graph = new_graph();
     add_alloc(graph, NULL, 400 * MIB, &ptr);
     CUgraphExec exec = executable(graph, 0);
-    ALLOCATES(VT_DEVICE, 400 * MIB, cuMemAlloc(&big, 400 * MIB));
+    CUdeviceptr big = allocate(400 * MIB);
     CUresult r = cuGraphLaunch(exec, NULL);
     printf("launch: %d\n", r);
     tally_failed(VT_GRAPH);
-    FREES(VT_DEVICE, cuMemFree(big)); /* a cache keeps it, but releases it when needed */
+    release(big); /* a cache keeps it, but releases it when needed */
     ALLOCATES(VT_GRAPH, 400 * MIB, cuGraphLaunch(exec, NULL));
     FREES(VT_GRAPH, cuMemFree(ptr));
     r = cuMemAlloc(&big, 400 * MIB);
@@ -268,16 +211,15 @@ CASE(no_room, "a launch fails for lack of memory, then succeeds", 0)
     if (r)
         tally_failed(VT_DEVICE);
     OK(cuDeviceGraphMemTrim(device));
-    ALLOCATES(VT_DEVICE, 400 * MIB, cuMemAlloc(&big, 400 * MIB));
-    FREES(VT_DEVICE, cuMemFree(big));
+    release(allocate(400 * MIB));
     finish(exec, graph);
 }
 
 CASE(updated, "an executable graph is updated", 0)
 {
     CUgraphExecUpdateResultInfo info;
-    CUgraph graph = new_graph();
-    add_pair(graph, MIB);
+    start();
+    CUgraph graph = graph_of(MIB);
     CUgraphExec exec = executable(graph, 0);
     for (int i = 0; i < 3; i++) {
         CUresult r = cuGraphExecUpdate(exec, graph, &info);
@@ -291,15 +233,11 @@ CASE(updated, "an executable graph is updated", 0)
 /* Handles are reused: an executable graph without memory after one with it. */
 CASE(made_and_destroyed_often, "executable graphs created and destroyed 200 times", 0)
 {
-    CUgraph plain;
     CUgraphNode node;
-    CUgraph graph = new_graph();
-    OK(cuGraphCreate(&plain, 0));
+    CUgraph plain = new_graph(), graph = graph_of(MIB);
     OK(cuGraphAddEmptyNode(&node, plain, NULL, 0));
-    add_pair(graph, MIB);
     for (int i = 0; i < 200; i++) {
-        CUgraphExec exec;
-        OK(cuGraphInstantiateWithFlags(&exec, i % 2 ? plain : graph, 0));
+        CUgraphExec exec = executable(i % 2 ? plain : graph, 0);
         OK(cuGraphLaunch(exec, NULL));
         if (i % 2 == 0) {
             tally_alloc(VT_GRAPH, MIB);
@@ -316,11 +254,10 @@ CASE(made_and_destroyed_often, "executable graphs created and destroyed 200 time
 
 CASE(context_ends_first, "the context is destroyed with live memory of a graph", 0)
 {
-    CUcontext context;
     CUgraph graph;
     CUdeviceptr ptr;
     OK(cuInit(0));
-    OK(cuCtxCreate(&context, NULL, 0, 0));
+    CUcontext context = new_context(0);
     OK(cuGraphCreate(&graph, 0));
     add_alloc(graph, NULL, 2 * MIB, &ptr);
     CUgraphExec exec = executable(graph, 0);
@@ -334,8 +271,8 @@ CASE(context_ends_first, "the context is destroyed with live memory of a graph",
 CASE(marks_are_reset, "the program resets the peaks of graph memory", 0)
 {
     uint64_t zero = 0, high;
-    CUgraph graph = new_graph();
-    add_pair(graph, 20 * MIB);
+    start();
+    CUgraph graph = graph_of(20 * MIB);
     CUgraphExec exec = executable(graph, 0);
     ALLOCATES(VT_GRAPH, 20 * MIB, cuGraphLaunch(exec, NULL));
     tally_free(VT_GRAPH);

@@ -3,11 +3,6 @@
  * With the option limit the device appears to have that size. Every case here passes on any device,
  * limited or not, so that its output is the same in all runs; the limit itself is checked if
  * vramscope is loaded. */
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-#include <pthread.h>
-#include <sys/wait.h>
-
 #include "victim_memory.h"
 
 VICTIM("limit")
@@ -50,7 +45,6 @@ CASE(sizes_reported, "the device's size, by every query", 0, ENV("VRAMSCOPE_LIMI
     OK(cuMemGetInfo(NULL, &total));
     OK(cuMemGetInfo(&free_bytes, NULL));
     CHECK(total == by_driver && free_bytes <= total);
-    puts("all agree");
 }
 
 CASE(free_and_used, "free and used memory always add up to the limit", 0,
@@ -70,7 +64,6 @@ CASE(free_and_used, "free and used memory always add up to the limit", 0,
     }
     refused(begin + 2 * MIB);
     CHECK(free_by_runtime() == begin);
-    puts("what is free and what is used are the whole at every moment");
 }
 
 CASE(each_family, "plain, pitched and stream-ordered memory run out at the limit", 0,
@@ -92,7 +85,6 @@ CASE(each_family, "plain, pitched and stream-ordered memory run out at the limit
     FREES(VT_ASYNC, cudaFreeAsync(p, 0));
     OK(cudaDeviceSynchronize());
     give(most);
-    puts("each ran out where it should");
 }
 
 /* Memory in the cache must not count against other families. */
@@ -114,7 +106,6 @@ CASE(cache_gives_way, "cached memory is given back before the limit refuses", 0,
     FREES(VT_ASYNC, cudaFreeAsync(p, 0));
     OK(cudaDeviceSynchronize());
     give(take(left - 8 * MIB));
-    puts("all of it could be had");
 }
 
 #define RACERS 12
@@ -123,12 +114,11 @@ static size_t taken[RACERS];
 
 static void *racer(void *arg)
 {
-    size_t *mine = arg;
     void *p;
     pthread_barrier_wait(&line);
     while (cudaMalloc(&p, 2 * MIB) == cudaSuccess) {
         tally_alloc(VT_DEVICE, (int64_t)(2 * MIB));
-        ++*mine;
+        ++taken[(intptr_t)arg];
     }
     tally_failed(VT_DEVICE);
     return NULL;
@@ -136,21 +126,16 @@ static void *racer(void *arg)
 
 CASE(race, "12 threads compete for the last bytes", 0, ENV("VRAMSCOPE_LIMIT=255MiB"))
 {
-    pthread_t threads[RACERS];
     size_t left = free_by_runtime(), sum = 0;
     pthread_barrier_init(&line, NULL, RACERS);
+    in_threads(RACERS, racer, NULL);
     for (int i = 0; i < RACERS; i++)
-        CHECK(pthread_create(&threads[i], NULL, racer, &taken[i]) == 0);
-    for (int i = 0; i < RACERS; i++) {
-        pthread_join(threads[i], NULL);
         sum += taken[i];
-    }
     CHECK(sum * 2 * MIB <= left && free_by_runtime() == left - sum * 2 * MIB);
     for (void *p; cudaMalloc(&p, 2 * MIB) == cudaSuccess; sum++)
         tally_alloc(VT_DEVICE, (int64_t)(2 * MIB));
     tally_failed(VT_DEVICE);
     CHECK(sum == left / (2 * MIB));
-    puts("not one too many");
 }
 
 CASE(two_devices, "a limit for each of two devices", 0, ENV("VRAMSCOPE_LIMIT=0:128MiB,1:256MiB"),
@@ -167,27 +152,20 @@ CASE(two_devices, "a limit for each of two devices", 0, ENV("VRAMSCOPE_LIMIT=0:1
     OK(cudaSetDevice(0));
     CHECK(free_by_runtime() == 4 * MIB);
     refused(6 * MIB);
-    puts("each has its own");
 }
 
 CASE(two_contexts, "two contexts share the limit of the device", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
-    CUcontext first, second;
-    CUdeviceptr p, q;
-    size_t free_bytes, total;
+    CUdeviceptr q;
     OK(cuInit(0));
-    OK(cuCtxCreate(&first, NULL, 0, 0));
-    OK(cuCtxCreate(&second, NULL, 0, 0));
-    OK(cuMemGetInfo(&free_bytes, &total));
-    size_t half = free_bytes / 2 / (2 * MIB) * (2 * MIB);
-    ALLOCATES(VT_DEVICE, half, cuMemAlloc(&p, half));
+    CUcontext first = new_context(0), second = new_context(0);
+    size_t half = free_now() / 2 / (2 * MIB) * (2 * MIB);
+    allocate(half);
     OK(cuCtxSetCurrent(first));
     CHECK(cuMemAlloc(&q, half + 4 * MIB) == CUDA_ERROR_OUT_OF_MEMORY);
     tally_failed(VT_DEVICE);
     FREES(VT_DEVICE, cuCtxDestroy(second)); /* and its memory with it */
-    ALLOCATES(VT_DEVICE, half + 4 * MIB, cuMemAlloc(&q, half + 4 * MIB));
-    FREES(VT_DEVICE, cuMemFree(q));
-    puts("one device, whatever the context");
+    release(allocate(half + 4 * MIB));
 }
 
 CASE(reset, "a device reset resets the count", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
@@ -199,7 +177,6 @@ CASE(reset, "a device reset resets the count", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
     tally_free(VT_DEVICE);
     CHECK(free_by_runtime() == left);
     give(take(left - 4 * MIB));
-    puts("all free again");
 }
 
 CASE(share, "a limit in percent of the device", 0, ENV("VRAMSCOPE_LIMIT=50%"))
@@ -208,7 +185,6 @@ CASE(share, "a limit in percent of the device", 0, ENV("VRAMSCOPE_LIMIT=50%"))
     OK(cudaMemGetInfo(&free_bytes, &total));
     CHECK(!limited() || total == 512 * MIB);
     refused(total + 1);
-    puts("half of it");
 }
 
 CASE(beyond, "a limit larger than the device", 0, ENV("VRAMSCOPE_LIMIT=64GiB"))
@@ -223,19 +199,10 @@ CASE(beyond, "a limit larger than the device", 0, ENV("VRAMSCOPE_LIMIT=64GiB"))
 /* A graph takes its memory at launch, and the device keeps it until trimmed. */
 CASE(graph_memory, "a graph launch beyond the limit fails", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
-    cudaGraph_t graph;
-    cudaGraphExec_t exec;
-    cudaGraphNode_t first, second;
     cudaStream_t stream;
     size_t left = free_by_runtime();
-    struct cudaMemAllocNodeParams params = {.poolProps = {.allocType = cudaMemAllocationTypePinned,
-                                            .location = {.type = cudaMemLocationTypeDevice}},
-                                            .bytesize = 64 * MIB};
+    CUgraphExec exec = executable(graph_of(64 * MIB), 0);
     OK(cudaStreamCreate(&stream));
-    OK(cudaGraphCreate(&graph, 0));
-    OK(cudaGraphAddMemAllocNode(&first, graph, NULL, 0, &params));
-    OK(cudaGraphAddMemFreeNode(&second, graph, &first, 1, params.dptr));
-    OK(cudaGraphInstantiate(&exec, graph, 0));
     void *most = take(left - 32 * MIB);
     CHECK(cudaGraphLaunch(exec, stream) == cudaErrorMemoryAllocation);
     tally_failed(VT_GRAPH);
@@ -251,17 +218,14 @@ CASE(graph_memory, "a graph launch beyond the limit fails", 0, ENV("VRAMSCOPE_LI
     OK(cudaDeviceGraphMemTrim(0));
     CHECK(free_by_runtime() == left);
     give(take(left - 32 * MIB));
-    puts("what graphs hold counts");
 }
 
 CASE(arrays, "arrays count until destroyed and fail at the limit", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
 {
     size_t left = free_by_runtime();
     CUarray array;
-    CUcontext context;
     CUDA_ARRAY_DESCRIPTOR flat = {.Width = 4096, .Height = 4096, .Format = CU_AD_FORMAT_FLOAT,
                                   .NumChannels = 1};
-    OK(cuCtxGetCurrent(&context));
     void *most = take(left - 32 * MIB);
     CHECK(cuArrayCreate(&array, &flat) == CUDA_ERROR_OUT_OF_MEMORY);
     tally_failed(VT_ARRAY);
@@ -273,7 +237,6 @@ CASE(arrays, "arrays count until destroyed and fail at the limit", 0, ENV("VRAMS
         CHECK(free_by_runtime() == left);
     }
     give(take(left - 4 * MIB));
-    puts("arrays count while they are there");
 }
 
 CASE(physical, "physical memory counts until its last handle and mapping is released", 0,
@@ -282,8 +245,7 @@ CASE(physical, "physical memory counts until its last handle and mapping is rele
     CUmemGenericAllocationHandle handle, other;
     CUdeviceptr at;
     size_t left = free_by_runtime(), half = left / 2 / (2 * MIB) * (2 * MIB);
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemAllocationProp prop = on_device(0);
     ALLOCATES(VT_VMM, half, cuMemCreate(&handle, half, &prop, 0));
     CHECK(free_by_runtime() == left - half);
     CHECK(cuMemCreate(&other, half + 4 * MIB, &prop, 0) == CUDA_ERROR_OUT_OF_MEMORY);
@@ -297,7 +259,6 @@ CASE(physical, "physical memory counts until its last handle and mapping is rele
     CHECK(free_by_runtime() == left);
     OK(cuMemAddressFree(at, half));
     give(take(left - 4 * MIB));
-    puts("until nothing refers to it");
 }
 
 CASE(smallest, "a limit smaller than a context; host and managed memory are not counted",
@@ -315,7 +276,6 @@ CASE(smallest, "a limit smaller than a context; host and managed memory are not 
         OK(cudaFreeHost(p));
     }
     give(take(4096));
-    puts("went on");
 }
 
 CASE(own_process, "two child processes have a limit each", VF_CHILDREN,
@@ -334,11 +294,8 @@ CASE(own_process, "two child processes have a limit each", VF_CHILDREN,
             exit(0);
         }
     }
-    for (int i = 0; i < 2; i++) {
-        int status;
-        CHECK(waitpid(children[i], &status, 0) == children[i] && status == 0);
-    }
-    puts("each process had it");
+    for (int i = 0; i < 2; i++)
+        CHECK(status_of(children[i]) == 0);
 }
 
 CASE(not_understood, "an invalid limit is reported once and ignored", 0,

@@ -6,9 +6,7 @@
  * refused, but no byte may be wrong. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include "victim.h"
 
@@ -134,7 +132,7 @@ static int peer_socket, peer_pid;
  * and without vramscope if *foreign*. */
 static void exchange(const char *setting, int foreign, void (*work)(void))
 {
-    int ends[2], status = 0;
+    int ends[2];
     char number[16];
     if (getenv(PEER)) {
         import(atoi(getenv(PEER)));
@@ -163,7 +161,7 @@ static void exchange(const char *setting, int foreign, void (*work)(void))
     OK(cudaFree(NULL));
     work();
     close(peer_socket);
-    CHECK(waitpid(peer_pid, &status, 0) == peer_pid && status == 0);
+    CHECK(status_of(peer_pid) == 0);
 }
 
 static struct reply ask(const struct request *q)
@@ -268,33 +266,18 @@ static void rounds(void)
 #define ALWAYS ENV("VRAMSCOPE_IPC=always")
 #define COMPACT ENV("VRAMSCOPE_POLICY=compact")
 
-CASE(every_block, "IPC: blocks of all sizes, by range and offset, new and reused", SHARED)
-{
-    exchange(NULL, 0, rounds);
-}
-
-CASE(importer_observes, "IPC: the importer is observed", SHARED)
-{
-    exchange("VRAMSCOPE_ALLOCATOR=observe", 0, rounds);
-}
-
-CASE(importer_caches, "IPC: the importer uses the caching allocator", SHARED)
-{
-    exchange("VRAMSCOPE_ALLOCATOR=caching", 0, rounds);
-}
-
-CASE(another_device, "IPC: the importer works on another device", SHARED,
-     SIMULATE("t4-16g,devices=2"))
-{
-    exchange("SHARING_VICTIM_DEVICE=1", 0, rounds);
-}
-
-CASE(importer_alone, "IPC: the importer runs without vramscope", SHARED,
-     REFUSED(CACHING, "opens blocks that start a segment and, after the first export, all; "
-                      "the driver refuses other handles"))
-{
-    exchange(NULL, 1, rounds);
-}
+CASE_OF(every_block, exchange(NULL, 0, rounds),
+        "IPC: blocks of all sizes, by range and offset, new and reused", SHARED)
+CASE_OF(importer_observes, exchange("VRAMSCOPE_ALLOCATOR=observe", 0, rounds),
+        "IPC: the importer is observed", SHARED)
+CASE_OF(importer_caches, exchange("VRAMSCOPE_ALLOCATOR=caching", 0, rounds),
+        "IPC: the importer uses the caching allocator", SHARED)
+CASE_OF(another_device, exchange("SHARING_VICTIM_DEVICE=1", 0, rounds),
+        "IPC: the importer works on another device", SHARED, SIMULATE("t4-16g,devices=2"))
+CASE_OF(importer_alone, exchange(NULL, 1, rounds), "IPC: the importer runs without vramscope",
+        SHARED,
+        REFUSED(CACHING, "opens blocks that start a segment and, after the first export, all; "
+                         "the driver refuses other handles"))
 
 AGAIN(importer_alone_always, importer_alone,
       "IPC: the importer runs without vramscope, --ipc=always", SHARED, ALWAYS)
@@ -305,18 +288,13 @@ AGAIN(importer_alone_compact, importer_alone,
 /* libucp exports the memory that the program allocates. */
 static void rounds_beside_ucp(void)
 {
-    char path[4096] = "";
-    CHECK(readlink("/proc/self/exe", path, sizeof path - 20) > 0);
-    strcpy(strrchr(path, '/'), "/libucp.so");
-    CHECK(dlopen(path, RTLD_NOW) != NULL);
+    CHECK(dlopen(beside("libucp.so"), RTLD_NOW) != NULL);
     rounds();
 }
 
-CASE(library_loaded, "IPC: the importer runs without vramscope, policy compact, libucp is loaded",
-     SHARED | VF_CACHING_ONLY, COMPACT)
-{
-    exchange(NULL, 1, rounds_beside_ucp);
-}
+CASE_OF(library_loaded, exchange(NULL, 1, rounds_beside_ucp),
+        "IPC: the importer runs without vramscope, policy compact, libucp is loaded",
+        SHARED | VF_CACHING_ONLY, COMPACT)
 
 AGAIN(compact, every_block, "IPC: policy compact", SHARED | VF_CACHING_ONLY, COMPACT,
       STDERR_HAS("--ipc=always"),
@@ -354,12 +332,9 @@ static void free_while_open(void)
     printf("closed: %d\n", r.error);
 }
 
-CASE(freed_while_open,
-     "IPC: freed by the exporter while open; the importer never sees another block",
-     SHARED | VF_CACHING_ONLY)
-{
-    exchange(NULL, 0, free_while_open);
-}
+CASE_OF(freed_while_open, exchange(NULL, 0, free_while_open),
+        "IPC: freed by the exporter while open; the importer never sees another block",
+        SHARED | VF_CACHING_ONLY)
 
 AGAIN(freed_while_open_always, freed_while_open,
       "IPC: freed by the exporter while open, --ipc=always", SHARED | VF_CACHING_ONLY, ALWAYS)
@@ -397,10 +372,8 @@ static void open_twice(void)
             give(i);
 }
 
-CASE(opened_twice, "IPC: a handle opened twice and closed too often; invalid handles", SHARED)
-{
-    exchange(NULL, 0, open_twice);
-}
+CASE_OF(opened_twice, exchange(NULL, 0, open_twice),
+        "IPC: a handle opened twice and closed too often; invalid handles", SHARED, INJECTED)
 
 static void send_event(void)
 {

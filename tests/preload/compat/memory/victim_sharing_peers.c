@@ -3,11 +3,7 @@
  * Memory of one device that another device's work still reads when it is freed: however peer access
  * was enabled, cudaFree waits for the work. And memory that other devices read and write through a
  * descriptor. */
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-#include <dlfcn.h>
-
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("sharing")
 
@@ -16,14 +12,9 @@ enum { ROUNDS = 8 };
 
 static int let_in_by_library(CUcontext owner)
 {
-    char path[4200] = "";
-    int (*lets_in)(CUcontext) = NULL;
-    CHECK(readlink("/proc/self/exe", path, 4096) > 0);
-    strcpy(strrchr(path, '/'), "/libpeer_library.so");
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    void *fn = library ? dlsym(library, "library_lets_in") : NULL;
-    CHECK(fn);
-    memcpy(&lets_in, &fn, sizeof fn);
+    int (*lets_in)(CUcontext);
+    void *library = dlopen(beside("libpeer_library.so"), RTLD_NOW | RTLD_LOCAL);
+    *(void **)&lets_in = find(library, "library_lets_in");
     return lets_in(owner);
 }
 
@@ -53,7 +44,6 @@ static void work_begins_late(void *unused)
 static void read_after_free(int (*let_in)(CUcontext))
 {
     CUcontext owner, reader;
-    CUdeviceptr to, from, next;
     CUstream copies;
     OK(cudaSetDevice(0));
     OK(cudaFree(NULL));
@@ -63,54 +53,46 @@ static void read_after_free(int (*let_in)(CUcontext))
     OK(cuCtxGetCurrent(&reader));
     printf("let in: %d\n", let_in(owner));
     OK(cuStreamCreate(&copies, CU_STREAM_NON_BLOCKING));
-    ALLOCATES(VT_DEVICE, BYTES, cuMemAlloc(&to, BYTES));
+    CUdeviceptr to = allocate(BYTES);
     int wrong = 0;
     for (int i = 0; i < ROUNDS; i++) {
         unsigned char byte = 0;
         OK(cuCtxSetCurrent(owner));
-        ALLOCATES(VT_DEVICE, BYTES, cuMemAlloc(&from, BYTES));
+        CUdeviceptr from = allocate(BYTES);
         OK(cuMemsetD8(from, (unsigned char)(i + 1), BYTES));
         OK(cuCtxSynchronize());
         OK(cuCtxSetCurrent(reader));
         OK(cuLaunchHostFunc(copies, work_begins_late, NULL));
         OK(cuMemcpyDtoDAsync(to, from, BYTES, copies));
         OK(cuCtxSetCurrent(owner));
-        FREES(VT_DEVICE, cuMemFree(from));
+        release(from);
         OK(cuCtxSynchronize());
-        ALLOCATES(VT_DEVICE, BYTES, cuMemAlloc(&next, BYTES));
+        CUdeviceptr next = allocate(BYTES);
         OK(cuMemsetD8(next, 200, BYTES));
         OK(cuCtxSynchronize());
         OK(cuCtxSetCurrent(reader));
         OK(cuStreamSynchronize(copies));
         OK(cuMemcpyDtoH(&byte, to + BYTES - 1, 1));
         wrong += byte != i + 1;
-        FREES(VT_DEVICE, cuMemFree(next));
+        release(next);
     }
     printf("copies of what came later: %d\n", wrong);
-    FREES(VT_DEVICE, cuMemFree(to));
+    release(to);
 }
 
 #define TWO SIMULATE("a100-40g,capacity=1GiB,context=400MiB,devices=2")
 
-CASE(peer_by_dlsym,
-     "peers: cuCtxEnablePeerAccess through dlsym in a library, memory freed while read", 0, TWO)
-{
-    read_after_free(let_in_by_library);
-}
+CASE_OF(peer_by_dlsym, read_after_free(let_in_by_library),
+        "peers: cuCtxEnablePeerAccess through dlsym in a library, memory freed while read", 0, TWO)
 
 AGAIN(peer_by_dlsym_compact, peer_by_dlsym,
       "peers: cuCtxEnablePeerAccess through dlsym, policy compact", VF_CACHING_ONLY, TWO,
       ENV("VRAMSCOPE_POLICY=compact"))
 
-CASE(peer_by_entry_point, "peers: access enabled through cudaGetDriverEntryPointByVersion", 0, TWO)
-{
-    read_after_free(let_in_by_entry_point);
-}
-
-CASE(peer_by_runtime, "peers: access enabled by cudaDeviceEnablePeerAccess", 0, TWO)
-{
-    read_after_free(let_in_by_runtime);
-}
+CASE_OF(peer_by_entry_point, read_after_free(let_in_by_entry_point),
+        "peers: access enabled through cudaGetDriverEntryPointByVersion", 0, TWO)
+CASE_OF(peer_by_runtime, read_after_free(let_in_by_runtime),
+        "peers: access enabled by cudaDeviceEnablePeerAccess", 0, TWO)
 
 /* --- devices of others: a descriptor of memory (dma-buf) --- */
 
@@ -139,8 +121,7 @@ static long bytes_behind(int fd, unsigned char value)
 
 static CUdeviceptr piece(unsigned char value)
 {
-    CUdeviceptr p;
-    ALLOCATES(VT_DEVICE, PIECE, cuMemAlloc(&p, PIECE));
+    CUdeviceptr p = allocate(PIECE);
     OK(cuMemsetD8(p, value, PIECE));
     return p;
 }
@@ -151,8 +132,7 @@ CASE(descriptors, "dma-buf: descriptors of memory, which is not reused after a f
     CUdeviceptr p[PIECES], later[LATER];
     int fd[PIECES], error, given = 0;
     long others = 0;
-    OK(cudaSetDevice(0));
-    OK(cudaFree(NULL));
+    start();
     for (int i = 0; i < PIECES; i++)
         p[i] = piece((unsigned char)(i + 1));
     OK(cuCtxSynchronize());
@@ -166,7 +146,7 @@ CASE(descriptors, "dma-buf: descriptors of memory, which is not reused after a f
     }
     printf("given %d\n", given);
     for (int i = 0; i < PIECES; i++)
-        FREES(VT_DEVICE, cuMemFree(p[i]));
+        release(p[i]);
     for (int i = 0; i < LATER; i++)
         later[i] = piece(200);
     OK(cuCtxSynchronize());
@@ -178,7 +158,7 @@ CASE(descriptors, "dma-buf: descriptors of memory, which is not reused after a f
     const char *preload = getenv("LD_PRELOAD"), *mode = getenv("VRAMSCOPE_ALLOCATOR");
     CHECK(!others || !preload || !strstr(preload, "libvramscope") || strcmp(mode, "caching") != 0);
     for (int i = 0; i < LATER; i++)
-        FREES(VT_DEVICE, cuMemFree(later[i]));
+        release(later[i]);
     printf("of freed memory %d", descriptor_of(later[0], &error) >= 0);
     printf(" %d\n", error);
 }
@@ -187,4 +167,3 @@ AGAIN(descriptors_compact, descriptors, "dma-buf: descriptors of memory, policy 
       VF_CACHING_ONLY, ENV("VRAMSCOPE_POLICY=compact"),
       STDERR_HAS("cuMemGetHandleForAddressRange failed"),
       REFUSED(CACHING, "mapped memory is refused where the driver refuses it; use --ipc=always"))
-

@@ -2,14 +2,9 @@
  *
  * exec without fork: the process becomes another program after it has used CUDA, by every exec
  * function, or tries to and continues. */
-#define _GNU_SOURCE
-#include <cuda_runtime_api.h>
-#include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "victim_memory.h"
 
@@ -36,14 +31,6 @@ static void before(void)
     puts("before");
     fflush(stdout);
     tally_end();
-}
-
-static const char *own_path(void)
-{
-    static char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    CHECK(n > 0);
-    return path;
 }
 
 #define BY(function, ...)                                              \
@@ -86,32 +73,16 @@ static void *exec_here(void *arg)
 
 CASE_STATUS(from_a_thread, "exec from another thread", VF_CHILDREN)
 {
-    pthread_t t;
     before();
-    pthread_create(&t, NULL, exec_here, NULL);
-    pthread_join(t, NULL);
+    in_threads(1, exec_here, NULL);
     return 1;
-}
-
-static _Atomic int going = 1;
-
-static void *churn(void *arg)
-{
-    (void)arg;
-    void *p;
-    while (going) {
-        if (cudaMalloc(&p, KIB) == cudaSuccess)
-            cudaFree(p);
-    }
-    return NULL;
 }
 
 CASE_STATUS(while_others_allocate, "exec while other threads allocate (counts not compared)",
             VF_CHILDREN | VF_NO_TALLY)
 {
     pthread_t t[3];
-    for (int i = 0; i < 3; i++)
-        pthread_create(&t[i], NULL, churn, NULL);
+    start_threads(t, 3, churn_uncounted);
     usleep(20000);
     execv(own_path(), argv_plain);
     return 1;
@@ -123,18 +94,16 @@ CASE(while_another_begins, "exec while a thread makes the first CUDA call (count
      VF_CHILDREN | VF_NO_TALLY)
 {
     for (int i = 0; i < 40; i++) {
-        int status;
         pid_t child = fork();
         if (child == 0) {
             pthread_t t;
-            pthread_create(&t, NULL, churn, NULL);
+            start_threads(&t, 1, churn_uncounted);
             usleep(150 * (useconds_t)(i / 2));
             if (i % 2)
                 execv(own_path(), argv_plain);
             _exit(6);
         }
-        CHECK(waitpid(child, &status, 0) == child);
-        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == (i % 2 ? 5 : 6));
+        CHECK(status_of(child) == (i % 2 ? 5 : 6));
     }
 }
 
@@ -179,49 +148,45 @@ CASE_STATUS(failed_exec_goes_on, "exec fails", 0)
     return 7;
 }
 
+static char not_a_program[] = "./not-a-program-XXXXXX", *argv_x[] = {(char *)"x", NULL};
+
 /* one that looks as if it would succeed */
-CASE_STATUS(failed_exec_of_an_executable_file, "exec fails although the file is executable", 0)
+static void make_not_a_program(void)
 {
-    char *argv[] = {(char *)"x", NULL};
-    char path[] = "not-a-program-XXXXXX";
-    before();
-    int fd = mkstemp(path);
+    int fd = mkstemp(not_a_program);
     CHECK(fd >= 0 && write(fd, "\177ELF nothing", 12) == 12 && !fchmod(fd, 0755));
     close(fd);
-    char name[64];
-    snprintf(name, sizeof name, "./%s", path);
+}
+
+CASE_STATUS(failed_exec_of_an_executable_file, "exec fails although the file is executable", 0)
+{
+    before();
+    make_not_a_program();
     for (int i = 0; i < 10; i++) {
         void *p = take(KIB);
-        int r = execve(name, argv, environ);
+        int r = execve(not_a_program, argv_x, environ);
         printf("%d %s\n", r, strerror(errno));
         give(p);
     }
-    unlink(path);
+    unlink(not_a_program);
     return 8;
 }
 
 CASE_STATUS(failed_execs_while_others_allocate,
             "exec fails while other threads allocate (counts not compared)", VF_NO_TALLY)
 {
-    char *argv[] = {(char *)"x", NULL};
-    char path[] = "not-a-program-XXXXXX", name[64];
     pthread_t t[2];
-    int fd = mkstemp(path);
-    CHECK(fd >= 0 && write(fd, "\177ELF nothing", 12) == 12 && !fchmod(fd, 0755));
-    close(fd);
-    snprintf(name, sizeof name, "./%s", path);
-    for (int i = 0; i < 2; i++)
-        pthread_create(&t[i], NULL, churn, NULL);
+    make_not_a_program();
+    start_threads(t, 2, churn_uncounted);
     for (int i = 0; i < 30; i++) {
         void *p = NULL;
         OK(cudaMalloc(&p, KIB));
-        execve(name, argv, environ);
+        execve(not_a_program, argv_x, environ);
         OK(cudaFree(p));
     }
     going = 0;
-    for (int i = 0; i < 2; i++)
-        pthread_join(t[i], NULL);
-    unlink(path);
+    join_threads(t, 2, NULL);
+    unlink(not_a_program);
     return 9;
 }
 
@@ -256,8 +221,6 @@ CASE_STATUS(preload_removed_by_the_program, "unsets LD_PRELOAD, then exec", 0)
 CASE(environment_cleared_before_cuda, "clears its environment before CUDA: default options",
      VF_OBSERVE_ONLY)
 {
-    char tally[4096];
-    snprintf(tally, sizeof tally, "%s", getenv("VICTIM_TALLY"));
     clearenv();
     give(take(KIB));
     printf("environment %d\n", environ ? environ[0] != NULL : 0);

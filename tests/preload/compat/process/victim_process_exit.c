@@ -2,39 +2,29 @@
  *
  * Every way in which a process ends, with memory freed as late as programs do. Cases whose end
  * skips main's store their tally before it. */
-#include <cuda_runtime_api.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("exit")
 
 static void *blocks[8];
 
-static void take(int i)
+static void give_block(int i)
 {
-    ALLOCATES(VT_DEVICE, ((size_t)(i + 1) * MIB), cudaMalloc(&blocks[i], (size_t)(i + 1) * MIB));
-}
-
-static void give(int i)
-{
-    if (!blocks[i])
-        return;
-    OK(cudaFree(blocks[i]));
+    if (blocks[i])
+        give(blocks[i]);
     blocks[i] = NULL;
-    tally_free(VT_DEVICE);
 }
 
 static void take_some(void)
 {
     for (int i = 0; i < 4; i++)
-        take(i);
-    give(0);
+        blocks[i] = take((size_t)(i + 1) * MIB);
+    give_block(0);
     puts("some");
     fflush(stdout);
 }
@@ -47,41 +37,14 @@ CASE_STATUS(end_by_return, "main returns a status", 0)
     return 21;
 }
 
-CASE(end_by_exit, "exit", 0)
-{
-    take_some();
-    exit(22);
-}
-
-CASE(end_by_underscore_exit, "_exit", 0)
-{
-    take_some();
-    tally_end();
-    _exit(23);
-}
-
-CASE(end_by_capital_exit, "_Exit", 0)
-{
-    take_some();
-    tally_end();
-    _Exit(24);
-}
-
-CASE(end_by_system_call, "the exit_group system call", VF_TORN)
-{
-    take_some();
-    tally_end();
-    syscall(SYS_exit_group, 25);
-}
-
 static void give_1(void)
 {
-    give(1);
+    give_block(1);
 }
 
 static void give_2(void)
 {
-    give(2);
+    give_block(2);
 }
 
 CASE(end_by_quick_exit, "quick_exit, with handlers that free", 0)
@@ -93,58 +56,65 @@ CASE(end_by_quick_exit, "quick_exit, with handlers that free", 0)
     quick_exit(26);
 }
 
-CASE(end_by_abort, "abort", VF_TORN | VF_DIES)
+static void system_call(int status)
 {
-    take_some();
-    tally_end();
+    syscall(SYS_exit_group, status);
+}
+
+static void abort_here(int unused)
+{
+    (void)unused;
     abort();
 }
 
-/* --- handlers and destructors --- */
-
-CASE_STATUS(handlers_before_and_after,
-            "exit handlers registered before and after the first CUDA call free memory", 0)
+/* Uses CUDA and ends: with exit handlers registered before and after, or NULL. */
+static void end(void (*early)(void), void (*late)(void), void (*how)(int), int status)
 {
-    atexit(give_2);
+    if (early)
+        atexit(early); /* runs after ours */
     take_some();
-    atexit(give_1);
-    return 27;
+    if (late)
+        atexit(late);
+    tally_end();
+    how(status);
 }
+
+CASE_OF(end_by_exit, end(NULL, NULL, exit, 22), "exit", 0)
+CASE_OF(end_by_underscore_exit, end(NULL, NULL, _exit, 23), "_exit", 0)
+CASE_OF(end_by_capital_exit, end(NULL, NULL, _Exit, 24), "_Exit", 0)
+CASE_OF(end_by_system_call, end(NULL, NULL, system_call, 25), "the exit_group system call", VF_TORN)
+CASE_OF(end_by_abort, end(NULL, NULL, abort_here, 0), "abort", VF_TORN | VF_DIES)
+
+/* --- handlers and destructors --- */
 
 static void exit_with_30(void)
 {
-    give(1);
+    give_block(1);
     exit(30);
-}
-
-CASE_STATUS(exit_in_an_early_handler, "exit in a handler registered before CUDA changes the status",
-            0)
-{
-    atexit(exit_with_30); /* registered before CUDA: runs after ours */
-    take_some();
-    return 28;
-}
-
-CASE_STATUS(exit_in_a_late_handler, "exit in a handler registered after CUDA changes the status", 0)
-{
-    take_some();
-    atexit(exit_with_30);
-    return 29;
 }
 
 static void underscore_exit_with_31(void)
 {
-    give(1);
-    tally_end();
+    give_block(1);
     _exit(31);
 }
 
-CASE_STATUS(underscore_exit_in_an_early_handler, "_exit in an exit handler", 0)
+static void kill_self(void)
 {
-    atexit(underscore_exit_with_31);
-    take_some();
-    return 1;
+    give_block(1);
+    raise(SIGKILL);
 }
+
+CASE_OF(handlers_before_and_after, end(give_2, give_1, exit, 27),
+        "exit handlers registered before and after the first CUDA call free memory", 0)
+CASE_OF(exit_in_an_early_handler, end(exit_with_30, NULL, exit, 28),
+        "exit in a handler registered before CUDA changes the status", 0)
+CASE_OF(exit_in_a_late_handler, end(NULL, exit_with_30, exit, 29),
+        "exit in a handler registered after CUDA changes the status", 0)
+CASE_OF(underscore_exit_in_an_early_handler, end(underscore_exit_with_31, NULL, exit, 1),
+        "_exit in an exit handler", 0)
+CASE_OF(killed_in_a_handler, end(NULL, kill_self, exit, 1), "killed while exit handlers run",
+        VF_TORN | VF_DIES)
 
 static int destructor_status;
 static int destructor_block = -1;
@@ -155,7 +125,7 @@ __attribute__((destructor)) static void program_destructor(void)
     if (destructor_begins)
         take_some();
     if (destructor_block >= 0)
-        give(destructor_block);
+        give_block(destructor_block);
     if (destructor_status)
         _exit(destructor_status);
 }
@@ -183,33 +153,19 @@ CASE_STATUS(status_of_a_destructor, "a destructor frees memory and changes the s
     return 1;
 }
 
-static void kill_self(void)
-{
-    give(1);
-    raise(SIGKILL);
-}
-
-CASE(killed_in_a_handler, "killed while exit handlers run", VF_TORN | VF_DIES)
-{
-    take_some();
-    atexit(kill_self);
-    tally_end();
-}
-
 /* --- from threads --- */
 
-static void *exit_here(void *status)
+static void *exit_here(void *arg)
 {
-    give(1);
-    exit((int)(size_t)status);
+    (void)arg;
+    give_block(1);
+    exit(34);
 }
 
 CASE_STATUS(exit_from_a_thread, "exit from another thread", 0)
 {
-    pthread_t t;
     take_some();
-    pthread_create(&t, NULL, exit_here, (void *)34);
-    pthread_join(t, NULL);
+    in_threads(1, exit_here, NULL);
     return 1;
 }
 
@@ -217,8 +173,8 @@ static void *after_main(void *arg)
 {
     (void)arg;
     usleep(50000);
-    give(1);
-    give(2);
+    give_block(1);
+    give_block(2);
     puts("last thread");
     tally_end();
     return NULL;
@@ -233,26 +189,12 @@ CASE(main_ends_as_a_thread, "main ends with pthread_exit, other threads continue
     pthread_exit(NULL); /* the process ends with status 0 after the last thread */
 }
 
-static _Atomic int going = 1;
-
-static void *allocate_and_free(void *arg)
-{
-    (void)arg;
-    void *p;
-    while (going) {
-        if (cudaMalloc(&p, 1000) == cudaSuccess)
-            cudaFree(p);
-    }
-    return NULL;
-}
-
 /* operations during the end of the process are not tallied */
 CASE_STATUS(return_while_threads_run, "main returns while threads allocate (counts not compared)",
             VF_NO_TALLY)
 {
     pthread_t t[3];
-    for (int i = 0; i < 3; i++)
-        pthread_create(&t[i], NULL, allocate_and_free, NULL);
+    start_threads(t, 3, churn_uncounted);
     usleep(30000);
     puts("main is done");
     return 35;
@@ -262,7 +204,7 @@ CASE_STATUS(return_while_threads_run, "main returns while threads allocate (coun
 
 static void exit_in_handler(int number)
 {
-    give(1);
+    give_block(1);
     exit(number == SIGUSR1 ? 36 : 1);
 }
 
@@ -298,14 +240,14 @@ CASE_STATUS(jump_out_of_a_handler, "siglongjmp out of a SIGSEGV handler, repeate
     for (int i = 0; i < 3; i++) {
         if (!sigsetjmp(back, 1))
             *nowhere = 1;
-        give(i);
-        take(4 + i);
+        give_block(i);
+        blocks[4 + i] = take((size_t)(5 + i) * MIB);
     }
     puts("came back");
     return 37;
 }
 
-static int die_by(int number)
+static void die_by(int number)
 {
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
@@ -313,14 +255,10 @@ static int die_by(int number)
     take_some();
     tally_end();
     raise(number);
-    return 1;
 }
 
-#define SIGNAL_CASE(name, number)                                                          \
-    CASE_STATUS(name, "killed by " #number, VF_TORN | VF_DIES)                             \
-    {                                                                                      \
-        return die_by(number);                                                             \
-    }
+#define SIGNAL_CASE(name, number) \
+    CASE_OF(name, die_by(number), "killed by " #number, VF_TORN | VF_DIES)
 SIGNAL_CASE(sigterm, SIGTERM)
 SIGNAL_CASE(sigint, SIGINT)
 SIGNAL_CASE(sighup, SIGHUP)

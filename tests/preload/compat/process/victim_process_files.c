@@ -2,25 +2,14 @@
  *
  * Programs that change the file state of a process: descriptors, folders, umasks, users, full
  * disks. */
-#define _GNU_SOURCE
-#include <cuda_runtime_api.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "victim_memory.h"
 
 VICTIM("files")
-
-static void some_work(void)
-{
-    for (size_t i = 0; i < 200; i++)
-        give(take((i + 1) * KIB));
-}
 
 static void much_work(void)
 {
@@ -28,7 +17,37 @@ static void much_work(void)
         give(take((i * 7919 % 1000 + 1) * 16));
 }
 
+/* The files of the folder whose name has that end: calls *change*; returns the number of those for
+ * which it is not 0. */
+static int each_file(const char *end, int (*change)(const char *))
+{
+    int count = 0;
+    DIR *d = opendir(".");
+    for (struct dirent *e; d && (e = readdir(d));) {
+        size_t n = strlen(e->d_name), length = strlen(end);
+        if (n > length && !strcmp(e->d_name + n - length, end))
+            count += change(e->d_name) != 0;
+    }
+    closedir(d);
+    return count;
+}
+
 /* --- descriptors --- */
+
+/* Opens a file of the program's, with five bytes. */
+static int own_file(char *path)
+{
+    int data = mkstemp(path);
+    CHECK(data >= 0 && write(data, "mine\n", 5) == 5);
+    return data;
+}
+
+static long size_of(int fd)
+{
+    struct stat st;
+    CHECK(!fstat(fd, &st));
+    return (long)st.st_size;
+}
 
 CASE(standard_streams_closed_before_cuda,
      "descriptors 0, 1 and 2 are closed before CUDA and stay closed", 0)
@@ -59,14 +78,11 @@ CASE(own_files_in_our_places, "replaces all descriptors by its own files", 0)
 {
     char path[] = "data-XXXXXX", text[64] = "";
     some_work();
-    int data = mkstemp(path);
-    CHECK(data >= 0 && write(data, "mine\n", 5) == 5);
+    int data = own_file(path);
     for (int fd = 90; fd < 500; fd++)
         dup2(data, fd);
     much_work();
-    struct stat st;
-    CHECK(!fstat(data, &st));
-    printf("%ld bytes in the program's own file\n", (long)st.st_size);
+    printf("%ld bytes in the program's own file\n", size_of(data));
     CHECK(pread(data, text, sizeof text, 0) == 5);
     unlink(path);
     for (int fd = 90; fd < 500; fd++)
@@ -88,8 +104,7 @@ CASE(own_files_in_low_places, "closes all descriptors and opens its own files", 
     some_work();
     for (int fd = 3; fd < 500; fd++)
         close(fd);
-    int data = mkstemp(path);
-    CHECK(data >= 0 && write(data, "mine\n", 5) == 5);
+    int data = own_file(path);
     for (int fd = data + 1; fd < 20; fd++)
         dup2(data, fd);
     for (int i = 0; i < 20; i++)
@@ -98,9 +113,7 @@ CASE(own_files_in_low_places, "closes all descriptors and opens its own files", 
     for (int i = 0; i < 20; i++)
         new_place(i);
     CHECK(handle);
-    struct stat st;
-    CHECK(!fstat(data, &st));
-    printf("%ld bytes at %ld: %s", (long)st.st_size, (long)lseek(data, 0, SEEK_CUR),
+    printf("%ld bytes at %ld: %s", size_of(data), (long)lseek(data, 0, SEEK_CUR),
            pread(data, text, sizeof text, 0) > 0 ? text : "");
     unlink(path);
     for (int fd = data; fd < 20; fd++)
@@ -112,26 +125,18 @@ CASE(data_file_as_stderr,
      "a data file as descriptor 2: no message is written to it (the trace is deleted)", VF_NO_TRACE)
 {
     char path[] = "data-XXXXXX";
-    char folder[4096];
-    struct stat st;
     some_work();
     close(2);
     int data = mkstemp(path);
     CHECK(data == 2);
-    CHECK(getcwd(folder, sizeof folder));
-    DIR *d = opendir(".");
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (strstr(e->d_name, ".vst"))
-            unlink(e->d_name); /* the trace is deleted, which is reported at the end */
-    }
-    closedir(d);
+    each_file(".vst", unlink); /* the trace is deleted, which is reported at the end */
+    each_file(".vst.live", unlink);
     fflush(stdout);
     pid_t pid = vfork(); /* our last messages must not be lost */
     if (!pid)
         _exit(0);
-    waitpid(pid, NULL, 0);
-    CHECK(!fstat(data, &st));
-    printf("%ld\n", (long)st.st_size);
+    status_of(pid);
+    printf("%ld\n", size_of(data));
 }
 
 /* --- folders --- */
@@ -143,19 +148,18 @@ CASE(folder_left, "changes its working directory", 0)
     much_work();
 }
 
+static int shorten(const char *name)
+{
+    return truncate(name, 0);
+}
+
 /* truncates it, as a user short of disk space might: its mapping is no longer valid */
 CASE(live_file_shortened,
      "FILE.live is shortened: recording stops with one message (counts not compared)",
      VF_NO_TALLY | VF_TORN | VF_NOT_SANITIZED, STDERR_HAS("the file was truncated"))
 {
     some_work();
-    DIR *d = opendir(".");
-    for (struct dirent *e; d && (e = readdir(d));) {
-        size_t n = strlen(e->d_name);
-        if (n > 9 && !strcmp(e->d_name + n - 9, ".vst.live"))
-            CHECK(!truncate(e->d_name, 0));
-    }
-    closedir(d);
+    CHECK(!each_file(".vst.live", shorten));
     some_work();
     much_work();
 }
@@ -190,11 +194,10 @@ CASE(root_changed, "changes its root directory", 0)
     much_work();
 }
 
-CASE(nothing_by_the_umask, "a umask of 0777", 0)
+static int mode_is_odd(const char *name)
 {
-    umask(0777);
-    some_work();
-    umask(022);
+    struct stat st;
+    return !stat(name, &st) && (st.st_mode & 0777) != 0600;
 }
 
 /* with a strict umask, the trace's owner can read it */
@@ -203,16 +206,7 @@ CASE(mode_of_the_trace, "a umask of 0777: the owner can read the trace", 0)
     umask(0777);
     some_work();
     umask(022);
-    DIR *d = opendir(".");
-    int odd = 0;
-    for (struct dirent *e; d && (e = readdir(d));) {
-        struct stat st;
-        size_t n = strlen(e->d_name);
-        if (n > 4 && !strcmp(e->d_name + n - 4, ".vst") && !stat(e->d_name, &st))
-            odd += (st.st_mode & 0777) != 0600;
-    }
-    closedir(d);
-    printf("odd %d\n", odd);
+    printf("odd %d\n", each_file(".vst", mode_is_odd));
 }
 
 CASE(without_proc, "no /proc", 0)

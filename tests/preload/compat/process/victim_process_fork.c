@@ -2,18 +2,13 @@
  *
  * Child processes of every kind. A child may use CUDA if its parent never did, and otherwise only
  * ends or calls exec. */
-#define _GNU_SOURCE
-#include <cuda_runtime_api.h>
-#include <errno.h>
 #include <link.h>
 #include <linux/sched.h>
-#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "victim_memory.h"
 
@@ -21,21 +16,8 @@ VICTIM("fork and exec")
 
 extern char **environ;
 
-static int status_of(pid_t pid)
-{
-    int status = 0;
-    CHECK(waitpid(pid, &status, 0) == pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
 /* a new image of this program, with a tally of its own */
-static char **again(const char *name)
-{
-    static char *argv[3];
-    argv[0] = (char *)"victim";
-    argv[1] = (char *)name;
-    return argv;
-}
+static char *const plain_again[] = {(char *)"victim", (char *)"plain", NULL};
 
 CASE_STATUS(plain, "the program started by the fork and spawn cases", 0)
 {
@@ -46,38 +28,55 @@ CASE_STATUS(plain, "the program started by the fork and spawn cases", 0)
     return 5;
 }
 
-/* --- children that use no CUDA --- */
+static pid_t raw_clone(void)
+{
+    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
 
-CASE(child_of_fork, "fork; the child exits, the parent continues", 0)
+static pid_t clone3(void)
+{
+    struct clone_args args = {.exit_signal = SIGCHLD};
+    return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+}
+
+/* A child by *make* exits with what *run* returns; the parent uses CUDA before and after. */
+static void parent_continues(pid_t (*make)(void), int (*run)(void))
 {
     void *p = take(KIB);
     fflush(stdout);
-    pid_t pid = fork();
+    pid_t pid = make();
     if (!pid)
-        exit(11);
-    printf("child %d\n", status_of(pid));
+        exit(run());
+    print_child(pid);
     give(p);
     give(take(2 * KIB));
 }
 
-CASE(nested_forks, "three generations of children", 0)
+/* --- children that use no CUDA --- */
+
+static int nothing(void)
 {
-    void *p = take(KIB);
-    fflush(stdout);
-    pid_t pid = fork();
-    if (!pid) {
-        pid_t inner = fork();
-        if (!inner) {
-            pid_t innermost = fork();
-            if (!innermost)
-                _exit(3);
-            _exit(status_of(innermost) + 1);
-        }
-        _exit(status_of(inner) + 1);
-    }
-    printf("child %d\n", status_of(pid));
-    give(p);
+    return 11;
 }
+
+CASE_OF(child_of_fork, parent_continues(fork, nothing),
+        "fork; the child exits, the parent continues", 0)
+CASE_OF(raw_clone_child_exits, parent_continues(raw_clone, nothing),
+        "the clone system call; the child exits", 0)
+
+static int generations(void)
+{
+    pid_t inner = fork();
+    if (!inner) {
+        pid_t innermost = fork();
+        if (!innermost)
+            _exit(3);
+        _exit(status_of(innermost) + 1);
+    }
+    _exit(status_of(inner) + 1);
+}
+
+CASE_OF(nested_forks, parent_continues(fork, generations), "three generations of children", 0)
 
 /* --- children in which the lock of the loader's list stays taken --- */
 
@@ -119,30 +118,16 @@ CASE(forks_while_libraries_are_walked, "fork while another thread runs dl_iterat
                 execvp("true", (char *[]){(char *)"true", NULL});
             _exit(9);
         }
-        printf("child %d\n", status_of(pid));
+        print_child(pid);
     }
     sem_post(&walked);
     pthread_join(walker, NULL);
     give(take(KIB));
 }
 
-static _Atomic int going = 1;
-
-static void *churn(void *arg)
-{
-    long count = 0;
-    while (going) {
-        void *p = take(KIB);
-        give(p);
-        count++;
-    }
-    (void)arg;
-    return count ? (void *)1 : NULL;
-}
-
 static void *fork_often(void *arg)
 {
-    int failed = 0;
+    intptr_t failed = 0;
     for (int i = 0; i < 40; i++) {
         pid_t pid = fork();
         if (!pid) {
@@ -153,25 +138,22 @@ static void *fork_often(void *arg)
         }
         failed += status_of(pid) != (i % 2 ? i : 0);
     }
-    *(int *)arg = failed;
-    return NULL;
+    (void)arg;
+    return (void *)failed;
 }
 
 CASE_STATUS(fork_from_a_thread_while_others_allocate, "fork from a thread while others allocate", 0)
 {
-    pthread_t churning[3], forking;
-    int failed = -1;
+    pthread_t churning[3];
+    void *failed;
     take(KIB);
     fflush(stdout);
-    for (int i = 0; i < 3; i++)
-        pthread_create(&churning[i], NULL, churn, NULL);
-    pthread_create(&forking, NULL, fork_often, &failed);
-    pthread_join(forking, NULL);
+    start_threads(churning, 3, churn);
+    in_threads(1, fork_often, &failed);
     going = 0;
-    for (int i = 0; i < 3; i++)
-        pthread_join(churning[i], NULL);
-    printf("failed %d\n", failed);
-    return failed;
+    join_threads(churning, 3, NULL);
+    printf("failed %d\n", (int)(intptr_t)failed);
+    return (int)(intptr_t)failed;
 }
 
 /* the first use of CUDA and the forks at the same time: a child finds locks taken or free */
@@ -187,35 +169,16 @@ CASE_STATUS(fork_during_the_first_call, "fork while the first CUDA call runs", 0
     pthread_t t;
     int failed = 0;
     fflush(stdout);
-    for (int round = 0; round < 1; round++) {
-        pthread_create(&t, NULL, first_use, NULL);
-        for (int i = 0; i < 60; i++) {
-            pid_t pid = fork();
-            if (!pid)
-                exit(7);
-            failed += status_of(pid) != 7;
-        }
-        pthread_join(t, NULL);
+    start_threads(&t, 1, first_use);
+    for (int i = 0; i < 60; i++) {
+        pid_t pid = fork();
+        if (!pid)
+            exit(7);
+        failed += status_of(pid) != 7;
     }
+    join_threads(&t, 1, NULL);
     printf("failed %d\n", failed);
     return failed;
-}
-
-static long raw_clone(unsigned long flags)
-{
-    return syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
-}
-
-CASE(raw_clone_child_exits, "the clone system call; the child exits", 0)
-{
-    void *p = take(KIB);
-    fflush(stdout);
-    long pid = raw_clone(0);
-    if (!pid)
-        exit(12);
-    printf("child %d\n", status_of((pid_t)pid));
-    give(p);
-    give(take(KIB));
 }
 
 /* --- children that call CUDA although the parent has used it: an error of CUDA's --- */
@@ -231,23 +194,16 @@ static int calls_in_child(void)
     return a && b && c ? 13 : 0;
 }
 
-CASE(cuda_in_a_forked_child, "CUDA in a child after fork fails", 0)
-{
-    void *p = take(KIB);
-    fflush(stdout);
-    pid_t pid = fork();
-    if (!pid)
-        _exit(calls_in_child());
-    printf("child %d\n", status_of(pid));
-    give(p);
-    give(take(KIB));
-}
+CASE_OF(cuda_in_a_forked_child, parent_continues(fork, calls_in_child),
+        "CUDA in a child after fork fails", 0)
+CASE_OF(cuda_in_a_clone3_child, parent_continues(clone3, calls_in_child),
+        "CUDA in a child of the clone3 system call", 0)
 
 CASE(cuda_in_a_raw_clone_child, "CUDA in a child of the clone system call", 0)
 {
     void *p = take(KIB);
     fflush(stdout);
-    long pid = raw_clone(0);
+    pid_t pid = raw_clone();
     if (!pid) {
         int status = calls_in_child();
         for (int i = 0; i < 1000; i++)
@@ -256,7 +212,7 @@ CASE(cuda_in_a_raw_clone_child, "CUDA in a child of the clone system call", 0)
     }
     int status;
     pid_t ended;
-    while (!(ended = waitpid((pid_t)pid, &status, WNOHANG))) { /* both at once */
+    while (!(ended = waitpid(pid, &status, WNOHANG))) { /* both at once */
         for (int i = 0; i < 20; i++)
             give(take(KIB));
     }
@@ -265,26 +221,12 @@ CASE(cuda_in_a_raw_clone_child, "CUDA in a child of the clone system call", 0)
     give(p);
 }
 
-CASE(cuda_in_a_clone3_child, "CUDA in a child of the clone3 system call", 0)
-{
-    struct clone_args args = {.exit_signal = SIGCHLD};
-    void *p = take(KIB);
-    fflush(stdout);
-    long pid = syscall(SYS_clone3, &args, sizeof args);
-    if (!pid)
-        _exit(calls_in_child());
-    printf("child %d\n", status_of((pid_t)pid));
-    give(p);
-    give(take(KIB));
-}
-
 /* --- children that use CUDA for themselves --- */
 
-CASE(child_first, "a child forked before the first CUDA call uses CUDA, then the parent",
-     VF_CHILDREN)
+static void child_begins(pid_t (*make)(void))
 {
     fflush(stdout);
-    pid_t pid = fork();
+    pid_t pid = make();
     if (!pid) {
         victim_tally_open();
         give(take(3 * KIB));
@@ -292,24 +234,14 @@ CASE(child_first, "a child forked before the first CUDA call uses CUDA, then the
         tally_end();
         exit(14);
     }
-    printf("child %d\n", status_of(pid));
+    print_child(pid);
     give(take(KIB));
 }
 
-CASE(raw_clone_child_first,
-     "a child of clone before the first CUDA call uses CUDA, then the parent", VF_CHILDREN)
-{
-    fflush(stdout);
-    long pid = raw_clone(0);
-    if (!pid) {
-        victim_tally_open();
-        give(take(3 * KIB));
-        tally_end();
-        exit(15);
-    }
-    printf("child %d\n", status_of((pid_t)pid));
-    give(take(KIB));
-}
+CASE_OF(child_first, child_begins(fork),
+        "a child forked before the first CUDA call uses CUDA, then the parent", VF_CHILDREN)
+CASE_OF(raw_clone_child_first, child_begins(raw_clone),
+        "a child of clone before the first CUDA call uses CUDA, then the parent", VF_CHILDREN)
 
 CASE(children_at_once, "five children use CUDA at once", VF_CHILDREN)
 {
@@ -326,7 +258,7 @@ CASE(children_at_once, "five children use CUDA at once", VF_CHILDREN)
         exit(i);
     }
     for (int i = 0; i < 5; i++)
-        printf("child %d\n", status_of(pids[i]));
+        print_child(pids[i]);
 }
 
 CASE(double_fork_daemon, "a daemon uses CUDA", 0)
@@ -382,7 +314,7 @@ CASE(daemon_lets_go_of_its_output, "a program closes its output and continues", 
     close(seen[0]);
     close(seen[1]);
     printf("read %zd, still there %d\n", n, info.si_pid == 0);
-    printf("child %d\n", status_of(pid));
+    print_child(pid);
 }
 
 /* --- children of vfork, which run in the parent's memory --- */
@@ -411,7 +343,7 @@ CASE(vfork_and_exit, "vfork and _exit", 0)
     pid_t pid = vfork();
     if (!pid)
         _exit(16);
-    printf("child %d\n", status_of(pid));
+    print_child(pid);
     give(p);
     give(take(KIB));
 }
@@ -428,7 +360,7 @@ CASE(vfork_and_failed_exec, "vfork, exec fails, _exit", 0)
         execvp("no-such-program-anywhere", argv);
         _exit(17);
     }
-    printf("child %d\n", status_of(pid));
+    print_child(pid);
     give(p);
     give(take(KIB));
 }
@@ -439,18 +371,15 @@ CASE(spawned_children_use_cuda, "posix_spawn of CUDA programs", VF_CHILDREN)
     take(KIB);
     fflush(stdout);
     for (int i = 0; i < 3; i++) {
-        CHECK(!posix_spawn(&pid, "/proc/self/exe", NULL, NULL, again("plain"), environ));
-        printf("child %d\n", status_of(pid));
+        CHECK(!posix_spawn(&pid, "/proc/self/exe", NULL, NULL, plain_again, environ));
+        print_child(pid);
         fflush(stdout);
     }
 }
 
 CASE(system_and_popen, "system and popen of CUDA programs", VF_CHILDREN)
 {
-    char command[8192], line[64] = "", exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    CHECK(n > 0);
-    exe[n] = 0;
+    char command[8192], line[64] = "", *exe = own_path();
     take(KIB);
     fflush(stdout);
     snprintf(command, sizeof command, "%s plain", exe);
@@ -470,10 +399,10 @@ CASE(fork_and_exec_again, "fork and exec of CUDA programs", VF_CHILDREN)
     for (int i = 0; i < 2; i++) {
         pid_t pid = fork();
         if (!pid) {
-            execv("/proc/self/exe", again("plain"));
+            execv("/proc/self/exe", plain_again);
             _exit(99);
         }
-        printf("child %d\n", status_of(pid));
+        print_child(pid);
         fflush(stdout);
     }
 }
@@ -488,5 +417,5 @@ CASE(nothing_is_inherited, "a started program inherits no descriptor of vramscop
         execl("/bin/sh", "sh", "-c", "ls /proc/self/fd | wc -l", (char *)NULL);
         _exit(99);
     }
-    printf("child %d\n", status_of(pid));
+    print_child(pid);
 }

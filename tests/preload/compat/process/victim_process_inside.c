@@ -2,34 +2,17 @@
  *
  * CUDA calls, children and ends inside callbacks: handlers of fork, of exit and of signals,
  * callbacks of the loader and of the driver. */
-#define _GNU_SOURCE
-#include <cuda_runtime_api.h>
-#include <errno.h>
 #include <link.h>
-#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 #include "victim_memory.h"
 
 VICTIM("inside of calls")
 
 extern char **environ;
-
-static int status_of(pid_t pid)
-{
-    int status = 0;
-    pid_t ended;
-    while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-        ;
-    CHECK(ended == pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
 
 /* --- handlers of fork --- */
 
@@ -139,7 +122,7 @@ static void become_another_here(int number)
     errno = saved_errno;
 }
 
-static int children_of(void (*handler)(int))
+static void children_of(void (*handler)(int))
 {
     struct sigaction action = {.sa_flags = SA_RESTART};
     action.sa_handler = handler;
@@ -149,18 +132,12 @@ static int children_of(void (*handler)(int))
     for (size_t i = 0; children < CHILDREN; i++)
         give(take((i % 100 + 1) * KIB));
     printf("wrong %d\n", (int)wrong_children);
-    return 0;
 }
 
-CASE_STATUS(forks_in_signal_handlers, "signal handlers create children with _Fork", 0)
-{
-    return children_of(fork_here);
-}
-
-CASE_STATUS(vforks_in_signal_handlers, "signal handlers start programs with vfork", 0)
-{
-    return children_of(become_another_here);
-}
+CASE_OF(forks_in_signal_handlers, children_of(fork_here),
+        "signal handlers create children with _Fork", 0)
+CASE_OF(vforks_in_signal_handlers, children_of(become_another_here),
+        "signal handlers start programs with vfork", 0)
 
 /* --- children that share our memory --- */
 
@@ -286,22 +263,12 @@ CASE(abort_with_open_cuda, "abort in an exit handler", VF_TORN | VF_DIES)
     atexit(abort);
 }
 
-static _Atomic int going = 1;
-
-static void *churn(void *arg)
-{
-    (void)arg;
-    while (going)
-        give(take(KIB));
-    return NULL;
-}
-
-static pthread_t churning;
+static pthread_t churning[3];
 
 static void stop_churning(void)
 {
     going = 0;
-    pthread_join(churning, NULL);
+    join_threads(churning, 1, NULL);
     give(take(2 * KIB));
 }
 
@@ -309,7 +276,7 @@ CASE_STATUS(exit_handler_awaits_a_thread, "an exit handler waits for a thread th
 {
     take(KIB);
     atexit(stop_churning);
-    CHECK(!pthread_create(&churning, NULL, churn, NULL));
+    start_threads(churning, 1, churn);
     usleep(20000);
     return 8;
 }
@@ -320,11 +287,11 @@ static void fork_at_exit(void)
     pid_t pid = fork();
     if (!pid)
         _exit(9);
-    printf("child %d\n", status_of(pid));
+    print_child(pid);
     pid = fork();
     if (!pid)
         exit(10);
-    printf("child %d\n", status_of(pid));
+    print_child(pid);
 }
 
 CASE_STATUS(exit_handler_forks, "an exit handler creates children", 0)
@@ -334,22 +301,23 @@ CASE_STATUS(exit_handler_forks, "an exit handler creates children", 0)
     return 6;
 }
 
+static pthread_barrier_t start_line;
+
 static void *end_at_once(void *arg)
 {
-    pthread_barrier_wait(arg);
+    (void)arg;
+    pthread_barrier_wait(&start_line);
     exit(24);
 }
 
 CASE(threads_exit_at_once, "eight threads call exit at once", VF_TORN)
 {
-    pthread_barrier_t start;
-    pthread_t t;
+    pthread_t threads[8];
     take(KIB);
     tally_end();
-    pthread_barrier_init(&start, NULL, 9);
-    for (int i = 0; i < 8; i++)
-        CHECK(!pthread_create(&t, NULL, end_at_once, &start));
-    pthread_barrier_wait(&start);
+    pthread_barrier_init(&start_line, NULL, 9);
+    start_threads(threads, 8, end_at_once);
+    pthread_barrier_wait(&start_line);
     for (;;)
         pause();
 }
@@ -364,11 +332,8 @@ static void *quick_end(void *arg)
 CASE(quick_exit_while_threads_allocate, "quick_exit while threads allocate (counts not compared)",
      VF_NO_TALLY)
 {
-    pthread_t t;
     take(KIB);
     tally_end();
-    for (int i = 0; i < 3; i++)
-        CHECK(!pthread_create(&churning, NULL, churn, NULL));
-    CHECK(!pthread_create(&t, NULL, quick_end, NULL));
-    pthread_join(t, NULL);
+    start_threads(churning, 3, churn);
+    in_threads(1, quick_end, NULL);
 }

@@ -2,17 +2,15 @@
  *
  * Memory freed in the destructors of libraries: one that the program links, and one that
  * it opened, which stays open. */
-#define _GNU_SOURCE
-#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("exit")
 
 void late_keep(void *block, int (*give)(void *));
 
-static int give(void *p)
+static int give_late(void *p)
 {
     if (cudaFree(p) != cudaSuccess)
         return 1;
@@ -20,48 +18,45 @@ static int give(void *p)
     return 0;
 }
 
-static void *take(size_t bytes)
-{
-    void *p;
-    ALLOCATES(VT_DEVICE, bytes, cudaMalloc(&p, bytes));
-    return p;
-}
-
-CASE_STATUS(linked_library_frees, "the destructor of a library frees memory", 0)
+static void let_keep(void (*keep)(void *, int (*)(void *)))
 {
     for (size_t i = 0; i < 40; i++)
-        late_keep(take((i + 1) * 1000), give);
-    return 51;
+        keep(take((i + 1) * 1000), give_late);
 }
 
-CASE_STATUS(opened_library_frees, "the destructor of a dlopened library frees memory at exit", 0)
+static void *open_and_let_keep(void)
 {
     void (*keep)(void *, int (*)(void *));
     void *library = dlopen(VICTIM_OPENED_LIBRARY, RTLD_NOW);
     CHECK(library);
     *(void **)&keep = dlsym(library, "late_keep");
-    for (size_t i = 0; i < 40; i++)
-        keep(take((i + 1) * 1000), give);
+    let_keep(keep);
+    return library;
+}
+
+CASE_STATUS(linked_library_frees, "the destructor of a library frees memory", 0)
+{
+    let_keep(late_keep);
+    return 51;
+}
+
+CASE_STATUS(opened_library_frees, "the destructor of a dlopened library frees memory at exit", 0)
+{
+    open_and_let_keep();
     take(500); /* left live */
     return 52;
 }
 
 CASE_STATUS(closed_library_frees, "the destructor of a closed library frees memory", 0)
 {
-    void (*keep)(void *, int (*)(void *));
-    void *library = dlopen(VICTIM_OPENED_LIBRARY, RTLD_NOW);
-    CHECK(library);
-    *(void **)&keep = dlsym(library, "late_keep");
-    for (size_t i = 0; i < 10; i++)
-        keep(take((i + 1) * 1000), give);
-    dlclose(library);
+    dlclose(open_and_let_keep());
     give(take(3000));
     return 53;
 }
 
 static int free_and_end(void *p)
 {
-    int failed = give(p);
+    int failed = give_late(p);
     tally_end();
     _exit(failed ? 98 : 54);
 }
@@ -69,8 +64,8 @@ static int free_and_end(void *p)
 CASE_STATUS(library_frees_and_ends, "the destructor of a library frees memory and ends the process",
             0)
 {
-    late_keep(take(1000), give);
-    late_keep(take(2000), give);
+    late_keep(take(1000), give_late);
+    late_keep(take(2000), give_late);
     late_keep(take(3000), free_and_end);
     tally_end();
     return 1;

@@ -2,13 +2,8 @@
  *
  * Programs with few resources: little address space, few descriptors, small files, few threads,
  * small stacks; and programs in a sandbox that forbids system calls. */
-#define _GNU_SOURCE
-#include <cuda_runtime_api.h>
-#include <errno.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -20,20 +15,9 @@
 
 VICTIM("limits")
 
-static void quiet_work(void)
+static void print_work(void)
 {
-    void *p[20];
-    for (int round = 0; round < 5; round++) {
-        for (size_t i = 0; i < 20; i++)
-            p[i] = take((i + 1) * KIB);
-        for (int i = 0; i < 20; i++)
-            give(p[i]);
-    }
-}
-
-static void some_work(void)
-{
-    quiet_work();
+    some_work();
     puts("worked");
     fflush(stdout);
 }
@@ -51,20 +35,11 @@ static void bring_up_cuda(void)
     OK(cudaGetDeviceCount(&count));
 }
 
-static size_t address_space(void)
-{
-    size_t pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    CHECK(f && fscanf(f, "%zu", &pages) == 1);
-    fclose(f);
-    return pages * 4096;
-}
-
 CASE(little_address_space, "RLIMIT_AS leaves 4 MiB", 0)
 {
     give(take(KIB));
-    limit(RLIMIT_AS, address_space() + (4 << 20));
-    some_work();
+    limit(RLIMIT_AS, (rlim_t)(memory_kib(0) + 4096) * KIB);
+    print_work();
 }
 
 /* too little address space to start recording: the attempt must leave nothing behind */
@@ -72,7 +47,7 @@ CASE(no_address_space_for_us, "RLIMIT_AS leaves 256 KiB at the start: no recordi
      VF_NO_TRACE, STDERR_HAS("the program continues without recording"))
 {
     bring_up_cuda();
-    limit(RLIMIT_AS, address_space() + (256 << 10));
+    limit(RLIMIT_AS, (rlim_t)(memory_kib(0) + 256) * KIB);
     void *p = NULL;
     printf("%d\n", cudaMalloc(&p, KIB) != cudaSuccess);
 }
@@ -88,14 +63,13 @@ CASE(no_descriptors_left, "no free descriptor after the first call", 0)
     while (open("/dev/null", O_RDONLY) >= 0)
         ;
     printf("%s\n", strerror(errno));
-    some_work();
+    print_work();
 }
 
 CASE(few_descriptors, "RLIMIT_NOFILE of 40", 0)
 {
-    struct rlimit r = {40, 40};
-    CHECK(!setrlimit(RLIMIT_NOFILE, &r));
-    some_work();
+    limit(RLIMIT_NOFILE, 40);
+    print_work();
 }
 
 /* SIGXFSZ would kill */
@@ -104,7 +78,7 @@ CASE(small_files, "RLIMIT_FSIZE of 200 KiB: recording stops with one message (co
 {
     signal(SIGXFSZ, SIG_DFL);
     limit(RLIMIT_FSIZE, 200 << 10);
-    some_work();
+    print_work();
     for (int i = 0; i < 200000; i++)
         give(take(((size_t)i % 1000 + 1) * 16));
     puts("still here");
@@ -115,14 +89,14 @@ CASE_STATUS(no_files, "RLIMIT_FSIZE of 0, also for messages: no recording", VF_N
 {
     signal(SIGXFSZ, SIG_DFL);
     limit(RLIMIT_FSIZE, 0);
-    quiet_work();
+    some_work();
     return 41;
 }
 
 CASE(locked_memory, "RLIMIT_MEMLOCK of 0", 0)
 {
     limit(RLIMIT_MEMLOCK, 0);
-    some_work();
+    print_work();
 }
 
 /* --- small stacks --- */
@@ -135,23 +109,22 @@ static void *work_on_a_small_stack(void *arg)
     return NULL;
 }
 
-static void threads_with_stacks_of(size_t bytes)
+static void in_a_thread_with_a_stack_of(size_t bytes, void *(*run)(void *))
 {
     pthread_attr_t attr;
     pthread_t t;
     pthread_attr_init(&attr);
     CHECK(!pthread_attr_setstacksize(&attr, bytes));
-    give(take(KIB));
-    for (int i = 0; i < 4; i++) {
-        CHECK(!pthread_create(&t, &attr, work_on_a_small_stack, NULL));
-        pthread_join(t, NULL);
-    }
-    puts("small stacks");
+    CHECK(!pthread_create(&t, &attr, run, NULL));
+    pthread_join(t, NULL);
 }
 
 CASE(small_stacks, "threads with stacks of 32 KiB", 0)
 {
-    threads_with_stacks_of(32768);
+    give(take(KIB));
+    for (int i = 0; i < 4; i++)
+        in_a_thread_with_a_stack_of(32 * KIB, work_on_a_small_stack);
+    puts("small stacks");
 }
 
 /* measures the stack of a call that does all work: new stack, new stream, new thread */
@@ -173,13 +146,8 @@ static void *measure(void *arg)
 
 CASE(stack_of_a_call, "a call needs less than 16 KiB of stack in the worst case", 0)
 {
-    pthread_attr_t attr;
-    pthread_t t;
-    pthread_attr_init(&attr);
-    CHECK(!pthread_attr_setstacksize(&attr, 4 * PAINTED));
     give(take(KIB));
-    CHECK(!pthread_create(&t, &attr, measure, NULL));
-    pthread_join(t, NULL);
+    in_a_thread_with_a_stack_of(4 * PAINTED, measure);
     fprintf(stderr, "stack used: %zu bytes\n", deepest);
     printf("within bounds %d\n", deepest < 16 * KIB);
 }
@@ -224,7 +192,7 @@ CASE(no_new_files, "a sandbox without open: no recording, one message", VF_NO_TR
 {
     bring_up_cuda();
     FORBID({SYS_openat, DENY}, {SYS_open, DENY}, {SYS_creat, DENY});
-    some_work();
+    print_work();
 }
 
 CASE(no_new_threads, "a sandbox without new threads", 0,
@@ -232,7 +200,7 @@ CASE(no_new_threads, "a sandbox without new threads", 0,
 {
     bring_up_cuda();
     FORBID({SYS_clone3, DENY}, {SYS_clone, DENY});
-    some_work();
+    print_work();
 }
 
 /* system calls that we can do without */
@@ -241,18 +209,18 @@ CASE(no_conveniences, "a sandbox without fallocate, madvise, getrandom, fchmod, 
     FORBID({SYS_fallocate, DENY}, {SYS_madvise, DENY}, {SYS_getrandom, DENY}, {SYS_fchmod, DENY},
            {SYS_sysinfo, DENY}, NOT_IN_SANITIZERS {SYS_uname, DENY}, {SYS_getcwd, DENY},
            {SYS_readlink, DENY}, {SYS_unlink, DENY}, {SYS_prctl, DENY}, {SYS_dup, DENY});
-    some_work();
+    print_work();
 }
 
 /* after the first call: only memory, waiting and the program's own calls */
 CASE(a_sandbox_once_cuda_runs, "a sandbox entered after the first call", 0)
 {
     give(take(KIB));
-    some_work();
+    print_work();
     FORBID({SYS_openat, DENY}, {SYS_clone3, DENY}, {SYS_clone, DENY}, {SYS_socket, SECCOMP_RET_KILL_PROCESS},
            {SYS_ptrace, SECCOMP_RET_KILL_PROCESS}, {SYS_execve, SECCOMP_RET_KILL_PROCESS},
            {SYS_fork, SECCOMP_RET_KILL_PROCESS}, {SYS_ftruncate, DENY});
-    some_work();
+    print_work();
     tally_end();
 }
 
@@ -273,5 +241,5 @@ CASE(a_sandbox_with_a_broker, "a sandbox whose SIGSYS handler serves system call
     sigaction(SIGSYS, &action, NULL);
     bring_up_cuda();
     FORBID({SYS_fallocate, SECCOMP_RET_TRAP}, {SYS_prctl, SECCOMP_RET_TRAP}, {SYS_getrandom, SECCOMP_RET_TRAP});
-    some_work();
+    print_work();
 }

@@ -2,7 +2,6 @@
  *
  * A program with an allocator of its own, which at some point starts serving large requests of the
  * whole process, including those of our libraries, from CUDA's managed memory. */
-#define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <errno.h>
 #include <pthread.h>
@@ -114,10 +113,7 @@ static void work(void)
     }
 }
 
-CASE(allocator_of_its_own, "defines its own malloc", 0)
-{
-    work();
-}
+CASE_OF(allocator_of_its_own, work(), "defines its own malloc", 0)
 
 /* our own requests to malloc are not recorded, and are in the program's tally */
 CASE(allocator_over_cuda,

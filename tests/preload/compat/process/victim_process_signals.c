@@ -2,15 +2,9 @@
  *
  * Signals and cancellation in and around CUDA calls, thread-local data that outlives ours, and
  * programs that handle faults themselves. */
-#define _GNU_SOURCE
-#include <cuda_runtime_api.h>
-#include <errno.h>
-#include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 #include "victim_memory.h"
 
@@ -26,52 +20,31 @@ static void count(int number)
     storm++;
 }
 
-static void start_storm(int which, int number, long us)
+/* A signal every *us* microseconds, also during the first call. */
+static void work_in_a_storm(int which, int number, int flags, long us)
 {
-    struct sigaction action = {.sa_handler = count}; /* without SA_RESTART */
-    struct itimerval timer = {{0, us}, {0, us}};
+    struct sigaction action = {.sa_handler = count, .sa_flags = flags}; /* without SA_RESTART */
+    struct itimerval timer = {{0, us}, {0, us}}, none = {{0, 0}, {0, 0}};
     sigaction(number, &action, NULL);
     setitimer(which, &timer, NULL);
-}
-
-static void stop_storm(int which)
-{
-    struct itimerval none = {{0, 0}, {0, 0}};
-    setitimer(which, &none, NULL);
-}
-
-CASE(storm_of_profiling, "a SIGPROF every millisecond", 0)
-{
-    start_storm(ITIMER_PROF, SIGPROF, 1000); /* before the first call */
-    for (int i = 0; i < 40000; i++)
-        give(take((size_t)(i % 100 + 1) * KIB));
-    stop_storm(ITIMER_PROF);
-    printf("storm %d\n", storm > 0);
-}
-
-CASE(storm_of_alarms, "a SIGALRM every 300 microseconds, also during the first call", 0)
-{
-    start_storm(ITIMER_REAL, SIGALRM, 300);
     for (int i = 0; i < 30000; i++)
         give(take((size_t)(i % 100 + 1) * KIB));
-    stop_storm(ITIMER_REAL);
+    setitimer(which, &none, NULL);
     printf("storm %d\n", storm > 0);
 }
+
+CASE_OF(storm_of_profiling, work_in_a_storm(ITIMER_PROF, SIGPROF, 0, 1000),
+        "a SIGPROF every millisecond", 0)
+CASE_OF(storm_of_alarms, work_in_a_storm(ITIMER_REAL, SIGALRM, 0, 300),
+        "a SIGALRM every 300 microseconds, also during the first call", 0)
 
 /* the handlers' own small stack must be sufficient */
 CASE(storm_on_a_small_alternate_stack, "handlers on an alternate stack of 8 KiB", 0)
 {
     static char stack[8192];
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
-    struct sigaction action = {.sa_handler = count, .sa_flags = SA_ONSTACK};
-    struct itimerval timer = {{0, 500}, {0, 500}};
     CHECK(!sigaltstack(&alternate, NULL));
-    sigaction(SIGALRM, &action, NULL);
-    setitimer(ITIMER_REAL, &timer, NULL);
-    for (int i = 0; i < 20000; i++)
-        give(take((size_t)(i % 100 + 1) * KIB));
-    stop_storm(ITIMER_REAL);
-    printf("storm %d\n", storm > 0);
+    work_in_a_storm(ITIMER_REAL, SIGALRM, SA_ONSTACK, 500);
 }
 
 /* --- CUDA in handlers, while the program waits outside of CUDA --- */
@@ -197,8 +170,7 @@ static void *cancelled(void *arg)
     pthread_cleanup_push(clean_up, &kept);
     started++;
     for (;;) {
-        void *p = take((size_t)(size_t)arg * KIB);
-        give(p);
+        give(take(((size_t)arg + 1) * KIB));
         pthread_testcancel();
     }
     pthread_cleanup_pop(0);
@@ -209,46 +181,38 @@ CASE(cancelled_threads, "threads cancelled between CUDA calls free memory in cle
 {
     for (size_t round = 0; round < 20; round++) {
         pthread_t t[3];
-        void *result;
+        void *results[3];
         int now = started;
-        for (size_t i = 0; i < 3; i++)
-            pthread_create(&t[i], NULL, cancelled, (void *)(i + 1));
+        start_threads(t, 3, cancelled);
         while (started < now + 3)
             usleep(100);
         usleep((unsigned)(round * 100));
         for (int i = 0; i < 3; i++)
             pthread_cancel(t[i]);
-        for (int i = 0; i < 3; i++) {
-            pthread_join(t[i], &result);
-            CHECK(result == PTHREAD_CANCELED);
-        }
+        join_threads(t, 3, results);
+        for (int i = 0; i < 3; i++)
+            CHECK(results[i] == PTHREAD_CANCELED);
     }
     give(take(KIB));
-    puts("60 cancelled");
 }
 
 /* cancelled before the first call: the start of recording is full of cancellation points */
 static void *cancelled_at_the_first_call(void *arg)
 {
-    pthread_cancel(pthread_self());
-    void *p = NULL;
     int before;
-    if (arg)
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    p = take(KIB);
-    give(p);
-    if (arg)
-        pthread_setcancelstate(before, NULL);
+    pthread_cancel(pthread_self());
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    give(take(KIB));
+    pthread_setcancelstate(before, NULL);
+    give(take(64 * KIB)); /* with the cancellation pending */
     pthread_testcancel();
-    return NULL;
+    return arg;
 }
 
 CASE(cancelled_first_call, "a cancelled thread makes the first CUDA call", 0)
 {
-    pthread_t t;
     void *result;
-    pthread_create(&t, NULL, cancelled_at_the_first_call, (void *)1);
-    pthread_join(t, &result);
+    in_threads(1, cancelled_at_the_first_call, &result);
     printf("cancelled %d\n", result == PTHREAD_CANCELED);
     give(take(KIB));
 }
@@ -274,14 +238,13 @@ CASE(asynchronous_cancellation, "threads cancelled asynchronously, outside of CU
     void *result;
     for (int i = 0; i < 10; i++) {
         int now = started;
-        pthread_create(&t, NULL, cancelled_asynchronously, NULL);
+        start_threads(&t, 1, cancelled_asynchronously);
         while (started == now)
             usleep(100);
         pthread_cancel(t);
-        pthread_join(t, &result);
+        join_threads(&t, 1, &result);
         CHECK(result == PTHREAD_CANCELED);
     }
-    puts("10 cancelled");
 }
 
 /* --- thread-local data --- */
@@ -298,30 +261,23 @@ static void late_free(void *block)
 
 static void *with_thread_data(void *arg)
 {
-    (void)arg;
     pthread_setspecific(key, take(KIB));
-    return NULL;
+    return arg;
 }
 
 CASE(thread_data_is_freed_late, "destructors of thread data free and allocate", 0)
 {
-    pthread_t t;
     give(take(KIB));
     CHECK(!pthread_key_create(&key, late_free));
-    for (int i = 0; i < 30; i++) {
-        pthread_create(&t, NULL, with_thread_data, NULL);
-        pthread_join(t, NULL);
-    }
-    puts("30 threads");
+    for (int i = 0; i < 30; i++)
+        in_threads(1, with_thread_data, NULL);
+    for (int i = 0; i < 10; i++)
+        in_threads(8, with_thread_data, NULL);
 }
 
 CASE(thread_data_from_before_us, "destructors of thread data created before CUDA free memory", 0)
 {
-    pthread_t t;
     CHECK(!pthread_key_create(&key, late_free)); /* its destructor runs before ours */
-    for (int i = 0; i < 30; i++) {
-        pthread_create(&t, NULL, with_thread_data, NULL);
-        pthread_join(t, NULL);
-    }
-    puts("30 threads");
+    for (int i = 0; i < 30; i++)
+        in_threads(1, with_thread_data, NULL);
 }

@@ -3,13 +3,8 @@
  * Programs in an unusual state when they call CUDA: unusual stacks, code or floating point
  * settings, an unshared descriptor table, few rights, a debugger; or very many threads or
  * libraries. */
-#define _GNU_SOURCE
-#include <cuda_runtime_api.h>
-#include <dlfcn.h>
-#include <errno.h>
 #include <fenv.h>
 #include <grp.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -18,30 +13,11 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <ucontext.h>
 
 #include "victim_memory.h"
 
 VICTIM("odd states")
-
-static int status_of(pid_t pid)
-{
-    int status = 0;
-    CHECK(waitpid(pid, &status, 0) == pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-static void some_work(void)
-{
-    void *p[20];
-    for (int round = 0; round < 5; round++) {
-        for (size_t i = 0; i < 20; i++)
-            p[i] = take((i + 1) * KIB);
-        for (int i = 0; i < 20; i++)
-            give(p[i]);
-    }
-}
 
 /* --- stacks and code --- */
 
@@ -134,28 +110,17 @@ static void *short_life(void *arg)
     return arg;
 }
 
-static size_t resident_kib(void)
-{
-    size_t all, pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    CHECK(f && fscanf(f, "%zu %zu", &all, &pages) == 2);
-    fclose(f);
-    return pages * 4;
-}
-
 CASE(threads_one_after_another, "3000 threads, one after another: memory does not grow", 0)
 {
-    pthread_t t;
-    size_t early = 0;
+    long early = 0;
     for (int i = 0; i < 3000; i++) {
-        CHECK(!pthread_create(&t, NULL, short_life, NULL));
-        pthread_join(t, NULL);
+        in_threads(1, short_life, NULL);
         if (i == 1000)
-            early = resident_kib();
+            early = memory_kib(1);
     }
-    size_t late = resident_kib();
-    fprintf(stderr, "resident: %zu, then %zu KiB\n", early, late);
-    printf("grows %d\n", late > early + 6 * KIB);
+    long late = memory_kib(1);
+    fprintf(stderr, "resident: %ld, then %ld KiB\n", early, late);
+    printf("grows %d\n", late > early + 6 * 1024);
 }
 
 static pthread_barrier_t all_there;
@@ -178,8 +143,7 @@ CASE(many_threads_at_once, "1000 threads at once", 0)
     pthread_barrier_init(&all_there, NULL, THREADS);
     for (int i = 0; i < THREADS; i++)
         CHECK(!pthread_create(&threads[i], &attr, long_life, NULL));
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+    join_threads(threads, THREADS, NULL);
 }
 
 /* --- descriptors --- */
@@ -260,7 +224,7 @@ CASE(other_namespaces, "a child in its own namespaces, as PID 1", VF_CHILDREN,
         tally_end();
         exit(3);
     }
-    printf("child %d\n", status_of(pid));
+    print_child(pid);
     some_work();
 }
 
@@ -301,7 +265,7 @@ CASE(stopped_and_continued, "stopped and continued", 0)
     }
     raise(SIGSTOP);
     some_work();
-    printf("child %d\n", status_of(pid));
+    print_child(pid);
 }
 
 CASE(all_signals_by_a_descriptor, "receives all signals from a signalfd", 0)

@@ -2,21 +2,9 @@
  *
  * A program that is not linked with CUDA: it checks whether CUDA is installed, as programs do that
  * run with and without a GPU, and opens the driver itself. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-
 #include "victim.h"
 
 VICTIM("routing")
-
-static void ask(const char *way, void *handle, const char *name)
-{
-    dlerror();
-    void *fn = dlsym(handle, name);
-    const char *why = dlerror();
-    const char *last = why ? strrchr(why, '/') : NULL;
-    printf("%s %s: %s (%s)\n", way, name, fn ? "found" : "none", last ? last : why ? why : "no error");
-}
 
 static void ask_all(void)
 {
@@ -24,10 +12,10 @@ static void ask_all(void)
                                         "cudaFree", "cuGetProcAddress_v2", "cuGetProcAddress",
                                         "cuMemAllocAsync_ptsz"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        ask("default", RTLD_DEFAULT, names[i]);
-        ask("next", RTLD_NEXT, names[i]);
-        ask("program", dlopen(NULL, RTLD_NOW), names[i]);
-        ask("libc", dlopen("libc.so.6", RTLD_NOW), names[i]);
+        print_lookup("default", RTLD_DEFAULT, names[i]);
+        print_lookup("next", RTLD_NEXT, names[i]);
+        print_lookup("program", dlopen(NULL, RTLD_NOW), names[i]);
+        print_lookup("libc", dlopen("libc.so.6", RTLD_NOW), names[i]);
     }
 }
 
@@ -54,12 +42,11 @@ static void work(void *driver)
         (*release)(uintptr_t);
     void *context;
     uintptr_t p;
-    *(void **)&init = dlsym(driver, "cuInit");
-    *(void **)&retain = dlsym(driver, "cuDevicePrimaryCtxRetain");
-    *(void **)&set = dlsym(driver, "cuCtxSetCurrent");
-    *(void **)&alloc = dlsym(driver, "cuMemAlloc_v2");
-    *(void **)&release = dlsym(driver, "cuMemFree_v2");
-    CHECK(init && retain && set && alloc && release);
+    *(void **)&init = find(driver, "cuInit");
+    *(void **)&retain = find(driver, "cuDevicePrimaryCtxRetain");
+    *(void **)&set = find(driver, "cuCtxSetCurrent");
+    *(void **)&alloc = find(driver, "cuMemAlloc_v2");
+    *(void **)&release = find(driver, "cuMemFree_v2");
     OK(init(0));
     OK(retain(&context, 0));
     OK(set(context));
@@ -89,8 +76,8 @@ CASE(local_runtime, "a CUDA 12 runtime opened by its path, RTLD_LOCAL", 0)
     void *runtime = driver_at("libcudart.so.12", RTLD_LAZY | RTLD_LOCAL);
     int (*alloc)(void **, size_t), (*release)(void *);
     void *p;
-    *(void **)&alloc = dlsym(runtime, "cudaMalloc");
-    *(void **)&release = dlsym(runtime, "cudaFree");
+    *(void **)&alloc = find(runtime, "cudaMalloc");
+    *(void **)&release = find(runtime, "cudaFree");
     ALLOCATES(VT_DEVICE, 3 << 20, alloc(&p, 3 << 20));
     FREES(VT_DEVICE, release(p));
 }
@@ -101,7 +88,7 @@ CASE(unnumbered_runtime, "a runtime opened as libcudart.so", 0)
     void *runtime = driver_at("libcudart.so", RTLD_NOW | RTLD_GLOBAL);
     int (*alloc)(void **, size_t);
     void *p;
-    *(void **)&alloc = dlsym(runtime, "cudaMalloc");
+    *(void **)&alloc = find(runtime, "cudaMalloc");
     printf("the same by default: %d\n", dlsym(RTLD_DEFAULT, "cudaMalloc") == (void *)alloc);
     ALLOCATES(VT_DEVICE, 3 << 20, alloc(&p, 3 << 20));
 }
@@ -115,36 +102,25 @@ CASE(many_lookups, "40,000 lookups of other functions", VF_NO_TRACE)
     printf("%lu\n", found);
 }
 
+static void plugin_work(void *plugin, int count)
+{
+    int (*work_there)(int, size_t);
+    *(void **)&work_there = find(plugin, "plugin_work");
+    OK(count ? work_there(count, 1 << 20) : 0);
+}
+
 /* A library with all its own dependencies, opened with RTLD_DEEPBIND. */
-static void deep(const char *name, int work_count)
+static void deep(const char *name, int count)
 {
-    char path[4200];
-    ssize_t n = readlink("/proc/self/exe", path, 4096);
-    CHECK(n > 0);
-    path[n] = 0;
-    strcpy(strrchr(path, '/') + 1, name);
-    void *plugin = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
-    if (!plugin)
-        printf("%s\n", dlerror());
-    CHECK(plugin);
-    int (*work)(int, size_t);
-    *(void **)&work = dlsym(plugin, "plugin_work");
-    CHECK(work);
-    OK(work_count ? work(work_count, 1 << 20) : 0);
+    plugin_work(dlopen(beside(name), RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND), count);
 }
 
-CASE(deep_runtime, "a plugin opened with RTLD_DEEPBIND: not recorded, with a message",
-     VF_NO_TRACE | VF_NOT_SANITIZED, STDERR_HAS("opened with RTLD_DEEPBIND"))
-{
-    deep("libroute_plugin_shared.so", 3);
-}
-
-CASE(deep_static, "a plugin with a static runtime opened with RTLD_DEEPBIND",
-     VF_NO_TRACE | VF_NOT_SANITIZED,
-     STDERR_HAS("libroute_plugin_static.so: opened with RTLD_DEEPBIND"))
-{
-    deep("libroute_plugin_static.so", 3);
-}
+CASE_OF(deep_runtime, deep("libroute_plugin_shared.so", 3),
+        "a plugin opened with RTLD_DEEPBIND: not recorded, with a message",
+        VF_NO_TRACE | VF_NOT_SANITIZED, STDERR_HAS("opened with RTLD_DEEPBIND"))
+CASE_OF(deep_static, deep("libroute_plugin_static.so", 3),
+        "a plugin with a static runtime opened with RTLD_DEEPBIND", VF_NO_TRACE | VF_NOT_SANITIZED,
+        STDERR_HAS("libroute_plugin_static.so: opened with RTLD_DEEPBIND"))
 
 CASE(deep_beside, "a plugin opened with RTLD_DEEPBIND, beside recorded calls", VF_NOT_SANITIZED,
      STDERR_HAS("libroute_plugin_static.so: opened with RTLD_DEEPBIND"))
@@ -159,18 +135,7 @@ CASE(deep_unused, "a plugin opened with RTLD_DEEPBIND that makes no CUDA call", 
     deep("libroute_plugin_static.so", 0);
 }
 
-CASE(namespace_apart, "CUDA in a namespace of its own (dlmopen): not recorded, with a message",
-     VF_NO_TRACE | VF_NOT_SANITIZED, STDERR_HAS("separate namespace"))
-{
-    char path[4200];
-    ssize_t n = readlink("/proc/self/exe", path, 4096);
-    CHECK(n > 0);
-    path[n] = 0;
-    strcpy(strrchr(path, '/') + 1, "libroute_plugin_static.so");
-    void *plugin = dlmopen(LM_ID_NEWLM, path, RTLD_NOW);
-    CHECK(plugin);
-    int (*work_there)(int, size_t);
-    *(void **)&work_there = dlsym(plugin, "plugin_work");
-    CHECK(work_there);
-    OK(work_there(3, 1 << 20));
-}
+CASE_OF(namespace_apart,
+        plugin_work(dlmopen(LM_ID_NEWLM, beside("libroute_plugin_static.so"), RTLD_NOW), 3),
+        "CUDA in a namespace of its own (dlmopen): not recorded, with a message",
+        VF_NO_TRACE | VF_NOT_SANITIZED, STDERR_HAS("separate namespace"))

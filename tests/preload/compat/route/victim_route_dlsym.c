@@ -3,44 +3,19 @@
  * dlsym in all the forms that programs use to find CUDA, or to find that it is missing: its
  * results, dlerror's messages, and whether pointers to one function found in different ways are
  * equal. */
-#define _GNU_SOURCE
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-#include <dlfcn.h>
-
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("routing")
 
-typedef CUresult (*alloc_fn)(CUdeviceptr *, size_t);
-typedef CUresult (*free_fn)(CUdeviceptr);
-typedef CUresult (*get_fn)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
-
-static void context(void)
-{
-    CUcontext c;
-    OK(cuInit(0));
-    OK(cuDevicePrimaryCtxRetain(&c, 0));
-    OK(cuCtxSetCurrent(c));
-}
-
-static void use(void *alloc, void *release)
-{
-    CUdeviceptr p;
-    CHECK(alloc && release);
-    ALLOCATES(VT_DEVICE, 1 << 20, ((alloc_fn)alloc)(&p, 1 << 20));
-    FREES(VT_DEVICE, ((free_fn)release)(p));
-}
-
 static void use_names(void *handle)
 {
-    use(dlsym(handle, "cuMemAlloc_v2"), dlsym(handle, "cuMemFree_v2"));
+    use_found(dlsym(handle, "cuMemAlloc_v2"), dlsym(handle, "cuMemFree_v2"), MIB);
 }
 
 CASE(handles, "dlsym with RTLD_DEFAULT, NULL, RTLD_NEXT, the handles of the program and the driver",
      0)
 {
-    context();
+    start();
     use_names(RTLD_DEFAULT);
     use_names(NULL);
     use_names(RTLD_NEXT);
@@ -52,20 +27,15 @@ CASE(handles, "dlsym with RTLD_DEFAULT, NULL, RTLD_NEXT, the handles of the prog
 /* A handle of a library also finds the symbols of its dependencies. */
 CASE(dependency, "dlsym with the handle of a library that links the driver", 0)
 {
-    char path[4200];
-    ssize_t n = readlink("/proc/self/exe", path, 4096);
-    CHECK(n > 0);
-    path[n] = 0;
-    strcpy(strrchr(path, '/') + 1, "libroute_plugin_driver.so");
-    void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *plugin = dlopen(beside("libroute_plugin_driver.so"), RTLD_NOW | RTLD_LOCAL);
     CHECK(plugin);
-    context();
+    start();
     use_names(plugin);
 }
 
 CASE(versioned, "dlvsym, and glibc's older dlsym", VF_SHARED_ONLY)
 {
-    context();
+    start();
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     CHECK(driver);
     void *(*old)(void *, const char *);
@@ -75,17 +45,17 @@ CASE(versioned, "dlvsym, and glibc's older dlsym", VF_SHARED_ONLY)
     *(void **)&old = dlvsym(RTLD_DEFAULT, "dlsym", "GLIBC_2.17");
 #endif
     CHECK(old);
-    use(old(driver, "cuMemAlloc_v2"), old(driver, "cuMemFree_v2"));
+    use_found(old(driver, "cuMemAlloc_v2"), old(driver, "cuMemFree_v2"), MIB);
     void *runtime = dlopen("libcudart.so.13", RTLD_NOW);
     CHECK(runtime);
     printf("of the wrong version: %d\n", dlvsym(runtime, "cudaMalloc", "libcudart.so.12") == NULL);
-    use(dlvsym(runtime, "cudaMalloc", "libcudart.so.13"),
-        dlvsym(runtime, "cudaFree", "libcudart.so.13"));
+    use_found(dlvsym(runtime, "cudaMalloc", "libcudart.so.13"),
+              dlvsym(runtime, "cudaFree", "libcudart.so.13"), MIB);
 }
 
 CASE(equal, "pointers from dlsym, cuGetProcAddress and the linker compared", 0)
 {
-    context();
+    start();
     void *driver = dlopen("libcuda.so.1", RTLD_NOW), *fn = NULL, *own = NULL;
     CUdriverProcAddressQueryResult status;
     get_fn get = (get_fn)dlsym(driver, "cuGetProcAddress_v2");
@@ -115,18 +85,7 @@ CASE(equal_runtime, "pointers to runtime functions compared in the same way", VF
     printf("default: %d\n", dlsym(runtime, "cudaMalloc") == dlsym(RTLD_DEFAULT, "cudaMalloc"));
     printf("program: %d\n", dlsym(runtime, "cudaMalloc") == dlsym(dlopen(NULL, RTLD_NOW), "cudaMalloc"));
     printf("next: %d\n", dlsym(runtime, "cudaFree") == dlsym(RTLD_NEXT, "cudaFree"));
-    void *p;
-    ALLOCATES(VT_DEVICE, 4096, cudaMalloc(&p, 4096));
-}
-
-static void ask(const char *way, void *handle, const char *name)
-{
-    dlerror();
-    void *fn = dlsym(handle, name);
-    const char *why = dlerror();
-    const char *last = why ? strrchr(why, '/') : NULL; /* the folders differ by machine */
-    printf("%s %s: %s (%s)\n", way, name, fn ? "found" : "none", last ? last : why ? why : "no error");
-    printf("reported again: %s\n", dlerror() ? "yes" : "no");
+    take(4096);
 }
 
 CASE(misses, "unknown names: NULL, and the text of dlerror", VF_NO_TRACE)
@@ -135,9 +94,9 @@ CASE(misses, "unknown names: NULL, and the text of dlerror", VF_NO_TRACE)
                                         "c", "", "cublasCreate_v2", "malloc", "vramscopeSimNone"};
     void *driver = dlopen("libcuda.so.1", RTLD_NOW), *program = dlopen(NULL, RTLD_NOW);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        ask("default", RTLD_DEFAULT, names[i]);
-        ask("next", RTLD_NEXT, names[i]);
-        ask("driver", driver, names[i]);
-        ask("program", program, names[i]);
+        print_lookup("default", RTLD_DEFAULT, names[i]);
+        print_lookup("next", RTLD_NEXT, names[i]);
+        print_lookup("driver", driver, names[i]);
+        print_lookup("program", program, names[i]);
     }
 }

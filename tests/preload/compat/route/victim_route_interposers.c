@@ -3,12 +3,7 @@
  * Programs that also run under other interposers, preloaded before us or after. Each interposer
  * prints the number of its calls: no call may bypass it, none may be recorded twice, and none may
  * be forwarded back to its own caller. */
-#define _GNU_SOURCE
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-#include <dlfcn.h>
-
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("routing")
 
@@ -18,42 +13,23 @@ static void by_runtime(void)
 {
     void *p[COUNT];
     for (int i = 0; i < COUNT; i++)
-        ALLOCATES(VT_DEVICE, 1000 + i, cudaMalloc(&p[i], 1000 + (size_t)i));
+        p[i] = take(1000 + (size_t)i);
     for (int i = 0; i < COUNT; i++)
-        FREES(VT_DEVICE, cudaFree(p[i]));
+        give(p[i]);
 }
 
 static void by_driver(void)
 {
-    CUdeviceptr p;
-    CUdevice device;
-    CUcontext context;
-    OK(cuInit(0));
-    OK(cuDeviceGet(&device, 0));
-    OK(cuDevicePrimaryCtxRetain(&context, device));
-    OK(cuCtxSetCurrent(context));
-    for (int i = 0; i < COUNT; i++) {
-        ALLOCATES(VT_DEVICE, 3 << 20, cuMemAlloc(&p, 3 << 20));
-        FREES(VT_DEVICE, cuMemFree(p));
-    }
+    start();
+    for (int i = 0; i < COUNT; i++)
+        release(allocate(3 * MIB));
 }
-
-typedef CUresult (*alloc_fn)(CUdeviceptr *, size_t);
-typedef CUresult (*free_fn)(CUdeviceptr);
 
 /* As programs do that run with and without a driver. */
 static void by_handle(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    CHECK(driver);
-    alloc_fn alloc;
-    free_fn release;
-    CUdeviceptr p;
-    *(void **)&alloc = dlsym(driver, "cuMemAlloc_v2");
-    *(void **)&release = dlsym(driver, "cuMemFree_v2");
-    CHECK(alloc && release);
-    ALLOCATES(VT_DEVICE, 5 << 20, alloc(&p, 5 << 20));
-    FREES(VT_DEVICE, release(p));
+    use_found(find(driver, "cuMemAlloc_v2"), find(driver, "cuMemFree_v2"), 5 * MIB);
 }
 
 static void everything(void)

@@ -2,29 +2,9 @@
  *
  * Libraries loaded and unloaded: runtimes of several major versions in one process, plugins with a
  * runtime of their own, CUDA used before main, libraries closed and opened again. */
-#define _GNU_SOURCE
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-#include <dlfcn.h>
-#include <link.h>
-
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("routing")
-
-typedef int (*work_fn)(int, size_t);
-typedef int (*version_fn)(void);
-
-static const char *beside(const char *name)
-{
-    static char path[4200];
-    ssize_t n = readlink("/proc/self/exe", path, 4096);
-    CHECK(n > 0);
-    path[n] = 0;
-    char *slash = strrchr(path, '/');
-    strcpy(slash + 1, name);
-    return path;
-}
 
 static void *open_beside(const char *name, int flags)
 {
@@ -35,56 +15,54 @@ static void *open_beside(const char *name, int flags)
     return handle;
 }
 
-static void *find(void *handle, const char *name)
+static void tally_given(int count, int64_t bytes)
 {
-    void *fn = dlsym(handle, name);
-    CHECK(fn);
-    return fn;
-}
-
-static void work_of(void *plugin, int count, int64_t bytes)
-{
-    work_fn work;
-    *(void **)&work = find(plugin, "plugin_work");
-    OK(work(count, (size_t)bytes));
     tally_alloc_many(VT_DEVICE, count, count * bytes);
     for (int i = 0; i < count; i++)
         tally_free(VT_DEVICE);
 }
 
-static void own_work(int count, int64_t bytes)
+static void work_of(void *plugin, int count, int64_t bytes)
 {
-    for (int i = 0; i < count; i++) {
-        void *p;
-        ALLOCATES(VT_DEVICE, bytes, cudaMalloc(&p, (size_t)bytes));
-        FREES(VT_DEVICE, cudaFree(p));
-    }
+    int (*work)(int, size_t);
+    *(void **)&work = find(plugin, "plugin_work");
+    OK(work(count, (size_t)bytes));
+    tally_given(count, bytes);
 }
 
-static int version_of(void *plugin)
+static void own_work(int count)
 {
-    version_fn version;
-    *(void **)&version = find(plugin, "plugin_version");
-    return version() / 1000;
+    for (int i = 0; i < count; i++)
+        give(take(MIB));
 }
 
-static int errors_of(void *plugin)
+static int result_of(void *plugin, const char *name)
 {
-    version_fn fails;
-    *(void **)&fails = find(plugin, "plugin_fails");
-    int e = fails();
-    tally_failed(VT_DEVICE);
-    return e;
+    int (*function)(void);
+    *(void **)&function = find(plugin, name);
+    return function();
+}
+
+/* A runtime by its handle; returns its cudaMalloc. */
+static int (*use_runtime(void *runtime))(void **, size_t)
+{
+    int (*alloc)(void **, size_t), (*release)(void *);
+    void *p;
+    *(void **)&alloc = find(runtime, "cudaMalloc");
+    *(void **)&release = find(runtime, "cudaFree");
+    ALLOCATES(VT_DEVICE, MIB, alloc(&p, MIB));
+    FREES(VT_DEVICE, release(p));
+    return alloc;
 }
 
 CASE(plugin_with_its_own, "a plugin with a static runtime, opened and closed three times", 0)
 {
-    own_work(2, 1 << 20);
+    own_work(2);
     for (int i = 0; i < 3; i++) {
         void *plugin = open_beside("libroute_plugin_static.so", RTLD_NOW | RTLD_LOCAL);
         work_of(plugin, 5, 3 << 20);
         dlclose(plugin);
-        own_work(2, 1 << 20);
+        own_work(2);
     }
 }
 
@@ -92,9 +70,9 @@ CASE(plugin_first, "a plugin's runtime used before the program's", 0)
 {
     void *plugin = open_beside("libroute_plugin_static.so", RTLD_LAZY | RTLD_GLOBAL);
     work_of(plugin, 5, 3 << 20);
-    own_work(2, 1 << 20);
+    own_work(2);
     dlclose(plugin);
-    own_work(2, 1 << 20);
+    own_work(2);
 }
 
 /* The runtime of each keeps its own error: a call that reached another runtime would set it
@@ -109,12 +87,13 @@ CASE(three_majors, "runtimes of CUDA 11, 12 and 13 in one process, each with its
         plugins[i] = open_beside(names[i], RTLD_NOW | (i == 1 ? RTLD_GLOBAL : RTLD_LOCAL));
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < 3; i++) {
-            printf("%s reaches %d\n", names[i], version_of(plugins[i]));
+            printf("%s reaches %d\n", names[i], result_of(plugins[i], "plugin_version") / 1000);
             work_of(plugins[i], 4, 2 << 20);
-            printf("out of memory: %d\n", errors_of(plugins[i]));
+            printf("out of memory: %d\n", result_of(plugins[i], "plugin_fails"));
+            tally_failed(VT_DEVICE);
             OK(cudaPeekAtLastError());
         }
-        own_work(3, 1 << 20);
+        own_work(3);
     }
 }
 
@@ -122,20 +101,14 @@ CASE(three_majors, "runtimes of CUDA 11, 12 and 13 in one process, each with its
 CASE(majors_by_handle, "runtimes of CUDA 11, 12 and 13 through their handles", VF_SHARED_ONLY)
 {
     static const char *const names[] = {"libcudart.so.12", "libcudart.so.11.0"};
-    own_work(1, 1 << 20);
+    own_work(1);
     for (int i = 0; i < 2; i++) {
         void *runtime = dlopen(names[i], RTLD_NOW);
-        int (*alloc)(void **, size_t), (*release)(void *), (*last)(void);
+        int (*alloc)(void **, size_t) = use_runtime(runtime);
         void *p;
-        CHECK(runtime);
-        *(void **)&alloc = find(runtime, "cudaMalloc");
-        *(void **)&release = find(runtime, "cudaFree");
-        *(void **)&last = find(runtime, "cudaGetLastError");
-        ALLOCATES(VT_DEVICE, 1 << 20, alloc(&p, 1 << 20));
-        FREES(VT_DEVICE, release(p));
         int e = alloc(&p, (size_t)1 << 50);
         tally_failed(VT_DEVICE);
-        printf("%s: %d and %d\n", names[i], e, last());
+        printf("%s: %d and %d\n", names[i], e, result_of(runtime, "cudaGetLastError"));
         OK(cudaPeekAtLastError());
         printf("found again: %d\n", dlvsym(runtime, "cudaMalloc", names[i]) == (void *)alloc);
         dlclose(runtime);
@@ -145,9 +118,7 @@ CASE(majors_by_handle, "runtimes of CUDA 11, 12 and 13 through their handles", V
 CASE(in_constructor, "CUDA used in a plugin's constructor", 0)
 {
     void *plugin = open_beside("libroute_plugin_early.so", RTLD_NOW);
-    tally_alloc_many(VT_DEVICE, 2, 2 * 4096);
-    tally_free(VT_DEVICE);
-    tally_free(VT_DEVICE);
+    tally_given(2, 4096);
     work_of(plugin, 1, 1 << 20);
     dlclose(plugin);
 }
@@ -156,9 +127,7 @@ CASE(opened_in_constructor, "a constructor opens and closes a CUDA library", 0)
 {
     for (int i = 0; i < 2; i++) {
         void *plugin = open_beside("libroute_plugin_opens.so", RTLD_NOW);
-        tally_alloc_many(VT_DEVICE, 3, 3 * 8192);
-        for (int j = 0; j < 3; j++)
-            tally_free(VT_DEVICE);
+        tally_given(3, 8192);
         work_of(plugin, 1, 1 << 20);
         dlclose(plugin);
     }
@@ -168,22 +137,15 @@ CASE(opened_in_constructor, "a constructor opens and closes a CUDA library", 0)
 CASE(before_main, "CUDA used in the constructor of a preloaded library", 0,
      PRELOAD_AFTER("libroute_plugin_early.so"))
 {
-    tally_alloc_many(VT_DEVICE, 2, 2 * 4096); /* by the preloaded library */
-    tally_free(VT_DEVICE);
-    tally_free(VT_DEVICE);
-    own_work(2, 1 << 20);
+    tally_given(2, 4096); /* by the preloaded library */
+    own_work(2);
 }
 
 CASE(runtime_reloaded, "a runtime opened, used and closed repeatedly", VF_STATIC_ONLY)
 {
     for (int i = 0; i < 4; i++) {
         void *runtime = open_beside("closable/libcudart.so.13", RTLD_NOW | RTLD_LOCAL);
-        void *p;
-        int (*alloc)(void **, size_t), (*release)(void *);
-        *(void **)&alloc = find(runtime, "cudaMalloc");
-        *(void **)&release = find(runtime, "cudaFree");
-        ALLOCATES(VT_DEVICE, 1 << 20, alloc(&p, 1 << 20));
-        FREES(VT_DEVICE, release(p));
+        use_runtime(runtime);
         dlclose(runtime);
         /* the next library is loaded at its address */
         void *other = open_beside(i & 1 ? "libroute_next.so" : "libroute_driver_1.so", RTLD_NOW);
@@ -201,14 +163,11 @@ CASE(symbol_bound, "plugins linked with -Bsymbolic and with -z now", 0)
     dlclose(plugin);
 }
 
-CASE(bound_now, "LD_BIND_NOW", 0, ENV("LD_BIND_NOW=1"))
-{
-    own_work(2, 1 << 20);
-}
+CASE_OF(bound_now, own_work(2), "LD_BIND_NOW", 0, ENV("LD_BIND_NOW=1"))
 
 CASE(audited, "under an LD_AUDIT library", VF_NOT_SANITIZED, ENV("LD_AUDIT=@/libroute_audit.so"))
 {
-    own_work(2, 1 << 20);
+    own_work(2);
     void *plugin = open_beside("libroute_plugin_static.so", RTLD_LAZY);
     work_of(plugin, 2, 2 << 20);
 }

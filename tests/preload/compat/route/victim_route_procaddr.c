@@ -2,39 +2,16 @@
  *
  * Programs that look up the driver by cuGetProcAddress, of either form, or through the runtime:
  * versions, flags, the result for a missing name, and calls of all functions found. */
-#define _GNU_SOURCE
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-#include <dlfcn.h>
-
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("routing")
 
 #undef cuGetProcAddress
 
-typedef CUresult (*alloc_fn)(CUdeviceptr *, size_t);
 typedef CUresult (*free_fn)(CUdeviceptr);
 typedef CUresult (*alloc_async_fn)(CUdeviceptr *, size_t, CUstream);
 typedef CUresult (*free_async_fn)(CUdeviceptr, CUstream);
-typedef CUresult (*get_fn)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
 typedef CUresult (*old_get_fn)(const char *, void **, int, cuuint64_t);
-
-static void context(void)
-{
-    CUcontext c;
-    OK(cuInit(0));
-    OK(cuDevicePrimaryCtxRetain(&c, 0));
-    OK(cuCtxSetCurrent(c));
-}
-
-static void use(void *alloc, void *release)
-{
-    CUdeviceptr p;
-    CHECK(alloc && release);
-    ALLOCATES(VT_DEVICE, 1 << 20, ((alloc_fn)alloc)(&p, 1 << 20));
-    FREES(VT_DEVICE, ((free_fn)release)(p));
-}
 
 static void use_async(void *alloc, void *release)
 {
@@ -77,7 +54,7 @@ CASE(itself, "cuGetProcAddress looked up through itself, both versions", 0)
 {
     CUdriverProcAddressQueryResult status;
     void *found = NULL, *old = NULL, *alloc = NULL, *release = NULL;
-    context();
+    start();
     get_fn get = cuGetProcAddress_v2;
     for (int i = 0; i < 3; i++) {
         OK(get("cuGetProcAddress", &found, 12000, 0, &status));
@@ -86,23 +63,9 @@ CASE(itself, "cuGetProcAddress looked up through itself, both versions", 0)
         old_get_fn old_get = (old_get_fn)old;
         OK(get("cuMemAlloc", &alloc, 3020, 0, &status));
         OK(old_get("cuMemFree", &release, 3020, 0));
-        use(alloc, release);
+        use_found(alloc, release, MIB);
         OK(old_get("cuGetProcAddress", &found, 12000, 0));
         get = (get_fn)found;
-    }
-}
-
-CASE(streams, "cuGetProcAddress with flags for legacy and per-thread streams", 0)
-{
-    context();
-    for (cuuint64_t flags = 0; flags <= 2; flags++) {
-        void *alloc = NULL, *release = NULL;
-        CUdriverProcAddressQueryResult status;
-        OK(cuGetProcAddress_v2("cuMemAllocAsync", &alloc, 12000, flags, &status));
-        OK(cuGetProcAddress_v2("cuMemFreeAsync", &release, 12000, flags, &status));
-        use_async(alloc, release);
-        printf("%d: per thread %d\n", (int)flags,
-               alloc == dlsym(RTLD_DEFAULT, "cuMemAllocAsync_ptsz"));
     }
 }
 
@@ -113,7 +76,7 @@ CASE(by_runtime, "cudaGetDriverEntryPointByVersion", 0)
     OK(cudaFree(NULL));
     OK(cudaGetDriverEntryPointByVersion("cuMemAlloc", &alloc, 12000, cudaEnableDefault, &status));
     OK(cudaGetDriverEntryPointByVersion("cuMemFree", &release, 12000, cudaEnableDefault, &status));
-    use(alloc, release);
+    use_found(alloc, release, MIB);
     printf("linked: %d\n", alloc == (void *)cuMemAlloc);
     OK(cudaGetDriverEntryPointByVersion("cuMemAllocAsync", &alloc, 12000,
                                         cudaEnablePerThreadDefaultStream, &status));
@@ -135,9 +98,7 @@ CASE(table_first, "a table of pointers filled before the first CUDA call", 0)
                                         "cuMemFreeHost"};
     void *table[8];
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    CHECK(driver);
-    get_fn get = (get_fn)dlsym(driver, "cuGetProcAddress_v2");
-    CHECK(get);
+    get_fn get = (get_fn)find(driver, "cuGetProcAddress_v2");
     for (int i = 0; i < 8; i++) {
         CUdriverProcAddressQueryResult status;
         OK(get(names[i], &table[i], 12000, 0, &status));
@@ -148,10 +109,9 @@ CASE(table_first, "a table of pointers filled before the first CUDA call", 0)
     OK(((CUresult(*)(unsigned))table[0])(0));
     OK(((CUresult(*)(CUcontext *, int))table[1])(&c, 0));
     OK(((CUresult(*)(CUcontext))table[2])(c));
-    use(table[3], table[4]);
+    use_found(table[3], table[4], MIB);
     ALLOCATES(VT_PINNED, 4096, ((CUresult(*)(void **, size_t))table[6])(&host, 4096));
     FREES(VT_PINNED, ((CUresult(*)(void *))table[7])(host));
-    void *p;
-    ALLOCATES(VT_DEVICE, 1 << 20, cudaMalloc(&p, 1 << 20));
+    void *p = take(MIB);
     FREES(VT_DEVICE, ((free_fn)table[4])((CUdeviceptr)(uintptr_t)p));
 }

@@ -7,7 +7,6 @@
  * minute. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>

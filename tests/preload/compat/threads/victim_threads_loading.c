@@ -2,15 +2,11 @@
  *
  * Threads while a library is being loaded: its constructor uses CUDA and holds the loader's lock,
  * so another thread that holds one of our locks must not wait for the loader. */
-#define _GNU_SOURCE
-#include <cuda.h>
-#include <cuda_runtime_api.h>
 #include <dlfcn.h>
-#include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
 
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("threads")
 
@@ -28,15 +24,9 @@ static struct graph graphs[2];
 
 static void make(struct graph *g, size_t bytes)
 {
-    CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = bytes};
-    CUgraphNode node, last;
-    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     g->bytes = bytes;
-    OK(cuGraphCreate(&g->graph, 0));
-    OK(cuGraphAddMemAllocNode(&node, g->graph, NULL, 0, &params));
-    OK(cuGraphAddMemFreeNode(&last, g->graph, &node, 1, params.dptr));
-    OK(cuGraphInstantiateWithFlags(&g->exec, g->graph, 0));
+    g->graph = graph_of(bytes);
+    g->exec = executable(g->graph, 0);
 }
 
 static void launch(const struct graph *g)
@@ -51,15 +41,12 @@ static void finish(const struct graph *g)
     OK(cuGraphDestroy(g->graph));
 }
 
-static void start(void)
+static void start_with_a_deadline(void)
 {
-    CUdevice device;
     alarm(DEADLOCK_SECONDS);
     CHECK(!sem_init(&is_loading, 0, 0) && !sem_init(&is_done, 0, 0));
-    OK(cuInit(0));
-    OK(cuDeviceGet(&device, 0));
-    OK(cuDevicePrimaryCtxRetain(&context, device));
-    OK(cuCtxSetCurrent(context));
+    start();
+    OK(cuCtxGetCurrent(&context));
 }
 
 /* Calls *moment* in a constructor. */
@@ -91,7 +78,7 @@ static void launch_while_loading(void)
 CASE_STATUS(graphs_beside_loading, "graphs with memory in a constructor and in another thread", 0)
 {
     pthread_t thread;
-    start();
+    start_with_a_deadline();
     make(&graphs[0], 3 * MIB);
     make(&graphs[1], 5 * MIB);
     launch(&graphs[0]);
@@ -117,7 +104,7 @@ static void wait_for_the_other(void)
 CASE_STATUS(graphs_go_on_while_loading, "graphs with memory while a library is being loaded", 0)
 {
     pthread_t thread;
-    start();
+    start_with_a_deadline();
     make(&graphs[0], 3 * MIB);
     launch(&graphs[0]);
     CHECK(!pthread_create(&thread, NULL, launch_beside, &graphs[0]));

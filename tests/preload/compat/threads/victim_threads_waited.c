@@ -3,18 +3,12 @@
  * Threads that the loading or unloading of a library waits for. The loading thread holds the
  * loader's lock until the constructors have run, so the threads that they wait for must be able to
  * call CUDA without that lock, even a function for the first time. */
-#define _GNU_SOURCE
-#include <cuda.h>
-#include <cuda_runtime_api.h>
 #include <dlfcn.h>
-#include <errno.h>
-#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <time.h>
 
-#include "victim.h"
+#include "victim_memory.h"
 
 VICTIM("threads")
 
@@ -33,14 +27,20 @@ static void *lookup_of(const char *name)
     return fn;
 }
 
-/* Initialises CUDA, whose own first steps load libraries. Allocates nothing. */
-static void warm_up(void)
+/* By the driver alone. */
+static void initialise(void)
 {
     int count;
-    cudaStream_t stream;
     alarm(HANG_SECONDS);
     OK(cuInit(0));
     OK(cudaGetDeviceCount(&count));
+}
+
+/* Initialises CUDA, whose own first steps load libraries. Allocates nothing. */
+static void warm_up(void)
+{
+    cudaStream_t stream;
+    initialise();
     OK(cudaSetDevice(0));
     OK(cudaStreamCreate(&stream));
     OK(cudaStreamSynchronize(stream));
@@ -54,8 +54,7 @@ static void runtime_calls(void)
     void *p;
     cudaArray_t array;
     struct cudaChannelFormatDesc format = {32, 0, 0, 0, cudaChannelFormatKindFloat};
-    ALLOCATES(VT_DEVICE, 3 * MIB, cudaMalloc(&p, 3 * MIB));
-    FREES(VT_DEVICE, cudaFree(p));
+    give(take(3 * MIB));
     ALLOCATES(VT_MANAGED, 2 * MIB, cudaMallocManaged(&p, 2 * MIB, cudaMemAttachGlobal));
     FREES(VT_MANAGED, cudaFree(p));
     ALLOCATES(VT_PINNED, MIB, cudaMallocHost(&p, MIB));
@@ -71,8 +70,7 @@ static void runtime_calls(void)
 
 static void mapped_memory(void)
 {
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemAllocationProp prop = on_device(0);
     CUmemGenericAllocationHandle handle;
     CUdeviceptr at;
     ALLOCATES(VT_VMM, 2 * MIB, cuMemCreate(&handle, 2 * MIB, &prop, 0));
@@ -85,17 +83,8 @@ static void mapped_memory(void)
 
 static void graph(void)
 {
-    CUDA_MEM_ALLOC_NODE_PARAMS params = {
-        .bytesize = MIB,
-        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}}};
-    CUgraph graph;
-    CUgraphExec exec;
-    CUgraphNode node, last;
-    OK(cuGraphCreate(&graph, 0));
-    OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
-    OK(cuGraphAddMemFreeNode(&last, graph, &node, 1, params.dptr));
-    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUgraph graph = graph_of(MIB);
+    CUgraphExec exec = executable(graph, 0);
     ALLOCATES(VT_GRAPH, MIB, cuGraphLaunch(exec, NULL));
     tally_free(VT_GRAPH);
     OK(cuCtxSynchronize());
@@ -105,17 +94,16 @@ static void graph(void)
 
 static void driver_calls(void)
 {
-    CUdeviceptr p;
     CUmemorytype type;
     CUstream stream;
     CUgraph captured;
     CUdeviceptr base;
     size_t bytes, total;
-    ALLOCATES(VT_DEVICE, MIB, cuMemAlloc(&p, MIB));
+    CUdeviceptr p = allocate(MIB);
     OK(cuMemGetAddressRange(&base, &bytes, p));
     OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
     OK(cuMemGetInfo(&bytes, &total));
-    FREES(VT_DEVICE, cuMemFree(p));
+    release(p);
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     OK(cuStreamEndCapture(stream, &captured));
@@ -139,15 +127,13 @@ static void looked_up_calls(void)
 /* Ends that we intercept, too. */
 static void become_another(void)
 {
-    int status = -1;
     char *const argv[] = {"true", NULL};
     pid_t child = vfork();
     if (child == 0) {
         execv("/bin/true", argv);
         _exit(9);
     }
-    CHECK(child > 0);
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(child > 0 && status_of(child) == 0);
 }
 
 static void use_device(void)
@@ -240,77 +226,57 @@ static void open_and_close_a(const char *path)
     CHECK(!dlclose(library));
 }
 
-static void open_and_close(void)
+/* *moment* in the loading library, once *prepare* has been called. */
+static void load(void (*prepare)(void), const char *variable, void (*moment)(void))
 {
+    prepare();
+    at(variable, moment);
     open_and_close_a(VICTIM_LOADING_LIBRARY);
 }
 
-CASE_STATUS(constructor_awaits_first_calls, "a constructor waits for a thread that calls CUDA", 0)
-{
-    warm_up();
-    at("VICTIM_MOMENT", start_and_await_worker);
-    open_and_close();
-    return 71;
-}
+CASE_OF(constructor_awaits_first_calls, load(warm_up, "VICTIM_MOMENT", start_and_await_worker),
+        "a constructor waits for a thread that calls CUDA", 0)
+CASE_OF(destructor_awaits_first_calls, load(warm_up, "VICTIM_LAST_MOMENT", start_and_await_worker),
+        "a destructor of a closed library waits for a thread that calls CUDA", 0)
 
-CASE_STATUS(destructor_awaits_first_calls,
-            "a destructor of a closed library waits for a thread that calls CUDA", 0)
+static void *of_main;
+
+static void allocate_first(void)
 {
     warm_up();
-    at("VICTIM_LAST_MOMENT", start_and_await_worker);
-    open_and_close();
-    return 72;
+    of_main = take(MIB);
+    hire(use_device);
 }
 
 CASE_STATUS(constructor_awaits_calls_after_another,
             "a constructor waits for an older thread that calls CUDA", 0)
 {
-    void *p;
-    warm_up();
-    ALLOCATES(VT_DEVICE, MIB, cudaMalloc(&p, MIB));
-    hire(use_device);
-    at("VICTIM_MOMENT", await_worker);
-    open_and_close();
-    FREES(VT_DEVICE, cudaFree(p));
+    load(allocate_first, "VICTIM_MOMENT", await_worker);
+    give(of_main);
     return 73;
 }
 
-static void make_context(void)
-{
-    CUcontext context;
-    OK(cuDevicePrimaryCtxRetain(&context, 0));
-    OK(cuCtxSetCurrent(context));
-}
-
 /* Only the driver, initialised by cuInit alone. */
-CASE_STATUS(constructor_awaits_first_context,
-            "a constructor waits for a thread that creates the context", 0,
-            STDERR_HAS("no kernels, no native call stacks"))
+static void hire_for_context(void)
 {
-    int count;
-    alarm(HANG_SECONDS);
-    OK(cuInit(0));
-    OK(cudaGetDeviceCount(&count));
-    hire(make_context);
-    at("VICTIM_MOMENT", await_worker);
-    open_and_close();
-    return 74;
+    initialise();
+    hire(start);
 }
 
 /* The recording has begun, by a call without effect; the first context is the worker's. */
-CASE_STATUS(constructor_awaits_context_after_a_call,
-            "a constructor waits for a thread that creates the context, after another CUDA call", 0)
+static void call_and_hire_for_context(void)
 {
-    int count;
-    alarm(HANG_SECONDS);
-    OK(cuInit(0));
-    OK(cudaGetDeviceCount(&count));
+    initialise();
     (void)cuMemFree(0);
-    hire(make_context);
-    at("VICTIM_MOMENT", await_worker);
-    open_and_close();
-    return 77;
+    hire(start);
 }
+
+CASE_OF(constructor_awaits_first_context, load(hire_for_context, "VICTIM_MOMENT", await_worker),
+        "a constructor waits for a thread that creates the context", 0,
+        STDERR_HAS("no kernels, no native call stacks"))
+CASE_OF(constructor_awaits_context_after_a_call,
+        load(call_and_hire_for_context, "VICTIM_MOMENT", await_worker),
+        "a constructor waits for a thread that creates the context, after another CUDA call", 0)
 
 static void call_here(void)
 {
@@ -319,39 +285,23 @@ static void call_here(void)
 }
 
 /* The lock is its own: no thread waits, whichever others exist. */
-static int calls_first(const char *variable, const char *library)
+static void calls_first(const char *variable, const char *library)
 {
-    int count;
-    alarm(HANG_SECONDS);
-    OK(cuInit(0));
-    OK(cudaGetDeviceCount(&count));
+    initialise();
     hire(use_device);
     at(variable, call_here);
     open_and_close_a(library);
     await_worker();
-    return 76;
 }
 
-CASE_STATUS(constructor_calls_first,
-            "a constructor and another thread make the first CUDA call at once", 0)
-{
-    return calls_first("VICTIM_MOMENT", VICTIM_LOADING_LIBRARY);
-}
-
-CASE_STATUS(destructor_calls_first, "a destructor of a closed library makes the first CUDA call", 0)
-{
-    return calls_first("VICTIM_LAST_MOMENT", VICTIM_LOADING_LIBRARY);
-}
-
-CASE_STATUS(init_calls_first, "a library's DT_INIT function makes the first CUDA call", 0)
-{
-    return calls_first("VICTIM_MOMENT", VICTIM_INIT_LIBRARY);
-}
-
-CASE_STATUS(resolver_calls_first, "an IFUNC resolver called by dlsym makes the first CUDA call", 0)
-{
-    return calls_first("VICTIM_CHOICE", VICTIM_INIT_LIBRARY);
-}
+CASE_OF(constructor_calls_first, calls_first("VICTIM_MOMENT", VICTIM_LOADING_LIBRARY),
+        "a constructor and another thread make the first CUDA call at once", 0)
+CASE_OF(destructor_calls_first, calls_first("VICTIM_LAST_MOMENT", VICTIM_LOADING_LIBRARY),
+        "a destructor of a closed library makes the first CUDA call", 0)
+CASE_OF(init_calls_first, calls_first("VICTIM_MOMENT", VICTIM_INIT_LIBRARY),
+        "a library's DT_INIT function makes the first CUDA call", 0)
+CASE_OF(resolver_calls_first, calls_first("VICTIM_CHOICE", VICTIM_INIT_LIBRARY),
+        "an IFUNC resolver called by dlsym makes the first CUDA call", 0)
 
 static void *make_child(void *arg)
 {
@@ -362,15 +312,14 @@ static void *make_child(void *arg)
 static void start_and_await_child(void)
 {
     CHECK(!sem_init(&wanted, 0, 0));
-    CHECK(!pthread_create(&worker, NULL, make_child, NULL));
+    start_threads(&worker, 1, make_child);
     await_worker();
 }
 
-CASE_STATUS(constructor_awaits_first_exec, "a constructor waits for a thread that starts a program",
-            VF_NO_TRACE)
+static void set_alarm(void)
 {
     alarm(HANG_SECONDS);
-    at("VICTIM_MOMENT", start_and_await_child);
-    open_and_close();
-    return 75;
 }
+
+CASE_OF(constructor_awaits_first_exec, load(set_alarm, "VICTIM_MOMENT", start_and_await_child),
+        "a constructor waits for a thread that starts a program", VF_NO_TRACE)
