@@ -65,11 +65,12 @@ def bad_frees(folder, victim, *options):
         assert "foreign pointer: the trace has no allocation at this address" in text, text
 
 
-def checked(folder, case, what, device="a100-40g,check=report", status=0):
+def checked(folder, case, what, site, device="a100-40g,check=report", status=0):
+    """The first finding of a case: *what*, in the function *site*."""
     trace = os.path.join(folder, case + ".vst")
     _, findings = recorded(trace, device, ("--allocator=observe",), CASES, case, status=status)
     assert findings and findings[0]["what"] == what, findings
-    assert case in names(findings[0]["site"]), findings[0]
+    assert site in names(findings[0]["site"]), findings[0]
     assert {"allocator", "pinned"} & set(names(findings[0]["allocated_at"])), findings[0]
     return findings[0], printed("report", trace)
 
@@ -123,17 +124,17 @@ def main():
             for options in (("--allocator=observe",), ("--allocator=caching",), ("--via=injection",)):
                 bad_frees(folder, victim, *options)
         for check, status in (("report", 0), ("fail", 86)):
-            finding, text = checked(folder, "freed_then_launched", "freed_pointer",
+            finding, text = checked(folder, "freed_then_launched", "freed_pointer", "user",
                                     "a100-40g,check=" + check, status)
             assert "releaser" in names(finding["earlier_at"]), finding
             assert "1 finding of the simulated GPU's checker freed memory passed to a call" in text, text
-        finding, _ = checked(folder, "double_free", "failed_free")
+        finding, _ = checked(folder, "double_free", "failed_free", "second_releaser")
         assert finding["address_is"] == "double_free", finding
         assert "releaser" in names(finding["earlier_at"]), finding  # only the checker knows the first
         cache_hides_nothing(folder, VICTIMS[0])
-        finding, text = checked(folder, "host_freed", "freed_in_use")
+        finding, text = checked(folder, "host_freed", "freed_in_use", "host_releaser")
         assert "uploader" in names(finding["earlier_at"]), finding
-        finding, _ = checked(folder, "cache_too_early", "race")
+        finding, _ = checked(folder, "cache_too_early", "race", "clearer")
         assert finding["detail"] == "a memset writes it", finding
 
 
