@@ -163,37 +163,25 @@ TEST(a_box_is_copied_to_its_place)
     enum { W = 32, H = 16 };
     float in[8][8], out[H][W];
     CUarray array = array_2d(W, H, CU_AD_FORMAT_FLOAT, 1);
-    CUDA_MEMCPY2D clear = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                           .srcHost = out,
+    CUDA_MEMCPY2D clear = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = out,
                            .srcPitch = sizeof out[0],
-                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                           .dstArray = array,
-                           .WidthInBytes = sizeof out[0],
-                           .Height = H};
+                           .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array,
+                           .WidthInBytes = sizeof out[0], .Height = H};
     memset(out, 0, sizeof out);
     DO(cuMemcpy2D(&clear));
     for (int y = 0; y < 8; y++)
         for (int x = 0; x < 8; x++)
             in[y][x] = (float)(10 * y + x + 1);
-    CUDA_MEMCPY2D to = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                        .srcHost = in,
-                        .srcXInBytes = 2 * sizeof(float),
-                        .srcY = 1,
-                        .srcPitch = sizeof in[0],
-                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                        .dstArray = array,
-                        .dstXInBytes = 5 * sizeof(float),
-                        .dstY = 3,
-                        .WidthInBytes = 4 * sizeof(float),
-                        .Height = 6};
+    CUDA_MEMCPY2D to = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in,
+                        .srcXInBytes = 2 * sizeof(float), .srcY = 1, .srcPitch = sizeof in[0],
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array,
+                        .dstXInBytes = 5 * sizeof(float), .dstY = 3,
+                        .WidthInBytes = 4 * sizeof(float), .Height = 6};
     DO(cuMemcpy2D(&to));
-    CUDA_MEMCPY2D from = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .srcArray = array,
-                          .dstMemoryType = CU_MEMORYTYPE_HOST,
-                          .dstHost = out,
+    CUDA_MEMCPY2D from = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = array,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = out,
                           .dstPitch = sizeof out[0],
-                          .WidthInBytes = sizeof out[0],
-                          .Height = H};
+                          .WidthInBytes = sizeof out[0], .Height = H};
     memset(out, 1, sizeof out);
     DO(cuMemcpy2D(&from));
     FACT(out[3][5] == in[1][2], "cuMemcpy2D: dstXInBytes and dstY are the corner");
@@ -207,37 +195,22 @@ TEST(planes_are_copied_to_their_place)
     enum { W = 8, H = 4, D = 6 };
     int in[D][H][W], out[2][2][3];
     CUarray array;
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = W,
-                                 .Height = H,
-                                 .Depth = D,
-                                 .Format = CU_AD_FORMAT_SIGNED_INT32,
-                                 .NumChannels = 1,
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = W, .Height = H, .Depth = D,
+                                 .Format = CU_AD_FORMAT_SIGNED_INT32, .NumChannels = 1,
                                  .Flags = CUDA_ARRAY3D_LAYERED};
     DO(cuArray3DCreate(&array, &d));
     for (int i = 0; i < D * H * W; i++)
         (&in[0][0][0])[i] = i;
-    CUDA_MEMCPY3D to = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                        .srcHost = in,
-                        .srcPitch = sizeof in[0][0],
-                        .srcHeight = H,
-                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                        .dstArray = array,
-                        .WidthInBytes = sizeof in[0][0],
-                        .Height = H,
-                        .Depth = D};
+    CUDA_MEMCPY3D to = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in,
+                        .srcPitch = sizeof in[0][0], .srcHeight = H,
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array,
+                        .WidthInBytes = sizeof in[0][0], .Height = H, .Depth = D};
     DO(cuMemcpy3D(&to));
-    CUDA_MEMCPY3D from = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .srcArray = array,
-                          .srcXInBytes = 2 * sizeof(int),
-                          .srcY = 1,
-                          .srcZ = 3,
-                          .dstMemoryType = CU_MEMORYTYPE_HOST,
-                          .dstHost = out,
-                          .dstPitch = sizeof out[0][0],
-                          .dstHeight = 2,
-                          .WidthInBytes = sizeof out[0][0],
-                          .Height = 2,
-                          .Depth = 2};
+    CUDA_MEMCPY3D from = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = array,
+                          .srcXInBytes = 2 * sizeof(int), .srcY = 1, .srcZ = 3,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = out,
+                          .dstPitch = sizeof out[0][0], .dstHeight = 2,
+                          .WidthInBytes = sizeof out[0][0], .Height = 2, .Depth = 2};
     DO(cuMemcpy3D(&from));
     FACT_EQ(out[0][0][0], in[3][1][2], "cuMemcpy3D: srcXInBytes, srcY and srcZ");
     FACT_EQ(out[1][1][2], in[4][2][4], "cuMemcpy3D: dstHeight separates planes");
@@ -296,15 +269,11 @@ TEST(batches_reach_arrays)
     CUstream stream = conf_stream();
     WORKS(cuMemcpy3DBatchAsync(1, &op, 0, stream), "pointer to CUDA array");
     DO(cuStreamSynchronize(stream));
-    CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .srcArray = array,
-                          .srcXInBytes = 3 * sizeof(float),
-                          .srcY = 2,
-                          .dstMemoryType = CU_MEMORYTYPE_HOST,
-                          .dstHost = out,
+    CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = array,
+                          .srcXInBytes = 3 * sizeof(float), .srcY = 2,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = out,
                           .dstPitch = sizeof out[0],
-                          .WidthInBytes = sizeof out[0],
-                          .Height = 6};
+                          .WidthInBytes = sizeof out[0], .Height = 6};
     DO(cuMemcpy2D(&back));
     FACT(!memcmp(in, out, sizeof in),
          "cuMemcpy3DBatchAsync: offset and extent are in elements of the array");

@@ -169,18 +169,11 @@ TEST(memsets_of_rows)
 TEST(rows_with_pitches_and_offsets)
 {
     forget();
-    CUDA_MEMCPY2D in = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                        .srcHost = p.in,
-                        .srcPitch = 100,
-                        .srcXInBytes = 7,
-                        .srcY = 2,
-                        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                        .dstDevice = p.a,
-                        .dstPitch = 512,
-                        .dstXInBytes = 11,
-                        .dstY = 3,
-                        .WidthInBytes = 50,
-                        .Height = 8};
+    CUDA_MEMCPY2D in = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = p.in, .srcPitch = 100,
+                        .srcXInBytes = 7, .srcY = 2,
+                        .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p.a, .dstPitch = 512,
+                        .dstXInBytes = 11, .dstY = 3,
+                        .WidthInBytes = 50, .Height = 8};
     DO(cuMemcpy2D(&in));
     DO(cuMemcpyDtoH(p.out, p.a, 16384));
     for (size_t row = 0; row < 8; row++)
@@ -217,23 +210,11 @@ TEST(rows_through_the_runtime)
 TEST(planes_of_rows)
 {
     forget();
-    CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                         .srcHost = p.in,
-                         .srcPitch = 40,
-                         .srcHeight = 10,
-                         .srcXInBytes = 2,
-                         .srcY = 1,
-                         .srcZ = 1,
-                         .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                         .dstDevice = p.a,
-                         .dstPitch = 64,
-                         .dstHeight = 8,
-                         .dstXInBytes = 4,
-                         .dstY = 2,
-                         .dstZ = 1,
-                         .WidthInBytes = 30,
-                         .Height = 5,
-                         .Depth = 3};
+    CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = p.in, .srcPitch = 40,
+                         .srcHeight = 10, .srcXInBytes = 2, .srcY = 1, .srcZ = 1,
+                         .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p.a, .dstPitch = 64,
+                         .dstHeight = 8, .dstXInBytes = 4, .dstY = 2, .dstZ = 1,
+                         .WidthInBytes = 30, .Height = 5, .Depth = 3};
     DO(cuMemcpy3D(&box));
     DO(cuMemcpyDtoH(p.out, p.a, 8192));
     for (size_t z = 0; z < 3; z++)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define RUNTIME CUPTI_ACTIVITY_KIND_RUNTIME
+#define EXTERNAL(name) CUPTI_EXTERNAL_CORRELATION_KIND_##name
 #define ID(name) CUPTI_RUNTIME_TRACE_CBID_##name
 
 static void flush(void) { DO(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)); }
@@ -38,8 +39,24 @@ static const CUpti_ActivityAPI *call_after(CUpti_CallbackId cbid, const CUpti_Ac
 
 static const CUpti_ActivityAPI *call_of(CUpti_CallbackId cbid) { return call_after(cbid, NULL); }
 
-static void enable(CUpti_ActivityKind kind) { DO(cuptiActivityEnable(kind)); }
-static void disable(CUpti_ActivityKind kind) { DO(cuptiActivityDisable(kind)); }
+/* From here on only records of these kinds (the last is INVALID) come; stop() ends it. */
+static const CUpti_ActivityKind *recorded;
+
+static void record(const CUpti_ActivityKind *kinds)
+{
+    for (recorded = kinds; *kinds != CUPTI_ACTIVITY_KIND_INVALID; kinds++)
+        DO(cuptiActivityEnable(*kinds));
+    forget();
+}
+#define RECORD(...) record((CUpti_ActivityKind[]){__VA_ARGS__, CUPTI_ACTIVITY_KIND_INVALID})
+
+static void stop(void)
+{
+    DO(cudaDeviceSynchronize());
+    for (; *recorded != CUPTI_ACTIVITY_KIND_INVALID; recorded++)
+        DO(cuptiActivityDisable(*recorded));
+    flush();
+}
 
 static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                              const void *about);
@@ -94,21 +111,27 @@ TEST(there_is_one_subscriber)
     DO(cuptiUnsubscribe(second));
 }
 
+static uint64_t popped(CUpti_ExternalCorrelationKind kind)
+{
+    uint64_t id = 0;
+    DO(cuptiActivityPopExternalCorrelationId(kind, &id));
+    return id;
+}
+
 TEST(external_ids_are_a_stack_per_kind)
 {
     uint64_t id = 0;
-    RETURNS(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id),
-            CUPTI_ERROR_QUEUE_EMPTY);
-    RETURNS(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_INVALID, 1),
+    RETURNS(cuptiActivityPopExternalCorrelationId(EXTERNAL(CUSTOM0), &id), CUPTI_ERROR_QUEUE_EMPTY);
+    RETURNS(cuptiActivityPushExternalCorrelationId(EXTERNAL(INVALID), 1),
             CUPTI_ERROR_INVALID_PARAMETER);
-    DO(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 1));
-    DO(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 2));
-    DO(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 3));
-    DO(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id));
-    FACT_EQ(id, 2, "cuptiActivityPopExternalCorrelationId: the last id of kind");
-    DO(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id));
-    FACT_EQ(id, 1, "cuptiActivityPopExternalCorrelationId: the last id of kind");
-    DO(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, NULL));
+    DO(cuptiActivityPushExternalCorrelationId(EXTERNAL(CUSTOM0), 1));
+    DO(cuptiActivityPushExternalCorrelationId(EXTERNAL(CUSTOM0), 2));
+    DO(cuptiActivityPushExternalCorrelationId(EXTERNAL(CUSTOM1), 3));
+    FACT_EQ(popped(EXTERNAL(CUSTOM0)), 2,
+            "cuptiActivityPopExternalCorrelationId: the last of kind");
+    FACT_EQ(popped(EXTERNAL(CUSTOM0)), 1,
+            "cuptiActivityPopExternalCorrelationId: the last of kind");
+    DO(cuptiActivityPopExternalCorrelationId(EXTERNAL(CUSTOM1), NULL));
 }
 
 TEST(contexts_and_streams_have_ids)
@@ -153,14 +176,11 @@ TEST(attributes_are_sized)
 TEST(each_runtime_call_is_a_record)
 {
     void *p;
-    enable(RUNTIME);
-    forget();
+    RECORD(RUNTIME);
     DO(cudaMalloc(&p, CONF_MIB));
     DO(cudaMemset(p, 7, CONF_MIB));
     DO(cudaFree(p));
-    disable(RUNTIME);
-    DO(cudaDeviceSynchronize());
-    flush();
+    stop();
     const CUpti_ActivityAPI *call[] = {call_of(ID(cudaMalloc_v3020)),
                                        call_of(ID(cudaMemset_v3020)),
                                        call_of(ID(cudaFree_v3020))};
@@ -185,12 +205,10 @@ TEST(a_failed_call_says_so)
     void *p;
     size_t free_bytes, total;
     DO(cudaMemGetInfo(&free_bytes, &total));
-    enable(RUNTIME);
-    forget();
+    RECORD(RUNTIME);
     DO(cudaMalloc(&p, total + CONF_MIB) != cudaErrorMemoryAllocation);
-    disable(RUNTIME);
-    cudaGetLastError();
-    flush();
+    (void)cudaGetLastError();
+    stop();
     const CUpti_ActivityAPI *call = call_of(ID(cudaMalloc_v3020));
     FACT(call != NULL, "CUPTI_ACTIVITY_KIND_RUNTIME");
     FACT_EQ(call->returnValue, cudaErrorMemoryAllocation,
@@ -200,11 +218,9 @@ TEST(a_failed_call_says_so)
 TEST(direct_driver_calls_are_driver_records)
 {
     size_t free_bytes, total;
-    enable(CUPTI_ACTIVITY_KIND_DRIVER);
-    forget();
+    RECORD(CUPTI_ACTIVITY_KIND_DRIVER);
     DO(cuMemGetInfo(&free_bytes, &total));
-    disable(CUPTI_ACTIVITY_KIND_DRIVER);
-    flush();
+    stop();
     int found = 0;
     for (int i = 0; i < record_count; i++)
         found += records[i].head.kind == CUPTI_ACTIVITY_KIND_DRIVER &&
@@ -215,17 +231,15 @@ TEST(direct_driver_calls_are_driver_records)
 TEST(functions_can_be_left_out)
 {
     void *p;
-    enable(RUNTIME);
+    RECORD(RUNTIME);
     DO(cuptiActivityEnableRuntimeApi(ID(cudaMalloc_v3020), 0));
-    forget();
     DO(cudaMalloc(&p, 4096));
     DO(cudaFree(p));
-    disable(RUNTIME);
-    flush();
+    stop();
     FACT(!call_of(ID(cudaMalloc_v3020)), "cuptiActivityEnableRuntimeApi");
     FACT(call_of(ID(cudaFree_v3020)) != NULL, "cuptiActivityEnableRuntimeApi");
-    enable(RUNTIME); /* overrides the disabled ones */
-    disable(RUNTIME);
+    RECORD(RUNTIME); /* overrides the disabled ones */
+    stop();
 }
 
 /* ---- work ---- */
@@ -241,18 +255,11 @@ TEST(copies_belong_to_their_calls)
     CUcontext ctx = conf_context();
     DO(cuptiGetContextId(ctx, &context));
     DO(cuptiGetStreamIdEx(NULL, (CUstream)s, 0, &stream));
-    enable(RUNTIME);
-    enable(CUPTI_ACTIVITY_KIND_MEMCPY);
-    enable(CUPTI_ACTIVITY_KIND_MEMSET);
-    forget();
+    RECORD(RUNTIME, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET);
     DO(cudaMemcpyAsync(device, host, CONF_MIB, cudaMemcpyHostToDevice, s));
     DO(cudaMemsetAsync(device, 5, 4096, s));
     DO(cudaMemcpyAsync(host, device, 12345, cudaMemcpyDeviceToHost, s));
-    DO(cudaDeviceSynchronize());
-    flush();
-    disable(CUPTI_ACTIVITY_KIND_MEMCPY);
-    disable(CUPTI_ACTIVITY_KIND_MEMSET);
-    disable(RUNTIME);
+    stop();
     FACT_EQ(records_of(CUPTI_ACTIVITY_KIND_MEMCPY), 2, "one record for each copy");
     FACT_EQ(records_of(CUPTI_ACTIVITY_KIND_MEMSET), 1, "one record for each memset");
     const CUpti_ActivityAPI *first = call_of(ID(cudaMemcpyAsync_v3020)),
@@ -291,8 +298,8 @@ TEST(disabled_kinds_give_nothing)
     void *device;
     char host[64] = {0};
     DO(cudaMalloc(&device, sizeof host));
-    enable(CUPTI_ACTIVITY_KIND_MEMCPY);
-    disable(CUPTI_ACTIVITY_KIND_MEMCPY);
+    RECORD(CUPTI_ACTIVITY_KIND_MEMCPY);
+    stop();
     forget();
     DO(cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice));
     DO(cudaDeviceSynchronize());
@@ -309,16 +316,12 @@ TEST(waiting_is_recorded)
     DO(cudaStreamCreate(&s));
     DO(cudaEventCreate(&e));
     DO(cuptiGetStreamIdEx(NULL, (CUstream)s, 0, &stream));
-    enable(RUNTIME);
-    forget();
-    enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+    RECORD(RUNTIME, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
     DO(cudaEventRecord(e, s));
     DO(cudaStreamSynchronize(s));
     DO(cudaEventSynchronize(e));
     DO(cudaDeviceSynchronize());
-    disable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
-    disable(RUNTIME);
-    flush();
+    stop();
     const CUpti_ActivityAPI *wait = call_of(ID(cudaStreamSynchronize_v3020));
     FACT(wait != NULL, "CUPTI_ACTIVITY_KIND_RUNTIME");
     for (int i = 0; i < record_count; i++) {
@@ -333,11 +336,9 @@ TEST(waiting_is_recorded)
             found++;
     }
     FACT(found >= 1, "CUpti_ActivitySynchronization2: streamId, correlationId");
-    FACT(seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE] >= 1,
-         "CUpti_ActivitySynchronizationType");
-    FACT(seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE] >= 1,
-         "CUpti_ActivitySynchronizationType");
-    FACT(seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE] >= 1,
+    FACT(seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE] &&
+             seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE] &&
+             seen_types[CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE],
          "CUpti_ActivitySynchronizationType");
 }
 
@@ -345,16 +346,12 @@ TEST(external_ids_come_with_calls)
 {
     void *p;
     const CUpti_ActivityExternalCorrelation *tied = NULL;
-    enable(RUNTIME);
-    enable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
-    forget();
-    DO(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, 815));
+    RECORD(RUNTIME, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+    DO(cuptiActivityPushExternalCorrelationId(EXTERNAL(CUSTOM2), 815));
     DO(cudaMalloc(&p, 4096));
-    DO(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, NULL));
+    DO(cuptiActivityPopExternalCorrelationId(EXTERNAL(CUSTOM2), NULL));
     DO(cudaFree(p));
-    disable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
-    disable(RUNTIME);
-    flush();
+    stop();
     const CUpti_ActivityAPI *in = call_of(ID(cudaMalloc_v3020)),
                             *after = call_of(ID(cudaFree_v3020));
     FACT(in && after, "CUPTI_ACTIVITY_KIND_RUNTIME");
@@ -369,7 +366,7 @@ TEST(external_ids_come_with_calls)
     }
     FACT(tied != NULL, "cuptiActivityPushExternalCorrelationId");
     FACT_EQ(tied->externalId, 815, "CUpti_ActivityExternalCorrelation.externalId");
-    FACT_EQ(tied->externalKind, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2,
+    FACT_EQ(tied->externalKind, EXTERNAL(CUSTOM2),
             "CUpti_ActivityExternalCorrelation.externalKind");
 }
 
@@ -404,18 +401,14 @@ TEST(allocations_and_releases_are_recorded)
 {
     void *device, *host, *managed;
     NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
-    enable(CUPTI_ACTIVITY_KIND_MEMORY2);
-    enable(RUNTIME);
-    forget();
+    RECORD(CUPTI_ACTIVITY_KIND_MEMORY2, RUNTIME);
     DO(cudaMalloc(&device, 3 * CONF_MIB));
     DO(cudaMallocHost(&host, 2 * CONF_MIB));
     DO(cudaMallocManaged(&managed, CONF_MIB, cudaMemAttachGlobal));
     DO(cudaFree(managed));
     DO(cudaFreeHost(host));
     DO(cudaFree(device));
-    disable(CUPTI_ACTIVITY_KIND_MEMORY2);
-    disable(RUNTIME);
-    flush();
+    stop();
     is_recorded(device, 3 * CONF_MIB, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
     is_recorded(host, 2 * CONF_MIB, CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
     is_recorded(managed, CONF_MIB, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED);
@@ -434,13 +427,11 @@ TEST(stream_ordered_memory_names_its_stream_and_pool)
          "the device has no memory pools");
     DO(cudaStreamCreate(&s));
     DO(cuptiGetStreamIdEx(NULL, (CUstream)s, 0, &stream));
-    enable(CUPTI_ACTIVITY_KIND_MEMORY2);
-    forget();
+    RECORD(CUPTI_ACTIVITY_KIND_MEMORY2);
     DO(cudaMallocAsync(&p, CONF_MIB, s));
     DO(cudaFreeAsync(p, s));
     DO(cudaStreamSynchronize(s));
-    disable(CUPTI_ACTIVITY_KIND_MEMORY2);
-    flush();
+    stop();
     const CUpti_ActivityMemory4 *a = memory_at(p, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION),
                                 *r = memory_at(p, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE);
     FACT(a && r, "CUpti_ActivityMemory4: a record for each operation");
@@ -485,8 +476,7 @@ TEST(callbacks_come_around_calls)
     uint32_t on = 7;
     memset(&seen, 0, sizeof seen);
     seen.result = -1;
-    enable(RUNTIME);
-    forget();
+    RECORD(RUNTIME);
     DO(cuptiSubscribe(&sub, on_call, &seen));
     DO(cuptiGetCallbackState(&on, sub, CUPTI_CB_DOMAIN_RUNTIME_API, ID(cudaMalloc_v3020)));
     FACT_EQ(on, 0, "cuptiSubscribe: all callbacks are disabled at first");
@@ -506,8 +496,7 @@ TEST(callbacks_come_around_calls)
     DO(cudaFree(p));
     FACT_EQ(seen.entered, 1, "cuptiEnableDomain");
     DO(cuptiUnsubscribe(sub));
-    disable(RUNTIME);
-    flush();
+    stop();
     FACT_EQ(call_of(ID(cudaMalloc_v3020))->correlationId, seen.correlation,
             "CUpti_CallbackData.correlationId: as in CUpti_ActivityAPI");
 }

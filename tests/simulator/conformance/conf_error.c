@@ -73,40 +73,26 @@ TEST(names_are_those_of_the_enumerations)
     static const struct {
         cudaError_t error;
         const char *name;
-    } runtime[] = {NAMED(cudaSuccess),
-                   NAMED(cudaErrorInvalidValue),
-                   NAMED(cudaErrorMemoryAllocation),
-                   NAMED(cudaErrorInvalidDevice),
-                   NAMED(cudaErrorInvalidMemcpyDirection),
-                   NAMED(cudaErrorNotReady),
-                   NAMED(cudaErrorIllegalAddress),
-                   NAMED(cudaErrorInvalidResourceHandle),
-                   NAMED(cudaErrorNotSupported)};
+    } runtime[] = {
+        NAMED(cudaSuccess), NAMED(cudaErrorInvalidValue), NAMED(cudaErrorMemoryAllocation),
+        NAMED(cudaErrorInvalidDevice), NAMED(cudaErrorInvalidMemcpyDirection),
+        NAMED(cudaErrorNotReady), NAMED(cudaErrorIllegalAddress),
+        NAMED(cudaErrorInvalidResourceHandle), NAMED(cudaErrorNotSupported)};
     static const struct {
         CUresult error;
         const char *name;
-    } driver[] = {NAMED(CUDA_SUCCESS),
-                  NAMED(CUDA_ERROR_INVALID_VALUE),
-                  NAMED(CUDA_ERROR_OUT_OF_MEMORY),
-                  NAMED(CUDA_ERROR_NOT_INITIALIZED),
-                  NAMED(CUDA_ERROR_INVALID_CONTEXT),
-                  NAMED(CUDA_ERROR_INVALID_HANDLE),
-                  NAMED(CUDA_ERROR_NOT_READY),
-                  NAMED(CUDA_ERROR_CONTEXT_IS_DESTROYED),
-                  NAMED(CUDA_ERROR_DEVICE_UNAVAILABLE),
-                  NAMED(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE),
-                  NAMED(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
-                  NAMED(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED),
-                  NAMED(CUDA_ERROR_STREAM_CAPTURE_MERGE),
-                  NAMED(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED),
-                  NAMED(CUDA_ERROR_STREAM_CAPTURE_UNJOINED),
-                  NAMED(CUDA_ERROR_STREAM_CAPTURE_ISOLATION),
-                  NAMED(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT),
-                  NAMED(CUDA_ERROR_CAPTURED_EVENT),
-                  NAMED(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD),
-                  NAMED(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE),
-                  NAMED(CUDA_ERROR_INVALID_RESOURCE_TYPE),
-                  NAMED(CUDA_ERROR_EXTERNAL_DEVICE)};
+    } driver[] = {
+        NAMED(CUDA_SUCCESS), NAMED(CUDA_ERROR_INVALID_VALUE), NAMED(CUDA_ERROR_OUT_OF_MEMORY),
+        NAMED(CUDA_ERROR_NOT_INITIALIZED), NAMED(CUDA_ERROR_INVALID_CONTEXT),
+        NAMED(CUDA_ERROR_INVALID_HANDLE), NAMED(CUDA_ERROR_NOT_READY),
+        NAMED(CUDA_ERROR_CONTEXT_IS_DESTROYED), NAMED(CUDA_ERROR_DEVICE_UNAVAILABLE),
+        NAMED(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE),
+        NAMED(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED), NAMED(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED),
+        NAMED(CUDA_ERROR_STREAM_CAPTURE_MERGE), NAMED(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED),
+        NAMED(CUDA_ERROR_STREAM_CAPTURE_UNJOINED), NAMED(CUDA_ERROR_STREAM_CAPTURE_ISOLATION),
+        NAMED(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT), NAMED(CUDA_ERROR_CAPTURED_EVENT),
+        NAMED(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD), NAMED(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE),
+        NAMED(CUDA_ERROR_INVALID_RESOURCE_TYPE), NAMED(CUDA_ERROR_EXTERNAL_DEVICE)};
     for (size_t i = 0; i < sizeof runtime / sizeof runtime[0]; i++)
         FACT(!strcmp(cudaGetErrorName(runtime[i].error), runtime[i].name),
              "cudaGetErrorName: the enumerator's name");

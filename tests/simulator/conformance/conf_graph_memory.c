@@ -51,15 +51,10 @@ static CUgraphNode add_fill(CUgraph graph, CUgraphNode before, CUdeviceptr at, u
 
 static CUgraphNode add_read(CUgraph graph, CUgraphNode before, CUdeviceptr from)
 {
-    CUDA_MEMCPY3D params = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                            .srcDevice = from + BYTES - 1,
+    CUDA_MEMCPY3D params = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = from + BYTES - 1,
                             .srcPitch = 1,
-                            .dstMemoryType = CU_MEMORYTYPE_HOST,
-                            .dstHost = &p.byte,
-                            .dstPitch = 1,
-                            .WidthInBytes = 1,
-                            .Height = 1,
-                            .Depth = 1};
+                            .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = &p.byte, .dstPitch = 1,
+                            .WidthInBytes = 1, .Height = 1, .Depth = 1};
     CUgraphNode node;
     DO(cuGraphAddMemcpyNode(&node, graph, &before, 1, &params, p.ctx));
     return node;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Managed memory: one pointer for host and device; prefetches and advice for parts of an allocation,
- * and attributes of other parts. The host accesses it only while the device is idle. */
+ * Managed memory: one pointer for host and device; prefetches and advice for parts of an
+ * allocation, and attributes of other parts. The host accesses it only while the device is idle. */
 #include "conf.h"
 
 #define BYTES ((size_t)2 << 20)
@@ -22,7 +22,8 @@ TEST(both_sides_use_one_pointer)
     CUdeviceptr memory = managed();
     unsigned char *bytes = (unsigned char *)(uintptr_t)memory;
     memset(bytes, 0x31, BYTES);
-    FACT_EQ(conf_byte(memory + BYTES - 1), 0x31, "cuMemAllocManaged: valid on the CPU and on all GPUs");
+    FACT_EQ(conf_byte(memory + BYTES - 1), 0x31,
+            "cuMemAllocManaged: valid on the CPU and on all GPUs");
     DO(cuMemsetD8(memory, 0x32, BYTES));
     DO(cuCtxSynchronize());
     FACT_EQ(bytes[0], 0x32, "cuMemAllocManaged: valid on the CPU and on all GPUs");

@@ -121,7 +121,8 @@ TEST(a_node_holds_a_batch)
 {
     CUstreamBatchMemOpParams ops[2] = {{.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32},
                                        {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32}};
-    CUDA_BATCH_MEM_OP_NODE_PARAMS params = {.ctx = conf_context(), .count = 2, .paramArray = ops}, got;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS got, params = {
+        .ctx = conf_context(), .count = 2, .paramArray = ops};
     CUgraphNodeType type;
     CUgraphNode node;
     CUgraph graph;

@@ -56,7 +56,8 @@ static void check_family(const struct family *f)
     FACT_EQ(device, inside, ATTRIBUTE "DEVICE_POINTER, the same under unified addressing");
     if (f->host) {
         DO(get(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, inside));
-        FACT_EQ((uintptr_t)host, inside, ATTRIBUTE "HOST_POINTER, the same under unified addressing");
+        FACT_EQ((uintptr_t)host, inside,
+                ATTRIBUTE "HOST_POINTER, the same under unified addressing");
     } else if (!conf_attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES)) {
         INVALID(get(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, inside),
                 ATTRIBUTE "HOST_POINTER, an invalid value when the host has none");

@@ -46,7 +46,8 @@ TEST(memory_is_ready_in_its_stream)
     FACT_EQ(memory % 256, 0, "guide, device memory accesses: aligned to 256 bytes");
     DO(cuMemsetD8Async(memory, 0x6b, BYTES, stream));
     DO(cuStreamSynchronize(stream));
-    FACT_EQ(conf_byte(memory + BYTES - 1), 0x6b, "cuMemAllocAsync: future work of the stream can use it");
+    FACT_EQ(conf_byte(memory + BYTES - 1), 0x6b,
+            "cuMemAllocAsync: future work of the stream can use it");
     DO(cuMemFreeAsync(memory, stream));
     DO(cuStreamSynchronize(stream));
     RETURNS(cuMemAllocAsync(NULL, BYTES, stream), CUDA_ERROR_INVALID_VALUE);
@@ -219,7 +220,8 @@ TEST(a_destroyed_pool_waits_for_its_memory)
     WORKS(cuMemPoolDestroy(pool), "returns immediately with allocations outstanding");
     DO(cuMemsetD8Async(memory, 0x16, BYTES, stream));
     DO(cuStreamSynchronize(stream));
-    FACT_EQ(conf_byte(memory + BYTES - 1), 0x16, "cuMemPoolDestroy: released once there are no more allocations");
+    FACT_EQ(conf_byte(memory + BYTES - 1), 0x16,
+            "cuMemPoolDestroy: released once there are no more allocations");
     WORKS(cuMemFreeAsync(memory, stream), "cuMemPoolDestroy: freed as ever");
     DO(cuStreamSynchronize(stream));
 }

@@ -158,7 +158,8 @@ TEST(each_thread_has_a_default_stream_of_its_own)
     FACT_EQ(v->set, CUDA_SUCCESS, "cuCtxSetCurrent: returns");
     FACT_EQ(v->first, CUDA_SUCCESS, "cuStreamSynchronize: returns");
     FACT_EQ(v->work, CUDA_SUCCESS, PER_THREAD "local to the thread");
-    FACT_EQ(v->done, CUDA_SUCCESS, PER_THREAD "local to the thread, so another's is not waited for");
+    FACT_EQ(v->done, CUDA_SUCCESS,
+            PER_THREAD "local to the thread, so another's is not waited for");
     BUSY(cuStreamQuery(CU_STREAM_PER_THREAD), PER_THREAD "local");
     open_gate();
     DO(cuStreamGetId(CU_STREAM_PER_THREAD, &mine));

@@ -10,11 +10,8 @@
 
 static CUarray picture(unsigned flags)
 {
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 64,
-                                 .Height = 32,
-                                 .Format = CU_AD_FORMAT_FLOAT,
-                                 .NumChannels = 2,
-                                 .Flags = flags};
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 64, .Height = 32, .Format = CU_AD_FORMAT_FLOAT,
+                                 .NumChannels = 2, .Flags = flags};
     CUarray array = NULL;
     DO(cuArray3DCreate(&array, &d));
     return array;
@@ -71,10 +68,8 @@ TEST(linear_memory_is_aligned)
     FACT(alignment && pitch, "cuDeviceGetAttribute");
     CUdeviceptr memory = conf_alloc(1 << 20);
     CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_LINEAR,
-                            .res.linear = {.devPtr = memory,
-                                           .format = CU_AD_FORMAT_FLOAT,
-                                           .numChannels = 1,
-                                           .sizeInBytes = 1 << 16}};
+                            .res.linear = {.devPtr = memory, .format = CU_AD_FORMAT_FLOAT,
+                                           .numChannels = 1, .sizeInBytes = 1 << 16}};
     CUDA_TEXTURE_DESC t = {.filterMode = CU_TR_FILTER_MODE_POINT};
     DO(cuTexObjectCreate(&object, &r, &t, NULL));
     DO(cuTexObjectDestroy(object));
@@ -82,11 +77,8 @@ TEST(linear_memory_is_aligned)
     INVALID(cuTexObjectCreate(&object, &r, &t, NULL),
             TEX ": devPtr is aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT");
     r = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_PITCH2D,
-                             .res.pitch2D = {.devPtr = memory,
-                                             .format = CU_AD_FORMAT_UNSIGNED_INT8,
-                                             .numChannels = 4,
-                                             .width = 40,
-                                             .height = 30,
+                             .res.pitch2D = {.devPtr = memory, .format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                             .numChannels = 4, .width = 40, .height = 30,
                                              .pitchInBytes = 8 * pitch}};
     DO(cuTexObjectCreate(&object, &r, &t, NULL));
     DO(cuTexObjectDestroy(object));

@@ -402,8 +402,7 @@ TEST(only_memory_made_for_it_is_exported)
 TEST(importing_external_memory_refuses_what_the_header_excludes)
 {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
-                                             .handle.fd = -1,
-                                             .size = CONF_MIB};
+                                             .handle.fd = -1, .size = CONF_MIB};
     CUexternalMemory memory;
     REFUSED(cuImportExternalMemory(&memory, &desc), "fd must be a valid file descriptor");
     REFUSED(cuImportExternalMemory(NULL, &desc), "returns");

@@ -6,12 +6,8 @@
 static CUarray make(size_t w, size_t h, size_t d, CUarray_format format, unsigned channels,
                     unsigned flags)
 {
-    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = w,
-                                    .Height = h,
-                                    .Depth = d,
-                                    .Format = format,
-                                    .NumChannels = channels,
-                                    .Flags = flags};
+    CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = w, .Height = h, .Depth = d, .Format = format,
+                                    .NumChannels = channels, .Flags = flags};
     CUarray array;
     OK(cuArray3DCreate(&array, &desc));
     return array;
@@ -103,12 +99,9 @@ TEST(boxes_must_lie_within_the_array_and_on_elements)
     CUarray array = make(8, 8, 0, CU_AD_FORMAT_FLOAT, 1, 0);
     CUarray bytes = make(8, 8, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
     float host[64] = {0};
-    CUDA_MEMCPY2D good = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                          .srcHost = host,
-                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .dstArray = array,
-                          .WidthInBytes = 32,
-                          .Height = 8};
+    CUDA_MEMCPY2D good = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host,
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array,
+                          .WidthInBytes = 32, .Height = 8};
     CUDA_MEMCPY2D c = good;
     OK(cuMemcpy2D(&c));
     c.dstXInBytes = 4;
@@ -127,11 +120,8 @@ TEST(boxes_must_lie_within_the_array_and_on_elements)
 
 TEST(an_array_that_does_not_fit_is_refused)
 {
-    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16384,
-                                 .Height = 16384,
-                                 .Depth = 16384,
-                                 .Format = CU_AD_FORMAT_FLOAT,
-                                 .NumChannels = 4};
+    CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 16384, .Height = 16384, .Depth = 16384,
+                                 .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 4};
     size_t before = sim_free_bytes();
     CUarray array;
     CUmipmappedArray mip;

@@ -191,10 +191,8 @@ TEST(copies_and_memsets_beyond_an_allocation_are_refused)
     FAILS(cuMemsetD32(p + 2, 0, 1), CUDA_ERROR_INVALID_VALUE); /* not aligned to its element */
     FAILS(cuMemsetD8(p, 0, sizeof host + 1), CUDA_ERROR_INVALID_VALUE);
     CUDA_MEMCPY2D nowhere = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                             .dstMemoryType = CU_MEMORYTYPE_HOST,
-                             .dstHost = host,
-                             .WidthInBytes = 5,
-                             .Height = 3};
+                             .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = host,
+                             .WidthInBytes = 5, .Height = 3};
     FAILS(cuMemcpy2D(&nowhere), CUDA_ERROR_INVALID_VALUE); /* srcArray names none */
     OK(cuMemFree(p));
     FAILS(cuMemcpyDtoH(host, p, 4), CUDA_ERROR_INVALID_VALUE);
@@ -293,8 +291,7 @@ TEST(pools_come_and_go_without_end)
 TEST(a_pool_rearranges_what_is_idle_before_it_says_it_has_no_more)
 {
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
-                            .maxSize = 96 * MIB};
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}, .maxSize = 96 * MIB};
     cuuint64_t keep = UINT64_MAX, reserved;
     CUmemoryPool pool;
     CUdeviceptr small[3], large;

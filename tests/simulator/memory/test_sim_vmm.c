@@ -209,8 +209,7 @@ TEST(a_foreign_file_is_no_memory)
 static CUexternalMemory import_file(int fd, size_t bytes)
 {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
-                                             .handle.fd = fd,
-                                             .size = bytes};
+                                             .handle.fd = fd, .size = bytes};
     CUexternalMemory memory;
     OK(cuImportExternalMemory(&memory, &desc));
     return memory;

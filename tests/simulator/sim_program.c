@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program as users write it, one source for nvcc (shared and static runtime)
- * and for the C compiler alone: scale a vector in chunks with pinned double
- * buffering over two streams, sum it, compare with the host. Exits 0 when the
- * numbers are right. Runs on a real GPU as well. */
+ * A program as users write it, built by the C compiler alone: scale a vector in chunks with pinned
+ * double buffering over two streams, sum it, compare with the host. Exits 0 when the numbers are
+ * right. */
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sim_stub.h"
 #include "vramscope_simulator.h"
 
 #define CHECK(call)                                                                            \
@@ -23,46 +23,18 @@ enum { CHUNK = 1 << 16, CHUNKS = 24, THREADS = 256 };
 
 /* ---- kernels, and their host functions for the simulated GPU ---- */
 
-#ifdef __CUDACC__
-__constant__ float factor;
-__managed__ int launches;
-
-extern "C" __global__ void scale(float *v, int n, float by)
-{
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < n)
-        v[i] *= by;
-}
-
-/* Mangled, with a structure by value. */
-struct range {
-    const float *values;
-    int first, last;
-};
-
-__global__ void sum(range r, double *partial)
-{
-    if (threadIdx.x == 0) {
-        double s = 0;
-        for (int i = r.first + (int)blockIdx.x; i < r.last; i += (int)gridDim.x)
-            s += r.values[i];
-        partial[blockIdx.x] = s;
-    }
-}
-#define SUM_NAME "_Z3sum5rangePd"
-#else
-#include "sim_stub.h"
-static float factor;
+static float factor; /* the host shadows of variables in device code */
 static int *launches_pointer;
 #define launches (*launches_pointer)
 struct range {
     const float *values;
     int first, last;
 };
-typedef struct range range;
+
 static void scale(void) {}
 static void sum(void) {}
 static void **image;
+
 __attribute__((constructor)) static void register_program(void)
 {
     image = __cudaRegisterFatBinary(sim_stub_fat_binary());
@@ -73,8 +45,6 @@ __attribute__((constructor)) static void register_program(void)
                              sizeof(int), 0, 0);
     __cudaRegisterFatBinaryEnd(image);
 }
-#define SUM_NAME "sum"
-#endif
 
 static void host_scale(const struct vramscope_sim_launch *launch, unsigned long first,
                        unsigned long last)
@@ -102,26 +72,16 @@ static void host_sum(const struct vramscope_sim_launch *launch, unsigned long fi
 
 static void launch_scale(float *v, int n, float by, cudaStream_t stream)
 {
-#ifdef __CUDACC__
-    scale<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(v, n, by);
-    CHECK(cudaGetLastError());
-#else
     void *args[] = {&v, &n, &by};
     dim3 grid = {(unsigned)(n + THREADS - 1) / THREADS, 1, 1}, block = {THREADS, 1, 1};
     CHECK(cudaLaunchKernel((const void *)scale, grid, block, args, 0, stream));
-#endif
 }
 
-static void launch_sum(range r, double *partial, int blocks)
+static void launch_sum(struct range r, double *partial, int blocks)
 {
-#ifdef __CUDACC__
-    sum<<<blocks, 32>>>(r, partial);
-    CHECK(cudaGetLastError());
-#else
     void *args[] = {&r, &partial};
     dim3 grid = {(unsigned)blocks, 1, 1}, block = {32, 1, 1};
     CHECK(cudaLaunchKernel((const void *)sum, grid, block, args, 0, NULL));
-#endif
 }
 
 static void register_host_functions(void)
@@ -129,14 +89,12 @@ static void register_host_functions(void)
     static const size_t scale_bytes[] = {sizeof(float *), sizeof(int), sizeof(float)};
     static const size_t sum_bytes[] = {sizeof(struct range), sizeof(double *)};
     vramscope_sim_register("scale", host_scale, scale_bytes, 3);
-    vramscope_sim_register(SUM_NAME, host_sum, sum_bytes, 2);
+    vramscope_sim_register("sum", host_sum, sum_bytes, 2);
 }
 
 static void touch_managed(void)
 {
-#ifndef __CUDACC__
     __cudaInitModule(image); /* what nvcc inserts before the first access */
-#endif
     launches = 0;
 }
 
@@ -159,13 +117,8 @@ int main(void)
     CHECK(cudaFree(0));
     register_host_functions();
     touch_managed();
-#ifdef __CUDACC__
-    CHECK(cudaMemcpyToSymbol(factor, &by, sizeof by, 0, cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpyFromSymbol(&by_back, factor, sizeof by, 0, cudaMemcpyDeviceToHost));
-#else
     CHECK(cudaMemcpyToSymbol(&factor, &by, sizeof by, 0, cudaMemcpyHostToDevice));
     CHECK(cudaMemcpyFromSymbol(&by_back, &factor, sizeof by, 0, cudaMemcpyDeviceToHost));
-#endif
     CHECK(cudaMalloc((void **)&device, sizeof(float) * CHUNK * CHUNKS));
     CHECK(cudaMalloc((void **)&partial, sizeof partials));
     CHECK(cudaEventCreate(&begin));
@@ -187,7 +140,7 @@ int main(void)
         launch_scale(device + c * CHUNK, CHUNK, by_back, stream[k]);
         launches++;
     }
-    range r = {device, 0, CHUNK * CHUNKS};
+    struct range r = {device, 0, CHUNK * CHUNKS};
     launch_sum(r, partial, BLOCKS); /* default stream: waits for both */
     CHECK(cudaEventRecord(end, NULL));
     CHECK(cudaMemcpy(partials, partial, sizeof partials, cudaMemcpyDeviceToHost));
