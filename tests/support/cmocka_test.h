@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-enum { VS_TESTS_MAX = 128 }; /* of one program */
+enum { VS_TESTS_MAX = 256 }; /* of one program */
 
 enum { VS_FIXTURES_MAX = 4 }; /* of one kind */
 
@@ -39,8 +39,8 @@ static inline int vs_run_fixtures(const CMFixtureFunction *fixtures, void **stat
     return failed;
 }
 
-/* By line: compilers do not keep the order of constructors. */
-static inline void vs_add_test(const char *name, CMUnitTestFunction test, int line)
+/* By line: compilers do not keep the order of constructors. Returns its place. */
+static inline size_t vs_add_test(const char *name, CMUnitTestFunction test, int line)
 {
     size_t i = vs_test_count++;
     if (i >= VS_TESTS_MAX)
@@ -51,7 +51,9 @@ static inline void vs_add_test(const char *name, CMUnitTestFunction test, int li
     }
     vs_tests[i].name = name;
     vs_tests[i].test_func = test;
+    vs_tests[i].initial_state = NULL;
     vs_test_lines[i] = line;
+    return i;
 }
 
 /* *state* is what the set-up stored there, as in cmocka. */
@@ -62,6 +64,18 @@ static inline void vs_add_test(const char *name, CMUnitTestFunction test, int li
         vs_add_test(#test_name, test_name, __LINE__);                                        \
     }                                                                                        \
     static void test_name(__attribute__((unused)) void **state)
+
+/* Each row of *rows*, an array of structs that begin with a name, is a test: *state* is the row. */
+#define ROWS(rows, run_row)                                                                  \
+    static void run_row(void **state);                                                       \
+    __attribute__((constructor)) static void vs_add_##run_row(void)                          \
+    {                                                                                        \
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {                            \
+            size_t at = vs_add_test(*(const char *const *)&rows[i], run_row, __LINE__);      \
+            vs_tests[at].initial_state = (void *)(uintptr_t)&rows[i];                        \
+        }                                                                                    \
+    }                                                                                        \
+    static void run_row(void **state)
 
 #define FIXTURE(fixture_name) static int fixture_name(__attribute__((unused)) void **state)
 

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values of a JSON document by their path: "/devices/0/peak/bytes". The test fails where there is
- * none. */
+ * Values of a JSON document by their path, "/devices/0/peak/bytes", where the test fails if there is
+ * none; and the facts that it states, as text. */
 #ifndef VS_JSON_TEST_H
 #define VS_JSON_TEST_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <json-c/json.h>
 #include <json-c/json_pointer.h>
 
+#include "base/vs_size.h"
 #include "support/cmocka_test.h"
 
 static inline struct json_object *json_at(struct json_object *root, const char *path)
@@ -31,6 +36,106 @@ static inline const char *json_text(struct json_object *root, const char *path)
 static inline size_t json_length(struct json_object *root, const char *path)
 {
     return json_object_array_length(json_at(root, path));
+}
+
+/* The value at *path*, whose steps are NAME and, in an array, INDEX, last, or NAME=VALUE of a member;
+ * NULL: none. */
+static inline struct json_object *json_follow(struct json_object *at, const char *path)
+{
+    char step[160], *value;
+    for (size_t size; at && *path; path += size + (path[size] == '/')) {
+        size = strcspn(path, "/");
+        snprintf(step, sizeof step, "%.*s", (int)size, path);
+        if (!json_object_is_type(at, json_type_array)) {
+            at = json_object_object_get(at, step);
+        } else if ((value = strchr(step, '=')) == NULL) {
+            size_t last = json_object_array_length(at) - 1;
+            at = json_object_array_get_idx(at, *step == 'l' ? last : strtoul(step, NULL, 10));
+        } else {
+            struct json_object *array = at;
+            *value++ = 0;
+            at = NULL;
+            for (size_t i = json_object_array_length(array); i-- > 0;) {
+                struct json_object *one = json_object_array_get_idx(array, i);
+                if (strcmp(json_object_get_string(json_object_object_get(one, step)), value) == 0)
+                    at = one;
+            }
+        }
+    }
+    return at;
+}
+
+/* 20M, -5M, 20M-512, 20M+512 */
+static inline int64_t json_size(const char *text)
+{
+    char first[32];
+    uint64_t size;
+    bool negative = *text == '-';
+    size_t length = strcspn(text += negative, "+-");
+    snprintf(first, sizeof first, "%.*s", (int)length, text);
+    if (vs_size_parse(first, &size))
+        fail_msg("%s is no number", text);
+    int64_t more = text[length] ? json_size(text + length + 1) : 0;
+    return (negative ? -(int64_t)size : (int64_t)size) + (text[length] == '-' ? -more : more);
+}
+
+static inline bool json_is(struct json_object *value, const char *wanted)
+{
+    if (strncmp(wanted, "not ", 4) == 0)
+        return !json_is(value, wanted + 4);
+    bool part = strncmp(wanted, "has ", 4) == 0;
+    switch (json_object_get_type(value)) {
+    case json_type_null:
+        return strcmp(wanted, "none") == 0;
+    case json_type_boolean:
+        return strcmp(wanted, json_object_get_boolean(value) ? "true" : "false") == 0;
+    case json_type_int:
+        return json_object_get_int64(value) == json_size(wanted);
+    case json_type_double:
+        return json_object_get_double(value) == strtod(wanted, NULL);
+    case json_type_string:
+        return part ? strstr(json_object_get_string(value), wanted + 4) != NULL
+                    : strcmp(json_object_get_string(value), wanted) == 0;
+    default:
+        break;
+    }
+    if (!json_object_is_type(value, json_type_array) || strncmp(wanted, "none", 4) == 0)
+        return false;
+    size_t count = json_object_array_length(value);
+    if (strncmp(wanted, "count ", 6) == 0)
+        return count == strtoul(wanted + 6, NULL, 10);
+    for (size_t i = 0; i < count; i++)
+        if (json_is(json_object_array_get_idx(value, i), part ? wanted : wanted + strlen("is ")))
+            return true;
+    return false;
+}
+
+/* json_expect: the facts of *text*, separated by "; ", of the document *root*. A PATH begins at *from*,
+ * or with a "/" at *root*:
+ *
+ *     PATH VALUE              a size, true, false, or the text; none: nothing or null
+ *     PATH has TEXT           a text, or one of an array, with TEXT in it
+ *     PATH is TEXT | PATH count N    of an array: one is TEXT; its length
+ *     PATH not ...            none of these
+ *
+ * ";;" is a ";" of the text. */
+static inline void json_expect(struct json_object *root, struct json_object *from, const char *text)
+{
+    while (*(text += strspn(text, "; "))) {
+        char path[160], wanted[400];
+        size_t length = strcspn(text, " ");
+        snprintf(path, sizeof path, "%.*s", (int)length, text);
+        text += length + 1;
+        for (length = 0; *text && (*text != ';' || text[1] == ';'); text++) {
+            assert_true(length + 1 < sizeof wanted);
+            wanted[length++] = *text;
+            text += *text == ';';
+        }
+        wanted[length] = 0;
+        struct json_object *value = *path == '/' ? json_follow(root, path + 1) : json_follow(from, path);
+        if (!json_is(value, wanted))
+            fail_msg("%s is not: %s; it is %s", path, wanted, json_object_to_json_string(value));
+    }
 }
 
 #endif

@@ -122,6 +122,16 @@ static enum vs_family family(struct statement *s)
     return VS_FAMILY_DEVICE;
 }
 
+/* The number of the next word in *names*. */
+static uint64_t choice(struct statement *s, const char *const *names)
+{
+    for (uint64_t i = 0; names[i]; i++)
+        if (next_is(s, names[i]))
+            return i;
+    wrong(s, "an unknown word");
+    return 0;
+}
+
 static uint64_t stream(struct statement *s)
 {
     return next_is(s, "stream") ? sum(s, needed(s)) : 0;
@@ -248,7 +258,13 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         uint64_t requested = bytes(&s);
         enum vs_family f = family(&s);
         bool known = next_is(&s, "free");
-        vs_builder_failed(b, b->device, f, requested, known ? bytes(&s) : 0, known ? b->total_bytes : 0);
+        uint64_t free_bytes = known ? bytes(&s) : 0;
+        vs_builder_event(b, EVENT(alloc_failed, .requested = requested, .family = f,
+                                  .device = b->device, .context = 1 + b->device, .stack = b->stack,
+                                  .error = next_is(&s, "error") ? sum(&s, needed(&s)) : 2,
+                                  .api = vs_builder_string(b, "cudaMalloc"),
+                                  .device_free_bytes = free_bytes,
+                                  .device_total_bytes = known ? b->total_bytes : 0));
     } else if (!strcmp(verb, "segment")) {
         uint64_t addr = address(&s), size_bytes = bytes(&s);
         vs_builder_event(b, EVENT(segment_alloc, .addr = addr, .size = size_bytes,
@@ -296,11 +312,43 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         uint64_t context = sum(&s, needed(&s));
         vs_builder_context(b, context, b->device, !next_is(&s, "ends"));
     } else if (!strcmp(verb, "usage")) {
-        uint64_t what = next_is(&s, "pools") ? VS_USAGE_POOLS : next_is(&s, "others") ? VS_USAGE_OTHERS
-                        : next_is(&s, "own") ? VS_USAGE_OWN : VS_USAGE_WHAT_COUNT;
-        if (what == VS_USAGE_WHAT_COUNT)
-            wrong(&s, "usage of what?");
-        vs_builder_event(b, EVENT(device_usage, .what = what, .bytes = bytes(&s), .count = 1));
+        static const char *const whats[] = {"own", "others", "process", "pools", NULL};
+        static const char *const hows[] = {"by_pid", "by_rule", "unattributed", "no_bytes", NULL};
+        struct vs_event e = EVENT(device_usage, .what = choice(&s, whats));
+        e.device_usage.bytes = bytes(&s);
+        e.device_usage.count = next_is(&s, "count") ? sum(&s, needed(&s)) : 1;
+        e.device_usage.pid = next_is(&s, "pid") ? sum(&s, needed(&s)) : 0;
+        e.device_usage.how = *s.next ? choice(&s, hows) : VS_USAGE_BY_PID;
+        vs_builder_event(b, e);
+    } else if (!strcmp(verb, "overhead")) {
+        static const char *const whats[] = {"context", "module", "limit", NULL};
+        static const char *const hows[] = {"measured", "reported", "at_most", NULL};
+        struct vs_event e = EVENT(overhead, .what = choice(&s, whats), .device = b->device,
+                                  .stack = b->stack);
+        e.overhead.context = sum(&s, needed(&s));
+        bool less = next_is(&s, "less");
+        e.overhead.bytes = less ? -bytes(&s) : bytes(&s);
+        e.overhead.how = *s.next ? choice(&s, hows) : VS_OVERHEAD_MEASURED;
+        vs_builder_event(b, e);
+    } else if (!strcmp(verb, "refused")) {
+        static const char *const whats[] = {"context", "module", "limit", "launch", NULL};
+        struct vs_event e = EVENT(overhead_failed, .what = choice(&s, whats), .error = 2,
+                                  .api = vs_builder_string(b, "cuCtxCreate"),
+                                  .device_total_bytes = b->total_bytes);
+        e.overhead_failed.context = sum(&s, needed(&s));
+        e.overhead_failed.device_free_bytes = next_is(&s, "free") ? bytes(&s) : 0;
+        vs_builder_event(b, e);
+    } else if (!strcmp(verb, "graphs")) {
+        uint64_t reserved = bytes(&s), used = next_is(&s, "used") ? bytes(&s) : 0;
+        vs_builder_event(b, EVENT(graph_memory, .used = used, .used_high = used,
+                                  .reserved = reserved, .reserved_high = reserved));
+    } else if (!strcmp(verb, "copy")) {
+        uint64_t on = sum(&s, needed(&s));
+        enum vs_copy_kind kind = next_is(&s, "htod") ? VS_COPY_HTOD : VS_COPY_DTOH;
+        if (kind == VS_COPY_DTOH && !next_is(&s, "dtoh"))
+            wrong(&s, "a copy from where to where?");
+        uint64_t copied = bytes(&s), start = sum(&s, needed(&s));
+        vs_builder_memcpy(b, b->device, on, kind, copied, start, sum(&s, needed(&s)));
     } else {
         wrong(&s, "not a statement");
     }
@@ -320,8 +368,10 @@ static void run(struct vs_builder *b, const char *text, const char *end, unsigne
             text += size + 1;
             continue;
         }
-        const char *close = strchr(text, '}');
-        if (sscanf(text, "repeat %u {", &times) != 1 || !close)
+        const char *close = text + size;
+        for (int depth = 1; depth && *close++;)
+            depth += *close == '{' ? 1 : *close == '}' ? -1 : 0;
+        if (sscanf(text, "repeat %u {", &times) != 1 || !*close)
             fail_msg("trace: \"%s\": not repeat N { ... }", text);
         for (unsigned n = 0; n < times; n++)
             run(b, text + size + 1, close, n);

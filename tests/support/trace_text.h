@@ -21,8 +21,9 @@
  *     alloc AT SIZE [FAMILY] [as SIZE]   FAMILY: device (else said), async, managed, pinned, vmm, …;
  *                                 `as`: what the allocation takes
  *     free AT
- *     fail SIZE [FAMILY] [free SIZE]     an allocation that the driver refuses; `free`: what the
- *                                 device had free, of all its memory; unknown without it
+ *     fail SIZE [FAMILY] [free SIZE] [error N]   an allocation that the driver refuses; `free`: what
+ *                                 the device had free, of all its memory; unknown without it
+ *     refused context|module|limit|launch CONTEXT [free SIZE]    memory that is no allocation
  *     segment AT SIZE [stream N] | unsegment AT SIZE     of our cache
  *     grow AT SIZE | shrink AT SIZE      a segment of our cache that is mapped in parts
  *     tensor AT SIZE [stream N] [of SIZE SIZE]   a block of PyTorch, at the current call site; `of`:
@@ -31,8 +32,11 @@
  *     raise SIZE                  PyTorch's OutOfMemoryError
  *     map AT SIZE N | unmap AT    memory N (allocated at memory:N) is mapped
  *     kernel STREAM START LENGTH NAME    in ns, since the start of the process
+ *     copy STREAM htod|dtoh SIZE START LENGTH
  *     sample SIZE                 what the device has free
- *     usage pools|others|own SIZE what the driver or NVML reports
+ *     usage own|others|process|pools SIZE [count N] [pid N] [HOW]   what the driver or NVML reports
+ *     overhead context|module|limit CONTEXT [less] SIZE [measured|reported|at_most]
+ *     graphs SIZE [used SIZE]     what the driver holds for graphs
  *     repeat N { … }              the statements N times; `i` counts from 0
  *
  * SIZE: as vs_size_parse reads it (20M, 4G, 512), bytes less than that (20M-100),

@@ -2,300 +2,152 @@
  *
  * The balance of a device's memory: the parts of traces with known contents, and the result when
  * something is missing, late or counted twice. */
-#include <string.h>
-
 #include "analysis/state/balance.h"
 #include "analysis/naming/library.h"
-#include "support/report_test.h"
+#include "support/report_facts.h"
 
-#define TOTAL (16 * GIB)
-#define CONTEXT (400 * MIB)
+#define GPU "device 16G Test GPU; "
+#define REPORTED(number, size) \
+    "context " number "; overhead context " number " " size " reported; "
+#define CONTEXT GPU "context 1; overhead context 1 400M; "
 
-static void start(void)
+/* The facts are of the last reading. */
+static const struct report_case balances[] = {
+    {"every_kind_of_memory_is_a_part_of_its_own",
+     GPU REPORTED("1", "400M") "overhead module 1 6M; overhead limit 1 8M; segment 0 20M; "
+     "alloc 0 3M; alloc 100 5M; " /* 6 in pages */
+     "alloc 200 10M async; alloc 500 3M array; " /* 4 in pages */
+     "alloc 300 4M vmm; alloc 400 64M ipc; usage pools 32M; usage others 1G count 2; "
+     "usage process 1023M pid 77; usage process 1M pid 78; sample 14880M-12345",
+     "parts/live/device 8M; parts/live/async 10M; parts/live/array 3M; parts/live/vmm 4M; "
+     "parts/live/ipc none; imported_bytes 64M; parts/cached 17M; parts/pools 22M; "
+     "parts/rounding 2M; parts/contexts 400M; contexts_known reported_by_nvml; parts/modules 6M; "
+     "parts/limits 8M; parts/other_processes 1G; processes/largest count 2; "
+     "processes/largest/0/pid 77; parts/unexplained 12345"},
+    {"small_arrays_take_the_room_beside_small_blocks",
+     CONTEXT "alloc 500 4000 array; sample 15982M",
+     "parts/rounding 2M-4000; parts/unexplained 0"},
+    {"two_small_arrays_need_no_more_than_a_page_each",
+     CONTEXT "alloc 0 512K; alloc 500 1M-1 array; alloc 600 1M-1 array; sample 15980M",
+     "small_arrays 2; parts/rounding 1572866; parts/unexplained 0"},
+    {"managed_memory_explains_no_more_than_what_is_left",
+     CONTEXT "alloc 0 64M managed; sample 15960M",
+     "parts/managed_at_most 24M; managed_live_bytes 64M; parts/unexplained 0"},
+    {"managed_memory_explains_no_more_than_its_size", CONTEXT "alloc 0 64M managed; sample 15919M",
+     "parts/managed_at_most 64M; parts/unexplained 1M"},
+    {"what_is_counted_twice_leaves_less_than_nothing",
+     CONTEXT "alloc 0 64M managed; alloc 100 2M; sample 15984M",
+     "parts/unexplained -2M; parts/managed_at_most 0"},
+    {"a_context_takes_what_came_with_it_along", /* a module is unloaded, too */
+     GPU REPORTED("1", "400M") "context 2; overhead context 2 401M; overhead module 2 3M; "
+     "overhead module 1 5M; overhead module 1 less 4M; sample 15579M; context 2 ends; "
+     "alloc 0 2M; sample 15981M",
+     "context_count 1; parts/contexts 400M; parts/modules 1M; parts/unexplained 0; "
+     "/devices/0/device_memory/highest_use/context_count 2; "
+     "/devices/0/device_memory/highest_use/parts/modules 4M; "
+     "/devices/0/device_memory/highest_use/used_bytes 805M; "
+     "/devices/0/device_memory/highest_use/parts/unexplained 0"},
+    {"others_that_cannot_be_measured_are_not_a_part", /* they include this process */
+     GPU "context 1; overhead context 1 1424M at_most; usage others 7G count 3 unattributed; "
+     "sample 14960M",
+     "processes/others_known false; parts/other_processes 0; contexts_known at_most; "
+     "parts/unexplained 0"},
+    {"a_trace_without_rows_leaves_the_context_unexplained",
+     GPU "context 1; alloc 0 8M; sample 15976M",
+     "contexts_known not_all; parts/unexplained 400M"},
+    /* an equal value is not a new maximum */
+    {"the_highest_use_is_distinguished_from_the_last_reading",
+     CONTEXT "step 7; alloc 0 100M; sample 15884M; free 0; sample 15984M; sample 15984M; pop",
+     "/devices/0/device_memory/highest_use/parts/live/device 100M; "
+     "/devices/0/device_memory/highest_use/phase step 7; "
+     "/devices/0/device_memory/highest_use/time_ns 6000; parts/live/device none; time_ns 9000"},
+    {"the_reading_at_a_failure_counts", /* the second one has none */
+     CONTEXT "alloc 0 100M; sample 15884M; alloc 100 60M; fail 16G free 15824M; fail 16G",
+     "/devices/0/device_memory/highest_use/free_bytes 15824M; "
+     "/devices/0/device_memory/highest_use/parts/live/device 160M; time_ns 7000; "
+     "/devices/0/device_memory/highest_use/time_ns 7000; /failures/0/time_ns 7000"},
+    {"memory_of_graphs_that_no_launch_uses_is_a_part",
+     CONTEXT "alloc 0 10M graph; graphs 12M; sample 15972M",
+     "parts/graphs 2M; parts/unexplained 0"},
+};
+
+/* The parts add up, and so do those of the libraries. */
+static void expect_balance(const char *facts)
 {
-    begin_trace("observe", "device 16G Test GPU");
-}
-
-static void usage(uint64_t what, uint64_t bytes, uint64_t count, uint64_t pid,
-                  uint64_t how)
-{
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_device_usage,
-        .device_usage = {.what = what, .bytes = bytes, .count = count, .pid = pid, .how = how}});
-}
-
-static void overhead(uint64_t context, uint64_t what, int64_t bytes,
-                     uint64_t how)
-{
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_overhead,
-        .overhead = {.context = context, .what = what, .bytes = (uint64_t)bytes, .how = how}});
-}
-
-static void context(uint64_t id, uint64_t bytes, uint64_t how)
-{
-    vs_builder_context(&b, id, 0, true);
-    overhead(id, VS_OVERHEAD_CONTEXT, (int64_t)bytes, how);
-}
-
-static void start_in_context(const char *text)
-{
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_MEASURED);
-    vs_trace(&b, "%s", text);
-}
-
-/* The device reports *used* bytes in use. */
-static void read_used(uint64_t used)
-{
-    vs_trace(&b, "sample %lu", (uint64_t)(TOTAL - used));
-}
-
-static const struct vs_report_device *build(void)
-{
-    read_report(0);
+    const struct vs_report_device *device = &report->devices[0];
+    const struct vs_balance *both[] = {&device->balance_last, &device->balance_peak};
     assert_int_equal(report->device_count, 1);
-    return &report->devices[0];
+    for (int i = 0; i < 2; i++) {
+        const struct vs_balance *balance = both[i];
+        uint64_t libraries = 0;
+        assert_true(balance->known);
+        assert_int_equal(vs_balance_parts(balance), balance->used);
+        assert_int_equal(balance->used + balance->free, balance->total);
+        for (size_t k = 0; k < balance->library_count; k++)
+            libraries += balance->libraries[k].bytes;
+        assert_int_equal(libraries, vs_balance_allocated(balance));
+    }
+    expect_report("devices/0/device_memory/last_reading", facts);
 }
 
-static const struct vs_balance *last_of(void)
+ROWS(balances, memory_has_its_parts)
 {
-    const struct vs_balance *balance = &build()->balance_last;
-    assert_true(balance->known);
-    assert_int_equal(vs_balance_parts(balance), balance->used);
-    assert_int_equal(balance->used + balance->free, balance->total);
-    uint64_t libraries = 0;
-    for (size_t i = 0; i < balance->library_count; i++)
-        libraries += balance->libraries[i].bytes;
-    assert_int_equal(libraries, vs_balance_allocated(balance));
-    return balance;
-}
-
-TEST(every_kind_of_memory_is_a_part_of_its_own)
-{
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_REPORTED);
-    overhead(1, VS_OVERHEAD_MODULE, 6 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
-    overhead(1, VS_OVERHEAD_LIMIT, 8 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
-    vs_trace(&b, "segment 0 20M; alloc 0 3M; alloc 100 5M"); /* 6 in pages */
-    vs_trace(&b, "alloc 200 10M async");
-    vs_trace(&b, "alloc 500 3M array; " /* 4 in pages */
-                 "alloc 300 4M vmm; alloc 400 64M ipc; usage pools 32M");
-    usage(VS_USAGE_OTHERS, GIB, 2, 0, VS_USAGE_BY_PID);
-    usage(VS_USAGE_PROCESS, GIB - MIB, 1, 77, VS_USAGE_BY_PID);
-    usage(VS_USAGE_PROCESS, MIB, 1, 78, VS_USAGE_BY_PID);
-    read_used(CONTEXT + 14 * MIB + 20 * MIB + 6 * MIB + 32 * MIB + 4 * MIB + 4 * MIB + GIB + 12345);
-    const struct vs_balance *balance = last_of();
-    assert_int_equal(balance->live[VS_FAMILY_DEVICE], 8 * MIB);
-    assert_int_equal(balance->live[VS_FAMILY_ASYNC], 10 * MIB);
-    assert_int_equal(balance->live[VS_FAMILY_ARRAY], 3 * MIB);
-    assert_int_equal(balance->live[VS_FAMILY_VMM], 4 * MIB);
-    assert_int_equal(balance->live[VS_FAMILY_IPC], 0);
-    assert_int_equal(balance->imported, 64 * MIB);
-    assert_int_equal(balance->cached, 17 * MIB);
-    assert_int_equal(balance->pools, 22 * MIB);
-    assert_int_equal(balance->rounding, 2 * MIB);
-    assert_int_equal(balance->contexts, CONTEXT);
-    assert_int_equal(balance->contexts_how, VS_OVERHEAD_REPORTED);
-    assert_int_equal(balance->modules, 6 * MIB);
-    assert_int_equal(balance->limits, 8 * MIB);
-    assert_int_equal(balance->others, GIB);
-    assert_int_equal(balance->process_count, 2);
-    assert_int_equal(balance->process[0].pid, 77);
-    assert_int_equal(balance->unexplained, 12345);
+    report_row(*state);
+    expect_balance(((const struct report_case *)*state)->facts);
 }
 
 TEST(small_blocks_share_the_pages_their_addresses_lie_in)
 {
-    start_in_context("");
+    begin_trace("observe", CONTEXT);
     for (uint64_t i = 0; i < 10; i++) /* all in one page of 2 MiB */
         vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0) + i * 4096, 100, 512);
     vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(2) - 512, 700, 1024); /* in two */
-    vs_trace(&b, "alloc 64 1M"); /* large: has its own page */
-    read_used(CONTEXT + 4 * MIB + 2 * MIB);
-    const struct vs_balance *balance = last_of();
-    assert_int_equal(balance->rounding, 6 * MIB - 10 * 512 - 1024 - MIB);
-    assert_int_equal(balance->unexplained, 0);
+    vs_trace(&b, "alloc 64 1M; sample 15978M"); /* large: has its own page */
+    read_report(0);
+    expect_balance("parts/rounding 5236736; parts/unexplained 0");
 }
 
 /* Blocks that can be shared have segments of their size. */
 TEST(small_segments_share_pages_as_well)
 {
-    start_in_context("");
+    begin_trace("observe", CONTEXT);
     for (uint64_t i = 0; i < 10; i++) {
         vs_builder_segment(&b, 0, A(0) + i * 512, 512);
         vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, A(0) + i * 512, 100, 512);
     }
-    vs_trace(&b, "segment 10 3M"); /* 4 in pages */
-    read_used(CONTEXT + 2 * MIB + 4 * MIB);
-    const struct vs_balance *balance = last_of();
-    assert_int_equal(balance->cached, 3 * MIB);
-    assert_int_equal(balance->rounding, 2 * MIB - 10 * 512 + MIB);
-    assert_int_equal(balance->unexplained, 0);
-}
-
-TEST(small_arrays_take_the_room_beside_small_blocks)
-{
-    start_in_context("alloc 500 4000 array");
-    read_used(CONTEXT + 2 * MIB);
-    const struct vs_balance *balance = last_of();
-    assert_int_equal(balance->rounding, 2 * MIB - 4000);
-    assert_int_equal(balance->unexplained, 0);
-    start_in_context("alloc 0 512K; alloc 500 1M-1 array; alloc 600 1M-1 array");
-    read_used(CONTEXT + 4 * MIB);
-    balance = last_of();
-    assert_int_equal(balance->small_arrays, 2);
-    assert_int_equal(balance->rounding, 4 * MIB - MIB / 2 - 2 * (MIB - 1));
-    assert_int_equal(balance->unexplained, 0);
-}
-
-TEST(managed_memory_explains_no_more_than_what_is_left)
-{
-    start_in_context("alloc 0 64M managed");
-    read_used(CONTEXT + 24 * MIB);
-    const struct vs_balance *balance = last_of();
-    assert_int_equal(balance->managed, 24 * MIB);
-    assert_int_equal(balance->managed_live, 64 * MIB);
-    assert_int_equal(balance->unexplained, 0);
-    start_in_context("alloc 0 64M managed");
-    read_used(CONTEXT + 65 * MIB);
-    balance = last_of();
-    assert_int_equal(balance->managed, 64 * MIB);
-    assert_int_equal(balance->unexplained, MIB);
-}
-
-TEST(what_is_counted_twice_leaves_less_than_nothing)
-{
-    start_in_context("alloc 0 64M managed; alloc 100 2M");
-    read_used(CONTEXT);
-    const struct vs_balance *balance = last_of();
-    assert_int_equal(balance->unexplained, -2 * (int64_t)MIB);
-    assert_int_equal(balance->managed, 0);
-}
-
-TEST(a_context_takes_what_came_with_it_along)
-{
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_REPORTED);
-    context(2, CONTEXT + MIB, VS_OVERHEAD_MEASURED);
-    overhead(2, VS_OVERHEAD_MODULE, 3 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
-    overhead(1, VS_OVERHEAD_MODULE, 5 * (int64_t)MIB, VS_OVERHEAD_MEASURED);
-    overhead(1, VS_OVERHEAD_MODULE, -4 * (int64_t)MIB, VS_OVERHEAD_MEASURED); /* unloaded */
-    read_used(2 * CONTEXT + 5 * MIB);
-    vs_builder_context(&b, 2, 0, false);
-    vs_trace(&b, "alloc 0 2M");
-    read_used(CONTEXT + 3 * MIB);
-    const struct vs_balance *balance = last_of();
-    assert_int_equal(balance->context_count, 1);
-    assert_int_equal(balance->contexts, CONTEXT);
-    assert_int_equal(balance->modules, MIB);
-    assert_int_equal(balance->unexplained, 0);
-    const struct vs_balance *peak = &report->devices[0].balance_peak;
-    assert_int_equal(peak->context_count, 2);
-    assert_int_equal(peak->modules, 4 * MIB);
-    assert_int_equal(peak->used, 2 * CONTEXT + 5 * MIB);
-    assert_int_equal(peak->unexplained, 0);
-    assert_int_equal(vs_balance_parts(peak), peak->used);
-}
-
-TEST(others_that_cannot_be_measured_are_not_a_part)
-{
-    start();
-    context(1, CONTEXT + GIB, VS_OVERHEAD_AT_MOST);
-    usage(VS_USAGE_OTHERS, 7 * GIB, 3, 0, VS_USAGE_UNATTRIBUTED); /* includes this process */
-    read_used(CONTEXT + GIB);
-    const struct vs_balance *balance = last_of();
-    assert_false(balance->others_known);
-    assert_int_equal(balance->others, 0);
-    assert_int_equal(balance->contexts_how, VS_OVERHEAD_AT_MOST);
-    assert_int_equal(balance->unexplained, 0);
+    vs_trace(&b, "segment 10 3M; sample 15978M"); /* 4 in pages */
+    read_report(0);
+    expect_balance("parts/cached 3M; parts/rounding 3M-5120; parts/unexplained 0");
 }
 
 TEST(the_latest_row_counts_and_brings_its_own_processes)
 {
-    start();
-    context(1, CONTEXT, VS_OVERHEAD_REPORTED);
-    usage(VS_USAGE_OTHERS, GIB, 1, 0, VS_USAGE_BY_PID);
-    usage(VS_USAGE_PROCESS, GIB, 1, 77, VS_USAGE_BY_PID);
-    usage(VS_USAGE_OTHERS, 0, 0, 0, VS_USAGE_BY_PID); /* it has ended */
-    usage(VS_USAGE_WHAT_COUNT + 3, 5 * GIB, 0, 0, 0); /* from a newer writer */
-    read_used(CONTEXT);
-    const struct vs_balance *balance = last_of();
-    assert_true(balance->others_known);
-    assert_int_equal(balance->others, 0);
-    assert_int_equal(balance->process_count, 0);
-    assert_int_equal(balance->unexplained, 0);
+    begin_trace("observe", GPU REPORTED("1", "400M") "usage others 1G; usage process 1G pid 77; "
+                "usage others 0 count 0"); /* it has ended */
+    vs_builder_event(&b, (struct vs_event){ /* from a newer writer */
+        .kind = VS_EVENT_device_usage,
+        .device_usage = {.what = VS_USAGE_WHAT_COUNT + 3, .bytes = 5 * GIB}});
+    vs_trace(&b, "sample 15984M");
+    read_report(0);
+    expect_balance("processes/others_known true; parts/other_processes 0; processes/largest count "
+                   "0; parts/unexplained 0");
 }
 
-TEST(a_trace_without_rows_leaves_the_context_unexplained)
+/* The libraries have all that was launched. */
+TEST(graphs_count_once_whatever_their_launches_share)
 {
-    start();
-    vs_builder_context(&b, 1, 0, true);
-    vs_trace(&b, "alloc 0 8M");
-    read_used(CONTEXT + 8 * MIB);
-    const struct vs_balance *balance = last_of();
-    assert_int_equal(balance->contexts_unmeasured, 1);
-    assert_int_equal(balance->unexplained, CONTEXT);
+    begin_trace("observe", CONTEXT "alloc 0 10M graph; alloc 100 10M graph; graphs 12M used 12M; "
+                "sample 15972M");
+    read_report(0);
+    expect_report("devices/0/device_memory/last_reading",
+                  "parts/live/graph 12M; parts/graphs 0; parts/unexplained 0");
 }
 
 TEST(without_a_reading_nothing_is_said)
 {
-    start();
-    vs_trace(&b, "alloc 0 8M; sample 17179869185"); /* invalid */
-    const struct vs_report_device *device = build();
-    assert_false(device->balance_last.known);
-    assert_false(device->balance_peak.known);
-}
-
-TEST(the_highest_use_is_distinguished_from_the_last_reading)
-{
-    start_in_context("step 7; alloc 0 100M");
-    uint64_t at = b.now_ns;
-    read_used(CONTEXT + 100 * MIB);
-    vs_trace(&b, "free 0");
-    read_used(CONTEXT);
-    read_used(CONTEXT); /* an equal value is not a new maximum */
-    vs_trace(&b, "pop");
-    const struct vs_report_device *device = build();
-    assert_int_equal(device->balance_peak.live[VS_FAMILY_DEVICE], 100 * MIB);
-    assert_string_equal(device->balance_peak.place, "step 7");
-    assert_int_equal(device->balance_peak.time_ns, at - b.start_ns);
-    assert_int_equal(device->balance_last.live[VS_FAMILY_DEVICE], 0);
-    assert_true(device->balance_last.event > device->balance_peak.event);
-}
-
-TEST(the_reading_at_a_failure_counts)
-{
-    start_in_context("alloc 0 100M");
-    read_used(CONTEXT + 100 * MIB);
-    vs_trace(&b, "alloc 100 60M; fail 16G free 15824M; fail 16G"); /* not read */
-    const struct vs_report_device *device = build();
-    assert_int_equal(device->balance_peak.free, TOTAL - CONTEXT - 160 * MIB);
-    assert_int_equal(device->balance_peak.live[VS_FAMILY_DEVICE], 160 * MIB);
-    assert_int_equal(device->balance_last.event, device->balance_peak.event);
-    assert_int_equal(device->balance_peak.event, report->failures[0].event);
-}
-
-TEST(graphs_count_once_whatever_their_launches_share)
-{
-    start_in_context("alloc 0 10M graph; alloc 100 10M graph");
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_graph_memory,
-                                           .graph_memory = {.used = 12 * MIB,
-                                                            .used_high = 12 * MIB,
-                                                            .reserved = 12 * MIB,
-                                                            .reserved_high = 12 * MIB}});
-    read_used(CONTEXT + 12 * MIB);
-    const struct vs_balance *balance = &build()->balance_last;
-    assert_int_equal(balance->live[VS_FAMILY_GRAPH], 12 * MIB);
-    assert_int_equal(balance->graphs, 0);
-    assert_int_equal(balance->unexplained, 0);
-    start_in_context("alloc 0 10M graph");
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_graph_memory,
-                                           .graph_memory = {.reserved = 12 * MIB}});
-    read_used(CONTEXT + 12 * MIB);
-    balance = last_of();
-    assert_int_equal(balance->graphs, 2 * MIB);
-    assert_int_equal(balance->unexplained, 0);
+    begin_trace("observe", GPU "alloc 0 8M; sample 17179869185"); /* invalid */
+    read_report(0);
+    expect_report("devices/0/device_memory", "last_reading none; highest_use none");
 }
 
 TEST(libraries_go_by_the_names_people_know)
@@ -341,22 +193,20 @@ __attribute__((noinline)) static uint64_t own_stack(void)
 
 TEST(a_stack_gives_the_object_that_called_and_none_is_unknown)
 {
-    start();
+    begin_trace("observe", GPU);
     b.stack = own_stack();
     vs_trace(&b, "alloc 0 4M");
-    b.stack = vs_recorder_caller(b.recorder, (const void *)((uintptr_t)own_stack + 4));
+    const void *caller = (const void *)((uintptr_t)own_stack + 4);
+    b.stack = vs_recorder_caller(b.recorder, caller);
     assert_true(b.stack != 0);
-    assert_int_equal(b.stack, vs_recorder_caller(b.recorder, (const void *)((uintptr_t)own_stack + 4)));
+    assert_int_equal(b.stack, vs_recorder_caller(b.recorder, caller));
     vs_trace(&b, "alloc 50 2M async");
     b.stack = 0;
     vs_trace(&b, "alloc 100 2M");
-    read_used(8 * MIB);
-    const struct vs_balance *balance = last_of();
-    assert_int_equal(balance->library_count, 2);
-    assert_string_equal(balance->libraries[0].name, "test_balance"); /* the process is another
-                                                                      * program */
-    assert_int_equal(balance->libraries[0].bytes, 6 * MIB);
-    assert_string_equal(balance->libraries[1].name, "unknown");
-    assert_int_equal(balance->libraries[1].bytes, 2 * MIB);
     assert_int_equal(vs_recorder_caller(b.recorder, NULL), 0);
+    vs_trace(&b, "sample 16376M");
+    read_report(0);
+    /* the process is another program */
+    expect_balance("libraries count 2; libraries/0/name test_balance; "
+                   "libraries/0/bytes 6M; libraries/1/name unknown; libraries/1/bytes 2M");
 }
