@@ -207,8 +207,6 @@ struct vs_allocator {
     uint64_t pending_notes;      /* queued, deferred or held */
     uint64_t record_turns;       /* number of passes over the deferred list */
 
-    bool sharded; /* fast paths are allowed; not in tests that compare with the full lock alone */
-
     /* survive abandon and fork */
     struct { vs_free_callback *call; void *ctx; } callbacks[VS_FREE_CALLBACKS_MAX];
     size_t callback_count;
@@ -254,7 +252,7 @@ static inline void vs_full_lock_leave(struct vs_allocator *allocator)
 /* Whether any request can be served without the full lock. */
 static inline bool vs_fast_possible_locked(const struct vs_allocator *allocator)
 {
-    return allocator->sharded && !allocator->pending_notes && !allocator->scopes &&
+    return !allocator->pending_notes && !allocator->scopes &&
            !(allocator->limited && allocator->config.garbage_collection_threshold > 0);
 }
 

@@ -155,7 +155,7 @@ bool vs_fast_malloc(struct vs_allocator *a, size_t bytes, uint64_t stream, void 
 {
     struct vs_shard *shard = vs_shards_of_stream(&a->shards, stream);
     *err = VS_OK;
-    if (!shard || !a->sharded || bytes > VS_ALLOCATOR_REQUEST_MAX)
+    if (!shard || bytes > VS_ALLOCATOR_REQUEST_MAX)
         return false;
     /* one pointer from here on: otherwise the address is computed again for every field */
     __asm__("" : "+r"(shard));
@@ -251,8 +251,6 @@ free_in_shard(struct vs_allocator *a, struct vs_shard *shard, uint64_t addr, uin
 
 bool vs_fast_free(struct vs_allocator *a, uint64_t addr, uint64_t user, void *call)
 {
-    if (!a->sharded)
-        return false;
     struct vs_shard *shard = vs_shards_of_page(&a->shards, addr);
     __asm__("" : "+r"(shard)); /* as in vs_fast_malloc */
     vs_quick_acquire(&shard->lock);

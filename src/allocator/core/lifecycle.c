@@ -145,7 +145,6 @@ enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
     if (sink)
         a->sink = *sink;
     a->sink_ctx = sink_ctx;
-    a->sharded = true;
     vs_shards_init(&a->shards);
     reset_tables(a);
     enum vs_err err = set_fraction(a, config->memory_fraction);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Four threads on one allocator, for ThreadSanitizer and for errors it cannot see: an owner map of
- * every 512 bytes of the fake device's address space proves that no two live blocks overlap.
- * Workers count errors; the main thread asserts. */
+ * Four threads on one allocator, for ThreadSanitizer and for errors it cannot see: an owner of
+ * every 512 bytes of the fake device proves that no two live blocks overlap. Under the compact
+ * policy it is an owner of physical memory, at any address, for the first and the last 512 bytes of
+ * each block and every 32 KiB between (test_compact_soak.c has all). Workers count errors; the main
+ * thread asserts. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,15 +16,41 @@
 #define HELD 24
 #define SHARED 8
 #define STREAMS 9
-#define SPACE (512 * MIB)
+#define PAGES 16384 /* ever made; of addresses 512 MiB are enough */
+#define GRANULES (VS_PAGE_BYTES / 512)
+#define COMPACT(when) {.policy = VS_POLICY_COMPACT, .reuse = VS_REUSE_##when}
 
-static atomic_uchar owners[SPACE / 512];
+static atomic_uchar owners[PAGES * GRANULES];
 static struct fake_device device;
 static struct vs_allocator *allocator;
 
 /* Blocks passed from one thread to another, which frees them: the first thread has cleared its
  * ownership marks. */
 static _Atomic uint64_t shared[SHARED];
+
+static const struct threads_case {
+    const char *name;
+    struct vs_allocator_config config;
+    uint64_t capacity;
+    int rounds;
+    uint64_t largest; /* of the large requests */
+    unsigned large;   /* of 20 requests so many */
+    bool own_streams; /* each thread uses mostly its own */
+} cases[] = {
+    /* small enough that addresses stay in what has owners */
+    {"threads_with_streams_never_share_a_byte",
+     {.reuse = VS_REUSE_STREAM_ORDERED}, 160 * MIB, ROUNDS,
+     3 * MIB, 1},
+    {"threads_with_synchronisation_never_share_a_byte",
+     {.reuse = VS_REUSE_AFTER_SYNC}, 160 * MIB, ROUNDS,
+     3 * MIB, 1},
+    {"threads_of_the_compact_policy_never_share_memory",
+     COMPACT(STREAM_ORDERED), 4 * GIB, 3000, 12 * MIB, 15, true},
+    {"threads_on_a_small_device_never_share_memory",
+     COMPACT(STREAM_ORDERED), 384 * MIB, 3000, 12 * MIB, 15, true},
+    {"threads_waiting_for_reuse_never_share_memory",
+     COMPACT(AFTER_SYNC), 512 * MIB, 3000, 12 * MIB, 15, true},
+}, *running;
 
 struct worker {
     unsigned char id;
@@ -37,20 +65,40 @@ static uint64_t draw(struct worker *w, uint64_t below)
     return (w->random >> 33) % below;
 }
 
-static void own(struct worker *w, const struct vs_allocation *a, unsigned char from, unsigned char to)
+static void own(struct worker *w, const struct vs_allocation *a, unsigned char from,
+                unsigned char to)
 {
-    for (uint64_t at = (a->addr - FAKE_BASE) / 512; at < (a->addr - FAKE_BASE + a->size) / 512; at++) {
-        unsigned char expected = from;
-        if (!atomic_compare_exchange_strong_explicit(&owners[at], &expected, to, memory_order_relaxed,
-                                                     memory_order_relaxed))
-            w->overlaps++;
+    bool compact = running && running->config.policy == VS_POLICY_COMPACT, mapped = true;
+    for (uint64_t at = a->addr, left = a->size, part; left; at += part, left -= part) {
+        uint64_t page = 0, offset = at - FAKE_BASE;
+        part = left;
+        if (compact) {
+            pthread_mutex_lock(&device.mu);
+            mapped = fake_memory_at(&device.memory, at, &page, &offset);
+            pthread_mutex_unlock(&device.mu);
+            part = left < VS_PAGE_BYTES - offset ? left : VS_PAGE_BYTES - offset;
+        }
+        if (!mapped || page >= PAGES) {
+            w->unexpected++;
+            return;
+        }
+        for (uint64_t i = 0; i < part; i += 512) {
+            unsigned char expected = from;
+            if (compact && (offset + i) / 512 % 64 && at + i != a->addr && i + 512 != left)
+                continue;
+            atomic_uchar *owner = &owners[page * GRANULES + (offset + i) / 512];
+            if (!atomic_compare_exchange_strong_explicit(owner, &expected, to, memory_order_relaxed,
+                                                         memory_order_relaxed))
+                w->overlaps++;
+        }
     }
 }
 
 static void allocate(struct worker *w, struct vs_allocation *slot)
 {
-    uint64_t bytes = draw(w, 20) ? 1 + draw(w, 64 * KIB) : 1 + draw(w, 3 * MIB);
-    enum vs_err err = vs_allocator_malloc(allocator, bytes, draw(w, STREAMS), slot);
+    uint64_t bytes = 1 + draw(w, draw(w, 20) < running->large ? running->largest : 64 * KIB);
+    uint64_t stream = running->own_streams && draw(w, 4) ? w->id : draw(w, STREAMS);
+    enum vs_err err = vs_allocator_malloc(allocator, bytes, stream, slot);
     if (err == VS_ERR_DEVICE_OOM)
         w->ooms++;
     else if (err || slot->requested != bytes || slot->size < bytes)
@@ -88,13 +136,13 @@ static void read_statistics(struct worker *w)
                          s.allocated_bytes[pool].current > active->current ||
                          active->current != active->allocated - active->freed;
     }
-    w->unexpected += vs_allocator_cached_bytes(allocator) > SPACE;
+    w->unexpected += vs_allocator_cached_bytes(allocator) > running->capacity;
 }
 
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < running->rounds; i++) {
         struct vs_allocation *slot = &w->held[draw(w, HELD)];
         if (slot->addr)
             release(w, slot);
@@ -119,11 +167,11 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void start(enum vs_reuse mode, uint64_t capacity)
+static void start(const struct vs_allocator_config *config, uint64_t capacity)
 {
-    struct vs_allocator_config config = {.reuse = mode};
+    memset(owners, 0, sizeof owners);
     fake_device_init(&device, capacity);
-    assert_int_equal(vs_allocator_create(&config, &fake_device_ops, &device, NULL, NULL, &allocator),
+    assert_int_equal(vs_allocator_create(config, &fake_device_ops, &device, NULL, NULL, &allocator),
                      VS_OK);
 }
 
@@ -147,31 +195,31 @@ static void run(void *(*body)(void *), struct worker *workers)
     assert_int_equal(vs_allocator_check(allocator), VS_OK);
 }
 
-static void four_threads_never_share_a_byte(enum vs_reuse mode)
+AFTER(destroy)
+{
+    vs_allocator_destroy(allocator);
+    fake_device_free(&device);
+    allocator = NULL;
+    running = NULL;
+    return 0;
+}
+
+ROWS(cases, four_threads_never_share_a_byte)
 {
     static struct worker workers[THREADS];
-    start(mode, 160 * MIB); /* small enough that addresses stay in SPACE */
+    struct vs_allocator_stats s;
+    running = *state;
+    start(&running->config, running->capacity);
     run(work, workers);
-    for (uint64_t stream = 0; stream < 5; stream++)
+    for (uint64_t stream = 0; stream < STREAMS; stream++)
         fake_device_complete(&device, stream, UINT32_MAX);
     assert_int_equal(vs_allocator_empty_cache(allocator, NULL), VS_OK);
-    struct vs_allocator_stats s;
     vs_allocator_stats(allocator, &s);
     assert_int_equal(s.reserved_bytes[VS_STAT_ALL].current, 0); /* no leak */
-    assert_true(s.allocation[VS_STAT_ALL].allocated > THREADS * ROUNDS / 4);
-    assert_int_equal(s.num_reuse_syncs > 0, mode == VS_REUSE_AFTER_SYNC);
+    assert_int_equal(device.used, 0);
+    assert_true(s.allocation[VS_STAT_ALL].allocated > THREADS * (uint64_t)running->rounds / 4);
+    assert_int_equal(s.num_reuse_syncs > 0, running->config.reuse == VS_REUSE_AFTER_SYNC);
     assert_int_equal(device.segment_count, 0);
-    vs_allocator_destroy(allocator);
-}
-
-TEST(threads_with_streams_never_share_a_byte)
-{
-    four_threads_never_share_a_byte(VS_REUSE_STREAM_ORDERED);
-}
-
-TEST(threads_with_synchronisation_never_share_a_byte)
-{
-    four_threads_never_share_a_byte(VS_REUSE_AFTER_SYNC);
 }
 
 /* --- the same stream: one lock, several threads --- */
@@ -197,13 +245,12 @@ TEST(threads_on_one_stream_count_every_block)
 {
     static struct worker workers[THREADS];
     struct vs_allocator_stats s;
-    start(VS_REUSE_STREAM_ORDERED, 160 * MIB);
+    start(&pytorch_config, 160 * MIB);
     run(work_on_one_stream, workers);
     vs_allocator_stats(allocator, &s);
     assert_int_equal(s.allocation[VS_STAT_ALL].allocated, 2 * THREADS * ROUNDS);
     assert_int_equal(s.allocation[VS_STAT_ALL].current, 0);
     assert_in_range(s.allocation[VS_STAT_ALL].peak, 2, 2 * THREADS);
-    vs_allocator_destroy(allocator);
 }
 
 /* --- one stream per thread: the peak of all together is exact --- */
@@ -235,7 +282,7 @@ TEST(the_peak_of_several_streams_is_exact)
 {
     static struct worker workers[THREADS];
     struct vs_allocator_stats s;
-    start(VS_REUSE_STREAM_ORDERED, 160 * MIB);
+    start(&pytorch_config, 160 * MIB);
     pthread_barrier_init(&all_hold, NULL, THREADS);
     run(work_on_own_stream, workers);
     pthread_barrier_destroy(&all_hold);
@@ -244,7 +291,6 @@ TEST(the_peak_of_several_streams_is_exact)
     assert_int_equal(s.active_bytes[VS_STAT_SMALL].peak, 512 * THREADS * (STEADY + 1));
     assert_int_equal(s.requested_bytes[VS_STAT_ALL].peak, 512 * THREADS * (STEADY + 1));
     assert_int_equal(s.allocation[VS_STAT_ALL].current, 0);
-    vs_allocator_destroy(allocator);
 }
 
 /* --- abandoned at any time --- */
@@ -277,12 +323,11 @@ TEST(abandoning_at_any_moment_leaves_an_empty_allocator)
 {
     static struct worker workers[THREADS];
     struct vs_allocator_stats s;
-    start(VS_REUSE_STREAM_ORDERED, 64 * GIB);
+    start(&pytorch_config, 64 * GIB);
     run(work_while_abandoned, workers);
     vs_allocator_abandon(allocator);
     assert_int_equal(vs_allocator_check(allocator), VS_OK);
     vs_allocator_stats(allocator, &s);
     assert_int_equal(s.allocation[VS_STAT_ALL].current, 0);
     assert_int_equal(s.reserved_bytes[VS_STAT_ALL].current, 0);
-    vs_allocator_destroy(allocator);
 }

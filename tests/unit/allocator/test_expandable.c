@@ -259,38 +259,3 @@ TEST(what_expandable_segments_need_is_checked)
     ops.memory_release = NULL, ops.memory_map = NULL, ops.memory_unmap = NULL;
     assert_int_equal(vs_allocator_create(&expandable, &ops, NULL, NULL, NULL, &a), VS_ERR_ARG);
 }
-
-/* Random requests and frees on a small device, checked after every step. */
-TEST(random_use_keeps_every_invariant)
-{
-    const struct vs_allocator_config *configs[] = {&expandable, &expandable_after_sync};
-    for (size_t c = 0; c < 2; c++) {
-        fixture_start(&f, configs[c], 300 * MIB);
-        uint64_t live[40], count = 0, random = 12345 + c;
-        for (int step = 0; step < 4000; step++) {
-            random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
-            uint64_t r = random >> 33;
-            if (r % 97 == 0) {
-                empty(&f);
-            } else if (count && (r % 2 || count == 40)) {
-                uint64_t i = (r >> 8) % count;
-                give(&f, live[i]);
-                live[i] = live[--count];
-            } else {
-                struct vs_allocation got;
-                uint64_t bytes = (r >> 10) % (UINT64_C(1) << (10 + (r >> 2) % 17)) + 1;
-                enum vs_err err = vs_allocator_malloc(f.allocator, bytes, r % 3, &got);
-                assert_true(err == VS_OK || err == VS_ERR_DEVICE_OOM);
-                assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
-                if (!err)
-                    live[count++] = got.addr;
-            }
-            assert_int_equal(reserved(&f), f.device.used);
-        }
-        while (count)
-            give(&f, live[--count]);
-        empty(&f);
-        assert_int_equal(f.device.used, 0);
-        fixture_stop(&f);
-    }
-}

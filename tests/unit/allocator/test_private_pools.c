@@ -233,73 +233,13 @@ TEST(an_abandoned_allocator_has_no_pools)
     fixture_destroy(&f);
 }
 
-/* --- everything together --- */
-
-static bool odd(void *ctx, uint64_t stream)
-{
-    (void)ctx;
-    return stream % 2;
-}
+/* --- threads: for ThreadSanitizer, and no block may be allocated twice --- */
 
 static uint64_t random_next(uint64_t *random)
 {
     *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
     return *random >> 33;
 }
-
-static void random_pool_step(struct fixture *fixture, uint64_t r)
-{
-    struct vs_pool_id id = {1, r % 3};
-    enum vs_err err;
-    switch (r / 3 % 6) {
-    case 0: err = vs_allocator_pool_retain(fixture->allocator, id, NULL); break;
-    case 1: err = vs_allocator_pool_begin(fixture->allocator, id, r / 64 % 2 ? odd : NULL, NULL); break;
-    case 2: err = vs_allocator_pool_end(fixture->allocator, id); break;
-    case 3: err = vs_allocator_pool_release(fixture->allocator, id); break;
-    case 4: err = vs_allocator_pool_empty(fixture->allocator, id, NULL); break;
-    default: err = vs_allocator_pool_set(fixture->allocator, id, (unsigned)(r / 64 % 4)); break;
-    }
-    assert_true(err == VS_OK || err == VS_ERR_STATE || err == VS_ERR_NOT_FOUND);
-}
-
-TEST(random_use_keeps_every_invariant)
-{
-    for (uint64_t seed = 0; seed < 4; seed++) {
-        struct vs_allocator_config c = {
-            .expandable_segments = seed % 2,
-            .reuse = seed / 2 ? VS_REUSE_AFTER_SYNC : VS_REUSE_STREAM_ORDERED,
-        };
-        fixture_start(&f, &c, 300 * MIB);
-        uint64_t live[40], count = 0, random = 99 + seed;
-        for (int step = 0; step < 4000; step++) {
-            uint64_t r = random_next(&random);
-            if (r % 8 == 0) {
-                random_pool_step(&f, random_next(&random));
-            } else if (r % 61 == 1) {
-                fake_device_complete(&f.device, 2, f.device.recorded[2]);
-                empty(&f);
-            } else if (count && (r % 2 || count == 40)) {
-                uint64_t i = (r >> 8) % count;
-                if (r % 5 == 0)
-                    ok(vs_allocator_record_stream(f.allocator, live[i], 2));
-                give(&f, live[i]);
-                live[i] = live[--count];
-            } else {
-                struct vs_allocation got;
-                uint64_t bytes = (r >> 10) % (UINT64_C(1) << (10 + (r >> 2) % 17)) + 1;
-                enum vs_err err = vs_allocator_malloc(f.allocator, bytes, r % 3, &got);
-                assert_true(err == VS_OK || err == VS_ERR_DEVICE_OOM);
-                if (!err)
-                    live[count++] = got.addr;
-            }
-            assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
-            assert_int_equal(reserved(&f), f.device.used);
-        }
-        fixture_stop(&f);
-    }
-}
-
-/* --- threads: for ThreadSanitizer, and no block may be allocated twice --- */
 
 #define WORKERS 3
 #define WORKER_ROUNDS 4000
