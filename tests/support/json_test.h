@@ -38,28 +38,39 @@ static inline size_t json_length(struct json_object *root, const char *path)
     return json_object_array_length(json_at(root, path));
 }
 
-/* The value at *path*, whose steps are NAME and, in an array, INDEX, last, or NAME=VALUE of a member;
+/* Whether *object* has the members of *text*, NAME=VALUE&NAME=VALUE. */
+static inline bool json_has(struct json_object *object, const char *text)
+{
+    char copy[160], *rest = copy, *member;
+    snprintf(copy, sizeof copy, "%s", text);
+    while ((member = strsep(&rest, "&")) != NULL) {
+        char *name = strsep(&member, "=");
+        const char *value = json_object_get_string(json_object_object_get(object, name));
+        if (!value || strcmp(value, member) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The value at *path*, whose steps are NAME and, in an array, INDEX, last, or as in json_has;
  * NULL: none. */
 static inline struct json_object *json_follow(struct json_object *at, const char *path)
 {
-    char step[160], *value;
+    char step[160];
     for (size_t size; at && *path; path += size + (path[size] == '/')) {
         size = strcspn(path, "/");
         snprintf(step, sizeof step, "%.*s", (int)size, path);
         if (!json_object_is_type(at, json_type_array)) {
             at = json_object_object_get(at, step);
-        } else if ((value = strchr(step, '=')) == NULL) {
+        } else if (!strchr(step, '=')) {
             size_t last = json_object_array_length(at) - 1;
             at = json_object_array_get_idx(at, *step == 'l' ? last : strtoul(step, NULL, 10));
         } else {
             struct json_object *array = at;
-            *value++ = 0;
             at = NULL;
-            for (size_t i = json_object_array_length(array); i-- > 0;) {
-                struct json_object *one = json_object_array_get_idx(array, i);
-                if (strcmp(json_object_get_string(json_object_object_get(one, step)), value) == 0)
-                    at = one;
-            }
+            for (size_t i = 0; !at && i < json_object_array_length(array); i++)
+                if (json_has(json_object_array_get_idx(array, i), step))
+                    at = json_object_array_get_idx(array, i);
         }
     }
     return at;

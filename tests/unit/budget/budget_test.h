@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/cmocka_test.h"
 #include "analysis/budget/budget_verdict.h"
 #include "analysis/budget/phase_peaks.h"
 #include "analysis/report/report.h"
+#include "support/json_test.h"
 #include "support/trace_text.h"
+#include "viewer/check/check_output.h"
+#include "viewer/check/check_words.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define GIB ((uint64_t)1 << 30)
@@ -90,6 +92,75 @@ static inline void update_baseline(const struct bench *t)
     if (!baseline)
         baseline = vs_baseline_new();
     vs_baseline_update(baseline, "prog", &t->verdict.taken, false);
+}
+
+/* "KEY VALUE [phase NAME | test NAME]; ..." */
+static inline void set_limits(struct vs_budget *budget, const char *text)
+{
+    static char lines[16][200]; /* the budget keeps the names */
+    static unsigned next;
+    while (*(text += strspn(text, "; "))) {
+        char *line = lines[next++ % 16], *value = line, *scope;
+        snprintf(line, sizeof lines[0], "%.*s", (int)strcspn(text, ";"), text);
+        text += strlen(line);
+        const char *key = strsep(&value, " ");
+        bool test = (scope = strstr(value, " test ")) != NULL;
+        if (scope || (scope = strstr(value, " phase ")) != NULL)
+            *scope = 0;
+        scope = scope ? scope + strlen(test ? " test " : " phase ") : NULL;
+        set_limit(budget, key, value, scope, test);
+    }
+}
+
+/* Facts (json_expect) of the limits in the JSON that `vramscope check` prints of *t*. Each has also
+ * "compared", "moved", and "heading" of its culprits; the document has "unmatched". */
+static inline void expect_limits(struct bench *t, const char *facts)
+{
+    char *text = NULL, why[VS_BUDGET_WHY_MAX] = "";
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    vs_check_json(&(struct vs_check_result){.items = &t->verdict, .count = 1}, out);
+    fclose(out);
+    struct json_object *root = json_tokener_parse(text);
+    struct json_object *limits = json_follow(root, "traces/0/limits");
+    for (size_t i = 0; i < t->verdict.count; i++) {
+        const struct vs_budget_row *row = &t->verdict.rows[i];
+        struct json_object *limit = json_object_array_get_idx(limits, i);
+        json_object_object_add(limit, "compared", json_object_new_boolean(row->compared));
+        json_object_object_add(limit, "moved", json_object_new_boolean(row->moved));
+        if (row->culprit_count)
+            json_object_object_add(limit, "heading", json_object_new_string(vs_check_heading(row)));
+    }
+    vs_budget_unmatched(&t->budget, why);
+    json_object_object_add(root, "unmatched", json_object_new_string(why));
+    json_expect(root, limits, facts);
+    json_object_put(root);
+    free(text);
+}
+
+/* The limits of a run; or, if there is a run before it, its baseline. */
+struct budget_case {
+    const char *name, *before, *trace, *limits, *facts;
+    int status; /* of its exit */
+};
+
+static inline void check_row(const struct budget_case *c, const char *policy)
+{
+    static struct bench before, now;
+    if (c->before) {
+        begin_trace(&before, policy, c->before);
+        measure_trace(&before, VS_END_EXIT, 0, 0);
+        judge(&before, NULL);
+        update_baseline(&before);
+    }
+    begin_trace(&now, policy, c->trace);
+    measure_trace(&now, VS_END_EXIT, c->status, 0);
+    if (c->limits)
+        set_limits(&now.budget, c->limits);
+    else
+        now.budget.baseline = "base.json";
+    judge(&now, baseline);
+    expect_limits(&now, c->facts);
 }
 
 #endif

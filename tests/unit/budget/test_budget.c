@@ -17,68 +17,40 @@ static void record(const char *text, int status)
     measure_trace(&t, VS_END_EXIT, status, 0);
 }
 
-static void limit(const char *key, const char *value, const char *phase, bool test)
-{
-    set_limit(&t.budget, key, value, phase, test);
-}
+static const struct budget_case runs[] = {
+    {"limits_hold_at_the_limit_and_not_above", NULL, "alloc 0 10M-1 as 10M",
+     "max-peak 10MiB; max-live-at-end 10485759; max-requested 10485759",
+     "/traces/0/limits count 3; 0/held true; 1/held false; 2/held true"},
+    /* The segment of 20 MiB is reserved, 3 MiB of tensors in it are allocated. */
+    {"limits_of_pytorch_are_those_of_its_tensors", NULL, "alloc 0 20M; repeat 3 { tensor 100i 1M }",
+     "max-allocated 1MiB; max-leak 1MiB; max-reserved 1MiB; max-tensors 2MiB; max-tensors 3MiB",
+     "0/bytes 3M; 0/held false; 0/level tensors; 0/sites/total_bytes 3M; 1/bytes 3M; "
+     "1/held false; 1/level tensors; 1/sites/total_bytes 3M; 2/bytes 20M; 2/held false; "
+     "2/level device; 2/sites/total_bytes 20M; 3/bytes 3M; 3/held false; 4/bytes 3M; 4/held true"},
+    {"phases_and_tests_have_their_own_peaks_and_net_changes", NULL,
+     "alloc 0 1M; push test:tests/test_a.py::test_one[x-1]; alloc 100 8M; alloc 200 2M; "
+     "free 100; pop; alloc 300 50M",
+     "max-peak 10MiB test tests/test_a.py::test_*; no-leaks true test "
+     "tests/test_a.py::test_one[x-1]; max-peak 1GiB phase no_such_phase",
+     /* at that time */
+     "/traces/0/limits count 2; 0/bytes 11M; 0/held false; 0/sites/total_bytes 11M; "
+     "0/place test:tests/test_a.py::test_one[x-1]; 1/bytes 2M; 1/held false; "
+     "/unmatched has no phase 'no_such_phase' occurred"},
+    /* The name of a parametrised test may look like a path. */
+    {"a_test_may_have_a_slash_in_its_name", NULL,
+     "push test:div[a / b]; push inner / most; alloc 0 8M; pop; pop",
+     "max-peak 4MiB test div*; max-peak 5MiB phase inner / most",
+     "/traces/0/limits count 2; 0/held false; 1/held false; 0/phase test:div[a / b]; "
+     "1/phase test:div[a / b] / inner / most"},
+    {"a_failed_program_does_not_pass", NULL, "alloc 0 1M", "max-peak 1GiB",
+     "0/held false; 0/metric exit status; 0/exit_status 3; 1/held true", 3},
+    {"a_status_that_is_allowed_passes",
+     NULL, "alloc 0 1M", "max-peak 1GiB; allow-exit 1,3", "/traces/0/held true", 3},
+};
 
-TEST(limits_hold_at_the_limit_and_not_above)
+ROWS(runs, limits_of_a_run)
 {
-    record("alloc 0 10M-1 as 10M", 0);
-    limit("max-peak", "10MiB", NULL, false);
-    limit("max-live-at-end", "10485759", NULL, false);
-    limit("max-requested", "10485759", NULL, false);
-    judge(&t, NULL);
-    assert_int_equal(t.verdict.count, 3);
-    assert_false(t.verdict.rows[0].exceeded);
-    assert_true(t.verdict.rows[1].exceeded);
-    assert_false(t.verdict.rows[2].exceeded);
-    assert_int_equal(t.verdict.exceeded, 1);
-}
-
-/* The segment of 20 MiB is reserved, 3 MiB of tensors in it are allocated. */
-TEST(limits_of_pytorch_are_those_of_its_tensors)
-{
-    static const struct {
-        const char *key, *value;
-        bool tensors, exceeded;
-        unsigned mib;
-    } rows[] = {{"max-allocated", "1MiB", true, true, 3}, {"max-leak", "1MiB", true, true, 3},
-                {"max-reserved", "1MiB", false, true, 20}, {"max-tensors", "2MiB", true, true, 3},
-                {"max-tensors", "3MiB", true, false, 3}};
-    record("alloc 0 20M; repeat 3 { tensor 100i 1M }", 0);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        limit(rows[i].key, rows[i].value, NULL, false);
-    judge(&t, NULL);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct vs_budget_row *row = &t.verdict.rows[i];
-        assert_int_equal(row->quantity.value, rows[i].mib * MIB);
-        assert_int_equal(row->exceeded, rows[i].exceeded);
-        if (i < 3) {
-            assert_int_equal(row->quantity.tensors, rows[i].tensors);
-            assert_int_equal(row->sites.total_bytes, rows[i].mib * MIB);
-        }
-    }
-}
-
-TEST(phases_and_tests_have_their_own_peaks_and_net_changes)
-{
-    record("alloc 0 1M; push test:tests/test_a.py::test_one[x-1]; alloc 100 8M; alloc 200 2M; "
-           "free 100; pop; alloc 300 50M", 0);
-    limit("max-peak", "10MiB", "tests/test_a.py::test_*", true);
-    limit("no-leaks", "true", "tests/test_a.py::test_one[x-1]", true);
-    limit("max-peak", "1GiB", "no_such_phase", false);
-    judge(&t, NULL);
-    assert_int_equal(t.verdict.count, 2);
-    assert_int_equal(t.verdict.rows[0].quantity.value, 11 * MIB);
-    assert_true(t.verdict.rows[0].exceeded);
-    assert_int_equal(t.verdict.rows[0].sites.total_bytes, 11 * MIB); /* at that time */
-    assert_string_equal(t.verdict.rows[0].quantity.place, "test:tests/test_a.py::test_one[x-1]");
-    assert_int_equal(t.verdict.rows[1].quantity.value, 2 * MIB);
-    assert_true(t.verdict.rows[1].exceeded);
-    char why[VS_BUDGET_WHY_MAX];
-    assert_non_null(vs_budget_unmatched(&t.budget, why));
-    assert_non_null(strstr(why, "no phase 'no_such_phase' occurred"));
+    check_row(*state, "observe");
 }
 
 TEST(long_names_of_tests_are_not_one_test)
@@ -87,14 +59,13 @@ TEST(long_names_of_tests_are_not_one_test)
     snprintf(long_name, sizeof long_name, "tests/%0150d", 0);
     begin_trace(&t, "observe", "");
     vs_trace(&t.b, "push test:%s::test_one[large]; alloc 0 16M; free 0; pop; "
-             "push test:%s::test_one[small]; alloc 100 4M; free 100; pop", long_name, long_name);
+                   "push test:%s::test_one[small]; alloc 100 4M; free 100; "
+                   "pop", long_name, long_name);
     measure_trace(&t, VS_END_EXIT, 0, 0);
-    limit("max-peak", "4MiB", "*test_one[small]", true);
-    limit("max-peak", "4MiB", "tests/0*::test_one[large]", true);
+    set_limits(&t.budget, "max-peak 4MiB test *test_one[small]; max-peak 4MiB test "
+                          "tests/0*::test_one[large]");
     judge(&t, NULL);
-    assert_int_equal(t.verdict.count, 2);
-    assert_false(t.verdict.rows[0].exceeded);
-    assert_true(t.verdict.rows[1].exceeded);
+    expect_limits(&t, "/traces/0/limits count 2; 0/held true; 1/held false");
     t.budget.baseline = "base.json";
     update_baseline(&t);
     judge(&t, baseline);
@@ -112,8 +83,7 @@ TEST(every_exceeded_phase_has_the_call_sites_of_its_moment)
                  i % TESTS, 2 * size, size, 2 * size);
     }
     measure_trace(&t, VS_END_EXIT, 0, 0);
-    limit("max-allocated", "1", "*", true);
-    limit("max-reserved", "1", "*", true);
+    set_limits(&t.budget, "max-allocated 1 test *; max-reserved 1 test *");
     judge(&t, NULL);
     assert_int_equal(t.verdict.exceeded, 2 * TESTS);
     for (size_t i = 0; i < 2 * TESTS; i++) {
@@ -126,19 +96,6 @@ TEST(every_exceeded_phase_has_the_call_sites_of_its_moment)
     }
 }
 
-/* The name of a parametrised test may look like a path. */
-TEST(a_test_may_have_a_slash_in_its_name)
-{
-    record("push test:div[a / b]; push inner / most; alloc 0 8M; pop; pop", 0);
-    limit("max-peak", "4MiB", "div*", true);
-    limit("max-peak", "5MiB", "inner / most", false);
-    judge(&t, NULL);
-    assert_int_equal(t.verdict.count, 2);
-    assert_int_equal(t.verdict.exceeded, 2);
-    assert_string_equal(t.verdict.rows[0].quantity.phase, "test:div[a / b]");
-    assert_string_equal(t.verdict.rows[1].quantity.phase, "test:div[a / b] / inner / most");
-}
-
 /* Ranges of two domains overlap: each keeps what was allocated while it was open. */
 TEST(ranges_of_other_domains_have_their_own_net_change)
 {
@@ -146,19 +103,17 @@ TEST(ranges_of_other_domains_have_their_own_net_change)
     for (uint64_t domain = 1; domain <= 2; domain++) {
         vs_builder_event(&t.b, (struct vs_event){
             .kind = VS_EVENT_range_push,
-            .range_push = {.domain = domain, .name = vs_builder_string(&t.b, domain == 1 ? "one" : "two")}});
+            .range_push = {.domain = domain, .name = vs_builder_string(&t.b, domain == 1 ?
+            "one" : "two")}});
         vs_trace(&t.b, "alloc %u 1M", 100 * (unsigned)domain);
     }
     vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = 1}});
     vs_trace(&t.b, "alloc 300 8M");
     vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = 2}});
     measure_trace(&t, VS_END_EXIT, 0, 0);
-    limit("max-leak", "0", "one", false);
-    limit("max-leak", "0", "two", false);
+    set_limits(&t.budget, "max-leak 0 phase one; max-leak 0 phase two");
     judge(&t, NULL);
-    assert_int_equal(t.verdict.count, 2);
-    assert_int_equal(t.verdict.rows[0].quantity.value, 2 * MIB);
-    assert_int_equal(t.verdict.rows[1].quantity.value, 9 * MIB);
+    expect_limits(&t, "/traces/0/limits count 2; 0/bytes 2M; 1/bytes 9M");
 }
 
 /* As threads do that end inside their ranges. */
@@ -170,19 +125,6 @@ TEST(ranges_that_are_never_closed_take_bounded_memory)
     measure_trace(&t, VS_END_EXIT, 0, 0);
     getrusage(RUSAGE_SELF, &after);
     assert_true(after.ru_maxrss - before.ru_maxrss < 80 * 1024); /* KiB; with all of them 160 MiB */
-}
-
-TEST(a_failed_program_does_not_pass)
-{
-    record("alloc 0 1M", 3);
-    limit("max-peak", "1GiB", NULL, false);
-    judge(&t, NULL);
-    assert_int_equal(t.verdict.exceeded, 1);
-    assert_int_equal(t.verdict.rows[0].kind, VS_ROW_EXIT);
-    assert_int_equal(t.verdict.rows[0].status, 3);
-    limit("allow-exit", "1,3", NULL, false);
-    judge(&t, NULL);
-    assert_int_equal(t.verdict.exceeded, 0);
 }
 
 static char path[300], why[VS_BUDGET_WHY_MAX];
@@ -210,8 +152,8 @@ TEST(baselines_are_read_as_they_were_written)
 {
     char text[4096], again[4096];
     record("push load; alloc 0 7M; pop", 0);
-    assert_int_equal(read_text("{\"schema\": \"vramscope.baseline/1\", \"z_note\": \"ours\", \"processes\": "
-                               "{\"other\": {\"steps\": 4}}}", &baseline), VS_OK);
+    assert_int_equal(read_text("{\"schema\": \"vramscope.baseline/1\", \"z_note\": \"ours\", "
+                               "\"processes\": {\"other\": {\"steps\": 4}}}", &baseline), VS_OK);
     assert_int_equal(vs_baseline_steps(baseline, "other"), 4);
     judge(&t, NULL);
     update_baseline(&t);
@@ -304,13 +246,14 @@ TEST(a_renamed_site_is_not_new)
     assert_int_equal(out[0].delta, 700);
 }
 
-/* Under the same callers a similar name in another file is the same function, as in a comparison of two
- * traces. Another name, other callers, or another number in the name is another function. */
+/* Under the same callers a similar name in another file is the same function, as in a comparison of
+ * two traces. Another name, other callers, or another number in the name is another function. */
 TEST(a_site_renamed_and_moved_at_once_is_not_new)
 {
     static const char *const same[][2] = {
         {"forward (net.c) < main (app.c)", "forward_pass (layers.c) < main (app.c)"},
-        {"scale_rows (net.c) < block < main (app.c)", "scale_rows_by (ops.c) < block (net.c) < main (app.c)"}};
+        {"scale_rows (net.c) < block < main (app.c)",
+         "scale_rows_by (ops.c) < block (net.c) < main (app.c)"}};
     static const char *const other[][2] = {
         {"forward (net.c) < main (app.c)", "keep_history (debug.c) < main (app.c)"},
         {"forward (net.c) < main (app.c)", "forward_pass (layers.c) < start (run.c)"},
@@ -351,8 +294,10 @@ TEST(keys_reject_other_values)
 {
     static const char *const cases[][2] = {
         {"max-peak", "lots"}, {"max-peak", ""}, {"max-peak", "-1"}, {"no-leaks", "yes"},
-        {"max-transfers", "12 copy/day"}, {"max-transfers", "up:1MiB"}, {"tolerance", "2"
-        " percent"}, {"tolerance", "-1%"}, {"tolerance", "nan%"}, {"tolerance", "5"}, {"tolerance", "0.5"}, {"take", "mean"},
+        {"max-transfers",
+         "12 copy/day"}, {"max-transfers", "up:1MiB"}, {"tolerance", "2 percent"}, {
+         "tolerance", "-1%"}, {"tolerance", "nan%"}, {"tolerance", "5"}, {"tolerance",
+         "0.5"}, {"take", "mean"},
         {"allow-exit", "256"}, {"allow-exit", "1,"}, {"metric", "live at end"}};
     static const struct vs_budget_scope any;
     struct vs_budget budget = {0};
@@ -365,7 +310,8 @@ TEST(keys_reject_other_values)
     vs_budget_free(&budget);
 }
 
-/* A prepared step had begun where the last one ended: its peak was "in step 4" of a program of three. */
+/* A prepared step had begun where the last one ended: its peak was "in step 4" of a program of
+ * three. */
 TEST(memory_after_the_last_step_is_in_no_step)
 {
     static const struct { int status; bool fails; const char *place, *by_step, *by_phase; } ends[] = {
@@ -374,8 +320,9 @@ TEST(memory_after_the_last_step_is_in_no_step)
         {0, true, "step 4 / forward", "step 4", "step / forward"},
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        begin_trace(&t, "observe", "repeat 3 { step i+1; push forward; alloc 0 1M; free 0; pop; "
-                    "pop }; step 4; push forward; alloc 0 8M");
+        begin_trace(&t, "observe",
+                        "repeat 3 { step i+1; push forward; alloc 0 1M; free 0; pop; pop }; "
+                        "step 4; push forward; alloc 0 8M");
         if (ends[i].fails)
             vs_trace(&t.b, "fail 1G free 1M");
         measure_trace(&t, VS_END_EXIT, ends[i].status, 0);
@@ -383,7 +330,7 @@ TEST(memory_after_the_last_step_is_in_no_step)
         assert_string_equal(device->peak_allocated.place, ends[i].place);
         assert_string_equal(device->held.by[VS_BY_STEP].rows[0].label, ends[i].by_step);
         assert_string_equal(device->held.by[VS_BY_PHASE].rows[0].label, ends[i].by_phase);
-        limit("max-peak", "1MiB", "step / forward", false);
+        set_limits(&t.budget, "max-peak 1MiB phase step / forward");
         judge(&t, NULL);
         assert_string_equal(t.verdict.rows[t.verdict.count - 1].quantity.place, ends[i].place);
         end(NULL);

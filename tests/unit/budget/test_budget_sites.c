@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The call sites of memory held from the device, live and cached, and those that a baseline keeps for
- * phases and tests. Without stacks, call sites are told apart by the API's name. */
+ * The call sites of memory held from the device, live and cached, and those that a baseline keeps
+ * for phases and tests. Without stacks, call sites are told apart by the API's name. */
 #include "unit/budget/budget_test.h"
-#include "viewer/check/check_words.h"
 
 #define MANY 200
 
@@ -29,36 +28,133 @@ static const struct vs_budget_row *judge_after(void)
     return judge(&after, baseline);
 }
 
-/* Judges *t* by a limit of reserved memory. */
-static const struct vs_budget_row *judge_reserved(struct bench *t, const char *most)
-{
-    set_limit(&t->budget, "max-reserved", most, NULL, false);
-    return judge(t, baseline);
-}
+/* A forward pass of 69 MiB, whose peak may move to its end, and a backward pass of 72 MiB: *begun*
+ * at its begin, *beside* next to its peak, *ended* at its end. */
+#define PASSES(begun, beside, ended)                                                              \
+    "by weights; alloc 0 50M; push forward; " begun "; by attention; alloc 100 19M; " beside      \
+    "; by output; alloc 300 5M; " ended "; pop; push backward; by gradients; alloc 400 17M; "     \
+    "free 400; pop"
+/* Two tests or phases, each with a line of its own. */
+#define TWO(kind, first, second)                                                                  \
+    "push " kind "first; by line of first; alloc 0 " first "; free 0; pop; push " kind "second; " \
+    "by line of second; alloc 0 " second "; free 0; pop"
+/* The second one exceeds by less than the program, and followed from the line of the first. */
+#define REASONS(case, kind, second, follows)                                                      \
+    {"two_tests_that_exceed_for_two_reasons_are_both_shown_" case, TWO(kind, "100M", "50M"),      \
+     TWO(kind, "110M", second), NULL,                                                             \
+     "0/held false; 0/follows false; 0/metric allocated; " FIRST(kind) "follows true; "           \
+     SECOND(kind) "held false; " SECOND(kind) "compared true; "                                   \
+     SECOND(kind) "follows " follows "; " SECOND(kind) "culprits/0/site line of second"}
+#define FIRST(kind) "phase=" kind "first&metric=allocated/"
+#define SECOND(kind) "phase=" kind "second&metric=allocated/"
+/* The reserved peak is in the optimizer's step; or in the forward pass, where other blocks are
+ * live, since a segment is needed there. *leaked* is live in both. */
+#define TWO_PEAKS(leaked, forward, optimizer)                                                     \
+    "grow 0 100M; grow 300 10M; by weights; alloc 0 50M; " leaked "; push forward; "              \
+    "by activations; alloc 50 45M; " forward "; free 50; pop; push optimizer; by state; "         \
+    "alloc 50 30M; " optimizer "; free 50; pop"
+/* Blocks that are live at the new time, and were not at that of the baseline's peak, were called
+ * new. */
+#define MOVED_PEAK \
+    "0/baseline_bytes 130M; 0/bytes 150M; 0/held false; 0/compared true; 0/culprits count 1; "
+#define LINES(first, grown, second) \
+    "grow 0 40M; by cache; alloc 0 " first "; grow 100 " grown "; by model; alloc 100 " second
+/* Half a MiB at a further call site; another segment is needed. */
+#define REST(size) "grow 0 10M; by weights; alloc 0 9M; by planted; alloc 9 512K; grow 20 " size
+#define REST_FACTS                                                                                \
+    "metric=reserved/held false; metric=reserved/compared true; "                                 \
+    "metric=reserved/culprits/0/cached true; metric=reserved/follows "
+/* Blocks of call sites: of a shared library whose functions have names or not, and of the program.
+ * */
+#define LIBRARY(library, size, program, leaked) \
+    "by " library "; alloc 0 " size "; by " program "; alloc 200 2M; " leaked
+#define STRIPPED "libw.so+0x10 (libw.so) < libw.so+0x20 < libw.so+0x30 < libw.so+0x40"
+#define NAMED "work (w.c) < train < step < run"
+#define PROGRAM "named (m.c) < main"
+#define BARE "m+0x10 (m) < m+0x20"
+#define LEAK "by leak (m.c) < main; alloc 300 3M"
+#define CULPRIT(site) \
+    "0/held false; 0/compared true; 0/culprits count 1; 0/culprits/0/site " site "; " \
+    "/traces/0/notes not has function names"
+#define NOT_COMPARED(why) "0/held false; 0/compared false; /traces/0/notes has " why
 
-TEST(a_block_may_span_memory_that_was_mapped_in_pieces)
-{
-    record(&after,
-           "grow 0 20M; grow 20 20M; grow 40 20M; by first; alloc 0 4M; by spanning; alloc 10 45M");
-    const struct vs_budget_row *row = judge_reserved(&after, "50MiB");
-    assert_true(row->exceeded);
-    assert_int_equal(row->quantity.value, 60 * MIB);
-    assert_int_equal(row->sites.total_bytes, 49 * MIB);
-    assert_int_equal(row->unused.total_bytes, 11 * MIB);
-    assert_false(row->culprits[0].cached); /* one line holds most of it */
-    assert_int_equal(row->culprits[0].bytes, 45 * MIB);
-}
+static const struct budget_case cases[] = {
+    {"a_block_may_span_memory_that_was_mapped_in_pieces", NULL, /* one line holds most of it */
+     "grow 0 20M; grow 20 20M; grow 40 20M; by first; alloc 0 4M; by spanning; "
+     "alloc 10 45M", "max-reserved 50MiB",
+     "0/held false; 0/bytes 60M; 0/sites/total_bytes 49M; 0/cached_sites/total_bytes 11M; "
+     "0/culprits/0/cached false; 0/culprits/0/bytes 45M"},
+    /* The framework's segments are blocks of the device there. Without the cache the limit would
+     * hold. */
+    {"cached_memory_of_a_framework_is_not_live", NULL, /* the last one holds no tensors */
+     "alloc 0 20M; tensor 0 6M of 6M 20M; tensor 8 3M of 3M 20M; by outside; "
+     "alloc 100 5M", "max-reserved 15MiB",
+     "0/bytes 25M; 0/sites/total_bytes 14M; 0/cached_sites/total_bytes 11M; "
+     "0/culprits/0/cached true"},
+    /* Other blocks are live at the peak's new time: they are not new. */
+    {"a_phase_whose_peak_moved_has_the_line_of_the_program", PASSES("", "free 100", ""),
+     PASSES("", "free 100", "by planted; alloc 700 20M; free 700"), NULL,
+     "0/held false; 0/follows false; 0/metric allocated; 0/excess_bytes 3M; "
+     "0/culprits/0/site planted; phase=forward&metric=allocated/excess_bytes 6M; "
+     "phase=forward&metric=allocated/follows true; phase=forward&metric=allocated/compared true; "
+     "phase=forward&metric=allocated/culprits count 1; "
+     "phase=forward&metric=allocated/culprits/0/site planted; "
+     "phase=forward&metric=allocated/culprits/0/delta 20M"},
+    /* *planted* is live in both passes, *own* in the first half of the forward pass. */
+    {"a_phase_with_a_line_of_its_own_is_shown", PASSES("", "free 100", ""),
+     PASSES("by planted; alloc 700 3M", "by own; alloc 200 2M; free 100; free 200", ""), NULL,
+     "0/excess_bytes 3M; 0/culprits/0/site planted; phase=forward&metric=allocated/excess_bytes "
+     "5M; phase=forward&metric=allocated/follows false; phase=forward&metric=allocated/culprits "
+     "count 2"},
+    REASONS("as_tests", "test:", "52M", "false"), REASONS("as_tests_of_one_more", "test:",
+    "51M", "false"),
+    REASONS("as_phases", "", "52M", "false"), REASONS("as_phases_of_one_more", "", "51M", "true"),
+    {"a_reserved_peak_that_moved_has_the_cache_that_grew", TWO_PEAKS("", "", "grow 200 20M"),
+     TWO_PEAKS("", "grow 200 40M", ""), "max-reserved 135MiB", MOVED_PEAK "0/moved false; "
+     "0/culprits/0/cached true"},
+    {"a_reserved_peak_that_moved_has_the_line_that_grew", TWO_PEAKS("", "", "grow 200 20M"),
+     TWO_PEAKS("by leaked; alloc 300 8M", "grow 200 40M", ""), "max-reserved 135MiB",
+     MOVED_PEAK "0/moved true; 0/culprits/0/cached false; 0/culprits/0/site leaked"},
+    /* Both peaks are at the last allocation. The heading said that the peak was at another time
+     * than that of the baseline, as one line holds less. */
+    {"a_line_that_shrank_does_not_mean_another_moment",
+     LINES("40M", "40M", "40M"), LINES("32M", "52M", "52M"),
+     "max-reserved 85MiB",
+     "0/held false; 0/compared true; 0/culprits/0/site model; 0/culprits/0/delta 12M; "
+     "0/heading more than at any peak in the baseline:"},
+    /* The run was judged by all functions of a stack and the baseline by the four of a name, so
+     * that a program that calls a stripped library had names and its own baseline had none; and a
+     * list of which half the bytes are the library's changed sides when the library allocated more.
+     * */
+    {"a_leak_beside_a_stripped_library_is_named", LIBRARY(STRIPPED, "24M", PROGRAM, ""),
+     LIBRARY(STRIPPED, "24M", PROGRAM, LEAK), NULL, CULPRIT("leak (m.c) < main")},
+    {"a_stripped_library_is_named",
+     LIBRARY(STRIPPED, "24M", PROGRAM, ""), LIBRARY(STRIPPED, "28M", PROGRAM, ""),
+     NULL, CULPRIT(STRIPPED)},
+    {"a_stripped_library_that_grew_to_most_is_named", LIBRARY(STRIPPED, "1M", PROGRAM, ""),
+     LIBRARY(STRIPPED, "28M", PROGRAM, ""), NULL, CULPRIT(STRIPPED)},
+    {"a_stripped_library_of_a_stripped_program_is_named", LIBRARY(STRIPPED, "24M", BARE, ""),
+     LIBRARY(STRIPPED, "28M", BARE, ""), NULL, CULPRIT(STRIPPED)},
+    {"a_run_without_names_is_not_compared",
+     LIBRARY(NAMED, "24M", PROGRAM, ""), LIBRARY(STRIPPED, "28M", BARE, ""),
+     NULL, NOT_COMPARED("the trace has no function names")},
+    {"a_baseline_without_names_is_not_compared", LIBRARY(STRIPPED, "24M", BARE, ""),
+     LIBRARY(NAMED, "28M", PROGRAM, ""), NULL,
+     NOT_COMPARED("the baseline was written from a trace without function names")},
+    {"a_library_that_was_stripped_is_not_compared", LIBRARY(NAMED, "24M", PROGRAM, ""),
+     LIBRARY(STRIPPED, "28M", PROGRAM, ""), NULL, NOT_COMPARED("the trace has no function names")},
+    {"a_program_that_was_stripped_is_not_compared", LIBRARY(STRIPPED, "24M", PROGRAM, ""),
+     LIBRARY(STRIPPED, "28M", BARE, ""), NULL, NOT_COMPARED("the trace has no function names")},
+    {"the_rest_of_a_segment_follows_from_the_line_that_needed_it",
+     "grow 0 10M; by weights; alloc 0 9M", REST("2M"),
+     NULL, "metric=reserved/excess_bytes 2M; " REST_FACTS "true"},
+    {"a_segment_of_more_does_not_follow", "grow 0 10M; by weights; alloc 0 9M", REST("4M"), NULL,
+     "metric=reserved/excess_bytes 4M; " REST_FACTS "false"},
+};
 
-/* The framework's segments are blocks of the device there. */
-TEST(cached_memory_of_a_framework_is_not_live)
+ROWS(cases, sites_of_a_limit)
 {
-    record(&after, "alloc 0 20M; tensor 0 6M of 6M 20M; tensor 8 3M of 3M 20M; "
-                   "by outside; alloc 100 5M"); /* holds no tensors */
-    const struct vs_budget_row *row = judge_reserved(&after, "15MiB");
-    assert_int_equal(row->quantity.value, 25 * MIB);
-    assert_int_equal(row->sites.total_bytes, 14 * MIB);
-    assert_int_equal(row->unused.total_bytes, 11 * MIB);
-    assert_true(row->culprits[0].cached); /* without the cache the limit would hold */
+    check_row(*state, "caching");
 }
 
 static const struct vs_budget_row *row_of(const char *phase, enum vs_metric metric)
@@ -141,7 +237,7 @@ TEST(a_baseline_keeps_few_sites_of_a_phase_and_none_twice)
 static void record_threads(struct bench *t, const char *line, const char *thread)
 {
     record(t, "push step 1; grow 0 40M; by %s; alloc 0 30M; free 0; by %s; alloc 0 4M; "
-           "grow 40 20M; free 0; pop", line, thread);
+              "grow 40 20M; free 0; pop", line, thread);
 }
 
 /* Which thread is first differs from run to run. */
@@ -184,183 +280,6 @@ TEST(without_sites_of_a_phase_nothing_is_new)
     for (size_t i = 0; i < after.verdict.count; i++)
         if (after.verdict.rows[i].quantity.metric == VS_METRIC_RESERVED)
             assert_false(after.verdict.rows[i].compared);
-}
-
-/* A forward pass of 69 MiB, whose peak may move to its end, and a backward pass of 72 MiB: *begun* at its
- * begin, *beside* next to its peak, *ended* at its end. */
-static void record_passes(struct bench *t, const char *begun, const char *beside, const char *ended)
-{
-    record(t, "by weights; alloc 0 50M; push forward; %s; by attention; alloc 100 19M; %s; "
-           "by output; alloc 300 5M; %s; pop; push backward; by gradients; alloc 400 17M; "
-           "free 400; pop", begun, beside, ended);
-}
-
-/* Other blocks are live at the peak's new time: they are not new. */
-TEST(a_phase_whose_peak_moved_has_the_line_of_the_program)
-{
-    record_passes(&before, "", "free 100", "");
-    record_passes(&after, "", "free 100", "by planted; alloc 700 20M; free 700");
-    const struct vs_budget_row *row = judge_after();
-    assert_true(row->exceeded && !row->follows && row->quantity.metric == VS_METRIC_ALLOCATED);
-    assert_int_equal(row->quantity.value - row->baseline, 3 * MIB);
-    assert_string_equal(row->culprits[0].site->api, "planted");
-    row = row_of("forward", VS_METRIC_ALLOCATED);
-    assert_int_equal(row->quantity.value - row->baseline, 6 * MIB);
-    assert_true(row->exceeded && row->follows && row->compared);
-    assert_int_equal(row->culprit_count, 1);
-    assert_string_equal(row->culprits[0].site->api, "planted");
-    assert_int_equal(row->culprits[0].delta, 20 * MIB);
-}
-
-/* *planted* is live in both passes, *own* in the first half of the forward pass. */
-TEST(a_phase_with_a_line_of_its_own_is_shown)
-{
-    record_passes(&before, "", "free 100", "");
-    record_passes(&after, "by planted; alloc 700 3M", "by own; alloc 200 2M; free 100; free 200",
-                  "");
-    const struct vs_budget_row *row = judge_after();
-    assert_int_equal(row->quantity.value - row->baseline, 3 * MIB);
-    assert_string_equal(row->culprits[0].site->api, "planted");
-    row = row_of("forward", VS_METRIC_ALLOCATED);
-    assert_int_equal(row->quantity.value - row->baseline, 5 * MIB);
-    assert_true(row->exceeded && !row->follows);
-    assert_int_equal(row->culprit_count, 2);
-}
-
-/* Two tests or phases, each with a line of its own. */
-static void record_two(struct bench *t, const char *kind, unsigned first, unsigned second)
-{
-    record(t, "push %sfirst; by line of first; alloc 0 %uM; free 0; pop; push %ssecond; "
-           "by line of second; alloc 0 %uM; free 0; pop", kind, 100 + first, kind, 50 + second);
-}
-
-/* The second one exceeds by less than the program, and followed from the line of the first. */
-TEST(two_tests_that_exceed_for_two_reasons_are_both_shown)
-{
-    static const struct reason_case {
-        const char *kind, *first, *second;
-        unsigned more;
-        bool follows;
-    } cases[] = {{"test:", "test:first", "test:second", 2, false}, {"test:", "test:first", "test:second", 1, false},
-                 {"", "first", "second", 2, false}, {"", "first", "second", 1, true}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        record_two(&before, cases[i].kind, 0, 0);
-        record_two(&after, cases[i].kind, 10, cases[i].more);
-        const struct vs_budget_row *row = judge_after();
-        assert_true(row->exceeded && !row->follows && row->quantity.metric == VS_METRIC_ALLOCATED);
-        assert_true(row_of(cases[i].first, VS_METRIC_ALLOCATED)->follows);
-        row = row_of(cases[i].second, VS_METRIC_ALLOCATED);
-        assert_true(row->exceeded && row->compared);
-        assert_int_equal(row->follows, cases[i].follows);
-        assert_string_equal(row->culprits[0].site->api, "line of second");
-        end(NULL);
-    }
-}
-
-/* The reserved peak is in the optimizer's step; or in the forward pass, where other blocks are live, since a
- * segment is needed there. *leaked* is live in both. */
-static void record_two_moments(struct bench *t, const char *leaked, const char *forward, const char *optimizer)
-{
-    record(t, "grow 0 100M; grow 300 10M; by weights; alloc 0 50M; %s; push forward; "
-           "by activations; alloc 50 45M; %s; free 50; pop; push optimizer; by state; "
-           "alloc 50 30M; %s; free 50; pop", leaked, forward, optimizer);
-}
-
-/* Blocks that are live at the new time, and were not at that of the baseline's peak, were called new. */
-TEST(a_reserved_peak_that_moved_has_the_line_that_grew)
-{
-    for (int leaked = 0; leaked < 2; leaked++) {
-        record_two_moments(&before, "", "", "grow 200 20M");
-        record_two_moments(&after, leaked ? "by leaked; alloc 300 8M" : "", "grow 200 40M", "");
-        update_baseline(&before);
-        const struct vs_budget_row *row = judge_reserved(&after, "135MiB");
-        assert_int_equal(row->quantity.value - row->baseline, 20 * MIB);
-        assert_true(row->exceeded && row->compared);
-        assert_int_equal(row->culprit_count, 1);
-        assert_int_equal(row->moved, leaked);
-        assert_int_equal(row->culprits[0].cached, !leaked);
-        if (leaked)
-            assert_string_equal(row->culprits[0].site->api, "leaked");
-        end(NULL);
-    }
-}
-
-/* Both peaks are at the last allocation. The heading said that the peak was at another time than that of the
- * baseline, as one line holds less. */
-TEST(a_line_that_shrank_does_not_mean_another_moment)
-{
-    static const char two_lines[] = "grow 0 40M; by cache; alloc 0 %uM; grow 100 %uM; by model; alloc 100 %uM";
-    record(&before, two_lines, 40, 40, 40);
-    record(&after, two_lines, 32, 52, 52);
-    update_baseline(&before);
-    const struct vs_budget_row *row = judge_reserved(&after, "85MiB");
-    assert_true(row->exceeded && row->compared);
-    assert_string_equal(row->culprits[0].site->api, "model");
-    assert_int_equal(row->culprits[0].delta, 12 * MIB);
-    assert_string_equal(vs_check_heading(row), "more than at any peak in the baseline:");
-}
-
-/* Blocks of call sites: of a shared library whose functions have names or not, and of the program.
- * The run was judged by all functions of a stack and the baseline by the four of a name, so that a program that
- * calls a stripped library had names and its own baseline had none; and a list of which half the bytes are the
- * library's changed sides when the library allocated more. */
-TEST(call_sites_of_a_stripped_library_are_compared)
-{
-    static const char blocks[] = "by %s; alloc 0 %uM; by %s; alloc 200 2M; %s";
-    static const char leak[] = "by leak (m.c) < main; alloc 300 3M";
-    static const char stripped[] = "libw.so+0x10 (libw.so) < libw.so+0x20 < libw.so+0x30 < libw.so+0x40";
-    static const char named[] = "work (w.c) < train < step < run", program[] = "named (m.c) < main";
-    static const char bare[] = "m+0x10 (m) < m+0x20";
-    static const struct library_case {
-        const char *before, *after, *program_before, *program_after;
-        unsigned mib_before, mib_after;
-        const char *leaked;
-        const char *culprit, *note; /* NULL: the sites are not compared; there is no note */
-    } cases[] = {{stripped, stripped, program, program, 24, 24, leak, "leak (m.c) < main", NULL},
-                 {stripped, stripped, program, program, 24, 28, "", stripped, NULL},
-                 {stripped, stripped, program, program, 1, 28, "", stripped, NULL},
-                 {stripped, stripped, bare, bare, 24, 28, "", stripped, NULL},
-                 {named, stripped, program, bare, 24, 28, "", NULL, "the trace has no function names"},
-                 {stripped, named, bare, program, 24, 28, "", NULL,
-                  "the baseline was written from a trace without function names"},
-                 {named, stripped, program, program, 24, 28, "", NULL, "the trace has no function names"},
-                 {stripped, stripped, program, bare, 24, 28, "", NULL, "the trace has no function names"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct library_case *c = &cases[i];
-        record(&before, blocks, c->before, c->mib_before, c->program_before, "");
-        record(&after, blocks, c->after, c->mib_after, c->program_after, c->leaked);
-        const struct vs_budget_row *row = judge_after();
-        assert_true(row->exceeded);
-        assert_int_equal(row->compared, c->culprit != NULL);
-        if (c->culprit) {
-            assert_int_equal(row->culprit_count, 1);
-            assert_string_equal(row->culprits[0].site->api, c->culprit);
-        }
-        const char *notes = "";
-        for (size_t n = 0; n < after.verdict.note_count; n++)
-            if (strstr(after.verdict.notes[n], "function names"))
-                notes = after.verdict.notes[n];
-        assert_int_equal(c->note ? strncmp(notes, c->note, strlen(c->note)) : (int)strlen(notes),
-                         0);
-        end(NULL);
-    }
-}
-
-/* Half a MiB at a further call site; another segment is needed. */
-TEST(the_rest_of_a_segment_follows_from_the_line_that_needed_it)
-{
-    for (unsigned mib = 2; mib <= 4; mib += 2) {
-        record(&before, "grow 0 10M; by weights; alloc 0 9M");
-        record(&after, "grow 0 10M; by weights; alloc 0 9M; by planted; alloc 9 512K; grow 20 %uM",
-               mib);
-        const struct vs_budget_row *row = judge_after();
-        for (size_t i = 1; row->quantity.metric != VS_METRIC_RESERVED; i++, row++)
-            assert_true(i < after.verdict.count);
-        assert_int_equal(row->quantity.value - row->baseline, mib * MIB);
-        assert_true(row->exceeded && row->compared && row->culprits[0].cached);
-        assert_int_equal(row->follows, mib == 2);
-        end(NULL);
-    }
 }
 
 /* A list of sites of one function, by their lines. */
@@ -429,7 +348,8 @@ static void called(struct lines *l, const char *function, const char *caller, un
     assert_true((used += 2) <= 2 * MANY);
     own[0] = (struct vs_report_frame){.function = function, .file = "/src/a.cu", .module = "a",
                                       .line = strcmp(function, "compute") == 0 ? 13 : 5};
-    own[1] = (struct vs_report_frame){.function = caller, .file = "/src/a.cu", .module = "a", .line = number};
+    own[1] = (struct vs_report_frame){.function = caller, .file = "/src/a.cu", .module =
+                                                                  "a", .line = number};
     l->items[n] = (struct vs_report_site){.frames = own, .frame_count = 2, .api = "", .bytes = bytes, .count = 1,
                                           .stacks = 1};
     l->sites.items = l->items;
@@ -481,7 +401,8 @@ TEST(a_template_with_another_argument_has_grown)
 /* Python's "<lambda>" and C++'s operators are no templates. */
 TEST(names_in_angle_brackets_are_no_arguments)
 {
-    static const char *const pairs[][2] = {{"<lambda>", "<listcomp>"}, {"operator<<(A&)", "operator<<(B&)"}};
+    static const char *const pairs[][2] = {{"<lambda>", "<listcomp>"}, {"operator<<(A&)",
+                                            "operator<<(B&)"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         struct lines old = {0}, now = {0};
         struct vs_culprit found[4];
