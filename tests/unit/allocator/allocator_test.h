@@ -378,4 +378,17 @@ static inline void play_with(const struct vs_allocator_config *config, uint64_t 
     play(text);
 }
 
+/* A test that is only what a program does. */
+struct program {
+    const char *name;
+    const struct vs_allocator_config *config;
+    uint64_t capacity;
+    const char *text;
+};
+
+static inline void play_program(const struct program *program)
+{
+    play_with(program->config, program->capacity, program->text);
+}
+
 #endif

@@ -37,12 +37,25 @@ TEST(small_and_large_requests_never_share_a_segment)
     play("allocs 2");
 }
 
-TEST(the_smallest_block_that_fits_is_chosen_and_the_lowest_of_equals)
+static const struct program programs[] = {
+    {"the_smallest_block_that_fits_is_chosen_and_the_lowest_of_equals", &pytorch_config, GIB,
+     "a = 4096; gap1 = 512; b = 2048; gap2 = 512; c = 2048; gap3 = 512; free c; free a; free b; "
+     "take 1500 at b; " /* 1536: smallest fit 2048, twice; b is lower */
+     "take 2000 at c; take 2049 at a; free gap1; free gap2; free gap3"},
+    {"streams_do_not_share_cached_blocks", &pytorch_config, GIB,
+     "a = 512 on 1; free a; take 512 on 2 not a; take 512 on 1 at a"},
+    {"other_device_errors_are_passed_on_without_giving_back", &pytorch_config, GIB,
+     "x = 512; free x; fail alloc device; refuse 2M device; fail alloc state; refuse 2M state; "
+     "frees 0; num_ooms 0; take 512; " /* from the cache */
+     "fail alloc ok"},
+    {"empty_cache_gives_wholly_free_segments_back_and_no_other", &pytorch_config, GIB,
+     "kept = 512; large = 30M; other = 512 on 9; free large; free other; cached_bytes 34M-512; "
+     "empty 32M; used 2M; free kept; empty; used 0"},
+};
+
+ROWS(programs, a_program_is_played)
 {
-    play_with(&pytorch_config, GIB, "a = 4096; gap1 = 512; b = 2048; gap2 = 512; c = 2048; "
-              "gap3 = 512; free c; free a; free b; "
-              "take 1500 at b; " /* 1536: smallest fit 2048, twice; b is lower */
-              "take 2000 at c; take 2049 at a; free gap1; free gap2; free gap3");
+    play_program(*state);
 }
 
 TEST(freed_neighbours_become_one_block)
@@ -59,12 +72,6 @@ TEST(freed_neighbours_become_one_block)
     assert_int_equal(vs_allocator_find(f.allocator, named("d"), &found, &live), VS_OK);
     assert_int_equal(found.size, 2 * MIB);
     assert_int_equal(vs_block_count_locked(f.allocator), 1);
-}
-
-TEST(streams_do_not_share_cached_blocks)
-{
-    play_with(&pytorch_config, GIB, "a = 512 on 1; free a; take 512 on 2 not a; "
-              "take 512 on 1 at a");
 }
 
 TEST(zero_bytes_give_address_0_which_can_be_freed)
@@ -143,14 +150,6 @@ TEST(a_request_the_device_cannot_hold_fails_with_device_oom)
          "take 20M");
 }
 
-TEST(other_device_errors_are_passed_on_without_giving_back)
-{
-    play_with(&pytorch_config, GIB, "x = 512; free x; fail alloc device; refuse 2M device; "
-              "fail alloc state; refuse 2M state; frees 0; num_ooms 0; "
-              "take 512; " /* from the cache */
-              "fail alloc ok");
-}
-
 TEST(a_segment_the_device_will_not_take_back_stays_cached)
 {
     fixture_start(&f, &pytorch_config, GIB);
@@ -161,12 +160,6 @@ TEST(a_segment_the_device_will_not_take_back_stays_cached)
     assert_int_equal(released, 0);
     play("fail free ok");
     assert_int_equal(take(&f, 512), a);
-}
-
-TEST(empty_cache_gives_wholly_free_segments_back_and_no_other)
-{
-    play_with(&pytorch_config, GIB, "kept = 512; large = 30M; other = 512 on 9; free large; "
-              "free other; cached_bytes 34M-512; empty 32M; used 2M; free kept; empty; used 0");
 }
 
 TEST(statistics_of_a_split_and_a_merge_are_pytorchs)

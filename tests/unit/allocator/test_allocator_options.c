@@ -68,10 +68,19 @@ TEST(garbage_collection_takes_the_segments_idle_longest)
     play("num_alloc_retries 0; num_sync_all_streams 0; free used");
 }
 
-TEST(garbage_collection_is_off_without_a_memory_fraction)
+static const struct program programs[] = {
+    {"garbage_collection_is_off_without_a_memory_fraction",
+     &(struct vs_allocator_config){.garbage_collection_threshold = 0.1}, GIB,
+     "x = 300M; free x; take 400M; frees 0"},
+    /* No block can be that large; the free index has no bin for such a size. */
+    {"a_max_split_size_beyond_all_blocks_is_no_limit",
+     &(struct vs_allocator_config){.max_split_size = UINT64_C(1) << 63}, 40 * MIB,
+     "x = 30M; free x; refuse 60M oom; take 30M"},
+};
+
+ROWS(programs, a_program_is_played)
 {
-    struct vs_allocator_config c = {.garbage_collection_threshold = 0.1};
-    play_with(&c, GIB, "x = 300M; free x; take 400M; frees 0");
+    play_program(*state);
 }
 
 TEST(rounding_options_reach_requests)
@@ -126,13 +135,6 @@ TEST(an_expandable_segment_is_as_old_as_its_addresses)
 {
     assert_range_tie(VS_TIE_LOWEST_ADDRESS, false);
     assert_range_tie(VS_TIE_OLDEST_SEGMENT, true);
-}
-
-/* No block can be that large; the free index has no bin for such a size. */
-TEST(a_max_split_size_beyond_all_blocks_is_no_limit)
-{
-    struct vs_allocator_config c = {.max_split_size = UINT64_C(1) << 63};
-    play_with(&c, 40 * MIB, "x = 30M; free x; refuse 60M oom; take 30M");
 }
 
 TEST(configurations_out_of_range_are_refused)

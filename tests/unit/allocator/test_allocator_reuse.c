@@ -23,10 +23,41 @@ TEST(a_block_used_elsewhere_waits_for_the_event_there)
          "c is a; events_held 0; active_bytes 1024; free b; free c");
 }
 
-TEST(the_blocks_own_stream_needs_no_event)
+static const struct program programs[] = {
+    {"the_blocks_own_stream_needs_no_event", &pytorch_config, GIB,
+     "a = 512 on 2; use a 2; free a; recorded 2 0; take 512 on 2 at a"},
+    {"a_block_used_on_two_streams_waits_for_both", &pytorch_config, GIB,
+     "a = 512; use a 3; use a 1; free a; done 1 1; take 512 not a; done 3 1; take 512 at a"},
+    {"empty_cache_waits_for_pending_events", &pytorch_config, GIB,
+     "a = 512; use a 1; free a; empty 2M; event_waits 1; num_sync_all_streams 1"},
+    {"out_of_memory_waits_for_pending_events_before_it_gives_up", &pytorch_config, 20 * MIB,
+     "a = 20M; use a 1; free a; take 12M at a; num_alloc_retries 1"},
+    {"where_no_event_can_be_recorded_the_block_stays_pending", &pytorch_config, GIB,
+     "a = 512; b = 512; use a 1; use b 2; fail record state; " /* capture */
+     "free a; free b; done 1 100; c = 512; c isnt a; fail record ok; "
+     "take 512 at a; " /* recorded now, and found complete */
+     "done 2 1; take 512 at b"},
+    {"a_failing_event_query_leaves_the_block_pending", &pytorch_config, GIB,
+     "a = 512; use a 1; free a; done 1 1; fail query state; take 512 not a; fail query ok; "
+     "take 512 at a"},
+    {"a_freed_block_is_handed_out_only_after_a_synchronisation", &after_sync_config, GIB,
+     "a = 512; b = 512; free a; take 512 at a; syncs 1; free a; free b; take 512 at a; syncs 2; "
+     "take 512 at b; " /* covered by the same synchronisation */
+     "syncs 2; num_reuse_syncs 2"},
+    {"a_synchronisation_of_the_program_after_the_free_is_enough", &after_sync_config, GIB,
+     "a = 512; free a; ticket = ticket; ended ticket; take 512 at a; syncs 0"},
+    {"a_synchronisation_begun_before_the_free_does_not_cover_it", &after_sync_config, GIB,
+     "a = 512; ticket = ticket; free a; ended ticket; take 512 at a; syncs 1"},
+    {"a_synchronisation_that_never_ended_covers_nothing", &after_sync_config, GIB,
+     "a = 512; free a; first = ticket; take 512 at a; syncs 1; free a; "
+     "ended first; take 512 at a; syncs 2"}, /* late, and older than the free */
+    {"a_merged_block_is_as_unsafe_as_its_newest_part", &after_sync_config, GIB,
+     "a = 512; b = 512; c = 512; free a; sync; free b; take 1024 at a; syncs 1; free c"},
+};
+
+ROWS(programs, a_program_is_played)
 {
-    play_with(&pytorch_config, GIB, "a = 512 on 2; use a 2; free a; recorded 2 0; "
-              "take 512 on 2 at a");
+    play_program(*state);
 }
 
 TEST(a_free_that_names_another_stream_waits_for_it)
@@ -65,12 +96,6 @@ TEST(a_use_that_cannot_be_noted_keeps_the_block)
     vs_allocator_destroy(a);
 }
 
-TEST(a_block_used_on_two_streams_waits_for_both)
-{
-    play_with(&pytorch_config, GIB, "a = 512; use a 3; use a 1; free a; done 1 1; "
-              "take 512 not a; done 3 1; take 512 at a");
-}
-
 TEST(a_pending_block_is_not_merged_with_its_neighbour)
 {
     play_with(&pytorch_config, GIB, "a = 512; b = 512; c = 512; use b 1; free b; free a");
@@ -97,33 +122,6 @@ TEST(events_of_one_stream_complete_in_order)
     play("done 1 2");
     assert_int_equal(take(&f, 512), a[0]);
     play("events_held 1");
-}
-
-TEST(empty_cache_waits_for_pending_events)
-{
-    play_with(&pytorch_config, GIB, "a = 512; use a 1; free a; empty 2M; event_waits 1; "
-              "num_sync_all_streams 1");
-}
-
-TEST(out_of_memory_waits_for_pending_events_before_it_gives_up)
-{
-    play_with(&pytorch_config, 20 * MIB, "a = 20M; use a 1; free a; take 12M at a; "
-              "num_alloc_retries 1");
-}
-
-TEST(where_no_event_can_be_recorded_the_block_stays_pending)
-{
-    play_with(&pytorch_config, GIB, "a = 512; b = 512; use a 1; use b 2; "
-              "fail record state; " /* capture */
-              "free a; free b; done 1 100; c = 512; c isnt a; fail record ok; "
-              "take 512 at a; " /* recorded now, and found complete */
-              "done 2 1; take 512 at b");
-}
-
-TEST(a_failing_event_query_leaves_the_block_pending)
-{
-    play_with(&pytorch_config, GIB, "a = 512; use a 1; free a; done 1 1; fail query state; "
-              "take 512 not a; fail query ok; take 512 at a");
 }
 
 TEST(without_event_operations_record_stream_is_unsupported)
@@ -155,26 +153,6 @@ TEST(memory_fresh_from_the_device_needs_no_synchronisation)
     play("syncs 0");
 }
 
-TEST(a_freed_block_is_handed_out_only_after_a_synchronisation)
-{
-    play_with(&after_sync_config, GIB, "a = 512; b = 512; free a; take 512 at a; syncs 1; "
-              "free a; free b; take 512 at a; syncs 2; "
-              "take 512 at b; " /* covered by the same synchronisation */
-              "syncs 2; num_reuse_syncs 2");
-}
-
-TEST(a_synchronisation_of_the_program_after_the_free_is_enough)
-{
-    play_with(&after_sync_config, GIB, "a = 512; free a; ticket = ticket; ended ticket; "
-              "take 512 at a; syncs 0");
-}
-
-TEST(a_synchronisation_begun_before_the_free_does_not_cover_it)
-{
-    play_with(&after_sync_config, GIB, "a = 512; ticket = ticket; free a; ended ticket; "
-              "take 512 at a; syncs 1");
-}
-
 TEST(memory_is_settled_unless_a_free_has_no_synchronisation)
 {
     play_with(&after_sync_config, GIB, "a = 512; b = 512");
@@ -188,25 +166,12 @@ TEST(memory_is_settled_unless_a_free_has_no_synchronisation)
     play("syncs 0");
 }
 
-TEST(a_synchronisation_that_never_ended_covers_nothing)
-{
-    play_with(&after_sync_config, GIB, "a = 512; free a; first = ticket; take 512 at a; syncs 1; "
-              "free a; ended first; " /* late, and older than the free */
-              "take 512 at a; syncs 2");
-}
-
 TEST(tickets_may_end_out_of_order)
 {
     play_with(&after_sync_config, GIB, "a = 512; older = ticket; free a; newer = ticket; "
               "ended newer; ended older");
     vs_allocator_sync_end(f.allocator, named("newer") + 100); /* an unknown ticket: ignored */
     play("take 512 at a; syncs 0; free a; take 512 at a; syncs 1");
-}
-
-TEST(a_merged_block_is_as_unsafe_as_its_newest_part)
-{
-    play_with(&after_sync_config, GIB, "a = 512; b = 512; c = 512; free a; sync; free b; "
-              "take 1024 at a; syncs 1; free c");
 }
 
 TEST(a_refused_synchronisation_fails_the_request_and_keeps_the_block)

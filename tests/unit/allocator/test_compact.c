@@ -50,10 +50,36 @@ TEST(without_virtual_memory_the_policy_is_refused)
     fake_device_free(&device);
 }
 
-TEST(memory_grows_by_the_page_and_is_packed_to_512_bytes)
+static const struct program programs[] = {
+    {"memory_grows_by_the_page_and_is_packed_to_512_bytes", &compact_config, GIB,
+     "a = 2560K+1; b = 1M; b is a+2560K+512; used 4M; reserved 4M; free a; free b; "
+     "used 4M"}, /* cached */
+    {"a_freed_view_gives_its_pages_back_at_once", &compact_config, GIB,
+     "punch 4M 4; view = 8M; free view; before = maps; take 4M at a0; take 4M at a2; "
+     "maps before; stream_syncs 0"},
+    {"a_view_serves_again_without_a_driver_call", &compact_config, GIB,
+     "punch 4M 4; view = 8M; free view; before = maps; take 8M at view; free view; "
+     "take 7M at view; " /* its last page is still used */
+     "maps before"},
+    {"a_view_that_a_request_would_leave_a_page_of_does_not_serve", &compact_config, GIB,
+     "punch 4M 6; view = 12M; free view; got = 8M; got isnt view; used 24M"},
+    {"a_view_whose_memory_is_taken_does_not_serve", &compact_config, GIB,
+     "punch 4M 4; view = 8M; free view; take 512 at a0; take 8M not view"},
+    {"the_rest_of_a_page_stays_free_at_home", &compact_config, GIB,
+     "punch 4M 4; take 7M; take 1M at a2+3M; used 16M"},
+    {"pages_return_when_the_device_does_not_synchronise", &compact_sync_config, GIB,
+     "punch 4M 4; fail sync device; refuse 8M device; fail sync ok; take 4M at a0"},
+    {"a_device_that_does_not_map_changes_nothing", &compact_config, GIB,
+     "punch 4M 4; fail map device; refuse 8M device; fail map ok; used 16M; view = 8M; used 16M; "
+     "free view"},
+    {"another_streams_use_of_a_view_keeps_its_pages", &compact_config, GIB,
+     "punch 4M 4; view = 8M; use view 3; free view; take 4M; used 20M; " /* new memory */
+     "done 3 1; take 8M at view"},
+};
+
+ROWS(programs, a_program_is_played)
 {
-    play_with(&compact_config, GIB, "a = 2560K+1; b = 1M; b is a+2560K+512; used 4M; "
-              "reserved 4M; free a; free b; used 4M"); /* cached */
+    play_program(*state);
 }
 
 TEST(free_pages_that_lie_apart_serve_one_request)
@@ -65,31 +91,6 @@ TEST(free_pages_that_lie_apart_serve_one_request)
     assert_int_equal(handle_of(&f, named("b") + 4 * MIB), third);
 }
 
-TEST(a_freed_view_gives_its_pages_back_at_once)
-{
-    play_with(&compact_config, GIB, "punch 4M 4; view = 8M; free view; before = maps; "
-              "take 4M at a0; take 4M at a2; maps before; stream_syncs 0");
-}
-
-TEST(a_view_serves_again_without_a_driver_call)
-{
-    play_with(&compact_config, GIB, "punch 4M 4; view = 8M; free view; before = maps; "
-              "take 8M at view; free view; take 7M at view; " /* its last page is still used */
-              "maps before");
-}
-
-TEST(a_view_that_a_request_would_leave_a_page_of_does_not_serve)
-{
-    play_with(&compact_config, GIB, "punch 4M 6; view = 12M; free view; got = 8M; got isnt view; "
-              "used 24M");
-}
-
-TEST(a_view_whose_memory_is_taken_does_not_serve)
-{
-    play_with(&compact_config, GIB, "punch 4M 4; view = 8M; free view; take 512 at a0; "
-              "take 8M not view");
-}
-
 TEST(only_missing_pages_are_created)
 {
     uint64_t a[3];
@@ -98,11 +99,6 @@ TEST(only_missing_pages_are_created)
         a[i] = take(&f, 4 * MIB);
     give(&f, a[0]);
     play("take 10M; used 18M");
-}
-
-TEST(the_rest_of_a_page_stays_free_at_home)
-{
-    play_with(&compact_config, GIB, "punch 4M 4; take 7M; take 1M at a2+3M; used 16M");
 }
 
 /* An iteration whose requests overlap differently each time. */
@@ -302,12 +298,6 @@ TEST(a_view_of_safe_pages_does_not_wait)
          "syncs before+1");
 }
 
-TEST(pages_return_when_the_device_does_not_synchronise)
-{
-    play_with(&compact_sync_config, GIB, "punch 4M 4; fail sync device; refuse 8M device; "
-              "fail sync ok; take 4M at a0");
-}
-
 struct freeing {
     struct fixture *f;
     uint64_t addr;
@@ -331,19 +321,6 @@ TEST(a_view_freed_while_the_cache_is_given_back_keeps_only_its_pages)
     play("take 16M"); /* 12 MiB of pages were free, 8 in the view */
     assert_int_equal(freeing.addr, 0);
     assert_true(f.device.used <= 32 * MIB);
-}
-
-TEST(a_device_that_does_not_map_changes_nothing)
-{
-    play_with(&compact_config, GIB, "punch 4M 4; fail map device; refuse 8M device; fail map ok; "
-              "used 16M; view = 8M; used 16M; free view");
-}
-
-TEST(another_streams_use_of_a_view_keeps_its_pages)
-{
-    play_with(&compact_config, GIB, "punch 4M 4; view = 8M; use view 3; free view; take 4M; "
-              "used 20M; " /* new memory */
-              "done 3 1; take 8M at view");
 }
 
 struct seen {

@@ -43,65 +43,46 @@ TEST(a_range_counts_no_segments_and_no_inactive_splits)
     assert_int_equal(s.num_device_free, 1);
 }
 
-TEST(only_whole_handles_inside_free_blocks_are_unmapped)
-{
-    play_with(&expandable, GIB, "a = 30M; b = 65M; c = 5M; "
-              "free b; " /* 30..95: handles 40..80 are whole */
-              "forget; empty 40M; event 0 segment_unmap a+40M 40M; stream_syncs 1; used 60M; "
-              "empty 0; stream_syncs 1"); /* nothing to unmap: no wait */
-    /* the free 10 MiB before the hole and the part mapped in it are used for the next one */
-    play("forget; take 25M at a+30M; event 0 segment_map a+40M 20M; free c; free a");
-}
+static const struct program programs[] = {
+    {"only_whole_handles_inside_free_blocks_are_unmapped", &expandable, GIB,
+     "a = 30M; b = 65M; c = 5M; free b; " /* 30..95: handles 40..80 are whole */
+     "forget; empty 40M; event 0 segment_unmap a+40M 40M; stream_syncs 1; used 60M; empty 0; "
+     "stream_syncs 1; " /* nothing to unmap: no wait */
+     /* the free 10 MiB before the hole and the part mapped in it are used for the next one */
+     "forget; take 25M at a+30M; event 0 segment_map a+40M 20M; free c; free a"},
+    {"the_range_itself_goes_with_its_last_handle", &expandable, GIB,
+     "a = 30M; b = 100; free a; empty 40M; ranges 1; free b; empty 2M; ranges 0; take 100 not b"},
+    {"a_gap_is_filled_before_the_end_grows", &expandable, GIB,
+     "a = 40M; b = 20M; c = 40M; d = 20M; free a; free c; empty 80M; forget; "
+     "take 41M at d+20M; " /* neither gap has room */
+     "take 39M at a; take 40M at c; event 2 segment_map a 40M; event 4 segment_map c 40M"},
+    {"a_request_may_span_several_gaps_and_free_blocks", &expandable, GIB,
+     "a = 40M; b = 30M; c = 30M; d = 20M; free a; empty 40M; " /* 0..40 unmapped */
+     "free b; " /* 40..70 free */
+     "free c; " /* 40..100 free */
+     "forget; take 90M at a; event 0 segment_map a 40M; event 1 alloc a 90M"},
+    {"the_best_fit_counts_what_a_block_can_grow_to", &expandable, GIB,
+     "a = 12M; b = 2M; c = 20M; free a; " /* 12 MiB, enclosed */
+     "reserved 40M; " /* 6 MiB free at the end, which can grow */
+     "take 5M at a"}, /* not the smaller one at the end */
+    {"streams_and_pools_have_ranges_of_their_own", &expandable, GIB,
+     "a = 2M on 1; b = 2M on 2; c = 512 on 1; ranges 3; free a; take 2M on 2 not a; "
+     "take 2M on 1 at a"},
+    {"out_of_memory_unmaps_and_tries_again", &expandable, 100 * MIB,
+     "a = 60M on 1; free a; b = 80M on 2; " /* another stream's range */
+     "num_alloc_retries 1; refuse 40M oom; num_ooms 1; free b; take 95M"},
+    {"what_was_mapped_before_a_failure_stays_cached", &expandable, 200 * MIB,
+     /* a gap of 20, 40 free, and 60 more are needed after it: 60 MiB are left */
+     "a = 20M; b = 20M; c = 20M; other = 100M on 1; free a; empty 20M; free b; free c; "
+     "fail unmap device; " /* releasing in the retry would hide it */
+     "refuse 140M oom; reserved 160M; fail unmap ok; take 60M at a"}, /* one block now */
+    {"a_pending_block_keeps_its_memory", &expandable, GIB,
+     "a = 40M on 1; use a 2; free a; b = 40M on 1; b is a+40M; done 2 1; empty 40M"},
+};
 
-TEST(the_range_itself_goes_with_its_last_handle)
+ROWS(programs, a_program_is_played)
 {
-    play_with(&expandable, GIB, "a = 30M; b = 100; free a; empty 40M; ranges 1; "
-              "free b; empty 2M; ranges 0; take 100 not b");
-}
-
-TEST(a_gap_is_filled_before_the_end_grows)
-{
-    play_with(&expandable, GIB, "a = 40M; b = 20M; c = 40M; d = 20M; free a; free c; empty 80M; "
-              "forget; take 41M at d+20M; " /* neither gap has room */
-              "take 39M at a; take 40M at c; event 2 segment_map a 40M; event 4 segment_map c 40M");
-}
-
-TEST(a_request_may_span_several_gaps_and_free_blocks)
-{
-    play_with(&expandable, GIB, "a = 40M; b = 30M; c = 30M; d = 20M; free a; "
-              "empty 40M; " /* 0..40 unmapped */
-              "free b; " /* 40..70 free */
-              "free c; " /* 40..100 free */
-              "forget; take 90M at a; event 0 segment_map a 40M; event 1 alloc a 90M");
-}
-
-TEST(the_best_fit_counts_what_a_block_can_grow_to)
-{
-    play_with(&expandable, GIB, "a = 12M; b = 2M; c = 20M; free a; " /* 12 MiB, enclosed */
-              "reserved 40M; " /* 6 MiB free at the end, which can grow */
-              "take 5M at a"); /* not the smaller one at the end */
-}
-
-TEST(streams_and_pools_have_ranges_of_their_own)
-{
-    play_with(&expandable, GIB, "a = 2M on 1; b = 2M on 2; c = 512 on 1; ranges 3; "
-              "free a; take 2M on 2 not a; take 2M on 1 at a");
-}
-
-TEST(out_of_memory_unmaps_and_tries_again)
-{
-    play_with(&expandable, 100 * MIB, "a = 60M on 1; free a; "
-              "b = 80M on 2; " /* another stream's range */
-              "num_alloc_retries 1; refuse 40M oom; num_ooms 1; free b; take 95M");
-}
-
-TEST(what_was_mapped_before_a_failure_stays_cached)
-{
-    play_with(&expandable, 200 * MIB, "a = 20M; b = 20M; c = 20M; other = 100M on 1; free a; "
-              "empty 20M; free b; free c");
-    /* a gap of 20, 40 free, and 60 more are needed after it: 60 MiB are left */
-    play("fail unmap device; " /* releasing in the retry would hide it */
-         "refuse 140M oom; reserved 160M; fail unmap ok; take 60M at a"); /* one block now */
+    play_program(*state);
 }
 
 TEST(failures_of_the_device_change_nothing)
@@ -114,12 +95,6 @@ TEST(failures_of_the_device_change_nothing)
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_ERR_DEVICE);
     assert_int_equal(released, 0);
     play("fail unmap ok; take 35M at a");
-}
-
-TEST(a_pending_block_keeps_its_memory)
-{
-    play_with(&expandable, GIB, "a = 40M on 1; use a 2; free a; b = 40M on 1; b is a+40M; "
-              "done 2 1; empty 40M");
 }
 
 TEST(the_memory_fraction_limits_what_is_mapped)

@@ -11,12 +11,18 @@ static bool only_stream(void *ctx, uint64_t stream)
     return stream == *(const uint64_t *)ctx;
 }
 
-TEST(a_pool_and_the_others_share_no_segment)
+static const struct program programs[] = {
+    {"a_pool_and_the_others_share_no_segment", &pytorch_config, GIB,
+     "outside = 2M; begin one; inside = 2M; small = 512; reserved 42M; free inside; end one; "
+     "take 2M at outside+2M; " /* not the cached one in the pool */
+     "begin one; take 2M at inside; end one"},
+    {"a_retry_takes_what_freeable_pools_hold", &pytorch_config, 100 * MIB,
+     "begin one; x = 60M; free x; end one; refuse 80M oom; release one; take 80M"},
+};
+
+ROWS(programs, a_program_is_played)
 {
-    play_with(&pytorch_config, GIB, "outside = 2M; begin one; inside = 2M; small = 512; "
-              "reserved 42M; free inside; end one; "
-              "take 2M at outside+2M; " /* not the cached one in the pool */
-              "begin one; take 2M at inside; end one");
+    play_program(*state);
 }
 
 TEST(the_pool_begun_last_whose_filter_accepts_the_stream_is_used)
@@ -66,12 +72,6 @@ TEST(memory_of_a_pool_goes_only_when_nobody_uses_the_pool)
     ok(vs_allocator_pool_empty(f.allocator, one, &released));
     assert_int_equal(released, 40 * MIB);
     fails(vs_allocator_pool_empty(f.allocator, one, &released), VS_ERR_NOT_FOUND);
-}
-
-TEST(a_retry_takes_what_freeable_pools_hold)
-{
-    play_with(&pytorch_config, 100 * MIB, "begin one; x = 60M; free x; end one; refuse 80M oom; "
-              "release one; take 80M");
 }
 
 TEST(emptying_one_pool_waits_for_its_events_only)

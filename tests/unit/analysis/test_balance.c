@@ -4,7 +4,7 @@
  * something is missing, late or counted twice. */
 #include "analysis/state/balance.h"
 #include "analysis/naming/library.h"
-#include "support/report_facts.h"
+#include "unit/analysis/report_facts.h"
 
 #define GPU "device 16G Test GPU; "
 #define REPORTED(number, size) \

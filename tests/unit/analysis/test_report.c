@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "analysis/naming/naming.h"
-#include "support/report_facts.h"
+#include "unit/analysis/report_facts.h"
 
 #define GPU "device 1G Test GPU; "
 /* A step that keeps 2 MiB. */
