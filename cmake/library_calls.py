@@ -118,7 +118,7 @@ class Function:
         self.types = types_of(self.parameters)
         self.names = [re.search(r"\w+$", p)[0] for p in self.parameters]
         self.settings = settings
-        self.returns = words(members[1:].strip(), values) if members.startswith("=") else ""
+        self.returns = words(braced(members[1:].strip(), braces), values) if members.startswith("=") else ""
         self.given = [] if self.returns else [words(m, values) for m in split(braced(members, braces))]
 
     def declaration(self):

@@ -69,6 +69,18 @@ static inline void records_forget(void)
     record_count = buffers_delivered = 0;
 }
 
+/* records_begin: enables *kind*; records_expect: *count* records since then. */
+static inline void records_begin(CUpti_ActivityKind kind)
+{
+    OK(cuptiActivityEnable(kind));
+    records_forget();
+}
+static inline void records_expect(int count)
+{
+    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(record_count, count);
+}
+
 /* For AFTER: no kind stays enabled. */
 static inline int records_end(void)
 {

@@ -28,8 +28,7 @@ TEST(each_driver_call_is_one_record)
     OK(cuMemFree(p));
     OK(cuptiActivityDisable(DRIVER));
     OK(cuStreamDestroy(s));
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 6);
+    records_expect(6);
     const CUpti_ActivityAPI *alloc = records_call(DRIVER, DRIVER_ID(cuMemAlloc_v2), 0);
     const CUpti_ActivityAPI *bad = records_call(DRIVER, DRIVER_ID(cuMemFree_v2), 0);
     assert_non_null(alloc);
@@ -51,11 +50,9 @@ TEST(driver_calls_of_the_runtime_show_when_runtime_calls_do_not)
     void *p;
     OK(cudaFree(NULL)); /* the first call has more of the driver's */
     OK(cuptiActivityEnable(DRIVER));
-    OK(cuptiActivityEnable(RUNTIME));
-    records_forget();
+    records_begin(RUNTIME);
     OK(cudaMalloc(&p, 100));
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 1);
+    records_expect(1);
     OK(cuptiActivityDisable(RUNTIME));
     records_forget();
     OK(cudaFree(p));
@@ -111,8 +108,7 @@ TEST(work_of_a_graph_names_graph_and_node)
     FAILS(cuptiGetGraphNodeId(NULL, &node_id), CUPTI_ERROR_INVALID_PARAMETER);
     assert_true(node_id != copy_id);
     OK(cuptiActivityEnable(DRIVER));
-    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET));
-    records_forget();
+    records_begin(CUPTI_ACTIVITY_KIND_MEMSET);
     OK(cuGraphLaunch(exec, NULL));
     OK(cuCtxSynchronize());
     OK(cuptiActivityFlushAll(0));
@@ -136,21 +132,18 @@ TEST(functions_are_chosen_one_by_one)
     OK(cuptiActivityEnableDriverApi(DRIVER_ID(cuMemFree_v2), 1));
     records_forget();
     sim_alloc_and_free(64);
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 1);
+    records_expect(1);
     assert_int_equal(records[0].api.cbid, DRIVER_ID(cuMemFree_v2));
     OK(cuptiActivityEnable(DRIVER)); /* overrides: all enabled again */
     OK(cuptiActivityEnableDriverApi(DRIVER_ID(cuMemAlloc_v2), 0));
     records_forget();
     sim_alloc_and_free(64);
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 1);
+    records_expect(1);
     assert_int_equal(records[0].api.cbid, DRIVER_ID(cuMemFree_v2));
     OK(cuptiActivityDisable(DRIVER));
     records_forget();
     sim_alloc_and_free(64);
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 0);
+    records_expect(0);
 }
 
 TEST(a_record_is_preceded_by_its_external_ids)

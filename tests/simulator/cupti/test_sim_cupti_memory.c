@@ -42,8 +42,7 @@ TEST(every_family_gives_an_allocation_and_a_release)
     CUarray array;
     CUDA_ARRAY_DESCRIPTOR desc = {
         .Width = 64, .Height = 32, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
-    OK(cuptiActivityEnable(MEMORY2));
-    records_forget();
+    records_begin(MEMORY2);
     p = sim_alloc_and_free(1000);
     OK(cuptiActivityFlushAll(0));
     is_pair(p, 1000, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
@@ -79,20 +78,17 @@ TEST(every_family_gives_an_allocation_and_a_release)
     OK(cuptiActivityDisable(MEMORY2));
     records_forget();
     p = sim_alloc_and_free(1000);
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 0);
+    records_expect(0);
 }
 
 TEST(registered_memory_was_not_allocated)
 {
     static char own[8192] __attribute__((aligned(4096)));
-    OK(cuptiActivityEnable(MEMORY2));
-    records_forget();
+    records_begin(MEMORY2);
     OK(cuMemHostRegister(own, sizeof own, 0));
     OK(cuMemHostUnregister(own));
     FAILS(cuMemFree(0x1234), CUDA_ERROR_INVALID_VALUE);
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 0);
+    records_expect(0);
 }
 
 TEST(stream_ordered_memory_names_stream_and_pool)
@@ -106,8 +102,7 @@ TEST(stream_ordered_memory_names_stream_and_pool)
     CUstream s = sim_stream(0);
     OK(cuptiGetStreamIdEx(NULL, s, 0, &id));
     OK(cuptiActivityEnable(MEMORY2));
-    OK(cuptiActivityEnable(POOL));
-    records_forget();
+    records_begin(POOL);
     OK(cuMemPoolCreate(&pool, &props));
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
     OK(cuMemAllocFromPoolAsync(&p, 3 << 20, pool, s));
@@ -176,16 +171,14 @@ TEST(one_context_alone_can_be_recorded)
     OK(cuMemAlloc(&p, 64)); /* second is current */
     OK(cuCtxSetCurrent(first));
     CUdeviceptr q = sim_alloc(64);
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 1);
+    records_expect(1);
     assert_int_equal(memory(0)->contextId, id);
     OK(cuptiActivityEnable(MEMORY2));
     OK(cuptiActivityDisableContext(second, MEMORY2));
     records_forget();
     OK(cuMemFree(q));
     OK(cuMemFree(p));
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 1);
+    records_expect(1);
     assert_int_equal(memory(0)->address, q);
     OK(cuptiActivityDisable(MEMORY2));
     OK(cuCtxDestroy(second));
@@ -195,8 +188,7 @@ TEST(one_context_alone_can_be_recorded)
 TEST(overhead_is_the_time_in_the_clients_callbacks)
 {
     OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_OVERHEAD));
-    OK(cuptiActivityEnable(MEMORY2));
-    records_forget();
+    records_begin(MEMORY2);
     CUdeviceptr p = sim_alloc(64);
     OK(cuptiActivityFlushAll(0));
     int before = record_count;
@@ -224,21 +216,18 @@ TEST(overhead_is_the_time_in_the_clients_callbacks)
 TEST(a_buffer_holds_no_more_records_than_its_giver_said)
 {
     size_t lost;
-    OK(cuptiActivityEnable(MEMORY2));
-    records_forget();
+    records_begin(MEMORY2);
     records_per_buffer = 3;
     for (int i = 0; i < 5; i++)
         sim_alloc_and_free(64);
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 10);
+    records_expect(10);
     assert_int_equal(buffers_delivered, 4);
     records_per_buffer = 0;
     records_buffer_bytes = sizeof(CUpti_ActivityMemory4) - 8; /* too small for any record */
     records_forget();
     OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &lost));
     sim_alloc_and_free(64);
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 0);
+    records_expect(0);
     OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &lost));
     assert_int_equal(lost, 2);
     OK(cuptiActivityGetNumDroppedRecords(NULL, 0, &lost));
@@ -256,8 +245,7 @@ TEST(collection_can_begin_again_after_finalize)
     OK(cuptiActivityRegisterCallbacks(records_give, records_take));
     records_forget();
     OK(cuMemFree(p)); /* the kind was disabled, too */
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 0);
+    records_expect(0);
     OK(cuptiActivityEnable(MEMORY2));
     p = sim_alloc_and_free(64);
     OK(cuptiActivityFlushAll(0));

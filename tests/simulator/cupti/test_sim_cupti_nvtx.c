@@ -61,8 +61,7 @@ TEST(ranges_of_a_thread_nest)
     assert_int_equal(nvtxRangePop(), 1);
     assert_int_equal(nvtxRangePop(), 0);
     assert_true(nvtxRangePop() < 0); /* nothing is open */
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 5);
+    records_expect(5);
     is_marker(0, START, "outer", NULL);
     is_marker(1, START, "inner", NULL);
     is_marker(2, CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS, "here", NULL);
@@ -130,8 +129,7 @@ TEST(attributes_come_as_marker_data)
     a.color = 0xff112233;
     a.payloadType = NVTX_PAYLOAD_TYPE_INT32;
     a.payload.iValue = -7;
-    OK(cuptiActivityEnable(DATA));
-    records_forget();
+    records_begin(DATA);
     nvtxMarkEx(&a);
     a.colorType = NVTX_COLOR_UNKNOWN;
     a.payloadType = NVTX_PAYLOAD_TYPE_FLOAT;
@@ -169,8 +167,7 @@ TEST(names_of_things_are_records)
     OK(cuCtxGetCurrent(&ctx));
     OK(cuptiGetContextId(ctx, &context));
     OK(cuptiGetStreamIdEx(NULL, (CUstream)s, 0, &stream));
-    OK(cuptiActivityEnable(NAME));
-    records_forget();
+    records_begin(NAME);
     nvtxNameOsThreadA(77, "worker");
     nvtxNameCuDeviceA(0, "the device");
     nvtxNameCuContextA(ctx, "the context");
@@ -222,14 +219,12 @@ TEST(ranges_opened_before_recording_end_as_they_should)
 {
     OK(cuptiActivityDisable(MARKER));
     assert_int_equal(nvtxRangePushA("unseen"), 0);
-    OK(cuptiActivityEnable(MARKER));
-    records_forget();
+    records_begin(MARKER);
     for (int i = 0; i < 100; i++)
         assert_int_equal(nvtxRangePushA("deep"), i + 1);
     for (int i = 100; i >= 0; i--)
         assert_int_equal(nvtxRangePop(), i);
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(record_count, 201);
+    records_expect(201);
 }
 
 AFTER(stop_recording)

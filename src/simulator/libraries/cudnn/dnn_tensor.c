@@ -102,6 +102,10 @@ int cudnnSetTensor4dDescriptor(struct cudnnTensorStruct *t, int format, int type
                                int w)
 {
     int dim[4] = {n, c, h, w}, stride[4] = {c * h * w, h * w, w, 1};
+    DNN_NEED_KIND(t, DNN_TENSOR);
+    int e = check_dims(__func__, type, 4, 3, dim);
+    if (e)
+        return e;
     if (format == CUDNN_TENSOR_NHWC)
         stride[1] = 1, stride[2] = w * c, stride[3] = c;
     else if (format != CUDNN_TENSOR_NCHW)

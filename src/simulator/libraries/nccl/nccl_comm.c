@@ -142,8 +142,8 @@ static int current_device(struct vs_nccl_join *j)
     return vs_nccl_cuda(e ? e : d->cuCtxGetDevice(&j->device), "the current device");
 }
 
-static int init(struct ncclComm **out, int count, const ncclUniqueId *id, int rank,
-                const ncclConfig_t *config, const char *function)
+int vs_nccl_init(struct ncclComm **out, int count, const ncclUniqueId *id, int rank,
+                 const ncclConfig_t *config, const char *function)
 {
     struct vs_nccl_join j = {.out = out, .count = count, .rank = rank, .how = VS_NCCL_INIT};
     if (!out)
@@ -162,24 +162,13 @@ static int init(struct ncclComm **out, int count, const ncclUniqueId *id, int ra
     return vs_nccl_group_note(e ? e : vs_nccl_join(&j));
 }
 
-int ncclCommInitRank(struct ncclComm **out, int count, ncclUniqueId id, int rank)
-{
-    return init(out, count, &id, rank, NULL, "ncclCommInitRank");
-}
-
-int ncclCommInitRankConfig(struct ncclComm **out, int count, ncclUniqueId id, int rank,
-                           ncclConfig_t *config)
-{
-    return init(out, count, &id, rank, config, "ncclCommInitRankConfig");
-}
-
 int ncclCommInitRankScalable(struct ncclComm **out, int count, int rank, int id_count,
                              ncclUniqueId *ids, ncclConfig_t *config)
 {
     if (id_count < 1 || id_count > count)
         return vs_nccl_fail(ncclInvalidArgument, "ncclCommInitRankScalable: %d unique ids for %d ranks",
                             id_count, count);
-    return init(out, count, ids, rank, config, "ncclCommInitRankScalable");
+    return vs_nccl_init(out, count, ids, rank, config, "ncclCommInitRankScalable");
 }
 
 int ncclCommInitAll(struct ncclComm **out, int count, const int *devices)
@@ -298,7 +287,7 @@ int ncclCommGrow(struct ncclComm *comm, int count, const ncclUniqueId *id, int r
 {
     struct vs_nccl_join j;
     if (!comm)
-        return init(out, count, id, rank, config, "ncclCommGrow");
+        return vs_nccl_init(out, count, id, rank, config, "ncclCommGrow");
     int e = from_parent(comm, out, config, &j, "ncclCommGrow");
     if (!e)
         e = vs_nccl_ready(comm->member, "ncclCommGrow");
@@ -320,7 +309,7 @@ int ncclCommGrow(struct ncclComm *comm, int count, const ncclUniqueId *id, int r
 
 /* ---- asking ---- */
 
-static int answer(const struct ncclComm *comm, int *out, int what, const char *function)
+int vs_nccl_answer(const struct ncclComm *comm, int *out, size_t at, const char *function)
 {
     struct vs_nccl_member *m = vs_nccl_member_of(comm, function);
     if (!m)
@@ -329,23 +318,8 @@ static int answer(const struct ncclComm *comm, int *out, int what, const char *f
         return vs_nccl_fail(ncclInvalidArgument, "%s: the result is NULL", function);
     if (atomic_load(&m->error) == ncclInProgress)
         return vs_nccl_ready(m, function);
-    *out = what == 0 ? m->count : what == 1 ? m->rank : m->device;
+    memcpy(out, (const char *)m + at, sizeof *out);
     return ncclSuccess;
-}
-
-int ncclCommCount(struct ncclComm *const comm, int *count)
-{
-    return answer(comm, count, 0, "ncclCommCount");
-}
-
-int ncclCommUserRank(struct ncclComm *const comm, int *rank)
-{
-    return answer(comm, rank, 1, "ncclCommUserRank");
-}
-
-int ncclCommCuDevice(struct ncclComm *const comm, int *device)
-{
-    return answer(comm, device, 2, "ncclCommCuDevice");
 }
 
 int ncclCommGetAsyncError(struct ncclComm *comm, int *error)
@@ -383,12 +357,15 @@ int ncclCommFinalize(struct ncclComm *comm)
     return e ? e : atomic_load(&m->error);
 }
 
-static void end(struct ncclComm *comm, enum vs_nccl_left how)
+int vs_nccl_end(struct ncclComm *comm, enum vs_nccl_left how, const char *function)
 {
-    struct vs_nccl_member *m = comm->member;
+    if (!comm)
+        return ncclSuccess;
+    struct vs_nccl_member *m = vs_nccl_member_of(comm, function);
+    if (!m)
+        return ncclInvalidArgument;
     const struct vs_library_driver *d = vs_library_driver();
-    bool healthy = atomic_load(&m->error) == ncclSuccess;
-    if (how == VS_NCCL_DESTROYED && healthy)
+    if (how == VS_NCCL_DESTROYED && atomic_load(&m->error) == ncclSuccess)
         vs_nccl_drain(m);
     leave(m, how);
     vs_nccl_buffers_free(m);
@@ -399,25 +376,6 @@ static void end(struct ncclComm *comm, enum vs_nccl_left how)
     m->last_event = NULL;
     vs_library_delete(comm, VS_NCCL_HANDLE);
     vs_nccl_release(m);
-}
-
-int ncclCommDestroy(struct ncclComm *comm)
-{
-    if (!comm)
-        return ncclSuccess;
-    if (!vs_nccl_member_of(comm, "ncclCommDestroy"))
-        return ncclInvalidArgument;
-    end(comm, VS_NCCL_DESTROYED);
-    return ncclSuccess;
-}
-
-int ncclCommAbort(struct ncclComm *comm)
-{
-    if (!comm)
-        return ncclSuccess;
-    if (!vs_nccl_member_of(comm, "ncclCommAbort"))
-        return ncclInvalidArgument;
-    end(comm, VS_NCCL_ABORTED);
     return ncclSuccess;
 }
 

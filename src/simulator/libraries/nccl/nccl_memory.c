@@ -4,6 +4,7 @@
  * allocator; ncclMemAlloc; registered buffers and windows, which take none. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "simulator/libraries/nccl/vs_nccl_comm.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
@@ -226,8 +227,8 @@ struct known_buffer {
     size_t bytes;
 };
 
-static int add(struct ncclComm *comm, void *address, size_t bytes, int kind, void **out,
-               const char *function)
+int vs_nccl_register(struct ncclComm *comm, void *address, size_t bytes, int kind, void *out,
+                     const char *function)
 {
     struct vs_nccl_member *m = vs_nccl_member_of(comm, function);
     if (!m)
@@ -239,11 +240,11 @@ static int add(struct ncclComm *comm, void *address, size_t bytes, int kind, voi
     if (!r)
         return vs_nccl_fail(ncclSystemError, "%s: no memory", function);
     *r = (struct known_buffer){m, address, bytes};
-    *out = r;
+    memcpy(out, &r, sizeof r);
     return ncclSuccess;
 }
 
-static int drop(struct ncclComm *comm, void *handle, int kind, const char *function)
+int vs_nccl_deregister(struct ncclComm *comm, void *handle, int kind, const char *function)
 {
     struct vs_nccl_member *m = vs_nccl_member_of(comm, function);
     struct known_buffer *r = vs_library_object(handle, kind);
@@ -256,27 +257,6 @@ static int drop(struct ncclComm *comm, void *handle, int kind, const char *funct
                             function, handle);
     vs_library_delete(handle, kind);
     return ncclSuccess;
-}
-
-int ncclCommRegister(struct ncclComm *const comm, void *address, size_t bytes, void **handle)
-{
-    return add(comm, address, bytes, VS_NCCL_REGISTRATION, handle, "ncclCommRegister");
-}
-
-int ncclCommDeregister(struct ncclComm *const comm, void *handle)
-{
-    return drop(comm, handle, VS_NCCL_REGISTRATION, "ncclCommDeregister");
-}
-
-int ncclCommWindowRegister(struct ncclComm *comm, void *address, size_t bytes,
-                           struct ncclWindow_vidmem **window, int flags)
-{
-    return add(comm, address, bytes, VS_NCCL_WINDOW, (void **)window, "ncclCommWindowRegister");
-}
-
-int ncclCommWindowDeregister(struct ncclComm *comm, struct ncclWindow_vidmem *window)
-{
-    return drop(comm, window, VS_NCCL_WINDOW, "ncclCommWindowDeregister");
 }
 
 int ncclWinGetUserPtr(struct ncclComm *comm, struct ncclWindow_vidmem *window, void **address)

@@ -67,6 +67,13 @@ int vs_nccl_ready(struct vs_nccl_member *m, const char *function);
 void vs_nccl_keep(struct vs_nccl_member *m);
 void vs_nccl_release(struct vs_nccl_member *m);
 
+
+/* Rows of nccl.calls: an int of the member, in which *at* is; a communicator of a unique id; its end. */
+int vs_nccl_answer(const struct ncclComm *comm, int *out, size_t at, const char *function);
+int vs_nccl_init(struct ncclComm **out, int count, const ncclUniqueId *id, int rank,
+                 const ncclConfig_t *config, const char *function);
+int vs_nccl_end(struct ncclComm *comm, enum vs_nccl_left how, const char *function);
+
 /* ---- errors (nccl_error.c) ---- */
 
 /* vs_nccl_fail: keeps the text for ncclGetLastError and returns *result*. */
@@ -212,5 +219,9 @@ int vs_nccl_joins_run(struct vs_nccl_join *joins, size_t count);
  * yet; NCCL makes them at their first use, too. The member's context is current, its order held. */
 int vs_nccl_buffers_make(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, size_t count);
 void vs_nccl_buffers_free(struct vs_nccl_member *m);
+/* Rows of nccl.calls: buffers and windows; *kind*: VS_NCCL_REGISTRATION or VS_NCCL_WINDOW. */
+int vs_nccl_register(struct ncclComm *comm, void *address, size_t bytes, int kind, void *out,
+                     const char *function);
+int vs_nccl_deregister(struct ncclComm *comm, void *handle, int kind, const char *function);
 
 #endif
