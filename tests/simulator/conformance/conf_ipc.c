@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Interprocess communication: a producer here, a consumer in a second process.
- * Memory and events by cuIpc handles, cuMemCreate memory by file descriptor. */
+ * Memory and events by cuIpc handles, cuMemCreate memory and pools by file descriptor. */
 #include "conf_peer.h"
 
 #include "conf.h"
 
 #define BYTES (3 * CONF_MIB)
 #define SMALL 1000
+#define POSIX_FD CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+#define COUNT 3 /* of a pool's blocks */
 
 static CUcontext context;
+static const CUmemAccessDesc both = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                     CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
 
 static struct peer start(const char *role)
 {
@@ -34,6 +38,26 @@ static void need_ipc(void)
     NEED(!conf_attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED), "no memory handles on Tegra");
     conf_need_processes();
 }
+
+static void need_shared_pools(void)
+{
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
+    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES) & POSIX_FD,
+         "no pools shared by descriptor");
+    conf_need_processes();
+}
+
+static CUmemoryPool create_pool(unsigned types)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .handleTypes = (CUmemAllocationHandleType)types,
+                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemoryPool pool = NULL;
+    DO(cuMemPoolCreate(&pool, &props));
+    return pool;
+}
+
+static size_t size_of(int i) { return 1000 + (size_t)i * CONF_MIB; }
 
 /* Byte i of the producer's data, and of the consumer's reply. */
 static unsigned char pattern(size_t i, unsigned char seed) { return (unsigned char)(i * 7 + seed); }
@@ -130,8 +154,6 @@ static void consume_after_event(int socket)
 
 static void consume_descriptor(int socket)
 {
-    const CUmemAccessDesc both = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
-                                  CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle handle;
     CUdeviceptr at;
     size_t bytes;
@@ -139,8 +161,7 @@ static void consume_descriptor(int socket)
     char done = 1;
     peer_context();
     PEER(!peer_receive(socket, &bytes, sizeof bytes, &fd) && fd >= 0);
-    PEER(!cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd,
-                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    PEER(!cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd, POSIX_FD));
     PEER(!close(fd));
     PEER(!cuMemAddressReserve(&at, bytes, 0, 0, 0) && !cuMemMap(at, bytes, 0, handle, 0) &&
          !cuMemSetAccess(at, bytes, &both, 1));
@@ -150,25 +171,46 @@ static void consume_descriptor(int socket)
     PEER(!cuMemUnmap(at, bytes) && !cuMemAddressFree(at, bytes) && !cuMemRelease(handle));
 }
 
-static const struct {
-    const char *role;
-    void (*run)(int socket);
-} roles[] = {
+static void consume_pool(int socket)
+{
+    CUmemPoolPtrExportData data[COUNT];
+    CUdeviceptr at[COUNT], own;
+    CUmemoryPool pool;
+    CUstream stream;
+    int fd = -1;
+    char done = 1;
+    peer_context();
+    PEER(!cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    PEER(!peer_receive(socket, data, sizeof data, &fd) && fd >= 0);
+    PEER(!cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)fd, POSIX_FD, 0));
+    PEER(!close(fd));
+    PEER(cuMemAllocFromPoolAsync(&own, 1000, pool, stream) != CUDA_SUCCESS);
+    PEER(cuDeviceSetMemPool(0, pool) != CUDA_SUCCESS);
+    for (int i = 0; i < COUNT; i++) {
+        unsigned char byte = 0;
+        PEER(!cuMemPoolImportPointer(&at[i], pool, &data[i]));
+        PEER(!cuMemcpyDtoH(&byte, at[i], 1) && byte == 0x40 + i);
+        PEER(!cuMemcpyDtoH(&byte, at[i] + size_of(i) - 1, 1) && byte == 0x40 + i);
+        PEER(!cuMemsetD8Async(at[i], (unsigned char)(0x60 + i), size_of(i), stream));
+    }
+    PEER(!cuMemFreeAsync(at[0], stream) && !cuMemFreeAsync(at[1], stream));
+    PEER(!cuStreamSynchronize(stream));
+    PEER(!cuMemFree(at[2]));
+    PEER(!cuMemPoolDestroy(pool));
+    PEER(!peer_send(socket, &done, 1, -1));
+}
+
+static const struct peer_role roles[] = {
     {"memory", consume_memory},
     {"event", consume_after_event},
     {"descriptor", consume_descriptor},
+    {"pool", consume_pool},
 };
 
 /* Before main, which the second process never reaches. */
 __attribute__((constructor)) static void be_a_peer(int argc, char **argv)
 {
-    if (!peer_role() || argc != 2)
-        return;
-    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
-        if (!strcmp(roles[i].role, peer_role())) {
-            roles[i].run(atoi(argv[1]));
-            exit(0);
-        }
+    peer_run(roles, sizeof roles / sizeof roles[0], argc, argv);
 }
 
 /* ---- memory ---- */
@@ -182,15 +224,12 @@ TEST(the_consumer_sees_and_changes_the_producers_bytes)
     for (int i = 0; i < 3; i++) {
         struct memory_message message = {.bytes = sizes[i]};
         char done = 0;
-        DO(cuMemAlloc(&at[i], sizes[i]));
+        at[i] = conf_alloc(sizes[i]);
         write_pattern(at[i], sizes[i], 1);
         DO(cuIpcGetMemHandle(&message.handle, at[i]));
         receive(&peer, &message, sizeof message, -1);
         hears(&peer, &done, 1);
-        unsigned char first = 0, last = 0;
-        DO(cuMemcpyDtoH(&first, at[i], 1));
-        DO(cuMemcpyDtoH(&last, at[i] + sizes[i] - 1, 1));
-        FACT(first == 0x77 && last == 0x77,
+        FACT(conf_byte(at[i]) == 0x77 && conf_byte(at[i] + sizes[i] - 1) == 0x77,
              "cuIpcCloseMemHandle: the original allocation will be unaffected");
     }
     for (int i = 0; i < 3; i++)
@@ -203,16 +242,12 @@ TEST(the_consumer_sees_and_changes_the_producers_bytes)
 TEST(only_device_memory_has_memory_handles)
 {
     CUipcMemHandle handle;
-    CUdeviceptr at;
-    void *pinned;
     need_ipc();
-    DO(cuMemAlloc(&at, SMALL));
+    CUdeviceptr at = conf_alloc(SMALL);
     REFUSED(cuIpcGetMemHandle(NULL, at), "returns");
     REFUSED(cuIpcGetMemHandle(&handle, 0), "base pointer");
-    DO(cuMemHostAlloc(&pinned, SMALL, 0));
-    REFUSED(cuIpcGetMemHandle(&handle, (CUdeviceptr)(uintptr_t)pinned),
+    REFUSED(cuIpcGetMemHandle(&handle, (uintptr_t)conf_pinned(SMALL)),
             "device memory allocated with cuMemAlloc");
-    DO(cuMemFreeHost(pinned));
     DO(cuIpcGetMemHandle(&handle, at));
     CUipcMemHandle again;
     WORKS(cuIpcGetMemHandle(&again, at), "may be called multiple times on an allocation");
@@ -227,18 +262,14 @@ TEST(processes_order_their_work_by_events)
 {
     struct event_message message;
     CUevent ready, consumed;
-    CUdeviceptr at;
-    CUstream stream, own;
-    int gate = 0;
+    int gate;
     char done = 0;
-    unsigned char byte = 0, *pinned;
     need_ipc();
     struct peer peer = start("event");
-    DO(cuMemHostAlloc((void **)&pinned, 1, 0));
-    DO(cuMemAlloc(&at, BYTES));
+    unsigned char *pinned = conf_pinned(1);
+    CUdeviceptr at = conf_alloc(BYTES);
+    CUstream stream = conf_stream(), own = conf_stream();
     DO(cuMemsetD8(at, 0, BYTES));
-    DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    DO(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
     DO(cuCtxSynchronize());
     DO(cuEventCreate(&ready, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
     DO(cuEventCreate(&consumed, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
@@ -246,7 +277,7 @@ TEST(processes_order_their_work_by_events)
     DO(cuIpcGetMemHandle(&message.memory, at));
     DO(cuIpcGetEventHandle(&message.ready, ready));
     DO(cuIpcGetEventHandle(&message.consumed, consumed));
-    DO(cuLaunchHostFunc(stream, conf_gate, &gate));
+    conf_close(stream, &gate);
     DO(cuMemsetD8Async(at, 0x55, BYTES, stream));
     DO(cuEventRecord(ready, stream));
     DO(cuStreamWaitEvent(own, ready, 0));
@@ -262,8 +293,7 @@ TEST(processes_order_their_work_by_events)
     DO(cuStreamSynchronize(own));
     FACT_EQ(pinned[0], 0x66,
             "cuIpcGetEventHandle: synchronization between GPU work in different processes");
-    DO(cuMemcpyDtoH(&byte, at + BYTES - 1, 1));
-    FACT_EQ(byte, 0x55, "cuStreamWaitEvent");
+    FACT_EQ(conf_byte(at + BYTES - 1), 0x55, "cuStreamWaitEvent");
     DO(cuEventSynchronize(consumed));
     FACT_EQ(peer_end(&peer), 0, "cuIpcOpenEventHandle: behaves like a locally created event");
 }
@@ -286,10 +316,8 @@ TEST(only_interprocess_events_have_handles)
 
 TEST(a_descriptor_outlives_its_exporter)
 {
-    const CUmemAccessDesc both = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
-                                  CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                .requestedHandleTypes = POSIX_FD,
                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     CUmemGenericAllocationHandle handle;
     CUdeviceptr at;
@@ -302,7 +330,7 @@ TEST(a_descriptor_outlives_its_exporter)
     struct peer peer = start("descriptor");
     DO(cuMemGetAllocationGranularity(&bytes, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     DO(cuMemCreate(&handle, bytes, &prop, 0));
-    DO(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    DO(cuMemExportToShareableHandle(&fd, handle, POSIX_FD, 0));
     receive(&peer, &bytes, sizeof bytes, fd);
     close(fd);
     DO(cuMemAddressReserve(&at, bytes, 0, 0, 0));
@@ -316,4 +344,57 @@ TEST(a_descriptor_outlives_its_exporter)
     receive(&peer, &done, 1, -1);
     FACT_EQ(peer_end(&peer), 0, "cuMemRelease: freed when all references to the handle, "
                                 "its shareable counterparts too, are released");
+}
+
+/* ---- pools ---- */
+
+TEST(pointers_of_an_imported_pool_are_the_same_memory)
+{
+    CUmemPoolPtrExportData data[COUNT];
+    CUdeviceptr at[COUNT];
+    int fd = -1;
+    char done = 0;
+    need_shared_pools();
+    struct peer peer = start("pool");
+    CUmemoryPool pool = create_pool(POSIX_FD);
+    CUstream stream = conf_stream();
+    for (int i = 0; i < COUNT; i++) {
+        DO(cuMemAllocFromPoolAsync(&at[i], size_of(i), pool, stream));
+        DO(cuMemsetD8Async(at[i], (unsigned char)(0x40 + i), size_of(i), stream));
+    }
+    DO(cuStreamSynchronize(stream));
+    WORKS(cuMemPoolExportToShareableHandle(&fd, pool, POSIX_FD, 0),
+          "an OS handle to share the pool");
+    for (int i = 0; i < COUNT; i++)
+        WORKS(cuMemPoolExportPointer(&data[i], at[i]), "a specific allocation");
+    FACT(!peer_send(peer.socket, data, sizeof data, fd), "the second process listens");
+    close(fd);
+    FACT(!peer_receive(peer.socket, &done, 1, NULL),
+         "cuMemPoolImportFromShareableHandle: imported pools do not support new "
+         "allocations; cuMemPoolImportPointer: freed with cuMemFree or cuMemFreeAsync");
+    FACT_EQ(peer_end(&peer), 0, "the second process is satisfied");
+    for (int i = 0; i < COUNT; i++) {
+        FACT_EQ(conf_byte(at[i] + size_of(i) - 1), 0x60 + i,
+                "cuMemPoolImportPointer: pointer to imported memory");
+        WORKS(cuMemFreeAsync(at[i], stream),
+              "cuMemPoolImportPointer: freed in the importing process first");
+    }
+    DO(cuStreamSynchronize(stream));
+}
+
+TEST(only_pools_made_for_it_are_exported)
+{
+    CUmemPoolPtrExportData data;
+    int fd = -1;
+    need_shared_pools();
+    CUmemoryPool plain = create_pool(0), shared = create_pool(POSIX_FD), standard;
+    REFUSED(cuMemPoolExportToShareableHandle(&fd, plain, POSIX_FD, 0),
+            "cuMemPoolCreate: CU_MEM_HANDLE_TYPE_NONE will not support IPC");
+    DO(cuDeviceGetDefaultMemPool(&standard, 0));
+    REFUSED(cuMemPoolExportToShareableHandle(&fd, standard, POSIX_FD, 0),
+            "guide, Stream Ordered Memory Allocator: default pools are not shareable");
+    REFUSED(cuMemPoolExportToShareableHandle(NULL, shared, POSIX_FD, 0), "returns");
+    REFUSED(cuMemPoolExportToShareableHandle(&fd, shared, POSIX_FD, 1), "flags must be 0");
+    CUdeviceptr at = conf_alloc(1000);
+    REFUSED(cuMemPoolExportPointer(&data, at), "from an already shared memory pool");
 }

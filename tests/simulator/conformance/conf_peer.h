@@ -23,7 +23,7 @@ struct peer {
     int socket;
 };
 
-/* peer_start: starts this program with *role* for its peer_role(). pid is -1 if that failed. */
+/* peer_start: starts this program with *role* for its peer_run(). pid is -1 if that failed. */
 static inline struct peer peer_start(const char *role)
 {
     int ends[2];
@@ -44,8 +44,21 @@ static inline struct peer peer_start(const char *role)
     return peer;
 }
 
-/* peer_role: in the peer, its role; NULL elsewhere. */
-static inline const char *peer_role(void) { return getenv(PEER_ROLE); }
+struct peer_role {
+    const char *name;
+    void (*run)(int socket);
+};
+
+/* peer_run: in the peer, runs its role, one of *count*, and ends; returns elsewhere. */
+static inline void peer_run(const struct peer_role *roles, size_t count, int argc, char **argv)
+{
+    const char *name = getenv(PEER_ROLE);
+    for (size_t i = 0; name && argc == 2 && i < count; i++)
+        if (!strcmp(name, roles[i].name)) {
+            roles[i].run(atoi(argv[1]));
+            exit(0);
+        }
+}
 
 /* peer_end: waits for its end; returns its exit status, 128 and more for a signal. */
 static inline int peer_end(struct peer *peer)

@@ -83,16 +83,8 @@ static void open_and_see(int socket)
     PEER(cuIpcCloseMemHandle(at) == CUDA_ERROR_INVALID_VALUE);
 }
 
-static void be_a_peer(const char *role, int socket)
-{
-    if (!strcmp(role, "exporter"))
-        export_all(socket);
-    else if (!strcmp(role, "runtime"))
-        consume_through_the_runtime(socket);
-    else
-        open_and_see(socket);
-    exit(0);
-}
+static const struct peer_role roles[] = {
+    {"exporter", export_all}, {"runtime", consume_through_the_runtime}, {"opener", open_and_see}};
 
 /* ---- here ---- */
 
@@ -252,8 +244,7 @@ TEST(the_runtime_passes_handles_on)
 int main(int argc, char **argv)
 {
     setenv("VRAMSCOPE_SIMULATE", "h100-80g,capacity=2GiB", 1);
-    if (peer_role() && argc == 2)
-        be_a_peer(peer_role(), atoi(argv[1]));
+    peer_run(roles, sizeof roles / sizeof roles[0], argc, argv);
     sim_start();
-    return vs_run_tests_around("ipc", NULL, NULL, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }

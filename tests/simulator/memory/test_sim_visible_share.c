@@ -6,6 +6,7 @@
 
 #include "sim_test.h"
 
+#define POSIX_FD CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 #define LAZY CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 
 struct shared {
@@ -13,20 +14,6 @@ struct shared {
     CUmemPoolPtrExportData pointer;
     int bus; /* of the device of all memory */
 };
-
-static CUmemPoolProps pool_props(void)
-{
-    return (CUmemPoolProps){.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                            .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-}
-
-static CUmemAllocationProp memory_props(void)
-{
-    return (CUmemAllocationProp){.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                 .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-}
 
 static int bus_of(CUdevice device)
 {
@@ -44,56 +31,59 @@ static int bus_of_pointer(CUdeviceptr at)
 
 /* ---- in the second process ---- */
 
-static void take_what_is_seen(const struct shared *s, int memory_fd, int pool_fd)
+static void start_and_receive(const char *visible, int socket, struct shared *s, int fds[2])
 {
+    char word;
+    setenv("CUDA_VISIBLE_DEVICES", visible, 1);
+    sim_start();
+    PEER(!peer_receive(socket, s, sizeof *s, &fds[0]));
+    PEER(!peer_receive(socket, &word, 1, &fds[1]));
+}
+
+static void take_what_is_seen(int socket)
+{
+    struct shared s;
+    int fds[2];
     CUmemGenericAllocationHandle handle;
     CUmemAllocationProp prop;
     CUmemoryPool pool;
     CUdeviceptr at;
-    PEER(!cuIpcOpenMemHandle(&at, s->memory, LAZY) && bus_of_pointer(at) == s->bus);
-    PEER(!cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)memory_fd,
-                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    start_and_receive("3,1", socket, &s, fds);
+    PEER(!cuIpcOpenMemHandle(&at, s.memory, LAZY) && bus_of_pointer(at) == s.bus);
+    PEER(!cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fds[0], POSIX_FD));
     PEER(!cuMemGetAllocationPropertiesFromHandle(&prop, handle));
-    PEER(bus_of(prop.location.id) == s->bus);
-    PEER(!cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)pool_fd,
-                                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    CUmemPoolPtrExportData pointer = s->pointer;
-    PEER(!cuMemPoolImportPointer(&at, pool, &pointer) && bus_of_pointer(at) == s->bus);
+    PEER(bus_of(prop.location.id) == s.bus);
+    PEER(!cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)fds[1], POSIX_FD, 0));
+    PEER(!cuMemPoolImportPointer(&at, pool, &s.pointer) && bus_of_pointer(at) == s.bus);
 }
 
-static void be_refused(const struct shared *s, int memory_fd, int pool_fd)
+static void be_refused(int socket)
 {
+    struct shared s;
+    int fds[2];
     CUmemGenericAllocationHandle handle;
     CUmemoryPool pool;
     CUdeviceptr at;
-    PEER(cuIpcOpenMemHandle(&at, s->memory, LAZY) == CUDA_ERROR_MAP_FAILED);
-    PEER(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)memory_fd,
-                                        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) ==
+    start_and_receive("0,1", socket, &s, fds);
+    PEER(cuIpcOpenMemHandle(&at, s.memory, LAZY) == CUDA_ERROR_MAP_FAILED);
+    PEER(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fds[0],
+                                        POSIX_FD) ==
          CUDA_ERROR_NOT_SUPPORTED);
-    PEER(cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)pool_fd,
-                                            CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+    PEER(cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)fds[1],
+                                            POSIX_FD,
                                             0) == CUDA_ERROR_INVALID_VALUE);
 }
 
-static void be_a_peer(const char *role, int socket)
-{
-    struct shared s;
-    char word;
-    int fds[2];
-    setenv("CUDA_VISIBLE_DEVICES", !strcmp(role, "sees") ? "3,1" : "0,1", 1);
-    sim_start();
-    PEER(!peer_receive(socket, &s, sizeof s, &fds[0]));
-    PEER(!peer_receive(socket, &word, 1, &fds[1]));
-    (!strcmp(role, "sees") ? take_what_is_seen : be_refused)(&s, fds[0], fds[1]);
-    exit(0);
-}
+static const struct peer_role roles[] = {{"sees", take_what_is_seen}, {"does not", be_refused}};
 
 /* ---- here, where device 0 is the last of four ---- */
 
 static void share_with(const char *role)
 {
-    CUmemAllocationProp memory = memory_props();
-    CUmemPoolProps props = pool_props();
+    CUmemAllocationProp memory = sim_prop;
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .handleTypes = POSIX_FD,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    memory.requestedHandleTypes = POSIX_FD;
     CUmemGenericAllocationHandle handle;
     CUmemoryPool pool;
     CUdeviceptr block;
@@ -103,11 +93,9 @@ static void share_with(const char *role)
     CUdeviceptr at = sim_alloc(4 * MIB);
     OK(cuIpcGetMemHandle(&s.memory, at));
     OK(cuMemCreate(&handle, 2 * MIB, &memory, 0));
-    OK(cuMemExportToShareableHandle(&memory_fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-                                    0));
+    OK(cuMemExportToShareableHandle(&memory_fd, handle, POSIX_FD, 0));
     OK(cuMemPoolCreate(&pool, &props));
-    OK(cuMemPoolExportToShareableHandle(&pool_fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-                                        0));
+    OK(cuMemPoolExportToShareableHandle(&pool_fd, pool, POSIX_FD, 0));
     OK(cuMemAllocFromPoolAsync(&block, 4096, pool, NULL));
     OK(cuStreamSynchronize(NULL));
     OK(cuMemPoolExportPointer(&s.pointer, block));
@@ -135,9 +123,8 @@ TEST(what_is_of_a_device_not_visible_is_refused)
 int main(int argc, char **argv)
 {
     setenv("VRAMSCOPE_SIMULATE", "h100-80g,capacity=2GiB,devices=4", 1);
-    if (peer_role() && argc == 2)
-        be_a_peer(peer_role(), atoi(argv[1]));
+    peer_run(roles, sizeof roles / sizeof roles[0], argc, argv);
     setenv("CUDA_VISIBLE_DEVICES", "3,2", 1);
     sim_start();
-    return vs_run_tests_around("visible_share", NULL, NULL, NULL, NULL);
+    return vs_run_tests(NULL, NULL);
 }
