@@ -181,20 +181,6 @@ TEST(every_order_no_two_allocations_overlap)
     assert_int_equal(sim_free_bytes(), before);
 }
 
-/* All of the device's memory can be had, in pieces that fill no range of 32 MiB. */
-TEST(every_order_the_whole_device_can_be_allocated)
-{
-    static CUdeviceptr all[64];
-    size_t n = 0;
-    CUdeviceptr at;
-    while (n < 64 && !cuMemAlloc(&at, 18 * MIB))
-        all[n++] = at;
-    assert_int_equal(n, 1000 / 18);
-    assert_true(sim_free_bytes() < 18 * MIB);
-    while (n)
-        OK(cuMemFree(all[--n]));
-}
-
 int main(int argc, char **argv)
 {
     const char *order = argc > 1 ? argv[1] : "fenced";

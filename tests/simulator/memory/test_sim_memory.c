@@ -19,26 +19,6 @@ TEST(free_is_capacity_less_context_and_others)
     OK(cuMemGetInfo(&free_bytes, NULL));
 }
 
-TEST(an_explicit_context_costs_its_overhead_until_destroyed)
-{
-    CUcontext ctx = sim_context_on(0);
-    assert_int_equal(sim_free_bytes(), FREE_AT_START - CONTEXT);
-    sim_alloc(10 * MIB);
-    OK(cuCtxDestroy(ctx));
-    assert_int_equal(sim_free_bytes(), FREE_AT_START); /* with its allocations */
-}
-
-TEST(large_allocations_take_whole_pages)
-{
-    CUdeviceptr p = sim_alloc(3 * MIB);
-    assert_int_equal(FREE_AT_START - sim_free_bytes(), 4 * MIB);
-    OK(cuMemFree(p));
-    OK(cuMemAlloc(&p, MIB)); /* 1 MiB is the first that does not share */
-    assert_int_equal(FREE_AT_START - sim_free_bytes(), 2 * MIB);
-    OK(cuMemFree(p));
-    assert_int_equal(sim_free_bytes(), FREE_AT_START);
-}
-
 TEST(small_allocations_share_a_page)
 {
     CUdeviceptr p[4096 + 1];

@@ -47,17 +47,6 @@ TEST(capacity_is_taken_from_create_to_the_last_reference)
     OK(cuMemAddressFree(at, (size_t)1 << 40));
 }
 
-TEST(memory_that_does_not_fit_cannot_be_created)
-{
-    CUmemGenericAllocationHandle handle;
-    size_t free_bytes = sim_free_bytes() / GRANULE * GRANULE;
-    FAILS(cuMemCreate(&handle, free_bytes + GRANULE, &sim_prop, 0), CUDA_ERROR_OUT_OF_MEMORY);
-    OK(cuMemCreate(&handle, free_bytes, &sim_prop, 0));
-    CUdeviceptr p;
-    FAILS(cuMemAlloc(&p, GRANULE), CUDA_ERROR_OUT_OF_MEMORY);
-    OK(cuMemRelease(handle));
-}
-
 TEST(host_memory_is_not_charged_to_a_device)
 {
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -175,22 +164,6 @@ TEST(zeroing_much_gives_zero_through_every_mapping)
     sim_unmap(at, bytes);
     sim_unmap(also, bytes);
     OK(cuMemRelease(handle));
-}
-
-TEST(importing_here_takes_no_second_capacity)
-{
-    size_t before = sim_free_bytes();
-    int fd;
-    CUmemGenericAllocationHandle handle = create_shared(GRANULE), other;
-    OK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    OK(cuMemImportFromShareableHandle(&other, (void *)(intptr_t)fd,
-                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
-    assert_int_equal(sim_free_bytes(), before - GRANULE);
-    OK(cuMemRelease(handle));
-    assert_int_equal(sim_free_bytes(), before - GRANULE);
-    OK(cuMemRelease(other));
-    assert_int_equal(sim_free_bytes(), before);
-    OK(close(fd));
 }
 
 TEST(a_foreign_file_is_no_memory)

@@ -1,27 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tests cooperative groups and the arithmetic of device code on the host without a device: blocks
- * are run directly. Needs neither nvcc nor the simulator. Exits 0 if all facts hold. */
-#include <vramscope_simulator_kernels.hpp>
+ * Cooperative groups and the arithmetic of device code on the host. */
+#include "host_facts.hpp"
 
 namespace cg = cooperative_groups;
-
-static int failures;
-
-static void fact(bool holds, const char *what)
-{
-    std::printf("%s: %s\n", what, holds ? "ok" : "FAILED");
-    failures += !holds;
-}
-
-template <auto kernel, typename... A>
-static void launched(bool cooperative, dim3 grid, dim3 block, A... args)
-{
-    void *pointers[] = {&args..., nullptr};
-    vramscope_sim_launch launch = {
-        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 0, pointers, cooperative};
-    vramscope_sim::host_kernel<kernel>::blocks(&launch, 0, (unsigned long)grid.x * grid.y * grid.z);
-}
 
 /* Each thread's answers, to be compared with loops. */
 template <unsigned size> __global__ void tile_answers(const int *v, int *out)
@@ -43,7 +25,7 @@ template <unsigned size> static bool tiles_are_right(int threads)
     std::vector<int> v(threads), out(threads * 8);
     for (int i = 0; i < threads; i++)
         v[i] = (i * 37 + 11) % 101;
-    launched<&tile_answers<size>>(false, dim3(1), dim3(threads), v.data(), out.data());
+    run<&tile_answers<size>>(dim3(1), dim3(threads), v.data(), out.data());
     bool right = true;
     for (int i = 0; i < threads; i++) {
         int first = i / int(size) * int(size), last = std::min(first + int(size), threads);
@@ -89,7 +71,7 @@ __global__ void lane_groups(unsigned *out)
 static void lanes()
 {
     std::vector<unsigned> out(224);
-    launched<&lane_groups>(false, dim3(1), dim3(32), out.data());
+    run<&lane_groups>(dim3(1), dim3(32), out.data());
     bool coalesced = true, labels = true, sides = true, fours = true, one = true;
     for (unsigned i = 0; i < 32; i++) {
         if (i % 3 == 1) { /* lanes 1, 4, ..., 28, 31 */
@@ -172,7 +154,7 @@ static void arithmetic()
     std::vector<int> from(64), to(64);
     for (int i = 0; i < 64; i++)
         from[i] = i * i;
-    launched<&copies>(false, dim3(1), dim3(64), from.data(), to.data());
+    run<&copies>(dim3(1), dim3(64), from.data(), to.data());
     bool right = true;
     for (int i = 0; i < 64; i++)
         right &= to[i] == from[63 - i];

@@ -2,25 +2,16 @@
  *
  * Host code in the same file as kernels may use the names of device code for its own: variables,
  * members and parameters called gridDim or warpSize, std::min and std::max, its own min, max and
- * rsqrtf, assert. Needs neither nvcc nor the simulator. Exits 0 if all facts hold. */
-#include <vramscope_simulator_kernels.hpp>
+ * rsqrtf, assert. */
+#include "host_facts.hpp"
 
 #include <array>
 #include <assert.h> /* again */
 #include <cooperative_groups/reduce.h>
 #include <functional>
-#include <iostream>
 #include <numeric>
 
 using namespace std;
-
-static int failures;
-
-static void fact(bool holds, const char *what)
-{
-    cout << what << ": " << (holds ? "ok" : "FAILED") << "\n";
-    failures += !holds;
-}
 
 /* As NVIDIA's samples define them for the host. */
 inline int max(int a, int b) { return a > b ? a : b; }
@@ -61,14 +52,6 @@ static float on_host(int gridDim, int blockDim, const array<int, 3> &threadIdx)
     assert(larger == 9 && threadIdx.size() == 3);
     return most + least + float(larger + smaller + blockIdx + *max_element(v.begin(), v.end())) +
            float(widest) + rsqrtf(4.0f);
-}
-
-template <auto kernel, typename... A> static void run(dim3 gridDim, dim3 blockDim, A... args)
-{
-    void *pointers[] = {&args..., nullptr};
-    vramscope_sim_launch launch = {
-        {gridDim.x, gridDim.y, gridDim.z}, {blockDim.x, blockDim.y, blockDim.z}, 0, pointers, 0};
-    vramscope_sim::host_kernel<kernel>::blocks(&launch, 0, gridDim.x * gridDim.y * gridDim.z);
 }
 
 int main()

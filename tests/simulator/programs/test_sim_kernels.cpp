@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tests vramscope_simulator_kernels.hpp without a device: blocks are run directly. Needs neither
- * nvcc nor the simulator. Built twice, the second time with the portable way of switching stacks.
- * Exits 0 if all facts hold. */
-#include <vramscope_simulator_kernels.hpp>
-
-static int failures;
-
-static void fact(bool holds, const char *what)
-{
-    std::printf("%s: %s\n", what, holds ? "ok" : "FAILED");
-    failures += !holds;
-}
-
-template <auto kernel, typename... A> static void run(dim3 grid, dim3 block, A... args)
-{
-    void *pointers[] = {&args..., nullptr};
-    vramscope_sim_launch launch = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 256, pointers, 0};
-    vramscope_sim::host_kernel<kernel>::blocks(&launch, 0, (unsigned long)grid.x * grid.y * grid.z);
-}
+ * Barriers, warps and names of kernels that run on the host. Built twice, the second time with the
+ * portable way of switching stacks. */
+#include "host_facts.hpp"
 
 __global__ void positions(unsigned *seen)
 {
