@@ -54,6 +54,7 @@ void conf_leave_out(const char *why);
 
 /* conf_attribute: of device 0. */
 int conf_attribute(CUdevice_attribute attribute);
+#define DEVICE_ATTRIBUTE(name) conf_attribute(CU_DEVICE_ATTRIBUTE_##name)
 int conf_device_count(void);
 
 /* conf_need_processes: skips the case if only one process at a time may use the device. */
@@ -65,6 +66,10 @@ CUevent conf_event(void);               /* a new one without timing */
 CUdeviceptr conf_alloc(size_t bytes);   /* device memory */
 void *conf_pinned(size_t bytes);        /* host memory, zero */
 unsigned char conf_byte(CUdeviceptr at); /* what is there once all work is done */
+
+CUgraphExec conf_exec(CUgraph graph);
+void conf_run(CUgraphExec exec, CUstream stream); /* launches it and waits */
+size_t conf_node_count(CUgraph graph);
 
 /* conf_takes_memory: free memory is smaller by at least *bytes* after *make*, and larger again
  * after *drop*. Other users of the device can disturb one attempt, so several are made. Skipped if

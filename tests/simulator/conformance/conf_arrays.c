@@ -84,9 +84,9 @@ TEST(extents_decide_what_is_created)
 
 TEST(extents_have_limits)
 {
-    size_t widest_1d = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH);
-    size_t layers = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS);
-    size_t highest = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT);
+    size_t widest_1d = (size_t)DEVICE_ATTRIBUTE(MAXIMUM_TEXTURE1D_WIDTH);
+    size_t layers = (size_t)DEVICE_ATTRIBUTE(MAXIMUM_TEXTURE1D_LAYERED_LAYERS);
+    size_t highest = (size_t)DEVICE_ATTRIBUTE(MAXIMUM_TEXTURE2D_HEIGHT);
     WORKS(create_3d(widest_1d, 0, 0, 0), "cuArray3DCreate: 1D width up to TEXTURE1D_WIDTH");
     INVALID(create_3d(widest_1d + 1, 0, 0, 0), "cuArray3DCreate: 1D width up to TEXTURE1D_WIDTH");
     INVALID(create_3d(8, highest + 1, 0, 0), "cuArray3DCreate: 2D height up to TEXTURE2D_HEIGHT");

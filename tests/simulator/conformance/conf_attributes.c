@@ -42,7 +42,7 @@ TEST(kernel_nodes_keep_attributes)
     CUkernelNodeAttrValue value;
     CUgraph graph, clone;
     CUgraphNode node, copy;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), "no cooperative launches");
+    NEED(DEVICE_ATTRIBUTE(COOPERATIVE_LAUNCH), "no cooperative launches");
     DO(cuGraphCreate(&graph, 0));
     node = add_fill(graph, 1, 64);
     FACT_EQ(cooperative(node), 0, "CUlaunchAttributeValue: not cooperative unless asked");
@@ -60,7 +60,7 @@ TEST(attributes_are_copied_between_nodes)
     CUkernelNodeAttrValue value;
     CUgraph graph;
     CUgraphNode from, to;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), "no cooperative launches");
+    NEED(DEVICE_ATTRIBUTE(COOPERATIVE_LAUNCH), "no cooperative launches");
     DO(cuGraphCreate(&graph, 0));
     from = add_fill(graph, 1, 64);
     to = add_fill(graph, 2, 64);
@@ -77,9 +77,8 @@ TEST(a_cooperative_launch_is_captured_as_such)
     void *args[] = {&words, &value, &count};
     CUgraph graph;
     CUgraphNode node;
-    CUgraphExec exec;
     size_t nodes = 1;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), "no cooperative launches");
+    NEED(DEVICE_ATTRIBUTE(COOPERATIVE_LAUNCH), "no cooperative launches");
     CUfunction f = conf_function(module, "conf_fill");
     DO(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
     DO(cuLaunchCooperativeKernel(f, 1, 1, 1, 64, 1, 1, 0, stream, args));
@@ -87,9 +86,8 @@ TEST(a_cooperative_launch_is_captured_as_such)
     DO(cuGraphGetNodes(graph, &node, &nodes));
     FACT_EQ(nodes, 1, "cuStreamBeginCapture: one node for the launch");
     FACT_EQ(cooperative(node), 1, "CU_LAUNCH_ATTRIBUTE_COOPERATIVE: of graph nodes");
-    DO(cuGraphInstantiate(&exec, graph, 0));
-    DO(cuGraphLaunch(exec, stream));
-    DO(cuStreamSynchronize(stream));
+    CUgraphExec exec = conf_exec(graph);
+    conf_run(exec, stream);
     DO(cuMemcpyDtoH(&out, words, sizeof out));
     FACT_EQ(out, 7, "cuGraphLaunch: executes the graph");
 }

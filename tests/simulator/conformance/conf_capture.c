@@ -33,7 +33,7 @@ AFTER(end_all)
     for (size_t i = 0; i < 3; i++)
         if (cuStreamEndCapture(streams[i], &graph) == CUDA_SUCCESS && graph)
             cuGraphDestroy(graph);
-    return cuCtxSynchronize() ? -1 : 0;
+    return cuCtxSynchronize();
 }
 
 static void begin(CUstream stream)
@@ -60,19 +60,7 @@ static CUstreamCaptureStatus status_of(CUstream stream)
     return status;
 }
 
-static unsigned char byte(void)
-{
-    DO(cuCtxSynchronize());
-    DO(cuMemcpyDtoH(p.host, p.device, BYTES));
-    return p.host[BYTES - 1];
-}
-
-static size_t node_count(CUgraph graph)
-{
-    size_t count = 0;
-    DO(cuGraphGetNodes(graph, NULL, &count));
-    return count;
-}
+static unsigned char byte(void) { return conf_byte(p.device + BYTES - 1); }
 
 /* Number of nodes of this type; the order of nodes is undefined. */
 static int nodes_of(CUgraph graph, CUgraphNodeType wanted)
@@ -98,15 +86,6 @@ static CUgraphNode last_captured(CUstream stream)
     DO(cuStreamGetCaptureInfo(stream, &status, NULL, NULL, &deps, NULL, &count));
     DO(count != 1);
     return deps[0];
-}
-
-static void launch(CUgraph graph, CUstream stream)
-{
-    CUgraphExec exec;
-    DO(cuGraphInstantiate(&exec, graph, 0));
-    DO(cuGraphLaunch(exec, stream));
-    DO(cuStreamSynchronize(stream));
-    DO(cuGraphExecDestroy(exec));
 }
 
 /* Ends the capture of *stream*, which must be invalidated. */
@@ -135,7 +114,7 @@ TEST(captured_work_is_not_done)
     CUgraph graph = end(p.a);
     FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamEndCapture");
     FACT_EQ(byte(), 1, "cuStreamBeginCapture: operations will not be executed");
-    launch(graph, p.b);
+    conf_run(conf_exec(graph), p.b);
     FACT_EQ(byte(), 2, "cuStreamBeginCapture: but captured into a graph");
 }
 
@@ -148,7 +127,7 @@ TEST(work_of_a_stream_becomes_a_chain_of_nodes)
     DO(cuMemcpyDtoHAsync(p.host, p.device, BYTES, p.a));
     DO(cuLaunchHostFunc(p.a, conf_gate, &gate));
     CUgraph graph = end(p.a);
-    FACT_EQ(node_count(graph), 3, GUIDE "a node for each operation");
+    FACT_EQ(conf_node_count(graph), 3, GUIDE "a node for each operation");
     FACT_EQ(nodes_of(graph, CU_GRAPH_NODE_TYPE_MEMSET), 1, GUIDE "a memset node");
     FACT_EQ(nodes_of(graph, CU_GRAPH_NODE_TYPE_MEMCPY), 1, GUIDE "a memcpy node");
     FACT_EQ(nodes_of(graph, CU_GRAPH_NODE_TYPE_HOST), 1, GUIDE "a host node");
@@ -157,7 +136,7 @@ TEST(work_of_a_stream_becomes_a_chain_of_nodes)
     DO(cuGraphGetRootNodes(graph, NULL, &roots));
     FACT_EQ(roots, 1, GUIDE "in-stream order becomes edges");
     memset(p.host, 0, BYTES);
-    launch(graph, p.a);
+    conf_run(conf_exec(graph), p.a);
     FACT_EQ(p.host[5], 3, GUIDE "the graph does what was captured");
 }
 
@@ -169,7 +148,7 @@ TEST(a_captured_source_is_read_at_the_launch)
     DO(cuMemcpyHtoDAsync(p.device, source, BYTES, p.a));
     CUgraph graph = end(p.a);
     memset(source, 77, BYTES);
-    launch(graph, p.a);
+    conf_run(conf_exec(graph), p.a);
     FACT_EQ(byte(), 77, "cuStreamBeginCapture: operations will not be executed");
 }
 
@@ -208,8 +187,8 @@ TEST(an_empty_capture_is_an_empty_graph)
     begin(p.a);
     CUgraph graph = end(p.a);
     FACT(graph != NULL, "cuStreamEndCapture");
-    FACT_EQ(node_count(graph), 0, "cuStreamEndCapture");
-    launch(graph, p.a);
+    FACT_EQ(conf_node_count(graph), 0, "cuStreamEndCapture");
+    conf_run(conf_exec(graph), p.a);
 }
 
 TEST(captures_begin_where_they_may)
@@ -232,7 +211,7 @@ TEST(the_per_thread_stream_can_capture)
     begin(CU_STREAM_PER_THREAD);
     fill(CU_STREAM_PER_THREAD, 44);
     CUgraph graph = end(CU_STREAM_PER_THREAD);
-    FACT_EQ(node_count(graph), 1, "cuStreamBeginCapture: only CU_STREAM_LEGACY may not");
+    FACT_EQ(conf_node_count(graph), 1, "cuStreamBeginCapture: only CU_STREAM_LEGACY may not");
 }
 
 TEST(waiting_for_a_capturing_stream_is_invalid)
@@ -407,12 +386,12 @@ TEST(events_take_a_capture_to_other_streams)
     CUgraph graph = end(p.a);
     FACT_EQ(status_of(p.b), CU_STREAM_CAPTURE_STATUS_NONE,
             GUIDE "cross-stream: all streams of the capture are taken out of capture mode");
-    FACT_EQ(node_count(graph), 4, GUIDE "events make edges, not nodes");
+    FACT_EQ(conf_node_count(graph), 4, GUIDE "events make edges, not nodes");
     DO(cuGraphGetEdges(graph, NULL, NULL, NULL, &edges));
     FACT_EQ(edges, 4, GUIDE "events make edges");
     DO(cuGraphGetRootNodes(graph, NULL, &roots));
     FACT_EQ(roots, 1, GUIDE "events make edges");
-    launch(graph, p.b);
+    conf_run(conf_exec(graph), p.b);
     FACT_EQ(byte(), 4, GUIDE "what joins runs last");
 }
 
@@ -475,10 +454,10 @@ TEST(external_events_become_nodes)
     DO(cuStreamWaitEvent(p.a, p.event, CU_EVENT_WAIT_EXTERNAL));
     DO(cuEventRecordWithFlags(p.other, p.a, CU_EVENT_RECORD_EXTERNAL));
     CUgraph graph = end(p.a);
-    FACT_EQ(node_count(graph), 2, "CU_EVENT_WAIT_EXTERNAL: creates a node");
+    FACT_EQ(conf_node_count(graph), 2, "CU_EVENT_WAIT_EXTERNAL: creates a node");
     FACT_EQ(nodes_of(graph, CU_GRAPH_NODE_TYPE_WAIT_EVENT), 1, "CU_EVENT_WAIT_EXTERNAL");
     FACT_EQ(nodes_of(graph, CU_GRAPH_NODE_TYPE_EVENT_RECORD), 1, "CU_EVENT_RECORD_EXTERNAL");
-    launch(graph, p.a);
+    conf_run(conf_exec(graph), p.a);
     WORKS(cuEventQuery(p.other), "CU_EVENT_RECORD_EXTERNAL: an event node");
 }
 
@@ -517,12 +496,12 @@ TEST(a_capture_can_go_on_with_a_graph)
     filled = last_captured(p.a);
     DO(cuStreamEndCapture(p.a, &ended));
     FACT(ended == graph, "cuStreamBeginCaptureToGraph: captured into hGraph");
-    FACT_EQ(node_count(graph), 2,
+    FACT_EQ(conf_node_count(graph), 2,
             "cuStreamBeginCaptureToGraph: placing nodes into an existing graph");
     DO(cuGraphNodeGetDependencies(filled, &before, NULL, &count));
     FACT(count == 1 && before == first,
          "cuStreamBeginCaptureToGraph: dependencies of the first node captured");
-    launch(graph, p.a);
+    conf_run(conf_exec(graph), p.a);
     FACT_EQ(byte(), 6, "cuStreamBeginCaptureToGraph");
 }
 
@@ -531,19 +510,19 @@ TEST(the_runtime_captures_likewise)
     enum cudaStreamCaptureStatus status;
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec;
-    DO(cudaStreamBeginCapture((cudaStream_t)p.a, cudaStreamCaptureModeThreadLocal));
-    DO(cudaMemsetAsync((void *)p.device, 0x21, BYTES, (cudaStream_t)p.a));
-    DO(cudaStreamIsCapturing((cudaStream_t)p.a, &status));
+    DO(cudaStreamBeginCapture(p.a, cudaStreamCaptureModeThreadLocal));
+    DO(cudaMemsetAsync((void *)p.device, 0x21, BYTES, p.a));
+    DO(cudaStreamIsCapturing(p.a, &status));
     FACT_EQ(status, cudaStreamCaptureStatusActive, "cudaStreamIsCapturing");
-    DO(cudaStreamEndCapture((cudaStream_t)p.a, &graph));
+    DO(cudaStreamEndCapture(p.a, &graph));
     DO(cudaGraphInstantiate(&exec, graph, 0));
-    DO(cudaGraphLaunch(exec, (cudaStream_t)p.a));
+    DO(cudaGraphLaunch(exec, p.a));
     FACT_EQ(byte(), 0x21, "cudaStreamBeginCapture");
-    DO(cudaStreamBeginCapture((cudaStream_t)p.a, cudaStreamCaptureModeGlobal));
-    FACT_EQ(cudaStreamSynchronize((cudaStream_t)p.a), cudaErrorStreamCaptureUnsupported,
+    DO(cudaStreamBeginCapture(p.a, cudaStreamCaptureModeGlobal));
+    FACT_EQ(cudaStreamSynchronize(p.a), cudaErrorStreamCaptureUnsupported,
             "cudaErrorStreamCaptureUnsupported");
     RETURNS(cudaGetLastError(), cudaErrorStreamCaptureUnsupported);
-    FACT_EQ(cudaStreamEndCapture((cudaStream_t)p.a, &graph), cudaErrorStreamCaptureInvalidated,
+    FACT_EQ(cudaStreamEndCapture(p.a, &graph), cudaErrorStreamCaptureInvalidated,
             "cudaErrorStreamCaptureInvalidated");
     (void)cudaGetLastError();
 }

@@ -287,7 +287,7 @@ TEST(memory_goes_with_its_context)
     DO(cuMemAlloc(&memory, 4096));
     DO(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, memory));
     FACT(owner == b, "CU_POINTER_ATTRIBUTE_CONTEXT: where the memory was allocated");
-    int pools = conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+    int pools = DEVICE_ATTRIBUTE(MEMORY_POOLS_SUPPORTED);
     if (pools) {
         DO(cuMemAllocAsync(&pooled, 4096, NULL));
         DO(cuStreamSynchronize(NULL));

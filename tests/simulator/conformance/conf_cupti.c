@@ -400,7 +400,7 @@ static void is_recorded(const void *address, size_t bytes, CUpti_ActivityMemoryK
 TEST(allocations_and_releases_are_recorded)
 {
     void *device, *host, *managed;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
+    NEED(DEVICE_ATTRIBUTE(MANAGED_MEMORY), "no managed memory");
     RECORD(CUPTI_ACTIVITY_KIND_MEMORY2, RUNTIME);
     DO(cudaMalloc(&device, 3 * CONF_MIB));
     DO(cudaMallocHost(&host, 2 * CONF_MIB));
@@ -423,8 +423,7 @@ TEST(stream_ordered_memory_names_its_stream_and_pool)
     cudaStream_t s;
     void *p;
     uint32_t stream;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED),
-         "the device has no memory pools");
+    NEED(DEVICE_ATTRIBUTE(MEMORY_POOLS_SUPPORTED), "the device has no memory pools");
     DO(cudaStreamCreate(&s));
     DO(cuptiGetStreamIdEx(NULL, (CUstream)s, 0, &stream));
     RECORD(CUPTI_ACTIVITY_KIND_MEMORY2);

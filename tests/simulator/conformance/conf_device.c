@@ -57,59 +57,56 @@ TEST(a_device_that_is_not_there_has_no_properties)
 
 TEST(attributes_are_those_of_the_guide)
 {
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE), 32, SPECIFICATIONS);
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 1024, SPECIFICATIONS);
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X), 1024, SPECIFICATIONS);
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y), 1024, SPECIFICATIONS);
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z), 64, SPECIFICATIONS);
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), 2147483647, SPECIFICATIONS);
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y), 65535, SPECIFICATIONS);
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z), 65535, SPECIFICATIONS);
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK), 65536, SPECIFICATIONS);
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR), 65536,
-            SPECIFICATIONS);
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK), 49152,
+    FACT_EQ(DEVICE_ATTRIBUTE(WARP_SIZE), 32, SPECIFICATIONS);
+    FACT_EQ(DEVICE_ATTRIBUTE(MAX_THREADS_PER_BLOCK), 1024, SPECIFICATIONS);
+    FACT_EQ(DEVICE_ATTRIBUTE(MAX_BLOCK_DIM_X), 1024, SPECIFICATIONS);
+    FACT_EQ(DEVICE_ATTRIBUTE(MAX_BLOCK_DIM_Y), 1024, SPECIFICATIONS);
+    FACT_EQ(DEVICE_ATTRIBUTE(MAX_BLOCK_DIM_Z), 64, SPECIFICATIONS);
+    FACT_EQ(DEVICE_ATTRIBUTE(MAX_GRID_DIM_X), 2147483647, SPECIFICATIONS);
+    FACT_EQ(DEVICE_ATTRIBUTE(MAX_GRID_DIM_Y), 65535, SPECIFICATIONS);
+    FACT_EQ(DEVICE_ATTRIBUTE(MAX_GRID_DIM_Z), 65535, SPECIFICATIONS);
+    FACT_EQ(DEVICE_ATTRIBUTE(MAX_REGISTERS_PER_BLOCK), 65536, SPECIFICATIONS);
+    FACT_EQ(DEVICE_ATTRIBUTE(MAX_REGISTERS_PER_MULTIPROCESSOR), 65536, SPECIFICATIONS);
+    FACT_EQ(DEVICE_ATTRIBUTE(MAX_SHARED_MEMORY_PER_BLOCK), 49152,
             "guide, shared memory: 48 KB without opting in");
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY), 65536, SPECIFICATIONS);
-    int threads = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    FACT_EQ(DEVICE_ATTRIBUTE(TOTAL_CONSTANT_MEMORY), 65536, SPECIFICATIONS);
+    int threads = DEVICE_ATTRIBUTE(MAX_THREADS_PER_MULTIPROCESSOR);
     FACT(threads == 1024 || threads == 1536 || threads == 2048, SPECIFICATIONS);
-    int blocks = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+    int blocks = DEVICE_ATTRIBUTE(MAX_BLOCKS_PER_MULTIPROCESSOR);
     FACT(blocks == 16 || blocks == 24 || blocks == 32, SPECIFICATIONS);
 }
 
 TEST(limits_of_a_device_fit_together)
 {
-    int optin = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    FACT(optin >= conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+    int optin = DEVICE_ATTRIBUTE(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    FACT(optin >= DEVICE_ATTRIBUTE(MAX_SHARED_MEMORY_PER_BLOCK),
          "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: what may be opted in to");
-    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) >= optin,
+    FACT(DEVICE_ATTRIBUTE(MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) >= optin,
          "CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR");
-    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) > 0,
-         "CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT");
-    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) > 0,
-         "CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE");
-    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_PITCH) > 0, "CU_DEVICE_ATTRIBUTE_MAX_PITCH");
-    int alignment = conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
+    FACT(DEVICE_ATTRIBUTE(MULTIPROCESSOR_COUNT) > 0, SPECIFICATIONS);
+    FACT(DEVICE_ATTRIBUTE(L2_CACHE_SIZE) > 0, SPECIFICATIONS);
+    FACT(DEVICE_ATTRIBUTE(MAX_PITCH) > 0, SPECIFICATIONS);
+    int alignment = DEVICE_ATTRIBUTE(TEXTURE_ALIGNMENT);
     FACT(alignment > 0 && !(alignment & (alignment - 1)),
          "CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT: an alignment requirement");
-    alignment = conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
+    alignment = DEVICE_ATTRIBUTE(TEXTURE_PITCH_ALIGNMENT);
     FACT(alignment > 0 && !(alignment & (alignment - 1)),
          "CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT: an alignment requirement");
 }
 
 TEST(features_of_all_such_devices_are_there)
 {
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING), 1,
+    FACT_EQ(DEVICE_ATTRIBUTE(UNIFIED_ADDRESSING), 1,
             "unified addressing: always enabled in 64-bit Linux processes");
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY), 1,
+    FACT_EQ(DEVICE_ATTRIBUTE(CAN_MAP_HOST_MEMORY), 1,
             "CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY: implied by unified addressing");
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS), 1,
+    FACT_EQ(DEVICE_ATTRIBUTE(CONCURRENT_KERNELS), 1,
             "guide, concurrent kernel execution: compute capability 2.x and up");
-    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT) >= 1,
+    FACT(DEVICE_ATTRIBUTE(ASYNC_ENGINE_COUNT) >= 1,
          "guide, overlap of data transfer and kernel execution");
-    FACT_EQ(conf_attribute(CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED), 1,
+    FACT_EQ(DEVICE_ATTRIBUTE(STREAM_PRIORITIES_SUPPORTED), 1,
             "CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED");
-    FACT(conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 7,
+    FACT(DEVICE_ATTRIBUTE(COMPUTE_CAPABILITY_MAJOR) >= 7,
          "what this suite and the CUDA 13 driver support");
 }
 
@@ -132,25 +129,21 @@ TEST(properties_repeat_the_attributes)
     FACT(!strcmp(prop.name, name), "cudaGetDeviceProperties: name");
     FACT(total >= (size_t)1 << 30, "cuDeviceTotalMem: bytes of memory on the device");
     FACT_EQ(prop.totalGlobalMem, total, "cudaDeviceProp: totalGlobalMem");
-    FACT_EQ(prop.multiProcessorCount, conf_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+    FACT_EQ(prop.multiProcessorCount, DEVICE_ATTRIBUTE(MULTIPROCESSOR_COUNT),
             "cudaDeviceProp: multiProcessorCount");
-    FACT_EQ(prop.major, conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-            "cudaDeviceProp: major");
-    FACT_EQ(prop.minor, conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-            "cudaDeviceProp: minor");
+    FACT_EQ(prop.major, DEVICE_ATTRIBUTE(COMPUTE_CAPABILITY_MAJOR), "cudaDeviceProp: major");
+    FACT_EQ(prop.minor, DEVICE_ATTRIBUTE(COMPUTE_CAPABILITY_MINOR), "cudaDeviceProp: minor");
     FACT_EQ(prop.warpSize, 32, SPECIFICATIONS);
     FACT_EQ(prop.maxThreadsPerBlock, 1024, SPECIFICATIONS);
     FACT_EQ(prop.maxGridSize[0], 2147483647, SPECIFICATIONS);
     FACT_EQ(prop.maxThreadsDim[2], 64, SPECIFICATIONS);
     FACT_EQ(prop.sharedMemPerBlock, 49152, SPECIFICATIONS);
-    FACT_EQ(prop.l2CacheSize, conf_attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
-            "cudaDeviceProp: l2CacheSize");
+    FACT_EQ(prop.l2CacheSize, DEVICE_ATTRIBUTE(L2_CACHE_SIZE), "cudaDeviceProp: l2CacheSize");
     FACT_EQ(prop.unifiedAddressing, 1, "cudaDeviceProp: unifiedAddressing");
-    FACT_EQ(prop.pciBusID, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
-            "cudaDeviceProp: pciBusID");
-    FACT_EQ(prop.asyncEngineCount, conf_attribute(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT),
+    FACT_EQ(prop.pciBusID, DEVICE_ATTRIBUTE(PCI_BUS_ID), "cudaDeviceProp: pciBusID");
+    FACT_EQ(prop.asyncEngineCount, DEVICE_ATTRIBUTE(ASYNC_ENGINE_COUNT),
             "cudaDeviceProp: asyncEngineCount");
-    FACT_EQ(prop.memoryBusWidth, conf_attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH),
+    FACT_EQ(prop.memoryBusWidth, DEVICE_ATTRIBUTE(GLOBAL_MEMORY_BUS_WIDTH),
             "cudaDeviceProp: memoryBusWidth");
 }
 
@@ -187,9 +180,9 @@ TEST(bus_ids_name_the_device)
     DO(cuDeviceGetPCIBusId(id, sizeof id, 0));
     FACT_EQ(sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function), 4,
             "cuDeviceGetPCIBusId: [domain]:[bus]:[device].[function], all hexadecimal");
-    FACT_EQ(bus, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), "cuDeviceGetPCIBusId");
-    FACT_EQ(slot, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID), "cuDeviceGetPCIBusId");
-    FACT_EQ(domain, conf_attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID), "cuDeviceGetPCIBusId");
+    FACT_EQ(bus, DEVICE_ATTRIBUTE(PCI_BUS_ID), "cuDeviceGetPCIBusId");
+    FACT_EQ(slot, DEVICE_ATTRIBUTE(PCI_DEVICE_ID), "cuDeviceGetPCIBusId");
+    FACT_EQ(domain, DEVICE_ATTRIBUTE(PCI_DOMAIN_ID), "cuDeviceGetPCIBusId");
     DO(cuDeviceGetByPCIBusId(&device, id));
     FACT_EQ(device, 0, "cuDeviceGetByPCIBusId: the device of this bus id");
     DO(cudaDeviceGetPCIBusId(again, sizeof again, 0));

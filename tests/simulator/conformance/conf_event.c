@@ -79,16 +79,6 @@ TEST(the_newest_record_counts)
     open_gate();
 }
 
-TEST(a_pending_event_may_be_destroyed)
-{
-    CUevent event = new_event(CU_EVENT_DEFAULT);
-    close_gate();
-    DO(cuEventRecord(event, stream));
-    WORKS(cuEventDestroy(event), "may be called before the event is complete, does not block");
-    BUSY(cuStreamQuery(stream), "cuEventDestroy: does not block on completion");
-    open_gate();
-}
-
 TEST(flags_of_events)
 {
     CUevent event = NULL;

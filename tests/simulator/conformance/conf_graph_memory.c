@@ -60,13 +60,6 @@ static CUgraphNode add_read(CUgraph graph, CUgraphNode before, CUdeviceptr from)
     return node;
 }
 
-static CUgraphExec make(CUgraph graph, unsigned long long flags)
-{
-    CUgraphExec exec;
-    DO(cuGraphInstantiate(&exec, graph, flags));
-    return exec;
-}
-
 static cuuint64_t attribute(CUgraphMem_attribute attr)
 {
     cuuint64_t value = 0;
@@ -88,7 +81,7 @@ TEST(memory_lives_between_its_nodes)
     DO(cuGraphAddMemFreeNode(&release, graph, &read_back, 1, d));
     DO(cuGraphMemFreeNodeGetParams(release, &freed));
     FACT(freed == d, "cuGraphMemFreeNodeGetParams");
-    CUgraphExec exec = make(graph, 0);
+    CUgraphExec exec = conf_exec(graph);
     for (int i = 0; i < 3; i++) {
         p.byte = 0;
         WORKS(cuGraphLaunch(exec, p.a), ALLOC "freed in the same graph");
@@ -104,7 +97,7 @@ TEST(memory_that_is_not_freed_outlives_the_launch)
     CUgraph graph = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
     add_fill(graph, alloc, d, 6);
-    CUgraphExec exec = make(graph, 0);
+    CUgraphExec exec = conf_exec(graph);
     DO(cuGraphLaunch(exec, p.a));
     DO(cuMemcpyDtoHAsync(&byte, d + 17, 1, p.a));
     DO(cuStreamSynchronize(p.a));
@@ -132,7 +125,7 @@ TEST(another_graph_can_free)
           ALLOC "freed by launching a graph with a free node for that allocation");
     REFUSED(cuGraphAddMemFreeNode(&node, first, &alloc, 1, d),
             ALLOC "a free node can no longer be added to the owning graph");
-    CUgraphExec allocates = make(first, 0), frees = make(second, 0);
+    CUgraphExec allocates = conf_exec(first), frees = conf_exec(second);
     for (int i = 0; i < 2; i++) {
         WORKS(cuGraphLaunch(allocates, p.a), ALLOC "freed by the other graph");
         WORKS(cuGraphLaunch(frees, p.a), ALLOC "freed by the other graph");
@@ -147,7 +140,8 @@ TEST(launches_can_free_what_the_last_one_left)
     CUgraph graph = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
     add_fill(graph, alloc, d, 8);
-    CUgraphExec exec = make(graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    CUgraphExec exec;
+    DO(cuGraphInstantiate(&exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
     for (int i = 0; i < 3; i++)
         WORKS(cuGraphLaunch(exec, p.a), "CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH");
     DO(cuMemcpyDtoHAsync(&byte, d, 1, p.a));
@@ -188,7 +182,7 @@ TEST(graphs_with_memory_are_restricted)
             ALLOC "edges cannot be deleted");
     REFUSED(cuGraphAddChildGraphNode(&node, parent, NULL, 0, graph),
             ALLOC "in a child node only if the ownership is moved");
-    exec = make(graph, 0);
+    exec = conf_exec(graph);
     REFUSED(cuGraphInstantiate(&second, graph, 0),
             ALLOC "only one instantiation may exist at any point in time");
     DO(cuGraphExecDestroy(exec));
@@ -219,9 +213,8 @@ TEST(captured_allocations_become_nodes)
     }
     FACT_EQ(allocs, 1, "cuMemAllocAsync: during capture an allocation node");
     FACT_EQ(frees, 1, "cuMemFreeAsync: during capture a free node");
-    CUgraphExec exec = make(graph, 0);
-    DO(cuGraphLaunch(exec, p.b));
-    DO(cuStreamSynchronize(p.b));
+    CUgraphExec exec = conf_exec(graph);
+    conf_run(exec, p.b);
     FACT_EQ(p.byte, 9, "cuMemAllocAsync: during capture an allocation node");
 }
 
@@ -232,9 +225,8 @@ TEST(the_device_counts_memory_of_graphs)
     CUgraph graph = graph_new();
     CUgraphNode alloc = add_alloc(graph, &d);
     add_fill(graph, alloc, d, 1);
-    CUgraphExec exec = make(graph, 0);
-    DO(cuGraphLaunch(exec, p.a));
-    DO(cuStreamSynchronize(p.a));
+    CUgraphExec exec = conf_exec(graph);
+    conf_run(exec, p.a);
     FACT(attribute(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) >= BYTES,
          "CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: associated with graphs");
     FACT(attribute(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) >= BYTES,
@@ -275,8 +267,8 @@ TEST(the_runtime_does_likewise)
     DO(cudaGraphAddMemsetNode(&fill, graph, &alloc, 1, &set));
     DO(cudaGraphAddMemFreeNode(&release, graph, &fill, 1, params.dptr));
     DO(cudaGraphInstantiate(&exec, graph, 0));
-    WORKS(cudaGraphLaunch(exec, (cudaStream_t)p.a), "cudaGraphAddMemFreeNode");
-    DO(cudaStreamSynchronize((cudaStream_t)p.a));
+    WORKS(cudaGraphLaunch(exec, p.a), "cudaGraphAddMemFreeNode");
+    DO(cudaStreamSynchronize(p.a));
     DO(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &used));
     FACT(used >= BYTES, "cudaDeviceGetGraphMemAttribute");
     DO(cudaGraphExecDestroy(exec));

@@ -84,19 +84,6 @@ static CUgraphNode add_gate(const CUgraphNode *before, size_t count)
     return node;
 }
 
-static CUgraphExec make(CUgraph graph)
-{
-    CUgraphExec exec;
-    DO(cuGraphInstantiate(&exec, graph, 0));
-    return exec;
-}
-
-static void run(CUgraphExec exec)
-{
-    DO(cuGraphLaunch(exec, p.a));
-    DO(cuStreamSynchronize(p.a));
-}
-
 static unsigned char byte(CUdeviceptr at) { return conf_byte(at + BYTES - 1); }
 
 /* Non-blocking streams do not wait for the legacy stream. */
@@ -104,13 +91,6 @@ static void clear(void)
 {
     DO(cuMemsetD8(p.device, 0, BYTES));
     DO(cuCtxSynchronize());
-}
-
-static size_t node_count(CUgraph graph)
-{
-    size_t count = 0;
-    DO(cuGraphGetNodes(graph, NULL, &count));
-    return count;
 }
 
 /* The only edge to *node*, or from it if *forward*; NULL: none. */
@@ -145,14 +125,14 @@ TEST(nodes_have_their_type)
         DO(cuGraphNodeGetType(nodes[i], &type));
         FACT_EQ(type, expected[i], "cuGraphNodeGetType");
     }
-    FACT_EQ(node_count(p.graph), 7, "cuGraphGetNodes");
+    FACT_EQ(conf_node_count(p.graph), 7, "cuGraphGetNodes");
 }
 
 TEST(lists_are_given_in_two_steps)
 {
     CUgraphNode nodes[4], first = add_empty(NULL, 0), second = add_empty(&first, 1);
     size_t count = 4;
-    FACT_EQ(node_count(p.graph), 2, "cuGraphGetNodes: NULL returns the number");
+    FACT_EQ(conf_node_count(p.graph), 2, "cuGraphGetNodes: NULL returns the number");
     memset(nodes, 1, sizeof nodes);
     DO(cuGraphGetNodes(p.graph, nodes, &count));
     FACT_EQ(count, 2, "cuGraphGetNodes: the number of nodes actually obtained");
@@ -199,7 +179,7 @@ TEST(a_destroyed_node_takes_its_edges_with_it)
 {
     CUgraphNode a = add_empty(NULL, 0), b = add_empty(&a, 1), c = add_empty(&b, 1);
     DO(cuGraphDestroyNode(b));
-    FACT_EQ(node_count(p.graph), 2, "cuGraphDestroyNode");
+    FACT_EQ(conf_node_count(p.graph), 2, "cuGraphDestroyNode");
     FACT(!neighbour(c, false), "cuGraphDestroyNode: severs any dependencies");
     FACT(!neighbour(a, true), "cuGraphDestroyNode: and vice versa");
 }
@@ -247,13 +227,13 @@ TEST(a_launch_does_the_nodes_in_order_of_their_edges)
     CUgraphNode a = add_fill(p.graph, NULL, 0, p.device, 1);
     CUgraphNode b = add_fill(p.graph, &a, 1, p.device, 2);
     add_read(p.graph, &b, 1, p.device);
-    CUgraphExec exec = make(p.graph);
+    CUgraphExec exec = conf_exec(p.graph);
     FACT_EQ(byte(p.device), 0, "cuGraphInstantiate: nothing runs yet");
-    run(exec);
+    conf_run(exec, p.a);
     FACT_EQ(p.host[BYTES - 1], 2, "guide, graphs: an edge is a dependency");
     clear();
     memset(p.host, 0, BYTES);
-    run(exec);
+    conf_run(exec, p.a);
     FACT_EQ(p.host[0], 2, "guide, graphs: launched any number of times");
 }
 
@@ -261,13 +241,13 @@ TEST(an_executable_graph_is_a_snapshot)
 {
     CUgraphNode node = add_fill(p.graph, NULL, 0, p.device, 1);
     CUDA_MEMSET_NODE_PARAMS params = filling(p.device, 2);
-    CUgraphExec exec = make(p.graph);
+    CUgraphExec exec = conf_exec(p.graph);
     DO(cuGraphMemsetNodeSetParams(node, &params));
-    run(exec);
+    conf_run(exec, p.a);
     FACT_EQ(byte(p.device), 1, "guide, graphs: instantiation takes a snapshot");
     DO(cuGraphDestroy(p.graph));
     clear();
-    run(exec);
+    conf_run(exec, p.a);
     FACT_EQ(byte(p.device), 1, "guide, graphs: instantiation takes a snapshot");
     DO(cuGraphExecDestroy(exec));
     DO(cuGraphCreate(&p.graph, 0));
@@ -275,7 +255,7 @@ TEST(an_executable_graph_is_a_snapshot)
 
 TEST(an_empty_graph_can_be_launched)
 {
-    CUgraphExec exec = make(p.graph);
+    CUgraphExec exec = conf_exec(p.graph);
     DO(cuGraphLaunch(exec, p.a));
     WORKS(cuStreamSynchronize(p.a), "cuGraphLaunch");
     DO(cuGraphUpload(exec, p.a));
@@ -285,7 +265,7 @@ TEST(launches_return_before_the_work_is_done)
 {
     CUgraphNode gate = add_gate(NULL, 0);
     add_fill(p.graph, &gate, 1, p.device, 7);
-    CUgraphExec exec = make(p.graph);
+    CUgraphExec exec = conf_exec(p.graph);
     DO(cuGraphLaunch(exec, p.a));
     BUSY(cuStreamQuery(p.a), "cuGraphLaunch: in hStream");
     WORKS(cuStreamQuery(p.b), "cuGraphLaunch: in hStream");
@@ -299,7 +279,7 @@ TEST(launches_return_before_the_work_is_done)
 TEST(a_launch_waits_for_earlier_work_of_its_stream)
 {
     add_fill(p.graph, NULL, 0, p.device, 2);
-    CUgraphExec exec = make(p.graph);
+    CUgraphExec exec = conf_exec(p.graph);
     conf_close(p.a, &p.gate);
     DO(cuMemsetD8Async(p.device, 1, BYTES, p.a));
     DO(cuGraphLaunch(exec, p.a));
@@ -313,7 +293,7 @@ TEST(launches_of_one_executable_graph_do_not_overlap)
 {
     CUgraphNode gate = add_gate(NULL, 0);
     add_fill(p.graph, &gate, 1, p.device, 5);
-    CUgraphExec exec = make(p.graph);
+    CUgraphExec exec = conf_exec(p.graph);
     DO(cuGraphLaunch(exec, p.a));
     DO(cuGraphLaunch(exec, p.b));
     BUSY(cuStreamQuery(p.b), "cuGraphLaunch: ordered behind any previous launches of hGraphExec");
@@ -326,7 +306,7 @@ TEST(a_destroyed_executable_graph_finishes)
 {
     CUgraphNode gate = add_gate(NULL, 0);
     add_fill(p.graph, &gate, 1, p.device, 6);
-    CUgraphExec exec = make(p.graph);
+    CUgraphExec exec = conf_exec(p.graph);
     DO(cuGraphLaunch(exec, p.a));
     DO(cuGraphExecDestroy(exec));
     conf_open(&p.gate);
@@ -341,7 +321,7 @@ TEST(event_nodes_connect_with_other_work)
     DO(cuGraphAddEventWaitNode(&wait, p.graph, NULL, 0, p.event));
     CUgraphNode fill = add_fill(p.graph, &wait, 1, p.device, 9);
     DO(cuGraphAddEventRecordNode(&record, p.graph, &fill, 1, done));
-    CUgraphExec exec = make(p.graph);
+    CUgraphExec exec = conf_exec(p.graph);
     conf_close(p.b, &p.gate);
     DO(cuEventRecord(p.event, p.b));
     DO(cuGraphLaunch(exec, p.a));
@@ -367,8 +347,8 @@ TEST(a_clone_is_independent)
     add_empty(NULL, 0);
     DO(cuGraphMemsetNodeGetParams(found, &params));
     FACT_EQ(params.value, 1, "cuGraphClone: all parameters are copied");
-    FACT_EQ(node_count(clone), 1, "cuGraphClone: the original may be modified");
-    run(make(clone));
+    FACT_EQ(conf_node_count(clone), 1, "cuGraphClone: the original may be modified");
+    conf_run(conf_exec(clone), p.a);
     FACT_EQ(byte(p.device), 1, "cuGraphClone");
 }
 
@@ -383,9 +363,9 @@ TEST(a_child_graph_runs_in_its_place)
     add_read(p.graph, &node, 1, p.device);
     DO(cuGraphChildGraphNodeGetGraph(node, &held));
     FACT(held && held != child, "cuGraphAddChildGraphNode: the child graph is cloned");
-    FACT_EQ(node_count(held), 1, "cuGraphAddChildGraphNode: the child graph is cloned");
+    FACT_EQ(conf_node_count(held), 1, "cuGraphAddChildGraphNode: the child graph is cloned");
     DO(cuGraphDestroy(child));
-    run(make(p.graph));
+    conf_run(conf_exec(p.graph), p.a);
     FACT_EQ(p.host[0], 2, "guide, graphs: a child graph node's dependents follow");
     FACT_EQ(byte(p.second), 0, "cuGraphAddChildGraphNode: the child graph is cloned");
 }
@@ -396,10 +376,10 @@ TEST(nodes_of_executable_graphs_can_be_changed)
     CUDA_MEMSET_NODE_PARAMS params = filling(p.device, 2);
     CUDA_HOST_NODE_PARAMS other = {conf_gate, &(int){1}};
     unsigned enabled = 9;
-    CUgraphExec exec = make(p.graph);
+    CUgraphExec exec = conf_exec(p.graph);
     DO(cuGraphExecHostNodeSetParams(exec, host, &other));
     DO(cuGraphExecMemsetNodeSetParams(exec, node, &params, p.ctx));
-    run(exec); /* with the old host node it would not end */
+    conf_run(exec, p.a); /* with the old host node it would not end */
     FACT_EQ(byte(p.device), 2, "cuGraphExecMemsetNodeSetParams: future launches");
     DO(cuGraphMemsetNodeGetParams(node, &params));
     FACT_EQ(params.value, 1, "cuGraphExecMemsetNodeSetParams: hNode is not modified");
@@ -409,10 +389,10 @@ TEST(nodes_of_executable_graphs_can_be_changed)
     DO(cuGraphNodeGetEnabled(exec, node, &enabled));
     FACT_EQ(enabled, 0, "cuGraphNodeGetEnabled");
     clear();
-    run(exec);
+    conf_run(exec, p.a);
     FACT_EQ(byte(p.device), 0, "cuGraphNodeSetEnabled: disabled like an empty node");
     DO(cuGraphNodeSetEnabled(exec, node, 1));
-    run(exec);
+    conf_run(exec, p.a);
     FACT_EQ(byte(p.device), 2, "cuGraphNodeSetEnabled: parameters are not affected");
     REFUSED(cuGraphNodeSetEnabled(exec, host, 0), "only kernel, memset and memcpy nodes");
 }
@@ -423,7 +403,7 @@ TEST(an_executable_graph_takes_over_parameters_of_an_equal_graph)
     CUgraphNode a = add_fill(p.graph, NULL, 0, p.device, 1);
     CUgraph other;
     add_fill(p.graph, &a, 1, p.second, 1);
-    CUgraphExec exec = make(p.graph);
+    CUgraphExec exec = conf_exec(p.graph);
     DO(cuGraphCreate(&other, 0));
     a = add_fill(other, NULL, 0, p.device, 3);
     RETURNS(cuGraphExecUpdate(exec, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
@@ -433,7 +413,7 @@ TEST(an_executable_graph_takes_over_parameters_of_an_equal_graph)
     CUgraphNode b = add_fill(other, &a, 1, p.second, 4);
     DO(cuGraphExecUpdate(exec, other, &info));
     FACT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_SUCCESS, "cuGraphExecUpdate");
-    run(exec);
+    conf_run(exec, p.a);
     FACT_EQ(byte(p.device), 3, "cuGraphExecUpdate: updates the node parameters");
     FACT_EQ(byte(p.second), 4, "cuGraphExecUpdate: updates the node parameters");
     DO(cuGraphDestroyNode(b));
@@ -469,15 +449,15 @@ TEST(any_node_can_be_added_by_one_function)
                    .ctx = p.ctx}};
     CUgraphNode node;
     DO(cuGraphAddNode(&node, p.graph, NULL, NULL, 0, &params));
-    CUgraphExec exec = make(p.graph);
-    run(exec);
+    CUgraphExec exec = conf_exec(p.graph);
+    conf_run(exec, p.a);
     FACT_EQ(byte(p.device), 12, "cuGraphAddNode");
     params.memset.value = 13;
     DO(cuGraphNodeSetParams(node, &params));
-    run(exec);
+    conf_run(exec, p.a);
     FACT_EQ(byte(p.device), 12, "cuGraphNodeSetParams: not the executable graph");
     DO(cuGraphExecNodeSetParams(exec, node, &params));
-    run(exec);
+    conf_run(exec, p.a);
     FACT_EQ(byte(p.device), 13, "cuGraphExecNodeSetParams");
     params.type = CU_GRAPH_NODE_TYPE_MEMCPY;
     REFUSED(cuGraphNodeSetParams(node, &params), "the type must match the type of hNode");
@@ -494,7 +474,7 @@ TEST(copies_of_boxes_are_done)
     CUgraphNode node;
     memset(p.host, 0x11, BYTES);
     DO(cuGraphAddMemcpyNode(&node, p.graph, NULL, 0, &box, p.ctx));
-    run(make(p.graph));
+    conf_run(conf_exec(p.graph), p.a);
     DO(cuMemcpyDtoH(p.host, p.device, BYTES));
     FACT(p.host[ROW + 8] == 0x11 && p.host[2 * ROW + 23] == 0x11, "cuGraphAddMemcpyNode");
     FACT(!p.host[ROW + 7] && !p.host[ROW + 24] && !p.host[8] && !p.host[3 * ROW + 8],
@@ -522,9 +502,9 @@ TEST(graphs_keep_user_objects)
     DO(cuUserObjectCreate(&object, &destroyed, count_up, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     DO(cuGraphCreate(&graph, 0));
     DO(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
-    CUgraphExec exec = make(graph);
+    CUgraphExec exec = conf_exec(graph);
     DO(cuGraphDestroy(graph));
-    run(exec);
+    conf_run(exec, p.a);
     FACT_EQ(count_after(&destroyed, false), 0,
             "guide, user objects: an executable graph keeps references");
     DO(cuGraphExecDestroy(exec));

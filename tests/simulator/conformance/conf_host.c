@@ -68,7 +68,7 @@ TEST(registered_memory_is_pinned_until_unregistered)
     unsigned char *p = aligned_alloc(4096, BYTES);
     CUdeviceptr device = 0;
     CUmemorytype type = 0;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED), "no host registration");
+    NEED(DEVICE_ATTRIBUTE(HOST_REGISTER_SUPPORTED), "no host registration");
     INVALID(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)p),
             "memory CUDA does not know");
     DO(cuMemHostRegister(p, BYTES, CU_MEMHOSTREGISTER_DEVICEMAP));
@@ -93,7 +93,7 @@ TEST(registered_memory_is_pinned_until_unregistered)
 TEST(registering_through_the_runtime)
 {
     void *p = aligned_alloc(4096, BYTES);
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED), "no host registration");
+    NEED(DEVICE_ATTRIBUTE(HOST_REGISTER_SUPPORTED), "no host registration");
     DO(cudaHostRegister(p, BYTES, cudaHostRegisterDefault));
     RETURNS(cudaHostRegister(p, BYTES, cudaHostRegisterDefault),
             cudaErrorHostMemoryAlreadyRegistered);

@@ -34,15 +34,15 @@ static void hears(struct peer *peer, void *data, size_t bytes)
 
 static void need_ipc(void)
 {
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED), "no interprocess handles");
-    NEED(!conf_attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED), "no memory handles on Tegra");
+    NEED(DEVICE_ATTRIBUTE(IPC_EVENT_SUPPORTED), "no interprocess handles");
+    NEED(!DEVICE_ATTRIBUTE(INTEGRATED), "no memory handles on Tegra");
     conf_need_processes();
 }
 
 static void need_shared_pools(void)
 {
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES) & POSIX_FD,
+    NEED(DEVICE_ATTRIBUTE(MEMORY_POOLS_SUPPORTED), "no memory pools");
+    NEED(DEVICE_ATTRIBUTE(MEMPOOL_SUPPORTED_HANDLE_TYPES) & POSIX_FD,
          "no pools shared by descriptor");
     conf_need_processes();
 }
@@ -324,7 +324,7 @@ TEST(a_descriptor_outlives_its_exporter)
     size_t bytes = 0;
     int fd = -1;
     char done = 0;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED),
+    NEED(DEVICE_ATTRIBUTE(HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED),
          "no export as a file descriptor");
     conf_need_processes();
     struct peer peer = start("descriptor");

@@ -13,7 +13,7 @@ static struct {
     CUfunction fill, add, copy;
     CUdeviceptr a, b;
     uint32_t *host; /* pinned */
-    CUstream stream, other;
+    CUstream stream;
     int gate;
 } p;
 
@@ -21,7 +21,7 @@ SETUP(setup)
 {
     p.a = conf_alloc(BYTES), p.b = conf_alloc(BYTES);
     p.host = conf_pinned(BYTES);
-    p.stream = conf_stream(), p.other = conf_stream();
+    p.stream = conf_stream();
     p.module = conf_module();
     p.fill = conf_function(p.module, "conf_fill");
     p.add = conf_function(p.module, "conf_add");
@@ -93,23 +93,6 @@ TEST(launches_of_a_stream_run_in_order)
             "guide, streams: a stream's work happens in order");
 }
 
-TEST(an_event_orders_kernels_of_two_streams)
-{
-    uint32_t count = COUNT;
-    void *args[] = {&p.b, &p.a, &count};
-    CUevent event = conf_event();
-    DO(run(p.fill, p.b, 0, COUNT, p.other));
-    conf_close(p.stream, &p.gate);
-    DO(run(p.fill, p.a, 21, COUNT, p.stream));
-    DO(cuEventRecord(event, p.stream));
-    DO(cuStreamWaitEvent(p.other, event, 0));
-    DO(cuLaunchKernel(p.copy, COUNT / 128, 1, 1, 128, 1, 1, 0, p.other, args, NULL));
-    conf_open(&p.gate);
-    read_back(p.b);
-    FACT_EQ(p.host[0], 21, "cuStreamWaitEvent: later work waits for the event");
-    FACT_EQ(p.host[COUNT - 1], 21, "cuStreamWaitEvent: later work waits for the event");
-}
-
 static CUresult shaped(unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                        unsigned shared)
 {
@@ -137,7 +120,7 @@ TEST(shapes_beyond_the_device_are_refused)
 
 TEST(more_shared_memory_can_be_opted_in_to)
 {
-    int optin = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    int optin = DEVICE_ATTRIBUTE(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     NEED(optin > 49152, "no more than 48 KB of shared memory here");
     WORKS(cuFuncSetAttribute(p.fill, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, optin),
           "up to what the device allows");
@@ -172,13 +155,13 @@ TEST(functions_report_their_attributes)
 TEST(occupancy_stays_within_the_device)
 {
     int blocks = -1, fewer = -1, grid = -1, size = -1;
-    int threads = conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    int threads = DEVICE_ATTRIBUTE(MAX_THREADS_PER_MULTIPROCESSOR);
     for (int block = 32; block <= 1024; block *= 2) {
         DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, p.fill, block, 0));
         FACT(blocks >= 1, "cuOccupancyMaxActiveBlocksPerMultiprocessor: one block fits");
         FACT(blocks * block <= threads,
              "cuOccupancyMaxActiveBlocksPerMultiprocessor: threads a multiprocessor holds");
-        FACT(blocks <= conf_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
+        FACT(blocks <= DEVICE_ATTRIBUTE(MAX_BLOCKS_PER_MULTIPROCESSOR),
              "cuOccupancyMaxActiveBlocksPerMultiprocessor: blocks it holds");
     }
     DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, p.fill, 128, 0));
@@ -186,7 +169,7 @@ TEST(occupancy_stays_within_the_device)
     FACT(fewer <= blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor: shared memory used");
     DO(cuOccupancyMaxPotentialBlockSize(&grid, &size, p.fill, NULL, 0, 0));
     FACT(size >= 32 && size <= 1024, "cuOccupancyMaxPotentialBlockSize: a block size");
-    FACT(grid >= conf_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+    FACT(grid >= DEVICE_ATTRIBUTE(MULTIPROCESSOR_COUNT),
          "cuOccupancyMaxPotentialBlockSize: enough blocks for the whole device");
     DO(cuOccupancyMaxPotentialBlockSize(&grid, &size, p.fill, NULL, 0, 64));
     FACT(size <= 64, "cuOccupancyMaxPotentialBlockSize: blockSizeLimit");

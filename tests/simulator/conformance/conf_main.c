@@ -63,7 +63,7 @@ int conf_device_count(void)
 
 void conf_need_processes(void)
 {
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE) == CU_COMPUTEMODE_DEFAULT,
+    NEED(DEVICE_ATTRIBUTE(COMPUTE_MODE) == CU_COMPUTEMODE_DEFAULT,
          "one process at a time may use the device");
 }
 
@@ -110,6 +110,26 @@ unsigned char conf_byte(CUdeviceptr at)
     return byte;
 }
 
+CUgraphExec conf_exec(CUgraph graph)
+{
+    CUgraphExec exec = NULL;
+    DO(cuGraphInstantiate(&exec, graph, 0));
+    return exec;
+}
+
+void conf_run(CUgraphExec exec, CUstream stream)
+{
+    DO(cuGraphLaunch(exec, stream));
+    DO(cuStreamSynchronize(stream));
+}
+
+size_t conf_node_count(CUgraph graph)
+{
+    size_t count = 0;
+    DO(cuGraphGetNodes(graph, NULL, &count));
+    return count;
+}
+
 static size_t free_memory(void)
 {
     size_t free = 0, total = 0;
@@ -120,7 +140,7 @@ static size_t free_memory(void)
 bool conf_takes_memory(size_t bytes, void *(*make)(void), void (*drop)(void *))
 {
     bool seen = false;
-    NEED(!conf_attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED), "the device has the host's memory");
+    NEED(!DEVICE_ATTRIBUTE(INTEGRATED), "the device has the host's memory");
     for (int i = 0; i < 20 && !seen; i++) {
         size_t before = free_memory();
         void *made = make();

@@ -78,7 +78,7 @@ static CUdeviceptr p;
 
 static void fresh(void)
 {
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
+    NEED(DEVICE_ATTRIBUTE(CONCURRENT_MANAGED_ACCESS), "no concurrent access");
     DO(cuMemAllocManaged(&p, 16 * CONF_MIB, CU_MEM_ATTACH_GLOBAL));
 }
 
@@ -227,7 +227,7 @@ TEST(ranges_must_be_managed)
 TEST(more_than_the_device_holds_can_be_used)
 {
     size_t total;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), "no concurrent access");
+    NEED(DEVICE_ATTRIBUTE(CONCURRENT_MANAGED_ACCESS), "no concurrent access");
     DO(cuDeviceTotalMem(&total, 0));
     WORKS(cuMemAllocManaged(&p, total + 64 * CONF_MIB, CU_MEM_ATTACH_GLOBAL),
           "guide, GPU memory oversubscription");

@@ -64,7 +64,7 @@ TEST(waits_end_when_their_condition_holds)
     FACT(waits(6, 5, 5, CU_STREAM_WAIT_VALUE_EQ), "CU_STREAM_WAIT_VALUE_EQ");
     FACT(waits(1, 6, 4, CU_STREAM_WAIT_VALUE_AND),
          "CU_STREAM_WAIT_VALUE_AND: (*addr & value) != 0");
-    if (conf_attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR))
+    if (DEVICE_ATTRIBUTE(CAN_USE_STREAM_WAIT_VALUE_NOR))
         FACT(waits(0xffff0000u, 0x00ff0000u, 0x0000ffffu, CU_STREAM_WAIT_VALUE_NOR),
              "CU_STREAM_WAIT_VALUE_NOR: ~(*addr | value) != 0");
 }
@@ -126,7 +126,6 @@ TEST(a_node_holds_a_batch)
     CUgraphNodeType type;
     CUgraphNode node;
     CUgraph graph;
-    CUgraphExec exec;
     word[0] = 0;
     ops[0].writeValue.address = ops[1].waitValue.address = at;
     ops[0].writeValue.value = ops[1].waitValue.value = 5;
@@ -136,10 +135,9 @@ TEST(a_node_holds_a_batch)
     ops[0].writeValue.value = 77; /* copied: this changes nothing */
     DO(cuGraphNodeGetType(node, &type));
     FACT_EQ(type, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, "CUgraphNodeType");
-    DO(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = conf_exec(graph);
     FACT_EQ(word[0], 0, "cuGraphInstantiate: nothing runs before a launch");
-    DO(cuGraphLaunch(exec, stream));
-    DO(cuStreamSynchronize(stream));
+    conf_run(exec, stream);
     FACT_EQ(word[0], 5, "cuGraphAddBatchMemOpNode: the paramArray is copied");
     DO(cuGraphBatchMemOpNodeGetParams(node, &got));
     FACT_EQ(got.count, 2, "cuGraphBatchMemOpNodeGetParams: the parameters");
@@ -148,8 +146,7 @@ TEST(a_node_holds_a_batch)
          "cuGraphBatchMemOpNodeGetParams: the paramArray is the node's");
     ops[0].writeValue.value = ops[1].waitValue.value = 6;
     WORKS(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params), "values may be modified");
-    DO(cuGraphLaunch(exec, stream));
-    DO(cuStreamSynchronize(stream));
+    conf_run(exec, stream);
     FACT_EQ(word[0], 6, "cuGraphExecBatchMemOpNodeSetParams: affects future launches");
     DO(cuGraphBatchMemOpNodeGetParams(node, &got));
     FACT_EQ(got.paramArray[0].writeValue.value, 5,

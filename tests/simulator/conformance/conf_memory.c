@@ -132,7 +132,7 @@ TEST(an_address_range_is_known_from_inside)
     WORKS(cuMemGetAddressRange(NULL, &bytes, memory), "both outputs are optional");
     DO(cuMemFree(memory));
     REFUSED(cuMemGetAddressRange(&base, &bytes, memory), "CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
-    if (!conf_attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS))
+    if (!DEVICE_ATTRIBUTE(PAGEABLE_MEMORY_ACCESS))
         REFUSED(cuMemGetAddressRange(&base, &bytes, (CUdeviceptr)(uintptr_t)&local),
                 "CUDA_ERROR_NOT_FOUND or INVALID_VALUE");
 }
@@ -140,7 +140,7 @@ TEST(an_address_range_is_known_from_inside)
 TEST(pitched_memory_has_aligned_rows)
 {
     static const size_t widths[] = {1, 100, 512, 1000, 4097};
-    int alignment = conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
+    int alignment = DEVICE_ATTRIBUTE(TEXTURE_PITCH_ALIGNMENT);
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         CUdeviceptr memory = 0;
         size_t pitch = 0;

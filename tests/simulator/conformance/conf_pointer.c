@@ -28,7 +28,7 @@ static void check_runtime(const struct family *f, CUdeviceptr inside)
     FACT_EQ((uintptr_t)attributes.devicePointer, inside, "cudaPointerAttributes: devicePointer");
     if (f->host)
         FACT_EQ((uintptr_t)attributes.hostPointer, inside, "cudaPointerAttributes: hostPointer");
-    else if (!conf_attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES))
+    else if (!DEVICE_ATTRIBUTE(PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES))
         FACT(!attributes.hostPointer, "cudaPointerAttributes: hostPointer, NULL without one");
 }
 
@@ -58,7 +58,7 @@ static void check_family(const struct family *f)
         DO(get(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, inside));
         FACT_EQ((uintptr_t)host, inside,
                 ATTRIBUTE "HOST_POINTER, the same under unified addressing");
-    } else if (!conf_attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES)) {
+    } else if (!DEVICE_ATTRIBUTE(PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES)) {
         INVALID(get(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, inside),
                 ATTRIBUTE "HOST_POINTER, an invalid value when the host has none");
     }
@@ -100,7 +100,7 @@ TEST(registered_memory)
             &same, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, i));
         NEED(same, "registered memory has another address on some device");
     }
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED), "no host registration");
+    NEED(DEVICE_ATTRIBUTE(HOST_REGISTER_SUPPORTED), "no host registration");
     DO(cuMemHostRegister(p, BYTES, CU_MEMHOSTREGISTER_DEVICEMAP));
     check_family(&(struct family){(uintptr_t)p, CU_MEMORYTYPE_HOST, cudaMemoryTypeHost, 0, 1, 0});
     DO(cuMemHostUnregister(p));
@@ -110,7 +110,7 @@ TEST(registered_memory)
 TEST(managed_memory)
 {
     CUdeviceptr p = 0;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), "no managed memory");
+    NEED(DEVICE_ATTRIBUTE(MANAGED_MEMORY), "no managed memory");
     DO(cuMemAllocManaged(&p, BYTES, CU_MEM_ATTACH_GLOBAL));
     check_family(&(struct family){p, 0, cudaMemoryTypeManaged, 1, 1, 0});
 }
@@ -119,7 +119,7 @@ TEST(pool_memory)
 {
     CUdeviceptr p = 0;
     CUmemoryPool pool = NULL, owner = NULL;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), "no memory pools");
+    NEED(DEVICE_ATTRIBUTE(MEMORY_POOLS_SUPPORTED), "no memory pools");
     DO(cuMemAllocAsync(&p, BYTES, NULL));
     DO(cuStreamSynchronize(NULL));
     check_family(&(struct family){p, CU_MEMORYTYPE_DEVICE, cudaMemoryTypeDevice, 0, 0, 1});

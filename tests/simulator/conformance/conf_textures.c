@@ -62,8 +62,8 @@ TEST(settings_are_checked)
 
 TEST(linear_memory_is_aligned)
 {
-    size_t alignment = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
-           pitch = (size_t)conf_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
+    size_t alignment = (size_t)DEVICE_ATTRIBUTE(TEXTURE_ALIGNMENT),
+           pitch = (size_t)DEVICE_ATTRIBUTE(TEXTURE_PITCH_ALIGNMENT);
     CUtexObject object = 0;
     FACT(alignment && pitch, "cuDeviceGetAttribute");
     CUdeviceptr memory = conf_alloc(1 << 20);

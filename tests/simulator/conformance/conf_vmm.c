@@ -18,7 +18,7 @@ SETUP(begin)
 
 static void need_descriptors(void)
 {
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED),
+    NEED(DEVICE_ATTRIBUTE(HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED),
          "no export as a file descriptor");
 }
 
@@ -260,24 +260,6 @@ TEST(copies_and_sets_run_across_mappings)
     FACT(!memcmp(back, pattern, sizeof back), rule);
 }
 
-TEST(a_vector_grows_in_place)
-{
-    enum { PARTS = 5 };
-    CUdeviceptr at = reserve(PARTS * granule);
-    for (int i = 0; i < PARTS; i++) {
-        CUmemGenericAllocationHandle part = create(granule, 0);
-        DO(cuMemMap(at + (size_t)i * granule, granule, 0, part, 0));
-        DO(cuMemSetAccess(at + (size_t)i * granule, granule, &both, 1));
-        DO(cuMemRelease(part));
-        DO(cuMemsetD8(at + (size_t)i * granule, (unsigned char)(i + 1), granule));
-    }
-    for (int i = 0; i < PARTS; i++)
-        FACT(all_are(at + (size_t)i * granule, granule, (unsigned char)(i + 1)),
-             "guide, Virtual Memory Management: data stays as the range grows");
-    for (int i = 0; i < PARTS; i++)
-        DO(cuMemUnmap(at + (size_t)i * granule, granule));
-}
-
 /* ---- access and attributes ---- */
 
 TEST(access_is_what_was_set)
@@ -328,14 +310,14 @@ TEST(attributes_distinguish_mapping_and_reservation)
 
 TEST(host_memory_is_seen_by_host_and_device)
 {
-    const int node = conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID);
+    const int node = DEVICE_ATTRIBUTE(HOST_NUMA_ID);
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .location = {CU_MEM_LOCATION_TYPE_HOST_NUMA, node}};
     CUmemAccessDesc desc[2] = {
         both, {{CU_MEM_LOCATION_TYPE_HOST_NUMA, node}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
     CUmemGenericAllocationHandle handle;
     size_t host_granule = 0;
-    NEED(conf_attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED),
+    NEED(DEVICE_ATTRIBUTE(HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED),
          "no virtual memory management of host memory");
     NEED(node >= 0, "the host has no memory nodes");
     NEED(!syscall(SYS_get_mempolicy, NULL, NULL, 0ul, NULL, 0ul),
