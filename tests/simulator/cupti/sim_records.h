@@ -72,12 +72,12 @@ static inline void records_forget(void)
 /* records_begin: enables *kind*; records_expect: *count* records since then. */
 static inline void records_begin(CUpti_ActivityKind kind)
 {
-    OK(cuptiActivityEnable(kind));
+    assert_int_equal(cuptiActivityEnable(kind), CUPTI_SUCCESS);
     records_forget();
 }
 static inline void records_expect(int count)
 {
-    OK(cuptiActivityFlushAll(0));
+    assert_int_equal(cuptiActivityFlushAll(0), CUPTI_SUCCESS);
     assert_int_equal(record_count, count);
 }
 
