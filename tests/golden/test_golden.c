@@ -21,8 +21,8 @@ static void check_version(const char *name)
         assert_condition(reader, VS_TRACE_COMPLETE);
         snprintf(path, sizeof path, "%s/%s.txt", VS_GOLDEN_DIR, name);
         unsigned char *expected = slurp(path, &expected_bytes);
-        expected[expected_bytes] = '\0';
-        assert_string_equal(text, (char *)expected);
+        if (strcmp(text, (char *)expected) != 0)
+            fail_msg("%s reads otherwise", name);
         free(expected);
         free(text);
         vs_reader_rewind(reader);
@@ -30,27 +30,9 @@ static void check_version(const char *name)
     vs_reader_close(reader);
 }
 
-TEST(version_1_reads_as_it_always_did)
+TEST(every_version_reads_as_it_always_did)
 {
-    check_version("v1");
-}
-
-TEST(version_2_0_reads_as_it_always_did)
-{
-    check_version("v2_0");
-}
-
-TEST(a_trace_with_checkpoints_and_symbols_reads_as_it_always_did)
-{
-    check_version("v2_0_checkpoints");
-}
-
-TEST(version_1_1_reads_as_it_always_did)
-{
-    check_version("v1_1");
-}
-
-TEST(version_1_2_reads_as_it_always_did)
-{
-    check_version("v1_2");
+    static const char *const names[] = {"v1", "v1_1", "v1_2", "v2_0", "v2_0_checkpoints"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        check_version(names[i]);
 }

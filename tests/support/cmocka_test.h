@@ -39,6 +39,15 @@ static inline int vs_run_fixtures(const CMFixtureFunction *fixtures, void **stat
     return failed;
 }
 
+/* splitmix64: a failing sequence can be repeated from its seed. */
+static inline uint64_t vs_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
 /* By line: compilers do not keep the order of constructors. Returns its place. */
 static inline size_t vs_add_test(const char *name, CMUnitTestFunction test, int line)
 {

@@ -2,7 +2,6 @@
  *
  * The arena: zeroed, aligned, never overlapping, rejecting impossible sizes. */
 #include "support/cmocka_test.h"
-#include "unit/base/cm_random.h"
 
 #include <string.h>
 
@@ -19,7 +18,7 @@ TEST(memory_is_zeroed_aligned_and_apart)
     uint64_t seed = 3;
     for (int i = 0; i < COUNT; i++) {
         /* mostly small, sometimes larger than a chunk */
-        piece[i].bytes = 1 + cm_random(&seed) % (i % 500 == 499 ? 600000 : 900);
+        piece[i].bytes = 1 + vs_random(&seed) % (i % 500 == 499 ? 600000 : 900);
         piece[i].p = vs_arena_alloc(&arena, piece[i].bytes);
         assert_non_null(piece[i].p);
         assert_int_equal((uintptr_t)piece[i].p % 16, 0);

@@ -3,7 +3,6 @@
  * The hash map against a simple equivalent: an array indexed by key number. Keys look like device
  * addresses, which collide most. */
 #include "support/cmocka_test.h"
-#include "unit/base/cm_random.h"
 
 #include <string.h>
 
@@ -49,9 +48,9 @@ static void agree(const struct vs_map *map, const struct model *model, int shape
 
 static void step(struct vs_map *map, struct model *model, int shape, uint64_t *seed, unsigned put_percent)
 {
-    uint32_t i = (uint32_t)(cm_random(seed) % KEYS);
-    uint64_t key = key_of(i, shape), value = cm_random(seed);
-    if (cm_random(seed) % 100 < put_percent) {
+    uint32_t i = (uint32_t)(vs_random(seed) % KEYS);
+    uint64_t key = key_of(i, shape), value = vs_random(seed);
+    if (vs_random(seed) % 100 < put_percent) {
         assert_int_equal(vs_map_put(map, key, value), VS_OK);
         model->count += !model->present[i];
         model->present[i] = true;

@@ -2,7 +2,6 @@
  *
  * Sizes, times and counts: parsing, rejected values, printing. */
 #include "support/cmocka_test.h"
-#include "unit/base/cm_random.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,7 +79,7 @@ TEST(a_printed_size_reads_back_within_its_rounding)
     uint64_t seed = 42;
     char out[VS_SIZE_TEXT_MAX];
     for (int i = 0; i < 20000; i++) {
-        uint64_t bytes = cm_random(&seed) >> (8 + cm_random(&seed) % 56); /* below 64 PiB: no EiB unit */
+        uint64_t bytes = vs_random(&seed) >> (8 + vs_random(&seed) % 56); /* below 64 PiB: no EiB unit */
         assert_null(strstr(vs_size_format(out, bytes), "1024.0"));
         assert_true(strlen(out) < VS_SIZE_TEXT_MAX);
         uint64_t back = parsed(out);

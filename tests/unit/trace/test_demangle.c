@@ -102,10 +102,8 @@ TEST(wrong_names_end)
     for (int round = 0; round < 20000; round++) {
         size_t n = 3 + (size_t)(round % 60);
         memcpy(name, round % 2 ? "_Z" : "_R", 2);
-        for (size_t i = 2; i < n; i++) {
-            seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-            name[i] = letters[(seed >> 33) % (sizeof letters - 1)];
-        }
+        for (size_t i = 2; i < n; i++)
+            name[i] = letters[vs_random(&seed) % (sizeof letters - 1)];
         name[n] = '\0';
         char *plain = vs_demangle(name);
         assert_true(!plain || strlen(plain) < VS_DEMANGLED_MAX);

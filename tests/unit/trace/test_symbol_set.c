@@ -14,15 +14,15 @@ TEST(a_set_comes_back_from_its_bytes)
     char function[64], file[64];
     for (int i = 0; i < 5000; i++) {
         struct vs_symbol symbols[3];
-        size_t count = random_next(&seed) % 4;
+        size_t count = vs_random(&seed) % 4;
         for (size_t k = 0; k < count; k++) {
-            snprintf(function, sizeof function, "f%d", (int)(random_next(&seed) % 300));
-            snprintf(file, sizeof file, "dir/%d.c", (int)(random_next(&seed) % 50));
+            snprintf(function, sizeof function, "f%d", (int)(vs_random(&seed) % 300));
+            snprintf(file, sizeof file, "dir/%d.c", (int)(vs_random(&seed) % 50));
             symbols[k] = (struct vs_symbol){.function = strdup(function), .file = strdup(file),
-                                            .line = (unsigned)random_next(&seed), .known = 1};
+                                            .line = (unsigned)vs_random(&seed), .known = 1};
         }
-        assert_int_equal(vs_symbol_set_put(&set, (uint32_t)(random_next(&seed) % 5),
-                                           random_next(&seed) >> random_next(&seed) % 64,
+        assert_int_equal(vs_symbol_set_put(&set, (uint32_t)(vs_random(&seed) % 5),
+                                           vs_random(&seed) >> vs_random(&seed) % 64,
                                            VS_LEVEL_LINES, symbols, count), VS_OK);
         for (size_t k = 0; k < count; k++) {
             free((char *)symbols[k].function);

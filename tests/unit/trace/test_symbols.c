@@ -162,9 +162,9 @@ TEST(broken_libraries_do_no_harm)
     for (int round = 0; round < 60; round++) {
         struct names names;
         memcpy(copy, whole, bytes);
-        size_t left = round % 4 ? bytes : random_next(&seed) % bytes;
+        size_t left = round % 4 ? bytes : vs_random(&seed) % bytes;
         for (int i = 0; i < 200 && round % 4; i++) /* the beginning has its identification */
-            copy[4096 + random_next(&seed) % (bytes - 4096)] = (unsigned char)random_next(&seed);
+            copy[4096 + vs_random(&seed) % (bytes - 4096)] = (unsigned char)vs_random(&seed);
         spit(scratch("broken/victim.so"), copy, left);
         look_up("broken.vst", NULL, &names);
         assert_non_null(find(&names, "leaf"));

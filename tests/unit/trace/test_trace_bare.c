@@ -90,7 +90,6 @@ static unsigned times_printed(const char *part)
     size_t bytes;
     unsigned n = 0;
     char *text = (char *)slurp(log_name, &bytes);
-    text[bytes] = '\0';
     for (char *p = text; (p = strstr(p, part)); p++)
         n++;
     free(text);

@@ -31,23 +31,23 @@ TEARDOWN(close_both)
 /* Numbers of all lengths, small ones mostly. */
 static uint64_t some_number(uint64_t *seed)
 {
-    uint64_t bits = random_next(seed) % 8 ? random_next(seed) % 16 : random_next(seed) % 64;
-    return random_next(seed) & ((UINT64_C(2) << bits) - 1);
+    uint64_t bits = vs_random(seed) % 8 ? vs_random(seed) % 16 : vs_random(seed) % 64;
+    return vs_random(seed) & ((UINT64_C(2) << bits) - 1);
 }
 
 static unsigned char *put_text(unsigned char *p, uint64_t *seed)
 {
-    size_t length = random_next(seed) % 40;
+    size_t length = vs_random(seed) % 40;
     p = vs_put_varint(p, length);
     for (size_t i = 0; i < length; i++)
-        *p++ = (unsigned char)random_next(seed);
+        *p++ = (unsigned char)vs_random(seed);
     return p;
 }
 
 static unsigned char *put_definition(unsigned char *p, uint64_t *seed)
 {
-    unsigned fields = (unsigned)(random_next(seed) % 5);
-    switch (random_next(seed) % 3) {
+    unsigned fields = (unsigned)(vs_random(seed) % 5);
+    switch (vs_random(seed) % 3) {
     case 0:
         *p++ = VS_DEFINE_STRING;
         return put_text(p, seed);
@@ -58,10 +58,10 @@ static unsigned char *put_definition(unsigned char *p, uint64_t *seed)
         return p;
     default:
         *p++ = VS_DEFINE_KIND;
-        p = vs_put_varint(p, 1 + random_next(seed) % 63);
+        p = vs_put_varint(p, 1 + vs_random(seed) % 63);
         p = vs_put_varint(p, fields);
         for (unsigned i = 0; i < fields; i++)
-            *p++ = (unsigned char)(random_next(seed) % 6);
+            *p++ = (unsigned char)(vs_random(seed) % 6);
         for (unsigned i = 0; i <= fields; i++)
             p = put_text(p, seed);
         return p;
@@ -71,7 +71,7 @@ static unsigned char *put_definition(unsigned char *p, uint64_t *seed)
 static unsigned char *put_event(unsigned char *p, unsigned kind, uint64_t *seed, uint64_t *address)
 {
     const struct vs_event_info *info = vs_event_describe(kind);
-    unsigned char flags = (unsigned char)(random_next(seed) & 0xc0);
+    unsigned char flags = (unsigned char)(vs_random(seed) & 0xc0);
     *p++ = (unsigned char)(kind | flags);
     if (flags & VS_RECORD_TID)
         p = vs_put_varint(p, some_number(seed));
@@ -80,7 +80,7 @@ static unsigned char *put_event(unsigned char *p, unsigned kind, uint64_t *seed,
     for (unsigned i = 0; i < info->field_count; i++) {
         uint64_t value = i % 3 == 2 ? 1 : some_number(seed); /* also columns that never change */
         if (info->fields[i].codec == VS_CODEC_A) {
-            uint64_t next = random_next(seed) % 300 * 512 + (random_next(seed) % 9 ? 0 : value);
+            uint64_t next = vs_random(seed) % 300 * 512 + (vs_random(seed) % 9 ? 0 : value);
             value = vs_zigzag(next - *address);
             *address = next;
         }
@@ -95,8 +95,8 @@ static size_t make_rows(size_t bytes, uint64_t seed)
     unsigned char *p = rows;
     uint64_t address = 0;
     while ((size_t)(p - rows) < bytes) {
-        unsigned kind = (unsigned)(random_next(&seed) % 64);
-        if (random_next(&seed) % 8 == 0)
+        unsigned kind = (unsigned)(vs_random(&seed) % 64);
+        if (vs_random(&seed) % 8 == 0)
             p = put_definition(p, &seed);
         else
             p = put_event(p, vs_event_describe(kind) ? kind : VS_EVENT_alloc, &seed, &address);
@@ -144,7 +144,7 @@ TEST(varints_of_all_lengths_are_the_shortest)
         check_varint(UINT64_C(1) << bit);
         check_varint(UINT64_MAX >> bit);
         for (int i = 0; i < 100; i++)
-            check_varint(UINT64_C(1) << bit | random_next(&seed) >> (63 - bit));
+            check_varint(UINT64_C(1) << bit | vs_random(&seed) >> (63 - bit));
     }
 }
 
@@ -202,7 +202,7 @@ TEST(damaged_columns_are_refused)
     for (unsigned i = 0; i < 20000; i++) {
         memcpy(work, columns, total);
         for (unsigned n = 0; n <= i % 3; n++)
-            work[random_next(&seed) % (i % 2 ? total : 200)] = (unsigned char)random_next(&seed);
+            work[vs_random(&seed) % (i % 2 ? total : 200)] = (unsigned char)vs_random(&seed);
         join_copy(work, total, bytes);
     }
     free(work);
@@ -228,12 +228,12 @@ static void record_some(const char *path, unsigned compression)
         struct vs_event e = {.kind = i % 2 ? VS_EVENT_free : VS_EVENT_alloc};
         e.tid = 1 + (uint32_t)(i / 7 % 3);
         e.time_ns = UINT64_C(1) << 60;
-        e.time_ns += i * 1000 + random_next(&seed) % 900;
+        e.time_ns += i * 1000 + vs_random(&seed) % 900;
         if (i % 2) {
             e.free.addr = (1 + (i - 1) % 50) * 4096;
         } else {
             e.alloc.addr = (1 + i % 50) * 4096;
-            e.alloc.size = random_next(&seed) % 5000;
+            e.alloc.size = vs_random(&seed) % 5000;
             e.alloc.api = name;
         }
         vs_recorder_event(r, &e);

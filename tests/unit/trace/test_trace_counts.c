@@ -79,7 +79,7 @@ static void record(struct process *p, unsigned slot, bool alloc, uint64_t size)
 
 static void step(struct process *p)
 {
-    uint64_t random = random_next(&p->random);
+    uint64_t random = vs_random(&p->random);
     unsigned slot = random % SLOTS, now = atomic_load(&p->shared->current);
     unsigned account = account_of(slot % DEVICES, slot / DEVICES % FAMILIES);
     if (p->only != ALL_DEVICES && account != p->only)
@@ -158,7 +158,7 @@ static void kill_one(const struct vs_recorder_config *config, struct shared *sha
     while (!are_ready(shared, threads) && vs_clock_ns() < until && !waitpid(pid, NULL, WNOHANG))
         usleep(500);
     assert_true(are_ready(shared, threads));
-    usleep((unsigned)(random_next(&random) % 3000));
+    usleep((unsigned)(vs_random(&random) % 3000));
     kill(pid, SIGKILL);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }

@@ -33,7 +33,7 @@ static void put(struct vs_recorder *r, uint64_t n, uint64_t *seed)
 {
     char text[64];
     struct vs_event e = {.kind = n % 2 ? VS_EVENT_free : VS_EVENT_alloc};
-    uint64_t word = random_next(seed);
+    uint64_t word = vs_random(seed);
     if (n % 7 == 0) {
         snprintf(text, sizeof text, "range %llu of the writer", (unsigned long long)(n % 101));
         e.kind = VS_EVENT_mark;

@@ -40,7 +40,7 @@ struct victim {
 
 static uint64_t mix(uint64_t z)
 {
-    return random_next(&z);
+    return vs_random(&z);
 }
 
 /* --- the n-th event of a thread --- */

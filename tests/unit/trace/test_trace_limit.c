@@ -34,7 +34,7 @@ static void change_by(struct load *l, unsigned slot, bool alloc)
 
 static void step(struct load *l)
 {
-    uint64_t random = random_next(&l->random);
+    uint64_t random = vs_random(&l->random);
     unsigned slot = random % SLOTS;
     if (l->size[slot]) {
         change_by(l, slot, false);
@@ -42,7 +42,7 @@ static void step(struct load *l)
     } else {
         l->size[slot] = l->easy ? 512 * (1 + (random >> 20) % 4) : 1 + (random >> 16);
         l->addr[slot] = l->easy ? (uint64_t)(slot + 1) << 20
-                                : (random_next(&l->random) >> 16) * SLOTS + slot + 1;
+                                : (vs_random(&l->random) >> 16) * SLOTS + slot + 1;
         change_by(l, slot, true);
     }
     if (random >> 60 == 0) {
@@ -175,11 +175,11 @@ TEST(nothing_is_lost_where_sums_and_an_event_meet_the_last_stage)
         uint64_t did[2] = {0}, allocs, frees, stage;
         assert_int_equal(vs_recorder_open(&config, &l.recorder), VS_OK);
         for (unsigned i = 0; i < 60000; i++) {
-            unsigned slot = random_next(&l.random) % SLOTS;
+            unsigned slot = vs_random(&l.random) % SLOTS;
             bool alloc = !l.size[slot] || i % 4; /* ever higher: sums are written often */
             if (alloc) {
-                l.addr[slot] = (random_next(&l.random) >> 16) * SLOTS + slot + 1;
-                l.size[slot] = 1 + (random_next(&l.random) >> 40);
+                l.addr[slot] = (vs_random(&l.random) >> 16) * SLOTS + slot + 1;
+                l.size[slot] = 1 + (vs_random(&l.random) >> 40);
             }
             change_by(&l, slot, alloc);
             if (!alloc)

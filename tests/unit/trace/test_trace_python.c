@@ -409,7 +409,6 @@ TEST(functions_beyond_the_last_have_no_name_which_is_said_once)
     }
     vs_reader_close(reader);
     char *text = (char *)slurp(log, &bytes);
-    text[bytes] = '\0';
     snprintf(said, sizeof said, "%s: more than %u Python functions; the others have no name\n",
              path, BOUND);
     assert_non_null(strstr(text, said));

@@ -12,11 +12,11 @@ static void fill(struct vs_event *e, uint32_t kind, uint64_t *seed, uint64_t str
     const struct vs_event_info *info = vs_event_describe(kind);
     memset(e, 0, sizeof *e);
     e->kind = kind;
-    e->tid = 1 + (uint32_t)(random_next(seed) % 3);
+    e->tid = 1 + (uint32_t)(vs_random(seed) % 3);
     for (unsigned i = 0; i < info->field_count; i++) {
-        uint64_t value = random_next(seed);
-        if (random_next(seed) % 4)
-            value >>= random_next(seed) % 64; /* all lengths of varint */
+        uint64_t value = vs_random(seed);
+        if (vs_random(seed) % 4)
+            value >>= vs_random(seed) % 64; /* all lengths of varint */
         if (info->fields[i].codec == VS_CODEC_STR)
             value %= strings + 1;
         else if (info->fields[i].codec == VS_CODEC_STK)

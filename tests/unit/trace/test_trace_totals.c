@@ -49,7 +49,7 @@ static void *work(void *arg)
 {
     struct worker *w = arg;
     for (unsigned i = 0; i < ROUNDS; i++) {
-        uint64_t random = random_next(&w->random), size = 1 + (random >> 40);
+        uint64_t random = vs_random(&w->random), size = 1 + (random >> 40);
         unsigned device = (unsigned)(random % DEVICES), family = (unsigned)(random >> 8) % FAMILIES;
         change_by(w, device, family, true, size);
         if (random >> 20 & 1)

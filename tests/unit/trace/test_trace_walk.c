@@ -209,8 +209,7 @@ static uint64_t state_of_random;
 
 static unsigned random_below(unsigned n)
 {
-    state_of_random = state_of_random * UINT64_C(6364136223846793005) + 1442695040888963407;
-    return (unsigned)(state_of_random >> 33) % n;
+    return (unsigned)(vs_random(&state_of_random) % n);
 }
 
 __attribute__((noinline)) static void leaf(void)

@@ -125,15 +125,6 @@ static MAYBE_UNUSED void close_reader(struct vs_reader *r, enum vs_condition con
     vs_reader_close(r);
 }
 
-/* splitmix64 */
-static MAYBE_UNUSED uint64_t random_next(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* The contents of a file, with a NUL after them. */
 static MAYBE_UNUSED unsigned char *slurp(const char *path, size_t *bytes)
 {

@@ -48,8 +48,7 @@ TEST(each_has_the_lowest_free_place)
     size_t count = 0;
     uint64_t random = 7;
     for (int i = 0; i < 20000; i++) {
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
-        uint64_t pick = random >> 33;
+        uint64_t pick = vs_random(&random);
         if (count == PLACED_MAX || (count && pick % 2)) {
             size_t k = pick / 2 % count;
             vs_axis_give(&axis, list[k].place, list[k].size);
