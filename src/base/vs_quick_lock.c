@@ -43,13 +43,6 @@ void vs_quick_init(struct vs_quick_lock *lock, enum vs_lock_rank rank, const cha
     *lock = (struct vs_quick_lock){.rank = rank, .name = name};
 }
 
-void vs_quick_reset_after_fork(struct vs_quick_lock *lock)
-{
-    vs_quick_init(lock, lock->rank, lock->name);
-    vs_rank_reset();
-    vs_lock_depth = 0;
-}
-
 void vs_quick_wait(struct vs_quick_lock *lock)
 {
     if (try_for_a_while(lock))

@@ -29,8 +29,6 @@ struct vs_quick_lock {
 #define VS_QUICK_LOCK_INIT(rank_, name_) {.name = (name_), .rank = (rank_)}
 
 void vs_quick_init(struct vs_quick_lock *lock, enum vs_lock_rank rank, const char *name);
-/* As vs_lock_reset_after_fork. */
-void vs_quick_reset_after_fork(struct vs_quick_lock *lock);
 
 /* The slow paths: the lock is taken; a thread sleeps. */
 void vs_quick_wait(struct vs_quick_lock *lock);

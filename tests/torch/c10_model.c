@@ -37,13 +37,7 @@ static const struct diff_config configurations[] = {
      .reach = "map grown_free division unmap"},
     {.name = "private_pools",
      .capacity = 500 * DIFF_MIB, .largest = 26, .pools = true,
-     .reach = "pool_request pool_release pool_gone use_on_oom pool_nested capture_deferred "
-              "capture_no_retry"},
-    {.name = "private_pools_beside_captures",
-     .allocator = {.captures_reported = true},
-     .capacity = 500 * DIFF_MIB, .largest = 26, .pools = true,
-     .reach = "pool_request pool_release open_pool_event open_pool_retry capture_deferred "
-              "capture_no_retry"},
+     .reach = "pool_request pool_release pool_gone pool_nested capture_deferred capture_no_retry"},
     {.name = "private_pools_of_expandable_segments",
      .allocator = {.expandable_segments = true},
      .capacity = 500 * DIFF_MIB, .largest = 26, .pools = true,

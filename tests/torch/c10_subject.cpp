@@ -32,11 +32,6 @@ using Trace = c10::CachingDeviceAllocator::TraceEntry;
 
 #define DEVICES 120
 
-struct Pool {
-    uint64_t users;
-    bool begun, on_oom;
-};
-
 struct vs_allocator {
     int index;
     const vs_device_ops *ops;
@@ -44,8 +39,7 @@ struct vs_allocator {
     vs_event_sink sink;
     void *sink_ctx;
     std::map<uint64_t, vs_allocation> live;
-    std::map<c10::MempoolId_t, Pool> pools;
-    bool captures_reported;
+    std::map<c10::MempoolId_t, bool> begun; // by pool
     int captures;
 };
 
@@ -353,7 +347,7 @@ extern "C" enum vs_err vs_allocator_create(const struct vs_allocator_config *con
     if (made == DEVICES)
         return VS_ERR_LIMIT; // run another process for more seeds
     auto *a = new vs_allocator{made, ops, static_cast<fake_device *>(ops_ctx), *sink, sink_ctx,
-                                {}, {}, config->captures_reported, 0};
+                                {}, {}, 0};
     allocators[made++] = a;
     current = a->index;
     c10::cuda::_internal::setHasPrimaryContext([](c10::DeviceIndex) { return true; });
@@ -378,15 +372,13 @@ extern "C" void vs_allocator_destroy(struct vs_allocator *a)
     current = a->index;
     for (const auto &block : a->live)
         caching::raw_delete(reinterpret_cast<void *>(block.first));
-    for (auto &pool : a->pools) {
+    for (const auto &pool : a->begun) {
         vs_pool_id id = {pool.first.first, pool.first.second};
-        if (pool.second.begun)
+        if (pool.second)
             (void)vs_allocator_pool_end(a, id);
         while (!vs_allocator_pool_release(a, id))
             ;
     }
-    while (a->captures)
-        (void)vs_allocator_capture_end(a);
     caching::emptyCache();
 }
 
@@ -533,30 +525,9 @@ extern "C" void vs_allocator_snapshot(struct vs_allocator *a,
     }
 }
 
-// --- private pools; PyTorch's assertions are checked first ---
+// --- private pools; PyTorch's assertions are checked first; a begun pool counts as a capture ---
 
-extern "C" enum vs_err vs_allocator_pool_retain(struct vs_allocator *a, struct vs_pool_id id,
-                                                const struct vs_pool_source *)
-{
-    current = a->index;
-    Pool &pool = a->pools[id_of(id)];
-    int users = -1;
-    try {
-        users = caching::getPoolUseCount(a->index, id_of(id));
-    } catch (const c10::Error &) {
-        pool = {}; // it does not exist, or no longer
-    }
-    if (!users)
-        return VS_ERR_STATE;
-    caching::createOrIncrefPool(a->index, id_of(id));
-    if (users < 0)
-        caching::setUseOnOOM(a->index, id_of(id), false);
-    pool.users++;
-    return VS_OK;
-}
-
-extern "C" enum vs_err vs_allocator_pool_users(struct vs_allocator *a, struct vs_pool_id id,
-                                               uint64_t *users)
+static enum vs_err users_of(const vs_allocator *a, vs_pool_id id, uint64_t *users)
 {
     try {
         *users = caching::getPoolUseCount(a->index, id_of(id));
@@ -571,85 +542,40 @@ extern "C" enum vs_err vs_allocator_pool_begin(struct vs_allocator *a, struct vs
 {
     current = a->index;
     uint64_t users = 0;
-    bool there = vs_allocator_pool_users(a, id, &users) == VS_OK;
-    Pool &pool = a->pools[id_of(id)];
-    if ((there && !users) || (there && pool.begun))
+    bool there = users_of(a, id, &users) == VS_OK;
+    bool &begun = a->begun[id_of(id)];
+    if (there && (!users || begun))
         return VS_ERR_STATE;
     caching::beginAllocateToPool(a->index, id_of(id), [filter, ctx](cudaStream_t stream) {
         return !filter || filter(ctx, number(stream));
     });
-    if (!a->captures_reported)
-        vs_allocator_capture_begin(a);
-    if (!there)
-        pool.on_oom = false;
-    caching::setUseOnOOM(a->index, id_of(id), false); // a pool that is begun cannot be searched
-    pool.begun = true;
+    caching::markCaptureBegin(a->index);
+    a->captures++;
+    begun = true;
     return VS_OK;
 }
 
 extern "C" enum vs_err vs_allocator_pool_end(struct vs_allocator *a, struct vs_pool_id id)
 {
-    Pool &pool = a->pools[id_of(id)];
-    if (!pool.begun)
+    bool &begun = a->begun[id_of(id)];
+    if (!begun)
         return VS_ERR_STATE;
-    pool.begun = false;
+    begun = false;
     caching::endAllocateToPool(a->index, id_of(id));
-    if (!a->captures_reported)
-        (void)vs_allocator_capture_end(a);
-    caching::setUseOnOOM(a->index, id_of(id), pool.on_oom);
+    caching::markCaptureEnd(a->index);
+    a->captures--;
     return VS_OK;
 }
 
 extern "C" enum vs_err vs_allocator_pool_release(struct vs_allocator *a, struct vs_pool_id id)
 {
     uint64_t users;
-    enum vs_err err = vs_allocator_pool_users(a, id, &users);
-    if (!err && (!users || (users == 1 && a->pools[id_of(id)].begun)))
+    enum vs_err err = users_of(a, id, &users);
+    if (!err && (!users || (users == 1 && a->begun[id_of(id)])))
         err = VS_ERR_STATE;
-    if (!err && users == 1)
-        caching::setUseOnOOM(a->index, id_of(id), false); // as torch.cuda.MemPool does
     if (!err)
         caching::releasePool(a->index, id_of(id));
     return err;
-}
-
-extern "C" enum vs_err vs_allocator_pool_set(struct vs_allocator *a, struct vs_pool_id id,
-                                             unsigned flags)
-{
-    uint64_t users;
-    enum vs_err err = vs_allocator_pool_users(a, id, &users);
-    Pool &pool = a->pools[id_of(id)];
-    if (!err && users) // it asserts that a searched pool has users
-        pool.on_oom = flags & VS_POOL_USE_ON_OOM;
-    if (!err && users && !pool.begun)
-        caching::setUseOnOOM(a->index, id_of(id), pool.on_oom);
-    return err;
-}
-
-extern "C" enum vs_err vs_allocator_pool_empty(struct vs_allocator *a, struct vs_pool_id id,
-                                               uint64_t *released)
-{
-    uint64_t users;
-    *released = 0;
-    enum vs_err err = vs_allocator_pool_users(a, id, &users);
-    if (err || users)
-        return err;
-    return a->captures ? VS_ERR_STATE : emptied(a, id_of(id), released);
-}
-
-extern "C" void vs_allocator_capture_begin(struct vs_allocator *a)
-{
-    caching::markCaptureBegin(a->index);
-    a->captures++;
-}
-
-extern "C" enum vs_err vs_allocator_capture_end(struct vs_allocator *a)
-{
-    if (!a->captures)
-        return VS_ERR_STATE;
-    caching::markCaptureEnd(a->index);
-    a->captures--;
-    return VS_OK;
 }
 
 // --- functions that PyTorch does not have and the test does not call ---
@@ -658,12 +584,3 @@ extern "C" enum vs_err vs_allocator_check(struct vs_allocator *) { return VS_OK;
 extern "C" void vs_allocator_abandon(struct vs_allocator *) {}
 extern "C" uint64_t vs_allocator_sync_begin(struct vs_allocator *) { return 0; }
 extern "C" void vs_allocator_sync_end(struct vs_allocator *, uint64_t) {}
-extern "C" enum vs_err vs_allocator_last_oom(struct vs_allocator *, struct vs_oom_report *)
-{
-    return VS_ERR_NOT_FOUND;
-}
-extern "C" enum vs_err vs_allocator_add_free_callback(struct vs_allocator *, vs_free_callback *,
-                                                      void *)
-{
-    return VS_OK;
-}

@@ -215,7 +215,6 @@ static void compact_configure(struct vs_allocator_config *config)
 const struct vs_policy vs_policy_compact = {
     .name = "compact",
     .mapped = true,
-    .ignored_pool_flags = VS_POOL_NO_SPLIT,
     .configure = compact_configure,
     .search = compact_search,
     .grow = compact_grow,

@@ -256,33 +256,28 @@ enum vs_err vs_block_hand_out_locked(struct vs_allocator *a, const struct vs_req
     return VS_OK;
 }
 
-/* After a change of generation all pointers of the request are invalid. */
-static enum vs_err find_block(struct vs_allocator *a, struct vs_request *request,
-                              uint64_t generation, struct vs_block **out)
+static void report_oom(struct vs_allocator *a, const struct vs_request *request)
 {
-    *out = vs_block_search_locked(a, request);
-    if (!*out && a->callback_count) {
-        bool freed = vs_free_callbacks_run_locked(a);
-        if (a->generation != generation)
-            return VS_ERR_STATE;
-        if (freed)
-            *out = vs_block_search_locked(a, request);
-    }
-    if (*out)
-        return VS_OK;
-    enum vs_err err = vs_segment_obtain_locked(a, request, out);
-    if (err == VS_ERR_DEVICE_OOM)
-        vs_oom_record_locked(a, request);
-    return err;
+    uint64_t device_free = 0, total;
+    if (a->ops.memory_info && a->ops.memory_info(a->ops_ctx, &device_free, &total))
+        device_free = 0;
+    a->counters.num_ooms++;
+    vs_allocator_emit_locked(a, VS_ALLOCATOR_OOM, request->kind, device_free,
+                             request->requested, request->rounded, request->stream);
 }
 
+/* After a change of generation all pointers of the request are invalid. */
 static enum vs_err serve(struct vs_allocator *a, struct vs_request *request, uint64_t generation,
                          struct vs_allocation *out)
 {
-    struct vs_block *block;
-    enum vs_err found = find_block(a, request, generation, &block);
-    if (found)
-        return found;
+    struct vs_block *block = vs_block_search_locked(a, request);
+    if (!block) {
+        enum vs_err err = vs_segment_obtain_locked(a, request, &block);
+        if (err == VS_ERR_DEVICE_OOM)
+            report_oom(a, request);
+        if (err)
+            return err;
+    }
     if (block->idle.safe_after > a->sync_completed) {
         /* TAKEN: no other thread can use it, merge with it or release its segment while this one
          * waits for work enqueued before its free */
@@ -306,13 +301,12 @@ static enum vs_err malloc_locked(struct vs_allocator *a, size_t bytes, uint64_t 
     if (bytes > VS_ALLOCATOR_REQUEST_MAX) {
         request.rounded = bytes;
         request.kind = VS_POOL_LARGE;
-        vs_oom_record_locked(a, &request);
+        report_oom(a, &request);
         return VS_ERR_DEVICE_OOM;
     }
     request.rounded = vs_round_request(&a->config, bytes);
     struct vs_private_pool *home = vs_private_pool_for_locked(a, stream);
-    request.policy =
-        whole || (home && home->source.segment_alloc) ? &vs_policy_pytorch : a->policy;
+    request.policy = whole ? &vs_policy_pytorch : a->policy;
     request.kind = vs_request_kind(request.policy, request.rounded);
     struct vs_stream_pools *pools =
         home ? vs_private_stream_pin_locked(a, home, stream) : vs_stream_pin_locked(a, stream);
@@ -512,16 +506,12 @@ void vs_allocator_reset_peaks(struct vs_allocator *a)
 {
     VS_FULL_LOCK_SCOPE(a);
     vs_statistics_reset_peaks(&a->counters);
-    for (struct vs_private_pool *pool = a->private_pools; pool; pool = pool->next)
-        vs_counter_reset_peak(&pool->reserved_bytes);
 }
 
 void vs_allocator_reset_accumulated(struct vs_allocator *a)
 {
     VS_FULL_LOCK_SCOPE(a);
     vs_statistics_reset_accumulated(&a->counters);
-    for (struct vs_private_pool *pool = a->private_pools; pool; pool = pool->next)
-        vs_counter_reset_accumulated(&pool->reserved_bytes);
 }
 
 uint64_t vs_allocator_cached_bytes(struct vs_allocator *a)

@@ -132,9 +132,6 @@ struct vs_allocator_config {
     enum vs_policy_id policy; /* by which rules blocks are placed */
     enum vs_reuse reuse;
     enum vs_tie tie; /* VS_POLICY_PYTORCH */
-    /* vs_allocator_capture_begin and _end report every capture, as in PyTorch 2.15; otherwise a
-     * private pool that receives requests counts as a capture, as before. */
-    bool captures_reported;
     /* VS_POLICY_PYTORCH: segments that grow by mapping memory. Needs virtual memory,
      * memory_info or total_memory, and stream_synchronize for stream-ordered reuse. */
     bool expandable_segments;
@@ -285,41 +282,22 @@ enum vs_err vs_allocator_empty_cache(struct vs_allocator *allocator, uint64_t *r
 /* --- private pools: PyTorch's for graph captures, and torch.cuda.MemPool ---
  *
  * A private pool has memory of its own, small and large, for every stream. It exists from its first
- * retain or begin for as long as it has users; without users its free memory is released whenever
- * cached memory is, and the pool is removed with the last of it. During a graph capture
- * (config.captures_reported) events are neither recorded nor queried, blocks that other streams
+ * begin for as long as it has users; without users its free memory is released whenever
+ * cached memory is, and the pool is removed with the last of it. While a pool is active, which counts
+ * as a graph capture, events are neither recorded nor queried, blocks that other streams
  * used stay pending, and cached memory is released neither for a request nor by
  * vs_allocator_empty_cache, except that of pools without users. */
-
-/* Source of a pool's segments; like the operations of the same name. */
-struct vs_pool_source {
-    enum vs_err (*segment_alloc)(void *ctx, uint64_t bytes, uint64_t *addr);
-    enum vs_err (*segment_free)(void *ctx, uint64_t addr, uint64_t bytes);
-    void *ctx;
-};
 
 /* Whether requests of *stream* go to the pool. Called with the allocator's locks held by the thread
  * that makes the request; must not call the allocator. Under VS_REUSE_AFTER_SYNC the stream is
  * always 0. */
 typedef bool vs_pool_filter(void *ctx, uint64_t stream);
 
-enum vs_pool_flag {
-    VS_POOL_USE_ON_OOM = 1, /* its cached memory is used for other requests when the device is out
-                             * of memory */
-    VS_POOL_NO_SPLIT = 2,   /* blocks are allocated whole */
-};
-
-/* vs_allocator_pool_retain: adds a user; creates the pool when there is none of this id. *source*:
- * copied; NULL for the device; a pool with one has no expandable segments. *Returns* VS_ERR_ARG for
- * id {0, 0} or a source for an existing pool; VS_ERR_STATE for a pool without users whose memory is
- * not released yet; VS_ERR_NOMEM. PyTorch: createOrIncrefPool. */
-enum vs_err vs_allocator_pool_retain(struct vs_allocator *allocator, struct vs_pool_id id,
-                                     const struct vs_pool_source *source) VS_MUST_CHECK;
-
 /* vs_allocator_pool_begin: from now on requests that *filter* accepts (NULL: all) go to the pool,
  * which gets one more user. Several pools may be active at a time; the one that began last is tried
- * first, so that scopes nest. Errors as for retain; VS_ERR_STATE also when this pool is already
- * active. PyTorch: beginAllocateToPool. */
+ * first, so that scopes nest. *Returns* VS_ERR_ARG for id {0, 0}; VS_ERR_STATE when this pool is
+ * already active, or has no users and memory that is not released yet; VS_ERR_NOMEM. PyTorch:
+ * beginAllocateToPool. */
 enum vs_err vs_allocator_pool_begin(struct vs_allocator *allocator, struct vs_pool_id id,
                                     vs_pool_filter *filter, void *ctx) VS_MUST_CHECK;
 
@@ -331,60 +309,6 @@ enum vs_err vs_allocator_pool_end(struct vs_allocator *allocator, struct vs_pool
 /* vs_allocator_pool_release: removes a user. VS_ERR_NOT_FOUND; VS_ERR_STATE when it has none, or
  * for the last one while the pool is active. PyTorch: releasePool. */
 enum vs_err vs_allocator_pool_release(struct vs_allocator *allocator, struct vs_pool_id id)
-    VS_MUST_CHECK;
-
-enum vs_err vs_allocator_pool_users(struct vs_allocator *allocator, struct vs_pool_id id,
-                                    uint64_t *users) VS_MUST_CHECK;
-
-/* vs_allocator_pool_set: *flags* of enum vs_pool_flag replace the previous ones. VS_ERR_ARG for
- * others; VS_ERR_NOT_FOUND. */
-enum vs_err vs_allocator_pool_set(struct vs_allocator *allocator, struct vs_pool_id id,
-                                  unsigned flags) VS_MUST_CHECK;
-
-/* vs_allocator_pool_empty: vs_allocator_empty_cache for one pool: waits for the events of its
- * blocks and releases its free memory; does nothing while it has users. VS_ERR_NOT_FOUND;
- * VS_ERR_STATE during a capture. */
-enum vs_err vs_allocator_pool_empty(struct vs_allocator *allocator, struct vs_pool_id id,
-                                    uint64_t *released_bytes);
-
-/* vs_allocator_capture_begin, _end: a graph capture, of any stream, from before the device's begin
- * call until it has ended. Several may be active at a time. end: VS_ERR_STATE when none is active.
- * PyTorch: markCaptureBegin, markCaptureEnd. */
-void vs_allocator_capture_begin(struct vs_allocator *allocator);
-enum vs_err vs_allocator_capture_end(struct vs_allocator *allocator) VS_MUST_CHECK;
-
-/* --- out of memory --- */
-
-#define VS_FREE_CALLBACKS_MAX 8
-
-/* Frees memory where possible; returns whether it freed any. May call the allocator. */
-typedef bool vs_free_callback(void *ctx);
-
-/* vs_allocator_add_free_callback: *callback* is called, with no lock held, for every request that
- * the cache cannot serve, before the device call. It stays for the life of the allocator.
- * VS_ERR_LIMIT beyond VS_FREE_CALLBACKS_MAX. PyTorch: FreeMemoryCallback. */
-enum vs_err vs_allocator_add_free_callback(struct vs_allocator *allocator,
-                                           vs_free_callback *callback, void *ctx) VS_MUST_CHECK;
-
-/* The figures of PyTorch's out-of-memory message, in bytes. */
-struct vs_oom_report {
-    uint64_t count;     /* num_ooms including this one */
-    uint64_t requested; /* size of the request */
-    uint64_t rounded;   /* rounded block size */
-    uint64_t tried;     /* size of the segment it needed: "tried to allocate" */
-    uint64_t stream;
-    struct vs_pool_id pool_id;
-    uint64_t device_total, device_free; /* 0 when unknown */
-    uint64_t allowed;        /* by the memory fraction; UINT64_MAX: no limit */
-    uint64_t allocated;      /* in use by the client */
-    uint64_t cached_private; /* free in private pools; PyTorch adds it to allocated */
-    uint64_t unallocated;    /* other reserved bytes that are not in use */
-    bool expandable_segments;
-};
-
-/* vs_allocator_last_oom: the figures of the last request that failed with out of memory, at the
- * time of the failure. VS_ERR_NOT_FOUND when none did. */
-enum vs_err vs_allocator_last_oom(struct vs_allocator *allocator, struct vs_oom_report *out)
     VS_MUST_CHECK;
 
 /* vs_allocator_sync_begin, _end: report a device-wide synchronisation by the host program: begin
@@ -445,12 +369,6 @@ void vs_allocator_reset_peaks(struct vs_allocator *allocator);
 /* Sets allocated, freed and the num_* counters to 0. */
 void vs_allocator_reset_accumulated(struct vs_allocator *allocator);
 
-/* vs_allocator_pool_reserved: reserved_bytes of one private pool, also included in
- * vs_allocator_stats. The resets apply to it. VS_ERR_NOT_FOUND. PyTorch:
- * reserved_bytes_by_private_pools. */
-enum vs_err vs_allocator_pool_reserved(struct vs_allocator *allocator, struct vs_pool_id id,
-                                       struct vs_stat out[VS_STAT_POOLS]) VS_MUST_CHECK;
-
 /* vs_allocator_cached_bytes: reserved bytes in no active block, which the device's free figure does
  * not include. */
 uint64_t vs_allocator_cached_bytes(struct vs_allocator *allocator);
@@ -499,11 +417,5 @@ enum vs_err vs_allocator_check(struct vs_allocator *allocator) VS_MUST_CHECK;
  * sink receives nothing. The allocator remains usable, empty; requests that are synchronising fail
  * with VS_ERR_STATE. */
 void vs_allocator_abandon(struct vs_allocator *allocator);
-
-/* vs_allocator_fork_child: in the child of a fork, whatever the parent's threads were doing: frees
- * the lock and starts empty, as after abandon but with zero statistics. The parent's tables stay
- * mapped, because they may be in the middle of a change. The parent needs no call. Call once per
- * allocator, from the only thread. */
-void vs_allocator_fork_child(struct vs_allocator *allocator);
 
 #endif

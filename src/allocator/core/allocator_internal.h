@@ -116,10 +116,7 @@ struct vs_private_pool {
     struct vs_private_pool *next; /* by age, oldest first */
     struct vs_pool_id id;
     uint64_t users;               /* 0: freeable */
-    unsigned flags;               /* enum vs_pool_flag */
-    struct vs_pool_source source; /* segment_alloc NULL: the device */
     struct vs_stream_pools *streams;
-    struct vs_counter reserved_bytes; /* its share of the allocator's reserved bytes */
 };
 
 /* Requests redirected to a private pool. */
@@ -196,8 +193,7 @@ struct vs_allocator {
 
     struct vs_private_pool *private_pools;
     struct vs_scope *scopes; /* the most recent first */
-    uint64_t captures; /* captures in progress, as far as known: no waiting and no event queries */
-    uint64_t captures_reported; /* of these, reported by vs_allocator_capture_begin */
+    uint64_t captures; /* active private pools: no waiting and no event queries */
 
     struct vs_event_queue *queues;
     struct vs_map uses;          /* address of a live block to its list of struct vs_note */
@@ -206,12 +202,6 @@ struct vs_allocator {
     struct vs_note *retired;     /* of freed blocks that others still use */
     uint64_t pending_notes;      /* queued, deferred or held */
     uint64_t record_turns;       /* number of passes over the deferred list */
-
-    /* survive abandon and fork */
-    struct { vs_free_callback *call; void *ctx; } callbacks[VS_FREE_CALLBACKS_MAX];
-    size_t callback_count;
-    bool oom_noted;
-    struct vs_oom_report oom;
 
     struct vs_arena arena;
     struct vs_node_list free_tables[VS_TABLE_CLASSES]; /* page_index.c */
@@ -496,8 +486,7 @@ static inline void vs_allocator_emit_locked(struct vs_allocator *allocator,
 static inline bool vs_request_splits(const struct vs_allocator *allocator,
                                      const struct vs_request *request, uint64_t size)
 {
-    const struct vs_private_pool *home = request->pool->owner->home;
-    if (request->whole || (home && home->flags & VS_POOL_NO_SPLIT))
+    if (request->whole)
         return false;
     if (request->policy->mapped)
         return size - request->rounded >= VS_BLOCK_MIN;
@@ -569,11 +558,6 @@ enum vs_err vs_segment_give_back(struct vs_allocator *allocator, const struct vs
 enum vs_err vs_segment_release_kind_locked(struct vs_allocator *allocator,
                                            struct vs_stream_pools **list, enum vs_pool_kind kind,
                                            uint64_t *released);
-/* vs_segment_settle_locked: under VS_REUSE_AFTER_SYNC, synchronise before memory of a
- * private pool is unmapped (NULL: of the default and all freeable ones), where that is
- * needed. The full lock is released meanwhile. */
-enum vs_err vs_segment_settle_locked(struct vs_allocator *allocator,
-                                     const struct vs_private_pool *pool);
 /* vs_segment_enter_locked: enters a segment of one TAKEN block into the tables, without page tables
  * and statistics. VS_ERR_NOMEM, VS_ERR_ARG for an overlap: nothing changed. */
 enum vs_err vs_segment_enter_locked(struct vs_allocator *allocator, struct vs_pool *pool,
@@ -601,8 +585,6 @@ static inline void vs_reserved_raise_locked(struct vs_allocator *allocator,
 {
     allocator->reserved_bytes += bytes;
     vs_counter_increase(&allocator->counters.reserved_bytes, pool->kind, bytes);
-    if (pool->owner->home)
-        vs_counter_increase(&pool->owner->home->reserved_bytes, pool->kind, bytes);
 }
 
 static inline void vs_reserved_lower_locked(struct vs_allocator *allocator,
@@ -610,8 +592,6 @@ static inline void vs_reserved_lower_locked(struct vs_allocator *allocator,
 {
     allocator->reserved_bytes -= bytes;
     vs_counter_decrease(&allocator->counters.reserved_bytes, pool->kind, bytes);
-    if (pool->owner->home)
-        vs_counter_decrease(&pool->owner->home->reserved_bytes, pool->kind, bytes);
 }
 
 /* --- ranges.c; the caller holds the full lock --- */
@@ -664,10 +644,8 @@ enum vs_err vs_uses_add_locked(struct vs_allocator *allocator, struct vs_block *
 void vs_uses_to_events_locked(struct vs_allocator *allocator, struct vs_block *block);
 /* Completes the frees whose events are ready; never waits. Not during a capture. */
 void vs_events_poll_locked(struct vs_allocator *allocator);
-/* Waits for all events of blocks in a private pool (NULL: in any pool); the first error of the
- * device. Not during a capture. */
-enum vs_err vs_events_wait_locked(struct vs_allocator *allocator,
-                                  const struct vs_private_pool *pool);
+/* Waits for all events; the first error of the device. Not during a capture. */
+enum vs_err vs_events_wait_locked(struct vs_allocator *allocator);
 /* Releases every event without waiting. */
 void vs_events_drop_locked(struct vs_allocator *allocator);
 
@@ -686,20 +664,8 @@ void vs_kept_release_locked(struct vs_allocator *allocator, uint64_t *released);
 /* The private pool that receives requests of *stream* now, or NULL. */
 struct vs_private_pool *vs_private_pool_for_locked(const struct vs_allocator *allocator,
                                                    uint64_t stream);
-/* vs_private_pool_fallback_locked: when the device is out of memory: finds a block cached in a pool
- * with VS_POOL_USE_ON_OOM, TAKEN; *request* then belongs to that pool. */
-bool vs_private_pool_fallback_locked(struct vs_allocator *allocator, struct vs_request *request,
-                                     struct vs_block **out);
 /* Releases the free memory of freeable pools; removes pools without memory. */
 enum vs_err vs_private_pools_release_locked(struct vs_allocator *allocator, uint64_t *released);
-
-/* --- out_of_memory.c; the caller holds the full lock --- */
-
-/* Calls all callbacks that may free memory, with the full lock released; returns whether any
- * did. */
-bool vs_free_callbacks_run_locked(struct vs_allocator *allocator);
-/* Counts, records and reports a failed request. *request*->pool may be NULL. */
-void vs_oom_record_locked(struct vs_allocator *allocator, const struct vs_request *request);
 
 /* --- replay and what-if --- */
 

@@ -93,8 +93,3 @@ void vs_slabs_give(struct vs_slabs *slabs)
     *slabs = (struct vs_slabs){0};
 }
 
-void vs_block_store_reset_after_fork(void)
-{
-    vs_quick_reset_after_fork(&lock);
-    recycled = NULL; /* may be in the middle of a change */
-}

@@ -45,7 +45,4 @@ struct vs_slabs {
 void *vs_slab_take(struct vs_slabs *slabs);
 /* Returns all; no reference to a node in them may be left. */
 void vs_slabs_give(struct vs_slabs *slabs);
-/* In the child of a fork, before any other call here. */
-void vs_block_store_reset_after_fork(void);
-
 #endif

@@ -219,9 +219,9 @@ static const char *check_pools(const struct vs_allocator *a, const struct recoun
     if (c.indexed != r->free || r->lent != r->lent_to_views || c.unmapped != r->unmapped || c.segments != a->segment_count ||
         c.streams != a->stream_table.count)
         return "pools and segments count differently";
-    uint64_t captures = a->captures_reported;
+    uint64_t captures = 0;
     for (const struct vs_scope *scope = a->scopes; scope; scope = scope->next) {
-        captures += !a->config.captures_reported;
+        captures++;
         if (!scope->pool->users)
             return "requests go to a pool that nobody uses";
     }

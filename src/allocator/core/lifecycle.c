@@ -87,7 +87,7 @@ static void reset_tables(struct vs_allocator *a)
     a->retired = NULL;
     a->private_pools = NULL;
     a->scopes = NULL;
-    a->captures = a->captures_reported = 0;
+    a->captures = 0;
     a->arena = (struct vs_arena){0};
     memset(a->free_tables, 0, sizeof a->free_tables);
     a->free_segments = (struct vs_node_list){0};
@@ -189,13 +189,4 @@ void vs_allocator_abandon(struct vs_allocator *a)
     unmap_tables(a);
     reset_tables(a);
     vs_statistics_discard(&a->counters);
-}
-
-void vs_allocator_fork_child(struct vs_allocator *a)
-{
-    vs_shards_reset_after_fork(&a->shards);
-    vs_block_store_reset_after_fork();
-    a->generation++;
-    reset_tables(a);
-    memset(&a->counters, 0, sizeof a->counters);
 }

@@ -27,7 +27,6 @@ struct vs_policy {
     const char *name;
     bool mapped;  /* memory is mapped on demand: needs virtual memory, has no legacy IPC */
     bool tunable; /* reads the options that tune PyTorch's rules */
-    unsigned ignored_pool_flags; /* enum vs_pool_flag */
     uint64_t small_max; /* larger requests have the large pool; 0: all requests share one pool */
 
     /* Adapts a configuration to the policy. May be NULL. */

@@ -8,8 +8,7 @@
  * their stream.
  *
  * During a graph capture no code may wait for the device or query events; the other files check
- * `captures` for that. Unless the client reports captures (config.captures_reported), every active
- * pool counts as one. */
+ * `captures` for that. Every active pool counts as one. */
 #include "allocator/core/allocator_internal.h"
 
 static bool is_default(struct vs_pool_id id)
@@ -27,14 +26,12 @@ static struct vs_private_pool *find(const struct vs_allocator *a, struct vs_pool
 
 /* create_or_incref_pool */
 static enum vs_err retain(struct vs_allocator *a, struct vs_pool_id id,
-                          const struct vs_pool_source *source, struct vs_private_pool **out)
+                          struct vs_private_pool **out)
 {
     struct vs_private_pool *pool = find(a, id);
     if (pool) {
         if (!pool->users)
             return VS_ERR_STATE;
-        if (source)
-            return VS_ERR_ARG;
         pool->users++;
         *out = pool;
         return VS_OK;
@@ -43,24 +40,12 @@ static enum vs_err retain(struct vs_allocator *a, struct vs_pool_id id,
     if (!pool)
         return VS_ERR_NOMEM;
     *pool = (struct vs_private_pool){.id = id, .users = 1};
-    if (source)
-        pool->source = *source;
     struct vs_private_pool **link = &a->private_pools;
     while (*link)
         link = &(*link)->next;
     *link = pool;
     *out = pool;
     return VS_OK;
-}
-
-enum vs_err vs_allocator_pool_retain(struct vs_allocator *a, struct vs_pool_id id,
-                                     const struct vs_pool_source *source)
-{
-    if (is_default(id) || (source && (!source->segment_alloc || !source->segment_free)))
-        return VS_ERR_ARG;
-    VS_FULL_LOCK_SCOPE(a);
-    struct vs_private_pool *pool;
-    return retain(a, id, source, &pool);
 }
 
 static struct vs_scope **scope_of(struct vs_allocator *a, struct vs_pool_id id)
@@ -84,7 +69,7 @@ enum vs_err vs_allocator_pool_begin(struct vs_allocator *a, struct vs_pool_id id
     if (!scope)
         return VS_ERR_NOMEM;
     struct vs_private_pool *pool;
-    enum vs_err err = retain(a, id, NULL, &pool);
+    enum vs_err err = retain(a, id, &pool);
     if (err) {
         vs_node_give_locked(&a->free_scopes, scope);
         return err;
@@ -92,7 +77,7 @@ enum vs_err vs_allocator_pool_begin(struct vs_allocator *a, struct vs_pool_id id
     *scope = (struct vs_scope){.pool = pool, .filter = filter, .ctx = ctx};
     scope->next = a->scopes; /* scopes nest: the innermost is tried first */
     a->scopes = scope;
-    a->captures += !a->config.captures_reported;
+    a->captures++;
     return VS_OK;
 }
 
@@ -102,7 +87,7 @@ enum vs_err vs_allocator_pool_end(struct vs_allocator *a, struct vs_pool_id id)
     struct vs_scope **link = scope_of(a, id), *scope = *link;
     if (scope) {
         *link = scope->next;
-        a->captures -= !a->config.captures_reported;
+        a->captures--;
         vs_node_give_locked(&a->free_scopes, scope);
     }
     return scope ? VS_OK : VS_ERR_STATE;
@@ -121,54 +106,6 @@ enum vs_err vs_allocator_pool_release(struct vs_allocator *a, struct vs_pool_id 
     return err;
 }
 
-enum vs_err vs_allocator_pool_users(struct vs_allocator *a, struct vs_pool_id id, uint64_t *users)
-{
-    VS_FULL_LOCK_SCOPE(a);
-    const struct vs_private_pool *pool = find(a, id);
-    if (pool)
-        *users = pool->users;
-    return pool ? VS_OK : VS_ERR_NOT_FOUND;
-}
-
-enum vs_err vs_allocator_pool_reserved(struct vs_allocator *a, struct vs_pool_id id,
-                                       struct vs_stat out[VS_STAT_POOLS])
-{
-    VS_FULL_LOCK_SCOPE(a);
-    const struct vs_private_pool *pool = find(a, id);
-    if (pool)
-        vs_counter_export(&pool->reserved_bytes, out);
-    return pool ? VS_OK : VS_ERR_NOT_FOUND;
-}
-
-enum vs_err vs_allocator_pool_set(struct vs_allocator *a, struct vs_pool_id id, unsigned flags)
-{
-    if (flags & ~(unsigned)(VS_POOL_USE_ON_OOM | VS_POOL_NO_SPLIT))
-        return VS_ERR_ARG;
-    VS_FULL_LOCK_SCOPE(a);
-    struct vs_private_pool *pool = find(a, id);
-    if (pool)
-        pool->flags = flags & ~a->policy->ignored_pool_flags;
-    return pool ? VS_OK : VS_ERR_NOT_FOUND;
-}
-
-void vs_allocator_capture_begin(struct vs_allocator *a)
-{
-    VS_FULL_LOCK_SCOPE(a);
-    a->captures_reported++;
-    a->captures++;
-}
-
-enum vs_err vs_allocator_capture_end(struct vs_allocator *a)
-{
-    VS_FULL_LOCK_SCOPE(a);
-    enum vs_err err = a->captures_reported ? VS_OK : VS_ERR_STATE;
-    if (!err) {
-        a->captures_reported--;
-        a->captures--;
-    }
-    return err;
-}
-
 /* get_pool */
 struct vs_private_pool *vs_private_pool_for_locked(const struct vs_allocator *a, uint64_t stream)
 {
@@ -177,33 +114,6 @@ struct vs_private_pool *vs_private_pool_for_locked(const struct vs_allocator *a,
             return scope->pool;
     }
     return NULL;
-}
-
-/* try_mempool_fallback */
-bool vs_private_pool_fallback_locked(struct vs_allocator *a, struct vs_request *request,
-                                     struct vs_block **out)
-{
-    if (request->pool->owner->home)
-        return false; /* a private pool's own request */
-    for (struct vs_private_pool *pool = a->private_pools; pool; pool = pool->next) {
-        if (!(pool->flags & VS_POOL_USE_ON_OOM) || !pool->users)
-            continue;
-        for (struct vs_stream_pools *pools = pool->streams; pools; pools = pools->next) {
-            if (pools->stream != request->stream)
-                continue;
-            struct vs_request other = *request;
-            other.pool = &pools->pool[request->kind];
-            other.policy = &vs_policy_pytorch; /* as in PyTorch, whatever kind of memory the pool
-                                                * has */
-            struct vs_block *block = vs_block_search_locked(a, &other);
-            if (block) {
-                *request = other;
-                *out = block;
-                return true;
-            }
-        }
-    }
-    return false;
 }
 
 /* --- releasing memory --- */
@@ -241,38 +151,4 @@ enum vs_err vs_private_pools_release_locked(struct vs_allocator *a, uint64_t *re
             first_error = err;
     }
     return first_error;
-}
-
-static enum vs_err empty_pool(struct vs_allocator *a, struct vs_pool_id id, uint64_t *released)
-{
-    struct vs_private_pool *pool = find(a, id);
-    if (!pool)
-        return VS_ERR_NOT_FOUND;
-    if (pool->users)
-        return VS_OK;
-    if (a->captures)
-        return VS_ERR_STATE;
-    uint64_t generation = a->generation;
-    enum vs_err waited = vs_events_wait_locked(a, pool);
-    enum vs_err settled = vs_segment_settle_locked(a, pool);
-    if (a->generation != generation)
-        return VS_ERR_STATE;
-    /* the full lock was released meanwhile: another thread may have removed the pool */
-    pool = find(a, id);
-    if (!pool || pool->users)
-        return VS_OK;
-    enum vs_err err = release_freeable(a, pool, released);
-    return waited ? waited : settled ? settled : err;
-}
-
-enum vs_err vs_allocator_pool_empty(struct vs_allocator *a, struct vs_pool_id id,
-                                    uint64_t *released_bytes)
-{
-    uint64_t released = 0;
-    vs_full_lock_acquire(a);
-    enum vs_err err = empty_pool(a, id, &released);
-    vs_full_lock_release(a);
-    if (released_bytes)
-        *released_bytes = released;
-    return err;
 }

@@ -84,16 +84,6 @@ void vs_shards_discard_locked(struct vs_shards *shards)
     }
 }
 
-void vs_shards_reset_after_fork(struct vs_shards *shards)
-{
-    for (uint32_t i = 0; i < VS_SHARDS_MAX; i++) {
-        struct vs_shard *shard = &shards->shard[i];
-        vs_quick_reset_after_fork(&shard->lock);
-        shard->open = false;
-        memset(&shard->tally, 0, sizeof shard->tally);
-    }
-}
-
 /* --- tallies --- */
 
 static void fold(const struct vs_tally *tally, enum vs_tally_figure figure,

@@ -168,7 +168,4 @@ void vs_shards_hint_locked(struct vs_shards *shards, uint64_t addr, uint64_t siz
                            const struct vs_shard *shard);
 /* vs_shards_discard_locked: blocks and pools were discarded; the counts stay. */
 void vs_shards_discard_locked(struct vs_shards *shards);
-/* In the child of a fork: all locks free, nothing counted. */
-void vs_shards_reset_after_fork(struct vs_shards *shards);
-
 #endif

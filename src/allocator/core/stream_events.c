@@ -130,14 +130,13 @@ static void complete(struct vs_allocator *a, struct vs_note *note)
         vs_block_complete_free_locked(a, block);
 }
 
-/* The event of *link*, in *queue*, has completed. */
-static void complete_queued(struct vs_allocator *a, struct vs_event_queue *queue,
-                            struct vs_note **link)
+/* The first event of *queue* has completed. */
+static void complete_first(struct vs_allocator *a, struct vs_event_queue *queue)
 {
-    struct vs_note *note = *link;
-    *link = note->next;
+    struct vs_note *note = queue->head;
+    queue->head = note->next;
     if (queue->tail == &note->next)
-        queue->tail = link;
+        queue->tail = &queue->head;
     a->ops.event_release(a->ops_ctx, note->event);
     complete(a, note);
 }
@@ -170,30 +169,25 @@ void vs_events_poll_locked(struct vs_allocator *a)
         bool ready = true;
         while (queue->head &&
                !a->ops.event_query(a->ops_ctx, queue->head->event, &ready) && ready)
-            complete_queued(a, queue, &queue->head);
+            complete_first(a, queue);
         queue_recycle_if_unused(a, queue);
     }
 }
 
-enum vs_err vs_events_wait_locked(struct vs_allocator *a, const struct vs_private_pool *pool)
+enum vs_err vs_events_wait_locked(struct vs_allocator *a)
 {
     enum vs_err first_error = VS_OK;
     a->counters.num_sync_all_streams++;
     release_held(a);
     for (struct vs_event_queue *queue = a->queues, *next; queue; queue = next) {
         next = queue->next;
-        struct vs_note **link = &queue->head;
-        while (*link) {
-            if (pool && (*link)->block->segment->pool->owner->home != pool) {
-                link = &(*link)->next;
-                continue;
-            }
-            enum vs_err err = a->ops.event_synchronize(a->ops_ctx, (*link)->event);
+        while (queue->head) {
+            enum vs_err err = a->ops.event_synchronize(a->ops_ctx, queue->head->event);
             if (err) {
                 first_error = first_error ? first_error : err;
                 break;
             }
-            complete_queued(a, queue, link);
+            complete_first(a, queue);
         }
         queue_recycle_if_unused(a, queue);
     }

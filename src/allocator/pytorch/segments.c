@@ -212,28 +212,9 @@ enum vs_err vs_segment_register_locked(struct vs_allocator *a, struct vs_pool *p
     return VS_OK;
 }
 
-/* allocPrimitive */
-static enum vs_err source_alloc(struct vs_allocator *a, const struct vs_pool *pool, uint64_t bytes,
-                                uint64_t *addr)
-{
-    const struct vs_private_pool *home = pool->owner->home;
-    if (home && home->source.segment_alloc)
-        return home->source.segment_alloc(home->source.ctx, bytes, addr);
-    return a->ops.segment_alloc(a->ops_ctx, bytes, addr);
-}
-
-static enum vs_err source_free(struct vs_allocator *a, const struct vs_pool *pool, uint64_t addr,
-                               uint64_t bytes)
-{
-    const struct vs_private_pool *home = pool->owner->home;
-    if (home && home->source.segment_free)
-        return home->source.segment_free(home->source.ctx, addr, bytes);
-    return a->ops.segment_free(a->ops_ctx, addr, bytes);
-}
-
 enum vs_err vs_segment_give_back(struct vs_allocator *a, const struct vs_segment *segment)
 {
-    return source_free(a, segment->pool, segment->addr, segment->size);
+    return a->ops.segment_free(a->ops_ctx, segment->addr, segment->size);
 }
 
 /* alloc_block: one attempt at the device. */
@@ -244,14 +225,14 @@ static enum vs_err pytorch_grow(struct vs_allocator *a, const struct vs_request 
                                          : vs_segment_size_for(&a->config, request->rounded);
     if (a->limited && a->reserved_bytes + size > a->allowed_bytes)
         return VS_ERR_DEVICE_OOM;
-    enum vs_err err = source_alloc(a, request->pool, size, &addr);
+    enum vs_err err = a->ops.segment_alloc(a->ops_ctx, size, &addr);
     if (err)
         return err;
     struct vs_segment *segment;
     err = vs_segment_register_locked(a, request->pool, addr, size, &segment);
     if (err) {
         /* the segment cannot be entered: freeing it is all that can be done */
-        enum vs_err ignored = source_free(a, request->pool, addr, size);
+        enum vs_err ignored = a->ops.segment_free(a->ops_ctx, addr, size);
         (void)ignored;
         return err == VS_ERR_ARG ? VS_ERR_DEVICE : err;
     }
@@ -360,15 +341,15 @@ static bool unsettled(const struct vs_allocator *a, const struct vs_stream_pools
     return false;
 }
 
-enum vs_err vs_segment_settle_locked(struct vs_allocator *a, const struct vs_private_pool *pool)
+/* Synchronises before memory is unmapped of the default pool and of all freeable ones, where that is
+ * needed. The full lock is released meanwhile. */
+static enum vs_err settle(struct vs_allocator *a)
 {
     if (a->config.reuse != VS_REUSE_AFTER_SYNC)
         return VS_OK;
-    bool wait = unsettled(a, pool ? pool->streams : a->streams);
-    if (!pool) {
-        for (const struct vs_private_pool *p = a->private_pools; p && !wait; p = p->next)
-            wait = !p->users && unsettled(a, p->streams);
-    }
+    bool wait = unsettled(a, a->streams);
+    for (const struct vs_private_pool *p = a->private_pools; p && !wait; p = p->next)
+        wait = !p->users && unsettled(a, p->streams);
     return wait ? vs_allocator_wait_locked(a) : VS_OK;
 }
 
@@ -377,8 +358,8 @@ enum vs_err vs_segment_release_cached_locked(struct vs_allocator *a, uint64_t *r
     enum vs_err waited = VS_OK, large = VS_OK, small = VS_OK;
     if (!a->captures) {
         uint64_t generation = a->generation;
-        waited = vs_events_wait_locked(a, NULL);
-        enum vs_err settled = vs_segment_settle_locked(a, NULL);
+        waited = vs_events_wait_locked(a);
+        enum vs_err settled = settle(a);
         if (a->generation != generation)
             return VS_ERR_STATE;
         if (!waited)
@@ -473,8 +454,6 @@ enum vs_err vs_segment_obtain_locked(struct vs_allocator *a, struct vs_request *
     enum vs_err err = request->policy->grow(a, request, out);
     if (err != VS_ERR_DEVICE_OOM)
         return err;
-    if (vs_private_pool_fallback_locked(a, request, out))
-        return VS_OK;
     if (release_oversize(a, request)) {
         err = request->policy->grow(a, request, out);
         if (err != VS_ERR_DEVICE_OOM)

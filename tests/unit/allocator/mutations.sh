@@ -46,11 +46,8 @@ growing ignores the free block before     | policy_expandable.c | s/available(bl
 address space given back stays in pieces   | ranges.c         | s/merge_unmapped(block, block->prev);//
 a request maps more than it misses         | policy_expandable.c | s/uint64_t missing = size - block->size;/uint64_t missing = size;/
 inactive splits miss one neighbour        | fast_path.c      | s/if (prev || next)/if (prev)/
-a pool is a capture, whatever is reported | private_pools.c  | s/^    a->captures += !a->config.captures_reported;/    a->captures++;/
-a reported capture is none                | private_pools.c  | s/^    a->captures++;//
+an open pool is no capture                | private_pools.c  | s/^    a->captures++;//
 any stream uses the pool                  | private_pools.c  | s/if (!scope->filter || scope->filter(scope->ctx, stream))/if (true)/
-a pool without users serves others        | private_pools.c  | s/if (!(pool->flags \& VS_POOL_USE_ON_OOM) || !pool->users)/if (!(pool->flags \& VS_POOL_USE_ON_OOM))/
-the fallback takes expandable blocks      | private_pools.c  | s/other.policy = \&vs_policy_pytorch;/other.policy = request->policy;/
 large memory of a pool goes first         | private_pools.c  | s/enum vs_err small = vs_segment_release_kind_locked(a, \&pool->streams, VS_POOL_SMALL, released);/(void)vs_segment_release_kind_locked(a, \&pool->streams, VS_POOL_LARGE, released); &/
 the highest of equal blocks is taken      | free_index.c     | s/return block->addr < at.addr;/return block->addr > at.addr;/
 ties go by the address alone              | free_index.c     | s/expect(at.by_age, false)/expect(false, false)/

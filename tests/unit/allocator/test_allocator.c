@@ -4,8 +4,6 @@
  * hand-computed scenarios. The allocator is checked after each step. */
 #include "allocator_test.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "allocator/core/allocator_internal.h"
 
@@ -263,25 +261,19 @@ TEST(abandon_forgets_everything_without_touching_the_device)
     assert_int_equal(take(&f, 512), FAKE_BASE);
 }
 
-TEST(the_child_of_a_fork_starts_empty_even_with_the_lock_held)
+TEST(the_size_of_large_segments_can_be_chosen)
 {
-    play_with(&pytorch_config, GIB, "a = 512");
-    vs_full_lock_acquire(f.allocator); /* as if another thread held it */
-    pid_t child = fork();
-    if (child == 0) {
-        vs_allocator_fork_child(f.allocator);
-        struct vs_allocation got;
-        bool ok = vs_allocator_free(f.allocator, named("a")) == VS_ERR_FOREIGN &&
-                  vs_allocator_check(f.allocator) == VS_OK && f.device.frees == 0 &&
-                  vs_allocator_malloc(f.allocator, 512, 0, &got) == VS_OK &&
-                  vs_allocator_check(f.allocator) == VS_OK;
-        _exit(ok ? 0 : 1);
-    }
-    vs_full_lock_release(f.allocator);
-    int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    play("free a");
+    struct vs_allocator_config c = {.large_segment_size = 12 * MIB};
+    play_with(&c, GIB, "take 2M; reserved 12M; take 512; reserved 14M; take 11M; reserved 26M");
+    fixture_stop(&f);
+    c.expandable_segments = true;
+    play_with(&c, GIB, "take 15M; reserved 24M");
+    fixture_stop(&f);
+    struct vs_allocator *a;
+    c.large_segment_size = 13 * MIB; /* handles are whole pages */
+    assert_int_equal(vs_allocator_create(&c, &fake_device_ops, NULL, NULL, NULL, &a), VS_ERR_ARG);
+    c.large_segment_size = 10 * MIB;
+    assert_int_equal(vs_allocator_create(&c, &fake_device_ops, NULL, NULL, NULL, &a), VS_ERR_ARG);
 }
 
 static void count_visit(void *ctx, const struct vs_segment_info *segment,

@@ -119,8 +119,6 @@ static void step_pool(struct run *r, uint64_t draw)
         (void)!vs_allocator_pool_begin(r->allocator, id, NULL, NULL);
     else if (vs_allocator_pool_end(r->allocator, id) == VS_OK)
         expect(r, vs_allocator_pool_release(r->allocator, id) == VS_OK, "a release was refused");
-    if (draw % 7 == 0)
-        vs_allocator_pool_empty(r->allocator, id, NULL);
 }
 
 static void step_free(struct run *r, uint64_t draw)

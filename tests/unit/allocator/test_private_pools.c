@@ -4,7 +4,7 @@
  * capture is in test_allocator_captures.c. */
 #include "allocator_test.h"
 
-static const struct vs_pool_id one = {0, 1}, two = {7, 0}, none = {0, 0};
+static const struct vs_pool_id one = {0, 1}, none = {0, 0};
 
 static bool only_stream(void *ctx, uint64_t stream)
 {
@@ -43,126 +43,21 @@ TEST(the_pool_begun_last_whose_filter_accepts_the_stream_is_used)
 TEST(users_are_counted)
 {
     fixture_start(&f, &pytorch_config, GIB);
-    uint64_t users;
-    fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
     play("release one absent; end one state");
     fails(vs_allocator_pool_begin(f.allocator, none, NULL, NULL), VS_ERR_ARG);
-    fails(vs_allocator_pool_retain(f.allocator, none, NULL), VS_ERR_ARG);
-    ok(vs_allocator_pool_retain(f.allocator, one, NULL));
-    play("begin one; begin one state");
-    ok(vs_allocator_pool_users(f.allocator, one, &users));
-    assert_int_equal(users, 2);
-    play("release one; release one state; " /* still active */
-         "end one; release one; release one state; begin one state; empty"); /* and it is removed */
-    fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
-    ok(vs_allocator_pool_retain(f.allocator, one, NULL));
+    play("begin one; end one; begin one; begin one state; release one; " /* of two users */
+         "release one state; " /* still active */
+         "x = 512; end one; release one; release one state; begin one state; " /* it has memory */
+         "free x; empty; release one absent; begin one; end one");
 }
 
 TEST(memory_of_a_pool_goes_only_when_nobody_uses_the_pool)
 {
     play_with(&pytorch_config, GIB, "begin one; a = 30M; b = 40M; c = 512; end one; free a; "
-              "free c; empty 0");
-    uint64_t released = 1;
-    ok(vs_allocator_pool_empty(f.allocator, one, &released));
-    assert_int_equal(released, 0);
-    play("release one; forget; empty 32M");
+              "free c; empty 0; release one; forget; empty 32M");
     assert_int_equal(f.events[0].size, 2 * MIB); /* small first, unlike in the default pool */
     assert_int_equal(f.events[1].size, 30 * MIB);
-    play("free b");
-    ok(vs_allocator_pool_empty(f.allocator, one, &released));
-    assert_int_equal(released, 40 * MIB);
-    fails(vs_allocator_pool_empty(f.allocator, one, &released), VS_ERR_NOT_FOUND);
-}
-
-TEST(emptying_one_pool_waits_for_its_events_only)
-{
-    play_with(&pytorch_config, GIB, "outside = 30M on 1; begin one; inside = 40M on 1; end one; "
-              "release one; use outside 2; use inside 2; free outside; free inside");
-    uint64_t released;
-    ok(vs_allocator_pool_empty(f.allocator, one, &released));
-    assert_int_equal(released, 40 * MIB);
-    play("event_waits 1; num_sync_all_streams 1; active 1");
-}
-
-TEST(a_pool_can_serve_others_when_the_device_is_full)
-{
-    play_with(&pytorch_config, 100 * MIB, "begin one; a = 60M; end one; free a; x = 30M; free x");
-    ok(vs_allocator_pool_set(f.allocator, one, VS_POOL_USE_ON_OOM));
-    play("take 50M at a; num_device_free 0"); /* before any cached memory was released */
-    assert_int_equal(stats_of(&f).inactive_split_bytes[VS_STAT_LARGE].current, 10 * MIB);
-    play("free a");
-    ok(vs_allocator_pool_set(f.allocator, one, 0));
-    play("refuse 70M oom");
-    fails(vs_allocator_pool_set(f.allocator, one, 8), VS_ERR_ARG);
-    fails(vs_allocator_pool_set(f.allocator, two, 0), VS_ERR_NOT_FOUND);
-}
-
-TEST(blocks_of_a_no_split_pool_are_handed_out_whole)
-{
-    play_with(&pytorch_config, GIB, "begin one");
-    ok(vs_allocator_pool_set(f.allocator, one, VS_POOL_NO_SPLIT));
-    assert_int_equal(take_on(&f, 512, 0).size, 2 * MIB);
-    assert_int_equal(take_on(&f, 2 * MIB, 0).size, 20 * MIB);
-    assert_stat(stats_of(&f).inactive_split[VS_STAT_ALL], 0, 0, 0, 0);
-    play("end one");
-}
-
-struct source {
-    uint64_t next, given, taken;
-    bool full;
-};
-
-static enum vs_err source_alloc(void *ctx, uint64_t bytes, uint64_t *addr)
-{
-    struct source *s = ctx;
-    if (s->full)
-        return VS_ERR_DEVICE_OOM;
-    *addr = s->next;
-    s->next += bytes;
-    s->given += bytes;
-    return VS_OK;
-}
-
-static enum vs_err source_free(void *ctx, uint64_t addr, uint64_t bytes)
-{
-    struct source *s = ctx;
-    assert_true(addr < s->next);
-    s->taken += bytes;
-    return VS_OK;
-}
-
-TEST(a_pool_may_have_a_source_of_its_own)
-{
-    const struct vs_allocator_config expandable = {.expandable_segments = true};
-    const struct vs_allocator_config *configs[] = {&pytorch_config, &expandable};
-    for (size_t i = 0; i < 2; i++) {
-        struct source source = {.next = UINT64_C(0x100000000000)};
-        struct vs_pool_source ops = {source_alloc, source_free, &source};
-        fixture_start(&f, configs[i], GIB);
-        ok(vs_allocator_pool_retain(f.allocator, one, &ops));
-        fails(vs_allocator_pool_retain(f.allocator, one, &ops), VS_ERR_ARG);
-        ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-        assert_int_equal(take(&f, 2 * MIB), UINT64_C(0x100000000000));
-        uint64_t b = take(&f, 40 * MIB);
-        assert_int_equal(source.given, 60 * MIB);
-        source.full = true;
-        refuse(&f, 80 * MIB, VS_ERR_DEVICE_OOM);
-        assert_int_equal(f.device.allocs, 0);
-        assert_int_equal(f.device.creates, 0);
-        ok(vs_allocator_pool_end(f.allocator, one));
-        give(&f, b);
-        ok(vs_allocator_pool_release(f.allocator, one));
-        ok(vs_allocator_pool_release(f.allocator, one));
-        assert_int_equal(empty(&f), 40 * MIB);
-        assert_int_equal(source.taken, 40 * MIB);
-        struct vs_allocator *allocator = f.allocator;
-        vs_allocator_destroy(allocator);
-        assert_int_equal(source.taken, source.given);
-        fake_device_free(&f.device);
-    }
-    struct vs_pool_source incomplete = {.segment_alloc = source_alloc};
-    fixture_start(&f, &pytorch_config, GIB);
-    fails(vs_allocator_pool_retain(f.allocator, one, &incomplete), VS_ERR_ARG);
+    play("free b; empty 40M; release one absent");
 }
 
 TEST(a_pool_has_expandable_segments_of_its_own)
@@ -172,9 +67,7 @@ TEST(a_pool_has_expandable_segments_of_its_own)
               "ranges 2; refuse 1G oom; fail map device; "
               "refuse 512 device; " /* a range without memory stays */
               "fail map ok; end one; free inside; empty 0; release one; empty 40M; "
-              "ranges 1");
-    uint64_t users;
-    fails(vs_allocator_pool_users(f.allocator, one, &users), VS_ERR_NOT_FOUND);
+              "ranges 1; release one absent");
 }
 
 static void collect_ids(void *ctx, const struct vs_segment_info *segment,
@@ -194,35 +87,6 @@ TEST(a_snapshot_names_the_pool_of_each_segment)
     assert_int_equal(ids[0].first, 0);
     assert_int_equal(ids[1].first, 7);
     assert_int_equal(ids[1].second, 0);
-}
-
-TEST(reserved_bytes_are_counted_for_each_pool)
-{
-    const struct vs_allocator_config expandable = {.expandable_segments = true};
-    const struct vs_allocator_config *configs[] = {&pytorch_config, &expandable};
-    for (size_t i = 0; i < 2; i++) {
-        fixture_start(&f, configs[i], GIB);
-        struct vs_stat s[VS_STAT_POOLS];
-        fails(vs_allocator_pool_reserved(f.allocator, one, s), VS_ERR_NOT_FOUND);
-        take(&f, 2 * MIB);
-        ok(vs_allocator_pool_begin(f.allocator, one, NULL, NULL));
-        uint64_t a = take(&f, 20 * MIB);
-        take(&f, 512);
-        ok(vs_allocator_pool_end(f.allocator, one));
-        ok(vs_allocator_pool_reserved(f.allocator, one, s));
-        assert_stat(s[VS_STAT_ALL], 22 * MIB, 22 * MIB, 22 * MIB, 0);
-        assert_stat(s[VS_STAT_SMALL], 2 * MIB, 2 * MIB, 2 * MIB, 0);
-        give(&f, a);
-        ok(vs_allocator_pool_release(f.allocator, one));
-        assert_int_equal(empty(&f), 20 * MIB);
-        ok(vs_allocator_pool_reserved(f.allocator, one, s));
-        assert_stat(s[VS_STAT_ALL], 2 * MIB, 22 * MIB, 22 * MIB, 20 * MIB);
-        vs_allocator_reset_peaks(f.allocator);
-        vs_allocator_reset_accumulated(f.allocator);
-        ok(vs_allocator_pool_reserved(f.allocator, one, s));
-        assert_stat(s[VS_STAT_ALL], 2 * MIB, 2 * MIB, 0, 0);
-        fixture_stop(&f);
-    }
 }
 
 TEST(an_abandoned_allocator_has_no_pools)
@@ -279,18 +143,11 @@ static bool of_stream_one(void *ctx, uint64_t stream)
     return stream == 1;
 }
 
-static bool nothing_to_free(void *ctx)
-{
-    (void)ctx;
-    return false;
-}
-
 TEST(pools_begin_and_end_while_others_allocate)
 {
     for (int expandable = 0; expandable < 2; expandable++) {
         struct vs_allocator_config c = {.expandable_segments = expandable};
         fixture_start(&f, &c, GIB);
-        ok(vs_allocator_add_free_callback(f.allocator, nothing_to_free, NULL));
         struct worker workers[WORKERS];
         pthread_t threads[WORKERS];
         for (int i = 0; i < WORKERS; i++) {

@@ -92,22 +92,6 @@ TEST(siblings_are_taken_by_rising_address)
     assert_false(vs_lock_held());
 }
 
-TEST(the_child_of_a_fork_finds_it_free_after_a_reset)
-{
-    vs_quick_init(&lock, VS_RANK_ALLOCATOR, "test");
-    vs_quick_acquire(&lock);
-    if (child_begin()) {
-        alarm(100);
-        vs_quick_reset_after_fork(&lock);
-        bool wrong = vs_lock_held();
-        vs_quick_acquire(&lock);
-        vs_quick_release(&lock);
-        _exit(wrong);
-    }
-    vs_quick_release(&lock);
-    assert_int_equal(child_ending(), 0);
-}
-
 #ifndef NDEBUG
 static void siblings_against_order(void)
 {

@@ -36,14 +36,9 @@ enum diff_kind {
     STEP_RESET_SUMS,
     STEP_FRACTION,     /* a / 1000 */
     STEP_ABANDON,
-    STEP_POOL_RETAIN,  /* pool a; b: with its own memory source */
     STEP_POOL_BEGIN,   /* pool a for the streams in the bits of b; 0: all */
     STEP_POOL_END,
     STEP_POOL_RELEASE,
-    STEP_POOL_SET,     /* pool a to the flags b */
-    STEP_POOL_EMPTY,
-    STEP_CAPTURE_BEGIN,
-    STEP_CAPTURE_END,
 };
 
 enum diff_failure {
@@ -71,7 +66,6 @@ struct diff_config {
     bool pools;
     bool alone;    /* no stream uses another's memory, so no events are needed */
     bool restless; /* the cache is emptied repeatedly, on one stream */
-    bool callbacks; /* one frees a block when the cache cannot serve a request */
     bool falling;   /* a later address range may lie below an earlier one */
     bool drawn;     /* the options are drawn for each seed */
     const char *reach; /* mechanisms that must have run at least once over all seeds */
@@ -93,8 +87,6 @@ struct diff_run {
     } events, model_events; /* events of the sinks in this step */
     struct unsafe_ranges ranges;
     unsigned begun_pools; /* a bit for each */
-    int captures;         /* reported */
-    uint64_t called_back; /* bytes freed by the callback; 0: none */
     uint64_t seed, random;
     int steps;             /* done */
     char difference[512];  /* empty: none yet */
@@ -117,15 +109,12 @@ void diff_start(struct diff_run *run, const struct diff_config *config);
 bool diff_step(struct diff_run *run, const struct diff_step *step);
 void diff_stop(struct diff_run *run);
 
-/* Whether either side assumes a capture. */
-bool diff_capturing(const struct diff_run *run);
 struct vs_pool_id diff_pool_id(uint64_t pool);
 
 /* --- differential_compare.c --- */
 bool diff_compare(struct diff_run *run);
 bool diff_compare_deep(struct diff_run *run);
 bool diff_compare_events(struct diff_run *run);
-bool diff_compare_oom(struct diff_run *run);
 /* Describes a difference and returns false. */
 bool diff_differ(struct diff_run *run, const char *what, uint64_t have, uint64_t want);
 

@@ -85,7 +85,6 @@ void diff_draw_config(struct diff_config *config, uint64_t seed)
     config->abandons = diff_draw(&random, 4) == 0;
     config->pools = diff_draw(&random, 2);
     config->alone = diff_draw(&random, 4) == 0;
-    config->callbacks = diff_draw(&random, 3) == 0;
     c->expandable_segments = diff_draw(&random, 2);
     if (diff_draw(&random, 3) == 0)
         c->large_segment_size = (12 + 2 * diff_draw(&random, 20)) * DIFF_MIB;
@@ -101,7 +100,6 @@ void diff_draw_config(struct diff_config *config, uint64_t seed)
         c->garbage_collection_threshold = 0.1 + (double)diff_draw(&random, 850) / 1000;
     if (diff_draw(&random, 4) == 0)
         c->reuse = VS_REUSE_AFTER_SYNC;
-    c->captures_reported = diff_draw(&random, 2);
     config->falling = diff_draw(&random, 2);
     if (diff_draw(&random, 2))
         c->expandable_reserve_bytes = (40 + diff_draw(&random, 300)) * DIFF_MIB;
@@ -168,31 +166,13 @@ static uint64_t draw_pool(struct diff_run *r, bool begun)
 static struct diff_step pool_step(struct diff_run *r)
 {
     struct diff_step s = {STEP_POOL_RELEASE, -1, draw_pool(r, false), 0, FAIL_NONE, VS_OK, 0};
-    uint64_t what = draw(r, 20);
-    if (r->config->allocator.captures_reported && one_in(r, 4)) {
-        bool begin = r->captures < 2 && one_in(r, 1 + 3 * (uint64_t)r->captures);
-        return (struct diff_step){begin ? STEP_CAPTURE_BEGIN : STEP_CAPTURE_END, -1, 0, 0,
-                                  FAIL_NONE, VS_OK, 0};
-    }
+    uint64_t what = draw(r, 16);
     if (what < 5 && one_in(r, r->begun_pools ? 4 : 1)) {
         s.kind = STEP_POOL_BEGIN;
         s.b = draw(r, 2) ? 0 : draw(r, 1u << DIFF_STREAMS);
     } else if (what < 11) {
         s.kind = STEP_POOL_END;
         s.a = draw_pool(r, true);
-    } else if (what < 12) {
-        s.kind = STEP_POOL_RETAIN;
-        s.b = draw(r, 2) && diff_subject_is_ours;
-    } else if (what < 14) {
-        s.kind = STEP_POOL_SET;
-        s.b = one_in(r, 16) ? 4 : draw(r, 4);
-        if (!diff_subject_is_ours) {
-            s.b &= VS_POOL_USE_ON_OOM; /* the other one cannot be cleared */
-            s.a = 1;                   /* of several its order of queries is undefined */
-        }
-    } else if (what < 15) {
-        /* there its order of waits for events is undefined */
-        s.kind = diff_subject_is_ours ? STEP_POOL_EMPTY : STEP_POOL_END;
     } else if (!diff_subject_is_ours && r->config->allocator.expandable_segments) {
         s.kind = STEP_POOL_END; /* there PyTorch's counts for a pool without users are wrong */
     }
@@ -234,7 +214,7 @@ static struct diff_step any(struct diff_run *r)
     if (what < 160)
         return r->config->pools && what % 2 ? pool_step(r) : probe(r);
     /* PyTorch remembers uses during a capture beyond the life of their block */
-    if (what < 240 && r->live_count && (diff_subject_is_ours || !diff_capturing(r)))
+    if (what < 240 && r->live_count && (diff_subject_is_ours || !r->begun_pools))
         return (struct diff_step){STEP_RECORD, live_one(r),
                                   diff_subject_is_ours ? draw(r, DIFF_STREAMS + 1) : DIFF_STREAMS,
                                   0, FAIL_NONE, VS_OK, 0};

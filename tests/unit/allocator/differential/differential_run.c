@@ -46,30 +46,6 @@ static void no_longer_live(struct diff_run *r, int request)
     }
 }
 
-/* Frees something in some calls. */
-static bool free_one(void *ctx)
-{
-    struct diff_run *r = ctx;
-    r->called_back = 0;
-    if (!r->live_count || r->live[0] % 2)
-        return false;
-    r->called_back = r->addr[r->live[0]];
-    no_longer_live(r, r->live[0]);
-    if (vs_allocator_free(r->real, r->called_back))
-        diff_differ(r, "free in a callback", 1, 0);
-    return true;
-}
-
-static bool free_the_same(void *ctx)
-{
-    struct diff_run *r = ctx;
-    uint64_t addr = r->called_back;
-    r->called_back = 0;
-    if (addr && model_free(r->model, addr))
-        diff_differ(r, "free in a callback", 0, 1);
-    return addr != 0;
-}
-
 void diff_start(struct diff_run *r, const struct diff_config *config)
 {
     static const struct vs_event_sink sink = {.event = on_event};
@@ -92,12 +68,6 @@ void diff_start(struct diff_run *r, const struct diff_config *config)
                                           r, &r->real);
     if (err)
         diff_differ(r, "create", err, VS_OK);
-    if (!config->callbacks || err)
-        return;
-    err = vs_allocator_add_free_callback(r->real, free_one, r);
-    if (err)
-        diff_differ(r, "add_free_callback", err, VS_OK);
-    model_set_free_callback(r->model, free_the_same, r);
 }
 
 void diff_stop(struct diff_run *r)
@@ -129,10 +99,6 @@ static bool step_malloc(struct diff_run *r, const struct diff_step *s)
     if (!same(r, "result of malloc", have, want) || !same(r, "address", a.addr, b.addr) ||
         !same(r, "block size", a.size, b.size) || !same(r, "requested", a.requested, b.requested))
         return false;
-    if (r->called_back)
-        return diff_differ(r, "a callback that only the allocator called", r->called_back, 0);
-    if (have == VS_ERR_DEVICE_OOM)
-        return !diff_subject_is_ours || diff_compare_oom(r);
     if (have || !a.addr)
         return true;
     if (unsafe_ranges_meet(&r->ranges, a.addr, a.size))
@@ -257,7 +223,6 @@ static bool step_abandon(struct diff_run *r)
         no_longer_live(r, r->live[0]);
     r->ranges.count = 0;
     r->begun_pools = 0;
-    r->captures = 0;
     return true;
 }
 
@@ -271,17 +236,6 @@ struct vs_pool_id diff_pool_id(uint64_t pool)
 static bool accepts(void *ctx, uint64_t stream)
 {
     return (uintptr_t)ctx >> stream & 1;
-}
-
-static bool step_pool_retain(struct diff_run *r, const struct diff_step *s)
-{
-    const struct vs_pool_source have = {fake_device_ops.segment_alloc, fake_device_ops.segment_free,
-                                        &r->device};
-    const struct vs_pool_source want = {have.segment_alloc, have.segment_free, &r->model_device};
-    struct vs_pool_id id = diff_pool_id(s->a);
-    return same(r, "result of pool_retain",
-                vs_allocator_pool_retain(r->real, id, s->b ? &have : NULL),
-                model_pool_retain(r->model, id, s->b ? &want : NULL));
 }
 
 static bool step_pool_begin(struct diff_run *r, const struct diff_step *s)
@@ -302,41 +256,10 @@ static bool step_pool_end(struct diff_run *r, const struct diff_step *s)
                 model_pool_end(r->model, diff_pool_id(s->a)));
 }
 
-static bool step_pool_empty(struct diff_run *r, const struct diff_step *s)
-{
-    uint64_t have_bytes = 0, want_bytes = 0;
-    return same(r, "result of pool_empty",
-                vs_allocator_pool_empty(r->real, diff_pool_id(s->a), &have_bytes),
-                model_pool_empty(r->model, diff_pool_id(s->a), &want_bytes)) &&
-           same(r, "released bytes", have_bytes, want_bytes);
-}
-
-bool diff_capturing(const struct diff_run *r)
-{
-    return r->captures || (r->begun_pools && !r->config->allocator.captures_reported);
-}
-
-static bool step_capture_begin(struct diff_run *r)
-{
-    vs_allocator_capture_begin(r->real);
-    model_capture_begin(r->model);
-    r->captures++;
-    return true;
-}
-
-static bool step_capture_end(struct diff_run *r)
-{
-    r->captures -= r->captures > 0;
-    return same(r, "result of capture_end", vs_allocator_capture_end(r->real),
-                model_capture_end(r->model));
-}
-
 static bool act_on_pool(struct diff_run *r, const struct diff_step *s)
 {
     struct vs_pool_id id = diff_pool_id(s->a);
     switch (s->kind) {
-    case STEP_POOL_RETAIN:
-        return step_pool_retain(r, s);
     case STEP_POOL_BEGIN:
         return step_pool_begin(r, s);
     case STEP_POOL_END:
@@ -344,15 +267,6 @@ static bool act_on_pool(struct diff_run *r, const struct diff_step *s)
     case STEP_POOL_RELEASE:
         return same(r, "result of pool_release", vs_allocator_pool_release(r->real, id),
                     model_pool_release(r->model, id));
-    case STEP_POOL_SET:
-        return same(r, "result of pool_set", vs_allocator_pool_set(r->real, id, (unsigned)s->b),
-                    model_pool_set(r->model, id, (unsigned)s->b));
-    case STEP_POOL_EMPTY:
-        return step_pool_empty(r, s);
-    case STEP_CAPTURE_BEGIN:
-        return step_capture_begin(r);
-    case STEP_CAPTURE_END:
-        return step_capture_end(r);
     default:
         return diff_differ(r, "unknown step", s->kind, 0);
     }

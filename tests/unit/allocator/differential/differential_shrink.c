@@ -101,8 +101,7 @@ int diff_shrink(const struct diff_config *config, struct diff_step *steps, int c
 static const char *const kinds[] = {
     "malloc", "free", "record_stream", "complete", "sync_begin", "sync_end", "probe",
     "empty_cache", "reset_peaks", "reset_accumulated", "set_memory_fraction", "abandon",
-    "pool_retain", "pool_begin", "pool_end", "pool_release", "pool_set", "pool_empty",
-    "capture_begin", "capture_end",
+    "pool_begin", "pool_end", "pool_release",
 };
 
 static const char *const failures[FAIL_COUNT] = {
@@ -113,13 +112,13 @@ static const char *const failures[FAIL_COUNT] = {
 static void print_config(const struct diff_config *config)
 {
     const struct vs_allocator_config *c = &config->allocator;
-    printf("  capacity %" PRIu64 ", reuse %d, tie %d, captures told %d, expandable %d, max_split %" PRIu64
+    printf("  capacity %" PRIu64 ", reuse %d, tie %d, expandable %d, max_split %" PRIu64
            ", non_split_rounding %" PRIu64 ", large_segment %" PRIu64
-           ", range %" PRIu64 " (falling %d), gc %g, fraction %g, callbacks %d, divisions",
-           config->capacity, c->reuse, c->tie, c->captures_reported, c->expandable_segments, c->max_split_size,
+           ", range %" PRIu64 " (falling %d), gc %g, fraction %g, divisions",
+           config->capacity, c->reuse, c->tie, c->expandable_segments, c->max_split_size,
            c->max_non_split_rounding, c->large_segment_size,
            c->expandable_reserve_bytes, config->falling, c->garbage_collection_threshold,
-           c->memory_fraction, config->callbacks);
+           c->memory_fraction);
     for (int i = 0; i < VS_ROUNDUP_SLOTS; i++)
         printf(" %u", c->roundup_power2_divisions[i]);
     printf("\n");

@@ -91,23 +91,6 @@ void model_look_at_events(struct model *m, bool wait)
     }
 }
 
-void model_wait_for_pool(struct model *m, uint64_t pool)
-{
-    record_deferred(m, true);
-    record_deferred(m, false);
-    for (uint64_t stream = 0; stream < FAKE_STREAMS; stream++) {
-        for (int p = 0; p < m->pending_count;) {
-            if (m->pending[p].stream != stream ||
-                m->blocks[model_index_of(m, m->pending[p].addr)].pool != pool) {
-                p++;
-                continue;
-            }
-            (void)fake_device_ops.event_synchronize(m->device, m->pending[p].event);
-            event_done(m, p);
-        }
-    }
-}
-
 /* The live block that starts at *addr*. Addresses of ours that have lost their memory are not
  * foreign: a free there is a double free. */
 static enum vs_err live_block(struct model *m, uint64_t addr, struct block **out)
@@ -134,7 +117,7 @@ enum vs_err model_record_stream(struct model *m, uint64_t addr, uint64_t stream)
         return VS_OK;
     /* part of a graph only if it never was a separate use (PyTorch treats it as part of the graph
      * once it was part of one, and then does not wait for the separate use) */
-    if (!model_capturing(m))
+    if (!m->scope_count)
         b->capture_uses &= ~(1u << stream);
     else if (!(b->uses & 1u << stream))
         b->capture_uses |= 1u << stream;
@@ -157,11 +140,10 @@ enum vs_err model_free(struct model *m, uint64_t addr)
         return VS_OK;
     }
     RAN(m, pending);
-    m->counts[MODEL_capture_deferred] += model_capturing(m);
-    m->deferred[m->deferred_count++] = (struct deferred){addr, !model_capturing(m)};
-    if (model_capturing(m))
+    m->counts[MODEL_capture_deferred] += m->scope_count;
+    m->deferred[m->deferred_count++] = (struct deferred){addr, !m->scope_count};
+    if (m->scope_count)
         return VS_OK;
-    m->counts[MODEL_open_pool_event] += m->scope_count > 0;
     b->capture_uses = 0;
     record_deferred(m, true);
     return VS_OK;

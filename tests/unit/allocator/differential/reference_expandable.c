@@ -197,13 +197,13 @@ static bool whole_handles(const struct model *m, int i, uint64_t *from, uint64_t
 }
 
 /* Under VS_REUSE_AFTER_SYNC one wait covers everything to be unmapped. */
-enum vs_err model_settle(struct model *m, uint64_t pool)
+enum vs_err model_settle(struct model *m)
 {
     uint64_t from, to;
     for (int i = 0; i < m->count; i++) {
         const struct block *b = &m->blocks[i];
         const struct private_pool *own = model_pool_numbered(m, b->pool);
-        if (pool ? b->pool != pool : own && own->users)
+        if (own && own->users)
             continue;
         if (b->expandable && model_is_free(b) && b->unsafe_until > m->syncs_done &&
             whole_handles(m, i, &from, &to))

@@ -35,9 +35,6 @@ struct private_pool {
     uint64_t number; /* in blocks */
     struct vs_pool_id id;
     uint64_t users;
-    unsigned flags;
-    bool has_source;
-    struct vs_pool_source source;
 };
 
 struct scope {
@@ -65,12 +62,9 @@ struct model {
     uint64_t pools_made, segments_made;
     bool as_pytorch;
     struct scope scopes[MODEL_POOLS_MAX]; /* active pools */
-    int scope_count, captures_reported;
+    int scope_count; /* each counts as a capture */
     uint64_t syncs_begun, syncs_done, searches;
     struct vs_allocator_stats stats;
-    vs_free_callback *callback;
-    void *callback_ctx;
-    struct vs_oom_report oom;
     uint64_t counts[MODEL_MECHANISM_COUNT];
 };
 
@@ -116,34 +110,27 @@ void model_recount(struct model *m);
 /* --- reference_events.c --- */
 /* Polls pending events, or with *wait* waits for them. */
 void model_look_at_events(struct model *m, bool wait);
-/* Waits for those of one pool's blocks. */
-void model_wait_for_pool(struct model *m, uint64_t pool);
 
 /* --- reference_release.c --- */
 enum vs_err model_release_all(struct model *m, uint64_t *released);
-/* Releases a pool's free memory; removes the pool with the last of it when it has no users. */
-enum vs_err model_release_private(struct model *m, uint64_t number, uint64_t *released);
 void model_collect_garbage(struct model *m);
 bool model_release_oversize(struct model *m, const struct request *q);
 
 /* --- reference_expandable.c --- */
 enum vs_err model_grow(struct model *m, const struct request *q, int *out);
-/* Waits as model_unmap requires for a pool; 0: for the shared one and those without users. */
-enum vs_err model_settle(struct model *m, uint64_t pool);
+/* Waits as model_unmap requires for the shared pool and those without users. */
+enum vs_err model_settle(struct model *m);
 /* Drops ranges of a pool that hold no memory. */
 void model_drop_unmapped(struct model *m, uint64_t pool);
 /* Releases the whole handles inside block *i*; returns the bytes released. */
 uint64_t model_unmap(struct model *m, int i, enum vs_err *err);
 
 /* --- reference_pools.c --- */
-bool model_capturing(const struct model *m);
 uint64_t model_pool_for(struct model *m, uint64_t stream);
 /* NULL: none, or the shared one. */
 struct private_pool *model_pool_numbered(struct model *m, uint64_t number);
 struct vs_pool_id model_pool_id(const struct model *m, uint64_t number);
 /* Removes a pool that has neither users nor memory. */
 void model_pool_forget(struct model *m, uint64_t number);
-/* A block from a pool that may be used as a last resort; -1: none. */
-int model_pool_fallback(struct model *m, struct request *q);
 
 #endif

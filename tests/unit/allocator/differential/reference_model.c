@@ -147,7 +147,7 @@ enum vs_err model_find(struct model *m, uint64_t addr, struct vs_allocation *out
 void model_abandon(struct model *m)
 {
     m->count = m->pending_count = m->deferred_count = 0;
-    m->pool_count = m->scope_count = m->captures_reported = 0;
+    m->pool_count = m->scope_count = 0;
     model_recount(m);
 }
 
@@ -293,14 +293,10 @@ void model_follow_pytorch(struct model *m)
 static enum vs_err new_segment(struct model *m, const struct request *q, int *out)
 {
     uint64_t bytes = segment_bytes(m, q), addr;
-    const struct private_pool *pool = model_pool_numbered(m, q->pool);
-    bool own = pool && pool->has_source;
-    enum vs_err err = own ? pool->source.segment_alloc(pool->source.ctx, bytes, &addr)
-                          : fake_device_ops.segment_alloc(m->device, bytes, &addr);
+    enum vs_err err = fake_device_ops.segment_alloc(m->device, bytes, &addr);
     if (err)
         return err;
     RAN(m, segment);
-    m->counts[MODEL_pool_source] += own;
     m->stats.num_device_alloc++;
     model_insert(m, (struct block){.addr = addr, .size = bytes, .segment = addr,
                                    .segment_size = bytes, .stream = q->stream, .pool = q->pool,
@@ -325,7 +321,7 @@ static enum vs_err grow(struct model *m, const struct request *q, int *out)
 static enum vs_err retry(struct model *m, const struct request *q, int *out)
 {
     uint64_t released = 0;
-    if (model_capturing(m)) {
+    if (m->scope_count) {
         RAN(m, capture_no_retry);
         return VS_ERR_DEVICE_OOM;
     }
@@ -334,44 +330,16 @@ static enum vs_err retry(struct model *m, const struct request *q, int *out)
         return VS_ERR_STATE;
     m->stats.num_alloc_retries++;
     RAN(m, retry);
-    m->counts[MODEL_open_pool_retry] += m->scope_count > 0;
     enum vs_err err = grow(m, q, out);
     m->counts[MODEL_retry_served] += !err;
     return err;
 }
 
-/* In bytes, as in PyTorch's message. */
 static void count_oom(struct model *m, const struct request *q)
 {
-    struct vs_oom_report *r = &m->oom;
-    m->stats.num_ooms++;
-    *r = (struct vs_oom_report){
-        .count = m->stats.num_ooms, .requested = q->bytes, .rounded = q->size,
-        .tried = segment_bytes(m, q), .stream = q->stream, .pool_id = model_pool_id(m, q->pool),
-        .device_total = m->device->capacity, .device_free = m->device->capacity - m->device->used,
-        .allowed = model_allowed(m), .allocated = m->stats.allocated_bytes[0].current,
-        .expandable_segments = m->config.expandable_segments};
-    for (int i = 0; i < m->count; i++) {
-        if (m->blocks[i].pool && model_is_free(&m->blocks[i]))
-            r->cached_private += m->blocks[i].size;
-    }
     const struct block kind = {.large = q->large, .stream = q->stream};
-    model_emit(m, VS_ALLOCATOR_OOM, &kind, r->device_free, q->bytes, q->size);
-    r->unallocated = m->stats.reserved_bytes[0].current - r->allocated - r->cached_private;
-}
-
-enum vs_err model_last_oom(const struct model *m, struct vs_oom_report *out)
-{
-    if (!m->oom.count)
-        return VS_ERR_NOT_FOUND;
-    *out = m->oom;
-    return VS_OK;
-}
-
-void model_set_free_callback(struct model *m, vs_free_callback *callback, void *ctx)
-{
-    m->callback = callback;
-    m->callback_ctx = ctx;
+    m->stats.num_ooms++;
+    model_emit(m, VS_ALLOCATOR_OOM, &kind, m->device->capacity - m->device->used, q->bytes, q->size);
 }
 
 static int search_counted(struct model *m, const struct request *q)
@@ -381,24 +349,10 @@ static int search_counted(struct model *m, const struct request *q)
     return model_search(m, q);
 }
 
-/* Searches the cache; if a callback freed something, searches again. */
-static int from_cache(struct model *m, const struct request *q)
-{
-    int i = search_counted(m, q);
-    if (i >= 0 || !m->callback || !m->callback(m->callback_ctx))
-        return i;
-    RAN(m, callback_freed);
-    i = search_counted(m, q);
-    m->counts[MODEL_callback_served] += i >= 0;
-    return i;
-}
-
 static enum vs_err obtain(struct model *m, struct request *q, int *out)
 {
     model_collect_garbage(m);
     enum vs_err err = grow(m, q, out);
-    if (err == VS_ERR_DEVICE_OOM && (*out = model_pool_fallback(m, q)) >= 0)
-        return VS_OK;
     if (err == VS_ERR_DEVICE_OOM && model_release_oversize(m, q))
         err = grow(m, q, out);
     if (err == VS_ERR_DEVICE_OOM)
@@ -429,14 +383,11 @@ enum vs_err model_make_safe(struct model *m, int i)
 
 static bool should_split(struct model *m, const struct request *q, uint64_t left)
 {
-    const struct private_pool *pool = model_pool_numbered(m, q->pool);
-    bool whole = pool && (pool->flags & VS_POOL_NO_SPLIT);
     bool cut = !q->large || q->expandable
                    ? left >= 512
                    : left > MODEL_MIB && q->size < model_max_split(m);
     m->counts[MODEL_tail] += !cut && left;
-    m->counts[MODEL_no_split] += cut && whole;
-    return cut && !whole;
+    return cut;
 }
 
 static void take(struct model *m, int i, const struct request *q, struct vs_allocation *out)
@@ -466,7 +417,7 @@ enum vs_err model_malloc(struct model *m, uint64_t bytes, uint64_t stream, struc
         *out = (struct vs_allocation){0};
         return VS_OK;
     }
-    if (!model_capturing(m))
+    if (!m->scope_count)
         model_look_at_events(m, false);
     if (m->config.reuse == VS_REUSE_AFTER_SYNC)
         stream = 0;
@@ -476,15 +427,13 @@ enum vs_err model_malloc(struct model *m, uint64_t bytes, uint64_t stream, struc
         q.large = true;
         q.size = bytes;
         count_oom(m, &q);
-        m->oom.tried = bytes; /* no rounded size was computed */
         return VS_ERR_DEVICE_OOM;
     }
     q.size = rounded(m, bytes);
     q.pool = model_pool_for(m, stream);
-    const struct private_pool *pool = model_pool_numbered(m, q.pool);
-    q.expandable = m->config.expandable_segments && !(pool && pool->has_source);
+    q.expandable = m->config.expandable_segments;
     q.large = q.size > MODEL_MIB;
-    int i = from_cache(m, &q);
+    int i = search_counted(m, &q);
     m->counts[MODEL_hit] += i >= 0;
     enum vs_err err = i >= 0 ? VS_OK : obtain(m, &q, &i);
     if (!err)

@@ -31,8 +31,6 @@ struct model;
     X(gc_second_round)  /* one with a second mean age */                             \
     X(gc_free)          /* a segment freed by it */                                     \
     X(fraction_refused) /* failed before the device call */                        \
-    X(callback_freed)   /* a callback freed something, and the cache was searched again */ \
-    X(callback_served)  /* with success */                                               \
     X(oversize_one)     /* one released oversize block was enough */                     \
     X(oversize_several) /* the largest ones released until they were enough */                 \
     X(oversize_short)   /* released, but not enough */                                 \
@@ -61,8 +59,6 @@ struct model;
     X(unmap_failed)                                                                      \
     X(pool_request)     /* served from a private pool */                                 \
     X(pool_shared)      /* a pool with users got one more */                             \
-    X(pool_source)      /* memory from a pool's own source */                            \
-    X(pool_emptied)     /* one pool's cache emptied */                                   \
     X(pool_segment)     /* memory allocated for a private pool */                            \
     X(pool_freeable)    /* a use count that reached 0 */                                 \
     X(pool_release)     /* memory of such a pool released */                           \
@@ -70,12 +66,7 @@ struct model;
     X(pool_nested)      /* a request that matches two active pools */                       \
     X(capture_deferred) /* a freed block waits for the end of the captures */            \
     X(capture_dropped)  /* its uses during the capture needed no event */                \
-    X(capture_no_retry) /* out of memory without a release, because of a capture */           \
-    X(open_pool_event)  /* a use waited for while a pool is open and nothing captured */  \
-    X(open_pool_retry)  /* the cache released in that state */                                  \
-    X(use_on_oom)       /* served from a pool marked for use on out of memory */      \
-    X(use_on_oom_missed)                                                                 \
-    X(no_split)         /* a block left whole that would have been split */
+    X(capture_no_retry) /* out of memory without a release, because of a capture */
 
 enum model_mechanism {
 #define MODEL_ENUM(name) MODEL_##name,
@@ -107,19 +98,10 @@ void model_sync_end(struct model *model, uint64_t ticket);
 void model_abandon(struct model *model);
 
 /* As the functions of the same names. */
-enum vs_err model_pool_retain(struct model *model, struct vs_pool_id id,
-                              const struct vs_pool_source *source);
 enum vs_err model_pool_begin(struct model *model, struct vs_pool_id id, vs_pool_filter *filter,
                              void *ctx);
 enum vs_err model_pool_end(struct model *model, struct vs_pool_id id);
-void model_capture_begin(struct model *model);
-enum vs_err model_capture_end(struct model *model);
 enum vs_err model_pool_release(struct model *model, struct vs_pool_id id);
-enum vs_err model_pool_users(struct model *model, struct vs_pool_id id, uint64_t *users);
-enum vs_err model_pool_set(struct model *model, struct vs_pool_id id, unsigned flags);
-enum vs_err model_pool_empty(struct model *model, struct vs_pool_id id, uint64_t *released);
-void model_set_free_callback(struct model *model, vs_free_callback *callback, void *ctx);
-enum vs_err model_last_oom(const struct model *model, struct vs_oom_report *out);
 
 const struct vs_allocator_stats *model_stats(const struct model *model);
 void model_reset_peaks(struct model *model);

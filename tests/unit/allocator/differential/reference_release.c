@@ -11,10 +11,7 @@
 static enum vs_err release(struct model *m, int i)
 {
     struct block b = m->blocks[i];
-    const struct private_pool *pool = model_pool_numbered(m, b.pool);
-    enum vs_err err = pool && pool->has_source
-                          ? pool->source.segment_free(pool->source.ctx, b.addr, b.size)
-                          : fake_device_ops.segment_free(m->device, b.addr, b.size);
+    enum vs_err err = fake_device_ops.segment_free(m->device, b.addr, b.size);
     if (err) {
         RAN(m, release_failed);
         return err;
@@ -82,14 +79,25 @@ static enum vs_err release_pool(struct model *m, uint64_t pool, bool large, uint
     return first;
 }
 
+/* Releases a pool's free memory; removes the pool with the last of it when it has no users. */
+static enum vs_err release_private(struct model *m, uint64_t number, uint64_t *released)
+{
+    enum vs_err first = release_pool(m, number, false, released);
+    note(&first, release_pool(m, number, true, released));
+    if (!m->as_pytorch)
+        model_drop_unmapped(m, number);
+    model_pool_forget(m, number);
+    return first;
+}
+
 /* The shared pools only outside captures; private pools without users always. */
 enum vs_err model_release_all(struct model *m, uint64_t *released)
 {
     enum vs_err first = VS_OK;
-    if (!model_capturing(m)) {
+    if (!m->scope_count) {
         m->stats.num_sync_all_streams++;
         model_look_at_events(m, true);
-        note(&first, model_settle(m, 0));
+        note(&first, model_settle(m));
         note(&first, release_pool(m, 0, true, released));
         note(&first, release_pool(m, 0, false, released));
     }
@@ -101,19 +109,9 @@ enum vs_err model_release_all(struct model *m, uint64_t *released)
             continue;
         }
         last = number;
-        note(&first, model_release_private(m, number, released));
+        note(&first, release_private(m, number, released));
         p = 0;
     }
-    return first;
-}
-
-enum vs_err model_release_private(struct model *m, uint64_t number, uint64_t *released)
-{
-    enum vs_err first = release_pool(m, number, false, released);
-    note(&first, release_pool(m, number, true, released));
-    if (!m->as_pytorch)
-        model_drop_unmapped(m, number);
-    model_pool_forget(m, number);
     return first;
 }
 
