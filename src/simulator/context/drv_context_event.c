@@ -16,12 +16,9 @@ static CUresult enter(CUcontext handle, CUevent event_handle, struct vs_sim_cont
     CUresult e = vs_sim_enter();
     if (e)
         return e;
-    *ctx = vs_sim_context_of(handle);
-    if (!*ctx)
+    if (!handle)
         return CUDA_ERROR_INVALID_CONTEXT;
-    if (!atomic_load(&(*ctx)->alive))
-        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    if ((e = vs_sim_event_of(event_handle, event)))
+    if ((e = vs_sim_context_given(handle, ctx)) || (e = vs_sim_event_of(event_handle, event)))
         return e;
     if (vs_sim_capturing() && (e = vs_sim_capture_refuse_context(*ctx)))
         return e;
@@ -85,13 +82,7 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
         return e;
     struct vs_sim_stream *side = side_of(ctx);
     struct vs_sim_op *op = side ? vs_sim_op_new(side, VS_SIM_OP_NOTHING) : NULL;
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!vs_sim_event_depend(event, op)) {
-        vs_sim_op_drop(side, op);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    if ((e = vs_sim_submit(side, op, &seq)))
+    if ((e = vs_sim_submit_if(side, op, op && vs_sim_event_depend(event, op), &seq)))
         return e;
     pthread_mutex_lock(&ctx->submit_mu);
     if (seq > ctx->side_wait)

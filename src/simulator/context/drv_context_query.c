@@ -28,7 +28,7 @@ CUresult cuCtxGetDevice_v2_entered(CUdevice device[static 1], struct vs_sim_cont
     return CUDA_SUCCESS;
 }
 
-static CUresult synchronize(struct vs_sim_context *ctx)
+CUresult cuCtxSynchronize_v2_entered(struct vs_sim_context *ctx)
 {
     CUresult e = vs_sim_capturing() ? vs_sim_capture_refuse_context(ctx) : CUDA_SUCCESS;
     if (e)
@@ -41,12 +41,7 @@ static CUresult synchronize(struct vs_sim_context *ctx)
 
 CUresult cuCtxSynchronize_in(struct vs_sim_context *ctx)
 {
-    return synchronize(ctx);
-}
-
-CUresult cuCtxSynchronize_v2_entered(struct vs_sim_context *ctx)
-{
-    return synchronize(ctx);
+    return cuCtxSynchronize_v2_entered(ctx);
 }
 
 CUresult cuCtxGetFlags_in(struct vs_sim_context *ctx, unsigned int flags[static 1])

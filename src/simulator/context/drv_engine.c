@@ -418,6 +418,15 @@ CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+CUresult vs_sim_submit_if(struct vs_sim_stream *s, struct vs_sim_op *op, bool ok, uint64_t *seq)
+{
+    if (op && ok)
+        return vs_sim_submit(s, op, seq);
+    if (op)
+        vs_sim_op_drop(s, op);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
     bool taken = false, here;
@@ -439,11 +448,9 @@ CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
     }
     if (ok && vs_sim_checking)
         vs_sim_check_synced(s, seq);
-    if (ok) {
-        return CUDA_SUCCESS;
-    }
-    vs_sim_op_drop(s, op);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!ok)
+        vs_sim_op_drop(s, op);
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* ---- whole streams ---- */

@@ -166,7 +166,8 @@ bool vs_sim_event_captured(const struct vs_sim_event *ev)
 
 struct vs_sim_context *vs_sim_event_context(const struct vs_sim_event *ev) { return ev->ctx; }
 
-static CUresult record(struct vs_sim_event *ev, struct vs_sim_stream *s, unsigned flags)
+CUresult cuEventRecordWithFlags_in(struct vs_sim_event *ev, struct vs_sim_stream *s,
+                                   unsigned int flags)
 {
     uint64_t seq;
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
@@ -187,36 +188,21 @@ static CUresult record(struct vs_sim_event *ev, struct vs_sim_stream *s, unsigne
 
 CUresult cuEventRecord_in(struct vs_sim_event *ev, struct vs_sim_stream *s)
 {
-    return record(ev, s, 0);
+    return cuEventRecordWithFlags_in(ev, s, 0);
 }
 
-CUresult cuEventRecordWithFlags_in(struct vs_sim_event *ev, struct vs_sim_stream *s,
-                                   unsigned int flags)
-{
-    return record(ev, s, flags);
-}
-
-/* The position of the event; false if it was never recorded. */
+/* The position of the event, its time and the dependencies of the record (both may be NULL); false if it
+ * was never recorded. */
 static bool place(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq,
-                  uint64_t *time_ns)
+                  uint64_t *time_ns, struct vs_sim_follows *follows)
 {
     pthread_mutex_lock(&ev->mu);
     *s = ev->stream;
     *seq = ev->seq;
     if (time_ns)
         *time_ns = ev->time_ns;
-    pthread_mutex_unlock(&ev->mu);
-    return *s != NULL;
-}
-
-/* The same, with the dependencies of the record. */
-static bool place_followed(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq,
-                           struct vs_sim_follows *follows)
-{
-    pthread_mutex_lock(&ev->mu);
-    *s = ev->stream;
-    *seq = ev->seq;
-    *follows = ev->follows;
+    if (follows)
+        *follows = ev->follows;
     pthread_mutex_unlock(&ev->mu);
     return *s != NULL;
 }
@@ -248,35 +234,44 @@ bool vs_sim_event_depend(struct vs_sim_event *ev, struct vs_sim_op *op)
         }
         return true;
     }
-    return !place(ev, &on, &seq, NULL) || vs_sim_op_depend(op, on, seq);
+    return !place(ev, &on, &seq, NULL, NULL) || vs_sim_op_depend(op, on, seq);
 }
 
-/* An event of a capture cannot be queried; during a capture that forbids it, no event can. */
-static CUresult may_ask(struct vs_sim_event *ev)
+/* What a query or a wait is for: number *seq* of *s* (NULL: nothing here), or *record* of another process
+ * (0: nothing there). */
+static CUresult asked(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq,
+                      uint64_t *record)
 {
-    CUresult e = ev->captured.capture ? vs_sim_capture_query(&ev->captured) : CUDA_SUCCESS;
-    return e ? e : vs_sim_safe();
+    /* an event of a capture cannot be queried; during a capture that forbids it, no event can */
+    CUresult e = ev->captured.capture ? vs_sim_capture_query(&ev->captured) : vs_sim_safe();
+    place(ev, s, seq, NULL, NULL);
+    if (elsewhere(ev, record))
+        *s = NULL;
+    else
+        *record = 0;
+    return e;
+}
+
+/* The work that *ev* stands for is complete. */
+static void tell_checker(struct vs_sim_event *ev, struct vs_sim_stream *s, uint64_t seq)
+{
+    uint64_t record;
+    if (vs_sim_checking && s)
+        vs_sim_check_synced(s, seq);
+    else if (vs_sim_checking && elsewhere(ev, &record))
+        vs_sim_check_synced_elsewhere();
 }
 
 CUresult cuEventQuery_entered(struct vs_sim_event *ev)
 {
     struct vs_sim_stream *s;
     uint64_t seq, record;
-    CUresult e = may_ask(ev);
+    CUresult e = asked(ev, &s, &seq, &record);
     if (e)
         return e;
-    bool recorded = place(ev, &s, &seq, NULL);
-    if (elsewhere(ev, &record)) {
-        if (record)
-            return CUDA_ERROR_NOT_READY;
-        if (vs_sim_checking)
-            vs_sim_check_synced_elsewhere();
-        recorded = false;
-    }
-    if (recorded && atomic_load(&s->completed) < seq)
+    if (record || (s && atomic_load(&s->completed) < seq))
         return CUDA_ERROR_NOT_READY;
-    if (recorded && vs_sim_checking)
-        vs_sim_check_synced(s, seq);
+    tell_checker(ev, s, seq);
     return (CUresult)atomic_load(&ev->ctx->fault);
 }
 
@@ -284,21 +279,14 @@ CUresult cuEventSynchronize_entered(struct vs_sim_event *ev)
 {
     struct vs_sim_stream *s;
     uint64_t seq, record, begin = vs_clock_ns();
-    CUresult e = may_ask(ev);
+    CUresult e = asked(ev, &s, &seq, &record);
     if (e)
         return e;
-    bool recorded = place(ev, &s, &seq, NULL);
-    if (elsewhere(ev, &record)) {
-        if (record)
-            vs_sim_ipc_slot_wait(ev->share.slot, record, ev->ctx);
-        if (vs_sim_checking)
-            vs_sim_check_synced_elsewhere();
-        recorded = false;
-    }
-    if (recorded)
+    if (record)
+        vs_sim_ipc_slot_wait(ev->share.slot, record, ev->ctx);
+    if (s)
         vs_sim_wait(s, seq);
-    if (recorded && vs_sim_checking)
-        vs_sim_check_synced(s, seq);
+    tell_checker(ev, s, seq);
     vs_sim_waited(ev->ctx, VS_SIM_SYNC_EVENT, 0, ev->id, begin);
     return (CUresult)atomic_load(&ev->ctx->fault);
 }
@@ -317,13 +305,13 @@ CUresult cuEventElapsedTime_v2_entered(float pMilliseconds[static 1], struct vs_
     if (e)
         return e;
     for (int i = 0; i < 2; i++) {
-        if ((ev[i]->flags & CU_EVENT_DISABLE_TIMING) || !place(ev[i], &s, &seq, NULL))
+        if ((ev[i]->flags & CU_EVENT_DISABLE_TIMING) || !place(ev[i], &s, &seq, NULL, NULL))
             return CUDA_ERROR_INVALID_HANDLE;
         if (atomic_load(&s->completed) < seq)
             e = CUDA_ERROR_NOT_READY;
         else if (vs_sim_checking)
             vs_sim_check_synced(s, seq);
-        place(ev[i], &s, &seq, &time_ns[i]);
+        place(ev[i], &s, &seq, &time_ns[i], NULL);
     }
     if (e)
         return e;
@@ -361,16 +349,10 @@ CUresult cuStreamWaitEvent_in(struct vs_sim_stream *s, struct vs_sim_event *ev, 
     struct vs_sim_follows follows;
     if (elsewhere(ev, &record_there))
         return wait_shared(s, ev, record_there);
-    if (!place_followed(ev, &on, &seq, &follows) || on == s)
+    if (!place(ev, &on, &seq, NULL, &follows) || on == s)
         return CUDA_SUCCESS; /* never recorded, or already ordered */
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!vs_sim_op_depend(op, on, seq)) {
-        vs_sim_op_drop(s, op);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    e = vs_sim_submit(s, op, NULL);
+    e = vs_sim_submit_if(s, op, op && vs_sim_op_depend(op, on, seq), NULL);
     if (!e)
         vs_sim_follow(s, on, seq, &follows);
     return e;

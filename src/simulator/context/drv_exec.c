@@ -45,16 +45,11 @@ static uint64_t kernel_ns(const struct vs_sim_launch_op *launch)
     return VS_SIM_KERNEL_BASE_NS + (uint64_t)((waves < 1 ? 1 : waves) * KERNEL_WAVE_NS);
 }
 
-static bool on_host(enum vs_sim_memory_kind memory)
-{
-    return memory == VS_SIM_MEMORY_PAGEABLE || memory == VS_SIM_MEMORY_PINNED;
-}
-
 static uint64_t copy_ns(const struct vs_sim_copy *copy)
 {
     const struct vs_sim_preset *p = vs_sim_spec.preset;
     uint64_t bytes = (uint64_t)copy->width * copy->height * copy->depth;
-    bool from_host = on_host(copy->from.memory), to_host = on_host(copy->to.memory);
+    bool from_host = vs_sim_on_host(&copy->from), to_host = vs_sim_on_host(&copy->to);
     uint64_t gbps; /* 10^9 bytes per second is bytes per nanosecond */
     if (from_host && to_host)
         gbps = HOST_GBPS;

@@ -25,6 +25,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "simulator/driver/vs_sim_activity.h"
 #include "simulator/driver/vs_sim_check.h"
@@ -91,6 +93,22 @@ void vs_sim_delay_us(unsigned us);
 /* vs_sim_delay_until: returns at CLOCK_MONOTONIC *time_ns* or as soon after it as the machine
  * allows; sleeps if the wait is long enough. */
 void vs_sim_delay_until(uint64_t time_ns);
+
+/* vs_sim_room: makes room for one more of *count* elements in the malloc'ed array that the pointer at
+ * *array* refers to, which has room for *max*. Returns false without host memory. */
+static inline bool vs_sim_room(void *array, size_t count, size_t *max, size_t element)
+{
+    size_t more = *max ? 2 * *max : 16;
+    void *at;
+    memcpy(&at, array, sizeof at);
+    if (count < *max)
+        return true;
+    if (!(at = realloc(at, more * element)))
+        return false;
+    memcpy(array, &at, sizeof at);
+    *max = more;
+    return true;
+}
 
 /* ---- requested faults (drv_fault.c) ---- */
 
@@ -337,6 +355,11 @@ struct vs_sim_end { /* one end of a copy */
     int device;
 };
 
+static inline bool vs_sim_on_host(const struct vs_sim_end *end)
+{
+    return end->memory == VS_SIM_MEMORY_PAGEABLE || end->memory == VS_SIM_MEMORY_PINNED;
+}
+
 struct vs_sim_copy {
     struct vs_sim_end from, to;
     size_t width, height, depth; /* bytes, rows, planes */
@@ -537,6 +560,9 @@ bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t s
 /* vs_sim_submit: queues *op*; stores its number in *seq* (may be NULL). Returns
  * CUDA_ERROR_OUT_OF_MEMORY if no thread can be started; the op is dropped then. */
 CUresult vs_sim_submit(struct vs_sim_stream *stream, struct vs_sim_op *op, uint64_t *seq);
+/* vs_sim_submit_if: the same for an *op* whose description succeeded (*ok*), and that is not NULL; else
+ * CUDA_ERROR_OUT_OF_MEMORY. */
+CUresult vs_sim_submit_if(struct vs_sim_stream *stream, struct vs_sim_op *op, bool ok, uint64_t *seq);
 /* vs_sim_run_now: queues *op* and returns after it has run; runs it on this thread if the stream
  * has no other work. */
 CUresult vs_sim_run_now(struct vs_sim_stream *stream, struct vs_sim_op *op);

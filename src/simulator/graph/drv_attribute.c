@@ -6,34 +6,49 @@
  * effect that is not simulated is refused. */
 #include "simulator/graph/vs_sim_graph.h"
 
-#define VALID_STREAM 1u
-#define VALID_NODE 2u
-#define VALID_LAUNCH 4u
+#include <string.h>
 
-static unsigned valid_for(CUlaunchAttributeID id)
-{
-    switch (id) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-        return VALID_STREAM | VALID_NODE | VALID_LAUNCH;
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: return VALID_STREAM;
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: /* a CU_KERNEL_NODE_ATTRIBUTE */
-        return VALID_NODE | VALID_LAUNCH;
-    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+#define STREAM 1u
+#define NODE 2u
+#define LAUNCH 4u
+
+/* Where an attribute is valid, and where struct vs_sim_attributes has its value, which is at the beginning of
+ * CUlaunchAttributeValue. Nowhere: it is allowed (*ignored*), or not simulated. */
+struct attribute_row {
+    unsigned valid;
+    bool ignored;
+    size_t at, bytes;
+};
+
+#define KEPT(field)                                                                               \
+    .at = offsetof(struct vs_sim_attributes, field),                                              \
+    .bytes = sizeof((struct vs_sim_attributes *)0)->field
+#define A(name) [CU_LAUNCH_ATTRIBUTE_##name]
+static const struct attribute_row rows[] = {
+    A(IGNORE) = {LAUNCH, .ignored = true},
+    A(ACCESS_POLICY_WINDOW) = {STREAM | NODE | LAUNCH, KEPT(window)},
+    A(COOPERATIVE) = {NODE | LAUNCH, KEPT(cooperative)},
+    A(SYNCHRONIZATION_POLICY) = {STREAM, KEPT(sync_policy)},
+    A(CLUSTER_DIMENSION) = {NODE | LAUNCH, KEPT(cluster)},
+    A(CLUSTER_SCHEDULING_POLICY_PREFERENCE) = {NODE | LAUNCH, KEPT(scheduling)},
     /* permits it, does not request it */
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: return VALID_LAUNCH;
-    default: return 0;
-    }
+    A(PROGRAMMATIC_STREAM_SERIALIZATION) = {LAUNCH, .ignored = true},
+    A(PROGRAMMATIC_EVENT) = {LAUNCH},
+    A(PRIORITY) = {STREAM | NODE | LAUNCH, KEPT(priority)},
+    A(MEM_SYNC_DOMAIN_MAP) = {STREAM | NODE | LAUNCH, KEPT(domains)},
+    A(MEM_SYNC_DOMAIN) = {STREAM | NODE | LAUNCH, KEPT(domain)},
+    A(PREFERRED_CLUSTER_DIMENSION) = {NODE | LAUNCH, KEPT(preferred_cluster)},
+    A(LAUNCH_COMPLETION_EVENT) = {LAUNCH},
+    A(DEVICE_UPDATABLE_KERNEL_NODE) = {NODE | LAUNCH},
+    /* a CU_KERNEL_NODE_ATTRIBUTE */
+    A(PREFERRED_SHARED_MEMORY_CARVEOUT) = {NODE | LAUNCH, KEPT(carveout)},
+    A(NVLINK_UTIL_CENTRIC_SCHEDULING) = {STREAM | NODE | LAUNCH, KEPT(nvlink)},
+};
+
+/* The row of an attribute that is valid for one of *where*, or NULL. */
+static const struct attribute_row *row_of(CUlaunchAttributeID id, unsigned where)
+{
+    return (unsigned)id < sizeof rows / sizeof rows[0] && rows[id].valid & where ? &rows[id] : NULL;
 }
 
 struct vs_sim_attributes vs_sim_attributes_default(int priority)
@@ -43,132 +58,79 @@ struct vs_sim_attributes vs_sim_attributes_default(int priority)
                                       .priority = priority};
 }
 
-/* CUaccessPolicyWindow: the miss property must be NORMAL or STREAMING. */
-static CUresult set_window(struct vs_sim_attributes *a, const CUaccessPolicyWindow *w)
-{
-    if (w->num_bytes && (w->missProp == CU_ACCESS_PROPERTY_PERSISTING ||
-                         !(w->hitRatio >= 0 && w->hitRatio <= 1)))
-        return CUDA_ERROR_INVALID_VALUE;
-    a->window = *w;
-    return CUDA_SUCCESS;
-}
-
-static CUresult set_cluster(unsigned cluster[3], unsigned x, unsigned y, unsigned z)
-{
-    if (!vs_sim_device_clusters())
-        return CUDA_ERROR_NOT_SUPPORTED;
-    if ((x || y || z) && !(x && y && z))
-        return CUDA_ERROR_INVALID_VALUE;
-    cluster[0] = x;
-    cluster[1] = y;
-    cluster[2] = z;
-    return CUDA_SUCCESS;
-}
-
-static CUresult set(struct vs_sim_attributes *a, CUlaunchAttributeID id,
+static CUresult set(struct vs_sim_attributes *a, CUlaunchAttributeID id, unsigned where,
                     const CUlaunchAttributeValue *v)
 {
+    const struct attribute_row *row = row_of(id, where);
+    if (!row || !v)
+        return CUDA_ERROR_INVALID_VALUE;
+    const CUaccessPolicyWindow *w = &v->accessPolicyWindow;
+    bool ok = true;
+    if (!row->bytes) /* others: programmatic events, device updates */
+        return row->ignored ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
     switch (id) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: return set_window(a, &v->accessPolicyWindow);
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY: a->priority = v->priority; break;
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: a->domains = v->memSyncDomainMap; break;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: /* the miss property must be NORMAL or STREAMING */
+        ok = !w->num_bytes || (w->missProp != CU_ACCESS_PROPERTY_PERSISTING && w->hitRatio >= 0 &&
+                               w->hitRatio <= 1);
+        break;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-        if ((unsigned)v->memSyncDomain > CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)
-            return CUDA_ERROR_INVALID_VALUE;
-        a->domain = v->memSyncDomain;
+        ok = (unsigned)v->memSyncDomain <= CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
         break;
     case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-        if (v->nvlinkUtilCentricScheduling > 1)
-            return CUDA_ERROR_INVALID_VALUE;
-        a->nvlink = v->nvlinkUtilCentricScheduling;
+        ok = v->nvlinkUtilCentricScheduling <= 1;
         break;
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-        if (v->syncPolicy < CU_SYNC_POLICY_AUTO || v->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
-            return CUDA_ERROR_INVALID_VALUE;
-        a->sync_policy = v->syncPolicy;
+        ok = v->syncPolicy >= CU_SYNC_POLICY_AUTO && v->syncPolicy <= CU_SYNC_POLICY_BLOCKING_SYNC;
         break;
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: a->cooperative = v->cooperative != 0; break;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: a->cooperative = v->cooperative != 0; return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        return set_cluster(a->cluster, v->clusterDim.x, v->clusterDim.y, v->clusterDim.z);
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-        return set_cluster(a->preferred_cluster, v->preferredClusterDim.x,
-                           v->preferredClusterDim.y, v->preferredClusterDim.z);
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        a->scheduling = v->clusterSchedulingPolicyPreference;
+        if (!vs_sim_device_clusters())
+            return CUDA_ERROR_NOT_SUPPORTED;
+        ok = !v->clusterDim.x == !v->clusterDim.y && !v->clusterDim.y == !v->clusterDim.z;
         break;
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        a->carveout = v->sharedMemCarveout;
-        break;
-    case CU_LAUNCH_ATTRIBUTE_IGNORE:
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: break;
-    default: return CUDA_ERROR_NOT_SUPPORTED; /* programmatic events, device updates */
+    default: break;
     }
+    if (!ok)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy((char *)a + row->at, v, row->bytes);
     return CUDA_SUCCESS;
 }
 
-static CUresult get(const struct vs_sim_attributes *a, CUlaunchAttributeID id,
+static CUresult get(const struct vs_sim_attributes *a, CUlaunchAttributeID id, unsigned where,
                     CUlaunchAttributeValue *out)
 {
-    CUlaunchAttributeValue v = {{0}};
-    switch (id) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: v.accessPolicyWindow = a->window; break;
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY: v.priority = a->priority; break;
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: v.memSyncDomainMap = a->domains; break;
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: v.memSyncDomain = a->domain; break;
-    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-        v.nvlinkUtilCentricScheduling = a->nvlink;
-        break;
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: v.syncPolicy = a->sync_policy; break;
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: v.cooperative = a->cooperative; break;
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        v.clusterDim.x = a->cluster[0];
-        v.clusterDim.y = a->cluster[1];
-        v.clusterDim.z = a->cluster[2];
-        break;
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-        v.preferredClusterDim.x = a->preferred_cluster[0];
-        v.preferredClusterDim.y = a->preferred_cluster[1];
-        v.preferredClusterDim.z = a->preferred_cluster[2];
-        break;
-    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        v.clusterSchedulingPolicyPreference = a->scheduling;
-        break;
-    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        v.sharedMemCarveout = a->carveout;
-        break;
-    default: return CUDA_ERROR_NOT_SUPPORTED;
-    }
-    *out = v;
+    const struct attribute_row *row = row_of(id, where);
+    if (!row || !out)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!row->bytes)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    memset(out, 0, sizeof *out);
+    memcpy(out, (const char *)a + row->at, row->bytes);
     return CUDA_SUCCESS;
 }
 
 CUresult vs_sim_attribute_of_launch(struct vs_sim_attributes *a, const CUlaunchAttribute *given)
 {
-    return valid_for(given->id) & VALID_LAUNCH ? set(a, given->id, &given->value)
-                                               : CUDA_ERROR_INVALID_VALUE;
+    return set(a, given->id, LAUNCH, &given->value);
 }
 
 /* ---- kernel nodes ---- */
 
-static CUresult kernel_node_check(const struct vs_sim_node *n, CUkernelNodeAttrID attr, const void *value)
-{
-    return n->type == CU_GRAPH_NODE_TYPE_KERNEL && value && (valid_for(attr) & VALID_NODE)
-               ? CUDA_SUCCESS
-               : CUDA_ERROR_INVALID_VALUE;
-}
-
 CUresult cuGraphKernelNodeGetAttribute_locked(struct vs_sim_node *n, CUkernelNodeAttrID attr,
                                               CUkernelNodeAttrValue *value_out)
 {
-    CUresult e = kernel_node_check(n, attr, value_out);
-    return e ? e : get(&n->op.u.launch.attributes, attr, value_out);
+    return n->type == CU_GRAPH_NODE_TYPE_KERNEL
+               ? get(&n->op.u.launch.attributes, attr, NODE, value_out)
+               : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphKernelNodeSetAttribute_locked(struct vs_sim_node *n, CUkernelNodeAttrID attr,
                                               const CUkernelNodeAttrValue *value)
 {
-    CUresult e = kernel_node_check(n, attr, value);
-    return e ? e : set(&n->op.u.launch.attributes, attr, value);
+    return n->type == CU_GRAPH_NODE_TYPE_KERNEL
+               ? set(&n->op.u.launch.attributes, attr, NODE, value)
+               : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphKernelNodeCopyAttributes_locked(struct vs_sim_node *to, struct vs_sim_node *from)
@@ -185,10 +147,8 @@ CUresult cuGraphKernelNodeCopyAttributes_locked(struct vs_sim_node *to, struct v
 CUresult cuStreamGetAttribute_in(struct vs_sim_stream *s, CUstreamAttrID attr,
                                  CUstreamAttrValue value_out[static 1])
 {
-    if (!(valid_for(attr) & VALID_STREAM))
-        return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&s->ctx->submit_mu);
-    CUresult e = get(&s->attributes, attr, value_out);
+    CUresult e = get(&s->attributes, attr, STREAM, value_out);
     pthread_mutex_unlock(&s->ctx->submit_mu);
     return e;
 }
@@ -196,10 +156,8 @@ CUresult cuStreamGetAttribute_in(struct vs_sim_stream *s, CUstreamAttrID attr,
 CUresult cuStreamSetAttribute_in(struct vs_sim_stream *s, CUstreamAttrID attr,
                                  const CUstreamAttrValue value[static 1])
 {
-    if (!(valid_for(attr) & VALID_STREAM))
-        return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&s->ctx->submit_mu);
-    CUresult e = set(&s->attributes, attr, value);
+    CUresult e = set(&s->attributes, attr, STREAM, value);
     pthread_mutex_unlock(&s->ctx->submit_mu);
     return e;
 }

@@ -365,19 +365,32 @@ void vs_sim_capture_leave(struct vs_sim_stream *s)
 
 /* ---- beginning and ending ---- */
 
-static CUresult start(struct vs_sim_stream *s, struct vs_sim_graph *graph,
+/* The nodes of *graph* that the program gave; one that is given twice is an error if *distinct*. */
+static CUresult nodes_given(const struct vs_sim_graph *graph, const CUgraphNode *handles, size_t count,
+                            bool distinct, struct vs_sim_nodes *list)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct vs_sim_node *n = vs_sim_node_of(handles[i]);
+        if (!n || n->graph != graph || (distinct && vs_sim_nodes_has(list, n)))
+            return CUDA_ERROR_INVALID_VALUE;
+        if (!vs_sim_nodes_add(list, n))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult begin(struct vs_sim_stream *s, struct vs_sim_graph *graph,
                       const struct vs_sim_nodes *before, CUstreamCaptureMode mode)
 {
+    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (s->legacy)
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (part_of(s))
+        return CUDA_ERROR_ILLEGAL_STATE;
     struct vs_sim_capture *c = calloc(1, sizeof *c);
     struct vs_sim_graph *g = graph ? graph : vs_sim_graph_new();
-    if (c && g)
-        c->origin = join(c, s);
-    if (!c || !g || !c->origin || !tips_add(c->origin, before)) {
-        if (c && c->origin) {
-            atomic_store(&s->capture, NULL);
-            vs_sim_nodes_free(&c->origin->tips);
-            free(c->origin);
-        }
+    if (!c || !g) {
         free(c);
         if (g && !graph)
             vs_sim_graph_free(g);
@@ -392,17 +405,11 @@ static CUresult start(struct vs_sim_stream *s, struct vs_sim_graph *graph,
     captures = c;
     g->captures++;
     atomic_fetch_add(&vs_sim_captures, 1);
-    return CUDA_SUCCESS;
-}
-
-static CUresult begin(struct vs_sim_stream *s, struct vs_sim_graph *graph,
-                      const struct vs_sim_nodes *before, CUstreamCaptureMode mode)
-{
-    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (s->legacy)
-        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    return part_of(s) ? CUDA_ERROR_ILLEGAL_STATE : start(s, graph, before, mode);
+    c->origin = join(c, s);
+    if (c->origin && tips_add(c->origin, before))
+        return CUDA_SUCCESS;
+    abandon(c);
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static const struct vs_sim_nodes none;
@@ -428,13 +435,8 @@ CUresult cuStreamBeginCaptureToGraph_locked(CUstream hStream, CUgraph hGraph,
     CUresult e = CUDA_ERROR_INVALID_VALUE;
     if (g && (dependencies || !numDependencies))
         e = vs_sim_edges_plain(dependencyData, numDependencies);
-    for (size_t i = 0; i < numDependencies && !e; i++) {
-        struct vs_sim_node *n = vs_sim_node_of(dependencies[i]);
-        if (!n || n->graph != g || vs_sim_nodes_has(&before, n))
-            e = CUDA_ERROR_INVALID_VALUE;
-        else if (!vs_sim_nodes_add(&before, n))
-            e = CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    if (!e)
+        e = nodes_given(g, dependencies, numDependencies, true, &before);
     if (!e)
         e = vs_sim_enter_stream(hStream, &s);
     if (!e)
@@ -447,11 +449,10 @@ CUresult cuStreamBeginCaptureToGraph_locked(CUstream hStream, CUgraph hGraph,
 static CUresult joined(const struct vs_sim_capture *c)
 {
     struct vs_sim_nodes reached = {0};
-    bool memory = true;
     CUresult e = CUDA_SUCCESS;
     for (size_t i = 0; i < c->graph->nodes.count; i++)
         c->graph->nodes.at[i]->walk = 0;
-    memory = vs_sim_nodes_copy(&reached, &c->origin->tips);
+    bool memory = vs_sim_nodes_copy(&reached, &c->origin->tips);
     for (size_t i = 0; i < reached.count && memory; i++) {
         struct vs_sim_node *n = reached.at[i];
         for (size_t j = 0; !n->walk && j < n->before.count && memory; j++)
@@ -489,23 +490,6 @@ CUresult cuStreamEndCapture_locked(struct vs_sim_stream *s, CUgraph phGraph[stat
 
 /* ---- queries ---- */
 
-static CUstreamCaptureStatus status_of(const struct vs_sim_part *p)
-{
-    return !p                    ? CU_STREAM_CAPTURE_STATUS_NONE
-           : p->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
-                                 : CU_STREAM_CAPTURE_STATUS_ACTIVE;
-}
-
-static CUresult edges_of(struct vs_sim_part *p, const CUgraphEdgeData **out)
-{
-    CUgraphEdgeData *edges = calloc(p->tips.count + 1, sizeof *edges);
-    if (!edges)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    free(p->edges);
-    *out = p->edges = edges;
-    return CUDA_SUCCESS;
-}
-
 static CUresult info(struct vs_sim_stream *s, CUstreamCaptureStatus *status, cuuint64_t *id,
                      CUgraph *graph, const CUgraphNode **nodes, const CUgraphEdgeData **edges,
                      size_t *count)
@@ -516,7 +500,9 @@ static CUresult info(struct vs_sim_stream *s, CUstreamCaptureStatus *status, cuu
     CUresult e = legacy_check(s, false);
     if (e)
         return e;
-    *status = status_of(p);
+    *status = !p                    ? CU_STREAM_CAPTURE_STATUS_NONE
+              : p->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                    : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         return CUDA_SUCCESS;
     if (id)
@@ -527,7 +513,11 @@ static CUresult info(struct vs_sim_stream *s, CUstreamCaptureStatus *status, cuu
         *nodes = (const CUgraphNode *)p->tips.at;
     if (count)
         *count = p->tips.count;
-    return edges ? edges_of(p, edges) : CUDA_SUCCESS;
+    if (!edges)
+        return CUDA_SUCCESS;
+    free(p->edges);
+    *edges = p->edges = calloc(p->tips.count + 1, sizeof *p->edges);
+    return p->edges ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuStreamIsCapturing_locked(struct vs_sim_stream *s, CUstreamCaptureStatus *captureStatus)
@@ -551,27 +541,6 @@ CUresult cuStreamGetCaptureInfo_v3_locked(struct vs_sim_stream *s,
 
 /* ---- changing ---- */
 
-static CUresult update_tips(struct vs_sim_part *p, CUgraphNode *nodes, size_t count, bool replace)
-{
-    struct vs_sim_nodes list = {0};
-    CUresult e = CUDA_SUCCESS;
-    if (p->capture->invalid)
-        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    for (size_t i = 0; i < count && !e; i++) {
-        struct vs_sim_node *n = vs_sim_node_of(nodes[i]);
-        if (!n || n->graph != p->capture->graph)
-            e = CUDA_ERROR_INVALID_VALUE;
-        else if (!vs_sim_nodes_add(&list, n))
-            e = CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    if (!e && replace)
-        p->tips.count = 0;
-    if (!e && !tips_add(p, &list))
-        e = CUDA_ERROR_OUT_OF_MEMORY;
-    vs_sim_nodes_free(&list);
-    return e;
-}
-
 CUresult cuStreamUpdateCaptureDependencies_v2_locked(struct vs_sim_stream *s,
                                                      CUgraphNode *dependencies,
                                                      const CUgraphEdgeData *dependencyData,
@@ -582,10 +551,17 @@ CUresult cuStreamUpdateCaptureDependencies_v2_locked(struct vs_sim_stream *s,
         return CUDA_ERROR_INVALID_VALUE;
     if (!p)
         return CUDA_ERROR_ILLEGAL_STATE;
+    struct vs_sim_nodes list = {0};
     CUresult e = vs_sim_edges_plain(dependencyData, numDependencies);
+    if (!e && p->capture->invalid)
+        e = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (!e)
-        e = update_tips(p, dependencies, numDependencies,
-                        flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+        e = nodes_given(p->capture->graph, dependencies, numDependencies, false, &list);
+    if (!e && flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES)
+        p->tips.count = 0;
+    if (!e && !tips_add(p, &list))
+        e = CUDA_ERROR_OUT_OF_MEMORY;
+    vs_sim_nodes_free(&list);
     return e;
 }
 

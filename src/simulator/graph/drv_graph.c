@@ -34,14 +34,8 @@ CUresult vs_sim_graph_enter(void)
 
 bool vs_sim_nodes_add(struct vs_sim_nodes *list, struct vs_sim_node *node)
 {
-    if (list->count == list->max) {
-        size_t max = list->max ? list->max * 2 : 4;
-        struct vs_sim_node **more = realloc(list->at, max * sizeof(struct vs_sim_node *));
-        if (!more)
-            return false;
-        list->at = more;
-        list->max = max;
-    }
+    if (!vs_sim_room(&list->at, list->count, &list->max, sizeof(struct vs_sim_node *)))
+        return false;
     list->at[list->count++] = node;
     return true;
 }
@@ -125,27 +119,18 @@ static bool distinct(const struct vs_sim_graph *graph, struct vs_sim_node *const
     return true;
 }
 
-static struct vs_sim_node *node_blank(void)
-{
-    struct vs_sim_node *n = unused_nodes;
-    if (n)
-        unused_nodes = n->next_unused;
-    else
-        n = aligned_alloc(64, (sizeof *n + 63) / 64 * 64);
-    if (n)
-        memset(n, 0, sizeof *n);
-    return n;
-}
-
 CUresult vs_sim_node_new(struct vs_sim_graph *graph, CUgraphNodeType type,
                          struct vs_sim_node *const *before, size_t count,
                          struct vs_sim_node **node)
 {
     if ((count && !before) || !distinct(graph, before, count))
         return CUDA_ERROR_INVALID_VALUE;
-    struct vs_sim_node *n = node_blank();
-    if (!n)
+    struct vs_sim_node *n = unused_nodes;
+    if (n)
+        unused_nodes = n->next_unused;
+    else if (!(n = aligned_alloc(64, (sizeof *n + 63) / 64 * 64)))
         return CUDA_ERROR_OUT_OF_MEMORY;
+    memset(n, 0, sizeof *n);
     n->mark = VS_SIM_NODE_MARK;
     n->type = type;
     n->graph = graph;
@@ -196,19 +181,14 @@ void vs_sim_node_free(struct vs_sim_node *n)
     unused_nodes = n;
 }
 
-static bool fill_alloc(struct vs_sim_node *to, const struct vs_sim_alloc_params *from)
+bool vs_sim_access_copy(struct vs_sim_alloc_params *a)
 {
-    size_t bytes = from->params.accessDescCount * sizeof *from->access;
-    to->u.alloc = *from;
-    to->u.alloc.access = NULL;
-    vs_sim_block_hold(from->block);
-    if (!bytes)
-        return true;
-    to->u.alloc.access = malloc(bytes);
-    to->u.alloc.params.accessDescs = to->u.alloc.access;
-    if (to->u.alloc.access)
-        memcpy(to->u.alloc.access, from->access, bytes);
-    return to->u.alloc.access != NULL;
+    size_t bytes = a->params.accessDescCount * sizeof *a->access;
+    a->access = bytes ? malloc(bytes) : NULL;
+    if (a->access)
+        memcpy(a->access, a->params.accessDescs, bytes);
+    a->params.accessDescs = a->access;
+    return !bytes || a->access;
 }
 
 bool vs_sim_node_fill(struct vs_sim_node *to, const struct vs_sim_node *from)
@@ -219,8 +199,11 @@ bool vs_sim_node_fill(struct vs_sim_node *to, const struct vs_sim_node *from)
         return false;
     vs_sim_node_empty(to);
     to->ctx = from->ctx;
-    if (from->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-        return fill_alloc(to, &from->u.alloc);
+    if (from->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
+        to->u.alloc = from->u.alloc;
+        vs_sim_block_hold(to->u.alloc.block);
+        return vs_sim_access_copy(&to->u.alloc);
+    }
     if (from->type != CU_GRAPH_NODE_TYPE_KERNEL &&
         from->type != CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
         to->u = from->u;

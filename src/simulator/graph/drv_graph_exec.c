@@ -18,18 +18,6 @@ struct vs_sim_graph_exec *vs_sim_exec_of(CUgraphExec handle)
 
 /* ---- creation ---- */
 
-static struct vs_sim_graph_exec *exec_blank(void)
-{
-    struct vs_sim_graph_exec *x = unused;
-    if (x)
-        unused = x->next_unused;
-    else
-        x = malloc(sizeof *x);
-    if (x)
-        memset(x, 0, sizeof *x);
-    return x;
-}
-
 static void exec_free(struct vs_sim_graph_exec *x)
 {
     vs_sim_exec_close(x);
@@ -44,9 +32,12 @@ static void exec_free(struct vs_sim_graph_exec *x)
 
 static CUresult make(struct vs_sim_graph *g, uint64_t flags, struct vs_sim_graph_exec **exec)
 {
-    struct vs_sim_graph_exec *x = exec_blank();
-    if (!x)
+    struct vs_sim_graph_exec *x = unused;
+    if (x)
+        unused = x->next_unused;
+    else if (!(x = malloc(sizeof *x)))
         return CUDA_ERROR_OUT_OF_MEMORY;
+    memset(x, 0, sizeof *x);
     x->graph = vs_sim_graph_clone(g, true);
     CUresult e = x->graph ? vs_sim_exec_plan(x) : CUDA_ERROR_OUT_OF_MEMORY;
     if (e) {

@@ -24,15 +24,7 @@ struct graph_launch_plan {
 static void need(struct graph_launch_plan *p, size_t step)
 {
     struct vs_sim_graph_exec *x = p->exec;
-    if (p->ok && x->need_count == x->need_max) {
-        size_t max = x->need_max ? x->need_max * 2 : 64;
-        uint32_t *more = realloc(x->needs, max * sizeof *more);
-        if (more) {
-            x->needs = more;
-            x->need_max = max;
-        }
-        p->ok = more != NULL;
-    }
+    p->ok = p->ok && vs_sim_room(&x->needs, x->need_count, &x->need_max, sizeof *x->needs);
     if (p->ok)
         x->needs[x->need_count++] = (uint32_t)step;
 }
@@ -40,15 +32,7 @@ static void need(struct graph_launch_plan *p, size_t step)
 static struct vs_sim_step *step_new(struct graph_launch_plan *p, struct vs_sim_node *n)
 {
     struct vs_sim_graph_exec *x = p->exec;
-    if (p->ok && x->step_count == p->step_max) {
-        size_t max = p->step_max ? p->step_max * 2 : 16;
-        struct vs_sim_step *more = realloc(x->steps, max * sizeof *more);
-        if (more) {
-            x->steps = more;
-            p->step_max = max;
-        }
-        p->ok = more != NULL;
-    }
+    p->ok = p->ok && vs_sim_room(&x->steps, x->step_count, &p->step_max, sizeof *x->steps);
     if (!p->ok)
         return NULL;
     struct vs_sim_step *s = &x->steps[x->step_count++];
@@ -284,24 +268,13 @@ static CUresult launch_step(struct launch *l, size_t at)
     return e;
 }
 
-static CUresult submit_mark(struct vs_sim_stream *stream, struct vs_sim_op *op, bool ok,
-                            uint64_t *seq)
-{
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    if (ok)
-        return vs_sim_submit(stream, op, seq);
-    vs_sim_op_drop(stream, op);
-    return CUDA_ERROR_OUT_OF_MEMORY;
-}
-
 static CUresult launch_begin(struct launch *l, struct vs_sim_stream *stream)
 {
     struct vs_sim_graph_exec *x = l->exec;
     struct vs_sim_op *op = vs_sim_op_new_at_once(stream, VS_SIM_OP_NOTHING);
     bool ok = op && (!x->last_stream || x->last_stream == stream ||
                      vs_sim_op_depend(op, x->last_stream, x->last_seq));
-    return submit_mark(stream, op, ok, &l->begin);
+    return vs_sim_submit_if(stream, op, ok, &l->begin);
 }
 
 static CUresult launch_end(struct launch *l, struct vs_sim_stream *stream)
@@ -312,7 +285,7 @@ static CUresult launch_end(struct launch *l, struct vs_sim_stream *stream)
     for (uint32_t b = 1; b < x->branch_count && ok; b++)
         if (l->newest[b])
             ok = vs_sim_op_depend(op, x->branches[b].stream, l->newest[b]);
-    CUresult e = submit_mark(stream, op, ok, &x->last_seq);
+    CUresult e = vs_sim_submit_if(stream, op, ok, &x->last_seq);
     if (!e)
         x->last_stream = stream;
     return e;

@@ -23,14 +23,22 @@ static CUresult context_for(const struct vs_sim_node *n, CUcontext given,
 
 /* ---- setting ---- */
 
-static CUresult op_replace(struct vs_sim_node *n, struct vs_sim_op *op)
+/* Makes *op* the work of *n*, in the context *given* or its own. *op*, whose description had the error *e*,
+ * is used up. */
+static CUresult op_replace(struct vs_sim_node *n, struct vs_sim_op *op, CUcontext given, CUresult e)
 {
-    vs_sim_op_clean(&n->op);
-    if (vs_sim_checking)
-        op->check_made = vs_sim_check_stack();
-    bool ok = vs_sim_op_copy(&n->op, op);
+    struct vs_sim_context *ctx;
+    CUresult found = context_for(n, given, &ctx);
+    e = found ? found : e;
+    if (!e) {
+        vs_sim_op_clean(&n->op);
+        if (vs_sim_checking)
+            op->check_made = vs_sim_check_stack();
+        n->ctx = ctx;
+        e = vs_sim_op_copy(&n->op, op) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    }
     vs_sim_op_clean(op);
-    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return e;
 }
 
 static CUresult set_kernel(struct vs_sim_node *n, const CUDA_KERNEL_NODE_PARAMS_v3 *p)
@@ -38,108 +46,72 @@ static CUresult set_kernel(struct vs_sim_node *n, const CUDA_KERNEL_NODE_PARAMS_
     struct vs_sim_op op = {.kind = VS_SIM_OP_KERNEL, .deps = op.deps_inline};
     unsigned grid[3] = {p->gridDimX, p->gridDimY, p->gridDimZ};
     unsigned block[3] = {p->blockDimX, p->blockDimY, p->blockDimZ};
-    struct vs_sim_context *ctx;
     struct vs_sim_function *f = vs_sim_function_of(p->func ? (void *)p->func : (void *)p->kern);
     if (!f)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = context_for(n, p->func ? NULL : p->ctx, &ctx);
-    if (!e)
-        e = vs_sim_launch_describe(&op.u.launch, f, grid, block, p->sharedMemBytes, p->kernelParams,
-                                   p->extra);
+    CUresult e = vs_sim_launch_describe(&op.u.launch, f, grid, block, p->sharedMemBytes,
+                                        p->kernelParams, p->extra);
     if (!e && n->op.kind == VS_SIM_OP_KERNEL) { /* attributes are not parameters */
         op.u.launch.attributes = n->op.u.launch.attributes;
         e = vs_sim_launch_fits(&op.u.launch);
     }
-    if (e) {
-        vs_sim_op_clean(&op);
+    e = op_replace(n, &op, p->func ? NULL : p->ctx, e);
+    if (e)
         return e;
-    }
     free(n->u.params);
     n->u.params = NULL;
-    n->ctx = ctx;
-    return op_replace(n, &op);
-}
-
-static CUresult set_copy(struct vs_sim_node *n, const CUDA_MEMCPY_NODE_PARAMS *p)
-{
-    struct vs_sim_op op = {.kind = VS_SIM_OP_COPY, .deps = op.deps_inline};
-    struct vs_sim_context *ctx;
-    if (p->flags || p->reserved)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = context_for(n, p->copyCtx, &ctx);
-    if (!e)
-        e = vs_sim_copy_describe(&p->copyParams, &op.u.copy);
-    if (e)
-        return e;
-    n->u.copy = p->copyParams;
-    n->ctx = ctx;
-    return op_replace(n, &op);
-}
-
-static CUresult set_set(struct vs_sim_node *n, const CUDA_MEMSET_NODE_PARAMS_v2 *p)
-{
-    struct vs_sim_op op = {.kind = VS_SIM_OP_SET, .deps = op.deps_inline};
-    struct vs_sim_context *ctx;
-    CUDA_MEMSET_NODE_PARAMS params = {p->dst, p->pitch, p->value, p->elementSize, p->width,
-                                      p->height};
-    CUresult e = context_for(n, p->ctx, &ctx);
-    if (!e)
-        e = vs_sim_set_describe(&params, &op.u.set);
-    if (e)
-        return e;
-    n->u.set = params;
-    n->ctx = ctx;
-    return op_replace(n, &op);
-}
-
-static CUresult set_host(struct vs_sim_node *n, const CUDA_HOST_NODE_PARAMS_v2 *p)
-{
-    if (!p->fn)
-        return CUDA_ERROR_INVALID_VALUE;
-    n->op.kind = VS_SIM_OP_HOST;
-    n->op.u.host.fn = p->fn;
-    n->op.u.host.data = p->userData;
     return CUDA_SUCCESS;
-}
-
-static CUresult set_event(struct vs_sim_node *n, CUevent handle)
-{
-    struct vs_sim_event *event;
-    if (vs_sim_event_of(handle, &event))
-        return CUDA_ERROR_INVALID_VALUE;
-    n->u.event = handle;
-    n->ctx = vs_sim_event_context(event);
-    return CUDA_SUCCESS;
-}
-
-static CUresult set_batch(struct vs_sim_node *n, const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *p)
-{
-    struct vs_sim_op op = {.kind = VS_SIM_OP_VALUES, .deps = op.deps_inline};
-    struct vs_sim_context *ctx;
-    CUresult e = context_for(n, p->ctx, &ctx);
-    if (!e)
-        e = vs_sim_values_describe(p->paramArray, p->count, p->flags, &op.u.values);
-    if (e)
-        return e;
-    free(n->u.batch);
-    n->u.batch = NULL;
-    n->ctx = ctx;
-    return op_replace(n, &op);
 }
 
 CUresult vs_sim_node_set(struct vs_sim_node *n, const CUgraphNodeParams *p)
 {
+    struct vs_sim_op op = {.deps = op.deps_inline};
+    const CUDA_MEMSET_NODE_PARAMS_v2 *s = &p->memset;
+    CUDA_MEMSET_NODE_PARAMS set;
+    struct vs_sim_event *event;
+    CUresult e;
     if (p->type != n->type)
         return CUDA_ERROR_INVALID_VALUE;
     switch (n->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: return set_kernel(n, &p->kernel);
-    case CU_GRAPH_NODE_TYPE_MEMCPY: return set_copy(n, &p->memcpy);
-    case CU_GRAPH_NODE_TYPE_MEMSET: return set_set(n, &p->memset);
-    case CU_GRAPH_NODE_TYPE_HOST: return set_host(n, &p->host);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        if (p->memcpy.flags || p->memcpy.reserved)
+            return CUDA_ERROR_INVALID_VALUE;
+        op.kind = VS_SIM_OP_COPY;
+        e = vs_sim_copy_describe(&p->memcpy.copyParams, &op.u.copy);
+        if (!(e = op_replace(n, &op, p->memcpy.copyCtx, e)))
+            n->u.copy = p->memcpy.copyParams;
+        return e;
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        op.kind = VS_SIM_OP_SET;
+        set = (CUDA_MEMSET_NODE_PARAMS){s->dst, s->pitch, s->value, s->elementSize, s->width, s->height};
+        e = vs_sim_set_describe(&set, &op.u.set);
+        if (!(e = op_replace(n, &op, s->ctx, e)))
+            n->u.set = set;
+        return e;
+    case CU_GRAPH_NODE_TYPE_HOST:
+        if (!p->host.fn)
+            return CUDA_ERROR_INVALID_VALUE;
+        n->op.kind = VS_SIM_OP_HOST;
+        n->op.u.host.fn = p->host.fn;
+        n->op.u.host.data = p->host.userData;
+        return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_EMPTY: return CUDA_SUCCESS;
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return set_event(n, p->eventWait.event);
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return set_event(n, p->eventRecord.event);
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return set_batch(n, &p->memOp);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: /* both have the event only */
+        if (vs_sim_event_of(p->eventWait.event, &event))
+            return CUDA_ERROR_INVALID_VALUE;
+        n->u.event = p->eventWait.event;
+        n->ctx = vs_sim_event_context(event);
+        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        op.kind = VS_SIM_OP_VALUES;
+        e = vs_sim_values_describe(p->memOp.paramArray, p->memOp.count, p->memOp.flags, &op.u.values);
+        if (!(e = op_replace(n, &op, p->memOp.ctx, e))) {
+            free(n->u.batch);
+            n->u.batch = NULL;
+        }
+        return e;
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }
 }
@@ -160,131 +132,77 @@ static void add_memory(struct vs_sim_graph *g)
         g->has_memory = true;
 }
 
-static CUresult add_child(struct vs_sim_graph *g, struct vs_sim_node *const *before, size_t count,
-                          const CUDA_CHILD_GRAPH_NODE_PARAMS *p, struct vs_sim_node **node)
+static CUresult fill_child(struct vs_sim_node *n, const CUDA_CHILD_GRAPH_NODE_PARAMS *p)
 {
-    struct vs_sim_graph *child = vs_sim_graph_of(p->graph);
+    struct vs_sim_graph *g = n->graph, *child = vs_sim_graph_of(p->graph);
     bool move = p->ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
     if (!child || (!move && p->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE) ||
-        child->captures || holds(child, g) || (move && (child->parent || child->execs)))
+        child->captures || holds(child, g) || (move && (child->parent || child->execs)) ||
+        (child->has_memory && (!move || g->moved)))
         return CUDA_ERROR_INVALID_VALUE;
-    if (child->has_memory && (!move || g->moved))
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = vs_sim_node_new(g, CU_GRAPH_NODE_TYPE_GRAPH, before, count, node);
-    if (e)
-        return e;
-    struct vs_sim_graph *own = move ? child : vs_sim_graph_clone(child, g->private_clone);
-    if (!own) {
-        vs_sim_node_free(*node);
+    n->u.child = move ? child : vs_sim_graph_clone(child, g->private_clone);
+    if (!n->u.child)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    own->parent = *node;
-    own->moved = move;
-    (*node)->u.child = own;
-    if (own->has_memory)
+    n->u.child->parent = n;
+    n->u.child->moved = move;
+    if (n->u.child->has_memory)
         add_memory(g);
     return CUDA_SUCCESS;
 }
 
-static CUresult alloc_check(const struct vs_sim_graph *g, const CUDA_MEM_ALLOC_NODE_PARAMS_v2 *p)
+static CUresult fill_alloc(struct vs_sim_node *n, CUDA_MEM_ALLOC_NODE_PARAMS_v2 *p)
 {
+    struct vs_sim_context *ctx = vs_sim_context_current();
+    struct vs_sim_alloc_params *a = &n->u.alloc;
+    int device = p->poolProps.location.id;
     if (!p->bytesize || p->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
         p->poolProps.handleTypes != CU_MEM_HANDLE_TYPE_NONE ||
         (p->accessDescCount && !p->accessDescs) || p->accessDescCount > vs_sim_spec.devices)
         return CUDA_ERROR_INVALID_VALUE;
-    if (p->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE || g->moved)
+    if (p->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE || n->graph->moved)
         return CUDA_ERROR_NOT_SUPPORTED;
-    return vs_sim_device_find(p->poolProps.location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static bool access_copy(struct vs_sim_alloc_params *a)
-{
-    size_t bytes = a->params.accessDescCount * sizeof *a->access;
-    if (!bytes)
-        return true;
-    a->access = malloc(bytes);
-    if (a->access)
-        memcpy(a->access, a->params.accessDescs, bytes);
-    a->params.accessDescs = a->access;
-    return a->access != NULL;
-}
-
-static CUresult add_alloc(struct vs_sim_graph *g, struct vs_sim_node *const *before, size_t count,
-                          CUDA_MEM_ALLOC_NODE_PARAMS_v2 *p, struct vs_sim_node **node)
-{
-    CUresult e = alloc_check(g, p);
-    int device = p->poolProps.location.id;
-    struct vs_sim_context *ctx = vs_sim_context_current();
-    struct vs_sim_block *block;
-    if (e)
-        return e;
+    if (!vs_sim_device_find(device))
+        return CUDA_ERROR_INVALID_VALUE;
     if (!ctx || ctx->device->ordinal != device)
         ctx = vs_sim_devices[device].primary;
-    e = vs_sim_block_new(ctx, device, p->bytesize, &block, &p->dptr);
+    CUresult e = vs_sim_block_new(ctx, device, p->bytesize, &a->block, &p->dptr);
     if (e)
         return e;
-    e = vs_sim_node_new(g, CU_GRAPH_NODE_TYPE_MEM_ALLOC, before, count, node);
-    if (e) {
-        vs_sim_block_release(block);
-        return e;
-    }
-    struct vs_sim_alloc_params *a = &(*node)->u.alloc;
-    a->block = block;
-    vs_sim_block_own(block, g);
+    vs_sim_block_own(a->block, n->graph);
     a->params = (CUDA_MEM_ALLOC_NODE_PARAMS){.poolProps = p->poolProps,
                                              .accessDescs = p->accessDescs,
                                              .accessDescCount = p->accessDescCount,
                                              .bytesize = p->bytesize,
                                              .dptr = p->dptr};
-    if (access_copy(a)) {
-        add_memory(g);
-        return CUDA_SUCCESS;
-    }
-    a->params.accessDescCount = 0;
-    vs_sim_node_free(*node);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    add_memory(n->graph);
+    return vs_sim_access_copy(a) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-static CUresult add_free(struct vs_sim_graph *g, struct vs_sim_node *const *before, size_t count,
-                         CUdeviceptr address, struct vs_sim_node **node)
+static CUresult fill_free(struct vs_sim_node *n, CUdeviceptr address)
 {
-    if (g->moved)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    CUresult e = vs_sim_node_new(g, CU_GRAPH_NODE_TYPE_MEM_FREE, before, count, node);
+    CUresult e = n->graph->moved ? CUDA_ERROR_NOT_SUPPORTED : vs_sim_block_plan_free(address, n->graph);
     if (e)
         return e;
-    if ((e = vs_sim_block_plan_free(address, g))) {
-        vs_sim_node_free(*node);
-        return e;
-    }
-    (*node)->u.freed = address;
-    add_memory(g);
+    n->u.freed = address;
+    add_memory(n->graph);
     return CUDA_SUCCESS;
 }
 
 CUresult vs_sim_node_add(struct vs_sim_graph *g, struct vs_sim_node *const *before, size_t count,
                          CUgraphNodeParams *p, struct vs_sim_node **node)
 {
-    CUresult e;
-    switch (p->type) {
-    case CU_GRAPH_NODE_TYPE_GRAPH: return add_child(g, before, count, &p->graph, node);
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return add_alloc(g, before, count, &p->alloc, node);
-    case CU_GRAPH_NODE_TYPE_MEM_FREE: return add_free(g, before, count, p->free.dptr, node);
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-    case CU_GRAPH_NODE_TYPE_HOST:
-    case CU_GRAPH_NODE_TYPE_EMPTY:
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: break;
-    default:
-        return (unsigned)p->type > CU_GRAPH_NODE_TYPE_CONDITIONAL ? CUDA_ERROR_INVALID_VALUE
-                                                                  : CUDA_ERROR_NOT_SUPPORTED;
-    }
-    if ((e = vs_sim_node_new(g, p->type, before, count, node)))
+    if ((unsigned)p->type > CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult e = vs_sim_node_new(g, p->type, before, count, node);
+    if (e)
         return e;
-    if ((e = vs_sim_node_set(*node, p)))
+    switch (p->type) {
+    case CU_GRAPH_NODE_TYPE_GRAPH: e = fill_child(*node, &p->graph); break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: e = fill_alloc(*node, &p->alloc); break;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: e = fill_free(*node, p->free.dptr); break;
+    default: e = vs_sim_node_set(*node, p); break;
+    }
+    if (e)
         vs_sim_node_free(*node);
     return e;
 }
@@ -293,49 +211,39 @@ CUresult vs_sim_node_add(struct vs_sim_graph *g, struct vs_sim_node *const *befo
 
 static CUmemorytype type_of(const struct vs_sim_end *end)
 {
-    bool host = end->memory == VS_SIM_MEMORY_PAGEABLE || end->memory == VS_SIM_MEMORY_PINNED;
     return end->memory == VS_SIM_MEMORY_ARRAY ? CU_MEMORYTYPE_ARRAY
-           : host                             ? CU_MEMORYTYPE_HOST
+           : vs_sim_on_host(end)              ? CU_MEMORYTYPE_HOST
                                               : CU_MEMORYTYPE_DEVICE;
-}
-
-static void params_of_source(const struct vs_sim_copy *c, CUDA_MEMCPY3D *p)
-{
-    p->srcMemoryType = type_of(&c->from);
-    if (p->srcMemoryType == CU_MEMORYTYPE_ARRAY) {
-        p->srcArray = c->from.array;
-        p->srcXInBytes = c->from.at[0];
-        p->srcY = c->from.at[1];
-        p->srcZ = c->from.at[2];
-        return;
-    }
-    p->srcHost = (const void *)c->from.base;
-    p->srcDevice = c->from.base;
-    p->srcPitch = c->from.pitch ? c->from.pitch : c->width;
-    p->srcHeight = c->from.slice ? c->from.slice / p->srcPitch : c->height;
-}
-
-static void params_of_destination(const struct vs_sim_copy *c, CUDA_MEMCPY3D *p)
-{
-    p->dstMemoryType = type_of(&c->to);
-    if (p->dstMemoryType == CU_MEMORYTYPE_ARRAY) {
-        p->dstArray = c->to.array;
-        p->dstXInBytes = c->to.at[0];
-        p->dstY = c->to.at[1];
-        p->dstZ = c->to.at[2];
-        return;
-    }
-    p->dstHost = (void *)c->to.base;
-    p->dstDevice = c->to.base;
-    p->dstPitch = c->to.pitch ? c->to.pitch : c->width;
-    p->dstHeight = c->to.slice ? c->to.slice / p->dstPitch : c->height;
 }
 
 static CUDA_MEMCPY3D params_of_copy(const struct vs_sim_copy *c)
 {
-    CUDA_MEMCPY3D p = {.WidthInBytes = c->width, .Height = c->height, .Depth = c->depth};
-    params_of_source(c, &p);
-    params_of_destination(c, &p);
+    const struct vs_sim_end *from = &c->from, *to = &c->to;
+    CUDA_MEMCPY3D p = {.srcXInBytes = from->at[0],
+                       .srcY = from->at[1],
+                       .srcZ = from->at[2],
+                       .srcMemoryType = type_of(from),
+                       .srcArray = from->array,
+                       .dstXInBytes = to->at[0],
+                       .dstY = to->at[1],
+                       .dstZ = to->at[2],
+                       .dstMemoryType = type_of(to),
+                       .dstArray = to->array,
+                       .WidthInBytes = c->width,
+                       .Height = c->height,
+                       .Depth = c->depth};
+    if (!from->array) {
+        p.srcHost = (const void *)from->base;
+        p.srcDevice = from->base;
+        p.srcPitch = from->pitch;
+        p.srcHeight = from->slice / from->pitch;
+    }
+    if (!to->array) {
+        p.dstHost = (void *)to->base;
+        p.dstDevice = to->base;
+        p.dstPitch = to->pitch;
+        p.dstHeight = to->slice / to->pitch;
+    }
     return p;
 }
 
@@ -378,9 +286,7 @@ static CUresult add_with(CUgraphNode *out, CUgraph graph, const CUgraphNode *bef
     if (e)
         return e;
     struct vs_sim_graph *g = vs_sim_graph_of(graph);
-    if (!out || !g || (count && !before))
-        return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
-    e = vs_sim_edges_plain(edges, count);
+    e = !out || !g || (count && !before) ? CUDA_ERROR_INVALID_VALUE : vs_sim_edges_plain(edges, count);
     if (!e)
         e = vs_sim_node_add(g, (struct vs_sim_node *const *)before, count, p, &node);
     if (!e)

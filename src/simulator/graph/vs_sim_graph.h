@@ -110,6 +110,9 @@ void vs_sim_node_empty(struct vs_sim_node *node);
 /* vs_sim_node_fill: copies the work of *from*, which is of the same type; edges are unchanged.
  * Returns false without host memory. */
 bool vs_sim_node_fill(struct vs_sim_node *to, const struct vs_sim_node *from);
+/* vs_sim_access_copy: gives *a* its own copy of the access descriptions. Returns false without host
+ * memory. */
+bool vs_sim_access_copy(struct vs_sim_alloc_params *a);
 /* vs_sim_node_origin: the node of *graph* or its children that the given one was cloned from. */
 struct vs_sim_node *vs_sim_node_origin(const struct vs_sim_graph *graph, uint64_t origin);
 /* vs_sim_edges_plain: are all *count* annotations (NULL: none) zero, as simulated? */

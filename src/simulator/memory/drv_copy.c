@@ -80,14 +80,9 @@ CUresult vs_sim_end_any(uintptr_t address, size_t bytes, struct vs_sim_end *end)
     return CUDA_SUCCESS;
 }
 
-static bool on_host(enum vs_sim_memory_kind memory)
-{
-    return memory == VS_SIM_MEMORY_PAGEABLE || memory == VS_SIM_MEMORY_PINNED;
-}
-
 static bool must_wait(const struct vs_sim_copy *copy, bool async)
 {
-    bool from_host = on_host(copy->from.memory), to_host = on_host(copy->to.memory);
+    bool from_host = vs_sim_on_host(&copy->from), to_host = vs_sim_on_host(&copy->to);
     if (!async)
         return from_host || to_host;
     if (copy->to.memory == VS_SIM_MEMORY_PAGEABLE || (from_host && to_host))
@@ -100,10 +95,10 @@ static bool must_wait(const struct vs_sim_copy *copy, bool async)
 static bool stage(struct vs_sim_copy *copy, bool async)
 {
     size_t bytes = copy->width;
-    if (!on_host(copy->from.memory) && on_host(copy->to.memory) && copy->height == 1 &&
+    if (!vs_sim_on_host(&copy->from) && vs_sim_on_host(&copy->to) && copy->height == 1 &&
         copy->depth == 1)
         return vs_sim_answer_take(bytes, &copy->staged);
-    if (copy->from.memory != VS_SIM_MEMORY_PAGEABLE || on_host(copy->to.memory) ||
+    if (copy->from.memory != VS_SIM_MEMORY_PAGEABLE || vs_sim_on_host(&copy->to) ||
         !async || copy->height != 1 || copy->depth != 1 || bytes > STAGED_MAX)
         return true;
     copy->staged = malloc(bytes);

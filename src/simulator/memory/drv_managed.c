@@ -297,5 +297,5 @@ CUresult cuStreamAttachMemAsync_in(struct vs_sim_stream *stream, CUdeviceptr dpt
     range.flags = flags;
     vs_sim_range_update(&range);
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
-    return op ? vs_sim_submit(stream, op, NULL) : CUDA_ERROR_OUT_OF_MEMORY;
+    return vs_sim_submit_if(stream, op, true, NULL);
 }

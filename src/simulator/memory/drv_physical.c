@@ -63,14 +63,8 @@ static struct handle *slot_locked(void)
         handle_free++;
     if (handle_free < handle_count)
         return &handles[handle_free];
-    if (handle_count == handle_max) {
-        size_t max = handle_max ? handle_max * 2 : 64;
-        struct handle *more = realloc(handles, max * sizeof *more);
-        if (!more)
-            return NULL;
-        handles = more;
-        handle_max = max;
-    }
+    if (!vs_sim_room(&handles, handle_count, &handle_max, sizeof *handles))
+        return NULL;
     handles[handle_count] = (struct handle){0};
     return &handles[handle_count++];
 }

@@ -99,13 +99,8 @@ static bool split(struct vs_sim_managed *m, size_t at)
     size_t i = advice_at(m, at - 1);
     if (m->advice[i].end == at)
         return true;
-    if (m->advice_count == m->advice_max) {
-        struct vs_sim_advice *more = realloc(m->advice, 2 * m->advice_max * sizeof *more);
-        if (!more)
-            return false;
-        m->advice = more;
-        m->advice_max *= 2;
-    }
+    if (!vs_sim_room(&m->advice, m->advice_count, &m->advice_max, sizeof *m->advice))
+        return false;
     memmove(m->advice + i + 1, m->advice + i, (m->advice_count - i) * sizeof *m->advice);
     m->advice[i].end = at;
     m->advice_count++;

@@ -141,14 +141,8 @@ static size_t span_after(const struct address_list *list, uintptr_t address)
 
 static bool span_add(struct address_list *list, uintptr_t base, size_t bytes)
 {
-    if (list->count == list->max) {
-        size_t max = list->max ? list->max * 2 : 64;
-        struct address_span *more = realloc(list->at, max * sizeof *more);
-        if (!more)
-            return false;
-        list->at = more;
-        list->max = max;
-    }
+    if (!vs_sim_room(&list->at, list->count, &list->max, sizeof *list->at))
+        return false;
     size_t i = span_after(list, base);
     memmove(list->at + i + 1, list->at + i, (list->count - i) * sizeof *list->at);
     list->at[i] = (struct address_span){base, bytes};

@@ -182,15 +182,10 @@ static bool report(enum vs_sim_uncomputed what, int device, uint64_t bytes, cons
     return counts;
 }
 
-static bool on_host(enum vs_sim_memory_kind memory)
-{
-    return memory == VS_SIM_MEMORY_PAGEABLE || memory == VS_SIM_MEMORY_PINNED;
-}
-
 static void copied(const struct vs_sim_copy *c)
 {
-    bool uncomputed = !on_host(c->from.memory) && rows(&c->from, c->width, c->height, c->depth, NULL);
-    if (!on_host(c->to.memory))
+    bool uncomputed = !vs_sim_on_host(&c->from) && rows(&c->from, c->width, c->height, c->depth, NULL);
+    if (!vs_sim_on_host(&c->to))
         rows(&c->to, c->width, c->height, c->depth, uncomputed ? add : take);
     else if (uncomputed && !c->staged) /* an answer was computed */
         report(VS_SIM_COPIED, c->from.device, (uint64_t)c->width * c->height * c->depth,
