@@ -194,15 +194,6 @@ void vs_sim_check_synced_elsewhere(void)
     vs_sim_check_unlock();
 }
 
-static struct vs_sim_check_context *context_of(struct vs_sim_context *ctx)
-{
-    if (!ctx->check) {
-        ctx->check = calloc(1, sizeof *ctx->check);
-        need(ctx->check);
-    }
-    return ctx->check;
-}
-
 void vs_sim_check_context_synced(struct vs_sim_context *ctx)
 {
     vs_sim_check_lock();
@@ -214,7 +205,11 @@ void vs_sim_check_context_synced(struct vs_sim_context *ctx)
 void vs_sim_check_retired(struct vs_sim_stream *s)
 {
     vs_sim_check_lock();
-    struct vs_sim_check_context *c = context_of(s->ctx);
+    if (!s->ctx->check) {
+        s->ctx->check = calloc(1, sizeof *s->ctx->check);
+        need(s->ctx->check);
+    }
+    struct vs_sim_check_context *c = s->ctx->check;
     uint64_t seq = atomic_load(&s->completed);
     if (c)
         join_op(&c->all, s, seq);

@@ -18,15 +18,6 @@ struct vs_sim_alias {
 
 static struct vs_map aliases; /* id to struct vs_sim_alias */
 
-static void settle(struct vs_sim_alias *alias)
-{
-    if (alias->refs)
-        return;
-    vs_map_remove(&aliases, alias->id, NULL);
-    vs_sim_shadow_free(&alias->shadow);
-    free(alias);
-}
-
 struct vs_sim_alias *vs_sim_alias_ref(uint64_t id)
 {
     uint64_t *value = vs_map_get(&aliases, id);
@@ -49,7 +40,11 @@ void vs_sim_alias_unref(struct vs_sim_alias *alias)
     if (!alias)
         return;
     alias->refs--;
-    settle(alias);
+    if (alias->refs)
+        return;
+    vs_map_remove(&aliases, alias->id, NULL);
+    vs_sim_shadow_free(&alias->shadow);
+    free(alias);
 }
 
 void vs_sim_check_physical_gone(uint64_t id)

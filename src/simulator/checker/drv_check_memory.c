@@ -208,18 +208,14 @@ void vs_sim_check_ending(const struct vs_sim_range *range)
     note_ending(range, vs_sim_stack_here());
 }
 
-static void remove_deferred(const struct vs_sim_range *range, struct vs_sim_check_op *check)
-{
-    check->ends_base = range->base;
-    check->ends_id = range->id;
-    note_ending(range, check->stack);
-}
-
 void vs_sim_check_range_removed(const struct vs_sim_range *range)
 {
     if (deferred) {
-        if (deferred->check)
-            remove_deferred(range, deferred->check);
+        if (deferred->check) {
+            deferred->check->ends_base = range->base;
+            deferred->check->ends_id = range->id;
+            note_ending(range, deferred->check->stack);
+        }
         return;
     }
     uint32_t stack = vs_sim_stack_here();
@@ -245,44 +241,33 @@ void vs_sim_check_unsynced(bool on)
 
 /* ---- conflicts ---- */
 
+static void found_pair(enum vs_sim_report_kind kind, const struct vs_sim_owned *block,
+                       const struct vs_sim_access *access, struct vs_sim_actor *earlier,
+                       enum vs_sim_how how, uintptr_t begin, uintptr_t end)
+{
+    struct vs_sim_found found = {.kind = kind,
+                                 .address = begin,
+                                 .bytes = end - begin,
+                                 .block = block,
+                                 .first = earlier,
+                                 .second = access->actor,
+                                 .first_how = how,
+                                 .second_how = kind == VS_SIM_REPORT_RACE ? access->how : 0};
+    vs_sim_check_found(&found);
+}
+
 static void found_conflict(void *to, const struct vs_sim_access *access,
                            struct vs_sim_actor *earlier, enum vs_sim_how how,
                            uintptr_t begin, uintptr_t end)
 {
-    struct vs_sim_found found = {.kind = VS_SIM_REPORT_RACE,
-                                 .address = begin,
-                                 .bytes = end - begin,
-                                 .block = to,
-                                 .first = earlier,
-                                 .second = access->actor,
-                                 .first_how = how,
-                                 .second_how = access->how};
-    vs_sim_check_found(&found);
+    found_pair(VS_SIM_REPORT_RACE, to, access, earlier, how, begin, end);
 }
 
 static void found_in_use(void *to, const struct vs_sim_access *access,
                          struct vs_sim_actor *earlier, enum vs_sim_how how, uintptr_t begin,
                          uintptr_t end)
 {
-    struct vs_sim_found found = {.kind = VS_SIM_REPORT_FREED_IN_USE,
-                                 .address = begin,
-                                 .bytes = end - begin,
-                                 .block = to,
-                                 .first = earlier,
-                                 .second = access->actor,
-                                 .first_how = how};
-    vs_sim_check_found(&found);
-}
-
-static void freed_add(struct vs_sim_owned *b)
-{
-    b->state = VS_SIM_OWNED_FREED;
-    b->next = NULL;
-    b->link = freed_end;
-    *freed_end = b;
-    freed_end = &b->next;
-    if (++freed_count > FREED_MAX)
-        take_out(freed);
+    found_pair(VS_SIM_REPORT_FREED_IN_USE, to, access, earlier, how, begin, end);
 }
 
 void vs_sim_owned_end(uintptr_t base, uint64_t id, struct vs_sim_actor *actor,
@@ -304,7 +289,13 @@ void vs_sim_owned_end(uintptr_t base, uint64_t id, struct vs_sim_actor *actor,
             found_in_use(b, &all, b->uses[i], VS_SIM_READS, b->base, b->base + b->bytes);
     accesses_drop(b);
     b->freed = vs_sim_actor_ref(actor);
-    freed_add(b);
+    b->state = VS_SIM_OWNED_FREED;
+    b->next = NULL;
+    b->link = freed_end;
+    *freed_end = b;
+    freed_end = &b->next;
+    if (++freed_count > FREED_MAX)
+        take_out(freed);
 }
 
 /* ---- accesses ---- */
@@ -446,23 +437,6 @@ void vs_sim_check_unknown_kernel(void) { unknown_kernels++; }
 
 /* ---- uses of whole allocations ---- */
 
-static void use_add(struct vs_sim_owned *b, struct vs_sim_actor *actor,
-                    const struct vs_sim_clock *clock)
-{
-    unsigned kept = 0;
-    for (unsigned i = 0; i < b->use_count; i++)
-        if (vs_sim_ordered(b->uses[i], actor, clock))
-            vs_sim_actor_unref(b->uses[i]);
-        else
-            b->uses[kept++] = b->uses[i];
-    if (kept == VS_SIM_USES_MAX) {
-        vs_sim_actor_unref(b->uses[0]);
-        memmove(b->uses, b->uses + 1, --kept * sizeof b->uses[0]);
-    }
-    b->uses[kept++] = vs_sim_actor_ref(actor);
-    b->use_count = kept;
-}
-
 void vs_sim_owned_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor,
                       const struct vs_sim_clock *clock)
 {
@@ -482,7 +456,18 @@ void vs_sim_owned_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor
     }
     if (!usable(b, address, 0, VS_SIM_READS, actor, clock))
         return;
-    use_add(b, actor, clock);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < b->use_count; i++)
+        if (vs_sim_ordered(b->uses[i], actor, clock))
+            vs_sim_actor_unref(b->uses[i]);
+        else
+            b->uses[kept++] = b->uses[i];
+    if (kept == VS_SIM_USES_MAX) {
+        vs_sim_actor_unref(b->uses[0]);
+        memmove(b->uses, b->uses + 1, --kept * sizeof b->uses[0]);
+    }
+    b->uses[kept++] = vs_sim_actor_ref(actor);
+    b->use_count = kept;
 }
 
 void vs_sim_owned_written(uintptr_t address, uint64_t id)

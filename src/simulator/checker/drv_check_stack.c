@@ -226,25 +226,6 @@ struct frame {
     uintptr_t offset; /* in the object */
 };
 
-static void resolve(uintptr_t pc, struct frame *f)
-{
-    Dl_info info = {0};
-    struct dwfl_module *m = dw_module(pc);
-    struct dwfl_line *where = m ? dw.getsrc(m, pc) : NULL;
-    const char *name = m ? dw.addrname(m, pc) : NULL;
-    *f = (struct frame){.name = "?"};
-    if (where)
-        f->file = leaf(dw.lineinfo(where, NULL, &f->line, NULL, NULL, NULL));
-    if (dladdr((void *)pc, &info)) {
-        f->object = leaf(info.dli_fname);
-        f->offset = pc - (uintptr_t)info.dli_fbase;
-    }
-    if (!name)
-        name = info.dli_sname;
-    if (name)
-        vs_sim_stack_name(name, f->name, sizeof f->name);
-}
-
 /* Is it a frame of the CUDA runtime or of the code that nvcc generates before it? */
 static bool is_runtime(const struct frame *f)
 {
@@ -271,7 +252,22 @@ size_t vs_sim_stack_print(uint32_t number, unsigned max, char *text, size_t byte
         return (size_t)snprintf(text, bytes, "      (stack not recorded)\n");
     for (unsigned i = 0; i < s->count && shown < max && at + 1 < bytes; i++) {
         struct frame f;
-        resolve((uintptr_t)s->frames[i] - 1, &f);
+        uintptr_t pc = (uintptr_t)s->frames[i] - 1;
+        Dl_info info = {0};
+        struct dwfl_module *m = dw_module(pc);
+        struct dwfl_line *where = m ? dw.getsrc(m, pc) : NULL;
+        const char *name = m ? dw.addrname(m, pc) : NULL;
+        f = (struct frame){.name = "?"};
+        if (where)
+            f.file = leaf(dw.lineinfo(where, NULL, &f.line, NULL, NULL, NULL));
+        if (dladdr((void *)pc, &info)) {
+            f.object = leaf(info.dli_fname);
+            f.offset = pc - (uintptr_t)info.dli_fbase;
+        }
+        if (!name)
+            name = info.dli_sname;
+        if (name)
+            vs_sim_stack_name(name, f.name, sizeof f.name);
         if (!shown && i + 1 < s->count && is_runtime(&f))
             continue;
         at += print_frame(&f, shown++, text + at, bytes - at);

@@ -151,11 +151,30 @@ static void reads_remove(struct vs_sim_piece *p, unsigned i)
     p->changes = (uint8_t)((p->changes & below) | (p->changes >> 1 & ~below));
 }
 
-/* Enters reads and atomic changes. A new one replaces those of its own kind that happened before
- * it: an access that conflicts with them conflicts with it too. */
-static void enter_read(struct vs_sim_piece *p, const struct vs_sim_access *a)
+static void add_unwritten(struct work *w, uintptr_t begin, uintptr_t end)
 {
+    if (!w->unwritten.bytes)
+        w->unwritten.first = begin;
+    w->unwritten.bytes += end - begin;
+}
+
+static void enter(struct work *w, struct vs_sim_piece *p)
+{
+    const struct vs_sim_access *a = w->access;
     bool change = a->how == VS_SIM_CHANGES;
+    look(w, p);
+    if (a->how == VS_SIM_WRITES) {
+        reads_drop(p);
+        vs_sim_actor_ref(a->actor);
+        vs_sim_actor_unref(p->write);
+        p->write = a->actor;
+        p->written = true;
+        return;
+    }
+    if (!p->written)
+        add_unwritten(w, p->begin, p->end);
+    /* a new read or change replaces those of its own kind that happened before it: an access that
+     * conflicts with them conflicts with it too */
     p->written |= change;
     if (p->write && p->write->lane == a->actor->lane && p->write->seq == a->actor->seq)
         return; /* a conflict with it is a conflict with its write */
@@ -166,34 +185,6 @@ static void enter_read(struct vs_sim_piece *p, const struct vs_sim_access *a)
         reads_remove(p, 0);
     p->changes |= (uint8_t)(change << p->read_count);
     p->reads[p->read_count++] = vs_sim_actor_ref(a->actor);
-}
-
-static void enter_write(struct vs_sim_piece *p, const struct vs_sim_access *a)
-{
-    reads_drop(p);
-    vs_sim_actor_ref(a->actor);
-    vs_sim_actor_unref(p->write);
-    p->write = a->actor;
-    p->written = true;
-}
-
-static void add_unwritten(struct work *w, uintptr_t begin, uintptr_t end)
-{
-    if (!w->unwritten.bytes)
-        w->unwritten.first = begin;
-    w->unwritten.bytes += end - begin;
-}
-
-static void enter(struct work *w, struct vs_sim_piece *p)
-{
-    look(w, p);
-    if (w->access->how == VS_SIM_WRITES) {
-        enter_write(p, w->access);
-        return;
-    }
-    if (!p->written)
-        add_unwritten(w, p->begin, p->end);
-    enter_read(p, w->access);
 }
 
 /* Nothing changes: this actor was entered before, or the piece has exactly these bounds. */

@@ -59,16 +59,6 @@ static void note_size(const char *kind, const char *name, uint64_t bytes, const 
     close(fd);
 }
 
-/* Once per process. */
-static void note_context(void)
-{
-    static atomic_bool noted;
-    const char *kind = vs_sim_spec.context_kind;
-    if (strcmp(kind, "given") && !atomic_exchange(&noted, true))
-        note_size(strcmp(kind, "rule") ? kind : "assumed", "context", vs_sim_spec.context_bytes,
-                  vs_sim_spec.context_source);
-}
-
 static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)
 {
     static const size_t limits[VS_SIM_LIMITS] = {
@@ -100,7 +90,11 @@ static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)
     atomic_store(&ctx->images, 0);
     atomic_store(&ctx->code, 0);
     atomic_store(&ctx->alive, true);
-    note_context();
+    static atomic_bool noted; /* once per process */
+    const char *kind = vs_sim_spec.context_kind;
+    if (strcmp(kind, "given") && !atomic_exchange(&noted, true))
+        note_size(strcmp(kind, "rule") ? kind : "assumed", "context", vs_sim_spec.context_bytes,
+                  vs_sim_spec.context_source);
     return CUDA_SUCCESS;
 }
 
@@ -292,11 +286,9 @@ CUresult cuCtxPopCurrent_v2_entered(CUcontext *pctx)
 
 /* ---- explicit contexts ---- */
 
-CUresult cuCtxCreate_v2_entered(CUcontext pctx[static 1], unsigned int flags, CUdevice dev)
+CUresult cuCtxCreate_v2_entered(CUcontext pctx[static 1], unsigned int flags,
+                                struct vs_sim_device *d)
 {
-    struct vs_sim_device *d = vs_sim_device_find(dev);
-    if (!d)
-        return CUDA_ERROR_INVALID_DEVICE;
     if (flags & ~(unsigned)CU_CTX_FLAGS_MASK)
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_context *ctx = vs_sim_context_new(d, false);
@@ -363,12 +355,9 @@ CUresult cuCtxDetach_in(struct vs_sim_context *ctx, CUcontext handle)
 
 /* ---- primary contexts ---- */
 
-CUresult cuDevicePrimaryCtxRetain_entered(CUcontext pctx[static 1], CUdevice dev)
+CUresult cuDevicePrimaryCtxRetain_entered(CUcontext pctx[static 1], struct vs_sim_device *d)
 {
     CUresult e = CUDA_SUCCESS;
-    struct vs_sim_device *d = vs_sim_device_find(dev);
-    if (!d)
-        return CUDA_ERROR_INVALID_DEVICE;
     pthread_mutex_lock(&d->mu);
     bool starts = !atomic_load(&d->primary->alive);
     if (starts)

@@ -88,94 +88,73 @@ void vs_sim_end_release(const struct vs_sim_hold *hold)
         vs_sim_mapped_release();
 }
 
-static bool do_copy(const struct vs_sim_copy *copy)
-{
-    struct vs_sim_hold from, to;
-    if (!vs_sim_end_hold(&copy->from, false, &from))
-        return false;
-    bool there = vs_sim_end_hold(&copy->to, true, &to);
-    if (there) {
-        vs_sim_transfer_copy(copy);
-        vs_sim_end_release(&to);
-    }
-    vs_sim_end_release(&from);
-    return there;
-}
-
-static bool do_set(const struct vs_sim_set *set)
-{
-    struct vs_sim_hold to;
-    if (!vs_sim_end_hold(&set->to, true, &to))
-        return false;
-    vs_sim_transfer_set(set);
-    vs_sim_end_release(&to);
-    return true;
-}
-
 bool vs_sim_exec_data(const struct vs_sim_op *op)
 {
-    return op->kind == VS_SIM_OP_COPY ? do_copy(&op->u.copy) : do_set(&op->u.set);
-}
-
-/* ---- activity ---- */
-
-static struct vs_sim_activity activity_of(const struct vs_sim_stream *s, const struct vs_sim_op *op,
-                                          uint64_t start_ns, uint64_t end_ns)
-{
-    return (struct vs_sim_activity){.submit_ns = op->submit_ns,
-                                    .start_ns = start_ns,
-                                    .end_ns = end_ns,
-                                    .device = (uint32_t)s->ctx->device->ordinal,
-                                    .context = s->ctx->id,
-                                    .stream = s->id,
-                                    .correlation = op->correlation,
-                                    .graph = op->graph,
-                                    .graph_node = op->graph_node};
-}
-
-static void report_kernel(struct vs_sim_activity *a, const struct vs_sim_launch_op *launch)
-{
-    static atomic_uint_least64_t serial;
-    a->kind = VS_SIM_ACTIVITY_KERNEL;
-    a->u.kernel.name = launch->function->name;
-    memcpy(a->u.kernel.grid, launch->grid, sizeof launch->grid);
-    memcpy(a->u.kernel.block, launch->block, sizeof launch->block);
-    a->u.kernel.shared_bytes = launch->shared_bytes;
-    a->u.kernel.serial = atomic_fetch_add(&serial, 1) + 1;
-    vs_sim_report(a);
-}
-
-static void report_copy(struct vs_sim_activity *a, const struct vs_sim_copy *copy)
-{
-    a->kind = VS_SIM_ACTIVITY_COPY;
-    a->u.copy.bytes = (uint64_t)copy->width * copy->height * copy->depth;
-    a->u.copy.from = (uint8_t)copy->from.memory;
-    a->u.copy.to = (uint8_t)copy->to.memory;
-    a->u.copy.async = copy->async;
-    a->u.copy.from_device = copy->from.device < 0 ? a->device : (uint32_t)copy->from.device;
-    a->u.copy.to_device = copy->to.device < 0 ? a->device : (uint32_t)copy->to.device;
-    vs_sim_report(a);
-}
-
-static void report_set(struct vs_sim_activity *a, const struct vs_sim_set *set)
-{
-    a->kind = VS_SIM_ACTIVITY_SET;
-    a->u.set.bytes = (uint64_t)set->width * set->height * set->element;
-    a->u.set.value = set->value;
-    a->u.set.memory = (uint8_t)set->to.memory;
-    a->u.set.async = set->async;
-    vs_sim_report(a);
+    bool copies = op->kind == VS_SIM_OP_COPY;
+    const struct vs_sim_end *target = copies ? &op->u.copy.to : &op->u.set.to;
+    struct vs_sim_hold from, to;
+    if (copies && !vs_sim_end_hold(&op->u.copy.from, false, &from))
+        return false;
+    bool there = vs_sim_end_hold(target, true, &to);
+    if (there && copies)
+        vs_sim_transfer_copy(&op->u.copy);
+    else if (there)
+        vs_sim_transfer_set(&op->u.set);
+    if (there)
+        vs_sim_end_release(&to);
+    if (copies)
+        vs_sim_end_release(&from);
+    return there;
 }
 
 /* ---- one op ---- */
 
-/* For the utilisation that NVML reports. */
-static void worked(const struct vs_sim_stream *s, const struct vs_sim_op *op, uint64_t ns)
+/* Work of *s* took from *start* to *end*: for the utilisation that NVML reports, and the observer. */
+static void worked(struct vs_sim_stream *s, const struct vs_sim_op *op, uint64_t start, uint64_t end)
 {
+    static atomic_uint_least64_t serial;
     struct vs_sim_device *device = s->ctx->device;
-    atomic_fetch_add_explicit(op->kind == VS_SIM_OP_KERNEL ? &device->kernel_ns
-                                                           : &device->transfer_ns,
-                              ns, memory_order_relaxed);
+    const struct vs_sim_launch_op *launch = &op->u.launch;
+    const struct vs_sim_copy *copy = &op->u.copy;
+    const struct vs_sim_set *set = &op->u.set;
+    uint32_t ordinal = (uint32_t)device->ordinal;
+    struct vs_sim_activity a = {.kind = op->kind == VS_SIM_OP_KERNEL ? VS_SIM_ACTIVITY_KERNEL
+                                        : op->kind == VS_SIM_OP_COPY ? VS_SIM_ACTIVITY_COPY
+                                                                     : VS_SIM_ACTIVITY_SET,
+                                .submit_ns = op->submit_ns,
+                                .start_ns = start,
+                                .end_ns = end,
+                                .device = ordinal,
+                                .context = s->ctx->id,
+                                .stream = s->id,
+                                .correlation = op->correlation,
+                                .graph = op->graph,
+                                .graph_node = op->graph_node};
+    s->last_end_ns = end;
+    atomic_fetch_add_explicit(op->kind == VS_SIM_OP_KERNEL ? &device->kernel_ns : &device->transfer_ns,
+                              end - start, memory_order_relaxed);
+    if (op->kind == VS_SIM_OP_MOVE || !vs_sim_wants(VS_SIM_WANT(a.kind)))
+        return;
+    if (op->kind == VS_SIM_OP_KERNEL) {
+        a.u.kernel.name = launch->function->name;
+        memcpy(a.u.kernel.grid, launch->grid, sizeof launch->grid);
+        memcpy(a.u.kernel.block, launch->block, sizeof launch->block);
+        a.u.kernel.shared_bytes = launch->shared_bytes;
+        a.u.kernel.serial = atomic_fetch_add(&serial, 1) + 1;
+    } else if (op->kind == VS_SIM_OP_COPY) {
+        a.u.copy.bytes = (uint64_t)copy->width * copy->height * copy->depth;
+        a.u.copy.from = (uint8_t)copy->from.memory;
+        a.u.copy.to = (uint8_t)copy->to.memory;
+        a.u.copy.async = copy->async;
+        a.u.copy.from_device = copy->from.device < 0 ? ordinal : (uint32_t)copy->from.device;
+        a.u.copy.to_device = copy->to.device < 0 ? ordinal : (uint32_t)copy->to.device;
+    } else {
+        a.u.set.bytes = (uint64_t)set->width * set->height * set->element;
+        a.u.set.value = set->value;
+        a.u.set.memory = (uint8_t)set->to.memory;
+        a.u.set.async = set->async;
+    }
+    vs_sim_report(&a);
 }
 
 static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t start)
@@ -204,28 +183,7 @@ static void exec_timed(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t s
         end = later(end, now); /* the copy may take longer here than on the device */
     if (now < end)
         vs_sim_delay_until(end);
-    s->last_end_ns = end;
-    worked(s, op, end - start);
-    struct vs_sim_activity a = activity_of(s, op, start, end);
-    if (op->kind == VS_SIM_OP_KERNEL && vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL)))
-        report_kernel(&a, &op->u.launch);
-    else if (op->kind == VS_SIM_OP_COPY && vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_COPY)))
-        report_copy(&a, &op->u.copy);
-    else if (op->kind == VS_SIM_OP_SET && vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_SET)))
-        report_set(&a, &op->u.set);
-}
-
-static void exec_host_kernel(struct vs_sim_stream *s, struct vs_sim_op *op)
-{
-    uint64_t start = later(vs_clock_ns(), s->last_end_ns);
-    vs_sim_kernel_run(s->ctx, op);
-    uint64_t end = later(vs_clock_ns(), start);
-    s->last_end_ns = end;
-    worked(s, op, end - start);
-    if (!vs_sim_wants(VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL)))
-        return;
-    struct vs_sim_activity a = activity_of(s, op, start, end);
-    report_kernel(&a, &op->u.launch);
+    worked(s, op, start, end);
 }
 
 void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
@@ -239,7 +197,9 @@ void vs_sim_exec(struct vs_sim_stream *s, struct vs_sim_op *op, bool waited)
         if (vs_sim_fault_kernel(s->ctx->device))
             return;
         if (op->u.launch.host) {
-            exec_host_kernel(s, op);
+            start = later(vs_clock_ns(), s->last_end_ns);
+            vs_sim_kernel_run(s->ctx, op);
+            worked(s, op, start, later(vs_clock_ns(), start));
             return;
         }
         exec_timed(s, op, start);

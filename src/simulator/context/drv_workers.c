@@ -56,14 +56,6 @@ static unsigned long work_on(struct job *job)
     }
 }
 
-static struct job *job_with_work_locked(void)
-{
-    for (struct job *j = jobs; j; j = j->link)
-        if (atomic_load(&j->next) < j->blocks)
-            return j;
-    return NULL;
-}
-
 static void *worker_main(void *arg)
 {
     prctl(PR_SET_NAME, "vs-sim-worker");
@@ -72,11 +64,16 @@ static void *worker_main(void *arg)
         for (int i = 0; i < SPIN_TURNS && !atomic_load(&job_count); i++)
             vs_sim_relax();
         pthread_mutex_lock(&pool_mu);
-        struct job *job;
-        while (!(job = job_with_work_locked())) {
+        struct job *job = jobs;
+        while (!job || atomic_load(&job->next) >= job->blocks) {
+            if (job) {
+                job = job->link;
+                continue;
+            }
             sleeping++;
             pthread_cond_wait(&pool_work, &pool_mu);
             sleeping--;
+            job = jobs;
         }
         atomic_fetch_add(&job->active, 1);
         pthread_mutex_unlock(&pool_mu);

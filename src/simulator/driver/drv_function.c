@@ -4,83 +4,66 @@
  * and shared memory figures are one plausible constant. */
 #include "simulator/driver/vs_sim_driver.h"
 
+#include <limits.h>
+
 #define REGISTERS 32 /* per thread */
+
+/* Where an attribute that can be set is kept, and its range; NULL: another one. */
+static atomic_int *place_of(struct vs_sim_function *f, CUfunction_attribute attribute, int *min, int *max)
+{
+    *min = 0;
+    *max = INT_MAX;
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *max = vs_sim_spec.preset->shared_optin;
+        return &f->dynamic_shared_max;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        *min = -1;
+        *max = 100;
+        return &f->carveout;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: /* their shape is checked by launches */
+        return &f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        *min = INT_MIN;
+        return &f->nonportable_cluster;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        *max = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
+        return &f->cluster_scheduling;
+    default: return NULL;
+    }
+}
 
 CUresult cuFuncGetAttribute_entered(int pi[static 1], CUfunction_attribute attribute,
                                     struct vs_sim_function *f)
 {
-    switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *pi = 1024; break;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *pi = REGISTERS; break;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *pi = (int)f->arch.ptx; break;
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *pi = (int)f->arch.binary; break;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *pi = atomic_load(&f->dynamic_shared_max);
-        break;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *pi = atomic_load(&f->carveout); break;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-        *pi = atomic_load(&f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]);
-        break;
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-        *pi = atomic_load(&f->nonportable_cluster);
-        break;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        *pi = atomic_load(&f->cluster_scheduling);
-        break;
-    default:
-        if ((unsigned)attribute >= CU_FUNC_ATTRIBUTE_MAX)
-            return CUDA_ERROR_INVALID_VALUE;
-        *pi = 0;
-    }
-    return CUDA_SUCCESS;
-}
-
-/* The attributes of clusters; their shape is checked by launches. */
-static CUresult set_cluster_attribute(struct vs_sim_function *f, CUfunction_attribute attribute,
-                                      int value)
-{
-    if (!vs_sim_device_clusters())
-        return CUDA_ERROR_NOT_SUPPORTED;
-    if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) {
-        atomic_store(&f->nonportable_cluster, value != 0);
-        return CUDA_SUCCESS;
-    }
-    if (value < 0 || (attribute == CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE &&
-                      value > CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING))
+    int min, max;
+    const atomic_int *kept = place_of(f, attribute, &min, &max);
+    if ((unsigned)attribute >= CU_FUNC_ATTRIBUTE_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    atomic_store(attribute == CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE
-                     ? &f->cluster_scheduling
-                     : &f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH],
-                 value);
+    *pi = kept                                                  ? atomic_load(kept)
+          : attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024
+          : attribute == CU_FUNC_ATTRIBUTE_NUM_REGS              ? REGISTERS
+          : attribute == CU_FUNC_ATTRIBUTE_PTX_VERSION           ? (int)f->arch.ptx
+          : attribute == CU_FUNC_ATTRIBUTE_BINARY_VERSION        ? (int)f->arch.binary
+                                                                 : 0;
     return CUDA_SUCCESS;
 }
 
 CUresult cuFuncSetAttribute_entered(struct vs_sim_function *f, CUfunction_attribute attribute,
                                     int value)
 {
-    switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        if (value < 0 || value > vs_sim_spec.preset->shared_optin)
-            return CUDA_ERROR_INVALID_VALUE;
-        atomic_store(&f->dynamic_shared_max, value);
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        if (value < -1 || value > 100)
-            return CUDA_ERROR_INVALID_VALUE;
-        atomic_store(&f->carveout, value);
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        return set_cluster_attribute(f, attribute, value);
-    default:
-        return (unsigned)attribute >= CU_FUNC_ATTRIBUTE_MAX ? CUDA_ERROR_INVALID_VALUE
-                                                            : CUDA_ERROR_NOT_SUPPORTED;
-    }
+    int min, max;
+    atomic_int *kept = place_of(f, attribute, &min, &max);
+    if ((unsigned)attribute >= CU_FUNC_ATTRIBUTE_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!kept || (kept != &f->dynamic_shared_max && kept != &f->carveout && !vs_sim_device_clusters()))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (value < min || value > max)
+        return CUDA_ERROR_INVALID_VALUE;
+    atomic_store(kept, kept == &f->nonportable_cluster ? value != 0 : value);
+    return CUDA_SUCCESS;
 }
 
 /* The target of both handles is the same. */

@@ -32,20 +32,6 @@ static void forked_child(void)
     atomic_store(&forked, true); /* the child has no engine threads: its device is lost */
 }
 
-static bool devices_create(const int physical[])
-{
-    for (unsigned i = 0; i < vs_sim_spec.devices; i++) {
-        struct vs_sim_device *d = &vs_sim_devices[i];
-        d->ordinal = (int)i;
-        d->physical = physical[i];
-        pthread_mutex_init(&d->mu, NULL);
-        d->primary = vs_sim_context_new(d, true);
-        if (!d->primary)
-            return false;
-    }
-    return true;
-}
-
 static void read_spec(void)
 {
     char why[VS_SIM_WHY_MAX], line[VS_SIM_WHY_MAX + 64];
@@ -80,7 +66,16 @@ static void init(void)
     pthread_atfork(NULL, NULL, forked_child);
     if (vs_sim_spec.check != VS_SIM_CHECK_OFF)
         vs_sim_check_start();
-    init_result = devices_create(physical) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    init_result = CUDA_SUCCESS;
+    for (unsigned i = 0; i < vs_sim_spec.devices; i++) {
+        struct vs_sim_device *d = &vs_sim_devices[i];
+        d->ordinal = (int)i;
+        d->physical = physical[i];
+        pthread_mutex_init(&d->mu, NULL);
+        d->primary = vs_sim_context_new(d, true);
+        if (!d->primary)
+            init_result = CUDA_ERROR_OUT_OF_MEMORY;
+    }
     atomic_store(&initialised, init_result == CUDA_SUCCESS);
 }
 

@@ -18,15 +18,6 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local bool inside; /* the library's own cuInit must not wait for itself */
 
-static void complain(const char *path, const char *why)
-{
-    char line[1024];
-    int n = snprintf(line, sizeof line, "vramscope simulator: CUDA_INJECTION64_PATH=%.300s: %.300s\n",
-                     path, why);
-    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
-        errno = 0; /* errors cannot be reported here */
-}
-
 static void load(void)
 {
     const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -36,10 +27,15 @@ static void load(void)
     void *found = library ? dlsym(library, "InitializeInjection") : NULL;
     int (*initialize)(void);
     memcpy(&initialize, &found, sizeof initialize);
-    if (initialize)
+    if (initialize) {
         initialize();
-    else
-        complain(path, library ? "it has no InitializeInjection" : dlerror());
+        return;
+    }
+    char line[1024];
+    int n = snprintf(line, sizeof line, "vramscope simulator: CUDA_INJECTION64_PATH=%.300s: %.300s\n",
+                     path, library ? "it has no InitializeInjection" : dlerror());
+    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
+        errno = 0; /* errors cannot be reported here */
 }
 
 void vs_sim_inject(void)

@@ -27,24 +27,6 @@ static bool shape_ok(const unsigned grid[3], const unsigned block[3], unsigned s
            threads <= 1024 && shared <= (unsigned)atomic_load(&f->dynamic_shared_max);
 }
 
-static CUresult copy_args(struct vs_sim_launch_op *op, void **params, void **extra)
-{
-    struct vs_sim_host_kernel *host = op->host;
-    if (!host || !host->arg_count)
-        return CUDA_SUCCESS;
-    if (!params) /* a packed buffer: only device code knows the layout */
-        return extra ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-    op->args = op->args_inline;
-    if (host->arg_total > sizeof op->args_inline) {
-        op->args = aligned_alloc(16, host->arg_total);
-        if (!op->args)
-            return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    for (unsigned i = 0; i < host->arg_count; i++)
-        memcpy(op->args + host->offset[i], params[i], host->bytes[i]);
-    return CUDA_SUCCESS;
-}
-
 CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_function *f,
                                 const unsigned grid[3], const unsigned block[3], unsigned shared,
                                 void **params, void **extra)
@@ -60,7 +42,20 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
     memcpy(op->grid, grid, sizeof op->grid);
     memcpy(op->block, block, sizeof op->block);
     op->shared_bytes = shared;
-    return copy_args(op, params, extra);
+    struct vs_sim_host_kernel *host = op->host;
+    if (!host || !host->arg_count)
+        return CUDA_SUCCESS;
+    if (!params) /* a packed buffer: only device code knows the layout */
+        return extra ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    op->args = op->args_inline;
+    if (host->arg_total > sizeof op->args_inline) {
+        op->args = aligned_alloc(16, host->arg_total);
+        if (!op->args)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    for (unsigned i = 0; i < host->arg_count; i++)
+        memcpy(op->args + host->offset[i], params[i], host->bytes[i]);
+    return CUDA_SUCCESS;
 }
 
 /* cuda.h, cuLaunchCooperativeKernel: all blocks must run at the same time. */

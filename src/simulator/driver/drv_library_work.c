@@ -27,20 +27,15 @@ static const struct {
     {10, 0, {37, 74, 1100, 2250, 4500, 4500}},
 };
 
-static double operations_per_ns(enum vs_sim_number number)
+static uint64_t work_ns(const struct vs_sim_work *work)
 {
     const struct vs_sim_preset *p = vs_sim_spec.preset;
     size_t best = 0;
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
         if (rates[i].major * 10 + rates[i].minor <= p->major * 10 + p->minor)
             best = i;
-    return (double)rates[best].peak[number] * 1e3 * REACHED;
-}
-
-static uint64_t work_ns(const struct vs_sim_work *work)
-{
-    double compute = work->operations / operations_per_ns(work->number);
-    double memory = work->bytes / (vs_sim_spec.preset->memory_gbps * REACHED);
+    double compute = work->operations / ((double)rates[best].peak[work->number] * 1e3 * REACHED);
+    double memory = work->bytes / (p->memory_gbps * REACHED);
     double ns = VS_SIM_KERNEL_BASE_NS + (compute > memory ? compute : memory) + work->ns;
     return ns < 1e15 ? (uint64_t)ns : UINT64_C(1000000000000000);
 }

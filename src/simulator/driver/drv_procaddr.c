@@ -39,20 +39,6 @@ static const struct procaddr_entry entries[] = {
 
 #define ENTRY_COUNT (sizeof entries / sizeof entries[0])
 
-/* The first row of *name*, or ENTRY_COUNT. */
-static size_t first_of(const char *name)
-{
-    size_t low = 0, high = ENTRY_COUNT;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (strcmp(entries[mid].name, name) < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < ENTRY_COUNT && !strcmp(entries[low].name, name) ? low : ENTRY_COUNT;
-}
-
 /* *newest*: the version of the driver. */
 static void (*lookup(const char *name, int version, int newest, cuuint64_t flags,
                      CUdriverProcAddressQueryResult *status))(void)
@@ -64,7 +50,14 @@ static void (*lookup(const char *name, int version, int newest, cuuint64_t flags
         if (!strcmp(name, "vramscopeSimCalls"))
             return entry_calls;
     }
-    size_t i = first_of(name);
+    size_t i = 0, high = ENTRY_COUNT; /* the first row of the name */
+    while (i < high) {
+        size_t mid = (i + high) / 2;
+        if (strcmp(entries[mid].name, name) < 0)
+            i = mid + 1;
+        else
+            high = mid;
+    }
     const struct procaddr_entry *best = NULL;
     *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     for (; i < ENTRY_COUNT && !strcmp(entries[i].name, name); i++) {

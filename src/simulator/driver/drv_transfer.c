@@ -89,19 +89,6 @@ void vs_sim_transfer_copy(const struct vs_sim_copy *copy)
     }
 }
 
-static void fill(char *to, size_t count, uint32_t value, uint8_t element)
-{
-    if (element == 1) {
-        memset(to, (int)value, count);
-    } else if (element == 2) {
-        for (size_t i = 0; i < count; i++)
-            ((uint16_t *)to)[i] = (uint16_t)value;
-    } else {
-        for (size_t i = 0; i < count; i++)
-            ((uint32_t *)to)[i] = value;
-    }
-}
-
 void vs_sim_transfer_set(const struct vs_sim_set *set)
 {
     size_t row = set->width * set->element;
@@ -111,6 +98,13 @@ void vs_sim_transfer_set(const struct vs_sim_set *set)
         zero_rows(&set->to, row, set->height, 1);
         return;
     }
-    for (size_t y = 0; y < set->height; y++)
-        fill((char *)set->to.base + y * set->to.pitch, set->width, set->value, set->element);
+    for (size_t y = 0; y < set->height; y++) {
+        char *to = (char *)set->to.base + y * set->to.pitch;
+        if (set->element == 1)
+            memset(to, (int)set->value, set->width);
+        for (size_t i = 0; set->element == 2 && i < set->width; i++)
+            ((uint16_t *)to)[i] = (uint16_t)set->value;
+        for (size_t i = 0; set->element == 4 && i < set->width; i++)
+            ((uint32_t *)to)[i] = set->value;
+    }
 }

@@ -91,15 +91,6 @@ static void bring_in(struct vs_sim_host_variable *v, uintptr_t device, void *dat
     active = v;
 }
 
-static void write_back(const struct vs_sim_host_variable *v)
-{
-    if (!memcmp(v->host, v->before, v->bytes))
-        return;
-    for (size_t i = 0; i < v->bytes; i++)
-        if (v->host[i] != v->before[i])
-            v->device[i] = v->host[i];
-}
-
 static void count(struct vs_sim_host_variable *v, uintptr_t device, void *data)
 {
     *(unsigned *)data += v->host != NULL;
@@ -122,7 +113,9 @@ bool vs_sim_variables_enter(struct vs_sim_function *function, struct vs_sim_cont
 void vs_sim_variables_leave(void)
 {
     for (struct vs_sim_host_variable *v = active; v; v = v->active)
-        write_back(v);
+        for (size_t i = 0; memcmp(v->host, v->before, v->bytes) && i < v->bytes; i++)
+            if (v->host[i] != v->before[i])
+                v->device[i] = v->host[i];
     active = NULL;
     pthread_mutex_unlock(&running_mu);
 }

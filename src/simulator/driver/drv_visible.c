@@ -17,19 +17,6 @@ void vs_sim_device_uuid(int physical, CUuuid *uuid)
     snprintf(uuid->bytes, sizeof uuid->bytes, "vramscope-sim%02u", (unsigned)physical % 100);
 }
 
-/* "GPU-" and groups of 8, 4, 4, 4 and 12 digits. */
-static void uuid_text(int physical, char text[48])
-{
-    CUuuid uuid;
-    vs_sim_device_uuid(physical, &uuid);
-    char *at = text + sprintf(text, "GPU-");
-    for (int i = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10)
-            *at++ = '-';
-        at += sprintf(at, "%02x", (unsigned char)uuid.bytes[i]);
-    }
-}
-
 int vs_sim_device_seen(int physical)
 {
     for (unsigned i = 0; i < vs_sim_spec.devices; i++)
@@ -38,12 +25,18 @@ int vs_sim_device_seen(int physical)
     return VS_SIM_UNSEEN;
 }
 
+/* *entry*: the start of "GPU-" and groups of 8, 4, 4, 4 and 12 digits. */
 static int by_uuid(const char *entry, size_t length, int count)
 {
     char text[48];
     int found = -1;
     for (int i = 0; i < count; i++) {
-        uuid_text(i, text);
+        CUuuid uuid;
+        vs_sim_device_uuid(i, &uuid);
+        char *at = text + sprintf(text, "GPU-");
+        for (int k = 0; k < 16; k++)
+            at += sprintf(at, k == 4 || k == 6 || k == 8 || k == 10 ? "-%02x" : "%02x",
+                          (unsigned char)uuid.bytes[k]);
         if (length > strlen(text) || strncasecmp(entry, text, length))
             continue;
         if (found >= 0)

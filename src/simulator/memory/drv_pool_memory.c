@@ -43,15 +43,6 @@ static pthread_mutex_t pools_mu = PTHREAD_MUTEX_INITIALIZER;
 static struct vs_sim_pool *pools;     /* all ever created; guarded by pools_mu */
 static atomic_bool something_to_trim; /* a block was freed since the last complete trim */
 
-static void list_in(struct vs_sim_pool_block **list, struct vs_sim_pool_block *b)
-{
-    b->list_next = *list;
-    b->list_at = list;
-    if (b->list_next)
-        b->list_next->list_at = &b->list_next;
-    *list = b;
-}
-
 static void list_out(struct vs_sim_pool_block *b)
 {
     *b->list_at = b->list_next;
@@ -67,7 +58,12 @@ static unsigned class_of(size_t bytes)
 
 static void free_in(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
 {
-    list_in(&pool->free[class_of(b->bytes)], b);
+    struct vs_sim_pool_block **list = &pool->free[class_of(b->bytes)];
+    b->list_next = *list;
+    b->list_at = list;
+    if (b->list_next)
+        b->list_next->list_at = &b->list_next;
+    *list = b;
 }
 
 /* A pool that was destroyed is used again, once it has no blocks in use: pending work may still refer

@@ -40,12 +40,6 @@ static atomic_bool any, all; /* is there one; is it one of all memory */
 
 /* ---- spans ---- */
 
-static void counted_locked(void)
-{
-    atomic_store(&any, span_count != 0);
-    atomic_store(&all, span_count == 1 && !spans[0].begin && spans[0].end == UINTPTR_MAX);
-}
-
 /* The first span that ends behind *address*. */
 static unsigned span_at_locked(uintptr_t address)
 {
@@ -67,7 +61,8 @@ static void replace_locked(unsigned first, unsigned last, const struct uncompute
     memmove(&spans[first + count], &spans[last], (span_count - last) * sizeof *spans);
     memcpy(&spans[first], with, count * sizeof *spans);
     span_count = span_count - (last - first) + count;
-    counted_locked();
+    atomic_store(&any, span_count != 0);
+    atomic_store(&all, span_count == 1 && !spans[0].begin && spans[0].end == UINTPTR_MAX);
 }
 
 static bool touches(uintptr_t begin, uintptr_t end)
@@ -182,16 +177,6 @@ static bool report(enum vs_sim_uncomputed what, int device, uint64_t bytes, cons
     return counts;
 }
 
-static void copied(const struct vs_sim_copy *c)
-{
-    bool uncomputed = !vs_sim_on_host(&c->from) && rows(&c->from, c->width, c->height, c->depth, NULL);
-    if (!vs_sim_on_host(&c->to))
-        rows(&c->to, c->width, c->height, c->depth, uncomputed ? add : take);
-    else if (uncomputed && !c->staged) /* an answer was computed */
-        report(VS_SIM_COPIED, c->from.device, (uint64_t)c->width * c->height * c->depth,
-               atomic_load(&kernel));
-}
-
 void vs_sim_uncomputed_submitted(const struct vs_sim_op *op)
 {
     if (!atomic_load(&on_read) || atomic_load(&vs_sim_ahead))
@@ -207,7 +192,14 @@ void vs_sim_uncomputed_submitted(const struct vs_sim_op *op)
     } else if (op->kind == VS_SIM_OP_KERNEL && launch->host) {
         computed(launch);
     } else if (op->kind == VS_SIM_OP_COPY) {
-        copied(&op->u.copy);
+        const struct vs_sim_copy *c = &op->u.copy;
+        bool uncomputed =
+            !vs_sim_on_host(&c->from) && rows(&c->from, c->width, c->height, c->depth, NULL);
+        if (!vs_sim_on_host(&c->to))
+            rows(&c->to, c->width, c->height, c->depth, uncomputed ? add : take);
+        else if (uncomputed && !c->staged) /* an answer was computed */
+            report(VS_SIM_COPIED, c->from.device, (uint64_t)c->width * c->height * c->depth,
+                   atomic_load(&kernel));
     } else if (op->kind == VS_SIM_OP_SET) {
         rows(&op->u.set.to, op->u.set.width * op->u.set.element, op->u.set.height, 1, take);
     }

@@ -105,7 +105,7 @@ void *vs_rt_stub_of(CUfunction handle);
  * (either out-pointer may be NULL). cudaErrorInvalidSymbol. */
 cudaError_t vs_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes);
 
-/* ---- copies (rt_copy.c, rt_copy_array.c, rt_set.c) ---- */
+/* ---- copies (rt_copy.c) ---- */
 
 /* How an operation is run: with the legacy default stream, with that of the thread, or in *stream*
  * without waiting for it. */
@@ -156,16 +156,6 @@ cudaError_t vs_rt_params_3d(const CUDA_MEMCPY3D *copy, struct cudaMemcpy3DParms 
  * cudaErrorInvalidValue, cudaErrorInvalidSymbol. */
 cudaError_t vs_rt_symbol_part(const void *symbol, size_t offset, size_t bytes,
                               enum cudaMemcpyKind kind, enum cudaMemcpyKind host, char **at);
-/* vs_rt_kind_ok: is it one of the five kinds? */
-static inline bool vs_rt_kind_ok(enum cudaMemcpyKind kind)
-{
-    return (unsigned)kind <= cudaMemcpyDefault;
-}
-/* vs_rt_types_of: the driver's types of the ends of a copy of *kind*. */
-void vs_rt_types_of(enum cudaMemcpyKind kind, CUmemorytype *to, CUmemorytype *from);
-/* vs_rt_copy_box_2d: the two-dimensional copy *c*. */
-cudaError_t vs_rt_copy_box_2d(const CUDA_MEMCPY2D *c, struct vs_rt_way way);
-
 #pragma GCC visibility push(hidden)
 #include "generated/vs_sim_runtime_entered.h"
 #pragma GCC visibility pop
