@@ -191,8 +191,8 @@ CUresult cuEventRecord_in(struct vs_sim_event *ev, struct vs_sim_stream *s)
     return cuEventRecordWithFlags_in(ev, s, 0);
 }
 
-/* The position of the event, its time and the dependencies of the record (both may be NULL); false if it
- * was never recorded. */
+/* The position of the event, its time and the dependencies of the record (both may be NULL); false
+ * if it was never recorded. */
 static bool place(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq,
                   uint64_t *time_ns, struct vs_sim_follows *follows)
 {
@@ -237,8 +237,8 @@ bool vs_sim_event_depend(struct vs_sim_event *ev, struct vs_sim_op *op)
     return !place(ev, &on, &seq, NULL, NULL) || vs_sim_op_depend(op, on, seq);
 }
 
-/* What a query or a wait is for: number *seq* of *s* (NULL: nothing here), or *record* of another process
- * (0: nothing there). */
+/* What a query or a wait is for: number *seq* of *s* (NULL: nothing here), or *record* of another
+ * process (0: nothing there). */
 static CUresult asked(struct vs_sim_event *ev, struct vs_sim_stream **s, uint64_t *seq,
                       uint64_t *record)
 {

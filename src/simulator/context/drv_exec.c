@@ -109,8 +109,9 @@ bool vs_sim_exec_data(const struct vs_sim_op *op)
 
 /* ---- one op ---- */
 
-/* Work of *s* took from *start* to *end*: for the utilisation that NVML reports, and the observer. */
-static void worked(struct vs_sim_stream *s, const struct vs_sim_op *op, uint64_t start, uint64_t end)
+/* Work of *s* took from *start* to *end*: tells NVML's utilisation and the observer. */
+static void worked(struct vs_sim_stream *s, const struct vs_sim_op *op, uint64_t start,
+                   uint64_t end)
 {
     static atomic_uint_least64_t serial;
     struct vs_sim_device *device = s->ctx->device;
@@ -131,7 +132,8 @@ static void worked(struct vs_sim_stream *s, const struct vs_sim_op *op, uint64_t
                                 .graph = op->graph,
                                 .graph_node = op->graph_node};
     s->last_end_ns = end;
-    atomic_fetch_add_explicit(op->kind == VS_SIM_OP_KERNEL ? &device->kernel_ns : &device->transfer_ns,
+    atomic_fetch_add_explicit(op->kind == VS_SIM_OP_KERNEL ? &device->kernel_ns
+                                                           : &device->transfer_ns,
                               end - start, memory_order_relaxed);
     if (op->kind == VS_SIM_OP_MOVE || !vs_sim_wants(VS_SIM_WANT(a.kind)))
         return;

@@ -9,7 +9,8 @@
 #define REGISTERS 32 /* per thread */
 
 /* Where an attribute that can be set is kept, and its range; NULL: another one. */
-static atomic_int *place_of(struct vs_sim_function *f, CUfunction_attribute attribute, int *min, int *max)
+static atomic_int *place_of(struct vs_sim_function *f, CUfunction_attribute attribute, int *min,
+                            int *max)
 {
     *min = 0;
     *max = INT_MAX;
@@ -58,7 +59,8 @@ CUresult cuFuncSetAttribute_entered(struct vs_sim_function *f, CUfunction_attrib
     atomic_int *kept = place_of(f, attribute, &min, &max);
     if ((unsigned)attribute >= CU_FUNC_ATTRIBUTE_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!kept || (kept != &f->dynamic_shared_max && kept != &f->carveout && !vs_sim_device_clusters()))
+    if (!kept ||
+        (kept != &f->dynamic_shared_max && kept != &f->carveout && !vs_sim_device_clusters()))
         return CUDA_ERROR_NOT_SUPPORTED;
     if (value < min || value > max)
         return CUDA_ERROR_INVALID_VALUE;

@@ -32,8 +32,9 @@ static void load(void)
         return;
     }
     char line[1024];
-    int n = snprintf(line, sizeof line, "vramscope simulator: CUDA_INJECTION64_PATH=%.300s: %.300s\n",
-                     path, library ? "it has no InitializeInjection" : dlerror());
+    int n =
+        snprintf(line, sizeof line, "vramscope simulator: CUDA_INJECTION64_PATH=%.300s: %.300s\n",
+                 path, library ? "it has no InitializeInjection" : dlerror());
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
         errno = 0; /* errors cannot be reported here */
 }

@@ -94,8 +94,8 @@ void vs_sim_delay_us(unsigned us);
  * allows; sleeps if the wait is long enough. */
 void vs_sim_delay_until(uint64_t time_ns);
 
-/* vs_sim_room: makes room for one more of *count* elements in the malloc'ed array that the pointer at
- * *array* refers to, which has room for *max*. Returns false without host memory. */
+/* vs_sim_room: makes room for one more of *count* elements in the malloc'ed array that the pointer
+ * at *array* refers to, which has room for *max*. Returns false without host memory. */
 static inline bool vs_sim_room(void *array, size_t count, size_t *max, size_t element)
 {
     size_t more = *max ? 2 * *max : 16;
@@ -560,9 +560,10 @@ bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t s
 /* vs_sim_submit: queues *op*; stores its number in *seq* (may be NULL). Returns
  * CUDA_ERROR_OUT_OF_MEMORY if no thread can be started; the op is dropped then. */
 CUresult vs_sim_submit(struct vs_sim_stream *stream, struct vs_sim_op *op, uint64_t *seq);
-/* vs_sim_submit_if: the same for an *op* whose description succeeded (*ok*), and that is not NULL; else
- * CUDA_ERROR_OUT_OF_MEMORY. */
-CUresult vs_sim_submit_if(struct vs_sim_stream *stream, struct vs_sim_op *op, bool ok, uint64_t *seq);
+/* vs_sim_submit_if: the same for an *op* whose description succeeded (*ok*), and that is not NULL;
+ * else CUDA_ERROR_OUT_OF_MEMORY. */
+CUresult vs_sim_submit_if(struct vs_sim_stream *stream, struct vs_sim_op *op, bool ok,
+                          uint64_t *seq);
 /* vs_sim_run_now: queues *op* and returns after it has run; runs it on this thread if the stream
  * has no other work. */
 CUresult vs_sim_run_now(struct vs_sim_stream *stream, struct vs_sim_op *op);

@@ -12,8 +12,8 @@
 #define NODE 2u
 #define LAUNCH 4u
 
-/* Where an attribute is valid, and where struct vs_sim_attributes has its value, which is at the beginning of
- * CUlaunchAttributeValue. Nowhere: it is allowed (*ignored*), or not simulated. */
+/* Where an attribute is valid, and where struct vs_sim_attributes has its value, which is at the
+ * beginning of CUlaunchAttributeValue. Nowhere: it is allowed (*ignored*), or not simulated. */
 struct attribute_row {
     unsigned valid;
     bool ignored;
@@ -69,7 +69,7 @@ static CUresult set(struct vs_sim_attributes *a, CUlaunchAttributeID id, unsigne
     if (!row->bytes) /* others: programmatic events, device updates */
         return row->ignored ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
     switch (id) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: /* the miss property must be NORMAL or STREAMING */
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: /* misses: NORMAL or STREAMING */
         ok = !w->num_bytes || (w->missProp != CU_ACCESS_PROPERTY_PERSISTING && w->hitRatio >= 0 &&
                                w->hitRatio <= 1);
         break;

@@ -366,8 +366,8 @@ void vs_sim_capture_leave(struct vs_sim_stream *s)
 /* ---- beginning and ending ---- */
 
 /* The nodes of *graph* that the program gave; one that is given twice is an error if *distinct*. */
-static CUresult nodes_given(const struct vs_sim_graph *graph, const CUgraphNode *handles, size_t count,
-                            bool distinct, struct vs_sim_nodes *list)
+static CUresult nodes_given(const struct vs_sim_graph *graph, const CUgraphNode *handles,
+                            size_t count, bool distinct, struct vs_sim_nodes *list)
 {
     for (size_t i = 0; i < count; i++) {
         struct vs_sim_node *n = vs_sim_node_of(handles[i]);

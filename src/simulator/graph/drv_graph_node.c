@@ -23,8 +23,8 @@ static CUresult context_for(const struct vs_sim_node *n, CUcontext given,
 
 /* ---- setting ---- */
 
-/* Makes *op* the work of *n*, in the context *given* or its own. *op*, whose description had the error *e*,
- * is used up. */
+/* Makes *op* the work of *n*, in the context *given* or its own. *op*, whose description had the
+ * error *e*, is used up. */
 static CUresult op_replace(struct vs_sim_node *n, struct vs_sim_op *op, CUcontext given, CUresult e)
 {
     struct vs_sim_context *ctx;
@@ -84,7 +84,8 @@ CUresult vs_sim_node_set(struct vs_sim_node *n, const CUgraphNodeParams *p)
         return e;
     case CU_GRAPH_NODE_TYPE_MEMSET:
         op.kind = VS_SIM_OP_SET;
-        set = (CUDA_MEMSET_NODE_PARAMS){s->dst, s->pitch, s->value, s->elementSize, s->width, s->height};
+        set = (CUDA_MEMSET_NODE_PARAMS){s->dst,         s->pitch, s->value,
+                                        s->elementSize, s->width, s->height};
         e = vs_sim_set_describe(&set, &op.u.set);
         if (!(e = op_replace(n, &op, s->ctx, e)))
             n->u.set = set;
@@ -106,7 +107,8 @@ CUresult vs_sim_node_set(struct vs_sim_node *n, const CUgraphNodeParams *p)
         return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
         op.kind = VS_SIM_OP_VALUES;
-        e = vs_sim_values_describe(p->memOp.paramArray, p->memOp.count, p->memOp.flags, &op.u.values);
+        e = vs_sim_values_describe(p->memOp.paramArray, p->memOp.count, p->memOp.flags,
+                                   &op.u.values);
         if (!(e = op_replace(n, &op, p->memOp.ctx, e))) {
             free(n->u.batch);
             n->u.batch = NULL;
@@ -180,7 +182,8 @@ static CUresult fill_alloc(struct vs_sim_node *n, CUDA_MEM_ALLOC_NODE_PARAMS_v2 
 
 static CUresult fill_free(struct vs_sim_node *n, CUdeviceptr address)
 {
-    CUresult e = n->graph->moved ? CUDA_ERROR_NOT_SUPPORTED : vs_sim_block_plan_free(address, n->graph);
+    CUresult e =
+        n->graph->moved ? CUDA_ERROR_NOT_SUPPORTED : vs_sim_block_plan_free(address, n->graph);
     if (e)
         return e;
     n->u.freed = address;
@@ -286,7 +289,8 @@ static CUresult add_with(CUgraphNode *out, CUgraph graph, const CUgraphNode *bef
     if (e)
         return e;
     struct vs_sim_graph *g = vs_sim_graph_of(graph);
-    e = !out || !g || (count && !before) ? CUDA_ERROR_INVALID_VALUE : vs_sim_edges_plain(edges, count);
+    e = !out || !g || (count && !before) ? CUDA_ERROR_INVALID_VALUE
+                                         : vs_sim_edges_plain(edges, count);
     if (!e)
         e = vs_sim_node_add(g, (struct vs_sim_node *const *)before, count, p, &node);
     if (!e)

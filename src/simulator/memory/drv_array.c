@@ -22,9 +22,12 @@ static struct vs_sim_array *unused; /* guarded by unused_mu; never returned to m
 
 /* ---- formats ---- */
 
-/* Bytes of one channel, the number of channels that the format implies (0: any), and what they are read
- * as. */
-#define F(format, bytes, channels, texel) {CU_AD_FORMAT_##format, bytes, channels, VRAMSCOPE_SIM_##texel}
+/* Bytes of one channel, the number of channels that the format implies (0: any), and what they are
+ * read as. */
+#define F(format, bytes, channels, texel)                             \
+    {                                                                 \
+        CU_AD_FORMAT_##format, bytes, channels, VRAMSCOPE_SIM_##texel \
+    }
 static const struct {
     CUarray_format format;
     uint8_t bytes, channels, texel;
@@ -53,8 +56,9 @@ CUresult vs_sim_array_format(CUarray_format format, unsigned channels, size_t *e
                 *texel = formats[i].texel;
             return CUDA_SUCCESS;
         }
-    bool listed = format == CU_AD_FORMAT_NV12 || format == CU_AD_FORMAT_UNORM_INT_101010_2 ||
-                  (format >= CU_AD_FORMAT_BC1_UNORM && format <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar);
+    bool listed =
+        format == CU_AD_FORMAT_NV12 || format == CU_AD_FORMAT_UNORM_INT_101010_2 ||
+        (format >= CU_AD_FORMAT_BC1_UNORM && format <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar);
     return listed ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
 

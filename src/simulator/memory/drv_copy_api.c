@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The copy entry points. Each describes its copy as two ends of a box: by address or by a position in
- * an array. Batches: all copies are checked before the first is queued, then they run one after the
- * other in the stream. The batch determines when a source is read, not whether its memory is
- * pageable: in stream order, or, for access during the call, before it returns. Location hints have no
- * effect. */
+ * The copy entry points. Each describes its copy as two ends of a box: by address or by a position
+ * in an array. Batches: all copies are checked before the first is queued, then they run one after
+ * the other in the stream. The batch determines when a source is read, not whether its memory is
+ * pageable: in stream order, or, for access during the call, before it returns. Location hints have
+ * no effect. */
 #include "simulator/memory/vs_sim_array.h"
 
 struct box_end {
@@ -18,8 +18,8 @@ struct copy_way {
     bool async;
 };
 
-static CUresult box_end(const struct box_end *in, const struct vs_sim_copy *c, struct vs_sim_end *end,
-                        size_t *element)
+static CUresult box_end(const struct box_end *in, const struct vs_sim_copy *c,
+                        struct vs_sim_end *end, size_t *element)
 {
     size_t slice, span;
     *element = 0;
@@ -33,7 +33,8 @@ static CUresult box_end(const struct box_end *in, const struct vs_sim_copy *c, s
     size_t pitch = in->pitch ? in->pitch : in->x + c->width;
     size_t rows = in->height ? in->height : in->y + c->height;
     if (!in->at || pitch < in->x + c->width || (c->depth > 1 && rows < in->y + c->height) ||
-        __builtin_mul_overflow(pitch, rows, &slice) || __builtin_mul_overflow(slice, c->depth, &span))
+        __builtin_mul_overflow(pitch, rows, &slice) ||
+        __builtin_mul_overflow(slice, c->depth, &span))
         return CUDA_ERROR_INVALID_VALUE;
     uintptr_t base = in->at + (in->z * rows + in->y) * pitch + in->x;
     span = (c->depth - 1) * slice + (c->height - 1) * pitch + c->width;
@@ -148,7 +149,8 @@ BOTH_FORMS(cuMemcpyPeer, cuMemcpyPeerAsync,
 #define BOX_FROM(c) BOX_END(c, src, (c)->srcZ, (c)->srcHeight)
 #define BOX_TO(c) BOX_END(c, dst, (c)->dstZ, (c)->dstHeight)
 #define COPY_2D(c)                                                                               \
-    (c) ? copy_box(BOX_END(c, dst, 0, 0), BOX_END(c, src, 0, 0), (c)->WidthInBytes, (c)->Height, 1, way) \
+    (c) ? copy_box(BOX_END(c, dst, 0, 0), BOX_END(c, src, 0, 0), (c)->WidthInBytes, (c)->Height, \
+                   1, way)                                                                       \
         : CUDA_ERROR_INVALID_VALUE
 #define COPY_3D(c)                                                                               \
     (c) && !(c)->srcLOD && !(c)->dstLOD                                                          \
@@ -240,7 +242,8 @@ static CUresult box_of(const CUDA_MEMCPY3D_BATCH_OP *op, struct vs_sim_copy *cop
     if (e)
         return e;
     size_t element = to ? to : from ? from : 1;
-    *copy = (struct vs_sim_copy){.height = op->extent.height, .depth = op->extent.depth, .async = true};
+    *copy =
+        (struct vs_sim_copy){.height = op->extent.height, .depth = op->extent.depth, .async = true};
     if ((to && from && to != from) || !op->extent.width || !copy->height || !copy->depth ||
         __builtin_mul_overflow(op->extent.width, element, &copy->width) ||
         !order_ok(op->srcAccessOrder, op->flags) ||
@@ -263,7 +266,8 @@ static CUresult queue(struct vs_sim_stream *stream, const struct vs_sim_copy *co
 }
 
 /* *bad*: index of the invalid copy, SIZE_MAX if the error is not in one. */
-static CUresult batch(const struct copy_batch *b, unsigned long long flags, CUstream handle, size_t *bad)
+static CUresult batch(const struct copy_batch *b, unsigned long long flags, CUstream handle,
+                      size_t *bad)
 {
     struct vs_sim_stream *stream;
     struct vs_sim_copy copy;
@@ -285,7 +289,8 @@ static CUresult batch(const struct copy_batch *b, unsigned long long flags, CUst
             } else {
                 k += k + 1 < b->attr_count && b->first[k + 1] <= i;
                 order = b->attrs[k].srcAccessOrder;
-                copy = (struct vs_sim_copy){.width = b->bytes[i], .height = 1, .depth = 1, .async = true};
+                copy = (struct vs_sim_copy){
+                    .width = b->bytes[i], .height = 1, .depth = 1, .async = true};
                 struct box_end to = any(b->to[i]), from = any(b->from[i]);
                 e = copy.width ? box_ends(&to, &from, &copy) : CUDA_ERROR_INVALID_VALUE;
             }

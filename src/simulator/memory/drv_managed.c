@@ -42,8 +42,9 @@ static CUresult place_of(CUmemLocation location, int *place)
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         *place = VS_SIM_NUMA(location.id);
         snprintf(path, sizeof path, "/sys/devices/system/node/node%d", location.id);
-        return location.id == 0 || (location.id > 0 && !access(path, F_OK)) ? CUDA_SUCCESS
-                                                                          : CUDA_ERROR_INVALID_VALUE;
+        return location.id == 0 || (location.id > 0 && !access(path, F_OK))
+                   ? CUDA_SUCCESS
+                   : CUDA_ERROR_INVALID_VALUE;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
         getcpu(&cpu, &node);
         *place = VS_SIM_NUMA((int)node);
@@ -64,7 +65,8 @@ static CUmemLocation location_of(CUdevice device)
 
 static bool is_managed(CUdeviceptr address, size_t bytes, struct vs_sim_range *range)
 {
-    return bytes && vs_sim_range_covers(address, bytes, range) && range->kind == VS_SIM_RANGE_MANAGED;
+    return bytes && vs_sim_range_covers(address, bytes, range) &&
+           range->kind == VS_SIM_RANGE_MANAGED;
 }
 
 /* Queues one move; CU_DEVICE_INVALID discards. */
@@ -200,7 +202,8 @@ CUresult cuMemAdvise_v2_in(CUdeviceptr devPtr, size_t count, CUmem_advise advice
     if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult e = takes_place ? place_of(location, &place) : CUDA_SUCCESS;
-    if (!e && takes_place && advice != CU_MEM_ADVISE_SET_PREFERRED_LOCATION && VS_SIM_IS_NUMA(place))
+    if (!e && takes_place && advice != CU_MEM_ADVISE_SET_PREFERRED_LOCATION &&
+        VS_SIM_IS_NUMA(place))
         e = CUDA_ERROR_INVALID_VALUE;
     return e ? e : vs_sim_managed_advise(devPtr, count, advice, place);
 }

@@ -173,8 +173,8 @@ CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
     return cuMemHostAlloc(pp, bytesize, CU_MEMHOSTALLOC_DEVICEMAP);
 }
 
-/* Ends the memory of *kind* that starts at *p*, else *missing*. Work may still use it, so the call waits for
- * it; but no document promises that, so the checker does not let a program rely on it. */
+/* Ends the memory of *kind* that starts at *p*, else *missing*. Work may still use it, so the call
+ * waits for it; but no document promises that, so the checker does not let a program rely on it. */
 static CUresult host_remove(void *p, enum vs_sim_range_kind kind, CUresult missing)
 {
     struct vs_sim_range range;

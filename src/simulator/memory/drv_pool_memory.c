@@ -4,9 +4,10 @@
  * available immediately to the stream it was freed in, whose order protects it, and to streams that
  * wait for the free by events or the legacy stream; to others once the free has completed. Only if
  * the device has no more memory is a block reused with a wait. Segments without users are released
- * at synchronisations, above the release threshold. A block in use is found by its range, a free one
- * by its size in lists, so that neither cost depends on their number. Free neighbours that wait for different streams stay separate until a request finds no room. A shareable pool's
- * segments are in a memory file of its own. */
+ * at synchronisations, above the release threshold. A block in use is found by its range, a free
+ * one by its size in lists, so that neither cost depends on their number. Free neighbours that wait
+ * for different streams stay separate until a request finds no room. A shareable pool's segments
+ * are in a memory file of its own. */
 #include "simulator/memory/vs_sim_memory.h"
 #include "simulator/memory/vs_sim_pool.h"
 
@@ -66,8 +67,8 @@ static void free_in(struct vs_sim_pool *pool, struct vs_sim_pool_block *b)
     *list = b;
 }
 
-/* A pool that was destroyed is used again, once it has no blocks in use: pending work may still refer
- * to a pool, so none is ever freed. */
+/* A pool that was destroyed is used again, once it has no blocks in use: pending work may still
+ * refer to a pool, so none is ever freed. */
 struct vs_sim_pool *vs_sim_pool_new(int device, size_t max_bytes, int store)
 {
     pthread_mutex_lock(&pools_mu);
@@ -318,7 +319,8 @@ static void trim_locked(struct vs_sim_pool *pool, uint64_t keep)
 /* ---- blocks ---- */
 
 /* *b*, which is in no list, is the memory of *range* from now on. */
-static void use_block(struct vs_sim_pool *pool, struct vs_sim_pool_block *b, struct vs_sim_range *range)
+static void use_block(struct vs_sim_pool *pool, struct vs_sim_pool_block *b,
+                      struct vs_sim_range *range)
 {
     b->used = true;
     b->stream = NULL;
@@ -363,7 +365,8 @@ CUresult vs_sim_pool_alloc(struct vs_sim_range *range, struct vs_sim_stream *str
     return b ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-void vs_sim_pool_block_free(const struct vs_sim_range *range, struct vs_sim_stream *stream, uint64_t seq)
+void vs_sim_pool_block_free(const struct vs_sim_range *range, struct vs_sim_stream *stream,
+                            uint64_t seq)
 {
     struct vs_sim_pool *pool = range->pool;
     struct vs_sim_pool_block *b = range->block;

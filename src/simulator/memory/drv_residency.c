@@ -175,7 +175,8 @@ CUresult vs_sim_managed_common(uintptr_t address, size_t bytes, struct vs_sim_ad
     struct vs_sim_managed *m = holder_locked(address, bytes, &from, &to);
     if (m)
         *common = m->advice[advice_at(m, from)];
-    for (size_t i = m ? advice_at(m, from) + 1 : 0; m && i < m->advice_count && common->end < to; i++) {
+    for (size_t i = m ? advice_at(m, from) + 1 : 0; m && i < m->advice_count && common->end < to;
+         i++) {
         const struct vs_sim_advice *a = &m->advice[i];
         common->end = a->end;
         common->read_mostly = common->read_mostly && a->read_mostly;

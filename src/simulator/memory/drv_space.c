@@ -2,14 +2,14 @@
  *
  * Device memory as host address space, and the count of its physical pages.
  *
- * A device runs out of bytes, never of addresses: an allocation fails only if its whole pages do not
- * fit room_locked(). Each device has a window of four times its capacity, mapped without access from
- * a sparse memory file, so that another process can map a part of it; an allocation makes part of it
- * readable, a free removes pages and access again. If
- * fragments of the window leave no gap that is large enough, the allocation gets a mapping of its own
- * outside, at an offset of the file that is never reused. The host's mmap looks for the first gap that
- * fits, which needs no more than the live bytes times log2(largest / smallest request): 17 times
- * 80 GiB, of 128 TiB. At the host's limit of mappings the whole window becomes one accessible mapping.
+ * A device runs out of bytes, never of addresses: an allocation fails only if its whole pages do
+ * not fit room_locked(). Each device has a window of four times its capacity, mapped without access
+ * from a sparse memory file, so that another process can map a part of it; an allocation makes part
+ * of it readable, a free removes pages and access again. If fragments of the window leave no gap
+ * that is large enough, the allocation gets a mapping of its own outside, at an offset of the file
+ * that is never reused. The host's mmap looks for the first gap that fits, which needs no more than
+ * the live bytes times log2(largest / smallest request): 17 times 80 GiB, of 128 TiB. At the host's
+ * limit of mappings the whole window becomes one accessible mapping.
  *
  * Small requests share a 2 MiB page, with a bitmap that is searched round and round, so that an
  * address is reused as late as possible; a page without users counts as free, though the last one
@@ -18,13 +18,13 @@
  * The order in which a device hands out addresses: ties between free blocks of one size go by
  * address in caching allocators, so the order decides where their blocks lie.
  *
- * - fenced: round the window, with a page without access behind each allocation: an address is reused
- *   as late as possible, and an access past the end faults.
- * - lowest: the lowest address with room, each allocation directly behind the last. The spec's hole=
- *   keeps the space above the window's base free for the first allocations.
+ * - fenced: round the window, with a page without access behind each allocation: an address is
+ * reused as late as possible, and an access past the end faults.
+ * - lowest: the lowest address with room, each allocation directly behind the last. The spec's
+ * hole= keeps the space above the window's base free for the first allocations.
  * - linux: as on Linux, ranges of a multiple of 32 MiB, aligned to it, from the top of the window
- *   down. An allocation goes into the lowest unused tail of a range that it fits in, else into a new
- *   range in the highest gap. A range ends with its last allocation.
+ *   down. An allocation goes into the lowest unused tail of a range that it fits in, else into a
+ * new range in the highest gap. A range ends with its last allocation.
  *
  * Pages shared by small allocations lie at the other end of the window in the last two orders. */
 #define _GNU_SOURCE /* SEEK_DATA */
@@ -360,7 +360,8 @@ static uintptr_t pages_take(struct space *sp, size_t bytes, bool shared)
     if (!sp->prepared)
         prepare(sp);
     uintptr_t at = sp->addresses.window_bytes ? address_take(&sp->addresses, bytes, shared) : 0;
-    if (at && !sp->open && mprotect((void *)at, bytes, PROT_READ | PROT_WRITE) && !window_open(sp)) {
+    if (at && !sp->open && mprotect((void *)at, bytes, PROT_READ | PROT_WRITE) &&
+        !window_open(sp)) {
         address_drop(&sp->addresses, at);
         at = 0;
     }

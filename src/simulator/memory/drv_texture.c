@@ -75,7 +75,8 @@ static struct vramscope_sim_level level_of(const struct vs_sim_array *a, uintptr
 
 static CUresult view_array(struct vramscope_sim_texture *v, const void *handle, bool mipmapped)
 {
-    _Static_assert(sizeof v->level / sizeof v->level[0] == VS_SIM_MIP_LEVELS, "room for each level");
+    _Static_assert(sizeof v->level / sizeof v->level[0] == VS_SIM_MIP_LEVELS,
+                   "room for each level");
     struct vs_sim_range range;
     const struct vs_sim_array *a = vs_sim_array_of(handle, mipmapped, &range);
     if (!a)

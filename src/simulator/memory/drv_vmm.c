@@ -23,7 +23,7 @@ struct reservation {
     size_t mappings; /* in it */
 };
 
-static pthread_mutex_t vmm_mu = PTHREAD_MUTEX_INITIALIZER;   /* guards them, and the mapped ranges */
+static pthread_mutex_t vmm_mu = PTHREAD_MUTEX_INITIALIZER; /* guards them, and the mapped ranges */
 static struct reservation *reservations;
 static pthread_rwlock_t in_use = PTHREAD_RWLOCK_INITIALIZER; /* inside vmm_mu */
 VS_TREAP_BY(reservation, struct reservation, base)

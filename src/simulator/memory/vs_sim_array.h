@@ -19,8 +19,8 @@ struct vs_sim_array {
     struct vs_sim_array *next; /* while unused */
 };
 
-/* vs_sim_array_of: the array, or mipmapped array, of *handle*; its storage goes to *range* (may be NULL).
- * NULL: there is none. */
+/* vs_sim_array_of: the array, or mipmapped array, of *handle*; its storage goes to *range* (may be
+ * NULL). NULL: there is none. */
 const struct vs_sim_array *vs_sim_array_of(const void *handle, bool mipmapped,
                                            struct vs_sim_range *range);
 
@@ -31,8 +31,8 @@ const struct vs_sim_array *vs_sim_array_of(const void *handle, bool mipmapped,
 CUresult vs_sim_end_array(CUarray handle, const size_t at[3], const size_t box[3],
                           struct vs_sim_end *end, size_t *element);
 
-/* vs_sim_array_format: stores the bytes of an element of this format in *element*, what textures read it
- * as in *texel* (may be NULL). CUDA_ERROR_INVALID_VALUE if cuda.h does not allow it,
+/* vs_sim_array_format: stores the bytes of an element of this format in *element*, what textures
+ * read it as in *texel* (may be NULL). CUDA_ERROR_INVALID_VALUE if cuda.h does not allow it,
  * CUDA_ERROR_NOT_SUPPORTED if it is not simulated. */
 CUresult vs_sim_array_format(CUarray_format format, unsigned channels, size_t *element,
                              unsigned *texel);

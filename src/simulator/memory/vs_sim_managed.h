@@ -39,10 +39,11 @@ void vs_sim_managed_touch(uintptr_t address, int device);
 bool vs_sim_managed_make_room(int device, uint64_t bytes);
 
 #define VS_SIM_PREFETCHED ((CUmem_advise)0) /* no advice, but stored likewise */
-/* vs_sim_managed_advise: changes the advice of [address, address + bytes), rounded to pages of 4 KiB.
- * CUDA_ERROR_INVALID_VALUE unless all of it is managed memory of one allocation. */
+/* vs_sim_managed_advise: changes the advice of [address, address + bytes), rounded to pages of 4
+ * KiB. CUDA_ERROR_INVALID_VALUE unless all of it is managed memory of one allocation. */
 CUresult vs_sim_managed_advise(uintptr_t address, size_t bytes, CUmem_advise advice, int place);
-/* vs_sim_managed_common: what its parts have in common, CU_DEVICE_INVALID for places that differ. */
+/* vs_sim_managed_common: what its parts have in common, CU_DEVICE_INVALID for places that differ.
+ */
 CUresult vs_sim_managed_common(uintptr_t address, size_t bytes, struct vs_sim_advice *common);
 
 #endif

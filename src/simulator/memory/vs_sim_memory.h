@@ -59,7 +59,8 @@ CUresult vs_sim_range_add(struct vs_sim_range *range);
 bool vs_sim_range_find(uintptr_t address, struct vs_sim_range *copy);
 /* vs_sim_range_covers: vs_sim_range_find, and the range contains all *bytes*. */
 bool vs_sim_range_covers(uintptr_t address, size_t bytes, struct vs_sim_range *copy);
-/* vs_sim_range_at: copies the range of *kind* that begins at *base*. Returns false if there is none. */
+/* vs_sim_range_at: copies the range of *kind* that begins at *base*. Returns false if there is
+ * none. */
 bool vs_sim_range_at(uintptr_t base, enum vs_sim_range_kind kind, struct vs_sim_range *copy);
 /* vs_sim_range_remove: removes the range that begins at *base* and has *id* (0: any id); its last
  * state goes to *copy* (may be NULL). Returns false if there is no such range. */
@@ -163,9 +164,10 @@ unsigned vs_sim_mapped_handle_types(uintptr_t address);
 /* vs_sim_pools_release_idle: called at a synchronisation: returns unused pool memory above the
  * release threshold to the device. */
 void vs_sim_pools_release_idle(void);
-/* vs_sim_pool_block_free: frees the memory of a POOL range. With *stream*, in its order; NULL: all work
- * that used it is complete. */
-void vs_sim_pool_block_free(const struct vs_sim_range *range, struct vs_sim_stream *stream, uint64_t seq);
+/* vs_sim_pool_block_free: frees the memory of a POOL range. With *stream*, in its order; NULL: all
+ * work that used it is complete. */
+void vs_sim_pool_block_free(const struct vs_sim_range *range, struct vs_sim_stream *stream,
+                            uint64_t seq);
 
 /* vs_sim_pool_pin: until vs_sim_unpin, the pool keeps its memory at *address*, in use or not. NULL:
  * it has none there. */

@@ -34,14 +34,15 @@ struct vs_sim_pool {
     struct vs_sim_pool *next;          /* all ever */
 };
 
-/* vs_sim_pool_new: *store* (-1: none): the memory file of a shareable or imported pool, which it takes
- * over. NULL without host memory. */
+/* vs_sim_pool_new: *store* (-1: none): the memory file of a shareable or imported pool, which it
+ * takes over. NULL without host memory. */
 struct vs_sim_pool *vs_sim_pool_new(int device, size_t max_bytes, int store);
 /* vs_sim_pool_default: created at first use; NULL: no host memory. */
 struct vs_sim_pool *vs_sim_pool_default(struct vs_sim_device *device);
-/* vs_sim_pool_alloc: memory of its pool for *range*, whose bytes and pool are set, for use in *stream*
- * from now on. If the memory was freed in another stream that may still use it, *stream* must first
- * wait for (*wait_stream*, *wait_seq*); otherwise *wait_stream* is NULL. CUDA_ERROR_OUT_OF_MEMORY. */
+/* vs_sim_pool_alloc: memory of its pool for *range*, whose bytes and pool are set, for use in
+ * *stream* from now on. If the memory was freed in another stream that may still use it, *stream*
+ * must first wait for (*wait_stream*, *wait_seq*); otherwise *wait_stream* is NULL.
+ * CUDA_ERROR_OUT_OF_MEMORY. */
 CUresult vs_sim_pool_alloc(struct vs_sim_range *range, struct vs_sim_stream *stream,
                            struct vs_sim_stream **wait_stream, uint64_t *wait_seq);
 /* vs_sim_pool_offset: the position of a range in the file of a shareable pool. */

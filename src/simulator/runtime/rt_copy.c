@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies and memsets of the runtime, converted to the driver's by direction. The older family of copies
- * with arrays, without "2D", counts bytes from a position in the array on, row after row: at most three
- * boxes, the rest of a row, whole rows and the start of a row. */
+ * Copies and memsets of the runtime, converted to the driver's by direction. The older family of
+ * copies with arrays, without "2D", counts bytes from a position in the array on, row after row: at
+ * most three boxes, the rest of a row, whole rows and the start of a row. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
 #include <string.h>
@@ -152,7 +152,8 @@ static cudaError_t copy_2d(struct end_2d to, struct end_2d from, size_t width, s
         c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
     if (way.async)
         return vs_rt_error(vs_rt.Memcpy2DAsync(&c, way.stream));
-    return vs_rt_error((way.per_thread ? vs_rt.Memcpy2DUnaligned_ptds : vs_rt.Memcpy2DUnaligned)(&c));
+    return vs_rt_error(
+        (way.per_thread ? vs_rt.Memcpy2DUnaligned_ptds : vs_rt.Memcpy2DUnaligned)(&c));
 }
 
 static struct end_2d memory(const void *at, size_t pitch)
@@ -191,7 +192,8 @@ cudaError_t vs_rt_memcpy_2d_array_to_array(cudaArray_t to, size_t to_x, size_t t
                                            size_t width, size_t height, enum cudaMemcpyKind kind,
                                            struct vs_rt_way way)
 {
-    return copy_2d(in_array(to, to_x, to_y), in_array(from, from_x, from_y), width, height, kind, way);
+    return copy_2d(in_array(to, to_x, to_y), in_array(from, from_x, from_y), width, height, kind,
+                   way);
 }
 
 /* ---- by count of bytes ---- */
@@ -393,7 +395,8 @@ cudaError_t vs_rt_memcpy_3d_peer(const struct cudaMemcpy3DPeerParms *p, struct v
         CUDA_MEMCPY3D plain;
         CUDA_MEMCPY3D_PEER peer;
     } c;
-    _Static_assert(sizeof c.plain == sizeof c.peer, "contexts are where the other has reserved fields");
+    _Static_assert(sizeof c.plain == sizeof c.peer,
+                   "contexts are where the other has reserved fields");
     if (!p)
         return cudaErrorInvalidValue;
     struct cudaMemcpy3DParms all = {.srcArray = p->srcArray,
@@ -426,8 +429,8 @@ static cudaError_t set_2d(void *to, size_t pitch, int value, size_t width, size_
     if (e)
         return e;
     if (way.async)
-        return vs_rt_error(vs_rt.MemsetD2D8Async((CUdeviceptr)to, pitch, (unsigned char)value, width, height,
-                                                 way.stream));
+        return vs_rt_error(vs_rt.MemsetD2D8Async((CUdeviceptr)to, pitch, (unsigned char)value,
+                                                 width, height, way.stream));
     return vs_rt_error((way.per_thread ? vs_rt.MemsetD2D8_ptds : vs_rt.MemsetD2D8)(
         (CUdeviceptr)to, pitch, (unsigned char)value, width, height));
 }
