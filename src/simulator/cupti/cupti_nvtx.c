@@ -271,32 +271,6 @@ static int pop(nvtxDomainHandle_t domain)
     return depth_of(o, domain);
 }
 
-/* ---- the functions of module CORE ---- */
-
-#define INSTANT CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS
-#define START CUPTI_ACTIVITY_FLAG_MARKER_START
-
-static void mark_ex(const nvtxEventAttributes_t *a) { begin(INSTANT, NULL, NULL, a); }
-static void mark_a(const char *text) { begin(INSTANT, NULL, keep(text), NULL); }
-static void mark_w(const wchar_t *text) { begin(INSTANT, NULL, keep_wide(text), NULL); }
-static nvtxRangeId_t start_ex(const nvtxEventAttributes_t *a)
-{
-    return begin(START, NULL, NULL, a);
-}
-static nvtxRangeId_t start_a(const char *text) { return begin(START, NULL, keep(text), NULL); }
-static nvtxRangeId_t start_w(const wchar_t *text)
-{
-    return begin(START, NULL, keep_wide(text), NULL);
-}
-static void end(nvtxRangeId_t id)
-{
-    put_marker(CUPTI_ACTIVITY_FLAG_MARKER_END, (uint32_t)id, NULL, NULL);
-}
-static int push_ex(const nvtxEventAttributes_t *a) { return push(NULL, NULL, a); }
-static int push_a(const char *text) { return push(NULL, keep(text), NULL); }
-static int push_w(const wchar_t *text) { return push(NULL, keep_wide(text), NULL); }
-static int pop_default(void) { return pop(NULL); }
-
 /* ---- names ---- */
 
 static void put_name(CUpti_ActivityObjectKind kind, CUpti_ActivityObjectKindId id, const char *name)
@@ -335,63 +309,6 @@ static void name_in_context(CUcontext context, CUstream stream, bool is_stream, 
              name);
 }
 
-static void name_thread_a(uint32_t thread, const char *name) { name_thread(thread, keep(name)); }
-static void name_thread_w(uint32_t thread, const wchar_t *name)
-{
-    name_thread(thread, keep_wide(name));
-}
-static void name_device_a(int device, const char *name) { name_device(device, keep(name)); }
-static void name_device_w(int device, const wchar_t *name) { name_device(device, keep_wide(name)); }
-static void name_context_a(void *context, const char *name)
-{
-    name_in_context(context, CU_STREAM_LEGACY, false, keep(name));
-}
-static void name_context_w(void *context, const wchar_t *name)
-{
-    name_in_context(context, CU_STREAM_LEGACY, false, keep_wide(name));
-}
-static void name_stream_a(void *stream, const char *name)
-{
-    name_in_context(NULL, stream, true, keep(name));
-}
-static void name_stream_w(void *stream, const wchar_t *name)
-{
-    name_in_context(NULL, stream, true, keep_wide(name));
-}
-
-/* ---- module CORE2 ---- */
-
-static void domain_mark(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a)
-{
-    begin(INSTANT, d, NULL, a);
-}
-static nvtxRangeId_t domain_start(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a)
-{
-    return begin(START, d, NULL, a);
-}
-static void domain_end(nvtxDomainHandle_t d, nvtxRangeId_t id)
-{
-    put_marker(CUPTI_ACTIVITY_FLAG_MARKER_END, (uint32_t)id, NULL, d);
-}
-static int domain_push(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a)
-{
-    return push(d, NULL, a);
-}
-static int domain_pop(nvtxDomainHandle_t d) { return pop(d); }
-static nvtxStringHandle_t domain_string_a(nvtxDomainHandle_t d, const char *text)
-{
-    return (nvtxStringHandle_t)keep(text);
-}
-static nvtxStringHandle_t domain_string_w(nvtxDomainHandle_t d, const wchar_t *text)
-{
-    return (nvtxStringHandle_t)keep_wide(text);
-}
-static nvtxDomainHandle_t domain_create_a(const char *name) { return domain_named(keep(name)); }
-static nvtxDomainHandle_t domain_create_w(const wchar_t *name)
-{
-    return domain_named(keep_wide(name));
-}
-
 /* ---- module SYNC: events of a program's own locks ---- */
 
 struct lock {
@@ -416,74 +333,83 @@ static void lock_note(nvtxSyncUser_t handle, CUpti_ActivityFlag flag)
         put_marker(flag, l->id, l->name, l->domain);
 }
 
-static void lock_destroy(nvtxSyncUser_t handle) { free(handle); }
-static void lock_acquire(nvtxSyncUser_t l)
-{
-    lock_note(l, CUPTI_ACTIVITY_FLAG_MARKER_SYNC_ACQUIRE);
-}
-static void lock_failed(nvtxSyncUser_t l)
-{
-    lock_note(l, CUPTI_ACTIVITY_FLAG_MARKER_SYNC_ACQUIRE_FAILED);
-}
-static void lock_acquired(nvtxSyncUser_t l)
-{
-    lock_note(l, CUPTI_ACTIVITY_FLAG_MARKER_SYNC_ACQUIRE_SUCCESS);
-}
-static void lock_release(nvtxSyncUser_t l)
-{
-    lock_note(l, CUPTI_ACTIVITY_FLAG_MARKER_SYNC_RELEASE);
-}
-
 /* ---- attaching ---- */
+
+#define INSTANT CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS
+#define START CUPTI_ACTIVITY_FLAG_MARKER_START
+#define END CUPTI_ACTIVITY_FLAG_MARKER_END
+#define SYNC(what) CUPTI_ACTIVITY_FLAG_MARKER_SYNC_##what
+
+/* A row is a function of NVTX that is one call: its module and name, its result, its parameters,
+ * the call. */
+#define FUNCTIONS(F)                                                                               \
+    F(CORE, MarkEx, uint32_t, (const nvtxEventAttributes_t *a), begin(INSTANT, NULL, NULL, a))     \
+    F(CORE, MarkA, uint32_t, (const char *text), begin(INSTANT, NULL, keep(text), NULL))           \
+    F(CORE, MarkW, uint32_t, (const wchar_t *text), begin(INSTANT, NULL, keep_wide(text), NULL))   \
+    F(CORE, RangeStartEx, nvtxRangeId_t, (const nvtxEventAttributes_t *a),                         \
+      begin(START, NULL, NULL, a))                                                                 \
+    F(CORE, RangeStartA, nvtxRangeId_t, (const char *text), begin(START, NULL, keep(text), NULL))  \
+    F(CORE, RangeStartW, nvtxRangeId_t, (const wchar_t *text),                                     \
+      begin(START, NULL, keep_wide(text), NULL))                                                   \
+    F(CORE, RangeEnd, void, (nvtxRangeId_t id), put_marker(END, (uint32_t)id, NULL, NULL))         \
+    F(CORE, RangePushEx, int, (const nvtxEventAttributes_t *a), push(NULL, NULL, a))               \
+    F(CORE, RangePushA, int, (const char *text), push(NULL, keep(text), NULL))                     \
+    F(CORE, RangePushW, int, (const wchar_t *text), push(NULL, keep_wide(text), NULL))             \
+    F(CORE, RangePop, int, (void), pop(NULL))                                                      \
+    F(CORE, NameOsThreadA, void, (uint32_t t, const char *name), name_thread(t, keep(name)))       \
+    F(CORE, NameOsThreadW, void, (uint32_t t, const wchar_t *name),                                \
+      name_thread(t, keep_wide(name)))                                                             \
+    F(CORE2, DomainMarkEx, uint32_t, (nvtxDomainHandle_t d, const nvtxEventAttributes_t *a),       \
+      begin(INSTANT, d, NULL, a))                                                                  \
+    F(CORE2, DomainRangeStartEx, nvtxRangeId_t,                                                    \
+      (nvtxDomainHandle_t d, const nvtxEventAttributes_t *a), begin(START, d, NULL, a))            \
+    F(CORE2, DomainRangeEnd, void, (nvtxDomainHandle_t d, nvtxRangeId_t id),                       \
+      put_marker(END, (uint32_t)id, NULL, d))                                                      \
+    F(CORE2, DomainRangePushEx, int, (nvtxDomainHandle_t d, const nvtxEventAttributes_t *a),       \
+      push(d, NULL, a))                                                                            \
+    F(CORE2, DomainRangePop, int, (nvtxDomainHandle_t d), pop(d))                                  \
+    F(CORE2, DomainRegisterStringA, const void *, (nvtxDomainHandle_t d, const char *text),        \
+      keep(text))                                                                                  \
+    F(CORE2, DomainRegisterStringW, const void *, (nvtxDomainHandle_t d, const wchar_t *text),     \
+      keep_wide(text))                                                                             \
+    F(CORE2, DomainCreateA, nvtxDomainHandle_t, (const char *name), domain_named(keep(name)))      \
+    F(CORE2, DomainCreateW, nvtxDomainHandle_t, (const wchar_t *name),                             \
+      domain_named(keep_wide(name)))                                                               \
+    F(CUDA, NameCuDeviceA, void, (int device, const char *name), name_device(device, keep(name)))  \
+    F(CUDA, NameCuDeviceW, void, (int device, const wchar_t *name),                                \
+      name_device(device, keep_wide(name)))                                                        \
+    F(CUDA, NameCuContextA, void, (CUcontext c, const char *name),                                 \
+      name_in_context(c, CU_STREAM_LEGACY, false, keep(name)))                                     \
+    F(CUDA, NameCuContextW, void, (CUcontext c, const wchar_t *name),                              \
+      name_in_context(c, CU_STREAM_LEGACY, false, keep_wide(name)))                                \
+    F(CUDA, NameCuStreamA, void, (CUstream s, const char *name),                                   \
+      name_in_context(NULL, s, true, keep(name)))                                                  \
+    F(CUDA, NameCuStreamW, void, (CUstream s, const wchar_t *name),                                \
+      name_in_context(NULL, s, true, keep_wide(name)))                                             \
+    F(SYNC, DomainSyncUserAcquireStart, void, (nvtxSyncUser_t l), lock_note(l, SYNC(ACQUIRE)))     \
+    F(SYNC, DomainSyncUserAcquireFailed, void, (nvtxSyncUser_t l),                                 \
+      lock_note(l, SYNC(ACQUIRE_FAILED)))                                                          \
+    F(SYNC, DomainSyncUserAcquireSuccess, void, (nvtxSyncUser_t l),                                \
+      lock_note(l, SYNC(ACQUIRE_SUCCESS)))                                                         \
+    F(SYNC, DomainSyncUserReleasing, void, (nvtxSyncUser_t l), lock_note(l, SYNC(RELEASE)))        \
+    F(SYNC, DomainSyncUserDestroy, void, (nvtxSyncUser_t l), free(l))
+
+#define DEFINE(module, id, result, params, call)                                                   \
+    static result on_##id params { return call; }
+FUNCTIONS(DEFINE)
 
 static const struct {
     NvtxCallbackModule module;
     unsigned id;
     NvtxFunctionPointer function;
 } functions[] = {
-#define F(module, id, function)                                                                    \
-    {                                                                                              \
-        NVTX_CB_MODULE_##module, NVTX_CBID_##module##_##id, (NvtxFunctionPointer)function          \
-    }
-    F(CORE, MarkEx, mark_ex),
-    F(CORE, MarkA, mark_a),
-    F(CORE, MarkW, mark_w),
-    F(CORE, RangeStartEx, start_ex),
-    F(CORE, RangeStartA, start_a),
-    F(CORE, RangeStartW, start_w),
-    F(CORE, RangeEnd, end),
-    F(CORE, RangePushEx, push_ex),
-    F(CORE, RangePushA, push_a),
-    F(CORE, RangePushW, push_w),
-    F(CORE, RangePop, pop_default),
-    F(CORE, NameOsThreadA, name_thread_a),
-    F(CORE, NameOsThreadW, name_thread_w),
-    F(CORE2, DomainMarkEx, domain_mark),
-    F(CORE2, DomainRangeStartEx, domain_start),
-    F(CORE2, DomainRangeEnd, domain_end),
-    F(CORE2, DomainRangePushEx, domain_push),
-    F(CORE2, DomainRangePop, domain_pop),
-    F(CORE2, DomainRegisterStringA, domain_string_a),
-    F(CORE2, DomainRegisterStringW, domain_string_w),
-    F(CORE2, DomainCreateA, domain_create_a),
-    F(CORE2, DomainCreateW, domain_create_w),
-    F(CUDA, NameCuDeviceA, name_device_a),
-    F(CUDA, NameCuDeviceW, name_device_w),
-    F(CUDA, NameCuContextA, name_context_a),
-    F(CUDA, NameCuContextW, name_context_w),
-    F(CUDA, NameCuStreamA, name_stream_a),
-    F(CUDA, NameCuStreamW, name_stream_w),
-    F(CUDART, NameCudaDeviceA, name_device_a),
-    F(CUDART, NameCudaDeviceW, name_device_w),
-    F(CUDART, NameCudaStreamA, name_stream_a),
-    F(CUDART, NameCudaStreamW, name_stream_w),
-    F(SYNC, DomainSyncUserCreate, lock_create),
-    F(SYNC, DomainSyncUserDestroy, lock_destroy),
-    F(SYNC, DomainSyncUserAcquireStart, lock_acquire),
-    F(SYNC, DomainSyncUserAcquireFailed, lock_failed),
-    F(SYNC, DomainSyncUserAcquireSuccess, lock_acquired),
-    F(SYNC, DomainSyncUserReleasing, lock_release),
-#undef F
+#define SLOT(module, id, function)                                                                 \
+    {NVTX_CB_MODULE_##module, NVTX_CBID_##module##_##id, (NvtxFunctionPointer)function},
+#define ROW(module, id, result, params, call) SLOT(module, id, on_##id)
+    FUNCTIONS(ROW)
+    SLOT(CUDART, NameCudaDeviceA, on_NameCuDeviceA) SLOT(CUDART, NameCudaDeviceW, on_NameCuDeviceW)
+    SLOT(CUDART, NameCudaStreamA, on_NameCuStreamA) SLOT(CUDART, NameCudaStreamW, on_NameCuStreamW)
+    SLOT(SYNC, DomainSyncUserCreate, lock_create)
 };
 
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t table);

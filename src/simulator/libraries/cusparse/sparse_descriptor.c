@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Descriptors of cuSPARSE's generic functions: sparse matrices (CSR, CSC, COO, BSR), dense matrices
+ * Descriptors of cuSPARSE's generic functions: sparse matrices (CSR, CSC, COO), dense matrices
  * and dense vectors. They hold the caller's pointers and own nothing else. */
 #include "simulator/libraries/cusparse/vs_sparse.h"
 
@@ -27,10 +27,9 @@ struct cusparseDnVecDescr *vs_sparse_vector(const struct cusparseDnVecDescr *v)
 int vs_sparse_matrix_new(const struct vs_sparse_matrix_new *given)
 {
     const struct cusparseSpMatDescr *m = &given->content;
-    bool blocks = m->format == CUSPARSE_FORMAT_BSR;
     if (!given->matrix || m->rows < 0 || m->columns < 0 || m->nnz < 0 || !vs_sparse_bytes(m->type) ||
         !vs_sparse_index_bytes(m->offset_type) || !vs_sparse_index_bytes(m->index_type) || m->base < 0 ||
-        m->base > CUSPARSE_INDEX_BASE_ONE || (blocks && (m->block_rows < 1 || m->block_columns < 1)))
+        m->base > CUSPARSE_INDEX_BASE_ONE)
         return WRONG;
     struct cusparseSpMatDescr *made = vs_library_new(VS_SPARSE_MATRIX, sizeof *made);
     *given->matrix = made;

@@ -10,8 +10,7 @@
 /* Elements stored, and their bytes with indices. */
 static double stored(const struct cusparseSpMatDescr *m)
 {
-    double block = m->format == CUSPARSE_FORMAT_BSR ? (double)m->block_rows * (double)m->block_columns : 1;
-    return (double)m->nnz * block * m->batch;
+    return (double)m->nnz * m->batch;
 }
 
 static double stored_bytes(const struct cusparseSpMatDescr *m)
@@ -24,23 +23,14 @@ static double dense_bytes(const struct cusparseDnMatDescr *m)
     return (double)m->rows * (double)m->columns * m->batch * vs_sparse_bytes(m->type);
 }
 
-/* Rows and columns of op(a). */
-static void dimensions(const struct cusparseSpMatDescr *a, int op, int64_t *rows, int64_t *columns)
-{
-    *rows = op ? a->columns : a->rows, *columns = op ? a->rows : a->columns;
-    if (a->format == CUSPARSE_FORMAT_BSR)
-        *rows *= a->block_rows, *columns *= a->block_columns;
-}
-
 static bool fits(const struct vs_sparse_product *p)
 {
     const struct cusparseSpMatDescr *a = vs_sparse_matrix(p->sparse);
     bool vectors = p->operation == VS_SPARSE_MV || p->operation == VS_SPARSE_SV;
-    int64_t rows, columns;
     if (!a || (vectors ? !vs_sparse_vector(p->x) || !vs_sparse_vector(p->y)
                        : !vs_sparse_dense(p->first) || !vs_sparse_dense(p->second)))
         return false;
-    dimensions(a, p->op, &rows, &columns);
+    int64_t rows = p->op ? a->columns : a->rows, columns = p->op ? a->rows : a->columns;
     switch (p->operation) {
     case VS_SPARSE_MV:
         return p->x->size == columns && p->y->size == rows;

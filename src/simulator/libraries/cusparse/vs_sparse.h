@@ -32,10 +32,9 @@ struct cusparseContext {
 
 struct cusparseSpMatDescr {
     int format, type, offset_type, index_type, base;
-    int64_t rows, columns, nnz; /* BSR: of blocks */
-    int64_t block_rows, block_columns;
+    int64_t rows, columns, nnz;
     void *offsets, *indices, *values; /* COO: offsets are the row indices; CSC: of columns */
-    int batch, fill, diagonal, order;
+    int batch, fill, diagonal;
     int64_t offset_stride, value_stride;
 };
 
