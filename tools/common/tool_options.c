@@ -9,9 +9,24 @@
 
 #define LONG_BASE 256 /* getopt_long's answer for the first row */
 
+/* The number of *text* in *words*, "a, b, c". */
+static bool find_word(const char *words, const char *text, unsigned *out)
+{
+    size_t length = strlen(text);
+    for (*out = 0; *words; ++*out) {
+        size_t word = strcspn(words, ",");
+        if (word == length && memcmp(words, text, length) == 0)
+            return true;
+        words += word + strspn(words + word, ", ");
+    }
+    return false;
+}
+
 static int set(const char *who, const struct vs_tool_option *row, const char *text)
 {
     bool good = true;
+    if (row->given)
+        *row->given = true;
     if (row->flag)
         *row->flag = true;
     else if (row->text)
@@ -24,12 +39,19 @@ static int set(const char *who, const struct vs_tool_option *row, const char *te
         good = row->parse(text, row->to);
     else if (row->run)
         return row->run(who, text, row->to);
+    else if (row->word)
+        return find_word(row->words, text, row->word)
+                   ? 0
+                   : vs_tool_usage(who, "--%s takes one of %s, not %s", row->name, row->words,
+                                   text);
     else if (!vs_tool_colour(text, row->colour))
         return vs_tool_usage(who, "--%s takes auto, always or never", row->name);
     if (good)
         return 0;
-    return row->quoted ? vs_tool_usage(who, "--%s takes %s, not '%s'", row->name, row->takes, text)
-                       : vs_tool_usage(who, "--%s takes %s", row->name, row->takes);
+    const char *quote = row->quoted ? "'" : "";
+    return row->quoted || row->plain ? vs_tool_usage(who, "--%s takes %s, not %s%s%s", row->name,
+                                                     row->takes, quote, text, quote)
+                                     : vs_tool_usage(who, "--%s takes %s", row->name, row->takes);
 }
 
 int vs_tool_options(int argc, char **argv, const char *usage, const struct vs_tool_option *table)

@@ -23,7 +23,10 @@ struct vs_tool_option {
     void *to;
     bool bare, optional; /* *run* gets NULL: always, or without a value */
     const char *takes;   /* the message for *count* and *parse*: "--NAME takes TAKES" … */
-    bool quoted;         /* … "not 'VALUE'" */
+    bool quoted, plain;  /* … "not 'VALUE'", or "not VALUE" */
+    unsigned *word;      /* which of *words*, "a, b, c", it is */
+    const char *words;
+    bool *given;         /* set to true */
 };
 
 /* vs_tool_options: reads the options; optind is then the first word after them. Returns 0, -1 after

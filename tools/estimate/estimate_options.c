@@ -10,15 +10,15 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
-#include "tools/common/command.h"
 #include "tools/common/paths.h"
+#include "tools/common/tool_options.h"
 #include "tools/estimate/estimate_internal.h"
 
 #define CONTEXT_BYTES (400 * VS_MIB) /* assumed for --capacity, which names no GPU: about that of an A100 */
 #define COUNT_MAX 1e16
 
 /* "8B", "1.5M", "124,000,000" is not: letters are powers of 1000. */
-static bool parse_count(const char *text, uint64_t *out)
+static bool parse_count(const char *text, void *out)
 {
     static const char letters[] = "KMBT";
     char *end;
@@ -31,7 +31,7 @@ static bool parse_count(const char *text, uint64_t *out)
         value *= pow(1000, (double)(letter - letters) + 1);
     if (value < 1 || value > COUNT_MAX)
         return false;
-    *out = (uint64_t)value;
+    *(uint64_t *)out = (uint64_t)value;
     return true;
 }
 
@@ -43,7 +43,7 @@ const char *vs_estimate_keep(struct vs_estimate_job *job, const char *text, size
     return copy;
 }
 
-static int add_gpu(struct vs_estimate_job *job, const char *name, bool capacity)
+static int add_device(struct vs_estimate_job *job, const char *name, bool capacity)
 {
     struct vs_estimate_answer *a = &job->answer;
     struct vs_estimate_gpu *gpu = &a->gpus[a->gpu_count];
@@ -62,123 +62,22 @@ static int add_gpu(struct vs_estimate_job *job, const char *name, bool capacity)
     return 0;
 }
 
-/* One of *words*, or a message with all of them. */
-static int choose(struct vs_estimate_job *job, const char *option, const char *text,
-                  const char *const *words, int *out)
+static int add_gpu(const char *who, const char *text, void *job)
 {
-    char list[160] = "";
-    for (int i = 0; words[i]; i++) {
-        if (strcmp(words[i], text) == 0) {
-            *out = i;
-            return 0;
-        }
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
-    }
-    return vs_tool_usage(job->who, "--%s takes one of %s, not %s", option, list, text);
+    (void)who;
+    return add_device(job, text, false);
 }
 
-enum flag {
-    PARAMS, TRAINABLE, LAYERS, WIDTH, HEADS, KV_HEADS, FFN, VOCAB, GPUS, BATCH, SEQ, /* counts */
-    DTYPE, OPTIMIZER, MLP, ATTENTION, CHECKPOINTING,                                  /* words */
-    ZERO, FSDP, TIED, AMP, MASTER, FUSED, DROPOUT, INFERENCE,
-    GPU, CAPACITY, FIND, AT, JSON, PARTIAL, COLOR, HELP
-};
-
-static const struct option options[] = {
-    {"params", required_argument, NULL, PARAMS}, {"trainable", required_argument, NULL, TRAINABLE},
-    {"layers", required_argument, NULL, LAYERS}, {"width", required_argument, NULL, WIDTH},
-    {"heads", required_argument, NULL, HEADS}, {"kv-heads", required_argument, NULL, KV_HEADS},
-    {"ffn", required_argument, NULL, FFN}, {"vocab", required_argument, NULL, VOCAB},
-    {"gpus", required_argument, NULL, GPUS}, {"batch", required_argument, NULL, BATCH},
-    {"seq", required_argument, NULL, SEQ}, {"dtype", required_argument, NULL, DTYPE},
-    {"optimizer", required_argument, NULL, OPTIMIZER}, {"mlp", required_argument, NULL, MLP},
-    {"attention", required_argument, NULL, ATTENTION},
-    {"checkpointing", required_argument, NULL, CHECKPOINTING}, {"zero", required_argument, NULL, ZERO},
-    {"fsdp", no_argument, NULL, FSDP}, {"tied", no_argument, NULL, TIED}, {"amp", no_argument, NULL, AMP},
-    {"master-weights", no_argument, NULL, MASTER}, {"fused", no_argument, NULL, FUSED},
-    {"dropout", no_argument, NULL, DROPOUT}, {"inference", no_argument, NULL, INFERENCE},
-    {"gpu", required_argument, NULL, GPU}, {"capacity", required_argument, NULL, CAPACITY},
-    {"find", required_argument, NULL, FIND}, {"at", required_argument, NULL, AT},
-    {"json", no_argument, NULL, JSON}, {"partial", no_argument, NULL, PARTIAL},
-    {"color", required_argument, NULL, COLOR}, {"help", no_argument, NULL, HELP}, {0}};
-
-static int parse_number(struct vs_estimate_job *job, enum flag flag)
+static int add_capacity(const char *who, const char *text, void *job)
 {
-    struct vs_model *m = &job->answer.model;
-    uint64_t *const targets[] = {[PARAMS] = &m->parameters, [TRAINABLE] = &m->trainable,
-                                 [LAYERS] = &m->layers, [WIDTH] = &m->width, [HEADS] = &m->heads,
-                                 [KV_HEADS] = &m->kv_heads, [FFN] = &m->ffn, [VOCAB] = &m->vocab,
-                                 [GPUS] = &m->gpus, [BATCH] = &m->batch, [SEQ] = &m->sequence};
-    if (!parse_count(optarg, targets[flag]))
-        return vs_tool_usage(job->who, "--%s takes a number from 1, such as 32, 124M or 8B, not %s",
-                             options[flag].name, optarg);
-    return 0;
+    (void)who;
+    return add_device(job, text, true);
 }
 
-static int parse_word(struct vs_estimate_job *job, enum flag flag)
+static int set_fsdp(const char *who, const char *text, void *zero)
 {
-    static const char *const dtypes[] = {"fp32", "bf16", "fp16", NULL};
-    static const char *const optimizers[] = {"adamw", "adam", "adam8bit", "momentum", "lion", "sgd", NULL};
-    static const enum vs_model_optimizer optimizer_values[] = {
-        VS_OPTIMIZER_ADAMW, VS_OPTIMIZER_ADAMW, VS_OPTIMIZER_ADAM8BIT, VS_OPTIMIZER_MOMENTUM,
-        VS_OPTIMIZER_MOMENTUM, VS_OPTIMIZER_SGD};
-    static const char *const mlps[] = {"gelu", "swiglu", NULL}, *const attentions[] = {"flash", "math", NULL};
-    static const char *const checkpoints[] = {"none", "selective", "full", NULL};
-    static const char *const *const words[] = {
-        [DTYPE] = dtypes, [OPTIMIZER] = optimizers, [MLP] = mlps, [ATTENTION] = attentions,
-        [CHECKPOINTING] = checkpoints};
-    struct vs_model *m = &job->answer.model;
-    int index = 0;
-    int status = choose(job, options[flag].name, optarg, words[flag], &index);
-    if (status)
-        return status;
-    switch (flag) {
-    case DTYPE: m->half = index > 0; break;
-    case OPTIMIZER: m->optimizer = optimizer_values[index]; break;
-    case MLP: m->gated = index; break;
-    case ATTENTION: m->math_attention = index; break;
-    default: m->checkpointing = (enum vs_model_checkpointing)index; break;
-    }
-    return 0;
-}
-
-static int parse_flag(struct vs_estimate_job *job, enum flag flag, const char **at)
-{
-    struct vs_model *m = &job->answer.model;
-    unsigned long long stage;
-    if (flag >= GPU) {
-        /* An option that is not part of the description. */
-        switch (flag) {
-        case GPU: return add_gpu(job, optarg, false);
-        case CAPACITY: return add_gpu(job, optarg, true);
-        case FIND: job->answer.find = optarg; return 0;
-        case AT: *at = optarg; return 0;
-        case JSON: job->json = true; return 0;
-        case PARTIAL: job->partial = true; return 0;
-        default:
-            return vs_tool_colour(optarg, &job->colour)
-                       ? 0 : vs_tool_usage(job->who, "--color takes auto, always or never");
-        }
-    }
-    job->described = true;
-    if (flag <= SEQ)
-        return parse_number(job, flag);
-    if (flag <= CHECKPOINTING)
-        return parse_word(job, flag);
-    switch (flag) {
-    case ZERO:
-        if (!vs_tool_count(optarg, 0, 3, &stage))
-            return vs_tool_usage(job->who, "--zero takes a stage from 0 to 3");
-        m->zero = (unsigned)stage;
-        break;
-    case FSDP: m->zero = 3; break;
-    case TIED: m->tied = true; break;
-    case AMP: m->autocast = true; break;
-    case MASTER: m->master = true; break;
-    case FUSED: m->fused = true; break;
-    case DROPOUT: m->dropout = true; break;
-    default: m->inference = true; break;
-    }
+    (void)who, (void)text;
+    *(unsigned long long *)zero = 3;
     return 0;
 }
 
@@ -235,18 +134,47 @@ static int check_traces(struct vs_estimate_job *job, const char *at)
 
 int vs_estimate_parse(struct vs_estimate_job *job, const char *usage, int argc, char **argv)
 {
+    static const enum vs_model_optimizer optimizers[] = { /* of the words below */
+        VS_OPTIMIZER_ADAMW, VS_OPTIMIZER_ADAMW, VS_OPTIMIZER_ADAM8BIT, VS_OPTIMIZER_MOMENTUM,
+        VS_OPTIMIZER_MOMENTUM, VS_OPTIMIZER_SGD};
+    struct vs_model *m = &job->answer.model;
     const char *at = NULL;
-    int c, status = 0;
+    unsigned dtype = 0, optimizer = 0, mlp = 0, attention = 0, checkpointing = 0;
+    unsigned long long zero = 0;
     job->who = argv[0];
-    opterr = 0;
-    while (!status && (c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (c == HELP || c == 'h') {
-            fputs(usage, stdout);
-            return -1;
-        }
-        status = c == '?' || c == ':' ? vs_tool_bad_option(argv, c) : parse_flag(job, (enum flag)c, &at);
-    }
-    if (!status && optind < argc)
+#define DESCRIBES .given = &job->described
+#define NUMBER(option, field) {option, .parse = parse_count, .to = &m->field, .plain = true, DESCRIBES, \
+                               .takes = "a number from 1, such as 32, 124M or 8B"}
+    int status = vs_tool_options(
+        argc, argv, usage,
+        (const struct vs_tool_option[]){
+            NUMBER("params", parameters), NUMBER("trainable", trainable), NUMBER("layers", layers),
+            NUMBER("width", width), NUMBER("heads", heads), NUMBER("kv-heads", kv_heads),
+            NUMBER("ffn", ffn), NUMBER("vocab", vocab), NUMBER("gpus", gpus), NUMBER("batch", batch),
+            NUMBER("seq", sequence),
+            {"dtype", .word = &dtype, .words = "fp32, bf16, fp16", DESCRIBES},
+            {"optimizer", .word = &optimizer, DESCRIBES,
+             .words = "adamw, adam, adam8bit, momentum, lion, sgd"},
+            {"mlp", .word = &mlp, .words = "gelu, swiglu", DESCRIBES},
+            {"attention", .word = &attention, .words = "flash, math", DESCRIBES},
+            {"checkpointing", .word = &checkpointing, .words = "none, selective, full", DESCRIBES},
+            {"zero", .count = &zero, .max = 3, .takes = "a stage from 0 to 3", DESCRIBES},
+            {"fsdp", .run = set_fsdp, .to = &zero, .bare = true, DESCRIBES},
+            {"tied", .flag = &m->tied, DESCRIBES}, {"amp", .flag = &m->autocast, DESCRIBES},
+            {"master-weights", .flag = &m->master, DESCRIBES}, {"fused", .flag = &m->fused, DESCRIBES},
+            {"dropout", .flag = &m->dropout, DESCRIBES}, {"inference", .flag = &m->inference, DESCRIBES},
+            {"gpu", .run = add_gpu, .to = job}, {"capacity", .run = add_capacity, .to = job},
+            {"find", .text = &job->answer.find}, {"at", .text = &at}, {"json", .flag = &job->json},
+            {"partial", .flag = &job->partial}, {"color", .colour = &job->colour}, {0}});
+    if (status)
+        return status;
+    m->half = dtype > 0;
+    m->optimizer = optimizers[optimizer];
+    m->gated = mlp;
+    m->math_attention = attention;
+    m->checkpointing = (enum vs_model_checkpointing)checkpointing;
+    m->zero = (unsigned)zero;
+    if (optind < argc)
         status = vs_estimate_traces(job, argv + optind, (size_t)(argc - optind));
     if (!status && !job->answer.run_count && at)
         status = vs_tool_usage(job->who, "--at is for traces; describe the model with --batch and --seq");

@@ -24,96 +24,6 @@ struct json_lines {
     uint64_t count;
 };
 
-/* A field of each codec of event_table.h. */
-static void put_U(struct json_lines *lines, struct vs_json *json, const char *key, uint64_t value)
-{
-    (void)lines;
-    vs_json_uint(json, key, value);
-}
-
-static void put_S(struct json_lines *lines, struct vs_json *json, const char *key, uint64_t value)
-{
-    (void)lines;
-    vs_json_int(json, key, (int64_t)value);
-}
-
-#define put_A put_U
-
-static void put_T(struct json_lines *lines, struct vs_json *json, const char *key, uint64_t value)
-{
-    vs_json_int(json, key, (int64_t)(value - lines->start_ns));
-}
-
-static void put_STR(struct json_lines *lines, struct vs_json *json, const char *key, uint64_t value)
-{
-    vs_json_string(json, key, vs_reader_string(lines->reader, value));
-}
-
-static void put_STK(struct json_lines *lines, struct vs_json *json, const char *key, uint64_t value)
-{
-    (void)lines;
-    vs_json_known_uint(json, key, value != 0, value);
-}
-
-static void put_fields(struct json_lines *lines, struct vs_json *json, const struct vs_event *event)
-{
-    switch (event->kind) {
-#define F(field, codec) put_##codec(lines, json, #field, of->field);
-#define VS_EVENT(code, name, properties, list) \
-    case VS_EVENT_##name: {                    \
-        const struct vs_event_##name *of = &event->name; \
-        list break;                            \
-    }
-#include "trace/format/event_table.h"
-#undef VS_EVENT
-#undef F
-    default: break;
-    }
-}
-
-/* The stack that *event* refers to; 0 for none. */
-static uint64_t stack_of(const struct vs_event *event)
-{
-    uint64_t stack = 0;
-#define U(field)
-#define S(field)
-#define A(field)
-#define T(field)
-#define STR(field)
-#define STK(field) stack = of->field;
-#define F(field, codec) codec(field)
-    switch (event->kind) {
-#define VS_EVENT(code, name, properties, list) \
-    case VS_EVENT_##name: {                    \
-        const struct vs_event_##name *of = &event->name; \
-        (void)of;                              \
-        list break;                            \
-    }
-#include "trace/format/event_table.h"
-#undef VS_EVENT
-    default: break;
-    }
-#undef F
-#undef U
-#undef S
-#undef A
-#undef T
-#undef STR
-#undef STK
-    return stack;
-}
-
-static const char *kind_name(unsigned kind)
-{
-    switch (kind) {
-#define VS_EVENT(code, name, properties, list) \
-    case code: return #name;
-#include "trace/format/event_table.h"
-#undef VS_EVENT
-    default: return "unknown";
-    }
-}
-
 static void put_stack(struct json_lines *lines, uint64_t stack)
 {
     struct vs_json json = {.out = lines->out};
@@ -138,17 +48,43 @@ static void put_stack(struct json_lines *lines, uint64_t stack)
     vs_json_end_object(&json);
 }
 
+static void put_field(struct json_lines *lines, struct vs_json *json,
+                      const struct vs_event_field *field, uint64_t value)
+{
+    switch (field->codec) {
+    case VS_CODEC_S:
+        vs_json_int(json, field->name, (int64_t)value);
+        break;
+    case VS_CODEC_T:
+        vs_json_int(json, field->name, (int64_t)(value - lines->start_ns));
+        break;
+    case VS_CODEC_STR:
+        vs_json_string(json, field->name, vs_reader_string(lines->reader, value));
+        break;
+    case VS_CODEC_STK:
+        vs_json_known_uint(json, field->name, value != 0, value);
+        break;
+    default:
+        vs_json_uint(json, field->name, value);
+        break;
+    }
+}
+
 static enum vs_err put_event(struct json_lines *lines, const struct vs_event *event, uint64_t number)
 {
     struct vs_json json = {.out = lines->out};
-    put_stack(lines, stack_of(event));
+    const struct vs_event_info *info = vs_event_describe(event->kind);
+    for (unsigned i = 0; i < info->field_count; i++)
+        if (info->fields[i].codec == VS_CODEC_STK)
+            put_stack(lines, event->fields[i]);
     vs_json_begin_object(&json, NULL);
     vs_json_uint(&json, "event", number);
     vs_json_int(&json, "time_ns", (int64_t)(event->time_ns - lines->start_ns));
     vs_json_uint(&json, "tid", event->tid);
-    vs_json_string(&json, "kind", kind_name(event->kind));
+    vs_json_string(&json, "kind", info->name);
     vs_json_begin_object(&json, "fields");
-    put_fields(lines, &json, event);
+    for (unsigned i = 0; i < info->field_count; i++)
+        put_field(lines, &json, &info->fields[i], event->fields[i]);
     vs_json_end_object(&json);
     vs_json_end_object(&json);
     lines->count++;
