@@ -29,7 +29,7 @@ ROOMS = {
     "allocator/compact": ("base allocator/core", ""),
     "allocator/pytorch": ("base allocator/core", ""),
     "trace/format": ("base ledger", "columns.h event.h event_table.h format.h frame_seal.h live_look.h"),
-    "trace/stacks": ("base", "elf_symbols.h loaded_object.h python.h unwind.h walk.h"),
+    "trace/stacks": ("base", "cfi.h elf_symbols.h python.h unwind.h walk.h"),
     "trace/record": ("base ledger trace/format trace/stacks", "recorder.h selection.h thread_start.h"),
     "trace/output": ("base trace/format", "frame_output.h"),
     "trace/read": ("base ledger trace/format trace/output",
@@ -91,7 +91,7 @@ ROOMS = {
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "
                       "analysis/kinds analysis/estimate viewer/common",
-                      "estimate_text.h fit_text.h oom_family_text.h oom_text.h process_tree_text.h replay_text.h "
+                      "answer_text.h estimate_text.h oom_text.h "
                       "report_parts.h report_text.h"),
     "viewer/check": ("base analysis/naming analysis/state analysis/report analysis/budget viewer/common viewer/report",
                      "check_output.h"),
@@ -101,7 +101,7 @@ ROOMS = {
                       "analysis/report viewer/common viewer/export", ""),
     "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/budget analysis/compare "
                      "analysis/report viewer/common viewer/export",
-                     "diff_graph.h stack_source.h"),
+                     "stack_source.h svg_graph.h"),
     "viewer/pprof": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/kinds viewer/export",
                      ""),
     "viewer/sqlite": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/growth analysis/kinds analysis/report viewer/export",
@@ -142,14 +142,14 @@ ROOMS = {
     "simulator/cupti": ("base simulator/driver", ""),
     "tools/common": ("base allocator/core trace/read trace/symbols analysis/state analysis/checkpoint "
                      "analysis/report analysis/oom analysis/naming viewer/common viewer/report",
-                     "command.h oom_tool.h own_state.h paths.h process_tree_tool.h report_names.h symbol_tool.h "
+                     "command.h own_state.h paths.h process_tree_tool.h report_names.h symbol_tool.h "
                      "tool_options.h trace_part.h verb_table.h whole_file.h"),
     "tools/check": ("base trace/read analysis/budget analysis/report viewer/check viewer/common viewer/report "
                     "tools/common", "check_command.h"),
     "tools/diff": ("base trace/read analysis/budget analysis/compare analysis/report viewer/common viewer/diff "
                    "viewer/flame viewer/report tools/common", ""),
     "tools/view": ("base trace/read analysis/checkpoint analysis/report analysis/oom viewer/common viewer/html "
-                   "viewer/report tools/common", "view_write.h"),
+                   "viewer/report tools/common", "view_trace.h"),
     "tools/run": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state "
                   "analysis/report analysis/oom viewer/common viewer/report tools/common tools/check tools/view", "reach.h"),
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", ""),

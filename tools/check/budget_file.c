@@ -2,7 +2,7 @@
  *
  * Toml_tree.h reads the syntax and keeps the line of every value; here the tree is
  * walked once, and every key is either known or an error with its line. */
-#include "tools/check/budget_file.h"
+#include "tools/check/check_command.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `vramscope check`, in parts that `vramscope run --check` uses as well: the options, the traces, the
- * documents that are written. */
+ * `vramscope check`, in parts that `vramscope run --check` uses as well: the options, the traces,
+ * the documents that are written. */
 #ifndef VS_CHECK_COMMAND_H
 #define VS_CHECK_COMMAND_H
 
@@ -68,5 +68,14 @@ int vs_check_traces(struct vs_check_command *command, char *const *paths, size_t
 int vs_check_write(const struct vs_check_command *command, struct vs_check_result *result, int code);
 
 void vs_check_command_free(struct vs_check_command *command);
+
+/* --- budget_file.c: a budget file (TOML, docs/budgets.md); [[limit]] applies to its device, phase,
+ * test or process --- */
+
+/* vs_budget_file_read: adds the limits and settings of the file at *path* to *budget*; a baseline is
+ * relative to the file's folder. VS_ERR_ARG, with "FILE:LINE: the error; what to do" in *why*
+ * (VS_BUDGET_WHY_MAX bytes); VS_ERR_NOMEM. */
+enum vs_err vs_budget_file_read(struct vs_budget *budget, const char *path, char *why)
+    VS_MUST_CHECK;
 
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/reading/vs_xalloc.h"
-#include "tools/check/budget_file.h"
 #include "tools/check/check_command.h"
 #include "tools/common/command.h"
 

@@ -12,7 +12,7 @@
 #include "base/vs_arena.h"
 #include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"
-#include "viewer/report/oom_family_text.h"
+#include "viewer/report/answer_text.h"
 
 static const char *uuid_of(const struct vs_report *report, const struct vs_report_failure *failure,
                            struct vs_arena *memory)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/common/oom_tool.h"
+#include "tools/common/process_tree_tool.h"
 
 #include "analysis/naming/user_line.h"
 #include "tools/common/symbol_tool.h"

@@ -9,7 +9,7 @@
 
 #include "base/reading/vs_vec.h"
 #include "tools/common/command.h"
-#include "viewer/report/process_tree_text.h"
+#include "viewer/report/answer_text.h"
 
 static void add_file(struct vs_trace_list *list, char *path)
 {

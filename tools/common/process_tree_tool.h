@@ -7,7 +7,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "analysis/oom/oom.h"
 #include "viewer/common/text_style.h"
 
 /* A list of traces; zero-initialise. */
@@ -44,5 +46,16 @@ bool vs_tool_tree(const char *who, struct vs_trace_list *list,
  * an exit code, with a message if it is not VS_EXIT_OK. Cost: each trace is read four times. */
 int vs_oom_processes(const char *who, struct vs_trace_list *list, bool json, bool partial,
                      const struct vs_style *style, const char **first);
+
+/* --- oom_tool.c --- */
+
+/* vs_oom_tool_build: diagnoses failure *nth* (0: see vs_oom_build) of the trace of *report* (and of *watch*, or NULL), tries
+ * remedies by replay if *replay*, and adds the kinds of tensors and the failed line, which *memory*
+ * owns. **out* is NULL where no allocation failed. VS_ERR_NOT_FOUND when there is no failure *nth*;
+ * VS_ERR_STATE when the trace does not have every allocation before the failure: no diagnosis is
+ * possible. The position of *reader* is lost. Ownership: vs_oom_free. */
+enum vs_err vs_oom_tool_build(struct vs_reader *reader, const struct vs_report *report,
+                              struct vs_oom_watch *watch, uint64_t nth, bool replay,
+                              struct vs_arena *memory, struct vs_oom **out) VS_MUST_CHECK;
 
 #endif

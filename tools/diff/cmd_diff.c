@@ -12,7 +12,7 @@
 #include "tools/common/trace_part.h"
 #include "tools/common/whole_file.h"
 #include "viewer/diff/diff_output.h"
-#include "viewer/flame/diff_graph.h"
+#include "viewer/flame/svg_graph.h"
 
 static const char usage[] =
     "usage: vramscope diff [OPTIONS] A B\n"

@@ -7,7 +7,7 @@
 #include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/fit/fit_internal.h"
-#include "viewer/report/fit_text.h"
+#include "viewer/report/answer_text.h"
 
 static const char usage[] =
     "usage: vramscope fit --gpu GPU [--gpu GPU]... [OPTIONS] [--] PROGRAM [ARGUMENTS]\n"

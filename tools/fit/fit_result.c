@@ -12,7 +12,7 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "tools/common/command.h"
-#include "tools/common/oom_tool.h"
+#include "tools/common/process_tree_tool.h"
 #include "tools/fit/fit_internal.h"
 #include "trace/read/reader.h"
 

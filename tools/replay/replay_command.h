@@ -11,7 +11,7 @@
 
 #include "base/vs_arena.h"
 #include "tools/common/command.h"
-#include "viewer/report/replay_text.h"
+#include "viewer/report/answer_text.h"
 
 #define VS_REPLAY_SETTINGS_MAX 64
 #define VS_REPLAY_DEVICES_MAX 16

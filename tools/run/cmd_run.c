@@ -25,7 +25,7 @@
 #include "tools/common/own_state.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/run/run_internal.h"
-#include "tools/view/view_write.h"
+#include "tools/view/view_trace.h"
 #include "trace/read/reader.h"
 
 #define CHECKER_STATUS 86 /* exit status of programs that the simulated GPU's checker fails */

@@ -87,7 +87,8 @@ bool vs_run_manifest_line(FILE *manifest, char *line, size_t max);
  * waitpid), for readers of its trace, if that one has no end. */
 void vs_run_manifest_record_end(const char *path, uint64_t pid, int status);
 
-/* --- run_output.c: the older trace under the name given with -o, set aside until a new one replaces it --- */
+/* --- run_output.c: the older trace under the name given with -o, set aside until a new one replaces it
+ * --- */
 
 struct vs_run_output {
     char path[PATH_MAX];  /* of the new trace */
@@ -129,7 +130,8 @@ void vs_run_output_settle(struct vs_run_output *output);
  * name is now in use: the trace is unchanged at *from*. */
 bool vs_run_output_move(const char *from, const char *to);
 
-/* --- run_names.c: names that only the run's processes can determine: %r by rank, %n under a script --- */
+/* --- run_names.c: names that only the run's processes can determine: %r by rank, %n under a script ---
+ * */
 
 struct vs_run_names {
     const char *pattern;  /* -o, absolute */
@@ -158,7 +160,8 @@ void vs_run_names_warn_ranks(const struct vs_run_names *names);
 
 void vs_run_names_free(struct vs_run_names *names);
 
-/* --- run_signals.c: signals from other processes are forwarded; the terminal reaches the program itself --- */
+/* --- run_signals.c: signals from other processes are forwarded; the terminal reaches the program
+ * itself --- */
 
 /* vs_run_signals_prepare: from here on an interrupt removes *manifest* before it ends
  * the command. It must stay valid. */

@@ -4,7 +4,6 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "tools/common/oom_tool.h"
 #include "tools/common/process_tree_tool.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/common/tool_options.h"

@@ -7,7 +7,6 @@
 #include "tools/common/symbol_tool.h"
 #include "tools/common/tool_options.h"
 #include "tools/view/view_trace.h"
-#include "tools/view/view_write.h"
 
 static const char usage[] =
     "usage: vramscope view [OPTIONS] TRACE [TRACE]\n"

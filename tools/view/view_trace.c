@@ -7,7 +7,7 @@
 #include "base/vs_clock.h"
 #include "base/vs_size.h"
 #include "tools/common/command.h"
-#include "tools/common/oom_tool.h"
+#include "tools/common/process_tree_tool.h"
 #include "tools/common/symbol_tool.h"
 #include "trace/read/seek.h"
 #include "viewer/common/text_style.h"

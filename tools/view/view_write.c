@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/view/view_write.h"
+#include "tools/view/view_trace.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -7,7 +7,6 @@
 #include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/whole_file.h"
-#include "tools/view/view_trace.h"
 #include "viewer/common/text_style.h"
 
 bool vs_view_may_write(const char *who, const char *output, const char *first, const char *second)

@@ -17,7 +17,7 @@
 #include <xxhash.h>
 
 #include "trace/record/recorder_internal.h"
-#include "trace/stacks/loaded_object.h"
+#include "trace/stacks/cfi.h"
 #include "trace/stacks/python.h"
 #include "trace/stacks/walk.h"
 

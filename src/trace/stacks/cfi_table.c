@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "trace/stacks/cfi.h"
-#include "trace/stacks/loaded_object.h"
 
 #if defined(__x86_64__)
 

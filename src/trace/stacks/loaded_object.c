@@ -5,7 +5,7 @@
  * change under the lock that dl_iterate_phdr holds during its callback, so they are read from
  * inside a callback. */
 #define _GNU_SOURCE
-#include "trace/stacks/loaded_object.h"
+#include "trace/stacks/cfi.h"
 
 #include <dlfcn.h>
 #include <link.h>

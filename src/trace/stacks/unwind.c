@@ -23,7 +23,7 @@
 
 #include "base/vs_library.h"
 #include "base/vs_log.h"
-#include "trace/stacks/loaded_object.h"
+#include "trace/stacks/cfi.h"
 #include "trace/stacks/unwind.h"
 #include "trace/stacks/walk.h"
 

@@ -3,7 +3,7 @@
  * The order is that of debuggers: first by build id, because such a file cannot
  * belong to another build; then by debug link. */
 #define _GNU_SOURCE
-#include "trace/symbols/debug_files.h"
+#include "trace/symbols/elf_object.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,13 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names from one module's files, by libdw and libelf. These libraries read the files unchecked and
- * may crash: only symbol_worker.c, in a process of its own, calls this. Private to src/trace and
- * its tests. */
+ * The files of a module, and names from them by libdw and libelf. Private to src/trace and its
+ * tests. */
 #ifndef VS_ELF_OBJECT_H
 #define VS_ELF_OBJECT_H
 
-#include "trace/symbols/debug_files.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "trace/symbols/symbol_set.h"
+#include "trace/symbols/symbols.h"
+
+/* --- debug_files.c: the possible places: beside the module, in debug directories, below another root,
+ * in a debuginfod client's cache --- */
+
+#define VS_BUILD_ID_HEX_MAX 130u /* longest build id as text, with its NUL */
+#define VS_DEBUG_LINK_MAX 256u
+
+struct vs_debug_query {
+    const char *path;     /* of the module, as recorded */
+    const char *build_id; /* lower-case hex; "" when it has none */
+    const char *link;     /* name in .gnu_debuglink; "" when unknown or none */
+    const struct vs_symbols_options *options;
+};
+
+/* Called for each candidate in order of preference; true ends the search. */
+typedef bool vs_debug_candidate(void *arg, const char *path);
+
+/* vs_debug_files_modules: lists files that may be the module itself. */
+bool vs_debug_files_modules(const struct vs_debug_query *query, vs_debug_candidate *use, void *arg);
+/* vs_debug_files_separate: lists files that may hold its debug information. */
+bool vs_debug_files_separate(const struct vs_debug_query *query, vs_debug_candidate *use,
+                             void *arg);
+
+/* vs_debug_files_is_build_id: whether *text* is 2 to 64 bytes in lower-case hex. */
+bool vs_debug_files_is_build_id(const char *text);
+
+/* A signature of the existing files, from their status only; 0: none. */
+struct vs_debug_signature {
+    uint64_t module, separate;
+};
+struct vs_debug_signature vs_debug_files_sign(const struct vs_debug_query *query);
+
+/* vs_debug_files_open: opens a regular file for reading; -1 for anything else. */
+int vs_debug_files_open(const char *path);
+
+/* --- elf_object.c: the libraries read the files unchecked and may crash: only symbol_worker.c, in a
+ * process of its own, calls this --- */
 
 struct vs_elf_object;
 

@@ -5,7 +5,7 @@
 #define VS_SYMBOL_CACHE_H
 
 #include "trace/read/reader.h"
-#include "trace/symbols/debug_files.h"
+#include "trace/symbols/elf_object.h"
 #include "trace/symbols/symbol_set.h"
 
 #define VS_SYMBOL_CACHE_BYTES_MAX (UINT64_C(256) << 20) /* of all files together */

@@ -3,15 +3,13 @@
  * The file is that of a flame graph (svg_graph.h, flame_graph.js), with the bytes of
  * both runs for each frame. Red frames have grown, blue ones have shrunk, by their share of the frame's
  * memory; the width is the larger of both, so that what is gone is visible. */
-#include "viewer/flame/diff_graph.h"
+#include "viewer/flame/svg_graph.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vs_size.h"
-#include "viewer/flame/merged_stacks.h"
-#include "viewer/flame/svg_graph.h"
 
 #define SHADES 5
 

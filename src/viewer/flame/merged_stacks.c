@@ -2,7 +2,7 @@
  *
  * The bytes of a node are those of the stacks through it; a stack counts with the larger
  * of its values in both runs, so that what is gone is as wide as it was. */
-#include "viewer/flame/merged_stacks.h"
+#include "viewer/flame/svg_graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,8 @@
 #include "base/vs_map.h"
 #include "viewer/export/export.h"
 
-/* --- call_tree.c: equal frames below the same caller are one node, with the sums of all stacks through it --- */
+/* --- call_tree.c: equal frames below the same caller are one node, with the sums of all stacks through
+ * it --- */
 
 struct vs_call_node {
     uint32_t frame;          /* the caller's number for it; of the root: unused */

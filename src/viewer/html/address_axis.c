@@ -3,7 +3,7 @@
  * The treap's priorities are a hash of the index of the gap and of a random number,
  * which makes it about 2 log2(n) deep in any order of changes, also in one that a trace was made
  * for; functions recurse to that depth. The places do not depend on it. */
-#include "viewer/html/address_axis.h"
+#include "viewer/html/page_rows.h"
 
 #include <stdlib.h>
 #include <sys/random.h>

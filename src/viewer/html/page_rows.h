@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks and segments of a trace as rows of the page, collected while the trace is replayed. A row
- * is begun at the birth of a block and gets its lifetime and its kind later; the other columns are
- * encoded at once. Blocks are those of the user's level (user_level.h): a framework's tensors, and
- * memory of the device that does not hold them.
- *
- * Each block has a place on the axis of its device (address_axis.h): in its segment, or, where no
- * allocator is above the device's, one of its own. Memory: about 32 bytes for each block, and the
- * live set. Private to this folder; not thread-safe. */
+ * Blocks and segments of a trace as rows of the page, collected while the trace is replayed. A
+ * row is begun at the birth of a block and gets its lifetime and its kind later; the other
+ * columns are encoded at once. Blocks are those of the user's level (user_level.h): a framework's
+ * tensors, and memory of the device that does not hold them. Each block has a place on the axis
+ * of its device: in its segment, or, where no allocator is above the device's, one of its own.
+ * Memory: about 32 bytes for each block, and the live set. Private to this folder; not
+ * thread-safe. */
 #ifndef VS_PAGE_ROWS_H
 #define VS_PAGE_ROWS_H
 
@@ -19,9 +18,37 @@
 #include "analysis/report/report.h"
 #include "analysis/state/replay.h"
 #include "base/vs_arena.h"
-#include "viewer/html/address_axis.h"
 #include "viewer/html/page_column.h"
 #include "viewer/html/page_scan.h"
+
+/* --- address_axis.c: segments, which lie terabytes apart, one beside the other at the lowest free
+ * place that is large enough, so that the axis is hardly longer than the memory held at its peak --- */
+
+struct vs_axis_gap {
+    uint64_t start, size;
+    uint64_t largest; /* size of the largest gap of the subtree */
+    uint32_t left, right; /* indices; 0: none */
+};
+
+/* Zero-initialise. A treap of the free gaps by their start; the last one has no end. */
+struct vs_axis {
+    struct vs_axis_gap *gaps; /* [0] is not used */
+    size_t count, capacity;
+    uint32_t root, unused; /* unused: list of gaps, linked by *left* */
+    uint64_t seed;         /* of the treap's priorities */
+    uint64_t end;          /* highest end of a place so far */
+};
+
+/* vs_axis_take: the lowest place for *size* bytes (rounded up to 512); false if there is none: an
+ * absurd size of a damaged trace. Cost: the logarithm of the number of gaps. */
+bool vs_axis_take(struct vs_axis *axis, uint64_t size, uint64_t *place);
+
+/* vs_axis_give: frees the place that vs_axis_take returned for *size*. */
+void vs_axis_give(struct vs_axis *axis, uint64_t place, uint64_t size);
+
+void vs_axis_free(struct vs_axis *axis);
+
+/* --- page_rows.c --- */
 
 #define VS_PAGE_NO_KIND VS_KIND_COUNT /* not a tensor */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * `vramscope fit --json`; docs/man/vramscope-fit.1 lists the members. Sizes are in bytes. */
-#include "viewer/report/fit_text.h"
+#include "viewer/report/answer_text.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * was assumed; see the header. Lines that are the same for several GPUs are printed once, with the
  * names of these. */
 #define _GNU_SOURCE
-#include "viewer/report/fit_text.h"
+#include "viewer/report/answer_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * On the simulated GPU each process has a device of its own, so that no process can
  * take memory from another there. */
-#include "viewer/report/oom_family_text.h"
+#include "viewer/report/answer_text.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The tree is walked without recursion, with memory for one link per member: a
  * member's children are those with it as their parent, in the order of their ranks in a job, else of
  * their start. */
-#include "viewer/report/process_tree_text.h"
+#include "viewer/report/answer_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * `vramscope replay --json`; docs/man/vramscope-replay.1 lists the members. Sizes are in bytes. */
-#include "viewer/report/replay_text.h"
+#include "viewer/report/answer_text.h"
 
 #include "viewer/common/json_writer.h"
 

@@ -3,7 +3,7 @@
  * The recorded run and the lower bound first, then a row for each setting, grouped
  * by device; then how far the replay of the recorded setting agrees with the recording, and what
  * the figures rest on. */
-#include "viewer/report/replay_text.h"
+#include "viewer/report/answer_text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -21,7 +21,6 @@
 struct vs_database_insert {
     struct vs_database *db;
     sqlite3_stmt *statement;
-    int next; /* number of the next value, from 1 */
     struct vs_database_insert *older;
 };
 
@@ -121,38 +120,26 @@ struct vs_database_insert *vs_database_prepare(struct vs_database *db, const cha
     snprintf(sql + length, sizeof sql - length, ")");
     fail(db, sqlite3_prepare_v3(db->sqlite, sql, -1, SQLITE_PREPARE_PERSISTENT, &insert->statement,
                                 NULL));
-    *insert = (struct vs_database_insert){db, insert->statement, 1, db->inserts};
+    *insert = (struct vs_database_insert){db, insert->statement, db->inserts};
     db->inserts = insert;
     return db->err ? NULL : insert;
 }
 
-void vs_database_uint(struct vs_database_insert *insert, uint64_t value)
+void vs_database_add(struct vs_database_insert *insert, const struct vs_database_value *values,
+                     size_t count)
 {
-    if (insert)
-        fail(insert->db, sqlite3_bind_int64(insert->statement, insert->next++, (sqlite3_int64)value));
-}
-
-void vs_database_text(struct vs_database_insert *insert, const char *text)
-{
-    if (insert)
-        fail(insert->db, sqlite3_bind_text(insert->statement, insert->next++, text, -1, SQLITE_STATIC));
-}
-
-void vs_database_null(struct vs_database_insert *insert)
-{
-    if (insert)
-        fail(insert->db, sqlite3_bind_null(insert->statement, insert->next++));
-}
-
-void vs_database_row(struct vs_database_insert *insert)
-{
-    if (!insert)
+    if (!insert || insert->db->err)
         return;
-    if (!insert->db->err) {
-        fail(insert->db, sqlite3_step(insert->statement));
-        fail(insert->db, sqlite3_reset(insert->statement));
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_database_value *value = &values[i];
+        sqlite3_stmt *row = insert->statement;
+        int at = (int)i + 1;
+        fail(insert->db, value->known ? sqlite3_bind_int64(row, at, (sqlite3_int64)value->number)
+                                      : sqlite3_bind_text(row, at, value->text, -1, SQLITE_STATIC));
     }
-    insert->next = 1;
+    if (!insert->db->err)
+        fail(insert->db, sqlite3_step(insert->statement));
+    fail(insert->db, sqlite3_reset(insert->statement));
 }
 
 enum vs_err vs_database_error(const struct vs_database *db)

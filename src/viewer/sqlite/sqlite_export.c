@@ -34,24 +34,15 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
         return VS_OK;
     vs_vec_room(&e->used, &e->used_capacity, life->site_index + 1, 1);
     e->used[life->site_index] = 1;
-    vs_database_known(row, !life->host, life->device);
-    vs_database_uint(row, life->addr);
-    vs_database_uint(row, life->requested);
-    vs_database_uint(row, life->size);
-    vs_database_uint(row, life->born_event);
-    vs_database_uint(row, life->born_ns);
-    vs_database_text(row, ends[life->end]);
-    vs_database_known(row, ended, life->ended_event);
-    vs_database_known(row, ended, life->ended_ns);
-    vs_database_uint(row, life->site_index);
-    vs_database_known(row, life->place.phase, life->place.phase);
-    vs_database_known(row, life->place.step_known, life->place.step);
-    vs_database_text(row, life->tensor ? vs_kind_name(life->kind) : NULL);
-    vs_database_text(row, life->tensor ? "tensor" : vs_family_name(life->family));
-    vs_database_uint(row, life->stream);
-    vs_database_uint(row, life->context);
-    vs_database_uint(row, life->tid);
-    vs_database_row(row);
+    vs_database_row(row, VS_KNOWN(!life->host, life->device), VS_UINT(life->addr),
+                    VS_UINT(life->requested), VS_UINT(life->size), VS_UINT(life->born_event),
+                    VS_UINT(life->born_ns), VS_TEXT(ends[life->end]),
+                    VS_KNOWN(ended, life->ended_event), VS_KNOWN(ended, life->ended_ns),
+                    VS_UINT(life->site_index), VS_KNOWN(life->place.phase, life->place.phase),
+                    VS_KNOWN(life->place.step_known, life->place.step),
+                    VS_TEXT(life->tensor ? vs_kind_name(life->kind) : NULL),
+                    VS_TEXT(life->tensor ? "tensor" : vs_family_name(life->family)),
+                    VS_UINT(life->stream), VS_UINT(life->context), VS_UINT(life->tid));
     e->written++;
     return vs_database_error(e->db);
 }
@@ -79,12 +70,9 @@ static enum vs_err follow_steps(void *context, struct vs_replay *replay,
     const struct vs_steps *steps = &replay->phases.steps;
     uint64_t start = vs_replay_start_ns(replay);
     if (replay->step_ended && is_wanted_step(e, replay)) {
-        vs_database_uint(e->steps, steps->number);
-        vs_database_uint(e->steps, e->step_event);
-        vs_database_uint(e->steps, e->step_ns);
-        vs_database_uint(e->steps, replay->events);
-        vs_database_uint(e->steps, replay->now_ns - start);
-        vs_database_row(e->steps);
+        vs_database_row(e->steps, VS_UINT(steps->number), VS_UINT(e->step_event),
+                        VS_UINT(e->step_ns), VS_UINT(replay->events),
+                        VS_UINT(replay->now_ns - start));
     }
     if (steps->begun == e->steps_begun)
         return VS_OK;
@@ -100,12 +88,10 @@ static void write_found(struct sqlite_export *e, const struct vs_growth_steps *s
     uint64_t start = vs_replay_start_ns(replay);
     for (size_t i = 0; !e->wanted.window && i < steps->count && i * steps->stride < steps->done; i++) {
         bool last = i + 1 == steps->count;
-        vs_database_uint(e->steps, steps->first_number + i * steps->stride);
-        vs_database_uint(e->steps, steps->items[i].event);
-        vs_database_uint(e->steps, steps->items[i].time_ns - start);
-        vs_database_uint(e->steps, last ? replay->events : steps->items[i + 1].event);
-        vs_database_uint(e->steps, (last ? replay->now_ns : steps->items[i + 1].time_ns) - start);
-        vs_database_row(e->steps);
+        vs_database_row(e->steps, VS_UINT(steps->first_number + i * steps->stride),
+                        VS_UINT(steps->items[i].event), VS_UINT(steps->items[i].time_ns - start),
+                        VS_UINT(last ? replay->events : steps->items[i + 1].event),
+                        VS_UINT((last ? replay->now_ns : steps->items[i + 1].time_ns) - start));
     }
 }
 

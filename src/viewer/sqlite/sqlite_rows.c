@@ -46,16 +46,12 @@ static uint64_t since_start(const struct vs_replay *replay, uint64_t time_ns)
 
 static void meta_text(struct vs_database_insert *meta, const char *key, const char *text)
 {
-    vs_database_text(meta, key);
-    vs_database_text(meta, text);
-    vs_database_row(meta);
+    vs_database_row(meta, VS_TEXT(key), VS_TEXT(text));
 }
 
 static void meta_uint(struct vs_database_insert *meta, const char *key, uint64_t value)
 {
-    vs_database_text(meta, key);
-    vs_database_uint(meta, value);
-    vs_database_row(meta);
+    vs_database_row(meta, VS_TEXT(key), VS_UINT(value));
 }
 
 /* "from_ns" and "to_event", for example: an end of the part that was exported. */
@@ -78,18 +74,14 @@ void vs_sqlite_devices(struct vs_database *db, const struct vs_replay *replay,
         const struct vs_user_sums sums = vs_user_sums(replay, i);
         if (wanted->one_device && account->device != wanted->device)
             continue;
-        vs_database_uint(row, account->device);
-        vs_database_text(row, vs_reader_string(replay->reader, account->name));
-        vs_database_text(row, vs_reader_string(replay->reader, account->uuid));
-        vs_database_uint(row, account->total_bytes);
-        vs_database_uint(row, account->simulated != 0);
-        vs_database_uint(row, sums.level == VS_LEVEL_FRAMEWORK);
-        vs_database_uint(row, sums.peak->bytes);
-        vs_database_known(row, sums.peak->event, sums.peak->event);
-        vs_database_known(row, sums.peak->event, since_start(replay, sums.peak->time_ns));
-        vs_database_uint(row, account->peak_reserved.bytes);
-        vs_database_uint(row, sums.allocated);
-        vs_database_row(row);
+        vs_database_row(row, VS_UINT(account->device),
+                        VS_TEXT(vs_reader_string(replay->reader, account->name)),
+                        VS_TEXT(vs_reader_string(replay->reader, account->uuid)),
+                        VS_UINT(account->total_bytes), VS_UINT(account->simulated != 0),
+                        VS_UINT(sums.level == VS_LEVEL_FRAMEWORK), VS_UINT(sums.peak->bytes),
+                        VS_KNOWN(sums.peak->event, sums.peak->event),
+                        VS_KNOWN(sums.peak->event, since_start(replay, sums.peak->time_ns)),
+                        VS_UINT(account->peak_reserved.bytes), VS_UINT(sums.allocated));
     }
 }
 
@@ -98,13 +90,9 @@ static void write_frames(struct vs_database *db, const struct vs_stack_names *na
     struct vs_database_insert *row = vs_database_prepare(db, "frames", 6);
     for (size_t i = 0; i < vs_stack_names_count(names); i++) {
         const struct vs_named_frame *frame = vs_stack_names_frame(names, (uint32_t)i);
-        vs_database_uint(row, i);
-        vs_database_text(row, frame->name);
-        vs_database_text(row, frame->function);
-        vs_database_text(row, frame->file);
-        vs_database_known(row, frame->line, frame->line);
-        vs_database_text(row, frame->library);
-        vs_database_row(row);
+        vs_database_row(row, VS_UINT(i), VS_TEXT(frame->name), VS_TEXT(frame->function),
+                        VS_TEXT(frame->file), VS_KNOWN(frame->line, frame->line),
+                        VS_TEXT(frame->library));
     }
 }
 
@@ -135,15 +123,12 @@ static void write_failures(struct vs_database *db, const struct vs_replay *repla
         if (!is_wanted(failure, replay, wanted))
             continue;
         vs_summary_failure(&summary, failure, &named);
-        vs_database_uint(row, failure->event);
-        vs_database_uint(row, since_start(replay, failure->time_ns));
-        vs_database_known(row, failure->account != VS_HOST_INDEX, named.device);
-        vs_database_uint(row, failure->requested);
-        vs_database_uint(row, failure->allocated);
-        vs_database_uint(row, failure->reserved);
-        vs_database_uint(row, failure->recovered);
-        vs_database_text(row, vs_text_label(text, &named.site));
-        vs_database_row(row);
+        vs_database_row(row, VS_UINT(failure->event),
+                        VS_UINT(since_start(replay, failure->time_ns)),
+                        VS_KNOWN(failure->account != VS_HOST_INDEX, named.device),
+                        VS_UINT(failure->requested), VS_UINT(failure->allocated),
+                        VS_UINT(failure->reserved), VS_UINT(failure->recovered),
+                        VS_TEXT(vs_text_label(text, &named.site)));
     }
 }
 
@@ -161,17 +146,11 @@ static void write_sites(struct vs_database *db, const struct vs_replay *replay,
         struct vs_named_stack stack = vs_stack_names_of(
             names, &(struct vs_stack_of){site->stack, site->mark, site->api,
                                          site->level == VS_LEVEL_FRAMEWORK});
-        vs_database_uint(row, i);
-        vs_database_text(row, label->text);
-        vs_database_text(row, label->through);
-        vs_database_text(row, label->library);
-        vs_database_text(row, vs_reader_string(replay->reader, site->api));
-        vs_database_row(row);
+        vs_database_row(row, VS_UINT(i), VS_TEXT(label->text), VS_TEXT(label->through),
+                        VS_TEXT(label->library),
+                        VS_TEXT(vs_reader_string(replay->reader, site->api)));
         for (size_t depth = 0; depth < stack.count; depth++) {
-            vs_database_uint(frame, i);
-            vs_database_uint(frame, depth);
-            vs_database_uint(frame, stack.frames[depth]);
-            vs_database_row(frame);
+            vs_database_row(frame, VS_UINT(i), VS_UINT(depth), VS_UINT(stack.frames[depth]));
         }
     }
 }
@@ -204,10 +183,8 @@ void vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
     struct vs_database_insert *row = vs_database_prepare(db, "phases", 2);
     char path[VS_PLACE_TEXT_MAX];
     for (size_t i = 1; i < replay->phases.count; i++) {
-        vs_database_uint(row, i);
-        vs_database_text(row, vs_phases_text(&replay->phases,
-                                             (struct vs_place){.phase = (uint32_t)i}, path));
-        vs_database_row(row);
+        vs_database_row(row, VS_UINT(i),
+                        VS_TEXT(vs_phases_text(&replay->phases, (struct vs_place){.phase = (uint32_t)i}, path)));
     }
     vs_site_labels_open(&labels, vs_stack_names_symbols(names), replay);
     write_sites(db, replay, names, &labels, used, used_count);

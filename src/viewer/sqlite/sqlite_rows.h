@@ -33,21 +33,23 @@ enum vs_err vs_database_open(FILE *out, const char *schema, struct vs_database *
 struct vs_database_insert *vs_database_prepare(struct vs_database *db, const char *table,
                                                int columns);
 
-/* The values of the next row, in order; then vs_database_row adds it. Texts must stay until then. A
- * value that does not fit a signed number of 64 bits is stored as one (two's complement). */
-void vs_database_uint(struct vs_database_insert *insert, uint64_t value);
-void vs_database_text(struct vs_database_insert *insert, const char *text);
-void vs_database_null(struct vs_database_insert *insert);
-void vs_database_row(struct vs_database_insert *insert);
+/* A value: a text, a number, or, if neither is there, NULL. A number that does not fit 64 bits with a
+ * sign is stored as one that does (two's complement). */
+struct vs_database_value {
+    const char *text;
+    uint64_t number;
+    bool known;
+};
+#define VS_TEXT(of) {.text = (of)}
+#define VS_UINT(of) {.number = (of), .known = true}
+#define VS_KNOWN(when, of) {.number = (of), .known = (when)}
 
-/* vs_database_known: a number, or NULL if it is not known. */
-static inline void vs_database_known(struct vs_database_insert *insert, bool known, uint64_t value)
-{
-    if (known)
-        vs_database_uint(insert, value);
-    else
-        vs_database_null(insert);
-}
+/* vs_database_row: adds a row of the values that follow. */
+void vs_database_add(struct vs_database_insert *insert, const struct vs_database_value *values,
+                     size_t count);
+#define vs_database_row(insert, ...)                                          \
+    vs_database_add((insert), (const struct vs_database_value[]){__VA_ARGS__}, \
+                    sizeof((const struct vs_database_value[]){__VA_ARGS__}) / sizeof(struct vs_database_value))
 
 /* vs_database_error: the first error so far: VS_OK, VS_ERR_NOMEM, VS_ERR_IO with errno set. */
 enum vs_err vs_database_error(const struct vs_database *db);

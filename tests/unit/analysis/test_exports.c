@@ -12,8 +12,8 @@
 #include "support/trace_text.h"
 #include "trace/record/recorder_internal.h"
 #include "viewer/export/export.h"
-#include "viewer/flame/diff_graph.h"
 #include "viewer/flame/stack_source.h"
+#include "viewer/flame/svg_graph.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define A(n) (VS_TRACE_ADDRESS + (uint64_t)(n) * MIB)

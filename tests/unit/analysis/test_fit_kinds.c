@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "support/cmocka_test.h"
-#include "viewer/report/fit_text.h"
+#include "viewer/report/answer_text.h"
 
 #define GIB (UINT64_C(1) << 30)
 

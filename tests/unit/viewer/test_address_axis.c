@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "support/cmocka_test.h"
-#include "viewer/html/address_axis.h"
+#include "viewer/html/page_rows.h"
 
 #define PLACED_MAX 300
 #define GAPS 4000
