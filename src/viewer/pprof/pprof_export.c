@@ -21,9 +21,7 @@ enum {
     PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_TIME = 9, PROFILE_DURATION = 10,
     PROFILE_PERIOD_TYPE = 11, PROFILE_PERIOD = 12, PROFILE_COMMENT = 13, PROFILE_DEFAULT = 14
 };
-enum { TYPE_TYPE = 1, TYPE_UNIT = 2 };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
-enum { LABEL_KEY = 1, LABEL_TEXT = 2 };
 
 enum { ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE, VALUES };
 
@@ -116,8 +114,7 @@ static void add_label(struct pprof *p, struct vs_proto *sample, const char *key,
     uint64_t key_number = vs_pprof_string(&p->tables, key); /* also where it is not used */
     if (!*text)
         return;
-    vs_proto_uint(&label, LABEL_KEY, key_number);
-    vs_proto_uint(&label, LABEL_TEXT, vs_pprof_string(&p->tables, text));
+    vs_proto_uints(&label, key_number, vs_pprof_string(&p->tables, text));
     vs_proto_bytes(sample, SAMPLE_LABEL, label.bytes, label.count);
     free(label.bytes);
 }
@@ -151,8 +148,8 @@ static void write_sample(struct pprof *p, struct vs_proto *sample,
 static void put_type(struct pprof *p, unsigned field, const char *type, const char *unit)
 {
     struct vs_proto message = {0};
-    vs_proto_uint(&message, TYPE_TYPE, vs_pprof_string(&p->tables, type));
-    vs_proto_uint(&message, TYPE_UNIT, vs_pprof_string(&p->tables, unit));
+    uint64_t type_number = vs_pprof_string(&p->tables, type);
+    vs_proto_uints(&message, type_number, vs_pprof_string(&p->tables, unit));
     vs_gzip_message(p->gzip, field, &message);
     free(message.bytes);
 }
@@ -223,8 +220,7 @@ enum vs_err vs_export_pprof(struct vs_reader *reader, FILE *out,
         p->tables.reader = reader;
         p->tables.names = p->names = vs_stack_names_open(reader);
         err = vs_allocations_read(reader, vs_stack_names_symbols(p->names), NULL, take, p,
-                                  &observer,
-                                  &p->replay);
+                                  &observer, &p->replay);
     }
     if (!err)
         err = write_profile(p, out);

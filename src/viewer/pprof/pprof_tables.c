@@ -12,14 +12,7 @@
 
 /* Fields of profile.proto. */
 enum { PROFILE_MAPPING = 3, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING = 6 };
-enum { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4 };
-enum { LINE_FUNCTION = 1, LINE_LINE = 2 };
-enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
-enum {
-    MAPPING_ID = 1, MAPPING_START = 2, MAPPING_LIMIT = 3, MAPPING_OFFSET = 4, MAPPING_FILE = 5,
-    MAPPING_BUILD_ID = 6, MAPPING_HAS_FUNCTIONS = 7, MAPPING_HAS_FILES = 8, MAPPING_HAS_LINES = 9,
-    MAPPING_HAS_INLINES = 10
-};
+enum { LOCATION_LINE = 4 };
 
 uint64_t vs_pprof_string(struct vs_pprof_tables *tables, const char *text)
 {
@@ -81,11 +74,8 @@ static uint64_t write_function(struct vs_pprof_tables *tables, struct vs_gzip *g
     uint64_t number = vs_intern(functions, key, sizeof key) + UINT64_C(1);
     if (number <= known)
         return number;
-    vs_proto_uint(&message, FUNCTION_ID, number);
-    vs_proto_uint(&message, FUNCTION_NAME, key[0]);
-    if (!frame->python) /* equal names: pprof leaves out parameters; and from "<module>", everything */
-        vs_proto_uint(&message, FUNCTION_SYSTEM_NAME, key[0]);
-    vs_proto_uint(&message, FUNCTION_FILE, key[1]);
+    /* Name and system's name: of equal ones pprof leaves out parameters; and from "<module>", everything. */
+    vs_proto_uints(&message, number, key[0], frame->python ? 0 : key[0], key[1]);
     vs_gzip_message(gzip, PROFILE_FUNCTION, &message);
     free(message.bytes);
     return number;
@@ -100,27 +90,18 @@ void vs_pprof_tables_write(struct vs_pprof_tables *tables, struct vs_gzip *gzip)
             vs_reader_module(tables->reader, *(const uint32_t *)tables->objects.items[i]);
         uint64_t file = vs_pprof_string(tables, module->path);
         uint64_t build_id = vs_pprof_string(tables, module->build_id);
-        vs_proto_uint(&message, MAPPING_ID, i + 1);
-        vs_proto_uint(&message, MAPPING_START, module->start);
-        vs_proto_uint(&message, MAPPING_LIMIT, module->end);
-        vs_proto_uint(&message, MAPPING_OFFSET, module->start - module->base);
-        vs_proto_uint(&message, MAPPING_FILE, file);
-        vs_proto_uint(&message, MAPPING_BUILD_ID, build_id);
-        for (unsigned field = MAPPING_HAS_FUNCTIONS; field <= MAPPING_HAS_INLINES; field++)
-            vs_proto_uint(&message, field,
-                          1); /* names are complete: pprof need not look for files */
+        /* It has functions, files, lines and inlined functions: pprof need not look for files. */
+        vs_proto_uints(&message, i + 1, module->start, module->end, module->start - module->base, file,
+                       build_id, 1, 1, 1, 1);
         vs_gzip_message(gzip, PROFILE_MAPPING, &message);
     }
     for (size_t i = 0; i < tables->location_count; i++) {
         const struct vs_pprof_location *location = &tables->locations[i];
-        vs_proto_uint(&message, LOCATION_ID, i + 1);
-        vs_proto_uint(&message, LOCATION_MAPPING, location->mapping);
-        vs_proto_uint(&message, LOCATION_ADDRESS, location->address);
+        vs_proto_uints(&message, i + 1, location->mapping, location->address);
         for (uint32_t k = location->count; k > 0; k--) { /* the innermost first */
             const struct vs_named_frame *frame =
                 vs_stack_names_frame(tables->names, tables->frames[location->first + k - 1]);
-            vs_proto_uint(&line, LINE_FUNCTION, write_function(tables, gzip, &functions, frame));
-            vs_proto_uint(&line, LINE_LINE, frame->line);
+            vs_proto_uints(&line, write_function(tables, gzip, &functions, frame), frame->line);
             vs_proto_bytes(&message, LOCATION_LINE, line.bytes, line.count);
             line.count = 0;
         }

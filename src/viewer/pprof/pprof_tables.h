@@ -26,7 +26,11 @@ struct vs_proto {
     size_t count, capacity;
 };
 
-void vs_proto_uint(struct vs_proto *message, unsigned field, uint64_t value);
+/* vs_proto_uints: the numbers that follow, as fields 1, 2, …; those that are 0 are left out. */
+#define vs_proto_uints(message, ...)                                \
+    vs_proto_fields((message), (const uint64_t[]){__VA_ARGS__}, \
+                    sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+void vs_proto_fields(struct vs_proto *message, const uint64_t *values, unsigned count);
 void vs_proto_bytes(struct vs_proto *message, unsigned field, const void *bytes, size_t count);
 /* vs_proto_packed: several numbers as one field. */
 void vs_proto_packed(struct vs_proto *message, unsigned field, const uint64_t *values,

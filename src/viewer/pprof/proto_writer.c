@@ -41,12 +41,13 @@ static void append_varint(struct vs_proto *message, uint64_t value)
     append(message, bytes, varint(bytes, value));
 }
 
-void vs_proto_uint(struct vs_proto *message, unsigned field, uint64_t value)
+void vs_proto_fields(struct vs_proto *message, const uint64_t *values, unsigned count)
 {
-    if (!value)
-        return;
-    append_varint(message, field << 3 | VARINT);
-    append_varint(message, value);
+    for (unsigned i = 0; i < count; i++)
+        if (values[i]) {
+            append_varint(message, (i + 1) << 3 | VARINT);
+            append_varint(message, values[i]);
+        }
 }
 
 void vs_proto_bytes(struct vs_proto *message, unsigned field, const void *bytes, size_t count)
