@@ -6,8 +6,8 @@
     check_train_lm.py --list
 
 Checks that the profiler does not change the program's output, both builds and both
-ways of recording agree with the program's own tally, the timeline is well-formed and
-agrees with the report, and three ways of running out of memory get the right verdict.
+ways of recording agree with the program's own tally, the timeline holds everything, and
+three ways of running out of memory get the right verdict.
 """
 import json
 import os
@@ -102,64 +102,12 @@ def every_variant_agrees_with_its_own_tally():
         same("live at the end", device["families"]["device"]["live_bytes"] >= live, True)
 
 
-def chrome_of(trace):
+def timeline_names_processes_threads_streams_and_holds_everything():
+    trace, _ = record("chrome", "train_lm_c", "--steps", "8", "--leak", "80MiB", way="caching")
     timeline = os.path.join(WORK, "timeline.json")
     run([tool("vramscope"), "export", trace, "-f", "chrome", "-o", timeline])
     with open(timeline) as f:
-        return json.load(f)["traceEvents"]
-
-
-def timeline_slices_nest_on_each_track():
-    trace, _ = record("chrome", "train_lm_c", "--steps", "8", way="caching")
-    tracks, slices = {}, 0
-    for e in chrome_of(trace):
-        track = tracks.setdefault((e.get("pid"), e.get("tid")), [])
-        if e["ph"] == "X":
-            slices += 1
-            start, end = e["ts"], e["ts"] + e["dur"]
-            while track and start >= track[-1] - 0.0005:
-                track.pop()
-            assert not track or end <= track[-1] + 0.0015, "%s overlaps its track: %s" % (e, track)
-            track.append(end)
-        elif e["ph"] == "B":
-            track.append(float("inf"))
-        elif e["ph"] == "E":
-            assert track and track[-1] == float("inf"), "an end without its beginning: %s" % e
-            track.pop()
-    same("ranges left open", [t for t in tracks.values() if float("inf") in t], [])
-    assert slices > 500, slices
-
-
-def timeline_timestamps_are_monotone_on_each_track():
-    trace, _ = record("chrome", "train_lm_c", "--steps", "8")
-    last, seen = {}, 0
-    for e in chrome_of(trace):
-        if e["ph"] == "M":
-            continue
-        track = (e.get("pid"), e["name"] if e["ph"] == "C" else e.get("tid"), e["ph"] == "C")
-        assert e["ts"] >= last.get(track, 0), "%s goes back in time" % e
-        last[track] = e["ts"]
-        seen += 1
-    assert seen > 1000, seen
-
-
-def timeline_counters_reach_exactly_the_reported_peaks():
-    for way in WAYS:
-        trace, _ = record("chrome", "train_lm_c", "--steps", "8", way=way)
-        device, = report(trace)["devices"]
-        highest = {}
-        for e in chrome_of(trace):
-            if e["ph"] == "C":
-                for key, value in e["args"].items():
-                    name = key if key in ("allocated", "reserved") else e["name"]
-                    highest[name] = max(highest.get(name, 0), value)
-        for name in ("allocated", "reserved"):
-            same("%s of %s" % (way, name), highest[name], device["peak_" + name]["bytes"])
-
-
-def timeline_names_processes_threads_streams_and_holds_everything():
-    trace, _ = record("chrome", "train_lm_c", "--steps", "8", "--leak", "80MiB", way="caching")
-    events = chrome_of(trace)
+        events = json.load(f)["traceEvents"]
     meta = {e["name"] for e in events if e["ph"] == "M"}
     assert {"process_name", "thread_name"} <= meta, meta
     names = {e["args"].get("name", "") for e in events if e["ph"] == "M"}
@@ -203,16 +151,6 @@ def the_summary_starts_with_the_verdict():
     assert "allocation failed" not in text[heading:], text
 
 
-def check_holds_exceeds_and_names_the_sites():
-    trace, _ = record("check", "train_lm_c", "--steps", "4", "--leak", "32MiB")
-    check = [tool("vramscope"), "check", trace, "--max-peak"]
-    run(check + ["1GiB"], 0)
-    text = run(check + ["20MiB"], 1).decode()
-    assert "keep_for_debugging" in text, text
-    run(check + ["many"], 2)
-    run([tool("vramscope"), "check", os.path.join(WORK, "missing.vst"), "--max-peak", "1GiB"], 2)
-
-
 def report_says_in_one_line_what_is_wrong_with_a_file():
     trace, _ = record("whole", "train_lm_c", "--steps", "3")
     with open(trace, "rb") as f:
@@ -248,7 +186,7 @@ def the_summary_names_functions_and_lines():
 CHECKS = [f for n, f in sorted(globals().items())
           if callable(f) and getattr(f, "__module__", "") == "__main__" and n not in (
               "run", "tool", "alone", "record", "report", "same", "device_figures", "programs",
-              "chrome_of", "verdict")]
+              "verdict")]
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--list"]:

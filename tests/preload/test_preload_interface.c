@@ -4,6 +4,7 @@
  * from C++; its results agree with the program's allocations. */
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <sys/wait.h>
 
 #include "preload/victim_run.h"
 
@@ -86,6 +87,39 @@ TEST(the_public_interface_serves_programs_linked_with_it)
     for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
         run_printing(&o, CACHING, NOT_PRELOADED, VS_API_LINKED, modes[m], "ok\n", NULL);
         assert_int_equal(o.traces, 1);
+    }
+}
+
+/* linked_victim.c: 3 allocations by the runtime, 5 by the driver if it is linked, 7 by a pointer. */
+TEST(a_program_that_links_the_library_is_recorded_wherever_it_stands)
+{
+    static const struct {
+        const char *program;
+        unsigned allocs;
+    } rows[] = {{VS_LINKED "first", 10}, {VS_LINKED "behind", 10}, {VS_LINKED "static", 10},
+                {VS_LINKED "before_driver", 15}, {VS_LINKED "behind_driver", 10}};
+    static const char *const scopes[] = {"local", "global"};
+    struct outcome o;
+    struct count c;
+    if (*VS_SANITIZER_PRELOAD)
+        skip(); /* its runtime must be the first library */
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+        run_with(&o, i % 2 ? OBSERVE : CACHING, NOT_PRELOADED, rows[i / 2].program, "");
+        assert_string_equal(o.out, "done\n");
+        assert_string_equal(o.err, "");
+        assert_int_equal(WEXITSTATUS(o.status), 4);
+        assert_int_equal(o.traces, 1);
+        count_trace(&c, o.trace);
+        assert_int_equal(c.allocs[VS_FAMILY_DEVICE], rows[i / 2].allocs);
+        assert_int_equal(c.frees, rows[i / 2].allocs);
+    }
+    run_with(&o, OBSERVE, NOT_PRELOADED, VS_LINKED "dropped", "");
+    assert_int_equal(WEXITSTATUS(o.status), 99);
+    assert_one_line(o.err, "the CUDA runtime is not loaded");
+    for (int i = 0; i < 2; i++) {
+        run_printing(&o, OBSERVE, NOT_PRELOADED " LINKED_LIBRARY=" VS_PRELOAD_PATH,
+                     VS_LINKED "not", scopes[i], "recording 0\n", "");
+        assert_int_equal(o.traces, 0);
     }
 }
 

@@ -230,14 +230,11 @@ def losses(kind, world):
                     f"--nproc-per-node={world}", "losses.py", kind], check=True, timeout=220)
 
 
-@feature("losses of DistributedDataParallel, 2 ranks", device=TWO, timeout=240)
-def ddp_losses():
-    losses("ddp", 2)
+feature("losses of DistributedDataParallel, 2 ranks", device=TWO, timeout=240)(
+    lambda: losses("ddp", 2))
 
 
-@feature("losses of FSDP2, 4 ranks", device=FOUR, timeout=300)
-def fsdp2_losses():
-    losses("fsdp2", 4)
+feature("losses of FSDP2, 4 ranks", device=FOUR, timeout=300)(lambda: losses("fsdp2", 4))
 
 
 @on_ranks("FSDP1, 2 ranks", 2)

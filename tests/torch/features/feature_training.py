@@ -70,9 +70,7 @@ def nadam_family():
         against_cpu(lambda p, n=name: getattr(torch.optim, n)(p))
 
 
-@feature("Adafactor", since="2.5")
-def adafactor():
-    steps(torch.optim.Adafactor)
+feature("Adafactor", since="2.5")(lambda: steps(torch.optim.Adafactor))
 
 
 @feature("Muon", since="2.9")
