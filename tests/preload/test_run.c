@@ -365,6 +365,32 @@ TEST(a_device_that_is_lost_leaves_a_whole_trace)
     expect(0, "~incomplete", "report k.vst");
 }
 
+/* It is no allocation, so it once left no event: `vramscope oom` said that nothing had failed. */
+TEST(a_context_without_memory_is_a_failure)
+{
+#define FIRST_REMEDY "\"remedies\": [\n    {\n      \"kind\": "
+    static const struct {
+        const char *device, *mode, *oom;
+    } rows[] = {
+        {"context=400MiB", "", "\"needed\": 419430400|\"free\": 50331648|"
+         FIRST_REMEDY "\"one_context\""},
+        {"context=400MiB,others=1500MiB", "",
+         "1 other process holds 1.46 GiB|" FIRST_REMEDY "\"stop_others\""},
+        /* without any context, NVML alone knows the device's memory, and not what one needs */
+        {"context=700MiB", "physical",
+         "\"free\": 536870912|it needs more than the 512.0 MiB available"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char args[2 * PATH_MAX];
+        snprintf(args, sizeof args, "run --simulate t4-16g,capacity=2GiB,%s -o context.vst -- %s %s",
+                 rows[i].device, VS_CONTEXT_VICTIM, rows[i].mode);
+        expect(1, "error 2|!out of memory  a CUDA context by cuCtxCreate on device 0", args);
+        expect(0, "\"failure_count\": 1,|\"what\": \"context\"", "report --json context.vst");
+        expect(0, "\"verdict\": \"contexts\"", "oom --json context.vst");
+        assert_wrote(rows[i].oom);
+    }
+}
+
 #ifdef VS_C10_VICTIM
 /* The name of the second function once had a wrong length, so PyTorch's failures were not
  * recorded. */
