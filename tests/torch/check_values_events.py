@@ -11,11 +11,11 @@ autocast clears its cache.
 """
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
 import environments
+import simulated
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = os.path.join(HERE, "values_programs.py")
@@ -34,17 +34,14 @@ def in_order(events):
     return result + sorted(freed)
 
 
-def run(build, python, name, values, folder):
-    out = os.path.join(folder, f"{name}.{values}.json")
-    command = [os.path.join(build, "bin", "vramscope"), "run", "-q", "--stacks=none",
-               "--simulate", "a100-80g", "-o", os.path.join(folder, "%p.vst"), "--",
-               python, PROGRAMS, name, out]
-    environ = dict(os.environ, VRAMSCOPE_VALUES=values, TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "cache"))
-    done = subprocess.run(command, env=environ,
-                          capture_output=True, text=True, timeout=1800)
-    if done.returncode:
-        return None, done.stderr[-2000:]
-    with open(out, encoding="utf-8") as f:
+def run(build, environment, name, values, folder):
+    path = os.path.join(folder, f"{name}.{values}.json")
+    status, out, _ = simulated.record(
+        build, environment, "a100-80g", [PROGRAMS, name, path], folder, ["--stacks=none"],
+        {"VRAMSCOPE_VALUES": values, "TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, "cache")}, 1800)
+    if status != 0:
+        return None, out[-2000:]
+    with open(path, encoding="utf-8") as f:
         result = json.load(f)
     result["events"] = in_order(result["events"])
     return result, ""
@@ -63,15 +60,15 @@ def main():
     parser.add_argument("--release", default=next(iter(environments.RELEASES)))
     parser.add_argument("names", nargs="*", default=NAMES)
     args = parser.parse_args()
-    python = str(environments.needed(environments.of_release(args.release),
-                                     f"an environment with torch {args.release}").python)
+    environment = environments.needed(environments.of_release(args.release),
+                                      f"an environment with torch {args.release}")
     failed = 0
     for name in args.names:
         with tempfile.TemporaryDirectory() as folder:
             if name == "gpt_compiled":  # torch.compile's own work, which tries kernels by time, is not compared
-                run(args.build, python, name, "1MiB", folder)
-            on, error = run(args.build, python, name, "1MiB", folder)
-            off, error_off = run(args.build, python, name, "off", folder) if on else (None, "")
+                run(args.build, environment, name, "1MiB", folder)
+            on, error = run(args.build, environment, name, "1MiB", folder)
+            off, error_off = run(args.build, environment, name, "off", folder) if on else (None, "")
         what = error or error_off or difference(on, off)
         failed += bool(what)
         print("FAILED" if what else "ok", name, what or f"{len(on['events'])} events", flush=True)

@@ -7,11 +7,11 @@ them do not reach the program: runs values_operations.py.
 Exits with 77 where there is no PyTorch of that release.
 """
 import os
-import subprocess
 import sys
 import tempfile
 
 import environments
+import simulated
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "values_operations.py")
 
@@ -24,11 +24,10 @@ def main():
     environment = environments.needed(environments.of_release(args.release),
                                       f"an environment with torch {args.release}")
     with tempfile.TemporaryDirectory() as folder:
-        command = [os.path.join(args.build, "bin", "vramscope"), "run", "-q", "--stacks=none",
-                   "--simulate", "a100-80g", "-o", os.path.join(folder, "%p.vst"), "--",
-                   str(environment.python), PROGRAM, args.mode]
-        env = {**os.environ, "OMP_NUM_THREADS": "1", "VRAMSCOPE_VALUES": "1MiB"}
-        sys.exit(subprocess.run(command, env=env, timeout=1800).returncode)
+        status, out, _ = simulated.record(args.build, environment, "a100-80g", [PROGRAM, args.mode], folder,
+                                          ["--stacks=none"], {"VRAMSCOPE_VALUES": "1MiB"}, 1800)
+    print(out)
+    sys.exit(1 if status is None else status)
 
 
 if __name__ == "__main__":
