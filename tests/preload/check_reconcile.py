@@ -49,19 +49,8 @@ def library(balance, name):
     return sum(one["bytes"] for one in balance["libraries"] if one["name"] == name)
 
 
-def sizes(peak, last, caching):
-    del caching
-    assert peak["parts"]["other_processes"] == 2 * GIB, peak
-    assert peak["processes"]["how"] == "by_pid" and peak["processes"]["others"] == 1, peak
-    assert peak["processes"]["largest"] == [{"pid": 4194305, "bytes": 2 * GIB}], peak
-    assert peak["contexts_known"] == "reported_by_nvml", peak
-    assert last["parts"]["unexplained"] == 0, last
-
-
-def pools(peak, last, caching):
-    del caching, last
+def pools(peak):
     assert peak["processes"]["how"] in ("by_elimination", "by_pid"), peak
-    assert peak["parts"]["other_processes"] == GIB, peak
     # the pools' segments of 32 MiB, larger where a block is: 96 MiB and 32 MiB for 12 MiB
     assert peak["parts"]["live"]["async"] + peak["parts"]["pools"] == 128 * MIB, peak
     # injected, queries of the program are not recorded: the reading before its free is the highest
@@ -69,49 +58,38 @@ def pools(peak, last, caching):
     assert peak["parts"]["live"]["async"] == live * MIB, peak
 
 
-def arrays(peak, last, caching):
-    del caching, last
-    assert peak["parts"]["live"]["array"] == 1024 * 1000 * 4, peak
+def libraries(peak):
+    assert (library(peak, "NCCL"), library(peak, "cuBLAS"), library(peak, "the program")) == (
+        30 * MIB, 32 * MIB, 10 * MIB), peak
 
 
-def libraries(peak, last, caching):
-    del caching, last
-    assert library(peak, "NCCL") == 30 * MIB, peak
-    assert library(peak, "cuBLAS") == 32 * MIB, peak
-    assert library(peak, "the program") == 10 * MIB, peak
-    assert peak["processes"]["how"] == "no_figures", peak
+FURTHER = {"pools": pools, "libraries": libraries}
+# of the highest use, or of the last reading
+EXPECTED = {
+    "sizes": {"parts/other_processes": 2 * GIB, "processes/how": "by_pid", "processes/others": 1,
+              "processes/largest": [{"pid": 4194305, "bytes": 2 * GIB}], "contexts_known": "reported_by_nvml"},
+    "pools": {"parts/other_processes": GIB},
+    "arrays": {"parts/live/array": 1024 * 1000 * 4},
     # the context's memory and that of other processes cannot be distinguished
-    assert peak["contexts_known"] == "at_most", peak
-    assert peak["parts"]["contexts"] == CONTEXT + GIB, peak
-
-
-def contexts(peak, last, caching):
-    del caching
-    assert peak["context_count"] == 2 and peak["parts"]["contexts"] == 2 * CONTEXT, peak
-    assert last["context_count"] == 1 and last["parts"]["contexts"] == CONTEXT, last
-
-
-def managed(peak, last, caching):
-    del caching, last
-    assert peak["managed_live_bytes"] == 64 * MIB, peak
-    assert peak["parts"]["managed_at_most"] == 24 * MIB, peak
-
-
-def forked(peak, last, caching):
-    del caching, last
-    assert peak["parts"]["live"]["device"] == 40 * MIB, peak
-
-
-def captured(peak, last, caching):
-    del caching, last
-    assert peak["parts"]["live"]["device"] == 2 * MIB, peak
-
-
-def variables(peak, last, caching):
-    del caching, last
+    "libraries": {"processes/how": "no_figures", "contexts_known": "at_most", "parts/contexts": CONTEXT + GIB},
+    "contexts": {"context_count": 2, "parts/contexts": 2 * CONTEXT, "last/context_count": 1,
+                 "last/parts/contexts": CONTEXT},
+    "managed": {"managed_live_bytes": 64 * MIB, "parts/managed_at_most": 24 * MIB},
+    "forked": {"parts/live/device": 40 * MIB},
+    "captured": {"parts/live/device": 2 * MIB},
     # the program's question, with as much held as at the one before, is a reading too
-    assert peak["parts"]["modules"] == 20 * MIB, peak
-    assert peak["parts"]["live"]["device"] == 2 * MIB, peak
+    "variables": {"parts/modules": 20 * MIB, "parts/live/device": 2 * MIB},
+}
+
+
+def check(case, peak, last):
+    for path, expected in EXPECTED[case].items():
+        found = {**peak, "last": last}
+        for key in path.split("/"):
+            found = found[key]
+        assert found == expected, (path, found, peak, last)
+    if case in FURTHER:
+        FURTHER[case](peak)
 
 
 DEVICES = {"sizes": "t4-16g,others=2GiB,context=400MiB", "pools": "t4-16g,others=1GiB,nvml=pids,context=400MiB",
@@ -138,7 +116,7 @@ def main():
                     assert balance["parts"]["unexplained"] == 0, (runtime, allocator, balance)
                 if case not in ("libraries", "contexts"):
                     assert peak["parts"]["contexts"] == CONTEXT, peak
-                globals()[case](peak, last, allocator == "caching")
+                check(case, peak, last)
 
 
 if __name__ == "__main__":
