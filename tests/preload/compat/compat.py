@@ -14,6 +14,7 @@ CONFIG is the file compat.json of the build (written by CMakeLists.txt). victim.
 describes the rows of a program."""
 
 import argparse
+import collections
 import glob
 import json
 import os
@@ -41,17 +42,22 @@ class Case:
     def __init__(self, program, runtime, name, title, flags, group):
         self.program, self.runtime, self.name, self.title = program, runtime, name, title
         self.flags, self.group = flags, group
-        self.env, self.stderr, self.refused, self.simulate = [], [], {}, None
-        self.injected = False
-        self.before, self.after = [], []  # libraries in front of ours and behind it
+        self.settings = collections.defaultdict(list)  # the texts of each kind of victim.h
 
     def fronts(self):
         if not self.flags & CACHING_ONLY:
             yield "observe"
         if not self.flags & OBSERVE_ONLY:
             yield "caching"
-        if self.injected:
+        if self.settings["injected"]:
             yield "injection"
+
+    def beside(self, kind):
+        return [os.path.join(os.path.dirname(self.program), name) for name in self.settings[kind]]
+
+    def refused(self, front):
+        """The text of an intended difference."""
+        return "".join(self.settings[f"refused-{front.upper()}"])
 
 
 def list_cases(config, program):
@@ -69,18 +75,8 @@ def list_cases(config, program):
             cases[name] = Case(program, runtime, name, text, int(flags), group)
         elif name not in cases:
             sys.exit(f"{program}: {kind} of {name}, which is not defined above it")
-        elif kind == "env":
-            cases[name].env.append(text)
-        elif kind == "simulate":
-            cases[name].simulate = text
-        elif kind == "stderr":
-            cases[name].stderr.append(text)
-        elif kind == "injected":
-            cases[name].injected = True
-        elif kind in ("before", "after"):
-            getattr(cases[name], kind).append(os.path.join(os.path.dirname(program), text))
-        elif kind.startswith("refused-"):
-            cases[name].refused[kind.removeprefix("refused-").lower()] = text
+        else:
+            cases[name].settings[kind].append(text)
     wrong = SHARED_ONLY if runtime == "static" else STATIC_ONLY
     return [c for c in cases.values() if not c.flags & wrong]
 
@@ -89,7 +85,7 @@ def environment(config, case, folder, front):
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("VRAMSCOPE_", "CUDA_", "NVTX_", "LD_PRELOAD", "PYTORCH_"))}
     env["LD_LIBRARY_PATH"] = config["simulator"]
-    env["VRAMSCOPE_SIMULATE"] = (case and case.simulate) or "t4-16g,capacity=1GiB,context=400MiB"
+    env["VRAMSCOPE_SIMULATE"] = ["t4-16g,capacity=1GiB,context=400MiB", *(case.settings["simulate"] if case else ())][-1]
     env["VICTIM_TALLY"] = folder
     # victims leak memory on purpose; the tests need a fork that continues
     env["ASAN_OPTIONS"] = "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0"
@@ -105,10 +101,10 @@ def environment(config, case, folder, front):
         if "tsan" in config["sanitizer_preload"]: # which cannot follow libunwind's thread destructors
             env["VRAMSCOPE_STACKS"] = "none"
     ours = [config["preload"]] if front and front != "injection" else []
-    preload = [*case.before, *ours, *case.after] if case else []
+    preload = [*case.beside("before"), *ours, *case.beside("after")] if case else []
     if preload or front:
         env["LD_PRELOAD"] = (config["sanitizer_preload"] + ":".join(preload)).rstrip(":")
-    for setting in case.env if case else ():
+    for setting in case.settings["env"] if case else ():
         name, value = setting.split("=", 1)
         env[name] = value.replace("@", os.path.dirname(case.program), 1) if value.startswith("@/") else value
     return env
@@ -190,12 +186,12 @@ def shown(status):
 
 def compare_messages(case, run):
     messages = run.ours()
-    for text in case.stderr:
+    for text in case.settings["stderr"]:
         found = [line for line in messages if text in line]
         if len(found) != 1:
             yield f"printed {len(found)} times instead of once: {text!r}"
     for line in messages:
-        if not any(text in line for text in case.stderr):
+        if not any(text in line for text in case.settings["stderr"]):
             yield f"unexpected message: {line}"
     for word in ("ERROR: AddressSanitizer", "WARNING: ThreadSanitizer", "runtime error:"):
         if word in run.err:
@@ -247,14 +243,14 @@ def compare_ends(case, alone, run):
     if alone.fds is None or run.fds is None:
         return
     # after a message the descriptor of standard error stays open
-    if run.fds - alone.fds > FDS_MORE + bool(case.stderr):
+    if run.fds - alone.fds > FDS_MORE + bool(case.settings["stderr"]):
         yield f"{run.fds} descriptors open at the end instead of {alone.fds}"
     if run.threads - alone.threads > run.threads_more:
         yield f"{run.threads} threads at the end instead of {alone.threads}"
 
 
 def compare(case, front, alone, run):
-    if front not in case.refused:
+    if not case.refused(front):
         if run.status != alone.status:
             yield f"{shown(run.status)} instead of {shown(alone.status)}; {run.out[-300:]!r} {run.err[-600:]!r}"
         if lines(run.out, case.flags) != lines(alone.out, case.flags):
@@ -282,7 +278,7 @@ def run_case(config, case, verbose):
         run = Run(config, case, front)
         found = list(compare(case, front, alone, run))
         wrong += [(front, f) for f in found]
-        cells[front] = "differs" if found else case.refused.get(front, "same")
+        cells[front] = "differs" if found else case.refused(front) or "same"
         if verbose:
             print(f"--- {front}: {shown(run.status)}, traces {run.traces}\n{run.out.decode(errors='replace')}{run.err}")
     return cells, wrong
