@@ -46,7 +46,7 @@ static bool holds(const void *p, size_t bytes, unsigned char value)
 
 /* --- the other process --- */
 
-static int import(int socket)
+static void import(int socket)
 {
     struct message m;
     char word = 0;
@@ -58,7 +58,6 @@ static int import(int socket)
         PEER(cudaDeviceSynchronize() == cudaSuccess && cudaIpcCloseMemHandle(p) == cudaSuccess);
         PEER(peer_send(socket, &word, 1, -1) == 0);
     }
-    return 0;
 }
 
 /* --- this one --- */
@@ -151,8 +150,8 @@ static void share_base(void)
 
 int main(int argc, char **argv)
 {
-    if (peer_role())
-        return import(atoi(argv[1]));
+    static const struct peer_role roles[] = {{"import", import}};
+    peer_run(roles, 1, argc, argv);
     CHECK(argc > 1);
     struct peer peer = peer_start("import");
     struct message end = {.bytes = 0};
