@@ -15,26 +15,14 @@ static CUdeviceptr memory;
 
 static int first_word(void) { return *(volatile int *)(uintptr_t)memory; }
 
-static CUstream new_stream(void)
-{
-    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
-    return stream;
-}
-
 static void launch_long(CUstream stream)
 {
     OK(cuLaunchKernel(sim_function("no_host_function"), 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
 }
 
-static void launch_gate(CUstream stream, atomic_int *open)
-{
-    void *args[] = {&open};
-    OK(cuLaunchKernel(sim_function("gate"), 1, 1, 1, 1, 1, 1, 0, stream, args, NULL));
-}
-
 TEST(memsets_and_copies_do_not_wait_for_kernels_that_change_nothing)
 {
-    CUstream stream = new_stream();
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     int source = 8;
     launch_long(stream);
     OK(cuMemsetD32Async(memory, 7, 1, stream));
@@ -47,10 +35,11 @@ TEST(memsets_and_copies_do_not_wait_for_kernels_that_change_nothing)
 
 TEST(a_stream_behind_a_host_function_keeps_its_order)
 {
-    CUstream other = new_stream(), stream = new_stream(), third = new_stream();
+    CUstream other = sim_stream(CU_STREAM_NON_BLOCKING), stream = sim_stream(CU_STREAM_NON_BLOCKING),
+             third = sim_stream(CU_STREAM_NON_BLOCKING);
     atomic_int open = 0;
     *(int *)(uintptr_t)memory = 1;
-    launch_gate(other, &open);
+    sim_launch_gate(other, &open);
     CUevent event = sim_event(CU_EVENT_DISABLE_TIMING);
     OK(cuEventRecord(event, other));
     OK(cuStreamWaitEvent(stream, event, 0));
@@ -69,7 +58,7 @@ TEST(the_legacy_stream_has_the_effects_of_blocking_streams)
 {
     atomic_int open = 0;
     CUstream blocking = sim_stream(CU_STREAM_DEFAULT);
-    launch_gate(blocking, &open);
+    sim_launch_gate(blocking, &open);
     assert_int_equal(vramscopeSimPending(0, NULL), 1);
     atomic_store(&open, 1);
     vramscopeSimSettle(0, NULL);
@@ -78,11 +67,11 @@ TEST(the_legacy_stream_has_the_effects_of_blocking_streams)
 
 TEST(turned_off_again_everything_waits)
 {
-    CUstream stream = new_stream();
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     atomic_int open = 0;
     *(int *)(uintptr_t)memory = 1;
     assert_int_equal(vramscopeSimDataAtSubmit(0), 1);
-    launch_gate(stream, &open);
+    sim_launch_gate(stream, &open);
     OK(cuMemsetD32Async(memory, 5, 1, stream));
     assert_int_equal(first_word(), 1);
     atomic_store(&open, 1);
@@ -93,7 +82,7 @@ TEST(turned_off_again_everything_waits)
 
 TEST(an_answer_serves_the_next_copy_of_its_size_and_no_other)
 {
-    CUstream stream = new_stream();
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     int answer = 42, small = 0, again = 0;
     long long large = 0;
     OK(cuMemsetD32(memory, 3, 2));
@@ -126,14 +115,8 @@ TEST(answers_have_a_limit_and_are_dropped)
 
 SETUP(start)
 {
-    CUdevice device;
-    setenv("VRAMSCOPE_SIMULATE", "t4-16g,kernel_us=100000000", 1);
-    OK(cuInit(0));
-    OK(cuDeviceGet(&device, 0));
-    CUcontext context = sim_retain(device);
-    OK(cuCtxSetCurrent(context));
-    sim_register_kernels();
-    OK(cuMemAlloc(&memory, 64));
+    sim_begin_on("t4-16g,kernel_us=100000000");
+    memory = sim_alloc(64);
     assert_int_equal(vramscopeSimDataAtSubmit(1), 0);
     return 0;
 }

@@ -11,7 +11,7 @@ static CUresult before_init; /* the result of a call before cuInit */
 TEST(calls_before_init_are_refused)
 {
     assert_int_equal(before_init, CUDA_ERROR_NOT_INITIALIZED);
-    FAILS(cuInit(1), CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuInit(1));
     OK(cuInit(0)); /* again */
 }
 
@@ -72,7 +72,7 @@ TEST(a_primary_context_lives_while_it_is_retained)
     assert_int_equal(active, 0);
     FAILS(cuMemGetInfo(NULL, NULL), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     OK(cuDevicePrimaryCtxRetain(&a, 1));
-    FAILS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE); /* destroyed with the context */
+    INVALID(cuMemFree(p)); /* destroyed with the context */
     FAILS(cuEventQuery(ev), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_HANDLE);
     OK(cuEventDestroy(ev));
@@ -169,10 +169,9 @@ TEST(entry_points_that_do_not_exist_are_null)
     assert_null(by_name("cuMemAllocAsync", 11010, 0, &status));
     assert_int_equal(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
     assert_null(by_name("", 0, 0, NULL));
-    FAILS(cuGetProcAddress("cuInit", &found, 13010, 0, &status),
-          CUDA_ERROR_INVALID_VALUE); /* newer than us */
-    FAILS(cuGetProcAddress(NULL, &found, 13000, 0, &status), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuGetProcAddress("cuInit", &found, 13000, 64, &status), CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuGetProcAddress("cuInit", &found, 13010, 0, &status)); /* newer than us */
+    INVALID(cuGetProcAddress(NULL, &found, 13000, 0, &status));
+    INVALID(cuGetProcAddress("cuInit", &found, 13000, 64, &status));
     *(void **)&v1 = dlsym(RTLD_DEFAULT, "cuGetProcAddress");
     FAILS(v1("cuNothing", &found, 13000, 0), CUDA_ERROR_NOT_FOUND);
     assert_null(found);
@@ -190,7 +189,7 @@ TEST(a_module_has_each_function_once_until_it_is_unloaded)
 {
     CUmodule module;
     CUfunction a, b;
-    FAILS(cuModuleLoadData(&module, NULL), CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuModuleLoadData(&module, NULL));
     OK(cuModuleLoadData(&module, "image"));
     OK(cuModuleGetFunction(&a, module, "some_kernel"));
     OK(cuModuleGetFunction(&b, module, "some_kernel"));
@@ -205,12 +204,11 @@ TEST(impossible_launches_are_refused)
     int value, one = 1;
     void *packed[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &one, CU_LAUNCH_PARAM_END};
     OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000));
-    FAILS(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20),
-          CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20));
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f));
     assert_int_equal(value, 100000);
     FAILS(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
-    FAILS(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
     FAILS(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, packed), CUDA_ERROR_NOT_SUPPORTED);
     CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
     CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1,

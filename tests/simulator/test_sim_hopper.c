@@ -37,7 +37,7 @@ TEST(clusters_must_divide_the_grid_and_be_of_a_portable_size)
     FAILS(launch(15, 2, 1, 1), CUDA_ERROR_INVALID_CLUSTER_SIZE);
     FAILS(launch(16, 16, 1, 1), CUDA_ERROR_INVALID_CLUSTER_SIZE);
     FAILS(launch(16, 1, 1, 2), CUDA_ERROR_INVALID_CLUSTER_SIZE);
-    FAILS(launch(16, 2, 0, 1), CUDA_ERROR_INVALID_VALUE);
+    INVALID(launch(16, 2, 0, 1));
     OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
     OK(launch(16, 16, 1, 1));
     FAILS(launch(32, 32, 1, 1), CUDA_ERROR_INVALID_CLUSTER_SIZE);
@@ -58,8 +58,7 @@ TEST(clusters_a_function_may_require_its_clusters)
     OK(cuLaunchKernel(f, 8, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
     FAILS(cuLaunchKernel(f, 6, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL),
           CUDA_ERROR_INVALID_CLUSTER_SIZE);
-    FAILS(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, -1),
-          CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, -1));
     for (int i = 0; i < 3; i++)
         OK(cuFuncSetAttribute(f, (CUfunction_attribute)(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH + i), 0));
     OK(cuCtxSynchronize());
@@ -109,7 +108,7 @@ TEST(clusters_that_run_at_the_same_time_share_groups_of_sms)
     OK(cuOccupancyMaxPotentialClusterSize(&n, f, &config));
     assert_int_equal(n, 0);
     config.blockDimX = 2048;
-    FAILS(cuOccupancyMaxPotentialClusterSize(&n, f, &config), CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuOccupancyMaxPotentialClusterSize(&n, f, &config));
 }
 
 TEST(clusters_graphs_keep_clusters_and_check_them)

@@ -65,7 +65,7 @@ TEST(handles_of_destroyed_arrays_are_refused)
     FAILS(cuArrayDestroy(array), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuArrayDestroy(NULL), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuArray3DGetDescriptor(&d, array), CUDA_ERROR_INVALID_HANDLE);
-    FAILS(cuMemcpyAtoH(bytes, array, 0, 16), CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuMemcpyAtoH(bytes, array, 0, 16));
 }
 
 TEST(the_handle_is_no_address)
@@ -75,11 +75,10 @@ TEST(the_handle_is_no_address)
     char bytes[16];
     unsigned type;
     size_t size;
-    FAILS(cuMemcpyDtoH(bytes, address, 16), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuMemFree(address), CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuMemcpyDtoH(bytes, address, 16));
+    INVALID(cuMemFree(address));
     FAILS(cuMemGetAddressRange(&base, &size, address), CUDA_ERROR_NOT_FOUND);
-    FAILS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address),
-          CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));
     OK(cuArrayDestroy(array));
 }
 
@@ -89,9 +88,9 @@ TEST(what_is_not_built_says_so)
     FAILS(refused(CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_DEFERRED_MAPPING), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(refused(CU_AD_FORMAT_NV12, 1, 0), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(refused(CU_AD_FORMAT_BC7_UNORM, 4, 0), CUDA_ERROR_NOT_SUPPORTED);
-    FAILS(refused((CUarray_format)0x77, 1, 0), CUDA_ERROR_INVALID_VALUE);
-    FAILS(refused(CU_AD_FORMAT_FLOAT, 1, 1u << 30), CUDA_ERROR_INVALID_VALUE);
-    FAILS(refused(CU_AD_FORMAT_UNORM_INT8X4, 2, 0), CUDA_ERROR_INVALID_VALUE);
+    INVALID(refused((CUarray_format)0x77, 1, 0));
+    INVALID(refused(CU_AD_FORMAT_FLOAT, 1, 1u << 30));
+    INVALID(refused(CU_AD_FORMAT_UNORM_INT8X4, 2, 0));
 }
 
 TEST(boxes_must_lie_within_the_array_and_on_elements)
@@ -105,15 +104,15 @@ TEST(boxes_must_lie_within_the_array_and_on_elements)
     CUDA_MEMCPY2D c = good;
     OK(cuMemcpy2D(&c));
     c.dstXInBytes = 4;
-    FAILS(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuMemcpy2D(&c));
     c = good, c.dstY = 1;
-    FAILS(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuMemcpy2D(&c));
     c = good, c.WidthInBytes = 30;
-    FAILS(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuMemcpy2D(&c));
     c = good, c.dstY = SIZE_MAX;
-    FAILS(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE);
+    INVALID(cuMemcpy2D(&c));
     c = good, c.srcMemoryType = CU_MEMORYTYPE_ARRAY, c.srcArray = bytes, c.WidthInBytes = 8;
-    FAILS(cuMemcpy2D(&c), CUDA_ERROR_INVALID_VALUE); /* elements of another size */
+    INVALID(cuMemcpy2D(&c)); /* elements of another size */
     OK(cuArrayDestroy(array));
     OK(cuArrayDestroy(bytes));
 }

@@ -115,9 +115,7 @@ TEST(the_legacy_stream_orders_too)
 
 int main(void)
 {
-    setenv("VRAMSCOPE_SIMULATE", "a100-40g", 1);
-    sim_start();
-    sim_register_kernels();
+    sim_begin_on("a100-40g");
     OK(cuDeviceGetDefaultMemPool(&pool, 0));
     OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     OK(cuEventCreate(&second, CU_EVENT_DISABLE_TIMING));

@@ -148,10 +148,7 @@ TEST(a_name_nobody_registered_is_not_found)
 SETUP(begin)
 {
     static const size_t count_bytes[] = {sizeof(void *)};
-    setenv("VRAMSCOPE_SIMULATE", "a100-40g,capacity=256MiB,context=16MiB,devices=2", 1);
-    OK(cuInit(0));
-    CUcontext ctx = sim_retain(0);
-    OK(cuCtxSetCurrent(ctx));
+    sim_begin_on("a100-40g,capacity=256MiB,context=16MiB,devices=2");
     assert_int_equal(vramscope_sim_register("count", count, count_bytes, 1), 1);
     assert_int_equal(vramscope_sim_register("hold", hold, NULL, 0), 1);
     assert_int_equal(vramscope_sim_register_variable("counter", &counter, sizeof counter, 0), 1);
