@@ -284,19 +284,29 @@ TEST(batches_reach_arrays)
 
 /* ---- mipmapped arrays ---- */
 
+static CUmipmappedArray mipmap(size_t width, size_t height, unsigned levels)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {width, height, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0};
+    CUmipmappedArray mip = NULL;
+    DO(cuMipmappedArrayCreate(&mip, &d, levels));
+    return mip;
+}
+
+static CUarray level_of(CUmipmappedArray mip, unsigned i)
+{
+    CUarray level = NULL;
+    DO(cuMipmappedArrayGetLevel(&level, mip, i));
+    return level;
+}
+
 TEST(levels_halve)
 {
-    CUDA_ARRAY3D_DESCRIPTOR d = {
-        .Width = 64, .Height = 16, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
     CUDA_ARRAY3D_DESCRIPTOR got;
-    CUmipmappedArray mip;
     CUarray level;
-    DO(cuMipmappedArrayCreate(&mip, &d, 5));
-    DO(cuMipmappedArrayGetLevel(&level, mip, 0));
-    DO(cuArray3DGetDescriptor(&got, level));
+    CUmipmappedArray mip = mipmap(64, 16, 5);
+    DO(cuArray3DGetDescriptor(&got, level_of(mip, 0)));
     FACT_EQ(got.Width, 64, "cuMipmappedArrayGetLevel: level 0 is the whole size");
-    DO(cuMipmappedArrayGetLevel(&level, mip, 4));
-    DO(cuArray3DGetDescriptor(&got, level));
+    DO(cuArray3DGetDescriptor(&got, level_of(mip, 4)));
     FACT_EQ(got.Width, 4, "guide, mipmapped: each level is half the size");
     FACT_EQ(got.Height, 1, "guide, mipmapped: each level is half the size");
     INVALID(cuMipmappedArrayGetLevel(&level, mip, 5), "level above the number of levels");
@@ -304,11 +314,8 @@ TEST(levels_halve)
 
 TEST(the_number_of_levels_is_clamped)
 {
-    CUDA_ARRAY3D_DESCRIPTOR d = {
-        .Width = 16, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
-    CUmipmappedArray mip;
     CUarray level;
-    DO(cuMipmappedArrayCreate(&mip, &d, 100));
+    CUmipmappedArray mip = mipmap(16, 8, 100);
     WORKS(cuMipmappedArrayGetLevel(&level, mip, 4),
           "cuMipmappedArrayCreate: clamped to 1 + floor(log2(max(width, height)))");
     INVALID(cuMipmappedArrayGetLevel(&level, mip, 5),
@@ -317,22 +324,16 @@ TEST(the_number_of_levels_is_clamped)
 
 TEST(levels_hold_their_own_bytes)
 {
-    CUDA_ARRAY3D_DESCRIPTOR d = {
-        .Width = 32, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
-    CUmipmappedArray mip;
-    CUarray level[3];
-    unsigned char ones[32], twos[16], out[32];
-    memset(ones, 1, sizeof ones);
-    memset(twos, 2, sizeof twos);
-    DO(cuMipmappedArrayCreate(&mip, &d, 3));
-    for (unsigned i = 0; i < 3; i++)
-        DO(cuMipmappedArrayGetLevel(&level[i], mip, i));
-    DO(cuMemcpyHtoA(level[0], 0, ones, 32));
-    DO(cuMemcpyHtoA(level[1], 0, twos, 16));
-    DO(cuMemcpyAtoH(out, level[0], 0, 32));
-    FACT(!memcmp(out, ones, 32), "cuMipmappedArrayGetLevel: a level is an array");
-    DO(cuMemcpyAtoH(out, level[1], 0, 16));
-    FACT(!memcmp(out, twos, 16), "cuMipmappedArrayGetLevel: a level is an array");
+    unsigned char in[2][32], out[32];
+    CUmipmappedArray mip = mipmap(32, 0, 3);
+    for (unsigned i = 0; i < 2; i++) {
+        memset(in[i], (int)i + 1, sizeof in[i]);
+        DO(cuMemcpyHtoA(level_of(mip, i), 0, in[i], 32 >> i));
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        DO(cuMemcpyAtoH(out, level_of(mip, i), 0, 32 >> i));
+        FACT(!memcmp(out, in[i], 32 >> i), "cuMipmappedArrayGetLevel: a level is an array");
+    }
 }
 
 /* ---- the runtime ---- */

@@ -18,6 +18,13 @@ static CUresult look(const char *name, int version, cuuint64_t flags, any_functi
     return e;
 }
 
+static void *entry(const char *name, int version, cuuint64_t flags)
+{
+    void *found = NULL;
+    DO(cuGetProcAddress(name, &found, version, flags, NULL));
+    return found;
+}
+
 TEST(known_functions_are_found)
 {
     static const struct {
@@ -81,14 +88,10 @@ TEST(a_version_beyond_the_drivers_is_refused)
 
 TEST(what_is_found_works)
 {
-    CUresult (*get_version)(int *) = NULL;
-    CUresult (*count_devices)(int *) = NULL;
-    void *found = NULL;
+    CUresult (*get_version)(int *), (*count_devices)(int *);
     int seen = 0, version = 0;
-    DO(cuGetProcAddress("cuDriverGetVersion", &found, CUDA_VERSION, 0, NULL));
-    memcpy(&get_version, &found, sizeof found);
-    DO(cuGetProcAddress("cuDeviceGetCount", &found, CUDA_VERSION, 0, NULL));
-    memcpy(&count_devices, &found, sizeof found);
+    *(void **)&get_version = entry("cuDriverGetVersion", CUDA_VERSION, 0);
+    *(void **)&count_devices = entry("cuDeviceGetCount", CUDA_VERSION, 0);
     DO(cuDriverGetVersion(&version));
     WORKS(get_version(&seen), RULE "the address of the driver function");
     FACT_EQ(seen, version, RULE "the address of the driver function");
@@ -97,34 +100,26 @@ TEST(what_is_found_works)
 
 TEST(versions_of_one_function_differ)
 {
-    CUresult (*mem_alloc)(CUdeviceptr *, size_t) = NULL;
+    CUresult (*mem_alloc)(CUdeviceptr *, size_t);
     CUdeviceptr memory = 0;
-    void *old = NULL, *new = NULL;
-    DO(cuGetProcAddress("cuStreamBeginCapture", &old, 10000, 0, NULL));
-    DO(cuGetProcAddress("cuStreamBeginCapture", &new, 10010, 0, NULL));
+    void *old = entry("cuStreamBeginCapture", 10000, 0);
+    void *new = entry("cuStreamBeginCapture", 10010, 0);
     FACT(old && new && old != new, RULE "the versioned function of the version asked for");
-    DO(cuGetProcAddress("cuMemAlloc", &new, CUDA_VERSION, 0, NULL));
-    memcpy(&mem_alloc, &new, sizeof new);
+    *(void **)&mem_alloc = entry("cuMemAlloc", CUDA_VERSION, 0);
     WORKS(mem_alloc(&memory, 4096), RULE "cuMemAlloc stands for cuMemAlloc_v2");
 }
 
 TEST(streams_can_be_chosen)
 {
-    void *legacy = NULL, *own = NULL, *neither = NULL;
-    CUresult (*query)(CUstream) = NULL, (*launch)(CUstream, CUhostFn, void *) = NULL;
+    const cuuint64_t per_thread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    CUresult (*query)(CUstream), (*launch)(CUstream, CUhostFn, void *);
+    void *legacy = entry("cuStreamQuery", CUDA_VERSION, CU_GET_PROC_ADDRESS_LEGACY_STREAM);
     int gate = 0;
-    DO(cuGetProcAddress("cuStreamQuery", &legacy, CUDA_VERSION, CU_GET_PROC_ADDRESS_LEGACY_STREAM,
-                        NULL));
-    DO(cuGetProcAddress("cuStreamQuery", &own, CUDA_VERSION,
-                        CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, NULL));
-    FACT(legacy != own, RULE "a per-thread version where there is one");
-    DO(cuGetProcAddress("cuMemAlloc", &neither, CUDA_VERSION,
-                        CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, NULL));
-    FACT(neither, RULE "the legacy version where there is no per-thread one");
-    memcpy(&query, &own, sizeof own);
-    DO(cuGetProcAddress("cuLaunchHostFunc", &own, CUDA_VERSION,
-                        CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, NULL));
-    memcpy(&launch, &own, sizeof own);
+    *(void **)&query = entry("cuStreamQuery", CUDA_VERSION, per_thread);
+    *(void **)&launch = entry("cuLaunchHostFunc", CUDA_VERSION, per_thread);
+    FACT(legacy != *(void **)&query, RULE "a per-thread version where there is one");
+    FACT(entry("cuMemAlloc", CUDA_VERSION, per_thread) != NULL,
+         RULE "the legacy version where there is no per-thread one");
     DO(launch(NULL, conf_gate, &gate));
     BUSY(query(NULL), RULE "0 means the thread's own stream");
     BUSY(cuStreamQuery(CU_STREAM_PER_THREAD),
@@ -144,7 +139,7 @@ TEST(the_runtime_finds_driver_functions)
                                              cudaEnableDefault, &status),
             cudaSuccess, RUNTIME_RULE "returns");
     FACT_EQ(status, cudaDriverEntryPointSuccess, RUNTIME_RULE "found");
-    memcpy(&get_version, &found, sizeof found);
+    *(void **)&get_version = found;
     WORKS(get_version(&version), RUNTIME_RULE "the address of the driver function");
     FACT_EQ(cudaGetDriverEntryPointByVersion("cuNeverWas", &found, CUDA_VERSION, cudaEnableDefault,
                                              &status),

@@ -34,13 +34,29 @@ struct Texture {
     ~Texture() { CUDA_CHECK(cudaDestroyTextureObject(t)); }
 };
 
-static cudaResourceDesc of_array(cudaArray_t array)
-{
-    cudaResourceDesc r = {};
-    r.resType = cudaResourceTypeArray;
-    r.res.array.array = array;
-    return r;
-}
+struct Array { // in device memory, with *v* in it
+    cudaArray_t array;
+    template <typename T> Array(const std::vector<T> &v, cudaExtent extent, unsigned flags = 0)
+    {
+        cudaChannelFormatDesc channel = cudaCreateChannelDesc<T>();
+        CUDA_CHECK(cudaMalloc3DArray(&array, &channel, extent, flags));
+        cudaMemcpy3DParms p = {};
+        p.srcPtr = make_cudaPitchedPtr((void *)v.data(), extent.width * sizeof(T), extent.width,
+                                       extent.height);
+        p.dstArray = array;
+        p.extent = make_cudaExtent(extent.width, extent.height, std::max(extent.depth, (size_t)1));
+        p.kind = cudaMemcpyHostToDevice;
+        CUDA_CHECK(cudaMemcpy3D(&p));
+    }
+    ~Array() { CUDA_CHECK(cudaFreeArray(array)); }
+    cudaResourceDesc resource() const
+    {
+        cudaResourceDesc r = {};
+        r.resType = cudaResourceTypeArray;
+        r.res.array.array = array;
+        return r;
+    }
+};
 
 static bool close(float a, float b, float by) { return std::fabs(a - b) <= by; }
 
@@ -105,18 +121,14 @@ static void two_dimensions(void)
     std::vector<float> v((size_t)w * h);
     for (size_t i = 0; i < v.size(); i++)
         v[i] = noise(i + 1000);
-    cudaChannelFormatDesc channel = cudaCreateChannelDesc<float>();
-    cudaArray_t array;
-    CUDA_CHECK(cudaMallocArray(&array, &channel, w, h));
-    CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, v.data(), w * sizeof(float), w * sizeof(float), h,
-                                   cudaMemcpyHostToDevice));
+    Array array(v, make_cudaExtent(w, h, 0));
     size_t pitch;
     cudaResourceDesc pitched = {};
     pitched.resType = cudaResourceTypePitch2D;
     CUDA_CHECK(cudaMallocPitch(&pitched.res.pitch2D.devPtr, &pitch, w * sizeof(float), h));
     CUDA_CHECK(cudaMemcpy2D(pitched.res.pitch2D.devPtr, pitch, v.data(), w * sizeof(float),
                             w * sizeof(float), h, cudaMemcpyHostToDevice));
-    pitched.res.pitch2D.desc = channel;
+    pitched.res.pitch2D.desc = cudaCreateChannelDesc<float>();
     pitched.res.pitch2D.width = w;
     pitched.res.pitch2D.height = h;
     pitched.res.pitch2D.pitchInBytes = pitch;
@@ -133,7 +145,7 @@ static void two_dimensions(void)
         for (auto mode : {cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror,
                           cudaAddressModeBorder})
             for (auto filter : {cudaFilterModePoint, cudaFilterModeLinear})
-                for (const cudaResourceDesc &r : {of_array(array), pitched}) {
+                for (const cudaResourceDesc &r : {array.resource(), pitched}) {
                     Texture t(r, mode, filter, normalized);
                     sample_2d<<<8, 128>>>(t.t, places.p, n, out.p);
                     std::vector<float> got = out.get();
@@ -145,7 +157,6 @@ static void two_dimensions(void)
         expect(wrong == 0, normalized ? "normalized coordinates" : "coordinates in elements");
     }
     CUDA_CHECK(cudaFree(pitched.res.pitch2D.devPtr));
-    CUDA_CHECK(cudaFreeArray(array));
 }
 
 static void weights(void)
@@ -155,22 +166,16 @@ static void weights(void)
     std::vector<float2> at(n);
     for (int i = 0; i < n; i++)
         at[i] = make_float2(0.5f + i / 1024.0f, 0.5f);
-    cudaChannelFormatDesc channel = cudaCreateChannelDesc<float>();
-    cudaArray_t array;
-    CUDA_CHECK(cudaMallocArray(&array, &channel, 4, 1));
-    CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, v.data(), 16, 16, 1, cudaMemcpyHostToDevice));
+    Array array(v, make_cudaExtent(4, 1, 0));
     Device<float2> places(at);
     Device<float> out(n);
+    Texture t(array.resource(), cudaAddressModeClamp, cudaFilterModeLinear, false);
+    sample_2d<<<9, 128>>>(t.t, places.p, n, out.p);
+    std::vector<float> got = out.get();
     bool right = true;
-    {
-        Texture t(of_array(array), cudaAddressModeClamp, cudaFilterModeLinear, false);
-        sample_2d<<<9, 128>>>(t.t, places.p, n, out.p);
-        std::vector<float> got = out.get();
-        for (int i = 0; i < n; i++)
-            right &= got[i] * 256 == std::floor(got[i] * 256) && close(got[i], i / 1024.0f, 1 / 256.0f);
-    }
+    for (int i = 0; i < n; i++)
+        right &= got[i] * 256 == std::floor(got[i] * 256) && close(got[i], i / 1024.0f, 1 / 256.0f);
     expect(right, "weights have 8 bits of fraction");
-    CUDA_CHECK(cudaFreeArray(array));
 }
 
 static void colors(void)
@@ -182,43 +187,20 @@ static void colors(void)
         v[i] = make_uchar4(i, 255 - i, 2 * i % 256, i * 7 % 256);
         at[i] = make_float2(i % w + 0.5f, i / w + 0.5f);
     }
-    cudaChannelFormatDesc channel = cudaCreateChannelDesc<uchar4>();
-    cudaArray_t array;
-    CUDA_CHECK(cudaMallocArray(&array, &channel, w, h));
-    CUDA_CHECK(cudaMemcpy2DToArray(array, 0, 0, v.data(), w * 4, w * 4, h, cudaMemcpyHostToDevice));
+    Array array(v, make_cudaExtent(w, h, 0));
     Device<float2> places(at);
     Device<float4> out(n);
+    Texture t(array.resource(), cudaAddressModeClamp, cudaFilterModeLinear, false,
+              cudaReadModeNormalizedFloat);
+    sample_colors<<<1, n>>>(t.t, places.p, n, out.p);
+    std::vector<float4> got = out.get();
     bool right = true;
-    {
-        Texture t(of_array(array), cudaAddressModeClamp, cudaFilterModeLinear, false,
-                  cudaReadModeNormalizedFloat);
-        sample_colors<<<1, n>>>(t.t, places.p, n, out.p);
-        std::vector<float4> got = out.get();
-        for (int i = 0; i < n; i++)
-            right &= close(got[i].x, v[i].x / 255.0f, 1e-5f) && close(got[i].w, v[i].w / 255.0f, 1e-5f);
-    }
+    for (int i = 0; i < n; i++)
+        right &= close(got[i].x, v[i].x / 255.0f, 1e-5f) && close(got[i].w, v[i].w / 255.0f, 1e-5f);
     expect(right, "bytes read as fractions of 255");
-    CUDA_CHECK(cudaFreeArray(array));
 }
 
-// An array of the given extent and flags with *v* in it.
-template <typename T>
-static cudaArray_t filled(const std::vector<T> &v, cudaExtent extent, unsigned flags)
-{
-    cudaChannelFormatDesc channel = cudaCreateChannelDesc<T>();
-    cudaArray_t array;
-    CUDA_CHECK(cudaMalloc3DArray(&array, &channel, extent, flags));
-    cudaMemcpy3DParms p = {};
-    p.srcPtr = make_cudaPitchedPtr((void *)v.data(), extent.width * sizeof(T), extent.width,
-                                   extent.height);
-    p.dstArray = array;
-    p.extent = make_cudaExtent(extent.width, extent.height, std::max(extent.depth, (size_t)1));
-    p.kind = cudaMemcpyHostToDevice;
-    CUDA_CHECK(cudaMemcpy3D(&p));
-    return array;
-}
-
-static void volumes_and_layers(void)
+static void volumes(void)
 {
     const int w = 9, h = 7, d = 5, n = 500;
     std::vector<float> v((size_t)w * h * d);
@@ -228,37 +210,35 @@ static void volumes_and_layers(void)
     for (int i = 0; i < n; i++) // where the filter interpolates, so that it is linear
         at[i] = make_float3(0.5f + noise(3 * i) * (w - 1), 0.5f + noise(3 * i + 1) * (h - 1),
                             0.5f + noise(3 * i + 2) * (d - 1));
-    cudaArray_t array = filled(v, make_cudaExtent(w, h, d), 0);
+    Array array(v, make_cudaExtent(w, h, d));
     Device<float3> places(at);
     Device<float> out(n);
+    Texture t(array.resource(), cudaAddressModeClamp, cudaFilterModeLinear, false);
+    sample_3d<<<4, 128>>>(t.t, places.p, n, out.p);
+    std::vector<float> got = out.get();
     bool right = true;
-    {
-        Texture t(of_array(array), cudaAddressModeClamp, cudaFilterModeLinear, false);
-        sample_3d<<<4, 128>>>(t.t, places.p, n, out.p);
-        std::vector<float> got = out.get();
-        for (int i = 0; i < n; i++)
-            right &= close(got[i], at[i].x - 0.5f + 10 * (at[i].y - 0.5f) + 100 * (at[i].z - 0.5f),
-                           0.5f);
-    }
+    for (int i = 0; i < n; i++)
+        right &= close(got[i], at[i].x - 0.5f + 10 * (at[i].y - 0.5f) + 100 * (at[i].z - 0.5f),
+                       0.5f);
     expect(right, "three dimensions");
-    CUDA_CHECK(cudaFreeArray(array));
+}
 
+static void layers(void)
+{
+    const int w = 9, h = 7, d = 5;
     std::vector<int> numbers((size_t)w * h * d);
     for (size_t i = 0; i < numbers.size(); i++)
         numbers[i] = (int)i * 3 - 400;
-    array = filled(numbers, make_cudaExtent(w, h, d), cudaArrayLayered);
+    Array array(numbers, make_cudaExtent(w, h, d), cudaArrayLayered);
     Device<int> picked((size_t)w * h);
-    right = true;
-    {
-        Texture t(of_array(array), cudaAddressModeClamp, cudaFilterModePoint, false);
-        for (int layer = 0; layer < d; layer++) {
-            sample_layers<<<dim3(1, h), 32>>>(t.t, w, h, layer, picked.p);
-            right &= picked.get() == std::vector<int>(numbers.begin() + layer * w * h,
-                                                      numbers.begin() + (layer + 1) * w * h);
-        }
+    Texture t(array.resource(), cudaAddressModeClamp, cudaFilterModePoint, false);
+    bool right = true;
+    for (int layer = 0; layer < d; layer++) {
+        sample_layers<<<dim3(1, h), 32>>>(t.t, w, h, layer, picked.p);
+        right &= picked.get() == std::vector<int>(numbers.begin() + layer * w * h,
+                                                  numbers.begin() + (layer + 1) * w * h);
     }
     expect(right, "layers");
-    CUDA_CHECK(cudaFreeArray(array));
 }
 
 static void faces(void)
@@ -267,7 +247,7 @@ static void faces(void)
     std::vector<float> v(6 * size * size);
     for (size_t i = 0; i < v.size(); i++)
         v[i] = (float)i;
-    cudaArray_t array = filled(v, make_cudaExtent(size, size, 6), cudaArrayCubemap);
+    Array array(v, make_cudaExtent(size, size, 6), cudaArrayCubemap);
     // each axis, then a place that is not in the middle of its face
     std::vector<float3> at = {{1, 0.1f, 0.1f}, {-1, 0.1f, 0.1f}, {0.1f, 1, 0.1f}, {0.1f, -1, 0.1f},
                               {0.1f, 0.1f, 1}, {0.1f, 0.1f, -1}, {2, 1.5f, -0.5f}};
@@ -277,12 +257,9 @@ static void faces(void)
                                 0 * 16 + 0 * 4 + 2};
     Device<float3> places(at);
     Device<float> out(at.size());
-    {
-        Texture t(of_array(array), cudaAddressModeClamp, cudaFilterModePoint, true);
-        sample_cube<<<1, 32>>>(t.t, places.p, (int)at.size(), out.p);
-        expect(out.get() == right, "faces of a cube");
-    }
-    CUDA_CHECK(cudaFreeArray(array));
+    Texture t(array.resource(), cudaAddressModeClamp, cudaFilterModePoint, true);
+    sample_cube<<<1, 32>>>(t.t, places.p, (int)at.size(), out.p);
+    expect(out.get() == right, "faces of a cube");
 }
 
 static void levels(void)
@@ -317,14 +294,15 @@ static void surfaces(void)
     std::vector<uchar4> v((size_t)w * h), got(v.size());
     for (size_t i = 0; i < v.size(); i++)
         v[i] = make_uchar4(i, i * 3, i * 5, i * 7);
-    cudaArray_t from = filled(v, make_cudaExtent(w, h, 0), cudaArraySurfaceLoadStore);
-    cudaArray_t to = filled(v, make_cudaExtent(w, h, 0), cudaArraySurfaceLoadStore);
-    cudaResourceDesc r = of_array(from), s = of_array(to);
+    Array from(v, make_cudaExtent(w, h, 0), cudaArraySurfaceLoadStore);
+    Array to(v, make_cudaExtent(w, h, 0), cudaArraySurfaceLoadStore);
+    cudaResourceDesc r = from.resource(), s = to.resource();
     cudaSurfaceObject_t a, b;
     CUDA_CHECK(cudaCreateSurfaceObject(&a, &r));
     CUDA_CHECK(cudaCreateSurfaceObject(&b, &s));
     turn<<<dim3(1, h), 32>>>(a, b, w, h);
-    CUDA_CHECK(cudaMemcpy2DFromArray(got.data(), w * 4, to, 0, 0, w * 4, h, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy2DFromArray(got.data(), w * 4, to.array, 0, 0, w * 4, h,
+                                    cudaMemcpyDeviceToHost));
     bool right = true;
     for (size_t i = 0; i < v.size(); i++) {
         uchar4 c = v[v.size() - 1 - i];
@@ -333,8 +311,6 @@ static void surfaces(void)
     expect(right, "surfaces");
     CUDA_CHECK(cudaDestroySurfaceObject(a));
     CUDA_CHECK(cudaDestroySurfaceObject(b));
-    CUDA_CHECK(cudaFreeArray(from));
-    CUDA_CHECK(cudaFreeArray(to));
 }
 
 int main(void)
@@ -343,7 +319,8 @@ int main(void)
     two_dimensions();
     weights();
     colors();
-    volumes_and_layers();
+    volumes();
+    layers();
     faces();
     levels();
     surfaces();
