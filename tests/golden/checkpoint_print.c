@@ -238,16 +238,6 @@ static void put_maps(FILE *out, const struct vs_replay *replay)
     free(slots);
 }
 
-static void put_framework_blocks(FILE *out, const struct vs_live_table *table)
-{
-    size_t count;
-    struct vs_map_slot *slots = sorted(&table->by_addr, &count);
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, "framework_live %" PRIu64 " %" PRIu64 "\n", slots[i].key,
-                table->items[slots[i].value].size);
-    free(slots);
-}
-
 static void put_segments(FILE *out, const struct vs_segments *set)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -309,7 +299,12 @@ static void put_all(FILE *out, const struct vs_trace_state *m)
     put_threads(out, &replay->phases);
     put_maps(out, replay);
     put_segments(out, &replay->segments);
-    put_framework_blocks(out, &replay->framework_live);
+    size_t count;
+    struct vs_map_slot *slots = sorted(&replay->framework_live.by_addr, &count);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "framework_live %" PRIu64 " %" PRIu64 "\n", slots[i].key,
+                replay->framework_live.items[slots[i].value].size);
+    free(slots);
     put_failures(out, replay);
     put_activity(out, &m->activity);
     for (size_t i = 0; i < m->retained.count; i++) {

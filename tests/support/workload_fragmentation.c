@@ -66,44 +66,34 @@ static void upwards(struct adversary *a, unsigned spared, bool random)
     end_phase(a);
 }
 
-static void downwards(struct adversary *a, unsigned spared)
-{
-    for (unsigned log = 30; log >= a->log_min; log--)
-        fill_and_thin(a, odd_size(a, log, 4), spared, false);
-    end_phase(a);
-}
-
-/* Generations: half of the oldest die at random before each new size. */
-static void generations(struct adversary *a)
-{
-    struct block_list *s = &a->survivors;
-    for (unsigned log = a->log_min + 1; log <= 28; log++) {
-        fill_and_thin(a, odd_size(a, log, 5), 2, true);
-        size_t kept = 0;
-        for (size_t i = 0; i < s->count; i++) {
-            if (random_below(a->w, 4)) {
-                s->ids[kept++] = s->ids[i];
-            } else {
-                a->live -= a->w->log->sizes[s->ids[i]];
-                give(a->w, s->ids[i]);
-            }
-        }
-        s->count = kept;
-    }
-    end_phase(a);
-}
-
 static void adversary(struct workload *w, unsigned log_min, unsigned rounds)
 {
     struct adversary a = {.w = w, .log_min = log_min};
     for (unsigned i = 0; i < 3; i++)
         take(w, (256 + random_below(w, 512)) * MIB);
     workload_begins(w);
-    for (unsigned i = 0; i < rounds; i++) {
+    for (unsigned round = 0; round < rounds; round++) {
         upwards(&a, 2, false);
-        downwards(&a, 2);
+        for (unsigned log = 30; log >= a.log_min; log--)
+            fill_and_thin(&a, odd_size(&a, log, 4), 2, false);
+        end_phase(&a);
         upwards(&a, 4, true);
-        generations(&a);
+        /* Generations: half of the oldest die at random before each new size. */
+        struct block_list *s = &a.survivors;
+        for (unsigned log = a.log_min + 1; log <= 28; log++) {
+            fill_and_thin(&a, odd_size(&a, log, 5), 2, true);
+            size_t kept = 0;
+            for (size_t i = 0; i < s->count; i++) {
+                if (random_below(a.w, 4)) {
+                    s->ids[kept++] = s->ids[i];
+                } else {
+                    a.live -= a.w->log->sizes[s->ids[i]];
+                    give(a.w, s->ids[i]);
+                }
+            }
+            s->count = kept;
+        }
+        end_phase(&a);
         upwards(&a, 2, true);
     }
     list_free(&a.survivors);

@@ -23,24 +23,6 @@ struct moe {
     uint64_t tokens_of[LAYERS][EXPERTS];
 };
 
-static void load(struct workload *w)
-{
-    static const uint64_t bytes_of_kind[] = {2, 2, 4, 4, 4}; /* weight, gradient, copy, Adam */
-    for (unsigned kind = 0; kind < 5; kind++) {
-        uint64_t bytes = bytes_of_kind[kind];
-        take(w, 50304 * WIDTH * bytes);
-        for (unsigned i = 0; i < LAYERS; i++) {
-            take(w, 3 * WIDTH * WIDTH * bytes);
-            take(w, WIDTH * WIDTH * bytes);
-            take(w, EXPERTS * WIDTH * bytes);
-            for (unsigned e = 0; e < EXPERTS; e++) {
-                take(w, 2 * INNER * WIDTH * bytes);
-                take(w, INNER * WIDTH * bytes);
-            }
-        }
-    }
-}
-
 static void route(struct moe *m, unsigned layer)
 {
     uint64_t sum = 0;
@@ -137,7 +119,20 @@ static void attention_backward(struct moe *m)
 void workload_moe(struct workload *w)
 {
     struct moe m = {.w = w};
-    load(w);
+    static const uint64_t bytes_of_kind[] = {2, 2, 4, 4, 4}; /* weight, gradient, copy, Adam */
+    for (unsigned kind = 0; kind < 5; kind++) {
+        uint64_t bytes = bytes_of_kind[kind];
+        take(w, 50304 * WIDTH * bytes);
+        for (unsigned i = 0; i < LAYERS; i++) {
+            take(w, 3 * WIDTH * WIDTH * bytes);
+            take(w, WIDTH * WIDTH * bytes);
+            take(w, EXPERTS * WIDTH * bytes);
+            for (unsigned e = 0; e < EXPERTS; e++) {
+                take(w, 2 * INNER * WIDTH * bytes);
+                take(w, INNER * WIDTH * bytes);
+            }
+        }
+    }
     workload_begins(w);
     for (unsigned step = 0; step < STEPS; step++) {
         for (unsigned i = 0; i < LAYERS; i++) {

@@ -31,21 +31,6 @@ struct server {
     unsigned active, begun;
 };
 
-static void load_weights(struct workload *w)
-{
-    take(w, VOCABULARY * WIDTH * 2);
-    for (unsigned i = 0; i < LAYERS; i++) {
-        take(w, WIDTH * 2);
-        take(w, (WIDTH + 2 * KEYS) * WIDTH * 2);
-        take(w, WIDTH * WIDTH * 2);
-        take(w, WIDTH * 2);
-        take(w, 2 * INNER * WIDTH * 2);
-        take(w, INNER * WIDTH * 2);
-    }
-    take(w, WIDTH * 2);
-    take(w, VOCABULARY * WIDTH * 2);
-}
-
 /* Memory of one layer besides the cache for *tokens* new tokens. Returns its output; *in* is
  * freed. */
 static uint32_t layer(struct workload *w, uint64_t tokens, uint32_t in)
@@ -153,28 +138,21 @@ static void decode(struct server *s)
     sample(s->w, s->active, hidden);
 }
 
-static void finish(struct server *s)
-{
-    for (unsigned k = 0; k < BATCH_MAX; k++) {
-        struct dialogue *d = &s->batch[k];
-        if (!d->active)
-            continue;
-        if (d->left > TOKENS_A_STEP) {
-            d->left -= TOKENS_A_STEP;
-            continue;
-        }
-        for (unsigned i = 0; i < 2 * LAYERS; i++)
-            give(s->w, d->cache[i]);
-        d->active = false;
-        s->active--;
-    }
-}
-
 void workload_serving(struct workload *w)
 {
     struct server s = {.w = w};
     uint64_t busy = 0;
-    load_weights(w);
+    take(w, VOCABULARY * WIDTH * 2);
+    for (unsigned i = 0; i < LAYERS; i++) {
+        take(w, WIDTH * 2);
+        take(w, (WIDTH + 2 * KEYS) * WIDTH * 2);
+        take(w, WIDTH * WIDTH * 2);
+        take(w, WIDTH * 2);
+        take(w, 2 * INNER * WIDTH * 2);
+        take(w, INNER * WIDTH * 2);
+    }
+    take(w, WIDTH * 2);
+    take(w, VOCABULARY * WIDTH * 2);
     workload_begins(w);
     for (unsigned step = 0; s.begun < REQUESTS || s.active; step++) {
         if (step % 32 == 0)
@@ -185,6 +163,18 @@ void workload_serving(struct workload *w)
         }
         if (s.active)
             decode(&s);
-        finish(&s);
+        for (unsigned k = 0; k < BATCH_MAX; k++) {
+            struct dialogue *d = &s.batch[k];
+            if (!d->active)
+                continue;
+            if (d->left > TOKENS_A_STEP) {
+                d->left -= TOKENS_A_STEP;
+                continue;
+            }
+            for (unsigned i = 0; i < 2 * LAYERS; i++)
+                give(s.w, d->cache[i]);
+            d->active = false;
+            s.active--;
+        }
     }
 }

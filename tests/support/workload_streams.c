@@ -79,17 +79,6 @@ static void backward(struct sharded *s)
     give_last(w, &s->saved, 2);
 }
 
-static void reduce(struct sharded *s, uint32_t whole)
-{
-    s->w->stream = COMMUNICATION;
-    request_log_record(s->w->log, whole, COMMUNICATION);
-    uint32_t half = take(s->w, LAYER_ELEMENTS / DEVICES * 2);
-    give(s->w, whole);
-    keep(s->w, &s->shards, LAYER_ELEMENTS / DEVICES * 4);
-    give(s->w, half);
-    s->w->stream = COMPUTE;
-}
-
 static void step(struct sharded *s)
 {
     struct workload *w = s->w;
@@ -112,7 +101,13 @@ static void step(struct sharded *s)
         uint32_t whole = take(w, LAYER_ELEMENTS * 2);
         backward(s);
         give(w, s->gathered[i]);
-        reduce(s, whole);
+        s->w->stream = COMMUNICATION;
+        request_log_record(s->w->log, whole, COMMUNICATION);
+        uint32_t half = take(s->w, LAYER_ELEMENTS / DEVICES * 2);
+        give(s->w, whole);
+        keep(s->w, &s->shards, LAYER_ELEMENTS / DEVICES * 4);
+        give(s->w, half);
+        s->w->stream = COMPUTE;
     }
     uint32_t norm = take(w, 4);
     uint32_t root = take(w, LAYER_ELEMENTS / DEVICES * 4);

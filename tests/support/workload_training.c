@@ -142,40 +142,6 @@ static void layer_backward(struct training *t)
     give(t->w, residual);
 }
 
-/* The loss, in single precision over the whole vocabulary, and back. */
-static void head(struct training *t)
-{
-    norm_and_cast(t, VOCABULARY * WIDTH);
-    uint32_t logits = take(t->w, t->tokens * VOCABULARY * 2);
-    uint32_t single = take(t->w, t->tokens * VOCABULARY * 4);
-    give(t->w, logits);
-    uint32_t softmax = take(t->w, t->tokens * VOCABULARY * 4);
-    give(t->w, single);
-    uint32_t loss = take(t->w, 4);
-    uint32_t back = take(t->w, t->tokens * VOCABULARY * 4);
-    give(t->w, softmax);
-    uint32_t half = take(t->w, t->tokens * VOCABULARY * 2);
-    give(t->w, back);
-    norm_backward(t, half, VOCABULARY * WIDTH, VOCABULARY);
-    give(t->w, loss);
-}
-
-static void optimizer(struct training *t)
-{
-    struct block_list norms = {0}, roots = {0};
-    if (t->adam.count == 0) {
-        each_parameter(t, &t->adam);
-        each_parameter(t, &t->adam);
-    }
-    for (size_t i = 0; i < t->gradients.count; i++)
-        keep(t->w, &norms, 4);
-    give_all(t->w, &norms);
-    each_parameter(t, &roots); /* the multi-tensor form makes the roots of all at once */
-    give_all(t->w, &roots);
-    list_free(&norms);
-    list_free(&roots);
-}
-
 static void step(struct training *t)
 {
     struct block_list input = {0};
@@ -190,14 +156,38 @@ static void step(struct training *t)
     keep(t->w, &t->saved, t->tokens * WIDTH * 4);
     for (unsigned i = 0; i < LAYERS; i++)
         layer_forward(t);
-    head(t);
+    /* The loss, in single precision over the whole vocabulary, and back. */
+    norm_and_cast(t, VOCABULARY * WIDTH);
+    uint32_t logits = take(t->w, t->tokens * VOCABULARY * 2);
+    uint32_t single = take(t->w, t->tokens * VOCABULARY * 4);
+    give(t->w, logits);
+    uint32_t softmax = take(t->w, t->tokens * VOCABULARY * 4);
+    give(t->w, single);
+    uint32_t loss = take(t->w, 4);
+    uint32_t back = take(t->w, t->tokens * VOCABULARY * 4);
+    give(t->w, softmax);
+    uint32_t half = take(t->w, t->tokens * VOCABULARY * 2);
+    give(t->w, back);
+    norm_backward(t, half, VOCABULARY * WIDTH, VOCABULARY);
+    give(t->w, loss);
     for (unsigned i = 0; i < LAYERS; i++)
         layer_backward(t);
     give_all(t->w, &t->saved);
     keep(t->w, &t->gradients, VOCABULARY * WIDTH * 4);
     keep(t->w, &t->gradients, CONTEXT * WIDTH * 4);
     give_all(t->w, &input);
-    optimizer(t);
+    struct block_list norms = {0}, roots = {0};
+    if (t->adam.count == 0) {
+        each_parameter(t, &t->adam);
+        each_parameter(t, &t->adam);
+    }
+    for (size_t i = 0; i < t->gradients.count; i++)
+        keep(t->w, &norms, 4);
+    give_all(t->w, &norms);
+    each_parameter(t, &roots); /* the multi-tensor form makes the roots of all at once */
+    give_all(t->w, &roots);
+    list_free(&norms);
+    list_free(&roots);
     give_all(t->w, &t->gradients);
     list_free(&input);
 }

@@ -601,18 +601,14 @@ TEST(man_pages_know_every_option_of_the_help)
     }
 }
 
-/* Blocks of 5 MiB, of which every second is freed, and then larger ones; the last does not fit. */
-static void fragmented_trace(void)
+TEST(replay_compares_settings_and_devices)
 {
+    /* Blocks of 5 MiB, of which every second is freed, and then larger ones; the last does not
+     * fit. */
     vs_builder_open(&b, "caching");
     vs_trace(&b, "device 200M Test GPU; step 0; repeat 8 { segment 20i 20M }; "
              "repeat 32 { alloc 5i 5M }; pop; step 1; repeat 16 { free 10i }; fail 60M free 40M");
     end_as("trace.vst", VS_END_EXIT, 1);
-}
-
-TEST(replay_compares_settings_and_devices)
-{
-    fragmented_trace();
     expect(0, "32 requests (cudaMalloc), 1 step, 1 failed|"
               "recorded peak reserved                160.0 MiB|"
               "as recorded: pytorch                  160.0 MiB   0.0 %        1  fails\n"

@@ -139,18 +139,6 @@ static unsigned check_left(bool whole)
     return left;
 }
 
-static void check_copy(const char *copy, bool existed)
-{
-    size_t bytes = 0;
-    unsigned char *data = access(copy, F_OK) ? NULL : slurp(copy, &bytes);
-    bool old = data && bytes == 3 && !memcmp(data, "old", 3);
-    free(data);
-    if (existed)
-        assert_non_null(data);
-    if (data && !(existed && old))
-        check(copy, VS_TRACE_COMPLETE, VS_END_COPY);
-}
-
 static void kill_at_each_call(bool existing)
 {
     char path[520], copy[520], live[530];
@@ -168,7 +156,14 @@ static void kill_at_each_call(bool existing)
         status = copy_in_child(path, copy, kills + 1);
         bool killed = status == 128 + SIGKILL;
         check(path, killed ? VS_TRACE_LIVE : VS_TRACE_COMPLETE, killed ? -1 : VS_END_EXIT);
-        check_copy(copy, existing);
+        size_t bytes = 0;
+        unsigned char *data = access(copy, F_OK) ? NULL : slurp(copy, &bytes);
+        bool old = data && bytes == 3 && !memcmp(data, "old", 3);
+        free(data);
+        if (existing)
+            assert_non_null(data);
+        if (data && !(existing && old))
+            check(copy, VS_TRACE_COMPLETE, VS_END_COPY);
         left += check_left(nameless_files());
     }
     assert_int_equal(status, 0);

@@ -14,6 +14,7 @@
 #define PART 24u /* events per frame */
 #endif
 #define PAGE 4096u
+#define NAME "a function with a name of some length, number %u"
 
 struct image {
     unsigned char *file, *live;
@@ -25,18 +26,6 @@ static struct image trace; /* before its end: some frames in FILE, and the windo
 static struct image older; /* FILE.live of the same trace, two frames earlier */
 static struct image finished; /* the same trace after its end, with an end event */
 
-static void record(struct vs_recorder *r, uint64_t i)
-{
-    struct vs_event e = {.kind = VS_EVENT_alloc};
-    char name[64];
-    snprintf(name, sizeof name, "a function with a name of some length, number %u", (unsigned)i);
-    e.alloc.api = vs_recorder_string(r, name, SIZE_MAX);
-    e.alloc.addr = UINT64_C(0x7f0011000000) + (i << 12);
-    e.alloc.size = i * i;
-    e.alloc.requested = ~i;
-    vs_recorder_event(r, &e);
-}
-
 SETUP(make_images)
 {
     char path[512], live[520];
@@ -45,7 +34,10 @@ SETUP(make_images)
     struct vs_recorder *r = open_recorder(path, 0, 0);
     size_t frames = 0;
     for (uint64_t i = 0; i < EVENTS; i++) {
-        record(r, i);
+        char name[64];
+        snprintf(name, sizeof name, NAME, (unsigned)i);
+        record_event(r, EVENT(alloc, .addr = UINT64_C(0x7f0011000000) + (i << 12), .size = i * i,
+                              .requested = ~i, .api = vs_recorder_string(r, name, SIZE_MAX)));
         if (i % PART == PART - 1 && i < EVENTS - 1) {
             vs_recorder_flush(r);
             free(slurp(path, &trace.frames[frames++]));
@@ -105,7 +97,7 @@ static uint64_t read_image(const unsigned char *file, size_t bytes, const unsign
         assert_int_equal(got.alloc.addr, UINT64_C(0x7f0011000000) + (n << 12));
         assert_int_equal(got.alloc.size, n * n);
         assert_int_equal(got.alloc.requested, ~n);
-        snprintf(name, sizeof name, "a function with a name of some length, number %u", (unsigned)n);
+        snprintf(name, sizeof name, NAME, (unsigned)n);
         assert_string_equal(vs_reader_string(reader, got.alloc.api), name);
         n++;
     }
@@ -252,9 +244,10 @@ TEST(zero_pages_in_the_live_file)
     free(zeroed);
 }
 
-/* Regression: "60 events, the last 0 of them recovered". */
-static void assert_nothing_was_recovered(void)
+TEST(a_live_file_of_an_earlier_moment)
 {
+    enum vs_condition condition;
+    /* Regression: "60 events, the last 0 of them recovered". */
     char text[VS_READER_WHY_MAX], expect[64];
     struct vs_reader *reader = NULL;
     snprintf(expect, sizeof expect, ": %u events", (unsigned)events_in(trace.file_bytes));
@@ -265,12 +258,6 @@ static void assert_nothing_was_recovered(void)
     assert_int_equal(vs_reader_condition(reader, text), VS_TRACE_LIVE);
     assert_string_equal(strchr(text, ':'), expect);
     vs_reader_close(reader);
-}
-
-TEST(a_live_file_of_an_earlier_moment)
-{
-    enum vs_condition condition;
-    assert_nothing_was_recovered();
     for (size_t n = trace.file_bytes; n >= sizeof(struct vs_file_header); n -= 7) {
         uint64_t events = read_image(trace.file, n, older.live, older.live_bytes, &condition);
         assert_in_range(events, events_in(n), EVENTS);
