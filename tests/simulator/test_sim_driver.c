@@ -38,8 +38,7 @@ TEST(handles_of_contexts_are_checked)
 {
     CUcontext c;
     CUdevice dev;
-    CUcontext primary = sim_context();
-    CUcontext b = sim_context_on(1);
+    CUcontext primary = sim_context(), b = sim_context_on(1);
     OK(cuCtxGetDevice(&dev));
     assert_int_equal(dev, 1);
     OK(cuCtxDestroy(b)); /* and pops it */
@@ -84,8 +83,7 @@ TEST(a_primary_context_lives_while_it_is_retained)
 TEST(memory_of_two_devices_is_counted_apart_and_copied_between)
 {
     int value = 42, back = 0;
-    CUcontext zero = sim_context();
-    CUcontext one = sim_retain(1);
+    CUcontext zero = sim_context(), one = sim_retain(1);
     size_t before = sim_free_bytes();
     OK(cuCtxPushCurrent(one));
     size_t before_one = sim_free_bytes();

@@ -230,8 +230,7 @@ static void lost_after_five(void)
 
 static void other_lives_on(void)
 {
-    CUcontext second;
-    CUcontext first = start();
+    CUcontext second, first = start();
     load_kernel();
     NEED(launch() == CUDA_SUCCESS && launch() == CUDA_SUCCESS);
     NEED(cuCtxSynchronize() == CUDA_ERROR_LAUNCH_FAILED);

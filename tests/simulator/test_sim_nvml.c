@@ -80,8 +80,7 @@ TEST(used_memory_agrees_with_the_driver_to_the_byte)
     OK(cuInit(0));
     OK(cuDevicePrimaryCtxRetain(&context, 1));
     OK(cuCtxSetCurrent(context));
-    CUdeviceptr small = sim_alloc(100);
-    CUdeviceptr large = sim_alloc(5 * MIB);
+    CUdeviceptr small = sim_alloc(100), large = sim_alloc(5 * MIB);
     size_t free_bytes, total;
     OK(cuMemGetInfo(&free_bytes, &total));
     nvmlMemory_v2_t memory = {.version = NVML_MEMORY_V2};

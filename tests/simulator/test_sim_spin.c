@@ -14,8 +14,7 @@ static double duration_ms(const char *name, int64_t cycles)
     float ms;
     atomic_int open = 0;
     void *params[] = {&cycles};
-    CUevent begin = sim_event(0);
-    CUevent end = sim_event(0);
+    CUevent begin = sim_event(0), end = sim_event(0);
     sim_launch_gate(NULL, &open);
     OK(cuEventRecord(begin, NULL));
     OK(cuLaunchKernel(sim_function(name), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));

@@ -67,8 +67,7 @@ TEST(events_measure_simulated_time)
 {
     float ms;
     atomic_int open = 0;
-    CUevent begin = sim_event(0);
-    CUevent end = sim_event(0);
+    CUevent begin = sim_event(0), end = sim_event(0);
     FAILS(cuEventElapsedTime(&ms, begin, end), CUDA_ERROR_INVALID_HANDLE); /* never recorded */
     sim_launch_gate(NULL, &open); /* nothing is complete before it opens, however slow this process is */
     OK(cuEventRecord(begin, NULL));
@@ -246,8 +245,7 @@ TEST(threads_may_share_a_stream)
 TEST(a_waiting_context_holds_streams_that_come_later)
 {
     atomic_int open = 0;
-    CUcontext ctx = sim_context();
-    CUcontext other = sim_context_on(0);
+    CUcontext ctx = sim_context(), other = sim_context_on(0);
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = sim_event(CU_EVENT_DISABLE_TIMING);
     FAILS(cuCtxRecordEvent(ctx, event), CUDA_ERROR_INVALID_HANDLE); /* of another context */
@@ -283,9 +281,7 @@ TEST(contexts_that_capture_have_no_events)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 TEST(the_last_detach_destroys)
 {
-    CUcontext again;
-    CUcontext mine = sim_context();
-    CUcontext ctx = sim_context_on(0);
+    CUcontext again, mine = sim_context(), ctx = sim_context_on(0);
     INVALID(cuCtxAttach(&again, 1));
     OK(cuCtxAttach(&again, 0));
     assert_ptr_equal(again, ctx);

@@ -68,8 +68,7 @@ TEST(a_copy_in_progress_ends_before_either_side_goes)
 TEST(a_pool_keeps_what_is_being_written)
 {
     CUdeviceptr p;
-    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
-    CUstream writer = sim_stream(CU_STREAM_NON_BLOCKING);
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING), writer = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuMemAllocAsync(&p, BYTES, s));
     OK(cuStreamSynchronize(s));
     OK(cuMemsetD8Async(p, 1, BYTES, writer));

@@ -11,8 +11,7 @@ TEST(kernels_take_no_time)
     float ms = -1;
     OK(cuModuleLoadData(&module, "any"));
     OK(cuModuleGetFunction(&function, module, "without_a_host_function"));
-    CUevent begin = sim_event(0);
-    CUevent end = sim_event(0);
+    CUevent begin = sim_event(0), end = sim_event(0);
     OK(cuEventRecord(begin, NULL));
     for (int i = 0; i < 1000; i++)
         OK(cuLaunchKernel(function, 1 << 20, 1, 1, 1024, 1, 1, 0, NULL, NULL, NULL));

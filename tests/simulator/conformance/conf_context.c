@@ -17,13 +17,6 @@ static CUcontext new_context(unsigned flags)
     return ctx;
 }
 
-static CUcontext current(void)
-{
-    CUcontext ctx = NULL;
-    DO(cuCtxGetCurrent(&ctx));
-    return ctx;
-}
-
 static int primary_active(void)
 {
     unsigned flags;
@@ -55,7 +48,7 @@ TEST(the_primary_context_is_counted)
     DO(cuDevicePrimaryCtxRetain(&first, 0));
     FACT(first, "cuDevicePrimaryCtxRetain: the context's handle");
     FACT_EQ(primary_active(), 1, "cuDevicePrimaryCtxGetState: 1 is active");
-    FACT(!current(), "cuDevicePrimaryCtxRetain: does not push the context");
+    FACT(!conf_context(), "cuDevicePrimaryCtxRetain: does not push the context");
     DO(cuDevicePrimaryCtxRetain(&second, 0));
     FACT(first == second, "cuDevicePrimaryCtxRetain: one primary context per device");
     DO(cuDevicePrimaryCtxRelease(0));
@@ -74,7 +67,7 @@ TEST(releasing_the_primary_context_leaves_the_stack)
     DO(cuDevicePrimaryCtxRetain(&primary, 0));
     DO(cuCtxPushCurrent(primary));
     DO(cuDevicePrimaryCtxRelease(0));
-    FACT(current() == primary,
+    FACT(conf_context() == primary,
          "cuDevicePrimaryCtxRelease: does not pop the context in any circumstances");
     DO(cuCtxPopCurrent(&primary));
     DO(cuDevicePrimaryCtxRelease(0));
@@ -107,11 +100,10 @@ TEST(flags_of_the_primary_context)
 TEST(resetting_destroys_what_the_primary_context_held)
 {
     CUcontext primary = NULL;
-    CUdeviceptr memory = 0;
     CUmemorytype type;
     DO(cuDevicePrimaryCtxRetain(&primary, 0));
     DO(cuCtxPushCurrent(primary));
-    DO(cuMemAlloc(&memory, 1 << 20));
+    CUdeviceptr memory = conf_alloc(1 << 20);
     DO(cuCtxPopCurrent(NULL));
     DO(cuDevicePrimaryCtxReset(0));
     WORKS(cuDevicePrimaryCtxRelease(0),
@@ -128,9 +120,8 @@ TEST(a_created_context_is_current)
 {
     CUdevice device = -1;
     unsigned version = 0;
-    int count = 0;
     CUcontext ctx = new_context(0);
-    FACT(current() == ctx, CREATE_RULE);
+    FACT(conf_context() == ctx, CREATE_RULE);
     DO(cuCtxGetDevice(&device));
     FACT_EQ(device, 0, "cuCtxGetDevice: the device of the current context");
     DO(cuCtxGetApiVersion(ctx, &version));
@@ -138,41 +129,40 @@ TEST(a_created_context_is_current)
     FACT_EQ(primary_active(), 0, "cuCtxCreate: is not the primary context");
     WORKS(cuCtxSynchronize(), "nothing to wait for");
     DO(cuCtxDestroy(ctx));
-    FACT(!current(), "cuCtxDestroy: pops the context if it is current");
-    DO(cuDeviceGetCount(&count));
+    FACT(!conf_context(), "cuCtxDestroy: pops the context if it is current");
+    int count = conf_device_count();
     RETURNS(cuCtxCreate(&ctx, NULL, 0, count), CUDA_ERROR_INVALID_DEVICE);
     RETURNS(cuCtxCreate(&ctx, NULL, 0x80000000u, 0), CUDA_ERROR_INVALID_VALUE);
-    FACT(!current(), "cuCtxCreate: pushes nothing when it fails");
+    FACT(!conf_context(), "cuCtxCreate: pushes nothing when it fails");
 }
 
 TEST(contexts_form_a_stack)
 {
-    CUcontext out = NULL;
-    CUcontext a = new_context(0), b = new_context(0);
+    CUcontext out = NULL, a = new_context(0), b = new_context(0);
     FACT(a != b, "cuCtxCreate: a new context");
-    FACT(current() == b, CREATE_RULE);
+    FACT(conf_context() == b, CREATE_RULE);
     DO(cuCtxPopCurrent(&out));
     FACT(out == b, "cuCtxPopCurrent: passes back the popped context");
-    FACT(current() == a, "cuCtxPopCurrent: the one below is current again");
+    FACT(conf_context() == a, "cuCtxPopCurrent: the one below is current again");
     DO(cuCtxPushCurrent(a));
     DO(cuCtxPushCurrent(b));
-    FACT(current() == b, "cuCtxPushCurrent: becomes current");
+    FACT(conf_context() == b, "cuCtxPushCurrent: becomes current");
     DO(cuCtxSetCurrent(a));
-    FACT(current() == a, "cuCtxSetCurrent: replaces the top of the stack");
+    FACT(conf_context() == a, "cuCtxSetCurrent: replaces the top of the stack");
     DO(cuCtxPopCurrent(&out));
     FACT(out == a, STACK_RULE);
     DO(cuCtxPopCurrent(&out));
     FACT(out == a, "cuCtxPushCurrent: one context may be there more than once");
-    FACT(current() == a, STACK_RULE);
+    FACT(conf_context() == a, STACK_RULE);
     DO(cuCtxSetCurrent(NULL));
-    FACT(!current(), "cuCtxSetCurrent: NULL pops the top");
+    FACT(!conf_context(), "cuCtxSetCurrent: NULL pops the top");
     RETURNS(cuCtxPopCurrent(&out), CUDA_ERROR_INVALID_CONTEXT);
     DO(cuCtxPushCurrent(a));
     DO(cuCtxDestroy(b));
-    FACT(current() == a, "cuCtxDestroy: one that is not current is not popped");
+    FACT(conf_context() == a, "cuCtxDestroy: one that is not current is not popped");
     DO(cuCtxPushCurrent(a));
     DO(cuCtxPopCurrent(NULL));
-    FACT(current() == a, "cuCtxPopCurrent: the one below is current again");
+    FACT(conf_context() == a, "cuCtxPopCurrent: the one below is current again");
     DO(cuCtxDestroy(a));
 }
 
@@ -280,11 +270,10 @@ TEST(each_thread_has_its_own_stack)
 
 TEST(memory_goes_with_its_context)
 {
-    CUdeviceptr memory = 0, pooled = 0;
+    CUdeviceptr pooled = 0;
     CUmemorytype type = 0;
-    CUcontext owner = NULL;
-    CUcontext a = new_context(0), b = new_context(0);
-    DO(cuMemAlloc(&memory, 4096));
+    CUcontext owner = NULL, a = new_context(0), b = new_context(0);
+    CUdeviceptr memory = conf_alloc(4096);
     DO(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, memory));
     FACT(owner == b, "CU_POINTER_ATTRIBUTE_CONTEXT: where the memory was allocated");
     int pools = DEVICE_ATTRIBUTE(MEMORY_POOLS_SUPPORTED);

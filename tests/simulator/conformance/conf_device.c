@@ -25,8 +25,7 @@ TEST(ordinals_are_below_the_count)
 
 TEST(runtime_and_driver_count_alike)
 {
-    int runtime = 0;
-    int driver = conf_device_count();
+    int runtime = 0, driver = conf_device_count();
     DO(cudaGetDeviceCount(&runtime));
     FACT_EQ(runtime, driver, "cudaGetDeviceCount: see also cuDeviceGetCount");
     FACT_EQ(cudaSetDevice(runtime), cudaErrorInvalidDevice,

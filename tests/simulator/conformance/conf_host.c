@@ -55,8 +55,7 @@ TEST(what_was_not_allocated_cannot_be_freed)
 
 static bool all_use_host_pointers(void)
 {
-    int can = 1;
-    int count = conf_device_count();
+    int can = 1, count = conf_device_count();
     for (int i = 0; i < count && can; i++)
         DO(cuDeviceGetAttribute(
             &can, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, i));

@@ -7,8 +7,7 @@ static CUcontext one, two;
 
 static void have_peers(void)
 {
-    int can = 0;
-    int count = conf_device_count();
+    int can = 0, count = conf_device_count();
     NEED(count >= 2, "fewer than two devices");
     DO(cuDeviceCanAccessPeer(&can, 0, 1));
     NEED(can, "devices 0 and 1 are no peers");

@@ -93,8 +93,7 @@ TEST(pinned_memory)
 TEST(registered_memory)
 {
     void *p = aligned_alloc(4096, BYTES);
-    int same = 0;
-    int count = conf_device_count();
+    int same = 0, count = conf_device_count();
     for (int i = 0; i < count; i++) {
         DO(cuDeviceGetAttribute(
             &same, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, i));

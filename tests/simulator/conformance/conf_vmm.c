@@ -219,8 +219,7 @@ TEST(mappings_of_one_handle_are_the_same_memory)
 
 TEST(a_mapping_keeps_released_memory)
 {
-    CUmemGenericAllocationHandle same = 0;
-    CUmemGenericAllocationHandle handle = create(2 * granule, 0);
+    CUmemGenericAllocationHandle same = 0, handle = create(2 * granule, 0);
     CUdeviceptr at = mapped(handle, 2 * granule);
     DO(cuMemsetD8(at, 7, 2 * granule));
     WORKS(cuMemRelease(handle), "can be freed when there are still outstanding mappings");

@@ -102,8 +102,7 @@ TEST(a_copy_from_the_host)
 
 TEST(a_copy_replaces_older_bytes)
 {
-    CUdeviceptr from = sim_alloc(LARGE);
-    CUdeviceptr to = sim_alloc(LARGE);
+    CUdeviceptr from = sim_alloc(LARGE), to = sim_alloc(LARGE);
     memset((void *)from, 1, LARGE);
     memset((void *)to, 2, LARGE);
     size_t before = device_bytes();
@@ -221,8 +220,7 @@ TEST(nodes_of_a_graph)
 {
     CUgraphNode copy, set;
     CUcontext ctx = sim_context();
-    CUdeviceptr from = sim_alloc(LARGE);
-    CUdeviceptr to = sim_alloc(LARGE);
+    CUdeviceptr from = sim_alloc(LARGE), to = sim_alloc(LARGE);
     memset((void *)from, 1, LARGE);
     CUDA_MEMCPY3D copying = {
         .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = from,

@@ -164,8 +164,7 @@ TEST(a_request_that_cannot_fit_evicts_nothing)
 TEST(pages_move_between_devices)
 {
     CUdeviceptr p = managed(8 * MIB);
-    CUcontext first = sim_context();
-    CUcontext second = sim_retain(1);
+    CUcontext first = sim_context(), second = sim_retain(1);
     OK(cuCtxSetCurrent(second));
     size_t before = sim_free_bytes();
     OK(cuCtxSetCurrent(first));
@@ -202,8 +201,7 @@ TEST(discarding_gives_pages_back)
 TEST(memory_freed_before_its_prefetch_runs_is_left_alone)
 {
     atomic_int open = 0;
-    CUcontext ctx;
-    CUcontext mine = sim_context();
+    CUcontext ctx, mine = sim_context();
     CUdeviceptr p = managed(8 * MIB);
     OK(cuCtxCreate(&ctx, NULL, 0, 0)); /* the owner's free does not wait for its work */
     CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);

@@ -330,8 +330,7 @@ TEST(very_many_blocks_are_allocated_and_freed_in_any_order)
 
 TEST(resetting_the_primary_context_gives_back_all_but_pool_memory)
 {
-    CUdeviceptr pooled;
-    CUdeviceptr p = sim_alloc(100 * MIB);
+    CUdeviceptr pooled, p = sim_alloc(100 * MIB);
     OK(cuMemAllocAsync(&pooled, 100 * MIB, NULL));
     OK(cuDevicePrimaryCtxReset(0));
     FAILS(cuMemAlloc(&p, 1), CUDA_ERROR_CONTEXT_IS_DESTROYED);

@@ -104,8 +104,7 @@ TEST(the_attribute_turns_it_off)
 
 TEST(the_legacy_stream_orders_too)
 {
-    CUstream blocking = sim_stream(CU_STREAM_DEFAULT);
-    CUstream other = sim_stream(CU_STREAM_DEFAULT);
+    CUstream blocking = sim_stream(CU_STREAM_DEFAULT), other = sim_stream(CU_STREAM_DEFAULT);
     CUdeviceptr p = freed_in(blocking);
     OK(cuEventRecord(event, NULL)); /* after the free */
     OK(cuEventRecord(second, other)); /* after that */
