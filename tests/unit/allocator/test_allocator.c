@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Requests, frees, merging, best fit, errors, releasing under pressure, and the statistics of
- * hand-computed scenarios. The allocator is checked after each step. */
+ * Requests, frees, merging, best fit, errors and releasing under pressure, by hand-computed scenarios.
+ * The allocator is checked after each step; statistics, events and snapshots are compared with the
+ * reference model (test_allocator_differential). */
 #include "allocator_test.h"
 
 
@@ -101,27 +102,6 @@ TEST(a_double_free_is_a_state_error_and_changes_nothing)
     play("allocation 1; free a");
 }
 
-TEST(a_pointer_inside_a_live_block_cannot_be_freed_but_is_found)
-{
-    fixture_start(&f, &pytorch_config, GIB);
-    uint64_t sizes[] = {700, 200 * KIB, 512, 5 * MIB, 12 * MIB};
-    uint64_t addr[5];
-    struct vs_allocation found;
-    bool live;
-    for (int i = 0; i < 5; i++)
-        addr[i] = take(&f, sizes[i]);
-    give(&f, addr[2]);
-    for (int i = 0; i < 5; i++) {
-        uint64_t inside = addr[i] + sizes[i] - 1;
-        assert_int_equal(vs_allocator_find(f.allocator, inside, &found, &live), VS_OK);
-        assert_int_equal(live, i != 2);
-        assert_int_equal(found.addr, addr[i]);
-        assert_int_equal(found.requested, i == 2 ? 0 : sizes[i]);
-        assert_int_equal(vs_allocator_free(f.allocator, inside), i == 2 ? VS_ERR_STATE : VS_ERR_ARG);
-        assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
-    }
-}
-
 TEST(out_of_memory_gives_the_cache_back_and_retries_once)
 {
     play_with(&pytorch_config, 40 * MIB, "a = 20M; b = 512; free a; forget; c = 30M; "
@@ -158,75 +138,6 @@ TEST(a_segment_the_device_will_not_take_back_stays_cached)
     assert_int_equal(released, 0);
     play("fail free ok");
     assert_int_equal(take(&f, 512), a);
-}
-
-TEST(statistics_of_a_split_and_a_merge_are_pytorchs)
-{
-    play_with(&pytorch_config, GIB, "a = 1000"); /* 1024 of 2 MiB */
-    struct vs_allocator_stats s = stats_of(&f);
-    for (int pool = VS_STAT_ALL; pool <= VS_STAT_SMALL; pool++) {
-        assert_stat(s.allocation[pool], 1, 1, 1, 0);
-        assert_stat(s.allocated_bytes[pool], 1024, 1024, 1024, 0);
-        assert_stat(s.requested_bytes[pool], 1000, 1000, 1000, 0);
-        assert_stat(s.active[pool], 1, 1, 1, 0);
-        assert_stat(s.active_bytes[pool], 1024, 1024, 1024, 0);
-        assert_stat(s.segment[pool], 1, 1, 1, 0);
-        assert_stat(s.reserved_bytes[pool], 2 * MIB, 2 * MIB, 2 * MIB, 0);
-        assert_stat(s.inactive_split[pool], 1, 1, 1, 0);
-        assert_stat(s.inactive_split_bytes[pool], 2 * MIB - 1024, 2 * MIB - 1024, 2 * MIB - 1024, 0);
-    }
-    assert_stat(s.allocation[VS_STAT_LARGE], 0, 0, 0, 0);
-    play("b = 512");
-    s = stats_of(&f);
-    /* the cached rest shrank: bytes drop, the count stays */
-    assert_stat(s.inactive_split[VS_STAT_ALL], 1, 1, 1, 0);
-    assert_stat(s.inactive_split_bytes[VS_STAT_ALL], 2 * MIB - 1536, 2 * MIB - 1024, 2 * MIB - 1024,
-                512);
-    play("free a");
-    s = stats_of(&f);
-    assert_stat(s.allocated_bytes[VS_STAT_ALL], 512, 1536, 1536, 1024);
-    assert_stat(s.requested_bytes[VS_STAT_ALL], 512, 1512, 1512, 1000);
-    assert_stat(s.inactive_split[VS_STAT_ALL], 2, 2, 2, 0);
-    play("free b"); /* all of it is one whole segment: nothing is split any more, in one step */
-    s = stats_of(&f);
-    assert_stat(s.inactive_split[VS_STAT_ALL], 0, 2, 2, 2);
-    assert_int_equal(s.inactive_split_bytes[VS_STAT_ALL].current, 0);
-    assert_stat(s.active[VS_STAT_SMALL], 0, 2, 2, 2);
-    assert_stat(s.reserved_bytes[VS_STAT_ALL], 2 * MIB, 2 * MIB, 2 * MIB, 0);
-}
-
-TEST(resets_touch_peaks_or_sums_and_not_levels)
-{
-    play_with(&pytorch_config, 20 * MIB, "a = 512; x = 1024; free x; refuse 64M oom");
-    vs_allocator_reset_peaks(f.allocator);
-    struct vs_allocator_stats s = stats_of(&f);
-    assert_stat(s.allocated_bytes[VS_STAT_ALL], 512, 512, 1536, 1024);
-    assert_int_equal(s.num_ooms, 1);
-    vs_allocator_reset_accumulated(f.allocator);
-    s = stats_of(&f);
-    assert_stat(s.allocated_bytes[VS_STAT_ALL], 512, 512, 0, 0);
-    assert_stat(s.segment[VS_STAT_SMALL], 1, 1, 0, 0);
-    assert_int_equal(s.num_ooms, 0);
-    assert_int_equal(s.num_device_alloc, 0);
-    assert_int_equal(s.max_split_size, -1);
-    play("free a");
-}
-
-TEST(events_report_every_step_in_order)
-{
-    play_with(&pytorch_config, GIB, "a = 3000 on 4; free a");
-    static const enum vs_allocator_event_kind kinds[] = {
-        VS_ALLOCATOR_SEGMENT_ALLOC, VS_ALLOCATOR_ALLOC, VS_ALLOCATOR_FREE,
-        VS_ALLOCATOR_FREE_COMPLETED};
-    play("event_count 4");
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(f.events[i].kind, kinds[i]);
-        assert_int_equal(f.events[i].addr, named("a"));
-        assert_int_equal(f.events[i].size, i ? 3072 : 2 * MIB);
-        assert_int_equal(f.events[i].requested, i ? 3000 : 2 * MIB);
-        assert_int_equal(f.events[i].stream, 4);
-        assert_int_equal(f.events[i].pool, VS_POOL_SMALL);
-    }
 }
 
 TEST(kinds_that_a_sink_ignores_are_not_delivered)
@@ -274,31 +185,6 @@ TEST(the_size_of_large_segments_can_be_chosen)
     assert_int_equal(vs_allocator_create(&c, &fake_device_ops, NULL, NULL, NULL, &a), VS_ERR_ARG);
     c.large_segment_size = 10 * MIB;
     assert_int_equal(vs_allocator_create(&c, &fake_device_ops, NULL, NULL, NULL, &a), VS_ERR_ARG);
-}
-
-static void count_visit(void *ctx, const struct vs_segment_info *segment,
-                        const struct vs_block_info *block)
-{
-    uint64_t *sums = ctx;
-    if (!block)
-        sums[0] += segment->size;
-    else
-        sums[1 + block->state] += block->size;
-}
-
-TEST(the_snapshot_shows_every_byte_once)
-{
-    fixture_start(&f, &pytorch_config, GIB);
-    uint64_t a = take(&f, 512), b = take(&f, 1024), sums[5] = {0};
-    play("take 20M");
-    assert_int_equal(vs_allocator_record_stream(f.allocator, b, 3), VS_OK);
-    give(&f, b);
-    give(&f, a);
-    vs_allocator_snapshot(f.allocator, count_visit, sums);
-    assert_int_equal(sums[0], 22 * MIB);
-    assert_int_equal(sums[1 + VS_BLOCK_LIVE], 20 * MIB);
-    assert_int_equal(sums[1 + VS_BLOCK_PENDING], 1024);
-    assert_int_equal(sums[1 + VS_BLOCK_FREE], 2 * MIB - 1024);
 }
 
 TEST(an_adopted_segment_behaves_like_an_allocated_one)

@@ -11,29 +11,6 @@ static bool only_stream(void *ctx, uint64_t stream)
     return stream == *(const uint64_t *)ctx;
 }
 
-TEST(events_are_left_alone_during_a_capture)
-{
-    play_with(&pytorch_config, GIB, "a = 2M on 1; b = 2M on 1; use a 2; use b 2; free a; "
-              "recorded 2 1");
-    uint64_t stream = 5;
-    ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &stream));
-    play("done 2 1; take 2M on 1 not a; " /* complete, but not queried */
-         "free b; recorded 2 1; " /* nothing recorded either */
-         "end one; take 2M on 1 at a; recorded 2 2; take 2M on 1 not b; done 2 2; "
-         "take 2M on 1 at b");
-}
-
-TEST(a_use_recorded_during_the_capture_needs_no_event_after_it)
-{
-    play_with(&pytorch_config, GIB, "begin one; a = 2M on 1; b = 2M on 1; use a 2; use b 2; "
-              "free a; take 2M on 1 not a; " /* deferred during the capture */
-              "end one; free b; " /* freed after it: an ordinary event */
-              "recorded 2 1; begin two; end two");
-    take_on(&f, 2 * MIB, 1);
-    play("recorded 2 1; active 3; " /* b waits, a need not */
-         "done 2 1");
-}
-
 /* Regression: a use recorded during one capture and again after it was taken for part of the graph
  * when the block was freed during another capture, and its memory was reused while work on the
  * stream could still use it. */

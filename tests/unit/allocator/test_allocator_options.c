@@ -1,72 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PyTorch's allocator options: max_split_size, max_non_split_rounding, memory fraction, garbage
- * collection; and rejected configurations. */
+ * Options of the allocator that the reference model does not have, edges of others, and rejected
+ * configurations. */
 #include "allocator_test.h"
-
-TEST(oversize_blocks_serve_only_near_fits)
-{
-    struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = 4 * MIB};
-    play_with(&c, GIB, "a = 64M");
-    struct vs_allocator_stats s = stats_of(&f);
-    assert_stat(s.oversize_allocations, 1, 1, 1, 0);
-    assert_stat(s.oversize_segments, 1, 1, 1, 0);
-    assert_int_equal(s.max_split_size, 32 * MIB);
-    play("free a; take 2M not a; " /* below the limit: not from this block */
-         "take 40M not a"); /* 24 MiB of rounding: too much */
-    struct vs_allocation near = take_on(&f, 60 * MIB + 512, 0);
-    assert_int_equal(near.addr, named("a"));
-    assert_int_equal(near.size, 64 * MIB); /* whole */
-    s = stats_of(&f);
-    assert_stat(s.oversize_allocations, 2, 2, 3, 1);
-}
-
-TEST(under_pressure_one_oversize_block_that_suffices_goes_first)
-{
-    struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = MIB};
-    play_with(&c, 200 * MIB, "a = 40M; b = 60M; d = 80M; free a; free b; free d; forget; take 50M");
-    assert_int_equal(f.events[0].kind, VS_ALLOCATOR_SEGMENT_FREE);
-    assert_int_equal(f.events[0].size, 60 * MIB);
-    assert_int_equal(f.events[1].kind, VS_ALLOCATOR_SEGMENT_ALLOC);
-    play("num_alloc_retries 0");
-}
-
-TEST(under_pressure_the_largest_oversize_blocks_go_until_they_suffice)
-{
-    struct vs_allocator_config c = {.max_split_size = 32 * MIB, .max_non_split_rounding = MIB};
-    play_with(&c, 200 * MIB, "a = 40M; b = 60M; d = 80M; free a; free b; free d; forget; "
-              "take 100M; event_count 4");
-    assert_int_equal(f.events[0].size, 80 * MIB);
-    assert_int_equal(f.events[1].size, 60 * MIB);
-    assert_int_equal(f.events[2].kind, VS_ALLOCATOR_SEGMENT_ALLOC);
-    play("num_alloc_retries 0");
-}
-
-TEST(the_memory_fraction_limits_what_is_reserved)
-{
-    struct vs_allocator_config c = {.memory_fraction = 0.5};
-    play_with(&c, 100 * MIB, "a = 30M; asked = allocs; refuse 22M oom; "
-              "allocs asked; " /* failed before a device call */
-              "take 20M; free a; take 24M at a"); /* the limit does not apply to the cache */
-    assert_int_equal(vs_allocator_set_memory_fraction(f.allocator, 1.5), VS_ERR_ARG);
-    play("refuse 40M oom");
-    assert_int_equal(vs_allocator_set_memory_fraction(f.allocator, 1.0), VS_OK);
-    play("take 40M");
-}
-
-TEST(garbage_collection_takes_the_segments_idle_longest)
-{
-    struct vs_allocator_config c = {.memory_fraction = 0.99, .garbage_collection_threshold = 0.5};
-    fixture_start(&f, &c, 400 * MIB); /* collects above 198 MiB */
-    play("old = 30M; young = 40M; used = 90M; free old");
-    for (int i = 0; i < 10; i++)
-        give(&f, take(&f, 50 * MIB)); /* one segment, always named("young"); ages the first */
-    play("free young; forget; take 60M");
-    assert_int_equal(f.events[0].kind, VS_ALLOCATOR_SEGMENT_FREE);
-    assert_int_equal(f.events[0].addr, named("old"));
-    assert_int_equal(f.events[1].kind, VS_ALLOCATOR_SEGMENT_ALLOC);
-    play("num_alloc_retries 0; num_sync_all_streams 0; free used");
-}
 
 static const struct program programs[] = {
     {"garbage_collection_is_off_without_a_memory_fraction",
@@ -81,14 +17,6 @@ static const struct program programs[] = {
 ROWS(programs, a_program_is_played)
 {
     play_program(*state);
-}
-
-TEST(rounding_options_reach_requests)
-{
-    struct vs_allocator_config c = {.roundup_power2_divisions = {[0] = 4, [1] = 2}};
-    fixture_start(&f, &c, GIB);
-    assert_int_equal(take_on(&f, 5000, 0).size, 5120);
-    assert_int_equal(take_on(&f, 2 * MIB + 1, 0).size, 3 * MIB);
 }
 
 /* Of two equally large free blocks the newer one has the lower address. */

@@ -12,14 +12,36 @@
 
 #define BLOCKS 400
 
+static const struct soak_case {
+    const char *name;
+    enum vs_reuse reuse;
+    uint64_t streams, capacity, largest;
+    bool faults;
+} soaks[] = {
+    {"no_byte_has_two_owners_on_one_stream", VS_REUSE_STREAM_ORDERED, 1, 8 * GIB, 24 * MIB, false},
+    {"no_byte_has_two_owners_on_several_streams",
+     VS_REUSE_STREAM_ORDERED, 4, 8 * GIB, 16 * MIB, false},
+    {"no_byte_has_two_owners_when_the_device_is_small",
+     VS_REUSE_STREAM_ORDERED, 3, 192 * MIB, 32 * MIB, false},
+    {"memory_is_reused_after_a_synchronisation_only",
+     VS_REUSE_AFTER_SYNC, 1, 8 * GIB, 24 * MIB, false},
+    {"memory_is_reused_after_a_synchronisation_on_a_small_device",
+     VS_REUSE_AFTER_SYNC, 1, 192 * MIB, 32 * MIB,
+     false},
+    {"nothing_is_lost_when_the_device_fails",
+     VS_REUSE_STREAM_ORDERED, 3, 256 * MIB, 24 * MIB, true},
+    {"nothing_is_lost_when_the_device_fails_to_synchronise",
+     VS_REUSE_AFTER_SYNC, 1, 256 * MIB, 24 * MIB, true},
+};
+
 struct soak {
     struct fake_device device;
     struct vs_allocator *allocator;
     struct physical_owners owners;
     struct { uint64_t addr, size; } blocks[BLOCKS];
-    uint64_t random, streams, largest, live, live_peak, reserved_peak, refused;
+    const struct soak_case *of;
+    uint64_t random, live, live_peak, reserved_peak, refused;
     size_t count;
-    bool faults;
 };
 
 static uint64_t steps = 6000, seed = 1;
@@ -40,18 +62,18 @@ static uint64_t any_size(struct soak *s)
     case 1: return 1 + below(s, MIB);
     case 2: return VS_PAGE_BYTES * (1 + below(s, 4));
     case 3: return 1 + below(s, 4 * MIB);
-    case 4: return s->largest / 4 + 512 * below(s, 8); /* a few repeated sizes */
-    default: return 1 + below(s, s->largest);
+    case 4: return s->of->largest / 4 + 512 * below(s, 8); /* a few repeated sizes */
+    default: return 1 + below(s, s->of->largest);
     }
 }
 
 static void request(struct soak *s)
 {
     struct vs_allocation got;
-    uint64_t size = any_size(s), stream = below(s, s->streams);
+    uint64_t size = any_size(s), stream = below(s, s->of->streams);
     enum vs_err err = vs_allocator_malloc(s->allocator, size, stream, &got);
     if (err) {
-        assert_true(err == VS_ERR_DEVICE_OOM || (s->faults && err == VS_ERR_DEVICE));
+        assert_true(err == VS_ERR_DEVICE_OOM || (s->of->faults && err == VS_ERR_DEVICE));
         s->refused++;
         return;
     }
@@ -60,9 +82,9 @@ static void request(struct soak *s)
     s->live += size;
     if (s->live > s->live_peak)
         s->live_peak = s->live;
-    if (s->streams > 1 && below(s, 4) == 0)
+    if (s->of->streams > 1 && below(s, 4) == 0)
         assert_int_equal(
-            vs_allocator_record_stream(s->allocator, got.addr, below(s, s->streams)), VS_OK);
+            vs_allocator_record_stream(s->allocator, got.addr, below(s, s->of->streams)), VS_OK);
 }
 
 static void give_back(struct soak *s)
@@ -78,7 +100,7 @@ static void break_something(struct soak *s)
 {
     struct fake_device *d = &s->device;
     d->fail_create = d->fail_map = d->fail_unmap = d->fail_sync = VS_OK;
-    if (!s->faults || below(s, 8))
+    if (!s->of->faults || below(s, 8))
         return;
     switch (below(s, 4)) {
     case 0: d->fail_create = below(s, 2) ? VS_ERR_DEVICE : VS_ERR_DEVICE_OOM; break;
@@ -90,12 +112,12 @@ static void break_something(struct soak *s)
 
 static void step(struct soak *s)
 {
-    uint64_t what = below(s, 100), stream = below(s, s->streams);
+    uint64_t what = below(s, 100), stream = below(s, s->of->streams);
     break_something(s);
     if (what == 0 && below(s, 4) == 0) {
         uint64_t released;
         enum vs_err err = vs_allocator_empty_cache(s->allocator, &released);
-        assert_true(err == VS_OK || s->faults);
+        assert_true(err == VS_OK || s->of->faults);
     } else if (what < 4) {
         fake_device_complete(&s->device, stream, s->device.recorded[stream]);
     } else if (s->count == BLOCKS || (s->count && below(s, 100) < 49)) {
@@ -108,19 +130,16 @@ static void step(struct soak *s)
         s->reserved_peak = s->device.used;
 }
 
-static void run(enum vs_reuse reuse, uint64_t streams, uint64_t capacity, uint64_t largest,
-                bool faults)
+static void run(const struct soak_case *of)
 {
-    const struct vs_allocator_config config = {.policy = VS_POLICY_COMPACT, .reuse = reuse};
+    const struct vs_allocator_config config = {.policy = VS_POLICY_COMPACT, .reuse = of->reuse};
     struct soak *s = calloc(1, sizeof *s);
     assert_non_null(s);
+    s->of = of;
     s->random = seed;
-    s->streams = streams;
-    s->largest = largest;
-    s->faults = faults;
     s->owners = (struct physical_owners){.device = &s->device,
-                                         .after_sync = reuse == VS_REUSE_AFTER_SYNC};
-    fake_device_init(&s->device, capacity);
+                                         .after_sync = of->reuse == VS_REUSE_AFTER_SYNC};
+    fake_device_init(&s->device, of->capacity);
     assert_int_equal(vs_allocator_create(&config, &fake_device_ops, &s->device, &physical_sink,
                                          &s->owners, &s->allocator),
                      VS_OK);
@@ -140,7 +159,7 @@ static void run(enum vs_reuse reuse, uint64_t streams, uint64_t capacity, uint64
     assert_int_equal(s->owners.live, 0);
     assert_int_equal(s->device.memory.mapping_count, 0);
     /* a range made for a request that then failed stays for the next one */
-    assert_true(s->device.memory.range_count <= streams);
+    assert_true(s->device.memory.range_count <= of->streams);
     vs_allocator_destroy(s->allocator);
     printf("%10.4f reserved over live at the peak, %5.1f MiB; %llu refused, %llu maps\n",
            (double)s->reserved_peak / (double)s->live_peak, (double)s->live_peak / MIB,
@@ -150,39 +169,9 @@ static void run(enum vs_reuse reuse, uint64_t streams, uint64_t capacity, uint64
     free(s);
 }
 
-TEST(no_byte_has_two_owners_on_one_stream)
+ROWS(soaks, no_byte_has_two_owners)
 {
-    run(VS_REUSE_STREAM_ORDERED, 1, 8 * GIB, 24 * MIB, false);
-}
-
-TEST(no_byte_has_two_owners_on_several_streams)
-{
-    run(VS_REUSE_STREAM_ORDERED, 4, 8 * GIB, 16 * MIB, false);
-}
-
-TEST(no_byte_has_two_owners_when_the_device_is_small)
-{
-    run(VS_REUSE_STREAM_ORDERED, 3, 192 * MIB, 32 * MIB, false);
-}
-
-TEST(memory_is_reused_after_a_synchronisation_only)
-{
-    run(VS_REUSE_AFTER_SYNC, 1, 8 * GIB, 24 * MIB, false);
-}
-
-TEST(memory_is_reused_after_a_synchronisation_on_a_small_device)
-{
-    run(VS_REUSE_AFTER_SYNC, 1, 192 * MIB, 32 * MIB, false);
-}
-
-TEST(nothing_is_lost_when_the_device_fails)
-{
-    run(VS_REUSE_STREAM_ORDERED, 3, 256 * MIB, 24 * MIB, true);
-}
-
-TEST(nothing_is_lost_when_the_device_fails_to_synchronise)
-{
-    run(VS_REUSE_AFTER_SYNC, 1, 256 * MIB, 24 * MIB, true);
+    run(*state);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Expandable segments: where memory is mapped, which memory is unmapped and when, splitting, best
- * fit, statistics, snapshots, and the state after device failures. */
+ * Expandable segments: where memory is mapped, which memory is unmapped and when, best fit, and the
+ * state after device failures. */
 #include "allocator_test.h"
 
 static const struct vs_allocator_config expandable = {.expandable_segments = true};
@@ -18,29 +18,6 @@ TEST(requests_tile_one_range_whatever_their_size)
     play("allocs 0; event 0 segment_map a 40M; event 1 alloc a 30M; event 2 alloc b 5M; "
          "event 3 segment_map a+40M 20M; small = 1000; ranges 2; "
          "event 5 segment_map small 2M");
-}
-
-TEST(splits_leave_every_rest_of_512_bytes)
-{
-    play_with(&expandable, GIB, "a = 20M-512");
-    struct vs_allocation b = take_on(&f, 2 * MIB, 0);
-    assert_int_equal(b.addr, named("a") + 20 * MIB - 512); /* the rest of the first handle is used */
-    play("reserved 40M");
-}
-
-TEST(a_range_counts_no_segments_and_no_inactive_splits)
-{
-    play_with(&expandable, GIB, "a = 2M; b = 3M; free a");
-    struct vs_allocator_stats s = stats_of(&f);
-    assert_stat(s.segment[VS_STAT_ALL], 0, 0, 0, 0);
-    assert_stat(s.inactive_split[VS_STAT_ALL], 0, 0, 0, 0);
-    assert_stat(s.inactive_split_bytes[VS_STAT_ALL], 0, 0, 0, 0);
-    assert_stat(s.reserved_bytes[VS_STAT_LARGE], 20 * MIB, 20 * MIB, 20 * MIB, 0);
-    assert_int_equal(s.num_device_alloc, 1);
-    play("free b; empty 20M");
-    s = stats_of(&f);
-    assert_stat(s.reserved_bytes[VS_STAT_LARGE], 0, 20 * MIB, 20 * MIB, 20 * MIB);
-    assert_int_equal(s.num_device_free, 1);
 }
 
 static const struct program programs[] = {
@@ -102,55 +79,6 @@ TEST(the_memory_fraction_limits_what_is_mapped)
     struct vs_allocator_config c = expandable;
     c.memory_fraction = 0.5;
     play_with(&c, 100 * MIB, "take 20M; asked = creates; refuse 40M oom; creates asked; take 20M");
-}
-
-struct runs {
-    struct vs_segment_info runs[8];
-    size_t count, blocks;
-    uint64_t at;
-};
-
-static void collect(void *ctx, const struct vs_segment_info *segment,
-                    const struct vs_block_info *block)
-{
-    struct runs *r = ctx;
-    if (!block) {
-        r->runs[r->count++] = *segment;
-        r->at = segment->addr;
-        return;
-    }
-    assert_int_equal(block->addr, r->at);
-    assert_int_not_equal(block->state, VS_BLOCK_UNMAPPED);
-    r->at += block->size;
-    r->blocks++;
-}
-
-TEST(a_snapshot_shows_each_mapped_run)
-{
-    play_with(&expandable, GIB, "a = 30M; b = 70M; c = 20M; free b; empty"); /* 40..100 unmapped */
-    struct runs r = {0};
-    vs_allocator_snapshot(f.allocator, collect, &r);
-    assert_int_equal(r.count, 2);
-    assert_int_equal(r.runs[0].addr, named("a"));
-    assert_int_equal(r.runs[0].size, 40 * MIB);
-    assert_true(r.runs[0].expandable);
-    assert_int_equal(r.runs[1].addr, named("c"));
-    assert_int_equal(r.runs[1].size, 20 * MIB);
-    assert_int_equal(r.blocks, 3);
-}
-
-TEST(addresses_without_memory_are_not_found)
-{
-    play_with(&expandable, GIB, "a = 30M");
-    struct vs_allocation at;
-    bool live;
-    assert_int_equal(vs_allocator_find(f.allocator, named("a") + 29 * MIB, &at, &live), VS_OK);
-    assert_true(live);
-    assert_int_equal(at.addr, named("a"));
-    assert_int_equal(vs_allocator_find(f.allocator, named("a") + 39 * MIB, &at, &live), VS_OK);
-    assert_false(live);
-    assert_int_equal(vs_allocator_find(f.allocator, named("a") + 41 * MIB, &at, &live), VS_ERR_FOREIGN);
-    play("free a+41M state");
 }
 
 TEST(unmapping_waits_for_a_synchronisation_that_began_after_the_free)

@@ -68,24 +68,23 @@ static void look_up_among_many(const struct vs_allocator_config *config, size_t 
     fixture_stop(&f);
 }
 
-TEST(among_many_blocks_of_a_small_range)
-{
-    look_up_among_many(&expandable_config, MANY, 4 * KIB, STEPS_SMALL);
-}
+static const struct many_case {
+    const char *name;
+    const struct vs_allocator_config *config;
+    size_t count;
+    uint64_t bytes;
+    unsigned most;
+} many[] = {
+    {"among_many_blocks_of_a_small_range", &expandable_config, MANY, 4 * KIB, STEPS_SMALL},
+    {"among_many_blocks_of_a_large_range", &expandable_config, MANY / 5, 1100 * KIB, STEPS_LARGE},
+    {"among_many_blocks_of_a_compact_range", &compact_config, MANY, 3 * KIB, STEPS_SMALL},
+    {"among_many_pending_blocks_of_small_segments", &pytorch_config, MANY, 512, STEPS_SMALL},
+};
 
-TEST(among_many_blocks_of_a_large_range)
+ROWS(many, among_many_blocks)
 {
-    look_up_among_many(&expandable_config, MANY / 5, 1100 * KIB, STEPS_LARGE);
-}
-
-TEST(among_many_blocks_of_a_compact_range)
-{
-    look_up_among_many(&compact_config, MANY, 3 * KIB, STEPS_SMALL);
-}
-
-TEST(among_many_pending_blocks_of_small_segments)
-{
-    look_up_among_many(&pytorch_config, MANY, 512, STEPS_SMALL);
+    const struct many_case *c = *state;
+    look_up_among_many(c->config, c->count, c->bytes, c->most);
 }
 
 /* A segment of a hundred gigabytes that is split into many blocks. */

@@ -1,97 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The placement rules as tables: rounding, pools, segment sizes, splitting; and
- * the free index's order. */
+ * The index of free blocks against a linear scan. The rules of placement are compared with the
+ * reference model (test_allocator_differential). */
 #include "allocator/core/placement.h"
 
 #include <stdlib.h>
 
 #include "allocator/core/allocator_internal.h"
 #include "allocator_test.h"
-
-TEST(requests_round_up_to_512_byte_multiples)
-{
-    static const uint64_t table[][2] = {
-        {1, 512},       {511, 512},     {512, 512},           {513, 1024},
-        {1024, 1024},   {1025, 1536},   {MIB - 1, MIB},       {MIB, MIB},
-        {MIB + 1, MIB + 512}, {10 * MIB - 1, 10 * MIB}, {80 * GIB + 1, 80 * GIB + 512},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        assert_int_equal(vs_round_request(&pytorch_config, table[i][0]), table[i][1]);
-}
-
-TEST(power_of_two_divisions_round_to_their_steps)
-{
-    struct vs_allocator_config c = pytorch_config;
-    for (int i = 0; i < VS_ROUNDUP_SLOTS; i++)
-        c.roundup_power2_divisions[i] = 4;
-    static const uint64_t table[][2] = {
-        /* up to 512 times the divisions: multiples of 512 as without */
-        {100, 512}, {1200, 1536}, {2048, 2048},
-        /* 2048..4096 in steps of 512, 4096..8192 in steps of 1024 */
-        {2049, 2560}, {4096, 4096}, {4097, 5120}, {1200 * KIB, 1280 * KIB},
-        {1024 * KIB + 1, 1280 * KIB}, {7 * MIB + 1, 8 * MIB}, {100 * MIB, 112 * MIB},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        assert_int_equal(vs_round_request(&c, table[i][0]), table[i][1]);
-    assert_int_equal(vs_round_to_division(3, 16), 4); /* a step of 0: the next power of two */
-}
-
-TEST(divisions_apply_by_the_slot_of_the_size)
-{
-    struct vs_allocator_config c = pytorch_config;
-    c.roundup_power2_divisions[0] = 2;  /* below 2 MiB */
-    c.roundup_power2_divisions[3] = 8;  /* 8..16 MiB */
-    c.roundup_power2_divisions[15] = 1; /* 32 GiB and up: off */
-    assert_int_equal(vs_round_request(&c, 1100 * KIB), 1536 * KIB);
-    assert_int_equal(vs_round_request(&c, 5000), 6144);
-    assert_int_equal(vs_round_request(&c, 3 * MIB + 1), 3 * MIB + 512);
-    assert_int_equal(vs_round_request(&c, 9 * MIB + 1), 10 * MIB);
-    assert_int_equal(vs_round_request(&c, 65 * GIB + 1), 65 * GIB + 512);
-}
-
-TEST(the_pool_follows_the_rounded_size)
-{
-    assert_int_equal(vs_request_kind(&vs_policy_pytorch, 512), VS_POOL_SMALL);
-    assert_int_equal(vs_request_kind(&vs_policy_pytorch, MIB), VS_POOL_SMALL);
-    assert_int_equal(vs_request_kind(&vs_policy_pytorch, MIB + 512), VS_POOL_LARGE);
-}
-
-TEST(segments_are_2_mib_20_mib_or_a_multiple_of_2_mib)
-{
-    static const uint64_t table[][2] = {
-        {512, 2 * MIB},        {MIB, 2 * MIB},         {MIB + 512, 20 * MIB},
-        {10 * MIB - 512, 20 * MIB}, {10 * MIB, 10 * MIB}, {10 * MIB + 512, 12 * MIB},
-        {12 * MIB, 12 * MIB},  {65 * MIB + 512, 66 * MIB},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        assert_int_equal(vs_segment_size(table[i][0]), table[i][1]);
-}
-
-TEST(small_blocks_split_from_512_bytes_large_ones_above_1_mib)
-{
-    assert_true(vs_should_split(VS_POOL_SMALL, 1024, 512, UINT64_MAX));
-    assert_false(vs_should_split(VS_POOL_SMALL, 512, 512, UINT64_MAX));
-    assert_false(vs_should_split(VS_POOL_LARGE, 3 * MIB, 2 * MIB, UINT64_MAX));
-    assert_true(vs_should_split(VS_POOL_LARGE, 3 * MIB + 512, 2 * MIB, UINT64_MAX));
-}
-
-TEST(requests_of_max_split_size_are_not_split)
-{
-    uint64_t max = 32 * MIB;
-    assert_true(vs_should_split(VS_POOL_LARGE, 40 * MIB, max - 512, max));
-    assert_false(vs_should_split(VS_POOL_LARGE, 40 * MIB, max, max));
-}
-
-TEST(beyond_max_split_size_only_near_fits_are_taken)
-{
-    uint64_t max = 32 * MIB, slack = 20 * MIB;
-    assert_true(vs_may_take(max - 512, 2 * MIB, max, slack));
-    assert_false(vs_may_take(max, 2 * MIB, max, slack));
-    assert_true(vs_may_take(max + slack - 512, max, max, slack));
-    assert_false(vs_may_take(max + slack, max, max, slack));
-    assert_true(vs_may_take(GIB, 2 * MIB, UINT64_MAX, slack));
-}
 
 /* The index against a linear scan, over random sets with many equal sizes. */
 #define SET 300

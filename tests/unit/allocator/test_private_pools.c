@@ -51,15 +51,6 @@ TEST(users_are_counted)
          "free x; empty; release one absent; begin one; end one");
 }
 
-TEST(memory_of_a_pool_goes_only_when_nobody_uses_the_pool)
-{
-    play_with(&pytorch_config, GIB, "begin one; a = 30M; b = 40M; c = 512; end one; free a; "
-              "free c; empty 0; release one; forget; empty 32M");
-    assert_int_equal(f.events[0].size, 2 * MIB); /* small first, unlike in the default pool */
-    assert_int_equal(f.events[1].size, 30 * MIB);
-    play("free b; empty 40M; release one absent");
-}
-
 TEST(a_pool_has_expandable_segments_of_its_own)
 {
     const struct vs_allocator_config expandable = {.expandable_segments = true};
@@ -68,25 +59,6 @@ TEST(a_pool_has_expandable_segments_of_its_own)
               "refuse 512 device; " /* a range without memory stays */
               "fail map ok; end one; free inside; empty 0; release one; empty 40M; "
               "ranges 1; release one absent");
-}
-
-static void collect_ids(void *ctx, const struct vs_segment_info *segment,
-                        const struct vs_block_info *block)
-{
-    struct vs_pool_id **next = ctx;
-    if (!block)
-        *(*next)++ = segment->pool_id;
-}
-
-TEST(a_snapshot_names_the_pool_of_each_segment)
-{
-    play_with(&pytorch_config, GIB, "take 2M; begin two; take 2M; end two");
-    struct vs_pool_id ids[4], *next = ids;
-    vs_allocator_snapshot(f.allocator, collect_ids, &next);
-    assert_int_equal(next - ids, 2);
-    assert_int_equal(ids[0].first, 0);
-    assert_int_equal(ids[1].first, 7);
-    assert_int_equal(ids[1].second, 0);
 }
 
 TEST(an_abandoned_allocator_has_no_pools)

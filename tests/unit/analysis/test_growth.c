@@ -20,30 +20,11 @@ struct fed {
     uint64_t step_name;
 };
 
-static void feed_open(struct fed *fed)
-{
-    struct vs_event event;
-    vs_builder_open(&fed->builder, "observe");
-    fed->step_name = vs_builder_string(&fed->builder, "step");
-    vs_builder_push(&fed->builder, "step");
-    vs_builder_close(&fed->builder, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(fed->builder.path, &fed->reader, NULL), VS_OK);
-    while (vs_reader_next(fed->reader, &event) == VS_OK)
-        continue;
-    fed->replay = vs_replay_open(fed->reader);
-    vs_growth_open(fed->replay, &fed->tracker);
-}
-
 static bool feed(void *arg, const struct vs_event *event)
 {
     struct fed *fed = arg;
     vs_replay_event(fed->replay, event);
     return vs_growth_observe(fed->tracker, fed->replay, event) == VS_OK;
-}
-
-static void feed_finish(struct fed *fed)
-{
-    vs_growth_finish(fed->tracker, &fed->result);
 }
 
 static void feed_restart(struct fed *fed)
@@ -52,13 +33,6 @@ static void feed_restart(struct fed *fed)
     vs_replay_close(fed->replay);
     fed->replay = vs_replay_open(fed->reader);
     vs_growth_open(fed->replay, &fed->tracker);
-}
-
-static void feed_close(struct fed *fed)
-{
-    vs_growth_close(fed->tracker);
-    vs_replay_close(fed->replay);
-    vs_reader_close(fed->reader);
 }
 
 static bool under_test(const struct fed *fed, const struct vs_growth_row *row)
@@ -93,44 +67,23 @@ static struct judged run_case(struct fed *fed, const struct growth_case *one,
 {
     feed_restart(fed);
     assert_true(growth_case_run(one, fed->step_name, feed, fed, truth));
-    feed_finish(fed);
+    vs_growth_finish(fed->tracker, &fed->result);
     return look(fed);
 }
 
-static void print_others(const struct fed *fed)
-{
-    for (size_t i = 0; i < fed->result.site_count; i++) {
-        const struct vs_growth_row *row = &fed->result.sites[i];
-        const struct vs_site *site = &fed->replay->sites.items[row->site];
-        if (vs_growth_is_named(row))
-            print_message("    site %llu: %s %.2f, %llu bytes in %llu blocks since step %llu until "
-                          "%llu, allocated %llu freed %llu\n",
-                          (unsigned long long)site->stack, vs_growth_class_name(row->class),
-                          row->confidence, (unsigned long long)row->bytes,
-                          (unsigned long long)row->births, (unsigned long long)row->since_step,
-                          (unsigned long long)row->until_step, (unsigned long long)site->allocs,
-                          (unsigned long long)site->frees);
-    }
-}
-
+/* What differs, for `test_growth SEED 1`. */
 static void print_case(const struct growth_case *one, const struct fed *fed,
                        const struct judged *judged, const struct growth_truth *truth)
 {
-    const struct vs_growth_row *row = judged->row;
-    print_message("  %-22s program %d steps %4u ending %d noise %d prefetch %d varying %d eval %2u "
-                  "warm %u seed %llx: %s %.2f, others %u, steps %s %llu, "
-                  "per step %llu (%llu) every %llu (%u) since %llu (%u)\n",
-                  growth_habit_name(one->habit), one->program, one->steps, one->ending, one->noise,
-                  one->prefetch, one->varying, one->evaluate_every, one->warm_up,
-                  (unsigned long long)one->seed, row ? vs_growth_class_name(row->class) : "-",
-                  row ? row->confidence : 0, judged->others,
-                  fed->result.steps.source == VS_STEPS_NONE ? "none" : "found",
-                  (unsigned long long)fed->result.steps.begun,
-                  (unsigned long long)(row ? row->per_step : 0),
-                  (unsigned long long)truth->per_step,
-                  (unsigned long long)(row ? row->every : 0), truth->every,
-                  (unsigned long long)(row ? row->since_step : 0), truth->since);
-    print_others(fed);
+    const struct vs_growth_row none = {.confidence = 0}, *row = judged->row ? judged->row : &none;
+    print_message("  %s, program %d, %u steps, seed %llx: %s %.2f, others %u, steps %llu, per "
+                  "step %llu (%llu) every %llu (%u) since %llu (%u)\n",
+                  growth_habit_name(one->habit), one->program, one->steps,
+                  (unsigned long long)one->seed, judged->row ? vs_growth_class_name(row->class) : "-",
+                  row->confidence, judged->others,
+                  (unsigned long long)fed->result.steps.begun, (unsigned long long)row->per_step,
+                  (unsigned long long)truth->per_step, (unsigned long long)row->every, truth->every,
+                  (unsigned long long)row->since_step, truth->since);
 }
 
 static uint64_t first_seed = 1, seeds = 12; /* test_growth FIRST COUNT for others */
@@ -150,7 +103,8 @@ static bool steps_right(const struct fed *fed, const struct growth_case *one)
 static bool figures_right(const struct growth_case *one, const struct growth_truth *truth,
                           const struct vs_growth_row *row)
 {
-    if (one->habit == HABIT_LEAK_DOUBLES) /* of its size now, which it has filled by more than a half */
+    /* of its size now, which it has filled by more than a half */
+    if (one->habit == HABIT_LEAK_DOUBLES)
         return row->replaced && row->bytes >= (uint64_t)one->steps * 192 << 10;
     if (!truth->grows || one->program == PROGRAM_SERVER)
         return true;
@@ -328,7 +282,7 @@ TEST(a_result_on_the_way_does_not_change_the_last)
         struct asked asked = {fed, 0};
         feed_restart(fed);
         assert_true(growth_case_run(&one, fed->step_name, feed_and_ask, &asked, &truth));
-        feed_finish(fed);
+        vs_growth_finish(fed->tracker, &fed->result);
         struct judged often = look(fed);
         assert_int_equal(fed->result.steps.begun, begun);
         assert_int_equal(often.named, once.named);
@@ -374,12 +328,12 @@ TEST(any_events_are_followed)
                                       .alloc_failed = {.device = below(3)}};
         assert_true(feed(fed, &event));
         if (i % 512 == 0)
-            feed_finish(fed);
+            vs_growth_finish(fed->tracker, &fed->result);
         for (unsigned s = 0; s < fed->replay->sites.count && i % 512 == 0; s++)
             assert_int_equal(fed->tracker->floors.rows[s].live,
                              fed->replay->sites.items[s].live_bytes);
     }
-    feed_finish(fed);
+    vs_growth_finish(fed->tracker, &fed->result);
     assert_true(fed->result.site_count <= fed->replay->sites.count);
 }
 
@@ -447,7 +401,7 @@ TEST(memory_does_not_grow_with_the_trace)
             assert_true(feed(fed, &event));
         }
     }
-    feed_finish(fed);
+    vs_growth_finish(fed->tracker, &fed->result);
     const struct vs_growth_tracker *tracker = fed->tracker;
     assert_int_equal(tracker->requests.count, VS_LOOP_REQUESTS_MAX);
     assert_true(tracker->requests.capacity <= VS_LOOP_REQUESTS_MAX);
@@ -463,14 +417,26 @@ TEST(memory_does_not_grow_with_the_trace)
 static int open_feed(void **state)
 {
     static struct fed fed;
-    feed_open(&fed);
+    struct vs_event event;
+    vs_builder_open(&fed.builder, "observe");
+    fed.step_name = vs_builder_string(&fed.builder, "step");
+    vs_builder_push(&fed.builder, "step");
+    vs_builder_close(&fed.builder, VS_END_EXIT, 0);
+    assert_int_equal(vs_reader_open(fed.builder.path, &fed.reader, NULL), VS_OK);
+    while (vs_reader_next(fed.reader, &event) == VS_OK)
+        continue;
+    fed.replay = vs_replay_open(fed.reader);
+    vs_growth_open(fed.replay, &fed.tracker);
     *state = &fed;
     return 0;
 }
 
 static int close_feed(void **state)
 {
-    feed_close(*state);
+    struct fed *fed = *state;
+    vs_growth_close(fed->tracker);
+    vs_replay_close(fed->replay);
+    vs_reader_close(fed->reader);
     return 0;
 }
 

@@ -142,45 +142,34 @@ TEST(random_traces_have_the_same_states_at_their_peaks)
     assert_true(rows > 1000);
 }
 
-static size_t of_text(const char *text)
+static const struct peak_case {
+    const char *name, *trace;
+    size_t rows; /* at least so many are live at its peaks */
+} cases[] = {
+    {"what_ends_after_the_peak_was_live_at_it",
+     "at site_a; alloc 0 4M; at site_b; alloc 10 8M; free 0; alloc 20 1M; free 10; free 20", 2},
+    {"a_new_peak_forgets_what_was_kept_for_the_one_before",
+     "at site_a; alloc 0 4M; free 0; alloc 0 4M; alloc 10 8M; free 10; free 0; at site_b; "
+     "alloc 40 40M; free 40; alloc 60 1M", 1},
+    {"a_peak_that_is_never_left_is_the_end",
+     "at site_a; alloc 0 4M; alloc 10 4M; alloc 20 4M", 3},
+    {"tensors_and_the_memory_below_them_have_peaks_of_their_own",
+     "at site_a; alloc 0 20M; step 1; at site_b; tensor 0 4M; tensor 4 8M; drop 0; tensor 0 2M; "
+     "pop; step 2; drop 4; drop 0; tensor 0 15M; drop 0; pop; at site_a; alloc 40 20M; free 40; "
+     "free 0", 2},
+    {"a_framework_that_appears_after_the_peak_keeps_the_devices_state_at_it",
+     "at site_a; alloc 0 20M; alloc 40 60M; free 40; at site_b; alloc 100 1M; tensor 0 4M; "
+     "drop 0; free 100; free 0", 2},
+    {"segments_that_are_released_or_grow_after_the_peak_are_there_at_it",
+     "at site_a; segment 0 20M; alloc 0 4M; alloc 8 8M; segment 40 20M; alloc 40 20M; free 40; "
+     "unsegment 40 20M; free 8; free 0; unsegment 0 20M; segment 100 2M; alloc 100 1M", 2},
+};
+
+ROWS(cases, a_trace_has_the_same_states_at_its_peaks)
 {
+    const struct peak_case *c = *state;
     struct vs_builder b;
     vs_builder_open(&b, "observe");
-    vs_trace(&b, "device 16G T4; %s", text);
-    return same_at_all(&b);
-}
-
-TEST(what_ends_after_the_peak_was_live_at_it)
-{
-    assert_true(of_text("at site_a; alloc 0 4M; at site_b; alloc 10 8M; free 0; alloc 20 1M; free 10; free 20") >= 2);
-}
-
-TEST(a_new_peak_forgets_what_was_kept_for_the_one_before)
-{
-    assert_true(of_text("at site_a; alloc 0 4M; free 0; alloc 0 4M; alloc 10 8M; free 10; free 0; at site_b; "
-                        "alloc 40 40M; free 40; alloc 60 1M") >= 1);
-}
-
-TEST(a_peak_that_is_never_left_is_the_end)
-{
-    assert_true(of_text("at site_a; alloc 0 4M; alloc 10 4M; alloc 20 4M") >= 3);
-}
-
-TEST(tensors_and_the_memory_below_them_have_peaks_of_their_own)
-{
-    assert_true(of_text("at site_a; alloc 0 20M; step 1; at site_b; tensor 0 4M; tensor 4 8M; drop 0; tensor 0 2M; "
-                        "pop; step 2; drop 4; drop 0; tensor 0 15M; drop 0; pop; at site_a; alloc 40 20M; free 40; "
-                        "free 0") >= 2);
-}
-
-TEST(a_framework_that_appears_after_the_peak_keeps_the_devices_state_at_it)
-{
-    assert_true(of_text("at site_a; alloc 0 20M; alloc 40 60M; free 40; at site_b; alloc 100 1M; tensor 0 4M; drop 0; "
-                        "free 100; free 0") >= 2);
-}
-
-TEST(segments_that_are_released_or_grow_after_the_peak_are_there_at_it)
-{
-    assert_true(of_text("at site_a; segment 0 20M; alloc 0 4M; alloc 8 8M; segment 40 20M; alloc 40 20M; free 40; "
-                        "unsegment 40 20M; free 8; free 0; unsegment 0 20M; segment 100 2M; alloc 100 1M") >= 2);
+    vs_trace(&b, "device 16G T4; %s", c->trace);
+    assert_true(same_at_all(&b) >= c->rows);
 }

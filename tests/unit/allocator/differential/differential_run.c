@@ -124,14 +124,6 @@ static bool step_free(struct diff_run *r, const struct diff_step *s)
     return same(r, "result of free", vs_allocator_free(r->real, addr), model_free(r->model, addr));
 }
 
-static bool step_record(struct diff_run *r, const struct diff_step *s)
-{
-    uint64_t addr = r->addr[s->target];
-    return !addr || same(r, "result of record_stream",
-                         vs_allocator_record_stream(r->real, addr, s->a),
-                         model_record_stream(r->model, addr, s->a));
-}
-
 static bool step_complete(struct diff_run *r, const struct diff_step *s)
 {
     uint64_t done = r->device.completed[s->a], recorded = r->device.recorded[s->a];
@@ -186,23 +178,6 @@ static bool step_probe(struct diff_run *r, const struct diff_step *s)
                 model_record_stream(r->model, addr, 1));
 }
 
-static bool step_empty(struct diff_run *r)
-{
-    uint64_t have_bytes, want_bytes;
-    enum vs_err have = vs_allocator_empty_cache(r->real, &have_bytes);
-    enum vs_err want = model_empty_cache(r->model, &want_bytes);
-    return same(r, "result of empty_cache", have, want) &&
-           same(r, "released bytes", have_bytes, want_bytes);
-}
-
-static bool step_fraction(struct diff_run *r, const struct diff_step *s)
-{
-    double fraction = (double)s->a / 1000;
-    return same(r, "result of set_memory_fraction",
-                vs_allocator_set_memory_fraction(r->real, fraction),
-                model_set_memory_fraction(r->model, fraction));
-}
-
 /* The context was destroyed with all of the device's memory. */
 static bool step_abandon(struct diff_run *r)
 {
@@ -249,38 +224,16 @@ static bool step_pool_begin(struct diff_run *r, const struct diff_step *s)
     return same(r, "result of pool_begin", have, model_pool_begin(r->model, id, filter, ctx));
 }
 
-static bool step_pool_end(struct diff_run *r, const struct diff_step *s)
-{
-    r->begun_pools &= ~(1u << s->a);
-    return same(r, "result of pool_end", vs_allocator_pool_end(r->real, diff_pool_id(s->a)),
-                model_pool_end(r->model, diff_pool_id(s->a)));
-}
-
-static bool act_on_pool(struct diff_run *r, const struct diff_step *s)
-{
-    struct vs_pool_id id = diff_pool_id(s->a);
-    switch (s->kind) {
-    case STEP_POOL_BEGIN:
-        return step_pool_begin(r, s);
-    case STEP_POOL_END:
-        return step_pool_end(r, s);
-    case STEP_POOL_RELEASE:
-        return same(r, "result of pool_release", vs_allocator_pool_release(r->real, id),
-                    model_pool_release(r->model, id));
-    default:
-        return diff_differ(r, "unknown step", s->kind, 0);
-    }
-}
-
 static bool act(struct diff_run *r, const struct diff_step *s)
 {
+    struct vs_pool_id id = diff_pool_id(s->a);
+    uint64_t addr = s->target < 0 ? 0 : r->addr[s->target], have_bytes = 0, want_bytes = 0;
+    enum vs_err have = VS_OK, want = VS_OK;
     switch (s->kind) {
     case STEP_MALLOC:
         return step_malloc(r, s);
     case STEP_FREE:
         return step_free(r, s);
-    case STEP_RECORD:
-        return step_record(r, s);
     case STEP_COMPLETE:
         return step_complete(r, s);
     case STEP_SYNC_BEGIN:
@@ -289,23 +242,44 @@ static bool act(struct diff_run *r, const struct diff_step *s)
         return step_sync_end(r, s);
     case STEP_PROBE:
         return step_probe(r, s);
+    case STEP_ABANDON:
+        return step_abandon(r);
+    case STEP_POOL_BEGIN:
+        return step_pool_begin(r, s);
+    case STEP_RECORD:
+        if (addr) {
+            have = vs_allocator_record_stream(r->real, addr, s->a);
+            want = model_record_stream(r->model, addr, s->a);
+        }
+        break;
     case STEP_EMPTY:
-        return step_empty(r);
+        have = vs_allocator_empty_cache(r->real, &have_bytes);
+        want = model_empty_cache(r->model, &want_bytes);
+        break;
     case STEP_RESET_PEAKS:
         vs_allocator_reset_peaks(r->real);
         model_reset_peaks(r->model);
-        return true;
+        break;
     case STEP_RESET_SUMS:
         vs_allocator_reset_accumulated(r->real);
         model_reset_accumulated(r->model);
-        return true;
+        break;
     case STEP_FRACTION:
-        return step_fraction(r, s);
-    case STEP_ABANDON:
-        return step_abandon(r);
-    default:
-        return act_on_pool(r, s);
+        have = vs_allocator_set_memory_fraction(r->real, (double)s->a / 1000);
+        want = model_set_memory_fraction(r->model, (double)s->a / 1000);
+        break;
+    case STEP_POOL_END:
+        r->begun_pools &= ~(1u << s->a);
+        have = vs_allocator_pool_end(r->real, id);
+        want = model_pool_end(r->model, id);
+        break;
+    case STEP_POOL_RELEASE:
+        have = vs_allocator_pool_release(r->real, id);
+        want = model_pool_release(r->model, id);
+        break;
     }
+    return same(r, "result of the step", have, want) &&
+           same(r, "released bytes", have_bytes, want_bytes);
 }
 
 static void set_failure(struct fake_device *d, enum diff_failure fail, enum vs_err code,
