@@ -234,5 +234,4 @@ TEST(the_runtime_launches_kernels_of_modules)
     FACT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration, "launches fail through it");
     read_back(p.a);
     FACT_EQ(p.host[0], 41, "cudaLaunchKernel");
-    DO(cudaLibraryUnload(library));
 }

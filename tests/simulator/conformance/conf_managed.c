@@ -65,7 +65,6 @@ TEST(memory_is_attached_to_streams)
           "length may be the allocation's size");
     REFUSED(cuStreamAttachMemAsync(NULL, memory, 0, CU_MEM_ATTACH_SINGLE),
             "attaching singly to the NULL stream is an error");
-    DO(cuStreamSynchronize(stream));
 }
 
 /* ---- ranges, in MiB of an allocation of 16 MiB ---- */
@@ -113,7 +112,6 @@ TEST(prefetches_are_remembered_by_range)
     FACT_EQ(ask(LAST, 0, 16), CU_DEVICE_INVALID, RULE("LAST_PREFETCH_LOCATION: not all the same"));
     prefetch(0, 8, host);
     FACT_EQ(ask(LAST, 0, 16), CU_DEVICE_CPU, RULE("LAST_PREFETCH_LOCATION: all the same"));
-    DO(cuCtxSynchronize());
 }
 
 TEST(prefetching_moves_without_changing)
@@ -141,7 +139,6 @@ TEST(types_and_ids_go_with_locations)
     advise(0, 8, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host);
     FACT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, 0, 8), CU_MEM_LOCATION_TYPE_HOST,
             RULE("PREFERRED_LOCATION_TYPE"));
-    DO(cuCtxSynchronize());
 }
 
 TEST(preferred_locations_are_by_range)

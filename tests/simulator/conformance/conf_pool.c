@@ -58,7 +58,6 @@ TEST(it_frees_memory_of_cudamalloc_too)
     CUdeviceptr memory = conf_alloc(BYTES);
     DO(cuMemsetD8Async(memory, 0x6b, BYTES, stream));
     WORKS(cuMemFreeAsync(memory, stream), "guide, interoperability with cudaMalloc and cudaFree");
-    DO(cuStreamSynchronize(stream));
 }
 
 TEST(the_default_pool_is_current_at_first)
@@ -175,8 +174,6 @@ TEST(what_is_in_use_is_not_trimmed)
     FACT(number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) >= BYTES,
          "cuMemPoolTrimTo: cannot release what backs outstanding allocations");
     FACT_EQ(conf_byte(memory), 0x15, "cuMemPoolTrimTo: cannot release what backs allocations");
-    DO(cuMemFreeAsync(memory, stream));
-    DO(cuStreamSynchronize(stream));
 }
 
 TEST(freed_memory_serves_the_same_stream_again)
@@ -223,7 +220,6 @@ TEST(a_destroyed_pool_waits_for_its_memory)
     FACT_EQ(conf_byte(memory + BYTES - 1), 0x16,
             "cuMemPoolDestroy: released once there are no more allocations");
     WORKS(cuMemFreeAsync(memory, stream), "cuMemPoolDestroy: freed as ever");
-    DO(cuStreamSynchronize(stream));
 }
 
 TEST(a_plain_free_is_allowed)
@@ -234,7 +230,6 @@ TEST(a_plain_free_is_allowed)
     WORKS(cudaFree(memory), "of cudaMallocAsync memory");
     DO(cudaMallocAsync(&memory, BYTES, stream));
     DO(cudaFreeAsync(memory, stream));
-    DO(cudaStreamSynchronize(stream));
 }
 
 TEST(requests_that_make_no_sense_are_refused)
@@ -249,6 +244,4 @@ TEST(requests_that_make_no_sense_are_refused)
     RETURNS(cuMemAllocAsync(&memory, total + CONF_MIB, stream), CUDA_ERROR_OUT_OF_MEMORY);
     WORKS(cuMemAllocAsync(&memory, CONF_MIB, stream),
           "CUDA_ERROR_OUT_OF_MEMORY: says nothing of the context, which goes on");
-    DO(cuMemFreeAsync(memory, stream));
-    DO(cuStreamSynchronize(stream));
 }

@@ -56,15 +56,6 @@ TEST(work_is_done_in_order_and_not_at_once)
     WORKS(cuStreamQuery(p.a), "success if all work is done");
 }
 
-TEST(created_streams_do_not_wait_for_each_other)
-{
-    close_gate(p.a);
-    DO(cuMemsetD8Async(p.device, 1, BYTES, p.b));
-    WORKS(cuStreamSynchronize(p.b), "guide, streams: different streams may run out of order");
-    BUSY(cuStreamQuery(p.a), "guide, streams: different streams may run out of order");
-    open_gate();
-}
-
 TEST(legacy_work_waits_for_blocking_streams)
 {
     close_gate(p.a);
@@ -78,26 +69,33 @@ TEST(legacy_work_waits_for_blocking_streams)
     WORKS(cuStreamQuery(p.b), "cuCtxSynchronize: all is done");
 }
 
-TEST(blocking_streams_wait_for_legacy_work)
+TEST(streams_wait_for_some_others)
 {
-    close_gate(CU_STREAM_LEGACY);
-    DO(cuMemsetD8Async(p.device, 4, BYTES, p.a));
-    BUSY(cuStreamQuery(p.a), LEGACY "blocking streams wait for its work");
-    DO(cuMemsetD8Async(p.device, 5, BYTES, p.free));
-    WORKS(cuStreamSynchronize(p.free),
-          "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
-    BUSY(cuStreamQuery(p.a), LEGACY "blocking streams wait for its work");
-    open_gate();
-}
-
-TEST(non_blocking_streams_are_not_waited_for)
-{
-    close_gate(p.free);
-    DO(cuMemsetD8Async(p.device, 6, BYTES, CU_STREAM_LEGACY));
-    WORKS(cuStreamSynchronize(CU_STREAM_LEGACY),
-          "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
-    BUSY(cuStreamQuery(p.free), "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0");
-    open_gate();
+    const char *const no_order = "guide, streams: different streams may run out of order";
+    const char *const none = "CU_STREAM_NON_BLOCKING: does not synchronise with stream 0";
+    const struct {
+        CUstream closed, stream; /* the first has work that does not end */
+        bool waits;
+        const char *rule;
+    } rows[] = {
+        {p.a, p.b, false, no_order},
+        {CU_STREAM_LEGACY, p.a, true, LEGACY "blocking streams wait for its work"},
+        {CU_STREAM_LEGACY, p.free, false, none},
+        {p.free, CU_STREAM_LEGACY, false, none},
+        {CU_STREAM_PER_THREAD, p.a, false, PER_THREAD "does not synchronise with other streams"},
+        {CU_STREAM_PER_THREAD, CU_STREAM_LEGACY, true,
+         PER_THREAD "synchronises with the legacy default stream"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        close_gate(rows[i].closed);
+        DO(cuMemsetD8Async(p.device, (unsigned char)i, BYTES, rows[i].stream));
+        if (rows[i].waits)
+            BUSY(cuStreamQuery(rows[i].stream), rows[i].rule);
+        else
+            WORKS(cuStreamSynchronize(rows[i].stream), rows[i].rule);
+        BUSY(cuStreamQuery(rows[i].closed), "work is not done");
+        open_gate();
+    }
 }
 
 TEST(the_context_waits_for_all_streams)
@@ -110,16 +108,6 @@ TEST(the_context_waits_for_all_streams)
     WORKS(cuStreamQuery(p.a), "cuCtxSynchronize: all preceding tasks");
     WORKS(cuStreamQuery(p.free), "cuCtxSynchronize: all preceding tasks");
     WORKS(cuStreamQuery(CU_STREAM_PER_THREAD), "cuCtxSynchronize: all preceding tasks");
-}
-
-TEST(the_per_thread_stream_is_a_blocking_one)
-{
-    close_gate(CU_STREAM_PER_THREAD);
-    DO(cuMemsetD8Async(p.device, 7, BYTES, p.a));
-    WORKS(cuStreamSynchronize(p.a), PER_THREAD "does not synchronise with other streams");
-    DO(cuMemsetD8Async(p.device, 8, BYTES, CU_STREAM_LEGACY));
-    BUSY(cuStreamQuery(CU_STREAM_LEGACY), PER_THREAD "synchronises with the legacy default stream");
-    open_gate();
 }
 
 static struct visit {
