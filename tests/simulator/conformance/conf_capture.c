@@ -7,6 +7,9 @@
 
 #define BYTES 256
 #define GUIDE "guide, stream capture: "
+#define MODE(name) CU_STREAM_CAPTURE_MODE_##name
+#define STATUS(name) CU_STREAM_CAPTURE_STATUS_##name
+#define ERROR(name) CUDA_ERROR_STREAM_CAPTURE_##name
 #define MODE_RULE "cuThreadExchangeStreamCaptureMode: "
 
 static struct {
@@ -38,7 +41,7 @@ AFTER(end_all)
 
 static void begin(CUstream stream)
 {
-    DO(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    DO(cuStreamBeginCapture(stream, MODE(RELAXED)));
 }
 
 static CUgraph end(CUstream stream)
@@ -92,27 +95,27 @@ static CUgraphNode last_captured(CUstream stream)
 static void ends_invalid(CUstream stream)
 {
     CUgraph graph = (CUgraph)1;
-    FACT_EQ(status_of(stream), CU_STREAM_CAPTURE_STATUS_INVALIDATED,
+    FACT_EQ(status_of(stream), STATUS(INVALIDATED),
             GUIDE "an invalid operation invalidates any associated capture");
-    FACT_EQ(cuMemsetD8Async(p.device, 9, BYTES, stream), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+    FACT_EQ(cuMemsetD8Async(p.device, 9, BYTES, stream), ERROR(INVALIDATED),
             "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
-    FACT_EQ(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
-            "cuStreamEndCapture; CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
+    FACT_EQ(cuStreamEndCapture(stream, &graph), ERROR(INVALIDATED),
+            "cuStreamEndCapture; ERROR(INVALIDATED)");
     FACT(graph == NULL, "cuStreamEndCapture: a NULL graph if it was invalidated");
-    FACT_EQ(status_of(stream), CU_STREAM_CAPTURE_STATUS_NONE,
+    FACT_EQ(status_of(stream), STATUS(NONE),
             GUIDE "cudaStreamEndCapture takes the streams out of capture mode");
 }
 
 TEST(captured_work_is_not_done)
 {
     DO(cuMemsetD8(p.device, 1, BYTES));
-    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamIsCapturing");
+    FACT_EQ(status_of(p.a), STATUS(NONE), "cuStreamIsCapturing");
     begin(p.a);
-    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_ACTIVE, "cuStreamIsCapturing");
-    FACT_EQ(status_of(p.b), CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamIsCapturing");
+    FACT_EQ(status_of(p.a), STATUS(ACTIVE), "cuStreamIsCapturing");
+    FACT_EQ(status_of(p.b), STATUS(NONE), "cuStreamIsCapturing");
     fill(p.a, 2);
     CUgraph graph = end(p.a);
-    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamEndCapture");
+    FACT_EQ(status_of(p.a), STATUS(NONE), "cuStreamEndCapture");
     FACT_EQ(byte(), 1, "cuStreamBeginCapture: operations will not be executed");
     conf_run(conf_exec(graph), p.b);
     FACT_EQ(byte(), 2, "cuStreamBeginCapture: but captured into a graph");
@@ -162,7 +165,7 @@ TEST(info_returns_id_graph_and_dependencies)
     size_t count = 99, one = 1;
     begin(p.a);
     DO(cuStreamGetCaptureInfo(p.a, &status, &first, &graph, &deps, NULL, &count));
-    FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_ACTIVE, "cuStreamGetCaptureInfo");
+    FACT_EQ(status, STATUS(ACTIVE), "cuStreamGetCaptureInfo");
     FACT_EQ(count, 0, "cuStreamGetCaptureInfo: nothing has been captured");
     FACT(graph != NULL, "cuStreamGetCaptureInfo: the graph being captured into");
     fill(p.a, 1);
@@ -179,7 +182,7 @@ TEST(info_returns_id_graph_and_dependencies)
     FACT(id != first, "cuStreamGetCaptureInfo: unique over the process");
     DO(cuGraphDestroy(end(p.a)));
     DO(cuStreamGetCaptureInfo(p.a, &status, NULL, NULL, NULL, NULL, NULL));
-    FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamGetCaptureInfo");
+    FACT_EQ(status, STATUS(NONE), "cuStreamGetCaptureInfo");
 }
 
 TEST(an_empty_capture_is_an_empty_graph)
@@ -193,12 +196,12 @@ TEST(an_empty_capture_is_an_empty_graph)
 
 TEST(captures_begin_where_they_may)
 {
-    REFUSED(cuStreamBeginCapture(CU_STREAM_LEGACY, CU_STREAM_CAPTURE_MODE_RELAXED),
+    REFUSED(cuStreamBeginCapture(CU_STREAM_LEGACY, MODE(RELAXED)),
             "not if stream is CU_STREAM_LEGACY");
     RETURNS(cuStreamBeginCapture(p.a, (CUstreamCaptureMode)3), CUDA_ERROR_INVALID_VALUE);
-    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamBeginCapture");
+    FACT_EQ(status_of(p.a), STATUS(NONE), "cuStreamBeginCapture");
     begin(p.a);
-    REFUSED(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_RELAXED),
+    REFUSED(cuStreamBeginCapture(p.a, MODE(RELAXED)),
             "only if the stream is not already in capture mode");
     CUgraph graph = NULL;
     if (cuStreamEndCapture(p.a, &graph) == CUDA_SUCCESS)
@@ -216,18 +219,16 @@ TEST(the_per_thread_stream_can_capture)
 
 TEST(waiting_for_a_capturing_stream_is_invalid)
 {
-    begin(p.a);
-    FACT_EQ(cuStreamSynchronize(p.a), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-            GUIDE "it is invalid to synchronize a stream which is being captured");
-    ends_invalid(p.a);
-    begin(p.a);
-    FACT_EQ(cuStreamQuery(p.a), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-            GUIDE "it is invalid to query the execution status of a captured stream");
-    ends_invalid(p.a);
-    begin(p.a);
-    FACT_EQ(cuCtxSynchronize(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-            GUIDE "or of a handle that encompasses one, such as a context");
-    ends_invalid(p.a);
+    for (int i = 0; i < 3; i++) {
+        begin(p.a);
+        FACT_EQ(i == 0   ? cuStreamSynchronize(p.a)
+                : i == 1 ? cuStreamQuery(p.a)
+                         : cuCtxSynchronize(),
+                ERROR(UNSUPPORTED),
+                GUIDE "it is invalid to synchronize or query a stream which is being captured, or "
+                      "a handle that encompasses one, such as a context");
+        ends_invalid(p.a);
+    }
 }
 
 TEST(asking_about_a_captured_event_is_invalid)
@@ -250,28 +251,35 @@ TEST(asking_about_a_captured_event_is_invalid)
 
 TEST(unsafe_calls_depend_on_the_mode)
 {
-    CUdeviceptr d;
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    FACT_EQ(cuMemAlloc(&d, BYTES), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-            MODE_RULE "GLOBAL: prohibited by an own capture that is not relaxed");
-    ends_invalid(p.a);
-    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    FACT_EQ(cuMemAlloc(&d, BYTES), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-            MODE_RULE "GLOBAL: prohibited by an own capture that is not relaxed");
-    ends_invalid(p.a);
-    begin(p.a);
-    WORKS(cuMemAlloc(&d, BYTES), MODE_RULE "a relaxed capture prohibits nothing");
-    WORKS(cuMemFree(d), MODE_RULE "a relaxed capture prohibits nothing");
-    DO(cuGraphDestroy(end(p.a)));
-    DO(cuThreadExchangeStreamCaptureMode(&mode));
-    FACT_EQ(mode, CU_STREAM_CAPTURE_MODE_GLOBAL, MODE_RULE "GLOBAL is the default mode");
-    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    WORKS(cuMemAlloc(&d, BYTES), MODE_RULE "RELAXED: not prohibited");
-    DO(cuMemFree(d));
-    DO(cuGraphDestroy(end(p.a)));
-    DO(cuThreadExchangeStreamCaptureMode(&mode));
-    FACT_EQ(mode, CU_STREAM_CAPTURE_MODE_RELAXED, MODE_RULE "overwritten with the previous mode");
+    static const struct {
+        CUstreamCaptureMode capture, thread;
+        CUresult result;
+        const char *rule;
+    } rows[] = {
+        {MODE(GLOBAL), MODE(GLOBAL), ERROR(UNSUPPORTED),
+         MODE_RULE "GLOBAL: prohibited by an own capture that is not relaxed"},
+        {MODE(THREAD_LOCAL), MODE(GLOBAL), ERROR(UNSUPPORTED),
+         MODE_RULE "GLOBAL: prohibited by an own capture that is not relaxed"},
+        {MODE(RELAXED), MODE(GLOBAL), CUDA_SUCCESS, MODE_RULE "a relaxed one prohibits nothing"},
+        {MODE(GLOBAL), MODE(RELAXED), CUDA_SUCCESS, MODE_RULE "RELAXED: not prohibited"},
+    };
+    CUstreamCaptureMode mode;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CUdeviceptr d;
+        mode = rows[i].thread;
+        DO(cuThreadExchangeStreamCaptureMode(&mode));
+        FACT_EQ(mode, MODE(GLOBAL), MODE_RULE "GLOBAL is the default mode");
+        DO(cuStreamBeginCapture(p.a, rows[i].capture));
+        FACT_EQ(cuMemAlloc(&d, BYTES), rows[i].result, rows[i].rule);
+        if (rows[i].result) {
+            ends_invalid(p.a);
+        } else {
+            WORKS(cuMemFree(d), rows[i].rule);
+            end(p.a);
+        }
+        DO(cuThreadExchangeStreamCaptureMode(&mode));
+        FACT_EQ(mode, rows[i].thread, MODE_RULE "overwritten with the previous mode");
+    }
     mode = (CUstreamCaptureMode)7;
     INVALID(cuThreadExchangeStreamCaptureMode(&mode), MODE_RULE "returns");
 }
@@ -315,30 +323,33 @@ static struct other_thread in_other_thread(CUstreamCaptureMode mode, bool ends)
 
 TEST(other_threads_are_held_back_by_global_captures_only)
 {
-    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    WORKS(in_other_thread(CU_STREAM_CAPTURE_MODE_GLOBAL, false).allocated,
-          MODE_RULE "GLOBAL: only captures of other threads that are GLOBAL count");
-    DO(cuGraphDestroy(end(p.a)));
-    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    WORKS(in_other_thread(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, false).allocated,
-          MODE_RULE "THREAD_LOCAL: captures in other threads are ignored");
-    DO(cuGraphDestroy(end(p.a)));
-    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_GLOBAL, false).allocated,
-            CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-            MODE_RULE "GLOBAL: prohibited while another thread has a GLOBAL capture");
-    end_all(NULL);
+    static const struct {
+        CUstreamCaptureMode capture, other;
+        CUresult result;
+        const char *rule;
+    } rows[] = {
+        {MODE(THREAD_LOCAL), MODE(GLOBAL), CUDA_SUCCESS,
+         MODE_RULE "GLOBAL: only captures of other threads that are GLOBAL count"},
+        {MODE(GLOBAL), MODE(THREAD_LOCAL), CUDA_SUCCESS,
+         MODE_RULE "THREAD_LOCAL: captures in other threads are ignored"},
+        {MODE(GLOBAL), MODE(GLOBAL), ERROR(UNSUPPORTED),
+         MODE_RULE "GLOBAL: prohibited while another thread has a GLOBAL capture"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        DO(cuStreamBeginCapture(p.a, rows[i].capture));
+        FACT_EQ(in_other_thread(rows[i].other, false).allocated, rows[i].result, rows[i].rule);
+        end_all(NULL);
+    }
 }
 
 TEST(captures_end_in_the_thread_that_began_them)
 {
-    DO(cuStreamBeginCapture(p.a, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    FACT_EQ(in_other_thread(CU_STREAM_CAPTURE_MODE_RELAXED, true).ended,
-            CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
+    DO(cuStreamBeginCapture(p.a, MODE(THREAD_LOCAL)));
+    FACT_EQ(in_other_thread(MODE(RELAXED), true).ended, ERROR(WRONG_THREAD),
             "cuStreamEndCapture: from the same thread unless relaxed");
     end_all(NULL);
     begin(p.a);
-    WORKS(in_other_thread(CU_STREAM_CAPTURE_MODE_RELAXED, true).ended,
+    WORKS(in_other_thread(MODE(RELAXED), true).ended,
           "cuStreamEndCapture: from the same thread unless relaxed");
 }
 
@@ -346,18 +357,18 @@ TEST(the_legacy_stream_is_unusable_beside_a_blocking_capture)
 {
     CUstreamCaptureStatus status;
     begin(p.blocking);
-    FACT_EQ(cuStreamIsCapturing(CU_STREAM_LEGACY, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+    FACT_EQ(cuStreamIsCapturing(CU_STREAM_LEGACY, &status), ERROR(IMPLICIT),
             "on CU_STREAM_LEGACY while a blocking stream captures");
     RETURNS(cuStreamGetCaptureInfo(CU_STREAM_LEGACY, &status, NULL, NULL, NULL, NULL, NULL),
-            CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-    FACT_EQ(status_of(p.blocking), CU_STREAM_CAPTURE_STATUS_ACTIVE,
+            ERROR(IMPLICIT));
+    FACT_EQ(status_of(p.blocking), STATUS(ACTIVE),
             "cuStreamIsCapturing: the capture is not invalidated");
     FACT_EQ(cuMemsetD8Async(p.device, 1, BYTES, CU_STREAM_LEGACY),
-            CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
+            ERROR(IMPLICIT), "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
     ends_invalid(p.blocking);
     begin(p.a); /* not blocking */
     DO(cuStreamIsCapturing(CU_STREAM_LEGACY, &status));
-    FACT_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamIsCapturing");
+    FACT_EQ(status, STATUS(NONE), "cuStreamIsCapturing");
     WORKS(cuMemsetD8Async(p.device, 5, BYTES, CU_STREAM_LEGACY),
           GUIDE "only streams that are not cudaStreamNonBlocking make the legacy stream invalid");
     DO(cuGraphDestroy(end(p.a)));
@@ -373,7 +384,7 @@ TEST(events_take_a_capture_to_other_streams)
     fill(p.a, 1);
     DO(cuEventRecord(p.event, p.a));
     DO(cuStreamWaitEvent(p.b, p.event, 0));
-    FACT_EQ(status_of(p.b), CU_STREAM_CAPTURE_STATUS_ACTIVE,
+    FACT_EQ(status_of(p.b), STATUS(ACTIVE),
             GUIDE "cross-stream: waiting for a captured event places the stream in capture mode");
     DO(cuStreamGetCaptureInfo(p.a, &status, &ids[0], NULL, NULL, NULL, NULL));
     DO(cuStreamGetCaptureInfo(p.b, &status, &ids[1], NULL, NULL, NULL, NULL));
@@ -384,7 +395,7 @@ TEST(events_take_a_capture_to_other_streams)
     DO(cuStreamWaitEvent(p.a, p.other, 0));
     fill(p.a, 4);
     CUgraph graph = end(p.a);
-    FACT_EQ(status_of(p.b), CU_STREAM_CAPTURE_STATUS_NONE,
+    FACT_EQ(status_of(p.b), STATUS(NONE),
             GUIDE "cross-stream: all streams of the capture are taken out of capture mode");
     FACT_EQ(conf_node_count(graph), 4, GUIDE "events make edges, not nodes");
     DO(cuGraphGetEdges(graph, NULL, NULL, NULL, &edges));
@@ -408,17 +419,16 @@ TEST(forks_must_be_joined)
 {
     CUgraph graph = (CUgraph)1;
     fork_off();
-    FACT_EQ(cuStreamEndCapture(p.a, &graph), CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
-            "CUDA_ERROR_STREAM_CAPTURE_UNJOINED");
+    FACT_EQ(cuStreamEndCapture(p.a, &graph), ERROR(UNJOINED), "CUDA_ERROR_STREAM_CAPTURE_UNJOINED");
     FACT(graph == NULL, "cuStreamEndCapture: a NULL graph");
-    FACT_EQ(status_of(p.a), CU_STREAM_CAPTURE_STATUS_NONE, "cuStreamEndCapture");
+    FACT_EQ(status_of(p.a), STATUS(NONE), "cuStreamEndCapture");
 }
 
 TEST(captures_end_in_the_stream_that_began_them)
 {
     CUgraph graph;
     fork_off();
-    FACT_EQ(cuStreamEndCapture(p.b, &graph), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
+    FACT_EQ(cuStreamEndCapture(p.b, &graph), ERROR(UNMATCHED),
             "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED");
     end_all(NULL);
 }
@@ -427,7 +437,7 @@ TEST(captures_are_isolated_from_other_work)
 {
     DO(cuEventRecord(p.event, p.b));
     begin(p.a);
-    FACT_EQ(cuStreamWaitEvent(p.a, p.event, 0), CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+    FACT_EQ(cuStreamWaitEvent(p.a, p.event, 0), ERROR(ISOLATION),
             GUIDE "it is invalid to wait for a non-captured event from a captured stream");
     ends_invalid(p.a);
 }
@@ -438,7 +448,7 @@ TEST(captures_do_not_merge)
     begin(p.b);
     fill(p.b, 1);
     DO(cuEventRecord(p.event, p.b));
-    FACT_EQ(cuStreamWaitEvent(p.a, p.event, 0), CUDA_ERROR_STREAM_CAPTURE_MERGE,
+    FACT_EQ(cuStreamWaitEvent(p.a, p.event, 0), ERROR(MERGE),
             GUIDE "it is invalid to merge two separate captures");
     end_all(NULL);
 }
@@ -490,7 +500,7 @@ TEST(a_capture_can_go_on_with_a_graph)
     size_t count = 1;
     DO(cuGraphCreate(&graph, 0));
     DO(cuGraphAddEmptyNode(&first, graph, NULL, 0));
-    DO(cuStreamBeginCaptureToGraph(p.a, graph, &first, NULL, 1, CU_STREAM_CAPTURE_MODE_RELAXED));
+    DO(cuStreamBeginCaptureToGraph(p.a, graph, &first, NULL, 1, MODE(RELAXED)));
     fill(p.a, 6);
     filled = last_captured(p.a);
     DO(cuStreamEndCapture(p.a, &ended));
