@@ -94,6 +94,15 @@ class Comparison:
 
 # --- truncated and damaged ---
 
+def written(path, file, live):
+    """Writes the trace and, unless it is None, its FILE.live; returns the path."""
+    for name, data in ((path, file), (path + ".live", live)):
+        if data is not None:
+            with open(name, "wb") as out:
+                out.write(data)
+    return path
+
+
 def damaged(folder, data, live, rng, rounds, counts):
     """Writes (file, live) in many damaged states; returns the paths."""
     loose = opened(data)
@@ -121,13 +130,8 @@ def damaged(folder, data, live, rng, rounds, counts):
             window = window[:page] + bytes(4096) + window[page + 4096:]
         if window and rng.random() < 0.1:
             window = window[:rng.randrange(len(window))]
-        path = os.path.join(folder, f"damaged.{i}.vst")
-        with open(path, "wb") as out:
-            out.write(file)
-        if window and rng.random() < 0.9:
-            with open(path + ".live", "wb") as out:
-                out.write(window)
-        yield path
+        yield written(os.path.join(folder, f"damaged.{i}.vst"), file,
+                      window if window and rng.random() < 0.9 else None)
 
 
 def contents(path):
@@ -143,12 +147,8 @@ def with_outcomes(folder, path, rng):
     file, live = contents(path), contents(path + ".live")
     for outcome, status in [(1, 0), (1, 137), (2, 11), (2, 29), (2, 34), (2, 64), (3, 9),
                          (2, rng.randrange(1 << 32))]:
-        trace_path = os.path.join(folder, f"outcome.{outcome}.{status}.vst")
-        for name, data in ((trace_path, file), (trace_path + ".live", live[:56] + struct.pack(
-                "<II", outcome, status) + live[64:])):
-            with open(name, "wb") as out:
-                out.write(data)
-        yield trace_path
+        yield written(os.path.join(folder, f"outcome.{outcome}.{status}.vst"), file,
+                      live[:56] + struct.pack("<II", outcome, status) + live[64:])
 
 
 COUNTS, COPY_BYTES = struct.Struct("<IIQQQ"), 160  # at 1088 of FILE.live; a cell is two copies
@@ -171,11 +171,7 @@ class CountVariants:
         self.brought = self.brought_while_recording = 0
 
     def write(self, name, live):
-        path = os.path.join(self.folder, f"counts.{name}.vst")
-        for place, data in ((path, self.file), (path + ".live", live)):
-            with open(place, "wb") as out:
-                out.write(data)
-        return path
+        return written(os.path.join(self.folder, f"counts.{name}.vst"), self.file, live)
 
     def changed(self, rng):
         live, recorded = bytearray(self.live), rng.randrange(self.cells + 1)

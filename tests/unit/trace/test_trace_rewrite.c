@@ -67,13 +67,31 @@ static void assert_same(const char *path, enum vs_condition condition, unsigned 
     assert_int_equal(sum, before);
 }
 
-static void add_frames(const char *path, const char *to, unsigned leave_out, unsigned count)
+static char why[VS_READER_WHY_MAX]; /* the latest rewriting failed */
+
+static struct vs_rewrite *begin(const char *path, const char *to, unsigned leave_out)
 {
-    char why[VS_READER_WHY_MAX] = "";
     struct vs_rewrite *w;
-    static unsigned char payload[100000];
     if (vs_rewrite_open(path, to, leave_out, &w, why))
         fail_msg("%s", why);
+    return w;
+}
+
+/* It cannot be begun, and *part* of why is said. */
+static void assert_not_begun(const char *path, const char *to, unsigned leave_out,
+                             enum vs_err expected, const char *part)
+{
+    struct vs_rewrite *w;
+    *why = '\0';
+    assert_int_equal(vs_rewrite_open(path, to, leave_out, &w, why), expected);
+    if (!strstr(why, part))
+        fail_msg("%s", why);
+}
+
+static void add_frames(const char *path, const char *to, unsigned leave_out, unsigned count)
+{
+    struct vs_rewrite *w = begin(path, to, leave_out);
+    static unsigned char payload[100000];
     for (unsigned i = 0; i < count; i++) {
         memset(payload, (int)i, sizeof payload);
         for (size_t k = 0; k < sizeof payload; k += 3)
@@ -177,14 +195,10 @@ TEST(test_killed_trace_becomes_whole)
 /* In place; *path* stays unchanged, byte by byte. */
 static void assert_refused(const char *path, enum vs_err expected, const char *part)
 {
-    char why[VS_READER_WHY_MAX] = "";
-    struct vs_rewrite *w;
     size_t bytes;
     unsigned char *old = slurp(path, &bytes);
-    assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), expected);
-    if (!strstr(why, part))
-        fail_msg("%s", why);
-    assert_int_equal(vs_rewrite_open(path, path, 0, &w, why), expected); /* the same file */
+    assert_not_begun(path, NULL, 0, expected, part);
+    assert_not_begun(path, path, 0, expected, ""); /* the same file */
     assert_unchanged(path, old, bytes);
     free(old);
 }
@@ -202,7 +216,6 @@ static uint64_t end_of_first_frame(const char *path)
 TEST(test_cut_and_damaged_traces)
 {
     size_t bytes;
-    char why[VS_READER_WHY_MAX];
     struct vs_rewrite *w;
     char path[512]; /* scratch has four names only */
     snprintf(path, sizeof path, "%s", scratch("cut.vst"));
@@ -212,7 +225,7 @@ TEST(test_cut_and_damaged_traces)
     spit(path, data, end + 100); /* frame sizes depend on the time available for packing */
     unsigned n = digest(path, VS_TRACE_TRUNCATED);
     assert_refused(path, VS_ERR_CORRUPT, "-o");
-    assert_int_equal(vs_rewrite_open(path, scratch("other.vst"), 0, &w, why), VS_OK);
+    w = begin(path, scratch("other.vst"), 0);
     assert_true(vs_rewrite_left_out(w) > 0);
     assert_int_equal(vs_rewrite_commit(w, why), VS_OK);
     assert_same(scratch("other.vst"), VS_TRACE_COMPLETE, n);
@@ -245,22 +258,18 @@ TEST(test_cut_and_damaged_traces)
     data[end_of_first_frame(path) + 200] ^= 1; /* in the second frame's payload */
     spit(path, data, bytes - 5);
     n = digest(path, VS_TRACE_DAMAGED);
-    assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_ERR_CORRUPT);
-    assert_non_null(strstr(why, "-o"));
+    assert_not_begun(path, NULL, 0, VS_ERR_CORRUPT, "-o");
     add_frames(path, scratch("other.vst"), 0, 1);
     assert_same(scratch("other.vst"), VS_TRACE_COMPLETE, n);
-    size_t again;
-    unsigned char *kept = slurp(path, &again);
-    assert_int_equal(again, bytes - 5);
-    free(kept);
+    assert_unchanged(path, data, bytes - 5);
 
     /* damaged, and with its end: unchanged in place, or its readable part elsewhere */
     spit(path, data, bytes);
     n = digest(path, VS_TRACE_DAMAGED);
     add_frames(path, NULL, 0, 1);
     assert_same(path, VS_TRACE_DAMAGED, n);
-    assert_int_equal(vs_rewrite_open(path, NULL, VS_REWRITE_READABLE, &w, why), VS_ERR_CORRUPT);
-    assert_int_equal(vs_rewrite_open(path, scratch("other.vst"), VS_REWRITE_READABLE, &w, why), VS_OK);
+    assert_not_begun(path, NULL, VS_REWRITE_READABLE, VS_ERR_CORRUPT, "");
+    w = begin(path, scratch("other.vst"), VS_REWRITE_READABLE);
     assert_true(vs_rewrite_left_out(w) > 0);
     assert_int_equal(vs_rewrite_commit(w, why), VS_OK);
     assert_same(scratch("other.vst"), VS_TRACE_COMPLETE, n);
@@ -283,15 +292,13 @@ TEST(test_a_link_leads_to_the_live_window_too)
 
 TEST(test_failure_leaves_everything)
 {
-    char why[VS_READER_WHY_MAX];
     struct vs_rewrite *w;
     size_t bytes;
     const char *path = scratch("kept.vst");
     make_trace(path);
     unsigned char *old = slurp(path, &bytes);
-    assert_int_equal(vs_rewrite_open(path, "/nonexistent/folder/x.vst", 0, &w, why), VS_ERR_IO);
-    assert_non_null(strstr(why, "/nonexistent/folder/x.vst"));
-    assert_int_equal(vs_rewrite_open(scratch("missing.vst"), NULL, 0, &w, why), VS_ERR_IO);
+    assert_not_begun(path, "/nonexistent/folder/x.vst", 0, VS_ERR_IO, "/nonexistent/folder/x.vst");
+    assert_not_begun(scratch("missing.vst"), NULL, 0, VS_ERR_IO, "");
 
     struct rlimit limit, small;
     getrlimit(RLIMIT_FSIZE, &limit);
@@ -303,8 +310,7 @@ TEST(test_failure_leaves_everything)
     setrlimit(RLIMIT_FSIZE, &limit);
     assert_int_equal(err, VS_ERR_IO);
 
-    assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_OK);
-    vs_rewrite_cancel(w);
+    vs_rewrite_cancel(begin(path, NULL, 0));
     assert_unchanged(path, old, bytes);
     free(old);
     char command[600];
@@ -314,12 +320,10 @@ TEST(test_failure_leaves_everything)
 
 TEST(test_recorded_now_is_refused)
 {
-    char why[VS_READER_WHY_MAX];
-    struct vs_rewrite *w;
     const char *path = scratch("now.vst");
     struct vs_recorder *r = open_recorder(path, 1, 0);
     record_some(r, 10);
-    assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_ERR_STATE);
+    assert_not_begun(path, NULL, 0, VS_ERR_STATE, "");
     vs_recorder_close(r, VS_END_EXIT, 0);
 }
 
@@ -328,25 +332,19 @@ TEST(test_live_is_kept_where_it_is_not_all_taken)
 {
     SKIP_UNDER_TSAN();
     const char *path = scratch("gap.vst");
-    struct vs_rewrite *w;
-    char why[VS_READER_WHY_MAX] = "";
     killed_trace(path, 200000);
     assert_int_equal(truncate(path, (off_t)end_of_first_frame(path)), 0);
     assert_refused(path, VS_ERR_CORRUPT, "FILE.live");
-    assert_int_equal(vs_rewrite_open(path, scratch("gap2.vst"), 0, &w, why), VS_OK);
-    assert_int_equal(vs_rewrite_commit(w, why), VS_OK);
+    assert_int_equal(vs_rewrite_commit(begin(path, scratch("gap2.vst"), 0), why), VS_OK);
     assert_int_equal(access(scratch("gap.vst.live"), F_OK), 0);
 }
 
 TEST(test_of_two_at_once_one_fails)
 {
     const char *path = scratch("two.vst");
-    struct vs_rewrite *a, *b;
-    char why[VS_READER_WHY_MAX] = "";
     size_t bytes;
     make_trace(path);
-    assert_int_equal(vs_rewrite_open(path, NULL, 0, &a, why), VS_OK);
-    assert_int_equal(vs_rewrite_open(path, NULL, 0, &b, why), VS_OK); /* and the same pid */
+    struct vs_rewrite *a = begin(path, NULL, 0), *b = begin(path, NULL, 0); /* and the same pid */
     assert_int_equal(vs_rewrite_add(a, VS_FRAME_SYMBOLS, 0, 0, "abc", 3), VS_OK);
     assert_int_equal(vs_rewrite_commit(a, why), VS_OK);
     unsigned char *first = slurp(path, &bytes);
@@ -355,7 +353,7 @@ TEST(test_of_two_at_once_one_fails)
     assert_unchanged(path, first, bytes);
 
     /* a program records to the path meanwhile */
-    assert_int_equal(vs_rewrite_open(path, NULL, 0, &a, why), VS_OK);
+    a = begin(path, NULL, 0);
     unlink(path);
     struct vs_recorder *r = open_recorder(path, 1, 0);
     record_some(r, 10);
@@ -370,7 +368,7 @@ TEST(test_what_the_dead_left_is_removed)
 {
     const char *path = scratch("dead.vst");
     struct vs_rewrite *w;
-    char why[VS_READER_WHY_MAX] = "", name[64], mine[64];
+    char name[64], mine[64];
     make_trace(path);
     if (child_begin())
         _exit(vs_rewrite_open(path, NULL, 0, &w, why) != VS_OK); /* leaves the file */
@@ -380,7 +378,7 @@ TEST(test_what_the_dead_left_is_removed)
     assert_int_equal(access(scratch(name), F_OK), 0);
     spit(scratch(mine), (const unsigned char *)"x", 1); /* of an earlier process with this pid */
     spit(scratch(".dead.vst.notes.new"), (const unsigned char *)"x", 1);
-    assert_int_equal(vs_rewrite_open(path, NULL, 0, &w, why), VS_OK);
+    w = begin(path, NULL, 0);
     assert_int_equal(access(scratch(name), F_OK), -1);
     vs_replacement_discard(); /* as a signal handler does */
     vs_rewrite_cancel(w);
