@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Frames as columns: joining restores exactly the rows that were split, whatever their contents;
- * damaged columns are rejected and never read beyond their end; the recorder writes such frames and
- * the reader returns their events. */
+ * damaged columns are rejected and never read beyond their end. test_trace_roundtrip has traces with
+ * such frames. */
 #include "trace_test.h"
 
 #include "trace/format/columns.h"
@@ -206,62 +206,4 @@ TEST(damaged_columns_are_refused)
         join_copy(work, total, bytes);
     }
     free(work);
-}
-
-/* The codec of the first event frame of *path*. */
-static unsigned first_codec(const char *path)
-{
-    size_t bytes;
-    struct vs_frame_header frame;
-    unsigned char *file = slurp(path, &bytes);
-    assert_true(bytes > sizeof(struct vs_file_header) + sizeof frame);
-    memcpy(&frame, file + sizeof(struct vs_file_header), sizeof frame);
-    free(file);
-    return frame.codec;
-}
-
-static void record_some(const char *path, unsigned compression)
-{
-    struct vs_recorder *r = open_recorder(path, compression, 0);
-    uint64_t seed = 3, name = vs_recorder_string(r, "cudaMalloc", SIZE_MAX);
-    for (uint64_t i = 0; i < 20000; i++) {
-        struct vs_event e = {.kind = i % 2 ? VS_EVENT_free : VS_EVENT_alloc};
-        e.tid = 1 + (uint32_t)(i / 7 % 3);
-        e.time_ns = UINT64_C(1) << 60;
-        e.time_ns += i * 1000 + vs_random(&seed) % 900;
-        if (i % 2) {
-            e.free.addr = (1 + (i - 1) % 50) * 4096;
-        } else {
-            e.alloc.addr = (1 + i % 50) * 4096;
-            e.alloc.size = vs_random(&seed) % 5000;
-            e.alloc.api = name;
-        }
-        vs_recorder_event(r, &e);
-    }
-    vs_recorder_close(r, VS_END_EXIT, 0);
-}
-
-TEST(frames_of_columns_read_as_stored_ones)
-{
-    char packed[512], stored[512];
-    snprintf(packed, sizeof packed, "%s", scratch("packed.vst"));
-    snprintf(stored, sizeof stored, "%s", scratch("stored.vst"));
-    record_some(packed, 1);
-    record_some(stored, 0);
-    assert_int_equal(first_codec(packed), VS_COLUMNS);
-    assert_int_equal(first_codec(stored), VS_STORED);
-    struct vs_reader *a = open_reader(packed), *b = open_reader(stored);
-    struct vs_event from_a, from_b;
-    uint64_t events = 0;
-    while (next_plain(b, &from_b)) {
-        assert_true(next_plain(a, &from_a));
-        assert_memory_equal(&from_a, &from_b, offsetof(struct vs_event, fields));
-        if (from_b.kind != VS_EVENT_end)
-            assert_memory_equal(from_a.fields, from_b.fields, sizeof from_a.fields);
-        events++;
-    }
-    assert_false(next_plain(a, &from_a));
-    assert_int_equal(events, 20001);
-    close_reader(a, VS_TRACE_COMPLETE);
-    vs_reader_close(b);
 }

@@ -191,6 +191,11 @@ TEST(a_million_events_come_back_equal_stored_and_compressed)
         assert_true(stats.memory_bytes < 8u << 20);
         vs_recorder_close(r, VS_END_EXIT, 3);
 
+        struct vs_frame_header first;
+        int fd = open(scratch("big.vst"), O_RDONLY);
+        assert_int_equal(pread(fd, &first, sizeof first, sizeof(struct vs_file_header)), sizeof first);
+        close(fd);
+        assert_int_equal(first.codec, level ? VS_COLUMNS : VS_STORED);
         struct vs_reader *reader = open_reader(scratch("big.vst"));
         sizes[level] = vs_reader_bytes(reader);
         for (int pass = 0; pass < 2; pass++) {

@@ -248,51 +248,6 @@ TEST(without_debug_information_the_symbol_table_names_and_cxx_is_demangled)
     dlclose(plain);
 }
 
-static struct {
-    struct vs_recorder *(*open)(const char *);
-    uint64_t (*hook)(struct vs_recorder *, uint64_t (*)(struct vs_recorder *));
-    uint64_t (*capture)(struct vs_recorder *);
-    void (*close)(struct vs_recorder *, uint64_t);
-} victim;
-
-__attribute__((noinline)) static uint64_t driver(struct vs_recorder *r)
-{
-    uint64_t id = victim.capture(r);
-    NO_TAIL_CALL();
-    return id;
-}
-
-__attribute__((noinline)) static uint64_t program(struct vs_recorder *r)
-{
-    uint64_t id = victim.hook(r, driver);
-    NO_TAIL_CALL();
-    return id;
-}
-
-TEST(frames_of_the_recording_library_are_left_out_wherever_they_are)
-{
-    const char *path = scratch("own.vst");
-    void *library = dlopen(built("libvs_victim_recorder.so"), RTLD_NOW | RTLD_LOCAL);
-    assert_non_null(library);
-    *(void **)&victim.open = dlsym(library, "victim_open");
-    *(void **)&victim.hook = dlsym(library, "victim_hook");
-    *(void **)&victim.capture = dlsym(library, "victim_capture");
-    *(void **)&victim.close = dlsym(library, "victim_close");
-    struct vs_recorder *r = victim.open(path);
-    assert_non_null(r);
-    uint64_t stack = program(r);
-    victim.close(r, stack);
-    struct names names = {.reader = open_reader(path)};
-    for (struct vs_event got; !vs_reader_next(names.reader, &got);) {
-    }
-    name_stack(&names, stack);
-    assert_symbol(&names.list[0], "driver", 0, 0);
-    assert_symbol(&names.list[1], "program", 0, 0);
-    for (size_t i = 0; i < names.count; i++)
-        assert_string_not_equal(names.list[i].module, "libvs_victim_recorder.so");
-    forget(&names);
-}
-
 TEST(nothing_of_libunwind_enters_the_programs_scope)
 {
     struct call call = begin("scope.vst", 64, 0);
