@@ -196,6 +196,19 @@ struct dnn_convolve {
 };
 int dnn_convolve(struct cudnnContext *handle, const struct dnn_convolve *k);
 
+/* A layer without parameters, as a row of cudnn.calls (dnn_layer.c). */
+struct dnn_layer {
+    const char *name;
+    enum dnn_kind kind; /* of *layer*, its descriptor; 0: there is none */
+    const void *layer;
+    const struct cudnnTensorStruct *x, *y, *others[2]; /* others: other_count, set as well */
+    int other_count, algorithm, mode;
+    bool missing, bad_mode; /* a pointer is NULL; algorithm or mode does not exist */
+    bool is_grid;           /* makes the grid of a spatial transformer, without tensors */
+    double per_element, tensors; /* operations; how often the tensors are read or written */
+};
+int dnn_layer(struct cudnnContext *handle, const struct dnn_layer *layer);
+
 /* Batch normalization, as rows of cudnn.calls (dnn_batch_norm.c). */
 struct dnn_batch_norm {
     const char *name;
