@@ -7,8 +7,6 @@
 #include <errno.h>
 
 #include "trace/compose/composer.h"
-#include "trace/symbols/symbol_set.h"
-#include "trace/symbols/symbols.h"
 
 #define START UINT64_C(5000)
 
@@ -84,54 +82,6 @@ TEST(time_never_goes_back)
     assert_int_equal(event.framework_alloc.addr, early.framework_alloc.addr);
     while (vs_reader_next(reader, &event) == VS_OK)
         continue;
-    close_reader(reader, VS_TRACE_COMPLETE);
-}
-
-/* main calls native code, which has a name in the trace's own symbols. */
-TEST(stacks_and_names_are_found)
-{
-    static const char named[] = "at::empty(int)";
-    struct vs_composer *c = begin();
-    uint32_t python = vs_composer_module(c, vs_composer_string(c, "/home/me/train.py", 17),
-                                         vs_composer_string(c, "main", 4));
-    uint32_t native = vs_composer_module(c, vs_composer_string(c, "libtorch.so", 11), 0);
-    uint64_t outer = vs_composer_node(c, vs_composer_more(c), python, 42);
-    uint64_t inner = vs_composer_node(c, outer, native, 7);
-    assert_int_equal(vs_composer_node(c, outer, native, 7), inner);
-    assert_int_equal(vs_composer_string(c, "main", 4), vs_composer_string(c, "main", 4));
-    assert_int_equal(vs_composer_string(c, "", 0), 0);
-    struct vs_event event = alloc(1);
-    event.framework_alloc.stack = inner;
-    vs_composer_event(c, &event);
-    struct vs_symbol_set set = {.budget = 1 << 20};
-    struct vs_symbol symbol = {.function = named, .module = "", .known = 1};
-    unsigned char payload[256];
-    size_t next = 0, bytes;
-    assert_int_equal(vs_symbol_set_put(&set, native, 7, VS_LEVEL_LINES, &symbol, 1), VS_OK);
-    assert_int_equal(vs_symbol_set_encode(&set, &next, payload, sizeof payload, &bytes), VS_OK);
-    vs_symbol_set_free(&set);
-    struct vs_event end = {.kind = VS_EVENT_end, .time_ns = START};
-    vs_composer_event(c, &end);
-    vs_composer_add(c, VS_FRAME_SYMBOLS, payload, bytes);
-    assert_int_equal(vs_composer_close(c), VS_OK);
-    fclose(file);
-
-    struct vs_reader *reader = open_reader(path);
-    while (vs_reader_next(reader, &event) == VS_OK)
-        if (event.kind == VS_EVENT_framework_alloc)
-            assert_int_equal(event.framework_alloc.stack, inner);
-    struct vs_frame frames[8];
-    struct vs_symbols *symbols;
-    struct vs_symbol out[4];
-    assert_int_equal(vs_reader_stack(reader, inner, frames, 8), 3);
-    symbols = vs_symbols_open(reader);
-    assert_int_equal(vs_symbols_frame(symbols, &frames[0], out, 4), 1);
-    assert_string_equal(out[0].function, named);
-    assert_int_equal(vs_symbols_frame(symbols, &frames[1], out, 4), 1);
-    assert_string_equal(out[0].function, "main");
-    assert_string_equal(out[0].file, "/home/me/train.py");
-    assert_int_equal(out[0].line, 42);
-    vs_symbols_close(symbols);
     close_reader(reader, VS_TRACE_COMPLETE);
 }
 
