@@ -200,7 +200,6 @@ TEST(rows_through_the_runtime)
             cudaErrorInvalidPitchValue, "width must not exceed dpitch");
     FACT_EQ(cudaMemcpy2D(a, 256, p.in, 50, 60, 20, cudaMemcpyHostToDevice),
             cudaErrorInvalidPitchValue, "width must not exceed spitch");
-    (void)cudaGetLastError();
     DO(cudaMemcpy2DAsync(p.pinned, 64, a, 256, 60, 20, cudaMemcpyDeviceToHost, p.stream));
     DO(cudaStreamSynchronize(p.stream));
     FACT(!memcmp(p.pinned + 19 * 64, p.in + 19 * 100, 60),

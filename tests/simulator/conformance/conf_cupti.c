@@ -207,7 +207,6 @@ TEST(a_failed_call_says_so)
     DO(cudaMemGetInfo(&free_bytes, &total));
     RECORD(RUNTIME);
     DO(cudaMalloc(&p, total + CONF_MIB) != cudaErrorMemoryAllocation);
-    (void)cudaGetLastError();
     stop();
     const CUpti_ActivityAPI *call = call_of(ID(cudaMalloc_v3020));
     FACT(call != NULL, "CUPTI_ACTIVITY_KIND_RUNTIME");

@@ -138,14 +138,12 @@ TEST(the_runtime_has_the_same_events)
     DO(cudaEventCreateWithFlags(&end, cudaEventBlockingSync));
     WORKS(cudaEventQuery(begin), "success if never recorded");
     FACT_EQ(cudaEventElapsedTime(&ms, begin, end), cudaErrorInvalidResourceHandle, "not recorded");
-    (void)cudaGetLastError();
     DO(cudaEventRecord(begin, stream));
     close_gate();
     DO(cudaEventRecord(end, stream));
     RETURNS(cudaEventQuery(end), cudaErrorNotReady);
     BUSY(cuEventQuery(end), "guide, interoperability: cudaEvent_t and CUevent are the same");
     BUSY(cudaEventElapsedTime(&ms, begin, end), "not complete");
-    (void)cudaGetLastError();
     open_gate();
     DO(cudaEventSynchronize(end));
     DO(cudaEventElapsedTime(&ms, begin, end));
@@ -169,7 +167,6 @@ TEST(events_and_streams_of_two_devices)
     DO(cudaSetDevice(0));
     REFUSED(cudaEventRecord(here_event, there),
             DEVICES "recording fails when event and stream belong to different devices");
-    (void)cudaGetLastError();
     DO(cudaEventRecord(here_event, stream));
     WORKS(cudaEventRecord(there_event, there),
           DEVICES "recording succeeds when both belong to the same device, current or not");
@@ -180,7 +177,6 @@ TEST(events_and_streams_of_two_devices)
     WORKS(cudaEventQuery(there_event), DEVICES "an event of another device can be asked about");
     REFUSED(cudaEventElapsedTime(&ms, here_event, there_event),
             DEVICES "the time between events of different devices is not measured");
-    (void)cudaGetLastError();
 }
 
 #define CONTEXTS "cuCtxRecordEvent, cuCtxWaitEvent: "

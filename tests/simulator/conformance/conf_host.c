@@ -50,7 +50,6 @@ TEST(what_was_not_allocated_cannot_be_freed)
     INVALID(cuMemFreeHost(p), "must be what an allocating call returned");
     INVALID(cuMemFreeHost(&local), "must be what an allocating call returned");
     RETURNS(cudaFreeHost(&local), cudaErrorInvalidValue);
-    (void)cudaGetLastError();
 }
 
 static bool all_use_host_pointers(void)
@@ -96,10 +95,8 @@ TEST(registering_through_the_runtime)
     DO(cudaHostRegister(p, BYTES, cudaHostRegisterDefault));
     RETURNS(cudaHostRegister(p, BYTES, cudaHostRegisterDefault),
             cudaErrorHostMemoryAlreadyRegistered);
-    (void)cudaGetLastError();
     DO(cudaHostUnregister(p));
     RETURNS(cudaHostUnregister(p), cudaErrorHostMemoryNotRegistered);
-    (void)cudaGetLastError();
     free(p);
 }
 
@@ -119,7 +116,6 @@ TEST(the_runtime_has_the_same_pinned_memory)
     DO(cudaMallocHost(&p, BYTES));
     DO(cudaFreeHost(p));
     INVALID(cudaHostGetFlags(&flags, &flags), "fails outside what cudaHostAlloc allocated");
-    (void)cudaGetLastError();
 }
 
 TEST(the_device_writes_pinned_memory)

@@ -42,7 +42,6 @@ TEST(requests_that_make_no_sense_are_refused)
             "flags must be GLOBAL or HOST");
     INVALID(cuMemAllocManaged(&memory, BYTES, 0), "flags must be GLOBAL or HOST");
     INVALID(cudaMallocManaged(&pointer, 0, cudaMemAttachGlobal), "a size of 0 is an invalid value");
-    (void)cudaGetLastError();
 }
 
 TEST(the_runtime_has_the_same_managed_memory)

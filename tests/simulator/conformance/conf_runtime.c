@@ -69,7 +69,6 @@ TEST(each_thread_has_a_current_device)
     DO(cudaGetDevice(&device));
     FACT_EQ(device, 0, "cudaSetDevice: for the calling host thread");
     RETURNS(cudaGetDevice(NULL), cudaErrorInvalidValue);
-    (void)cudaGetLastError();
 }
 
 TEST(allocations_belong_to_the_current_device)
@@ -98,7 +97,6 @@ TEST(flags_of_the_device)
             "cudaGetDeviceFlags: the flags for the current device");
     DO(cudaSetDeviceFlags(cudaDeviceScheduleAuto));
     RETURNS(cudaSetDeviceFlags(0x80000000u), cudaErrorInvalidValue);
-    (void)cudaGetLastError();
 }
 
 TEST(streams_of_the_runtime)
@@ -119,7 +117,6 @@ TEST(streams_of_the_runtime)
     DO(cudaStreamDestroy(stream));
     RETURNS(cudaStreamCreate(NULL), cudaErrorInvalidValue);
     RETURNS(cudaStreamCreateWithFlags(&stream, 0x80000000u), cudaErrorInvalidValue);
-    (void)cudaGetLastError();
 }
 
 TEST(host_functions_of_the_runtime)
@@ -129,7 +126,6 @@ TEST(host_functions_of_the_runtime)
     DO(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     DO(cudaLaunchHostFunc(stream, conf_gate, &gate));
     BUSY(cudaStreamQuery(stream), "a host function is the stream's work");
-    (void)cudaGetLastError();
     conf_open(&gate);
     WORKS(cudaDeviceSynchronize(), "blocks until all tasks are done");
     WORKS(cudaStreamQuery(stream), "cudaDeviceSynchronize: blocks until all tasks are done");
@@ -153,7 +149,6 @@ TEST(symbols_that_are_not_on_the_device)
     FACT_EQ(cudaMemcpyFromSymbol(&value, &not_on_the_device, sizeof value, 0,
                                  cudaMemcpyDeviceToHost),
             cudaErrorInvalidSymbol, "cudaMemcpyFromSymbol: returns");
-    (void)cudaGetLastError();
 }
 
 TEST(limits_of_the_device)
