@@ -129,13 +129,15 @@ static inline bool json_is(struct json_object *value, const char *wanted)
  *     PATH is TEXT | PATH count N    of an array: one is TEXT; its length
  *     PATH not ...            none of these
  *
- * ";;" is a ";" of the text. */
+ * ";;" is a ";" of the text, "~" a blank in the path. */
 static inline void json_expect(struct json_object *root, struct json_object *from, const char *text)
 {
     while (*(text += strspn(text, "; "))) {
         char path[160], wanted[400];
         size_t length = strcspn(text, " ");
         snprintf(path, sizeof path, "%.*s", (int)length, text);
+        for (char *blank = path; (blank = strchr(blank, '~')) != NULL;)
+            *blank = ' ';
         text += length + 1;
         for (length = 0; *text && (*text != ';' || text[1] == ';'); text++) {
             assert_true(length + 1 < sizeof wanted);

@@ -1,51 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The Chrome timeline, read back with a JSON parser: slices nest, time never decreases on a track,
- * counters reach exactly the reported peaks. */
+ * counters reach exactly the reported peaks, a window has the activity that ran in it, as counted by
+ * the report of that window, and the call stacks of allocations are complete, each frame written once. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/report/report.h"
+#include "analysis/checkpoint/trace_state.h"
 #include "support/json_test.h"
-#include "support/trace_text.h"
+#include "support/report_test.h"
 #include "viewer/chrome/chrome_emit.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/export/export.h"
 
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
+#define MS UINT64_C(1000000)
 
-static struct vs_builder b;
 static struct timeline {
     struct json_object *root, *events;
-    struct vs_report *report;
     struct vs_export_result stats;
-} t; /* of its trace */
+} t; /* of the trace */
 
 AFTER(finish)
 {
     json_object_put(t.root);
-    vs_report_free(t.report);
     t = (struct timeline){0};
     return 0;
 }
 
-/* Ends the trace and exports it. */
-static void export(uint64_t counter_ns)
+static void export_with(struct vs_export_options options)
 {
-    struct vs_reader *reader;
     char *text = NULL;
     size_t length = 0;
-    struct vs_export_options options = {.counter_ns = counter_ns};
     finish(NULL);
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b.path, &reader, NULL), VS_OK);
-    assert_int_equal(vs_report_build(reader, b.path, NULL, &t.report), VS_OK);
+    read_trace(0);
     FILE *out = open_memstream(&text, &length);
     assert_int_equal(vs_export_chrome(reader, out, &options, &t.stats), VS_OK);
     fclose(out);
-    vs_reader_close(reader);
     struct json_tokener *tokener = json_tokener_new();
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
     t.root = json_tokener_parse_ex(tokener, text, (int)length);
@@ -54,12 +45,6 @@ static void export(uint64_t counter_ns)
     json_tokener_free(tokener);
     free(text);
     t.events = json_at(t.root, "/traceEvents");
-}
-
-static void open_trace(const char *text)
-{
-    vs_builder_open(&b, "observe");
-    vs_trace(&b, "%s", text);
 }
 
 static const char *str(struct json_object *event, const char *key)
@@ -134,30 +119,88 @@ static void check_tracks(void)
     }
 }
 
-/* B and E of each host thread match like brackets. */
-static void check_brackets(int64_t tid)
+/* B and E of each thread match like brackets. */
+static void check_brackets(void)
 {
-    const char *open[64];
-    size_t depth = 0;
-    for (size_t i = 0; i < json_object_array_length(t.events); i++) {
-        struct json_object *e = at(i);
-        char phase = *str(e, "ph");
-        if ((phase != 'B' && phase != 'E') || num(e, "tid") != tid)
+    size_t total = json_object_array_length(t.events);
+    for (size_t first = 0; first < total; first++) {
+        const char *open[64];
+        size_t depth = 0;
+        if (!strchr("BE", *str(at(first), "ph")))
             continue;
-        if (phase == 'B') {
-            open[depth++] = str(e, "name");
-        } else {
-            assert_true(depth > 0);
-            assert_string_equal(open[--depth], str(e, "name"));
+        for (size_t i = 0; i < total; i++) {
+            char phase = *str(at(i), "ph");
+            if (!strchr("BE", phase) || num(at(i), "tid") != num(at(first), "tid"))
+                continue;
+            if (phase == 'B') {
+                open[depth++] = str(at(i), "name");
+            } else {
+                assert_true(depth > 0);
+                assert_string_equal(open[--depth], str(at(i), "name"));
+            }
         }
+        assert_int_equal(depth, 0);
     }
-    assert_int_equal(depth, 0);
+}
+
+/* "X 4; X early() 1": how many events are of the phase, and of the name. */
+static void expect_counts(const char *text)
+{
+    char one[160];
+    for (size_t size; *(text += strspn(text, "; ")); text += size) {
+        size = strcspn(text, ";");
+        snprintf(one, sizeof one, "%.*s", (int)size, text);
+        char *number = strrchr(one, ' ');
+        *number = 0;
+        if (count(*one, one[1] ? one + 2 : NULL) != strtoul(number + 1, NULL, 10))
+            fail_msg("there are %zu of %s, not%s", count(*one, one[1] ? one + 2 : NULL), one, number + 1);
+    }
+}
+
+/* The export of the trace so far. */
+static void expect_timeline(const char *counts, const char *facts)
+{
+    export_with((struct vs_export_options){0});
+    expect_counts(counts);
+    json_expect(t.root, t.root, facts ? facts : "");
+    check_tracks();
+    check_brackets();
+}
+
+static const struct chrome_case {
+    const char *name, *trace, *counts, *facts;
+    uint64_t clipped;
+} cases[] = {
+    {"kernels_out_of_order_come_out_in_order",
+     "device 1G GPU; kernel 7 9000 100 late; kernel 7 1000 100 _Z5earlyv; copy 7 htod 1M 5000 700; "
+     "kernel 9 1050 9000 elsewhere",
+     "X 4; X Memcpy HtoD 1; X early() 1"},
+    {"overlapping_slices_of_one_stream_are_cut_and_counted",
+     "device 1G GPU; kernel 7 1000 500 one; kernel 7 1400 500 two; kernel 7 1450 10 inside", "X 3", .clipped = 2},
+    {"ranges_left_open_and_stray_pops_still_nest",
+     "pop; push outer; push inner; pop; push never closed; thread 9; push other thread", "B 4; E 4"},
+    {"names_with_quotes_and_foreign_bytes_survive",
+     "device 1G GPU \"x\" \\ \t.; kernel 7 1000 10 k<\"a\", '\\n'>\x01; "
+     "kernel 7 2000 10 bad \xff\xc0\xaf bytes; kernel 7 3000 10 größe 矩阵",
+     "X k<\"a\", '\\n'>\x01 1; X größe 矩阵 1; X 3"},
+    {"large_allocations_failures_and_marks_are_instants", /* 1 % is 10.24 MiB */
+     "device 1G GPU; alloc 0 10M; alloc 100 11M; fail 2G free 900M; mark epoch done",
+     "i [memory] 1; i [OutOfMemory] 1; i epoch done 1",
+     "traceEvents/name=[memory]/args/Bytes 11M; traceEvents/name=[memory]/args/Total~Allocated 21M; "
+     "traceEvents/name=[OutOfMemory]/args/Bytes 2G"},
+};
+
+ROWS(cases, a_timeline_is_of_its_trace)
+{
+    const struct chrome_case *c = *state;
+    begin_trace("observe", c->trace);
+    expect_timeline(c->counts, c->facts);
+    assert_int_equal(t.stats.clipped, c->clipped);
 }
 
 static void busy_trace(void)
 {
-    vs_builder_open(&b, "caching");
-    vs_trace(&b, "device 4G First; gpu 1; device 4G Second; gpu 0");
+    begin_trace("caching", "device 4G First; gpu 1; device 4G Second; gpu 0");
     for (unsigned s = 0; s < 3; s++) {
         vs_trace(&b, "step %u; push forward", s);
         for (unsigned i = 0; i < 50; i++)
@@ -170,69 +213,30 @@ static void busy_trace(void)
 
 TEST(counters_reach_exactly_the_reported_peaks)
 {
-    const uint64_t windows[] = {0, 10000, 1000000000};
-    for (int w = 0; w < 3; w++) { /* every point, some merged, all merged */
-        busy_trace();
-        export(windows[w]);
+    static const uint64_t windows[] = {0, 50000, 1000000000}; /* every point, some merged, all merged */
+    size_t counters[3];
+    busy_trace();
+    read_report(0);
+    for (int w = 0; w < 3; w++) {
+        export_with((struct vs_export_options){.counter_ns = windows[w]});
         for (int d = 0; d < 2; d++) {
-            const struct vs_report_device *device = &t.report->devices[d];
+            const struct vs_report_device *device = &report->devices[d];
             assert_true(device->peak_allocated.bytes > 0);
             assert_int_equal(counter_max(d, "allocated"), device->peak_allocated.bytes);
             assert_int_equal(counter_max(d, "reserved"), device->peak_reserved.bytes);
         }
         check_tracks();
-        check_brackets(VS_BUILDER_PID);
+        check_brackets();
+        counters[w] = count('C', NULL);
+        if (w == 0)
+            expect_counts("C reserved 600"); /* two devices, each change */
     }
-}
-
-TEST(merging_points_makes_fewer_of_them)
-{
-    busy_trace();
-    export(50000);
-    size_t few = count('C', NULL);
-    busy_trace();
-    export(0);
-    assert_true(few * 5 < count('C', NULL));
-    assert_int_equal(count('C', "reserved"), 2 * 3 * 100); /* two devices, each change */
-}
-
-TEST(kernels_out_of_order_come_out_in_order)
-{
-    open_trace("device 1G GPU; kernel 7 9000 100 late; kernel 7 1000 100 _Z5earlyv");
-    vs_builder_memcpy(&b, 0, 7, VS_COPY_HTOD, 1 << 20, 5000, 700);
-    vs_trace(&b, "kernel 9 1050 9000 elsewhere");
-    export(0);
-    assert_int_equal(count('X', NULL), 4);
-    assert_int_equal(count('X', "Memcpy HtoD"), 1);
-    assert_int_equal(count('X', "early()"), 1);
-    assert_int_equal(t.stats.clipped, 0);
-    check_tracks();
-}
-
-TEST(overlapping_slices_of_one_stream_are_cut_and_counted)
-{
-    open_trace("device 1G GPU; kernel 7 1000 500 one; kernel 7 1400 500 two; kernel 7 1450 10 inside");
-    export(0);
-    assert_int_equal(t.stats.clipped, 2);
-    assert_int_equal(count('X', NULL), 3);
-    check_tracks();
-}
-
-TEST(ranges_left_open_and_stray_pops_still_nest)
-{
-    open_trace("pop; push outer; push inner; pop; push never closed");
-    b.tid = 99;
-    vs_builder_push(&b, "other thread");
-    export(0);
-    assert_int_equal(count('B', NULL), 4);
-    assert_int_equal(count('E', NULL), 4);
-    check_brackets(VS_BUILDER_PID);
-    check_brackets(99);
+    assert_true(counters[1] * 5 < counters[0]);
 }
 
 TEST(crossing_domains_are_closed_and_opened_again)
 {
-    open_trace("");
+    begin_trace("observe", "");
     uint64_t domains[] = {vs_builder_string(&b, "library"), vs_builder_string(&b, "program")};
     for (int i = 0; i < 2; i++)
         vs_builder_event(&b, (struct vs_event){
@@ -240,38 +244,33 @@ TEST(crossing_domains_are_closed_and_opened_again)
             .range_push = {.name = vs_builder_string(&b, i ? "two" : "one"), .domain = domains[i]}});
     for (int i = 0; i < 2; i++)
         vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = domains[i]}});
-    export(0);
-    assert_int_equal(count('B', "one"), 1);
-    assert_int_equal(count('B', "two"), 2);
-    check_brackets(VS_BUILDER_PID);
-    check_tracks();
+    expect_timeline("B one 1; B two 2", NULL);
 }
 
 TEST(start_end_ranges_are_paired_by_id)
 {
-    open_trace("");
+    begin_trace("observe", "");
     uint64_t name = vs_builder_string(&b, "async work");
     for (uint64_t id = 1; id <= 2; id++)
         vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_start,
                                                .range_start = {.range = id, .name = name}});
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_end, .range_end = {.range = 1}});
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_end, .range_end = {.range = 7}});
-    export(0);
-    assert_int_equal(count('b', "async work"), 2);
-    assert_int_equal(count('e', "async work"), 2); /* the open one is closed at the end */
+    for (uint64_t id = 1; id <= 7; id += 6)
+        vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_end, .range_end = {.range = id}});
+    expect_timeline("b async work 2; e async work 2", NULL); /* the open one is closed at the end */
 }
 
-TEST(names_with_quotes_and_foreign_bytes_survive)
+TEST(tracks_have_names_and_the_file_its_properties)
 {
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "GPU \"x\" \\ \t", GIB);
-    vs_builder_kernel(&b, 0, 7, "k<\"a\", '\\n'>\x01", 1000, 10);
-    vs_builder_kernel(&b, 0, 7, "bad \xff\xc0\xaf bytes", 2000, 10);
-    vs_builder_kernel(&b, 0, 7, "größe 矩阵", 3000, 10);
-    export(0);
-    assert_int_equal(count('X', "k<\"a\", '\\n'>\x01"), 1);
-    assert_int_equal(count('X', "größe 矩阵"), 1);
-    assert_int_equal(count('X', NULL), 3);
+    begin_trace("observe", "device 1G GPU");
+    vs_builder_event(&b, (struct vs_event){
+        .kind = VS_EVENT_stream,
+        .stream = {.stream = 7, .name = vs_builder_string(&b, "copies"), .alive = 1}});
+    vs_trace(&b, "kernel 7 1000 10 k");
+    expect_timeline("X 1", "traceEvents/ph=M&name=process_name&pid=4242/args/name train_demo; "
+                    "traceEvents/ph=M&name=process_name&pid=0/args/name GPU 0: GPU (simulated); "
+                    "traceEvents/ph=M&name=thread_name&tid=7/args/name stream 7 (copies); schemaVersion 1; "
+                    "displayTimeUnit ms; baseTimeNanoseconds 1700000000000000000; deviceProperties count 1; "
+                    "deviceProperties/0/totalGlobalMem 1G");
 }
 
 TEST(the_json_writer_repairs_text_by_itself)
@@ -284,49 +283,6 @@ TEST(the_json_writer_repairs_text_by_itself)
     assert_string_equal(text, "\"a\xef\xbf\xbd\\\"\xef\xbf\xbd\xef\xbf\xbd\\u000a"
                               "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xf0\x9f\x98\x80\"");
     free(text);
-}
-
-TEST(large_allocations_failures_and_marks_are_instants)
-{
-    open_trace("device 1G GPU; alloc 0 10M; alloc 100 11M; fail 2G free 900M; mark epoch done"); /* 1 % is 10.24 MiB */
-    export(0);
-    assert_int_equal(count('i', "[memory]"), 1);
-    assert_int_equal(count('i', "[OutOfMemory]"), 1);
-    assert_int_equal(count('i', "epoch done"), 1);
-    for (size_t i = 0; i < json_object_array_length(t.events); i++) {
-        struct json_object *e = at(i);
-        if (strcmp(str(e, "name"), "[memory]") == 0) {
-            assert_int_equal(arg(e, "Bytes"), 11 * MIB);
-            assert_int_equal(arg(e, "Total Allocated"), 21 * MIB);
-        } else if (strcmp(str(e, "name"), "[OutOfMemory]") == 0) {
-            assert_int_equal(arg(e, "Bytes"), 2 * GIB);
-        }
-    }
-}
-
-TEST(tracks_have_names_and_the_file_its_properties)
-{
-    open_trace("device 1G GPU");
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_stream,
-        .stream = {.stream = 7, .name = vs_builder_string(&b, "copies"), .alive = 1}});
-    vs_builder_kernel(&b, 0, 7, "k", 1000, 10);
-    export(0);
-    bool process = false, device = false, stream = false;
-    for (size_t i = 0; i < json_object_array_length(t.events); i++) {
-        struct json_object *e = at(i), *args = json_object_object_get(e, "args");
-        if (*str(e, "ph") != 'M' || !json_object_object_get(args, "name"))
-            continue;
-        process |= strcmp(str(args, "name"), "train_demo") == 0 && num(e, "pid") == VS_BUILDER_PID;
-        device |= strcmp(str(args, "name"), "GPU 0: GPU (simulated)") == 0;
-        stream |= strcmp(str(args, "name"), "stream 7 (copies)") == 0 && num(e, "tid") == 7;
-    }
-    assert_true(process && device && stream);
-    assert_int_equal(num(t.root, "schemaVersion"), 1);
-    assert_string_equal(str(t.root, "displayTimeUnit"), "ms");
-    assert_int_equal(num(t.root, "baseTimeNanoseconds"), INT64_C(1700000000000000000));
-    assert_int_equal(json_length(t.root, "/deviceProperties"), 1);
-    assert_int_equal(json_number(t.root, "/deviceProperties/0/totalGlobalMem"), GIB);
 }
 
 TEST(a_full_heap_hands_out_the_earliest_slice)
@@ -372,4 +328,111 @@ TEST(formats_are_found_by_their_names)
     assert_null(vs_export_unused(chrome, VS_EXPORT_SPAN | VS_EXPORT_INSTANT_MIN | VS_EXPORT_ALL_POINTS));
     assert_string_equal(vs_export_unused(chrome, VS_EXPORT_SPAN | VS_EXPORT_BY), "--by");
     assert_null(vs_export_find("chrom"));
+}
+
+/* Kernel i runs from 2i to 2i + 1 ms, a copy in each tenth gap; all are recorded when every 100th
+ * has ended, in another order. */
+static void late_trace(void)
+{
+    begin_trace("observe", "device 1G GPU");
+    for (unsigned i = 0; i < 1000; i += 100) {
+        b.now_ns = b.start_ns + (i + 100) * 2 * MS;
+        for (unsigned k = i + 100; k-- > i;) {
+            vs_builder_kernel(&b, 0, 7, "late", k * 2 * MS, MS);
+            if (k % 10 == 0)
+                vs_builder_memcpy(&b, 0, 8, VS_COPY_HTOD, 4096, k * 2 * MS + MS, MS);
+        }
+    }
+    read_trace(0);
+}
+
+static void compare(const struct vs_time_window *window)
+{
+    struct vs_report_options options = {.window = window};
+    assert_int_equal(vs_report_build(reader, "trace", &options, &report), VS_OK);
+    export_with((struct vs_export_options){.window = window});
+    assert_int_equal(count('X', "late"), report->devices[0].kernel_total.count);
+    assert_int_equal(count('X', "Memcpy HtoD"), report->devices[0].copies[VS_COPY_HTOD].count);
+    assert_int_equal(t.stats.clipped, 0);
+    vs_report_free(report);
+    report = NULL;
+}
+
+TEST(a_window_has_what_ran_in_it_whenever_it_was_recorded)
+{
+    late_trace();
+    uint64_t s = b.start_ns;
+    /* between two deliveries: no event is recorded in it; kernels 310 to 330 ran */
+    struct vs_time_window quiet = {{true, false, s + 620 * MS}, {true, false, s + 660 * MS}};
+    export_with((struct vs_export_options){.window = &quiet});
+    expect_counts("X late 21; X Memcpy HtoD 2");
+    assert_false(t.stats.ended); /* although later records were read up to there */
+    for (uint64_t from = 0; from < 1900; from += 93) {
+        for (uint64_t length = 1; length < 1000; length *= 3) {
+            struct vs_time_window times = {{true, false, s + from * MS + MS / 2},
+                                           {true, false, s + (from + length) * MS}};
+            compare(&times);
+        }
+        uint64_t event = 1 + from / 2;
+        compare(&(struct vs_time_window){{true, true, event}, {true, true, event + 100}});
+        compare(&(struct vs_time_window){{true, true, event}, {0}});
+    }
+    export_with((struct vs_export_options){0});
+    assert_true(t.stats.ended);
+}
+
+#define SITE(name)                                                       \
+    __attribute__((noinline)) static uint64_t name(void)                 \
+    {                                                                    \
+        uint64_t stack = vs_recorder_stack(b.recorder, 0);               \
+        __asm__ volatile("" ::: "memory");                               \
+        return stack;                                                    \
+    }
+SITE(make_weights)
+SITE(make_inputs)
+
+/* The name of the event's innermost frame; its frames lead to one without a caller. */
+static const char *innermost(struct json_object *event)
+{
+    struct json_object *frames = json_at(t.root, "/stackFrames"), *frame;
+    const char *id = str(event, "sf"), *name = NULL;
+    size_t depth = 0;
+    assert_non_null(id);
+    for (; id; id = str(frame, "parent"), depth++) {
+        frame = json_object_object_get(frames, id);
+        assert_true(depth < 1000); /* no cycle */
+        assert_non_null(str(frame, "category"));
+        name = name ? name : str(frame, "name");
+    }
+    assert_true(depth >= 2);
+    return name;
+}
+
+TEST(allocations_and_failures_have_their_stacks)
+{
+    begin_trace("observe", "device 1G GPU");
+    for (unsigned i = 0; i < 400; i++) {
+        b.stack = i % 2 ? make_weights() : make_inputs();
+        if (i == 399)
+            vs_trace(&b, "fail 2G free 900M; at; alloc 1000 1M");
+        else
+            vs_trace(&b, "alloc %u 1M", i);
+    }
+    export_with((struct vs_export_options){.instant_min = 1});
+    size_t seen = 0;
+    for (size_t i = 0; i < json_object_array_length(t.events); i++) {
+        if (*str(at(i), "ph") != 'i')
+            continue;
+        const char *text = str(json_object_object_get(at(i), "args"), "stack");
+        const char *wanted = seen++ % 2 ? "make_weights (test_chrome.c:" : "make_inputs (test_chrome.c:";
+        if (seen > 400) {
+            assert_null(text);
+            continue;
+        }
+        assert_int_equal(strncmp(text, wanted, strlen(wanted)), 0);
+        assert_non_null(strstr(text, " < allocations_and_failures_have_their_stacks ("));
+        assert_int_equal(strncmp(innermost(at(i)), wanted, strlen(wanted)), 0);
+    }
+    assert_int_equal(seen, 401);
+    assert_true(json_object_object_length(json_at(t.root, "/stackFrames")) < 60); /* each once */
 }
