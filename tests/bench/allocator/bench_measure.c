@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../bench.h"
 #include "base/vs_clock.h"
 
 #if defined(__x86_64__)
@@ -229,13 +230,6 @@ static double percentile(const uint32_t *counts, double share)
 
 /* --- the crew --- */
 
-static uint64_t cpu_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static void *worker_main(void *arg)
 {
     struct worker *w = arg;
@@ -246,11 +240,11 @@ static void *worker_main(void *arg)
         crew.awake++;
         while (crew.awake < crew.setup.threads) /* the barrier wakes them one by one */
             sched_yield();
-        uint64_t cpu_start = cpu_ns();
+        double cpu_start = bench_ns(CLOCK_THREAD_CPUTIME_ID);
         w->start_ns = vs_clock_ns();
         crew.work(w);
         w->end_ns = vs_clock_ns();
-        w->cpu_ns = cpu_ns() - cpu_start;
+        w->cpu_ns = (uint64_t)(bench_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_start);
         sem_post(&w->done);
     }
     return NULL;

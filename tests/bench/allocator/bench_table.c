@@ -6,17 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, ascending);
-    return values[count / 2];
-}
+#include "../bench.h"
 
 static void open_all(const struct bench_table *t, void **selves)
 {
@@ -74,7 +64,7 @@ void bench_table_pairs(const struct bench_table *t, const struct bench_load *loa
     }
     close_all(t, selves);
     for (int c = 0; c < t->count; c++)
-        medians[c] = median(ns[c], t->rounds);
+        medians[c] = bench_median(ns[c], (size_t)t->rounds);
     row(t, load->name, medians);
 }
 
@@ -100,7 +90,7 @@ void bench_table_calls(const struct bench_table *t, const struct bench_load *loa
     for (int i = 0; i < 4; i++) {
         double medians[BENCH_CONTENDERS];
         for (int c = 0; c < t->count; c++)
-            medians[c] = median(ns[i][c], t->rounds);
+            medians[c] = bench_median(ns[i][c], (size_t)t->rounds);
         row(t, names[i], medians);
     }
 }

@@ -9,29 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
+
+#include "../bench.h"
 
 extern char **environ;
 
 static double run(char **argv, char **env)
 {
-    struct timespec a, b;
     pid_t pid;
     int status;
-    clock_gettime(CLOCK_MONOTONIC, &a);
+    double start = bench_ns(CLOCK_MONOTONIC);
     if (posix_spawn(&pid, argv[0], NULL, NULL, argv, env) || waitpid(pid, &status, 0) != pid ||
         !WIFEXITED(status) || WEXITSTATUS(status)) {
         fprintf(stderr, "%s did not end well\n", argv[0]);
         exit(1);
     }
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    return (double)(b.tv_sec - a.tv_sec) * 1e6 + (double)(b.tv_nsec - a.tv_nsec) / 1e3;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return (bench_ns(CLOCK_MONOTONIC) - start) / 1e3;
 }
 
 int main(int argc, char **argv)
@@ -53,9 +46,10 @@ int main(int argc, char **argv)
         times[1][i] = run(argv + 3, with);
         times[2][i] = times[1][i] - times[0][i];
     }
+    double medians[3];
     for (int i = 0; i < 3; i++)
-        qsort(times[i], count, sizeof **times, by_value);
+        medians[i] = bench_median(times[i], count);
     printf("alone %.0f (best %.0f), preloaded %.0f (best %.0f), difference %.0f us\n",
-           times[0][count / 2], times[0][0], times[1][count / 2], times[1][0], times[2][count / 2]);
-    return times[2][count / 2] > 1000; /* the target */
+           medians[0], times[0][0], medians[1], times[1][0], medians[2]);
+    return medians[2] > 1000; /* the target */
 }

@@ -22,7 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "../bench.h"
 
 #define ROUNDS 400 /* unless told */
 #define ROUNDS_MAX 100000
@@ -44,19 +45,6 @@ static _Atomic bool failed;
 static void *(*entry_alloc)(size_t, int, void *);
 static void (*entry_free)(void *, size_t, int, void *);
 static _Thread_local CUstream stream;
-
-static double now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 __attribute__((noinline)) static void take(CUdeviceptr *p)
 {
@@ -83,16 +71,7 @@ __attribute__((noinline)) static void at_depth(int left, CUdeviceptr *p)
 /* Two frames in addition to the chain: this one and take. */
 static void from_site(unsigned site, CUdeviceptr *p)
 {
-    int left = depth - 3;
-    switch (site % 8) {
-#define SITE(i)                            \
-    case i:                                \
-        at_depth(left, p);                 \
-        __asm__ volatile("" ::: "memory"); \
-        break;
-        SITE(0) SITE(1) SITE(2) SITE(3) SITE(4) SITE(5) SITE(6) SITE(7)
-#undef SITE
-    }
+    BENCH_SITES(site % 8, at_depth(depth - 3, p))
 }
 
 static unsigned set_of_malloc(void **set)
@@ -141,12 +120,12 @@ static void *work(void *arg)
             failed = true;
         if (threads > 1)
             pthread_barrier_wait(&barrier);
-        double start = now_ns();
+        double start = bench_ns(CLOCK_MONOTONIC);
         unsigned pairs = run_round(set) * (unsigned)threads;
         if (threads > 1)
             pthread_barrier_wait(&barrier);
         if (!self)
-            times[r] = (now_ns() - start) / pairs;
+            times[r] = (bench_ns(CLOCK_MONOTONIC) - start) / pairs;
     }
     return NULL;
 }
@@ -202,7 +181,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_pairs: a call of the driver failed\n");
         return 1;
     }
-    qsort(times, (size_t)rounds, sizeof *times, by_value);
-    printf("%.1f %.1f\n", times[0], times[rounds / 2]);
+    double median = bench_median(times, (size_t)rounds);
+    printf("%.1f %.1f\n", times[0], median);
     return 0;
 }

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
+
+#include "../bench.h"
 
 #define ROUNDS 5
 #define MILLION 1000000
@@ -29,31 +30,17 @@ static void check(int error, const char *what)
 }
 #define OK(call) check((int)(call), #call)
 
-static double now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Median ns per operation of *work*, which does *count* of them. */
 static double measure(void (*work)(long count), long count)
 {
     double ns[ROUNDS];
     work(count / 10 + 1);
     for (int r = 0; r < ROUNDS; r++) {
-        double begin = now_ns();
+        double begin = bench_ns(CLOCK_MONOTONIC);
         work(count);
-        ns[r] = (now_ns() - begin) / (double)count;
+        ns[r] = (bench_ns(CLOCK_MONOTONIC) - begin) / (double)count;
     }
-    qsort(ns, ROUNDS, sizeof *ns, ascending);
-    return ns[ROUNDS / 2];
+    return bench_median(ns, ROUNDS);
 }
 
 /* ---- the simple operations ---- */

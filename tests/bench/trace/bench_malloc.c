@@ -5,18 +5,12 @@
  * Python can call it; bench_malloc_main.c runs it alone. */
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "../bench.h"
 
 #define LIVE 256u
 
 double bench_malloc_loop(uint64_t pairs);
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 __attribute__((noinline)) static void *below(size_t bytes, int depth)
 {
@@ -30,15 +24,7 @@ __attribute__((noinline)) static void *allocate(size_t bytes)
     static unsigned random = 1;
     random = random * 1664525u + 1013904223u;
     void *p = NULL;
-    switch (random >> 29) {
-#define SITE(i)                            \
-    case i:                                \
-        p = below(bytes, 17);              \
-        __asm__ volatile("" ::: "memory"); \
-        break;
-        SITE(0) SITE(1) SITE(2) SITE(3) SITE(4) SITE(5) SITE(6) SITE(7)
-#undef SITE
-    }
+    BENCH_SITES(random >> 29, p = below(bytes, 17))
     return p;
 }
 
@@ -47,17 +33,17 @@ __attribute__((visibility("default"))) double bench_malloc_loop(uint64_t pairs)
 {
     static void *live[LIVE];
     unsigned random = 1;
-    double start = seconds();
+    double start = bench_ns(CLOCK_MONOTONIC);
     for (uint64_t i = 0; i < pairs; i++) {
         random = random * 1664525u + 1013904223u;
         unsigned slot = (random >> 16) % LIVE;
         free(live[slot]);
         live[slot] = allocate(64 + (random >> 24) % 8 * 32);
     }
-    double took = seconds() - start;
+    double took = bench_ns(CLOCK_MONOTONIC) - start;
     for (unsigned i = 0; i < LIVE; i++) {
         free(live[i]);
         live[i] = NULL;
     }
-    return took * 1e9 / (double)pairs;
+    return took / (double)pairs;
 }

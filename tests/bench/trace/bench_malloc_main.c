@@ -6,13 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-double bench_malloc_loop(uint64_t pairs);
+#include "../bench.h"
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+double bench_malloc_loop(uint64_t pairs);
 
 int main(int argc, char **argv)
 {
@@ -20,7 +16,6 @@ int main(int argc, char **argv)
     uint64_t pairs = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
     for (int i = 0; i < 5; i++)
         rounds[i] = bench_malloc_loop(pairs / 5);
-    qsort(rounds, 5, sizeof *rounds, by_size);
-    printf("%.1f\n", rounds[2]);
+    printf("%.1f\n", bench_median(rounds, 5));
     return 0;
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../bench.h"
 #include "base/vs_clock.h"
 #include "trace/record/recorder.h"
 #include "trace/record/selection.h"
@@ -34,15 +35,7 @@ __attribute__((noinline)) static uint64_t from_a_site(void)
     static unsigned random = 1;
     random = random * 1664525u + 1013904223u;
     uint64_t stack = 0;
-    switch (random >> 29) {
-#define SITE(i)                            \
-    case i:                                \
-        stack = below(20);                 \
-        __asm__ volatile("" ::: "memory"); \
-        break;
-        SITE(0) SITE(1) SITE(2) SITE(3) SITE(4) SITE(5) SITE(6) SITE(7)
-#undef SITE
-    }
+    BENCH_SITES(random >> 29, stack = below(20))
     return stack;
 }
 

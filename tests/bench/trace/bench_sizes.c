@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "../bench.h"
 #include "base/vs_text.h"
 #include "bench_trace.h"
 #include "snapshot_feed.h"
@@ -21,13 +21,6 @@
 
 #define REPEATS 9
 
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 double bench_read(void)
 {
     struct vs_reader *reader = NULL;
@@ -37,13 +30,13 @@ double bench_read(void)
         fprintf(stderr, "bench_trace: %s\n", why);
         exit(1);
     }
-    double start = cpu_seconds();
+    double start = bench_ns(CLOCK_THREAD_CPUTIME_ID);
     uint64_t events = 0;
     while (!vs_reader_next(reader, &event))
         events++;
-    double took = cpu_seconds() - start;
+    double took_ns = bench_ns(CLOCK_THREAD_CPUTIME_ID) - start;
     vs_reader_close(reader);
-    return (double)events / took / 1e6;
+    return (double)events / took_ns * 1e3;
 }
 
 /* Records *s*; returns the file's size in bytes. */
@@ -83,10 +76,10 @@ static void pack_frames(struct vs_packer *packer, const unsigned char *file, siz
         if (h.sync != VS_FRAME_SYNC)
             break;
         unsigned codec;
-        double start = cpu_seconds();
+        double start = bench_ns(CLOCK_THREAD_CPUTIME_ID);
         size_t n = vs_packer_pack(packer, file + at + h.header_bytes, h.raw_bytes, hurried, out,
                                   &codec);
-        pace->seconds += cpu_seconds() - start;
+        pace->seconds += (bench_ns(CLOCK_THREAD_CPUTIME_ID) - start) / 1e9;
         pace->raw += h.raw_bytes;
         pace->packed += (double)n;
         at += h.header_bytes + (size_t)h.stored_bytes;
@@ -118,12 +111,6 @@ static void report_packing(struct vs_snapshot **snapshots, int count)
            rows.raw / rows.seconds / 1e6, 100 * rows.packed / rows.raw);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The largest of them, repeated several times in one trace. */
 static void report_reading(struct vs_snapshot *s)
 {
@@ -134,8 +121,7 @@ static void report_reading(struct vs_snapshot *s)
         record(s, compression, true);
         for (int i = 0; i < REPEATS; i++)
             paces[i] = bench_read();
-        qsort(paces, REPEATS, sizeof *paces, by_size);
-        printf("  %-44s %8.1f M events/s\n", names[compression], paces[REPEATS / 2]);
+        printf("  %-44s %8.1f M events/s\n", names[compression], bench_median(paces, REPEATS));
     }
 }
 

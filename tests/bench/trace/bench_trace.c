@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../bench.h"
 #include "base/vs_clock.h"
 
 #define LIVE 256u
@@ -64,15 +65,7 @@ __attribute__((noinline)) static uint64_t stack_at_depth(struct vs_recorder *r, 
     static _Thread_local unsigned random = 1;
     random = random * 1664525u + 1013904223u;
     uint64_t stack = 0;
-    switch (random >> 29) {
-#define SITE(i)                            \
-    case i:                                \
-        stack = below(r, depth);           \
-        __asm__ volatile("" ::: "memory"); \
-        break;
-        SITE(0) SITE(1) SITE(2) SITE(3) SITE(4) SITE(5) SITE(6) SITE(7)
-#undef SITE
-    }
+    BENCH_SITES(random >> 29, stack = below(r, depth))
     return stack;
 }
 
@@ -169,16 +162,10 @@ static int write_cached(const char *path, uint64_t events)
     return 0;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 struct bench_figure bench_figure(double *slices, unsigned count)
 {
-    qsort(slices, count, sizeof *slices, by_size);
-    return (struct bench_figure){slices[count / 2], slices[0]};
+    double median = bench_median(slices, count);
+    return (struct bench_figure){median, slices[0]};
 }
 
 struct worker {
