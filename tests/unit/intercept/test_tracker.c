@@ -162,43 +162,12 @@ TEST(an_address_that_comes_again_counts_once)
     assert_true(vs_track_free(0x9000, 0, "free", NULL));
 }
 
-/* --- memory that holds a framework's blocks --- */
+/* --- memory that holds a framework's blocks; its sums: tests/preload/level --- */
 
 static void called_by(const void *caller, uint64_t new_stack)
 {
     vs_thread.caller = caller;
     stack = new_stack;
-}
-
-static void block(uint64_t addr, uint64_t bytes)
-{
-    struct vs_change change =
-        vs_change_alloc(VS_LEVEL_FRAMEWORK, VS_FAMILY_DEVICE, 0, bytes, bytes);
-    vs_holding_reported(addr);
-    vs_book_apply(&vs_process_book, &change);
-}
-
-TEST(memory_of_libc10_holds_blocks)
-{
-    struct vs_peak_report report;
-    int64_t window = vs_peak_window_begin();
-    called_by(framework + 8, 1);
-    allocate(0x10000, 1, VS_FAMILY_DEVICE);
-    allocate(0x11000, 1, VS_FAMILY_PINNED);
-    block(0x10000, 100);
-    called_by("elsewhere", 2);
-    allocate(0x20000, 1, VS_FAMILY_DEVICE);
-    assert_true(vs_peak_window_read(window, 0, false, &report));
-    assert_int_equal(report.now.allocated, 1024);
-    assert_int_equal(report.now.user, 612);
-    assert_int_equal(report.peak.user, 612);
-    assert_int_equal(report.user_allocations, 2);
-    assert_true(vs_track_free(0x10000, 0, "free", NULL));
-    assert_true(vs_track_free(0x11000, 0, "free", NULL));
-    assert_true(vs_track_free(0x20000, 0, "free", NULL));
-    assert_true(vs_peak_window_read(window, 0, true, &report));
-    assert_int_equal(report.now.user, 100);
-    assert_int_equal(report.user_frees, 1);
 }
 
 TEST(until_a_block_is_reported_it_counts_as_the_programs)
@@ -212,25 +181,6 @@ TEST(until_a_block_is_reported_it_counts_as_the_programs)
     assert_int_equal(report.peak.user, 512);
     assert_int_equal(report.user_allocations, 1);
     assert_int_equal(report.user_frees, 1);
-}
-
-/* Of any allocator: recognized by the address, later by the call stack. */
-TEST(memory_at_which_a_block_is_reported_holds_blocks)
-{
-    called_by("a pool", 77);
-    allocate(0x10000, 1, VS_FAMILY_DEVICE);
-    block(0x10000, 100);
-    assert_int_equal(vs_book_user_now(&vs_process_book, 0), 100);
-    block(0x10000, 0); /* not again */
-    allocate(0x20000, 1, VS_FAMILY_DEVICE);
-    assert_int_equal(vs_book_user_now(&vs_process_book, 0), 100);
-    called_by("a pool", 78);
-    allocate(0x30000, 1, VS_FAMILY_DEVICE);
-    assert_int_equal(vs_book_user_now(&vs_process_book, 0), 612);
-    for (uint64_t addr = 0x10000; addr <= 0x30000; addr += 0x10000)
-        assert_true(vs_track_free(addr, 0, "free", NULL));
-    assert_int_equal(vs_book_user_now(&vs_process_book, 0), 100);
-    assert_int_equal(vs_process_book.user[0].holding, 0);
 }
 
 TEST(each_caller_is_looked_up_once)
