@@ -66,10 +66,8 @@ int rename(const char *from, const char *to)
 
 static void record(struct vs_recorder *r, unsigned from, unsigned to)
 {
-    for (unsigned i = from; i < to; i++) {
-        struct vs_event e = {.kind = VS_EVENT_free, .free = {.addr = i}};
-        vs_recorder_event(r, &e);
-    }
+    for (unsigned i = from; i < to; i++)
+        record_event(r, EVENT(free, .addr = i));
 }
 
 static int copy_in_child(const char *path, const char *copy, unsigned kill_at)

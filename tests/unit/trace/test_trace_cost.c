@@ -58,16 +58,9 @@ __attribute__((noinline)) static uint64_t stack_here(struct vs_recorder *r)
 
 static void record_pair(struct vs_recorder *r, uint64_t i, uint64_t api)
 {
-    struct vs_event e = {.kind = VS_EVENT_alloc};
-    e.alloc.addr = (i % 100 + 1) << 21;
-    e.alloc.requested = e.alloc.size = 1 << 20;
-    e.alloc.api = api;
-    e.alloc.stack = stack_here(r);
-    vs_recorder_event(r, &e);
-    e = (struct vs_event){.kind = VS_EVENT_free};
-    e.free.addr = (i % 100 + 1) << 21;
-    e.free.api = api;
-    vs_recorder_event(r, &e);
+    record_event(r, EVENT(alloc, .addr = (i % 100 + 1) << 21, .requested = 1 << 20, .size = 1 << 20,
+                          .api = api, .stack = stack_here(r)));
+    record_event(r, EVENT(free, .addr = (i % 100 + 1) << 21, .api = api));
 }
 
 /* The background thread of this process, 0 when there is none. */

@@ -11,12 +11,9 @@ static uint64_t written;
 static void record(struct vs_recorder *r, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        struct vs_event e = {.kind = VS_EVENT_free};
-        e.free.addr = written++;
         char name[32];
-        snprintf(name, sizeof name, "name %u", (unsigned)(written % 777));
-        e.free.api = vs_recorder_string(r, name, SIZE_MAX);
-        vs_recorder_event(r, &e);
+        snprintf(name, sizeof name, "name %u", (unsigned)((written + 1) % 777));
+        record_event(r, EVENT(free, .addr = written++, .api = vs_recorder_string(r, name, SIZE_MAX)));
     }
 }
 

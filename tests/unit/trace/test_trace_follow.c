@@ -310,7 +310,6 @@ static struct {
 static void stage(void)
 {
     char live[600];
-    size_t bytes;
     int order[2], answer[2];
     char byte;
     snprintf(s.path, sizeof s.path, "%s", scratch("staged.vst"));
@@ -318,12 +317,9 @@ static void stage(void)
     start("original.vst", 50);
     snprintf(live, sizeof live, "%s.live", path);
     tell(ORDER_WRITE);
-    unsigned char *data = slurp(path, &bytes);
-    spit(s.path, data, bytes);
-    free(data);
-    data = slurp(live, &s.bytes);
-    spit(s.live, data, s.bytes);
-    free(data);
+    copy_file(path, s.path);
+    copy_file(live, s.live);
+    free(slurp(s.live, &s.bytes));
     assert_int_equal(pipe(order) | pipe(answer), 0);
     s.owner = fork();
     if (!s.owner) {

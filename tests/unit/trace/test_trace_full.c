@@ -55,10 +55,8 @@ static struct tally *tally; /* shared with children */
 static void record_some(struct vs_recorder *r, uint64_t events)
 {
     for (uint64_t i = 0; i < events; i++) {
-        struct vs_event e = {.kind = VS_EVENT_memset};
-        e.memset.correlation = tally->calls;
-        e.memset.bytes = tally->calls * UINT64_C(0x9e3779b97f4a7c15); /* does not compress */
-        vs_recorder_event(r, &e);
+        record_event(r, EVENT(memset, .correlation = tally->calls, /* does not compress */
+                              .bytes = tally->calls * UINT64_C(0x9e3779b97f4a7c15)));
         tally->calls++;
     }
 }

@@ -22,8 +22,7 @@ __attribute__((noinline)) static void leaf(void *arg)
 {
     struct call *call = arg;
     call->stack = vs_recorder_stack(call->recorder, 0);
-    struct vs_event e = {.kind = VS_EVENT_free, .free = {.stack = call->stack}};
-    vs_recorder_event(call->recorder, &e);
+    record_event(call->recorder, EVENT(free, .stack = call->stack));
     NO_TAIL_CALL();
 }
 

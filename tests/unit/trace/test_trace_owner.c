@@ -18,10 +18,8 @@
 static struct vs_recorder *begin(const char *path)
 {
     struct vs_recorder *r = open_recorder(path, 1, 0);
-    for (uint64_t i = 1; i <= 100; i++) {
-        struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = i << 12}};
-        vs_recorder_event(r, &event);
-    }
+    for (uint64_t i = 1; i <= 100; i++)
+        record_event(r, EVENT(free, .addr = i << 12));
     return r;
 }
 

@@ -443,10 +443,8 @@ static void *work(void *arg)
     for (unsigned i = 0; i < STACKS; i++) {
         worker_name(name, w, i);
         w->ids[i] = stack_of(w->recorder, &w->fake, w->number << 16 | (1 + i), name);
-        for (int k = 0; k < 20; k++) { /* the window becomes full */
-            struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = (uint64_t)i << 20}};
-            vs_recorder_event(w->recorder, &event);
-        }
+        for (int k = 0; k < 20; k++) /* the window becomes full */
+            record_event(w->recorder, EVENT(free, .addr = (uint64_t)i << 20));
     }
     running = NULL;
     return NULL;

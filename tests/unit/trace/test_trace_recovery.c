@@ -36,9 +36,9 @@ TEST(the_live_window_of_another_trace_is_ignored)
 {
     struct vs_recorder *a = open_recorder(scratch("a.vst"), 1, 0);
     struct vs_recorder *b = open_recorder(scratch("b.vst"), 1, 0);
-    struct vs_event e = {.kind = VS_EVENT_mark}, got;
-    vs_recorder_event(a, &e);
-    vs_recorder_event(b, &e);
+    struct vs_event got;
+    record_mark(a);
+    record_mark(b);
     size_t trace_bytes, live_bytes;
     unsigned char *trace = slurp(scratch("a.vst"), &trace_bytes);
     unsigned char *window = slurp(scratch("b.vst.live"), &live_bytes);
@@ -56,8 +56,8 @@ TEST(the_live_window_of_another_trace_is_ignored)
 TEST(the_live_window_of_an_older_version_is_recovered_from)
 {
     struct vs_recorder *r = open_recorder(scratch("old.vst"), 1, 0);
-    struct vs_event e = {.kind = VS_EVENT_mark}, got;
-    vs_recorder_event(r, &e);
+    record_mark(r);
+    struct vs_event got;
     size_t trace_bytes, live_bytes;
     unsigned char *trace = slurp(scratch("old.vst"), &trace_bytes);
     unsigned char *window = slurp(scratch("old.vst.live"), &live_bytes);
@@ -103,8 +103,7 @@ static int record_until_full(void)
     if (vs_recorder_open(&config, &r))
         return 2;
     for (uint64_t i = 0; !stats.failed && i < 10000000; i++) {
-        struct vs_event e = {.kind = VS_EVENT_range_end, .range_end = {.range = i}};
-        vs_recorder_event(r, &e);
+        record_event(r, EVENT(range_end, .range = i));
         outcome->calls = i + 1;
         if (i % 256 == 0)
             vs_recorder_stats(r, &stats);
@@ -202,26 +201,20 @@ TEST(a_forked_child_leaves_the_parents_trace_alone)
     SKIP_UNDER_TSAN();
     const char *parent_path = scratch("parent.vst"), *child_path = scratch("child.vst");
     struct vs_recorder *r = open_recorder(parent_path, 1, 16);
-    struct vs_event e = {.kind = VS_EVENT_mark}, got;
-    vs_recorder_event(r, &e);
-    uint32_t parent_tid = e.tid;
+    struct vs_event got;
+    uint32_t parent_tid = record_mark(r).tid;
     for (int abandon = 0; abandon <= 1; abandon++) {
         if (child_begin()) {
             if (abandon)
                 vs_recorder_abandon_in_child(r);
             else
                 vs_recorder_close(r, VS_END_EXIT, 0);
-            struct vs_event c = {.kind = VS_EVENT_free};
-            vs_recorder_event(r, &c);
+            record_event(r, EVENT(free));
             vs_recorder_close(r, VS_END_EXIT, 0);
-            struct vs_recorder_config config = {.path = child_path, .compression = 1, .flush_ms = 9};
-            struct vs_recorder *own = NULL;
-            if (vs_recorder_open(&config, &own))
-                _exit(1);
-            c.tid = 0;
-            vs_recorder_event(own, &c);
+            struct vs_recorder *own = open_recorder(child_path, 1, 0);
+            uint32_t tid = record_event(own, EVENT(free)).tid;
             vs_recorder_close(own, VS_END_EXIT, 0);
-            _exit(c.tid == (uint32_t)getpid() ? 0 : 2);
+            _exit(tid == (uint32_t)getpid() ? 0 : 2);
         }
         assert_int_equal(child_ending(), 0);
         struct vs_reader *reader = open_reader(child_path);
@@ -230,8 +223,7 @@ TEST(a_forked_child_leaves_the_parents_trace_alone)
         assert_int_not_equal(got.tid, parent_tid);
         vs_reader_close(reader);
     }
-    e.tid = 0;
-    vs_recorder_event(r, &e);
+    record_mark(r);
     vs_recorder_close(r, VS_END_EXIT, 0);
     struct vs_reader *reader = open_reader(parent_path);
     for (int i = 0; i < 2; i++) {
@@ -287,11 +279,10 @@ static int exit_inside(void)
 {
     alarm(250);
     struct vs_recorder *r = open_recorder(path, 1, 0);
-    struct vs_event e = {.kind = VS_EVENT_mark};
-    vs_recorder_event(r, &e);
+    record_mark(r);
     vs_lock_acquire(&r->lock); /* interrupted here; the handler calls exit */
     vs_recorder_close(r, VS_END_SIGNAL, SIGTERM);
-    vs_recorder_event(r, &e); /* a destructor that frees device memory */
+    record_mark(r); /* a destructor that frees device memory */
     return 0;
 }
 
