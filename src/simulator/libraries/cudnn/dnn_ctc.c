@@ -33,24 +33,6 @@ int cudnnSetCTCLossDescriptor_v9(struct cudnnCTCLossStruct *c, int type, int nor
     return set(__func__, c, type, normalization, CUDNN_NOT_PROPAGATE_NAN, gradient, label_max);
 }
 
-static int workspace(const char *function, const struct cudnnTensorStruct *probabilities,
-                     const struct cudnnTensorStruct *gradients, int label, size_t *bytes)
-{
-    char key[128];
-    DNN_NEED(bytes, "%s: the result's pointer is NULL", function);
-    DNN_NEED(probabilities->rank == 3, "%s: probabilities of %d dimensions; 3 are needed", function,
-             probabilities->rank);
-    DNN_NEED(!gradients || dnn_same_dims(probabilities, gradients),
-             "%s: the gradients have other dimensions than the probabilities", function);
-    const int *dim = probabilities->dim;
-    snprintf(key, sizeof key, "steps %d batch %d classes %d label %d%s", dim[0], dim[1], dim[2], label,
-             gradients ? "" : " without gradients");
-    *bytes = vs_library_workspace("ctc-loss", key,
-                                  2ull * (uint64_t)dim[0] * (uint64_t)dim[1] * (2ull * (uint64_t)label + 1) * 4,
-                                  "forward and backward variables of every step in FP32");
-    return CUDNN_STATUS_SUCCESS;
-}
-
 static int longest(const int *lengths, int count)
 {
     int max = 0;
@@ -59,82 +41,43 @@ static int longest(const int *lengths, int count)
     return max;
 }
 
-int cudnnGetCTCLossWorkspaceSize(struct cudnnContext *handle, struct cudnnTensorStruct *const probabilities,
-                                 struct cudnnTensorStruct *const gradients, const int *labels,
-                                 const int *label_lengths, const int *input_lengths, int algorithm,
-                                 struct cudnnCTCLossStruct *c, size_t *bytes)
+int dnn_ctc(struct cudnnContext *handle, const struct dnn_ctc *l)
 {
-    DNN_NEED_KIND(handle, DNN_HANDLE);
-    DNN_NEED_SET(c, DNN_CTCLOSS);
-    DNN_NEED_SET(probabilities, DNN_TENSOR);
-    DNN_NEED(labels && label_lengths && input_lengths, "%s: labels or lengths are NULL", __func__);
-    DNN_NEED(algorithm >= CUDNN_CTC_LOSS_ALGO_DETERMINISTIC &&
-                 algorithm <= CUDNN_CTC_LOSS_ALGO_NON_DETERMINISTIC,
-             "%s: no algorithm %d", __func__, algorithm);
-    DNN_NEED(probabilities->rank == 3, "%s: probabilities of %d dimensions; 3 are needed", __func__,
-             probabilities->rank);
-    if (gradients)
-        DNN_NEED_SET(gradients, DNN_TENSOR);
-    int longest_label = longest(label_lengths, probabilities->dim[1]);
-    if (longest_label > 256)
+    const struct cudnnTensorStruct *p = l->probabilities;
+    DNN_NEED(!l->missing, "%s: a tensor is NULL", l->name);
+    if (!dnn_is(handle, DNN_HANDLE, l->name) || !dnn_is_set(l->c, DNN_CTCLOSS, l->name) ||
+        !dnn_is_set(p, DNN_TENSOR, l->name))
+        return CUDNN_STATUS_BAD_PARAM;
+    DNN_NEED(!l->reads || (l->labels && l->label_lengths && l->input_lengths),
+             "%s: labels or lengths are NULL", l->name);
+    DNN_NEED(l->algorithm >= CUDNN_CTC_LOSS_ALGO_DETERMINISTIC &&
+                 l->algorithm <= CUDNN_CTC_LOSS_ALGO_NON_DETERMINISTIC,
+             "%s: no algorithm %d", l->name, l->algorithm);
+    DNN_NEED(p->rank == 3, "%s: probabilities of %d dimensions; 3 are needed", l->name, p->rank);
+    if (l->gradients && !dnn_is_set(l->gradients, DNN_TENSOR, l->name))
+        return CUDNN_STATUS_BAD_PARAM;
+    const int *dim = p->dim, label = l->reads ? longest(l->label_lengths, dim[1]) : l->c->label_max;
+    if (l->reads && label > 256)
         return dnn_fail(CUDNN_STATUS_NOT_SUPPORTED, "%s: a label of %d elements; 256 are allowed",
-                        __func__, longest_label);
-    DNN_NEED(longest(input_lengths, probabilities->dim[1]) <= probabilities->dim[0],
-             "%s: an input is longer than the probabilities", __func__);
-    return workspace(__func__, probabilities, gradients, longest_label, bytes);
-}
-
-int cudnnGetCTCLossWorkspaceSize_v8(struct cudnnContext *handle, int algorithm,
-                                    struct cudnnCTCLossStruct *c,
-                                    struct cudnnTensorStruct *const probabilities,
-                                    struct cudnnTensorStruct *const gradients, size_t *bytes)
-{
-    DNN_NEED_KIND(handle, DNN_HANDLE);
-    DNN_NEED_SET(c, DNN_CTCLOSS);
-    DNN_NEED_SET(probabilities, DNN_TENSOR);
-    DNN_NEED(algorithm >= CUDNN_CTC_LOSS_ALGO_DETERMINISTIC &&
-                 algorithm <= CUDNN_CTC_LOSS_ALGO_NON_DETERMINISTIC,
-             "%s: no algorithm %d", __func__, algorithm);
-    if (gradients)
-        DNN_NEED_SET(gradients, DNN_TENSOR);
-    return workspace(__func__, probabilities, gradients, c->label_max, bytes);
-}
-
-static int run(const char *function, struct cudnnContext *handle, struct cudnnTensorStruct *probabilities,
-               int label, size_t needed, const void *given_workspace, size_t given)
-{
-    if (needed > given || (needed && !given_workspace))
+                        l->name, label);
+    DNN_NEED(!l->reads || longest(l->input_lengths, dim[1]) <= dim[0],
+             "%s: an input is longer than the probabilities", l->name);
+    DNN_NEED(l->computes || l->bytes, "%s: the result's pointer is NULL", l->name);
+    DNN_NEED(!l->gradients || dnn_same_dims(p, l->gradients),
+             "%s: the gradients have other dimensions than the probabilities", l->name);
+    char key[128];
+    double cells = (double)dim[0] * dim[1] * (2.0 * label + 1);
+    snprintf(key, sizeof key, "steps %d batch %d classes %d label %d%s", dim[0], dim[1], dim[2], label,
+             l->gradients ? "" : " without gradients");
+    size_t needed = vs_library_workspace("ctc-loss", key, 2 * (uint64_t)cells * 4,
+                                         "forward and backward variables of every step in FP32");
+    if (!l->computes) {
+        *l->bytes = needed;
+        return CUDNN_STATUS_SUCCESS;
+    }
+    if (needed > l->given_bytes || (needed && !l->given))
         return dnn_fail(CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT,
-                        "%s: %zu bytes of workspace; %zu are needed", function, given, needed);
-    double cells = (double)probabilities->dim[0] * probabilities->dim[1] * (2.0 * label + 1);
-    return dnn_elementwise(handle, function, probabilities->type, cells, 20,
-                           2 * dnn_tensor_bytes(probabilities) + (double)needed);
-}
-
-int cudnnCTCLoss(struct cudnnContext *handle, struct cudnnTensorStruct *const probabilities_desc,
-                 const void *probabilities, int *labels, int *label_lengths, int *input_lengths, void *costs,
-                 struct cudnnTensorStruct *const gradients_desc, void *gradients, int algorithm,
-                 struct cudnnCTCLossStruct *c, void *given, size_t bytes)
-{
-    size_t needed;
-    DNN_NEED(probabilities && costs, "%s: a tensor is NULL", __func__);
-    int e = cudnnGetCTCLossWorkspaceSize(handle, probabilities_desc, gradients ? gradients_desc : NULL, labels,
-                                         label_lengths, input_lengths, algorithm, c, &needed);
-    return e ? e
-             : run(__func__, handle, probabilities_desc, longest(label_lengths, probabilities_desc->dim[1]),
-                   needed, given, bytes);
-}
-
-int cudnnCTCLoss_v8(struct cudnnContext *handle, int algorithm, struct cudnnCTCLossStruct *c,
-                    struct cudnnTensorStruct *const probabilities_desc, const void *probabilities,
-                    int *labels, int *label_lengths, int *input_lengths, void *costs,
-                    struct cudnnTensorStruct *const gradients_desc, void *gradients, size_t bytes,
-                    void *given)
-{
-    size_t needed;
-    DNN_NEED(probabilities && costs && labels && label_lengths && input_lengths, "%s: a tensor is NULL",
-             __func__);
-    int e = cudnnGetCTCLossWorkspaceSize_v8(handle, algorithm, c, probabilities_desc,
-                                            gradients ? gradients_desc : NULL, &needed);
-    return e ? e : run(__func__, handle, probabilities_desc, c->label_max, needed, given, bytes);
+                        "%s: %zu bytes of workspace; %zu are needed", l->name, l->given_bytes, needed);
+    return dnn_elementwise(handle, l->name, p->type, cells, 20,
+                           2 * dnn_tensor_bytes(p) + (double)needed);
 }

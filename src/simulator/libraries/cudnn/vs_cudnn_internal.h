@@ -209,6 +209,19 @@ struct dnn_layer {
 };
 int dnn_layer(struct cudnnContext *handle, const struct dnn_layer *layer);
 
+/* CTC loss, as rows of cudnn.calls (dnn_ctc.c). */
+struct dnn_ctc {
+    const char *name;
+    const struct cudnnTensorStruct *probabilities, *gradients; /* gradients: NULL if there are none */
+    const struct cudnnCTCLossStruct *c;
+    int algorithm;
+    bool computes, reads, missing; /* reads: lengths are in host memory; missing: a tensor is NULL */
+    const int *labels, *label_lengths, *input_lengths;
+    size_t *bytes, given_bytes; /* bytes: receives the size of the workspace, unless it computes */
+    const void *given;
+};
+int dnn_ctc(struct cudnnContext *handle, const struct dnn_ctc *loss);
+
 /* Batch normalization, as rows of cudnn.calls (dnn_batch_norm.c). */
 struct dnn_batch_norm {
     const char *name;
