@@ -12,7 +12,7 @@
 VS_CUBLAS_FUNCTIONS(VS_LIBRARY_DECLARE)
 
 #define NOT_INITIALIZED CUBLAS_STATUS_NOT_INITIALIZED
-#define INVALID CUBLAS_STATUS_INVALID_VALUE
+#define WRONG CUBLAS_STATUS_INVALID_VALUE
 
 static struct cublasContext *blas;
 
@@ -21,7 +21,7 @@ TEST(a_handle_is_checked)
     struct cublasContext *handle;
     int version = 0;
     long nothing[8] = {0};
-    FAILS(cublasCreate_v2(NULL), INVALID);
+    FAILS(cublasCreate_v2(NULL), WRONG);
     OK(cublasCreate_v2(&handle));
     OK(cublasGetVersion_v2(handle, &version));
     assert_true(version >= 120000);
@@ -47,28 +47,28 @@ TEST(settings_are_kept)
     OK(cublasSetMathMode(blas, CUBLAS_TF32_TENSOR_OP_MATH));
     OK(cublasGetMathMode(blas, &value));
     assert_int_equal(value, CUBLAS_TF32_TENSOR_OP_MATH);
-    FAILS(cublasSetMathMode(blas, 77), INVALID);
+    FAILS(cublasSetMathMode(blas, 77), WRONG);
     OK(cublasSetMathMode(blas, CUBLAS_DEFAULT_MATH));
-    FAILS(cublasSetPointerMode_v2(blas, 2), INVALID);
-    FAILS(cublasSetSmCountTarget(blas, 1000), INVALID);
+    FAILS(cublasSetPointerMode_v2(blas, 2), WRONG);
+    FAILS(cublasSetSmCountTarget(blas, 1000), WRONG);
     OK(cublasSetSmCountTarget(blas, 0));
-    FAILS(cublasSetWorkspace_v2(blas, (void *)1, 4096), INVALID);
+    FAILS(cublasSetWorkspace_v2(blas, (void *)1, 4096), WRONG);
 }
 
 TEST(gemm_refuses_what_is_documented)
 {
     float one = 1, *m = lib_new(64);
-    FAILS(cublasSgemm_v2(blas, 9, 0, 4, 4, 4, &one, m, 4, m, 4, &one, m, 4), INVALID);
-    FAILS(cublasSgemm_v2(blas, 0, 0, -1, 4, 4, &one, m, 4, m, 4, &one, m, 4), INVALID);
-    FAILS(cublasSgemm_v2(blas, 0, 0, 4, 4, 4, &one, m, 3, m, 4, &one, m, 4), INVALID);
-    FAILS(cublasSgemm_v2(blas, 1, 0, 8, 4, 4, &one, m, 3, m, 4, &one, m, 8), INVALID);
-    FAILS(cublasSgemm_v2(blas, 0, 0, 4, 4, 4, NULL, m, 4, m, 4, &one, m, 4), INVALID);
-    FAILS(cublasSgemm_v2(blas, 0, 0, 4, 4, 4, &one, m, 4, m, 4, &one, NULL, 4), INVALID);
+    FAILS(cublasSgemm_v2(blas, 9, 0, 4, 4, 4, &one, m, 4, m, 4, &one, m, 4), WRONG);
+    FAILS(cublasSgemm_v2(blas, 0, 0, -1, 4, 4, &one, m, 4, m, 4, &one, m, 4), WRONG);
+    FAILS(cublasSgemm_v2(blas, 0, 0, 4, 4, 4, &one, m, 3, m, 4, &one, m, 4), WRONG);
+    FAILS(cublasSgemm_v2(blas, 1, 0, 8, 4, 4, &one, m, 3, m, 4, &one, m, 8), WRONG);
+    FAILS(cublasSgemm_v2(blas, 0, 0, 4, 4, 4, NULL, m, 4, m, 4, &one, m, 4), WRONG);
+    FAILS(cublasSgemm_v2(blas, 0, 0, 4, 4, 4, &one, m, 4, m, 4, &one, NULL, 4), WRONG);
     OK(cublasSgemm_v2(blas, 0, 0, 0, 4, 4, &one, m, 1, m, 4, &one, m, 1));
-    FAILS(cublasSgemm_v2_64(blas, 0, 0, -1, 4, 4, &one, m, 4, m, 4, &one, m, 4), INVALID);
-    FAILS(cublasSger_v2(blas, 4, 4, &one, m, 0, m, 1, m, 4), INVALID);
-    FAILS(cublasStrsm_v2(blas, 0, 2, 0, 0, 4, 4, &one, m, 4, m, 4), INVALID);
-    FAILS(cublasSsyrk_v2(blas, 0, 0, 4, 9, &one, m, 3, &one, m, 4), INVALID);
+    FAILS(cublasSgemm_v2_64(blas, 0, 0, -1, 4, 4, &one, m, 4, m, 4, &one, m, 4), WRONG);
+    FAILS(cublasSger_v2(blas, 4, 4, &one, m, 0, m, 1, m, 4), WRONG);
+    FAILS(cublasStrsm_v2(blas, 0, 2, 0, 0, 4, 4, &one, m, 4, m, 4), WRONG);
+    FAILS(cublasSsyrk_v2(blas, 0, 0, 4, 9, &one, m, 3, &one, m, 4), WRONG);
 }
 
 TEST(small_products_have_values)
@@ -108,7 +108,7 @@ TEST(reductions_return_values)
     assert_int_equal(wide, 1);
     OK(cublasSasum_v2(blas, 0, x, 1, &result));
     assert_int_equal(result, 0);
-    FAILS(cublasSasum_v2(blas, N, x, 1, NULL), INVALID);
+    FAILS(cublasSasum_v2(blas, N, x, 1, NULL), WRONG);
     OK(cublasSetPointerMode_v2(blas, CUBLAS_POINTER_MODE_DEVICE));
     OK(cublasSdot_v2(blas, 2, x, 1, x, 1, there));
     assert_int_equal(lib_value(there, 0), 5);
@@ -133,7 +133,7 @@ TEST(rotations_are_those_of_blas)
     assert_true(h[0] == -1 && e1 > 1e-8 && e2 > 1e-8);
     assert_true(fabs(h[1] * 2 + h[3] * 1 - x) < 1e-12 && fabs(h[2] * 2 + h[4] * 1) < 1e-12);
     assert_true(fabs(e1 * x * x / 7e-12 - 1) < 1e-9); /* d1 x1^2 + d2 y1^2 is kept */
-    FAILS(cublasSrotg_v2(blas, &a, &b, NULL, &s), INVALID);
+    FAILS(cublasSrotg_v2(blas, &a, &b, NULL, &s), WRONG);
 }
 
 TEST(factorisations_set_info_and_pivots)
@@ -154,7 +154,7 @@ TEST(factorisations_set_info_and_pivots)
     OK(cublasSgetrsBatched(blas, 0, N, 1, matrices, N, pivots, matrices, N, &here, BATCHES));
     assert_int_equal(here, 0);
     FAILS(cublasSgetrsBatched(blas, 0, N, 1, matrices, 1, pivots, matrices, N, &here, BATCHES),
-          INVALID);
+          WRONG);
     assert_int_equal(here, -5);
 }
 
@@ -205,8 +205,8 @@ TEST(matrices_are_copied)
     assert_int_equal(lib_value(there, 9), 5);
     OK(cublasGetVector(3, 4, there, 8, to, 2));
     assert_int_equal(to[2], 4);
-    FAILS(cublasSetMatrix(4, 2, 4, from, 3, there, 8), INVALID);
-    FAILS(cublasGetVector(3, 4, there, 0, to, 1), INVALID);
+    FAILS(cublasSetMatrix(4, 2, 4, from, 3, there, 8), WRONG);
+    FAILS(cublasGetVector(3, 4, there, 0, to, 1), WRONG);
 }
 
 TEST(both_majors_load_with_their_symbol_versions)

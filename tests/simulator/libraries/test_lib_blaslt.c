@@ -9,7 +9,7 @@
 
 VS_CUBLASLT_FUNCTIONS(VS_LIBRARY_DECLARE)
 
-#define INVALID CUBLAS_STATUS_INVALID_VALUE
+#define WRONG CUBLAS_STATUS_INVALID_VALUE
 #define NOT_SUPPORTED CUBLAS_STATUS_NOT_SUPPORTED
 #define SET(object, kind, name, value)                                                             \
     OK(cublasLt##kind##SetAttribute(object, name, &(value), sizeof(value)))
@@ -71,10 +71,10 @@ TEST(attributes_have_their_sizes)
     assert_int_equal(written, 4);
     OK(cublasLtMatmulDescGetAttribute(p.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, NULL, 0, &written));
     assert_int_equal(written, 8);
-    FAILS(cublasLtMatmulDescGetAttribute(p.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, NULL, 0, NULL), INVALID);
-    FAILS(cublasLtMatmulDescSetAttribute(p.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &value, 4), INVALID);
-    FAILS(cublasLtMatmulDescSetAttribute(p.operation, 999, &value, 4), INVALID);
-    FAILS(cublasLtMatmulDescSetAttribute(p.operation, CUBLASLT_MATMUL_DESC_EPILOGUE, NULL, 4), INVALID);
+    FAILS(cublasLtMatmulDescGetAttribute(p.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, NULL, 0, NULL), WRONG);
+    FAILS(cublasLtMatmulDescSetAttribute(p.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &value, 4), WRONG);
+    FAILS(cublasLtMatmulDescSetAttribute(p.operation, 999, &value, 4), WRONG);
+    FAILS(cublasLtMatmulDescSetAttribute(p.operation, CUBLASLT_MATMUL_DESC_EPILOGUE, NULL, 4), WRONG);
     OK(cublasLtMatrixLayoutGetAttribute(p.d, CUBLASLT_MATRIX_LAYOUT_COLS, &wide, 8, NULL));
     assert_int_equal(wide, 9);
     OK(cublasLtMatmulPreferenceGetAttribute(p.preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &value, 4, NULL));
@@ -104,17 +104,17 @@ TEST(contradictions_are_invalid)
     cublasLtMatmulHeuristicResult_t result;
     int64_t ld = 7;
     int count;
-    FAILS(ask(&p, 0, &result, &count), INVALID);
+    FAILS(ask(&p, 0, &result, &count), WRONG);
     FAILS(cublasLtMatmulAlgoGetHeuristic((void *)&count, p.operation, p.a, p.b, p.d, p.d, p.preference, 1, &result, &count),
           CUBLAS_STATUS_NOT_INITIALIZED);
     SET(p.a, MatrixLayout, CUBLASLT_MATRIX_LAYOUT_LD, ld);
-    FAILS(ask(&p, 1, &result, &count), INVALID);
+    FAILS(ask(&p, 1, &result, &count), WRONG);
     ld = 8;
     SET(p.a, MatrixLayout, CUBLASLT_MATRIX_LAYOUT_LD, ld);
     OK(ask(&p, 1, &result, &count));
     uint64_t columns = 5; /* not B's rows */
     SET(p.a, MatrixLayout, CUBLASLT_MATRIX_LAYOUT_COLS, columns);
-    FAILS(ask(&p, 1, &result, &count), INVALID);
+    FAILS(ask(&p, 1, &result, &count), WRONG);
     product_delete(&p);
 }
 
@@ -140,7 +140,7 @@ TEST(algorithms_stay_within_the_preferred_workspace)
     assert_int_equal(checked.workspaceSize, 2 * results[1].workspaceSize);
     SET(p.preference, MatmulPreference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment);
     FAILS(ask(&p, 4, results, &count), NOT_SUPPORTED);
-    FAILS(cublasLtMatmulAlgoInit(lt, CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, 77, &results[0].algo), INVALID);
+    FAILS(cublasLtMatmulAlgoInit(lt, CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, 77, &results[0].algo), WRONG);
     product_delete(&p);
 }
 
@@ -163,16 +163,16 @@ TEST(products_check_their_operands_and_take_time)
     float ms = lib_timing_ms(t, NULL);
     assert_true(ms > 0.09 && ms < 0.13);
     FAILS(MATMUL(m + 4, NULL, 0), NOT_SUPPORTED);
-    FAILS(MATMUL(NULL, NULL, 0), INVALID);
+    FAILS(MATMUL(NULL, NULL, 0), WRONG);
     SET(p.operation, MatmulDesc, CUBLASLT_MATMUL_DESC_EPILOGUE, bias);
-    FAILS(MATMUL(m, NULL, 0), INVALID); /* a bias without its vector */
+    FAILS(MATMUL(m, NULL, 0), WRONG); /* a bias without its vector */
     SET(p.operation, MatmulDesc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, m);
     OK(MATMUL(m, NULL, 0));
     int32_t parts = 2;
     uint32_t scheme = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     OK(cublasLtMatmulAlgoConfigSetAttribute(&result.algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts, 4));
     OK(cublasLtMatmulAlgoConfigSetAttribute(&result.algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, &scheme, 4));
-    FAILS(MATMUL(m, m, 4096), INVALID); /* less than the algorithm needs */
+    FAILS(MATMUL(m, m, 4096), WRONG); /* less than the algorithm needs */
     OK(cudaDeviceSynchronize());
     OK(cudaFree(m));
     product_delete(&p);
@@ -188,7 +188,7 @@ TEST(destroyed_objects_are_recognised)
     FAILS(cublasLtDestroy(handle), CUBLAS_STATUS_NOT_INITIALIZED);
     OK(cublasLtMatmulDescCreate(&d, CUBLAS_COMPUTE_32F, CUDA_R_32F));
     OK(cublasLtMatmulDescDestroy(d));
-    FAILS(cublasLtMatmulDescDestroy((void *)storage), INVALID);
+    FAILS(cublasLtMatmulDescDestroy((void *)storage), WRONG);
 }
 
 /* cuBLAS: a handle of cuBLAS may be used as a handle of cuBLASLt. */

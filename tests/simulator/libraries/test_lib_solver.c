@@ -8,7 +8,7 @@
 VS_CUSOLVER_FUNCTIONS(VS_LIBRARY_DECLARE)
 
 #define NOT_INITIALIZED CUSOLVER_STATUS_NOT_INITIALIZED
-#define INVALID CUSOLVER_STATUS_INVALID_VALUE
+#define WRONG CUSOLVER_STATUS_INVALID_VALUE
 
 static struct cusolverDnContext *solver;
 
@@ -27,7 +27,7 @@ TEST(handles_and_settings_are_checked)
     struct syevjInfo *jacobi;
     cudaStream_t found;
     int sweeps = 0;
-    FAILS(cusolverDnCreate(NULL), INVALID);
+    FAILS(cusolverDnCreate(NULL), WRONG);
     OK(cusolverDnCreate(&handle));
     OK(cusolverDnGetStream(handle, &found));
     assert_null(found);
@@ -52,14 +52,14 @@ TEST(a_workspace_size_is_given_and_noted)
     assert_int_equal(lib_notes("assumed", "cusolverDnSpotrf 100x100"), 1);
     OK(cusolverDnSpotrf_bufferSize(solver, 0, 100, NULL, 100, &lwork));
     assert_int_equal(lib_notes("assumed", "cusolverDnSpotrf 100x100"), 1);
-    FAILS(cusolverDnSpotrf_bufferSize(solver, 0, -1, NULL, 1, &lwork), INVALID);
-    FAILS(cusolverDnSpotrf_bufferSize(solver, 0, 100, NULL, 100, NULL), INVALID);
+    FAILS(cusolverDnSpotrf_bufferSize(solver, 0, -1, NULL, 1, &lwork), WRONG);
+    FAILS(cusolverDnSpotrf_bufferSize(solver, 0, 100, NULL, 100, NULL), WRONG);
     OK(cusolverDnXsyevd_bufferSize(solver, NULL, 1, 0, 50, CUDA_R_64F, NULL, 50, CUDA_R_64F, NULL,
                                    CUDA_R_64F, &device, &host));
     assert_in_range(device, 2 * 50 * 50 * 8, 1 << 20);
     assert_int_equal(host, 0);
     FAILS(cusolverDnXsyevd_bufferSize(solver, NULL, 1, 0, 50, CUDA_R_8I, NULL, 50, CUDA_R_64F, NULL,
-                                      CUDA_R_64F, &device, &host), INVALID);
+                                      CUDA_R_64F, &device, &host), WRONG);
 }
 
 /* Public figures: https://github.com/mujocolab/mjlab/pull/754 (4,452 MB) and
@@ -87,7 +87,7 @@ TEST(info_and_pivots_are_set_in_stream_order)
     float *a = stale(N * N * sizeof *a);
     int *pivots = stale(N * sizeof(int)), *info = stale(sizeof *info), host[N + 1];
     int64_t *wide = stale(N * sizeof *wide), last;
-    FAILS(cusolverDnSgetrf(solver, N, N, a, N - 1, a, pivots, info), INVALID);
+    FAILS(cusolverDnSgetrf(solver, N, N, a, N - 1, a, pivots, info), WRONG);
     OK(cusolverDnSgetrf(solver, N, N, a, N, a, pivots, info));
     OK(cudaMemcpy(host, pivots, N * sizeof(int), cudaMemcpyDeviceToHost));
     OK(cudaMemcpy(host + N, info, sizeof(int), cudaMemcpyDeviceToHost));

@@ -10,7 +10,7 @@
 VS_CUSPARSE_FUNCTIONS(VS_LIBRARY_DECLARE)
 VS_CUSPARSELT_FUNCTIONS(VS_LIBRARY_DECLARE)
 
-#define INVALID CUSPARSE_STATUS_INVALID_VALUE
+#define WRONG CUSPARSE_STATUS_INVALID_VALUE
 #define INDEX32 CUSPARSE_INDEX_32I
 
 static struct cusparseContext *sparse;
@@ -47,14 +47,14 @@ TEST(descriptors_are_checked)
 {
     struct cusparseSpMatDescr *m;
     long rows, columns, nnz;
-    FAILS(cusparseCreateCsr(&m, -1, 3, 3, NULL, NULL, NULL, INDEX32, INDEX32, 0, CUDA_R_32F), INVALID);
-    FAILS(cusparseCreateCsr(&m, 3, 3, 3, NULL, NULL, NULL, 9, INDEX32, 0, CUDA_R_32F), INVALID);
+    FAILS(cusparseCreateCsr(&m, -1, 3, 3, NULL, NULL, NULL, INDEX32, INDEX32, 0, CUDA_R_32F), WRONG);
+    FAILS(cusparseCreateCsr(&m, 3, 3, 3, NULL, NULL, NULL, 9, INDEX32, 0, CUDA_R_32F), WRONG);
     m = csr(2, 3, 4, NULL, NULL);
     OK(cusparseSpMatGetSize(m, &rows, &columns, &nnz));
     assert_int_equal(rows * 100 + columns * 10 + nnz, 234);
     OK(cusparseDestroySpMat(m));
-    FAILS(cusparseDestroySpMat(m), INVALID);
-    FAILS(cusparseSpMatGetSize(m, &rows, &columns, &nnz), INVALID);
+    FAILS(cusparseDestroySpMat(m), WRONG);
+    FAILS(cusparseSpMatGetSize(m, &rows, &columns, &nnz), WRONG);
     FAILS(cusparseSetStream(NULL, NULL), CUSPARSE_STATUS_NOT_INITIALIZED);
 }
 
@@ -134,9 +134,9 @@ TEST(products_check_their_shapes)
     OK(cusparseCreateDnMat(&narrow, 2, 3, 2, offsets, CUDA_R_32F, CUSPARSE_ORDER_COL));
     OK(cusparseSpMM_bufferSize(sparse, 0, 0, &one, a, b, &one, c, CUDA_R_32F, 0, &bytes));
     OK(cusparseSpMM(sparse, 0, 0, &one, a, b, &one, c, CUDA_R_32F, 0, NULL));
-    FAILS(cusparseSpMM(sparse, 0, 0, &one, a, b, &one, narrow, CUDA_R_32F, 0, NULL), INVALID);
+    FAILS(cusparseSpMM(sparse, 0, 0, &one, a, b, &one, narrow, CUDA_R_32F, 0, NULL), WRONG);
     OK(cusparseDestroyDnMat(narrow));
-    FAILS(cusparseCreateDnMat(&narrow, 4, 3, 2, offsets, CUDA_R_32F, CUSPARSE_ORDER_COL), INVALID);
+    FAILS(cusparseCreateDnMat(&narrow, 4, 3, 2, offsets, CUDA_R_32F, CUSPARSE_ORDER_COL), WRONG);
     OK(cudaDeviceSynchronize());
 }
 
@@ -157,7 +157,7 @@ TEST(half_of_a_structured_matrix_is_kept)
     OK(cusparseLtSpMMACompressedSize2(&lt, &narrow, &bytes, &buffer));
     assert_int_equal(bytes, 64 * 128 * 10 / 16);
     OK(cusparseLtDenseDescriptorInit(&lt, &dense, 128, 64, 64, 16, CUDA_R_16F, CUSPARSE_ORDER_ROW));
-    FAILS(cusparseLtSpMMACompressedSize2(&lt, &dense, &bytes, &buffer), INVALID);
+    FAILS(cusparseLtSpMMACompressedSize2(&lt, &dense, &bytes, &buffer), WRONG);
 }
 
 SETUP(begin)
