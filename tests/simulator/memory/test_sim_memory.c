@@ -180,11 +180,24 @@ TEST(copies_and_memsets_beyond_an_allocation_are_refused)
 
 /* ---- pools ---- */
 
-static cuuint64_t pool_value(CUmemPool_attribute attribute)
+static const CUmemPoolProps plain = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                     .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+
+static CUmemoryPool pool_of_at_most(size_t bytes)
 {
+    CUmemPoolProps props = plain;
     CUmemoryPool pool;
+    props.maxSize = bytes;
+    OK(cuMemPoolCreate(&pool, &props));
+    return pool;
+}
+
+/* NULL: of the default pool. */
+static cuuint64_t pool_value(CUmemoryPool pool, CUmemPool_attribute attribute)
+{
     cuuint64_t value;
-    OK(cuDeviceGetDefaultMemPool(&pool, 0));
+    if (!pool)
+        OK(cuDeviceGetDefaultMemPool(&pool, 0));
     OK(cuMemPoolGetAttribute(pool, attribute, &value));
     return value;
 }
@@ -194,13 +207,13 @@ TEST(a_pool_reserves_in_steps_and_gives_back_at_synchronisation)
     CUdeviceptr p;
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuMemAllocAsync(&p, 1000, s));
-    assert_int_equal(pool_value(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 32 * MIB);
-    assert_int_equal(pool_value(CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 1024);
+    assert_int_equal(pool_value(NULL, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 32 * MIB);
+    assert_int_equal(pool_value(NULL, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 1024);
     assert_int_equal(FREE_AT_START - sim_free_bytes(), 32 * MIB);
     OK(cuMemFreeAsync(p, s));
-    assert_int_equal(pool_value(CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+    assert_int_equal(pool_value(NULL, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
     OK(cuStreamSynchronize(s));
-    assert_int_equal(pool_value(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
+    assert_int_equal(pool_value(NULL, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
     assert_int_equal(sim_free_bytes(), FREE_AT_START);
 }
 
@@ -221,18 +234,15 @@ TEST(pool_memory_runs_out_at_capacity_and_plain_allocation_gets_it_back)
 
 TEST(an_own_pool_obeys_its_limit)
 {
-    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
-                            .maxSize = 64 * MIB};
-    CUmemoryPool pool;
     CUdeviceptr p, q;
-    OK(cuMemPoolCreate(&pool, &props));
+    CUmemoryPool pool = pool_of_at_most(64 * MIB);
     OK(cuMemAllocFromPoolAsync(&p, 40 * MIB, pool, NULL));
     FAILS(cuMemAllocFromPoolAsync(&q, 40 * MIB, pool, NULL), CUDA_ERROR_OUT_OF_MEMORY);
     OK(cuMemFreeAsync(p, NULL));
     OK(cuCtxSynchronize());
     OK(cuMemPoolDestroy(pool));
     INVALID(cuMemPoolTrimTo(pool, 0));
+    CUmemPoolProps props = plain;
     props.handleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
     FAILS(cuMemPoolCreate(&pool, &props), CUDA_ERROR_NOT_SUPPORTED);
 }
@@ -240,20 +250,17 @@ TEST(an_own_pool_obeys_its_limit)
 /* Regression: destroyed pools were kept, and every synchronisation visited them. */
 TEST(pools_come_and_go_without_end)
 {
-    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     CUmemoryPool pool, first = NULL;
-    cuuint64_t keep = MIB, seen;
+    cuuint64_t keep = MIB;
     CUdeviceptr p;
     unsigned again = 0;
     for (int i = 0; i < 200; i++) {
-        OK(cuMemPoolCreate(&pool, &props));
+        pool = pool_of_at_most(0);
         first = first ? first : pool;
         again += pool == first;
-        OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &seen));
-        assert_int_equal(seen, 0); /* no state of an earlier use */
-        OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &seen));
-        assert_int_equal(seen, 0);
+        /* no state of an earlier use */
+        assert_int_equal(pool_value(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), 0);
+        assert_int_equal(pool_value(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), 0);
         OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
         OK(cuMemAllocFromPoolAsync(&p, 1000, pool, NULL));
         if (i % 2)
@@ -267,23 +274,18 @@ TEST(pools_come_and_go_without_end)
     assert_int_equal(sim_free_bytes(), FREE_AT_START);
 }
 
-/* Regression: each allocation and free walked all blocks of the pool. */
 TEST(a_pool_rearranges_what_is_idle_before_it_says_it_has_no_more)
 {
-    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}, .maxSize = 96 * MIB};
-    cuuint64_t keep = UINT64_MAX, reserved;
-    CUmemoryPool pool;
+    cuuint64_t keep = UINT64_MAX;
     CUdeviceptr small[3], large;
-    OK(cuMemPoolCreate(&pool, &props));
+    CUmemoryPool pool = pool_of_at_most(96 * MIB);
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
     for (int i = 0; i < 3; i++)
         OK(cuMemAllocFromPoolAsync(&small[i], 32 * MIB, pool, NULL));
     for (int i = 0; i < 3; i++)
         OK(cuMemFreeAsync(small[i], NULL));
     OK(cuCtxSynchronize());
-    OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
-    assert_int_equal(reserved, 96 * MIB);
+    assert_int_equal(pool_value(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 96 * MIB);
     OK(cuMemAllocFromPoolAsync(&large, 90 * MIB, pool, NULL));
     FAILS(cuMemAllocFromPoolAsync(&small[0], 32 * MIB, pool, NULL), CUDA_ERROR_OUT_OF_MEMORY);
     OK(cuMemFreeAsync(large, NULL));
@@ -291,18 +293,13 @@ TEST(a_pool_rearranges_what_is_idle_before_it_says_it_has_no_more)
     OK(cuMemPoolDestroy(pool));
 }
 
+/* Regression: each allocation and free walked all blocks of the pool. */
 TEST(very_many_blocks_are_allocated_and_freed_in_any_order)
 {
     enum { COUNT = 20000 };
     static CUdeviceptr at[COUNT];
-    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
-    CUmemoryPool pool;
-    CUstream streams[2];
-    cuuint64_t used = 1;
-    OK(cuMemPoolCreate(&pool, &props));
-    for (int i = 0; i < 2; i++)
-        OK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+    CUstream streams[] = {sim_stream(CU_STREAM_NON_BLOCKING), sim_stream(CU_STREAM_NON_BLOCKING)};
+    CUmemoryPool pool = pool_of_at_most(0);
     for (int i = 0; i < COUNT; i++) {
         OK(cuMemAllocFromPoolAsync(&at[i], 512 + 512 * (size_t)(i % 3), pool, streams[0]));
         *(int *)at[i] = i;
@@ -319,13 +316,9 @@ TEST(very_many_blocks_are_allocated_and_freed_in_any_order)
         OK(cuMemFreeAsync(at[i], streams[i & 1]));
     }
     OK(cuCtxSynchronize());
-    OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
-    assert_int_equal(used, 0);
-    OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &used));
-    assert_int_equal(used, 0);
+    assert_int_equal(pool_value(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+    assert_int_equal(pool_value(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
     OK(cuMemPoolDestroy(pool));
-    for (int i = 0; i < 2; i++)
-        OK(cuStreamDestroy(streams[i]));
 }
 
 TEST(resetting_the_primary_context_gives_back_all_but_pool_memory)

@@ -13,16 +13,16 @@ static atomic_int open_gate;
 static CUdeviceptr kept[4]; /* so that no later request uses them instead */
 static size_t kept_count;
 
-FIXTURE(begin)
+BEFORE(begin)
 {
     atomic_store(&open_gate, 0);
-    OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
-    OK(cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
-    OK(cuStreamCreate(&c, CU_STREAM_NON_BLOCKING));
+    a = sim_stream(CU_STREAM_NON_BLOCKING);
+    b = sim_stream(CU_STREAM_NON_BLOCKING);
+    c = sim_stream(CU_STREAM_NON_BLOCKING);
     return 0;
 }
 
-FIXTURE(end)
+AFTER(end)
 {
     atomic_store(&open_gate, 1);
     OK(cuCtxSynchronize());
@@ -112,11 +112,11 @@ TEST(the_legacy_stream_orders_too)
     atomic_store(&open_gate, 1);
 }
 
-int main(void)
+SETUP(setup)
 {
     sim_begin_on("a100-40g");
     OK(cuDeviceGetDefaultMemPool(&pool, 0));
-    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    OK(cuEventCreate(&second, CU_EVENT_DISABLE_TIMING));
-    return vs_run_tests_around("tests", NULL, NULL, begin, end);
+    event = sim_event(CU_EVENT_DISABLE_TIMING);
+    second = sim_event(CU_EVENT_DISABLE_TIMING);
+    return 0;
 }
