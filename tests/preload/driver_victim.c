@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A driver API program, linked with libcuda directly: what libraries ask before they share memory,
- * memory of peers, and a library that ends late. */
+ * and memory of peers. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <stdio.h>
@@ -19,8 +19,6 @@ static void check(CUresult r, const char *what)
     printf("%s: %d\n", what, (int)r);
     exit(3);
 }
-
-void library_victim_start(void);
 
 static CUresult exported(CUdeviceptr p)
 {
@@ -84,10 +82,6 @@ static int peers(CUcontext context, CUdevice other)
 int main(int argc, char **argv)
 {
     CUcontext context;
-    if (argc > 1 && strcmp(argv[1], "library") == 0) {
-        library_victim_start();
-        return 0;
-    }
     check(cuInit(0), "cuInit");
     check(cuCtxCreate(&context, NULL, 0, 0), "cuCtxCreate");
     return argc > 1 && strcmp(argv[1], "peers") == 0 ? peers(context, 1) : questions();

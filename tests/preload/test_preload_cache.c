@@ -24,18 +24,6 @@ TEST(memory_that_the_driver_has_is_given_also_where_no_segment_fits)
     assert_int_equal(c[0][1].frees, 2);
 }
 
-/* The driver did not know the blocks, or freed a whole segment for one. */
-TEST(libraries_free_cached_memory_after_our_own_end)
-{
-    struct outcome alone, with;
-    run(&alone, ALONE, VS_DRIVER_VICTIM, "library");
-    assert_string_equal(alone.out, "library started: 1\nlibrary ended: 0 0 0 byte 7\n");
-    for (int f = OBSERVE; f <= CACHING; f++) {
-        run(&with, (enum front)f, VS_DRIVER_VICTIM, "library");
-        assert_same(&with, &alone);
-    }
-}
-
 TEST(freed_memory_is_not_reused_under_another_devices_work)
 {
     static const char *const modes[] = {"peer", "devices"};

@@ -179,14 +179,6 @@ CASE(reset, "a device reset resets the count", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
     give(take(left - 4 * MIB));
 }
 
-CASE(share, "a limit in percent of the device", 0, ENV("VRAMSCOPE_LIMIT=50%"))
-{
-    size_t total, free_bytes;
-    OK(cudaMemGetInfo(&free_bytes, &total));
-    CHECK(!limited() || total == 512 * MIB);
-    refused(total + 1);
-}
-
 CASE(beyond, "a limit larger than the device", 0, ENV("VRAMSCOPE_LIMIT=64GiB"))
 {
     size_t total, free_bytes;
