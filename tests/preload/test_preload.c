@@ -37,15 +37,6 @@ TEST(device_counts_equal_the_programs_own_in_both_builds_and_both_ways)
     assert_non_null(strstr(c[1][0].apis, "[cuMemAlloc]"));
 }
 
-TEST(out_of_memory_looks_the_same_and_cached_memory_makes_room)
-{
-    struct count c[2][2];
-    everywhere("oom", c);
-    assert_int_equal(c[0][0].failed, 1);
-    assert_int_equal(c[0][1].failed, 1);
-    assert_true(c[0][1].segment_frees > 0);
-}
-
 TEST(nvtx_ranges_arrive_also_those_opened_before_cuda)
 {
     struct count c[2][2];
@@ -122,29 +113,6 @@ TEST(without_cupti_memory_is_recorded_and_it_is_said_once)
     count_trace(&c, with.trace);
     assert_int_equal(c.allocs[VS_FAMILY_DEVICE], 1);
     assert_int_equal(c.copies + c.kernels, 0);
-}
-
-/* unit/intercept/test_tracker.c counts the steps of finding them. */
-TEST(a_reset_ends_very_many_allocations)
-{
-    struct outcome o;
-    struct count c;
-    run_printing(&o, OBSERVE, NULL, VS_VICTIM_SHARED, "reset-of-many", "reset\n", NULL);
-    count_unpaired = true;
-    count_trace(&c, o.trace);
-    count_unpaired = false;
-    assert_int_equal(c.allocs[VS_FAMILY_PINNED], 100000);
-    assert_int_equal(c.frees, 100000);
-}
-
-TEST(a_trace_that_cannot_be_written_costs_one_line_and_nothing_else)
-{
-    struct outcome alone, with;
-    run(&alone, ALONE, VS_VICTIM_SHARED, "device");
-    run_with(&with, CACHING, UNWRITABLE, VS_VICTIM_SHARED, "device");
-    assert_string_equal(with.out, alone.out);
-    assert_int_equal(with.status, alone.status);
-    assert_one_line(with.err, "cannot write the trace /nonexistent-folder/trace.vst");
 }
 
 /* Flushing CUPTI and recording took locks that the interrupted thread held. */

@@ -368,16 +368,6 @@ static int mode_nearly_full(void)
     return 0;
 }
 
-static int mode_reset_of_many(void)
-{
-    void *p;
-    for (int i = 0; i < 100000; i++)
-        check(cudaMallocHost(&p, 64), "cudaMallocHost");
-    check(cudaDeviceReset(), "cudaDeviceReset");
-    puts("reset");
-    return 0;
-}
-
 static volatile sig_atomic_t handler_exits;
 
 static void end_in_handler(int number)
@@ -514,11 +504,11 @@ int main(int argc, char **argv)
         {"oom", mode_oom}, {"resets", mode_resets}, {"atexit", mode_atexit},
         {"destructor", mode_destructor}, {"nvtx", mode_nvtx}, {"nvtx-threads", mode_nvtx_threads},
         {"copies", mode_copies}, {"nearly-full", mode_nearly_full},
-        {"reset-of-many", mode_reset_of_many}, {"handler-_exit", mode_handler_underscore_exit},
-        {"handler-exit", mode_handler_exit}, {"fork-race", mode_fork_race}, {"wait", mode_wait},
-        {"large", mode_large}, {"queries", mode_queries}, {"errors", mode_errors},
-        {"bad-frees", mode_bad_frees}, {"exec", mode_exec}, {"nothing", mode_nothing},
-        {"sigkill", mode_sigkill}, {"sigsegv", mode_sigsegv},
+        {"handler-_exit", mode_handler_underscore_exit}, {"handler-exit", mode_handler_exit},
+        {"fork-race", mode_fork_race}, {"wait", mode_wait}, {"large", mode_large},
+        {"queries", mode_queries}, {"errors", mode_errors}, {"bad-frees", mode_bad_frees},
+        {"exec", mode_exec}, {"nothing", mode_nothing}, {"sigkill", mode_sigkill},
+        {"sigsegv", mode_sigsegv},
     };
     const char *mode = argc > 1 ? argv[1] : "";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {

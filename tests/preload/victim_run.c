@@ -130,8 +130,6 @@ static struct {
     uint64_t addr, requested, family;
 } live[LIVE_MAX];
 
-bool count_unpaired;
-
 static void note_name(char *list, size_t max, const char *name)
 {
     char item[512];
@@ -145,8 +143,6 @@ static void count_alloc(struct count *c, const struct vs_reader *r, const struct
     c->allocs[e->alloc.family]++;
     c->live++;
     note_name(c->apis, sizeof c->apis, vs_reader_string(r, e->alloc.api));
-    if (count_unpaired)
-        return;
     for (size_t i = 0; i < LIVE_MAX; i++) {
         if (live[i].addr)
             continue;
@@ -165,10 +161,6 @@ static void count_alloc(struct count *c, const struct vs_reader *r, const struct
 
 static void count_free(struct count *c, const struct vs_event *e)
 {
-    if (count_unpaired) {
-        c->frees++;
-        return;
-    }
     for (size_t i = 0; i < LIVE_MAX; i++) {
         if (live[i].addr != e->free.addr)
             continue;

@@ -36,7 +36,6 @@ struct count {
 };
 
 extern char folder[PATH_MAX];
-extern bool count_unpaired; /* too many for the table: counted without pairing */
 extern const char *const builds[2]; /* the victim with a shared and a static runtime */
 
 /* Runs *program* with the argument *mode*. *settings*: "NAME=VALUE NAME=VALUE" (NULL: none), added

@@ -21,12 +21,8 @@ SETTINGS = {
     "observe": (["--allocator=observe"], ["--policy", "observe"]),
     "pytorch": (["--allocator=caching"], ["--policy", "pytorch"]),
     "compact": (["--allocator=caching", "--policy=compact"], ["--policy", "compact"]),
-    "expandable_segments:True": (["--allocator=caching", "--alloc-conf=expandable_segments:True"],
-                                 ["--set", "expandable_segments:True"]),
-    "max_split_size_mb:32": (["--allocator=caching", "--alloc-conf=max_split_size_mb:32"],
-                             ["--set", "max_split_size_mb:32"]),
-    "large_segment_size_mb:40": (["--allocator=caching", "--alloc-conf=large_segment_size_mb:40"],
-                                 ["--set", "large_segment_size_mb:40"]),
+    **{conf: (["--allocator=caching", "--alloc-conf=" + conf], ["--set", conf])
+       for conf in ("expandable_segments:True", "max_split_size_mb:32", "large_segment_size_mb:40")},
 }
 
 

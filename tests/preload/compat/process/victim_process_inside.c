@@ -204,7 +204,7 @@ static void CUDART_CB underscore_exit_there(void *status)
     _exit((int)(intptr_t)status);
 }
 
-static int end_in_a_stream(cudaHostFn_t end)
+static void end_in_a_stream(cudaHostFn_t end)
 {
     cudaStream_t stream;
     take(KIB);
@@ -214,15 +214,10 @@ static int end_in_a_stream(cudaHostFn_t end)
         pause();
 }
 
-CASE_STATUS(exit_in_a_host_function, "exit in a host function of a stream", 0)
-{
-    return end_in_a_stream(exit_there);
-}
-
-CASE_STATUS(underscore_exit_in_a_host_function, "_exit in a host function of a stream", 0)
-{
-    return end_in_a_stream(underscore_exit_there);
-}
+CASE_OF(exit_in_a_host_function, end_in_a_stream(exit_there),
+        "exit in a host function of a stream", 0)
+CASE_OF(underscore_exit_in_a_host_function, end_in_a_stream(underscore_exit_there),
+        "_exit in a host function of a stream", 0)
 
 /* --- ends inside of ends --- */
 
