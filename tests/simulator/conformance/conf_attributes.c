@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Attributes of kernel nodes and of streams. */
-#include "conf_kernels.h"
+#include "conf.h"
 
 static CUcontext ctx;
 static CUstream stream;

@@ -39,10 +39,7 @@ AFTER(end_all)
     return cuCtxSynchronize();
 }
 
-static void begin(CUstream stream)
-{
-    DO(cuStreamBeginCapture(stream, MODE(RELAXED)));
-}
+static void begin(CUstream stream) { DO(cuStreamBeginCapture(stream, MODE(RELAXED))); }
 
 static CUgraph end(CUstream stream)
 {

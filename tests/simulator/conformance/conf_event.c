@@ -17,10 +17,7 @@ SETUP(setup)
     return cuMemsetD8Async(memory, 0, 4096, stream) || cuCtxSynchronize();
 }
 
-static void close_gate(void)
-{
-    conf_close(stream, &gate);
-}
+static void close_gate(void) { conf_close(stream, &gate); }
 
 static void open_gate(void)
 {

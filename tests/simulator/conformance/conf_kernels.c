@@ -2,7 +2,7 @@
  *
  * Three small kernels: as PTX, which a GPU's driver compiles, and as host functions
  * under the same names, which the simulated GPU runs. */
-#include "conf_kernels.h"
+#include "conf.h"
 
 #include "vramscope_simulator.h"
 

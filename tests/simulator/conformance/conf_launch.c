@@ -2,7 +2,7 @@
  *
  * Modules and launches: PTX is loaded, kernels are found and run, in stream order,
  * with the arguments they were launched with. */
-#include "conf_kernels.h"
+#include "conf.h"
 
 #define COUNT 4096u
 #define BYTES (COUNT * sizeof(uint32_t))

@@ -3,7 +3,7 @@
  * conformance [GROUP]...: checks the facts of these groups, or of all. Exit status 0 if all hold, 1
  * if one does not, 2 for an unknown group, 77 without a device. conformance --ptx: prints the
  * kernels for an assembler. conformance --list: prints the groups' names. */
-#include "conf_kernels.h"
+#include "conf.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -192,10 +192,7 @@ FIXTURE(group_begins)
     return vs_run_fixtures(fixtures->setup, state);
 }
 
-FIXTURE(group_ends)
-{
-    return begin && cuCtxSynchronize() != CUDA_SUCCESS ? -1 : 0;
-}
+FIXTURE(group_ends) { return begin && cuCtxSynchronize() != CUDA_SUCCESS ? -1 : 0; }
 
 FIXTURE(case_begins)
 {
@@ -204,10 +201,7 @@ FIXTURE(case_begins)
     return vs_run_fixtures(fixtures->before, state);
 }
 
-FIXTURE(case_ends)
-{
-    return vs_run_fixtures(fixtures->after, state);
-}
+FIXTURE(case_ends) { return vs_run_fixtures(fixtures->after, state); }
 
 /* Number of its failed cases. */
 static int run_group(size_t row)

@@ -40,6 +40,7 @@ static void look(const char *list)
 {
     int fds[2], status;
     char number[16];
+    NEED(!getenv("CUDA_VISIBLE_DEVICES"), "CUDA_VISIBLE_DEVICES is set already");
     DO(pipe(fds));
     snprintf(number, sizeof number, "%d", fds[1]);
     pid_t pid = fork();
@@ -80,7 +81,6 @@ static void uuid_text(CUdevice device, char text[48])
 
 TEST(ordinals_choose)
 {
-    NEED(!getenv("CUDA_VISIBLE_DEVICES"), "CUDA_VISIBLE_DEVICES is set already");
     look("0");
     FACT_EQ(seen.count, 1, RULE("only devices in the list are visible"));
     FACT(is(0, 0), RULE("ordinals are those without it"));
@@ -97,7 +97,6 @@ TEST(ordinals_choose)
 TEST(uuids_choose)
 {
     char text[48], name[256] = "";
-    NEED(!getenv("CUDA_VISIBLE_DEVICES"), "CUDA_VISIBLE_DEVICES is set already");
     DO(cuDeviceGetName(name, sizeof name, 0));
     NEED(!strstr(name, "MIG"), "the device is a MIG instance, whose UUID has another prefix");
     uuid_text(0, text);
@@ -108,7 +107,6 @@ TEST(uuids_choose)
 
 TEST(the_list_gives_the_order)
 {
-    NEED(!getenv("CUDA_VISIBLE_DEVICES"), "CUDA_VISIBLE_DEVICES is set already");
     int count = conf_device_count();
     NEED(count >= 2, "fewer than two devices");
     look("1");

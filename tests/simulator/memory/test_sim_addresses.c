@@ -11,10 +11,7 @@
 static CUdeviceptr taken[64]; /* in this test and not freed */
 static size_t taken_count;
 
-static CUdeviceptr take_bytes(size_t bytes)
-{
-    return taken[taken_count++] = sim_alloc(bytes);
-}
+static CUdeviceptr take_bytes(size_t bytes) { return taken[taken_count++] = sim_alloc(bytes); }
 
 static CUdeviceptr take(size_t mib)
 {
