@@ -32,15 +32,9 @@ struct unreliable {
     uint64_t failures;
 };
 
-static uint64_t random_next(uint64_t *random)
-{
-    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *random >> 33;
-}
-
 static enum vs_err luck(struct unreliable *u)
 {
-    if (!u->odds || random_next(&u->random) % u->odds)
+    if (!u->odds || vs_random(&u->random) % u->odds)
         return VS_OK;
     u->failures++;
     return u->failure;
@@ -132,7 +126,7 @@ static void step_free(struct run *r, uint64_t draw)
 
 static void step(struct run *r)
 {
-    uint64_t draw = random_next(&r->random);
+    uint64_t draw = vs_random(&r->random);
     if (draw % 31 == 0) {
         step_pool(r, draw / 31);
     } else if (draw % 67 == 1) {

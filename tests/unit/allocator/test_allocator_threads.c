@@ -61,8 +61,7 @@ struct worker {
 
 static uint64_t draw(struct worker *w, uint64_t below)
 {
-    w->random = w->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (w->random >> 33) % below;
+    return vs_random(&w->random) % below;
 }
 
 static void own(struct worker *w, const struct vs_allocation *a, unsigned char from,

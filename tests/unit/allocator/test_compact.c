@@ -124,10 +124,8 @@ static int settles_after(uint64_t seed)
     int last = 0;
     start(&f);
     take(&f, 5 * MIB / 2);
-    for (size_t i = 0; i < 40; i++) {
-        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        sizes[i] = ((seed >> 40) % 24 + 1) * 700 * KIB;
-    }
+    for (size_t i = 0; i < 40; i++)
+        sizes[i] = (vs_random(&seed) % 24 + 1) * 700 * KIB;
     for (int round = 0; round < 24; round++) {
         iterate(&f, sizes, 40);
         uint64_t calls = f.device.maps + f.device.creates + f.device.unmaps;

@@ -137,12 +137,6 @@ TEST(inside_a_block_of_many_gigabytes)
 
 #define SLOTS 200
 
-static uint64_t draw(uint64_t *random, uint64_t below)
-{
-    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (*random >> 33) % below;
-}
-
 static void assert_found(struct fixture *fixture, const struct vs_allocation *want)
 {
     uint64_t offsets[] = {0, want->requested / 2, want->size - 1};
@@ -167,16 +161,16 @@ static void use_at_random(const struct vs_allocator_config *config, uint64_t see
     memset(held, 0, sizeof held);
     fixture_start(&f, config, 2 * GIB);
     for (int step = 0; step < 4000; step++) {
-        struct vs_allocation *slot = &held[draw(&seed, SLOTS)];
+        struct vs_allocation *slot = &held[vs_random(&seed) % SLOTS];
         if (slot->addr) {
             assert_found(&f, slot);
-            if (draw(&seed, 4) == 0)
+            if (vs_random(&seed) % 4 == 0)
                 assert_int_equal(vs_allocator_record_stream(f.allocator, slot->addr, OTHER_STREAM),
                                  VS_OK);
             assert_int_equal(vs_allocator_free(f.allocator, slot->addr), VS_OK);
             slot->addr = 0;
         } else {
-            uint64_t bytes = 1 + draw(&seed, UINT64_C(1024) << draw(&seed, 15));
+            uint64_t most = UINT64_C(1024) << vs_random(&seed) % 15, bytes = 1 + vs_random(&seed) % most;
             if (vs_allocator_malloc(f.allocator, bytes, 0, slot) != VS_OK)
                 slot->addr = 0;
         }

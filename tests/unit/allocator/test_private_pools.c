@@ -71,12 +71,6 @@ TEST(an_abandoned_allocator_has_no_pools)
 
 /* --- threads: for ThreadSanitizer, and no block may be allocated twice --- */
 
-static uint64_t random_next(uint64_t *random)
-{
-    *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
-    return *random >> 33;
-}
-
 #define WORKERS 3
 #define WORKER_ROUNDS 4000
 
@@ -91,7 +85,7 @@ static void *allocate_and_free(void *arg)
     struct worker *w = arg;
     uint64_t held[8] = {0};
     for (int i = 0; i < WORKER_ROUNDS; i++) {
-        uint64_t r = random_next(&w->random), *slot = &held[r % 8];
+        uint64_t r = vs_random(&w->random), *slot = &held[r % 8];
         w->unexpected += vs_allocator_free(w->allocator, *slot) != VS_OK;
         *slot = 0;
         struct vs_allocation got;
@@ -131,7 +125,7 @@ TEST(pools_begin_and_end_while_others_allocate)
         for (int round = 0; round < 60; round++) {
             struct vs_pool_id id = {2, (uint64_t)round % 3};
             if (vs_allocator_pool_begin(f.allocator, id, of_stream_one, NULL) == VS_OK) {
-                for (uint64_t spin = random_next(&random) % 2000; spin-- > 0;)
+                for (uint64_t spin = vs_random(&random) % 2000; spin-- > 0;)
                     assert_int_equal(vs_allocator_cached_bytes(f.allocator) >> 40, 0);
                 assert_int_equal(vs_allocator_pool_end(f.allocator, id), VS_OK);
                 assert_int_equal(vs_allocator_pool_release(f.allocator, id), VS_OK);

@@ -95,10 +95,8 @@ static uint64_t work_of_names(size_t length)
             for (unsigned f = 0; f < FRAMES; f++) {
                 char name[TEXT];
                 uint64_t random = (r * RENAMED + i) * FRAMES + f;
-                for (size_t c = 0; c < length; c++) {
-                    random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-                    name[c] = (char)('a' + (random >> 33) % 26);
-                }
+                for (size_t c = 0; c < length; c++)
+                    name[c] = (char)('a' + vs_random(&random) % 26);
                 name[length] = 0;
                 add_frame(&runs[r], name, "net.c");
             }
@@ -141,13 +139,10 @@ TEST(the_similarity_of_names_is_that_of_its_definition)
         char text[2][TEXT];
         size_t length[2], cut[2];
         for (int k = 0; k < 2; k++) {
-            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            length[k] = (random >> 33) % (round % 10 ? 20 : TEXT);
+            length[k] = vs_random(&random) % (round % 10 ? 20 : TEXT);
             cut[k] = length[k] < VS_NAME_BYTES ? length[k] : VS_NAME_BYTES;
-            for (size_t c = 0; c < length[k]; c++) {
-                random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-                text[k][c] = (char)((round % 2 ? 0xc0 : 'a') + (random >> 33) % 4);
-            }
+            for (size_t c = 0; c < length[k]; c++)
+                text[k][c] = (char)((round % 2 ? 0xc0 : 'a') + vs_random(&random) % 4);
         }
         struct vs_name_pairs a, b;
         vs_name_pairs_of(&a, text[0], length[0]);

@@ -69,9 +69,9 @@ static void expect_the_table(void)
 
 TEST(any_events_leave_what_a_table_of_pages_has)
 {
-    uint64_t random = 1;
+    uint64_t seed = 1;
     for (uint64_t i = 1; i <= EVENTS; i++) {
-        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        uint64_t random = vs_random(&seed);
         unsigned device = random >> 33 & 1, kind = random >> 34 & 3;
         unsigned page = (unsigned)(random >> 36) % PAGES, pages = 1 + (unsigned)(random >> 48) % 12;
         pages = pages < PAGES - page ? pages : PAGES - page;

@@ -110,11 +110,11 @@ TEST(births_in_one_tick_link_in_any_order_of_recording)
 TEST(links_never_go_round_whatever_members_say)
 {
     static const char *const words[] = {"", "1:0", "2:0 1:0", "3@1 2:0", "1@99999999999999 3:0", "2:1 3:1", "@"};
-    uint64_t random = 1;
+    uint64_t seed = 1;
     for (int round = 0; round < 2000; round++) {
         struct vs_tree_member m[12];
         for (int i = 0; i < 12; i++) {
-            random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            uint64_t random = vs_random(&seed);
             m[i] = member(1 + random / 64 % 3, 0, random / 1024 % 3, words[random >> 40 & 7 ? (random >> 40) % 7 : 0]);
             m[i].born_ns = random >> 50 & 1;
             m[i].ppid = random >> 51 & 3;
@@ -181,11 +181,11 @@ static void end(int count, uint64_t after_ns)
 TEST(sums_are_those_of_all_events_in_the_order_of_time)
 {
     uint64_t held[TRACES] = {0}, own[TRACES] = {0}, shares[TRACES] = {0}, sizes[TRACES][CHANGES];
-    uint64_t sum = 0, peak = 0, random = 42;
+    uint64_t sum = 0, peak = 0, seed = 42;
     bool live[TRACES][CHANGES] = {{false}};
     begin(TRACES);
     for (int i = 0; i < CHANGES; i++) {
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        uint64_t random = vs_random(&seed);
         int t = (int)(random >> 33) % TRACES, old = (int)((random >> 20) % CHANGES);
         b[t].now_ns = now += 1000;
         if (old < i && live[t][old]) {

@@ -58,8 +58,7 @@ static uint64_t seed = 77;
 
 static uint64_t below(uint64_t bound)
 {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (seed >> 20) % bound;
+    return vs_random(&seed) % bound;
 }
 
 static struct vs_time_window some_window(const struct vs_span *span, int turn)
