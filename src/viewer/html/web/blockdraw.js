@@ -2,10 +2,13 @@
  *
  * The parts of the block map that are drawn around its painted picture: segments, labels, and for
  * export the blocks themselves. A *plane* has trace, state, what is visible and both scales. */
-import {groupBlocks, matchSites} from './grouping.js';
+import {GROUPINGS, groupBlocks, matchSites} from './grouping.js';
 import {cutEnd, shortSite} from './describe.js';
-import {inkFor} from './colors.js';
-import {formatBytes, formatCount} from './format.js';
+import {inkFor, neutralColor} from './colors.js';
+import {fillGroupLegend} from './surface.js';
+import {instantText} from './viewport.js';
+import {hasBlocks} from './series.js';
+import {formatBytes, formatCount, shorten} from './format.js';
 
 const LABELS_MAX = 200;
 const VECTORS_MAX = 20000;
@@ -88,4 +91,47 @@ export function drawBlockVectors(pen, surface, area, {trace, state, range, x, y}
             pen.rect(left, top, Math.max(0.1, right - left), Math.max(0.1, bottom - top), colors[grouping.of[row]]);
     }
     return true;
+}
+
+/* The legend of the block map and the segment map: the groups with the bytes that each holds at an
+ * instant. By call site, a click on an entry selects it. */
+
+const LEGEND_MAX = 20;
+
+/** Fills the legend of *surface* with what each group holds at *t*.
+ * @param {Object} surface @param {Object} trace with loaded blocks @param {Object} state
+ * @param {number} t ns @param {number} apart ns of a pixel */
+export function showHeld(surface, trace, state, t, apart) {
+    const key = `${state.get('color')} ${state.get('device')} ${t} ${surface.theme} ${surface.width}`;
+    if (surface.legend.dataset.key === key)
+        return;
+    const grouping = groupBlocks(trace, state.get('color'));
+    const colors = grouping.colors(surface.theme);
+    const {blocks} = trace.loaded;
+    const held = new Map();
+    const known = hasBlocks(trace, t, t);
+    for (const row of known ? trace.liveAt(t, state.get('device')) : [])
+        held.set(grouping.of[row], (held.get(grouping.of[row]) || 0) + blocks.bytes[row]);
+    const shown = grouping.order.slice(0, LEGEND_MAX);
+    const entries = shown.map((g) => ({color: colors[g], text: cutEnd(shortSite(grouping.names[g]), 46),
+        title: shorten(grouping.names[g], 400), ...heldValue(held.get(g)), ...siteChoice(state, g)}));
+    const rest = grouping.order.slice(LEGEND_MAX);
+    if (rest.length)
+        entries.push({color: neutralColor(surface.theme), groups: rest.length,
+            text: `${formatCount(rest.length)} other ${GROUPINGS[grouping.key]}s`,
+            ...heldValue(rest.reduce((sum, g) => sum + (held.get(g) || 0), 0))});
+    fillGroupLegend(surface.legend, key, entries,
+        `${known ? 'live' : 'unknown'} at ${instantText(t, apart)} by ${GROUPINGS[grouping.key]}:`);
+}
+
+function heldValue(bytes) {
+    return bytes ? {bytes, value: formatBytes(bytes)} : {};
+}
+
+function siteChoice(state, group) {
+    if (state.get('color') !== 'site')
+        return {};
+    const selected = state.get('selected');
+    const pressed = Boolean(selected && selected.site === group);
+    return {pressed, toggles: false, choose: () => state.set({selected: pressed ? null : {site: group}})};
 }

@@ -7,15 +7,13 @@ import {createPainter} from './slices.js';
 import {make} from './dom.js';
 import {tipNode} from './surface.js';
 import {ChartView} from './view.js';
-import {bindTimeAxis, byteTicks, showTime, visibleTime} from './viewport.js';
-import {AXIS_HEIGHT, drawByteGrid, drawMissing, drawTimeGrid, missingText, plotOf, timeScale} from './timegrid.js';
-import {createPlaceAxis} from './placeaxis.js';
+import {bindTimeAxis, byteTicks, createPlaceAxis, showTime, visibleTime} from './viewport.js';
+import {drawByteGrid, drawMissing, drawTimeGrid, missingText, timeScale} from './timegrid.js';
 import {groupBlocks} from './grouping.js';
 import {describeBlock} from './describe.js';
 import {colorRaster, rasterize} from './raster.js';
 import {upperBound} from './liveindex.js';
-import {dimmedRows, drawBlockLabels, drawBlockVectors, drawHeld} from './blockdraw.js';
-import {showHeld} from './heldlegend.js';
+import {dimmedRows, drawBlockLabels, drawBlockVectors, drawHeld, showHeld} from './blockdraw.js';
 import {formatNumber} from './format.js';
 
 const BLOCKMAP_HEIGHT = 420;
@@ -65,10 +63,6 @@ class BlockmapView extends ChartView {
         this.followTrace('blocks', 'segments');
     }
 
-    plot() {
-        return plotOf(this.surface, 8, AXIS_HEIGHT);
-    }
-
     blocksNow() {
         return this.trace.loaded.blocks;
     }
@@ -88,11 +82,10 @@ class BlockmapView extends ChartView {
     }
 
     *paintJob(view) {
-        const {trace, state} = this;
         const raster = yield* rasterize(this.blocksNow(), view, this.pictures.spare);
         this.pictures.spare = null;
         const key = this.colorKey();
-        const grouping = groupBlocks(trace, state.get('color'));
+        const grouping = this.grouping();
         const image = yield* colorRaster(raster, grouping, grouping.colors(this.surface.theme), this.look());
         return {raster, image, key};
     }
@@ -158,7 +151,7 @@ class BlockmapView extends ChartView {
 
     *recolorJob() {
         const {surface} = this;
-        const grouping = groupBlocks(this.trace, this.state.get('color'));
+        const grouping = this.grouping();
         const images = [];
         for (const name of ['now', 'whole']) {
             const raster = this.pictures[name];
@@ -207,13 +200,8 @@ class BlockmapView extends ChartView {
         const {trace, surface} = this;
         const area = this.plot();
         const range = visibleTime(trace, this.state);
-        const {colors} = surface;
-        if (!this.blocksNow()) {
-            const {error} = trace.loaded;
-            pen.text(area.left + 8, area.top + 22, error ? `The blocks cannot be shown: ${error.message}`
-                : 'Reading the blocks…', error ? colors.danger : colors.muted, {size: 13});
-            return;
-        }
+        if (!this.blocksNow())
+            return this.sayWaiting(pen, area.left + 8, area.top + 22);
         const {placeFrom, placeTo} = this.places();
         const y = this.vertical.scale(area);
         const x = timeScale(range, area);
@@ -280,9 +268,7 @@ class BlockmapView extends ChartView {
         const {trace, state, surface} = this;
         const {blocks} = trace.loaded;
         const area = this.plot();
-        const box = surface.frame.getBoundingClientRect();
-        const px = clientX - box.left - area.left;
-        const py = clientY - box.top - area.top;
+        const {x: px, y: py} = this.inPlot(clientX, clientY);
         if (!blocks || px < 0 || py < 0 || px >= area.width || py >= area.height)
             return {row: -1, hits: 0};
         const {from, to} = visibleTime(trace, state);

@@ -7,15 +7,12 @@ import {button, make} from './dom.js';
 import {tipNode} from './surface.js';
 import {ChartView} from './view.js';
 import {moveCursor, timeKey, visibleTime} from './viewport.js';
-import {HEADING_STEP, LINE_HEIGHT, LINE_STEP, layOutRequest, layOutSegments, scaleToFit,
-    segmentsAt} from './segmentlayout.js';
+import {HEADING_STEP, LINE_HEIGHT, LINE_STEP, changeNear, failureNear, groupText, layOutRequest, layOutSegments,
+    scaleToFit, segmentsAt, streamText} from './segmentlayout.js';
 import {missingText} from './timegrid.js';
 import {hasBlocks} from './series.js';
-import {dimmedRows} from './blockdraw.js';
-import {showHeld} from './heldlegend.js';
-import {groupBlocks} from './grouping.js';
+import {dimmedRows, showHeld} from './blockdraw.js';
 import {describeBlock, describeSegment} from './describe.js';
-import {changeNear, failureNear, groupText, streamText} from './segmenttext.js';
 import {formatBytes, formatNumber, formatTime} from './format.js';
 
 const SEGMENTS_HEIGHT = 420;
@@ -214,12 +211,8 @@ class SegmentmapView extends ChartView {
     draw(pen) {
         const {trace, state, surface} = this;
         const {colors} = surface;
-        const {blocks, error} = trace.loaded;
-        if (!blocks) {
-            pen.text(SEGMENTS_LEFT, 24, error ? `The segments cannot be shown: ${error.message}` : 'Reading the blocks…',
-                error ? colors.danger : colors.muted, {size: 13});
-            return;
-        }
+        if (!trace.loaded.blocks)
+            return this.sayWaiting(pen, SEGMENTS_LEFT, 24, 'segments');
         const t = trace.cursorAt(state);
         if (!hasBlocks(trace, t, t)) {
             pen.text(SEGMENTS_LEFT, 24, missingText(trace), colors.muted, {size: 13});
@@ -227,7 +220,7 @@ class SegmentmapView extends ChartView {
             return;
         }
         this.compute(pen);
-        const grouping = groupBlocks(trace, state.get('color'));
+        const grouping = this.grouping();
         const dim = dimmedRows(trace, this.state);
         const palette = grouping.colors(surface.theme);
         if (this.layout.request)
@@ -374,8 +367,7 @@ class SegmentmapView extends ChartView {
     destroy() {
         cancelAnimationFrame(this.playing);
         this.state.set({playing: false});
-        this.unsubscribe.forEach((call) => call());
-        this.surface.destroy();
+        super.destroy();
     }
 }
 

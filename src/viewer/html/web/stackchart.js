@@ -5,11 +5,10 @@
  * live, so the top of the stack is the exact curve at any zoom. While a gesture runs the latest stack is
  * drawn at its times. */
 import {ChartView} from './view.js';
-import {make} from './dom.js';
-import {fillLegend, sayMore, tipNode, setTallLegend} from './surface.js';
+import {fillGroupLegend, tipNode} from './surface.js';
 import {bindTimeAxis, byteTicks, instantText, visibleTime} from './viewport.js';
-import {AXIS_HEIGHT, drawByteGrid, drawMissing, drawTimeGrid, missingText, plotOf, timeScale} from './timegrid.js';
-import {GROUPINGS, groupBlocks} from './grouping.js';
+import {drawByteGrid, drawMissing, drawTimeGrid, missingText, timeScale} from './timegrid.js';
+import {GROUPINGS} from './grouping.js';
 import {cutEnd, shortSite} from './describe.js';
 import {partWithBlocks} from './series.js';
 import {stackColumns, sweepColumns} from './sweep.js';
@@ -18,7 +17,6 @@ import {formatBytes, formatCount, formatPercent, formatTime, shorten} from './fo
 
 const STACK_HEIGHT = 320;
 const STACK_GROUPS = 20;
-const STACK_LEGEND_SHORT = 8; // entries that need no fixed height
 const LABEL_HEIGHT = 16;
 
 class StackView extends ChartView {
@@ -45,14 +43,6 @@ class StackView extends ChartView {
         this.follow(['cursor', 'cursor2', 'hover'], this.surface.redrawOver);
         this.follow(['cursor'], () => this.sayStack());
         this.followTrace('blocks');
-    }
-
-    plot() {
-        return plotOf(this.surface, 8, AXIS_HEIGHT);
-    }
-
-    grouping() {
-        return groupBlocks(this.trace, this.state.get('color'));
     }
 
     /** The stack for what is visible: the latest one, or that of the whole trace where it does not reach. */
@@ -134,15 +124,9 @@ class StackView extends ChartView {
         const {trace, surface} = this;
         const area = this.plot();
         const range = visibleTime(trace, this.state);
-        const {colors} = surface;
         const s = this.stackNow();
-        if (!s) {
-            const {error} = trace.loaded;
-            pen.text(area.left + 8, area.top + 22, error ? `The blocks cannot be shown: ${error.message}`
-                : trace.loaded.blocks ? 'Adding up the blocks…' : 'Reading the blocks…',
-            error ? colors.danger : colors.muted, {size: 13});
-            return;
-        }
+        if (!s)
+            return this.sayWaiting(pen, area.left + 8, area.top + 22);
         const top = this.topOf(s);
         const y = (bytes) => area.top + area.height * (1 - bytes / top);
         drawByteGrid(pen, surface, area, byteTicks(0, top, area.height), y);
@@ -309,26 +293,21 @@ class StackView extends ChartView {
         const found = this.exactAt(t);
         if (!found)
             return;
-        surface.legend.dataset.key = key;
         const {s, values, at, total} = found;
-        setTallLegend(surface.legend, s.groups.length > STACK_LEGEND_SHORT);
         const entries = s.groups.map((_, r) => ({
             color: this.colorOf(s, r), text: cutEnd(shortSite(this.nameOf(s, r)), 46),
             title: shorten(this.nameOf(s, r), 400), ...values[r] ? {bytes: values[r], value: formatBytes(values[r])} : {}}));
-        fillLegend(surface.legend, entries);
-        surface.legend.prepend(make('span.v-status', {},
-            `${formatBytes(total)} live at ${instantText(at, this.columnsSeen(s).unit)} by ${GROUPINGS[s.key]}:`));
-        sayMore(surface.legend, entries);
+        fillGroupLegend(surface.legend, key, entries,
+            `${formatBytes(total)} live at ${instantText(at, this.columnsSeen(s).unit)} by ${GROUPINGS[s.key]}:`);
     }
 
     rowAt(event) {
-        const box = this.surface.frame.getBoundingClientRect();
-        const area = this.plot();
+        const {height} = this.plot();
         const found = this.valuesAt(this.axis.timeAt(event.clientX));
-        const py = event.clientY - box.top - area.top;
-        if (!found || event.clientX - box.left < area.left || py < 0 || py > area.height)
+        const {x, y} = this.inPlot(event.clientX, event.clientY);
+        if (!found || x < 0 || y < 0 || y > height)
             return null;
-        const bytes = this.topOf(found.s) * (1 - py / area.height);
+        const bytes = this.topOf(found.s) * (1 - y / height);
         let sum = 0;
         const row = found.values.findIndex((value) => (sum += value) > bytes);
         return row < 0 ? null : {...found, row};

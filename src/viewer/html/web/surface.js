@@ -13,6 +13,7 @@ const SURFACE_COLORS = ['background', 'panel', 'ink', 'muted', 'grid', 'accent',
 const TIP_GAP = 14;
 const SAID_CHARACTERS = 1200;
 const TIP_CHARACTERS = 300; // of a name
+const LEGEND_SHORT = 8; // entries that need no fixed height
 
 /** The custom properties of page.css, which have other values in each theme. */
 function readColors() {
@@ -147,32 +148,6 @@ export function createSurface(element, state, options) {
     });
 }
 
-/** A legend of many entries scrolls, so it must be reachable by keyboard.
- * @param {HTMLElement} legend @param {boolean} tall */
-export function setTallLegend(legend, tall) {
-    legend.classList.toggle('v-legend-tall', tall);
-    if (tall)
-        legend.setAttribute('tabindex', '0');
-    else
-        legend.removeAttribute('tabindex');
-}
-
-/** Says behind the status of *legend* how many of *entries*, the largest first, are below its edge, and their bytes.
- * @param {HTMLElement} legend filled with *entries* @param {{bytes?: number, groups?: number}[]} entries */
-export function sayMore(legend, entries) {
-    const more = make('span.v-more', {}, '…');
-    legend.querySelector('.v-status').after(more);
-    const bottom = legend.offsetTop + legend.clientHeight;
-    const items = [...legend.querySelectorAll('.v-key')];
-    const below = entries.filter((_, i) => items[i].offsetTop + items[i].offsetHeight / 2 > bottom);
-    const count = below.reduce((sum, entry) => sum + (entry.groups || 1), 0);
-    const bytes = below.reduce((sum, entry) => sum + (entry.bytes || 0), 0);
-    if (count)
-        more.textContent = `${formatCount(count)} smaller${bytes ? `: ${formatBytes(bytes)}` : ''}`;
-    else
-        more.remove();
-}
-
 /** Fills *legend* with [{color, text, value?, note?, off?, pressed?, choose?}…].
  * @param {HTMLElement} legend @param {Array} entries */
 export function fillLegend(legend, entries) {
@@ -185,4 +160,30 @@ export function fillLegend(legend, entries) {
         item.classList.toggle('v-key-off', Boolean(choose && (off || (pressed === false && toggles !== false))));
         return item;
     }));
+}
+
+/** Fills a legend of groups, the largest first, after *status*, which also says how many of them are below its
+ * edge, and their bytes. One of many entries scrolls, so it must be reachable by keyboard.
+ * @param {HTMLElement} legend @param {string} key what it depends on
+ * @param {{bytes?: number, groups?: number}[]} entries as for fillLegend @param {string} status */
+export function fillGroupLegend(legend, key, entries, status) {
+    const tall = entries.length > LEGEND_SHORT;
+    legend.dataset.key = key;
+    legend.classList.toggle('v-legend-tall', tall);
+    if (tall)
+        legend.setAttribute('tabindex', '0');
+    else
+        legend.removeAttribute('tabindex');
+    fillLegend(legend, entries);
+    const more = make('span.v-more', {}, '…');
+    const items = [...legend.children];
+    legend.prepend(make('span.v-status', {}, status), more);
+    const bottom = legend.offsetTop + legend.clientHeight;
+    const below = entries.filter((_, i) => items[i].offsetTop + items[i].offsetHeight / 2 > bottom);
+    const count = below.reduce((sum, entry) => sum + (entry.groups || 1), 0);
+    const bytes = below.reduce((sum, entry) => sum + (entry.bytes || 0), 0);
+    if (count)
+        more.textContent = `${formatCount(count)} smaller${bytes ? `: ${formatBytes(bytes)}` : ''}`;
+    else
+        more.remove();
 }

@@ -7,12 +7,11 @@
 import {make} from './dom.js';
 import {fillLegend, tipNode} from './surface.js';
 import {ChartView} from './view.js';
-import {bindTimeAxis, byteTicks, instantText, showTime, visibleTime} from './viewport.js';
+import {bindTimeAxis, byteTicks, instantText, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawByteGrid, drawMissing, drawTimeGrid, missingText, plotOf, timeScale} from './timegrid.js';
 import {hasBlocks, partWithBlocks, seriesOf, sweepSeries, valueAt} from './series.js';
 import {formatBytes, formatTime, shorten} from './format.js';
-import {drawMinimap, grabMinimap} from './minimap.js';
-import {columnsOf, drawCurve} from './curve.js';
+import {columnsOf, drawCurve, drawMinimap, grabMinimap} from './minimap.js';
 
 const TIMELINE_HEIGHT = 300;
 const MINIMAP_HEIGHT = 34;

@@ -4,7 +4,8 @@
  * and the trace they follow. A view has draw(pen), and may have drawOver(pen) and refresh(). */
 import {createPainter} from './slices.js';
 import {createSurface} from './surface.js';
-import {drawCursors, drawTimeMark} from './timegrid.js';
+import {groupBlocks} from './grouping.js';
+import {AXIS_HEIGHT, drawCursors, drawTimeMark, plotOf} from './timegrid.js';
 import {showTime, visibleTime} from './viewport.js';
 
 /** A view has svg(): string, rows(): Array[] and destroy(). */
@@ -19,6 +20,29 @@ export class ChartView {
         this.unsubscribe = [];
         this.surface = createSurface(element, state, {...options, draw: (pen) => this.draw(pen),
             drawOver: (pen) => this.drawOver(pen), onSize: () => this.refresh()});
+    }
+
+    plot() {
+        return plotOf(this.surface, 8, AXIS_HEIGHT);
+    }
+
+    /** Where in the plot a point of the window is, in pixels. */
+    inPlot(clientX, clientY) {
+        const box = this.surface.frame.getBoundingClientRect();
+        const {left, top} = this.plot();
+        return {x: clientX - box.left - left, y: clientY - box.top - top};
+    }
+
+    grouping() {
+        return groupBlocks(this.trace, this.state.get('color'));
+    }
+
+    /** Says what the view waits for, or why it stays empty. */
+    sayWaiting(pen, left, y, what = 'blocks') {
+        const {colors} = this.surface;
+        const {blocks, error} = this.trace.loaded;
+        pen.text(left, y, error ? `The ${what} cannot be shown: ${error.message}`
+            : blocks ? 'Adding up the blocks…' : 'Reading the blocks…', error ? colors.danger : colors.muted, {size: 13});
     }
 
     follow(keys, call) {
