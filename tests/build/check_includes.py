@@ -28,14 +28,14 @@ ROOMS = {
                        "placement.h placement_policy.h"),
     "allocator/compact": ("base allocator/core", ""),
     "allocator/pytorch": ("base allocator/core", ""),
-    "trace/format": ("base ledger", "columns.h event.h event_table.h format.h frame_seal.h live_look.h"),
-    "trace/stacks": ("base", "cfi.h elf_symbols.h python.h unwind.h walk.h"),
+    "trace/format": ("base ledger", "columns.h event.h event_table.h format.h"),
+    "trace/stacks": ("base", "cfi.h elf_symbols.h python.h walk.h"),
     "trace/record": ("base ledger trace/format trace/stacks", "recorder.h selection.h thread_start.h"),
     "trace/output": ("base trace/format", "frame_output.h"),
     "trace/read": ("base ledger trace/format trace/output",
                    "checkpoint.h definition_log.h follower.h job_rank.h reader.h "
                    "reader_internal.h rewrite.h seek.h state_record.h"),
-    "trace/symbols": ("base trace/format trace/read", "demangle.h symbol_set.h symbolize.h symbols.h"),
+    "trace/symbols": ("base trace/format trace/read", "demangle.h symbol_set.h symbols.h"),
     "trace/compose": ("base trace/format trace/output", "composer.h"),
     "intercept/route": ("base trace/record trace/stacks",
                         "definitions.h driver_table.h hook.h hook_table.h loaded.h real_symbols.h replayed_call.h route.h "
@@ -142,7 +142,7 @@ ROOMS = {
     "simulator/cupti": ("base simulator/driver", ""),
     "tools/common": ("base allocator/core trace/read trace/symbols analysis/state analysis/checkpoint "
                      "analysis/report analysis/oom analysis/naming viewer/common viewer/report",
-                     "command.h own_state.h paths.h process_tree_tool.h report_names.h symbol_tool.h "
+                     "command.h paths.h process_tree_tool.h report_names.h symbol_tool.h "
                      "tool_options.h trace_part.h verb_table.h whole_file.h"),
     "tools/check": ("base trace/read analysis/budget analysis/report viewer/check viewer/common viewer/report "
                     "tools/common", "check_command.h"),

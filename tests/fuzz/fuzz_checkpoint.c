@@ -10,7 +10,7 @@
 #include <xxhash.h>
 
 #include "analysis/checkpoint/trace_state.h"
-#include "trace/read/frame_list.h"
+#include "trace/read/checkpoint.h"
 #include "trace/read/reader_internal.h"
 #include "trace/read/seek.h"
 

@@ -83,8 +83,6 @@ static int check_main(int argc, char **argv)
     struct vs_check_command command = {.who = argv[0], .out = stdout};
     struct vs_trace_list list = {0};
     int first = 0;
-    if (!vs_symbol_tool_flags(&argc, argv))
-        return VS_EXIT_UNUSABLE;
     int code = vs_check_parse(&command, argc, argv, usage, &first);
     if (!code && first == argc)
         code = vs_tool_usage(argv[0], "no trace given");
@@ -100,4 +98,4 @@ static int check_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_check = {
-    "check", "check memory budgets in CI: exit 0 met, 1 exceeded, 2 not checked", usage, check_main};
+    "check", "check memory budgets in CI: exit 0 met, 1 exceeded, 2 not checked", usage, check_main, true};

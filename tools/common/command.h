@@ -24,6 +24,7 @@ struct vs_command {
     const char *usage;   /* the text of `vramscope VERB --help`, ends with a newline */
     /* argv[0] is "vramscope VERB"; the rest are the arguments after the verb. */
     int (*main)(int argc, char **argv);
+    bool symbols; /* has the options of symbol_tool.h, which are applied and removed before */
 };
 
 #define VS_VERB(name) extern const struct vs_command vs_cmd_##name;
@@ -110,5 +111,15 @@ void vs_tool_over_limit(const char *who, const char *path);
 /* vs_tool_finish: flushes *out*; VS_EXIT_UNUSABLE with a message when that fails, otherwise
  * *code*. */
 int vs_tool_finish(const char *who, FILE *out, int code);
+
+/* --- own_state.c: settings of the process that the command changes at its start and restores for the
+ * programs it starts: signals that would end it while it writes a file or would hide how a program ended,
+ * and the limit of open files --- */
+
+/* vs_own_state_begin: changes the settings; called first in main. */
+void vs_own_state_begin(void);
+
+/* vs_own_state_end: restores the settings; in a child, before exec. Async-signal-safe. */
+void vs_own_state_end(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "tools/common/own_state.h"
+#include "tools/common/command.h"
 
 #include <signal.h>
 #include <stdbool.h>

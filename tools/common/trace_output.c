@@ -72,13 +72,12 @@ void vs_tool_over_limit(const char *who, const char *path)
 {
     static const char format[] = "%s: %s now, more than the --max-trace-size of %s that it was recorded "
                                  "with: the limit applies to the recording only";
-    char size[VS_SIZE_TEXT_MAX], limit_text[VS_SIZE_TEXT_MAX], why[VS_READER_WHY_MAX];
+    char why[VS_READER_WHY_MAX];
     struct vs_reader *reader;
     if (vs_reader_open(path, &reader, why) != VS_OK)
         return;
     uint64_t bytes = vs_reader_bytes(reader), limit = vs_size_limit(reader);
-    vs_size_format(size, bytes);
-    vs_size_format(limit_text, limit);
+    const char *size = vs_size_text(bytes), *limit_text = vs_size_text(limit);
     if (limit && bytes > limit && who)
         vs_tool_fail(who, format, path, size, limit_text);
     else if (limit && bytes > limit)

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/vs_link.h"
-#include "tools/common/command.h"
 #include "base/vs_output_file.h"
+#include "tools/common/command.h"
 
 #define BUFFER_BYTES (1 << 20)
 #define OPEN_MAX_LOOKED_AT 256

@@ -160,8 +160,6 @@ static int diff_main(int argc, char **argv)
 {
     struct diff_command command = {.who = argv[0]};
     struct vs_measured a = {0}, b = {0};
-    if (!vs_symbol_tool_flags(&argc, argv))
-        return VS_EXIT_UNUSABLE;
     int code = parse(&command, argc, argv);
     if (!code) {
         bool good = read_run(&command, argv[optind], &a);
@@ -175,4 +173,4 @@ static int diff_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_diff = {
-    "diff", "what changed between two runs: peaks, call sites, counts", usage, diff_main};
+    "diff", "what changed between two runs: peaks, call sites, counts", usage, diff_main, true};

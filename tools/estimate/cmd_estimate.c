@@ -89,4 +89,4 @@ static int estimate_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_estimate = {
-    "estimate", "estimate a model's memory before any run, or how it grows", usage, estimate_main};
+    "estimate", "estimate a model's memory before any run, or how it grows", usage, estimate_main, false};

@@ -88,4 +88,4 @@ static int fit_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_fit = {
-    "fit", "answer whether a program fits on a GPU, without one", usage, fit_main};
+    "fit", "answer whether a program fits on a GPU, without one", usage, fit_main, false};

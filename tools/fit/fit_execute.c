@@ -19,7 +19,6 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_clock.h"
 #include "tools/common/command.h"
-#include "tools/common/own_state.h"
 #include "tools/fit/fit_internal.h"
 
 #define FLAGS_MAX 12     /* of `run`, besides the user's and the program */

@@ -132,8 +132,6 @@ static int replay_main(int argc, char **argv)
 {
     struct vs_replay_job job = {.who = argv[0]};
     struct vs_reader *reader;
-    if (!vs_symbol_tool_flags(&argc, argv))
-        return VS_EXIT_UNUSABLE;
     int code = vs_replay_parse(&job, usage, argc, argv);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
@@ -146,4 +144,4 @@ static int replay_main(int argc, char **argv)
 
 const struct vs_command vs_cmd_replay = {
     "replay", "run the requests of a trace under other settings, on other devices", usage,
-    replay_main};
+    replay_main, true};

@@ -22,7 +22,6 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
-#include "tools/common/own_state.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/run/run_internal.h"
 #include "tools/view/view_trace.h"
@@ -337,4 +336,5 @@ static int run_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_run = {
-    "run", "record a program, print a summary, exit with the program's status", usage, run_main};
+    "run", "record a program, print a summary, exit with the program's status", usage, run_main,
+    false};

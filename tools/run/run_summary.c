@@ -23,7 +23,7 @@
 #include "tools/common/trace_part.h"
 #include "trace/read/reader.h"
 #include "trace/read/seek.h"
-#include "trace/symbols/symbolize.h"
+#include "trace/symbols/symbols.h"
 #include "viewer/common/text_style.h"
 #include "viewer/report/oom_text.h"
 #include "viewer/report/report_text.h"

@@ -150,9 +150,7 @@ static int top_main(int argc, char **argv)
 {
     struct top_arguments args = {.interval = 1};
     struct vs_top_sources *sources = vs_xcalloc(1, sizeof *sources);
-    int code = VS_EXIT_UNUSABLE, parsed = VS_EXIT_UNUSABLE;
-    if (vs_symbol_tool_flags(&argc, argv))
-        parsed = parse(argc, argv, &args);
+    int code = VS_EXIT_UNUSABLE, parsed = parse(argc, argv, &args);
     if (parsed) {
         code = parsed < 0 ? VS_EXIT_OK : parsed;
     } else if (!args.once && vs_terminal_missing()) {
@@ -173,9 +171,4 @@ static int top_main(int argc, char **argv)
     return code;
 }
 
-const struct vs_command vs_cmd_top = {
-    .name = "top",
-    .summary = "memory of running processes, live",
-    .usage = usage,
-    .main = top_main,
-};
+const struct vs_command vs_cmd_top = {"top", "memory of running processes, live", usage, top_main, true};

@@ -405,4 +405,4 @@ static int doctor_main(int argc, char **argv)
 
 const struct vs_command vs_cmd_doctor = {
     "doctor", "check device, driver, CUPTI, NVML and permissions on this machine", usage,
-    doctor_main};
+    doctor_main, false};

@@ -119,8 +119,7 @@ static int parse(int argc, char **argv, struct export_arguments *args)
         {"device", .parse = parse_device, .to = args, .quoted = true,
          .takes = "a device's number such as 0"},
         {0}};
-    int code = vs_symbol_tool_flags(&argc, argv) ? vs_tool_options(argc, argv, usage, options)
-                                                 : VS_EXIT_UNUSABLE;
+    int code = vs_tool_options(argc, argv, usage, options);
     if (code)
         return code;
     if (args->output && strcmp(args->output, "-") == 0)
@@ -217,4 +216,4 @@ static int export_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_export = {
-    "export", "convert a trace to another tool's format", usage, export_main};
+    "export", "convert a trace to another tool's format", usage, export_main, true};

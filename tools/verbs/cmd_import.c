@@ -70,11 +70,6 @@ static bool default_output(const char *path, char out[PATH_MAX])
     return snprintf(out, PATH_MAX, "%.*s.vst", (int)length, path) < PATH_MAX;
 }
 
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static int report_failure(const char *who, const char *path, const char *output, enum vs_err err,
                           const char *why)
 {
@@ -102,9 +97,8 @@ static int convert(const char *who, FILE *in, const char *path, const char *outp
         const struct vs_import_result *r = &result;
         vs_tool_print("%s: %s events from %s", output, vs_count_text(r->events), path);
         if (r->history)
-            vs_tool_print("  history: %s allocation%s, %s free%s%s", vs_count_text(r->allocs),
-                          plural(r->allocs), vs_count_text(r->frees), plural(r->frees),
-                          r->failures ? "" : ", no failure");
+            vs_tool_print("  history: %s, %s%s", vs_number_text(r->allocs, "allocation"),
+                          vs_number_text(r->frees, "free"), r->failures ? "" : ", no failure");
         else
             vs_tool_print("  no history, only the state when the snapshot was taken: call "
                           "torch.cuda.memory._record_memory_history() early in the program");
@@ -112,21 +106,19 @@ static int convert(const char *who, FILE *in, const char *path, const char *outp
             vs_tool_print("  out of memory: %s×; vramscope oom %s explains %s",
                           vs_count_text(r->failures), output, r->failures > 1 ? "the last" : "it");
         if (r->history && r->start_blocks)
-            vs_tool_print("  in use before the history begins: %s in %s block%s",
-                          vs_size_text(r->start_bytes), vs_count_text(r->start_blocks),
-                          plural(r->start_blocks));
+            vs_tool_print("  in use before the history begins: %s in %s", vs_size_text(r->start_bytes),
+                          vs_number_text(r->start_blocks, "block"));
         if (r->history && r->overwritten)
             vs_tool_print("  the history has lost its beginning: its length is max_entries of "
                           "torch.cuda.memory._record_memory_history");
         if (r->history && !r->timed)
             vs_tool_print("  the history has no times: its entries follow each other by 1 µs");
         if (r->unmatched)
-            vs_tool_print("  left out: %s free%s of memory whose allocation is not in the file",
-                          vs_count_text(r->unmatched), plural(r->unmatched));
+            vs_tool_print("  left out: %s of memory whose allocation is not in the file",
+                          vs_number_text(r->unmatched, "free"));
         if (r->skipped)
-            vs_tool_print("  left out: %s line%s not of the format, the first is line %llu",
-                          vs_count_text(r->skipped), plural(r->skipped),
-                          (unsigned long long)r->skipped_first);
+            vs_tool_print("  left out: %s not of the format, the first is line %llu",
+                          vs_number_text(r->skipped, "line"), (unsigned long long)r->skipped_first);
         vs_tool_print("next: vramscope view %s --open", output);
     }
     return vs_tool_finish(who, stdout, code);
@@ -161,4 +153,4 @@ static int import_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_import = {
-    "import", "make a trace of a PyTorch snapshot or an RMM log", usage, import_main};
+    "import", "make a trace of a PyTorch snapshot or an RMM log", usage, import_main, false};

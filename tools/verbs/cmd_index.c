@@ -117,4 +117,4 @@ static int index_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_index = {
-    "index", "add checkpoints, so that any part of a long trace opens at once", usage, index_main};
+    "index", "add checkpoints, so that any part of a long trace opens at once", usage, index_main, false};

@@ -183,8 +183,6 @@ static int explain_all(const char *who, struct vs_trace_list *list, const struct
 static int oom_main(int argc, char **argv)
 {
     struct oom_arguments args = {0};
-    if (!vs_symbol_tool_flags(&argc, argv))
-        return VS_EXIT_UNUSABLE;
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
@@ -202,4 +200,4 @@ static int oom_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_oom = {
-    "oom", "explain a failed allocation, and what would have helped", usage, oom_main};
+    "oom", "explain a failed allocation, and what would have helped", usage, oom_main, true};

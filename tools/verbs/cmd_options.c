@@ -119,4 +119,4 @@ static int options_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_options = {
-    "options", "list every option, its value and where the value comes from", usage, options_main};
+    "options", "list every option, its value and where the value comes from", usage, options_main, false};

@@ -71,4 +71,4 @@ static int recover_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_recover = {
-    "recover", "complete the trace of a killed program", usage, recover_main};
+    "recover", "complete the trace of a killed program", usage, recover_main, false};

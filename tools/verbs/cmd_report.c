@@ -237,8 +237,6 @@ static int report_main(int argc, char **argv)
 {
     struct report_arguments args = {0};
     struct vs_trace_list list = {0};
-    if (!vs_symbol_tool_flags(&argc, argv))
-        return VS_EXIT_UNUSABLE;
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
@@ -266,4 +264,4 @@ static int report_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_report = {
-    "report", "print peaks, call sites, leaks, fragmentation, kernels", usage, report_main};
+    "report", "print peaks, call sites, leaks, fragmentation, kernels", usage, report_main, true};

@@ -8,7 +8,7 @@
 #include "base/vs_size.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/common/tool_options.h"
-#include "trace/symbols/symbolize.h"
+#include "trace/symbols/symbols.h"
 
 #define MODULES_SHOWN 10
 
@@ -76,8 +76,6 @@ static int symbolize_main(int argc, char **argv)
     struct symbolize_arguments args = {0};
     char why[VS_READER_WHY_MAX] = "";
     struct vs_symbolize_result result;
-    if (!vs_symbol_tool_flags(&argc, argv))
-        return VS_EXIT_UNUSABLE;
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
@@ -101,4 +99,4 @@ static int symbolize_main(int argc, char **argv)
 
 const struct vs_command vs_cmd_symbolize = {
     "symbolize", "write function names into a trace, for other machines", usage,
-    symbolize_main};
+    symbolize_main, true};

@@ -7,7 +7,6 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
-#include "tools/common/own_state.h"
 #include "tools/common/report_names.h"
 #include "tools/common/symbol_tool.h"
 
@@ -90,5 +89,8 @@ int main(int argc, char **argv)
     argv[1] = who;
     vs_xalloc_begin(who, VS_EXIT_UNUSABLE);
     vs_symbol_tool_environment();
-    return command->main(argc - 1, argv + 1);
+    argc--, argv++;
+    if (command->symbols && !vs_symbol_tool_flags(&argc, argv))
+        return VS_EXIT_UNUSABLE;
+    return command->main(argc, argv);
 }

@@ -61,8 +61,7 @@ static int parse(int argc, char **argv, struct view_arguments *args)
         {"port", .count = &args->port, .min = 1, .max = 65535, .quoted = true,
          .takes = "a number from 1 to 65535"},
         {0}};
-    int code = vs_symbol_tool_flags(&argc, argv) ? vs_tool_options(argc, argv, usage, options)
-                                                 : VS_EXIT_UNUSABLE;
+    int code = vs_tool_options(argc, argv, usage, options);
     if (code)
         return code;
     if (events)
@@ -135,4 +134,4 @@ static int view_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_view = {
-    "view", "write a trace as one HTML page for a browser", usage, view_main};
+    "view", "write a trace as one HTML page for a browser", usage, view_main, true};

@@ -12,8 +12,8 @@
 
 #include "analysis/checkpoint/trace_state.h"
 #include "analysis/growth/growth.h"
-#include "analysis/naming/stack_names.h"
 #include "analysis/naming/kind.h"
+#include "analysis/naming/stack_names.h"
 #include "analysis/state/replay.h"
 #include "base/vs_err.h"
 #include "trace/read/reader.h"

@@ -13,7 +13,7 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
-#include "trace/format/frame_seal.h"
+#include "trace/format/format.h"
 #include "trace/output/frame_output.h"
 
 #define ROW_BYTES ((size_t)1 << 20) /* bytes of a frame before compression */

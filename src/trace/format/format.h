@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The bytes of a trace, as docs/internals/trace-format.md describes them: fixed headers, definition records,
- * and the varint functions used by the recorder and the reader. Private to src/trace. All integers
- * are little-endian; the structs below match the file's bytes on the little-endian machines that
- * vramscope runs on. */
+ * The bytes of a trace, as docs/internals/trace-format.md describes them: fixed headers,
+ * definition records, and the varint functions used by the recorder and the reader. Private to
+ * src/trace. All integers are little-endian; the structs below match the file's bytes on the
+ * little-endian machines that vramscope runs on. */
 #ifndef VS_FORMAT_H
 #define VS_FORMAT_H
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -289,5 +290,37 @@ static inline bool vs_get_varint(const unsigned char **p, const unsigned char *e
     }
     return false;
 }
+
+/* --- frame_seal.c: completes the parts of a file that have a checksum; all writers of traces use it;
+ * callable where malloc is not --- */
+
+/* vs_header_seal: sets the checksum of the file's header. */
+void vs_header_seal(struct vs_file_header *header);
+
+/* vs_frame_seal: sets sync word, header bytes and checksum of *h*, whose other fields are set;
+ * *extension*: what follows the header, may be NULL; *payload*: h->stored_bytes, as in the file. */
+void vs_frame_seal(struct vs_frame_header *h, const struct vs_index_extension *extension, const void *payload);
+
+/* vs_trailer_seal: sets the checksum of the trailer. */
+void vs_trailer_seal(struct vs_trailer *trailer);
+
+/* --- live_look.c: an existing FILE.live before another recording replaces it --- */
+
+enum vs_live_look {
+    VS_LIVE_NONE,  /* the file does not exist */
+    VS_LIVE_EMPTY, /* the file has no events */
+    VS_LIVE_HOLDS, /* the file has events, perhaps their only copy */
+    VS_LIVE_OTHER, /* not a live window file, or not readable */
+};
+
+/* vs_live_look: examines the FILE.live at *path*. For VS_LIVE_HOLDS, *uuid* receives the uuid of
+ * the trace that it belongs to; otherwise it is not written. Opens and closes a descriptor; calls
+ * no malloc. */
+enum vs_live_look vs_live_look(const char *path, uint8_t uuid[16]);
+
+/* vs_live_set_aside: renames the FILE.live at *path*, of the trace *uuid*, to *kept*: the same name
+ * followed by the first bytes of *uuid*. Returns false when the rename fails or that name
+ * exists. */
+bool vs_live_set_aside(const char *path, const uint8_t uuid[16], char kept[PATH_MAX]);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * See the header. Checksums are XXH64 with seed 0, of all bytes of a header before its checksum, and of
  * what follows it in the frame. */
-#include "trace/format/frame_seal.h"
+#include "trace/format/format.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -2,7 +2,7 @@
  *
  * See the header. A FILE.live whose process was killed while creating it is empty or holds zeros.
  * One of a later format version is recognised, but not examined. */
-#include "trace/format/live_look.h"
+#include "trace/format/format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/format/format.h"
 
 static bool is_zero(const void *bytes, size_t n)
 {

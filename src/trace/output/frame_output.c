@@ -8,7 +8,7 @@
 #include <zstd.h>
 
 #include "base/reading/vs_vec.h"
-#include "trace/format/frame_seal.h"
+#include "trace/format/format.h"
 
 #define LEVEL 3
 #define DIRECTORY_MAX (VS_FRAME_RAW_MAX / sizeof(struct vs_directory_entry))

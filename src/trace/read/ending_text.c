@@ -51,9 +51,8 @@ const char *vs_reader_readable_text(const struct vs_reader *r, char *out)
     if (!r->events)
         snprintf(out, VS_ENDING_TEXT_MAX, "no event before it is readable");
     else
-        snprintf(out, VS_ENDING_TEXT_MAX, "the %s event%s before it %s readable",
-                 vs_count_text(r->events), r->events == 1 ? "" : "s",
-                 r->events == 1 ? "is" : "are");
+        snprintf(out, VS_ENDING_TEXT_MAX, "the %s before it %s readable",
+                 vs_number_text(r->events, "event"), r->events == 1 ? "is" : "are");
     return out;
 }
 

@@ -200,11 +200,9 @@ static void begin_frame(struct vs_reader *r, const unsigned char *data, size_t b
  * one. *problem*: the problem at r->offset, NULL at a clean end. */
 static void finish_tail(struct vs_reader *r, const char *problem, bool cut)
 {
-    char events[VS_SIZE_TEXT_MAX], recovered[VS_SIZE_TEXT_MAX], at[VS_SIZE_TEXT_MAX];
     char ending[VS_ENDING_TEXT_MAX], readable[VS_ENDING_TEXT_MAX];
-    vs_count_format(events, r->events);
-    vs_count_format(recovered, r->events_recovered);
-    vs_count_format(at, r->offset);
+    const char *events = vs_count_text(r->events), *recovered = vs_count_text(r->events_recovered);
+    const char *at = vs_count_text(r->offset);
     bool none = !r->events_recovered, all = !none && r->events_recovered == r->events;
     bool gap = vs_recovery_newest(&r->recovery) >= r->next_sequence, whole = !problem || cut;
     if (r->recovery.found && !gap && (whole || r->frame_recovered))
@@ -299,9 +297,9 @@ static bool is_complete(const struct vs_reader *r)
 
 static void finish_complete(struct vs_reader *r)
 {
-    char events[VS_SIZE_TEXT_MAX], ending[VS_ENDING_TEXT_MAX];
+    char ending[VS_ENDING_TEXT_MAX];
     r->offset += sizeof(struct vs_trailer);
-    vs_count_format(events, r->events);
+    const char *events = vs_count_text(r->events);
     if (r->stopped)
         vs_reader_finish(r, VS_TRACE_COMPLETE, "%s: %s events", vs_reader_ending_text(r, ending),
                          events);

@@ -3,7 +3,7 @@
  * The index is used only if all of it is consistent; a
  * list from headers ends where the reader would find a frame out of order, so that both give the
  * same frames. */
-#include "trace/read/frame_list.h"
+#include "trace/read/checkpoint.h"
 
 #include <stdlib.h>
 #include <string.h>

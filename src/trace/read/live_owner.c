@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "trace/format/format.h"
-#include "trace/format/live_look.h"
 #include "trace/read/reader_internal.h"
 
 /* Where a process's mappings may not be read, its existence has to do. */

@@ -32,9 +32,8 @@ void vs_reader_finish(struct vs_reader *reader, enum vs_condition condition, con
  * written. */
 static enum vs_err stop_at_record(struct vs_reader *r, const char *problem)
 {
-    char events[VS_SIZE_TEXT_MAX];
     char ending[VS_ENDING_TEXT_MAX];
-    vs_count_format(events, r->events);
+    const char *events = vs_count_text(r->events);
     if (r->frame_recovered)
         vs_reader_finish(r, VS_TRACE_LIVE,
                          "%s: %s events, the last %s recovered from %s.live, up to a record that %s",

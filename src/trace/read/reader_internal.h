@@ -12,7 +12,7 @@
 
 #include "base/vs_arena.h"
 #include "trace/format/format.h"
-#include "trace/read/frame_list.h"
+#include "trace/read/checkpoint.h"
 #include "trace/read/reader.h"
 
 /* A source of bytes: a file, or memory (fuzzing, tests). */

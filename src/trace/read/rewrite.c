@@ -14,7 +14,7 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_link.h"
 #include "base/vs_output_file.h"
-#include "trace/format/frame_seal.h"
+#include "trace/format/format.h"
 #include "trace/read/rewrite_internal.h"
 
 #define ADDED_SINCE_MINOR 3u /* minor version of version 1 that introduced the added frames */

@@ -6,7 +6,6 @@
 #define VS_SEEK_H
 
 #include "trace/read/checkpoint.h"
-#include "trace/read/frame_list.h"
 #include "trace/read/reader.h"
 
 /* vs_reader_attach: uses the checkpoints in the trace itself. VS_OK also when some are in use

@@ -25,7 +25,7 @@
 #include "trace/record/pack.h"
 #include "trace/record/recorder.h"
 #include "trace/record/selection.h"
-#include "trace/stacks/unwind.h"
+#include "trace/stacks/walk.h"
 
 #define VS_WINDOWS 4u
 #define VS_WINDOW_BYTES_DEFAULT ((size_t)256 << 10)

@@ -21,7 +21,7 @@
 #include "base/vs_clock.h"
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
-#include "trace/format/live_look.h"
+#include "trace/format/format.h"
 #include "trace/record/live_counts.h"
 #include "trace/record/live_guard.h"
 #include "trace/record/own_file.h"

@@ -16,12 +16,12 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "base/vs_clock.h"
 #include "base/vs_cancel.h"
+#include "base/vs_clock.h"
 #include "base/vs_log.h"
 #include "base/vs_signal_guard.h"
 #include "base/vs_size.h"
-#include "trace/format/frame_seal.h"
+#include "trace/format/format.h"
 #include "trace/record/live_guard.h"
 #include "trace/record/own_file.h"
 #include "trace/record/recorder_internal.h"

@@ -3,7 +3,7 @@
  * The layouts; see the header. _PyRuntime of 3.13 and later begins with a table of 64-bit words: a
  * cookie, the version, a flag for free-threaded builds, then offsets; the order of the words is
  * fixed per minor version. */
-#include "trace/stacks/python_layout.h"
+#include "trace/stacks/python.h"
 
 #include <string.h>
 

@@ -24,7 +24,6 @@
 #include "base/vs_library.h"
 #include "base/vs_log.h"
 #include "trace/stacks/cfi.h"
-#include "trace/stacks/unwind.h"
 #include "trace/stacks/walk.h"
 
 /* unw_set_cache_size is a macro; the symbol's name contains the machine's, for example

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Call stacks by the frame rules of cfi.h, and a cache of stacks already walked. The result of a
- * walk depends only on the registers it starts with and on the stack words it reads. A trail stores
- * both, with the resulting stack id: when the same start finds the same words in the same places,
- * the walk would give the same stack, frame by frame, and is skipped. Trails belong to a thread. */
+ * walk depends only on the registers it starts with and on the stack words it reads. A trail
+ * stores both, with the resulting stack id: when the same start finds the same words in the same
+ * places, the walk would give the same stack, frame by frame, and is skipped. Trails belong to a
+ * thread. */
 #ifndef VS_WALK_H
 #define VS_WALK_H
 
@@ -80,5 +81,15 @@ void vs_walk_discard_all(void);
 void vs_walk_discard_trails(void);
 /* vs_walk_epoch: changes with each of these two. */
 uint32_t vs_walk_epoch(void);
+
+/* --- unwind.c: stacks by libunwind, for frames without a rule --- */
+
+/* vs_unwind_load: loads libunwind privately, once per process. Returns false when it is not
+ * available. */
+bool vs_unwind_load(void);
+
+/* vs_unwind_capture: return addresses of the calling thread, innermost first (beginning with that
+ * of its own caller), at most *max*. */
+size_t vs_unwind_capture(void **pcs, size_t max);
 
 #endif

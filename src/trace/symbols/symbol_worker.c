@@ -4,7 +4,7 @@
  * an answer a fixed head and the payload of a symbol set with one place. The client trusts no
  * length in an answer. */
 #define _GNU_SOURCE
-#include "trace/symbols/symbol_worker.h"
+#include "trace/symbols/elf_object.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
  *
  * The places are those of the stack nodes, each once; they are looked up module by
  * module, in the order of their offsets, because libdw then reads least. */
-#include "trace/symbols/symbolize.h"
+#include "trace/symbols/symbols.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -21,8 +21,8 @@
 #include "base/vs_map.h"
 #include "base/vs_text.h"
 #include "trace/format/format.h"
+#include "trace/symbols/elf_object.h"
 #include "trace/symbols/symbol_cache.h"
-#include "trace/symbols/symbol_worker.h"
 
 #define OBJECT_BUDGET ((uint64_t)512 << 20) /* memory for the names of one build */
 #define NOTE_NAMES 3

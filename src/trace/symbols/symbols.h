@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names for program counters, at report time: function, file and line, inlined calls included. They
- * come from the first source that has them: the trace itself (`vramscope symbolize`), the cache on
- * disk, or libdw, from the module's own file when its build id matches and from separate debug
- * files. Without any: module+0xoffset. Files are read by a separate process, which may crash or run
- * out of time without harm. Not thread-safe. */
+ * Names for program counters, at report time: function, file and line, inlined calls included.
+ * They come from the first source that has them: the trace itself (`vramscope symbolize`), the
+ * cache on disk, or libdw, from the module's own file when its build id matches and from separate
+ * debug files. Without any: module+0xoffset. Files are read by a separate process, which may
+ * crash or run out of time without harm. Not thread-safe. */
 #ifndef VS_SYMBOLS_H
 #define VS_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/vs_err.h"
 #include "trace/read/reader.h"
@@ -68,5 +69,31 @@ void vs_symbols_note(const struct vs_symbols *symbols, char *text);
 
 /* vs_symbols_close: writes new names to the disk cache. NULL does nothing. */
 void vs_symbols_close(struct vs_symbols *symbols);
+
+/* --- symbolize.c --- */
+
+struct vs_symbolize_module {
+    const char *name;      /* base name */
+    size_t places, named;  /* `named` counts functions; places with a line only do not */
+};
+
+struct vs_symbolize_result {
+    size_t places, named, with_lines, modules;
+    size_t frame_bytes; /* of payload, before compression */
+    uint64_t recovered; /* events that came from FILE.live */
+    char note[VS_SYMBOLS_NOTE_MAX];
+    /* modules with unnamed places, most of them first; owned, as are the names */
+    struct vs_symbolize_module *unnamed;
+    size_t unnamed_count;
+};
+
+/* vs_symbolize: names every place of the trace's stacks and writes the names into it, or into a
+ * copy at *to* (may be NULL). Existing names stay where no better ones are found. On failure *why*
+ * (VS_READER_WHY_MAX bytes) receives one line: as vs_rewrite_open. The caller frees *out* in any
+ * case. */
+enum vs_err vs_symbolize(const char *path, const char *to, struct vs_symbolize_result *out,
+                         char *why) VS_MUST_CHECK;
+
+void vs_symbolize_free(struct vs_symbolize_result *result);
 
 #endif

@@ -214,7 +214,7 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
 {
     const struct vs_balance *at[2] = {peak, last};
     static const char *const names[2] = {"highest use", "last reading"};
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX], before[96];
+    char b[VS_SIZE_TEXT_MAX], before[96];
     if (!peak->known)
         return;
     size_t columns = last->known && last->event != peak->event ? 2 : 1;
@@ -223,7 +223,7 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
     for (size_t i = 0; i < columns; i++)
         fprintf(style->out, "  %13s", names[i]);
     fprintf(style->out, "%s\n", vs_unpaint(style));
-    vs_time_format(a, peak->time_ns);
+    const char *a = vs_time_text(peak->time_ns);
     vs_time_format(b, last->time_ns);
     if (end_ns > last->time_ns)
         snprintf(before, sizeof before, "%s before %s", vs_time_text(end_ns - last->time_ns), end);

@@ -36,7 +36,6 @@ static void what(const struct vs_report_failure_group *group, FILE *out)
 {
     const struct vs_report_failure *failure = &group->first;
     struct vs_size_pair sizes = vs_sizes_apart(group->smallest, group->largest);
-    char from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX];
     char one[VS_FAILURE_WHAT_MAX];
     if (group->count > 1)
         fprintf(out, "%s× ", vs_count_text(group->count));
@@ -50,8 +49,7 @@ static void what(const struct vs_report_failure_group *group, FILE *out)
         fprintf(out, " of host memory");
     else
         fprintf(out, " on device %llu", (unsigned long long)failure->device);
-    vs_time_format(from, failure->time_ns);
-    vs_time_format(to, group->last_ns);
+    const char *from = vs_time_text(failure->time_ns), *to = vs_time_text(group->last_ns);
     if (strcmp(from, to) == 0)
         fprintf(out, " at %s", from);
     else
@@ -96,13 +94,8 @@ static void groups(const struct vs_report *report, bool recovered, uint64_t expl
     bool alone = explained && count == 1 && !recovered;
     if (!count || alone)
         return;
-    if (recovered)
-        fprintf(style->out, "\n%s%s %s%s failed, and the program went on%s\n",
-                vs_paint(style, VS_WARN), vs_count_text(count), noun, count == 1 ? "" : "s",
-                vs_unpaint(style));
-    else
-        fprintf(style->out, "\n%s%s %s%s failed%s\n", vs_paint(style, VS_BAD), vs_count_text(count),
-                noun, count == 1 ? "" : "s", vs_unpaint(style));
+    fprintf(style->out, "\n%s%s failed%s%s\n", vs_paint(style, recovered ? VS_WARN : VS_BAD),
+            vs_number_text(count, noun), recovered ? ", and the program went on" : "", vs_unpaint(style));
     for (size_t i = 0; i < report->group_count; i++) {
         const struct vs_report_failure_group *group = &report->groups[i];
         if (group->recovered != recovered)

@@ -49,9 +49,7 @@ static bool is_free(const struct vs_report_finding *finding)
 static void freed_line(const struct vs_report_finding *finding, const struct vs_style *style)
 {
     const struct vs_finding_group *group = &finding->group;
-    char at[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX];
-    vs_size_format(size, group->alloc.requested);
-    vs_time_format(at, group->alloc_ns);
+    const char *size = vs_size_text(group->alloc.requested), *at = vs_time_text(group->alloc_ns);
     switch (group->freed) {
     case VS_FREED_TWICE:
         vs_text_lines(style, "    ",
@@ -88,14 +86,13 @@ static void finding_lines(const struct vs_report_finding *finding, const struct 
 {
     const struct vs_finding_group *group = &finding->group;
     char times[VS_SIZE_TEXT_MAX + 8] = "";
-    char from[VS_SIZE_TEXT_MAX], to[VS_SIZE_TEXT_MAX], size[VS_SIZE_TEXT_MAX + 16] = "", addr[32];
+    char size[VS_SIZE_TEXT_MAX + 16] = "", addr[32];
     bool array = group->first.addr >= VS_ADDR_ARRAY;
     if (group->count > 1)
         snprintf(times, sizeof times, "%s× ", vs_count_text(group->count));
     snprintf(addr, sizeof addr, "0x%llx",
              (unsigned long long)(array ? group->first.addr & ~VS_ADDR_MEMORY : group->first.addr));
-    vs_time_format(from, group->first_ns);
-    vs_time_format(to, group->last_ns);
+    const char *from = vs_time_text(group->first_ns), *to = vs_time_text(group->last_ns);
     bool span = strcmp(from, to) != 0;
     if (is_free(finding)) {
         vs_text_lines(style, "  ", "%s%s of %s%s%s %s%s%s%s", times, finding->api,

@@ -26,13 +26,13 @@ static const char *how_often(char *out, size_t size, const struct vs_report_site
  * requests), 4.7 GiB so far". */
 static char *growth_words(char *out, const struct vs_report_site *site, bool steps_found)
 {
-    char all[VS_SIZE_TEXT_MAX], often[40];
+    char often[40];
     const char *verb = site->growth_freed ? "grew" : "grows";
     const char *to = site->growth_freed ? "to " : "";
     const char *until = site->growth_freed ? "; freed at the end" : " so far";
     const char *weak = site->growth_replaced ? ": a larger buffer replaces it each time"
                        : site->growth_confidence < WEAK_BELOW ? " (weak evidence)" : "";
-    vs_size_format(all, site->growth_bytes);
+    const char *all = vs_size_text(site->growth_bytes);
     if (!site->growth_in_steps) {
         snprintf(out, GROWTH_TEXT_MAX, "%s since %s, %s%s%s%s", verb,
                  vs_time_text(site->growth_since_ns), to, all, until, weak);
@@ -97,13 +97,12 @@ static bool all_alike(const struct vs_report_steps *steps)
 void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style *style)
 {
     const struct vs_report_steps *steps = &report->steps;
-    char mean[VS_SIZE_TEXT_MAX];
     if (!steps->done)
         return;
     if (!report->phase_count)
         fprintf(style->out, "\n");
     char text[GROWTH_TEXT_MAX];
-    vs_time_format(mean, steps->total_ns / steps->done);
+    const char *mean = vs_time_text(steps->total_ns / steps->done);
     if (steps->done == 1)
         snprintf(text, sizeof text, "1 done in %s", mean);
     else

@@ -47,9 +47,8 @@ static void heading(const struct vs_report *report, const struct vs_report_devic
             fputs(vs_report_of_phase(report) ? "\n" : "; try --at TIME\n", style->out);
     } else if (filtered && held->bytes != held->all_bytes) {
         struct vs_size_pair sizes = vs_sizes_apart(held->bytes, held->all_bytes);
-        fprintf(style->out, "%s of %s in %s of %s block%s\n", sizes.a, sizes.b,
-                vs_count_text(held->blocks), vs_count_text(held->all_blocks),
-                held->all_blocks == 1 ? "" : "s");
+        fprintf(style->out, "%s of %s in %s of %s\n", sizes.a, sizes.b, vs_count_text(held->blocks),
+                vs_number_text(held->all_blocks, "block"));
     } else {
         fprintf(style->out, "%s in %s\n", vs_size_text(held->bytes),
                 vs_number_text(held->blocks, "block"));

@@ -84,13 +84,12 @@ static void folded_row(const struct vs_held *held, const struct map_row *rows, s
 {
     uint64_t bytes = held->segment_bytes, used = held->segment_used;
     uint64_t count = held->segment_count + held->segments_omitted;
-    char number[VS_SIZE_TEXT_MAX];
     for (size_t i = 0; i < shown; i++) {
         count -= rows[i].count;
         bytes -= rows[i].count * rows[i].first->size;
         used -= rows[i].count * rows[i].first->used;
     }
-    vs_count_format(number, count);
+    const char *number = vs_count_text(count);
     if (count)
         fprintf(style->out, "  %14s  %10s  %s%s more, none with more free memory%*s%s  %7s\n", "",
                 vs_size_text(bytes), vs_paint(style, VS_DIM), number, (int)(7 - strlen(number)), "",
@@ -104,8 +103,8 @@ static void legend(const struct vs_held *held, const char *moment, const struct 
     bool alone = true;
     for (size_t i = 0; i < held->segment_count; i++)
         alone &= held->segments[i].alone;
-    fprintf(style->out, "  %s%s %s%s%s %s: %s", vs_paint(style, VS_BOLD), vs_count_text(number),
-            alone ? "allocation" : "segment", number == 1 ? "" : "s", vs_unpaint(style), moment,
+    fprintf(style->out, "  %s%s%s %s: %s", vs_paint(style, VS_BOLD),
+            vs_number_text(number, alone ? "allocation" : "segment"), vs_unpaint(style), moment,
             vs_size_text(held->segment_bytes));
     fprintf(style->out, alone ? "\n" : ", %s in use\n",
             vs_percent_text(held->segment_used, held->segment_bytes));

@@ -93,9 +93,7 @@ static void put_cause(const struct vs_oom_family *family, const struct vs_tree_g
 {
     const struct vs_oom_process *p = &family->items[family->first];
     uint64_t others = gpu ? vs_tree_total(family->tree, gpu, member_of(family, p)) : 0;
-    char held[VS_SIZE_TEXT_MAX], missing[VS_SIZE_TEXT_MAX];
-    vs_size_format(held, others);
-    vs_size_format(missing, p->missing);
+    const char *held = vs_size_text(others), *missing = vs_size_text(p->missing);
     if (others_suffice(p, gpu, others))
         vs_text_lines(style, "cause  ", "the processes together need more than the device has: it was "
                       "short by %s, and the others held %s", missing, held);

@@ -75,8 +75,7 @@ static void bytes_row(const struct vs_style *style, const char *label, uint64_t 
 
 static const char *holes_text(char text[128], const struct vs_oom *oom)
 {
-    char size[VS_SIZE_TEXT_MAX];
-    vs_size_format(size, oom->largest_hole);
+    const char *size = vs_size_text(oom->largest_hole);
     if (oom->holes == 1)
         snprintf(text, 128, " in one hole");
     else

@@ -96,10 +96,10 @@ static void print_failure(const struct vs_replay_view *view, const struct vs_rep
 {
     const struct vs_whatif_outcome *o = &row->outcome;
     const struct vs_replay_row *above = failed_above(view, row);
-    char size[VS_SIZE_TEXT_MAX], shortage[64], text[512];
+    char shortage[64], text[512];
     if (same_failure(row, above) && o->fail_short == above->outcome.fail_short)
         return;
-    vs_size_format(size, o->fail_requested);
+    const char *size = vs_size_text(o->fail_requested);
     if (o->fail_short)
         snprintf(shortage, sizeof shortage, "short by %s", vs_size_text(o->fail_short));
     else

@@ -75,10 +75,9 @@ static bool ended_well(const struct vs_report *report)
 
 static void trace_line(const struct vs_report *report, const struct vs_style *style)
 {
-    char size[VS_SIZE_TEXT_MAX];
     char rest[192];
     const struct vs_report_part *part = &report->part;
-    vs_size_format(size, report->trace_bytes);
+    const char *size = vs_size_text(report->trace_bytes);
     if (part->moment)
         snprintf(rest, sizeof rest, "(%s, after event %s)", size, vs_count_text(part->last_event));
     else if (part->window && !part->events)

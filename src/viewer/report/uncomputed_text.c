@@ -24,13 +24,13 @@ bool vs_uncomputed_text(char *out, const struct vs_report *report)
     enum vs_uncomputed what = reads[VS_UNCOMPUTED_DECIDED].count  ? VS_UNCOMPUTED_DECIDED
                               : reads[VS_UNCOMPUTED_COPIED].count ? VS_UNCOMPUTED_COPIED
                                                                   : VS_UNCOMPUTED_MANAGED;
-    char count[VS_SIZE_TEXT_MAX], site[VS_CHAIN_TEXT_MAX];
+    char site[VS_CHAIN_TEXT_MAX];
     *out = 0;
     reads += what;
     if (!reads->count)
         return false;
     bool one = reads->total_count == 1;
-    vs_count_format(count, reads->total_count);
+    const char *count = vs_count_text(reads->total_count);
     if (strstr(vs_text_site(site, &reads->items[0], 1), " < "))
         *strstr(site, " < ") = 0; /* its callers */
     if (what == VS_UNCOMPUTED_DECIDED)

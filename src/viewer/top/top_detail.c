@@ -83,11 +83,11 @@ static void title(const struct vs_top_process *process, const struct vs_watch_de
 static void forecast_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
 {
     const struct vs_forecast *f = &device->forecast;
-    char text[VS_FORECAST_TEXT_MAX], available[VS_SIZE_TEXT_MAX];
+    char text[VS_FORECAST_TEXT_MAX];
     unsigned at = label(grid, row, "left");
     at = vs_grid_put(grid, row, at, grid->columns, vs_top_alarm(device), "%s",
                      vs_forecast_text(text, f));
-    vs_size_format(available, f->available);
+    const char *available = vs_size_text(f->available);
     if (f->steps_known && f->time_known && f->steps)
         at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " (%s step%s)",
                          vs_about_count(text, f->steps), f->steps == 1 ? "" : "s");
@@ -102,9 +102,8 @@ static void forecast_line(const struct vs_watch_device *device, struct vs_grid *
 static void growth_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
 {
     const struct vs_growth_row *growth = &device->growth;
-    char bytes[VS_SIZE_TEXT_MAX];
     unsigned at = label(grid, row, "growth");
-    vs_size_format(bytes, growth->bytes);
+    const char *bytes = vs_size_text(growth->bytes);
     if (growth->per_step)
         at = vs_grid_put(grid, row, at, grid->columns, VS_WARN, "%s a step",
                          vs_size_text(growth->per_step));

@@ -14,10 +14,10 @@
 #include "base/vs_text.h"
 #include "bench_trace.h"
 #include "snapshot_feed.h"
-#include "trace/record/compress.h"
 #include "trace/format/format.h"
-#include "trace/record/pack.h"
 #include "trace/read/reader.h"
+#include "trace/record/compress.h"
+#include "trace/record/pack.h"
 
 #define REPEATS 9
 

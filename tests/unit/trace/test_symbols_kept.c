@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "trace/symbols/symbol_cache.h"
-#include "trace/symbols/symbolize.h"
+#include "trace/symbols/symbols.h"
 
 /* --- the cache on disk --- */
 

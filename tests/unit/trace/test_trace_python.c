@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 #include "base/vs_log.h"
-#include "trace/stacks/python.h"
 #include "trace/record/recorder_internal.h"
+#include "trace/stacks/python.h"
 
 static uint64_t runtime_words[128];
 
