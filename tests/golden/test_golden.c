@@ -6,33 +6,28 @@
 
 #include "trace/read/trace_dump.h"
 
-/* Reads both files of version *name* from the folder in VS_GOLDEN_DIR. */
-static void check_version(const char *name)
-{
-    char path[512], *text = NULL;
-    size_t text_bytes = 0, expected_bytes;
-    snprintf(path, sizeof path, "%s/%s.vst", VS_GOLDEN_DIR, name);
-    struct vs_reader *reader = open_reader(path);
-    for (int pass = 0; pass < 2; pass++) {
-        FILE *out = open_memstream(&text, &text_bytes);
-        assert_non_null(out);
-        assert_int_equal(vs_trace_dump(reader, out, true), VS_OK);
-        fclose(out);
-        assert_condition(reader, VS_TRACE_COMPLETE);
-        snprintf(path, sizeof path, "%s/%s.txt", VS_GOLDEN_DIR, name);
-        unsigned char *expected = slurp(path, &expected_bytes);
-        if (strcmp(text, (char *)expected) != 0)
-            fail_msg("%s reads otherwise", name);
-        free(expected);
-        free(text);
-        vs_reader_rewind(reader);
-    }
-    vs_reader_close(reader);
-}
-
 TEST(every_version_reads_as_it_always_did)
 {
     static const char *const names[] = {"v1", "v1_1", "v1_2", "v2_0", "v2_0_checkpoints"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        check_version(names[i]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[512], *text = NULL;
+        size_t text_bytes = 0, expected_bytes;
+        snprintf(path, sizeof path, "%s/%s.txt", VS_GOLDEN_DIR, names[i]);
+        unsigned char *expected = slurp(path, &expected_bytes);
+        snprintf(path, sizeof path, "%s/%s.vst", VS_GOLDEN_DIR, names[i]);
+        struct vs_reader *reader = open_reader(path);
+        for (int pass = 0; pass < 2; pass++) {
+            FILE *out = open_memstream(&text, &text_bytes);
+            assert_non_null(out);
+            assert_int_equal(vs_trace_dump(reader, out, true), VS_OK);
+            fclose(out);
+            assert_condition(reader, VS_TRACE_COMPLETE);
+            if (strcmp(text, (char *)expected) != 0)
+                fail_msg("%s reads otherwise", names[i]);
+            free(text);
+            vs_reader_rewind(reader);
+        }
+        free(expected);
+        vs_reader_close(reader);
+    }
 }
