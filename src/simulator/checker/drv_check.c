@@ -104,28 +104,23 @@ static struct change *change_at(const struct vs_sim_lane *lane, unsigned i)
     return &lane->history[(lane->first + i) % lane->max];
 }
 
-static bool history_grow(struct vs_sim_lane *lane)
-{
-    unsigned max = lane->max ? lane->max * 2 : HISTORY_FIRST;
-    struct change *more = malloc(max * sizeof *more);
-    for (unsigned i = 0; more && i < lane->count; i++)
-        more[i] = *change_at(lane, i);
-    need(more);
-    if (!more)
-        return false;
-    free(lane->history);
-    lane->history = more;
-    lane->first = 0;
-    lane->max = max;
-    return true;
-}
-
 static void remember(struct vs_sim_lane *lane, uint64_t seq)
 {
     if (lane->count && change_at(lane, lane->count - 1)->clock == lane->clock)
         return;
-    if (lane->count == lane->max && lane->max < HISTORY_MAX && !history_grow(lane))
-        return;
+    if (lane->count == lane->max && lane->max < HISTORY_MAX) {
+        unsigned max = lane->max ? lane->max * 2 : HISTORY_FIRST;
+        struct change *more = malloc(max * sizeof *more);
+        need(more);
+        if (!more)
+            return;
+        for (unsigned i = 0; i < lane->count; i++)
+            more[i] = *change_at(lane, i);
+        free(lane->history);
+        lane->history = more;
+        lane->first = 0;
+        lane->max = max;
+    }
     if (lane->count == lane->max) {
         vs_sim_clock_unref(lane->history[lane->first].clock);
         lane->first = (lane->first + 1) % lane->max;
@@ -165,18 +160,22 @@ struct vs_sim_clock *vs_sim_check_host_clock(void)
     return host_clock;
 }
 
+static struct vs_sim_actor *actor_new(struct vs_sim_actor content)
+{
+    struct vs_sim_actor *actor = malloc(sizeof *actor);
+    need(actor);
+    if (actor)
+        *actor = content;
+    return actor;
+}
+
 struct vs_sim_actor *vs_sim_check_host_actor(enum vs_sim_check_what what, uint32_t stack)
 {
-    struct vs_sim_actor *actor = calloc(1, sizeof *actor);
-    need(actor);
-    if (!actor)
-        return NULL;
-    actor->refs = 1;
-    actor->seq = ++host_seq;
-    actor->order = ++last_order;
-    actor->stack = stack;
-    actor->what = (uint8_t)what;
-    return actor;
+    return actor_new((struct vs_sim_actor){.refs = 1,
+                                           .seq = ++host_seq,
+                                           .order = ++last_order,
+                                           .stack = stack,
+                                           .what = (uint8_t)what});
 }
 
 void vs_sim_check_synced(struct vs_sim_stream *s, uint64_t seq)
@@ -288,26 +287,6 @@ static void clock_op(struct vs_sim_stream *s, struct vs_sim_lane *lane, struct v
     check->clock = vs_sim_clock_ref(lane->clock);
 }
 
-static struct vs_sim_actor *actor_of(struct vs_sim_stream *s, struct vs_sim_lane *lane,
-                                     const struct vs_sim_op *op)
-{
-    struct vs_sim_actor *actor = calloc(1, sizeof *actor);
-    need(actor);
-    if (!actor)
-        return NULL;
-    actor->refs = 1;
-    actor->lane = lane->number;
-    actor->seq = op->seq;
-    actor->order = op->check->order;
-    actor->stack = op->check->stack;
-    actor->made = op->check_made;
-    actor->stream = s->id;
-    actor->what = (uint8_t)what_of(op);
-    if (op->kind == VS_SIM_OP_KERNEL)
-        actor->name = op->u.launch.function->name;
-    return actor;
-}
-
 /* ---- accesses of an op ---- */
 
 static void access_rows(const struct vs_sim_check_op *check, const struct vs_sim_end *end,
@@ -328,15 +307,11 @@ static void access_rows(const struct vs_sim_check_op *check, const struct vs_sim
         }
 }
 
-static bool on_device(const struct vs_sim_end *end)
-{
-    return end->memory == VS_SIM_MEMORY_DEVICE;
-}
-
 /* A copy within devices may copy unwritten bytes: only a reader of them is at fault. */
 static void access_copy(const struct vs_sim_check_op *check, const struct vs_sim_copy *c)
 {
-    bool carries = vs_sim_spec.check_unwritten && on_device(&c->from) && on_device(&c->to);
+    bool carries = vs_sim_spec.check_unwritten && c->from.memory == VS_SIM_MEMORY_DEVICE &&
+                   c->to.memory == VS_SIM_MEMORY_DEVICE;
     if (!c->staged)
         access_rows(check, &c->from, c->width, c->height, c->depth, VS_SIM_READS,
                     carries ? VS_SIM_ACCESS_CARRIES : 0);
@@ -391,12 +366,14 @@ static struct vs_sim_owned *graph_memory(struct vs_sim_op *op)
     return NULL;
 }
 
-/* Does it write a value to host memory, which the host may read? */
-static bool writes_host(const struct vs_sim_values *values)
+/* Does it write a value to host memory, which the host may read, or wait for a value? */
+static bool has_value(const struct vs_sim_op *op, bool writes)
 {
-    for (unsigned i = 0; i < values->count; i++)
-        if (values->list[i].write && values->list[i].at.memory == VS_SIM_MEMORY_PINNED)
+    for (unsigned i = 0; op->kind == VS_SIM_OP_VALUES && i < op->u.values.count; i++) {
+        const struct vs_sim_value *v = &op->u.values.list[i];
+        if (writes ? v->write && v->at.memory == VS_SIM_MEMORY_PINNED : v->bytes && !v->write)
             return true;
+    }
     return false;
 }
 
@@ -408,7 +385,16 @@ void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
     struct vs_sim_lane *lane = lane_of(s, op->seq);
     if (!blind) {
         clock_op(s, lane, op);
-        check->actor = actor_of(s, lane, op);
+        check->actor = actor_new((struct vs_sim_actor){
+            .refs = 1,
+            .lane = lane->number,
+            .seq = op->seq,
+            .order = check->order,
+            .stack = check->stack,
+            .made = op->check_made,
+            .stream = s->id,
+            .what = (uint8_t)what_of(op),
+            .name = op->kind == VS_SIM_OP_KERNEL ? op->u.launch.function->name : NULL});
     }
     if (!blind && check->begins) {
         vs_sim_actor_unref(check->begins->alloc); /* the call's */
@@ -429,7 +415,7 @@ void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
         join_op(&host_clock, s, op->seq);
     if (op->kind == VS_SIM_OP_RECORD && op->u.record.shared)
         join_op(&shared_clock, s, op->seq);
-    if (op->kind == VS_SIM_OP_VALUES && writes_host(&op->u.values))
+    if (has_value(op, true))
         join_op(&host_clock, s, op->seq);
     vs_sim_check_unlock();
     if (vs_sim_check_failed())
@@ -437,14 +423,6 @@ void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
 }
 
 uint64_t vs_sim_check_unseen_kernels(void) { return unseen; }
-
-static bool waits_for_a_value(const struct vs_sim_op *op)
-{
-    for (unsigned i = 0; op->kind == VS_SIM_OP_VALUES && i < op->u.values.count; i++)
-        if (op->u.values.list[i].bytes && !op->u.values.list[i].write)
-            return true;
-    return false;
-}
 
 void vs_sim_check_end(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
@@ -459,7 +437,7 @@ void vs_sim_check_end(struct vs_sim_stream *s, struct vs_sim_op *op)
                 vs_sim_owned_written(check->uses[i].address, check->uses[i].id);
         vs_sim_check_unlock();
     }
-    bool value = waits_for_a_value(op);
+    bool value = has_value(op, false);
     if (op->kind != VS_SIM_OP_HOST && op->kind != VS_SIM_OP_CALLBACK &&
         op->kind != VS_SIM_OP_WAIT_SHARED && !value)
         return;

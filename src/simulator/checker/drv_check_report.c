@@ -45,17 +45,6 @@ static pid_t own_pid;
 
 /* ---- finding ---- */
 
-static uint64_t key_of(const struct vs_sim_found *f)
-{
-    uint64_t a = f->first ? f->first->stack : 0, b = f->second ? f->second->stack : 0;
-    if (f->first && f->first->name)
-        a ^= (uint64_t)(uintptr_t)f->first->name << 20;
-    if (f->second && f->second->name)
-        b ^= (uint64_t)(uintptr_t)f->second->name << 20;
-    uint64_t key = (a * 0x9E3779B97F4A7C15u + b) * 0xC2B2AE3D27D4EB4Fu + f->kind + 1;
-    return key ? key : 1;
-}
-
 /* Races are printed in program order, not in the order of this run. */
 static struct vs_sim_found in_order(const struct vs_sim_found *found)
 {
@@ -72,7 +61,14 @@ static struct vs_sim_found in_order(const struct vs_sim_found *found)
 void vs_sim_check_found(const struct vs_sim_found *unordered)
 {
     const struct vs_sim_found ordered = in_order(unordered), *found = &ordered;
-    uint64_t key = key_of(found);
+    uint64_t key = 0;
+    for (int i = 0; i < 2; i++) {
+        const struct vs_sim_actor *actor = i ? found->second : found->first;
+        uint64_t place = actor ? actor->stack ^ (uint64_t)(uintptr_t)actor->name << 20 : 0;
+        key = (key * 0x9E3779B97F4A7C15u + place) * (i ? 0xC2B2AE3D27D4EB4Fu : 1);
+    }
+    key += found->kind + 1;
+    key = key ? key : 1;
     uint64_t *before = vs_map_get(&seen, key);
     if (before) {
         ++*before;
@@ -330,17 +326,6 @@ static void put(const char *text, size_t bytes)
     }
 }
 
-static struct report *take(void)
-{
-    vs_sim_check_lock();
-    struct report *all = queued;
-    queued = NULL;
-    queued_end = &queued;
-    atomic_store(&waiting, 0);
-    vs_sim_check_release();
-    return all;
-}
-
 void vs_sim_check_print(void)
 {
     static char buffer[REPORT_BYTES]; /* guarded by print_mu */
@@ -348,7 +333,13 @@ void vs_sim_check_print(void)
         return;
     int kept = errno;
     pthread_mutex_lock(&print_mu);
-    for (struct report *r = take(), *next; r; r = next) {
+    vs_sim_check_lock();
+    struct report *all = queued;
+    queued = NULL;
+    queued_end = &queued;
+    atomic_store(&waiting, 0);
+    vs_sim_check_release();
+    for (struct report *r = all, *next; r; r = next) {
         struct check_report_text t = {buffer, sizeof buffer};
         next = r->next;
         compose(&t, r);
@@ -374,22 +365,6 @@ void vs_sim_check_start(void)
     vs_sim_checking = true;
 }
 
-/* Prints the number of unchecked kernels: silence must not suggest a clean program. */
-static void print_unseen(void)
-{
-    char line[256];
-    vs_sim_check_lock();
-    unsigned long long count = (unsigned long long)vs_sim_check_unseen_kernels();
-    vs_sim_check_release();
-    if (!count)
-        return;
-    int n = snprintf(line, sizeof line,
-                     "vramscope checker: the accesses of %llu kernel%s are unknown, so races with %s are "
-                     "not found; see docs/simulator.md, \"What it sees\"\n",
-                     count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
-    put(line, (size_t)n);
-}
-
 /* Runs after the program's own exit handlers and its flushes. */
 __attribute__((destructor)) static void at_exit(void)
 {
@@ -397,7 +372,18 @@ __attribute__((destructor)) static void at_exit(void)
         return;
     if (vs_sim_spec.check_leaks)
         vs_sim_check_leaks(NULL);
-    print_unseen();
+    char line[256];
+    vs_sim_check_lock();
+    unsigned long long unseen = (unsigned long long)vs_sim_check_unseen_kernels();
+    vs_sim_check_release();
+    if (unseen) { /* silence must not suggest a clean program */
+        int n = snprintf(
+            line, sizeof line,
+            "vramscope checker: the accesses of %llu kernel%s are unknown, so races with %s are "
+            "not found; see docs/simulator.md, \"What it sees\"\n",
+            unseen, unseen == 1 ? "" : "s", unseen == 1 ? "it" : "them");
+        put(line, (size_t)n);
+    }
     if (!atomic_load(&any))
         return;
     /* wait for a report that a stream's thread is printing, with a limit, since that thread may wait
@@ -408,7 +394,6 @@ __attribute__((destructor)) static void at_exit(void)
     until.tv_sec += 2;
     if (!pthread_mutex_timedlock(&print_mu, &until))
         pthread_mutex_unlock(&print_mu);
-    char line[160];
     vs_sim_check_lock();
     int n = snprintf(line, sizeof line, "vramscope checker: %u report%s, found %llu more times\n",
                      distinct, distinct == 1 ? "" : "s", (unsigned long long)repeats);

@@ -51,14 +51,6 @@ static int find_own(struct dl_phdr_info *info, size_t size, void *inside)
 
 static void find_self(void) { dl_iterate_phdr(find_own, (void *)find_self); }
 
-static uint64_t hash_of(void *const *frames, unsigned count)
-{
-    uint64_t h = count;
-    for (unsigned i = 0; i < count; i++)
-        h = (h ^ (uintptr_t)frames[i]) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
-    return h;
-}
-
 static uint32_t intern_locked(void *const *frames, unsigned count)
 {
     if (!buckets) {
@@ -67,14 +59,15 @@ static uint32_t intern_locked(void *const *frames, unsigned count)
     }
     if (!buckets || !numbered)
         return 0;
-    struct check_stack_stack **bucket = &buckets[hash_of(frames, count) % BUCKETS];
-    for (struct check_stack_stack *s = *bucket; s; s = s->next)
-        if (s->count == count && !memcmp(s->frames, frames, count * sizeof *frames))
-            return s->number;
-    struct check_stack_stack *s = stack_count + 1 < STACKS_MAX
-                          ? malloc(sizeof *s + count * sizeof s->frames[0])
-                          : NULL;
-    if (!s)
+    uint64_t hash = count;
+    for (unsigned i = 0; i < count; i++)
+        hash = (hash ^ (uintptr_t)frames[i]) * 0x9E3779B97F4A7C15u, hash ^= hash >> 29;
+    struct check_stack_stack **bucket = &buckets[hash % BUCKETS], *s = *bucket;
+    while (s && (s->count != count || memcmp(s->frames, frames, count * sizeof *frames)))
+        s = s->next;
+    if (s)
+        return s->number;
+    if (stack_count + 1 >= STACKS_MAX || !(s = malloc(sizeof *s + count * sizeof s->frames[0])))
         return 0;
     s->number = ++stack_count;
     s->count = count;
@@ -234,14 +227,6 @@ static bool is_runtime(const struct frame *f)
            !strncmp(f->name, "__cudaLaunchKernel", 18) || !strncmp(f->name, "__device_stub_", 14);
 }
 
-static size_t print_frame(const struct frame *f, unsigned n, char *text, size_t bytes)
-{
-    int did = f->file ? snprintf(text, bytes, "      #%u %s at %s:%d\n", n, f->name, f->file, f->line)
-                      : snprintf(text, bytes, "      #%u %s in %s+0x%lx\n", n, f->name,
-                                 f->object ? f->object : "?", (unsigned long)f->offset);
-    return did < 0 ? 0 : (size_t)did < bytes ? (size_t)did : bytes - 1;
-}
-
 size_t vs_sim_stack_print(uint32_t number, unsigned max, char *text, size_t bytes)
 {
     const struct check_stack_stack *s = stack_of(number);
@@ -270,7 +255,13 @@ size_t vs_sim_stack_print(uint32_t number, unsigned max, char *text, size_t byte
             vs_sim_stack_name(name, f.name, sizeof f.name);
         if (!shown && i + 1 < s->count && is_runtime(&f))
             continue;
-        at += print_frame(&f, shown++, text + at, bytes - at);
+        size_t left = bytes - at;
+        int did = f.file ? snprintf(text + at, left, "      #%u %s at %s:%d\n", shown, f.name,
+                                    f.file, f.line)
+                         : snprintf(text + at, left, "      #%u %s in %s+0x%lx\n", shown, f.name,
+                                    f.object ? f.object : "?", (unsigned long)f.offset);
+        at += did < 0 ? 0 : (size_t)did < left ? (size_t)did : left - 1;
+        shown++;
         if (!strcmp(f.name, "main"))
             break;
     }

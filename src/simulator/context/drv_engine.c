@@ -7,7 +7,6 @@
  * so engines cannot wait for each other in a circle. */
 #include "simulator/driver/vs_sim_driver.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -336,31 +335,12 @@ static void *engine_main(void *arg)
     return NULL;
 }
 
-static bool start_thread_locked(struct vs_sim_stream *s)
-{
-    if (s->thread_started)
-        return true;
-    sigset_t all, old;
-    sigfillset(&all);
-    /* a blocked SIGSYS would kill the process in a sandbox that serves system calls by it */
-    sigdelset(&all, SIGSYS);
-    /* the program's signal handlers run on its own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    pthread_attr_t attr;
-    pthread_t thread;
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    s->thread_started = !pthread_create(&thread, &attr, engine_main, s);
-    pthread_attr_destroy(&attr);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return s->thread_started;
-}
-
 /* ---- submission ---- */
 
 static bool append_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
-    if (!start_thread_locked(s))
+    s->thread_started = s->thread_started || vs_sim_thread_start(engine_main, s);
+    if (!s->thread_started)
         return false;
     op->seq = atomic_load(&s->submitted) + 1;
     if (atomic_load(&vs_sim_ahead) && vs_sim_has_effect(op))

@@ -364,9 +364,7 @@ static CUresult globals_guess_locked(struct vs_sim_image *im)
 {
     struct vs_sim_host_variable *v = NULL;
     while (!im->described && (v = vs_sim_host_variable_next(v))) {
-        size_t bytes;
-        const char *name = vs_sim_host_variable_name(v, &bytes);
-        if (!global_find_locked(im, name) && !global_add_locked(im, name, bytes, false))
+        if (!global_find_locked(im, v->name) && !global_add_locked(im, v->name, v->bytes, false))
             return CUDA_ERROR_OUT_OF_MEMORY;
     }
     return CUDA_SUCCESS;
@@ -374,6 +372,8 @@ static CUresult globals_guess_locked(struct vs_sim_image *im)
 
 static CUresult global_make_locked(struct global *g, struct vs_sim_context *ctx, int slot)
 {
+    if (g->address[slot] && g->epoch[slot] == atomic_load(&g->ctx[slot]->epoch))
+        return CUDA_SUCCESS; /* it exists already */
     struct vs_sim_range range = {.bytes = g->bytes,
                                  .ctx = ctx,
                                  .device = ctx->device->ordinal,
@@ -392,18 +392,11 @@ static CUresult global_make_locked(struct global *g, struct vs_sim_context *ctx,
         return e;
     struct vs_sim_host_variable *v = vs_sim_host_variable_find(g->name);
     if (v)
-        vs_sim_host_variable_initial(v, (void *)range.base, g->bytes);
+        memcpy((void *)range.base, v->initial, g->bytes < v->bytes ? g->bytes : v->bytes);
     g->address[slot] = range.base;
     g->ctx[slot] = ctx;
     g->epoch[slot] = atomic_load(&ctx->epoch);
     return CUDA_SUCCESS;
-}
-
-static CUresult global_be_locked(struct global *g, struct vs_sim_context *ctx, int slot)
-{
-    if (g->address[slot] && g->epoch[slot] == atomic_load(&g->ctx[slot]->epoch))
-        return CUDA_SUCCESS;
-    return global_make_locked(g, ctx, slot);
 }
 
 static CUresult global_get(struct vs_sim_image *im, const char *name, bool managed, CUdeviceptr *address,
@@ -420,7 +413,7 @@ static CUresult global_get(struct vs_sim_image *im, const char *name, bool manag
         e = CUDA_ERROR_NOT_FOUND;
     int slot = managed ? 0 : ctx->device->ordinal; /* managed variables exist once */
     if (!e)
-        e = global_be_locked(g, ctx, slot);
+        e = global_make_locked(g, ctx, slot);
     if (!e && address)
         *address = g->address[slot];
     if (!e && bytes)
@@ -442,10 +435,9 @@ CUresult vs_sim_function_variables(struct vs_sim_function *function, struct vs_s
     for (struct global *g = im->globals; g && !e; g = g->next) {
         struct vs_sim_host_variable *v = vs_sim_host_variable_find(g->name);
         int slot = g->managed ? 0 : ctx->device->ordinal;
-        size_t bytes;
-        if (!v || (vs_sim_host_variable_name(v, &bytes), bytes != g->bytes))
+        if (!v || v->bytes != g->bytes)
             continue;
-        e = global_be_locked(g, ctx, slot);
+        e = global_make_locked(g, ctx, slot);
         if (!e && each)
             each(v, g->address[slot], data);
     }

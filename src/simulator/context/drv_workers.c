@@ -11,7 +11,6 @@
 #include "simulator/memory/vs_sim_managed.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -95,19 +94,9 @@ static void pool_start(void)
     unsigned count = 1;
     if (!sched_getaffinity(0, sizeof cpus, &cpus))
         count = (unsigned)CPU_COUNT(&cpus);
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    pthread_attr_t attr;
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
     unsigned started = 0;
-    while (started + 1 < count && started < WORKERS_MAX &&
-           !pthread_create(&thread, &attr, worker_main, NULL))
+    while (started + 1 < count && started < WORKERS_MAX && vs_sim_thread_start(worker_main, NULL))
         started++;
-    pthread_attr_destroy(&attr);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
     worker_count = started;
 }
 

@@ -99,31 +99,6 @@ CUresult cuDeviceGetByPCIBusId_entered(CUdevice *dev, const char *pciBusId)
 
 /* ---- attributes ---- */
 
-static int attribute_of_preset(CUdevice_attribute attribute, const struct vs_sim_device *d,
-                               int *value)
-{
-    const struct vs_sim_preset *p = vs_sim_spec.preset;
-    switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *value = p->clock_khz; return 1;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = p->sm_count; return 1;
-    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *value = d->physical + 1; return 1;
-    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: *value = p->memory_clock_khz; return 1;
-    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: *value = p->bus_bits; return 1;
-    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = p->l2_bytes; return 1;
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *value = p->threads_per_sm; return 1;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = p->major; return 1;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = p->minor; return 1;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
-        *value = p->shared_per_sm;
-        return 1;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = p->shared_optin; return 1;
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: *value = p->blocks_per_sm; return 1;
-    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: *value = p->major >= 9; return 1;
-    case CU_DEVICE_ATTRIBUTE_ECC_ENABLED: *value = p->bus_bits > 1000; return 1;
-    default: return 0;
-    }
-}
-
 /* Attributes common to the generations simulated here. Attributes not listed are 0. */
 static const struct {
     CUdevice_attribute attribute;
@@ -234,10 +209,24 @@ CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
     CUresult e = vs_sim_enter_device(dev, &d);
     if (e)
         return e;
-    int value = 0;
-    if (!attribute_of_preset(attrib, d, &value))
-        value = vs_sim_device_shared_attribute(attrib);
-    *pi = value;
+    const struct vs_sim_preset *p = vs_sim_spec.preset;
+    switch (attrib) {
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *pi = p->clock_khz; break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *pi = p->sm_count; break;
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *pi = d->physical + 1; break;
+    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: *pi = p->memory_clock_khz; break;
+    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: *pi = p->bus_bits; break;
+    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *pi = p->l2_bytes; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *pi = p->threads_per_sm; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *pi = p->major; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *pi = p->minor; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: *pi = p->shared_per_sm; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *pi = p->shared_optin; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: *pi = p->blocks_per_sm; break;
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: *pi = p->major >= 9; break;
+    case CU_DEVICE_ATTRIBUTE_ECC_ENABLED: *pi = p->bus_bits > 1000; break;
+    default: *pi = vs_sim_device_shared_attribute(attrib);
+    }
     return CUDA_SUCCESS;
 }
 

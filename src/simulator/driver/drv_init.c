@@ -8,6 +8,7 @@
 #include <cudaProfiler.h>
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,22 @@ CUresult cuProfilerInitialize(const char *configFile, const char *outputFile,
 /* Only the interposed profiler could listen to these calls, so they do nothing. */
 CUresult cuProfilerStart(void) { return vs_sim_enter(); }
 CUresult cuProfilerStop(void) { return vs_sim_enter(); }
+
+bool vs_sim_thread_start(void *(*run)(void *), void *arg)
+{
+    sigset_t all, old;
+    pthread_t thread;
+    sigfillset(&all);
+    /* a blocked SIGSYS would kill the process in a sandbox that serves system calls by it */
+    sigdelset(&all, SIGSYS);
+    /* the program's signal handlers run on its own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    bool started = !pthread_create(&thread, NULL, run, arg);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (started)
+        pthread_detach(thread);
+    return started;
+}
 
 /* ---- simulated time ---- */
 

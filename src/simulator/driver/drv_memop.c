@@ -48,25 +48,19 @@ static int attempt(const struct vs_sim_value *v)
     return done;
 }
 
-static bool run(struct vs_sim_context *ctx, const struct vs_sim_value *v)
-{
-    struct timespec pause = {.tv_nsec = POLL_NS};
-    int result = 0;
-    for (int turn = 0; !(result = attempt(v)) && !atomic_load(&ctx->fault); turn++) {
-        if (turn < 50)
-            sched_yield();
-        else
-            nanosleep(&pause, NULL);
-    }
-    return result >= 0;
-}
-
 bool vs_sim_values_run(struct vs_sim_context *ctx, const struct vs_sim_values *values)
 {
-    for (unsigned i = 0; i < values->count && !atomic_load(&ctx->fault); i++)
-        if (values->list[i].bytes && !run(ctx, &values->list[i]))
-            return false;
-    return true;
+    struct timespec pause = {.tv_nsec = POLL_NS};
+    int result = 1;
+    for (unsigned i = 0; i < values->count && result >= 0 && !atomic_load(&ctx->fault); i++)
+        for (int turn = 0; values->list[i].bytes && !(result = attempt(&values->list[i])) &&
+                           !atomic_load(&ctx->fault);
+             turn++)
+            if (turn < 50)
+                sched_yield();
+            else
+                nanosleep(&pause, NULL);
+    return result >= 0;
 }
 
 bool vs_sim_values_copy(struct vs_sim_values *to, const struct vs_sim_values *from)
@@ -85,45 +79,41 @@ bool vs_sim_values_copy(struct vs_sim_values *to, const struct vs_sim_values *fr
 
 /* ---- checking ---- */
 
-static CUresult place_ok(CUdeviceptr address, unsigned bytes, struct vs_sim_end *end)
+/* A wait, or a *write*. */
+static CUresult value_at(CUdeviceptr address, uint64_t value, unsigned bytes, unsigned flags,
+                         bool write, struct vs_sim_value *out)
 {
-    if (address % bytes || vs_sim_end_device(address, bytes, end) ||
-        end->memory == VS_SIM_MEMORY_MANAGED)
+    unsigned known = write ? CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER
+                           : CONDITIONS | CU_STREAM_WAIT_VALUE_FLUSH;
+    if (flags & ~known)
         return CUDA_ERROR_INVALID_VALUE;
-    return CUDA_SUCCESS;
-}
-
-static CUresult wait_of(CUdeviceptr address, uint64_t value, unsigned bytes, unsigned flags,
-                        struct vs_sim_value *out)
-{
-    if (flags & ~(unsigned)(CONDITIONS | CU_STREAM_WAIT_VALUE_FLUSH))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (flags & CU_STREAM_WAIT_VALUE_FLUSH) /* CAN_FLUSH_REMOTE_WRITES is 0 */
+    if (!write && flags & CU_STREAM_WAIT_VALUE_FLUSH) /* CAN_FLUSH_REMOTE_WRITES is 0 */
         return CUDA_ERROR_NOT_SUPPORTED;
-    *out = (struct vs_sim_value){.value = value, .bytes = bytes, .condition = flags & CONDITIONS};
-    return place_ok(address, bytes, &out->at);
-}
-
-static CUresult write_of(CUdeviceptr address, uint64_t value, unsigned bytes, unsigned flags,
-                         struct vs_sim_value *out)
-{
-    if (flags & ~(unsigned)CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER)
-        return CUDA_ERROR_INVALID_VALUE;
-    *out = (struct vs_sim_value){.value = value, .bytes = bytes, .write = true};
-    return place_ok(address, bytes, &out->at);
+    *out = (struct vs_sim_value){.value = value,
+                                 .bytes = bytes,
+                                 .condition = write ? 0 : flags & CONDITIONS,
+                                 .write = write};
+    return address % bytes || vs_sim_end_device(address, bytes, &out->at) ||
+                   out->at.memory == VS_SIM_MEMORY_MANAGED
+               ? CUDA_ERROR_INVALID_VALUE
+               : CUDA_SUCCESS;
 }
 
 static CUresult value_of(const CUstreamBatchMemOpParams *p, struct vs_sim_value *out)
 {
     switch (p->operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-        return wait_of(p->waitValue.address, p->waitValue.value, 4, p->waitValue.flags, out);
+        return value_at(p->waitValue.address, p->waitValue.value, 4, p->waitValue.flags, false,
+                        out);
     case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-        return wait_of(p->waitValue.address, p->waitValue.value64, 8, p->waitValue.flags, out);
+        return value_at(p->waitValue.address, p->waitValue.value64, 8, p->waitValue.flags, false,
+                        out);
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-        return write_of(p->writeValue.address, p->writeValue.value, 4, p->writeValue.flags, out);
+        return value_at(p->writeValue.address, p->writeValue.value, 4, p->writeValue.flags, true,
+                        out);
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-        return write_of(p->writeValue.address, p->writeValue.value64, 8, p->writeValue.flags, out);
+        return value_at(p->writeValue.address, p->writeValue.value64, 8, p->writeValue.flags, true,
+                        out);
     case CU_STREAM_MEM_OP_BARRIER: /* work of a stream is in order anyway */
         *out = (struct vs_sim_value){0};
         return p->memoryBarrier.flags > CU_STREAM_MEMORY_BARRIER_TYPE_GPU ? CUDA_ERROR_INVALID_VALUE

@@ -11,17 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct vs_sim_host_variable {
-    struct vs_sim_host_variable *next;   /* in all, immutable */
-    struct vs_sim_host_variable *active; /* the following members: guarded by running_mu */
-    char *name;
-    char *host;    /* used by kernels; NULL: they may not change it */
-    char *initial; /* immutable */
-    char *before;  /* as brought in */
-    char *device;
-    size_t bytes;
-};
-
 static pthread_mutex_t all_mu = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct vs_sim_host_variable *) all; /* newest first; written under all_mu */
 static pthread_mutex_t running_mu = PTHREAD_MUTEX_INITIALIZER; /* held while a kernel runs */
@@ -67,17 +56,6 @@ struct vs_sim_host_variable *vs_sim_host_variable_find(const char *name)
     while (v && strcmp(v->name, name))
         v = v->next;
     return v;
-}
-
-const char *vs_sim_host_variable_name(const struct vs_sim_host_variable *v, size_t *bytes)
-{
-    *bytes = v->bytes;
-    return v->name;
-}
-
-void vs_sim_host_variable_initial(const struct vs_sim_host_variable *v, void *to, size_t bytes)
-{
-    memcpy(to, v->initial, bytes < v->bytes ? bytes : v->bytes);
 }
 
 static void bring_in(struct vs_sim_host_variable *v, uintptr_t device, void *data)

@@ -88,6 +88,9 @@ struct vs_sim_graph_exec;
 void vs_sim_host_function_begin(void);
 void vs_sim_host_function_end(void);
 
+/* vs_sim_thread_start: a thread of the driver that runs until the process ends (drv_init.c). */
+bool vs_sim_thread_start(void *(*run)(void *), void *arg);
+
 /* vs_sim_delay_us: waits *us* microseconds. */
 void vs_sim_delay_us(unsigned us);
 /* vs_sim_delay_until: returns at CLOCK_MONOTONIC *time_ns* or as soon after it as the machine
@@ -302,15 +305,21 @@ CUresult vs_sim_launch_fits(const struct vs_sim_launch_op *op);
 
 /* ---- device variables of host functions (drv_variable.c) ---- */
 
-struct vs_sim_host_variable; /* one vramscope_sim_register_variable call; never freed */
+struct vs_sim_host_variable { /* one vramscope_sim_register_variable call; never freed */
+    struct vs_sim_host_variable *next;   /* in all, immutable */
+    struct vs_sim_host_variable *active; /* the following members: guarded by running_mu */
+    char *name;
+    char *host;    /* used by kernels; NULL: they may not change it */
+    char *initial; /* its content at registration, immutable */
+    char *before;  /* as brought in */
+    char *device;
+    size_t bytes;
+};
 
 /* vs_sim_host_variable_next: the variable registered before *v*; the newest for NULL. */
 struct vs_sim_host_variable *vs_sim_host_variable_next(struct vs_sim_host_variable *v);
 /* vs_sim_host_variable_find: the newest variable called *name*, or NULL. */
 struct vs_sim_host_variable *vs_sim_host_variable_find(const char *name);
-const char *vs_sim_host_variable_name(const struct vs_sim_host_variable *v, size_t *bytes);
-/* vs_sim_host_variable_initial: its content at registration. */
-void vs_sim_host_variable_initial(const struct vs_sim_host_variable *v, void *to, size_t bytes);
 /* vs_sim_function_variables: ensures that the registered variables of *function*'s image exist for
  * *ctx*, and calls *each* (may be NULL) with them. CUDA_ERROR_OUT_OF_MEMORY (drv_module.c). */
 CUresult vs_sim_function_variables(struct vs_sim_function *function, struct vs_sim_context *ctx,

@@ -59,18 +59,6 @@ static CUresult make(struct vs_sim_graph *g, uint64_t flags, struct vs_sim_graph
     return CUDA_SUCCESS;
 }
 
-static CUresult flags_check(uint64_t flags, bool with_params)
-{
-    uint64_t known = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
-                     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH |
-                     CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY |
-                     (with_params ? (uint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD : 0);
-    bool device = flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
-    if ((flags & ~known) || (device && (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)))
-        return CUDA_ERROR_INVALID_VALUE;
-    return device ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
-}
-
 /* One node of a cycle, or NULL. */
 static struct vs_sim_node *in_circle(const struct vs_sim_graph *g)
 {
@@ -112,7 +100,15 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, uint64_t flags, boo
     struct vs_sim_graph *g = vs_sim_graph_of(graph);
     if (!out || !g || g->captures || g->moved || (g->has_memory && g->execs))
         return vs_sim_graph_leave(CUDA_ERROR_INVALID_VALUE);
-    e = flags_check(flags, with_params);
+    uint64_t known = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH |
+                     CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY |
+                     (with_params ? (uint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD : 0);
+    bool device = flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+    if ((flags & ~known) || (device && (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)))
+        e = CUDA_ERROR_INVALID_VALUE;
+    else if (device)
+        e = CUDA_ERROR_NOT_SUPPORTED;
     if (!e && (*bad = (CUgraphNode)in_circle(g)))
         e = CUDA_ERROR_INVALID_VALUE;
     if (!e)

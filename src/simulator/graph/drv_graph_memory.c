@@ -15,7 +15,7 @@
 
 struct vs_sim_block {
     struct vs_sim_block *next;
-    uintptr_t base, pages; /* pages: the result of mmap */
+    uintptr_t base;
     size_t bytes;          /* physical: whole pages */
     int device;
     uint64_t range_id;
@@ -65,14 +65,11 @@ CUresult vs_sim_block_new(struct vs_sim_context *ctx, int device, size_t bytes,
     if (!b)
         return CUDA_ERROR_OUT_OF_MEMORY;
     b->bytes = (bytes + mask) & ~mask;
-    void *pages = mmap(NULL, b->bytes + VS_SIM_PAGE_BYTES, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED) {
+    b->base = vs_sim_store_reserve(b->bytes, VS_SIM_PAGE_BYTES, 0);
+    if (!b->base) {
         free(b);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    b->pages = (uintptr_t)pages;
-    b->base = (b->pages + mask) & ~mask;
     b->device = device;
     b->nodes = 1;
     struct vs_sim_range range = {.base = b->base,
@@ -83,7 +80,7 @@ CUresult vs_sim_block_new(struct vs_sim_context *ctx, int device, size_t bytes,
                                  .resident = -1};
     CUresult e = vs_sim_range_add(&range);
     if (e) {
-        munmap(pages, b->bytes + VS_SIM_PAGE_BYTES);
+        vs_sim_store_unreserve(b->base, b->bytes);
         free(b);
         return e;
     }
@@ -120,7 +117,7 @@ static void delete_if_unused_locked(struct vs_sim_block *b)
     *p = b->next;
     if (!b->gone)
         vs_sim_range_remove(b->base, b->range_id, NULL);
-    munmap((void *)b->pages, b->bytes + VS_SIM_PAGE_BYTES);
+    vs_sim_store_unreserve(b->base, b->bytes);
     free(b);
 }
 
@@ -210,8 +207,7 @@ static void unmap_locked(struct vs_sim_block *b)
 {
     note_resident(b, -1); /* returns when no work uses it any more */
     if (b->mapped)
-        mmap((void *)b->base, b->bytes, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        vs_sim_store_unmap(b->base, b->bytes);
     b->mapped = false;
 }
 
@@ -267,7 +263,7 @@ void vs_sim_block_drop(uintptr_t address)
 
 /* ---- launches ---- */
 
-static bool allocates(const struct vs_sim_graph_exec *exec, const struct vs_sim_block *b,
+static bool allocates_before(const struct vs_sim_graph_exec *exec, const struct vs_sim_block *b,
                       size_t until)
 {
     for (size_t i = 0; i < until; i++)
@@ -288,7 +284,7 @@ static CUresult check_locked(const struct vs_sim_graph_exec *exec)
             return CUDA_ERROR_INVALID_VALUE;
         if (n->type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
             const struct vs_sim_block *b = find_locked(n->u.freed);
-            if (!b || (!b->live && !allocates(exec, b, i)))
+            if (!b || (!b->live && !allocates_before(exec, b, i)))
                 return CUDA_ERROR_INVALID_VALUE;
         }
     }
@@ -311,15 +307,6 @@ static CUresult charge_all_locked(const struct vs_sim_graph_exec *exec)
     return CUDA_SUCCESS;
 }
 
-static bool set_live(struct vs_sim_block *b, bool live)
-{
-    pthread_mutex_lock(&blocks_mu);
-    bool was = b->live;
-    b->live = live;
-    pthread_mutex_unlock(&blocks_mu);
-    return was;
-}
-
 CUresult vs_sim_block_begin(struct vs_sim_graph_exec *exec, struct vs_sim_stream *stream)
 {
     pthread_mutex_lock(&blocks_mu);
@@ -329,11 +316,18 @@ CUresult vs_sim_block_begin(struct vs_sim_graph_exec *exec, struct vs_sim_stream
     pthread_mutex_unlock(&blocks_mu);
     for (size_t i = 0; i < exec->step_count && !e; i++) {
         const struct vs_sim_node *n = exec->steps[i].node;
-        struct vs_sim_block *b = NULL;
-        if (n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC && set_live(n->u.alloc.block, true))
-            e = submit_free(n->u.alloc.block, stream); /* AUTO_FREE_ON_LAUNCH */
-        if (n->type == CU_GRAPH_NODE_TYPE_MEM_FREE && (b = vs_sim_block_at(n->u.freed)))
-            set_live(b, false);
+        bool allocates = n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC, was = false;
+        pthread_mutex_lock(&blocks_mu);
+        struct vs_sim_block *b = allocates                                ? n->u.alloc.block
+                                 : n->type == CU_GRAPH_NODE_TYPE_MEM_FREE ? find_locked(n->u.freed)
+                                                                          : NULL;
+        if (b) {
+            was = b->live;
+            b->live = allocates;
+        }
+        pthread_mutex_unlock(&blocks_mu);
+        if (allocates && was)
+            e = submit_free(b, stream); /* AUTO_FREE_ON_LAUNCH */
     }
     return e;
 }

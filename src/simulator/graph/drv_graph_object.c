@@ -6,7 +6,6 @@
 #include "simulator/graph/vs_sim_graph.h"
 
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 
@@ -87,22 +86,6 @@ static void *releaser_main(void *arg)
     return NULL;
 }
 
-static bool start_thread_locked(void)
-{
-    pthread_t thread;
-    sigset_t all, old;
-    if (thread_started)
-        return true;
-    sigfillset(&all);
-    /* the program's signal handlers run on its own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    thread_started = !pthread_create(&thread, NULL, releaser_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (thread_started)
-        pthread_detach(thread);
-    return thread_started;
-}
-
 /* Without host memory or a thread the references are never released. */
 static void release_later(struct vs_sim_held *held, struct vs_sim_stream *stream, uint64_t seq)
 {
@@ -111,7 +94,8 @@ static void release_later(struct vs_sim_held *held, struct vs_sim_stream *stream
         return;
     *r = (struct release){.held = held, .stream = stream, .seq = seq};
     pthread_mutex_lock(&due_mu);
-    if (start_thread_locked()) {
+    thread_started = thread_started || vs_sim_thread_start(releaser_main, NULL);
+    if (thread_started) {
         *due_last = r;
         due_last = &r->next;
         pthread_cond_signal(&due_some);

@@ -12,29 +12,24 @@
 
 #define STAGED_MAX 65536 /* larger pageable sources are not staged */
 
-static enum vs_sim_memory_kind kind_of(const struct vs_sim_range *range)
-{
-    switch (range->kind) {
-    case VS_SIM_RANGE_HOST:
-    case VS_SIM_RANGE_REGISTERED: return VS_SIM_MEMORY_PINNED;
-    case VS_SIM_RANGE_MANAGED: return VS_SIM_MEMORY_MANAGED;
-    case VS_SIM_RANGE_MAPPED:
-        return range->device < 0 ? VS_SIM_MEMORY_PINNED : VS_SIM_MEMORY_DEVICE;
-    default: return VS_SIM_MEMORY_DEVICE;
-    }
-}
-
+/* *range*: NULL: pageable memory. */
 static void end_from(const struct vs_sim_range *range, uintptr_t address, size_t bytes,
                      struct vs_sim_end *end)
 {
+    bool pool =
+        range && range->kind == VS_SIM_RANGE_POOL; /* its blocks change owners in stream order */
+    bool mapped = range && range->kind == VS_SIM_RANGE_MAPPED;
     end->base = address;
-    end->mapped_bytes = range->kind == VS_SIM_RANGE_MAPPED ? bytes : 0;
-    end->memory = kind_of(range);
-    end->device = range->device;
-    end->pool = range->kind == VS_SIM_RANGE_POOL ? range->pool : NULL;
-    end->id = range->kind == VS_SIM_RANGE_POOL
-                  ? 0
-                  : range->id; /* pool blocks change owners in stream order */
+    end->mapped_bytes = mapped ? bytes : 0;
+    end->device = range ? range->device : -1;
+    end->pool = pool ? range->pool : NULL;
+    end->id = pool || !range ? 0 : range->id;
+    end->memory = !range                                   ? VS_SIM_MEMORY_PAGEABLE
+                  : range->kind == VS_SIM_RANGE_MANAGED    ? VS_SIM_MEMORY_MANAGED
+                  : range->kind == VS_SIM_RANGE_HOST ||
+                          range->kind == VS_SIM_RANGE_REGISTERED || (mapped && range->device < 0)
+                      ? VS_SIM_MEMORY_PINNED
+                      : VS_SIM_MEMORY_DEVICE;
 }
 
 /* Memory of cuMemMap may consist of several adjacent mappings. */
@@ -71,12 +66,7 @@ CUresult vs_sim_end_any(uintptr_t address, size_t bytes, struct vs_sim_end *end)
     }
     if (vs_sim_checking)
         vs_sim_check_pointer(address, bytes);
-    end->base = address;
-    end->mapped_bytes = 0;
-    end->pool = NULL;
-    end->memory = VS_SIM_MEMORY_PAGEABLE;
-    end->device = -1;
-    end->id = 0;
+    end_from(NULL, address, bytes, end);
     return CUDA_SUCCESS;
 }
 

@@ -107,12 +107,6 @@ static bool split(struct vs_sim_managed *m, size_t at)
     return true;
 }
 
-static bool alike(const struct vs_sim_advice *a, const struct vs_sim_advice *b)
-{
-    return a->preferred == b->preferred && a->prefetched == b->prefetched &&
-           a->accessed_by == b->accessed_by && a->read_mostly == b->read_mostly;
-}
-
 static size_t round_up(size_t bytes)
 {
     return (bytes + VS_SIM_ADVICE_PAGE - 1) & ~(size_t)(VS_SIM_ADVICE_PAGE - 1);
@@ -157,10 +151,12 @@ CUresult vs_sim_managed_advise(uintptr_t address, size_t bytes, CUmem_advise adv
         }
         size_t kept = 0;
         for (size_t i = 1; i < m->advice_count; i++) {
-            if (alike(&m->advice[kept], &m->advice[i]))
-                m->advice[kept].end = m->advice[i].end;
+            struct vs_sim_advice *a = &m->advice[kept], *b = &m->advice[i];
+            if (a->preferred == b->preferred && a->prefetched == b->prefetched &&
+                a->accessed_by == b->accessed_by && a->read_mostly == b->read_mostly)
+                a->end = b->end;
             else
-                m->advice[++kept] = m->advice[i];
+                m->advice[++kept] = *b;
         }
         m->advice_count = kept + 1;
     }
@@ -237,25 +233,6 @@ void vs_sim_managed_touch(uintptr_t address, int device)
 
 /* ---- creation and reuse ---- */
 
-/* Host memory aligned to a device page. */
-static void *map_aligned(size_t bytes)
-{
-    size_t all = bytes + VS_SIM_PAGE_BYTES;
-    if (all < bytes)
-        return NULL;
-    void *at = vs_sim_host_map(all);
-    if (!at)
-        return NULL;
-    uintptr_t begin = (uintptr_t)at,
-              base = (begin + VS_SIM_PAGE_BYTES - 1) & ~(uintptr_t)(VS_SIM_PAGE_BYTES - 1),
-              end = base + round_up(bytes), limit = round_up(begin + all);
-    if (base > begin)
-        munmap(at, base - begin);
-    if (limit > end)
-        munmap((void *)end, limit - end);
-    return (void *)base;
-}
-
 static struct vs_sim_managed *state_new(size_t bytes)
 {
     size_t count = (bytes + VS_SIM_PAGE_BYTES - 1) / VS_SIM_PAGE_BYTES;
@@ -276,9 +253,11 @@ static struct vs_sim_managed *state_new(size_t bytes)
 
 CUresult vs_sim_managed_add(struct vs_sim_range *range)
 {
-    void *pages = map_aligned(range->bytes);
-    range->managed = pages ? state_new(range->bytes) : NULL;
-    range->base = (uintptr_t)pages;
+    size_t bytes = round_up(range->bytes);
+    range->base = bytes < range->bytes ? 0 : vs_sim_store_reserve(bytes, VS_SIM_PAGE_BYTES, 0);
+    range->managed = range->base && !mprotect((void *)range->base, bytes, PROT_READ | PROT_WRITE)
+                         ? state_new(range->bytes)
+                         : NULL;
     range->kind = VS_SIM_RANGE_MANAGED;
     CUresult e = range->managed ? vs_sim_range_add(range) : CUDA_ERROR_OUT_OF_MEMORY;
     if (e == CUDA_SUCCESS) {
@@ -292,8 +271,8 @@ CUresult vs_sim_managed_add(struct vs_sim_range *range)
     if (range->managed)
         free(range->managed->advice);
     free(range->managed);
-    if (pages)
-        vs_sim_host_unmap(pages, range->bytes);
+    if (range->base)
+        vs_sim_store_unreserve(range->base, bytes);
     return e;
 }
 
@@ -312,5 +291,5 @@ void vs_sim_managed_release(const struct vs_sim_range *range)
     atomic_fetch_sub(&live, 1);
     free(m->advice);
     free(m);
-    vs_sim_host_unmap((void *)range->base, range->bytes);
+    vs_sim_store_unreserve(range->base, round_up(range->bytes));
 }

@@ -62,17 +62,6 @@ bool vs_sim_store_of(int fd, enum vs_sim_store_kind kind, int *device, uint64_t 
     return true;
 }
 
-/* The aligned part of an address range that is larger by the alignment. */
-static uintptr_t trimmed(uintptr_t at, size_t bytes, size_t align)
-{
-    uintptr_t base = (at + align - 1) & ~(uintptr_t)(align - 1);
-    if (base > at)
-        munmap((void *)at, base - at);
-    if (at + align > base)
-        munmap((void *)(base + bytes), at + align - base);
-    return base;
-}
-
 uintptr_t vs_sim_store_reserve(size_t bytes, size_t align, uintptr_t hint)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -86,8 +75,15 @@ uintptr_t vs_sim_store_reserve(size_t bytes, size_t align, uintptr_t hint)
     }
     if (__builtin_add_overflow(bytes, align, &all))
         return 0;
-    void *at = mmap(NULL, all, PROT_NONE, flags, -1, 0);
-    return at == MAP_FAILED ? 0 : trimmed((uintptr_t)at, bytes, align);
+    void *got = mmap(NULL, all, PROT_NONE, flags, -1, 0);
+    if (got == MAP_FAILED)
+        return 0;
+    uintptr_t at = (uintptr_t)got, base = (at + align - 1) & ~(uintptr_t)(align - 1);
+    if (base > at)
+        munmap(got, base - at);
+    if (at + align > base)
+        munmap((void *)(base + bytes), at + align - base);
+    return base;
 }
 
 bool vs_sim_store_map(uintptr_t address, size_t bytes, int fd, uint64_t offset, int access)

@@ -273,32 +273,23 @@ cudaError_t vs_rt_memcpy_array_to_array(cudaArray_t to, size_t to_x, size_t to_y
 
 /* ---- three dimensions ---- */
 
-/* One end: an array or a pointer, never both. Positions in an array are in elements of *element*
- * bytes; elsewhere in bytes. */
-static cudaError_t end_3d(cudaArray_t array, const void *pointer, size_t *element)
-{
-    struct vs_rt_array_shape shape = {.element = 1};
-    if (!array == !pointer)
-        return cudaErrorInvalidValue;
-    cudaError_t e = array ? vs_rt_array_shape(array, &shape) : cudaSuccess;
-    *element = shape.element;
-    return e;
-}
-
-/* Both ends; stores the element size of an array, or 1, in *element*. */
+/* Each end is an array or a pointer, never both. Positions in an array are in elements, elsewhere
+ * in bytes. Stores the element size of an array, or 1, in *element*. */
 static cudaError_t ends_3d(cudaArray_t to_array, const void *to, cudaArray_t from_array,
                            const void *from, size_t *element)
 {
-    size_t to_element, from_element;
-    cudaError_t e = end_3d(to_array, to, &to_element);
-    if (!e)
-        e = end_3d(from_array, from, &from_element);
-    if (e)
-        return e;
-    if (to_array && from_array && to_element != from_element)
+    struct vs_rt_array_shape shapes[2] = {{.element = 1}, {.element = 1}};
+    if (!to_array == !to)
         return cudaErrorInvalidValue;
-    *element = to_array ? to_element : from_element;
-    return cudaSuccess;
+    cudaError_t e = to_array ? vs_rt_array_shape(to_array, &shapes[0]) : cudaSuccess;
+    if (!e && !from_array == !from)
+        e = cudaErrorInvalidValue;
+    if (!e && from_array)
+        e = vs_rt_array_shape(from_array, &shapes[1]);
+    if (!e && to_array && from_array && shapes[0].element != shapes[1].element)
+        e = cudaErrorInvalidValue;
+    *element = shapes[to_array ? 0 : 1].element;
+    return e;
 }
 
 cudaError_t vs_rt_describe_3d(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)

@@ -54,18 +54,13 @@ cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sh
 
 /* ---- launches ---- */
 
-static bool shape_ok(dim3 grid, dim3 block)
-{
-    return grid.x && grid.y && grid.z && block.x && block.y && block.z && grid.x <= 2147483647u &&
-           grid.y <= 65535 && grid.z <= 65535 && block.x <= 1024 && block.y <= 1024 &&
-           block.z <= 64 && (size_t)block.x * block.y * block.z <= 1024;
-}
-
 static cudaError_t check(CUkernel kernel, dim3 grid, dim3 block, size_t shared)
 {
     if (!kernel)
         return cudaErrorInvalidDeviceFunction;
-    if (!shape_ok(grid, block))
+    if (!grid.x || !grid.y || !grid.z || !block.x || !block.y || !block.z ||
+        grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535 || block.x > 1024 ||
+        block.y > 1024 || block.z > 64 || (size_t)block.x * block.y * block.z > 1024)
         return cudaErrorInvalidConfiguration;
     return shared > UINT32_MAX ? cudaErrorInvalidValue : cudaSuccess;
 }

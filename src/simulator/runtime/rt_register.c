@@ -286,11 +286,6 @@ char __cudaInitModule(void **fatCubinHandle)
     return e == cudaSuccess;
 }
 
-static bool names(const struct variable *v, const void *symbol)
-{
-    return v->symbol == symbol || (v->managed && v->address && v->address == (CUdeviceptr)symbol);
-}
-
 cudaError_t vs_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes)
 {
     cudaError_t e = vs_rt_enter_context();
@@ -300,7 +295,8 @@ cudaError_t vs_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes
     pthread_mutex_lock(&images_mu);
     for (struct register_image *image = images; image; image = image->next)
         for (struct variable *v = image->gone ? NULL : image->variables; v; v = v->next) {
-            if (!names(v, symbol))
+            if (v->symbol != symbol &&
+                !(v->managed && v->address && v->address == (CUdeviceptr)symbol))
                 continue;
             CUdeviceptr at = v->address;
             if (v->managed)

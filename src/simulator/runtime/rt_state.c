@@ -173,14 +173,6 @@ cudaError_t vs_rt_enter_context(void)
 
 /* ---- choosing a device ---- */
 
-/* No context until one is needed: then that of thread_device. */
-static cudaError_t leave_context(void)
-{
-    CUcontext current = NULL;
-    CUresult e = vs_rt.CtxGetCurrent(&current);
-    return vs_rt_error(!e && current ? vs_rt.CtxSetCurrent(NULL) : e);
-}
-
 cudaError_t cudaSetDevice_driver(int device)
 {
     int count;
@@ -191,9 +183,11 @@ cudaError_t cudaSetDevice_driver(int device)
     if (device < 0 || device >= count || device >= VS_RT_DEVICES_MAX)
         return cudaErrorInvalidDevice;
     if (VS_SIM_RT_MAJOR < 12) { /* since CUDA 12 this starts the device's context */
+        CUcontext current = NULL;
         thread_device = device;
-        ctx = atomic_load(&devices[device].retained);
-        return ctx ? vs_rt_error(vs_rt.CtxSetCurrent(ctx)) : leave_context();
+        ctx = atomic_load(&devices[device].retained); /* NULL: none until one is needed */
+        CUresult r = ctx ? CUDA_SUCCESS : vs_rt.CtxGetCurrent(&current);
+        return vs_rt_error(!r && (ctx || current) ? vs_rt.CtxSetCurrent(ctx) : r);
     }
     if ((e = retain(device, &ctx)))
         return e;
