@@ -67,11 +67,10 @@ int vs_library_bits(int type);
     F(cuCtxSetCurrent) F(cuDeviceGetAttribute) F(cuDeviceGetPCIBusId) F(cuDevicePrimaryCtxRetain)  \
     F(cuEventCreate) F(cuEventDestroy_v2) F(cuEventRecord) F(cuGetErrorName)                       \
     F(cuGraphRetainUserObject) F(cuInit) F(cuLaunchHostFunc) F(cuMemAlloc_v2)                      \
-    F(cuMemcpy2DAsync_v2) F(cuMemcpyAsync) F(cuMemcpyDtoDAsync_v2) F(cuMemFree_v2)                 \
-    F(cuMemsetD2D32Async) F(cuMemsetD32Async) F(cuMemsetD8Async) F(cuModuleGetFunction)            \
-    F(cuModuleLoadData) F(cuModuleUnload) F(cuPointerGetAttribute) F(cuStreamGetCaptureInfo_v3)    \
-    F(cuStreamGetCtx) F(cuStreamIsCapturing) F(cuStreamSynchronize) F(cuStreamWaitEvent)           \
-    F(cuThreadExchangeStreamCaptureMode) F(cuUserObjectCreate)
+    F(cuMemcpy2DAsync_v2) F(cuMemcpyDtoDAsync_v2) F(cuMemFree_v2) F(cuMemsetD2D32Async)            \
+    F(cuMemsetD32Async) F(cuMemsetD8Async) F(cuModuleLoadData) F(cuPointerGetAttribute)            \
+    F(cuStreamGetCaptureInfo_v3) F(cuStreamIsCapturing) F(cuStreamSynchronize)                     \
+    F(cuStreamWaitEvent) F(cuThreadExchangeStreamCaptureMode) F(cuUserObjectCreate)
 struct vs_library_driver {
 #define VS_LIBRARY_POINTER(name) __typeof__(name) *name;
     VS_LIBRARY_DRIVER(VS_LIBRARY_POINTER)

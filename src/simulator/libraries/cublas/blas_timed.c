@@ -20,9 +20,11 @@ static int first_wrong(const struct vs_blas_call *c)
 
 static bool is_wrong(const struct vs_blas_call *c)
 {
-    return first_wrong(c) || !vs_blas_is_op(c->opb) || !vs_blas_is_uplo(c->uplo) ||
-           !vs_blas_is_side(c->side) || !vs_blas_is_diag(c->diag) || c->k < 0 || c->kl < 0 ||
-           c->ku < 0 || !c->incx || !c->incy || !c->alpha || !c->beta || c->bad;
+    return first_wrong(c) || !vs_blas_is_op(c->opb) ||
+           (c->uplo != CUBLAS_FILL_MODE_LOWER && c->uplo != CUBLAS_FILL_MODE_UPPER) ||
+           (c->side != CUBLAS_SIDE_LEFT && c->side != CUBLAS_SIDE_RIGHT) ||
+           (c->diag != CUBLAS_DIAG_UNIT && c->diag != CUBLAS_DIAG_NON_UNIT) || c->k < 0 ||
+           c->kl < 0 || c->ku < 0 || !c->incx || !c->incy || !c->alpha || !c->beta || c->bad;
 }
 
 int vs_blas_timed(struct cublasContext *h, const struct vs_blas_call *c)

@@ -39,18 +39,6 @@ static inline bool vs_blas_is_op(int op)
 {
     return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
 }
-static inline bool vs_blas_is_uplo(int uplo)
-{
-    return uplo == CUBLAS_FILL_MODE_LOWER || uplo == CUBLAS_FILL_MODE_UPPER;
-}
-static inline bool vs_blas_is_side(int side)
-{
-    return side == CUBLAS_SIDE_LEFT || side == CUBLAS_SIDE_RIGHT;
-}
-static inline bool vs_blas_is_diag(int diag)
-{
-    return diag == CUBLAS_DIAG_UNIT || diag == CUBLAS_DIAG_NON_UNIT;
-}
 /* vs_blas_is_ld: may *ld* be the leading dimension of a matrix of *rows* rows? */
 static inline bool vs_blas_is_ld(int64_t ld, int64_t rows)
 {

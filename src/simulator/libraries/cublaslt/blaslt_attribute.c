@@ -157,12 +157,6 @@ int vs_lt_make(const struct vs_lt_making *given)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-int vs_lt_destroy(const struct vs_lt_access *a)
-{
-    return !a->descriptor || vs_library_delete(a->descriptor, a->kind) ? CUBLAS_STATUS_SUCCESS
-                                                                            : CUBLAS_STATUS_INVALID_VALUE;
-}
-
 int vs_lt_set_attribute(const struct vs_lt_access *a)
 {
     return vs_library_object(a->descriptor, a->kind)

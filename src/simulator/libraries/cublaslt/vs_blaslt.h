@@ -110,7 +110,6 @@ struct vs_lt_access {
     const void *from;
     void *to;
 };
-int vs_lt_destroy(const struct vs_lt_access *access);
 int vs_lt_set_attribute(const struct vs_lt_access *access);
 int vs_lt_get_attribute(const struct vs_lt_access *access);
 

@@ -136,11 +136,6 @@ int cusolverDnCreate(struct cusolverDnContext **handle)
     return e;
 }
 
-int vs_solver_set(const struct vs_solver_setting *s)
-{
-    return vs_library_object(s->info, s->kind) ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_NOT_INITIALIZED;
-}
-
 int vs_solver_result(struct cusolverDnContext *handle, const struct vs_solver_setting *s)
 {
     if (!vs_library_object(handle, VS_SOLVER_HANDLE) || !vs_library_object(s->info, s->kind))

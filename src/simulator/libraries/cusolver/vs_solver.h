@@ -66,7 +66,6 @@ struct vs_solver_setting {
     double *residual;
     int *sweeps;
 };
-int vs_solver_set(const struct vs_solver_setting *setting);
 int vs_solver_result(struct cusolverDnContext *handle, const struct vs_solver_setting *setting);
 
 #define VS_SOLVER_BLOCK INT64_C(64)

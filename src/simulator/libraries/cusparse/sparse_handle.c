@@ -134,8 +134,3 @@ static const char *status_text(int status, int which)
 
 const char *cusparseGetErrorName(int status) { return status_text(status, 0); }
 const char *cusparseGetErrorString(int status) { return status_text(status, 1); }
-
-int vs_sparse_old_number(const struct vs_sparse_number *n)
-{
-    return vs_library_object(n->descr, VS_SPARSE_LEGACY) ? *(const int *)((const char *)n->descr + n->at) : 0;
-}

@@ -127,12 +127,6 @@ int vs_sparse_sum(struct cusparseContext *handle, const struct vs_sparse_sum *su
 
 int vs_sparse_no_pivot(struct cusparseContext *handle, int kind, const void *info, int *position);
 
-struct vs_sparse_number { /* an int of a descriptor of the older functions */
-    const void *descr;
-    size_t at;
-};
-int vs_sparse_old_number(const struct vs_sparse_number *number);
-
 struct vs_sparse_matrix_new {
     struct cusparseSpMatDescr **matrix, content;
 };
