@@ -35,7 +35,8 @@ TEST(memsets_and_copies_do_not_wait_for_kernels_that_change_nothing)
 
 TEST(a_stream_behind_a_host_function_keeps_its_order)
 {
-    CUstream other = sim_stream(CU_STREAM_NON_BLOCKING), stream = sim_stream(CU_STREAM_NON_BLOCKING),
+    CUstream other = sim_stream(CU_STREAM_NON_BLOCKING);
+    CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING),
              third = sim_stream(CU_STREAM_NON_BLOCKING);
     atomic_int open = 0;
     *(int *)(uintptr_t)memory = 1;

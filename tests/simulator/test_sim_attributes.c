@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cooperative launches, and attributes of launches, kernel nodes and streams on the simulated device:
- * hints are stored, attributes that are not simulated are refused. */
+ * Cooperative launches, and attributes of launches, kernel nodes and streams on the simulated
+ * device: hints are stored, attributes that are not simulated are refused. */
 #include "sim_test.h"
 
 static CUstream s;

@@ -26,8 +26,8 @@ static void on(const char *spec, void (*body)(void))
         fail_msg("on %s: line %d (mod 251)", spec, WEXITSTATUS(status) - 1);
 }
 
-/* In the children, where an assertion of cmocka would go on with the next test: the line, as an exit
- * status. */
+/* In the children, where an assertion of cmocka would go on with the next test: the line, as an
+ * exit status. */
 #define NEED(condition)                 \
     do {                                \
         if (!(condition))               \
@@ -341,7 +341,8 @@ static void old_driver(void)
     NEED(cuDriverGetVersion(&version) == CUDA_SUCCESS && version == 11080); /* before cuInit */
     NEED(cuGetProcAddress("cuMemAlloc", &found, 13000, 0, &status) == CUDA_ERROR_INVALID_VALUE);
     NEED(cuGetProcAddress("cuMemAlloc", &found, 11080, 0, &status) == CUDA_SUCCESS && found);
-    NEED(cuGetProcAddress("cuLibraryLoadData", &found, 11080, 0, &status) == CUDA_SUCCESS && !found);
+    NEED(cuGetProcAddress("cuLibraryLoadData", &found, 11080, 0, &status) == CUDA_SUCCESS &&
+         !found);
     NEED(status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     NEED(cudaMalloc(&found, 4096) == cudaErrorInsufficientDriver);
     NEED(cudaGetDeviceCount(&count) == cudaErrorInsufficientDriver && count == 0);

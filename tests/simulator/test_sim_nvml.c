@@ -5,7 +5,8 @@
  *
  * A bug this guards against: PyTorch asserts that six functions exist, among them the first form of
  * nvmlDeviceGetComputeRunningProcesses, before it raises torch.OutOfMemoryError. Four were
- * missing, so running out of memory was reported as "INTERNAL ASSERT FAILED". This file calls them. */
+ * missing, so running out of memory was reported as "INTERNAL ASSERT FAILED". This file calls
+ * them. */
 #include <stdio.h>
 
 #include "sim_test.h"

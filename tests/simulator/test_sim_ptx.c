@@ -13,7 +13,7 @@ TEST(entries_are_found_however_they_are_written)
     } rows[] = {
         {HEAD ".visible .entry k(.param .u32 a) { ret; }", "k", CUDA_SUCCESS},
         {HEAD ".entry\n\t_Z3addPfi$1\n(\n)\n{ ret; }", "_Z3addPfi$1", CUDA_SUCCESS},
-        {"// made by hand\n/* on .entry x */ " HEAD ".weak .entry /* the */ k{}", "k", CUDA_SUCCESS},
+        {"// by hand\n/* on .entry x */ " HEAD ".weak .entry /* the */ k{}", "k", CUDA_SUCCESS},
         {HEAD ".entry a(){}\n.entry b(){}", "b", CUDA_SUCCESS},
         /* what only looks like an entry is none */
         {HEAD ".entry k(){} // .entry x(){}", "x", CUDA_ERROR_NOT_FOUND},
@@ -26,7 +26,9 @@ TEST(entries_are_found_however_they_are_written)
         {HEAD "/* open .entry k(){}", "k", CUDA_ERROR_NOT_FOUND},
         {HEAD ".entry", "k", CUDA_ERROR_NOT_FOUND},
         /* other images have any kernel */
-        {"\x7f" "ELF", "k", CUDA_SUCCESS}, {"/dev/null", "k", CUDA_SUCCESS}, {"", "k", CUDA_SUCCESS},
+        {"\x7f" "ELF", "k", CUDA_SUCCESS},
+        {"/dev/null", "k", CUDA_SUCCESS},
+        {"", "k", CUDA_SUCCESS},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         CUmodule module;

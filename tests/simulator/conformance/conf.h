@@ -84,8 +84,8 @@ void conf_gate(void *gate);                  /* a CUhostFn, a cudaHostFn_t */
 void conf_close(CUstream stream, int *gate); /* zeroes the gate and queues it */
 void conf_open(int *gate);
 
-/* Kernels of 32-bit elements, one thread of a one-dimensional launch each, that compute the same on a
- * GPU and on the simulated one: conf_fill(out, value, count): out[i] = value; conf_add(out, value,
+/* Kernels of 32-bit elements, one thread of a one-dimensional launch each, that compute the same on
+ * a GPU and on the simulated one: conf_fill(out, value, count): out[i] = value; conf_add(out, value,
  * count): out[i] += value; conf_copy(out, in, count): out[i] = in[i]. */
 extern const char conf_ptx[];
 CUmodule conf_module(void); /* loads them into the current context */

@@ -159,7 +159,7 @@ static inline void start(void)
 /* The program's ways to memory. */
 struct memory {
     uint64_t (*allocate)(uint64_t bytes, uint64_t stream); /* 0: none available */
-    void (*use)(unsigned block); /* a kernel by use(), and what must be told of it; NULL: use() alone */
+    void (*use)(unsigned block); /* a kernel by use(), and its record; NULL: use() alone */
     void (*free)(unsigned block);
     void (*other)(unsigned what); /* 92 and above: now and then */
 };

@@ -27,7 +27,7 @@ static std::vector<int> numbers(void)
 
 static cudaError_t failed_assertion(void)
 {
-    check_below<<<2, THREADS>>>(*new Device<int>(numbers()), N, N - 3); // the last three, in block 1
+    check_below<<<2, THREADS>>>(*new Device<int>(numbers()), N, N - 3); // three, in block 1
     return cudaDeviceSynchronize();
 }
 
