@@ -67,6 +67,12 @@ class Check:
         rows = self.replay(real[2], "--policy", "observe")["rows"]
         self.same(f"{what}, as recorded", rows[0], real)
 
+    def replayed(self, what, recorded, real, *options):
+        """The run *recorded*, replayed with *options*, is like *real*. Returns the row."""
+        row = self.replay(recorded[2], *options)["rows"][-1]
+        self.same(what, row, real)
+        return row
+
 
 def policies(check):
     for mode in ("mixed", "fragment 2", "leak"):
@@ -74,8 +80,7 @@ def policies(check):
             real = check.real(mode, recorded)
             check.as_recorded(f"{mode} under {recorded}", real)
             for setting, (_, options) in SETTINGS.items():
-                rows = check.replay(real[2], *options)["rows"]
-                check.same(f"{mode}: {recorded} -> {setting}", rows[-1], check.real(mode, setting))
+                check.replayed(f"{mode}: {recorded} -> {setting}", real, check.real(mode, setting), *options)
 
 
 def capacity(check):
@@ -83,23 +88,21 @@ def capacity(check):
                         ("leak 20", (900, 1300, 1700))):
         for setting, (_, options) in SETTINGS.items():
             for size in sizes:
-                rows = check.replay(check.real(mode)[2], *options, "--capacity", f"{size}MiB")["rows"]
-                check.same(f"{mode}, {setting}, {size} MiB", rows[-1],
-                           check.real(mode, setting, f"{GPU},capacity={size}MiB"))
-                if not rows[-1]["survives"]:
-                    check.as_recorded(f"{mode}, {setting}, {size} MiB",
-                                      check.real(mode, setting, f"{GPU},capacity={size}MiB"))
+                what = f"{mode}, {setting}, {size} MiB"
+                real = check.real(mode, setting, f"{GPU},capacity={size}MiB")
+                row = check.replayed(what, check.real(mode), real, *options, "--capacity", f"{size}MiB")
+                if not row["survives"]:
+                    check.as_recorded(what, real)
 
 
 def limit(check):
     for setting, (_, options) in SETTINGS.items():
         for size in ("800MiB", "1GiB", "2200MiB"):
             limited = check.real("mixed", setting, GPU, [f"--limit={size}"])
-            rows = check.replay(check.real("mixed")[2], *options, "--limit", size)["rows"]
-            check.same(f"limit {size}, {setting}", rows[-1], limited)
+            check.replayed(f"limit {size}, {setting}", check.real("mixed"), limited, *options, "--limit", size)
             if limited[0] == 0: # without the limit nothing changes
-                rows = check.replay(limited[2], *options, "--limit", "none")["rows"]
-                check.same(f"limit {size} -> none, {setting}", rows[-1], check.real("mixed", setting))
+                check.replayed(f"limit {size} -> none, {setting}", limited, check.real("mixed", setting),
+                               *options, "--limit", "none")
 
 
 def others(check):
@@ -107,31 +110,26 @@ def others(check):
     for setting, (_, options) in SETTINGS.items():
         real = check.real("leak 14", setting, crowded)
         check.as_recorded(f"leak beside others, {setting}", real)
-        rows = check.replay(check.real("leak 14", "compact", crowded)[2], *options, "--others", "0")["rows"]
-        check.same(f"leak without others, {setting}", rows[-1],
-                   check.real("leak 14", setting, f"{GPU},capacity=2000MiB"))
+        check.replayed(f"leak without others, {setting}", check.real("leak 14", "compact", crowded),
+                       check.real("leak 14", setting, f"{GPU},capacity=2000MiB"), *options, "--others", "0")
 
 
 def pool(check):
-    kept = check.real("pool")
-    rows = check.replay(kept[2], "--capacity", "1800MiB")["rows"]
-    check.same("the pool keeps memory", rows[1], check.real("pool", device=f"{GPU},capacity=1800MiB"))
-    rows = check.replay(kept[2], "--pool-keep", "0", "--capacity", "1800MiB")["rows"]
-    check.same("the pool is trimmed", rows[1],
-               check.real("pool-trimmed", device=f"{GPU},capacity=1800MiB"))
-    failed = check.real("pool", device=f"{GPU},capacity=1800MiB")
+    kept, small = check.real("pool"), f"{GPU},capacity=1800MiB"
+    failed = check.real("pool", device=small)
+    check.replayed("the pool keeps memory", kept, failed, "--capacity", "1800MiB")
+    check.replayed("the pool is trimmed", kept, check.real("pool-trimmed", device=small),
+                   "--pool-keep", "0", "--capacity", "1800MiB")
     rows = check.replay(failed[2], "--pool-keep", "0")["rows"]
     assert not rows[0]["survives"] and rows[-1]["survives"], rows
 
 
 def site(check):
     for setting, (_, options) in SETTINGS.items():
-        rows = check.replay(check.real("leak 20")[2], *options, "--free-site", "log_activation")["rows"]
-        check.same(f"the site is freed, {setting}", rows[-1], check.real("leak-freed 20", setting))
-        rows = check.replay(check.real("leak 20")[2], *options, "--free-site", "log_activation", "--capacity",
-                            "1000MiB")["rows"]
-        check.same(f"the site is freed, {setting}, 1000 MiB", rows[-1],
-                   check.real("leak-freed 20", setting, f"{GPU},capacity=1000MiB"))
+        for less, device in (((), GPU), (("--capacity", "1000MiB"), f"{GPU},capacity=1000MiB")):
+            check.replayed(f"the site is freed, {setting}, {device}", check.real("leak 20"),
+                           check.real("leak-freed 20", setting, device), *options,
+                           "--free-site", "log_activation", *less)
 
 
 def probe(check):

@@ -29,11 +29,11 @@ def mib(size):
     return f"{size / (1 << 20):.1f} MiB"
 
 
-def once(*words, code=0):
+def once(*words, may_fail=False):
     done = subprocess.run([COMMAND, "top", "--once", "--json", *map(str, words)], capture_output=True,
                           text=True, timeout=DEADLINE, check=False)
-    assert done.returncode == code, (words, done.returncode, done.stderr)
-    return json.loads(done.stdout)["processes"] if done.stdout else done.stderr
+    assert done.returncode == 0 or may_fail, (words, done.returncode, done.stderr)
+    return json.loads(done.stdout)["processes"] if done.returncode == 0 else [None]
 
 
 def until(good, what):
@@ -56,9 +56,7 @@ def start(folder, steps=8, name="x.vst", program=PLAIN, device=DEVICE):
 
 def state(victim):
     """Its process as --once has it; None while the trace cannot be read yet."""
-    done = subprocess.run([COMMAND, "top", "--once", "--json", victim.trace], capture_output=True, text=True,
-                          timeout=DEADLINE, check=False)
-    return json.loads(done.stdout)["processes"][0] if done.returncode == 0 else None
+    return once(victim.trace, may_fail=True)[0]
 
 
 def allocated(victim):
@@ -71,9 +69,13 @@ def steps_begun(victim):
     return process["steps"]["begun"] if process else -1
 
 
-def open_top(folder, columns, rows, words="x.vst", environment=()):
-    terminal = Terminal(folder, columns, rows, environment)
-    terminals.append(terminal)
+def open_terminal(folder, columns=80, rows=24):
+    terminals.append(Terminal(folder, columns, rows))
+    return terminals[-1]
+
+
+def open_top(folder, columns, rows, words="x.vst"):
+    terminal = open_terminal(folder, columns, rows)
     terminal.line(f"stty -a > before; {COMMAND} top --interval 0.1 {words}; echo status $?; stty -a > after")
     return terminal
 
@@ -200,8 +202,7 @@ def the_terminal_is_restored(folder):
 
 def a_suspended_view_leaves_the_terminal_and_returns(folder):
     start(folder)
-    terminal = Terminal(folder, 80, 24)
-    terminals.append(terminal)
+    terminal = open_terminal(folder)
     terminal.line(f"set -m; stty -a > before; {COMMAND} top --interval 0.1 x.vst")
     terminal.wait(lambda s: "quit" in s and "allocated" in s, "the screen")
     terminal.keys("C-z")
@@ -228,17 +229,13 @@ def a_killed_program_stays_shown_as_ended(folder):
 
 def colours_and_letters_follow_the_environment(folder):
     start(folder)
-    for environment, coloured, ascii_only in ((("TERM", "screen-256color"),), True, False), \
-            ((("NO_COLOR", "1"), ("TERM", "screen-256color")), False, False), \
-            ((("LC_ALL", "C"), ("TERM", "screen-256color")), True, True):
-        words = " ".join(f"{k}={v}" for k, v in environment)
-        terminal = Terminal(folder, 80, 24, dict(environment).get("NO_COLOR") and (("NO_COLOR", "1"),) or ())
-        terminals.append(terminal)
-        terminal.line(f"env {words} {COMMAND} top --interval 0.1 x.vst")
+    for variable, coloured, ascii_only in (("", True, False), ("NO_COLOR=1", False, False), ("LC_ALL=C", True, True)):
+        terminal = open_terminal(folder)
+        terminal.line(f"env {variable} TERM=screen-256color {COMMAND} top --interval 0.1 x.vst")
         screen = terminal.wait(lambda s: "allocate (" in s, "the screen")
         found = re.search(r"\x1b\[[0-9;]*3[1-7]", terminal.screen(colours=True)) is not None
-        assert found == coloured, (environment, terminal.screen(colours=True))
-        assert screen.isascii() == ascii_only, (environment, screen)
+        assert found == coloured, (variable, terminal.screen(colours=True))
+        assert screen.isascii() == ascii_only, (variable, screen)
         terminal.close()
 
 
@@ -265,8 +262,7 @@ def what_cannot_be_shown_is_said(folder):
     terminal.close()
     sleeper.kill()
     sleeper.wait()
-    terminal = Terminal(folder, 80, 24)
-    terminals.append(terminal)
+    terminal = open_terminal(folder)
     terminal.line(f"TERM=dumb {COMMAND} top x.vst; echo status $?")
     terminal.wait(lambda s: 'type "dumb"' in s and "status 2" in s, "the message")
     # found by its own number, by that of `run`, and without any

@@ -30,17 +30,13 @@ class Terminal:
 
     count = 0
 
-    def __init__(self, folder, columns, rows, environment=()):
+    def __init__(self, folder, columns, rows):
         Terminal.count += 1
         self.socket = os.path.join(folder, f"tmux.{Terminal.count}")
         self.folder = folder
-        env = dict(os.environ, TMUX="", LC_ALL="C.UTF-8", PS1="$ ", ENV="", **dict(environment))
-        env.pop("TMUX")
-        for name in [n for n in env if n.startswith("VRAMSCOPE_")]:
-            env.pop(name)
-        if "NO_COLOR" not in dict(environment):
-            env.pop("NO_COLOR", None)
-        self.env = env
+        env = dict(os.environ, LC_ALL="C.UTF-8", PS1="$ ", ENV="")
+        self.env = {name: value for name, value in env.items()
+                    if name not in ("TMUX", "NO_COLOR") and not name.startswith("VRAMSCOPE_")}
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
                   "-c", folder, "/bin/sh")
         self.tmux("set-option", "-g", "status", "off")
