@@ -20,7 +20,6 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CONFIGURATIONS = ("the_default_configuration", "max_split_size", "divisions",
                   "fraction_and_garbage_collection", "expandable_segments",
                   "expandable_segments_and_options", "private_pools",
-                  "private_pools_beside_captures",
                   "private_pools_of_expandable_segments")
 STEPS, SEED = "40000", "1"
 
