@@ -45,10 +45,9 @@ static int heavier(const void *a, const void *b)
 static void add_row(struct vs_stack_device *device, const struct vs_site *site,
                     uint64_t bytes, uint64_t count)
 {
-    vs_vec_room(&device->rows, &device->capacity, device->count + 1,
-                sizeof *device->rows);
-    device->rows[device->count++] = (struct vs_stack_sum){
-        {site->stack, site->mark, site->api, site->level == VS_LEVEL_FRAMEWORK}, bytes, count};
+    VS_VEC_ADD(device->rows, device->count, device->capacity,
+               (struct vs_stack_sum){{site->stack, site->mark, site->api,
+                                     site->level == VS_LEVEL_FRAMEWORK}, bytes, count});
     device->bytes += bytes;
     device->blocks += count;
 }
@@ -77,10 +76,9 @@ static void fill_device(const struct vs_replay *replay, unsigned index,
                         const struct site_totals *totals, struct vs_stack_sums *out)
 {
     struct vs_stack_device *device = &out->devices[out->count];
-    uint64_t start = vs_replay_start_ns(replay);
     *device = (struct vs_stack_device){
         .device = replay->accounts[index]->device, .event = replay->events,
-        .time_ns = replay->now_ns > start ? replay->now_ns - start : 0,
+        .time_ns = vs_replay_since(replay, replay->now_ns),
         .tensors = vs_user_level(replay, index) == VS_LEVEL_FRAMEWORK};
     out->weight = vs_recording_weight(&replay->recording);
     for (size_t i = 0; i < replay->sites.count; i++) {
@@ -94,8 +92,7 @@ static void fill_device(const struct vs_replay *replay, unsigned index,
     }
     if (!totals)
         vs_stack_unrecorded(replay, index, &device->unrecorded_bytes, &device->unrecorded_blocks);
-    if (device->count)
-        qsort(device->rows, device->count, sizeof *device->rows, heavier);
+    vs_vec_sort(device->rows, device->count, sizeof *device->rows, heavier);
     out->count++;
 }
 
@@ -121,14 +118,12 @@ static enum vs_err read_window(struct vs_reader *reader, const struct vs_stack_q
     if (err)
         return err;
     vs_replay_finish(replay);
-    uint64_t start = vs_replay_start_ns(replay);
     const char *exe =
         replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
     out->program = vs_text_base_name(exe);
     out->recording = replay->recording;
     for (int i = 0; i <= VS_RECORDING_TOTALS; i++)
-        out->recording.since_ns[i] =
-            replay->recording.since_ns[i] > start ? replay->recording.since_ns[i] - start : 0;
+        out->recording.since_ns[i] = vs_replay_since(replay, replay->recording.since_ns[i]);
     out->ended = vs_reader_ended(reader);
     out->condition = out->ended ? vs_reader_condition(reader, out->why) : VS_TRACE_COMPLETE;
     return VS_OK;
@@ -188,12 +183,6 @@ enum vs_err vs_stack_moments_read(struct vs_reader *reader, const struct vs_stac
     return err;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const struct vs_stack_device *x = a, *y = b;
-    return x->device < y->device ? -1 : x->device > y->device;
-}
-
 enum vs_err vs_stack_sums_read(struct vs_reader *reader, const struct vs_stack_query *query,
                                struct vs_stack_sums *out)
 {
@@ -219,8 +208,7 @@ enum vs_err vs_stack_sums_read(struct vs_reader *reader, const struct vs_stack_q
             free(out->devices[i].rows);
     }
     out->count = kept;
-    if (kept)
-        qsort(out->devices, kept, sizeof *out->devices, by_number);
+    vs_vec_sort(out->devices, kept, sizeof *out->devices, vs_order_u64);
     return VS_OK;
 }
 

@@ -267,8 +267,7 @@ static enum vs_err load_segments(struct vs_state_record *r, struct vs_replay *re
         if (r->bad || !segment.size || segment.device >= replay->account_count ||
             (set->count && segment.addr <= set->items[set->count - 1].addr))
             return VS_ERR_CORRUPT;
-        vs_vec_room(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
-        set->items[set->count++] = segment;
+        VS_VEC_ADD(set->items, set->count, set->capacity, segment);
     }
     return VS_OK;
 }

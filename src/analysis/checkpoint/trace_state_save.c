@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/checkpoint/trace_state_fields.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
 #define BATCH 1024 /* items in one record */
@@ -56,12 +57,6 @@ static void save_account(struct vs_state_record *r, struct vs_replay *replay, un
     vs_state_end(r, VS_TRACE_STATE_USER);
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const struct vs_map_slot *x = a, *y = b;
-    return x->key < y->key ? -1 : x->key > y->key;
-}
-
 /* The items of a map in the order of their keys, so that the same state always gives the same bytes
  * and neighbouring records compress well. NULL when out of memory (and *r is bad). */
 static struct vs_map_slot *sorted(struct vs_state_record *r, const struct vs_map *map)
@@ -72,7 +67,7 @@ static struct vs_map_slot *sorted(struct vs_state_record *r, const struct vs_map
     while (slots && n < map->count && (slot = vs_map_next(map, &cursor)) != NULL)
         slots[n++] = *slot;
     if (slots)
-        qsort(slots, n, sizeof *slots, by_key);
+        qsort(slots, n, sizeof *slots, vs_order_u64);
     else
         r->bad = true;
     return slots;

@@ -98,8 +98,7 @@ static void skip(struct machine *m, uint64_t bytes)
 
 static inline void push(struct machine *m, struct vs_pickle_value value)
 {
-    vs_vec_room(&m->stack, &m->stack_capacity, m->depth + 1, sizeof value);
-    m->stack[m->depth++] = value;
+    VS_VEC_ADD(m->stack, m->depth, m->stack_capacity, value);
 }
 
 static void push_integer(struct machine *m, enum vs_pickle_type type, int64_t value)

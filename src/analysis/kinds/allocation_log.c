@@ -23,11 +23,10 @@ static struct vs_allocation_life allocation_of(const struct allocation_log *log,
 {
     const struct vs_replay *replay = log->replay;
     const struct vs_site *site = &replay->sites.items[live->site];
-    uint64_t start = vs_replay_start_ns(replay);
     bool tensor = live->level == VS_LEVEL_FRAMEWORK;
     struct vs_allocation_life life = {
         .addr = live->addr, .requested = live->requested, .size = live->size,
-        .born_ns = live->time_ns > start ? live->time_ns - start : 0, .born_event = live->event,
+        .born_ns = vs_replay_since(replay, live->time_ns), .born_event = live->event,
         .site = {site->stack, site->mark, site->api, tensor}, .site_index = live->site,
         .host = live->device == VS_HOST_INDEX, .account = live->device,
         .device = replay->accounts[live->device]->device, .context = live->context,
@@ -53,10 +52,9 @@ static void on_change(void *context, const struct vs_replay *replay, const struc
     if (log->err || (live->device != VS_HOST_INDEX && !vs_user_has_live(replay, live)))
         return;
     struct vs_allocation_life allocation = allocation_of(log, live);
-    uint64_t start = vs_replay_start_ns(replay);
     allocation.end = change->kind == VS_CHANGE_ENDED ? VS_ALLOCATION_FREED : VS_ALLOCATION_LOST;
     allocation.ended_event = replay->events;
-    allocation.ended_ns = replay->now_ns > start ? replay->now_ns - start : 0;
+    allocation.ended_ns = vs_replay_since(replay, replay->now_ns);
     log->err = log->take(log->context, replay, &allocation);
 }
 
@@ -115,12 +113,10 @@ enum vs_err vs_allocations_read(struct vs_reader *reader, struct vs_symbols *sym
         const struct vs_live *live;
         size_t cursor = 0;
         while (replay->accounts[i] && (live = vs_user_live_next(replay, i, &cursor)) != NULL) {
-            vs_vec_room(&list, &capacity, count + 1, sizeof *list);
-            list[count++] = allocation_of(&log, live);
+            VS_VEC_ADD(list, count, capacity, allocation_of(&log, live));
         }
     }
-    if (count)
-        qsort(list, count, sizeof *list, older);
+    vs_vec_sort(list, count, sizeof *list, older);
     for (size_t i = 0; !err && i < count; i++)
         err = take(context, replay, &list[i]);
     free(list);

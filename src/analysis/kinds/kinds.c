@@ -484,8 +484,7 @@ void vs_kinds_of_live(const struct vs_kinds *kinds, const struct vs_replay *stat
         list_block(out, &capacity, live, state->sites.items[live->site].stack, out->device, kind,
                    live->kind_assumed);
     }
-    if (out->block_count)
-        qsort(out->blocks, out->block_count, sizeof *out->blocks, by_address);
+    vs_vec_sort(out->blocks, out->block_count, sizeof *out->blocks, by_address);
 }
 
 void vs_kinds_take(struct vs_kinds *kinds, size_t number, struct vs_kinds_table *out)
@@ -493,6 +492,5 @@ void vs_kinds_take(struct vs_kinds *kinds, size_t number, struct vs_kinds_table 
     *out = kinds->moments[number];
     kinds->moments[number].blocks = NULL;
     kinds->moments[number].block_count = 0;
-    if (out->block_count)
-        qsort(out->blocks, out->block_count, sizeof *out->blocks, by_address);
+    vs_vec_sort(out->blocks, out->block_count, sizeof *out->blocks, by_address);
 }

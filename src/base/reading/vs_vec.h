@@ -40,6 +40,11 @@ static inline void *vs_vec_push(void *array, size_t *count, size_t *capacity, si
     return items + (*count)++ * element;
 }
 
+/* VS_VEC_ADD: one more element, with the value that follows, at the end of *items*. */
+#define VS_VEC_ADD(items, count, capacity, ...) \
+    (vs_vec_room(&(items), &(capacity), (count) + 1, sizeof *(items)), \
+     (items)[(count)++] = __VA_ARGS__)
+
 /* vs_vec_sort: qsort, also of no elements. */
 static inline void vs_vec_sort(void *items, size_t count, size_t element,
                                int (*compare)(const void *, const void *))
