@@ -219,9 +219,7 @@ void vs_peak_states_keep_mapping(struct vs_replay *replay, const struct vs_repla
         if (state->mappings_of != event)
             state->mapping_count = 0;
         state->mappings_of = event;
-        vs_vec_room(&state->mappings, &state->mapping_capacity, state->mapping_count + 1,
-                    sizeof *state->mappings);
-        state->mappings[state->mapping_count++] = *mapping;
+        VS_VEC_ADD(state->mappings, state->mapping_count, state->mapping_capacity, *mapping);
     }
 }
 
@@ -279,23 +277,15 @@ static void index_by_address(struct vs_live_table *table)
         }
 }
 
-static int by_address(const void *a, const void *b)
-{
-    const struct vs_replay_segment *x = a, *y = b;
-    return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 static void mappings_then(const struct vs_segments *now, const struct peak_state *state, unsigned account,
                           uint64_t event, struct vs_segments *out)
 {
     for (size_t i = 0; i < now->count; i++)
         if (now->items[i].device == account && now->items[i].event <= event) {
-            vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
-            out->items[out->count++] = now->items[i];
+            VS_VEC_ADD(out->items, out->count, out->capacity, now->items[i]);
         }
     for (size_t i = 0; state->mappings_of == event && i < state->mapping_count; i++) {
-        vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
-        out->items[out->count++] = state->mappings[i];
+        VS_VEC_ADD(out->items, out->count, out->capacity, state->mappings[i]);
     }
 }
 
@@ -371,8 +361,8 @@ struct vs_replay *vs_peak_states_at(const struct vs_replay *replay, uint64_t eve
     vs_sites_index(&state->sites);
     index_by_address(&state->device_live);
     index_by_address(&state->framework_live);
-    if (state->mappings.count)
-        qsort(state->mappings.items, state->mappings.count, sizeof *state->mappings.items, by_address);
+    vs_vec_sort(state->mappings.items, state->mappings.count, sizeof *state->mappings.items,
+                vs_order_u64);
     return state;
 }
 

@@ -202,6 +202,13 @@ bool vs_replay_step_prepared(const struct vs_replay *replay);
 /* vs_replay_start_ns: the time that counts as 0: the process's start, or the first event's time. */
 uint64_t vs_replay_start_ns(const struct vs_replay *replay);
 
+/* vs_replay_since: *time_ns* of the trace's clock, counted from there; 0 for times before. */
+static inline uint64_t vs_replay_since(const struct vs_replay *replay, uint64_t time_ns)
+{
+    uint64_t start = vs_replay_start_ns(replay);
+    return time_ns > start ? time_ns - start : 0;
+}
+
 /* vs_replay_account: the index of the trace's device number; VS_ACCOUNT_NONE when
  * it never appeared. */
 unsigned vs_replay_account(const struct vs_replay *replay, uint64_t device);

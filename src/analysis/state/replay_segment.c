@@ -245,11 +245,9 @@ void vs_replay_holes(const struct vs_replay *replay, unsigned account,
         const struct vs_live *live = &replay->device_live.items[i];
         if (!live->used || !live->in_segment || live->device != account)
             continue;
-        vs_vec_room(&blocks, &capacity, count + 1, sizeof *blocks);
-        blocks[count++] = (struct holes_extent){live->addr, live->size};
+        VS_VEC_ADD(blocks, count, capacity, (struct holes_extent){live->addr, live->size});
     }
-    if (count)
-        qsort(blocks, count, sizeof *blocks, by_addr);
+    vs_vec_sort(blocks, count, sizeof *blocks, by_addr);
     struct vs_holes holes = {0};
     size_t at = 0;
     uint64_t lent = 0;
