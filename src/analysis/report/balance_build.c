@@ -17,17 +17,10 @@
 
 /* --- pages --- */
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static uint64_t distinct(uint64_t *pages, size_t count)
 {
     uint64_t n = 0;
-    if (count)
-        qsort(pages, count, sizeof *pages, by_number);
+    vs_vec_sort(pages, count, sizeof *pages, vs_order_u64);
     for (size_t i = 0; i < count; i++)
         n += i == 0 || pages[i] != pages[i - 1];
     return n;
@@ -160,11 +153,10 @@ static void gather_unrecorded(const struct vs_replay *replay, unsigned account,
             count += a->unrecorded[level][why].allocs - a->unrecorded[level][why].frees;
     if (a->sums.now.allocated <= known)
         return;
-    vs_vec_room(&set->items, &set->capacity, set->count + 1, sizeof *set->items);
-    set->items[set->count++] =
-        (struct vs_balance_library){.name = "(not recorded individually)",
-                                    .bytes = a->sums.now.allocated - known,
-                                    .count = count <= INT64_MAX ? count : 0};
+    VS_VEC_ADD(set->items, set->count, set->capacity,
+               (struct vs_balance_library){.name = "(not recorded individually)",
+                                           .bytes = a->sums.now.allocated - known,
+                                           .count = count <= INT64_MAX ? count : 0});
 }
 
 static void fill_usage(const struct vs_device_usage *usage, struct vs_balance *out)
@@ -202,9 +194,8 @@ void vs_balance_build(const struct vs_summary *summary, unsigned index,
     const struct vs_replay *replay = summary->replay;
     const struct vs_account *account = replay->accounts[index];
     char place[VS_PLACE_TEXT_MAX];
-    uint64_t start = vs_replay_start_ns(replay);
     *out = (struct vs_balance){.event = reading->event,
-                               .time_ns = reading->time_ns > start ? reading->time_ns - start : 0,
+                               .time_ns = vs_replay_since(replay, reading->time_ns),
                                .total = reading->total ? reading->total : account->total_bytes,
                                .free = reading->free,
                                .known = reading->total >= reading->free && reading->total > 0};

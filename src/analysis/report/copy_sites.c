@@ -63,14 +63,16 @@ static void add_read(struct vs_copy_calls *calls, const struct vs_event *event)
         count_row(calls, &like, event->uncomputed_read.bytes);
 }
 
-void vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *event)
+enum vs_err vs_copy_calls_event(void *calls, struct vs_replay *replay, const struct vs_event *event)
 {
-    switch (event->kind) {
-    case VS_EVENT_uncomputed_read: add_read(calls, event); return;
-    case VS_EVENT_copy_call: add_call(calls, event); return;
-    case VS_EVENT_memcpy: add_copy(calls, event); return;
-    default: return;
-    }
+    (void)replay;
+    if (event->kind == VS_EVENT_uncomputed_read)
+        add_read(calls, event);
+    else if (event->kind == VS_EVENT_copy_call)
+        add_call(calls, event);
+    else if (event->kind == VS_EVENT_memcpy)
+        add_copy(calls, event);
+    return VS_OK;
 }
 
 /* The name of a function that copies, or of a kernel. */
@@ -118,21 +120,15 @@ static void fill_list(const struct vs_copy_calls *calls, const struct vs_summary
     vs_site_list_end(summary, &list, out);
 }
 
-static bool recorded_calls(const struct vs_report *report)
-{
-    for (size_t i = 0; i < report->option_count; i++)
-        if (strcmp(report->options[i].name, "copy_stacks") == 0)
-            return strcmp(report->options[i].value, "on") == 0;
-    return false;
-}
-
 void vs_copy_sites_fill(struct vs_report *report, const struct vs_copy_calls *calls,
                         const struct vs_summary *summary)
 {
     struct vs_wrappers none = {0};
     struct vs_summary plain = *summary; /* functions that allocate are not those that copy */
     plain.wrappers = &none;
-    report->copy_sites_known = !report->part.window && !report->part.moment && recorded_calls(report);
+    const char *calls_recorded = vs_report_option(report, "copy_stacks");
+    report->copy_sites_known = !report->part.window && !report->part.moment && calls_recorded &&
+                               strcmp(calls_recorded, "on") == 0;
     for (size_t i = 0; i < report->device_count; i++)
         for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
             fill_list(calls, &plain, report->devices[i].device, (uint64_t)kind,

@@ -19,8 +19,9 @@ struct vs_copy_calls {
     size_t sum_capacity;
 };
 
-/* vs_copy_calls_event: follows the calls and copies of a trace, in its order. */
-void vs_copy_calls_event(struct vs_copy_calls *calls, const struct vs_event *event);
+/* vs_copy_calls_event: an observer's function (reading.h): follows the calls and copies of a trace, in its
+ * order. *calls*: struct vs_copy_calls. */
+enum vs_err vs_copy_calls_event(void *calls, struct vs_replay *replay, const struct vs_event *event);
 
 /* vs_copy_sites_fill: fills the devices' copy_sites, and the report's uncomputed. The report has its options and devices. */
 void vs_copy_sites_fill(struct vs_report *report, const struct vs_copy_calls *calls,

@@ -72,7 +72,6 @@ void vs_growth_fill(const struct vs_summary *summary, uint32_t index, uint64_t w
     const struct vs_growth_row *row = vs_growth_of(summary->growth, index);
     if (!row)
         return;
-    uint64_t start = vs_replay_start_ns(replay);
     out->growing = is_growing(summary, row);
     out->growth_filled = is_filled(summary, row);
     if (!out->growing && !out->growth_filled)
@@ -87,8 +86,8 @@ void vs_growth_fill(const struct vs_summary *summary, uint32_t index, uint64_t w
     out->growth_in_steps = row->since_step_known && (row->per_step || out->growth_filled);
     out->growth_since = row->since_step;
     out->growth_until = row->until_step;
-    out->growth_since_ns = row->since_ns > start ? row->since_ns - start : 0;
-    out->growth_until_ns = row->until_ns > start ? row->until_ns - start : 0;
+    out->growth_since_ns = vs_replay_since(replay, row->since_ns);
+    out->growth_until_ns = vs_replay_since(replay, row->until_ns);
     out->growth_confidence = row->confidence;
 }
 
@@ -150,14 +149,13 @@ void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_arena *mem
     if (steps->source == VS_STEPS_FOUND) {
         *out = found_steps(steps);
         const struct vs_replay *replay = summary->replay;
-        uint64_t start_ns = vs_replay_start_ns(replay);
         struct vs_report_step *rows = vs_xarena(memory, (steps->count + 1) * sizeof *rows);
         for (size_t i = 0; i < steps->count; i++) {
             uint64_t begin = steps->items[i].time_ns;
             uint64_t end = i + 1 < steps->count ? steps->items[i + 1].time_ns : replay->now_ns;
             rows[i] = (struct vs_report_step){
                 .number = steps->first_number + i * steps->stride,
-                .start_ns = begin > start_ns ? begin - start_ns : 0,
+                .start_ns = vs_replay_since(replay, begin),
                 .duration_ns = end > begin ? end - begin : 0};
         }
         out->rows = rows;

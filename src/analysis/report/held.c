@@ -102,9 +102,7 @@ static bool passes(const struct vs_summary *summary, const struct vs_held_filter
 
 static void add_block(struct vs_held_blocks *blocks, const struct vs_held_block *block)
 {
-    vs_vec_room(&blocks->items, &blocks->capacity, blocks->count + 1,
-                sizeof *blocks->items);
-    blocks->items[blocks->count++] = *block;
+    VS_VEC_ADD(blocks->items, blocks->count, blocks->capacity, *block);
 }
 
 /* The blocks of *account* at the user's level that pass *filter* (NULL: all); *others* receives those
@@ -207,8 +205,7 @@ static void fill_unused(const struct vs_summary *summary, unsigned account,
     out->activity_known = use != NULL;
     if (!use || use->last_ns >= replay->now_ns)
         return;
-    uint64_t start = vs_replay_start_ns(replay);
-    out->idle_since_ns = use->last_ns > start ? use->last_ns - start : 0;
+    out->idle_since_ns = vs_replay_since(replay, use->last_ns);
     for (size_t i = 0; i < blocks->count; i++) {
         if (blocks->items[i].time_ns <= use->last_ns)
             continue;
@@ -227,10 +224,9 @@ void vs_held_build(const struct vs_summary *summary, unsigned account,
     const struct vs_replay *replay = summary->replay;
     struct vs_held_blocks blocks = {0}, every = {0}, others = {0};
     char place[VS_PLACE_TEXT_MAX] = "";
-    uint64_t start = vs_replay_start_ns(replay);
     *out = (struct vs_held){.known = true, .tensors = vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK,
                             .event = replay->events,
-                            .time_ns = replay->now_ns > start ? replay->now_ns - start : 0};
+                            .time_ns = vs_replay_since(replay, replay->now_ns)};
     out->place = vs_text_copy(summary->memory, place);
     gather(summary, account, request->filter, request->steps, &blocks, request->others ? &others : NULL);
     out->all_bytes = blocks.all_bytes;

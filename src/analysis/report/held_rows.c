@@ -123,12 +123,6 @@ static void sum_up(const struct vs_summary *summary, const struct vs_held_blocks
 
 /* --- from keys to rows --- */
 
-static int by_key(const void *a, const void *b)
-{
-    const struct held_key_row *x = a, *y = b;
-    return x->key < y->key ? -1 : x->key > y->key;
-}
-
 static int by_bytes(const void *a, const void *b)
 {
     const struct vs_held_row *x = a, *y = b;
@@ -248,8 +242,7 @@ static void fill_rows(const struct vs_summary *summary, enum vs_by by,
 {
     struct vs_held_row *rows =
         vs_xarena(summary->memory, (keys->count + 1) * sizeof *rows);
-    if (keys->count)
-        qsort(keys->items, keys->count, sizeof *keys->items, by_key);
+    vs_vec_sort(keys->items, keys->count, sizeof *keys->items, vs_order_u64);
     for (size_t i = 0; i < keys->count;) {
         char label[LABEL_MAX] = "";
         size_t merged = by == VS_BY_STEP ? same_steps(keys, i) : 1;

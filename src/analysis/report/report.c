@@ -7,20 +7,90 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/checkpoint/trace_state.h"
 #include "analysis/growth/growth.h"
 #include "analysis/kinds/kinds.h"
-#include "analysis/report/chosen_peaks.h"
 #include "analysis/report/copy_sites.h"
+#include "analysis/report/held.h"
 #include "analysis/report/held_segments.h"
 #include "analysis/report/report_fill.h"
 #include "analysis/state/peak_states.h"
 #include "analysis/state/reading.h"
+#include "analysis/state/replay.h"
+#include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_limit_spec.h"
 #include "trace/read/seek.h"
+
+/* The highest use of each device while a chosen phase was open, and in it while chosen steps were: what
+ * `vramscope report --phase NAME --step N` shows the memory of. The rules are those of the peaks of phases: an
+ * allocation, or the begin of a range, counts for the phases of its thread. */
+struct chosen_peaks {
+    const struct vs_held_filter *filter; /* its phase and steps choose */
+    struct vs_peak devices[VS_DEVICES_MAX]; /* at the user's level, by index of the replay */
+    bool reports[VS_DEVICES_MAX]; /* a framework reports its memory */
+    unsigned char *answers; /* of each phase, which is never removed: 0 not asked yet, 1 no, 2 yes */
+    size_t answer_capacity;
+};
+
+/* Whether *place* is in the chosen phase, and in the chosen steps. */
+static bool is_chosen(struct chosen_peaks *peaks, const struct vs_replay *replay, struct vs_place place)
+{
+    const struct vs_held_filter *filter = peaks->filter;
+    bool in_steps = !filter->steps || (place.step_known && place.step >= filter->step_from &&
+                                       place.step <= filter->step_to);
+    if (!in_steps || place.phase >= replay->phases.count)
+        return in_steps;
+    vs_vec_room(&peaks->answers, &peaks->answer_capacity, replay->phases.count, 1);
+    unsigned char *answer = &peaks->answers[place.phase];
+    if (!*answer)
+        *answer = vs_held_phase_is(replay, place.phase, filter->phase) ? 2 : 1;
+    return *answer == 2;
+}
+
+/* Until a framework reports its first block, the memory below its blocks counts in their place. */
+static void follow_framework(struct chosen_peaks *peaks, const struct vs_replay *replay)
+{
+    for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
+        const struct vs_user_account *user = &replay->accounts[a]->user;
+        uint64_t *bytes = &peaks->devices[a].bytes;
+        if (peaks->reports[a] || !user->reports)
+            continue;
+        peaks->reports[a] = true;
+        *bytes = *bytes > user->backing ? *bytes - user->backing : 0;
+    }
+}
+
+static void raise_peaks(struct chosen_peaks *peaks, struct vs_replay *replay, uint32_t tid)
+{
+    struct vs_place place = vs_phases_place(&replay->phases, tid);
+    bool chosen = is_chosen(peaks, replay, place);
+    for (unsigned a = 0; chosen && a < replay->account_count && a < VS_DEVICES_MAX; a++) {
+        const struct vs_ledger *sums = &replay->accounts[a]->sums;
+        uint64_t bytes = vs_user_sums(replay, a).allocated;
+        if (bytes <= peaks->devices[a].bytes)
+            continue;
+        peaks->devices[a] = (struct vs_peak){
+            .bytes = bytes, .event = replay->events, .place = place,
+            .time_ns = replay->now_ns, .allocated = sums->now.allocated,
+            .requested = sums->now.requested, .reserved = sums->now.reserved};
+        vs_peak_states_raised(replay);
+    }
+}
+
+static enum vs_err chosen_after(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct chosen_peaks *peaks = context;
+    if (event->kind != VS_EVENT_range_push && event->kind != VS_EVENT_unrecorded &&
+        !vs_event_has(event, VS_PROPERTY_ALLOCATES))
+        return VS_OK;
+    follow_framework(peaks, replay);
+    raise_peaks(peaks, replay, event->tid);
+    return VS_OK;
+}
 
 #define LINES_MAX 100 /* limit each of notes, options, dropped kinds */
 
@@ -48,7 +118,7 @@ struct pass {
     struct vs_finding_groups findings;
     struct vs_device_uses uses;
     struct vs_copy_calls copies; /* of the whole trace */
-    struct vs_chosen_peaks chosen;
+    struct chosen_peaks chosen;
     struct vs_kinds *kinds; /* of the whole trace */
     const struct vs_report_options *asked;
 };
@@ -131,14 +201,13 @@ static void close_part(struct pass *pass)
 {
     struct vs_report_part *part = &pass->report->part;
     const struct vs_replay *replay = pass->moment->replay;
-    uint64_t start = vs_replay_start_ns(replay);
     bool by_time = pass->window && pass->window->to.given && !pass->window->to.by_event;
     part->last_event = replay->events;
     part->events = part->last_event + 1 - part->first_event;
-    part->from_ns = part->from_ns > start ? part->from_ns - start : 0;
+    part->from_ns = vs_replay_since(replay, part->from_ns);
     part->to_ns = by_time ? pass->window->to.value : replay->now_ns;
     pass->to_ns = part->to_ns;
-    part->to_ns = part->to_ns > start ? part->to_ns - start : 0;
+    part->to_ns = vs_replay_since(replay, part->to_ns);
 }
 
 /* Reads the activity of the part that was recorded only after it. */
@@ -181,26 +250,11 @@ static void failure_forgotten(void *groups, const struct vs_replay *replay,
     vs_failure_groups_add(groups, change->failure);
 }
 
-static enum vs_err chosen_after(void *context, struct vs_replay *replay, const struct vs_event *event)
-{
-    struct pass *pass = context;
-    vs_chosen_peaks_event(&pass->chosen, replay, event);
-    return VS_OK;
-}
-
 static enum vs_err notes_after(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct pass *pass = context;
     (void)replay;
     note_event(pass, event);
-    return VS_OK;
-}
-
-static enum vs_err copies_after(void *context, struct vs_replay *replay, const struct vs_event *event)
-{
-    struct pass *pass = context;
-    (void)replay;
-    vs_copy_calls_event(&pass->copies, event);
     return VS_OK;
 }
 
@@ -215,7 +269,9 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     if (!all)
         vs_growth_open(replay, &pass->tracker);
     if (of_phase)
-        vs_chosen_peaks_begin(&pass->chosen, replay);
+        follow_framework(&pass->chosen, replay);
+    for (size_t i = 0; of_phase && i < replay->phases.thread_count; i++) /* with ranges open before the part */
+        raise_peaks(&pass->chosen, replay, replay->phases.threads[i].tid);
     if (!all)
         vs_peak_states_begin(replay, of_phase ? pass->chosen.devices : pass->asked->chosen);
     if (!pass->window)
@@ -224,12 +280,13 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     uint64_t copies = VS_KIND_BIT(VS_EVENT_copy_call) | VS_KIND_BIT(VS_EVENT_memcpy);
     struct vs_observer observers[5 + VS_REPORT_OBSERVERS_MAX] = {
         pass->kinds ? vs_kinds_observer(pass->kinds) : (struct vs_observer){0},
-        {of_phase ? VS_KINDS_EVERY : 0, NULL, chosen_after, pass},
+        {of_phase ? VS_KINDS_EVERY : 0, NULL, chosen_after, &pass->chosen},
         {VS_KINDS_EVERY, NULL, vs_growth_observe, pass->tracker},
         {activity | VS_KIND_BIT(VS_EVENT_note) | VS_KIND_BIT(VS_EVENT_option) | VS_KIND_BIT(VS_EVENT_dropped) |
              VS_KIND_BIT(VS_EVENT_alloc_failed) | VS_KIND_BIT(VS_EVENT_finding),
          NULL, notes_after, pass},
-        {VS_KIND_BIT(VS_EVENT_uncomputed_read) | (pass->window ? 0 : copies), NULL, copies_after, pass}};
+        {VS_KIND_BIT(VS_EVENT_uncomputed_read) | (pass->window ? 0 : copies), NULL, vs_copy_calls_event,
+         &pass->copies}};
     for (size_t i = 0; i < pass->asked->observer_count; i++)
         observers[5 + i] = pass->asked->observers[i];
     vs_replay_subscribe(replay, VS_CHANGE_FORGOTTEN, failure_forgotten, &pass->groups);
@@ -366,12 +423,8 @@ static void fill_reserved_now(struct vs_report *report, const struct vs_summary 
 static void fill_limits(struct vs_report *report)
 {
     struct vs_limit_spec spec;
-    const char *text = "";
-    for (size_t i = 0; i < report->option_count; i++) {
-        if (strcmp(report->options[i].name, "limit") == 0)
-            text = report->options[i].value;
-    }
-    if (!*text || vs_limit_parse(text, &spec))
+    const char *text = vs_report_option(report, "limit");
+    if (!text || !*text || vs_limit_parse(text, &spec))
         return;
     for (size_t i = 0; i < report->device_count; i++) {
         struct vs_report_device *one = &report->devices[i];
@@ -433,7 +486,7 @@ static enum vs_err build(struct pass *pass, const char *path,
     vs_report_fill_firsts(report, &summary);
     vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
     if (vs_report_of_phase(report))
-        vs_report_fill_chosen(report, &summary, &pass->chosen);
+        vs_report_fill_chosen(report, &summary, pass->chosen.devices);
     if (report->part.moment)
         count_kept_failures(report);
     if (!err && report->part.moment)
@@ -490,13 +543,30 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
         vs_trace_state_close(pass.moment);
     }
     vs_copy_calls_free(&pass.copies);
-    vs_chosen_peaks_free(&pass.chosen);
+    free(pass.chosen.answers);
     if (err) {
         vs_report_free(pass.report);
         return err;
     }
     *out = pass.report;
     return VS_OK;
+}
+
+struct vs_report_device *vs_report_device_of(const struct vs_report *report, uint64_t device)
+{
+    for (size_t i = 0; i < report->device_count; i++)
+        if (report->devices[i].device == device)
+            return &report->devices[i];
+    return NULL;
+}
+
+const char *vs_report_option(const struct vs_report *report, const char *name)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < report->option_count; i++)
+        if (strcmp(report->options[i].name, name) == 0)
+            value = report->options[i].value;
+    return value;
 }
 
 void vs_report_free(struct vs_report *report)

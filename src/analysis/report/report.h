@@ -417,6 +417,13 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
                             const struct vs_report_options *options, struct vs_report **out)
     VS_MUST_CHECK;
 
+/* vs_report_device_of: that with the driver's ordinal *device*; NULL: the program did not use it. */
+struct vs_report_device *vs_report_device_of(const struct vs_report *report, uint64_t device);
+
+/* vs_report_option: the value of option *name*, of several the last, which applies; NULL: the trace has
+ * none. */
+const char *vs_report_option(const struct vs_report *report, const char *name);
+
 void vs_report_free(struct vs_report *report); /* NULL does nothing */
 
 #endif

@@ -49,18 +49,12 @@ static const char *path_of(struct vs_report *report, const struct vs_replay *rep
     return kept;
 }
 
-static uint64_t since_start(const struct vs_replay *replay, uint64_t time_ns)
-{
-    uint64_t start = vs_replay_start_ns(replay);
-    return time_ns > start ? time_ns - start : 0;
-}
-
 static void fill_process(struct vs_report *report, const struct vs_replay *replay,
                          const struct vs_activity *activity)
 {
     report->start_ns = vs_replay_start_ns(replay);
     uint64_t last = activity->last_ns > replay->now_ns ? activity->last_ns : replay->now_ns;
-    report->duration_ns = since_start(replay, last);
+    report->duration_ns = vs_replay_since(replay, last);
     report->events = replay->events;
     report->unmatched_frees = replay->unmatched_frees;
     report->unmatched_pops = replay->phases.unmatched_pops;
@@ -71,10 +65,10 @@ static void fill_process(struct vs_report *report, const struct vs_replay *repla
         report->end_status = replay->end.end.status;
     }
     report->recording = replay->recording;
-    report->totals_ns = replay->totals_ns ? since_start(replay, replay->totals_ns) : 0;
+    report->totals_ns = replay->totals_ns ? vs_replay_since(replay, replay->totals_ns) : 0;
     for (int i = 0; i <= VS_RECORDING_TOTALS; i++)
-        report->recording.since_ns[i] = since_start(replay, replay->recording.since_ns[i]);
-    report->recording.paused_ns = since_start(replay, replay->recording.paused_ns);
+        report->recording.since_ns[i] = vs_replay_since(replay, replay->recording.since_ns[i]);
+    report->recording.paused_ns = vs_replay_since(replay, replay->recording.paused_ns);
     struct vs_event none = {0};
     const struct vs_event *process = replay->has_process ? &replay->process : &none;
     report->pid = process->process.pid;
@@ -109,7 +103,7 @@ static void fill_peak(struct vs_report *report, const struct vs_replay *replay,
                       const struct vs_peak *from, struct vs_report_peak *out)
 {
     *out = (struct vs_report_peak){
-        .bytes = from->bytes, .time_ns = from->event ? since_start(replay, from->time_ns) : 0,
+        .bytes = from->bytes, .time_ns = from->event ? vs_replay_since(replay, from->time_ns) : 0,
         .event = from->event, .allocated = from->allocated, .requested = from->requested,
         .reserved = from->reserved, .place = place_of(report, replay, from->place)};
 }
@@ -147,11 +141,9 @@ static void fill_kernels(struct vs_report *report, const struct vs_replay *repla
     for (size_t i = 0; i < activity->kernel_count; i++) {
         if (activity->kernels[i].device != out->device)
             continue;
-        vs_vec_room(&rows, &capacity, count + 1, sizeof *rows);
-        rows[count++] = activity->kernels[i];
+        VS_VEC_ADD(rows, count, capacity, activity->kernels[i]);
     }
-    if (count)
-        qsort(rows, count, sizeof *rows, longer);
+    vs_vec_sort(rows, count, sizeof *rows, longer);
     size_t kept = count < kernels_max ? count : kernels_max;
     struct vs_report_kernel *kernels =
         vs_xarena(&report->memory, (kept ? kept : 1) * sizeof *kernels);
@@ -231,7 +223,7 @@ static void fill_device(struct vs_report *report, const struct vs_summary *summa
         .uuid = text_of(report, replay, account->uuid), .total_bytes = account->total_bytes,
         .sm_count = account->sm_count, .cc_major = account->cc_major,
         .cc_minor = account->cc_minor, .simulated = account->simulated != 0,
-        .peak_reserved_first_ns = since_start(replay, account->peak_reserved_first_ns),
+        .peak_reserved_first_ns = vs_replay_since(replay, account->peak_reserved_first_ns),
         .peak_reserved_first_place =
             place_of(report, replay, account->peak_reserved_first_place),
         .allocated = account->sums.now.allocated, .requested = account->sums.now.requested,
@@ -274,12 +266,6 @@ static void fill_device(struct vs_report *report, const struct vs_summary *summa
     }
 }
 
-static int by_ordinal(const void *a, const void *b)
-{
-    const struct vs_report_device *x = a, *y = b;
-    return x->device < y->device ? -1 : x->device > y->device;
-}
-
 static void fill_devices(struct vs_report *report, const struct vs_summary *summary,
                          const struct vs_activity *activity, size_t kernels_max)
 {
@@ -290,19 +276,9 @@ static void fill_devices(struct vs_report *report, const struct vs_summary *summ
         fill_device(report, summary, i, &devices[i]);
         fill_kernels(report, replay, activity, kernels_max, &devices[i]);
     }
-    qsort(devices, replay->account_count, sizeof *devices, by_ordinal);
+    qsort(devices, replay->account_count, sizeof *devices, vs_order_u64);
     report->devices = devices;
     report->device_count = replay->account_count;
-}
-
-/* The report's index of a device for its replay index. */
-static size_t report_index(const struct vs_report *report, const struct vs_replay *replay,
-                           unsigned account)
-{
-    for (size_t i = 0; i < report->device_count; i++)
-        if (report->devices[i].device == replay->accounts[account]->device)
-            return i;
-    return 0;
 }
 
 static void add_phase(struct vs_report *report, const struct vs_replay *replay,
@@ -317,7 +293,8 @@ static void add_phase(struct vs_report *report, const struct vs_replay *replay,
         .peaks = peaks};
     out->allocs = vs_user_phase_allocs(replay, phase, &out->alloc_bytes);
     for (unsigned i = 0; i < replay->account_count; i++)
-        peaks[report_index(report, replay, i)] = vs_user_phase_peak(replay, phase, i);
+        peaks[(size_t)(vs_report_device_of(report, replay->accounts[i]->device) - report->devices)] =
+            vs_user_phase_peak(replay, phase, i);
 }
 
 /* Children follow their parent, in the order in which they were first opened: a phase's index is
@@ -414,7 +391,7 @@ void vs_report_fill_groups(struct vs_report *report, const struct vs_summary *su
         const struct vs_failure_group *from = &groups->items[i];
         struct vs_report_failure_group *group = &out[report->group_count];
         *group = (struct vs_report_failure_group){
-            .count = from->count, .last_ns = since_start(summary->replay, from->last_ns),
+            .count = from->count, .last_ns = vs_replay_since(summary->replay, from->last_ns),
             .smallest = from->smallest, .largest = from->largest,
             .recovered = vs_failure_group_recovered(from, summary->replay)};
         vs_summary_failure(summary, &from->first, &group->first);
@@ -445,10 +422,10 @@ static void fill_finding(const struct vs_summary *summary,
         .alloc_api = vs_text_copy(summary->memory,
                                      vs_reader_string(replay->reader, group->alloc.api)),
         .text = vs_text_copy(summary->memory, vs_reader_string(replay->reader, first->text))};
-    out->group.first_ns = since_start(replay, group->first_ns);
-    out->group.last_ns = since_start(replay, group->last_ns);
-    out->group.alloc_ns = since_start(replay, group->alloc_ns);
-    out->group.freed_ns = since_start(replay, group->freed_ns);
+    out->group.first_ns = vs_replay_since(replay, group->first_ns);
+    out->group.last_ns = vs_replay_since(replay, group->last_ns);
+    out->group.alloc_ns = vs_replay_since(replay, group->alloc_ns);
+    out->group.freed_ns = vs_replay_since(replay, group->freed_ns);
     out->site.api = out->api;
     out->alloc.api = out->alloc_api;
     out->earlier.api = "";
@@ -482,7 +459,7 @@ void vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
     struct vs_report_host *out = &report->host_memory;
     fill_families(out->family, account);
     out->peak_bytes = account->peak_allocated.bytes;
-    out->peak_time_ns = since_start(replay, account->peak_allocated.time_ns);
+    out->peak_time_ns = vs_replay_since(replay, account->peak_allocated.time_ns);
     out->peak_place = place_of(report, replay, account->peak_allocated.place);
     out->live_bytes = account->sums.now.allocated;
     vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_LEFT, &out->at_end);
@@ -493,13 +470,12 @@ void vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
 }
 
 void vs_report_fill_chosen(struct vs_report *report, const struct vs_summary *summary,
-                           const struct vs_chosen_peaks *peaks)
+                           const struct vs_peak *peaks)
 {
     for (size_t i = 0; i < report->device_count; i++) {
         unsigned account = vs_replay_account(summary->replay, report->devices[i].device);
         if (account != VS_ACCOUNT_NONE)
-            fill_peak(report, summary->replay, &peaks->devices[account],
-                            &report->devices[i].peak_chosen);
+            fill_peak(report, summary->replay, &peaks[account], &report->devices[i].peak_chosen);
     }
 }
 

@@ -4,7 +4,6 @@
 #ifndef VS_REPORT_FILL_H
 #define VS_REPORT_FILL_H
 
-#include "analysis/report/chosen_peaks.h"
 #include "analysis/report/held_internal.h"
 #include "analysis/report/report.h"
 #include "analysis/report/summary.h"
@@ -27,9 +26,10 @@ void vs_report_fill_peaks(struct vs_report *report, const struct vs_summary *sum
 uint64_t vs_report_held_event(const struct vs_report *report,
                               const struct vs_report_device *device);
 
-/* vs_report_fill_chosen: the devices' peaks of the chosen phase; after vs_report_fill. */
+/* vs_report_fill_chosen: the devices' peaks of the chosen phase, by index of the replay; after
+ * vs_report_fill. */
 void vs_report_fill_chosen(struct vs_report *report, const struct vs_summary *summary,
-                           const struct vs_chosen_peaks *peaks);
+                           const struct vs_peak *peaks);
 
 /* vs_report_fill_firsts: names the first of the failures that are no longer kept, and counts those that
  * the program recovered from. */

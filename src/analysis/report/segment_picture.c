@@ -10,12 +10,6 @@
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
-static int by_address(const void *a, const void *b)
-{
-    const struct vs_held_block *x = a, *y = b;
-    return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 static void add_hole(struct vs_picture_segment *out, uint64_t bytes)
 {
     if (!bytes)
@@ -86,12 +80,6 @@ static void add_alone(struct vs_held *out, struct vs_picture_segment *rows,
     add_segment(out, rows, &row);
 }
 
-static int segments_by_address(const void *a, const void *b)
-{
-    const struct vs_replay_segment *x = a, *y = b;
-    return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 /* Physical memory of the program's own has no address: its mappings are on the map. */
 static void add_mappings(const struct vs_replay *replay, unsigned account,
                          struct vs_held_blocks *blocks)
@@ -102,10 +90,8 @@ static void add_mappings(const struct vs_replay *replay, unsigned account,
             mapping->memory ? vs_live_table_find(&replay->device_live, mapping->memory) : NULL;
         if (mapping->device != account || (memory && replay->sites.items[memory->site].backing))
             continue;
-        vs_vec_room(&blocks->items, &blocks->capacity, blocks->count + 1,
-                    sizeof *blocks->items);
-        blocks->items[blocks->count++] =
-            (struct vs_held_block){.addr = mapping->addr, .size = mapping->size};
+        VS_VEC_ADD(blocks->items, blocks->count, blocks->capacity,
+                   (struct vs_held_block){.addr = mapping->addr, .size = mapping->size});
     }
 }
 
@@ -119,19 +105,17 @@ static void gather_segments(const struct vs_replay *replay, unsigned account,
         const struct vs_replay_segment *segment = &replay->segments.items[i];
         if (segment->device != account || segment->view)
             continue;
-        vs_vec_room(&list, &capacity, count + 1, sizeof *list);
-        list[count++] = *segment;
+        VS_VEC_ADD(list, count, capacity, *segment);
     }
     struct vs_user_segment *users = NULL;
     size_t user_count = 0;
     vs_user_segments(replay, account, &users, &user_count);
     for (size_t i = 0; i < user_count; i++) {
-        vs_vec_room(&list, &capacity, count + 1, sizeof *list);
-        list[count++] = (struct vs_replay_segment){.addr = users[i].addr, .size = users[i].size};
+        VS_VEC_ADD(list, count, capacity,
+                   (struct vs_replay_segment){.addr = users[i].addr, .size = users[i].size});
     }
     free(users);
-    if (count)
-        qsort(list, count, sizeof *list, segments_by_address);
+    vs_vec_sort(list, count, sizeof *list, vs_order_u64);
     *out = list;
     *out_count = count;
 }
@@ -147,8 +131,7 @@ void vs_held_picture(const struct vs_summary *summary, unsigned account,
                                                                    : VS_PICTURE_SEGMENTS_MAX;
     struct vs_picture_segment *rows =
         vs_xarena(summary->memory, (most + 1) * sizeof *rows);
-    if (blocks->count)
-        qsort(blocks->items, blocks->count, sizeof *blocks->items, by_address);
+    vs_vec_sort(blocks->items, blocks->count, sizeof *blocks->items, vs_order_u64);
     for (size_t i = 0; i < count; i++) {
         struct vs_picture_segment row = {.addr = list[i].addr, .size = list[i].size,
                                          .stream = list[i].stream, .pool = list[i].pool};

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/naming/naming.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
 static int heavier_row(const void *a, const void *b)
@@ -63,15 +64,13 @@ void vs_site_fold_rows(const struct vs_summary *summary, struct vs_summary_row *
     uint32_t *last = vs_xcalloc(count + 1, sizeof *last);
     *out = (struct vs_site_fold){.groups = vs_xcalloc(count + 1, sizeof *out->groups),
                                  .next = vs_xcalloc(count + 1, sizeof *out->next)};
-    if (count)
-        qsort(rows, count, sizeof *rows, heavier_row);
+    vs_vec_sort(rows, count, sizeof *rows, heavier_row);
     for (size_t i = 0; i < count; i++) {
         uint64_t key;
         key_of(summary, rows[i].site, &owners, &key);
         add_row(out, rows, (uint32_t)i, &by_key, last, key);
     }
-    if (out->count)
-        qsort(out->groups, out->count, sizeof *out->groups, heavier_group);
+    vs_vec_sort(out->groups, out->count, sizeof *out->groups, heavier_group);
     vs_map_free(&owners);
     vs_map_free(&by_key);
     free(last);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/naming/function_text.h"
+#include "analysis/naming/name_text.h"
 #include "base/vs_text.h"
 #include "trace/format/event.h"
 

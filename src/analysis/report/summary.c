@@ -58,8 +58,7 @@ static void gather(const struct vs_summary *summary, unsigned account,
             continue;
         one.bytes *= weight;
         one.count *= weight;
-        vs_vec_room(&list, &capacity, count + 1, sizeof *list);
-        list[count++] = one;
+        VS_VEC_ADD(list, count, capacity, one);
     }
     *out = list;
     *out_count = count;
@@ -164,8 +163,7 @@ void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *o
         if (sites->items[i].stack && vs_user_has_site(summary->replay, &sites->items[i]))
             list[count++] =
                 (struct vs_summary_row){.bytes = sites->items[i].bytes, .site = (uint32_t)i};
-    if (count)
-        qsort(list, count, sizeof *list, more_allocated);
+    vs_vec_sort(list, count, sizeof *list, more_allocated);
     for (size_t i = 0; i < count && i < STACKS_LOOKED_AT; i++) {
         struct vs_chain_frame chain[VS_CHAIN_MAX];
         bool folds;
@@ -362,8 +360,7 @@ static int larger_part(const void *a, const void *b)
 
 void vs_summary_sort_parts(struct vs_site_parts *parts)
 {
-    if (parts->count)
-        qsort(parts->items, parts->count, sizeof *parts->items, larger_part);
+    vs_vec_sort(parts->items, parts->count, sizeof *parts->items, larger_part);
 }
 
 /* A single part is not listed: it is the function that was called. */

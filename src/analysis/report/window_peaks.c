@@ -191,11 +191,10 @@ static void live_sites(const struct vs_replay *replay, const struct window_momen
     while ((live = vs_user_live_next(replay, moment->account, &cursor)) != NULL) {
         if (moment->backing && moment->backing[live->site])
             continue;
-        vs_vec_room(&rows, &capacity, n + 1, sizeof *rows);
-        rows[n++] = (struct vs_summary_row){live->size * weight, weight, live->site};
+        VS_VEC_ADD(rows, n, capacity,
+                   (struct vs_summary_row){live->size * weight, weight, live->site});
     }
-    if (n)
-        qsort(rows, n, sizeof *rows, by_site);
+    vs_vec_sort(rows, n, sizeof *rows, by_site);
     *count = 0;
     for (size_t i = 0; i < n; i++) {
         if (*count && rows[*count - 1].site == rows[i].site) {
@@ -310,8 +309,7 @@ void vs_window_peaks(struct vs_reader *reader, struct vs_report *report, struct 
                                 .begins = vs_xcalloc(count + 1, sizeof *work.begins)};
     struct vs_symbols *symbols = vs_symbols_open(reader);
     struct vs_wrappers wrappers;
-    if (count)
-        qsort(windows, count, sizeof *windows, by_begin);
+    vs_vec_sort(windows, count, sizeof *windows, by_begin);
     find_peaks(reader, &work, symbols, &wrappers);
     const struct vs_summary summary = {.memory = &report->memory, .symbols = symbols, .sites_max = sites_max,
                                        .wrappers = &wrappers};
