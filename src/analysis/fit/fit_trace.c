@@ -7,18 +7,228 @@
  * the program recovered is decided as for the post-mortem. */
 #include "analysis/fit/fit_trace.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "allocator/core/placement_policy.h"
-#include "analysis/fit/fit_failures.h"
-#include "analysis/naming/function_text.h"
+#include "analysis/naming/name_text.h"
+#include "analysis/report/report.h"
+#include "analysis/report/site_text.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/reading.h"
 #include "analysis/state/replay.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
+#include "base/vs_err.h"
 #include "base/vs_text.h"
 #include "trace/symbols/demangle.h"
+
+/* The failed allocations of a trace, one for each request of the program: PyTorch asks the
+ * driver again after it has emptied its cache, before it raises its error. Those that the
+ * program recovered from are the replay's, as for the post-mortem. While a failure is open, the
+ * same thread's next attempts for the same memory belong to it; another request, an allocation
+ * or the framework's error closes it. */
+
+struct vs_fit_refused {
+    uint64_t event; /* 1-based: the last one that belongs to it */
+    uint64_t time_ns; /* of the first attempt, in the trace's clock */
+    uint64_t requested, missing, free_bytes, error, stack, mark; /* as vs_fit_failure */
+    bool framework, other_error;
+    unsigned account;
+    uint32_t tid;
+    struct vs_place place;
+    uint64_t asked;      /* of the driver */
+    bool open;           /* further attempts may follow */
+};
+
+/* Zero-initialise. */
+struct vs_fit_failures {
+    struct vs_fit_refused *items;
+    size_t count, capacity;
+    bool may_be_open; /* some item is */
+    bool framework[VS_DEVICES_MAX]; /* by account: it reported tensors */
+    /* settled, by account: [0] failures that the program recovered from, [1] those that the
+     * framework handled by emptying its cache */
+    uint64_t recovered[VS_DEVICES_MAX][2];
+};
+
+/* Failures: then those that the replay does not keep are dropped, so that most remain few. */
+#define KEPT_MAX (2 * (VS_FAILURES_KEPT + VS_FAILURE_FIRSTS_MAX))
+
+static struct vs_fit_refused *open_one(struct vs_fit_failures *failures, unsigned account,
+                                       uint32_t tid)
+{
+    for (size_t i = failures->count; i-- > 0;) {
+        struct vs_fit_refused *one = &failures->items[i];
+        if (one->open && one->account == account && one->tid == tid)
+            return one;
+    }
+    return NULL;
+}
+
+static struct vs_fit_refused *new_one(struct vs_fit_failures *failures, const struct vs_replay *replay,
+                                      const struct vs_event *event, unsigned account)
+{
+    vs_vec_room(&failures->items, &failures->capacity, failures->count + 1,
+                sizeof *failures->items);
+    struct vs_fit_refused *one = &failures->items[failures->count++];
+    *one = (struct vs_fit_refused){.account = account, .tid = event->tid, .time_ns = event->time_ns,
+                                   .mark = replay->mark.name,
+                                   .place = vs_phases_place(&replay->phases, event->tid)};
+    return one;
+}
+
+static void driver_failed(struct vs_fit_failures *failures, const struct vs_replay *replay,
+                          const struct vs_event *event, unsigned account)
+{
+    struct vs_fit_refused *one = open_one(failures, account, event->tid);
+    uint64_t need = event->alloc_failed.requested;
+    if (one && one->asked != need) {
+        one->open = false;
+        one = NULL;
+    }
+    if (!one) {
+        one = new_one(failures, replay, event, account);
+        one->open = true;
+        one->requested = one->asked = need;
+    }
+    failures->may_be_open = true;
+    one->event = replay->events;
+    one->stack = event->alloc_failed.stack;
+    one->error = event->alloc_failed.error;
+    one->other_error = one->error != VS_CUDA_OUT_OF_MEMORY;
+    /* what the device lacked: the cache of vramscope's own allocator would be released first */
+    struct vs_holes holes;
+    vs_replay_holes(replay, one->account, &holes);
+    if (event->alloc_failed.family == VS_FAMILY_DEVICE)
+        need = vs_policy_device_bytes(vs_policy_of_trace(vs_replay_policy(replay)), need);
+    one->free_bytes = event->alloc_failed.device_free_bytes;
+    uint64_t available = one->free_bytes + holes.empty_bytes;
+    one->missing = event->alloc_failed.device_total_bytes && need > available ? need - available : 0;
+}
+
+static void framework_failed(struct vs_fit_failures *failures, const struct vs_replay *replay,
+                             const struct vs_event *event, unsigned account)
+{
+    struct vs_fit_refused *one = open_one(failures, account, event->tid);
+    if (!one) /* the framework has a limit of its own */
+        one = new_one(failures, replay, event, account);
+    one->event = replay->events;
+    one->requested = event->framework_oom.requested;
+    one->stack = event->framework_oom.stack;
+    one->framework = true;
+    one->open = false;
+    one->other_error = false;
+    one->error = 0;
+}
+
+/* The failure of the replay, or the first of those that it dropped, that *one* is; *dropped*: is
+ * set to the index of the latter. NULL: it was no failure, or one of a storm after its first. */
+static const struct vs_failure *known_as(const struct vs_fit_refused *one,
+                                         const struct vs_replay *replay, size_t *dropped)
+{
+    const struct vs_failure_firsts *firsts = &replay->firsts;
+    *dropped = firsts->count;
+    for (size_t i = replay->failure_count; i-- > 0;)
+        if (replay->failures[i].event == one->event)
+            return &replay->failures[i];
+    for (size_t i = 0; i < firsts->count; i++) {
+        const struct vs_failure *first = &firsts->items[i].failure;
+        if (first->event != one->event &&
+            (first->stack != one->stack || first->requested != one->requested ||
+             first->account != one->account || first->framework != one->framework))
+            continue;
+        *dropped = i;
+        return first;
+    }
+    return NULL;
+}
+
+/* Counts and drops the failures that the program recovered from so far, and
+ * of each storm all but the first. *at_end*: no event follows. */
+static void fit_failures_settle(struct vs_fit_failures *failures, const struct vs_replay *replay,
+                                bool at_end)
+{
+    bool seen[VS_FAILURE_FIRSTS_MAX + 1] = {false};
+    size_t kept = 0, dropped;
+    for (size_t i = 0; i < failures->count; i++) {
+        struct vs_fit_refused *one = &failures->items[i];
+        const struct vs_failure *known = known_as(one, replay, &dropped);
+        bool open = !at_end && one->open && i + 1 == failures->count;
+        if (open || (known && !known->recovered && !seen[dropped])) {
+            seen[dropped] = !open && dropped < replay->firsts.count;
+            failures->items[kept++] = *one;
+            continue;
+        }
+        bool later = known && !known->recovered; /* of a storm */
+        bool retry = failures->framework[one->account] && !one->framework;
+        if (!later && !one->other_error)
+            failures->recovered[one->account][retry]++;
+    }
+    failures->count = kept;
+}
+
+/* *event* was just applied to *replay*. Failures of host memory are left
+ * out. */
+static void fit_failures_event(struct vs_fit_failures *failures, const struct vs_replay *replay,
+                               const struct vs_event *event)
+{
+    bool driver = event->kind == VS_EVENT_alloc_failed &&
+                  !vs_family_on_host(event->alloc_failed.family);
+    unsigned account = VS_ACCOUNT_NONE;
+    if (driver)
+        account = vs_replay_account(replay, event->alloc_failed.device);
+    else if (event->kind == VS_EVENT_framework_oom)
+        account = vs_replay_account(replay, event->framework_oom.device);
+    if (account != VS_ACCOUNT_NONE) {
+        if (failures->count >= KEPT_MAX)
+            fit_failures_settle(failures, replay, false);
+        (driver ? driver_failed : framework_failed)(failures, replay, event, account);
+        return;
+    }
+    if (event->kind == VS_EVENT_framework_alloc)
+        account = vs_replay_account(replay, event->framework_alloc.device);
+    if (account != VS_ACCOUNT_NONE)
+        failures->framework[account] = true;
+    if (!failures->may_be_open || (!replay->step_ended && event->kind != VS_EVENT_alloc &&
+                                   event->kind != VS_EVENT_framework_alloc))
+        return;
+    /* after an allocation of its thread, or at the end of a step, a failure has no further
+     * attempts */
+    failures->may_be_open = false;
+    for (size_t i = 0; i < failures->count; i++) {
+        struct vs_fit_refused *one = &failures->items[i];
+        if (replay->step_ended || one->tid == event->tid)
+            one->open = false;
+        failures->may_be_open |= one->open;
+    }
+}
+
+/* The first settled failure on *account*, out of memory before other errors;
+ * NULL without one. */
+static const struct vs_fit_refused *fit_failures_first(const struct vs_fit_failures *failures,
+                                                       unsigned account)
+{
+    const struct vs_fit_refused *other = NULL;
+    for (size_t i = 0; i < failures->count; i++) {
+        const struct vs_fit_refused *one = &failures->items[i];
+        if (one->account != account)
+            continue;
+        if (!one->other_error)
+            return one;
+        other = other ? other : one;
+    }
+    return other;
+}
+
+static void fit_failures_free(struct vs_fit_failures *failures)
+{
+    free(failures->items);
+    *failures = (struct vs_fit_failures){0};
+}
 
 /* Beside the replay's account of the same index. */
 struct fit_watch {
@@ -105,7 +315,7 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
         watch_read(pass, &event->uncomputed_read);
     for (unsigned i = 0; i < replay->account_count; i++)
         watch_account(pass, i, event);
-    vs_fit_failures_event(&pass->failures, replay, event);
+    fit_failures_event(&pass->failures, replay, event);
     return VS_OK;
 }
 
@@ -118,7 +328,7 @@ static const char *place_text(struct fit_pass *pass, struct vs_place place)
 
 static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs_fit_device *device)
 {
-    const struct vs_fit_refused *found = vs_fit_failures_first(&pass->failures, index);
+    const struct vs_fit_refused *found = fit_failures_first(&pass->failures, index);
     struct vs_fit_failure *out = &device->failure;
     if (!found)
         return VS_OK;
@@ -135,7 +345,7 @@ static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs
 static enum vs_err fill_kinds(struct fit_pass *pass, unsigned index, uint64_t peak,
                               struct vs_fit_device *out)
 {
-    const struct vs_fit_refused *refused = vs_fit_failures_first(&pass->failures, index);
+    const struct vs_fit_refused *refused = fit_failures_first(&pass->failures, index);
     struct vs_kinds_query queries[2] = {
         {.device = out->device, .event = peak},
         {.device = out->device, .event = refused ? refused->event : VS_KINDS_END}};
@@ -197,7 +407,7 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     trace->devices = devices;
     for (unsigned i = 0; i < replay->account_count; i++) {
         const struct vs_account *account = replay->accounts[i];
-        if (!account->sums.peak.reserved && !vs_fit_failures_first(&pass->failures, i))
+        if (!account->sums.peak.reserved && !fit_failures_first(&pass->failures, i))
             continue;
         enum vs_err err = fill_device(pass, i, &devices[trace->device_count]);
         if (err)
@@ -237,7 +447,7 @@ static enum vs_err read_trace(struct fit_pass *pass)
         return err;
     if (replay->failure_count)
         vs_did_without(replay, pass->symbols, well);
-    vs_fit_failures_settle(&pass->failures, replay, true);
+    fit_failures_settle(&pass->failures, replay, true);
     for (unsigned i = 0; i < replay->account_count; i++)
         tensors |= pass->watches[i].tensors_event != 0;
     pass->summary = (struct vs_summary){.memory = &pass->trace->memory, .replay = replay,
@@ -259,7 +469,7 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
         err = fill(pass, path, rank);
     vs_symbols_close(pass->symbols);
     vs_replay_close(pass->replay);
-    vs_fit_failures_free(&pass->failures);
+    fit_failures_free(&pass->failures);
     free(pass);
     if (err) {
         vs_fit_trace_free(trace);
@@ -285,4 +495,118 @@ void vs_fit_trace_free(struct vs_fit_trace *trace)
     struct vs_arena memory = trace->memory;
     vs_arena_free_all(&memory);
     free(trace);
+}
+
+/* The allocations of one device that are live at the event, summed by stack and mark, and those
+ * sums by the text of their line. */
+
+#define NAMED_MAX 400 /* sums whose line is looked up: the largest */
+
+struct fit_sum {
+    uint64_t stack, mark, bytes, count;
+};
+
+/* Of native code the innermost function alone is not enough: in many programs it is a helper that
+ * checks the error of each allocation. */
+const char *vs_fit_where(const struct vs_summary *summary, uint64_t stack, uint64_t mark, bool native)
+{
+    char text[VS_CHAIN_TEXT_MAX];
+    struct vs_report_site site = {.api = ""};
+    struct vs_summary names = *summary;
+    names.own_only = !native;
+    vs_summary_frames(&names, stack, mark, &site);
+    bool known = site.line || site.folds || (native && site.frame_count);
+    return vs_text_copy(summary->memory, known ? vs_text_label(text, &site) : "");
+}
+
+static int by_stack(const void *a, const void *b)
+{
+    const struct fit_sum *x = a, *y = b;
+    if (x->stack != y->stack)
+        return x->stack < y->stack ? -1 : 1;
+    return x->mark < y->mark ? -1 : x->mark > y->mark;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct fit_sum *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return by_stack(a, b);
+}
+
+static int larger_holder(const void *a, const void *b)
+{
+    const struct vs_fit_holder *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return strcmp(x->where, y->where);
+}
+
+static enum vs_err name_holders(const struct fit_sum *sums, size_t count, bool tensors,
+                                const struct vs_summary *summary, struct vs_fit_holders *out)
+{
+    size_t named = 0, limit = count < NAMED_MAX ? count : NAMED_MAX;
+    struct vs_fit_holder *lines = vs_xcalloc(limit + 1, sizeof *lines);
+    for (size_t i = 0; i < count; i++) {
+        const struct fit_sum *sum = &sums[i];
+        out->total_bytes += sum->bytes;
+        if (i >= limit || !sum->bytes)
+            continue;
+        const char *where = vs_fit_where(summary, sum->stack, sum->mark, !tensors);
+        size_t k = 0;
+        while (k < named && strcmp(lines[k].where, where) != 0)
+            k++;
+        vs_summary_part(summary, sum->stack, sum->bytes, sum->count, &lines[k].parts);
+        named += k == named;
+        lines[k].where = where;
+        lines[k].bytes += sum->bytes;
+        lines[k].count += sum->count;
+    }
+    qsort(lines, named, sizeof *lines, larger_holder);
+    for (size_t i = 0; i < named && out->count < VS_FIT_HOLDERS_MAX; i++)
+        if (lines[i].bytes) {
+            vs_summary_sort_parts(&lines[i].parts);
+            out->items[out->count++] = lines[i];
+        }
+    free(lines);
+    return VS_OK;
+}
+
+enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *summary, uint64_t event,
+                           uint64_t device, bool tensors, struct vs_fit_holders *out)
+{
+    const struct vs_time_window window = {.to = {.given = true, .by_event = true, .value = event}};
+    struct vs_replay *replay = vs_replay_open(reader);
+    struct fit_sum *sums = NULL;
+    size_t count = 0, capacity = 0, kept = 0;
+    *out = (struct vs_fit_holders){0};
+    vs_reader_rewind(reader);
+    enum vs_err err = vs_reading_run(reader, replay, &window, NULL, 0);
+    const struct vs_live_table *table = tensors ? &replay->framework_live : &replay->device_live;
+    for (size_t i = 0; i < table->slots; i++) {
+        const struct vs_live *live = &table->items[i];
+        if (!live->used || replay->accounts[live->device]->device != device ||
+            !(tensors || vs_family_on_device(live->family)))
+            continue;
+        VS_VEC_ADD(sums, count, capacity,
+                   (struct fit_sum){replay->sites.items[live->site].stack, live->mark, live->size,
+                                    1});
+    }
+    vs_replay_close(replay);
+    vs_vec_sort(sums, count, sizeof *sums, by_stack);
+    for (size_t i = 0; i < count; i++) {
+        struct fit_sum *sum = kept ? &sums[kept - 1] : NULL;
+        if (sum && sum->stack == sums[i].stack && sum->mark == sums[i].mark) {
+            sum->bytes += sums[i].bytes;
+            sum->count++;
+        } else {
+            sums[kept++] = sums[i];
+        }
+    }
+    vs_vec_sort(sums, kept, sizeof *sums, by_bytes);
+    if (!err)
+        err = name_holders(sums, kept, tensors, summary, out);
+    free(sums);
+    return err;
 }
