@@ -231,12 +231,11 @@ static size_t growing(const struct vs_history *h, const struct vs_replay *replay
         const struct vs_history_block *block = &h->blocks[i];
         if (!block->used || h->sites[block->site].account != account || !outlived(h, block, &clock))
             continue;
-        vs_vec_room(&births, &capacity, count + 1, sizeof *births);
-        births[count++] = (struct kept_birth){born(block, &clock), block->bytes, block->held,
-                                              block->time_ns, block->site, block->step};
+        VS_VEC_ADD(births, count, capacity,
+                   (struct kept_birth){born(block, &clock), block->bytes, block->held,
+                                       block->time_ns, block->site, block->step});
     }
-    if (count)
-        qsort(births, count, sizeof *births, by_site_and_birth);
+    vs_vec_sort(births, count, sizeof *births, by_site_and_birth);
     for (size_t from = 0, to; from < count; from = to) {
         struct vs_history_growth one;
         for (to = from + 1; to < count && births[to].site == births[from].site; to++)

@@ -178,15 +178,6 @@ static void fill_cached(struct vs_oom *oom, const struct vs_replay *replay,
     oom->missing_unknown = !oom->missing && !oom->free_known;
 }
 
-static uint64_t limit_of(const struct vs_report *report, uint64_t device)
-{
-    for (size_t i = 0; i < report->device_count; i++) {
-        if (report->devices[i].device == device)
-            return report->devices[i].limit_bytes;
-    }
-    return 0;
-}
-
 /* With the option `limit`: if the limit was reached before the device's end, converts the figures
  * to those of a device of that size. The limit counts the same bytes as the recording's reserved,
  * without managed memory, which may leave the device. */
@@ -444,7 +435,8 @@ static void describe(struct vs_oom *oom, struct vs_reader *reader, struct vs_rep
     oom->failure.workspace = wanted->workspace;
     oom->device_name = vs_text_copy(&oom->memory,
                                     vs_reader_string(reader, replay->accounts[failure->account]->name));
-    examine(oom, &scene, limit_of(report, oom->failure.device));
+    const struct vs_report_device *device = vs_report_device_of(report, oom->failure.device);
+    examine(oom, &scene, device ? device->limit_bytes : 0);
     vs_map_free(&scene.libraries);
     vs_symbols_close(symbols);
 }

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "analysis/kinds/kinds.h"
-#include "analysis/oom/cache_census.h"
 #include "analysis/report/report.h"
 #include "analysis/state/reading.h"
 #include "base/vs_err.h"
@@ -73,6 +72,27 @@ struct vs_remedy {
 struct vs_oom_stacks {
     uint64_t stack[VS_OOM_STACKS_MAX], bytes_min[VS_OOM_STACKS_MAX];
     size_t count;
+};
+
+/* Cached memory at the failure: the free pieces of the segments of a caching allocator, vramscope's
+ * or a framework's, by whether the failed request could have used them. */
+struct vs_cache_census {
+    bool framework;        /* of the framework's allocator */
+    uint64_t segments, segment_bytes, used_bytes;
+    uint64_t empty;        /* bytes of segments without any block: the allocator can free them */
+    uint64_t scattered;    /* in pieces that are too small for the request, beside live blocks */
+    uint64_t largest, pieces; /* of those */
+    uint64_t withheld;     /* of other streams, or large enough for the request and still not used:
+                            * another private pool's, or still in use by another stream */
+    uint64_t withheld_largest;
+    uint64_t other_streams; /* the part of it that is certainly of other streams */
+    uint64_t private_pools; /* the part that is of private pools: PyTorch uses and releases all else
+                             * before it reports a failure */
+    uint64_t other_class;   /* large enough, in segments that a request of this size is not served
+                             * from: neither scattered nor withheld */
+    uint32_t pin_site;     /* + 1: site of the live blocks beside most of the scattered bytes */
+    uint32_t withheld_site; /* + 1: likewise of the withheld bytes, or the site that allocated segments
+                             * without live blocks; 0: none */
 };
 
 struct vs_oom {

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/oom/verdict.h"
 #include "analysis/naming/library.h"
+#include "analysis/oom/verdict.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/driver_pages.h"
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
 #define USUAL_CONTEXT (UINT64_C(640) << 20) /* of a current GPU, with the usual libraries */
@@ -87,24 +88,208 @@ size_t vs_oom_step_at(const struct vs_growth_steps *steps, uint64_t time_ns)
     return low;
 }
 
-/* --- cache --- */
+/* --- cached memory ---
+ *
+ * The segments of a framework are the device memory that holds its blocks, also
+ * where it is mapped (expandable segments); their stream is that of their blocks. It does not report
+ * its private pools (torch.cuda.MemPool, CUDA graphs), but it never asks the device while a usable
+ * piece is large enough, and it frees unused segments before it reports a failure. Blocks of up to 1 MiB
+ * have segments of their own, of 2 MiB. */
+
+#define SMALL_BLOCK (UINT64_C(1) << 20)
+#define SMALL_SEGMENT (UINT64_C(2) << 20)
+#define LARGE_SEGMENT (UINT64_C(10) << 20) /* of other blocks, at least */
+
+struct census_extent {
+    uint64_t addr, size, stream;
+    uint32_t site;
+};
+
+struct census_list {
+    struct census_extent *items;
+    size_t count, capacity;
+};
+
+/* A count in progress. */
+struct census {
+    const struct vs_oom_scene *scene;
+    uint64_t request, request_stream; /* the stream: 0: none, or unknown; of a framework's request its number */
+    bool comparable; /* the request was one to the allocator that has the segments */
+    struct census_list segments, blocks;
+    uint64_t *beside, *withheld; /* by site: free bytes beside its live blocks */
+    struct vs_cache_census *out;
+};
+
+static void put(struct census_list *list, const struct census_extent *one)
+{
+    VS_VEC_ADD(list->items, list->count, list->capacity, *one);
+}
+
+/* The live blocks of the allocator's level. */
+static void gather_blocks(struct census *c)
+{
+    for (size_t i = 0; i < c->scene->history->block_count; i++) {
+        const struct vs_history_block *block = &c->scene->history->blocks[i];
+        const struct vs_history_site *site = block->used ? &c->scene->history->sites[block->site] : NULL;
+        struct census_extent one = {block->addr, block->bytes, block->stream, block->site};
+        if (!site || site->account != c->scene->failure->account || block->family != VS_FAMILY_DEVICE)
+            continue;
+        if (site->framework == c->out->framework)
+            put(&c->blocks, &one);
+    }
+}
+
+static void gather_segments(struct census *c, const struct vs_replay *replay)
+{
+    struct vs_user_segment *list = NULL;
+    size_t count = 0;
+    if (c->out->framework)
+        vs_user_segments(replay, c->scene->failure->account, &list, &count);
+    for (size_t i = 0; i < count; i++)
+        put(&c->segments, &(struct census_extent){list[i].addr, list[i].size, 0, list[i].site});
+    free(list);
+    for (size_t i = 0; !c->out->framework && i < replay->segments.count; i++) {
+        const struct vs_replay_segment *s = &replay->segments.items[i];
+        if (s->device == c->scene->failure->account && !s->view)
+            put(&c->segments, &(struct census_extent){s->addr, s->size, s->stream, 0});
+    }
+}
+
+/* Whether *segment*, which holds a block of *largest* bytes, is certainly of the other class: PyTorch
+ * serves requests of up to 1 MiB from segments of their own. */
+static bool other_class(const struct census *c, const struct census_extent *segment,
+                        uint64_t largest)
+{
+    if (c->request > SMALL_BLOCK)
+        return segment->size == SMALL_SEGMENT;
+    return largest > SMALL_BLOCK || segment->size >= LARGE_SEGMENT;
+}
+
+/* Whether the framework's allocator serves the request from segments such as *segment*. */
+static bool same_class(const struct census *c, const struct census_extent *segment)
+{
+    return (segment->size == SMALL_SEGMENT) == (c->request <= SMALL_BLOCK);
+}
+
+static void count_piece(struct census *c, const struct census_extent *segment, uint64_t bytes,
+                        uint64_t largest, const struct census_extent *before,
+                        const struct census_extent *after)
+{
+    struct vs_cache_census *out = c->out;
+    bool other = c->comparable && segment->stream != c->request_stream;
+    bool enough = bytes >= c->request, fits = out->framework && c->comparable && same_class(c, segment);
+    bool withheld = other || enough;
+    uint64_t *sums = withheld ? c->withheld : c->beside;
+    if (!bytes)
+        return;
+    if (enough && !other && out->framework && c->comparable && other_class(c, segment, largest)) {
+        out->other_class += bytes;
+        return;
+    }
+    if (before)
+        sums[before->site] += bytes;
+    if (after)
+        sums[after->site] += bytes;
+    if (withheld) {
+        out->withheld += bytes;
+        out->other_streams += other ? bytes : 0;
+        out->private_pools += !other && fits ? bytes : 0;
+        out->withheld_largest = bytes > out->withheld_largest ? bytes : out->withheld_largest;
+    } else {
+        out->scattered += bytes;
+        out->pieces++;
+        out->largest = bytes > out->largest ? bytes : out->largest;
+    }
+}
+
+/* The largest live block of *segment*; *at* is the first of its blocks. */
+static uint64_t largest_block(const struct census *c, const struct census_extent *segment, size_t at)
+{
+    uint64_t largest = 0, end = segment->addr + segment->size;
+    for (; at < c->blocks.count && c->blocks.items[at].addr < end; at++)
+        if (c->blocks.items[at].size > largest)
+            largest = c->blocks.items[at].size;
+    return largest;
+}
+
+static void count_segment(struct census *c, struct census_extent *segment, size_t *at)
+{
+    uint64_t cursor = segment->addr, end = segment->addr + segment->size;
+    uint64_t largest = largest_block(c, segment, *at);
+    if (c->out->framework && *at < c->blocks.count && c->blocks.items[*at].addr < end)
+        segment->stream = c->blocks.items[*at].stream; /* all blocks of a segment have the same */
+    const struct census_extent *before = NULL;
+    c->out->segments++;
+    c->out->segment_bytes += segment->size;
+    for (; *at < c->blocks.count && c->blocks.items[*at].addr < end; ++*at) {
+        const struct census_extent *block = &c->blocks.items[*at];
+        if (block->addr > cursor)
+            count_piece(c, segment, block->addr - cursor, largest, before, block);
+        c->out->used_bytes += block->size;
+        if (block->addr + block->size > cursor)
+            cursor = block->addr + block->size;
+        before = block;
+    }
+    if (!before && c->out->framework) {
+        c->out->withheld += segment->size;
+        c->out->private_pools += segment->size;
+        if (segment->size > c->out->withheld_largest)
+            c->out->withheld_largest = segment->size;
+        c->withheld[segment->site] += segment->size;
+    } else if (!before) {
+        c->out->empty += segment->size;
+    } else if (cursor < end) {
+        count_piece(c, segment, end - cursor, largest, before, NULL);
+    }
+}
+
+/* The site with the highest of *sums*, + 1; 0: all are 0. */
+static uint32_t highest(const uint64_t *sums, size_t count)
+{
+    uint64_t most = 0;
+    uint32_t site = 0;
+    for (size_t i = 0; i < count; i++)
+        if (sums[i] > most) {
+            most = sums[i];
+            site = (uint32_t)i + 1;
+        }
+    return site;
+}
 
 void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
-    struct vs_census_request request = {
-        oom->failure.requested,
-        oom->failure.framework ? scene->framework_stream : scene->failure->stream,
-        oom->failure.framework};
-    const struct vs_cache_census *cache = &oom->cache;
-    vs_cache_census(scene->summary->replay, scene->history, scene->failure->account, &request,
-                    &oom->cache);
-    oom->has_framework = cache->framework;
-    if (cache->pin_site)
-        oom->pin_site = vs_oom_name_site(oom, scene, cache->pin_site - 1, cache->scattered, 1);
-    if (cache->withheld_site)
-        oom->withheld_site = vs_oom_name_site(oom, scene, cache->withheld_site - 1, cache->withheld, 1);
-    oom->withheld_live = cache->withheld_site && (!cache->framework ||
-        scene->history->sites[cache->withheld_site - 1].framework);
+    const struct vs_replay *replay = scene->summary->replay;
+    struct vs_cache_census *out = &oom->cache;
+    size_t sites = scene->history->site_count, at = 0;
+    bool framework = vs_user_level(replay, scene->failure->account) == VS_LEVEL_FRAMEWORK;
+    *out = (struct vs_cache_census){.framework = framework};
+    struct census c = {
+        .scene = scene, .out = out, .request = oom->failure.requested,
+        .request_stream = oom->failure.framework ? scene->framework_stream : scene->failure->stream,
+        .comparable = framework == oom->failure.framework, .beside = vs_xcalloc(sites + 1, sizeof *c.beside),
+        .withheld = vs_xcalloc(sites + 1, sizeof *c.withheld)};
+    gather_blocks(&c);
+    gather_segments(&c, replay);
+    vs_vec_sort(c.segments.items, c.segments.count, sizeof *c.segments.items, vs_order_u64); /* by address */
+    vs_vec_sort(c.blocks.items, c.blocks.count, sizeof *c.blocks.items, vs_order_u64);
+    for (size_t i = 0; i < c.segments.count; i++) {
+        while (at < c.blocks.count && c.blocks.items[at].addr < c.segments.items[i].addr)
+            at++; /* not in a segment */
+        count_segment(&c, &c.segments.items[i], &at);
+    }
+    out->pin_site = highest(c.beside, sites);
+    out->withheld_site = highest(c.withheld, sites);
+    free(c.beside);
+    free(c.withheld);
+    free(c.segments.items);
+    free(c.blocks.items);
+    oom->has_framework = framework;
+    if (out->pin_site)
+        oom->pin_site = vs_oom_name_site(oom, scene, out->pin_site - 1, out->scattered, 1);
+    if (out->withheld_site)
+        oom->withheld_site = vs_oom_name_site(oom, scene, out->withheld_site - 1, out->withheld, 1);
+    oom->withheld_live = out->withheld_site &&
+                         (!framework || scene->history->sites[out->withheld_site - 1].framework);
 }
 
 /* --- libraries, rounding, pools --- */
@@ -153,6 +338,156 @@ static void fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene)
     oom->library_site = vs_oom_name_site(oom, scene, most.site, most.bytes, 1);
 }
 
+/* --- which call took the memory of contexts, modules and limits: the overheads at the failure, by the
+ * stack that each was recorded with. The first context of a device is the usual one and nobody's
+ * fault. Traces of earlier versions have no stacks: then no call site is known. --- */
+
+#define OVERHEADS_MAX 4096 /* more are not followed */
+
+static void forget_context(struct vs_oom_overheads *list, uint64_t context)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].context != context)
+            list->items[kept++] = list->items[i];
+    list->count = kept;
+}
+
+void vs_oom_overhead_event(struct vs_oom_overheads *list, const struct vs_event *event)
+{
+    if (event->kind == VS_EVENT_context && !event->context.alive)
+        forget_context(list, event->context.context);
+    if (event->kind != VS_EVENT_overhead || list->count == OVERHEADS_MAX)
+        return;
+    const struct vs_event_overhead *e = &event->overhead;
+    VS_VEC_ADD(list->items, list->count, list->capacity,
+               (struct vs_oom_overhead){e->device, e->context, e->what, e->stack,
+                                        (int64_t)e->bytes});
+}
+
+/* Bytes that the calls at *stack* took on the device, and how many contexts, without its first. */
+static int64_t taken_at(const struct vs_oom_overheads *list, uint64_t device, uint64_t stack,
+                        uint64_t *contexts)
+{
+    int64_t bytes = 0;
+    bool first = true;
+    *contexts = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct vs_oom_overhead *one = &list->items[i];
+        bool context = one->what == VS_OVERHEAD_CONTEXT;
+        if (one->device != device)
+            continue;
+        if (!(context && first) && one->stack == stack) {
+            bytes += one->bytes;
+            *contexts += context;
+        }
+        first &= !context;
+    }
+    return bytes;
+}
+
+static void overhead_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
+{
+    const struct vs_oom_overheads *list = &scene->overheads;
+    int64_t most = 0;
+    uint64_t stack = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        uint64_t contexts = 0;
+        int64_t bytes = list->items[i].stack && list->items[i].stack != stack
+                            ? taken_at(list, oom->failure.device, list->items[i].stack, &contexts) : 0;
+        if (bytes <= most)
+            continue;
+        most = bytes;
+        stack = list->items[i].stack;
+        oom->contexts_made = contexts;
+    }
+    if (!stack)
+        return;
+    oom->context_site = (struct vs_report_site){
+        .family = VS_FAMILY_DEVICE, .count = 1, .bytes = (uint64_t)most, .api = ""};
+    vs_summary_frames(scene->summary, stack, 0, &oom->context_site);
+}
+
+/* --- requests that become larger, up to the failure: at the failing call, or else the call whose requests
+ * grew most. PyTorch's allocator reports a refused request from another place than one that it
+ * serves, so that its stack has other inner frames; and of a request for up to 10 MiB it reports the
+ * segment that it asked for. --- */
+
+#define MIB (UINT64_C(1) << 20)
+
+static const struct vs_site *row_of(const struct vs_oom_scene *scene, size_t index)
+{
+    return &scene->summary->replay->sites.items[index];
+}
+
+static bool is_failures_site(const struct vs_oom_scene *scene, size_t index)
+{
+    const struct vs_history_site *site = &scene->history->sites[index];
+    const struct vs_site *row = row_of(scene, index);
+    const struct vs_failure *failure = scene->failure;
+    if (site->framework != failure->framework)
+        return false;
+    if (!failure->framework && !site->stack && site->api != failure->api)
+        return false;
+    return (!row->by_mark || row->mark == failure->mark) &&
+           vs_library_same_caller(scene->summary->replay->reader, site->stack, failure->stack);
+}
+
+/* Whether PyTorch's segments for smaller requests have the size of the request. */
+static bool is_segment(const struct vs_oom *oom)
+{
+    uint64_t request = oom->failure.requested;
+    return oom->failure.framework && (request == 2 * MIB || request == 20 * MIB);
+}
+
+static uint64_t failing_first(const struct vs_oom *oom, const struct vs_oom_scene *scene)
+{
+    uint64_t least = 0;
+    for (size_t i = 0; i < scene->history->site_count && !is_segment(oom); i++) {
+        const struct vs_history_site *site = &scene->history->sites[i];
+        uint64_t first = site->allocs && site->account == scene->failure->account
+                             ? vs_history_rising(site, oom->failure.requested) : 0;
+        if (first && (!least || first < least) && is_failures_site(scene, i))
+            least = first;
+    }
+    return least;
+}
+
+/* The site of live blocks whose requests grew most, by at least the missing bytes; SIZE_MAX: none. */
+static size_t most_risen(const struct vs_oom *oom, const struct vs_oom_scene *scene)
+{
+    uint64_t most = 0;
+    size_t found = SIZE_MAX;
+    for (size_t i = 0; i < scene->history->site_count; i++) {
+        const struct vs_history_site *site = &scene->history->sites[i];
+        uint64_t first = site->allocs && site->account == scene->failure->account
+                             ? vs_history_rising(site, site->last) : 0;
+        if (!first || site->live_bytes < site->last || site->last - first < oom->missing ||
+            site->last - first <= most || !vs_user_has_site(scene->summary->replay, row_of(scene, i)))
+            continue;
+        most = site->last - first;
+        found = i;
+    }
+    return found;
+}
+
+static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
+{
+    oom->request_first = failing_first(oom, scene);
+    if (oom->request_first) {
+        oom->rising_last = oom->failure.requested;
+        oom->rising_site = oom->failure.site;
+        return;
+    }
+    size_t found = most_risen(oom, scene);
+    if (found == SIZE_MAX)
+        return;
+    const struct vs_history_site *site = &scene->history->sites[found];
+    oom->request_first = site->first;
+    oom->rising_last = site->last;
+    oom->rising_site = vs_oom_name_site(oom, scene, (uint32_t)found, site->live_bytes, 1);
+}
+
 void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_balance *b = &oom->balance;
@@ -188,8 +523,8 @@ void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     oom->pools_releasable = vs_pool_releasable(oom->balance.pools, live, freed);
     if (pool.bytes)
         oom->pool_site = vs_oom_name_site(oom, scene, pool.site, pool.bytes, 1);
-    vs_oom_rising_facts(oom, scene);
-    vs_oom_overhead_facts(oom, scene);
+    rising_facts(oom, scene);
+    overhead_facts(oom, scene);
     int64_t all = (int64_t)b->contexts + b->modules + b->limits;
     uint64_t one = b->context_count ? b->contexts / b->context_count : 0;
     if (one > USUAL_CONTEXT || (b->context_count == 1 && all > (int64_t)USUAL_CONTEXT))

@@ -47,11 +47,8 @@ void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene);
 void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene);
 void vs_oom_spike_facts(struct vs_oom *oom, struct vs_oom_scene *scene);
 
-/* vs_oom_overhead_event: takes an event. vs_oom_overhead_facts: the call site that took most memory of
- * contexts, modules and limits. */
-void vs_oom_overhead_event(struct vs_oom_overheads *list,
-                           const struct vs_event *event);
-void vs_oom_overhead_facts(struct vs_oom *oom, const struct vs_oom_scene *scene);
+/* vs_oom_overhead_event: takes an event. */
+void vs_oom_overhead_event(struct vs_oom_overheads *list, const struct vs_event *event);
 
 /* vs_oom_name_site: names the call site with *index* in the replay. vs_oom_same_site:
  * both have the same text. */
@@ -62,10 +59,7 @@ bool vs_oom_same_site(const struct vs_report_site *a, const struct vs_report_sit
 /* vs_oom_step_at: the row of the step in progress at *time_ns*, + 1; 0: before the first. */
 size_t vs_oom_step_at(const struct vs_growth_steps *steps, uint64_t time_ns);
 
-/* vs_oom_cache_facts: the cache, which the missing bytes depend on. Called before them. */
+/* vs_oom_cache_facts: counts the cached memory, which the missing bytes depend on. Called before them. */
 void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene);
-
-/* vs_oom_rising_facts: requests that become larger. Called after the missing bytes. */
-void vs_oom_rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene);
 
 #endif

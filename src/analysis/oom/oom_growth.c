@@ -50,8 +50,7 @@ static void fill_rate(const struct vs_oom_scene *scene, const struct vs_history_
                       struct vs_report_site *out)
 {
     const struct vs_growth_row *row = vs_growth_of(scene->growth, found->site);
-    uint64_t start = vs_replay_start_ns(scene->summary->replay), since_ns = found->since_ns;
-    uint64_t steps = found->steps;
+    uint64_t since_ns = found->since_ns, steps = found->steps;
     out->growing = true;
     out->growth_bytes = found->bytes;
     out->growth_since = found->since_step;
@@ -64,14 +63,14 @@ static void fill_rate(const struct vs_oom_scene *scene, const struct vs_history_
         out->growth_since = row->since_step;
         out->growth_until = row->until_step;
         out->growth_confidence = row->confidence;
-        out->growth_until_ns = row->until_ns > start ? row->until_ns - start : 0;
+        out->growth_until_ns = vs_replay_since(scene->summary->replay, row->until_ns);
         since_ns = row->since_ns;
     } else if (steps) {
         out->growth_in_steps = true;
         out->growth_every = found->times + 1 >= steps && found->times <= steps + 1 ? 1 : 0;
         out->growth_per_step = out->growth_every ? found->per_time : found->bytes / steps;
     }
-    out->growth_since_ns = since_ns > start ? since_ns - start : 0;
+    out->growth_since_ns = vs_replay_since(scene->summary->replay, since_ns);
 }
 
 static void add_growing(struct vs_oom *oom, const struct vs_oom_scene *scene,
