@@ -13,7 +13,6 @@
 #include "analysis/growth/growth.h"
 #include "analysis/state/replay.h"
 #include "analysis/watch/forecast.h"
-#include "analysis/watch/memory_history.h"
 #include "base/vs_err.h"
 #include "trace/symbols/symbols.h"
 
