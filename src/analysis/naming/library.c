@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/naming/function_text.h"
+#include "analysis/naming/name_text.h"
 #include "analysis/naming/python_file.h"
 #include "base/vs_text.h"
 

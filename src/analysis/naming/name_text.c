@@ -3,6 +3,7 @@
  * Names from a trace as text; see the header. */
 #include "analysis/naming/name_text.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -59,4 +60,139 @@ char *vs_text_clip(char *out, const char *text, size_t columns)
 const char *vs_text_copy(struct vs_arena *memory, const char *text)
 {
     return vs_xarena_text(memory, text ? text : "");
+}
+
+#define ARGUMENTS_SHOWN 16 /* bytes of template arguments that are not shortened */
+
+/* Whether "operator()" ends before *length*. */
+static bool is_call_operator(const char *function, size_t length)
+{
+    static const char call[] = "operator()";
+    size_t bytes = sizeof call - 1;
+    return length >= bytes && memcmp(function + length - bytes, call, bytes) == 0 &&
+           (length == bytes || function[length - bytes - 1] == ':');
+}
+
+/* The length of "f(int) const &&" without what follows the parameters; of other texts all of it. */
+static size_t without_qualifiers(const char *function)
+{
+    static const char *const qualifiers[] = {" const", " volatile", " &", " &&"};
+    size_t whole = strlen(function), length = whole;
+    for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++) {
+        size_t bytes = strlen(qualifiers[i]);
+        if (length < bytes || memcmp(function + length - bytes, qualifiers[i], bytes) != 0)
+            continue;
+        length -= bytes;
+        i = (size_t)-1; /* several may follow each other */
+    }
+    return length && function[length - 1] == ')' ? length : whole;
+}
+
+/* The length of the function's name without its parameters: "f(int, float) const" -> "f". Template
+ * arguments stay; "operator()" and "(anonymous namespace)" are unchanged. */
+static int function_length(const char *function)
+{
+    size_t whole = strlen(function), length = without_qualifiers(function);
+    if (length == 0 || function[length - 1] != ')' || is_call_operator(function, length))
+        return (int)length;
+    int depth = 0;
+    for (size_t i = length; i-- > 0;) {
+        if (function[i] == ')')
+            depth++;
+        else if (function[i] == '(' && --depth == 0)
+            return i == 0 ? (int)whole : (int)i;
+    }
+    return (int)whole;
+}
+
+/* Whether "operator" begins at *i*: what follows, such as << and ->, is a part of the name. */
+static bool is_operator(const char *function, int i)
+{
+    static const char word[] = "operator";
+    size_t bytes = sizeof word - 1;
+    if (strncmp(function + i, word, bytes) != 0 || (i && !strchr(" :", function[i - 1])))
+        return false;
+    return !isalnum((unsigned char)function[i + (int)bytes]) && function[i + (int)bytes] != '_';
+}
+
+/* The bytes before the name of a template function, which C++ demanglers begin with its return type:
+ * "std::unique_ptr<int> make<int>" -> "make<int>". */
+static int return_type_length(const char *function, int length)
+{
+    int name = 0, depth = 0;
+    if (length == 0 || function[length - 1] != '>')
+        return 0;
+    for (int i = 0; i < length && !(depth == 0 && is_operator(function, i)); i++) {
+        bool arrow = function[i] == '>' && i && function[i - 1] == '-';
+        if (strchr("<([{", function[i]))
+            depth++;
+        else if (strchr(">)]}", function[i]) && !arrow)
+            depth--;
+        else if (function[i] == ' ' && depth == 0)
+            name = i + 1;
+    }
+    return name;
+}
+
+static bool in_identifier(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The length of the inline namespace of an ABI, "::" included, at *at*: THRUST_300001_SM_900_NS,
+ * CUB_200200_NS, __cxx11, __4. 0 for other names. */
+static int abi_namespace(const char *at)
+{
+    int length = 0;
+    while (in_identifier(at[length]))
+        length++;
+    if (at[length] != ':' || at[length + 1] != ':')
+        return 0;
+    bool versioned = (strncmp(at, "THRUST_", 7) == 0 && isdigit((unsigned char)at[7])) ||
+                     (strncmp(at, "CUB_", 4) == 0 && isdigit((unsigned char)at[4])) ||
+                     (strncmp(at, "__", 2) == 0 && (int)strspn(at + 2, "0123456789") == length - 2);
+    return versioned || strncmp(at, "__cxx11::", 9) == 0 ? length + 2 : 0;
+}
+
+/* The bytes of the template arguments at *at*, brackets included; 0 when they have no end. */
+static int arguments_length(const char *at, int left)
+{
+    int depth = 0;
+    for (int i = 0; i < left; i++) {
+        depth += (at[i] == '<') - (at[i] == '>' && at[i - 1] != '-');
+        if (depth == 0)
+            return i + 1;
+    }
+    return 0;
+}
+
+const char *vs_function_qualified(const char *function)
+{
+    return function + return_type_length(function, function_length(function));
+}
+
+size_t vs_function_text(const char *function, char *out, size_t max)
+{
+    int length = function_length(function), at = return_type_length(function, length), n;
+    size_t used = 0;
+    while (at < length && used + 1 < max) {
+        bool begins = at == 0 || !in_identifier(function[at - 1]);
+        if (begins && is_operator(function, at)) {
+            while (at < length && used + 1 < max)
+                out[used++] = function[at++];
+        } else if (begins && (n = abi_namespace(function + at)) > 0) {
+            at += n;
+        } else if (function[at] == '<' && at && in_identifier(function[at - 1]) &&
+                   (n = arguments_length(function + at, length - at)) > ARGUMENTS_SHOWN + 2) {
+            if (used + sizeof "<…>" > max)
+                break;
+            memcpy(out + used, "<…>", sizeof "<…>" - 1);
+            used += sizeof "<…>" - 1;
+            at += n;
+        } else {
+            out[used++] = function[at++];
+        }
+    }
+    out[used] = 0;
+    return used;
 }

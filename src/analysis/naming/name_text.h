@@ -5,6 +5,7 @@
 #ifndef VS_NAME_TEXT_H
 #define VS_NAME_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/vs_arena.h"
@@ -25,5 +26,17 @@ char *vs_text_clean(char *text);
 
 /* vs_text_copy: *text* copied into *memory*; "" for NULL. */
 const char *vs_text_copy(struct vs_arena *memory, const char *text);
+
+/* Names of functions as a debugger or demangler gives them, and as call sites show them: without
+ * parameters, return type, inline namespaces of an ABI and long template arguments. No state. */
+
+/* vs_function_text: "void thrust::THRUST_300001_SM_900_NS::sort<…long…>(first, last)" as
+ * "thrust::sort<…>" in *out* of *max* bytes, at least 1; longer names are cut. Template arguments of
+ * a few characters stay: alloc<int> and alloc<float> are two functions. Returns the length. */
+size_t vs_function_text(const char *function, char *out, size_t max);
+
+/* vs_function_qualified: *function* without its return type: it begins with its outermost namespace or
+ * class. A part of *function*. */
+const char *vs_function_qualified(const char *function);
 
 #endif

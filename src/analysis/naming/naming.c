@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/naming/function_text.h"
 #include "analysis/naming/library.h"
+#include "analysis/naming/name_text.h"
 #include "base/vs_text.h"
 
 #define STACK_MAX 129 /* the maximum recorded depth, and the mark for more */
