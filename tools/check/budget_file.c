@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/budget_text.h"
+#include "analysis/budget/budget_key.h"
 #include "base/vs_text.h"
 #include "tools/check/toml_tree.h"
 #include "tools/common/report_names.h"

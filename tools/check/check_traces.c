@@ -77,9 +77,7 @@ static bool comparable(struct check_work *work, const char *path, const struct v
 {
     char cut[VS_RECORDING_TEXT_MAX], settings[80], text[VS_UNCOMPUTED_TEXT_MAX];
     const struct vs_budget_scope *only = &work->command->budget.only;
-    bool found = !only->one_device;
-    for (size_t i = 0; i < report->device_count; i++)
-        found |= report->devices[i].device == only->device;
+    bool found = !only->one_device || vs_report_device_of(report, only->device);
     if ((report->condition == VS_TRACE_LIVE || vs_recording_cut_text(cut, report)) &&
         !work->command->budget.partial)
         problem(work, path, "%s: %s; add %s to check the events it contains", path,

@@ -17,10 +17,8 @@
 static const char *uuid_of(const struct vs_report *report, const struct vs_report_failure *failure,
                            struct vs_arena *memory)
 {
-    for (size_t i = 0; !failure->host && i < report->device_count; i++)
-        if (report->devices[i].device == failure->device)
-            return vs_xarena_text(memory, report->devices[i].uuid);
-    return "";
+    const struct vs_report_device *device = failure->host ? NULL : vs_report_device_of(report, failure->device);
+    return device ? vs_xarena_text(memory, device->uuid) : "";
 }
 
 static enum vs_err diagnose(struct vs_reader *reader, const struct vs_report *report,

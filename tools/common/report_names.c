@@ -95,9 +95,7 @@ static bool site_known(const char *who, const char *path, const struct vs_report
 bool vs_report_wish_known(const char *who, const char *path, const struct vs_report *report)
 {
     const struct vs_report_wish *wish = &report->wish;
-    bool found = !wish->one_device;
-    for (size_t i = 0; i < report->device_count; i++)
-        found |= report->devices[i].device == wish->device;
+    bool found = !wish->one_device || vs_report_device_of(report, wish->device);
     if (!found)
         vs_report_no_device(who, path, report, wish->device);
     return found && phase_known(who, path, report) && steps_known(who, path, report) &&

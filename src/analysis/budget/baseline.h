@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "analysis/budget/culprits.h"
-#include "analysis/budget/taken.h"
+#include "analysis/budget/quantities.h"
 
 #define VS_BASELINE_SCHEMA "vramscope.baseline/1"
 /* Call sites below this part of their quantity are not stored, unless they make that part of the copies; of a

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "base/vs_text.h"
 
@@ -211,8 +212,7 @@ static void add_limit(struct vs_budget *budget, const struct vs_budget_limit *li
     for (size_t i = 0; i < budget->count; i++)
         if (repeats(&budget->limits[i], limit))
             return;
-    vs_vec_room(&budget->limits, &budget->capacity, budget->count + 1, sizeof *budget->limits);
-    budget->limits[budget->count++] = *limit;
+    VS_VEC_ADD(budget->limits, budget->count, budget->capacity, *limit);
 }
 
 static enum vs_err set_limit(struct vs_budget *budget, const struct vs_budget_key *key,
@@ -298,4 +298,28 @@ void vs_budget_free(struct vs_budget *budget)
     free(budget->limits);
     vs_arena_free_all(&budget->memory);
     *budget = (struct vs_budget){0};
+}
+
+/* The file may be a pipe (check --budget <(command)), so its size is not asked for:
+ * one byte more than allowed is read. */
+
+enum vs_err vs_budget_text_read(const char *path, size_t max, char **out, size_t *length)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return errno == ENOENT ? VS_ERR_NOT_FOUND : VS_ERR_IO;
+    char *text = vs_xcalloc(1, max + 1);
+    size_t bytes = fread(text, 1, max + 1, file);
+    int code = ferror(file) ? errno : 0;
+    fclose(file);
+    enum vs_err err = code ? VS_ERR_IO : bytes > max ? VS_ERR_LIMIT : VS_OK;
+    if (err) {
+        free(text);
+        errno = code;
+        return err;
+    }
+    text[bytes] = 0;
+    *out = text;
+    *length = bytes;
+    return VS_OK;
 }

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/named_memory.h"
-#include "analysis/budget/verdict_fold.h"
+#include "analysis/budget/culprits.h"
 #include "analysis/budget/verdict_sites.h"
 #include "base/reading/vs_intern.h"
 #include "base/reading/vs_vec.h"
@@ -91,8 +90,7 @@ static uint64_t with_tolerance(uint64_t value, const struct vs_budget *budget, b
 
 static void add_row(struct vs_budget_verdict *out, const struct vs_budget_row *row)
 {
-    vs_vec_room(&out->rows, &out->capacity, out->count + 1, sizeof *out->rows);
-    out->rows[out->count++] = *row;
+    VS_VEC_ADD(out->rows, out->count, out->capacity, *row);
     out->exceeded += row->exceeded;
 }
 

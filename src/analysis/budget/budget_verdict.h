@@ -7,7 +7,7 @@
 #define VS_BUDGET_VERDICT_H
 
 #include "analysis/budget/baseline.h"
-#include "analysis/budget/named_memory.h"
+#include "analysis/budget/culprits.h"
 
 #define VS_CULPRITS_MAX 5
 #define VS_CULPRITS_CACHED_MAX 3 /* besides, of cached memory */

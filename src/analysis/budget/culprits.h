@@ -69,16 +69,12 @@ size_t vs_culprits_largest(struct vs_named_sites *now, const struct vs_named_sit
 
 /* vs_culprits: at most *max* sites of *now*, most first, that are new or have grown since *before*. A site with the
  * same bytes and blocks as one that is gone, and a function or file in common, was renamed and is not new.
- * *new_min*: sites below it are not in a baseline, so they are not new. Returns how many. */
-size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *before,
-                   enum vs_metric metric, uint64_t new_min, struct vs_culprit *out, size_t max);
-
-/* vs_culprits_around: likewise against *before*, for a list of few sites, as of those that grow: *around* are
- * sites of the run's peak, marked by vs_mark_changed, which share functions that allocate with them. A site
- * then has the line that it has at the peak. */
-size_t vs_culprits_around(const struct vs_named_sites *now, const struct vs_named_sites *around,
-                          const struct vs_named_sites *before, enum vs_metric metric, uint64_t new_min,
-                          struct vs_culprit *out, size_t max);
+ * *around*: NULL, or for a list of few sites, as of those that grow, the sites of the run's peak, marked by
+ * vs_mark_changed, which share functions that allocate with them: a site then has the line that it has at the
+ * peak. *new_min*: sites below it are not in a baseline, so they are not new. Returns how many. */
+size_t vs_culprits(const struct vs_named_sites *now, const struct vs_named_sites *around,
+                   const struct vs_named_sites *before, enum vs_metric metric, uint64_t new_min,
+                   struct vs_culprit *out, size_t max);
 
 /* vs_mark_changed: marks the sites of *now* that hold more than in *before*, and sets by how much. */
 void vs_mark_changed(struct vs_named_sites *now, const struct vs_named_sites *before,
@@ -93,5 +89,24 @@ bool vs_site_is(const struct vs_report_site *a, const struct vs_report_site *b);
 
 /* vs_change_name: "holds", "new", "grown". */
 const char *vs_change_name(enum vs_site_change change);
+
+/* How much memory at the peaks of all devices has a call stack, and functions with names: of a stripped
+ * program, whose call sites are addresses, those of two runs cannot be compared. */
+struct vs_named_memory {
+    uint64_t all, with_stack, with_names;
+};
+
+struct vs_named_memory vs_named_memory(const struct vs_report *report);
+
+/* vs_without_names: whether most of the memory with a call stack has functions without names. */
+bool vs_without_names(const struct vs_report *report);
+
+/* Which of two lists of call sites has addresses, "train+0x11a7 (train)", in place of the other's functions. */
+enum vs_names_lack { VS_NAMES_LACK_NONE, VS_NAMES_LACK_NOW, VS_NAMES_LACK_BEFORE };
+
+/* vs_names_lack: the list that has addresses in place of the other's functions: most of its bytes are of addresses
+ * that the other does not have, and most of the other's of functions that it does not have. Addresses in both, as of
+ * a stripped library, do not count. Both lists are ordered by name. */
+enum vs_names_lack vs_names_lack(const struct vs_named_sites *now, const struct vs_named_sites *before);
 
 #endif

@@ -32,6 +32,15 @@ size_t vs_user_frame(const struct vs_report_site *site, size_t i)
     return i;
 }
 
+size_t vs_site_frames(const struct vs_report_site *site, size_t *out)
+{
+    size_t count = 0;
+    for (size_t i = vs_user_frame(site, 0); i < site->frame_count && count < VS_SITE_FRAMES_MAX;
+         i = vs_user_frame(site, i + 1))
+        out[count++] = i;
+    return count;
+}
+
 /* By its line; without one by its function. Instances of one template are one function of the source. */
 static uint64_t add_frame(uint64_t hash, const struct vs_report_frame *frame)
 {
@@ -131,11 +140,9 @@ static void set_frames(struct vs_named_sites *sites, bool alone)
     free(open);
 }
 
-/* Those of *sites* and *around*, each once. */
-static void set_frames_around(struct vs_named_sites *sites, const struct vs_named_sites *around,
-                              bool alone)
+void vs_distinct_frames(struct vs_named_sites *sites, const struct vs_named_sites *around, bool alone)
 {
-    struct vs_named_sites all = {NULL, sites->count};
+    struct vs_named_sites all = {NULL, sites->count}; /* those of both, each once */
     if (!around) {
         set_frames(sites, alone);
         return;
@@ -150,19 +157,4 @@ static void set_frames_around(struct vs_named_sites *sites, const struct vs_name
     for (size_t i = 0; i < sites->count; i++)
         sites->items[i].frame = all.items[i].frame;
     free(all.items);
-}
-
-void vs_distinct_frames(struct vs_named_sites *sites)
-{
-    set_frames(sites, false);
-}
-
-void vs_distinct_frames_around(struct vs_named_sites *sites, const struct vs_named_sites *around)
-{
-    set_frames_around(sites, around, false);
-}
-
-void vs_distinct_frames_alone(struct vs_named_sites *sites, const struct vs_named_sites *around)
-{
-    set_frames_around(sites, around, true);
 }

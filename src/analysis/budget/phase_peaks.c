@@ -109,7 +109,7 @@ static void raise(struct vs_phase_peaks *peaks, const struct vs_replay *replay, 
     const struct vs_account *sums = replay->accounts[account];
     if (!device || !sums)
         return;
-    uint64_t start = vs_replay_start_ns(replay), allocated = sums->sums.now.allocated;
+    uint64_t allocated = sums->sums.now.allocated;
     uint64_t now[3] = {vs_user_sums(replay, account).allocated, sums->sums.now.requested,
                        sums->sums.now.reserved};
     for (int m = 0; m < 3; m++)
@@ -117,7 +117,7 @@ static void raise(struct vs_phase_peaks *peaks, const struct vs_replay *replay, 
             (m == VS_METRIC_RESERVED && now[m] == device->peak[m].bytes && allocated > device->peak[m].allocated))
             device->peak[m] = (struct vs_phase_peak){
                 .bytes = now[m], .allocated = allocated, .event = replay->events, .place = place,
-                .time_ns = replay->now_ns > start ? replay->now_ns - start : 0};
+                .time_ns = vs_replay_since(replay, replay->now_ns)};
 }
 
 static void raise_all(struct vs_phase_peaks *peaks, const struct vs_replay *replay,
@@ -161,8 +161,7 @@ static void opened(struct vs_phase_peaks *peaks, const struct vs_replay *replay,
     struct phase_range_open range = {.phase = place.phase, .accounts = accounts, .domain = domain,
                                      .time_ns = replay->now_ns,
                                      .allocated = vs_xcalloc(accounts + 1, sizeof(uint64_t))};
-    vs_vec_room(&thread->ranges, &thread->capacity, thread->count + 1, sizeof *thread->ranges);
-    thread->ranges[thread->count++] = range;
+    VS_VEC_ADD(thread->ranges, thread->count, thread->capacity, range);
     for (unsigned a = 0; a < accounts; a++) {
         range.allocated[a] = vs_user_sums(replay, a).allocated;
         raise_all(peaks, replay, place, a);
@@ -172,7 +171,6 @@ static void opened(struct vs_phase_peaks *peaks, const struct vs_replay *replay,
 static void note_kept(struct vs_phase_peaks *peaks, const struct vs_replay *replay,
                       const struct phase_range_open *range)
 {
-    uint64_t start = vs_replay_start_ns(replay);
     for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
         struct vs_phase_device *device = device_of(peaks, range->phase, a);
         uint64_t now = vs_user_sums(replay, a).allocated;
@@ -183,7 +181,7 @@ static void note_kept(struct vs_phase_peaks *peaks, const struct vs_replay *repl
         device->kept = kept;
         device->kept_event = replay->events;
         device->kept_from_ns = range->time_ns;
-        device->kept_ns = replay->now_ns > start ? replay->now_ns - start : 0;
+        device->kept_ns = vs_replay_since(replay, replay->now_ns);
     }
 }
 

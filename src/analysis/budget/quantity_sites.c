@@ -14,14 +14,6 @@
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
-static const struct vs_report_device *device_of(const struct vs_report *report, uint64_t number)
-{
-    for (size_t i = 0; i < report->device_count; i++)
-        if (report->devices[i].device == number)
-            return &report->devices[i];
-    return NULL;
-}
-
 /* Reads on up to event *number*. */
 static void advance(struct vs_reader *reader, struct vs_trace_state *state, uint64_t number,
                     struct vs_held_segments *held)
@@ -122,7 +114,7 @@ static uint64_t rounded_up(uint64_t sum, uint64_t steps)
 static void copy_sites(struct vs_measured *run, const struct vs_quantity *quantity,
                        struct vs_report_sites *out)
 {
-    const struct vs_report_device *device = device_of(run->report, quantity->device);
+    const struct vs_report_device *device = vs_report_device_of(run->report, quantity->device);
     uint64_t steps = quantity->per_step && run->steps ? run->steps : 1;
     uint64_t bytes = 0, count = 0; /* of the sites so far */
     size_t most = 0;
@@ -149,7 +141,7 @@ static void copy_sites(struct vs_measured *run, const struct vs_quantity *quanti
 static bool known_sites(struct vs_measured *run, const struct vs_quantity *quantity,
                         struct vs_report_sites *out)
 {
-    const struct vs_report_device *device = device_of(run->report, quantity->device);
+    const struct vs_report_device *device = vs_report_device_of(run->report, quantity->device);
     bool whole = !quantity->phase;
     const struct vs_report_host *host = &run->report->host_memory;
     *out = (struct vs_report_sites){0};
@@ -163,7 +155,7 @@ static bool known_sites(struct vs_measured *run, const struct vs_quantity *quant
         *out = device->at_end;
     else if (quantity->metric == VS_METRIC_GROWTH)
         *out = device->growing;
-    else if (quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES)
+    else if (vs_metric_of_copies(quantity->metric))
         copy_sites(run, quantity, out);
     else
         return !quantity->event;

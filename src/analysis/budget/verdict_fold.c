@@ -15,7 +15,7 @@
  * two tests may fail for two reasons. The rows of the whole program come before those of phases, so one pass is
  * enough.
  */
-#include "analysis/budget/verdict_fold.h"
+#include "analysis/budget/verdict_sites.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static void note_whole(struct fold_state *state, const struct vs_budget_row *row
     struct fold_excess *device = device_of(state, quantity->device);
     if (quantity->host)
         return;
-    if (!row->of_baseline && (quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES))
+    if (!row->of_baseline && vs_metric_of_copies(quantity->metric))
         return; /* of another way, or per step */
     if (!device) {
         vs_xmap_put(&state->by_device, quantity->device + 1, state->device_count + 1);

@@ -8,17 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/culprit_match.h"
 #include "analysis/budget/quantity_sites.h"
 #include "base/reading/vs_xalloc.h"
-
-/* Whether a framework's tensors are the user's level of the device. */
-static bool below_tensors(const struct vs_report *report, uint64_t device)
-{
-    bool below = false;
-    for (size_t i = 0; i < report->device_count; i++)
-        below |= report->devices[i].device == device && report->devices[i].level == VS_LEVEL_FRAMEWORK;
-    return below;
-}
 
 static uint64_t bytes_of(const struct vs_named_sites *sites)
 {
@@ -38,12 +30,10 @@ static bool is_worse(const struct vs_budget_row *row)
 /* The sites at the peak of allocated of *device*; false where they are not known. */
 static bool sites_at_peak(struct vs_measured *run, uint64_t device, struct vs_named_sites *peak)
 {
-    for (size_t i = 0; i < run->report->device_count; i++)
-        if (run->report->devices[i].device == device) {
-            vs_named_sites_of(&run->memory, &run->report->devices[i].at_peak, VS_METRIC_ALLOCATED, peak);
-            return true;
-        }
-    return false;
+    const struct vs_report_device *found = vs_report_device_of(run->report, device);
+    if (found)
+        vs_named_sites_of(&run->memory, &found->at_peak, VS_METRIC_ALLOCATED, peak);
+    return found;
 }
 
 /* The same, marked where they hold more than in the baseline. */
@@ -62,20 +52,13 @@ static bool changes_at_peak(const struct vs_budget_verdict *out, const struct vs
     return true;
 }
 
-/* Without call stacks a site is named by the function that allocates alone. */
-static bool without_stacks(const struct vs_report *report)
-{
-    for (size_t i = 0; i < report->option_count; i++)
-        if (strcmp(report->options[i].name, "stacks") == 0)
-            return report->options[i].value && strcmp(report->options[i].value, "none") == 0;
-    return false;
-}
-
-/* Whether the names of *before* may be those of the run: the names of a run without call stacks have no
- * callers, those of a stripped program are addresses. */
+/* Whether the names of *before* may be those of the run: without call stacks a site is named by the function
+ * that allocates alone, and those of a stripped program are addresses. */
 static bool are_comparable(struct vs_budget_row *row, const struct vs_named_sites *before)
 {
-    for (size_t i = 0; !row->no_stacks && without_stacks(row->run->report) && i < before->count; i++)
+    const char *stacks = vs_report_option(row->run->report, "stacks");
+    bool without = stacks && strcmp(stacks, "none") == 0;
+    for (size_t i = 0; !row->no_stacks && without && i < before->count; i++)
         row->no_stacks = strstr(before->items[i].name, " < ") != NULL;
     return !row->no_stacks && !row->names;
 }
@@ -97,15 +80,83 @@ struct stored_sites {
     struct vs_named_sites *around; /* NULL, or those of the run's peak */
 };
 
+/* --- copies ---
+ *
+ * The lists of a baseline have copies of all directions. So have the lists that are matched with
+ * them, or a line that copies to the device would be paired with one that copies to the host; then only
+ * culprits that copy in the row's direction count. Per step, the baseline's copies are those of as many steps as
+ * the run has: rounding each site to a step would hide a small one. Sites that copy as much as in the baseline, of
+ * more or fewer steps, copy outside of steps: they are the same. */
+
+#define FOUND_MAX 150 /* call sites of all directions that copy more than before */
+
+static uint64_t rounded_up(unsigned __int128 amount, uint64_t parts)
+{
+    return (uint64_t)((amount + parts - 1) / parts);
+}
+
+/* The copies of the baseline in as many steps as the run, *now*, has. */
+static void scale(const struct vs_budget_row *row, const struct vs_named_sites *now,
+                  const struct stored_sites *stored, struct vs_named_sites *out)
+{
+    const struct vs_named_sites *from = &stored->before;
+    struct vs_culprit_match match;
+    uint64_t steps = row->run->steps;
+    *out = (struct vs_named_sites){vs_xarena(&row->run->memory, (from->count + 1) * sizeof *out->items), from->count};
+    for (size_t i = 0; i < from->count; i++) {
+        out->items[i] = from->items[i];
+        out->items[i].bytes = rounded_up((unsigned __int128)from->items[i].bytes * steps, stored->steps);
+        out->items[i].count = rounded_up((unsigned __int128)from->items[i].count * steps, stored->steps);
+    }
+    vs_culprit_match(now, from, row->quantity.metric, &match);
+    for (size_t i = 0; i < now->count; i++) {
+        size_t other = match.partner[i];
+        if (other && vs_site_same_size(&now->items[i], &from->items[other - 1]))
+            out->items[other - 1] = from->items[other - 1];
+    }
+    vs_culprit_match_free(&match);
+}
+
+static void accuse_copies(struct vs_budget_row *row, const struct stored_sites *stored, uint64_t least)
+{
+    struct vs_culprit found[FOUND_MAX];
+    struct vs_named_sites now, before = stored->before;
+    bool per_step = row->quantity.per_step && row->run->steps && stored->steps;
+    uint64_t steps = per_step ? row->run->steps : 1;
+    struct vs_quantity all = row->quantity; /* the copies of the whole run, in all directions */
+    struct vs_report_sites sites;
+    all.way = VS_COPIES_ALL;
+    all.per_step = false;
+    vs_quantity_sites(row->run, &all, &sites);
+    vs_named_sites_of(&row->run->memory, &sites, all.metric, &now);
+    if (per_step) {
+        scale(row, &now, stored, &before);
+        least = rounded_up((unsigned __int128)least * steps, stored->steps);
+    }
+    size_t count = vs_culprits(&now, NULL, &before, row->quantity.metric, least, found, FOUND_MAX);
+    for (size_t i = 0; i < count && row->culprit_count < VS_CULPRITS_MAX; i++) {
+        bool listed = false;
+        for (size_t k = 0; k < row->sites.count && !listed; k++)
+            listed = vs_site_is(&row->sites.items[k], found[i].site);
+        if (!listed)
+            continue;
+        found[i].delta = (int64_t)rounded_up((uint64_t)found[i].delta, steps);
+        found[i].bytes = rounded_up(found[i].bytes, steps);
+        found[i].count = rounded_up(found[i].count, steps);
+        row->culprits[row->culprit_count++] = found[i];
+    }
+}
+
+/* --- quantities that have one list --- */
+
 static void accuse_more(struct vs_budget_row *row, const struct vs_named_sites *now,
                         const struct stored_sites *stored, uint64_t least)
 {
-    if (vs_metric_of_copies(row->quantity.metric)) {
-        vs_copy_culprits(row, &(struct vs_stored_copies){&stored->before, least, stored->steps});
-        return;
-    }
-    row->culprit_count = vs_culprits_around(now, stored->around, &stored->before, row->quantity.metric, least,
-                                            row->culprits, VS_CULPRITS_MAX);
+    if (vs_metric_of_copies(row->quantity.metric))
+        accuse_copies(row, stored, least);
+    else
+        row->culprit_count = vs_culprits(now, stored->around, &stored->before, row->quantity.metric, least,
+                                         row->culprits, VS_CULPRITS_MAX);
 }
 
 /* The sites that hold more than in the baseline. Where none is known to, those that are not in its list, which
@@ -125,7 +176,6 @@ static void accuse_stored(struct vs_budget_row *row, const struct vs_named_sites
     }
 }
 
-/* The culprits of a quantity that has one list. */
 static void accuse_one(struct vs_budget_verdict *out, struct vs_budget_row *row,
                        const struct vs_baseline *baseline)
 {
@@ -152,7 +202,8 @@ static void accuse_one(struct vs_budget_verdict *out, struct vs_budget_row *row,
         accuse_largest(row, &now);
 }
 
-/* The two lists of memory held from the device. */
+/* --- memory held from the device, which has two lists --- */
+
 struct held_lists {
     struct vs_named_sites live, unused;
     uint64_t least_live, least_unused;
@@ -215,6 +266,52 @@ static void put_culprits(struct vs_budget_row *row, const struct vs_culprit *liv
     row->culprit_count = live_count + cached_count;
 }
 
+#define GONE_PART 4    /* of what others hold more: from this part on the peak may be at another time */
+#define EXPLAINED_PART 8 /* of the excess; less is chance */
+#define CHANCE_PART 4  /* of the site that holds most more: less may be live by chance at that time */
+
+/* A peak of reserved memory is reached when a segment is requested, which may be in another
+ * phase than in the baseline. Other blocks are live then: most of them are in the baseline as well, at a peak
+ * of that phase, and are no reason. The peak may be at another time if sites that held memory at the baseline's peak
+ * hold less. Nothing says that it is: at the same time, too, one line may hold less and another one more. */
+static bool may_have_moved(const struct vs_named_sites *now, const struct vs_named_sites *before,
+                           enum vs_metric metric)
+{
+    struct vs_culprit_match match;
+    uint64_t more = 0, gone = 0;
+    vs_culprit_match(now, before, metric, &match);
+    for (size_t i = 0; i < now->count; i++) {
+        size_t other = match.partner[i];
+        uint64_t is = now->items[i].bytes, was = other ? before->items[other - 1].bytes : 0;
+        more += is > was ? is - was : 0;
+        gone += is < was ? was - is : 0;
+    }
+    for (size_t k = 0; k < before->count; k++)
+        gone += match.taken[k] ? 0 : before->items[k].bytes;
+    vs_culprit_match_free(&match);
+    return gone > more / GONE_PART;
+}
+
+/* At most VS_CULPRITS_MAX sites of *now* in *out* that hold more than at any peak of the baseline, if they
+ * explain the excess. Returns how many. */
+static size_t more_than_ever(const struct vs_budget_row *row, const struct vs_baseline *baseline,
+                             const char *process, const struct vs_named_sites *now, uint64_t least,
+                             struct vs_culprit *out)
+{
+    struct vs_named_sites most;
+    const struct vs_quantity *quantity = &row->quantity;
+    uint64_t excess = quantity->value > row->baseline ? quantity->value - row->baseline : 0, explained = 0;
+    uint64_t stored = row->baseline / VS_BASELINE_SITE_PART;
+    vs_baseline_most(baseline, process, quantity->device, &row->run->memory, &most);
+    size_t found = vs_culprits(now, NULL, &most, quantity->metric, least > stored ? least : stored, out,
+                               VS_CULPRITS_MAX);
+    for (size_t i = 0; i < found; i++)
+        explained += (uint64_t)out[i].delta;
+    while (found && out[found - 1].delta < out[0].delta / CHANCE_PART)
+        found--;
+    return explained > excess / EXPLAINED_PART ? found : 0;
+}
+
 /* Against the lists of a baseline. Where the peak may be at another time and no line holds more than at all peaks
  * of the baseline, the cache alone is the reason. */
 static void accuse_stored_held(const struct vs_budget_verdict *out, struct vs_budget_row *row,
@@ -222,17 +319,18 @@ static void accuse_stored_held(const struct vs_budget_verdict *out, struct vs_bu
                                const struct held_lists *before)
 {
     struct vs_culprit live[VS_CULPRITS_MAX], cached[VS_CULPRITS_CACHED_MAX];
-    struct vs_peak_lists lists = {&now->live, &before->live, before->least_live};
     size_t n = 0, m = 0;
-    bool moved = false;
     row->unused_more = (int64_t)(bytes_of(&now->unused) - bytes_of(&before->unused));
     if (row->unused_more > 0)
-        m = vs_culprits(&now->unused, &before->unused, VS_METRIC_RESERVED, before->least_unused, cached,
+        m = vs_culprits(&now->unused, NULL, &before->unused, VS_METRIC_RESERVED, before->least_unused, cached,
                         VS_CULPRITS_CACHED_MAX);
-    vs_moved_culprits(row, baseline, out->process, &lists, live, VS_CULPRITS_MAX, &n, &moved);
+    bool moved = may_have_moved(&now->live, &before->live, row->quantity.metric);
+    if (moved)
+        n = more_than_ever(row, baseline, out->process, &now->live, before->least_live, live);
     row->moved = n > 0;
     if (!n && !(moved && m))
-        n = vs_culprits(&now->live, &before->live, VS_METRIC_RESERVED, before->least_live, live, VS_CULPRITS_MAX);
+        n = vs_culprits(&now->live, NULL, &before->live, VS_METRIC_RESERVED, before->least_live, live,
+                        VS_CULPRITS_MAX);
     put_culprits(row, live, n, cached, m, m && !row->moved && (!n || cached->delta > live->delta));
 }
 
@@ -305,8 +403,8 @@ void vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measured *ru
         struct vs_budget_row *row = &verdict->rows[i];
         if (!is_accused(row, run))
             continue;
-        bool held = vs_quantity_is_held(&row->quantity, below_tensors(run->report, row->quantity.device));
-        if (held)
+        const struct vs_report_device *device = vs_report_device_of(run->report, row->quantity.device);
+        if (vs_quantity_is_held(&row->quantity, device && device->level == VS_LEVEL_FRAMEWORK))
             accuse_held(verdict, row, baseline);
         else
             accuse_one(verdict, row, baseline);

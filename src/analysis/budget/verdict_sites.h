@@ -15,30 +15,8 @@ void vs_verdict_accuse(struct vs_budget_verdict *verdict, struct vs_measured *ru
 /* vs_verdict_accuse_failure: the call site of the request that ran out of memory. */
 void vs_verdict_accuse_failure(struct vs_budget_row *row);
 
-/* --- moved_peak.c: a peak at another time than that of the baseline --- */
-
-/* The live blocks of a peak, now and in the baseline, where sites of less than *least* may be missing. */
-struct vs_peak_lists {
-    const struct vs_named_sites *now, *before;
-    uint64_t least;
-};
-
-/* vs_moved_culprits: whether the peak of *row* may be at another time, in *moved*. Then in *out* at most *max* sites
- * of *lists* that hold more than at any peak of the baseline, if they explain the excess. *count*: how many. */
-void vs_moved_culprits(const struct vs_budget_row *row, const struct vs_baseline *baseline,
-                       const char *process, const struct vs_peak_lists *lists,
-                       struct vs_culprit *out, size_t max, size_t *count, bool *moved);
-
-/* --- copy_culprits.c: the call sites that copy more than in the baseline --- */
-
-/* The copies of a baseline's run. */
-struct vs_stored_copies {
-    const struct vs_named_sites *before; /* of all directions */
-    uint64_t least; /* sites of less may be missing in it; 0: sites that are not in it are new */
-    uint64_t steps; /* 0: unknown */
-};
-
-/* vs_copy_culprits: sets the culprits of *row*. */
-void vs_copy_culprits(struct vs_budget_row *row, const struct vs_stored_copies *stored);
+/* vs_verdict_fold: one cause often raises many quantities of a baseline: sets *follows* of the rows that
+ * follow from another one, whose culprits are known, and counts them. Cost: a few hash look-ups for each row. */
+void vs_verdict_fold(struct vs_budget_verdict *verdict);
 
 #endif

@@ -1,13 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Devices are matched by their number, or where each run has one, with each other; phases by their path, kernels by their name. */
+ * Devices are matched by their number, or where each run has one, with each other; phases by their path,
+ * kernels by their name. */
 #include "analysis/compare/comparison.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/compare/compare_notes.h"
+#include "analysis/budget/budget_verdict.h"
+#include "analysis/budget/culprits.h"
 #include "base/reading/vs_vec.h"
+
+/* --- what keeps two runs from being compared as they are: a doubt never stops the comparison --- */
+
+const char *vs_compare_doubt_name(enum vs_compare_doubt doubt)
+{
+    static const char *const names[VS_DOUBT_KINDS] = {
+        "program", "devices", "capacity", "level", "allocator", "selected", "partial", "out of memory",
+        "exit status", "stacks", "names", "imported"};
+    return names[doubt];
+}
+
+/* *of_b*: whose; of those of both: false. */
+static struct vs_compare_note *note(struct vs_comparison *out, enum vs_compare_doubt doubt, bool of_b)
+{
+    struct vs_compare_note *note = &out->notes[out->note_count];
+    out->note_count += out->note_count < VS_COMPARE_NOTES_MAX;
+    *note = (struct vs_compare_note){.doubt = doubt, .of_b = of_b};
+    return note;
+}
+
+static void note_devices(struct vs_comparison *out, const struct vs_report *a, const struct vs_report *b)
+{
+    for (size_t i = 0; i < a->device_count; i++) {
+        const struct vs_report_device *x = &a->devices[i], *y = vs_report_device_of(b, x->device);
+        if (!y) {
+            note(out, VS_DOUBT_DEVICES, false)->device = x->device;
+            continue;
+        }
+        bool known = x->total_bytes && y->total_bytes; /* an imported trace does not have them */
+        if (known && (x->total_bytes != y->total_bytes || strcmp(x->name ? x->name : "", y->name ? y->name : "") != 0))
+            note(out, VS_DOUBT_CAPACITY, false)->device = x->device;
+        if (x->level != y->level)
+            note(out, VS_DOUBT_LEVEL, y->level == VS_LEVEL_FRAMEWORK)->device = x->device;
+    }
+    for (size_t i = 0; i < b->device_count; i++)
+        if (!vs_report_device_of(a, b->devices[i].device))
+            note(out, VS_DOUBT_DEVICES, true)->device = b->devices[i].device;
+}
+
+/* Whether call sites can be matched: with stacks in both runs, and names in both or in neither. */
+static void note_stacks(struct vs_comparison *out, const struct vs_report *const runs[2])
+{
+    const char *options[2];
+    bool none[2], unnamed[2];
+    for (size_t i = 0; i < 2; i++) {
+        struct vs_named_memory memory = vs_named_memory(runs[i]);
+        options[i] = vs_report_option(runs[i], "stacks");
+        none[i] = (options[i] && strcmp(options[i], "none") == 0) || (memory.all && !memory.with_stack);
+        unnamed[i] = vs_without_names(runs[i]);
+        if (none[i])
+            note(out, VS_DOUBT_STACKS, i == 1)->none = true;
+    }
+    if (!none[0] && !none[1] && options[0] && options[1] && strcmp(options[0], options[1]) != 0)
+        note(out, VS_DOUBT_STACKS, false);
+    bool names = unnamed[0] == unnamed[1] || none[0] || none[1];
+    if (!names)
+        note(out, VS_DOUBT_NAMES, unnamed[1]);
+    out->names_comparable = names && none[0] == none[1];
+}
+
+static void note_run(struct vs_comparison *out, const struct vs_report *report, bool of_b)
+{
+    uint64_t status = 0;
+    bool known = vs_exit_status(report, &status), ended = report->has_end;
+    if (report->condition != VS_TRACE_COMPLETE ||
+        (ended && (report->end_reason == VS_END_STOPPED || report->end_reason == VS_END_COPY)))
+        note(out, VS_DOUBT_PARTIAL, of_b);
+    if (vs_recording_partial(&report->recording) || report->recording.stage)
+        note(out, VS_DOUBT_SELECTED, of_b);
+    if (vs_fatal_oom(report))
+        note(out, VS_DOUBT_OOM, of_b);
+    else if (known && status)
+        note(out, VS_DOUBT_EXIT, of_b)->status = status;
+}
+
+static bool imported(const struct vs_report *report)
+{
+    return report->has_end && report->end_reason == VS_END_IMPORTED;
+}
+
+/* Sets the notes, and whether names are comparable. */
+static void note_doubts(struct vs_comparison *out)
+{
+    const struct vs_report *const runs[2] = {out->a->report, out->b->report}, *a = runs[0], *b = runs[1];
+    bool recorded = !imported(a) && !imported(b); /* an imported trace has the name of a file */
+    if (imported(a) != imported(b))
+        note(out, VS_DOUBT_IMPORTED, imported(b));
+    if (recorded && strcmp(out->a->process, out->b->process) != 0)
+        note(out, VS_DOUBT_PROGRAM, false);
+    note_devices(out, a, b);
+    if (*a->policy && *b->policy && strcmp(a->policy, b->policy) != 0)
+        note(out, VS_DOUBT_POLICY, false);
+    note_run(out, a, false);
+    note_run(out, b, true);
+    note_stacks(out, runs);
+}
+
+/* --- amounts, counts and call sites --- */
 
 const char *vs_count_kind_name(enum vs_count_kind kind)
 {
@@ -20,14 +120,6 @@ const char *vs_count_kind_name(enum vs_count_kind kind)
 uint64_t vs_compared_value(const struct vs_quantity *quantity)
 {
     return quantity ? quantity->value : 0;
-}
-
-static const struct vs_report_device *device_of(const struct vs_measured *run, uint64_t number)
-{
-    for (size_t i = 0; i < run->report->device_count; i++)
-        if (run->report->devices[i].device == number)
-            return &run->report->devices[i];
-    return NULL;
 }
 
 static bool same_quantity(const struct vs_quantity *a, const struct vs_quantity *b)
@@ -57,7 +149,7 @@ static void add_amount(struct vs_comparison *out, const struct vs_quantity *a,
                        const struct vs_quantity *b)
 {
     const struct vs_quantity *any = a ? a : b;
-    bool copies = any->metric == VS_METRIC_TRANSFERRED || any->metric == VS_METRIC_COPIES;
+    bool copies = vs_metric_of_copies(any->metric);
     if (any->host || any->metric == VS_METRIC_TENSORS || (a && a->unknown) || (b && b->unknown) ||
         (a && b && a->tensors != b->tensors) ||
         (copies && (any->per_step || any->way == VS_COPIES_ALL)))
@@ -76,24 +168,25 @@ static void compare_amounts(struct vs_comparison *out)
     size_t hint = 0;
     for (size_t i = 0; i < out->a->count; i++) {
         const struct vs_quantity *a = &out->a->items[i];
-        if (device_of(out->b, a->device))
+        if (vs_report_device_of(out->b->report, a->device))
             add_amount(out, a, find(out->b, a, &hint));
     }
     hint = 0;
     for (size_t i = 0; i < out->b->count; i++) {
         const struct vs_quantity *b = &out->b->items[i];
-        if (device_of(out->a, b->device) && !find(out->a, b, &hint))
+        if (vs_report_device_of(out->a->report, b->device) && !find(out->a, b, &hint))
             add_amount(out, NULL, b);
     }
 }
 
-static void add_count(struct vs_comparison *out, struct vs_compared_count count)
+static void add_count(struct vs_comparison *out, enum vs_count_kind kind, uint64_t device, const char *name,
+                      uint64_t a, uint64_t b)
 {
-    if (!count.a && !count.b)
+    if (!a && !b)
         return;
-    vs_vec_room(&out->counts, &out->count_capacity, out->count_count + 1, sizeof *out->counts);
-    out->counts[out->count_count++] = count;
-    out->different |= count.a != count.b;
+    VS_VEC_ADD(out->counts, out->count_count, out->count_capacity,
+               (struct vs_compared_count){kind, device, name, a, b});
+    out->different |= a != b;
 }
 
 static int by_kernel_name(const void *a, const void *b)
@@ -102,7 +195,7 @@ static int by_kernel_name(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* The device's kernels by name; NULL: out of memory. */
+/* The device's kernels by name. */
 static const struct vs_report_kernel **sorted_kernels(const struct vs_report_device *device)
 {
     const struct vs_report_kernel **list = vs_xcalloc(device->kernel_count + 1, sizeof *list);
@@ -118,11 +211,9 @@ static void compare_kernels(struct vs_comparison *out, const struct vs_report_de
     const struct vs_report_kernel **x = sorted_kernels(a), **y = sorted_kernels(b);
     for (size_t i = 0, j = 0; i < a->kernel_count || j < b->kernel_count;) {
         int order = i == a->kernel_count ? 1 : j == b->kernel_count ? -1 : strcmp(x[i]->name, y[j]->name);
-        struct vs_compared_count count = {.kind = VS_COUNT_KERNEL, .device = a->device,
-                                          .name = order <= 0 ? x[i]->name : y[j]->name};
-        count.a = order <= 0 ? x[i++]->count : 0;
-        count.b = order >= 0 ? y[j++]->count : 0;
-        add_count(out, count);
+        const struct vs_report_kernel *of_a = order <= 0 ? x[i++] : NULL, *of_b = order >= 0 ? y[j++] : NULL;
+        add_count(out, VS_COUNT_KERNEL, a->device, of_a ? of_a->name : of_b->name, of_a ? of_a->count : 0,
+                  of_b ? of_b->count : 0);
     }
     free(x);
     free(y);
@@ -133,20 +224,14 @@ static void compare_counts(struct vs_comparison *out, const struct vs_report_dev
 {
     uint64_t device = a->device;
     for (unsigned f = 0; f < VS_FAMILY_COUNT; f++)
-        add_count(out, (struct vs_compared_count){VS_COUNT_ALLOCATIONS, device, vs_family_name(f),
-                                                  a->family[f].allocs, b->family[f].allocs});
+        add_count(out, VS_COUNT_ALLOCATIONS, device, vs_family_name(f), a->family[f].allocs, b->family[f].allocs);
     if (a->has_framework && b->has_framework) {
-        add_count(out, (struct vs_compared_count){VS_COUNT_TENSORS, device, NULL, a->framework_allocs,
-                                                  b->framework_allocs});
-        add_count(out, (struct vs_compared_count){VS_COUNT_RETRIES, device, NULL, a->framework_retries,
-                                                  b->framework_retries});
+        add_count(out, VS_COUNT_TENSORS, device, NULL, a->framework_allocs, b->framework_allocs);
+        add_count(out, VS_COUNT_RETRIES, device, NULL, a->framework_retries, b->framework_retries);
     }
-    add_count(out, (struct vs_compared_count){VS_COUNT_SEGMENTS, device, NULL, a->segment_allocs,
-                                              b->segment_allocs});
-    add_count(out, (struct vs_compared_count){VS_COUNT_MEMSETS, device, NULL, a->sets.count,
-                                              b->sets.count});
-    add_count(out, (struct vs_compared_count){VS_COUNT_KERNELS, device, NULL, a->kernel_total.count,
-                                              b->kernel_total.count});
+    add_count(out, VS_COUNT_SEGMENTS, device, NULL, a->segment_allocs, b->segment_allocs);
+    add_count(out, VS_COUNT_MEMSETS, device, NULL, a->sets.count, b->sets.count);
+    add_count(out, VS_COUNT_KERNELS, device, NULL, a->kernel_total.count, b->kernel_total.count);
 }
 
 const struct vs_compared_sites *vs_compared_at_peak(const struct vs_comparison *comparison, uint64_t device)
@@ -220,19 +305,18 @@ void vs_compare(struct vs_comparison *out, struct vs_measured *a, struct vs_meas
     out->b = b;
     match_only_devices(out);
     out->sites_comparable = same_selection(&a->report->recording, &b->report->recording);
-    vs_compare_notes(out);
+    note_doubts(out);
     compare_amounts(out);
-    add_count(out, (struct vs_compared_count){VS_COUNT_STEPS, VS_NO_DEVICE, NULL, a->steps, b->steps});
-    add_count(out, (struct vs_compared_count){VS_COUNT_FAILED, VS_NO_DEVICE, NULL,
-                                              a->report->failure_total, b->report->failure_total});
+    add_count(out, VS_COUNT_STEPS, VS_NO_DEVICE, NULL, a->steps, b->steps);
+    add_count(out, VS_COUNT_FAILED, VS_NO_DEVICE, NULL, a->report->failure_total, b->report->failure_total);
     for (size_t i = 0; i < a->report->device_count; i++) {
-        const struct vs_report_device *other = device_of(b, a->report->devices[i].device);
+        const struct vs_report_device *other = vs_report_device_of(b->report, a->report->devices[i].device);
         if (other)
             compare_device(out, &a->report->devices[i], other);
     }
     size_t kernels = out->count_count;
     for (size_t i = 0; i < a->report->device_count; i++) {
-        const struct vs_report_device *other = device_of(b, a->report->devices[i].device);
+        const struct vs_report_device *other = vs_report_device_of(b->report, a->report->devices[i].device);
         if (other)
             compare_kernels(out, &a->report->devices[i], other);
     }

@@ -75,7 +75,7 @@ struct vs_comparison {
     struct vs_compared_count *counts; /* kernels last, largest difference first */
     size_t count_count, count_capacity;
     uint64_t other_device; /* of B, compared with the only device of A under A's number; VS_NO_DEVICE: none */
-    struct vs_compare_note notes[VS_COMPARE_NOTES_MAX];
+    struct vs_compare_note notes[VS_COMPARE_NOTES_MAX + 1]; /* the last is not counted */
     size_t note_count;
     size_t common_devices; /* 0: nothing can be compared */
     bool sites_comparable; /* the same part of the allocations was recorded */

@@ -95,7 +95,7 @@ static void find_request(struct vs_comparison *comparison, struct vs_regressions
     const struct vs_compared_sites *peak = vs_compared_at_peak(comparison, out->failure->device);
     named.items[0].site = &out->failure->site;
     out->failed_at = &named.items[0];
-    vs_distinct_frames_alone(&named, peak ? &peak->changes.b : NULL);
+    vs_distinct_frames(&named, peak ? &peak->changes.b : NULL, true);
     vs_change_labels(&named);
 }
 

@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/budget/culprit_match.h"
 #include "analysis/budget/distinct_frames.h"
-#include "analysis/budget/site_align.h"
 #include "analysis/compare/change_labels.h"
-#include "analysis/compare/similar_pairs.h"
+#include "analysis/compare/similar_stack.h"
 #include "analysis/compare/site_moves.h"
-#include "analysis/compare/site_similar.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 
@@ -33,130 +32,39 @@ struct matching {
     struct vs_site_changes *out;
     const struct vs_site_changes *peak; /* or NULL */
     enum vs_metric metric;
-    size_t *partner; /* of each site of b: index in a + 1, or 0 */
-    bool *taken;     /* of each site of a */
+    struct vs_culprit_match match; /* now: b; before: a */
     struct vs_similar_pairs similar;
-    size_t pairs;
 };
 
-static void pair_up(struct matching *m, size_t a, size_t b)
+static uint64_t functions_key(const struct vs_named_site *named, bool before, const struct vs_likeness *by)
 {
-    m->partner[b] = a + 1;
-    m->taken[a] = true;
-    m->pairs++;
+    return vs_functions_hash(named->site, before ? by->renamed : NULL);
 }
 
-/* Sites of one name whose sizes differ, all of whose lines the longer list has as well: the source is
- * the same, and the lines say which is which. Otherwise *partner* stays as it is. */
-static void match_lines(const struct vs_named_site *a, size_t n_a, const struct vs_named_site *b, size_t n_b,
-                        size_t *partner)
+static uint64_t functions_and_size_key(const struct vs_named_site *named, bool before,
+                                       const struct vs_likeness *by)
 {
-    size_t by_line[VS_SITE_ALIGN_MAX] = {0}, found = 0;
-    bool sizes = false, used[VS_SITE_ALIGN_MAX] = {false};
-    for (size_t j = 0; j < n_b; j++) {
-        sizes |= partner[j] && !vs_site_same_size(&a[partner[j] - 1], &b[j]);
-        for (size_t i = 0; i < n_a && !by_line[j]; i++)
-            if (!used[i] && vs_same_lines(a[i].site, b[j].site)) {
-                by_line[j] = i + 1;
-                used[i] = true;
-            }
-        found += by_line[j] != 0;
-    }
-    if (sizes && found == (n_a < n_b ? n_a : n_b))
-        memcpy(partner, by_line, n_b * sizeof *partner);
+    uint64_t key = functions_key(named, before, by);
+    return key ? (key ^ named->bytes) * UINT64_C(0x9e3779b97f4a7c15) + named->count : 0;
 }
 
-static void match_name(struct matching *m, size_t a, size_t n_a, size_t b, size_t n_b)
+/* Sites with the same functions, whatever their files, first those of the same size; with *renamed*, that in
+ * b those of a may have other names. */
+static void match_functions(struct matching *m, const struct vs_map *renamed)
 {
-    size_t partner[VS_SITE_ALIGN_MAX];
-    const struct vs_named_site *x = &m->out->a.items[a], *y = &m->out->b.items[b];
-    bool few = n_a <= VS_SITE_ALIGN_MAX && n_b <= VS_SITE_ALIGN_MAX;
-    if (few) {
-        vs_site_align(y, n_b, x, n_a, m->metric, partner);
-        match_lines(x, n_a, y, n_b, partner);
-    }
-    for (size_t i = 0; i < n_b; i++) {
-        size_t other = few ? partner[i] : i < n_a ? i + 1 : 0;
-        if (other)
-            pair_up(m, a + other - 1, b + i);
-    }
-}
-
-static void match_names(struct matching *m)
-{
-    const struct vs_named_sites *a = &m->out->a, *b = &m->out->b;
-    size_t i = 0;
-    for (size_t j = 0; j < b->count;) {
-        size_t n = vs_site_run(b, j);
-        while (i < a->count && strcmp(a->items[i].name, b->items[j].name) < 0)
-            i++;
-        if (i < a->count && strcmp(a->items[i].name, b->items[j].name) == 0)
-            match_name(m, i, vs_site_run(a, i), j, n);
-        j += n;
-    }
-}
-
-/* 0: the site has no functions that could be compared. */
-static uint64_t key_of(const struct vs_named_site *named, bool sizes, const struct vs_map *renamed)
-{
-    uint64_t key = vs_functions_hash(named->site, renamed);
-    if (key && sizes)
-        key = (key ^ named->bytes) * UINT64_C(0x9e3779b97f4a7c15) + named->count;
-    return key;
-}
-
-/* Sites with the same functions, whatever their files; with *renamed*, that in b those of a may have
- * other names. The sites of a that share a key are a list, in their order: *heads* has its first site
- * + 1, *next* each site's next one + 1. */
-static void match_functions(struct matching *m, bool sizes, const struct vs_map *renamed)
-{
-    const struct vs_named_sites *a = &m->out->a, *b = &m->out->b;
-    size_t *next = vs_xcalloc(a->count + 1, sizeof *next);
-    struct vs_map heads = {0};
-    for (size_t i = a->count; i-- > 0;) {
-        uint64_t key = m->taken[i] ? 0 : key_of(&a->items[i], sizes, renamed);
-        if (!key)
-            continue;
-        const uint64_t *head = vs_map_get(&heads, key);
-        next[i] = head ? (size_t)*head : 0;
-        vs_xmap_put(&heads, key, i + 1);
-    }
-    for (size_t j = 0; j < b->count; j++) {
-        uint64_t key = m->partner[j] ? 0 : key_of(&b->items[j], sizes, NULL);
-        uint64_t *head = key ? vs_map_get(&heads, key) : NULL;
-        size_t i = head ? (size_t)*head : 0;
-        if (!i)
-            continue;
-        pair_up(m, i - 1, j);
-        *head = next[i - 1];
-    }
-    vs_map_free(&heads);
-    free(next);
+    vs_match_by(&m->match, &(struct vs_likeness){functions_and_size_key, NULL, renamed});
+    vs_match_by(&m->match, &(struct vs_likeness){functions_key, NULL, renamed});
 }
 
 static void add_renamed(struct vs_map *renamed, const struct vs_report_site *a,
                         const struct vs_report_site *b)
 {
-    size_t x[VS_SIMILAR_FRAMES], y[VS_SIMILAR_FRAMES];
+    size_t x[VS_SITE_FRAMES_MAX], y[VS_SITE_FRAMES_MAX];
     size_t n = vs_site_frames(a, x), k = vs_site_frames(b, y);
     for (size_t i = 0; n == k && i < n; i++)
         if (!vs_same_function(&a->frames[x[i]], &b->frames[y[i]]))
             vs_xmap_put(renamed, vs_function_hash(&a->frames[x[i]]),
                         vs_function_hash(&b->frames[y[i]]));
-}
-
-/* The functions that have another name in b, by the sites that were matched here and at the peak: those of one
- * size. */
-static void find_renamed(const struct matching *m, struct vs_map *renamed)
-{
-    for (size_t i = 0; m->peak && i < m->peak->count; i++) {
-        const struct vs_site_pair *pair = &m->peak->items[i];
-        if (pair->a && pair->b)
-            add_renamed(renamed, pair->a->site, pair->b->site);
-    }
-    for (size_t j = 0; j < m->out->b.count; j++)
-        if (m->partner[j])
-            add_renamed(renamed, m->out->a.items[m->partner[j] - 1].site, m->out->b.items[j].site);
 }
 
 /* A site without a partner. */
@@ -208,8 +116,8 @@ static void match_similar(struct matching *m, bool sizes, bool first)
 {
     const struct vs_named_sites *a = &m->out->a, *b = &m->out->b;
     size_t of_a[SIMILAR_MAX], of_b[SIMILAR_MAX], n_a, n_b = 0;
-    left_over(a, NULL, m->taken, first, of_a, &n_a);
-    left_over(b, m->partner, NULL, first, of_b, &n_b);
+    left_over(a, NULL, m->match.taken, first, of_a, &n_a);
+    left_over(b, m->match.partner, NULL, first, of_b, &n_b);
     if (!n_a || !n_b)
         return;
     vs_similar_pairs_find(&m->similar, &(struct vs_similar_side){a, of_a, n_a},
@@ -217,8 +125,8 @@ static void match_similar(struct matching *m, bool sizes, bool first)
                           sizes ? SIMILAR_SAME_SIZE : SIMILAR_OTHER_SIZE);
     for (size_t i = 0; i < m->similar.count; i++) {
         const struct vs_similar_pair *pair = &m->similar.items[i];
-        if (!m->taken[pair->a] && !m->partner[pair->b])
-            pair_up(m, pair->a, pair->b);
+        if (!m->match.taken[pair->a] && !m->match.partner[pair->b])
+            vs_match_pair(&m->match, pair->b, pair->a);
     }
 }
 
@@ -262,11 +170,11 @@ static void fill(struct matching *m)
 {
     struct vs_site_changes *out = m->out;
     for (size_t j = 0; j < out->b.count; j++) {
-        const struct vs_named_site *a = m->partner[j] ? &out->a.items[m->partner[j] - 1] : NULL;
+        const struct vs_named_site *a = m->match.partner[j] ? &out->a.items[m->match.partner[j] - 1] : NULL;
         out->items[out->count++] = pair_of(a, &out->b.items[j], m->metric);
     }
     for (size_t i = 0; i < out->a.count; i++)
-        if (!m->taken[i])
+        if (!m->match.taken[i])
             out->items[out->count++] = pair_of(&out->a.items[i], NULL, m->metric);
     for (size_t i = 0; i < out->count; i++) {
         const struct vs_site_pair *pair = &out->items[i];
@@ -286,26 +194,18 @@ static void match_renamed(struct matching *m, bool first)
 {
     struct vs_map renamed = {0};
     match_similar(m, true, first);
-    find_renamed(m, &renamed);
-    if (renamed.count)
-        match_functions(m, true, &renamed);
-    if (renamed.count)
-        match_functions(m, false, &renamed);
-    vs_map_free(&renamed);
-}
-
-static void match_all(struct matching *m)
-{
-    match_names(m);
-    match_functions(m, true, NULL);
-    match_functions(m, false, NULL);
-    for (size_t round = 0, last = SIZE_MAX; round < ROUNDS_MAX && m->pairs != last; round++) {
-        last = m->pairs;
-        match_renamed(m, true);
+    /* by the sites that were matched here and at the peak */
+    for (size_t i = 0; m->peak && i < m->peak->count; i++) {
+        const struct vs_site_pair *pair = &m->peak->items[i];
+        if (pair->a && pair->b)
+            add_renamed(&renamed, pair->a->site, pair->b->site);
     }
-    match_renamed(m, false);
-    if (m->metric != VS_METRIC_RESERVED) /* another request may have made a segment */
-        match_similar(m, false, false);
+    for (size_t j = 0; j < m->out->b.count; j++)
+        if (m->match.partner[j])
+            add_renamed(&renamed, m->out->a.items[m->match.partner[j] - 1].site, m->out->b.items[j].site);
+    if (renamed.count)
+        match_functions(m, &renamed);
+    vs_map_free(&renamed);
 }
 
 void vs_site_changes_build(struct vs_arena *memory, const struct vs_report_sites *a,
@@ -315,19 +215,25 @@ void vs_site_changes_build(struct vs_arena *memory, const struct vs_report_sites
     *out = (struct vs_site_changes){0};
     vs_named_sites_of(memory, a, metric, &out->a);
     vs_named_sites_of(memory, b, metric, &out->b);
-    vs_distinct_frames(&out->a); /* for the match; again when it is known what changed */
-    vs_distinct_frames(&out->b);
-    struct matching m = {.out = out, .metric = metric, .peak = peak,
-                         .partner = vs_xcalloc(out->b.count + 1, sizeof *m.partner),
-                         .taken = vs_xcalloc(out->a.count + 1, sizeof *m.taken)};
+    vs_distinct_frames(&out->a, NULL, false); /* for the match; again when it is known what changed */
+    vs_distinct_frames(&out->b, NULL, false);
+    struct matching m = {.out = out, .metric = metric, .peak = peak};
     out->items = vs_xarena(memory, (out->a.count + out->b.count + 1) * sizeof *out->items);
-    match_all(&m);
+    vs_culprit_match_begin(&m.match, &out->b, &out->a);
+    vs_match_by_name(&m.match, metric);
+    match_functions(&m, NULL);
+    for (size_t round = 0, last = SIZE_MAX; round < ROUNDS_MAX && m.match.pairs != last; round++) {
+        last = m.match.pairs;
+        match_renamed(&m, true);
+    }
+    match_renamed(&m, false);
+    if (metric != VS_METRIC_RESERVED) /* another request may have made a segment */
+        match_similar(&m, false, false);
     fill(&m);
-    vs_distinct_frames_around(&out->a, peak ? &peak->a : NULL);
-    vs_distinct_frames_around(&out->b, peak ? &peak->b : NULL);
+    vs_distinct_frames(&out->a, peak ? &peak->a : NULL, false);
+    vs_distinct_frames(&out->b, peak ? &peak->b : NULL, false);
     vs_change_labels(&out->a);
     vs_change_labels(&out->b);
     vs_similar_pairs_free(&m.similar);
-    free(m.partner);
-    free(m.taken);
+    vs_culprit_match_free(&m.match);
 }

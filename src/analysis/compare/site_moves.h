@@ -4,6 +4,7 @@
 #ifndef VS_SITE_MOVES_H
 #define VS_SITE_MOVES_H
 
+#include "analysis/compare/comparison.h"
 #include "analysis/compare/site_changes.h"
 
 /* vs_site_move_name: "line", "file", "function", NULL for none. */
@@ -22,5 +23,17 @@ struct vs_frame_range {
  * line. False if the stacks are the same, or empty. */
 bool vs_site_moved_frames(const struct vs_site_pair *pair, struct vs_frame_range *a,
                           struct vs_frame_range *b);
+
+/* The functions that have another name or file in the second run, by the call sites that moved. No
+ * state. */
+
+struct vs_renamed_frame {
+    const char *was, *is; /* "forward (net.c)", "forward_pass (layers.c)" */
+};
+
+/* vs_renamed_frames: those of the call sites at the peaks, heaviest site first; one may occur again.
+ * *comparison* owns the result. */
+void vs_renamed_frames(struct vs_comparison *comparison, const struct vs_renamed_frame **out,
+                       size_t *count);
 
 #endif

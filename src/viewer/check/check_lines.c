@@ -86,13 +86,9 @@ static void add_cached(const struct vs_budget_row *row, struct vs_check_line *ou
 /* The driver's own cache at the highest reading of the device. */
 static int64_t pools_of(const struct vs_budget_row *row)
 {
-    const struct vs_report *report = row->run->report;
-    for (size_t i = 0; i < report->device_count; i++) {
-        const struct vs_balance *balance = &report->devices[i].balance_peak;
-        if (report->devices[i].device == row->quantity.device)
-            return balance->known && balance->pools_known ? (int64_t)balance->pools : 0;
-    }
-    return 0;
+    const struct vs_report_device *device = vs_report_device_of(row->run->report, row->quantity.device);
+    const struct vs_balance *balance = device ? &device->balance_peak : NULL;
+    return balance && balance->known && balance->pools_known ? (int64_t)balance->pools : 0;
 }
 
 size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[VS_CHECK_LINES_MAX])

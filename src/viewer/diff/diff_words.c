@@ -235,14 +235,6 @@ void vs_diff_moved(char *was, char *is, const struct vs_site_pair *pair, bool fu
     }
 }
 
-static const struct vs_report_device *device_of(const struct vs_report *report, uint64_t number)
-{
-    for (size_t i = 0; i < report->device_count; i++)
-        if (report->devices[i].device == number)
-            return &report->devices[i];
-    return NULL;
-}
-
 static void capacity_note(char *out, const struct vs_report_device *a, const struct vs_report_device *b)
 {
     struct vs_size_pair sizes = vs_diff_sizes(a->total_bytes, b->total_bytes, false);
@@ -325,7 +317,7 @@ char *vs_diff_note(char *out, const struct vs_comparison *comparison, const stru
                  "devices to compare it", whose, note->device);
         break;
     case VS_DOUBT_CAPACITY:
-        capacity_note(out, device_of(a, note->device), device_of(b, note->device));
+        capacity_note(out, vs_report_device_of(a, note->device), vs_report_device_of(b, note->device));
         break;
     case VS_DOUBT_LEVEL:
         snprintf(out, VS_DIFF_LINE_MAX, "only %s has PyTorch's tensors on device %" PRIu64 ": allocated memory "

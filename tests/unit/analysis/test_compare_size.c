@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/cmocka_test.h"
-#include "analysis/budget/name_pairs.h"
+#include "analysis/budget/culprit_match.h"
 #include "analysis/compare/site_changes.h"
+#include "support/cmocka_test.h"
 
 #define FRAMES 8
 #define TEXT 160

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/cmocka_test.h"
 #include "analysis/compare/change_labels.h"
+#include "analysis/budget/distinct_frames.h"
 #include "analysis/compare/site_moves.h"
-#include "analysis/compare/site_similar.h"
+#include "support/cmocka_test.h"
 
 #define SITES_MAX 8
 #define FRAMES_MAX 32
@@ -231,7 +231,7 @@ TEST(sites_with_the_same_lines_have_a_partner_each)
 {
     for (unsigned k = 0; k < 2; k++) {
         const char *frames = repeated("visit /src/tree.c:10",
-                                      " < visit /src/tree.c:10", VS_SIMILAR_FRAMES - 1,
+                                      " < visit /src/tree.c:10", VS_SITE_FRAMES_MAX - 1,
                                       k ? " < main /src/main.c:21" : " < main /src/main.c:20");
         site(&a, 1000 * (k + 1), frames);
         site(&b, 1000 * (k + 1) + 500, frames);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/naming/function_text.h"
 #include "analysis/naming/library.h"
+#include "analysis/naming/name_text.h"
 #include "analysis/naming/naming.h"
 #include "analysis/naming/python_file.h"
 #include "analysis/report/site_text.h"

@@ -4,10 +4,9 @@
  * while it is recorded and after. */
 #include <string.h>
 
-#include "support/cmocka_test.h"
 #include "analysis/watch/forecast.h"
-#include "analysis/watch/memory_history.h"
 #include "analysis/watch/watch.h"
+#include "support/cmocka_test.h"
 #include "support/trace_text.h"
 
 #define MIB (UINT64_C(1) << 20)

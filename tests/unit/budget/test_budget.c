@@ -215,7 +215,7 @@ TEST(an_inserted_line_is_new_and_its_neighbours_are_not)
     struct vs_arena memory = {0};
     struct vs_culprit out[5];
     struct vs_named_sites b = named(&memory, before, 3, 0), n = named(&memory, now, 4, 8);
-    assert_int_equal(vs_culprits(&n, &b, VS_METRIC_ALLOCATED, 0, out, 5), 2);
+    assert_int_equal(vs_culprits(&n, NULL, &b, VS_METRIC_ALLOCATED, 0, out, 5), 2);
     assert_int_equal(out[0].change, VS_CHANGE_NEW);
     assert_int_equal(out[0].line, 15);
     assert_int_equal(out[0].delta, 150);
@@ -241,7 +241,7 @@ TEST(a_renamed_site_is_not_new)
     };
     struct vs_named_sites b = {before, 3}, n = {now, 3};
     struct vs_culprit out[5];
-    assert_int_equal(vs_culprits(&n, &b, VS_METRIC_ALLOCATED, 0, out, 5), 1);
+    assert_int_equal(vs_culprits(&n, NULL, &b, VS_METRIC_ALLOCATED, 0, out, 5), 1);
     assert_int_equal(out[0].change, VS_CHANGE_NEW);
     assert_int_equal(out[0].delta, 700);
 }
@@ -267,9 +267,9 @@ TEST(a_site_renamed_and_moved_at_once_is_not_new)
         struct vs_named_site before = {.name = names[0], .bytes = 300, .count = 2, .site = &site};
         struct vs_named_site now = {.name = names[1], .bytes = 300, .count = 2, .site = &site};
         struct vs_named_sites b = {&before, 1}, n = {&now, 1};
-        assert_int_equal(vs_culprits(&n, &b, VS_METRIC_ALLOCATED, 0, out, 5), i < first ? 0 : 1);
+        assert_int_equal(vs_culprits(&n, NULL, &b, VS_METRIC_ALLOCATED, 0, out, 5), i < first ? 0 : 1);
         now.bytes = 301; /* of another size it need not be the same */
-        assert_int_equal(vs_culprits(&n, &b, VS_METRIC_ALLOCATED, 0, out, 5), 1);
+        assert_int_equal(vs_culprits(&n, NULL, &b, VS_METRIC_ALLOCATED, 0, out, 5), 1);
         assert_int_equal(out[0].change, VS_CHANGE_NEW);
     }
 }

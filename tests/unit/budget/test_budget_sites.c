@@ -304,7 +304,7 @@ static size_t changes_of(const struct lines *old, const struct lines *now, struc
     struct vs_named_sites a, b;
     vs_named_sites_of(&memory, &old->sites, VS_METRIC_ALLOCATED, &a);
     vs_named_sites_of(&memory, &now->sites, VS_METRIC_ALLOCATED, &b);
-    size_t count = vs_culprits(&b, &a, VS_METRIC_ALLOCATED, 0, out, 4);
+    size_t count = vs_culprits(&b, NULL, &a, VS_METRIC_ALLOCATED, 0, out, 4);
     vs_arena_free_all(&memory);
     return count;
 }

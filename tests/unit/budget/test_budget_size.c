@@ -102,7 +102,7 @@ static uint64_t cost_of_sites(size_t count, bool templates)
         now[i] = (struct vs_named_site){.name = names[i][1], .bytes = 1, .count = 1};
     }
     branches = 0;
-    assert_int_equal(vs_culprits(&(struct vs_named_sites){now, count}, &(struct vs_named_sites){before, count},
+    assert_int_equal(vs_culprits(&(struct vs_named_sites){now, count}, NULL, &(struct vs_named_sites){before, count},
                                  VS_METRIC_ALLOCATED, 0, found, 4), 0);
     free(now);
     free(before);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Call sites of one name: which of a run is which of the baseline, and which frame names one. */
-#include "support/cmocka_test.h"
+#include "analysis/budget/culprit_match.h"
 #include "analysis/budget/distinct_frames.h"
-#include "analysis/budget/site_align.h"
 #include "analysis/report/report.h"
+#include "support/cmocka_test.h"
 
 #define KIB ((uint64_t)1 << 10)
 
@@ -48,7 +48,7 @@ TEST(instances_of_a_template_are_named_by_their_own_line)
         items[i] = (struct vs_named_site){.name = "n", .bytes = KIB, .count = 1, .site = &sites[i], .changed = i == 0};
     }
     struct vs_named_sites named = {items, 3};
-    vs_distinct_frames(&named);
+    vs_distinct_frames(&named, NULL, false);
     assert_int_equal(items[0].frame, 1);
     assert_int_equal(items[1].frame, 1);
     assert_int_equal(items[2].frame, 1);
