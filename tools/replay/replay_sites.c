@@ -16,7 +16,7 @@ static bool matches(const regex_t *expression, const struct vs_reader *reader,
 {
     struct vs_chain_frame chain[VS_CHAIN_MAX];
     char text[1024];
-    size_t count = vs_naming_chain(reader, symbols, stack, chain, VS_CHAIN_MAX);
+    size_t count = vs_naming_chain(reader, symbols, stack, false, chain);
     for (size_t i = 0; i < count; i++) {
         const char *file = chain[i].file ? vs_text_base_name(chain[i].file) : NULL;
         if (file)

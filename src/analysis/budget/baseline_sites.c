@@ -374,11 +374,9 @@ static int by_place(const void *a, const void *b)
 {
     const struct vs_quantity *x = &(*(const struct vs_taken_quantity *const *)a)->quantity;
     const struct vs_quantity *y = &(*(const struct vs_taken_quantity *const *)b)->quantity;
-    if (x->metric != y->metric)
-        return x->metric < y->metric ? -1 : 1;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return !x->phase || !y->phase ? !!x->phase - !!y->phase : strcmp(x->phase, y->phase);
+    return vs_then(VS_ORDER(x->metric, y->metric),
+                   vs_then(VS_ORDER(x->device, y->device),
+                           !x->phase || !y->phase ? !!x->phase - !!y->phase : strcmp(x->phase, y->phase)));
 }
 
 /* Whether the phase or program around has the same peak: reached by the same event of the same run.

@@ -35,11 +35,8 @@ static void count_birth(void *context, const struct vs_replay *replay, const str
 static int heavier(const void *a, const void *b)
 {
     const struct vs_stack_sum *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    if (x->of.stack != y->of.stack)
-        return x->of.stack < y->of.stack ? -1 : 1;
-    return x->of.mark < y->of.mark ? -1 : x->of.mark > y->of.mark;
+    return vs_then(VS_ORDER(y->bytes, x->bytes),
+                   vs_then(VS_ORDER(x->of.stack, y->of.stack), VS_ORDER(x->of.mark, y->of.mark)));
 }
 
 static void add_row(struct vs_stack_device *device, const struct vs_site *site,

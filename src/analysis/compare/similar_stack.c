@@ -11,6 +11,7 @@
 #include "analysis/budget/culprit_match.h"
 #include "analysis/budget/culprits.h"
 #include "analysis/budget/distinct_frames.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 
@@ -182,11 +183,8 @@ static void free_stacks(struct stacks *stacks)
 static int more_similar(const void *a, const void *b)
 {
     const struct vs_similar_pair *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score < y->score ? 1 : -1;
-    if (x->b != y->b)
-        return x->b < y->b ? -1 : 1;
-    return x->a < y->a ? -1 : x->a > y->a;
+    return vs_then(VS_ORDER(y->score, x->score),
+                   vs_then(VS_ORDER(x->b, y->b), VS_ORDER(x->a, y->a)));
 }
 
 /* The score of two sites, by their places in the lists. */

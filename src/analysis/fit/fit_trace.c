@@ -522,25 +522,19 @@ const char *vs_fit_where(const struct vs_summary *summary, uint64_t stack, uint6
 static int by_stack(const void *a, const void *b)
 {
     const struct fit_sum *x = a, *y = b;
-    if (x->stack != y->stack)
-        return x->stack < y->stack ? -1 : 1;
-    return x->mark < y->mark ? -1 : x->mark > y->mark;
+    return vs_then(VS_ORDER(x->stack, y->stack), VS_ORDER(x->mark, y->mark));
 }
 
 static int by_bytes(const void *a, const void *b)
 {
     const struct fit_sum *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return by_stack(a, b);
+    return vs_then(VS_ORDER(y->bytes, x->bytes), by_stack(a, b));
 }
 
 static int larger_holder(const void *a, const void *b)
 {
     const struct vs_fit_holder *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return strcmp(x->where, y->where);
+    return vs_then(VS_ORDER(y->bytes, x->bytes), strcmp(x->where, y->where));
 }
 
 static enum vs_err name_holders(const struct fit_sum *sums, size_t count, bool tensors,

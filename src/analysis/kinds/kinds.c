@@ -461,9 +461,7 @@ void vs_kinds_finish(struct vs_kinds *kinds)
 static int by_address(const void *a, const void *b)
 {
     const struct vs_kind_block *left = a, *right = b;
-    if (left->addr != right->addr)
-        return left->addr < right->addr ? -1 : 1;
-    return (left->device > right->device) - (left->device < right->device);
+    return vs_then(VS_ORDER(left->addr, right->addr), VS_ORDER(left->device, right->device));
 }
 
 void vs_kinds_of_live(const struct vs_kinds *kinds, const struct vs_replay *state, unsigned account,

@@ -74,8 +74,8 @@ size_t vs_naming_lead(const struct vs_chain_frame *frames, size_t count)
     return 0;
 }
 
-static size_t chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack, bool own,
-                    struct vs_chain_frame *frames, size_t max)
+size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
+                       bool own, struct vs_chain_frame *frames)
 {
     struct vs_frame pcs[STACK_MAX];
     struct vs_chain_frame all[VS_CHAIN_MAX];
@@ -117,21 +117,8 @@ static size_t chain(const struct vs_reader *reader, struct vs_symbols *symbols, 
         last--;
     if (first == last)
         first = 0, last = count;
-    count = last - first < max ? last - first : max;
-    memcpy(frames, all + first, count * sizeof *frames);
-    return count;
-}
-
-size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
-                       struct vs_chain_frame *frames, size_t max)
-{
-    return chain(reader, symbols, stack, false, frames, max);
-}
-
-size_t vs_naming_own_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
-                           struct vs_chain_frame *frames, size_t max)
-{
-    return chain(reader, symbols, stack, true, frames, max);
+    memcpy(frames, all + first, (last - first) * sizeof *frames);
+    return last - first;
 }
 
 char *vs_naming_text(const struct vs_chain_frame *frame, char *out, size_t max)

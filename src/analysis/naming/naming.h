@@ -30,16 +30,12 @@ struct vs_chain_frame {
     char library[VS_PACKAGE_MAX]; /* whose code it is: "torch", "cuBLAS"; "": the user's */
 };
 
-/* vs_naming_chain: the user's frames of *stack*, innermost first, at most *max*; returns how many.
- * A stack with only internal frames is returned whole. 0 when there is no stack. Strings live as
- * long as *symbols*. */
+/* vs_naming_chain: the user's frames of *stack*, innermost first, at most VS_CHAIN_MAX; returns how
+ * many. A stack with only internal frames is returned whole. 0 when there is no stack. *own*: without
+ * the native frames of installed libraries, whose names take time to look up: the frames that
+ * vs_naming_fold may select; 0 without a Python function. Strings live as long as *symbols*. */
 size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
-                       struct vs_chain_frame *frames, size_t max);
-
-/* vs_naming_own_chain: likewise without the native frames of installed libraries, whose names take time
- * to look up: the frames that vs_naming_fold may select. 0 without a Python function. */
-size_t vs_naming_own_chain(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
-                           struct vs_chain_frame *frames, size_t max);
+                       bool own, struct vs_chain_frame *frames);
 
 /* vs_naming_text: "forward (net.py:12)" in *out* of *max* bytes, at least 1; longer names are cut.
  * Returns out. */

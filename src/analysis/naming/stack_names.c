@@ -170,8 +170,7 @@ static struct vs_named_stack name_stack(struct vs_stack_names *names, const stru
             .object = VS_NO_MODULE});
     if (of->stack) {
         vs_reader_stack(names->reader, of->stack, recorded, RECORDED_MAX);
-        size_t length =
-            vs_naming_chain(names->reader, names->symbols, of->stack, chain, VS_CHAIN_MAX);
+        size_t length = vs_naming_chain(names->reader, names->symbols, of->stack, false, chain);
         memcpy(folded, chain, length * sizeof *folded);
         /* What a stack of PyTorch's computes, if it has no function of the user's. */
         if (!count && !vs_naming_fold(folded, length) && *vs_naming_torch(folded, length, text))

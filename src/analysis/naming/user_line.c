@@ -139,7 +139,7 @@ static const char *native_text(const struct vs_reader *reader, struct vs_symbols
 {
     struct vs_chain_frame chain[VS_CHAIN_MAX];
     char text[512];
-    size_t count = vs_naming_chain(reader, symbols, stack, chain, VS_CHAIN_MAX);
+    size_t count = vs_naming_chain(reader, symbols, stack, false, chain);
     if (!count)
         return vs_text_copy(memory, "");
     char torch[VS_THROUGH_MAX];

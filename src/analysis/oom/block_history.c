@@ -184,19 +184,14 @@ struct kept_birth {
 static int by_site_and_birth(const void *a, const void *b)
 {
     const struct kept_birth *x = a, *y = b;
-    if (x->site != y->site)
-        return x->site < y->site ? -1 : 1;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+    return vs_then(VS_ORDER(x->site, y->site),
+                   vs_then(VS_ORDER(x->at, y->at), VS_ORDER(x->time_ns, y->time_ns)));
 }
 
 static int by_kept_bytes(const void *a, const void *b)
 {
     const struct vs_history_growth *x = a, *y = b;
-    if (x->held != y->held)
-        return x->held < y->held ? 1 : -1;
-    return x->site < y->site ? -1 : x->site > y->site;
+    return vs_then(VS_ORDER(y->held, x->held), VS_ORDER(x->site, y->site));
 }
 
 /* Judges the births of one site, sorted; false when it does not grow. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 
@@ -252,11 +253,8 @@ unsigned vs_tree_split(struct vs_tree_member *members, size_t count)
 static int compare(const void *a, const void *b)
 {
     const struct vs_tree_member *x = a, *y = b;
-    if (x->born_ns != y->born_ns)
-        return x->born_ns < y->born_ns ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return strcmp(x->path, y->path);
+    return vs_then(VS_ORDER(x->born_ns, y->born_ns),
+                   vs_then(VS_ORDER(x->start_ns, y->start_ns), strcmp(x->path, y->path)));
 }
 
 /* The tree without its sums. */

@@ -92,9 +92,7 @@ static void fill_rounding(const struct vs_replay *replay, unsigned account,
 static int heavier(const void *a, const void *b)
 {
     const struct vs_balance_library *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return strcmp(x->name, y->name);
+    return vs_then(VS_ORDER(y->bytes, x->bytes), strcmp(x->name, y->name));
 }
 
 size_t vs_site_library(const struct vs_summary *summary, struct vs_site_libraries *set,

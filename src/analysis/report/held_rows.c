@@ -126,9 +126,7 @@ static void sum_up(const struct vs_summary *summary, const struct vs_held_blocks
 static int by_bytes(const void *a, const void *b)
 {
     const struct vs_held_row *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x->low < y->low ? -1 : x->low > y->low;
+    return vs_then(VS_ORDER(y->bytes, x->bytes), VS_ORDER(x->low, y->low));
 }
 
 /* "below 4 KiB", "4 KiB to 64 KiB", "10 GiB and more". */

@@ -118,9 +118,7 @@ static void fill_use(struct vs_report *report, const struct vs_replay *replay,
 static int longer(const void *a, const void *b)
 {
     const struct vs_kernel_row *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? 1 : -1;
-    return x->name < y->name ? -1 : x->name > y->name;
+    return vs_then(VS_ORDER(y->time_ns, x->time_ns), VS_ORDER(x->name, y->name));
 }
 
 static void fill_kernels(struct vs_report *report, const struct vs_replay *replay,
@@ -166,14 +164,6 @@ static bool repeats(const struct vs_replay *replay, const struct vs_site *site, 
            site->bytes / site->largest == site->allocs && site->bytes % site->largest == 0;
 }
 
-static int more_bytes(const void *a, const void *b)
-{
-    const struct vs_summary_row *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x->site < y->site ? -1 : x->site > y->site;
-}
-
 static void name_churn(const struct vs_summary *summary, const struct vs_site *site,
                      uint64_t steps, struct vs_report_churn *out)
 {
@@ -200,7 +190,7 @@ static void fill_churn(const struct vs_summary *summary, unsigned account, uint6
             rows[count++] = (struct vs_summary_row){.bytes = sites->items[i].bytes,
                                                     .count = sites->items[i].allocs,
                                                     .site = (uint32_t)i};
-    qsort(rows, count, sizeof *rows, more_bytes);
+    qsort(rows, count, sizeof *rows, vs_heavier_row);
     size_t kept = count < CHURN_MAX ? count : CHURN_MAX;
     struct vs_report_churn *items =
         vs_xarena(summary->memory, (kept + 1) * sizeof *items);

@@ -6,18 +6,99 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/naming/name_text.h"
 #include "analysis/naming/naming.h"
-#include "analysis/report/growth_fill.h"
 #include "analysis/naming/user_line.h"
-#include "analysis/report/site_fold.h"
+#include "analysis/report/growth_fill.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
+
+/* --- call sites that the user sees as one ---
+ *
+ * Stacks with the same functions and lines of the user's, and other functions of libraries below and
+ * between them (vs_naming_key). A framework allocates on thousands of stacks below a few lines of the
+ * user's: all are grouped, so that the sums of the listed lines are whole, and only those listed are
+ * named. */
+
+/* A group of rows: its members are *head*, next[head], … up to VS_SITE_NONE. */
+struct site_group {
+    uint64_t bytes;
+    uint32_t head; /* index of its heaviest row */
+};
+
+struct site_fold {
+    struct site_group *groups; /* heaviest first */
+    size_t count;
+    uint32_t *next; /* of each row */
+};
+
+int vs_heavier_row(const void *a, const void *b)
+{
+    const struct vs_summary_row *x = a, *y = b;
+    return vs_then(VS_ORDER(y->bytes, x->bytes), VS_ORDER(x->site, y->site));
+}
+
+static int heavier_group(const void *a, const void *b)
+{
+    const struct site_group *x = a, *y = b;
+    return vs_then(VS_ORDER(y->bytes, x->bytes), VS_ORDER(x->head, y->head));
+}
+
+static void key_of(const struct vs_summary *summary, uint32_t index, struct vs_map *owners,
+                   uint64_t *key)
+{
+    const struct vs_site *site = &summary->replay->sites.items[index];
+    if (!site->stack && !site->mark) { /* told apart by its API */
+        *key = (uint64_t)index << 8 | UINT64_C(1) << 63;
+        return;
+    }
+    vs_naming_key(summary->replay->reader, owners, site->stack, site->mark, key);
+    *key = (*key * 16 + site->family) * 2 + (site->level == VS_LEVEL_FRAMEWORK);
+    *key |= *key == 0;
+}
+
+/* Adds row *i* to the group of its key, or to a new one. *last*: the newest member of each group. */
+static void add_row(struct site_fold *fold, const struct vs_summary_row *rows, uint32_t i,
+                    struct vs_map *by_key, uint32_t *last, uint64_t key)
+{
+    const uint64_t *found = vs_map_get(by_key, key);
+    fold->next[i] = VS_SITE_NONE;
+    if (found) {
+        fold->groups[*found].bytes += rows[i].bytes;
+        fold->next[last[*found]] = i;
+        last[*found] = i;
+        return;
+    }
+    fold->groups[fold->count] = (struct site_group){rows[i].bytes, i};
+    last[fold->count] = i;
+    vs_xmap_put(by_key, key, fold->count++);
+}
+
+/* Groups *rows*, which it sorts. Looks up no symbols. */
+static void fold_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
+                      size_t count, struct site_fold *out)
+{
+    struct vs_map owners = {0}, by_key = {0};
+    uint32_t *last = vs_xcalloc(count + 1, sizeof *last);
+    *out = (struct site_fold){.groups = vs_xcalloc(count + 1, sizeof *out->groups),
+                              .next = vs_xcalloc(count + 1, sizeof *out->next)};
+    vs_vec_sort(rows, count, sizeof *rows, vs_heavier_row);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key;
+        key_of(summary, rows[i].site, &owners, &key);
+        add_row(out, rows, (uint32_t)i, &by_key, last, key);
+    }
+    vs_vec_sort(out->groups, out->count, sizeof *out->groups, heavier_group);
+    vs_map_free(&owners);
+    vs_map_free(&by_key);
+    free(last);
+}
 
 #define API_TEXT_MAX 128
 
@@ -33,6 +114,8 @@ int vs_heavier_site(const void *a, const void *b)
     int order = heavier_site(a, b);
     return order ? order : x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
 }
+
+/* --- the rows of a list --- */
 
 static void gather(const struct vs_summary *summary, unsigned account,
                    enum vs_summary_kind kind, bool user, struct vs_summary_row **out,
@@ -75,12 +158,6 @@ struct short_chain {
     unsigned lines[VS_WRAPPERS_MAX + 1]; /* of Python functions; 0: of others */
     size_t count;
 };
-
-static int more_allocated(const void *a, const void *b)
-{
-    const struct vs_summary_row *x = a, *y = b;
-    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
-}
 
 /* Whether *name*, at *level*, is shared by four in five chains and called from several functions.
  * Those of *chains* where it is not are dropped from further levels. A Python function that
@@ -132,8 +209,8 @@ static void find_wrappers(struct short_chain *chains, size_t count, struct vs_wr
 static size_t named_chain(const struct vs_summary *summary, uint64_t stack,
                           struct vs_chain_frame *chain, bool *folds, size_t *lead)
 {
-    size_t count = (summary->own_only ? vs_naming_own_chain : vs_naming_chain)(
-        summary->replay->reader, summary->symbols, stack, chain, VS_CHAIN_MAX);
+    size_t count = vs_naming_chain(summary->replay->reader, summary->symbols, stack,
+                                   summary->own_only, chain);
     *folds = vs_naming_fold(chain, count);
     *lead = *folds ? 0 : vs_naming_lead(chain, count);
     while (*folds && *lead < count && *chain[*lead].library)
@@ -163,7 +240,7 @@ void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *o
         if (sites->items[i].stack && vs_user_has_site(summary->replay, &sites->items[i]))
             list[count++] =
                 (struct vs_summary_row){.bytes = sites->items[i].bytes, .site = (uint32_t)i};
-    vs_vec_sort(list, count, sizeof *list, more_allocated);
+    vs_vec_sort(list, count, sizeof *list, vs_heavier_row);
     for (size_t i = 0; i < count && i < STACKS_LOOKED_AT; i++) {
         struct vs_chain_frame chain[VS_CHAIN_MAX];
         bool folds;
@@ -337,8 +414,8 @@ void vs_summary_part(const struct vs_summary *summary, uint64_t stack, uint64_t 
                      uint64_t count, struct vs_site_parts *parts)
 {
     struct vs_chain_frame chain[VS_CHAIN_MAX];
-    size_t frames = stack ? vs_naming_own_chain(summary->replay->reader, summary->symbols, stack, chain,
-                                                VS_CHAIN_MAX) : 0;
+    size_t frames = stack ? vs_naming_chain(summary->replay->reader, summary->symbols, stack, true,
+                                            chain) : 0;
     const struct vs_chain_frame *frame = vs_naming_fold(chain, frames) ? vs_naming_part(chain, frames) : NULL;
     if (!frame)
         return;
@@ -426,7 +503,7 @@ static struct vs_report_site figures_of(const struct vs_summary *summary,
 
 /* The site of a group: the text of its heaviest row, the figures of all. */
 static void name_group(const struct vs_summary *summary, const struct vs_summary_row *rows,
-                       const struct vs_site_fold *fold, uint32_t head,
+                       const struct site_fold *fold, uint32_t head,
                        struct vs_report_site *out)
 {
     const struct vs_replay *replay = summary->replay;
@@ -504,10 +581,10 @@ void vs_site_list_end(const struct vs_summary *summary, struct vs_site_list *lis
 void vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
                      size_t count, struct vs_report_sites *out)
 {
-    struct vs_site_fold fold;
+    struct site_fold fold;
     if (count == 0)
         return;
-    vs_site_fold_rows(summary, rows, count, &fold);
+    fold_rows(summary, rows, count, &fold);
     for (size_t i = 0; i < count; i++) {
         out->total_bytes += rows[i].bytes;
         out->total_count += rows[i].count;
@@ -530,7 +607,8 @@ void vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *ro
         settle_parts(summary, &list.items[i]);
     qsort(list.items, list.count, sizeof *list.items, heavier_site);
     vs_site_list_end(summary, &list, out);
-    vs_site_fold_free(&fold);
+    free(fold.groups);
+    free(fold.next);
 }
 
 static void list_sites(const struct vs_summary *summary, unsigned account,

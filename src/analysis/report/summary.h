@@ -63,6 +63,9 @@ struct vs_summary_row {
     uint32_t site; /* index in the replay's sites */
 };
 
+/* vs_heavier_row: for qsort: more bytes first. */
+int vs_heavier_row(const void *a, const void *b);
+
 /* vs_summary_rows: the heaviest of *rows*, which it sorts, as a list: those that read the same
  * folded, named, truncated. Sets only the items and their sums in *out*. */
 void vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *rows,

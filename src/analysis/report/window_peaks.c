@@ -26,9 +26,7 @@ struct open_windows {
 static int by_begin(const void *a, const void *b)
 {
     const struct vs_report_window *x = a, *y = b;
-    if (x->from_ns != y->from_ns)
-        return x->from_ns < y->from_ns ? -1 : 1;
-    return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
+    return vs_then(VS_ORDER(x->from_ns, y->from_ns), VS_ORDER(x->to_ns, y->to_ns));
 }
 
 /* The windows have rows for all devices of the replay. */
@@ -168,9 +166,7 @@ struct window_moment {
 static int by_event(const void *a, const void *b)
 {
     const struct window_moment *x = a, *y = b;
-    if (x->event != y->event)
-        return x->event < y->event ? -1 : 1;
-    return (int)x->peak - (int)y->peak;
+    return vs_then(VS_ORDER(x->event, y->event), (int)x->peak - (int)y->peak);
 }
 
 static int by_site(const void *a, const void *b)

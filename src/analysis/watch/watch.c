@@ -401,9 +401,7 @@ struct watch_groups {
 static int heavier(const void *a, const void *b)
 {
     const struct watch_group *x = a, *y = b;
-    if (x->row.bytes != y->row.bytes)
-        return x->row.bytes < y->row.bytes ? 1 : -1;
-    return x->row.site < y->row.site ? -1 : x->row.site > y->row.site;
+    return vs_then(VS_ORDER(y->row.bytes, x->row.bytes), VS_ORDER(x->row.site, y->row.site));
 }
 
 static void add_site(struct vs_watch *w, struct watch_groups *groups, uint32_t index)

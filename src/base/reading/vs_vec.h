@@ -53,16 +53,21 @@ static inline void vs_vec_sort(void *items, size_t count, size_t element,
         qsort(items, count, element, compare);
 }
 
+/* VS_ORDER: the order of two numbers, as for qsort. vs_then: *order*, of equal ones that of *next*. */
+#define VS_ORDER(x, y) (((x) > (y)) - ((x) < (y)))
+static inline int vs_then(int order, int next)
+{
+    return order ? order : next;
+}
+
 /* vs_order_u64, vs_order_u32: from small to large, for qsort. */
 static inline int vs_order_u64(const void *left, const void *right)
 {
-    const uint64_t *x = left, *y = right;
-    return *x < *y ? -1 : *x > *y;
+    return VS_ORDER(*(const uint64_t *)left, *(const uint64_t *)right);
 }
 static inline int vs_order_u32(const void *left, const void *right)
 {
-    const uint32_t *x = left, *y = right;
-    return *x < *y ? -1 : *x > *y;
+    return VS_ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
 /* vs_vec_grow: vs_vec_room for callers that still check an error; always VS_OK. */

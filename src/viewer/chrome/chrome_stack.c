@@ -40,7 +40,7 @@ static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64
     struct vs_chain_frame chain[VS_CHAIN_MAX];
     struct vs_chrome_stack out = {0, ""};
     char name[NAME_MAX_BYTES], torch[VS_THROUGH_MAX];
-    size_t count = vs_naming_chain(stacks->reader, stacks->symbols, stack, chain, VS_CHAIN_MAX);
+    size_t count = vs_naming_chain(stacks->reader, stacks->symbols, stack, false, chain);
     for (size_t i = count; i > 0; i--) {
         vs_naming_text(&chain[i - 1], name, sizeof name);
         out.frame = frame_of(stacks, out.frame, name, chain[i - 1].module);

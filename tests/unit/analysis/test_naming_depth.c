@@ -42,7 +42,7 @@ TEST(a_full_stack_keeps_its_mark)
     while (!vs_reader_next(reader, &event))
         stack = event.kind == VS_EVENT_free ? event.free.stack : stack;
     symbols = vs_symbols_open(reader);
-    size_t count = vs_naming_chain(reader, symbols, stack, frames, VS_CHAIN_MAX);
+    size_t count = vs_naming_chain(reader, symbols, stack, false, frames);
     assert_true(count > DEPTH);
     assert_string_equal(frames[count - 1].function, "(more frames)");
     vs_symbols_close(symbols);
