@@ -23,21 +23,21 @@ struct vs_verdict {
     const char *name;  /* "true_capacity", as in the JSON */
     const char *words; /* the heading: "true capacity: …" */
     const char *noun;  /* of a share: "memory kept in every iteration"; NULL: it has none */
-    /* One of the two. Whether the facts in *oom* are this cause and no other, whatever the device
+    /* One of the three. Whether the facts in *oom* are this cause and no other, whatever the device
      * had; or how many more bytes the device would have had for the request without this cause
-     * (0: it had no part). Neither: the rest, when no cause explains the failure. */
+     * (0: it had no part), or where these are in struct vs_oom, if they are live memory of the program.
+     * None: the rest, when no cause explains the failure. */
     bool (*decides)(const struct vs_oom *oom);
     uint64_t (*recovers)(const struct vs_oom *oom);
-    /* Live bytes of the program among those; NULL: none. */
-    uint64_t (*live)(const struct vs_oom *oom);
+    size_t live;
     /* Whether it is a cause only where no other one is enough. */
     bool last_resort;
     /* Adds evidence and remedies to *oom*, with the functions of verdict.h. */
     void (*explain)(struct vs_oom *oom);
-    /* The call site to name: of a list, or at an offset in struct vs_oom. NULL and 0, or a site without
-     * memory: the one that failed. */
+    /* The call site to name, or a list that it is the first of: offsets in struct vs_oom. Without one,
+     * or a site without memory: the one that failed. */
     const struct vs_report_site *(*culprit)(const struct vs_oom *oom);
-    size_t site;
+    size_t site, sites;
 };
 
 /* A cause with a share in the failure. */

@@ -33,18 +33,23 @@ static const struct vs_verdict *const verdicts[] = {
 
 /* --- the shares --- */
 
+static uint64_t live_of(const struct vs_oom *oom, const struct vs_verdict *verdict)
+{
+    return verdict->live ? *(const uint64_t *)((const char *)oom + verdict->live) : 0;
+}
+
 /* Whether the program would have needed no more than it needed before: then it is known to run
  * without this cause. */
 static bool ran_before(const struct vs_oom *oom, const struct vs_verdict *verdict)
 {
-    uint64_t live = verdict->live ? verdict->live(oom) : 0;
+    uint64_t live = live_of(oom, verdict);
     live = oom->live > live ? oom->live - live : 0;
     return oom->live_peak > 0 && live + oom->failure.requested <= oom->live_peak;
 }
 
 static bool is_large(const struct vs_oom *oom, const struct vs_verdict *verdict, uint64_t bytes)
 {
-    uint64_t own = verdict->live ? verdict->live(oom) : 0;
+    uint64_t own = live_of(oom, verdict);
     uint64_t live = oom->live > own ? oom->live - own : 0;
     return bytes >= oom->total / OF_DEVICE && bytes >= live / OF_LIVE;
 }
@@ -59,15 +64,24 @@ static bool may_be_filling(const struct vs_oom *oom, const struct vs_verdict *ve
 
 static const struct vs_report_site *site_of(const struct vs_oom *oom, const struct vs_verdict *verdict)
 {
+    const char *at = (const char *)oom;
     if (verdict->culprit)
         return verdict->culprit(oom);
-    return verdict->site ? (const struct vs_report_site *)((const char *)oom + verdict->site) : NULL;
+    if (!verdict->sites)
+        return verdict->site ? (const struct vs_report_site *)(at + verdict->site) : NULL;
+    const struct vs_report_sites *sites = (const struct vs_report_sites *)(at + verdict->sites);
+    return sites->count ? &sites->items[0] : NULL;
+}
+
+static bool has_share(const struct vs_verdict *verdict)
+{
+    return verdict->recovers || verdict->live;
 }
 
 static void find_shares(struct vs_oom *oom)
 {
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
-        uint64_t bytes = verdicts[i]->recovers ? verdicts[i]->recovers(oom) : 0;
+        uint64_t bytes = verdicts[i]->recovers ? verdicts[i]->recovers(oom) : live_of(oom, verdicts[i]);
         bool large = bytes && is_large(oom, verdicts[i], bytes);
         /* without the missing bytes, only a large share is a cause */
         if (!bytes || oom->cause_count == VS_CAUSES_MAX || (!oom->missing && !(oom->missing_unknown && large)))
@@ -282,12 +296,12 @@ static void explain(struct vs_oom *oom)
         oom->refusal->explain(oom);
     if (oom->second)
         explain_second(oom);
-    for (size_t i = 0; i < oom->cause_count && oom->verdict->recovers; i++) {
+    for (size_t i = 0; i < oom->cause_count && has_share(oom->verdict); i++) {
         const struct vs_oom_cause *other = &oom->causes[i];
         if (other->suspected && other->verdict != oom->verdict && other->verdict != oom->second)
             explain_other(oom, other);
     }
-    if (oom->limit && oom->missing && oom->verdict->recovers && oom->verdict != &vs_verdict_limit)
+    if (oom->limit && oom->missing && has_share(oom->verdict) && oom->verdict != &vs_verdict_limit)
         vs_oom_raise_limit(oom);
     vs_oom_sort_remedies(oom);
 }

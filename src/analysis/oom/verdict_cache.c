@@ -3,7 +3,6 @@
  * Verdict: the caching allocator holds free memory that this request may not use: of other streams
  * or of a private pool. */
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
 
 static uint64_t recovers(const struct vs_oom *oom)
 {
@@ -59,6 +58,7 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_cache = {
-    "other_cache", "other cache: free memory is cached for other streams or a private pool",
-    "the cache of other streams and pools", NULL, recovers, NULL, false, explain, NULL,
-    offsetof(struct vs_oom, withheld_site)};
+    .name = "other_cache",
+    .words = "other cache: free memory is cached for other streams or a private pool",
+    .noun = "the cache of other streams and pools", .recovers = recovers, .explain = explain,
+    .site = offsetof(struct vs_oom, withheld_site)};

@@ -2,7 +2,6 @@
  *
  * Verdict: the program needs more memory than the device has. Selected when no other applies. */
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
 
 #define LEAK_BLOCKS_MIN 8
 
@@ -73,11 +72,7 @@ static void explain(struct vs_oom *oom)
     vs_oom_common_remedies(oom);
 }
 
-static const struct vs_report_site *culprit(const struct vs_oom *oom)
-{
-    return oom->sites.count ? &oom->sites.items[0] : NULL;
-}
-
 const struct vs_verdict vs_verdict_capacity = {
-    "true_capacity", "true capacity: the program needs more memory than the device has", NULL, NULL,
-    NULL, NULL, false, explain, culprit, 0};
+    .name = "true_capacity",
+    .words = "true capacity: the program needs more memory than the device has",
+    .explain = explain, .sites = offsetof(struct vs_oom, sites)};

@@ -3,7 +3,6 @@
  * Verdict: CUDA contexts, modules and the limits of stack, heap and printf of this process hold more
  * than one usual context, and the request would have fitted without the excess. */
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
 
 static uint64_t recovers(const struct vs_oom *oom)
 {
@@ -50,6 +49,6 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_context = {
-    "contexts", "contexts: CUDA contexts hold an unusual part of the device",
-    "more than one usual context", NULL, recovers, NULL, false, explain, NULL,
-    offsetof(struct vs_oom, context_site)};
+    .name = "contexts", .words = "contexts: CUDA contexts hold an unusual part of the device",
+    .noun = "more than one usual context", .recovers = recovers, .explain = explain,
+    .site = offsetof(struct vs_oom, context_site)};

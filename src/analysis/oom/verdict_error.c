@@ -60,5 +60,5 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_error = {
-    "other_error", "not out of memory: the call failed with another error", NULL, decides, NULL,
-    NULL, false, explain, NULL, 0};
+    .name = "other_error", .words = "not out of memory: the call failed with another error",
+    .decides = decides, .explain = explain};

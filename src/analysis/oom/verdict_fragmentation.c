@@ -2,7 +2,6 @@
  *
  * Verdict: free and cached memory together would be enough, but no piece is large enough. */
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
 
 /* At least half of the holes must come from frees, the rest may be ends of segments: those of
  * segments that are not filled yet are no cause. Or as much was live before, so that the demand is
@@ -42,6 +41,7 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_fragmentation = {
-    "fragmentation", "fragmentation: enough memory is free, in pieces that are too small",
-    "holes between its blocks", NULL, recovers, NULL, false, explain, NULL,
-    offsetof(struct vs_oom, pin_site)};
+    .name = "fragmentation",
+    .words = "fragmentation: enough memory is free, in pieces that are too small",
+    .noun = "holes between its blocks", .recovers = recovers, .explain = explain,
+    .site = offsetof(struct vs_oom, pin_site)};

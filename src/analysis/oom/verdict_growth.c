@@ -5,19 +5,8 @@
 #include <string.h>
 
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
 
 #define TIMES_FEW 5
-
-static uint64_t recovers(const struct vs_oom *oom)
-{
-    return oom->growth_bytes;
-}
-
-static const struct vs_report_site *culprit(const struct vs_oom *oom)
-{
-    return oom->growing.count ? &oom->growing.items[0] : NULL;
-}
 
 static uint64_t requested_bytes(const struct vs_oom *oom)
 {
@@ -196,5 +185,6 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_growth = {
-    "growth", "growth: the program keeps allocating memory that it does not free",
-    "the growth", NULL, recovers, recovers, false, explain, culprit, 0};
+    .name = "growth", .words = "growth: the program keeps allocating memory that it does not free",
+    .noun = "the growth", .live = offsetof(struct vs_oom, growth_bytes), .explain = explain,
+    .sites = offsetof(struct vs_oom, growing)};

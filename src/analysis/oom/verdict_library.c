@@ -3,12 +3,6 @@
  * Verdict: libraries outside the framework's allocator (or, without one, outside the program) hold
  * the memory that the request needs. */
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
-
-static uint64_t recovers(const struct vs_oom *oom)
-{
-    return oom->library_bytes;
-}
 
 static void explain(struct vs_oom *oom)
 {
@@ -31,6 +25,6 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_library = {
-    "outside_libraries", "libraries: memory outside the program's own allocator",
-    "the memory of these libraries", NULL, recovers, recovers, false, explain, NULL,
-    offsetof(struct vs_oom, library_site)};
+    .name = "outside_libraries", .words = "libraries: memory outside the program's own allocator",
+    .noun = "the memory of these libraries", .live = offsetof(struct vs_oom, library_bytes),
+    .explain = explain, .site = offsetof(struct vs_oom, library_site)};

@@ -2,7 +2,6 @@
  *
  * Verdict: the option `limit` was reached while the device had more. */
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
 
 static uint64_t recovers(const struct vs_oom *oom)
 {
@@ -41,11 +40,8 @@ static void explain(struct vs_oom *oom)
     vs_oom_common_remedies(oom);
 }
 
-static const struct vs_report_site *culprit(const struct vs_oom *oom)
-{
-    return oom->sites.count ? &oom->sites.items[0] : NULL;
-}
-
 const struct vs_verdict vs_verdict_limit = {
-    "imposed_limit", "imposed limit: the run was limited to less memory than the device has",
-    "the limit", NULL, recovers, NULL, true, explain, culprit, 0};
+    .name = "imposed_limit",
+    .words = "imposed limit: the run was limited to less memory than the device has",
+    .noun = "the limit", .recovers = recovers, .last_resort = true, .explain = explain,
+    .sites = offsetof(struct vs_oom, sites)};

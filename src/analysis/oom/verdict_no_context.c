@@ -4,7 +4,6 @@
  * memory. Nothing was allocated, so it needs no comparison with other causes: who held the memory is
  * evidence. */
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
 
 static bool decides(const struct vs_oom *oom)
 {
@@ -78,5 +77,6 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_no_context = {
-    "contexts", "contexts: the device has too little free memory for another CUDA context", NULL,
-    decides, NULL, NULL, false, explain, NULL, 0};
+    .name = "contexts",
+    .words = "contexts: the device has too little free memory for another CUDA context",
+    .decides = decides, .explain = explain};

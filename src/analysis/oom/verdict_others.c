@@ -3,7 +3,6 @@
  * Verdicts: other processes listed by NVML hold a large part of the device, and the request fits
  * without them; or most of the device is held outside this program by an unknown user. */
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
 
 #define CONTEXTS_AT_MOST (UINT64_C(1) << 30)
 #define PROCESSES_SHOWN 3
@@ -50,8 +49,8 @@ static void explain_others(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_others = {
-    "other_process", "other process: others hold a large part of the device",
-    "the other processes", NULL, recovers_others, NULL, false, explain_others, NULL, 0};
+    .name = "other_process", .words = "other process: others hold a large part of the device",
+    .noun = "the other processes", .recovers = recovers_others, .explain = explain_others};
 
 /* Of an unknown owner: other processes that cannot be told from this one, or memory in no figure. */
 static uint64_t recovers_outside(const struct vs_oom *oom)
@@ -84,5 +83,6 @@ static void explain_outside(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_outside = {
-    "outside_memory", "memory outside the program: others hold most of the device",
-    "memory of an unknown owner", NULL, recovers_outside, NULL, false, explain_outside, NULL, 0};
+    .name = "outside_memory", .words = "memory outside the program: others hold most of the device",
+    .noun = "memory of an unknown owner", .recovers = recovers_outside,
+    .explain = explain_outside};

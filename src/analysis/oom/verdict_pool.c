@@ -2,7 +2,6 @@
  *
  * Verdict: stream-ordered pools, or the driver's memory for graphs, keep memory that nothing uses. */
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
 
 /* Growth inside the pools leaves holes there: they are its effect. */
 static bool holes_of_growth(const struct vs_oom *oom)
@@ -59,5 +58,7 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_pool = {
-    "kept_pool", "cached in pools: CUDA's memory pools hold memory that nothing uses",
-    "the pools' unused memory", NULL, recovers, NULL, false, explain, culprit, 0};
+    .name = "kept_pool",
+    .words = "cached in pools: CUDA's memory pools hold memory that nothing uses",
+    .noun = "the pools' unused memory", .recovers = recovers, .explain = explain,
+    .culprit = culprit};

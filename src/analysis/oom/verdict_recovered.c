@@ -23,5 +23,6 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_recovered = {
-    "recovered", "recovered: the request was refused, and the program went on without it", NULL,
-    decides, NULL, NULL, false, explain, NULL, 0};
+    .name = "recovered",
+    .words = "recovered: the request was refused, and the program went on without it",
+    .decides = decides, .explain = explain};

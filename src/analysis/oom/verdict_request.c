@@ -4,7 +4,6 @@
  * not provide; a size larger than any device; a request that failed although enough memory was
  * free. */
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
 
 /* No device has as much; host memory that the device can reach may. */
 #define ANY_DEVICE (UINT64_C(384) << 30)
@@ -13,11 +12,6 @@
 static bool is_host(const struct vs_oom *oom)
 {
     return oom->failure.host;
-}
-
-static const struct vs_report_site *host_culprit(const struct vs_oom *oom)
-{
-    return oom->growing.count ? &oom->growing.items[0] : NULL;
 }
 
 static void explain_host(struct vs_oom *oom)
@@ -35,8 +29,8 @@ static void explain_host(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_host = {
-    "host_memory", "host memory: the host refused page-locked memory",
-    NULL, is_host, NULL, NULL, false, explain_host, host_culprit, 0};
+    .name = "host_memory", .words = "host memory: the host refused page-locked memory",
+    .decides = is_host, .explain = explain_host, .sites = offsetof(struct vs_oom, growing)};
 
 static bool is_absurd(const struct vs_oom *oom)
 {
@@ -59,8 +53,8 @@ static void explain_absurd(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_absurd = {
-    "absurd_request", "absurd request: no device could hold it", NULL, is_absurd, NULL, NULL, false,
-    explain_absurd, NULL, 0};
+    .name = "absurd_request", .words = "absurd request: no device could hold it",
+    .decides = is_absurd, .explain = explain_absurd};
 
 static bool is_refused(const struct vs_oom *oom)
 {
@@ -97,5 +91,5 @@ static void explain_refused(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_refused = {
-    "refused", "refused: the request was refused although enough memory was free", NULL,
-    is_refused, NULL, NULL, false, explain_refused, NULL, 0};
+    .name = "refused", .words = "refused: the request was refused although enough memory was free",
+    .decides = is_refused, .explain = explain_refused};

@@ -3,7 +3,6 @@
  * Verdict: the driver rounds each allocation up to its pages of 2 MiB, and the rounding holds the
  * memory that the request needs. */
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
 
 static uint64_t recovers(const struct vs_oom *oom)
 {
@@ -30,6 +29,7 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_rounding = {
-    "rounding", "rounding: the driver gives each small allocation whole pages of 2 MiB",
-    "the driver's rounding", NULL, recovers, NULL, false, explain, NULL,
-    offsetof(struct vs_oom, rounded_site)};
+    .name = "rounding",
+    .words = "rounding: the driver gives each small allocation whole pages of 2 MiB",
+    .noun = "the driver's rounding", .recovers = recovers, .explain = explain,
+    .site = offsetof(struct vs_oom, rounded_site)};

@@ -3,12 +3,6 @@
  * Verdict: one allocation unlike any other, or those of one step, without which the program has run:
  * the failed request, or live ones. */
 #include "analysis/oom/verdict.h"
-#include "base/vs_size.h"
-
-static uint64_t recovers(const struct vs_oom *oom)
-{
-    return oom->spike_bytes;
-}
 
 static const char *live_or_requested(const struct vs_oom *oom)
 {
@@ -67,6 +61,7 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_spike = {
-    "single_spike", "single spike: one allocation is far larger than any before it",
-    "the spike", NULL, recovers, recovers, false, explain, NULL,
-    offsetof(struct vs_oom, spike_site)};
+    .name = "single_spike",
+    .words = "single spike: one allocation is far larger than any before it",
+    .noun = "the spike", .live = offsetof(struct vs_oom, spike_bytes), .explain = explain,
+    .site = offsetof(struct vs_oom, spike_site)};
