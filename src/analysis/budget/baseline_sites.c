@@ -295,26 +295,6 @@ static int more_bytes(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The least bytes of a site that is stored, and how many of exactly that many bytes are. */
-static void limits_of(const struct vs_named_sites *sites, bool of_phase, uint64_t *least,
-                      size_t *equal)
-{
-    uint64_t total = 0, *bytes = vs_xcalloc(sites->count + 1, sizeof *bytes);
-    for (size_t i = 0; i < sites->count; i++)
-        total += bytes[i] = sites->items[i].bytes;
-    *least = total / (of_phase ? VS_BASELINE_PHASE_SITE_PART : VS_BASELINE_SITE_PART);
-    *equal = SIZE_MAX;
-    qsort(bytes, sites->count, sizeof *bytes, more_bytes);
-    size_t most = VS_BASELINE_PHASE_SITES_MAX;
-    if (of_phase && sites->count > most && bytes[most - 1] >= *least) {
-        *least = bytes[most - 1];
-        *equal = 0;
-        for (size_t i = 0; i < most; i++)
-            *equal += bytes[i] == *least;
-    }
-    free(bytes);
-}
-
 /* The least number of copies for which a line is stored that copies few bytes. */
 static uint64_t least_number(const struct vs_named_sites *sites)
 {
@@ -329,10 +309,22 @@ static void put_list(struct json_object *lists, const char *key,
                      const struct vs_named_sites *sites, const struct vs_quantity *quantity)
 {
     bool of_phase = quantity->phase != NULL;
-    uint64_t least, number = vs_metric_of_copies(quantity->metric) ? least_number(sites) : UINT64_MAX;
-    size_t equal;
+    uint64_t number = vs_metric_of_copies(quantity->metric) ? least_number(sites) : UINT64_MAX;
     unsigned nth = 0;
-    limits_of(sites, of_phase, &least, &equal);
+    /* The least bytes of a site that is stored, and how many sites of exactly that many bytes are. */
+    uint64_t total = 0, *bytes = vs_xcalloc(sites->count + 1, sizeof *bytes);
+    for (size_t i = 0; i < sites->count; i++)
+        total += bytes[i] = sites->items[i].bytes;
+    uint64_t least = total / (of_phase ? VS_BASELINE_PHASE_SITE_PART : VS_BASELINE_SITE_PART);
+    size_t equal = SIZE_MAX, most = VS_BASELINE_PHASE_SITES_MAX;
+    qsort(bytes, sites->count, sizeof *bytes, more_bytes);
+    if (of_phase && sites->count > most && bytes[most - 1] >= least) {
+        least = bytes[most - 1];
+        equal = 0;
+        for (size_t i = 0; i < most; i++)
+            equal += bytes[i] == least;
+    }
+    free(bytes);
     struct json_object *list = json_object_new_object();
     if (!list || json_object_object_add(lists, key, list))
         vs_out_of_memory();
@@ -394,26 +386,6 @@ static bool same_outside(const struct vs_taken_quantity **peaks, size_t count, c
     return found && (*found)->run == taken->run && (*found)->quantity.event == taken->quantity.event;
 }
 
-/* The quantities that get lists of their own. */
-static void choose(const struct vs_taken *taken, bool readings, struct listed_quantity *out,
-                   size_t *count)
-{
-    const struct vs_taken_quantity **peaks = vs_xcalloc(taken->count + 1, sizeof *peaks);
-    size_t peak_count = 0;
-    *count = 0;
-    for (size_t i = 0; i < taken->count; i++)
-        if (taken->items[i].quantity.metric <= VS_METRIC_RESERVED)
-            peaks[peak_count++] = &taken->items[i];
-    qsort(peaks, peak_count, sizeof *peaks, by_place);
-    for (size_t i = 0; i < taken->count; i++) {
-        const struct vs_taken_quantity *one = &taken->items[i];
-        bool peak = one->quantity.metric <= VS_METRIC_RESERVED;
-        if (has_lists(one, readings) && !(peak && same_outside(peaks, peak_count, one)))
-            out[(*count)++].taken = one;
-    }
-    free(peaks);
-}
-
 /* Finds the sites of those whose value is that of *run*. */
 static void read_run(struct vs_measured *run, struct listed_quantity *all, size_t count)
 {
@@ -467,8 +439,19 @@ static void put_quantity(struct json_object *process, const struct listed_quanti
 void vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken, bool readings)
 {
     struct listed_quantity *all = vs_xcalloc(taken->count + 1, sizeof *all);
-    size_t count = 0;
-    choose(taken, readings, all, &count);
+    const struct vs_taken_quantity **peaks = vs_xcalloc(taken->count + 1, sizeof *peaks);
+    size_t count = 0, peak_count = 0;
+    for (size_t i = 0; i < taken->count; i++)
+        if (taken->items[i].quantity.metric <= VS_METRIC_RESERVED)
+            peaks[peak_count++] = &taken->items[i];
+    qsort(peaks, peak_count, sizeof *peaks, by_place);
+    for (size_t i = 0; i < taken->count; i++) {
+        const struct vs_taken_quantity *one = &taken->items[i];
+        bool peak = one->quantity.metric <= VS_METRIC_RESERVED;
+        if (has_lists(one, readings) && !(peak && same_outside(peaks, peak_count, one)))
+            all[count++].taken = one; /* gets a list of its own */
+    }
+    free(peaks);
     for (size_t i = 0; i < count; i++)
         if (!all[i].read) /* each run once */
             read_run(all[i].taken->run, all, count);

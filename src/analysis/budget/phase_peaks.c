@@ -168,23 +168,6 @@ static void opened(struct vs_phase_peaks *peaks, const struct vs_replay *replay,
     }
 }
 
-static void note_kept(struct vs_phase_peaks *peaks, const struct vs_replay *replay,
-                      const struct phase_range_open *range)
-{
-    for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
-        struct vs_phase_device *device = device_of(peaks, range->phase, a);
-        uint64_t now = vs_user_sums(replay, a).allocated;
-        uint64_t before = a < range->accounts ? range->allocated[a] : 0;
-        uint64_t kept = now > before ? now - before : 0;
-        if (!device || kept <= device->kept)
-            continue;
-        device->kept = kept;
-        device->kept_event = replay->events;
-        device->kept_from_ns = range->time_ns;
-        device->kept_ns = vs_replay_since(replay, replay->now_ns);
-    }
-}
-
 /* The replay has closed the innermost range of *domain*, unless that was not one that it keeps. */
 static void closed(struct vs_phase_peaks *peaks, const struct vs_replay *replay, uint32_t tid,
                    uint64_t domain)
@@ -198,15 +181,33 @@ static void closed(struct vs_phase_peaks *peaks, const struct vs_replay *replay,
         at--;
     if (!at)
         return;
-    note_kept(peaks, replay, &thread->ranges[at - 1]);
+    const struct phase_range_open *range = &thread->ranges[at - 1];
+    for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
+        struct vs_phase_device *device = device_of(peaks, range->phase, a);
+        uint64_t now = vs_user_sums(replay, a).allocated;
+        uint64_t before = a < range->accounts ? range->allocated[a] : 0;
+        if (!device || now <= before || now - before <= device->kept)
+            continue;
+        device->kept = now - before;
+        device->kept_event = replay->events;
+        device->kept_from_ns = range->time_ns;
+        device->kept_ns = vs_replay_since(replay, replay->now_ns);
+    }
     free(thread->ranges[at - 1].allocated);
     thread->count--;
     memmove(&thread->ranges[at - 1], &thread->ranges[at], (thread->count - (at - 1)) * sizeof *thread->ranges);
 }
 
-/* Until a framework reports its first block, the memory below its blocks counts in their place. */
-static void follow_framework(struct vs_phase_peaks *peaks, const struct vs_replay *replay)
+static enum vs_err observe(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
+    struct vs_phase_peaks *peaks = context;
+    peaks->full |= replay->phases.count >= VS_PHASES_MAX;
+    if (replay->phases.count < 2)
+        return VS_OK;
+    if (peaks->count < replay->phases.count)
+        add_phases(peaks, replay);
+    /* Until a framework reports its first block, the memory below its blocks counts in their
+     * place. */
     for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {
         const struct vs_user_account *user = &replay->accounts[a]->user;
         if (peaks->reports[a] || !user->reports)
@@ -219,17 +220,6 @@ static void follow_framework(struct vs_phase_peaks *peaks, const struct vs_repla
                 *bytes = *bytes > user->backing ? *bytes - user->backing : 0;
         }
     }
-}
-
-static enum vs_err observe(void *context, struct vs_replay *replay, const struct vs_event *event)
-{
-    struct vs_phase_peaks *peaks = context;
-    peaks->full |= replay->phases.count >= VS_PHASES_MAX;
-    if (replay->phases.count < 2)
-        return VS_OK;
-    if (peaks->count < replay->phases.count)
-        add_phases(peaks, replay);
-    follow_framework(peaks, replay);
     peaks->after_last = replay->phases.after_last;
     if (event->kind == VS_EVENT_range_push)
         opened(peaks, replay, event->tid, event->range_push.domain);

@@ -14,17 +14,6 @@
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
-/* Reads on up to event *number*. */
-static void advance(struct vs_reader *reader, struct vs_trace_state *state, uint64_t number,
-                    struct vs_held_segments *held)
-{
-    struct vs_event event;
-    while (state->replay->events < number && vs_reader_next(reader, &event) == VS_OK) {
-        vs_held_segments_event(held, &event);
-        vs_trace_state_event(state, &event);
-    }
-}
-
 /* The blocks that are live now and were allocated since *from_ns*: what a phase keeps. */
 static void sites_since(const struct vs_summary *summary, unsigned account, uint64_t from_ns,
                         struct vs_report_sites *out)
@@ -184,7 +173,12 @@ void vs_quantity_sites_all(struct vs_measured *run, struct vs_site_request *requ
     struct vs_held_segments held = {0};
     vs_reader_rewind(run->reader);
     for (size_t i = 0; i < left; i++) {
-        advance(run->reader, state, requests[i].quantity->event, &held);
+        struct vs_event event;
+        while (state->replay->events < requests[i].quantity->event &&
+               vs_reader_next(run->reader, &event) == VS_OK) {
+            vs_held_segments_event(&held, &event);
+            vs_trace_state_event(state, &event);
+        }
         name_sites(run, state, symbols, &held, &requests[i]);
     }
     vs_symbols_close(symbols);

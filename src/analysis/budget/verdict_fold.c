@@ -207,17 +207,6 @@ static bool follows_by_lines(const struct fold_state *state, const struct vs_bud
     return known;
 }
 
-/* The bytes by which the responsible line has grown at the time of *row*. */
-static uint64_t growth_at(const struct vs_budget_row *row, const struct fold_culprit *culprit)
-{
-    const struct vs_report_site *site = culprit->row->culprits[0].site;
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < row->sites.count; i++)
-        if (vs_site_is(&row->sites.items[i], site))
-            bytes += row->sites.items[i].bytes;
-    return bytes > culprit->before ? bytes - culprit->before : 0;
-}
-
 /* Of a phase: makes the responsible line the row's only culprit, if it explains most of the excess. */
 static bool follows_by_culprit(const struct fold_state *state, struct vs_budget_row *row)
 {
@@ -228,7 +217,13 @@ static bool follows_by_culprit(const struct fold_state *state, struct vs_budget_
         const struct fold_culprit *culprit = &state->culprit[i];
         if (culprit->row->quantity.device != row->quantity.device || culprit->row->run != row->run)
             continue;
-        uint64_t growth = growth_at(row, culprit);
+        /* The bytes by which the responsible line has grown at that time. */
+        const struct vs_report_site *site = culprit->row->culprits[0].site;
+        uint64_t bytes = 0;
+        for (size_t k = 0; k < row->sites.count; k++)
+            if (vs_site_is(&row->sites.items[k], site))
+                bytes += row->sites.items[k].bytes;
+        uint64_t growth = bytes > culprit->before ? bytes - culprit->before : 0;
         if (growth < excess - excess / 4)
             continue;
         row->culprits[0] = culprit->row->culprits[0];

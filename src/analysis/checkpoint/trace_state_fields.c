@@ -62,15 +62,6 @@ static void growth_io(struct vs_state_record *r, struct vs_growth *growth)
     vs_state_u32(r, &growth->falls, UINT32_MAX);
 }
 
-static void steps_io(struct vs_state_record *r, struct vs_steps *steps)
-{
-    vs_state_bool(r, &steps->open);
-    vs_state_u32(r, &steps->tid, UINT32_MAX);
-    u64s(r, (uint64_t *const[]){&steps->range, &steps->begun, &steps->done, &steps->number,
-                                &steps->time_ns, &steps->total_ns, &steps->shortest_ns,
-                                &steps->longest_ns, &steps->longest_number, NULL});
-}
-
 void vs_trace_state_io_totals(struct vs_state_record *r, struct vs_trace_state *m)
 {
     struct vs_replay *replay = m->replay;
@@ -86,7 +77,12 @@ void vs_trace_state_io_totals(struct vs_state_record *r, struct vs_trace_state *
     vs_state_bool(r, &replay->has_end);
     if (replay->has_end)
         vs_trace_state_io_event(r, &replay->end);
-    steps_io(r, &replay->phases.steps);
+    struct vs_steps *steps = &replay->phases.steps;
+    vs_state_bool(r, &steps->open);
+    vs_state_u32(r, &steps->tid, UINT32_MAX);
+    u64s(r, (uint64_t *const[]){&steps->range, &steps->begun, &steps->done, &steps->number,
+                                &steps->time_ns, &steps->total_ns, &steps->shortest_ns,
+                                &steps->longest_ns, &steps->longest_number, NULL});
     struct vs_recording_state *state = &replay->recording;
     vs_state_bool(r, &state->selects);
     u64s(r, (uint64_t *const[]){&state->min_size, &state->sample, &state->seed,

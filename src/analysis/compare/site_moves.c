@@ -31,19 +31,6 @@ static bool differs(const struct both_stacks *s, size_t i, enum vs_site_move mov
     return !vs_same_function(p, q) || !vs_same_file(p, q) || (move == VS_MOVE_LINE && p->line != q->line);
 }
 
-/* Functions have other names, or are called through others. */
-static void renamed(const struct both_stacks *s, size_t inner, struct vs_frame_range *a, struct vs_frame_range *b)
-{
-    size_t outer = 0;
-    while (outer < s->n - inner && outer < s->m - inner &&
-           vs_same_function(&s->a->frames[s->x[s->n - 1 - outer]], &s->b->frames[s->y[s->m - 1 - outer]]))
-        outer++;
-    bool alone = outer == s->n - inner || outer == s->m - inner;
-    size_t more_out = alone && outer ? 1 : 0, more_in = alone && !outer && inner ? 1 : 0;
-    *a = (struct vs_frame_range){s->x[inner - more_in], s->x[s->n - 1 - outer + more_out]};
-    *b = (struct vs_frame_range){s->y[inner - more_in], s->y[s->m - 1 - outer + more_out]};
-}
-
 bool vs_site_moved_frames(const struct vs_site_pair *pair, struct vs_frame_range *a, struct vs_frame_range *b)
 {
     struct both_stacks s = {.a = pair->a->site, .b = pair->b->site};
@@ -56,7 +43,15 @@ bool vs_site_moved_frames(const struct vs_site_pair *pair, struct vs_frame_range
            vs_same_function(&s.a->frames[s.x[inner]], &s.b->frames[s.y[inner]]))
         inner++;
     if (inner < s.n || inner < s.m) {
-        renamed(&s, inner, a, b);
+        /* Functions have other names, or are called through others. */
+        size_t outer = 0;
+        while (outer < s.n - inner && outer < s.m - inner &&
+               vs_same_function(&s.a->frames[s.x[s.n - 1 - outer]], &s.b->frames[s.y[s.m - 1 - outer]]))
+            outer++;
+        bool alone = outer == s.n - inner || outer == s.m - inner;
+        size_t more_out = alone && outer ? 1 : 0, more_in = alone && !outer && inner ? 1 : 0;
+        *a = (struct vs_frame_range){s.x[inner - more_in], s.x[s.n - 1 - outer + more_out]};
+        *b = (struct vs_frame_range){s.y[inner - more_in], s.y[s.m - 1 - outer + more_out]};
         return true;
     }
     while (naming < s.n - 1 && s.y[naming] != pair->b->frame)

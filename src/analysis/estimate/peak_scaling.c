@@ -158,18 +158,6 @@ static void choose_runs(struct vs_scaling_run *runs, size_t count, struct vs_sca
         runs[i].used = true;
 }
 
-/* Reserved memory comes in segments and jumps: a curve of its own would follow the jumps. */
-static void set_reserved(const struct vs_scaling_run *runs, size_t count, struct vs_scaling *out)
-{
-    out->reserved_ratio = 1;
-    for (size_t i = 0; i < count; i++)
-        if (runs[i].used && runs[i].allocated > 0 && runs[i].reserved / runs[i].allocated > out->reserved_ratio)
-            out->reserved_ratio = runs[i].reserved / runs[i].allocated;
-    out->reserved = out->allocated;
-    for (size_t i = 0; i < out->reserved.terms; i++)
-        out->reserved.coefficients[i] *= out->reserved_ratio;
-}
-
 enum vs_err vs_scaling_fit(struct vs_scaling_run *runs, size_t count, size_t names, struct vs_scaling *out)
 {
     memset(out, 0, sizeof *out);
@@ -183,7 +171,14 @@ enum vs_err vs_scaling_fit(struct vs_scaling_run *runs, size_t count, size_t nam
         out->used += runs[i].used;
     if (distinct(runs, count) < 2 || !fit_curve(runs, count, names, &out->allocated))
         return VS_ERR_ARG;
-    set_reserved(runs, count, out);
+    /* Reserved memory comes in segments and jumps: a curve of its own would follow the jumps. */
+    out->reserved_ratio = 1;
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].used && runs[i].allocated > 0 && runs[i].reserved / runs[i].allocated > out->reserved_ratio)
+            out->reserved_ratio = runs[i].reserved / runs[i].allocated;
+    out->reserved = out->allocated;
+    for (size_t i = 0; i < out->reserved.terms; i++)
+        out->reserved.coefficients[i] *= out->reserved_ratio;
     return VS_OK;
 }
 

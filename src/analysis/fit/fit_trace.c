@@ -224,12 +224,6 @@ static const struct vs_fit_refused *fit_failures_first(const struct vs_fit_failu
     return other;
 }
 
-static void fit_failures_free(struct vs_fit_failures *failures)
-{
-    free(failures->items);
-    *failures = (struct vs_fit_failures){0};
-}
-
 /* Beside the replay's account of the same index. */
 struct fit_watch {
     uint64_t tensors_peak, tensors_event; /* event: 1-based; 0: never */
@@ -469,7 +463,8 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
         err = fill(pass, path, rank);
     vs_symbols_close(pass->symbols);
     vs_replay_close(pass->replay);
-    fit_failures_free(&pass->failures);
+    free(pass->failures.items);
+    pass->failures = (struct vs_fit_failures){0};
     free(pass);
     if (err) {
         vs_fit_trace_free(trace);

@@ -27,19 +27,6 @@ static const char *const checkouts[] = {
     "diffusers", "peft", "datasets", "lightning", "pytorch_lightning", "deepspeed", "triton",
     "cupy", "jax", "jaxlib", "xformers", "flash_attn", "bitsandbytes", "timm", "apex"};
 
-/* After "/site-packages/" or "/dist-packages/"; NULL for other paths. */
-static const char *in_packages(const char *path)
-{
-    static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
-    const char *found = NULL;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        for (const char *at = path; (at = strstr(at, folders[i])) != NULL;) {
-            at += strlen(folders[i]);
-            found = at > found || !found ? at : found;
-        }
-    return found;
-}
-
 /* The length of "/lib/python3.11/" or "/lib64/python3/" at *at*; 0 for other text. */
 static size_t library_folder(const char *at)
 {
@@ -105,7 +92,13 @@ static bool set_package(char name[VS_PACKAGE_MAX], const char *inside)
 
 static bool by_path(const char *path, char name[VS_PACKAGE_MAX])
 {
-    const char *inside = in_packages(path);
+    static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
+    const char *inside = NULL; /* after the last of these */
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        for (const char *at = path; (at = strstr(at, folders[i])) != NULL;) {
+            at += strlen(folders[i]);
+            inside = at > inside || !inside ? at : inside;
+        }
     name[0] = 0;
     if (vs_library_named(path, NULL, name))
         return true;

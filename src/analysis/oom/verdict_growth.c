@@ -148,24 +148,6 @@ static void explain_sites(struct vs_oom *oom)
                         more == 1 ? "" : "s");
 }
 
-/* A larger GPU lasts for as many steps more as it has bytes. */
-static void larger_device(struct vs_oom *oom)
-{
-    uint64_t bytes = oom->total + oom->missing;
-    if (!oom->total)
-        return;
-    if (oom->growth_per_step)
-        vs_oom_remedy(oom, "bigger_device", bytes, true,
-                      "a larger GPU only delays it: 1 step per %s",
-                      exact(oom, with_rounding(oom, oom->growth_per_step)));
-    else if (oom->growing.count == 1 || oom->growth_repeats)
-        vs_oom_remedy(oom, "bigger_device", bytes, true,
-                      "a larger GPU only delays it: it grows by %s with each repetition",
-                      vs_oom_size(oom, with_rounding(oom, oom->growth_each)));
-    else
-        vs_oom_remedy(oom, "bigger_device", bytes, true, "a larger GPU only delays it");
-}
-
 static void explain(struct vs_oom *oom)
 {
     if (oom->growth_repeats)
@@ -181,7 +163,20 @@ static void explain(struct vs_oom *oom)
                   "free what %s keep%s, or keep it on the host: %s",
                   vs_oom_site_list(oom, &oom->growing, 2), oom->growing.count == 1 ? "s" : "",
                   vs_oom_size(oom, oom->growth_bytes));
-    larger_device(oom);
+    /* A larger GPU lasts for as many steps more as it has bytes. */
+    uint64_t bytes = oom->total + oom->missing;
+    if (!oom->total)
+        return;
+    if (oom->growth_per_step)
+        vs_oom_remedy(oom, "bigger_device", bytes, true,
+                      "a larger GPU only delays it: 1 step per %s",
+                      exact(oom, with_rounding(oom, oom->growth_per_step)));
+    else if (oom->growing.count == 1 || oom->growth_repeats)
+        vs_oom_remedy(oom, "bigger_device", bytes, true,
+                      "a larger GPU only delays it: it grows by %s with each repetition",
+                      vs_oom_size(oom, with_rounding(oom, oom->growth_each)));
+    else
+        vs_oom_remedy(oom, "bigger_device", bytes, true, "a larger GPU only delays it");
 }
 
 const struct vs_verdict vs_verdict_growth = {

@@ -159,18 +159,6 @@ static void note_event(struct pass *pass, const struct vs_event *event)
     }
 }
 
-/* Adds the options and notes before the part that is read; for a window only those still valid. */
-static void note_past(struct pass *pass)
-{
-    const struct vs_retained *retained = &pass->moment->retained;
-    for (size_t i = 0; i < retained->count; i++) {
-        const struct vs_event *event = &retained->items[i];
-        bool said = event->kind == VS_EVENT_note || event->kind == VS_EVENT_dropped;
-        if (event->kind == VS_EVENT_option || (said && pass->report->part.moment))
-            note_event(pass, event);
-    }
-}
-
 static enum vs_err open_part(struct pass *pass)
 {
     struct vs_report_part *part = &pass->report->part;
@@ -193,7 +181,14 @@ static enum vs_err open_part(struct pass *pass)
                     : pass->window->from.by_event ? pass->moment->replay->now_ns
                                                   : pass->window->from.value;
     pass->from_ns = part->from_ns;
-    note_past(pass);
+    /* The options and notes before the part that is read; for a window only those still valid. */
+    const struct vs_retained *retained = &pass->moment->retained;
+    for (size_t i = 0; i < retained->count; i++) {
+        const struct vs_event *event = &retained->items[i];
+        bool said = event->kind == VS_EVENT_note || event->kind == VS_EVENT_dropped;
+        if (event->kind == VS_EVENT_option || (said && pass->report->part.moment))
+            note_event(pass, event);
+    }
     return VS_OK;
 }
 

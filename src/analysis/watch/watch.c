@@ -288,14 +288,6 @@ static void forecast(const struct vs_watch *w, unsigned account, struct vs_watch
     out->forecast = vs_forecast_make(&facts);
 }
 
-static void fill_growth(const struct vs_watch *w, unsigned account, struct vs_watch_device *out)
-{
-    out->growing = w->growth.growing[account];
-    out->growth = w->growth.sum[account];
-    if (out->growing)
-        forecast(w, account, out);
-}
-
 /* --- memory that is held for a device but not in use. In segments of our cache: vs_replay_holes. In the
  * segments of a framework, which are allocations of the device: the gaps between its blocks --- */
 
@@ -522,7 +514,10 @@ void vs_watch_fill(struct vs_watch *w, bool exact, struct vs_watch_view *out)
         struct vs_watch_device *device = &out->devices[i];
         *device = (struct vs_watch_device){0};
         fill_use(w, i, device);
-        fill_growth(w, i, device);
+        device->growing = w->growth.growing[i];
+        device->growth = w->growth.sum[i];
+        if (device->growing)
+            forecast(w, i, device);
         if (holes)
             fill_holes(w, i, &w->holes[i]);
         device->holes = w->holes[i];

@@ -85,18 +85,6 @@ static uint64_t apart_of(const struct vs_compared_amount *amount)
     return a > b ? a - b : b - a;
 }
 
-static const struct vs_compared_amount *highest_peak(const struct vs_comparison *comparison)
-{
-    const struct vs_compared_amount *best = NULL;
-    for (size_t i = 0; i < comparison->amount_count; i++) {
-        const struct vs_compared_amount *one = &comparison->amounts[i];
-        if (one->a && one->b && one->a->metric == VS_METRIC_ALLOCATED && !one->a->phase &&
-            (!best || one->b->value > best->b->value))
-            best = one;
-    }
-    return best;
-}
-
 char *vs_diff_headline(char *out, const struct vs_comparison *comparison)
 {
     char label[VS_DIFF_LINE_MAX], percent[24];
@@ -115,7 +103,13 @@ char *vs_diff_headline(char *out, const struct vs_comparison *comparison)
     if (!amount) {
         /* The amounts are equal. */
         char size[VS_SIZE_TEXT_MAX];
-        const struct vs_compared_amount *peak = highest_peak(comparison);
+        const struct vs_compared_amount *peak = NULL; /* the highest of all devices */
+        for (size_t i = 0; i < comparison->amount_count; i++) {
+            const struct vs_compared_amount *one = &comparison->amounts[i];
+            if (one->a && one->b && one->a->metric == VS_METRIC_ALLOCATED && !one->a->phase &&
+                (!peak || one->b->value > peak->b->value))
+                peak = one;
+        }
         /* Of the list with most; other line numbers alone are not worth the first line. */
         size_t moved = 0;
         for (size_t i = 0; i < comparison->site_count; i++) {
