@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 /* After adding a field to one of these, add it below as well, at the end of its record or in one of
  * its own, and correct the size here. Where states without it are incomplete, let them not be used,
@@ -34,6 +35,31 @@ static void place_io(struct vs_state_record *r, struct vs_place *place, const st
     vs_state_u32(r, &place->phase, (uint32_t)in->count - 1);
     vs_state_bool(r, &place->step_known);
     vs_state_u64(r, &place->step);
+}
+
+static void peaks_io(struct vs_state_record *r, uint64_t **peaks, uint32_t *count)
+{
+    vs_state_u32(r, count, VS_HOST_INDEX + 1);
+    if (!r->writing && !r->bad && *count)
+        *peaks = vs_xcalloc(*count, sizeof **peaks);
+    for (uint32_t d = 0; !r->bad && d < *count; d++)
+        vs_state_u64(r, &(*peaks)[d]);
+}
+
+void vs_trace_state_io_phase(struct vs_state_record *r, struct vs_trace_state_phase *one,
+                             uint32_t parent_max)
+{
+    struct vs_phase *phase = &one->phase;
+    vs_state_u64(r, &one->index);
+    vs_state_u32(r, &phase->parent, parent_max);
+    vs_state_bool(r, &phase->is_step);
+    vs_state_text(r, &one->name, &one->length);
+    vs_state_text(r, &one->prefix, &one->prefix_length);
+    u64s(r, (uint64_t *const[]){&phase->times, &phase->time_ns, &phase->allocs,
+                                &phase->alloc_bytes, NULL});
+    peaks_io(r, &phase->peaks, &phase->peak_count);
+    u64s(r, (uint64_t *const[]){&phase->user_allocs, &phase->user_bytes, NULL});
+    peaks_io(r, &phase->user_peaks, &phase->user_count);
 }
 
 void vs_trace_state_io_event(struct vs_state_record *r, struct vs_event *event)
@@ -294,13 +320,6 @@ void vs_trace_state_io_user(struct vs_state_record *r, struct vs_account *a,
                                 &user->freed_bytes, &a->framework_retries, NULL});
     peak_io(r, &user->peak, phases);
     growth_io(r, &user->growth);
-}
-
-void vs_trace_state_io_phase_user(struct vs_state_record *r, struct vs_phase *phase)
-{
-    vs_state_u64(r, &phase->user_allocs);
-    vs_state_u64(r, &phase->user_bytes);
-    vs_state_u32(r, &phase->user_count, VS_HOST_INDEX + 1);
 }
 
 void vs_trace_state_io_segment(struct vs_state_record *r, struct vs_replay_segment *segment,

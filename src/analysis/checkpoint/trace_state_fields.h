@@ -26,11 +26,22 @@ struct vs_trace_state_last_live {
     uint64_t addr, time_ns, epoch;
 };
 
+/* A phase with its number and its names. */
+struct vs_trace_state_phase {
+    struct vs_phase phase;
+    uint64_t index;
+    const char *name, *prefix;
+    size_t length, prefix_length; /* of the prefix with its NUL; 0: it is the name */
+};
+
 void vs_trace_state_io_totals(struct vs_state_record *r, struct vs_trace_state *m);
+/* Allocates the peaks that are read. *parent_max*: the highest number of a parent. */
+void vs_trace_state_io_phase(struct vs_state_record *r, struct vs_trace_state_phase *one,
+                             uint32_t parent_max);
 void vs_trace_state_io_event(struct vs_state_record *r, struct vs_event *event);
 void vs_trace_state_io_account(struct vs_state_record *r, struct vs_account *a,
                                const struct vs_phases *phases);
-/* Allocates the strings that are read; VS_ERR_NOMEM appears as `bad`. */
+/* Allocates the contexts that are read. */
 void vs_trace_state_io_usage(struct vs_state_record *r, struct vs_device_usage *u);
 void vs_trace_state_io_site(struct vs_state_record *r, struct vs_site *site);
 void vs_trace_state_io_live(struct vs_state_record *r, struct vs_live *live,
@@ -38,7 +49,6 @@ void vs_trace_state_io_live(struct vs_state_record *r, struct vs_live *live,
 /* The user's level of an account. */
 void vs_trace_state_io_user(struct vs_state_record *r, struct vs_account *a,
                             const struct vs_phases *phases);
-void vs_trace_state_io_phase_user(struct vs_state_record *r, struct vs_phase *phase);
 /* A site of a framework. */
 void vs_trace_state_io_framework_site(struct vs_state_record *r, struct vs_site *site);
 /* Who allocated *live*, and where; for a framework's block all but its address and size. */
@@ -47,10 +57,9 @@ void vs_trace_state_io_birth(struct vs_state_record *r, struct vs_live *live,
 void vs_trace_state_io_framework_birth(struct vs_state_record *r, struct vs_live *live,
                                        struct vs_trace_state_last_live *last,
                                        const struct vs_phases *phases);
-/* *last*: the address of the record's previous segment, zero at its start. */
+/* Segments and mappings. *last*: the address of the record's previous one, zero at its start. */
 void vs_trace_state_io_segment(struct vs_state_record *r, struct vs_replay_segment *segment,
                                uint64_t *last);
-/* *last*: likewise. */
 void vs_trace_state_io_mapping(struct vs_state_record *r, struct vs_replay_segment *mapping,
                                uint64_t *last);
 void vs_trace_state_io_failure(struct vs_state_record *r, struct vs_failure *f,

@@ -8,102 +8,83 @@
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
-static enum vs_err load_phase(struct vs_state_record *r, struct vs_phases *phases)
+static bool more(const struct vs_state_record *r)
 {
-    const char *name, *prefix;
-    size_t length, prefix_length;
-    struct vs_phase phase = {0};
-    uint64_t index = 0;
-    vs_state_u64(r, &index);
-    vs_state_u32(r, &phase.parent, (uint32_t)phases->count - 1);
-    vs_state_bool(r, &phase.is_step);
-    vs_state_text(r, &name, &length);
-    vs_state_text(r, &prefix, &prefix_length);
-    vs_state_u64(r, &phase.times);
-    vs_state_u64(r, &phase.time_ns);
-    vs_state_u64(r, &phase.allocs);
-    vs_state_u64(r, &phase.alloc_bytes);
-    vs_state_u32(r, &phase.peak_count, VS_HOST_INDEX + 1);
-    if (r->bad)
-        return VS_ERR_CORRUPT;
-    if (phase.peak_count)
-        phase.peaks = vs_xcalloc(phase.peak_count, sizeof *phase.peaks);
-    for (unsigned d = 0; d < phase.peak_count; d++)
-        vs_state_u64(r, &phase.peaks[d]);
-    vs_trace_state_io_phase_user(r, &phase);
-    if (r->bad) {
-        free(phase.peaks);
-        return VS_ERR_CORRUPT;
-    }
-    if (phase.user_count)
-        phase.user_peaks = vs_xcalloc(phase.user_count, sizeof *phase.user_peaks);
-    for (unsigned d = 0; d < phase.user_count; d++)
-        vs_state_u64(r, &phase.user_peaks[d]);
-    return vs_phases_restore(phases, index, &phase, name, length, prefix_length ? prefix : NULL,
-                             prefix_length ? prefix_length - 1 : 0) ? VS_OK : VS_ERR_CORRUPT;
+    return !r->bad && r->next < r->end;
 }
 
-static enum vs_err load_account(struct vs_state_record *r, struct vs_replay *replay)
+/* The record is invalid unless *holds*. Returns whether it is valid so far. */
+static bool valid(struct vs_state_record *r, bool holds)
+{
+    r->bad |= !holds;
+    return !r->bad;
+}
+
+static void load_phase(struct vs_state_record *r, struct vs_phases *phases)
+{
+    struct vs_trace_state_phase one = {0};
+    vs_trace_state_io_phase(r, &one, (uint32_t)phases->count - 1);
+    if (!r->bad) {
+        r->bad = !vs_phases_restore(phases, one.index, &one.phase, one.name, one.length,
+                                    one.prefix_length ? one.prefix : NULL,
+                                    one.prefix_length ? one.prefix_length - 1 : 0);
+        return;
+    }
+    free(one.phase.peaks);
+    free(one.phase.user_peaks);
+}
+
+static void load_account(struct vs_state_record *r, struct vs_replay *replay)
 {
     bool host = false;
     vs_state_bool(r, &host);
-    struct vs_account *account = replay->accounts[VS_HOST_INDEX];
-    if (!host) {
-        if (replay->account_count == VS_DEVICES_MAX)
-            return VS_ERR_CORRUPT;
-        account = vs_xcalloc(1, sizeof *account);
-        replay->accounts[replay->account_count++] = account;
+    unsigned index = host ? VS_HOST_INDEX : replay->account_count;
+    if (!valid(r, host || index < VS_DEVICES_MAX))
+        return;
+    if (!host)
+        replay->accounts[replay->account_count++] = vs_xcalloc(1, sizeof(struct vs_account));
+    vs_trace_state_io_account(r, replay->accounts[index], &replay->phases);
+}
+
+/* The use of a device, or the user's level of it. */
+static void load_device(struct vs_state_record *r, struct vs_replay *replay, bool usage)
+{
+    uint64_t index = 0;
+    vs_state_u64(r, &index);
+    struct vs_account *a = index < replay->account_count ? replay->accounts[index] : NULL;
+    if (!valid(r, a && (usage ? !a->usage.contexts : !a->user.split)))
+        return;
+    if (usage) {
+        vs_trace_state_io_usage(r, &a->usage);
+        return;
     }
-    vs_trace_state_io_account(r, account, &replay->phases);
-    return VS_OK;
-}
-
-static enum vs_err load_usage(struct vs_state_record *r, struct vs_replay *replay)
-{
-    uint64_t index = 0;
-    vs_state_u64(r, &index);
-    if (index >= replay->account_count || replay->accounts[index]->usage.contexts)
-        return VS_ERR_CORRUPT;
-    vs_trace_state_io_usage(r, &replay->accounts[index]->usage);
-    return VS_OK;
-}
-
-static enum vs_err load_user(struct vs_state_record *r, struct vs_replay *replay)
-{
-    uint64_t index = 0;
-    vs_state_u64(r, &index);
-    if (index >= replay->account_count || replay->accounts[index]->user.split)
-        return VS_ERR_CORRUPT;
-    replay->accounts[index]->user.split = true;
-    vs_trace_state_io_user(r, replay->accounts[index], &replay->phases);
-    return VS_OK;
+    a->user.split = true;
+    vs_trace_state_io_user(r, a, &replay->phases);
 }
 
 /* The sites of the device come first, then those of frameworks. */
-static enum vs_err load_sites(struct vs_state_record *r, struct vs_replay *replay, uint8_t level)
+static void load_sites(struct vs_state_record *r, struct vs_replay *replay, uint8_t level)
 {
     struct vs_sites *sites = &replay->sites;
-    if (level == VS_LEVEL_DEVICE && sites->count &&
-        sites->items[sites->count - 1].level == VS_LEVEL_FRAMEWORK)
-        return VS_ERR_CORRUPT;
-    while (!r->bad && r->next < r->end) {
+    valid(r, level == VS_LEVEL_FRAMEWORK || !sites->count ||
+                 sites->items[sites->count - 1].level == VS_LEVEL_DEVICE);
+    while (more(r)) {
         struct vs_site site = {.level = level};
         level == VS_LEVEL_DEVICE ? vs_trace_state_io_site(r, &site)
                                  : vs_trace_state_io_framework_site(r, &site);
-        if (r->bad || !replay->accounts[site.device])
-            return VS_ERR_CORRUPT;
+        if (!valid(r, replay->accounts[site.device]))
+            return;
         bool touched = site.touched;
         site.touched = false;
         size_t before = sites->count;
         struct vs_site_key key = {site.stack, site.api, site.mark, site.device, level};
         uint32_t index = vs_sites_get(sites, &key);
-        if (index != before)
-            return VS_ERR_CORRUPT; /* duplicate */
+        if (!valid(r, index == before)) /* otherwise it is a duplicate */
+            return;
         sites->items[index] = site;
         if (touched)
             vs_sites_touch(sites, index);
     }
-    return VS_OK;
 }
 
 static size_t device_sites(const struct vs_replay *replay)
@@ -114,127 +95,104 @@ static size_t device_sites(const struct vs_replay *replay)
     return count;
 }
 
-static enum vs_err load_backing(struct vs_state_record *r, struct vs_replay *replay)
+static void load_backing(struct vs_state_record *r, struct vs_replay *replay)
 {
     size_t count = device_sites(replay);
-    while (!r->bad && r->next < r->end) {
+    while (more(r)) {
         uint64_t number = 0;
         vs_state_u64(r, &number);
-        if (r->bad || number >= count || replay->sites.items[number].device == VS_HOST_INDEX)
-            return VS_ERR_CORRUPT;
-        replay->sites.items[number].backing = true;
+        if (valid(r, number < count && replay->sites.items[number].device != VS_HOST_INDEX))
+            replay->sites.items[number].backing = true;
     }
-    return VS_OK;
 }
 
-static enum vs_err load_thread(struct vs_state_record *r, struct vs_phases *phases)
+static void load_thread(struct vs_state_record *r, struct vs_phases *phases)
 {
-    uint32_t tid = 0;
+    uint32_t tid = 0, depth = 0;
     size_t before = phases->thread_count;
     vs_state_u32(r, &tid, UINT32_MAX);
     struct vs_thread *thread = vs_phases_thread(phases, tid);
-    if (phases->thread_count == before)
-        return VS_ERR_CORRUPT;
+    if (!valid(r, phases->thread_count > before))
+        return;
     vs_state_u64(r, &thread->last_alloc);
-    uint32_t depth = 0;
     vs_state_u32(r, &depth, UINT32_MAX);
-    if (r->bad)
-        return VS_OK;
     uint32_t kept = depth < VS_RANGE_DEPTH_MAX ? depth : VS_RANGE_DEPTH_MAX;
-    if (depth && !vs_phases_room(phases, thread, kept))
-        return VS_ERR_CORRUPT;
+    if (r->bad || !valid(r, !depth || vs_phases_room(phases, thread, kept)))
+        return;
     for (uint32_t k = 0; k < kept; k++) {
         thread->ranges[k] = (struct vs_range){0};
         vs_trace_state_io_range(r, &thread->ranges[k], phases);
     }
     thread->depth = depth;
     vs_state_u64(r, &thread->last_framework_alloc);
-    return VS_OK;
 }
 
-static enum vs_err load_map(struct vs_state_record *r, struct vs_map *map)
+static void load_map(struct vs_state_record *r, struct vs_map *map)
 {
-    while (!r->bad && r->next < r->end) {
+    while (more(r)) {
         uint64_t key = 0, value = 0;
         vs_state_u64(r, &key);
         vs_state_u64(r, &value);
-        if (!key || r->bad)
-            return VS_ERR_CORRUPT;
-        vs_xmap_put(map, key, value);
+        if (valid(r, key != 0))
+            vs_xmap_put(map, key, value);
     }
-    return VS_OK;
 }
 
-static enum vs_err load_live(struct vs_live_table *table, const struct vs_live *live)
+static void load_live(struct vs_state_record *r, struct vs_live_table *table,
+                      const struct vs_live *live)
 {
-    if (!live->addr || vs_live_table_find(table, live->addr))
-        return VS_ERR_CORRUPT;
-    *vs_live_table_add(table, live->addr) = *live;
-    return VS_OK;
+    if (valid(r, live->addr && !vs_live_table_find(table, live->addr)))
+        *vs_live_table_add(table, live->addr) = *live;
 }
 
-static enum vs_err load_lives(struct vs_state_record *r, struct vs_replay *replay)
+static void load_lives(struct vs_state_record *r, struct vs_replay *replay)
 {
     struct vs_trace_state_last_live last = {0};
     size_t sites = device_sites(replay);
-    enum vs_err err = VS_OK;
-    while (!err && !r->bad && r->next < r->end) {
+    while (more(r)) {
         struct vs_live live = {.used = true};
         vs_trace_state_io_live(r, &live, &last);
-        if (r->bad || live.site >= sites || !replay->accounts[live.device])
-            return VS_ERR_CORRUPT;
-        err = load_live(&replay->device_live, &live);
+        if (valid(r, live.site < sites && replay->accounts[live.device]))
+            load_live(r, &replay->device_live, &live);
     }
-    return err;
 }
 
 /* A framework's blocks; their sites follow in a record of their own. */
-static enum vs_err load_framework(struct vs_state_record *r, struct vs_replay *replay)
+static void load_framework(struct vs_state_record *r, struct vs_replay *replay)
 {
-    enum vs_err err = VS_OK;
-    while (!err && !r->bad && r->next < r->end) {
+    while (more(r)) {
         struct vs_live live = {.used = true, .counted = true, .level = VS_LEVEL_FRAMEWORK,
                                .device = VS_HOST_INDEX, .site = VS_SITE_NONE};
         vs_state_u64(r, &live.addr);
         vs_state_u64(r, &live.size);
         live.requested = live.size;
-        if (r->bad)
-            return VS_ERR_CORRUPT;
-        err = load_live(&replay->framework_live, &live);
+        load_live(r, &replay->framework_live, &live);
     }
-    return err;
 }
 
 /* Completes the rows of a live table, in the order in which they were added. */
-static enum vs_err load_births(struct vs_state_record *r, struct vs_trace_state *m)
+static void load_births(struct vs_state_record *r, struct vs_trace_state *m)
 {
     struct vs_replay *replay = m->replay;
-    while (!r->bad && r->next < r->end) {
-        if (m->births == replay->device_live.slots)
-            return VS_ERR_CORRUPT;
-        vs_trace_state_io_birth(r, &replay->device_live.items[m->births++], &replay->phases);
-    }
-    return VS_OK;
+    while (more(r))
+        if (valid(r, m->births < replay->device_live.slots))
+            vs_trace_state_io_birth(r, &replay->device_live.items[m->births++], &replay->phases);
 }
 
-static enum vs_err load_framework_births(struct vs_state_record *r, struct vs_trace_state *m)
+static void load_framework_births(struct vs_state_record *r, struct vs_trace_state *m)
 {
     struct vs_replay *replay = m->replay;
     struct vs_trace_state_last_live last = {0};
     size_t device = device_sites(replay), framework = replay->sites.count - device;
-    while (!r->bad && r->next < r->end) {
-        if (m->framework_births == replay->framework_live.slots)
-            return VS_ERR_CORRUPT;
+    while (more(r)) {
+        if (!valid(r, m->framework_births < replay->framework_live.slots))
+            return;
         struct vs_live *live = &replay->framework_live.items[m->framework_births];
         vs_trace_state_io_framework_birth(r, live, &last, &replay->phases);
-        if (r->bad || live->site >= framework || live->device >= replay->account_count) {
-            live->site = VS_SITE_NONE;
-            return VS_ERR_CORRUPT;
-        }
-        live->site += (uint32_t)device;
-        m->framework_births++;
+        bool known = valid(r, live->site < framework && live->device < replay->account_count);
+        live->site = known ? live->site + (uint32_t)device : VS_SITE_NONE;
+        m->framework_births += known;
     }
-    return VS_OK;
 }
 
 /* The blocks of a state of an earlier version have no sites: gives them one, so that they can be
@@ -254,104 +212,92 @@ static void adopt_blocks(struct vs_replay *replay)
 }
 
 /* Segments or mappings, in the order of their addresses. */
-static enum vs_err load_segments(struct vs_state_record *r, struct vs_replay *replay,
-                                 struct vs_segments *set)
+static void load_segments(struct vs_state_record *r, const struct vs_replay *replay,
+                          struct vs_segments *set,
+                          void (*io)(struct vs_state_record *, struct vs_replay_segment *, uint64_t *))
 {
     uint64_t last = 0;
-    while (!r->bad && r->next < r->end) {
+    while (more(r)) {
         struct vs_replay_segment segment = {0};
-        if (set == &replay->mappings)
-            vs_trace_state_io_mapping(r, &segment, &last);
-        else
-            vs_trace_state_io_segment(r, &segment, &last);
-        if (r->bad || !segment.size || segment.device >= replay->account_count ||
-            (set->count && segment.addr <= set->items[set->count - 1].addr))
-            return VS_ERR_CORRUPT;
-        VS_VEC_ADD(set->items, set->count, set->capacity, segment);
+        io(r, &segment, &last);
+        if (valid(r, segment.size && segment.device < replay->account_count &&
+                         (!set->count || segment.addr > set->items[set->count - 1].addr)))
+            VS_VEC_ADD(set->items, set->count, set->capacity, segment);
     }
-    return VS_OK;
 }
 
-static enum vs_err load_failure(struct vs_state_record *r, struct vs_replay *replay)
+static void load_failure(struct vs_state_record *r, struct vs_replay *replay)
 {
     struct vs_failure failure = {0};
     vs_trace_state_io_failure(r, &failure, &replay->phases);
-    if (r->bad || !replay->accounts[failure.account] || replay->failure_count == VS_FAILURES_KEPT)
-        return VS_ERR_CORRUPT;
-    vs_vec_room(&replay->failures, &replay->failure_capacity,
-                replay->failure_count + 1, sizeof *replay->failures);
-    replay->failures[replay->failure_count++] = failure;
+    if (!valid(r, replay->accounts[failure.account] && replay->failure_count < VS_FAILURES_KEPT))
+        return;
+    VS_VEC_ADD(replay->failures, replay->failure_count, replay->failure_capacity, failure);
     replay->failures_open += !failure.recovered;
-    return VS_OK;
 }
 
-static enum vs_err load_activity(struct vs_state_record *r, struct vs_activity *activity,
-                                 enum vs_trace_state_tag tag)
+static void load_activity(struct vs_state_record *r, struct vs_activity *activity, bool kernels)
 {
-    while (!r->bad && r->next < r->end) {
+    while (more(r)) {
         struct vs_kernel_row kernel = {0};
         struct vs_device_activity device = {0};
-        if (tag == VS_TRACE_STATE_KERNELS)
+        if (kernels)
             vs_trace_state_io_kernel(r, &kernel);
         else
             vs_trace_state_io_device_activity(r, &device);
-        if (r->bad || !(tag == VS_TRACE_STATE_KERNELS ? vs_activity_restore_kernel(activity, &kernel)
-                                                      : vs_activity_restore_device(activity, &device)))
-            return VS_ERR_CORRUPT;
+        if (!r->bad)
+            r->bad = !(kernels ? vs_activity_restore_kernel(activity, &kernel)
+                               : vs_activity_restore_device(activity, &device));
     }
-    return VS_OK;
 }
 
-static enum vs_err load_events(struct vs_state_record *r, struct vs_retained *retained)
+static void load_events(struct vs_state_record *r, struct vs_retained *retained)
 {
-    while (!r->bad && r->next < r->end) {
+    while (more(r)) {
         struct vs_event event;
         vs_trace_state_io_event(r, &event);
-        if (r->bad)
-            return VS_ERR_CORRUPT;
-        vs_retained_event(retained, &event);
+        if (!r->bad)
+            vs_retained_event(retained, &event);
     }
-    return VS_OK;
 }
 
-static enum vs_err load_record(struct vs_state_record *r, struct vs_trace_state *m, unsigned tag)
+static void load_record(struct vs_state_record *r, struct vs_trace_state *m, unsigned tag)
 {
-    switch ((enum vs_trace_state_tag)tag) {
-    case VS_TRACE_STATE_TOTALS: vs_trace_state_io_totals(r, m); return VS_OK;
-    case VS_TRACE_STATE_PHASE: return load_phase(r, &m->replay->phases);
-    case VS_TRACE_STATE_ACCOUNT: return load_account(r, m->replay);
-    case VS_TRACE_STATE_USAGE: return load_usage(r, m->replay);
-    case VS_TRACE_STATE_SITES: return load_sites(r, m->replay, VS_LEVEL_DEVICE);
-    case VS_TRACE_STATE_THREAD: return load_thread(r, &m->replay->phases);
-    case VS_TRACE_STATE_OPEN_STEPS: return load_map(r, &m->replay->phases.open_steps);
-    case VS_TRACE_STATE_LIVE: return load_lives(r, m->replay);
-    case VS_TRACE_STATE_SEGMENTS: return load_segments(r, m->replay, &m->replay->segments);
-    case VS_TRACE_STATE_FRAMEWORK: return load_framework(r, m->replay);
-    case VS_TRACE_STATE_FAILURE: return load_failure(r, m->replay);
-    case VS_TRACE_STATE_KERNELS:
-    case VS_TRACE_STATE_ACTIVITY:
-        return load_activity(r, &m->activity, (enum vs_trace_state_tag)tag);
-    case VS_TRACE_STATE_EVENTS: return load_events(r, &m->retained);
-    case VS_TRACE_STATE_USER: return load_user(r, m->replay);
-    case VS_TRACE_STATE_FRAMEWORK_SITES: return load_sites(r, m->replay, VS_LEVEL_FRAMEWORK);
-    case VS_TRACE_STATE_FRAMEWORK_BIRTHS: return load_framework_births(r, m);
-    case VS_TRACE_STATE_BIRTHS: return load_births(r, m);
-    case VS_TRACE_STATE_BACKING: return load_backing(r, m->replay);
-    case VS_TRACE_STATE_MAPPINGS: return load_segments(r, m->replay, &m->replay->mappings);
+    struct vs_replay *replay = m->replay;
+    switch ((enum vs_trace_state_tag)tag) { /* others: written by a newer version */
+    case VS_TRACE_STATE_TOTALS: vs_trace_state_io_totals(r, m); break;
+    case VS_TRACE_STATE_PHASE: load_phase(r, &replay->phases); break;
+    case VS_TRACE_STATE_ACCOUNT: load_account(r, replay); break;
+    case VS_TRACE_STATE_USAGE: load_device(r, replay, true); break;
+    case VS_TRACE_STATE_SITES: load_sites(r, replay, VS_LEVEL_DEVICE); break;
+    case VS_TRACE_STATE_THREAD: load_thread(r, &replay->phases); break;
+    case VS_TRACE_STATE_OPEN_STEPS: load_map(r, &replay->phases.open_steps); break;
+    case VS_TRACE_STATE_LIVE: load_lives(r, replay); break;
+    case VS_TRACE_STATE_SEGMENTS:
+        load_segments(r, replay, &replay->segments, vs_trace_state_io_segment);
+        break;
+    case VS_TRACE_STATE_FRAMEWORK: load_framework(r, replay); break;
+    case VS_TRACE_STATE_FAILURE: load_failure(r, replay); break;
+    case VS_TRACE_STATE_KERNELS: load_activity(r, &m->activity, true); break;
+    case VS_TRACE_STATE_ACTIVITY: load_activity(r, &m->activity, false); break;
+    case VS_TRACE_STATE_EVENTS: load_events(r, &m->retained); break;
+    case VS_TRACE_STATE_USER: load_device(r, replay, false); break;
+    case VS_TRACE_STATE_FRAMEWORK_SITES: load_sites(r, replay, VS_LEVEL_FRAMEWORK); break;
+    case VS_TRACE_STATE_FRAMEWORK_BIRTHS: load_framework_births(r, m); break;
+    case VS_TRACE_STATE_BIRTHS: load_births(r, m); break;
+    case VS_TRACE_STATE_BACKING: load_backing(r, replay); break;
+    case VS_TRACE_STATE_MAPPINGS:
+        load_segments(r, replay, &replay->mappings, vs_trace_state_io_mapping);
+        break;
     }
-    return VS_OK; /* written by a newer version */
 }
 
 enum vs_err vs_trace_state_load(void *context, const unsigned char *bytes, size_t count)
 {
-    struct vs_trace_state *m = context;
     struct vs_state_record record = {0};
     unsigned tag;
-    while ((tag = vs_state_next(&record, &bytes, &count)) != 0) {
-        enum vs_err err = load_record(&record, m, tag);
-        if (err)
-            return err;
-    }
+    while ((tag = vs_state_next(&record, &bytes, &count)) != 0)
+        load_record(&record, context, tag);
     return record.bad ? VS_ERR_CORRUPT : VS_OK;
 }
 

@@ -12,28 +12,29 @@
 
 #define BATCH 1024 /* items in one record */
 
-static void save_phases(struct vs_state_record *r, struct vs_phases *phases)
+/* Ends a record of *n* items if it is full. Returns whether it did. */
+static bool end_batch(struct vs_state_record *r, unsigned tag, size_t n)
+{
+    if (n % BATCH)
+        return false;
+    vs_state_end(r, tag);
+    return true;
+}
+
+static void end_list(struct vs_state_record *r, unsigned tag, size_t n)
+{
+    if (n % BATCH)
+        vs_state_end(r, tag);
+}
+
+static void save_phases(struct vs_state_record *r, const struct vs_phases *phases)
 {
     for (size_t i = 0; i < phases->count; i++) {
-        struct vs_phase *phase = &phases->items[i];
-        const char *name = phase->name, *prefix = phase->prefix;
-        size_t length = strlen(name), prefix_length = prefix == name ? 0 : strlen(prefix) + 1;
-        uint64_t index = i;
-        vs_state_u64(r, &index);
-        vs_state_u32(r, &phase->parent, UINT32_MAX);
-        vs_state_bool(r, &phase->is_step);
-        vs_state_text(r, &name, &length);
-        vs_state_text(r, &prefix, &prefix_length); /* with its NUL, or empty: then it is the name */
-        vs_state_u64(r, &phase->times);
-        vs_state_u64(r, &phase->time_ns);
-        vs_state_u64(r, &phase->allocs);
-        vs_state_u64(r, &phase->alloc_bytes);
-        vs_state_u32(r, &phase->peak_count, VS_HOST_INDEX + 1);
-        for (unsigned d = 0; d < phase->peak_count; d++)
-            vs_state_u64(r, &phase->peaks[d]);
-        vs_trace_state_io_phase_user(r, phase);
-        for (unsigned d = 0; d < phase->user_count; d++)
-            vs_state_u64(r, &phase->user_peaks[d]);
+        const struct vs_phase *phase = &phases->items[i];
+        struct vs_trace_state_phase one = {
+            *phase, i, phase->name, phase->prefix, strlen(phase->name),
+            phase->prefix == phase->name ? 0 : strlen(phase->prefix) + 1};
+        vs_trace_state_io_phase(r, &one, UINT32_MAX);
         vs_state_end(r, VS_TRACE_STATE_PHASE);
     }
 }
@@ -58,31 +59,28 @@ static void save_account(struct vs_state_record *r, struct vs_replay *replay, un
 }
 
 /* The items of a map in the order of their keys, so that the same state always gives the same bytes
- * and neighbouring records compress well. NULL when out of memory (and *r is bad). */
-static struct vs_map_slot *sorted(struct vs_state_record *r, const struct vs_map *map)
+ * and neighbouring records compress well. */
+static struct vs_map_slot *sorted(const struct vs_map *map)
 {
-    struct vs_map_slot *slots = vs_xcalloc(1, (map->count + 1) * sizeof *slots);
+    struct vs_map_slot *slots = vs_xcalloc(map->count + 1, sizeof *slots);
     size_t cursor = 0, n = 0;
     const struct vs_map_slot *slot;
-    while (slots && n < map->count && (slot = vs_map_next(map, &cursor)) != NULL)
+    while (n < map->count && (slot = vs_map_next(map, &cursor)) != NULL)
         slots[n++] = *slot;
-    if (slots)
-        qsort(slots, n, sizeof *slots, vs_order_u64);
-    else
-        r->bad = true;
+    qsort(slots, n, sizeof *slots, vs_order_u64);
     return slots;
 }
 
 static void save_map(struct vs_state_record *r, const struct vs_map *map,
                      enum vs_trace_state_tag tag)
 {
-    struct vs_map_slot *slots = sorted(r, map);
-    for (size_t i = 0; slots && i < map->count; i++) {
+    struct vs_map_slot *slots = sorted(map);
+    for (size_t i = 0; i < map->count; i++) {
         vs_state_u64(r, &slots[i].key);
         vs_state_u64(r, &slots[i].value);
-        if ((i + 1) % BATCH == 0 || i + 1 == map->count)
-            vs_state_end(r, tag);
+        end_batch(r, tag, i + 1);
     }
+    end_list(r, tag, map->count);
     free(slots);
 }
 
@@ -99,11 +97,9 @@ static void save_sites(struct vs_state_record *r, struct vs_sites *sites, enum v
         numbers[i] = n++;
         device ? vs_trace_state_io_site(r, &sites->items[i])
                : vs_trace_state_io_framework_site(r, &sites->items[i]);
-        if (n % BATCH == 0)
-            vs_state_end(r, tag);
+        end_batch(r, tag, n);
     }
-    if (n % BATCH)
-        vs_state_end(r, tag);
+    end_list(r, tag, n);
 }
 
 static void save_backing(struct vs_state_record *r, const struct vs_sites *sites,
@@ -115,11 +111,9 @@ static void save_backing(struct vs_state_record *r, const struct vs_sites *sites
         if (!sites->items[i].backing)
             continue;
         vs_state_u64(r, &number);
-        if (++n % BATCH == 0)
-            vs_state_end(r, VS_TRACE_STATE_BACKING);
+        end_batch(r, VS_TRACE_STATE_BACKING, ++n);
     }
-    if (n % BATCH)
-        vs_state_end(r, VS_TRACE_STATE_BACKING);
+    end_list(r, VS_TRACE_STATE_BACKING, n);
 }
 
 static void save_live(struct vs_state_record *r, const struct vs_replay *replay, unsigned tag,
@@ -143,38 +137,36 @@ static void save_lives(struct vs_state_record *r, const struct vs_replay *replay
 {
     bool device = tag == VS_TRACE_STATE_LIVE || tag == VS_TRACE_STATE_BIRTHS;
     const struct vs_live_table *table = device ? &replay->device_live : &replay->framework_live;
-    struct vs_map_slot *slots = sorted(r, &table->by_addr);
+    struct vs_map_slot *slots = sorted(&table->by_addr);
     struct vs_trace_state_last_live last = {0};
-    for (size_t i = 0; slots && i < table->by_addr.count; i++) {
+    for (size_t i = 0; i < table->by_addr.count; i++) {
         struct vs_live live = table->items[slots[i].value];
         live.site = numbers[live.site];
         save_live(r, replay, tag, live, &last);
-        if ((i + 1) % BATCH == 0 || i + 1 == table->by_addr.count) {
-            vs_state_end(r, tag);
+        if (end_batch(r, tag, i + 1))
             last = (struct vs_trace_state_last_live){0};
-        }
     }
+    end_list(r, tag, table->by_addr.count);
     free(slots);
 }
 
-/* Writes items in batches. */
-#define SAVE(count, tag, one)                              \
-    do {                                                   \
-        for (size_t i = 0; i < (count); i++) {             \
-            one;                                           \
-            if ((i + 1) % BATCH == 0 || i + 1 == (count)) \
-                vs_state_end(r, tag);                      \
-        }                                                  \
-    } while (0)
+/* Segments or mappings. */
+static void save_segments(struct vs_state_record *r, struct vs_segments *set, unsigned tag,
+                          void (*io)(struct vs_state_record *, struct vs_replay_segment *, uint64_t *))
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        io(r, &set->items[i], &last);
+        if (end_batch(r, tag, i + 1))
+            last = 0;
+    }
+    end_list(r, tag, set->count);
+}
 
 static void save_lists(struct vs_state_record *r, struct vs_trace_state *m)
 {
     struct vs_replay *replay = m->replay;
-    uint64_t last = 0;
     uint32_t *numbers = vs_xcalloc(replay->sites.count + 1, sizeof *numbers);
-    r->bad |= !numbers;
-    if (!numbers)
-        return;
     save_sites(r, &replay->sites, VS_LEVEL_DEVICE, numbers);
     save_sites(r, &replay->sites, VS_LEVEL_FRAMEWORK, numbers);
     save_backing(r, &replay->sites, numbers);
@@ -198,38 +190,30 @@ static void save_lists(struct vs_state_record *r, struct vs_trace_state *m)
     save_lives(r, replay, VS_TRACE_STATE_FRAMEWORK, numbers);
     save_lives(r, replay, VS_TRACE_STATE_FRAMEWORK_BIRTHS, numbers);
     free(numbers);
-    for (size_t i = 0; i < replay->segments.count; i++) {
-        if (i % BATCH == 0)
-            last = 0;
-        vs_trace_state_io_segment(r, &replay->segments.items[i], &last);
-        if ((i + 1) % BATCH == 0 || i + 1 == replay->segments.count)
-            vs_state_end(r, VS_TRACE_STATE_SEGMENTS);
-    }
-    for (size_t i = 0; i < replay->mappings.count; i++) {
-        if (i % BATCH == 0)
-            last = 0;
-        vs_trace_state_io_mapping(r, &replay->mappings.items[i], &last);
-        if ((i + 1) % BATCH == 0 || i + 1 == replay->mappings.count)
-            vs_state_end(r, VS_TRACE_STATE_MAPPINGS);
-    }
+    save_segments(r, &replay->segments, VS_TRACE_STATE_SEGMENTS, vs_trace_state_io_segment);
+    save_segments(r, &replay->mappings, VS_TRACE_STATE_MAPPINGS, vs_trace_state_io_mapping);
     for (size_t i = 0; i < replay->failure_count; i++) {
         vs_trace_state_io_failure(r, &replay->failures[i], &replay->phases);
         vs_state_end(r, VS_TRACE_STATE_FAILURE);
     }
-    SAVE(m->activity.kernel_count, VS_TRACE_STATE_KERNELS,
-         vs_trace_state_io_kernel(r, &m->activity.kernels[i]));
-    SAVE(m->activity.device_count, VS_TRACE_STATE_ACTIVITY,
-         vs_trace_state_io_device_activity(r, &m->activity.devices[i]));
+    for (size_t i = 0; i < m->activity.kernel_count; i++) {
+        vs_trace_state_io_kernel(r, &m->activity.kernels[i]);
+        end_batch(r, VS_TRACE_STATE_KERNELS, i + 1);
+    }
+    end_list(r, VS_TRACE_STATE_KERNELS, m->activity.kernel_count);
+    for (size_t i = 0; i < m->activity.device_count; i++) {
+        vs_trace_state_io_device_activity(r, &m->activity.devices[i]);
+        end_batch(r, VS_TRACE_STATE_ACTIVITY, i + 1);
+    }
+    end_list(r, VS_TRACE_STATE_ACTIVITY, m->activity.device_count);
     size_t n = 0;
     for (size_t i = 0; i < m->retained.count; i++) {
         if (!m->retained.items[i].kind)
             continue;
         vs_trace_state_io_event(r, &m->retained.items[i]);
-        if (++n % BATCH == 0)
-            vs_state_end(r, VS_TRACE_STATE_EVENTS);
+        end_batch(r, VS_TRACE_STATE_EVENTS, ++n);
     }
-    if (n % BATCH)
-        vs_state_end(r, VS_TRACE_STATE_EVENTS);
+    end_list(r, VS_TRACE_STATE_EVENTS, n);
 }
 
 enum vs_err vs_trace_state_save(struct vs_trace_state *m, vs_checkpoint_take *take, void *context)
