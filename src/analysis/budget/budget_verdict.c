@@ -370,7 +370,6 @@ static void number_rows(struct vs_budget_verdict *out, bool from)
 /* Memory that stream-ordered pools keep is the driver's: who limits reserved memory may take it for a part. */
 static void note_pools(struct vs_budget_verdict *out)
 {
-    char size[VS_SIZE_TEXT_MAX];
     bool limited = false, device = false;
     uint64_t most = 0;
     for (size_t i = 0; i < out->count; i++) {
@@ -386,7 +385,7 @@ static void note_pools(struct vs_budget_verdict *out)
     }
     if (limited && !device && most)
         note(out, keep(out, "reserved does not include %s that stream-ordered pools cached; --max-device limits "
-                       "all memory of the device", vs_size_format(size, most)));
+                       "all memory of the device", vs_size_text(most)));
 }
 
 static void note_stacks(struct vs_budget_verdict *out)

@@ -324,7 +324,6 @@ enum vs_err vs_span_of(struct vs_reader *reader, struct vs_span *out)
 bool vs_span_end(const struct vs_span *span, const struct vs_time_spec *spec,
                    struct vs_time_window_end *out, char *why)
 {
-    char text[VS_SIZE_TEXT_MAX];
     uint64_t length = span->extent.last_ns - span->start_ns, ns;
     *out = (struct vs_time_window_end){0};
     if (spec->kind == VS_TIME_NONE)
@@ -338,17 +337,17 @@ bool vs_span_end(const struct vs_span *span, const struct vs_time_spec *spec,
         if (spec->value <= span->extent.events)
             return true;
         snprintf(why, VS_READER_WHY_MAX, "there is no such event: the trace has %s events",
-                 vs_count_format(text, span->extent.events));
+                 vs_count_text(span->extent.events));
         return false;
     }
     if (vs_time_spec_ns(spec, length, &ns) != VS_OK) {
         snprintf(why, VS_READER_WHY_MAX, "before the start: the trace lasts %s",
-                 vs_time_format(text, length));
+                 vs_time_text(length));
         return false;
     }
     if (ns > length) {
         snprintf(why, VS_READER_WHY_MAX, "after the end of the trace, at %s",
-                 vs_time_format(text, length));
+                 vs_time_text(length));
         return false;
     }
     *out = (struct vs_time_window_end){true, false, span->start_ns + ns};

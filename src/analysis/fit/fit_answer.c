@@ -116,10 +116,10 @@ static unsigned choose_device(struct vs_fit_run *run, const struct vs_tree *tree
 
 static void say_too_much(struct vs_fit_run *run)
 {
-    char need[VS_SIZE_TEXT_MAX], lacks[VS_SIZE_TEXT_MAX];
+    char need[VS_SIZE_TEXT_MAX];
     snprintf(run->why, sizeof run->why, "%u processes need %s together, %s short", run->sharing,
              vs_size_format(need, run->used_peak),
-             vs_size_format(lacks, run->used_peak - run->worst_device->total_bytes));
+             vs_size_text(run->used_peak - run->worst_device->total_bytes));
 }
 
 /* Why there is no answer. */

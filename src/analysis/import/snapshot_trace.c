@@ -184,13 +184,12 @@ static void free_block(struct snapshot_import *m, unsigned device,
 static uint64_t size_for_pytorch(struct snapshot_import *m, unsigned device, uint64_t free_bytes)
 {
     struct device_state *d = &m->devices[device];
-    char text[VS_SIZE_TEXT_MAX];
     uint64_t bytes = d->reserved + free_bytes;
     if (!d->bytes)
         vs_import_note(&m->writer, false,
                        "the size of device %u is not in the snapshot: %s were free or held by PyTorch "
                        "when it ran out of memory; the CUDA context and other processes have the rest",
-                       device, vs_size_format(text, bytes));
+                       device, vs_size_text(bytes));
     if (bytes > d->bytes)
         d->bytes = bytes;
     return d->bytes;
@@ -475,7 +474,7 @@ static void examine(struct snapshot_import *m, uint64_t seed[2])
 static void write_notes(struct snapshot_import *m, const char *name)
 {
     const struct vs_import_result *r = m->result;
-    char blocks[VS_SIZE_TEXT_MAX], bytes[VS_SIZE_TEXT_MAX];
+    char blocks[VS_SIZE_TEXT_MAX];
     vs_import_note(&m->writer, false, "imported from %.300s, a PyTorch memory snapshot", name);
     if (r->history && r->overwritten)
         vs_import_note(&m->writer, true,
@@ -483,7 +482,7 @@ static void write_notes(struct snapshot_import *m, const char *name)
                        "torch.cuda.memory._record_memory_history): %s blocks (%s) were allocated "
                        "before it",
                        vs_count_format(blocks, r->start_blocks),
-                       vs_size_format(bytes, r->start_bytes));
+                       vs_size_text(r->start_bytes));
     if (r->history && !r->timed)
         vs_import_note(&m->writer, true, "the history has no times: its entries follow each other "
                        "by 1 µs");

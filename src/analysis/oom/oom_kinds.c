@@ -44,7 +44,7 @@ void vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader)
         vs_kinds_table_free(&table);
     }
     enum vs_kind order[VS_KIND_COUNT];
-    char text[320] = "", size[VS_SIZE_TEXT_MAX];
+    char text[320] = "";
     size_t count = by_bytes(&table, order), length = 0;
     if (table.kinds[VS_KIND_UNKNOWN].bytes > table.total.bytes / 2)
         return; /* no Python stacks */
@@ -53,7 +53,7 @@ void vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader)
         if (sum->bytes >= table.total.bytes / 100)
             length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %s",
                                        length ? ", " : "", vs_kind_name(order[i]),
-                                       vs_size_format(size, sum->bytes));
+                                       vs_size_text(sum->bytes));
     }
     if (length)
         vs_oom_evidence(oom, "live tensors: %s", text);

@@ -390,14 +390,12 @@ const char *vs_oom_text_of(struct vs_oom *oom, const char *format, ...)
 
 const char *vs_oom_size(struct vs_oom *oom, uint64_t bytes)
 {
-    char text[VS_SIZE_TEXT_MAX];
-    return vs_xarena_text(&oom->memory, vs_size_format(text, bytes));
+    return vs_xarena_text(&oom->memory, vs_size_text(bytes));
 }
 
 const char *vs_oom_count(struct vs_oom *oom, uint64_t count)
 {
-    char text[VS_SIZE_TEXT_MAX];
-    return vs_xarena_text(&oom->memory, vs_count_format(text, count));
+    return vs_xarena_text(&oom->memory, vs_count_text(count));
 }
 
 const char *vs_oom_percent(struct vs_oom *oom, uint64_t part, uint64_t whole)

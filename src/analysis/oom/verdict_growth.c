@@ -81,11 +81,10 @@ static void explain_steps(struct vs_oom *oom)
 /* Growth in a loop without marks, after or beside the marked steps. */
 static void explain_repeats(struct vs_oom *oom)
 {
-    char time[VS_SIZE_TEXT_MAX];
     vs_oom_evidence(oom, "grows by %s with each of %s repetitions since %s: %s; these mark no steps and "
                     "come %s", vs_oom_size(oom, oom->growth_each),
                     vs_oom_count(oom, oom->growth_repeats),
-                    vs_time_format(time, oom->growth_since_ns), grown(oom),
+                    vs_time_text(oom->growth_since_ns), grown(oom),
                     oom->steps_done ? vs_oom_text_of(oom, "after %s completed step%s",
                                                      vs_oom_count(oom, oom->steps_done),
                                                      oom->steps_done == 1 ? "" : "s")
@@ -96,9 +95,8 @@ static void explain_repeats(struct vs_oom *oom)
 
 static void explain_times(struct vs_oom *oom)
 {
-    char time[VS_SIZE_TEXT_MAX];
     vs_oom_evidence(oom, "since %s, %s allocations were never freed: %s; the program freed other "
-                    "memory that it allocated between them", vs_time_format(time, oom->growth_since_ns),
+                    "memory that it allocated between them", vs_time_text(oom->growth_since_ns),
                     vs_oom_count(oom, oom->growth_count), grown(oom));
     if (oom->steps_found && oom->growth_per_step)
         vs_oom_evidence(oom, "the requests repeat: %s steps were completed, and it grows by %s since "

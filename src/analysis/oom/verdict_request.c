@@ -42,10 +42,9 @@ static bool is_absurd(const struct vs_oom *oom)
 
 static void explain_absurd(struct vs_oom *oom)
 {
-    char count[VS_SIZE_TEXT_MAX];
     vs_oom_evidence(oom, "%s (%s bytes) requested from a device of %s",
                     vs_oom_size(oom, oom->failure.requested),
-                    vs_count_format(count, oom->failure.requested), vs_oom_size(oom, oom->total));
+                    vs_count_text(oom->failure.requested), vs_oom_size(oom, oom->total));
     vs_oom_evidence(oom, "such sizes come from a negative or overflowed product, from a number of "
                     "bytes used as a number of elements, or from a value for each pair of elements");
     vs_oom_remedy(oom, "fix_size", oom->failure.requested, true, "correct the size at %s",

@@ -76,10 +76,9 @@ char *vs_about_time(char *out, uint64_t seconds)
 char *vs_about_count(char *out, uint64_t count)
 {
     uint64_t unit = 1;
-    char text[VS_SIZE_TEXT_MAX];
     while (count / unit >= 100)
         unit *= 10;
-    snprintf(out, VS_FORECAST_TEXT_MAX, "%s", vs_count_format(text, rounded(count, unit) * unit));
+    snprintf(out, VS_FORECAST_TEXT_MAX, "%s", vs_count_text(rounded(count, unit) * unit));
     return out;
 }
 

@@ -149,11 +149,10 @@ const char *vs_check_heading(const struct vs_budget_row *row)
 
 char *vs_check_sum_words(char out[VS_CHECK_WORDS_MAX], const struct vs_check_line *line)
 {
-    char count[VS_SIZE_TEXT_MAX];
     if (line->words)
         snprintf(out, VS_CHECK_WORDS_MAX, "%s", line->words);
     else
-        snprintf(out, VS_CHECK_WORDS_MAX, "in %s more line%s", vs_count_format(count, line->sites),
+        snprintf(out, VS_CHECK_WORDS_MAX, "in %s more line%s", vs_count_text(line->sites),
                  line->sites == 1 ? "" : "s");
     return out;
 }
@@ -161,11 +160,11 @@ char *vs_check_sum_words(char out[VS_CHECK_WORDS_MAX], const struct vs_check_lin
 char *vs_check_line(char *out, const struct vs_check_result *result, const struct vs_budget_row *row,
                     const struct vs_check_line *line)
 {
-    char size[VS_SIZE_TEXT_MAX], words[VS_CHECK_WORDS_MAX];
+    char words[VS_CHECK_WORDS_MAX];
     if (line->culprit)
         return vs_check_culprit(out, result, row, line->culprit);
     snprintf(out, VS_CHECK_LINE_MAX, "%s%s %s", row->compared ? "+" : "",
-             vs_size_format(size, (uint64_t)line->bytes), vs_check_sum_words(words, line));
+             vs_size_text((uint64_t)line->bytes), vs_check_sum_words(words, line));
     return out;
 }
 

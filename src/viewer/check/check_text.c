@@ -132,9 +132,9 @@ static void one_program(const struct vs_check_result *result, const struct vs_st
                 else {
                     /* "72.0 MiB  cached but unused". */
                     const struct vs_check_line *line = &lines[k];
-                    char size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], words[VS_CHECK_WORDS_MAX];
+                    char amount[VS_SIZE_TEXT_MAX + 8], words[VS_CHECK_WORDS_MAX];
                     snprintf(amount, sizeof amount, "%s%s", row->compared ? "+" : "",
-                             vs_size_format(size, (uint64_t)line->bytes));
+                             vs_size_text((uint64_t)line->bytes));
                     fprintf(style->out, "  %16s  %s\n", amount, vs_check_sum_words(words, line));
                 }
             }

@@ -81,7 +81,6 @@ char *vs_check_sentence(char *out, const struct vs_budget_row *row)
 {
     char subject[VS_CHECK_LINE_MAX], rest[VS_SIZE_TEXT_MAX], share[16];
     if (row->kind != VS_ROW_QUANTITY) {
-        char size[VS_SIZE_TEXT_MAX];
         uint64_t status = row->status;
         const char *signal = status > 128 ? vs_signal_name(status - 128) : NULL;
         bool exited = row->run->report->has_end && row->run->report->end_reason == VS_END_EXIT;
@@ -89,7 +88,7 @@ char *vs_check_sentence(char *out, const struct vs_budget_row *row)
         if (row->kind == VS_ROW_OOM)
             n = snprintf(out, VS_CHECK_LINE_MAX, "the program ran out of memory on device %" PRIu64
                          ": %s requested; allow it with --allow-oom", row->quantity.device,
-                         vs_size_format(size, row->failure->requested));
+                         vs_size_text(row->failure->requested));
         else if (status > 128 && !exited)
             n = snprintf(out, VS_CHECK_LINE_MAX,
                          "the program was killed by signal %" PRIu64 "%s%s%s; allow it with",
@@ -125,12 +124,11 @@ char *vs_check_sentence(char *out, const struct vs_budget_row *row)
 
 char *vs_check_moment(char *out, const struct vs_budget_row *row)
 {
-    char time[VS_SIZE_TEXT_MAX];
     const struct vs_quantity *quantity = &row->quantity;
     *out = 0;
     if (!quantity->event)
         return out;
-    snprintf(out, VS_CHECK_LINE_MAX, "at %s%s%.1500s", vs_time_format(time, quantity->time_ns),
+    snprintf(out, VS_CHECK_LINE_MAX, "at %s%s%.1500s", vs_time_text(quantity->time_ns),
              *quantity->place ? ", " : "", quantity->place);
     return out;
 }

@@ -259,7 +259,7 @@ static void culprit_text(char *out, size_t bytes, const struct vs_culprit *culpr
 static void diff_culprit_rows(const struct vs_style *style, const struct vs_regression *item)
 {
     char lines[VS_REGRESSION_CULPRITS_MAX][4 * COLUMNS_MAX + 4], line[VS_CHAIN_TEXT_MAX + 700];
-    char chain[VS_CHAIN_TEXT_MAX], size[VS_SIZE_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], lead[64];
+    char chain[VS_CHAIN_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], lead[64];
     unsigned room = room_of(style, 25);
     for (size_t i = 0; i < item->culprit_count; i++) {
         culprit_text(line, sizeof line, &item->culprits[i], vs_change_label_text(chain, item->culprit_sites[i]));
@@ -270,7 +270,7 @@ static void diff_culprit_rows(const struct vs_style *style, const struct vs_regr
         for (size_t k = 0; k < item->culprit_count; k++)
             again |= k != i && strcmp(lines[i], lines[k]) == 0;
         culprit_text(line, sizeof line, &item->culprits[i], vs_change_label_text(chain, item->culprit_sites[i]));
-        snprintf(amount, sizeof amount, "+%s", vs_size_format(size, (uint64_t)item->culprits[i].delta));
+        snprintf(amount, sizeof amount, "+%s", vs_size_text((uint64_t)item->culprits[i].delta));
         snprintf(lead, sizeof lead, "  %14s  %-5s  ", amount, vs_change_name(item->culprits[i].change));
         if (again)
             vs_text_wrapped(style, lead, line);
@@ -282,11 +282,11 @@ static void diff_culprit_rows(const struct vs_style *style, const struct vs_regr
 /* The line that requested the memory that B did not get, which is known. */
 static void diff_request_row(const struct vs_style *style, const struct vs_regressions *regressions)
 {
-    char line[VS_CHAIN_TEXT_MAX + 700], chain[VS_CHAIN_TEXT_MAX], size[VS_SIZE_TEXT_MAX], cut[4 * COLUMNS_MAX + 4];
+    char line[VS_CHAIN_TEXT_MAX + 700], chain[VS_CHAIN_TEXT_MAX], cut[4 * COLUMNS_MAX + 4];
     char lead[64];
     const struct vs_culprit culprit = vs_culprit_of(regressions->failed_at);
     culprit_text(line, sizeof line, &culprit, vs_change_label_text(chain, regressions->failed_at));
-    snprintf(lead, sizeof lead, "  %14s  ", vs_size_format(size, regressions->failure->requested));
+    snprintf(lead, sizeof lead, "  %14s  ", vs_size_text(regressions->failure->requested));
     if (in_header(regressions->failed_at))
         vs_text_wrapped(style, lead, line);
     else
@@ -465,13 +465,13 @@ static void counts(const struct vs_diff_result *result, const struct vs_style *s
 /* How B ended, which failed. */
 static void ended(const struct vs_diff_result *result, const struct vs_style *style)
 {
-    char text[VS_DIFF_LINE_MAX], time[VS_SIZE_TEXT_MAX];
+    char text[VS_DIFF_LINE_MAX];
     const struct vs_report_failure *failure = result->regressions->failure;
     fprintf(style->out, "%s%s", result->regressions->count ? "" : "\n", vs_paint(style, VS_BAD));
     vs_text_wrapped(style, "FAIL  ", vs_diff_ended(text, result->comparison, result->regressions));
     fputs(vs_unpaint(style), style->out);
     if (failure)
-        vs_text_lines(style, "      ", "at %s%s%s", vs_time_format(time, failure->time_ns),
+        vs_text_lines(style, "      ", "at %s%s%s", vs_time_text(failure->time_ns),
                       failure->place && *failure->place ? ", " : "", failure->place ? failure->place : "");
     if (result->regressions->failed_at) {
         vs_text_wrapped(style, "      ", "requested by:");

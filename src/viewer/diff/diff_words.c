@@ -102,7 +102,6 @@ char *vs_diff_headline(char *out, const struct vs_comparison *comparison)
     }
     if (!amount) {
         /* The amounts are equal. */
-        char size[VS_SIZE_TEXT_MAX];
         const struct vs_compared_amount *peak = NULL; /* the highest of all devices */
         for (size_t i = 0; i < comparison->amount_count; i++) {
             const struct vs_compared_amount *one = &comparison->amounts[i];
@@ -128,7 +127,7 @@ char *vs_diff_headline(char *out, const struct vs_comparison *comparison)
         if (peak)
             snprintf(out + n, VS_DIFF_LINE_MAX - (size_t)n,
                      ": %.100s %s on device %" PRIu64 " in both",
-                     vs_diff_label(label, peak->b, false), vs_size_format(size, peak->b->value),
+                     vs_diff_label(label, peak->b, false), vs_size_text(peak->b->value),
                      peak->b->device);
         return out;
     }
@@ -274,21 +273,19 @@ static void stacks_note(char *out, const struct vs_compare_note *note, const cha
 
 static void oom_note(char *out, const struct vs_report *report, const char *whose)
 {
-    char size[VS_SIZE_TEXT_MAX];
     const struct vs_report_failure *last = vs_fatal_oom(report);
     snprintf(out, VS_DIFF_LINE_MAX, "%s ran out of memory%s%s%s%.300s: its figures are those up to there", whose,
-             last ? ", requesting " : "", last ? vs_size_format(size, last->requested) : "",
+             last ? ", requesting " : "", last ? vs_size_text(last->requested) : "",
              last && *last->place ? " at " : "", last ? last->place : "");
 }
 
 char *vs_diff_ended(char *out, const struct vs_comparison *comparison, const struct vs_regressions *regressions)
 {
-    char size[VS_SIZE_TEXT_MAX];
     const struct vs_report_failure *failure = regressions->failure;
     if (!failure)
         return vs_diff_note(out, comparison, regressions->ended);
     snprintf(out, VS_DIFF_LINE_MAX, "B ran out of memory on device %" PRIu64 ": %s requested", failure->device,
-             vs_size_format(size, failure->requested));
+             vs_size_text(failure->requested));
     return vs_text_clean(out);
 }
 
