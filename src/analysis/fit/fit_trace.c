@@ -313,13 +313,6 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
     return VS_OK;
 }
 
-static const char *place_text(struct fit_pass *pass, struct vs_place place)
-{
-    char text[VS_PLACE_TEXT_MAX];
-    return vs_text_copy(&pass->trace->memory,
-                           vs_phases_text(&pass->replay->phases, place, text));
-}
-
 static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs_fit_device *device)
 {
     const struct vs_fit_refused *found = fit_failures_first(&pass->failures, index);
@@ -330,7 +323,8 @@ static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs
         .requested = found->requested, .missing = found->missing, .free_bytes = found->free_bytes,
         .time_ns = found->time_ns,
         .framework = found->framework, .other_error = found->other_error, .error = found->error,
-        .place = place_text(pass, found->place),
+        .place = vs_text_copy(&pass->trace->memory,
+                              vs_place_text(&pass->replay->phases, found->place)),
         .where = vs_fit_where(&pass->summary, found->stack, found->mark, !device->tensors)};
     return vs_fit_holders(pass->reader, &pass->summary, found->event, device->device, device->tensors,
                           &out->holders);
@@ -367,7 +361,8 @@ static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_
         .tensors = tensors,
         .peak_allocated = tensors ? watch->tensors_peak : account->sums.peak.allocated,
         .peak_reserved = tensors ? account->framework.peak.reserved : account->sums.peak.reserved,
-        .peak_place = place_text(pass, tensors ? watch->tensors_place : account->peak_allocated.place),
+        .peak_place = vs_text_copy(memory, vs_place_text(&pass->replay->phases, tensors
+                                               ? watch->tensors_place : account->peak_allocated.place)),
         .held_peak = account->sums.peak.reserved,
         .used_peak = watch->used_peak, .outside = watch->used_outside,
         .recovered = pass->failures.recovered[index][0],

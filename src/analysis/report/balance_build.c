@@ -191,14 +191,12 @@ void vs_balance_build(const struct vs_summary *summary, unsigned index,
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_account *account = replay->accounts[index];
-    char place[VS_PLACE_TEXT_MAX];
     *out = (struct vs_balance){.event = reading->event,
                                .time_ns = vs_replay_since(replay, reading->time_ns),
                                .total = reading->total ? reading->total : account->total_bytes,
                                .free = reading->free,
                                .known = reading->total >= reading->free && reading->total > 0};
-    vs_phases_text(&replay->phases, reading->place, place);
-    out->place = vs_text_copy(summary->memory, place);
+    out->place = vs_text_copy(summary->memory, vs_place_text(&replay->phases, reading->place));
     if (out->known)
         out->used = out->total - out->free;
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {

@@ -223,11 +223,9 @@ void vs_held_build(const struct vs_summary *summary, unsigned account,
 {
     const struct vs_replay *replay = summary->replay;
     struct vs_held_blocks blocks = {0}, every = {0}, others = {0};
-    char place[VS_PLACE_TEXT_MAX] = "";
     *out = (struct vs_held){.known = true, .tensors = vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK,
-                            .event = replay->events,
+                            .event = replay->events, .place = "",
                             .time_ns = vs_replay_since(replay, replay->now_ns)};
-    out->place = vs_text_copy(summary->memory, place);
     gather(summary, account, request->filter, request->steps, &blocks, request->others ? &others : NULL);
     out->all_bytes = blocks.all_bytes;
     out->all_blocks = blocks.all_blocks;

@@ -34,17 +34,10 @@ static const char *kernel_name(struct vs_report *report, const struct vs_replay 
     return kept;
 }
 
-static const char *place_of(struct vs_report *report, const struct vs_replay *replay,
-                            struct vs_place place)
-{
-    char text[VS_PLACE_TEXT_MAX];
-    return vs_text_copy(&report->memory, vs_phases_text(&replay->phases, place, text));
-}
-
 static const char *path_of(struct vs_report *report, const struct vs_replay *replay, uint32_t phase)
 {
     char *path = vs_phases_path(&replay->phases, phase);
-    const char *kept = path ? vs_text_copy(&report->memory, path) : NULL;
+    const char *kept = vs_text_copy(&report->memory, path);
     free(path);
     return kept;
 }
@@ -105,7 +98,8 @@ static void fill_peak(struct vs_report *report, const struct vs_replay *replay,
     *out = (struct vs_report_peak){
         .bytes = from->bytes, .time_ns = from->event ? vs_replay_since(replay, from->time_ns) : 0,
         .event = from->event, .allocated = from->allocated, .requested = from->requested,
-        .reserved = from->reserved, .place = place_of(report, replay, from->place)};
+        .reserved = from->reserved,
+        .place = vs_text_copy(&report->memory, vs_place_text(&replay->phases, from->place))};
 }
 
 static void fill_use(struct vs_report *report, const struct vs_replay *replay,
@@ -215,7 +209,8 @@ static void fill_device(struct vs_report *report, const struct vs_summary *summa
         .cc_minor = account->cc_minor, .simulated = account->simulated != 0,
         .peak_reserved_first_ns = vs_replay_since(replay, account->peak_reserved_first_ns),
         .peak_reserved_first_place =
-            place_of(report, replay, account->peak_reserved_first_place),
+            vs_text_copy(&report->memory,
+                         vs_place_text(&replay->phases, account->peak_reserved_first_place)),
         .allocated = account->sums.now.allocated, .requested = account->sums.now.requested,
         .reserved = account->sums.now.reserved, .lost_bytes = account->lost_bytes,
         .lost_count = account->lost_count, .segment_allocs = account->segment_allocs,
@@ -450,7 +445,8 @@ void vs_report_fill(struct vs_report *report, const struct vs_summary *summary,
     fill_families(out->family, account);
     out->peak_bytes = account->peak_allocated.bytes;
     out->peak_time_ns = vs_replay_since(replay, account->peak_allocated.time_ns);
-    out->peak_place = place_of(report, replay, account->peak_allocated.place);
+    out->peak_place = vs_text_copy(&report->memory,
+                                   vs_place_text(&replay->phases, account->peak_allocated.place));
     out->live_bytes = account->sums.now.allocated;
     vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_LEFT, &out->at_end);
     vs_summary_sites(summary, VS_HOST_INDEX, VS_SITES_GROWING, &out->growing);

@@ -639,8 +639,6 @@ void vs_summary_failure(const struct vs_summary *summary,
                         const struct vs_failure *failure, struct vs_report_failure *out)
 {
     const struct vs_replay *replay = summary->replay;
-    char place[VS_PLACE_TEXT_MAX];
-    vs_phases_text(&replay->phases, failure->place, place);
     *out = (struct vs_report_failure){
         .event = failure->event, .time_ns = failure->time_ns - vs_replay_start_ns(replay),
         .tid = failure->tid, .framework = failure->framework, .recovered = failure->recovered,
@@ -654,7 +652,7 @@ void vs_summary_failure(const struct vs_summary *summary,
         .device_free = failure->device_free, .device_total = failure->device_total,
         .allocated = failure->allocated, .reserved = failure->reserved,
         .api = vs_text_copy(summary->memory, vs_reader_string(replay->reader, failure->api)),
-        .place = vs_text_copy(summary->memory, place),
+        .place = vs_text_copy(summary->memory, vs_place_text(&replay->phases, failure->place)),
         .site = {.level = failure->framework ? VS_LEVEL_FRAMEWORK : VS_LEVEL_DEVICE, .stacks = 1,
                  .family = failure->family, .bytes = failure->requested, .count = 1}};
     out->site.api = out->api;

@@ -165,6 +165,8 @@ void vs_phases_window(struct vs_phases *phases, uint64_t time_ns);
  * VS_PLACE_TEXT_MAX bytes; longer paths lose their outer end, longer names their last part;
  * control characters become '?'. Returns out. */
 char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out);
+/* vs_place_text: the same in memory of the enclosing block, valid until its end. */
+#define vs_place_text(phases, place) vs_phases_text(phases, place, (char[VS_PLACE_TEXT_MAX]){""})
 
 /* vs_phases_path: "step / forward", the whole path of *phase* without numbers of steps, whatever its
  * length; control characters become '?'. The caller frees it. */

@@ -330,8 +330,7 @@ static void failure(struct chrome *c, const struct vs_event *event)
             ",\"Device Free\":%" PRIu64 ",\"Device Total\":%" PRIu64 ",\"phase\":",
             f->account == VS_HOST_INDEX ? 0 : 1, replay->accounts[f->account]->device,
             f->requested, f->allocated, f->reserved, f->device_free, f->device_total);
-    char place[VS_PLACE_TEXT_MAX];
-    vs_json_text(c->emit.out, vs_phases_text(&replay->phases, f->place, place));
+    vs_json_text(c->emit.out, vs_place_text(&replay->phases, f->place));
     end_with_stack(c, &stack);
 }
 
