@@ -13,11 +13,8 @@ enum vs_err vs_import_begin(struct vs_import_writer *w, FILE *out, const char *n
     enum vs_err err = vs_composer_open(out, &start, &w->composer);
     if (err)
         return err;
-    struct vs_event event = {.kind = VS_EVENT_process,
-                             .process = {.start_realtime_ns = realtime_ns,
-                                         .start_ns = VS_IMPORT_START_NS, .page_bytes = 4096,
-                                         .exe = vs_import_string(w, name)}};
-    vs_import_event(w, &event);
+    VS_IMPORT(w, process, .start_realtime_ns = realtime_ns, .start_ns = VS_IMPORT_START_NS,
+              .page_bytes = 4096, .exe = vs_import_string(w, name));
     return VS_OK;
 }
 
@@ -33,12 +30,8 @@ void vs_import_device(struct vs_import_writer *w, unsigned device)
     if (w->devices >> device & 1)
         return;
     w->devices |= UINT64_C(1) << device;
-    struct vs_event event = {.kind = VS_EVENT_device, .device = {.device = device}};
-    vs_import_event(w, &event);
-    event = (struct vs_event){.kind = VS_EVENT_context,
-                              .context = {.context = 1 + device, .device = device, .primary = 1,
-                                          .alive = 1}};
-    vs_import_event(w, &event);
+    VS_IMPORT(w, device, .device = device);
+    VS_IMPORT(w, context, .context = 1 + device, .device = device, .primary = 1, .alive = 1);
 }
 
 uint64_t vs_import_string(struct vs_import_writer *w, const char *text)
@@ -48,9 +41,7 @@ uint64_t vs_import_string(struct vs_import_writer *w, const char *text)
 
 void vs_import_option(struct vs_import_writer *w, const char *name, uint64_t value)
 {
-    struct vs_event event = {.kind = VS_EVENT_option,
-                             .option = {.name = vs_import_string(w, name), .value = value}};
-    vs_import_event(w, &event);
+    VS_IMPORT(w, option, .name = vs_import_string(w, name), .value = value);
 }
 
 void vs_import_note(struct vs_import_writer *w, bool warning, const char *format, ...)
@@ -60,15 +51,11 @@ void vs_import_note(struct vs_import_writer *w, bool warning, const char *format
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    struct vs_event event = {.kind = VS_EVENT_note,
-                             .note = {.severity = warning ? 1 : 2,
-                                      .text = vs_import_string(w, text)}};
-    vs_import_event(w, &event);
+    VS_IMPORT(w, note, .severity = warning ? 1 : 2, .text = vs_import_string(w, text));
 }
 
 void vs_import_end(struct vs_import_writer *w)
 {
-    struct vs_event event = {.kind = VS_EVENT_end, .end = {.reason = VS_END_IMPORTED}};
     w->now_ns += 1000; /* so that what ended last did so before the end of the trace */
-    vs_import_event(w, &event);
+    VS_IMPORT(w, end, .reason = VS_END_IMPORTED);
 }

@@ -32,6 +32,9 @@ enum vs_err vs_import_begin(struct vs_import_writer *writer, FILE *out, const ch
 
 /* vs_import_event: writes *event* at the writer's time, by its thread. */
 void vs_import_event(struct vs_import_writer *writer, struct vs_event *event);
+/* VS_IMPORT: likewise an event of *name* with the fields that follow. */
+#define VS_IMPORT(writer, name, ...) \
+    vs_import_event(writer, &(struct vs_event){.kind = VS_EVENT_##name, .name = {__VA_ARGS__}})
 
 /* vs_import_device: describes a device, before its first event. */
 void vs_import_device(struct vs_import_writer *writer, unsigned device);

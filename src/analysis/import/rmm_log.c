@@ -96,11 +96,8 @@ static bool parse_line(char *text, struct rmm_line *line)
 
 static void allocate(struct rmm_import *m, const struct rmm_line *line)
 {
-    struct vs_event event = {.kind = VS_EVENT_alloc,
-                             .alloc = {.addr = line->addr, .requested = line->size,
-                                       .size = line->size, .family = VS_FAMILY_DEVICE, .context = 1,
-                                       .stream = 0, .api = m->allocate}};
-    vs_import_event(&m->writer, &event);
+    VS_IMPORT(&m->writer, alloc, .addr = line->addr, .requested = line->size, .size = line->size,
+              .family = VS_FAMILY_DEVICE, .context = 1, .stream = 0, .api = m->allocate);
     m->result->allocs++;
     vs_xmap_put(&m->live, line->addr, line->size);
 }
@@ -111,19 +108,14 @@ static void release(struct rmm_import *m, const struct rmm_line *line)
         m->result->unmatched++;
         return;
     }
-    struct vs_event event = {.kind = VS_EVENT_free,
-                             .free = {.addr = line->addr, .api = m->deallocate}};
-    vs_import_event(&m->writer, &event);
+    VS_IMPORT(&m->writer, free, .addr = line->addr, .api = m->deallocate);
     m->result->frees++;
 }
 
 static void failure(struct rmm_import *m, const struct rmm_line *line)
 {
-    struct vs_event event = {
-        .kind = VS_EVENT_alloc_failed,
-        .alloc_failed = {.requested = line->size, .family = VS_FAMILY_DEVICE, .context = 1,
-                         .api = m->allocate, .error = CUDA_ERROR_OUT_OF_MEMORY}};
-    vs_import_event(&m->writer, &event);
+    VS_IMPORT(&m->writer, alloc_failed, .requested = line->size, .family = VS_FAMILY_DEVICE,
+              .context = 1, .api = m->allocate, .error = CUDA_ERROR_OUT_OF_MEMORY);
     m->result->failures++;
 }
 

@@ -49,22 +49,17 @@ struct snapshot_import {
 static void device_alloc(struct snapshot_import *m, unsigned device, enum vs_family family,
                          uint64_t addr, uint64_t size, uint64_t stack)
 {
-    struct vs_event event = {
-        .kind = VS_EVENT_alloc,
-        .alloc = {.addr = addr, .requested = size, .size = size, .family = family,
-                  .device = device, .context = 1 + device, .stack = stack,
-                  .api = family == VS_FAMILY_VMM ? m->mem_create : m->cuda_malloc}};
     m->devices[device].reserved += size;
-    vs_import_event(&m->writer, &event);
+    VS_IMPORT(&m->writer, alloc, .addr = addr, .requested = size, .size = size, .family = family,
+              .device = device, .context = 1 + device, .stack = stack,
+              .api = family == VS_FAMILY_VMM ? m->mem_create : m->cuda_malloc);
 }
 
 static void device_free(struct snapshot_import *m, unsigned device, uint64_t addr, uint64_t size,
                         uint64_t api)
 {
-    struct vs_event event = {.kind = VS_EVENT_free,
-                             .free = {.addr = addr, .device = device, .api = api}};
     m->devices[device].reserved -= size;
-    vs_import_event(&m->writer, &event);
+    VS_IMPORT(&m->writer, free, .addr = addr, .device = device, .api = api);
 }
 
 static void begin_segment(struct snapshot_import *m, unsigned device, uint64_t addr, uint64_t size,
@@ -93,19 +88,14 @@ static void map_piece(struct snapshot_import *m, unsigned device, struct vs_snap
     piece->number = ++m->memories;
     device_alloc(m, device, VS_FAMILY_VMM, VS_ADDR_MEMORY + piece->number, piece->end - piece->addr,
                  stack);
-    struct vs_event event = {.kind = VS_EVENT_vmm_map,
-                             .vmm_map = {.addr = piece->addr, .size = piece->end - piece->addr,
-                                         .memory = piece->number, .device = device,
-                                         .stack = stack}};
-    vs_import_event(&m->writer, &event);
+    VS_IMPORT(&m->writer, vmm_map, .addr = piece->addr, .size = piece->end - piece->addr,
+              .memory = piece->number, .device = device, .stack = stack);
 }
 
 static void unmap_piece(struct snapshot_import *m, unsigned device, struct vs_snapshot_piece *piece)
 {
-    struct vs_event event = {.kind = VS_EVENT_vmm_unmap,
-                             .vmm_unmap = {.addr = piece->addr, .size = piece->end - piece->addr,
-                                           .memory = piece->number, .device = device}};
-    vs_import_event(&m->writer, &event);
+    VS_IMPORT(&m->writer, vmm_unmap, .addr = piece->addr, .size = piece->end - piece->addr,
+              .memory = piece->number, .device = device);
     device_free(m, device, VS_ADDR_MEMORY + piece->number, piece->end - piece->addr,
                 m->mem_release);
     piece->number = 0;
@@ -136,11 +126,8 @@ static void end_block(struct snapshot_import *m, unsigned device, struct vs_tile
     struct device_state *d = &m->devices[device];
     d->allocated -= block->size;
     block->allocated = false;
-    struct vs_event event = {
-        .kind = VS_EVENT_framework_free,
-        .framework_free = {.addr = block->addr, .size = block->size, .device = device,
-                           .total_allocated = d->allocated, .total_reserved = d->reserved}};
-    vs_import_event(&m->writer, &event);
+    VS_IMPORT(&m->writer, framework_free, .addr = block->addr, .size = block->size,
+              .device = device, .total_allocated = d->allocated, .total_reserved = d->reserved);
 }
 
 static void begin_block(struct snapshot_import *m, unsigned device, uint64_t addr, uint64_t size,
@@ -152,12 +139,9 @@ static void begin_block(struct snapshot_import *m, unsigned device, uint64_t add
         end_block(m, device, old);
     d->allocated += size;
     uint64_t reserved = d->reserved > d->start_reserved ? d->reserved : d->start_reserved;
-    struct vs_event event = {
-        .kind = VS_EVENT_framework_alloc,
-        .framework_alloc = {.addr = addr, .size = size, .device = device,
-                            .total_allocated = d->allocated, .total_reserved = reserved,
-                            .stack = stack, .framework_stream = stream}};
-    vs_import_event(&m->writer, &event);
+    VS_IMPORT(&m->writer, framework_alloc, .addr = addr, .size = size, .device = device,
+              .total_allocated = d->allocated, .total_reserved = reserved, .stack = stack,
+              .framework_stream = stream);
     vs_tiles_add(&d->tiles, addr, size, true);
 }
 
@@ -201,41 +185,21 @@ static void out_of_memory(struct snapshot_import *m, unsigned device,
 {
     struct device_state *d = &m->devices[device];
     uint64_t stack = vs_import_stack(&m->stacks, entry->frames);
-    struct vs_event event = {
-        .kind = VS_EVENT_alloc_failed,
-        .alloc_failed = {.requested = entry->size, .family = VS_FAMILY_DEVICE, .device = device,
-                         .context = 1 + device, .api = m->cuda_malloc, .stack = stack,
-                         .error = CUDA_ERROR_OUT_OF_MEMORY, .device_free_bytes = entry->addr,
-                         .device_total_bytes = size_for_pytorch(m, device, entry->addr)}};
-    vs_import_event(&m->writer, &event);
-    event = (struct vs_event){
-        .kind = VS_EVENT_framework_oom,
-        .framework_oom = {.requested = entry->size, .device = device,
-                          .total_allocated = d->allocated, .total_reserved = d->reserved,
-                          .stack = stack, .framework_stream = entry->stream}};
-    vs_import_event(&m->writer, &event);
+    VS_IMPORT(&m->writer, alloc_failed, .requested = entry->size, .family = VS_FAMILY_DEVICE,
+              .device = device, .context = 1 + device, .api = m->cuda_malloc, .stack = stack,
+              .error = CUDA_ERROR_OUT_OF_MEMORY, .device_free_bytes = entry->addr,
+              .device_total_bytes = size_for_pytorch(m, device, entry->addr));
+    VS_IMPORT(&m->writer, framework_oom, .requested = entry->size, .device = device,
+              .total_allocated = d->allocated, .total_reserved = d->reserved, .stack = stack,
+              .framework_stream = entry->stream);
     m->result->failures++;
 }
 
-/* --- ranges --- */
+/* --- ranges: one ends with the last of its domain, so those of different domains may overlap --- */
 
 static uint64_t text_id(struct snapshot_import *m, const struct vs_pickle_text *text)
 {
     return vs_composer_string(m->writer.composer, text->bytes, text->length);
-}
-
-/* *domain*: a range ends with the last one of its domain, so ranges of different ones may overlap. */
-static void begin_range(struct snapshot_import *m, const struct vs_pickle_text *name, uint64_t domain)
-{
-    struct vs_event event = {.kind = VS_EVENT_range_push,
-                             .range_push = {.name = text_id(m, name), .domain = domain}};
-    vs_import_event(&m->writer, &event);
-}
-
-static void end_range(struct snapshot_import *m, uint64_t domain)
-{
-    struct vs_event event = {.kind = VS_EVENT_range_pop, .range_pop = {.domain = domain}};
-    vs_import_event(&m->writer, &event);
 }
 
 static bool same_text(const struct vs_pickle_text *a, const struct vs_pickle_text *b)
@@ -250,10 +214,10 @@ static void change_metadata(struct snapshot_import *m, const struct vs_pickle_te
         return;
     uint64_t domain = vs_import_string(&m->writer, "user_metadata");
     if (m->metadata)
-        end_range(m, domain);
+        VS_IMPORT(&m->writer, range_pop, .domain = domain);
     m->metadata = text;
     if (text)
-        begin_range(m, text, domain);
+        VS_IMPORT(&m->writer, range_push, .name = text_id(m, text), .domain = domain);
 }
 
 /* PyTorch marks each optimizer's step: where the program marks none itself, a step of training ends
@@ -263,28 +227,26 @@ static void begin_step(struct snapshot_import *m)
     if (!m->snapshot->optimizer || m->snapshot->steps || !m->snapshot->timed)
         return;
     m->step_domain = vs_import_string(&m->writer, "steps");
-    struct vs_event event = {.kind = VS_EVENT_range_push,
-                             .range_push = {.name = vs_import_string(&m->writer, "step"),
-                                            .domain = m->step_domain}};
-    vs_import_event(&m->writer, &event);
+    VS_IMPORT(&m->writer, range_push, .name = vs_import_string(&m->writer, "step"),
+              .domain = m->step_domain);
 }
 
 static void end_step(struct snapshot_import *m)
 {
     if (m->step_domain)
-        end_range(m, m->step_domain);
+        VS_IMPORT(&m->writer, range_pop, .domain = m->step_domain);
     m->step_domain = 0;
 }
 
-/* Ranges of several threads may overlap: each name is a domain of its own. */
+/* Of several threads: each name is a domain of its own. */
 static void annotate(struct snapshot_import *m, const struct vs_snapshot_annotation *one)
 {
     uint64_t domain = text_id(m, one->name);
     if (one->start) {
-        begin_range(m, one->name, domain);
+        VS_IMPORT(&m->writer, range_push, .name = text_id(m, one->name), .domain = domain);
         return;
     }
-    end_range(m, domain);
+    VS_IMPORT(&m->writer, range_pop, .domain = domain);
     if (same_text(one->name, m->snapshot->optimizer))
         end_step(m);
 }
@@ -500,12 +462,11 @@ static enum vs_err begin_all(struct snapshot_import *m, const char *name)
         vs_import_option(&m->writer, "PYTORCH_ALLOC_CONF",
                          vs_import_text(m->writer.composer, m->snapshot->conf));
     uint64_t domain = vs_import_string(&m->writer, "recording"), range = vs_import_string(&m->writer, BEFORE);
-    struct vs_event event = {.kind = VS_EVENT_range_push, .range_push = {.name = range, .domain = domain}};
     if (m->result->history) {
         uint32_t module = vs_composer_module(m->writer.composer, vs_import_string(&m->writer, ""),
                                              vs_import_string(&m->writer, "allocated " BEFORE));
         m->before = vs_composer_node(m->writer.composer, 0, module, 0);
-        vs_import_event(&m->writer, &event);
+        VS_IMPORT(&m->writer, range_push, .name = range, .domain = domain);
     }
     for (unsigned i = 0; i < m->snapshot->device_count && !err; i++) {
         struct device_state *d = &m->devices[i];
@@ -519,7 +480,7 @@ static enum vs_err begin_all(struct snapshot_import *m, const char *name)
             begin_device(m, i);
     }
     if (m->result->history)
-        end_range(m, domain);
+        VS_IMPORT(&m->writer, range_pop, .domain = domain);
     if (!err)
         write_notes(m, name);
     return err;

@@ -117,22 +117,14 @@ static enum vs_kind decide(const struct vs_kinds *kinds, const struct block *blo
     const struct vs_program_counts *now = &kinds->clock.now, *born = &block->born;
     bool failed = now->failed > born->failed, ends = life != LIFE_GOES_ON && !failed;
     switch ((enum vs_maker)block->maker) {
-    case VS_MAKER_MODULE:
-        return VS_KIND_PARAMETERS;
-    case VS_MAKER_STATE:
-        return VS_KIND_OPTIMIZER_STATE;
-    case VS_MAKER_BUCKET:
-        return VS_KIND_GRADIENTS;
-    case VS_MAKER_PASSING:
-        return VS_KIND_TEMPORARIES;
-    case VS_MAKER_WORKSPACE:
-        return VS_KIND_WORKSPACES;
-    case VS_MAKER_INPUT:
-        return VS_KIND_INPUTS;
-    case VS_MAKER_UNKNOWN:
-        return block->before ? NO_KIND : VS_KIND_UNKNOWN;
-    case VS_MAKER_CONSTRUCTOR:
-        return NO_KIND;
+    case VS_MAKER_MODULE: return VS_KIND_PARAMETERS;
+    case VS_MAKER_STATE: return VS_KIND_OPTIMIZER_STATE;
+    case VS_MAKER_BUCKET: return VS_KIND_GRADIENTS;
+    case VS_MAKER_PASSING: return VS_KIND_TEMPORARIES;
+    case VS_MAKER_WORKSPACE: return VS_KIND_WORKSPACES;
+    case VS_MAKER_INPUT: return VS_KIND_INPUTS;
+    case VS_MAKER_UNKNOWN: return block->before ? NO_KIND : VS_KIND_UNKNOWN;
+    case VS_MAKER_CONSTRUCTOR: return NO_KIND;
     case VS_MAKER_OPTIMIZER:
         if (now->optimized > born->optimized)
             return VS_KIND_OPTIMIZER_STATE;
@@ -141,10 +133,8 @@ static enum vs_kind decide(const struct vs_kinds *kinds, const struct block *blo
         if (now->recomputed > born->recomputed)
             return VS_KIND_ACTIVATIONS;
         return ends ? VS_KIND_TEMPORARIES : NO_KIND;
-    case VS_MAKER_BACKWARD:
-        return decide_backward(kinds, block, life);
-    default:
-        return decide_forward(kinds, block, life);
+    case VS_MAKER_BACKWARD: return decide_backward(kinds, block, life);
+    default: return decide_forward(kinds, block, life);
     }
 }
 
@@ -214,8 +204,7 @@ static enum vs_kind assume(struct vs_kinds *kinds, struct block *block)
                                                          : VS_KIND_TEMPORARIES;
     case VS_MAKER_BACKWARD:
         return vs_map_get(&kinds->parameters, size_key(block)) ? VS_KIND_GRADIENTS : VS_KIND_TEMPORARIES;
-    default:
-        return VS_KIND_ACTIVATIONS;
+    default: return VS_KIND_ACTIVATIONS;
     }
 }
 

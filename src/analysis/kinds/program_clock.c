@@ -21,12 +21,10 @@ enum vs_maker vs_clock_maker(const struct vs_program_clock *clock, const struct 
     bool engine = site->engine || vs_clock_is_engine(clock, tid);
     *assumed = false;
     switch (site->maker) {
-    case VS_MAKER_FORWARD:
-        return engine ? VS_MAKER_RECOMPUTE : site->maker;
+    case VS_MAKER_FORWARD: return engine ? VS_MAKER_RECOMPUTE : site->maker;
     case VS_MAKER_INPUT:
     case VS_MAKER_LIBRARY:
-    case VS_MAKER_CONSTRUCTOR:
-        return engine ? VS_MAKER_BACKWARD : site->maker;
+    case VS_MAKER_CONSTRUCTOR: return engine ? VS_MAKER_BACKWARD : site->maker;
     case VS_MAKER_USER:
         if (engine)
             return VS_MAKER_BACKWARD;
@@ -39,8 +37,7 @@ enum vs_maker vs_clock_maker(const struct vs_program_clock *clock, const struct 
         /* a thread without Python code, where others have some */
         *assumed = python_trace && !site->named && clock->main_tid && tid != clock->main_tid;
         return *assumed ? VS_MAKER_BACKWARD : VS_MAKER_UNKNOWN;
-    default:
-        return site->maker;
+    default: return site->maker;
     }
 }
 
