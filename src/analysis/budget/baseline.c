@@ -123,8 +123,7 @@ enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *w
 
 struct json_object *vs_baseline_process(const struct vs_baseline *baseline, const char *process)
 {
-    struct json_object *processes = vs_baseline_member(baseline->root, "processes", json_type_object);
-    return vs_baseline_member(processes, process, json_type_object);
+    return vs_baseline_child(vs_baseline_child(baseline->root, "processes"), process);
 }
 
 bool vs_baseline_has(const struct vs_baseline *baseline, const char *process)
@@ -132,8 +131,9 @@ bool vs_baseline_has(const struct vs_baseline *baseline, const char *process)
     return vs_baseline_process(baseline, process) != NULL;
 }
 
-bool vs_baseline_number(struct json_object *value, uint64_t *out)
+bool vs_baseline_number(struct json_object *object, const char *key, uint64_t *out)
 {
+    struct json_object *value = vs_baseline_member(object, key, json_type_int);
     if (!value || json_object_get_int64(value) < 0)
         return false;
     *out = (uint64_t)json_object_get_int64(value);
@@ -143,7 +143,7 @@ bool vs_baseline_number(struct json_object *value, uint64_t *out)
 uint64_t vs_baseline_steps(const struct vs_baseline *baseline, const char *process)
 {
     uint64_t steps = 0;
-    vs_baseline_number(vs_baseline_member(vs_baseline_process(baseline, process), "steps", json_type_int), &steps);
+    vs_baseline_number(vs_baseline_process(baseline, process), "steps", &steps);
     return steps;
 }
 
@@ -155,35 +155,16 @@ char *vs_baseline_key(const struct vs_quantity *quantity, char *out)
     return out;
 }
 
-static bool has_copies_of(struct json_object *devices)
-{
-    bool any = false;
-    if (!devices)
-        return false;
-    json_object_object_foreach(devices, device, values) {
-        (void)device;
-        if (!json_object_is_type(values, json_type_object))
-            continue;
-        json_object_object_foreach(values, key, value) {
-            uint64_t count = 0;
-            any |= strncmp(key, "copies ", 7) == 0 && json_object_is_type(value, json_type_int) &&
-                   vs_baseline_number(value, &count) && count;
-        }
-    }
-    return any;
-}
-
 bool vs_baseline_has_copies(const struct vs_baseline *baseline)
 {
-    struct json_object *processes = vs_baseline_member(baseline->root, "processes", json_type_object);
     bool any = false;
-    if (!processes)
-        return false;
-    json_object_object_foreach(processes, name, process) {
-        (void)name;
-        if (json_object_is_type(process, json_type_object))
-            any |= has_copies_of(vs_baseline_member(process, "devices", json_type_object));
-    }
+    VS_EACH_MEMBER(vs_baseline_child(baseline->root, "processes"), process)
+        VS_EACH_MEMBER(vs_baseline_child(lh_entry_v(process), "devices"), device)
+            VS_EACH_MEMBER(lh_entry_v(device), value) {
+                uint64_t count = 0;
+                any |= strncmp(lh_entry_k(value), "copies ", 7) == 0 &&
+                       vs_baseline_number(lh_entry_v(device), lh_entry_k(value), &count) && count;
+            }
     return any;
 }
 
@@ -194,16 +175,10 @@ bool vs_baseline_is_reading(const struct vs_quantity *quantity)
 
 bool vs_baseline_has_readings(const struct vs_baseline *baseline, const char *process)
 {
-    struct json_object *devices =
-        vs_baseline_member(vs_baseline_process(baseline, process), "devices", json_type_object);
     bool any = false;
-    if (!devices)
-        return false;
-    json_object_object_foreach(devices, device, values) {
-        (void)device;
-        any |= json_object_is_type(values, json_type_object) &&
-               vs_baseline_member(values, vs_metric_name(VS_METRIC_DEVICE), json_type_int);
-    }
+    VS_EACH_MEMBER(vs_baseline_child(vs_baseline_process(baseline, process), "devices"), device)
+        any |= vs_baseline_member(lh_entry_v(device), vs_metric_name(VS_METRIC_DEVICE),
+                                  json_type_int) != NULL;
     return any;
 }
 
@@ -220,19 +195,18 @@ struct json_object *vs_baseline_values(const struct vs_baseline *baseline, const
 {
     char device[VS_DEVICE_KEY_MAX];
     struct json_object *from = vs_baseline_process(baseline, process);
-    from = vs_baseline_member(from, quantity->phase ? "phases" : "devices", json_type_object);
+    from = vs_baseline_child(from, quantity->phase ? "phases" : "devices");
     if (quantity->phase)
-        from = vs_baseline_member(from, quantity->phase, json_type_object);
+        from = vs_baseline_child(from, quantity->phase);
     snprintf(device, sizeof device, "%" PRIu64, quantity->device);
-    return vs_baseline_member(from, device, json_type_object);
+    return vs_baseline_child(from, device);
 }
 
 static bool stored_value(const struct vs_baseline *baseline, const char *process,
                          const struct vs_quantity *quantity, uint64_t *value)
 {
     char key[64];
-    struct json_object *values = vs_baseline_values(baseline, process, quantity);
-    return vs_baseline_number(vs_baseline_member(values, vs_baseline_key(quantity, key), json_type_int), value);
+    return vs_baseline_number(vs_baseline_values(baseline, process, quantity), vs_baseline_key(quantity, key), value);
 }
 
 bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
@@ -259,7 +233,7 @@ bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
     return any;
 }
 
-static int by_pointed_text(const void *a, const void *b)
+static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -267,25 +241,20 @@ static int by_pointed_text(const void *a, const void *b)
 void vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
                         const struct vs_taken *taken, const char **out, size_t max, size_t *count)
 {
-    struct json_object *phases =
-        vs_baseline_member(vs_baseline_process(baseline, process), "phases", json_type_object);
     const char **occurred = vs_xcalloc(taken->count + 1, sizeof *occurred);
     size_t n = 0;
     *count = 0;
     for (size_t i = 0; i < taken->count; i++)
         if (taken->items[i].quantity.phase)
             occurred[n++] = taken->items[i].quantity.phase;
-    qsort(occurred, n, sizeof *occurred, by_pointed_text);
-    if (phases) {
-        json_object_object_foreach(phases, name, value) {
-            const char *key = name;
-            (void)value;
-            if (bsearch(&key, occurred, n, sizeof *occurred, by_pointed_text))
-                continue;
-            if (*count < max)
-                out[*count] = name;
-            ++*count;
-        }
+    qsort(occurred, n, sizeof *occurred, by_text);
+    VS_EACH_MEMBER(vs_baseline_child(vs_baseline_process(baseline, process), "phases"), phase) {
+        const char *name = lh_entry_k(phase);
+        if (bsearch(&name, occurred, n, sizeof *occurred, by_text))
+            continue;
+        if (*count < max)
+            out[*count] = name;
+        ++*count;
     }
     free(occurred);
 }
@@ -324,10 +293,9 @@ static void put_quantity(struct json_object *process, const struct vs_quantity *
 static uint64_t sum_of(struct json_object *list)
 {
     uint64_t sum = 0;
-    json_object_object_foreach(list, key, site) {
+    VS_EACH_MEMBER(list, site) {
         uint64_t bytes = 0;
-        (void)key;
-        vs_baseline_number(vs_baseline_member(site, "bytes", json_type_int), &bytes);
+        vs_baseline_number(lh_entry_v(site), "bytes", &bytes);
         sum += bytes;
     }
     return sum;
@@ -336,14 +304,12 @@ static uint64_t sum_of(struct json_object *list)
 static bool same_number(struct json_object *a, struct json_object *b, const char *key)
 {
     uint64_t x, y;
-    return vs_baseline_number(vs_baseline_member(a, key, json_type_int), &x) &&
-           vs_baseline_number(vs_baseline_member(b, key, json_type_int), &y) && x == y;
+    return vs_baseline_number(a, key, &x) && vs_baseline_number(b, key, &y) && x == y;
 }
 
 static bool same_list(struct json_object *a, struct json_object *b, const char *key)
 {
-    return json_object_equal(vs_baseline_member(a, key, json_type_object),
-                             vs_baseline_member(b, key, json_type_object));
+    return json_object_equal(vs_baseline_child(a, key), vs_baseline_child(b, key));
 }
 
 /* Which of several threads requests a segment that all use differs from run to run, and with it the
@@ -352,14 +318,14 @@ static bool same_list(struct json_object *a, struct json_object *b, const char *
 static void keep_reserved(struct json_object *before, struct json_object *now, bool same_value)
 {
     static const char *const lists[] = {"reserved in use", "reserved unused"};
-    struct json_object *old = vs_baseline_member(before, lists[1], json_type_object);
-    struct json_object *new = vs_baseline_member(now, lists[1], json_type_object);
-    bool same_live = vs_baseline_member(before, lists[0], json_type_object) && same_list(before, now, lists[0]);
+    struct json_object *old = vs_baseline_child(before, lists[1]);
+    struct json_object *new = vs_baseline_child(now, lists[1]);
+    bool same_live = vs_baseline_child(before, lists[0]) && same_list(before, now, lists[0]);
     if (!old || !new || !((same_value && same_list(before, now, "allocated")) ||
                           (same_live && sum_of(old) == sum_of(new))))
         return;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        struct json_object *list = vs_baseline_member(before, lists[i], json_type_object);
+        struct json_object *list = vs_baseline_child(before, lists[i]);
         json_object_object_del(now, lists[i]); /* a phase's live blocks may be those of allocated */
         if (list)
             json_object_object_add(now, lists[i], json_object_get(list));
@@ -374,31 +340,24 @@ struct former_process {
 /* Of the whole program. */
 static void keep_sites(const struct former_process *before, struct json_object *process)
 {
-    struct json_object *sites = vs_baseline_member(process, "sites", json_type_object);
-    struct json_object *values = vs_baseline_member(process, "devices", json_type_object);
-    if (!sites)
-        return;
-    json_object_object_foreach(sites, device, now) {
-        struct json_object *old = vs_baseline_member(before->devices, device, json_type_object);
-        struct json_object *new = vs_baseline_member(values, device, json_type_object);
-        keep_reserved(vs_baseline_member(before->sites, device, json_type_object), now,
+    VS_EACH_MEMBER(vs_baseline_child(process, "sites"), now) {
+        const char *device = lh_entry_k(now);
+        struct json_object *old = vs_baseline_child(before->devices, device);
+        struct json_object *new = vs_baseline_child(vs_baseline_child(process, "devices"), device);
+        keep_reserved(vs_baseline_child(before->sites, device), lh_entry_v(now),
                       same_number(old, new, "reserved"));
     }
 }
 
 static void keep_sites_of_phases(const struct former_process *before, struct json_object *process)
 {
-    struct json_object *phases = vs_baseline_member(process, "phases", json_type_object);
-    if (!phases)
-        return;
-    json_object_object_foreach(phases, path, devices) {
-        struct json_object *former = vs_baseline_member(before->phases, path, json_type_object);
-        json_object_object_foreach(devices, device, now) {
-            struct json_object *old = vs_baseline_member(former, device, json_type_object);
-            keep_reserved(vs_baseline_member(old, "sites", json_type_object),
-                          vs_baseline_member(now, "sites", json_type_object), same_number(old, now, "reserved"));
+    VS_EACH_MEMBER(vs_baseline_child(process, "phases"), phase)
+        VS_EACH_MEMBER(lh_entry_v(phase), device) {
+            struct json_object *now = lh_entry_v(device), *old = vs_baseline_child(
+                vs_baseline_child(before->phases, lh_entry_k(phase)), lh_entry_k(device));
+            keep_reserved(vs_baseline_child(old, "sites"), vs_baseline_child(now, "sites"),
+                          same_number(old, now, "reserved"));
         }
-    }
 }
 
 void vs_baseline_update(struct vs_baseline *baseline, const char *process,
@@ -412,9 +371,9 @@ void vs_baseline_update(struct vs_baseline *baseline, const char *process,
     readings |= vs_baseline_has_readings(baseline, process);
     vs_baseline_put(at, "steps", taken->steps);
     const struct former_process before = {
-        .devices = json_object_get(vs_baseline_member(at, "devices", json_type_object)),
-        .phases = json_object_get(vs_baseline_member(at, "phases", json_type_object)),
-        .sites = json_object_get(vs_baseline_member(at, "sites", json_type_object))};
+        .devices = json_object_get(vs_baseline_child(at, "devices")),
+        .phases = json_object_get(vs_baseline_child(at, "phases")),
+        .sites = json_object_get(vs_baseline_child(at, "sites"))};
     for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++)
         json_object_object_del(at, replaced[i]); /* a phase or device that is gone must not stay */
     for (size_t i = 0; i < taken->count; i++) {
@@ -430,11 +389,6 @@ void vs_baseline_update(struct vs_baseline *baseline, const char *process,
     json_object_put(before.sites);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 #define LINE_MEMBERS_MAX 4
 
 /* Whether the value has few members, none of them an object or array: it goes on one line. */
@@ -447,10 +401,9 @@ static bool is_flat(struct json_object *value)
         return json_object_array_length(value) == 0;
     if (!json_object_is_type(value, json_type_object))
         return true;
-    json_object_object_foreach(value, key, member) {
-        (void)key;
-        flat &= !json_object_is_type(member, json_type_object) && !json_object_is_type(member, json_type_array);
-    }
+    VS_EACH_MEMBER(value, member)
+        flat &= !json_object_is_type(lh_entry_v(member), json_type_object) &&
+                !json_object_is_type(lh_entry_v(member), json_type_array);
     return flat;
 }
 
@@ -462,10 +415,8 @@ static void write_object(struct json_object *value, unsigned depth, FILE *out)
     size_t count = 0, members = (size_t)json_object_object_length(value);
     bool flat = is_flat(value);
     const char **keys = vs_xcalloc(members + 1, sizeof *keys);
-    json_object_object_foreach(value, key, member) {
-        (void)member;
-        keys[count++] = key;
-    }
+    VS_EACH_MEMBER(value, member)
+        keys[count++] = lh_entry_k(member);
     qsort(keys, count, sizeof *keys, by_text);
     fputs("{", out);
     for (size_t i = 0; i < count; i++) {

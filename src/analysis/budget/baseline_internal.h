@@ -21,8 +21,23 @@ char *vs_baseline_key(const struct vs_quantity *quantity, char *out);
 /* vs_baseline_member: the member *key* of type *type*, or NULL. */
 struct json_object *vs_baseline_member(struct json_object *object, const char *key, enum json_type type);
 
-/* vs_baseline_number: false for NULL and for numbers below 0. */
-bool vs_baseline_number(struct json_object *value, uint64_t *out);
+/* vs_baseline_child: the member *key* that is an object, or NULL. */
+static inline struct json_object *vs_baseline_child(struct json_object *object, const char *key)
+{
+    return vs_baseline_member(object, key, json_type_object);
+}
+
+/* VS_EACH_MEMBER: for each member *at* of *object*, if that is one: lh_entry_k(at), lh_entry_v(at). */
+#define VS_EACH_MEMBER(object, at) \
+    for (struct lh_entry *at = vs_baseline_first(object); at; at = lh_entry_next(at))
+static inline struct lh_entry *vs_baseline_first(const struct json_object *object)
+{
+    return json_object_is_type(object, json_type_object)
+               ? lh_table_head(json_object_get_object(object)) : NULL;
+}
+
+/* vs_baseline_number: the member *key*; false without one and for numbers below 0. */
+bool vs_baseline_number(struct json_object *object, const char *key, uint64_t *out);
 
 /* vs_baseline_values: the object with a device's quantities, of the whole program or of a phase, or
  * NULL. */

@@ -50,13 +50,13 @@ void vs_baseline_read_list(struct json_object *list, struct vs_arena *memory,
     size_t most = (size_t)json_object_object_length(list), count = 0;
     struct ordered_site *rows = vs_xarena(memory, (most + 1) * sizeof *rows);
     struct vs_named_site *items = vs_xarena(memory, (most + 1) * sizeof *items);
-    json_object_object_foreach(list, name, member) {
+    VS_EACH_MEMBER(list, member) {
         struct ordered_site *row = &rows[count];
-        if (!json_object_is_type(member, json_type_object))
+        if (!json_object_is_type(lh_entry_v(member), json_type_object))
             continue;
-        vs_baseline_number(vs_baseline_member(member, "bytes", json_type_int), &row->site.bytes);
-        vs_baseline_number(vs_baseline_member(member, "count", json_type_int), &row->site.count);
-        row->site.name = without_number(name, memory, &row->nth);
+        vs_baseline_number(lh_entry_v(member), "bytes", &row->site.bytes);
+        vs_baseline_number(lh_entry_v(member), "count", &row->site.count);
+        row->site.name = without_number(lh_entry_k(member), memory, &row->nth);
         count++;
     }
     qsort(rows, count, sizeof *rows, by_name_and_number);
@@ -86,9 +86,9 @@ static struct json_object *lists_of(const struct vs_baseline *baseline, const ch
 {
     char device[VS_DEVICE_KEY_MAX];
     if (quantity->phase)
-        return vs_baseline_member(vs_baseline_values(baseline, process, quantity), SITES, json_type_object);
+        return vs_baseline_child(vs_baseline_values(baseline, process, quantity), SITES);
     snprintf(device, sizeof device, "%" PRIu64, quantity->device);
-    return vs_baseline_member(vs_baseline_member(vs_baseline_process(baseline, process), SITES, json_type_object),
+    return vs_baseline_member(vs_baseline_child(vs_baseline_process(baseline, process), SITES),
                               device, json_type_object);
 }
 
@@ -109,8 +109,8 @@ static bool live_as_allocated(const struct vs_baseline *baseline, const char *pr
                               const struct vs_quantity *quantity)
 {
     struct json_object *lists = quantity->phase ? lists_of(baseline, process, quantity) : NULL;
-    return quantity->metric == VS_METRIC_RESERVED && vs_baseline_member(lists, "reserved unused", json_type_object) &&
-           !vs_baseline_member(lists, "reserved in use", json_type_object);
+    return quantity->metric == VS_METRIC_RESERVED && vs_baseline_child(lists, "reserved unused") &&
+           !vs_baseline_child(lists, "reserved in use");
 }
 
 /* The list of *quantity*, or that of the phase around it with the same peak. A file of an earlier
@@ -120,7 +120,7 @@ static struct json_object *find_list(const struct vs_baseline *baseline, const c
 {
     struct vs_quantity at = *quantity;
     uint64_t value, outer;
-    struct json_object *list = vs_baseline_member(lists_of(baseline, process, &at), key, json_type_object);
+    struct json_object *list = vs_baseline_child(lists_of(baseline, process, &at), key);
     bool peak = at.metric == VS_METRIC_ALLOCATED || at.metric == VS_METRIC_RESERVED;
     if (list || !at.phase || !peak || !vs_baseline_value(baseline, process, &at, &value))
         return list;
@@ -128,10 +128,10 @@ static struct json_object *find_list(const struct vs_baseline *baseline, const c
     while (at.phase && !list) {
         go_outside(&at, path);
         if (vs_baseline_value(baseline, process, &at, &outer) && outer == value)
-            list = vs_baseline_member(lists_of(baseline, process, &at), key, json_type_object);
+            list = vs_baseline_child(lists_of(baseline, process, &at), key);
     }
     at.phase = NULL;
-    if (!vs_baseline_member(lists_of(baseline, process, &at), "reserved in use", json_type_object))
+    if (!vs_baseline_child(lists_of(baseline, process, &at), "reserved in use"))
         list = NULL;
     free(path);
     return list;
@@ -243,8 +243,8 @@ static void add_list(struct group_list *groups, struct json_object *list, struct
 
 static void add_lists(struct group_list *groups, struct json_object *lists, struct vs_arena *memory)
 {
-    add_list(groups, vs_baseline_member(lists, "allocated", json_type_object), memory);
-    add_list(groups, vs_baseline_member(lists, "reserved in use", json_type_object), memory);
+    add_list(groups, vs_baseline_child(lists, "allocated"), memory);
+    add_list(groups, vs_baseline_child(lists, "reserved in use"), memory);
 }
 
 /* By name, of one name the most bytes first. */
@@ -261,18 +261,10 @@ void vs_baseline_most(const struct vs_baseline *baseline, const char *process, u
     char key[VS_DEVICE_KEY_MAX];
     struct group_list groups = {0};
     struct json_object *of = vs_baseline_process(baseline, process);
-    struct json_object *phases = vs_baseline_member(of, "phases", json_type_object);
     snprintf(key, sizeof key, "%" PRIu64, device);
-    struct json_object *whole = vs_baseline_member(of, "sites", json_type_object);
-    add_lists(&groups, vs_baseline_member(whole, key, json_type_object), memory);
-    if (phases) {
-        json_object_object_foreach(phases, path, phase) {
-            (void)path;
-            struct json_object *at = json_object_is_type(phase, json_type_object)
-                                         ? vs_baseline_member(phase, key, json_type_object) : NULL;
-            add_lists(&groups, vs_baseline_member(at, "sites", json_type_object), memory);
-        }
-    }
+    add_lists(&groups, vs_baseline_child(vs_baseline_child(of, SITES), key), memory);
+    VS_EACH_MEMBER(vs_baseline_child(of, "phases"), phase)
+        add_lists(&groups, vs_baseline_child(vs_baseline_child(lh_entry_v(phase), key), SITES), memory);
     struct vs_named_site *items = vs_xarena(memory, (groups.sites + 1) * sizeof *items);
     size_t count = 0;
     vs_vec_sort(groups.items, groups.count, sizeof *groups.items, by_name_and_bytes);
@@ -404,8 +396,8 @@ static void read_run(struct vs_measured *run, struct listed_quantity *all, size_
 /* The live blocks of a phase's reserved peak are often those of its allocated peak. */
 static void drop_live_twice(struct json_object *lists)
 {
-    struct json_object *live = vs_baseline_member(lists, "reserved in use", json_type_object);
-    struct json_object *allocated = vs_baseline_member(lists, "allocated", json_type_object);
+    struct json_object *live = vs_baseline_child(lists, "reserved in use");
+    struct json_object *allocated = vs_baseline_child(lists, "allocated");
     if (live && allocated && json_object_equal(live, allocated))
         json_object_object_del(lists, "reserved in use");
 }
