@@ -138,8 +138,7 @@ static void one_program(const struct vs_check_result *result, const struct vs_st
                     fprintf(style->out, "  %16s  %s\n", amount, vs_check_sum_words(words, line));
                 }
             }
-            if (!row->culprit_count && (row->quantity.metric == VS_METRIC_COPIES ||
-                                        row->quantity.metric == VS_METRIC_TRANSFERRED) &&
+            if (!row->culprit_count && vs_metric_of_copies(row->quantity.metric) &&
                 row->kind == VS_ROW_QUANTITY && !row->run->report->copy_sites_known)
                 vs_text_wrapped(style, "      ",
                                 "the lines that copy were not recorded: record with "

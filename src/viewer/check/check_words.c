@@ -32,7 +32,7 @@ static const char *label(char *out, size_t size, const struct vs_quantity *quant
     else if (quantity->host)
         text = quantity->metric == VS_METRIC_GROWTH ? "page-locked memory, growth per step"
                                                     : "page-locked memory live at the end";
-    bool copies = quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
+    bool copies = vs_metric_of_copies(quantity->metric);
     snprintf(out, size, "%s%s%s", text, copies ? of_copies(quantity) : "",
              copies && quantity->per_step ? " per step" : "");
     return out;
@@ -195,8 +195,7 @@ char *vs_check_culprit(char *out, const struct vs_check_result *result,
 {
     static const char *const verbs[] = {"", "new at ", "grown at "};
     char size[VS_SIZE_TEXT_MAX], count[VS_SIZE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX], where[600];
-    bool copies = row->quantity.metric == VS_METRIC_COPIES ||
-                  row->quantity.metric == VS_METRIC_TRANSFERRED;
+    bool copies = vs_metric_of_copies(row->quantity.metric);
     const char *path = vs_check_path(result, culprit->file);
     *where = 0;
     if (path && culprit->line && culprit->or_line)

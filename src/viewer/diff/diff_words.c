@@ -65,7 +65,7 @@ char *vs_diff_label(char *out, const struct vs_quantity *quantity, bool brief)
         "lowest free memory", "growth per step", "copied", "copies", "tensors alone"};
     static const char *const where[] = {"", " to the device", " to the host", " on the device"};
     const char *text = labels[quantity->metric];
-    bool copies = quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
+    bool copies = vs_metric_of_copies(quantity->metric);
     if (quantity->tensors && quantity->metric == VS_METRIC_ALLOCATED)
         text = quantity->with_others ? "peak of tensors and others" : "peak of tensors";
     else if (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END)
