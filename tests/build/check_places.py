@@ -61,7 +61,7 @@ def verdicts(root):
     manual, tests = text_of(root, "docs/man/vramscope-oom.1"), text_of(root, "tests/unit/analysis/test_oom.c")
     code = "".join(text_of(root, p) for p in glob.glob(os.path.join(root, "src/analysis/oom/verdict_*.c")))
     ids = {row for row, _ in rows_of(root, "src/analysis/oom/verdict_table.h", "VS_VERDICT")}
-    defined = dict(re.findall(r"^const struct vs_verdict vs_verdict_(\w+) = \{\s*\"(\w+)\"", code, flags=re.M))
+    defined = dict(re.findall(r"^const struct vs_verdict vs_verdict_(\w+) = \{\s*\.name = \"(\w+)\"", code, flags=re.M))
     for wrong in sorted(ids ^ defined.keys()):
         yield f"verdict {wrong}: in verdict_table.h or in a file verdict_*.c, not in both"
     for name in defined.values():
