@@ -55,11 +55,6 @@ void vs_baseline_put(struct json_object *object, const char *key, uint64_t numbe
 void vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken,
                            bool readings);
 
-/* vs_baseline_read_list: the call sites of a list, ordered by name and number; of equal names without their
- * numbers. *memory* owns the result, except the names, which are the list's. */
-void vs_baseline_read_list(struct json_object *list, struct vs_arena *memory,
-                           struct vs_named_sites *out);
-
 /* vs_baseline_process: the object of *process*, or NULL. */
 struct json_object *vs_baseline_process(const struct vs_baseline *baseline, const char *process);
 

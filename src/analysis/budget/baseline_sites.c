@@ -44,8 +44,9 @@ static int by_name_and_number(const void *a, const void *b)
     return order ? order : x->nth < y->nth ? -1 : x->nth > y->nth;
 }
 
-void vs_baseline_read_list(struct json_object *list, struct vs_arena *memory,
-                           struct vs_named_sites *out)
+/* The call sites of a list, ordered by name and number; of equal names without their numbers. *memory*
+ * owns the result, except the names, which are the list's. */
+static void read_list(struct json_object *list, struct vs_arena *memory, struct vs_named_sites *out)
 {
     size_t most = (size_t)json_object_object_length(list), count = 0;
     struct ordered_site *rows = vs_xarena(memory, (most + 1) * sizeof *rows);
@@ -203,7 +204,7 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
     struct json_object *from = find_list(baseline, process, &stored, list_key(&stored, list, key));
     if (!from || copies_unknown(baseline, process, quantity, from))
         return false;
-    vs_baseline_read_list(from, memory, out);
+    read_list(from, memory, out);
     vs_baseline_value(baseline, process, quantity, &value);
     *least = vs_metric_of_copies(quantity->metric) ? least_copied(baseline, process, quantity, out)
                                  : least_listed(quantity, value, out);
@@ -230,7 +231,7 @@ static void add_list(struct group_list *groups, struct json_object *list, struct
 {
     struct vs_named_sites sites;
     if (list)
-        vs_baseline_read_list(list, memory, &sites);
+        read_list(list, memory, &sites);
     for (size_t i = 0; list && i < sites.count;) {
         struct named_group group = {.items = &sites.items[i], .count = vs_site_run(&sites, i)};
         for (size_t k = 0; k < group.count; k++)

@@ -58,17 +58,6 @@ bool vs_metric_of_copies(enum vs_metric metric)
     return metric == VS_METRIC_TRANSFERRED || metric == VS_METRIC_COPIES;
 }
 
-enum vs_err vs_metric_parse(const char *text, enum vs_metric *out)
-{
-    for (int i = VS_METRIC_ALLOCATED; i <= VS_METRIC_RESERVED; i++) {
-        if (strcmp(text, metric_names[i]) == 0) {
-            *out = (enum vs_metric)i;
-            return VS_OK;
-        }
-    }
-    return VS_ERR_ARG;
-}
-
 const char *vs_copy_way_name(enum vs_copy_way way)
 {
     return way_names[way];
@@ -186,16 +175,13 @@ static enum vs_err parse_flag(const char *text, bool *out)
     return *out || strcmp(text, "false") == 0 ? VS_OK : VS_ERR_ARG;
 }
 
-static enum vs_err parse_take(const char *text, enum vs_take *out)
+/* The place of *text* among the three *words*. */
+static enum vs_err parse_word(const char *text, const char *const words[3], unsigned *out)
 {
-    static const char *const words[] = {"each", "median", "max"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *out = (enum vs_take)i;
-            return VS_OK;
-        }
-    }
-    return VS_ERR_ARG;
+    *out = 0;
+    while (*out < 3 && strcmp(text, words[*out]) != 0)
+        ++*out;
+    return *out < 3 ? VS_OK : VS_ERR_ARG;
 }
 
 /* Whether the same limit was given twice. Two of different amounts are both checked. */
@@ -238,15 +224,24 @@ static bool measured_in_phases(const struct vs_budget_limit *limit)
 static enum vs_err set_other(struct vs_budget *budget, const struct vs_budget_key *key,
                              const char *value, const char *from)
 {
+    static const char *const takes[] = {"each", "median", "max"};
     const char *name = key->name;
+    unsigned place;
+    enum vs_err err;
     if (key->flag)
         return parse_flag(value, (bool *)((char *)budget + key->field));
-    if (strcmp(name, "metric") == 0)
-        return vs_metric_parse(value, &budget->metric);
+    if (strcmp(name, "metric") == 0) { /* the first three: peaks */
+        err = parse_word(value, metric_names, &place);
+        budget->metric = err ? budget->metric : (enum vs_metric)place;
+        return err;
+    }
     if (strcmp(name, "tolerance") == 0)
         return parse_tolerance(value, budget);
-    if (strcmp(name, "take") == 0)
-        return parse_take(value, &budget->take);
+    if (strcmp(name, "take") == 0) {
+        err = parse_word(value, takes, &place);
+        budget->take = err ? budget->take : (enum vs_take)place;
+        return err;
+    }
     if (strcmp(name, "allow-exit") == 0)
         return parse_exits(value, budget);
     if (!*value)

@@ -33,8 +33,6 @@ enum vs_copy_way { VS_COPIES_ALL, VS_COPIES_TO_DEVICE, VS_COPIES_TO_HOST, VS_COP
 const char *vs_metric_name(enum vs_metric metric);
 /* vs_metric_of_copies: whether it is of copies, in bytes or in numbers. */
 bool vs_metric_of_copies(enum vs_metric metric);
-/* vs_metric_parse: "allocated", "requested" or "reserved"; VS_ERR_ARG otherwise. */
-enum vs_err vs_metric_parse(const char *text, enum vs_metric *out) VS_MUST_CHECK;
 /* vs_copy_way_name: "" for all, "h2d", "d2h", "d2d". */
 const char *vs_copy_way_name(enum vs_copy_way way);
 

@@ -63,7 +63,8 @@ static bool phase_matches(const struct vs_budget_scope *scope, const struct vs_q
     return glob(scope->phase, quantity->phase) || glob(scope->phase, quantity->range);
 }
 
-bool vs_budget_applies(const struct vs_budget_scope *scope, const char *process)
+/* Whether limits of *scope* may apply to process *process*. */
+static bool applies(const struct vs_budget_scope *scope, const char *process)
 {
     static const char *const marks[] = {" #", " rank "};
     char name[256];
@@ -215,7 +216,7 @@ static const char *in_doubt(struct vs_budget_verdict *out, const struct vs_budge
 static void check_limit(struct vs_budget_verdict *out, const struct vs_budget *budget,
                         struct vs_budget_limit *limit, const struct vs_baseline *baseline)
 {
-    if (!vs_budget_applies(&limit->scope, out->process))
+    if (!applies(&limit->scope, out->process))
         return;
     limit->process_seen = true;
     if (missing_in(out, limit->metric))

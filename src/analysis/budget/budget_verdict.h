@@ -82,9 +82,6 @@ const struct vs_report_failure *vs_fatal_oom(const struct vs_report *report);
 /* vs_budget_allows_exit: whether a run may end with *status*. */
 bool vs_budget_allows_exit(const struct vs_budget *budget, uint64_t status);
 
-/* vs_budget_applies: whether limits of *scope* may apply to process *process*. */
-bool vs_budget_applies(const struct vs_budget_scope *scope, const char *process);
-
 void vs_budget_verdict_free(struct vs_budget_verdict *verdict);
 
 #endif

@@ -28,7 +28,8 @@ void vs_trace_state_close(struct vs_trace_state *moment)
         return;
     vs_replay_close(moment->replay);
     vs_activity_free(&moment->activity);
-    vs_retained_free(&moment->retained);
+    free(moment->retained.items);
+    vs_map_free(&moment->retained.by_key);
     free(moment);
 }
 
@@ -285,13 +286,6 @@ void vs_retained_event(struct vs_retained *retained, const struct vs_event *even
     case VS_EVENT_range_pop: pop(retained, event); return;
     default: line(retained, event); return;
     }
-}
-
-void vs_retained_free(struct vs_retained *retained)
-{
-    free(retained->items);
-    vs_map_free(&retained->by_key);
-    *retained = (struct vs_retained){0};
 }
 
 /* --- parts --- */

@@ -434,15 +434,10 @@ const char *vs_oom_site_list(struct vs_oom *oom, const struct vs_report_sites *s
                 : text;
 }
 
-uint64_t vs_oom_available(const struct vs_oom *oom)
+/* Memory available from the device: free, and in unused cached segments. */
+static uint64_t available(const struct vs_oom *oom)
 {
     return oom->free_bytes + oom->empty_bytes;
-}
-
-uint64_t vs_oom_at_once(const struct vs_oom *oom)
-{
-    uint64_t available = vs_oom_available(oom);
-    return oom->largest_hole > available ? oom->largest_hole : available;
 }
 
 void vs_oom_explain_missing(struct vs_oom *oom)
@@ -451,7 +446,7 @@ void vs_oom_explain_missing(struct vs_oom *oom)
         vs_oom_evidence(oom, "the device did not report its free memory: the missing bytes are unknown");
     if (oom->missing == 0)
         return;
-    struct vs_size_pair two = vs_sizes_apart(oom->need, vs_oom_available(oom));
+    struct vs_size_pair two = vs_sizes_apart(oom->need, available(oom));
     if (oom->need_at_least)
         vs_oom_evidence(oom, "it needs more than the %s available; the driver does not say how much",
                         two.b);
@@ -509,7 +504,8 @@ void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict)
 
 void vs_oom_smaller_request(struct vs_oom *oom)
 {
-    uint64_t request = oom->failure.requested, most = vs_oom_at_once(oom);
+    uint64_t request = oom->failure.requested, most = available(oom);
+    most = oom->largest_hole > most ? oom->largest_hole : most; /* would have succeeded */
     struct vs_size_pair two = vs_sizes_apart(most, request);
     if (oom->failure.overhead)
         return;
@@ -552,7 +548,7 @@ void vs_oom_common_remedies(struct vs_oom *oom)
 {
     uint64_t site = oom->sites.count ? oom->sites.items[0].bytes : 0;
     if (oom->empty_bytes > 0 && (oom->missing == 0 || worth_naming(oom, oom->empty_bytes)))
-        vs_oom_remedy(oom, "release_cache", oom->empty_bytes, vs_oom_available(oom) >= oom->need,
+        vs_oom_remedy(oom, "release_cache", oom->empty_bytes, available(oom) >= oom->need,
                       "release cached segments that nothing uses: %s",
                       vs_oom_size(oom, oom->empty_bytes));
     if (oom->missing == 0)

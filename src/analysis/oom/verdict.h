@@ -59,11 +59,6 @@ const char *vs_oom_site_list(struct vs_oom *oom, const struct vs_report_sites *s
 /* vs_oom_spike_remedy: "split or avoid …", without its effect. */
 const char *vs_oom_spike_remedy(struct vs_oom *oom);
 
-/* vs_oom_available: memory available from the device: free, and in unused cached segments.
- * vs_oom_at_once: the largest request that would have succeeded. */
-uint64_t vs_oom_available(const struct vs_oom *oom);
-uint64_t vs_oom_at_once(const struct vs_oom *oom);
-
 /* Evidence and remedies shared by several verdicts: the missing bytes; the share of a cause; a
  * smaller request, a larger device, and remedies for any shortage. vs_oom_explain_rising and
  * vs_oom_limit_requests: that the requests of a call site became larger, if there is one. */

@@ -230,7 +230,9 @@ static bool has_rank(const struct vs_tree_member *members, size_t count, unsigne
     return has;
 }
 
-unsigned vs_tree_split(struct vs_tree_member *members, size_t count)
+/* Puts each member into its run: those of one `vramscope run`, those started by each other, and ranks of
+ * one job that were recorded one by one. Returns the number of runs. */
+static unsigned split(struct vs_tree_member *members, size_t count)
 {
     unsigned runs = 0;
     for (size_t i = 0; i < count; i++) {
@@ -269,7 +271,7 @@ static enum vs_err look_at(const char *const *paths, size_t count, struct vs_tre
     if (!err) {
         qsort(tree->members, count, sizeof *tree->members, compare);
         vs_tree_link_up(tree->members, count);
-        tree->runs = vs_tree_split(tree->members, count);
+        tree->runs = split(tree->members, count);
     }
     if (err)
         vs_tree_free(tree);

@@ -96,10 +96,6 @@ void vs_tree_free(struct vs_tree *tree); /* NULL does nothing */
  * tests, which construct members. *members* are sorted. */
 void vs_tree_link_up(struct vs_tree_member *members, size_t count);
 
-/* vs_tree_split: puts each member into its run: those of one `vramscope run`, those started by each
- * other, and ranks of one job that were recorded one by one. Returns the number of runs. */
-unsigned vs_tree_split(struct vs_tree_member *members, size_t count);
-
 /* vs_tree_runs: *run* ([count]) receives the run of each trace, *runs* their number. Errors as for
  * vs_tree_build. Cost: the first events of each trace. */
 enum vs_err vs_tree_runs(const char *const *paths, size_t count, unsigned *run, unsigned *runs,
