@@ -40,8 +40,7 @@ struct ordered_site {
 static int by_name_and_number(const void *a, const void *b)
 {
     const struct ordered_site *x = a, *y = b;
-    int order = strcmp(x->site.name, y->site.name);
-    return order ? order : x->nth < y->nth ? -1 : x->nth > y->nth;
+    return vs_then(strcmp(x->site.name, y->site.name), VS_ORDER(x->nth, y->nth));
 }
 
 /* The call sites of a list, ordered by name and number; of equal names without their numbers. *memory*
@@ -252,8 +251,7 @@ static void add_lists(struct group_list *groups, struct json_object *lists, stru
 static int by_name_and_bytes(const void *a, const void *b)
 {
     const struct named_group *x = a, *y = b;
-    int order = strcmp(x->items->name, y->items->name);
-    return order ? order : x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
+    return vs_then(strcmp(x->items->name, y->items->name), VS_ORDER(y->bytes, x->bytes));
 }
 
 void vs_baseline_most(const struct vs_baseline *baseline, const char *process, uint64_t device,

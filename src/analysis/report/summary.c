@@ -111,8 +111,7 @@ static int heavier_site(const void *a, const void *b)
 int vs_heavier_site(const void *a, const void *b)
 {
     const struct vs_report_site *x = a, *y = b;
-    int order = heavier_site(a, b);
-    return order ? order : x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
+    return vs_then(heavier_site(a, b), VS_ORDER(y->count, x->count));
 }
 
 /* --- the rows of a list --- */
