@@ -56,7 +56,7 @@ ROOMS = {
     "intercept/hooks": ("base intercept/route intercept/process intercept/track intercept/cache "
                         "intercept/cupti intercept/torch", ""),
     "analysis/naming": ("base trace/format trace/read trace/symbols",
-                        "kind.h library.h maker.h name_text.h naming.h python_file.h stack_names.h user_line.h"),
+                        "kind.h library.h maker.h name_text.h naming.h python_file.h stack_names.h"),
     "analysis/state": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming",
                        "activity.h balance.h driver_pages.h failures.h findings.h live_memory.h phases.h replay.h "
                        "peak_states.h reading.h replay_internal.h replay_totals.h segment_index.h sites.h user_level.h"),
@@ -72,13 +72,12 @@ ROOMS = {
     "analysis/import": ("base allocator/core trace/format trace/symbols trace/compose analysis/state", "import.h"),
     "analysis/budget": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                         "analysis/report",
-                        "baseline.h budget_key.h budget_verdict.h culprit_match.h culprits.h distinct_frames.h "
-                        "phase_peaks.h quantities.h quantity_sites.h"),
+                        "baseline.h budget_key.h budget_verdict.h culprits.h phase_peaks.h quantities.h quantity_sites.h"),
     "analysis/compare": ("base trace/format trace/read analysis/state analysis/report analysis/budget",
-                         "change_labels.h comparison.h regression.h site_changes.h site_moves.h"),
+                         "comparison.h"),
     "analysis/watch": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "
                        "analysis/growth analysis/report",
-                       "forecast.h watch.h"),
+                       "watch.h"),
     "analysis/whatif": ("base ledger allocator/core trace/format trace/read analysis/state analysis/growth", "whatif.h"),
     "analysis/oom": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/report "
                      "analysis/whatif analysis/growth analysis/kinds",
@@ -86,7 +85,7 @@ ROOMS = {
     "analysis/processes": ("base trace/read analysis/state", "process_tree.h"),
     "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming "
                      "analysis/state analysis/report analysis/processes analysis/kinds",
-                     "fit_answer.h fit_trace.h"),
+                     "fit_answer.h"),
     "analysis/estimate": ("base", "model_memory.h peak_scaling.h"),
     "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/common/process_tree_tool.h"
 
-#include "analysis/naming/user_line.h"
+#include "analysis/naming/naming.h"
 #include "tools/common/symbol_tool.h"
 
 /* A diagnosis compares single allocations and the holes between them: it would be a guess if some

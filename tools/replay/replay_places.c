@@ -4,7 +4,7 @@
  * in `vramscope oom`. */
 #include <string.h>
 
-#include "analysis/naming/user_line.h"
+#include "analysis/naming/naming.h"
 #include "analysis/report/site_text.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/phases.h"

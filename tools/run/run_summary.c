@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/naming/user_line.h"
+#include "analysis/naming/naming.h"
 #include "analysis/oom/oom.h"
 #include "analysis/report/report.h"
 #include "analysis/report/site_text.h"

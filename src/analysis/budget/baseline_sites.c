@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analysis/budget/baseline_internal.h"
-#include "analysis/budget/culprit_match.h"
+#include "analysis/budget/culprits.h"
 #include "analysis/budget/quantity_sites.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"

@@ -6,15 +6,13 @@
  * template arguments or of the size, so that the cost does not depend on the number of pairs of sites.
  * A site is removed from the table when it has its partner: of thousands of equal ones each is found
  * at once. */
-#include "analysis/budget/culprit_match.h"
+#include "analysis/budget/culprits.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/culprits.h"
-#include "analysis/budget/distinct_frames.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/culprit_match.h"
-#include "analysis/budget/distinct_frames.h"
 #include "analysis/report/site_text.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"

@@ -3,7 +3,7 @@
  * In round k all sites that are still open are counted by a hash of their innermost k
  * frames, so that the cost does not depend on the number of pairs of sites: a site that shares its
  * frames with no other is closed, the others go on with the next frame outwards. */
-#include "analysis/budget/distinct_frames.h"
+#include "analysis/budget/culprits.h"
 
 #include <stdlib.h>
 #include <string.h>

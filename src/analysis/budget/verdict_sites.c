@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/culprit_match.h"
+#include "analysis/budget/culprits.h"
 #include "analysis/budget/quantity_sites.h"
 #include "base/reading/vs_xalloc.h"
 

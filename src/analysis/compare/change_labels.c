@@ -2,7 +2,7 @@
  *
  * All labels begin short; those whose text is another site's as well get more frames,
  * at last the inner ones that reports leave out. Sites that even read the same then are numbered. */
-#include "analysis/compare/change_labels.h"
+#include "analysis/compare/comparison.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Readings of the device do not count: they depend on other processes. */
-#include "analysis/compare/regression.h"
+#include "analysis/compare/comparison.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/budget/budget_verdict.h"
-#include "analysis/budget/distinct_frames.h"
+#include "analysis/budget/culprits.h"
 #include "analysis/budget/quantity_sites.h"
-#include "analysis/compare/change_labels.h"
 #include "base/reading/vs_vec.h"
 
 static bool noted(const struct vs_comparison *comparison, enum vs_compare_doubt doubt)

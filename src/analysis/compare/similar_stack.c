@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/culprit_match.h"
 #include "analysis/budget/culprits.h"
-#include "analysis/budget/distinct_frames.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"

@@ -4,16 +4,13 @@
  * (functions and files, not lines), aligned in the order of their lines; sites with the same functions
  * in other files; sites with similar stacks and the same bytes and count; sites whose functions have
  * other names as those sites show; sites with similar stacks. */
-#include "analysis/compare/site_changes.h"
+#include "analysis/compare/comparison.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/culprit_match.h"
-#include "analysis/budget/distinct_frames.h"
-#include "analysis/compare/change_labels.h"
+#include "analysis/budget/culprits.h"
 #include "analysis/compare/similar_stack.h"
-#include "analysis/compare/site_moves.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 

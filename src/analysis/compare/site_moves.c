@@ -2,13 +2,13 @@
  *
  * The innermost and the outermost frames that both stacks have in common are left out; the
  * frames between them changed. */
-#include "analysis/compare/site_moves.h"
+#include "analysis/compare/comparison.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/distinct_frames.h"
+#include "analysis/budget/culprits.h"
 #include "analysis/compare/similar_stack.h"
 #include "base/reading/vs_vec.h"
 #include "base/vs_text.h"

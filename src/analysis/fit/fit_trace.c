@@ -5,7 +5,7 @@
  *
  * A failure is one request: PyTorch asks the driver up to three times for it, then raises. Whether
  * the program recovered is decided as for the post-mortem. */
-#include "analysis/fit/fit_trace.h"
+#include "analysis/fit/fit_answer.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,6 @@
 
 #include "analysis/naming/name_text.h"
 #include "analysis/naming/naming.h"
-#include "analysis/naming/user_line.h"
 #include "base/reading/vs_intern.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * An overload that begins with a capital letter ends the name; others are listed. */
-#include "analysis/naming/torch_operation.h"
+#include "analysis/naming/naming.h"
 
 #include <stdio.h>
 #include <string.h>

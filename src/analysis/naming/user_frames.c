@@ -7,7 +7,6 @@
 #include "analysis/naming/library.h"
 #include "analysis/naming/name_text.h"
 #include "analysis/naming/naming.h"
-#include "analysis/naming/torch_operation.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 

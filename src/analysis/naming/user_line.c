@@ -3,7 +3,7 @@
  * A path in a trace is that of the interpreter: relative ones are tried from the
  * present folder, where `vramscope fit` starts its programs. */
 #define _GNU_SOURCE
-#include "analysis/naming/user_line.h"
+#include "analysis/naming/naming.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/naming/naming.h"
 #include "analysis/naming/name_text.h"
 #include "analysis/naming/python_file.h"
 #include "base/vs_text.h"

@@ -3,7 +3,7 @@
  * A block counts as kept if it is older than any freed block of its site ever
  * became: a ring of buffers or a cache of fixed size has no such blocks, however many it holds. A
  * site grows if it kept blocks at several times, and still did so lately. */
-#include "analysis/oom/block_history.h"
+#include "analysis/oom/oom_facts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "allocator/core/placement_policy.h"
 #include "analysis/growth/growth.h"
 #include "analysis/naming/name_text.h"
-#include "analysis/oom/block_history.h"
 #include "analysis/oom/oom_facts.h"
 #include "analysis/oom/verdict.h"
 #include "analysis/report/balance_build.h"

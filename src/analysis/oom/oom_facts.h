@@ -6,10 +6,128 @@
 #ifndef VS_OOM_FACTS_H
 #define VS_OOM_FACTS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/growth/growth.h"
-#include "analysis/oom/block_history.h"
 #include "analysis/oom/oom.h"
 #include "analysis/report/summary.h"
+#include "analysis/state/replay.h"
+
+/* --- Live memory with its births, up to a failure: by call site, the blocks that outlived
+ * everything else of their site (growth), and the single block unlike all others (spike). Works at
+ * the level of the user: a framework's tensors where it reports them, the device's allocations
+ * otherwise. Ages are counted by a clock that advances with the program's work: completed steps
+ * where the program marks them, otherwise frees. A program that only builds up its data frees
+ * nothing, so its clock stands still; one that keeps something in every iteration allocates it at
+ * ever new times. --- */
+
+struct vs_history_block {
+    uint64_t addr, bytes, held; /* held: taken from the device, in its pages */
+    uint64_t frees;             /* the clock of frees at its birth */
+    uint64_t time_ns;
+    uint64_t stream;            /* of a framework's block: the framework's number of it */
+    uint64_t peak_before;       /* of allocated, before its birth */
+    uint32_t epoch;             /* vs_replay_epoch at its birth */
+    uint32_t step;              /* the step's number */
+    uint32_t site;
+    uint32_t family;
+    bool used;
+};
+
+/* A call site, under its index in the replay; allocs 0: it has no memory of these levels. */
+struct vs_history_site {
+    uint64_t stack, api;
+    unsigned account;
+    bool framework;
+    uint64_t allocs, freed;
+    uint64_t live_bytes;
+    uint64_t oldest_frees, oldest_epochs; /* greatest age of a freed block */
+    uint64_t largest;                     /* allocation; of those larger than half of it: */
+    uint64_t near;                        /* their number, or more */
+    uint64_t lower;                       /* the largest of the others */
+    uint64_t largest_late;                /* largest after the program first freed memory */
+    uint64_t first, last;                 /* requests, without rounding */
+    uint64_t rises, falls;                /* requests larger, smaller than the one before */
+};
+
+/* The requests of one level since the latest begin or end of a marked step (vs_replay_epoch). A call
+ * site that requests again and again there is that of a loop without marks of its own: the one that
+ * requested last before the stretch, or first in it. */
+struct vs_history_stretch {
+    uint32_t epoch;
+    uint32_t last;             /* + 1: the site of the latest request */
+    uint32_t before, first;    /* + 1: the sites of the requests before and at its begin */
+    uint64_t befores, firsts;  /* requests of these sites in it */
+};
+
+/* Zero-initialise. */
+struct vs_history {
+    struct vs_history_block *blocks; /* by slot of the replay */
+    size_t block_count, block_capacity;
+    struct vs_history_site *sites;
+    size_t site_count, site_capacity;
+    /* by account and level ([0] the device's, [1] the framework's), as the peaks so far */
+    uint64_t frees[VS_DEVICES_MAX + 1][2];
+    uint64_t peak[VS_DEVICES_MAX + 1][2];
+    struct vs_history_stretch stretch[VS_DEVICES_MAX + 1][2];
+};
+
+/* vs_history_open: follows the blocks of *replay*. vs_history_lost: a context of *account* was just destroyed.
+ * vs_history_copy: *to* is zero-initialised, or an earlier copy. */
+void vs_history_open(struct vs_history *history, struct vs_replay *replay);
+void vs_history_lost(struct vs_history *history, const struct vs_replay *replay, unsigned account);
+void vs_history_copy(struct vs_history *to, const struct vs_history *from);
+
+/* What one call site kept. */
+struct vs_history_growth {
+    uint32_t site;
+    uint64_t bytes, held, count; /* kept; held: with the driver's rounding */
+    uint64_t times;              /* different times of the clock at which something was kept */
+    uint64_t since_step;         /* number of the step of the first; meaningful with marked steps */
+    uint64_t steps;              /* marked ones from that on, without the last; 0: none are marked */
+    uint64_t since_ns;
+    uint64_t per_time;           /* mean bytes kept at each of those times */
+};
+
+/* vs_history_growing: the sites of *account* at the user's level that keep memory, most bytes first;
+ * *out* has room for *max*. Returns their number. */
+size_t vs_history_growing(const struct vs_history *history, const struct vs_replay *replay,
+                          unsigned account, struct vs_history_growth *out, size_t max);
+
+/* vs_history_growing_since: likewise, of the blocks since the latest begin or end of a marked step
+ * alone, by the clock of frees: growth in a loop that marks no steps, such as an evaluation after the
+ * training. None, unless the requests there repeat and are not those of a step that became larger.
+ * *repeats*: how often they did. */
+size_t vs_history_growing_since(const struct vs_history *history, const struct vs_replay *replay,
+                                unsigned account, struct vs_history_growth *out, size_t max,
+                                uint64_t *repeats);
+
+/* That many different times are needed for growth. */
+#define VS_HISTORY_TIMES_MIN 5
+
+/* At which different times of the clock the live blocks of *site* were born: the first of them. */
+struct vs_history_times {
+    uint64_t at[VS_HISTORY_TIMES_MIN];
+    uint32_t site, times;
+};
+
+/* vs_history_times: fills in the times of *count* different sites of *account*, in one pass over the
+ * blocks. */
+void vs_history_times(const struct vs_history *history, const struct vs_replay *replay,
+                      unsigned account, struct vs_history_times *sites, size_t count);
+
+/* vs_history_unlike: the largest live block of *account* whose site never allocated half as much
+ * otherwise, born after the program had begun to free memory (or in a later step); NULL: none. */
+const struct vs_history_block *vs_history_unlike(const struct vs_history *history,
+                                                 const struct vs_replay *replay, unsigned account);
+
+/* vs_history_rising: the first allocation of a site whose allocations became larger throughout, up to
+ * *request*; 0: they did not. */
+uint64_t vs_history_rising(const struct vs_history_site *site, uint64_t request);
+
+void vs_history_free(struct vs_history *history);
 
 /* The latest reading of the device before a failure. */
 struct vs_oom_reading {

@@ -3,7 +3,7 @@
  * See the header. CUPTI delivers the record of a copy after the call; until then its stack waits under
  * its number. Reads of values that were not computed have their stacks themselves, and are kinds of their
  * own behind those of copies. Stacks that read the same are one site. */
-#include "analysis/report/copy_sites.h"
+#include "analysis/report/report_fill.h"
 
 #include <stdlib.h>
 #include <string.h>

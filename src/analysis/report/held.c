@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/growth/growth.h"
-#include "analysis/report/held_internal.h"
+#include "analysis/report/report_fill.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"

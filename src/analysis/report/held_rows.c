@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/report/balance_build.h"
-#include "analysis/report/held_internal.h"
+#include "analysis/report/report_fill.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"

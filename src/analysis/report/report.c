@@ -12,7 +12,6 @@
 #include "analysis/checkpoint/trace_state.h"
 #include "analysis/growth/growth.h"
 #include "analysis/kinds/kinds.h"
-#include "analysis/report/copy_sites.h"
 #include "analysis/report/held.h"
 #include "analysis/report/held_segments.h"
 #include "analysis/report/report_fill.h"

@@ -5,7 +5,7 @@
  * blocks of each segment. A device allocation outside every segment is a row of its own. */
 #include <stdlib.h>
 
-#include "analysis/report/held_internal.h"
+#include "analysis/report/report_fill.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"

@@ -11,7 +11,6 @@
 
 #include "analysis/naming/name_text.h"
 #include "analysis/naming/naming.h"
-#include "analysis/naming/user_line.h"
 #include "analysis/report/growth_fill.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"

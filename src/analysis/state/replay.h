@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/naming/user_line.h"
+#include "analysis/naming/naming.h"
 #include "analysis/state/device_usage.h"
 #include "analysis/state/failures.h"
 #include "analysis/state/live_memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/watch/forecast.h"
+#include "analysis/watch/watch.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,12 +2,11 @@
  *
  * Every address is used once. Small driver allocations take units of 512 bytes of a
  * shared page, as the driver does; a page without users is free again. */
-#include "analysis/whatif/limited_device.h"
+#include "analysis/whatif/requests_reading.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/whatif/recorded_memory.h"
 #include "analysis/whatif/whatif.h"
 #include "base/reading/vs_vec.h"
 

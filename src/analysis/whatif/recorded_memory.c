@@ -3,7 +3,7 @@
  * A reading of the device's free memory gives the memory outside the program: the
  * memory in use, minus the program's memory in the driver's pages at that time. Between two
  * readings it is taken to stay the same. */
-#include "analysis/whatif/recorded_memory.h"
+#include "analysis/whatif/requests_reading.h"
 #include "base/reading/vs_xalloc.h"
 
 /* The pages of an allocation at *addr*: those that others may touch as well are counted. */

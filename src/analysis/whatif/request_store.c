@@ -3,7 +3,7 @@
  * An entry is a byte with its kind and the distance to the previous event, then its
  * numbers as varints; it never crosses the end of a chunk, which is marked by a kind of its own. */
 #define _GNU_SOURCE /* mkostemp */
-#include "analysis/whatif/request_store.h"
+#include "analysis/whatif/requests_reading.h"
 
 #include <errno.h>
 #include <fcntl.h>

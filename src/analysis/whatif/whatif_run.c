@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "analysis/state/driver_pages.h"
-#include "analysis/whatif/limited_device.h"
 #include "analysis/whatif/requests_reading.h"
 #include "base/reading/vs_xalloc.h"
 

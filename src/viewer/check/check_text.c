@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/budget/distinct_frames.h"
+#include "analysis/budget/culprits.h"
 #include "base/vs_size.h"
 #include "viewer/check/check_words.h"
 

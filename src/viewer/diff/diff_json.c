@@ -2,8 +2,7 @@
  *
  * The difference as JSON, schema "vramscope.diff/1" (docs/schema/diff.schema.json). */
 #include "analysis/budget/budget_verdict.h"
-#include "analysis/compare/change_labels.h"
-#include "analysis/compare/site_moves.h"
+#include "analysis/compare/comparison.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/diff/diff_words.h"
 

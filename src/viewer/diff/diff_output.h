@@ -5,7 +5,6 @@
 #define VS_DIFF_OUTPUT_H
 
 #include "analysis/compare/comparison.h"
-#include "analysis/compare/regression.h"
 #include "viewer/common/text_style.h"
 
 struct vs_diff_result {

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/budget/distinct_frames.h"
-#include "analysis/compare/change_labels.h"
-#include "analysis/compare/site_moves.h"
+#include "analysis/budget/culprits.h"
+#include "analysis/compare/comparison.h"
 #include "analysis/naming/name_text.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "analysis/budget/budget_verdict.h"
-#include "analysis/compare/change_labels.h"
-#include "analysis/compare/site_moves.h"
+#include "analysis/compare/comparison.h"
 #include "base/vs_posix_name.h"
 #include "base/vs_size.h"
 #include "viewer/report/report_parts.h"

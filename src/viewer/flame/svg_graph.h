@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "analysis/compare/comparison.h"
-#include "analysis/compare/renamed_frames.h"
 #include "base/reading/vs_intern.h"
 #include "base/vs_arena.h"
 #include "base/vs_err.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/budget/culprit_match.h"
-#include "analysis/compare/site_changes.h"
+#include "analysis/budget/culprits.h"
+#include "analysis/compare/comparison.h"
 #include "support/cmocka_test.h"
 
 #define FRAMES 8

@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/compare/change_labels.h"
-#include "analysis/budget/distinct_frames.h"
-#include "analysis/compare/site_moves.h"
+#include "analysis/budget/culprits.h"
+#include "analysis/compare/comparison.h"
 #include "support/cmocka_test.h"
 
 #define SITES_MAX 8

@@ -6,7 +6,6 @@
 #include "support/cmocka_test.h"
 
 #include "analysis/naming/naming.h"
-#include "analysis/naming/torch_operation.h"
 
 TEST(operations_have_their_public_names)
 {

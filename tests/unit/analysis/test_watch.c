@@ -4,7 +4,6 @@
  * while it is recorded and after. */
 #include <string.h>
 
-#include "analysis/watch/forecast.h"
 #include "analysis/watch/watch.h"
 #include "support/cmocka_test.h"
 #include "support/trace_text.h"

@@ -8,11 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "analysis/whatif/request_store.h"
+#include "analysis/whatif/requests_reading.h"
 #include "analysis/whatif/whatif.h"
 #include "support/policy_run.h"
-#include "support/workloads.h"
 #include "support/report_test.h"
+#include "support/workloads.h"
 
 #define CAPACITY (1000 * MIB)
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Call sites of one name: which of a run is which of the baseline, and which frame names one. */
-#include "analysis/budget/culprit_match.h"
-#include "analysis/budget/distinct_frames.h"
+#include "analysis/budget/culprits.h"
 #include "analysis/report/report.h"
 #include "support/cmocka_test.h"
 
