@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * culprit_match.h finds the sites of a baseline again. A function without a name is written as its module
+ * culprit_match.c finds the sites of a baseline again. A function without a name is written as its module
  * and its offset there. */
 #include "analysis/budget/culprits.h"
 

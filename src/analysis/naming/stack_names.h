@@ -44,7 +44,7 @@ struct vs_named_stack {
 /* Identifies a stack to name. */
 struct vs_stack_of {
     uint64_t stack; /* id in the trace; 0: none recorded */
-    uint64_t mark;  /* string id of the user's line (user_line.h), 0: none: for stacks without Python
+    uint64_t mark;  /* string id of the user's line (user_line.c), 0: none: for stacks without Python
                      * code of the user's it is the outermost frame */
     uint64_t api;   /* string id; names memory without a stack */
     bool tensor;    /* likewise: a framework's block */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What grows, for the post-mortem: the call sites that keep blocks older than any freed one of theirs
- * (block_history.h), and queues that become longer (the growth tracker). Their rates and first steps
+ * (block_history.c), and queues that become longer (the growth tracker). Their rates and first steps
  * are those that the report prints. */
 #include "analysis/oom/oom_facts.h"
 

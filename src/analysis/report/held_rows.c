@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums of live blocks by phase, step, library, size and age; see held_internal.h. A key is a number
+ * Sums of live blocks by phase, step, library, size and age; see report_fill.h. A key is a number
  * (of the phase, the step, the library or the class); rows are found by it. */
 #include <stdio.h>
 #include <stdlib.h>

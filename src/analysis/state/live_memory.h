@@ -29,7 +29,7 @@ struct vs_live {
     uint8_t kind;    /* enum vs_kind, of a tensor, when a reader that finds kinds has decided it */
     bool kind_assumed;
     struct vs_place place; /* of its thread at its allocation */
-    uint32_t mark;   /* string id of the line that was marked ("at FILE:LINE"), see user_line.h; 0:
+    uint32_t mark;   /* string id of the line that was marked ("at FILE:LINE"), see user_line.c; 0:
                       * none */
     union {
         uint32_t tid;       /* of the thread that allocated it */

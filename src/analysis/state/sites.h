@@ -50,7 +50,7 @@ struct vs_site {
     uint64_t api;    /* string id of the API of the latest allocation */
     unsigned device; /* replay index; VS_HOST_INDEX for host memory */
     unsigned family; /* of the latest allocation */
-    uint64_t mark;   /* string id of the user's line "at FILE:LINE" (user_line.h); 0: none */
+    uint64_t mark;   /* string id of the user's line "at FILE:LINE" (user_line.c); 0: none */
     uint8_t level;   /* VS_LEVEL_FRAMEWORK: tensors; VS_LEVEL_DEVICE: all else, blocks included */
     bool backing;    /* of level DEVICE: its memory holds the framework's blocks */
     bool by_mark;    /* its stack has no Python function of the user's */
