@@ -6,6 +6,7 @@
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <cudaProfiler.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -80,6 +81,36 @@ static void init(void)
     atomic_store(&initialised, init_result == CUDA_SUCCESS);
 }
 
+/* CUDA_INJECTION64_PATH: the library that a tool has the driver load in every process that uses it.
+ * The first successful cuInit opens it and calls its `int InitializeInjection(void)` on the calling
+ * thread, before any other cuInit returns. The library may call the driver and CUPTI there. How
+ * NVIDIA's driver handles a missing library, or one that refuses to run (0), is not documented;
+ * here a missing library gives one line on standard error, a refusal nothing, and the program
+ * continues. */
+static pthread_once_t inject_once = PTHREAD_ONCE_INIT;
+static _Thread_local bool inside; /* the library's own cuInit must not wait for itself */
+
+static void inject(void)
+{
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    if (!path || !*path)
+        return;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *found = library ? dlsym(library, "InitializeInjection") : NULL;
+    int (*initialize)(void);
+    memcpy(&initialize, &found, sizeof initialize);
+    if (initialize) {
+        initialize();
+        return;
+    }
+    char line[1024];
+    int n =
+        snprintf(line, sizeof line, "vramscope simulator: CUDA_INJECTION64_PATH=%.300s: %.300s\n",
+                 path, library ? "it has no InitializeInjection" : dlerror());
+    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
+        errno = 0; /* errors cannot be reported here */
+}
+
 CUresult cuInit(unsigned int Flags)
 {
     if (Flags)
@@ -87,8 +118,11 @@ CUresult cuInit(unsigned int Flags)
     if (atomic_load(&forked))
         return CUDA_ERROR_NOT_INITIALIZED;
     pthread_once(&init_once, init);
-    if (init_result == CUDA_SUCCESS)
-        vs_sim_inject();
+    if (init_result == CUDA_SUCCESS && !inside) {
+        inside = true;
+        pthread_once(&inject_once, inject);
+        inside = false;
+    }
     return init_result;
 }
 

@@ -48,10 +48,6 @@ extern struct vs_sim_spec vs_sim_spec; /* immutable once vs_sim_spec_read has re
  * may be called before cuInit; afterwards it has been done. */
 CUresult vs_sim_spec_read(void);
 
-/* vs_sim_inject: opens the library that CUDA_INJECTION64_PATH names and starts it, once
- * (drv_inject.c). Called after the devices exist. */
-void vs_sim_inject(void);
-
 /* vs_sim_enter: returns CUDA_SUCCESS if the caller may use CUDA: initialised, not in the child of a
  * fork, not inside a host function. */
 CUresult vs_sim_enter(void);

@@ -30,33 +30,13 @@ static void exec_free(struct vs_sim_graph_exec *x)
     unused = x;
 }
 
-/* A function of its own: tests/simulator/kept_handles.c names it, where programs end with graphs. */
+/* tests/simulator/kept_handles.c names it, where programs end with graphs. */
 static struct vs_sim_graph_exec *exec_blank(void)
 {
     struct vs_sim_graph_exec *x = unused ? unused : malloc(sizeof *x);
     if (x && x == unused)
         unused = x->next_unused;
     return x ? memset(x, 0, sizeof *x) : NULL;
-}
-
-static CUresult make(struct vs_sim_graph *g, uint64_t flags, struct vs_sim_graph_exec **exec)
-{
-    struct vs_sim_graph_exec *x = exec_blank();
-    if (!x)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    x->graph = vs_sim_graph_clone(g, true);
-    CUresult e = x->graph ? vs_sim_exec_plan(x) : CUDA_ERROR_OUT_OF_MEMORY;
-    if (e) {
-        exec_free(x);
-        return e;
-    }
-    x->mark = VS_SIM_EXEC_MARK;
-    x->flags = flags & ~(uint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
-    x->source = g;
-    x->source_id = g->id;
-    g->execs++;
-    *exec = x;
-    return CUDA_SUCCESS;
 }
 
 /* One node of a cycle, or NULL. */
@@ -93,7 +73,6 @@ static CUresult kernels_fit(const struct vs_sim_graph *g)
 static CUresult instantiate(CUgraphExec *out, CUgraph graph, uint64_t flags, bool with_params,
                             CUgraphNode *bad)
 {
-    struct vs_sim_graph_exec *x;
     CUresult e = vs_sim_graph_enter();
     if (e)
         return e;
@@ -113,11 +92,24 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, uint64_t flags, boo
         e = CUDA_ERROR_INVALID_VALUE;
     if (!e)
         e = kernels_fit(g);
-    if (!e)
-        e = make(g, flags, &x);
-    if (!e)
-        *out = (CUgraphExec)x;
-    return vs_sim_graph_leave(e);
+    if (e)
+        return vs_sim_graph_leave(e);
+    struct vs_sim_graph_exec *x = exec_blank();
+    if (!x)
+        return vs_sim_graph_leave(CUDA_ERROR_OUT_OF_MEMORY);
+    x->graph = vs_sim_graph_clone(g, true);
+    e = x->graph ? vs_sim_exec_plan(x) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (e) {
+        exec_free(x);
+        return vs_sim_graph_leave(e);
+    }
+    x->mark = VS_SIM_EXEC_MARK;
+    x->flags = flags & ~(uint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+    x->source = g;
+    x->source_id = g->id;
+    g->execs++;
+    *out = (CUgraphExec)x;
+    return vs_sim_graph_leave(CUDA_SUCCESS);
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
@@ -438,4 +430,27 @@ CUresult cuGraphExecChildGraphNodeSetParams_locked(struct vs_sim_graph_exec *x,
     if (!n || g->captures || n->type != CU_GRAPH_NODE_TYPE_GRAPH)
         return CUDA_ERROR_INVALID_VALUE;
     return update_from(x, n->u.child, g, &info);
+}
+
+/* ---- ids in activity records, for CUPTI (vs_sim_activity.h) ---- */
+
+VS_SIM_EXPORT vramscope_sim_graph_id_fn vramscopeSimGraphId;
+
+CUresult vramscopeSimGraphId(enum vs_sim_graph_handle what, const void *handle, uint64_t *id)
+{
+    const struct vs_sim_node *node = NULL;
+    const struct vs_sim_graph *graph = NULL;
+    const struct vs_sim_graph_exec *exec;
+    CUresult e = vs_sim_graph_enter();
+    if (e)
+        return e;
+    if (what == VS_SIM_HANDLE_NODE)
+        node = vs_sim_node_of((CUgraphNode)handle);
+    else if (what == VS_SIM_HANDLE_GRAPH)
+        graph = vs_sim_graph_of((CUgraph)handle);
+    else if ((exec = vs_sim_exec_of((CUgraphExec)handle)))
+        graph = exec->graph;
+    if (node || graph)
+        *id = node ? node->id : graph->id;
+    return vs_sim_graph_leave(node || graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }

@@ -57,6 +57,13 @@ static struct handle *handle_locked(CUmemGenericAllocationHandle value)
     return h->memory && h->generation == value >> 32 ? h : NULL;
 }
 
+/* The same, which the program holds, not only mappings. */
+static struct handle *held_locked(CUmemGenericAllocationHandle value)
+{
+    struct handle *h = handle_locked(value);
+    return h && h->references ? h : NULL;
+}
+
 static struct handle *slot_locked(void)
 {
     while (handle_free < handle_count && handles[handle_free].memory)
@@ -115,14 +122,13 @@ static void handle_settle_locked(struct handle *h)
 bool vs_sim_physical_map(CUmemGenericAllocationHandle value, struct vs_sim_physical_place *place)
 {
     pthread_mutex_lock(&physical_mu);
-    struct handle *h = handle_locked(value);
-    bool ok = h && h->references;
-    if (ok) {
+    struct handle *h = held_locked(value);
+    if (h) {
         h->mappings++;
         *place = h->memory->place;
     }
     pthread_mutex_unlock(&physical_mu);
-    return ok;
+    return h;
 }
 
 void vs_sim_physical_unmap(CUmemGenericAllocationHandle value)
@@ -260,14 +266,13 @@ CUresult cuMemCreate_entered(CUmemGenericAllocationHandle *handle, size_t size,
 CUresult cuMemRelease_entered(CUmemGenericAllocationHandle handle)
 {
     pthread_mutex_lock(&physical_mu);
-    struct handle *h = handle_locked(handle);
-    bool ok = h && h->references;
-    if (ok) {
+    struct handle *h = held_locked(handle);
+    if (h) {
         h->references--;
         handle_settle_locked(h);
     }
     pthread_mutex_unlock(&physical_mu);
-    return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return h ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- queries ---- */
@@ -288,12 +293,11 @@ CUresult cuMemGetAllocationPropertiesFromHandle_entered(CUmemAllocationProp prop
                                                         CUmemGenericAllocationHandle handle)
 {
     pthread_mutex_lock(&physical_mu);
-    struct handle *h = handle_locked(handle);
-    bool ok = h && h->references;
-    if (ok)
+    struct handle *h = held_locked(handle);
+    if (h)
         *prop = h->memory->prop;
     pthread_mutex_unlock(&physical_mu);
-    return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return h ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- sharing ---- */

@@ -106,40 +106,23 @@ static bool aligned_to(uint64_t n, CUdevice_attribute alignment)
     return n % (uint64_t)vs_sim_device_shared_attribute(alignment) == 0;
 }
 
-static CUresult view_linear(struct vramscope_sim_texture *v, const CUDA_RESOURCE_DESC *r)
+/* Rows of *pitch* bytes; *height* 0: one row without a pitch. */
+static CUresult view_memory(struct vramscope_sim_texture *v, CUdeviceptr at, size_t width,
+                            size_t height, size_t pitch)
 {
-    CUresult e = set_format(v, r->res.linear.format, r->res.linear.numChannels);
-    if (e)
-        return e;
-    size_t count = r->res.linear.sizeInBytes / (v->channels * v->channel_bytes);
-    if (!r->res.linear.devPtr || !count ||
-        !aligned_to(r->res.linear.devPtr, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT) ||
-        !at_most(count, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH))
+    bool flat = !height;
+    if (!at || !width || !aligned_to(at, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT) ||
+        !at_most(width, flat ? CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH
+                             : CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH))
         return CUDA_ERROR_INVALID_VALUE;
-    v->linear = 1;
-    v->levels = 1;
-    v->level[0] = (struct vramscope_sim_level){.base = (char *)r->res.linear.devPtr,
-                                               .width = (unsigned)count};
-    return CUDA_SUCCESS;
-}
-
-static CUresult view_pitch(struct vramscope_sim_texture *v, const CUDA_RESOURCE_DESC *r)
-{
-    CUresult e = set_format(v, r->res.pitch2D.format, r->res.pitch2D.numChannels);
-    if (e)
-        return e;
-    size_t width = r->res.pitch2D.width, height = r->res.pitch2D.height,
-           pitch = r->res.pitch2D.pitchInBytes;
-    if (!r->res.pitch2D.devPtr || !width || !height ||
-        !at_most(width, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH) ||
-        !at_most(height, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT) ||
-        !at_most(pitch, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH) ||
-        pitch < width * v->channels * v->channel_bytes ||
-        !aligned_to(r->res.pitch2D.devPtr, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT) ||
-        !aligned_to(pitch, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT))
+    if (!flat && (!at_most(height, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT) ||
+                  !at_most(pitch, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH) ||
+                  pitch < width * v->channels * v->channel_bytes ||
+                  !aligned_to(pitch, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT)))
         return CUDA_ERROR_INVALID_VALUE;
+    v->linear = flat;
     v->levels = 1;
-    v->level[0] = (struct vramscope_sim_level){.base = (char *)r->res.pitch2D.devPtr,
+    v->level[0] = (struct vramscope_sim_level){.base = (char *)at,
                                                .pitch = pitch,
                                                .slice = pitch * height,
                                                .width = (unsigned)width,
@@ -149,16 +132,25 @@ static CUresult view_pitch(struct vramscope_sim_texture *v, const CUDA_RESOURCE_
 
 static CUresult view_resource(struct vramscope_sim_texture *v, const CUDA_RESOURCE_DESC *r)
 {
-    if (r->flags)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (v->surface && r->resType != CU_RESOURCE_TYPE_ARRAY)
+    CUresult e;
+    if (r->flags || (v->surface && r->resType != CU_RESOURCE_TYPE_ARRAY))
         return CUDA_ERROR_INVALID_VALUE;
     switch (r->resType) {
     case CU_RESOURCE_TYPE_ARRAY: return view_array(v, r->res.array.hArray, false);
-    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: 
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
         return view_array(v, r->res.mipmap.hMipmappedArray, true);
-    case CU_RESOURCE_TYPE_LINEAR: return view_linear(v, r);
-    case CU_RESOURCE_TYPE_PITCH2D: return view_pitch(v, r);
+    case CU_RESOURCE_TYPE_LINEAR:
+        e = set_format(v, r->res.linear.format, r->res.linear.numChannels);
+        return e ? e
+                 : view_memory(v, r->res.linear.devPtr,
+                               r->res.linear.sizeInBytes / (v->channels * v->channel_bytes), 0, 0);
+    case CU_RESOURCE_TYPE_PITCH2D:
+        e = set_format(v, r->res.pitch2D.format, r->res.pitch2D.numChannels);
+        if (!e && !r->res.pitch2D.height)
+            e = CUDA_ERROR_INVALID_VALUE;
+        return e ? e
+                 : view_memory(v, r->res.pitch2D.devPtr, r->res.pitch2D.width,
+                               r->res.pitch2D.height, r->res.pitch2D.pitchInBytes);
     default: return CUDA_ERROR_INVALID_VALUE;
     }
 }
