@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Creation and end of an allocator: checking its configuration, the memory fraction, and the three
- * ways to end its contents: released (destroy), discarded because the context is gone (abandon),
- * left to the parent (fork_child). */
+ * Creation and end of an allocator: checking its configuration, the memory fraction, and the two
+ * ways to end its contents: released (destroy), discarded because the context is gone (abandon). */
 #include <string.h>
 
 #include "allocator/core/allocator_internal.h"

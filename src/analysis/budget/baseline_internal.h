@@ -27,13 +27,14 @@ static inline struct json_object *vs_baseline_child(struct json_object *object, 
     return vs_baseline_member(object, key, json_type_object);
 }
 
-/* VS_EACH_MEMBER: for each member *at* of *object*, if that is one: lh_entry_k(at), lh_entry_v(at). */
+/* VS_EACH_MEMBER: for each member *at* of *object*, if that is one: lh_entry_k(at), lh_entry_v(at).
+ * json-c before 0.16 has no functions for the first and the next entry. */
 #define VS_EACH_MEMBER(object, at) \
-    for (struct lh_entry *at = vs_baseline_first(object); at; at = lh_entry_next(at))
+    for (struct lh_entry *at = vs_baseline_first(object); at; at = at->next)
 static inline struct lh_entry *vs_baseline_first(const struct json_object *object)
 {
     return json_object_is_type(object, json_type_object)
-               ? lh_table_head(json_object_get_object(object)) : NULL;
+               ? json_object_get_object(object)->head : NULL;
 }
 
 /* vs_baseline_number: the member *key*; false without one and for numbers below 0. */

@@ -29,7 +29,6 @@ struct vs_retained {
 /* vs_retained_event: stores *event* if it is of those kinds. */
 void vs_retained_event(struct vs_retained *retained, const struct vs_event *event);
 
-
 struct vs_trace_state {
     struct vs_reader *reader; /* not owned */
     struct vs_replay *replay;

@@ -18,10 +18,6 @@
 #include "base/vs_map.h"
 #include "trace/format/event.h"
 
-/* --- The device memory of a recorded run that is not replayed: the program's other allocations,
- * its stream-ordered pools, memory of graphs, and what is outside the program. Fed with the same
- * events as the log; each level that changed becomes an entry. --- */
-
 /* --- The request log of a what-if: entries of a few bytes each, in the order of the trace. The
  * first 96 MiB are in memory, the rest in a temporary file without a name. Written once, then read
  * by any number of cursors, each with its own position and buffer. --- */
@@ -89,6 +85,10 @@ void vs_request_rewind(struct vs_request_cursor *cursor, const struct vs_request
 enum vs_err vs_request_next(struct vs_request_cursor *cursor, struct vs_request_entry *out)
     VS_MUST_CHECK;
 void vs_request_cursor_free(struct vs_request_cursor *cursor);
+
+/* --- The device memory of a recorded run that is not replayed: the program's other allocations,
+ * its stream-ordered pools, memory of graphs, and what is outside the program. Fed with the same
+ * events as the log; each level that changed becomes an entry. --- */
 
 /* Zero-initialise. */
 struct vs_recorded_memory {

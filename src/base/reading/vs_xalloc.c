@@ -76,7 +76,8 @@ FILE *vs_xstream(char **text, size_t *bytes)
 
 void vs_xstream_end(FILE *stream)
 {
-    if (ferror(stream) | fclose(stream))
+    bool bad = ferror(stream);
+    if (fclose(stream) || bad)
         vs_out_of_memory();
 }
 

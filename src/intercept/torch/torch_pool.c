@@ -4,8 +4,7 @@
  * for it, however often it is launched. PyTorch reports when allocation to a pool begins and ends,
  * and selects its streams by a std::function; it is called here with the layout of the GNU C++
  * library, with which PyTorch is built. PyTorch does not report whether a pool is for a graph: each
- * counts as one under capture between begin and end (config.captures_reported stays false), which
- * at worst delays reuse. */
+ * counts as one under capture between begin and end, which at worst delays reuse. */
 #include "intercept/torch/torch_pool.h"
 
 #include <stdatomic.h>

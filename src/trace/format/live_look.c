@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 static bool is_zero(const void *bytes, size_t n)
 {
     const unsigned char *p = bytes;

@@ -225,7 +225,7 @@ static void diff_site_list(const struct vs_diff_result *result, const struct vs_
         else
             more++;
     }
-    /* How many of the rows show the same, by hash. Empty if there is no memory: then rows are cut off. */
+    /* How many of the rows show the same, by hash. */
     struct row_text text;
     for (size_t i = 0; i < count; i++) {
         text_of(&text, rows[i], false);

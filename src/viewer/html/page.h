@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The HTML page of a trace (`vramscope view`): a shell that the build bundles (page_shell.h), and
+ * The HTML page of a trace (`vramscope view`): a shell that the build bundles, and
  * the trace's data as elements that the page decodes. The format is in
  * docs/internals/view-format.md. The caller builds the report first, which gives the page its
  * figures; the overview of the whole trace (page_scan.h) and its blocks are collected on the

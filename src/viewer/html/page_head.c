@@ -350,8 +350,7 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
     write_tables(&json, data, replay);
     write_names(&json, &data->names);
     vs_json_end_object(&json);
-    if (ferror(json.out) | (fclose(json.out) != 0))
-        vs_out_of_memory();
+    vs_xstream_end(json.out);
     data->head = escape(text, bytes, &data->head_bytes);
     free(text);
 }

@@ -55,7 +55,7 @@ void vs_replay_json(const struct vs_replay_view *view, FILE *out);
 /* --- process_tree_text.c: a family as a tree with the peak of each process, and the peak of their sum
  * --- */
 
-/* vs_tree_text: prints the tree and the sums. Prints nothing on */
+/* vs_tree_text: prints the tree and the sums. */
 void vs_tree_text(const struct vs_tree *tree, const struct vs_style *style);
 
 /* vs_tree_json: schema vramscope.family/1. */

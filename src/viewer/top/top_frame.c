@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-
 #define ROWS_BESIDE_SITES 14u
 #define TABLE_SHARE 3u /* the table has at most a third of the screen */
 
