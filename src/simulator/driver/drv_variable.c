@@ -90,10 +90,12 @@ bool vs_sim_variables_enter(struct vs_sim_function *function, struct vs_sim_cont
 
 void vs_sim_variables_leave(void)
 {
-    for (struct vs_sim_host_variable *v = active; v; v = v->active)
-        for (size_t i = 0; memcmp(v->host, v->before, v->bytes) && i < v->bytes; i++)
+    for (struct vs_sim_host_variable *v = active; v; v = v->active) {
+        size_t bytes = memcmp(v->host, v->before, v->bytes) ? v->bytes : 0;
+        for (size_t i = 0; i < bytes; i++)
             if (v->host[i] != v->before[i])
                 v->device[i] = v->host[i];
+    }
     active = NULL;
     pthread_mutex_unlock(&running_mu);
 }
