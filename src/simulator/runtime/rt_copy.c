@@ -119,6 +119,7 @@ static void types_of(enum cudaMemcpyKind kind, CUmemorytype *to, CUmemorytype *f
 struct end_2d { /* memory, or a position in an array */
     const void *at;
     size_t pitch;
+    bool in_array; /* also if *array* is NULL, which the driver refuses */
     cudaArray_const_t array;
     size_t x, y;
 };
@@ -143,12 +144,12 @@ static cudaError_t copy_2d(struct end_2d to, struct end_2d from, size_t width, s
     cudaError_t e = enter(kind);
     if (e)
         return e;
-    if ((!to.array && width > to.pitch) || (!from.array && width > from.pitch))
+    if ((!to.in_array && width > to.pitch) || (!from.in_array && width > from.pitch))
         return cudaErrorInvalidPitchValue;
     types_of(kind, &c.dstMemoryType, &c.srcMemoryType);
-    if (to.array)
+    if (to.in_array)
         c.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-    if (from.array)
+    if (from.in_array)
         c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
     if (way.async)
         return vs_rt_error(vs_rt.Memcpy2DAsync(&c, way.stream));
@@ -163,7 +164,7 @@ static struct end_2d memory(const void *at, size_t pitch)
 
 static struct end_2d in_array(cudaArray_const_t array, size_t x, size_t y)
 {
-    return (struct end_2d){.array = array, .x = x, .y = y};
+    return (struct end_2d){.in_array = true, .array = array, .x = x, .y = y};
 }
 
 cudaError_t vs_rt_memcpy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
