@@ -23,15 +23,15 @@ static CUresult context_for(const struct vs_sim_node *n, CUcontext given,
 
 /* ---- setting ---- */
 
-/* Makes *op* the work of *n*, in the context *given* or its own. *op*, whose description had the
- * error *e*, is used up. */
+/* Makes *op* the work of *n*, in the context *given* or its own; without host memory *n* then does
+ * nothing. *op*, whose description had the error *e*, is used up. */
 static CUresult op_replace(struct vs_sim_node *n, struct vs_sim_op *op, CUcontext given, CUresult e)
 {
     struct vs_sim_context *ctx;
     CUresult found = context_for(n, given, &ctx);
     e = found ? found : e;
     if (!e) {
-        vs_sim_op_clean(&n->op);
+        vs_sim_node_empty(n);
         if (vs_sim_checking)
             op->check_made = vs_sim_check_stack();
         n->ctx = ctx;
@@ -55,12 +55,7 @@ static CUresult set_kernel(struct vs_sim_node *n, const CUDA_KERNEL_NODE_PARAMS_
         op.u.launch.attributes = n->op.u.launch.attributes;
         e = vs_sim_launch_fits(&op.u.launch);
     }
-    e = op_replace(n, &op, p->func ? NULL : p->ctx, e);
-    if (e)
-        return e;
-    free(n->u.params);
-    n->u.params = NULL;
-    return CUDA_SUCCESS;
+    return op_replace(n, &op, p->func ? NULL : p->ctx, e);
 }
 
 CUresult vs_sim_node_set(struct vs_sim_node *n, const CUgraphNodeParams *p)
@@ -109,11 +104,7 @@ CUresult vs_sim_node_set(struct vs_sim_node *n, const CUgraphNodeParams *p)
         op.kind = VS_SIM_OP_VALUES;
         e = vs_sim_values_describe(p->memOp.paramArray, p->memOp.count, p->memOp.flags,
                                    &op.u.values);
-        if (!(e = op_replace(n, &op, p->memOp.ctx, e))) {
-            free(n->u.batch);
-            n->u.batch = NULL;
-        }
-        return e;
+        return op_replace(n, &op, p->memOp.ctx, e);
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }
 }
