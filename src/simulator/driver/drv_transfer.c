@@ -98,13 +98,16 @@ void vs_sim_transfer_set(const struct vs_sim_set *set)
         zero_rows(&set->to, row, set->height, 1);
         return;
     }
+    const size_t width = set->width;
+    const uint32_t value = set->value;
+    const uint8_t element = set->element;
     for (size_t y = 0; y < set->height; y++) {
         char *to = (char *)set->to.base + y * set->to.pitch;
-        if (set->element == 1)
-            memset(to, (int)set->value, set->width);
-        for (size_t i = 0; set->element == 2 && i < set->width; i++)
-            ((uint16_t *)to)[i] = (uint16_t)set->value;
-        for (size_t i = 0; set->element == 4 && i < set->width; i++)
-            ((uint32_t *)to)[i] = set->value;
+        if (element == 1)
+            memset(to, (int)value, width);
+        for (size_t i = 0; element == 2 && i < width; i++)
+            ((uint16_t *)to)[i] = (uint16_t)value;
+        for (size_t i = 0; element == 4 && i < width; i++)
+            ((uint32_t *)to)[i] = value;
     }
 }
