@@ -380,7 +380,7 @@ CUresult cuMemPoolExportPointer_entered(CUmemPoolPtrExportData shareData_out[sta
     if (!vs_sim_range_at(ptr, VS_SIM_RANGE_POOL, &range) || range.pool->imported ||
         range.pool->store < 0)
         return CUDA_ERROR_INVALID_VALUE;
-    data.offset = vs_sim_pool_offset(&range);
+    data.offset = range.offset;
     data.inode = vs_sim_ipc_inode(range.pool->store);
     data.bytes = range.bytes;
     memset(shareData_out, 0, sizeof *shareData_out);

@@ -329,6 +329,7 @@ static void use_block(struct vs_sim_pool *pool, struct vs_sim_pool_block *b,
         pool->used_high = pool->used;
     range->base = b->base;
     range->block = b;
+    range->offset = b->segment->offset + (b->base - b->segment->base);
 }
 
 CUresult vs_sim_pool_alloc(struct vs_sim_range *range, struct vs_sim_stream *stream,
@@ -381,12 +382,6 @@ void vs_sim_pool_block_free(const struct vs_sim_range *range, struct vs_sim_stre
         join_next(pool, b->prev);
     atomic_store(&something_to_trim, true);
     pthread_mutex_unlock(&pool->mu);
-}
-
-uint64_t vs_sim_pool_offset(const struct vs_sim_range *range)
-{
-    const struct vs_sim_pool_segment *seg = range->block->segment;
-    return seg->offset + (range->base - seg->base);
 }
 
 CUresult vs_sim_pool_import(struct vs_sim_range *range, uint64_t offset)

@@ -38,6 +38,7 @@ struct vs_sim_range {
     struct vs_sim_context *ctx; /* owner; for POOL memory the allocating one; NULL: MAPPED */
     struct vs_sim_pool *pool;   /* POOL only */
     struct vs_sim_pool_block *block; /* POOL only */
+    uint64_t offset;                 /* POOL: in the file of a shareable pool */
     struct vs_sim_array *array; /* ARRAY only */
     struct vs_sim_managed *managed; /* MANAGED only */
     int device;                 /* ordinal; -1 for host memory */

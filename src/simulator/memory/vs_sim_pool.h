@@ -45,8 +45,6 @@ struct vs_sim_pool *vs_sim_pool_default(struct vs_sim_device *device);
  * CUDA_ERROR_OUT_OF_MEMORY. */
 CUresult vs_sim_pool_alloc(struct vs_sim_range *range, struct vs_sim_stream *stream,
                            struct vs_sim_stream **wait_stream, uint64_t *wait_seq);
-/* vs_sim_pool_offset: the position of a range in the file of a shareable pool. */
-uint64_t vs_sim_pool_offset(const struct vs_sim_range *range);
 /* vs_sim_pool_import: likewise the memory at *offset* of an imported pool's file. */
 CUresult vs_sim_pool_import(struct vs_sim_range *range, uint64_t offset);
 /* vs_sim_pool_trim: releases unused segments until *keep* bytes remain reserved. */
