@@ -67,7 +67,6 @@ int vs_nccl_ready(struct vs_nccl_member *m, const char *function);
 void vs_nccl_keep(struct vs_nccl_member *m);
 void vs_nccl_release(struct vs_nccl_member *m);
 
-
 /* Rows of nccl.calls: an int of the member, in which *at* is; a communicator of a unique id; its end. */
 int vs_nccl_answer(const struct ncclComm *comm, int *out, size_t at, const char *function);
 int vs_nccl_init(struct ncclComm **out, int count, const ncclUniqueId *id, int rank,
