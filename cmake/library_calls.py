@@ -203,6 +203,14 @@ def calls(path):
         else:
             row = line.strip()
     finish()
+    for word, lengths in ("statuses", (0, 4)), ("version", (0, 3, 6)):
+        if len(library.get(word, [])) not in lengths:
+            raise ValueError("%s: %s: %d words, not %s" % (path, word, len(library[word]), lengths))
+    asks = [f.name for f in functions if re.search(
+        r"\bvs_library_(make|set|get|destroy|get_version|get_property)\b",
+        f.returns or f.settings["runner"][0])]
+    if asks and "statuses" not in library:
+        raise ValueError("%s: %s needs statuses" % (path, asks[0]))
     return headers, functions, library
 
 

@@ -39,6 +39,15 @@ TEST(tensors_keep_their_dimensions_and_strides)
     assert_int_equal(rank, 4);
     assert_memory_equal(dim, ((int[]){2, 3, 4, 5}), sizeof dim);
     assert_memory_equal(stride, ((int[]){60, 1, 15, 3}), sizeof stride);
+    size_t bytes;
+    OK(cudnnGetTensorSizeInBytes(t, &bytes));
+    assert_int_equal(bytes, 240);
+    OK(cudnnSetTensor4dDescriptorEx(t, CUDNN_DATA_FLOAT, 2, 3, 4, 5, 600, 200, 50, 10));
+    OK(cudnnGetTensor4dDescriptor(t, &type, dim, NULL, NULL, dim + 1, stride, NULL, NULL,
+                                  stride + 1));
+    assert_int_equal(type, CUDNN_DATA_FLOAT);
+    assert_memory_equal(dim, ((int[]){2, 5}), 2 * sizeof *dim);
+    assert_memory_equal(stride, ((int[]){600, 10}), 2 * sizeof *stride);
     OK(cudnnDestroyTensorDescriptor(t));
     FAILS(cudnnDestroyTensorDescriptor(t), CUDNN_STATUS_BAD_PARAM);
     FAILS(cudnnDestroyTensorDescriptor(NULL), CUDNN_STATUS_SUCCESS);
@@ -82,8 +91,19 @@ static void describe(struct convolution *c, int type, int format, int rank, cons
 
 static struct convolution convolution_of(int type, int format)
 {
-    struct convolution c = {.x = tensor4(type, format, 8, 16, 32, 32), .y = tensor4(type, format, 8, 64, 16, 16)};
-    describe(&c, type, format, 4, (const int[]){64, 16, 3, 3}, 1, 2);
+    struct convolution c = {.x = tensor4(type, format, 8, 16, 32, 32)};
+    int n, k, h, w;
+    OK(cudnnCreateFilterDescriptor(&c.w));
+    OK(cudnnSetFilter4dDescriptor(c.w, type, format, 64, 16, 3, 3));
+    OK(cudnnCreateConvolutionDescriptor(&c.desc));
+    OK(cudnnSetConvolution2dDescriptor(c.desc, 1, 1, 2, 2, 1, 1, CUDNN_CROSS_CORRELATION,
+                                       CUDNN_DATA_FLOAT));
+    OK(cudnnGetConvolution2dForwardOutputDim(c.desc, c.x, c.w, &n, &k, &h, &w));
+    assert_int_equal(n, 8);
+    assert_int_equal(k, 64);
+    assert_int_equal(h, 16);
+    assert_int_equal(w, 16);
+    c.y = tensor4(type, format, n, k, h, w);
     return c;
 }
 
@@ -127,10 +147,42 @@ TEST(convolutions_assume_their_workspace_and_name_it)
 static struct cudnnTensorStruct *tensor5(int c, int d, int h, int w)
 {
     struct cudnnTensorStruct *t;
-    int dim[] = {1, c, d, h, w}, stride[] = {c * d * h * w, d * h * w, h * w, w, 1};
+    int dim[] = {1, c, d, h, w};
     OK(cudnnCreateTensorDescriptor(&t));
-    OK(cudnnSetTensorNdDescriptor(t, CUDNN_DATA_FLOAT, 5, dim, stride));
+    OK(cudnnSetTensorNdDescriptorEx(t, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 5, dim));
     return t;
+}
+
+TEST(layers_run_backward)
+{
+    struct cudnnTensorStruct *x = tensor4(CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, 2, 3, 8, 8);
+    struct cudnnTensorStruct *bias = tensor4(CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, 1, 3, 1, 1);
+    struct cudnnActivationStruct *a;
+    struct cudnnDropoutStruct *d;
+    struct cudnnPoolingStruct *p;
+    float one = 1;
+    void *m = lib_new(2 * 3 * 8 * 8);
+    size_t bytes;
+    int n, c, h, w;
+    OK(cudnnCreateActivationDescriptor(&a));
+    OK(cudnnSetActivationDescriptor(a, CUDNN_ACTIVATION_SIGMOID, CUDNN_NOT_PROPAGATE_NAN, 0));
+    OK(cudnnActivationBackward(handle, a, &one, x, m, x, m, x, m, &one, x, m));
+    FAILS(cudnnActivationBackward(handle, a, &one, bias, m, x, m, x, m, &one, x, m),
+          CUDNN_STATUS_BAD_PARAM);
+    OK(cudnnSoftmaxBackward(handle, CUDNN_SOFTMAX_LOG, 0, &one, x, m, x, m, &one, x, m));
+    FAILS(cudnnSoftmaxBackward(handle, 3, 0, &one, x, m, x, m, &one, x, m), CUDNN_STATUS_BAD_PARAM);
+    OK(cudnnConvolutionBackwardBias(handle, &one, x, m, &one, bias, m));
+    OK(cudnnCreateDropoutDescriptor(&d));
+    OK(cudnnSetDropoutDescriptor(d, handle, 0.5f, NULL, 0, 1));
+    OK(cudnnDropoutGetReserveSpaceSize(x, &bytes));
+    assert_int_equal(bytes, 2 * 3 * 8 * 8 / 8);
+    OK(cudnnDropoutForward(handle, d, x, m, x, m, m, bytes));
+    FAILS(cudnnDropoutBackward(handle, d, x, m, x, m, m, bytes - 1), CUDNN_STATUS_BAD_PARAM);
+    OK(cudnnCreatePoolingDescriptor(&p));
+    OK(cudnnSetPooling2dDescriptor(p, CUDNN_POOLING_MAX, CUDNN_PROPAGATE_NAN, 3, 2, 1, 0, 2, 2));
+    OK(cudnnGetPooling2dForwardOutputDim(p, x, &n, &c, &h, &w));
+    assert_memory_equal(((int[]){n, c, h, w}), ((int[]){2, 3, 4, 4}), 4 * sizeof n);
+    OK(cudaDeviceSynchronize());
 }
 
 /* https://github.com/pytorch/pytorch/issues/128947: 16.98 GiB with 7.993 GiB of input and weight. */

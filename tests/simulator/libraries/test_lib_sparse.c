@@ -143,6 +143,7 @@ TEST(products_check_their_shapes)
 TEST(half_of_a_structured_matrix_is_kept)
 {
     static cusparseLtHandle_t lt;
+    int version, minor;
     static cusparseLtMatDescriptor_t half, narrow, dense;
     unsigned long bytes, buffer;
     FAILS(cusparseLtStructuredDescriptorInit(&lt, &half, 64, 64, 64, 16, CUDA_R_16F, CUSPARSE_ORDER_ROW, 0),
@@ -158,6 +159,11 @@ TEST(half_of_a_structured_matrix_is_kept)
     assert_int_equal(bytes, 64 * 128 * 10 / 16);
     OK(cusparseLtDenseDescriptorInit(&lt, &dense, 128, 64, 64, 16, CUDA_R_16F, CUSPARSE_ORDER_ROW));
     FAILS(cusparseLtSpMMACompressedSize2(&lt, &dense, &bytes, &buffer), WRONG);
+    OK(cusparseLtGetProperty(MINOR_VERSION, &minor));
+    OK(cusparseLtGetVersion(&lt, &version));
+    assert_int_equal(version / 100 % 10, minor % 10);
+    OK(cusparseLtDestroy(&lt));
+    FAILS(cusparseLtGetVersion(&lt, &version), CUSPARSE_STATUS_NOT_INITIALIZED);
 }
 
 SETUP(begin)

@@ -59,6 +59,11 @@ bool vs_blas_is_math_mode(int mode)
            (low <= CUBLAS_FP32_EMULATED_BF16X9_MATH || low == CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH);
 }
 
+size_t cublasGetCudartVersion(void)
+{
+    return vs_library_cuda_major() == 12 ? 12090 : CUDART_VERSION;
+}
+
 /* ---- statuses ---- */
 
 #define STATUSES(F)                                                                                \

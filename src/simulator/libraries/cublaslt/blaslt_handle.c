@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuBLASLt handles, which may be those of cuBLAS, and the version. */
+ * cuBLASLt handles, which may be those of cuBLAS, and the versions. */
+#include <stdatomic.h>
+
 #include "simulator/libraries/cublaslt/vs_blas_handle.h"
 #include "simulator/libraries/cublaslt/vs_blaslt.h"
 
@@ -37,4 +39,15 @@ size_t cublasLtGetVersion(void)
 {
     struct vs_library_version v = vs_library_version();
     return (size_t)(v.major * 10000 + v.minor * 100 + v.patch);
+}
+
+size_t cublasLtGetCudartVersion(void)
+{
+    return vs_library_cuda_major() == 12 ? 12090 : CUDART_VERSION;
+}
+
+unsigned int cublasLtDisableCpuInstructionsSetMask(unsigned int mask)
+{
+    static atomic_uint masked;
+    return atomic_exchange(&masked, mask); /* the mask before */
 }

@@ -47,6 +47,43 @@ int cudnnSetConvolutionGroupCount(struct cudnnConvolutionStruct *c, int count)
     return CUDNN_STATUS_SUCCESS;
 }
 
+int cudnnGetConvolutionNdForwardOutputDim(struct cudnnConvolutionStruct *const c,
+                                          struct cudnnTensorStruct *const x,
+                                          struct cudnnFilterStruct *const w, int rank, int *dim)
+{
+    DNN_NEED_SET(c, DNN_CONVOLUTION);
+    DNN_NEED_SET(x, DNN_TENSOR);
+    DNN_NEED_SET(w, DNN_FILTER);
+    DNN_NEED_POINTER(dim);
+    DNN_NEED(x->rank == w->rank && x->rank == c->rank + 2 && rank == x->rank,
+             "%s: %d dimensions of input, %d of filter, %d of convolution, %d of result", __func__,
+             x->rank, w->rank, c->rank + 2, rank);
+    DNN_NEED(x->dim[1] == w->dim[1] * c->groups,
+             "%s: %d input channels, but the filter has %d x %d groups", __func__, x->dim[1],
+             w->dim[1], c->groups);
+    dim[0] = x->dim[0];
+    dim[1] = w->dim[0];
+    for (int i = 0; i < c->rank; i++) {
+        int reach = (w->dim[i + 2] - 1) * c->dilation[i] + 1;
+        int room = x->dim[i + 2] + 2 * c->pad[i] - reach;
+        DNN_NEED(room >= 0, "%s: the filter is larger than the padded input", __func__);
+        dim[i + 2] = room / c->stride[i] + 1;
+    }
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnGetConvolution2dForwardOutputDim(struct cudnnConvolutionStruct *const c,
+                                          struct cudnnTensorStruct *const x,
+                                          struct cudnnFilterStruct *const w, int *n, int *k, int *h,
+                                          int *width)
+{
+    int dim[4];
+    int e = cudnnGetConvolutionNdForwardOutputDim(c, x, w, 4, dim);
+    if (!e && n && k && h && width)
+        *n = dim[0], *k = dim[1], *h = dim[2], *width = dim[3];
+    return e;
+}
+
 /* ---- problems ---- */
 
 static void widen(const int *from, int64_t *to, int n)
@@ -67,24 +104,13 @@ static int check(const char *function, enum dnn_direction direction, struct cudn
                  struct cudnnFilterStruct *w, struct cudnnConvolutionStruct *desc,
                  struct cudnnTensorStruct *y, struct dnn_convolution *c)
 {
-    int dim[DNN_DIMS] = {0};
+    int dim[DNN_DIMS];
     if (!dnn_is_set(x, DNN_TENSOR, function) || !dnn_is_set(w, DNN_FILTER, function) ||
         !dnn_is_set(desc, DNN_CONVOLUTION, function) || !dnn_is_set(y, DNN_TENSOR, function))
         return CUDNN_STATUS_BAD_PARAM;
-    DNN_NEED(x->rank == w->rank && x->rank == desc->rank + 2,
-             "%s: %d dimensions of input, %d of filter, %d of convolution, %d of result", function,
-             x->rank, w->rank, desc->rank + 2, x->rank);
-    DNN_NEED(x->dim[1] == w->dim[1] * desc->groups,
-             "%s: %d input channels, but the filter has %d x %d groups", function, x->dim[1], w->dim[1],
-             desc->groups);
-    dim[0] = x->dim[0];
-    dim[1] = w->dim[0];
-    for (int i = 0; i < desc->rank; i++) {
-        int reach = (w->dim[i + 2] - 1) * desc->dilation[i] + 1;
-        int room = x->dim[i + 2] + 2 * desc->pad[i] - reach;
-        DNN_NEED(room >= 0, "%s: the filter is larger than the padded input", function);
-        dim[i + 2] = room / desc->stride[i] + 1;
-    }
+    int e = cudnnGetConvolutionNdForwardOutputDim(desc, x, w, x->rank, dim);
+    if (e)
+        return e;
     DNN_NEED(y->rank == x->rank && !memcmp(dim, y->dim, sizeof *dim * (size_t)y->rank),
              "%s: the dimensions of the result do not match", function);
     DNN_NEED(w->dim[0] % desc->groups == 0, "%s: %d filters in %d groups", function, w->dim[0],
@@ -230,6 +256,20 @@ int dnn_convolve(struct cudnnContext *handle, const struct dnn_convolve *k)
         return e;
     return k->finds ? find_with(k->name, handle, &p, k->wanted, k->returned, k->results, k->workspace, k->bytes)
                     : run(k->name, handle, &p, k->algorithm, k->workspace, k->bytes);
+}
+
+int cudnnConvolutionBackwardBias(struct cudnnContext *handle, const void *alpha, tensor dy,
+                                 const void *dy_data, const void *beta, tensor db, void *db_data)
+{
+    DNN_NEED_KIND(handle, DNN_HANDLE);
+    DNN_NEED_SET(dy, DNN_TENSOR);
+    DNN_NEED_SET(db, DNN_TENSOR);
+    DNN_NEED(alpha && beta && dy_data && db_data, "%s: a tensor or factor is NULL", __func__);
+    DNN_NEED(db->rank >= 2 && dy->rank >= 2 && db->dim[1] == dy->dim[1], "%s: %d and %d channels",
+             __func__, db->dim[1], dy->dim[1]);
+    return dnn_elementwise(handle, "cudnn_convolution_backward_bias", dy->type,
+                           dnn_elements(dy->dim, dy->rank), 1,
+                           dnn_tensor_bytes(dy) + dnn_tensor_bytes(db));
 }
 
 int cudnnConvolutionBiasActivationForward(struct cudnnContext *handle, const void *alpha1, tensor x,

@@ -12,6 +12,11 @@ size_t cudnnGetVersion(void)
 
 size_t cudnnGetCudartVersion(void) { return (size_t)vs_library_cuda_major() * 1000; }
 
+size_t cudnnGetMaxDeviceVersion(void)
+{
+    return CUDNN_MAX_SM_MAJOR_NUMBER * 100 + CUDNN_MAX_SM_MINOR_NUMBER * 10;
+}
+
 int cudnnGetProperty(int type, int *value)
 {
     DNN_NEED_POINTER(value);

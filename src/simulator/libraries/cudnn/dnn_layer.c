@@ -45,11 +45,33 @@ int cudnnSetPoolingNdDescriptor(struct cudnnPoolingStruct *p, const int mode, co
     return CUDNN_STATUS_SUCCESS;
 }
 
-int cudnnSetPooling2dDescriptor(struct cudnnPoolingStruct *p, int mode, int nan, int window_h, int window_w,
-                                int pad_h, int pad_w, int stride_h, int stride_w)
+int cudnnGetPoolingNdForwardOutputDim(struct cudnnPoolingStruct *const p,
+                                      struct cudnnTensorStruct *const x, int rank, int *dim)
 {
-    int window[2] = {window_h, window_w}, pad[2] = {pad_h, pad_w}, stride[2] = {stride_h, stride_w};
-    return cudnnSetPoolingNdDescriptor(p, mode, nan, 2, window, pad, stride);
+    DNN_NEED_SET(p, DNN_POOLING);
+    DNN_NEED_SET(x, DNN_TENSOR);
+    DNN_NEED_POINTER(dim);
+    DNN_NEED(x->rank == p->rank + 2 && rank == x->rank, "%s: %d dimensions for a pooling of %d",
+             __func__, rank, p->rank + 2);
+    dim[0] = x->dim[0];
+    dim[1] = x->dim[1];
+    for (int i = 0; i < p->rank; i++) {
+        int room = x->dim[i + 2] + 2 * p->pad[i] - p->window[i];
+        DNN_NEED(room >= 0, "%s: the window is larger than the padded input", __func__);
+        dim[i + 2] = room / p->stride[i] + 1;
+    }
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnGetPooling2dForwardOutputDim(struct cudnnPoolingStruct *const p,
+                                      struct cudnnTensorStruct *const x, int *n, int *c, int *h,
+                                      int *w)
+{
+    int dim[4];
+    int e = cudnnGetPoolingNdForwardOutputDim(p, x, 4, dim);
+    if (!e && n && c && h && w)
+        *n = dim[0], *c = dim[1], *h = dim[2], *w = dim[3];
+    return e;
 }
 
 int cudnnSetSpatialTransformerNdDescriptor(struct cudnnSpatialTransformerStruct *s, int sampler, int type,
@@ -75,6 +97,14 @@ int cudnnDropoutGetStatesSize(struct cudnnContext *handle, size_t *bytes)
     uint64_t processors = (uint64_t)vs_library_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     *bytes = vs_library_size("dropout-states", "", processors * THREADS_PER_SM * STATE_BYTES,
                              "a generator's state of 48 bytes for 2048 threads per multiprocessor");
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnDropoutGetReserveSpaceSize(struct cudnnTensorStruct *x, size_t *bytes)
+{
+    DNN_NEED_SET(x, DNN_TENSOR);
+    DNN_NEED_POINTER(bytes);
+    *bytes = ((size_t)dnn_elements(x->dim, x->rank) + 7) / 8; /* a bit for each element */
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -105,29 +135,16 @@ int cudnnSetDropoutDescriptor(struct cudnnDropoutStruct *d, struct cudnnContext 
 
 /* ---- work ---- */
 
-/* Dimensions of a pooling's result, which *y* must have. */
-static int check_pooling(const struct dnn_layer *l, const struct cudnnPoolingStruct *p)
-{
-    const struct cudnnTensorStruct *x = l->x, *y = l->y;
-    DNN_NEED(x->rank == p->rank + 2, "%s: %d dimensions for a pooling of %d", l->name, x->rank,
-             p->rank + 2);
-    bool fits = y->rank == x->rank && y->dim[0] == x->dim[0] && y->dim[1] == x->dim[1];
-    for (int i = 0; i < p->rank; i++) {
-        int room = x->dim[i + 2] + 2 * p->pad[i] - p->window[i];
-        DNN_NEED(room >= 0, "%s: the window is larger than the padded input", l->name);
-        fits = fits && y->dim[i + 2] == room / p->stride[i] + 1;
-    }
-    DNN_NEED(fits, "%s: the dimensions of the result do not match", l->name);
-    return CUDNN_STATUS_SUCCESS;
-}
-
 int dnn_layer(struct cudnnContext *handle, const struct dnn_layer *l)
 {
     const struct cudnnTensorStruct *x = l->x, *y = l->y;
     const struct cudnnSpatialTransformerStruct *s = l->layer;
     const struct cudnnPoolingStruct *p = l->layer;
-    DNN_NEED(!l->missing, "%s: a tensor%s is NULL", l->name, l->is_grid ? "" : " or factor");
-    DNN_NEED(!l->bad_mode, "%s: no algorithm %d or mode %d", l->name, l->algorithm, l->mode);
+    bool factors = !l->is_grid && l->kind != DNN_DROPOUT;
+    DNN_NEED(!l->missing, "%s: a tensor%s is NULL", l->name, factors ? " or factor" : "");
+    bool has_mode = l->algorithm >= CUDNN_SOFTMAX_FAST && l->algorithm <= CUDNN_SOFTMAX_LOG &&
+                    l->mode >= CUDNN_SOFTMAX_MODE_INSTANCE && l->mode <= CUDNN_SOFTMAX_MODE_CHANNEL;
+    DNN_NEED(l->kind || has_mode, "%s: no algorithm %d or mode %d", l->name, l->algorithm, l->mode);
     if (!dnn_is(handle, DNN_HANDLE, l->name) || (l->kind && !dnn_is_set(l->layer, l->kind, l->name)) ||
         (!l->is_grid && (!dnn_is_set(x, DNN_TENSOR, l->name) || !dnn_is_set(y, DNN_TENSOR, l->name))))
         return CUDNN_STATUS_BAD_PARAM;
@@ -135,14 +152,31 @@ int dnn_layer(struct cudnnContext *handle, const struct dnn_layer *l)
         if (!dnn_is_set(l->others[i], DNN_TENSOR, l->name))
             return CUDNN_STATUS_BAD_PARAM;
     if (l->kind == DNN_POOLING) {
-        int e = check_pooling(l, p);
+        int dim[DNN_DIMS];
+        int e = cudnnGetPoolingNdForwardOutputDim((void *)p, (void *)x, x->rank, dim);
+        DNN_NEED(e || (y->rank == x->rank && !memcmp(dim, y->dim, sizeof *dim * (size_t)y->rank)),
+                 "%s: the dimensions of the result do not match", l->name);
         return e ? e
                  : dnn_elementwise(handle, l->name, x->type, dnn_elements(y->dim, y->rank),
                                    dnn_elements(p->window, p->rank),
                                    l->tensors * (dnn_tensor_bytes(x) + dnn_tensor_bytes(y)));
     }
+    if (l->kind == DNN_DROPOUT) {
+        double elements = dnn_elements(x->dim, x->rank);
+        size_t needed;
+        cudnnDropoutGetReserveSpaceSize((void *)x, &needed);
+        DNN_NEED(elements == dnn_elements(y->dim, y->rank), "%s: the tensors have different sizes",
+                 l->name);
+        DNN_NEED(l->reserve && l->reserve_bytes >= needed,
+                 "%s: a reserve space of %zu bytes; %zu are needed", l->name,
+                 l->reserve ? l->reserve_bytes : 0, needed);
+        return dnn_elementwise(handle, l->name, x->type, elements, l->per_element,
+                               dnn_tensor_bytes(x) + dnn_tensor_bytes(y) + (double)needed);
+    }
     if (l->kind != DNN_SPATIALTRANSFORMER) {
-        DNN_NEED(dnn_same_dims(x, y), "%s: the tensors have different dimensions", l->name);
+        bool same = dnn_same_dims(x, y) &&
+                    (l->other_count < 2 || dnn_same_dims(l->others[0], l->others[1]));
+        DNN_NEED(same, "%s: the tensors have different dimensions", l->name);
         return dnn_elementwise(handle, l->name, x->type, dnn_elements(x->dim, x->rank), l->per_element,
                                l->tensors * dnn_tensor_bytes(x));
     }

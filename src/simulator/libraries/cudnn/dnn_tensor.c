@@ -98,19 +98,25 @@ int cudnnSetTensorNdDescriptor(struct cudnnTensorStruct *t, int type, int rank, 
     return CUDNN_STATUS_SUCCESS;
 }
 
-int cudnnSetTensor4dDescriptor(struct cudnnTensorStruct *t, int format, int type, int n, int c, int h,
-                               int w)
+int cudnnSetTensorNdDescriptorEx(struct cudnnTensorStruct *t, int format, int type, int rank,
+                                 int *dim)
 {
-    int dim[4] = {n, c, h, w}, stride[4] = {c * h * w, h * w, w, 1};
+    int stride[DNN_DIMS];
+    bool channels_last = format == CUDNN_TENSOR_NHWC;
     DNN_NEED_KIND(t, DNN_TENSOR);
-    int e = check_dims(__func__, type, 4, 3, dim);
+    DNN_NEED_POINTER(dim);
+    int e = check_dims(__func__, type, rank, 3, dim);
     if (e)
         return e;
-    if (format == CUDNN_TENSOR_NHWC)
-        stride[1] = 1, stride[2] = w * c, stride[3] = c;
-    else if (format != CUDNN_TENSOR_NCHW)
+    if (!channels_last && format != CUDNN_TENSOR_NCHW)
         return dnn_fail(CUDNN_STATUS_NOT_SUPPORTED, "%s: format %d is not supported", __func__, format);
-    return cudnnSetTensorNdDescriptor(t, type, 4, dim, stride);
+    stride[1] = 1;
+    for (int i = rank - 1, step = channels_last ? dim[1] : 1; i >= 0; i--)
+        if (i != 1 || !channels_last) {
+            stride[i] = step;
+            step *= dim[i];
+        }
+    return cudnnSetTensorNdDescriptor(t, type, rank, dim, stride);
 }
 
 int cudnnGetTensorNdDescriptor(struct cudnnTensorStruct *const t, int wanted, int *type, int *rank,
@@ -127,6 +133,34 @@ int cudnnGetTensorNdDescriptor(struct cudnnTensorStruct *const t, int wanted, in
         memcpy(dim, t->dim, sizeof *dim * n);
     if (stride)
         memcpy(stride, t->stride, sizeof *stride * n);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnGetTensor4dDescriptor(struct cudnnTensorStruct *const t, int *type, int *n, int *c, int *h,
+                               int *w, int *n_stride, int *c_stride, int *h_stride, int *w_stride)
+{
+    DNN_NEED_SET(t, DNN_TENSOR);
+    DNN_NEED(t->rank == 4, "%s: the tensor has %d dimensions", __func__, t->rank);
+    int *dim[4] = {n, c, h, w}, *stride[4] = {n_stride, c_stride, h_stride, w_stride};
+    if (type)
+        *type = t->type;
+    for (int i = 0; i < 4; i++) {
+        if (dim[i])
+            *dim[i] = t->dim[i];
+        if (stride[i])
+            *stride[i] = t->stride[i];
+    }
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnGetTensorSizeInBytes(struct cudnnTensorStruct *const t, size_t *bytes)
+{
+    DNN_NEED_SET(t, DNN_TENSOR);
+    DNN_NEED_POINTER(bytes);
+    size_t last = 0; /* index of the last element: strides may leave gaps */
+    for (int i = 0; i < t->rank; i++)
+        last += (size_t)(t->dim[i] - 1) * (size_t)(t->stride[i] > 0 ? t->stride[i] : 0);
+    *bytes = ((last + 1) * dnn_bits(t->type) + 7) / 8;
     return CUDNN_STATUS_SUCCESS;
 }
 

@@ -199,12 +199,14 @@ int dnn_convolve(struct cudnnContext *handle, const struct dnn_convolve *k);
 /* A layer without parameters, as a row of cudnn.calls (dnn_layer.c). */
 struct dnn_layer {
     const char *name;
-    enum dnn_kind kind; /* of *layer*, its descriptor; 0: there is none */
+    enum dnn_kind kind; /* of *layer*, its descriptor; 0: softmax, which has none */
     const void *layer;
     const struct cudnnTensorStruct *x, *y, *others[2]; /* others: other_count, set as well */
     int other_count, algorithm, mode;
-    bool missing, bad_mode; /* a pointer is NULL; algorithm or mode does not exist */
+    bool missing;           /* a pointer is NULL */
     bool is_grid;           /* makes the grid of a spatial transformer, without tensors */
+    const void *reserve;    /* of dropout */
+    size_t reserve_bytes;
     double per_element, tensors; /* operations; how often the tensors are read or written */
 };
 int dnn_layer(struct cudnnContext *handle, const struct dnn_layer *layer);

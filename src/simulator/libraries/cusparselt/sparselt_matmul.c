@@ -75,6 +75,21 @@ int cusparseLtInit(cusparseLtHandle_t *handle)
     return SUCCESS;
 }
 
+int cusparseLtDestroy(const cusparseLtHandle_t *handle)
+{
+    if (!is(handle, HANDLE))
+        return NOT_INITIALIZED;
+    memset((void *)handle, 0, sizeof(struct lt_handle));
+    return SUCCESS;
+}
+
+int cusparseLtGetVersion(const cusparseLtHandle_t *handle, int *version)
+{
+    return is(handle, HANDLE) ? vs_library_get_version(version, 1000, 100) : NOT_INITIALIZED;
+}
+
+int cusparseLtGetProperty(int type, int *value) { return vs_library_get_property(type, value); }
+
 /* ---- matrices ---- */
 
 static unsigned bytes_of(int type)
