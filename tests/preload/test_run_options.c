@@ -188,8 +188,11 @@ TEST(the_command_line_of_a_long_folder_keeps_the_arguments)
 /* Each was printed twice once. */
 TEST(variables_that_are_not_understood_are_named_once)
 {
-    bash("VRAMSCOPE_STACK=native VRAMSCOPE_SAMPLE=x '" VS_COMMAND "' " SIMULATED "-q -o v.vst -- "
-         VS_VICTIM " device 2>&1 >/dev/null | grep -oE 'VRAMSCOPE_(STACK|SAMPLE)' | sort");
+    int status = bash(
+        "set -o pipefail; VRAMSCOPE_STACK=native VRAMSCOPE_SAMPLE=x '" VS_COMMAND "' " SIMULATED
+        "-q -o v.vst -- " VS_VICTIM " device 2>&1 >/dev/null | "
+        "grep -oE 'VRAMSCOPE_(STACK|SAMPLE)' | sort");
+    assert_int_equal(status, 0);
     assert_string_equal(out, "VRAMSCOPE_SAMPLE\nVRAMSCOPE_STACK\n");
 }
 

@@ -99,6 +99,9 @@ void run_with(struct outcome *o, enum front front, const char *settings, const c
     read_all(out[0], o->out, sizeof o->out);
     read_all(err[0], o->err, sizeof o->err);
     assert_int_equal(waitpid(pid, &o->status, 0), pid);
+    /* that neither of two programs started is no equality */
+    if (WIFEXITED(o->status) && (WEXITSTATUS(o->status) == 126 || WEXITSTATUS(o->status) == 127))
+        fail_msg("%s did not start: %s", program, o->err);
     find_traces(o);
 }
 

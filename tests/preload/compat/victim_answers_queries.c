@@ -86,7 +86,7 @@ static void print_attributes(const char *what, CUdeviceptr p, CUdeviceptr base)
                 {"pool", CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, 0}};
     printf("%s:", what);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        uint64_t value = 0;
+        uint64_t value = 9;
         printf(" %s %d", rows[i].name, (int)cuPointerGetAttribute(&value, rows[i].attribute, p));
         if (value && value == rows[i].is)
             printf(" as it should be");
