@@ -111,6 +111,7 @@ TEST(memory_that_is_not_freed_outlives_the_launch)
     DO(cuStreamSynchronize(p.a));
     DO(cuMemcpyDtoH(&byte, d, 1));
     FACT_EQ(byte, 6, ALLOC "the address remains fixed across launches");
+    DO(cuMemFree(d));
 }
 
 TEST(another_graph_can_free)

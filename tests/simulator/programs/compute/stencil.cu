@@ -44,7 +44,8 @@ int main()
     unsigned most_bits;
     Stream stream[2] = {Stream(cudaStreamNonBlocking), Stream(cudaStreamNonBlocking)};
     Stream compare(cudaStreamNonBlocking);
-    Event begin, end, done[2];
+    Event begin, end;
+    Event done[2] = {Event(cudaEventDisableTiming), Event(cudaEventDisableTiming)};
     CUDA_CHECK(cudaMemsetAsync(most, 0, sizeof most_bits, compare));
     CUDA_CHECK(cudaEventRecord(begin, compare));
     for (int f = 0; f < 2; f++) {
