@@ -92,19 +92,16 @@ static enum vs_err segment_free(void *ctx, uint64_t addr, size_t bytes)
     return VS_ERR_FOREIGN;
 }
 
-static enum vs_err count_synchronize(void *ctx)
-{
-    LOCKED(d, ctx);
-    d->syncs++;
-    return d->fail_sync;
-}
-
 static enum vs_err synchronize(void *ctx)
 {
-    struct fake_device *d = ctx;
-    enum vs_err err = count_synchronize(ctx);
-    if (d->on_sync)
-        d->on_sync(d->on_sync_arg);
+    struct fake_device *d = locked(ctx);
+    d->syncs++;
+    enum vs_err err = d->fail_sync;
+    void (*hook)(void *arg) = d->on_sync;
+    void *arg = d->on_sync_arg;
+    unlock(&d);
+    if (hook)
+        hook(arg);
     return err;
 }
 

@@ -93,7 +93,7 @@ static inline int64_t json_size(const char *text)
 static inline bool json_is(struct json_object *value, const char *wanted)
 {
     if (strncmp(wanted, "not ", 4) == 0)
-        return !json_is(value, wanted + 4);
+        return value && !json_is(value, wanted + 4);
     bool part = strncmp(wanted, "has ", 4) == 0;
     switch (json_object_get_type(value)) {
     case json_type_null:
@@ -102,8 +102,13 @@ static inline bool json_is(struct json_object *value, const char *wanted)
         return strcmp(wanted, json_object_get_boolean(value) ? "true" : "false") == 0;
     case json_type_int:
         return json_object_get_int64(value) == json_size(wanted);
-    case json_type_double:
-        return json_object_get_double(value) == strtod(wanted, NULL);
+    case json_type_double: {
+        char *end;
+        double number = strtod(wanted, &end);
+        if (end == wanted || *end)
+            fail_msg("%s is no number", wanted);
+        return json_object_get_double(value) == number;
+    }
     case json_type_string:
         return part ? strstr(json_object_get_string(value), wanted + 4) != NULL
                     : strcmp(json_object_get_string(value), wanted) == 0;
@@ -115,8 +120,10 @@ static inline bool json_is(struct json_object *value, const char *wanted)
     size_t count = json_object_array_length(value);
     if (strncmp(wanted, "count ", 6) == 0)
         return count == strtoul(wanted + 6, NULL, 10);
+    if (!part && strncmp(wanted, "is ", 3) != 0)
+        fail_msg("of an array: is, has, count or none, not: %s", wanted);
     for (size_t i = 0; i < count; i++)
-        if (json_is(json_object_array_get_idx(value, i), part ? wanted : wanted + strlen("is ")))
+        if (json_is(json_object_array_get_idx(value, i), part ? wanted : wanted + 3))
             return true;
     return false;
 }
@@ -127,7 +134,7 @@ static inline bool json_is(struct json_object *value, const char *wanted)
  *     PATH VALUE              a size, true, false, or the text; none: nothing or null
  *     PATH has TEXT           a text, or one of an array, with TEXT in it
  *     PATH is TEXT | PATH count N    of an array: one is TEXT; its length
- *     PATH not ...            none of these
+ *     PATH not ...            none of these, of something that is there
  *
  * ";;" is a ";" of the text, "~" a blank in the path. */
 static inline void json_expect(struct json_object *root, struct json_object *from, const char *text)
