@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The index of free blocks against a linear scan. The rules of placement are compared with the
- * reference model (test_allocator_differential). */
+ * The index of free blocks against a linear scan, and the rounding of requests that are larger than
+ * those of the comparison with the reference model (test_allocator_differential), which has the
+ * other rules of placement. */
 #include "allocator/core/placement.h"
 
 #include <stdlib.h>
 
 #include "allocator/core/allocator_internal.h"
 #include "allocator_test.h"
+
+TEST(divisions_apply_by_the_slot_of_the_size)
+{
+    struct vs_allocator_config c = pytorch_config;
+    static const uint64_t table[][2] = {
+        {1100 * KIB, 1536 * KIB}, {5000, 6144}, {3 * MIB + 1, 3 * MIB + 512},
+        {9 * MIB + 1, 10 * MIB}, {257 * MIB, 320 * MIB}, {513 * MIB, 513 * MIB},
+        {17 * GIB, 18 * GIB}, {65 * GIB + 1, 65 * GIB + 512}, {80 * GIB + 1, 80 * GIB + 512},
+    };
+    c.roundup_power2_divisions[0] = 2;  /* below 2 MiB */
+    c.roundup_power2_divisions[3] = 8;  /* 8..16 MiB */
+    c.roundup_power2_divisions[8] = 4;  /* 256..512 MiB */
+    c.roundup_power2_divisions[14] = 8; /* 16..32 GiB */
+    c.roundup_power2_divisions[15] = 1; /* 32 GiB and up: off */
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_int_equal(vs_round_request(&c, table[i][0]), table[i][1]);
+}
 
 /* The index against a linear scan, over random sets with many equal sizes. */
 #define SET 300

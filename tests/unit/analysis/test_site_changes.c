@@ -88,7 +88,8 @@ static void expect_changes(const char *counts, const char *each)
     for (size_t i = 0; i < changes.count; i++)
         sprintf(list + strlen(list), "%s%s %lld", i ? "; " : "", names[changes.items[i].verdict],
                 (long long)changes.items[i].delta);
-    if (each && strncmp(list, each, strlen(each)) != 0)
+    size_t length = each ? strlen(each) : 0;
+    if (length && (strncmp(list, each, length) != 0 || (list[length] && list[length] != ';')))
         fail_msg("%s, not %s", list, each);
 }
 
@@ -100,12 +101,13 @@ static const struct changes_case {
     const char *name, *a, *b, *counts;
     const char *each;            /* the first changes; NULL: any */
     enum vs_site_move move;      /* of the first one */
+    size_t lines;                /* that moved by their line numbers only */
 } cases[] = {
     {"the_order_and_other_lines_do_not_matter", /* three lines were inserted above two of them */
      "300 load_weights /src/net.c:10" MAIN "; 200 forward /src/net.c:20" MAIN "; 100 forward "
      "/src/net.c:30" MAIN,
      "100 forward /home/ci/src/net.c:33" MAIN "; 300 load_weights /home/ci/src/net.c:10" MAIN
-     "; 200 forward.part.0 /home/ci/src/net.c:23" MAIN, "same 1 moved 2"},
+     "; 200 forward.part.0 /home/ci/src/net.c:23" MAIN, "same 1 moved 2", .lines = 2},
     {"new_gone_grown_and_shrunk_are_told_apart",
      "1000 attention /src/net.c:10" MAIN "; 2000 mlp /src/net.c:20" MAIN "; 50 old_cache "
      "/src/cache.c:5" MAIN,
@@ -136,7 +138,7 @@ static const struct changes_case {
      "100 forward /src/net.c:10" MAIN "; 300 forward /src/net.c:12" MAIN,
      "100 forward /src/net.c:10" MAIN "; 700 forward /src/net.c:11" MAIN "; 300 forward "
      "/src/net.c:13" MAIN,
-     "same 1 new 1 moved 1", "new 700"},
+     "same 1 new 1 moved 1", "new 700", .lines = 1},
     /* A run that ended early, or with other sizes, of the same source: the lines say which is
      * which. */
     {"equal_lines_are_the_same_sites",
@@ -153,6 +155,7 @@ ROWS(cases, sites_are_matched)
     sites(&b, c->b);
     match();
     expect_changes(c->counts, c->each);
+    assert_int_equal(changes.lines, c->lines);
     if (c->move)
         assert_int_equal(changes.items[0].move, c->move);
     for (size_t i = 0; i < changes.count; i++)

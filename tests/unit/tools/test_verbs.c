@@ -127,6 +127,14 @@ __attribute__((noinline)) static uint64_t alloc_buffers(void)
     return stack;
 }
 
+/* Other code, so that compilers do not merge the two. */
+__attribute__((noinline)) static uint64_t alloc_tensors(void)
+{
+    uint64_t stack = vs_recorder_stack(b.recorder, 0);
+    __asm__ volatile("" : "+r"(stack) : : "memory");
+    return stack;
+}
+
 /* Ends the trace that b writes, which becomes *name* in the folder. */
 static void end_as(const char *name, enum vs_end_reason reason, uint64_t status)
 {
@@ -274,6 +282,19 @@ TEST(diff_has_a_tolerance_and_refuses_what_it_cannot_compare)
     REFUSES("diff", {"", ""}, {"trace.vst", ""}, {"trace.vst trace.vst trace.vst", ""},
             {"trace.vst none.vst", ""}, {"--fail-on-regression=x trace.vst trace.vst", ""},
             {"--nonsense trace.vst trace.vst", ""}, {"--color=x trace.vst trace.vst", ""});
+}
+
+TEST(diff_says_how_many_call_sites_moved)
+{
+    for (int renamed = 0; renamed < 2; renamed++) {
+        vs_builder_open(&b, "observe");
+        vs_trace(&b, "device 1G Test GPU");
+        b.stack = renamed ? alloc_tensors() : alloc_buffers();
+        vs_trace(&b, "alloc 0 8M");
+        end_as(renamed ? "renamed.vst" : "trace.vst", VS_END_EXIT, 0);
+    }
+    expect(0, "no difference in memory, 1 call site moved|-> alloc_tensors (test_verbs.c:",
+           "diff trace.vst renamed.vst");
 }
 
 /* XML parsers reject invalid UTF-8. */

@@ -24,14 +24,16 @@ struct image {
 
 static struct image trace; /* before its end: some frames in FILE, and the windows */
 static struct image older; /* FILE.live of the same trace, two frames earlier */
-static struct image finished; /* the same trace after its end, with an end event */
+/* The same trace after its end, with an end event: with and without compression. */
+static struct image compressed, finished;
 
-SETUP(make_images)
+static void make_images(unsigned compression)
 {
     char path[512], live[520];
     snprintf(path, sizeof path, "%s/image.vst", scratch_dir);
     snprintf(live, sizeof live, "%s.live", path);
-    struct vs_recorder *r = open_recorder(path, 0, 0);
+    struct vs_recorder *r = open_recorder(path, compression, 0);
+    struct image *end = compression ? &compressed : &finished;
     size_t frames = 0;
     for (uint64_t i = 0; i < EVENTS; i++) {
         char name[64];
@@ -47,6 +49,17 @@ SETUP(make_images)
     }
     trace.file = slurp(path, &trace.file_bytes);
     trace.live = slurp(live, &trace.live_bytes);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    end->file = slurp(path, &end->file_bytes);
+}
+
+SETUP(make_all_images)
+{
+    make_images(1);
+    memset(&trace, 0, sizeof trace);
+    memset(&older, 0, sizeof older);
+    make_images(0);
+    assert_true(compressed.file_bytes < finished.file_bytes);
     struct vs_live_header header;
     memcpy(&header, trace.live, sizeof header);
     for (unsigned i = 0; i < header.windows; i++) {
@@ -54,8 +67,6 @@ SETUP(make_images)
         if (header.window[i].used && end > trace.live_used)
             trace.live_used = end;
     }
-    vs_recorder_close(r, VS_END_EXIT, 0);
-    finished.file = slurp(path, &finished.file_bytes);
     return !trace.live_used;
 }
 
@@ -102,7 +113,8 @@ static uint64_t read_image(const unsigned char *file, size_t bytes, const unsign
         n++;
     }
     *condition = vs_reader_condition(reader, why);
-    bool whole = file == finished.file && bytes == finished.file_bytes;
+    bool whole = (file == finished.file && bytes == finished.file_bytes) ||
+                 (file == compressed.file && bytes == compressed.file_bytes);
     assert_true((*condition == VS_TRACE_COMPLETE) == whole);
     assert_true(strlen(why) > 20);
     assert_null(strchr(why, '\n'));
@@ -129,13 +141,13 @@ TEST(nothing_in_the_windows_is_lost_wherever_the_file_was_cut)
     }
 }
 
-TEST(the_finished_file_cut_at_every_byte)
+static void cut_at_every_byte(const struct image *whole)
 {
     uint64_t last = 0, steps = 0;
     enum vs_condition condition;
-    for (size_t n = 0; n < finished.file_bytes; n++) {
+    for (size_t n = 0; n < whole->file_bytes; n++) {
         unsigned char *own = malloc(n + 1); /* reads beyond it are detected */
-        memcpy(own, finished.file, n);
+        memcpy(own, whole->file, n);
         uint64_t events = read_image(own, n, NULL, 0, &condition);
         free(own);
         assert_true(events >= last);
@@ -144,9 +156,15 @@ TEST(the_finished_file_cut_at_every_byte)
         assert_int_equal(condition, n < sizeof(struct vs_file_header) ? VS_TRACE_DAMAGED
                                                                       : VS_TRACE_TRUNCATED);
     }
-    assert_int_equal(read_image(finished.file, finished.file_bytes, NULL, 0, &condition), EVENTS);
+    assert_int_equal(read_image(whole->file, whole->file_bytes, NULL, 0, &condition), EVENTS);
     assert_int_equal(last, EVENTS);
     assert_int_equal(steps, EVENTS / PART);
+}
+
+TEST(the_finished_file_cut_at_every_byte)
+{
+    cut_at_every_byte(&finished);
+    cut_at_every_byte(&compressed);
 }
 
 TEST(bytes_after_the_end_are_reported_and_harmless)

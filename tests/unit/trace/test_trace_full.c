@@ -211,6 +211,7 @@ TEST(when_there_is_room_again_the_end_of_the_program_finishes_the_trace)
     expected_errno = ENOSPC;
     works_again = true;
     assert_int_equal(run_child(break_in_the_middle, "again.vst"), 0);
+    works_again = false;
     assert_int_equal(lines_said(), 1);
     uint64_t events = read_events(VS_TRACE_COMPLETE);
     assert_int_equal(status, ENOSPC);

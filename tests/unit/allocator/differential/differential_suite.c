@@ -101,13 +101,17 @@ void diff_suite(const struct diff_config *given)
     print_counts(counts);
     if (steps_expected < 40000)
         return; /* too few to use every mechanism */
-    for (int i = 0; i < MODEL_MECHANISM_COUNT; i++) {
-        char name[32], list[400];
-        snprintf(name, sizeof name, " %s ", model_mechanism_names[i]);
-        snprintf(list, sizeof list, " %s ", given->reach);
-        if (!counts[i] && strstr(list, name))
-            fail_msg("%s never ran", model_mechanism_names[i]);
+    char *copy = strdup(given->reach), *rest = copy;
+    for (char *name; (name = strsep(&rest, " ")) != NULL;) {
+        int i = 0;
+        while (i < MODEL_MECHANISM_COUNT && strcmp(name, model_mechanism_names[i]) != 0)
+            i++;
+        if (i == MODEL_MECHANISM_COUNT)
+            fail_msg("'%s' is no mechanism", name);
+        if (!counts[i])
+            fail_msg("%s never ran", name);
     }
+    free(copy);
 }
 
 void diff_suite_arguments(int argc, char **argv)
