@@ -53,7 +53,7 @@ static inline int child_ending(void)
     char more[512]; /* that child_said has no room for */
     for (ssize_t got = 1; got > 0;) {
         size_t room = sizeof child_said - 1 - n;
-        got = room ? read(child_output, child_said + n, room) : read(child_output, more, sizeof more);
+        got = read(child_output, room ? child_said + n : more, room ? room : sizeof more);
         n += room && got > 0 ? (size_t)got : 0;
     }
     child_said[n] = '\0';

@@ -226,9 +226,10 @@ static void same_replays(const struct vs_replay *a, const struct vs_replay *b)
     assert_int_equal(a->unmatched_frees, b->unmatched_frees);
     for (unsigned i = 0; i <= a->account_count; i++) {
         unsigned k = i < a->account_count ? i : VS_HOST_INDEX;
-        same_account(a->accounts[k], b->accounts[k]);
+        const struct vs_account *x = a->accounts[k], *y = b->accounts[k];
+        same_account(x, y);
         for (int f = 0; f < VS_FAMILY_COUNT; f++) /* a full trace has no room for all */
-            assert_int_equal(a->accounts[k]->family[f].failures, b->accounts[k]->family[f].failures);
+            assert_int_equal(x->family[f].failures, y->family[f].failures);
     }
     same_phases(a, b);
 }
