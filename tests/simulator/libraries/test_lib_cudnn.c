@@ -129,6 +129,10 @@ TEST(convolutions_assume_their_workspace_and_name_it)
     assert_int_equal(result[0].memory, tensors);
     assert_int_equal(result[1].memory, 0);
     assert_int_equal(lib_notes("assumed", name), 1);
+    OK(cudnnFindConvolutionForwardAlgorithm(handle, c.x, c.w, c.desc, c.y, 1, &count, result));
+    assert_true(count == 1 && result[0].time > 0);
+    OK(cudnnGetConvolutionForwardAlgorithmMaxCount(handle, &count));
+    assert_int_equal(count, CUDNN_CONVOLUTION_FWD_ALGO_COUNT);
     float one = 1, zero = 0;
     void *memory;
     OK(cudaMalloc(&memory, 8 << 20));

@@ -214,13 +214,19 @@ int dnn_algorithms(struct cudnnContext *handle, const struct dnn_algorithms *k)
     struct dnn_convolution p;
     if (!dnn_is(handle, DNN_HANDLE, k->name))
         return CUDNN_STATUS_BAD_PARAM;
-    if (k->asks_size && !k->bytes)
-        return dnn_fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s: bytes is NULL", k->name);
+    if (k->step == DNN_COUNT ? !k->returned : k->step == DNN_SIZE && !k->bytes)
+        return dnn_fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s: %s is NULL", k->name,
+                        k->step == DNN_COUNT ? "count" : "bytes");
+    if (k->step == DNN_COUNT) {
+        *k->returned = algorithms[k->direction].count;
+        return CUDNN_STATUS_SUCCESS;
+    }
     int e = check(k->name, k->direction, k->x, k->w, k->c, k->y, &p);
     if (e)
         return e;
-    return k->asks_size ? workspace_of(&p, k->algorithm, k->name, k->bytes)
-                        : rank(&p, k->wanted, k->returned, k->results, false);
+    return k->step == DNN_SIZE
+               ? workspace_of(&p, k->algorithm, k->name, k->bytes)
+               : rank(&p, k->wanted, k->returned, k->results, k->step == DNN_MEASURE);
 }
 
 /* find_with: as the Find…AlgorithmEx functions: candidates that fit into the given workspace run. */

@@ -178,7 +178,7 @@ struct dnn_algorithms {
     struct cudnnConvolutionStruct *c;
     int wanted, *returned, algorithm;
     void *results;
-    bool asks_size; /* of *algorithm*, in *bytes*, or else for *results* */
+    enum { DNN_OFFER, DNN_MEASURE, DNN_SIZE, DNN_COUNT } step;
     size_t *bytes;
 };
 int dnn_algorithms(struct cudnnContext *handle, const struct dnn_algorithms *k);
