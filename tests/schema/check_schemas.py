@@ -133,7 +133,7 @@ def check_refusal(schemas, name, document):
 def check_verdicts(schemas, root):
     """The schema lists the verdicts of the source."""
     folder = os.path.join(root, "src", "analysis", "oom")
-    pattern = re.compile(r'struct vs_verdict vs_verdict_\w+ = \{\s*"(\w+)"')
+    pattern = re.compile(r'struct vs_verdict vs_verdict_\w+ = \{\s*\.name = "(\w+)"')
     found = set()
     for name in os.listdir(folder):
         if name.endswith(".c"):

@@ -56,6 +56,9 @@ static void make_images(unsigned compression)
 SETUP(make_all_images)
 {
     make_images(1);
+    free(trace.file);
+    free(trace.live);
+    free(older.live);
     memset(&trace, 0, sizeof trace);
     memset(&older, 0, sizeof older);
     make_images(0);
