@@ -197,5 +197,5 @@ TEST(two_sites_are_compared_once)
     print_message("%llu branches in two rounds, %llu in eight\n", (unsigned long long)few,
                   (unsigned long long)many);
     assert_true(few > ROUND * ROUND); /* it is counted */
-    assert_true(many < 2 * few);
+    assert_true(2 * many < 5 * few); /* compared in each round, it would be four times */
 }
