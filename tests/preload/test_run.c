@@ -365,7 +365,7 @@ TEST(a_device_that_is_lost_leaves_a_whole_trace)
     expect(0, "~incomplete", "report k.vst");
 }
 
-/* It is no allocation, so it once left no event: `vramscope oom` said that nothing had failed. */
+/* Regression: a failed context left no event, and `vramscope oom` said that nothing had failed. */
 TEST(a_context_without_memory_is_a_failure)
 {
 #define FIRST_REMEDY "\"remedies\": [\n    {\n      \"kind\": "

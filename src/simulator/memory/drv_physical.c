@@ -342,7 +342,7 @@ CUresult cuMemImportFromShareableHandle_entered(CUmemGenericAllocationHandle han
     while (m && m->file != st.st_ino)
         m = m->next;
     if (m &&
-        !handle_new_locked(m, handle)) /* what is present here already is the same allocation */
+        !handle_new_locked(m, handle)) /* already present in this process: the same allocation */
         e = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_unlock(&physical_mu);
     if (m)

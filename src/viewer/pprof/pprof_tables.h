@@ -38,7 +38,7 @@ void vs_proto_packed(struct vs_proto *message, unsigned field, const uint64_t *v
 
 struct vs_gzip;
 
-/* vs_gzip_open: what is written goes to *out*. */
+/* vs_gzip_open: compresses the bytes written, into *out*. */
 void vs_gzip_open(FILE *out, struct vs_gzip **gzip);
 
 /* vs_gzip_message: writes *message* as field *field*, and empties it. */

@@ -65,7 +65,7 @@ CUstream conf_stream(void);             /* a new non-blocking one */
 CUevent conf_event(void);               /* a new one without timing */
 CUdeviceptr conf_alloc(size_t bytes);   /* device memory */
 void *conf_pinned(size_t bytes);        /* host memory, zero */
-unsigned char conf_byte(CUdeviceptr at); /* what is there once all work is done */
+unsigned char conf_byte(CUdeviceptr at); /* the byte at *at* after all work */
 
 CUgraphExec conf_exec(CUgraph graph);
 void conf_run(CUgraphExec exec, CUstream stream); /* launches it and waits */

@@ -39,7 +39,7 @@ bool dnn_rnn_find(const struct cudnnRNNStruct *rnn, int layer, int index, struct
 
 /* The work of recurrent layers, as rows of cudnn.calls (dnn_rnn.c). */
 struct dnn_rnn_run {
-    const char *name, *kernel, *missing; /* missing: what is NULL, or NULL */
+    const char *name, *kernel, *missing; /* missing: name of the argument that is NULL, if any */
     struct cudnnRNNStruct *rnn;
     struct cudnnRNNDataStruct *x, *y;
     int mode;
