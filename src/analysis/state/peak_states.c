@@ -225,7 +225,7 @@ void vs_peak_states_keep_mapping(struct vs_replay *replay, const struct vs_repla
 
 void vs_peak_states_split(struct vs_replay *replay, unsigned account)
 {
-    if (!replay->peak_states)
+    if (!replay->peak_states || account == VS_HOST_INDEX) /* the host's peaks are not asked for */
         return;
     struct vs_account_states *of = states_of(replay, account);
     const struct peak_state *from = &of->kinds[VS_PEAK_ALLOCATED];
