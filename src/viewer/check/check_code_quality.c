@@ -11,9 +11,7 @@ static void put_location(struct vs_json *json, const char *path, unsigned line)
 {
     vs_json_begin_object(json, "location");
     vs_json_string(json, "path", path);
-    vs_json_begin_object(json, "lines");
-    vs_json_uint(json, "begin", line ? line : 1);
-    vs_json_end_object(json);
+    vs_json_object(json, "lines", VS_J_UINT("begin", line ? line : 1));
     vs_json_end_object(json);
 }
 
@@ -26,10 +24,10 @@ static void put_issue(struct vs_json *json, const struct vs_check_result *result
     vs_check_reason(line, result, row);
     snprintf(whole, sizeof whole, "%s%s%s", text, *line ? "; " : "", line);
     vs_json_begin_object(json, NULL);
-    vs_json_string(json, "description", whole);
-    vs_json_string(json, "check_name", vs_check_rule(text, row));
-    vs_json_string(json, "fingerprint", vs_check_fingerprint(print, verdict, row));
-    vs_json_string(json, "severity", row->kind == VS_ROW_QUANTITY ? "major" : "critical");
+    vs_json_members(json, VS_J_TEXT("description", whole),
+                    VS_J_TEXT("check_name", vs_check_rule(text, row)),
+                    VS_J_TEXT("fingerprint", vs_check_fingerprint(print, verdict, row)),
+                    VS_J_TEXT("severity", row->kind == VS_ROW_QUANTITY ? "major" : "critical"));
     put_location(json, place ? vs_check_path(result, place->file) : vs_check_trace(row),
                  place ? place->line : 1);
     vs_json_end_object(json);
@@ -52,10 +50,9 @@ void vs_check_code_quality(const struct vs_check_result *result, FILE *out)
             snprintf(number, sizeof number, " #%zu", before + 1);
         snprintf(print, sizeof print, "%.2000s%s", problem->trace, number);
         vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "description", problem->text);
-        vs_json_string(&json, "check_name", "gpu-memory/unusable-trace");
-        vs_json_string(&json, "fingerprint", print);
-        vs_json_string(&json, "severity", "critical");
+        vs_json_members(&json, VS_J_TEXT("description", problem->text),
+                        VS_J_TEXT("check_name", "gpu-memory/unusable-trace"),
+                        VS_J_TEXT("fingerprint", print), VS_J_TEXT("severity", "critical"));
         put_location(&json, problem->trace, 1);
         vs_json_end_object(&json);
     }

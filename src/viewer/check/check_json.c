@@ -22,12 +22,11 @@ static void put_amounts(struct vs_json *json, const struct vs_budget_row *row)
     uint64_t excess = !row->exceeded ? 0
                       : low          ? row->limit - quantity->value : quantity->value - row->limit;
     bool copies = quantity->metric == VS_METRIC_COPIES;
-    vs_json_string(json, "unit", ended ? NULL : copies ? "copies" : "bytes");
-    vs_json_known_uint(json, "bytes", !ended, quantity->value);
-    vs_json_known_uint(json, "limit_bytes", limited, row->limit);
-    vs_json_bool(json, "held", !row->exceeded);
-    vs_json_known_uint(json, "excess_bytes", limited, excess);
-    vs_json_known_uint(json, "exit_status", ended, row->status);
+    vs_json_members(json, VS_J_TEXT("unit", ended ? NULL : copies ? "copies" : "bytes"),
+                    VS_J_KNOWN("bytes", !ended, quantity->value),
+                    VS_J_KNOWN("limit_bytes", limited, row->limit),
+                    VS_J_BOOL("held", !row->exceeded), VS_J_KNOWN("excess_bytes", limited, excess),
+                    VS_J_KNOWN("exit_status", ended, row->status));
 }
 
 static void put_row(struct vs_json *json, const struct vs_check_result *result,
@@ -36,31 +35,22 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
     char text[VS_CHECK_LINE_MAX];
     const struct vs_quantity *quantity = &row->quantity;
     vs_json_begin_object(json, NULL);
-    vs_json_uint(json, "device", quantity->device);
-    vs_json_bool(json, "host", quantity->host);
-    vs_json_string(json, "metric", metric_of(row));
-    const char *test = vs_test_name(quantity->phase);
-    vs_json_string(json, "level", quantity->tensors ? "tensors" : "device");
-    vs_json_string(json, "phase", quantity->phase);
-    vs_json_string(json, "test", test);
-    vs_json_bool(json, "per_step", quantity->per_step);
-    vs_json_string(json, "direction", quantity->way ? vs_copy_way_name(quantity->way) : NULL);
+    vs_json_members(json, VS_J_UINT("device", quantity->device), VS_J_BOOL("host", quantity->host),
+                    VS_J_TEXT("metric", metric_of(row)),
+                    VS_J_TEXT("level", quantity->tensors ? "tensors" : "device"),
+                    VS_J_TEXT("phase", quantity->phase),
+                    VS_J_TEXT("test", vs_test_name(quantity->phase)),
+                    VS_J_BOOL("per_step", quantity->per_step),
+                    VS_J_TEXT("direction", quantity->way ? vs_copy_way_name(quantity->way) : NULL));
     put_amounts(json, row);
-    vs_json_string(json, "from", row->from);
-    vs_json_bool(json, "of_baseline", row->of_baseline);
-    vs_json_bool(json, "follows", row->follows);
-    vs_json_known_uint(json, "baseline_bytes", row->has_baseline, row->baseline);
-    vs_json_uint(json, "event", quantity->event);
-    vs_json_uint(json, "time_ns", quantity->time_ns);
-    vs_json_string(json, "place", quantity->place);
-    vs_json_string(json, "trace", vs_check_trace(row));
-    vs_json_string(json, "sentence", vs_check_sentence(text, row));
-    vs_json_begin_object(json, "spread");
-    vs_json_uint(json, "runs", row->runs);
-    vs_json_uint(json, "min", row->lowest);
-    vs_json_uint(json, "max", row->highest);
-    vs_json_bool(json, "above_tolerance", row->wide);
-    vs_json_end_object(json);
+    vs_json_members(json, VS_J_TEXT("from", row->from), VS_J_BOOL("of_baseline", row->of_baseline),
+                    VS_J_BOOL("follows", row->follows),
+                    VS_J_KNOWN("baseline_bytes", row->has_baseline, row->baseline),
+                    VS_J_UINT("event", quantity->event), VS_J_UINT("time_ns", quantity->time_ns),
+                    VS_J_TEXT("place", quantity->place), VS_J_TEXT("trace", vs_check_trace(row)),
+                    VS_J_TEXT("sentence", vs_check_sentence(text, row)));
+    vs_json_object(json, "spread", VS_J_UINT("runs", row->runs), VS_J_UINT("min", row->lowest),
+                   VS_J_UINT("max", row->highest), VS_J_BOOL("above_tolerance", row->wide));
     if (row->exceeded) {
         char options[VS_CHECK_LINE_MAX];
         const char *verb;
@@ -70,16 +60,14 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
         for (size_t i = 0; i < row->culprit_count; i++) {
             const struct vs_culprit *culprit = &row->culprits[i];
             vs_json_begin_object(json, NULL);
-            vs_json_string(json, "change", vs_change_name(culprit->change));
-            vs_json_bool(json, "cached", culprit->cached);
-            vs_json_int(json, "delta", culprit->delta);
-            vs_json_uint(json, "bytes", culprit->bytes);
-            vs_json_uint(json, "count", culprit->count);
-            vs_json_string(json, "function", culprit->function);
-            vs_json_string(json, "file", vs_check_path(result, culprit->file));
-            vs_json_uint(json, "line", culprit->line);
-            vs_json_known_uint(json, "or_line", culprit->or_line, culprit->or_line);
-            vs_json_string(json, "site", vs_site_stable_name(text, culprit->site));
+            vs_json_members(json, VS_J_TEXT("change", vs_change_name(culprit->change)),
+                            VS_J_BOOL("cached", culprit->cached), VS_J_INT("delta", culprit->delta),
+                            VS_J_UINT("bytes", culprit->bytes), VS_J_UINT("count", culprit->count),
+                            VS_J_TEXT("function", culprit->function),
+                            VS_J_TEXT("file", vs_check_path(result, culprit->file)),
+                            VS_J_UINT("line", culprit->line),
+                            VS_J_KNOWN("or_line", culprit->or_line, culprit->or_line),
+                            VS_J_TEXT("site", vs_site_stable_name(text, culprit->site)));
             vs_json_string(json, "text", vs_check_culprit(text, result, row, culprit));
             vs_json_end_object(json);
         }
@@ -97,16 +85,16 @@ static void put_program(struct vs_json *json, const struct vs_check_result *resu
 {
     uint64_t status;
     vs_json_begin_object(json, NULL);
-    vs_json_string(json, "trace", verdict->runs[0]->report->path);
-    vs_json_string(json, "process", verdict->process);
+    vs_json_members(json, VS_J_TEXT("trace", verdict->runs[0]->report->path),
+                    VS_J_TEXT("process", verdict->process));
     vs_json_begin_array(json, "runs");
     for (size_t i = 0; i < verdict->run_count; i++)
         vs_json_string(json, NULL, verdict->runs[i]->report->path);
     vs_json_end_array(json);
     bool known = vs_exit_status(verdict->runs[0]->report, &status);
-    vs_json_known_uint(json, "exit_status", known, known ? status : 0);
-    vs_json_uint(json, "steps", verdict->runs[0]->steps);
-    vs_json_bool(json, "held", verdict->exceeded == 0);
+    vs_json_members(json, VS_J_KNOWN("exit_status", known, known ? status : 0),
+                    VS_J_UINT("steps", verdict->runs[0]->steps),
+                    VS_J_BOOL("held", verdict->exceeded == 0));
     vs_json_begin_array(json, "notes");
     for (size_t i = 0; i < verdict->note_count; i++)
         vs_json_string(json, NULL, verdict->notes[i]);
@@ -128,12 +116,9 @@ void vs_check_json(const struct vs_check_result *result, FILE *out)
         put_program(&json, result, &result->items[i]);
     vs_json_end_array(&json);
     vs_json_begin_array(&json, "unusable");
-    for (size_t i = 0; i < result->problem_count; i++) {
-        vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "trace", result->problems[i].trace);
-        vs_json_string(&json, "why", result->problems[i].text);
-        vs_json_end_object(&json);
-    }
+    for (size_t i = 0; i < result->problem_count; i++)
+        vs_json_object(&json, NULL, VS_J_TEXT("trace", result->problems[i].trace),
+                       VS_J_TEXT("why", result->problems[i].text));
     vs_json_end_array(&json);
     vs_json_uint(&json, "exit_code", (uint64_t)result->exit_code);
     vs_json_end_object(&json);

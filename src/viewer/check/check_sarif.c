@@ -46,25 +46,17 @@ static const char *uri_of(const char *path, char *out)
 
 static void put_message(struct vs_json *json, const char *key, const char *text)
 {
-    vs_json_begin_object(json, key);
-    vs_json_string(json, "text", text);
-    vs_json_end_object(json);
+    vs_json_object(json, key, VS_J_TEXT("text", text));
 }
 
 static void put_physical(struct vs_json *json, const char *path, unsigned line)
 {
     char uri[URI_MAX];
     vs_json_begin_object(json, "physicalLocation");
-    vs_json_begin_object(json, "artifactLocation");
-    vs_json_string(json, "uri", uri_of(path, uri));
-    if (*path != '/')
-        vs_json_string(json, "uriBaseId", "SRCROOT");
-    vs_json_end_object(json);
-    if (line) {
-        vs_json_begin_object(json, "region");
-        vs_json_uint(json, "startLine", line);
-        vs_json_end_object(json);
-    }
+    vs_json_object(json, "artifactLocation", VS_J_TEXT("uri", uri_of(path, uri)),
+                   VS_J_TEXT_IF(*path != '/', "uriBaseId", "SRCROOT"));
+    if (line)
+        vs_json_object(json, "region", VS_J_UINT("startLine", line));
     vs_json_end_object(json);
 }
 
@@ -77,8 +69,8 @@ static void put_result(struct vs_json *json, const struct vs_check_result *resul
     vs_check_reason(more, result, row);
     snprintf(whole, sizeof whole, "%s%s%s", text, *more ? "; " : "", more);
     vs_json_begin_object(json, NULL);
-    vs_json_string(json, "ruleId", vs_check_rule(text, row));
-    vs_json_string(json, "level", "error");
+    vs_json_members(json, VS_J_TEXT("ruleId", vs_check_rule(text, row)),
+                    VS_J_TEXT("level", "error"));
     put_message(json, "message", whole);
     vs_json_begin_array(json, "locations");
     vs_json_begin_object(json, NULL);
@@ -99,9 +91,8 @@ static void put_result(struct vs_json *json, const struct vs_check_result *resul
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
-    vs_json_begin_object(json, "partialFingerprints");
-    vs_json_string(json, "vramscopeLimit/v1", vs_check_fingerprint(print, verdict, row));
-    vs_json_end_object(json);
+    vs_check_fingerprint(print, verdict, row);
+    vs_json_object(json, "partialFingerprints", VS_J_TEXT("vramscopeLimit/v1", print));
     vs_json_end_object(json);
 }
 
@@ -109,14 +100,13 @@ void vs_check_sarif(const struct vs_check_result *result, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
     vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "$schema", SCHEMA);
-    vs_json_string(&json, "version", "2.1.0");
+    vs_json_members(&json, VS_J_TEXT("$schema", SCHEMA), VS_J_TEXT("version", "2.1.0"));
     vs_json_begin_array(&json, "runs");
     vs_json_begin_object(&json, NULL);
     vs_json_begin_object(&json, "tool");
     vs_json_begin_object(&json, "driver");
-    vs_json_string(&json, "name", "vramscope check");
-    vs_json_string(&json, "version", result->version);
+    vs_json_members(&json, VS_J_TEXT("name", "vramscope check"),
+                    VS_J_TEXT("version", result->version));
     vs_json_begin_array(&json, "rules");
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         vs_json_begin_object(&json, NULL);

@@ -124,6 +124,27 @@ void vs_json_ratio(struct vs_json *json, const char *key, double value)
         fputs("null", json->out);
 }
 
+void vs_json_put_members(struct vs_json *json, const struct vs_json_item *members)
+{
+    for (const struct vs_json_item *m = members; m->key; m++)
+        switch (m->type) {
+        case VS_JSON_ABSENT: break;
+        case VS_JSON_UINT: vs_json_uint(json, m->key, m->uint); break;
+        case VS_JSON_INT: vs_json_int(json, m->key, m->sint); break;
+        case VS_JSON_BOOL: vs_json_bool(json, m->key, m->uint); break;
+        case VS_JSON_TEXT: vs_json_string(json, m->key, m->text); break;
+        case VS_JSON_RATIO: vs_json_ratio(json, m->key, m->ratio); break;
+        case VS_JSON_NULL: vs_json_string(json, m->key, NULL); break;
+        }
+}
+
+void vs_json_put_object(struct vs_json *json, const char *key, const struct vs_json_item *members)
+{
+    vs_json_begin_object(json, key);
+    vs_json_put_members(json, members);
+    vs_json_end_object(json);
+}
+
 void vs_json_command(struct vs_json *json, const char *key, const char *verb, const char *path,
                      const char *options)
 {

@@ -38,6 +38,41 @@ void vs_json_member(struct vs_json *json, const char *key);
 /* vs_json_ratio: a number with six decimals; null if it is not finite. */
 void vs_json_ratio(struct vs_json *json, const char *key, double value);
 
+/* vs_json_members: several members at once, each one of VS_J_*.
+ * vs_json_object: an object of them. */
+#define vs_json_members(json, ...)                                                                 \
+    vs_json_put_members(json, (const struct vs_json_item[]){__VA_ARGS__, {.key = NULL}})
+#define vs_json_object(json, name, ...)                                                            \
+    vs_json_put_object(json, name, (const struct vs_json_item[]){__VA_ARGS__, {.key = NULL}})
+
+/* A member, by its type; VS_J_KNOWN: a number, null unless *is_known*. Those with a condition are left
+ * out unless it holds; their value is evaluated all the same. */
+#define VS_J_UINT(name, of) VS_J_UINT_IF(true, name, of)
+#define VS_J_INT(name, of) {.key = name, .type = VS_JSON_INT, .sint = (of)}
+#define VS_J_BOOL(name, of) {.key = name, .type = VS_JSON_BOOL, .uint = (of)}
+#define VS_J_TEXT(name, of) VS_J_TEXT_IF(true, name, of)
+#define VS_J_RATIO(name, of) {.key = name, .type = VS_JSON_RATIO, .ratio = (of)}
+#define VS_J_KNOWN(name, is_known, of)                                                             \
+    {.key = name, .type = (is_known) ? VS_JSON_UINT : VS_JSON_NULL, .uint = (of)}
+#define VS_J_UINT_IF(when, name, of)                                                               \
+    {.key = name, .type = (when) ? VS_JSON_UINT : VS_JSON_ABSENT, .uint = (of)}
+#define VS_J_TEXT_IF(when, name, of)                                                               \
+    {.key = name, .type = (when) ? VS_JSON_TEXT : VS_JSON_ABSENT, .text = (of)}
+
+struct vs_json_item {
+    const char *key; /* NULL: the end */
+    enum { VS_JSON_ABSENT, VS_JSON_UINT, VS_JSON_INT, VS_JSON_BOOL, VS_JSON_TEXT, VS_JSON_RATIO,
+           VS_JSON_NULL } type;
+    union {
+        uint64_t uint; /* and bool */
+        int64_t sint;
+        const char *text;
+        double ratio;
+    };
+};
+void vs_json_put_members(struct vs_json *json, const struct vs_json_item *members);
+void vs_json_put_object(struct vs_json *json, const char *key, const struct vs_json_item *members);
+
 /* vs_json_command: the text "*verb* PATH *options*", with PATH as a shell reads it. */
 void vs_json_command(struct vs_json *json, const char *key, const char *verb, const char *path,
                      const char *options);

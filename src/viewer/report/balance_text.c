@@ -272,23 +272,18 @@ static void parts_json(struct vs_json *json, const struct vs_balance *b)
         if (b->live[f])
             vs_json_uint(json, vs_family_name((uint64_t)f), b->live[f]);
     vs_json_end_object(json);
-    vs_json_uint(json, "cached", b->cached);
-    vs_json_uint(json, "pools", b->pools);
-    vs_json_uint(json, "graphs", b->graphs);
-    vs_json_uint(json, "rounding", b->rounding);
-    vs_json_uint(json, "contexts", b->contexts);
-    vs_json_int(json, "modules", b->modules);
-    vs_json_int(json, "limits", b->limits);
-    vs_json_uint(json, "managed_at_most", b->managed);
-    vs_json_uint(json, "other_processes", b->others);
-    vs_json_int(json, "unexplained", b->unexplained);
-    vs_json_bool(json, "rounding_partial", b->rounding_partial);
+    vs_json_members(json, VS_J_UINT("cached", b->cached), VS_J_UINT("pools", b->pools),
+                    VS_J_UINT("graphs", b->graphs), VS_J_UINT("rounding", b->rounding),
+                    VS_J_UINT("contexts", b->contexts), VS_J_INT("modules", b->modules),
+                    VS_J_INT("limits", b->limits), VS_J_UINT("managed_at_most", b->managed),
+                    VS_J_UINT("other_processes", b->others),
+                    VS_J_INT("unexplained", b->unexplained),
+                    VS_J_BOOL("rounding_partial", b->rounding_partial));
     vs_json_end_object(json);
-    vs_json_uint(json, "context_count", b->context_count);
-    vs_json_string(json, "contexts_known",
-                   b->contexts_unmeasured ? "not_all"
-                   : b->contexts_how < 3  ? how[b->contexts_how]
-                                          : "at_most");
+    vs_json_members(json, VS_J_UINT("context_count", b->context_count),
+                    VS_J_TEXT("contexts_known",
+                              b->contexts_unmeasured ? "not_all"
+                              : b->contexts_how < 3  ? how[b->contexts_how] : "at_most"));
 }
 
 void vs_balance_json(struct vs_json *json, const char *key, const struct vs_balance *b)
@@ -298,43 +293,33 @@ void vs_balance_json(struct vs_json *json, const char *key, const struct vs_bala
         return;
     }
     vs_json_begin_object(json, key);
-    vs_json_uint(json, "event", b->event);
-    vs_json_uint(json, "time_ns", b->time_ns);
-    vs_json_string(json, "phase", b->place);
-    vs_json_uint(json, "total_bytes", b->total);
-    vs_json_uint(json, "free_bytes", b->free);
-    vs_json_uint(json, "used_bytes", b->used);
+    vs_json_members(json, VS_J_UINT("event", b->event), VS_J_UINT("time_ns", b->time_ns),
+                    VS_J_TEXT("phase", b->place), VS_J_UINT("total_bytes", b->total),
+                    VS_J_UINT("free_bytes", b->free), VS_J_UINT("used_bytes", b->used));
     parts_json(json, b);
-    vs_json_uint(json, "managed_live_bytes", b->managed_live);
-    vs_json_uint(json, "imported_bytes", b->imported);
-    vs_json_uint(json, "small_arrays", b->small_arrays);
+    vs_json_members(json, VS_J_UINT("managed_live_bytes", b->managed_live),
+                    VS_J_UINT("imported_bytes", b->imported),
+                    VS_J_UINT("small_arrays", b->small_arrays));
     static const char *const how[] = {"by_pid", "by_elimination", "not_told_apart", "no_figures"};
     vs_json_begin_object(json, "processes");
-    vs_json_bool(json, "others_known", b->others_known);
-    vs_json_string(json, "how", b->others_how < 4 ? how[b->others_how] : "not_told_apart");
-    vs_json_uint(json, "others", b->others_count);
-    if (b->own_known)
-        vs_json_uint(json, "this_process_bytes", b->own);
+    vs_json_members(json, VS_J_BOOL("others_known", b->others_known),
+                    VS_J_TEXT("how", b->others_how < 4 ? how[b->others_how] : "not_told_apart"),
+                    VS_J_UINT("others", b->others_count),
+                    VS_J_UINT_IF(b->own_known, "this_process_bytes", b->own));
     vs_json_begin_array(json, "largest");
-    for (size_t i = 0; i < b->process_count; i++) {
-        vs_json_begin_object(json, NULL);
-        vs_json_uint(json, "pid", b->process[i].pid);
-        vs_json_uint(json, "bytes", b->process[i].bytes);
-        vs_json_end_object(json);
-    }
+    for (size_t i = 0; i < b->process_count; i++)
+        vs_json_object(json, NULL, VS_J_UINT("pid", b->process[i].pid),
+                       VS_J_UINT("bytes", b->process[i].bytes));
     vs_json_end_array(json);
     vs_json_end_object(json);
-    vs_json_uint(json, "allocated_bytes", vs_balance_allocated(b));
-    vs_json_uint(json, "framework_allocated_bytes", b->framework_allocated);
-    vs_json_uint(json, "outside_framework_bytes", b->outside_framework);
+    vs_json_members(json, VS_J_UINT("allocated_bytes", vs_balance_allocated(b)),
+                    VS_J_UINT("framework_allocated_bytes", b->framework_allocated),
+                    VS_J_UINT("outside_framework_bytes", b->outside_framework));
     vs_json_begin_array(json, "libraries");
-    for (size_t i = 0; i < b->library_count; i++) {
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "name", b->libraries[i].name);
-        vs_json_uint(json, "bytes", b->libraries[i].bytes);
-        vs_json_uint(json, "count", b->libraries[i].count);
-        vs_json_end_object(json);
-    }
+    for (size_t i = 0; i < b->library_count; i++)
+        vs_json_object(json, NULL, VS_J_TEXT("name", b->libraries[i].name),
+                       VS_J_UINT("bytes", b->libraries[i].bytes),
+                       VS_J_UINT("count", b->libraries[i].count));
     vs_json_end_array(json);
     vs_json_end_object(json);
 }

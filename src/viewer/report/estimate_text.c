@@ -307,10 +307,9 @@ static void put_runs(struct vs_json *json, const struct vs_estimate_answer *a)
         for (size_t k = 0; k < a->scaling.names; k++)
             vs_json_ratio(json, NULL, a->runs[i].x[k]);
         vs_json_end_array(json);
-        vs_json_uint(json, "allocated_bytes", (uint64_t)a->runs[i].allocated);
-        vs_json_uint(json, "reserved_bytes", (uint64_t)a->runs[i].reserved);
-        vs_json_string(json, "place", a->runs[i].place);
-        vs_json_bool(json, "used", a->runs[i].used);
+        vs_json_members(json, VS_J_UINT("allocated_bytes", (uint64_t)a->runs[i].allocated),
+                        VS_J_UINT("reserved_bytes", (uint64_t)a->runs[i].reserved),
+                        VS_J_TEXT("place", a->runs[i].place), VS_J_BOOL("used", a->runs[i].used));
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
@@ -347,11 +346,11 @@ void vs_estimate_json(const struct vs_estimate_answer *a, FILE *out)
         put_runs(&json, a);
     else {
         const struct vs_estimate *e = &a->estimate;
-        vs_json_uint(&json, "parameters", e->parameters);
-        vs_json_uint(&json, "trainable", e->trainable);
-        vs_json_uint(&json, "parameters_by_shape", e->shape_parameters);
-        vs_json_bool(&json, "has_activations", e->has_activations);
-        vs_json_string(&json, "peak", phase_names[e->peak]);
+        vs_json_members(&json, VS_J_UINT("parameters", e->parameters),
+                        VS_J_UINT("trainable", e->trainable),
+                        VS_J_UINT("parameters_by_shape", e->shape_parameters),
+                        VS_J_BOOL("has_activations", e->has_activations),
+                        VS_J_TEXT("peak", phase_names[e->peak]));
         vs_json_begin_array(&json, "phases");
         for (int m = 0; m < (a->model.inference ? 1 : VS_MOMENT_COUNT); m++) {
             vs_json_begin_object(&json, NULL);
@@ -363,14 +362,13 @@ void vs_estimate_json(const struct vs_estimate_answer *a, FILE *out)
         }
         vs_json_end_array(&json);
     }
-    vs_json_uint(&json, "needed_bytes", need);
-    vs_json_string(&json, "find", a->find);
+    vs_json_members(&json, VS_J_UINT("needed_bytes", need), VS_J_TEXT("find", a->find));
     vs_json_begin_array(&json, "gpus");
     for (size_t i = 0; i < a->gpu_count; i++) {
         vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "name", a->gpus[i].name);
-        vs_json_uint(&json, "total_bytes", a->gpus[i].total_bytes);
-        vs_json_uint(&json, "usable_bytes", vs_estimate_usable(&a->gpus[i]));
+        vs_json_members(&json, VS_J_TEXT("name", a->gpus[i].name),
+                        VS_J_UINT("total_bytes", a->gpus[i].total_bytes),
+                        VS_J_UINT("usable_bytes", vs_estimate_usable(&a->gpus[i])));
         if (need)
             vs_json_bool(&json, "fits", need <= vs_estimate_usable(&a->gpus[i]));
         if (a->find)

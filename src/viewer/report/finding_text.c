@@ -179,23 +179,20 @@ void vs_findings_json(struct vs_json *json, const struct vs_report *report)
         const struct vs_finding_group *group = &finding->group;
         bool freed = is_free(finding), failed = list_of(finding) != CHECKER;
         vs_json_begin_object(json, NULL);
-        vs_json_string(json, "what", kinds[group->first.what].key);
-        vs_json_uint(json, "count", group->count);
-        vs_json_uint(json, "event", group->event);
-        vs_json_uint(json, "first_ns", group->first_ns);
-        vs_json_uint(json, "last_ns", group->last_ns);
-        vs_json_uint(json, "tid", group->tid);
-        vs_json_uint(json, "address", group->first.addr & ~VS_ADDR_MEMORY);
-        vs_json_bool(json, "several_addresses", group->addrs > 1);
-        vs_json_uint(json, "bytes", group->first.bytes);
-        vs_json_string(json, "api", finding->api);
-        vs_json_known_uint(json, "error", failed, group->first.error);
-        vs_json_string(json, "error_name", failed ? vs_error_text(group->first.error) : NULL);
-        vs_json_string(json, "detail", finding->text);
-        vs_json_string(json, "address_is", freed ? freed_keys[group->freed] : NULL);
-        vs_json_known_uint(json, "allocated_ns", group->freed, group->alloc_ns);
-        vs_json_known_uint(json, "allocated_bytes", group->freed, group->alloc.requested);
-        vs_json_known_uint(json, "freed_ns", group->freed == VS_FREED_TWICE, group->freed_ns);
+        vs_json_members(json, VS_J_TEXT("what", kinds[group->first.what].key),
+                        VS_J_UINT("count", group->count), VS_J_UINT("event", group->event),
+                        VS_J_UINT("first_ns", group->first_ns),
+                        VS_J_UINT("last_ns", group->last_ns), VS_J_UINT("tid", group->tid),
+                        VS_J_UINT("address", group->first.addr & ~VS_ADDR_MEMORY),
+                        VS_J_BOOL("several_addresses", group->addrs > 1),
+                        VS_J_UINT("bytes", group->first.bytes), VS_J_TEXT("api", finding->api),
+                        VS_J_KNOWN("error", failed, group->first.error),
+                        VS_J_TEXT("error_name", failed ? vs_error_text(group->first.error) : NULL),
+                        VS_J_TEXT("detail", finding->text),
+                        VS_J_TEXT("address_is", freed ? freed_keys[group->freed] : NULL),
+                        VS_J_KNOWN("allocated_ns", group->freed, group->alloc_ns),
+                        VS_J_KNOWN("allocated_bytes", group->freed, group->alloc.requested),
+                        VS_J_KNOWN("freed_ns", group->freed == VS_FREED_TWICE, group->freed_ns));
         stack_json(json, "site", &finding->site);
         stack_json(json, "allocated_at", &finding->alloc);
         stack_json(json, "earlier_at", &finding->earlier);

@@ -19,9 +19,9 @@ static void put_holders(struct vs_json *json, const char *key, const struct vs_f
     vs_json_begin_array(json, key);
     for (size_t i = 0; i < holders->count; i++) {
         vs_json_begin_object(json, NULL);
-        vs_json_string(json, "where", holders->items[i].where);
-        vs_json_uint(json, "bytes", holders->items[i].bytes);
-        vs_json_uint(json, "count", holders->items[i].count);
+        vs_json_members(json, VS_J_TEXT("where", holders->items[i].where),
+                        VS_J_UINT("bytes", holders->items[i].bytes),
+                        VS_J_UINT("count", holders->items[i].count));
         vs_report_json_parts(json, &holders->items[i].parts);
         vs_json_end_object(json);
     }
@@ -50,21 +50,18 @@ static void put_device(struct vs_json *json, const struct vs_fit_run *run)
         return;
     }
     vs_json_begin_object(json, "device");
-    vs_json_uint(json, "device", device->device);
-    vs_json_string(json, "name", device->name);
-    vs_json_uint(json, "total_bytes", device->total_bytes);
-    vs_json_string(json, "program", run->worst->program);
-    vs_json_uint(json, "pid", run->worst->pid);
-    vs_json_string(json, "rank", run->worst->rank);
-    vs_json_uint(json, "steps", run->worst->steps);
-    vs_json_uint(json, "sharing_processes", run->sharing);
-    vs_json_bool(json, "tensors", device->tensors);
-    vs_json_uint(json, "peak_allocated_bytes", device->peak_allocated);
-    vs_json_uint(json, "peak_reserved_bytes", device->peak_reserved);
-    vs_json_uint(json, "peak_used_bytes", run->used_peak);
-    vs_json_uint(json, "context_bytes", device->outside);
-    vs_json_uint(json, "headroom_bytes", vs_fit_headroom(run));
-    vs_json_string(json, "peak_place", device->peak_place);
+    vs_json_members(json, VS_J_UINT("device", device->device), VS_J_TEXT("name", device->name),
+                    VS_J_UINT("total_bytes", device->total_bytes),
+                    VS_J_TEXT("program", run->worst->program), VS_J_UINT("pid", run->worst->pid),
+                    VS_J_TEXT("rank", run->worst->rank), VS_J_UINT("steps", run->worst->steps),
+                    VS_J_UINT("sharing_processes", run->sharing),
+                    VS_J_BOOL("tensors", device->tensors),
+                    VS_J_UINT("peak_allocated_bytes", device->peak_allocated),
+                    VS_J_UINT("peak_reserved_bytes", device->peak_reserved),
+                    VS_J_UINT("peak_used_bytes", run->used_peak),
+                    VS_J_UINT("context_bytes", device->outside),
+                    VS_J_UINT("headroom_bytes", vs_fit_headroom(run)),
+                    VS_J_TEXT("peak_place", device->peak_place));
     put_holders(json, "peak_held_by", &device->holders);
     put_kinds(json, "peak_kinds", &device->kinds);
     const struct vs_fit_failure *failure = &device->failure;
@@ -72,14 +69,13 @@ static void put_device(struct vs_json *json, const struct vs_fit_run *run)
         vs_json_string(json, "failure", NULL);
     } else {
         vs_json_begin_object(json, "failure");
-        vs_json_uint(json, "requested_bytes", failure->requested);
-        vs_json_uint(json, "short_bytes", failure->missing);
-        vs_json_uint(json, "free_bytes", failure->free_bytes);
-        vs_json_string(json, "place", failure->place);
-        vs_json_string(json, "where", failure->where);
-        vs_json_bool(json, "framework", failure->framework);
-        vs_json_bool(json, "out_of_memory", !failure->other_error);
-        vs_json_uint(json, "error", failure->error);
+        vs_json_members(json, VS_J_UINT("requested_bytes", failure->requested),
+                        VS_J_UINT("short_bytes", failure->missing),
+                        VS_J_UINT("free_bytes", failure->free_bytes),
+                        VS_J_TEXT("place", failure->place), VS_J_TEXT("where", failure->where),
+                        VS_J_BOOL("framework", failure->framework),
+                        VS_J_BOOL("out_of_memory", !failure->other_error),
+                        VS_J_UINT("error", failure->error));
         put_holders(json, "held_by", &failure->holders);
         put_kinds(json, "kinds", &failure->kinds);
         vs_json_end_object(json);
@@ -95,31 +91,21 @@ static const char *verdict_name(const struct vs_fit_run *run)
                                        : "no_if_assumed";
 }
 
-static void put_assumed_sum(struct vs_json *json, const struct vs_fit_assumed *assumed)
-{
-    vs_json_begin_object(json, "assumed_sum");
-    vs_json_uint(json, "sizes", assumed->count);
-    vs_json_uint(json, "bytes", assumed->bytes);
-    vs_json_uint(json, "margin_bytes", assumed->margin);
-    vs_json_end_object(json);
-}
-
 static void put_notes(struct vs_json *json, const char *key, const struct vs_fit_note_list *list)
 {
     bool assumed = strcmp(key, "assumed") == 0;
     vs_json_begin_array(json, key);
     for (size_t i = 0; i < list->count; i++) {
         vs_json_begin_object(json, NULL);
-        vs_json_string(json, "library", list->items[i].library);
-        vs_json_string(json, "name", list->items[i].name);
-        vs_json_uint(json, "bytes", list->items[i].bytes);
-        vs_json_uint(json, "count", list->items[i].count);
-        vs_json_string(json, "text", list->items[i].text);
-        vs_json_bool(json, "varied", list->items[i].varied);
-        if (assumed) {
-            vs_json_uint(json, "margin_bytes", vs_fit_note_margin(&list->items[i]));
-            vs_json_bool(json, "lasts", vs_fit_note_lasts(&list->items[i]));
-        }
+        vs_json_members(json, VS_J_TEXT("library", list->items[i].library),
+                        VS_J_TEXT("name", list->items[i].name),
+                        VS_J_UINT("bytes", list->items[i].bytes),
+                        VS_J_UINT("count", list->items[i].count),
+                        VS_J_TEXT("text", list->items[i].text),
+                        VS_J_BOOL("varied", list->items[i].varied));
+        if (assumed)
+            vs_json_members(json, VS_J_UINT("margin_bytes", vs_fit_note_margin(&list->items[i])),
+                            VS_J_BOOL("lasts", vs_fit_note_lasts(&list->items[i])));
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
@@ -145,10 +131,8 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
         if (seen)
             continue;
         const struct vs_fit_run *largest = vs_fit_set_largest(set, gpu);
-        vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "gpu", gpu);
-        vs_json_string(&json, "value", largest ? largest->value : NULL);
-        vs_json_end_object(&json);
+        vs_json_object(&json, NULL, VS_J_TEXT("gpu", gpu),
+                       VS_J_TEXT("value", largest ? largest->value : NULL));
     }
     vs_json_end_array(&json);
     vs_json_string(&json, "fits", answer_name(vs_fit_set_answer(set, NULL)));
@@ -156,43 +140,37 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
     for (size_t i = 0; i < set->count; i++) {
         const struct vs_fit_run *run = &set->runs[i];
         vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "gpu", run->gpu);
-        vs_json_string(&json, "value", run->value);
-        vs_json_string(&json, "fits", answer_name(run->answer));
-        vs_json_string(&json, "verdict", verdict_name(run));
-        vs_json_string(&json, "why", *run->why ? run->why : NULL);
-        vs_json_int(&json, "exit_status", run->status);
-        vs_json_bool(&json, "stopped_after_steps", run->stopped);
-        vs_json_uint(&json, "wall_ns", run->wall_ns);
-        vs_json_uint(&json, "processes", run->trace_count);
-        vs_json_uint(&json, "recovered_failures", run->recovered);
-        vs_json_uint(&json, "cache_retries", run->retries);
+        vs_json_members(&json, VS_J_TEXT("gpu", run->gpu), VS_J_TEXT("value", run->value),
+                        VS_J_TEXT("fits", answer_name(run->answer)),
+                        VS_J_TEXT("verdict", verdict_name(run)),
+                        VS_J_TEXT("why", *run->why ? run->why : NULL),
+                        VS_J_INT("exit_status", run->status),
+                        VS_J_BOOL("stopped_after_steps", run->stopped),
+                        VS_J_UINT("wall_ns", run->wall_ns),
+                        VS_J_UINT("processes", run->trace_count),
+                        VS_J_UINT("recovered_failures", run->recovered),
+                        VS_J_UINT("cache_retries", run->retries));
         put_device(&json, run);
         const struct vs_fit_remedy *remedy = &run->remedy;
-        if (!remedy->text) {
+        if (!remedy->text)
             vs_json_string(&json, "remedy", NULL);
-        } else {
-            vs_json_begin_object(&json, "remedy");
-            vs_json_string(&json, "kind", remedy->kind);
-            vs_json_string(&json, "text", remedy->text);
-            vs_json_uint(&json, "bytes", remedy->bytes);
-            vs_json_bool(&json, "replayed", true);
-            vs_json_end_object(&json);
-        }
-        put_assumed_sum(&json, &run->assumed);
+        else
+            vs_json_object(&json, "remedy", VS_J_TEXT("kind", remedy->kind),
+                           VS_J_TEXT("text", remedy->text), VS_J_UINT("bytes", remedy->bytes),
+                           VS_J_BOOL("replayed", true));
+        vs_json_object(&json, "assumed_sum", VS_J_UINT("sizes", run->assumed.count),
+                       VS_J_UINT("bytes", run->assumed.bytes),
+                       VS_J_UINT("margin_bytes", run->assumed.margin));
         put_notes(&json, "assumed", &run->notes.lists[VS_FIT_ASSUMED]);
         put_notes(&json, "measured", &run->notes.lists[VS_FIT_MEASURED]);
         put_notes(&json, "unsupported", &run->notes.lists[VS_FIT_UNSUPPORTED]);
         put_notes(&json, "decided_by_values_not_computed", &run->notes.lists[VS_FIT_DECIDED]);
         put_notes(&json, "read_but_not_computed", &run->notes.lists[VS_FIT_READ]);
         put_notes(&json, "replaced_kernels", &run->notes.lists[VS_FIT_REPLACED]);
-        vs_json_begin_object(&json, "values");
-        vs_json_uint(&json, "computed", run->notes.computed);
-        vs_json_uint(&json, "skipped", run->notes.skipped);
-        vs_json_uint(&json, "failed", run->notes.failed);
-        vs_json_uint(&json, "read", run->notes.read);
-        vs_json_uint(&json, "decided", run->notes.decided);
-        vs_json_end_object(&json);
+        vs_json_object(&json, "values", VS_J_UINT("computed", run->notes.computed),
+                       VS_J_UINT("skipped", run->notes.skipped),
+                       VS_J_UINT("failed", run->notes.failed), VS_J_UINT("read", run->notes.read),
+                       VS_J_UINT("decided", run->notes.decided));
         vs_json_string(&json, "stderr", run->answer == VS_FIT_UNKNOWN ? run->errors : NULL);
         vs_json_end_object(&json);
     }

@@ -12,13 +12,10 @@ static void table(struct vs_json *json, const struct vs_held *held, enum vs_by b
     for (size_t i = 0; i < list->count; i++) {
         const struct vs_held_row *row = &list->rows[i];
         vs_json_begin_object(json, NULL);
-        vs_json_string(json, "name", row->label);
-        vs_json_uint(json, "bytes", row->bytes);
-        vs_json_uint(json, "blocks", row->blocks);
-        if (by == VS_BY_STEP || by == VS_BY_SIZE || by == VS_BY_AGE) {
-            vs_json_uint(json, "from", row->low);
-            vs_json_uint(json, "to", row->high);
-        }
+        vs_json_members(json, VS_J_TEXT("name", row->label), VS_J_UINT("bytes", row->bytes),
+                        VS_J_UINT("blocks", row->blocks));
+        if (by == VS_BY_STEP || by == VS_BY_SIZE || by == VS_BY_AGE)
+            vs_json_members(json, VS_J_UINT("from", row->low), VS_J_UINT("to", row->high));
         vs_json_end_object(json);
     }
     vs_json_end_array(json);
@@ -31,13 +28,11 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
         return;
     }
     vs_json_begin_object(json, key);
-    vs_json_uint(json, "event", held->event);
-    vs_json_uint(json, "time_ns", held->time_ns);
-    vs_json_string(json, "phase", held->place);
-    vs_json_uint(json, "bytes", held->bytes);
-    vs_json_uint(json, "blocks", held->blocks);
-    vs_json_uint(json, "bytes_before_filter", held->all_bytes);
-    vs_json_uint(json, "blocks_before_filter", held->all_blocks);
+    vs_json_members(json, VS_J_UINT("event", held->event), VS_J_UINT("time_ns", held->time_ns),
+                    VS_J_TEXT("phase", held->place), VS_J_UINT("bytes", held->bytes),
+                    VS_J_UINT("blocks", held->blocks),
+                    VS_J_UINT("bytes_before_filter", held->all_bytes),
+                    VS_J_UINT("blocks_before_filter", held->all_blocks));
     vs_report_json_sites(json, "by_site", held->sites);
     if (held->others)
         vs_report_json_sites(json, "others_by_site", held->others);
@@ -49,8 +44,8 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
     vs_report_json_sites(json, "rounding_by_site", held->rounding);
     if (held->activity_known) {
         vs_json_begin_object(json, "unused");
-        vs_json_uint(json, "bytes", held->unused_bytes);
-        vs_json_uint(json, "blocks", held->unused_blocks);
+        vs_json_members(json, VS_J_UINT("bytes", held->unused_bytes),
+                        VS_J_UINT("blocks", held->unused_blocks));
         vs_report_json_sites(json, "by_site", held->unused ? held->unused : &(struct vs_report_sites){.weight = 1});
         vs_json_end_object(json);
     } else {
@@ -60,17 +55,11 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
         vs_json_begin_array(json, "segments");
         for (size_t i = 0; i < held->segment_count; i++) {
             const struct vs_picture_segment *s = &held->segments[i];
-            vs_json_begin_object(json, NULL);
-            vs_json_uint(json, "address", s->addr);
-            vs_json_uint(json, "bytes", s->size);
-            vs_json_uint(json, "used_bytes", s->used);
-            vs_json_bool(json, "in_segment", !s->alone);
-            vs_json_uint(json, "stream", s->stream);
-            vs_json_uint(json, "pool", s->pool);
-            vs_json_uint(json, "blocks", s->blocks);
-            vs_json_uint(json, "holes", s->holes);
-            vs_json_uint(json, "largest_hole_bytes", s->largest_hole);
-            vs_json_end_object(json);
+            vs_json_object(json, NULL, VS_J_UINT("address", s->addr), VS_J_UINT("bytes", s->size),
+                           VS_J_UINT("used_bytes", s->used), VS_J_BOOL("in_segment", !s->alone),
+                           VS_J_UINT("stream", s->stream), VS_J_UINT("pool", s->pool),
+                           VS_J_UINT("blocks", s->blocks), VS_J_UINT("holes", s->holes),
+                           VS_J_UINT("largest_hole_bytes", s->largest_hole));
         }
         vs_json_end_array(json);
     }
@@ -84,9 +73,9 @@ void vs_churn_json(struct vs_json *json, const char *key, const struct vs_report
     for (size_t i = 0; i < device->churn_count; i++) {
         const struct vs_report_churn *churn = &device->churn[i];
         vs_json_begin_object(json, NULL);
-        vs_json_uint(json, "block_bytes", churn->block_bytes);
-        vs_json_ratio(json, "allocations_per_step", churn->per_step);
-        vs_json_bool(json, "one_at_a_time", churn->one_at_a_time);
+        vs_json_members(json, VS_J_UINT("block_bytes", churn->block_bytes),
+                        VS_J_RATIO("allocations_per_step", churn->per_step),
+                        VS_J_BOOL("one_at_a_time", churn->one_at_a_time));
         vs_report_json_site(json, &churn->site);
         vs_json_end_object(json);
     }

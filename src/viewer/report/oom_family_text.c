@@ -154,24 +154,18 @@ static void put_process_json(struct vs_json *json, const struct vs_oom_process *
                              const struct vs_tree_member *m)
 {
     vs_json_begin_object(json, NULL);
-    vs_json_string(json, "trace", m->path);
-    vs_json_string(json, "program", m->program);
-    if (m->job.has_rank)
-        vs_json_uint(json, "rank", m->job.rank);
-    vs_json_uint(json, "pid", m->pid);
-    vs_json_uint(json, "failures", p ? p->failures : 0);
-    vs_json_uint(json, "recovered", p ? p->recovered : 0);
-    if (p && p->failed) {
-        vs_json_begin_object(json, "failure");
-        vs_json_string(json, "verdict", p->verdict->name);
-        vs_json_uint(json, "time_ns", p->time_ns);
-        vs_json_string(json, "what", vs_failure_key(&p->failure));
-        vs_json_uint(json, "requested_bytes", p->failure.requested);
-        vs_json_uint(json, "missing_bytes", p->missing);
-        vs_json_end_object(json);
-    } else {
+    vs_json_members(json, VS_J_TEXT("trace", m->path), VS_J_TEXT("program", m->program),
+                    VS_J_UINT_IF(m->job.has_rank, "rank", m->job.rank), VS_J_UINT("pid", m->pid),
+                    VS_J_UINT("failures", p ? p->failures : 0),
+                    VS_J_UINT("recovered", p ? p->recovered : 0));
+    if (p && p->failed)
+        vs_json_object(json, "failure", VS_J_TEXT("verdict", p->verdict->name),
+                       VS_J_UINT("time_ns", p->time_ns),
+                       VS_J_TEXT("what", vs_failure_key(&p->failure)),
+                       VS_J_UINT("requested_bytes", p->failure.requested),
+                       VS_J_UINT("missing_bytes", p->missing));
+    else
         vs_json_string(json, "failure", NULL);
-    }
     vs_json_end_object(json);
 }
 
@@ -179,17 +173,13 @@ static void put_device_json(struct vs_json *json, const struct vs_tree *tree,
                             const struct vs_tree_gpu *gpu)
 {
     vs_json_begin_object(json, NULL);
-    vs_json_string(json, "name", gpu->name);
-    vs_json_string(json, "uuid", gpu->uuid);
-    vs_json_uint(json, "total_bytes", gpu->total_bytes);
-    vs_json_bool(json, "simulated", gpu->simulated);
+    vs_json_members(json, VS_J_TEXT("name", gpu->name), VS_J_TEXT("uuid", gpu->uuid),
+                    VS_J_UINT("total_bytes", gpu->total_bytes),
+                    VS_J_BOOL("simulated", gpu->simulated));
     vs_json_begin_array(json, "held");
-    for (uint32_t i = 0; i < tree->count; i++) {
-        vs_json_begin_object(json, NULL);
-        vs_json_uint(json, "reserved_bytes", gpu->held[i].reserved);
-        vs_json_uint(json, "context_bytes", gpu->held[i].contexts);
-        vs_json_end_object(json);
-    }
+    for (uint32_t i = 0; i < tree->count; i++)
+        vs_json_object(json, NULL, VS_J_UINT("reserved_bytes", gpu->held[i].reserved),
+                       VS_J_UINT("context_bytes", gpu->held[i].contexts));
     vs_json_end_array(json);
     vs_json_end_object(json);
 }
@@ -209,14 +199,13 @@ void vs_oom_family_json(const struct vs_oom_family *family, FILE *out)
     vs_json_end_array(&json);
     if (p) {
         uint32_t member = member_of(family, p);
-        vs_json_uint(&json, "first", member);
-        vs_json_uint(&json, "first_ns", tree->requested_ns);
-        vs_json_string(&json, "cause", others_suffice(p, gpu, gpu ? vs_tree_total(tree, gpu, member) : 0)
-                                           ? "together" : "itself");
+        bool together = others_suffice(p, gpu, gpu ? vs_tree_total(tree, gpu, member) : 0);
+        vs_json_members(&json, VS_J_UINT("first", member),
+                        VS_J_UINT("first_ns", tree->requested_ns),
+                        VS_J_TEXT("cause", together ? "together" : "itself"));
     } else {
-        vs_json_string(&json, "first", NULL);
-        vs_json_uint(&json, "first_ns", 0);
-        vs_json_string(&json, "cause", NULL);
+        vs_json_members(&json, VS_J_TEXT("first", NULL), VS_J_UINT("first_ns", 0),
+                        VS_J_TEXT("cause", NULL));
     }
     vs_json_begin_array(&json, "devices");
     for (size_t i = 0; p && i < tree->gpu_count; i++)

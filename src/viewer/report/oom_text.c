@@ -238,23 +238,18 @@ void vs_oom_text_none(const struct vs_report *report, const struct vs_style *sty
 static void figures(struct vs_json *json, const struct vs_oom *oom)
 {
     vs_json_begin_object(json, "device_bytes");
-    vs_json_uint(json, "total", oom->total);
-    vs_json_uint(json, "free", oom->free_bytes);
-    vs_json_bool(json, "free_reported_by_device", oom->free_known);
-    vs_json_uint(json, "outside", oom->outside);
-    if (oom->limit) {
-        vs_json_uint(json, "limit", oom->limit);
-        vs_json_uint(json, "unlimited_total", oom->device_total);
-        vs_json_uint(json, "unlimited_free", oom->device_free);
-    }
-    vs_json_uint(json, "reserved", oom->reserved);
-    vs_json_uint(json, "allocated", oom->allocated);
-    vs_json_uint(json, "cached", oom->cached);
-    vs_json_uint(json, "cached_empty_segments", oom->empty_bytes);
-    vs_json_uint(json, "largest_hole", oom->largest_hole);
-    vs_json_uint(json, "holes", oom->holes);
-    vs_json_uint(json, "needed", oom->need);
-    vs_json_uint(json, "missing", oom->missing);
+    vs_json_members(json, VS_J_UINT("total", oom->total), VS_J_UINT("free", oom->free_bytes),
+                    VS_J_BOOL("free_reported_by_device", oom->free_known),
+                    VS_J_UINT("outside", oom->outside));
+    if (oom->limit)
+        vs_json_members(json, VS_J_UINT("limit", oom->limit),
+                        VS_J_UINT("unlimited_total", oom->device_total),
+                        VS_J_UINT("unlimited_free", oom->device_free));
+    vs_json_members(json, VS_J_UINT("reserved", oom->reserved),
+                    VS_J_UINT("allocated", oom->allocated), VS_J_UINT("cached", oom->cached),
+                    VS_J_UINT("cached_empty_segments", oom->empty_bytes),
+                    VS_J_UINT("largest_hole", oom->largest_hole), VS_J_UINT("holes", oom->holes),
+                    VS_J_UINT("needed", oom->need), VS_J_UINT("missing", oom->missing));
     vs_balance_json(json, "balance", &oom->balance);
     vs_json_begin_object(json, "live_by_family");
     for (int f = 0; f < VS_FAMILY_COUNT; f++)
@@ -262,23 +257,19 @@ static void figures(struct vs_json *json, const struct vs_oom *oom)
             vs_json_uint(json, vs_family_name((uint64_t)f), oom->family[f]);
     vs_json_end_object(json);
     vs_json_end_object(json);
-    vs_json_begin_object(json, "steps");
-    vs_json_uint(json, "begun", oom->steps_begun);
-    vs_json_uint(json, "done", oom->steps_done);
-    vs_json_uint(json, "allocated_in_this_step_bytes", oom->step_bytes);
-    vs_json_uint(json, "earlier_steps_peak_bytes", oom->steps_peak);
-    vs_json_end_object(json);
-    vs_json_begin_object(json, "growth");
-    vs_json_uint(json, "bytes", oom->growth_bytes);
-    vs_json_uint(json, "allocations", oom->growth_count);
-    vs_json_uint(json, "times", oom->growth_times);
-    vs_json_uint(json, "bytes_per_time", oom->growth_each);
-    vs_json_uint(json, "bytes_per_step", oom->growth_per_step);
-    vs_json_uint(json, "since_step", oom->growth_since);
-    vs_json_uint(json, "since_ns", oom->growth_since_ns);
-    vs_json_end_object(json);
-    vs_json_uint(json, "spike_bytes", oom->spike_bytes);
-    vs_json_uint(json, "spike_allocations", oom->spike_count);
+    vs_json_object(json, "steps", VS_J_UINT("begun", oom->steps_begun),
+                   VS_J_UINT("done", oom->steps_done),
+                   VS_J_UINT("allocated_in_this_step_bytes", oom->step_bytes),
+                   VS_J_UINT("earlier_steps_peak_bytes", oom->steps_peak));
+    vs_json_object(json, "growth", VS_J_UINT("bytes", oom->growth_bytes),
+                   VS_J_UINT("allocations", oom->growth_count),
+                   VS_J_UINT("times", oom->growth_times),
+                   VS_J_UINT("bytes_per_time", oom->growth_each),
+                   VS_J_UINT("bytes_per_step", oom->growth_per_step),
+                   VS_J_UINT("since_step", oom->growth_since),
+                   VS_J_UINT("since_ns", oom->growth_since_ns));
+    vs_json_members(json, VS_J_UINT("spike_bytes", oom->spike_bytes),
+                    VS_J_UINT("spike_allocations", oom->spike_count));
     if (!oom->kinds_total)
         return;
     vs_json_begin_object(json, "kinds");
@@ -294,13 +285,11 @@ static void causes(struct vs_json *json, const struct vs_oom *oom)
     vs_json_begin_array(json, "causes");
     for (size_t i = 0; i < oom->cause_count; i++) {
         const struct vs_oom_cause *cause = &oom->causes[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "name", cause->verdict->name);
-        vs_json_uint(json, "bytes", cause->bytes);
-        vs_json_bool(json, "suffices", cause->enough);
-        vs_json_bool(json, "accused", cause->suspected);
-        vs_json_string(json, "where", cause->culprit ? vs_text_label(chain, cause->culprit) : NULL);
-        vs_json_end_object(json);
+        vs_json_object(json, NULL, VS_J_TEXT("name", cause->verdict->name),
+                       VS_J_UINT("bytes", cause->bytes), VS_J_BOOL("suffices", cause->enough),
+                       VS_J_BOOL("accused", cause->suspected),
+                       VS_J_TEXT("where",
+                                 cause->culprit ? vs_text_label(chain, cause->culprit) : NULL));
     }
     vs_json_end_array(json);
 }
@@ -317,25 +306,24 @@ static void evidence(struct vs_json *json, const char *key, const struct vs_oom 
 static void whole_oom(struct vs_json *json, const struct vs_oom *oom, const struct vs_report *report)
 {
     vs_json_begin_object(json, NULL);
-    vs_json_string(json, "schema", "vramscope.oom/2");
-    vs_json_string(json, "trace", report->path);
-    vs_json_string(json, "program", report->program);
-    vs_json_uint(json, "failure_count", report->failure_total);
+    vs_json_members(json, VS_J_TEXT("schema", "vramscope.oom/2"), VS_J_TEXT("trace", report->path),
+                    VS_J_TEXT("program", report->program),
+                    VS_J_UINT("failure_count", report->failure_total));
     vs_findings_json(json, report);
     if (!oom) {
         vs_json_string(json, "verdict", NULL);
         vs_json_end_object(json);
         return;
     }
-    vs_json_uint(json, "failure_number", oom->number);
-    vs_json_uint(json, "identical_failures", oom->repeated);
+    vs_json_members(json, VS_J_UINT("failure_number", oom->number),
+                    VS_J_UINT("identical_failures", oom->repeated));
     vs_report_json_failure(json, "failure", &oom->failure);
-    vs_json_string(json, "verdict", oom->verdict->name);
-    vs_json_string(json, "second", oom->second ? oom->second->name : NULL);
-    vs_json_string(json, "refused_because", oom->refusal ? oom->refusal->name : NULL);
-    vs_json_string(json, "verdict_text", oom->verdict->words);
-    vs_json_string(json, "second_text", oom->second ? oom->second->words : NULL);
-    vs_json_string(json, "line", oom->line && *oom->line ? oom->line : NULL);
+    vs_json_members(json, VS_J_TEXT("verdict", oom->verdict->name),
+                    VS_J_TEXT("second", oom->second ? oom->second->name : NULL),
+                    VS_J_TEXT("refused_because", oom->refusal ? oom->refusal->name : NULL),
+                    VS_J_TEXT("verdict_text", oom->verdict->words),
+                    VS_J_TEXT("second_text", oom->second ? oom->second->words : NULL),
+                    VS_J_TEXT("line", oom->line && *oom->line ? oom->line : NULL));
     struct vs_report_sites culprit = {.items = oom->culprit, .count = 1, .weight = 1,
                                      .total_bytes = oom->culprit->bytes};
     vs_report_json_sites(json, "guilty", &culprit);
@@ -347,15 +335,12 @@ static void whole_oom(struct vs_json *json, const struct vs_oom *oom, const stru
     vs_report_json_sites(json, "sites_growing", &oom->growing);
     vs_report_json_sites(json, "sites_of_spike", &oom->spike_sites);
     vs_json_begin_array(json, "remedies");
-    for (size_t i = 0; i < oom->remedy_count; i++) {
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "kind", oom->remedies[i].kind);
-        vs_json_bool(json, "fits", oom->remedies[i].fits);
-        vs_json_bool(json, "replayed", oom->remedies[i].replayed);
-        vs_json_uint(json, "bytes", oom->remedies[i].bytes);
-        vs_json_string(json, "text", oom->remedies[i].text);
-        vs_json_end_object(json);
-    }
+    for (size_t i = 0; i < oom->remedy_count; i++)
+        vs_json_object(json, NULL, VS_J_TEXT("kind", oom->remedies[i].kind),
+                       VS_J_BOOL("fits", oom->remedies[i].fits),
+                       VS_J_BOOL("replayed", oom->remedies[i].replayed),
+                       VS_J_UINT("bytes", oom->remedies[i].bytes),
+                       VS_J_TEXT("text", oom->remedies[i].text));
     vs_json_end_array(json);
     vs_json_end_object(json);
 }

@@ -310,26 +310,20 @@ void vs_tree_json(const struct vs_tree *tree, FILE *out)
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct vs_tree_member *m = &tree->members[i];
         vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "trace", m->path);
-        vs_json_string(&json, "program", m->program);
-        if (m->job.has_rank)
-            vs_json_uint(&json, "rank", m->job.rank);
-        vs_json_uint(&json, "run", m->run);
-        vs_json_uint(&json, "pid", m->pid);
-        vs_json_uint(&json, "parent_pid", m->ppid);
-        vs_json_uint(&json, "born_ns", m->born_ns);
-        vs_json_string(&json, "link", link_names[m->link]);
-        vs_json_known_uint(&json, "parent", m->parent != VS_TREE_NONE, m->parent);
-        vs_json_uint(&json, "peak_allocated_bytes", m->peak_allocated);
-        vs_json_uint(&json, "peak_reserved_bytes", m->peak_reserved);
-        vs_json_known_uint(&json, "peak_tensors_bytes", m->has_tensors, m->tensors);
-        vs_json_known_uint(&json, "device_used_bytes", m->device_used, m->device_used);
-        vs_json_bool(&json, "partial", m->partial);
-        vs_json_bool(&json, "has_end", m->has_end);
-        if (m->has_end) {
-            vs_json_uint(&json, "end_reason", m->end_reason);
-            vs_json_uint(&json, "end_status", m->end_status);
-        }
+        vs_json_members(&json, VS_J_TEXT("trace", m->path), VS_J_TEXT("program", m->program),
+                        VS_J_UINT_IF(m->job.has_rank, "rank", m->job.rank),
+                        VS_J_UINT("run", m->run), VS_J_UINT("pid", m->pid),
+                        VS_J_UINT("parent_pid", m->ppid), VS_J_UINT("born_ns", m->born_ns),
+                        VS_J_TEXT("link", link_names[m->link]),
+                        VS_J_KNOWN("parent", m->parent != VS_TREE_NONE, m->parent),
+                        VS_J_UINT("peak_allocated_bytes", m->peak_allocated),
+                        VS_J_UINT("peak_reserved_bytes", m->peak_reserved),
+                        VS_J_KNOWN("peak_tensors_bytes", m->has_tensors, m->tensors),
+                        VS_J_KNOWN("device_used_bytes", m->device_used, m->device_used),
+                        VS_J_BOOL("partial", m->partial), VS_J_BOOL("has_end", m->has_end));
+        if (m->has_end)
+            vs_json_members(&json, VS_J_UINT("end_reason", m->end_reason),
+                            VS_J_UINT("end_status", m->end_status));
         vs_json_end_object(&json);
     }
     vs_json_end_array(&json);
@@ -337,14 +331,12 @@ void vs_tree_json(const struct vs_tree *tree, FILE *out)
     for (size_t g = 0; g < tree->gpu_count; g++) {
         const struct vs_tree_gpu *gpu = &tree->gpus[g];
         vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "name", gpu->name);
-        vs_json_string(&json, "uuid", gpu->uuid);
-        vs_json_uint(&json, "number", gpu->number);
-        vs_json_uint(&json, "processes", gpu->users);
-        vs_json_uint(&json, "peak_allocated_bytes", gpu->peak_allocated);
-        vs_json_uint(&json, "peak_allocated_ns", gpu->peak_allocated_ns);
-        vs_json_uint(&json, "peak_reserved_bytes", gpu->peak_reserved);
-        vs_json_uint(&json, "peak_reserved_ns", gpu->peak_reserved_ns);
+        vs_json_members(&json, VS_J_TEXT("name", gpu->name), VS_J_TEXT("uuid", gpu->uuid),
+                        VS_J_UINT("number", gpu->number), VS_J_UINT("processes", gpu->users),
+                        VS_J_UINT("peak_allocated_bytes", gpu->peak_allocated),
+                        VS_J_UINT("peak_allocated_ns", gpu->peak_allocated_ns),
+                        VS_J_UINT("peak_reserved_bytes", gpu->peak_reserved),
+                        VS_J_UINT("peak_reserved_ns", gpu->peak_reserved_ns));
         vs_json_begin_array(&json, "shares");
         for (size_t i = 0; i < tree->count; i++)
             vs_json_uint(&json, NULL, gpu->shares[i]);

@@ -192,18 +192,16 @@ void vs_recording_json(struct vs_json *json, const struct vs_report *report)
     if (!state->selects && !state->pauses)
         return;
     vs_json_begin_object(json, "recording");
-    vs_json_uint(json, "min_size", state->min_size);
-    vs_json_uint(json, "sample", state->sample);
-    vs_json_uint(json, "sample_seed", state->seed);
-    vs_json_uint(json, "max_trace_size", state->limit_bytes);
+    vs_json_members(json, VS_J_UINT("min_size", state->min_size),
+                    VS_J_UINT("sample", state->sample), VS_J_UINT("sample_seed", state->seed),
+                    VS_J_UINT("max_trace_size", state->limit_bytes));
     for (int i = VS_RECORDING_NO_ACTIVITY; i <= VS_RECORDING_TOTALS; i++) {
         if (state->since_ns[i])
             vs_json_uint(json, stages[i], state->since_ns[i]);
     }
-    if (state->pauses) {
-        vs_json_uint(json, "stops", state->pauses);
-        vs_json_uint(json, "stopped_ns", state->paused_total_ns);
-    }
+    if (state->pauses)
+        vs_json_members(json, VS_J_UINT("stops", state->pauses),
+                        VS_J_UINT("stopped_ns", state->paused_total_ns));
     if (state->paused_ns)
         vs_json_uint(json, "stopped_since_ns", state->paused_ns);
     vs_json_begin_array(json, "unrecorded");
@@ -216,15 +214,11 @@ void vs_recording_json(struct vs_json *json, const struct vs_report *report)
                 const struct vs_unrecorded *u = &device->unrecorded[level][why];
                 if (!u->allocs && !u->frees)
                     continue;
-                vs_json_begin_object(json, NULL);
-                vs_json_uint(json, "device", device->device);
-                vs_json_string(json, "level", levels[level]);
-                vs_json_string(json, "why", whys[why]);
-                vs_json_uint(json, "allocations", u->allocs);
-                vs_json_uint(json, "bytes", u->size);
-                vs_json_uint(json, "frees", u->frees);
-                vs_json_uint(json, "freed_bytes", u->freed_size);
-                vs_json_end_object(json);
+                vs_json_object(json, NULL, VS_J_UINT("device", device->device),
+                               VS_J_TEXT("level", levels[level]), VS_J_TEXT("why", whys[why]),
+                               VS_J_UINT("allocations", u->allocs), VS_J_UINT("bytes", u->size),
+                               VS_J_UINT("frees", u->frees),
+                               VS_J_UINT("freed_bytes", u->freed_size));
             }
         }
     }

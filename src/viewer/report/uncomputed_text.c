@@ -102,10 +102,10 @@ void vs_uncomputed_json(struct vs_json *json, const struct vs_report *report)
         for (size_t i = 0; i < report->uncomputed[what].count; i++) {
             const struct vs_report_site *site = &report->uncomputed[what].items[i];
             vs_json_begin_object(json, NULL);
-            vs_json_string(json, "kind", kinds[what]);
-            vs_json_uint(json, "count", site->count);
-            vs_json_uint(json, "bytes", site->bytes);
-            vs_json_string(json, what == VS_UNCOMPUTED_DECIDED ? "value" : "kernel", site->api);
+            vs_json_members(json, VS_J_TEXT("kind", kinds[what]), VS_J_UINT("count", site->count),
+                            VS_J_UINT("bytes", site->bytes),
+                            VS_J_TEXT(what == VS_UNCOMPUTED_DECIDED ? "value" : "kernel",
+                                      site->api));
             vs_report_json_frames(json, site);
             vs_json_end_object(json);
         }

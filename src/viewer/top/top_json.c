@@ -9,54 +9,41 @@
 static void put_device(struct vs_json *json, const struct vs_watch_device *device)
 {
     vs_json_begin_object(json, NULL);
-    vs_json_uint(json, "device", device->device);
-    vs_json_string(json, "name", device->name);
-    vs_json_bool(json, "simulated", device->simulated);
-    vs_json_string(json, "level", device->level == VS_LEVEL_FRAMEWORK ? "framework" : "device");
-    vs_json_uint(json, "allocated_bytes", device->allocated);
-    vs_json_uint(json, "peak_bytes", device->peak);
-    vs_json_uint(json, "reserved_bytes", device->reserved);
-    vs_json_uint(json, "peak_reserved_bytes", device->peak_reserved);
-    if (device->used_known)
-        vs_json_uint(json, "used_bytes", device->used);
-    vs_json_uint(json, "total_bytes", device->total);
-    if (device->limit_bytes)
-        vs_json_uint(json, "limit_bytes", device->limit_bytes);
-    vs_json_uint(json, "allocated_bytes_per_second", device->bytes_per_second);
-    vs_json_uint(json, "allocations_per_second", device->allocs_per_second);
-    vs_json_begin_object(json, "unused");
-    vs_json_uint(json, "bytes", device->cached);
-    vs_json_uint(json, "holes", device->holes.count);
-    vs_json_uint(json, "largest_hole_bytes", device->holes.largest);
-    vs_json_end_object(json);
+    vs_json_members(json, VS_J_UINT("device", device->device), VS_J_TEXT("name", device->name),
+                    VS_J_BOOL("simulated", device->simulated),
+                    VS_J_TEXT("level",
+                              device->level == VS_LEVEL_FRAMEWORK ? "framework" : "device"),
+                    VS_J_UINT("allocated_bytes", device->allocated),
+                    VS_J_UINT("peak_bytes", device->peak),
+                    VS_J_UINT("reserved_bytes", device->reserved),
+                    VS_J_UINT("peak_reserved_bytes", device->peak_reserved),
+                    VS_J_UINT_IF(device->used_known, "used_bytes", device->used),
+                    VS_J_UINT("total_bytes", device->total),
+                    VS_J_UINT_IF(device->limit_bytes, "limit_bytes", device->limit_bytes),
+                    VS_J_UINT("allocated_bytes_per_second", device->bytes_per_second),
+                    VS_J_UINT("allocations_per_second", device->allocs_per_second));
+    vs_json_object(json, "unused", VS_J_UINT("bytes", device->cached),
+                   VS_J_UINT("holes", device->holes.count),
+                   VS_J_UINT("largest_hole_bytes", device->holes.largest));
     const struct vs_growth_row *growth = &device->growth;
-    if (!device->growing) {
+    if (!device->growing)
         vs_json_string(json, "growth", NULL);
-    } else {
-        vs_json_begin_object(json, "growth");
-        vs_json_uint(json, "bytes", growth->bytes);
-        vs_json_uint(json, "bytes_per_step", growth->per_step);
-        if (growth->since_step_known)
-            vs_json_uint(json, "since_step", growth->since_step);
-        vs_json_ratio(json, "confidence", growth->confidence);
-        vs_json_end_object(json);
-    }
+    else
+        vs_json_object(json, "growth", VS_J_UINT("bytes", growth->bytes),
+                       VS_J_UINT("bytes_per_step", growth->per_step),
+                       VS_J_UINT_IF(growth->since_step_known, "since_step", growth->since_step),
+                       VS_J_RATIO("confidence", growth->confidence));
     const struct vs_forecast *forecast = &device->forecast;
     char text[VS_FORECAST_TEXT_MAX];
-    if (!forecast->known) {
+    if (!forecast->known)
         vs_json_string(json, "forecast", NULL);
-    } else {
-        vs_json_begin_object(json, "forecast");
-        vs_json_string(json, "text", vs_forecast_text(text, forecast));
-        vs_json_uint(json, "available_bytes", forecast->available);
-        vs_json_uint(json, "bytes_per_step", forecast->per_step);
-        vs_json_uint(json, "bytes_per_second", forecast->per_second);
-        if (forecast->steps_known)
-            vs_json_uint(json, "steps_left", forecast->steps);
-        if (forecast->time_known)
-            vs_json_uint(json, "seconds_left", forecast->seconds);
-        vs_json_end_object(json);
-    }
+    else
+        vs_json_object(json, "forecast", VS_J_TEXT("text", vs_forecast_text(text, forecast)),
+                       VS_J_UINT("available_bytes", forecast->available),
+                       VS_J_UINT("bytes_per_step", forecast->per_step),
+                       VS_J_UINT("bytes_per_second", forecast->per_second),
+                       VS_J_UINT_IF(forecast->steps_known, "steps_left", forecast->steps),
+                       VS_J_UINT_IF(forecast->time_known, "seconds_left", forecast->seconds));
     vs_json_begin_object(json, "history");
     vs_json_ratio(json, "period_seconds", (double)device->history->period_ns / NS);
     vs_json_begin_array(json, "highest_bytes");
@@ -67,14 +54,10 @@ static void put_device(struct vs_json *json, const struct vs_watch_device *devic
     vs_json_begin_array(json, "sites");
     for (size_t i = 0; i < device->site_count; i++) {
         const struct vs_watch_site *site = &device->sites[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "name", site->name);
-        vs_json_string(json, "chain", site->chain);
-        vs_json_uint(json, "bytes", site->bytes);
-        vs_json_uint(json, "count", site->count);
-        vs_json_bool(json, "growing", site->growing);
-        vs_json_uint(json, "growth_per_step", site->growth_per_step);
-        vs_json_end_object(json);
+        vs_json_object(json, NULL, VS_J_TEXT("name", site->name), VS_J_TEXT("chain", site->chain),
+                       VS_J_UINT("bytes", site->bytes), VS_J_UINT("count", site->count),
+                       VS_J_BOOL("growing", site->growing),
+                       VS_J_UINT("growth_per_step", site->growth_per_step));
     }
     vs_json_end_array(json);
     vs_json_uint(json, "sites_omitted", device->sites_omitted);
@@ -86,27 +69,21 @@ static void put_process(struct vs_json *json, const struct vs_top_process *proce
     const struct vs_watch_view *view = &process->view;
     char program[VS_TOP_PROGRAM_MAX];
     vs_json_begin_object(json, NULL);
-    vs_json_uint(json, "pid", process->pid);
-    vs_json_string(json, "program", vs_top_program(program, view));
-    vs_json_string(json, "command", view->cmdline);
-    vs_json_string(json, "trace", view->path);
-    vs_json_string(json, "state", process->error ? "unreadable" : view->running ? "running" : "ended");
-    if (process->error)
-        vs_json_string(json, "error", process->error);
-    if (!process->error && !view->running)
-        vs_json_string(json, "ending", view->ending);
-    vs_json_ratio(json, "run_seconds", (double)view->run_ns / NS);
-    vs_json_uint(json, "events", view->events);
-    vs_json_uint(json, "failed_allocations", view->failures);
-    vs_json_bool(json, "sampled", view->sampled);
-    vs_json_uint(json, "host_bytes", view->host_bytes);
+    vs_json_members(json, VS_J_UINT("pid", process->pid),
+                    VS_J_TEXT("program", vs_top_program(program, view)),
+                    VS_J_TEXT("command", view->cmdline), VS_J_TEXT("trace", view->path),
+                    VS_J_TEXT("state",
+                              process->error ? "unreadable" : view->running ? "running" : "ended"),
+                    VS_J_TEXT_IF(process->error, "error", process->error),
+                    VS_J_TEXT_IF(!process->error && !view->running, "ending", view->ending),
+                    VS_J_RATIO("run_seconds", (double)view->run_ns / NS),
+                    VS_J_UINT("events", view->events),
+                    VS_J_UINT("failed_allocations", view->failures),
+                    VS_J_BOOL("sampled", view->sampled), VS_J_UINT("host_bytes", view->host_bytes));
     static const char *const sources[] = {"none", "found", "marked"};
-    vs_json_begin_object(json, "steps");
-    vs_json_string(json, "source", sources[view->steps_source]);
-    vs_json_uint(json, "begun", view->steps_begun);
-    vs_json_uint(json, "number", view->step);
-    vs_json_ratio(json, "seconds", (double)view->step_ns / NS);
-    vs_json_end_object(json);
+    vs_json_object(json, "steps", VS_J_TEXT("source", sources[view->steps_source]),
+                   VS_J_UINT("begun", view->steps_begun), VS_J_UINT("number", view->step),
+                   VS_J_RATIO("seconds", (double)view->step_ns / NS));
     vs_json_begin_array(json, "devices");
     for (size_t i = 0; i < view->device_count; i++)
         put_device(json, &view->devices[i]);
