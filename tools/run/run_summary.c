@@ -155,7 +155,7 @@ static bool show_trace(const char *path, bool print, struct failed_processes *fa
     char differs[RANK_DIFFERENCE_MAX], rank[VS_JOB_RANK_TEXT_MAX];
     vs_job_rank_text(rank, &report->job);
     if (!ranks->shown || !*rank || !alike(ranks->shown, report, differs)) {
-        vs_report_text_after(report, show_oom(reader, report, &style, failed), &style);
+        vs_report_text(report, show_oom(reader, report, &style, failed), &style);
     } else {
         show_oom(reader, report, &style, failed);
         if (*differs)

@@ -125,7 +125,7 @@ static int explain(const char *who, const char *path, const struct oom_arguments
     else {
         struct vs_style style = style_of(args);
         if (args->json) {
-            vs_oom_json(oom, report, stdout);
+            vs_oom_json(oom, report, false, stdout);
         } else {
             if (oom)
                 vs_oom_text(oom, report, &style);

@@ -224,9 +224,9 @@ static bool report_one(const char *who, const char *path, const struct report_ar
                 (!args->windows || add_windows(who, args, reader, report, &windows));
     struct vs_style style = style_of(args);
     if (good && args->json)
-        vs_report_json(report, stdout);
+        vs_report_json(report, false, stdout);
     else if (good)
-        vs_report_text(report, &style);
+        vs_report_text(report, 0, &style);
     free(windows);
     vs_report_free(report);
     vs_reader_close(reader);

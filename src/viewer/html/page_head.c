@@ -338,12 +338,12 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
     write_window(&json, data, source);
     vs_json_uint(&json, "steps_found", source->report->steps.row_steps);
     vs_json_member(&json, "report");
-    vs_report_json_brief(source->report, json.out);
+    vs_report_json(source->report, true, json.out);
     if (!source->oom) {
         vs_json_string(&json, "oom", NULL);
     } else {
         vs_json_member(&json, "oom");
-        vs_oom_json_brief(source->oom, source->report, json.out);
+        vs_oom_json(source->oom, source->report, true, json.out);
     }
     write_failures(&json, source->report);
     write_sections(&json, data);

@@ -303,8 +303,9 @@ static void evidence(struct vs_json *json, const char *key, const struct vs_oom 
     vs_json_end_array(json);
 }
 
-static void whole_oom(struct vs_json *json, const struct vs_oom *oom, const struct vs_report *report)
+void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, bool brief, FILE *out)
 {
+    struct vs_json *json = &(struct vs_json){.out = out, .pretty = !brief, .brief = brief};
     vs_json_begin_object(json, NULL);
     vs_json_members(json, VS_J_TEXT("schema", "vramscope.oom/2"), VS_J_TEXT("trace", report->path),
                     VS_J_TEXT("program", report->program),
@@ -343,14 +344,4 @@ static void whole_oom(struct vs_json *json, const struct vs_oom *oom, const stru
                        VS_J_TEXT("text", oom->remedies[i].text));
     vs_json_end_array(json);
     vs_json_end_object(json);
-}
-
-void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE *out)
-{
-    whole_oom(&(struct vs_json){.out = out, .pretty = true}, oom, report);
-}
-
-void vs_oom_json_brief(const struct vs_oom *oom, const struct vs_report *report, FILE *out)
-{
-    whole_oom(&(struct vs_json){.out = out, .brief = true}, oom, report);
 }

@@ -16,10 +16,9 @@ void vs_oom_text(const struct vs_oom *oom, const struct vs_report *report,
  * device. */
 void vs_oom_text_none(const struct vs_report *report, const struct vs_style *style);
 
-/* vs_oom_json: the same as JSON. *oom* NULL: no allocation failed. */
-void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, FILE *out);
-/* vs_oom_json_brief: the same without white space and without the frames of call sites. */
-void vs_oom_json_brief(const struct vs_oom *oom, const struct vs_report *report, FILE *out);
+/* vs_oom_json: the same as JSON; *brief*: without white space and without the frames of call sites.
+ * *oom* NULL: no allocation failed. */
+void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, bool brief, FILE *out);
 
 /* vs_oom_brief: prints *oom*, the failure that ended the program. */
 void vs_oom_brief(const struct vs_oom *oom, const struct vs_style *style);

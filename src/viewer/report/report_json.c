@@ -426,8 +426,9 @@ static void windows_json(struct vs_json *json, const struct vs_report *report)
     vs_json_end_array(json);
 }
 
-static void whole_report(struct vs_json *json, const struct vs_report *report)
+void vs_report_json(const struct vs_report *report, bool brief, FILE *out)
 {
+    struct vs_json *json = &(struct vs_json){.out = out, .pretty = !brief, .brief = brief};
     vs_json_begin_object(json, NULL);
     vs_json_string(json, "schema", "vramscope.report/1");
     process_json(json, report);
@@ -489,14 +490,4 @@ static void whole_report(struct vs_json *json, const struct vs_report *report)
     vs_json_end_array(json);
     windows_json(json, report);
     vs_json_end_object(json);
-}
-
-void vs_report_json(const struct vs_report *report, FILE *out)
-{
-    whole_report(&(struct vs_json){.out = out, .pretty = true}, report);
-}
-
-void vs_report_json_brief(const struct vs_report *report, FILE *out)
-{
-    whole_report(&(struct vs_json){.out = out, .brief = true}, report);
 }

@@ -28,13 +28,6 @@ static void killed_text(char *out, uint64_t number)
         snprintf(out, ENDING_MAX, "killed by signal %llu", (unsigned long long)number);
 }
 
-static void stopped_text(char *out, uint64_t error)
-{
-    const char *why = vs_errno_text(error);
-    snprintf(out, ENDING_MAX, "recording stopped early%s%s%s", why ? " (" : "", why ? why : "",
-             why ? ")" : "");
-}
-
 char *vs_report_ending(char *out, const struct vs_report *report)
 {
     if (!report->has_end) {
@@ -61,39 +54,13 @@ char *vs_report_ending(char *out, const struct vs_report *report)
     case VS_END_KILLED: snprintf(out, ENDING_MAX, "no end recorded (killed); recovered"); break;
     case VS_END_COPY: snprintf(out, ENDING_MAX, "copied while it ran"); break;
     case VS_END_IMPORTED: snprintf(out, ENDING_MAX, "imported"); break;
-    default: stopped_text(out, status); break;
+    default: {
+        const char *why = vs_errno_text(status);
+        snprintf(out, ENDING_MAX, "recording stopped early%s%s%s", why ? " (" : "", why ? why : "",
+                 why ? ")" : "");
+    }
     }
     return out;
-}
-
-static bool ended_well(const struct vs_report *report)
-{
-    return report->has_end && (report->end_reason != VS_END_EXIT || report->end_status == 0) &&
-           report->end_reason != VS_END_SIGNAL && report->end_reason != VS_END_KILLED &&
-           report->end_reason != VS_END_STOPPED;
-}
-
-static void trace_line(const struct vs_report *report, const struct vs_style *style)
-{
-    char rest[192];
-    const struct vs_report_part *part = &report->part;
-    const char *size = vs_size_text(report->trace_bytes);
-    if (part->moment)
-        snprintf(rest, sizeof rest, "(%s, after event %s)", size, vs_count_text(part->last_event));
-    else if (part->window && !part->events)
-        snprintf(rest, sizeof rest, "(%s, no events in this span; the next is event %s)", size,
-                 vs_count_text(part->first_event));
-    else if (part->window)
-        snprintf(rest, sizeof rest, "(%s, events %s to %s, %s in all)", size,
-                 vs_count_text(part->first_event), vs_count_text(part->last_event),
-                 vs_count_text(part->events));
-    else
-        snprintf(rest, sizeof rest, "(%s, %s events)", size, vs_count_text(report->events));
-    vs_text_path(style, "  trace    ", report->path, rest);
-    if (part->moment)
-        fprintf(style->out, "  figures  peaks and counts from the start up to that time\n");
-    else if (part->window)
-        fprintf(style->out, "  figures  of this span only; earlier memory is live at its start\n");
 }
 
 /* The program and its arguments. If the line is too long, folders are left out, the program's first:
@@ -135,8 +102,11 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     if (report->pid) /* unknown in an imported trace */
         fprintf(out, "pid %llu  ", (unsigned long long)report->pid);
     /* How the program ended, or which part of the trace this is. */
-    char ending[96], to[VS_SIZE_TEXT_MAX];
+    char ending[96], to[VS_SIZE_TEXT_MAX], rest[192];
     const struct vs_report_part *part = &report->part;
+    bool ended_well = report->has_end && (report->end_reason != VS_END_EXIT || !report->end_status) &&
+                      report->end_reason != VS_END_SIGNAL && report->end_reason != VS_END_KILLED &&
+                      report->end_reason != VS_END_STOPPED;
     vs_time_format(to, part->to_ns);
     if (part->moment)
         fprintf(style->out, "%sstate at %s%s", vs_paint(style, VS_BOLD), to, vs_unpaint(style));
@@ -146,7 +116,7 @@ static void heading(const struct vs_report *report, const struct vs_style *style
                 vs_time_text(part->to_ns > part->from_ns ? part->to_ns - part->from_ns : 0));
     else
         fprintf(style->out, "%s  %s%s%s", vs_time_format(to, report->duration_ns),
-                vs_paint(style, ended_well(report) ? VS_GOOD : VS_BAD),
+                vs_paint(style, ended_well ? VS_GOOD : VS_BAD),
                 vs_report_ending(ending, report), vs_unpaint(style));
     if (*report->policy)
         fprintf(out, "  allocator ");
@@ -154,12 +124,25 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     fputc('\n', out);
     if (*report->cmdline)
         command_line(report, style);
-    trace_line(report, style);
+    const char *size = vs_size_text(report->trace_bytes), *first = vs_count_text(part->first_event);
+    const char *last = vs_count_text(part->last_event);
+    if (part->moment)
+        snprintf(rest, sizeof rest, "(%s, after event %s)", size, last);
+    else if (part->window && !part->events)
+        snprintf(rest, sizeof rest, "(%s, no events in this span; the next is event %s)", size, first);
+    else if (part->window)
+        snprintf(rest, sizeof rest, "(%s, events %s to %s, %s in all)", size, first, last,
+                 vs_count_text(part->events));
+    else
+        snprintf(rest, sizeof rest, "(%s, %s events)", size, vs_count_text(report->events));
+    vs_text_path(style, "  trace    ", report->path, rest);
+    if (part->moment)
+        fprintf(out, "  figures  peaks and counts from the start up to that time\n");
+    else if (part->window)
+        fprintf(out, "  figures  of this span only; earlier memory is live at its start\n");
     vs_recording_text(report, style);
-    if (report->condition != VS_TRACE_COMPLETE) {
-        char lead[64];
-        vs_text_wrapped(style, vs_text_lead(lead, style, "warning"), report->condition_text);
-    }
+    if (report->condition != VS_TRACE_COMPLETE)
+        vs_text_wrapped(style, vs_text_mark(style, "warning"), report->condition_text);
     vs_recording_cut_line(report, style);
     vs_recording_kernels_line(report, style);
     /* Events dropped for the size limit that do not affect the figures, and those that do. */
@@ -176,16 +159,13 @@ static void heading(const struct vs_report *report, const struct vs_style *style
         fputc('\n', style->out);
     for (size_t i = 0; i < report->dropped_count; i++) {
         const struct vs_report_pair *d = &report->dropped[i];
-        if (vs_recording_left_out(&report->recording, d->name))
-            continue;
-        char lead[64];
-        vs_text_lines(style, vs_text_lead(lead, style, "warning"),
-                      "not recorded: %s %s; the figures below are too low by these", d->value,
-                      vs_recording_what(d->name));
+        if (!vs_recording_left_out(&report->recording, d->name))
+            vs_text_lines(style, vs_text_mark(style, "warning"),
+                          "not recorded: %s %s; the figures below are too low by these", d->value,
+                          vs_recording_what(d->name));
     }
-    for (size_t i = 0; i < report->note_count; i++) {
+    for (size_t i = 0; i < report->note_count; i++)
         vs_text_wrapped(style, "  note     ", report->notes[i].text);
-    }
 }
 
 static void peak_line(const struct vs_style *style, const char *label, uint64_t bytes,
@@ -203,36 +183,61 @@ static void peak_line(const struct vs_style *style, const char *label, uint64_t 
         vs_text_lines(style, lead, "at %s%s%s", vs_time_format(time, time_ns), *place ? ", " : "", place);
 }
 
-static void fragmentation_lines(const struct vs_report_device *device,
-                                const struct vs_style *style)
+/* With PyTorch the lists below are of its tensors: the subject of each figure is named. */
+static const char *peak_label(const struct vs_report_device *device)
 {
-    const struct vs_report_peak *full = &device->peak_reserved;
-    if (!device->segment_allocs && full->allocated == full->reserved)
-        return;
-    fprintf(style->out, "  %-17s %12s  of reserved memory, at its peak\n", "in use",
-            vs_percent_text(full->allocated, full->reserved));
-    if (device->segment_allocs && full->holes_unknown)
-        fprintf(style->out, "  %-17s %12s  holes unknown: not every block was recorded\n",
-                "cached but unused", vs_size_text(full->free_bytes));
-    else if (device->segment_allocs && full->holes)
-        fprintf(style->out, "  %-17s %12s  in %llu hole%s, the largest %s\n", "cached but unused",
-                vs_size_text(full->free_bytes), (unsigned long long)full->holes,
-                full->holes == 1 ? "" : "s", vs_size_text(full->largest_hole));
+    return device->level == VS_LEVEL_FRAMEWORK ? "device peak" : "peak allocated";
 }
 
-static void graph_line(const struct vs_report_device *device, const struct vs_style *style)
+/* The peaks, how much of the memory reserved then was in use, and those of graphs and PyTorch. */
+static void device_peaks(const struct vs_report_device *device, const struct vs_style *style)
 {
-    if (!device->graph_reserved_peak)
-        return;
+    const struct vs_report_peak *allocated = &device->peak_allocated, *full = &device->peak_reserved;
+    const struct vs_report_peak *requested = &device->peak_requested, *user = &device->peak_user;
+    bool limited = device->limit_bytes && device->limit_bytes < device->total_bytes;
+    uint64_t whole = limited ? device->limit_bytes : device->total_bytes;
     char lead[64];
-    snprintf(lead, sizeof lead, "  %-17s ", "CUDA graphs");
-    vs_text_lines(style, lead, "reserved by the driver: peak %s (%s in use), %s at the end",
-                  vs_size_text(device->graph_reserved_peak), vs_size_text(device->graph_used_peak),
-                  vs_size_text(device->graph_reserved));
+    if (allocated->event) {
+        peak_line(style, peak_label(device), allocated->bytes, whole, allocated->time_ns,
+                  allocated->place, true);
+        if (strcmp(vs_size_text(requested->bytes), vs_size_text(allocated->bytes)) != 0)
+            peak_line(style, "peak requested", requested->bytes, 0, requested->time_ns,
+                      requested->place, false);
+        if (device->segment_allocs || full->bytes != allocated->bytes)
+            peak_line(style, "peak reserved", full->bytes, whole, device->peak_reserved_first_ns,
+                      device->peak_reserved_first_place, true);
+        if (device->segment_allocs || full->allocated != full->reserved)
+            fprintf(style->out, "  %-17s %12s  of reserved memory, at its peak\n", "in use",
+                    vs_percent_text(full->allocated, full->reserved));
+        if (device->segment_allocs && full->holes_unknown)
+            fprintf(style->out, "  %-17s %12s  holes unknown: not every block was recorded\n",
+                    "cached but unused", vs_size_text(full->free_bytes));
+        else if (device->segment_allocs && full->holes)
+            fprintf(style->out, "  %-17s %12s  in %llu hole%s, the largest %s\n",
+                    "cached but unused", vs_size_text(full->free_bytes),
+                    (unsigned long long)full->holes, full->holes == 1 ? "" : "s",
+                    vs_size_text(full->largest_hole));
+    }
+    if (device->graph_reserved_peak) {
+        snprintf(lead, sizeof lead, "  %-17s ", "CUDA graphs");
+        vs_text_lines(style, lead, "reserved by the driver: peak %s (%s in use), %s at the end",
+                      vs_size_text(device->graph_reserved_peak),
+                      vs_size_text(device->graph_used_peak), vs_size_text(device->graph_reserved));
+    }
+    if (!device->has_framework)
+        return;
+    bool dated = device->level == VS_LEVEL_FRAMEWORK && user->event;
+    snprintf(lead, sizeof lead, "  %-17s ", "PyTorch tensors");
+    vs_text_lines(style, lead, "peak %s in %s%s%s%s%s",
+                  vs_size_text(device->framework_peak_allocated),
+                  vs_number_text(device->framework_allocs, "allocation"), dated ? ", at " : "",
+                  dated ? vs_time_text(user->time_ns) : "", dated && *user->place ? ", " : "",
+                  dated ? user->place : "");
+    fprintf(style->out, "  %-17s reserved %s at its peak\n", "",
+            vs_size_text(device->framework_peak_reserved));
 }
 
-/* Current bytes, for the state at a point in time. */
-/* With PyTorch the device has only the memory that PyTorch reserved, all of it allocated. */
+/* Current bytes, for the state at a point in time: with PyTorch the device has only the memory that PyTorch reserved, all of it allocated. */
 static void now_lines(const struct vs_report_device *device, const struct vs_style *style)
 {
     char share[16] = "";
@@ -252,12 +257,6 @@ static void now_lines(const struct vs_report_device *device, const struct vs_sty
     }
 }
 
-/* The name of a family in text; "async" is that in JSON. */
-static const char *memory_type(int family)
-{
-    return family == VS_FAMILY_ASYNC ? "stream-ordered" : vs_family_name((uint64_t)family);
-}
-
 static void family_table(const struct vs_report_family *families, const char *live,
                          const struct vs_style *style)
 {
@@ -270,8 +269,9 @@ static void family_table(const struct vs_report_family *families, const char *li
             fprintf(style->out, "  %s%-14s %12s %12s %8s %13s %13s%s\n", vs_paint(style, VS_DIM),
                     "type of memory", "allocations", "frees", "failed", "peak", live,
                     vs_unpaint(style));
-        header = true;
-        fprintf(style->out, "  %-14s %12s %12s %s%8s%s %13s %13s\n", memory_type(f),
+        header = true; /* "async" is the name in JSON */
+        fprintf(style->out, "  %-14s %12s %12s %s%8s%s %13s %13s\n",
+                f == VS_FAMILY_ASYNC ? "stream-ordered" : vs_family_name((uint64_t)f),
                 vs_count_text(row->allocs), vs_count_text(row->frees),
                 row->failures ? vs_paint(style, VS_BAD) : "", vs_count_text(row->failures),
                 row->failures ? vs_unpaint(style) : "", vs_size_text(row->peak_bytes),
@@ -328,22 +328,6 @@ static void churn_lines(const struct vs_report *report, const struct vs_report_d
                 vs_size_text(churn->block_bytes));
         vs_text_chain(style, 6, &churn->site);
     }
-}
-
-static void framework_lines(const struct vs_report_device *device, const struct vs_style *style)
-{
-    if (!device->has_framework)
-        return;
-    char lead[64];
-    bool dated = device->level == VS_LEVEL_FRAMEWORK && device->peak_user.event;
-    snprintf(lead, sizeof lead, "  %-17s ", "PyTorch tensors");
-    vs_text_lines(
-        style, lead, "peak %s in %s%s%s%s%s", vs_size_text(device->framework_peak_allocated),
-        vs_number_text(device->framework_allocs, "allocation"), dated ? ", at " : "",
-        dated ? vs_time_text(device->peak_user.time_ns) : "",
-        dated && *device->peak_user.place ? ", " : "", dated ? device->peak_user.place : "");
-    fprintf(style->out, "  %-17s reserved %s at its peak\n", "",
-            vs_size_text(device->framework_peak_reserved));
 }
 
 /* A time at the right of ten columns: "µ" has two bytes. */
@@ -423,72 +407,6 @@ static void device_heading(const struct vs_report_device *device, const struct v
     fprintf(style->out, "\n");
 }
 
-/* With PyTorch the lists below are of its tensors: the subject of each figure is named. */
-static const char *peak_label(const struct vs_report_device *device)
-{
-    return device->level == VS_LEVEL_FRAMEWORK ? "device peak" : "peak allocated";
-}
-
-static void device_section(const struct vs_report *report, const struct vs_report_device *device,
-                           const struct vs_style *style)
-{
-    const struct vs_report_part *part = &report->part;
-    device_heading(device, style);
-    if (report->part.moment)
-        now_lines(device, style);
-    if (device->peak_allocated.event) {
-        const struct vs_report_peak *allocated = &device->peak_allocated;
-        const struct vs_report_peak *requested = &device->peak_requested;
-        bool limited = device->limit_bytes && device->limit_bytes < device->total_bytes;
-        uint64_t whole = limited ? device->limit_bytes : device->total_bytes;
-        char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
-        peak_line(style, peak_label(device), allocated->bytes, whole, allocated->time_ns,
-                  allocated->place, true);
-        if (strcmp(vs_size_format(a, requested->bytes), vs_size_format(b, allocated->bytes)) != 0)
-            peak_line(style, "peak requested", requested->bytes, 0, requested->time_ns,
-                      requested->place, false);
-        if (device->segment_allocs || device->peak_reserved.bytes != allocated->bytes)
-            peak_line(style, "peak reserved", device->peak_reserved.bytes, whole,
-                      device->peak_reserved_first_ns, device->peak_reserved_first_place, true);
-        fragmentation_lines(device, style);
-    }
-    graph_line(device, style);
-    framework_lines(device, style);
-    family_table(device->family, live_heading(report), style);
-    vs_balance_text(style, &device->balance_peak, &device->balance_last,
-                    part->window || part->moment ? part->to_ns : report->duration_ns,
-                    part->moment ? "that time" : part->window ? "the end of the span" : "the end");
-    vs_held_text(report, device, style);
-    vs_held_text_cached(device, style);
-    const char *when = end_word(report);
-    char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
-    if (device->at_end.total_bytes && !report->part.moment) {
-        bool same = shown_before(&device->at_peak, &device->at_end, style);
-        bool lost = device->lost_bytes && device->level == VS_LEVEL_DEVICE;
-        char lead[64];
-        snprintf(lead, sizeof lead, "  %slive %s%s: ", vs_paint(style, VS_BOLD), when,
-                 vs_unpaint(style));
-        vs_text_lines(style, lead, "%s%s%s%s%s", vs_size_format(a, device->at_end.total_bytes),
-                      same ? ", at call sites listed above" : "", lost ? ", " : "",
-                      lost ? vs_size_format(b, device->lost_bytes) : "",
-                      lost ? " of it freed only when its context was destroyed" : "");
-        if (!same)
-            vs_text_sites(style, &device->at_end);
-    }
-    vs_growth_lines(report, &device->growing, &device->filled, style);
-    churn_lines(report, device, style);
-    kernel_lines(device, style);
-    for (int k = 0; k < VS_COPY_KIND_COUNT; k++) {
-        tally_line(style, "copies", vs_copy_kind_name((uint64_t)k), &device->copies[k]);
-        if (device->copy_sites[k].count)
-            vs_text_sites(style, &device->copy_sites[k]);
-    }
-    tally_line(style, "memsets", "", &device->sets);
-    if (device->syncs.count)
-        fprintf(style->out, "  host waits     %s in %llu×\n", vs_time_text(device->syncs.time_ns),
-                (unsigned long long)device->syncs.count);
-}
-
 static void host_section(const struct vs_report *report, const struct vs_style *style)
 {
     const struct vs_report_host *host = &report->host_memory;
@@ -560,52 +478,84 @@ static void error_lines(const struct vs_report *report, const struct vs_style *s
                 vs_count_text(refusals->items[i].count), vs_error_text(refusals->items[i].error));
 }
 
-void vs_report_text(const struct vs_report *report, const struct vs_style *style)
+/* Only the lists that were asked for. */
+static void wished_lists(const struct vs_report *report, const struct vs_style *style)
 {
-    vs_report_text_after(report, 0, style);
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct vs_report_device *device = &report->devices[i];
+        bool of_phase = vs_report_of_phase(report);
+        const struct vs_report_peak *peak = of_phase ? &device->peak_chosen : &device->peak_allocated;
+        if (report->wish.one_device && device->device != report->wish.device)
+            continue;
+        device_heading(device, style);
+        if (peak->event && !report->part.moment)
+            peak_line(style, of_phase ? "peak of the phase" : peak_label(device), peak->bytes,
+                      device->total_bytes, peak->time_ns, peak->place, true);
+        else if (report->part.moment && report->wish.by & 1u << VS_BY_SITE)
+            now_lines(device, style);
+        vs_held_text_wished(report, device, style);
+    }
 }
 
-void vs_report_text_after(const struct vs_report *report, uint64_t explained,
-                          const struct vs_style *style)
+void vs_report_text(const struct vs_report *report, uint64_t explained, const struct vs_style *style)
 {
-    bool whole = !report->part.moment && !report->part.window;
+    FILE *out = style->out;
+    const struct vs_report_part *part = &report->part;
+    const char *when = end_word(report);
     heading(report, style);
     if (report->device_count == 0)
-        fprintf(style->out, "\nno device memory was used%s\n",
-                whole ? "" : " in this part of the trace");
+        fprintf(out, "\nno device memory was used%s\n",
+                part->moment || part->window ? " in this part of the trace" : "");
     if (report->wish.by || report->wish.map || vs_held_filter_given(&report->wish.filter)) {
-        /* Only the lists that were asked for. */
-        for (size_t i = 0; i < report->device_count; i++) {
-            const struct vs_report_device *device = &report->devices[i];
-            if (report->wish.one_device && device->device != report->wish.device)
-                continue;
-            device_heading(device, style);
-            if (vs_report_of_phase(report) && device->peak_chosen.event)
-                peak_line(style, "peak of the phase", device->peak_chosen.bytes,
-                          device->total_bytes,
-                          device->peak_chosen.time_ns, device->peak_chosen.place, true);
-            else if (device->peak_allocated.event && !report->part.moment &&
-                     !vs_report_of_phase(report))
-                peak_line(style, peak_label(device), device->peak_allocated.bytes,
-                          device->total_bytes,
-                          device->peak_allocated.time_ns, device->peak_allocated.place, true);
-            else if (report->part.moment && report->wish.by & 1u << VS_BY_SITE)
-                now_lines(device, style);
-            vs_held_text_wished(report, device, style);
-        }
+        wished_lists(report, style);
         return;
     }
     vs_failure_text(report, explained, style);
     vs_uncomputed_lines(report, style);
     vs_findings_text(report, true, style);
-    for (size_t i = 0; i < report->device_count; i++)
-        if (!report->wish.one_device || report->devices[i].device == report->wish.device)
-            device_section(report, &report->devices[i], style);
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct vs_report_device *device = &report->devices[i];
+        if (report->wish.one_device && device->device != report->wish.device)
+            continue;
+        device_heading(device, style);
+        if (part->moment)
+            now_lines(device, style);
+        device_peaks(device, style);
+        family_table(device->family, live_heading(report), style);
+        vs_balance_text(style, &device->balance_peak, &device->balance_last,
+                        part->window || part->moment ? part->to_ns : report->duration_ns, when + 3);
+        vs_held_text(report, device, style);
+        vs_held_text_cached(device, style);
+        if (device->at_end.total_bytes && !part->moment) {
+            bool same = shown_before(&device->at_peak, &device->at_end, style);
+            bool lost = device->lost_bytes && device->level == VS_LEVEL_DEVICE;
+            char lead[64];
+            snprintf(lead, sizeof lead, "  %slive %s%s: ", vs_paint(style, VS_BOLD), when,
+                     vs_unpaint(style));
+            vs_text_lines(style, lead, "%s%s%s%s%s", vs_size_text(device->at_end.total_bytes),
+                          same ? ", at call sites listed above" : "", lost ? ", " : "",
+                          lost ? vs_size_text(device->lost_bytes) : "",
+                          lost ? " of it freed only when its context was destroyed" : "");
+            if (!same)
+                vs_text_sites(style, &device->at_end);
+        }
+        vs_growth_lines(report, &device->growing, &device->filled, style);
+        churn_lines(report, device, style);
+        kernel_lines(device, style);
+        for (int k = 0; k < VS_COPY_KIND_COUNT; k++) {
+            tally_line(style, "copies", vs_copy_kind_name((uint64_t)k), &device->copies[k]);
+            if (device->copy_sites[k].count)
+                vs_text_sites(style, &device->copy_sites[k]);
+        }
+        tally_line(style, "memsets", "", &device->sets);
+        if (device->syncs.count)
+            fprintf(out, "  host waits     %s in %llu×\n", vs_time_text(device->syncs.time_ns),
+                    (unsigned long long)device->syncs.count);
+    }
     host_section(report, style);
     phase_section(report, style);
     vs_growth_steps_lines(report, style);
     error_lines(report, style);
-    FILE *out = style->out;
     if (report->symbols_note && *report->symbols_note) {
         fputc('\n', out);
         vs_text_wrapped(style, "names: ", report->symbols_note);

@@ -11,22 +11,17 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/common/text_style.h"
 
-/* vs_report_text: prints *report*. Write errors show in ferror(style->out). */
-void vs_report_text(const struct vs_report *report, const struct vs_style *style);
-
-/* vs_report_text_after: likewise, after the failure with the number *explained* of its event was
- * described; 0: none was. */
-void vs_report_text_after(const struct vs_report *report, uint64_t explained,
-                          const struct vs_style *style);
+/* vs_report_text: prints *report*. *explained*: the failure with that event's number was described
+ * before; 0: none was. Write errors show in ferror(style->out). */
+void vs_report_text(const struct vs_report *report, uint64_t explained, const struct vs_style *style);
 
 /* vs_report_ending: writes "exit 0", "exit 3", "killed by SIGSEGV", "still running", "no end
  * recorded (killed)" to *out* (96 bytes). Returns out. */
 char *vs_report_ending(char *out, const struct vs_report *report);
 
-/* vs_report_json: writes *report* to *out*. Write errors show in ferror(out). */
-void vs_report_json(const struct vs_report *report, FILE *out);
-/* vs_report_json_brief: the same without white space and without the frames of call sites. */
-void vs_report_json_brief(const struct vs_report *report, FILE *out);
+/* vs_report_json: writes *report* to *out*; *brief*: without white space and without the frames of
+ * call sites. Write errors show in ferror(out). */
+void vs_report_json(const struct vs_report *report, bool brief, FILE *out);
 
 /* Parts shared with the post-mortem's JSON. */
 void vs_report_json_sites(struct vs_json *json, const char *key,

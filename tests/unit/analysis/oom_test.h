@@ -70,7 +70,7 @@ static inline void expect(const char *facts)
         struct vs_style style = {
             .out = open_memstream(&texts[i], &size), .sites = 10, .width = i == 2 ? 80 : 200};
         if (i == 0)
-            vs_oom_json(oom, report, style.out);
+            vs_oom_json(oom, report, false, style.out);
         else if (i == 1)
             vs_oom_brief(oom, &style);
         else

@@ -14,7 +14,7 @@ static inline void expect_report(const char *from, const char *facts)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    vs_report_json(report, out);
+    vs_report_json(report, false, out);
     fclose(out);
     struct json_object *root = json_tokener_parse(text);
     json_expect(root, json_follow(root, from), facts);

@@ -294,7 +294,7 @@ static char *text_of(const struct vs_report_wish *wish, uint64_t at, bool ascii)
     report->part.last_event = at;
     FILE *out = open_memstream(&text, &size);
     struct vs_style style = {.out = out, .ascii = ascii, .width = 80, .sites = 5, .kernels = 5};
-    vs_report_text(report, &style);
+    vs_report_text(report, 0, &style);
     fclose(out);
     vs_report_free(report);
     vs_reader_close(reader);

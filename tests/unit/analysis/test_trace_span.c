@@ -48,7 +48,7 @@ static char *json_of(struct vs_reader *reader, const struct vs_time_window *wind
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     report->trace_bytes = 0;
-    vs_report_json(report, out);
+    vs_report_json(report, false, out);
     fclose(out);
     vs_report_free(report);
     return text;
@@ -266,7 +266,7 @@ static void says_kernels_until(struct vs_report *report, const char *words)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    vs_report_text(report, &(struct vs_style){.out = out, .width = 100, .sites = 5, .kernels = 5});
+    vs_report_text(report, 0, &(struct vs_style){.out = out, .width = 100, .sites = 5, .kernels = 5});
     fclose(out);
     assert_non_null(strstr(text, words));
     free(text);
