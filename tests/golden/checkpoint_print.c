@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/checkpoint/trace_state.h"
 #include "trace/read/reader_internal.h"
@@ -341,9 +342,30 @@ static void put_definitions(FILE *out, const struct vs_reader *r, const struct v
     }
 }
 
-static enum vs_err put_state(FILE *out, struct vs_reader *reader, struct vs_checkpoints *all,
-                             size_t index)
+/* Prints the lines of *state* that are not in *before*, then how many are in both. */
+static void put_new(FILE *out, const char *state, const char *before)
 {
+    unsigned again = 0;
+    for (const char *line = state, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        size_t length = (size_t)(end + 1 - line);
+        const char *same = before;
+        while (same && strncmp(same, line, length) != 0) {
+            same = strchr(same, '\n');
+            same = same ? same + 1 : NULL;
+        }
+        again += same != NULL;
+        fwrite(line, 1, same ? 0 : length, out);
+    }
+    fprintf(out, "unchanged %u\n", again);
+}
+
+/* *before* is the state of the checkpoint before this one as text, and becomes this one's. */
+static enum vs_err put_state(FILE *out, struct vs_reader *reader, struct vs_checkpoints *all,
+                             size_t index, char **before)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *state = open_memstream(&text, &bytes);
     struct vs_trace_state *moment = vs_trace_state_open(reader);
     enum vs_err err = vs_checkpoints_each(all, index, VS_CHECKPOINT_STATE, vs_trace_state_load, moment);
     if (!err)
@@ -351,7 +373,11 @@ static enum vs_err put_state(FILE *out, struct vs_reader *reader, struct vs_chec
     if (!err && moment->replay->events != vs_checkpoints_item(all, index)->shown)
         err = VS_ERR_CORRUPT;
     if (!err)
-        put_all(out, moment);
+        put_all(state, moment);
+    fclose(state);
+    put_new(out, text, *before);
+    free(*before);
+    *before = text;
     vs_trace_state_close(moment);
     return err;
 }
@@ -364,17 +390,19 @@ enum vs_err vs_checkpoint_print(struct vs_reader *reader, FILE *out)
     const struct vs_checkpoint none = {0}, *before = &none, *item;
     struct vs_checkpoints *all = vs_reader_checkpoints(reader);
     const struct vs_checkpoint_table *t = vs_checkpoints_table(all);
+    char *state = NULL;
     LINE("table", t->known_kinds, t->unknown, t->fingerprint, t->frames, t->events, t->first_ns,
          t->last_ns, t->count, t->spare_frames);
     for (size_t i = 0; !err && (item = vs_checkpoints_item(all, i)) != NULL; i++) {
         LINE("checkpoint", item->sequence, item->event, item->shown, item->time_ns, item->strings,
              item->stack_nodes, item->definition_frames, item->state_frames);
         err = vs_reader_to_checkpoint(reader, i);
-        if (err)
-            return err;
-        put_definitions(out, reader, before, item);
-        err = put_state(out, reader, all, i);
+        if (!err)
+            put_definitions(out, reader, before, item);
+        if (!err)
+            err = put_state(out, reader, all, i, &state);
         before = item;
     }
+    free(state);
     return err;
 }
