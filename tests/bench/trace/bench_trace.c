@@ -5,7 +5,7 @@
  * once, median and best of 200 slices; bytes per event of recorded PyTorch runs, packing and
  * reading; a minute out of a large trace.
  *
- *   bench_trace [--events N] [--window N] [--size-at-most BYTES] [FILE.stacks]...
+ *   bench_trace [--events N] [--window N] [--size-at-most BYTES] [SNAPSHOT]...
  *   bench_trace --events N --trace FILE    only records N events with 20 native frames, into FILE
  *   bench_trace --events N --cached FILE   the same as of a caching allocator: blocks of random sizes and
  *                                          lifetimes in segments, 512 of them live

@@ -30,7 +30,7 @@ struct bench_figure bench_figure(double *slices, unsigned count);
  * there is no libpython. */
 bool bench_python(uint64_t events, struct bench_figure *figure);
 
-/* bench_snapshots: bytes per event of recorded PyTorch runs (files of snapshot_to_stacks.py), and
+/* bench_snapshots: bytes per event of recorded PyTorch runs (their memory snapshots), and
  * the cost of packing and reading them. False when a run takes more than *limit* bytes per event in
  * total (0: no limit). */
 bool bench_snapshots(char **paths, int count, double limit);
