@@ -54,8 +54,8 @@ static void make_loads(char **traces, int count)
     for (int i = 0; i < SIZES; i++)
         bench_load_pairs(next_load(), sizes[i].name, sizes[i].bytes, 1000);
     bench_load_working_set(next_load());
-    bench_load_serving(next_load());
-    bench_load_lengths(next_load());
+    bench_load_program(next_load(), "serving");
+    bench_load_program(next_load(), "varlen");
     first_trace = load_count;
     for (int i = 0; i < count; i++)
         bench_load_trace(next_load(), traces[i]);

@@ -11,9 +11,6 @@
 #include "support/replay_log.h"
 #include "support/workloads.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (KIB * 1024)
-
 static void *grown(void *array, size_t count, size_t size)
 {
     if (count & (count - 1))
@@ -65,18 +62,6 @@ static uint64_t draw(uint64_t *state)
     return *state = r;
 }
 
-static uint64_t between(uint64_t *state, uint64_t low, uint64_t high)
-{
-    return low + (draw(state) >> 11) % (high - low + 1);
-}
-
-/* Many short, few long, like prompts and answers: a product of three draws. */
-static uint64_t length(uint64_t *state, uint64_t low, uint64_t high)
-{
-    uint64_t a = between(state, 0, 999), b = between(state, 0, 999), c = between(state, 0, 999);
-    return low + (high - low) * a * b * c / 1000000000;
-}
-
 void bench_load_pairs(struct bench_load *load, const char *name, uint64_t bytes, size_t pairs)
 {
     begin(load, name);
@@ -101,159 +86,12 @@ void bench_load_working_set(struct bench_load *load)
     for (int i = 0; i < SET; i++)
         held[i] = take(load, any_size(&state));
     for (int i = 0; i < REPLACEMENTS; i++) {
-        uint64_t at = between(&state, 0, SET - 1);
+        uint64_t at = (draw(&state) >> 11) % SET;
         give(load, held[at]);
         held[at] = take(load, any_size(&state));
     }
     for (int i = 0; i < SET; i++)
         give(load, held[i]);
-}
-
-/* --- serving --- */
-
-#define RUNNING 32
-#define STEPS 1500
-#define GROUPS 4          /* cache tensors per sequence */
-#define TOKEN (8 * KIB)   /* bytes of a token in each of them */
-#define WIDTH (4 * KIB)   /* bytes of a token's activation */
-
-struct sequence {
-    uint64_t tokens, last, room; /* room: tokens that the cache holds before it must grow */
-    uint64_t cache[GROUPS];
-};
-
-static void sequence_begin(struct bench_load *load, struct sequence *s, uint64_t *state)
-{
-    s->tokens = length(state, 16, 6000);
-    s->last = s->tokens + length(state, 4, 1200);
-    s->room = (s->tokens + 127) / 64 * 64;
-    for (int g = 0; g < GROUPS; g++)
-        s->cache[g] = take(load, s->room * TOKEN);
-}
-
-static void sequence_end(struct bench_load *load, const struct sequence *s)
-{
-    for (int g = 0; g < GROUPS; g++)
-        give(load, s->cache[g]);
-}
-
-/* A larger cache is allocated and filled before the smaller one is freed. */
-static void sequence_grow(struct bench_load *load, struct sequence *s)
-{
-    s->room += s->room / 4 + 64;
-    for (int g = 0; g < GROUPS; g++) {
-        uint64_t larger = take(load, s->room * TOKEN);
-        give(load, s->cache[g]);
-        s->cache[g] = larger;
-    }
-}
-
-/* One pass over *tokens* of *rows* sequences: each tensor is freed when the next is allocated. */
-static void forward(struct bench_load *load, uint64_t tokens, uint64_t rows)
-{
-    uint64_t input = take(load, tokens * WIDTH), lengths = take(load, rows * 4);
-    for (int layer = 0; layer < 4; layer++) {
-        uint64_t qkv = take(load, 3 * tokens * WIDTH), scores = take(load, tokens * 128);
-        uint64_t output = take(load, tokens * WIDTH);
-        give(load, qkv);
-        give(load, scores);
-        give(load, input);
-        input = output;
-    }
-    uint64_t logits = take(load, rows * 128 * KIB), chosen = take(load, rows * 8);
-    give(load, input);
-    give(load, logits);
-    give(load, lengths);
-    give(load, chosen);
-}
-
-void bench_load_serving(struct bench_load *load)
-{
-    struct sequence running[RUNNING];
-    uint64_t state = 0x9e3779b97f4a7c15u;
-    begin(load, "serving, mixed lengths");
-    for (int i = 0; i < RUNNING; i++)
-        sequence_begin(load, &running[i], &state);
-    for (int step = 0; step < STEPS; step++) {
-        uint64_t fresh = 0;
-        for (int i = 0; i < RUNNING; i++) {
-            struct sequence *s = &running[i];
-            if (++s->tokens > s->last) {
-                sequence_end(load, s);
-                sequence_begin(load, s, &state);
-                fresh += s->tokens;
-            } else if (s->tokens > s->room) {
-                sequence_grow(load, s);
-            }
-        }
-        forward(load, fresh + RUNNING, RUNNING);
-    }
-    for (int i = 0; i < RUNNING; i++)
-        sequence_end(load, &running[i]);
-}
-
-/* --- batches of variable length --- */
-
-#define LAYERS 12
-#define BATCHES 60
-#define SAVED 6 /* tensors each layer keeps for the backward pass */
-#define HIDDEN 1024
-
-static void layer_forward(struct bench_load *load, uint64_t tokens, uint64_t *saved)
-{
-    static const uint64_t per_token[SAVED] = {6 * HIDDEN, 2 * HIDDEN, 64,
-                                              8 * HIDDEN, 2 * HIDDEN, HIDDEN};
-    uint64_t workspace = take(load, 8 * MIB), cast = take(load, tokens * 4 * HIDDEN);
-    for (int i = 0; i < SAVED; i++)
-        saved[i] = take(load, tokens * per_token[i]);
-    give(load, cast);
-    give(load, workspace);
-}
-
-static uint64_t layer_backward(struct bench_load *load, uint64_t tokens, const uint64_t *saved,
-                               uint64_t gradient)
-{
-    uint64_t workspace = take(load, 8 * MIB);
-    for (int i = SAVED - 1; i >= 0; i--) {
-        uint64_t next = take(load, tokens * (i % 2 ? 2 : 8) * HIDDEN);
-        give(load, gradient);
-        give(load, saved[i]);
-        gradient = next;
-    }
-    give(load, workspace);
-    return gradient;
-}
-
-static void batch(struct bench_load *load, uint64_t tokens, uint64_t *state)
-{
-    uint64_t saved[LAYERS][SAVED], ids = take(load, tokens * 8);
-    for (int layer = 0; layer < LAYERS; layer++)
-        layer_forward(load, tokens, saved[layer]);
-    uint64_t logits = take(load, tokens * 64 * KIB), loss = take(load, 4);
-    uint64_t gradient = take(load, tokens * 64 * KIB);
-    give(load, logits);
-    for (int layer = LAYERS - 1; layer >= 0; layer--)
-        gradient = layer_backward(load, tokens, saved[layer], gradient);
-    for (int i = 0; i < LAYERS; i++) { /* the optimizer's temporaries */
-        uint64_t a = take(load, 16 * MIB), b = take(load, between(state, 1, 4) * 4 * KIB);
-        give(load, b);
-        give(load, a);
-    }
-    give(load, gradient);
-    give(load, loss);
-    give(load, ids);
-}
-
-void bench_load_lengths(struct bench_load *load)
-{
-    uint64_t state = 0x2545f4914f6cdd1du, weights[4 * LAYERS];
-    begin(load, "training, variable-length batches");
-    for (int i = 0; i < 4 * LAYERS; i++)
-        weights[i] = take(load, (i % 4 + 1) * 4 * MIB);
-    for (int i = 0; i < BATCHES; i++)
-        batch(load, 8 * between(&state, 64, 1024), &state);
-    for (int i = 0; i < 4 * LAYERS; i++)
-        give(load, weights[i]);
 }
 
 /* Frees the remaining blocks at the end of a program. */
@@ -273,7 +111,7 @@ static void give_rest(struct bench_load *load)
 
 /* --- generated programs --- */
 
-const char *const bench_programs[] = {"varlen", "serving", "moe", "fragmentation", NULL};
+const char *const bench_programs[] = {"moe", "fragmentation", NULL};
 
 void bench_load_program(struct bench_load *load, const char *name)
 {

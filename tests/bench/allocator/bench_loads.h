@@ -26,15 +26,11 @@ struct bench_load {
 void bench_load_pairs(struct bench_load *load, const char *name, uint64_t bytes, size_t pairs);
 /* 2000 blocks of 1 B to 32 MiB, one of which is replaced at a time. */
 void bench_load_working_set(struct bench_load *load);
-/* Inference of a language model: sequences of mixed lengths start and end, their caches grow. */
-void bench_load_serving(struct bench_load *load);
-/* A transformer trained on batches of different lengths. */
-void bench_load_lengths(struct bench_load *load);
 /* The output of snapshot_to_events.py, including the blocks live at its start. Exits with a message
  * when the file cannot be used. */
 void bench_load_trace(struct bench_load *load, const char *path);
 /* A program of support/workloads.h with its first seed, on one stream. */
-extern const char *const bench_programs[]; /* the last followed by NULL */
+extern const char *const bench_programs[]; /* those that only policies run; the last is NULL */
 void bench_load_program(struct bench_load *load, const char *name);
 void bench_load_free(struct bench_load *load);
 

@@ -7,7 +7,7 @@
 set -eu
 out=$("$1" --quick)
 for row in "1 thread: pairs" "2 threads, one stream: pairs" "2 threads, a stream each: calls" \
-    "4 threads, a stream each: pairs" "1 GiB" "serving" "variable-length" \
+    "4 threads, a stream each: pairs" "1 GiB" "program serving" "program varlen" \
     "given back by another thread" "alloc, p99.9"; do
     echo "$out" | grep -q "$row" || { echo "no row '$row' in:"; echo "$out"; exit 1; }
 done
