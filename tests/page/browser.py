@@ -8,7 +8,9 @@ message where the browser or Playwright is missing. A page is opened from a file
 anything else are recorded as faults, and so are messages of level error on the console and
 exceptions that no script caught.
 """
+import atexit
 import contextlib
+import functools
 import os
 import pathlib
 import shutil
@@ -45,30 +47,31 @@ class Faults(list):
                 and self.append(f"request: {r.url}"))
 
 
-def launched(playwright):
-    """A new browser."""
+@functools.cache
+def running():
+    """The browser of this script, started when the first page is opened."""
+    from playwright.sync_api import sync_playwright
+    playwright = sync_playwright().start()
+    atexit.register(playwright.stop)
     return playwright.chromium.launch(executable_path=executable(), args=["--no-sandbox"], timeout=WAIT_MS)
 
 
 @contextlib.contextmanager
 def opened(path, width=1280, height=720, scheme="light", fragment="", init_script=None, limit=WAIT_MS / 1000):
-    """The page at *path* in a new browser: (page, faults). It loads within *limit* seconds."""
-    from playwright.sync_api import sync_playwright
-    with sync_playwright() as p:
-        browser = launched(p)
-        try:
-            context = browser.new_context(viewport={"width": width, "height": height},
-                                          color_scheme=scheme, accept_downloads=True)
-            context.set_default_timeout(WAIT_MS)
-            page = context.new_page()
-            if init_script:
-                page.add_init_script(init_script)
-            faults = Faults()
-            faults.watch(page)
-            page.goto(pathlib.Path(path).resolve().as_uri() + fragment, timeout=1000 * limit)
-            yield page, faults
-        finally:
-            browser.close()
+    """The page at *path* in a new profile of the browser: (page, faults). It loads within *limit* seconds."""
+    context = running().new_context(viewport={"width": width, "height": height},
+                                    color_scheme=scheme, accept_downloads=True)
+    context.set_default_timeout(WAIT_MS)
+    page = context.new_page()
+    if init_script:
+        page.add_init_script(init_script)
+    faults = Faults()
+    faults.watch(page)
+    try:
+        page.goto(pathlib.Path(path).resolve().as_uri() + fragment, timeout=1000 * limit)
+        yield page, faults
+    finally:
+        context.close()
 
 
 def follow(page, fragment):

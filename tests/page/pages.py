@@ -22,7 +22,8 @@ HOSTILE = "".join(f"push {name};a stage_batch tensor 400000 -1;pop;" for name in
 
 
 class Pages:
-    """What the tests look at: traces by name, their pages, and the JSON of report and oom."""
+    """What the tests look at: traces by name, recorded when they are asked for, their pages, and the JSON
+    of report and oom."""
 
     def __init__(self, command, train_lm, scenario, folder):
         self.command, self.scenario, self.folder = command, scenario, pathlib.Path(folder)
@@ -30,11 +31,12 @@ class Pages:
         shutil.copy(scenario, hostile)
         lm = [train_lm, "--steps"]
         self.traces = {}
-        self.record("training", DEVICE, [*lm, "4"])
-        self.record("oom", SMALL, [*lm, "20", "--leak", "16MiB"])
-        self.record("leak", DEVICE, [*lm, "8", "--leak", "2MiB"], "--allocator=observe")
-        self.record("tensors", DEVICE, [scenario, self.script("tensors", WEIGHTS + STEP * 6)], "--allocator=observe")
-        self.record("hostile", DEVICE, [str(hostile), self.script("hostile", WEIGHTS + HOSTILE)], "--allocator=observe")
+        self.recorded = {
+            "training": (DEVICE, [*lm, "4"]),
+            "oom": (SMALL, [*lm, "20", "--leak", "16MiB"]),
+            "leak": (DEVICE, [*lm, "8", "--leak", "2MiB"], "--allocator=observe"),
+            "tensors": (DEVICE, [scenario, self.script("tensors", WEIGHTS + STEP * 6)], "--allocator=observe"),
+            "hostile": (DEVICE, [str(hostile), self.script("hostile", WEIGHTS + HOSTILE)], "--allocator=observe")}
 
     def script(self, name, lines):
         path = self.folder / f"{name}.txt"
@@ -49,6 +51,11 @@ class Pages:
             raise AssertionError(f"{name}: no trace was recorded")
         self.traces[name] = path
 
+    def trace(self, name):
+        if name not in self.traces:
+            self.record(name, *self.recorded[name])
+        return self.traces[name]
+
     def run(self, *arguments):
         done = subprocess.run([self.command, *arguments], capture_output=True, timeout=600, check=False)
         if done.returncode > 1:
@@ -59,14 +66,14 @@ class Pages:
         """The page of one trace, or of two."""
         out = self.folder / f"{'-'.join(names)}.html"
         if not out.exists():
-            self.run("view", *[self.traces[name] for name in names], "-o", str(out))
+            self.run("view", *map(self.trace, names), "-o", str(out))
         return out
 
     def report(self, name):
-        return json.loads(self.run("report", "--json", self.traces[name]))
+        return json.loads(self.run("report", "--json", self.trace(name)))
 
     def oom(self, name):
-        return json.loads(self.run("oom", "--json", self.traces[name]))
+        return json.loads(self.run("oom", "--json", self.trace(name)))
 
 
 def c_bytes(n):

@@ -106,7 +106,7 @@ def check(pages, name):
 def check_unreadable(pages):
     """A trace whose first frame is cut: the page says so, and draws no axes of nothing."""
     path = pages.folder / "cut.vst"
-    path.write_bytes(pathlib.Path(pages.traces["training"]).read_bytes()[:3000])
+    path.write_bytes(pathlib.Path(pages.trace("training")).read_bytes()[:3000])
     out = pages.folder / "cut.html"
     pages.run("view", "--partial", str(path), "-o", str(out))
     with browser.opened(out) as (page, faults):
@@ -122,7 +122,7 @@ def main():
         pages = Pages(*sys.argv[1:4], folder)
         for trace in sys.argv[4:]:
             pages.traces[pathlib.Path(trace).stem] = trace
-        for name in pages.traces:
+        for name in (*pages.recorded, *pages.traces):
             if name != "hostile":
                 check(pages, name)
                 print("ok", name)

@@ -98,7 +98,7 @@ def a_long_range_is_one_phase(pages):
     pages.record("long", made.DEVICE, [pages.scenario, pages.script("long", lines.replace(";", "\n"))], "--allocator=observe")
     phases = pages.report("long")["phases"]
     assert [(phase["name"], phase["times"]) for phase in phases] == [(name, 5)], [(p["name"][:90], p["times"]) for p in phases]
-    text = pages.run("report", pages.traces["long"]).decode()
+    text = pages.run("report", pages.trace("long")).decode()
     assert re.search(r"\n  0</script>[^\n]*T\n\s+5 ", text), text  # whole, for --phase
     with browser.opened(pages.page("long"), fragment="#tab=table&color=phase") as (page, faults):
         settle(page)

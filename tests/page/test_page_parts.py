@@ -58,7 +58,7 @@ def found_steps_are_drawn(pages):
 def a_part_is_shown_first(pages):
     duration = head_of(pages.page("training"))["duration"]
     part = pages.folder / "part.html"
-    pages.run("view", "--from", f"{duration // 2}ns", "--to", f"{duration * 3 // 4}ns", pages.traces["training"], "-o", str(part))
+    pages.run("view", "--from", f"{duration // 2}ns", "--to", f"{duration * 3 // 4}ns", pages.trace("training"), "-o", str(part))
     window = head_of(part)["window"]
     with browser.opened(part, fragment="#tab=timeline") as (page, faults):
         settle(page)

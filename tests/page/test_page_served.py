@@ -57,34 +57,31 @@ def as_long_elsewhere(part, duration):
 
 
 def parts_are_asked_for(address):
-    from playwright.sync_api import sync_playwright
-    with sync_playwright() as p:
-        chromium = browser.launched(p)
-        page = chromium.new_page(viewport={"width": 1280, "height": 720})
-        page.set_default_timeout(browser.WAIT_MS)
-        faults = browser.Faults()
-        page.on("console", lambda m: m.type == "error" and faults.append(m.text))
-        page.on("pageerror", lambda e: faults.append(str(e)))
-        requests = []
-        page.on("request", lambda r: requests.append(r.url))
-        page.goto(address)
-        page.wait_for_selector("html[data-blocks=ready]")
-        duration, part = page.evaluate("() => { const h = JSON.parse(document.getElementById('head').textContent); "
-                                       "return [h.duration, h.window]; }")
-        assert part and part["to"] - part["from"] < duration, part
-        away = as_long_elsewhere(part, duration)
-        page.evaluate("([from, to]) => { location.hash = `#tab=blocks&from=${from}&to=${to}`; }", away)
-        # Before this the page may have asked for the whole trace, which it shows first: the part that counts is
-        # the one that shows what was asked for.
-        page.wait_for_function("""([from, to]) => {
-                const [start, end] = (document.documentElement.dataset.part || '0 0').split(' ').map(Number);
-                return start < to && end > from;
-            }""", arg=away, timeout=SECONDS * 1000)
-        assert any("/data?" in url for url in requests), requests
-        base = address.split("?", maxsplit=1)[0]
-        assert all(url.startswith((base, "data:", "blob:")) for url in requests), requests
-        assert not faults, faults
-        chromium.close()
+    page = browser.running().new_page(viewport={"width": 1280, "height": 720})
+    page.set_default_timeout(browser.WAIT_MS)
+    faults = browser.Faults()
+    page.on("console", lambda m: m.type == "error" and faults.append(m.text))
+    page.on("pageerror", lambda e: faults.append(str(e)))
+    requests = []
+    page.on("request", lambda r: requests.append(r.url))
+    page.goto(address)
+    page.wait_for_selector("html[data-blocks=ready]")
+    duration, part = page.evaluate("() => { const h = JSON.parse(document.getElementById('head').textContent); "
+                                   "return [h.duration, h.window]; }")
+    assert part and part["to"] - part["from"] < duration, part
+    away = as_long_elsewhere(part, duration)
+    page.evaluate("([from, to]) => { location.hash = `#tab=blocks&from=${from}&to=${to}`; }", away)
+    # Before this the page may have asked for the whole trace, which it shows first: the part that counts is
+    # the one that shows what was asked for.
+    page.wait_for_function("""([from, to]) => {
+            const [start, end] = (document.documentElement.dataset.part || '0 0').split(' ').map(Number);
+            return start < to && end > from;
+        }""", arg=away, timeout=SECONDS * 1000)
+    assert any("/data?" in url for url in requests), requests
+    base = address.split("?", maxsplit=1)[0]
+    assert all(url.startswith((base, "data:", "blob:")) for url in requests), requests
+    assert not faults, faults
+    page.close()
 
 
 def the_browser_is_given_no_token(command, trace, folder):
@@ -125,7 +122,7 @@ def main():
     command = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
         pages = Pages(*sys.argv[1:4], folder)
-        server = subprocess.Popen([command, "view", "--serve", "--events", "500", pages.traces["training"]],
+        server = subprocess.Popen([command, "view", "--serve", "--events", "500", pages.trace("training")],
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
             address = address_of(server)
@@ -137,7 +134,7 @@ def main():
         finally:
             server.kill()
             server.wait()
-        the_browser_is_given_no_token(command, pages.traces["training"], pathlib.Path(folder))
+        the_browser_is_given_no_token(command, pages.trace("training"), pathlib.Path(folder))
     print("ok")
     return 0
 
