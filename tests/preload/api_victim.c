@@ -418,7 +418,7 @@ static void mode_failed(void)
     struct rlimit before, small;
     void *p = device_alloc(1000);
     CHECK(vramscope_recording() == 1 && getrlimit(RLIMIT_FSIZE, &before) == 0);
-    small = (struct rlimit){.rlim_cur = 64, .rlim_max = before.rlim_max};
+    small = (struct rlimit){.rlim_cur = 512, /* room for our message */ .rlim_max = before.rlim_max};
     CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
     vramscope_flush();
     CHECK(vramscope_recording() == 0);

@@ -34,6 +34,8 @@ TALLY = struct.Struct("<q9q9q9q9qqq")
 MAGIC = 0x7461000000000001
 FDS_MORE = 3        # the trace, and libunwind's pipe
 THREADS_MORE = 2    # the trace's writer, and CUPTI's
+WRONG = {"stray": "frees of memory that was not live", "twice": "allocations of memory that was already live",
+         "wrong": "events before the one above, copies that end before they start, or blocks smaller than requested"}
 SECONDS = int(os.environ.get("COMPAT_SECONDS", 300))
 BEGIN, END = "<!-- table: made by compat.py -->", "<!-- end of table -->"
 
@@ -134,7 +136,8 @@ class Run:
         with open(out, "rb") as o, open(err, "rb") as e:
             self.out, self.err = o.read(), e.read().decode(errors="replace")
         self.read_tallies()
-        self.traces = [self.count(config, t) for t in sorted(glob.glob(self.folder + "/**/*.vst", recursive=True))]
+        self.traces, self.copies = ([self.count(config, t) for t in sorted(glob.glob(self.folder + pattern, recursive=True))]
+                                    for pattern in ("/**/*.vst", "/*.vst.copy"))
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def read_tallies(self):
@@ -153,7 +156,7 @@ class Run:
 
     @staticmethod
     def count(config, path):
-        trace = {"families": [0] * 36, "notes": [], "end": None, "condition": "", "stray": 0, "twice": 0}
+        trace = {"families": [0] * 36, "notes": [], "phases": [], "apis": [], "end": None, "condition": ""}
         text = subprocess.run([config["count_trace"], path], capture_output=True, text=True,
                               errors="replace").stdout
         for line in text.splitlines():
@@ -162,14 +165,15 @@ class Run:
                 i, *numbers = map(int, rest.split())
                 for column, number in enumerate(numbers):
                     trace["families"][column * 9 + i] = number
-            elif word == "note":
-                trace["notes"].append(rest)
+            elif word in ("note", "phase", "api"):
+                trace[word + "s"].append(rest)
             elif word == "end":
                 trace["end"] = rest
-            elif word == "stray":
-                trace["stray"], trace["twice"] = int(rest.split()[0]), int(rest.split()[2])
             elif word in ("condition", "unreadable"):
                 trace["condition"] = rest if word == "condition" else "9 " + rest
+            else:
+                trace[word] = int(rest)
+        trace["complete"] = trace["condition"].startswith("0 ")
         return trace
 
     def ours(self):
@@ -212,10 +216,9 @@ def compare_traces(case, run):
         condition = int(trace["condition"].split()[0])
         if condition > (1 if case.flags & TORN else 0) and not (case.flags & TORN and case.flags & NO_TALLY):
             yield f"trace: {trace['condition'][2:]}"
-        if trace["stray"]:
-            yield f"{trace['stray']} frees of memory that was not live"
-        if trace["twice"]:
-            yield f"{trace['twice']} allocations of memory that was already live"
+        for name, what in WRONG.items():
+            if trace.get(name):
+                yield f"{trace[name]} {what}"
     yield from compare_recorded_end(case, run)
     if case.flags & NO_TALLY:
         return
